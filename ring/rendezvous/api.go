@@ -24,5 +24,5 @@ const (
 	NoticeRank0         = state.NoticeRank0
 )
 
-// Alone is what a worker without others chooses of its own offers.
+// ChooseAlone returns the choices of a worker without others.
 func ChooseAlone(offers []Offer) []ring.Choice { return state.ChooseAlone(offers) }

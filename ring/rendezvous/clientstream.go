@@ -19,10 +19,10 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// meetStream is the server's end of a worker's stream.
+// workerStream is the server's end of a worker's stream.
 type workerStream = grpc.BidiStreamingServer[pb.WorkerMessage, pb.RendezvousMessage]
 
-// service is the Server as gRPC sees it.
+// service is the gRPC service of a Server.
 type service struct {
 	pb.UnimplementedRendezvousServer
 	s *Server
@@ -34,11 +34,11 @@ var (
 	errUnexpected = status.Error(codes.InvalidArgument, "rendezvous: message out of turn or out of bounds")
 )
 
-// letter is a message to a worker, and whether it is the last one.
+// outgoing is a message to a worker.
 type outgoing struct {
 	msg    *pb.RendezvousMessage
 	last   bool
-	onSend func() // made when the letter is sent; may be nil
+	onSend func() // called when the message is sent; may be nil
 }
 
 func (s *Server) refusal(w ring.Worker, c *ring.Cause) outgoing {
@@ -49,29 +49,29 @@ func (s *Server) refusal(w ring.Worker, c *ring.Cause) outgoing {
 	return l
 }
 
-// visitor is somebody with a stream. Everything about it happens in the
-// goroutine of its handler, apart from reading and put.
+// clientStream is one stream of a client. The goroutine of its handler owns all fields but those of
+// the queue, and calls all methods but read and enqueue.
 type clientStream struct {
 	s         *Server
 	id        uint64
 	stream    workerStream
 	received  chan *pb.WorkerMessage // closed when the stream ends
-	err       error                  // why, once in is closed
+	err       error                  // reason of the end, once received is closed
 	handshake handshake
-	lastSent  bool // the last letter was sent
+	lastSent  bool // the last message was sent
 
 	mu     sync.Mutex // guards what follows
 	queue  []outgoing
-	queued chan struct{} // has room for one: there is something in the box
+	queued chan struct{} // has room for one: the queue is not empty
 }
 
-// Meet is the handler of one stream.
+// Meet handles one stream.
 func (sv service) Meet(stream workerStream) error {
 	v, err := sv.s.open(stream)
 	if err != nil {
 		return err
 	}
-	defer func() { v.s.release(v) }() // where it has come to
+	defer func() { v.s.release(v) }() // v.s changes when the client is assigned to its job
 	err = v.serve()
 	if v.lastSent && errors.Is(err, io.EOF) {
 		v.s.step(state.EndConfirmed{Stream: v.id})
@@ -101,11 +101,11 @@ func (s *Server) open(stream workerStream) (*clientStream, error) {
 	return v, nil
 }
 
-// adopt is called with s.mu held, and s not closed.
+// add adds a client. It is called with s.mu held, and s is not closed.
 func (s *Server) add(v *clientStream, id uint64) {
 	v.s, v.id = s, id
 	s.clients[v.id] = v
-	s.wg.Add(1) // the handler, until leave
+	s.wg.Add(1) // for the handler, until release
 }
 
 func (s *Server) release(v *clientStream) {
@@ -134,7 +134,7 @@ func (v *clientStream) read() {
 	}
 }
 
-// put never blocks.
+// enqueue adds a message to the queue. It does not block.
 func (v *clientStream) enqueue(l outgoing) {
 	v.mu.Lock()
 	v.queue = append(v.queue, l)
@@ -153,14 +153,14 @@ func (v *clientStream) takeQueue() []outgoing {
 	return box
 }
 
-// talk is the conversation with one visitor. It returns io.EOF when the other
-// side has closed, which after the last letter means that it was read.
+// serve exchanges messages with the client until the stream ends. It returns io.EOF if the client
+// has closed the stream; after the last message this means that the client has read it.
 func (v *clientStream) serve() error {
 	beat := time.NewTicker(min(state.HeartbeatEvery, v.s.config.Lease/3))
 	defer beat.Stop()
 	own := new(pb.Beat)
-	ours := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: own}} // sent again and again
-	limit := time.NewTimer(handshakeTimeout)                                   // for the join, and then for the close
+	ours := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: own}} // reused for each heartbeat
+	limit := time.NewTimer(handshakeTimeout)                                   // for the join first, and after the last message for the close
 	defer limit.Stop()
 	for {
 		select {
@@ -210,7 +210,7 @@ func (v *clientStream) send(l outgoing) error {
 	return v.stream.Send(l.msg)
 }
 
-// hear takes in one message; an error ends the stream.
+// handle handles one message. An error ends the stream.
 func (v *clientStream) handle(m *pb.WorkerMessage) error {
 	if proto.Size(m) > wire.MaxRequestBytes {
 		return errUnexpected
@@ -252,15 +252,15 @@ func (v *clientStream) handle(m *pb.WorkerMessage) error {
 	return nil
 }
 
-// hearLast takes in what crossed our last letter, or follows it: of that, how far the
-// worker has come.
+// handleAfterLast handles a message that arrives after the last one was sent. A heartbeat still
+// tells the step of the worker.
 func (v *clientStream) handleAfterLast(m *pb.WorkerMessage) {
 	if _, ok := m.GetWhat().(*pb.WorkerMessage_Beat); ok && v.handshake.proved {
 		v.handle(m)
 	}
 }
 
-// stopCode is the code that a worker asks to end with, where it is one.
+// stopCode returns the exit code that a worker requests, if it is valid.
 func stopCode(code int32) int {
 	if code <= 0 || code > 255 {
 		return exitcode.Terminated
@@ -268,7 +268,7 @@ func stopCode(code int32) int {
 	return int(code)
 }
 
-// challenge proves our token and asks for the worker's proof.
+// challenge proves the token to the client and asks for the client's proof.
 func (v *clientStream) challenge(h *pb.Hello) error {
 	c := v.handshake.challenge(h)
 	if c == nil {
@@ -278,8 +278,8 @@ func (v *clientStream) challenge(h *pb.Hello) error {
 	return v.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: c}})
 }
 
-// prove lets the state hear of a worker that has the token. Where there are many
-// jobs it is the state of the worker's own.
+// authenticate checks the client's proof and passes the event to the state. With many jobs, the
+// state is that of the client's job.
 func (v *clientStream) authenticate(j *pb.Join, event func(state.Request) state.Event) error {
 	if !v.handshake.challenged() || v.handshake.proved {
 		return errUnexpected

@@ -6,11 +6,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// exactCodec is gRPC's codec, but for large messages: the roster of a large job goes
-// to all workers at once, and gRPC's own buffers would take 1 MiB for each of them.
+// largeMessageCodec is gRPC's codec with exact buffers for large messages. The roster of a large
+// job goes to all workers at once, and gRPC's own buffers are much larger.
 type largeMessageCodec struct{ encoding.CodecV2 }
 
-// largestPooled is up to where gRPC has buffers of a fitting size.
+// maxPooled is the size of messages up to which gRPC's buffers fit.
 const maxPooled = 32 << 10
 
 func newCodec() encoding.CodecV2 { return largeMessageCodec{encoding.GetCodecV2("proto")} }

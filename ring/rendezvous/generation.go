@@ -6,18 +6,18 @@ import (
 	"ringtrain/ring"
 )
 
-// generation is what a session knows of one: first it is awaited, then it has
-// started, then it has ended, by itself or with the job.
+// generation is one generation of a session. It is awaited, then started, then ended, alone or with
+// the job.
 type generation struct {
 	ctx           context.Context
 	cancel        context.CancelCauseFunc
 	started       chan struct{}   // closed by the membership
-	membership    ring.Membership // once started is closed
-	previousLost  []int           // ranks that the one before it has lost
-	previousCause *ring.Cause     // of that one's end
-	ended         chan struct{}   // closed when it has ended and the job has not
-	cause         *ring.Cause     // of its own end, once ended is closed
-	lost          []int           // the ranks that it lost itself, likewise
+	membership    ring.Membership // set before started is closed
+	previousLost  []int           // ranks that the previous generation lost
+	previousCause *ring.Cause     // cause of the previous generation's end
+	ended         chan struct{}   // closed when the generation has ended and the job goes on
+	cause         *ring.Cause     // cause of its end, set before ended is closed
+	lost          []int           // ranks that it lost, set before ended is closed
 }
 
 func newGeneration(life context.Context) *generation {
@@ -26,15 +26,15 @@ func newGeneration(life context.Context) *generation {
 	return g
 }
 
-// is tells whether the generation has the number n. One that is awaited has none.
+// hasNumber reports whether the generation has number n. An awaited generation has no number.
 func (g *generation) hasNumber(n uint64) bool {
 	return isClosed(g.started) && g.membership.Generation == n
 }
 
 func (g *generation) hasEnded() bool { return isClosed(g.ended) }
 
-// end is the end of the generation alone. The context ends first: whoever waits
-// for ended finds its cause there.
+// end ends the generation alone. The context ends first, so a reader of ended finds its cause
+// there.
 func (g *generation) end(c *ring.Cause, losses []int) {
 	g.cause, g.lost = c, losses
 	g.cancel(endedError(c))

@@ -28,7 +28,7 @@ const (
 	handshakeTimeout = 5 * time.Second
 )
 
-// Each side proves the token over both nonces, and over which side it is.
+// Each side proves the token over both nonces and the role of the side.
 func workerProof(t token.Token, worker, server []byte) []byte {
 	p := t.Prove([]byte("rendezvous: worker"), worker, server)
 	return p[:]
@@ -41,33 +41,33 @@ func serverProof(t token.Token, worker, server []byte) []byte {
 
 func newNonce() []byte {
 	b := make([]byte, nonceBytes)
-	rand.Read(b) // never fails
+	rand.Read(b) // crypto/rand.Read returns no error
 	return b
 }
 
-// unreached is why a try has not reached the rendezvous; another may. Nothing that is
-// not proved by the token ends a worker: stale DNS, a reused address or a squatter may
-// answer in the place of a rendezvous that is started again.
+// unreachedError is the reason why an attempt did not reach the rendezvous. Another attempt may. A
+// server that has not proved the token ends no worker: stale DNS, a reused address or another
+// program may answer while the rendezvous is restarted.
 type unreachedError struct {
 	reason     string
-	wrongToken bool // somebody answers there, with another token
+	wrongToken bool // a server with another token answered
 }
 
 func (u unreachedError) Error() string { return u.reason }
 
-// meeting is an open stream to a rendezvous that has proved the token.
+// connection is an open stream to a rendezvous that has proved the token.
 type connection struct {
 	raw    net.Conn
 	conn   *grpc.ClientConn
 	stream grpc.BidiStreamingClient[pb.WorkerMessage, pb.RendezvousMessage]
 	cancel context.CancelFunc
-	proof  []byte        // ours, for the join
-	lease  time.Duration // as the rendezvous says
+	proof  []byte        // the worker's proof, for the join
+	lease  time.Duration // lease, durable and recovers are those of the challenge
 
-	durable, recovers bool // likewise
+	durable, recovers bool
 }
 
-// meet makes one try. Its error is unreached.
+// connect makes one attempt to reach the rendezvous. Its error is an unreachedError.
 func connect(ctx context.Context, o *Options) (*connection, error) {
 	dial := o.dial
 	if dial == nil {
@@ -106,10 +106,10 @@ func connect(ctx context.Context, o *Options) (*connection, error) {
 	return nil, unreachedError{reason: o.addrPrefix(addr) + "accepted, but not our protocol"}
 }
 
-// errStranger is a server with another token.
+// errWrongToken reports a server with another token.
 var errWrongToken = errors.New("not the token of this worker")
 
-// dialOptions make a client of one connection: when it breaks there is no other.
+// dialOptions returns the options of a client with one connection, which is never replaced.
 func dialOptions(raw net.Conn) []grpc.DialOption {
 	var used atomic.Bool
 	return []grpc.DialOption{
@@ -131,9 +131,9 @@ func dialOptions(raw net.Conn) []grpc.DialOption {
 	}
 }
 
-// ServerOptions are for a gRPC server that carries the rendezvous alone. Neither
-// side has gRPC's pings: they would give up a process that is stopped for longer
-// than they wait, whatever the lease.
+// ServerOptions returns the options of a gRPC server that carries only the rendezvous. Neither side
+// sends gRPC keepalive pings: a stopped process would lose its connection before the end of a long
+// lease.
 func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(wire.MaxRequestBytes),
@@ -142,11 +142,11 @@ func ServerOptions() []grpc.ServerOption {
 	}
 }
 
-// shake proves the token to the rendezvous and has it proved.
+// authenticate checks the proof of the rendezvous and makes the worker's own.
 func (m *connection) authenticate(o *Options) error {
 	mine := newNonce()
 	hello := &pb.WorkerMessage{What: &pb.WorkerMessage_Hello{Hello: &pb.Hello{Nonce: mine}}}
-	if err := m.stream.Send(hello); err != nil && !errors.Is(err, io.EOF) { // Recv says why it has ended
+	if err := m.stream.Send(hello); err != nil && !errors.Is(err, io.EOF) { // Recv returns the reason
 		return err
 	}
 	msg, err := m.stream.Recv()
@@ -162,10 +162,10 @@ func (m *connection) authenticate(o *Options) error {
 		m.lease, m.durable, m.recovers = max(wire.Milliseconds(c.LeaseMs), time.Second), c.Durable, c.Recovers
 		return nil
 	}
-	// It learns who came with the wrong token, so that others can be told, and no proof.
+	// The server learns which rank has another token, so that it can tell others. It gets no proof.
 	wrong := &pb.Join{Rank: int32(o.Rank)}
 	if m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: wrong}}) == nil {
-		m.stream.Recv() // what it says is not believed
+		m.stream.Recv() // the answer is not trusted
 	}
 	return errWrongToken
 }
@@ -173,30 +173,30 @@ func (m *connection) authenticate(o *Options) error {
 func (m *connection) close() {
 	m.cancel()
 	m.conn.Close()
-	m.raw.Close() // where gRPC never took it
+	m.raw.Close() // closes a connection that gRPC did not take
 }
 
-// cause is one of this worker's, before it has a place.
+// cause returns a cause of this worker before it has a rank.
 func (o *Options) cause(code int, text string) *ring.Cause {
 	return &ring.Cause{Rank: o.Rank, Host: o.Self.Host, Step: -1, Operation: state.OpJoin, Text: text, ExitCode: code}
 }
 
-// finalError is c as an error with its exit code.
+// causeError returns c as an error with its exit code.
 func causeError(c *ring.Cause) error { return exitcode.With(c.ExitCode, c) }
 
-// handshake is the server's side of the proof of the token: a challenge answers the
-// hello, and then comes the proof.
+// handshake is the server's side of the handshake: hello, challenge, proof.
 type handshake struct {
 	token       token.Token
-	workerNonce []byte // nonces
+	workerNonce []byte // nonces of both sides
 	serverNonce []byte
 	proved      bool
 }
 
-// begun tells whether there was a challenge.
+// challenged reports whether a challenge was sent.
 func (h *handshake) challenged() bool { return h.workerNonce != nil }
 
-// challenge proves our token; nil if it is not the time, or no hello.
+// challenge answers a hello with the server's proof. It returns nil if hello is invalid or is not
+// the first one.
 func (h *handshake) challenge(hello *pb.Hello) *pb.Challenge {
 	if h.challenged() || len(hello.GetNonce()) != nonceBytes {
 		return nil
@@ -205,8 +205,7 @@ func (h *handshake) challenge(hello *pb.Hello) *pb.Challenge {
 	return &pb.Challenge{Nonce: h.serverNonce, Proof: serverProof(h.token, h.workerNonce, h.serverNonce)}
 }
 
-// prove tells whether the other side has the token. It is called once, after the
-// challenge.
+// verify reports whether the client has the token. It is called once, after challenge.
 func (h *handshake) verify(proof []byte) bool {
 	h.proved = h.token.Proves(proof, []byte("rendezvous: worker"), h.workerNonce, h.serverNonce)
 	return h.proved

@@ -19,15 +19,15 @@ import (
 // Bounds of the rendezvous of many jobs.
 const (
 	maxJobs      = 1000
-	keepEndedJob = time.Minute // of a job that has ended, for workers that come for its end
+	keepEndedJob = time.Minute // after the end of a job, for workers that reconnect to hear the end
 )
 
-// Jobs is the rendezvous of many jobs at once. A worker's job id says which one is
-// its own; those without one share a job. Each has a [Server] of its own, from the
-// first worker that comes to a minute after the end, or until all have heard of it.
+// Jobs is the rendezvous of many jobs. The job id of a worker selects its job; workers without a
+// job id share one. Each job has a [Server] from its first worker on. The Server closes when all
+// workers have heard the end of the job, or a minute after the end.
 type Jobs struct {
-	config     ServerConfig // of each, but for the job id
-	unassigned *Server      // where visitors are until they have said which job is theirs
+	config     ServerConfig // of each job, without the job id
+	unassigned *Server      // has the clients whose job is not known yet
 	ctx        context.Context
 	cancel     context.CancelFunc
 	wg         sync.WaitGroup
@@ -37,8 +37,8 @@ type Jobs struct {
 	closed bool
 }
 
-// NewJobs starts the rendezvous. c has what all jobs have alike: no job id, no world
-// size, no journal and no listed addresses. It must be closed.
+// NewJobs starts a rendezvous of many jobs. c holds the settings of all jobs: it has no job id,
+// world size, journal or addresses. The caller must close the Jobs.
 func NewJobs(c ServerConfig) *Jobs {
 	if c.JobID != "" || c.WorldSize != 0 || c.Journal != nil || c.Addrs != nil {
 		panic("rendezvous: many jobs with what one has")
@@ -50,13 +50,13 @@ func NewJobs(c ServerConfig) *Jobs {
 	return j
 }
 
-// Register puts the rendezvous on a gRPC server, as [Server.Register] does.
+// Register registers the rendezvous on a gRPC server, as [Server.Register] does.
 func (j *Jobs) Register(r grpc.ServiceRegistrar) {
 	pb.RegisterRendezvousServer(r, service{s: j.unassigned})
 }
 
-// Close ends all streams and waits for all goroutines. Jobs that have not ended lose
-// their rendezvous.
+// Close ends all streams and waits for all goroutines. Jobs that have not ended lose their
+// rendezvous.
 func (j *Jobs) Close() {
 	j.mu.Lock()
 	j.closed = true
@@ -66,7 +66,7 @@ func (j *Jobs) Close() {
 	j.wg.Wait()
 }
 
-// admit brings a visitor to its job, or says why there is none for it.
+// admit moves a client to the server of its job, or returns the cause of its refusal.
 func (j *Jobs) admit(v *clientStream, r *state.Request) *ring.Cause {
 	for {
 		s, c := j.serverFor(r)
@@ -75,11 +75,11 @@ func (j *Jobs) admit(v *clientStream, r *state.Request) *ring.Cause {
 		}
 		if s.takeOver(v) {
 			return nil
-		} // it was forgotten at this moment, or all is over, which of says
+		} // the job was removed at this moment, or Jobs is closed, which serverFor reports
 	}
 }
 
-// of returns the server of a worker's job, and begins one that is new.
+// serverFor returns the server of a job, starting it if the job is new.
 func (j *Jobs) serverFor(r *state.Request) (*Server, *ring.Cause) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -99,7 +99,7 @@ func (j *Jobs) serverFor(r *state.Request) (*Server, *ring.Cause) {
 	return s, nil
 }
 
-// keep forgets a job in time.
+// forgetWhenDone removes a job after its end.
 func (j *Jobs) forgetWhenDone(id string, s *Server) {
 	select {
 	case <-s.Done():
@@ -114,20 +114,20 @@ func (j *Jobs) forgetWhenDone(id string, s *Server) {
 	s.Close()
 }
 
-// takeOver makes v a visitor of s; false if s is closed. It is called by v's handler.
+// takeOver moves client v to s. It returns false if s is closed. The handler of v calls it.
 func (s *Server) takeOver(v *clientStream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
-	id := v.id     // the lobby's, which tells the order in which they came, and is nobody else's: all come through it
-	v.s.release(v) // the lobby
+	id := v.id     // of the server of unassigned clients: unique, and in order of arrival
+	v.s.release(v) // leaves the server of unassigned clients
 	s.add(v, id)
 	return true
 }
 
-// statuses are those of all jobs, by name.
+// statuses returns the statuses of all jobs, by job id.
 func (j *Jobs) statuses() []state.Status {
 	j.mu.Lock()
 	servers := make([]*Server, 0, len(j.byID))

@@ -18,24 +18,23 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// Limits of the tries to reach the rendezvous.
+// Limits of the attempts to reach the rendezvous.
 const (
 	firstBackOff      = 50 * time.Millisecond
 	maxBackOff        = 500 * time.Millisecond
-	retryReport       = 10 * time.Second // between waiting reports, after the first at firstReport
-	wrongTokenTimeout = 60 * time.Second // of nothing but servers with another token
-	recentWrongToken  = 10 * time.Second // before the start timeout: such a server may end its own wait a moment earlier
+	retryReport       = 10 * time.Second // between waiting reports, after the first at FirstReport
+	wrongTokenTimeout = 60 * time.Second // of attempts that meet only servers with another token
+	recentWrongToken  = 10 * time.Second // before the start timeout: such a server counts as the reason
 	reportTimeout     = 2 * time.Second  // of Report
 )
 
-// Join finds the other workers of the job and returns when all are here. Until
-// then it tries again whenever the rendezvous is not reached or is lost, and
-// tells o.Waiting why; after o.StartTimeout it ends with exit code 138, and with it the
-// wait of all. It ends with 77 if a server with another token answered lately, and after
-// 60 s of nothing but such servers.
+// Join connects to the rendezvous and returns when all workers of the job have joined. Join retries
+// while the rendezvous is not reached, and calls o.Waiting with the reason. After o.StartTimeout it
+// returns an error with exit code 138, which ends the wait of all workers. The exit code is 77 if a
+// server with another token has answered recently, or if only such servers have answered for 60 s.
 //
-// An error holds the *ring.Cause that all workers of the start get, or, where
-// this worker alone is refused, its own. When ctx ends its cause is returned.
+// An error holds the *ring.Cause that all workers get, or that of this worker if it alone is
+// refused. If ctx ends, Join returns the cause of ctx.
 func Join(ctx context.Context, o Options) (*Session, error) {
 	o.StartTimeout = cmp.Or(o.StartTimeout, DefaultStartTimeout)
 	if err := o.check(); err != nil {
@@ -58,16 +57,16 @@ func Join(ctx context.Context, o Options) (*Session, error) {
 	}
 }
 
-// Report tells the others of a fault that this worker found before it joined,
-// and returns the job's first cause: c itself, unless another one came first or
-// the rendezvous was not reached within two seconds.
+// Report reports a fault that this worker found before it joined. It returns the first cause of the
+// job's end. That is c unless another cause came first. It is also c if the rendezvous is not
+// reached within two seconds.
 func Report(ctx context.Context, o Options, c *ring.Cause) *ring.Cause {
 	if o.check() != nil {
 		return c
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
-	o.Waiting = nil // nobody waits
+	o.Waiting = nil // Report does not wait for ranks
 	t := newAttempts(&o, reportTimeout)
 	defer t.clock.Stop()
 	for {
@@ -81,28 +80,28 @@ func Report(ctx context.Context, o Options, c *ring.Cause) *ring.Cause {
 	}
 }
 
-// errLost is a rendezvous that was there, and may come again.
+// errLost reports a rendezvous that was reached and lost. It may come back.
 var errLost = unreachedError{reason: "was reached, then lost"}
 
-// tries are the attempts of one worker to reach the rendezvous.
+// attempts holds the attempts of one worker to reach the rendezvous.
 type attempts struct {
 	o                *Options
 	began            time.Time
-	clock            *awake.Timer // since then, up to the limit
+	clock            *awake.Timer // runs from began to the limit while this process runs
 	limit            time.Duration
 	backOff          time.Duration
-	nextReport       time.Duration  // when the next waiting report is due
-	wrongTokenSince  time.Time      // since when each attempt has met a server with another token; zero: the last has not
-	lastWrongToken   unreachedError // the last one of them
-	lastWrongTokenAt time.Time      // and when
-	lastWaiting      state.Waiting  // the last that the rendezvous sent
+	nextReport       time.Duration  // when the next waiting report is due, since began
+	wrongTokenSince  time.Time      // start of the attempts that all met a server with another token; zero: the last attempt did not
+	lastWrongToken   unreachedError // error of the last such attempt
+	lastWrongTokenAt time.Time      // time of that attempt
+	lastWaiting      state.Waiting  // the last report of the rendezvous
 }
 
 func newAttempts(o *Options, limit time.Duration) *attempts {
 	return &attempts{o: o, began: time.Now(), clock: awake.NewTimer(limit), limit: limit, backOff: firstBackOff, nextReport: state.FirstReport}
 }
 
-// join makes one attempt.
+// join makes one attempt to join.
 func (t *attempts) join(ctx context.Context) (*Session, error) {
 	m, err := connect(ctx, t.o)
 	if err != nil {
@@ -125,7 +124,7 @@ func (t *attempts) join(ctx context.Context) (*Session, error) {
 
 // await waits for the membership of g.
 func (t *attempts) await(ctx context.Context, s *Session, g *generation) error {
-	// The rendezvous ends the wait. This is for one that never does, or later.
+	// The rendezvous ends the wait. This timer is for one that does not, or ends it later.
 	late := awake.NewTimer(t.remaining() + s.Lease())
 	defer late.Stop()
 	for {
@@ -155,10 +154,10 @@ func (t *attempts) await(ctx context.Context, s *Session, g *generation) error {
 	}
 }
 
-// now is the time on a clock that stands still while this process does.
+// now returns the time on a clock that stands still while this process does.
 func (t *attempts) now() time.Time { return t.began.Add(t.clock.Elapsed()) }
 
-// left is how long the worker will go on trying; below 0 when its time is over.
+// remaining returns how long the worker goes on trying. It is negative when the time is over.
 func (t *attempts) remaining() time.Duration {
 	left := t.limit - t.now().Sub(t.began)
 	if !t.wrongTokenSince.IsZero() {
@@ -167,7 +166,8 @@ func (t *attempts) remaining() time.Duration {
 	return left
 }
 
-// note takes in why an attempt has failed. People hear of the first stranger at once.
+// noteFailure stores why an attempt failed. People hear of the first server with another token at
+// once.
 func (t *attempts) noteFailure(why unreachedError) {
 	if !why.wrongToken {
 		t.wrongTokenSince = time.Time{}
@@ -182,7 +182,7 @@ func (t *attempts) noteFailure(why unreachedError) {
 	}
 }
 
-// report makes one attempt.
+// report makes one attempt to report c.
 func (t *attempts) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) {
 	m, err := connect(ctx, t.o)
 	if err != nil {
@@ -200,7 +200,7 @@ func (t *attempts) report(ctx context.Context, c *ring.Cause) (*ring.Cause, erro
 		case !s.fromRendezvous:
 			return nil, errLost
 		case s.refused:
-			return c, nil // no member of that job; its end is not ours
+			return c, nil // the worker is no member of that job
 		}
 		return s.cause, nil
 	case <-ctx.Done():
@@ -208,7 +208,7 @@ func (t *attempts) report(ctx context.Context, c *ring.Cause) (*ring.Cause, erro
 	}
 }
 
-// again waits before the next attempt; false when there is no time for one.
+// waitForRetry waits before the next attempt. It returns false if no time is left.
 func (t *attempts) waitForRetry(ctx context.Context, why unreachedError) bool {
 	t.noteFailure(why)
 	left := t.remaining()
@@ -219,7 +219,7 @@ func (t *attempts) waitForRetry(ctx context.Context, why unreachedError) bool {
 		t.nextReport += retryReport
 		t.o.Waiting(state.Waiting{WorldSize: t.o.WorldSize, Missing: []state.Missing{t.missingRendezvous(why)}, Remaining: left})
 	}
-	wait := t.backOff/2 + rand.N(t.backOff/2) // apart from the others
+	wait := t.backOff/2 + rand.N(t.backOff/2) // random, so workers do not retry in step
 	t.backOff = min(2*t.backOff, maxBackOff)
 	timer := time.NewTimer(min(wait, left))
 	defer timer.Stop()
@@ -231,7 +231,7 @@ func (t *attempts) waitForRetry(ctx context.Context, why unreachedError) bool {
 	}
 }
 
-// rendezvous is what is missing while it is not reached.
+// missingRendezvous describes the rendezvous as a missing rank.
 func (t *attempts) missingRendezvous(why unreachedError) state.Missing {
 	m := state.Missing{Rank: -1, Address: t.o.Addr, Reason: why.reason, For: t.now().Sub(t.began)}
 	if t.o.InRank0 {
@@ -256,7 +256,7 @@ func (t *attempts) giveUp(ctx context.Context, why unreachedError) error {
 		text = state.MissingText(m, after, t.o.WorldSize)
 	}
 	c := &ring.Cause{Rank: m.Rank, Step: -1, Operation: state.OpJoin, Peer: m.Address, Text: text, ExitCode: exitcode.Retry}
-	if why.wrongToken { // of the two it is this worker that will not join
+	if why.wrongToken { // this worker, not the rendezvous, has the wrong token
 		c.Rank, c.Host, c.ExitCode = t.o.Rank, t.o.Self.Host, exitcode.Auth
 	}
 	return causeError(c)

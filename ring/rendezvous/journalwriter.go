@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// write brings records to the journal, one after the other, and does what has waited for
-// each. Only this goroutine waits for the disk.
+// writeJournal writes records to the journal, one after the other, and performs the effects that
+// waited for each. Only this goroutine waits for the disk.
 func (s *Server) writeJournal() {
 	for {
 		r := s.nextRecord()
@@ -27,7 +27,7 @@ func (s *Server) writeJournal() {
 	}
 }
 
-// nextRecord is the record to be written, nil if there is none for now.
+// nextRecord returns the record to be written, nil if there is none.
 func (s *Server) nextRecord() state.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +38,7 @@ func (s *Server) nextRecord() state.Record {
 	return s.backlog.Record()
 }
 
-// behind is how long the journal has been writing one record, 0 if it is not. It is
+// journalDelay returns how long the journal has been writing one record, 0 if it is idle. It is
 // called with s.mu held.
 func (s *Server) journalDelay() time.Duration {
 	if s.backlog.Record() == nil {
@@ -47,8 +47,9 @@ func (s *Server) journalDelay() time.Duration {
 	return max(time.Since(s.writingSince), 1)
 }
 
-// wrote does what comes of a write. What could not be kept must not be known, unless the
-// journal was abandoned: then nobody will go on with it. Of the end all hear anyhow.
+// recordWritten handles the result of a write. Effects that wait for a record that is not durable
+// are dropped, with two exceptions: after an abandoned journal they take place, because no
+// rendezvous continues from it, and the end of a job is always sent.
 func (s *Server) recordWritten(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,16 +77,15 @@ func (s *Server) recordWritten(err error) {
 	}
 }
 
-// Durable reports whether a rendezvous that is started again with the journal goes on
-// with the job.
+// Durable reports whether a rendezvous that is restarted with the journal continues the job.
 func (s *Server) Durable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.config.Journal != nil && !s.journalAbandoned
 }
 
-// perform does the effects of a step, in order. What is behind a record waits until that
-// is durable. It is called with s.mu held.
+// perform performs the effects of a step, in order. Effects after a record wait until the record is
+// durable. It is called with s.mu held.
 func (s *Server) perform(effects []state.Effect) {
 	if s.config.Journal == nil || s.journalAbandoned {
 		s.performAll(state.WithoutRecords(effects))

@@ -7,29 +7,28 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// wishTimeout is how long a wish to leave waits for the rendezvous. Then the
-// worker asks all others to stop: it has no time to lose.
+// leaveRequestTimeout is how long a request to leave waits for the rendezvous. Then the worker asks
+// all others to stop: a signal leaves little time.
 const leaveRequestTimeout = 2 * time.Second
 
-// wish is a worker's wish to leave, and what became of it.
+// leaveRequest is a worker's request to leave, with its answer.
 type leaveRequest struct {
-	code   atomic.Int32              // that it asked with; 0: it did not
-	sentAt atomic.Pointer[time.Time] // with the monotonic clock; nil: it did not
-	stop   atomic.Int32              // code that all are to stop with; 0: not yet known
-	by     atomic.Int32              // 1 + the rank that alone was told to, for which all stop; 0: not known, or not one alone
-	alone  atomic.Bool               // this worker alone is to leave
+	code   atomic.Int32              // exit code of the request; 0: no request
+	sentAt atomic.Pointer[time.Time] // has a monotonic clock; nil: not sent
+	stop   atomic.Int32              // exit code with which all workers stop; 0: not known yet
+	by     atomic.Int32              // 1 + the one rank that a signal told to end; 0: not known, or not one alone
+	alone  atomic.Bool               // this worker leaves alone
 }
 
-// RequestLeave says that a signal has told this worker to end, with code. What comes
-// of it is seen by Stopping and Departing: all stop, if all were told so or if
-// nobody can be replaced, else this worker leaves alone. Only the first call
-// counts.
+// RequestLeave requests to leave, because a signal told this worker to end with code. Stopping and
+// Departing report the answer. All workers stop if all were told to end or if no worker can be
+// replaced. Otherwise this worker leaves alone. Only the first call counts.
 func (s *Session) RequestLeave(code int) {
 	if !s.leaveRequest.code.CompareAndSwap(0, int32(code)) {
 		return
 	}
 	s.leaveRequest.noteSent()
-	if !s.recovers { // the answer is known; the others are to learn whom the signal was for
+	if !s.recovers { // the answer is known; the other workers learn which rank the signal was for
 		s.leaveRequest.stop.CompareAndSwap(0, int32(code))
 		s.enqueue(leavingMessage(int32(code)))
 		return
@@ -39,8 +38,8 @@ func (s *Session) RequestLeave(code int) {
 	}
 }
 
-// again is the question, to be asked now; nil if there is none that is open.
-// Each generation is asked anew.
+// message returns the request to be sent now, nil if there is none or it is answered. The request
+// is sent again in each generation.
 func (w *leaveRequest) message() *pb.WorkerMessage {
 	code := w.code.Load()
 	if code == 0 || w.stop.Load() != 0 || w.alone.Load() {
@@ -55,7 +54,7 @@ func (w *leaveRequest) noteSent() {
 	w.sentAt.Store(&now)
 }
 
-// late reports whether the rendezvous has had its time to answer.
+// overdue reports whether the time to answer is over.
 func (w *leaveRequest) overdue() bool {
 	at := w.sentAt.Load()
 	return at != nil && time.Since(*at) > leaveRequestTimeout
@@ -65,8 +64,7 @@ func leavingMessage(code int32) *pb.WorkerMessage {
 	return &pb.WorkerMessage{What: &pb.WorkerMessage_Leaving{Leaving: &pb.Leaving{ExitCode: code}}}
 }
 
-// Stopping is the exit code that all workers are to stop with, 0 for none. It
-// never blocks.
+// Stopping returns the exit code with which all workers stop, 0 if they go on. It does not block.
 func (s *Session) Stopping() int {
 	w := &s.leaveRequest
 	if code := w.stop.Load(); code != 0 {
@@ -78,9 +76,9 @@ func (s *Session) Stopping() int {
 	return 0
 }
 
-// StoppedBy is the rank that alone was told to end by a signal, where all stop for
-// it. It is -1 if nobody was alone with it, and as long as the rendezvous has not
-// said so: it has when Leave returns.
+// StoppedBy returns the one rank that a signal told to end, for which all workers stop. It returns
+// -1 if there is no such rank, and before the rendezvous has answered. After Leave the answer is
+// known.
 func (s *Session) StoppedBy() int {
 	if by := int(s.leaveRequest.by.Load()); by > 0 && by <= s.Membership().Size() {
 		return by - 1
@@ -88,5 +86,5 @@ func (s *Session) StoppedBy() int {
 	return -1
 }
 
-// Departing tells whether this worker alone is to leave. It never blocks.
+// Departing reports whether this worker alone leaves. It does not block.
 func (s *Session) Departing() bool { return s.leaveRequest.alone.Load() }

@@ -15,18 +15,17 @@ import (
 	"ringtrain/ring/token"
 )
 
-// A Member is a worker that does not serve the rendezvous, though it may: it answers who
-// asks with the token whether it is in a generation of its job.
+// Member answers status requests for a worker that does not serve the rendezvous. To a client with
+// the token it tells whether the worker is in a generation of its job.
 type Member struct {
 	Token      token.Token
-	Membership func() ring.Membership // the newest; its generation is 0 before the first
+	Membership func() ring.Membership // returns the newest membership; its Generation is 0 before the first
 }
 
-// Status answers one question over stream, as the rendezvous does: the token is proved on
-// both sides before.
+// Status handles one stream. Both sides prove the token first.
 func (m Member) Status(stream statusStream) error {
 	asks, read := receiveRequests(stream)
-	go read() // ends with the stream, which ends when this method returns
+	go read() // ends with the stream, which ends when Status returns
 	limit := time.NewTimer(handshakeTimeout)
 	defer limit.Stop()
 	h := handshake{token: m.Token}
@@ -55,12 +54,11 @@ func (m Member) answer() *pb.StatusReply {
 	return &pb.StatusReply{What: &pb.StatusReply_Member{Member: p}}
 }
 
-// errNotHere is a worker that cannot be asked from this host.
+// errOtherHost reports a worker that this host cannot reach.
 var errOtherHost = errors.New("its address is of its own host only")
 
-// IsMember asks the worker w whether it is in a generation of job o.JobID, with the
-// rendezvous in it or without. Without an answer that proves the token it is an error, as
-// of [Look]: ErrGone where nobody listens. o.Addr is w's.
+// IsMember asks worker w whether it is in a generation of job o.JobID. It ignores o.Addr. An answer
+// without a valid proof is an error, as in [DialStatus]; the error is ErrGone if nobody listens.
 func IsMember(ctx context.Context, w ring.Worker, o StatusOptions) (bool, error) {
 	if !state.ReachableFrom(Self("").HostID, &w) {
 		return false, errOtherHost
@@ -86,7 +84,7 @@ func IsMember(ctx context.Context, w ring.Worker, o StatusOptions) (bool, error)
 	return false, nil
 }
 
-// question asks once, and returns the answer of one that has proved the token.
+// fetch sends one request and returns the reply. The server has proved the token.
 func (l *StatusClient) fetch(ctx context.Context) (*pb.StatusReply, error) {
 	stop := context.AfterFunc(ctx, l.cancel)
 	defer stop()
@@ -107,7 +105,7 @@ func (l *StatusClient) fetch(ctx context.Context) (*pb.StatusReply, error) {
 	return reply, nil
 }
 
-// notServed says that a worker has answered, which does not serve the rendezvous.
+// memberError returns the error for a worker that answered and does not serve the rendezvous.
 func (l *StatusClient) memberError(ctx context.Context, m *pb.Member) error {
 	return l.unreachedError(ctx, errors.New(otherOwnerText(l.options.Addr, port.Owner{JobID: m.GetJobId(), Rank: int(m.GetRank())})))
 }

@@ -11,11 +11,11 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// Outcome tells c, if it is not nil, as by Tell, and waits until it is known what
-// has ended. It returns nil if that is the generation alone: then the worker leaves
-// its group, and calls Next. If the job is over it returns the first cause as an
-// error with its exit code. c is nil where the generation's context has ended, or
-// where another worker departs, of which the rendezvous is about to hear.
+// Outcome reports c, if it is not nil, and waits until it is known what has ended. It returns nil
+// if only the generation has ended: the worker then leaves its group and calls Next. If the job has
+// ended, Outcome returns the first cause as an error with its exit code. c is nil if the context of
+// the generation has ended, or if another worker leaves alone, of which the rendezvous hears by
+// this call.
 func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 	g := s.current()
 	switch {
@@ -39,7 +39,7 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 			if c == nil {
 				return context.Cause(ctx)
 			}
-			done = nil // the others are to hear of it
+			done = nil // the other workers hear of c first
 			timer.Reset(abortTimeout)
 		case <-timer.C:
 			if c == nil {
@@ -51,8 +51,7 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 	}
 }
 
-// patience is how long Outcome waits for a rendezvous that says nothing, and is
-// not seen to be lost.
+// outcomeTimeout returns how long Outcome waits for an answer of a rendezvous that is connected.
 func (s *Session) outcomeTimeout(c *ring.Cause) time.Duration {
 	switch {
 	case c == nil || s.durable:
@@ -63,9 +62,9 @@ func (s *Session) outcomeTimeout(c *ring.Cause) time.Duration {
 	return abortTimeout
 }
 
-// Next says that this worker has left its group, and waits for the next
-// generation, with all ranks. Membership, Lost and Context are then those of the
-// new one. If the job ends instead it returns the first cause, as Outcome does.
+// Next reports that this worker has left its group, and waits for the next generation. Membership,
+// Lost and Context are then those of the next generation. If the job ends instead, Next returns the
+// first cause, as Outcome does.
 func (s *Session) Next(ctx context.Context) error {
 	old := s.current()
 	if old.printsEnd() {
@@ -82,8 +81,8 @@ func (s *Session) Next(ctx context.Context) error {
 	return err
 }
 
-// speaks tells whether this worker tells people of the end of g, for all: it has
-// the lowest rank of those that live.
+// printsEnd reports whether this worker tells people the end of g: it has the lowest rank that is
+// not lost.
 func (g *generation) printsEnd() bool {
 	for rank := range g.membership.Rank {
 		if !slices.Contains(g.lost, rank) {
@@ -107,8 +106,8 @@ func (s *Session) partedMessage(g *generation) *pb.WorkerMessage {
 	return &pb.WorkerMessage{What: &pb.WorkerMessage_Parted{Parted: p}}
 }
 
-// renew makes the generation to come the current one. If the session has ended
-// meanwhile so has that.
+// nextGeneration makes the awaited generation the current one. If the session has ended meanwhile,
+// the generation has ended too.
 func (s *Session) nextGeneration() *generation {
 	s.mu.Lock()
 	defer s.mu.Unlock()

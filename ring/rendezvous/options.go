@@ -23,39 +23,39 @@ const DefaultStartTimeout = 300 * time.Second
 // DefaultLease is how long a worker or the rendezvous may be silent.
 const DefaultLease = 5 * time.Second
 
-// Options is what a worker brings.
+// Options holds the settings of a worker.
 type Options struct {
 	Addr         string              // host:port of the rendezvous
 	Token        token.Token         // the job's secret
-	JobID        string              // "": whatever the rendezvous says
-	Rank         int                 // -1: give me one, by host in order of arrival, then arrival
-	WorldSize    int                 // 0: whatever the rendezvous says
+	JobID        string              // "": the job id of the rendezvous
+	Rank         int                 // -1: the rendezvous assigns a rank, by host and order of arrival
+	WorldSize    int                 // 0: the world size of the rendezvous
 	Self         ring.Worker         // see [Self]; Rank is ignored, an empty or unspecified host in Addr is completed
-	InRank0      bool                // the rendezvous lives in rank 0: losing it is losing rank 0
-	Agree        []string            // "key=value" lines that all ranks must have equal
-	Offers       []state.Offer       // of which a generation has what all ranks have
-	Version      string              // of the binary, equal on all ranks
+	InRank0      bool                // rank 0 serves the rendezvous: the loss of the rendezvous is that of rank 0
+	Agree        []string            // "key=value" lines that must be equal on all ranks
+	Offers       []state.Offer       // values of which a generation uses the highest common ones
+	Version      string              // version of the binary, equal on all ranks
 	StartTimeout time.Duration       // 0: DefaultStartTimeout
-	Waiting      func(state.Waiting) // called by the goroutine of Join, or Next, on each waiting report; may be nil
-	Notice       func(string)        // told what a person should know, from any goroutine; may be nil
+	Waiting      func(state.Waiting) // called with each waiting report, by the goroutine of Join or Next; may be nil
+	Notice       func(string)        // called with texts for people, from any goroutine; may be nil
 
-	// Find returns where the rendezvous is now, host:port. It is asked at each attempt
-	// to reach one; Addr is then a name for people. An error is why it is not reached;
-	// with exitcode.Auth, who should know where it is denies this worker. nil: at Addr,
-	// always.
+	// Find returns the current address of the rendezvous, host:port. Each attempt to reach the
+	// rendezvous calls Find; Addr is then only a name for people. An error is the reason of a
+	// failed attempt; exitcode.Auth means that the directory denies this worker. If Find is nil,
+	// the address is Addr.
 	Find func(context.Context) (addr string, err error)
 
-	dial dialFunc // nil: over TCP
+	dial dialFunc // nil: TCP
 }
 
-// Self describes this process as a worker that takes links at addr.
+// Self describes this process as a worker that accepts links at addr.
 func Self(addr string) ring.Worker {
-	host, _ := os.Hostname() // "" where there is none
+	host, _ := os.Hostname() // "" without a host name
 	return ring.Worker{Host: host, HostID: hostID(host), Addr: addr, PID: os.Getpid(), Incarnation: rand.Uint64()}
 }
 
-// hostID is equal for processes that can share memory and loopback: those of
-// one boot of one kernel in one network namespace.
+// hostID returns the host id: equal for processes of one boot in one network namespace, which can
+// share memory and loopback.
 func hostID(host string) string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -69,7 +69,7 @@ func hostID(host string) string {
 	return strings.TrimSpace(string(boot)) + "/" + ns
 }
 
-// check returns all that is wrong with the options, at once.
+// check returns all errors of the options.
 func (o *Options) check() error {
 	for _, l := range o.Agree {
 		if !strings.Contains(l, "=") {
@@ -106,7 +106,7 @@ func checkAddr(addr string) error {
 	return nil
 }
 
-// find returns the address for one attempt.
+// address returns the address for one attempt.
 func (o *Options) address(ctx context.Context) (string, error) {
 	if o.Find == nil {
 		return o.Addr, nil
@@ -121,7 +121,7 @@ func (o *Options) address(ctx context.Context) (string, error) {
 	return addr, nil
 }
 
-// where begins a reason that concerns addr, unless people know that by its name.
+// addrPrefix begins a reason that concerns addr, unless addr is the name that people know.
 func (o *Options) addrPrefix(addr string) string {
 	if addr == o.Addr {
 		return ""
@@ -129,8 +129,8 @@ func (o *Options) addrPrefix(addr string) string {
 	return "at " + addr + ": "
 }
 
-// join is what goes to the rendezvous, seen from the local end of the
-// connection to it.
+// request returns the request to join. local is the worker's end of the connection to the
+// rendezvous.
 func (o *Options) request(local net.Addr) state.Request {
 	w := o.Self
 	w.Rank, w.Addr = o.Rank, completeAddr(w.Addr, local)
@@ -140,8 +140,8 @@ func (o *Options) request(local net.Addr) state.Request {
 	}
 }
 
-// complete puts the host of local into an address that has none: where the
-// rendezvous sees us, the other workers do too.
+// completeAddr adds the host of local to an address without one. The other workers reach this
+// worker where the rendezvous does.
 func completeAddr(addr string, local net.Addr) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || host != "" && !unspecified(host) {

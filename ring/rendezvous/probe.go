@@ -19,15 +19,15 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// Limits of one try to reach an address.
+// Limits of one attempt to reach an address.
 const (
 	dialTimeout      = 2 * time.Second
 	exchangeTimeout  = 500 * time.Millisecond
-	maxShownGreeting = 16 // of a stranger's that are shown
-	maxShownJobID    = 80 // of a job id in a reason: two fit in a name
+	maxShownGreeting = 16 // bytes of a foreign greeting in a reason
+	maxShownJobID    = 80 // bytes of a job id in a reason: two fit in a name
 )
 
-// A dialFunc opens a connection to host:port. Names are looked up at each call.
+// A dialFunc opens a connection to host:port. It resolves names at each call.
 type dialFunc func(ctx context.Context, addr string) (net.Conn, error)
 
 func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
@@ -35,10 +35,10 @@ func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", addr)
 }
 
-// refused is the Reason where the host is there, and nobody listens.
+// refusedReason is the Reason if the host is up and nobody listens.
 const refusedReason = "connection refused"
 
-// Reason is the class of a failed dial, in words for people.
+// Reason returns the kind of a failed dial, in words for people.
 func Reason(err error) string {
 	var (
 		dns *net.DNSError
@@ -59,15 +59,15 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// probe tells why nobody has come from p.Addr: whether it can be reached at all,
-// and if so who answers there.
+// probe returns why no worker has joined from p.Addr: why the address is not reached, or who
+// listens there.
 func probe(ctx context.Context, p state.Probe) string {
 	said, err := exchange(ctx, dialTCP, p.Addr, port.Question)
 	if o, ok := port.ParseAnswer(said); ok {
 		return ownerReason(p, o)
 	}
 	if err == nil && len(said) == 0 {
-		said, _ = exchange(ctx, dialTCP, p.Addr, "GET / HTTP/1.0\r\n\r\n") // that somebody accepts is known
+		said, _ = exchange(ctx, dialTCP, p.Addr, "GET / HTTP/1.0\r\n\r\n") // an error tells nothing new: the address accepts connections
 	}
 	hi := strings.TrimSpace(sanitize.Line(string(said[:min(len(said), maxShownGreeting)]), maxShownGreeting))
 	switch {
@@ -83,8 +83,8 @@ func probe(ctx context.Context, p state.Probe) string {
 
 const notJoinedReason = "accepts connections, has not joined"
 
-// misplaced tells why o, who has p.Addr, is not the rank that is missing there.
-// Nothing proves what it says of itself.
+// ownerReason returns why o, the process at p.Addr, is not the missing rank. The answer of o is not
+// proved.
 func ownerReason(p state.Probe, o port.Owner) string {
 	switch job := sanitize.Name(o.JobID); {
 	case o.Rendezvous && job == "":
@@ -99,8 +99,8 @@ func ownerReason(p state.Probe, o port.Owner) string {
 	return notJoinedReason
 }
 
-// converse says ask to who listens at addr, and returns the beginning of what comes.
-// Silence and a broken connection are no error.
+// exchange sends ask to addr and returns the beginning of the answer. Silence and a broken
+// connection are no errors.
 func exchange(ctx context.Context, dial dialFunc, addr, ask string) ([]byte, error) {
 	conn, err := dial(ctx, addr)
 	if err != nil {
@@ -115,13 +115,13 @@ func exchange(ctx context.Context, dial dialFunc, addr, ask string) ([]byte, err
 	return said, nil
 }
 
-// notRendezvous tells what is at addr instead of a rendezvous, where the first word
-// there ended with err; "" if that is not known. A worker's port has gRPC but no
-// rendezvous, and says whose it is:
+// otherOwner returns which worker listens at addr instead of a rendezvous, after a stream there
+// ended with err. It returns "" if that is not known. The port of a worker answers gRPC without the
+// service, and tells its owner:
 //
 //	10.0.0.7:4402 is the port of rank 3 of job mnist, not of a rendezvous
 //
-// Nothing proves what it says of itself.
+// The answer is not proved.
 func otherOwner(ctx context.Context, dial dialFunc, addr string, err error) string {
 	if status.Code(err) != codes.Unimplemented {
 		return ""
@@ -134,7 +134,7 @@ func otherOwner(ctx context.Context, dial dialFunc, addr string, err error) stri
 	return otherOwnerText(addr, o)
 }
 
-// notServes says that addr is a worker's, which serves no rendezvous there.
+// otherOwnerText says that addr is the port of worker o, which does not serve a rendezvous.
 func otherOwnerText(addr string, o port.Owner) string {
 	whose, job := "a worker", "a job"
 	if o.Rank >= 0 {

@@ -23,66 +23,66 @@ import (
 // Limits of a server.
 const (
 	tickEvery = 200 * time.Millisecond
-	maxProbes = 32 // at a time
+	maxProbes = 32 // at the same time
 )
 
-// ServerConfig is what a Server is told beforehand.
+// ServerConfig holds the settings of a Server.
 type ServerConfig struct {
-	JobID        string          // "": the first join's, else drawn
-	WorldSize    int             // 0: the first join says it
+	JobID        string          // "": the job id of the first join, else a random one
+	WorldSize    int             // 0: the world size of the first join
 	Token        token.Token     // the job's secret
 	StartTimeout time.Duration   // from the first join to the last; 0: DefaultStartTimeout
-	Lease        time.Duration   // who is silent for so long is lost; 0: DefaultLease; at least 1 s
-	Addrs        []string        // configured address of each rank, if known: asked why a rank is missing
-	Restarts     int             // how many lost workers may be replaced in all
-	Journal      journal.Journal // nil: who loses the rendezvous has lost the job; the Server closes it
+	Lease        time.Duration   // a worker that is silent for this time is lost; 0: DefaultLease; at least 1 s
+	Addrs        []string        // configured address of each rank, if known; probed while the rank is missing
+	Restarts     int             // number of lost workers that may be replaced in all
+	Journal      journal.Journal // nil: losing the rendezvous ends the job; the Server closes the journal
 
-	// Probe returns, in words, why a rank does not come; nil: the built-in one.
+	// Probe returns why a rank is missing, in words for people. nil: the built-in probe.
 	Probe func(ctx context.Context, p state.Probe) string
-	// Refused is called for each worker that was refused alone; may be nil. Of
-	// one with a wrong token only the rank that it claims is known.
+	// WorkerRefused is called for each worker that is refused alone. Of a worker with a wrong token
+	// only the claimed rank is known. It may be nil.
 	WorkerRefused func(w ring.Worker, c *ring.Cause)
-	// GivenUp is called for each rank that counts as lost while its process seems to
-	// live: whoever has started it should end it. It must not block; may be nil.
+	// RankAbandoned is called for each lost rank whose process may still run: the launcher should
+	// end the process. It must not block. It may be nil.
 	RankAbandoned func(rank int)
-	// Notice is told what a person should know; may be nil.
+	// Notice is called with texts for people. It may be nil.
 	Notice     func(text string)
-	NoticeSink state.NoticeSink // whether rank 0 is told that too
+	NoticeSink state.NoticeSink // whether rank 0 receives notices too
 }
 
-// Server is the rendezvous of one job, from its start to its end. The gRPC
-// server that carries it is the caller's.
+// Server is the rendezvous of one job, from its start to its end. The caller owns the gRPC server
+// that carries it.
 type Server struct {
 	config     ServerConfig
 	started    time.Time
-	ctx        context.Context // until Close
+	ctx        context.Context // ends with Close
 	cancel     context.CancelFunc
 	done       chan struct{}  // closed at the end of the job
-	lease      atomic.Int64   // as it is by now, in milliseconds
-	probeSlots chan struct{}  // one for each probe at a time
-	wg         sync.WaitGroup // everything that runs
-	notices    chan string    // for the owner, who may be slow to take them
-	jobs       *Jobs          // whose lobby this is; nil: it is the rendezvous of a job
+	lease      atomic.Int64   // current lease in milliseconds
+	probeSlots chan struct{}  // holds one element per running probe
+	wg         sync.WaitGroup // all goroutines and handlers
+	notices    chan string    // for the owner, which may read them slowly
+	jobs       *Jobs          // set if this server has the unassigned clients of Jobs
 
 	mu         sync.Mutex // guards what follows
 	state      *state.State
 	clients    map[uint64]*clientStream
-	lastStream uint64        // number of the last one
-	clientLeft chan struct{} // closed, and made anew, when a visitor goes
-	probing    map[int]bool  // ranks that are being probed
-	roster     roster        // of the newest generation; all share it
-	closed     bool          // no more visitors
-	cause      *ring.Cause   // of the end
+	lastStream uint64        // number of the newest stream
+	clientLeft chan struct{} // closed and replaced when a client leaves
+	probing    map[int]bool  // ranks with a running probe
+	roster     roster        // of the newest generation, shared by all messages
+	closed     bool          // no more clients
+	cause      *ring.Cause   // of the end of the job
 
-	backlog          state.Backlog // what waits for the journal
-	writingSince     time.Time     // since when the journal writes its first record
-	recordQueued     chan struct{} // has room for one: there is a record in the backlog
-	journalAbandoned bool          // the journal cannot be written, and is not used any more
+	backlog          state.Backlog // effects that wait for the journal
+	writingSince     time.Time     // start of the current write to the journal
+	recordQueued     chan struct{} // has room for one: the backlog has a record
+	journalAbandoned bool          // the journal cannot be written and is not used any more
 
-	jobID atomic.Pointer[string] // for those who must not wait
+	jobID atomic.Pointer[string] // a copy of the state's job id, read without mu
 }
 
-// NewServer starts the rendezvous of a job. It must be closed.
+// NewServer starts the rendezvous of a job. The caller must close the Server.
 func NewServer(c ServerConfig) *Server {
 	c.StartTimeout = cmp.Or(c.StartTimeout, DefaultStartTimeout)
 	c.Lease = max(cmp.Or(c.Lease, DefaultLease), time.Second)
@@ -112,15 +112,15 @@ func NewServer(c ServerConfig) *Server {
 		s.wg.Go(s.writeJournal)
 	}
 	if c.Notice != nil {
-		go s.deliverNotices() // Close does not wait for a terminal that takes nothing
+		go s.deliverNotices() // Close does not wait for a terminal that blocks
 	}
 	return s
 }
 
-// mostNotices is how many notices wait for an owner that is slow; more are lost.
+// maxNotices is the number of notices that wait for a slow owner. Later ones are dropped.
 const maxNotices = 64
 
-// tellOwner hands out notices until Close, and then what is left.
+// deliverNotices passes notices to the owner until Close, and then the remaining ones.
 func (s *Server) deliverNotices() {
 	for {
 		select {
@@ -137,26 +137,24 @@ func (s *Server) deliverNotices() {
 
 func drawJobID() string {
 	var b [4]byte
-	rand.Read(b[:]) // never fails
+	rand.Read(b[:]) // crypto/rand.Read returns no error
 	return "job-" + hex.EncodeToString(b[:])
 }
 
-// Register puts the rendezvous on a gRPC server, next to whatever it carries.
-// [ServerOptions] are for one that carries nothing else.
+// Register registers the rendezvous on a gRPC server. [ServerOptions] are the options of one
+// without other services.
 func (s *Server) Register(r grpc.ServiceRegistrar) { pb.RegisterRendezvousServer(r, service{s: s}) }
 
-// JobID returns the job's id, "" as long as nobody has joined and none was given. It
-// never waits.
+// JobID returns the job id, "" while it is not known. It does not block.
 func (s *Server) JobID() string { return *s.jobID.Load() }
 
-// Started says that the launcher starts a process for a rank.
+// Started reports that the launcher starts a process for a rank.
 func (s *Server) Started(rank int) { s.step(state.ProcessStarted{Rank: rank}) }
 
-// Lost says that the process of a rank has ended without taking leave, as its
-// launcher saw; code is what the other ranks are to end with, if the job ends by
-// it. With a code of 128 or more the rank may be started again, as long as
-// restarts are left and it is in no loop: the verdict says so. After the end it means
-// nothing.
+// Lost reports that the process of a rank has ended without leaving. code is the exit code of the
+// other ranks if the job ends by this. With a code of 128 or more the rank may be started again, if
+// restarts are left and the rank is not in a crash loop. The verdict says whether. After the end of
+// the job Lost has no effect.
 func (s *Server) Lost(rank int, text string, code int) state.Verdict {
 	s.step(state.ProcessExited{Rank: rank, Text: sanitize.Line(text, sanitize.MaxText), Code: code})
 	s.mu.Lock()
@@ -167,21 +165,21 @@ func (s *Server) Lost(rank int, text string, code int) state.Verdict {
 	return state.Verdict{Again: true, After: s.state.RestartDelay(rank)}
 }
 
-// RestartsLeft is how many more lost workers may be replaced.
+// RestartsLeft returns how many more lost workers may be replaced.
 func (s *Server) RestartsLeft() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.RestartsLeft()
 }
 
-// GaveUp says why the job was given up, if it was.
+// GaveUp returns why the job was given up, if it was.
 func (s *Server) GaveUp() state.GaveUp {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.GaveUp()
 }
 
-// LostForGood is Lost of a rank that is not started again: the job ends.
+// LostForGood is Lost for a rank that is not started again: the job ends.
 func (s *Server) LostForGood(rank int, text string, code int) {
 	s.step(state.ProcessExited{Rank: rank, Text: sanitize.Line(text, sanitize.MaxText), Code: code, Final: true})
 }
@@ -189,33 +187,31 @@ func (s *Server) LostForGood(rank int, text string, code int) {
 // Abort ends the job with c for all workers, unless it has ended.
 func (s *Server) Abort(c *ring.Cause) { s.step(state.Aborted{Cause: c}) }
 
-// StopAll makes all workers stop at one step, with their state saved, and end
-// with code. From now on a loss ends the job, whatever restarts are left.
+// StopAll makes all workers stop at one step, save their state and end with code. From then on a
+// loss ends the job, even if restarts are left.
 func (s *Server) StopAll(code int) { s.step(state.StopAll{Code: code}) }
 
-// Cause returns the first cause of the job's end; nil while all is well and
-// after a clean end.
+// Cause returns the first cause of the job's end. It is nil before the end and after a clean end.
 func (s *Server) Cause() *ring.Cause {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cause
 }
 
-// Stopped says whom a signal has told to end, so that all workers stop or have
-// stopped, with the code that they end with; nil if none has. The rank is -1 where it
-// was the launcher, or several ranks. It is no cause of an end that is not clean.
+// Stopped returns the rank that a signal told to end, so that all workers stop, with the exit code
+// of all. It is nil if the workers do not stop. The rank is -1 for the launcher or for several
+// ranks. It is not the cause of an end that is not clean.
 func (s *Server) Stopped() *ring.Cause {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.Stopped()
 }
 
-// Done is closed when the job has ended, clean or not.
+// Done returns a channel that is closed when the job has ended.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Drain waits until the job has ended and every worker that is connected has
-// heard it and closed its stream, or until ctx ends. Workers that come later
-// hear the cause too, for as long as the server is there.
+// Drain waits until the job has ended and every connected worker has received the end and closed
+// its stream, or until ctx ends. Workers that connect later receive the end too, until Close.
 func (s *Server) Drain(ctx context.Context) {
 	select {
 	case <-s.done:
@@ -237,8 +233,8 @@ func (s *Server) Drain(ctx context.Context) {
 	}
 }
 
-// Close ends all streams and waits for all goroutines. A job that has not ended
-// loses its rendezvous.
+// Close ends all streams and waits for all goroutines. A job that has not ended loses its
+// rendezvous.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -265,9 +261,8 @@ func (s *Server) tick() {
 	}
 }
 
-// step hands an event to the state and does what it wants done. Nothing in here waits
-// for anybody, nor for a disk. After Close nothing happens any more: streams that break
-// then are no losses.
+// step passes an event to the state and performs the effects. It waits neither for a client nor for
+// a disk. After Close it does nothing: streams that break then are no losses.
 func (s *Server) step(e state.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -279,14 +274,14 @@ func (s *Server) step(e state.Event) {
 	}
 	s.perform(s.state.Step(time.Since(s.started), e))
 	if s.cause != nil {
-		s.cause = s.state.Cause() // with a later step, perhaps
+		s.cause = s.state.Cause() // the state may have raised the step of the cause
 	}
 	if job := s.state.JobID(); job != s.JobID() {
 		s.jobID.Store(&job)
 	}
 }
 
-// do is called with s.mu held.
+// performOne performs one effect. It is called with s.mu held.
 func (s *Server) performOne(f state.Effect) {
 	switch f := f.(type) {
 	case state.SendWaiting:
@@ -312,12 +307,12 @@ func (s *Server) performOne(f state.Effect) {
 	case state.Notify:
 		select {
 		case s.notices <- f.Text:
-		default: // nobody reads what we say
+		default: // the owner does not read
 		}
 	case state.SendRefused:
 		l := s.refusal(f.Worker, f.Cause)
 		if f.Replaced {
-			l.onSend = nil // nobody was refused
+			l.onSend = nil // the worker goes on
 		}
 		s.send(f.Stream, l)
 	case state.SendAbort:
@@ -334,7 +329,7 @@ func (s *Server) performOne(f state.Effect) {
 	}
 }
 
-// roster is the list of workers of a generation, as it goes over the wire.
+// roster is the list of workers of a generation in the form of the wire.
 type roster struct {
 	generation uint64
 	workers    []*pb.Worker
@@ -361,7 +356,7 @@ func (s *Server) send(stream uint64, l outgoing) {
 	}
 }
 
-// probe asks in the background, once at a time for each rank.
+// probe probes a rank in the background. A rank has at most one probe at a time.
 func (s *Server) probe(p state.Probe) {
 	if s.closed || s.probing[p.Rank] {
 		return

@@ -17,51 +17,51 @@ import (
 
 // Limits of a session.
 const (
-	abortTimeout = 1 * time.Second        // for the first cause, after ours was sent
+	abortTimeout = 1 * time.Second        // from Abort to the first cause
 	closeTimeout = 500 * time.Millisecond // for the rendezvous to see the close
 )
 
-// Session is a worker's part in a job, from one generation to the next. It
-// beats by itself. Its methods may be called from several goroutines, but Outcome
-// and Next by the one that goes from a generation to the next.
+// Session is the part of a worker in a job, from one generation to the next. It sends heartbeats by
+// itself. Several goroutines may call its methods; Outcome and Next are called by one goroutine at
+// a time.
 type Session struct {
 	options  *Options
-	lease    atomic.Int64 // as the rendezvous says, in nanoseconds
-	durable  bool         // the rendezvous comes back if it is lost
+	lease    atomic.Int64 // current lease in nanoseconds
+	durable  bool         // a lost rendezvous comes back
 	recovers bool         // a generation may end without the job
 
 	waitingReports  chan state.Waiting
-	unansweredBeats atomic.Int32                     // beats sent since something was heard
-	waitSource      atomic.Pointer[func() ring.Wait] // see Watch
+	unansweredBeats atomic.Int32                     // heartbeats sent since the last message was received
+	waitSource      atomic.Pointer[func() ring.Wait] // see SetWaitSource
 	leaveRequest    leaveRequest
 
 	mu             sync.Mutex // guards what follows
 	generation     *generation
-	lastMembership ring.Membership // of the last generation that started; its number is 0 before
+	lastMembership ring.Membership // of the newest generation that has started; its Generation is 0 before
 	step           int64
 	phase          string
-	sendQueue      []*pb.WorkerMessage // to be sent
-	reconnecting   atomic.Bool         // the rendezvous is lost, and is tried again
-	unacked        *pb.WorkerMessage   // was sent, and is sent again after a reconnection, until it is answered
-	unackedSince   time.Time           // when it was first sent
-	conn           *connection         // the open one
-	endErr         error               // once the session is over
+	sendQueue      []*pb.WorkerMessage // messages to be sent
+	reconnecting   atomic.Bool         // the rendezvous is lost, and the session tries to reach it
+	unacked        *pb.WorkerMessage   // sent, and sent again after each reconnection until it is answered
+	unackedSince   time.Time           // time of the first send
+	conn           *connection         // the current connection
+	endErr         error               // set when the session has ended
 
-	queued chan struct{} // has room for one: there is something in the queue
+	queued chan struct{} // has room for one: sendQueue is not empty
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	once           sync.Once     // for what follows
-	over           chan struct{} // closed at the end, however it came
-	cause          *ring.Cause   // once over is closed; nil: clean end or Close
+	once           sync.Once     // guards the next four fields
+	over           chan struct{} // closed at the end of the session
+	cause          *ring.Cause   // set before over is closed; nil: a clean end or Close
 	fromRendezvous bool          // the end came from the rendezvous
-	refused        bool          // it concerns this worker alone
+	refused        bool          // the end concerns this worker alone
 
-	receiverDone chan struct{} // closed when nothing more comes
+	receiverDone chan struct{} // closed when no more messages are received
 	wg           sync.WaitGroup
 }
 
-// newSession opens the talk with the first message.
+// newSession starts a session on connection m with the first message.
 func newSession(ctx context.Context, o *Options, m *connection, first *pb.WorkerMessage) *Session {
 	s := &Session{
 		options: o, conn: m, durable: m.durable, recovers: m.recovers, step: -1,
@@ -75,22 +75,21 @@ func newSession(ctx context.Context, o *Options, m *connection, first *pb.Worker
 	return s
 }
 
-// Recovers tells whether a generation may end without the job.
+// Recovers reports whether a generation may end without the job.
 func (s *Session) Recovers() bool { return s.recovers }
 
-// Membership returns the workers of the generation.
+// Membership returns the membership of the current generation.
 func (s *Session) Membership() ring.Membership { return s.current().membership }
 
-// Lost returns which ranks the generation before this one has lost, and the
-// cause of its end; nil in the first.
+// Lost returns the ranks that the previous generation lost, and the cause of its end. Both are nil
+// in the first generation.
 func (s *Session) Lost() ([]int, *ring.Cause) {
 	g := s.current()
 	return g.previousLost, g.previousCause
 }
 
-// Context ends when the generation does. Its cause wraps ring.ErrGenerationEnded
-// and the *ring.Cause, and carries the exit code. After a clean end it lasts
-// until Close.
+// Context returns a context that ends with the generation. Its cause wraps ring.ErrGenerationEnded
+// and the *ring.Cause, and has the exit code. After a clean end the context lasts until Close.
 func (s *Session) Context() context.Context { return s.current().ctx }
 
 func (s *Session) current() *generation {
@@ -99,40 +98,39 @@ func (s *Session) current() *generation {
 	return s.generation
 }
 
-// lastKnown is the membership of the last generation that has started.
+// lastKnown returns the membership of the newest generation that has started.
 func (s *Session) lastKnown() ring.Membership {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lastMembership
 }
 
-// Progress sets what the next heartbeats carry. It never blocks.
+// Progress sets the step and the phase of the next heartbeats. It does not block.
 func (s *Session) Progress(step int64, phase string) {
 	s.mu.Lock()
 	s.step, s.phase = step, phase
 	s.mu.Unlock()
 }
 
-// Watch has the next heartbeats carry what wait returns, until the generation ends.
-// It is called once for each of them, from another goroutine.
+// SetWaitSource makes the heartbeats of this generation carry the result of wait. Each heartbeat
+// calls wait once, from another goroutine.
 func (s *Session) SetWaitSource(wait func() ring.Wait) { s.waitSource.Store(&wait) }
 
-// Lease is how long a worker, or the rendezvous, may be silent by now.
+// Lease returns how long a worker or the rendezvous may currently be silent.
 func (s *Session) Lease() time.Duration { return time.Duration(s.lease.Load()) }
 
-// Tell says what went wrong here, unless the generation has ended. The answer is
-// the end of the generation or of the job; Abort and Outcome wait for it.
+// reportCause reports what went wrong, unless the generation has ended. The answer is the end of
+// the generation or of the job. Abort and Outcome wait for it.
 func (s *Session) reportCause(c *ring.Cause) {
 	if s.current().ctx.Err() == nil {
 		s.sendUntilAcked(&pb.WorkerMessage{What: &pb.WorkerMessage_Abort{Abort: wire.EncodeCause(c)}})
 	}
 }
 
-// Abort ends the worker's part with c, and returns the first cause of the
-// generation's end or the job's: c, unless another came first. If the rendezvous
-// does not answer within a second it is c. If it is lost meanwhile it is c too,
-// unless c blames another worker for a failed exchange: rank 0 may have died with
-// the rendezvous in it, and then that is the root.
+// Abort ends the worker's part with c and returns the first cause of the generation's or the job's
+// end. That is c unless another cause came first. It is also c if the rendezvous does not answer
+// within a second or is lost meanwhile. If the rendezvous is lost and c blames another worker for a
+// failed exchange, the loss is the first cause: rank 0 may have served the rendezvous.
 func (s *Session) Abort(c *ring.Cause) *ring.Cause {
 	g := s.current()
 	if isClosed(s.over) && s.cause != nil {
@@ -152,24 +150,24 @@ func (s *Session) Abort(c *ring.Cause) *ring.Cause {
 	}
 }
 
-// firstCause is the job's cause for a worker that has c to say; over is closed.
+// firstCause returns the job's first cause for a worker that has reported c. over is closed.
 func (s *Session) firstCause(c *ring.Cause) *ring.Cause {
 	hearsay := c == nil || c.ExitCode == exitcode.Retry && c.Rank != s.lastKnown().Rank
 	switch {
 	case s.refused && c != nil && c.Rank == s.lastKnown().Rank:
-		return c // it was let go because of it
+		return c // c is why the rendezvous refused the worker
 	case s.cause != nil && (s.fromRendezvous || hearsay):
 		return s.cause
 	case c == nil:
 		return &ring.Cause{Rank: -1, Step: -1, Text: "the job has ended", ExitCode: exitcode.Retry}
 	}
-	return c // too late: the others have ended well
+	return c // c came after the clean end
 }
 
-// Leave says that this worker has done its work, and waits until all have said
-// so. Then it returns nil, and nobody is blamed for closing. Otherwise the error
-// holds the first cause, of the job's end or only of the generation's. For one that
-// leaves alone it waits until the others have said that they go on.
+// Leave reports that this worker has done its work, and waits until all workers have done so. Then
+// it returns nil, and closing is no fault. Otherwise the error holds the first cause of the job's
+// or the generation's end. For a worker that leaves alone, Leave waits until the others have said
+// that they go on.
 func (s *Session) Leave(ctx context.Context) error {
 	g := s.current()
 	s.sendUntilAcked(&pb.WorkerMessage{What: &pb.WorkerMessage_Leave{Leave: &pb.Leave{}}})
@@ -188,7 +186,7 @@ func (s *Session) Leave(ctx context.Context) error {
 		case <-ctx.Done():
 			return fmt.Errorf("leave: %w", context.Cause(ctx))
 		case <-late:
-			if s.reconnecting.Load() { // all have agreed on this step, and nobody is there to say so
+			if s.reconnecting.Load() { // all have agreed on this step, and the rendezvous is lost
 				return nil
 			}
 		}
@@ -202,9 +200,8 @@ func (s *Session) Leave(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the session on this side and waits for its goroutines. Without
-// Leave or Abort before it the others lose this worker. It returns nil, and may be
-// called more than once.
+// Close ends the session on this side and waits for its goroutines. Without Leave or Abort before,
+// the others lose this worker. Close returns nil and may be called more than once.
 func (s *Session) Close() error {
 	s.end(nil, false, false)
 	timer := time.NewTimer(closeTimeout)
@@ -219,9 +216,8 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// end settles how the session ends; only the first call counts. The context
-// ends first: once over is closed the rendezvous may hear of it, and takes it
-// that this worker knows.
+// end ends the session; only the first call counts. The context ends before over is closed:
+// afterwards the rendezvous may learn that this worker knows the end.
 func (s *Session) end(c *ring.Cause, told, refused bool) {
 	s.once.Do(func() {
 		s.cause, s.fromRendezvous, s.refused = c, told, refused
@@ -240,7 +236,7 @@ func endedError(c *ring.Cause) error {
 	return exitcode.With(c.ExitCode, fmt.Errorf("%w: %w", ring.ErrGenerationEnded, c))
 }
 
-// lost is the cause when the rendezvous is gone.
+// lostCause returns the cause if the rendezvous is lost.
 func (s *Session) lostCause(why string) *ring.Cause {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,12 +16,11 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// longestReturn is the most time between two tries to reach a rendezvous that
-// was lost and comes back.
+// maxReconnectBackOff is the longest time between two attempts to reach a lost rendezvous.
 const maxReconnectBackOff = 1 * time.Second
 
-// live talks with the rendezvous until the end. One that keeps a journal may be
-// lost and come again: the generation goes on meanwhile.
+// run exchanges messages with the rendezvous until the session ends. A rendezvous with a journal
+// may be lost and come back; the generation goes on meanwhile.
 func (s *Session) run() {
 	defer close(s.receiverDone)
 	for {
@@ -31,7 +30,7 @@ func (s *Session) run() {
 		if isClosed(s.over) {
 			return
 		}
-		if !s.durable || s.lastKnown().Generation == 0 { // before generation 1 Join tries again
+		if !s.durable || s.lastKnown().Generation == 0 { // before generation 1 Join retries
 			s.end(s.lostCause(why), false, false)
 			return
 		}
@@ -47,7 +46,7 @@ func (s *Session) connection() *connection {
 	return s.conn
 }
 
-// say puts a message into the queue; it never blocks.
+// enqueue adds a message to the send queue. It does not block.
 func (s *Session) enqueue(m *pb.WorkerMessage) {
 	s.mu.Lock()
 	s.sendQueue = append(s.sendQueue, m)
@@ -62,7 +61,7 @@ func (s *Session) wakeSender() {
 	}
 }
 
-// owe says m, and says it again after a reconnection, until it is answered.
+// sendUntilAcked sends m, and sends m again after each reconnection until it is answered.
 func (s *Session) sendUntilAcked(m *pb.WorkerMessage) {
 	s.mu.Lock()
 	s.unacked, s.unackedSince = m, time.Now()
@@ -70,7 +69,7 @@ func (s *Session) sendUntilAcked(m *pb.WorkerMessage) {
 	s.enqueue(m)
 }
 
-// take empties the queue.
+// takeQueue empties the send queue.
 func (s *Session) takeQueue() []*pb.WorkerMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,8 +78,7 @@ func (s *Session) takeQueue() []*pb.WorkerMessage {
 	return q
 }
 
-// talk takes in what the rendezvous says over m until the stream ends, and
-// returns why it did.
+// receiveLoop handles the messages on m until the stream ends, and returns why it ended.
 func (s *Session) receiveLoop(m *connection) string {
 	s.unansweredBeats.Store(0)
 	quit, sent := make(chan struct{}), make(chan string, 1)
@@ -113,7 +111,7 @@ func (s *Session) handle(msg *pb.RendezvousMessage) {
 	case *pb.RendezvousMessage_Waiting:
 		select {
 		case s.waitingReports <- wire.DecodeWaiting(w.Waiting):
-		default: // the caller is still busy with the one before
+		default: // the caller has not read the last report yet
 		}
 	case *pb.RendezvousMessage_Membership:
 		if !s.startGeneration(w.Membership) {
@@ -140,7 +138,8 @@ func (s *Session) handle(msg *pb.RendezvousMessage) {
 	}
 }
 
-// start begins the generation that is awaited; false if none is, or p is none.
+// startGeneration starts the awaited generation. It returns false if no generation is awaited or p
+// is invalid.
 func (s *Session) startGeneration(p *pb.Membership) bool {
 	m, ok := wire.DecodeMembership(p)
 	s.mu.Lock()
@@ -162,8 +161,7 @@ func (s *Session) startGeneration(p *pb.Membership) bool {
 	return true
 }
 
-// endGeneration ends the generation if it is the one that is meant: the word may
-// come twice.
+// endGeneration ends the generation that p names. The message may arrive twice.
 func (s *Session) endGeneration(p *pb.EndGeneration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,9 +171,9 @@ func (s *Session) endGeneration(p *pb.EndGeneration) {
 	}
 }
 
-// send is the only one that sends over m. It beats, and counts the beats that
-// nobody answers: a process that stood still has sent none, and blames nobody. It
-// returns why m is as good as broken, "" if the other side knows.
+// sendLoop sends all messages on m, and the heartbeats. It counts heartbeats without an answer: a
+// process that stood still has sent none, so it does not give up the rendezvous. It returns why the
+// connection is given up, "" if it ended otherwise.
 func (s *Session) sendLoop(m *connection, quit <-chan struct{}) string {
 	every := min(state.HeartbeatEvery, s.Lease()/3)
 	tick := time.NewTicker(every)
@@ -190,7 +188,7 @@ func (s *Session) sendLoop(m *connection, quit <-chan struct{}) string {
 			for _, msg := range s.takeQueue() {
 				m.stream.Send(msg)
 			}
-			m.stream.Send(s.fillHeartbeat(own)) // how far this worker has come
+			m.stream.Send(s.fillHeartbeat(own)) // the last step of this worker
 			m.stream.CloseSend()
 			return ""
 		case <-s.queued:
@@ -204,17 +202,17 @@ func (s *Session) sendLoop(m *connection, quit <-chan struct{}) string {
 		}
 		for _, msg := range queue {
 			if m.stream.Send(msg) != nil {
-				return "" // who receives knows why
+				return "" // receiveLoop knows the reason
 			}
 		}
 	}
 }
 
-// awayTime is what the word that a worker gives up its stream has to leave.
+// abandonTimeout is how long the message that announces the end of a stream may take.
 const abandonTimeout = 100 * time.Millisecond
 
-// giveUp ends a stream on which nothing is heard. A rendezvous that only stood still is to
-// know that the worker comes back.
+// abandonStream closes a stream without any messages. If the rendezvous only stood still, it learns
+// that the worker reconnects.
 func (s *Session) abandonStream(m *connection) {
 	if !s.durable {
 		m.cancel()
@@ -224,8 +222,7 @@ func (s *Session) abandonStream(m *connection) {
 	m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Away{Away: &pb.Away{}}})
 }
 
-// A heartbeat is a message that is sent again and again: gRPC is done with it when
-// Send returns.
+// A heartbeat is a message that is sent again and again: gRPC does not use it after Send returns.
 type heartbeat struct {
 	msg   *pb.WorkerMessage
 	beat  *pb.Beat
@@ -238,7 +235,7 @@ func newHeartbeat() *heartbeat {
 	return &heartbeat{msg: &pb.WorkerMessage{What: &pb.WorkerMessage_Beat{Beat: b}}, beat: b, wait: new(pb.Wait)}
 }
 
-// beat writes into h where this worker stands.
+// fillHeartbeat fills h with the progress of this worker.
 func (s *Session) fillHeartbeat(h *heartbeat) *pb.WorkerMessage {
 	h.beat.Wait = nil
 	if watch := s.waitSource.Load(); watch != nil {
@@ -251,8 +248,8 @@ func (s *Session) fillHeartbeat(h *heartbeat) *pb.WorkerMessage {
 	return h.msg
 }
 
-// reconnect tries to reach a rendezvous that was lost; false when the session
-// has ended meanwhile. There is no limit as long as nothing is asked of it.
+// reconnect tries to reach a lost rendezvous. It returns false if the session ends meanwhile. It
+// ends only if a message stays unanswered for the start timeout.
 func (s *Session) reconnect(why string) bool {
 	began, wait := time.Now(), firstBackOff
 	s.reconnecting.Store(true)
@@ -268,7 +265,7 @@ func (s *Session) reconnect(why string) bool {
 		if s.ackOverdue() {
 			s.end(s.lostCause(fmt.Sprintf("it did not return in %d s: %v", int64(s.options.StartTimeout.Seconds()), err)), false, false)
 		}
-		timer := time.NewTimer(wait/2 + rand.N(wait/2)) // apart from the others
+		timer := time.NewTimer(wait/2 + rand.N(wait/2)) // random, so workers do not retry in step
 		select {
 		case <-timer.C:
 		case <-s.over:
@@ -279,15 +276,14 @@ func (s *Session) reconnect(why string) bool {
 	}
 }
 
-// waitedTooLong tells whether something was asked of the rendezvous longer ago
-// than one may wait.
+// ackOverdue reports whether a message has been unanswered for the start timeout.
 func (s *Session) ackOverdue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.unacked != nil && time.Since(s.unackedSince) >= s.options.StartTimeout
 }
 
-// resume goes on over m: it says who this is, and again what was not answered.
+// resume continues on m: it identifies this worker, and repeats what was not answered.
 func (s *Session) resume(m *connection) {
 	j := wire.EncodeRequest(s.options.request(m.raw.LocalAddr()))
 	j.Proof, j.Agree = m.proof, nil

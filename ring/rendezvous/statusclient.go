@@ -19,43 +19,42 @@ import (
 	"ringtrain/ring/token"
 )
 
-// Why a rendezvous was not reached, where that tells what to do.
+// Reasons why a rendezvous was not reached, for callers that act on them.
 var (
-	// ErrGone means that nobody listens there: the rendezvous has ended, or has not
-	// begun.
+	// ErrGone means that nobody listens: the rendezvous has ended, or has not started.
 	ErrGone = errors.New("connection refused")
-	// ErrLate means that one that is connected did not answer in time. It may be slow,
-	// or stopped: look again.
+	// ErrLate means that the rendezvous accepted the connection and did not answer in time. It may
+	// be slow or stopped: try again.
 	ErrLate = errors.New("connected, no answer in time")
 )
 
-// MaxStatusBytes bounds an answer to who looks on.
+// MaxStatusBytes bounds a status reply.
 const MaxStatusBytes = 16 << 20
 
-// StatusOptions say where to look.
+// StatusOptions holds the settings of a StatusClient.
 type StatusOptions struct {
 	Addr    string        // host:port of the rendezvous
 	Token   token.Token   // the job's secret
 	JobID   string        // "": all jobs
-	Timeout time.Duration // for the rendezvous to answer; 0: 5 s
+	Timeout time.Duration // for each answer; 0: 5 s
 
-	dial dialFunc // nil: over TCP
+	dial dialFunc // nil: TCP
 }
 
-// A StatusClient looks on: it asks a rendezvous where its jobs stand. Its methods are
-// called by one goroutine at a time.
+// A StatusClient asks a rendezvous for the state of its jobs. Its methods are called by one
+// goroutine at a time.
 type StatusClient struct {
 	options StatusOptions
 	raw     net.Conn
 	conn    *grpc.ClientConn
 	stream  grpc.BidiStreamingClient[pb.StatusRequest, pb.StatusReply]
 	cancel  context.CancelFunc
-	proof   []byte // to be sent with the next question; nil: it was
+	proof   []byte // for the next request; nil: already sent
 }
 
-// Look reaches the rendezvous, which proves the token. One that is not reached is
-// exitcode.Retry, and ErrGone or ErrLate where it is one of these; a wrong token is
-// exitcode.Auth. A StatusClient must be closed.
+// DialStatus connects to a rendezvous, which proves the token. If the rendezvous is not reached,
+// the error has exitcode.Retry, and wraps ErrGone or ErrLate if one of them is the reason. With a
+// wrong token the error has exitcode.Auth. The caller must close the StatusClient.
 func DialStatus(ctx context.Context, o StatusOptions) (*StatusClient, error) {
 	o.Timeout = cmp.Or(o.Timeout, handshakeTimeout)
 	if err := checkAddr(o.Addr); err != nil {
@@ -111,8 +110,8 @@ func (l *StatusClient) authenticate(ctx context.Context) error {
 	return nil
 }
 
-// Next returns where the jobs stand now: the one that was asked for, if it is known,
-// or all. After an error it is to be closed.
+// Next returns the states of the jobs: of the job in the options, if it is known, or of all. After
+// an error the caller closes the StatusClient.
 func (l *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
 	reply, err := l.fetch(ctx)
 	if err != nil {
@@ -128,7 +127,7 @@ func (l *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
 	return all, nil
 }
 
-// notOurs is what to make of a connection that err has ended before there was a word.
+// streamError returns the reason for a stream that ended with err before any reply.
 func (l *StatusClient) streamError(ctx context.Context, err error) error {
 	if errors.Is(err, ErrLate) {
 		return err
@@ -139,7 +138,7 @@ func (l *StatusClient) streamError(ctx context.Context, err error) error {
 	return errors.New("accepted, but not our protocol, or another version")
 }
 
-// ask sends a question and returns the answer; ErrLate if it does not come in time.
+// exchange sends a request and returns the reply, or ErrLate if the reply does not arrive in time.
 func (l *StatusClient) exchange(q *pb.StatusRequest) (reply *pb.StatusReply, err error) {
 	err = l.withTimeout(func() error {
 		if err := l.stream.Send(q); err != nil && !errors.Is(err, io.EOF) {
@@ -151,7 +150,7 @@ func (l *StatusClient) exchange(q *pb.StatusRequest) (reply *pb.StatusReply, err
 	return reply, err
 }
 
-// inTime ends the stream, and so do, when the time to answer is over.
+// withTimeout calls do, and ends the stream if do takes too long.
 func (l *StatusClient) withTimeout(do func() error) error {
 	limit := time.AfterFunc(l.options.Timeout, l.cancel)
 	err := do()
@@ -168,7 +167,7 @@ func (l *StatusClient) unreachedError(ctx context.Context, why error) error {
 	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", l.options.Addr, why))
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (l *StatusClient) Close() {
 	l.cancel()
 	l.conn.Close()

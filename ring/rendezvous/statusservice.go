@@ -13,14 +13,14 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// askStream is the server's end of the stream of who looks on.
+// statusStream is the server's end of a status stream.
 type statusStream = grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]
 
-// maxStatusRanks bounds the ranks in one answer, so that it fits in MaxReplyBytes.
+// maxStatusRanks bounds the ranks in one reply, so that it fits in MaxStatusBytes.
 const maxStatusRanks = 2 * ring.MaxWorldSize
 
-// Status is the handler of one looker-on: it proves the token as a worker does, and
-// then asks as often as it likes. Before that it has little time.
+// Status handles one stream. The client proves the token as a worker does, within handshakeTimeout,
+// and then sends any number of requests.
 func (sv service) Status(stream statusStream) error {
 	s := sv.s
 	asks, err := s.receiveStatusRequests(stream)
@@ -55,7 +55,7 @@ func (sv service) Status(stream statusStream) error {
 	}
 }
 
-// listen returns what is asked, until the stream ends.
+// receiveStatusRequests returns the requests of a stream until it ends.
 func (s *Server) receiveStatusRequests(stream statusStream) (<-chan *pb.StatusRequest, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Server) receiveStatusRequests(stream statusStream) (<-chan *pb.StatusRe
 	return asks, nil
 }
 
-// questions returns what is asked, which read delivers until the stream ends.
+// receiveRequests returns a channel of requests, to which read sends until the stream ends.
 func receiveRequests(stream statusStream) (asks chan *pb.StatusRequest, read func()) {
 	asks = make(chan *pb.StatusRequest)
 	return asks, func() {
@@ -86,8 +86,8 @@ func receiveRequests(stream statusStream) (asks chan *pb.StatusRequest, read fun
 	}
 }
 
-// reply is the answer to q: a challenge to a hello, and answer's to who has proved the
-// token.
+// reply returns the reply to q: a challenge to a hello, and the result of answer to a client that
+// has proved the token.
 func (h *handshake) reply(q *pb.StatusRequest, answer func(*pb.Ask) *pb.StatusReply) (*pb.StatusReply, error) {
 	if hello := q.GetHello(); hello != nil {
 		c := h.challenge(hello)
@@ -107,7 +107,7 @@ func (h *handshake) reply(q *pb.StatusRequest, answer func(*pb.Ask) *pb.StatusRe
 	return answer(ask), nil
 }
 
-// report is where the jobs stand that are asked for.
+// report returns the states of the requested jobs.
 func (s *Server) report(ask *pb.Ask) *pb.StatusReply {
 	r := new(pb.StatusReply_Report)
 	room := maxStatusRanks
@@ -122,7 +122,7 @@ func (s *Server) report(ask *pb.Ask) *pb.StatusReply {
 	return &pb.StatusReply{What: &pb.StatusReply_Report_{Report: r}}
 }
 
-// statuses are those of all jobs here.
+// statuses returns the states of all jobs of this server.
 func (s *Server) statuses() []state.Status {
 	if s.jobs != nil {
 		return s.jobs.statuses()
@@ -130,7 +130,7 @@ func (s *Server) statuses() []state.Status {
 	return []state.Status{s.Status()}
 }
 
-// Status returns where the job stands.
+// Status returns the state of the job.
 func (s *Server) Status() state.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// abandonedMagic begins a file that its rendezvous could not write any more. The job has
-// gone on past it: whoever went on from there would give out a generation twice.
+// abandonedMagic begins a file that its rendezvous could not write any more. The job has gone on
+// without the file. A rendezvous that continued from it would use a generation twice.
 const abandonedMagic = "RTJ\x00"
 
 var errMarkedAbandoned = errors.New("was abandoned by its rendezvous, which could not write it (disk full?), and the job has gone on past it; remove the file to begin a job")
 
-// abandon sees to it that no rendezvous goes on from the file: it is marked, which takes
-// no room on the disk, else removed. cause is why it cannot be written.
+// abandon makes sure that no rendezvous continues from the file. It marks the file, which needs no
+// space on the disk, or removes it. cause is the error of the failed write.
 func (j *File) abandon(cause error) error {
 	if p, ok := errors.AsType[*fs.PathError](cause); ok {
 		cause = p.Err

@@ -7,9 +7,9 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// compactLong compacts the file if it is too long for more bytes. If that does not work
-// the file is gone on with as it is, and may grow to twice the size before the next try.
-// An error means that it is not known which of the two files a crash leaves.
+// compactIfLong compacts the file if it is too long for more bytes. If this fails, the file stays
+// as it is, and may grow to twice the size before the next attempt. After an error it is not known
+// which of the two files a crash leaves.
 func (j *File) compactIfLong(more int64) error {
 	if j.size+more <= j.limit {
 		return nil
@@ -26,8 +26,8 @@ func (j *File) compactIfLong(more int64) error {
 	return syncFolder(filepath.Dir(j.path))
 }
 
-// replace puts a file with these records in place of the journal, and returns it. It is
-// locked before anybody else finds it there.
+// replace replaces the journal by a file with these records and returns the new file. The new file
+// is locked before another process can open it.
 func (j *File) replace(records []state.Record) (f *os.File, size int64, err error) {
 	data := []byte(magic)
 	for _, r := range records {

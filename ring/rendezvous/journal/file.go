@@ -18,21 +18,20 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// journalMagic begins the file. Its last byte is the version.
+// magic begins the file. Its last byte is the version.
 const magic = "RTJ\x01"
 
 const (
 	entryHeaderBytes = 12
 	maxEntryBytes    = wire.MaxReplyBytes
-	maxJournalBytes  = 256 << 20 // then it is compacted
+	maxJournalBytes  = 256 << 20 // a longer file is compacted
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// File is the file in which a rendezvous keeps what it must still know after
-// a crash: the job, its generations, and its losses. It is written at its end
-// only, and each entry is on the disk before anybody hears of what it says. One that
-// has become long is compacted: another file takes its place.
+// File is a journal in a file: the job, its generations and its losses. A rendezvous only appends
+// to it, and each entry is on the disk before any worker hears of it. A long journal is compacted:
+// another file takes its place.
 //
 //	 0       4       8       12
 //	┌───────┬───────┬───────┬───────────────┐
@@ -40,28 +39,27 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 //	│       │length │ body  │ JournalEntry  │
 //	└───────┴───────┴───────┴───────────────┘
 //
-// All integers are little-endian, both checksums CRC-32C. An entry that was being
-// written when the process or the machine died is the last one, and not whole: it
-// is cut off. Nobody has heard of what it says. Damage before the last entry is
-// an error.
+// All integers are little-endian, both checksums CRC-32C. An entry that was being written when the
+// process or the machine died is the last one and incomplete. Open cuts it off: no worker has heard
+// of it. Damage before the last entry is an error.
 //
-// Where it cannot be written any more the file is marked, or removed, for the job goes on
-// past it.
+// A file that cannot be written any more is marked or removed, because the job goes on without it.
 //
-// A FileJournal is used by one process at a time, which a lock on the file ensures.
+// One process at a time uses a File; a lock ensures this.
 type File struct {
 	path    string
 	f       *os.File
 	size    int64
-	limit   int64 // the size at which it is compacted
+	limit   int64 // a larger file is compacted
 	records []state.Record
-	torn    int64 // bytes that were cut off
+	torn    int64 // bytes of an incomplete entry that Open cut off
 	closing sync.Once
 }
 
-// Open opens the journal at path, or begins one. It must be closed. One of
-// another job than jobID and worldSize say, where they do, and one that is
-// damaged are exitcode.BadData, one in use exitcode.Retry.
+// Open opens the journal at path, or creates it. The caller must close it. An error is
+// exitcode.BadData if the journal is damaged or belongs to another job than jobID and worldSize
+// say. It is exitcode.Retry if another process uses the journal. An empty jobID or a worldSize of 0
+// matches any job.
 func Open(path, jobID string, worldSize int) (*File, error) {
 	f, err := openLocked(path)
 	if err != nil {
@@ -75,8 +73,8 @@ func Open(path, jobID string, worldSize int) (*File, error) {
 	return j, nil
 }
 
-// openLocked opens and locks the file. One that was compacted meanwhile is not the
-// journal any more.
+// openLocked opens and locks the file. It opens the path again if another process has compacted the
+// journal meanwhile.
 func openLocked(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -125,7 +123,7 @@ func (j *File) open(jobID string, worldSize int) error {
 	return exitcode.With(exitcode.IO, j.compactIfLong(0))
 }
 
-// prepare makes the file end at an entry's end, or begin.
+// truncateToWhole cuts the file off after whole bytes, or begins it.
 func (j *File) truncateToWhole(whole int64) error {
 	if err := j.f.Truncate(whole); err != nil {
 		return err
@@ -150,12 +148,12 @@ func syncFolder(dir string) error {
 	return d.Sync()
 }
 
-// sameJob tells what is wrong if the records are another job's.
+// sameJob returns an error if the records belong to another job.
 func sameJob(records []state.Record, jobID string, worldSize int) error {
 	if len(records) == 0 {
 		return nil
 	}
-	job := records[0].(state.JobRecord) // readJournal sees to it
+	job := records[0].(state.JobRecord) // readJournal ensures this
 	if jobID != "" && job.JobID != sanitize.Name(jobID) {
 		return fmt.Errorf("it is of job %s, want %s, or another file", job.JobID, jobID)
 	}
@@ -165,11 +163,10 @@ func sameJob(records []state.Record, jobID string, worldSize int) error {
 	return nil
 }
 
-// Records returns what was kept, without what a compacted journal leaves out.
+// Records returns the records of the file. A compacted journal has fewer than were written.
 func (j *File) Records() []state.Record { return j.records }
 
-// Last returns the job of the records and the newest generation, 0 if there was
-// none.
+// Last returns the job of the records and the newest generation, 0 if there is none.
 func (j *File) Last() (jobID string, generation uint64) {
 	if len(j.records) == 0 {
 		return "", 0
@@ -177,11 +174,11 @@ func (j *File) Last() (jobID string, generation uint64) {
 	return j.records[0].(state.JobRecord).JobID, state.LastGeneration(j.records)
 }
 
-// Torn returns how many bytes of an unfinished entry were cut off.
+// Torn returns how many bytes of an incomplete entry Open cut off.
 func (j *File) Torn() int64 { return j.torn }
 
-// Append writes r and waits until it is on the disk. An error is ErrAbandoned: the
-// journal is of no further use, to nobody.
+// Append writes r and waits until r is on the disk. After an error, which is ErrAbandoned if r
+// could not be written, the journal is of no use.
 func (j *File) Append(r state.Record) error {
 	b, err := appendEntry(nil, r)
 	if err != nil {

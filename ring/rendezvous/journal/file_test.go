@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/journal.golden anew; read the difference before you keep it")
 
-// someRecords are a short life of a job.
+// someRecords returns the records of a short job.
 func someRecords() []state.Record {
 	lost := &ring.Cause{Rank: 1, Host: "h1", Step: 41, Operation: "train", Peer: "h1:1", Text: "lost rank 1 (h1 h1:1): connection reset", ExitCode: exitcode.Retry}
 	workers := func(incarnation uint64) []ring.Worker {
@@ -56,8 +56,7 @@ func openJournal(t *testing.T, path string) *File {
 	return j
 }
 
-// TestJournal checks that what was kept is read again, by the next process and by
-// the one after it; otherwise a generation could be given out twice.
+// TestJournal verifies that a second and a third process read what was written.
 func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	for n := range someRecords() {
@@ -75,8 +74,8 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestJournalGolden fails if the file's form changes: a rendezvous of the build
-// before could not be followed by one of this. With -update it is written anew.
+// TestJournalGolden verifies the format of the file. The flag -update writes
+// testdata/journal.golden anew.
 func TestJournalGolden(t *testing.T) {
 	const path = "testdata/journal.golden"
 	data := encoded(t, someRecords())
@@ -98,7 +97,7 @@ func TestJournalGolden(t *testing.T) {
 	}
 }
 
-// TestJournalInUse checks that two processes cannot act for one job.
+// TestJournalInUse verifies that two processes cannot use one journal.
 func TestJournalInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	openJournal(t, path)
@@ -107,8 +106,7 @@ func TestJournalInUse(t *testing.T) {
 	}
 }
 
-// TestJournalOfAnother checks that a file of another job is not gone on with, and
-// that the file is as before.
+// TestJournalOfAnother verifies that Open refuses the file of another job, and leaves it unchanged.
 func TestJournalOfAnother(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	data := encoded(t, someRecords())
@@ -138,12 +136,11 @@ func TestJournalOfAnother(t *testing.T) {
 	}
 }
 
-// TestTornJournal cuts a journal at every byte, as the end of a machine does, also
-// with zeros behind the cut. It fails if more than the entry that was cut is lost,
-// or if what is appended then cannot be read.
+// TestTornJournal verifies that a journal that is cut at any byte, also with zeros after the cut,
+// loses only the cut entry, and that later entries can be read.
 func TestTornJournal(t *testing.T) {
 	data, dir := encoded(t, someRecords()), t.TempDir()
-	var ends []int // of whole entries
+	var ends []int // ends of whole entries
 	for n := range len(someRecords()) + 1 {
 		ends = append(ends, len(encoded(t, someRecords()[:n])))
 	}
@@ -156,7 +153,7 @@ func TestTornJournal(t *testing.T) {
 		}
 		for _, zeros := range []int{0, 40} {
 			if zeros > 0 && (cut < ends[0] || cut != ends[whole]) {
-				continue // half an entry, and then zeros: damaged, for all we know
+				continue // half an entry followed by zeros is damage
 			}
 			path := filepath.Join(dir, fmt.Sprint(cut, "-", zeros))
 			if err := os.WriteFile(path, append(data[:cut:cut], make([]byte, zeros)...), 0o600); err != nil {
@@ -182,8 +179,8 @@ func TestTornJournal(t *testing.T) {
 	}
 }
 
-// TestDamagedJournal flips each bit before the last entry. It fails if such a
-// journal is gone on with, or if the error does not say where the damage is.
+// TestDamagedJournal verifies that a flipped bit before the last entry is an error that names the
+// place.
 func TestDamagedJournal(t *testing.T) {
 	records := someRecords()
 	data := encoded(t, records)
@@ -210,16 +207,15 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
-// TestLostSector zeroes one sector of a head in the middle of a journal. It fails if
-// that counts as an entry that was never finished: what follows it would be forgotten, and
-// a generation given out twice.
+// TestLostSector verifies that a lost sector in the header of a middle entry counts as damage, not
+// as an entry that was never finished.
 func TestLostSector(t *testing.T) {
 	records := someRecords()
 	job := records[0].(state.JobRecord)
 	for n := range 512 {
 		job.Spec.Agree = []string{strings.Repeat("x", 400+n)}
 		records[0] = job
-		at := len(encoded(t, records[:2])) // the loss, with a generation and the end behind it
+		at := len(encoded(t, records[:2])) // the loss, before a generation and the end
 		if at%512 != 512-6 {
 			continue
 		}
@@ -238,8 +234,7 @@ func TestLostSector(t *testing.T) {
 	t.Fatal("no journal has an entry 6 bytes before the end of a sector")
 }
 
-// TestJournalOrder checks that entries that make no sense together are refused,
-// whoever has written them.
+// TestJournalOrder verifies that entries in an impossible order are an error.
 func TestJournalOrder(t *testing.T) {
 	r := someRecords()
 	tests := []struct {
@@ -271,8 +266,8 @@ func TestJournalOrder(t *testing.T) {
 	}
 }
 
-// FuzzJournal checks that no file makes the reader panic, that what it accepts
-// makes a state that can go on, and that it is written as it was read.
+// FuzzJournal verifies that no file makes the reader panic, that its records restore a state that
+// can go on, and that they are written as they were read.
 func FuzzJournal(f *testing.F) {
 	data := encoded(f, someRecords())
 	f.Add(data)
@@ -299,8 +294,8 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// TestMarshalRecords fails if a journal elsewhere than in a file reads other records
-// than were kept, or takes those of no journal.
+// TestMarshalRecords verifies that Unmarshal returns the records that Marshal wrote, and that it
+// refuses entries of no journal.
 func TestMarshalRecords(t *testing.T) {
 	var bodies [][]byte
 	for _, r := range someRecords() {

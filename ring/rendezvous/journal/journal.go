@@ -1,7 +1,7 @@
-// Package journal keeps what a rendezvous must still know after a crash.
+// Package journal keeps what a rendezvous needs after a crash.
 //
-// [Journal] is the interface that a rendezvous writes to, and [File] keeps a journal in a
-// file. Package etcd keeps a journal in a cluster, with the same records.
+// A rendezvous writes to a [Journal], and a [File] is a journal on a disk. Package etcd keeps a
+// journal in a cluster, with the same records.
 package journal
 
 import (
@@ -15,30 +15,27 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// Journal is where a Server keeps what it must still know after a crash, and what
-// the next one begins with. A [FileJournal] is one; package etcd has another.
+// Journal stores the records of a rendezvous. A restarted rendezvous begins with them.
 type Journal interface {
-	// Records returns what was kept before.
+	// Records returns the records that were stored before.
 	Records() []state.Record
-	// Append keeps r, and returns when a crash can no longer undo that. It may take its
-	// time: the Server answers meanwhile, and what depends on r waits. An error ends the
-	// job, with its exit code; but one that is ErrSuperseded the Server, and one that is
-	// ErrAbandoned nothing.
+	// Append stores r. It returns when a crash cannot undo this, which may take long: the Server
+	// goes on meanwhile, and what depends on r waits. An error ends the job, with its exit code,
+	// apart from two: ErrSuperseded ends the Server, and ErrAbandoned ends neither.
 	Append(r state.Record) error
 	// Close releases the journal. It may be called more than once.
 	Close() error
 }
 
-// ErrSuperseded is returned by the Append of a journal that another rendezvous
-// writes by now, or may. The Server ends its streams without a word; the workers
-// find out where the rendezvous is.
+// ErrSuperseded is returned by Append if another rendezvous writes the journal, or may. The Server
+// ends its streams without a message, and the workers look for the other rendezvous.
 var ErrSuperseded = errors.New("the journal is another rendezvous' by now")
 
-// ErrAbandoned is returned by the Append of a journal that cannot be written and from
-// which no rendezvous can go on any more. The job goes on without it, and people are told.
+// ErrAbandoned is returned by Append if the journal cannot be written and no rendezvous can
+// continue from it. The job goes on without it, and people are notified.
 var ErrAbandoned = errors.New("the journal is abandoned")
 
-// Marshal returns the bytes of r, which [UnmarshalRecords] reads.
+// Marshal returns the bytes of r, which [Unmarshal] reads.
 func Marshal(r state.Record) ([]byte, error) {
 	body, err := proto.Marshal(wire.EncodeRecord(r))
 	if err != nil {
@@ -50,8 +47,8 @@ func Marshal(r state.Record) ([]byte, error) {
 	return body, nil
 }
 
-// Unmarshal returns the records of a whole journal, whose entries are in
-// the order in which they were kept. An error says which entry is wrong, from 1.
+// Unmarshal returns the records of a journal from its entries, in the order of writing. An error
+// names the entry, from 1.
 func Unmarshal(bodies [][]byte) ([]state.Record, error) {
 	var records []state.Record
 	for i, body := range bodies {
@@ -64,7 +61,7 @@ func Unmarshal(bodies [][]byte) ([]state.Record, error) {
 	return records, nil
 }
 
-// nextRecord reads the record after those that are there.
+// nextRecord decodes the record that follows records.
 func nextRecord(records []state.Record, body []byte) (state.Record, error) {
 	e := &pb.JournalEntry{}
 	if err := proto.Unmarshal(body, e); err != nil {

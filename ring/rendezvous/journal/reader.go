@@ -12,32 +12,32 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// sectorBytes is the most that a disk writes as a whole, or not at all.
+// sectorBytes is the size that a disk writes completely or not at all.
 const sectorBytes = 512
 
-// An entry that was never finished is the last one. Of what it takes on the disk some
-// sectors were written, and the others are zeros. So it is one of these:
+// An entry that was never finished is the last one. Some of its sectors on the disk were written,
+// and the others are zero. So the file ends in one of these ways:
 //
-//	┌──────────┬─────        the file ends in it
-//	┌──────────┬─────────┐   its body, at the end of the file, has another checksum
-//	┌──00000000│ …           its head lies in two sectors, or in one, of which one was not
+//	┌──────────┬─────        the file ends within the entry
+//	┌──────────┬─────────┐   the file ends with the entry, and the checksum of the body is wrong
+//	┌──00000000│ …           the header lies in two sectors, or in one, of which one was not
 //	                         written; no whole entry follows
-//	000000000000000000000    nothing of it was written
+//	000000000000000000000    nothing of the entry was written
 //
-// Anything else that is wrong is damage.
+// All other errors are damage.
 
-// errTorn is an entry that was never finished, or the end of the file.
+// errTorn reports an entry that was never finished, or the end of the file.
 var errTorn = errors.New("entry was never finished")
 
-// A journalReader reads entries one after the other, so a long file takes no memory.
+// reader reads the entries of a journal one after the other, in bounded memory.
 type reader struct {
 	r    *bufio.Reader
-	at   int64 // where the next entry begins
+	at   int64 // start of the next entry
 	body []byte
 }
 
-// readJournal returns the records of a file, compacted if there are many, and how many of
-// its bytes are whole entries: what follows them was never finished.
+// readJournal returns the records of a file, compacted if they are many. whole is the number of
+// bytes of whole entries; the rest was never finished.
 func readJournal(r io.Reader) (records []state.Record, whole int64, err error) {
 	j := &reader{r: bufio.NewReaderSize(r, 64<<10)}
 	if begun, err := j.readMagic(); err != nil || !begun {
@@ -60,7 +60,7 @@ func readJournal(r io.Reader) (records []state.Record, whole int64, err error) {
 	}
 }
 
-// magic reads the first bytes. It returns false where nothing of a journal was written.
+// readMagic reads the first bytes. It returns false if nothing of a journal was written.
 func (j *reader) readMagic() (bool, error) {
 	head := make([]byte, len(magic))
 	n, err := io.ReadFull(j.r, head)
@@ -110,7 +110,8 @@ func (j *reader) next() ([]byte, error) {
 	return nil, j.damaged()
 }
 
-// badHead tells a head that was never written from one that is damaged.
+// classifyHeader returns errTorn for a header that was never written, another error for a damaged
+// one.
 func (j *reader) classifyHeader(head []byte) error {
 	tail, err := io.ReadAll(io.LimitReader(j.r, maxEntryBytes))
 	if err != nil {
@@ -126,7 +127,7 @@ func (j *reader) classifyHeader(head []byte) error {
 	}
 	_, err = j.r.Peek(1)
 	switch {
-	case err == nil: // more than one entry takes
+	case err == nil: // more than the size of one entry
 		return j.damaged()
 	case !atEnd(err):
 		return err
@@ -136,14 +137,14 @@ func (j *reader) classifyHeader(head []byte) error {
 	return j.damaged()
 }
 
-// unwritten reports whether what one sector has of the head at a place of the file is
-// nothing but zeros.
+// sectorUnwritten reports whether the part of the header in one sector is zero. at is the offset of
+// the header.
 func sectorUnwritten(head []byte, at int64) bool {
 	first := min(int(sectorBytes-at%sectorBytes), len(head))
 	return allZero(head[:first]) || first < len(head) && allZero(head[first:])
 }
 
-// holdsEntry reports whether a whole entry begins anywhere in data.
+// holdsEntry reports whether data contains a whole entry at any offset.
 func holdsEntry(data []byte) bool {
 	le := binary.LittleEndian
 	for ; len(data) >= entryHeaderBytes; data = data[1:] {
@@ -157,7 +158,7 @@ func holdsEntry(data []byte) bool {
 	return false
 }
 
-// onlyZeros reports whether data and all that follows in the file are zeros.
+// restIsZero reports whether data and the rest of the file are zero.
 func (j *reader) restIsZero(data []byte) (bool, error) {
 	for allZero(data) {
 		if _, err := j.r.Peek(1); atEnd(err) {
@@ -166,7 +167,7 @@ func (j *reader) restIsZero(data []byte) (bool, error) {
 			return false, err
 		}
 		data, _ = j.r.Peek(j.r.Buffered())
-		j.r.Discard(len(data)) // its bytes stay until the next read
+		j.r.Discard(len(data)) // the bytes stay valid until the next read
 	}
 	return false, nil
 }
@@ -179,7 +180,7 @@ func (j *reader) damaged() error {
 
 func atEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// torn is the error of an entry that the file ends in.
+// tornError converts the error of an incomplete read to errTorn.
 func tornError(err error) error {
 	if atEnd(err) {
 		return errTorn

@@ -14,8 +14,8 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// fillJournal writes a journal of so many bytes: the losses of one generation, each with
-// a field of zeros that no build knows, for which the file system keeps a hole.
+// fillJournal writes a journal of the given size: losses of one generation, each with an unknown
+// field of zeros, which takes no space in the file system.
 func fillJournal(t *testing.T, path string, size int64) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -31,7 +31,7 @@ func fillJournal(t *testing.T, path string, size int64) {
 	for at := int64(len(head)); at < size; {
 		rest := size - at
 		if n := rest - most; n > 0 && n < most {
-			rest /= 2 // no entry is too small to be one
+			rest /= 2 // no entry may be too small
 		}
 		entry := lossOf(t, int(min(rest, most)))
 		if _, err := f.WriteAt(bytes.TrimRight(entry, "\x00"), at); err != nil {
@@ -44,7 +44,7 @@ func fillJournal(t *testing.T, path string, size int64) {
 	}
 }
 
-// lossOf is the entry of a loss that takes so many bytes.
+// lossOf returns the entry of a loss with the given size.
 func lossOf(t *testing.T, size int) []byte {
 	t.Helper()
 	body, err := Marshal(someRecords()[2])
@@ -62,9 +62,8 @@ func lossOf(t *testing.T, size int) []byte {
 	return append(entry, body...)
 }
 
-// TestReview1LongJournal has a journal grow beyond 256 MiB while it is used, and opens one
-// that is as long already. It fails if such a journal is refused, if it stays as long, or
-// if something else is restored from it.
+// TestReview1LongJournal verifies that a journal of more than 256 MiB, grown while it is used or
+// long when it is opened, is compacted and restores the same state.
 func TestReview1LongJournal(t *testing.T) {
 	const long, few = 256 << 20, 1 << 20
 	for name, size := range map[string]int64{"at=running": long - 20, "at=open": long + 1} {

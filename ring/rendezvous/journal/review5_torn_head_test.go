@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// journalWithHeadAt is a journal whose last entry begins before bytes before the end of a
-// sector of 512 bytes, and where that entry begins.
+// journalWithHeadAt returns a journal whose last entry begins the given number of bytes before the
+// end of a sector of 512 bytes, and the offset of that entry.
 func journalWithHeadAt(t *testing.T, before int) (data []byte, at int) {
 	t.Helper()
 	records := someRecords()
@@ -28,9 +28,8 @@ func journalWithHeadAt(t *testing.T, before int) (data []byte, at int) {
 	return nil, 0
 }
 
-// TestReview5TornHead loses power while an entry is written whose head lies in two sectors:
-// one of them was written, the other is zeros. It fails if that counts as damage, which
-// keeps a rendezvous from being started again, or if more than the entry is lost.
+// TestReview5TornHead verifies that an entry whose header lies in two sectors, of which one was not
+// written, counts as never finished, and that no other entry is lost.
 func TestReview5TornHead(t *testing.T) {
 	for before := 1; before < 12; before++ {
 		data, at := journalWithHeadAt(t, before)

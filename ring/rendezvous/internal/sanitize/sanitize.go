@@ -1,4 +1,4 @@
-// Package sanitize bounds texts that other processes send, and makes them safe for a terminal.
+// Package sanitize bounds texts of other processes and makes them safe for a terminal.
 package sanitize
 
 import (
@@ -8,11 +8,11 @@ import (
 
 // Bounds of texts, in bytes.
 const (
-	MaxName = 255  // host, address, job id, version, phase
-	MaxText = 8192 // of a cause: 64 missing ranks with addresses and reasons
+	MaxName = 255  // a host, address, job id, version or phase
+	MaxText = 8192 // the text of a cause: 64 missing ranks with addresses and reasons
 )
 
-// Clip cuts s to at most n bytes at the border of a character.
+// Clip cuts s to at most n bytes, at a character boundary.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -23,8 +23,7 @@ func Clip(s string, n int) string {
 	return s[:n] + dots
 }
 
-// Line makes of s what may go over the wire and to a terminal: one line of
-// valid UTF-8 without control characters, of at most n bytes.
+// Line returns s as one line of valid UTF-8 without control characters, of at most n bytes.
 func Line(s string, n int) string {
 	s = strings.ToValidUTF8(s, "?")
 	return Clip(strings.Map(func(r rune) rune {
@@ -35,4 +34,5 @@ func Line(s string, n int) string {
 	}, s), n)
 }
 
+// Name returns s as a line of at most MaxName bytes.
 func Name(s string) string { return Line(s, MaxName) }

@@ -7,7 +7,7 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// Bounds of what is taken from a worker.
+// Bounds of the offers of one worker.
 const (
 	maxOffers      = 16
 	maxOfferValues = 64
@@ -37,6 +37,7 @@ func decodeOffers(list []*pb.Offer) []state.Offer {
 	return offers
 }
 
+// EncodeChoices converts choices to their messages.
 func EncodeChoices(choices []ring.Choice) []*pb.Choice {
 	var list []*pb.Choice
 	for _, c := range choices {
@@ -45,6 +46,7 @@ func EncodeChoices(choices []ring.Choice) []*pb.Choice {
 	return list
 }
 
+// DecodeChoices converts at most maxOffers choices from their messages.
 func DecodeChoices(list []*pb.Choice) []ring.Choice {
 	var choices []ring.Choice
 	for _, p := range list[:min(len(list), maxOffers)] {

@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// TestOffersOverTheWire verifies that offers and choices are what they were on the other side, also those of nobody and of
-// no rank, and that a worker that offers without end has a bounded part of it taken in.
+// TestOffersOverTheWire verifies that decoded offers and choices equal the encoded ones, and that
+// the decoder bounds the number of offers and values.
 func TestOffersOverTheWire(t *testing.T) {
 	offers := []state.Offer{{Name: "kernels", Values: []string{"portable", "avx2"}}, {Name: "other", Values: nil}}
 	if got := DecodeRequest(EncodeRequest(state.Request{Offers: offers})).Offers; !cmp.Equal(got, offers) {

@@ -10,6 +10,7 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
+// EncodeRecord converts a record to its message.
 func EncodeRecord(r state.Record) *pb.JournalEntry {
 	switch r := r.(type) {
 	case state.JobRecord:
@@ -36,8 +37,7 @@ func EncodeRecord(r state.Record) *pb.JournalEntry {
 	panic("rendezvous: unknown record")
 }
 
-// DecodeRecord checks each entry by itself; follows checks it against those
-// before it.
+// DecodeRecord decodes a record and checks its values. state.Follows checks the order of records.
 func DecodeRecord(e *pb.JournalEntry) (state.Record, error) {
 	switch w := e.GetWhat().(type) {
 	case *pb.JournalEntry_Job:

@@ -6,6 +6,7 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
+// EncodeStatus converts a status to its message.
 func EncodeStatus(s state.Status) *pb.Job {
 	j := &pb.Job{
 		JobId: sanitize.Name(s.JobID), Phase: s.Phase, Generation: s.Generation, WorldSize: uint32(s.WorldSize), Present: uint32(s.Present),
@@ -27,6 +28,7 @@ func EncodeStatus(s state.Status) *pb.Job {
 	return j
 }
 
+// DecodeStatus converts a status from its message.
 func DecodeStatus(j *pb.Job) state.Status {
 	s := state.Status{
 		JobID: sanitize.Name(j.GetJobId()), Phase: sanitize.Name(j.GetPhase()), Generation: j.GetGeneration(), WorldSize: int(j.GetWorldSize()), Present: int(j.GetPresent()),

@@ -1,5 +1,5 @@
-// Package wire converts between the messages of package ringpb and the types of package
-// state. The decoders bound every value: no message makes them panic.
+// Package wire converts between the messages of package ringpb and the types of package state. The
+// decoders bound every value: no message makes them panic.
 package wire
 
 import (
@@ -14,8 +14,8 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// Bounds of what goes over the wire, in bytes. A roster of ring.MaxWorldSize workers with
-// names of full length fits in MaxReplyBytes.
+// Bounds of messages, in bytes. A roster of ring.MaxWorldSize workers with names of full length
+// fits in MaxReplyBytes.
 const (
 	MaxRequestBytes = 256 << 10 // from a worker
 	MaxReplyBytes   = 4 << 20   // from the rendezvous
@@ -23,6 +23,7 @@ const (
 	maxOperation = 40
 )
 
+// EncodeCause converts a cause to its message.
 func EncodeCause(c *ring.Cause) *pb.Cause {
 	return &pb.Cause{
 		Rank: int32(c.Rank), Host: sanitize.Name(c.Host), Step: c.Step, Operation: sanitize.Name(c.Operation),
@@ -30,7 +31,7 @@ func EncodeCause(c *ring.Cause) *pb.Cause {
 	}
 }
 
-// DecodeCause never returns a code that means success or is none.
+// DecodeCause decodes a cause. An invalid exit code, or one of success, becomes exitcode.Failed.
 func DecodeCause(c *pb.Cause) *ring.Cause {
 	code := int(c.GetExitCode())
 	if code <= 0 || code > 255 {
@@ -56,6 +57,7 @@ func decodeWorker(w *pb.Worker) ring.Worker {
 	}
 }
 
+// EncodeRequest converts a request to its message.
 func EncodeRequest(j state.Request) *pb.Join {
 	agree := make([]string, len(j.Agree))
 	for i, l := range j.Agree {
@@ -67,6 +69,7 @@ func EncodeRequest(j state.Request) *pb.Join {
 	}
 }
 
+// DecodeRequest converts a request from its message.
 func DecodeRequest(j *pb.Join) state.Request {
 	agree := make([]string, len(j.GetAgree()))
 	for i, l := range j.GetAgree() {
@@ -79,6 +82,7 @@ func DecodeRequest(j *pb.Join) state.Request {
 	}
 }
 
+// EncodeWaiting converts a waiting report to its message.
 func EncodeWaiting(w state.Waiting) *pb.Waiting {
 	p := &pb.Waiting{Present: uint32(w.Present), WorldSize: uint32(w.WorldSize), RemainingMs: w.Remaining.Milliseconds()}
 	for _, m := range w.Missing {
@@ -89,6 +93,7 @@ func EncodeWaiting(w state.Waiting) *pb.Waiting {
 	return p
 }
 
+// DecodeWaiting converts a waiting report from its message.
 func DecodeWaiting(p *pb.Waiting) state.Waiting {
 	w := state.Waiting{Present: int(p.GetPresent()), WorldSize: int(p.GetWorldSize()), Remaining: Milliseconds(p.GetRemainingMs())}
 	for _, m := range p.GetMissing() {
@@ -99,6 +104,7 @@ func DecodeWaiting(p *pb.Waiting) state.Waiting {
 	return w
 }
 
+// EncodeWait writes a wait into its message dst.
 func EncodeWait(dst *pb.Wait, w ring.Wait) {
 	dst.Operation, dst.Seq, dst.Elements, dst.Peer, dst.Moved = w.Operation, w.Seq, uint64(w.Elements), int32(w.Peer), w.Moved
 	dst.ForMs = 0
@@ -107,7 +113,7 @@ func EncodeWait(dst *pb.Wait, w ring.Wait) {
 	}
 }
 
-// DecodeWait returns a wait without Since, and for how long nothing has moved.
+// DecodeWait returns a wait without Since, and how long it has been unchanged.
 func DecodeWait(p *pb.Wait) (w ring.Wait, idle time.Duration) {
 	w = ring.Wait{
 		Operation: sanitize.Clip(sanitize.Name(p.GetOperation()), maxOperation), Seq: p.GetSeq(), Elements: int(min(p.GetElements(), math.MaxInt)),
@@ -119,12 +125,13 @@ func DecodeWait(p *pb.Wait) (w ring.Wait, idle time.Duration) {
 	return w, Milliseconds(p.GetForMs())
 }
 
-// Milliseconds never overflows, whatever the wire says.
+// Milliseconds converts ms to a duration of at most a year, 0 if ms is negative.
 func Milliseconds(ms int64) time.Duration {
 	const year = int64(365 * 24 * time.Hour / time.Millisecond)
 	return time.Duration(min(max(ms, 0), year)) * time.Millisecond
 }
 
+// EncodeWorkers converts a list of workers to its messages.
 func EncodeWorkers(workers []ring.Worker) []*pb.Worker {
 	roster := make([]*pb.Worker, len(workers))
 	for i, w := range workers {
@@ -133,6 +140,7 @@ func EncodeWorkers(workers []ring.Worker) []*pb.Worker {
 	return roster
 }
 
+// EncodeRanks converts ranks to the integers of a message.
 func EncodeRanks(ranks []int) []int32 {
 	var list []int32
 	for _, r := range ranks {
@@ -141,6 +149,7 @@ func EncodeRanks(ranks []int) []int32 {
 	return list
 }
 
+// DecodeRanks converts ranks from the integers of a message.
 func DecodeRanks(list []int32) []int {
 	var ranks []int
 	for _, r := range list {
@@ -149,8 +158,8 @@ func DecodeRanks(list []int32) []int {
 	return ranks
 }
 
-// DecodeMembership tells by ok whether it is one: rank r at place r, and a
-// place for this worker.
+// DecodeMembership decodes a membership. ok is false if a rank is not at its place, or if there is
+// no place for this worker.
 func DecodeMembership(p *pb.Membership) (m ring.Membership, ok bool) {
 	m = ring.Membership{JobID: sanitize.Name(p.GetJobId()), Generation: p.GetGeneration(), Rank: int(p.GetRank()), Choices: DecodeChoices(p.GetChoices())}
 	for i, w := range p.GetWorkers() {

@@ -13,9 +13,8 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// FuzzWire checks that no bytes from either side make a message that panics,
-// that breaks a terminal's line, that cannot be sent on, or that is taken for a
-// membership without being one.
+// FuzzWire verifies that no bytes from either side make a decoder panic, break a terminal's line,
+// yield a request that cannot be sent on, or pass as a membership without being one.
 func FuzzWire(f *testing.F) {
 	c := EncodeCause(&ring.Cause{Rank: 3, Text: "a\nb\x00\xff", ExitCode: 999})
 	j := EncodeRequest(state.Request{Rank: 1, Agree: []string{"k=v", "\xff"}, Worker: ring.Worker{Host: strings.Repeat("h", 999)}})
