@@ -1,6 +1,9 @@
 package input
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // windows is the order of an epoch of records in more blocks than one window has:
 //
@@ -31,6 +34,13 @@ type windows struct {
 
 	chosenPlaces, sorted []int // memory of arrange
 	arranged             []int
+	depths               []depth
+}
+
+// depth is a record with the place of its block in the window, in parts of 2³² of the window.
+type depth struct {
+	part   uint64
+	record int
 }
 
 // arrangeRecords is how many consecutive records of a global batch are arranged together. A rank
@@ -84,24 +94,41 @@ func (w *windows) share(dst []int, first, last, from, to int) []int {
 	return dst
 }
 
-// arrange appends the records of the places [from, to) to w.arranged: in each window by block.
+// arrange appends the records of the places [from, to) to w.arranged, by block. Where they lie in
+// several windows they are arranged by depth: a rank then needs the same part of each.
 func (w *windows) arrange(from, to int) {
-	for from < to {
-		if !w.holds(from) {
-			w.enter(from)
+	w.depths = w.depths[:0]
+	for at := from; at < to; {
+		if !w.holds(at) {
+			w.enter(at)
 		}
-		start := w.starts[w.window]
-		end := min(to, w.starts[w.window+1])
-		w.chosenPlaces = w.within.append(w.chosenPlaces[:0], from-start, end-start)
-		w.chosenPlaces, w.sorted = sortPlaces(w.chosenPlaces, w.sorted)
-		k := 0 // sums[k] <= place < sums[k+1]
-		for _, place := range w.chosenPlaces {
-			for place >= w.sums[k+1] {
-				k++
+		first, end := len(w.arranged), min(to, w.starts[w.window+1])
+		w.arrangeWithin(at, end)
+		if at > from || end < to {
+			records := uint64(w.sums[len(w.sums)-1])
+			for i, place := range w.chosenPlaces {
+				w.depths = append(w.depths, depth{uint64(place) << 32 / records, w.arranged[first+i]})
 			}
-			w.arranged = append(w.arranged, w.firsts[k]+place-w.sums[k])
 		}
-		from = end
+		at = end
+	}
+	slices.SortStableFunc(w.depths, func(a, b depth) int { return cmp.Compare(a.part, b.part) })
+	for i, d := range w.depths {
+		w.arranged[i] = d.record
+	}
+}
+
+// arrangeWithin appends the records of the places [from, to) of the window that was entered last.
+func (w *windows) arrangeWithin(from, to int) {
+	start := w.starts[w.window]
+	w.chosenPlaces = w.within.append(w.chosenPlaces[:0], from-start, to-start)
+	w.chosenPlaces, w.sorted = sortPlaces(w.chosenPlaces, w.sorted)
+	k := 0 // sums[k] <= place < sums[k+1]
+	for _, place := range w.chosenPlaces {
+		for place >= w.sums[k+1] {
+			k++
+		}
+		w.arranged = append(w.arranged, w.firsts[k]+place-w.sums[k])
 	}
 }
 

@@ -174,7 +174,7 @@ func TestWindowsShare(t *testing.T) {
 					block, _ := d.blocks.Find(r)
 					blocks[block] = true
 				}
-				if most := c.blocks/size + c.blocks/8 + 2; c.last-c.first <= arrangeRecords && len(blocks) > most {
+				if most := c.blocks/size + c.blocks/16 + 2; c.last-c.first <= arrangeRecords && len(blocks) > most {
 					t.Errorf("places %d to %d: rank %d of %d needs %d blocks, want at most %d", c.first, c.last, rank, size, len(blocks), most)
 				}
 				all = append(all, share...)
@@ -189,6 +189,32 @@ func TestWindowsShare(t *testing.T) {
 			if !slices.Equal(all, places) {
 				t.Errorf("places %d to %d: %d ranks have other records", c.first, c.last, size)
 			}
+		}
+	}
+}
+
+// TestWindowsEpochBlocks verifies that over an epoch each of two ranks needs about half of the
+// blocks, although global batches lie in two windows now and then.
+func TestWindowsEpochBlocks(t *testing.T) {
+	counts := make([]uint16, 4*WindowBlocks+40)
+	for i := range counts {
+		counts[i] = 200
+	}
+	d := blocked{blocks: NewBlocks(counts)}
+	s := newSequence(d, true, 5, 0)
+	const batch = 1900
+	for rank := range 2 {
+		blocks := map[int]bool{}
+		for first := 0; first < d.Len(); first += batch {
+			last := min(first+batch, d.Len())
+			from, to := Share(last-first, rank, 2)
+			for _, r := range s.share(nil, first, last, from, to) {
+				block, _ := d.blocks.Find(r)
+				blocks[block] = true
+			}
+		}
+		if most := len(counts) * 6 / 10; len(blocks) > most {
+			t.Errorf("rank %d needs %d blocks of %d, want at most %d", rank, len(blocks), len(counts), most)
 		}
 	}
 }
