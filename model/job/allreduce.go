@@ -13,8 +13,8 @@ import (
 	"ringtrain/ring/order"
 )
 
-// What allreduce.codec may be besides auto and the codecs of package codec.
-const powerSGD = "powersgd" // or powersgd:R: matrices as factors of rank R
+// powerSGD is the value of allreduce.codec that sends matrices as factors. powersgd:R sets their rank.
+const powerSGD = "powersgd"
 
 const (
 	defaultLowRank = 4
@@ -31,9 +31,8 @@ func codecNames() []string {
 
 func compressorNames() []string { return []string{"none", "s2", "zstd", "huff0"} }
 
-// Compressor returns what goes around the codec's bytes on the wire, nil for
-// nothing. What allreduce.codec and allreduce.lossless do not allow is
-// exitcode.Usage.
+// Compressor returns the compressor of the codec's bytes on the wire, nil for none. A value that
+// allreduce.codec or allreduce.lossless does not allow is an error with exitcode.Usage.
 func (a AllReduce) Compressor() (codec.Compressor, error) {
 	if err := a.checkLossless(); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
@@ -48,8 +47,8 @@ func (a AllReduce) checkLossless() error {
 	return nil
 }
 
-// parseCodec returns the codec that the buckets begin with, and the rank of the
-// factors that powersgd makes of matrices, else 0.
+// ParseCodec returns the codec of the first step, and the rank of the factors of powersgd, 0 for other
+// codecs.
 func (a AllReduce) ParseCodec() (c codec.Codec, lowRank int, err error) {
 	kind, r, given := strings.Cut(a.Codec, ":")
 	switch {
@@ -70,7 +69,7 @@ func (a AllReduce) ParseCodec() (c codec.Codec, lowRank int, err error) {
 	return c, 0, err
 }
 
-// Check returns all that is wrong with a at once.
+// Check returns all faults of a at once.
 func (a *AllReduce) Check() error {
 	var f faults
 	oneOf := func(key, value string, names ...string) {

@@ -9,9 +9,8 @@ import (
 	"ringtrain/model/internal/kernel"
 )
 
-// What a job may ask for at most. Products of two of these, or with a world
-// size, are far from overflow; no list of that many things is made but of
-// batches read ahead.
+// Upper bounds of options. Products of two of them, or with a world size, cannot overflow. Only batches
+// that are read ahead make a list of the given length.
 const (
 	maxBatch    = 1 << 30
 	maxEpochs   = 1 << 30
@@ -22,8 +21,7 @@ const (
 	maxWidth    = 1 << 28 // of a record of input.shape: 1 GiB
 )
 
-// Check returns all that is wrong with the job at once. Each error begins with
-// the key that it is about.
+// Check returns all faults of the job at once. Each error begins with the key of the fault.
 func (j *Config) Check() error {
 	return errors.Join(
 		j.Model.Check(j.Loss),
@@ -58,7 +56,7 @@ func (j *Config) checkNumbers() error {
 	return f.err()
 }
 
-// checkTrain returns what is wrong with the keys of training, apart from its length.
+// checkTrain returns the faults of the keys of training, except those of its length.
 func (j *Config) checkTrain() error {
 	var f faults
 	f.wantFinite("train.clip_norm", j.Train.ClipNorm)
@@ -71,7 +69,7 @@ func (j *Config) checkTrain() error {
 	return f.err()
 }
 
-// faults collects what is wrong, to be said at once.
+// faults collects errors to report them together.
 type faults []error
 
 func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
@@ -82,14 +80,15 @@ func (f *faults) wantBetween(key string, value, least, most int) {
 	}
 }
 
-// wantFinite wants a number that is 0 or more.
+// wantFinite adds a fault unless value is finite and 0 or more.
 func (f *faults) wantFinite(key string, value float64) {
 	if !(value >= 0) || math.IsInf(value, 0) {
 		f.add("%s is %v, want 0 or more", key, value)
 	}
 }
 
-// wantFloat32 wants a number that is 0 or more and, above 0, also as a float32.
+// wantFloat32 adds a fault unless value is 0 or more and within the range of float32. A positive value
+// must not round to 0.
 func (f *faults) wantFloat32(key string, value float64) {
 	if !(value >= 0) || value > math.MaxFloat32 || value > 0 && float32(value) == 0 {
 		f.add("%s is %v, want 0 or more, within the range of float32", key, value)

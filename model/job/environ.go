@@ -9,15 +9,16 @@ import (
 
 const envPrefix = "RINGTRAIN_"
 
-// reserved are the variables that are no keys of a job; run sets the last one.
+// reserved are the names, without the prefix, of the RINGTRAIN_ variables that are no keys. The command
+// run sets the variable LAUNCH_GUARD itself.
 var reserved = []string{
 	"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_SIZE", "RENDEZVOUS", "JOB_ID", "TOKEN", "TOKEN_FILE",
 	"DATA", "JSON", "SHARED", "NETNS", "NP", "HOST_ID", "SSH", "LAUNCH_GUARD", "ETCD_USER", "ETCD_PASSWORD",
 }
 
-// fromEnviron takes the keys that the environment sets: RINGTRAIN_INPUT_BATCH
-// is input.batch. A RINGTRAIN_ variable that is neither a key nor reserved nor a service link is a
-// fault, like a misspelt key of a file.
+// fromEnviron sets the keys that the environment sets: RINGTRAIN_INPUT_BATCH is input.batch. A
+// RINGTRAIN_ variable that is neither a key nor reserved nor a service link is a fault, like a misspelt
+// key in a file.
 func (l *loader) fromEnviron(environ []string, root reflect.Value) {
 	keys := settable(root, "")
 	for _, e := range environ {
@@ -35,8 +36,7 @@ func (l *loader) fromEnviron(environ []string, root reflect.Value) {
 	}
 }
 
-// keyOf returns the key that a variable sets. An entry of a map is its name in
-// small letters.
+// keyOf returns the key of a variable. An entry of a map is its name in lower case.
 func keyOf(name string, keys []string) (string, error) {
 	names := make([]string, len(keys))
 	for i, key := range keys {
@@ -52,12 +52,12 @@ func keyOf(name string, keys []string) (string, error) {
 	return "", fmt.Errorf("no key has this variable: it is %s and the key in capitals, with _ for each dot", envPrefix)
 }
 
+// variable returns the name of the variable of a key.
 func variable(key string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// settable lists the keys of v; those of a map by what they begin with, up to
-// the last dot.
+// settable lists the keys of v. A map is listed by the prefix of its keys, with the last dot.
 func settable(v reflect.Value, prefix string) []string {
 	switch {
 	case !isGroup(v):

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Every is a number of steps or a duration. The zero Every is never.
+// Every is an interval: a number of steps or a duration. The zero Every means never.
 type Every struct {
 	Steps    int64
 	Duration time.Duration
 }
 
-// UnmarshalText reads "100" or "60s".
+// UnmarshalText reads a form such as "100" or "60s".
 func (e *Every) UnmarshalText(text []byte) error {
 	s := string(text)
 	if steps, err := strconv.ParseInt(s, 10, 64); err == nil && steps >= 0 {
@@ -27,7 +27,7 @@ func (e *Every) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is the form that UnmarshalText reads.
+// String returns the form that UnmarshalText reads.
 func (e Every) String() string {
 	if e.Duration > 0 {
 		return e.Duration.String()
@@ -35,11 +35,11 @@ func (e Every) String() string {
 	return strconv.FormatInt(e.Steps, 10)
 }
 
-// MarshalText is the form that UnmarshalText reads.
+// MarshalText returns the form that UnmarshalText reads.
 func (e Every) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// due tells whether it is time: steps are done in all, and since the last time
-// that long ago.
+// Due reports whether the interval has passed, after a total of steps and the time since the last
+// occurrence.
 func (e Every) Due(steps int64, since time.Duration) bool {
 	return e.Steps > 0 && steps%e.Steps == 0 || e.Duration > 0 && since >= e.Duration
 }

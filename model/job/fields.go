@@ -11,8 +11,8 @@ type field struct {
 	value reflect.Value
 }
 
-// fields returns the keys of the struct v in order. The keys of an embedded struct
-// stand among them. What has no yaml tag is no key.
+// fields returns the keys of the struct v in order. The keys of an embedded struct stand among them. A
+// field without a yaml tag is no key.
 func fields(v reflect.Value) []field {
 	var list []field
 	for i := range v.NumField() {
@@ -33,7 +33,7 @@ func isText(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// isGroup reports whether v holds keys and is not the value of one.
+// isGroup reports whether v holds keys, rather than the value of one key.
 func isGroup(v reflect.Value) bool {
 	k := v.Kind()
 	return (k == reflect.Struct || k == reflect.Map) && !isText(v.Type())
@@ -44,14 +44,12 @@ func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && !isText(t.Elem())
 }
 
-// isKind reports whether t is the type of a kind in an item of a list of groups: a
-// pointer to its options.
+// isKind reports whether t is the type of a kind in a list of groups: a pointer to its options.
 func isKind(t reflect.Type) bool {
 	return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct && !isText(t.Elem())
 }
 
-// kindsOf returns the names of the kinds that an item of type t may have, none where
-// its items have no kinds.
+// kindsOf returns the names of the kinds of an item of type t, none if its items have no kinds.
 func kindsOf(t reflect.Type) []string {
 	var names []string
 	for _, f := range fields(reflect.New(t).Elem()) {
@@ -72,8 +70,7 @@ func kindOf(item reflect.Value) (name string, options reflect.Value) {
 	return "", reflect.Value{}
 }
 
-// fresh returns a new group of type t at its defaults: zero, or what its method
-// SetDefaults makes of that.
+// newGroup returns a new group of type t with its defaults: zero, changed by its method SetDefaults.
 func newGroup(t reflect.Type) reflect.Value {
 	p := reflect.New(t)
 	if d, ok := p.Interface().(interface{ SetDefaults() }); ok {

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// File returns the job in the form of a job file, with every key that has a
-// value. LoadJob makes an equal job of it. It fails if a text is not UTF-8, which
-// LoadJob accepts nowhere.
+// File returns the job in the form of a job file, with every key that has a value. Load makes an equal
+// job from it. File fails if a text is not UTF-8, which Load never accepts.
 func (j *Config) File() ([]byte, error) { return fileOf(reflect.ValueOf(j).Elem()) }
 
+// fileOf returns the group root in the form of a job file.
 func fileOf(root reflect.Value) ([]byte, error) {
 	if err := wantUTF8(root, ""); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func wantUTF8(v reflect.Value, key string) error {
 	return nil
 }
 
-// appendGroup adds the keys of the group v, one a line, behind indent.
+// appendGroup appends the keys of the group v, one a line, indented by indent.
 func appendGroup(dst []byte, v reflect.Value, indent string) []byte {
 	for _, f := range fields(v) {
 		switch v := f.value; {
@@ -75,7 +75,7 @@ func appendGroup(dst []byte, v reflect.Value, indent string) []byte {
 	return dst
 }
 
-// appendMap adds a map with its entries in order, or nothing if it has none.
+// appendMap appends a map with its entries in order. It appends nothing for an empty map.
 func appendMap(dst []byte, name string, v reflect.Value, indent string) []byte {
 	if v.Len() == 0 {
 		return dst
@@ -87,14 +87,14 @@ func appendMap(dst []byte, name string, v reflect.Value, indent string) []byte {
 	return dst
 }
 
-// sortedKeys returns the keys of a map with texts for keys.
+// sortedKeys returns the keys of a map with text keys in order.
 func sortedKeys(v reflect.Value) []reflect.Value {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 	return keys
 }
 
-// yamlValue is the value of a key on one line.
+// yamlValue returns the value of a key on one line.
 func yamlValue(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.String:
@@ -115,8 +115,8 @@ func yamlValue(v reflect.Value) string {
 	return format(v)
 }
 
-// yamlItem is an item of a list of groups on one line: a bare word where it is a kind
-// without options. What has its default is left out.
+// yamlItem returns an item of a list of groups on one line: a word for a kind without options. It
+// leaves out options with their defaults.
 func yamlItem(v reflect.Value) string {
 	if kind, options := kindOf(v); kind != "" && yamlOptions(options) == "{}" {
 		rest := reflect.New(v.Type()).Elem()
@@ -129,7 +129,7 @@ func yamlItem(v reflect.Value) string {
 	return yamlOptions(v)
 }
 
-// yamlOptions is a group on one line, without what has its default.
+// yamlOptions returns a group on one line, without options with their defaults.
 func yamlOptions(v reflect.Value) string {
 	var pairs []string
 	defaults := fields(newGroup(v.Type()))
@@ -147,7 +147,7 @@ func yamlOptions(v reflect.Value) string {
 	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
-// sameValue reports whether two values of a key are equal; a list without items is nil.
+// sameValue reports whether two values of a key are equal. A list without items equals nil.
 func sameValue(a, b reflect.Value) bool {
 	if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
 		return true
@@ -155,11 +155,11 @@ func sameValue(a, b reflect.Value) bool {
 	return reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
-// plainText matches texts that need no quotes anywhere in YAML; those that it
-// takes for other values are excluded by hand.
+// plainText matches texts that need no quotes in YAML. yamlText excludes those that YAML reads as other
+// values.
 var plainText = regexp.MustCompile(`^[A-Za-z_/.][A-Za-z0-9_/.\-]*$`)
 
-// yamlText is a text as YAML, in quotes unless it is plain.
+// yamlText returns a text in YAML, with quotes if it needs them.
 func yamlText(s string) string {
 	other := []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null", ".inf", ".nan"}
 	if plainText.MatchString(s) && !slices.Contains(other, strings.ToLower(s)) {

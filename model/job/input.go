@@ -11,42 +11,39 @@ import (
 	"unicode/utf8"
 )
 
-// Input says which records are read and how they make batches.
+// Input configures the records and their batches.
 type Input struct {
 	Train      Files           `yaml:"train"`       // training records
-	Eval       Files           `yaml:"eval"`        // validation records; none: evaluation is on the training records
+	Eval       Files           `yaml:"eval"`        // validation records; none: the evaluation reads the training records
 	Evals      []NamedFiles    `yaml:"evals"`       // more validation records, each with a name and events of its own
-	Columns    []column.Column `yaml:"columns"`     // csv, criteo, tfrecord: what the columns of a record become
+	Columns    []column.Column `yaml:"columns"`     // csv, criteo, tfrecord: inputs of the model from the columns of a record
 	Batch      int             `yaml:"batch"`       // examples per step over all ranks
 	LocalBatch int             `yaml:"local_batch"` // examples per step on each rank, instead of input.batch
 	Shuffle    bool            `yaml:"shuffle"`     // another order in each epoch, from train.seed alone
-	Prefetch   int             `yaml:"prefetch"`    // batches read ahead
-	Shape      []int           `yaml:"shape"`       // height, width and channels of a record, where the file does not say it
-	Resize     int             `yaml:"resize"`      // images: pixels of the shorter side before the centre is cropped; 0: as few as cover input.shape
-	Synthetic  bool            `yaml:"synthetic"`   // ringtrain draws the records itself, from train.seed
+	Prefetch   int             `yaml:"prefetch"`    // number of batches read ahead
+	Shape      []int           `yaml:"shape"`       // height, width and channels of a record, if the file does not give them
+	Resize     int             `yaml:"resize"`      // images: pixels of the shorter side before the centre is cropped; 0: the fewest that cover input.shape
+	Synthetic  bool            `yaml:"synthetic"`   // ringtrain draws the records from train.seed
 
-	// MaxFeatures is what ids of sparse records are below, where model.features does
-	// not say it.
+	// MaxFeatures bounds the ids of sparse records, if model.features is not set. Ids are below it.
 	MaxFeatures int `yaml:"max_features"`
 
-	// Cache says where the parsed records of text are kept: auto, off or a folder. See the
-	// README.
+	// Cache is the place of the parsed records of text: auto, off or a folder. See the README.
 	Cache string `yaml:"cache"`
 
-	// MaxBad is how many training records of an epoch, over all ranks, may be bad: such a
-	// record keeps its place and counts nothing.
+	// MaxBad is the largest number of bad training records of an epoch, over all ranks. A bad record
+	// keeps its place in the order and has no weight.
 	MaxBad int64 `yaml:"max_bad_records"`
 
-	// MaxInflate is the number of bytes that a compressed file may inflate to; a
-	// larger file may inflate to 64 times its own.
+	// MaxInflate bounds the bytes to which a compressed file inflates. A larger file may inflate to 64
+	// times its size.
 	MaxInflate Size `yaml:"max_inflate"`
 }
 
-// Files names the files of one data set, relative to the data folder, and what
-// their records look like.
+// Files names the files of one data set, relative to the data folder, and describes their records.
 type Files struct {
 	Format      string   `yaml:"format"`      // idx, images, tfrecord, libsvm, vw, csv or criteo
-	Files       []string `yaml:"files"`       // of all but idx and images: files or globs
+	Files       []string `yaml:"files"`       // all formats but idx and images: files or globs
 	Images      string   `yaml:"images"`      // idx: file of images; images: folder with a folder of PNG and JPEG files for each class
 	Labels      string   `yaml:"labels"`      // idx: file of labels
 	Label       string   `yaml:"label"`       // tfrecord: name of the feature that holds the label
@@ -54,8 +51,8 @@ type Files struct {
 	Values      string   `yaml:"values"`      // tfrecord: name of the feature that holds the values
 	Compression string   `yaml:"compression"` // tfrecord: auto, none, gzip or zlib
 	Base        int      `yaml:"base"`        // libsvm: subtracted from ids
-	Header      bool     `yaml:"header"`      // csv: the first line of each file names the columns; else input.columns does, in its order
-	Separator   string   `yaml:"separator"`   // csv: between the fields, one character, or tab; default a comma
+	Header      bool     `yaml:"header"`      // csv: the first line of each file names the columns; else input.columns names them in order
+	Separator   string   `yaml:"separator"`   // csv: one character between fields, or tab; default a comma
 }
 
 func (in *Input) check(sparse bool) error {
@@ -91,7 +88,7 @@ func (in *Input) check(sparse bool) error {
 	return f.err()
 }
 
-// checkShape checks input.shape, all but what checkImages wants of it.
+// checkShape checks input.shape, except the conditions of checkImages.
 func (in *Input) checkShape(f *faults, sparse bool) {
 	switch n := len(in.Shape); {
 	case n == 0 || !in.Synthetic && in.hasImages():
@@ -116,7 +113,7 @@ func (in *Input) hasImages() bool {
 		slices.ContainsFunc(in.Evals, func(e NamedFiles) bool { return e.Format == "images" })
 }
 
-// checkImages checks what is said of images.
+// checkImages checks the options of images.
 func (in *Input) checkImages(f *faults) {
 	if !in.hasImages() {
 		if in.Resize != 0 {
@@ -136,8 +133,7 @@ func formats() []string {
 	return []string{"idx", "images", "tfrecord", "libsvm", "vw", "csv", "criteo"}
 }
 
-// check returns what is wrong with the files at key, for a model of sparse
-// records or another.
+// check returns the faults of the files at key, for a model of sparse records or another model.
 func (f *Files) check(key string, sparse bool) faults {
 	var all faults
 	add := func(format string, args ...any) { all.add(key+"."+format, args...) }
@@ -191,7 +187,7 @@ func (f *Files) check(key string, sparse bool) faults {
 	return append(all, f.unusedKeys(key)...)
 }
 
-// superfluous returns the keys that are set and that the format does not know.
+// unusedKeys returns a fault for each key that is set but has no meaning for the format.
 func (f *Files) unusedKeys(key string) faults {
 	var all faults
 	for _, k := range []struct {
@@ -220,11 +216,11 @@ func (f *Files) unusedKeys(key string) faults {
 	return all
 }
 
-// NamedFiles is an item of input.evals: records that are evaluated beside input.eval, with
-// an event of their own.
+// NamedFiles is an item of input.evals: records that are evaluated besides input.eval, with an event of
+// their own.
 type NamedFiles struct {
 	Name  string `yaml:"name"` // in the event, and of the curves
-	Files        // as of input.eval
+	Files        // as in input.eval
 }
 
 // checkEvals checks the items of input.evals.
@@ -242,7 +238,7 @@ func (in *Input) checkEvals(f *faults, sparse bool) {
 	}
 }
 
-// EvalKey is the key of an item of input.evals: by its name, or by its number.
+// EvalKey returns the key of an item of input.evals, by its name, or by its number without a name.
 func EvalKey(name string, i int) string {
 	if name == "" {
 		name = fmt.Sprint(i)
@@ -250,11 +246,10 @@ func EvalKey(name string, i int) string {
 	return "input.evals." + name
 }
 
-// criteoHash is the number of ids of each text column of format criteo, where the job has no
-// input.columns.
+// criteoHash is the number of ids of each text column of format criteo without input.columns.
 const criteoHash = 100_000
 
-// criteoColumns are those of Criteo's click logs: label, 13 counts and 26 texts.
+// criteoColumns returns the columns of Criteo's click logs: label, 13 counts and 26 texts.
 func criteoColumns() []column.Column {
 	return []column.Column{
 		{Label: &column.LabelOptions{Names: []string{"label"}}},
@@ -263,10 +258,10 @@ func criteoColumns() []column.Column {
 	}
 }
 
-// columnFormats are those whose records have columns.
+// columnFormats returns the formats whose records have columns.
 func columnFormats() []string { return []string{"csv", "criteo", "tfrecord"} }
 
-// checkColumns checks input.columns and the formats beside it, all but what needs files.
+// checkColumns checks input.columns against the formats, except the conditions that need files.
 func (in *Input) checkColumns(f *faults) {
 	files := []struct{ key, format string }{{"input.train", in.Train.Format}, {"input.eval", in.Eval.Format}}
 	for i, e := range in.Evals {
@@ -288,7 +283,7 @@ func (in *Input) checkColumns(f *faults) {
 	*f = append(*f, flatten(err)...)
 }
 
-// separator is the character between the fields of csv.
+// SeparatorByte returns the character between the fields of csv.
 func (f *Files) SeparatorByte() (byte, error) {
 	switch {
 	case f.Separator == "":
@@ -301,7 +296,8 @@ func (f *Files) SeparatorByte() (byte, error) {
 	return 0, fmt.Errorf("separator is %q, want ASCII, one character that is no quote, or tab", f.Separator)
 }
 
-// recordColumns returns input.columns, or the columns of Criteo's click logs for that format.
+// RecordColumns returns input.columns, or for format criteo without them the columns of Criteo's click
+// logs.
 func (in *Input) RecordColumns() []column.Column {
 	if len(in.Columns) == 0 && in.Train.Format == "criteo" {
 		return criteoColumns()

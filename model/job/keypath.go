@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// A keyPath leads to a group, a list or a value of a job. Its key counts items of lists
-// from 0, so that each has one. Its label names the items that have a name, as errors do.
+// A keyPath leads to a group, a list or a value of a job. Its key counts items of lists from 0. Its
+// label uses the names of items that have one, as errors do.
 type keyPath struct{ key, label string }
 
 func (p keyPath) join(name string) keyPath { return keyPath{join(p.key, name), join(p.label, name)} }
 
-// item is the path of item i, which may have a name.
+// item returns the path of item i. The item may have a name.
 func (p keyPath) item(i int, name string) keyPath {
 	number := strconv.Itoa(i)
 	if name == "" {
@@ -22,7 +22,7 @@ func (p keyPath) item(i int, name string) keyPath {
 	return keyPath{join(p.key, number), join(p.label, name)}
 }
 
-// itemName is the name of an item of a list, "" if it has none.
+// itemName returns the name of an item of a list, "" for none.
 func itemName(item reflect.Value) string {
 	for _, f := range fields(item) {
 		if f.name == "name" && f.value.Kind() == reflect.String {
@@ -32,8 +32,7 @@ func itemName(item reflect.Value) string {
 	return ""
 }
 
-// find returns the number of the item of the list v that is called name, or that has
-// this number.
+// itemIndex returns the number of the item of list v with this name or number.
 func itemIndex(v reflect.Value, at keyPath, name string) (int, error) {
 	var names []string
 	for i := range v.Len() {
@@ -60,7 +59,7 @@ func itemIndex(v reflect.Value, at keyPath, name string) (int, error) {
 	return 0, fmt.Errorf("no item %q in %s, want %s", name, at.label, want)
 }
 
-// step goes from v, at a path, to what name is in it.
+// descend returns the member called name of v, which is at a path, and the path of the member.
 func descend(v reflect.Value, at keyPath, name string) (reflect.Value, keyPath, error) {
 	if isList(v.Type()) {
 		i, err := itemIndex(v, at, name)
@@ -80,7 +79,7 @@ func descend(v reflect.Value, at keyPath, name string) (reflect.Value, keyPath, 
 	return f.Elem(), at.join(name), nil
 }
 
-// canonical is key with the number of each item in place of its name.
+// canonical returns key with numbers in place of the names of items.
 func canonical(root reflect.Value, key string) string {
 	v, at := root, keyPath{}
 	names := strings.Split(key, ".")

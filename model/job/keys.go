@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A key is the dotted path of a field of Job. The groups on its way are structs,
-// items of lists, or a map; what it ends at is one value, or a list of them.
+// A key is the dotted path of a field of Config. The groups on the path are structs, items of lists, or
+// a map. The path ends at one value or a list of values.
 
-// child returns the field or entry called name of the group v, which is called
-// prefix. For a map it is a fresh value, for store to put there.
+// child returns the field or entry called name of the group v, which is at prefix. For a map it returns
+// a new value, which setEntry puts into the map.
 func child(v reflect.Value, prefix, name string) (reflect.Value, error) {
 	if v.Kind() == reflect.Map {
 		return reflect.New(v.Type().Elem()).Elem(), nil
@@ -28,7 +28,7 @@ func child(v reflect.Value, prefix, name string) (reflect.Value, error) {
 // unknownKey is the fault of a name that its group does not have.
 type unknownKey struct {
 	group, name string
-	names       []string // that there are
+	names       []string // names that the group has
 }
 
 func (u unknownKey) Error() string {
@@ -42,7 +42,7 @@ func (u unknownKey) Error() string {
 	return fmt.Sprintf("no key %q%s, want one of %s", u.name, in, strings.Join(u.names, ", "))
 }
 
-// meant is the name that was probably meant.
+// suggestion returns the name that the user probably meant, or else the unknown name.
 func (u unknownKey) suggestion() string {
 	if near := Nearest(u.name, u.names); near != "" {
 		return near
@@ -50,8 +50,8 @@ func (u unknownKey) suggestion() string {
 	return u.name
 }
 
-// store puts field, which child returned and which has its value now, into the
-// group v. Fields of structs are there already.
+// setEntry puts field, a value that child returned, into the group v if v is a map. Structs have their
+// fields already.
 func setEntry(v reflect.Value, name string, field reflect.Value) {
 	if v.Kind() != reflect.Map {
 		return
@@ -62,6 +62,7 @@ func setEntry(v reflect.Value, name string, field reflect.Value) {
 	v.SetMapIndex(reflect.ValueOf(name), field)
 }
 
+// join returns the key of name in the group prefix.
 func join(prefix, name string) string {
 	if prefix == "" {
 		return name
@@ -69,8 +70,7 @@ func join(prefix, name string) string {
 	return prefix + "." + name
 }
 
-// group returns the group that key is in, "" for the job itself, and false if
-// key is that.
+// parent returns the group of key, "" for the job itself. It returns false if key is the job.
 func parent(key string) (string, bool) {
 	if key == "" {
 		return "", false
@@ -78,11 +78,10 @@ func parent(key string) (string, bool) {
 	return key[:max(strings.LastIndexByte(key, '.'), 0)], true
 }
 
-// Option is one key with its value in the form that --set takes.
+// Option is one key with its value in the form of --set.
 type Option struct{ Key, Value string }
 
-// Options returns all keys of the job with their values, in the order of the
-// struct.
+// Options returns all keys of the job with their values, in the order of the struct.
 func (j *Config) Options() []Option {
 	return appendOptions(nil, reflect.ValueOf(j).Elem(), "")
 }

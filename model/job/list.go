@@ -48,7 +48,7 @@ func (s *source) items(n ast.Node, v reflect.Value, at keyPath) {
 		v.Set(list)
 	}
 	if len(s.loader.faults) > before {
-		s.loader.suspect[at.key] = true // what an item lacks shows in those after it
+		s.loader.suspect[at.key] = true // a faulty item may cause faults of later items
 	}
 }
 
@@ -84,7 +84,7 @@ func (s *source) item(n ast.Node, v reflect.Value, at keyPath) {
 	}
 }
 
-// bareKind makes v an item of the kind that is written as a word, without options.
+// bareKind makes v an item of the kind that a word names, without options.
 func (s *source) bareKind(n ast.Node, v reflect.Value, at keyPath, kinds []string) {
 	word := scalarText(n)
 	for _, f := range fields(v) {
@@ -107,7 +107,7 @@ func (s *source) bareKind(n ast.Node, v reflect.Value, at keyPath, kinds []strin
 // kind puts the options of a kind into f, a field of an item.
 func (s *source) kind(n ast.Node, f reflect.Value, at keyPath) {
 	options := newGroup(f.Type().Elem())
-	s.mapping(n, options, at) // of nothing: a kind without options
+	s.mapping(n, options, at) // null: a kind without options
 	f.Set(options.Addr())
 }
 
@@ -130,7 +130,7 @@ func pairsOf(n ast.Node) []*ast.MappingValueNode {
 	return nil
 }
 
-// firstOf is the node at which n begins: in a mapping of lines the first key.
+// firstNode returns the node at which n begins: the first key of a mapping on several lines.
 func firstNode(n ast.Node) ast.Node {
 	if m, ok := n.(*ast.MappingNode); ok && m.IsFlowStyle {
 		return n
@@ -141,7 +141,7 @@ func firstNode(n ast.Node) ast.Node {
 	return n
 }
 
-// writtenName is the name that an item is given in the file, "" for none.
+// writtenName returns the name of an item in the file, "" for none.
 func writtenName(n ast.Node) string {
 	for _, p := range pairsOf(n) {
 		if p.Key.GetToken().Value == "name" && isPlain(p.Value) {

@@ -21,9 +21,8 @@ func eachList(v reflect.Value, at keyPath, f func(list reflect.Value, at keyPath
 	}
 }
 
-// checkLists returns what is wrong with the names of items, in all lists of groups of
-// the job. --set finds an item by its name or its number: so a name is no number, has
-// no dot, and stands once in its list.
+// checkLists returns the faults in the names of items, in all lists of groups of the job. --set finds
+// an item by its name or its number. So a name is no number, has no dot, and is unique in its list.
 func (j *Config) checkLists() error {
 	return errors.Join(checkNames(reflect.ValueOf(j).Elem())...)
 }
@@ -39,7 +38,7 @@ func checkNames(root reflect.Value) []error {
 			}
 			if first, twice := seen[name]; !twice {
 				seen[name] = i
-			} else if name != "" && len(kinds) == 0 { // in lists of kinds model.Config.Check says it
+			} else if name != "" && len(kinds) == 0 { // model.Config.Check reports it for lists of kinds
 				errs = append(errs, fmt.Errorf("%s is %s, which item %d has", key, abbreviated(name), first))
 			}
 		}
@@ -47,7 +46,7 @@ func checkNames(root reflect.Value) []error {
 	return errs
 }
 
-// faultOfName says what is wrong with the name of an item, "" for nothing.
+// faultOfName returns the fault of an item's name, "" for none.
 func faultOfName(name string) string {
 	switch {
 	case strings.Trim(name, "0123456789") == "" && name != "":
@@ -58,8 +57,8 @@ func faultOfName(name string) string {
 	return ""
 }
 
-// placesInLists returns the places of lists of groups and of what they say, nil for
-// none. Whether the items fit each other and the records may show after loading only.
+// placesInLists returns the places of lists of groups and of the keys in them, nil for none. Some
+// faults of items show only when the records are open.
 func (l *loader) placesInLists(root reflect.Value) map[string]string {
 	var places map[string]string
 	eachList(root, keyPath{}, func(_ reflect.Value, list keyPath) {
@@ -76,8 +75,8 @@ func (l *loader) placesInLists(root reflect.Value) map[string]string {
 	return places
 }
 
-// located puts the place in the job file before each error that begins with the key
-// of an item, or of what is in one.
+// Locate puts the place in the job file before each error that begins with the key of an item, or with
+// a key in an item.
 func (j *Config) Locate(err error) error {
 	if err == nil || len(j.places) == 0 {
 		return err
@@ -89,8 +88,8 @@ func (j *Config) Locate(err error) error {
 	return exitcode.With(exitcode.Of(err), errors.Join(errs...))
 }
 
-// placed puts the place of what err is about before it, or of the nearest group around
-// that which has one.
+// withPlace puts the place of an error's key before the error, or the place of the nearest group around
+// the key.
 func withPlace(root reflect.Value, places map[string]string, err error) error {
 	key := keyOfFault(root, err)
 	for ok := true; ok; key, ok = parent(key) {

@@ -16,11 +16,10 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// LoadJob reads the job that name stands for, a built-in one or a file, then
-// the environment's RINGTRAIN_ variables, then sets ("key=value"): the later
-// one wins. All faults are reported at once, those of the file with line and
-// column. They carry exitcode.Usage; a file that is not there carries
-// exitcode.NoInput.
+// Load reads the job called name, a built-in job or a file, then the RINGTRAIN_ variables of the
+// environment, then sets ("key=value"). A later source overrides an earlier one. Load reports all
+// faults at once, those of the file with line and column. They carry exitcode.Usage; a missing file
+// carries exitcode.NoInput.
 func Load(name string, environ, sets []string) (*Config, error) {
 	text, ok := Builtin(name)
 	if !ok {
@@ -45,8 +44,7 @@ func Load(name string, environ, sets []string) (*Config, error) {
 	return &job, nil
 }
 
-// ParseJob reads the text of a job file, which errors call name. It does not check the job as a
-// whole.
+// Parse reads the text of a job file. Errors call it name. Parse does not check the job as a whole.
 func Parse(name string, text []byte) (*Config, error) {
 	job := Default()
 	l := loader{file: name, places: map[string]string{}, suspect: map[string]bool{}}
@@ -54,8 +52,8 @@ func Parse(name string, text []byte) (*Config, error) {
 	return &job, l.faults.err()
 }
 
-// maxJobFile bounds a job file. The time that its parser takes can grow with the
-// square of that.
+// maxJobFile bounds the size of a job file. The time of its parser can grow with the square of the
+// size.
 const maxJobFile = 256 << 10
 
 func readJobFile(name string) ([]byte, error) {
@@ -80,13 +78,13 @@ func readJobFile(name string) ([]byte, error) {
 // loader collects the faults of all sources of options.
 type loader struct {
 	file    string
-	places  map[string]string // key, or group of keys → the place that set it last; "" for --set
-	suspect map[string]bool   // keys and groups that a fault was found in
+	places  map[string]string // key, or group of keys → place that set it last; "" for --set
+	suspect map[string]bool   // keys and groups with a fault
 	faults  faults
 }
 
-// fail reports a fault at a place in the key or group that it is about; of a name
-// that is not known that is the group.
+// fail reports a fault at a place and marks its key or group as suspect. An unknown name is a fault of
+// its group.
 func (l *loader) fail(at, key string, err error) {
 	if u, ok := errors.AsType[unknownKey](err); ok {
 		key = join(key, u.suggestion())
@@ -106,8 +104,8 @@ func (l *loader) fromSets(sets []string, root reflect.Value) {
 	}
 }
 
-// set puts value, in the form of a job file, at key. Source is the place to
-// name if that fails, and where the one if the value turns out not to fit.
+// set puts value, in the form of a job file, at key. An error of set names source. A fault of the value
+// that is found later names where.
 func (l *loader) set(root reflect.Value, key, value, source, where string) {
 	v, at := root, keyPath{}
 	names := strings.Split(key, ".")
@@ -153,13 +151,12 @@ func (l *loader) setText(f reflect.Value, at keyPath, value, place string) error
 	return nil
 }
 
-// check adds what is wrong with the job as a whole, each fault behind the place
-// that it comes from. What may follow from a fault that was found before is
-// left out.
+// check adds the faults of the job as a whole, each with its place. It leaves out faults that may follow
+// from an earlier fault.
 func (l *loader) check(job *Config) {
 	for _, err := range flatten(job.Check()) {
 		key := keyOfFault(reflect.ValueOf(job).Elem(), err)
-		if l.isSuspect(key) || key == "model.kind" && l.isSuspect("model.layers") { // one stands for the other
+		if l.isSuspect(key) || key == "model.kind" && l.isSuspect("model.layers") { // model.layers replaces model.kind
 			continue
 		}
 		if at := l.place(key); at != "" {
@@ -169,7 +166,7 @@ func (l *loader) check(job *Config) {
 	}
 }
 
-// keyOfFault is the canonical key that an error of a check is about.
+// keyOfFault returns the canonical key of a check's error.
 func keyOfFault(root reflect.Value, err error) string {
 	if layer, ok := errors.AsType[*model.LayerError](err); ok {
 		return fmt.Sprintf("model.layers.%d", layer.Item)
@@ -177,14 +174,14 @@ func keyOfFault(root reflect.Value, err error) string {
 	return canonical(root, subject(err))
 }
 
-// subject is the key that an error of a check begins with.
+// subject returns the key at the beginning of a check's error.
 func subject(err error) string {
 	key, _, _ := strings.Cut(err.Error(), " ")
 	key, _, _ = strings.Cut(strings.TrimRight(key, ",:"), "[")
 	return key
 }
 
-// isDoubtful tells whether a fault was found in key or in a group around it.
+// isSuspect reports whether key or a group around it has a fault.
 func (l *loader) isSuspect(key string) bool {
 	for ok := true; ok; key, ok = parent(key) {
 		if l.suspect[key] {
@@ -194,7 +191,7 @@ func (l *loader) isSuspect(key string) bool {
 	return false
 }
 
-// place says where key was set, or, if it was not, the nearest group around it.
+// place returns the place where key was set, or else that of the nearest group around it.
 func (l *loader) place(key string) string {
 	for ok := true; ok; key, ok = parent(key) {
 		if at, ok := l.places[key]; ok {
@@ -204,7 +201,7 @@ func (l *loader) place(key string) string {
 	return l.file
 }
 
-// flatten takes joined errors apart.
+// flatten returns the errors that were joined to err.
 func flatten(err error) []error {
 	type many interface {
 		error

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Nearest returns the name that a misspelt one was probably meant to be, or "":
-// one that is at most two edits away, else the one that is its beginning, or that
-// it is the beginning of, and nearest in length.
+// Nearest returns the name that a misspelt name was probably meant to be, "" for none. It is a name at
+// most two edits away. Else it is the name, nearest in length, that begins with the misspelt name or
+// that the misspelt name begins with.
 func Nearest(name string, names []string) string {
 	best, bestDistance := "", min(3, len(name))
 	for _, n := range names {
@@ -18,18 +18,18 @@ func Nearest(name string, names []string) string {
 	if best != "" {
 		return best
 	}
-	const telling = 3 // letters
+	const minPrefix = 3 // letters
 	bestDistance = math.MaxInt
 	for _, n := range names {
 		begins := strings.HasPrefix(name, n) || strings.HasPrefix(n, name)
-		if d := len(n) - len(name); begins && min(len(n), len(name)) >= telling && max(d, -d) < bestDistance {
+		if d := len(n) - len(name); begins && min(len(n), len(name)) >= minPrefix && max(d, -d) < bestDistance {
 			best, bestDistance = n, max(d, -d)
 		}
 	}
 	return best
 }
 
-// editDistance is Levenshtein's: insertions, deletions and replacements of bytes.
+// editDistance returns Levenshtein's distance: insertions, deletions and replacements of bytes.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// serviceLinkName is the name of a variable that Kubernetes gives each pod for a Service whose name begins
-// with ringtrain, and its kind.
+// serviceLinkName matches the variables that Kubernetes sets in each pod for a Service whose name begins
+// with ringtrain. Its group is the kind of the variable.
 var serviceLinkName = regexp.MustCompile(`^RINGTRAIN(?:_[A-Z0-9_]+?)??_(SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_PROTO|_PORT|_ADDR)?)$`)
 
-// isServiceLink reports whether a variable is a service link, as Kubernetes makes them unless enableServiceLinks is
-// false. It is no key, and whoever named the Service has not misspelt one. Its value must be what a link has.
+// isServiceLink reports whether a variable is a service link, which Kubernetes sets unless
+// enableServiceLinks is false. A service link is no key and no misspelt key. Its value must have the
+// form of a link.
 func isServiceLink(name, value string) bool {
 	m := serviceLinkName.FindStringSubmatch(name)
 	if m == nil {

@@ -10,9 +10,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// SpelledLayers returns the model of a job, or of a kind of model by its name, as
-// model.layers, in the form of a job file. A kind is that of ten classes, an mlp with one
-// hidden layer of 100, and a model of ids has no dense features beside them.
+// SpellLayers returns the model of a job, or of a kind of model by its name, as model.layers in the form
+// of a job file. A kind has ten classes; an mlp has one hidden layer of 100; a model of ids has no
+// dense features.
 func SpellLayers(name string) ([]byte, error) {
 	c, loss, err := modelOf(name)
 	if err != nil {
@@ -52,6 +52,7 @@ func modelOf(name string) (model.Config, model.LossConfig, error) {
 		name, strings.Join(slices.Compact(known), ", ")))
 }
 
+// kindNames returns the names of the kinds of models.
 func kindNames() []string {
 	var names []string
 	for _, p := range model.Presets() {

@@ -12,19 +12,17 @@ import (
 	"strings"
 )
 
-// Average says how an exponential moving average of the variables is kept, beside
-// them: after each update
+// Average configures an exponential moving average of the variables, which is kept beside them. After
+// each update
 //
 //	a ← a − (1−decay)·(a − w)
 //
-// in float32, from the variable's first value on, as TensorFlow's
-// ExponentialMovingAverage does it. It is the average of the last 1/(1−decay) steps,
-// about, and often better on new records than the last of them. Of a variable by rows a
-// step moves the average of the rows that it touches: it is that of the last steps that
-// touched a row.
+// in float32, from the variable's first value on, as in TensorFlow's ExponentialMovingAverage. It
+// averages about the last 1/(1−decay) steps, and often predicts new records better than the last step.
+// For a variable by rows a step moves only the average of the rows that it updates.
 type Average struct {
-	Decay    float64 `yaml:"decay"`    // of the average, below 1; 0: none is kept
-	Evaluate bool    `yaml:"evaluate"` // evaluations are of the average
+	Decay    float64 `yaml:"decay"`    // of the average, below 1; 0: no average
+	Evaluate bool    `yaml:"evaluate"` // evaluations use the average
 	Export   bool    `yaml:"export"`   // the serving bundle has the average
 }
 
@@ -44,20 +42,20 @@ func (a Average) check(f *faults) {
 	}
 }
 
-// EarlyStopping says when a run ends before its steps are done: when so many evaluations
-// in a row have not been better than the best by more than min_delta. The checkpoint of
-// the best is kept, whatever checkpoint.keep says, and exported.
+// EarlyStopping ends a run before its steps are done: after so many evaluations in a row that did not
+// improve on the best one by more than min_delta. The checkpoint of the best evaluation is kept in
+// addition to checkpoint.keep, and exported.
 type EarlyStopping struct {
-	Metric   string  `yaml:"metric"`    // of the evaluations that eval.every brings, and the last one
+	Metric   string  `yaml:"metric"`    // of the evaluations of eval.every and of the last evaluation
 	Patience int     `yaml:"patience"`  // evaluations; 0: the run does all its steps
-	MinDelta float64 `yaml:"min_delta"` // that a better one is better by
+	MinDelta float64 `yaml:"min_delta"` // least improvement that counts
 }
 
-// A stopper is a metric that a run can end by.
+// stopMetric is a metric that can end a run.
 type stopMetric struct {
 	name          string
 	lowerIsBetter bool             // smaller is better
-	heads         []graph.HeadKind // of the models that have it
+	heads         []graph.HeadKind // heads of the models that have the metric
 }
 
 func stopMetrics() []stopMetric {
@@ -72,7 +70,7 @@ func stopMetrics() []stopMetric {
 	}
 }
 
-// stopperNames are those of the metrics of models with a head, of all for 0.
+// stopMetricNames returns the names of the metrics of models with a head, of all models for head 0.
 func stopMetricNames(head graph.HeadKind) []string {
 	var names []string
 	for _, s := range stopMetrics() {
@@ -83,12 +81,12 @@ func stopMetricNames(head graph.HeadKind) []string {
 	return names
 }
 
-// stopper returns the metric that the job names.
+// stopMetric returns the metric that the job names.
 func (s EarlyStopping) stopMetric() stopMetric {
 	all := stopMetrics()
 	i := slices.IndexFunc(all, func(m stopMetric) bool { return m.name == s.Metric })
 	if i < 0 {
-		panic("train: early_stopping.metric was not checked")
+		panic("job: early_stopping.metric was not checked")
 	}
 	return all[i]
 }
@@ -117,8 +115,8 @@ func (s EarlyStopping) check(f *faults, j *Config) {
 	}
 }
 
-// Better reports whether a metric's value is better than the best so far. One that is
-// not finite never is.
+// Better reports whether a metric's value is better than the best so far. A value that is not finite
+// never is.
 func (s EarlyStopping) Better(value, best float64) bool {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return false
@@ -129,13 +127,13 @@ func (s EarlyStopping) Better(value, best float64) bool {
 	return value > best+s.MinDelta
 }
 
-// InitFrom says which variables of a fresh run begin with what was trained before. A
-// pattern is a glob of a variable's name or of its layer's: "hidden_*" and
-// "hidden_*/kernel" name variables of the hidden layers.
+// InitFrom names variables of a fresh run that start with trained values. A pattern is a glob of a
+// variable's name or of its layer's name: "hidden_*" and "hidden_*/kernel" match variables of the hidden
+// layers.
 type InitFrom struct {
 	Path    string   `yaml:"path"`    // checkpoint or serving bundle, on rank 0's disk; empty: none
-	Include []string `yaml:"include"` // patterns of what is taken; empty: all that it has
-	Exclude []string `yaml:"exclude"` // patterns of what is not
+	Include []string `yaml:"include"` // patterns of variables to take; empty: all that path has
+	Exclude []string `yaml:"exclude"` // patterns of variables not to take
 }
 
 func (in InitFrom) check(f *faults) {
@@ -168,7 +166,7 @@ func matches(pattern, name string) bool {
 	return false
 }
 
-// Excluded says why a variable is not taken, "" if it is taken.
+// Excluded returns the reason why a variable is not taken, "" if it is taken.
 func (in InitFrom) Excluded(name string) string {
 	switch {
 	case len(in.Include) > 0 && !matchesAny(in.Include, name):
@@ -179,6 +177,7 @@ func (in InitFrom) Excluded(name string) string {
 	return ""
 }
 
+// matchesAny reports whether one of the patterns matches the name of a variable.
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
 }
@@ -198,8 +197,7 @@ func (in InitFrom) CheckUsed(vars []*model.Variable) error {
 	return f.err()
 }
 
-// check returns what is wrong with the weights of the job, whose input has checked that
-// labels are classes.
+// checkClassWeights adds the faults of train.class_weights.
 func (j *Config) checkClassWeights(f *faults) {
 	w := j.Train.ClassWeights
 	if len(w) == 0 {
@@ -209,7 +207,7 @@ func (j *Config) checkClassWeights(f *faults) {
 		f.wantFloat32(fmt.Sprintf("train.class_weights[%d]", i), x)
 	}
 	if j.Model.Check(j.Loss) != nil {
-		return // said already
+		return // Check reports this fault
 	}
 	labels := j.Labels()
 	classes := labels.Classes
@@ -224,7 +222,7 @@ func (j *Config) checkClassWeights(f *faults) {
 	}
 }
 
-// labels returns the rule for the labels of the job's records.
+// Labels returns the rule for the labels of the job's records.
 func (j *Config) Labels() input.Labels {
 	switch h := j.Model.Head(j.Loss); h.Kind {
 	case graph.HeadClasses:
@@ -235,8 +233,8 @@ func (j *Config) Labels() input.Labels {
 	return input.Labels{}
 }
 
-// declaredFeatures is the number of features of the training records as the job file says
-// it, 0 where the records say it. LibSVM records alone do not say how wide an image is.
+// DeclaredFeatures returns the number of features of the training records, 0 if the records give it.
+// Only LibSVM records do not give the width of an image.
 func (j *Config) DeclaredFeatures() int {
 	if n := j.Model.Features; n > 0 || j.Model.Sparse() || j.Input.Train.Format != "libsvm" || len(j.Input.Shape) == 0 {
 		return n
@@ -244,8 +242,8 @@ func (j *Config) DeclaredFeatures() int {
 	return graph.Shape(j.Input.Shape).Len()
 }
 
-// KernelSets returns the kernel sets that this machine offers to the job, in ascending order: all
-// that it has, or the one that the job wants.
+// KernelSets returns the kernel sets that this machine offers to the job, in ascending order: all that
+// it has, or the set that the job wants.
 func (j *Config) KernelSets() []string {
 	if j.Train.Kernels == Auto {
 		return model.KernelSets()
@@ -253,7 +251,7 @@ func (j *Config) KernelSets() []string {
 	return []string{j.Train.Kernels}
 }
 
-// CheckKernels fails if this machine lacks the kernel set that the job wants.
+// CheckKernels returns an error if this machine lacks the kernel set that the job wants.
 func (j *Config) CheckKernels() error {
 	has := model.KernelSets()
 	if want := j.Train.Kernels; want != Auto && !slices.Contains(has, want) {

@@ -13,17 +13,16 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// parseValue turns the text of --set or of a variable into a YAML node. Text
-// for a string is taken as it stands; a list may be written with commas, and
-// then its strings are taken as they stand too, so that file patterns need no
-// quotes.
+// parseValue turns the text of --set or of a variable into a YAML node. It takes the text of a string
+// literally. A list may be separated by commas; its strings are then taken literally too, so file
+// patterns need no quotes.
 func parseValue(field reflect.Value, text string) (ast.Node, error) {
 	kind, elem := field.Kind(), reflect.Invalid
 	if kind == reflect.Slice {
 		elem = field.Type().Elem().Kind()
 	}
 	bare := !strings.HasPrefix(strings.TrimSpace(text), "[")
-	if isList(field.Type()) { // whose items may stand on lines of their own
+	if isList(field.Type()) { // its items may be on separate lines
 		bare = bare && !strings.HasPrefix(strings.TrimSpace(text), "-")
 	}
 	switch {
@@ -50,12 +49,13 @@ func parseValue(field reflect.Value, text string) (ast.Node, error) {
 	return f.Docs[0].Body, nil
 }
 
+// textNode returns a YAML node of a text.
 func textNode(text string) ast.Node {
 	return ast.String(token.String(text, text, &token.Position{}))
 }
 
-// setLeaf sets v, the value of a key, to the value of n. Its error goes on
-// after the key: "is …, want …".
+// setLeaf sets v, the value of a key, to the value of n. Its error continues a sentence that begins with
+// the key: "is …, want …".
 func setLeaf(v reflect.Value, n ast.Node) error {
 	if _, ok := n.(*ast.NullNode); ok {
 		return nil // "key:" without a value leaves the default
@@ -80,7 +80,7 @@ func setLeaf(v reflect.Value, n ast.Node) error {
 	return setScalar(v, n)
 }
 
-// isPlain tells whether n is one value that stands for itself.
+// isPlain reports whether n is one value, without alias, anchor or tag.
 func isPlain(n ast.Node) bool {
 	switch n.(type) {
 	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
@@ -90,7 +90,7 @@ func isPlain(n ast.Node) bool {
 	return ok
 }
 
-// setList sets a list; one value is a list of one.
+// setList sets a list. One value is a list of one.
 func setList(v reflect.Value, n ast.Node) error {
 	items := []ast.Node{n}
 	if seq, ok := n.(*ast.SequenceNode); ok {
@@ -110,7 +110,7 @@ func setList(v reflect.Value, n ast.Node) error {
 	return nil
 }
 
-// setScalar sets one value. A text in quotes is a text and no number.
+// setScalar sets one value. A text in quotes is not a number.
 func setScalar(v reflect.Value, n ast.Node) error {
 	text := scalarText(n)
 	if v.Kind() == reflect.String {
@@ -146,7 +146,7 @@ func setScalar(v reflect.Value, n ast.Node) error {
 		v.SetFloat(f)
 		want = "a number"
 	default:
-		panic("train: a key of a kind that no job file can hold")
+		panic("job: a key of a kind that no job file can hold")
 	}
 	if err != nil || isQuoted(n) {
 		return fmt.Errorf("is %s, want %s", describe(n), want)
@@ -154,7 +154,7 @@ func setScalar(v reflect.Value, n ast.Node) error {
 	return nil
 }
 
-// scalarText is what stands in the file for n, without quotes.
+// scalarText returns the text of n in the file, without quotes.
 func scalarText(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -170,7 +170,7 @@ func isQuoted(n ast.Node) bool {
 	return t == token.SingleQuoteType || t == token.DoubleQuoteType
 }
 
-// described says in a few words what n is.
+// describe describes n in a few words.
 func describe(n ast.Node) string {
 	switch n.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
@@ -186,10 +186,10 @@ func describe(n ast.Node) string {
 	return abbreviated(scalarText(n))
 }
 
-// maxShown bounds how much of a wrong value an error shows.
+// maxShown bounds the length of a wrong value in an error.
 const maxShown = 60
 
-// shown is text on one line of an error.
+// abbreviated returns text in a form that fits on one line of an error.
 func abbreviated(text string) string {
 	if runes := []rune(text); len(runes) > maxShown {
 		text = string(runes[:maxShown]) + "…"

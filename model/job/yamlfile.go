@@ -11,8 +11,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// fromFile takes the keys of a job file. It returns false if the file cannot be
-// read as YAML.
+// fromFile sets the keys of a job file. It returns false if the file is no YAML.
 func (l *loader) fromFile(text []byte, root reflect.Value) bool {
 	f, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -34,7 +33,7 @@ func (l *loader) fromFile(text []byte, root reflect.Value) bool {
 	return true
 }
 
-// syntaxError puts the parser's message on one line behind the place.
+// syntaxError returns the parser's message on one line, with its place.
 func syntaxError(file string, err error) error {
 	var ye yaml.Error
 	if errors.As(err, &ye) {
@@ -45,7 +44,7 @@ func syntaxError(file string, err error) error {
 	return fmt.Errorf("%s: %s", file, strings.SplitN(err.Error(), "\n", 2)[0])
 }
 
-// at is the place of a node: file, line, column.
+// at returns the place of a node: file, line, column.
 func (l *loader) at(n ast.Node) string {
 	t := n.GetToken()
 	if t == nil || t.Position == nil {
@@ -54,11 +53,11 @@ func (l *loader) at(n ast.Node) string {
 	return fmt.Sprintf("%s:%d:%d", l.file, t.Position.Line, t.Position.Column)
 }
 
-// A source is where a YAML node stands: in the job file, or in the text of one key.
+// A source is the text that a YAML node is part of: the job file, or the text of one key.
 type source struct {
 	loader *loader
-	at     func(n ast.Node) string // the place to name
-	record bool                    // whether the place is kept, for faults that show later
+	at     func(n ast.Node) string // returns the place of a node
+	record bool                    // the loader keeps the places of keys, for faults that are found later
 }
 
 func (s *source) fail(n ast.Node, key string, err error) { s.loader.fail(s.at(firstNode(n)), key, err) }
@@ -70,8 +69,7 @@ func (s *source) setAt(key string, n ast.Node) {
 	}
 }
 
-// mapping puts the pairs of a YAML mapping into the struct or map v, which is the
-// group of keys at a path.
+// mapping puts the pairs of a YAML mapping into the struct or map v, the group of keys at a path.
 func (s *source) mapping(n ast.Node, v reflect.Value, at keyPath) {
 	_, empty := n.(*ast.NullNode)
 	switch {
@@ -111,6 +109,7 @@ func (s *source) pair(p *ast.MappingValueNode, v reflect.Value, at keyPath) {
 	}
 }
 
+// orJob returns label, or "the job" for the job itself.
 func orJob(label string) string {
 	if label == "" {
 		return "the job"

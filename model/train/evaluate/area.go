@@ -11,11 +11,11 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// areaBytes bounds what a rank has of all ranks' scores at a time. With the scores of its own
-// examples, 4 bytes each, that is what the area under the curve takes.
+// areaBytes bounds the scores of all ranks that a rank holds at a time. In addition a rank holds the
+// scores of its own examples, 4 bytes each.
 const areaBytes = 512 << 10
 
-// A rank sends its lowest scores that were not counted yet, by ascending score, little-endian:
+// A rank sends its lowest uncounted scores in ascending order, little-endian:
 //
 //	0         4               8               12
 //	┌─────────┬───────────────┬───────────────┬───
@@ -23,12 +23,12 @@ const areaBytes = 512 << 10
 //	└─────────┴───────────────┴───────────────┴───
 const tieBytes = 12
 
-// areaUnderCurve returns the exact area under the ROC curve of the examples of all ranks, NaN
-// with one class only. It is a collective operation and empties r.
+// AreaUnderCurve returns the exact area under the ROC curve of the examples of all ranks, NaN if they
+// have one class only. It is a collective operation and empties r.
 //
-// In each round every rank sends as many of its lowest scores as fit. Up to the least of the
-// last scores of the ranks that may have more, the round knows all: those are counted. A rank
-// whose last score is the least is done with all that it sent, so the rounds end.
+// In each round every rank sends as many of its lowest scores as fit. Take the last scores of the ranks
+// that may have more: up to the least of these the round knows all scores, and counts them. The rank
+// with this least score has then counted everything it sent, so the rounds end.
 func AreaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float64, error) {
 	size := g.Membership().Size()
 	most := max(areaBytes/tieBytes/size, 1)
@@ -61,17 +61,17 @@ func AreaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float
 	}
 }
 
-// merger counts the scores of all ranks by ascending score.
+// merger counts the scores of all ranks in ascending order.
 type merger struct {
-	most  int // ties that a rank sends at most
+	most  int // maximum number of ties in a message
 	ranks [][]byte
-	heap  []tieRun // of the ranks with scores to count in this round, the lowest first
+	heap  []tieRun // of the ranks with scores to count in this round; the lowest is first
 	area  model.Area
-	next  uint64 // the lowest score that may come yet
+	next  uint64 // least score that may still arrive
 }
 
-// round counts what the ranks have sent, up to the score counted. more says whether a rank may
-// have further scores.
+// round counts the scores that the ranks sent, up to the score counted. More reports whether a rank
+// may have further scores.
 func (m *merger) round() (counted uint32, more bool, err error) {
 	counted = math.MaxUint32
 	for rank, b := range m.ranks {
@@ -83,7 +83,7 @@ func (m *merger) round() (counted uint32, more bool, err error) {
 			counted, more = min(counted, last), true
 		}
 	}
-	m.begin(counted)
+	m.startRound(counted)
 	for len(m.heap) > 0 {
 		var positives, negatives uint64
 		for key := m.heap[0].key(); len(m.heap) > 0 && m.heap[0].key() == key; m.advance(counted) {
@@ -96,13 +96,13 @@ func (m *merger) round() (counted uint32, more bool, err error) {
 	return counted, more, nil
 }
 
-// tieRun is what a rank has sent, from its lowest score on that is not counted.
+// tieRun is the uncounted rest of the scores that a rank sent.
 type tieRun []byte
 
 func (t tieRun) key() uint32 { return binary.LittleEndian.Uint32(t) }
 
-// begin makes the heap of the ranks that have scores up to counted.
-func (m *merger) begin(counted uint32) {
+// startRound builds the heap of the ranks that have scores up to counted.
+func (m *merger) startRound(counted uint32) {
 	m.heap = m.heap[:0]
 	for _, b := range m.ranks {
 		if len(b) > 0 && tieRun(b).key() <= counted {
@@ -125,7 +125,7 @@ func (m *merger) advance(counted uint32) {
 	m.sink(0)
 }
 
-// sink moves element i down the heap, below all lower ones.
+// sink moves element i down the heap to its place.
 func (m *merger) sink(i int) {
 	for {
 		child := 2*i + 1
@@ -143,7 +143,7 @@ func (m *merger) sink(i int) {
 	}
 }
 
-// check returns the last score of what a rank has sent.
+// check returns the last score of a rank's message.
 func (m *merger) check(b []byte) (last uint32, err error) {
 	if len(b)%tieBytes != 0 || len(b) > m.most*tieBytes {
 		return 0, fmt.Errorf("%d bytes of scores, want %d for each of at most %d", len(b), tieBytes, m.most)

@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// blockSums adds the tallies of the blocks of an evaluation in an order that depends on
-// nothing but their number: by pairs, the pairs by pairs, and so on.
+// blockSums adds the tallies of the blocks of an evaluation. The order of the sums depends only on the
+// number of blocks: by pairs, the pairs by pairs, and so on.
 //
 //	blocks  0   1   2   3   4   5   6
 //	         ╲ ╱     ╲ ╱     ╲ ╱    │
 //	          ╰───┬───╯       ╰──┬──╯
 //	              ╰──────┬───────╯
 //
-// So a rank adds its run of blocks as far as whole pairs lie in it, at most 2·log₂ of them
-// remain, and the ranks' remains fold to the same bits at any world size.
+// A rank adds the whole pairs in its run of blocks, which leaves at most 2·log₂ sums. The sums of all
+// ranks then fold to the same bits at any world size.
 type blockSums struct {
-	next  int // the block behind those that were added
+	next  int // number of the block after the added ones
 	nodes []blockNode
 }
 
@@ -26,16 +26,16 @@ type blockNode struct {
 	tally tally
 }
 
-// reset empties s; the next block that is added is the one given.
+// reset empties s. The next block to add is first.
 func (s *blockSums) reset(first int) { *s = blockSums{next: first, nodes: s.nodes[:0]} }
 
-// add adds the next 2^level blocks, which begin at a multiple of their number.
+// add adds the next 2^level blocks. Their first number is a multiple of 2^level.
 func (s *blockSums) add(level int, t *tally) {
 	s.nodes = append(s.nodes, blockNode{level, *t})
 	s.next += 1 << level
 	for n := len(s.nodes); n > 1; n-- {
 		left, right := &s.nodes[n-2], &s.nodes[n-1]
-		if left.level != right.level || s.next>>left.level&1 == 1 { // right begins a pair, or is larger
+		if left.level != right.level || s.next>>left.level&1 == 1 { // right is the first of a pair, or larger
 			return
 		}
 		left.tally.merge(&right.tally)
@@ -54,7 +54,7 @@ func (s *blockSums) total() (t tally) {
 	return t
 }
 
-// append appends the nodes as a rank sends them: their number as int64, then each node's level
+// encode appends the nodes in the form of a message: their number as int64, then the level of each node
 // as int64 and its tally.
 func (s *blockSums) encode(dst []byte) []byte {
 	dst = appendInt(dst, int64(len(s.nodes)))
@@ -64,7 +64,8 @@ func (s *blockSums) encode(dst []byte) []byte {
 	return dst
 }
 
-// take adds the nodes of a rank off the front of b, which must be the blocks up to last.
+// decode adds the nodes at the front of b, which must be the blocks up to last. It returns the rest of
+// b.
 func (s *blockSums) decode(b []byte, last int) (rest []byte, err error) {
 	n, b, err := decodeInt(b)
 	if err != nil {

@@ -17,18 +17,17 @@ import (
 
 // Evaluator computes metrics over a whole data set, shared among the ranks.
 //
-// The records are cut into blocks of input.EvalBlock, and each block is worked
-// on by one rank whole. Sums are kept per block and folded in the order of the
-// blocks, so that for equal variables the result has the same bits at any world
-// size. Nothing goes through a codec.
+// The records are divided into blocks of input.EvalBlock. One rank evaluates a whole block. Sums are
+// kept per block and folded in the order of the blocks. So for equal variables the result has the same
+// bits at any world size. No codec is used.
 type Evaluator struct {
 	Model *model.Model
 	Data  input.Dataset
 	Split string // "train" or "eval"
-	Name  string // of the data set in input.evals, "" for the others
-	TopK  int    // that top_k counts, where there are more classes; 0: none
+	Name  string // name of the data set in input.evals, "" for other data sets
+	TopK  int    // number of scores for top_k, used if there are more classes; 0: none
 
-	Load     func() error // reads what of Data is still in its files; nil: all is read
+	Load     func() error // reads the part of Data that is still in its files; nil: all is read
 	batch    input.Batch
 	sent     []byte
 	gathered ring.Gathered
@@ -37,14 +36,13 @@ type Evaluator struct {
 	ranking  model.Ranking   // of this rank
 }
 
-// A rank sends an exit code as int64, little-endian: 0, and then the sums of its blocks and
-// its counts of classes, or that of the error that it has met, and then its text. So one bad
-// record is known to all ranks, and none waits for another. Scores follow in pieces: see
-// area.go.
+// A rank sends an exit code as int64, little-endian. After code 0 it sends the sums of its blocks and
+// its counts of classes. After the code of an error it sends the text of the error. So all ranks learn
+// of a bad record, and no rank waits for another. Scores follow in pieces: see area.go.
 const codeBytes = 8
 
-// Run evaluates the model. It is a collective operation. If the records of a rank cannot
-// be read the error is the same on all ranks, a [ring.Cause] of that rank.
+// Run evaluates the model. It is a collective operation. If a rank cannot read its records, all ranks
+// return the same error, a [ring.Cause] of that rank.
 func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, error) {
 	m := g.Membership()
 	err := e.evaluateShare(ctx, m)
@@ -74,7 +72,7 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, err
 	return e.metrics(&sum, area), nil
 }
 
-// share puts the results of this rank's blocks into e.mine.
+// evaluateShare puts the results of this rank's blocks into e.sent.
 func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error {
 	e.sent = append(e.sent[:0], make([]byte, codeBytes)...)
 	if e.Load != nil {
@@ -101,13 +99,13 @@ func blocksBefore(record int) int { return (record + input.EvalBlock - 1) / inpu
 // maxFailure bounds the text of an error, in bytes.
 const maxFailure = 4 << 10
 
-// An evalFailure is the error of an evaluation that a rank's records have failed: the
-// variables are as they were.
+// A Failure is the error of an evaluation whose records could not be read on a rank. The variables are
+// unchanged.
 type Failure struct{ *ring.Cause }
 
 func (e Failure) Unwrap() error { return e.Cause }
 
-// failure returns what the lowest rank that has failed has met, nil if none has.
+// failure returns the error of the lowest rank that failed, nil if none failed.
 func (e *Evaluator) failure(m ring.Membership) error {
 	for rank := range m.Size() {
 		b := e.gathered.At(rank)
@@ -154,7 +152,7 @@ func (e *Evaluator) block(first, last int) error {
 	return nil
 }
 
-// readRecords replaces b by the records [first, last).
+// ReadRecords replaces b by the records [first, last) of d.
 func ReadRecords(b *input.Batch, d input.Dataset, first, last int) error {
 	b.Reset()
 	records := make([]int, last-first)
@@ -168,7 +166,7 @@ func ReadRecords(b *input.Batch, d input.Dataset, first, last int) error {
 	return nil
 }
 
-// fold adds the blocks and counts of all ranks up, in the order of the blocks.
+// fold adds up the blocks and counts of all ranks, in the order of the blocks.
 func (e *Evaluator) fold(size int) error {
 	e.blocks.reset(0)
 	e.counts.Reset()

@@ -9,11 +9,11 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// tally is what blocks of an evaluation come to.
+// tally is the sum of blocks of an evaluation.
 type tally struct {
 	loss, logLoss float64 // sums
 	right, top    int64
-	undefined     int64             // examples whose score is NaN; of binary models, as the next
+	undefined     int64             // number of examples whose score is NaN; of binary models
 	calibration   model.Calibration // of binary models
 }
 
@@ -22,7 +22,7 @@ const (
 	blockNodeBytes = 8 + tallyBytes
 )
 
-// merge adds the blocks behind those of t.
+// merge adds the blocks that follow those of t.
 func (t *tally) merge(o *tally) {
 	t.loss += o.loss
 	t.logLoss += o.logLoss
@@ -32,7 +32,7 @@ func (t *tally) merge(o *tally) {
 	t.calibration.Merge(&o.calibration)
 }
 
-// append appends t in tallyBytes.
+// encode appends t in tallyBytes.
 func (t *tally) encode(dst []byte) []byte {
 	dst = appendFloat(appendFloat(dst, t.loss), t.logLoss)
 	dst = appendInt(appendInt(appendInt(dst, t.right), t.top), t.undefined)
@@ -42,7 +42,7 @@ func (t *tally) encode(dst []byte) []byte {
 	return dst
 }
 
-// take reads t off the front of b, which has tallyBytes at least.
+// decode reads t from the front of b, which has at least tallyBytes. It returns the rest of b.
 func (t *tally) decode(b []byte) (rest []byte) {
 	word := func() uint64 {
 		w := binary.LittleEndian.Uint64(b)
@@ -65,7 +65,7 @@ func appendFloat(dst []byte, v float64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
 }
 
-// takeInt reads what appendInt wrote.
+// decodeInt reads an integer that appendInt wrote.
 func decodeInt(b []byte) (v int64, rest []byte, err error) {
 	if len(b) < 8 {
 		return 0, nil, fmt.Errorf("%d bytes, want a number of 8", len(b))
@@ -73,8 +73,7 @@ func decodeInt(b []byte) (v int64, rest []byte, err error) {
 	return int64(binary.LittleEndian.Uint64(b)), b[8:], nil
 }
 
-// The counts of a rank are its cells that are not 0, little-endian, by class and then by
-// prediction:
+// A rank sends its counts that are not 0 by class, then by prediction, little-endian:
 //
 //	0           4           8          16
 //	┌───────────┬───────────┬───────────┬───
@@ -92,7 +91,7 @@ func appendCells(dst []byte, cells []model.Cell) []byte {
 	return dst
 }
 
-// takeCells adds the counts in b, of so many records and classes, to c.
+// addCells adds the counts in b, of so many records and classes, to c.
 func addCells(c *model.Confusion, b []byte, records, classes int) error {
 	if classes == 0 {
 		records = 0
@@ -115,13 +114,14 @@ func addCells(c *model.Confusion, b []byte, records, classes int) error {
 	return nil
 }
 
-// classes is the number of classes that the model tells apart, 0 of a regression.
+// classes returns the number of classes of the model, 0 for a regression.
 func (e *Evaluator) classes() int { return e.Model.Graph().Head.Classes }
 
-// maxConfusion is the most classes whose confusion is told whole.
+// maxConfusion is the largest number of classes whose confusion matrix is reported.
 const maxConfusion = 100
 
-// metrics are those that fit the model; area is that under the ROC curve, of binary models.
+// metrics returns the metrics that fit the model. Area is the area under the ROC curve of a binary
+// model.
 func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
 	n := int64(e.Data.Len())
 	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: n, Loss: report.Number(sum.loss / float64(n))}
@@ -148,7 +148,7 @@ func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
 	return m
 }
 
-// calibrationBuckets are those that have examples.
+// calibrationBuckets returns the buckets that have examples.
 func calibrationBuckets(c *model.Calibration) (list []report.CalibrationBucket) {
 	for k, b := range c {
 		if b.Examples > 0 {

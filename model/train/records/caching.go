@@ -9,15 +9,15 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A Cached is a cache that MakeCaches has made or found.
+// Cached describes a cache that MakeCaches made or found.
 type Cached struct {
 	Key     string // input.train or input.eval
 	Name    string
 	Records int
 }
 
-// MakeCaches makes the caches of the training and validation records of a job, unless they are
-// there. The errors are those of convert.MakeCache.
+// MakeCaches makes the caches of the training and validation records of a job, unless they exist. Its
+// errors are those of convert.MakeCache.
 func MakeCaches(ctx context.Context, cfg *job.Config, opts Options) ([]Cached, error) {
 	o := NewOpener(cfg, opts)
 	if err := o.compile(); err != nil {

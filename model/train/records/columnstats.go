@@ -10,14 +10,14 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// ColumnStats is what the training records have in a column.
+// ColumnStats describes the values of a column in the training records.
 type ColumnStats struct{ column.Stats }
 
 // Kind names the event.
 func (ColumnStats) Kind() string { return "column" }
 
-// StatsOfColumns reads the training records of a job, once, and returns what they have in each
-// column that input.columns reads. A job without columns is exitcode.Usage.
+// StatsOfColumns reads the training records of a job once and describes each column that
+// input.columns reads. A job without columns is an error with exitcode.Usage.
 func StatsOfColumns(cfg *job.Config, roots []string) ([]ColumnStats, error) {
 	o := NewOpener(cfg, Options{Roots: roots})
 	if err := o.compile(); err != nil {
@@ -27,7 +27,7 @@ func StatsOfColumns(cfg *job.Config, roots []string) ([]ColumnStats, error) {
 		return nil, exitcode.With(exitcode.Usage, errors.New("input.columns is empty, want the columns to describe"))
 	}
 	o.plan.Count()
-	cfg.Input.Cache = convert.CacheOff // which has made ids of the texts
+	cfg.Input.Cache = convert.CacheOff // a cache stores ids in place of texts
 	d, err := o.openSplit(split{key: "input.train", files: cfg.Input.Train, learn: true})
 	if err != nil {
 		return nil, err

@@ -42,7 +42,8 @@ func CloseEvals(all []EvalSet) error {
 	return errors.Join(faults...)
 }
 
-// Agreed are what must be equal of the set on all ranks: all but the names of its files.
+// Agreed returns the options of the set that must be equal on all ranks: all but the names of its
+// files.
 func (e EvalSet) Agreed(i int) []job.Option {
 	key, f := job.EvalKey(e.Files.Name, i), e.Files
 	read := fmt.Sprintf("%s label %q ids %q values %q compression %q base %d", f.Format, f.Label, f.IDs, f.Values, f.Compression, f.Base)

@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// newModel builds the model of the job for records like d's.
+// newModel builds the model of the job for records like those of d.
 func newModel(j *job.Config, plan *column.Plan, d input.Dataset) (*model.Model, error) {
 	in, err := inputs(j, plan, d)
 	if err != nil {
@@ -22,7 +22,7 @@ func newModel(j *job.Config, plan *column.Plan, d input.Dataset) (*model.Model, 
 		return nil, j.Locate(err)
 	}
 	if names := ClassNames(d); g.Head.Kind == graph.HeadClasses && len(names) == g.Head.Classes {
-		g.Head.Labels = names // which a serving client is told
+		g.Head.Labels = names // exported to serving clients
 	}
 	g.Columns = Set{Plan: plan}.Columns()
 	m := model.New(g)
@@ -32,7 +32,7 @@ func newModel(j *job.Config, plan *column.Plan, d input.Dataset) (*model.Model, 
 	return m, nil
 }
 
-// inputs returns what the model reads of the records.
+// inputs returns the inputs of the model for the records.
 func inputs(j *job.Config, plan *column.Plan, d input.Dataset) (model.Inputs, error) {
 	if plan != nil {
 		return ColumnInputs(j, plan.Columns())
@@ -47,7 +47,7 @@ func inputs(j *job.Config, plan *column.Plan, d input.Dataset) (model.Inputs, er
 	return model.Inputs{Dense: shape}, nil
 }
 
-// shapeOf returns the shape of the records as the model sees them.
+// shapeOf returns the shape of a record as the model reads it.
 func shapeOf(j *job.Config, d input.Dataset) (graph.Shape, error) {
 	features := j.Model.Features
 	if features == 0 {

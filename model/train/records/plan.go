@@ -57,7 +57,7 @@ func readVocabulary(roots []string, file string) ([]string, error) {
 	return lines, nil
 }
 
-// ColumnInputs returns what the model of a job reads of records with columns.
+// ColumnInputs returns the inputs of a job's model for records with columns.
 func ColumnInputs(j *job.Config, c graph.Columns) (model.Inputs, error) {
 	var in model.Inputs
 	if n := len(c.Dense); n > 0 {

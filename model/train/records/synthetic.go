@@ -9,6 +9,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
+// digitClasses is the number of classes of the synthetic digits.
 const digitClasses = 10
 
 // drawSet draws synthetic records that suit the model of a job.

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// An Event is something that happened in training and that people or programs
-// want to know. The JSON form of each is one line of --json; users' programs
-// rely on the names of its fields.
+// An Event is a fact about a run, for users and their programs. The JSON form of each event is one line
+// of --json; programs rely on the names of its fields.
 type Event interface{ Kind() string }
 
 // Trace receives the events of a run, in order.
@@ -22,8 +21,8 @@ func (s Seconds) MarshalJSON() ([]byte, error) {
 	return json.Marshal(time.Duration(s).Seconds())
 }
 
-// Number is a float64 whose NaN and infinities are written as strings, which
-// JSON has no numbers for.
+// Number is a float64 whose NaN and infinities have the JSON form of strings, because JSON has no such
+// numbers.
 type Number float64
 
 // MarshalJSON writes a plain number, or "NaN", "+Inf", "-Inf".
@@ -40,7 +39,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// Start is the first event of a run: who trains what, and how.
+// Start is the first event of a run: the job, the ranks and the options in force.
 type Start struct {
 	Job          string `json:"job"`
 	JobID        string `json:"job_id"`
@@ -49,27 +48,27 @@ type Start struct {
 	Hosts        int    `json:"hosts"`
 	Generation   uint64 `json:"generation"`
 	Rendezvous   string `json:"rendezvous"` // its address; "" at world size 1
-	Codec        string `json:"codec"`      // in force; auto as long as it is not chosen
+	Codec        string `json:"codec"`      // in force; auto until one is chosen
 	Link         string `json:"link"`       // as Team.Link
 	Levels       string `json:"levels"`     // as ring.Group's Levels: flat, host, two
-	Algorithm    string `json:"algorithm"`  // the table by size; none where nothing goes over links
+	Algorithm    string `json:"algorithm"`  // table by size; none if nothing goes over links
 	Seed         uint64 `json:"seed"`
 	GlobalBatch  int    `json:"global_batch"` // examples
 	Variables    int    `json:"variables"`
 	Parameters   int    `json:"parameters"`    // elements of all variables
-	RestoredStep int64  `json:"restored_step"` // 0: nothing was restored
-	Cores        int    `json:"cores"`         // that rank 0 computes and communicates on
+	RestoredStep int64  `json:"restored_step"` // 0: no checkpoint was restored
+	Cores        int    `json:"cores"`         // number of cores of rank 0
 	Kernels      string `json:"kernels"`       // kernel set of all ranks
 }
 
-// Decision reports what a run has chosen for itself.
+// Decision reports a choice that a run made by itself.
 type Decision struct {
 	What   string `json:"what"` // "codec", "order", "kernels", "stop", "tables"
 	Choice string `json:"choice"`
 	Why    string `json:"why"`
 
-	// What training waits for the exchange in a step: by the model that the
-	// choice is made with, and as it then was. 0 if nothing was measured.
+	// Predicted and Achieved are the time per step in which training waits for the exchange: by the
+	// model of the choice, and by measurement after the choice. 0 if nothing was measured.
 	Predicted Seconds `json:"predicted_s"`
 	Achieved  Seconds `json:"achieved_s"`
 }
@@ -81,23 +80,22 @@ type Step struct {
 	Loss         Number  `json:"loss"`  // mean per example since the last event
 	ExamplesPerS float64 `json:"examples_per_s"`
 	Compute      Seconds `json:"compute_s"`
-	Update       Seconds `json:"update_s"` // of compute_s, what the optimizer took
-	Reduce       Seconds `json:"reduce_s"` // all of the exchange, hidden behind backward or not
+	Update       Seconds `json:"update_s"` // part of compute_s: time in the optimizer
+	Reduce       Seconds `json:"reduce_s"` // the whole exchange, hidden behind backward or not
 	Input        Seconds `json:"input_s"`
-	Exposed      Seconds `json:"exposed_s"` // of reduce_s, what training waited for
+	Exposed      Seconds `json:"exposed_s"` // part of reduce_s: time in which training waited
 	Steps        int64   `json:"-"`         // of the whole run, for a progress bar
 
-	// Objective is the loss and the penalties of the weights as they are; nil without any.
+	// Objective is the loss plus the penalties of the current weights; nil without penalties.
 	Objective *Number `json:"objective,omitempty"`
 }
 
-// Metrics are the results of an evaluation; those that do not fit the model
-// are nil.
+// Metrics are the results of an evaluation. Metrics that do not fit the model are nil.
 type Metrics struct {
 	Step     int64   `json:"step"`
-	Epoch    int64   `json:"epoch"`          // 0: not known, as of a bundle
-	Split    string  `json:"split"`          // "eval", or "train" where the job has no validation records
-	Name     string  `json:"name,omitempty"` // of an item of input.evals
+	Epoch    int64   `json:"epoch"`          // 0: unknown, as for a bundle
+	Split    string  `json:"split"`          // "eval", or "train" if the job has no validation records
+	Name     string  `json:"name,omitempty"` // for an item of input.evals
 	Examples int64   `json:"examples"`
 	Loss     Number  `json:"loss"`
 	Correct  *int64  `json:"correct,omitempty"`
@@ -107,20 +105,20 @@ type Metrics struct {
 	TopK     *Number `json:"top_k,omitempty"` // share of the examples whose class has one of the eval.top_k largest scores
 	LogLoss  *Number `json:"log_loss,omitempty"`
 
-	// Of binary models.
+	// Only for binary models.
 	NormalizedEntropy *Number `json:"normalized_entropy,omitempty"`
 	Calibration       *Number `json:"calibration,omitempty"` // sum of the scores over the number of positives
 
-	Buckets []CalibrationBucket `json:"calibration_buckets,omitempty"` // by tenths of the score, those with examples
+	Buckets []CalibrationBucket `json:"calibration_buckets,omitempty"` // by tenths of the score; buckets with examples only
 
-	// By class, 0 and 1 of a binary model.
+	// By class; a binary model has the classes 0 and 1.
 	Precision []Number  `json:"precision,omitempty"`
 	Recall    []Number  `json:"recall,omitempty"`
 	F1        []Number  `json:"f1,omitempty"`
-	Confusion [][]int64 `json:"confusion,omitempty"` // rows: class, columns: predicted; where there are at most 100
+	Confusion [][]int64 `json:"confusion,omitempty"` // rows: class, columns: prediction; for at most 100 classes
 }
 
-// CalibrationBucket compares the scores of a range, From included, with what came true.
+// CalibrationBucket compares the scores of a range, From included, with the labels.
 type CalibrationBucket struct {
 	From      Number `json:"from"`
 	To        Number `json:"to"`
@@ -135,7 +133,7 @@ type Checkpointed struct {
 	Path    string  `json:"path"`
 	Bytes   int64   `json:"bytes"`
 	Took    Seconds `json:"took_s"`
-	Stalled Seconds `json:"stalled_s"` // how long training waited for it
+	Stalled Seconds `json:"stalled_s"` // time for which training waited
 }
 
 // Exported reports a serving bundle on rank 0's disk.
@@ -144,23 +142,23 @@ type Exported struct {
 	Path          string `json:"path"`
 	Format        string `json:"format"`
 	Verified      int    `json:"verified"`       // records predicted from the bundle's variables
-	MaxDifference Number `json:"max_difference"` // of their scores, from the live model's
-	How           string `json:"how"`            // what was verified, and what was not
+	MaxDifference Number `json:"max_difference"` // largest difference of their scores from those of the live model
+	How           string `json:"how"`            // extent of the verification
 }
 
 // Done is the last event of a run.
 type Done struct {
-	Steps                 int64   `json:"steps"`    // since the beginning of the run, also before a resume
-	Epochs                int64   `json:"epochs"`   // likewise
+	Steps                 int64   `json:"steps"`    // since the start of the run, also before a resume
+	Epochs                int64   `json:"epochs"`   // since the start of the run
 	Examples              int64   `json:"examples"` // of all ranks, since this process began to train
-	Took                  Seconds `json:"took_s"`   // likewise
+	Took                  Seconds `json:"took_s"`   // since this process began to train
 	ExamplesPerS          float64 `json:"examples_per_s"`
 	Loss                  Number  `json:"loss"`                     // mean per example of the last epoch
-	Eval                  Metrics `json:"eval"`                     // the last one
+	Eval                  Metrics `json:"eval"`                     // of the last evaluation
 	SentBytes             int64   `json:"sent_bytes"`               // by all ranks, headers included
-	SentBetweenHostsBytes int64   `json:"sent_between_hosts_bytes"` // those of them that left their host
+	SentBetweenHostsBytes int64   `json:"sent_between_hosts_bytes"` // part of sent_bytes that left its host
 	MaxRSSBytes           int64   `json:"max_rss_bytes"`            // of the largest rank
-	Digest                string  `json:"digest"`                   // see Digest
+	Digest                string  `json:"digest"`                   // see train.Digest
 	HiddenShare           Number  `json:"hidden_share"`             // of the exchange, behind backward; 0 at world size 1
 	Zeros                 []Zeros `json:"zeros,omitempty"`          // of each table
 }
@@ -186,44 +184,43 @@ func (Exported) Kind() string { return "export" }
 // Kind names the event.
 func (Done) Kind() string { return "done" }
 
-// Warning reports what has failed while training goes on.
+// Warning reports a failure after which training continues.
 type Warning struct {
 	Rank      int    `json:"rank"`
 	Host      string `json:"host"`
 	Step      int64  `json:"step"`
 	Operation string `json:"operation"` // evaluate, checkpoint, summary
 	Cause     string `json:"cause"`
-	ExitCode  int    `json:"exit_code"` // that the run would have, if this had been at its end
+	ExitCode  int    `json:"exit_code"` // exit code of the run if this failure ended it
 }
 
 // Kind names the event.
 func (Warning) Kind() string { return "warning" }
 
-// Progressive reports what the model said of the records of the first epoch before it learned
-// them, as Vowpal Wabbit does: so they validate it, though they are trained on. The reports come
-// after 1, 2, 4, … global batches, and at the end of the epoch (Blum, Kalai and Langford, "Beating
-// the hold-out", 1999).
+// Progressive reports the scores of the records of the first epoch before they were learned, as Vowpal
+// Wabbit does. So the training records validate the model. The reports come after 1, 2, 4, … global
+// batches, and at the end of the epoch (Blum, Kalai and Langford, "Beating the hold-out", 1999).
 type Progressive struct {
 	Step     int64   `json:"step"`
 	Epoch    int64   `json:"epoch"`    // 1
 	Examples int64   `json:"examples"` // of the epoch so far
-	Loss     Number  `json:"loss"`     // mean over them
+	Loss     Number  `json:"loss"`     // mean per example
 	Last     int64   `json:"last_examples"`
-	LastLoss Number  `json:"last_loss"`          // mean over those since the last report
-	LastAUC  *Number `json:"last_auc,omitempty"` // of binary models; over the same
+	LastLoss Number  `json:"last_loss"`          // mean over the examples since the last report
+	LastAUC  *Number `json:"last_auc,omitempty"` // of binary models, over the same examples
 }
 
 // Kind names the event.
 func (Progressive) Kind() string { return "progressive" }
 
-// Zeros tells how many elements of a table are exactly 0, as ftrl with l1 leaves them.
+// Zeros counts the elements of a table that are exactly 0, as ftrl with l1 leaves them.
 type Zeros struct {
 	Name     string `json:"name"`
 	Zeros    int64  `json:"zeros"`
 	Elements int64  `json:"elements"`
 }
 
-// exchangeShare is what part of its time training waited for the exchange.
+// ExchangeShare returns the share of the step in which training waited for the exchange.
 func (e Step) ExchangeShare() float64 {
 	all := e.Input + e.Compute + e.Exposed
 	if all <= 0 {

@@ -14,30 +14,29 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// maxVerified bounds the records that an export is verified with.
+// maxVerified bounds the number of records that verify an export.
 const maxVerified = 1000
 
-// readBack is how an export is verified: its variables, and not its graph, which
-// nothing here runs.
+// readBack describes the verification: the variables are read back; the graph is not run.
 const readBack = "variables read back"
 
-// exporter writes the serving bundle of a model as it is.
+// Exporter writes the serving bundle of a model with its current values.
 type Exporter struct {
-	Job   *job.Config // says where to
+	Job   *job.Config // for export.savedmodel and the names of features
 	Model *model.Model
-	Data  input.Dataset // to verify the export with
-	Held  func() error  // whether this process may still write for the job; nil: it may
+	Data  input.Dataset // records that verify the export
+	Held  func() error  // returns an error if this process may no longer write for the job; may be nil
 }
 
-// write writes the next version of the bundle. Before it counts, its variables
-// are read back and predict up to maxVerified records: they must give the scores
-// of the live model to the bit.
+// Write writes the next version of the bundle. Before it publishes the version it reads the variables
+// back and predicts up to maxVerified records with them. The scores must equal those of the live model
+// bit for bit.
 func (x Exporter) Write(step int64) (report.Exported, error) {
 	e := report.Exported{Step: step, Format: "savedmodel", How: readBack}
 	verify := func(dir string) error {
 		var err error
 		e.Verified, e.MaxDifference, err = x.verify(dir)
-		if err == nil && x.Held != nil { // a rank 0 that stood still may have a successor, which exports
+		if err == nil && x.Held != nil { // a rank 0 that was paused may have a successor, which exports
 			err = x.Held()
 		}
 		return err
@@ -51,8 +50,8 @@ func (x Exporter) Write(step int64) (report.Exported, error) {
 	return e, err
 }
 
-// featureNames are the names by which serving clients give features in a
-// tf.Example: those of the training records, where these have names.
+// featureNames returns the names by which serving clients give features in a tf.Example: those of the
+// training records, if these have names.
 func featureNames(j *job.Config) savedmodel.Names {
 	n := savedmodel.DefaultNames()
 	f := j.Input.Train
@@ -68,13 +67,12 @@ func featureNames(j *job.Config) savedmodel.Names {
 	return n
 }
 
-// verify predicts records with the variables of the bundle in dir and returns
-// how many, and how far the scores are from the live model's at most: if not 0,
-// with an error.
+// verify predicts records with the variables of the bundle in dir. It returns the number of records and
+// the largest difference of their scores from the live model's. A difference is an error.
 func (x Exporter) verify(dir string) (records int, worst report.Number, err error) {
 	exported := model.New(x.Model.Graph())
 	defer exported.Close()
-	exported.Use(x.Model.Engine().Set(), 1) // the other sets round products otherwise
+	exported.Use(x.Model.Engine().Set(), 1) // another set may round products differently
 	model.AllocateAll(exported.Variables())
 	kept, err := Read(dir)
 	if err != nil {
@@ -83,7 +81,7 @@ func (x Exporter) verify(dir string) (records int, worst report.Number, err erro
 	var others []*model.Variable
 	for i, v := range exported.Variables() {
 		if live := x.Model.Variables()[i]; v.ByRows && kept.holds(live) {
-			v.Value = live.Value // a table of these bytes need not be there twice
+			v.Value = live.Value // saves the memory of a second table
 		} else {
 			others = append(others, v)
 		}
@@ -106,9 +104,8 @@ func (x Exporter) verify(dir string) (records int, worst report.Number, err erro
 	return records, worst, err
 }
 
-// difference is the largest absolute difference of the two models' scores. A
-// score that is NaN in both models is no difference; in one of them it is an
-// infinite one.
+// difference returns the largest absolute difference of the two models' scores. A score that is NaN in
+// one model only is an infinite difference; a score that is NaN in both is none.
 func difference(a, b *model.Model, x *tensor.Features) float64 {
 	worst := 0.0
 	sa, sb := a.Predict(x).Data, b.Predict(x).Data

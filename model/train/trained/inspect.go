@@ -11,8 +11,7 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// TensorInfo tells what a variable or slot holds. Min, Max and Mean are nil
-// where the type has no order.
+// TensorInfo describes a variable or slot. Min, Max and Mean are nil if the type has no order.
 type TensorInfo struct {
 	Name   string          `json:"name"`
 	DType  string          `json:"dtype"`
@@ -27,7 +26,7 @@ type TensorInfo struct {
 // Kind names the event.
 func (TensorInfo) Kind() string { return "tensor" }
 
-// SignatureInfo tells how a bundle's model is called.
+// SignatureInfo describes a signature of a bundle.
 type SignatureInfo struct {
 	Name    string         `json:"signature"`
 	Method  string         `json:"method"`
@@ -35,7 +34,7 @@ type SignatureInfo struct {
 	Outputs []EndpointInfo `json:"outputs"`
 }
 
-// EndpointInfo is an input or output of a signature.
+// EndpointInfo describes an input or output of a signature.
 type EndpointInfo struct {
 	Key    string  `json:"key"`
 	Tensor string  `json:"tensor"`
@@ -46,10 +45,10 @@ type EndpointInfo struct {
 // Kind names the event.
 func (SignatureInfo) Kind() string { return "signature" }
 
-// maxValues is the most values of a tensor that are listed.
+// maxValues is the largest number of elements that TensorInfo lists.
 const maxValues = 16
 
-// Inspect lists what is in a checkpoint, a bundle, an event file or a folder of these.
+// Inspect lists the contents of a checkpoint, a bundle, an event file or a folder of these.
 func Inspect(path string) ([]report.Event, error) {
 	if events.IsFile(path) {
 		return inspectScalars([]string{path})
@@ -113,7 +112,7 @@ func describe(t bundle.Tensor) TensorInfo {
 	return info
 }
 
-// numbers returns the elements of the types that training writes, nil for others.
+// numbers returns the elements of t, nil for types that training does not write.
 func numbers(t bundle.Tensor) []float64 {
 	le := binary.LittleEndian
 	var read func(b []byte) float64

@@ -9,7 +9,7 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// NodeInfo tells what one node of a model's graph is.
+// NodeInfo describes one node of a model's graph.
 type NodeInfo struct {
 	Name       string   `json:"node"`
 	Op         string   `json:"op"`
@@ -51,8 +51,8 @@ func describeGraph(g *graph.Graph) []report.Event {
 	return list
 }
 
-// storedGraph returns the graph of the model that a checkpoint was made of, nil where it does
-// not say enough.
+// storedGraph returns the graph of the model in a checkpoint, nil if the checkpoint does not determine
+// it.
 func storedGraph(jobFile string, shape []int, columns *graph.Columns) *graph.Graph {
 	cfg, err := job.Parse("job file of the checkpoint", []byte(jobFile))
 	if err != nil || len(shape) == 0 {

@@ -19,8 +19,8 @@ type ScalarInfo struct {
 // Kind names the event.
 func (ScalarInfo) Kind() string { return "scalar" }
 
-// inspectScalars lists the scalars of event files in their order. A file whose last record
-// is cut is being written, or its writer was killed: what is before it counts.
+// inspectScalars lists the scalars of event files in their order. A file with a truncated last record
+// is still being written, or its writer was killed; the records before the last one count.
 func inspectScalars(files []string) ([]report.Event, error) {
 	var list []report.Event
 	for _, name := range files {

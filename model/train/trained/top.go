@@ -15,11 +15,11 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// WeightInfo is one of the largest weights of a linear part of a model.
+// WeightInfo describes one of the largest weights of a linear part of a model.
 type WeightInfo struct {
 	Variable string        `json:"variable"`
 	Row      int           `json:"row"`
-	Input    string        `json:"input"` // what the row is of, by the names of the records: "city=Bern"
+	Input    string        `json:"input"` // meaning of the row, by the names of the records: "city=Bern"
 	Value    report.Number `json:"value"`
 
 	rows int // of the variable
@@ -28,9 +28,9 @@ type WeightInfo struct {
 // Kind names the event.
 func (WeightInfo) Kind() string { return "weight" }
 
-// InspectTop lists the n largest weights, by absolute value, of the linear parts of the model in
-// a checkpoint or a bundle: the variables with one column. Where the records have columns the
-// weights have their names.
+// InspectTop lists the n weights of largest absolute value in the linear parts of the model in a
+// checkpoint or a bundle: the variables with one column. If the records have columns, the weights have
+// the names of these.
 func InspectTop(path string, n int) ([]report.Event, error) {
 	var tensors []bundle.Tensor
 	var columns *graph.Columns
@@ -70,7 +70,7 @@ func InspectTop(path string, n int) ([]report.Event, error) {
 	return events, nil
 }
 
-// variablesOf are the tensors of a checkpoint without slots, as far as its job says which.
+// variablesOf returns the tensors of a checkpoint without slots, as far as its job determines them.
 func variablesOf(s checkpoint.State) []bundle.Tensor {
 	g := storedGraph(s.Run.JobFile, s.Run.Shape, s.Run.Columns)
 	if g == nil {
@@ -83,7 +83,7 @@ func variablesOf(s checkpoint.State) []bundle.Tensor {
 	return slices.DeleteFunc(s.Tensors, func(t bundle.Tensor) bool { return !slices.Contains(names, t.Name) })
 }
 
-// appendTop adds the largest n values that are not 0. It keeps few of a large table at a time.
+// appendTop adds the n largest values that are not 0. It holds few values of a large table at a time.
 func appendTop(dst []WeightInfo, name string, values []float32, n int) []WeightInfo {
 	for row, v := range values {
 		if v != 0 {
@@ -96,7 +96,7 @@ func appendTop(dst []WeightInfo, name string, values []float32, n int) []WeightI
 	return dst
 }
 
-// largest keeps the n largest by absolute value, in descending order; NaN is larger than all.
+// largest keeps the n largest by absolute value, in descending order. NaN is larger than any number.
 func largest(all []WeightInfo, n int) []WeightInfo {
 	size := func(w WeightInfo) float64 {
 		if w.Value != w.Value {
@@ -108,8 +108,8 @@ func largest(all []WeightInfo, n int) []WeightInfo {
 	return all[:min(n, len(all))]
 }
 
-// inputOfRow names what a row of a linear part is of: a column of numbers, or a field of ids,
-// whichever there are as many of as rows; or its number, where the records have no columns.
+// inputOfRow returns the meaning of a row: a column of numbers or a field of ids, whichever has as many
+// members as the variable has rows; else the number of the row.
 func inputOfRow(c *graph.Columns, w WeightInfo) string {
 	if c == nil {
 		return fmt.Sprint(w.Row)
@@ -126,8 +126,7 @@ func inputOfRow(c *graph.Columns, w WeightInfo) string {
 	return fmt.Sprint(w.Row)
 }
 
-// nameOfID is what an id of a field stands for: a text, a range, or its number where that is all
-// that is known.
+// nameOfID returns the meaning of an id of a field: a text, a range, or else its number.
 func nameOfID(b *graph.BagColumn, id int) string {
 	switch b.Kind {
 	case graph.Vocabulary:

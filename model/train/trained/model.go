@@ -18,12 +18,11 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Saved is a trained model read from a checkpoint or a bundle, with the records
-// that it is to be tried on.
+// Model is a trained model, read from a checkpoint or a bundle, with the records to evaluate it on.
 type Model struct {
-	Step  int64  // of the checkpoint; of a bundle, where it says so
-	Note  string // for people: what makes results differ from those of training; "" for nothing
-	epoch int64  // likewise; 0: it does not say
+	Step  int64  // of the checkpoint; of a bundle, if the bundle stores it
+	Note  string // for the user: the reason why results may differ from those of training; "" for none
+	epoch int64  // of the checkpoint; 0 if unknown
 	job   *job.Config
 	vars  Variables
 	model *model.Model
@@ -32,8 +31,8 @@ type Model struct {
 	split string
 }
 
-// OpenSaved reads the variables at from (the job's checkpoint.dir if that is
-// empty), and opens the job's validation records, or files in their place.
+// Open reads the variables at from, or at the job's checkpoint.dir if from is empty. It opens the job's
+// validation records, or files in their place.
 func Open(cfg *job.Config, roots []string, from string, files []string) (*Model, error) {
 	if from == "" {
 		from = cfg.Checkpoint.Dir
@@ -76,9 +75,9 @@ func Open(cfg *job.Config, roots []string, from string, files []string) (*Model,
 	return s, nil
 }
 
-// kernelSetOf returns the kernel set that a trained model computes with: train.kernels, else the
-// set that trained it, else the highest set of this machine. The note says why results may differ
-// from those of training, "" if they do not.
+// kernelSetOf returns the kernel set that a trained model computes with: train.kernels, else the set
+// that trained it, else the highest set of this machine. The note gives the reason if results may
+// differ from those of training.
 func kernelSetOf(cfg *job.Config, kept Variables) (set kernel.Set, note string) {
 	has := cfg.KernelSets()
 	name := has[len(has)-1]
@@ -99,8 +98,8 @@ func kernelSetOf(cfg *job.Config, kept Variables) (set kernel.Set, note string) 
 // Kernels returns the name of the kernel set that the model computes with.
 func (s *Model) Kernels() string { return s.model.Engine().Set().String() }
 
-// use takes the average of the variables, if that is asked for and what was read is a
-// checkpoint: a bundle has one set of variables.
+// assign sets the variables to their stored values. If average is true and the model is from a
+// checkpoint, it sets them to their averages. A bundle has one set of variables.
 func (s *Model) assign(average bool) error {
 	vars := s.model.Variables()
 	if average && !IsBundle(s.vars.Path) {
@@ -145,7 +144,7 @@ func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) e
 	return nil
 }
 
-// evaluate runs e, which lacks the model.
+// evaluate runs e with the model.
 func (s *Model) evaluate(ctx context.Context, e evaluate.Evaluator) (report.Metrics, error) {
 	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return report.Metrics{}, err
@@ -165,18 +164,18 @@ func (s *Model) evaluate(ctx context.Context, e evaluate.Evaluator) (report.Metr
 	return metrics, err
 }
 
-// Prediction is what a model says of one record.
+// Prediction holds the scores of one record.
 type Prediction struct {
 	Record int       `json:"record"`
-	Key    *string   `json:"key,omitempty"` // of the record's key column; nil where input.columns has none
+	Key    *string   `json:"key,omitempty"` // of the record's key column; nil if input.columns has none
 	Scores []float32 `json:"scores"`
 }
 
 // Kind names the event.
 func (Prediction) Kind() string { return "prediction" }
 
-// Predict calls each with the scores of every record, in order. The scores are
-// valid during the call only.
+// Predict calls each with the scores of every record, in order. The scores are valid only during the
+// call.
 func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error {
 	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return err

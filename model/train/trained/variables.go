@@ -19,18 +19,19 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// stored is what a checkpoint or a serving bundle holds.
+// Variables are the tensors of a checkpoint or a serving bundle, with the facts that it stores about
+// them.
 type Variables struct {
 	Path    string
-	Step    int64          // of a bundle, where it says so
-	Epoch   int64          // likewise; 0: it does not say
-	Kernels string         // kernel set that trained it; "" where it does not say
-	width   int            // features of the model's input; 0 where it does not say
+	Step    int64          // of a bundle, if the bundle stores it
+	Epoch   int64          // 0 if unknown
+	Kernels string         // kernel set that trained the model; "" if unknown
+	width   int            // number of features of the model's input; 0 if unknown
 	Columns *graph.Columns // of the records; nil without input.columns
 	tensors map[string]bundle.Tensor
 }
 
-// readStored reads the checkpoint or bundle at path.
+// Read reads the checkpoint or bundle at path.
 func Read(path string) (Variables, error) {
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
@@ -50,7 +51,7 @@ func Read(path string) (Variables, error) {
 	return kept, err
 }
 
-// widthOf is the number of columns of the dense input that a bundle's signatures name.
+// widthOf returns the number of columns of the dense input in a bundle's signatures, 0 without one.
 func widthOf(all []savedmodel.Signature) int {
 	for _, s := range all {
 		for _, in := range s.Inputs {
@@ -81,7 +82,7 @@ func (s Variables) Tensor(name string) (bundle.Tensor, bool) {
 	return t, ok
 }
 
-// assign copies the tensors that vars name into their values. Its errors are those of fits.
+// Assign copies the tensors into the values of vars with the same names. Its errors are those of fits.
 func (s Variables) Assign(vars []*model.Variable) error {
 	if err := s.fits(vars); err != nil {
 		return err
@@ -94,7 +95,7 @@ func (s Variables) Assign(vars []*model.Variable) error {
 	return nil
 }
 
-// holds reports whether s has the very bytes of v.
+// holds reports whether s has a tensor with the name, shape and bytes of v.
 func (s Variables) holds(v *model.Variable) bool {
 	t, ok := s.tensors[v.Name]
 	return ok && t.DType == bundle.DTFloat32 && sameShape(t.Shape, v.Shape) && equalBytes(t.Data, v.Value)
@@ -113,7 +114,7 @@ func equalBytes(data []byte, values []float32) bool {
 	return true
 }
 
-// fits returns an error with exitcode.BadData for a variable that s has not, or has in
+// fits returns an error with exitcode.BadData for a variable without a tensor, or with a tensor of
 // another shape. The variables need no values.
 func (s Variables) fits(vars []*model.Variable) error {
 	for _, v := range vars {
@@ -136,14 +137,14 @@ func sameShape(a []int64, b []int) bool {
 	return slices.EqualFunc(a, b, func(x int64, y int) bool { return x == int64(y) })
 }
 
-// features is the number of features of the job's model as it was stored. Where s does not
-// say it, it is the rows of the model's first variable; 0 for a model whose variables do
-// not say it either, as those of a convolution do not.
+// features returns the number of features of the job's model. If s does not store it, it is the number
+// of rows of the model's first variable. It is 0 if the variables do not determine it, as for a
+// convolution.
 func (s Variables) features(cfg *job.Config) (int, error) {
 	g, err := cfg.Model.Graph(graph.Shape{1}, cfg.Loss)
 	if err != nil {
 		if cfg.Model.Check(cfg.Loss) == nil {
-			return s.width, nil // it wants an image
+			return s.width, nil // the model reads images
 		}
 		return 0, err
 	}
@@ -160,30 +161,29 @@ func (s Variables) features(cfg *job.Config) (int, error) {
 	return int(t.Shape[0]), nil
 }
 
-// IsBundle tells whether path is a serving bundle: a version folder, or a base
-// that has one.
+// IsBundle reports whether path is a serving bundle: a version folder, or a base folder with one.
 func IsBundle(path string) bool {
 	if isVersion(path) {
 		return true
 	}
-	entries, _ := os.ReadDir(path) // what cannot be read is no bundle
+	entries, _ := os.ReadDir(path) // a folder that cannot be read is no bundle
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 		_, err := strconv.ParseUint(e.Name(), 10, 63)
 		return err == nil && isVersion(filepath.Join(path, e.Name()))
 	})
 }
 
-// isVersion tells whether path is a version folder of a bundle.
+// isVersion reports whether path is a version folder of a bundle.
 func isVersion(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "saved_model.pb"))
 	return err == nil
 }
 
-// averageName is what follows a variable's name in that of its average, as in
-// TensorFlow's checkpoints.
+// AverageSuffix follows the name of a variable in the name of its average, as in TensorFlow's
+// checkpoints.
 const AverageSuffix = "/ExponentialMovingAverage"
 
-// averaged are vars as s has their averages.
+// Averaged returns vars with the names of their averages in s. They share their values with vars.
 func (s Variables) Averaged(vars []*model.Variable) ([]*model.Variable, error) {
 	var renamed []*model.Variable
 	for _, v := range vars {
