@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// TestBlocks fails if a shard is not summed to its end, or some of it twice.
+// TestBlocks verifies that the blocks of a span cover it without gaps.
 func TestBlocks(t *testing.T) {
 	for _, s := range []span{{0, 0}, {16, 17}, {32, 32 + blockElements}, {0, 3*blockElements + 1}} {
 		at := s.lo
@@ -23,8 +23,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestBoardLayout fails if the board is not what PROTOCOL.md says: workers of one
-// protocol version could not read each other's.
+// TestBoardLayout verifies the layout of a board that PROTOCOL.md describes: workers with the
+// same version of the protocol read each other's boards.
 func TestBoardLayout(t *testing.T) {
 	var b board
 	var p exchangeBuffer

@@ -2,9 +2,9 @@ package ring
 
 import "ringtrain/ring/internal/vec"
 
-// doubling is recursive doubling: partners exchange their sums so far and both
-// add them, those of the lower positions first, so that all ranks get the same bits, even
-// of NaNs.
+// doubling is recursive doubling. Across each edge partners exchange their sums so far, and both
+// add them. The sum of the lower positions is the left operand, so that all ranks get the same
+// bits, even of NaNs.
 type doubling rounds
 
 func (d *doubling) begin() {}
@@ -29,9 +29,9 @@ func (d *doubling) absorb(_ int, theirs span, got []byte) {
 
 func (d *doubling) finish() error { return nil }
 
-// halving is recursive halving and then doubling: across each edge partners give
-// each other one half of what they still have to sum, until each has its share of
-// the sum; then they go back and collect the shares.
+// halving is recursive halving, then doubling. Across each edge partners give each other one half
+// of the elements that they still sum, until each worker has the sum of its share. Then they go
+// back across the edges and collect the shares.
 type halving rounds
 
 func (h *halving) begin() {}
@@ -50,13 +50,13 @@ func (h *halving) absorb(edge int, theirs span, got []byte) {
 	vec.Add(kept, h.in[:len(kept)])
 }
 
-// kept is what this rank has to sum after an edge.
+// kept returns the elements that this worker still sums after an edge.
 func (h *halving) kept(edge int) []float32 {
 	s := h.plan.share(len(h.x), h.plan.corner(h.w.places.me), edge+1)
 	return h.x[s.lo:s.hi]
 }
 
-// given is what the partner across an edge has to sum after it.
+// given returns the elements that the partner across an edge sums after it.
 func (h *halving) given(edge int) []float32 {
 	s := h.plan.share(len(h.x), h.plan.corner(h.w.places.me)^1<<edge, edge+1)
 	return h.x[s.lo:s.hi]
@@ -76,11 +76,11 @@ func (h *halving) finish() error {
 	return nil
 }
 
-// fold collects the parts of all ranks, each a block of elements and tail, in
-// the order of ranks, and sums them in that order: the same on all ranks.
+// fold gathers the parts of all workers and sums them in the order of ranks. A part is a block of
+// elements and a tail.
 type fold rounds
 
-// blocks are those of the workers at some positions.
+// blocks returns the blocks of the workers at consecutive positions.
 func (d *fold) blocks(s span) []byte {
 	n := 4*len(d.x) + d.tail
 	return bytesOf(d.in)[s.lo*n : s.hi*n]
@@ -90,7 +90,7 @@ func (d *fold) begin() {
 	me := d.w.places.me
 	own := d.blocks(span{me, me + 1})
 	n := copy(own, bytesOf(d.x))
-	copy(own[n:], d.tails[d.w.members.Rank*d.tail:]) // blocks end with the tail
+	copy(own[n:], d.tails[d.w.members.Rank*d.tail:])
 }
 
 func (d *fold) message(_ int, held span) []byte { return d.blocks(held) }
@@ -115,18 +115,18 @@ func (d *fold) finish() error {
 	return nil
 }
 
-// tree sums up a binomial tree and hands the sum down again, over the links of
-// recursive doubling: in each round the worker at the higher position gives its
-// sum so far to its partner, and waits there for the whole one.
+// tree sums up a binomial tree and passes the sum down again, over the links of recursive doubling.
+// In each round the worker at the higher position sends its sum so far to its partner, and then
+// waits for the total.
 //
 //	p = 6    0 ◄─ 1   2 ◄─ 3   4   5     round 0
 //	         0 ◄────── 2       4 ◄ 5     round 1
 //	         0 ◄────────────── 4         round 2, and all the way back
 //
-// The parts are joined as by doubling, with the same bits.
+// The order of additions is that of doubling, so the bits are the same.
 func (r *rounds) tree() error {
 	me := r.w.places.me
-	top := 0 // the round where this worker gives its sum away
+	top := 0 // round in which this worker sends its sum up
 	for ; top < r.plan.rounds(); top++ {
 		partner := r.plan.partner(me, top)
 		if partner < 0 {
@@ -160,7 +160,7 @@ func (r *rounds) tree() error {
 	return nil
 }
 
-// takeSum replaces the piece by the sum that a partner hands down in a step.
+// takeSum replaces the piece by the total, which a partner sends in a step.
 func (r *rounds) takeSum(step int) error {
 	got, err := r.take(step, r.joinedRoom(len(r.x), r.all()))
 	if err == nil {

@@ -7,12 +7,11 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestAcross fails if a rank does not know its part between hosts: the ranks
-// would open links that nobody answers.
+// TestAcross verifies with which workers each driver exchanges data between hosts.
 func TestAcross(t *testing.T) {
 	for _, tt := range []struct {
 		hosts []int
-		want  [][]int // by rank: ranks of the workers it works with, its own number last
+		want  [][]int // by rank: ranks of the workers of Across, then its own number among them
 	}{
 		{[]int{0, 0, 0}, [][]int{nil, nil, nil}},
 		{[]int{0, 1}, [][]int{{0, 1, 0}, {0, 1, 1}}},
@@ -31,14 +30,14 @@ func TestAcross(t *testing.T) {
 				got = append(got, sub.Rank)
 			}
 			if driver != (want != nil) || fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("hosts=%v: rank %d works with %v, driver %v, want %v", tt.hosts, rank, got, driver, want)
+				t.Errorf("hosts=%v: rank %d exchanges data with %v, driver %v, want %v", tt.hosts, rank, got, driver, want)
 			}
 		}
 	}
 }
 
-// TestHostRanks fails if hosts or their ranks are not in order: sums would not
-// repeat.
+// TestHostRanks verifies that hosts come in order of their lowest ranks and ranks in ascending
+// order.
 func TestHostRanks(t *testing.T) {
 	got := ringtest.OnHosts([]int{9, 2, 9, 2, 5}, 3).HostRanks()
 	if want := "[[0 2] [1 3] [4]]"; fmt.Sprint(got) != want {

@@ -10,8 +10,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestMembership fails if a rank takes the wrong worker for its neighbour, or
-// ranks of one host for ranks of two.
+// TestMembership verifies the neighbours of each rank and its place on its host.
 func TestMembership(t *testing.T) {
 	hosts := []string{"a", "b", "a", "b", "b"}
 	local := [][2]int{{0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}
@@ -30,8 +29,8 @@ func TestMembership(t *testing.T) {
 	}
 }
 
-// TestCauseOf fails if the first cause is lost behind a later one, or a gone
-// neighbour's failure is put down to the rank that noticed it.
+// TestCauseOf verifies that CauseOf keeps a first cause, blames a lost neighbour and not the
+// rank that noticed, and that the text names rank, host and step.
 func TestCauseOf(t *testing.T) {
 	first := &ring.Cause{Rank: 3, Host: "h3", Step: 17, Operation: "checkpoint", Text: "disk is full", ExitCode: exitcode.IO}
 	peer := &ring.PeerError{Op: "reduce-scatter", Seq: 1841, Step: 3, Rank: 2, Host: "h2", Addr: "10.0.0.7:4402", Err: exitcode.With(exitcode.Retry, ring.ErrTimeout)}

@@ -17,8 +17,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// inOrder calls fn once per rank, with groups over links whose ring, and rounds,
-// go through the ranks in an order.
+// inOrder calls fn once per rank, with groups over links whose ring and rounds follow an order
+// of the ranks.
 func inOrder(t *testing.T, order []int, cfg ring.Config, fn func(g *ring.Group) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -42,13 +42,12 @@ func inOrder(t *testing.T, order []int, cfg ring.Config, fn func(g *ring.Group) 
 	all.Wait()
 }
 
-// shuffled is a random order of p ranks.
+// shuffled returns a random order of p ranks.
 func shuffled(p int) []int { return rand.New(rand.NewPCG(seed, uint64(p))).Perm(p) }
 
-// TestAllReduceInOrder sums over rings and rounds that go through up to 17 ranks in
-// a random order, with and without a codec, and compares with float64, all ranks'
-// bits with each other, and the tails. If it failed, gradients would be wrong, or a
-// rank's loss would be put down to another, wherever hosts make the order.
+// TestAllReduceInOrder verifies sums and tails if the ring and the rounds follow a random order
+// of up to 17 ranks, with and without a codec. It compares the sums with float64 and the bits of
+// all ranks with each other.
 func TestAllReduceInOrder(t *testing.T) {
 	for p := 1; p <= 17; p++ {
 		lengths := []int{1, p, 257, 600*p + 7}
@@ -94,8 +93,8 @@ func testInOrder(t *testing.T, order []int, cfg ring.Config, c codec.Codec, in [
 	}
 }
 
-// TestFoldInOrder fails if a fold sums in another order than that of ranks: the
-// smallest gradients would depend on who sits where.
+// TestFoldInOrder verifies that a fold sums in the order of ranks, whatever the order of the
+// ring.
 func TestFoldInOrder(t *testing.T) {
 	for p := 2; p <= 9; p++ {
 		in := inputs(p, 33)
@@ -118,9 +117,8 @@ func TestFoldInOrder(t *testing.T) {
 	}
 }
 
-// TestOthersInOrder fails if bytes gathered are put down to another rank, or a
-// broadcast does not reach all from any root, or a barrier does not end, where the
-// ring goes through the ranks in another order.
+// TestOthersInOrder verifies all-gather, broadcast from each root and barrier if the ring
+// follows a random order of ranks.
 func TestOthersInOrder(t *testing.T) {
 	for p := 1; p <= 17; p++ {
 		inOrder(t, shuffled(p), small(nil), func(g *ring.Group) error {
@@ -131,7 +129,7 @@ func TestOthersInOrder(t *testing.T) {
 			}
 			for r := range p {
 				if !bytes.Equal(all.At(r), blob(r, 100*r+13)) {
-					return fmt.Errorf("p=%d: %d bytes of rank %d are not those that it gave", p, len(all.At(r)), r)
+					return fmt.Errorf("p=%d: %d bytes of rank %d are not those that it passed to AllGather", p, len(all.At(r)), r)
 				}
 			}
 			for root := range p {
@@ -148,8 +146,7 @@ func TestOthersInOrder(t *testing.T) {
 	}
 }
 
-// TestNeighboursInOrder fails if an error would blame a rank that the link does not
-// lead to.
+// TestNeighboursInOrder verifies that Left, Right and the route of the ring name the same ranks.
 func TestNeighboursInOrder(t *testing.T) {
 	order := []int{3, 0, 4, 1, 2}
 	for at, rank := range order {
@@ -167,8 +164,8 @@ func TestNeighboursInOrder(t *testing.T) {
 	}
 }
 
-// TestAcrossInOrder fails if the drivers' rings go through the hosts in another
-// order than the ring does, or the drivers of one ring in different ones.
+// TestAcrossInOrder verifies that the rings of the drivers visit the hosts in the order in which
+// the ring of the job first does.
 func TestAcrossInOrder(t *testing.T) {
 	hosts := []int{0, 1, 2, 0, 1, 2, 1}
 	order := []int{6, 2, 1, 5, 0, 4, 3} // hosts 1, 2, 0
@@ -187,8 +184,8 @@ func TestAcrossInOrder(t *testing.T) {
 	}
 }
 
-// TestOrderOnTwoLevels fails if sums or tails are wrong where hosts are in another
-// order than that of their ranks, or replicas differ.
+// TestOrderOnTwoLevels verifies sums, tails and a broadcast on two levels if the hosts follow
+// another order than that of their ranks.
 func TestOrderOnTwoLevels(t *testing.T) {
 	hosts := []int{0, 1, 2, 0, 1, 2, 1, 3}
 	order := []int{7, 4, 1, 6, 2, 5, 0, 3}
@@ -229,7 +226,7 @@ func TestOrderOnTwoLevels(t *testing.T) {
 	}
 }
 
-// orderedOnHosts is ringtest.HostTransports with rings in an order.
+// orderedOnHosts is ringtest.HostTransports with rings that follow an order.
 func orderedOnHosts(hosts, order []int) []ring.Transport {
 	over := ringtest.HostTransports(hosts)
 	mesh := memlink.Mesh(len(hosts))
@@ -250,7 +247,7 @@ func orderedOnHosts(hosts, order []int) []ring.Transport {
 	return over
 }
 
-// overMembers calls fn once per member, with its group over what is given.
+// overMembers calls fn once per member, with its group over the transport at the same index.
 func overMembers(t *testing.T, members []ring.Membership, over []ring.Transport, fn func(g *ring.Group) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -272,7 +269,7 @@ func overMembers(t *testing.T, members []ring.Membership, over []ring.Transport,
 	all.Wait()
 }
 
-// TestNewRefusesOrder fails if a group begins with a ring that leaves out a rank.
+// TestNewRefusesOrder verifies that New refuses an order without all ranks.
 func TestNewRefusesOrder(t *testing.T) {
 	m := ringtest.Membership(3, 0)
 	m.Order.Workers = []int{0, 1, 1}

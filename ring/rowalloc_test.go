@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestRowSumAllocatesNothing fails if a sum of rows costs the garbage collector something
-// once its memory has grown.
+// TestRowSumAllocatesNothing verifies that a sum of rows allocates nothing once its memory has
+// grown.
 func TestRowSumAllocatesNothing(t *testing.T) {
 	tables := []ring.Table{{Rows: 1 << 20, Width: 1}, {Rows: 1 << 20, Width: 9}, {Rows: 500, Width: 2}}
 	do := func(g *ring.Group) (func() error, error) {
@@ -39,7 +39,7 @@ func TestRowSumAllocatesNothing(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for range 10 { // frames differ in length, and links keep memory for a few of them in turn
+		for range 10 { // links keep memory for a few frames in turn, and frames differ in length
 			if err := step(); err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func TestRowSumAllocatesNothing(t *testing.T) {
 		if g.Membership().Rank == 0 {
 			n = got
 		}
-		return cmp.Or(err, g.Barrier(t.Context())) // what a rank closes is not counted
+		return cmp.Or(err, g.Barrier(t.Context())) // allocations of Close do not count
 	}
 	for name, over := range map[string]func(){
 		"alone":  func() { ringtest.Run(t, 1, small(nil), run) },

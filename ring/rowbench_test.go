@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// BenchmarkRowSum measures a sum of rows as click models have them, 78,000 ids a rank of a
+// BenchmarkRowSum measures sums of rows as click models have them, 78,000 ids a rank out of a
 // million, beside the all-reduce of the whole table and a copy of the result:
 //
 //	go test -bench RowSum -count 10 ./ring | tee new.txt
@@ -35,7 +35,7 @@ func BenchmarkRowSum(b *testing.B) {
 	}
 }
 
-// benchmarkRowSum measures steps of draws with replacement, so that somewhat fewer ids are
+// benchmarkRowSum measures steps with n ids drawn with replacement, so that somewhat fewer are
 // distinct.
 func benchmarkRowSum(b *testing.B, hosts []int, table ring.Table, n int) {
 	all := make([]rows, len(hosts))
@@ -95,7 +95,8 @@ func benchmarkDenseTable(b *testing.B, hosts []int, table ring.Table) {
 	})
 }
 
-// onHosts runs fn on the workers of hosts, with links of rounds where there are several.
+// onHosts runs fn on the workers of hosts. Workers that are each alone on their host also have
+// links of rounds.
 func onHosts(b *testing.B, hosts []int, fn func(g *ring.Group) error) {
 	if hosts[len(hosts)-1] == len(hosts)-1 && len(hosts) > 1 {
 		overMesh(b, memlink.Mesh(len(hosts)), ring.DefaultConfig(), fn)

@@ -17,11 +17,12 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// rowTables are those of the programs under a fault.
+// rowTables are the tables of sumRowsOnce.
 var rowTables = []ring.Table{{Rows: 1 << 20, Width: 1}, {Rows: 1 << 16, Width: 3}}
 
-// sumRowsOnce is a program: operation 0 makes the sum, over links 1 is its bucket and 2 its
-// rows. Each rank has rows of several frames.
+// sumRowsOnce makes a RowSum and sums once. Operation 0 makes the RowSum. Over links operation 1
+// is the all-reduce of the counts and operation 2 the exchange of rows. Each rank has rows of
+// several frames.
 func sumRowsOnce(t *testing.T, g *ring.Group) error {
 	s, err := g.NewRowSum(t.Context(), rowTables)
 	if err != nil {
@@ -45,13 +46,13 @@ func runRows(t *testing.T, mesh []ring.Transport) []error {
 	errs := make([]error, len(mesh))
 	overMesh(t, mesh, faulty(), func(g *ring.Group) error {
 		errs[g.Membership().Rank] = sumRowsOnce(t, g)
-		return nil // so that the others find out by themselves
+		return nil // the other ranks must find out by themselves
 	})
 	return errs
 }
 
-// inEachRowFrame runs test for a fault in frames of the rows that rank 1 sends: of four
-// ranks, over the link of each round; of three, around the ring.
+// inEachRowFrame runs test for a fault in each of the first frames of rows that rank 1 sends:
+// with four ranks, over the link of each round; with three, around the ring.
 func inEachRowFrame(t *testing.T, f ringtest.Fault, test func(t *testing.T, partner int, errs []error)) {
 	const faulty = 1
 	f.Op = 2
@@ -79,9 +80,9 @@ func inEachRowFrame(t *testing.T, f ringtest.Fault, test func(t *testing.T, part
 	}
 }
 
-// TestRowSumLies changes frames with rows. It fails if whoever receives one takes it, or
-// does not name who sent it.
-func TestRowSumLies(t *testing.T) {
+// TestRowSumCorruptFrames changes frames of rows. It verifies that the receiver refuses them and
+// names the sender.
+func TestRowSumCorruptFrames(t *testing.T) {
 	for name, change := range map[string]func(f *ring.Frame){
 		"kind":      func(f *ring.Frame) { f.Kind = ring.KindAck },
 		"operation": func(f *ring.Frame) { f.Op++ },
@@ -109,10 +110,10 @@ func TestRowSumLies(t *testing.T) {
 	})
 }
 
-// TestRowSumLiesInBlocks changes the first block of rows that a rank sends. It fails if an id
-// that is no row, or a count that is not that of the bytes, is believed, or if anybody but
-// that rank is named.
-func TestRowSumLiesInBlocks(t *testing.T) {
+// TestRowSumCorruptBlocks changes the first block of rows that a rank sends. It verifies that
+// the receiver refuses ids out of range and counts that do not fit the bytes, and names the
+// sender.
+func TestRowSumCorruptBlocks(t *testing.T) {
 	for name, change := range map[string]func(block []byte){
 		"many rows":  func(b []byte) { binary.LittleEndian.PutUint32(b, binary.LittleEndian.Uint32(b)|0xffff) },
 		"no rows":    func(b []byte) { binary.LittleEndian.PutUint32(b, 0) },
@@ -126,7 +127,7 @@ func TestRowSumLiesInBlocks(t *testing.T) {
 			}
 		},
 	} {
-		for p, at := range map[int]int{4: 0, 3: 8} { // around the ring the length of all is before
+		for p, at := range map[int]int{4: 0, 3: 8} { // around the ring the length of the message comes first
 			t.Run(fmt.Sprintf("%s/p=%d", name, p), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					mesh := memlink.Mesh(p)
@@ -138,7 +139,7 @@ func TestRowSumLiesInBlocks(t *testing.T) {
 					*link = ringtest.WithFault(*link, ringtest.Fault{Op: 2, Do: ringtest.Corrupt, Change: func(f *ring.Frame) { change(f.Payload[at:]) }})
 					errs := runRows(t, mesh)
 					wantPeer(t, errs[partner], 1, exitcode.Protocol)
-					if !strings.Contains(fmt.Sprint(errs[partner]), ring.ErrCorruptFrame.Error()+": table ") { // another one may have told it
+					if !strings.Contains(fmt.Sprint(errs[partner]), ring.ErrCorruptFrame.Error()+": table ") { // another rank may have reported it
 						t.Errorf("error %v, want ring.ErrCorruptFrame about a table", errs[partner])
 					}
 				})
@@ -147,8 +148,8 @@ func TestRowSumLiesInBlocks(t *testing.T) {
 	}
 }
 
-// TestRowSumCut breaks links at frames with rows. It fails if the rank that cannot send does
-// not name whom it sends to, or if anybody hangs.
+// TestRowSumCut cuts links at frames of rows. It verifies that the rank that cannot send names
+// its partner, and that no rank hangs.
 func TestRowSumCut(t *testing.T) {
 	inEachRowFrame(t, ringtest.Fault{Do: ringtest.Cut}, func(t *testing.T, partner int, errs []error) {
 		wantPeer(t, errs[1], partner, exitcode.Retry)
@@ -160,8 +161,8 @@ func TestRowSumCut(t *testing.T) {
 	})
 }
 
-// TestRowSumSilence has frames with rows never arrive. It fails if who waits for them blames
-// anybody else, or says another operation, or if anybody hangs.
+// TestRowSumSilence drops frames of rows. It verifies that the rank that waits for them names
+// the sender and the operation, and that no rank hangs.
 func TestRowSumSilence(t *testing.T) {
 	inEachRowFrame(t, ringtest.Fault{Do: ringtest.Silence}, func(t *testing.T, partner int, errs []error) {
 		wantPeer(t, errs[partner], 1, exitcode.Retry)
@@ -171,9 +172,8 @@ func TestRowSumSilence(t *testing.T) {
 	})
 }
 
-// TestRowSumCutAcross breaks a driver's links to other hosts at each frame with rows. It fails
-// if the workers of its host, drivers or not, do not blame a rank of another host, or if
-// anybody hangs.
+// TestRowSumCutAcross cuts the links of a driver to other hosts at each frame of rows. It
+// verifies that all workers of its host blame a rank of another host, and that no rank hangs.
 func TestRowSumCutAcross(t *testing.T) {
 	for _, hosts := range [][]int{{0, 0, 0, 1, 1, 2, 2, 3, 3}, {0, 0, 0, 1, 1, 2, 2}} {
 		cuts := 0
@@ -184,7 +184,7 @@ func TestRowSumCutAcross(t *testing.T) {
 				if len(hosts) == 9 {
 					link = &over[1].Across.Rounds[1]
 				}
-				*link = ringtest.WithFault(*link, ringtest.Fault{Segment: uint32(segment), Do: ringtest.Cut}) // its first operation: of two drivers the first has the bucket
+				*link = ringtest.WithFault(*link, ringtest.Fault{Segment: uint32(segment), Do: ringtest.Cut}) // of its first operation: the first of two drivers has the bucket
 				errs := make([]error, len(hosts))
 				ringtest.RunOnHostsOver(t, hosts, over, faulty(), func(g *ring.Group) error {
 					errs[g.Membership().Rank] = sumRowsOnce(t, g)
@@ -210,8 +210,8 @@ func TestRowSumCutAcross(t *testing.T) {
 	}
 }
 
-// TestRowSumWrongIDs has one rank give ids that do not ascend, or are no row. It fails if any
-// rank takes them, or does not end with 76, or if those who share its memory do not name it.
+// TestRowSumWrongIDs makes one rank pass ids that do not ascend or are out of range. It verifies
+// that all ranks end with exitcode.Protocol, and that the ranks which share its memory name it.
 func TestRowSumWrongIDs(t *testing.T) {
 	const wrong = 2
 	for name, change := range map[string]func(ids []uint32){
@@ -230,7 +230,7 @@ func TestRowSumWrongIDs(t *testing.T) {
 					op := func(g *ring.Group) error {
 						rank := g.Membership().Rank
 						s, err := g.NewRowSum(t.Context(), rowTables)
-						if err == nil { // else the wrong one was faster
+						if err == nil { // otherwise the faulty rank has ended the group already
 							ids, _ := s.Input(0, 1000)
 							for k := range ids {
 								ids[k] = uint32(k) * 1000
@@ -262,17 +262,17 @@ func TestRowSumWrongIDs(t *testing.T) {
 	}
 }
 
-// A pageForger is a memory whose worker writes other things in its exchange buffers than it should, or
-// into its ids of table 0, right before the given Sync.
-type pageForger struct {
+// bufferForger is a Memory whose worker overwrites its exchange buffer, or its ids of table 0,
+// before one Sync.
+type bufferForger struct {
 	ring.Memory
 	local, at, syncs int
 	arenas           [][]float32
-	page             []uint32
+	words            []uint32
 	ids              bool
 }
 
-func (f *pageForger) Arena(ctx context.Context, n int) ([][]float32, error) {
+func (f *bufferForger) Arena(ctx context.Context, n int) ([][]float32, error) {
 	parts, err := f.Memory.Arena(ctx, n)
 	if err == nil {
 		f.arenas = append(f.arenas, parts[f.local])
@@ -280,28 +280,28 @@ func (f *pageForger) Arena(ctx context.Context, n int) ([][]float32, error) {
 	return parts, err
 }
 
-func (f *pageForger) Sync(ctx context.Context) error {
+func (f *bufferForger) Sync(ctx context.Context) error {
 	if f.syncs++; f.syncs == f.at {
-		const words, head = 1<<16 + 32, 16 // of a buffer, and of what is before its data; a tail ends it
+		const size, head = 1<<16 + 32, 16 // words of a buffer with its tail, and words before its data
 		if f.ids {
-			forge(f.arenas[1], f.page)
-		} else { // the second agreement is by buffer 1, the third by buffer 0, after a Sync
-			forge(f.arenas[0][words*(f.at/2%2)+head:], f.page)
+			forge(f.arenas[1], f.words)
+		} else { // the second agreement uses buffer 1; the third uses buffer 0 and follows a Sync
+			forge(f.arenas[0][size*(f.at/2%2)+head:], f.words)
 		}
 	}
 	return f.Memory.Sync(ctx)
 }
 
-// TestRowSumForgedPages has one rank of a host lie about how many rows it has, or where its
-// part of the sum is. It fails if a number is believed that leads out of the memory that
-// there is.
-func TestRowSumForgedPages(t *testing.T) {
+// TestRowSumForgedBuffers makes one rank of a host post false row counts or a false place of its
+// part of the sum. It verifies that the others refuse numbers that lead out of the memory, and
+// name the rank.
+func TestRowSumForgedBuffers(t *testing.T) {
 	const wrong = 1
 	for name, tt := range map[string]struct {
-		at   int
-		page []uint32
-		ids  bool
-		says string
+		at    int
+		words []uint32
+		ids   bool
+		says  string
 	}{
 		"counts": {2, []uint32{1<<20 + 1, 2000}, false, "table 0: 1048577 rows, want at most 1048576"},
 		"place":  {4, []uint32{0, 1, 1 << 31, 5, 0, 1, 0, 1}, false, "table 0: rows from 2147483648 to 2147483653"},
@@ -312,11 +312,11 @@ func TestRowSumForgedPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				over := ringtest.HostTransports(onOne(3))
-				over[wrong].Memory = &pageForger{Memory: over[wrong].Memory, local: wrong, at: tt.at, page: tt.page, ids: tt.ids}
+				over[wrong].Memory = &bufferForger{Memory: over[wrong].Memory, local: wrong, at: tt.at, words: tt.words, ids: tt.ids}
 				ringtest.RunOnHostsOver(t, onOne(3), over, faulty(), func(g *ring.Group) error {
 					err := sumRowsOnce(t, g)
 					if g.Membership().Rank != wrong || exitcode.Of(err) == exitcode.Protocol {
-						wantPeer(t, err, wrong, exitcode.Protocol) // itself, it may only see that others leave
+						wantPeer(t, err, wrong, exitcode.Protocol) // the faulty rank itself may only see that others leave
 					} else if err != nil {
 						return nil
 					}
@@ -330,7 +330,8 @@ func TestRowSumForgedPages(t *testing.T) {
 	}
 }
 
-// TestRowSumTables fails if tables that cannot be, or that differ among ranks, are taken.
+// TestRowSumTables verifies that tables out of range, and tables that differ among ranks, are
+// errors.
 func TestRowSumTables(t *testing.T) {
 	ringtest.Run(t, 1, small(nil), func(g *ring.Group) error {
 		for _, tables := range [][]ring.Table{{{0, 1}}, {{1, 0}}, {{1<<31 + 1, 1}}, {{1, 1<<16 + 1}}, make([]ring.Table, ring.MaxTables+1)} {

@@ -13,13 +13,13 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// rows are what a rank has of a table in a sum.
+// rows are a rank's rows of a table.
 type rows struct {
 	ids    []uint32
 	values []float32
 }
 
-// rowsOf draws n rows at most of a table, by ascending ids.
+// rowsOf returns random rows of a table by ascending ids, n at most.
 func rowsOf(r *rand.Rand, t ring.Table, n int) rows {
 	var x rows
 	for range n {
@@ -33,14 +33,14 @@ func rowsOf(r *rand.Rand, t ring.Table, n int) rows {
 	return x
 }
 
-// A rowCase is what ranks sum: steps[k][rank][table].
+// rowCase is the input of several sums: steps[k][rank][table].
 type rowCase struct {
 	tables []ring.Table
 	dense  int
 	steps  [][][]rows
 }
 
-// rowCases are those of p ranks: disjoint, equal and missing ids, narrow and wide rows,
+// rowCases returns cases for p ranks: disjoint, equal and missing ids, narrow and wide rows, and
 // more rows from step to step.
 func rowCases(p int) map[string]rowCase {
 	r := rand.New(rand.NewPCG(1, uint64(p)))
@@ -83,12 +83,12 @@ func rowCases(p int) map[string]rowCase {
 
 // A rowResult is what a rank has after a step.
 type rowResult struct {
-	tables []rows // pieces put together
+	tables []rows // all pieces
 	dense  []float32
 }
 
-// run sums all steps on one rank and returns its results. It checks tails, and that
-// the result of the step before is still there.
+// run sums all steps on one rank and returns the results. It checks the tails, the counts, and
+// that the result of the previous step has not changed.
 func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
 	m := g.Membership()
 	s, err := g.NewRowSum(t.Context(), c.tables)
@@ -99,7 +99,7 @@ func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
 	for k, step := range c.steps {
 		for i, x := range step[m.Rank] {
 			if len(x.ids) == 0 && k%2 == 0 {
-				continue // no call is no rows
+				continue // a table without a call has no rows
 			}
 			ids, values := s.Input(i, len(x.ids))
 			copy(ids, x.ids)
@@ -124,7 +124,7 @@ func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
 			before := c.whole(s, s.Previous)
 			for i := range before {
 				if !slices.Equal(before[i].ids, results[k-1].tables[i].ids) || !slices.Equal(before[i].values, results[k-1].tables[i].values) {
-					return nil, fmt.Errorf("step %d: table %d: the result of the step before has changed", k, i)
+					return nil, fmt.Errorf("step %d: table %d: the result of the previous step has changed", k, i)
 				}
 			}
 		}
@@ -148,7 +148,7 @@ func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
 	return results, nil
 }
 
-// whole puts the pieces of a result together.
+// whole returns all pieces of a result as one.
 func (c rowCase) whole(s *ring.RowSum, result func(table, piece int) ([]uint32, []float32)) []rows {
 	all := make([]rows, len(c.tables))
 	for i := range all {
@@ -173,8 +173,8 @@ func (c rowCase) counts(step, table int) ring.RowCounts {
 	return n
 }
 
-// check compares a result with the sum in float64. Each of p-1 additions rounds by 2⁻²⁴
-// of a partial sum, which is below the sum of magnitudes.
+// check compares a result with the sum in float64. Each of p-1 additions rounds by 2⁻²⁴ of a
+// partial sum, which is below the sum of magnitudes.
 func (c rowCase) check(t *testing.T, step int, got rowResult) {
 	t.Helper()
 	for i, table := range c.tables {
@@ -214,7 +214,7 @@ func (c rowCase) check(t *testing.T, step int, got rowResult) {
 	}
 }
 
-// same checks that two results have equal bits.
+// same verifies that two results have equal bits.
 func (x rowResult) same(t *testing.T, what string, y rowResult) {
 	t.Helper()
 	sameBits(t, what+": dense", x.dense, y.dense)
@@ -226,7 +226,8 @@ func (x rowResult) same(t *testing.T, what string, y rowResult) {
 	}
 }
 
-// sumRows runs a case twice on all ranks, with run, and checks everything.
+// sumRows runs a case twice on all ranks and checks all results. over calls its argument on each
+// rank.
 func (c rowCase) sumRows(t *testing.T, p int, over func(fn func(g *ring.Group) error)) {
 	t.Helper()
 	var first []rowResult
@@ -251,9 +252,8 @@ func (c rowCase) sumRows(t *testing.T, p int, over func(fn func(g *ring.Group) e
 	}
 }
 
-// TestRowSumOnOneHost compares sums of rows with float64, and all ranks' bits with each
-// other and with another run's. If it failed, tables would be trained wrongly, or
-// replicas would drift apart.
+// TestRowSumOnOneHost compares sums of rows with float64, and the bits of all ranks with each
+// other and with a second run.
 func TestRowSumOnOneHost(t *testing.T) {
 	for p := 1; p <= 9; p++ {
 		for name, c := range rowCases(p) {
@@ -276,7 +276,7 @@ func TestRowSumOnHosts(t *testing.T) {
 	}
 }
 
-// TestRowSumFlat is TestRowSumOnOneHost for links alone, with those of rounds and without.
+// TestRowSumFlat is TestRowSumOnOneHost over links alone, with and without rounds.
 func TestRowSumFlat(t *testing.T) {
 	for _, p := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17} {
 		for name, c := range rowCases(p) {
@@ -290,8 +290,8 @@ func TestRowSumFlat(t *testing.T) {
 	}
 }
 
-// TestRowSumInOrder is TestRowSumFlat for rings that go through the ranks in a random order,
-// and for hosts that are come upon in another order than that of their ranks.
+// TestRowSumInOrder is TestRowSumFlat for rings that follow a random order of ranks, and for
+// hosts in another order than that of their ranks.
 func TestRowSumInOrder(t *testing.T) {
 	for _, p := range []int{2, 3, 4, 5, 8} {
 		for name, c := range rowCases(p) {
@@ -317,8 +317,8 @@ func TestRowSumInOrder(t *testing.T) {
 	}
 }
 
-// TestRowSumNotFinite fails if a NaN of one rank, or a sum that is too large, is not told of
-// on all ranks, or if a table that has none is blamed.
+// TestRowSumNotFinite verifies that all ranks learn of a NaN in one rank's rows and of a sum
+// that overflows, and that NonFinite names the right table.
 func TestRowSumNotFinite(t *testing.T) {
 	tables := []ring.Table{{Rows: 100, Width: 2}, {Rows: 1000, Width: 1}, {Rows: 2, Width: 1}}
 	for _, hosts := range [][]int{onOne(1), onOne(3), {0, 0, 1}, {0, 1, 2, 3}} {
@@ -360,7 +360,7 @@ func TestRowSumNotFinite(t *testing.T) {
 	}
 }
 
-// skewed draws n rows at most whose low ids are frequent.
+// skewed returns random rows, n at most, with frequent low ids.
 func skewed(r *rand.Rand, t ring.Table, n int) rows {
 	var x rows
 	for range n {
@@ -375,8 +375,8 @@ func skewed(r *rand.Rand, t ring.Table, n int) rows {
 	return x
 }
 
-// TestRowSumBytes fails if a host sends more than a tenth beyond what reduce-scatter of its own
-// rows and all-gather of the sum take, with 4 bytes for each id and each element.
+// TestRowSumBytes verifies that a host sends at most a tenth more than a reduce-scatter of its
+// own rows and an all-gather of the sum need, with 4 bytes for each id and each element.
 func TestRowSumBytes(t *testing.T) {
 	draws := 39_000
 	if testing.Short() {

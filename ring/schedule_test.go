@@ -179,10 +179,9 @@ func TestSpansLieInChunks(t *testing.T) {
 	}
 }
 
-// TestCubeSumsOnce runs the plan of doubling on sets of ranks, so that a missing
-// and a doubled contribution cannot cancel out, for every world size from 1 to
-// 17. It fails if a worker ends with anything but every rank once, or if what it
-// holds before an edge is not what held says.
+// TestCubeSumsOnce runs the plan of recursive doubling on sets of ranks, so that a missing and a
+// doubled contribution cannot cancel out. It verifies for 1 to 17 workers that each worker ends
+// with every rank once, and that cube.held tells what a worker has before each edge.
 func TestCubeSumsOnce(t *testing.T) {
 	for p := 1; p <= 17; p++ {
 		c := cube{p}
@@ -217,6 +216,7 @@ func TestCubeSumsOnce(t *testing.T) {
 	}
 }
 
+// plus returns the sum of a and b, element by element.
 func plus(a, b []int) []int {
 	sum := slices.Clone(a)
 	for i := range sum {
@@ -225,7 +225,7 @@ func plus(a, b []int) []int {
 	return sum
 }
 
-// onceEach has a one for each of the ranks of s, among p.
+// onceEach returns p counts: 1 for each rank of s, 0 for the others.
 func onceEach(p int, s span) []int {
 	set := make([]int, p)
 	for rank := s.lo; rank < s.hi; rank++ {
@@ -234,8 +234,8 @@ func onceEach(p int, s span) []int {
 	return set
 }
 
-// TestShares fails if the shares of all corners are not the whole, each element
-// once, or if partners across an edge do not have the halves of one share.
+// TestShares verifies that the shares of all corners have each element once, and that partners
+// across an edge have the two halves of one share.
 func TestShares(t *testing.T) {
 	for edges := range 6 {
 		c := cube{1 << edges}
@@ -261,9 +261,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestShardSpan fails if shards overlap, leave a gap, share a cache line, or
-// differ by more than one: elements would be summed twice or not at all, or
-// workers would take each other's cache lines away.
+// TestShardSpan verifies that shards cover the buffer without gaps, share no cache line, and
+// differ by one line at most.
 func TestShardSpan(t *testing.T) {
 	for count := 1; count <= 17; count++ {
 		for _, length := range []int{0, 1, 15, 16, 17, 16*count - 1, 16 * count, 16*count + 1, 5000, 16 * 17 * 30} {

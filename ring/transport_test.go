@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRoutesMatch fails if a route lacks its counterpart: a worker would dial
-// one that does not expect it, or wait for one that does not come.
+// TestRoutesMatch verifies that each route has its counterpart at the other end. Otherwise a
+// worker would dial a worker that does not expect it, or wait for one that does not dial.
 func TestRoutesMatch(t *testing.T) {
 	for p := 1; p <= 17; p++ {
 		ranks := make([]int, p)
@@ -37,8 +37,7 @@ func TestRoutesMatch(t *testing.T) {
 	}
 }
 
-// TestRoundRoutes fails if a worker's rounds are not those that PROTOCOL.md
-// describes: workers of two versions would not meet.
+// TestRoundRoutes verifies the rounds that PROTOCOL.md describes.
 func TestRoundRoutes(t *testing.T) {
 	tests := []struct {
 		p, me int

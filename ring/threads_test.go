@@ -12,10 +12,10 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestReview16Threads verifies that a group has the threads that its links need, on the ring, in rounds and between hosts,
-// whoever makes it, also where GOMAXPROCS says one; and that GOMAXPROCS stays where all data goes through memory. What
-// links over sockets ask for is tested beside them.
-func TestReview16Threads(t *testing.T) {
+// TestThreads verifies that a group raises GOMAXPROCS to the threads that its links need, on the
+// ring and between hosts, and leaves it alone if all data goes through memory. The packages of
+// links test what each kind of link needs.
+func TestThreads(t *testing.T) {
 	tests := []struct {
 		name  string
 		hosts []int // host of each rank
@@ -50,14 +50,14 @@ func TestReview16Threads(t *testing.T) {
 	}
 }
 
-// A threadLink asks for five threads.
+// threadLink is a link that needs five threads.
 type threadLink struct{ ring.Link }
 
 func (threadLink) Threads() int { return 5 }
 
-// TestReview16CoresInOnePlace fails if a package other than ring/cores asks the runtime for the number of cores: that knows
-// no quota, and workers, trainer and launcher would count differently.
-func TestReview16CoresInOnePlace(t *testing.T) {
+// TestCoresInOnePlace verifies that only package ring/cores asks the runtime for the number of
+// cores. The runtime knows no quota, so workers, trainer and launcher would count differently.
+func TestCoresInOnePlace(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}\n{{end}}", "ringtrain/...").Output()
 	if err != nil {
 		t.Fatal(err)
