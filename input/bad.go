@@ -6,8 +6,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// ErrFile is in the chain of errors that are about a whole file, such as that it has changed
-// while it was read. No number of bad records makes them good.
+// ErrFile is in the chain of errors about a whole file, for example a file that changed
+// during the read. MaxBad does not tolerate such errors.
 var ErrFile = errors.New("input: file")
 
 // badRecord reports whether err is about one record.
@@ -15,21 +15,21 @@ func badRecord(err error) bool {
 	return exitcode.Of(err) == exitcode.BadData && !errors.Is(err, ErrFile)
 }
 
-// Mark is how long the parts of a batch are.
+// Mark is the length of each part of a batch.
 type Mark struct{ labels, importance, rows, data, bags, pairs int }
 
-// Mark returns where b ends, for Restore.
+// Mark returns the current lengths of b for Restore.
 func (b *Batch) Mark() Mark {
 	x := &b.X.Bags
 	return Mark{len(b.Y), len(b.Importance), b.X.Dense.Rows, len(b.X.Dense.Data), len(x.Start), len(x.Slot)}
 }
 
-// Restore takes back what was added since m, also the parts of a record that is bad.
+// Restore removes everything added since m, including the parts of a bad record.
 func (b *Batch) Restore(m Mark) {
 	b.Y, b.Importance = b.Y[:m.labels], b.Importance[:min(m.importance, len(b.Importance))]
 	b.X.Dense.Rows, b.X.Dense.Data = m.rows, b.X.Dense.Data[:m.data]
 	x := &b.X.Bags
-	if m.bags == 0 && len(x.Start) > 0 { // the first record has begun the bags
+	if m.bags == 0 && len(x.Start) > 0 { // the first record started the bags
 		x.Start = x.Start[:1]
 		m.pairs = 0
 	} else {
@@ -38,12 +38,12 @@ func (b *Batch) Restore(m Mark) {
 	x.Slot, x.Weights = x.Slot[:m.pairs], x.Weights[:m.pairs]
 }
 
-// RecordShape is what the records of a data set have: so many columns of dense features, and
-// so many fields of pairs.
+// RecordShape is the shape of a data set's records: the columns of dense features and
+// the fields of pairs.
 type RecordShape struct{ Cols, Fields int }
 
-// LearnShape finds the shape of the records of d, by the first one that is good. It returns
-// the error of the first record if more than most are bad before that.
+// LearnShape returns the shape of the first good record of d. It returns the error of
+// the first record if more than most records before are bad.
 func LearnShape(d Dataset, most int64) (RecordShape, error) {
 	var b Batch
 	var first error
@@ -63,7 +63,7 @@ func LearnShape(d Dataset, most int64) (RecordShape, error) {
 	return RecordShape{}, first
 }
 
-// AppendEmpty adds an example that counts nothing, in the place of a record that is bad.
+// AppendEmpty adds an example without features for a bad record.
 func (b *Batch) AppendEmpty(s RecordShape) {
 	b.Y = append(b.Y, 0)
 	if s.Cols > 0 {

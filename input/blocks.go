@@ -2,38 +2,39 @@ package input
 
 import "math"
 
-// BlockBytes is the length of a block of text. A record belongs to the block that its line
-// begins in.
+// BlockBytes is the length of a block of text. A record belongs to the block in which
+// its line begins.
 const BlockBytes = 64 << 10
 
-// WindowBlocks is the number of blocks within which records are shuffled: 16 MiB of text.
+// WindowBlocks is the number of blocks of a window, within which records are shuffled:
+// 16 MiB of text.
 const WindowBlocks = 256
 
-// Blocked is a Dataset whose records lie in blocks that are read whole. An epoch goes
-// through the blocks in windows, so that a few blocks in memory are enough.
+// Blocked is a Dataset of blocks of records that are read whole. An epoch traverses the
+// blocks in windows, so that few blocks need memory at a time.
 type Blocked interface {
 	Dataset
 
-	// Blocks returns how many records each block has. It does not change.
+	// Blocks returns the number of records of each block. It does not change.
 	Blocks() *Blocks
 }
 
-// Sequential is a Dataset that may be slow to read in any other order than that of its files:
-// a Source then reads it in that order, whatever SourceConfig.Shuffle says.
+// Sequential is a Dataset that is slow in any order but that of its files. A Source
+// reads it in that order, whatever SourceConfig.Shuffle is.
 type Sequential interface{ Sequential() bool }
 
-// Blocks tells how many records each block of a data set has. It takes two bytes a block,
-// and eight more for each 64.
+// Blocks has the number of records of each block of a data set. It takes two bytes per
+// block, and eight more per 64 blocks.
 type Blocks struct {
 	counts []uint16
-	before []int64 // records before each stretch of sumBlocks blocks, and of all
+	before []int64 // records before each group of sumBlocks blocks, and in total
 }
 
-// sumBlocks is the number of blocks between two sums: finding a record adds up half of
-// them.
+// sumBlocks is the number of blocks between two sums. A search for a record adds half of
+// them on average.
 const sumBlocks = 64
 
-// NewBlocks returns the Blocks of these numbers of records, which it keeps.
+// NewBlocks returns the Blocks with the given numbers of records, which it keeps.
 func NewBlocks(counts []uint16) *Blocks {
 	s := &Blocks{counts: counts, before: make([]int64, 0, len(counts)/sumBlocks+2)}
 	sum := int64(0)
@@ -56,7 +57,7 @@ func (s *Blocks) Records() int { return int(min(s.before[len(s.before)-1], math.
 // Count returns the number of records of a block.
 func (s *Blocks) Count(block int) int { return int(s.counts[block]) }
 
-// First returns the number of records before a block, which may be the one past the end.
+// First returns the number of records before a block. block may be Len.
 func (s *Blocks) First(block int) int {
 	at := block / sumBlocks
 	sum := s.before[min(at, len(s.before)-1)]
@@ -66,7 +67,7 @@ func (s *Blocks) First(block int) int {
 	return int(sum)
 }
 
-// Find returns the block of a record and the record's number in it.
+// Find returns the block of a record and the record's index in it.
 func (s *Blocks) Find(record int) (block, place int) {
 	low, high := 0, len(s.before)-1 // before[low] <= record < before[high]
 	for high-low > 1 {

@@ -11,17 +11,17 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Expand turns file names and glob patterns (those of filepath.Match) into the
-// files that are there, in the order of the patterns and sorted within one.
+// Expand returns the files that match file names and glob patterns (those of
+// filepath.Match), in the order of the patterns and sorted within a pattern.
 //
-// A relative pattern is looked up in each root in turn, and the first root that
-// has a match gives all of them; without roots it is looked up in the working
-// directory. A name that exists as it stands is a file, even if it reads like a
-// pattern. Folders do not match a pattern.
+// Expand searches a relative pattern in each root in turn; the first root with a match
+// gives all files of the pattern. Without roots it searches the working directory. A
+// name that exists is a file, even if it looks like a pattern. Folders do not match a
+// pattern.
 //
-// A pattern without a match, a malformed one and a folder are errors that name
-// every place where they were looked for; they are returned all at once. Their
-// code is exitcode.NoInput, and exitcode.Usage for a malformed pattern.
+// A pattern without a match, a malformed one and a folder are errors that name every
+// searched location. Expand returns all errors at once. Their code is exitcode.NoInput,
+// and exitcode.Usage for a malformed pattern.
 func Expand(roots, patterns []string) ([]string, error) {
 	var files []string
 	var faults []error
@@ -35,7 +35,7 @@ func Expand(roots, patterns []string) ([]string, error) {
 	return files, nil
 }
 
-// place is a pattern in one root. fixed is the part that is no pattern.
+// place is a pattern in one root. fixed is the part without wildcards.
 type place struct{ fixed, pattern string }
 
 func (p place) String() string { return filepath.Join(p.fixed, p.pattern) }
@@ -66,8 +66,7 @@ func places(roots []string, pattern string) []place {
 	return all
 }
 
-// files returns what matches at p: the file of that name, or the files of the
-// pattern.
+// files returns the matches of p: the file of that name, or the files of the pattern.
 func (p place) files() ([]string, error) {
 	name := p.String()
 	if p.pattern == "" {
@@ -88,19 +87,19 @@ func (p place) files() ([]string, error) {
 	var files []string
 	for _, n := range names {
 		if info, err := os.Stat(n); err != nil || !info.IsDir() {
-			files = append(files, n) // one that vanished is missed when it is opened
+			files = append(files, n) // opening reports a file that disappears
 		}
 	}
 	return files, nil
 }
 
-// literal escapes what a pattern would take for more than itself.
+// literal escapes the wildcards in dir.
 func literal(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// ExpandFolder finds a folder as Expand finds a file that is no pattern: in the first
-// root that has it. The code of its errors is exitcode.NoInput.
+// ExpandFolder returns the folder called name in the first root that has it. The code of
+// its errors is exitcode.NoInput.
 func ExpandFolder(roots []string, name string) (string, error) {
 	if name == "" {
 		return "", exitcode.With(exitcode.NoInput, errors.New("input folder has an empty name"))
@@ -121,8 +120,8 @@ func ExpandFolder(roots []string, name string) (string, error) {
 	return "", exitcode.With(exitcode.NoInput, fmt.Errorf("no input folder %s; looked for %s", name, strings.Join(looked, ", ")))
 }
 
-// ExpandText is Expand, and a folder stands for its files but for those whose names begin with
-// a dot or an underscore, which tools leave beside the data.
+// ExpandText is Expand, but a folder stands for its files. Files whose names begin with
+// a dot or an underscore do not count; tools leave such files beside the data.
 func ExpandText(roots, patterns []string) ([]string, error) {
 	all := make([]string, len(patterns))
 	for i, p := range patterns {
@@ -136,7 +135,8 @@ func ExpandText(roots, patterns []string) ([]string, error) {
 	return Expand(roots, all)
 }
 
-// isFile reports whether a root before the first folder called name has a file of that name.
+// isFile reports whether a file called name is in a root before the first folder of that
+// name.
 func isFile(roots []string, name string) bool {
 	for _, p := range places(roots, name) {
 		if info, err := os.Stat(p.String()); err == nil {

@@ -16,23 +16,23 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// File is an input file that is read from beginning to end. Where it begins
-// with the two bytes of gzip, 1f 8b, or the four of zstd, 28 b5 2f fd, Read
-// returns what is inside, as far as the limits allow.
+// File is an input file that is read sequentially. If it begins with the two bytes of
+// gzip, 1f 8b, or the four of zstd, 28 b5 2f fd, Read returns the decompressed content,
+// within the limits.
 type File struct {
-	Name  string // as it was opened
+	Name  string // the name passed to OpenFile
 	Bytes int64  // on disk
 	Gzip  bool
 	Zstd  bool
-	Most  int64 // bytes that it can hold: Bytes, or of gzip and zstd what the limits allow
+	Most  int64 // maximum content: Bytes, or the limit for gzip and zstd
 
 	io.Reader
 	file *os.File
-	zstd *zstd.Decoder // nil: it is no zstd
+	zstd *zstd.Decoder // nil if the file is not zstd
 }
 
-// OpenFile opens an input file and looks whether it is gzip. For the codes of
-// its errors see [OpenRaw] and [ReadError].
+// OpenFile opens an input file and detects its compression. See [OpenRaw] and
+// [ReadError] for the codes of its errors.
 func OpenFile(name string, limits Limits) (*File, error) {
 	raw, size, err := OpenRaw(name)
 	if err != nil {
@@ -51,7 +51,7 @@ func OpenFile(name string, limits Limits) (*File, error) {
 	case f.Gzip:
 		plain, err = gzip.NewReader(buffered)
 	case f.Zstd:
-		// One goroutine, and the window that zstd itself accepts without --long.
+		// Use one goroutine, and the window that zstd itself accepts without --long.
 		f.zstd, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		plain = f.zstd
 	default:
@@ -72,9 +72,8 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// OpenRaw opens an input file as it lies on disk and returns its size. A file
-// that is missing or may not be read carries exitcode.NoInput, as does a
-// folder; what else goes wrong exitcode.IO.
+// OpenRaw opens an input file without decompression and returns its size. The error has
+// exitcode.NoInput if the file is missing, unreadable or a folder, else exitcode.IO.
 func OpenRaw(name string) (*os.File, int64, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -95,9 +94,9 @@ func OpenRaw(name string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// ReadError says which file could not be read, and gives the error a code:
-// exitcode.IO if the system refused, else exitcode.BadData, since then the file
-// ended early or its compression is broken.
+// ReadError adds the file name and a code to a read error: exitcode.IO for an error of
+// the system, else exitcode.BadData, because the file ended early or its compression is
+// broken.
 func ReadError(name string, err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return exitcode.With(exitcode.IO, fmt.Errorf("input: %s: %w", name, pe.Err))

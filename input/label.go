@@ -7,8 +7,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Value returns the label v as Batch.Y holds it, or an error that says which
-// labels are right, with the code exitcode.BadData.
+// Value returns the label v as a value of Batch.Y. An invalid label is an error with the
+// valid range and the code exitcode.BadData.
 func (l Labels) Value(v float64) (float32, error) {
 	switch {
 	case l.Classes > 0:
@@ -35,5 +35,5 @@ func badLabel(format string, args ...any) error {
 	return exitcode.With(exitcode.BadData, fmt.Errorf(format, args...))
 }
 
-// Finite tells whether x is neither infinite nor NaN.
+// Finite reports whether x is neither infinite nor NaN.
 func Finite(x float32) bool { return x-x == 0 }

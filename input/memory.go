@@ -4,21 +4,21 @@ import "io"
 
 const (
 	memoryBlock = 1 << 20 // length of the blocks of a Memory
-	leastBlock  = 4 << 10 // of the first one, as long as it has no more
+	leastBlock  = 4 << 10 // minimum length of the first block
 )
 
-// Memory holds the contents of a file in blocks. It grows with what really
-// arrives: it trusts no length, copies the first block alone, and takes at most
-// twice its contents, or one block more. The zero Memory is empty.
+// Memory stores the content of a file in blocks. It grows with the received bytes and
+// trusts no declared length. It copies only the first block, and takes at most twice the
+// content or one additional block. The zero Memory is empty.
 type Memory struct {
 	blocks [][]byte
 	size   int64
 }
 
-// Size returns the number of bytes held.
+// Size returns the number of stored bytes.
 func (m *Memory) Size() int64 { return m.size }
 
-// ReadFrom adds everything that r has, as io.ReaderFrom says.
+// ReadFrom appends the content of r, as io.ReaderFrom specifies.
 func (m *Memory) ReadFrom(r io.Reader) (int64, error) {
 	before := m.size
 	for {
@@ -33,7 +33,7 @@ func (m *Memory) ReadFrom(r io.Reader) (int64, error) {
 	}
 }
 
-// room returns where the next bytes go, at least one.
+// room returns space for the next bytes, at least one.
 func (m *Memory) room() []byte {
 	if m.size == int64(len(m.blocks))*memoryBlock {
 		n := memoryBlock
@@ -50,8 +50,8 @@ func (m *Memory) room() []byte {
 	return (*last)[used:]
 }
 
-// View returns the bytes from off on that lie in one piece, at least one. They
-// must not be changed. It panics if off is not in [0, Size).
+// View returns the contiguous bytes from off on, at least one. The caller must not
+// change them. View panics if off is not in [0, Size).
 func (m *Memory) View(off int64) []byte {
 	if off < 0 || off >= m.size {
 		panic("input: view outside the memory")
@@ -60,7 +60,7 @@ func (m *Memory) View(off int64) []byte {
 	return m.blocks[off/memoryBlock][off-at : min(m.size-at, memoryBlock)]
 }
 
-// ReadAt copies what is held at off to p, as io.ReaderAt says.
+// ReadAt copies bytes from off on to p, as io.ReaderAt specifies.
 func (m *Memory) ReadAt(p []byte, off int64) (int, error) {
 	n := 0
 	for n < len(p) && off+int64(n) < m.size {

@@ -15,19 +15,19 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Output is a file being written. It appears under its name when Commit
-// returns nil, whole, and not at all before.
+// Output is a file being written. The file appears under its name, complete, when Commit
+// returns nil.
 type Output struct {
 	name, beside string
 	file         *os.File // nil after Commit or Close
 	buffer       *bufio.Writer
-	gzip         *gzip.Writer // nil: not compressed
+	gzip         *gzip.Writer // nil if not compressed
 	w            io.Writer
 }
 
-// Create begins the file name, compressed by gzip if the name ends in .gz. If
-// the file exists and overwrite is false, or if it cannot be created, the error
-// carries exitcode.CannotCreate. The same bytes written give the same file.
+// Create starts the file name, compressed by gzip if the name ends in .gz. The error has
+// exitcode.CannotCreate if the file exists and overwrite is false, or if it cannot be
+// created. Equal content gives equal files.
 func Create(name string, overwrite bool) (*Output, error) {
 	o, err := CreateRaw(name, overwrite)
 	if err == nil && strings.HasSuffix(name, ".gz") {
@@ -55,14 +55,14 @@ func CreateRaw(name string, overwrite bool) (*Output, error) {
 	return o, nil
 }
 
-// Write adds p to the file. Its errors carry exitcode.IO.
+// Write appends p to the file. Its errors carry exitcode.IO.
 func (o *Output) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)
 	return n, o.fault(err)
 }
 
-// Commit brings everything to the disk and gives the file its name. It ends the
-// Output, also when it returns an error, which carries exitcode.IO.
+// Commit flushes the file to the disk and renames it to its name. The Output must not be
+// used afterwards. An error carries exitcode.IO.
 func (o *Output) Commit() error {
 	defer o.Close()
 	if o.gzip != nil {
@@ -87,7 +87,7 @@ func (o *Output) Commit() error {
 	return nil
 }
 
-// Close takes back what was not committed. After Commit it does nothing.
+// Close removes an uncommitted file. After Commit it does nothing.
 func (o *Output) Close() error {
 	if o.file == nil {
 		return nil

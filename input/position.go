@@ -6,8 +6,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// span returns the places [first, last) of the epoch that make up the global
-// batch at p, and the position after it. The last batch of an epoch is short.
+// span returns the range [first, last) of the global batch at p in its epoch, and the
+// position after it. The last batch of an epoch is short.
 func (p Position) span(batch, records int) (first, last int, after Position) {
 	first = int(p.Offset)
 	last = first + min(batch, records-first)
@@ -15,7 +15,7 @@ func (p Position) span(batch, records int) (first, last int, after Position) {
 	return first, last, after.wrap(records)
 }
 
-// wrap writes the end of an epoch as the beginning of the next.
+// wrap replaces the end of an epoch by the start of the next one.
 func (p Position) wrap(records int) Position {
 	if p.Offset == int64(records) {
 		return Position{Epoch: p.Epoch + 1}
@@ -23,7 +23,7 @@ func (p Position) wrap(records int) Position {
 	return p
 }
 
-// check refuses a position that lies outside the data.
+// check returns an error if the position is outside the data.
 func (p Position) check(records int) error {
 	if p.Epoch < 0 || p.Offset < 0 || p.Offset > int64(records) {
 		return exitcode.With(exitcode.BadData, fmt.Errorf(

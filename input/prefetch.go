@@ -2,33 +2,33 @@ package input
 
 import "sync"
 
-// slot is a batch on its way between the goroutines that read ahead and Next.
+// slot is a batch that circulates between the prefetching goroutines and Next.
 type slot struct {
 	share share
 	batch Batch
-	after Position      // the place after batch
+	after Position      // position after batch
 	err   error         // instead of a batch
-	done  chan struct{} // receives once for each batch that is read, or could not be
+	done  chan struct{} // receives a value for each batch that was read or failed
 }
 
-// prefetch reads batches ahead of Next. A fixed number of slots goes around:
+// prefetch reads batches ahead of Next. A fixed number of slots circulates:
 //
-//	Next ── free ──► the next share of the order, one goroutine at a time ──► reading, side by side
+//	Next ── free ──► the next share of the order, one goroutine at a time ──► parallel reads
 //	  ▲                                  │ full, in order                        │ done
 //	  └──────────────────────────────────┴───────────────────────────────────────┘
 //
-// The channels have room for all slots, so only an empty one blocks.
+// The channels have space for all slots, so only receives block.
 type prefetch struct {
 	free, full chan *slot
-	waiting    *slot // of full, for whose done Next waits; a call that was cancelled leaves it
+	waiting    *slot // slot that Next waits for; kept after a cancelled call
 
-	mu     sync.Mutex // of reader
+	mu     sync.Mutex // guards reader
 	reader *reader
 	wait   sync.WaitGroup
 }
 
-// startPrefetch reads from r, which is the prefetcher's from now on, with so many goroutines,
-// until an error or until closed is closed.
+// startPrefetch starts goroutines that read from r until an error or until closed is
+// closed. The prefetcher owns r from now on.
 func startPrefetch(r *reader, slots, goroutines int, closed <-chan struct{}) *prefetch {
 	slots += goroutines - 1
 	p := &prefetch{free: make(chan *slot, slots), full: make(chan *slot, slots), reader: r}
@@ -56,8 +56,8 @@ func (p *prefetch) run(closed <-chan struct{}) {
 	}
 }
 
-// next returns a slot with the next share of the order, which it has put into full. It
-// returns nil when closed is closed.
+// next returns a slot with the next share of the order after it has put the slot into
+// full. It returns nil when closed is closed.
 func (p *prefetch) next(closed <-chan struct{}) *slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()

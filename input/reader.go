@@ -2,22 +2,22 @@ package input
 
 import "fmt"
 
-// reader makes batches, one after another, from a data set. Next goes on in the order; fill
-// may be called from several goroutines.
+// reader makes consecutive batches from a data set. next must be called by one goroutine
+// at a time; fill may be called by several goroutines.
 type reader struct {
 	data   Dataset
 	config SourceConfig
 	at     Position
 	epoch  int64 // of order
 	order  sequence
-	shape  RecordShape // where some may be bad
+	shape  RecordShape // if bad records are tolerated
 }
 
 // share is this rank's part of a global batch.
 type share struct {
 	at      Position
 	global  int // examples of the global batch
-	first   int // place of the first example here
+	first   int // position of the first example in the global batch
 	records []int
 }
 
@@ -26,7 +26,7 @@ func (r *reader) enter(epoch int64) {
 	r.epoch, r.order = epoch, newSequence(r.data, r.config.Shuffle, r.config.Seed, epoch)
 }
 
-// next replaces s by this rank's share of the global batch at r.at, and moves on.
+// next sets s to this rank's share of the global batch at r.at, and advances.
 func (r *reader) next(s *share) {
 	if r.at.Epoch != r.epoch {
 		r.enter(r.at.Epoch)
@@ -38,7 +38,7 @@ func (r *reader) next(s *share) {
 	r.at = after
 }
 
-// fill replaces b by the records of a share.
+// fill sets b to the records of a share.
 func (r *reader) fill(b *Batch, s *share) error {
 	b.Reset()
 	b.Epoch, b.Offset, b.Global, b.First = s.at.Epoch, s.at.Offset, s.global, s.first
@@ -59,7 +59,7 @@ func (r *reader) fill(b *Batch, s *share) error {
 	return nil
 }
 
-// append adds records to b. Bad ones keep their places if the job tolerates any.
+// append adds records to b. Tolerated bad records keep their positions.
 func (r *reader) append(b *Batch, records []int) error {
 	if r.config.MaxBad == 0 {
 		return AppendRecords(b, r.data, records)

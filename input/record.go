@@ -1,6 +1,6 @@
 package input
 
-// Record returns the number in the data set, from 0, of example i of a batch that Next
+// Record returns the index in the data set, from 0, of example i of a batch that Next
 // has returned.
 func (s *Source) Record(b *Batch, i int) int {
 	c := s.reader.config

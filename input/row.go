@@ -6,9 +6,8 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// DenseRow adds a dense row to b.X and returns it for the caller to fill; what
-// it holds before that is unspecified. It panics if b has rows of another
-// length.
+// DenseRow adds a dense row to b.X and returns it for the caller to fill. Its initial
+// content is unspecified. DenseRow panics if b has rows of another length.
 func (b *Batch) DenseRow(cols int) []float32 {
 	m := &b.X.Dense
 	if m.Rows > 0 && m.Cols != cols {
@@ -20,8 +19,9 @@ func (b *Batch) DenseRow(cols int) []float32 {
 	return m.Data[at:]
 }
 
-// Bags returns the bags of b for the caller to add an example of so many fields: pairs with
-// Add, and an End for each field. It panics if b has examples of another number of fields.
+// Bags returns the bags of b, to which the caller adds an example with the given number
+// of fields: pairs with Add, and an End for each field. It panics if b has examples with
+// another number of fields.
 func (b *Batch) Bags(fields int) *tensor.Bags {
 	bags := &b.X.Bags
 	if bags.Fields != fields {
@@ -33,7 +33,7 @@ func (b *Batch) Bags(fields int) *tensor.Bags {
 	return bags
 }
 
-// SetImportance says how much the last example of b counts, beside others that count 1.
+// SetImportance sets the weight of the last example of b. Without it the weight is 1.
 func (b *Batch) SetImportance(w float32) {
 	if w == 1 && len(b.Importance) == 0 {
 		return

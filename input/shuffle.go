@@ -5,27 +5,25 @@ import (
 	"math/bits"
 )
 
-// rounds is the number of mixing rounds of an order: with fewer, some orders of
-// five records come visibly more often than others (tested).
+// rounds is the number of mixing rounds of an order. With fewer rounds some orders of
+// five records are visibly more frequent than others (tested).
 const rounds = 6
 
-// order is the order of the records of one epoch: a permutation of [0, n) that
-// is computed element by element.
+// order is the order of the records of one epoch: a permutation of [0, n) that is
+// computed element by element.
 //
-// The records are written as the pairs (l, r) of a grid of rows × cols ≥ n. Each
-// round moves l by a keyed hash of r and then r by a keyed hash of l, which is a
-// Feistel network over a grid that need not be square: undoing the two additions
-// in reverse gives l and r back, so every round is a bijection of the grid. Where
-// it leads outside [0, n) the walk goes on until it is back inside (Black and
-// Rogaway, "Ciphers with arbitrary finite domains", 2002). The grid has fewer
-// than rows cells too many, so that hardly ever happens.
+// The records are pairs (l, r) in a grid of rows × cols ≥ n. Each round adds a keyed
+// hash of r to l and then a keyed hash of l to r: a Feistel network over a grid that
+// need not be square. Subtracting the hashes in reverse order restores l and r, so every
+// round is a bijection of the grid. If the result is outside [0, n), the rounds are
+// repeated until it is inside (cycle walking: Black and Rogaway, "Ciphers with arbitrary
+// finite domains", 2002). The grid has fewer than rows surplus cells, so this is rare.
 type order struct {
-	n, rows, cols uint64 // n 0: the order of the files
+	n, rows, cols uint64 // n = 0: the order of the files
 	keys          [2 * rounds]uint64
 }
 
-// newOrder returns the order of n records in an epoch. It is a function of its
-// arguments only.
+// newOrder returns the order of n records in an epoch. It depends only on its arguments.
 func newOrder(seed uint64, epoch int64, n int) order {
 	rows := uint64(math.Sqrt(float64(n)))
 	for rows*rows < uint64(n) {
@@ -40,7 +38,7 @@ func newOrder(seed uint64, epoch int64, n int) order {
 	return o
 }
 
-// at returns the record at place i of the epoch, for i in [0, n).
+// at returns the record at position i of the epoch, for i in [0, n).
 func (o *order) at(i int) int {
 	if o.n == 0 {
 		return i
@@ -58,9 +56,8 @@ func (o *order) at(i int) int {
 	}
 }
 
-// append appends the records of the places [from, to) to dst, which must lie in [0, n). Four
-// walks side by side take less time than one after the other: each is a chain of
-// multiplications.
+// append appends the records of the positions [from, to), which must be in [0, n), to
+// dst. It interleaves four walks, because each is a chain of dependent multiplications.
 func (o *order) append(dst []int, from, to int) []int {
 	for ; o.n > 0 && from+4 <= to; from += 4 {
 		i := uint64(from)
@@ -94,7 +91,7 @@ func (o *order) append(dst []int, from, to int) []int {
 	return dst
 }
 
-// after returns the cell of the grid that follows (l, r).
+// after returns the cell after (l, r).
 func (o *order) after(l, r uint64) (uint64, uint64) {
 	if r++; r == o.cols {
 		return l + 1, 0

@@ -9,46 +9,46 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// ErrClosed is what Next returns after Close.
+// ErrClosed is the error of Next after Close.
 var ErrClosed = errors.New("input: source is closed")
 
-// SourceConfig says how a Source walks over its data. All ranks of a job have
-// equal ones but for Rank, Prefetch and Readers.
+// SourceConfig configures a Source. It must be equal on all ranks of a job except for
+// Rank, Prefetch and Readers.
 type SourceConfig struct {
 	Batch      int    // examples in a global batch, over all ranks
-	Rank, Size int    // which rank's share of how many
-	Shuffle    bool   // else the order of the files
-	Seed       uint64 // of the order
-	Prefetch   int    // batches read ahead by goroutines; 0: Next reads
-	Readers    int    // of these goroutines; 0: one. Each more reads one batch more ahead
+	Rank, Size int    // rank and world size
+	Shuffle    bool   // false means the order of the files
+	Seed       uint64 // seed of the order
+	Prefetch   int    // number of prefetched batches; 0: Next reads
+	Readers    int    // number of prefetching goroutines; 0 means one. Each additional one prefetches one more batch
 
-	// MaxBad is how many records may be bad. A bad record keeps its place, as an example
-	// without features, with the label 0 and the weight 0: see Batch.Bad. It is the caller who
-	// adds up, over all ranks, whether there are more. 0: a bad record is an error of Next.
+	// MaxBad is the number of tolerated bad records. A bad record keeps its position as
+	// an example without features, with label 0 and weight 0: see Batch.Bad. The caller
+	// adds the numbers over all ranks and compares the sum with MaxBad. With 0 a bad
+	// record is an error of Next.
 	MaxBad int64
 
-	// SumReduction gives every example the weight 1. Without it the weight is
-	// 1 / Batch.Global: the sum over all ranks is then the mean.
+	// SumReduction gives every example the weight 1. Otherwise the weight is 1 /
+	// Batch.Global, so that the sum over all ranks is the mean.
 	SumReduction bool
 }
 
-// Source hands out one rank's shares of global batches, for ever, epoch after
-// epoch. One goroutine at a time may use it, but for Close.
+// Source returns one rank's shares of global batches, epoch after epoch without end.
+// Only one goroutine at a time may use it, except for Close.
 type Source struct {
 	reader reader
-	ahead  *prefetch // nil: Next reads
-	share  share     // then that of Next
+	ahead  *prefetch // nil if Next reads
+	share  share     // used by Next without prefetch
 	at     Position
-	err    error // the first one of Next, which cannot be passed
+	err    error // first error of Next, which is permanent
 	closed chan struct{}
 	close  sync.Once
 }
 
-// NewSource starts a walk over d at a position; the zero Position is the
-// beginning. It returns an error if d is empty (exitcode.BadData), if the
-// position lies outside the data (exitcode.BadData), or if Batch or Prefetch is
-// out of range (exitcode.Usage). d stays the caller's, to be closed after the
-// Source. NewSource panics if c.Rank is not in [0, c.Size).
+// NewSource returns a Source over d that starts at a position; the zero Position is the
+// start of the data. The error is exitcode.BadData if d is empty or the position is
+// outside the data, and exitcode.Usage if a field of c is out of range. The caller owns
+// d and closes it after the Source. NewSource panics if c.Rank is not in [0, c.Size).
 func NewSource(d Dataset, c SourceConfig, at Position) (*Source, error) {
 	Share(0, c.Rank, c.Size)
 	if err := c.check(); err != nil {
@@ -90,14 +90,14 @@ func (c SourceConfig) check() error {
 	return errors.Join(faults...)
 }
 
-// Next replaces b by this rank's share of the next global batch. The last batch
-// of an epoch is short, and a share may be empty: b then has no examples, but
-// Epoch, Offset and Global as on every rank. The buffers of b are exchanged for
-// others of the Source, so nothing is allocated once they have grown.
+// Next sets b to this rank's share of the next global batch. The last batch of an epoch
+// is short. A share may be empty: b then has no examples, but Epoch, Offset and Global
+// as on every rank. Next exchanges the buffers of b for others of the Source, so it
+// allocates nothing after they have grown.
 //
-// An error of the data set comes when its batch is due, names the place and is
-// returned by every later call. When ctx ends, Next returns its cause and no
-// batch is lost. After an error b has no meaning.
+// Next returns an error of the data set for the batch that contains it, with its
+// position, and again in every later call. When ctx ends, Next returns its cause and
+// loses no batch. After an error the content of b is undefined.
 func (s *Source) Next(ctx context.Context, b *Batch) error {
 	if s.err != nil {
 		return s.err
@@ -120,7 +120,7 @@ func (s *Source) Next(ctx context.Context, b *Batch) error {
 	return nil
 }
 
-// receive exchanges b for the next batch that was read ahead.
+// receive exchanges b for the next prefetched batch.
 func (s *Source) receive(ctx context.Context, b *Batch) error {
 	p := s.ahead
 	if p.waiting == nil {
@@ -150,8 +150,8 @@ func (s *Source) receive(ctx context.Context, b *Batch) error {
 	return nil
 }
 
-// Position returns the place after the batch that Next returned last. Batches
-// that were read ahead do not count.
+// Position returns the position after the last batch that Next has returned. Prefetched
+// batches do not count.
 func (s *Source) Position() Position { return s.at }
 
 // StepsPerEpoch returns the number of global batches in an epoch.
@@ -160,9 +160,9 @@ func (s *Source) StepsPerEpoch() int64 {
 	return (n-1)/batch + 1
 }
 
-// Close ends the reading ahead and makes Next return ErrClosed. It waits for a
-// read under way, and does not close the data set. It may be called more than
-// once, and while Next waits.
+// Close stops the prefetch and makes Next return ErrClosed. It waits for a read in
+// progress and does not close the data set. It may be called more than once and during
+// Next.
 func (s *Source) Close() error {
 	s.close.Do(func() { close(s.closed) })
 	if s.ahead != nil {

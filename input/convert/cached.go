@@ -17,20 +17,20 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Values of Spec.Cache beside a folder.
+// Values of Spec.Cache other than a folder.
 const (
 	CacheAuto = "auto"
 	CacheOff  = "off"
 )
 
-// lines is the records of text.
+// lines is a data set of text records.
 type lines interface {
 	cache.Text
-	Sequential() bool // compressed text is read in the order of its files
+	Sequential() bool // true for compressed text
 }
 
-// openLines opens files of lines, of which the text of compressed ones may lie in paths (see
-// text.Config).
+// openLines opens files of text. paths may have the decompressed text of compressed
+// files (see text.Config).
 func (s Spec) openLines(paths []string) (lines, error) {
 	switch s.Format {
 	case "csv", "criteo":
@@ -47,9 +47,9 @@ func (s Spec) openLines(paths []string) (lines, error) {
 
 // cached opens text, or the cache of its records.
 //
-// A cache is made first where the text of a compressed file does not fit into memory; else in
-// the background, where Spec.Cache is a folder, or the records of more than one window of text
-// are read more than once.
+// If the text of a compressed file does not fit into memory, cached first makes a cache.
+// Otherwise it makes a cache in the background if Spec.Cache is a folder, or if the
+// records of more than one window of text are read several times.
 func (s Spec) cached() (input.Dataset, error) {
 	if s.Notice == nil {
 		s.Notice = func(string) {}
@@ -91,7 +91,7 @@ func (s Spec) cached() (input.Dataset, error) {
 	return cache.Behind(c, set, s.Notice), nil
 }
 
-// adopted has the plan of columns know what was learnt of the records of a cache.
+// adopted passes the statistics of a cache's records to the plan of columns.
 func (s Spec) adopted(made *cache.Set) (input.Dataset, error) {
 	if s.Columns == nil {
 		return made, nil
@@ -114,8 +114,8 @@ func (s Spec) plain() (input.Dataset, error) {
 	return set, nil
 }
 
-// MakeCache makes the cache of the records of s, unless there is one that fits, and returns its
-// name. Formats of other files than text, and Cache off, are exitcode.Usage.
+// MakeCache makes the cache of the records of s, unless a valid one exists, and returns
+// its name. For formats other than text, and for Cache off, the error is exitcode.Usage.
 func MakeCache(ctx context.Context, s Spec) (name string, records int, err error) {
 	dir := s.Cache
 	if dir == "" || dir == CacheAuto {
@@ -143,8 +143,8 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 	return c.Name(), made.Len(), made.Close()
 }
 
-// survey reports whether the text of a compressed file is too large for memory, and how large
-// all files are.
+// survey reports whether the text of a compressed file is too large for memory, and the
+// total size of the files.
 func (s Spec) survey() (large bool, size int64, err error) {
 	for _, name := range s.Files {
 		_, l, err := text.Packed(name, s.Limits)
@@ -160,8 +160,8 @@ func (s Spec) survey() (large bool, size int64, err error) {
 	return large, size, nil
 }
 
-// makeCache makes a cache of files of which some are compressed: their text is inflated beside
-// the cache, and removed afterwards.
+// makeCache makes a cache of files of which some are compressed. It decompresses their
+// text into the cache's folder and removes the text afterwards.
 func (s Spec) makeCache(ctx context.Context, c cache.Config) (err error) {
 	dir, err := os.MkdirTemp(c.Dir, "text-")
 	if err != nil {
@@ -191,7 +191,7 @@ func (s Spec) isPlain(name string) bool {
 	return err == nil && !packed
 }
 
-// inflate writes the text of a file to the file to.
+// inflate writes the decompressed text of a file to the file to.
 func (s Spec) inflate(to, name string) error {
 	out, err := input.CreateRaw(to, false)
 	if err != nil {
@@ -204,11 +204,11 @@ func (s Spec) inflate(to, name string) error {
 	return out.Commit()
 }
 
-// key says all of s that the records of text depend on.
+// key returns all fields of s on which the records of text depend.
 func (s Spec) key() string {
 	columns := ""
 	if s.Columns != nil {
-		s.Features = 0 // which are the columns'
+		s.Features = 0 // determined by the columns
 		columns = fmt.Sprintf(" header=%t separator=%q columns=%s learn=%t", s.Header, s.Separator, s.Columns.Digest(), s.Learn)
 	}
 	return fmt.Sprintf("%s base=%d features=%d max_features=%d classes=%d binary=%t absent=%t dense=%t",

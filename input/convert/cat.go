@@ -9,14 +9,14 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Cat prints n records from number from on as JSON, one object a line; n < 0
-// means all the rest.
+// Cat prints n records from index from on as JSON, one object per line. n < 0 means all
+// remaining records.
 //
 //	{"record":0,"label":5,"features":[0,0.5]}
 //	{"record":0,"label":1,"ids":[3,7],"values":[1,0.25]}
 //
-// Numbers are in their shortest form that gives the same float32. A record that
-// is not there is exitcode.Usage, a fault of w exitcode.IO.
+// Numbers have the shortest form that parses to the same float32. An index out of range
+// is exitcode.Usage, an error of w exitcode.IO.
 func Cat(w io.Writer, s Spec, from, n int) error {
 	d, err := Open(s)
 	if err != nil {
@@ -36,7 +36,7 @@ func Cat(w io.Writer, s Spec, from, n int) error {
 	for i := from; i < last; i++ {
 		b.Reset()
 		if err := d.Append(&b, i); err != nil {
-			out.Flush() // the records before
+			out.Flush() // write the records before
 			return err
 		}
 		line = appendRecord(line[:0], i, &b)

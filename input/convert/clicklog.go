@@ -15,15 +15,15 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A ClickLog is a drawn click log to be written as files.
+// A ClickLog is a drawn click log that MakeClicks writes as files.
 type ClickLog struct {
 	synth.ClickLog
-	TestRows int    // of the second file; Rows are of the first
+	TestRows int    // records of the second file; Rows are those of the first
 	Format   string // libsvm, vw, csv or tfrecord
-	Numbers  int    // csv: so many of the first fields are columns of numbers
+	Numbers  int    // csv: number of leading fields that are numeric columns
 }
 
-// Formats of a click log's files, and the ends of their names.
+// clickFormats has the formats of a click log's files and their file name extensions.
 var clickFormats = []struct{ name, extension string }{
 	{"libsvm", ".libsvm"}, {"vw", ".vw"}, {"csv", ".csv"}, {"tfrecord", ".tfrecords"},
 }
@@ -37,15 +37,15 @@ func ClickFormats() []string {
 	return names
 }
 
-// A DrawnFile is a file that MakeClicks wrote. AUC and LogLoss are those of the hidden
-// model on its records: no trained model can be expected to do better.
+// A DrawnFile is a file of MakeClicks. AUC and LogLoss are those of the hidden model on
+// its records, the best that a trained model can be expected to reach.
 type DrawnFile struct {
 	Name         string
 	Rows, Clicks int
 	AUC, LogLoss float64
 }
 
-// String is one line for people.
+// String returns the file as a line of text.
 func (f DrawnFile) String() string {
 	return fmt.Sprintf("%s: %d records, %.1f %% clicks; the hidden model has AUC %.4f, log loss %.4f",
 		f.Name, f.Rows, 100*float64(f.Clicks)/float64(f.Rows), f.AUC, f.LogLoss)
@@ -59,7 +59,7 @@ func (f DrawnFile) String() string {
 //	csv       1,3f2a90c1,0b77e254,…  under a line of names, label,C1,C2,…
 //	tfrecord  label (int64), ids, values
 //
-// A string of a csv file is 8 hexadecimal digits, one for each id; a number of the
+// A string of a csv file has 8 hexadecimal digits and is unique to its id. A number of the
 // first columns, I1 to I<Numbers>, is the place of the id in its field, from 0. Memory
 // does not grow with the records. dir and errors are as those of [Make].
 func MakeClicks(ctx context.Context, c ClickLog, dir string) ([]DrawnFile, error) {
@@ -81,7 +81,7 @@ func MakeClicks(ctx context.Context, c ClickLog, dir string) ([]DrawnFile, error
 	return []DrawnFile{train, test}, nil
 }
 
-// check tells all that is wrong with c, as exitcode.Usage.
+// check returns all errors of c, as exitcode.Usage.
 func (c ClickLog) check() error {
 	errs := []error{c.ClickLog.Check()}
 	if c.TestRows < 1 {
@@ -96,7 +96,7 @@ func (c ClickLog) check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// extension ends the names of the files; "" for a format that is not known.
+// extension returns the file name extension, "" for an unknown format.
 func (c ClickLog) extension() string {
 	for _, f := range clickFormats {
 		if f.name == c.Format {
@@ -106,7 +106,8 @@ func (c ClickLog) extension() string {
 	return ""
 }
 
-// freshNames returns the paths of files in dir, which is created. None of them exists.
+// freshNames creates dir and returns the paths of files in it. It is an error if one
+// exists.
 func freshNames(dir string, files []string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output: %w", err))
@@ -122,7 +123,7 @@ func freshNames(dir string, files []string) ([]string, error) {
 	return names, nil
 }
 
-// write writes one split. The file appears when it is whole.
+// write writes one split. The file appears complete.
 func (c ClickLog) write(ctx context.Context, rows int, split synth.Split, name string) (DrawnFile, error) {
 	log := c.ClickLog
 	log.Rows = rows
@@ -150,7 +151,7 @@ func (c ClickLog) write(ctx context.Context, rows int, split synth.Split, name s
 	return f, out.Commit()
 }
 
-// appendNames adds the first line of a csv file.
+// appendNames adds the header of a csv file.
 func (c ClickLog) appendNames(dst []byte) []byte {
 	dst = append(dst, "label"...)
 	for f := range c.Fields {
@@ -163,7 +164,8 @@ func (c ClickLog) appendNames(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// encoder returns what fills the text of a part. Its memory is its own.
+// encoder returns a function that encodes the text of a part. Each function has its own
+// memory.
 func (c ClickLog) encoder(d synth.Draws) func(p *clickPart) {
 	row := c.rowEncoder()
 	var ids []uint32
@@ -179,7 +181,7 @@ func (c ClickLog) encoder(d synth.Draws) func(p *clickPart) {
 	}
 }
 
-// rowEncoder returns what adds a record to a text, in the format of c.
+// rowEncoder returns the function that appends a record to a text in the format of c.
 func (c ClickLog) rowEncoder() func(dst []byte, label uint8, ids []uint32) []byte {
 	switch c.Format {
 	case "vw":

@@ -6,7 +6,7 @@ import (
 	"runtime"
 )
 
-// partRows is the number of records that are drawn at a time.
+// partRows is the number of records of a part.
 const partRows = 4096
 
 // A clickPart is the records [first, last), drawn and encoded.
@@ -16,11 +16,11 @@ type clickPart struct {
 	labels        []uint8
 	probabilities []float64
 
-	done chan struct{} // a value once the part is filled
+	done chan struct{} // receives a value when the part is filled
 }
 
-// inOrder has each core fill parts, which put gets in the order of the records. It
-// holds two parts a core, however many records there are.
+// inOrder fills parts on all cores and passes them to put in the order of the records.
+// It keeps two parts per core in memory.
 func inOrder(ctx context.Context, rows int, newFill func() func(*clickPart), put func(*clickPart) error) error {
 	cores := runtime.GOMAXPROCS(0)
 	work, free := make(chan *clickPart, 2*cores), make(chan *clickPart, 2*cores)
@@ -37,7 +37,7 @@ func inOrder(ctx context.Context, rows int, newFill func() func(*clickPart), put
 	for range cap(free) {
 		free <- &clickPart{done: make(chan struct{}, 1)}
 	}
-	var waiting []*clickPart // given to the cores, in order
+	var waiting []*clickPart // parts being filled, in order
 	for first := 0; first < rows || len(waiting) > 0; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -61,8 +61,8 @@ func inOrder(ctx context.Context, rows int, newFill func() func(*clickPart), put
 	return nil
 }
 
-// knownModel counts what the hidden model scores, in bounded memory: scores of one
-// bin are ties, which changes the AUC by less than 1e-6.
+// knownModel accumulates the scores of the hidden model in bounded memory. Scores of one
+// bin count as ties, which changes the AUC by less than 1e-6.
 type knownModel struct {
 	counts [2][1 << 16]int64 // by label
 	loss   float64
@@ -81,10 +81,10 @@ func (k *knownModel) add(p *clickPart) {
 }
 
 // result returns the number of clicks, and AUC and mean log loss of the hidden model.
-// The AUC of records of one label is NaN.
+// The AUC is NaN if all labels are equal.
 func (k *knownModel) result() (clicks int, auc, logLoss float64) {
 	var zeros, ones int64
-	above := 0.0 // pairs in which the click has the higher score; ties count half
+	above := 0.0 // number of pairs with a higher score of the click; ties count half
 	for i, n := range k.counts[1] {
 		z := k.counts[0][i]
 		above += float64(n) * (float64(zeros) + float64(z)/2)

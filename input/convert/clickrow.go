@@ -28,8 +28,8 @@ func appendVW(dst []byte, label uint8, ids []uint32) []byte {
 	return append(dst, '\n')
 }
 
-// appendCSV adds a record. Of the first fields, whose first ids are starts, it writes
-// numbers.
+// appendCSV appends a record. The first len(starts) fields are numbers: the offset of
+// the id from the first id of its field.
 func appendCSV(dst []byte, label uint8, ids, starts []uint32) []byte {
 	dst = append(dst, '0'+label)
 	for f, id := range ids {
@@ -47,7 +47,7 @@ func appendCSV(dst []byte, label uint8, ids, starts []uint32) []byte {
 	return append(dst, '\n')
 }
 
-// categoryOf spreads ids over all 32-bit words; no two ids have the same word.
+// categoryOf maps ids injectively to 32-bit words.
 func categoryOf(id uint32) uint32 {
 	id *= 0x9e3779b1
 	id ^= id >> 16
@@ -55,8 +55,8 @@ func categoryOf(id uint32) uint32 {
 	return id ^ id>>13
 }
 
-// exampleEncoder returns what adds a record of a TFRecord file, whose ids have the
-// values ones.
+// exampleEncoder returns the function that appends a record of a TFRecord file. The
+// values of its ids are ones.
 func exampleEncoder(ones []float32) func(dst []byte, label uint8, ids []uint32) []byte {
 	var encoder tfrecord.Encoder
 	var example []byte
@@ -65,12 +65,12 @@ func exampleEncoder(ones []float32) func(dst []byte, label uint8, ids []uint32) 
 	return func(dst []byte, label uint8, ids []uint32) []byte {
 		example = encoder.AppendSparse(example[:0], float32(label), ids, ones)
 		to.text = dst
-		records.Write(example) // never fails: appended does not
+		records.Write(example) // never fails, because appended does not
 		return to.text
 	}
 }
 
-// appended is a writer into memory.
+// appended is a writer to memory.
 type appended struct{ text []byte }
 
 func (a *appended) Write(p []byte) (int, error) {

@@ -10,14 +10,14 @@ import (
 	"ringtrain/input/tfrecord"
 )
 
-// Convert writes the records of src, in order, to the one file of dst, which is
-// compressed by gzip if its name ends in .gz. Labels become int64 features if
-// all of them are whole and dst.FloatLabel is not set; dst.Base is added to ids. Dense
-// records with a shape may become a folder of images, which must not exist.
+// Convert writes the records of src, in order, to the file of dst. It compresses the
+// file by gzip if its name ends in .gz. Labels become int64 features if all of them are
+// whole and dst.FloatLabel is not set. dst.Base is added to ids. Dense records with a
+// shape may become a folder of images, which must not exist.
 //
-// It returns an error with exitcode.Usage for a pair of formats that does not
-// fit, exitcode.CannotCreate if dst exists and dst.Overwrite is not set, and
-// those of [Open]. No file is left behind after an error.
+// The error is exitcode.Usage for an impossible pair of formats, exitcode.CannotCreate
+// if dst exists and dst.Overwrite is not set, or that of [Open]. After an error no file
+// is left.
 func Convert(ctx context.Context, src, dst Spec) error {
 	if err := dst.checkWritten(); err != nil {
 		return err
@@ -45,7 +45,7 @@ func Convert(ctx context.Context, src, dst Spec) error {
 	return write(ctx, d, dst)
 }
 
-// checkWritten refuses what Convert cannot write.
+// checkWritten returns an error if Convert cannot write s.
 func (s Spec) checkWritten() error {
 	switch {
 	case s.Format != "tfrecord" && s.Format != "libsvm" && s.Format != "images":
@@ -60,7 +60,8 @@ func (s Spec) checkWritten() error {
 	return nil
 }
 
-// survey reads all records once: are they dense, and are all labels whole?
+// survey reads all records and reports whether they are dense and whether all labels are
+// whole numbers.
 func survey(ctx context.Context, d input.Dataset) (dense, whole bool, err error) {
 	var b input.Batch
 	whole = true
@@ -72,14 +73,14 @@ func survey(ctx context.Context, d input.Dataset) (dense, whole bool, err error)
 		if ctx.Err() != nil {
 			return false, false, context.Cause(ctx)
 		}
-		const most = 1 << 24 // whole numbers beyond are not all float32
+		const most = 1 << 24 // float32 cannot represent all larger whole numbers
 		y := b.Y[0]
 		whole = whole && y >= -most && y <= most && y == float32(int32(y))
 	}
 	return b.X.Dense.Cols > 0, whole, nil
 }
 
-// write writes all records of d to the file of s, which appears when it is whole.
+// write writes all records of d to the file of s. The file appears complete.
 func write(ctx context.Context, d input.Dataset, s Spec) error {
 	out, err := input.Create(s.Files[0], s.Overwrite)
 	if err != nil {
@@ -103,7 +104,8 @@ func write(ctx context.Context, d input.Dataset, s Spec) error {
 	return out.Commit()
 }
 
-// writer returns what writes the one record of a batch in the format of s.
+// writer returns the function that writes the single record of a batch in the format of
+// s.
 func (s Spec) writer(w io.Writer) func(b *input.Batch) error {
 	if s.Format == "libsvm" {
 		lines := libsvm.NewWriter(w, s.Base)

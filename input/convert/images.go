@@ -16,9 +16,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// writeImages writes the records of d as a folder of PNG images, one folder for each
-// class: DIR/7/00042.png is record 42. The folder appears when it is whole, and must not be
-// there before.
+// writeImages writes the records of d as a folder of PNG images with one folder per
+// class: DIR/7/00042.png is record 42. The folder must not exist, and appears complete.
 func writeImages(ctx context.Context, d input.Dataset, s Spec) (err error) {
 	to := s.Files[0]
 	if _, err := os.Lstat(to); err == nil {
@@ -56,7 +55,7 @@ func writeImages(ctx context.Context, d input.Dataset, s Spec) (err error) {
 	return exitcode.With(exitcode.IO, os.Rename(beside, to))
 }
 
-// shapeOf is the shape that the records of d have, or that said is.
+// shapeOf returns the shape of the records of d, or said if it is set.
 func shapeOf(d input.Dataset, said []int) (image.Shape, error) {
 	dims := said
 	if len(dims) == 0 {
@@ -78,11 +77,11 @@ func shapeOf(d input.Dataset, said []int) (image.Shape, error) {
 	return s, nil
 }
 
-// maxClasses bounds the folders that are made.
+// maxClasses is the maximum number of class folders.
 const maxClasses = 1 << 16
 
-// makeClasses makes the folder, and one in it for each class up to the largest label.
-// Their names are the labels, with as many digits as the largest has.
+// makeClasses makes the folder, and in it one folder for each class up to the largest
+// label. Their names are the labels, with as many digits as the largest label.
 func makeClasses(ctx context.Context, d input.Dataset, folder string) ([]string, error) {
 	var b input.Batch
 	most := 0

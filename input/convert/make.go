@@ -11,18 +11,18 @@ import (
 	"ringtrain/input/synth"
 )
 
-// Kinds returns what Make can draw.
+// Kinds returns the kinds of data that Make can draw.
 func Kinds() []string { return []string{"linear", "digits", "clicks"} }
 
-// Make writes to the folder dir exactly the records that a job with
-// input.synthetic and train.seed: seed reads, and returns the files:
+// Make writes the records of a job with input.synthetic and train.seed: seed to the
+// folder dir, and returns the files:
 //
 //	linear   linear.tfrecords: features [1], label (float)
 //	digits   four IDX files with the names of MNIST's
 //	clicks   clicks_train.tfrecords, clicks_test.tfrecords: label (int64), ids, values
 //
-// dir is created if it is missing. If one of the files exists nothing is written
-// and the error carries exitcode.CannotCreate. After any error no file is left.
+// Make creates dir if necessary. If one of the files exists, Make writes nothing and the
+// error carries exitcode.CannotCreate. After any error no file is left.
 func Make(kind string, seed uint64, dir string) ([]string, error) {
 	outputs, err := drawn(kind, seed)
 	if err != nil {
@@ -48,7 +48,7 @@ func Make(kind string, seed uint64, dir string) ([]string, error) {
 	return names, nil
 }
 
-// output is a file to be written.
+// output is a file to write.
 type output struct {
 	name  string
 	write func(name string) error
@@ -70,7 +70,7 @@ func drawn(kind string, seed uint64) ([]output, error) {
 	return nil, usage("no data %q to draw, want one of %s", kind, strings.Join(Kinds(), ", "))
 }
 
-// records is a TFRecord file of what draw returns.
+// records returns the TFRecord file of the records of draw.
 func records(name string, draw func() input.Dataset, s Spec) output {
 	return output{name, func(path string) error {
 		s.Format, s.Files = "tfrecord", []string{path}
@@ -78,7 +78,7 @@ func records(name string, draw func() input.Dataset, s Spec) output {
 	}}
 }
 
-// images is a pair of IDX files.
+// images returns a pair of IDX files.
 func images(prefix string, seed uint64, n int, split synth.Split) []output {
 	pixels, labels := synth.DigitsBytes(seed, n, split)
 	return []output{

@@ -12,58 +12,59 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Spec describes a data set in files, read or to be written. The names of the
-// fields are those of the keys input.train.* of a job.
+// Spec describes a data set in files, to read or to write. The fields have the names of
+// the keys input.train.* of a job.
 type Spec struct {
 	Format string   // idx, images, tfrecord, libsvm, vw, csv, criteo
-	Files  []string // tfrecord, libsvm, vw, csv, criteo: in this order; exactly one to write. images: files without labels, instead of a folder
+	Files  []string // tfrecord, libsvm, vw, csv, criteo: the files in order; exactly one to write. images: files without labels, instead of a folder
 
 	Images, Labels string // idx: the two files; images: the folder, and none
 
 	Shape  []int    // images: height, width, channels
 	Resize int      // images: as in image.Config
-	Names  []string // images: the classes in their order; nil: those of the folder, sorted
+	Names  []string // images: the classes in order; nil means those of the folder, sorted
 
 	Label, IDs, Values string // tfrecord: names of features; empty as in tfrecord.Config
 	Compression        string // tfrecord, to read: auto (or empty), none, gzip, zlib
 	Base               int    // libsvm: the index of id 0
 
-	Columns   *column.Plan // tfrecord, csv, criteo: what the columns become; of tfrecord nil: label, ids and values
+	Columns   *column.Plan // tfrecord, csv, criteo: the conversion of columns; nil for tfrecord means label, ids and values
 	Learn     bool         // the plan learns from these records
-	Keys      bool         // the key column goes into Batch.Keys
+	Keys      bool         // put the key column into Batch.Keys
 	Header    bool         // csv: the first line names the columns
-	Separator byte         // csv: 0 is a comma
+	Separator byte         // csv: 0 means a comma
 
 	Dense bool // tfrecord: Values are dense features; libsvm, vw: rows are made dense
 
-	Features  int          // 0: what the files hold
-	Limits    input.Limits // of compressed files, and of ids where Features is 0
-	LabelRule input.Labels // which labels are right
+	Features  int          // 0: the number in the files
+	Limits    input.Limits // of compressed files, and of ids if Features is 0
+	LabelRule input.Labels // the valid labels
 
-	// Later leaves what is long and is not needed to know the data set in its files,
-	// until Load of a [Later], or until a record is asked for. A format may ignore it.
+	// Later postpones long reads that are not needed to describe the data set until Load
+	// of a [Later] or the first record. A format may ignore it.
 	Later bool
 
-	// Cache says where the parsed records of text are kept: auto (or empty), off, or a folder.
-	// CacheDir is the folder of auto, without which nothing is kept. Again says that the
-	// records are read more than once. Notice is told what becomes of a cache; nil: nobody is.
+	// Cache is the location of the parsed records of text: auto (or empty), off, or a
+	// folder. CacheDir is the folder of auto; without it there is no cache. Again means
+	// that the records are read several times. Notice, unless nil, receives messages
+	// about a cache.
 	Cache, CacheDir string
 	Again           bool
 	Notice          func(string)
 
-	// Tolerate opens text of which some records are bad; see input.SourceConfig.MaxBad.
+	// Tolerate permits bad records of text; see input.SourceConfig.MaxBad.
 	Tolerate bool
 
-	FloatLabel bool // tfrecord, to write: labels are floats even where all are whole
+	FloatLabel bool // tfrecord, to write: write float labels even if all are whole
 	Overwrite  bool // to write: replace a file that exists
 }
 
-// Later is a data set that Open may have left in its files. Load reads it, or
-// returns what is wrong with it, as Open does without Spec.Later.
+// Later is a data set that Open may not have read completely. Load reads it, or returns
+// the error that Open returns without Spec.Later.
 type Later interface{ Load() error }
 
-// Open opens a data set to read. The errors are those of the format's package;
-// a format that is not there is exitcode.Usage.
+// Open opens a data set to read. The errors are those of the format's package; an
+// unknown format is exitcode.Usage.
 func Open(s Spec) (input.Dataset, error) {
 	switch s.Format {
 	case "idx":
@@ -96,8 +97,8 @@ func Open(s Spec) (input.Dataset, error) {
 	return nil, usage("format is %q, want idx, images, tfrecord, libsvm, vw, csv or criteo", s.Format)
 }
 
-// openFields opens text with separated fields, as openLines does. Criteo's has tabs, and neither
-// header nor quotes.
+// openFields opens text with separated fields, as openLines does. Criteo's format has
+// tabs, no header and no quotes.
 func (s Spec) openFields(paths []string) (*csvfile.Set, error) {
 	c := csvfile.Config{
 		Format: s.Format, Columns: s.Columns, Learn: s.Learn, Keys: s.Keys, Header: s.Header, Separator: s.Separator,

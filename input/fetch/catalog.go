@@ -1,16 +1,16 @@
 package fetch
 
-// set is a named data set: files that lie in a folder of that name.
+// set is a named data set: the files of a folder of that name.
 type set struct {
 	name  string
-	bases []string // where it is published: URLs that a remote name is added to
+	bases []string // URL prefixes of the published files
 	files []file
 }
 
 // file is one file of a set.
 type file struct {
-	path   string // in the set's folder, with slashes
-	remote string // below a base
+	path   string // path in the set's folder, with slashes
+	remote string // path below a base
 	bytes  int64
 	sha256 string
 }

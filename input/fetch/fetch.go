@@ -1,6 +1,6 @@
-// Package fetch brings named data sets to this machine: over HTTP from where
-// they are published, from a mirror, or from a folder. Sizes and SHA-256 sums of
-// all files are part of the program, so it does not matter who hands them out.
+// Package fetch copies named data sets to this machine: over HTTP from the publisher or
+// a mirror, or from a folder. The program contains sizes and SHA-256 sums of all files,
+// so the source need not be trusted.
 package fetch
 
 import (
@@ -19,10 +19,10 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Progress is told how many bytes of a file are here. It may be nil.
+// Progress receives the number of bytes of a file so far. It may be nil.
 type Progress func(file string, done, total int64)
 
-// Names returns the data sets that Fetch knows.
+// Names returns the data sets of Fetch.
 func Names() []string {
 	var names []string
 	for _, s := range catalog() {
@@ -31,17 +31,17 @@ func Names() []string {
 	return names
 }
 
-// Fetch brings the data set name into the folder to/name. A file that is there
-// and right is kept. Another is read to a file beside, compared with its sum and
-// then renamed, so what has the right name has the right bytes.
+// Fetch copies the data set name into the folder to/name. It keeps an existing file with
+// the right sum. It writes another file under a temporary name, verifies the sum and
+// renames the file, so a file with the right name has the right bytes.
 //
-// from is "" for the published places, one after another; else a base URL
-// (http:// or https://) or a folder, which holds the files as they are
-// published, as ringtrain keeps them, or in a folder of the set's name.
+// from is "" for the published locations in order. Otherwise it is a base URL (http://
+// or https://) or a folder that has the files as published, as ringtrain stores them, or
+// in a folder of the set's name.
 //
-// Codes: exitcode.Usage for an unknown name, exitcode.NoInput for a file that is
-// nowhere, exitcode.BadData for one with a wrong sum, exitcode.IO for a network
-// that fails, exitcode.CannotCreate for a folder that cannot be written.
+// Codes: exitcode.Usage for an unknown name, exitcode.NoInput for a file in no location,
+// exitcode.BadData for a wrong sum, exitcode.IO for a network failure,
+// exitcode.CannotCreate for a folder that cannot be written.
 func Fetch(ctx context.Context, name, from, to string, progress Progress) error {
 	for _, s := range catalog() {
 		if s.name == name {
@@ -74,7 +74,7 @@ func (s set) fetch(ctx context.Context, from, to string, progress Progress) erro
 	return nil
 }
 
-// places returns where to look for f, in order.
+// places returns the locations of f in order.
 func (s set) places(f file, from string) []string {
 	if from == "" {
 		var all []string
@@ -91,8 +91,8 @@ func (s set) places(f file, from string) []string {
 	return all
 }
 
-// isAt tells whether the right file is there. One that is missing or wrong is
-// not; one that cannot be read is an error.
+// isAt reports whether target is the right file. It returns false for a missing or wrong
+// file and an error for an unreadable one.
 func (f file) isAt(target string) (bool, error) {
 	r, size, err := input.OpenRaw(target)
 	if err != nil {
@@ -112,9 +112,9 @@ func (f file) isAt(target string) (bool, error) {
 	return hex.EncodeToString(hash.Sum(nil)) == f.sha256, nil
 }
 
-// fetch takes f from the first place that has it right. If none has, the errors
-// of all places come back, but for those that are merely missing if some place
-// has another fault.
+// fetch copies f from the first location that has the right file. If none has, it
+// returns the errors of all locations, without those of missing files if there are
+// others.
 func (f file) fetch(ctx context.Context, places []string, target string, progress Progress) error {
 	var faults, missing []error
 	for _, place := range places {
@@ -136,7 +136,7 @@ func (f file) fetch(ctx context.Context, places []string, target string, progres
 	return errors.Join(faults...)
 }
 
-// take reads f from one place.
+// take copies f from one location.
 func (f file) take(ctx context.Context, place, target string, progress Progress) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -167,7 +167,8 @@ func (f file) take(ctx context.Context, place, target string, progress Progress)
 	return out.Commit()
 }
 
-// length says how many bytes came; after one too many the rest was not read.
+// length describes the number of received bytes. After one byte too many the rest was
+// not read.
 func length(n, want int64) string {
 	if n > want {
 		return fmt.Sprintf("more than %d bytes", want)

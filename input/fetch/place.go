@@ -13,12 +13,12 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// stallTimeout ends a transfer that brings no byte for so long.
+// stallTimeout is the time without a byte after which a transfer ends.
 const stallTimeout = 30 * time.Second
 
 var errStalled = fmt.Errorf("nothing arrived for %v", stallTimeout)
 
-// open opens a URL or a file. What it returns ends with ctx.
+// open opens a URL or a file. The reader fails when ctx ends.
 func open(ctx context.Context, place string) (io.ReadCloser, error) {
 	if !strings.HasPrefix(place, "http://") && !strings.HasPrefix(place, "https://") {
 		f, _, err := input.OpenRaw(place)
@@ -28,7 +28,7 @@ func open(ctx context.Context, place string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
-	request.Header.Set("Accept-Encoding", "identity") // the sums are of the files as they lie there
+	request.Header.Set("Accept-Encoding", "identity") // the sums are those of the published files
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = stallTimeout
 	transport.DisableKeepAlives = true
@@ -43,8 +43,8 @@ func open(ctx context.Context, place string) (io.ReadCloser, error) {
 	return response.Body, nil
 }
 
-// guard passes a transfer on, tells how far it is, and ends it when it stalls
-// or when its context does.
+// guard forwards a transfer, reports its progress, and ends it when it stalls or its
+// context ends.
 type guard struct {
 	ctx    context.Context
 	r      io.Reader
@@ -53,7 +53,7 @@ type guard struct {
 	report func(done int64)
 }
 
-// watch guards r, which must end with ctx; cancel ends ctx.
+// watch guards r, which must fail when ctx ends; cancel ends ctx.
 func watch(ctx context.Context, cancel context.CancelCauseFunc, r io.Reader) *guard {
 	return &guard{ctx: ctx, r: r, timer: time.AfterFunc(stallTimeout, func() { cancel(errStalled) })}
 }
