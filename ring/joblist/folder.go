@@ -15,7 +15,7 @@ import (
 // runtimeFolders lists where this user's processes on this host may leave what others of
 // this user's are to find, best first. The first goes with the user's last session. A
 // process that cron has started may know the second alone, so whoever reads looks into all.
-func runtimeFolders(getenv func(string) string) []string {
+func folders(getenv func(string) string) []string {
 	var list []string
 	if dir := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		if _, err := os.Stat(dir); err == nil { // it is not ours to make

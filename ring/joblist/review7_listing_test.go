@@ -33,15 +33,15 @@ func TestReview7OtherHosts(t *testing.T) {
 		{"before a reboot", "earlier-boot/1", self.Host, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			text, err := json.Marshal(listingFile{Command: "run", Address: "127.0.0.1:1", PID: 1, HostID: tt.hostID, Host: tt.host, Since: time.Now()})
+			text, err := json.Marshal(entryFile{Command: "run", Address: "127.0.0.1:1", PID: 1, HostID: tt.hostID, Host: tt.host, Since: time.Now()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join(dir, "1-00"+listingSuffix)
+			path := filepath.Join(dir, "1-00"+entrySuffix)
 			if err := os.WriteFile(path, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if list, errs := readListings(dir); len(list) != 0 || len(errs) != 0 {
+			if list, errs := readFolder(dir); len(list) != 0 || len(errs) != 0 {
 				t.Errorf("listed are %v, and %v is wrong, want nothing", list, errs)
 			}
 			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) == tt.stays {

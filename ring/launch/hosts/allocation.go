@@ -81,7 +81,7 @@ func slurmAllocation(e environ.Vars) (*Allocation, error) {
 	for i, name := range nodes {
 		hosts[i] = Host{Name: name, Slots: slots[i]}
 	}
-	return settleAllocation(&Allocation{"Slurm", e.Get(id), hosts}, list, e.Get("SLURMD_NODENAME"))
+	return finishAllocation(&Allocation{"Slurm", e.Get(id), hosts}, list, e.Get("SLURMD_NODENAME"))
 }
 
 // slurmSlots are the slots of each of n hosts.
@@ -89,14 +89,14 @@ func slurmSlots(e environ.Vars, n int) ([]int, error) {
 	const tasks, each, cores = "SLURM_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE"
 	switch {
 	case e.Any(tasks):
-		return repeated(tasks, e.Get(tasks), n)
+		return expandCounts(tasks, e.Get(tasks), n)
 	case e.Any(each):
 		count, err := parseSlots(each, e.Get(each))
 		return slices.Repeat([]int{count}, n), err
 	case !e.Any(cores):
 		return nil, environ.Incomplete([]string{"SLURM_JOB_NODELIST"}, []string{tasks})
 	}
-	slots, err := repeated(cores, e.Get(cores), n)
+	slots, err := expandCounts(cores, e.Get(cores), n)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func slurmSlots(e environ.Vars, n int) ([]int, error) {
 }
 
 // repeated reads n numbers as Slurm writes them: "3,2(x2),1" is 3, 2, 2, 1.
-func repeated(name, text string, n int) ([]int, error) {
+func expandCounts(name, text string, n int) ([]int, error) {
 	var all []int
 	for word := range strings.SplitSeq(text, ",") {
 		number, times, isRepeated := strings.Cut(word, "(x")
@@ -174,7 +174,7 @@ func lsfAllocation(e environ.Vars) (*Allocation, error) {
 		}
 		hosts = append(hosts, h)
 	}
-	return settleAllocation(&Allocation{"LSF", e.Get(id), hosts}, list, "")
+	return finishAllocation(&Allocation{"LSF", e.Get(id), hosts}, list, "")
 }
 
 // maxNodeFile bounds a file of hosts: one line for each slot.
@@ -200,12 +200,12 @@ func allocationOfFile(scheduler, id, variable, path string) (*Allocation, error)
 			hosts = append(hosts, Host{Name: name, Slots: 1})
 		}
 	}
-	return settleAllocation(&Allocation{scheduler, id, hosts}, variable+": "+path, "")
+	return finishAllocation(&Allocation{scheduler, id, hosts}, variable+": "+path, "")
 }
 
 // settleAllocation checks the hosts, which come from a place, and joins those of one
 // name. own is what the scheduler calls this host, "" where it does not say.
-func settleAllocation(a *Allocation, place, own string) (*Allocation, error) {
+func finishAllocation(a *Allocation, place, own string) (*Allocation, error) {
 	if len(a.Hosts) == 0 {
 		return nil, fmt.Errorf("%s: no host in it", place)
 	}
@@ -214,12 +214,12 @@ func settleAllocation(a *Allocation, place, own string) (*Allocation, error) {
 			return nil, fmt.Errorf("%s: host %d is %s, want a name or an address", place, i+1, phrase.Quote(h.Name))
 		}
 	}
-	names := ownNames()
-	names.also = names.aliases(a.Hosts)
+	names := thisMachine()
+	names.allocationNames = names.aliases(a.Hosts)
 	if own != "" {
-		names.also = append(names.also, own)
+		names.allocationNames = append(names.allocationNames, own)
 	}
-	hosts, err := joinHosts(a.Hosts, names)
+	hosts, err := mergeHosts(a.Hosts, names)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", place, err)
 	}
@@ -229,7 +229,7 @@ func settleAllocation(a *Allocation, place, own string) (*Allocation, error) {
 
 // aliases lists what an allocation calls this machine with another domain than its own,
 // or with one where it has none. Two hosts that differ by the domain alone are none.
-func (n names) aliases(hosts []Host) []string {
+func (n machineNames) aliases(hosts []Host) []string {
 	var found []string
 	own, _, _ := strings.Cut(n.host, ".")
 	for _, h := range hosts {

@@ -71,7 +71,7 @@ func parseHostfile(r io.Reader, name string) ([]Host, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
-	return settleHosts(list)
+	return mergeLocal(list)
 }
 
 func parseHostLine(fields []string) (Host, error) {

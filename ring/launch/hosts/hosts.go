@@ -75,7 +75,7 @@ func Parse(list string) ([]Host, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
-	return settleHosts(hosts)
+	return mergeLocal(hosts)
 }
 
 // parseHost reads NAME, NAME:SLOTS, an IPv6 address, or one in brackets with
@@ -120,10 +120,10 @@ func parseSlots(what, text string) (int, error) {
 
 // settleHosts joins hosts of one name, and all names of this machine, and
 // bounds the sum of slots.
-func settleHosts(list []Host) ([]Host, error) { return joinHosts(list, ownNames()) }
+func mergeLocal(list []Host) ([]Host, error) { return mergeHosts(list, thisMachine()) }
 
 // joinHosts is settleHosts on a machine of these names.
-func joinHosts(list []Host, own names) ([]Host, error) {
+func mergeHosts(list []Host, own machineNames) ([]Host, error) {
 	var (
 		hosts []Host
 		sum   int
@@ -146,21 +146,21 @@ func joinHosts(list []Host, own names) ([]Host, error) {
 // names is what this machine is called. A name is not looked up: that could
 // take long, and what a resolver says of a host's own name is often the
 // loopback.
-type names struct {
-	host  string
-	addrs []net.Addr
-	also  []string // by whoever gave a list of hosts
+type machineNames struct {
+	host            string
+	addrs           []net.Addr
+	allocationNames []string // by whoever gave a list of hosts
 }
 
-func ownNames() names {
+func thisMachine() machineNames {
 	host, _ := os.Hostname()         // "" where there is none
 	addrs, _ := net.InterfaceAddrs() // nil: only the loopback counts
-	return names{host: host, addrs: addrs}
+	return machineNames{host: host, addrs: addrs}
 }
 
 // has tells whether name is this machine. USER@ means a login as somebody
 // else.
-func (n names) has(name string) bool {
+func (n machineNames) has(name string) bool {
 	if ip, err := netip.ParseAddr(name); err == nil {
 		return ip.Unmap().IsLoopback() || slices.ContainsFunc(n.addrs, func(a net.Addr) bool {
 			own, ok := a.(*net.IPNet)
@@ -168,7 +168,7 @@ func (n names) has(name string) bool {
 		})
 	}
 	short, _, _ := strings.Cut(n.host, ".")
-	return name == "localhost" || n.host != "" && (name == n.host || name == short) || slices.Contains(n.also, name)
+	return name == "localhost" || n.host != "" && (name == n.host || name == short) || slices.Contains(n.allocationNames, name)
 }
 
 // TotalSlots returns the number of ranks that hosts take.

@@ -31,27 +31,27 @@ func checkEndpoint(s string) error {
 }
 
 // listen is a parsed --listen. No ports means that none were named.
-type listen struct{ host, ports string }
+type listenAddr struct{ host, ports string }
 
-func parseListen(s string) (listen, error) {
+func parseListen(s string) (listenAddr, error) {
 	bare := strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
 	if _, err := netip.ParseAddr(bare); err == nil {
-		return listen{host: bare}, nil
+		return listenAddr{host: bare}, nil
 	}
 	if !strings.Contains(s, ":") {
 		if _, err := strconv.Atoi(s); err == nil || strings.ContainsAny(s, " /,") {
-			return listen{}, errListen // a lone number is more likely a port than a host
+			return listenAddr{}, errListen // a lone number is more likely a port than a host
 		}
-		return listen{host: s}, nil
+		return listenAddr{host: s}, nil
 	}
 	host, ports, err := net.SplitHostPort(s)
 	if err != nil {
-		return listen{}, errListen
+		return listenAddr{}, errListen
 	}
 	if _, _, err := portRange(ports); err != nil {
-		return listen{}, err
+		return listenAddr{}, err
 	}
-	return listen{host, ports}, nil
+	return listenAddr{host, ports}, nil
 }
 
 // checkListenFlag checks --listen; "" is none.
@@ -66,7 +66,7 @@ func checkListenFlag(s string) error {
 }
 
 // isOneHost tells whether l names one host, and one that others may reach.
-func (l listen) isOneHost() bool {
+func (l listenAddr) isOneHost() bool {
 	ip, err := netip.ParseAddr(l.host)
 	return l.host != "" && (err != nil || !ip.IsUnspecified()) && !isLoopback(net.JoinHostPort(l.host, "1"))
 }

@@ -8,14 +8,14 @@ import (
 
 // claim is what one dialect says about this worker's place.
 type claim struct {
-	Place        // Rank -1, WorldSize 0: not said. Listen: the address configured for this worker, if any
-	own   string // where the dialect puts the rendezvous; "" if it does not say
-	lacks error  // why it does not, or why it has no size
+	Place             // Rank -1, WorldSize 0: not said. Listen: the address configured for this worker, if any
+	rendezvous string // where the dialect puts the rendezvous; "" if it does not say
+	missing    error  // why it does not, or why it has no size
 }
 
 // hear asks all dialects, and the given world size, and returns the claim that
 // counts.
-func hear(e environ.Vars, g given) (claim, error) {
+func detectPlace(e environ.Vars, g explicitPlace) (claim, error) {
 	ofPod := func(e environ.Vars) (*claim, error) { return kubernetes(e, g) }
 	var claims []claim
 	for _, dialect := range []func(environ.Vars) (*claim, error){
@@ -34,30 +34,30 @@ func hear(e environ.Vars, g given) (claim, error) {
 		claims = append(claims, *c)
 	}
 	if len(claims) == 0 {
-		return g.alone()
+		return g.claimWithoutDialect()
 	}
-	if err := agree(append(claims, g.sizeOnly()...)); err != nil {
+	if err := checkAgreement(append(claims, g.sizeClaims()...)); err != nil {
 		return claim{}, err
 	}
-	return choose(claims, g).sized(g)
+	return chooseClaim(claims, g).withSize(g)
 }
 
 // agree checks that no two claims give a different rank or size.
-func agree(claims []claim) error {
+func checkAgreement(claims []claim) error {
 	for i, a := range claims {
 		for _, b := range claims[:i] {
 			ranks := a.Rank >= 0 && b.Rank >= 0 && a.Rank != b.Rank
 			sizes := a.WorldSize > 0 && b.WorldSize > 0 && a.WorldSize != b.WorldSize
 			if ranks || sizes {
 				return fmt.Errorf("%s says %s, %s says %s: unset one, or set RINGTRAIN_RANK and RINGTRAIN_WORLD_SIZE, which silence both",
-					b.Source, b.says(), a.Source, a.says())
+					b.Source, b.describe(), a.Source, a.describe())
 			}
 		}
 	}
 	return nil
 }
 
-func (c claim) says() string {
+func (c claim) describe() string {
 	switch {
 	case c.WorldSize == 0:
 		return fmt.Sprintf("rank %d", c.Rank)
@@ -69,9 +69,9 @@ func (c claim) says() string {
 
 // choose returns the first claim that knows the rendezvous or where to learn of
 // it, or else the first.
-func choose(claims []claim, g given) claim {
+func chooseClaim(claims []claim, g explicitPlace) claim {
 	for _, c := range claims {
-		if c.own != "" || c.PMI != nil || g.rendezvous != "" {
+		if c.rendezvous != "" || c.PMI != nil || g.rendezvous != "" {
 			return c
 		}
 	}
@@ -79,11 +79,11 @@ func choose(claims []claim, g given) claim {
 }
 
 // sized completes a claim without a world size by the one that was given.
-func (c claim) sized(g given) (claim, error) {
+func (c claim) withSize(g explicitPlace) (claim, error) {
 	switch {
 	case c.WorldSize > 0:
 	case g.size == 0:
-		return claim{}, c.lacks
+		return claim{}, c.missing
 	case c.Rank >= g.size:
 		return claim{}, fmt.Errorf("%s says rank %d, want 0 to %d: %s is %d", c.Source, c.Rank, g.size-1, g.sizeName, g.size)
 	default:

@@ -8,7 +8,7 @@ import (
 )
 
 // given is what a person or `ringtrain run` says, flags over variables.
-type given struct {
+type explicitPlace struct {
 	rank, size                int // -1, 0: not given
 	rendezvous, listen, jobID string
 	hostID                    string // "": not given
@@ -16,8 +16,8 @@ type given struct {
 	rankName, sizeName        string // the flag or variable that was used, for errors
 }
 
-func findGiven(e environ.Vars, f Flags) (given, error) {
-	g := given{rank: f.Rank, size: f.WorldSize, rankName: "--rank", sizeName: "--world-size", source: "--rank",
+func findExplicitPlace(e environ.Vars, f Flags) (explicitPlace, error) {
+	g := explicitPlace{rank: f.Rank, size: f.WorldSize, rankName: "--rank", sizeName: "--world-size", source: "--rank",
 		rendezvous: f.Rendezvous, listen: f.Listen, jobID: f.JobID, hostID: f.HostID}
 	if g.rank < -1 {
 		return g, fmt.Errorf("--rank is %d, want 0 or more", g.rank)
@@ -47,7 +47,7 @@ func findGiven(e environ.Vars, f Flags) (given, error) {
 	return g, g.findRendezvous(e)
 }
 
-func (g *given) findRendezvous(e environ.Vars) error {
+func (g *explicitPlace) findRendezvous(e environ.Vars) error {
 	name := "--rendezvous"
 	if g.rendezvous == "" {
 		name = "RINGTRAIN_RENDEZVOUS"
@@ -63,7 +63,7 @@ func (g *given) findRendezvous(e environ.Vars) error {
 }
 
 // claim is the place of a worker whose rank was given.
-func (g given) claim(e environ.Vars) (claim, error) {
+func (g explicitPlace) claim(e environ.Vars) (claim, error) {
 	if g.size == 0 {
 		return claim{}, environ.Incomplete([]string{g.rankName}, []string{"RINGTRAIN_WORLD_SIZE (or --world-size)"})
 	}
@@ -71,15 +71,15 @@ func (g given) claim(e environ.Vars) (claim, error) {
 		return claim{}, fmt.Errorf("%s is %d, want 0 to %d: %s is %d", g.rankName, g.rank, g.size-1, g.sizeName, g.size)
 	}
 	c := claim{
-		Place: Place{Rank: g.rank, WorldSize: g.size, Source: g.source},
-		lacks: environ.Incomplete([]string{g.rankName, g.sizeName}, []string{"RINGTRAIN_RENDEZVOUS (or --rendezvous)"}),
+		Place:   Place{Rank: g.rank, WorldSize: g.size, Source: g.source},
+		missing: environ.Incomplete([]string{g.rankName, g.sizeName}, []string{"RINGTRAIN_RENDEZVOUS (or --rendezvous)"}),
 	}
-	local := names4{localRank: "RINGTRAIN_LOCAL_RANK", localSize: "RINGTRAIN_LOCAL_SIZE"}
-	return c, localNumbers(e, local, &c.Place)
+	local := numberNames{localRank: "RINGTRAIN_LOCAL_RANK", localSize: "RINGTRAIN_LOCAL_SIZE"}
+	return c, readLocalNumbers(e, local, &c.Place)
 }
 
 // sizeOnly is the claim of --world-size or RINGTRAIN_WORLD_SIZE without a rank.
-func (g given) sizeOnly() []claim {
+func (g explicitPlace) sizeClaims() []claim {
 	if g.size == 0 {
 		return nil
 	}
@@ -87,9 +87,9 @@ func (g given) sizeOnly() []claim {
 }
 
 // alone is the place of a worker that no dialect knows.
-func (g given) alone() (claim, error) {
-	if c := g.sizeOnly(); c != nil {
-		c[0].lacks = fmt.Errorf("%s is %d, the rendezvous is missing: add --rendezvous HOST:PORT", g.sizeName, g.size)
+func (g explicitPlace) claimWithoutDialect() (claim, error) {
+	if c := g.sizeClaims(); c != nil {
+		c[0].missing = fmt.Errorf("%s is %d, the rendezvous is missing: add --rendezvous HOST:PORT", g.sizeName, g.size)
 		return c[0], nil
 	}
 	if g.rendezvous != "" {

@@ -16,7 +16,7 @@ const maxHostID = 64
 // names are on other hosts, also on one machine: nothing else changes for them, so
 // they reach each other over the loopback if they listen there. What is before a
 // slash names the machine, as the boot id does in a name that is found out.
-func (g *given) findHostID(e environ.Vars) error {
+func (g *explicitPlace) findHostID(e environ.Vars) error {
 	name := "--host-id"
 	if g.hostID == "" {
 		name = "RINGTRAIN_HOST_ID"

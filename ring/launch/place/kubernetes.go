@@ -15,7 +15,7 @@ const completionIndex = "JOB_COMPLETION_INDEX"
 // more, so the job's manifest must: its completions as RINGTRAIN_WORLD_SIZE, and
 // the name of pod 0 as RINGTRAIN_RENDEZVOUS. Ranks that were started within a
 // pod by mpirun, mpiexec or torchrun have other numbers than the pod.
-func kubernetes(e environ.Vars, g given) (*claim, error) {
+func kubernetes(e environ.Vars, g explicitPlace) (*claim, error) {
 	if !e.Any(completionIndex) || environ.Nested(e) {
 		return nil, nil
 	}
@@ -24,11 +24,11 @@ func kubernetes(e environ.Vars, g given) (*claim, error) {
 		return nil, err
 	}
 	c := &claim{Place: Place{Rank: rank, LocalRank: -1, Source: completionIndex}}
-	c.lacks = fmt.Errorf("%s is %d, and says neither how many pods there are nor where they meet: add to the container's env "+
+	c.missing = fmt.Errorf("%s is %d, and says neither how many pods there are nor where they meet: add to the container's env "+
 		"{name: RINGTRAIN_WORLD_SIZE, value: \"COMPLETIONS\"} and {name: RINGTRAIN_RENDEZVOUS, value: \"JOB-0.SERVICE:%s\"}",
 		completionIndex, rank, DefaultPort)
-	if isPodZero(g.rendezvous, e.Get("HOSTNAME"), rank) {
-		c.own = g.rendezvous
+	if isFirstPod(g.rendezvous, e.Get("HOSTNAME"), rank) {
+		c.rendezvous = g.rendezvous
 	}
 	return c, nil
 }
@@ -37,7 +37,7 @@ func kubernetes(e environ.Vars, g given) (*claim, error) {
 // pod of this rank is called hostname: a pod's name is that of the job with the
 // index behind it. Where the pod has another name (that of its node, with the
 // host's network) any name like that of a pod 0 will do.
-func isPodZero(addr, hostname string, rank int) bool {
+func isFirstPod(addr, hostname string, rank int) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return false

@@ -77,7 +77,7 @@ func (p Place) learn(ctx context.Context, conn net.Conn, c LearnOptions) (Place,
 	}
 	flag := p.PMI.Listen
 	p.PMI, p.JobID = nil, cmp.Or(p.JobID, id)
-	return p.meetAt(at, true, flag)
+	return p.withRendezvous(at, true, flag)
 }
 
 // exchange tells the other ranks where this one serves the rendezvous, if it is

@@ -24,12 +24,12 @@ func openMPI(e environ.Vars) (*claim, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
-	names := names4{environ.OpenMPIPrefix + "RANK", environ.OpenMPIPrefix + "SIZE", environ.OpenMPIPrefix + "LOCAL_RANK", environ.OpenMPIPrefix + "LOCAL_SIZE"}
+	names := numberNames{environ.OpenMPIPrefix + "RANK", environ.OpenMPIPrefix + "SIZE", environ.OpenMPIPrefix + "LOCAL_RANK", environ.OpenMPIPrefix + "LOCAL_SIZE"}
 	if _, missing := e.Split(names.rank, names.size, names.localRank, names.localSize); len(missing) > 0 {
 		return nil, environ.Incomplete(found, missing)
 	}
 	c := &claim{Place: Place{Source: "Open MPI", JobID: e.Get("PMIX_NAMESPACE")}}
-	if err := numbers(e, names, &c.Place); err != nil {
+	if err := readNumbers(e, names, &c.Place); err != nil {
 		return nil, err
 	}
 	if c.JobID == "" {
@@ -37,12 +37,12 @@ func openMPI(e environ.Vars) (*claim, error) {
 	}
 	switch {
 	case c.LocalSize < c.WorldSize:
-		c.lacks = errOpenMPIHosts
+		c.missing = errOpenMPIHosts
 	case c.JobID == "":
-		c.lacks = errOpenMPIJob
+		c.missing = errOpenMPIJob
 	default:
-		c.JobID = attempt(e, c.JobID) // not on several hosts: a daemon that ssh started does not have the count
-		c.own = net.JoinHostPort("127.0.0.1", strconv.Itoa(portOf(c.JobID)))
+		c.JobID = restartedID(e, c.JobID) // not on several hosts: a daemon that ssh started does not have the count
+		c.rendezvous = net.JoinHostPort("127.0.0.1", strconv.Itoa(portOf(c.JobID)))
 	}
 	return c, nil
 }
@@ -51,7 +51,7 @@ func openMPI(e environ.Vars) (*claim, error) {
 // outgoing connections, and below Kubernetes' node ports.
 const (
 	firstPort = 20000
-	manyPorts = 10000
+	portCount = 10000
 )
 
 // portOf derives a port from a job's id. Two jobs on one host share one in
@@ -61,5 +61,5 @@ const (
 func portOf(jobID string) int {
 	h := fnv.New32a()
 	h.Write([]byte(jobID))
-	return firstPort + int(h.Sum32()%manyPorts)
+	return firstPort + int(h.Sum32()%portCount)
 }

@@ -58,12 +58,12 @@ func (p Place) AgreeLines() []string {
 // Nothing is asked of anybody. Under MPICH's mpiexec that is not enough:
 // [Place.Learn] does the rest.
 func Find(getenv func(string) string, variables []string, f Flags) (Place, error) {
-	p, err := findPlace(environ.New(getenv, variables), f)
+	p, err := find(environ.New(getenv, variables), f)
 	return p, exitcode.With(exitcode.Usage, err)
 }
 
-func findPlace(e environ.Vars, f Flags) (Place, error) {
-	g, err := findGiven(e, f)
+func find(e environ.Vars, f Flags) (Place, error) {
+	g, err := findExplicitPlace(e, f)
 	if err != nil {
 		return Place{}, err
 	}
@@ -72,17 +72,17 @@ func findPlace(e environ.Vars, f Flags) (Place, error) {
 		if err != nil {
 			return Place{}, err
 		}
-		return settle(c, g)
+		return complete(c, g)
 	}
-	c, err := hear(e, g)
+	c, err := detectPlace(e, g)
 	if err != nil {
 		return Place{}, err
 	}
-	return settle(c, g)
+	return complete(c, g)
 }
 
 // settle completes what a dialect claims with what was given.
-func settle(c claim, g given) (Place, error) {
+func complete(c claim, g explicitPlace) (Place, error) {
 	p := c.Place
 	if p.WorldSize > ring.MaxWorldSize {
 		return Place{}, fmt.Errorf("world size is %d (from %s), want at most %d", p.WorldSize, p.Source, ring.MaxWorldSize)
@@ -99,28 +99,28 @@ func settle(c claim, g given) (Place, error) {
 		p.Listen, p.PMI = "", nil
 		return p, nil
 	}
-	at := cmp.Or(g.rendezvous, c.own)
+	at := cmp.Or(g.rendezvous, c.rendezvous)
 	switch {
 	case at != "":
 		p.PMI = nil
-		return p.meetAt(at, at == c.own, g.listen)
+		return p.withRendezvous(at, at == c.rendezvous, g.listen)
 	case p.PMI != nil:
 		p.PMI.Listen = g.listen
 		return p, checkListenFlag(g.listen)
 	}
-	return Place{}, c.lacks
+	return Place{}, c.missing
 }
 
 // meetAt completes a place whose rendezvous is known.
-func (p Place) meetAt(rendezvous string, atRank0 bool, listenFlag string) (Place, error) {
+func (p Place) withRendezvous(rendezvous string, atRank0 bool, listenFlag string) (Place, error) {
 	p.Rendezvous, p.AtRank0 = rendezvous, atRank0
 	p.Serve = p.Rank == 0 && atRank0
-	return p.listenOn(listenFlag)
+	return p.withListen(listenFlag)
 }
 
 // listenOn fills in Listen. Without --listen it is the configured address, or
 // that of the rendezvous which p serves, or else any free port.
-func (p Place) listenOn(flag string) (Place, error) {
+func (p Place) withListen(flag string) (Place, error) {
 	at := p.Listen
 	switch {
 	case at != "":
@@ -146,14 +146,14 @@ func (p Place) listenOn(flag string) (Place, error) {
 	}
 	p.Listen = at
 	if p.Serve {
-		return p.narrow()
+		return p.withOnePort()
 	}
 	return p, nil
 }
 
 // narrow makes a range of ports the one at which the others look for the
 // rendezvous.
-func (p Place) narrow() (Place, error) {
+func (p Place) withOnePort() (Place, error) {
 	host, ports, _ := net.SplitHostPort(p.Listen)
 	_, port, _ := net.SplitHostPort(p.Rendezvous)
 	lo, hi, err := portRange(ports)

@@ -49,24 +49,24 @@ func pmi(e environ.Vars) (*claim, error) {
 		return nil, environ.Incomplete(set, missing)
 	}
 	c := &claim{Place: Place{Source: "PMI", JobID: e.Get("PMI_JOBID")}}
-	if err := numbers(e, names4{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"}, &c.Place); err != nil {
+	if err := readNumbers(e, numberNames{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"}, &c.Place); err != nil {
 		return nil, err
 	}
 	if !environ.HasHydra(e) {
-		c.lacks = errPMI2
+		c.missing = errPMI2
 		return c, nil
 	}
-	return c, c.askHydra(e)
+	return c, c.readHydra(e)
 }
 
 // askHydra notes how c is to be completed by Hydra.
-func (c *claim) askHydra(e environ.Vars) error {
+func (c *claim) readHydra(e environ.Vars) error {
 	fd, err := e.Int("PMI_FD", 3, -1)
 	if err != nil {
 		return err
 	}
 	if fd < 0 {
-		c.lacks = fmt.Errorf("%w, or add --rendezvous HOST:PORT", environ.Incomplete([]string{"PMI_RANK", "PMI_SIZE"}, []string{"PMI_FD"}))
+		c.missing = fmt.Errorf("%w, or add --rendezvous HOST:PORT", environ.Incomplete([]string{"PMI_RANK", "PMI_SIZE"}, []string{"PMI_FD"}))
 		return nil
 	}
 	c.PMI = &PMI{FD: fd, OneHost: c.LocalSize == c.WorldSize, Host: e.Get("MPIR_CVAR_CH3_INTERFACE_HOSTNAME")}
@@ -82,5 +82,5 @@ func pmix(e environ.Vars) (*claim, error) {
 	if rank < 0 {
 		return nil, environ.Incomplete([]string{"PMIX_NAMESPACE"}, []string{"PMIX_RANK"})
 	}
-	return &claim{Place: Place{Rank: rank, LocalRank: -1, Source: "PMIx", JobID: e.Get("PMIX_NAMESPACE")}, lacks: errPMIx}, nil
+	return &claim{Place: Place{Rank: rank, LocalRank: -1, Source: "PMIx", JobID: e.Get("PMIX_NAMESPACE")}, missing: errPMIx}, nil
 }

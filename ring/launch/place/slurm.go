@@ -31,7 +31,7 @@ func slurm(e environ.Vars) (*claim, error) {
 			"set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS", e.Get("SLURM_HET_SIZE"))
 	}
 	c := &claim{Place: Place{Source: "SLURM_*"}}
-	if err := numbers(e, names4{rank: "SLURM_PROCID", size: size, localRank: "SLURM_LOCALID"}, &c.Place); err != nil {
+	if err := readNumbers(e, numberNames{rank: "SLURM_PROCID", size: size, localRank: "SLURM_LOCALID"}, &c.Place); err != nil {
 		return nil, err
 	}
 	return c, c.findStep(e)
@@ -41,7 +41,7 @@ func slurm(e environ.Vars) (*claim, error) {
 func (c *claim) findStep(e environ.Vars) error {
 	job, list := e.Get("SLURM_JOB_ID"), e.Get("SLURM_STEP_NODELIST")
 	if set, missing := e.Split("SLURM_JOB_ID", "SLURM_STEP_NODELIST"); len(missing) > 0 {
-		c.lacks = fmt.Errorf("%w, or add --rendezvous HOST:PORT", environ.Incomplete(append([]string{"SLURM_STEP_ID"}, set...), missing))
+		c.missing = fmt.Errorf("%w, or add --rendezvous HOST:PORT", environ.Incomplete(append([]string{"SLURM_STEP_ID"}, set...), missing))
 		return nil
 	}
 	host, err := environ.FirstNode(list)
@@ -49,22 +49,22 @@ func (c *claim) findStep(e environ.Vars) error {
 		return fmt.Errorf("SLURM_STEP_NODELIST: %w", err)
 	}
 	if own := e.Get("SLURMD_NODENAME"); c.Rank == 0 && own != "" && own != host {
-		c.lacks = fmt.Errorf("rank 0 is on %s, and not on the first host of SLURM_STEP_NODELIST, %s, where the others look for it: add --rendezvous HOST:PORT",
+		c.missing = fmt.Errorf("rank 0 is on %s, and not on the first host of SLURM_STEP_NODELIST, %s, where the others look for it: add --rendezvous HOST:PORT",
 			own, host)
 		return nil
 	}
-	c.JobID = attempt(e, job+"."+e.Get("SLURM_STEP_ID"))
+	c.JobID = restartedID(e, job+"."+e.Get("SLURM_STEP_ID"))
 	if e.Get("SLURM_STEP_NUM_NODES") == "1" {
 		host = "127.0.0.1"
 	}
-	c.own = net.JoinHostPort(host, strconv.Itoa(portOf(c.JobID)))
+	c.rendezvous = net.JoinHostPort(host, strconv.Itoa(portOf(c.JobID)))
 	return nil
 }
 
 // attempt is the id of a job with how often Slurm has requeued it. A requeued job keeps
 // its id, and its steps begin at 0 again: without the count what is left of the job's
 // last run would pass as part of this one.
-func attempt(e environ.Vars, id string) string {
+func restartedID(e environ.Vars, id string) string {
 	if n := e.Get("SLURM_RESTART_COUNT"); n != "" && n != "0" {
 		return id + ".restart" + n
 	}

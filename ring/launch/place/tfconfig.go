@@ -14,7 +14,7 @@ import (
 )
 
 // tfText is the part of TF_CONFIG that counts; other keys are passed over.
-type tfText struct {
+type tfConfigJSON struct {
 	Cluster       map[string]json.RawMessage `json:"cluster"`
 	SparseCluster json.RawMessage            `json:"sparseCluster"`
 	Task          *struct {
@@ -24,9 +24,9 @@ type tfText struct {
 }
 
 // The task types that TensorFlow has.
-var tfTypes = []string{"chief", "worker", "ps", "evaluator"}
+var taskTypes = []string{"chief", "worker", "ps", "evaluator"}
 
-var errSparse = errors.New("sparseCluster is set, want cluster: a worker must know all others, so set enableDynamicWorker: false in the TFJob")
+var errSparseCluster = errors.New("sparseCluster is set, want cluster: a worker must know all others, so set enableDynamicWorker: false in the TFJob")
 
 // tfConfig reads TF_CONFIG, which lists every task's address and says which of
 // them this process is. Ranks are the chief, if there is one, then the
@@ -46,14 +46,14 @@ func tfConfig(e environ.Vars) (*claim, error) {
 }
 
 func parseTFConfig(s string) (*claim, error) {
-	var text tfText
+	var text tfConfigJSON
 	if err := json.Unmarshal([]byte(s), &text); err != nil {
 		return nil, fmt.Errorf("%s is not what TensorFlow reads: %w", phrase.Quote(s), err)
 	}
 	if text.SparseCluster != nil {
-		return nil, errSparse
+		return nil, errSparseCluster
 	}
-	lists, err := text.lists()
+	lists, err := text.addresses()
 	if err != nil {
 		return nil, err
 	}
@@ -68,12 +68,12 @@ func parseTFConfig(s string) (*claim, error) {
 		return &claim{Place: Place{Rank: -1, LocalRank: -1, Source: "TF_CONFIG", NotNeeded: fmt.Sprintf(
 			"TF_CONFIG: task %s %d is not needed: the workers train and evaluate among themselves", typ, index)}}, nil
 	}
-	return tfClaim(lists, typ, index)
+	return claimOfTask(lists, typ, index)
 }
 
 // tfClaim is the claim of task index of type chief or worker.
-func tfClaim(lists map[string][]string, typ string, index int) (*claim, error) {
-	listed, err := tfWorkers(lists)
+func claimOfTask(lists map[string][]string, typ string, index int) (*claim, error) {
+	listed, err := rankAddresses(lists)
 	if err != nil {
 		return nil, err
 	}
@@ -81,27 +81,27 @@ func tfClaim(lists map[string][]string, typ string, index int) (*claim, error) {
 	if typ == "worker" {
 		rank += len(lists["chief"])
 	}
-	c := &claim{own: listed[0], Place: Place{
+	c := &claim{rendezvous: listed[0], Place: Place{
 		Rank: rank, WorldSize: len(listed), LocalRank: -1,
 		Listen: listenAt(listed[rank]), Listed: listed, Source: "TF_CONFIG",
 	}}
 	if rank == 0 {
-		c.Notices = tfPassedOver(lists)
+		c.Notices = ignoredTasksNotice(lists)
 	}
 	if rank == 0 || isLoopback(listed[0]) { // then nobody else finds rank 0
-		c.Notices = append(c.Notices, tfLoopback(lists)...)
+		c.Notices = append(c.Notices, loopbackNotices(lists)...)
 	}
 	return c, nil
 }
 
 // task returns this process's type and index.
-func (t *tfText) task() (string, int, error) {
+func (t *tfConfigJSON) task() (string, int, error) {
 	if t.Task == nil {
 		return "", 0, fmt.Errorf("task is missing, want task.type and task.index")
 	}
 	typ := t.Task.Type
-	if !slices.Contains(tfTypes, typ) {
-		return "", 0, fmt.Errorf("task.type is %q, want one of %s", typ, strings.Join(tfTypes, ", "))
+	if !slices.Contains(taskTypes, typ) {
+		return "", 0, fmt.Errorf("task.type is %q, want one of %s", typ, strings.Join(taskTypes, ", "))
 	}
 	text := string(t.Task.Index)
 	if text == "" {
@@ -115,14 +115,14 @@ func (t *tfText) task() (string, int, error) {
 }
 
 // lists returns the addresses of each type of task.
-func (t *tfText) lists() (map[string][]string, error) {
+func (t *tfConfigJSON) addresses() (map[string][]string, error) {
 	if len(t.Cluster) == 0 {
 		return nil, fmt.Errorf("cluster is missing, want cluster.worker, a list of host:port")
 	}
 	lists := map[string][]string{}
 	for _, typ := range slices.Sorted(maps.Keys(t.Cluster)) {
-		if !slices.Contains(tfTypes, typ) {
-			return nil, fmt.Errorf("cluster has %q, want only %s", typ, strings.Join(tfTypes, ", "))
+		if !slices.Contains(taskTypes, typ) {
+			return nil, fmt.Errorf("cluster has %q, want only %s", typ, strings.Join(taskTypes, ", "))
 		}
 		var list []string
 		if err := json.Unmarshal(t.Cluster[typ], &list); err != nil {
@@ -137,7 +137,7 @@ func (t *tfText) lists() (map[string][]string, error) {
 }
 
 // tfWorkers returns every rank's address: the chief's, then the workers'.
-func tfWorkers(lists map[string][]string) ([]string, error) {
+func rankAddresses(lists map[string][]string) ([]string, error) {
 	var all []string
 	names := map[string]string{} // of each address, where it was listed
 	for _, typ := range []string{"chief", "worker"} {
@@ -157,7 +157,7 @@ func tfWorkers(lists map[string][]string) ([]string, error) {
 }
 
 // tfPassedOver tells people what of the cluster is not used.
-func tfPassedOver(lists map[string][]string) []string {
+func ignoredTasksNotice(lists map[string][]string) []string {
 	ps, ev := len(lists["ps"]), len(lists["evaluator"])
 	if ps+ev == 0 {
 		return nil
@@ -166,7 +166,7 @@ func tfPassedOver(lists map[string][]string) []string {
 }
 
 // tfLoopback warns of entries that mean another host on each host.
-func tfLoopback(lists map[string][]string) []string {
+func loopbackNotices(lists map[string][]string) []string {
 	var notices []string
 	remote := false
 	for _, typ := range []string{"chief", "worker"} {

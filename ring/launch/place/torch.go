@@ -25,18 +25,18 @@ func torch(e environ.Vars) (*claim, error) {
 	}
 	c := &claim{Place: Place{Source: "RANK/WORLD_SIZE"}}
 	if len(missing) > 0 {
-		c.lacks = environ.Incomplete(set, missing)
+		c.missing = environ.Incomplete(set, missing)
 	}
 	if !e.Any("RANK") || !e.Any("WORLD_SIZE") {
-		return nil, c.lacks
+		return nil, c.missing
 	}
-	if err := numbers(e, names4{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}, &c.Place); err != nil {
+	if err := readNumbers(e, numberNames{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}, &c.Place); err != nil {
 		return nil, err
 	}
 	if id := e.Get(environ.TorchRunID); id != noRunID {
-		c.JobID = torchAttempt(e, id)
+		c.JobID = restartedRunID(e, id)
 	}
-	if c.lacks != nil {
+	if c.missing != nil {
 		return c, nil // good enough with --rendezvous, or for one rank
 	}
 	return c, c.findMaster(e)
@@ -47,12 +47,12 @@ func (c *claim) findMaster(e environ.Vars) (err error) {
 	if e.Get("TORCHELASTIC_USE_AGENT_STORE") == "True" {
 		higher = 1
 	}
-	if c.own, err = master(e, "MASTER_ADDR", "MASTER_PORT", higher); err != nil {
+	if c.rendezvous, err = masterAddress(e, "MASTER_ADDR", "MASTER_PORT", higher); err != nil {
 		return err
 	}
 	if higher > 0 && c.Rank == 0 && c.WorldSize > 1 {
 		c.Notices = append(c.Notices, fmt.Sprintf("TORCHELASTIC_USE_AGENT_STORE=True: torchrun holds port %s, so the rendezvous is at %s",
-			e.Get("MASTER_PORT"), c.own))
+			e.Get("MASTER_PORT"), c.rendezvous))
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (c *claim) findMaster(e environ.Vars) (err error) {
 // torchAttempt is the name of a job with how often torchrun has restarted it, so that
 // what is left of the ranks before does not pass as part of the job. On several nodes the
 // name stays: their counts may differ.
-func torchAttempt(e environ.Vars, id string) string {
+func restartedRunID(e environ.Vars, id string) string {
 	n := e.Get(torchRestarts)
 	if id == "" || n == "" || n == "0" || e.Get("GROUP_WORLD_SIZE") != "1" {
 		return id

@@ -37,21 +37,21 @@ func torchrun(e environ.Vars) (*claim, error) {
 		return nil, fmt.Errorf("%w; %w", environ.Incomplete(set, missing), errTorchrun)
 	}
 	c := &claim{Place: Place{Source: "PET_*"}}
-	if err := numbers(e, names4{rank: "PET_NODE_RANK", size: "PET_NNODES"}, &c.Place); err != nil {
+	if err := readNumbers(e, numberNames{rank: "PET_NODE_RANK", size: "PET_NNODES"}, &c.Place); err != nil {
 		return nil, fmt.Errorf("%w; %w", err, errTorchrun) // such as 1:4, from how many to how many
 	}
 	if len(missing) > 0 {
-		c.lacks = environ.Incomplete(set, missing)
+		c.missing = environ.Incomplete(set, missing)
 		return c, nil
 	}
 	var err error
-	c.own, err = master(e, "PET_MASTER_ADDR", "PET_MASTER_PORT", 0)
+	c.rendezvous, err = masterAddress(e, "PET_MASTER_ADDR", "PET_MASTER_PORT", 0)
 	return c, err
 }
 
 // master returns the rendezvous at the host and the port that two variables
 // say, or so many ports higher.
-func master(e environ.Vars, addr, port string, higher int) (string, error) {
+func masterAddress(e environ.Vars, addr, port string, higher int) (string, error) {
 	host, number := e.Get(addr), e.Get(port)
 	n, err := strconv.Atoi(number)
 	if err != nil || checkEndpoint(net.JoinHostPort(host, number)) != nil {

@@ -23,9 +23,9 @@ import (
 type Child struct {
 	rank    int
 	cmd     *exec.Cmd
-	group   group
-	streams [2]stream
-	passing sync.WaitGroup // of the streams
+	group   processGroup
+	streams [2]pipeReader
+	readers sync.WaitGroup // of the streams
 }
 
 // Program is what a rank executes.
@@ -110,9 +110,9 @@ func Start(p Program, rank int, hear func(rank int, toErr bool, chunk []byte)) (
 		errR.Close()
 		return nil, err
 	}
-	ch := &Child{rank: rank, cmd: cmd, group: group{id: cmd.Process.Pid}, streams: [2]stream{{outR}, {errR}}}
+	ch := &Child{rank: rank, cmd: cmd, group: processGroup{id: cmd.Process.Pid}, streams: [2]pipeReader{{outR}, {errR}}}
 	for i, s := range ch.streams {
-		ch.passing.Go(func() { s.pass(func(chunk []byte) { hear(rank, i == 1, chunk) }) })
+		ch.readers.Go(func() { s.readAll(func(chunk []byte) { hear(rank, i == 1, chunk) }) })
 	}
 	return ch, nil
 }
@@ -143,8 +143,8 @@ func (ch *Child) Wait() Ending {
 func (ch *Child) Clear(grace time.Duration) bool {
 	empty := ch.group.sweep(grace)
 	for _, s := range ch.streams { // a process outside the group may hold the pipe for ever
-		s.from.SetReadDeadline(time.Now().Add(SettleTime))
+		s.pipe.SetReadDeadline(time.Now().Add(SettleTime))
 	}
-	ch.passing.Wait()
+	ch.readers.Wait()
 	return empty
 }

@@ -8,7 +8,7 @@ import (
 
 // sweepEvery is how often a group is looked at that should be empty soon. A
 // process group's end is not an event that could be waited for.
-const sweepEvery = 20 * time.Millisecond
+const sweepInterval = 20 * time.Millisecond
 
 // SettleTime bounds the time that the other ranks have to end by themselves after the first
 // failure, and that the children of a rank have after the rank.
@@ -20,7 +20,7 @@ const KillTimeout = 10 * time.Second
 
 // group is the process group of one rank: the rank itself, which leads it, and
 // what it has started.
-type group struct {
+type processGroup struct {
 	id int
 
 	mu   sync.Mutex
@@ -29,7 +29,7 @@ type group struct {
 
 // signal sends s to all processes of the group, and wakes those that are
 // stopped, or s would wait for them. SIGSTOP wakes nobody.
-func (g *group) signal(s syscall.Signal) {
+func (g *processGroup) signal(s syscall.Signal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.gone {
@@ -38,7 +38,7 @@ func (g *group) signal(s syscall.Signal) {
 }
 
 // empty tells whether nobody is left, once the leader was waited for.
-func (g *group) empty() bool {
+func (g *processGroup) empty() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.gone = g.gone || groupEmpty(g.id)
@@ -48,7 +48,7 @@ func (g *group) empty() bool {
 // sweep ends what the leader has left behind: they have SettleTime to end by
 // themselves, then grace after TERM, then KILL. It reports whether the group is
 // empty.
-func (g *group) sweep(grace time.Duration) bool {
+func (g *processGroup) sweep(grace time.Duration) bool {
 	if g.empty() {
 		return true
 	}
@@ -59,7 +59,7 @@ func (g *group) sweep(grace time.Duration) bool {
 		if step.signal != 0 {
 			g.signal(step.signal)
 		}
-		if waitUntil(g.empty, step.wait) {
+		if pollUntil(g.empty, step.wait) {
 			return true
 		}
 	}
@@ -67,9 +67,9 @@ func (g *group) sweep(grace time.Duration) bool {
 }
 
 // waitUntil asks done again and again, for at most d.
-func waitUntil(done func() bool, d time.Duration) bool {
+func pollUntil(done func() bool, d time.Duration) bool {
 	limit := time.After(d)
-	tick := time.NewTicker(sweepEvery)
+	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
 	for !done() {
 		select {

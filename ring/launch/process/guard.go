@@ -40,7 +40,7 @@ func RunGuard() int {
 	for id := range left {
 		signalGroup(id, syscall.SIGTERM)
 	}
-	waitUntil(func() bool {
+	pollUntil(func() bool {
 		for id := range left {
 			if groupEmpty(id) {
 				delete(left, id)

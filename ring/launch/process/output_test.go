@@ -22,7 +22,7 @@ func TestLines(t *testing.T) {
 		{"end=newline", "[1] ", []string{"a\n"}, "[1] a\n"},
 		{"length=most", "[1] ", []string{long, "\n"}, "[1] " + long + "\n"},
 		{"length=too much", "[1] ", []string{long, "yz\nb"}, "[1] " + long + "yz\n[1] b\n"},
-		{"length=too much without end", "[1] ", []string{long, "y", long}, "[1] " + long + lineCut + "\n[1] y" + long[1:] + lineCut + "\n[1] x\n"},
+		{"length=too much without end", "[1] ", []string{long, "y", long}, "[1] " + long + lineContinues + "\n[1] y" + long[1:] + lineContinues + "\n[1] x\n"},
 		{"length=too much without prefix", "", []string{long, "y", "z\n"}, long + "yz\n"},
 	}
 	for _, tt := range tests {
@@ -31,8 +31,8 @@ func TestLines(t *testing.T) {
 			var got []byte
 			for _, c := range tt.chunks {
 				got = l.Append(got, []byte(c))
-				if len(l.rest) > maxLineBytes {
-					t.Errorf("%d bytes are held, want at most %d", len(l.rest), maxLineBytes)
+				if len(l.partial) > maxLineBytes {
+					t.Errorf("%d bytes are held, want at most %d", len(l.partial), maxLineBytes)
 				}
 			}
 			if got = l.Finish(got); string(got) != tt.want {
@@ -54,7 +54,7 @@ func TestStreamOfDaemon(t *testing.T) {
 	r.SetReadDeadline(aLongTimeAgo)
 	var got []byte
 	ends := 0
-	stream{r}.pass(func(chunk []byte) {
+	pipeReader{r}.readAll(func(chunk []byte) {
 		got = append(got, chunk...)
 		if len(chunk) == 0 {
 			ends++

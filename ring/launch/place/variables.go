@@ -7,10 +7,10 @@ import (
 )
 
 // names4 are the variables of one dialect for the four numbers of a place.
-type names4 struct{ rank, size, localRank, localSize string }
+type numberNames struct{ rank, size, localRank, localSize string }
 
 // numbers reads them. Rank and size must be set; the local ones may be.
-func numbers(e environ.Vars, n names4, p *Place) error {
+func readNumbers(e environ.Vars, n numberNames, p *Place) error {
 	var err error
 	if p.WorldSize, err = e.Int(n.size, 1, 0); err != nil {
 		return err
@@ -21,10 +21,10 @@ func numbers(e environ.Vars, n names4, p *Place) error {
 	if p.Rank >= p.WorldSize {
 		return fmt.Errorf("%s is %d, want 0 to %d: %s is %d", n.rank, p.Rank, p.WorldSize-1, n.size, p.WorldSize)
 	}
-	return localNumbers(e, n, p)
+	return readLocalNumbers(e, n, p)
 }
 
-func localNumbers(e environ.Vars, n names4, p *Place) error {
+func readLocalNumbers(e environ.Vars, n numberNames, p *Place) error {
 	var err error
 	if p.LocalSize, err = e.Int(n.localSize, 1, 0); err != nil {
 		return err

@@ -34,7 +34,7 @@ type Entry struct {
 }
 
 // listingFile is a Listing in its file.
-type listingFile struct {
+type entryFile struct {
 	Command string    `json:"command"`
 	Address string    `json:"address"`
 	Token   string    `json:"token"` // hexadecimal digits; "": none
@@ -45,23 +45,23 @@ type listingFile struct {
 }
 
 const (
-	listingSuffix = ".job"
-	freshPrefix   = ".new-" // until the lock is held
-	maxListing    = 16 << 10
-	maxListings   = 4096          // files of a folder that are looked at
-	freshTime     = 1 * time.Hour // a file that is older and not listed yet never will be
-	freshBytes    = 8             // that tell files of one process apart
+	entrySuffix     = ".job"
+	unlockedPrefix  = ".new-" // until the lock is held
+	maxEntryBytes   = 16 << 10
+	maxEntries      = 4096          // files of a folder that are looked at
+	unlockedTimeout = 1 * time.Hour // a file that is older and not listed yet never will be
+	randomBytes     = 8             // that tell files of one process apart
 )
 
 // List lists a rendezvous of this process until the end of the process, or until remove is
 // called. A folder that cannot be used is exitcode.Auth or CannotCreate.
 func Add(getenv func(string) string, command, address string, secret token.Token) (remove func(), err error) {
 	var errs []error
-	for _, dir := range runtimeFolders(getenv) {
+	for _, dir := range folders(getenv) {
 		err := makeFolder(dir)
 		if err == nil {
-			readListings(dir) // sweeps it
-			remove, err = list(dir, Entry{command, reachable(address), secret, os.Getpid(), time.Now()})
+			readFolder(dir) // sweeps it
+			remove, err = write(dir, Entry{command, reachable(address), secret, os.Getpid(), time.Now()})
 		}
 		if err == nil {
 			return remove, nil
@@ -81,16 +81,16 @@ func reachable(addr string) string {
 }
 
 // list writes the file, and gives it its name when its lock is held.
-func list(dir string, l Entry) (func(), error) {
+func write(dir string, l Entry) (func(), error) {
 	self := rendezvous.Self("")
-	text, err := json.Marshal(listingFile{l.Command, l.Address, l.Token.Reveal(), l.PID, self.HostID, self.Host, l.Since.UTC()})
+	text, err := json.Marshal(entryFile{l.Command, l.Address, l.Token.Reveal(), l.PID, self.HostID, self.Host, l.Since.UTC()})
 	if err != nil {
 		panic("joblist: listing cannot be written as JSON")
 	}
-	var draw [freshBytes]byte
+	var draw [randomBytes]byte
 	rand.Read(draw[:]) // never fails
-	name := fmt.Sprintf("%d-%s%s", l.PID, hex.EncodeToString(draw[:]), listingSuffix)
-	fresh, path := filepath.Join(dir, freshPrefix+name), filepath.Join(dir, name)
+	name := fmt.Sprintf("%d-%s%s", l.PID, hex.EncodeToString(draw[:]), entrySuffix)
+	fresh, path := filepath.Join(dir, unlockedPrefix+name), filepath.Join(dir, name)
 	f, err := os.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, exitcode.With(exitcode.CannotCreate, err)
@@ -120,7 +120,7 @@ func Read(getenv func(string) string) ([]Entry, []error) {
 		all  []Entry
 		errs []error
 	)
-	for _, dir := range runtimeFolders(getenv) {
+	for _, dir := range folders(getenv) {
 		err := checkFolder(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -129,7 +129,7 @@ func Read(getenv func(string) string) ([]Entry, []error) {
 			errs = append(errs, err)
 			continue
 		}
-		list, faults := readListings(dir)
+		list, faults := readFolder(dir)
 		all, errs = append(all, list...), append(errs, faults...)
 	}
 	return all, errs
@@ -140,14 +140,14 @@ var errDead = errors.New("its process is dead")
 
 // tells reports whether a file that is not locked is of a dead process for self: one of this
 // kernel, or of this host before it was started anew. Locks of other hosts need not be seen.
-func (f *listingFile) tells(self ring.Worker) bool {
+func (f *entryFile) decidesFor(self ring.Worker) bool {
 	boot, _, _ := strings.Cut(f.HostID, "/")
 	own, _, _ := strings.Cut(self.HostID, "/")
 	return boot == own || f.Host != "" && f.Host == self.Host
 }
 
 // readListings reads the files of dir, and removes those of dead processes.
-func readListings(dir string) ([]Entry, []error) {
+func readFolder(dir string) ([]Entry, []error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, []error{err}
@@ -157,21 +157,21 @@ func readListings(dir string) ([]Entry, []error) {
 		errs []error
 		self = rendezvous.Self("")
 	)
-	for _, e := range entries[:min(len(entries), maxListings)] {
+	for _, e := range entries[:min(len(entries), maxEntries)] {
 		path := filepath.Join(dir, e.Name())
-		if strings.HasPrefix(e.Name(), freshPrefix) {
-			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > freshTime {
+		if strings.HasPrefix(e.Name(), unlockedPrefix) {
+			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > unlockedTimeout {
 				os.Remove(path)
 			}
 			continue
 		}
-		if !strings.HasSuffix(e.Name(), listingSuffix) {
+		if !strings.HasSuffix(e.Name(), entrySuffix) {
 			continue
 		}
-		l, raw, err := readListing(path)
+		l, raw, err := readEntry(path)
 		switch {
 		case err == errDead:
-			if raw.tells(self) {
+			if raw.decidesFor(self) {
 				os.Remove(path)
 			}
 		case errors.Is(err, fs.ErrNotExist): // it has ended just now
@@ -186,7 +186,7 @@ func readListings(dir string) ([]Entry, []error) {
 
 // readListing reads the file of a living process. Nothing in it is believed that another
 // user could have written.
-func readListing(path string) (l Entry, raw listingFile, err error) {
+func readEntry(path string) (l Entry, raw entryFile, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
 		return l, raw, errors.New("a symbolic link, want a file")
@@ -208,9 +208,9 @@ func readListing(path string) (l Entry, raw listingFile, err error) {
 	case info.Mode().Perm()&0o077 != 0:
 		return l, raw, fmt.Errorf("has mode %#o, want 0600", info.Mode().Perm())
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxListing+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxEntryBytes+1))
 	if err == nil {
-		l, raw, err = parseListing(text)
+		l, raw, err = parseEntry(text)
 	}
 	if err != nil {
 		return l, raw, err
@@ -224,8 +224,8 @@ func readListing(path string) (l Entry, raw listingFile, err error) {
 	return l, raw, nil
 }
 
-func parseListing(text []byte) (l Entry, raw listingFile, err error) {
-	if len(text) > maxListing || json.Unmarshal(text, &raw) != nil {
+func parseEntry(text []byte) (l Entry, raw entryFile, err error) {
+	if len(text) > maxEntryBytes || json.Unmarshal(text, &raw) != nil {
 		return l, raw, errors.New("is no listing of a job")
 	}
 	if _, _, err := net.SplitHostPort(raw.Address); err != nil {
