@@ -12,13 +12,13 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// runtimeFolders lists where this user's processes on this host may leave what others of
-// this user's are to find, best first. The first goes with the user's last session. A
-// process that cron has started may know the second alone, so whoever reads looks into all.
+// folders returns the runtime folders of this user on this host, best first. The first
+// folder goes with the user's last session. A process of cron may know only the second one,
+// so readers look into all.
 func folders(getenv func(string) string) []string {
 	var list []string
 	if dir := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		if _, err := os.Stat(dir); err == nil { // it is not ours to make
+		if _, err := os.Stat(dir); err == nil { // the system makes it
 			list = append(list, filepath.Join(dir, "ringtrain"))
 		}
 	}
@@ -28,7 +28,7 @@ func folders(getenv func(string) string) []string {
 	return append(list, filepath.Join(os.TempDir(), "ringtrain-"+strconv.Itoa(os.Geteuid())))
 }
 
-// makeFolder makes a runtime folder, or checks the one that is there.
+// makeFolder makes a runtime folder, or checks the one that exists.
 func makeFolder(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return exitcode.With(exitcode.CannotCreate, err)
@@ -39,7 +39,7 @@ func makeFolder(dir string) error {
 	return checkFolder(dir)
 }
 
-// checkFolder checks that nobody but this user can write or read a runtime folder: in one
+// checkFolder checks that only this user can read or write a runtime folder. In a folder
 // for temporary files another user may have made it first.
 func checkFolder(dir string) error {
 	info, err := os.Lstat(dir)

@@ -21,19 +21,17 @@ import (
 	"ringtrain/ring/token"
 )
 
-// A Listing is what other processes of this user on this host need to ask a rendezvous
-// that this process serves. It lies in a file of its own, of mode 0600, in the user's
-// runtime folder. The process holds a lock on the file: one without a lock is of a dead
-// process, whatever has its id by now.
+// An Entry is what other processes of this user on this host need to ask a rendezvous for
+// its status.
 type Entry struct {
-	Command string // that runs the job, for people
-	Address string // of the rendezvous
+	Command string // command that runs the job, for people
+	Address string // address of the rendezvous
 	Token   token.Token
 	PID     int
 	Since   time.Time
 }
 
-// listingFile is a Listing in its file.
+// entryFile is an Entry in its file.
 type entryFile struct {
 	Command string    `json:"command"`
 	Address string    `json:"address"`
@@ -46,21 +44,21 @@ type entryFile struct {
 
 const (
 	entrySuffix     = ".job"
-	unlockedPrefix  = ".new-" // until the lock is held
+	unlockedPrefix  = ".new-" // of a file without a lock yet
 	maxEntryBytes   = 16 << 10
-	maxEntries      = 4096          // files of a folder that are looked at
-	unlockedTimeout = 1 * time.Hour // a file that is older and not listed yet never will be
-	randomBytes     = 8             // that tell files of one process apart
+	maxEntries      = 4096          // files of a folder that are read
+	unlockedTimeout = 1 * time.Hour // a file that is older and has no lock yet is of a dead process
+	randomBytes     = 8             // make the names of the files of one process differ
 )
 
-// List lists a rendezvous of this process until the end of the process, or until remove is
-// called. A folder that cannot be used is exitcode.Auth or CannotCreate.
+// Add lists a rendezvous of this process until the process ends, or until remove is called.
+// A folder that cannot be used is exitcode.Auth or CannotCreate.
 func Add(getenv func(string) string, command, address string, secret token.Token) (remove func(), err error) {
 	var errs []error
 	for _, dir := range folders(getenv) {
 		err := makeFolder(dir)
 		if err == nil {
-			readFolder(dir) // sweeps it
+			readFolder(dir) // removes the files of dead processes
 			remove, err = write(dir, Entry{command, reachable(address), secret, os.Getpid(), time.Now()})
 		}
 		if err == nil {
@@ -68,10 +66,10 @@ func Add(getenv func(string) string, command, address string, secret token.Token
 		}
 		errs = append(errs, err)
 	}
-	return nil, errs[0] // of the folder that is to be used
+	return nil, errs[0] // of the best folder
 }
 
-// reachable is an address by which this host reaches what listens on addr.
+// reachable returns an address by which this host reaches the listener on addr.
 func reachable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
@@ -80,7 +78,7 @@ func reachable(addr string) string {
 	return addr
 }
 
-// list writes the file, and gives it its name when its lock is held.
+// write writes the file of an entry, locks it, and then gives it its name.
 func write(dir string, l Entry) (func(), error) {
 	self := rendezvous.Self("")
 	text, err := json.Marshal(entryFile{l.Command, l.Address, l.Token.Reveal(), l.PID, self.HostID, self.Host, l.Since.UTC()})
@@ -112,9 +110,9 @@ func write(dir string, l Entry) (func(), error) {
 	}, nil
 }
 
-// Listings returns what this user's processes on this host have listed, oldest first in each
-// folder, and what is wrong with folders and files, which is passed over. Files of dead
-// processes are removed.
+// Read returns the entries of this user's processes on this host, oldest first in each
+// folder. It also returns the faults of folders and files, which it skips. It removes the
+// files of dead processes.
 func Read(getenv func(string) string) ([]Entry, []error) {
 	var (
 		all  []Entry
@@ -135,18 +133,19 @@ func Read(getenv func(string) string) ([]Entry, []error) {
 	return all, errs
 }
 
-// errDead is a file that nobody of this host locks.
+// errDead reports a file without a lock of this host.
 var errDead = errors.New("its process is dead")
 
-// tells reports whether a file that is not locked is of a dead process for self: one of this
-// kernel, or of this host before it was started anew. Locks of other hosts need not be seen.
+// decidesFor reports whether self may decide that the process of an unlocked file is dead:
+// the file is of this kernel, or of this host before it was restarted. Locks of other hosts
+// need not be visible here.
 func (f *entryFile) decidesFor(self ring.Worker) bool {
 	boot, _, _ := strings.Cut(f.HostID, "/")
 	own, _, _ := strings.Cut(self.HostID, "/")
 	return boot == own || f.Host != "" && f.Host == self.Host
 }
 
-// readListings reads the files of dir, and removes those of dead processes.
+// readFolder reads the files of dir and removes those of dead processes.
 func readFolder(dir string) ([]Entry, []error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -174,7 +173,7 @@ func readFolder(dir string) ([]Entry, []error) {
 			if raw.decidesFor(self) {
 				os.Remove(path)
 			}
-		case errors.Is(err, fs.ErrNotExist): // it has ended just now
+		case errors.Is(err, fs.ErrNotExist): // the process has just ended
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))
 		case raw.HostID == self.HostID:
@@ -184,8 +183,8 @@ func readFolder(dir string) ([]Entry, []error) {
 	return all, errs
 }
 
-// readListing reads the file of a living process. Nothing in it is believed that another
-// user could have written.
+// readEntry reads the file of a living process. It refuses a file that another user could
+// have written.
 func readEntry(path string) (l Entry, raw entryFile, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -224,6 +223,7 @@ func readEntry(path string) (l Entry, raw entryFile, err error) {
 	return l, raw, nil
 }
 
+// parseEntry parses the text of a file.
 func parseEntry(text []byte) (l Entry, raw entryFile, err error) {
 	if len(text) > maxEntryBytes || json.Unmarshal(text, &raw) != nil {
 		return l, raw, errors.New("is no listing of a job")

@@ -14,7 +14,7 @@ import (
 	"ringtrain/ring/launch/internal/phrase"
 )
 
-// An Allocation is what a scheduler has given to the job that this process is in.
+// An Allocation is the set of hosts that a scheduler has given to the job of this process.
 type Allocation struct {
 	Scheduler string // "Slurm", "PBS" or "LSF"
 	ID        string // of the scheduler's job
@@ -26,19 +26,18 @@ func (a *Allocation) String() string {
 	return fmt.Sprintf("hosts of the %s allocation %s: %s", a.Scheduler, a.ID, Summary(a.Hosts))
 }
 
-// interactiveStep is the step in which salloc runs its shell, where Slurm is set up so.
-// It is no srun of the user's.
+// interactiveStep is the step in which salloc runs its shell, if Slurm is set up so. The
+// user has started no srun there.
 const interactiveStep = "4294967290"
 
-// FindAllocation returns the allocation that this process is to use whole, as mpirun
-// does: the one of salloc, of a batch script, or of PBS or LSF. It returns nil where there
-// is none.
+// FindAllocation returns the allocation that this process should use whole: that of salloc,
+// of a batch script, of PBS or of LSF. It returns nil if there is none.
 //
 // A process that is itself a task of srun, mpirun, mpiexec or run gets nil: its launcher
-// has started it on this host, perhaps beside others of its kind.
+// has started it on this host, perhaps beside other tasks.
 //
-// Variables that are incomplete or wrong are exitcode.Usage, a file of hosts that is
-// missing exitcode.NoInput.
+// Variables that are incomplete or wrong are exitcode.Usage. A missing file of hosts is
+// exitcode.NoInput.
 func FindAllocation(getenv func(string) string, variables []string) (*Allocation, error) {
 	e := environ.New(getenv, variables)
 	if e.Any("RINGTRAIN_RANK") || environ.Nested(e) || e.Any("SLURM_STEP_ID") && e.Get("SLURM_STEP_ID") != interactiveStep {
@@ -56,8 +55,8 @@ func FindAllocation(getenv func(string) string, variables []string) (*Allocation
 	return nil, nil
 }
 
-// slurmAllocation has as many slots on a host as tasks, as mpirun has it; where Slurm
-// says nothing of tasks, as many as they would have cores for.
+// slurmAllocation reads an allocation of Slurm. A host has as many slots as tasks. If Slurm
+// sets no number of tasks, a host has as many slots as tasks would have cores.
 func slurmAllocation(e environ.Vars) (*Allocation, error) {
 	const id, list = "SLURM_JOB_ID", "SLURM_JOB_NODELIST"
 	set, missing := e.Split(id, list)
@@ -84,7 +83,7 @@ func slurmAllocation(e environ.Vars) (*Allocation, error) {
 	return finishAllocation(&Allocation{"Slurm", e.Get(id), hosts}, list, e.Get("SLURMD_NODENAME"))
 }
 
-// slurmSlots are the slots of each of n hosts.
+// slurmSlots returns the slots of each of n hosts.
 func slurmSlots(e environ.Vars, n int) ([]int, error) {
 	const tasks, each, cores = "SLURM_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE"
 	switch {
@@ -107,7 +106,7 @@ func slurmSlots(e environ.Vars, n int) ([]int, error) {
 	return slots, err
 }
 
-// repeated reads n numbers as Slurm writes them: "3,2(x2),1" is 3, 2, 2, 1.
+// expandCounts reads n numbers in the form of Slurm: "3,2(x2),1" is 3, 2, 2, 1.
 func expandCounts(name, text string, n int) ([]int, error) {
 	var all []int
 	for word := range strings.SplitSeq(text, ",") {
@@ -133,7 +132,7 @@ func expandCounts(name, text string, n int) ([]int, error) {
 	return all, nil
 }
 
-// pbsAllocation has a slot for each line of the file of hosts.
+// pbsAllocation reads an allocation of PBS: one slot for each line of its file of hosts.
 func pbsAllocation(e environ.Vars) (*Allocation, error) {
 	const id, file = "PBS_JOBID", "PBS_NODEFILE"
 	set, missing := e.Split(id, file)
@@ -146,8 +145,8 @@ func pbsAllocation(e environ.Vars) (*Allocation, error) {
 	return allocationOfFile("PBS", e.Get(id), file, e.Get(file))
 }
 
-// lsfAllocation has a slot for each line of the file of hosts, or else as many as
-// LSB_MCPU_HOSTS says, "a 4 b 4".
+// lsfAllocation reads an allocation of LSF: one slot for each line of its file of hosts.
+// Without a file the slots are those of LSB_MCPU_HOSTS, "a 4 b 4".
 func lsfAllocation(e environ.Vars) (*Allocation, error) {
 	const id, file, list = "LSB_JOBID", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS"
 	switch {
@@ -177,10 +176,11 @@ func lsfAllocation(e environ.Vars) (*Allocation, error) {
 	return finishAllocation(&Allocation{"LSF", e.Get(id), hosts}, list, "")
 }
 
-// maxNodeFile bounds a file of hosts: one line for each slot.
+// maxNodeFile bounds a file of hosts, which has one line for each slot.
 const maxNodeFile = MaxSlots * 256
 
-// allocationOfFile reads a file of one host a line, which comes once for each slot.
+// allocationOfFile reads a file with one host a line. A host comes once for each of its
+// slots.
 func allocationOfFile(scheduler, id, variable, path string) (*Allocation, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -203,8 +203,8 @@ func allocationOfFile(scheduler, id, variable, path string) (*Allocation, error)
 	return finishAllocation(&Allocation{scheduler, id, hosts}, variable+": "+path, "")
 }
 
-// settleAllocation checks the hosts, which come from a place, and joins those of one
-// name. own is what the scheduler calls this host, "" where it does not say.
+// finishAllocation checks the hosts and merges those of one name. place is their source,
+// for errors. own is the scheduler's name for this host, or "".
 func finishAllocation(a *Allocation, place, own string) (*Allocation, error) {
 	if len(a.Hosts) == 0 {
 		return nil, fmt.Errorf("%s: no host in it", place)
@@ -227,8 +227,9 @@ func finishAllocation(a *Allocation, place, own string) (*Allocation, error) {
 	return a, nil
 }
 
-// aliases lists what an allocation calls this machine with another domain than its own,
-// or with one where it has none. Two hosts that differ by the domain alone are none.
+// aliases returns the name of this machine in an allocation if it differs from the
+// machine's own name by the domain alone. Two such names are two hosts, and neither is this
+// machine.
 func (n machineNames) aliases(hosts []Host) []string {
 	var found []string
 	own, _, _ := strings.Cut(n.host, ".")

@@ -22,7 +22,7 @@
 // # Invariants
 //
 //   - No host gets more ranks than it has slots. Fewer slots than ranks are an error: ranks
-//     that share a core by accident are slow, and nobody would know why.
+//     that share a core by accident are slow, without any message.
 //   - A host name has no character that a shell or ssh could take for something else.
 //
 // # Errors

@@ -17,8 +17,8 @@ const (
 	maxHostfileLines = 1 << 16
 )
 
-// ReadFile reads the hostfile name. A file that is missing is
-// exitcode.NoInput, one with a fault in it exitcode.Usage.
+// ReadFile reads the hostfile name. A missing file is exitcode.NoInput, a faulty one
+// exitcode.Usage.
 func ReadFile(name string) ([]Host, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -28,16 +28,15 @@ func ReadFile(name string) ([]Host, error) {
 	return parseHostfile(f, name)
 }
 
-// parseHostfile reads one host a line, as the launchers of the field write it:
+// parseHostfile reads one host a line, in the forms of other launchers:
 //
 //	node1 slots=4 max_slots=8      Open MPI, Horovod
 //	node2:4                        MPICH
 //	node3                          one slot; a host may come again
 //	# comment
 //
-// Other keys are errors that name the file and the line; so is max_slots below
-// slots. max_slots without slots is the number of slots: nothing is ever put
-// on top.
+// Other keys are errors that name the file and the line. So is a max_slots below slots.
+// Without slots, max_slots is the number of slots.
 func parseHostfile(r io.Reader, name string) ([]Host, error) {
 	var (
 		list []Host
@@ -74,6 +73,7 @@ func parseHostfile(r io.Reader, name string) ([]Host, error) {
 	return mergeLocal(list)
 }
 
+// parseHostLine reads the words of one line.
 func parseHostLine(fields []string) (Host, error) {
 	h, err := parseHost(fields[0])
 	if err != nil {

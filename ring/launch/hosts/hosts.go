@@ -16,12 +16,12 @@ import (
 
 // Host is a machine that ranks may run on.
 type Host struct {
-	Name  string // as ssh gets it: a name or an address, perhaps with USER@ before it
-	Slots int    // ranks that it takes
-	Local bool   // this machine: no ssh
+	Name  string // the argument of ssh: a name or an address, perhaps with USER@ before it
+	Slots int    // number of ranks that may run there
+	Local bool   // this machine, which needs no ssh
 }
 
-// String is the host as Parse reads it.
+// String returns the host in the form that Parse reads.
 func (h Host) String() string {
 	user, addr, hasUser := strings.Cut(h.Name, "@")
 	if !hasUser {
@@ -35,12 +35,12 @@ func (h Host) String() string {
 	return fmt.Sprintf("%s%s:%d", user, addr, h.Slots)
 }
 
-// MaxSlots bounds what a list of hosts may offer. How many ranks a job may have is
-// [ring.MaxWorldSize]: an allocation may have more slots.
+// MaxSlots bounds the slots of a list of hosts. An allocation may have more slots than a
+// job has ranks ([ring.MaxWorldSize]).
 const MaxSlots = 1 << 16
 
-// hostPattern is what a host may be called. It leaves no room for an option of
-// ssh's or for a shell's characters.
+// hostPattern matches the names of hosts. It excludes options of ssh and the special
+// characters of a shell.
 var hostPattern = regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.-]{0,63}@)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$`)
 
 // CheckName checks the name or address of a host.
@@ -60,9 +60,9 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Parse reads a list as mpirun's -H takes it: "a:4,b:4,[fd00::7]:2". A
-// host without a number has one slot, and one that comes again has more. What
-// is wrong is exitcode.Usage.
+// Parse reads a list as mpirun's -H takes it: "a:4,b:4,[fd00::7]:2". A host without a
+// number has one slot. The slots of a host that comes again are added. A wrong list is
+// exitcode.Usage.
 func Parse(list string) ([]Host, error) {
 	var (
 		hosts []Host
@@ -78,8 +78,7 @@ func Parse(list string) ([]Host, error) {
 	return mergeLocal(hosts)
 }
 
-// parseHost reads NAME, NAME:SLOTS, an IPv6 address, or one in brackets with
-// :SLOTS behind it.
+// parseHost reads NAME, NAME:SLOTS, an IPv6 address, or [ADDRESS]:SLOTS.
 func parseHost(word string) (Host, error) {
 	h := Host{Name: word, Slots: 1}
 	name, slots, found := strings.Cut(word, ":")
@@ -110,6 +109,7 @@ func parseHost(word string) (Host, error) {
 	return h, err
 }
 
+// parseSlots parses a number of slots. what names the number in errors.
 func parseSlots(what, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > MaxSlots {
@@ -118,11 +118,11 @@ func parseSlots(what, text string) (int, error) {
 	return n, nil
 }
 
-// settleHosts joins hosts of one name, and all names of this machine, and
-// bounds the sum of slots.
+// mergeLocal is mergeHosts on this machine.
 func mergeLocal(list []Host) ([]Host, error) { return mergeHosts(list, thisMachine()) }
 
-// joinHosts is settleHosts on a machine of these names.
+// mergeHosts merges hosts of one name and all names of the machine own. It bounds the sum
+// of slots.
 func mergeHosts(list []Host, own machineNames) ([]Host, error) {
 	var (
 		hosts []Host
@@ -143,23 +143,23 @@ func mergeHosts(list []Host, own machineNames) ([]Host, error) {
 	return hosts, nil
 }
 
-// names is what this machine is called. A name is not looked up: that could
-// take long, and what a resolver says of a host's own name is often the
-// loopback.
+// machineNames are the names and addresses of this machine. A name is not resolved: that
+// could take long, and a resolver often returns the loopback for a host's own name.
 type machineNames struct {
 	host            string
 	addrs           []net.Addr
-	allocationNames []string // by whoever gave a list of hosts
+	allocationNames []string // names of this machine in an allocation
 }
 
+// thisMachine returns the names and addresses that the system has for this machine.
 func thisMachine() machineNames {
 	host, _ := os.Hostname()         // "" where there is none
 	addrs, _ := net.InterfaceAddrs() // nil: only the loopback counts
 	return machineNames{host: host, addrs: addrs}
 }
 
-// has tells whether name is this machine. USER@ means a login as somebody
-// else.
+// has reports whether name is this machine. A name with USER@ is not: it means a login as
+// another user.
 func (n machineNames) has(name string) bool {
 	if ip, err := netip.ParseAddr(name); err == nil {
 		return ip.Unmap().IsLoopback() || slices.ContainsFunc(n.addrs, func(a net.Addr) bool {

@@ -8,7 +8,7 @@ import (
 	"ringtrain/ring/launch/internal/phrase"
 )
 
-// Mapping is the order in which ranks are given to hosts.
+// Mapping is the order in which ranks are assigned to hosts.
 type Mapping int
 
 const (
@@ -27,16 +27,16 @@ func ParseMapping(s string) (Mapping, error) {
 	return 0, exitcode.With(exitcode.Usage, fmt.Errorf("--map-by is %q, want slot or node", s))
 }
 
-// Assignment is the host of a rank, and its place among the ranks of that host.
+// Assignment is the host of a rank, and its number among the ranks of that host.
 type Assignment struct {
 	Rank                 int
 	Host                 int // index
 	LocalRank, LocalSize int // local rank and local size
 }
 
-// Assign gives each of np ranks a host. Without hosts all are on one, which
-// has no bound. Fewer slots than ranks are exitcode.Usage: ranks that share a
-// core by accident are slow, and nobody would know why.
+// Assign assigns each of np ranks to a host. Without hosts all ranks are on one host
+// without bound. Fewer slots than ranks are exitcode.Usage: ranks that share a core by
+// accident are slow, without any message.
 func Assign(np int, hosts []Host, by Mapping) ([]Assignment, error) {
 	if len(hosts) == 0 {
 		hosts = []Host{{Slots: np}}
@@ -63,7 +63,7 @@ func Assign(np int, hosts []Host, by Mapping) ([]Assignment, error) {
 	return list, nil
 }
 
-// Summary returns the list as Parse reads it, cut to a length for people.
+// Summary returns the first hosts of the list in the form that Parse reads, for people.
 func Summary(hosts []Host) string {
 	const most = 8
 	var words []string

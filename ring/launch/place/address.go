@@ -17,8 +17,8 @@ var (
 	errListen   = errors.New("ADDR[:PORT[-PORT]], ports up to 65535, such as 10.0.0.7, :29400 or [::1]:7000-7100")
 )
 
-// checkEndpoint checks that s is an address to connect to. The error says what
-// is wanted.
+// checkEndpoint checks that s is an address to connect to. The error text says what is
+// wanted.
 func checkEndpoint(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n,;=/\\") {
@@ -30,9 +30,10 @@ func checkEndpoint(s string) error {
 	return nil
 }
 
-// listen is a parsed --listen. No ports means that none were named.
+// listenAddr is a parsed --listen. Empty ports mean that none are named.
 type listenAddr struct{ host, ports string }
 
+// parseListen parses ADDR[:PORT[-PORT]].
 func parseListen(s string) (listenAddr, error) {
 	bare := strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
 	if _, err := netip.ParseAddr(bare); err == nil {
@@ -54,7 +55,7 @@ func parseListen(s string) (listenAddr, error) {
 	return listenAddr{host, ports}, nil
 }
 
-// checkListenFlag checks --listen; "" is none.
+// checkListenFlag checks --listen. An empty flag is valid.
 func checkListenFlag(s string) error {
 	if s == "" {
 		return nil
@@ -65,13 +66,13 @@ func checkListenFlag(s string) error {
 	return nil
 }
 
-// isOneHost tells whether l names one host, and one that others may reach.
+// isOneHost reports whether l names one host that others may reach.
 func (l listenAddr) isOneHost() bool {
 	ip, err := netip.ParseAddr(l.host)
 	return l.host != "" && (err != nil || !ip.IsUnspecified()) && !isLoopback(net.JoinHostPort(l.host, "1"))
 }
 
-// portRange reads "port" or "first-last".
+// portRange parses "port" or "first-last".
 func portRange(ports string) (lo, hi int, err error) {
 	first, last, isRange := strings.Cut(ports, "-")
 	if !isRange {
@@ -85,10 +86,10 @@ func portRange(ports string) (lo, hi int, err error) {
 	return int(a), int(b), nil
 }
 
-// listenAt returns where a worker listens that others know as addr. An IP
-// address and the loopback are taken at their word. A name is not: a host
-// often knows its own name as 127.0.1.1 only, and a pod's name may be that of
-// a service in front of it. Such a worker listens on all interfaces.
+// listenAt returns the listen address of a worker that others know as addr. An IP address
+// and the loopback are used as they are. A name is not: a host often resolves its own name
+// to 127.0.1.1 only, and the name of a pod may be that of a service in front of it. Such a
+// worker listens on all interfaces.
 func listenAt(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -100,8 +101,8 @@ func listenAt(addr string) string {
 	return ":" + port
 }
 
-// isLoopback tells whether the host of addr is this host and nothing else. A
-// name is only if it says so itself; none is looked up.
+// isLoopback reports whether the host of addr is this host and nothing else. A name counts
+// only if it says so itself: nothing is resolved.
 func isLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -115,10 +116,10 @@ func isLoopback(addr string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// CheckListen checks that it is safe to listen on an address of Place.Listen.
-// Without a token that is so on the loopback only; any other is exitcode.Auth,
-// unless it is asked for: then the notice is to be printed. World size 1
-// listens nowhere, and "" is always safe.
+// CheckListen checks that it is safe to listen on an address of Place.Listen. Without a
+// token only the loopback is safe. Any other address is exitcode.Auth, unless insecure is
+// set: then the caller must print the notice. World size 1 listens nowhere, and "" is
+// always safe.
 func CheckListen(listen string, secret token.Token, insecure bool) (notice string, err error) {
 	if listen == "" || secret.Set() || isLoopback(listen) {
 		return "", nil
@@ -130,12 +131,12 @@ func CheckListen(listen string, secret token.Token, insecure bool) (notice strin
 		"listening on %s needs a token: run `ringtrain token` once and copy its file to every host, or set RINGTRAIN_TOKEN on all ranks, or add --insecure", listen))
 }
 
-// DefaultPort is where a rendezvous without a worker listens by default.
+// DefaultPort is the port of a rendezvous without a worker.
 const DefaultPort = "29400"
 
-// rendezvousAddress returns where a rendezvous without a worker listens, by its --listen,
-// which may be empty. The default is DefaultPort on all interfaces, or without a token on
-// the loopback.
+// RendezvousAddress returns the listen address of a rendezvous without a worker. flag is
+// its --listen, which may be empty. The default is DefaultPort on all interfaces with a
+// token, and on the loopback without one.
 func RendezvousAddress(flag string, token bool) (string, error) {
 	if flag == "" {
 		if token {

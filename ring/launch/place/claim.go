@@ -6,15 +6,15 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
-// claim is what one dialect says about this worker's place.
+// claim is what one dialect says about the place of this worker.
 type claim struct {
-	Place             // Rank -1, WorldSize 0: not said. Listen: the address configured for this worker, if any
-	rendezvous string // where the dialect puts the rendezvous; "" if it does not say
-	missing    error  // why it does not, or why it has no size
+	Place             // Rank -1, WorldSize 0: unknown. Listen: the address configured for this worker, if any
+	rendezvous string // address of the rendezvous; "" if the dialect gives none
+	missing    error  // why the rendezvous or the world size is unknown
 }
 
-// hear asks all dialects, and the given world size, and returns the claim that
-// counts.
+// detectPlace asks all dialects and returns the claim that counts. g may give a world size
+// and a rendezvous.
 func detectPlace(e environ.Vars, g explicitPlace) (claim, error) {
 	ofPod := func(e environ.Vars) (*claim, error) { return kubernetes(e, g) }
 	var claims []claim
@@ -42,7 +42,7 @@ func detectPlace(e environ.Vars, g explicitPlace) (claim, error) {
 	return chooseClaim(claims, g).withSize(g)
 }
 
-// agree checks that no two claims give a different rank or size.
+// checkAgreement returns an error if two claims give a different rank or world size.
 func checkAgreement(claims []claim) error {
 	for i, a := range claims {
 		for _, b := range claims[:i] {
@@ -57,6 +57,7 @@ func checkAgreement(claims []claim) error {
 	return nil
 }
 
+// describe returns the rank and the world size of c, for errors.
 func (c claim) describe() string {
 	switch {
 	case c.WorldSize == 0:
@@ -67,8 +68,8 @@ func (c claim) describe() string {
 	return fmt.Sprintf("rank %d of %d", c.Rank, c.WorldSize)
 }
 
-// choose returns the first claim that knows the rendezvous or where to learn of
-// it, or else the first.
+// chooseClaim returns the first claim that gives the rendezvous or can learn it, else the
+// first claim.
 func chooseClaim(claims []claim, g explicitPlace) claim {
 	for _, c := range claims {
 		if c.rendezvous != "" || c.PMI != nil || g.rendezvous != "" {
@@ -78,7 +79,7 @@ func chooseClaim(claims []claim, g explicitPlace) claim {
 	return claims[0]
 }
 
-// sized completes a claim without a world size by the one that was given.
+// withSize completes a claim without a world size by the explicit world size.
 func (c claim) withSize(g explicitPlace) (claim, error) {
 	switch {
 	case c.WorldSize > 0:

@@ -2,16 +2,17 @@ package place
 
 import "strings"
 
-// Elects tells whether the workers elect the one that serves the rendezvous, by
-// means of what p.Rendezvous names: etcd://… or etcds://….
+// Elects reports whether the workers elect the one that serves the rendezvous. p.Rendezvous
+// then begins with etcd:// or etcds://.
 func (p Place) Elects() bool { return isElection(p.Rendezvous) }
 
+// isElection reports whether the rendezvous at this address is elected.
 func isElection(at string) bool {
 	return strings.HasPrefix(at, "etcd://") || strings.HasPrefix(at, "etcds://")
 }
 
-// isLocalElection tells whether all endpoints of an election are of this host, and
-// so all workers.
+// isLocalElection reports whether all endpoints of an election are on this host, and so all
+// workers.
 func isLocalElection(at string) bool {
 	_, rest, _ := strings.Cut(at, "://")
 	hosts, _, _ := strings.Cut(rest, "/")

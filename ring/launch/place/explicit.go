@@ -7,15 +7,17 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
-// given is what a person or `ringtrain run` says, flags over variables.
+// explicitPlace is what a person or `ringtrain run` gives, by flags or by RINGTRAIN_*
+// variables. Flags win.
 type explicitPlace struct {
-	rank, size                int // -1, 0: not given
+	rank, size                int // -1, 0: none
 	rendezvous, listen, jobID string
-	hostID                    string // "": not given
-	source                    string // of the rank or, without one, of the size
+	hostID                    string // "": none
+	source                    string // of the rank, or of the size without a rank
 	rankName, sizeName        string // the flag or variable that was used, for errors
 }
 
+// findExplicitPlace reads the flags and the RINGTRAIN_* variables.
 func findExplicitPlace(e environ.Vars, f Flags) (explicitPlace, error) {
 	g := explicitPlace{rank: f.Rank, size: f.WorldSize, rankName: "--rank", sizeName: "--world-size", source: "--rank",
 		rendezvous: f.Rendezvous, listen: f.Listen, jobID: f.JobID, hostID: f.HostID}
@@ -47,6 +49,7 @@ func findExplicitPlace(e environ.Vars, f Flags) (explicitPlace, error) {
 	return g, g.findRendezvous(e)
 }
 
+// findRendezvous reads and checks the address of the rendezvous.
 func (g *explicitPlace) findRendezvous(e environ.Vars) error {
 	name := "--rendezvous"
 	if g.rendezvous == "" {
@@ -62,7 +65,7 @@ func (g *explicitPlace) findRendezvous(e environ.Vars) error {
 	return nil
 }
 
-// claim is the place of a worker whose rank was given.
+// claim returns the claim of a worker with an explicit rank.
 func (g explicitPlace) claim(e environ.Vars) (claim, error) {
 	if g.size == 0 {
 		return claim{}, environ.Incomplete([]string{g.rankName}, []string{"RINGTRAIN_WORLD_SIZE (or --world-size)"})
@@ -78,7 +81,7 @@ func (g explicitPlace) claim(e environ.Vars) (claim, error) {
 	return c, readLocalNumbers(e, local, &c.Place)
 }
 
-// sizeOnly is the claim of --world-size or RINGTRAIN_WORLD_SIZE without a rank.
+// sizeClaims returns the claim of an explicit world size without a rank, or no claim.
 func (g explicitPlace) sizeClaims() []claim {
 	if g.size == 0 {
 		return nil
@@ -86,7 +89,8 @@ func (g explicitPlace) sizeClaims() []claim {
 	return []claim{{Place: Place{Rank: -1, WorldSize: g.size, LocalRank: -1, Source: g.sizeName}}}
 }
 
-// alone is the place of a worker that no dialect knows.
+// claimWithoutDialect returns the claim of a worker in an environment without any dialect.
+// Without a world size and a rendezvous the job has one worker.
 func (g explicitPlace) claimWithoutDialect() (claim, error) {
 	if c := g.sizeClaims(); c != nil {
 		c[0].missing = fmt.Errorf("%s is %d, the rendezvous is missing: add --rendezvous HOST:PORT", g.sizeName, g.size)

@@ -11,11 +11,11 @@ import (
 // maxHostID bounds the name of a host, in bytes.
 const maxHostID = 64
 
-// findHostID reads which host this is to be, if that is given. Ranks with the same
-// name have to share memory, and fail to start where they cannot. Those with other
-// names are on other hosts, also on one machine: nothing else changes for them, so
-// they reach each other over the loopback if they listen there. What is before a
-// slash names the machine, as the boot id does in a name that is found out.
+// findHostID reads the explicit name of this host, if there is one. Ranks with the same
+// name must share memory; they fail to start where they cannot. Ranks with other names are
+// on other hosts, also on one machine. Nothing else changes for them: they reach each other
+// over the loopback if they listen there. The part before a slash names the machine, as the
+// boot id does in a detected name.
 func (g *explicitPlace) findHostID(e environ.Vars) error {
 	name := "--host-id"
 	if g.hostID == "" {

@@ -9,12 +9,13 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
+// completionIndex is the variable that Kubernetes sets in each pod of an indexed job.
 const completionIndex = "JOB_COMPLETION_INDEX"
 
-// kubernetes reads the index of a pod of an indexed job. Kubernetes says no
-// more, so the job's manifest must: its completions as RINGTRAIN_WORLD_SIZE, and
-// the name of pod 0 as RINGTRAIN_RENDEZVOUS. Ranks that were started within a
-// pod by mpirun, mpiexec or torchrun have other numbers than the pod.
+// kubernetes reads the index of a pod of an indexed job. Kubernetes gives nothing else, so
+// the manifest of the job must give the rest: its completions as RINGTRAIN_WORLD_SIZE, and
+// the name of pod 0 as RINGTRAIN_RENDEZVOUS. A rank that mpirun, mpiexec or torchrun has
+// started in a pod has another number than the pod.
 func kubernetes(e environ.Vars, g explicitPlace) (*claim, error) {
 	if !e.Any(completionIndex) || environ.Nested(e) {
 		return nil, nil
@@ -33,10 +34,10 @@ func kubernetes(e environ.Vars, g explicitPlace) (*claim, error) {
 	return c, nil
 }
 
-// isPodZero tells whether the host of addr is pod 0 of the indexed job whose
-// pod of this rank is called hostname: a pod's name is that of the job with the
-// index behind it. Where the pod has another name (that of its node, with the
-// host's network) any name like that of a pod 0 will do.
+// isFirstPod reports whether the host of addr is pod 0 of the indexed job whose pod of this
+// rank has this hostname. The name of a pod is the name of the job and the index. A pod on
+// its host's network has the name of the node instead; then any name that ends in -0 will
+// do.
 func isFirstPod(addr, hostname string, rank int) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -17,30 +17,29 @@ import (
 // LearnOptions says how a worker learns its place.
 type LearnOptions struct {
 	Timeout time.Duration // for all ranks to come; 0: DefaultLearnTimeout
-	Notice  func(string)  // told what a person should know; may be nil
+	Notice  func(string)  // receives lines for people; may be nil
 }
 
 // DefaultLearnTimeout bounds the wait for all ranks of a job, as the rendezvous does.
 const DefaultLearnTimeout = 300 * time.Second
 
-// The times of notices while a rank waits for the others.
+// Times of the notices while a rank waits for the others.
 const (
 	firstLearnNotice = 2 * time.Second
 	learnNotice      = 10 * time.Second // between them
 )
 
-// pmiKey is what rank 0's rendezvous is called among what ranks tell each other
-// through mpiexec.
+// pmiKey is the key of rank 0's rendezvous in the key-value space of mpiexec.
 const pmiKey = "ringtrain-rendezvous"
 
-// Learn returns p with what no variable says. For all launchers but MPICH's
-// mpiexec that is p itself.
+// Learn returns p with the rendezvous, if no variable gives it. For all launchers but
+// MPICH's mpiexec the result is p itself.
 //
-// Under mpiexec the job's id is the name of mpiexec's key-value space, and the
-// port of the rendezvous follows from the id. On one host that is all. On
-// several, rank 0 puts the name of its host, and the others get it once all
-// ranks are in mpiexec's barrier; mpiexec does not tell who is missing there, so
-// neither do the notices. After c.Timeout that is exitcode.Retry.
+// Under mpiexec the job's id is the name of mpiexec's key-value space, and the port of the
+// rendezvous follows from the id. On one host no more is needed. On several hosts rank 0
+// puts the name of its host there, and the other ranks get the name once all ranks are in
+// mpiexec's barrier. mpiexec does not say which ranks are missing in the barrier, so the
+// notices do not either. After c.Timeout the error is exitcode.Retry.
 func (p Place) Learn(ctx context.Context, c LearnOptions) (Place, error) {
 	if p.PMI == nil {
 		return p, nil
@@ -53,6 +52,7 @@ func (p Place) Learn(ctx context.Context, c LearnOptions) (Place, error) {
 	return p.learn(ctx, conn, c)
 }
 
+// learn is Learn on an open connection to mpiexec.
 func (p Place) learn(ctx context.Context, conn net.Conn, c LearnOptions) (Place, error) {
 	limit := cmp.Or(c.Timeout, DefaultLearnTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, exitcode.With(exitcode.Retry, fmt.Errorf(
@@ -80,8 +80,7 @@ func (p Place) learn(ctx context.Context, conn net.Conn, c LearnOptions) (Place,
 	return p.withRendezvous(at, true, flag)
 }
 
-// exchange tells the other ranks where this one serves the rendezvous, if it is
-// rank 0, and returns where that is.
+// exchange returns the address of the rendezvous. Rank 0 tells the other ranks.
 func (p Place) exchange(ctx context.Context, w *pmiConn, id string, c LearnOptions) (string, error) {
 	if p.Rank == 0 {
 		host, err := p.PMI.ownHost()
@@ -108,8 +107,8 @@ func (p Place) exchange(ctx context.Context, w *pmiConn, id string, c LearnOptio
 	return at, nil
 }
 
-// ownHost is the name by which the other hosts know this one: that of --listen,
-// of mpiexec, or its own.
+// ownHost returns the name by which the other hosts know this host: that of --listen, of
+// mpiexec, or the system's.
 func (p *PMI) ownHost() (string, error) {
 	if l, err := parseListen(p.Listen); err == nil && l.isOneHost() {
 		return l.host, nil
@@ -124,8 +123,8 @@ func (p *PMI) ownHost() (string, error) {
 	return name, nil
 }
 
-// remind tells line now and then until stop is called, which waits for the end
-// of a notice that is being told.
+// remind repeats line as a notice until stop is called. stop waits for the end of a notice
+// that is being written.
 func (c LearnOptions) remind(line string) (stop func()) {
 	if c.Notice == nil {
 		return func() {}

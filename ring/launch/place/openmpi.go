@@ -15,10 +15,9 @@ var (
 	errOpenMPIJob = errors.New("PMIX_NAMESPACE is missing beside OMPI_COMM_WORLD_*: add --rendezvous HOST:PORT")
 )
 
-// openMPI reads what mpirun sets. On one host rank 0 serves the rendezvous on
-// the loopback, on a port that all ranks derive from the job's id. On several
-// no variable names the host of rank 0 (the address of mpirun, which is there,
-// is another host if that one has no ranks).
+// openMPI reads what mpirun sets. On one host rank 0 serves the rendezvous on the loopback,
+// on a port that all ranks derive from the job's id. On several hosts no variable names the
+// host of rank 0: the address of mpirun, which is set, may be another host.
 func openMPI(e environ.Vars) (*claim, error) {
 	found := e.WithPrefix(environ.OpenMPIPrefix)
 	if len(found) == 0 {
@@ -41,23 +40,23 @@ func openMPI(e environ.Vars) (*claim, error) {
 	case c.JobID == "":
 		c.missing = errOpenMPIJob
 	default:
-		c.JobID = restartedID(e, c.JobID) // not on several hosts: a daemon that ssh started does not have the count
+		c.JobID = restartedID(e, c.JobID) // on several hosts the daemons that ssh has started lack the count
 		c.rendezvous = net.JoinHostPort("127.0.0.1", strconv.Itoa(portOf(c.JobID)))
 	}
 	return c, nil
 }
 
-// The ports that portOf chooses from: below those that systems give out for
-// outgoing connections, and below Kubernetes' node ports.
+// Range of the ports that portOf returns: below the ephemeral ports of systems, and
+// below the node ports of Kubernetes.
 const (
 	firstPort = 20000
 	portCount = 10000
 )
 
-// portOf derives a port from a job's id. Two jobs on one host share one in
-// 1 of manyPorts cases; the second then ends with exitcode.Retry. Its next start has
-// another port, for the id is another one: of mpirun and mpiexec it holds their pid, of
-// Slurm, which keeps the id of a job that it requeues, the number of restarts.
+// portOf derives a port from a job's id. Two jobs on one host share a port in 1 of
+// portCount cases; the second job then ends with exitcode.Retry. Its next start has another
+// id and so another port: an id contains the pid of mpirun or mpiexec, or the restart count
+// of a Slurm job that was requeued.
 func portOf(jobID string) int {
 	h := fnv.New32a()
 	h.Write([]byte(jobID))

@@ -12,34 +12,35 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
-// Flags are what the command line says about this worker's place.
+// Flags are the flags of the command line that concern the place of this worker.
 type Flags struct {
-	Rank       int    // -1: not given
-	WorldSize  int    // 0: not given
+	Rank       int    // -1: none
+	WorldSize  int    // 0: none
 	Rendezvous string // host:port, or an address of etcd
 	Listen     string // ADDR[:PORT[-PORT]]
 	JobID      string
-	HostID     string // which host this is; "": found out
+	HostID     string // name of this host; "": detected
 }
 
-// Place is who a worker is among the workers of its job, and where they meet.
+// Place is the place of a worker among the workers of its job, and the address of their
+// rendezvous.
 type Place struct {
-	Rank, WorldSize      int      // Rank -1: none given, ask the rendezvous for one
+	Rank, WorldSize      int      // Rank -1: the rendezvous assigns one
 	LocalRank, LocalSize int      // -1, 0 if unknown
-	Rendezvous           string   // host:port, or an address of etcd; "" for world size 1, and until Learn if there is a PMI
-	PMI                  *PMI     // how Learn learns the rest; nil: nothing is left to learn
+	Rendezvous           string   // host:port, or an address of etcd; "" for world size 1, and with a PMI until Learn
+	PMI                  *PMI     // how Learn asks mpiexec; nil: the place is complete
 	AtRank0              bool     // rank 0 serves the rendezvous
 	Serve                bool     // this worker serves the rendezvous, on Listen
 	Listen               string   // where this worker listens: host:port, host:lo-hi or host:0; "" for world size 1
 	Listed               []string // configured address of every rank (TF_CONFIG), or nil
-	JobID                string   // "" if nobody gave one: the first join draws it
-	HostID               string   // which host this is: ranks with the same share memory; "": found out
+	JobID                string   // "": the first join draws one
+	HostID               string   // name of this host: ranks with the same name share memory; "": detected
 	Source               string   // "TF_CONFIG", "RANK/WORLD_SIZE", "Open MPI", "ringtrain run", … or ""
-	Notices              []string // lines for people; only rank 0 has those that concern the whole job
-	NotNeeded            string   // non-empty: this process (a ps or evaluator of TF_CONFIG) has nothing to do: say so and end with 0
+	Notices              []string // lines for people; rank 0 alone has those that concern the whole job
+	NotNeeded            string   // not "": this process (a ps or evaluator of TF_CONFIG) has nothing to do; print this and exit with 0
 }
 
-// AgreeLines returns the key=value lines of p on which all ranks must agree.
+// AgreeLines returns the key=value lines of p that must be equal on all ranks.
 func (p Place) AgreeLines() []string {
 	if p.Listed == nil {
 		return nil
@@ -47,21 +48,21 @@ func (p Place) AgreeLines() []string {
 	return []string{"TF_CONFIG.cluster=" + strings.Join(p.Listed, ",")}
 }
 
-// Find returns the place of the worker with these variables and flags.
-// getenv looks one variable up, variables lists all of them as NAME=value.
+// Find returns the place of the worker with these variables and flags. getenv looks up one
+// variable; variables lists all of them as NAME=value.
 //
-// A rank with a world size, by flag or as RINGTRAIN_RANK and
-// RINGTRAIN_WORLD_SIZE, silences every dialect. Without any of them the world
-// size is 1. A dialect that is incomplete or wrong, and two that differ, are
-// exitcode.Usage.
+// A rank with a world size, by flag or as RINGTRAIN_RANK and RINGTRAIN_WORLD_SIZE, silences
+// every dialect. Without a dialect and without either of the two the world size is 1. A
+// dialect that is incomplete or wrong is exitcode.Usage. So are two dialects that differ.
 //
-// Nothing is asked of anybody. Under MPICH's mpiexec that is not enough:
-// [Place.Learn] does the rest.
+// Find reads the environment and nothing else. Under MPICH's mpiexec [Place.Learn] must
+// complete the place.
 func Find(getenv func(string) string, variables []string, f Flags) (Place, error) {
 	p, err := find(environ.New(getenv, variables), f)
 	return p, exitcode.With(exitcode.Usage, err)
 }
 
+// find is Find without the exit code.
 func find(e environ.Vars, f Flags) (Place, error) {
 	g, err := findExplicitPlace(e, f)
 	if err != nil {
@@ -81,7 +82,7 @@ func find(e environ.Vars, f Flags) (Place, error) {
 	return complete(c, g)
 }
 
-// settle completes what a dialect claims with what was given.
+// complete makes a place of the claim c and the explicit values g.
 func complete(c claim, g explicitPlace) (Place, error) {
 	p := c.Place
 	if p.WorldSize > ring.MaxWorldSize {
@@ -111,15 +112,15 @@ func complete(c claim, g explicitPlace) (Place, error) {
 	return Place{}, c.missing
 }
 
-// meetAt completes a place whose rendezvous is known.
+// withRendezvous completes a place whose rendezvous is known.
 func (p Place) withRendezvous(rendezvous string, atRank0 bool, listenFlag string) (Place, error) {
 	p.Rendezvous, p.AtRank0 = rendezvous, atRank0
 	p.Serve = p.Rank == 0 && atRank0
 	return p.withListen(listenFlag)
 }
 
-// listenOn fills in Listen. Without --listen it is the configured address, or
-// that of the rendezvous which p serves, or else any free port.
+// withListen fills in Listen. Without --listen the address is the configured one, or that
+// of the rendezvous that p serves, or any free port.
 func (p Place) withListen(flag string) (Place, error) {
 	at := p.Listen
 	switch {
@@ -142,7 +143,7 @@ func (p Place) withListen(flag string) (Place, error) {
 		at = net.JoinHostPort(l.host, l.ports)
 	}
 	if p.Rank == 0 && at == p.Rendezvous {
-		p.Serve, p.AtRank0 = true, true // nobody else could listen there
+		p.Serve, p.AtRank0 = true, true // no other worker could listen there
 	}
 	p.Listen = at
 	if p.Serve {
@@ -151,8 +152,8 @@ func (p Place) withListen(flag string) (Place, error) {
 	return p, nil
 }
 
-// narrow makes a range of ports the one at which the others look for the
-// rendezvous.
+// withOnePort replaces a range of ports by the port of the rendezvous, where the others
+// look for it.
 func (p Place) withOnePort() (Place, error) {
 	host, ports, _ := net.SplitHostPort(p.Listen)
 	_, port, _ := net.SplitHostPort(p.Rendezvous)
@@ -167,10 +168,10 @@ func (p Place) withOnePort() (Place, error) {
 	return p, nil
 }
 
-// knownAs is the address by which the others reach a worker that listens at
-// addr: the one that is configured for it, if one is. For rank 0 the address of
-// its rendezvous is: what rank 0's host takes its own name for (127.0.1.1, on
-// Debian) means something else on the others.
+// KnownAs returns the address by which the others reach a worker that listens at addr. The
+// configured address of the worker counts, if there is one. Rank 0 counts by the address of
+// its rendezvous: its own name for its host (127.0.1.1, on Debian) means something else on
+// the others.
 func (p Place) KnownAs(addr string) string {
 	switch {
 	case p.Rank >= 0 && p.Rank < len(p.Listed):

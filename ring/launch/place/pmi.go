@@ -7,17 +7,16 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
-// PMI says how a rank of MPICH's mpiexec learns where the workers meet: no
-// variable tells it, so the ranks tell each other through mpiexec itself. See
-// [Place.Learn].
+// PMI says how a rank of MPICH's mpiexec learns the address of the rendezvous. No variable
+// gives it, so the ranks exchange it through mpiexec. See [Place.Learn].
 type PMI struct {
 	FD      int    // PMI_FD: an open socket to mpiexec
 	OneHost bool   // all ranks are on this host
-	Host    string // this host, as mpiexec was told its name; "" if it did not say
+	Host    string // name of this host, as mpiexec knows it; "" if mpiexec gives none
 	Listen  string // --listen
 }
 
-// errPMIPort is about the form that gives neither rank nor size: both are told
+// errPMIPort is the error of the form that gives neither rank nor size: mpiexec tells both
 // over a connection to PMI_PORT only.
 var errPMIPort = errors.New("PMI_PORT is set, PMI_RANK, PMI_SIZE and PMI_FD are missing: run mpiexec without -pmi-port, " +
 	"or set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS")
@@ -29,10 +28,9 @@ var (
 		"add --rendezvous HOST:PORT (`ringtrain rendezvous` serves one)")
 )
 
-// pmi reads what MPICH's mpiexec (Hydra) and what derives from it set. srun
-// --mpi=pmi2 sets the same variables and PMI_JOBID beside them, and PMIx
-// launchers set PMIX_*: within a step of Slurm, and under Open MPI, those speak
-// for themselves.
+// pmi reads what MPICH's mpiexec (Hydra) and its derivatives set. srun --mpi=pmi2 sets the
+// same variables and PMI_JOBID. PMIx launchers set PMIX_*. Inside a step of Slurm and under
+// Open MPI, the dialects of those two count instead.
 func pmi(e environ.Vars) (*claim, error) {
 	inner := environ.HasOpenMPI(e) || e.Any("SLURM_STEP_ID") && !environ.HasHydra(e)
 	if inner || !e.Any("PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "PMI_ID", "PMIX_RANK", "PMIX_NAMESPACE") {
@@ -59,7 +57,7 @@ func pmi(e environ.Vars) (*claim, error) {
 	return c, c.readHydra(e)
 }
 
-// askHydra notes how c is to be completed by Hydra.
+// readHydra stores in c how Place.Learn is to ask Hydra.
 func (c *claim) readHydra(e environ.Vars) error {
 	fd, err := e.Int("PMI_FD", 3, -1)
 	if err != nil {
@@ -73,7 +71,7 @@ func (c *claim) readHydra(e environ.Vars) error {
 	return nil
 }
 
-// pmix reads the rank that PMIx gives. The size must come from elsewhere.
+// pmix reads the rank that PMIx gives. PMIx gives no world size.
 func pmix(e environ.Vars) (*claim, error) {
 	rank, err := e.Int("PMIX_RANK", 0, -1)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"ringtrain/ring/launch/internal/phrase"
 )
 
-// The conversation with mpiexec, version 1 of the process management interface
-// (PMI-1): one line each way, "cmd=" and a name first, then key=value with a
+// pmiConn is a connection to mpiexec. It speaks version 1 of the process management
+// interface (PMI-1): one line each way, "cmd=" and a name, then key=value pairs with a
 // blank between.
 //
 //	cmd=init pmi_version=1 pmi_subversion=1     cmd=response_to_init … rc=0
@@ -25,15 +25,14 @@ import (
 //	cmd=get kvsname=K key=…                     cmd=get_result rc=0 … value=…
 //	cmd=finalize                                cmd=finalize_ack
 //
-// mpiexec kills the whole job when a rank says what it does not know, or ends
+// mpiexec kills the whole job if a rank sends a command that mpiexec does not know, or ends
 // between init and finalize.
 type pmiConn struct {
 	conn net.Conn
 	in   *bufio.Reader
 }
 
-// Limits of what mpiexec may say. It states 256 bytes for a name and 1024 for a
-// value.
+// Limits of a line of mpiexec. mpiexec states 256 bytes for a name and 1024 for a value.
 const (
 	maxPMILine = 4096
 	maxPMIName = 256
@@ -55,21 +54,20 @@ func openPMI(fd int) (net.Conn, error) {
 	return net.FileConn(f)
 }
 
-// newPMI says init on conn. When ctx ends every call fails with its cause.
+// newPMI sends init on conn. When ctx ends, every call fails with its cause.
 func newPMI(ctx context.Context, conn net.Conn) (*pmiConn, error) {
 	w := &pmiConn{conn, bufio.NewReaderSize(conn, maxPMILine)}
 	_, err := w.ask(ctx, "cmd=init pmi_version=1 pmi_subversion=1", "response_to_init")
 	return w, err
 }
 
-// finish says goodbye: from then on mpiexec takes the end of this rank for what
-// it is.
+// finish sends finalize. From then on mpiexec accepts the end of this rank.
 func (w *pmiConn) finish(ctx context.Context) error {
 	_, err := w.ask(ctx, "cmd=finalize", "finalize_ack")
 	return err
 }
 
-// name returns the name of the job's key-value space, which is its id.
+// name returns the name of the job's key-value space, which is the job's id.
 func (w *pmiConn) name(ctx context.Context) (string, error) {
 	values, err := w.ask(ctx, "cmd=get_my_kvsname", "my_kvsname")
 	if err != nil {
@@ -82,23 +80,25 @@ func (w *pmiConn) name(ctx context.Context) (string, error) {
 	return name, nil
 }
 
+// put stores a value in the key-value space.
 func (w *pmiConn) put(ctx context.Context, space, key, value string) error {
 	_, err := w.ask(ctx, fmt.Sprintf("cmd=put kvsname=%s key=%s value=%s", space, key, value), "put_result")
 	return err
 }
 
+// get returns a value of the key-value space.
 func (w *pmiConn) get(ctx context.Context, space, key string) (string, error) {
 	values, err := w.ask(ctx, fmt.Sprintf("cmd=get kvsname=%s key=%s", space, key), "get_result")
 	return values["value"], err
 }
 
-// barrier returns when all ranks are in it.
+// barrier returns when all ranks have entered it.
 func (w *pmiConn) barrier(ctx context.Context) error {
 	_, err := w.ask(ctx, "cmd=barrier_in", "barrier_out")
 	return err
 }
 
-// ask sends one line and returns what the answer, called want, holds.
+// ask sends one line and returns the values of the answer, whose name must be want.
 func (w *pmiConn) ask(ctx context.Context, line, want string) (map[string]string, error) {
 	stop := context.AfterFunc(ctx, func() { w.conn.Close() })
 	defer stop()
@@ -129,12 +129,12 @@ func (w *pmiConn) exchange(line string) (string, error) {
 	return string(answer), err
 }
 
-// pmiFault is err as a fault of the conversation.
+// pmiFault returns err as a violation of the protocol by mpiexec.
 func pmiFault(err error) error {
 	return exitcode.With(exitcode.Protocol, fmt.Errorf("mpiexec answered by PMI: %w", err))
 }
 
-// parsePMI reads one line with its end.
+// parsePMI parses one line, which must end in a newline.
 func parsePMI(line string) (name string, values map[string]string, err error) {
 	text, whole := strings.CutSuffix(line, "\n")
 	if !whole || len(line) > maxPMILine {
@@ -154,4 +154,5 @@ func parsePMI(line string) (name string, values map[string]string, err error) {
 	return name, values, nil
 }
 
+// notPrintable reports whether r is no printable ASCII character, or a blank.
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }

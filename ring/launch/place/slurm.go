@@ -8,13 +8,13 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
-// slurm reads a step of srun. Rank 0 is on the first host of the step's list
-// and serves the rendezvous there, on a port that all ranks derive from the
-// step's id and the job's restarts; on the loopback if there is no other host.
+// slurm reads a step of srun. Rank 0 is on the first host of the step's list and serves the
+// rendezvous there. All ranks derive its port from the step's id and the job's restarts.
+// With one host the address is the loopback.
 //
-// The batch script of sbatch has SLURM_PROCID as well, but no step: it is no
-// rank. What mpirun, mpiexec and torchrun start within a step has the variables
-// of their daemon, of which none is right.
+// The batch script of sbatch has SLURM_PROCID as well, but no step: it is no rank. A
+// process that mpirun, mpiexec or torchrun starts inside a step has the variables of their
+// daemon, and none of those is right.
 func slurm(e environ.Vars) (*claim, error) {
 	if !e.Any("SLURM_STEP_ID") || environ.Nested(e) {
 		return nil, nil
@@ -37,7 +37,7 @@ func slurm(e environ.Vars) (*claim, error) {
 	return c, c.findStep(e)
 }
 
-// findStep fills in the step's id and where its first host is.
+// findStep stores the step's id and the address of its first host in c.
 func (c *claim) findStep(e environ.Vars) error {
 	job, list := e.Get("SLURM_JOB_ID"), e.Get("SLURM_STEP_NODELIST")
 	if set, missing := e.Split("SLURM_JOB_ID", "SLURM_STEP_NODELIST"); len(missing) > 0 {
@@ -61,9 +61,9 @@ func (c *claim) findStep(e environ.Vars) error {
 	return nil
 }
 
-// attempt is the id of a job with how often Slurm has requeued it. A requeued job keeps
-// its id, and its steps begin at 0 again: without the count what is left of the job's
-// last run would pass as part of this one.
+// restartedID appends the number of times that Slurm has requeued the job to its id. A
+// requeued job keeps its id, and its steps begin at 0 again. Without the count, leftovers
+// of the last run would pass as workers of this run.
 func restartedID(e environ.Vars, id string) string {
 	if n := e.Get("SLURM_RESTART_COUNT"); n != "" && n != "0" {
 		return id + ".restart" + n

@@ -13,7 +13,7 @@ import (
 	"ringtrain/ring/launch/internal/phrase"
 )
 
-// tfText is the part of TF_CONFIG that counts; other keys are passed over.
+// tfConfigJSON is the part of TF_CONFIG that ringtrain reads. Other keys are ignored.
 type tfConfigJSON struct {
 	Cluster       map[string]json.RawMessage `json:"cluster"`
 	SparseCluster json.RawMessage            `json:"sparseCluster"`
@@ -23,16 +23,15 @@ type tfConfigJSON struct {
 	} `json:"task"`
 }
 
-// The task types that TensorFlow has.
+// taskTypes are the task types of TensorFlow.
 var taskTypes = []string{"chief", "worker", "ps", "evaluator"}
 
 var errSparseCluster = errors.New("sparseCluster is set, want cluster: a worker must know all others, so set enableDynamicWorker: false in the TFJob")
 
-// tfConfig reads TF_CONFIG, which lists every task's address and says which of
-// them this process is. Ranks are the chief, if there is one, then the
-// workers. Rank 0's entry is the rendezvous, and each worker listens at its
-// own. A cluster that was written for parameter servers runs as it is: ps and
-// evaluator have nothing to do.
+// tfConfig reads TF_CONFIG, which lists the address of every task and names the task of
+// this process. Ranks are the chief, if there is one, then the workers. The entry of rank 0
+// is the rendezvous, and each worker listens at its own entry. A cluster for parameter
+// servers runs as it is: ps and evaluator have nothing to do.
 func tfConfig(e environ.Vars) (*claim, error) {
 	s := e.Get("TF_CONFIG")
 	if s == "" {
@@ -71,7 +70,7 @@ func parseTFConfig(s string) (*claim, error) {
 	return claimOfTask(lists, typ, index)
 }
 
-// tfClaim is the claim of task index of type chief or worker.
+// claimOfTask returns the claim of task index of type chief or worker.
 func claimOfTask(lists map[string][]string, typ string, index int) (*claim, error) {
 	listed, err := rankAddresses(lists)
 	if err != nil {
@@ -88,13 +87,13 @@ func claimOfTask(lists map[string][]string, typ string, index int) (*claim, erro
 	if rank == 0 {
 		c.Notices = ignoredTasksNotice(lists)
 	}
-	if rank == 0 || isLoopback(listed[0]) { // then nobody else finds rank 0
+	if rank == 0 || isLoopback(listed[0]) { // no other host finds rank 0
 		c.Notices = append(c.Notices, loopbackNotices(lists)...)
 	}
 	return c, nil
 }
 
-// task returns this process's type and index.
+// task returns the type and the index of this process.
 func (t *tfConfigJSON) task() (string, int, error) {
 	if t.Task == nil {
 		return "", 0, fmt.Errorf("task is missing, want task.type and task.index")
@@ -107,14 +106,14 @@ func (t *tfConfigJSON) task() (string, int, error) {
 	if text == "" {
 		return "", 0, fmt.Errorf("task.index is missing, want the number of this %s", typ)
 	}
-	index, err := strconv.Atoi(strings.Trim(text, `"`)) // TensorFlow takes "1" as well as 1
+	index, err := strconv.Atoi(strings.Trim(text, `"`)) // TensorFlow accepts "1" and 1
 	if err != nil {
 		return "", 0, fmt.Errorf("task.index is %s, want a whole number", phrase.Quote(text))
 	}
 	return typ, index, nil
 }
 
-// lists returns the addresses of each type of task.
+// addresses returns the addresses of each type of task.
 func (t *tfConfigJSON) addresses() (map[string][]string, error) {
 	if len(t.Cluster) == 0 {
 		return nil, fmt.Errorf("cluster is missing, want cluster.worker, a list of host:port")
@@ -136,10 +135,10 @@ func (t *tfConfigJSON) addresses() (map[string][]string, error) {
 	return lists, nil
 }
 
-// tfWorkers returns every rank's address: the chief's, then the workers'.
+// rankAddresses returns the address of every rank: the chief's, then the workers'.
 func rankAddresses(lists map[string][]string) ([]string, error) {
 	var all []string
-	names := map[string]string{} // of each address, where it was listed
+	names := map[string]string{} // where each address is listed
 	for _, typ := range []string{"chief", "worker"} {
 		for i, addr := range lists[typ] {
 			name := fmt.Sprintf("cluster.%s[%d]", typ, i)
@@ -156,7 +155,7 @@ func rankAddresses(lists map[string][]string) ([]string, error) {
 	return all, nil
 }
 
-// tfPassedOver tells people what of the cluster is not used.
+// ignoredTasksNotice tells people which tasks of the cluster have nothing to do.
 func ignoredTasksNotice(lists map[string][]string) []string {
 	ps, ev := len(lists["ps"]), len(lists["evaluator"])
 	if ps+ev == 0 {
@@ -165,7 +164,7 @@ func ignoredTasksNotice(lists map[string][]string) []string {
 	return []string{fmt.Sprintf("TF_CONFIG: %d ps and %d evaluator entries are passed over: the workers need neither", ps, ev)}
 }
 
-// tfLoopback warns of entries that mean another host on each host.
+// loopbackNotices warns of loopback addresses: they mean another host on each host.
 func loopbackNotices(lists map[string][]string) []string {
 	var notices []string
 	remote := false

@@ -6,18 +6,18 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
-// noRunID is the run id of torchrun for a job that was given no name. The name is the
-// same after a restart by --max_restarts, and torchRestarts is how many there were. Each
-// node counts its own.
+// noRunID is the run id of torchrun for a job without a name. torchRestarts counts the
+// restarts by --max_restarts; each node counts its own. The name stays the same after
+// a restart.
 const (
 	noRunID       = "none"
 	torchRestarts = "TORCHELASTIC_RESTART_COUNT"
 )
 
-// torch reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun and
-// many others set them. Rank 0 serves the rendezvous on MASTER_PORT: nobody
-// listens there when the ranks start. Where TORCHELASTIC_USE_AGENT_STORE says
-// that torchrun itself does, it is one port higher.
+// torch reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun and many other
+// launchers set them. Rank 0 serves the rendezvous on MASTER_PORT, where no process listens
+// when the ranks start. With TORCHELASTIC_USE_AGENT_STORE=True torchrun itself listens
+// there, and the rendezvous is one port higher.
 func torch(e environ.Vars) (*claim, error) {
 	set, missing := e.Split("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 	if len(set) == 0 {
@@ -37,11 +37,12 @@ func torch(e environ.Vars) (*claim, error) {
 		c.JobID = restartedRunID(e, id)
 	}
 	if c.missing != nil {
-		return c, nil // good enough with --rendezvous, or for one rank
+		return c, nil // complete with --rendezvous, or for one rank
 	}
 	return c, c.findMaster(e)
 }
 
+// findMaster stores the address of the rendezvous in c.
 func (c *claim) findMaster(e environ.Vars) (err error) {
 	higher := 0
 	if e.Get("TORCHELASTIC_USE_AGENT_STORE") == "True" {
@@ -57,9 +58,9 @@ func (c *claim) findMaster(e environ.Vars) (err error) {
 	return nil
 }
 
-// torchAttempt is the name of a job with how often torchrun has restarted it, so that
-// what is left of the ranks before does not pass as part of the job. On several nodes the
-// name stays: their counts may differ.
+// restartedRunID appends the number of restarts by torchrun to the name of a job, so that
+// leftovers of the ranks before do not pass as workers of this run. On several nodes the
+// name stays as it is: the nodes' counts may differ.
 func restartedRunID(e environ.Vars, id string) string {
 	n := e.Get(torchRestarts)
 	if id == "" || n == "" || n == "0" || e.Get("GROUP_WORLD_SIZE") != "1" {

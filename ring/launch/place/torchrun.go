@@ -12,11 +12,11 @@ import (
 
 var errTorchrun = errors.New("start the ranks by torchrun, whose options PET_* are: torchrun --no_python ringtrain train JOB")
 
-// torchrun reads the options that torchrun takes from PET_* variables, as
-// Kubeflow's trainer sets them. They describe a node. A container that has no
-// torchrun in it is a rank if it was not asked for several; its master is rank
-// 0, which serves the rendezvous. Anything else needs torchrun itself. What
-// torchrun starts inherits the variables of its node and has its own.
+// torchrun reads the options that torchrun takes from PET_* variables, as Kubeflow's
+// trainer sets them. They describe a node. A container without torchrun is one rank, unless
+// several are asked for. Its master is rank 0, which serves the rendezvous. All else needs
+// torchrun itself. Processes that torchrun starts inherit the variables of their node and
+// have their own besides.
 func torchrun(e environ.Vars) (*claim, error) {
 	found := e.WithPrefix("PET_")
 	if len(found) == 0 || e.Any(environ.TorchRunID) {
@@ -27,7 +27,7 @@ func torchrun(e environ.Vars) (*claim, error) {
 			"for several ranks in one, %w", n, errTorchrun)
 	}
 	if e.Any("RANK") {
-		return nil, nil // says the same, in words for ranks
+		return nil, nil // the torch dialect gives the same
 	}
 	set, missing := e.Split("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 	switch {
@@ -38,7 +38,7 @@ func torchrun(e environ.Vars) (*claim, error) {
 	}
 	c := &claim{Place: Place{Source: "PET_*"}}
 	if err := readNumbers(e, numberNames{rank: "PET_NODE_RANK", size: "PET_NNODES"}, &c.Place); err != nil {
-		return nil, fmt.Errorf("%w; %w", err, errTorchrun) // such as 1:4, from how many to how many
+		return nil, fmt.Errorf("%w; %w", err, errTorchrun) // such as 1:4, a range of nodes
 	}
 	if len(missing) > 0 {
 		c.missing = environ.Incomplete(set, missing)
@@ -49,8 +49,8 @@ func torchrun(e environ.Vars) (*claim, error) {
 	return c, err
 }
 
-// master returns the rendezvous at the host and the port that two variables
-// say, or so many ports higher.
+// masterAddress returns the rendezvous at the host and the port in the variables addr and
+// port. It adds higher to the port.
 func masterAddress(e environ.Vars, addr, port string, higher int) (string, error) {
 	host, number := e.Get(addr), e.Get(port)
 	n, err := strconv.Atoi(number)

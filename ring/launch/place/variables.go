@@ -6,10 +6,11 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
-// names4 are the variables of one dialect for the four numbers of a place.
+// numberNames are the variables of one dialect for the four numbers of a place.
 type numberNames struct{ rank, size, localRank, localSize string }
 
-// numbers reads them. Rank and size must be set; the local ones may be.
+// readNumbers stores the four numbers in p. Rank and size must be set; the local ones may
+// be missing.
 func readNumbers(e environ.Vars, n numberNames, p *Place) error {
 	var err error
 	if p.WorldSize, err = e.Int(n.size, 1, 0); err != nil {
@@ -24,6 +25,7 @@ func readNumbers(e environ.Vars, n numberNames, p *Place) error {
 	return readLocalNumbers(e, n, p)
 }
 
+// readLocalNumbers stores the local rank and the local size in p, if they are set.
 func readLocalNumbers(e environ.Vars, n numberNames, p *Place) error {
 	var err error
 	if p.LocalSize, err = e.Int(n.localSize, 1, 0); err != nil {

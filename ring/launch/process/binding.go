@@ -9,12 +9,12 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Binding says whether a rank is kept on cores of its own.
+// Binding says whether a rank is bound to cores of its own.
 type Binding int
 
 const (
 	BindNone Binding = iota
-	BindCore         // the host's cores are divided among its ranks
+	BindCore         // the ranks of a host divide its cores
 )
 
 // ParseBinding reads "none" or "core".
@@ -28,21 +28,23 @@ func ParseBinding(s string) (Binding, error) {
 	return 0, exitcode.With(exitcode.Usage, fmt.Errorf("--bind-to is %q, want core or none", s))
 }
 
-// Share returns the cores of local rank i of n: neighbours in the list, as
-// many for each rank as there are. Ranks that outnumber the cores share them,
-// neighbours the same one.
+// Share returns the cores of local rank i of n. The cores of a rank are neighbours in the
+// list, and all ranks have equally many. If there are fewer cores than ranks, neighbouring
+// ranks share a core.
 func Share(cores []int, i, n int) []int {
 	first, last := i*len(cores)/n, (i+1)*len(cores)/n
 	return cores[first:max(last, first+1)]
 }
 
-// ThreadVariables tell libraries how many threads a share of all cores is worth, which so many ranks have: no more than
-// the rank's part of a quota.
+// ThreadVariables returns the variables that tell libraries how many threads to start: one
+// for each core of the share, but no more than the rank's part of a CPU quota. all is the
+// number of cores of the host, ranks that of its ranks.
 func ThreadVariables(share []int, all, ranks int) []string {
 	n := strconv.Itoa(max(min(len(share), cores.Limited(all)/max(ranks, 1)), 1))
 	return []string{"GOMAXPROCS=" + n, "OMP_NUM_THREADS=" + n}
 }
 
+// CoresText lists cores for people.
 func CoresText(cores []int) string {
 	if len(cores) == 1 {
 		return "core " + strconv.Itoa(cores[0])

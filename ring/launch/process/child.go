@@ -28,14 +28,14 @@ type Child struct {
 	readers sync.WaitGroup // of the streams
 }
 
-// Program is what a rank executes.
+// Program is the command that a rank runs.
 type Program struct {
 	Path  string
 	Argv  []string
 	Env   []string
-	Dir   string   // "" for this process's own
-	Input *os.File // nil for none
-	Cores []int    // that it may use; nil for all
+	Dir   string   // "": that of this process
+	Input *os.File // nil: none
+	Cores []int    // cores that the rank may use; nil: all
 }
 
 // LookUp finds the program of a command line, as a shell does in the folder dir.
@@ -134,7 +134,7 @@ func (ch *Child) Signal(s syscall.Signal) { ch.group.signal(s) }
 
 // Wait returns when the rank's own process has ended.
 func (ch *Child) Wait() Ending {
-	ch.cmd.Wait() // the state says it better than the error
+	ch.cmd.Wait() // the process state has more than the error
 	return endingOf(ch.rank, ch.cmd.Process.Pid, ch.cmd.ProcessState)
 }
 
@@ -142,7 +142,7 @@ func (ch *Child) Wait() Ending {
 // output. It reports whether the process group is empty.
 func (ch *Child) Clear(grace time.Duration) bool {
 	empty := ch.group.sweep(grace)
-	for _, s := range ch.streams { // a process outside the group may hold the pipe for ever
+	for _, s := range ch.streams { // a process outside the group may hold the pipe open for ever
 		s.pipe.SetReadDeadline(time.Now().Add(SettleTime))
 	}
 	ch.readers.Wait()

@@ -12,16 +12,17 @@ import (
 // Ending is how the process of a rank ended.
 type Ending struct {
 	Rank, PID int
-	Host      string         // "" for this one
-	ExitCode  int            // exit code, if no signal killed it
-	Signal    syscall.Signal // 0 if it ended by itself
-	Lost      bool           // the host is gone; how the rank ended, nobody knows
-	Why       string         // the host is, or the rendezvous has refused the rank; "" if neither
+	Host      string         // "": this host
+	ExitCode  int            // exit code, unless a signal killed the process
+	Signal    syscall.Signal // that killed the process; 0: none
+	Lost      bool           // the host is lost, and how the rank ended is unknown
+	Why       string         // why the host is lost, or why the rendezvous has refused the rank; "" if neither
 }
 
+// endingOf returns how process pid of a rank ended.
 func endingOf(rank, pid int, state *os.ProcessState) Ending {
 	e := Ending{Rank: rank, PID: pid, ExitCode: exitcode.Failed}
-	if state == nil { // the system did not tell
+	if state == nil { // unknown to the system
 		return e
 	}
 	e.ExitCode = state.ExitCode()
@@ -31,9 +32,10 @@ func endingOf(rank, pid int, state *os.ProcessState) Ending {
 	return e
 }
 
+// OK reports whether the rank ended well.
 func (e Ending) OK() bool { return e.ExitCode == 0 && e.Signal == 0 && !e.Lost }
 
-// Code is the exit code as shells count: 128+n for signal n.
+// Code returns the exit code as shells count: 128+n for signal n.
 func (e Ending) Code() int {
 	switch {
 	case e.Lost:
@@ -44,14 +46,14 @@ func (e Ending) Code() int {
 	return e.ExitCode
 }
 
-// Symptom reports whether the rank ended because another was gone. One that was refused has
-// a reason of its own.
+// Symptom reports whether the rank ended because another rank was gone. A rank that was
+// refused has a cause of its own.
 func (e Ending) Symptom() bool {
 	return e.Signal == 0 && e.ExitCode == exitcode.Retry && !e.Lost && e.Why == ""
 }
 
-// Follows reports whether the rank ended by c, of which the rendezvous has told all, and
-// that is not just this end. Who was first to end by it, no one needs to know.
+// Follows reports whether the rank ended because of c, the cause that the rendezvous told
+// all ranks. A cause that only describes this ending is none.
 func (e Ending) Follows(c *ring.Cause) bool {
 	return e.Signal == 0 && !e.Lost && c.Text != e.Cause() && (e.ExitCode == c.ExitCode || e.Symptom())
 }
@@ -61,6 +63,7 @@ func (e Ending) Obedient() bool {
 	return e.Signal == 0 && !e.Lost && (e.ExitCode == exitcode.Interrupted || e.ExitCode == exitcode.Terminated)
 }
 
+// String describes the ending with its rank, for people.
 func (e Ending) String() string {
 	who := fmt.Sprintf("rank %d", e.Rank)
 	if e.Host != "" {
@@ -75,7 +78,8 @@ func (e Ending) String() string {
 	return fmt.Sprintf("%s (pid %d) ended with exit code %d%s", who, e.PID, e.ExitCode, e.because())
 }
 
-// Cause is how the rank ended, without its number: for a ring.Cause, which names it itself.
+// Cause describes the ending without its rank, for a ring.Cause, which names the rank
+// itself.
 func (e Ending) Cause() string {
 	on := ""
 	if e.Host != "" {
@@ -90,7 +94,7 @@ func (e Ending) Cause() string {
 	return fmt.Sprintf("process %d%s ended with exit code %d%s", e.PID, on, e.ExitCode, e.because())
 }
 
-// because is why the rank ended by itself, behind how it did.
+// because returns why the rank ended by itself, as an addition to its exit code.
 func (e Ending) because() string {
 	if e.Why == "" {
 		return ""
@@ -98,8 +102,9 @@ func (e Ending) because() string {
 	return ": " + e.Why
 }
 
+// SignalText names a signal by number and name.
 func SignalText(s syscall.Signal) string { return fmt.Sprintf("signal %d (%v)", int(s), s) }
 
-// Retryable reports whether to start the rank again may help: a signal killed it, its
-// exit code says so, or its host is gone.
+// Retryable reports whether another start of the rank may help: a signal killed it, its
+// exit code says so, or its host is lost.
 func (e Ending) Retryable() bool { return e.Lost || e.Signal != 0 || e.ExitCode >= 128 }

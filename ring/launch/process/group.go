@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// sweepEvery is how often a group is looked at that should be empty soon. A
-// process group's end is not an event that could be waited for.
+// sweepInterval is the time between two checks whether a process group is empty. The system
+// has no event for it.
 const sweepInterval = 20 * time.Millisecond
 
-// SettleTime bounds the time that the other ranks have to end by themselves after the first
-// failure, and that the children of a rank have after the rank.
+// SettleTime bounds the time that processes have to end by themselves after the end of the
+// rank that they depend on, before TERM.
 const SettleTime = time.Second
 
 // KillTimeout bounds the time that a process takes to end after KILL. Only a dead disk or
 // network file system makes it longer.
 const KillTimeout = 10 * time.Second
 
-// group is the process group of one rank: the rank itself, which leads it, and
-// what it has started.
+// processGroup is the process group of one rank: the rank, which leads it, and the
+// processes that it has started.
 type processGroup struct {
 	id int
 
 	mu   sync.Mutex
-	gone bool // the id may belong to somebody else by now
+	gone bool // the group has ended: the system may have given its id to another
 }
 
-// signal sends s to all processes of the group, and wakes those that are
-// stopped, or s would wait for them. SIGSTOP wakes nobody.
+// signal sends s to all processes of the group. It also continues stopped processes, which
+// would handle s only after that, except for SIGSTOP.
 func (g *processGroup) signal(s syscall.Signal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -37,7 +37,8 @@ func (g *processGroup) signal(s syscall.Signal) {
 	}
 }
 
-// empty tells whether nobody is left, once the leader was waited for.
+// empty reports whether the group has no process left. The caller must have waited for the
+// leader.
 func (g *processGroup) empty() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -45,9 +46,8 @@ func (g *processGroup) empty() bool {
 	return g.gone
 }
 
-// sweep ends what the leader has left behind: they have SettleTime to end by
-// themselves, then grace after TERM, then KILL. It reports whether the group is
-// empty.
+// sweep ends the processes that the leader has left behind. They have SettleTime to end by
+// themselves, then grace after TERM, then KILL. sweep reports whether the group is empty.
 func (g *processGroup) sweep(grace time.Duration) bool {
 	if g.empty() {
 		return true
@@ -66,7 +66,7 @@ func (g *processGroup) sweep(grace time.Duration) bool {
 	return false
 }
 
-// waitUntil asks done again and again, for at most d.
+// pollUntil calls done until it returns true, for at most d, and returns its last result.
 func pollUntil(done func() bool, d time.Duration) bool {
 	limit := time.After(d)
 	tick := time.NewTicker(sweepInterval)
@@ -81,15 +81,16 @@ func pollUntil(done func() bool, d time.Duration) bool {
 	return true
 }
 
+// signalGroup sends s to a process group, and SIGCONT behind it.
 func signalGroup(id int, s syscall.Signal) {
-	syscall.Kill(-id, s) // an error means that nobody is there any more
+	syscall.Kill(-id, s) // an error means that the group has ended
 	if s != syscall.SIGKILL && s != syscall.SIGSTOP {
 		syscall.Kill(-id, syscall.SIGCONT)
 	}
 }
 
-// groupEmpty tells whether no process of a group lives. As process 1 of a
-// container the launcher inherits orphans, and waits for them here.
+// groupEmpty reports whether no process of a group lives. As process 1 of a container the
+// launcher inherits orphans, which groupEmpty waits for.
 func groupEmpty(id int) bool {
 	for {
 		if pid, err := syscall.Wait4(-id, nil, syscall.WNOHANG, nil); pid <= 0 && err != syscall.EINTR {

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// What tells a guard from other uses of the same program.
+// Argument and variable that make a process of this program a guard.
 const (
 	guardArgument = "launch-guard"
 	GuardVariable = "RINGTRAIN_LAUNCH_GUARD"
 )
 
-// GuardGrace is the time between TERM and KILL for ranks whose launcher is
-// dead. Their rendezvous died with it: they can only end.
+// GuardGrace is the time between TERM and KILL for ranks of a dead launcher. Their
+// rendezvous has died with it, so they can only end.
 const GuardGrace = 2 * time.Second
 
 // IsGuard reports whether this process is the guard of a launcher. If it is, main must end
@@ -29,12 +29,11 @@ func IsGuard() bool {
 	return len(os.Args) == 2 && os.Args[1] == guardArgument && os.Getenv(GuardVariable) == "1"
 }
 
-// RunGuard reads on standard input which process groups the launcher starts
-// ("+ID") and which have ended ("-ID"), until the launcher closes the pipe or
-// dies. Groups that are left then get TERM, and KILL two seconds later. It
-// returns the exit code.
+// RunGuard reads on standard input which process groups the launcher starts ("+ID") and
+// which have ended ("-ID"), until the launcher closes the pipe or dies. It then sends TERM
+// to the groups that are left, and KILL after GuardGrace. It returns the exit code.
 func RunGuard() int {
-	// Whoever tells all processes of this name to end means the launcher.
+	// A signal to all processes of this name is meant for the launcher.
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
 	left := readGroups(os.Stdin)
 	for id := range left {
@@ -54,14 +53,14 @@ func RunGuard() int {
 	return 0
 }
 
-// readGroups returns the groups that are still there at the end of r.
+// readGroups returns the groups that are left at the end of r.
 func readGroups(r io.Reader) map[int]bool {
 	left := map[int]bool{}
 	for s := bufio.NewScanner(r); s.Scan(); {
 		id, err := strconv.Atoi(s.Text())
 		switch {
 		case err != nil:
-		case id > 1: // 0 and 1 would mean everybody
+		case id > 1: // 0 and 1 would mean all processes
 			left[id] = true
 		default:
 			delete(left, -id)
@@ -76,6 +75,8 @@ type GuardProcess struct {
 	pipe *os.File
 }
 
+// StartGuard starts the guard of this process. The guard is this program with
+// guardArgument.
 func StartGuard() (*GuardProcess, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -86,7 +87,7 @@ func StartGuard() (*GuardProcess, error) {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	defer r.Close()
-	// It holds nothing of the launcher's: no output, no folder, no token.
+	// The guard gets no output, no folder and no token of the launcher.
 	cmd := exec.Command(self, guardArgument)
 	cmd.Env, cmd.Dir, cmd.Stdin = []string{GuardVariable + "=1"}, "/", r
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -97,7 +98,7 @@ func StartGuard() (*GuardProcess, error) {
 	return &GuardProcess{cmd, w}, nil
 }
 
-// Watch tells the guard of a process group.
+// Watch has the guard end a process group if this process dies.
 func (g *GuardProcess) Watch(id int) error {
 	if _, err := fmt.Fprintf(g.pipe, "+%d\n", id); err != nil {
 		return fmt.Errorf("guard process %d is gone: %w", g.cmd.Process.Pid, err)
@@ -107,7 +108,7 @@ func (g *GuardProcess) Watch(id int) error {
 
 // Forget tells the guard that a process group has ended.
 func (g *GuardProcess) Forget(id int) {
-	fmt.Fprintf(g.pipe, "-%d\n", id) // a guard that is gone has nothing to forget
+	fmt.Fprintf(g.pipe, "-%d\n", id) // a guard that has ended needs no message
 }
 
 // Close closes the pipe to the guard and waits until the guard has ended the groups that are

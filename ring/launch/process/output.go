@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// maxLineBytes bounds what is held of a line that does not end.
+// maxLineBytes bounds the bytes that a Prefixer holds of an incomplete line.
 const maxLineBytes = 1 << 20
 
-// lineCut ends the pieces of a longer line, the last one apart.
+// lineContinues ends all pieces of a long line but the last.
 const lineContinues = " [line goes on]"
 
-// stampLayout is RFC 3339 to the millisecond.
+// timeLayout is RFC 3339 to the millisecond.
 const timeLayout = "2006-01-02T15:04:05.000Z "
 
-// Prefixer turns what a rank writes into whole lines with its prefix. A line of
-// more than maxLineBytes comes in pieces. Without a prefix nothing is added,
-// but the newline that a last line lacks.
+// Prefixer turns the output of a rank into whole lines with a prefix. A line of more than
+// maxLineBytes comes in pieces. Without a prefix a Prefixer adds nothing but the newline of
+// an incomplete last line.
 type Prefixer struct {
 	Prefix  string
-	Clock   func() time.Time // the time before the prefix; nil for none
-	partial []byte           // the line that is not complete yet
+	Clock   func() time.Time // time to write before the prefix; nil: none
+	partial []byte           // the incomplete line
 }
 
-// begin begins a line.
+// begin appends the time and the prefix of a line.
 func (l *Prefixer) begin(dst []byte) []byte {
 	if l.Clock != nil {
 		dst = l.Clock().UTC().AppendFormat(dst, timeLayout)
@@ -33,7 +33,7 @@ func (l *Prefixer) begin(dst []byte) []byte {
 	return append(dst, l.Prefix...)
 }
 
-// append adds the lines that chunk completes to dst.
+// Append appends the lines that chunk completes to dst.
 func (l *Prefixer) Append(dst, chunk []byte) []byte {
 	for {
 		i := bytes.IndexByte(chunk, '\n')
@@ -57,7 +57,7 @@ func (l *Prefixer) Append(dst, chunk []byte) []byte {
 	return dst
 }
 
-// finish adds what is left when the rank has closed its output.
+// Finish appends the incomplete line to dst, at the end of the output.
 func (l *Prefixer) Finish(dst []byte) []byte {
 	if len(l.partial) == 0 {
 		return dst
@@ -68,15 +68,15 @@ func (l *Prefixer) Finish(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// stream is one of the two outputs of a rank: the read end of its pipe.
+// pipeReader reads one of the two outputs of a rank, from the read end of its pipe.
 type pipeReader struct{ pipe *os.File }
 
-// maxPipeBytes is the most that a pipe holds.
+// maxPipeBytes bounds the bytes that a pipe holds.
 const maxPipeBytes = 1 << 20
 
-// pass gives hear what comes in s until all writers have closed it, and then
-// an empty chunk. Once its read deadline has passed it passes on what still
-// lies in the pipe, and no more.
+// readAll calls hear with each chunk of the output until all writers have closed it, and
+// then with an empty chunk. After the read deadline it reads only what is in the pipe
+// already.
 func (s pipeReader) readAll(hear func(chunk []byte)) {
 	defer hear(nil)
 	defer s.pipe.Close()

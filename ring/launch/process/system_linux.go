@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rankAttr gives a rank a process group of its own, and SIGTERM when the
-// thread dies that has started it. The guard's SIGKILL follows.
+// rankAttr puts a rank in a process group of its own, and has the system send SIGTERM when
+// the thread that started the rank dies. The guard's SIGKILL follows.
 func rankAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// OwnCores lists the cores that this thread may use, ascending.
+// OwnCores returns the cores that this thread may use, ascending.
 func OwnCores() []int {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {
@@ -31,9 +31,9 @@ func OwnCores() []int {
 	return cores
 }
 
-// onCores has start start a process that may use these cores only; nil means
-// all. A process inherits them from the thread that starts it, which must be
-// locked to the caller.
+// onCores calls start, which starts a process, on the given cores; nil means all. A process
+// inherits the cores from the thread that starts it. The caller must be locked to its
+// thread.
 func onCores(cores []int, start func() error) error {
 	if cores == nil {
 		return start()
@@ -52,9 +52,8 @@ func onCores(cores []int, start func() error) error {
 	return start()
 }
 
-// onlyZombies tells whether all processes of a group have ended, though
-// nobody has waited for them: many containers have a process 1 that never
-// does.
+// onlyZombies reports whether all processes of a group have ended, though their parent has
+// not waited for them. In many containers process 1 never does.
 func onlyZombies(id int) bool {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -72,10 +71,10 @@ func onlyZombies(id int) bool {
 	return true
 }
 
-// inGroup tells whether stat, as proc(5) has it, is of a process of the group
-// that has not ended.
+// inGroup reports whether stat, in the format of proc(5), is of a living process of the
+// group.
 func inGroup(stat []byte, id int) bool {
-	rest := stat[bytes.LastIndexByte(stat, ')')+1:] // the name may hold anything
+	rest := stat[bytes.LastIndexByte(stat, ')')+1:] // the name may contain any character
 	fields := bytes.Fields(rest)                    // state, parent, group, …
 	if len(fields) < 3 || string(fields[2]) != strconv.Itoa(id) {
 		return false

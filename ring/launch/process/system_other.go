@@ -4,16 +4,18 @@ package process
 
 import "syscall"
 
-// rankAttr gives a rank a process group of its own. There is no parent-death
-// signal here: the guard alone ends the ranks of a launcher that was killed.
+// rankAttr puts a rank in a process group of its own. This system has no parent-death
+// signal: only the guard ends the ranks of a launcher that was killed.
 func rankAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// OwnCores is not known here, so nothing is bound.
+// OwnCores returns nil: this system does not tell the cores of a thread. Ranks are not
+// bound.
 func OwnCores() []int { return nil }
 
+// onCores calls start.
 func onCores(_ []int, start func() error) error { return start() }
 
-// onlyZombies is not known here: process 1 waits for all.
+// onlyZombies returns false: process 1 waits for all processes here.
 func onlyZombies(int) bool { return false }

@@ -9,7 +9,7 @@ import (
 	"ringtrain/ring/launch/internal/phrase"
 )
 
-// Limits of a list of hosts as Slurm writes it; Slurm's own are of this size.
+// Limits of a list of hosts. Those of Slurm itself are of this size.
 const (
 	maxNodeListBytes = 1 << 20
 	maxNodeDigits    = 18
@@ -17,15 +17,15 @@ const (
 
 var errNodeList = errors.New("want host names between commas, with ranges in brackets, such as node[1-2,07],m5")
 
-// FirstNode returns the first of a list of hosts as Slurm writes it: names
-// between commas, with ranges of numbers in brackets. Leading zeros are kept:
+// FirstNode returns the first host of a list in the form of Slurm: names between commas,
+// with ranges of numbers in brackets. Leading zeros are kept:
 //
 //	node[1-2,7],m5       node1
 //	gpu-a[08-10]         gpu-a08
 //	r[1-2]n[1-2]         r1n1
 //
-// The whole list is checked. Text behind a name's last bracket is refused, as
-// Slurm refuses it.
+// FirstNode checks the whole list. Text after the last bracket of a name is an error, as in
+// Slurm.
 func FirstNode(list string) (string, error) {
 	if len(list) > maxNodeListBytes {
 		return "", fmt.Errorf("%s is longer than %d bytes", phrase.Quote(list), maxNodeListBytes)
@@ -64,7 +64,7 @@ func ExpandNodes(list string, most int) ([]string, error) {
 	return all, nil
 }
 
-// expandTerm returns the hosts of a term that makes sense, nil if they are more than most.
+// expandTerm returns the hosts of a valid term, or nil if there are more than most.
 func expandTerm(term string, most int) []string {
 	names := []string{""}
 	for term != "" {
@@ -88,8 +88,8 @@ func expandTerm(term string, most int) []string {
 	return names
 }
 
-// expandRanges returns the numbers of what is in a bracket, with the leading zeros of
-// the first of each range; nil if they are more than most.
+// expandRanges returns the numbers of a bracket, or nil if there are more than most. The
+// numbers of a range have the leading zeros of its first number.
 func expandRanges(s string, most int) []string {
 	var numbers []string
 	for one := range strings.SplitSeq(s, ",") {
@@ -127,8 +127,7 @@ func cutNodes(s string) (term, rest string, more bool) {
 	return s, "", false
 }
 
-// firstOfNodes returns the first name that a term without commas outside
-// brackets stands for.
+// firstOfNodes returns the first host of a term without commas outside brackets.
 func firstOfNodes(term string) (string, bool) {
 	text, rest, bracket := strings.Cut(term, "[")
 	if text == "" || !isNodeText(text) {
@@ -150,15 +149,14 @@ func firstOfNodes(term string) (string, bool) {
 	return name, true
 }
 
-// isNodeText tells whether s can be a part of a host's name.
+// isNodeText reports whether s can be a part of a host name.
 func isNodeText(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("-_.", r)
 	})
 }
 
-// firstOfRanges returns the first number of what is in a bracket, with its
-// leading zeros.
+// firstOfRanges returns the first number of a bracket, with its leading zeros.
 func firstOfRanges(s string) (string, bool) {
 	for one := range strings.SplitSeq(s, ",") {
 		first, last, isRange := strings.Cut(one, "-")
@@ -174,6 +172,7 @@ func firstOfRanges(s string) (string, bool) {
 	return s[:strings.IndexAny(s+",", ",-")], true
 }
 
+// nodeNumber parses one number of a range.
 func nodeNumber(digits string) (uint64, error) {
 	if len(digits) > maxNodeDigits {
 		return 0, errNodeList

@@ -71,7 +71,7 @@ func (e Vars) Int(name string, least, none int) (int, error) {
 	return n, nil
 }
 
-// Incomplete is the error of a dialect with only a part of its variables.
+// Incomplete returns the error of a dialect with only a part of its variables.
 func Incomplete(set, missing []string) error {
 	return fmt.Errorf("%s set, %s missing: set all of them or none", phrase.Are(set), phrase.Are(missing))
 }
