@@ -13,11 +13,11 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// The tests of this file hold the times that the README names under "When something
-// breaks", on the fake clock and with nothing configured. The figures are written out:
-// a test that takes them from the code would hold any.
+// The tests of this file hold the times that the README states under "When something breaks", with
+// the default settings and on the fake clock. The figures are literals: a test that took them from
+// the code would accept any.
 
-// late fails the test unless took is what is claimed, and at most a tick more.
+// wantTime fails the test unless took is the claimed time, or at most a tick more.
 func wantTime(t *testing.T, what string, took, claim time.Duration) {
 	t.Helper()
 	if took < claim || took > claim+200*time.Millisecond {
@@ -25,8 +25,8 @@ func wantTime(t *testing.T, what string, took, claim time.Duration) {
 	}
 }
 
-// TestClaimedStart fails if a worker whose neighbour never comes says so at other times
-// than after 2 s and then every 5 s, or waits for it other than 300 s.
+// TestClaimedStart verifies that a worker reports a missing neighbour after 2 s and then every 5 s,
+// and gives up after 300 s.
 func TestClaimedStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, began := serveInMemory(t, ServerConfig{}), time.Now()
@@ -48,8 +48,8 @@ func TestClaimedStart(t *testing.T) {
 	})
 }
 
-// TestClaimedKill fails if the others are not told at once of a worker whose process
-// ended, which is claimed within a second.
+// TestClaimedKill verifies that the others hear at once of a worker whose process has ended. The
+// README claims a second.
 func TestClaimedKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
@@ -59,14 +59,14 @@ func TestClaimedKill(t *testing.T) {
 		sessions := joinAll(t, all...)
 		time.Sleep(10*time.Second + state.HeartbeatEvery/2) // on the fake clock
 		at := time.Now()
-		conn.Close() // as the kernel does for a process that was killed
+		conn.Close() // as the kernel does for a killed process
 		for _, rank := range []int{0, 2} {
 			wantTime(t, "the word", lostAfter(t, sessions[rank], at), 0)
 		}
 	})
 }
 
-// lostAfter waits for the end of a generation by the loss of rank 1.
+// lostAfter waits until the loss of rank 1 ends the generation.
 func lostAfter(t *testing.T, s *Session, since time.Time) time.Duration {
 	t.Helper()
 	<-s.Context().Done()
@@ -77,8 +77,7 @@ func lostAfter(t *testing.T, s *Session, since time.Time) time.Duration {
 	return took
 }
 
-// TestClaimedSilence fails if a worker that falls silent is not lost when it was not
-// heard of for 5 s.
+// TestClaimedSilence verifies that a silent worker is lost 5 s after its last heartbeat.
 func TestClaimedSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
@@ -86,7 +85,7 @@ func TestClaimedSilence(t *testing.T) {
 		var conn net.Conn
 		keepConn(&all[1], &conn)
 		sessions := joinAll(t, all...)
-		time.Sleep(10*time.Second + time.Millisecond) // on the fake clock: just after a beat
+		time.Sleep(10*time.Second + time.Millisecond) // on the fake clock: just after a heartbeat
 		at := time.Now()
 		conn.(*pipeEnd).cut.Store(true)
 		for _, rank := range []int{0, 2} {

@@ -29,7 +29,7 @@ func journalAt(t *testing.T, path string) *journal.File {
 	return j
 }
 
-// mortal is a rendezvous with a journal that can be killed and started again.
+// restartable is a rendezvous with a journal that can be killed and restarted.
 type restartable struct {
 	t     *testing.T
 	c     ServerConfig
@@ -37,7 +37,7 @@ type restartable struct {
 	token token.Token
 
 	mu  sync.Mutex
-	now *testServer // nil while there is none
+	now *testServer // nil while the rendezvous is killed
 }
 
 func newRestartable(t *testing.T, c ServerConfig) *restartable {
@@ -62,7 +62,7 @@ func (m *restartable) start() {
 	m.mu.Unlock()
 }
 
-// kill ends it as SIGKILL does: connections break, nothing is said.
+// kill ends the rendezvous as SIGKILL does: connections break without a message.
 func (m *restartable) kill() {
 	m.mu.Lock()
 	s := m.now
@@ -90,9 +90,8 @@ func (m *restartable) workers(size int) []Options {
 	return all
 }
 
-// TestRendezvousIsRestarted kills a rendezvous with a journal, for longer than the
-// lease. It fails if that ends the generation, if workers do not find it again
-// within 3 s, or if the end cannot be agreed on after it.
+// TestRendezvousIsRestarted verifies that a generation survives the death of a rendezvous with a
+// journal, that its workers reconnect within 3 s, and that the job ends cleanly.
 func TestRendezvousIsRestarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newRestartable(t, ServerConfig{})
@@ -123,17 +122,17 @@ func TestRendezvousIsRestarted(t *testing.T) {
 	})
 }
 
-// TestLossWhileAway lets a worker die, and the others leave their group, while the
-// rendezvous is away. It fails if they do not come into the next generation, or if the
-// successor waits for the lease of the dead one, although it listens where that one did,
-// or nobody does.
+// TestLossWhileAway verifies the next generation after a worker died, and the others left their
+// group, while the rendezvous was away. The successor must not wait for the lease if it listens at
+// the address of the dead worker, or if nobody listens there.
 func TestLossWhileAway(t *testing.T) {
 	for _, port := range []string{"4000", "4001"} {
 		t.Run("port="+port, func(t *testing.T) { lossWhileAway(t, ":"+port) })
 	}
 }
 
-// lossWhileAway has the successor listen at addr, and the dead one at :4000.
+// lossWhileAway runs TestLossWhileAway with a successor that listens at addr. The dead worker
+// listened at :4000.
 func lossWhileAway(t *testing.T, addr string) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newRestartable(t, ServerConfig{Restarts: 1})
@@ -174,8 +173,8 @@ func lossWhileAway(t *testing.T, addr string) {
 	})
 }
 
-// TestRendezvousStaysAway checks that a generation that must end waits for its
-// rendezvous no longer than for a start, and that one that is well goes on.
+// TestRendezvousStaysAway verifies that a running generation goes on without its rendezvous, and
+// that a generation that must end waits for the start timeout at most.
 func TestRendezvousStaysAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newRestartable(t, ServerConfig{Restarts: 1})
@@ -196,8 +195,8 @@ func TestRendezvousStaysAway(t *testing.T) {
 	})
 }
 
-// TestEndWhileAway kills the rendezvous in the agreement on the end, before and
-// after it was reached. It fails if a worker does not hear of it.
+// TestEndWhileAway verifies that all workers hear the end if the rendezvous is killed just before
+// or after the end was agreed.
 func TestEndWhileAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newRestartable(t, ServerConfig{})
@@ -217,15 +216,15 @@ func TestEndWhileAway(t *testing.T) {
 	})
 }
 
-// TestAbandonedIsNotDurable fails if a rendezvous takes itself for durable that could not
-// write its journal: told to end, it would leave the job instead of stopping it.
+// TestAbandonedIsNotDurable verifies that a rendezvous whose journal cannot be written is not
+// durable.
 func TestAbandonedIsNotDurable(t *testing.T) {
 	j := journalAt(t, filepath.Join(t.TempDir(), "journal"))
 	s := serve(t, ServerConfig{Journal: j})
 	if !s.Durable() {
 		t.Error("a rendezvous with a journal is not durable")
 	}
-	j.Close() // no write succeeds any more
+	j.Close() // every write fails from now on
 	leaveAll(t, joinAll(t, s.workers(2)...)...)
 	if s.Durable() {
 		t.Error("a rendezvous whose journal is abandoned is durable")

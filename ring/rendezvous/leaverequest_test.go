@@ -9,18 +9,17 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestAskLeave checks what becomes of the wish to leave: without restarts it stops
-// all at once; else one worker leaves alone, and all that ask, or that the launcher
-// means, stop together. Whom alone the signal was for, all must know by the end, and
-// the launcher too: they would look for the sender at an innocent rank.
-func TestAskLeave(t *testing.T) {
+// TestRequestLeave verifies the answers to requests to leave. Without restarts all workers stop.
+// Otherwise one worker leaves alone; all stop if all ask or if the launcher says so. All workers
+// and the launcher must know the one rank that the signal was for.
+func TestRequestLeave(t *testing.T) {
 	tests := []struct {
 		name     string
 		restarts int
 		asking   []int
 		stopAll  bool
 		all      bool // the job stops
-		by       int  // for whom
+		by       int  // the rank that the signal was for
 	}{
 		{"restarts=0/asking=1", 0, []int{1}, false, true, 1},
 		{"restarts=0/asking=2", 0, []int{0, 2}, false, true, -1},
@@ -67,8 +66,8 @@ func TestAskLeave(t *testing.T) {
 	}
 }
 
-// TestDepart checks that a worker that leaves alone is let go as soon as the others
-// say that it has, and that they go on with its successor, without a lease's wait.
+// TestDepart verifies that a worker that leaves alone may close as soon as the others confirm, and
+// that the others go on with its successor at once.
 func TestDepart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 1})
@@ -98,9 +97,9 @@ func TestDepart(t *testing.T) {
 	})
 }
 
-// TestWishIsNotHeard checks that a worker that was told to end does not wait for a
-// rendezvous that is away: it asks the others to stop.
-func TestWishIsNotHeard(t *testing.T) {
+// TestLeaveRequestUnanswered verifies that a worker with a lost rendezvous asks the others to stop
+// after leaveRequestTimeout.
+func TestLeaveRequestUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newRestartable(t, ServerConfig{Restarts: 1})
 		sessions := joinAll(t, m.workers(2)...)
@@ -116,8 +115,7 @@ func TestWishIsNotHeard(t *testing.T) {
 	})
 }
 
-// TestStepsAllocateNothing fails if what a trainer asks and tells in each step
-// costs memory.
+// TestStepsAllocateNothing verifies that the calls of each training step do not allocate.
 func TestStepsAllocateNothing(t *testing.T) {
 	s := new(Session)
 	if n := testing.AllocsPerRun(100, func() {

@@ -18,9 +18,8 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// TestTwentyJoinAndLeave checks that twenty workers that come in random order
-// get one and the same roster, and that the end is clean for all of them. If it
-// fails, a start may hang or two workers may hold one rank.
+// TestTwentyJoinAndLeave verifies that twenty workers that join in random order get the same
+// roster, and that the job ends cleanly.
 func TestTwentyJoinAndLeave(t *testing.T) {
 	const size = 20
 	s := serve(t, ServerConfig{JobID: "job-twenty"})
@@ -48,9 +47,7 @@ func TestTwentyJoinAndLeave(t *testing.T) {
 	}
 }
 
-// TestOneKilled cuts the connection of one of twenty workers, as the kernel
-// does when it is killed, and checks that all others get one cause that names
-// it, at once; otherwise they would print symptoms, or hang.
+// TestOneKilled verifies that all others get one cause that names a killed worker, at once.
 func TestOneKilled(t *testing.T) {
 	const size, killed = 20, 7
 	s := serve(t, ServerConfig{})
@@ -82,8 +79,7 @@ func TestOneKilled(t *testing.T) {
 	}
 }
 
-// TestGarbage checks that clients that speak something else neither join nor
-// hurt those who do.
+// TestGarbage verifies that clients of other protocols neither join nor disturb the workers.
 func TestGarbage(t *testing.T) {
 	s := serve(t, ServerConfig{})
 	for _, hello := range []string{"", "\x00\x00\x00\x00", "GET / HTTP/1.1\r\n\r\n", "SSH-2.0-x\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nxxxxxxxxxxxxxxxxxxxx"} {
@@ -97,8 +93,7 @@ func TestGarbage(t *testing.T) {
 	leaveAll(t, joinAll(t, s.workers(3)...)...)
 }
 
-// TestProbe checks the reasons why nobody comes from an address; a wrong one
-// would send the operator to the wrong place.
+// TestProbe verifies the reasons of a missing rank that a probe of its address finds.
 func TestProbe(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -141,9 +136,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestProbeOwner checks what is said of a missing rank's address at which another
-// worker or a rendezvous listens; a wrong word would send the operator to the wrong
-// process, or hide one of an older run.
+// TestProbeOwner verifies the reason of a missing rank if another worker or a rendezvous listens at
+// its address.
 func TestProbeOwner(t *testing.T) {
 	long := strings.Repeat("a", 300)
 	tests := []struct {
@@ -179,8 +173,8 @@ func TestProbeOwner(t *testing.T) {
 	}
 }
 
-// TestNotOurProtocol checks that a worker that reaches another server says so
-// and goes on trying.
+// TestNotOurProtocol verifies that a worker reports a foreign server at the address of the
+// rendezvous, and keeps trying.
 func TestNotOurProtocol(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"ringtrain/ring/token"
 )
 
-// TestMain fails if a goroutine is left: after Close there must be none.
+// TestMain verifies that no goroutine is left after the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// served is a rendezvous for tests, with a way to it.
+// testServer is a rendezvous for tests, with its address and a way to dial it.
 type testServer struct {
 	*Server
 	addr  string
@@ -37,8 +37,7 @@ func serve(t *testing.T, c ServerConfig) *testServer {
 	return serveOn(t, c, l, dialTCP)
 }
 
-// serveInMemory does the same without a network: in a bubble of synctest, time
-// is that of the tests.
+// serveInMemory starts a rendezvous without a network, for tests with a fake clock.
 func serveInMemory(t *testing.T, c ServerConfig) *testServer {
 	t.Helper()
 	p := newPipeListener()
@@ -59,7 +58,7 @@ func serveOn(t *testing.T, c ServerConfig, l net.Listener, dial dialFunc) *testS
 	return s
 }
 
-// worker is one of the options with which size workers can join s.
+// worker returns the options of one rank of a job of the given size.
 func (s *testServer) worker(rank, size int) Options {
 	o := Options{
 		Addr: s.addr, Token: s.token, Rank: rank, WorldSize: size, Self: Self(":4000"),
@@ -69,7 +68,7 @@ func (s *testServer) worker(rank, size int) Options {
 	return o
 }
 
-// joinAll joins all of them at once, and closes them with the test.
+// joinAll joins all workers at the same time. The sessions close with the test.
 func joinAll(t *testing.T, all ...Options) []*Session {
 	t.Helper()
 	sessions := make([]*Session, len(all))
@@ -92,7 +91,7 @@ func joinAll(t *testing.T, all ...Options) []*Session {
 	return sessions
 }
 
-// workers are the options of all ranks of a job.
+// workers returns the options of all ranks of a job.
 func (s *testServer) workers(size int) []Options {
 	var all []Options
 	for rank := range size {
@@ -122,7 +121,7 @@ func leaveAll(t *testing.T, sessions ...*Session) {
 	wg.Wait()
 }
 
-// wait fails the test if c is not closed in time.
+// wait fails the test if c is not closed within 10 s.
 func wait(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -134,7 +133,7 @@ func wait(t *testing.T, what string, c <-chan struct{}) {
 	}
 }
 
-// pipes is a listener in memory.
+// pipeListener is a listener in memory.
 type pipeListener struct {
 	conns chan net.Conn
 	once  sync.Once
@@ -173,9 +172,8 @@ func (p *pipeListener) Close() error {
 
 func (p *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 29400} }
 
-// pipeEnd is a worker's end of a pipe. When it is cut it drops what goes either
-// way, as a network does: nobody sees an error. When it is mute it drops what the worker
-// sends, alone.
+// pipeEnd is a worker's end of a pipe. A cut pipe drops all bytes in both directions without an
+// error, as a network does. A mute pipe drops the bytes of the worker only.
 type pipeEnd struct {
 	net.Conn
 	cut, mute atomic.Bool
@@ -199,7 +197,7 @@ func (w *pipeEnd) Read(b []byte) (int, error) {
 	}
 }
 
-// keep makes o keep its connection in *c.
+// keepConn stores the connection of o in *c.
 func keepConn(o *Options, c *net.Conn) {
 	dial := o.dial
 	o.dial = func(ctx context.Context, addr string) (net.Conn, error) {

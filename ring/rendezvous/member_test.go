@@ -15,7 +15,7 @@ import (
 	"ringtrain/ring/token"
 )
 
-// bystander is a worker's port where the rendezvous is not.
+// memberService is the service of a worker that does not serve the rendezvous.
 type memberService struct {
 	pb.UnimplementedRendezvousServer
 	Member
@@ -23,7 +23,7 @@ type memberService struct {
 
 func (b memberService) Status(s statusStream) error { return b.Member.Status(s) }
 
-// serveMember serves m in memory until the test ends, and returns the way to it.
+// serveMember serves m in memory until the test ends, and returns the dial function.
 func serveMember(t *testing.T, m Member) dialFunc {
 	p, g := newPipeListener(), grpc.NewServer(ServerOptions()...)
 	pb.RegisterRendezvousServer(g, memberService{Member: m})
@@ -32,9 +32,8 @@ func serveMember(t *testing.T, m Member) dialFunc {
 	return p.dial
 }
 
-// TestIsMember asks a worker, and a rendezvous, whether they belong to a job. It fails if
-// a worker counts that is in no generation, of another job or without the token, or if
-// one does not count that is.
+// TestIsMember verifies that only a worker or a rendezvous with the token, in a generation of the
+// job, counts as a member.
 func TestIsMember(t *testing.T) {
 	of := func(job string, generation uint64) func() ring.Membership {
 		return func() ring.Membership { return ring.Membership{JobID: job, Rank: 3, Generation: generation} }
@@ -76,8 +75,8 @@ func TestIsMember(t *testing.T) {
 	}
 }
 
-// TestMemberUnproved has somebody ask a member without a word of the handshake, or with
-// none at all. It fails if that one learns anything, or stays.
+// TestMemberUnproved verifies that a client without a valid handshake learns nothing and is
+// disconnected.
 func TestMemberUnproved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dial := serveMember(t, Member{token.New(), func() ring.Membership { return ring.Membership{JobID: "secret", Generation: 1} }})
@@ -109,9 +108,9 @@ func TestMemberUnproved(t *testing.T) {
 	})
 }
 
-// TestLookAtMember fails if who looks at a worker of an elected rendezvous takes it for
-// one, or is not told whose port it is.
-func TestLookAtMember(t *testing.T) {
+// TestStatusOfMember verifies the error of a status client that reaches a worker which does not
+// serve the rendezvous.
+func TestStatusOfMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		secret := token.New()
 		dial := serveMember(t, Member{secret, func() ring.Membership { return ring.Membership{JobID: "mnist", Rank: 3, Generation: 1} }})

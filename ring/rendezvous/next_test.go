@@ -16,7 +16,7 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// nextAll takes sessions over to the next generation, together with who comes new.
+// nextAll takes sessions to the next generation, together with fresh workers.
 func nextAll(t *testing.T, sessions []*Session, fresh ...Options) []*Session {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -39,16 +39,15 @@ func nextAll(t *testing.T, sessions []*Session, fresh ...Options) []*Session {
 	return all
 }
 
-// successor is another process of a rank.
+// successor returns the options of another process of a rank.
 func (s *testServer) successor(rank, size int) Options {
 	o := s.worker(rank, size)
 	o.Self.Incarnation += 1000
 	return o
 }
 
-// TestNextGeneration kills a worker twice. It fails if the others do not hear of
-// it at once, do not come into the next generation with its successor, or are told
-// another cause.
+// TestNextGeneration verifies that the others hear at once of a killed worker, enter the next
+// generation with its successor, and hear the same cause, twice in a row.
 func TestNextGeneration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 2})
@@ -83,8 +82,8 @@ func TestNextGeneration(t *testing.T) {
 	})
 }
 
-// TestNoNextGeneration checks that without restarts the end of the generation is
-// that of the job, with the first cause and its code.
+// TestNoNextGeneration verifies that without restarts the end of the generation ends the job, with
+// the first cause and its exit code.
 func TestNoNextGeneration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
@@ -99,8 +98,8 @@ func TestNoNextGeneration(t *testing.T) {
 	})
 }
 
-// TestPermanentFault checks that a fault that no restart can mend ends the job for
-// all, whatever restarts are left.
+// TestPermanentFault verifies that a fault that no restart can mend ends the job although restarts
+// are left.
 func TestPermanentFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 9})
@@ -115,8 +114,8 @@ func TestPermanentFault(t *testing.T) {
 	})
 }
 
-// TestSuccessorDoesNotCome checks that the living wait for a lost rank as long as
-// for a start, tell who is missing meanwhile, and end with its cause.
+// TestSuccessorDoesNotCome verifies that the others wait for a lost rank for the start timeout,
+// report the missing rank meanwhile, and end with the cause of its loss.
 func TestSuccessorDoesNotCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 1, StartTimeout: 20 * time.Second})
@@ -145,8 +144,7 @@ func TestSuccessorDoesNotCome(t *testing.T) {
 	})
 }
 
-// TestNextIsCanceled checks that a worker that waits for the next generation ends
-// when it is told to.
+// TestNextIsCanceled verifies that a wait for the next generation ends with its context.
 func TestNextIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 1})
@@ -164,9 +162,8 @@ func TestNextIsCanceled(t *testing.T) {
 	})
 }
 
-// TestSupersededWorker has a worker not be heard any more, without an error on either
-// side, and its rank given to another. It fails if the first goes on, or has to find out
-// by itself.
+// TestSupersededWorker verifies that a worker whose messages are lost without an error is told that
+// its rank has a successor.
 func TestSupersededWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 1, Lease: 30 * time.Second})
@@ -185,8 +182,8 @@ func TestSupersededWorker(t *testing.T) {
 	})
 }
 
-// TestSilenceIsTold checks that with a long lease a silent worker is named to rank
-// 0 and to the owner long before it is lost, every ten seconds (R3).
+// TestSilenceIsTold verifies that with a long lease a silent worker is named to rank 0 and to the
+// owner every ten seconds, long before its loss (R3).
 func TestSilenceIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var owner, rank0 notices
@@ -197,10 +194,10 @@ func TestSilenceIsTold(t *testing.T) {
 		keepConn(&all[2], &conn)
 		sessions := joinAll(t, all...)
 		sessions[2].Progress(7, "train")
-		time.Sleep(1500 * time.Millisecond) // on the fake clock, for a beat
+		time.Sleep(1500 * time.Millisecond) // on the fake clock, for a heartbeat
 		conn.(*pipeEnd).cut.Store(true)
 		<-sessions[0].Context().Done()
-		synctest.Wait() // until all have been told
+		synctest.Wait() // until all notices have arrived
 		const want = "rank 2 (host2 10.0.0.2:4000) is silent for 10 s, last heard at step 7 in train; it counts as lost after 1m0s"
 		if len(owner.all) != 5 || owner.all[0] != want || !slices.Equal(owner.all, rank0.all) {
 			t.Errorf("the owner is told %q,\nrank 0 %q,\nwant 5 times as in %q", owner.all, rank0.all, want)

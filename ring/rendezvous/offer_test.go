@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// TestOffersMet verifies that over sockets all workers of a generation are told the highest set that all of them have, and
-// which rank lacks a higher one; and that who asks for the status hears of it.
+// TestOffersMet verifies that over sockets all workers of a generation get the highest common value
+// and the first rank that lacks a higher one, and that the status has both.
 func TestOffersMet(t *testing.T) {
 	s := serve(t, ServerConfig{})
 	all := s.workers(3)

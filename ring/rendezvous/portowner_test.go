@@ -11,14 +11,13 @@ import (
 	"ringtrain/ring/port"
 )
 
-// TestWorkersPort asks for a rendezvous where a worker listens. It fails if neither
-// who joins nor who looks on is told whose port that is, so that people look for
-// another program there, or if that worker can write to their terminals.
+// TestWorkersPort verifies that Join and DialStatus name the owner of the port if a worker listens
+// at the address, and that its answer cannot harm a terminal.
 func TestWorkersPort(t *testing.T) {
 	tests := []struct {
 		name  string
 		owner port.Owner
-		want  string // what stands between "is the port of " and ", not of a rendezvous"
+		want  string // between "is the port of " and ", not of a rendezvous"
 	}{
 		{"rank=3", port.Owner{JobID: "x", Rank: 3}, "rank 3 of job x"},
 		{"rank=unknown", port.Owner{JobID: "x", Rank: -1}, "a worker of job x"},

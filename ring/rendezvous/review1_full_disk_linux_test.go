@@ -14,9 +14,8 @@ import (
 	"ringtrain/ring/rendezvous/journal"
 )
 
-// TestReview1FullDisk fills the disk under a journal, before and after the start. It fails
-// if that ends a healthy job, if nobody is told, or if a rendezvous can go on from what the
-// file has by then: it does not know the newest generation.
+// TestReview1FullDisk verifies that a full disk under the journal does not end a healthy job, that
+// people are notified, and that no rendezvous can continue from the file afterwards.
 func TestReview1FullDisk(t *testing.T) {
 	for _, when := range []string{"start", "end"} {
 		t.Run("at="+when, func(t *testing.T) {
@@ -64,8 +63,8 @@ func fullDisk(t *testing.T, atStart bool) {
 	}
 }
 
-// fillDisk lets every write to the journal at path fail as on a full disk: /dev/full takes
-// the place of the open file.
+// fillDisk makes every write to the journal at path fail as on a full disk: /dev/full replaces the
+// open file.
 func fillDisk(t *testing.T, path string) {
 	t.Helper()
 	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)

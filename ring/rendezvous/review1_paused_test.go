@@ -13,11 +13,11 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// pausable is a rendezvous with a journal that can be made to have stood still.
+// pausable is a rendezvous with a journal whose process can be paused.
 type pausable struct {
 	*testServer
 	mu    sync.Mutex
-	conns []net.Conn // of the workers
+	conns []net.Conn // connections of the workers
 }
 
 func newPausable(t *testing.T, c ServerConfig, probe func(state.Probe) string) *pausable {
@@ -42,8 +42,8 @@ func (p *pausable) workers(size int) []Options {
 	return all
 }
 
-// pause is what a rendezvous finds after SIGSTOP and SIGCONT: its clock has gone on for so
-// long, no tick has come, and its workers have given up the connections that they had.
+// pause simulates SIGSTOP and SIGCONT: the clock has advanced without a tick, and the workers have
+// closed their connections.
 func (p *pausable) pause(length time.Duration) {
 	p.Server.mu.Lock()
 	p.started = p.started.Add(-length)
@@ -56,8 +56,8 @@ func (p *pausable) pause(length time.Duration) {
 	p.conns = nil
 }
 
-// TestReview1PausedRendezvous stops a rendezvous with a journal for three leases. It fails
-// if that ends the generation, uses a restart, or keeps the job from a clean end.
+// TestReview1PausedRendezvous verifies that a pause of three leases, of a rendezvous with a
+// journal, neither ends the generation, nor uses a restart, nor prevents a clean end.
 func TestReview1PausedRendezvous(t *testing.T) {
 	for _, restarts := range []int{0, 2} {
 		t.Run(fmt.Sprintf("restarts=%d", restarts), func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestReview1PausedRendezvous(t *testing.T) {
 	}
 }
 
-// TestReview1KilledInPause kills a worker while the rendezvous stands still. It fails if
-// that rank is not named within 2 s of the end of the pause, or another one is lost.
+// TestReview1KilledInPause verifies that a worker that is killed during a pause is named within 2 s
+// of the end of the pause, and that no other one is lost.
 func TestReview1KilledInPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPausable(t, ServerConfig{Restarts: 2}, func(f state.Probe) string {
@@ -121,8 +121,8 @@ func TestReview1KilledInPause(t *testing.T) {
 	})
 }
 
-// TestReview1LostAfterPause has a worker not come back after a pause, whose port says
-// nothing. It fails if the others wait for it longer than the lease.
+// TestReview1LostAfterPause verifies that the others wait no longer than the lease for a worker
+// that does not reconnect after a pause and whose port tells nothing.
 func TestReview1LostAfterPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPausable(t, ServerConfig{Restarts: 2}, func(state.Probe) string { return "timed out" })

@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// delayedJournal takes its time for each record from the moment on that it is told.
+// delayedJournal delays each record by a time that the test sets.
 type delayedJournal struct {
 	journal.Journal
 	mu    sync.Mutex
@@ -32,8 +32,8 @@ func (j *delayedJournal) Append(r state.Record) error {
 	return j.Journal.Append(r)
 }
 
-// bubble is synctest.Test with a limit of real time: a goroutine that waits for a lock
-// stops the fake clock, and so the test for ever.
+// testWithLimit is synctest.Test with a limit of real time: a goroutine that waits for a lock stops
+// the fake clock.
 func testWithLimit(t *testing.T, do func(t *testing.T)) {
 	limit := time.AfterFunc(20*time.Second, func() {
 		panic(t.Name() + ": the fake clock stands still: a write to the journal holds a lock that others need")
@@ -42,10 +42,9 @@ func testWithLimit(t *testing.T, do func(t *testing.T)) {
 	synctest.Test(t, do)
 }
 
-// TestReview1SlowJournal kills a rank while each write to the journal takes three leases.
-// It fails if the rank is not named to people within 2 s, if the other workers are not
-// heard and answered meanwhile, if one of them is lost, or if they are told before the
-// loss is durable.
+// TestReview1SlowJournal verifies the loss of a rank while each write to the journal takes three
+// leases. People hear of the rank within 2 s, the others are answered and not lost, and they hear
+// of the loss only when it is durable.
 func TestReview1SlowJournal(t *testing.T) {
 	testWithLimit(t, func(t *testing.T) {
 		const takes = 15 * time.Second
@@ -99,8 +98,8 @@ func TestReview1SlowJournal(t *testing.T) {
 	})
 }
 
-// TestReview1SlowStart joins while each write to the journal takes three leases. It fails
-// if the workers are not answered meanwhile, or start before their generation is durable.
+// TestReview1SlowStart verifies that workers that join are answered while each write takes three
+// leases, and start when their generation is durable.
 func TestReview1SlowStart(t *testing.T) {
 	testWithLimit(t, func(t *testing.T) {
 		const takes = 15 * time.Second

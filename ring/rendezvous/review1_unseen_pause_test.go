@@ -12,7 +12,7 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// deaf is a worker's connection over which, from some moment on, nothing comes.
+// mutedConn is a worker's connection that drops all incoming bytes from some moment on.
 type mutedConn struct {
 	net.Conn
 	now atomic.Bool
@@ -27,9 +27,9 @@ func (d *mutedConn) Read(b []byte) (int, error) {
 	}
 }
 
-// TestReview1UnseenPause has the workers hear nothing of a rendezvous with a journal for
-// the lease, while its own clock shows no pause: so it is where a machine is paused with
-// its clock. They give their connections up. It fails if one of them is lost by that.
+// TestReview1UnseenPause verifies that no worker is lost if the workers hear nothing for the lease,
+// close their streams and reconnect, while the clock of the rendezvous shows no pause: the clock of
+// a paused machine stands still.
 func TestReview1UnseenPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{

@@ -11,9 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestReview2Denied has the one who knows where the rendezvous is, as an etcd, deny the
-// workers for a while: another cluster at its address, or one that is set up anew. It
-// fails if that ends them, before the start or after it.
+// TestReview2Denied verifies that a worker goes on, before and after the start, while the directory
+// of the rendezvous, such as etcd, denies access.
 func TestReview2Denied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newRestartable(t, ServerConfig{})

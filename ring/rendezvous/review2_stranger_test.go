@@ -20,7 +20,7 @@ import (
 	"ringtrain/ring/token"
 )
 
-// beset is a way to an address where another server answers while from() is true.
+// otherServerWhile returns a dial function that reaches another server while from() is true.
 func otherServerWhile(stranger, own dialFunc, from func() bool) dialFunc {
 	return func(ctx context.Context, addr string) (net.Conn, error) {
 		if from() {
@@ -30,15 +30,15 @@ func otherServerWhile(stranger, own dialFunc, from func() bool) dialFunc {
 	}
 }
 
-// until is true for a while from now on.
+// until returns a function that is true for the time d.
 func until(d time.Duration) func() bool {
 	start := time.Now()
 	return func() bool { return time.Since(start) < d }
 }
 
-// TestReview2BeforeTheStart has a server with another token answer at the address of the
-// rendezvous for 45 s, until the right one is there. It fails if that ends a worker, if
-// people are not told within the first second, or if the job does not start then.
+// TestReview2BeforeTheStart verifies that workers survive a server with another token at the
+// address of the rendezvous, report it within the first second, and start when the right server is
+// there.
 func TestReview2BeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stranger, s := serveInMemory(t, ServerConfig{}), serveInMemory(t, ServerConfig{})
@@ -64,15 +64,14 @@ func TestReview2BeforeTheStart(t *testing.T) {
 	})
 }
 
-// TestReview2NothingElse verifies when a server with another token is the last word: after
-// 60 s of nothing else, and at the start timeout if it was met a moment before. It fails
-// if a rank ends before, or with another code.
+// TestReview2NothingElse verifies when a server with another token ends a worker with 77: after 60
+// s of only such servers, and at the start timeout if one was met shortly before.
 func TestReview2NothingElse(t *testing.T) {
 	tests := []struct {
 		name    string
 		token   token.Token
 		timeout time.Duration
-		other   func(time.Duration) bool // when something else is met
+		other   func(time.Duration) bool // when another server is met
 		want    time.Duration
 		code    int
 	}{
@@ -106,9 +105,9 @@ func TestReview2NothingElse(t *testing.T) {
 	}
 }
 
-// TestReview2AfterTheStart kills a rendezvous with a journal, and has a stranger take its
-// port for three minutes. It fails if that ends a worker, or a worker that waits for an
-// answer does not end with 138 at its start timeout.
+// TestReview2AfterTheStart verifies that a server with another token in place of a killed
+// rendezvous does not end a worker, and that a worker that waits for an answer ends with 138 at its
+// start timeout.
 func TestReview2AfterTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newRestartable(t, ServerConfig{})
@@ -139,7 +138,7 @@ func TestReview2AfterTheStart(t *testing.T) {
 	})
 }
 
-// nosy is a server that proves nothing, asks for proofs and answers with an end.
+// impostor is a server that proves nothing, asks for proofs, and answers with an end.
 type impostor struct {
 	pb.UnimplementedRendezvousServer
 	answer *pb.RendezvousMessage
@@ -162,9 +161,8 @@ func (n *impostor) Meet(stream workerStream) error {
 	return stream.Send(n.answer)
 }
 
-// TestReview2Unbelieved has a server that proves nothing tell a worker to end: as refused,
-// for another version, or since the job has ended. It fails if the worker believes it, or
-// proves the token to it.
+// TestReview2Unbelieved verifies that a worker neither obeys a server that has not proved the token
+// nor proves the token to it.
 func TestReview2Unbelieved(t *testing.T) {
 	end := func(code int) *pb.Cause {
 		return wire.EncodeCause(&ring.Cause{Rank: 1, Text: "go away", ExitCode: code})

@@ -10,10 +10,9 @@ import (
 	"testing"
 )
 
-// TestReview5MonotonicClock fails if this package, or one of its parts, measures time by the time of day, which
-// is set back and forth: a time as a number, or without its monotonic part. A worker that
-// was told to end would then wait for the rendezvous for ever, or not at all. The clock of
-// a machine cannot be set in a test, so the source is looked at.
+// TestReview5MonotonicClock verifies that this package and its parts do not measure time by the
+// wall clock, which may be set. A worker that was told to end would then wait for ever, or not at
+// all. A test cannot set the clock of a machine, so it reads the source.
 func TestReview5MonotonicClock(t *testing.T) {
 	var files []string
 	for _, folder := range []string{".", "journal", "state", "internal/wire"} {

@@ -19,8 +19,8 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// TestAbort checks that all workers get the first cause, also those that report
-// another at the same time; otherwise ranks would print different causes.
+// TestAbort verifies that all workers get the first cause, also those that report another one at
+// the same time.
 func TestAbort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 6
@@ -46,8 +46,7 @@ func TestAbort(t *testing.T) {
 	})
 }
 
-// TestRefusals checks who is turned away, with which code, and that the job is
-// as before; otherwise a mistake of one command would end a good job.
+// TestRefusals verifies which workers are refused, with which exit code, and that the job goes on.
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 2
@@ -84,9 +83,8 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestStartEndsForAll checks that a difference between workers ends the start
-// with one code and one text on both; otherwise one of them would wait for the
-// other till the timeout.
+// TestStartEndsForAll verifies that a difference between two workers ends the start with one code
+// and one text for both.
 func TestStartEndsForAll(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -122,8 +120,8 @@ func TestStartEndsForAll(t *testing.T) {
 	}
 }
 
-// TestReportBeforeJoin checks that the fault of a rank that never joins ends
-// the others, those who came before it and those who come later.
+// TestReportBeforeJoin verifies that the fault of a rank that never joins ends the other ranks,
+// those that joined before and those that join later.
 func TestReportBeforeJoin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
@@ -150,8 +148,8 @@ func TestReportBeforeJoin(t *testing.T) {
 	})
 }
 
-// TestRanksAreGiven checks that workers without a rank get all ranks once, and
-// that those of one host are neighbours.
+// TestRanksAreGiven verifies that each rank is assigned once, and that the workers of one host get
+// neighbouring ranks.
 func TestRanksAreGiven(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 6
@@ -180,8 +178,8 @@ func TestRanksAreGiven(t *testing.T) {
 	})
 }
 
-// TestRendezvousGone checks that every session ends when the rendezvous does,
-// with a cause that names its address, and rank 0 where it lives there.
+// TestRendezvousGone verifies that every session ends with the rendezvous, with a cause that names
+// its address, and rank 0 if rank 0 serves it.
 func TestRendezvousGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
@@ -202,14 +200,14 @@ func TestRendezvousGone(t *testing.T) {
 	})
 }
 
-// TestCloseWithoutLeaving checks that a worker that closes in silence is a loss
-// for the others, in words of its own.
+// TestCloseWithoutLeaving verifies that a worker that closes without leaving is lost, with a cause
+// that says so.
 func TestCloseWithoutLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		sessions := joinAll(t, s.workers(2)...)
 		sessions[1].Close()
-		sessions[1].Close() // twice is allowed
+		sessions[1].Close() // Close may be called twice
 		<-sessions[0].Context().Done()
 		if c := s.Cause(); c == nil || c.Rank != 1 || !strings.Contains(c.Text, "closed without leaving") {
 			t.Errorf("cause %v, want rank 1 closed without leaving", c)
@@ -220,8 +218,7 @@ func TestCloseWithoutLeaving(t *testing.T) {
 	})
 }
 
-// TestLeaveIsBounded checks that a worker does not wait for the others longer
-// than its context says.
+// TestLeaveIsBounded verifies that Leave ends with its context.
 func TestLeaveIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
@@ -234,8 +231,8 @@ func TestLeaveIsBounded(t *testing.T) {
 	})
 }
 
-// TestJoinIsCanceled checks that a worker told to stop does not wait, and that
-// its successor may take the rank.
+// TestJoinIsCanceled verifies that Join ends with its context, and that a successor may take the
+// rank.
 func TestJoinIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
@@ -258,8 +255,8 @@ func TestJoinIsCanceled(t *testing.T) {
 	})
 }
 
-// TestServerEndsTheJob checks what the launcher may do: report a process that
-// has ended, stop all, and wait until all have heard.
+// TestServerEndsTheJob verifies that the launcher can report a process that has ended, abort the
+// job, and wait until all workers have received the end.
 func TestServerEndsTheJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
@@ -278,9 +275,8 @@ func TestServerEndsTheJob(t *testing.T) {
 	})
 }
 
-// TestSilentWorker cuts the wire of a worker without an error on either side,
-// and checks that both ends notice after the lease: the others blame it, and it
-// the rendezvous.
+// TestSilentWorker verifies that both ends notice a cut connection after the lease: the others lose
+// the worker, and the worker loses the rendezvous.
 func TestSilentWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Lease: 5 * time.Second})
@@ -289,7 +285,7 @@ func TestSilentWorker(t *testing.T) {
 		keepConn(&all[1], &conn)
 		sessions := joinAll(t, all...)
 		sessions[1].Progress(41, "train")
-		time.Sleep(10*time.Second + state.HeartbeatEvery/2) // on the fake clock: beats keep all alive, and none is on its way
+		time.Sleep(10*time.Second + state.HeartbeatEvery/2) // on the fake clock: no heartbeat is on its way
 		if err := sessions[2].Context().Err(); err != nil {
 			t.Fatalf("ended while all beat: %v", context.Cause(sessions[2].Context()))
 		}
@@ -297,11 +293,11 @@ func TestSilentWorker(t *testing.T) {
 		conn.(*pipeEnd).cut.Store(true)
 		for rank, m := range sessions {
 			<-m.Context().Done()
-			if took := time.Since(cut); took < 3*time.Second || took > 7*time.Second { // a beat that is answered in the same instant may count as not
+			if took := time.Since(cut); took < 3*time.Second || took > 7*time.Second { // a heartbeat that is answered at the same instant may count as unanswered
 				t.Errorf("rank %d noticed after %v, want about 5 s", rank, took)
 			}
 			c, _ := errors.AsType[*ring.Cause](context.Cause(m.Context()))
-			want := "at step 41: lost rank 1 (host1 10.0.0.2:4000): " // silent; or reset, if it noticed first and hung up
+			want := "at step 41: lost rank 1 (host1 10.0.0.2:4000): " // silent, or reset if the worker noticed first and hung up
 			if rank == 1 {
 				want = "at step 41: lost the rendezvous at 10.0.0.1:29400: silent for 5s"
 			}
@@ -312,8 +308,8 @@ func TestSilentWorker(t *testing.T) {
 	})
 }
 
-// TestAbortWithoutAnswer checks that Abort ends after a second with the
-// worker's own cause when nobody answers.
+// TestAbortWithoutAnswer verifies that Abort returns its own cause after a second without an
+// answer.
 func TestAbortWithoutAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
@@ -332,9 +328,8 @@ func TestAbortWithoutAnswer(t *testing.T) {
 	})
 }
 
-// TestStepOfLoss checks that a loss is told with the step that a worker has completed,
-// not with that of the last heartbeats, and that the rendezvous hears of the latest.
-// Otherwise the last line would name a step below those that were printed before.
+// TestStepOfLoss verifies that each worker gets a loss with its own last step, not that of the last
+// heartbeat, and that the rendezvous has the latest step.
 func TestStepOfLoss(t *testing.T) {
 	for _, restarts := range []int{0, 1} {
 		t.Run(fmt.Sprintf("restarts=%d", restarts), func(t *testing.T) {
@@ -342,7 +337,7 @@ func TestStepOfLoss(t *testing.T) {
 				s := serveInMemory(t, ServerConfig{Restarts: restarts})
 				sessions := joinAll(t, s.workers(3)...)
 				for rank, m := range sessions[:2] {
-					m.Progress(int64(41+rank), "train") // heartbeats have not told it
+					m.Progress(int64(41+rank), "train") // no heartbeat has reported it
 				}
 				sessions[2].Close()
 				for rank, m := range sessions[:2] {

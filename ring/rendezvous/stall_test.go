@@ -15,7 +15,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// notices collects what people are told.
+// notices collects notices.
 type notices struct {
 	mu  sync.Mutex
 	all []string
@@ -33,8 +33,8 @@ func (n *notices) text() string {
 	return strings.Join(n.all, "\n")
 }
 
-// TestOtherOperation has two ranks wait in operations of one number that differ. If
-// it fails both wait for OpTimeout, and are told that the other one is slow.
+// TestOtherOperation verifies that a job ends within 3 s if two ranks wait in different operations
+// with one number, and that the cause names both.
 func TestOtherOperation(t *testing.T) {
 	for name, other := range map[string]ring.Wait{
 		"barrier on rank 0":                    {Operation: "barrier", Seq: 5, Peer: 1},
@@ -68,8 +68,8 @@ func TestOtherOperation(t *testing.T) {
 	}
 }
 
-// TestStallOnHosts has one rank of four on two hosts work for long. If it fails
-// people are sent to a rank that waits for it, or are told too often, or it is lost.
+// TestStallOnHosts verifies the notices about one slow rank of four on one, two and four hosts:
+// they name the slow rank, come at most every 5 s, and no rank is lost.
 func TestStallOnHosts(t *testing.T) {
 	for _, hosts := range [][]int{{0, 0, 0, 0}, {0, 0, 1, 1}, {0, 1, 2, 3}} {
 		t.Run(fmt.Sprintf("hosts=%v", hosts), func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestStallOnHosts(t *testing.T) {
 				})
 				const want = " of 4 ranks wait for rank 3: host=host3 addr=10.0.0.2:4000 phase=train step=7 for="
 				for who, n := range map[string]*notices{"owner": &owner, "people of rank 0": &people} {
-					// The first line may come before all heartbeats tell of the wait.
+					// The first notice may come before all heartbeats report the wait.
 					if got := strings.Count(n.text(), want); got != len(n.all) || got < 2 || got > 5 || !strings.Contains(n.text(), "3"+want) {
 						t.Errorf("the %s were told\n%s\nwant 2 to 5 times N%s, and 3 in the end", who, n.text(), want)
 					}
@@ -101,8 +101,8 @@ func TestStallOnHosts(t *testing.T) {
 	}
 }
 
-// TestBeatAllocates fails if a heartbeat costs a worker more than what gRPC needs.
-func TestBeatAllocates(t *testing.T) {
+// TestHeartbeatAllocates verifies that filling a heartbeat does not allocate.
+func TestHeartbeatAllocates(t *testing.T) {
 	s := &Session{step: 7, phase: "train"}
 	s.SetWaitSource(func() ring.Wait { return ring.Wait{Operation: "barrier", Peer: 3, Since: time.Now()} })
 	h := newHeartbeat()

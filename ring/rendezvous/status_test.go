@@ -26,7 +26,7 @@ import (
 	"ringtrain/ring/token"
 )
 
-// look is who looks on at s, until the test ends.
+// statusClient returns a client for jobID that closes with the test.
 func (s *testServer) statusClient(t *testing.T, jobID string) *StatusClient {
 	t.Helper()
 	l, err := DialStatus(t.Context(), StatusOptions{Addr: s.addr, Token: s.token, JobID: jobID, dial: s.dial})
@@ -46,8 +46,7 @@ func next(t *testing.T, l *StatusClient) []state.Status {
 	return all
 }
 
-// TestStatus follows a job from its start to its end. If it fails, who asks what a
-// job does is told something else.
+// TestStatus verifies the status of a job from its start to its end.
 func TestStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{JobID: "j", Restarts: 2, StartTimeout: time.Minute})
@@ -101,9 +100,9 @@ func TestStatus(t *testing.T) {
 	})
 }
 
-// TestLookRefused fails if who has not the token learns anything, or if who does not
-// reach the rendezvous is not told why.
-func TestLookRefused(t *testing.T) {
+// TestStatusRefused verifies that a client with a wrong token or proof learns nothing, and that a
+// client that does not reach the rendezvous learns why.
+func TestStatusRefused(t *testing.T) {
 	s := serve(t, ServerConfig{})
 	_, err := DialStatus(t.Context(), StatusOptions{Addr: s.addr, Token: token.New()})
 	if exitcode.Of(err) != exitcode.Auth {
@@ -125,9 +124,8 @@ func TestLookRefused(t *testing.T) {
 	}
 }
 
-// TestLookLate fails if who looks on cannot tell a rendezvous that is slow from one
-// that is gone: --watch would end while the job goes on, or never.
-func TestLookLate(t *testing.T) {
+// TestStatusLate verifies that a client can tell a slow rendezvous from one that has ended.
+func TestStatusLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stopped := func(context.Context, string) (net.Conn, error) {
 			conn, peer := net.Pipe()
@@ -148,7 +146,7 @@ func TestLookLate(t *testing.T) {
 	}
 }
 
-// servedJobs is a rendezvous of many jobs in memory.
+// servedJobs starts a rendezvous of many jobs in memory.
 func servedJobs(t *testing.T, c ServerConfig) (*Jobs, *testServer) {
 	p := newPipeListener()
 	c.Token = token.New()
@@ -165,7 +163,7 @@ func servedJobs(t *testing.T, c ServerConfig) (*Jobs, *testServer) {
 	return j, s
 }
 
-// of are the options of all ranks of a job.
+// workersOf returns the options of all ranks of a job.
 func (s *testServer) workersOf(jobID string, size int) []Options {
 	all := s.workers(size)
 	for i := range all {
@@ -174,8 +172,8 @@ func (s *testServer) workersOf(jobID string, size int) []Options {
 	return all
 }
 
-// TestJobs runs three jobs at one rendezvous, one of them without a name. If it fails
-// jobs are mixed, one job's end is another's, or jobs are never forgotten.
+// TestJobs verifies three jobs at one rendezvous, one of them without an id: their workers do not
+// mix, the end of one does not end another, and ended jobs are forgotten.
 func TestJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, s := servedJobs(t, ServerConfig{StartTimeout: time.Minute})
@@ -211,7 +209,7 @@ func TestJobs(t *testing.T) {
 		if got := names(); slices.Contains(got, "a") {
 			t.Errorf("job a is not forgotten: %q", got)
 		}
-		leaveAll(t, joinAll(t, s.workersOf("a", 1)...)...) // a new one by the same name
+		leaveAll(t, joinAll(t, s.workersOf("a", 1)...)...) // a new job with the same id
 		leaveAll(t, b...)
 		time.Sleep(keepEndedJob + time.Second)
 		if got := names(); slices.Contains(got, "b") {
@@ -227,7 +225,7 @@ func TestJobs(t *testing.T) {
 		}
 		_, err := Join(t.Context(), s.workersOf("one more", 1)[0])
 		if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "has 1000 jobs") {
-			// its name is in nobody's list: it was refused before
+			// the refused job has no entry in the status
 			t.Errorf("one job too many: %v", err)
 		}
 		for i := range maxJobs {
@@ -236,12 +234,9 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// TestThousandJoin has a thousand simulated workers join one server, and prints what
-// that takes. Far more memory would mean that a rendezvous cannot be served beside a
-// worker. A simulated one forgets the membership: a thousand real ones in one process
-// would hold a million workers. It does not beat either; the clock of the bubble stands
-// still while anybody has work to do, so that no handshake and no lease is too short
-// for the machine.
+// TestThousandJoin verifies that a thousand workers can join one server in bounded memory, and logs
+// the memory. The workers are simulated: they do not store the membership, and send no heartbeats.
+// The fake clock stands still while a goroutine works, so no timeout is too short for the machine.
 func TestThousandJoin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: takes a second")
@@ -276,7 +271,7 @@ func TestThousandJoin(t *testing.T) {
 	t.Logf("they joined and went in %v", time.Since(start).Round(time.Millisecond))
 }
 
-// liveBytes is the memory that is in use, without what only waits for the collector.
+// liveBytes returns the memory in use after a collection.
 func liveBytes() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -284,7 +279,7 @@ func liveBytes() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// joinForgetful joins, and returns when the membership has come.
+// joinForgetful joins and returns when the membership has arrived.
 func joinForgetful(ctx context.Context, o *Options) (*connection, error) {
 	m, err := connect(ctx, o)
 	if err != nil {
@@ -296,7 +291,7 @@ func joinForgetful(ctx context.Context, o *Options) (*connection, error) {
 		return m, err
 	}
 	for {
-		any := new(pb.End) // all is unknown to it, and is not taken apart
+		any := new(pb.End) // all fields are unknown to it and are not decoded
 		if err := m.stream.RecvMsg(any); err != nil {
 			return m, err
 		}

@@ -27,8 +27,8 @@ func (j *memoryJournal) Append(r state.Record) error {
 
 func (j *memoryJournal) Close() error { return nil }
 
-// TestSupersededServer has a Server lose its journal to another one. It fails if it
-// says a word to the workers then: it does not know any more what is true.
+// TestSupersededServer verifies that a server that loses its journal sends nothing more: its state
+// is not the newest any more.
 func TestSupersededServer(t *testing.T) {
 	j := &memoryJournal{}
 	s := NewServer(ServerConfig{JobID: "j", WorldSize: 1, Journal: j})

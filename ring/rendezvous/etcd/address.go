@@ -12,10 +12,10 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Address says which cluster, and where in it.
+// Address names a cluster and a place in it.
 type Address struct {
 	Endpoints []string // host:port, at least one
-	TLS       bool     // with the roots that the system trusts
+	TLS       bool     // with the system's root certificates
 	Prefix    string   // of all keys, without slashes at its ends
 }
 
@@ -23,8 +23,8 @@ const addressForm = "etcd://HOST:PORT[,HOST:PORT…]/PREFIX, or etcds:// for TLS
 
 var errUser = errors.New("no user and password, which everybody on the host could read: set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD")
 
-// ParseAddress reads etcd://HOST:PORT[,HOST:PORT…]/PREFIX; etcds is with TLS. An
-// error is exitcode.Usage, and never shows a password.
+// ParseAddress parses etcd://HOST:PORT[,HOST:PORT…]/PREFIX, or etcds:// for TLS. Its error has
+// exitcode.Usage and never shows a password.
 func ParseAddress(text string) (Address, error) {
 	a, err := parseAddress(text)
 	if errors.Is(err, errUser) {
@@ -76,7 +76,7 @@ func checkEndpoint(e string) error {
 	return nil
 }
 
-// String is the form that ParseAddress reads.
+// String returns the form that ParseAddress parses.
 func (a Address) String() string {
 	scheme := "etcd"
 	if a.TLS {
@@ -85,7 +85,7 @@ func (a Address) String() string {
 	return scheme + "://" + strings.Join(a.Endpoints, ",") + "/" + a.Prefix
 }
 
-// urls are the endpoints as etcd's client wants them.
+// urls returns the endpoints in the form of etcd's client.
 func (a Address) urls() []string {
 	scheme := "http://"
 	if a.TLS {
@@ -98,7 +98,7 @@ func (a Address) urls() []string {
 	return list
 }
 
-// keys are where a job keeps what.
+// keys holds the key of the coordinator and the prefix of the journal of a job.
 type keys struct{ coordinator, journal string }
 
 func (a Address) keys(jobID string) keys {
@@ -106,5 +106,5 @@ func (a Address) keys(jobID string) keys {
 	return keys{coordinator: base + "coordinator", journal: base + "journal/"}
 }
 
-// entry is the key of the n-th entry of the journal, from 1.
+// entry returns the key of entry n of the journal, from 1.
 func (k keys) entry(n int) string { return fmt.Sprintf("%s%08d", k.journal, n) }

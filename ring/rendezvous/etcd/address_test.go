@@ -9,8 +9,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestParseAddress fails if a job meets elsewhere than was said, if a misspelt
-// address is not a usage error, or if a password is repeated to everybody.
+// TestParseAddress verifies the address of each form, that a misspelt address is a usage error, and
+// that no error repeats a password.
 func TestParseAddress(t *testing.T) {
 	tests := []struct {
 		text string
@@ -50,8 +50,8 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// TestKeys fails if two jobs can have the same keys, or if entries do not sort in
-// the order in which they were kept.
+// TestKeys verifies that two jobs have different keys, and that entries sort in the order of
+// writing.
 func TestKeys(t *testing.T) {
 	a := Address{Prefix: "p"}
 	k := a.keys("x/journal")
@@ -60,9 +60,9 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestReachable fails if others are sent to an address that means something else
-// on their hosts, or if a configured one is changed.
-func TestReachable(t *testing.T) {
+// TestCompleteAddr verifies that an address without a host gets one that others can reach, and that
+// a complete address is unchanged.
+func TestCompleteAddr(t *testing.T) {
 	c := &Cluster{config: Config{Address: Address{Endpoints: []string{"127.0.0.1:2379"}}}}
 	for addr, want := range map[string]string{
 		"h:1": "h:1", "10.0.0.7:1": "10.0.0.7:1", "127.0.0.1:1": "127.0.0.1:1", "[::]:1": "127.0.0.1:1", "0.0.0.0:1": "127.0.0.1:1", ":1": "127.0.0.1:1",
@@ -73,7 +73,7 @@ func TestReachable(t *testing.T) {
 	}
 }
 
-// TestOpen fails if a worker starts an election without knowing of which job.
+// TestOpen verifies that Open refuses a configuration without a job id.
 func TestOpen(t *testing.T) {
 	at := Address{Endpoints: []string{"127.0.0.1:1"}, Prefix: "p"}
 	for want, c := range map[string]Config{

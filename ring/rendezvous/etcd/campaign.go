@@ -11,15 +11,15 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// Win makes this worker the coordinator, which serves the rendezvous at addr, if
-// there is none: until the journal is closed, or lost is. Without an error, a nil
-// journal means that another was faster. A host that addr lacks is completed by the
-// one under which this process speaks to etcd.
+// Campaign makes this worker the coordinator if there is none. The coordinator serves the
+// rendezvous at addr until the journal is closed or lost is closed. A nil journal without an error
+// means that another worker was faster. If addr has no host, Campaign adds the one with which this
+// process reaches etcd.
 //
-// If the job of the journal has ended, a worker that is fresh, which is of no
-// generation yet, begins another; one that is not learns of the end. If the job has not
-// ended, a fresh worker does not campaign while a member of its last generation answers,
-// or may yet: that is an error, in 6 s at most.
+// A worker is fresh if it is in no generation yet. If the job of the journal has ended, a fresh
+// worker begins another job, and any other worker learns the end. If the job has not ended,
+// Campaign returns an error to a fresh worker while a member of the last generation answers, or may
+// yet answer, within 6 s.
 func (c *Cluster) Campaign(ctx context.Context, addr string, fresh bool) (j journal.Journal, lost <-chan struct{}, err error) {
 	if err := c.connect(); err != nil {
 		return nil, nil, err
@@ -56,15 +56,15 @@ func (c *Cluster) Campaign(ctx context.Context, addr string, fresh bool) (j jour
 	return o, o.lost, nil
 }
 
-// revoke ends a lease as far as etcd is there; else its time does.
+// revoke ends a lease. If etcd is not reached, the lease ends by itself.
 func (c *Cluster) revoke(id clientv3.LeaseID) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	c.client.Revoke(ctx, id)
 }
 
-// reachable completes addr by the host that others see of this one: the local end
-// of the way to etcd. Nothing is sent for that.
+// completeAddr adds a host to addr if it has none: the local end of a connection to etcd, which
+// others reach too. Nothing is sent for that.
 func (c *Cluster) completeAddr(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); err != nil || host != "" && (ip == nil || !ip.IsUnspecified()) {
@@ -86,7 +86,7 @@ func (c *Cluster) completeAddr(addr string) string {
 	return net.JoinHostPort(best, port)
 }
 
-// load reads the journal. Nobody else can write it any more.
+// load reads the journal. No other worker can write it any more.
 func (j *leadership) load(ctx context.Context, fresh bool) error {
 	var err error
 	if j.records, _, err = j.cluster.records(ctx, j.cluster.keys); err != nil {

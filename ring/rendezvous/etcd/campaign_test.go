@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// shelved is a worker's view of a shelf, whose members are asked by isMember.
+// newTestCluster returns a worker's cluster at endpoint. isMember answers for the members.
 func newTestCluster(t *testing.T, endpoint string, isMember func(context.Context, ring.Worker) (bool, error)) *Cluster {
 	t.Helper()
 	c, err := Open(Config{Address: Address{Endpoints: []string{endpoint}, Prefix: "test"}, JobID: "j", Patience: time.Second})
@@ -22,7 +22,7 @@ func newTestCluster(t *testing.T, endpoint string, isMember func(context.Context
 	return c
 }
 
-// leave has a coordinator keep a generation, and lose its office.
+// writeRecords makes a coordinator write a generation and resign.
 func writeRecords(t *testing.T, c *Cluster, more ...state.Record) {
 	t.Helper()
 	j, _, err := c.Campaign(t.Context(), "127.0.0.1:1", false)
@@ -37,9 +37,9 @@ func writeRecords(t *testing.T, c *Cluster, more ...state.Record) {
 	j.Close()
 }
 
-// TestWinFresh verifies what a fresh worker finds in a journal: nothing, a job that goes
-// on, one of which nobody is left, and one that has ended. Members ask nobody.
-func TestWinFresh(t *testing.T) {
+// TestCampaignFresh verifies the campaign of a fresh worker with an empty journal, with one of a
+// running job, of a job without live members, and of an ended job. Members campaign without asking.
+func TestCampaignFresh(t *testing.T) {
 	_, endpoint := newFakeServer(t)
 	n, members := newFakeMembers("member", "gone")
 	c := newTestCluster(t, endpoint, n.isMember)
@@ -71,9 +71,9 @@ func TestWinFresh(t *testing.T) {
 	wins(true, true, 0)
 }
 
-// TestWinOvertaken has the journal change while a fresh worker asks its members. It fails
-// if that worker becomes the coordinator by what it has read before.
-func TestWinOvertaken(t *testing.T) {
+// TestCampaignOvertaken verifies that a fresh worker does not become the coordinator if the journal
+// changes while it asks the members.
+func TestCampaignOvertaken(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, *Cluster){
 		"journal=goes on": func(t *testing.T, c *Cluster) { writeRecords(t, c, lossOne) },
 		"journal=anew": func(t *testing.T, c *Cluster) {

@@ -22,37 +22,37 @@ import (
 	"ringtrain/ring/token"
 )
 
-// Limits of one exchange.
+// Limits of one request.
 const (
 	requestTimeout = 1500 * time.Millisecond
-	leaseTime      = 5 * time.Second // of the coordinator
+	leaseTime      = 5 * time.Second // lease of the coordinator's key
 	probeTimeout   = 500 * time.Millisecond
 )
 
-// Config says how to reach the cluster, and for which job.
+// Config holds the address of the cluster and the job.
 type Config struct {
 	Address        Address
 	JobID          string        // names the job in the cluster
 	User, Password string        // "": none
-	Token          token.Token   // by which the members of the job are known
-	Patience       time.Duration // how long an entry of the journal may take, less than the lease of workers
-	Silence        time.Duration // how long nobody of the members answers before a fresh worker may campaign; 0: 15 s
-	Notice         func(string)  // told what a person should know, from any goroutine; may be nil
+	Token          token.Token   // proves that a worker is a member of the job
+	Patience       time.Duration // longest time to write an entry of the journal; less than the lease of workers
+	Silence        time.Duration // how long no member answers before a fresh worker may campaign; 0: 15 s
+	Notice         func(string)  // called with texts for people, from any goroutine; may be nil
 }
 
-// Cluster is an etcd cluster as one worker of a job sees it. Its methods may be
-// called from several goroutines.
+// Cluster is an etcd cluster as seen by one worker of a job. Several goroutines may call its
+// methods.
 type Cluster struct {
 	config Config
 	keys   keys
 
-	mu     sync.Mutex // held while the client is made
+	mu     sync.Mutex // held while the client is created
 	client *clientv3.Client
 
-	members *memberCheck // nil: of no job
+	members *memberCheck // nil without a job
 }
 
-// Open makes a Cluster, which must be closed. Nothing is asked of it yet.
+// Open returns a Cluster. It sends nothing. The caller must close the Cluster.
 func Open(c Config) (*Cluster, error) {
 	if c.JobID == "" {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("the rendezvous on %s needs a job id, the same on all ranks: add --job-id ID", c.Address))
@@ -70,7 +70,8 @@ func checkUser(user, password string) error {
 	return nil
 }
 
-// connect makes the client at its first use. That of a user asks for a token then.
+// connect creates the client at the first use. With a user name, the client then requests a token
+// of etcd.
 func (c *Cluster) connect() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +92,7 @@ func (c *Cluster) connect() error {
 	return nil
 }
 
-// tls is nil for a cluster without it.
+// tls returns nil for a cluster without TLS.
 func (c *Cluster) tls() *tls.Config {
 	if !c.config.Address.TLS {
 		return nil
@@ -99,7 +100,7 @@ func (c *Cluster) tls() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12}
 }
 
-// Close ends the connections. A journal that is open has to be closed before.
+// Close closes the connections. The caller closes an open journal before.
 func (c *Cluster) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,9 +110,8 @@ func (c *Cluster) Close() error {
 	return c.client.Close()
 }
 
-// Find returns where the coordinator serves the rendezvous, "" if there is none.
-// It takes 4 s at most. An error names the endpoints. That etcd denies this user is
-// exitcode.Auth.
+// Find returns the address at which the coordinator serves the rendezvous, "" if there is none. It
+// takes 4 s at most. An error names the endpoints; it has exitcode.Auth if etcd denies access.
 func (c *Cluster) Find(ctx context.Context) (addr string, err error) {
 	if err := c.connect(); err != nil {
 		return "", err
@@ -121,7 +121,7 @@ func (c *Cluster) Find(ctx context.Context) (addr string, err error) {
 	return c.coordinatorAt(ctx, c.keys.coordinator)
 }
 
-// holder is Find of any job's coordinator, by its key.
+// coordinatorAt returns the address in the given coordinator's key.
 func (c *Cluster) coordinatorAt(ctx context.Context, key string) (addr string, err error) {
 	r, err := c.client.Get(ctx, key)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *Cluster) coordinatorAt(ctx context.Context, key string) (addr string, e
 	return c.coordinatorAddr(r.Kvs)
 }
 
-// endpointIn is where a coordinator serves, as its key says; "" without the key.
+// coordinatorAddr returns the address in a coordinator's key, "" without a key.
 func (c *Cluster) coordinatorAddr(kvs []*mvccpb.KeyValue) (addr string, err error) {
 	if len(kvs) == 0 {
 		return "", nil
@@ -152,7 +152,7 @@ func (c *Cluster) endpoints() string {
 	return "etcd at " + strings.Join(c.config.Address.Endpoints, ", ")
 }
 
-// fault says of a failed exchange why it failed, as far as that can be seen.
+// explain returns an error with the reason of a failed request, as far as it is known.
 func (c *Cluster) explain(err error) error {
 	for _, denied := range []error{rpctypes.ErrAuthFailed, rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthNotEnabled} {
 		if errors.Is(rpctypes.Error(err), denied) {
@@ -166,7 +166,7 @@ func (c *Cluster) explain(err error) error {
 	return errors.New("etcd at " + strings.Join(c.probeEndpoints(), ", "))
 }
 
-// away tells whether etcd may only be away for now.
+// unavailable reports whether etcd may be unavailable only for now.
 func unavailable(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return true
@@ -174,7 +174,7 @@ func unavailable(err error) bool {
 	_, said := errors.AsType[rpctypes.EtcdError](rpctypes.Error(err))
 	switch {
 	case !said:
-		return true // gRPC's own: the connection
+		return true // an error of gRPC: the connection
 	case errors.Is(rpctypes.Error(err), rpctypes.ErrNoLeader), errors.Is(rpctypes.Error(err), rpctypes.ErrLeaderChanged),
 		errors.Is(rpctypes.Error(err), rpctypes.ErrTimeout), errors.Is(rpctypes.Error(err), rpctypes.ErrTimeoutDueToLeaderFail),
 		errors.Is(rpctypes.Error(err), rpctypes.ErrTimeoutDueToConnectionLost), errors.Is(rpctypes.Error(err), rpctypes.ErrStopped),
@@ -184,8 +184,8 @@ func unavailable(err error) bool {
 	return false
 }
 
-// probe says of each endpoint why it cannot be reached: the client itself knows only
-// that time has run out.
+// probeEndpoints returns why each endpoint cannot be reached. The client itself only knows that
+// time has run out.
 func (c *Cluster) probeEndpoints() []string {
 	list := make([]string, len(c.config.Address.Endpoints))
 	var wg sync.WaitGroup
@@ -196,7 +196,7 @@ func (c *Cluster) probeEndpoints() []string {
 	return list
 }
 
-// why says what is wrong with one endpoint, as far as a connection shows it.
+// probeEndpoint returns why one endpoint cannot be reached, as far as a connection shows it.
 func (c *Cluster) probeEndpoint(endpoint string) string {
 	d := net.Dialer{Timeout: probeTimeout}
 	conn, err := d.Dial("tcp", endpoint)

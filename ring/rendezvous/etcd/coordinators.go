@@ -14,29 +14,28 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// Bounds of what is read for who looks on.
+// Bounds of a search for jobs.
 const (
 	pageKeys = 1000
 	maxKeys  = 100 * pageKeys
 	maxJobs  = 1000
-	maxGets  = 100 // in one transaction; etcd takes 128 unless it is told otherwise
+	maxGets  = 100 // in one transaction; etcd's default limit is 128
 )
 
-// seat is the office of one job: who serves its rendezvous, and where.
+// coordinator is the coordinator of one job.
 type coordinator struct {
 	jobID string
 	addr  string // host:port
 }
 
-// register reads who is in office, below the prefix of an Address, and writes
-// nothing.
+// keyReader reads the coordinators' keys below the prefix of an Address. It writes nothing.
 type keyReader struct {
-	cluster *Cluster // of no job
+	cluster *Cluster // without a job
 	jobID   string   // "": all jobs
 }
 
-// seats returns the offices that are held, in order of their keys. It takes 4 s at
-// most, as Find does.
+// coordinators returns the coordinators, in order of their keys. It takes 4 s at most, as Find
+// does.
 func (r *keyReader) coordinators(ctx context.Context) ([]coordinator, error) {
 	c := r.cluster
 	if err := c.connect(); err != nil {
@@ -54,8 +53,7 @@ func (r *keyReader) coordinators(ctx context.Context) ([]coordinator, error) {
 	return []coordinator{{r.jobID, addr}}, nil
 }
 
-// all returns the offices of all jobs. What else is below the prefix, under whatever
-// key, is passed over.
+// all returns the coordinators of all jobs. It ignores other keys below the prefix.
 func (r *keyReader) all(ctx context.Context) ([]coordinator, error) {
 	jobs, err := r.jobsWithCoordinator(ctx)
 	if err != nil {
@@ -84,8 +82,8 @@ func (r *keyReader) all(ctx context.Context) ([]coordinator, error) {
 	return list, nil
 }
 
-// held returns the jobs that have a coordinator, all of them: where they are not
-// found in the time and the bounds that there are, that is an error.
+// jobsWithCoordinator returns all jobs that have a coordinator. It returns an error if there are
+// too many keys or too little time to find all.
 func (r *keyReader) jobsWithCoordinator(ctx context.Context) ([]string, error) {
 	base := r.cluster.config.Address.Prefix + "/"
 	end := clientv3.GetPrefixRangeEnd(base)
@@ -94,7 +92,7 @@ func (r *keyReader) jobsWithCoordinator(ctx context.Context) ([]string, error) {
 		page, err := r.cluster.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(pageKeys), clientv3.WithKeysOnly())
 		switch {
 		case err != nil && n > 0 && ctx.Err() != nil:
-			return nil, r.tooMany() // it did answer, page by page
+			return nil, r.tooMany() // etcd answered, page by page
 		case err != nil:
 			return nil, r.cluster.explain(err)
 		}
@@ -118,7 +116,7 @@ func (r *keyReader) tooMany() error {
 	return fmt.Errorf("%s: too many keys below %s to find all jobs: add --job-id ID", r.cluster.endpoints(), r.cluster.config.Address.Prefix)
 }
 
-// jobOf is the job whose coordinator's key this is.
+// jobOf returns the job of a coordinator's key.
 func jobOf(key, base string) (id string, ok bool) {
 	escaped, ok := strings.CutSuffix(strings.TrimPrefix(key, base), "/coordinator")
 	if !ok || strings.Contains(escaped, "/") {
@@ -128,7 +126,7 @@ func jobOf(key, base string) (id string, ok bool) {
 	return id, err == nil && id != ""
 }
 
-// over tells whether a job has ended, as its journal says. It takes 4 s at most.
+// jobEnded reports whether the journal of a job has its end. It takes 4 s at most.
 func (r *keyReader) jobEnded(ctx context.Context, jobID string) (bool, error) {
 	c := r.cluster
 	if err := c.connect(); err != nil {
@@ -144,7 +142,8 @@ func (r *keyReader) jobEnded(ctx context.Context, jobID string) (bool, error) {
 	return ended, nil
 }
 
-// records are those of a job's journal, and the revision of its first entry, 0 without.
+// records returns the records of a job's journal and the revision of its first entry, 0 without an
+// entry.
 func (c *Cluster) records(ctx context.Context, k keys) (records []state.Record, first int64, err error) {
 	r, err := c.client.Get(ctx, k.journal, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
 	if err != nil {

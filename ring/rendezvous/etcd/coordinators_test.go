@@ -15,15 +15,15 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// store is an etcd without a network, which takes its time over each request.
+// store is an etcd without a network. Each request takes a set time.
 type store struct {
-	clientv3.KV // what is not told below panics
+	clientv3.KV // panics for other requests
 	slow        time.Duration
 	keys        []string // sorted
 	values      map[string]string
 }
 
-// take lets the time of one request pass.
+// take waits for the time of one request.
 func (s *store) take(ctx context.Context) error {
 	select {
 	case <-time.After(s.slow):
@@ -37,7 +37,7 @@ func (s *store) Get(ctx context.Context, key string, opts ...clientv3.OpOption) 
 	return s.answer(clientv3.OpGet(key, opts...)), s.take(ctx)
 }
 
-// answer is a page of keys of a range, or one key and its value.
+// answer returns a page of the keys of a range, or one key and its value.
 func (s *store) answer(op clientv3.Op) *clientv3.GetResponse {
 	r := &clientv3.GetResponse{}
 	from, found := slices.BinarySearch(s.keys, string(op.KeyBytes()))
@@ -62,7 +62,7 @@ func (s *store) answer(op clientv3.Op) *clientv3.GetResponse {
 
 func (s *store) Txn(ctx context.Context) clientv3.Txn { return &fakeTxn{store: s, ctx: ctx} }
 
-// reading is a transaction of questions alone.
+// fakeTxn is a transaction that only reads.
 type fakeTxn struct {
 	clientv3.Txn
 	store *store
@@ -87,7 +87,7 @@ func (r *fakeTxn) Commit() (*clientv3.TxnResponse, error) {
 	return all, r.store.take(r.ctx)
 }
 
-// put keeps a value, or nothing of interest.
+// put stores a value.
 func (s *store) put(key, value string) {
 	s.keys = append(s.keys, key)
 	s.values[key] = value
@@ -95,8 +95,7 @@ func (s *store) put(key, value string) {
 
 var below = Address{Endpoints: []string{"127.0.0.1:1"}, Prefix: "p"}
 
-// newStore is a store of jobs that have a coordinator each, and of keys of the journal
-// of another job, which has ended.
+// newStore returns a store of jobs with a coordinator each, and of a long journal of another job.
 func newStore(jobs, journal int) *store {
 	s := &store{slow: 10 * time.Millisecond, values: map[string]string{}}
 	for i := range jobs {
@@ -113,10 +112,9 @@ func (s *store) reader(jobID string) *keyReader {
 	return &keyReader{&Cluster{config: Config{Address: below}, client: &clientv3.Client{KV: s}}, jobID}
 }
 
-// TestRegisterAll has all jobs below a prefix found, by an etcd that takes 10 ms for
-// each request. If it fails, an etcd of many jobs is told to be away, or a running job
-// not to be there, without a word that not all was read.
-func TestRegisterAll(t *testing.T) {
+// TestCoordinatorsAll verifies that all jobs below a prefix are found with 10 ms for each request,
+// or that the error says that there are too many keys.
+func TestCoordinatorsAll(t *testing.T) {
 	const tooMany = "etcd at 127.0.0.1:1: too many keys below p to find all jobs: add --job-id ID"
 	for _, tt := range []struct {
 		jobs, journal int
@@ -156,9 +154,9 @@ func TestRegisterAll(t *testing.T) {
 	}
 }
 
-// TestRegisterForeign has another's value where a coordinator's would be. If it fails,
-// that one hides all jobs, or who asks for that very job does not learn of it.
-func TestRegisterForeign(t *testing.T) {
+// TestCoordinatorsForeign verifies that an invalid value in a coordinator's key does not hide other
+// jobs, and is an error for a client that asks for that job.
+func TestCoordinatorsForeign(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(1, 0)
 		s.put(below.keys("other").coordinator, "elsewhere")

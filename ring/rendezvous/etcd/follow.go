@@ -16,46 +16,46 @@ import (
 	"ringtrain/ring/token"
 )
 
-// answerTime is for one coordinator to be reached and to answer.
+// answerTimeout bounds the time to reach one coordinator and to get its answer.
 const answerTimeout = 10 * time.Second
 
-// FollowConfig says at which jobs to look.
+// FollowConfig holds the settings of a Follower.
 type FollowConfig struct {
 	Address        Address
 	JobID          string // "": all jobs that have a coordinator
 	User, Password string // of etcd; "": none
 	Token          token.Token
-	Notice         func(string) // told of a job that cannot be asked while another can; may be nil
+	Notice         func(string) // called with the reason if one job cannot be asked and another can; may be nil
 }
 
-// A Follower looks on at jobs whose workers meet on etcd: it asks etcd who their
-// coordinators are, and these where the jobs stand. So it goes on with the next
-// coordinator when one dies. Its methods are called by one goroutine at a time.
+// A Follower reads the status of jobs whose workers meet through etcd. It asks etcd for the
+// coordinators, and the coordinators for the status. So it continues with the next coordinator when
+// one dies. Its methods are called by one goroutine at a time.
 type Follower struct {
 	config FollowConfig
 	open   func() registry
 	dial   func(context.Context, coordinator) (statusClient, error)
 
-	registry registry                     // nil: to be opened
-	clients  map[coordinator]statusClient // nil: to be reached
-	notified map[coordinator]struct{}     // of whom the last word was a notice
-	answered []string                     // the jobs that answered last, which may have ended since
+	registry registry                     // nil: not open
+	clients  map[coordinator]statusClient // the open connections
+	notified map[coordinator]struct{}     // coordinators whose last result was a notice
+	answered []string                     // jobs that answered last; they may have ended since
 }
 
-// registry is what a Follower needs of a register.
+// registry is the part of keyReader that a Follower uses.
 type registry interface {
 	coordinators(context.Context) ([]coordinator, error)
 	jobEnded(ctx context.Context, jobID string) (bool, error)
 	close()
 }
 
-// looker is what it needs of a rendezvous.StatusClient.
+// statusClient is the part of rendezvous.StatusClient that a Follower uses.
 type statusClient interface {
 	Next(context.Context) ([]rendezvous.Status, error)
 	Close()
 }
 
-// Follow makes a Follower, which must be closed. Nothing is asked yet.
+// Follow returns a Follower. It sends nothing. The caller must close the Follower.
 func Follow(c FollowConfig) (*Follower, error) {
 	if err := checkUser(c.User, c.Password); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Follow(c FollowConfig) (*Follower, error) {
 	look := func(ctx context.Context, s coordinator) (statusClient, error) {
 		l, err := rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: s.addr, Token: c.Token, JobID: s.jobID})
 		if err != nil {
-			return nil, err // and no typed nil
+			return nil, err // not a nil *StatusClient in an interface
 		}
 		return l, nil
 	}
@@ -77,11 +77,11 @@ func newFollower(c FollowConfig, open func() registry, look func(context.Context
 	return &Follower{config: c, open: open, dial: look, clients: map[coordinator]statusClient{}, notified: map[coordinator]struct{}{}}
 }
 
-// Next returns where the jobs stand now, in order of their ids. Without an answer
-// it is exitcode.Retry, after 15 s at most, and 4 s where etcd is away: etcd is away,
-// has no coordinator, none that answers, or too many keys to find all. It is rendezvous.ErrGone only where etcd says that the jobs
-// which answered before have ended: what becomes of one coordinator is not the end.
-// While etcd is away those that are known go on to be asked.
+// Next returns the status of the jobs, in order of their ids. It returns an error with
+// exitcode.Retry if no job answers: etcd is unavailable, has no coordinator, none that answers, or
+// too many keys. It takes 15 s at most, and 4 s if etcd is unavailable. The error is
+// rendezvous.ErrGone only if etcd shows that the jobs that answered before have ended: the loss of
+// a coordinator is no end. While etcd is unavailable, Next asks the known coordinators.
 func (f *Follower) Next(ctx context.Context) ([]rendezvous.Status, error) {
 	if f.registry == nil {
 		f.registry = f.open()
@@ -105,7 +105,7 @@ func (f *Follower) Next(ctx context.Context) ([]rendezvous.Status, error) {
 	return f.collect(answers)
 }
 
-// Close ends all connections; Next makes them anew.
+// Close closes all connections. Next opens new ones.
 func (f *Follower) Close() {
 	for s, l := range f.clients {
 		l.Close()
@@ -117,7 +117,7 @@ func (f *Follower) Close() {
 	}
 }
 
-// keep forgets those who are in office no more.
+// retain closes the connections to former coordinators.
 func (f *Follower) retain(seats []coordinator) {
 	for s, l := range f.clients {
 		if !slices.Contains(seats, s) {
@@ -128,7 +128,7 @@ func (f *Follower) retain(seats []coordinator) {
 	maps.DeleteFunc(f.notified, func(s coordinator, _ struct{}) bool { return !slices.Contains(seats, s) })
 }
 
-// nobody is why no job can be asked, where no coordinator is known.
+// noCoordinator returns the error if etcd knows no coordinator.
 func (f *Follower) noCoordinator(ctx context.Context) error {
 	which := "of any job below " + f.config.Address.Prefix
 	if f.config.JobID != "" {
@@ -141,7 +141,7 @@ func (f *Follower) noCoordinator(ctx context.Context) error {
 	return exitcode.With(exitcode.Retry, errors.New(text+"not started yet, or ended"))
 }
 
-// ended tells whether all jobs that have answered are known to have ended.
+// allEnded reports whether all jobs that have answered have ended.
 func (f *Follower) allEnded(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -153,15 +153,15 @@ func (f *Follower) allEnded(ctx context.Context) bool {
 	return len(f.answered) > 0
 }
 
-// answer is what came of asking one coordinator.
+// answer is the result of asking one coordinator.
 type answer struct {
 	coordinator coordinator
-	client      statusClient // nil: broken
+	client      statusClient // nil: the connection is broken
 	all         []rendezvous.Status
 	err         error
 }
 
-// ask asks all at the same time, and keeps the connections that hold.
+// ask asks all coordinators at the same time, and keeps the working connections.
 func (f *Follower) ask(ctx context.Context, seats []coordinator) []answer {
 	answers := make([]answer, len(seats))
 	var wg sync.WaitGroup
@@ -181,7 +181,7 @@ func (f *Follower) ask(ctx context.Context, seats []coordinator) []answer {
 	return answers
 }
 
-// askOne asks over link, or over a new one if that is nil, for answerTime.
+// askOne asks over client, or over a new connection if client is nil, for at most answerTimeout.
 func (f *Follower) askOne(ctx context.Context, s coordinator, link statusClient) answer {
 	late := exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", s.addr, rendezvous.ErrLate))
 	limited, cancel := context.WithTimeoutCause(ctx, answerTimeout, late)
@@ -203,7 +203,7 @@ func (f *Follower) askOne(ctx context.Context, s coordinator, link statusClient)
 	return answer{coordinator: s, client: link, all: all}
 }
 
-// reach makes a connection that lives on life; limited bounds only the making.
+// connect opens a connection with context life. limited bounds only the opening.
 func (f *Follower) connect(life, limited context.Context, s coordinator) (statusClient, error) {
 	life, end := context.WithCancelCause(life)
 	stop := context.AfterFunc(limited, func() { end(context.Cause(limited)) })
@@ -216,7 +216,7 @@ func (f *Follower) connect(life, limited context.Context, s coordinator) (status
 	return &connectedClient{l, end}, nil
 }
 
-// reached is a looker with the end of the context on which it lives.
+// connectedClient is a statusClient with the cancel function of its context.
 type connectedClient struct {
 	statusClient
 	end context.CancelCauseFunc
@@ -227,8 +227,8 @@ func (l *connectedClient) Close() {
 	l.end(nil)
 }
 
-// sift returns what was answered, and tells of those who did not answer; if nobody
-// did, that is the error.
+// collect returns the statuses of the coordinators that answered, and gives notice of the others.
+// If none answered, it returns the first error.
 func (f *Follower) collect(answers []answer) ([]rendezvous.Status, error) {
 	var all []rendezvous.Status
 	var seen []string
@@ -257,8 +257,8 @@ func (f *Follower) collect(answers []answer) ([]rendezvous.Status, error) {
 	return all, nil
 }
 
-// unanswered is why one coordinator did not answer. That it is gone is not told as
-// such: another one is elected then.
+// unanswered returns why one coordinator did not answer. It does not wrap ErrGone: another
+// coordinator is elected.
 func unanswered(a answer) error {
 	err := fmt.Errorf("coordinator of job %q: %w", a.coordinator.jobID, a.err)
 	if errors.Is(err, rendezvous.ErrGone) {

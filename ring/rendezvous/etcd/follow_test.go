@@ -13,12 +13,12 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// world is an etcd and the coordinators that it may name, without a network.
+// fakeCluster is an etcd and its coordinators, without a network.
 type fakeCluster struct {
 	current []coordinator
-	away    error           // of etcd
+	away    error           // error of etcd
 	ends    map[string]bool // jobs whose journal has an end
-	answers map[string]any  // by address: the job's id, or an error
+	answers map[string]any  // by address: a job id or an error
 	opened  atomic.Int32
 	closed  atomic.Int32
 	notices []string
@@ -40,7 +40,7 @@ func (w *fakeCluster) dial(_ context.Context, s coordinator) (statusClient, erro
 	return &fakeClient{w, s}, nil
 }
 
-// line is a connection to a coordinator.
+// fakeClient is a connection to a coordinator.
 type fakeClient struct {
 	*fakeCluster
 	coordinator coordinator
@@ -64,7 +64,7 @@ func (w *fakeCluster) follower(jobID string) *Follower {
 	}, func() registry { return w }, w.dial)
 }
 
-// sees asks f, and fails the test unless the answer is of these jobs.
+// wantJobs calls Next and fails the test unless it returns these jobs.
 func wantJobs(t *testing.T, f *Follower, want ...string) {
 	t.Helper()
 	all, err := f.Next(t.Context())
@@ -77,7 +77,7 @@ func wantJobs(t *testing.T, f *Follower, want ...string) {
 	}
 }
 
-// fails asks f, and fails the test unless that ends with 138 and the text.
+// wantError calls Next and fails the test unless the error has exit code 138 and the text.
 func wantError(t *testing.T, f *Follower, want string, gone bool) {
 	t.Helper()
 	all, err := f.Next(t.Context())
@@ -90,16 +90,15 @@ func refusedAt(addr string) error {
 	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", addr, rendezvous.ErrGone))
 }
 
-// TestFollowElection goes with a job from before its start to its end, over the
-// death of a coordinator. If it fails, who watches loses the job, takes the death of
-// one worker for the job's end, or waits for a job that has ended.
+// TestFollowElection verifies a Follower from before the start of a job to its end, across the
+// death of a coordinator.
 func TestFollowElection(t *testing.T) {
 	const nobody = "etcd at e:1 knows no coordinator of job j: "
 	w := &fakeCluster{ends: map[string]bool{}, answers: map[string]any{"a:1": "j"}}
 	f := w.follower("j")
 	defer f.Close()
 	wantError(t, f, nobody+"not started yet, or ended", false)
-	w.ends["j"] = true // an earlier job of the same id
+	w.ends["j"] = true // an earlier job with the same id
 	wantError(t, f, nobody+"not started yet, or ended", false)
 	w.ends["j"] = false
 	w.current = []coordinator{{"j", "a:1"}}
@@ -108,9 +107,9 @@ func TestFollowElection(t *testing.T) {
 	if n := w.opened.Load(); n != 1 {
 		t.Errorf("%d connections for two looks, want one that is kept", n)
 	}
-	w.answers["a:1"] = refusedAt("a:1") // dead, and its lease goes on
+	w.answers["a:1"] = refusedAt("a:1") // the coordinator is dead, and its key remains
 	wantError(t, f, `coordinator of job "j": rendezvous at a:1 not reached: connection refused; if it does not return, another is elected`, false)
-	f.Close() // as a watcher does
+	f.Close() // as a watching command does
 	w.current = nil
 	wantError(t, f, nobody+"not started yet, or ended", false)
 	w.current, w.answers["b:1"] = []coordinator{{"j", "b:1"}}, "j"
@@ -131,8 +130,8 @@ func TestFollowElection(t *testing.T) {
 	}
 }
 
-// TestFollowAll looks at all jobs below a prefix. If it fails, one that does not
-// answer hides the others, or is hidden by them, or is told of again and again.
+// TestFollowAll verifies that a job without an answer neither hides the other jobs nor is hidden,
+// and that there is one notice about it.
 func TestFollowAll(t *testing.T) {
 	w := &fakeCluster{
 		current: []coordinator{{"z", "a:1"}, {"b", "b:1"}, {"c", "c:1"}}, ends: map[string]bool{"z": true},
@@ -150,13 +149,12 @@ func TestFollowAll(t *testing.T) {
 		t.Errorf("error %v, want exitcode.Auth: nobody else answers", err)
 	}
 	w.current = nil
-	wantError(t, f, "etcd at e:1 knows no coordinator of any job below p: not started yet, or ended", false) // b was killed, for all that is known
+	wantError(t, f, "etcd at e:1 knows no coordinator of any job below p: not started yet, or ended", false) // b may have been killed
 	w.ends["b"] = true
 	wantError(t, f, "etcd at e:1 knows no coordinator of any job below p: ended: connection refused", true)
 }
 
-// TestJobOf fails if what is below the prefix for other ends is taken for a job, or
-// if a job with an unusual id cannot be found.
+// TestJobOf verifies which keys belong to a job, also with unusual job ids.
 func TestJobOf(t *testing.T) {
 	a := Address{Prefix: "p/train"}
 	for _, id := range []string{"j", "a/b", "ü %x", "..", "coordinator"} {
@@ -171,10 +169,10 @@ func TestJobOf(t *testing.T) {
 	}
 }
 
-// TestFollowUnreached fails if an etcd that is not there is a riddle.
+// TestFollowUnreached verifies the error if etcd is not reached.
 func TestFollowUnreached(t *testing.T) {
 	t.Parallel()
-	const at = "127.0.0.1:1" // nobody's, unlike a free port, which others may take
+	const at = "127.0.0.1:1" // reserved, unlike a free port
 	f, err := Follow(FollowConfig{Address: Address{Endpoints: []string{at}, Prefix: "p"}, JobID: "j"})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// server is a real etcd of a test's own.
+// server is a real etcd process.
 type server struct {
 	testing.TB
 	client, peer, dir string
@@ -57,7 +57,7 @@ func (s *server) start() {
 	}
 }
 
-// kill ends it by -9, and knows its end.
+// kill kills etcd with SIGKILL and waits for its end.
 func (s *server) kill() {
 	if s.cmd.ProcessState == nil {
 		s.cmd.Process.Kill()
@@ -65,10 +65,10 @@ func (s *server) kill() {
 	}
 }
 
-// worker is the cluster as one worker sees it.
+// worker returns the cluster as seen by a worker.
 func (s *server) worker() *Cluster { return s.workerOf("j") }
 
-// workerOf is a worker of another job.
+// workerOf returns the cluster as seen by a worker of another job.
 func (s *server) workerOf(jobID string) *Cluster {
 	s.Helper()
 	at := Address{Endpoints: []string{s.client}, Prefix: "test"}
@@ -80,7 +80,7 @@ func (s *server) workerOf(jobID string) *Cluster {
 	return c
 }
 
-// win makes c the coordinator. It waits for etcd, and for the end of another's lease.
+// campaign makes c the coordinator. It waits for etcd, and for the end of another lease.
 func (s *server) campaign(c *Cluster, addr string, fresh bool) (journal.Journal, <-chan struct{}) {
 	s.Helper()
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); {
@@ -117,9 +117,8 @@ var (
 	lossOne   = state.LossRecord{Generation: 1, Lost: []int{0}, Used: 1, Cause: &ring.Cause{Text: "gone", ExitCode: 138}, First: &ring.Cause{Text: "gone", ExitCode: 138}}
 )
 
-// TestInteropEtcdFencing has a second coordinator take over while the first one
-// believes that it is in office. It fails if both can write, if the second one does
-// not know what the first has kept, or if the first one is not told.
+// TestInteropEtcdFencing verifies that a former coordinator cannot write after a second one has
+// taken over, that the former one is told, and that the second one has all records.
 func TestInteropEtcdFencing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -132,7 +131,7 @@ func TestInteropEtcdFencing(t *testing.T) {
 	if addr, err := b.Find(t.Context()); addr != "127.0.0.1:1" || err != nil {
 		t.Errorf("the coordinator is at %q, %v", addr, err)
 	}
-	// What a pause of longer than the lease does.
+	// The effect of a pause that is longer than the lease.
 	if _, err := a.client.Delete(t.Context(), a.keys.coordinator); err != nil {
 		t.Fatal(err)
 	}
@@ -143,17 +142,17 @@ func TestInteropEtcdFencing(t *testing.T) {
 	}
 	<-lost
 	s.append(second, firstGen, lossOne)
-	first.Close() // ends a lease, not the other's office
+	first.Close() // revokes its own lease, not the key of the other
 	if addr, err := a.Find(t.Context()); addr != "127.0.0.1:2" || err != nil {
 		t.Errorf("the coordinator is at %q, %v", addr, err)
 	}
 	second.Close()
-	third, _ := s.campaign(a, "127.0.0.1:3", false) // at once: the office was given up
+	third, _ := s.campaign(a, "127.0.0.1:3", false) // at once: the coordinator has resigned
 	s.wantRecords(third, jobRecord, firstGen, lossOne)
 }
 
-// TestInteropEtcdEnded fails if a job id can be used once only, or if a worker that
-// has missed the end is not told of it.
+// TestInteropEtcdEnded verifies that a job id can be used again, and that a worker that has missed
+// the end learns it.
 func TestInteropEtcdEnded(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -172,8 +171,8 @@ func TestInteropEtcdEnded(t *testing.T) {
 	s.wantRecords(j, jobRecord)
 }
 
-// TestInteropEtcdRegister fails if who looks on does not find the jobs that have a
-// coordinator, finds others, or does not learn from a journal that its job has ended.
+// TestInteropEtcdRegister verifies that a keyReader finds the jobs with a coordinator and no
+// others, and reads the end of a job from its journal.
 func TestInteropEtcdRegister(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -199,24 +198,23 @@ func TestInteropEtcdRegister(t *testing.T) {
 	}
 }
 
-// TestInteropEtcdRepeated has an entry come through without its writer's hearing of
-// it. It fails if the coordinator takes its own entry for another's.
+// TestInteropEtcdRepeated verifies that a coordinator recognizes its own entry if an earlier
+// attempt wrote it without an answer.
 func TestInteropEtcdRepeated(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	c := s.worker()
 	j, _ := s.campaign(c, "127.0.0.1:1", true)
 	s.append(j, jobRecord)
-	j.(*leadership).entries-- // as if it had not heard
+	j.(*leadership).entries-- // as if the answer was lost
 	s.append(j, jobRecord, firstGen)
 	j.Close()
 	j, _ = s.campaign(c, "127.0.0.1:1", false)
 	s.wantRecords(j, jobRecord, firstGen)
 }
 
-// TestInteropEtcdAway kills etcd and starts it again. It fails if a coordinator
-// that cannot write does not give way, if that is not told by name, or if anything
-// that was kept is gone.
+// TestInteropEtcdAway verifies that a coordinator that cannot write resigns, that the notice names
+// etcd, and that no record is lost when etcd is killed and restarted.
 func TestInteropEtcdAway(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -233,7 +231,7 @@ func TestInteropEtcdAway(t *testing.T) {
 		t.Errorf("error %v, want etcd named", err)
 	}
 	s.start()
-	for err := errors.New(""); err != nil; { // the lease would end by itself, in up to 8 s
+	for err := errors.New(""); err != nil; { // the lease ends by itself within 8 s
 		_, err = c.client.Revoke(t.Context(), j.(*leadership).lease)
 	}
 	j, _ = s.campaign(c, "127.0.0.1:1", false)

@@ -9,8 +9,8 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// sluggish is a connection to a coordinator that may not answer. It lives on a
-// context, as that of a rendezvous.StatusClient does.
+// slowClient is a connection to a coordinator that may not answer. It ends with its context, as a
+// rendezvous.StatusClient does.
 type slowClient struct {
 	life   context.Context
 	silent *bool
@@ -28,9 +28,9 @@ func (l slowClient) Next(ctx context.Context) ([]rendezvous.Status, error) {
 
 func (l slowClient) Close() {}
 
-// TestFollowLate has a coordinator not answer, while it is reached and afterwards. If
-// it fails, who looks on waits for ever, or longer than is promised, or loses a
-// connection that works for the time that making it was given.
+// TestFollowLate verifies that a coordinator that does not answer, while it is reached or
+// afterwards, delays Next for answerTimeout at most, and that a working connection outlives that
+// time.
 func TestFollowLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const late = `coordinator of job "j": rendezvous at a:1 not reached: connected, no answer in time`
@@ -57,7 +57,7 @@ func TestFollowLate(t *testing.T) {
 		inTime(answerTimeout, func() { wantError(t, f, late, false) })
 		unreachable = false
 		wantJobs(t, f, "j")
-		time.Sleep(2 * answerTimeout) // of the bubble: the connection outlives the time to make it
+		time.Sleep(2 * answerTimeout) // on the fake clock: the connection outlives the time to open it
 		inTime(0, func() { wantJobs(t, f, "j") })
 		silent = true
 		inTime(answerTimeout, func() { wantError(t, f, late, false) })

@@ -18,19 +18,18 @@ import (
 
 // Times of a coordinator.
 const (
-	renewEvery = 1 * time.Second        // the lease
-	retryEvery = 100 * time.Millisecond // an entry that did not come through
+	renewEvery = 1 * time.Second        // of the lease
+	retryEvery = 100 * time.Millisecond // between attempts to write an entry
 )
 
-// leadership is a rendezvous.Journal in the cluster, and the office that goes with
-// it: the key by which the coordinator is found.
+// leadership is the journal of the coordinator in the cluster, together with the coordinator's key.
 type leadership struct {
 	cluster  *Cluster
 	lease    clientv3.LeaseID
-	revision int64 // of the creation of the coordinator's key: the fencing token
+	revision int64 // creation revision of the coordinator's key: the fencing token
 	records  []state.Record
-	entries  int           // entries; Append alone uses it
-	lost     chan struct{} // closed when the office is lost, or given up
+	entries  int           // number of entries; only Append uses it
+	lost     chan struct{} // closed when the leadership is lost or given up
 	losing   sync.Once
 
 	closing sync.Once
@@ -42,16 +41,16 @@ func newLeadership(c *Cluster, lease clientv3.LeaseID, revision int64) *leadersh
 	return &leadership{cluster: c, lease: lease, revision: revision, entries: -1, lost: make(chan struct{}), quit: make(chan struct{})}
 }
 
-// Records returns what was kept before.
+// Records returns the records that were stored before.
 func (j *leadership) Records() []state.Record { return j.records }
 
-// inOffice is true in a transaction as long as this is the coordinator.
+// isLeader is a condition of a transaction: this worker is the coordinator.
 func (j *leadership) isLeader() clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(j.cluster.keys.coordinator), "=", j.revision)
 }
 
-// Append keeps r, if this is still the coordinator. If it is not, or etcd is away
-// for longer than Config.Patience, the office is lost: rendezvous.ErrSuperseded.
+// Append stores r if this worker is still the coordinator. Otherwise, or if etcd is unavailable for
+// longer than Config.Patience, the leadership is lost: journal.ErrSuperseded.
 func (j *leadership) Append(r state.Record) error {
 	body, err := journal.Marshal(r)
 	if err != nil {
@@ -85,8 +84,8 @@ func (j *leadership) Append(r state.Record) error {
 	}
 }
 
-// put writes an entry once: one that came through before, without our hearing of
-// it, is found in its place.
+// put writes an entry once. If an earlier attempt wrote the entry and its answer was lost, put
+// finds it.
 func (j *leadership) put(ctx context.Context, key string, body []byte) error {
 	r, err := j.cluster.client.Txn(ctx).
 		If(j.isLeader(), clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
@@ -102,12 +101,12 @@ func (j *leadership) put(ctx context.Context, key string, body []byte) error {
 	return journal.ErrSuperseded
 }
 
-// live keeps the lease, until Close or until etcd knows of it no more. While etcd
-// is away it goes on trying: nobody else can become the coordinator then.
+// keepLease renews the lease until Close, or until etcd does not know the lease. While etcd is
+// unavailable it keeps trying: no other worker can become the coordinator then.
 func (j *leadership) keepLease() {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
-	var since time.Time // when etcd went away; zero while it is there
+	var since time.Time // start of the unavailability of etcd; zero: etcd is available
 	for {
 		select {
 		case <-j.quit:
@@ -141,7 +140,7 @@ func (j *leadership) renew() error {
 
 func (j *leadership) lose() { j.losing.Do(func() { close(j.lost) }) }
 
-// Close gives up the office, so that another worker can have it at once.
+// Close gives up the leadership, so another worker can become the coordinator at once.
 func (j *leadership) Close() error {
 	j.closing.Do(func() {
 		close(j.quit)

@@ -16,16 +16,16 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// Bounds of a roll call.
+// Bounds of a check of the members.
 const (
 	memberTimeout  = 1500 * time.Millisecond // for the members to answer
-	maxAsked       = 64                      // members, drawn anew each time: of a job that goes on nearly all answer
-	defaultSilence = 15 * time.Second        // unless Config says another
+	maxAsked       = 64                      // members, drawn anew each time; in a running job nearly all answer
+	defaultSilence = 15 * time.Second        // without Config.Silence
 )
 
-// mayCampaign returns what must still hold when a fresh worker becomes the coordinator:
-// the journal is as it was read. It is an error if the job of the journal goes on without
-// a coordinator's key, or may: its coordinator may have lost etcd alone.
+// mayCampaign returns the conditions under which a fresh worker becomes the coordinator: the
+// journal has not changed. It returns an error if the job goes on without a coordinator's key, or
+// may: the coordinator may only have lost etcd.
 func (c *Cluster) mayCampaign(ctx context.Context) ([]clientv3.Cmp, error) {
 	asking, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -42,7 +42,7 @@ func (c *Cluster) mayCampaign(ctx context.Context) ([]clientv3.Cmp, error) {
 	}, nil
 }
 
-// members are the workers of the last generation of a job that has not ended.
+// lastMembers returns the workers of the last generation of a job that has not ended.
 func lastMembers(records []state.Record) []ring.Worker {
 	var last []ring.Worker
 	for _, r := range records {
@@ -56,15 +56,14 @@ func lastMembers(records []state.Record) []ring.Worker {
 	return last
 }
 
-// roll is who answers of the members of a job. Its method may be called from several
-// goroutines.
+// memberCheck asks the members of a job whether it goes on. Several goroutines may call check.
 type memberCheck struct {
 	jobID    string
 	isMember func(context.Context, ring.Worker) (bool, error)
 	limit    time.Duration // how long the members may be silent
 
 	mu          sync.Mutex // guards what follows
-	silentSince time.Time  // since when nobody answers who may yet; zero: somebody does
+	silentSince time.Time  // start of the time without any answer; zero: a member answered
 }
 
 func newMemberCheck(c Config) *memberCheck {
@@ -76,22 +75,22 @@ func newMemberCheck(c Config) *memberCheck {
 	}
 }
 
-// presence is what a call to one member has come to.
+// memberAnswer is the result of asking one member.
 type memberAnswer struct {
 	worker ring.Worker
 	member bool
-	err    error // no proved answer
+	err    error // no answer with a valid proof
 }
 
-// isGone tells whether the member is known to be no more: nobody listens in its place, or
-// somebody with the token who is none.
+// gone reports whether the worker is known not to be a member any more: nobody listens, or a worker
+// with the token is no member.
 func (p memberAnswer) gone() bool {
 	return p.err == nil && !p.member || errors.Is(p.err, rendezvous.ErrGone)
 }
 
-// call returns why a worker that is none of them must not campaign: a member answers, or
-// may yet. A member that is stopped, or cut off, may answer later: that is waited for,
-// from the first call on, for the limit. After that, and if all are gone, it is nil.
+// check returns an error while a fresh worker must not campaign: a member answers, or may yet. A
+// member that is stopped or cut off may answer later, so check waits for the limit, from the first
+// call on. After that, or if all members are gone, it returns nil.
 func (r *memberCheck) check(ctx context.Context, members []ring.Worker) error {
 	members = sample(members)
 	silent, here := r.ask(ctx, members)
@@ -116,8 +115,8 @@ func (r *memberCheck) check(ctx context.Context, members []ring.Worker) error {
 	return fmt.Errorf("job %s may go on: %d of %d ranks are silent; without an answer it is taken over in %d s", r.jobID, silent, len(members), int64((left+time.Second-1)/time.Second))
 }
 
-// ask calls all at the same time. It returns one that is there, as soon as one is, or how
-// many may yet answer.
+// ask asks all members at the same time. It returns the first one that answers as a member, or the
+// number of members that may yet answer.
 func (r *memberCheck) ask(ctx context.Context, members []ring.Worker) (silent int, here *ring.Worker) {
 	ctx, cancel := context.WithTimeout(ctx, memberTimeout)
 	answers := make(chan memberAnswer)
@@ -149,7 +148,7 @@ func (r *memberCheck) ask(ctx context.Context, members []ring.Worker) (silent in
 	return silent + len(members), nil
 }
 
-// sample draws as many members as are called at a time.
+// sample draws as many members as are asked at a time.
 func sample(members []ring.Worker) []ring.Worker {
 	if len(members) <= maxAsked {
 		return members

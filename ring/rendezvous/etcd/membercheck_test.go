@@ -16,7 +16,7 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// neighbourhood answers calls as told, by address.
+// fakeMembers answers for each address as set.
 type fakeMembers struct {
 	mu     sync.Mutex
 	states map[string]string
@@ -58,10 +58,10 @@ func newFakeMembers(states ...string) (*fakeMembers, []ring.Worker) {
 	return n, members
 }
 
-// TestRoll verifies when a fresh worker may campaign: at once where all members are gone,
-// never while one answers, and after the limit where nobody answers who might. Another
-// server with a member's address proves nothing, and ends nothing.
-func TestRoll(t *testing.T) {
+// TestMemberCheck verifies when a fresh worker may campaign: at once if all members are gone, never
+// while one answers, and after the limit if none answers. A server without the token counts as no
+// answer.
+func TestMemberCheck(t *testing.T) {
 	tests := []struct {
 		name   string
 		states []string
@@ -99,9 +99,8 @@ func TestRoll(t *testing.T) {
 	}
 }
 
-// TestRollAgain has a member be stopped, answer, and be stopped again. It fails if the
-// two silences count as one.
-func TestRollAgain(t *testing.T) {
+// TestMemberCheckAgain verifies that two silences with an answer in between do not add up.
+func TestMemberCheckAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, members := newFakeMembers("stopped")
 		r := newMemberCheck(Config{JobID: "j", Silence: 10 * time.Second})
@@ -123,9 +122,9 @@ func TestRollAgain(t *testing.T) {
 	})
 }
 
-// TestRollOfMany fails if the members of a large job are all called at once by each fresh
-// worker, or always the same.
-func TestRollOfMany(t *testing.T) {
+// TestMemberCheckOfMany verifies that a check asks a bounded, changing sample of the members of a
+// large job.
+func TestMemberCheckOfMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		states := make([]string, 1000)
 		for i := range states {
@@ -149,9 +148,9 @@ func TestRollOfMany(t *testing.T) {
 	})
 }
 
-// TestMembers fails if the roster is not that of the last generation, or if a job that
-// has ended has one.
-func TestMembers(t *testing.T) {
+// TestLastMembers verifies that the members are those of the last generation, and that an ended job
+// has none.
+func TestLastMembers(t *testing.T) {
 	second := state.GenerationRecord{Generation: 2, Workers: []ring.Worker{{Addr: "h:2"}}}
 	for _, tt := range []struct {
 		name    string

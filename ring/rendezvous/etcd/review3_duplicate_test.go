@@ -20,8 +20,8 @@ import (
 	"ringtrain/ring/launch/place"
 )
 
-// shelf is as much of etcd as an election needs, in this process: keys with their
-// revisions, transactions, and leases that last until they are revoked.
+// fakeServer is the part of etcd that an election needs, in this process: keys with revisions,
+// transactions, and leases that last until they are revoked.
 type fakeServer struct {
 	etcdserverpb.UnimplementedKVServer
 	etcdserverpb.UnimplementedLeaseServer
@@ -31,7 +31,7 @@ type fakeServer struct {
 	keys     map[string]*mvccpb.KeyValue
 }
 
-// newShelf serves one, and returns its address.
+// newFakeServer starts a fakeServer and returns its address.
 func newFakeServer(t *testing.T) (*fakeServer, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -76,7 +76,7 @@ func (s *fakeServer) Txn(_ context.Context, r *etcdserverpb.TxnRequest) (*etcdse
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	succeeded, ops := true, r.Success
-	for _, c := range r.Compare { // all are that a key was created at a revision
+	for _, c := range r.Compare { // each compares the creation revision of a key
 		created := int64(0)
 		if kv := s.keys[string(c.Key)]; kv != nil {
 			created = kv.CreateRevision
@@ -143,22 +143,22 @@ func (s *fakeServer) LeaseKeepAlive(stream etcdserverpb.Lease_LeaseKeepAliveServ
 	}
 }
 
-// drop takes a key away, as the end of a lease does that its owner cannot renew.
+// drop removes a key, as the end of a lease does.
 func (s *fakeServer) drop(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.keys, key)
 }
 
-// TestReview3Duplicate has the coordinator of a job lose its key, and rank 1 started a
-// second time. See duplicate.
+// TestReview3Duplicate verifies that a second process of rank 1 does not end a job whose
+// coordinator has lost its key. See duplicate.
 func TestReview3Duplicate(t *testing.T) {
 	s, addr := newFakeServer(t)
 	duplicate(t, addr, s.drop, 2*time.Second)
 }
 
-// TestReview3InteropDuplicate does it on a real etcd, for longer than a coordinator awaits
-// the members back.
+// TestReview3InteropDuplicate verifies the same with a real etcd, for longer than a coordinator
+// waits for members.
 func TestReview3InteropDuplicate(t *testing.T) {
 	s := newServer(t)
 	c := s.worker()
@@ -174,9 +174,9 @@ func TestReview3InteropDuplicate(t *testing.T) {
 	}, 6*time.Second)
 }
 
-// duplicate fails if a worker that was started twice becomes the coordinator of a job that
-// goes on without one's key, and ends it; or if the members do not elect another when they
-// need one.
+// duplicate fails if a second process of a rank becomes the coordinator of a running job without a
+// coordinator's key, or ends the job, or if the members do not elect a coordinator when they need
+// one.
 func duplicate(t *testing.T, endpoint string, drop func(key string), lasts time.Duration) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -228,8 +228,7 @@ func duplicate(t *testing.T, endpoint string, drop func(key string), lasts time.
 	onBoth(func(rank int) error { return teams[rank].Leave(ctx) })
 }
 
-// whileNobodyServes fails if somebody becomes the coordinator before an end comes, which
-// it returns.
+// whileNobodyServes returns the error that ends a worker. It fails if a coordinator appears before.
 func whileNobodyServes(t *testing.T, at Address, ended <-chan error) error {
 	t.Helper()
 	c, err := Open(Config{Address: at, JobID: "j", Patience: time.Second})

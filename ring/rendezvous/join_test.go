@@ -17,12 +17,12 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// refuse is the way to an address where nobody listens.
+// refuse is the dial function of an address where nobody listens.
 func refuse(context.Context, string) (net.Conn, error) {
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 }
 
-// after is a way to an address where nobody listens for a while.
+// refusedFor returns a dial function to an address where nobody listens for the time d.
 func refusedFor(d time.Duration, dial dialFunc) dialFunc {
 	start := time.Now()
 	return func(ctx context.Context, addr string) (net.Conn, error) {
@@ -33,8 +33,8 @@ func refusedFor(d time.Duration, dial dialFunc) dialFunc {
 	}
 }
 
-// TestNobodyThere checks that a worker whose rendezvous never comes says so
-// after 2 s, then every 10 s, and ends at its timeout with 138 and the address.
+// TestNobodyThere verifies that a worker reports a missing rendezvous after 2 s and then every 10
+// s, and ends at its timeout with 138 and the address.
 func TestNobodyThere(t *testing.T) {
 	tests := []struct {
 		name, last string
@@ -78,8 +78,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// TestReportToNobody checks that a worker with a fault of its own is not kept
-// from ending by a rendezvous that is not there.
+// TestReportToNobody verifies that Report returns after 2 s without a rendezvous.
 func TestReportToNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, mine := time.Now(), &ring.Cause{Rank: 1, Text: "mine", ExitCode: 66}
@@ -90,9 +89,8 @@ func TestReportToNobody(t *testing.T) {
 	})
 }
 
-// TestLateWorkers checks the lines while two of four are late, with the reasons
-// that were probed, and that the job starts when they come (S2 of the
-// requirements, with a fake clock).
+// TestLateWorkers verifies the waiting reports while two of four workers are late, with the probed
+// reasons, and the start when they join (S2 of the requirements).
 func TestLateWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{
@@ -122,8 +120,8 @@ func TestLateWorkers(t *testing.T) {
 	})
 }
 
-// TestTimeoutNamesTheMissing checks that at the end of the wait all who are
-// here get the same cause, with the missing rank, its address and the reason.
+// TestTimeoutNamesTheMissing verifies that at the start timeout all workers get the same cause,
+// with the missing rank, its address and the reason.
 func TestTimeoutNamesTheMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{
@@ -148,10 +146,9 @@ func TestTimeoutNamesTheMissing(t *testing.T) {
 	})
 }
 
-// TestImpatientWorkers checks that workers that wait less long than the rendezvous
-// would tell so beforehand, and that all end as the first one gives up, with the ranks
-// that have not come and nobody else: also those that wait longer, and the rendezvous.
-// Otherwise people would look for a fault in a worker that only gave up.
+// TestImpatientWorkers verifies workers with start timeouts below that of the rendezvous. They
+// report their own time left, and all workers and the rendezvous end when the first one gives up.
+// The cause names the missing ranks and no other.
 func TestImpatientWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 6
@@ -164,7 +161,7 @@ func TestImpatientWorkers(t *testing.T) {
 			if o.Rank == 1 {
 				o.Waiting = func(w state.Waiting) { lines = append(lines, w.String()) }
 			}
-			if o.Rank == 3 { // later than the last report to all
+			if o.Rank == 3 { // after the last report to all
 				o.dial = refusedFor(13*time.Second, s.dial)
 			}
 			go func() {
@@ -192,8 +189,8 @@ func TestImpatientWorkers(t *testing.T) {
 	})
 }
 
-// TestRendezvousComesBack checks that workers who wait survive a rendezvous
-// that is started again: rank 0 may crash and be restarted before all are here.
+// TestRendezvousComesBack verifies that waiting workers survive a restart of the rendezvous: rank 0
+// may crash before all workers have joined.
 func TestRendezvousComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := serveInMemory(t, ServerConfig{}), serveInMemory(t, ServerConfig{})
@@ -213,9 +210,9 @@ func TestRendezvousComesBack(t *testing.T) {
 	})
 }
 
-// TestSilentVisitor checks that whoever opens a stream and says nothing is
-// thrown out, so that Drain and the process end.
-func TestSilentVisitor(t *testing.T) {
+// TestSilentClient verifies that a client that opens a stream and sends nothing is disconnected, so
+// that Drain ends.
+func TestSilentClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		o := s.worker(0, 1)
@@ -233,8 +230,7 @@ func TestSilentVisitor(t *testing.T) {
 	})
 }
 
-// TestOptionsAreChecked checks that wrong options are named, all at once,
-// before anything is dialed.
+// TestOptionsAreChecked verifies that Join names all wrong options at once, before it dials.
 func TestOptionsAreChecked(t *testing.T) {
 	o := Options{Addr: "h", Rank: 4, WorldSize: 4, StartTimeout: -1, Self: ring.Worker{Addr: "h:0"}}
 	_, err := Join(t.Context(), o)
@@ -248,8 +244,8 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// TestComplete checks the address that others are told for each way to listen.
-func TestComplete(t *testing.T) {
+// TestCompleteAddr verifies the address that others get for each form of a listen address.
+func TestCompleteAddr(t *testing.T) {
 	local := &net.TCPAddr{IP: net.ParseIP("10.0.0.2"), Port: 5}
 	for addr, want := range map[string]string{
 		":4000": "10.0.0.2:4000", "0.0.0.0:4000": "10.0.0.2:4000", "[::]:4000": "10.0.0.2:4000",
@@ -261,8 +257,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestSelf checks that two processes of this host are seen to share it, and
-// that a restarted process is told from its predecessor.
+// TestSelf verifies that two processes of this host have one host id, and that a restarted process
+// has another incarnation.
 func TestSelf(t *testing.T) {
 	a, b := Self(":1"), Self(":2")
 	if a.HostID == "" || a.HostID != b.HostID || a.Host != b.Host || a.PID == 0 {

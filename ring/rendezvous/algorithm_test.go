@@ -15,12 +15,12 @@ import (
 	"ringtrain/ring/link/memlink"
 )
 
-// TestOtherAlgorithm has rank 1 of four sum a buffer whose length lies on the other side
-// of a crossover, so that it goes by other links and no rank hears of it there. If it
-// fails they wait for OpTimeout, or rank 1 is not named beside another one, or no lengths are.
+// TestOtherAlgorithm verifies the end of a job whose rank 1 sums a buffer of another length, on the
+// other side of a crossover: rank 1 uses other links, so no rank hears of it there. All must learn
+// within 4 s which ranks and lengths differ.
 func TestOtherAlgorithm(t *testing.T) {
 	for _, small := range []string{"fold", "doubling", "tree", "halving"} {
-		for _, lengths := range [][2]int{{100, 900}, {900, 100}} { // of rank 1, of the others
+		for _, lengths := range [][2]int{{100, 900}, {900, 100}} { // of rank 1, and of the others
 			t.Run(fmt.Sprintf("table=<=1KiB:%s,ring/rank1=%d/others=%d", small, lengths[0], lengths[1]), func(t *testing.T) {
 				table, err := ring.ParseAlgorithms("<=1KiB:" + small + ",ring")
 				if err != nil {
