@@ -92,7 +92,7 @@ func TestFaultIsCounted(t *testing.T) {
 	const p = 3
 	three := []byte{0, 0, 0x40, 0x40} // 3 as a float32, far from any partial sum
 	replace := func(op uint64) ringtest.Fault {
-		return ringtest.Fault{Op: op, Segment: 0, Do: ringtest.Corrupt, Change: func(f *ring.Frame) { copy(f.Payload, three) }}
+		return ringtest.Fault{Op: op, Segment: 0, Kind: ringtest.Corrupt, Change: func(f *ring.Frame) { copy(f.Payload, three) }}
 	}
 	// Operations 1 and 2 warm up; 0, 3, 5, 8, 9 and 12 are barriers, 4 agrees on
 	// how many are timed; 6 and 7 are timed in place, 10 and 11 out of place.

@@ -135,7 +135,7 @@ func wantPeer(t *testing.T, err error, rank, code int) {
 // names the rank, if a survivor names nobody, or if anybody hangs. (Survivors
 // that end take their links along, so the others may name one of those.)
 func TestCut(t *testing.T) {
-	everywhere(t, programs(t), ringtest.Fault{Do: ringtest.Cut}, func(t *testing.T, faulty int, errs []error, _ []time.Duration) {
+	everywhere(t, programs(t), ringtest.Fault{Kind: ringtest.Cut}, func(t *testing.T, faulty int, errs []error, _ []time.Duration) {
 		wantPeer(t, errs[faulty], (faulty+1)%4, exitcode.Retry)
 		named := false
 		for rank, err := range errs {
@@ -155,7 +155,7 @@ func TestCut(t *testing.T) {
 // right neighbour blames anybody else, or not after OpTimeout, or if anybody
 // hangs.
 func TestSilence(t *testing.T) {
-	everywhere(t, programs(t), ringtest.Fault{Do: ringtest.Silence}, func(t *testing.T, faulty int, errs []error, took []time.Duration) {
+	everywhere(t, programs(t), ringtest.Fault{Kind: ringtest.Silence}, func(t *testing.T, faulty int, errs []error, took []time.Duration) {
 		next := (faulty + 1) % 4
 		wantPeer(t, errs[next], faulty, exitcode.Retry)
 		if got := took[next]; got < faultTimeout || got > faultTimeout+200*time.Millisecond {
@@ -214,7 +214,7 @@ func TestLies(t *testing.T) {
 		},
 	} {
 		t.Run("change="+name, func(t *testing.T) {
-			f := ringtest.Fault{Do: ringtest.Corrupt, Change: change}
+			f := ringtest.Fault{Kind: ringtest.Corrupt, Change: change}
 			everywhere(t, programs(t)[:1], f, func(t *testing.T, faulty int, errs []error, _ []time.Duration) {
 				wantPeer(t, errs[(faulty+1)%4], faulty, exitcode.Protocol)
 				if err := errs[(faulty+1)%4]; !errors.Is(err, ring.ErrCorruptFrame) {
@@ -233,7 +233,7 @@ func TestCompressedShorterThanTail(t *testing.T) {
 	}}}
 	for _, length := range []int{0, 10, ring.TailBytes - 1} {
 		// A chunk has 375 elements, so the second frame of a step has the tail.
-		f := ringtest.Fault{Do: ringtest.Corrupt, Segment: 1, Change: func(f *ring.Frame) {
+		f := ringtest.Fault{Kind: ringtest.Corrupt, Segment: 1, Change: func(f *ring.Frame) {
 			f.Codec, f.Payload = codec.S2.ID()<<4, f.Payload[:length]
 		}}
 		synctest.Test(t, func(t *testing.T) {
@@ -253,7 +253,7 @@ func TestLongGather(t *testing.T) {
 			pr := program{name: "gather", ops: []func(*ring.Group) error{func(g *ring.Group) error {
 				return g.AllGather(t.Context(), []byte("abc"), new(ring.Gathered))
 			}}}
-			errs, _ := pr.run(t, 0, ringtest.Fault{Do: ringtest.Corrupt, Change: func(f *ring.Frame) { f.Payload[7] = n; f.Payload[0]-- }})
+			errs, _ := pr.run(t, 0, ringtest.Fault{Kind: ringtest.Corrupt, Change: func(f *ring.Frame) { f.Payload[7] = n; f.Payload[0]-- }})
 			wantPeer(t, errs[1], 0, exitcode.Protocol)
 		})
 	}
@@ -262,7 +262,7 @@ func TestLongGather(t *testing.T) {
 // TestSlowPeer fails if a rank that is late, but not later than OpTimeout, ends
 // the job.
 func TestSlowPeer(t *testing.T) {
-	f := ringtest.Fault{Do: ringtest.Delay, Delay: faultTimeout - time.Second}
+	f := ringtest.Fault{Kind: ringtest.Delay, Delay: faultTimeout - time.Second}
 	for _, pr := range programs(t) {
 		for op := range pr.ops {
 			f.Op = uint64(op)

@@ -120,7 +120,7 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 	g := &Group{members: m, config: c, ctx: ctx, aborts: make(chan *Abort, 1), quit: make(chan struct{})}
 	g.idle.L = &g.mu
 	_, local := m.Local()
-	spare := cores.Each(local, 0) > 1 // also for the wire between hosts: the host's other workers are on its cores as well
+	spare := cores.PerWorker(local, 0) > 1 // also for the wire between hosts: the host's other workers are on its cores as well
 	g.wire = newWire(g, m, t, spare)
 	g.wires = []*wire{g.wire}
 	if shared {

@@ -223,7 +223,7 @@ func TestCutAcross(t *testing.T) {
 // is cut.
 func testCutAcross(t *testing.T, hosts []int, driver, peer int, segment uint32, op func(g *ring.Group) error) bool {
 	over := ringtest.HostTransports(hosts)
-	over[driver].Across.Ring = ringtest.WithFault(over[driver].Across.Ring, ringtest.Fault{Segment: segment, Do: ringtest.Cut})
+	over[driver].Across.Ring = ringtest.WithFault(over[driver].Across.Ring, ringtest.Fault{Segment: segment, Kind: ringtest.Cut})
 	errs := make([]error, len(hosts))
 	ringtest.RunOnHostsOver(t, hosts, over, ringAlone(t), func(g *ring.Group) error {
 		err := g.Barrier(t.Context())
@@ -295,7 +295,7 @@ func TestSilentAcross(t *testing.T) {
 	hosts := []int{0, 0, 1, 1}
 	synctest.Test(t, func(t *testing.T) {
 		over := ringtest.HostTransports(hosts)
-		over[3].Across.Ring = ringtest.WithFault(over[3].Across.Ring, ringtest.Fault{Segment: 1, Do: ringtest.Silence})
+		over[3].Across.Ring = ringtest.WithFault(over[3].Across.Ring, ringtest.Fault{Segment: 1, Kind: ringtest.Silence})
 		ringtest.RunOnHostsOver(t, hosts, over, ringAlone(t), func(g *ring.Group) error {
 			err := hostPrograms(t)["staged"](g)
 			switch g.Membership().Rank {

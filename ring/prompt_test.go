@@ -206,7 +206,7 @@ func TestPromptTight(t *testing.T) {
 func TestPromptFault(t *testing.T) {
 	const p, n = 3, 200_000
 	links := memlink.Ring(p)
-	links[1] = hesitate(ringtest.WithFault(links[1], ringtest.Fault{Op: 1, Segment: 1, Do: ringtest.Cut}), 0)
+	links[1] = hesitate(ringtest.WithFault(links[1], ringtest.Fault{Op: 1, Segment: 1, Kind: ringtest.Cut}), 0)
 	ringtest.RunOver(t, links, longFrames(t, "ring"), func(g *ring.Group) error {
 		var err error
 		for op := 0; op < 2 && err == nil; op++ {

@@ -17,7 +17,7 @@ import (
 // rank allocate a few frames.
 func TestReview14Prefix(t *testing.T) {
 	links := memlink.Ring(2)
-	links[1] = ringtest.WithFault(links[1], ringtest.Fault{Do: ringtest.Corrupt, Change: func(f *ring.Frame) {
+	links[1] = ringtest.WithFault(links[1], ringtest.Fault{Kind: ringtest.Corrupt, Change: func(f *ring.Frame) {
 		binary.LittleEndian.PutUint64(f.Payload, ring.MaxGatheredBytes-100)
 	}})
 	mine := make([]byte, 1<<20) // as many as fill the first frame

@@ -88,7 +88,7 @@ func TestRoundsLies(t *testing.T) {
 		"empty":      func(f *ring.Frame) { f.Payload = nil },
 	} {
 		t.Run("change="+name, func(t *testing.T) {
-			f := ringtest.Fault{Do: ringtest.Corrupt, Change: change}
+			f := ringtest.Fault{Kind: ringtest.Corrupt, Change: change}
 			inEachFrame(t, f, func(t *testing.T, faulty, partner int, errs []error) {
 				wantPeer(t, errs[partner], faulty, exitcode.Protocol)
 				if !errors.Is(errs[partner], ring.ErrCorruptFrame) {
@@ -102,7 +102,7 @@ func TestRoundsLies(t *testing.T) {
 // TestRoundsSilence has frames of rounds never arrive. It fails if the partner
 // blames anybody else, or says another operation, or if anybody hangs.
 func TestRoundsSilence(t *testing.T) {
-	inEachFrame(t, ringtest.Fault{Do: ringtest.Silence}, func(t *testing.T, faulty, partner int, errs []error) {
+	inEachFrame(t, ringtest.Fault{Kind: ringtest.Silence}, func(t *testing.T, faulty, partner int, errs []error) {
 		wantPeer(t, errs[partner], faulty, exitcode.Retry)
 		if pe, ok := errors.AsType[*ring.PeerError](errs[partner]); !ok || pe.Op != "all-reduce" || pe.Seq != 1 {
 			t.Errorf("error %v, want one of all-reduce 1", errs[partner])
@@ -113,7 +113,7 @@ func TestRoundsSilence(t *testing.T) {
 // TestRoundsCut breaks the links of rounds at each frame. It fails if the rank
 // that cannot send does not name its partner, or if anybody hangs.
 func TestRoundsCut(t *testing.T) {
-	inEachFrame(t, ringtest.Fault{Do: ringtest.Cut}, func(t *testing.T, faulty, partner int, errs []error) {
+	inEachFrame(t, ringtest.Fault{Kind: ringtest.Cut}, func(t *testing.T, faulty, partner int, errs []error) {
 		wantPeer(t, errs[faulty], partner, exitcode.Retry)
 		for rank, err := range errs {
 			if _, ok := errors.AsType[*ring.PeerError](err); err != nil && !ok {

@@ -93,7 +93,7 @@ func TestRowSumCorruptFrames(t *testing.T) {
 		"empty":     func(f *ring.Frame) { f.Payload = nil },
 	} {
 		t.Run("change="+name, func(t *testing.T) {
-			inEachRowFrame(t, ringtest.Fault{Do: ringtest.Corrupt, Change: change}, func(t *testing.T, partner int, errs []error) {
+			inEachRowFrame(t, ringtest.Fault{Kind: ringtest.Corrupt, Change: change}, func(t *testing.T, partner int, errs []error) {
 				wantPeer(t, errs[partner], 1, exitcode.Protocol)
 				if !errors.Is(errs[partner], ring.ErrCorruptFrame) {
 					t.Errorf("error %v, want ring.ErrCorruptFrame", errs[partner])
@@ -101,7 +101,7 @@ func TestRowSumCorruptFrames(t *testing.T) {
 			})
 		})
 	}
-	f := ringtest.Fault{Do: ringtest.Corrupt, Change: func(f *ring.Frame) { f.Length++ }}
+	f := ringtest.Fault{Kind: ringtest.Corrupt, Change: func(f *ring.Frame) { f.Length++ }}
 	inEachRowFrame(t, f, func(t *testing.T, partner int, errs []error) {
 		wantPeer(t, errs[partner], 1, exitcode.Protocol)
 		if !errors.Is(errs[partner], ring.ErrRanksDiffer) || !strings.Contains(fmt.Sprint(errs[partner]), "checksum of the tables") {
@@ -136,7 +136,7 @@ func TestRowSumCorruptBlocks(t *testing.T) {
 					if p == 4 {
 						link, partner = &mesh[1].Rounds[0], 0
 					}
-					*link = ringtest.WithFault(*link, ringtest.Fault{Op: 2, Do: ringtest.Corrupt, Change: func(f *ring.Frame) { change(f.Payload[at:]) }})
+					*link = ringtest.WithFault(*link, ringtest.Fault{Op: 2, Kind: ringtest.Corrupt, Change: func(f *ring.Frame) { change(f.Payload[at:]) }})
 					errs := runRows(t, mesh)
 					wantPeer(t, errs[partner], 1, exitcode.Protocol)
 					if !strings.Contains(fmt.Sprint(errs[partner]), ring.ErrCorruptFrame.Error()+": table ") { // another rank may have reported it
@@ -151,7 +151,7 @@ func TestRowSumCorruptBlocks(t *testing.T) {
 // TestRowSumCut cuts links at frames of rows. It verifies that the rank that cannot send names
 // its partner, and that no rank hangs.
 func TestRowSumCut(t *testing.T) {
-	inEachRowFrame(t, ringtest.Fault{Do: ringtest.Cut}, func(t *testing.T, partner int, errs []error) {
+	inEachRowFrame(t, ringtest.Fault{Kind: ringtest.Cut}, func(t *testing.T, partner int, errs []error) {
 		wantPeer(t, errs[1], partner, exitcode.Retry)
 		for rank, err := range errs {
 			if _, ok := errors.AsType[*ring.PeerError](err); err != nil && !ok {
@@ -164,7 +164,7 @@ func TestRowSumCut(t *testing.T) {
 // TestRowSumSilence drops frames of rows. It verifies that the rank that waits for them names
 // the sender and the operation, and that no rank hangs.
 func TestRowSumSilence(t *testing.T) {
-	inEachRowFrame(t, ringtest.Fault{Do: ringtest.Silence}, func(t *testing.T, partner int, errs []error) {
+	inEachRowFrame(t, ringtest.Fault{Kind: ringtest.Silence}, func(t *testing.T, partner int, errs []error) {
 		wantPeer(t, errs[partner], 1, exitcode.Retry)
 		if pe, ok := errors.AsType[*ring.PeerError](errs[partner]); !ok || pe.Op != "rows" || pe.Seq != 2 {
 			t.Errorf("error %v, want one of rows 2", errs[partner])
@@ -184,7 +184,7 @@ func TestRowSumCutAcross(t *testing.T) {
 				if len(hosts) == 9 {
 					link = &over[1].Across.Rounds[1]
 				}
-				*link = ringtest.WithFault(*link, ringtest.Fault{Segment: uint32(segment), Do: ringtest.Cut}) // of its first operation: the first of two drivers has the bucket
+				*link = ringtest.WithFault(*link, ringtest.Fault{Segment: uint32(segment), Kind: ringtest.Cut}) // of its first operation: the first of two drivers has the bucket
 				errs := make([]error, len(hosts))
 				ringtest.RunOnHostsOver(t, hosts, over, faulty(), func(g *ring.Group) error {
 					errs[g.Membership().Rank] = sumRowsOnce(t, g)

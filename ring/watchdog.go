@@ -49,7 +49,7 @@ func (g *Group) watch() {
 func (g *Group) overdue(now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	missed := g.clock.Missed(now)
+	missed := g.clock.Pause(now)
 	if g.op.kind == 0 {
 		return nil
 	}

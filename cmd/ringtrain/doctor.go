@@ -146,7 +146,7 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 // doctorConfig returns the configuration of one rank of this command on each host.
 func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
 	cfg := launch.Config{
-		Self: true, Env: a.rankEnviron(), Version: build.Own(version), Push: c.Bool("push"), Stderr: a.stderr,
+		Self: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Stderr: a.stderr,
 		StartTimeout: cmp.Or(c.Duration("start-timeout"), doctor.DefaultLimit),
 		Notice:       func(text string) { fmt.Fprintln(a.stderr, text) },
 	}

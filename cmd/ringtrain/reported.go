@@ -92,7 +92,7 @@ func (a *app) reportEarly(said arguments, err error) error {
 	if fault != nil {
 		return err
 	}
-	meet := join.Config{Token: secret, Insecure: said.switchedOn("insecure"), Version: build.Own(version)}
+	meet := join.Config{Token: secret, Insecure: said.switchedOn("insecure"), Version: build.Current(version)}
 	cause := ring.CauseOf(err, place.Rank, hostname(), -1)
 	return a.reporterBy(said, place.Rank).fail(join.Report(a.ctx, place, meet, cause))
 }

@@ -181,7 +181,7 @@ func causeOfFailure(err error, m ring.Membership, step int64) *ring.Cause {
 func (a *app) meetConfig(c *cli.Context, out *reporter) (join.Config, error) {
 	secret, err := token.Find(a.getenv)
 	return join.Config{
-		Token: secret, Insecure: c.Bool("insecure"), Version: build.Own(version), StartTimeout: c.Duration("start-timeout"),
+		Token: secret, Insecure: c.Bool("insecure"), Version: build.Current(version), StartTimeout: c.Duration("start-timeout"),
 		Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
 		Waiting: func(w rendezvous.Waiting) { out.waiting(w) },
 		Notice:  func(line string) { fmt.Fprintln(a.stderr, line) },

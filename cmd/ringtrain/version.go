@@ -24,7 +24,7 @@ func (a *app) version(c *cli.Context) error {
 	}
 	fmt.Fprintf(a.stdout, "ringtrain %s%s, protocol %d, %s %s/%s\n", version, commit(), ring.ProtocolVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	fmt.Fprintf(a.stdout, "kernel sets %s\n", strings.Join(model.KernelSets(), " "))
-	fmt.Fprintf(a.stdout, "build %s\n", build.Own(version))
+	fmt.Fprintf(a.stdout, "build %s\n", build.Current(version))
 	return nil
 }
 

@@ -28,8 +28,8 @@ type Config struct {
 // Check returns an error that lists everything wrong with c.
 func (c Config) Check() error {
 	var errs []error
-	if c.Threads < 1 || c.Threads > cores.Bound() {
-		errs = append(errs, fmt.Errorf("threads are %d, want 1 to %d, the machine's", c.Threads, cores.Bound()))
+	if c.Threads < 1 || c.Threads > cores.Affinity() {
+		errs = append(errs, fmt.Errorf("threads are %d, want 1 to %d, the machine's", c.Threads, cores.Affinity()))
 	}
 	if c.Budget <= 0 {
 		errs = append(errs, fmt.Errorf("budget is %v, want more than 0", c.Budget))

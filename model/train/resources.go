@@ -97,7 +97,7 @@ func maxRSS() int64 {
 // of the host.
 func ShareCores(m ring.Membership, together, fixed int) int {
 	_, local := m.Local()
-	share := max(cores.Each(local, together), 1)
+	share := max(cores.PerWorker(local, together), 1)
 	threads := share
 	if fixed > 0 {
 		share, threads = min(share, fixed), fixed

@@ -97,7 +97,7 @@ func TestShareCores(t *testing.T) {
 	for _, local := range []int{1, 2, 3, 1000} {
 		for _, fixed := range []int{threads, 0} {
 			runtime.GOMAXPROCS(threads)
-			share := max(cores.Each(local, together), 1)
+			share := max(cores.PerWorker(local, together), 1)
 			want := threads
 			if fixed == 0 {
 				want = max(share, ring.LeastThreads)

@@ -27,8 +27,8 @@ import (
 // unknown stands for an unknown part of a build.
 const unknown = "-"
 
-// Own returns the build of this process's program with the given version.
-func Own(version string) string {
+// Current returns the build of this process's program with the given version.
+func Current(version string) string {
 	return fmt.Sprintf("%s %s/%s %s %s", strings.ReplaceAll(version, " ", "_"), runtime.GOOS, runtime.GOARCH, program(), commit())
 }
 

@@ -29,11 +29,11 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestOwn verifies the build of this program, and that it is the same as itself.
-func TestOwn(t *testing.T) {
-	own := Own("1.0 beta")
+// TestCurrent verifies the build of this program, and that it is the same as itself.
+func TestCurrent(t *testing.T) {
+	own := Current("1.0 beta")
 	fields := strings.Fields(own)
-	if len(fields) != 4 || fields[0] != "1.0_beta" || len(fields[2]) != 16 || own != Own("1.0 beta") || !Same(own, own) {
+	if len(fields) != 4 || fields[0] != "1.0_beta" || len(fields[2]) != 16 || own != Current("1.0 beta") || !Same(own, own) {
 		t.Errorf("build is %q, want version, platform, 16 digits and commit", own)
 	}
 }

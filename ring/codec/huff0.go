@@ -40,23 +40,23 @@ const (
 // Append does not allocate if dst has room for MaxLen more bytes, and Decode does not
 // allocate.
 func NewHuff0() Compressor {
-	h := &huffman{}
+	h := &huff0Compressor{}
 	h.e.Reuse = huff0.ReusePolicyNone
 	return h
 }
 
-type huffman struct {
+type huff0Compressor struct {
 	encoding sync.Mutex
 	e        huff0.Scratch
 	decoding sync.Mutex
 	d        huff0.Scratch
 }
 
-func (*huffman) ID() uint8        { return 3 }
-func (*huffman) String() string   { return "huff0" }
-func (*huffman) MaxLen(n int) int { return binary.MaxVarintLen64 + n + n/huffBlock + 1 }
+func (*huff0Compressor) ID() uint8        { return 3 }
+func (*huff0Compressor) String() string   { return "huff0" }
+func (*huff0Compressor) MaxLen(n int) int { return binary.MaxVarintLen64 + n + n/huffBlock + 1 }
 
-func (h *huffman) Append(dst, src []byte) []byte {
+func (h *huff0Compressor) Append(dst, src []byte) []byte {
 	h.encoding.Lock()
 	defer h.encoding.Unlock()
 	dst = binary.AppendUvarint(dst, uint64(len(src)))
@@ -68,7 +68,7 @@ func (h *huffman) Append(dst, src []byte) []byte {
 	return dst
 }
 
-func (h *huffman) appendBlock(dst, src []byte) []byte {
+func (h *huff0Compressor) appendBlock(dst, src []byte) []byte {
 	coded, _, err := huff0.Compress4X(src, &h.e)
 	switch {
 	case errors.Is(err, huff0.ErrUseRLE):
@@ -80,7 +80,7 @@ func (h *huffman) appendBlock(dst, src []byte) []byte {
 	return append(dst, coded...)
 }
 
-func (h *huffman) Decode(dst, payload []byte) (err error) {
+func (h *huff0Compressor) Decode(dst, payload []byte) (err error) {
 	h.decoding.Lock()
 	defer h.decoding.Unlock()
 	defer recoverAs(h, &err)
@@ -109,7 +109,7 @@ var errCut = errors.New("block is cut")
 
 // decodeBlock fills dst from the block at the start of src and returns the bytes behind
 // the block.
-func (h *huffman) decodeBlock(dst, src []byte) ([]byte, error) {
+func (h *huff0Compressor) decodeBlock(dst, src []byte) ([]byte, error) {
 	if len(src) < 2 {
 		return nil, errCut
 	}
@@ -136,7 +136,7 @@ func (h *huffman) decodeBlock(dst, src []byte) ([]byte, error) {
 }
 
 // decodeStreams fills dst from the output of Compress4X.
-func (h *huffman) decodeStreams(dst, src []byte) error {
+func (h *huff0Compressor) decodeStreams(dst, src []byte) error {
 	_, streams, err := huff0.ReadTable(src, &h.d)
 	if err != nil {
 		return err

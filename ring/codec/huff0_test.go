@@ -31,9 +31,9 @@ func TestHuff0Golden(t *testing.T) {
 	}
 }
 
-// TestHuff0DoesNotRemember verifies that the output does not depend on earlier calls: else a
+// TestHuff0Stateless verifies that the output does not depend on earlier calls: else a
 // run would not repeat.
-func TestHuff0DoesNotRemember(t *testing.T) {
+func TestHuff0Stateless(t *testing.T) {
 	h := NewHuff0()
 	src := Int8U.Append(nil, gradient(50_000, 1))
 	first := h.Append(nil, src)

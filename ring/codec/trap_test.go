@@ -162,9 +162,9 @@ func TestFP16Scale(t *testing.T) {
 	}
 }
 
-// TestScaleSavesTheSmall verifies that the scale preserves a gradient far below the range of
+// TestScaleKeepsSmall verifies that the scale preserves a gradient far below the range of
 // binary16.
-func TestScaleSavesTheSmall(t *testing.T) {
+func TestScaleKeepsSmall(t *testing.T) {
 	src := []float32{3e-20, -1.5e-20}
 	for i, v := range through(t, FP16, src) {
 		if !(math.Abs(float64(v/src[i])-1) <= 0x1p-11) {

@@ -19,22 +19,22 @@ import (
 )
 
 // Own returns the number of cores that this process may use, at least 1.
-func Own() int { return limited(Bound(), Quota(os.ReadFile)) }
+func Own() int { return withinQuota(Affinity(), Quota(os.ReadFile)) }
 
-// Bound returns the number of cores in this process's affinity, by default all of the machine.
-func Bound() int { return runtime.NumCPU() }
+// Affinity returns the number of cores in this process's affinity, by default all of the machine.
+func Affinity() int { return runtime.NumCPU() }
 
-// Limited returns n, or the quota if that is less.
-func Limited(n int) int { return limited(n, Quota(os.ReadFile)) }
+// WithinQuota returns n, or the quota if that is less.
+func WithinQuota(n int) int { return withinQuota(n, Quota(os.ReadFile)) }
 
-func limited(n int, quota float64) int {
+func withinQuota(n int, quota float64) int {
 	if quota <= 0 {
 		return n
 	}
 	return min(n, int(math.Ceil(min(quota, math.MaxInt32))))
 }
 
-// Each returns the number of cores for each of workers on this host, as one of them sees it: an
+// PerWorker returns the number of cores for each of workers on this host, as one of them sees it: an
 // even part of the cores that they have together, but no more than its own affinity. 0 means
 // that there are more workers than cores.
 //
@@ -44,15 +44,15 @@ func limited(n int, quota float64) int {
 // Where a launcher has bound each worker to cores of its own (mpirun, srun), these cores are its
 // part already. Dividing them again would leave most of the machine idle. Workers with the same
 // affinity divide its cores.
-func Each(workers, together int) int {
-	return each(workers, Bound(), together, online(), Quota(os.ReadFile))
+func PerWorker(workers, together int) int {
+	return perWorker(workers, Affinity(), together, online(), Quota(os.ReadFile))
 }
 
-func each(workers, own, together, online int, quota float64) int {
+func perWorker(workers, own, together, online int, quota float64) int {
 	if together <= 0 {
 		together = max(own, online)
 	}
-	return min(limited(own, quota), limited(together, quota)/max(workers, 1))
+	return min(withinQuota(own, quota), withinQuota(together, quota)/max(workers, 1))
 }
 
 // online returns the number of cores of the machine, or 0 if it is unknown, as on other systems
@@ -88,7 +88,7 @@ func countCores(list string) int {
 // limit. read is os.ReadFile except in tests.
 func Quota(read func(string) ([]byte, error)) float64 {
 	least := v1Quota(read)
-	for at := Group(read); ; at = at[:strings.LastIndexByte(at, '/')] {
+	for at := GroupPath(read); ; at = at[:strings.LastIndexByte(at, '/')] {
 		text, err := read("/sys/fs/cgroup" + at + "/cpu.max")
 		if q := ratio(string(text)); err == nil && q > 0 && (least == 0 || q < least) {
 			least = q
@@ -118,8 +118,8 @@ func ratio(text string) float64 {
 	return quota / period
 }
 
-// Group returns the path of this process's cgroup v2, such as "/a/b"; "" is the root.
-func Group(read func(string) ([]byte, error)) string {
+// GroupPath returns the path of this process's cgroup v2, such as "/a/b"; "" is the root.
+func GroupPath(read func(string) ([]byte, error)) string {
 	text, _ := read("/proc/self/cgroup")
 	for l := range strings.Lines(string(text)) {
 		if path, ok := strings.CutPrefix(strings.TrimSpace(l), "0::"); ok && strings.HasPrefix(path, "/") && !strings.Contains(path, "..") {

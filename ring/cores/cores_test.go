@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestEach verifies that workers bound to cores of their own use all of these, and that other
+// TestPerWorker verifies that workers bound to cores of their own use all of these, and that other
 // workers take no more than their part of the machine.
-func TestEach(t *testing.T) {
+func TestPerWorker(t *testing.T) {
 	for _, tt := range []struct{ workers, own, together, want int }{
 		{1, 8, 8, 8},
 		{4, 8, 8, 2},
@@ -24,14 +24,14 @@ func TestEach(t *testing.T) {
 		{4, 4, 4, 1},    // taskset: four cores for all of them
 	} {
 		t.Run(fmt.Sprintf("workers=%d/own=%d/together=%d", tt.workers, tt.own, tt.together), func(t *testing.T) {
-			if got := each(tt.workers, tt.own, tt.together, 0, 0); got != tt.want {
+			if got := perWorker(tt.workers, tt.own, tt.together, 0, 0); got != tt.want {
 				t.Errorf("%d cores each, want %d", got, tt.want)
 			}
 		})
 	}
 	own := Own()
 	for _, tt := range []struct{ workers, together, want int }{{1, 0, own}, {1, own, own}, {2, 2 * own, own}, {2, own, own / 2}, {own, own, 1}} {
-		if got := Each(tt.workers, tt.together); got != tt.want {
+		if got := PerWorker(tt.workers, tt.together); got != tt.want {
 			t.Errorf("%d workers with %d cores together have %d each, want %d of the %d of this one", tt.workers, tt.together, got, tt.want, own)
 		}
 	}
@@ -76,7 +76,7 @@ func TestQuota(t *testing.T) {
 		{2, 64, 64, 64, 0.5, 0},
 		{2, 2, 4, 64, 8, 2},
 	} {
-		if got := each(tt.workers, tt.own, tt.together, tt.online, tt.quota); got != tt.want {
+		if got := perWorker(tt.workers, tt.own, tt.together, tt.online, tt.quota); got != tt.want {
 			t.Errorf("%d workers with a quota of %v: %d cores each, want %d", tt.workers, tt.quota, got, tt.want)
 		}
 	}

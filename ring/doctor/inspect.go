@@ -15,7 +15,7 @@ type Write struct{ Key, Path string }
 // job writes to. kernels are the kernel sets of the process in ascending order. [Examine] sets
 // rank and address.
 func Inspect(version string, kernels []string, writes []Write) Host {
-	h := Host{Version: version, Kernels: kernels[len(kernels)-1], Sets: kernels, Cores: cores.Bound(), Disks: []Disk{}}
+	h := Host{Version: version, Kernels: kernels[len(kernels)-1], Sets: kernels, Cores: cores.Affinity(), Disks: []Disk{}}
 	h.limits()
 	for _, w := range writes {
 		h.Disks = append(h.Disks, inspectDisk(w))

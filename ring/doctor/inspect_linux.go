@@ -11,7 +11,7 @@ import (
 func (h *Host) limits() {
 	h.OpenFiles, h.Locked = resource(unix.RLIMIT_NOFILE), resource(unix.RLIMIT_MEMLOCK)
 	g := limits.ControlGroup(os.ReadFile)
-	h.Tasks = limits.Least(resource(unix.RLIMIT_NPROC), g.Tasks)
+	h.Tasks = limits.Stricter(resource(unix.RLIMIT_NPROC), g.Tasks)
 	if os.Geteuid() == 0 {
 		h.Tasks = g.Tasks // root is exempt from the user's limit
 	}

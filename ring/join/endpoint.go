@@ -96,7 +96,7 @@ func openWorkerEndpoint(p place.Place, c Config) (*endpoint, error) {
 // isOf says whose the port is, to who asks it: a worker's, as far as it knows its
 // place by now.
 func (h *endpoint) setOwner(jobID string, rank int) {
-	h.port.Tell(func() port.Owner { return port.Owner{JobID: jobID, Rank: rank} })
+	h.port.SetOwner(func() port.Owner { return port.Owner{JobID: jobID, Rank: rank} })
 }
 
 // hold adds the rendezvous.

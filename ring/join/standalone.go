@@ -108,7 +108,7 @@ func ServeStandalone(c StandaloneConfig) (*Standalone, error) {
 	} else {
 		h.serveJob(d, served)
 	}
-	h.port.Tell(h.standaloneOwner)
+	h.port.SetOwner(h.standaloneOwner)
 	h.start()
 	return &Standalone{Server: h.server, endpoint: h, size: c.WorldSize, givenUp: given, refusals: kept}, nil
 }

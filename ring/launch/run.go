@@ -257,7 +257,7 @@ func (l *launcher) resetTimer(timer *time.Timer, expires time.Time) {
 	if due.IsZero() {
 		due = l.nextRestart() // a course that has something to do lets nobody start
 	}
-	wait := awake.Every
+	wait := awake.ReadInterval
 	for _, at := range []time.Time{due, expires} {
 		if !at.IsZero() {
 			wait = min(wait, at.Sub(l.now()))

@@ -11,9 +11,9 @@ import (
 	"ringtrain/ring/cores"
 )
 
-// Group has the limits of control groups: the strictest of this process's own group and those
+// Limits has the limits of control groups: the strictest of this process's own group and those
 // above it. −1: no limit.
-type Group struct {
+type Limits struct {
 	Tasks  int64
 	Memory int64 // bytes
 	Used   int64 // bytes of Memory, without cached file pages, which the kernel reclaims
@@ -22,8 +22,8 @@ type Group struct {
 
 // ControlGroup reads the limits of cgroup v2, or those of v1 where the container's own group is
 // mounted as the root of each hierarchy. read is os.ReadFile except in tests.
-func ControlGroup(read func(string) ([]byte, error)) Group {
-	g := Group{Tasks: -1, Memory: -1, Cores: -1}
+func ControlGroup(read func(string) ([]byte, error)) Limits {
+	g := Limits{Tasks: -1, Memory: -1, Cores: -1}
 	if q := cores.Quota(read); q > 0 {
 		g.Cores = q
 	}
@@ -35,8 +35,8 @@ func ControlGroup(read func(string) ([]byte, error)) Group {
 		}
 		return n
 	}
-	for at := cores.Group(read); ; at = at[:strings.LastIndexByte(at, '/')] {
-		g.Tasks = Least(g.Tasks, number(at+"/pids.max"))
+	for at := cores.GroupPath(read); ; at = at[:strings.LastIndexByte(at, '/')] {
+		g.Tasks = Stricter(g.Tasks, number(at+"/pids.max"))
 		if most := number(at + "/memory.max"); most > 0 && (g.Memory < 0 || most < g.Memory) {
 			g.Memory, g.Used = most, used(number(at+"/memory.current"), read, at+"/memory.stat", "inactive_file")
 		}
@@ -44,7 +44,7 @@ func ControlGroup(read func(string) ([]byte, error)) Group {
 			break
 		}
 	}
-	g.Tasks = Least(g.Tasks, number("/pids/pids.max"))
+	g.Tasks = Stricter(g.Tasks, number("/pids/pids.max"))
 	if most := number("/memory/memory.limit_in_bytes"); g.Memory < 0 && most > 0 {
 		g.Memory, g.Used = most, used(number("/memory/memory.usage_in_bytes"), read, "/memory/memory.stat", "total_inactive_file")
 	}
@@ -64,8 +64,8 @@ func used(all int64, read func(string) ([]byte, error), name, line string) int64
 	return max(all, 0)
 }
 
-// Least returns the stricter of two limits. A value of 0 or less is no limit.
-func Least(a, b int64) int64 {
+// Stricter returns the stricter of two limits. A value of 0 or less is no limit.
+func Stricter(a, b int64) int64 {
 	if a <= 0 || b > 0 && b < a {
 		return b
 	}

@@ -19,11 +19,11 @@ func (f files) read(name string) ([]byte, error) {
 // TestControlGroup verifies that the limits of this process's group, of those above it and, in
 // a container, of the root are found.
 func TestControlGroup(t *testing.T) {
-	none := Group{Tasks: -1, Memory: -1, Cores: -1}
+	none := Limits{Tasks: -1, Memory: -1, Cores: -1}
 	tests := []struct {
 		name  string
 		files files
-		want  Group
+		want  Limits
 	}{
 		{"none", files{}, none},
 		{"v2 without limits", files{"/proc/self/cgroup": "0::/a\n", "/sys/fs/cgroup/a/pids.max": "max\n", "/sys/fs/cgroup/a/cpu.max": "max 100000\n"}, none},
@@ -31,20 +31,20 @@ func TestControlGroup(t *testing.T) {
 			"/proc/self/cgroup": "0::/a/b\n", "/sys/fs/cgroup/a/b/pids.max": "300\n", "/sys/fs/cgroup/a/pids.max": "100\n",
 			"/sys/fs/cgroup/a/memory.max": "1073741824\n", "/sys/fs/cgroup/a/memory.current": "1048576\n",
 			"/sys/fs/cgroup/a/b/memory.max": "2147483648\n", "/sys/fs/cgroup/a/b/cpu.max": "150000 100000\n",
-		}, Group{Tasks: 100, Memory: 1 << 30, Used: 1 << 20, Cores: 1.5}},
-		{"v2 in a container", files{"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/pids.max": "64\n"}, Group{Tasks: 64, Memory: -1, Cores: -1}},
+		}, Limits{Tasks: 100, Memory: 1 << 30, Used: 1 << 20, Cores: 1.5}},
+		{"v2 in a container", files{"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/pids.max": "64\n"}, Limits{Tasks: 64, Memory: -1, Cores: -1}},
 		{"v1 in a container", files{
 			"/proc/self/cgroup": "4:memory:/x\n", "/sys/fs/cgroup/pids/pids.max": "64\n", "/sys/fs/cgroup/memory/memory.limit_in_bytes": "4096\n",
 			"/sys/fs/cgroup/memory/memory.usage_in_bytes": "1024\n",
-		}, Group{Tasks: 64, Memory: 4096, Used: 1024, Cores: -1}},
+		}, Limits{Tasks: 64, Memory: 4096, Used: 1024, Cores: -1}},
 		{"v2 with cached files", files{
 			"/sys/fs/cgroup/memory.max": "4096\n", "/sys/fs/cgroup/memory.current": "4000\n",
 			"/sys/fs/cgroup/memory.stat": "anon 500\nfile 3500\ninactive_file 3000\nactive_file 500\n",
-		}, Group{Tasks: -1, Memory: 4096, Used: 1000, Cores: -1}},
+		}, Limits{Tasks: -1, Memory: 4096, Used: 1000, Cores: -1}},
 		{"v1 with cached files", files{
 			"/sys/fs/cgroup/memory/memory.limit_in_bytes": "4096\n", "/sys/fs/cgroup/memory/memory.usage_in_bytes": "4000\n",
 			"/sys/fs/cgroup/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 5000\nx\n",
-		}, Group{Tasks: -1, Memory: 4096, Used: 0, Cores: -1}},
+		}, Limits{Tasks: -1, Memory: 4096, Used: 0, Cores: -1}},
 		{"v1 without limits", files{"/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, none},
 		{"garbage", files{"/proc/self/cgroup": "0::../../etc\n0::\nx", "/sys/fs/cgroup/pids.max": "-3x", "/sys/fs/cgroup/cpu.max": "0 0"}, none},
 	}

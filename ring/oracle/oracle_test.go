@@ -80,9 +80,9 @@ func loss(t *testing.T, c codec.Codec, most float64, block int) float64 {
 	return worst
 }
 
-// TestMissingRankIsSeen verifies that a sum without one of the ranks, or with one twice, mostly
+// TestMissingRankIsDetected verifies that a sum without one of the ranks, or with one twice, mostly
 // fails the check.
-func TestMissingRankIsSeen(t *testing.T) {
+func TestMissingRankIsDetected(t *testing.T) {
 	for _, c := range codec.All() {
 		for _, p := range []int{2, 3, 8, 20, 64} {
 			t.Run(fmt.Sprintf("codec=%v/ranks=%d", c, p), func(t *testing.T) {
@@ -105,8 +105,8 @@ func TestMissingRankIsSeen(t *testing.T) {
 	}
 }
 
-// TestMisplacedIsSeen verifies that a chunk in another chunk's place fails the check.
-func TestMisplacedIsSeen(t *testing.T) {
+// TestMisplacedIsDetected verifies that a chunk in another chunk's place fails the check.
+func TestMisplacedIsDetected(t *testing.T) {
 	for _, c := range codec.All() {
 		for _, by := range []int{1, 64, 1 << 16, 1 << 21} {
 			o := New(0, 4, c)

@@ -21,7 +21,7 @@ type address struct {
 func parse(addr string) (address, error) {
 	host, ports, err := net.SplitHostPort(addr)
 	if err != nil {
-		return address{}, misspelt(addr)
+		return address{}, malformed(addr)
 	}
 	first, last, isRange := strings.Cut(ports, "-")
 	if !isRange {
@@ -30,12 +30,12 @@ func parse(addr string) (address, error) {
 	lo, err1 := strconv.ParseUint(first, 10, 16)
 	hi, err2 := strconv.ParseUint(last, 10, 16)
 	if err1 != nil || err2 != nil || lo > hi || isRange && lo == 0 {
-		return address{}, misspelt(addr)
+		return address{}, malformed(addr)
 	}
 	return address{host, uint16(lo), uint16(hi)}, nil
 }
 
-func misspelt(addr string) error {
+func malformed(addr string) error {
 	return exitcode.With(exitcode.Usage, fmt.Errorf("listen %q: want host:port or host:first-last, ports from 0 to 65535", addr))
 }
 
@@ -58,15 +58,15 @@ func (a address) listen() (net.Listener, error) {
 			return lis, nil
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
-			return nil, fmt.Errorf("listen %s: %w", a.at(port), refusal(err))
+			return nil, fmt.Errorf("listen %s: %w", a.at(port), listenError(err))
 		}
 	}
-	return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %w: %s", a, syscall.EADDRINUSE, a.holder()))
+	return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %w: %s", a, syscall.EADDRINUSE, a.ownerText()))
 }
 
-// holder returns a sentence on the program that has the port and on the remedy. A person who
+// ownerText returns a sentence on the program that has the port and on the remedy. A person who
 // would stop this program must know whether it is a rank of the same job.
-func (a address) holder() string {
+func (a address) ownerText() string {
 	if a.lo != a.hi {
 		return "other programs have all of these ports; give others"
 	}
@@ -90,9 +90,9 @@ func (a address) holder() string {
 // maxShown bounds the characters of a job id in a message.
 const maxShown = 80
 
-// refusal removes the address that package net repeats. An address that can never work on this
+// listenError removes the address that package net repeats. An address that can never work on this
 // host is a usage error.
-func refusal(err error) error {
+func listenError(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}

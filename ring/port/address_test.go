@@ -123,7 +123,7 @@ func TestHolder(t *testing.T) {
 			}
 			defer p.Close()
 			if tt.owner != nil {
-				p.Tell(func() Owner { return *tt.owner })
+				p.SetOwner(func() Owner { return *tt.owner })
 			}
 			_, err = Listen(p.Addr())
 			if want := "listen " + p.Addr() + ": address already in use: " + tt.want; exitcode.Of(err) != exitcode.Retry || fmt.Sprint(err) != want {

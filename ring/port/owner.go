@@ -39,13 +39,13 @@ type Owner struct {
 	Rank       int    // of the worker; -1: not known yet, or no worker
 }
 
-// askTime bounds the wait for an answer from a process on this host.
-const askTime = 300 * time.Millisecond
+// askTimeout bounds the wait for an answer from a process on this host.
+const askTimeout = 300 * time.Millisecond
 
 // ask returns the owner of the port at addr. It returns false if there is no answer: the port
 // belongs to another program, or to a stopped process.
 func ask(addr string) (Owner, bool) {
-	until := time.Now().Add(askTime)
+	until := time.Now().Add(askTimeout)
 	d := net.Dialer{Deadline: until}
 	c, err := d.Dial("tcp", addr)
 	if err != nil {

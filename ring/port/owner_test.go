@@ -77,10 +77,10 @@ func FuzzParseAnswer(f *testing.F) {
 	})
 }
 
-// TestTell verifies that a query gets the present owner and is closed, and that a port without
+// TestSetOwner verifies that a query gets the present owner and is closed, and that a port without
 // an owner does not answer.
-func TestTell(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
+func TestSetOwner(t *testing.T) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
 		ask := func() []byte {
 			start := time.Now()
 			said, err := io.ReadAll(l.dial(t, Question))
@@ -93,7 +93,7 @@ func TestTell(t *testing.T) {
 			t.Errorf("a port that was told nothing says %q", said)
 		}
 		for _, want := range []Owner{{Rank: 3}, {JobID: "mnist-7", Rank: 3}} {
-			p.Tell(func() Owner { return want })
+			p.SetOwner(func() Owner { return want })
 			if got, ok := ParseAnswer(ask()); got != want || !ok {
 				t.Errorf("the port says %+v, %v, want %+v", got, ok, want)
 			}
@@ -104,15 +104,15 @@ func TestTell(t *testing.T) {
 // TestSlowAskers verifies that a connection that does not take its answer is closed after 5 s,
 // counts as pending, and does not delay Close.
 func TestSlowAskers(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
-		p.Tell(func() Owner { return Owner{Rank: 3} })
-		for range maxUnknown {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
+		p.SetOwner(func() Owner { return Owner{Rank: 3} })
+		for range maxPending {
 			l.dial(t, Question)
 		}
 		if got := closedAfter(l.dial(t, "")); got != 0 {
 			t.Errorf("number 257 was closed after %v, want at once", got)
 		}
-		time.Sleep(showTimeout)
+		time.Sleep(kindTimeout)
 		synctest.Wait()
 		l.dial(t, magicLink)
 		if _, err := p.Links().Accept(); err != nil {

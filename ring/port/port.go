@@ -11,8 +11,8 @@ import (
 
 // The limits on pending connections.
 const (
-	maxUnknown  = 256
-	showTimeout = 5 * time.Second
+	maxPending  = 256
+	kindTimeout = 5 * time.Second
 )
 
 // magicBytes is the number of bytes that name the kind of a connection.
@@ -29,8 +29,8 @@ const (
 type Port struct {
 	lis         net.Listener
 	grpc, links *queue
-	unknown     *crowd
-	whose       atomic.Pointer[func() Owner] // nil: queries are not answered
+	pending     *pendingConns
+	owner       atomic.Pointer[func() Owner] // nil: queries are not answered
 	done        chan struct{}                // closed by Close
 	closing     sync.Once
 	running     sync.WaitGroup
@@ -60,7 +60,7 @@ func serve(lis net.Listener) *Port {
 		lis:     lis,
 		grpc:    newQueue(lis.Addr()),
 		links:   newQueue(lis.Addr()),
-		unknown: newCrowd(maxUnknown),
+		pending: newPendingConns(maxPending),
 		done:    make(chan struct{}),
 	}
 	p.running.Go(p.acceptAll)
@@ -80,9 +80,9 @@ func (p *Port) GRPC() net.Listener { return p.grpc }
 // closed.
 func (p *Port) Links() net.Listener { return p.links }
 
-// Tell sets the function that returns the owner of p for queries. It is called once for each
+// SetOwner sets the function that returns the owner of p for queries. It is called once for each
 // query, from several goroutines, and should not block. It may be replaced.
-func (p *Port) Tell(whose func() Owner) { p.whose.Store(&whose) }
+func (p *Port) SetOwner(whose func() Owner) { p.owner.Store(&whose) }
 
 // Close stops listening and closes all connections that Accept has not returned. Accept of both
 // listeners returns net.ErrClosed from now on. When Close returns, all goroutines of p have
@@ -92,7 +92,7 @@ func (p *Port) Close() error {
 	p.closing.Do(func() {
 		close(p.done)
 		err = p.lis.Close()
-		p.unknown.disperse()
+		p.pending.closeAll()
 	})
 	p.running.Wait()
 	return errors.Join(err, p.grpc.Close(), p.links.Close())
@@ -105,11 +105,11 @@ func (p *Port) acceptAll() {
 		switch {
 		case err == nil:
 			pause = 0
-			if !p.unknown.enter(c) {
+			if !p.pending.add(c) {
 				c.Close()
 				continue
 			}
-			p.running.Go(func() { p.sort(c) })
+			p.running.Go(func() { p.dispatch(c) })
 		case errors.Is(err, net.ErrClosed):
 			return
 		default: // most likely out of file descriptors, which passes
@@ -123,17 +123,17 @@ func (p *Port) acceptAll() {
 	}
 }
 
-// sort reads the first bytes of c and passes it to the queue of its kind. A query stays pending
+// dispatch reads the first bytes of c and passes it to the queue of its kind. A query stays pending
 // until it is answered.
-func (p *Port) sort(c net.Conn) {
+func (p *Port) dispatch(c net.Conn) {
 	s := &Conn{Conn: c}
-	c.SetDeadline(time.Now().Add(showTimeout))
+	c.SetDeadline(time.Now().Add(kindTimeout))
 	_, err := io.ReadFull(c, s.head[:])
 	if err == nil && string(s.head[:]) == Question {
 		p.answer(c)
 	}
 	c.SetDeadline(time.Time{})
-	if !p.unknown.leave(c) || err != nil {
+	if !p.pending.remove(c) || err != nil {
 		c.Close()
 		return
 	}
@@ -149,7 +149,7 @@ func (p *Port) sort(c net.Conn) {
 
 // answer sends the owner of p. It ignores errors: the client may ask again.
 func (p *Port) answer(c net.Conn) {
-	if whose := p.whose.Load(); whose != nil {
+	if whose := p.owner.Load(); whose != nil {
 		c.Write(appendAnswer(nil, (*whose)()))
 	}
 }

@@ -15,19 +15,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pipes is a listener in memory for a synctest bubble.
-type pipes struct {
+// memListener is a listener in memory for a synctest bubble.
+type memListener struct {
 	conns chan net.Conn
 	done  chan struct{}
 	close sync.Once
 	errs  chan error // errors for Accept to return
 }
 
-func newPipes() *pipes {
-	return &pipes{conns: make(chan net.Conn), done: make(chan struct{}), errs: make(chan error)}
+func newMemListener() *memListener {
+	return &memListener{conns: make(chan net.Conn), done: make(chan struct{}), errs: make(chan error)}
 }
 
-func (l *pipes) Accept() (net.Conn, error) {
+func (l *memListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
 		return c, nil
@@ -38,15 +38,15 @@ func (l *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *pipes) Close() error {
+func (l *memListener) Close() error {
 	l.close.Do(func() { close(l.done) })
 	return nil
 }
 
-func (l *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7} }
+func (l *memListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7} }
 
 // dial connects and sends a text.
-func (l *pipes) dial(t *testing.T, say string) net.Conn {
+func (l *memListener) dial(t *testing.T, say string) net.Conn {
 	t.Helper()
 	near, far := net.Pipe()
 	l.conns <- far
@@ -62,10 +62,10 @@ func closedAfter(c net.Conn) time.Duration {
 }
 
 // inBubble runs test with a port on an in-memory listener and a fake clock.
-func inBubble(t *testing.T, test func(t *testing.T, l *pipes, p *Port)) {
+func inBubble(t *testing.T, test func(t *testing.T, l *memListener, p *Port)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		l := newPipes()
+		l := newMemListener()
 		p := serve(l)
 		defer p.Close()
 		test(t, l, p)
@@ -75,7 +75,7 @@ func inBubble(t *testing.T, test func(t *testing.T, l *pipes, p *Port)) {
 // TestKinds verifies that a connection comes out of the right listener, with the bytes that
 // name its kind.
 func TestKinds(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
 		for first, lis := range map[string]net.Listener{"PRI ": p.GRPC(), "RTL\x01": p.Links()} {
 			near, far := net.Pipe()
 			l.conns <- far
@@ -103,11 +103,11 @@ func TestKinds(t *testing.T) {
 // TestStrangers verifies that a connection of another kind is closed at once, and a silent one
 // after 5 s.
 func TestStrangers(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
 		tests := []struct {
 			say  string
 			want time.Duration
-		}{{"GET ", 0}, {"RTL\x02", 0}, {"RTL", showTimeout}, {"", showTimeout}}
+		}{{"GET ", 0}, {"RTL\x02", 0}, {"RTL", kindTimeout}, {"", kindTimeout}}
 		for _, tt := range tests {
 			if got := closedAfter(l.dial(t, tt.say)); got != tt.want {
 				t.Errorf("say=%q: closed after %v, want %v", tt.say, got, tt.want)
@@ -116,17 +116,17 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// TestCrowd verifies that at most 256 connections are pending, and that later connections are
+// TestPending verifies that at most 256 connections are pending, and that later connections are
 // served once these have timed out.
-func TestCrowd(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
-		for range maxUnknown {
+func TestPending(t *testing.T) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
+		for range maxPending {
 			l.dial(t, "")
 		}
 		if got := closedAfter(l.dial(t, "")); got != 0 {
 			t.Errorf("number 257 was closed after %v, want at once", got)
 		}
-		time.Sleep(showTimeout)
+		time.Sleep(kindTimeout)
 		synctest.Wait()
 		l.dial(t, magicLink)
 		if _, err := p.Links().Accept(); err != nil {
@@ -138,7 +138,7 @@ func TestCrowd(t *testing.T) {
 // TestQueue verifies that unaccepted connections of a kind are bounded, and that they do not
 // block the other kind.
 func TestQueue(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
 		for range maxQueued {
 			l.dial(t, magicHTTP2)
 		}
@@ -156,7 +156,7 @@ func TestQueue(t *testing.T) {
 // TestClose verifies that Close leaves no connection open, no Accept waiting and no goroutine
 // running: the bubble would not end.
 func TestClose(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
 		silent, queued := l.dial(t, "RT"), l.dial(t, magicLink)
 		synctest.Wait()
 		ended := make(chan error)
@@ -190,7 +190,7 @@ func TestClose(t *testing.T) {
 // TestOneKindCloses verifies that closing one kind, as a gRPC server does when it stops, does
 // not end the other.
 func TestOneKindCloses(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
 		p.GRPC().Close()
 		if got := closedAfter(l.dial(t, magicHTTP2)); got != 0 {
 			t.Errorf("closed after %v, want at once", got)
@@ -205,7 +205,7 @@ func TestOneKindCloses(t *testing.T) {
 // TestDeadline verifies that Accept follows the rules of package net, which tcplink relies on
 // to end its wait.
 func TestDeadline(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
 		q := p.Links().(*queue)
 		start := time.Now()
 		for _, wait := range []time.Duration{-time.Second, 0, 3 * time.Second} {
@@ -233,7 +233,7 @@ func TestDeadline(t *testing.T) {
 // TestAcceptFails verifies that a port that runs out of file descriptors serves again later,
 // and pauses between its attempts.
 func TestAcceptFails(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
 		start := time.Now()
 		for range 20 {
 			l.errs <- errors.New("too many open files")

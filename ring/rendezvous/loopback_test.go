@@ -165,7 +165,7 @@ func TestProbeOwner(t *testing.T) {
 	defer p.Close()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p.Tell(func() port.Owner { return tt.owner })
+			p.SetOwner(func() port.Owner { return tt.owner })
 			if got := probe(t.Context(), state.Probe{JobID: "mine", Rank: 12, Addr: p.Addr()}); got != tt.want {
 				t.Errorf("probe says %q, want %q", got, tt.want)
 			}

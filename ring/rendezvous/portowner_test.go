@@ -41,7 +41,7 @@ func TestWorkersPort(t *testing.T) {
 	at := p.Addr()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p.Tell(func() port.Owner { return tt.owner })
+			p.SetOwner(func() port.Owner { return tt.owner })
 			want := "accepted, but not our protocol"
 			if tt.want != "" {
 				want = at + " is the port of " + tt.want + ", not of a rendezvous"

@@ -12,20 +12,20 @@ import (
 type Fault struct {
 	Op      uint64 // the frame's operation
 	Segment uint32 // the frame's number in the operation
-	Do      Act
+	Kind    FaultKind
 	Change  func(f *ring.Frame) // of Corrupt: changes the frame
 	Delay   time.Duration       // of Delay: delays the frame
 }
 
-// Act is the kind of a fault.
-type Act int
+// FaultKind is the kind of a fault.
+type FaultKind int
 
 // The kinds of faults.
 const (
-	Cut     Act = iota // Send fails, since the link is broken
-	Silence            // this frame and all later ones are lost
-	Corrupt            // the frame arrives changed
-	Delay              // the frame arrives late
+	Cut     FaultKind = iota // Send fails, since the link is broken
+	Silence                  // this frame and all later ones are lost
+	Corrupt                  // the frame arrives changed
+	Delay                    // the frame arrives late
 )
 
 // ErrCut is the error of a rank whose own link a Fault has cut.
@@ -64,7 +64,7 @@ func (l *faulty) Send(ctx context.Context, frame ring.Frame) error {
 	if frame.Op != l.fault.Op || frame.Segment != l.fault.Segment {
 		return l.Link.Send(ctx, frame)
 	}
-	switch l.fault.Do {
+	switch l.fault.Kind {
 	case Cut:
 		return ErrCut
 	case Silence:

@@ -112,11 +112,11 @@ func TestFaults(t *testing.T) {
 		err   error
 	}{
 		{"none", ringtest.Fault{Op: 2}, []seen{at(0, "a"), at(1, "b"), at(2, "c")}, nil},
-		{"cut", ringtest.Fault{Op: 1, Segment: 1, Do: ringtest.Cut}, []seen{at(0, "a")}, ringtest.ErrCut},
-		{"silence", ringtest.Fault{Op: 1, Segment: 1, Do: ringtest.Silence}, []seen{at(0, "a")}, nil},
-		{"corrupt", ringtest.Fault{Op: 1, Segment: 1, Do: ringtest.Corrupt, Change: func(f *ring.Frame) { f.Payload[0] = 'x' }},
+		{"cut", ringtest.Fault{Op: 1, Segment: 1, Kind: ringtest.Cut}, []seen{at(0, "a")}, ringtest.ErrCut},
+		{"silence", ringtest.Fault{Op: 1, Segment: 1, Kind: ringtest.Silence}, []seen{at(0, "a")}, nil},
+		{"corrupt", ringtest.Fault{Op: 1, Segment: 1, Kind: ringtest.Corrupt, Change: func(f *ring.Frame) { f.Payload[0] = 'x' }},
 			[]seen{at(0, "a"), at(1, "x"), at(2, "c")}, nil},
-		{"delay", ringtest.Fault{Op: 1, Segment: 1, Do: ringtest.Delay, Delay: time.Hour},
+		{"delay", ringtest.Fault{Op: 1, Segment: 1, Kind: ringtest.Delay, Delay: time.Hour},
 			[]seen{at(0, "a"), {1, "b", time.Hour}, {2, "c", time.Hour}}, nil},
 	} {
 		t.Run("fault="+tt.name, func(t *testing.T) {

@@ -3,7 +3,7 @@
 // A process may be stopped (Ctrl-Z, SIGSTOP), and so may its machine, while clocks continue.
 // When the process continues, all its timers have expired, and it has received nothing,
 // although no peer was silent. So code that waits for peers, or bounds a long operation, reads
-// the clock at short intervals. At most Longest of the time between two readings counts; the
+// the clock at short intervals. At most MaxCounted of the time between two readings counts; the
 // rest is a pause.
 //
 // [Clock] is for code that has a ticker anyway, [Timer] for all other code.
@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// Every is the maximal interval between two readings of a Clock.
-	Every = 100 * time.Millisecond
+	// ReadInterval is the maximal interval between two readings of a Clock.
+	ReadInterval = 100 * time.Millisecond
 
-	// Longest is the part of the time between two readings that counts, at most. A
+	// MaxCounted is the part of the time between two readings that counts, at most. A
 	// process that gets no CPU for less than this is not paused.
-	Longest = 500 * time.Millisecond
+	MaxCounted = 500 * time.Millisecond
 )
 
 // Clock measures time that stands still during a pause. The zero Clock is ready.
@@ -33,13 +33,13 @@ func (c *Clock) Read(now time.Time) time.Time {
 	if c.last.IsZero() {
 		c.last, c.now = now, now
 	}
-	c.now = c.now.Add(min(now.Sub(c.last), Longest))
+	c.now = c.now.Add(min(now.Sub(c.last), MaxCounted))
 	c.last = now
 	return c.now
 }
 
-// Missed records the time now and returns the length of the pause since the last call.
-func (c *Clock) Missed(now time.Time) time.Duration {
+// Pause records the time now and returns the length of the pause since the last call.
+func (c *Clock) Pause(now time.Time) time.Duration {
 	before := c.now
 	gap := now.Sub(c.last)
 	if after := c.Read(now); !before.IsZero() {
@@ -54,12 +54,12 @@ type Timer struct {
 
 	end func()
 
-	mu      sync.Mutex // guards the fields below
-	timer   *time.Timer
-	last    time.Time
-	elapsed time.Duration
-	at      time.Duration // value of elapsed at which the timer ends
-	over    bool
+	mu       sync.Mutex // guards the fields below
+	timer    *time.Timer
+	last     time.Time
+	elapsed  time.Duration
+	deadline time.Duration // value of elapsed at which the timer ends
+	ended    bool
 }
 
 // NewTimer returns a timer that sends to C after d.
@@ -77,22 +77,22 @@ func NewTimer(d time.Duration) *Timer {
 
 // AfterFunc returns a timer that calls end after d, in a goroutine of its own.
 func AfterFunc(d time.Duration, end func()) *Timer {
-	t := &Timer{end: end, last: time.Now(), at: d}
+	t := &Timer{end: end, last: time.Now(), deadline: d}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.timer = time.AfterFunc(t.next(), t.look)
+	t.timer = time.AfterFunc(t.next(), t.tick)
 	return t
 }
 
-// look updates elapsed, and ends the timer or schedules the next reading.
-func (t *Timer) look() {
+// tick updates elapsed, and ends the timer or schedules the next reading.
+func (t *Timer) tick() {
 	t.mu.Lock()
 	t.count()
-	due := !t.over && t.elapsed >= t.at
+	due := !t.ended && t.elapsed >= t.deadline
 	switch {
 	case due:
-		t.over = true
-	case !t.over:
+		t.ended = true
+	case !t.ended:
 		t.timer.Reset(t.next())
 	}
 	t.mu.Unlock()
@@ -103,17 +103,17 @@ func (t *Timer) look() {
 
 func (t *Timer) count() {
 	now := time.Now()
-	t.elapsed += min(now.Sub(t.last), Longest)
+	t.elapsed += min(now.Sub(t.last), MaxCounted)
 	t.last = now
 }
 
-func (t *Timer) next() time.Duration { return max(min(t.at-t.elapsed, Every), 0) }
+func (t *Timer) next() time.Duration { return max(min(t.deadline-t.elapsed, ReadInterval), 0) }
 
 // Elapsed returns the time from the start of the timer to now, or to its end.
 func (t *Timer) Elapsed() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.over {
+	if !t.ended {
 		t.count()
 	}
 	return t.elapsed
@@ -123,11 +123,11 @@ func (t *Timer) Elapsed() time.Duration {
 func (t *Timer) Reset(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over {
+	if t.ended {
 		return
 	}
 	t.count()
-	t.at = t.elapsed + d
+	t.deadline = t.elapsed + d
 	t.timer.Reset(t.next())
 }
 
@@ -135,7 +135,7 @@ func (t *Timer) Reset(d time.Duration) {
 func (t *Timer) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.over = true
+	t.ended = true
 	t.timer.Stop()
 }
 

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// TestClock verifies that at most Longest of the gap between two readings counts, and that
-// Missed returns the rest.
+// TestClock verifies that at most MaxCounted of the gap between two readings counts, and that
+// Pause returns the rest.
 func TestClock(t *testing.T) {
 	var read, missed Clock
 	start := time.Unix(1000, 0)
 	for _, step := range []struct {
 		after, counts time.Duration
-	}{{0, 0}, {Every, Every}, {Longest, Longest}, {time.Hour, Longest}, {Every, Every}} {
+	}{{0, 0}, {ReadInterval, ReadInterval}, {MaxCounted, MaxCounted}, {time.Hour, MaxCounted}, {ReadInterval, ReadInterval}} {
 		start = start.Add(step.after)
 		before := read.now
 		if got := read.Read(start).Sub(before); step.after > 0 && got != step.counts {
 			t.Errorf("after %v the clock went on by %v, want %v", step.after, got, step.counts)
 		}
-		if got, want := missed.Missed(start), step.after-step.counts; got != want {
+		if got, want := missed.Pause(start), step.after-step.counts; got != want {
 			t.Errorf("after %v %v was missed, want %v", step.after, got, want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestTimerPaused(t *testing.T) {
 		a.mu.Lock()
 		a.last = a.last.Add(-time.Hour) // simulates a pause since the last reading
 		a.mu.Unlock()
-		time.Sleep(Every)
+		time.Sleep(ReadInterval)
 		if got := a.Elapsed(); got < 50*time.Second || got > 51*time.Second {
 			t.Errorf("%v have elapsed, want about 50s", got)
 		}

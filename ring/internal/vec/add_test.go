@@ -11,7 +11,7 @@ import (
 // and without assembly, and memory beside the vector must not change.
 func TestAddAgainstLoop(t *testing.T) {
 	const guard = 16
-	for n := range 3*turn + 1 {
+	for n := range 3*stride + 1 {
 		for off := range guard {
 			dst, want, src := pattern(n+2*guard, 1), pattern(n+2*guard, 1), pattern(n, 2)
 			Add(dst[off:off+n], src)

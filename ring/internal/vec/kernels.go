@@ -1,7 +1,7 @@
 package vec
 
 // stride is the number of elements that one iteration of an assembly loop processes.
-const turn = 32
+const stride = 32
 
 // Kernels returns the set of kernels that this process uses: "avx2" or "portable". It does not
 // change during the process. Ranks may have to agree on it, as on the other kernel sets, although
@@ -19,5 +19,5 @@ func bulk(n int) int {
 	if !assembly {
 		return 0
 	}
-	return n &^ (turn - 1)
+	return n &^ (stride - 1)
 }

@@ -40,7 +40,7 @@ func Share(cores []int, i, n int) []int {
 // for each core of the share, but no more than the rank's part of a CPU quota. all is the
 // number of cores of the host, ranks that of its ranks.
 func ThreadVariables(share []int, all, ranks int) []string {
-	n := strconv.Itoa(max(min(len(share), cores.Limited(all)/max(ranks, 1)), 1))
+	n := strconv.Itoa(max(min(len(share), cores.WithinQuota(all)/max(ranks, 1)), 1))
 	return []string{"GOMAXPROCS=" + n, "OMP_NUM_THREADS=" + n}
 }
 

@@ -120,7 +120,7 @@ func (g handshaker) acceptMembers(ctx context.Context) (conns []*net.UnixConn, c
 			}
 		}
 	}
-	return conns, machine.Limited(all.count()), nil
+	return conns, machine.WithinQuota(all.count()), nil
 }
 
 // serve runs the handshake of each connection in a goroutine of its own, so a silent

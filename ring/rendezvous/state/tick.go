@@ -13,7 +13,7 @@ const (
 	FirstReport        = 2 * time.Second  // from the first join, or a loss, to the first waiting report
 	reportEvery        = 5 * time.Second  // between waiting reports; ranks other than 0 get every second one
 	firstProbe         = 1 * time.Second  // early enough to give reasons for the first waiting report
-	longestPause       = awake.Longest    // the longest time without a tick that counts as silence of others
+	longestPause       = awake.MaxCounted // the longest time without a tick that counts as silence of others
 	silenceNoticeEvery = 10 * time.Second // between notices about the silence of one worker
 )
 

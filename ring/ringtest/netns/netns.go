@@ -50,8 +50,8 @@ const Network = "10.231.0.0/24"
 
 // Net is a set of hosts joined by a switch.
 type Net struct {
-	hosts []Host
-	held  []*os.File // the namespaces
+	hosts      []Host
+	namespaces []*os.File // the namespaces
 }
 
 // Host is one namespace.
@@ -93,14 +93,14 @@ func Available() error {
 // a module. Available does not detect this. A test skips.
 var ErrUnavailable = errors.New("the kernel does not allow it or lacks a module")
 
-// refusals are the kernel's messages for ErrUnavailable, as ip, tc and nsenter print them.
-var refusals = []string{
+// refusalTexts are the kernel's messages for ErrUnavailable, as ip, tc and nsenter print them.
+var refusalTexts = []string{
 	"Operation not permitted", "Permission denied", "Operation not supported", "Unknown device type", "qdisc kind is unknown", "qdisc not found",
 }
 
-// refused reports whether the output of a failed program has one of the refusals.
-func refused(output string) bool {
-	return slices.ContainsFunc(refusals, func(words string) bool { return strings.Contains(output, words) })
+// isRefusal reports whether the output of a failed program has one of the refusals.
+func isRefusal(output string) bool {
+	return slices.ContainsFunc(refusalTexts, func(words string) bool { return strings.Contains(output, words) })
 }
 
 // New makes a network. Close, or the end of this process, removes it. If the kernel refuses a
@@ -124,10 +124,10 @@ func New(ctx context.Context, c Config) (*Net, error) {
 // be called more than once.
 func (n *Net) Close() error {
 	var errs []error
-	for _, f := range n.held {
+	for _, f := range n.namespaces {
 		errs = append(errs, f.Close())
 	}
-	n.held, n.hosts = nil, nil
+	n.namespaces, n.hosts = nil, nil
 	return errors.Join(errs...)
 }
 
@@ -158,7 +158,7 @@ func (n *Net) add(addr string) (Host, error) {
 	if err != nil {
 		return Host{}, fmt.Errorf("new namespace: %w", err)
 	}
-	n.held = append(n.held, f)
+	n.namespaces = append(n.namespaces, f)
 	return Host{Addr: addr, path: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd())}, nil
 }
 
@@ -194,7 +194,7 @@ func (h Host) run(ctx context.Context, lines ...string) error {
 	for _, line := range lines {
 		argv := h.Command(strings.Fields(line)...)
 		out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
-		if said := strings.TrimSpace(string(out)); err != nil && refused(said) {
+		if said := strings.TrimSpace(string(out)); err != nil && isRefusal(said) {
 			return fmt.Errorf("%s: %w: %s", line, ErrUnavailable, said)
 		} else if err != nil {
 			return fmt.Errorf("%s: %w: %s", line, err, said)

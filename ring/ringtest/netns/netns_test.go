@@ -77,7 +77,7 @@ func TestNew(t *testing.T) {
 			t.Errorf("host %d sends through %s, want 100Mbit", i, got)
 		}
 	}
-	held := len(n.held)
+	held := len(n.namespaces)
 	if held != len(hosts)+1 {
 		t.Errorf("%d namespaces are held, want %d", held, len(hosts)+1)
 	}
@@ -102,7 +102,7 @@ func TestRefused(t *testing.T) {
 		`Illegal "rate"`: false,
 		"":               false,
 	} {
-		if got := refused(said); got != want {
+		if got := isRefusal(said); got != want {
 			t.Errorf("%q: refused is %v, want %v", said, got, want)
 		}
 	}

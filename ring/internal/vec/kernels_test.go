@@ -18,19 +18,19 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// twin is a kernel and the portable body that defines it. A kernel reads and writes x, or b
+// kernelPair is a kernel and the portable body that defines it. A kernel reads and writes x, or b
 // with width bytes an element, or both.
-type twin struct {
+type kernelPair struct {
 	name            string
 	width           int
 	kernel, defined func(x []float32, b []byte, y []float32)
 }
 
-func twins() []twin {
+func kernelPairs() []kernelPair {
 	// Scales that are not powers of two reveal a product that is not rounded before
 	// the sum. One scale makes infinities and subnormals.
 	const inexact, tiny, huge = 0.1, 0x1p-100, 0x1p100
-	all := []twin{
+	all := []kernelPair{
 		{"Sum2", 0, func(x []float32, _ []byte, y []float32) { Sum2(x, x, y) }, func(x []float32, _ []byte, y []float32) { sum(x, x, y) }},
 		{"Sum2 reversed", 0, func(x []float32, _ []byte, y []float32) { Sum2(x, y, x) }, func(x []float32, _ []byte, y []float32) { sum(x, y, x) }},
 		{"Subtract", 0, func(x []float32, _ []byte, y []float32) { Subtract(x, y) }, func(x []float32, _ []byte, y []float32) { subtract(x, y) }},
@@ -43,30 +43,30 @@ func twins() []twin {
 	}
 	for _, s := range []float32{1, inexact, tiny, huge} {
 		all = append(all,
-			twin{fmt.Sprintf("PutFP16 scale=%g", s), 2, func(x []float32, b []byte, _ []float32) { PutFP16(b, x, s) }, func(x []float32, b []byte, _ []float32) { putFP16(b, x, s) }},
-			twin{fmt.Sprintf("GetFP16 scale=%g", s), 2, func(x []float32, b []byte, _ []float32) { GetFP16(x, b, s) }, func(x []float32, b []byte, _ []float32) { getFP16(x, b, s) }},
-			twin{fmt.Sprintf("AddFP16 scale=%g", s), 2, func(x []float32, b []byte, _ []float32) { AddFP16(x, b, s) }, func(x []float32, b []byte, _ []float32) { addFP16(x, b, s) }},
+			kernelPair{fmt.Sprintf("PutFP16 scale=%g", s), 2, func(x []float32, b []byte, _ []float32) { PutFP16(b, x, s) }, func(x []float32, b []byte, _ []float32) { putFP16(b, x, s) }},
+			kernelPair{fmt.Sprintf("GetFP16 scale=%g", s), 2, func(x []float32, b []byte, _ []float32) { GetFP16(x, b, s) }, func(x []float32, b []byte, _ []float32) { getFP16(x, b, s) }},
+			kernelPair{fmt.Sprintf("AddFP16 scale=%g", s), 2, func(x []float32, b []byte, _ []float32) { AddFP16(x, b, s) }, func(x []float32, b []byte, _ []float32) { addFP16(x, b, s) }},
 		)
 	}
 	for _, s := range []float32{0, 1, inexact, tiny, huge, float32(math.NaN())} {
 		all = append(all,
-			twin{fmt.Sprintf("GetInt8 scale=%g", s), 1, func(x []float32, b []byte, _ []float32) { GetInt8(x, b, s) }, func(x []float32, b []byte, _ []float32) { getInt8(x, b, s) }},
-			twin{fmt.Sprintf("AddInt8 scale=%g", s), 1, func(x []float32, b []byte, _ []float32) { AddInt8(x, b, s) }, func(x []float32, b []byte, _ []float32) { addInt8(x, b, s) }},
+			kernelPair{fmt.Sprintf("GetInt8 scale=%g", s), 1, func(x []float32, b []byte, _ []float32) { GetInt8(x, b, s) }, func(x []float32, b []byte, _ []float32) { getInt8(x, b, s) }},
+			kernelPair{fmt.Sprintf("AddInt8 scale=%g", s), 1, func(x []float32, b []byte, _ []float32) { AddInt8(x, b, s) }, func(x []float32, b []byte, _ []float32) { addInt8(x, b, s) }},
 		)
 	}
 	return all
 }
 
-// TestTwins verifies each kernel against its portable body, at every length up to four strides
+// TestKernelsMatch verifies each kernel against its portable body, at every length up to four strides
 // and at changing alignments, on values of all kinds. Sums must not depend on the machine, and
 // memory beside a vector must not change.
-func TestTwins(t *testing.T) {
+func TestKernelsMatch(t *testing.T) {
 	needAssembly(t)
-	const longest, guard = 4*turn + 2, 8
+	const longest, guard = 4*stride + 2, 8
 	from, other := everything(longest+2*guard, 1), everything(longest+2*guard, 2)
 	raw := make([]byte, 4*(longest+2*guard))
 	putF32(raw, everything(longest+2*guard, 3))
-	for _, k := range twins() {
+	for _, k := range kernelPairs() {
 		t.Run("kernel="+k.name, func(t *testing.T) {
 			x, wantX := make([]float32, len(from)), make([]float32, len(from))
 			b, wantB := make([]byte, len(raw)), make([]byte, len(raw))
@@ -88,17 +88,17 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// TestPutInt8Twin verifies the same of PutInt8, whose codes are defined within its range
+// TestPutInt8Match verifies the same of PutInt8, whose codes are defined within its range
 // only.
-func TestPutInt8Twin(t *testing.T) {
+func TestPutInt8Match(t *testing.T) {
 	needAssembly(t)
 	var src []float32
 	for q := -127 * 8; q <= 127*8; q++ { // all ties
 		src = append(src, float32(q)/8, math.Float32frombits(math.Float32bits(float32(q)/8)+1))
 	}
 	for _, inv := range []float32{1, 0.1, 0x1p-100, 0} {
-		for n := range 4*turn + 3 {
-			for at := n; at+n < len(src); at += 4 * turn {
+		for n := range 4*stride + 3 {
+			for at := n; at+n < len(src); at += 4 * stride {
 				got, want := make([]byte, n+1), make([]byte, n+1)
 				PutInt8(got[1:], src[at:at+n], inv)
 				putInt8(want[1:], src[at:at+n], inv)
@@ -110,11 +110,11 @@ func TestPutInt8Twin(t *testing.T) {
 	}
 }
 
-// TestScanTwins verifies the same of the scans, with each special value at each position. A NaN
+// TestScansMatch verifies the same of the scans, with each special value at each position. A NaN
 // is found with its payload.
-func TestScanTwins(t *testing.T) {
+func TestScansMatch(t *testing.T) {
 	needAssembly(t)
-	for n := range 4*turn + 3 {
+	for n := range 4*stride + 3 {
 		x := pattern(n+8, uint64(n))[n%8:][:n]
 		for pos, v := range x {
 			for _, x[pos] = range specials() {
@@ -130,9 +130,9 @@ func TestScanTwins(t *testing.T) {
 	}
 }
 
-// TestHalvesOfTwins verifies the assembly for every value of both half formats, every tie between
+// TestHalvesMatch verifies the assembly for every value of both half formats, every tie between
 // two values and the floats beside the tie.
-func TestHalvesOfTwins(t *testing.T) {
+func TestHalvesMatch(t *testing.T) {
 	needAssembly(t)
 	codes := make([]byte, 2<<16)
 	for h := range 1 << 16 {

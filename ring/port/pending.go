@@ -6,18 +6,18 @@ import (
 )
 
 // pendingConns is the set of connections whose kind is not known yet.
-type crowd struct {
+type pendingConns struct {
 	mu    sync.Mutex
 	limit int
 	conns map[net.Conn]struct{} // nil after disperse
 }
 
-func newCrowd(limit int) *crowd {
-	return &crowd{limit: limit, conns: map[net.Conn]struct{}{}}
+func newPendingConns(limit int) *pendingConns {
+	return &pendingConns{limit: limit, conns: map[net.Conn]struct{}{}}
 }
 
-// enter adds c and reports whether it has: not if the set is full or closed.
-func (d *crowd) enter(c net.Conn) bool {
+// add adds c and reports whether it has: not if the set is full or closed.
+func (d *pendingConns) add(c net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.conns == nil || len(d.conns) >= d.limit {
@@ -27,16 +27,16 @@ func (d *crowd) enter(c net.Conn) bool {
 	return true
 }
 
-// leave removes c and reports whether the set is open.
-func (d *crowd) leave(c net.Conn) bool {
+// remove removes c and reports whether the set is open.
+func (d *pendingConns) remove(c net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.conns, c)
 	return d.conns != nil
 }
 
-// disperse closes all connections of the set and refuses others.
-func (d *crowd) disperse() {
+// closeAll closes all connections of the set and refuses others.
+func (d *pendingConns) closeAll() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for c := range d.conns {
