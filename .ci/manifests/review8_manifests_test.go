@@ -124,7 +124,7 @@ func TestReview8Strict(t *testing.T) {
 	}
 }
 
-// permanent has the exit codes below 128 of ringtrain (README.md, "Exit codes").
+// permanent has the exit codes below 128 of ringtrain (docs/when-it-breaks.md, "Exit codes").
 var permanent = []int32{1, 64, 65, 66, 70, 73, 74, 76, 77, 80, 81, 126, 127}
 
 // TestReview8Job verifies the failure policy of the Indexed Job: one lost rank, which

@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"ringtrain/docs"
 )
@@ -67,7 +69,7 @@ func TestDocs(t *testing.T) {
 				case block.info == "sh parse":
 					read += commandsIn(block.text)
 					parseBlock(t, page, block)
-				case block.info == "sh show", block.info == "text", block.info == "go", block.info == "", block.info == "way":
+				case block.info == "sh show", block.info == "text", block.info == "go", block.info == "yaml", block.info == "", block.info == "way":
 				case len(words) == 2 && words[0] == "yaml":
 					b.write(words[1], block.text)
 				default:
@@ -142,6 +144,60 @@ func parseWords(words []string) error {
 	}
 	_, err := sortArguments(words, cmd.flags, cmd.stop)
 	return err
+}
+
+// docLink matches a link of Markdown and its target.
+var docLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// TestDocLinks verifies that each link of the manual and of README.md leads to a file of the
+// repository, and to a heading of that file where the link names one.
+func TestDocLinks(t *testing.T) {
+	links := 0
+	for _, page := range append(docs.Names(), "../README") {
+		text := readFile(t, "../../docs/"+page+".md")
+		for _, m := range docLink.FindAllStringSubmatch(text, -1) {
+			path, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(path, "://") {
+				continue
+			}
+			file := filepath.Join("../../docs", filepath.Dir(page), path)
+			if path == "" {
+				file = "../../docs/" + page + ".md"
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Errorf("%s.md: link to %s: %v", page, m[1], err)
+				continue
+			}
+			if links++; anchor != "" && !slices.Contains(anchors(readFile(t, file)), anchor) {
+				t.Errorf("%s.md: link to %s: no such heading", page, m[1])
+			}
+		}
+	}
+	if t.Logf("%d links", links); links == 0 {
+		t.Error("no link was found")
+	}
+}
+
+// anchors returns the names of the headings of a page, as links spell them.
+func anchors(text string) []string {
+	var names []string
+	for line := range strings.Lines(text) {
+		title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")
+		if !ok || !strings.HasPrefix(line, "#") {
+			continue
+		}
+		kept := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, strings.TrimSpace(title))
+		names = append(names, kept)
+	}
+	return names
 }
 
 // TestHelpPages verifies that help prints a page of the manual, the help of a command, and

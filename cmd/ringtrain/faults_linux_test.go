@@ -125,7 +125,7 @@ func (c cell) String() string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %d |", c.fault, c.system, seconds(c.told), seconds(c.over), c.how, named, c.lines)
 }
 
-// TestFaults measures the cost of faults and prints the table of the README.
+// TestFaults measures the cost of faults and prints the table of docs/when-it-breaks.md.
 func TestFaults(t *testing.T) {
 	if os.Getenv("RINGTRAIN_FAULTS") == "" {
 		t.Skip("takes ten minutes and other launchers: set RINGTRAIN_FAULTS=1, as make faults does")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// floors lists the packages by import layer, from the bottom up. A package may import
-// only packages of lower floors. See README.md, "Map of the house".
+// floors lists the packages from the bottom up. A package may import packages
+// of lower floors only. docs/architecture.md says what each room is for.
 var floors = [][]string{
 	{"model/internal/kernel", "model/train/report", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/shelf", "ring/internal/vec", "ring/internal/awake", "ring/internal/pairwise", "ring/launch/internal/phrase", "ring/exitcode", "ring/cores", "ring/build", "docs", "input/realdata", "bench/child",
 		"ring/rendezvous/internal/sanitize", "export/savedmodel/interop"},

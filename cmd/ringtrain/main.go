@@ -1,5 +1,5 @@
 // Command ringtrain trains models on many CPU workers at once, without a parameter
-// server. README.md is its manual.
+// server. docs/ is its manual.
 //
 // The package has more than 25 files: one per command, named after the command, and one
 // per part of the command line (arguments, options, help, completion, events, signals,

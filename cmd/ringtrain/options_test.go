@@ -180,7 +180,7 @@ func TestUsage(t *testing.T) {
 }
 
 // TestClaimedDefaults verifies that --start-timeout and --lease have the defaults of the
-// README.
+// manual.
 func TestClaimedDefaults(t *testing.T) {
 	found := 0
 	for _, c := range commands() {

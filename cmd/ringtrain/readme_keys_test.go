@@ -11,11 +11,11 @@ import (
 	"ringtrain/model/job"
 )
 
-// TestReadmeKeys verifies README's tables of keys against the job: each key has its row,
+// TestReadmeKeys verifies the manual's tables of keys against the job: each key has its row,
 // each row is a key, the bold word is the default, and the listed words are those that
 // the key accepts.
 func TestReadmeKeys(t *testing.T) {
-	rows := keyRows(t, readmeSection(t, "How gradients travel", "Events"))
+	rows := keyRows(t, docSection(t, "reference", "How gradients travel")+docSection(t, "reference", "Keys of a job"))
 	defaults, documented := map[string]string{}, map[string]bool{}
 	cfg := job.Default()
 	for _, o := range append(cfg.Options(), job.Option{Key: "optimizer.learning_rates.NAME"}) {
@@ -23,7 +23,7 @@ func TestReadmeKeys(t *testing.T) {
 	}
 	for _, r := range rows {
 		if _, ok := defaults[r.key]; !ok || documented[r.key] {
-			t.Errorf("README.md: a row has %s, want a key, and each once", r.key)
+			t.Errorf("docs/reference.md: a row has %s, want a key, and each once", r.key)
 			continue
 		}
 		documented[r.key] = true
@@ -32,7 +32,7 @@ func TestReadmeKeys(t *testing.T) {
 	}
 	for key := range defaults {
 		if !documented[key] {
-			t.Errorf("README.md: no row has %s", key)
+			t.Errorf("docs/reference.md: no row has %s", key)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func keyRows(t *testing.T, text string) []keyRow {
 		}
 		values := strings.Split(strings.TrimSpace(cells[1]), "; ")
 		if len(values) != 1 && len(values) != len(names) {
-			t.Errorf("README.md: %d keys and %d values: %s", len(names), len(values), line)
+			t.Errorf("docs/reference.md: %d keys and %d values: %s", len(names), len(values), line)
 			continue
 		}
 		for _, parent := range parents {
@@ -126,17 +126,17 @@ func (r keyRow) checkDefault(t *testing.T, want string) {
 		return // the model requires another value
 	}
 	if m == nil {
-		t.Errorf("README.md: no default of %s is bold, want %s", r.key, want)
+		t.Errorf("docs/reference.md: no default of %s is bold, want %s", r.key, want)
 		return
 	}
 	cfg, err := r.loaded(m[1])
 	if err != nil {
-		t.Errorf("README.md: %s has the default %s, which is no value: %v", r.key, m[1], err)
+		t.Errorf("docs/reference.md: %s has the default %s, which is no value: %v", r.key, m[1], err)
 		return
 	}
 	for _, o := range cfg.Options() {
 		if o.Key == r.key && want != "" && o.Value != want {
-			t.Errorf("README.md: %s has the default %s, want %s", r.key, m[1], want)
+			t.Errorf("docs/reference.md: %s has the default %s, want %s", r.key, m[1], want)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (r keyRow) checkWords(t *testing.T) {
 	slices.Sort(said)
 	slices.Sort(takes)
 	if !slices.Equal(said, takes) {
-		t.Errorf("README.md: %s takes %q, want %q (%v)", r.key, said, takes, err)
+		t.Errorf("docs/reference.md: %s takes %q, want %q (%v)", r.key, said, takes, err)
 	}
 }
 
@@ -170,11 +170,11 @@ func words(list string) []string {
 	return slices.DeleteFunc(strings.Fields(list), func(w string) bool { return w == "to" || !aWord.MatchString(w) })
 }
 
-// TestReadmeLayers verifies README's table of layers against model.Layer: each kind has
+// TestReadmeLayers verifies the manual's table of layers against model.Layer: each kind has
 // its row, and the row has each option of the kind.
 func TestReadmeLayers(t *testing.T) {
 	rows := map[string]string{} // kind → options
-	for line := range strings.Lines(readmeSection(t, "Your own model", "On a cluster")) {
+	for line := range strings.Lines(docSection(t, "models", "Layers of your own")) {
 		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
 		if len(cells) != 2 || !strings.HasPrefix(line, "| `") {
 			continue
@@ -192,16 +192,16 @@ func TestReadmeLayers(t *testing.T) {
 		kind := f.Tag.Get("yaml")
 		options, ok := rows[kind]
 		if !ok {
-			t.Errorf("README.md: no row of the layers has %s", kind)
+			t.Errorf("docs/reference.md: no row of the layers has %s", kind)
 		}
 		delete(rows, kind)
 		for k := range f.Type.Elem().NumField() {
 			if option := f.Type.Elem().Field(k).Tag.Get("yaml"); !strings.Contains(options, "`"+option+"`") {
-				t.Errorf("README.md: the row of %s lacks the option %s", kind, option)
+				t.Errorf("docs/reference.md: the row of %s lacks the option %s", kind, option)
 			}
 		}
 	}
 	for kind := range rows {
-		t.Errorf("README.md: %s is no layer", kind)
+		t.Errorf("docs/reference.md: %s is no layer", kind)
 	}
 }

@@ -15,7 +15,7 @@ const Auto = "auto"
 //
 // A key is the dotted path of a field. The line "batch:" under "input:" is the key input.batch, which
 // --set input.batch=64 and the variable RINGTRAIN_INPUT_BATCH set too. The comments of the fields, here
-// and at the types of other packages, document the keys. README.md has a table of all keys.
+// and at the types of other packages, document the keys. docs/reference.md has a table of all keys.
 type Config struct {
 	Name       string                   `yaml:"name"`       // name of the job, for the user
 	Model      model.Config             `yaml:"model"`      // the model

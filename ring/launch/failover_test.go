@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// If this failed, a lost host would have another time than 5 s, as the README says, to
+// If this failed, a lost host would have another time than 5 s, as the manual says, to
 // answer again before its ranks go elsewhere.
 func TestSought(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

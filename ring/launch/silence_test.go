@@ -12,7 +12,7 @@ import (
 // If this failed, an agent that is stopped would never be named or given up, be named
 // each second, or one that lives be given up.
 func TestSilence(t *testing.T) {
-	const s = time.Second // what the README says, not what the code has
+	const s = time.Second // what the manual says, not what the code has
 	for _, tt := range []struct {
 		name  string
 		heard []time.Duration // since the beginning

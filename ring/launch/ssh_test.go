@@ -53,7 +53,7 @@ func TestSSHLine(t *testing.T) {
 	}
 }
 
-// If this failed, ssh would find out at other times than after 15 to 20 s, as the README
+// If this failed, ssh would find out at other times than after 15 to 20 s, as the manual
 // says, that the network is silent.
 func TestSSHSilence(t *testing.T) {
 	words := map[string]int{}

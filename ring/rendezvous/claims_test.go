@@ -13,7 +13,7 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// The tests of this file hold the times that the README states under "When something breaks", with
+// The tests of this file hold the times that the manual states under "When something breaks", with
 // the default settings and on the fake clock. The figures are literals: a test that took them from
 // the code would accept any.
 
