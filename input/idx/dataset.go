@@ -15,44 +15,42 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Config says how labels are read.
+// Config describes the labels and the limits.
 type Config struct {
 	Labels input.Labels
 
-	// Later leaves the pixels in the files until Load, or until a record is asked
-	// for. Headers and labels are read, and checked, by Open.
+	// Later postpones the read of the pixels until Load or the first record. Open reads
+	// and checks headers and labels.
 	Later bool
 
 	Limits input.Limits
 }
 
-// Dataset is a list of pairs of files, an [input.Dataset]. Pixels stay bytes in
-// memory.
+// Dataset is a list of pairs of files, an [input.Dataset]. Pixels are bytes in memory.
 type Dataset struct {
 	parts    []part
 	features int
-	shape    []int // of an image, nil where it has not height and width
+	shape    []int // of an image; nil without height and width
 	records  int
 	manifest []string
 }
 
-// part is one pair of files: the records from first on.
+// part is one pair of files. first is the index of its first record.
 type part struct {
 	first  int
 	images *content
-	load   func() (*input.Memory, error) // reads the pixels, once
-	labels []float32                     // nil: all are 0
+	load   func() (*input.Memory, error) // reads the pixels once
+	labels []float32                     // nil means all labels are 0
 }
 
-// Open reads pairs of files: images[i] with labels[i]. The features of a record
-// are its pixels in row-major order, each divided by 255 and rounded once to
-// float32. All of it is held in memory, a byte a pixel, from the beginning or, with
-// c.Later, from the first use on.
+// Open opens pairs of files: images[i] with labels[i]. The features of a record are its
+// pixels in row-major order, each divided by 255 and rounded once to float32. All pixels
+// are in memory, one byte each, after Open or, with c.Later, after the first use.
 //
-// It returns an error with exitcode.NoInput for a file that is missing, with
-// exitcode.BadData for a broken one, for two files of different counts and for
-// a label that c.Labels refuses, and with exitcode.Usage for unpaired files.
-// Where labels may be absent, labels may be nil: then all are 0.
+// The error is exitcode.NoInput for a missing file, exitcode.BadData for a broken one,
+// for two files of different counts and for a label that c.Labels refuses, and
+// exitcode.Usage for unpaired files. If labels may be absent, labels may be nil: then
+// all are 0.
 func Open(images, labels []string, c Config) (*Dataset, error) {
 	if labels == nil && c.Labels.Absent {
 		labels = make([]string, len(images))
@@ -109,8 +107,8 @@ func (d *Dataset) add(images, labels string, config Config) error {
 	return nil
 }
 
-// setShape takes the dimensions of a file's images. Files of equal size and other shape
-// have none together.
+// setShape sets the shape from the dimensions of a file's images. Files of equal size
+// and different shapes have no common shape.
 func (d *Dataset) setShape(dims []uint32) {
 	var shape []int
 	for _, n := range dims {
@@ -128,10 +126,11 @@ func (d *Dataset) setShape(dims []uint32) {
 	d.shape = shape
 }
 
-// Shape returns height, width and channels of the images, nil if they have none.
+// Shape returns height, width and channels of the images, or nil if they have no common
+// shape.
 func (d *Dataset) Shape() []int { return d.shape }
 
-// readLabels reads the labels of so many images, and their line of the manifest.
+// readLabels reads count labels and returns them with their line of the manifest.
 func readLabels(name, images string, count uint32, config Config) ([]float32, string, error) {
 	c, err := open(name, config.Limits, checkLabels(name))
 	if err != nil {
@@ -166,7 +165,7 @@ func checkLabels(name string) func(header) error {
 	}
 }
 
-// decodeLabels checks every label against the rule.
+// decodeLabels decodes the labels and checks each against the rule.
 func decodeLabels(name string, k kind, raw *input.Memory, rule input.Labels) ([]float32, error) {
 	labels := make([]float32, raw.Size()/k.bytes())
 	var word [4]byte
@@ -181,7 +180,7 @@ func decodeLabels(name string, k kind, raw *input.Memory, rule input.Labels) ([]
 	return labels, nil
 }
 
-// integer decodes the big-endian element at the beginning of word.
+// integer decodes the big-endian element at the start of word.
 func integer(k kind, word [4]byte) int32 {
 	switch k {
 	case kindInt8:
@@ -200,12 +199,12 @@ func (d *Dataset) Len() int { return d.records }
 // Features returns the number of pixels of an image.
 func (d *Dataset) Features() int { return d.features }
 
-// Manifest has two lines a pair: images, labels.
+// Manifest returns two lines per pair: images, labels.
 func (d *Dataset) Manifest() []string { return d.manifest }
 
-// Load reads what Open left in the files, unless it is read. It returns an error
-// with exitcode.BadData for a broken file; so does then every later call, and
-// Append. It may be called by several goroutines: all of them wait.
+// Load reads everything that Open postponed. For a broken file it returns an error with
+// exitcode.BadData, and so do all later calls and Append. Several goroutines may call
+// Load; all of them wait.
 func (d *Dataset) Load() error {
 	for i := range d.parts {
 		if _, err := d.parts[i].load(); err != nil {
@@ -215,10 +214,10 @@ func (d *Dataset) Load() error {
 	return nil
 }
 
-// InMemory is true: a file is read whole with its first record.
+// InMemory returns true: the first record of a file reads the whole file.
 func (d *Dataset) InMemory() bool { return true }
 
-// Close closes the files that are not read yet; a Load under way ends.
+// Close closes the unread files and ends a Load in progress.
 func (d *Dataset) Close() error {
 	var faults []error
 	for i := range d.parts {
@@ -229,7 +228,7 @@ func (d *Dataset) Close() error {
 	return errors.Join(faults...)
 }
 
-// Append adds image i. It fails as Load does.
+// Append adds image i. It returns the errors of Load.
 func (d *Dataset) Append(b *input.Batch, i int) error {
 	p := &d.parts[sort.Search(len(d.parts), func(k int) bool { return d.parts[k].first > i })-1]
 	held, err := p.load()

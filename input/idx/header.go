@@ -57,13 +57,13 @@ func (k kind) bytes() int64 {
 	return 0
 }
 
-// header is the beginning of a file.
+// header is the header of a file.
 type header struct {
 	kind kind
 	dims []uint32
 }
 
-// shape writes the sizes as 60000×28×28.
+// shape formats the sizes as 60000×28×28.
 func (h header) shape() string {
 	words := make([]string, len(h.dims))
 	for i, d := range h.dims {
@@ -72,8 +72,8 @@ func (h header) shape() string {
 	return strings.Join(words, "×")
 }
 
-// payload returns the bytes of count dimensions of sizes, or false where they
-// do not fit an int64.
+// payload returns the number of bytes of count elements with dimensions dims. ok is
+// false if the number overflows int64.
 func (h header) payload(dims []uint32) (int64, bool) {
 	n := h.kind.bytes()
 	for _, d := range dims {
@@ -85,7 +85,7 @@ func (h header) payload(dims []uint32) (int64, bool) {
 	return n, true
 }
 
-// readHeader reads and checks the beginning of f.
+// readHeader reads and checks the header of f.
 func readHeader(f *input.File) (header, error) {
 	var word [4]byte
 	if _, err := io.ReadFull(f, word[:]); err != nil {
@@ -104,7 +104,7 @@ func readHeader(f *input.File) (header, error) {
 	return h, nil
 }
 
-// flaw is an error about the contents of a file.
+// flaw returns an error about the content of a file.
 func flaw(name, format string, args ...any) error {
 	return exitcode.With(exitcode.BadData, fmt.Errorf("idx: %s: "+format, append([]any{name}, args...)...))
 }

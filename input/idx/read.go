@@ -9,14 +9,14 @@ import (
 	"ringtrain/input"
 )
 
-// content is an IDX file whose header is read, and whose payload comes next.
+// content is an IDX file after its header was read.
 type content struct {
 	header
 	file *input.File
 	want int64 // bytes of the payload
 }
 
-// open opens an IDX file and reads its header, which check may refuse.
+// open opens an IDX file and reads its header. check may refuse the header.
 func open(name string, limits input.Limits, check func(header) error) (*content, error) {
 	f, err := input.OpenFile(name, limits)
 	if err != nil {
@@ -48,13 +48,13 @@ func (c *content) readHeader(check func(header) error) (err error) {
 	return nil
 }
 
-// line is the file's line of the manifest.
+// line returns the file's line of the manifest.
 func (c *content) line() string {
 	return fmt.Sprintf("%s %d %d", filepath.Base(c.file.Name), c.file.Bytes, c.dims[0])
 }
 
-// read holds the payload, which has exactly the length that the header says, and
-// closes the file. It is called once.
+// read reads the payload, which must have exactly the declared length, and closes the
+// file. It is called once.
 func (c *content) read() (*input.Memory, error) {
 	f := c.file
 	defer f.Close()
@@ -63,10 +63,10 @@ func (c *content) read() (*input.Memory, error) {
 	have := held.Size()
 	if err == nil && have == c.want {
 		var rest int64
-		rest, err = io.Copy(io.Discard, f) // reads the checksum of gzip, too
+		rest, err = io.Copy(io.Discard, f) // also verifies the checksum of gzip
 		have += rest
 	}
-	f.Reader = nil // its buffers are not needed any more
+	f.Reader = nil // release its buffers
 	if err != nil && (have >= c.want || !errors.Is(err, io.ErrUnexpectedEOF)) {
 		return nil, input.ReadError(f.Name, err)
 	}

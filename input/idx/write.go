@@ -8,9 +8,9 @@ import (
 	"ringtrain/input"
 )
 
-// WriteImages writes count images, each of the shape given, from pixels, which
-// holds them one after another. The file is gzip if its name ends in .gz, and
-// appears whole or not at all. It panics if a length does not match the shape.
+// WriteImages writes consecutive images of the given shape from pixels. The file is gzip
+// if its name ends in .gz, and appears complete or not at all. WriteImages panics if the
+// length of pixels does not match the shape.
 func WriteImages(name string, overwrite bool, pixels []byte, shape ...int) error {
 	each := 1
 	for _, d := range shape {
@@ -22,7 +22,7 @@ func WriteImages(name string, overwrite bool, pixels []byte, shape ...int) error
 	return write(name, overwrite, pixels, append([]int{len(pixels) / each}, shape...))
 }
 
-// WriteLabels writes labels of a byte each, as WriteImages does.
+// WriteLabels writes labels of one byte each, as WriteImages does.
 func WriteLabels(name string, overwrite bool, labels []byte) error {
 	return write(name, overwrite, labels, []int{len(labels)})
 }

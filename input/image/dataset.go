@@ -14,19 +14,19 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Config says what becomes of images.
+// Config describes the conversion of images.
 type Config struct {
 	Shape  Shape
-	Resize int // pixels of the shorter side before the centre is cropped; 0: as few as cover the shape
+	Resize int // pixels of the shorter side before the crop; 0: the minimum that covers the shape
 
-	// Names are the classes in their order, as the training records have them; nil:
-	// those of the folder, sorted.
+	// Names are the classes of the training records in order; nil means those of the
+	// folder, sorted.
 	Names []string
 
-	Limits input.Limits // of what a file decodes to
+	Limits input.Limits // limits of the decoded size
 }
 
-// Check returns what is wrong with the shape and the size.
+// Check returns the errors of the shape and the size.
 func (c Config) Check() error {
 	var faults []error
 	s := c.Shape
@@ -43,7 +43,7 @@ func (c Config) Check() error {
 // maxSide bounds the sides of records, in pixels.
 const maxSide = 1 << 14
 
-// Dataset is the images of a folder, an [input.Dataset].
+// Dataset has the images of a folder. It is an [input.Dataset].
 type Dataset struct {
 	config  Config
 	classes []class // by name
@@ -51,14 +51,14 @@ type Dataset struct {
 	records int
 
 	lock sync.Mutex
-	free []*scratch // of readers that are done
+	free []*scratch // memory of finished readers
 }
 
-// Open lists the images of a folder, class by class. Images are read and decoded by
-// Append and AppendAll.
+// Open lists the images of a folder, class by class. Append and AppendAll read and
+// decode images.
 //
-// Errors name the file or folder. Codes: exitcode.NoInput for a folder that is missing,
-// exitcode.BadData for one that holds something else, exitcode.Usage for c.
+// Errors name the file or folder. The code is exitcode.NoInput for a missing folder,
+// exitcode.BadData for an unexpected content, exitcode.Usage for c.
 func Open(folder string, c Config) (*Dataset, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -98,14 +98,15 @@ func newDataset(c Config, classes []class) *Dataset {
 // Len returns the number of images.
 func (d *Dataset) Len() int { return d.records }
 
-// Features returns the values of a record.
+// Features returns the number of values of a record.
 func (d *Dataset) Features() int { return d.config.Shape.Pixels() }
 
-// ClassNames returns the names of the classes, by label; nil where nobody knows them.
+// ClassNames returns the names of the classes by label, nil if they are unknown.
 func (d *Dataset) ClassNames() []string { return d.names }
 
-// Manifest has a line a class, "name bytes images sum", the sum being that of the names
-// and sizes of its files; one line for all where there are more than 64.
+// Manifest returns one line per class, "name bytes images sum", with the checksum of the
+// names and sizes of its files. If there are more than 64 classes, it returns one line
+// for all.
 func (d *Dataset) Manifest() []string { return manifest(d.classes) }
 
 // Close does nothing: no file stays open.
@@ -127,9 +128,8 @@ func (d *Dataset) Append(b *input.Batch, i int) error {
 	return s.read(d, b.DenseRow(d.Features()), file)
 }
 
-// AppendAll adds the images of records, in that order. It decodes as many at once as
-// there are processors for Go to run on. The error is that of the first of records that
-// has one.
+// AppendAll adds the images of records in order. It decodes GOMAXPROCS images in
+// parallel. It returns the error of the first bad record.
 func (d *Dataset) AppendAll(b *input.Batch, records []int) error {
 	workers := min(runtime.GOMAXPROCS(0), len(records))
 	rows := make([][]float32, len(records))
@@ -152,7 +152,7 @@ func (d *Dataset) AppendAll(b *input.Batch, records []int) error {
 			for k := next.Add(1) - 1; k < int64(len(records)); k = next.Add(1) - 1 {
 				file, _ := d.place(records[k])
 				if faults[k] = s.read(d, rows[k], file); faults[k] != nil {
-					next.Store(int64(len(records))) // those before it are under way
+					next.Store(int64(len(records))) // the records before are in progress
 				}
 			}
 		})
@@ -191,7 +191,7 @@ func (d *Dataset) release(s *scratch) {
 	d.free = append(d.free, s)
 }
 
-// read replaces row by the image in a file.
+// read sets row to the image in a file.
 func (s *scratch) read(d *Dataset, row []float32, name string) error {
 	var err error
 	if s.file, err = readFile(s.file[:0], name); err != nil {

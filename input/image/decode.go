@@ -15,13 +15,13 @@ import (
 
 var errFormat = errors.New("is neither PNG nor JPEG by its first bytes")
 
-// format is how files of one kind are decoded.
+// format has the decoders of one kind of files.
 type format struct {
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
 }
 
-// formatOf tells the format by the first bytes of a file.
+// formatOf detects the format from the first bytes of a file.
 func formatOf(file []byte) (format, error) {
 	switch {
 	case bytes.HasPrefix(file, []byte("\x89PNG\r\n\x1a\n")):
@@ -32,10 +32,10 @@ func formatOf(file []byte) (format, error) {
 	return format{}, errFormat
 }
 
-// maxDecoded bounds the sides of images, in pixels: JPEG has no longer ones.
+// maxDecoded is the maximum side of an image in pixels, that of JPEG.
 const maxDecoded = 1<<16 - 1
 
-// decode decodes a file of so many bytes, if what its header says is within the limits.
+// decode decodes a file if its header is within the limits.
 func decode(file []byte, limits input.Limits) (image.Image, error) {
 	f, err := formatOf(file)
 	if err != nil {
@@ -55,7 +55,7 @@ func decode(file []byte, limits input.Limits) (image.Image, error) {
 	return m, ended(err)
 }
 
-// pixelBytes is what a decoded pixel takes.
+// pixelBytes returns the size of a decoded pixel.
 func pixelBytes(m color.Model) int64 {
 	switch m {
 	case color.GrayModel:
@@ -68,7 +68,7 @@ func pixelBytes(m color.Model) int64 {
 	return 4
 }
 
-// ended says in words that a file is cut.
+// ended replaces the errors of a truncated file by a clear one.
 func ended(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return errors.New("file ends early")

@@ -4,37 +4,37 @@
 //	train/cat/b.jpg
 //	train/dog/1.jpeg     class 1: "dog"
 //
-// Files are images by their names, .png, .jpg or .jpeg in any case, and PNG or JPEG by
-// their first bytes. What begins with a dot is passed over, and so is a file beside the
-// folders of the classes, unless it is named as an image. Any other file in a class, and
-// a folder in it, is refused: otherwise half of the images, .webp perhaps, would be left out
-// without a word.
+// The names of images end in .png, .jpg or .jpeg in any case; the first bytes of a file
+// decide between PNG and JPEG. Names that begin with a dot are ignored, and so are files
+// beside the folders of the classes, unless they have the name of an image. Any other
+// file or folder in a class is an error: otherwise images of an unsupported format, such
+// as .webp, would silently be missing.
 //
 // # From a file to a record
 //
 //	decode ─► 1 or 3 channels ─► resize ─► crop the centre ─► /255
 //
-// The shape of a record is [height, width, channels]. An image of other size is brought to
-// a size whose shorter side is Config.Resize, or to the smallest that covers the shape;
-// then its centre is cropped. The longer side is rounded down, and an odd pixel
-// too many is cut off at the right or the bottom. Both sizes keep the image's proportions,
-// so nothing is stretched.
+// The shape of a record is [height, width, channels]. An image of another size is
+// resized so that its shorter side is Config.Resize, or to the smallest size that covers
+// the shape. Then its centre is cropped. The longer side is rounded down, and an odd
+// surplus pixel is removed at the right or the bottom. Resizing keeps the proportions.
 //
 // Resizing is bilinear with a filter that grows with the reduction (a triangle that
-// covers all pixels that an output pixel stands for), across and then down, in integers,
-// rounded to 8 bits in between: the arithmetic of Pillow's BILINEAR, which torchvision's
-// Resize uses; results are within 1 level of 255. TensorFlow's tf.image.resize does it with antialias=True alone.
+// covers all source pixels of an output pixel), horizontally and then vertically, in
+// integers, rounded to 8 bits in between. This is the arithmetic of Pillow's BILINEAR,
+// which torchvision's Resize uses; results are within 1 level of 255. TensorFlow's
+// tf.image.resize does the same with antialias=True only.
 //
-// One channel of a colour PNG is its luma, (299·R + 587·G + 114·B)/1000; that of a JPEG is
-// its Y. Three of a grey image are equal. Transparency is dropped, 16 bits are cut to
-// 8, and EXIF's orientation is passed over: as in TensorFlow's decoders. JPEGs differ from
-// other decoders' by a few levels of 255, more at edges of colour, which are upsampled
-// differently.
+// One channel of a colour PNG is its luma, (299·R + 587·G + 114·B)/1000; that of a JPEG
+// is its Y. The three channels of a grey image are equal. As in TensorFlow's decoders,
+// transparency is dropped, 16 bits are truncated to 8, and the EXIF orientation is
+// ignored. JPEGs differ from other decoders' by a few levels of 255, more at colour
+// edges, which are upsampled differently.
 //
 // # Memory
 //
-// An image is decoded when a batch wants it, by as many goroutines as the rank has cores:
-// one image is in memory for each. What a header says is checked against [input.Limits]
-// before anything is decoded. Decoding allocates, and each epoch decodes anew: reading ahead
-// keeps both off the step. Records of ringtrain data convert are decoded once.
+// An image is decoded for each batch by as many goroutines as the rank has cores, with
+// one image in memory for each. The header is checked against [input.Limits] before the
+// decoding. Decoding allocates and repeats in each epoch; prefetching keeps both off the
+// step. ringtrain data convert makes records that are decoded only once.
 package image

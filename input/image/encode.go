@@ -7,8 +7,9 @@ import (
 	"io"
 )
 
-// Encode writes a record of a shape as PNG: what a Dataset of that shape reads of it
-// again, to the bit. Values are the levels 0 to 255 divided by 255; another is an error.
+// Encode writes a record of a shape as PNG. A Dataset of that shape reads the same
+// record from it, to the bit. Values must be the levels 0 to 255 divided by 255; other
+// values are an error.
 func Encode(w io.Writer, record []float32, s Shape) error {
 	if len(record) != s.Pixels() || s.Channels != 1 && s.Channels != 3 {
 		panic("image: Encode: record and shape differ")

@@ -12,7 +12,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// class is the images of one class.
+// class has the images of one class.
 type class struct {
 	name  string
 	dir   string
@@ -23,8 +23,8 @@ type class struct {
 	sum   uint32 // CRC-32C of names and sizes
 }
 
-// listClasses returns the classes of a folder, sorted by name. With names, classes have
-// the places that they have there, and another is refused.
+// listClasses returns the classes of a folder, sorted by name. With names, the labels
+// are the indices in names, and any other class is an error.
 func listClasses(folder string, names []string) ([]class, error) {
 	entries, err := readDir(folder)
 	if err != nil {
@@ -58,7 +58,7 @@ func listClasses(folder string, names []string) ([]class, error) {
 	return classes, nil
 }
 
-// Classes returns the names of the classes of a folder, sorted. It looks at no image.
+// Classes returns the sorted names of the classes of a folder. It reads no image.
 func Classes(folder string) ([]string, error) {
 	entries, err := readDir(folder)
 	if err != nil {
@@ -75,7 +75,7 @@ func Classes(folder string) ([]string, error) {
 	return names, nil
 }
 
-// listed names classes, the first few of many.
+// listed returns the names of classes, only the first ones of many.
 func listed(names []string) string {
 	const most = 10
 	if len(names) > most {
@@ -84,7 +84,7 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// list finds the images of the class.
+// list lists the images of the class.
 func (c *class) list() error {
 	entries, err := readDir(c.dir)
 	if err != nil {
@@ -111,7 +111,8 @@ func (c *class) list() error {
 	return nil
 }
 
-// readDir returns what is in a folder, sorted by name, but for what begins with a dot.
+// readDir returns the entries of a folder, sorted by name, except names that begin with
+// a dot.
 func readDir(folder string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -139,8 +140,8 @@ func isImage(name string) bool {
 // maxLines bounds the lines of a manifest.
 const maxLines = 64
 
-// manifest has a line for each class: name, bytes, images and the sum; one for all where
-// there are many.
+// manifest returns one line per class: name, bytes, images and checksum; one line in
+// total if there are many classes.
 func manifest(classes []class) []string {
 	var lines []string
 	for _, c := range classes {
@@ -157,7 +158,7 @@ func manifest(classes []class) []string {
 	return []string{fmt.Sprintf("%d classes %d %d %08x", len(classes), bytes, images, sum)}
 }
 
-// flaw is an error about a file or folder.
+// flaw returns an error about a file or folder.
 func flaw(path, format string, args ...any) error {
 	return exitcode.With(exitcode.BadData, fmt.Errorf("image: %s: "+format, append([]any{path}, args...)...))
 }

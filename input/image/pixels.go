@@ -39,7 +39,7 @@ func appendPixels(dst []byte, m image.Image, channels int) []byte {
 	return dst
 }
 
-// straight is a colour without its transparency.
+// straight returns a colour without its transparency.
 func straight(c color.Color) color.NRGBA {
 	switch c := c.(type) {
 	case color.NRGBA:
@@ -50,7 +50,7 @@ func straight(c color.Color) color.NRGBA {
 	return color.NRGBAModel.Convert(c).(color.NRGBA)
 }
 
-// appendBytes appends pixels of four bytes, of which the last is the transparency.
+// appendBytes appends pixels of four bytes; the last byte is the transparency.
 func appendBytes(dst, pix []byte, stride int, b image.Rectangle, channels int) []byte {
 	for y := range b.Dy() {
 		row := pix[y*stride:][:4*b.Dx()]
@@ -78,7 +78,8 @@ func appendGray(dst []byte, v byte, channels int) []byte {
 	return append(dst, v, v, v)
 }
 
-// appendRGB appends a colour, or its luma: weights of 2⁻¹⁶, rounded to nearest.
+// appendRGB appends a colour or its luma, with weights in units of 2⁻¹⁶, rounded to
+// nearest.
 func appendRGB(dst []byte, r, g, b byte, channels int) []byte {
 	if channels == 3 {
 		return append(dst, r, g, b)

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// weightBits are those of a weight behind the point: 255 times weights that sum to 1 stay
-// within an int32.
+// weightBits is the number of fractional bits of a weight: sums of 255 times weights
+// with sum 1 fit an int32.
 const weightBits = 22
 
-// taps say which pixels of a side make each pixel of another, and what each counts.
+// taps has, for each output pixel of a side, its source pixels and their weights.
 type taps struct {
 	first   []int32 // pixel of the first weight
-	ends    []int32 // end of the weights in all
+	ends    []int32 // end of the weights in weights
 	weights []int32
 }
 
-// set computes the taps that bring a side of size pixels to the span.
+// set computes the taps that resize a side of size pixels to the span.
 //
-// An output pixel lies at the centre (i + ½)·size/out, and pixel x counts
-// max(0, 1 − |x + ½ − centre|/r), r = max(1, size/out), divided by the sum.
+// The centre of output pixel i is (i + ½)·size/out. Source pixel x has the weight max(0,
+// 1 − |x + ½ − centre|/r), r = max(1, size/out), divided by the sum of the weights.
 func (t *taps) set(size int, out span) {
 	t.first, t.ends, t.weights = t.first[:0], t.ends[:0], t.weights[:0]
 	scale := float64(size) / float64(out.size)
@@ -46,7 +46,7 @@ func weight(x int, centre, reach float64) float64 {
 	return max(0, 1-math.Abs((float64(x)-centre+0.5)*(1/reach)))
 }
 
-// of returns the first pixel and the weights of output pixel i.
+// of returns the first source pixel and the weights of output pixel i.
 func (t *taps) of(i int) (first int, weights []int32) {
 	begin := int32(0)
 	if i > 0 {
@@ -55,14 +55,14 @@ func (t *taps) of(i int) (first int, weights []int32) {
 	return int(t.first[i]), t.weights[begin:t.ends[i]]
 }
 
-// resizer brings images to a shape. It keeps its memory.
+// resizer resizes images to a shape. It reuses its memory.
 type resizer struct {
 	across, down taps
-	middle       []byte // after the first pass: the rows that the second one needs
+	middle       []byte // result of the first pass
 }
 
-// resize brings pix, of w × h pixels, to dst: across and then down. Dst has room for
-// the shape.
+// resize resizes pix, of w × h pixels, to dst, horizontally and then vertically. dst has
+// the size of the shape.
 func (r *resizer) resize(dst, pix []byte, w, h int, s Shape, resize int) {
 	across, down := fit(w, h, s, resize)
 	r.across.set(w, across)

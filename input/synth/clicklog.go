@@ -7,20 +7,19 @@ import (
 	"ringtrain/input"
 )
 
-// A ClickLog says which click log is drawn: a record has one id of each field, as a
-// log of advertisements has. Everything is a function of these numbers, and record i
-// is one of i alone, so that no record lies in memory.
+// A ClickLog describes a drawn click log. A record has one id of each field, like a log
+// of advertisements. Everything is a function of the ClickLog, and record i is a
+// function of i, so no record needs memory.
 //
 // # Ids
 //
-// Fields are small and large, as in the logs of Criteo: the last field has a quarter
-// of all ids, the one before a quarter of the rest, and so on, but 8 ids or more; the
-// first one has what is left. Ids ascend with the fields.
+// Fields are small and large, as in the logs of Criteo. The last field has a quarter of
+// all ids, the one before a quarter of the rest, and so on, but at least 8 ids; the
+// first field has the remaining ids. Ids ascend with the fields.
 //
-// Of the n ids of a field the first ones are frequent: with u uniform in [0, 1), the
-// drawn one is ⌊n·u⁴⌋, so the k first ids of a field have the share (k/n)^¼ of the
-// records. With Spread s, id k is written as k·s: the same log, over a table of IDs·s
-// rows.
+// The first of the n ids of a field are frequent: with u uniform in [0, 1), the id is
+// ⌊n·u⁴⌋, so the first k ids of a field have the share (k/n)^¼ of the records. With
+// Spread s, id k is written as k·s: the same log over a table of IDs·s rows.
 //
 // # Labels
 //
@@ -28,29 +27,29 @@ import (
 //
 //	z = bias + Σ_i w_i  +  Σ_{i<j} <v_i, v_j>
 //
-// over the ids of the record. The hidden weights w are nearly normal, and the first
-// sum has the variance 0.8. With Interactions the ids of the first 12 fields have
+// over the ids of the record. The hidden weights w are approximately normal, and the
+// first sum has the variance 0.8. With Interactions the ids of the first 12 fields have
 // hidden factors v of 4 numbers each, whose mean over the records of a field is 0: a
-// linear model learns nothing of the second sum, a factorization machine all. The
-// second sum then has the variance 1.2, else it is 0. The bias makes the mean of z
-// -1.4. Means and variances are those of 4096 records that are in neither split.
+// linear model cannot learn the second sum, a factorization machine can. The second sum
+// then has the variance 1.2, else it is 0. The bias makes the mean of z -1.4. Means and
+// variances are those of 4096 records that are in neither split.
 type ClickLog struct {
 	Seed         uint64
 	Rows         int
 	IDs          int // distinct ids over all fields
 	Fields       int
-	Spread       int  // 0: 1
-	Interactions bool // as a factorization machine has them
+	Spread       int  // 0 means 1
+	Interactions bool // labels depend on pairs of ids
 }
 
-// Bounds of a click log. A table has fewer than 2³¹ rows.
+// Limits of a click log. A table has fewer than 2³¹ rows.
 const (
 	mostClickFields = 1024
 	mostClickIDs    = 1<<31 - 1
-	leastFieldIDs   = 8 // of a field, where there are so many
+	leastFieldIDs   = 8 // minimum ids of a field, if there are enough ids
 )
 
-// Check tells all that is wrong with c.
+// Check returns all errors of c.
 func (c ClickLog) Check() error {
 	var errs []error
 	if c.Rows < 1 {
@@ -73,22 +72,22 @@ type clickLog struct {
 	ClickLog
 	sizes   []int // ids of each field
 	split   Split
-	records uint64 // key of the records' numbers
+	records uint64 // key of the records' random numbers
 	model   clickModel
 }
 
-// Draws is a drawn click log, record by record. Its methods may be called from
-// several goroutines.
+// Draws is a drawn click log with access to each record. Several goroutines may call its
+// methods.
 type Draws interface {
 	input.Dataset
 
-	// AppendRow adds the ids of record i, one for each field, and returns its label and
-	// the probability that the label had. It panics where there is no such record.
+	// AppendRow appends the ids of record i, one for each field, and returns its label
+	// and the probability of label 1. It panics if there is no such record.
 	AppendRow(ids []uint32, i int) (with []uint32, label uint8, probability float64)
 }
 
-// Draw returns a split of the log. Both have c.Rows records, of the same hidden
-// model. It panics where c.Check has an error.
+// Draw returns a split of the log. Both splits have c.Rows records of the same hidden
+// model. Draw panics if c.Check returns an error.
 func (c ClickLog) Draw(split Split) Draws {
 	if c.Check() != nil {
 		panic("synth: no such click log")
@@ -102,7 +101,7 @@ func (c ClickLog) Draw(split Split) Draws {
 func (l *clickLog) Len() int       { return l.Rows }
 func (l *clickLog) Features() int  { return (l.IDs-1)*l.Spread + 1 }
 func (l *clickLog) Close() error   { return nil }
-func (l *clickLog) InMemory() bool { return true } // nothing is waited for
+func (l *clickLog) InMemory() bool { return true } // records are computed without waiting
 
 func (l *clickLog) Manifest() []string {
 	name := fmt.Sprintf("synthetic-click-log-%s-seed-%d-ids-%d-fields-%d-spread-%d", l.split, l.Seed, l.IDs, l.Fields, l.Spread)
@@ -140,7 +139,7 @@ func (l *clickLog) AppendRow(ids []uint32, i int) (with []uint32, label uint8, p
 	return ids, label, probability
 }
 
-// FieldStarts returns the first id of each field, as it is written.
+// FieldStarts returns the first id of each field, including Spread.
 func (c ClickLog) FieldStarts() []uint32 {
 	var starts []uint32
 	first := 0
@@ -157,14 +156,14 @@ func (c ClickLog) fieldSizes() []int {
 	sizes := make([]int, c.Fields)
 	rest := c.IDs
 	for f := c.Fields - 1; f > 0; f-- {
-		sizes[f] = min(max(rest/4, least), rest-f*least) // f fields are left
+		sizes[f] = min(max(rest/4, least), rest-f*least) // f fields remain
 		rest -= sizes[f]
 	}
 	sizes[0] = rest
 	return sizes
 }
 
-// appendIDs adds the ids of a record before they are spread.
+// appendIDs appends the ids of a record before Spread.
 func (l *clickLog) appendIDs(ids []uint32, key uint64, record int) []uint32 {
 	first := 0
 	for f, n := range l.sizes {

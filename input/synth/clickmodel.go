@@ -2,7 +2,7 @@ package synth
 
 import "math"
 
-// Streams of a click log's numbers, beside those of its splits.
+// Random streams of a click log, besides those of its splits.
 const (
 	streamWeights = iota + 16
 	streamFactors
@@ -16,23 +16,23 @@ const (
 	pairsVariance  = 1.2
 	factorFields   = 12
 	factorLength   = 4
-	meansRecords   = 4096 // that means and variances are taken over
+	meansRecords   = 4096 // records for means and variances
 )
 
 // factors are the hidden factors of an id.
 type factors [factorLength]float64
 
-// A clickModel is the hidden model of a click log. Weights and factors of an id are
-// drawn when they are asked for: 50 million ids take no memory.
+// A clickModel is the hidden model of a click log. It computes weights and factors of an
+// id on demand, so 50 million ids need no memory.
 type clickModel struct {
 	weights, factors uint64 // keys
 	bias             float64
 	linearScale      float64
-	pairsScale       float64 // 0: without interactions
+	pairsScale       float64 // 0 without interactions
 	means            [factorFields]factors
 }
 
-// hiddenModel draws the model, and brings means and variances to what they should be.
+// hiddenModel draws the model and scales it to the specified means and variances.
 func (l *clickLog) hiddenModel() clickModel {
 	m := clickModel{weights: keyOf(l.Seed, streamWeights), factors: keyOf(l.Seed, streamFactors)}
 	m.setMeans(l)
@@ -57,7 +57,7 @@ func (m *clickModel) setMeans(l *clickLog) {
 	})
 }
 
-// moments returns those of the two sums of z, before they are scaled.
+// moments returns the moments of the two sums of z before scaling.
 func (l *clickLog) moments(m *clickModel) (linear, pairs moments) {
 	l.eachMeansRecord(func(ids []uint32) {
 		linear.add(m.linear(ids))
@@ -66,7 +66,7 @@ func (l *clickLog) moments(m *clickModel) (linear, pairs moments) {
 	return linear, pairs
 }
 
-// eachMeansRecord calls do with the ids of the records that means are taken over.
+// eachMeansRecord calls do with the ids of the records for means and variances.
 func (l *clickLog) eachMeansRecord(do func(ids []uint32)) {
 	key := keyOf(l.Seed, streamMeans)
 	var ids []uint32
@@ -76,7 +76,7 @@ func (l *clickLog) eachMeansRecord(do func(ids []uint32)) {
 	}
 }
 
-// logit returns z of a record's ids, before these are spread.
+// logit returns z for a record's ids before Spread.
 func (m *clickModel) logit(ids []uint32) float64 {
 	z := m.bias + float64(m.linearScale*m.linear(ids))
 	if m.pairsScale > 0 {
@@ -85,7 +85,7 @@ func (m *clickModel) logit(ids []uint32) float64 {
 	return z
 }
 
-// linear returns the sum of the weights, not scaled.
+// linear returns the unscaled sum of the weights.
 func (m *clickModel) linear(ids []uint32) float64 {
 	sum := 0.0
 	for _, id := range ids {
@@ -94,7 +94,7 @@ func (m *clickModel) linear(ids []uint32) float64 {
 	return sum
 }
 
-// pairs returns the sum of the products of the factors, not scaled.
+// pairs returns the unscaled sum of the products of factors.
 func (m *clickModel) pairs(ids []uint32) float64 {
 	var total factors
 	squares := 0.0
@@ -112,7 +112,7 @@ func (m *clickModel) pairs(ids []uint32) float64 {
 	return (all - squares) / 2
 }
 
-// drawnFactors returns the factors of an id before the mean of its field is taken off.
+// drawnFactors returns the factors of an id before the mean of its field is subtracted.
 func (m *clickModel) drawnFactors(id uint32) (v factors) {
 	bits := mix(m.factors + uint64(id))
 	for k := range v {
@@ -121,7 +121,7 @@ func (m *clickModel) drawnFactors(id uint32) (v factors) {
 	return v
 }
 
-// moments are count, sum and sum of squares of numbers.
+// moments has count, sum and sum of squares of numbers.
 type moments struct{ n, sum, squares float64 }
 
 func (m *moments) add(x float64) {
@@ -132,8 +132,7 @@ func (m *moments) add(x float64) {
 
 func (m *moments) mean() float64 { return m.sum / m.n }
 
-// scaleTo returns what numbers are multiplied by to have a variance; 0 where they are
-// all equal.
+// scaleTo returns the factor that gives numbers a variance, 0 if all numbers are equal.
 func scaleTo(variance float64, m moments) float64 {
 	mean := m.mean()
 	now := m.squares/m.n - float64(mean*mean)

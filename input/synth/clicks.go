@@ -13,11 +13,11 @@ const (
 	ClicksFeatures = 124
 )
 
-// fields returns how many values each field of a click record has. Ids count
-// from 1 through all fields, as in the a8a data set, so 0 never occurs.
+// fields returns the number of values of each field of a click record. Ids count from 1
+// through all fields, as in the a8a data set, so 0 never occurs.
 func fields() [14]int { return [14]int{5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41} }
 
-// clicks are records of ids, each of value 1.
+// clicks has records of ids, each with value 1.
 type clicks struct {
 	name   string
 	start  []int32 // record i has ids[start[i]:start[i+1]]
@@ -25,11 +25,11 @@ type clicks struct {
 	labels []uint8
 }
 
-// Clicks returns n sparse records: for each of 14 fields the id of one of its
-// values, with the value 1; one field in ten is left out. The label is 1 with the
-// probability 1/(1+e^-z), where z is the sum of a hidden bias and the hidden
-// weights of the ids, which depend on the seed and not on the split. Some 24 %
-// of the labels are 1. The hidden model itself has an AUC of about 0.88.
+// Clicks returns n sparse records: for each of 14 fields the id of one of its values,
+// with the value 1. One field in ten is missing. The label is 1 with the probability
+// 1/(1+e^-z), where z is the sum of a hidden bias and the hidden weights of the ids,
+// which depend on the seed and not on the split. About 24 % of the labels are 1. The
+// hidden model has an AUC of about 0.88.
 func Clicks(seed uint64, n int, split Split) input.Dataset {
 	m := newHidden(seed)
 	r := newSource(seed, split.stream())
@@ -50,7 +50,7 @@ func (d *clicks) Len() int      { return len(d.labels) }
 func (d *clicks) Features() int { return ClicksFeatures }
 func (d *clicks) Close() error  { return nil }
 
-// InMemory is true.
+// InMemory returns true.
 func (d *clicks) InMemory() bool { return true }
 
 func (d *clicks) Manifest() []string {
@@ -67,7 +67,7 @@ func (d *clicks) Append(b *input.Batch, i int) error {
 	return nil
 }
 
-// hidden is the model that clicks are drawn from.
+// hidden is the hidden model of clicks.
 type hidden struct {
 	bias   float64
 	weight [ClicksFeatures]float64
@@ -88,13 +88,13 @@ func newHidden(seed uint64) *hidden {
 	return m
 }
 
-// chance returns the probability of value v of a field: the last of two uniform
-// draws that is smaller, so that low values are frequent and high ones rare.
+// chance returns the probability of value v of a field: the minimum of two uniform
+// draws, so that low values are frequent.
 func chance(v, size int) float64 {
 	return float64(2*(size-v)-1) / float64(size*size)
 }
 
-// draw adds the ids of one record.
+// draw appends the ids of one record.
 func (m *hidden) draw(ids []uint8, r source) []uint8 {
 	first := 1
 	for _, size := range fields() {
@@ -106,7 +106,7 @@ func (m *hidden) draw(ids []uint8, r source) []uint8 {
 	return ids
 }
 
-// probability returns that of a click.
+// probability returns the probability of a click.
 func (m *hidden) probability(ids []uint8) float64 {
 	z := m.bias
 	for _, id := range ids {
@@ -115,8 +115,8 @@ func (m *hidden) probability(ids []uint8) float64 {
 	return 1 / (1 + exp(-z))
 }
 
-// exp returns e^x by (1 + x/1024)^1024, within 1 % for |x| < 4 and 7 % for
-// |x| < 12. The division is exact, so it may be fused with the sum.
+// exp returns e^x as (1 + x/1024)^1024, within 1 % for |x| < 4 and 7 % for |x| < 12. The
+// division is exact, so it may be fused with the addition.
 func exp(x float64) float64 {
 	p := max(1+x/1024, 0)
 	for range 10 {

@@ -10,28 +10,27 @@ import (
 const (
 	DigitsTrain = 6000
 	DigitsEval  = 1000
-	DigitsSide  = 28 // pixels, both ways
+	DigitsSide  = 28 // width and height in pixels
 )
 
 const digitsPixels = DigitsSide * DigitsSide
 
-// images are labelled images of a byte a pixel.
+// images has labelled images of one byte per pixel.
 type images struct {
 	name           string
 	pixels, labels []byte
 }
 
-// Digits returns n images of the ten digits, drawn with strokes that vary in
-// place, size, slant, thickness and ink, on noise. As with MNIST an image has
-// 28×28 pixels, row by row, each a byte divided by 255 and rounded to float32;
-// the label is the digit. A linear classifier gets some 95 % right.
+// Digits returns n images of the ten digits. The strokes vary in position, size, slant,
+// thickness and ink, on noise. As in MNIST an image has 28×28 pixels, row by row, each a
+// byte divided by 255 and rounded to float32; the label is the digit. A linear
+// classifier has an accuracy of about 95 %.
 func Digits(seed uint64, n int, split Split) input.Dataset {
 	pixels, labels := DigitsBytes(seed, n, split)
 	return &images{fmt.Sprintf("synthetic-digits-%s-seed-%d", split, seed), pixels, labels}
 }
 
-// DigitsBytes returns the pixels and labels of Digits as the bytes that an IDX
-// file holds.
+// DigitsBytes returns the pixels and labels of Digits as the bytes of an IDX file.
 func DigitsBytes(seed uint64, n int, split Split) (pixels, labels []byte) {
 	r := newSource(seed, split.stream())
 	pixels, labels = make([]byte, n*digitsPixels), make([]byte, n)
@@ -49,7 +48,7 @@ func (d *images) Features() int { return digitsPixels }
 func (d *images) Shape() []int { return []int{28, 28, 1} }
 func (d *images) Close() error { return nil }
 
-// InMemory is true.
+// InMemory returns true.
 func (d *images) InMemory() bool { return true }
 
 func (d *images) Manifest() []string {

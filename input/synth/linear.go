@@ -15,8 +15,8 @@ type linear struct {
 }
 
 // Linear returns the points of a noisy line: y = 2x + 10 + 0.33·noise, with
-// [LinearRecords] values of x evenly over [-1, 1], ascending, and nearly normal
-// noise of variance 1. The one dense feature is x, the label y.
+// [LinearRecords] equidistant values of x in [-1, 1], ascending, and approximately
+// normal noise of variance 1. The dense feature is x, the label y.
 func Linear(seed uint64) input.Dataset {
 	d := &linear{seed: seed}
 	r := newSource(seed, streamTrain)
@@ -33,7 +33,7 @@ func (d *linear) Len() int      { return LinearRecords }
 func (d *linear) Features() int { return 1 }
 func (d *linear) Close() error  { return nil }
 
-// InMemory is true.
+// InMemory returns true.
 func (d *linear) InMemory() bool { return true }
 
 func (d *linear) Manifest() []string {

@@ -12,22 +12,22 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// keyOf starts numbers of their own for each stream of a seed.
+// keyOf returns the key of a stream of a seed.
 func keyOf(seed, stream uint64) uint64 { return mix(mix(seed) + stream) }
 
-// drawOf returns number k of a record.
+// drawOf returns random number k of a record.
 func drawOf(key uint64, record, k int) uint64 { return mix(mix(key+uint64(record)) + uint64(k)) }
 
-// unitOf makes x a number in [0, 1), uniformly.
+// unitOf maps x to a uniform number in [0, 1).
 func unitOf(x uint64) float64 { return float64(x>>11) / (1 << 53) }
 
 const rootOf3 = 1.7320508075688772
 
-// evenOf makes x a number of mean 0 and variance 1, uniformly.
+// evenOf maps x to a uniform number of mean 0 and variance 1.
 func evenOf(x uint16) float64 { return float64(rootOf3 * (float64(x)/(1<<15) - 1)) }
 
-// normalOf makes x a number of mean 0 and variance 1 that is nearly normal: the sum
-// of its four quarters.
+// normalOf maps x to an approximately normal number of mean 0 and variance 1: the sum of
+// its four quarters.
 func normalOf(x uint64) float64 {
 	sum := x&0xffff + x>>16&0xffff + x>>32&0xffff + x>>48
 	return float64(rootOf3 * (float64(sum)/(1<<16) - 2))

@@ -2,11 +2,11 @@ package synth
 
 import "math"
 
-// point is a place in a glyph, x to the right and y down, both in [0, 1], or a
-// place in an image in pixels.
+// point is a position in a glyph, x to the right and y down, both in [0, 1], or in an
+// image in pixels.
 type point struct{ x, y float64 }
 
-// glyph returns the corners of the one stroke that draws a digit.
+// glyph returns the corners of the stroke of a digit.
 func glyph(digit int) []point {
 	return [...][]point{
 		{{.5, 0}, {.85, .2}, {.85, .8}, {.5, 1}, {.15, .8}, {.15, .2}, {.5, 0}},
@@ -22,7 +22,7 @@ func glyph(digit int) []point {
 	}[digit]
 }
 
-// drawDigit draws one image over pixels, which are zero.
+// drawDigit draws one image on pixels, which are zero.
 func drawDigit(pixels []byte, r source, digit int) {
 	const middle = (DigitsSide - 1) / 2.0
 	width, height := 12+r.around(2.5), 18+r.around(2.5)
@@ -46,8 +46,8 @@ func drawDigit(pixels []byte, r source, digit int) {
 	}
 }
 
-// drawLine darkens the pixels within radius of the line from a to b, with a
-// soft edge one pixel wide.
+// drawLine darkens the pixels within radius of the line from a to b, with a soft edge of
+// one pixel.
 func drawLine(pixels []byte, a, b point, radius, ink float64) {
 	reach := radius + 1
 	left, right := span(a.x, b.x, reach)
@@ -62,14 +62,14 @@ func drawLine(pixels []byte, a, b point, radius, ink float64) {
 	}
 }
 
-// span returns the pixels that lie between u and v or within reach of them.
+// span returns the pixels between u and v or within reach of them.
 func span(u, v, reach float64) (first, last int) {
 	first = int(math.Ceil(min(u, v) - reach))
 	last = int(math.Floor(max(u, v) + reach))
 	return max(first, 0), min(last, DigitsSide-1)
 }
 
-// distance returns that of p to the line from a to b.
+// distance returns the distance of p from the line from a to b.
 func distance(p, a, b point) float64 {
 	dx, dy, px, py := b.x-a.x, b.y-a.y, p.x-a.x, p.y-a.y
 	along := 0.0

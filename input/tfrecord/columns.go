@@ -14,28 +14,29 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Columns says what the features of the records become; see package column.
+// Columns describes the conversion of the records' features; see package column.
 type Columns struct {
 	Plan  *column.Plan
 	Learn bool // the plan learns from the records
-	Keys  bool // the key column goes into Batch.Keys
+	Keys  bool // put the key column into Batch.Keys
 
-	Tolerate bool // records that are bad teach nothing, and are no fault of OpenColumns
+	Tolerate bool // ignore bad records while the plan learns
 }
 
-// columnSet is records whose features are columns: texts, numbers and lists by name.
+// columnSet has records whose features are columns: texts, numbers and lists by name.
 type columnSet struct {
 	*dataset
 	columns Columns
-	place   map[string]int // of a feature, among the plan's Inputs
-	runner  *column.Runner // of which the readers have theirs; nil while the plan learns
+	place   map[string]int // index of a feature in the plan's Inputs
+	runner  *column.Runner // source of the readers' runners; nil while the plan learns
 	idle    sync.Pool      // *columnReader
 }
 
-// OpenColumns is Open for records whose features are columns. Of c it takes Labels, Limits and
-// Compression. A feature that is missing, or has an empty list, is missing in the column.
+// OpenColumns is Open for records whose features are columns. It uses Labels, Limits and
+// Compression of c. A feature that is absent or has an empty list is a missing value of
+// the column.
 func OpenColumns(files []string, c Config, columns Columns) (input.Dataset, error) {
-	c.Features = 1 // which is not looked at: nothing is measured
+	c.Features = 1 // unused; it avoids the measurement of the files
 	d, err := Open(files, c)
 	if err != nil {
 		return nil, err
@@ -56,12 +57,12 @@ func OpenColumns(files []string, c Config, columns Columns) (input.Dataset, erro
 	return s, nil
 }
 
-// Columns returns what the columns of a record become.
+// Columns returns the conversion of the columns of a record.
 func (s *columnSet) Columns() graph.Columns {
 	return s.columns.Plan.Columns()
 }
 
-// columnReader is what one goroutine needs to read records.
+// columnReader has the memory of one goroutine that reads records.
 type columnReader struct {
 	frame  []byte
 	cells  []column.Cell
@@ -76,7 +77,8 @@ func (s *columnSet) newReader() *columnReader {
 	return r
 }
 
-// Append reads record i and adds it to b. After an error what it has added is to be thrown away.
+// Append reads record i and adds it to b. After an error the caller must discard the
+// added parts.
 func (s *columnSet) Append(b *input.Batch, i int) error {
 	r, ok := s.idle.Get().(*columnReader)
 	if !ok {
@@ -86,7 +88,7 @@ func (s *columnSet) Append(b *input.Batch, i int) error {
 	return s.with(r, i, func() error { return r.runner.Append(b, r.cells) })
 }
 
-// with calls use while r has the cells of record i.
+// with calls use after it has read the cells of record i into r.
 func (s *columnSet) with(r *columnReader, i int, use func() error) error {
 	f, record := s.file(i)
 	var err error
@@ -105,7 +107,7 @@ func (s *columnSet) with(r *columnReader, i int, use func() error) error {
 	return nil
 }
 
-// fill puts the features of an example into the cells.
+// fill writes the features of an example to the cells.
 func (s *columnSet) fill(cells []column.Cell, example []byte) error {
 	for i := range cells {
 		c := &cells[i]
@@ -124,7 +126,7 @@ func (s *columnSet) fill(cells []column.Cell, example []byte) error {
 	return errors.Join(err, fault)
 }
 
-// fillCell puts a feature into a cell, of which the last by a name counts.
+// fillCell writes a feature to a cell. Of duplicate names the last one counts.
 func fillCell(c *column.Cell, feature []byte) error {
 	var kind listKind
 	var err error
@@ -155,10 +157,10 @@ func fillCell(c *column.Cell, feature []byte) error {
 	return nil
 }
 
-// partRecords is how many records are learnt as one.
+// partRecords is the number of records of a unit of learning.
 const partRecords = 4096
 
-// learn has the plan learn from all records, side by side.
+// learn makes the plan learn from all records, in parallel.
 func (s *columnSet) learn() error {
 	parts := (s.records + partRecords - 1) / partRecords
 	l := column.NewLearner(s.columns.Plan)

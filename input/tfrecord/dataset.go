@@ -10,18 +10,18 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Config says what the records hold. Empty names mean "label", "ids" and
-// "values", or "features" where Dense is set.
+// Config describes the records. Empty names mean "label", "ids" and "values", or
+// "features" if Dense is set.
 type Config struct {
 	Label  string // feature with the label: one int64 or float
 	IDs    string // sparse: int64 list
 	Values string // sparse: float list as long as IDs; dense: float list
 	Dense  bool
 
-	// Features is the length of Values if Dense, else one more than the largest
-	// id that is right. 0 means what the files hold: the first record's length,
-	// or one more than the largest id of all, which reads all records; ids are below
-	// the bound of Limits then.
+	// Features is the length of Values if Dense, else one more than the largest valid
+	// id. 0 means the number in the files: the first record's length, or one more than
+	// the largest id of all, which requires reading all records; ids are then below the
+	// bound of Limits.
 	Features int
 	Limits   input.Limits
 
@@ -29,7 +29,7 @@ type Config struct {
 	Compression string // auto (or empty), none, gzip, zlib
 }
 
-// withNames fills in the names that are empty.
+// withNames returns c with defaults for empty names.
 func (c Config) withNames() Config {
 	fill := func(name *string, or string) {
 		if *name == "" {
@@ -56,25 +56,25 @@ func (c Config) check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(faults...))
 }
 
-// dataset is the records of a list of files, one file after another.
+// dataset has the records of a list of files, in the order of the files.
 type dataset struct {
 	config   Config
 	files    []*file
-	firsts   []int // number of the first record of each file
+	firsts   []int // index of the first record of each file
 	records  int
 	features int
 	ids      input.IDs
 
 	lock sync.Mutex
-	free []*scratch // of readers that are done
+	free []*scratch // memory of finished readers
 }
 
-// Open indexes files and returns their records as a data set. Records are read
-// and parsed by Append; several goroutines may do so at once.
+// Open indexes files and returns their records as a data set. Append reads and parses
+// records, in several goroutines if called so.
 //
-// Errors name the file, and where one is at fault the record and its byte
-// offset in the decompressed file. Codes: exitcode.NoInput, exitcode.BadData,
-// exitcode.IO, and exitcode.Usage for c.
+// Errors name the file and, for a bad record, its index and its byte offset in the
+// decompressed file. The codes are exitcode.NoInput, exitcode.BadData, exitcode.IO, and
+// exitcode.Usage for c.
 func Open(files []string, c Config) (input.Dataset, error) {
 	c = c.withNames()
 	if err := c.check(); err != nil {
@@ -99,7 +99,7 @@ func Open(files []string, c Config) (input.Dataset, error) {
 	return d, nil
 }
 
-// measure finds out the number of features from the records.
+// measure determines the number of features from the records.
 func (d *dataset) measure() error {
 	var b input.Batch
 	if d.config.Dense {
@@ -128,10 +128,10 @@ func (d *dataset) measure() error {
 // Len returns the number of records.
 func (d *dataset) Len() int { return d.records }
 
-// Features returns Config.Features or what was found instead.
+// Features returns Config.Features or the number in the files.
 func (d *dataset) Features() int { return d.features }
 
-// Manifest returns a line a file.
+// Manifest returns one line per file.
 func (d *dataset) Manifest() []string {
 	lines := make([]string, len(d.files))
 	for i, f := range d.files {
@@ -149,8 +149,7 @@ func (d *dataset) Close() error {
 	return exitcode.With(exitcode.IO, errors.Join(faults...))
 }
 
-// Append reads record i, checks it and adds it to b. After an error b is as
-// before.
+// Append reads record i, checks it and adds it to b. After an error b is unchanged.
 func (d *dataset) Append(b *input.Batch, i int) error {
 	f, record := d.file(i)
 	s := d.borrow()
@@ -165,7 +164,7 @@ func (d *dataset) Append(b *input.Batch, i int) error {
 	return nil
 }
 
-// file returns the file that record i lies in, and its number there.
+// file returns the file of record i, and its index in the file.
 func (d *dataset) file(i int) (*file, int) {
 	k := sort.Search(len(d.firsts), func(k int) bool { return d.firsts[k] > i }) - 1
 	return d.files[k], i - d.firsts[k]

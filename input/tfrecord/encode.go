@@ -7,17 +7,16 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Encoder makes tf.Examples. Features are written in the bytewise order of
-// their names, so equal records give equal bytes. An Encoder is used by one
-// goroutine at a time.
+// Encoder encodes tf.Examples. It writes features in the bytewise order of their names,
+// so equal records give equal bytes. One goroutine at a time may use an Encoder.
 type Encoder struct {
 	Label, IDs, Values string // names; empty as in Config
-	FloatLabel         bool   // else the label is an int64, cut off towards 0
+	FloatLabel         bool   // false: the label is an int64, truncated towards 0
 
 	features []byte // the message under construction
 }
 
-// AppendSparse adds an Example with label, ids and values to dst.
+// AppendSparse appends an Example with label, ids and values to dst.
 func (e *Encoder) AppendSparse(dst []byte, label float32, ids []uint32, values []float32) []byte {
 	c := Config{Label: e.Label, IDs: e.IDs, Values: e.Values}.withNames()
 	order := [3]string{c.Label, c.IDs, c.Values}
@@ -36,7 +35,7 @@ func (e *Encoder) AppendSparse(dst []byte, label float32, ids []uint32, values [
 	return e.finish(dst)
 }
 
-// AppendDense adds an Example with label and dense features to dst.
+// AppendDense appends an Example with label and dense features to dst.
 func (e *Encoder) AppendDense(dst []byte, label float32, features []float32) []byte {
 	c := Config{Label: e.Label, Values: e.Values, Dense: true}.withNames()
 	e.features = e.features[:0]
@@ -92,8 +91,8 @@ func appendInt64Entry[T int64 | uint32](dst []byte, name string, values []T) []b
 	return dst
 }
 
-// appendEntry adds a map entry up to the elements of its packed list, which take
-// n bytes. An empty list has a kind but no elements.
+// appendEntry appends a map entry up to the elements of its packed list, which have n
+// bytes. An empty list has a kind but no elements.
 func appendEntry(dst []byte, name string, kind listKind, n int) []byte {
 	list := 0
 	if n > 0 {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// listKind is the kind of a feature: the number of the field that is set.
+// listKind is the kind of a feature: the number of its field.
 type listKind protowire.Number
 
 const (
@@ -25,18 +25,18 @@ func (k listKind) String() string {
 	return [...]string{"empty", "a list of bytes", "a list of floats", "a list of int64"}[k]
 }
 
-// field is one field of a message. val is the content of a length-delimited
-// field, and the encoded value of another.
+// field is one field of a message. val is the content of a length-delimited field, or
+// the encoded value of another field.
 type field struct {
 	num protowire.Number
 	typ protowire.Type
 	val []byte
 }
 
-// is tells whether f is length-delimited field num.
+// is reports whether f is the length-delimited field num.
 func (f field) is(num protowire.Number) bool { return f.num == num && f.typ == protowire.BytesType }
 
-// next takes the first field from message b.
+// next splits the first field from message b.
 func next(b []byte) (f field, rest []byte, err error) {
 	num, typ, n := protowire.ConsumeTag(b)
 	if n < 0 {
@@ -57,8 +57,8 @@ func next(b []byte) (f field, rest []byte, err error) {
 	return field{num, typ, b[:n]}, b[n:], nil
 }
 
-// eachEntry calls visit with the name and the Feature of every entry of an
-// Example, in the order of the bytes.
+// eachEntry calls visit with the name and the Feature of every entry of an Example, in
+// encoded order.
 func eachEntry(example []byte, visit func(name, feature []byte)) error {
 	for len(example) > 0 {
 		f, rest, err := next(example)
@@ -84,9 +84,9 @@ func eachEntry(example []byte, visit func(name, feature []byte)) error {
 	return nil
 }
 
-// splitEntry returns the two fields of a map entry, which may come in any order.
+// splitEntry returns the two fields of a map entry, in any order.
 func splitEntry(entry []byte) (name, feature []byte, err error) {
-	feature = entry[:0] // a missing value is an empty Feature, not a missing one
+	feature = entry[:0] // an absent value is an empty Feature
 	for len(entry) > 0 {
 		f, rest, err := next(entry)
 		if err != nil {
@@ -103,8 +103,8 @@ func splitEntry(entry []byte) (name, feature []byte, err error) {
 	return name, feature, nil
 }
 
-// appendList adds the numbers of a Feature to ints or floats, whichever it
-// holds, and returns its kind.
+// appendList appends the numbers of a Feature to ints or floats, by its kind, which it
+// returns.
 func appendList(ints []int64, floats []float32, feature []byte) ([]int64, []float32, listKind, error) {
 	kind, i, f := kindNone, len(ints), len(floats)
 	for len(feature) > 0 {
@@ -114,9 +114,9 @@ func appendList(ints []int64, floats []float32, feature []byte) ([]int64, []floa
 		}
 		feature = rest
 		if list.typ != protowire.BytesType || list.num > protowire.Number(kindInt64) {
-			continue // a field that we do not know
+			continue // an unknown field
 		}
-		if k := listKind(list.num); k != kind { // of a oneof the last one counts
+		if k := listKind(list.num); k != kind { // the last field of a oneof counts
 			kind, ints, floats = k, ints[:i], floats[:f]
 		}
 		switch kind {
@@ -134,7 +134,7 @@ func appendList(ints []int64, floats []float32, feature []byte) ([]int64, []floa
 
 var errPacked = errors.New("list of floats has a length that is not a multiple of 4")
 
-// appendFloats adds the elements of a FloatList, packed or not.
+// appendFloats appends the elements of a FloatList, packed or not.
 func appendFloats(dst []float32, list []byte) ([]float32, error) {
 	for len(list) > 0 {
 		f, rest, err := next(list)
@@ -155,7 +155,7 @@ func appendFloats(dst []float32, list []byte) ([]float32, error) {
 	return dst, nil
 }
 
-// appendInts adds the elements of an Int64List, packed or not.
+// appendInts appends the elements of an Int64List, packed or not.
 func appendInts(dst []int64, list []byte) ([]int64, error) {
 	for len(list) > 0 {
 		f, rest, err := next(list)
@@ -177,7 +177,8 @@ func appendInts(dst []int64, list []byte) ([]int64, error) {
 	return dst, nil
 }
 
-// missing says that an Example has no such feature, and which it has.
+// missing returns an error that a feature is missing, with the names of the existing
+// ones.
 func missing(example []byte, want string) error {
 	const shown, most = 20, 1000 // a name takes 2 bytes of a record, and 40 here
 	var names []string

@@ -15,13 +15,13 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// file is one file and the offsets of its records.
+// file is one file with the offsets of its records.
 type file struct {
 	name   string
 	disk   int64   // bytes on disk
 	starts []int64 // offset of each record, and the end
 	at     io.ReaderAt
-	raw    *os.File // nil: held in memory
+	raw    *os.File // nil if the file is in memory
 }
 
 func (f *file) records() int { return len(f.starts) - 1 }
@@ -33,7 +33,7 @@ func (f *file) close() error {
 	return f.raw.Close()
 }
 
-// read appends a record, head and tail included, to dst.
+// read appends a record with head and tail to dst.
 func (f *file) read(dst []byte, record int) ([]byte, error) {
 	from, n := f.starts[record], int(f.starts[record+1]-f.starts[record])
 	dst = slices.Grow(dst, n)[:len(dst)+n]
@@ -46,7 +46,7 @@ func (f *file) read(dst []byte, record int) ([]byte, error) {
 	return dst, nil
 }
 
-// line is the file's line of the manifest.
+// line returns the file's line of the manifest.
 func (f *file) line() string {
 	return fmt.Sprintf("%s %d %d", filepath.Base(f.name), f.disk, f.records())
 }
@@ -80,8 +80,8 @@ func openFile(name string, c Config) (*file, error) {
 	return f, nil
 }
 
-// detect tells how a file is compressed by its first bytes. A plain file may
-// begin with the bytes of gzip, so the crc of its first length is tried first.
+// detect determines the compression of a file from its first bytes. A plain file may
+// begin with the bytes of gzip, so detect first checks the crc of the first length.
 func detect(r io.ReaderAt) (string, error) {
 	var head [headBytes]byte
 	n, err := r.ReadAt(head[:], 0)
@@ -100,7 +100,7 @@ func detect(r io.ReaderAt) (string, error) {
 	return "none", nil
 }
 
-// inflate holds what r, a compressed file of size bytes, contains.
+// inflate decompresses r, a file of size bytes, to memory.
 func inflate(r io.Reader, size int64, compression string, limits input.Limits) (*input.Memory, error) {
 	var plain io.Reader
 	var err error
@@ -119,7 +119,7 @@ func inflate(r io.Reader, size int64, compression string, limits input.Limits) (
 	return held, nil
 }
 
-// checkCompression refuses an unknown word.
+// checkCompression returns an error for an unknown compression.
 func checkCompression(word string) error {
 	switch word {
 	case "", "auto", "none", "gzip", "zlib":

@@ -13,8 +13,8 @@ const (
 	headBytes = 12 // length and its crc
 	tailBytes = 4  // crc of the data
 
-	// maxRecord caps the length of a record: Example is a protocol buffer, and
-	// those end below 2 GiB.
+	// maxRecord is the maximum length of a record: Example is a protocol buffer, which
+	// is below 2 GiB.
 	maxRecord = 1<<31 - 1
 )
 
@@ -28,13 +28,13 @@ func unmask(masked uint32) uint32 {
 	return rotated>>17 | rotated<<15
 }
 
-// lengthOf returns the length of the data after head, the first headBytes of a
-// record, and whether its crc is right.
+// lengthOf returns the length of the data after head, the first headBytes of a record,
+// and the crc of the length: computed and stored.
 func lengthOf(head []byte) (length uint64, have, want uint32) {
 	return binary.LittleEndian.Uint64(head), sum(head[:8]), unmask(binary.LittleEndian.Uint32(head[8:]))
 }
 
-// flaw is what is wrong with a record of a file.
+// flaw is an error in a record of a file.
 type flaw struct {
 	file   string
 	record int
@@ -48,9 +48,9 @@ func (f *flaw) Error() string {
 
 func (f *flaw) Unwrap() error { return f.err }
 
-// index returns the offsets of the records in a file of size bytes, and the
-// file's end as the last one. It reads the heads of all records and checks their
-// crc; what lies between is skipped where records are long.
+// index returns the offsets of the records in a file of size bytes, and the file's end
+// as the last one. It reads the heads of all records and checks their crc. It skips the
+// data of long records.
 func index(name string, r io.ReaderAt, size int64) ([]int64, error) {
 	var starts []int64
 	window, from := make([]byte, 0, 256<<10), int64(0)
@@ -81,7 +81,7 @@ func index(name string, r io.ReaderAt, size int64) ([]int64, error) {
 	return append(starts, off), nil
 }
 
-// dataOf returns the data of a record that fills frame, after checking both crc.
+// dataOf returns the data of the record in frame after it has checked both crc.
 func dataOf(frame []byte) ([]byte, error) {
 	length, have, want := lengthOf(frame)
 	if have != want {

@@ -7,18 +7,17 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// scratch is the memory that reading a record needs.
+// scratch is the memory of a reader.
 type scratch struct {
 	frame  []byte
 	ints   []int64
 	floats []float32
 }
 
-// wanted are the features of a record that count, nil where one is missing.
+// wanted has the features of a record by use, nil for a missing one.
 type wanted struct{ label, ids, values []byte }
 
-// add parses the record in s.frame and adds it to b. After an error b is as
-// before.
+// add parses the record in s.frame and adds it to b. After an error b is unchanged.
 func (s *scratch) add(b *input.Batch, d *dataset) error {
 	example, err := dataOf(s.frame)
 	if err != nil {
@@ -45,7 +44,7 @@ func (s *scratch) add(b *input.Batch, d *dataset) error {
 	return nil
 }
 
-// find looks for the features by name.
+// find returns the features with the configured names.
 func find(example []byte, c *Config) (w wanted, err error) {
 	err = eachEntry(example, func(name, feature []byte) {
 		switch string(name) {
@@ -60,7 +59,7 @@ func find(example []byte, c *Config) (w wanted, err error) {
 	return w, err
 }
 
-// label returns the one number of the label's feature.
+// label returns the single number of the label's feature.
 func (s *scratch) label(example, feature []byte, c *Config) (float32, error) {
 	ints, floats, kind, err := appendList(s.ints[:0], s.floats[:0], feature)
 	s.ints, s.floats = ints, floats
@@ -106,8 +105,8 @@ func (s *scratch) dense(b *input.Batch, example []byte, w wanted, d *dataset) er
 	return nil
 }
 
-// sparse adds the pairs of one field. Values are decoded where they belong, at the end of b,
-// and taken back if they turn out to be wrong.
+// sparse adds the pairs of one field. It decodes values directly to the end of b and
+// removes them after an error.
 func (s *scratch) sparse(b *input.Batch, example []byte, w wanted, d *dataset) error {
 	x := b.Bags(1)
 	before := len(x.Weights)
@@ -126,8 +125,8 @@ func (s *scratch) sparse(b *input.Batch, example []byte, w wanted, d *dataset) e
 	return nil
 }
 
-// pairs appends values to x and returns their ids, unchecked. A feature that is there without
-// a list is an empty row, as in TensorFlow.
+// pairs appends values to x and returns their unchecked ids. A feature without a list is
+// an empty row, as in TensorFlow.
 func (s *scratch) pairs(x *tensor.Bags, example []byte, w wanted, c *Config) ([]int64, error) {
 	ids, floats, kind, err := appendList(s.ints[:0], s.floats[:0], w.ids)
 	s.ints, s.floats = ids, floats

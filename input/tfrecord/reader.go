@@ -10,8 +10,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Reader reads the records of a plain file from its beginning, also of one that is
-// still being written.
+// Reader reads the records of a plain file sequentially. The file may still grow.
 type Reader struct {
 	r      *bufio.Reader
 	name   string
@@ -20,14 +19,14 @@ type Reader struct {
 	offset int64 // of the next record
 }
 
-// NewReader returns a Reader of r, which errors call name.
+// NewReader returns a Reader of r. Errors call the file name.
 func NewReader(r io.Reader, name string) *Reader {
 	return &Reader{r: bufio.NewReader(r), name: name}
 }
 
-// Next returns the data of the next record, which is valid until the next call. The end
-// is io.EOF. A file that ends within a record gives an error that wraps
-// io.ErrUnexpectedEOF: its writer has died, or is about to write the rest.
+// Next returns the data of the next record, which is valid until the next call, and
+// io.EOF at the end. If the file ends within a record, the error wraps
+// io.ErrUnexpectedEOF: the writer has died or is still writing.
 func (r *Reader) Next() ([]byte, error) {
 	r.frame = r.frame[:0]
 	if err := r.read(headBytes); err != nil {
@@ -52,7 +51,7 @@ func (r *Reader) Next() ([]byte, error) {
 	return data, nil
 }
 
-// grain bounds what a length that may be wrong can have allocated at once.
+// grain bounds the allocation for a length that may be wrong.
 const grain = 1 << 20
 
 // read appends n bytes to the frame.

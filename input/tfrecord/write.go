@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Writer writes records. It keeps no buffer: what Write returned nil for has
-// been handed to the io.Writer.
+// Writer writes records without a buffer: when Write returns nil, the io.Writer has the
+// record.
 type Writer struct {
 	w    io.Writer
 	head [headBytes]byte
