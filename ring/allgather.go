@@ -113,11 +113,11 @@ func (a *allGather) around(mine []byte, dst *Gathered, what terms) error {
 	a.dst, a.total, a.step, a.at = dst, len(blob)-gatherPrefixBytes, 0, 0
 	frame := w.config.frameBytes()
 	w.scratch = grow(w.scratch, frame)
-	how := apart
+	mode := async
 	if len(blob) <= min(frame, eagerBytes) {
-		how = eager
+		mode = eager
 	}
-	w.x.start(w.g.op.ctx, what, a, how)
+	w.x.start(w.g.op.ctx, what, a, mode)
 	err := w.x.finish(a.run((len(blob) + frame - 1) / frame))
 	a.dst = nil
 	return err

@@ -125,12 +125,12 @@ func (a *allReduce) set(r Reduction, parts [][]float32) {
 	}
 }
 
-// manner tells who sends. It is eager where the whole is small, and so is each frame, and
-// apart where there is much to send and a core to spare for that.
-func (a *allReduce) manner() manner {
+// sendMode tells who sends. It is eager where the whole is small, and so is each frame, and
+// async where there is much to send and a core to spare for that.
+func (a *allReduce) sendMode() sendMode {
 	switch chunk := a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len()) + a.plan.tail; {
-	case a.plan.size*chunk > promptBytes && a.w.x.spare:
-		return apart
+	case a.plan.size*chunk > promptBytes && a.w.x.spareCore:
+		return async
 	case a.plan.most() == 1 && a.plan.length <= eagerBytes && chunk <= eagerBytes:
 		return eager
 	default:
@@ -191,7 +191,7 @@ func (a *allReduce) add(p part) error {
 		next := p
 		next.step++
 		s := a.stored.slot(a.placed)
-		s.payload, s.codec, err = a.in.hop(s.room, f.Payload[:n], f.Codec, a.load(next))
+		s.payload, s.codec, err = a.in.addEncode(s.room, f.Payload[:n], f.Codec, a.payloadSource(next))
 		a.placed++
 	}
 	if err != nil {
@@ -203,10 +203,10 @@ func (a *allReduce) add(p part) error {
 	return nil
 }
 
-// load is what this rank sends in p, up to the chunk that it owns.
-func (a *allReduce) load(p part) load {
+// payloadSource is what this rank sends in p, up to the chunk that it owns.
+func (a *allReduce) payloadSource(p part) payloadSource {
 	own := a.plan.scatterSteps() // the step that sends the chunk owned
-	l := load{x: a.r.Buf[p.span.lo:p.span.hi], keep: p.step == own}
+	l := payloadSource{x: a.r.Buf[p.span.lo:p.span.hi], keep: p.step == own}
 	if a.r.Residual != nil {
 		l.residual = a.r.Residual[p.span.lo:p.span.hi]
 	}
@@ -291,13 +291,13 @@ func (a *allReduce) fill(f *Frame) int {
 	}
 	switch {
 	case a.out.direct():
-		l := a.load(p)
+		l := a.payloadSource(p)
 		f.Payload, f.Codec = bytesOf(l.x), 0
 		if len(l.tail) > 0 {
 			f.Payload = append(append(a.own[:0], f.Payload...), l.tail...) // behind x lie other elements
 		}
 	case p.step == 0:
-		f.Payload, f.Codec = a.out.encode(a.own, a.load(p))
+		f.Payload, f.Codec = a.out.encode(a.own, a.payloadSource(p))
 	default:
 		s := a.stored.slot(a.forwarded)
 		a.forwarded++

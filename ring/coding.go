@@ -2,6 +2,7 @@ package ring
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"ringtrain/ring/codec"
@@ -61,9 +62,9 @@ func (c *coding) plainID() uint8 {
 
 func (c *coding) packedID() uint8 { return c.plainID() | c.lossless.ID()<<4 }
 
-// A load is what a payload is made of: elements, what the codec owes them, and
+// A payloadSource is what a payload is made of: elements, what the codec owes them, and
 // the tail behind them.
-type load struct {
+type payloadSource struct {
 	x        []float32
 	residual []float32 // nil, or of x's length: error feedback
 	keep     bool      // a lossy codec leaves in x what the payload decodes to
@@ -75,7 +76,7 @@ type load struct {
 //
 // With a residual e, x + e is encoded, e becomes what the codec lost, and x what
 // the payload decodes to.
-func (c *coding) encode(dst []byte, l load) ([]byte, uint8) {
+func (c *coding) encode(dst []byte, l payloadSource) ([]byte, uint8) {
 	payload, into := bytesOf(l.x), c.before(dst)
 	switch {
 	case c.codec == nil:
@@ -87,9 +88,9 @@ func (c *coding) encode(dst []byte, l load) ([]byte, uint8) {
 	return c.pack(dst, payload, l.tail)
 }
 
-// hop adds a payload that was checked, with codec byte id, to l.x and encodes
+// addEncode adds a payload that was checked, with codec byte id, to l.x and encodes
 // the sum, as decodeAdd and encode do.
-func (c *coding) hop(dst, payload []byte, id uint8, l load) ([]byte, uint8, error) {
+func (c *coding) addEncode(dst, payload []byte, id uint8, l payloadSource) ([]byte, uint8, error) {
 	if c.codec == nil {
 		if err := c.decodeAdd(l.x, payload, id); err != nil {
 			return nil, 0, err
@@ -207,3 +208,38 @@ func corrupt(err error) error {
 func bytesOf(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
+
+// A store keeps encoded segments between their receipt and their sending. Its
+// slots are used in turn.
+type store struct {
+	slots []slot
+	slab  []byte
+}
+
+// A slot holds one encoded segment.
+type slot struct {
+	room    []byte
+	payload []byte // what is in it
+	codec   uint8
+}
+
+// set prepares s for count segments of up to size bytes.
+func (s *store) set(count, size int) {
+	s.slab = grow(s.slab, count*size)
+	s.slots = slices.Grow(s.slots[:0], count)[:count]
+	for i := range s.slots {
+		s.slots[i] = slot{room: s.slab[i*size : (i+1)*size : (i+1)*size]}
+	}
+}
+
+func (s *store) len() int { return len(s.slots) }
+
+// slot returns the slot of the i-th segment.
+func (s *store) slot(i int) *slot { return &s.slots[i%len(s.slots)] }
+
+// grow returns n bytes, those of b if there are as many. Their contents are
+// unspecified.
+func grow(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }
+
+// growFloats is grow for elements.
+func growFloats(x []float32, n int) []float32 { return slices.Grow(x[:0], n)[:n] }

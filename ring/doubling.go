@@ -69,7 +69,7 @@ func (h *halving) finish() error {
 		if err := r.send(step, bytesOf(h.kept(edge))); err != nil {
 			return err
 		}
-		if _, err := r.take(step, bytesOf(h.given(edge))); err != nil {
+		if _, err := r.receiveMessage(step, bytesOf(h.given(edge))); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (r *rounds) tree() error {
 			break
 		}
 		theirs := r.plan.gathered(partner, top)
-		got, err := r.take(top, r.joinedRoom(len(r.x), theirs))
+		got, err := r.receiveMessage(top, r.joinedRoom(len(r.x), theirs))
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (r *rounds) tree() error {
 
 // takeSum replaces the piece by the total, which a partner sends in a step.
 func (r *rounds) takeSum(step int) error {
-	got, err := r.take(step, r.joinedRoom(len(r.x), r.all()))
+	got, err := r.receiveMessage(step, r.joinedRoom(len(r.x), r.all()))
 	if err == nil {
 		copy(bytesOf(r.x), r.split(len(r.x), r.all(), got))
 	}

@@ -23,61 +23,61 @@ const eagerBytes = 64 << 10
 // 0.92 of the time of the sender's (lower quartiles of 6 interleaved rounds, noisy).
 const promptBytes = 4 << 20
 
-// A manner is who sends the frames of an operation.
-type manner int
+// A sendMode is who sends the frames of an operation.
+type sendMode int
 
 const (
 	// eager is the caller's goroutine: frames of eagerBytes at most.
-	eager manner = iota
+	eager sendMode = iota
 
 	// prompt is the caller's goroutine as far as the link takes frames at once, also while
 	// it finds none to receive, and the sender's for what is left when it goes to sleep:
 	// nobody is woken up as long as both neighbours are busy.
 	prompt
 
-	// apart is the sender's goroutine, while the caller's receives: many frames.
-	apart
+	// async is the sender's goroutine, while the caller's receives: many frames.
+	async
 )
 
-// An exchange is the traffic of the running operation. The caller's goroutine
+// An exchange is the sendQueue of the running operation. The caller's goroutine
 // receives; frames to send are pushed, and filled in when their turn comes: in push, while
 // that goroutine finds nothing to receive, or on the sender's.
 type exchange struct {
-	w    *wire
-	ctx  context.Context
-	out  outgoing
-	how  manner
-	head Frame // what all frames of the operation have in common
-	lane *lane // where frames go
-	ring lane
+	w      *wire
+	ctx    context.Context
+	source frameSource
+	mode   sendMode
+	head   Frame     // what all frames of the operation have in common
+	peer   *peerLink // where frames go
+	ring   peerLink
 
-	spare bool // this worker has a core for the sender, too
+	spareCore bool // this worker has a core for the sender, too
 
 	frame   Frame // the one to send next
 	filled  bool  // it is filled in, and perhaps begun
 	step    int   // then: what it belongs to
 	pending int   // frames that are pushed and neither sent nor announced; the caller's
 
-	traffic traffic
-	called  bool // the sender has been called on
-	work    chan struct{}
-	done    chan error
+	queue         sendQueue
+	senderStarted bool // the sender has been asked to send frames of the operation
+	work          chan struct{}
+	done          chan error
 }
 
-// A lane is a link, and whom it joins this rank to.
-type lane struct {
-	link     Link       // nil: nobody
-	prompt   PromptLink // link, if it is one
-	stream   uint8
-	to, from side
-	abroad   bool // to another host
+// A peerLink is a link, and whom it joins this rank to.
+type peerLink struct {
+	link       Link       // nil: nobody
+	prompt     PromptLink // link, if it is one
+	stream     uint8
+	to, from   side
+	leavesHost bool // to another host
 
 	sent, received uint32 // frames of the running operation
 }
 
 // open puts link, which may be nil, in its place. Whoever receives from it sends for x
 // meanwhile.
-func (l *lane) open(link Link, x *exchange) {
+func (l *peerLink) open(link Link, x *exchange) {
 	l.link = link
 	if a, ok := link.(AbortLink); ok {
 		a.OnAbort(x.w.g.receiveAbort)
@@ -89,33 +89,33 @@ func (l *lane) open(link Link, x *exchange) {
 }
 
 // reset begins a new operation.
-func (l *lane) reset() { l.sent, l.received = 0, 0 }
+func (l *peerLink) reset() { l.sent, l.received = 0, 0 }
 
-// An outgoing knows the frames that an operation sends.
-type outgoing interface {
+// An frameSource knows the frames that an operation sends.
+type frameSource interface {
 	// fill puts codec and payload of the next frame into f and returns the step
 	// that it belongs to. The payload is not changed until it is sent.
 	fill(f *Frame) (step int)
 }
 
-func (x *exchange) init(w *wire, spare bool) {
-	x.w, x.work, x.done, x.spare = w, make(chan struct{}, 1), make(chan error, 1), spare
-	x.traffic.init()
+func (x *exchange) init(w *wire, spareCore bool) {
+	x.w, x.work, x.done, x.spareCore = w, make(chan struct{}, 1), make(chan error, 1), spareCore
+	x.queue.init()
 }
 
-// start begins the traffic of the running operation.
-func (x *exchange) start(ctx context.Context, what terms, out outgoing, how manner) {
-	x.ctx, x.out, x.how, x.lane = ctx, out, how, &x.ring
+// start begins the sendQueue of the running operation.
+func (x *exchange) start(ctx context.Context, what terms, source frameSource, mode sendMode) {
+	x.ctx, x.source, x.mode, x.peer = ctx, source, mode, &x.ring
 	x.ring.reset()
 	x.head = Frame{Kind: KindData, Generation: uint32(x.w.members.Generation), Op: x.w.seq}
 	what.put(&x.head)
-	x.frame, x.filled, x.called, x.pending = x.head, false, false, 0
-	x.traffic.reset()
+	x.frame, x.filled, x.senderStarted, x.pending = x.head, false, false, 0
+	x.queue.reset()
 }
 
 // push has k more frames sent.
 func (x *exchange) push(k int) error {
-	switch x.how {
+	switch x.mode {
 	case eager:
 		for range k {
 			if err := x.next(); err != nil {
@@ -125,7 +125,7 @@ func (x *exchange) push(k int) error {
 	case prompt:
 		x.pending += k
 		x.sendPending(false)
-	case apart:
+	case async:
 		x.announce(k)
 	}
 	return nil
@@ -134,16 +134,16 @@ func (x *exchange) push(k int) error {
 // sendPending sends the pending frames as far as the link need not wait. With last, the
 // caller's goroutine is about to wait: the sender's then sends the rest.
 func (x *exchange) sendPending(last bool) {
-	for x.pending > 0 && x.lane.prompt != nil && x.traffic.idle() {
+	for x.pending > 0 && x.peer.prompt != nil && x.queue.idle() {
 		if !x.filled {
-			x.step, x.filled = x.out.fill(&x.frame), true
+			x.step, x.filled = x.source.fill(&x.frame), true
 		}
-		x.frame.Stream, x.frame.Segment = x.lane.stream, x.lane.sent
-		if !x.lane.prompt.TrySend(x.frame) {
+		x.frame.Stream, x.frame.Segment = x.peer.stream, x.peer.sent
+		if !x.peer.prompt.TrySend(x.frame) {
 			break // to be tried again, or announced
 		}
-		x.enter()
-		x.traffic.pass()
+		x.countFrame()
+		x.queue.countSent()
 		x.pending--
 	}
 	if last && x.pending > 0 {
@@ -154,9 +154,9 @@ func (x *exchange) sendPending(last bool) {
 
 // announce leaves k frames to the sender.
 func (x *exchange) announce(k int) {
-	x.traffic.announce(k)
-	if !x.called {
-		x.called = true
+	x.queue.announce(k)
+	if !x.senderStarted {
+		x.senderStarted = true
 		x.work <- struct{}{}
 	}
 }
@@ -167,31 +167,31 @@ func (x *exchange) finish(err error) error {
 	if err == nil {
 		x.sendPending(true)
 	}
-	if x.called {
-		x.traffic.finish()
+	if x.senderStarted {
+		x.queue.finish()
 		if err == nil {
 			_, step := x.w.g.waiting()
-			x.w.waitFor(x.lane.to, step)
+			x.w.waitFor(x.peer.to, step)
 		}
 		if e := <-x.done; err == nil {
 			err = e
 		}
 	}
-	x.out, x.frame.Payload = nil, nil
+	x.source, x.frame.Payload = nil, nil
 	return err
 }
 
 // awaitSent blocks until n frames of the operation are sent, so that the memory
 // of their payloads may change. step is the caller's.
 func (x *exchange) awaitSent(n, step int) error {
-	if x.how == eager {
+	if x.mode == eager {
 		return nil
 	}
-	if x.pending > 0 && !x.traffic.has(n) {
+	if x.pending > 0 && !x.queue.hasSent(n) {
 		x.sendPending(true)
 	}
-	x.w.waitFor(x.lane.to, step)
-	ok := x.traffic.await(n)
+	x.w.waitFor(x.peer.to, step)
+	ok := x.queue.await(n)
 	x.w.waitFor(nobody, step)
 	if !ok {
 		return x.w.g.failure()
@@ -205,20 +205,20 @@ func (x *exchange) sender() {
 		select {
 		case <-x.work:
 			err := x.sendAll()
-			x.traffic.stop()
+			x.queue.stop()
 			x.done <- err
-		case <-x.w.g.quit:
+		case <-x.w.g.stop:
 			return
 		}
 	}
 }
 
 func (x *exchange) sendAll() error {
-	for x.traffic.next() {
+	for x.queue.next() {
 		if err := x.next(); err != nil {
 			return err
 		}
-		x.traffic.sentOne()
+		x.queue.markSent()
 	}
 	return nil
 }
@@ -226,43 +226,43 @@ func (x *exchange) sendAll() error {
 // next sends one frame.
 func (x *exchange) next() error {
 	if !x.filled {
-		x.step, x.filled = x.out.fill(&x.frame), true
+		x.step, x.filled = x.source.fill(&x.frame), true
 	}
 	return x.send(x.step)
 }
 
-// send sends x.frame, whose payload is there, over x.lane.
+// send sends x.frame, whose payload is there, over x.peer.
 func (x *exchange) send(step int) error {
-	l := x.lane
+	l := x.peer
 	x.frame.Stream, x.frame.Segment = l.stream, l.sent
-	if x.how == eager {
+	if x.mode == eager {
 		x.w.waitFor(l.to, step)
 	}
 	if err := l.link.Send(x.ctx, x.frame); err != nil {
 		return x.w.fail(l.to, step, err)
 	}
-	if x.how == eager {
+	if x.mode == eager {
 		x.w.waitFor(nobody, step)
 	}
-	x.enter()
+	x.countFrame()
 	return nil
 }
 
-// enter counts x.frame, which is sent.
-func (x *exchange) enter() {
-	l := x.lane
+// countFrame counts x.frame, which is sent.
+func (x *exchange) countFrame() {
+	l := x.peer
 	x.filled = false
 	l.sent++
 	x.w.progress.Add(1)
 	n := int64(FrameHeaderBytes + len(x.frame.Payload))
 	x.w.sent.Add(n)
-	if l.abroad {
-		x.w.abroad.Add(n)
+	if l.leavesHost {
+		x.w.sentOffHost.Add(n)
 	}
 }
 
-// receive returns the next frame of the operation from a lane; its payload lies in into.
-func (x *exchange) receive(l *lane, into []byte, step int) (Frame, error) {
+// receive returns the next frame of the operation from a peer; its payload lies in into.
+func (x *exchange) receive(l *peerLink, into []byte, step int) (Frame, error) {
 	x.w.waitFor(l.from, step)
 	if l.prompt == nil { // nothing calls sendPending
 		x.sendPending(true)
@@ -283,7 +283,7 @@ func (x *exchange) receive(l *lane, into []byte, step int) (Frame, error) {
 }
 
 // check compares f with the frame that must come next from l.
-func (x *exchange) check(f *Frame, l *lane, step int) error {
+func (x *exchange) check(f *Frame, l *peerLink, step int) error {
 	var what string
 	var got, want uint64
 	switch {

@@ -68,13 +68,13 @@ type Group struct {
 	seq   uint64      // of the next operation; guarded by mu
 	err   error       // the first failure; guarded by mu
 
-	later error // err as the operations after it have it; guarded by mu
+	endedErr error // the error of operations after the failure; guarded by mu
 
 	wait     atomic.Uint64 // what the operation's goroutine waits for: waitState
 	progress atomic.Uint64 // barriers passed in memory
 
 	aborts   chan *Abort // has room for one: that of a neighbour
-	quit     chan struct{}
+	stop     chan struct{}
 	running  sync.WaitGroup // senders and watchdog
 	closing  sync.Once
 	closeErr error
@@ -117,14 +117,14 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 	if t.Ring == nil && m.Size() > 1 && !(shared && m.Hosts() == 1) {
 		panic("ring: no link")
 	}
-	g := &Group{members: m, config: c, ctx: ctx, aborts: make(chan *Abort, 1), quit: make(chan struct{})}
+	g := &Group{members: m, config: c, ctx: ctx, aborts: make(chan *Abort, 1), stop: make(chan struct{})}
 	g.idle.L = &g.mu
 	_, local := m.Local()
-	spare := cores.PerWorker(local, 0) > 1 // also for the wire between hosts: the host's other workers are on its cores as well
-	g.wire = newWire(g, m, t, spare)
+	spareCore := cores.PerWorker(local, 0) > 1 // also for the wire between hosts: the host's other workers use the same cores
+	g.wire = newWire(g, m, t, spareCore)
 	g.wires = []*wire{g.wire}
 	if shared {
-		h, err := newHost(ctx, g, t, spare)
+		h, err := newHost(ctx, g, t, spareCore)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +176,7 @@ func (g *Group) Compresses() bool { return g.members.Size() > 1 && g.overLinks()
 func (g *Group) SentBytes() (total, betweenHosts int64) {
 	for _, w := range g.wires {
 		total += w.sent.Load()
-		betweenHosts += w.abroad.Load()
+		betweenHosts += w.sentOffHost.Load()
 	}
 	return total, betweenHosts
 }
@@ -196,7 +196,7 @@ func (g *Group) Close() error {
 			g.idle.Wait()
 		}
 		g.mu.Unlock()
-		close(g.quit)
+		close(g.stop)
 		g.running.Wait()
 		if g.host != nil {
 			errs = append(errs, g.host.memory.Close())

@@ -83,7 +83,7 @@ func TestArena(t *testing.T) {
 }
 
 // TestSentBytes fails if the bytes that a rank reports are not those of the
-// ring's bound plus headers, or if traffic within a host counts as between
+// ring's bound plus headers, or if sendQueue within a host counts as between
 // hosts.
 func TestSentBytes(t *testing.T) {
 	const p, n = 4, 4096

@@ -21,11 +21,11 @@ type host struct {
 	workers []Worker // of this host, by local rank
 	local   int      // this worker's local rank
 
-	hosts   [][]int // ranks of all hosts
-	home    int     // which of them is this one
-	drivers int     // on each host; 0: there is one host only
-	across  *wire   // joins the drivers of this shard, on all hosts; nil: this worker is none
-	packed  []byte  // tails as they travel across: the first driver's
+	hosts     [][]int // ranks of all hosts
+	hostIndex int     // of this host in hosts
+	drivers   int     // on each host; 0: there is one host only
+	across    *wire   // joins the drivers of this shard, on all hosts; nil: this worker is none
+	packed    []byte  // tails as they travel across: the first driver's
 
 	boards []*board      // by local rank
 	tails  []byte        // all ranks', on the first worker's board
@@ -43,23 +43,23 @@ type host struct {
 
 // newHost prepares g for operations by way of t.Memory, and waits for the other
 // workers of the host.
-func newHost(ctx context.Context, g *Group, t Transport, spare bool) (*host, error) {
+func newHost(ctx context.Context, g *Group, t Transport, spareCore bool) (*host, error) {
 	m, hosts := g.members, g.members.HostRanks()
 	h := &host{g: g, memory: t.Memory, hosts: hosts}
 	for i, ranks := range hosts {
 		if m.Workers[ranks[0]].HostID == m.Self().HostID {
-			h.home = i
+			h.hostIndex = i
 		}
 	}
 	h.local, _ = m.Local()
-	for _, rank := range hosts[h.home] {
+	for _, rank := range hosts[h.hostIndex] {
 		h.workers = append(h.workers, m.Workers[rank])
 	}
 	if h.memory == nil {
 		if len(h.workers) > 1 {
 			panic("ring: no memory")
 		}
-		h.memory = alone{}
+		h.memory = privateMemory{}
 	}
 	if err := h.open(ctx); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func newHost(ctx context.Context, g *Group, t Transport, spare bool) (*host, err
 	if len(hosts) > 1 {
 		h.drivers = fewest(hosts)
 	}
-	h.openAcross(t.Across, spare)
+	h.openAcross(t.Across, spareCore)
 	return h, nil
 }
 
@@ -132,7 +132,7 @@ func (h *host) gather(ctx context.Context) ([][]float32, error) {
 }
 
 // openAcross makes the wire of a driver.
-func (h *host) openAcross(t *Transport, spare bool) {
+func (h *host) openAcross(t *Transport, spareCore bool) {
 	drivers, driver := h.g.members.Across()
 	if driver != (t != nil) {
 		panic("ring: links across are not those of this rank")
@@ -143,7 +143,7 @@ func (h *host) openAcross(t *Transport, spare bool) {
 	if t.Ring == nil {
 		panic("ring: no link across")
 	}
-	h.across = newWire(h.g, drivers, *t, spare)
+	h.across = newWire(h.g, drivers, *t, spareCore)
 	h.across.between, h.across.tail = betweenHosts, largest(h.hosts)*TailBytes
 	h.g.wires = append(h.g.wires, h.across)
 	if h.local == 0 {
@@ -170,14 +170,14 @@ func (g *Group) agree(root int) error {
 // exchange buffer before.
 func (h *host) agree(t terms) error {
 	h.payload.terms = t
-	h.enter()
+	h.beforeSync()
 	if x, ok := h.memory.(Exchanger); ok {
-		if err := h.passed(x.Exchange(h.g.op.ctx, &h.payload, h.payloads)); err != nil {
+		if err := h.afterSync(x.Exchange(h.g.op.ctx, &h.payload, h.payloads)); err != nil {
 			return err
 		}
 	} else {
 		h.ownBuffer().payload = h.payload
-		if err := h.passed(h.memory.Sync(h.g.op.ctx)); err != nil {
+		if err := h.afterSync(h.memory.Sync(h.g.op.ctx)); err != nil {
 			return err
 		}
 		for r, b := range h.boards {
@@ -201,14 +201,14 @@ func (h *host) blame(local int, err error) error {
 
 // sync waits for all workers of the host.
 func (h *host) sync() error {
-	h.enter()
-	return h.passed(h.memory.Sync(h.g.op.ctx))
+	h.beforeSync()
+	return h.afterSync(h.memory.Sync(h.g.op.ctx))
 }
 
 // enter says that this worker waits for the others, and that it has come past its
 // Sync before. The first one of an operation has none: that the operation is a
 // new one says enough.
-func (h *host) enter() {
+func (h *host) beforeSync() {
 	if h.step > 0 {
 		h.g.progress.Add(1)
 	}
@@ -217,7 +217,7 @@ func (h *host) enter() {
 
 // passed notes how a Sync ended. What enter said still stands if it was well: then
 // nobody is missing.
-func (h *host) passed(err error) error {
+func (h *host) afterSync(err error) error {
 	if err != nil {
 		return h.g.fail(inside, h.step, err)
 	}
@@ -235,10 +235,10 @@ func (h *host) missing() (Worker, bool) {
 	return h.workers[r], true
 }
 
-// passOn has e, which blames a worker of this host, say why that one has ended. One
+// relayAbort has e, which blames a worker of this host, say why that one has ended. One
 // that has left because of another rank is not why the job ends, and the root is
 // named although the rest of the host has no link to it.
-func (h *host) passOn(e *PeerError) {
+func (h *host) relayAbort(e *PeerError) {
 	local := slices.IndexFunc(h.workers, func(w Worker) bool { return w.Rank == e.Rank })
 	a := h.boards[local].abort()
 	if a == nil || a.Rank == h.g.members.Self().Rank || h.g.isContextEnd(e.Err, h.g.op) {
@@ -267,13 +267,13 @@ func (h *host) leave(why *Abort) {
 	h.memory.Interrupt()
 }
 
-// alone is the memory of a worker that has its host to itself.
-type alone struct{}
+// privateMemory is the memory of a worker that has its host to itself.
+type privateMemory struct{}
 
-func (alone) Arena(_ context.Context, n int) ([][]float32, error) {
+func (privateMemory) Arena(_ context.Context, n int) ([][]float32, error) {
 	return [][]float32{alignedFloats(n)}, nil
 }
-func (alone) Sync(context.Context) error { return nil }
-func (alone) Missing() int               { return -1 }
-func (alone) Interrupt()                 {}
-func (alone) Close() error               { return nil }
+func (privateMemory) Sync(context.Context) error { return nil }
+func (privateMemory) Missing() int               { return -1 }
+func (privateMemory) Interrupt()                 {}
+func (privateMemory) Close() error               { return nil }

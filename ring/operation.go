@@ -115,10 +115,10 @@ func (g *Group) ended() error {
 	if g.err == nil || errors.Is(g.err, ErrGenerationEnded) {
 		return g.err
 	}
-	if g.later == nil {
-		g.later = fmt.Errorf("%w: %w", ErrGenerationEnded, g.err)
+	if g.endedErr == nil {
+		g.endedErr = fmt.Errorf("%w: %w", ErrGenerationEnded, g.err)
 	}
-	return g.later
+	return g.endedErr
 }
 
 // phase names the part of the running operation that a step belongs to, and the step in it.
@@ -184,7 +184,7 @@ func (g *Group) peerError(s side, step int, err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if a, told := errors.AsType[*Abort](err); told {
-		return g.toldError(a, s, step)
+		return g.abortError(a, s, step)
 	}
 	w, ok := g.neighbour(s, step)
 	switch {
@@ -196,13 +196,13 @@ func (g *Group) peerError(s side, step int, err error) error {
 	e := &PeerError{Seq: g.op.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err}
 	e.Op, e.Step = g.phase(s, step)
 	if s == inside {
-		g.host.passOn(e)
+		g.host.relayAbort(e)
 	}
 	return e
 }
 
-// toldError is the error of what a neighbour says, whatever this worker waits for, if for anything. g.mu is held.
-func (g *Group) toldError(a *Abort, s side, step int) error {
+// abortError is the error of what a neighbour says, whatever this worker waits for, if for anything. g.mu is held.
+func (g *Group) abortError(a *Abort, s side, step int) error {
 	w := g.blamed(a)
 	e := &PeerError{Op: "idle", Seq: g.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: a.exchangeError()}
 	if g.op.kind == 0 {

@@ -17,7 +17,7 @@ import (
 type rounds struct {
 	w     *wire
 	plan  cube
-	lanes []lane // by round
+	peers []peerLink // by round
 
 	x     []float32 // the piece
 	tails []byte    // all ranks', in the first piece; nil in the others
@@ -30,9 +30,9 @@ type rounds struct {
 	sends   int // frames so far
 }
 
-// A method is what the ranks with corners do with a piece. A span is that of the
+// A pieceAlgorithm is what the ranks with corners do with a piece. A span is that of the
 // positions whose tails are in a message.
-type method interface {
+type pieceAlgorithm interface {
 	begin()
 	message(edge int, held span) []byte // what goes to the partner across an edge
 	room(edge int, theirs span) []byte  // for its message: as long as that must be
@@ -59,21 +59,21 @@ func (r *rounds) allReduce(ctx context.Context, red Reduction, by Algorithm) err
 	if red.Tails != nil {
 		r.out = growFloats(r.out, longest/4)
 	}
-	for k := range r.lanes {
-		r.lanes[k].reset()
+	for k := range r.peers {
+		r.peers[k].reset()
 	}
-	how := prompt
+	mode := prompt
 	if longest <= eagerBytes {
-		how = eager
+		mode = eager
 	}
-	r.w.x.start(ctx, red.terms(by), r, how)
-	err := r.w.x.finish(r.run(red.Buf, most, r.method(by)))
+	r.w.x.start(ctx, red.terms(by), r, mode)
+	err := r.w.x.finish(r.run(red.Buf, most, r.algorithm(by)))
 	r.x, r.tails, r.payload = nil, nil, nil
 	return err
 }
 
 // run sums the pieces of rest, each of most elements at most.
-func (r *rounds) run(rest []float32, most int, m method) error {
+func (r *rounds) run(rest []float32, most int, m pieceAlgorithm) error {
 	for len(rest) > 0 || r.tails != nil {
 		n := min(most, len(rest))
 		r.x, rest = rest[:n], rest[n:]
@@ -82,7 +82,7 @@ func (r *rounds) run(rest []float32, most int, m method) error {
 		}
 		r.tails, r.tail = nil, 0
 	}
-	return r.settle() // here, where it is known whom the last message is for
+	return r.awaitSends() // here, where it is known whom the last message is for
 }
 
 // pieceElements is how many elements a piece has at most. Whole cache lines are
@@ -111,7 +111,7 @@ func (r *rounds) longest(by Algorithm, n int) int {
 	return 4*n + (r.plan.size*r.tail+3)/4*4
 }
 
-func (r *rounds) method(by Algorithm) method {
+func (r *rounds) algorithm(by Algorithm) pieceAlgorithm {
 	switch by {
 	case ByFold:
 		return (*fold)(r)
@@ -125,8 +125,8 @@ func (r *rounds) method(by Algorithm) method {
 }
 
 // sum replaces the piece by its sum.
-func (r *rounds) sum(m method) error {
-	if err := r.settle(); err != nil {
+func (r *rounds) sum(m pieceAlgorithm) error {
+	if err := r.awaitSends(); err != nil {
 		return err
 	}
 	me := r.w.places.me
@@ -174,8 +174,8 @@ func (r *rounds) delegate() error {
 func (r *rounds) all() span { return span{0, r.plan.size} }
 
 // receive takes the partner's message of a step.
-func (r *rounds) receive(m method, step, edge int, theirs span) error {
-	got, err := r.take(step, m.room(edge, theirs))
+func (r *rounds) receive(m pieceAlgorithm, step, edge int, theirs span) error {
+	got, err := r.receiveMessage(step, m.room(edge, theirs))
 	if err == nil {
 		m.absorb(edge, theirs, got)
 	}
@@ -186,13 +186,13 @@ func (r *rounds) receive(m method, step, edge int, theirs span) error {
 func (r *rounds) send(step int, message []byte) error {
 	x := &r.w.x
 	r.step, r.payload = step, message
-	x.lane = &r.lanes[r.plan.roundOf(step)]
+	x.peer = &r.peers[r.plan.roundOf(step)]
 	r.sends++
 	return x.push(1)
 }
 
-// settle returns when all messages are sent, so that their memory may change.
-func (r *rounds) settle() error { return r.w.x.awaitSent(r.sends, r.step) }
+// awaitSends returns when all messages are sent, so that their memory may change.
+func (r *rounds) awaitSends() error { return r.w.x.awaitSent(r.sends, r.step) }
 
 // fill makes the frame of the message to send.
 func (r *rounds) fill(f *Frame) int {
@@ -200,15 +200,15 @@ func (r *rounds) fill(f *Frame) int {
 	return r.step
 }
 
-// take receives the message of a step into room, whose length it must have. It
+// receiveMessage receives the message of a step into room, whose length it must have. It
 // returns when what this rank sends in the step is sent, too.
-func (r *rounds) take(step int, room []byte) ([]byte, error) {
-	f, err := r.w.x.receive(&r.lanes[r.plan.roundOf(step)], room, step)
+func (r *rounds) receiveMessage(step int, room []byte) ([]byte, error) {
+	f, err := r.w.x.receive(&r.peers[r.plan.roundOf(step)], room, step)
 	if err == nil && len(f.Payload) != len(room) {
 		err = r.w.fail(partner, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), len(room)))
 	}
 	if err == nil {
-		err = r.settle()
+		err = r.awaitSends()
 	}
 	return f.Payload, err
 }

@@ -57,7 +57,7 @@ type rowPart struct {
 
 // halvesRows reports whether rows are exchanged by recursive halving.
 func (w *wire) halvesRows() bool {
-	return len(w.doubling.lanes) > 0 && w.members.Size() >= 4 && w.doubling.plan.extras() == 0
+	return len(w.doubling.peers) > 0 && w.members.Size() >= 4 && w.doubling.plan.extras() == 0
 }
 
 // rowCorners returns the number of workers among which an exchange divides the ids.
@@ -135,8 +135,8 @@ func (x *rowExchange) run(hash uint32) error {
 func (x *rowExchange) halve(hash uint32) error {
 	d := &x.w.doubling
 	x.w.scratch = grow(x.w.scratch, x.limit)
-	for k := range d.lanes {
-		d.lanes[k].reset()
+	for k := range d.peers {
+		d.peers[k].reset()
 	}
 	x.queued = 0
 	t := terms{kind: opRows, root: hash, algorithm: ByHalving}
@@ -159,7 +159,7 @@ func (x *rowExchange) fill(f *Frame) int {
 // are complete.
 func (x *rowExchange) begin(step int) {
 	x.step, x.framed, x.pushErr = step, 0, nil
-	x.w.x.lane = &x.w.doubling.lanes[x.w.doubling.plan.roundOf(step)]
+	x.w.x.peer = &x.w.doubling.peers[x.w.doubling.plan.roundOf(step)]
 	x.writer.Reset(x.limit)
 }
 
@@ -180,9 +180,9 @@ func (x *rowExchange) end() error {
 // receive reads the partner's message of a step and calls take for each block. It returns
 // after this worker's message has been sent.
 func (x *rowExchange) receive(step int, take func(x *rowExchange, table int, last bool)) error {
-	lane := &x.w.doubling.lanes[x.w.doubling.plan.roundOf(step)]
+	peer := &x.w.doubling.peers[x.w.doubling.plan.roundOf(step)]
 	for x.reader.Begin(); !x.reader.Done(); {
-		f, err := x.w.x.receive(lane, x.w.scratch, step)
+		f, err := x.w.x.receive(peer, x.w.scratch, step)
 		if err != nil {
 			return err
 		}

@@ -34,19 +34,19 @@ type wire struct {
 	seq   uint64 // number of the collective, which its frames carry; guarded by g.mu
 	stall stall  // of the running collective; guarded by g.mu
 
-	progress atomic.Uint64 // frames sent and received
-	sent     atomic.Int64  // bytes, headers included
-	abroad   atomic.Int64  // those of them that left the host
+	progress    atomic.Uint64 // frames sent and received
+	sent        atomic.Int64  // bytes, headers included
+	sentOffHost atomic.Int64  // those of them that left the host
 }
 
 // newWire returns the collectives of m over the links of t. spare reports whether the sender
 // has a core of its own.
-func newWire(g *Group, m Membership, t Transport, spare bool) *wire {
+func newWire(g *Group, m Membership, t Transport, spareCore bool) *wire {
 	w := &wire{g: g, members: m, places: m.places(), config: g.config, tail: TailBytes}
 	w.table = g.config.Algorithm.Of(m.Spread())
 	w.reduce.w, w.gather.w, w.doubling.w = w, w, w
-	w.x.init(w, spare)
-	w.x.ring = lane{to: right, from: left, abroad: m.Right().HostID != m.Self().HostID}
+	w.x.init(w, spareCore)
+	w.x.ring = peerLink{to: right, from: left, leavesHost: m.Right().HostID != m.Self().HostID}
 	w.x.ring.open(t.Ring, &w.x)
 	w.openRounds(t.Rounds)
 	return w
@@ -63,24 +63,24 @@ func (w *wire) openRounds(links []Link) {
 		panic("ring: links of rounds are not as many as rounds")
 	}
 	for k, link := range links {
-		l := lane{stream: StreamRounds + uint8(k), to: partner, from: partner}
+		l := peerLink{stream: StreamRounds + uint8(k), to: partner, from: partner}
 		l.open(link, &w.x)
 		other := d.plan.partner(w.places.me, k)
 		if (other >= 0) != (link != nil) {
 			panic("ring: links of rounds are not those of this rank")
 		}
 		if link != nil {
-			l.abroad = m.Workers[w.places.worker[other]].HostID != m.Self().HostID
+			l.leavesHost = m.Workers[w.places.worker[other]].HostID != m.Self().HostID
 		}
-		d.lanes = append(d.lanes, l)
+		d.peers = append(d.peers, l)
 	}
 }
 
 // links returns the links of w; those that this worker has no part in are nil.
 func (w *wire) links() []Link {
 	links := []Link{w.x.ring.link}
-	for k := range w.doubling.lanes {
-		links = append(links, w.doubling.lanes[k].link) // the rest of a lane is the running operation's
+	for k := range w.doubling.peers {
+		links = append(links, w.doubling.peers[k].link) // the rest of a peerLink is the running operation's
 	}
 	return links
 }
@@ -174,7 +174,7 @@ func (w *wire) phase(s side, step int) (string, int) {
 func (g *Group) Algorithm(bytes int, c codec.Codec) Algorithm { return g.wire.algorithm(bytes, c) }
 
 func (w *wire) algorithm(bytes int, c codec.Codec) Algorithm {
-	if len(w.doubling.lanes) == 0 || w.members.Size()*w.tail > maxRoundsTails {
+	if len(w.doubling.peers) == 0 || w.members.Size()*w.tail > maxRoundsTails {
 		return ByRing
 	}
 	coded := c != nil && c.ID() != 0 || w.config.Lossless != nil
@@ -200,7 +200,7 @@ func (w *wire) allReduce(ctx context.Context, r Reduction, parts [][]float32) er
 	}
 	a := &w.reduce
 	a.set(r, parts)
-	w.x.start(ctx, r.terms(ByRing), a, a.manner())
+	w.x.start(ctx, r.terms(ByRing), a, a.sendMode())
 	err := w.x.finish(a.run())
 	a.r, a.parts = Reduction{}, nil
 	return err

@@ -2,10 +2,10 @@ package ring
 
 import "sync"
 
-// A traffic counts the frames of an operation: those that may be sent and those that
+// A sendQueue counts the frames of an operation: those that may be sent and those that
 // were. One goroutine announces frames; another one, the sender, sends them. The first
 // may send one itself while none is announced that is not sent.
-type traffic struct {
+type sendQueue struct {
 	mu            sync.Mutex
 	moved         sync.Cond // over mu; no two wait: one for a frame to send, one for a frame sent
 	announced     int
@@ -13,31 +13,31 @@ type traffic struct {
 	over, stopped bool // no more are announced; no more are sent
 }
 
-func (t *traffic) init() { t.moved.L = &t.mu }
+func (t *sendQueue) init() { t.moved.L = &t.mu }
 
 // reset begins a new count. Nobody may be waiting.
-func (t *traffic) reset() {
+func (t *sendQueue) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.announced, t.sent, t.over, t.stopped = 0, 0, false, false
 }
 
 // idle tells whether all frames that were announced are sent.
-func (t *traffic) idle() bool {
+func (t *sendQueue) idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sent == t.announced
 }
 
-// has tells whether n frames are sent.
-func (t *traffic) has(n int) bool {
+// hasSent reports whether n frames are sent.
+func (t *sendQueue) hasSent(n int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sent >= n
 }
 
-// pass enters a frame that was sent and not announced.
-func (t *traffic) pass() {
+// countSent enters a frame that was sent and not announced.
+func (t *sendQueue) countSent() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.announced++
@@ -45,7 +45,7 @@ func (t *traffic) pass() {
 }
 
 // announce adds k frames to send.
-func (t *traffic) announce(k int) {
+func (t *sendQueue) announce(k int) {
 	t.mu.Lock()
 	t.announced += k
 	t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *traffic) announce(k int) {
 }
 
 // finish says that no more frames come.
-func (t *traffic) finish() {
+func (t *sendQueue) finish() {
 	t.mu.Lock()
 	t.over = true
 	t.mu.Unlock()
@@ -61,7 +61,7 @@ func (t *traffic) finish() {
 }
 
 // next blocks until there is a frame to send, or false if there is no more.
-func (t *traffic) next() bool {
+func (t *sendQueue) next() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.sent == t.announced && !t.over {
@@ -70,8 +70,8 @@ func (t *traffic) next() bool {
 	return t.sent < t.announced
 }
 
-// sentOne enters that an announced frame is sent.
-func (t *traffic) sentOne() {
+// markSent enters that an announced frame is sent.
+func (t *sendQueue) markSent() {
 	t.mu.Lock()
 	t.sent++
 	t.mu.Unlock()
@@ -79,7 +79,7 @@ func (t *traffic) sentOne() {
 }
 
 // stop says that no more frames will be sent.
-func (t *traffic) stop() {
+func (t *sendQueue) stop() {
 	t.mu.Lock()
 	t.stopped = true
 	t.mu.Unlock()
@@ -87,7 +87,7 @@ func (t *traffic) stop() {
 }
 
 // await blocks until n frames are sent, or false if they never will be.
-func (t *traffic) await(n int) bool {
+func (t *sendQueue) await(n int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.sent < n && !t.stopped {
