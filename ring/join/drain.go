@@ -9,19 +9,19 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// audience counts the workers that have heard from the rendezvous here why the
-// job has ended. Before a job begins, a worker may come a moment after its end:
-// whoever serves the rendezvous stays for it, but not when all have been there.
+// drainTracker counts the workers that the rendezvous of this process has told why the job
+// has ended. A worker of a job that has not begun may come a moment after the end. The
+// rendezvous waits for such workers until all have been told.
 type drainTracker struct {
 	mu       sync.Mutex
 	informed int
-	begun    bool          // the membership went out: nobody else comes
-	changed  chan struct{} // closed, and made anew, when one of them changes
+	begun    bool          // the membership was sent: all workers are here
+	changed  chan struct{} // closed and replaced when informed or begun changes
 }
 
 func newDrainTracker() *drainTracker { return &drainTracker{changed: make(chan struct{})} }
 
-// attend is the interceptor of all streams; it looks at the rendezvous' own.
+// intercept is the interceptor of all streams. It watches those of the rendezvous.
 func (a *drainTracker) intercept(srv any, s grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 	if info.FullMethod != pb.Rendezvous_Meet_FullMethodName {
 		return handle(srv, s)
@@ -34,7 +34,7 @@ func (a *drainTracker) intercept(srv any, s grpc.ServerStream, info *grpc.Stream
 	return err
 }
 
-// ear sees what a worker is told.
+// drainStream watches the messages that the rendezvous sends to a worker.
 type drainStream struct {
 	grpc.ServerStream
 	tracker  *drainTracker
@@ -51,6 +51,7 @@ func (e *drainStream) SendMsg(m any) error {
 	return e.ServerStream.SendMsg(m)
 }
 
+// update calls change and wakes the waiters.
 func (a *drainTracker) update(change func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,8 +60,8 @@ func (a *drainTracker) update(change func()) {
 	a.changed = make(chan struct{})
 }
 
-// wait returns when n workers have heard why the job has ended, at once if it
-// had begun, after drainTime or when ctx ends. An n of 0 is unknown.
+// wait returns when n workers have been told why the job has ended, after drainTimeout, or
+// when ctx ends. It returns at once if the job had begun. An n of 0 is unknown.
 func (a *drainTracker) wait(ctx context.Context, n int) {
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()

@@ -18,15 +18,15 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// Election lets the workers of a job agree on which of them serves the rendezvous.
-// Package ring/rendezvous/etcd has one.
+// Election lets the workers of a job agree on the one that serves the rendezvous. Package
+// ring/rendezvous/etcd implements it.
 type Election interface {
-	// Find returns where the rendezvous is served, "" if nobody does.
+	// Find returns the address of the rendezvous, "" if no worker serves it.
 	Find(ctx context.Context) (addr string, err error)
-	// Win makes this worker the one that serves it, at addr, if there is none:
-	// until the journal is closed, or lost is. The journal is nil if another was
-	// faster. A worker is fresh as long as it was in no generation; such a one must
-	// not win while a member of the job's last generation answers.
+	// Campaign makes this worker the leader, which serves the rendezvous at addr, if
+	// there is no leader. It leads until the journal or lost is closed. The journal is
+	// nil if another worker has won. A worker is fresh until it is in a generation. A
+	// fresh worker must not win while a member of the job's last generation answers.
 	Campaign(ctx context.Context, addr string, fresh bool) (j journal.Journal, lost <-chan struct{}, err error)
 	// Close releases what the election needs.
 	Close() error
@@ -34,17 +34,17 @@ type Election interface {
 
 var errNoElection = exitcode.With(exitcode.Usage, errors.New("this command meets at HOST:PORT only, not on etcd"))
 
-// elected is the part of a hub in which the rendezvous comes and goes. Only the
-// worker's session looks for the rendezvous, and only when it has none: so a worker
-// seeks the office when there is nobody else to turn to.
+// electedServer serves the rendezvous on an endpoint while this worker leads. A worker
+// campaigns for leadership only after its session has lost the rendezvous and no other
+// worker serves it.
 type electedServer struct {
 	pb.UnimplementedRendezvousServer
 	election        Election
-	config          rendezvous.ServerConfig // but for the journal
-	addr            string                  // where this worker would serve
+	config          rendezvous.ServerConfig // without the journal
+	addr            string                  // address at which this worker would serve
 	notice          func(string)
-	service         atomic.Pointer[pb.RendezvousServer] // what is served; nil: nothing
-	firstMembership atomic.Pointer[ring.Membership]     // of the first generation that this worker was in; nil: of none yet
+	service         atomic.Pointer[pb.RendezvousServer] // the rendezvous here; nil: none
+	firstMembership atomic.Pointer[ring.Membership]     // of this worker's first generation; nil: none yet
 
 	mu     sync.Mutex // guards what follows
 	server *rendezvous.Server
@@ -54,7 +54,7 @@ type electedServer struct {
 	wg        sync.WaitGroup
 }
 
-// Meet hands a worker on to the rendezvous, if it is here.
+// Meet passes a worker on to the rendezvous, if it is here.
 func (e *electedServer) Meet(s grpc.BidiStreamingServer[pb.WorkerMessage, pb.RendezvousMessage]) error {
 	if r := e.service.Load(); r != nil {
 		return (*r).Meet(s)
@@ -62,7 +62,7 @@ func (e *electedServer) Meet(s grpc.BidiStreamingServer[pb.WorkerMessage, pb.Ren
 	return e.UnimplementedRendezvousServer.Meet(s)
 }
 
-// Status answers who looks on in the same way. Where the rendezvous is not here it tells
+// Status passes a status client on to the rendezvous, if it is here. Otherwise it answers
 // whether this worker is in a generation.
 func (e *electedServer) Status(s grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]) error {
 	if r := e.service.Load(); r != nil {
@@ -71,6 +71,7 @@ func (e *electedServer) Status(s grpc.BidiStreamingServer[pb.StatusRequest, pb.S
 	return rendezvous.Member{Token: e.config.Token, Membership: e.membership}.Status(s)
 }
 
+// membership returns what Status tells of this worker.
 func (e *electedServer) membership() ring.Membership {
 	if m := e.firstMembership.Load(); m != nil {
 		return *m
@@ -78,14 +79,15 @@ func (e *electedServer) membership() ring.Membership {
 	return ring.Membership{JobID: e.config.JobID, Rank: -1}
 }
 
-// RegisterService takes the service of a rendezvous.Server, which grpc's own server
-// would take at its start only.
+// RegisterService accepts the service of a rendezvous.Server. grpc's own server accepts
+// services only before it starts.
 func (e *electedServer) RegisterService(_ *grpc.ServiceDesc, service any) {
 	r := service.(pb.RendezvousServer)
 	e.service.Store(&r)
 }
 
-// find returns where the rendezvous is. If nobody serves it, this worker does.
+// find returns the address of the rendezvous. If no worker serves it, this worker
+// campaigns.
 func (e *electedServer) find(ctx context.Context) (string, error) {
 	addr, err := e.election.Find(ctx)
 	if addr != "" || err != nil {
@@ -97,7 +99,7 @@ func (e *electedServer) find(ctx context.Context) (string, error) {
 	return findServed(ctx, e.election)
 }
 
-// findServed is Find for one that can only go where somebody is.
+// findServed returns the address of the rendezvous for a worker that cannot serve it.
 func findServed(ctx context.Context, election Election) (string, error) {
 	addr, err := election.Find(ctx)
 	if addr == "" && err == nil {
@@ -106,6 +108,7 @@ func findServed(ctx context.Context, election Election) (string, error) {
 	return addr, err
 }
 
+// campaign has this worker serve the rendezvous, if it wins the election.
 func (e *electedServer) campaign(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -138,20 +141,20 @@ func (e *electedServer) campaign(ctx context.Context) error {
 	return nil
 }
 
-// serving is the rendezvous that is here, nil if it is not.
+// serving returns the rendezvous that is here, or nil.
 func (e *electedServer) serving() *rendezvous.Server {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.server
 }
 
-// closeTime bounds how long the end of the service may take. A journal that is away
-// would hold up a worker whose work is done; its office ends with its lease.
+// electedCloseTimeout bounds the end of the service. A journal that does not answer would
+// delay a worker whose work is done; the leadership ends with its lease.
 const electedCloseTimeout = 5 * time.Second
 
-// close ends the service. The worker's session must have ended before. It is false,
-// and people are told, if that takes longer than it may: what is left goes on by
-// itself then.
+// close ends the service. The worker's session must have ended before. If the end takes
+// longer than electedCloseTimeout, close tells people and returns false, and the rest ends
+// in the background.
 func (e *electedServer) close() bool {
 	e.closeOnce.Do(func() { close(e.closing) })
 	done := make(chan struct{})
@@ -172,7 +175,7 @@ func (e *electedServer) close() bool {
 	return false
 }
 
-// elect lets the rendezvous come here.
+// registerElection prepares h to serve the rendezvous if this worker is elected.
 func (h *endpoint) registerElection(d listenConfig, p place.Place, c Config, s rendezvous.ServerConfig) {
 	s.Token, s.Notice, s.NoticeSink = d.token, d.notify, rendezvous.NoticeRank0
 	s.WorkerRefused = refusalNotices(d, nil)

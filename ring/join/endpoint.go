@@ -16,25 +16,25 @@ import (
 	"ringtrain/ring/token"
 )
 
-// drainTime bounds how long who serves the rendezvous stays after the end of
-// the job, for the workers to hear of it.
+// drainTimeout bounds the time that the server of the rendezvous stays after the end of the
+// job, to tell the workers.
 const drainTimeout = 2 * time.Second
 
-// hub is the one port of a process, and what is served there: a worker's links,
-// the rendezvous, or both.
+// endpoint is the one port of a process and its services: the links of a worker, the
+// rendezvous, or both.
 type endpoint struct {
 	openedAt  time.Time
 	port      *port.Port
 	grpc      *grpc.Server
 	serveDone chan struct{}      // closed when the server has ended
-	links     *grpclink.Acceptor // nil where there is no worker
-	server    *rendezvous.Server // nil where the rendezvous is elsewhere
-	elected   *electedServer     // nil where the rendezvous stays where it is
-	jobs      *rendezvous.Jobs   // nil, unless it is of many jobs
+	links     *grpclink.Acceptor // nil without a worker
+	server    *rendezvous.Server // nil if the rendezvous is elsewhere
+	elected   *electedServer     // nil without elections
+	jobs      *rendezvous.Jobs   // nil, unless the rendezvous is of many jobs
 	drain     *drainTracker
 }
 
-// door is where a process listens, and what makes that safe.
+// listenConfig is the listen address of a process, and what makes it safe.
 type listenConfig struct {
 	listen   string
 	token    token.Token
@@ -48,7 +48,7 @@ func (d listenConfig) notify(line string) {
 	}
 }
 
-// openHub listens; what is to be served comes before start.
+// openEndpoint listens. The caller adds the services before start.
 func openEndpoint(d listenConfig, options []grpc.ServerOption) (*endpoint, error) {
 	notice, err := place.CheckListen(d.listen, d.token, d.insecure)
 	if err != nil {
@@ -64,7 +64,7 @@ func openEndpoint(d listenConfig, options []grpc.ServerOption) (*endpoint, error
 	return h, nil
 }
 
-// openWorker opens the hub of a worker at p.
+// openWorkerEndpoint opens the endpoint of a worker at p.
 func openWorkerEndpoint(p place.Place, c Config) (*endpoint, error) {
 	if err := checkNumbers(c.StartTimeout, c.Lease, c.Restarts); err != nil {
 		return nil, err
@@ -93,13 +93,13 @@ func openWorkerEndpoint(p place.Place, c Config) (*endpoint, error) {
 	return h, nil
 }
 
-// isOf says whose the port is, to who asks it: a worker's, as far as it knows its
-// place by now.
+// setOwner sets the owner that the port names on request: a worker, with as much of its
+// place as it knows.
 func (h *endpoint) setOwner(jobID string, rank int) {
 	h.port.SetOwner(func() port.Owner { return port.Owner{JobID: jobID, Rank: rank} })
 }
 
-// hold adds the rendezvous.
+// serveJob adds the rendezvous of one job.
 func (h *endpoint) serveJob(d listenConfig, c rendezvous.ServerConfig) {
 	c.Token = d.token
 	c.WorkerRefused = refusalNotices(d, c.WorkerRefused)
@@ -107,7 +107,7 @@ func (h *endpoint) serveJob(d listenConfig, c rendezvous.ServerConfig) {
 	h.server.Register(h.grpc)
 }
 
-// holdMany adds the rendezvous of many jobs.
+// serveJobs adds the rendezvous of many jobs.
 func (h *endpoint) serveJobs(d listenConfig, c rendezvous.ServerConfig) {
 	c.Token = d.token
 	c.WorkerRefused = refusalNotices(d, c.WorkerRefused)
@@ -115,12 +115,13 @@ func (h *endpoint) serveJobs(d listenConfig, c rendezvous.ServerConfig) {
 	h.jobs.Register(h.grpc)
 }
 
-// refusedTold tells people of refusals, after keep has heard of them, which may be nil.
-func refusalNotices(d listenConfig, keep func(ring.Worker, *ring.Cause)) func(ring.Worker, *ring.Cause) {
+// refusalNotices returns a function that calls record, which may be nil, for each refused
+// worker, and then tells people.
+func refusalNotices(d listenConfig, record func(ring.Worker, *ring.Cause)) func(ring.Worker, *ring.Cause) {
 	var unproved rateLimit
 	return func(w ring.Worker, c *ring.Cause) {
-		if keep != nil {
-			keep(w, c)
+		if record != nil {
+			record(w, c)
 		}
 		if !isUnauthenticated(w) || unproved.allow() {
 			d.notify(refusalText(w, c))
@@ -128,8 +129,8 @@ func refusalNotices(d listenConfig, keep func(ring.Worker, *ring.Cause)) func(ri
 	}
 }
 
-// refusedLine tells people about a worker that was refused alone. Of one with a
-// wrong token only the rank is known.
+// refusalText describes a worker that was refused alone. Of a worker with a wrong token
+// only the rank is known.
 func refusalText(w ring.Worker, c *ring.Cause) string {
 	if isUnauthenticated(w) {
 		return fmt.Sprintf("refused a worker that claims rank %d: %s", w.Rank, c.Text)
@@ -137,6 +138,7 @@ func refusalText(w ring.Worker, c *ring.Cause) string {
 	return fmt.Sprintf("refused pid %d on %s (%s): %s", w.PID, w.Host, w.Addr, c.Text)
 }
 
+// start serves until close.
 func (h *endpoint) start() {
 	go func() {
 		defer close(h.serveDone)
@@ -144,7 +146,7 @@ func (h *endpoint) start() {
 	}()
 }
 
-// serving is the rendezvous that is here now, nil if it is elsewhere.
+// serving returns the rendezvous that is here now, or nil.
 func (h *endpoint) serving() *rendezvous.Server {
 	if h.elected != nil {
 		return h.elected.serving()
@@ -152,7 +154,7 @@ func (h *endpoint) serving() *rendezvous.Server {
 	return h.server
 }
 
-// hasEnded tells whether the job has ended at the rendezvous s.
+// hasEnded reports whether the job of the rendezvous s has ended.
 func hasEnded(s *rendezvous.Server) bool {
 	select {
 	case <-s.Done():
@@ -162,11 +164,11 @@ func hasEnded(s *rendezvous.Server) bool {
 	}
 }
 
-// giveUp closes h after a join that failed with err. If this worker serves the
-// rendezvous, the others hear of it: those who are here, and, where the job
-// ended before it began, those who are still to come within the start timeout.
-// An interrupted wait tells them nothing: rank 0 may be started again. Nor does a
-// worker that was elected: the others elect another.
+// closeFailed closes h after a join that failed with err. If this worker serves the
+// rendezvous, it tells the others: those that are here and, if the job ended before it
+// began, those that come within the start timeout. It tells them nothing after an
+// interrupted wait, for rank 0 may be started again. Nor does an elected worker: the others
+// elect another.
 func (h *endpoint) closeFailed(ctx context.Context, p place.Place, c Config, err error) {
 	defer h.close()
 	server, late := h.serving(), time.Since(h.openedAt) >= cmp.Or(c.StartTimeout, rendezvous.DefaultStartTimeout)
@@ -181,8 +183,8 @@ func (h *endpoint) closeFailed(ctx context.Context, p place.Place, c Config, err
 	}
 }
 
-// close ends all that is served. The end of the job, if it has come, is read
-// first by who is connected; a job that goes on loses its rendezvous at once.
+// close ends all services. If the job has ended, it first tells the connected workers. A
+// job that goes on loses its rendezvous at once.
 func (h *endpoint) close() {
 	server := h.serving()
 	if server != nil && hasEnded(server) {
@@ -190,13 +192,13 @@ func (h *endpoint) close() {
 		server.Drain(ctx)
 		cancel()
 	}
-	stop := time.AfterFunc(drainTimeout, h.grpc.Stop) // frees a handler whose worker takes nothing
+	stop := time.AfterFunc(drainTimeout, h.grpc.Stop) // frees a handler whose worker does not read
 	defer stop.Stop()
 	switch {
 	case h.jobs != nil:
 		h.jobs.Close()
 	case h.elected != nil:
-		if !h.elected.close() { // handlers may wait for it, and Stop for them
+		if !h.elected.close() { // handlers may wait for the election, and Stop for the handlers
 			go h.grpc.Stop()
 			h.port.Close()
 			return

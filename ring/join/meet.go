@@ -17,55 +17,54 @@ import (
 	"ringtrain/ring/token"
 )
 
-// MeetConfig is what a worker brings to the meeting besides its place.
+// Config is what a worker brings to the meeting besides its place.
 type Config struct {
 	Token        token.Token
 	Insecure     bool // listen beyond loopback without a token
 	Version      string
 	Agree        []string           // "key=value" lines that all ranks must have equal
-	Offers       []rendezvous.Offer // of which a generation has what all ranks have
-	StartTimeout time.Duration      // for all ranks to come, and for a lost one to return; 0: rendezvous.DefaultStartTimeout
+	Offers       []rendezvous.Offer // a generation chooses what all ranks offer
+	StartTimeout time.Duration      // for all ranks to join, and for a successor of a lost one; 0: rendezvous.DefaultStartTimeout
 	Restarts     int                // how many lost ranks may be replaced in all, if this worker serves the rendezvous
-	Lease        time.Duration      // likewise: who is silent for so long is lost; 0: rendezvous.DefaultLease
+	Lease        time.Duration      // likewise: a worker that is silent for so long is lost; 0: rendezvous.DefaultLease
 	Link         string             // auto, tcp, grpc or shm
-	Streams      int                // connections of a ring to each neighbour, with links over TCP; 0: as many as is best
+	Streams      int                // TCP connections of a ring to each neighbour; 0: automatic
 	Levels       string             // auto or flat
 	Order        ringorder.Rule
-	KeptOrder    func(rank int) []int // what an earlier start or generation has measured, as far as this worker knows; may be nil
+	KeptOrder    func(rank int) []int // the order that an earlier start or generation has measured; may be nil
 	Group        ring.Config
-	Waiting      func(rendezvous.Waiting) // told who is missing; may be nil
-	Notice       func(string)             // told what a person should know, from any goroutine; may be nil
-	Election     Election                 // needed where the place elects; the caller closes it, after the team
+	Waiting      func(rendezvous.Waiting) // receives the missing ranks; may be nil
+	Notice       func(string)             // receives lines for people, from any goroutine; may be nil
+	Election     Election                 // needed if the place elects; the caller closes it after the team
 }
 
-// The times of the links' opening. All workers are there by then.
+// Time limits of the links' opening, after all workers have joined.
 const (
-	linkTimeout  = 10 * time.Second // for both links, or Meet names the neighbour
-	causeTimeout = 1 * time.Second  // for the worker that is missing to say why
+	linkTimeout  = 10 * time.Second // for the links of a worker; then Meet names the neighbour
+	causeTimeout = 1 * time.Second  // for a missing worker to report why
 )
 
-// The Op of a link's *ring.PeerError says who was to open the connection. What else
-// fails is the memory of the host.
+// The Op of a link's *ring.PeerError says which worker was to open the connection. All other
+// faults of the opening concern the memory of the host.
 const (
 	opDial   = "handshake" // this worker
 	opAccept = "accept"    // the neighbour
 )
 
-// Meet finds the other workers of the job and joins them in a ring. With world
-// size 1 it opens no socket. ctx bounds the meeting only: what ends the team
-// afterwards is [Team.Context].
+// Meet finds the other workers of the job and forms a ring with them. With world size 1 it
+// opens no socket. ctx bounds the meeting only; [Team.Context] ends the team.
 //
-// The order is: listen, join the rendezvous, link with both neighbours. A fault
-// of this worker is told to the others as far as they can be reached, and the
-// error holds the *ring.Cause that came first among all workers and has its
-// exit code. These concern this worker alone and end the others, if at all,
-// with exitcode.Retry: a port in use (exitcode.Retry), a missing token
-// (exitcode.Auth), and, as [rendezvous.Join] has it, a wrong one.
+// Meet listens, joins the rendezvous, and opens the links to both neighbours, in this
+// order. It tells the others of a fault of this worker, if it can reach them. The error
+// holds the *ring.Cause that came first among all workers, and has its exit code. Three
+// faults concern this worker alone, and end the others, if at all, with exitcode.Retry: a
+// port in use (exitcode.Retry), a missing token (exitcode.Auth), and a wrong token (see
+// [rendezvous.Join]).
 //
-// When ctx ends before the rendezvous is complete the others wait on, for this
-// rank may be started again; later, they are told. The error has the exit code
-// of ctx's cause. A lost rank's successor whom the others have taken in does not
-// return for that: they have a state to save, and it can leave as they do.
+// If ctx ends before the rendezvous is complete, the others wait on, for this rank may be
+// started again. Later they are told. The error has the exit code of ctx's cause. A
+// successor of a lost rank that the others have accepted does not return for the end of
+// ctx: they have a state to save, and the successor can leave together with them.
 func Meet(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -97,8 +96,8 @@ func Meet(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	return t, nil
 }
 
-// meetNobody makes a team of one. Two such jobs are told apart by their ids, as where they
-// share a folder of checkpoints.
+// meetAlone makes a team of one. The job ids of two such jobs differ: they may share a
+// folder of checkpoints.
 func meetAlone(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	s := newSoloSession(ctx)
 	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.ChooseAlone(c.Offers)}
@@ -110,7 +109,7 @@ func meetAlone(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	return t, nil
 }
 
-// join joins the rendezvous, wherever it is.
+// join joins the rendezvous.
 func (h *endpoint) join(ctx context.Context, p place.Place, c Config) (*rendezvous.Session, error) {
 	o := joinOptions(p, c, h.port.Addr())
 	if h.elected != nil {
@@ -128,7 +127,7 @@ func (h *endpoint) join(ctx context.Context, p place.Place, c Config) (*rendezvo
 	return s, nil
 }
 
-// joinOptions is how a worker that listens at addr joins.
+// joinOptions returns the options of a worker that listens at addr.
 func joinOptions(p place.Place, c Config, addr string) rendezvous.Options {
 	o := rendezvous.Options{
 		Addr: p.Rendezvous, Token: c.Token, JobID: p.JobID, Rank: p.Rank, WorldSize: p.WorldSize,
@@ -148,10 +147,10 @@ func selfAt(p place.Place, addr string) ring.Worker {
 	return w
 }
 
-// open opens what the workers exchange data over, and forms the group. If ctx ends
-// before that is done, so does all of it.
+// open opens memory and links, and forms the group. If ctx ends before that is done, all of
+// it ends.
 func (t *Team) open(ctx context.Context, m ring.Membership, c Config) error {
-	life, end := context.WithCancelCause(t.Context()) // lasts as long as the generation
+	life, end := context.WithCancelCause(t.Context()) // ends with the generation
 	detach := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 	var err error
 	if m.Order, err = t.findOrder(life, m, c); err == nil {
@@ -161,13 +160,12 @@ func (t *Team) open(ctx context.Context, m ring.Membership, c Config) error {
 		t.member.SetWaitSource(t.Group.Waiting)
 	}
 	if !detach() && err == nil {
-		err = context.Cause(ctx) // the group has ended with it
+		err = context.Cause(ctx) // the group has ended with ctx
 	}
 	return err
 }
 
-// openGroup forms the group, without memory that the workers share where there can
-// be none.
+// openGroup forms the group. It falls back to links if the host refuses shared memory.
 func (t *Team) openGroup(ctx context.Context, m ring.Membership, c Config) error {
 	tr, err := t.openTransport(ctx, m, c)
 	if err == nil {
@@ -182,10 +180,10 @@ func (t *Team) openGroup(ctx context.Context, m ring.Membership, c Config) error
 	return err
 }
 
-// blame makes the cause of a failed opening: the end of the generation or of ctx,
-// if one has come, else what err says. A neighbour that was not reached is named
-// together with this worker: each of the two may be well, and what is between them
-// is not. The arrow is the way of the connection, the address where it leads to:
+// causeOf returns the cause of a failed opening: the end of the generation or of ctx, if
+// one has come, else err. For a neighbour that was not reached the cause names both
+// workers: each of them may be well, and the fault lies between them. The arrow is the
+// direction of the connection, the address is its target:
 //
 //	link 12 -> 13 at 10.0.0.13:2222: no link after 46 attempts, the last: connection refused (gave up after 10s)
 func (t *Team) causeOf(ctx context.Context, m ring.Membership, err error) *ring.Cause {
@@ -213,9 +211,8 @@ func (t *Team) causeOf(ctx context.Context, m ring.Membership, err error) *ring.
 	}
 }
 
-// giveWay lets the worker that this one misses speak first, or whoever else knows
-// why: a neighbour that could not dial, a worker of this host that has left. This
-// one knows only that nobody came.
+// awaitCause waits causeTimeout for a cause from another worker: the missing neighbour, or
+// a worker of this host that has left. This worker knows only that no connection came.
 func (t *Team) awaitCause(ctx context.Context) {
 	timer := time.NewTimer(causeTimeout)
 	defer timer.Stop()

@@ -9,7 +9,7 @@ import (
 	"ringtrain/ring/link/shmlink"
 )
 
-// openMemory returns nil if l needs none.
+// openMemory opens the memory that l needs, nil if it needs none.
 func openMemory(ctx context.Context, m ring.Membership, c Config, l layout) (ring.Memory, error) {
 	if !l.memory {
 		return nil, nil
@@ -21,9 +21,9 @@ func openMemory(ctx context.Context, m ring.Membership, c Config, l layout) (rin
 	return memoryWithRemedy{opened.(hostMemory), c}, nil
 }
 
-// fallsBack tells whether the ranks go on over links after err, which all of them
-// have, and says so. On several hosts the workers of the others know nothing of it
-// and would go on in two levels, so there it is for the user to say.
+// fallsBackToLinks reports whether the ranks go on over links after err, which all of them
+// have, and tells people. On several hosts the workers of the other hosts do not know of
+// err and would go on in two levels, so there the user must decide.
 func (c Config) fallsBackToLinks(m ring.Membership, err error) bool {
 	r, ok := errors.AsType[*memoryRefusal](err)
 	if !ok || m.Hosts() > 1 || c.Link == "shm" {
@@ -33,14 +33,14 @@ func (c Config) fallsBackToLinks(m ring.Membership, err error) bool {
 	return true
 }
 
-// A refusedMemory is what a host refuses its workers, with what the user can do.
+// A memoryRefusal is the refusal of shared memory by a host, with a remedy for the user.
 type memoryRefusal struct {
 	error
 	remedy string
 }
 
-// refused adds to err what to do, if it is about memory that the host refuses. An
-// arena may be, at any time, after smaller ones were not.
+// withRemedy adds a remedy to err if a host has refused memory. A host may refuse an arena
+// at any time, after it has granted smaller ones.
 func (c Config) withRemedy(err error) error {
 	if !errors.Is(err, shmlink.ErrUnavailable) {
 		return err
@@ -61,17 +61,17 @@ func (r *memoryRefusal) Error() string { return r.error.Error() + "; " + r.remed
 
 func (r *memoryRefusal) Unwrap() error { return r.error }
 
-// reason is r without the remedy.
+// cause returns r without the remedy.
 func (r *memoryRefusal) cause() error { return r.error }
 
-// hostMemory is all that a group uses of shared memory.
+// hostMemory is the part of shared memory that a group uses.
 type hostMemory interface {
 	ring.Memory
 	ring.Exchanger
 	Cores() int
 }
 
-// advisingMemory is a memory whose refusals say what to do.
+// memoryWithRemedy is a memory whose refusals contain a remedy.
 type memoryWithRemedy struct {
 	hostMemory
 	config Config

@@ -6,25 +6,25 @@ import (
 	"ringtrain/ring"
 )
 
-// Next goes over to the next generation after Run or Leave has failed. It tells c,
-// which ended this worker's part, and is nil where the generation's context has
-// ended or another worker has departed. Then it closes the group and its links,
-// keeps the port and the session, and waits until all ranks are there: those that
-// live, and the lost ones' successors. It returns the team of the next generation,
-// which owns everything; t must not be used any more.
+// Next moves on to the next generation after an operation or Leave has failed. c is the
+// cause of the fault of this worker. It is nil if the generation's context has ended or
+// another worker has departed. Next tells c to the others, closes the group and its links,
+// keeps the port and the session, and waits until all ranks are there: the survivors, and
+// the successors of the lost ones. It returns the team of the next generation, which owns
+// everything. The caller must not use t any more.
 //
-// If the job is over, for no restart is left or none can help, the error holds the
-// job's first cause and has its exit code. Then t has to be closed.
+// If the job is over, because no restart is left or none can help, the error holds the
+// job's first cause and has its exit code. The caller must then close t.
 //
-// A next generation that fails before its links are open is left for the one after
-// it, as long as the rendezvous has restarts.
+// If the next generation fails before its links are open, Next tries the one after it, as
+// long as the rendezvous has restarts.
 func (t *Team) Next(ctx context.Context, c *ring.Cause) (*Team, error) {
 	if t.member == nil {
 		return nil, causeError(t.Abort(causeOr(t.Context(), c)))
 	}
 	for at := t; ; {
 		err := at.member.Outcome(ctx, c)
-		at.closeGroup() // not before: the others would take its end for the fault
+		at.closeGroup() // only now: the others would take the end of the group for the fault
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func (t *Team) Next(ctx context.Context, c *ring.Cause) (*Team, error) {
 	}
 }
 
-// orEnd is c, or the cause of the end of ctx.
+// causeOr returns c, or the cause of the end of ctx if c is nil.
 func causeOr(ctx context.Context, c *ring.Cause) *ring.Cause {
 	if c != nil {
 		return c
@@ -49,11 +49,11 @@ func causeOr(ctx context.Context, c *ring.Cause) *ring.Cause {
 	return ring.CauseOf(context.Cause(ctx), 0, "", -1)
 }
 
-// Recovers tells whether there can be a generation after this one.
+// Recovers reports whether another generation can follow this one.
 func (t *Team) Recovers() bool { return t.member != nil && t.member.Recovers() }
 
-// RequestLeave says that a signal has told this worker to end, with code. The answer
-// is seen by Stopping and Departing. Only the first call counts.
+// RequestLeave reports that a signal has told this worker to end with code. Stopping and
+// Departing return the answer. Only the first call counts.
 func (t *Team) RequestLeave(code int) {
 	if t.member == nil {
 		t.stopCode.CompareAndSwap(0, int32(code))
@@ -62,8 +62,8 @@ func (t *Team) RequestLeave(code int) {
 	t.member.RequestLeave(code)
 }
 
-// Stopping is the exit code that all workers are to stop with at one step, 0 for
-// none. It never blocks.
+// Stopping returns the exit code that all workers are to stop with at one step, 0 for none.
+// It never blocks.
 func (t *Team) Stopping() int {
 	if t.member == nil {
 		return int(t.stopCode.Load())
@@ -71,8 +71,9 @@ func (t *Team) Stopping() int {
 	return t.member.Stopping()
 }
 
-// StoppedBy is the rank that alone was told to end by a signal, where all stop for
-// it; -1 if it was not one alone, or is not known. It is known when Leave returns.
+// StoppedBy returns the rank that a signal told to end, if all workers stop for it. It
+// returns -1 if there was not exactly one, or if the rank is unknown. The rank is known
+// when Leave returns.
 func (t *Team) StoppedBy() int {
 	if t.member == nil {
 		return 0
@@ -80,6 +81,6 @@ func (t *Team) StoppedBy() int {
 	return t.member.StoppedBy()
 }
 
-// Departing tells whether this worker alone is to leave, at a step that it agrees
-// on with the others, and then calls Leave. It never blocks.
+// Departing reports whether this worker alone is to leave, at a step that it agrees on with
+// the others. The worker then calls Leave. Departing never blocks.
 func (t *Team) Departing() bool { return t.member != nil && t.member.Departing() }

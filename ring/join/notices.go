@@ -6,14 +6,14 @@ import (
 	"ringtrain/ring"
 )
 
-// tell tells people what concerns the whole job. Rank 0 does.
+// noticeRank0 tells people, on rank 0 alone, a line that concerns the whole job.
 func (c Config) noticeRank0(m ring.Membership, line string) {
 	if m.Rank == 0 && c.Notice != nil {
 		c.Notice(line)
 	}
 }
 
-// tellUnused tells which options of c are for links that g has not.
+// noticeUnused tells people which options of c concern links that g does not have.
 func (c Config) noticeUnused(g *ring.Group) {
 	m := g.Membership()
 	inMemory := g.Levels() == "host"

@@ -9,18 +9,18 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// Gathering is this worker among the others, with no links between them: for who
-// wants to know which links there can be. Its methods may be called from several
+// Participants is this worker among the others, without links between them, for a program
+// that wants to know which links are possible. Its methods may be called from several
 // goroutines.
 type Participants struct {
 	members  ring.Membership
 	session  session
-	endpoint *endpoint // nil for a world of one
+	endpoint *endpoint // nil for world size 1
 }
 
-// Gather finds the other workers of the job, as [Meet] does, and stops there: it
-// opens the port, serves the rendezvous if the place says so, and joins. Of c, what
-// concerns links and groups does not count. The errors are those of Meet.
+// Gather finds the other workers of the job, as [Meet] does, and stops there: it opens the
+// port, serves the rendezvous if the place says so, and joins. It ignores the fields of c
+// that concern links and groups. The errors are those of Meet.
 func Gather(ctx context.Context, p place.Place, c Config) (*Participants, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -41,11 +41,10 @@ func Gather(ctx context.Context, p place.Place, c Config) (*Participants, error)
 	return &Participants{members: s.Membership(), session: s, endpoint: h}, nil
 }
 
-// Membership returns the workers that have met.
+// Membership returns the workers that have joined.
 func (g *Participants) Membership() ring.Membership { return g.members }
 
-// Links returns the connections of links that come to this worker's port; nil for
-// a world of one.
+// Links returns the listener for links on this worker's port, nil for world size 1.
 func (g *Participants) Links() net.Listener {
 	if g.endpoint == nil {
 		return nil
@@ -53,7 +52,7 @@ func (g *Participants) Links() net.Listener {
 	return g.endpoint.port.Links()
 }
 
-// Context ends when a worker is lost. Its cause names it and has the exit code.
+// Context ends when a worker is lost. Its cause names the worker and has the exit code.
 func (g *Participants) Context() context.Context { return g.session.Context() }
 
 // Leave returns when all workers have left.

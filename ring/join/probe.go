@@ -10,21 +10,22 @@ import (
 	"ringtrain/ring/internal/pairwise"
 )
 
-// What the first ranks of two hosts send each other to measure their bandwidth:
-// one byte, twice, for the time that an answer takes, then frames that grow until
-// one takes long enough to know. The largest is sent several times, as long as it
-// takes little: the best of them is one that no other process has held up.
+// Two first ranks of hosts measure their bandwidth in this way. One byte is sent twice, for
+// the round-trip time. Then frames grow until one takes long enough for a measurement. The
+// largest size is sent several times while this takes little time: the best time counts,
+// for other processes may delay some.
 const (
 	probeEchoes      = 2
-	probeFirstBytes  = 16 << 10 // bytes of the first frame; the next has four times as many
+	probeFirstBytes  = 16 << 10 // bytes of the first frame; the next frames have four times as many each
 	probeMaxBytes    = 1 << 20
-	probeMaxTries    = 8                      // of that size
-	probeEnoughBytes = 256 << 10              // from this size on a frame may be the last
-	probeEnoughTime  = 20 * time.Millisecond  // if it takes so long,
-	probeTimeLimit   = 250 * time.Millisecond // or any of them, if all have taken so long
+	probeMaxTries    = 8                      // frames of probeMaxBytes
+	probeEnoughBytes = 256 << 10              // a frame of this size may be the last one
+	probeEnoughTime  = 20 * time.Millisecond  // if it takes this long
+	probeTimeLimit   = 250 * time.Millisecond // bounds the time of all frames in one direction
 )
 
-// A pair is a link between two workers that measure it, one way at a time.
+// A probe is a link between two workers that measure its bandwidth, one direction at a
+// time.
 type probe struct {
 	link       ring.Link
 	partner    ring.Worker
@@ -33,8 +34,8 @@ type probe struct {
 	buf        []byte
 }
 
-// measure returns the bytes per second from here to the partner. Both call it; the
-// one that is first sends first.
+// measure returns the bytes per second from here to the partner. Both workers call it. The
+// worker with first set sends first.
 func (p *probe) measure(ctx context.Context, first bool) (rate float64, err error) {
 	within, cancel := context.WithTimeoutCause(ctx, linkTimeout, fmt.Errorf("not measured within %v", linkTimeout))
 	defer cancel()
@@ -56,7 +57,7 @@ func (p *probe) measure(ctx context.Context, first bool) (rate float64, err erro
 	return rate, nil
 }
 
-// fault names the pair, as for a link that could not be opened.
+// fault returns err as the error of a link that could not be opened.
 func (p *probe) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -67,7 +68,8 @@ func (p *probe) fault(ctx context.Context, err error) error {
 	})
 }
 
-// probe sends frames, each of which the partner answers, and an empty one last.
+// send sends frames, each of which the partner answers, and an empty frame at the end. It
+// returns the bandwidth.
 func (p *probe) send(ctx context.Context) (rate float64, err error) {
 	echo := probeTimeLimit
 	for range probeEchoes {
@@ -88,7 +90,7 @@ func (p *probe) send(ctx context.Context) (rate float64, err error) {
 	return rate, p.sendFrame(ctx, 0)
 }
 
-// burst returns how long a frame and its answer take.
+// roundTrip returns the time between a frame of size bytes and its answer.
 func (p *probe) roundTrip(ctx context.Context, size int) (time.Duration, error) {
 	start := time.Now()
 	if err := p.sendFrame(ctx, size); err != nil {
@@ -98,7 +100,7 @@ func (p *probe) roundTrip(ctx context.Context, size int) (time.Duration, error) 
 	return time.Since(start), err
 }
 
-// answer answers the partner's frames until it has no more.
+// receive answers the partner's frames until the empty frame.
 func (p *probe) receive(ctx context.Context) error {
 	for {
 		f, err := p.link.Recv(ctx, p.buf)
@@ -111,7 +113,7 @@ func (p *probe) receive(ctx context.Context) error {
 	}
 }
 
-// send sends a frame of so many bytes.
+// sendFrame sends a frame of size bytes.
 func (p *probe) sendFrame(ctx context.Context, size int) error {
 	f := ring.Frame{Kind: ring.KindData, Generation: uint32(p.generation), Segment: p.frames, Payload: p.buf[:size]}
 	p.frames++

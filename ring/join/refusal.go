@@ -10,49 +10,52 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// refusals are the last workers that the rendezvous has refused alone, and why. A rank
-// that is refused ends by that, and the launcher tells the reason to whom it tells the end.
+// refusalLog records the last workers that the rendezvous has refused alone, and why. A
+// refused rank ends, and the launcher names the reason with the end.
 type refusalLog struct {
 	limit int
-	host  string // this one, as workers call theirs
+	host  string // this host, as workers name theirs
 
 	mu      sync.Mutex
 	entries []refusal
 }
 
+// refusal is one refused worker.
 type refusal struct {
-	pid        int  // of the worker; 0 is one with a wrong token, of which only the rank is known
-	onThisHost bool // it is on this host, where numbers of processes tell it from others
-	group      int  // its process group then
+	pid        int  // of the worker; 0: the token was wrong, and only the rank is known
+	onThisHost bool // the worker is on this host, where its pid is unique
+	group      int  // its process group at that time
 	cause      *ring.Cause
 	at         time.Time
 }
 
-// refusedFor is how long after its refusal a worker ends by it. Who ends later has come
-// again since, as a script does that tries until it is taken in, and ends by something else.
+// refusalExitTimeout bounds the time between a refusal and the exit that it causes. A
+// worker that ends later has joined again since, as a script does that retries, and ends
+// for another reason.
 const refusalExitTimeout = 5 * time.Second
 
-// newRefusals are those of a world: each rank of it may be refused, and started again.
+// newRefusalLog returns the log of a world: each of its ranks may be refused and started
+// again.
 func newRefusalLog(size int) *refusalLog {
 	return &refusalLog{limit: 2 * size, host: rendezvous.Self("").Host}
 }
 
-// isUnproved tells whether w was refused for its token: nothing else of it is known than
-// the rank that it claims.
+// isUnauthenticated reports whether w was refused for its token. Then only the rank that w
+// claims is known.
 func isUnauthenticated(w ring.Worker) bool { return w.PID == 0 }
 
-// unprovedEvery is the time between two notices of workers without the token. They try
-// again and again, and anybody can.
+// unauthenticatedNoticeEvery is the time between two notices of workers without the token.
+// Such a worker tries again and again, and any process can be one.
 const unauthenticatedNoticeEvery = 10 * time.Second
 
-// occasion is the last time that people were told. Its method may be called from several
+// rateLimit allows one notice in each interval. Its method may be called from several
 // goroutines.
 type rateLimit struct {
 	mu   sync.Mutex
 	last time.Time // zero: never
 }
 
-// isDue reports whether it is time to tell people again, and takes it that they are told.
+// allow reports whether a notice is due, and counts it as written.
 func (o *rateLimit) allow() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -63,9 +66,9 @@ func (o *rateLimit) allow() bool {
 	return true
 }
 
-// note keeps a refusal. It is called before the worker hears of it, and so before that
-// ends. Of those without the token it keeps the last one of each rank: they come again
-// and again, and shall not supplant others.
+// add records a refusal. The caller calls it before it answers the worker, and so before
+// the worker ends. Of workers without the token the log keeps the last one of each rank:
+// they try again and again, and must not displace others.
 func (r *refusalLog) add(w ring.Worker, c *ring.Cause) {
 	k := refusal{pid: w.PID, onThisHost: w.Host == r.host, cause: c, at: time.Now()}
 	if k.onThisHost && w.PID > 0 {
@@ -80,9 +83,9 @@ func (r *refusalLog) add(w ring.Worker, c *ring.Cause) {
 	r.entries = r.entries[max(len(r.entries)-r.limit, 0):]
 }
 
-// of returns why rank, which was process pid and has ended with code, was refused; "" if
-// it was not. The worker is that process, or one that it has started, as a script does: a
-// stranger may have claimed the rank, too.
+// reasonOf returns why rank, which was process pid and has ended with code, was refused, or
+// "". The refused worker is that process or one of its children, as under a script: another
+// process may have claimed the rank, too.
 func (r *refusalLog) reasonOf(rank, pid, code int) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

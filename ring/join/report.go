@@ -10,18 +10,18 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// twinTime bounds the report of a port in use: whoever has it may be this very
-// rank, started before, and a second start is to end at once.
+// portInUseTimeout bounds the report of a port in use. The owner of the port may be this
+// very rank, started before, and a second start should end at once.
 const portInUseTimeout = 800 * time.Millisecond
 
-// nowhere stands for the address of a worker that does not listen, which the
-// rendezvous asks of everybody.
+// noListenAddr is the address of a worker that does not listen. The rendezvous wants one of
+// each worker.
 const noListenAddr = ":1"
 
-// Report tells the other workers of a fault that this one found before it
-// could meet them: all end with it. It returns the job's first cause, which is
-// another if one came first, after 2 s at most. If this worker is the one that
-// serves the rendezvous, it does so until all others have heard.
+// Report tells the other workers of a fault that this one found before it could join them.
+// All end with it. Report returns the job's first cause, which may be an earlier one, after
+// 2 s at most. If this worker serves the rendezvous, it does so until all others have been
+// told.
 func Report(ctx context.Context, p place.Place, c Config, cause *ring.Cause) *ring.Cause {
 	switch {
 	case p.Rendezvous == "":
@@ -31,7 +31,7 @@ func Report(ctx context.Context, p place.Place, c Config, cause *ring.Cause) *ri
 	}
 	h, err := openWorkerEndpoint(p, c)
 	if err != nil {
-		return cause // the others will name rank 0
+		return cause // the others name rank 0
 	}
 	defer h.close()
 	h.server.Abort(cause)
@@ -39,12 +39,12 @@ func Report(ctx context.Context, p place.Place, c Config, cause *ring.Cause) *ri
 	return cause
 }
 
-// tell makes an error of why this worker cannot listen, after it has told the
-// others. That a port is in use or a token missing is the trouble of this
-// worker alone: to run the others again may help.
+// reportListenFault tells the others why this worker cannot listen, and returns err as a
+// cause. A port in use or a missing token concerns this worker alone: the others end with
+// exitcode.Retry.
 func reportListenFault(ctx context.Context, p place.Place, c Config, err error) error {
 	cause := ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1)
-	if p.Serve { // nobody can reach it
+	if p.Serve { // no other worker can reach the rendezvous
 		return causeError(cause)
 	}
 	theirs := *cause
@@ -58,6 +58,7 @@ func reportListenFault(ctx context.Context, p place.Place, c Config, err error) 
 	return causeError(cause)
 }
 
+// reportOptions returns the options of a session that only reports a fault.
 func reportOptions(p place.Place, c Config) rendezvous.Options {
 	o := joinOptions(p, c, noListenAddr)
 	o.Agree, o.Waiting = nil, nil

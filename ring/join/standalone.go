@@ -15,23 +15,23 @@ import (
 	"ringtrain/ring/token"
 )
 
-// AloneConfig says what a rendezvous without a worker serves.
+// StandaloneConfig configures a rendezvous in a process that is no worker.
 type StandaloneConfig struct {
 	Listen       string // ADDR[:PORT[-PORT]]; the default port is DefaultPort
-	WorldSize    int    // 0: the first join says it
+	WorldSize    int    // 0: that of the first join
 	JobID        string // "": the first join's, else drawn
 	Token        token.Token
-	StartTimeout time.Duration // from the first join to the last, and from a loss to the return; 0: rendezvous.DefaultStartTimeout
+	StartTimeout time.Duration // from the first join to the last, and from a loss to its replacement; 0: rendezvous.DefaultStartTimeout
 	Restarts     int           // how many lost workers may be replaced in all
-	Lease        time.Duration // who is silent for so long is lost; 0: rendezvous.DefaultLease; at least 1 s
-	Journal      string        // file that lets a rendezvous that was killed go on; "": none
+	Lease        time.Duration // a worker that is silent for so long is lost; 0: rendezvous.DefaultLease; at least 1 s
+	Journal      string        // file from which a rendezvous goes on after it was killed; "": none
 	Many         bool          // serve any number of jobs, each by its id, until Close
 	Insecure     bool          // listen beyond loopback without a token
-	Notice       func(string)  // told what a person should know, from any goroutine; may be nil
-	Launcher     bool          // Notice goes where rank 0's output goes: rank 0 need not tell the same
+	Notice       func(string)  // receives lines for people, from any goroutine; may be nil
+	Launcher     bool          // Notice and rank 0 write to the same place: rank 0 does not repeat the lines
 }
 
-// check returns all that is wrong with the numbers, at once.
+// check returns all faults of the options at once.
 func (c StandaloneConfig) check() error {
 	var errs []error
 	switch {
@@ -46,7 +46,7 @@ func (c StandaloneConfig) check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(append(errs, checkNumbers(c.StartTimeout, c.Lease, c.Restarts))...))
 }
 
-// checkNumbers returns all that is wrong with what a rendezvous is told, at once.
+// checkNumbers returns all faults of the numbers at once.
 func checkNumbers(startTimeout, lease time.Duration, restarts int) error {
 	var errs []error
 	if startTimeout < 0 {
@@ -61,20 +61,20 @@ func checkNumbers(startTimeout, lease time.Duration, restarts int) error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// Alone is the rendezvous of one job, or of many, in a process that is not one of
-// its workers: the launcher, or the command rendezvous.
+// Standalone is the rendezvous of one job, or of many, in a process that is no worker: the
+// launcher, or the command rendezvous. Its methods are those that launch.Run needs.
 type Standalone struct {
-	Server   *rendezvous.Server // nil where it is of many
+	Server   *rendezvous.Server // nil for many jobs
 	endpoint *endpoint
-	size     int // 0: not known beforehand
+	size     int // 0: unknown
 	givenUp  chan int
 
 	refusals *refusalLog
 }
 
-// ServeAlone opens the port and serves the rendezvous there until Close. A port
-// in use is exitcode.Retry, an address beyond loopback without a token
-// exitcode.Auth, wrong options exitcode.Usage.
+// ServeStandalone opens the port and serves the rendezvous there until Close. A port in use
+// is exitcode.Retry, an address beyond the loopback without a token is exitcode.Auth, and
+// wrong options are exitcode.Usage.
 func ServeStandalone(c StandaloneConfig) (*Standalone, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func ServeStandalone(c StandaloneConfig) (*Standalone, error) {
 	return &Standalone{Server: h.server, endpoint: h, size: c.WorldSize, givenUp: given, refusals: kept}, nil
 }
 
-// ofNoWorker says that the port is a rendezvous', and whose.
+// standaloneOwner returns the owner of a port with a rendezvous and without a worker.
 func (h *endpoint) standaloneOwner() port.Owner {
 	o := port.Owner{Rendezvous: true, Rank: -1}
 	if h.server != nil {
@@ -122,15 +122,15 @@ func (h *endpoint) standaloneOwner() port.Owner {
 	return o
 }
 
-// tryTell passes a rank that was given up to the launcher, which hears at once.
+// trySend sends a rank that was given up to the launcher, if there is one.
 func trySend(to chan<- int, rank int) {
 	select {
 	case to <- rank:
-	default: // there is no launcher
+	default: // no launcher receives
 	}
 }
 
-// openJournal returns nil where none is wanted.
+// openJournal opens the journal, nil if there is none.
 func (c StandaloneConfig) openJournal(d listenConfig) (journal.Journal, error) {
 	if c.Journal == "" {
 		return nil, nil
@@ -148,14 +148,13 @@ func (c StandaloneConfig) openJournal(d listenConfig) (journal.Journal, error) {
 	return j, nil
 }
 
-// Addr is the address that it listens on.
+// Addr returns the address that the rendezvous listens on.
 func (a *Standalone) Addr() string { return a.endpoint.port.Addr() }
 
-// Wait returns when the job has ended, nil if it ended well and else with the
-// first cause and its exit code, or when ctx ends, with ctx's cause. It closes
-// a. If the job ended before it began, workers that are still on their way hear
-// the cause for up to two seconds. The rendezvous of many jobs has no end but that of
-// ctx, and returns nil.
+// Wait returns when the job has ended: nil after a good end, else the first cause with its
+// exit code. When ctx ends, it returns the cause of ctx. Wait closes a. If the job ended
+// before it began, workers that come within two seconds are told the cause. The rendezvous
+// of many jobs ends with ctx only, and Wait returns nil.
 func (a *Standalone) Wait(ctx context.Context) error {
 	defer a.Close()
 	if a.Server == nil {
@@ -172,14 +171,14 @@ func (a *Standalone) Wait(ctx context.Context) error {
 		return nil
 	}
 	a.endpoint.drain.wait(ctx, a.size)
-	return causeError(a.Server.Cause()) // by now with the step that the workers have told
+	return causeError(a.Server.Cause()) // now with the step that the workers have reported
 }
 
-// stopTime is how long a job has to stop and save its state.
+// stopTimeout bounds the time that a job has to stop and save its state.
 const stopTimeout = 20 * time.Second
 
-// stop has the job stop in good order, whose end that of the rendezvous would be.
-// One with a journal may come back, and the job goes on meanwhile.
+// stop has a job stop in good order that would end with its rendezvous. A job with a
+// journal goes on: its rendezvous may return.
 func (a *Standalone) stop(why error) {
 	if a.Server.Durable() || !a.Begun() {
 		return
@@ -193,26 +192,26 @@ func (a *Standalone) stop(why error) {
 	}
 }
 
-// Close releases the port. If the job has ended it lets the workers that are
-// connected hear it, for two seconds at most; a job that goes on loses its
-// rendezvous. Close may be called more than once.
+// Close releases the port. If the job has ended, it first tells the connected workers, for
+// two seconds at most. A job that goes on loses its rendezvous. Close may be called more
+// than once.
 func (a *Standalone) Close() { a.endpoint.close() }
 
 // Started reports that a process is started for a rank.
 func (a *Standalone) Started(rank int) { a.Server.Started(rank) }
 
-// Lost reports that a rank's process is gone, and the exit code for the others.
+// Lost reports that a rank's process has ended, and the exit code for the others.
 func (a *Standalone) Lost(rank int, text string, code int) rendezvous.Verdict {
 	return a.Server.Lost(rank, text, code)
 }
 
-// RestartsLeft is how many more ranks may be started again.
+// RestartsLeft returns how many more ranks may be started again.
 func (a *Standalone) RestartsLeft() int { return a.Server.RestartsLeft() }
 
-// GaveUp says why the job was given up, if it was.
+// GaveUp returns why the job was given up, if it was.
 func (a *Standalone) GaveUp() rendezvous.GaveUp { return a.Server.GaveUp() }
 
-// LostForGood is Lost of a rank that is not started again.
+// LostForGood is Lost for a rank that is not started again.
 func (a *Standalone) LostForGood(rank int, text string, code int) {
 	a.Server.LostForGood(rank, text, code)
 }
@@ -220,25 +219,25 @@ func (a *Standalone) LostForGood(rank int, text string, code int) {
 // Cause returns the first cause of the job's end, or nil.
 func (a *Standalone) Cause() *ring.Cause { return a.Server.Cause() }
 
-// Stopped says whom a signal has told to end, if the job has stopped for it.
+// Stopped returns the worker that a signal told to end, if the job has stopped for it.
 func (a *Standalone) Stopped() *ring.Cause { return a.Server.Stopped() }
 
-// Refused returns why a worker of a rank was refused alone, which was process pid or of
-// its group and has ended with code; "" if it was not.
+// Refused returns why a worker of a rank was refused alone: process pid, or a process of
+// its group, which has ended with code. It returns "" if none was.
 func (a *Standalone) Refused(rank, pid, code int) string { return a.refusals.reasonOf(rank, pid, code) }
 
-// Begun tells whether all workers have met.
+// Begun reports whether all workers have joined.
 func (a *Standalone) Begun() bool {
 	a.endpoint.drain.mu.Lock()
 	defer a.endpoint.drain.mu.Unlock()
 	return a.endpoint.drain.begun
 }
 
-// GivenUp yields the ranks that count as lost while their processes seem to live.
+// GivenUp returns the ranks that count as lost while their processes seem to live.
 func (a *Standalone) GivenUp() <-chan int { return a.givenUp }
 
 // StopAll has all workers stop at one agreed step and end with code.
 func (a *Standalone) StopAll(code int) { a.Server.StopAll(code) }
 
-// Done is Server's.
+// Done is closed when the job has ended.
 func (a *Standalone) Done() <-chan struct{} { return a.Server.Done() }

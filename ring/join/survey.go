@@ -17,17 +17,17 @@ import (
 	ringorder "ringtrain/ring/order"
 )
 
-// A measured order that is not the one by hosts is measured again before it is
-// taken, so that what was slow for a moment does not count; but not for long.
+// The survey repeats a measurement before it accepts an order other than the one by hosts,
+// so that a moment of congestion does not decide. These constants bound the repetitions.
 const (
 	maxPasses     = 5
 	passTimeLimit = 5 * time.Second
 )
 
-// findOrder returns the order of the ring of m, the same on all ranks. It is
-// collective where c.Order has it measured: then it takes the order that an
-// earlier start or generation has measured, if a rank knows one that fits, that of
-// the lowest rank; else it measures.
+// findOrder returns the order of the ring of m, the same on all ranks. If c.Order has the
+// order measured, findOrder is collective. It then returns an order that an earlier start
+// or generation has measured, if a rank knows one that fits; the lowest such rank counts.
+// Else it measures.
 func (t *Team) findOrder(ctx context.Context, m ring.Membership, c Config) (ringorder.Order, error) {
 	order, err := c.Order.Of(m.HostRanks())
 	if err != nil {
@@ -54,8 +54,7 @@ func (t *Team) findOrder(ctx context.Context, m ring.Membership, c Config) (ring
 	return s.order(ctx)
 }
 
-// openSurvey makes a group of all ranks, flat, for what they tell each other
-// before their links are opened for good.
+// openSurvey forms a flat group of all ranks, for the survey alone.
 func (t *Team) openSurvey(ctx context.Context, m ring.Membership, c Config) (*ring.Group, error) {
 	ranks, me := m.InRing()
 	links, err := t.openBriefly(ctx, m, c, []ring.Route{ring.RingRoute(ranks, me, ring.StreamSurvey)})
@@ -65,7 +64,7 @@ func (t *Team) openSurvey(ctx context.Context, m ring.Membership, c Config) (*ri
 	return ring.New(ctx, m, ring.Transport{Ring: links[0]}, ring.DefaultConfig())
 }
 
-// openSoon opens links within the time that links have.
+// openBriefly opens links that last for the survey only, within linkTimeout.
 func (t *Team) openBriefly(ctx context.Context, m ring.Membership, c Config, routes []ring.Route) ([]ring.Link, error) {
 	limit := min(linkTimeout, cmp.Or(c.StartTimeout, linkTimeout))
 	opening, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("gave up after %v", limit))
@@ -87,7 +86,7 @@ func keptOrder(ctx context.Context, g *ring.Group, c Config) (ringorder.Order, b
 	for rank := range m.Size() {
 		ranks, err := ringorder.ParseRanks(string(all.At(rank)))
 		if err != nil {
-			continue // it knows none
+			continue // the rank knows no order
 		}
 		if order, ok := ringorder.Kept(ranks, m.Size()); ok {
 			return order, true, nil
@@ -96,18 +95,18 @@ func keptOrder(ctx context.Context, g *ring.Group, c Config) (ringorder.Order, b
 	return ringorder.Order{}, false, nil
 }
 
-// A survey measures the bandwidth between all pairs of hosts. The first rank of
-// each host does it for the host; the others wait.
+// A bandwidthSurvey measures the bandwidth between all pairs of hosts. The first rank of
+// each host measures for its host; the other ranks wait.
 type bandwidthSurvey struct {
 	group *ring.Group
 	began time.Time
 	hosts [][]int
-	host  int       // this worker's host, -1 if it is not the first of it
-	pairs []probe   // by host, to the first ranks of the others
-	rates []float64 // by host: bytes per second to it, the best of all passes
+	host  int       // this worker's host, -1 if the worker is not its first rank
+	pairs []probe   // by host, to its first rank
+	rates []float64 // by host, bytes per second, the best of all passes
 }
 
-// newSurvey opens a link between any two hosts. One that cannot be opened ends the
+// newSurvey opens a link between each two hosts. A link that cannot be opened ends the
 // start, as a link of the ring does.
 func (t *Team) newSurvey(ctx context.Context, g *ring.Group, c Config) (*bandwidthSurvey, error) {
 	m := g.Membership()
@@ -139,7 +138,7 @@ func (t *Team) newSurvey(ctx context.Context, g *ring.Group, c Config) (*bandwid
 	return s, nil
 }
 
-// close closes the links, all at once: each may wait for its neighbour.
+// close closes the links at the same time, for each may wait for its neighbour.
 func (s *bandwidthSurvey) close() {
 	var closing sync.WaitGroup
 	for _, p := range s.pairs {
@@ -150,7 +149,7 @@ func (s *bandwidthSurvey) close() {
 	closing.Wait()
 }
 
-// order measures and chooses.
+// order measures and returns the order.
 func (s *bandwidthSurvey) order(ctx context.Context) (ringorder.Order, error) {
 	for pass := 1; ; pass++ {
 		if err := s.pass(ctx); err != nil {
@@ -168,8 +167,7 @@ func (s *bandwidthSurvey) order(ctx context.Context) (ringorder.Order, error) {
 	}
 }
 
-// pass measures all pairs, as many at a time as do not share a host. The pairs are
-// those of a tournament in which everybody plays everybody.
+// pass measures all pairs. Each host is in one pair at a time.
 func (s *bandwidthSurvey) pass(ctx context.Context) error {
 	for round := range pairwise.Rounds(len(s.hosts)) {
 		if s.host >= 0 {
@@ -188,8 +186,8 @@ func (s *bandwidthSurvey) pass(ctx context.Context) error {
 	return nil
 }
 
-// gather returns what all hosts have measured so far, and how long it took, by
-// rank 0's clock.
+// gather returns what all hosts have measured so far. It also returns the time since the
+// start, by rank 0's clock.
 func (s *bandwidthSurvey) gather(ctx context.Context) (bandwidth [][]float64, took time.Duration, err error) {
 	var mine []byte
 	if s.host >= 0 {
@@ -215,7 +213,7 @@ func (s *bandwidthSurvey) gather(ctx context.Context) (bandwidth [][]float64, to
 
 var errRate = errors.New("a rate is not a number, want 0 or more")
 
-// decodeRates reads what gather wrote, but for the time.
+// decodeRates parses the rates in a message of gather.
 func decodeRates(b []byte, hosts int) ([]float64, error) {
 	if len(b) != 8*(1+hosts) {
 		return nil, fmt.Errorf("%d bytes, want %d", len(b), 8*(1+hosts))

@@ -11,29 +11,28 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// Team is this worker among the others of its job: the group that they form
-// and the session with the rendezvous that watches over it. Its methods may be
-// called from several goroutines.
+// Team is this worker among the others of its job: the group that they form, and the
+// session with the rendezvous. Its methods may be called from several goroutines.
 type Team struct {
 	Group      *ring.Group
-	Rendezvous string // its address, "" for world size 1
+	Rendezvous string // address of the rendezvous, "" for world size 1
 	Link       string // shm, tcp, grpc, shm+tcp, shm+grpc, or none for world size 1
 
-	Lost  []int       // ranks that the generation before this one has lost
-	Cause *ring.Cause // of that one's end; nil in the first
+	Lost  []int       // ranks that the previous generation has lost
+	Cause *ring.Cause // of the previous generation's end; nil in the first generation
 
 	config     Config
 	generation context.Context // the generation's
 	session    session
-	member     *rendezvous.Session // the session of a team of more than one; nil else
-	endpoint   *endpoint           // nil for a team of one
-	memory     ring.Memory         // nil, unless the links to go with it failed to open
+	member     *rendezvous.Session // the session, if the world size is more than 1; else nil
+	endpoint   *endpoint           // nil for world size 1
+	memory     ring.Memory         // memory without a group: the links could not be opened; nil: none
 
-	stopCode   atomic.Int32 // code that the only worker is to stop with
-	superseded atomic.Bool  // the team of the next generation owns everything
+	stopCode   atomic.Int32 // exit code that a team of one is to stop with
+	superseded atomic.Bool  // the team of the next generation owns the session and the port
 }
 
-// newTeam completes t with what its session says of the generation.
+// newTeam completes t with what its session knows of the generation.
 func newTeam(t *Team) *Team {
 	t.generation = t.session.Context()
 	if t.member != nil {
@@ -42,7 +41,7 @@ func newTeam(t *Team) *Team {
 	return t
 }
 
-// session is a worker's part in a generation: a *rendezvous.Session, or a solo.
+// session is a worker's part in a generation: a *rendezvous.Session or a soloSession.
 type session interface {
 	Context() context.Context
 	Progress(step int64, phase string)
@@ -51,27 +50,26 @@ type session interface {
 	Close() error
 }
 
-// Context ends when the generation ends. Its cause wraps ring.ErrGenerationEnded
-// and the first *ring.Cause, and carries the exit code. After a clean end it
-// lasts until Close.
+// Context ends when the generation ends. Its cause wraps ring.ErrGenerationEnded and the
+// first *ring.Cause, and has the exit code. After a good end the context lasts until Close.
 func (t *Team) Context() context.Context { return t.generation }
 
-// Progress tells the rendezvous how far this worker is. It never blocks.
+// Progress reports this worker's step and phase to the rendezvous. It never blocks.
 func (t *Team) Progress(step int64, phase string) { t.session.Progress(step, phase) }
 
-// Abort tells all workers what went wrong here and returns the first cause of
-// the job's end, or of the generation's, which may be another. It takes a second
-// at most. Who may go on calls Next instead.
+// Abort tells all workers the cause of a fault here. It returns the first cause of the end
+// of the job or of the generation, which may be another, after a second at most. A worker
+// that may go on calls Next instead.
 func (t *Team) Abort(c *ring.Cause) *ring.Cause { return t.session.Abort(c) }
 
-// Leave ends the job in good order: it returns when all workers have left, or
-// with the first cause if one of them did not make it.
+// Leave ends the job in good order: it returns when all workers have left. If a worker
+// fails to leave, Leave returns the first cause.
 func (t *Team) Leave(ctx context.Context) error { return t.session.Leave(ctx) }
 
-// Close releases everything; no goroutine is left. Without Leave or Abort
-// before it the others lose this worker. One that serves the rendezvous first
-// lets the others hear the end, for two seconds at most. Close may be called
-// more than once. After Next it does nothing.
+// Close releases everything and ends all goroutines. Without Leave or Abort before it, the
+// others count this worker as lost. A worker that serves the rendezvous first tells the
+// others the end, for two seconds at most. Close may be called more than once. After Next
+// it does nothing.
 func (t *Team) Close() error {
 	if t.superseded.Load() {
 		return nil
@@ -102,7 +100,7 @@ func (t *Team) closeGroup() error {
 	return err
 }
 
-// solo is the session of a worker that is alone: there is nobody to tell.
+// soloSession is the session of the only worker of a job.
 type soloSession struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -123,7 +121,7 @@ func (s *soloSession) Abort(c *ring.Cause) *ring.Cause {
 	if first, ok := errors.AsType[*ring.Cause](context.Cause(s.ctx)); ok {
 		return first
 	}
-	return c // too late: closed
+	return c // the session is closed
 }
 
 func (s *soloSession) Leave(context.Context) error { return context.Cause(s.ctx) }
@@ -133,5 +131,5 @@ func (s *soloSession) Close() error {
 	return nil
 }
 
-// causeError is c as an error with its exit code.
+// causeError returns c as an error with its exit code.
 func causeError(c *ring.Cause) error { return exitcode.With(c.ExitCode, c) }

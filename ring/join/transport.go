@@ -12,20 +12,19 @@ import (
 	"ringtrain/ring/link/tcplink"
 )
 
-// A layout is what a worker needs to exchange data with the others: the memory
-// of its host, and links.
+// A layout is what a worker exchanges data over: the memory of its host, and links.
 type layout struct {
 	memory       bool         // shared with other workers of this host
 	shared       bool         // some of the job's workers share memory, this one or others
-	ring         []ring.Route // one, or none where memory is all there is
+	ring         []ring.Route // one, or none if all workers share memory
 	rounds       []ring.Route
-	acrossRing   []ring.Route // one, or none for a worker that is no driver
+	acrossRing   []ring.Route // one for a driver, else none
 	acrossRounds []ring.Route
 }
 
-// layoutOf returns the layout of m's worker. Flat, each link joins workers of
-// the whole job. On two levels the small and the large all-reduces go through
-// memory and over the drivers' links; the ring is left for the rest.
+// layoutOf returns the layout of m's worker. In the flat layout each link joins workers of
+// the whole job. On two levels the all-reduces go through memory and over the links of the
+// drivers; the ring carries the other operations.
 func layoutOf(m ring.Membership, flat bool) layout {
 	hosts := m.HostRanks()
 	ranks, me := m.InRing()
@@ -50,7 +49,7 @@ func layoutOf(m ring.Membership, flat bool) layout {
 	return l
 }
 
-// routes returns all routes, in the order in which cut takes their links.
+// routes returns all routes, in the order in which transport takes their links.
 func (l layout) routes() []ring.Route {
 	var all []ring.Route
 	for _, part := range [][]ring.Route{l.ring, l.rounds, l.acrossRing, l.acrossRounds} {
@@ -59,7 +58,7 @@ func (l layout) routes() []ring.Route {
 	return all
 }
 
-// transport puts the links of routes in their places.
+// transport returns the transport of l. links are those of l.routes, in that order.
 func (l layout) transport(links []ring.Link) ring.Transport {
 	take := func(routes []ring.Route) []ring.Link {
 		part := links[:len(routes):len(routes)]
@@ -77,7 +76,7 @@ func (l layout) transport(links []ring.Link) ring.Transport {
 	return t
 }
 
-// why tells why l needs links.
+// why returns the reason why l needs links.
 func (l layout) why(m ring.Membership) string {
 	if n := m.Hosts(); n > 1 {
 		return fmt.Sprintf("the ranks are on %d hosts", n)
@@ -85,8 +84,9 @@ func (l layout) why(m ring.Membership) string {
 	return "levels is flat"
 }
 
-// openTransport gives up when ctx ends, or after linkTimeout. The memory stays open
-// if the links fail: the others of the host would take its end for the fault.
+// openTransport opens the memory and the links of m's worker. It gives up when ctx ends, or
+// after linkTimeout. If the links fail, the memory stays open in t: the others of the host
+// would take its end for the fault.
 func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (ring.Transport, error) {
 	limit := min(linkTimeout, cmp.Or(c.StartTimeout, linkTimeout))
 	opening, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("gave up after %v", limit))
@@ -110,8 +110,8 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (
 	return tr, nil
 }
 
-// openLinks opens the links of routes. Between hosts payloads are checked and
-// broken connections repaired, but for links that live a moment only; within one host the kernel copies from memory to
+// openLinks opens the links of routes. Links between hosts check their payloads and, with
+// repair, reopen broken connections. Within one host the kernel copies from memory to
 // memory, and a connection breaks only with its worker.
 func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, routes []ring.Route, repair bool) ([]ring.Link, error) {
 	between := m.Hosts() > 1
@@ -126,15 +126,15 @@ func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, route
 	}, routes)
 }
 
-// repaired tells people of a connection that was broken for a while. Each end
-// that knows does: the two may be on different terminals.
+// repaired tells people of a connection that was broken for a while. Both ends do: they may
+// write to different terminals.
 func (c Config) repaired(from, to ring.Worker, why error, took time.Duration) {
 	if c.Notice != nil {
 		c.Notice(fmt.Sprintf("link %d -> %d at %s was broken (%v), repaired in %v", from.Rank, to.Rank, to.Addr, why, took.Round(time.Millisecond)))
 	}
 }
 
-// linkName is what the data of a job travel over.
+// linkName names what the data of a job travels over.
 func linkName(option string, memory, links bool) string {
 	name := "tcp"
 	if option == "grpc" {
