@@ -81,7 +81,7 @@ func (sv service) Meet(stream workerStream) error {
 	case errors.Is(err, io.EOF):
 		err, why = nil, "connection closed without leaving"
 	case errors.Is(err, errUnexpected):
-		why = "spoke out of turn"
+		why = "sent an unexpected message"
 	}
 	v.s.step(state.StreamBroken{Stream: v.id, Reason: why})
 	return err

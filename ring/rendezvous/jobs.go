@@ -85,11 +85,11 @@ func (j *Jobs) serverFor(r *state.Request) (*Server, *ring.Cause) {
 	defer j.mu.Unlock()
 	switch s := j.byID[r.JobID]; {
 	case j.closed:
-		return nil, state.JoinCause(r, exitcode.Retry, "the rendezvous ends")
+		return nil, state.JoinCause(r, exitcode.Retry, "the rendezvous is closing")
 	case s != nil:
 		return s, nil
 	case len(j.byID) >= maxJobs:
-		return nil, state.JoinCause(r, exitcode.Retry, fmt.Sprintf("the rendezvous has %d jobs, and takes no more", maxJobs))
+		return nil, state.JoinCause(r, exitcode.Retry, fmt.Sprintf("the rendezvous has %d jobs, its maximum", maxJobs))
 	}
 	c := j.config
 	c.JobID = r.JobID

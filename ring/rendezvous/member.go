@@ -55,7 +55,7 @@ func (m Member) answer() *pb.StatusReply {
 }
 
 // errOtherHost reports a worker that this host cannot reach.
-var errOtherHost = errors.New("its address is of its own host only")
+var errOtherHost = errors.New("its address is a loopback address of another host")
 
 // IsMember asks worker w whether it is in a generation of job o.JobID. It ignores o.Addr. An answer
 // without a valid proof is an error, as in [DialStatus]; the error is ErrGone if nobody listens.

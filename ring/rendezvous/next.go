@@ -43,7 +43,7 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 			timer.Reset(abortTimeout)
 		case <-timer.C:
 			if c == nil {
-				c = s.lostCause("it does not say what comes next")
+				c = s.lostCause("no answer after the end of the generation")
 			}
 			s.end(c, false, false)
 			return causeError(c)

@@ -21,14 +21,14 @@ type Address struct {
 
 const addressForm = "etcd://HOST:PORT[,HOST:PORT…]/PREFIX, or etcds:// for TLS"
 
-var errUser = errors.New("no user and password, which everybody on the host could read: set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD")
+var errUser = errors.New("has a user or password, which every user of the host could read: set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD instead")
 
 // ParseAddress parses etcd://HOST:PORT[,HOST:PORT…]/PREFIX, or etcds:// for TLS. Its error has
 // exitcode.Usage and never shows a password.
 func ParseAddress(text string) (Address, error) {
 	a, err := parseAddress(text)
 	if errors.Is(err, errUser) {
-		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("the address of etcd wants %w", err))
+		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("the address of etcd %w", err))
 	}
 	if err != nil {
 		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("the address of etcd is %q: %w; want %s", text, err, addressForm))

@@ -78,7 +78,7 @@ func TestOpen(t *testing.T) {
 	at := Address{Endpoints: []string{"127.0.0.1:1"}, Prefix: "p"}
 	for want, c := range map[string]Config{
 		"--job-id":                      {Address: at},
-		"one is set, want both or none": {Address: at, JobID: "j", User: "u"},
+		"is set, want both or none": {Address: at, JobID: "j", User: "u"},
 	} {
 		if _, err := Open(c); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want exitcode.Usage with %q", err, want)

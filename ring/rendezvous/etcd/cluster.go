@@ -65,7 +65,7 @@ func Open(c Config) (*Cluster, error) {
 
 func checkUser(user, password string) error {
 	if (user == "") != (password == "") {
-		return exitcode.With(exitcode.Usage, errors.New("of RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD one is set, want both or none"))
+		return exitcode.With(exitcode.Usage, errors.New("one of RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD is set, want both or none"))
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (c *Cluster) endpoints() string {
 func (c *Cluster) explain(err error) error {
 	for _, denied := range []error{rpctypes.ErrAuthFailed, rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthNotEnabled} {
 		if errors.Is(rpctypes.Error(err), denied) {
-			text := fmt.Sprintf("%s: %v; set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD to one who may write below %s/", c.endpoints(), denied, c.config.Address.Prefix)
+			text := fmt.Sprintf("%s: %v; set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD to a user with write access to %s/", c.endpoints(), denied, c.config.Address.Prefix)
 			return exitcode.With(exitcode.Auth, errors.New(text))
 		}
 	}

@@ -262,7 +262,7 @@ func (f *Follower) collect(answers []answer) ([]rendezvous.Status, error) {
 func unanswered(a answer) error {
 	err := fmt.Errorf("coordinator of job %q: %w", a.coordinator.jobID, a.err)
 	if errors.Is(err, rendezvous.ErrGone) {
-		return exitcode.With(exitcode.Of(err), errors.New(err.Error()+"; if it does not return, another is elected"))
+		return exitcode.With(exitcode.Of(err), errors.New(err.Error()+"; if it does not return, another coordinator is elected"))
 	}
 	return err
 }

@@ -108,7 +108,7 @@ func TestFollowElection(t *testing.T) {
 		t.Errorf("%d connections for two looks, want one that is kept", n)
 	}
 	w.answers["a:1"] = refusedAt("a:1") // the coordinator is dead, and its key remains
-	wantError(t, f, `coordinator of job "j": rendezvous at a:1 not reached: connection refused; if it does not return, another is elected`, false)
+	wantError(t, f, `coordinator of job "j": rendezvous at a:1 not reached: connection refused; if it does not return, another coordinator is elected`, false)
 	f.Close() // as a watching command does
 	w.current = nil
 	wantError(t, f, nobody+"not started yet, or ended", false)

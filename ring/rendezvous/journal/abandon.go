@@ -11,7 +11,7 @@ import (
 // without the file. A rendezvous that continued from it would use a generation twice.
 const abandonedMagic = "RTJ\x00"
 
-var errMarkedAbandoned = errors.New("was abandoned by its rendezvous, which could not write it (disk full?), and the job has gone on past it; remove the file to begin a job")
+var errMarkedAbandoned = errors.New("its rendezvous could not write it (disk full?), and the job went on without it; remove the file to start a job")
 
 // abandon makes sure that no rendezvous continues from the file. It marks the file, which needs no
 // space on the disk, or removes it. cause is the error of the failed write.
@@ -23,7 +23,7 @@ func (j *File) abandon(cause error) error {
 	if j.mark() == nil || os.Remove(j.path) == nil {
 		return err
 	}
-	return fmt.Errorf("%w, remove it: no rendezvous may go on from it", err)
+	return fmt.Errorf("%w; remove the file: no rendezvous may continue from it", err)
 }
 
 func (j *File) mark() error {

@@ -29,7 +29,7 @@ type Journal interface {
 
 // ErrSuperseded is returned by Append if another rendezvous writes the journal, or may. The Server
 // ends its streams without a message, and the workers look for the other rendezvous.
-var ErrSuperseded = errors.New("the journal is another rendezvous' by now")
+var ErrSuperseded = errors.New("another rendezvous writes the journal")
 
 // ErrAbandoned is returned by Append if the journal cannot be written and no rendezvous can
 // continue from it. The job goes on without it, and people are notified.

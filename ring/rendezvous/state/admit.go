@@ -26,7 +26,7 @@ func (s *State) join(e Joined) {
 		return
 	}
 	if m := s.displacedMember(j); m != nil {
-		s.lose(m.lossCause(fmt.Sprintf("its port is pid %d's by now", j.Worker.PID)), m)
+		s.lose(m.lossCause(fmt.Sprintf("pid %d listens at its port now", j.Worker.PID)), m)
 	}
 	if s.placeUndecided(j) {
 		s.deferJoin(e)

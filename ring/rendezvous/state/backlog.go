@@ -92,7 +92,7 @@ func (s *State) noteJournalDelay(behind time.Duration) {
 	}
 	if behind >= journalNoticeAfter && s.awake >= s.nextJournalNotice {
 		s.nextJournalNotice = s.awake + journalNoticeEvery
-		s.notify(fmt.Sprintf("the journal has not been written for %s; until it is the ranks are not told: %s", wholeSeconds(behind), s.pendingDecision()), nil)
+		s.notify(fmt.Sprintf("the journal has been writing one record for %s; until then the ranks do not hear of this: %s", wholeSeconds(behind), s.pendingDecision()), nil)
 	}
 }
 

@@ -65,9 +65,9 @@ func (s *State) crashLoopCause() *ring.Cause {
 		who = fmt.Sprintf("rank %d", c.Rank)
 		by = who + " ended each of "
 	}
-	s.gaveUp = GaveUp{c.Rank, fmt.Sprintf("gave up: %s%d generations in a row without a completed step (%s, and would not help: see what %s printed)",
+	s.gaveUp = GaveUp{c.Rank, fmt.Sprintf("gave up: %s%d generations in a row without a completed step (%s and would not help: see the output of %s)",
 		by, s.crashLoop, s.restartsLeftText(), who)}
-	c.Text = fmt.Sprintf("%s; it began with: %v", s.gaveUp.Why, s.firstCause)
+	c.Text = fmt.Sprintf("%s; first cause: %v", s.gaveUp.Why, s.firstCause)
 	s.firstCause = nil // c has its text
 	return c
 }

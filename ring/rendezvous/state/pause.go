@@ -86,7 +86,7 @@ func (s *State) notifyPause() {
 	if !s.config.HasJournal || s.lastPause == 0 {
 		return
 	}
-	s.notify(fmt.Sprintf("the rendezvous stood still for %v (stopped, or starved): the ranks have %v to come back to it",
+	s.notify(fmt.Sprintf("the rendezvous stood still for %v (stopped, or starved): the ranks have %v to reconnect",
 		s.lastPause.Round(100*time.Millisecond), (s.graceUntil-s.lastPauseEnd).Round(100*time.Millisecond)), nil)
 	s.lastPause = 0
 }

@@ -31,7 +31,7 @@ func (s *State) deferJoin(e Joined) {
 			s.emit(Probe{s.jobID, m.Rank, m.Worker.Addr})
 		}
 	}
-	s.emit(SendNotice{e.Stream, who + ": waiting to see whether it comes back"})
+	s.emit(SendNotice{e.Stream, who + ": waiting until it reconnects or is lost"})
 }
 
 // reachable reports whether a dial from the rendezvous to the address of w reaches w.
@@ -81,9 +81,9 @@ func (s *State) probed(e Probed) {
 		m.setLost() // the end does not wait for m
 	case s.awaitedMember(e.Rank) == nil:
 	case slices.ContainsFunc(s.pendingJoins, func(h Joined) bool { return h.Request.Rank == e.Rank }):
-		s.lose(m.lossCause("nobody listens there, and it was started again"), m)
+		s.lose(m.lossCause("nobody listens at its port, and a successor has come"), m)
 	case m.breakReason != "" && !m.progress.left():
-		s.lose(m.lossCause(m.breakReason+", and nobody listens there"), m)
+		s.lose(m.lossCause(m.breakReason+", and nobody listens at its port"), m)
 	}
 }
 

@@ -157,7 +157,7 @@ func (s *State) restartsExhaustedCause(c *ring.Cause) *ring.Cause {
 // last one.
 func (s *State) quickExitsCause(c *ring.Cause, n int) *ring.Cause {
 	s.firstCause = nil // unrelated to c
-	return s.withGiveUpReason(c, fmt.Sprintf("gave up: rank %d ended %d times in a row within %v of its start, before it joined (%s, and would not help: see what rank %d printed)",
+	return s.withGiveUpReason(c, fmt.Sprintf("gave up: rank %d ended %d times in a row within %v of its start, before it joined (%s and would not help: see the output of rank %d)",
 		c.Rank, n, quickExitTime, s.restartsLeftText(), c.Rank))
 }
 

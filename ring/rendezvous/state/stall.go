@@ -104,12 +104,12 @@ func (s *State) notify(text string, about *member) {
 //	19 of 20 ranks wait for rank 7: host=h7 addr=10.0.0.7:4402 phase=train step=41 for=4s beat=0.3s next=…
 func (s *State) formatStall(all []rankState, f stall) string {
 	root := &all[f.rank]
-	who, what, next := fmt.Sprintf("rank %d", f.rank), root.phase, "goes on when it does; nobody is lost while it beats"
+	who, what, next := fmt.Sprintf("rank %d", f.rank), root.phase, "continues with this rank; no rank is lost while its heartbeats arrive"
 	switch {
 	case f.kind == stallSilent:
-		next = fmt.Sprintf("counts as lost in %s unless it beats", wholeSeconds(s.lease-root.silence))
+		next = fmt.Sprintf("counts as lost in %s without a heartbeat", wholeSeconds(s.lease-root.silence))
 	case f.kind == stallDeadLink:
-		who = fmt.Sprintf("link %d -> %d, whose ends are alive", f.peer, f.rank)
+		who = fmt.Sprintf("link %d -> %d with both ends alive", f.peer, f.rank)
 		next = "the generation ends when all have waited " + wholeSeconds(deadLinkAfter)
 	case root.wait.Operation != "":
 		what += "/" + root.wait.Operation
