@@ -8,8 +8,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestCompressor fails if an option means another compressor on the wire, or one
-// that cannot be is not refused as a fault of the job.
+// TestCompressor verifies the compressor of each option, and that an unknown option is a fault of
+// the job.
 func TestCompressor(t *testing.T) {
 	for _, tt := range []struct{ codec, lossless, want, err string }{
 		{"none", "none", "", ""},
@@ -40,7 +40,7 @@ func nameOf(c codec.Compressor) string {
 	return c.String()
 }
 
-// TestParseCodec fails if a name means another codec or another rank of factors.
+// TestParseCodec verifies the codec and the rank of factors for each name.
 func TestParseCodec(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestInputShape verifies what input.shape may be for sparse records, for images, also those
-// of input.evals alone, and for others.
+// TestInputShape verifies which values of input.shape are allowed for sparse records, for images
+// (also those of input.evals alone) and for other records.
 func TestInputShape(t *testing.T) {
 	const dense = "model: {kind: softmax, classes: 2}\noptimizer: {learning_rate: 0.1}\ninput: {train: {format: libsvm, files: [x]}}\n"
 	const sparse = "model: {kind: sparse-linear}\noptimizer: {learning_rate: 0.1}\ninput: {train: {format: libsvm, files: [x]}}\n"

@@ -29,8 +29,8 @@ train:     {steps: 10}
 log:       {every: 1}
 `
 
-// TestOneFault verifies that a list of layers that is none is the only fault, and that no
-// item is set by a name that is empty.
+// TestOneFault verifies that layers which are no list are the only fault, and that an empty name
+// sets no item.
 func TestOneFault(t *testing.T) {
 	const rest = "\nloss: {kind: softmax}\noptimizer: {learning_rate: 0.1}\ninput: {synthetic: true}\n"
 	for _, c := range []struct{ text, set, want string }{
@@ -48,8 +48,8 @@ func TestOneFault(t *testing.T) {
 	}
 }
 
-// TestDeepConcat verifies that the outputs of a model of many joined layers are known at
-// once: their paths double with each layer.
+// TestDeepConcat verifies that the outputs of a model of many joined layers are computed at once,
+// although the number of their paths doubles with each layer.
 func TestDeepConcat(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("model:\n  layers:\n    - {name: l0, dense: {units: 1}}\n")
@@ -66,7 +66,7 @@ func TestDeepConcat(t *testing.T) {
 	}
 }
 
-// TestPlacesSurvive verifies that a job that was copied still knows where its layers are.
+// TestPlacesSurvive verifies that a copied job keeps the places of its layers.
 func TestPlacesSurvive(t *testing.T) {
 	loaded, err := load(t, layersFile, nil, nil)
 	if err != nil {

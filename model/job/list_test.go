@@ -46,7 +46,7 @@ func (d *listDense) SetDefaults() { d.UseBias = true }
 
 type listEval struct {
 	Name  string `yaml:"name"`
-	Files        // whose keys stand beside the name
+	Files        // its keys stand beside the name
 }
 
 // loadLists loads text, variables and sets into a listJob job, and returns all faults.
@@ -77,7 +77,7 @@ const residual = `model:
     - dense: {units: 10}
 `
 
-// residualWith is what residual says, changed.
+// residualWith returns the layers of residual after a change.
 func residualWith(change func(l []listLayer) []listLayer) []listLayer {
 	return change([]listLayer{
 		{Name: "stem", Conv2D: &listConv2D{Filters: 16, Padding: "same"}},
@@ -150,8 +150,8 @@ func TestPlainLists(t *testing.T) {
 	}
 }
 
-// TestListFaults verifies that each mistake in a list is found, with its place and
-// item, and hides no other.
+// TestListFaults verifies that each mistake in a list is reported with its place and item, and
+// hides no other mistake.
 func TestListFaults(t *testing.T) {
 	const kinds = "conv2d, dense, relu, add"
 	tests := []struct {
@@ -226,8 +226,8 @@ func TestListFaults(t *testing.T) {
 	}
 }
 
-// TestItemPlaces verifies that an error about an item that shows after loading has the
-// place of what it names, however it names the item, and the place that set it last.
+// TestItemPlaces verifies that an error about an item after loading has the place of the item, by
+// name or number, and the place that set the item last.
 func TestItemPlaces(t *testing.T) {
 	job, l, faults := loadLists(residual, nil, []string{"model.layers.stem.conv2d.filters=3"})
 	if len(faults) > 0 {
@@ -335,8 +335,8 @@ func wantLists(t *testing.T, want *listJob, text string, sets []string) {
 	}
 }
 
-// FuzzLists verifies that no list can make the loader panic, and that one without
-// faults prints as itself.
+// FuzzLists verifies that no list makes the loader panic, and that a list without faults prints as
+// itself.
 func FuzzLists(f *testing.F) {
 	f.Add(residual, "model.layers.stem.conv2d.filters", "3")
 	f.Add("input:\n  evals: [{name: x, files: a}, {}]", "input.evals.x.base", "1")

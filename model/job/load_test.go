@@ -13,7 +13,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// small is a job file that is right, on one line.
+// small is a valid job file on few lines.
 const small = "model: {kind: linear}\ninput: {synthetic: true}\noptimizer: {learning_rate: 0.1}\n"
 
 // load loads text as the file job.yaml and returns errors without its folder.
@@ -31,8 +31,8 @@ func load(t testing.TB, text string, environ, sets []string) (*Config, error) {
 	return job, err
 }
 
-// TestSources fails if an option does not mean what it says: if a source is not
-// read, wins over one that it should yield to, or reads a value in another way.
+// TestSources verifies that each source sets its option, that a later source overrides an earlier
+// one, and that each source reads a value in the same way.
 func TestSources(t *testing.T) {
 	rate := func(f float64) *float64 { return &f }
 	tests := []struct {
@@ -40,7 +40,7 @@ func TestSources(t *testing.T) {
 		file    string // after small, which has the groups model, input and optimizer
 		environ []string
 		sets    []string
-		want    func(j *Config) // makes of the defaults and small what is wanted
+		want    func(j *Config) // changes the job of small into the expected job
 	}{
 		{name: "default", want: func(j *Config) {}},
 		{name: "file over default", file: "train: {seed: 7}", want: func(j *Config) { j.Train.Seed = 7 }},
@@ -114,8 +114,8 @@ func wantFiles(names ...string) func(j *Config) {
 	}
 }
 
-// TestFaults fails if a mistake in a job is not found, not located, or hides
-// another one. Each list is all that is said.
+// TestFaults verifies that each mistake in a job is reported with its place and hides no other
+// mistake. Each list is the complete report.
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -308,8 +308,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestSyntaxErrors fails if a file that is no YAML gives more than one line, or
-// none with the place.
+// TestSyntaxErrors verifies that a file that is no YAML gives one line with the place of the fault.
 func TestSyntaxErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"name: [a":              "job.yaml:1:",
@@ -325,7 +324,7 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
-// TestNoJob fails if a job that is not there is taken for a faulty one.
+// TestNoJob verifies that a missing job has another exit code than a faulty job.
 func TestNoJob(t *testing.T) {
 	for _, name := range []string{"mnits", filepath.Join(t.TempDir(), "job.yaml"), t.TempDir()} {
 		if _, err := Load(name, nil, nil); exitcode.Of(err) != exitcode.NoInput || !strings.Contains(err.Error(), name) {
@@ -342,8 +341,8 @@ func TestNoJob(t *testing.T) {
 	}
 }
 
-// TestBuiltinJobs fails if a job that comes with ringtrain is not right, for any
-// optimizer that it has a rate for, or is not the one that was promised.
+// TestBuiltinJobs verifies that each built-in job is valid with every optimizer that it has a rate
+// for, and that its main options are as documented.
 func TestBuiltinJobs(t *testing.T) {
 	if got := BuiltinNames(); !slices.Equal(got, []string{"ctr", "linear", "mnist"}) {
 		t.Fatalf("built-in jobs are %q", got)
@@ -365,8 +364,8 @@ func TestBuiltinJobs(t *testing.T) {
 	}
 }
 
-// TestFile fails if what --print-options prints is not the job: it must load to
-// an equal one, whatever stands in its texts.
+// TestFile verifies that the output of --print-options loads as an equal job, for any texts in the
+// job.
 func TestFile(t *testing.T) {
 	jobs := map[string]*Config{}
 	for _, name := range BuiltinNames() {
@@ -397,8 +396,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// FuzzLoad fails if a job file, a variable or an option can make ringtrain panic,
-// or if a job that is accepted does not print as itself.
+// FuzzLoad verifies that no job file, variable or option makes ringtrain panic, and that an
+// accepted job prints as itself.
 func FuzzLoad(f *testing.F) {
 	for _, name := range BuiltinNames() {
 		text, _ := Builtin(name)
@@ -437,8 +436,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestOptions fails if a key of the job is left out of what ranks compare, or if
-// the value that is compared is not one that --set takes.
+// TestOptions verifies that ranks compare every key of the job, and that --set takes each compared
+// value.
 func TestOptions(t *testing.T) {
 	job, err := Load("ctr", nil, []string{"checkpoint.every=90s", "allreduce.bucket=1MiB"})
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestReview8ServiceLinks verifies that the variables which Kubernetes gives each pod for Services named ringtrain and
-// ringtrain-rendezvous are passed over, and that a misspelt key still is not.
+// TestReview8ServiceLinks verifies that the variables of Kubernetes for Services named ringtrain
+// and ringtrain-rendezvous are ignored, and that a misspelt key is still a fault.
 func TestReview8ServiceLinks(t *testing.T) {
 	links := []string{
 		"RINGTRAIN_SERVICE_HOST=10.0.0.7", "RINGTRAIN_SERVICE_PORT=29400", "RINGTRAIN_SERVICE_PORT_RING=29400",

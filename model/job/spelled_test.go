@@ -12,9 +12,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestSpelledLayers verifies that each kind of model, spelled as layers and loaded as a job,
+// TestSpellLayers verifies that each kind of model, spelled as layers and loaded as a job,
 // is the same graph.
-func TestSpelledLayers(t *testing.T) {
+func TestSpellLayers(t *testing.T) {
 	shape := graph.Shape{28, 28, 1}
 	for _, name := range append(kindNames(), "mnist") {
 		c, loss, err := modelOf(name)
@@ -41,7 +41,7 @@ func TestSpelledLayers(t *testing.T) {
 		}
 		at := shape
 		if slices.Contains([]string{"linear", "softmax", "mlp", "mnist"}, name) {
-			at = graph.Shape{784} // these take an image as one row
+			at = graph.Shape{784} // a dense model reads an image as one row
 		}
 		if c.Sparse() {
 			at = graph.Shape{1000}

@@ -14,8 +14,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestAverage verifies that the average in checkpoints is that of the variables in all
-// checkpoints before, to the bit, at 1 and 2 ranks; for dense variables and rows.
+// TestAverage verifies that a checkpoint's average equals, bit for bit, the average computed from
+// the variables of all checkpoints before it. It covers 1 and 2 ranks, dense variables and rows.
 func TestAverage(t *testing.T) {
 	for _, j := range []struct {
 		text string
@@ -46,9 +46,9 @@ func TestAverage(t *testing.T) {
 	}
 }
 
-// averageOf is the average, with decay 0.9, of the variables of state, after mean and the
-// variables before; nil: of their first values, which are zeros. Of a table it is that of the
-// rows that the step has changed.
+// averageOf returns the average with decay 0.9 of the variables of state, after mean and the variables
+// before; nil means their first values, which are zeros. For a table it covers the rows that the step
+// changed.
 func averageOf(t *testing.T, state, variables, mean map[string][]float32) map[string][]float32 {
 	decay := float32(0.9) // no constant: 1−decay is rounded
 	t.Helper()
@@ -76,9 +76,8 @@ func averageOf(t *testing.T, state, variables, mean map[string][]float32) map[st
 	return next
 }
 
-// TestAverageIsUsed verifies that evaluations and exports are of the average where the
-// job says so, in training and of a checkpoint, and that training goes on from the
-// variables all the same.
+// TestAverageIsUsed verifies that evaluations and exports use the average if the job says so,
+// during training and from a checkpoint, and that training continues from the variables.
 func TestAverageIsUsed(t *testing.T) {
 	dir := t.TempDir()
 	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
@@ -133,7 +132,8 @@ func TestAverageIsUsed(t *testing.T) {
 	}
 }
 
-// TestResumedAverage verifies that 5 and 5 steps leave the average of 10, to the bit.
+// TestResumedAverage verifies that a run of 5 and 5 steps ends with the average of a run of 10, bit
+// for bit.
 func TestResumedAverage(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir()}
 	for i, dir := range dirs {
@@ -151,9 +151,9 @@ func TestResumedAverage(t *testing.T) {
 	}
 }
 
-// TestClassWeights verifies that weights by class give one curve at any world size,
-// that the loss and the gradient are weighted by the class, and divided by the number of
-// examples, and that evaluations are not.
+// TestClassWeights verifies that weights by class give one curve at any world size. Loss and
+// gradient are weighted by class and divided by the number of examples; evaluations are not
+// weighted.
 func TestClassWeights(t *testing.T) {
 	sameCurve(t, digitsText, digitsData(), "train.class_weights=1,2,3,1,2,3,1,2,3,1")
 	sameCurve(t, clicksText, clicksData(), "train.class_weights=1,5")

@@ -13,7 +13,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// badLines is a job on 40 lines of which two cannot be read.
+// badLines returns a job on 40 lines, two of which cannot be read.
 func badLines(t *testing.T, sets ...string) (*job.Config, records.Set) {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,9 +51,9 @@ train:     {epochs: 2}
 	return cfg, records.Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}
 }
 
-// TestBadRecords verifies that a job goes on as long as no epoch has more bad records than
-// it may, over all ranks, that the number is told and saved, and that one more ends the job
-// with the error of the first.
+// TestBadRecords verifies that a job continues while no epoch exceeds its allowed number of bad
+// records over all ranks, that the number is reported and saved, and that one more bad record ends
+// the job with the fault of the first.
 func TestBadRecords(t *testing.T) {
 	cfg, data := badLines(t, "input.max_bad_records=2", "input.shuffle=false", "checkpoint.dir="+t.TempDir())
 	members := mustTrain(t, 2, cfg, data, nil)

@@ -8,10 +8,10 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// TestBehindByAStep has the frames of a rank of three vanish from each one on, and all processes live
-// on: those that are a step behind receive the rows of that step. It fails if the job then ends
-// with other bits than without, if a replica differs, if a table is sent, or if no rank was
-// ever behind. A table has 4 bytes a feature at least.
+// TestBehindByAStep drops the frames of one rank of three from each frame on, while all processes
+// live. It verifies that a rank that is a step behind receives the rows of that step instead of a
+// table, that replicas agree, and that the job ends with the bits of a run without loss. A table
+// has at least 4 bytes a feature.
 func TestBehindByAStep(t *testing.T) {
 	behind := 0
 	for _, tt := range []struct {
@@ -26,15 +26,15 @@ func TestBehindByAStep(t *testing.T) {
 		t.Run("job="+tt.name, func(t *testing.T) {
 			sets := append([]string{fmt.Sprint("model.features=", tt.features), "input.batch=500", "train.steps=5", "train.check_every=1", "eval.every=0"}, tt.sets...)
 			job := loadText(t, clicksText, sets...)
-			whole := newCrew(t, 3, job, clicksData(), nil)
-			frames := map[int]*dying{1: {frames: -1}}
-			if !whole.generation(frames) {
+			whole := newProcesses(t, 3, job, clicksData(), nil)
+			frames := map[int]*killedLink{1: {frames: -1}}
+			if !whole.runInMemory(frames) {
 				t.Fatal(whole.members[0].err)
 			}
 			for at := 0; at < frames[1].sent && !t.Failed(); at++ {
-				synctest.Test(t, func(t *testing.T) { // the others notice by the clock alone
-					c := newCrew(t, 3, job, clicksData(), nil)
-					c.generation(map[int]*dying{1: {frames: at, vanishes: true}})
+				synctest.Test(t, func(t *testing.T) { // the other ranks notice the loss by the clock alone
+					c := newProcesses(t, 3, job, clicksData(), nil)
+					c.runInMemory(map[int]*killedLink{1: {frames: at, vanishes: true}})
 					donors := 0
 					for _, m := range c.members {
 						for _, other := range c.members {

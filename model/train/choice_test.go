@@ -22,8 +22,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// wireText is a job whose gradients are worth a codec: 784·32 and 32·10 kernels,
-// the first in a bucket of 98 KiB.
+// wireText is a job with gradients that are worth a codec: kernels of 784·32 and 32·10, the first in a
+// bucket of 98 KiB.
 const wireText = `
 name: wire
 model:     {kind: mlp, classes: 10, hidden: [32]}
@@ -34,7 +34,7 @@ train:     {steps: 16}
 log:       {every: 0}
 `
 
-// A wire is a link on which a byte takes its time, on a fake clock.
+// A wire is a link with a limited bandwidth on a fake clock.
 type wire struct {
 	ring.Link
 	bytesPerSecond float64
@@ -45,8 +45,8 @@ func (w wire) Send(ctx context.Context, f ring.Frame) error {
 	return w.Link.Send(ctx, f)
 }
 
-// onWire trains on p hosts of one rank that are joined by wires, in a bubble with a clock of
-// its own: what is computed takes no time at all.
+// onWire trains on p hosts of one rank, joined by wires, in a bubble with a fake clock. Computation takes
+// no time.
 func onWire(t *testing.T, p int, bytesPerSecond float64, cfg *job.Config, change func(m *member)) (members []*member) {
 	data := digitsData()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,15 +61,14 @@ func onWire(t *testing.T, p int, bytesPerSecond float64, cfg *job.Config, change
 	return members
 }
 
-// onHosts trains with one rank for each number of a host, on two levels.
+// onHosts trains on two levels, with one rank for each host number.
 func onHosts(t *testing.T, hosts []int, cfg *job.Config) []*member {
 	return trainBy(t, len(hosts), func(rank func(g *ring.Group) error) {
 		ringtest.RunOnHosts(t, hosts, ring.DefaultConfig(), rank)
 	}, cfg, digitsData(), nil)
 }
 
-// TestCodecUnused fails if a codec that has no wire to work on is used, said to
-// be, or passed over in silence.
+// TestCodecUnused verifies that a codec without a wire is not used, and that the user is told.
 func TestCodecUnused(t *testing.T) {
 	var digests []string
 	for _, codec := range []string{"int8", "none"} {
@@ -87,7 +86,7 @@ func TestCodecUnused(t *testing.T) {
 	}
 }
 
-// byTable trains flat on three hosts, by the table of algorithms that the job gives.
+// byTable trains flat on three hosts with the job's table of algorithms.
 func byTable(t *testing.T, cfg *job.Config) *member {
 	config := ring.DefaultConfig()
 	var err error
@@ -99,9 +98,9 @@ func byTable(t *testing.T, cfg *job.Config) *member {
 	}, cfg, digitsData(), nil))[0]
 }
 
-// TestCodecPassedBy fails if people are told a codec that the table of algorithms
-// leaves without a bucket, or that it has none where it has. The buckets of the
-// job that a codec may touch have 98 and 1.3 KiB, of which the latter is exact.
+// TestCodecPassedBy verifies that the reported codec is none exactly if the table of algorithms
+// leaves no bucket to the codec. The buckets that a codec may encode have 98 and 1.3 KiB; the
+// second one is exact.
 func TestCodecPassedBy(t *testing.T) {
 	for algorithm, used := range map[string]bool{
 		"auto": true, "ring": true, "<=64KiB:doubling,ring": true,
@@ -128,8 +127,8 @@ func TestCodecPassedBy(t *testing.T) {
 	}
 }
 
-// TestAutoPassedBy fails if auto chooses a codec for buckets that will go without,
-// or measures for nothing.
+// TestAutoPassedBy verifies that auto measures nothing and chooses no codec for buckets that would
+// not use it.
 func TestAutoPassedBy(t *testing.T) {
 	m := byTable(t, loadText(t, wireText, "allreduce.algorithm=doubling"))
 	d := eventsOf[report.Decision](m)
@@ -141,12 +140,12 @@ func TestAutoPassedBy(t *testing.T) {
 	}
 }
 
-// TestStartAlgorithm fails if people are told the table of another number of ranks
-// than exchange over links.
+// TestStartAlgorithm verifies that the start event has the table for the number of ranks that
+// exchange over links.
 func TestStartAlgorithm(t *testing.T) {
 	for _, tt := range []struct {
 		hosts []int
-		ranks int // that exchange over links, one a host
+		ranks int // number of ranks that exchange over links, one a host
 	}{{[]int{0, 0, 1}, 2}, {[]int{0, 1, 2}, 3}, {[]int{0, 0, 1, 1, 2, 2}, 3}, {[]int{0, 0}, 0}} {
 		want := "none"
 		if tt.ranks > 0 {
@@ -159,9 +158,8 @@ func TestStartAlgorithm(t *testing.T) {
 	}
 }
 
-// TestAutoOnHosts fails if ranks of which some share a host do not choose alike:
-// those that send nothing between hosts measure other times. What is chosen, on a
-// wire that is memory, is not the point.
+// TestAutoOnHosts verifies that ranks choose alike if some share a host, although ranks that send
+// nothing between hosts measure other times. The chosen codec itself does not matter here.
 func TestAutoOnHosts(t *testing.T) {
 	m := mustEnd(t, onHosts(t, []int{0, 0, 1}, loadText(t, wireText)))[0] // equal digests on all ranks
 	if d := eventsOf[report.Decision](m); len(d) != 1 || !strings.HasSuffix(d[0].Why, "from step 4 on") {
@@ -172,8 +170,8 @@ func TestAutoOnHosts(t *testing.T) {
 	}
 }
 
-// TestAuto fails if the codec that the model of costs asks for is not taken, not
-// explained, or does not do what was predicted.
+// TestAuto verifies that the codec of the cost model is used and explained, and that its predicted
+// time is achieved.
 func TestAuto(t *testing.T) {
 	const mbit = 1e6 / 8
 	for _, tt := range []struct {
@@ -186,7 +184,7 @@ func TestAuto(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("mbits=%g", tt.mbits), func(t *testing.T) {
 			dir := t.TempDir()
-			slow := func(m *member) { // asking takes a millisecond, so that steps take time on any wire
+			slow := func(m *member) { // a request takes a millisecond, so steps take time on any wire
 				m.opts.Stop = func() int { time.Sleep(time.Millisecond); return 0 }
 			}
 			members := mustEnd(t, onWire(t, 3, tt.mbits*mbit, loadText(t, wireText, "checkpoint.dir="+dir), slow))
@@ -217,8 +215,8 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// TestAutoNone fails if a run whose choice is none computes anything else than
-// one that was told so: the first steps would not be those of the rest.
+// TestAutoNone verifies that a run that chooses no codec has the bits of a run without a codec,
+// from the first step on.
 func TestAutoNone(t *testing.T) {
 	sets := []string{"allreduce.codec=none"}
 	told := mustEnd(t, onWire(t, 2, 1e15, loadText(t, wireText, sets...), nil))[0]
@@ -228,8 +226,7 @@ func TestAutoNone(t *testing.T) {
 	}
 }
 
-// TestAutoUnmeasured fails if a run measures where there is nothing to choose, or
-// keeps quiet about it.
+// TestAutoUnmeasured verifies that a run without a choice measures nothing and says so.
 func TestAutoUnmeasured(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -259,9 +256,8 @@ func TestAutoUnmeasured(t *testing.T) {
 	}
 }
 
-// TestAutoResumes fails if a run that goes on chooses anew, which would be another
-// run; if it does not say so; or if one that was stopped before the choice does
-// not choose.
+// TestAutoResumes verifies that a resumed run keeps the codec and says so, and that a run that was
+// stopped before its choice chooses after the resume.
 func TestAutoResumes(t *testing.T) {
 	const slow = 1e6
 	for _, tt := range []struct {
@@ -280,7 +276,7 @@ func TestAutoResumes(t *testing.T) {
 			if (len(told) == 1) != (tt.stop > 3) {
 				t.Errorf("before the stop it has decided %+v", told)
 			}
-			// A wire on which nobody would choose int8.
+			// On this wire int8 is never the choice.
 			again := mustEnd(t, onWire(t, 2, map[bool]float64{true: 1e15, false: slow}[tt.stop > 3], cfg, nil))[0]
 			d := eventsOf[report.Decision](again)
 			if len(d) != 1 || d[0].Choice != "int8" || !strings.Contains(d[0].Why, tt.why) {
@@ -293,8 +289,8 @@ func TestAutoResumes(t *testing.T) {
 	}
 }
 
-// TestAutoRepeats fails if a run that resumes with the kept codec does not repeat,
-// or if its checkpoint does not keep the codec on.
+// TestAutoRepeats verifies that a run that resumes with the stored codec repeats, and that its
+// checkpoints keep the codec.
 func TestAutoRepeats(t *testing.T) {
 	cfg := loadText(t, wireText, "checkpoint.dir="+t.TempDir(), "checkpoint.keep=9")
 	mustEnd(t, onWire(t, 2, 1e6, cfg, func(m *member) { m.opts.Stop = stopAfter(9, 143) }))
@@ -315,8 +311,7 @@ func TestAutoRepeats(t *testing.T) {
 	}
 }
 
-// TestStoredCodec fails if a checkpoint or a rank 0 that names a codec that there
-// is not is believed.
+// TestStoredCodec verifies that an unknown codec in a checkpoint, or from rank 0, is an error.
 func TestStoredCodec(t *testing.T) {
 	if _, err := storedCodec("ckpt", map[string]string{"codec": "morse"}); exitcode.Of(err) != exitcode.BadData || !containsAll(err.Error(), "ckpt", "morse") {
 		t.Errorf("error is %v (%d), want code %d", err, exitcode.Of(err), exitcode.BadData)
@@ -331,8 +326,8 @@ func TestStoredCodec(t *testing.T) {
 	}
 }
 
-// TestLeastOfRanks fails if ranks go on with different numbers, or with ones that
-// are none.
+// TestLeastOfRanks verifies that all ranks continue with the same numbers, and that NaN and
+// negative numbers are errors.
 func TestLeastOfRanks(t *testing.T) {
 	numbers := func(rank int) *measurement {
 		return &measurement{rates: []float64{float64(rank), 5}, untilEnd: []float64{3 - float64(rank)}, step: 7,
@@ -360,7 +355,7 @@ func TestLeastOfRanks(t *testing.T) {
 	})
 }
 
-// TestMedian fails if one slow step decides.
+// TestMedian verifies that one slow step does not decide.
 func TestMedian(t *testing.T) {
 	step := func(v float64) measurement { return measurement{rates: []float64{v, 10 - v}, step: 2 * v} }
 	got := median([]measurement{step(9), step(1), step(2)})
@@ -369,7 +364,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// TestLayoutOf fails if the model is asked about another ring than the group has.
+// TestLayoutOf verifies that the cost model uses the layout of the group.
 func TestLayoutOf(t *testing.T) {
 	for _, tt := range []struct {
 		hosts, levels string
@@ -390,7 +385,7 @@ func TestLayoutOf(t *testing.T) {
 	}
 }
 
-// TestHops fails if the latency of a wire is shared among hops that do not cross it.
+// TestHops verifies that only hops over the wire share its latency.
 func TestHops(t *testing.T) {
 	for _, tt := range []struct {
 		hosts  []int
@@ -413,8 +408,7 @@ func TestHops(t *testing.T) {
 	}
 }
 
-// TestHidden fails if the share of the exchange that backward hides is not
-// between none and all of it.
+// TestHidden verifies that the hidden share of the exchange is between 0 and 1.
 func TestHidden(t *testing.T) {
 	for _, tt := range []struct {
 		reduce, exposed time.Duration

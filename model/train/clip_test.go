@@ -15,8 +15,8 @@ import (
 	"ringtrain/model/train/records"
 )
 
-// gradients returns a dense variable and one by rows, with drawn gradients: of the latter in
-// rows 0, 4 and 8.
+// gradients returns a dense variable and a variable by rows with drawn gradients, the latter in rows 0,
+// 4 and 8.
 func gradients(seed uint64) (vars []*model.Variable, rows *optimizer.RowGrad) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	draw := func(n int) []float32 {
@@ -35,8 +35,8 @@ func gradients(seed uint64) (vars []*model.Variable, rows *optimizer.RowGrad) {
 	}}
 }
 
-// full returns the gradient of the table of gradients as one matrix, as the optimizer sees it:
-// a step of sgd at rate 1 takes it off the values.
+// full returns the gradients of a table as one matrix, as the optimizer applies them: the change of the
+// values in a step of sgd at rate 1.
 func full(t *testing.T, table *model.Variable, rows *optimizer.RowGrad) []float32 {
 	t.Helper()
 	moved := *table
@@ -128,9 +128,8 @@ func loadState(t *testing.T, dir string) map[string][]float32 {
 	return state
 }
 
-// sameCurve verifies that 1, 2 and 4 ranks have the losses of one within rounding, that
-// the ranks end with one digest, and that the losses are not those of the job without
-// the keys in sets.
+// sameCurve verifies that 1, 2 and 4 ranks have the losses of one rank within rounding, that the ranks
+// end with one digest, and that the losses differ from those of the job without the keys in sets.
 func sameCurve(t *testing.T, text string, data records.Set, sets ...string) {
 	t.Helper()
 	plain := mustTrain(t, 1, loadText(t, text), data, nil)[0].losses()

@@ -35,8 +35,8 @@ optimizer: {name: adagrad, learning_rate: 0.1}
 train: {epochs: 2, seed: 1}
 `
 
-// writeColumns writes records for columnsText: eval.csv has the columns in another order and a
-// city that train.csv has not.
+// writeColumns writes records for columnsText. eval.csv has the columns in another order, and a city
+// that is not in train.csv.
 func writeColumns(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -70,9 +70,9 @@ func openColumns(t *testing.T, cfg *job.Config, folder string) records.Set {
 	return data
 }
 
-// TestColumns trains on columns of texts and numbers with one and two ranks, goes on from the
-// checkpoint, and evaluates it. It verifies that what was learnt of the training records is what
-// the evaluation does to others, and that two ranks come to what one does.
+// TestColumns trains on columns of texts and numbers with one and two ranks, and evaluates the
+// checkpoint. It verifies that the evaluation applies the vocabularies and means of training, and
+// that two ranks get the result of one.
 func TestColumns(t *testing.T) {
 	folder := writeColumns(t)
 	losses := map[int]float64{}
@@ -105,8 +105,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestColumnsOfOthers verifies that a checkpoint is refused where the columns are others, and
-// that records of which another vocabulary is learnt do not take over its variables.
+// TestColumnsOfOthers verifies that a checkpoint with other columns is refused, and that records
+// with another vocabulary do not take over its variables.
 func TestColumnsOfOthers(t *testing.T) {
 	folder, ckpt := writeColumns(t), t.TempDir()
 	cfg := loadText(t, columnsText, "checkpoint.dir="+ckpt)
@@ -133,7 +133,7 @@ func TestColumnsOfOthers(t *testing.T) {
 	}
 }
 
-// TestColumnsDoNotFit verifies what is said of columns that the model does not read.
+// TestColumnsDoNotFit verifies the errors for columns that the model does not read.
 func TestColumnsDoNotFit(t *testing.T) {
 	folder := writeColumns(t)
 	for name, tt := range map[string]struct{ old, new, want string }{

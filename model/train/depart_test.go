@@ -13,21 +13,21 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestDepart fails if a rank that asks to leave does not go after the step that it
-// asked in, if the others do not learn who has left, or if the job then ends
-// otherwise than without. An evaluation that was due at that step must come in the
-// next generation, and so must a checkpoint, unless rank 0 leaves: it saves before.
+// TestDepart verifies that a rank that asks to leave does so after the step in which it asked, that
+// the other ranks learn its number, and that the job ends with the bits of a run without the
+// departure. An evaluation that is due at that step happens in the next generation. A checkpoint
+// does too, unless rank 0 leaves: it saves first.
 func TestDepart(t *testing.T) {
 	whole := mustTrain(t, 3, loadText(t, clicksText, "eval.every=4"), clicksData(), nil)[0]
 	for _, leaving := range [][]int{{0}, {1}, {2}, {0, 2}, {1, 2}} {
 		t.Run(fmt.Sprintf("ranks=%v", leaving), func(t *testing.T) {
 			dir := t.TempDir()
 			job := loadText(t, clicksText, "eval.every=4", "checkpoint.every=4", "checkpoint.keep=9", "checkpoint.dir="+dir)
-			c := newCrew(t, 3, job, clicksData(), nil)
+			c := newProcesses(t, 3, job, clicksData(), nil)
 			for _, rank := range leaving {
 				c.members[rank].trainer.opts.Depart = since(4)
 			}
-			c.generation(nil)
+			c.runInMemory(nil)
 			for _, m := range c.members {
 				wantDeparted(t, m, leaving, 4)
 			}
@@ -62,7 +62,7 @@ func since(n int) func() bool {
 	}
 }
 
-// wantDeparted checks how a rank ends a generation in which some leave.
+// wantDeparted checks how a rank ends a generation that some ranks leave.
 func wantDeparted(t *testing.T, m *member, leaving []int, step int64) {
 	t.Helper()
 	if slices.Contains(leaving, m.rank) {
@@ -80,9 +80,8 @@ func wantDeparted(t *testing.T, m *member, leaving []int, step int64) {
 	}
 }
 
-// TestAllDepart fails if a job that all ranks ask to leave at once does not stop
-// with a checkpoint, as by a signal to all; or if one that is stopped, or at its
-// last step, lets a rank go.
+// TestAllDepart verifies that a job stops with a checkpoint if all ranks ask to leave at once, as
+// after a signal to all ranks. A job that is stopping or at its last step lets no rank leave.
 func TestAllDepart(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -116,8 +115,8 @@ func TestAllDepart(t *testing.T) {
 	}
 }
 
-// TestCheckpointAsked fails if a checkpoint that a rank asks for does not come
-// after the coming step, once, whichever rank it is.
+// TestCheckpointAsked verifies that a checkpoint that any rank asks for is written once, after the
+// coming step.
 func TestCheckpointAsked(t *testing.T) {
 	for asks := range 3 {
 		m := mustTrain(t, 3, loadText(t, clicksText, "checkpoint.dir="+t.TempDir()), clicksData(), func(m *member) {
@@ -131,8 +130,8 @@ func TestCheckpointAsked(t *testing.T) {
 	}
 }
 
-// TestPhases fails if the rendezvous is not told what a rank is about to do: it
-// would blame one that evaluates.
+// TestPhases verifies that the rendezvous receives each phase of a rank, so that it does not report
+// a rank that evaluates as stalled.
 func TestPhases(t *testing.T) {
 	job := loadText(t, clicksText, "train.steps=3", "eval.every=2", "checkpoint.every=2",
 		"checkpoint.dir="+t.TempDir(), "export.savedmodel="+t.TempDir())

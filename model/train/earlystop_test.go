@@ -15,8 +15,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestBest verifies what counts as better, when a run ends, and that an evaluation
-// counts once.
+// TestBest verifies which values are better, when a run ends, and that an evaluation counts once.
 func TestBest(t *testing.T) {
 	nan := math.NaN()
 	for _, tt := range []struct {
@@ -57,17 +56,16 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// stopping is a job whose loss is best, by what it asks for, after step 2, and that so
-// ends after step 8 of 30.
+// stopping returns a job whose best loss is after step 2. It ends by its evaluations.
 func stopping(t *testing.T, dir string, sets ...string) *job.Config {
 	t.Helper()
 	return loadText(t, digitsText, append([]string{"train.steps=30", "eval.every=2", "train.early_stopping.patience=3",
 		"train.early_stopping.min_delta=10", "checkpoint.keep=1", "checkpoint.dir=" + filepath.Join(dir, "ckpt"), "export.savedmodel=" + filepath.Join(dir, "export")}, sets...)...)
 }
 
-// TestEarlyStopping verifies that a run ends by its evaluations at any world size, after
-// the same step; that the best checkpoint is there beside the last one, and exported;
-// and that the run is finished when it is started again, but for more patience.
+// TestEarlyStopping verifies that a run ends by its evaluations after the same step at any world
+// size. The best checkpoint exists beside the last one and is exported. A second start finds the
+// run finished, unless it has more patience.
 func TestEarlyStopping(t *testing.T) {
 	for _, p := range []int{1, 2, 4} {
 		dir := t.TempDir()
@@ -99,8 +97,8 @@ func TestEarlyStopping(t *testing.T) {
 	}
 }
 
-// TestEarlyStoppingReports verifies that the steps up to the last one are reported, once,
-// where a run ends by its evaluations.
+// TestEarlyStoppingReports verifies that the steps up to the last one are reported once if a run
+// ends by its evaluations.
 func TestEarlyStoppingReports(t *testing.T) {
 	for every, want := range map[string][]int64{"1": {1, 2, 3, 4, 5, 6, 7, 8}, "4": {4, 8}, "5": {5, 8}, "1h": {8}, "0": nil} {
 		m := mustTrain(t, 2, stopping(t, t.TempDir(), "log.every="+every), digitsData(), nil)[0]
@@ -140,8 +138,8 @@ func mustExport(t *testing.T, m *member, dir string, step int64) {
 	}
 }
 
-// TestEarlyStoppingResumes verifies that a stop and a resume, and a killed rank, leave
-// the count of evaluations as it is, with the average exported.
+// TestEarlyStoppingResumes verifies that a stop with a resume, and a killed rank, do not change the
+// count of evaluations. The average is exported.
 func TestEarlyStoppingResumes(t *testing.T) {
 	for _, at := range []int{3, 5, 7} {
 		dir := t.TempDir()
@@ -155,8 +153,8 @@ func TestEarlyStoppingResumes(t *testing.T) {
 	}
 }
 
-// TestEarlyStoppingGone verifies that the last step is exported, and people are told,
-// where the best checkpoint is gone.
+// TestEarlyStoppingGone verifies that the last step is exported, with a notice, if the best
+// checkpoint is gone.
 func TestEarlyStoppingGone(t *testing.T) {
 	dir := t.TempDir()
 	m := mustTrain(t, 1, stopping(t, dir), digitsData(), func(m *member) {
@@ -176,21 +174,21 @@ func TestEarlyStoppingGone(t *testing.T) {
 	}
 }
 
-// TestEarlyStoppingRecovers kills each rank of two at every few frames, and puts another
-// process in its place: the run ends after the same step with the same bits, and the
+// TestEarlyStoppingRecovers kills each rank of two at every few frames and starts another process
+// in its place. It verifies that the run ends after the same step with the same bits, and that the
 // best checkpoint is exported.
 func TestEarlyStoppingRecovers(t *testing.T) {
-	whole := newCrew(t, 2, stopping(t, t.TempDir()), fewDigits(), nil)
-	frames := map[int]*dying{0: {frames: -1}, 1: {frames: -1}}
-	if !whole.generation(frames) {
+	whole := newProcesses(t, 2, stopping(t, t.TempDir()), fewDigits(), nil)
+	frames := map[int]*killedLink{0: {frames: -1}, 1: {frames: -1}}
+	if !whole.runInMemory(frames) {
 		t.Fatal(whole.members[0].err)
 	}
 	want := whole.members[0].result
 	for rank := range 2 {
 		for at := rank; at < frames[rank].sent; at += 5 {
 			dir := t.TempDir()
-			c := newCrew(t, 2, stopping(t, dir), fewDigits(), nil)
-			if c.generation(map[int]*dying{rank: {frames: at}}) {
+			c := newProcesses(t, 2, stopping(t, dir), fewDigits(), nil)
+			if c.runInMemory(map[int]*killedLink{rank: {frames: at}}) {
 				t.Fatalf("rank %d lives on without frame %d", rank, at)
 			}
 			c.kill(rank)
@@ -198,7 +196,7 @@ func TestEarlyStoppingRecovers(t *testing.T) {
 			if m.result != want || want.Step != 8 {
 				t.Fatalf("rank %d dies at frame %d: ended with %+v, want %+v", rank, at, m.result, want)
 			}
-			if len(eventsOf[report.Exported](m)) == 1 { // else by the one before it
+			if len(eventsOf[report.Exported](m)) == 1 { // else the process before exported
 				mustExport(t, m, dir, 2)
 			}
 		}

@@ -30,8 +30,8 @@ func lines(t *testing.T, name string, n int, label func(i int) int) string {
 
 func even(i int) int { return 1 - i%2 }
 
-// evalsJob is a job with two sets in input.evals, which the model is right about in all
-// and in no record.
+// evalsJob returns a job with two sets in input.evals: the model is right for all records of one and for
+// none of the other.
 func evalsJob(t *testing.T, sets ...string) *job.Config {
 	file := func(name string, n int, label func(i int) int) string { return lines(t, name, n, label) }
 	return loadText(t, fmt.Sprintf(`
@@ -66,9 +66,9 @@ func trainFiles(t *testing.T, p int, cfg *job.Config) *member {
 	return mustTrain(t, p, cfg, data, func(m *member) { m.evals = evals })[0]
 }
 
-// TestEvals verifies that each item of input.evals has events of its own, after that of
-// input.eval, with its name, at any world size; that done has those of input.eval; and
-// that curves have names of their own.
+// TestEvals verifies that each item of input.evals has events of its own after that of input.eval,
+// with its name, at any world size. The event done has the metrics of input.eval, and each item has
+// curves of its own.
 func TestEvals(t *testing.T) {
 	var want []string
 	for _, p := range []int{1, 3} {
@@ -115,7 +115,7 @@ func TestEvalsAgree(t *testing.T) {
 	}
 }
 
-// TestEvalsFaults verifies that what is wrong with an item names the item.
+// TestEvalsFaults verifies that a fault of an item names the item.
 func TestEvalsFaults(t *testing.T) {
 	cfg := evalsJob(t)
 	cfg.Input.Evals = []job.NamedFiles{{Files: job.Files{Format: "libsvm"}}, {Name: "late", Files: job.Files{Images: "x"}}}
@@ -133,8 +133,9 @@ func TestEvalsFaults(t *testing.T) {
 	}
 }
 
-// TestEvalsBroken has a bad record in the second item of input.evals: training goes on, the
-// warning names the item, and what could be evaluated is told. At the end it is 65.
+// TestEvalsBroken puts a bad record into the second item of input.evals. It verifies that training
+// continues, that the warning names the item, that the other evaluations are reported, and that the
+// exit code at the end is 65.
 func TestEvalsBroken(t *testing.T) {
 	cfg := evalsJob(t)
 	data, err := records.NewOpener(cfg, records.Options{Roots: nil}).Open()

@@ -16,8 +16,8 @@ func asJSON(t testing.TB, v any) string {
 	return string(b)
 }
 
-// TestEventsTell fails if what the events of a run say of it is not so.
-func TestEventsTell(t *testing.T) {
+// TestEventFields verifies the fields of a run's events against the run.
+func TestEventFields(t *testing.T) {
 	job := loadText(t, digitsText, "train.steps=0", "train.epochs=2", "log.every=4", "input.batch=250", "eval.every=5", "allreduce.algorithm=<=2KiB:fold,ring") // 250, 250, 100
 	m := mustTrain(t, 3, job, digitsData(), func(m *member) { m.team.Rendezvous, m.team.Cores = "here:1", 5 })[0]
 	start := eventsOf[report.Start](m)[0]
@@ -52,7 +52,7 @@ func TestEventsTell(t *testing.T) {
 	}
 }
 
-// TestSumPrintsMean fails if the loss that is printed depends on loss.reduction.
+// TestSumPrintsMean verifies that the printed loss does not depend on loss.reduction.
 func TestSumPrintsMean(t *testing.T) {
 	mean := mustTrain(t, 1, loadText(t, linearText, "train.steps=1"), linearData(), nil)[0].losses()
 	sum := mustTrain(t, 2, loadText(t, linearText, "train.steps=1", "loss.reduction=sum"), linearData(), nil)[0].losses()

@@ -9,9 +9,8 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// TestExportIsVerified fails if an export counts without its variables having
-// been read back, or if they do not predict what the model does, with the kernels
-// that it was trained with.
+// TestExportIsVerified verifies that an export reads its variables back and predicts with them as
+// the model does, with the kernels that trained it.
 func TestExportIsVerified(t *testing.T) {
 	tests := []struct {
 		name, text string

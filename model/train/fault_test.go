@@ -16,8 +16,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// wantCause checks that all ranks ended with one cause: this rank's, with these
-// words in it.
+// wantCause checks that all ranks ended with the same cause: that of a rank, with these words.
 func wantCause(t *testing.T, members []*member, code, rank int, words ...string) {
 	t.Helper()
 	for _, m := range members {
@@ -31,12 +30,12 @@ func wantCause(t *testing.T, members []*member, code, rank int, words ...string)
 	}
 }
 
-// TestReplicaDiffers fails if a replica that has other bits than the rest gets
-// into a checkpoint, or if the wrong rank is blamed.
+// TestReplicaDiffers verifies that a replica that differs is found before a checkpoint, and that
+// the error names its rank.
 func TestReplicaDiffers(t *testing.T) {
 	tests := []struct{ world, odd, want int }{
 		{3, 0, 0}, {3, 1, 1}, {3, 2, 2}, {5, 3, 3},
-		{2, 0, -1}, {2, 1, -1}, // no majority: both are named
+		{2, 0, -1}, {2, 1, -1}, // no majority: the error names both
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("world=%d/odd=%d", tt.world, tt.odd), func(t *testing.T) {
@@ -57,8 +56,8 @@ func TestReplicaDiffers(t *testing.T) {
 	}
 }
 
-// wantDiverged checks that all ranks ended after the step because the replica of
-// a rank differs, or, with odd -1, that of one of two.
+// wantDiverged checks that all ranks ended after the step because the replica of a rank differs, or,
+// with odd -1, because one of two does.
 func wantDiverged(t *testing.T, members []*member, odd int, step int64) {
 	t.Helper()
 	words, host := []string{"replicas diverged: digest of the variables is ", " on rank 0, ", " on rank 1; no majority"}, ""
@@ -95,8 +94,7 @@ func (d spoiled) Append(b *input.Batch, i int) error {
 	return nil
 }
 
-// TestNotFinite fails if a NaN or an infinity gets into the sums without a word
-// about where it came from: on all ranks, with the rank and the tensor.
+// TestNotFinite verifies that a NaN or an infinity ends all ranks, with the rank and the tensor.
 func TestNotFinite(t *testing.T) {
 	inf := float32(math.Inf(1))
 	tests := []struct {
@@ -128,9 +126,8 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// TestSumNotFinite fails if gradients that are finite on each rank, and whose sum
-// is not, go on through int8, which would spoil all around them, or without the
-// name of the variable.
+// TestSumNotFinite verifies that gradients with a sum that is not finite, though each is, end all
+// ranks with the name of the variable, also with int8.
 func TestSumNotFinite(t *testing.T) {
 	data := digitsData()
 	data.Train = spoiled{data.Train, []int{3, 13}, 3e38} // one record of ranks 0 and 1, each
@@ -143,8 +140,8 @@ func TestSumNotFinite(t *testing.T) {
 	}
 }
 
-// TestNotFiniteAtTheEnd fails if variables that the last update has made infinite
-// are saved or exported.
+// TestNotFiniteAtTheEnd verifies that variables that the last update made infinite are neither
+// saved nor exported.
 func TestNotFiniteAtTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	job := loadText(t, linearText, "optimizer.learning_rate=1e30", "train.steps=2",
@@ -159,9 +156,8 @@ func TestNotFiniteAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestNotFiniteCheckpoint fails if variables that an update has made infinite get
-// into a checkpoint in the middle of a run, or into that of a run that is stopped:
-// it could never go on. The one saved before must stay the newest.
+// TestNotFiniteCheckpoint verifies that variables that an update made infinite are not saved,
+// during a run or when it is stopped. The checkpoint before stays the newest.
 func TestNotFiniteCheckpoint(t *testing.T) {
 	inf := float32(math.Inf(1))
 	for name, bad := range map[string]float32{"inf": inf, "-inf": -inf, "nan": float32(math.NaN())} {
@@ -191,8 +187,7 @@ func TestNotFiniteCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCannotWrite fails if a place that cannot be written is found after hours of
-// training, or if the ranks that do not write wait for ever.
+// TestCannotWrite verifies that a path that cannot be written ends all ranks before the first step.
 func TestCannotWrite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
@@ -209,8 +204,8 @@ func TestCannotWrite(t *testing.T) {
 	}
 }
 
-// TestStop fails if a stop that one rank is asked for does not end all ranks
-// after the same step, with a checkpoint of it.
+// TestStop verifies that a stop of one rank ends all ranks after the same step, with a checkpoint
+// of that step.
 func TestStop(t *testing.T) {
 	for asked := range 3 {
 		t.Run(fmt.Sprintf("rank=%d", asked), func(t *testing.T) {
@@ -234,8 +229,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopAtTheEnd fails if a stop at the very last step throws away a finished
-// job.
+// TestStopAtTheEnd verifies that a stop at the last step does not discard the finished job.
 func TestStopAtTheEnd(t *testing.T) {
 	m := mustTrain(t, 2, loadText(t, clicksText), clicksData(), func(m *member) { m.opts.Stop = stopAfter(10, 143) })[0]
 	if m.result.Stopped != 0 || len(eventsOf[report.Done](m)) != 1 {
@@ -243,8 +237,8 @@ func TestStopAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestEveryByTime fails if what is due by time does not come by rank 0's clock,
-// on all ranks after the same step. The clock is fake; each step takes a second.
+// TestEveryByTime verifies that events due by time follow rank 0's clock, after the same step on
+// all ranks. The clock is fake; each step takes a second.
 func TestEveryByTime(t *testing.T) {
 	job := loadText(t, clicksText, "checkpoint.dir="+t.TempDir(), "checkpoint.every=4s", "eval.every=3s", "log.every=5s")
 	data := clicksData()
@@ -268,7 +262,7 @@ func TestEveryByTime(t *testing.T) {
 		for _, e := range eventsOf[report.Step](m) {
 			steps = append(steps, e.Step)
 		}
-		// What is due is asked for before a step, and done after it.
+		// Rank 0 asks for due work before a step; all ranks do it after the step.
 		if got, want := fmt.Sprint(evals, saved, steps), "[4 8 10] [5 10] [5 10]"; got != want {
 			t.Errorf("evaluations, checkpoints and reports are after steps %s, want %s", got, want)
 		}

@@ -15,7 +15,7 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// featuresGolden is what testdata/features/make_features.py has of TensorFlow and Keras.
+// featuresGolden holds the results of TensorFlow and Keras from testdata/features/make_features.py.
 type featuresGolden struct {
 	Average struct {
 		Decay            float64
@@ -102,8 +102,8 @@ func TestClipIsTensorFlows(t *testing.T) {
 	}
 }
 
-// TestWeightsAreKeras verifies the loss that is printed, that of evaluations, and one
-// update, with class weights and smoothed labels, against Keras's fit and evaluate.
+// TestWeightsAreKeras verifies the printed loss, the loss of evaluations, and one update, with
+// class weights and smoothed labels, against Keras's fit and evaluate.
 func TestWeightsAreKeras(t *testing.T) {
 	for _, g := range readFeatures(t).Networks {
 		t.Run(fmt.Sprintf("weights=%v/smoothing=%v", g.ClassWeights, g.Smoothing), func(t *testing.T) {

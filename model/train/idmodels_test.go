@@ -17,9 +17,9 @@ var idModels = map[string][]string{
 	"squared":   {"model.kind=fm", "loss.kind=squared"},
 }
 
-// TestIDModels verifies for each model of ids that it trains with one curve at 1, 2 and 4
-// ranks, also in micro-batches and with penalties, that a run repeats to the bit, and that a
-// run that is stopped and resumed ends with the bits of one that is not.
+// TestIDModels verifies that each model of ids trains with one curve at 1, 2 and 4 ranks, also in
+// micro-batches and with penalties; that a run repeats bit for bit; and that a resumed run ends
+// with the bits of a run without a stop.
 func TestIDModels(t *testing.T) {
 	for name, sets := range idModels {
 		t.Run("model="+name, func(t *testing.T) {

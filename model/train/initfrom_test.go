@@ -21,9 +21,9 @@ train:     {steps: 10}
 log:       {every: 1}
 `
 
-// TestInitFrom verifies that a run begins with the variables of a checkpoint or a
-// bundle on rank 0's disk alone, at 1, 2 and 4 ranks, and says which it took. Where it
-// resumes it takes none, and says so.
+// TestInitFrom verifies that a run starts with the variables of a checkpoint or a bundle on rank
+// 0's disk, at 1, 2 and 4 ranks, and names the variables that it took. A run that resumes takes
+// none and says so.
 func TestInitFrom(t *testing.T) {
 	dir := t.TempDir()
 	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
@@ -55,8 +55,8 @@ func TestInitFrom(t *testing.T) {
 	}
 }
 
-// TestInitFromParts verifies what patterns take, with another head for one; and that
-// one curve follows at any world size.
+// TestInitFromParts verifies the variables that patterns select, with another head in one case, and
+// that the result is one curve at any world size.
 func TestInitFromParts(t *testing.T) {
 	ckpt := t.TempDir()
 	mustTrain(t, 1, loadText(t, mlpText, "checkpoint.dir="+ckpt), digitsData(), nil)
@@ -88,8 +88,8 @@ func TestInitFromParts(t *testing.T) {
 	}
 }
 
-// TestInitFromLayers verifies that a residual network of one's own goes on with another
-// head, from the checkpoint that has the first one.
+// TestInitFromLayers verifies that a residual network continues with another head from the
+// checkpoint of the first one.
 func TestInitFromLayers(t *testing.T) {
 	ckpt, own := t.TempDir(), t.TempDir()
 	mustTrain(t, 2, loadText(t, layersText, "checkpoint.dir="+ckpt), digitsData(), nil)
@@ -108,7 +108,7 @@ func TestInitFromLayers(t *testing.T) {
 	}
 }
 
-// TestInitFromFaults verifies that what does not fit ends the start on all ranks.
+// TestInitFromFaults verifies that faults of train.init_from end the start on all ranks.
 func TestInitFromFaults(t *testing.T) {
 	ckpt := t.TempDir()
 	mustTrain(t, 1, loadText(t, mlpText, "checkpoint.dir="+ckpt), digitsData(), nil)

@@ -13,13 +13,13 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// highestSet is the kernel set of a run whose ranks all are on this machine.
+// highestSet returns the kernel set of a run with all ranks on this machine.
 func highestSet() string {
 	sets := model.KernelSets()
 	return sets[len(sets)-1]
 }
 
-// kernelMembers is the membership of a generation that has chosen a kernel set.
+// kernelMembers returns the membership of a generation that has chosen a kernel set.
 func kernelMembers(generation uint64, c ring.Choice) []ring.Membership {
 	var all []ring.Membership
 	for rank := range 2 {
@@ -30,13 +30,13 @@ func kernelMembers(generation uint64, c ring.Choice) []ring.Membership {
 	return all
 }
 
-// kernelDecisions are those of a member about its kernel set.
+// kernelDecisions returns a member's decisions about its kernel set.
 func kernelDecisions(m *member) []report.Decision {
 	return slices.DeleteFunc(eventsOf[report.Decision](m), func(d report.Decision) bool { return d.What != "kernels" })
 }
 
-// TestKernelsChosen verifies that a run has the kernel set that its membership carries, in its first event and in its
-// checkpoints, and tells once, on rank 0 alone, which rank lacks a higher one.
+// TestKernelsChosen verifies that a run uses the kernel set of its membership, in its first event
+// and in its checkpoints. Rank 0 reports once which rank lacks a higher set.
 func TestKernelsChosen(t *testing.T) {
 	dir := t.TempDir()
 	cfg := loadText(t, linearText, "checkpoint.dir="+dir)
@@ -58,13 +58,13 @@ func TestKernelsChosen(t *testing.T) {
 	}
 }
 
-// TestKernelsOfLaterGeneration verifies that a generation which has another kernel set than the one before says so, also
-// where rank 0 is a new process, and one with the same set says nothing.
+// TestKernelsOfLaterGeneration verifies that a generation reports a kernel set that differs from
+// the one before, also if rank 0 is a new process. A generation with the same set reports nothing.
 func TestKernelsOfLaterGeneration(t *testing.T) {
 	for _, killed := range []int{0, 1} {
-		c := newCrew(t, 2, loadText(t, linearText), linearData(), nil)
+		c := newProcesses(t, 2, loadText(t, linearText), linearData(), nil)
 		links := func(generation uint64, choice ring.Choice, end bool) {
-			c.over(func(rank func(g *ring.Group) error) {
+			c.runGeneration(func(rank func(g *ring.Group) error) {
 				ringtest.RunAs(t, kernelMembers(generation, choice), ring.DefaultConfig(), func(g *ring.Group) error {
 					m := c.members[g.Membership().Rank]
 					m.trainer.opts.Stop = func() int { return 0 }
@@ -90,8 +90,9 @@ func TestKernelsOfLaterGeneration(t *testing.T) {
 	}
 }
 
-// TestKernelsWanted verifies that a job is refused whose kernel set there is not, or this machine has not, before it meets
-// anybody; that one which the machine has is all that the rank offers; and that a resume may have another wish.
+// TestKernelsWanted verifies that a job is refused before ranks meet if its kernel set is unknown
+// or missing on this machine, that a named set is the only one the rank offers, and that a resume
+// may name another set.
 func TestKernelsWanted(t *testing.T) {
 	if _, err := job.Load("linear", nil, []string{"train.kernels=sse"}); err == nil || exitcode.Of(err) != exitcode.Usage ||
 		!strings.Contains(err.Error(), `train.kernels is "sse", want auto, portable, avx2 or avx512`) {

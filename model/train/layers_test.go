@@ -32,8 +32,8 @@ train:     {steps: 10}
 log:       {every: 1}
 `
 
-// TestLayersInJob verifies that layers of one's own train with one curve at any world
-// size, that a checkpoint has them, and that a run resumes with the same ones alone.
+// TestLayersInJob verifies that a model of layers trains with one curve at any world size, that a
+// checkpoint stores the layers, and that only a job with the same layers resumes the run.
 func TestLayersInJob(t *testing.T) {
 	dir := t.TempDir()
 	sets := []string{"model.layers.stem.dense.units=16", "model.layers.2.dense.units=16", "checkpoint.dir=" + dir}
@@ -63,8 +63,8 @@ func TestLayersInJob(t *testing.T) {
 	}
 }
 
-// TestLayerFaults verifies that layers that do not fit each other, or the records, are
-// told with line, column and layer: at the start, and when the records are known.
+// TestLayerFaults verifies that layers that fit neither each other nor the records are reported
+// with line, column and layer: when the job loads, and when the records are open.
 func TestLayerFaults(t *testing.T) {
 	for _, tt := range []struct {
 		sets []string

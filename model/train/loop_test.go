@@ -11,16 +11,15 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// far tells whether two losses differ by more than the relative bound.
+// far reports whether two losses differ by more than the relative bound.
 func far(a, b, bound float64) bool {
 	return !(math.Abs(a-b) <= bound*max(math.Abs(a), math.Abs(b)))
 }
 
-// TestGolden fails if training does not compute what stochastic gradient descent
-// is. The ten losses, each of a batch before its update, were computed by a
-// program of another language, in float64 and without any code of ours, from the
-// records that "data make linear --seed 1" and "data make digits --seed 1" write,
-// in their order. Ours differ by the rounding of float32.
+// TestGolden verifies training against ten losses of stochastic gradient descent, each of a batch
+// before its update. A program in another language computed them in float64 from the records of
+// "data make linear --seed 1" and "data make digits --seed 1" in their order. The difference is the
+// rounding of float32.
 func TestGolden(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -48,10 +47,9 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestWorldSizes fails if training on several ranks is other training than on
-// one: if shares were lost or weighed wrongly, if gradients were divided twice,
-// or if replicas parted. The ranks add in another order, so that losses differ
-// in the last bits of float32: after ten steps by less than 1e-5 of them.
+// TestWorldSizes verifies that training on several ranks equals training on one rank: no share is
+// lost or weighted wrongly, and replicas agree. The ranks add in another order, so after ten steps
+// losses may differ by up to 1e-5 of their value.
 func TestWorldSizes(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -90,8 +88,7 @@ func TestWorldSizes(t *testing.T) {
 	}
 }
 
-// TestRepeats fails if a run does not repeat to the bit, or if the codec of the
-// job is not used.
+// TestRepeats verifies that a run repeats bit for bit and uses the codec of the job.
 func TestRepeats(t *testing.T) {
 	digests := map[string]string{}
 	for _, codec := range []string{"none", "bf16", "fp16", "int8"} {
@@ -107,11 +104,10 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestStepAllocatesNothing fails if a step makes garbage: over days of steps,
-// pauses and memory would follow. It counts what all goroutines of all ranks
-// allocate over many steps, reading ahead and comparing replicas included.
+// TestStepAllocatesNothing verifies that a step allocates nothing. It counts the allocations of all
+// goroutines of all ranks over many steps, with reading ahead and comparing replicas.
 func TestStepAllocatesNothing(t *testing.T) {
-	const warm, counted = 1500, 200 // buffers grow as long as larger batches come
+	const warm, counted = 1500, 200 // buffers grow while larger batches arrive
 	tests := []struct {
 		name, text string
 		data       records.Set
@@ -145,7 +141,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 				if before.Mallocs == 0 || after.Mallocs == 0 {
 					t.Fatal("the steps were not counted")
 				}
-				// Fewer than one in ten steps: what the runtime itself does at times.
+				// Fewer than one in ten steps: occasional allocations of the runtime.
 				if n := after.Mallocs - before.Mallocs; n >= counted/10 {
 					t.Errorf("%d allocations in %d steps, want none", n, counted)
 				}
@@ -154,8 +150,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestContextEnds fails if a run goes on, or waits, when its context has ended:
-// the rendezvous ends a generation so.
+// TestContextEnds verifies that a run ends when its context ends, as the rendezvous ends a
+// generation.
 func TestContextEnds(t *testing.T) {
 	for _, p := range []int{1, 3} {
 		why := errors.New("generation is over")

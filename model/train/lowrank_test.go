@@ -16,8 +16,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// factorText has a kernel of 784·32 that factors are worth, and one of 32·10 that
-// is too small.
+// factorText is a job with a kernel of 784·32, which is worth factors, and a kernel of 32·10, which is
+// too small.
 const factorText = `
 name: factors
 model:     {kind: mlp, classes: 10, hidden: [32]}
@@ -28,9 +28,8 @@ train:     {steps: 50, check_every: 10}
 log:       {every: 1}
 `
 
-// TestPowerSGD fails if a run by factors does not come where one without comes,
-// sends as much, or does not say what it does. That all ranks end with equal bits
-// is checked as in any run, and here every ten steps.
+// TestPowerSGD verifies that a run with factors reaches the loss of a run without, sends less, and
+// reports its plan. Ranks compare their replicas every ten steps.
 func TestPowerSGD(t *testing.T) {
 	exact := mustTrain(t, 3, loadText(t, factorText, "allreduce.codec=none"), digitsData(), nil)[0]
 	whole := eventsOf[report.Done](exact)[0]
@@ -67,8 +66,7 @@ func TestPowerSGD(t *testing.T) {
 	}
 }
 
-// TestPowerSGDUnused fails if factors are said to be used where there is no wire,
-// or no matrix for them.
+// TestPowerSGDUnused verifies that no factors are used without a wire or without a matrix.
 func TestPowerSGDUnused(t *testing.T) {
 	for _, tt := range []struct {
 		hosts []int
@@ -92,8 +90,8 @@ func TestPowerSGDUnused(t *testing.T) {
 	}
 }
 
-// TestPowerSGDResumes fails if a run that goes on begins its exact steps again,
-// does not say what is lost, or does not repeat.
+// TestPowerSGDResumes verifies that a resumed run does not repeat its exact steps, reports the loss
+// of its residuals, and repeats.
 func TestPowerSGDResumes(t *testing.T) {
 	sets := []string{"train.steps=12", "allreduce.codec=powersgd:2"}
 	for _, tt := range []struct {
@@ -126,7 +124,7 @@ func TestPowerSGDResumes(t *testing.T) {
 			if ends[0] != ends[1] {
 				t.Errorf("two runs from one checkpoint end with %+v and %+v", ends[0], ends[1])
 			}
-			if tt.stop <= 2 { // nothing private was lost
+			if tt.stop <= 2 { // no residual was lost
 				if whole := mustTrain(t, 2, loadText(t, factorText, sets...), digitsData(), nil)[0]; whole.result != ends[0] {
 					t.Errorf("ends with %+v, a run without a stop with %+v", ends[0], whole.result)
 				}
@@ -135,11 +133,11 @@ func TestPowerSGDResumes(t *testing.T) {
 	}
 }
 
-// TestPowerSGDNotFinite fails if a gradient that is not finite, in a step by
-// factors, does not end all ranks with the variable's name.
+// TestPowerSGDNotFinite verifies that a gradient that is not finite ends all ranks with the name of
+// the variable, in a step with factors.
 func TestPowerSGDNotFinite(t *testing.T) {
 	members := trainOn(t, 3, loadText(t, factorText, "train.steps=20"), digitsData(), func(m *member) {
-		if m.rank == 1 { // which has 10 records of each step; the first 2 steps are exact
+		if m.rank == 1 { // rank 1 has 10 records of each step; the first 2 steps are exact
 			m.data.Train = &late{m.data.Train, 3 * 10}
 		}
 	})
@@ -149,7 +147,7 @@ func TestPowerSGDNotFinite(t *testing.T) {
 	}
 }
 
-// late is a data set in which what is read after some records is not a number.
+// late is a data set in which the values after some records are NaN.
 type late struct {
 	input.Dataset
 	good int
@@ -163,8 +161,7 @@ func (d *late) Append(b *input.Batch, i int) error {
 	return err
 }
 
-// TestExactSteps fails if another part of a run goes uncompressed than a tenth of
-// its steps, rounded up, or more than 500.
+// TestExactSteps verifies that a tenth of the steps is uncompressed, rounded up, at most 500.
 func TestExactSteps(t *testing.T) {
 	for steps, want := range map[int64]int64{1: 1, 10: 1, 11: 2, 600: 60, 5000: 500, 5001: 500, 1 << 40: 500} {
 		if got := newLowRank(4, steps).exact; got != want {
@@ -173,8 +170,8 @@ func TestExactSteps(t *testing.T) {
 	}
 }
 
-// TestBucketVariables fails if factors are made of what is no matrix, of another
-// one, or of a table whose untouched rows must stay zero.
+// TestBucketVariables verifies that only matrices become factors, with their own shape, and that
+// tables do not.
 func TestBucketVariables(t *testing.T) {
 	got := bucketVariables([]*model.Variable{
 		{Name: "dense", Shape: []int{3, 4}}, {Name: "bias", Shape: []int{4}}, {Name: "conv", Shape: []int{5, 5, 2, 7}},

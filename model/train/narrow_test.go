@@ -6,8 +6,8 @@ import (
 	"ringtrain/model/train/records"
 )
 
-// TestShapeOfNarrowRecords verifies that input.shape says how wide LibSVM records are that
-// do not fill it.
+// TestShapeOfNarrowRecords verifies that input.shape gives the width of LibSVM records that do not
+// fill it.
 func TestShapeOfNarrowRecords(t *testing.T) {
 	job := loadText(t, "model: {kind: softmax, classes: 2}\noptimizer: {learning_rate: 0.1}\ninput: {shape: [4, 4, 1], train: {format: libsvm, files: [x]}}\n",
 		"input.train.files="+writeNarrow(t, 3))

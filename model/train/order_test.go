@@ -17,7 +17,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// inRing trains a job on ranks whose ring has an order.
+// inRing trains a job on ranks of a ring with the given order.
 func inRing(t *testing.T, o order.Order, ranks []int, cfg *job.Config, change func(m *member)) []*member {
 	t.Helper()
 	p := len(ranks)
@@ -41,9 +41,9 @@ func inRing(t *testing.T, o order.Order, ranks []int, cfg *job.Config, change fu
 	}, cfg, linearData(), change))
 }
 
-// TestOrderTold fails if people do not learn of an order that is not that of ranks,
-// or learn of one that they gave, or by another rank than 0.
-func TestOrderTold(t *testing.T) {
+// TestOrderReported verifies that rank 0 reports an order of the ring that differs from that of ranks,
+// unless the user set it.
+func TestOrderReported(t *testing.T) {
 	cfg := loadText(t, linearText)
 	for _, tt := range []struct {
 		order order.Order
@@ -70,8 +70,8 @@ func TestOrderTold(t *testing.T) {
 	}
 }
 
-// TestOrderKept fails if a measured order is lost with the process, or is measured
-// again by one that goes on, or if another rank than 0 looks for a checkpoint.
+// TestOrderKept verifies that a measured order survives its process, that a resumed run does not
+// measure it again, and that only rank 0 reads a checkpoint for it.
 func TestOrderKept(t *testing.T) {
 	cfg := loadText(t, linearText, "checkpoint.dir="+t.TempDir())
 	measured := order.Order{Workers: []int{0, 3, 1, 2}, Measured: true, Why: "measured"}
@@ -97,7 +97,7 @@ func TestOrderKept(t *testing.T) {
 			t.Errorf("resume=%s: rank %d knows order %v, want %v", tt.resume, tt.rank, got, tt.want)
 		}
 	}
-	// By hosts it is not measured, and so not kept.
+	// An order by hosts is not measured, so it is not stored.
 	cfg.Checkpoint.Dir = t.TempDir()
 	byHost := order.Order{Workers: []int{0, 2, 1, 3}, Why: "by hosts"}
 	inRing(t, byHost, byHost.Workers, cfg, nil)
@@ -106,8 +106,7 @@ func TestOrderKept(t *testing.T) {
 	}
 }
 
-// TestStoredOrder fails if a damaged order is believed, or ends the start without
-// naming the checkpoint.
+// TestStoredOrder verifies that a damaged order is an error that names the checkpoint.
 func TestStoredOrder(t *testing.T) {
 	for _, bad := range []string{"", "0,0", "1,2", "fast"} {
 		_, err := storedOrder("ckpt", map[string]string{"order": bad})
@@ -120,8 +119,8 @@ func TestStoredOrder(t *testing.T) {
 	}
 }
 
-// TestOrderKey fails if a rule that there is not gets through, or ranks with
-// different rules meet.
+// TestOrderKey verifies that an unknown rule is refused, and that ranks with different rules do not
+// agree.
 func TestOrderKey(t *testing.T) {
 	cfg := loadText(t, linearText, "allreduce.order=0,2,1")
 	trainer, err := newTrainer(cfg, Options{Resume: "auto"}, linearData())

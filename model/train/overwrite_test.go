@@ -7,9 +7,9 @@ import (
 	"ringtrain/model/train/records"
 )
 
-// TestBackwardOverwrites verifies that nothing of a step's gradients is left in the next one, although nobody clears them:
-// each kind of model trains the same where every gradient but those by rows is made NaN between two steps, also on a rank
-// whose share of the batch is empty.
+// TestBackwardOverwrites verifies that no gradient of a step remains in the next one, although no
+// step clears gradients. It sets every dense gradient to NaN between two steps, for each kind of
+// model, also on a rank with an empty share.
 func TestBackwardOverwrites(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string

@@ -59,8 +59,8 @@ func TestPenalty(t *testing.T) {
 	}
 }
 
-// TestPenaltyAtAnyWorldSize verifies that penalized training has one curve at 1, 2 and 4
-// ranks, and that the objective is the loss and the penalty of the variables.
+// TestPenaltyAtAnyWorldSize verifies that penalized training has one curve at 1, 2 and 4 ranks, and
+// that the objective is the loss plus the penalty of the variables.
 func TestPenaltyAtAnyWorldSize(t *testing.T) {
 	sameCurve(t, digitsText, digitsData(), "model.l2=0.3", "model.l1=0.01")
 	sameCurve(t, clicksText, clicksData(), "model.l2=0.5", "optimizer.name=sgd", "optimizer.learning_rate=1")
@@ -111,7 +111,7 @@ func TestPenaltyFindsOptimum(t *testing.T) {
 	}
 }
 
-// points are the features and labels of the records of a line.
+// points returns the features and labels of the records of a line.
 func points(t *testing.T, data records.Set) (x, y []float64) {
 	t.Helper()
 	for i := range data.Train.Len() {

@@ -10,10 +10,10 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// TestProgressive trains with one and three ranks, whole and in parts. It verifies that the
-// reports come after 1, 2, 4, … batches and at the end of the first epoch, that they cover every
-// record once, and that loss and AUC are those of scores from before the update: the first is of
-// a model that knows nothing.
+// TestProgressive trains with one and three ranks, whole and in parts. It verifies that reports
+// come after 1, 2, 4, … batches and at the end of the first epoch, and that they cover every record
+// once. Loss and AUC are those of scores before the update, so the first report is that of an
+// untrained model.
 func TestProgressive(t *testing.T) {
 	var want []report.Progressive
 	for _, p := range []int{1, 3} {
@@ -55,8 +55,8 @@ func TestProgressive(t *testing.T) {
 	}
 }
 
-// TestProgressiveResumes verifies that a run that goes on amid the first epoch goes on with the
-// mean, and that one whose first epoch is over reports nothing.
+// TestProgressiveResumes verifies that a run that resumes in the first epoch continues its mean,
+// and that a run after its first epoch reports nothing.
 func TestProgressiveResumes(t *testing.T) {
 	dir := t.TempDir()
 	sets := []string{"train.steps=0", "train.epochs=1", "eval.progressive=true"}
@@ -71,8 +71,8 @@ func TestProgressiveResumes(t *testing.T) {
 	}
 }
 
-// TestProgressiveIsTheEvaluation verifies that a pass that was validated on all of its records is
-// not evaluated on them again, and that one with an export is.
+// TestProgressiveIsTheEvaluation verifies that a pass that was validated progressively on all of
+// its records is not evaluated again, unless it has an export.
 func TestProgressiveIsTheEvaluation(t *testing.T) {
 	data := clicksData()
 	data.Eval, data.Split = data.Train, "train"
@@ -89,8 +89,8 @@ func TestProgressiveIsTheEvaluation(t *testing.T) {
 	}
 }
 
-// TestProgressiveLeavesOut verifies that records which count nothing have no part in the AUC, and
-// that models of other heads keep no scores.
+// TestProgressiveLeavesOut verifies that records of weight 0 have no part in the AUC, and that
+// models with other heads keep no scores.
 func TestProgressiveLeavesOut(t *testing.T) {
 	b := input.Batch{Y: []float32{1, 0, 1, 0}, Importance: []float32{1, 0}}
 	scores := tensor.Matrix{Rows: 3, Cols: 1, Data: []float32{0.9, 0.8, 0.1}}

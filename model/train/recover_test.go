@@ -36,12 +36,12 @@ var recoveries = []struct {
 		"train.clip_norm=0.5", "train.accumulate=2", "model.l2=0.01", "train.class_weights=1,2,3,1,2,3,1,2,3,1"}, 3, 11},
 }
 
-// fewDigits are so few that all can be tried with them.
+// fewDigits are few records, so that a test can try all frames.
 func fewDigits() records.Set {
 	return records.Set{Train: synth.Digits(1, 60, synth.Train), Eval: synth.Digits(1, 40, synth.Eval), Split: "eval"}
 }
 
-// once asks before the n-th step, and never again.
+// once asks before the n-th step only.
 func once(n int) func() bool {
 	asked := 0
 	return func() bool {
@@ -50,34 +50,34 @@ func once(n int) func() bool {
 	}
 }
 
-// TestKilledAnywhere kills each rank of three at each frame that it sends, from
-// the first gathering to the last one of the end, and puts another process in its
-// place. It fails if the job then ends with other bits than without, if a record
-// counts twice or not at all, or if a rank 0 that lives on tells other events.
+// TestKilledAnywhere kills each rank of three at each frame that it sends, from the first gather to
+// the last frame of the end, and starts another process in its place. It verifies that the job ends
+// with the bits of a run without a kill, that each record counts once, and that a surviving rank 0
+// reports the same events.
 func TestKilledAnywhere(t *testing.T) {
 	for _, tt := range recoveries {
 		t.Run("job="+tt.name, func(t *testing.T) {
 			job := loadText(t, tt.text, append(tt.sets, "train.steps=0", "train.epochs=2")...)
-			whole := newCrew(t, 3, job, tt.data, askOnce)
-			frames := map[int]*dying{0: {frames: -1}, 1: {frames: -1}, 2: {frames: -1}}
-			if !whole.generation(frames) {
+			whole := newProcesses(t, 3, job, tt.data, askOnce)
+			frames := map[int]*killedLink{0: {frames: -1}, 1: {frames: -1}, 2: {frames: -1}}
+			if !whole.runInMemory(frames) {
 				t.Fatal(whole.members[0].err)
 			}
-			whole.ledger.mustBeWhole(t, tt.data.Train.Len(), 2, tt.steps)
+			whole.readLog.mustBeComplete(t, tt.data.Train.Len(), 2, tt.steps)
 			for rank := range 3 {
 				if frames[rank].sent < 2*tt.stride {
 					t.Fatalf("rank %d sends %d frames: nothing is shown", rank, frames[rank].sent)
 				}
 				for at := 0; at < frames[rank].sent; at += tt.stride {
-					c := newCrew(t, 3, job, tt.data, askOnce)
-					if c.generation(map[int]*dying{rank: {frames: at}}) {
+					c := newProcesses(t, 3, job, tt.data, askOnce)
+					if c.runInMemory(map[int]*killedLink{rank: {frames: at}}) {
 						t.Fatalf("rank %d lives on without frame %d", rank, at)
 					}
 					c.kill(rank)
 					c.mustEnd()
 					t.Logf("rank %d dies at frame %d", rank, at)
-					c.ledger.mustBeWhole(t, tt.data.Train.Len(), 2, tt.steps)
-					mustTellAlike(t, whole.members[0], c)
+					c.readLog.mustBeComplete(t, tt.data.Train.Len(), 2, tt.steps)
+					mustReportAlike(t, whole.members[0], c)
 					if t.Failed() {
 						return
 					}
@@ -87,15 +87,15 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// TestVanishedAnywhere is TestKilledAnywhere for a rank whose host is gone: the
-// others, who notice it by the clock alone, come as far as they can without it. So
-// some have completed a step that others have not; rank 0 must count that one too. The clock is fake.
+// TestVanishedAnywhere is TestKilledAnywhere for a rank whose host is gone. The other ranks notice
+// the loss by the clock alone and continue as far as they can. So some complete a step that others
+// do not, and rank 0 must count that step too. The clock is fake.
 func TestVanishedAnywhere(t *testing.T) {
 	tt := recoveries[2] // a gradient in which each rank owns a part
 	job := loadText(t, tt.text, append(tt.sets, "train.steps=0", "train.epochs=2")...)
-	whole := newCrew(t, 3, job, tt.data, askOnce)
-	frames := &dying{frames: -1}
-	if !whole.generation(map[int]*dying{1: frames}) {
+	whole := newProcesses(t, 3, job, tt.data, askOnce)
+	frames := &killedLink{frames: -1}
+	if !whole.runInMemory(map[int]*killedLink{1: frames}) {
 		t.Fatal(whole.members[0].err)
 	}
 	if frames.sent < 10 {
@@ -104,12 +104,12 @@ func TestVanishedAnywhere(t *testing.T) {
 	for rank := range 3 {
 		for at := rank; at < frames.sent; at += 5 {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCrew(t, 3, job, tt.data, askOnce)
-				c.generation(map[int]*dying{rank: {frames: at, vanishes: true}})
+				c := newProcesses(t, 3, job, tt.data, askOnce)
+				c.runInMemory(map[int]*killedLink{rank: {frames: at, vanishes: true}})
 				c.kill(rank)
 				c.mustEnd()
-				c.ledger.mustBeWhole(t, tt.data.Train.Len(), 2, tt.steps)
-				mustTellAlike(t, whole.members[0], c)
+				c.readLog.mustBeComplete(t, tt.data.Train.Len(), 2, tt.steps)
+				mustReportAlike(t, whole.members[0], c)
 			})
 			if t.Failed() {
 				t.Fatalf("rank %d vanishes at frame %d", rank, at)
@@ -124,16 +124,16 @@ func askOnce(m *member) {
 	}
 }
 
-// mustTellAlike fails the test unless a crew has ended as the whole run did, and
-// its processes of rank 0 have told of it what they were there for.
-func mustTellAlike(t *testing.T, whole *member, c *crew) {
+// mustReportAlike fails the test unless the processes ended as the run without a kill did, and the
+// processes of rank 0 together reported the same events.
+func mustReportAlike(t *testing.T, whole *member, c *processes) {
 	t.Helper()
 	m := c.members[0]
 	if m.result != whole.result {
 		t.Fatalf("ended with %+v, want %+v", m.result, whole.result)
 	}
 	want, got := whole.losses(), m.losses()
-	if len(c.gone) == 0 || !slices.ContainsFunc(c.gone, func(m *member) bool { return m.rank == 0 }) {
+	if len(c.killed) == 0 || !slices.ContainsFunc(c.killed, func(m *member) bool { return m.rank == 0 }) {
 		if !slices.Equal(got, want) {
 			t.Errorf("losses are %v, want %v", got, want)
 		}
@@ -153,7 +153,7 @@ func mustTellAlike(t *testing.T, whole *member, c *crew) {
 	}
 }
 
-// kinds are those of the events, in order.
+// kinds returns the kinds of the events, in order.
 func kinds(m *member) []string {
 	var all []string
 	for _, e := range m.events {
@@ -162,10 +162,9 @@ func kinds(m *member) []string {
 	return all
 }
 
-// TestKilledAgain kills several ranks in a generation, or all, over several
-// generations, by the seed. It fails if the job ends with other bits than without,
-// or if a record counts twice or not at all. Where nobody is left, the checkpoint
-// counts.
+// TestKilledAgain kills several or all ranks in a generation, over several generations, by the
+// seed. It verifies that the job ends with the bits of a run without a kill, and that each record
+// counts once. If no process is left, the job resumes from the checkpoint.
 func TestKilledAgain(t *testing.T) {
 	const p = 3
 	text, sets := recoveries[0].text, append(recoveries[0].sets, "train.steps=0", "train.epochs=2")
@@ -173,15 +172,15 @@ func TestKilledAgain(t *testing.T) {
 	for seed := range uint64(10) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		job := loadText(t, text, append(sets, "checkpoint.every=2", "checkpoint.dir="+t.TempDir())...)
-		c := newCrew(t, p, job, linearData(), nil)
+		c := newProcesses(t, p, job, linearData(), nil)
 		for range 1 + rng.IntN(4) {
-			odd := map[int]*dying{}
+			odd := map[int]*killedLink{}
 			for rank := range p {
 				if rng.IntN(p) == 0 {
-					odd[rank] = &dying{frames: rng.IntN(40)}
+					odd[rank] = &killedLink{frames: rng.IntN(40)}
 				}
 			}
-			c.generation(odd)
+			c.runInMemory(odd)
 			for rank := range odd {
 				c.kill(rank)
 			}
@@ -190,20 +189,19 @@ func TestKilledAgain(t *testing.T) {
 		if m.result != whole.result {
 			t.Errorf("seed %d: ended with %+v, want %+v", seed, m.result, whole.result)
 		}
-		c.ledger.mustBeWhole(t, linearData().Train.Len(), 2, 3)
+		c.readLog.mustBeComplete(t, linearData().Train.Len(), 2, 3)
 		if t.Failed() {
 			return
 		}
 	}
 }
 
-// TestAllKilled fails if a job of which no process is left does not go on from
-// the newest checkpoint.
+// TestAllKilled verifies that a job without a surviving process resumes from the newest checkpoint.
 func TestAllKilled(t *testing.T) {
 	job := loadText(t, clicksText, "checkpoint.every=3", "checkpoint.dir="+t.TempDir())
-	c := newCrew(t, 3, job, clicksData(), nil)
+	c := newProcesses(t, 3, job, clicksData(), nil)
 	closeAfter(c.members[1], 7)
-	c.generation(nil)
+	c.runInMemory(nil)
 	c.kill(0, 1, 2)
 	m := c.mustEnd()[0]
 	if got := eventsOf[report.Start](m)[0].RestoredStep; got != 6 {
@@ -215,10 +213,10 @@ func TestAllKilled(t *testing.T) {
 	}
 }
 
-// closeAfter has m lose its group after a step, once.
+// closeAfter makes m lose its group after a step, once.
 func closeAfter(m *member, step int64) { closeIn(m, step, "train") }
 
-// closeIn has m lose its group in a phase after a step, once.
+// closeIn makes m lose its group in a phase after a step, once.
 func closeIn(m *member, step int64, phase string) {
 	next, over := m.team.Progress, false
 	m.team.Progress = func(s int64, p string) {
@@ -230,16 +228,15 @@ func closeIn(m *member, step int64, phase string) {
 	}
 }
 
-// TestRecoverOnHosts fails if a generation whose gradients lie in the memory of a host
-// leaves a view into it behind, or if another layout of the ranks changes what is
-// trained beyond rounding.
+// TestRecoverOnHosts verifies that no view into the memory of a host survives its generation, and
+// that another layout of the ranks changes results by rounding only.
 func TestRecoverOnHosts(t *testing.T) {
 	job := loadText(t, digitsText, "optimizer.name=adam", "optimizer.learning_rate=0.01")
 	run := func(hosts ...[]int) *member {
-		c := newCrew(t, 4, job, digitsData(), nil)
+		c := newProcesses(t, 4, job, digitsData(), nil)
 		closeAfter(c.members[3], 4)
 		for i, h := range hosts {
-			well := c.over(func(rank func(g *ring.Group) error) { ringtest.RunOnHosts(t, h, ring.DefaultConfig(), rank) })
+			well := c.runGeneration(func(rank func(g *ring.Group) error) { ringtest.RunOnHosts(t, h, ring.DefaultConfig(), rank) })
 			if last := i == len(hosts)-1; well != last {
 				t.Fatalf("generation %d on hosts %v went well: %t, %v", i+1, h, well, c.members[0].err)
 			}
@@ -272,20 +269,20 @@ func TestRecoverOnHosts(t *testing.T) {
 	}
 }
 
-// TestRecoverOnFewer fails if the next generation cannot have fewer ranks: if
-// records are lost or count twice, or if their weights are those of before.
+// TestRecoverOnFewer verifies that the next generation may have fewer ranks: each record counts
+// once, with the weights of the new world size.
 func TestRecoverOnFewer(t *testing.T) {
 	data := fewDigits()
 	job := loadText(t, digitsText, "input.batch=25", "train.steps=0", "train.epochs=2")
-	c := newCrew(t, 4, job, data, nil)
+	c := newProcesses(t, 4, job, data, nil)
 	closeAfter(c.members[3], 2)
-	c.generation(nil)
+	c.runInMemory(nil)
 	c.members = c.members[:2]
-	for _, of := range c.ledger[2:] {
-		delete(of, 3) // which was under way
+	for _, of := range c.readLog[2:] {
+		delete(of, 3) // the step in progress
 	}
 	got := c.mustEnd()[0].losses()
-	c.ledger.mustBeWhole(t, data.Train.Len(), 2, 3)
+	c.readLog.mustBeComplete(t, data.Train.Len(), 2, 3)
 	want := mustTrain(t, 1, job, data, nil)[0].losses()
 	if len(want) != 6 {
 		t.Fatalf("losses are %v, want 6", want)
@@ -297,16 +294,16 @@ func TestRecoverOnFewer(t *testing.T) {
 	}
 }
 
-// TestRecoverLossy fails if a job with a codec that loses something does not go on
-// after a kill, or goes on with replicas that differ.
+// TestRecoverLossy verifies that a job with a lossy codec continues after a kill, with equal
+// replicas.
 func TestRecoverLossy(t *testing.T) {
 	for _, codec := range []string{"int8", "powersgd:2"} {
 		t.Run("codec="+codec, func(t *testing.T) {
 			job := loadText(t, digitsText, "allreduce.codec="+codec, "allreduce.levels=flat", "train.check_every=1")
 			for rank := range 3 {
 				for at := 5; at < 70; at += 23 {
-					c := newCrew(t, 3, job, digitsData(), nil)
-					if c.generation(map[int]*dying{rank: {frames: at}}) {
+					c := newProcesses(t, 3, job, digitsData(), nil)
+					if c.runInMemory(map[int]*killedLink{rank: {frames: at}}) {
 						t.Fatalf("rank %d lives on without frame %d", rank, at)
 					}
 					c.kill(rank)
@@ -319,16 +316,16 @@ func TestRecoverLossy(t *testing.T) {
 	}
 }
 
-// TestRecoverEnd ends a generation when all have come to the end of their run, in
-// Leave. It fails if the next one trains, saves, exports or tells anything again,
-// or comes to another end.
+// TestRecoverEnd ends a generation when all ranks have reached the end of their run, in Leave. It
+// verifies that the next generation trains, saves, exports and reports nothing again, and ends with
+// the same result.
 func TestRecoverEnd(t *testing.T) {
 	for _, stop := range []int{0, 143} {
 		for killed := range 3 {
 			t.Run(fmt.Sprintf("stop=%d/killed=%d", stop, killed), func(t *testing.T) {
 				dir := t.TempDir()
 				job := loadText(t, clicksText, "checkpoint.dir="+dir+"/ckpt", "export.savedmodel="+dir+"/export")
-				c := newCrew(t, 3, job, clicksData(), func(m *member) {
+				c := newProcesses(t, 3, job, clicksData(), func(m *member) {
 					if m.rank == 1 && stop != 0 {
 						m.opts.Stop = stopAfter(4, stop)
 					}
@@ -357,14 +354,14 @@ func TestRecoverEnd(t *testing.T) {
 	}
 }
 
-// TestKilledWriting has rank 0 end in the middle of a checkpoint that only it knows
-// the state of. It fails if the next process in its place does not write it.
+// TestKilledWriting ends rank 0 in the middle of a checkpoint of a state that only it holds. It
+// verifies that the next process in its place writes that checkpoint.
 func TestKilledWriting(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ckpt")
 	job := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=4")
-	c := newCrew(t, 3, job, clicksData(), nil)
+	c := newProcesses(t, 3, job, clicksData(), nil)
 	closeIn(c.members[0], 4, "checkpoint")
-	if c.generation(nil) {
+	if c.runInMemory(nil) {
 		t.Fatal("the generation has not ended")
 	}
 	c.kill(0)
@@ -374,18 +371,18 @@ func TestKilledWriting(t *testing.T) {
 	}
 }
 
-// TestRecoverPhases ends a generation in each phase that only rank 0's disk sees,
-// by its death or by another's. It fails if a checkpoint or an export is missing,
-// is there twice, or is another.
+// TestRecoverPhases ends a generation in each phase that writes to rank 0's disk, by the death of
+// rank 0 or of another rank. It verifies that each checkpoint and export is written once and is the
+// right one.
 func TestRecoverPhases(t *testing.T) {
 	for _, phase := range []string{"evaluate", "checkpoint", "export", "end"} {
 		for killed := range 2 {
 			t.Run(fmt.Sprintf("phase=%s/killed=%d", phase, killed), func(t *testing.T) {
 				dir := t.TempDir()
 				job := loadText(t, clicksText, "checkpoint.dir="+dir+"/ckpt", "export.savedmodel="+dir+"/export", "checkpoint.keep=9")
-				c := newCrew(t, 3, job, clicksData(), nil)
+				c := newProcesses(t, 3, job, clicksData(), nil)
 				closeIn(c.members[0], 10, phase)
-				if c.generation(nil) {
+				if c.runInMemory(nil) {
 					t.Fatal("the generation has not ended")
 				}
 				c.kill(killed)
@@ -407,8 +404,8 @@ func TestRecoverPhases(t *testing.T) {
 	}
 }
 
-// TestFenced has another process take over the folder of checkpoints amid training. It
-// fails if rank 0 goes on, or blames the disk.
+// TestFenced has another process claim the folder of checkpoints during training. It verifies that
+// rank 0 stops, and that the error does not blame the disk.
 func TestFenced(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ckpt")
 	members := trainOn(t, 3, loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=2"), clicksData(), func(m *member) {

@@ -15,10 +15,9 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestReplicaDiffersAmidTraining flips one bit of a variable of one rank after a
-// step: of the bias, or of a row of the table that the next step touches. If it failed, the
-// replicas would go on apart, for days until the next checkpoint; or the wrong rank would be
-// blamed.
+// TestReplicaDiffersAmidTraining flips one bit of a variable on one rank after a step: in the bias,
+// or in a row of the table that the next step updates. It verifies that the next comparison finds
+// the rank.
 func TestReplicaDiffersAmidTraining(t *testing.T) {
 	for _, tt := range []struct{ world, odd, after, every, bias, row int }{
 		{3, 0, 1, 4, 4, 4}, {3, 1, 4, 4, 4, 8}, {3, 2, 5, 4, 8, 8}, {5, 4, 3, 1, 3, 4},
@@ -41,7 +40,7 @@ func TestReplicaDiffersAmidTraining(t *testing.T) {
 				})
 				odd := tt.odd
 				if tt.world == 2 {
-					odd = -1 // no majority: both are named
+					odd = -1 // no majority: the error names both
 				}
 				wantDiverged(t, members, odd, int64(found))
 				if _, found, err := checkpoint.Latest(dir); found || err != nil {
@@ -52,7 +51,7 @@ func TestReplicaDiffersAmidTraining(t *testing.T) {
 	}
 }
 
-// frequent returns the id that most records of d have.
+// frequent returns the id that occurs in most records of d.
 func frequent(t *testing.T, d input.Dataset) int {
 	t.Helper()
 	var b input.Batch
@@ -69,7 +68,7 @@ func frequent(t *testing.T, d input.Dataset) int {
 	return most
 }
 
-// TestDiverged fails if the ranks that differ are not named, or others are.
+// TestDiverged verifies that the error names the ranks that differ and no others.
 func TestDiverged(t *testing.T) {
 	for _, tt := range []struct {
 		digests string // a letter a rank
@@ -94,8 +93,8 @@ func TestDiverged(t *testing.T) {
 	}
 }
 
-// TestCheckEveryMayChange fails if a resumed run cannot be checked more often, or
-// if ranks may compare at different steps.
+// TestCheckEveryMayChange verifies that a resumed run may compare replicas more often, and that all
+// ranks compare after the same steps.
 func TestCheckEveryMayChange(t *testing.T) {
 	job := loadText(t, clicksText, "checkpoint.dir="+t.TempDir(), "train.check_every=2")
 	first := mustTrain(t, 2, job, clicksData(), func(m *member) { m.opts.Stop = stopAfter(5, 143) })[0]

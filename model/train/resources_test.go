@@ -14,9 +14,9 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestWantMemory verifies that a model that does not fit is refused with the sum of all that
-// its variables take, and that one that just fits is not.
-func TestWantMemory(t *testing.T) {
+// TestCheckMemoryFits verifies that a model that does not fit is refused with the total memory of its
+// variables, and that a model that just fits is accepted.
+func TestCheckMemoryFits(t *testing.T) {
 	cfg := job.Default()
 	cfg.Model = model.Config{Kind: "linear"}
 	cfg.Optimizer.Name = "adam"
@@ -35,9 +35,9 @@ func TestWantMemory(t *testing.T) {
 	}
 }
 
-// TestWantMemoryOfLayers verifies that outputs beyond memory are refused before they are made,
-// also where their number is beyond an int.
-func TestWantMemoryOfLayers(t *testing.T) {
+// TestCheckMemoryOfLayers verifies that outputs of layers beyond the memory are refused before they
+// are allocated, also if their number overflows an int.
+func TestCheckMemoryOfLayers(t *testing.T) {
 	for _, filters := range []int{1 << 24, 1 << 30} {
 		cfg := job.Default()
 		same := &model.Conv2DLayer{Filters: filters, Kernel: []int{1}}
@@ -53,8 +53,8 @@ func TestWantMemoryOfLayers(t *testing.T) {
 	}
 }
 
-// TestPart verifies how many examples a rank computes at a time.
-func TestPart(t *testing.T) {
+// TestLargestPart verifies the number of examples that a rank computes at a time.
+func TestLargestPart(t *testing.T) {
 	for _, c := range []struct{ batch, local, size, parts, want int }{
 		{100, 0, 1, 1, 100}, {100, 0, 3, 1, 34}, {100, 0, 3, 4, 9}, {1, 0, 20, 1, 1}, {0, 7, 3, 1, 7}, {0, 7, 3, 2, 4},
 	} {
@@ -66,8 +66,8 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestSlotsOf verifies that slotsOf counts the slots that each optimizer makes.
-func TestSlotsOf(t *testing.T) {
+// TestSlotsPerVariable verifies that slotsPerVariable counts the slots of each optimizer.
+func TestSlotsPerVariable(t *testing.T) {
 	for name, want := range slotsPerVariable {
 		rate := 0.1
 		c := optimizer.Config{Name: name, LearningRate: &rate, Centered: name == "rmsprop"}
@@ -87,8 +87,8 @@ func TestSlotsOf(t *testing.T) {
 	}
 }
 
-// TestShareCores fails if a process takes more threads than its share, or other
-// than the user has fixed.
+// TestShareCores verifies that a process uses its share of the cores, or the number that the user
+// fixed.
 func TestShareCores(t *testing.T) {
 	threads := runtime.NumCPU() + 2
 	before := runtime.GOMAXPROCS(threads)
@@ -107,7 +107,7 @@ func TestShareCores(t *testing.T) {
 			}
 		}
 	}
-	runtime.GOMAXPROCS(1) // as a launcher that binds fixes it
+	runtime.GOMAXPROCS(1) // a launcher that binds ranks sets it
 	if got := ShareCores(ringtest.Membership(2, 0), together, 1); got != 1 || runtime.GOMAXPROCS(0) != ring.LeastThreads {
 		t.Errorf("fixed to one: %d cores and %d threads, want 1 and %d", got, runtime.GOMAXPROCS(0), ring.LeastThreads)
 	}

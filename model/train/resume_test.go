@@ -16,9 +16,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestResumeIsNoEvent fails if a run that is stopped after five steps and
-// started again ends with other bits than one that goes on: if a slot, the place
-// in the data, or the step that the schedule is at were not restored.
+// TestResumeIsNoEvent verifies that a run that is stopped after five steps and resumed ends with
+// the bits of a run without a stop: slots, the position in the data, and the step of the schedule
+// are restored.
 func TestResumeIsNoEvent(t *testing.T) {
 	jobs := []struct {
 		name, text string
@@ -59,8 +59,8 @@ func TestResumeIsNoEvent(t *testing.T) {
 	}
 }
 
-// TestResumeWithoutEpochSum fails if a checkpoint from before the sum of the epoch was
-// stored cannot be resumed, or if the loss is then that of a part and counts as less.
+// TestResumeWithoutEpochSum verifies that a checkpoint without the sum of the epoch resumes, and
+// that the loss is then that of the rest of the epoch.
 func TestResumeWithoutEpochSum(t *testing.T) {
 	dir := t.TempDir()
 	cfg := loadText(t, digitsText, "checkpoint.dir="+dir)
@@ -81,9 +81,8 @@ func TestResumeWithoutEpochSum(t *testing.T) {
 	}
 }
 
-// TestResumeAtAnotherWorldSize fails if a run that changes its world size loses
-// examples or sees some twice: its losses would be others than those of a run on
-// one rank, beyond rounding.
+// TestResumeAtAnotherWorldSize verifies that a run that changes its world size reads each example
+// once: its losses equal those of a run on one rank within rounding.
 func TestResumeAtAnotherWorldSize(t *testing.T) {
 	dir := t.TempDir()
 	cfg := loadText(t, digitsText, "checkpoint.dir="+dir, "input.batch=130") // 4 full batches and a short one
@@ -102,8 +101,8 @@ func TestResumeAtAnotherWorldSize(t *testing.T) {
 	}
 }
 
-// TestLocalBatchAtAnotherWorldSize fails if a run by epochs whose global batch
-// changes with the world size trains more or less than the epochs.
+// TestLocalBatchAtAnotherWorldSize verifies that a run by epochs trains exactly its epochs, if its
+// global batch changes with the world size.
 func TestLocalBatchAtAnotherWorldSize(t *testing.T) {
 	cfg := loadText(t, digitsText, "checkpoint.dir="+t.TempDir(), "input.local_batch=25", "train.steps=0", "train.epochs=2")
 	first := mustTrain(t, 4, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(4, 130) })[0] // 400 of 600
@@ -117,9 +116,8 @@ func TestLocalBatchAtAnotherWorldSize(t *testing.T) {
 	}
 }
 
-// TestFinishedJob fails if a job that has done its steps trains again, is silent
-// about it, writes a second export of the same variables, or leaves out one that
-// is missing (rank 0 may have been killed before it).
+// TestFinishedJob verifies that a finished job does not train again, says so, writes no second
+// export of the same variables, and writes a missing export: rank 0 may have been killed before it.
 func TestFinishedJob(t *testing.T) {
 	dir := t.TempDir()
 	base := filepath.Join(dir, "export")
@@ -151,8 +149,8 @@ func TestFinishedJob(t *testing.T) {
 	again("")
 }
 
-// TestLongerRun fails if a finished run cannot be made longer, or if that changes
-// the schedule of the run as first started.
+// TestLongerRun verifies that a finished run may be made longer, and that its schedule stays that
+// of the run as first started.
 func TestLongerRun(t *testing.T) {
 	cfg := loadText(t, clicksText, "schedule.kind=linear", "checkpoint.dir="+t.TempDir())
 	before := mustTrain(t, 2, cfg, clicksData(), nil)[0]
@@ -161,18 +159,18 @@ func TestLongerRun(t *testing.T) {
 	if got := len(eventsOf[report.Step](after)); after.result.Step != 15 || got != 5 {
 		t.Fatalf("ended at step %d after %d steps, want 15 after 5", after.result.Step, got)
 	}
-	// The rate has reached 0 at step 10: the replica stays as it is.
+	// The rate reaches 0 at step 10: the replica does not change.
 	if after.result.Digest != before.result.Digest {
 		t.Error("the schedule has begun anew")
 	}
-	cfg.Train.Steps = 12 // shorter than it is by now
+	cfg.Train.Steps = 12 // fewer than the completed steps
 	if m := mustTrain(t, 2, cfg, clicksData(), nil)[0]; m.result.Step != 15 || len(m.notices) != 1 {
 		t.Errorf("ended at step %d with notices %q, want step 15 and one", m.result.Step, m.notices)
 	}
 }
 
-// TestResumeOption fails if --resume does not do what it says, or if a run takes
-// over the state of another one.
+// TestResumeOption verifies each value of --resume, and that a run does not take over the state of
+// another run.
 func TestResumeOption(t *testing.T) {
 	dir := t.TempDir()
 	cfg := loadText(t, clicksText, "checkpoint.dir="+dir)
@@ -200,9 +198,8 @@ func TestResumeOption(t *testing.T) {
 	mustTrain(t, 2, &other, clicksData(), must) // these may change
 }
 
-// TestDamagedCheckpoint fails if a damaged newest checkpoint ends a job that has
-// an older whole one, is passed over in silence, or if damaged ones alone count
-// as none.
+// TestDamagedCheckpoint verifies that a job with a damaged newest checkpoint resumes from an older
+// whole one, with a notice, and that only damaged checkpoints are an error.
 func TestDamagedCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	cfg := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=5")
@@ -238,8 +235,8 @@ func damage(t *testing.T, name string) {
 	}
 }
 
-// TestCheckpointRemembersJob fails if a checkpoint does not say which job it is
-// of, in a form that can be run again.
+// TestCheckpointRemembersJob verifies that a checkpoint stores its job in a form that can be run
+// again.
 func TestCheckpointRemembersJob(t *testing.T) {
 	dir := t.TempDir()
 	cfg := loadText(t, clicksText, "checkpoint.dir="+dir, "optimizer.learning_rates.sgd=0.5")
@@ -256,8 +253,7 @@ func TestCheckpointRemembersJob(t *testing.T) {
 	}
 }
 
-// TestCheckpointEvery fails if checkpoints and evaluations do not come when they
-// are due.
+// TestCheckpointEvery verifies that checkpoints and evaluations happen when they are due.
 func TestCheckpointEvery(t *testing.T) {
 	cfg := loadText(t, clicksText, "checkpoint.dir="+t.TempDir(), "checkpoint.every=4", "eval.every=3", "log.every=5")
 	m := mustTrain(t, 2, cfg, clicksData(), nil)[0]

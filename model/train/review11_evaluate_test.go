@@ -14,7 +14,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// badRecord is a data set of which one record cannot be read, as long as broken says so.
+// badRecord is a data set with one record that cannot be read while broken is true.
 type badRecord struct {
 	input.Dataset
 	broken func() bool
@@ -27,8 +27,8 @@ func (d badRecord) Append(b *input.Batch, i int) error {
 	return d.Dataset.Append(b, i)
 }
 
-// TestReview11SavedFirst has a bad validation record met at the end. It fails if that
-// loses the run: what was trained must be saved by then, and the code be 65.
+// TestReview11SavedFirst puts a bad record into the validation records for the end of a run. It
+// verifies that the trained state is saved first, and that the exit code is 65.
 func TestReview11SavedFirst(t *testing.T) {
 	dir := t.TempDir()
 	job := loadText(t, clicksText, "checkpoint.dir="+dir+"/ckpt", "export.savedmodel="+dir+"/export")
@@ -42,16 +42,16 @@ func TestReview11SavedFirst(t *testing.T) {
 	if left := glob(t, dir+"/export/*"); len(left) > 0 {
 		t.Errorf("%q are exported, want nothing that was not evaluated", left)
 	}
-	// The file is mended: the job only has to evaluate and to export.
+	// The file is repaired: only evaluation and export are left.
 	m := mustTrain(t, 3, job, clicksData(), nil)[0]
 	if got, want := fmt.Sprint(kinds(m)), "[start eval export done]"; got != want {
 		t.Errorf("after the file is mended the events are %s, want %s", got, want)
 	}
 }
 
-// TestReview11GoesOn has one rank meet a bad validation record amid training, and not any
-// more at the end. It fails if training does not go on, if ranks wait for each other, or
-// if the failure is not told.
+// TestReview11GoesOn has one rank read a bad validation record during training, but not at the end.
+// It verifies that training continues, that no rank waits for another, and that the failure is
+// reported.
 func TestReview11GoesOn(t *testing.T) {
 	for failing := range 2 {
 		t.Run(fmt.Sprintf("rank=%d", failing), func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestReview11GoesOn(t *testing.T) {
 	}
 }
 
-// failsTwice is a data set whose first two evaluations fail in this rank's first record.
+// failsTwice is a data set. Its first two evaluations fail in this rank's first record.
 type failsTwice struct {
 	input.Dataset
 	failures *int
@@ -87,8 +87,8 @@ func kindsBut(m *member, kind string) []string {
 	return slices.DeleteFunc(kinds(m), func(k string) bool { return k == kind })
 }
 
-// TestReview11MendedValidation resumes with other validation records. It fails if that
-// stops the job, though nothing that is trained depends on them, or is not told.
+// TestReview11MendedValidation resumes with other validation records. It verifies that the job
+// continues, because training does not depend on them, and that it gives notice.
 func TestReview11MendedValidation(t *testing.T) {
 	dir := t.TempDir()
 	mustTrain(t, 2, loadText(t, digitsText, "checkpoint.dir="+dir, "train.steps=4"), digitsData(), nil)

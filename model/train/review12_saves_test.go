@@ -13,7 +13,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// breakDisk puts a file in the place of a folder.
+// breakDisk replaces a folder by a file.
 func breakDisk(t *testing.T, dir string) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Error(err)
@@ -23,7 +23,7 @@ func breakDisk(t *testing.T, dir string) {
 	}
 }
 
-// inPhase has do called on rank 0 when it comes to a phase after a step.
+// inPhase calls do on rank 0 when it enters a phase after a step.
 func inPhase(m *member, step int64, phase string, do func()) {
 	next := m.team.Progress
 	m.team.Progress = func(s int64, p string) {
@@ -36,8 +36,8 @@ func inPhase(m *member, step int64, phase string, do func()) {
 	}
 }
 
-// TestReview12FailedSave has the disk fail for one checkpoint amid training. It fails if
-// that ends the job, is not told, or if the next interval does not save.
+// TestReview12FailedSave has the disk fail for one checkpoint during training. It verifies that the
+// job continues with a warning, and that the next interval saves.
 func TestReview12FailedSave(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ckpt")
 	job := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=2")
@@ -68,8 +68,9 @@ func countKind(m *member, kind string) int {
 	return n
 }
 
-// TestReview12NextInterval has the disk fail until the end while checkpoints are due by
-// time. It fails if each step tries again. The clock is fake; each step takes a second.
+// TestReview12NextInterval has the disk fail until the end while checkpoints are due by time. It
+// verifies that a failed checkpoint is not tried again before the next interval. The clock is fake;
+// each step takes a second.
 func TestReview12NextInterval(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ckpt")
 	job := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=3s", "train.steps=12")
@@ -85,16 +86,15 @@ func TestReview12NextInterval(t *testing.T) {
 			}
 			inPhase(m, 1, "train", func() { breakDisk(t, dir) })
 		})[0]
-		// What is due is asked for before a step, and done after it: at 4, 8 and the end.
+		// Rank 0 asks for due work before a step; ranks do it after the step: at 4, 8 and the end.
 		if n := countKind(m, "warning"); n != 2 || m.code() != exitcode.IO {
 			t.Errorf("%d warnings and code %d (%v), want 2 and %d", n, m.code(), m.err, exitcode.IO)
 		}
 	})
 }
 
-// TestReview12LastSave has the disk fail for the last checkpoint of a run: at its end,
-// where a signal stops it, and where rank 0 leaves. It fails if the code is not 74, or if
-// the reason is not told.
+// TestReview12LastSave has the disk fail for the last checkpoint of a run: at its end, after a
+// signal, and when rank 0 leaves. It verifies exit code 74 and the reason in the message.
 func TestReview12LastSave(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -11,9 +11,9 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// TestReview13Kernels verifies that a checkpoint holds the kernel set, that a resume with
-// the same set says nothing of it, and that one of a checkpoint of another set goes on
-// and says so in one event. A finished run computes nothing, and says nothing.
+// TestReview13Kernels verifies that a checkpoint stores the kernel set, that a resume with the same
+// set reports nothing, and that a resume with another set continues and reports the change in one
+// event. A finished run computes nothing and reports nothing.
 func TestReview13Kernels(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ckpt")
 	cfg := func(steps string) *job.Config {
@@ -42,8 +42,8 @@ func TestReview13Kernels(t *testing.T) {
 	}
 }
 
-// review13Run returns the run state of a checkpoint as it is stored, after change, if not
-// nil, which is written in its place.
+// review13Run returns the stored run state of a checkpoint. If change is not nil it replaces the state by
+// the changed one.
 func review13Run(t *testing.T, dir, step string, change func(text string) string) string {
 	t.Helper()
 	prefix := filepath.Join(dir, step, "model.ckpt")

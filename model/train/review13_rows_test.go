@@ -13,8 +13,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// review13Rows are records of a step's own ids: record i has the ids of step
-// i/batch, a few of a wide table, and none at all in the first empty steps.
+// review13Rows are records with ids of their own step: record i has the ids of step i/batch, a few of a
+// wide table. The first empty steps have no ids.
 type review13Rows struct{ steps, batch, empty int }
 
 const review13Features = 20_000 // a table of 80 kB, which codecs touch
@@ -32,7 +32,7 @@ func (d review13Rows) Append(b *input.Batch, i int) error {
 	x := b.Bags(1)
 	if step := i / d.batch; step >= d.empty {
 		for k, id := range d.ids(step) {
-			x.Add(uint32(id), 1/float32(3+i+k)) // what no codec keeps exactly
+			x.Add(uint32(id), 1/float32(3+i+k)) // no codec is exact for this value
 		}
 	}
 	b.Y = append(b.Y, float32(i%2))
@@ -48,8 +48,8 @@ func review13Job(t *testing.T, d review13Rows, sets ...string) (*job.Config, rec
 	return cfg, records.Set{Train: d, Eval: d, Split: "train"}
 }
 
-// TestReview13Residual verifies that no lossy codec touches rows, over links and on two levels:
-// what it kept of a row could be sent only in a later step, which need not touch that row.
+// TestReview13Residual verifies that no lossy codec encodes rows, over links and on two levels. The
+// residual of a row could be sent only in a later step, which may not include that row.
 func TestReview13Residual(t *testing.T) {
 	d := review13Rows{steps: 6, batch: 8}
 	for _, levels := range []string{"flat", "auto"} {
@@ -75,9 +75,8 @@ func TestReview13Residual(t *testing.T) {
 	}
 }
 
-// TestReview13EmptyUnion verifies that a first step without any id touches no row: the
-// accumulators of the table are after it what they were before. Momentum's and
-// rmsprop's decay where they are touched.
+// TestReview13EmptyUnion verifies that a first step without any id changes no accumulator of the
+// table. The accumulators of momentum and rmsprop decay only in updated rows.
 func TestReview13EmptyUnion(t *testing.T) {
 	d := review13Rows{steps: 3, batch: 6, empty: 1}
 	cfg, data := review13Job(t, d, "optimizer.name=rmsprop")

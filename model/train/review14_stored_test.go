@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestReview14StoredShape verifies that a shape in a checkpoint decides no allocation: a
-// table of 2²⁸ rows of no columns takes no byte there, and would take a GiB as a model.
+// TestReview14StoredShape verifies that a shape in a checkpoint causes no allocation: a table of
+// 2²⁸ rows without columns takes no byte in the checkpoint, but would take a GiB as a model.
 func TestReview14StoredShape(t *testing.T) {
 	job := loadText(t, clicksText)
 	live, err := clicksData().NewModel(job)

@@ -11,7 +11,7 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// bytesRead is what this process has read so far, as the kernel counts it.
+// bytesRead returns the number of bytes that this process has read, by the kernel's count.
 func bytesRead(t *testing.T) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/io")
@@ -26,8 +26,8 @@ func bytesRead(t *testing.T) int64 {
 	return n
 }
 
-// TestReview15ReadsOnce resumes a job whose ring order may be kept in the checkpoint. It
-// fails if rank 0 reads the checkpoint more than once before the first step.
+// TestReview15ReadsOnce resumes a job whose ring order may be stored in the checkpoint. It verifies
+// that rank 0 reads the checkpoint once before the first step.
 func TestReview15ReadsOnce(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.Replace(digitsText, "kind: softmax", "kind: mlp, hidden: [2000]", 1)
@@ -38,7 +38,7 @@ func TestReview15ReadsOnce(t *testing.T) {
 	}
 	var before, after int64
 	m := mustTrain(t, 1, loadText(t, text, "checkpoint.dir="+dir, "train.steps=2"), digitsData(), func(m *member) {
-		early, err := newTrainer(m.job, m.opts, m.data) // what the process does before it meets the others
+		early, err := newTrainer(m.job, m.opts, m.data) // the part of the process before the ranks meet
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestRowsHead verifies that a head of rows comes back as it was sent.
+// TestRowsHead verifies that a head of rows decodes as encoded.
 func TestRowsHead(t *testing.T) {
 	h := rowsHead{rows: 7, rate: 0.5, adjust: kernel.Adjust{L1: 1, L2: 2, Bound: 3, Factor: 4}}
 	if b := h.encode(); len(b) != rowsHeadBytes || decodeRowsHead(b) != h {
@@ -18,8 +18,8 @@ func TestRowsHead(t *testing.T) {
 	}
 }
 
-// TestCatchUpRefuses fails if rows that a peer hands over can make a rank write outside of its
-// tables, or take more memory than those have.
+// TestCatchUpRefuses verifies that no rows of a peer make a rank write outside of its tables, or
+// allocate more than their size.
 func TestCatchUpRefuses(t *testing.T) {
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
 		tr, err := newTrainer(loadText(t, clicksText), Options{Resume: "auto"}, clicksData())
@@ -51,7 +51,7 @@ func TestCatchUpRefuses(t *testing.T) {
 	})
 }
 
-// TestGatherEqual fails if a peer that sends too little could make a rank panic.
+// TestGatherEqual verifies that a peer that sends too few bytes is an error.
 func TestGatherEqual(t *testing.T) {
 	for _, n := range []int{0, 7, 9} {
 		ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {

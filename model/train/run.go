@@ -77,7 +77,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if t.averages != nil {
 		r.loop.Updated = t.averages.update
 	}
-	r.eval = evaluate.Evaluator{Model: t.model, Data: t.data.Eval, Split: t.data.Split, TopK: t.job.Eval.TopK, Load: t.pending.Load}
+	r.eval = evaluate.Evaluator{Model: t.model, Data: t.data.Eval, Split: t.data.Split, TopK: t.job.Eval.TopK, Load: t.loader.Load}
 	for _, e := range t.evals {
 		r.extraEvals = append(r.extraEvals, evaluate.Evaluator{Model: t.model, Data: e.Data, Split: "eval", Name: e.Files.Name, TopK: t.job.Eval.TopK})
 	}
@@ -141,7 +141,7 @@ func (r *run) emit(e report.Event) {
 func (r *run) request() Request {
 	r.wantsCheckpoint = r.opts.Checkpoint() || r.wantsCheckpoint
 	q := Request{Stop: r.opts.Stop(), Depart: r.opts.Depart(), Checkpoint: r.wantsCheckpoint}
-	q.Evaluate = r.pending.Fault() != nil // so that all learn of it
+	q.Evaluate = r.loader.Fault() != nil // so that all learn of it
 	if r.rank != 0 {
 		return q
 	}
@@ -176,7 +176,7 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 		}
 	}
 	if r.choice.warmupLeft == 0 { // nothing is timed
-		r.pending.Start()
+		r.loader.Start()
 	}
 	if err := r.checkOwnership(); err != nil {
 		return false, err

@@ -17,8 +17,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestSaved fails if what was trained is not what a checkpoint or an export of it
-// gives back: the metrics and, from each, the scores.
+// TestSaved verifies that a checkpoint and its export give the metrics and scores of training.
 func TestSaved(t *testing.T) {
 	dir := t.TempDir()
 	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
@@ -38,7 +37,7 @@ func TestSaved(t *testing.T) {
 		}
 		want := kept
 		if from == base || filepath.Dir(from) == base {
-			want.Epoch = 0 // a bundle does not say
+			want.Epoch = 0 // a bundle does not store it
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("from %q: metrics are %s, want %s", from, asJSON(t, got), asJSON(t, want))
@@ -58,8 +57,7 @@ func TestSaved(t *testing.T) {
 	}
 }
 
-// TestSavedExport fails if an export from a checkpoint differs from the one that
-// training wrote.
+// TestSavedExport verifies that an export from a checkpoint equals the export of training.
 func TestSavedExport(t *testing.T) {
 	dir := t.TempDir()
 	base := filepath.Join(dir, "export")
@@ -86,8 +84,8 @@ func TestSavedExport(t *testing.T) {
 	}
 }
 
-// TestSavedFiles fails if other records cannot stand in for the validation
-// records, or if their number of features, and not the model's, counts.
+// TestSavedFiles verifies that other records may replace the validation records, with the number of
+// features of the model.
 func TestSavedFiles(t *testing.T) {
 	dir := t.TempDir()
 	cfg := loadText(t, clicksText, "checkpoint.dir="+filepath.Join(dir, "ckpt"))
@@ -121,8 +119,7 @@ func TestSavedFiles(t *testing.T) {
 	}
 }
 
-// TestOpenSavedRefuses fails if what cannot be tried gets another exit code, or
-// is tried nevertheless.
+// TestOpenSavedRefuses verifies the exit code of each fault of a saved model or its records.
 func TestOpenSavedRefuses(t *testing.T) {
 	dir := t.TempDir()
 	ckpt := filepath.Join(dir, "ckpt")
@@ -158,7 +155,7 @@ func TestOpenSavedRefuses(t *testing.T) {
 	}
 }
 
-// TestInspect fails if what is listed is not what is there.
+// TestInspect verifies the listed contents of a checkpoint and a bundle.
 func TestInspect(t *testing.T) {
 	dir := t.TempDir()
 	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
@@ -194,8 +191,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestPrepare fails if what is wrong on one machine alone does not show before
-// the others are met, or shows with another code.
+// TestPrepare verifies that faults of one machine are found before the ranks meet, each with its
+// exit code.
 func TestPrepare(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := convert.Make("linear", 1, dir); err != nil {
@@ -252,8 +249,8 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestAgree fails if ranks with different jobs could train together, or ranks
-// with equal ones could not because their disks differ.
+// TestAgree verifies that ranks with different jobs do not agree, and that ranks with equal jobs
+// agree whatever their disks.
 func TestAgree(t *testing.T) {
 	lines := func(sets ...string) []string {
 		t.Helper()

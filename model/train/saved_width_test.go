@@ -12,7 +12,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// writeNarrow writes LibSVM records of two classes, whose largest id is last.
+// writeNarrow writes LibSVM records of two classes with the given largest id.
 func writeNarrow(t *testing.T, last int) string {
 	t.Helper()
 	var b strings.Builder
@@ -26,9 +26,9 @@ func writeNarrow(t *testing.T, last int) string {
 	return path
 }
 
-// TestSavedWidth verifies that a saved model reads records with fewer features than the
-// training records had: of an image model, and where the first variable is no measure of
-// the input.
+// TestSavedWidth verifies that a saved model reads records with fewer features than the training
+// records: for an image model, and for a model whose first variable does not give the width of the
+// input.
 func TestSavedWidth(t *testing.T) {
 	const image = "name: narrow\nmodel: {layers: [{conv2d: {filters: 2, kernel: 2}}, global_avg_pool, {dense: {units: 2}}]}\n" +
 		"input: {shape: [4, 4, 1], batch: 10, train: {format: libsvm, files: [x]}}\n"

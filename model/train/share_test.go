@@ -27,9 +27,9 @@ train:     {steps: 14}
 log:       {every: 1}
 `
 
-// TestAccumulate verifies that shares in parts give the curve of whole shares within
-// rounding, at 1, 2 and 4 ranks: with dropout, whose bits belong to examples; with rows;
-// with class weights; with more parts than examples, and ranks that have none.
+// TestAccumulate verifies that shares in parts give the curve of whole shares within rounding, at
+// 1, 2 and 4 ranks: with dropout (its bits belong to examples), with rows, with class weights, with
+// more parts than examples, and with empty shares.
 func TestAccumulate(t *testing.T) {
 	for _, tt := range []struct {
 		text string
@@ -56,7 +56,7 @@ func TestAccumulate(t *testing.T) {
 	}
 }
 
-// TestAccumulateResumes verifies that 5 and 5 steps in parts have the bits of 10.
+// TestAccumulateResumes verifies that a run of 5 and 5 steps in parts has the bits of a run of 10.
 func TestAccumulateResumes(t *testing.T) {
 	sets := []string{"train.accumulate=3", "train.steps=10"}
 	job := loadText(t, dropText, append(sets, "checkpoint.dir="+t.TempDir())...)
@@ -67,7 +67,7 @@ func TestAccumulateResumes(t *testing.T) {
 	}
 }
 
-// spoilt are records of which one has a label that is no number.
+// spoilt is a data set with one record that has NaN as its label.
 type spoilt struct {
 	input.Dataset
 	record int
@@ -81,8 +81,8 @@ func (s spoilt) Append(b *input.Batch, i int) error {
 	return err
 }
 
-// TestAccumulateNamesRecord verifies that the record whose loss is not finite is named,
-// in whichever part it is.
+// TestAccumulateNamesRecord verifies that the error names the record with a loss that is not
+// finite, in any part.
 func TestAccumulateNamesRecord(t *testing.T) {
 	for _, record := range []int{0, 9, 17, 28} {
 		d := records.Set{Train: spoilt{linearData().Train, record}, Eval: linearData().Eval, Split: "eval"}

@@ -8,7 +8,7 @@ import (
 	"ringtrain/model/job"
 )
 
-// TestEnd fails if a run is longer or shorter than its job says.
+// TestEnd verifies the last step of a run for each form of its length.
 func TestEnd(t *testing.T) {
 	at := func(step, epoch, offset int64) progress {
 		return progress{restored: true, step: step, position: input.Position{Epoch: epoch, Offset: offset}}
@@ -40,8 +40,9 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestOriginCodec fails if rank 0 tells the others another beginning than its own.
-func TestOriginCodec(t *testing.T) {
+// TestProgressCodec verifies that the other ranks decode the progress that rank 0 sends, and refuse
+// an unknown codec.
+func TestProgressCodec(t *testing.T) {
 	for _, o := range []progress{
 		{}, {true, 1, 2, input.Position{Epoch: 3, Offset: 4}, 1, epochSum{0.1, 5, 3}, bestEvaluation{}, 1<<63 + 9},
 		{false, 1 << 62, -1, input.Position{Offset: 1 << 40}, 4, epochSum{math.Inf(1), 1 << 60, 1 << 40}, bestEvaluation{7, -0.25, 9, 3}, 1<<63 + 9},

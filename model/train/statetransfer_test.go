@@ -17,9 +17,9 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestNewest fails if a generation begins with another state than the newest, or
-// if ranks that need it are left out.
-func TestNewest(t *testing.T) {
+// TestNewestState verifies that a generation begins with the newest state, and that ranks that lack it
+// receive it.
+func TestNewestState(t *testing.T) {
 	none, at := stateReport{}, func(step int64) stateReport { return stateReport{hasState: true, step: step} }
 	for _, tt := range []struct {
 		name  string
@@ -48,8 +48,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// TestRowsSuffice fails if rows of a step are sent where a rank needs the tables, or tables
-// where rows would do.
+// TestRowsSuffice verifies that rows are sent exactly if no rank needs the tables.
 func TestRowsSuffice(t *testing.T) {
 	at := func(step int64) stateReport { return stateReport{true, true, step} }
 	bare := stateReport{hasState: true, step: 6}
@@ -71,9 +70,8 @@ func TestRowsSuffice(t *testing.T) {
 	}
 }
 
-// TestHandover fails if something that the next generation needs is lost on the
-// way to the ranks.
-func TestHandover(t *testing.T) {
+// TestStateHeader verifies that a header decodes as encoded.
+func TestStateHeader(t *testing.T) {
 	h := stateHeader{
 		progress: progress{restored: true, step: 7, steps: 90, position: input.Position{Epoch: 3, Offset: 4}, codec: 2, epoch: epochSum{-0.75, 8, 2}, best: bestEvaluation{5, 0.5, 6, 1}, mix: 1<<63 + 5},
 		agreed:   Agreed{Loss: -1.5, Examples: 100, First: true, Request: Request{Stop: 143, Checkpoint: true, Evaluate: true}},
@@ -87,8 +85,8 @@ func TestHandover(t *testing.T) {
 	}
 }
 
-// TestSegmentWriter fails if a stream of another length than this rank's state is
-// taken for one, or if what is to be left out is written somewhere.
+// TestSegmentWriter verifies that a stream of the wrong length is an error, and that skipped bytes
+// are not written.
 func TestSegmentWriter(t *testing.T) {
 	for _, tt := range []struct {
 		stream string
@@ -121,13 +119,13 @@ func TestSegmentWriter(t *testing.T) {
 	}
 }
 
-// TestRecoverAuto fails if a codec that the job has chosen is not kept in the next
-// generation, is measured or told again, or if a choice under way stops the job.
+// TestRecoverAuto verifies that the next generation keeps the chosen codec without measuring or
+// reporting it again, and that a choice in progress does not stop the job.
 func TestRecoverAuto(t *testing.T) {
 	for _, killed := range []int{0, 1} {
 		for _, after := range []int64{2, 8} {
 			t.Run(fmt.Sprintf("killed=%d/after=%d", killed, after), func(t *testing.T) {
-				c := newCrew(t, 3, loadText(t, wireText, "train.check_every=1"), digitsData(), nil)
+				c := newProcesses(t, 3, loadText(t, wireText, "train.check_every=1"), digitsData(), nil)
 				warm := 0
 				next := c.members[2].team.Progress
 				c.members[2].team.Progress = func(step int64, phase string) {
@@ -138,7 +136,7 @@ func TestRecoverAuto(t *testing.T) {
 				}
 				closeIn(c.members[killed], after, map[int64]string{2: "warm-up", 8: "train"}[after])
 				generation := func() bool {
-					return c.over(func(rank func(g *ring.Group) error) {
+					return c.runGeneration(func(rank func(g *ring.Group) error) {
 						ringtest.RunOnHostsOver(t, []int{0, 1, 2}, memlink.Mesh(3), ring.DefaultConfig(), rank)
 					})
 				}

@@ -22,8 +22,8 @@ type point struct {
 	value float32
 }
 
-// curves are those that TensorBoard shows of a folder: a START takes away what is not
-// before it.
+// curves returns the curves that TensorBoard shows for a folder: a START event removes the points after
+// it.
 func curves(t *testing.T, dir string) map[string][]point {
 	t.Helper()
 	files, err := events.Files(dir)
@@ -55,7 +55,7 @@ func curves(t *testing.T, dir string) map[string][]point {
 	return all
 }
 
-// stepsOf are the steps of a curve.
+// stepsOf returns the steps of a curve.
 func stepsOf(curve []point) []int64 {
 	var steps []int64
 	for _, p := range curve {
@@ -64,7 +64,7 @@ func stepsOf(curve []point) []int64 {
 	return steps
 }
 
-// numbersOf are the numbers of an event by their names in JSON, less the step.
+// numbersOf returns the numbers of an event except the step, by their names in JSON.
 func numbersOf(e report.Event) map[string]float32 {
 	all := map[string]float32{}
 	v := reflect.ValueOf(e)
@@ -84,8 +84,8 @@ func numbersOf(e report.Event) map[string]float32 {
 	return all
 }
 
-// TestSummary verifies that rank 0 alone writes curves: each number of each step and
-// evaluation, the learning rate, and the share of the exchange.
+// TestSummary verifies that only rank 0 writes curves: each number of each step and evaluation, the
+// learning rate, and the share of the exchange.
 func TestSummary(t *testing.T) {
 	dir := t.TempDir()
 	job := loadText(t, digitsText, "summary.dir="+dir, "eval.every=4", "schedule.kind=linear")
@@ -113,7 +113,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// mustHave fails the test where a number is not on its curve.
+// mustHave fails the test if a number is not on its curve.
 func mustHave(t *testing.T, got map[string][]point, group string, step int64, want map[string]float32) {
 	t.Helper()
 	if len(want) < 5 {
@@ -126,8 +126,8 @@ func mustHave(t *testing.T, got map[string][]point, group string, step int64, wa
 	}
 }
 
-// TestSummaryWithoutValidation verifies that an evaluation of the training records has
-// curves of another name.
+// TestSummaryWithoutValidation verifies that an evaluation of the training records has curves with
+// another name.
 func TestSummaryWithoutValidation(t *testing.T) {
 	dir := t.TempDir()
 	mustTrain(t, 1, loadText(t, linearText, "summary.dir="+dir), linearData(), nil)
@@ -137,8 +137,8 @@ func TestSummaryWithoutValidation(t *testing.T) {
 	}
 }
 
-// TestSummaryResumed verifies that a run that is killed and resumed from a checkpoint,
-// and one that is run again when it is finished, show one curve, each step once.
+// TestSummaryResumed verifies that a run that is killed and resumed, and a finished run that is
+// started again, show one curve with each step once.
 func TestSummaryResumed(t *testing.T) {
 	dir := t.TempDir()
 	sets := []string{"summary.dir=" + dir, "checkpoint.dir=" + t.TempDir(), "checkpoint.every=4", "eval.every=3"}
@@ -170,17 +170,17 @@ func TestSummaryResumed(t *testing.T) {
 	}
 }
 
-// TestSummaryRecovered kills rank 0, and rank 1, at each frame of a run, and puts another
-// process in its place. It fails if the curve then has a step twice, or lacks one that
-// the process that died had not written.
+// TestSummaryRecovered kills rank 0 and rank 1 at each frame of a run and starts another process in
+// its place. It verifies that the curve has each step once, except steps that a killed process had
+// not written yet.
 func TestSummaryRecovered(t *testing.T) {
 	for _, victim := range []int{0, 1} {
 		t.Run(fmt.Sprintf("rank=%d", victim), func(t *testing.T) {
 			for at, over := 4, false; !over; at += 7 {
 				dir := t.TempDir()
 				job := loadText(t, linearText, "summary.dir="+dir, "input.batch=40", "train.steps=6", "eval.every=2")
-				c := newCrew(t, 2, job, linearData(), nil)
-				over = c.generation(map[int]*dying{victim: {frames: at}})
+				c := newProcesses(t, 2, job, linearData(), nil)
+				over = c.runInMemory(map[int]*killedLink{victim: {frames: at}})
 				if over {
 					break
 				}
@@ -201,15 +201,15 @@ func TestSummaryRecovered(t *testing.T) {
 	}
 }
 
-// brokenFile is a file on a disk that is full.
+// brokenFile is a file on a full disk.
 type brokenFile struct{}
 
 func (brokenFile) WriteAt([]byte, int64) (int, error) { return 0, syscall.ENOSPC }
 func (brokenFile) Truncate(int64) error               { return nil }
 func (brokenFile) Close() error                       { return nil }
 
-// TestSummaryWarning verifies that a file that cannot be written is one warning, and that
-// training goes on to the same end.
+// TestSummaryWarning verifies that an event file that cannot be written gives one warning, and that
+// training ends with the same result.
 func TestSummaryWarning(t *testing.T) {
 	whole := mustTrain(t, 2, loadText(t, digitsText), digitsData(), nil)[0]
 	job := loadText(t, digitsText, "summary.dir="+t.TempDir())

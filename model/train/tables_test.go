@@ -9,9 +9,9 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestTellWay verifies that a run whose ranks share no memory tells how its tables go, and each
-// change of it, and that others tell nothing.
-func TestTellWay(t *testing.T) {
+// TestReportTableRoute verifies that a run whose ranks share no memory reports the route of its tables and
+// each change of it, and that other runs report nothing.
+func TestReportTableRoute(t *testing.T) {
 	few := []string{"model.features=100000"} // of which no step touches many
 	for _, tt := range []struct {
 		hosts []int
@@ -41,8 +41,8 @@ func TestTellWay(t *testing.T) {
 	}
 }
 
-// TestZeros verifies that the end tells how many weights ftrl with l1 has left at 0: more than
-// without, and as many as the table has.
+// TestZeros verifies that the last event counts the weights that ftrl with l1 left at 0: more than
+// without l1, and as many as the table has.
 func TestZeros(t *testing.T) {
 	zeros := func(sets ...string) int64 {
 		dir := t.TempDir()
@@ -65,8 +65,9 @@ func TestZeros(t *testing.T) {
 	}
 }
 
-// TestTellRule verifies that a rule that moves all rows is told with its alternative.
-func TestTellRule(t *testing.T) {
+// TestNoticeAllRows verifies that an optimizer that updates all rows gives a notice with its
+// alternative.
+func TestNoticeAllRows(t *testing.T) {
 	for name, want := range map[string]bool{"adam": true, "adamw": true, "lazy-adam": false, "adagrad": false} {
 		m := mustTrain(t, 1, loadText(t, clicksText, "optimizer.name="+name), clicksData(), nil)[0]
 		if got := strings.Contains(strings.Join(m.notices, "\n"), "lazy-adam"); got != want {

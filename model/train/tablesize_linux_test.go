@@ -33,9 +33,9 @@ func (wideRows) Append(b *input.Batch, i int) error {
 	return nil
 }
 
-// TestStepTouchesRowsAlone trains a table of 512 MiB, whose memory is there only where it is
-// touched, with all that a step may do to rows: it fails if a step clears, scans or writes more
-// of the table than the batch's rows, or if anything else is as large as the table.
+// TestStepTouchesRowsAlone trains a table of 512 MiB whose pages are allocated on first use, with
+// all options for rows. It verifies that a step reads and writes only the rows of the batch, and
+// that no other allocation is as large as the table.
 func TestStepTouchesRowsAlone(t *testing.T) {
 	data := records.Set{Train: wideRows{}, Eval: wideRows{}, Split: "train"}
 	job := loadText(t, clicksText, "optimizer.name=sgd", "train.steps=20", "train.check_every=1", "train.clip_norm=0.01", "train.clip_value=0.5",
@@ -64,7 +64,7 @@ func TestStepTouchesRowsAlone(t *testing.T) {
 	}
 }
 
-// resident is the memory of this process that is there, in bytes.
+// resident returns the resident memory of this process in bytes.
 func resident(t *testing.T) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")
@@ -80,7 +80,7 @@ func resident(t *testing.T) int64 {
 	return 0
 }
 
-// residentAt is the memory that is there of the mapping that address lies in, in bytes.
+// residentAt returns the resident memory of the mapping at address in bytes.
 func residentAt(t *testing.T, address uintptr) int64 {
 	t.Helper()
 	f, err := os.Open("/proc/self/smaps")

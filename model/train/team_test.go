@@ -16,8 +16,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// Jobs that train in milliseconds. Each step is reported, and nothing is written
-// unless a test says where.
+// Jobs that train in milliseconds. They report each step, and write nothing unless a test sets a
+// folder.
 const (
 	linearText = `
 name: line
@@ -77,8 +77,8 @@ func loadText(t testing.TB, text string, sets ...string) *job.Config {
 	return cfg
 }
 
-// member is one rank of a job under test: what it is made of, which a test may
-// change before it runs, and what came of it.
+// member is one rank of a job under test: its parts, which a test may change before it runs, and its
+// results.
 type member struct {
 	rank  int
 	job   *job.Config // this rank's copy
@@ -86,7 +86,7 @@ type member struct {
 	opts  Options
 	evals []records.EvalSet
 	team  Team
-	end   func(step int64) error // asked after each step; an error ends the context of all
+	end   func(step int64) error // called after each step; an error ends the context of all ranks
 
 	trainer *Trainer
 	result  Result
@@ -95,7 +95,7 @@ type member struct {
 	notices []string
 }
 
-// code is the exit code of the member's process.
+// code returns the exit code of the member's process.
 func (m *member) code() int {
 	if m.err == nil {
 		return m.result.Stopped
@@ -105,7 +105,7 @@ func (m *member) code() int {
 
 func (m *member) cause() *ring.Cause { return ring.CauseOf(m.err, m.rank, "", m.result.Step) }
 
-// losses are those of the step events.
+// losses returns the losses of the step events.
 func (m *member) losses() []float64 {
 	var l []float64
 	for _, e := range eventsOf[report.Step](m) {
@@ -125,9 +125,8 @@ func eventsOf[E report.Event](m *member) []E {
 	return all
 }
 
-// trainOn trains a job on p ranks over links in memory. As in a process of its
-// own a rank that fails ends the others, with its cause. Change, if not nil, is
-// called for each rank before any of them runs.
+// trainOn trains a job on p ranks over links in memory. A rank that fails ends the other ranks with its
+// cause, as a process does. Change is called for each rank before any of them runs; it may be nil.
 func trainOn(t testing.TB, p int, cfg *job.Config, data records.Set, change func(m *member)) []*member {
 	t.Helper()
 	return trainBy(t, p, func(rank func(g *ring.Group) error) {
@@ -135,7 +134,7 @@ func trainOn(t testing.TB, p int, cfg *job.Config, data records.Set, change func
 	}, cfg, data, change)
 }
 
-// trainBy is trainOn for groups that all makes, one for each rank.
+// trainBy is trainOn with the groups that all makes, one for each rank.
 func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), cfg *job.Config, data records.Set, change func(m *member)) []*member {
 	t.Helper()
 	members := make([]*member, p)
@@ -167,14 +166,14 @@ func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), cfg 
 		return nil
 	})
 	for _, m := range members {
-		m.letGo(t)
+		m.releaseFolder(t)
 	}
 	return members
 }
 
-// letGo lets go of the folder of checkpoints, as a process does at its end. It may be
-// that a test has broken the disk.
-func (m *member) letGo(t testing.TB) {
+// releaseFolder releases the folder of checkpoints, as a process does at its end. It ignores errors,
+// because a test may have broken the disk.
+func (m *member) releaseFolder(t testing.TB) {
 	if m.trainer == nil || m.trainer.folder == nil {
 		return
 	}
@@ -183,7 +182,7 @@ func (m *member) letGo(t testing.TB) {
 	}
 }
 
-// newMember is a process that is to train a job as one rank.
+// newMember returns a process that trains a job as one rank.
 func newMember(rank int, cfg *job.Config, data records.Set, change func(m *member)) *member {
 	own := *cfg
 	m := &member{rank: rank, job: &own, data: data}
@@ -198,13 +197,13 @@ func newMember(rank int, cfg *job.Config, data records.Set, change func(m *membe
 	return m
 }
 
-// mustTrain is trainOn for a run that has to go well.
+// mustTrain is trainOn for a run that must succeed.
 func mustTrain(t testing.TB, p int, cfg *job.Config, data records.Set, change func(m *member)) []*member {
 	t.Helper()
 	return mustEnd(t, trainOn(t, p, cfg, data, change))
 }
 
-// mustEnd fails the test unless all ranks went well and came to the same.
+// mustEnd fails the test unless all ranks succeeded with the same result.
 func mustEnd(t testing.TB, members []*member) []*member {
 	t.Helper()
 	for _, m := range members {

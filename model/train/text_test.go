@@ -15,8 +15,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// longText writes 2,600 records over more than one window of blocks: most of a line is a
-// comment.
+// longText writes 2,600 records over more than one window of blocks. Most of each line is a comment.
 func longText(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "long.libsvm")
@@ -32,9 +31,9 @@ func longText(t *testing.T) string {
 	return name
 }
 
-// TestTextAndCache verifies that a run over text ends with the same bits as one that is
-// stopped amid an epoch and goes on from the cache, and the other way round: the order of
-// the records is the same.
+// TestTextAndCache verifies that a run over text, and a run that is stopped within an epoch and
+// continues from the cache, end with the same bits, and the reverse: the order of the records is
+// the same.
 func TestTextAndCache(t *testing.T) {
 	name := longText(t)
 	spec := convert.Spec{Format: "libsvm", Files: []string{name}, Features: 124, Cache: t.TempDir()}

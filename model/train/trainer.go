@@ -60,12 +60,12 @@ type Result struct {
 // Trainer is one rank of a job before it joins the others: its input is open and its model is built.
 // Between two generations it keeps the state of this process.
 type Trainer struct {
-	job     *job.Config
-	opts    Options
-	model   *model.Model
-	data    records.Set
-	pending *records.Loader   // the rest of data.Eval
-	evals   []records.EvalSet // of input.evals
+	job    *job.Config
+	opts   Options
+	model  *model.Model
+	data   records.Set
+	loader *records.Loader   // the rest of data.Eval
+	evals  []records.EvalSet // of input.evals
 	trainerState
 }
 
@@ -112,13 +112,13 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{job: cfg, opts: o, data: data, pending: records.NewLoader(data.Eval), model: m, trainerState: newTrainerState()}
+	t := &Trainer{job: cfg, opts: o, data: data, loader: records.NewLoader(data.Eval), model: m, trainerState: newTrainerState()}
 	return t, t.checkMemory(1, 1)
 }
 
 // Close closes the input, the folder of checkpoints and the event file.
 func (t *Trainer) Close() error {
-	defer t.pending.Wait() // closed data ends its reading
+	defer t.loader.Wait() // closed data ends its reading
 	var err error
 	if t.folder != nil {
 		err = t.folder.Close()

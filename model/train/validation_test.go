@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestValidationIsValidation fails if the metrics are not of the validation
-// records, or if these take part in training: with their labels flipped AUC must
-// become 1 − AUC, and the losses of training must stay.
+// TestValidationIsValidation verifies that metrics are those of the validation records, and that
+// these records take no part in training: with flipped labels AUC becomes 1 − AUC, and the losses
+// of training stay.
 func TestValidationIsValidation(t *testing.T) {
 	cfg, data := loadText(t, clicksText, "eval.every=5"), clicksData()
 	plain := mustTrain(t, 2, cfg, data, nil)[0]

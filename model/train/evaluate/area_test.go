@@ -45,8 +45,8 @@ func TestAreaUnderCurve(t *testing.T) {
 	}
 }
 
-// TestMergerRounds has ranks send one, two or seven scores a round. It verifies that the area
-// is that of all examples however the ranks' scores overlap, and that the rounds end.
+// TestMergerRounds has ranks send one, two or seven scores a round. It verifies that the area is
+// that of all examples for any overlap of the ranks' scores, and that the rounds end.
 func TestMergerRounds(t *testing.T) {
 	for _, most := range []int{1, 2, 7} {
 		for _, apart := range []float32{0, 3, 100} { // how far the ranks' scores lie apart
@@ -93,8 +93,8 @@ func TestMergerRounds(t *testing.T) {
 	}
 }
 
-// TestMergerRefuses verifies that scores that do not ascend, that were counted already, or that
-// are more than a rank may send name the rank.
+// TestMergerRefuses verifies that the error names the rank if its scores do not ascend, were
+// counted already, or are too many.
 func TestMergerRefuses(t *testing.T) {
 	scores := func(keys ...uint32) (b []byte) {
 		for _, k := range keys {
@@ -119,8 +119,8 @@ func TestMergerRefuses(t *testing.T) {
 	}
 }
 
-// TestBlockSums verifies that runs of blocks that are cut anywhere fold to the same bits, and
-// that sums which are not those of the run are refused.
+// TestBlockSums verifies that runs of blocks that are cut anywhere fold to the same bits, and that
+// the sums of another run are refused.
 func TestBlockSums(t *testing.T) {
 	const blocks = 77
 	r := rand.New(rand.NewPCG(8, 9))

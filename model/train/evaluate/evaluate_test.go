@@ -35,8 +35,8 @@ func randomModel(t testing.TB, cfg *job.Config, data records.Set) *model.Model {
 	return m
 }
 
-// TestEvaluatorBits fails if metrics of equal variables depend on how many ranks
-// share the work, in any bit, or differ between the ranks.
+// TestEvaluatorBits verifies that metrics of equal variables have the same bits on every rank and
+// at any world size.
 func TestEvaluatorBits(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -73,8 +73,8 @@ func TestEvaluatorBits(t *testing.T) {
 	}
 }
 
-// TestMetrics fails if a metric is not what its name says: each is computed here
-// from the predictions of single records, by its definition.
+// TestMetrics verifies each metric against its definition, computed from the predictions of single
+// records.
 func TestMetrics(t *testing.T) {
 	t.Run("job=linear", func(t *testing.T) {
 		cfg, data := loadText(t, linearText), linearData()
@@ -170,8 +170,8 @@ func evaluatedBy(t *testing.T, e *Evaluator) (got report.Metrics) {
 	return got
 }
 
-// TestEvaluatorRefuses fails if the bytes of a peer can make an evaluation panic,
-// or count records wrongly in silence.
+// TestEvaluatorRefuses verifies that no message of a peer makes an evaluation panic or count wrong
+// numbers of records.
 func TestEvaluatorRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMetricsByClass verifies the metrics by class and of probabilities: each is computed
-// here from the predictions of single records, by its definition.
+// TestMetricsByClass verifies the metrics by class and of probabilities against their definitions,
+// computed from the predictions of single records.
 func TestMetricsByClass(t *testing.T) {
 	t.Run("job=digits", func(t *testing.T) {
 		job, data := loadText(t, digitsText), digitsData()

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestTakeCells verifies that the counts of a rank are taken as they were sent, and that
-// others are refused.
-func TestTakeCells(t *testing.T) {
+// TestAddCells verifies that the counts of a rank are decoded as sent, and that malformed counts
+// are refused.
+func TestAddCells(t *testing.T) {
 	cells := []model.Cell{{Class: 0, Predicted: 2, Examples: 3}, {Class: 1, Predicted: 1, Examples: 4}}
 	sent := appendCells(nil, cells)
 	var c model.Confusion

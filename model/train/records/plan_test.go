@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestVocabularyFile verifies the texts of a file, and that one that is empty or there twice is
-// named by its line.
+// TestVocabularyFile verifies the texts of a vocabulary file, and that the error for an empty or
+// repeated text names its line.
 func TestVocabularyFile(t *testing.T) {
 	for text, want := range map[string]string{"a\r\nb\n": "", "a": "", "a\n\nb\n": ":2: want a text", "a\nb\na\n": `:3: "a" occurs twice`, "\xff\n": ":1: want a text"} {
 		folder := t.TempDir()

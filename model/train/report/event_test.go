@@ -16,8 +16,8 @@ func asJSON(t testing.TB, v any) string {
 	return string(b)
 }
 
-// TestEventJSON fails if the JSON of an event loses, gains or renames a field, or
-// changes a unit: programs of users read these lines.
+// TestEventJSON verifies the names, values and units of the JSON fields of each event: programs of
+// users read these lines.
 func TestEventJSON(t *testing.T) {
 	number := func(f float64) *Number { n := Number(f); return &n }
 	right := int64(9241)

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// TestTamperedExport fails if a bundle whose variables are not the model's is
-// published, or if anything of it is left.
+// TestTamperedExport verifies that a bundle whose variables are not those of the model is not
+// published, and that nothing of it remains.
 func TestTamperedExport(t *testing.T) {
 	cfg := job.Default()
 	cfg.Model, cfg.Loss.Kind = model.Config{Kind: "softmax", Classes: 10}, "softmax"

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStoredGraph verifies that a checkpoint's job file and shape give its graph again, and
-// that what they do not give is no error.
+// TestStoredGraph verifies that a checkpoint's job file and shape determine its graph, and that
+// incomplete data is no error.
 func TestStoredGraph(t *testing.T) {
 	cfg := job.Default()
 	cfg.Model = model.Config{Kind: "lenet", Classes: 10}

@@ -9,7 +9,7 @@ import (
 )
 
 // TestKernelSetOf verifies that a saved model computes with the kernel set that trained it, that
-// train.kernels wins, and that the note names a set which this machine lacks.
+// train.kernels overrides it, and that the note names a set that this machine lacks.
 func TestKernelSetOf(t *testing.T) {
 	sets := model.KernelSets()
 	highest := sets[len(sets)-1]

@@ -6,7 +6,7 @@ import (
 	"ringtrain/model/graph"
 )
 
-// TestNameOfID verifies names of all kinds of fields.
+// TestNameOfID verifies the names of ids of all kinds of fields.
 func TestNameOfID(t *testing.T) {
 	for _, tt := range []struct {
 		b    graph.BagColumn

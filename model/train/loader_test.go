@@ -19,22 +19,21 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// gated are records that are in memory once gate is closed, or are found to be
-// broken.
-type gated struct {
+// gatedDataset holds records that are in memory, or turn out to be broken, once gate is closed.
+type gatedDataset struct {
 	input.Dataset
 	gate chan struct{}
 	err  error
 }
 
-func (g gated) Load() error {
+func (g gatedDataset) Load() error {
 	<-g.gate
 	return g.err
 }
 
-// TestValidationIsReadBesideTraining verifies that no step waits for validation records
-// that no evaluation needs yet, and that a fault in them is told as soon as it is found,
-// while training goes on.
+// TestValidationIsReadBesideTraining verifies that no step waits for validation records that no
+// evaluation needs yet, and that a fault in them is reported as soon as it is found, while training
+// continues.
 func TestValidationIsReadBesideTraining(t *testing.T) {
 	for _, p := range []int{1, 3} {
 		broken := exitcode.With(exitcode.BadData, errors.New("file ends early"))
@@ -53,7 +52,7 @@ func TestValidationIsReadBesideTraining(t *testing.T) {
 				return 0
 			}
 			gate := make(chan struct{})
-			eval := gated{data.Eval, gate, nil}
+			eval := gatedDataset{data.Eval, gate, nil}
 			if m.rank == p-1 {
 				eval.err = broken
 			}
@@ -104,9 +103,9 @@ func writeDigits(t *testing.T, dir string, n int) *job.Config {
 	return cfg
 }
 
-// TestBrokenValidationFiles fails if what is known of the files without reading
-// them whole is found only after the start, if the rest is not found at all, or if
-// the two say otherwise of the same file.
+// TestBrokenValidationFiles verifies that faults which need no complete read of the files are found
+// before the start, that the others are found later, and that both name the same file in the same
+// way.
 func TestBrokenValidationFiles(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -163,8 +162,7 @@ func wantBadData(t *testing.T, err error, words string) {
 	}
 }
 
-// TestCloseEndsReading fails if a trainer that is closed leaves a file open or a
-// goroutine behind.
+// TestCloseEndsReading verifies that a closed trainer leaves no open file and no goroutine.
 func TestCloseEndsReading(t *testing.T) {
 	dir := t.TempDir()
 	cfg := writeDigits(t, dir, 100_000)
@@ -174,7 +172,7 @@ func TestCloseEndsReading(t *testing.T) {
 			t.Fatal(err)
 		}
 		if begun {
-			trainer.pending.Start()
+			trainer.loader.Start()
 		} else if n, ok := openBelow(dir); ok && n == 0 {
 			t.Error("no file is open before the validation images are read")
 		}
@@ -186,9 +184,9 @@ func TestCloseEndsReading(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		g := gated{gate: make(chan struct{})}
-		trainer := &Trainer{pending: records.NewLoader(g), data: records.Set{Train: closed{}, Eval: closed{}}}
-		trainer.pending.Start()
+		g := gatedDataset{gate: make(chan struct{})}
+		trainer := &Trainer{loader: records.NewLoader(g), data: records.Set{Train: closed{}, Eval: closed{}}}
+		trainer.loader.Start()
 		over := false
 		go func() {
 			trainer.Close()
@@ -209,8 +207,8 @@ type closed struct{ input.Dataset }
 
 func (closed) Close() error { return nil }
 
-// openBelow counts the open files of this process below a folder, where the system
-// tells.
+// openBelow counts the open files of this process below a folder. It returns false if the system does
+// not list them.
 func openBelow(dir string) (n int, ok bool) {
 	const own = "/proc/self/fd"
 	list, err := os.ReadDir(own)
