@@ -22,26 +22,25 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// Agent starts ranks on this host for a launcher on another one, which says on
-// in what to do and hears on out what happens. It returns the exit code once
-// in has ended and no rank is left: when the launcher, or what leads to it,
-// dies, they get TERM, and KILL two seconds later. The hosts that it was told to
-// log in to hear of that end at once.
+// Agent starts ranks on this host for a launcher on another host. It reads its orders from
+// in and writes to out what happens. When in ends, because the launcher or a host on the
+// way to it has died, the ranks get TERM, and KILL two seconds later. Agent returns the
+// exit code once no rank is left. The hosts that it has logged in to see the end at once.
 //
-// environ is that of the login. Agent panics in a guard process.
+// environ is the environment of the login. Agent panics in a guard process.
 func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 	if process.IsGuard() {
 		panic("launch: main does not call process.RunGuard")
 	}
-	// The end of the launcher breaks the pipe of out. That is no reason to die
-	// before the ranks have; and ranks would inherit it, if it were ignored.
+	// The end of the launcher breaks the pipe of out. The agent must outlive that, for its
+	// ranks still run. It catches SIGPIPE, because ranks would inherit an ignored signal.
 	unheard := make(chan os.Signal, 1)
 	signal.Notify(unheard, syscall.SIGPIPE)
 	defer signal.Stop(unheard)
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(told)
-	// The parent-death signal comes when the thread dies, not the process.
+	// The parent-death signal comes at the death of the thread, not of the process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	a := &agent{in: bufio.NewReader(in), out: &frameWriter{w: out}, signals: told, dial: dialOnce, ranks: map[int]bool{}, credits: newCredits()}
@@ -52,7 +51,7 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 		a.out.send(frameOf(kindHello, 0, 0, hello{Protocol: agentProtocol, Version: version, Fault: faultOf(err)}))
 		return exitcode.Of(err)
 	}
-	if a.host == nil { // the launcher wants another version
+	if a.host == nil { // the launcher wants another version of this program
 		return exitcode.Protocol
 	}
 	defer a.host.guard.Close()
@@ -65,24 +64,24 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 	return exitcode.OK
 }
 
-// agent is what an Agent works with. Its own goroutine alone touches it.
+// agent is the state of Agent. Only its own goroutine touches it.
 type agent struct {
 	in      *bufio.Reader
 	out     *frameWriter
 	signals <-chan os.Signal
 	dial    dialFunc
-	orders  orders // those for the hosts below
+	orders  orders // orders for the hosts below
 	host    *localHost
 	relay   *relay
 	credits *credits
 	frames  chan frame // closed at the end of in
-	cleared chan int   // ranks of which nothing is left
+	cleared chan int   // ranks whose processes have all ended
 	ranks   map[int]bool
-	paused  bool        // the launcher is stopped, as it has said
-	leaving atomic.Bool // nothing is started any more
+	paused  bool        // the launcher has announced that it is stopped
+	leaving atomic.Bool // no rank is started any more
 }
 
-// begin takes the orders and says hello.
+// start takes the orders and sends hello.
 func (a *agent) start(environ []string, version string) error {
 	f, err := readFrame(a.in)
 	if err != nil {
@@ -96,7 +95,7 @@ func (a *agent) start(environ []string, version string) error {
 		return err
 	}
 	said := hello{Protocol: agentProtocol, Version: version, Cores: process.OwnCores()}
-	if o.Protocol != agentProtocol || !build.Same(o.Version, version) { // the launcher says what to do
+	if o.Protocol != agentProtocol || !build.Same(o.Version, version) { // the launcher reports the difference
 		return a.out.send(frameOf(kindHello, 0, 0, said))
 	}
 	if err := o.check(); err != nil {
@@ -131,8 +130,7 @@ func (a *agent) start(environ []string, version string) error {
 	return a.out.send(frameOf(kindHello, o.Host, 0, said))
 }
 
-// attend does what the launcher says until that ends, and then ends the ranks
-// that are left.
+// serve obeys the launcher until its end, and then ends the ranks that are left.
 func (a *agent) serve() {
 	go a.read()
 	silent := awake.NewTimer(beatTimeout)
@@ -156,10 +154,10 @@ func (a *agent) serve() {
 	a.endAll()
 }
 
-// unbounded is more than anybody's lifetime.
+// unbounded is a duration without a practical end.
 const unbounded = 1 << 62 * time.Nanosecond
 
-// patience is how long the launcher may say nothing.
+// beatTimeout returns how long the launcher may be silent.
 func (a *agent) beatTimeout() time.Duration {
 	if a.paused {
 		return unbounded
@@ -167,7 +165,7 @@ func (a *agent) beatTimeout() time.Duration {
 	return beatTimeout
 }
 
-// read reads frames until the end, or until one that makes no sense.
+// read reads frames until the end of in, or until an invalid frame.
 func (a *agent) read() {
 	defer close(a.frames)
 	for {
@@ -179,10 +177,10 @@ func (a *agent) read() {
 	}
 }
 
-// take does what f says, or passes it on. It tells whether f makes sense.
+// handleFrame obeys f or passes it on. It reports whether f is valid.
 func (a *agent) handleFrame(f frame) bool {
 	if f.isBroadcast() {
-		if f.kind != kindBeat { // that one was on its way
+		if f.kind != kindBeat { // a beat may have been under way before a pause
 			a.paused = f.kind == kindPause
 		}
 		return a.relay.down(f)
@@ -193,6 +191,7 @@ func (a *agent) handleFrame(f frame) bool {
 	return a.obey(f)
 }
 
+// obey carries out a frame for this host. It reports whether f is valid.
 func (a *agent) obey(f frame) bool {
 	switch f.kind {
 	case kindSignal:
@@ -223,10 +222,10 @@ func (a *agent) obey(f frame) bool {
 	return true
 }
 
-// endAll ends what is left, as the guard does when this process is killed.
+// endAll ends the ranks that are left, as the guard does when this process is killed.
 func (a *agent) endAll() {
 	go func() {
-		for range a.frames { // lets read end
+		for range a.frames { // so that read can end
 		}
 	}()
 	c := termination{grace: process.GuardGrace}
@@ -249,18 +248,19 @@ func (a *agent) endAll() {
 	}
 }
 
-// hear sends what a rank has written, when it has credit. Of its last words, once this
-// process is to end, what the credit is not enough for is lost.
+// sendOutput sends the output of a rank when the rank has credit. Once this process is
+// about to end, it drops the output beyond the credit.
 func (a *agent) sendOutput(rank int, toErr bool, chunk []byte) {
 	kind := byte(kindOut)
 	if toErr {
 		kind = kindErr
 	}
 	if a.credits.acquire(outputID{a.orders.Host, rank, kind}, len(chunk)) {
-		a.out.send(frame{kind, a.orders.Host, rank, chunk}) // an error is the launcher's end
+		a.out.send(frame{kind, a.orders.Host, rank, chunk}) // an error means the end of the launcher
 	}
 }
 
+// handleEvent reports an event to the launcher.
 func (a *agent) handleEvent(e event) {
 	if !e.cleared {
 		a.out.send(frameOf(kindEnded, a.orders.Host, e.Rank, endingMessage(e.Ending)))

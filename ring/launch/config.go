@@ -19,37 +19,37 @@ import (
 	"ringtrain/ring/token"
 )
 
-// Rendezvous is what Run needs of the rendezvous that the launcher serves.
+// Rendezvous is the part of the launcher's rendezvous that Run needs.
 type Rendezvous interface {
 	// Started reports that a process is started for a rank.
 	Started(rank int)
 
-	// Lost reports that a rank's process is gone, and the exit code for the
-	// others. It returns what comes of that.
+	// Lost reports that a rank's process has ended, and the exit code for the others. It
+	// returns whether the rank is to be started again.
 	Lost(rank int, text string, code int) rendezvous.Verdict
 
-	// LostForGood is Lost of a rank that is not started again: the job ends.
+	// LostForGood is Lost for a rank that is not started again: the job ends.
 	LostForGood(rank int, text string, code int)
 
 	// Cause returns the first cause of the job's end, or nil.
 	Cause() *ring.Cause
 
-	// Stopped says whom a signal has told to end, so that all ranks stop; nil if
-	// none has. The rank is -1 where it is not one alone.
+	// Stopped returns the worker that a signal has told to end, so that all ranks stop; nil
+	// if there is none. The rank is -1 if there is more than one.
 	Stopped() *ring.Cause
 
-	// Refused returns why a worker of a rank was refused alone, which was process pid
-	// or of its group and has ended with code; "" if it was not.
+	// Refused returns why a worker of a rank was refused alone: process pid, or a process of
+	// its group, which has ended with code. It returns "" if none was.
 	Refused(rank, pid, code int) string
 
-	// RestartsLeft is how many more ranks may be started again.
+	// RestartsLeft returns how many more ranks may be started again.
 	RestartsLeft() int
 
-	// GaveUp says why the job was given up, if it was.
+	// GaveUp returns why the job was given up, if it was.
 	GaveUp() rendezvous.GaveUp
 
-	// GivenUp yields the ranks that count as lost while their processes seem to
-	// live: stopped ones, or such as nothing is heard of.
+	// GivenUp returns the ranks that count as lost while their processes seem to live: they
+	// are stopped or silent.
 	GivenUp() <-chan int
 
 	// StopAll has all workers stop at one agreed step and end with code.
@@ -59,24 +59,24 @@ type Rendezvous interface {
 	Done() <-chan struct{}
 }
 
-// App is a program and its share of the ranks.
+// App is a program and its number of ranks.
 type App struct {
 	NP      int      // ranks, 1 or more
 	Program []string // argv; Program[0] is looked up in PATH on the rank's host
 }
 
-// Config says what to run.
+// Config is the configuration of Run.
 type Config struct {
 	NP         int      // ranks of Program, 1 or more
 	Program    []string // argv; Program[0] is looked up in PATH on the rank's host
-	Self       bool     // Program[0] is this program: each host runs what stands for it there
+	Self       bool     // Program[0] is this program: each host runs its own copy
 	More       []App    // run by the ranks that follow
 	Env        []string // base environment on this host; Run adds each rank's place
 	Export     []string // NAME=VALUE, in the environment of ranks on all hosts
-	Dir        string   // working directory on all hosts; "": this process's own, where a host has it
+	Dir        string   // working directory on all hosts; "": that of this process, on hosts that have it
 	Rendezvous string   // host:port, for RINGTRAIN_RENDEZVOUS; "" sets none
 	Reach      []string // host:port by which other hosts may reach it, in order
-	Behind     bool     // the address that a login comes from may be tried, too
+	Behind     bool     // agents may also try the address that their login comes from
 	JobID      string   // for RINGTRAIN_JOB_ID
 	Token      token.Token
 
@@ -85,7 +85,7 @@ type Config struct {
 	Bind         process.Binding // of ranks to cores
 	SSH          []string        // words of the program that logs in; nil: ssh
 	Push         bool            // copy this program to hosts that lack it
-	Fanout       int             // hosts that one logs in to, the others by these; 0: the launcher logs in to all
+	Fanout       int             // logins of each host of the tree; 0: the launcher logs in to all hosts
 	Version      string          // of this program; all hosts must have the same
 	StartTimeout time.Duration   // for all hosts to answer; 0: 300 s
 
@@ -96,29 +96,29 @@ type Config struct {
 	OutputDir string // "": none
 	Stdout    io.Writer
 	Stderr    io.Writer    // nil discards, as with Stdout
-	OneOutput bool         // both lead to the same place, as a terminal: their order is kept
-	Notice    func(string) // told what a person should know; may be nil
+	OneOutput bool         // both lead to the same place, such as a terminal: their order is kept
+	Notice    func(string) // receives lines for people; may be nil
 
 	Grace    time.Duration    // between TERM and KILL; 0 means 10 s
 	Timeout  time.Duration    // of the whole run; 0: none
 	Restarts int              // ranks that may be started again, in all; needs Server
-	Server   Rendezvous       // told of dead ranks; may be nil
-	Signals  <-chan os.Signal // passed on to the ranks; a second one that ends kills them
-	Suspend  func()           // stops this process after SIGTSTP, when its ranks have been; nil: it goes on
+	Server   Rendezvous       // is told of dead ranks; may be nil
+	Signals  <-chan os.Signal // are passed on to the ranks; a second one that asks to end kills them
+	Suspend  func()           // stops this process after SIGTSTP and after its ranks; nil: the process goes on
 }
 
-// defaultStartTimeout is that of a rendezvous, too.
+// defaultStartTimeout is also that of a rendezvous.
 const defaultStartTimeout = 300 * time.Second
 
-// Remote tells whether a rank may run on another host than this one.
+// Remote reports whether a rank may run on another host than this one.
 func (c *Config) Remote() bool {
 	return slices.ContainsFunc(c.Hosts, func(h hosts.Host) bool { return !h.Local })
 }
 
-// worldSize is the number of all ranks.
+// worldSize returns the number of all ranks.
 func (c *Config) worldSize() int { return WorldSize(c.NP, c.More) }
 
-// WorldSize is the number of ranks of a first program and more.
+// WorldSize returns the number of ranks of a first program and more.
 func WorldSize(np int, more []App) int {
 	for _, a := range more {
 		np += a.NP
@@ -126,7 +126,7 @@ func WorldSize(np int, more []App) int {
 	return np
 }
 
-// check fills in defaults and returns all that is wrong.
+// check fills in defaults and returns all faults at once.
 func (c *Config) check() error {
 	var errs []error
 	for _, a := range append([]App{{c.NP, c.Program}}, c.More...) {
@@ -165,6 +165,7 @@ func (c *Config) check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
+// tell tells people a line, if there is one.
 func (c *Config) tell(line string) {
 	if line != "" && c.Notice != nil {
 		c.Notice(line)
@@ -184,12 +185,12 @@ func (c *Config) order(s hosts.Assignment) startOrder {
 	return o
 }
 
-// placeOf are the variables that tell a rank its place.
+// placeOf returns the variables that tell a rank its place.
 func (c *Config) placeOf(s hosts.Assignment) []string {
 	var env []string
 	set := func(value string, names ...string) {
 		for _, name := range names {
-			env = append(env, name+"="+value) // the last one counts
+			env = append(env, name+"="+value) // the last of equal names counts
 		}
 	}
 	set(strconv.Itoa(s.Rank), "RINGTRAIN_RANK", "RANK")
@@ -208,7 +209,7 @@ func (c *Config) placeOf(s hosts.Assignment) []string {
 	return env
 }
 
-// localEnv is the environment of ranks on this host, their place apart.
+// localEnv returns the environment of ranks on this host, without their place.
 func (c *Config) localEnv(rendezvous string) []string {
 	env := slices.Concat(c.Env, c.Export)
 	if rendezvous != "" {
@@ -217,8 +218,8 @@ func (c *Config) localEnv(rendezvous string) []string {
 	return env
 }
 
-// remoteEnv is what ranks on other hosts get on top of the login's
-// environment: our own variables, and what was asked for.
+// remoteEnv returns the additions to the environment of a login: the RINGTRAIN_* variables
+// and the exported ones.
 func (c *Config) remoteEnv() []string {
 	var env []string
 	for _, kv := range c.Env {
@@ -229,8 +230,8 @@ func (c *Config) remoteEnv() []string {
 	return append(env, c.Export...)
 }
 
-// ParseExport reads NAME=VALUE, or NAME for the value that it has in environ.
-// Other forms, and a name without a value, are exitcode.Usage.
+// ParseExport reads NAME=VALUE, or NAME for its value in environ. Another form or a name
+// without a value is exitcode.Usage.
 func ParseExport(word string, environ []string) (string, error) {
 	name, _, hasValue := strings.Cut(word, "=")
 	if name == "" || strings.ContainsAny(name, " \t\n\x00") {

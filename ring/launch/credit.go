@@ -5,30 +5,30 @@ import (
 	"sync"
 )
 
-// One login carries what all ranks of a branch write, their ends and faults. So that
-// none of it waits behind output that nobody takes, each of the two outputs of a rank
-// has credit: its agent sends windowBytes at most that the launcher has not said to have
-// passed on, and stops reading the rank's pipe then. The launcher, and every agent
-// between, takes each frame at once: it holds a window for each output at most.
+// One login carries the outputs, ends and faults of all ranks of a branch. Each output of a
+// rank has credit, so that no frame waits behind output that is not read. The agent sends at
+// most windowBytes that the launcher has not acknowledged, and then stops reading the
+// rank's pipe. The launcher and every agent between accept each frame at once: they hold at
+// most one window for each output.
 //
-//	rank ──pipe──► agent ── out, err ──►  launcher ──► who reads
-//	                     ◄─── taken ────
+//	rank ──pipe──► agent ── out, err ──►  launcher ──► reader
+//	                     ◄──── ack ─────
 
 const (
-	// windowBytes is two chunks of stream.pass: one is read while another is on its way.
+	// windowBytes is two chunks of a pipe: one is read while another is under way.
 	windowBytes = 64 << 10
-	// grantBytes is how much the launcher lets come together before it says so. An
-	// agent that waits has sent more than that.
+	// ackBytes is how much the launcher writes before it acknowledges. An agent that
+	// waits for credit has sent more than that.
 	ackBytes = windowBytes / 2
 )
 
-// voiceID is one output of one rank on one host.
+// outputID names one output of one rank on one host.
 type outputID struct {
 	host, rank int
 	kind       byte // kindOut or kindErr
 }
 
-// credits are what an agent has sent of each output and the launcher has not passed on.
+// credits counts the bytes that an agent has sent and the launcher has not acknowledged.
 type credits struct {
 	mu     sync.Mutex
 	change sync.Cond
@@ -42,8 +42,8 @@ func newCredits() *credits {
 	return c
 }
 
-// spend returns when n bytes may be sent. Once nobody gives new credit any more it returns
-// false when there is none left, and from then on: what is sent has no gaps.
+// acquire waits until n bytes may be sent. After close it does not wait: it returns false
+// once the credit of the output is used up. The bytes sent therefore have no gaps.
 func (c *credits) acquire(v outputID, n int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *credits) acquire(v outputID, n int) bool {
 	return c.sent[v] <= windowBytes
 }
 
-// taken says that the launcher has passed on n bytes.
+// release gives back the credit of n bytes that the launcher has acknowledged.
 func (c *credits) release(v outputID, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *credits) release(v outputID, n int) {
 	c.change.Broadcast()
 }
 
-// end says that there is no new credit, and lets all go that wait for it.
+// close ends all waits: no more credit comes.
 func (c *credits) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,21 +70,21 @@ func (c *credits) close() {
 	c.change.Broadcast()
 }
 
-// debts are the launcher's side of the credits of a login.
+// unacked counts the bytes that a login has received and the launcher has not acknowledged.
 type unacked struct {
 	mu      sync.Mutex
 	outputs map[outputID]unackedBytes
 }
 
-// debt is in bytes.
+// unackedBytes are the bytes of one output.
 type unackedBytes struct {
-	unwritten  int // not passed on yet
-	unreported int // passed on and not said
+	unwritten  int // received and not written
+	unreported int // written and not acknowledged
 }
 
 func newUnacked() *unacked { return &unacked{outputs: map[outputID]unackedBytes{}} }
 
-// hold takes note of n bytes that have come. It tells whether there was credit for them.
+// receive counts n bytes that have come. It reports whether there was credit for them.
 func (d *unacked) receive(v outputID, n int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,7 +94,7 @@ func (d *unacked) receive(v outputID, n int) bool {
 	return at.unwritten+at.unreported <= windowBytes
 }
 
-// pass takes note that n of them are passed on, and returns how many are to be said.
+// written counts n bytes that were written. It returns how many are to be acknowledged now.
 func (d *unacked) written(v outputID, n int) (due int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,12 +107,12 @@ func (d *unacked) written(v outputID, n int) (due int) {
 	return due
 }
 
-// takenFrame says that n bytes of an output are passed on.
+// ackFrame acknowledges n bytes of an output.
 func ackFrame(v outputID, n int) frame {
 	return frame{kindAck, v.host, v.rank, binary.BigEndian.AppendUint32([]byte{v.kind}, uint32(n))}
 }
 
-// parseTaken reads a takenFrame.
+// parseAck parses an ackFrame.
 func (f frame) parseAck() (v outputID, n int, ok bool) {
 	if len(f.payload) != 5 || f.payload[0] != kindOut && f.payload[0] != kindErr {
 		return outputID{}, 0, false

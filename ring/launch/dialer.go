@@ -13,28 +13,28 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// maxLogins is how many hosts one process logs in to at a time.
+// maxLogins bounds the hosts that one process logs in to at the same time.
 const maxLogins = 32
 
-// dialer logs in to hosts, for the launcher and for agents alike.
+// dialer logs in to hosts, for the launcher and for agents.
 type dialer struct {
 	ssh    []string
 	self   string         // the launcher's program
-	push   *pushedProgram // nil: what is there must do
+	push   *pushedProgram // nil: hosts must have the program
 	guard  *process.GuardProcess
-	orders orders        // for all hosts, but for what orders.to adds
-	beats  bool          // of its own, the launcher's; agents pass on what they hear
-	turns  chan struct{} // holds one for each login that goes on
+	orders orders        // for all hosts; orders.to completes them
+	beats  bool          // begin here, in the launcher; agents pass them on
+	turns  chan struct{} // holds one element for each login under way
 }
 
-// withPatience bounds the wait for an answer.
+// withAnswerTimeout bounds the wait for an answer.
 func withAnswerTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return awake.WithTimeoutCause(ctx, d, fmt.Errorf("no answer in %v", d))
 }
 
-// open starts the agent of the first host of b and returns when that has said
-// hello. If it leads to others it must do so within the orders' Patience, so that
-// there is time left to try those without it.
+// open starts the agent of the first host of b and returns when the agent has sent hello. A
+// host that leads to others must answer within the orders' AnswerTimeout, so that time is
+// left to reach the others without it.
 func (d *dialer) open(ctx context.Context, b branch) (*login, error) {
 	select {
 	case d.turns <- struct{}{}:
@@ -63,6 +63,7 @@ func (d *dialer) open(ctx context.Context, b branch) (*login, error) {
 	return d.connect(ctx, b, d.push.agentLine())
 }
 
+// connect starts ssh with a line of the host's shell and exchanges orders and hello.
 func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, error) {
 	argv := sshLine(d.ssh, b[0].Name, line)
 	g := newLogin(b, exec.Command(argv[0], argv[1:]...), d.guard)
@@ -74,7 +75,7 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 	if err := g.cmd.Start(); err != nil {
 		return nil, process.CannotRun(argv[0], err)
 	}
-	g.guard.Watch(g.cmd.Process.Pid) // a guard that is gone shows at the ranks
+	g.guard.Watch(g.cmd.Process.Pid) // a dead guard shows when a rank starts
 	g.pipes(in, out)
 	stop := context.AfterFunc(ctx, g.kill)
 	defer stop()
@@ -90,7 +91,7 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 	return nil, g.refusal(ctx, err)
 }
 
-// refusal is err, which ended the opening, in the light of how ssh ended.
+// refusal returns the error of a login that failed with err, by the exit code of ssh.
 func (g *login) refusal(ctx context.Context, err error) error {
 	name := g.name()
 	if ctx.Err() != nil {
@@ -115,7 +116,7 @@ func (g *login) refusal(ctx context.Context, err error) error {
 	}
 }
 
-// unreachable is the error of a host that ssh does not get to.
+// unreachable is the error of a host that ssh does not reach.
 func unreachable(host string, said *tailBuffer, why error) error {
 	text := said.last()
 	switch {
@@ -127,10 +128,11 @@ func unreachable(host string, said *tailBuffer, why error) error {
 	return exitcode.With(exitcode.Retry, fmt.Errorf("%s%s", unreachablePrefix(host), text))
 }
 
+// unreachablePrefix begins the error of a host that ssh does not reach.
 func unreachablePrefix(host string) string { return "host " + host + " cannot be reached: " }
 
-// whyNot is what kept somebody from a host, in a sentence that names the host
-// itself.
+// trimHost returns text without the name of the host at its beginning, for a sentence that
+// names the host itself.
 func trimHost(host, text string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(text, unreachablePrefix(host)), "host "+host+": ")
 }

@@ -14,32 +14,34 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// returnTime is how long a lost host has to answer again, before its ranks go to another.
+// redialTimeout bounds the answer of a lost host to a new login, before its ranks go to
+// other hosts.
 const redialTimeout = 5 * time.Second
 
-// A removal finds another place for ranks whose host is lost and that are to be started
-// again. Their own host is logged in to once more, for an agent or a connection may be
-// gone while the host is well. If it does not answer they are started in free slots: of
-// hosts that are open, or else of those in the list that nobody has logged in to, or that
-// were lost before. Logins are the launcher's own, whatever the fan-out.
+// A failover finds another place for ranks of a lost host that are to be started again. The
+// launcher logs in to their own host once more, for an agent or a connection may be gone
+// while the host is well. If the host does not answer, the ranks go to free slots: of open
+// hosts, else of hosts of the list that were not used, or that were lost before. Logins
+// start at the launcher, whatever the fan-out.
 type failover struct {
-	unplaced    map[int]process.Ending // by rank: how it was lost
-	dialing     map[int]bool           // hosts that are logged in to now
-	unreachable map[int]error          // hosts that did not answer since somebody is homeless
+	unplaced    map[int]process.Ending // ranks without a place: how each was lost
+	dialing     map[int]bool           // hosts of logins under way
+	unreachable map[int]error          // hosts that did not answer since a rank is unplaced
 	dialer      *dialer
 	results     chan dialResult
-	ctx         context.Context // of the tries
+	ctx         context.Context // of the logins
 	cancel      context.CancelFunc
 	dials       sync.WaitGroup
 }
 
+// init makes an empty failover.
 func (r *failover) init(ctx context.Context) {
 	r.unplaced, r.dialing, r.unreachable = map[int]process.Ending{}, map[int]bool{}, map[int]error{}
 	r.results = make(chan dialResult)
 	r.ctx, r.cancel = context.WithCancel(ctx)
 }
 
-// seek tries the hosts again of which ranks are homeless.
+// retryHosts logs in again to lost hosts with unplaced ranks.
 func (l *launcher) retryHosts(lost []int) error {
 	for _, h := range lost {
 		for rank := range l.failover.unplaced {
@@ -53,7 +55,7 @@ func (l *launcher) retryHosts(lost []int) error {
 	return nil
 }
 
-// try logs in to a host.
+// dialHost logs in to a host.
 func (l *launcher) dialHost(host int, patience time.Duration) error {
 	r := &l.failover
 	if r.dialer == nil {
@@ -81,7 +83,7 @@ func (l *launcher) dialHost(host int, patience time.Duration) error {
 	return nil
 }
 
-// answered takes the result of a try.
+// dialDone handles the result of a login.
 func (l *launcher) dialDone(o dialResult) error {
 	first := o.branch[0]
 	delete(l.failover.dialing, first.Host)
@@ -93,8 +95,8 @@ func (l *launcher) dialDone(o dialResult) error {
 	return l.placeUnplaced()
 }
 
-// house starts the homeless, when nobody is asked any more and there is room. Else it
-// asks more hosts, and if there are none the loss ends the job.
+// placeUnplaced starts the unplaced ranks, once no login is under way and there is room.
+// Without room it logs in to more hosts. If there are none, the loss ends the job.
 func (l *launcher) placeUnplaced() error {
 	r := &l.failover
 	if len(r.unplaced) == 0 || len(r.dialing) > 0 {
@@ -117,8 +119,8 @@ func (l *launcher) placeUnplaced() error {
 	return nil
 }
 
-// spares are hosts to log in to that have room for n ranks of list; nil if there are
-// not enough.
+// spareHosts returns hosts to log in to that have room for n ranks of list; nil if there
+// are too few.
 func (l *launcher) spareHosts(list []int, n int) []int {
 	var found []int
 	for h, free := range hosts.FreeSlots(l.assignments, l.config.Hosts, list) {
@@ -133,25 +135,25 @@ func (l *launcher) spareHosts(list []int, n int) []int {
 	return found
 }
 
-// move starts the homeless on their new seats.
-func (l *launcher) startMoved(seats []hosts.Assignment) error {
-	l.config.tell(l.failoverText(seats))
-	for _, s := range seats {
+// startMoved starts the unplaced ranks by their new assignments.
+func (l *launcher) startMoved(moved []hosts.Assignment) error {
+	l.config.tell(l.failoverText(moved))
+	for _, s := range moved {
 		l.assignments[s.Rank] = s
 		l.hostOfRank[s.Rank].Store(int32(s.Host))
 	}
 	for h := range l.hosts {
 		at := func(s hosts.Assignment) bool { return s.Host == h }
-		if l.config.Bind == process.BindCore && slices.ContainsFunc(seats, at) {
+		if l.config.Bind == process.BindCore && slices.ContainsFunc(moved, at) {
 			l.announceBinding(h, slices.DeleteFunc(slices.Clone(l.assignments), func(s hosts.Assignment) bool { return !at(s) }))
 		}
 	}
 	clear(l.failover.unplaced)
 	clear(l.failover.unreachable)
-	for _, s := range seats { // those that cannot be started are not waited for
+	for _, s := range moved { // the launcher does not wait for ranks that cannot be started
 		delete(l.ranks, s.Rank)
 	}
-	for _, s := range seats {
+	for _, s := range moved {
 		if err := l.restartCleared(s.Rank); err != nil {
 			return err
 		}
@@ -159,15 +161,15 @@ func (l *launcher) startMoved(seats []hosts.Assignment) error {
 	return nil
 }
 
-// removalLine says which ranks go from where to where, and why.
-func (l *launcher) failoverText(seats []hosts.Assignment) string {
+// failoverText tells people which ranks move where, and why.
+func (l *launcher) failoverText(moved []hosts.Assignment) string {
 	var line strings.Builder
 	from := ""
-	for i := 0; i < len(seats); {
-		e := l.failover.unplaced[seats[i].Rank]
-		lost, there, ranks := fmt.Sprintf("host %s was lost: %s", e.Host, e.Why), l.placeText(seats[i]), []int(nil)
-		for ; i < len(seats) && l.failover.unplaced[seats[i].Rank].Host == e.Host && l.placeText(seats[i]) == there; i++ {
-			ranks = append(ranks, seats[i].Rank)
+	for i := 0; i < len(moved); {
+		e := l.failover.unplaced[moved[i].Rank]
+		lost, there, ranks := fmt.Sprintf("host %s was lost: %s", e.Host, e.Why), l.placeText(moved[i]), []int(nil)
+		for ; i < len(moved) && l.failover.unplaced[moved[i].Rank].Host == e.Host && l.placeText(moved[i]) == there; i++ {
+			ranks = append(ranks, moved[i].Rank)
 		}
 		switch {
 		case line.Len() == 0:
@@ -183,7 +185,7 @@ func (l *launcher) failoverText(seats []hosts.Assignment) string {
 	return fmt.Sprintf("%s (%s left)", line.String(), phrase.Count(l.config.Server.RestartsLeft(), "restart"))
 }
 
-// newPlace says where a homeless rank is to go.
+// placeText names the new host of an unplaced rank.
 func (l *launcher) placeText(s hosts.Assignment) string {
 	if s.Host == l.assignments[s.Rank].Host {
 		return "there"
@@ -191,7 +193,7 @@ func (l *launcher) placeText(s hosts.Assignment) string {
 	return "on host " + l.config.Hosts[s.Host].Name
 }
 
-// strand ends the job by the loss of ranks that have no place.
+// failUnplaced ends the job: no host has a free slot for the ranks of list.
 func (l *launcher) failUnplaced(list []int) {
 	for _, rank := range list {
 		e := l.failover.unplaced[rank]
@@ -206,8 +208,8 @@ func (l *launcher) failUnplaced(list []int) {
 	clear(l.failover.unplaced)
 }
 
-// triedInVain says why hosts other than a lost one have not answered: of the first, and how
-// many more there are.
+// unreachableText tells why hosts other than the lost one have not answered: the reason of
+// the first, and the number of the others.
 func (l *launcher) unreachableText(lost string) string {
 	text, more := "", 0
 	for _, h := range slices.Sorted(maps.Keys(l.failover.unreachable)) {
@@ -225,7 +227,7 @@ func (l *launcher) unreachableText(lost string) string {
 	return text
 }
 
-// giveUp forgets the homeless once the job ends: nobody starts them any more.
+// cancelAll drops the unplaced ranks once the job ends.
 func (r *failover) cancelAll(l *launcher) {
 	r.cancel()
 	for rank := range r.unplaced {

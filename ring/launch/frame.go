@@ -14,27 +14,27 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// agentProtocol is the version of what a launcher and its agents say. Each
-// change of a frame or a message makes it another.
+// agentProtocol is the version of the protocol between launcher and agents. Each change of
+// a frame or a message raises it.
 const agentProtocol = 5
 
-// agentMagic begins what an agent says. A login may print before it.
+// agentMagic begins the output of an agent. A login may print text before it.
 const agentMagic = "\nringtrain-agent\n"
 
-// maxForeword bounds what a login may print before the magic.
+// maxBanner bounds the text that a login may print before the magic.
 const maxBanner = 64 << 10
 
-// frame is what launcher and agents send each other. On the wire, integers in
-// big-endian order:
+// frame is what launcher and agents send to each other. On the wire, integers in big-endian
+// order:
 //
 //	┌──────┬──────┬──────┬──────────────┬─────────┐
 //	│ kind │ host │ rank │ length       │ payload │
 //	│ 1 B  │ 2 B  │ 2 B  │ 4 B          │         │
 //	└──────┴──────┴──────┴──────────────┴─────────┘
 //
-// The host, by its index in the launcher's list, is the one that the frame is for,
-// or from: agents on the way pass it on. In orders, and in the answer to those of
-// another version, it is 0: so each version understands that the other is another.
+// The host is the index of the frame's source or target in the launcher's list; agents on
+// the way pass the frame on. It is 0 in orders and in the answer to orders of another
+// version, so that each version understands that the other one differs.
 type frame struct {
 	kind       byte
 	host, rank int // a host is less than hosts.MaxSlots, a rank than ring.MaxWorldSize
@@ -46,21 +46,21 @@ const (
 	kindOrders = 'O' // orders, JSON; the first frame, and only that
 	kindStart  = 'S' // order: start this rank, JSON
 	kindSignal = 'K' // to the rank's process group; the payload is its number
-	kindBeat   = 'B' // the launcher lives; for all hosts that it comes by
-	kindPause  = 'P' // the launcher is about to be stopped, and says nothing until kindResume; for all hosts
-	kindResume = 'G' // the launcher goes on; for all hosts
-	kindAck    = 'T' // kindOut or kindErr, and how many bytes of that are passed on: 4 B
+	kindBeat   = 'B' // the launcher lives; for all hosts below
+	kindPause  = 'P' // the launcher is about to be stopped, and is silent until kindResume; for all hosts below
+	kindResume = 'G' // the launcher goes on; for all hosts below
+	kindAck    = 'T' // acknowledgement: kindOut or kindErr, and the number of written bytes, 4 B
 
-	kindAlive   = 'A' // the agent lives; for who has logged in to it
-	kindSilent  = 'Q' // nothing is heard of a host below, JSON
+	kindAlive   = 'A' // the agent lives; for the process that has logged in to it
+	kindSilent  = 'Q' // a host below is silent, JSON
 	kindHello   = 'H' // hello, JSON; each host's first frame, and only that
-	kindOut     = 'o' // what the rank wrote to standard output; empty: it has closed it
-	kindErr     = 'e' // the same of standard error
+	kindOut     = 'o' // standard output of the rank; empty: the rank has closed it
+	kindErr     = 'e' // standard error of the rank; empty: the rank has closed it
 	kindEnded   = 'X' // the rank's process ended, JSON
-	kindCleared = 'C' // nothing of the rank is left, JSON
+	kindCleared = 'C' // no process of the rank is left, JSON
 	kindFault   = 'F' // the rank could not be started, JSON
-	kindRefused = 'R' // the host cannot log in to one below it, JSON
-	kindLost    = 'L' // what led from the host to one below it is gone, JSON
+	kindRefused = 'R' // the host cannot log in to a host below it, JSON
+	kindLost    = 'L' // the login from the host to a host below it is lost, JSON
 )
 
 const (
@@ -68,7 +68,7 @@ const (
 	maxPayload  = 1 << 20
 )
 
-// readFrame reads one frame. io.EOF is the end between two frames; all other
+// readFrame reads one frame. It returns io.EOF at the end between two frames. All other
 // errors are exitcode.Protocol or the reader's.
 func readFrame(r io.Reader) (frame, error) {
 	var head [frameHeader]byte
@@ -86,6 +86,7 @@ func readFrame(r io.Reader) (frame, error) {
 	return f, nil
 }
 
+// noEOF returns err, with io.ErrUnexpectedEOF for io.EOF.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -93,7 +94,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// decode reads a payload of JSON.
+// decode parses a payload of JSON.
 func (f frame) decode(into any) error {
 	if err := json.Unmarshal(f.payload, into); err != nil {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("frame %q: %w", f.kind, err))
@@ -101,7 +102,7 @@ func (f frame) decode(into any) error {
 	return nil
 }
 
-// frameOf makes a frame with a payload of JSON.
+// frameOf returns a frame with a payload of JSON.
 func frameOf(kind byte, host, rank int, v any) frame {
 	payload, err := json.Marshal(v)
 	if err != nil {
@@ -112,17 +113,18 @@ func frameOf(kind byte, host, rank int, v any) frame {
 
 // frameWriter writes frames, one at a time.
 type frameWriter struct {
-	wrote atomic.Bool // since it was last asked
+	wrote atomic.Bool // a frame, since keepAlive has last looked
 	mu    sync.Mutex
 	w     io.Writer
 	buf   []byte
 }
 
-// forAll tells whether f is for all hosts that it comes by, and not for one.
+// isBroadcast reports whether f is for all hosts below, not for one.
 func (f frame) isBroadcast() bool {
 	return f.kind == kindBeat || f.kind == kindPause || f.kind == kindResume
 }
 
+// send writes f.
 func (w *frameWriter) send(f frame) error {
 	if len(f.payload) > maxPayload {
 		return exitcode.With(exitcode.NotRunnable, fmt.Errorf("frame %q of %d bytes, want at most %d", f.kind, len(f.payload), maxPayload))
@@ -141,7 +143,7 @@ func (w *frameWriter) send(f frame) error {
 
 var errNoAgent = errors.New("what was started there is not ringtrain's agent")
 
-// skipForeword reads to the end of the magic.
+// skipBanner reads to the end of the magic.
 func skipBanner(r *bufio.Reader) error {
 	seen := make([]byte, 0, len(agentMagic))
 	for range maxBanner {

@@ -7,15 +7,15 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// A loss is of open hosts: the first one by itself, and the others with it, since they
-// were reached by it.
+// A hostLoss is the loss of open hosts: the first one by itself, and the others because
+// they were reached through it.
 type hostLoss struct {
 	login *login
 	hosts []int
 	why   string
 }
 
-// reason is why the host at place i is lost, in a sentence that names that host.
+// reason returns why the host at index i of x.hosts is lost.
 func (x *hostLoss) reason(i int, hosts []hosts.Host) string {
 	if i == 0 {
 		return x.why
@@ -23,7 +23,7 @@ func (x *hostLoss) reason(i int, hosts []hosts.Host) string {
 	return fmt.Sprintf("host %s, by which it was reached, is lost: %s", hosts[x.hosts[0]].Name, x.why)
 }
 
-// lose takes note that hosts are gone, each in turn: the first is the cause.
+// hostsLost handles the loss of hosts, one after the other: the first is the cause.
 func (l *launcher) hostsLost(x *hostLoss) error {
 	if x.login.host() == x.hosts[0] {
 		x.login.leave()
@@ -38,7 +38,7 @@ func (l *launcher) hostsLost(x *hostLoss) error {
 	return l.retryHosts(x.hosts)
 }
 
-// loseRanks takes note that all ranks of a host are gone.
+// ranksLost handles the loss of all ranks of a host.
 func (l *launcher) ranksLost(host int, why string) {
 	for _, s := range l.assignments {
 		runs, left := l.ranks[s.Rank]
@@ -50,12 +50,12 @@ func (l *launcher) ranksLost(host int, why string) {
 		case runs:
 			l.ranks[s.Rank] = false
 			l.rankEnded(e)
-		case l.willRestart(s.Rank): // it was to be started again here
+		case l.willRestart(s.Rank): // the rank was to be started again on this host
 			delete(l.delayed, s.Rank)
 			l.failover.unplaced[s.Rank] = e
 		}
 		if !l.willRestart(s.Rank) {
-			delete(l.ranks, s.Rank) // of what is left there nobody will hear
+			delete(l.ranks, s.Rank) // no more events come from that host
 		}
 	}
 }

@@ -7,17 +7,17 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// stage is how far a host of a login is.
+// hostStage is the progress of a host of a login.
 type hostStage int
 
 const (
-	stageUnknown hostStage = iota // none of the branch
-	stagePending                  // it has not said hello yet
+	stageUnknown hostStage = iota // not a host of the branch
+	stagePending                  // has not sent hello yet
 	stageOpen
-	stageLost // lost, or not to be had by this login
+	stageLost // lost, or not reachable through this login
 )
 
-// take gives f to l, if it makes sense.
+// dispatch passes f to l, if f is valid.
 func (g *login) dispatch(l loginHandler, f frame) error {
 	at := g.stageOf(f.host)
 	switch {
@@ -32,7 +32,7 @@ func (g *login) dispatch(l loginHandler, f frame) error {
 		if err := f.decode(&s); err != nil {
 			return err
 		}
-		if len(s.Hosts) > 0 && g.stageOf(s.Hosts[0]) == stageOpen { // else it is lost by now
+		if len(s.Hosts) > 0 && g.stageOf(s.Hosts[0]) == stageOpen { // else the host is already lost
 			l.hostsSilent(g.openOf(s.Hosts))
 		}
 		return nil
@@ -52,8 +52,8 @@ func (g *login) dispatch(l loginHandler, f frame) error {
 	return l.handleFrame(f)
 }
 
-// decline reads that hosts which are at a stage are gone. The login's own host
-// cannot say that of itself.
+// readLost parses a message that hosts at the stage from are lost. The login's own host
+// cannot report itself.
 func (g *login) readLost(f frame, from hostStage) (s wireHosts, err error) {
 	if err := f.decode(&s); err != nil {
 		return s, err
@@ -70,23 +70,24 @@ func (g *login) readLost(f frame, from hostStage) (s wireHosts, err error) {
 	return s, nil
 }
 
-// at lists the hosts at a stage, in the order of the branch.
+// hostsAt returns the hosts at a stage, in the order of the branch.
 func (g *login) hostsAt(s hostStage) []int {
 	return slices.DeleteFunc(g.branch.hosts(), func(h int) bool { return g.stageOf(h) != s })
 }
 
-// open lists those of hosts that are open.
+// openOf returns those of hosts that are open.
 func (g *login) openOf(hosts []int) []int {
 	return slices.DeleteFunc(hosts, func(h int) bool { return g.stageOf(h) != stageOpen })
 }
 
+// stageOf returns the stage of a host.
 func (g *login) stageOf(host int) hostStage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stages[host]
 }
 
-// enter has a host be at a stage.
+// setStage sets the stage of a host.
 func (g *login) setStage(host int, s hostStage) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -9,36 +9,36 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// host starts ranks on one machine. Its methods are for one goroutine. What
-// happens to a rank comes as events: it has ended; later, nothing of it is left.
+// host starts ranks on one machine. Its methods are for one goroutine. Two events follow
+// each start: the process of the rank has ended, and no process of the rank is left.
 type host interface {
-	// start starts a rank. That it could not be started may come as an event.
+	// start starts a rank. A failed start may also come as an event.
 	start(rank int, o startOrder) error
 
-	// signal sends s to all processes of a rank, if any are left.
+	// signal sends s to all processes of a rank.
 	signal(rank int, s syscall.Signal)
 }
 
-// event is what happened to a rank, or to hosts.
+// event is what has happened to a rank, or to hosts.
 type event struct {
 	process.Ending
 	cleared bool
-	leaving bool      // and so is the host: what is to be started again there is so when it is lost
-	fault   error     // the rank could not be started, and nothing of it is left
-	loss    *hostLoss // if not nil, all there is
+	leaving bool      // the host is about to be lost: a restart there waits for the loss
+	fault   error     // the rank could not be started, and no process of it is left
+	loss    *hostLoss // if not nil, the other fields are zero
 }
 
-// localHost starts ranks on this host. Its goroutine must be locked to a
-// thread that lives as long as the ranks.
+// localHost starts ranks on this host. Its goroutine must be locked to a thread that lives
+// as long as the ranks.
 type localHost struct {
 	env    []string
-	dir    string // "" for this process's own
+	dir    string // "": that of this process
 	bind   process.Binding
 	cores  []int
 	grace  time.Duration
-	input  *os.File // for rank 0; nil for none
+	input  *os.File // of rank 0; nil: none
 	guard  *process.GuardProcess
-	output func(rank int, toErr bool, chunk []byte) // an empty chunk: closed
+	output func(rank int, toErr bool, chunk []byte) // an empty chunk is the end of the output
 	post   func(event)
 	ranks  map[int]*process.Child
 }
@@ -50,7 +50,7 @@ func (h *localHost) start(rank int, o startOrder) error {
 		env = slices.Concat(env, process.ThreadVariables(share, len(h.cores), o.Of))
 	}
 	if h.dir != "" {
-		if err := process.CheckDir(h.dir); err != nil { // or else the program would be blamed
+		if err := process.CheckDir(h.dir); err != nil { // otherwise the error would name the program
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (h *localHost) start(rank int, o startOrder) error {
 	if err != nil {
 		return err
 	}
-	if err := h.guard.Watch(ch.Group()); err != nil { // nobody would end the rank if this process died
+	if err := h.guard.Watch(ch.Group()); err != nil { // without the guard the rank would outlive this process
 		ch.Signal(syscall.SIGKILL)
 		ch.Wait()
 		ch.Clear(h.grace)
@@ -77,7 +77,7 @@ func (h *localHost) start(rank int, o startOrder) error {
 	return nil
 }
 
-// share is the cores of a rank; nil for all.
+// share returns the cores of a rank; nil means all.
 func (h *localHost) share(o startOrder) []int {
 	if h.bind != process.BindCore || len(h.cores) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func (h *localHost) share(o startOrder) []int {
 	return process.Share(h.cores, o.Local, o.Of)
 }
 
-// find is the path of what is to be run.
+// find returns the path of the program.
 func (o startOrder) find(dir string) (string, error) {
 	if o.Self {
 		return os.Executable()
@@ -93,7 +93,7 @@ func (o startOrder) find(dir string) (string, error) {
 	return process.LookUp(o.Program[0], dir)
 }
 
-// await tells the end of ch.
+// await posts the end of the rank of ch.
 func (h *localHost) await(rank int, ch *process.Child) {
 	h.post(event{Ending: ch.Wait()})
 	if ch.Clear(h.grace) {

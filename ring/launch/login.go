@@ -17,63 +17,63 @@ import (
 )
 
 const (
-	// beatEvery is how often an agent hears that its launcher lives, and
-	// beatTimeout for how long it goes on without: a pipe that leads to a host
+	// beatInterval is the time between two beats, by which an agent knows that its
+	// launcher lives. After beatTimeout without a beat the agent ends: a pipe to a host
 	// without power stays open.
 	beatInterval = 5 * time.Second
 	beatTimeout  = 30 * time.Second
 
-	// outboxEach is how many frames may wait to be sent to one rank: two for
-	// the credit of each output, its start, and signals.
+	// outboxPerRank is how many frames may wait to be sent to one rank: two for the
+	// credit of each output, its start, and signals.
 	outboxPerRank = 8
 
-	// sshFailed is ssh's own exit code.
+	// sshFailed is the exit code of ssh for faults of its own.
 	sshFailed = 255
 )
 
-// A login is one ssh to a host and its agent, by whom the frames of all hosts of
-// a branch go: in by ssh's standard input, and out of its standard output.
+// A login is one ssh to a host and its agent. It carries the frames of all hosts of a
+// branch, by ssh's standard input and output.
 type login struct {
 	branch    branch
 	cmd       *exec.Cmd
 	guard     *process.GuardProcess
-	stderr    *tailBuffer // ssh's standard error
+	stderr    *tailBuffer // standard error of ssh
 	in        io.WriteCloser
 	out       *bufio.Reader
 	outbox    chan frame
-	flushes   chan chan<- struct{} // each is closed when what was posted before is sent
-	leaveOnce sync.Once            // closes left
-	leaving   chan struct{}        // closed when nothing more is to be sent
-	sent      chan struct{}        // closed when nothing more is sent
-	ended     chan struct{}        // closed when nothing more comes, and ssh has ended
+	flushes   chan chan<- struct{} // each is closed when the frames before it are sent
+	leaveOnce sync.Once            // closes leaving
+	leaving   chan struct{}        // closed when no more frames are to be sent
+	sent      chan struct{}        // closed when send has ended
+	ended     chan struct{}        // closed when ssh has ended
 	hello     hello                // of the first host
 	silence   silenceTimer         // of its agent
-	overflown atomic.Bool          // there was no room in outbox
+	overflown atomic.Bool          // the outbox had no room
 
 	mu     sync.Mutex
 	stages map[int]hostStage // of the branch's hosts
 }
 
-// A listener takes what comes by a login, in one goroutine for each.
+// A loginHandler handles the messages of a login, in one goroutine for each login.
 type loginHandler interface {
-	// hear takes a frame of an open host, its hello included. An error ends the
-	// login.
+	// handleFrame handles a frame of an open host, including its hello. An error ends
+	// the login.
 	handleFrame(f frame) error
 
-	// refused tells that a host cannot log in to the first of hosts, which lead to
-	// the others.
+	// hostsRefused reports that a host cannot log in to the first of hosts, which leads
+	// to the others.
 	hostsRefused(by int, hosts []int, why error)
 
-	// silent tells that nothing is heard of the first of open hosts, nor of the others,
-	// which are reached by it. It may be called while another method is.
+	// hostsSilent reports that the first of open hosts is silent, and with it the
+	// others, which are reached through it. It may be called during another method.
 	hostsSilent(hosts []int)
 
-	// lost tells that open hosts are gone, the first one by itself and the others
+	// hostsLost reports that open hosts are lost, the first one by itself and the others
 	// with it.
 	hostsLost(hosts []int, why string)
 }
 
-// apart keeps Ctrl-C from ssh: the ranks are to end first.
+// ownGroup keeps Ctrl-C from ssh: the ranks must end first.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // newLogin prepares the login of a branch by cmd.
@@ -89,19 +89,22 @@ func newLogin(b branch, cmd *exec.Cmd, guard *process.GuardProcess) *login {
 	return g
 }
 
+// pipes connects the login to ssh's standard input and output.
 func (g *login) pipes(in io.WriteCloser, out io.Reader) {
 	g.in, g.out = in, bufio.NewReaderSize(silenceReader{out, &g.silence}, 64<<10)
 }
 
+// name returns the name of the login's own host.
 func (g *login) name() string { return g.branch[0].Name }
 
+// host returns the index of the login's own host.
 func (g *login) host() int { return g.branch[0].Host }
 
-// greet sends the orders and takes the answer.
+// handshake sends the orders and reads the hello.
 func (g *login) handshake(o orders) (*frameWriter, error) {
 	to := &frameWriter{w: g.in}
 	if err := to.send(frameOf(kindOrders, 0, 0, o)); err != nil && !errors.Is(err, syscall.EPIPE) {
-		return nil, err // what ssh says counts more than a broken pipe
+		return nil, err // the message of ssh counts more than a broken pipe
 	}
 	if err := skipBanner(g.out); err != nil {
 		return nil, err
@@ -128,9 +131,9 @@ func (g *login) handshake(o orders) (*frameWriter, error) {
 	return to, nil
 }
 
-// ended waits for ssh.
+// wait waits for ssh.
 func (g *login) wait() {
-	g.cmd.Wait() // the state says it better than the error
+	g.cmd.Wait() // the process state has more than the error
 	g.guard.Forget(g.cmd.Process.Pid)
 }
 
@@ -138,8 +141,8 @@ func (g *login) kill() { g.cmd.Process.Kill() }
 
 func (g *login) killAfter(d time.Duration) *time.Timer { return time.AfterFunc(d, g.kill) }
 
-// send sends what is posted, and beats if they are to begin here, until leave; the agent
-// then sees the end of its input.
+// send sends the frames of the outbox until leave. With beats it also sends beats. At its
+// end the agent reads the end of its input.
 func (g *login) send(to *frameWriter, beats bool) {
 	defer close(g.sent)
 	defer g.in.Close()
@@ -149,7 +152,7 @@ func (g *login) send(to *frameWriter, beats bool) {
 		defer ticker.Stop()
 		beat = ticker.C
 	}
-	for { // an error shows at the other pipe, too
+	for { // an error also shows at the other pipe
 		select {
 		case f := <-g.outbox:
 			to.send(f)
@@ -169,9 +172,9 @@ func (g *login) send(to *frameWriter, beats bool) {
 	}
 }
 
-// post puts f into the outbox. If that is full the host takes nothing any more, and the
-// login ends: a start or a credit that were lost would have a rank wait for ever. Beats
-// are lost instead, for what waits says the same. After leave it does nothing.
+// enqueue puts f into the outbox. A full outbox means that the host does not read: enqueue
+// then ends the login, for without a start or a credit a rank would wait for ever. It drops
+// a beat instead: the frames that wait prove as much. After leave, enqueue does nothing.
 func (g *login) enqueue(f frame) {
 	select {
 	case g.outbox <- f:
@@ -185,7 +188,8 @@ func (g *login) enqueue(f frame) {
 	}
 }
 
-// flush returns when what was posted has been sent, or over ends: a host may take nothing.
+// flush returns when the frames of the outbox have been sent, or when over is closed: a
+// host may not read.
 func (g *login) flush(over <-chan struct{}) {
 	done := make(chan struct{})
 	select {
@@ -200,7 +204,7 @@ func (g *login) flush(over <-chan struct{}) {
 	}
 }
 
-// listen passes on what comes, until the end. Hosts that are then open are lost.
+// receive handles all that comes, until the end. Hosts that are open then are lost.
 func (g *login) receive(l loginHandler) {
 	over := make(chan struct{})
 	var watching sync.WaitGroup
@@ -233,6 +237,7 @@ func (g *login) receive(l loginHandler) {
 	l.hostsLost(g.hostsAt(stageOpen), why)
 }
 
+// readFrames reads and dispatches frames until an error.
 func (g *login) readFrames(l loginHandler) error {
 	for {
 		f, err := readFrame(g.out)
@@ -245,10 +250,10 @@ func (g *login) readFrames(l loginHandler) error {
 	}
 }
 
-// leave lets the agent go: it sees the end of its input.
+// leave lets the agent go: it reads the end of its input.
 func (g *login) leave() { g.leaveOnce.Do(func() { close(g.leaving) }) }
 
-// close lets the agent go, and waits for ssh; a dead host's is killed.
+// close lets the agent go and waits for ssh. It kills the ssh of a dead host.
 func (g *login) close() {
 	g.leave()
 	late := g.killAfter(2 * process.SettleTime)

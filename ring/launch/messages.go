@@ -11,30 +11,30 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// orders are what an agent must know before it starts ranks. They come on its
-// standard input: what is secret in them shows in no list of processes.
+// orders are what an agent must know before it starts ranks. They come on its standard
+// input, so that no list of processes shows the secrets in them.
 type orders struct {
 	Protocol   int             `json:"protocol"`
 	Version    string          `json:"version"`
-	Rendezvous []string        `json:"rendezvous"` // host:port; the agent takes the first that it reaches
+	Rendezvous []string        `json:"rendezvous"` // host:port; the agent uses the first one that it reaches
 	Direct     bool            `json:"direct"`     // this login comes from the launcher
-	Behind     bool            `json:"behind"`     // then the address that it came from may be tried, too
-	Env        []string        `json:"env"`        // on top of the login's
+	Behind     bool            `json:"behind"`     // the agent may also try the address that this login came from
+	Env        []string        `json:"env"`        // in addition to the environment of the login
 	Dir        string          `json:"dir"`        // working directory
-	MustDir    bool            `json:"must_dir"`   // it was asked for: none other will do
+	MustDir    bool            `json:"must_dir"`   // the user has asked for Dir: no other will do
 	Bind       process.Binding `json:"bind"`
 	Grace      time.Duration   `json:"grace"`
 
-	Host          int           `json:"host"`     // the agent's own
-	Below         branch        `json:"below"`    // hosts that its frames lead to; they get these orders, too
-	Fanout        int           `json:"fanout"`   // logins to them; 0: one each
+	Host          int           `json:"host"`     // the agent's own host
+	Below         branch        `json:"below"`    // hosts below the agent; they get these orders, too
+	Fanout        int           `json:"fanout"`   // logins to the hosts below; 0: one for each
 	SSH           []string      `json:"ssh"`      // words of the program that logs in
-	Self          string        `json:"self"`     // the launcher's program, where it is
+	Self          string        `json:"self"`     // path of the launcher's program
 	Push          bool          `json:"push"`     // copy the agent's program to hosts that lack it
-	AnswerTimeout time.Duration `json:"patience"` // for those hosts to answer, and for any that leads to others
+	AnswerTimeout time.Duration `json:"patience"` // for the hosts below, and for each host that leads to others
 }
 
-// check refuses orders by which an agent would get lost.
+// check refuses orders that would misdirect an agent.
 func (o orders) check() error {
 	known, ranks := map[int]bool{o.Host: true}, 0
 	sane := o.Host >= 0 && o.Host < hosts.MaxSlots && o.Fanout >= 0 && (len(o.Below) == 0 || len(o.SSH) > 0 && o.AnswerTimeout > 0)
@@ -49,9 +49,9 @@ func (o orders) check() error {
 	return nil
 }
 
-// candidates are the addresses of the rendezvous, in the order in which the agent
-// tries them. login is where its login came from: that may be one of the
-// launcher's, or be the launcher, if nobody is between.
+// candidates returns the addresses of the rendezvous, in the order in which the agent tries
+// them. login is the address that its login came from. It may be one of the launcher's, or
+// that of the launcher if no host is between.
 func (o orders) candidates(login string) []string {
 	if !o.Direct {
 		return o.Rendezvous
@@ -59,39 +59,39 @@ func (o orders) candidates(login string) []string {
 	return candidates(o.Rendezvous, login, o.Behind)
 }
 
-// below are the orders of those below: list is what the agent tried, and each of
-// them tries for itself.
+// below returns the orders for the hosts below. list is what the agent tries; each of those
+// hosts tries for itself.
 func (o orders) below(list []string) orders {
 	o.Rendezvous, o.Direct, o.Behind = list, false, false
 	return o
 }
 
-// to are the orders of the first host of b.
+// to returns the orders for the first host of b.
 func (o orders) to(b branch) orders {
 	o.Host, o.Below = b[0].Host, b[1:]
 	return o
 }
 
-// hello is the agent's answer.
+// hello is the answer of the agent.
 type hello struct {
 	Protocol   int        `json:"protocol"`
 	Version    string     `json:"version"`
-	Rendezvous string     `json:"rendezvous"` // that it has reached
+	Rendezvous string     `json:"rendezvous"` // the address that the agent has reached
 	Cores      []int      `json:"cores"`
 	Notice     string     `json:"notice"` // for people
-	Fault      *wireFault `json:"fault"`  // the agent ends
+	Fault      *wireFault `json:"fault"`  // after a fault the agent ends
 }
 
-// startOrder is what starts a rank.
+// startOrder is the order to start a rank.
 type startOrder struct {
 	Program []string `json:"program"`
-	Self    bool     `json:"self"` // the program is the agent's own
+	Self    bool     `json:"self"` // run the agent's own program
 	Env     []string `json:"env"`  // of this rank
 	Local   int      `json:"local"`
 	Of      int      `json:"of"`
 }
 
-// saidFault is an error on its way.
+// wireFault is an error in a message.
 type wireFault struct {
 	Code int    `json:"code"`
 	Text string `json:"text"`
@@ -101,19 +101,19 @@ func faultOf(err error) *wireFault { return &wireFault{exitcode.Of(err), err.Err
 
 func (f *wireFault) error() error { return exitcode.With(f.Code, errors.New(f.Text)) }
 
-// saidHosts are hosts that cannot be reached from another one, not any more, or of
-// which nothing is heard.
+// wireHosts is a message about hosts that are unreachable from another host, lost, or
+// silent.
 type wireHosts struct {
-	Hosts []int     `json:"hosts"` // the first, and those that it would lead to
+	Hosts []int     `json:"hosts"` // the first, and those that it leads to
 	Why   wireFault `json:"why"`
 }
 
-// saidCleared comes once nothing of a rank is left.
+// wireCleared is the message that no process of a rank is left.
 type wireCleared struct {
-	Leaving bool `json:"leaving"` // the agent is about to end, and starts nothing any more
+	Leaving bool `json:"leaving"` // the agent is about to end and starts no rank any more
 }
 
-// saidEnding is an ending on its way.
+// wireEnding is an ending in a message.
 type wireEnding struct {
 	PID    int `json:"pid"`
 	Exit   int `json:"exit"`

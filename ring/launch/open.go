@@ -14,8 +14,8 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// openHosts makes all hosts ready to start ranks. All that cannot be reached
-// are in the error. A signal that asks to end ends it, as does ctx.
+// openHosts prepares all hosts for the start of ranks. Its error names all hosts that
+// cannot be reached. A signal that asks to end stops it, as does the end of ctx.
 func (l *launcher) openHosts(ctx context.Context) error {
 	c := l.config
 	list := c.Hosts
@@ -43,7 +43,7 @@ func (l *launcher) openHosts(ctx context.Context) error {
 	return nil
 }
 
-// others are the hosts to log in to: where ranks are, but not here.
+// remoteTargets returns the hosts to log in to: other hosts that have ranks.
 func (l *launcher) remoteTargets(hosts []hosts.Host) []target {
 	ranks := make([]int, len(hosts))
 	for _, s := range l.assignments {
@@ -58,9 +58,9 @@ func (l *launcher) remoteTargets(hosts []hosts.Host) []target {
 	return list
 }
 
-// ownAddress is the rendezvous' address for ranks beside it. They tell the
-// others the address that they reach it by: so it is the one by which another
-// host does, if that is ours, and never the loopback.
+// localRendezvous returns the address of the rendezvous for ranks on its own host. They
+// tell the others the address that they reach it by. It is therefore the address that
+// another host has reached, if that is one of reach, and never the loopback.
 func localRendezvous(reach []string, other, loopback string) string {
 	switch {
 	case slices.Contains(reach, other):
@@ -71,8 +71,8 @@ func localRendezvous(reach []string, other, loopback string) string {
 	return loopback
 }
 
-// dialer is what opens other hosts. They have half of the time for those below
-// them; the rest is for the launcher, to log in to those itself.
+// dialer returns the dialer of the launcher. Hosts have half of the start timeout for the
+// hosts below them. The rest is for the launcher, to log in to those itself.
 func (l *launcher) dialer() (*dialer, error) {
 	c := l.config
 	self, err := os.Executable()
@@ -81,7 +81,7 @@ func (l *launcher) dialer() (*dialer, error) {
 	}
 	dir, must := c.Dir, c.Dir != ""
 	if !must {
-		dir, _ = os.Getwd() // "": no host has it
+		dir, _ = os.Getwd() // "": a folder that no host has
 	}
 	d := &dialer{
 		ssh: c.SSH, self: self, guard: l.guard, beats: true, turns: make(chan struct{}, maxLogins),
@@ -101,7 +101,7 @@ func (l *launcher) dialer() (*dialer, error) {
 	return d, nil
 }
 
-// announce tells people what is about to be started where.
+// announce tells people how many ranks start on how many hosts, and on which cores.
 func (l *launcher) announce() {
 	ranks := make([][]hosts.Assignment, len(l.hosts))
 	used := 0
@@ -122,7 +122,7 @@ func (l *launcher) announce() {
 	}
 }
 
-// tellBinding tells people which cores the ranks of a host have.
+// announceBinding tells people the cores of the ranks of a host.
 func (l *launcher) announceBinding(index int, ranks []hosts.Assignment) {
 	switch h := l.hosts[index].(type) {
 	case *localHost:
@@ -133,7 +133,7 @@ func (l *launcher) announceBinding(index int, ranks []hosts.Assignment) {
 	}
 }
 
-// closeHosts ends what leads to the hosts, all at the same time.
+// closeHosts closes all logins at the same time.
 func (l *launcher) closeHosts() {
 	l.failover.cancel()
 	l.failover.dials.Wait()
@@ -144,13 +144,13 @@ func (l *launcher) closeHosts() {
 	closing.Wait()
 }
 
-// bindingLine tells people who is where on a host.
+// bindingText tells people which rank of a host has which cores.
 func bindingText(host string, ranks []hosts.Assignment, cores []int) string {
 	if len(cores) == 0 {
 		return fmt.Sprintf("%s on %s: cores are not known there, ranks are not bound", phrase.Count(len(ranks), "rank"), host)
 	}
 	each := ""
-	if !slices.ContainsFunc(ranks, func(s hosts.Assignment) bool { return s.LocalSize != ranks[0].LocalSize }) { // or they began at different times
+	if !slices.ContainsFunc(ranks, func(s hosts.Assignment) bool { return s.LocalSize != ranks[0].LocalSize }) { // else they began at different times
 		each = fmt.Sprintf(", %.3g cores each", float64(len(cores))/float64(ranks[0].LocalSize))
 	}
 	var where []string

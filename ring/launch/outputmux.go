@@ -11,36 +11,38 @@ import (
 )
 
 const (
-	// mostHeldBytes is what waits for a reader that is slow; then the ranks wait.
+	// queueLimit bounds the bytes that wait for a slow reader; beyond it the ranks wait.
 	queueLimit = 1 << 20
-	// mostLeftBytes is what waits for one when the ranks must not wait any more.
+	// finalQueueLimit is the bound once the ranks must not wait any more.
 	finalQueueLimit = 64 << 20
-	// unreadTime bounds the wait for a reader that takes nothing, once all is over.
+	// unreadTimeout bounds the wait for a reader that does not read, after the job.
 	unreadTimeout = 5 * time.Second
-	// lastTime bounds the wait for who does not even read that.
+	// noticeTimeout bounds the wait for a reader of the notice about that.
 	noticeTimeout = time.Second
 )
 
-// outlet is where the lines of all ranks come together. Each Write to out or err is
-// of whole lines, and one at a time if both are the same terminal.
+// outputMux merges the lines of all ranks. Each Write to out or err is of whole lines. Only
+// one Write runs at a time if both are the same terminal.
 //
-// Each of the two has a feed with bounds of its own, so that people read standard error
-// while nobody takes standard output. What comes from other hosts never waits here, but
-// for credit there (credit.go). Only where both lead to the same place there is
-// one feed, which keeps the order between them. While the job goes on, it is the ranks
-// that wait for a reader. From when they are to end nobody does for long. A reader that
-// has closed the pipe, as head does, wants no more: the job goes on without it.
+// Each of the two has a queue with bounds of its own, so that people read standard error
+// while standard output is not read. Output from other hosts never waits here: its agents
+// wait for credit. If both outputs lead to the same place they share a queue, which keeps
+// their order.
 //
-// What people should know has a third feed: nobody ever waits for them to read it.
+// While the job goes on, the ranks wait for a slow reader. Once they are to end, they wait
+// no longer. A reader that has closed its pipe, as head does, wants no more, and the job
+// goes on without it.
+//
+// Notices for people have a third queue, which never blocks the writer.
 type outputMux struct {
 	sinks   [2]*sink       // out, err
-	queues  [2]*writeQueue // theirs
+	queues  [2]*writeQueue // of the sinks
 	notices *writeQueue
 	people  io.Writer
 }
 
-// newOutlet starts an outlet, which must be closed. With one, out and err lead to the
-// same place. What people should know is told to notice.
+// newOutputMux starts an outputMux, which must be closed. With one, out and err lead to the
+// same place. notice receives the notices for people.
 func newOutputMux(out, err io.Writer, one bool, notice func(string)) *outputMux {
 	o := &outputMux{notices: newWriteQueue(queueLimit, true), people: noticeWriter(notice)}
 	o.sinks = [2]*sink{{w: out, onClosed: func() {
@@ -53,16 +55,17 @@ func newOutputMux(out, err io.Writer, one bool, notice func(string)) *outputMux 
 	return o
 }
 
-// output is where one of the two goes. Its Write is for one goroutine.
+// sink is the end of one output. Its Write is for one goroutine.
 type sink struct {
 	w        io.Writer
-	onClosed func() // called when the reader has closed
+	onClosed func() // called when the reader has closed its pipe
 
 	mu     sync.Mutex
 	failed error
 }
 
-// Write never fails for who calls it: the ranks must not block.
+// Write never fails, because the ranks must not block: after a fault the sink discards its
+// output.
 func (o *sink) Write(text []byte) (int, error) {
 	if _, err := o.w.Write(text); err != nil {
 		o.w = io.Discard
@@ -71,6 +74,7 @@ func (o *sink) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// fail records the fault of a Write.
 func (o *sink) fail(err error) {
 	if errors.Is(err, syscall.EPIPE) {
 		o.onClosed()
@@ -81,13 +85,14 @@ func (o *sink) fail(err error) {
 	o.failed = err
 }
 
+// firstFault returns the fault of a Write, if one has failed.
 func (o *sink) firstFault() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.failed
 }
 
-// noticed gives to a function, which may be nil, what is written.
+// noticeWriter passes what is written to a function, which may be nil.
 type noticeWriter func(string)
 
 func (n noticeWriter) Write(text []byte) (int, error) {
@@ -97,34 +102,33 @@ func (n noticeWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// write takes whole lines for one of the two outputs. With paid, which may be nil, it
-// waits for nobody, and calls it when there is room.
-func (o *outputMux) write(toErr bool, text []byte, paid func()) {
+// write queues whole lines for one of the two outputs. Without paid it waits for room. With
+// paid it does not wait: it calls paid when there is room.
+func (o *outputMux) write(toErr bool, text []byte, accepted func()) {
 	i := 0
 	if toErr {
 		i = 1
 	}
-	if paid == nil {
+	if accepted == nil {
 		o.queues[i].write(o.sinks[i], text)
 	} else {
-		o.queues[i].enqueue(o.sinks[i], text, paid)
+		o.queues[i].enqueue(o.sinks[i], text, accepted)
 	}
 }
 
-// tell takes what people should know. It waits for nobody.
+// tell queues a notice for people. It never waits.
 func (o *outputMux) tell(line string) { o.notices.write(o.people, []byte(line)) }
 
-// lift lets the queues grow. With shed nobody waits for a reader from now on: what is
-// to come is of ranks that are to end, or what those that have ended left in their
-// pipes.
-func (o *outputMux) raiseLimit(shed bool) {
+// raiseLimit lets the queues grow. With dropping no writer waits any more: the lines to
+// come are those of ranks that end.
+func (o *outputMux) raiseLimit(dropping bool) {
 	for _, f := range o.queues {
-		f.raiseLimit(finalQueueLimit, shed)
+		f.raiseLimit(finalQueueLimit, dropping)
 	}
 }
 
-// close returns when all is written, with the first fault, or when nothing moves any
-// more. It tells whether nobody has read the last of the standard output.
+// close returns when all is written, or when no reader has read for unreadTimeout. It
+// returns the first fault, and whether the end of the standard output was not read.
 func (o *outputMux) close() (unread bool, err error) {
 	var read [2]bool
 	var both sync.WaitGroup
@@ -141,7 +145,7 @@ func (o *outputMux) close() (unread bool, err error) {
 	return !read[0], cmp.Or(o.sinks[0].firstFault(), o.sinks[1].firstFault())
 }
 
-// missed is how many bytes of the ranks found no room.
+// droppedBytes returns how many bytes of the ranks were dropped.
 func (o *outputMux) droppedBytes() int {
 	n := o.queues[0].dropped()
 	if o.queues[1] != o.queues[0] {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A launcher that SIGTSTP asks to stop, as Ctrl-Z does, stops its ranks first: they are in
-// groups of their own, which the terminal does not reach. It tells the agents, which would
-// take its silence for its end. SIGCONT undoes all of it. Nobody's time runs meanwhile.
+// On SIGTSTP, which Ctrl-Z sends, the launcher stops its ranks first: the terminal does not
+// reach their process groups. It then tells the agents, which would take its silence for its
+// end. SIGCONT undoes all of it. No timeout runs meanwhile.
 
-// pauseTime bounds the wait until the agents have been told.
+// pauseTimeout bounds the wait until the agents have been told.
 const pauseTimeout = time.Second
 
 // pause stops the ranks, unless the job is about to end.
@@ -33,15 +33,15 @@ func (l *launcher) pause() {
 	flushing.Wait()
 }
 
-// standStill stops this process after pause, once no signal waits: SIGCONT may be among
-// them. It returns when somebody has continued the process.
+// suspend stops this process after pause, once no signal waits: SIGCONT may be among the
+// signals. It returns when the process is continued.
 func (l *launcher) suspend(signals <-chan os.Signal) {
 	if !l.pausedAt.IsZero() && len(signals) == 0 && l.config.Suspend != nil {
 		l.config.Suspend()
 	}
 }
 
-// resume has the ranks go on after pause.
+// resume continues the ranks after pause.
 func (l *launcher) resume() {
 	if l.pausedAt.IsZero() {
 		return
@@ -52,7 +52,7 @@ func (l *launcher) resume() {
 	l.signalAll(syscall.SIGCONT)
 }
 
-// postAll has every agent get f.
+// broadcast sends f to every agent.
 func (l *launcher) broadcast(f frame) {
 	for _, g := range l.logins {
 		g.enqueue(f)

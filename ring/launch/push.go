@@ -15,16 +15,15 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// pushed is this program, as it lies on hosts that it is pushed to: in
-// ~/.cache/ringtrain/bin/<sha256>/ringtrain. The name says what is in it, so
-// what is there needs no other check, and versions do not get into each
-// other's way.
+// pushedProgram is this program as a host stores it after a push: in
+// ~/.cache/ringtrain/bin/<sha256>/ringtrain. The name is the hash of the content, so a
+// stored program needs no other check, and versions do not collide.
 type pushedProgram struct {
 	path string
 	hash string
 }
 
-// hashSelf reads the program at path.
+// hashSelf hashes the program at path.
 func hashSelf(path string) (pushedProgram, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -38,16 +37,18 @@ func hashSelf(path string) (pushedProgram, error) {
 	return pushedProgram{path, hex.EncodeToString(h.Sum(nil))}, nil
 }
 
+// folder returns the folder of the program, quoted for a shell.
 func (p pushedProgram) folder() string { return `"$HOME/.cache/ringtrain/bin/` + p.hash + `"` }
 
-// agentLine is the line that becomes the pushed agent; 127 if it is not there.
+// agentLine returns the shell line that becomes the pushed agent. The line ends with 127 if
+// the program is not there.
 func (p pushedProgram) agentLine() string {
 	return shLine(`p=` + p.folder() + `/ringtrain; test -x "$p" -a -s "$p" || exit 127; exec "$p" agent`)
 }
 
-// copyLine is the line that reads the program on standard input. It lies there until it
-// is whole under a name that this line alone has: hosts may share the home, and then two
-// shells with the same pid may push at the same time.
+// copyLine returns the shell line that stores the program from standard input. Until the
+// program is complete, it has a name that only this line uses: hosts may share a home, and
+// two shells with the same pid may push at the same time.
 func (p pushedProgram) copyLine() string {
 	return shLine(`set -e; umask 077; s=$(uname -sm); ` +
 		`if test "$s" != "` + unixName(runtime.GOOS, runtime.GOARCH) + `"; then ` +
@@ -58,7 +59,7 @@ func (p pushedProgram) copyLine() string {
 		`chmod 755 "$t"; sync "$t" 2>/dev/null || sync; mv -f "$t" "$d/ringtrain"`)
 }
 
-// unixName is what uname -sm says of a platform.
+// unixName returns the output of uname -sm on a platform.
 func unixName(goos, goarch string) string {
 	system := map[string]string{"linux": "Linux", "darwin": "Darwin", "freebsd": "FreeBSD"}[goos]
 	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[goarch]
@@ -71,7 +72,7 @@ func unixName(goos, goarch string) string {
 	return system + " " + machine
 }
 
-// copy copies the program to a host. Where this process dies meanwhile g ends the copy.
+// copy copies the program to a host. If this process dies meanwhile, g ends the copy.
 func (p pushedProgram) copy(ctx context.Context, ssh []string, host string, g *process.GuardProcess) error {
 	f, err := os.Open(p.path)
 	if err != nil {
@@ -85,7 +86,7 @@ func (p pushedProgram) copy(ctx context.Context, ssh []string, host string, g *p
 	if err := cmd.Start(); err != nil {
 		return process.CannotRun(argv[0], err)
 	}
-	g.Watch(cmd.Process.Pid) // a guard that is gone shows at the ranks
+	g.Watch(cmd.Process.Pid) // a dead guard shows when a rank starts
 	err = cmd.Wait()
 	g.Forget(cmd.Process.Pid)
 	if err == nil {

@@ -12,25 +12,24 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// voices are the outputs of all ranks: what of them people see, and what goes
-// into files.
+// rankOutputs are the outputs of all ranks, for people and in files.
 type rankOutputs struct {
 	mux   *outputMux
-	ranks [][2]rankOutput // of each rank: standard output, standard error
+	ranks [][2]rankOutput // standard output and standard error of each rank
 }
 
-// voice is one output of one rank. One goroutine at a time writes to it.
+// rankOutput is one output of one rank. One goroutine at a time writes to it.
 type rankOutput struct {
 	lines process.Prefixer
 	toErr bool
 	text  []byte
-	file  *os.File // gets every byte; nil for none
+	file  *os.File // gets every byte; nil: none
 
 	mu     sync.Mutex
-	failed error // of the file; the first
+	failed error // the first fault of the file
 }
 
-// newVoices opens the files and chooses the prefixes.
+// newRankOutputs opens the files and chooses the prefixes.
 func newRankOutputs(c *Config) (*rankOutputs, error) {
 	v := &rankOutputs{mux: newOutputMux(c.Stdout, c.Stderr, c.OneOutput, c.Notice), ranks: make([][2]rankOutput, c.worldSize())}
 	for rank := range v.ranks {
@@ -44,6 +43,7 @@ func newRankOutputs(c *Config) (*rankOutputs, error) {
 	return v, nil
 }
 
+// open prepares one output of a rank: i is 0 for standard output and 1 for standard error.
 func (v *rankOutputs) open(c *Config, rank, i int, name string) error {
 	o := &v.ranks[rank][i]
 	o.toErr = i == 1
@@ -56,7 +56,7 @@ func (v *rankOutputs) open(c *Config, rank, i int, name string) error {
 	}
 	if i == 0 && (c.JSON || c.Bare) {
 		o.toErr = rank != 0
-		if rank == 0 { // nothing but its own lines
+		if rank == 0 { // no prefix
 			o.lines = process.Prefixer{}
 		}
 	}
@@ -74,14 +74,15 @@ func (v *rankOutputs) open(c *Config, rank, i int, name string) error {
 	return nil
 }
 
-// hear takes what a rank has written, when there is room for it. An empty chunk is
-// the end of it, until the rank is started again.
+// write writes the output of a rank, once there is room. An empty chunk is the end of the
+// output, until the rank is started again.
 func (v *rankOutputs) write(rank int, toErr bool, chunk []byte) {
 	v.writeAsync(rank, toErr, chunk, nil)
 }
 
-// owe is hear for who must not wait: paid, if it is not nil, is called when there is room.
-func (v *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, paid func()) {
+// writeAsync is write, but does not wait: it calls accepted, if that is not nil, when there is
+// room.
+func (v *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, accepted func()) {
 	o := &v.ranks[rank][0]
 	if toErr {
 		o = &v.ranks[rank][1]
@@ -96,9 +97,10 @@ func (v *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, paid func()
 	} else {
 		o.text = o.lines.Append(o.text[:0], chunk)
 	}
-	v.mux.write(o.toErr, o.text, paid)
+	v.mux.write(o.toErr, o.text, accepted)
 }
 
+// fail records the first fault of the file.
 func (o *rankOutput) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -107,8 +109,8 @@ func (o *rankOutput) fail(err error) {
 	}
 }
 
-// end ends the outputs. It tells whether nobody took the last lines, and returns what
-// went wrong otherwise.
+// close ends the outputs. It returns whether the last lines were not read, and the first
+// fault.
 func (v *rankOutputs) close() (unread bool, err error) {
 	unread, first := v.mux.close()
 	for i := range v.ranks {

@@ -12,13 +12,13 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// reachTimeout bounds a try to reach the launcher from another host.
+// reachTimeout bounds an attempt to reach the launcher from another host.
 const reachTimeout = 2 * time.Second
 
-// Interfaces returns the addresses by which other hosts may reach this one:
-// those of all interfaces that are up, loopback and link-local ones apart. With
-// only, the name of an interface or a network as in 10.0.0.0/8, it is those of
-// that alone, and none is exitcode.Usage.
+// Interfaces returns the addresses by which other hosts may reach this one: those of all
+// interfaces that are up, without loopback and link-local addresses. With only, the name of
+// an interface or a network such as 10.0.0.0/8, it returns the addresses of that alone;
+// none is exitcode.Usage.
 func Interfaces(only string) ([]string, error) {
 	list, err := net.Interfaces()
 	if err != nil {
@@ -49,7 +49,7 @@ func Interfaces(only string) ([]string, error) {
 	return found, nil
 }
 
-// parseInterface returns what tells whether an address is meant.
+// parseInterface returns a predicate for the addresses that only names.
 func parseInterface(only string) (func(name string, ip net.IP) bool, error) {
 	if only == "" {
 		return func(string, net.IP) bool { return true }, nil
@@ -78,9 +78,10 @@ func Reach(addr, only string) ([]string, error) {
 	return list, err
 }
 
-// candidates is list in the order in which an agent tries it. login is where
-// its login came from, as in SSH_CONNECTION: if that is in the list it is the
-// first, and with behind, for a launcher behind a router, the last one else.
+// candidates returns list in the order in which an agent tries it. login is the source of
+// its login, in the form of SSH_CONNECTION. If its address is in the list, it comes first.
+// Otherwise it comes last with behind, for a launcher behind a router, and is left out
+// without.
 func candidates(list []string, login string, behind bool) []string {
 	from, _, _ := strings.Cut(login, " ")
 	ip, err := netip.ParseAddr(from)
@@ -121,8 +122,8 @@ func dialOnce(ctx context.Context, addr string) error {
 	return conn.Close()
 }
 
-// firstReached dials all of list at once, and returns the first in the order of
-// the list that answers.
+// firstReachable dials all addresses of list at the same time. It returns the first one in
+// the order of the list that answers.
 func firstReachable(ctx context.Context, list []string, dial dialFunc) (string, error) {
 	results := make([]chan error, len(list))
 	for i, addr := range list {

@@ -10,20 +10,20 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// relay is an agent's way to the hosts below it. It passes on what comes from
-// above to where it goes, and all that comes from below, at once.
+// relay connects an agent to the hosts below it. It passes frames from above to their
+// hosts, and all frames from below to the launcher.
 type relay struct {
-	host   int // the agent's own
+	host   int // the agent's own host
 	up     *frameWriter
-	cancel context.CancelFunc // of the logins that go on
-	logins sync.WaitGroup     // logins
+	cancel context.CancelFunc // of the logins under way
+	logins sync.WaitGroup
 
 	mu     sync.Mutex
-	below  map[int]*login // by host; nil: not there yet, or gone
+	below  map[int]*login // by host; nil: not reached yet, or lost
 	cutOff bool
 }
 
-// newRelay begins to log in to the hosts below.
+// newRelay starts to log in to the hosts below.
 func newRelay(o orders, up *frameWriter, guard *process.GuardProcess) *relay {
 	ctx, cancel := withAnswerTimeout(context.Background(), o.AnswerTimeout)
 	r := &relay{host: o.Host, up: up, cancel: cancel, below: map[int]*login{}}
@@ -36,7 +36,7 @@ func newRelay(o orders, up *frameWriter, guard *process.GuardProcess) *relay {
 	return r
 }
 
-// open logs in to the hosts below. With Push, what they lack they get from here.
+// open logs in to the hosts below. With Push, hosts get the program from this host.
 func (r *relay) open(ctx context.Context, o orders, guard *process.GuardProcess) {
 	d := &dialer{ssh: o.SSH, self: o.Self, guard: guard, orders: o, turns: make(chan struct{}, maxLogins)}
 	list := branches(o.Below, o.Fanout)
@@ -55,7 +55,7 @@ func (r *relay) open(ctx context.Context, o orders, guard *process.GuardProcess)
 	}
 }
 
-// hashThis reads this process's own program.
+// hashThis hashes this process's own program.
 func hashThis() (pushedProgram, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -64,7 +64,7 @@ func hashThis() (pushedProgram, error) {
 	return hashSelf(self)
 }
 
-// lead leads to the hosts of b until the end.
+// lead logs in to the first host of b and relays its frames until the end.
 func (r *relay) lead(ctx context.Context, d *dialer, b branch) {
 	g, err := d.open(ctx, b)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *relay) lead(ctx context.Context, d *dialer, b branch) {
 	r.remove(g)
 }
 
-// add tells whether there is still something to do for g.
+// add adds a login. It reports whether the relay still needs it.
 func (r *relay) add(g *login) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,6 +90,7 @@ func (r *relay) add(g *login) bool {
 	return !r.cutOff
 }
 
+// remove removes a login that has ended.
 func (r *relay) remove(g *login) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +100,8 @@ func (r *relay) remove(g *login) {
 	g.leave()
 }
 
-// down passes f on to its host, unless that is gone. It tells whether there is
-// such a host. What is for all goes to all.
+// down passes f on to its host, unless that is lost, or to all hosts. It reports whether
+// the host of f is below this one.
 func (r *relay) down(f frame) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,8 +120,8 @@ func (r *relay) down(f frame) bool {
 	return known
 }
 
-// hear passes f on to the launcher. An error is the launcher's end, which shows
-// at the other pipe, too.
+// handleFrame passes f on to the launcher. An error means the end of the launcher, which
+// also shows at the other pipe.
 func (r *relay) handleFrame(f frame) error {
 	r.up.send(f)
 	return nil
@@ -155,8 +156,8 @@ func (r *relay) cut() {
 	}
 }
 
-// wait returns when they are gone, or when they have had the time for it: the
-// guard ends what is then left of ssh.
+// wait returns when all logins have ended, or after a time in which they should have: the
+// guard then ends the ssh processes that are left.
 func (r *relay) wait() {
 	done := make(chan struct{})
 	go func() { r.logins.Wait(); close(done) }()

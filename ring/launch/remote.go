@@ -11,11 +11,11 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// remoteHost starts ranks on another host, by its agent.
+// remoteHost starts ranks on another host through its agent.
 type remoteHost struct {
 	name  string
 	index int
-	login *login // that leads there, perhaps by other hosts
+	login *login // leads to the host, perhaps through other hosts
 	hello hello
 }
 
@@ -32,13 +32,14 @@ func (h *remoteHost) signal(rank int, s syscall.Signal) {
 	h.login.enqueue(frame{kindSignal, h.index, rank, []byte(strconv.Itoa(int(s)))})
 }
 
-// trunk is what the launcher hears by one login.
+// loginReceiver handles the messages of one login in the launcher.
 type loginReceiver struct {
 	*launcher
 	login   *login
 	unacked *unacked
 }
 
+// receiver returns the handler of a login's messages.
 func (l *launcher) receiver(g *login) loginReceiver { return loginReceiver{l, g, newUnacked()} }
 
 func (t loginReceiver) handleFrame(f frame) error {
@@ -81,7 +82,7 @@ func (t loginReceiver) handleFrame(f frame) error {
 	return nil
 }
 
-// heard takes what a rank has written, and gives it new credit when that is passed on.
+// receiveOutput writes the output of a rank, and acknowledges it once it is written.
 func (t loginReceiver) receiveOutput(f frame) error {
 	v, n := outputID{f.host, f.rank, f.kind}, len(f.payload)
 	if !t.unacked.receive(v, n) {
@@ -99,7 +100,7 @@ func (t loginReceiver) hostsRefused(by int, hosts []int, why error) {
 	t.postReport(hostReport{login: t.login, host: by, refused: hosts, why: why})
 }
 
-// silent tells people whose agent it is, and which ranks are unheard.
+// hostsSilent tells people which agent and which ranks are silent.
 func (t loginReceiver) hostsSilent(hosts []int) {
 	var ranks []int
 	for rank := range t.hostOfRank {
@@ -112,7 +113,7 @@ func (t loginReceiver) hostsSilent(hosts []int) {
 	}
 }
 
-// lost tells that hosts are gone. What their ranks have written ends there.
+// hostsLost reports the loss of hosts, and ends the output of their ranks.
 func (t loginReceiver) hostsLost(hosts []int, why string) {
 	if len(hosts) == 0 {
 		return

@@ -9,11 +9,11 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// Whether a rank that failed is started again the rendezvous decides, which counts the
-// restarts and knows which rank is in a loop. The launcher carries it out: when nothing
-// of the rank is left, and when its delay is over.
+// The rendezvous decides whether a failed rank is started again: it counts the restarts and
+// detects crash loops. The launcher starts the rank once no process of it is left and its
+// delay is over.
 
-// restarts reports a rank's end to the rendezvous, and tells whether the rank is to be
+// askRestart reports a rank's end to the rendezvous, and returns whether the rank is to be
 // started again.
 func (l *launcher) askRestart(e process.Ending) bool {
 	s := l.config.Server
@@ -38,14 +38,14 @@ func (l *launcher) askRestart(e process.Ending) bool {
 	return true
 }
 
-// isAgain tells whether a rank is to be started again.
+// willRestart reports whether a rank is to be started again.
 func (l *launcher) willRestart(rank int) bool {
 	_, ok := l.restartAt[rank]
 	return ok
 }
 
-// restart starts a rank again of which nothing is left, if that was decided and nothing
-// has happened since. It may have to wait for its delay.
+// restartCleared starts a rank again of which no process is left, if the job still goes on.
+// The rank may have to wait for its delay.
 func (l *launcher) restartCleared(rank int) error {
 	at, ok := l.restartAt[rank]
 	if !ok {
@@ -60,13 +60,13 @@ func (l *launcher) restartCleared(rank int) error {
 		l.termination.restartsDropped = true
 		return nil
 	}
-	for len(l.givenUp) > 0 { // what was given up before is not the process that starts now
+	for len(l.givenUp) > 0 { // ranks given up before now are not those that start now
 		l.killGivenUp(<-l.givenUp)
 	}
 	return l.start(rank)
 }
 
-// restartDue starts the ranks whose delay is over. Once the job ends it forgets them all.
+// restartDelayed starts the ranks whose delay is over. Once the job ends it drops them all.
 func (l *launcher) restartDelayed(now time.Time) error {
 	for rank, at := range l.delayed {
 		if l.termination.undisturbed() && now.Before(at) {
@@ -81,7 +81,7 @@ func (l *launcher) restartDelayed(now time.Time) error {
 	return nil
 }
 
-// nextDue is when the first delay is over; zero if nobody waits.
+// nextRestart returns when the first delay is over; zero if no rank waits.
 func (l *launcher) nextRestart() time.Time {
 	var next time.Time
 	for _, at := range l.delayed {
@@ -92,8 +92,8 @@ func (l *launcher) nextRestart() time.Time {
 	return next
 }
 
-// codeForOthers is what the others end with: they may be run again, unless the
-// rank's own code says that this helps nobody.
+// exitCodeForOthers returns the exit code of the other ranks. It allows another run, unless
+// the rank's own code says that another run would not help.
 func (l *launcher) exitCodeForOthers(e process.Ending) int {
 	if l.config.Restarts == 0 || e.Retryable() {
 		return exitcode.Retry
