@@ -9,9 +9,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestAllocatesNothing fails if an operation costs the garbage collector
-// something once its scratch has grown: over days of steps, pauses and memory
-// would follow.
+// TestAllocatesNothing verifies that an operation allocates nothing once its memory has grown.
 func TestAllocatesNothing(t *testing.T) {
 	const p = 3
 	var cases []struct {
@@ -55,8 +53,7 @@ func TestAllocatesNothing(t *testing.T) {
 	}
 }
 
-// allocations returns how many objects all ranks of the process allocate in one
-// operation, on average.
+// allocations returns the mean number of objects that all ranks allocate in one operation.
 func allocations(t *testing.T, cfg ring.Config, p int, op func(g *ring.Group) func() error) (n float64) {
 	ringtest.Run(t, p, cfg, func(g *ring.Group) error {
 		got, err := allocationsOf(g, op(g))
@@ -68,8 +65,8 @@ func allocations(t *testing.T, cfg ring.Config, p int, op func(g *ring.Group) fu
 	return n
 }
 
-// allocationsOf runs do on each rank and returns on rank 0 how many objects all
-// ranks of the process allocate in one run, on average.
+// allocationsOf runs do on each rank. On rank 0 it returns the mean number of objects that all
+// ranks allocate in one run.
 func allocationsOf(g *ring.Group, do func() error) (n float64, err error) {
 	const warm, runs = 4, 20
 	for range warm {
@@ -78,7 +75,7 @@ func allocationsOf(g *ring.Group, do func() error) (n float64, err error) {
 		}
 	}
 	if g.Membership().Rank != 0 {
-		for range runs + 1 { // AllocsPerRun runs once more than it counts
+		for range runs + 1 { // AllocsPerRun has one more run, which it does not count
 			if err := do(); err != nil {
 				return 0, err
 			}

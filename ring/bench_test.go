@@ -9,9 +9,9 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// BenchmarkAllReduce measures one all-reduce among ranks of one process, over
-// links in memory: what the ring costs apart from the network. Names are
-// key=value, so that benchstat can group by any key:
+// BenchmarkAllReduce measures one all-reduce among ranks of one process over links in memory:
+// the cost of the ring without the network. Names are key=value, so benchstat can group by any
+// key:
 //
 //	go test -bench AllReduce -count 10 ./ring | tee new.txt
 //	benchstat -col /codec -filter '.unit:(busbw-B/s)' new.txt
@@ -37,8 +37,8 @@ func benchmarkAllReduce(b *testing.B, p, bytes int, c codec.Codec) {
 	b.ReportMetric(algbw*2*float64(p-1)/float64(p), "busbw-B/s")
 }
 
-// BenchmarkAllReduceOnHosts measures one all-reduce on two levels, among four ranks on two
-// hosts, over links and memory of one process.
+// BenchmarkAllReduceOnHosts measures one all-reduce on two levels among four ranks on two hosts,
+// over links and memory of one process.
 func BenchmarkAllReduceOnHosts(b *testing.B) {
 	hosts := []int{0, 0, 1, 1}
 	for _, bytes := range []int{8, 8 << 10, 128 << 10, 8 << 20} {
@@ -52,6 +52,7 @@ func BenchmarkAllReduceOnHosts(b *testing.B) {
 	}
 }
 
+// repeatAllReduce runs b.N all-reduces after one that does not count.
 func repeatAllReduce(b *testing.B, g *ring.Group, bytes int, c codec.Codec) error {
 	buf, err := g.Arena(b.Context(), bytes/4)
 	if err != nil {

@@ -13,63 +13,64 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// A tight link holds no frame: Send returns when the neighbour has received.
-type tight struct {
+// unbuffered is a link that holds no frame: Send returns when the neighbour has received.
+type unbuffered struct {
 	in, out chan ring.Frame
-	got     chan struct{} // the neighbour to the right has copied the payload
-	gave    chan struct{} // this rank has
+	copied  chan struct{} // the right neighbour has copied the payload
+	ack     chan struct{} // copied of the left neighbour
 	closed  chan struct{}
 	once    sync.Once
 }
 
-func tightRing(p int) []ring.Link {
-	all := make([]*tight, p)
+// unbufferedRing returns the links of a ring of p ranks.
+func unbufferedRing(p int) []ring.Link {
+	all := make([]*unbuffered, p)
 	for r := range all {
-		all[r] = &tight{out: make(chan ring.Frame), got: make(chan struct{}), closed: make(chan struct{})}
+		all[r] = &unbuffered{out: make(chan ring.Frame), copied: make(chan struct{}), closed: make(chan struct{})}
 	}
 	links := make([]ring.Link, p)
 	for r, l := range all {
 		left := all[(r+p-1)%p]
-		l.in, l.gave = left.out, left.got
+		l.in, l.ack = left.out, left.copied
 		links[r] = l
 	}
 	return links
 }
 
-func (l *tight) Send(_ context.Context, f ring.Frame) error {
+func (l *unbuffered) Send(_ context.Context, f ring.Frame) error {
 	select {
 	case l.out <- f:
-		<-l.got
+		<-l.copied
 		return nil
 	case <-l.closed:
 		return ring.ErrClosed
 	}
 }
 
-func (l *tight) Recv(_ context.Context, into []byte) (ring.Frame, error) {
+func (l *unbuffered) Recv(_ context.Context, into []byte) (ring.Frame, error) {
 	select {
 	case f := <-l.in:
 		f.Payload = into[:copy(into, f.Payload)]
-		l.gave <- struct{}{}
+		l.ack <- struct{}{}
 		return f, nil
 	case <-l.closed:
 		return ring.Frame{}, ring.ErrClosed
 	}
 }
 
-func (l *tight) Close() error {
+func (l *unbuffered) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
-// TestTightLinks fails if operations that are not small need room in the link:
-// a ring of such links would stop for ever, with every rank sending.
-func TestTightLinks(t *testing.T) {
+// TestUnbufferedLinks verifies that operations that are not small need no room in the link.
+// Otherwise a ring of such links would stop with every rank sending.
+func TestUnbufferedLinks(t *testing.T) {
 	for _, p := range []int{2, 3, 5, 8} {
 		for _, c := range codec.All() {
 			t.Run(fmt.Sprintf("p=%d/codec=%v", p, c), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					ringtest.RunOver(t, tightRing(p), small(nil), func(g *ring.Group) error {
+					ringtest.RunOver(t, unbufferedRing(p), small(nil), func(g *ring.Group) error {
 						r := ring.Reduction{Buf: make([]float32, 2000*p), Codec: c, Tails: make([]byte, p*ring.TailBytes)}
 						for range 3 {
 							if err := g.AllReduce(t.Context(), r); err != nil {

@@ -17,10 +17,10 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// faultTimeout is OpTimeout under a fault. The clock is a bubble's.
+// faultTimeout is OpTimeout under a fault, by the clock of a synctest bubble.
 const faultTimeout = 10 * time.Second
 
-// A program is one operation of each kind, several frames each, eager or not.
+// program is one operation of each kind, each of several frames, eager or not.
 type program struct {
 	name     string
 	lossless codec.Compressor
@@ -51,8 +51,8 @@ func programs(t *testing.T) []program {
 	}
 }
 
-// run runs pr on 4 ranks, one of them with a fault, and returns each rank's
-// first error and when it came.
+// run runs pr on 4 ranks, one of them with a fault. It returns each rank's first error and the
+// time of the error.
 func (pr program) run(t *testing.T, faulty int, f ringtest.Fault) (errs []error, took []time.Duration) {
 	const p = 4
 	errs, took = make([]error, p), make([]time.Duration, p)
@@ -69,7 +69,7 @@ func (pr program) run(t *testing.T, faulty int, f ringtest.Fault) (errs []error,
 				if err := g.Barrier(t.Context()); !errors.Is(err, ring.ErrGenerationEnded) || !errors.Is(err, errs[rank]) {
 					t.Errorf("rank %d: later error is %v, want ring.ErrGenerationEnded and %v", rank, err, errs[rank])
 				}
-				return nil // so that the others find out by themselves
+				return nil // the other ranks must find out by themselves
 			}
 		}
 		return nil
@@ -77,8 +77,8 @@ func (pr program) run(t *testing.T, faulty int, f ringtest.Fault) (errs []error,
 	return errs, took
 }
 
-// everywhere calls test for a fault at each (rank, operation, segment) of each
-// program, with the errors of all ranks.
+// everywhere calls test for a fault at each rank, operation and segment of each program, with
+// the errors of all ranks.
 func everywhere(t *testing.T, programs []program, f ringtest.Fault, test func(t *testing.T, faulty int, errs []error, took []time.Duration)) {
 	change := f.Change
 	for _, pr := range programs {
@@ -88,7 +88,7 @@ func everywhere(t *testing.T, programs []program, f ringtest.Fault, test func(t 
 				for segment, more := 0, true; more; segment++ {
 					name := fmt.Sprintf("program=%s/op=%d/rank=%d/segment=%d", pr.name, op, faulty, segment)
 					f.Op, f.Segment = uint64(op), uint32(segment)
-					lied := false // what is believed gives no error
+					lied := false // a false frame that is accepted gives no error
 					if change != nil {
 						f.Change = func(f *ring.Frame) {
 							before, payload := *f, bytes.Clone(f.Payload)
@@ -99,7 +99,7 @@ func everywhere(t *testing.T, programs []program, f ringtest.Fault, test func(t 
 					}
 					synctest.Test(t, func(t *testing.T) {
 						errs, took := pr.run(t, faulty, f)
-						if more = lied || errors.Join(errs...) != nil; more { // else there is no such frame
+						if more = lied || errors.Join(errs...) != nil; more { // otherwise there is no such frame
 							met++
 							defer func() {
 								if t.Failed() {
@@ -121,7 +121,7 @@ func everywhere(t *testing.T, programs []program, f ringtest.Fault, test func(t 
 	}
 }
 
-// wantPeer checks that err names rank and asks for the exit code.
+// wantPeer verifies that err blames rank and has the exit code.
 func wantPeer(t *testing.T, err error, rank, code int) {
 	t.Helper()
 	pe, ok := errors.AsType[*ring.PeerError](err)
@@ -130,10 +130,9 @@ func wantPeer(t *testing.T, err error, rank, code int) {
 	}
 }
 
-// TestCut breaks a rank's link at each of its frames. It fails if the rank does
-// not blame its right neighbour, to which it could not send, if no survivor
-// names the rank, if a survivor names nobody, or if anybody hangs. (Survivors
-// that end take their links along, so the others may name one of those.)
+// TestCut cuts the link of each rank at each of its frames. It verifies that the rank blames its
+// right neighbour, that another rank names it, that all others name some rank, and that no rank
+// hangs. A rank that ends also closes its links, so another rank may name that one.
 func TestCut(t *testing.T) {
 	everywhere(t, programs(t), ringtest.Fault{Kind: ringtest.Cut}, func(t *testing.T, faulty int, errs []error, _ []time.Duration) {
 		wantPeer(t, errs[faulty], (faulty+1)%4, exitcode.Retry)
@@ -151,9 +150,8 @@ func TestCut(t *testing.T) {
 	})
 }
 
-// TestSilence has each rank fall silent at each of its frames. It fails if its
-// right neighbour blames anybody else, or not after OpTimeout, or if anybody
-// hangs.
+// TestSilence silences each rank at each of its frames. It verifies that the right neighbour
+// blames the rank after OpTimeout, and that no rank hangs.
 func TestSilence(t *testing.T) {
 	everywhere(t, programs(t), ringtest.Fault{Kind: ringtest.Silence}, func(t *testing.T, faulty int, errs []error, took []time.Duration) {
 		next := (faulty + 1) % 4
@@ -164,9 +162,8 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// TestSilentPeer checks that, when rank 2 of 4 stops taking part, all others
-// fail after OpTimeout, with the one that waits for it naming it. The clock of
-// the bubble is fake: the test takes no real time.
+// TestSilentPeer verifies that all other ranks fail after OpTimeout when rank 2 of 4 falls
+// silent, and that the rank that waits for it names it. The clock is that of a synctest bubble.
 func TestSilentPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const silent = 2
@@ -195,9 +192,9 @@ func TestSilentPeer(t *testing.T) {
 	})
 }
 
-// TestLies changes each frame of each rank in each of its fields. It fails if
-// the right neighbour takes such a frame, or does not name who sent it.
-func TestLies(t *testing.T) {
+// TestCorruptFrames changes each field of each frame of each rank. It verifies that the right
+// neighbour refuses the frame and names the sender.
+func TestCorruptFrames(t *testing.T) {
 	for name, change := range map[string]func(f *ring.Frame){
 		"kind":       func(f *ring.Frame) { f.Kind = ring.KindAck },
 		"stream":     func(f *ring.Frame) { f.Stream++ },
@@ -225,8 +222,8 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// TestCompressedShorterThanTail fails if a compressed frame that is too short for
-// its tail is taken for one, or is the end of the process that receives it.
+// TestCompressedShorterThanTail verifies that a compressed frame too short for its tail is
+// refused.
 func TestCompressedShorterThanTail(t *testing.T) {
 	pr := program{"short", codec.S2, []func(*ring.Group) error{func(g *ring.Group) error {
 		return g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, 1500), Tails: make([]byte, 4*ring.TailBytes)})
@@ -246,7 +243,7 @@ func TestCompressedShorterThanTail(t *testing.T) {
 	}
 }
 
-// TestLongGather fails if a length in a peer's frame is trusted.
+// TestLongGather verifies that a length in a frame of an all-gather is checked.
 func TestLongGather(t *testing.T) {
 	for _, n := range []byte{0, 1, 0x7f, 0xff} {
 		synctest.Test(t, func(t *testing.T) {
@@ -259,8 +256,7 @@ func TestLongGather(t *testing.T) {
 	}
 }
 
-// TestSlowPeer fails if a rank that is late, but not later than OpTimeout, ends
-// the job.
+// TestSlowPeer verifies that a rank may be late by less than OpTimeout.
 func TestSlowPeer(t *testing.T) {
 	f := ringtest.Fault{Kind: ringtest.Delay, Delay: faultTimeout - time.Second}
 	for _, pr := range programs(t) {
@@ -275,12 +271,12 @@ func TestSlowPeer(t *testing.T) {
 	}
 }
 
-// lingering is a link whose first Close waits for its neighbour, as do others
-// meanwhile.
+// lingering is a link whose first Close waits for its neighbour. Other calls of Close wait for
+// the first.
 type lingering struct {
 	ring.Link
 	first atomic.Bool
-	over  chan struct{} // no lock: the clock of synctest would stand still
+	over  chan struct{} // not a lock: a blocked lock stops the clock of synctest
 }
 
 func newLingering(l ring.Link) *lingering { return &lingering{Link: l, over: make(chan struct{})} }
@@ -294,8 +290,8 @@ func (l *lingering) Close() error {
 	return l.Link.Close()
 }
 
-// TestCloseAtOnce fails if a group whose neighbours do not answer takes longer to
-// close the more links it has.
+// TestCloseAtOnce verifies that a group closes all its links at the same time: neighbours that
+// do not answer cost one wait and not one for each link.
 func TestCloseAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := memlink.Mesh(8)[0]

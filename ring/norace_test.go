@@ -2,4 +2,5 @@
 
 package ring_test
 
+// raceDetector reports whether the tests run under the race detector.
 const raceDetector = false

@@ -16,14 +16,14 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// A hesitant link takes a frame one of so many times that one is tried, 0 for never. It
-// ends at whatever breaks the contract of a ring.PromptLink.
+// hesitant is a PromptLink that takes one in each tries of a frame, 0 for none. It ends
+// with errContract if its caller breaks the contract of ring.PromptLink.
 type hesitant struct {
 	ring.Link
 	each      int
 	chance    rand.Rand
-	taken, on int   // at once, and when tried again
-	rest      *byte // of the payload of the frame that is to be sent on
+	taken, on int   // frames taken at the first try, and at a later one
+	rest      *byte // payload of the frame that was tried and not taken
 	idle      func(last bool)
 }
 
@@ -32,7 +32,7 @@ var errContract = errors.New("not the frame that was tried is sent")
 func (l *hesitant) TrySend(f ring.Frame) bool {
 	payload := unsafe.SliceData(f.Payload)
 	if l.rest != nil && l.rest != payload {
-		return false // Send tells
+		return false // Send reports errContract
 	}
 	if l.each > 0 && l.chance.IntN(l.each) == 0 {
 		if l.rest == nil {
@@ -49,7 +49,7 @@ func (l *hesitant) TrySend(f ring.Frame) bool {
 
 func (l *hesitant) OnIdle(idle func(last bool)) { l.idle = idle }
 
-// Recv looks twice before it sleeps, unless it knows that a frame is there.
+// Recv calls idle twice before it blocks, unless a frame is known to be there.
 func (l *hesitant) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	if a, ok := l.Link.(*ahead); !ok || len(a.there) == 0 {
 		l.idle(false)
@@ -58,7 +58,7 @@ func (l *hesitant) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	return l.Link.Recv(ctx, into)
 }
 
-// An ahead link receives before it is asked to.
+// ahead is a link that receives before its caller asks.
 type ahead struct {
 	ring.Link
 	there chan ring.Frame
@@ -117,15 +117,16 @@ func hesitateAll(mesh []ring.Transport) (all []*hesitant) {
 	return all
 }
 
-// longFrames has frames of more than 64 KiB.
+// longFrames returns a Config with frames of more than 64 KiB.
 func longFrames(t *testing.T, name string) ring.Config {
 	cfg := by(t, name)
 	cfg.SegmentElements = ring.DefaultConfig().SegmentElements
 	return cfg
 }
 
-// TestPromptSums fails if a sum is wrong, or differs, where some frames are sent by who
-// receives, some by the sender, and some by both; or if none is sent by the first.
+// TestPromptSums verifies sums if the receiving goroutine sends some frames, the sender sends
+// others, and both send parts of the same frame. It verifies that the receiving goroutine sends
+// some.
 func TestPromptSums(t *testing.T) {
 	const n = 140_001
 	for _, name := range []string{"ring", "halving"} {
@@ -146,8 +147,8 @@ func TestPromptSums(t *testing.T) {
 	}
 }
 
-// TestPromptCodecs fails if a frame that was tried is encoded again, or another one is
-// sent in its place.
+// TestPromptCodecs verifies that a frame that was tried is neither encoded again nor replaced by
+// another one.
 func TestPromptCodecs(t *testing.T) {
 	const p, n = 3, 200_000
 	for _, c := range codec.All() {
@@ -185,13 +186,13 @@ func TestPromptCodecs(t *testing.T) {
 	}
 }
 
-// TestPromptTight fails if who receives waits until a frame is sent that was tried: over
-// links that hold none, all ranks would stand. The bubble notices.
-func TestPromptTight(t *testing.T) {
+// TestPromptUnbuffered verifies that the receiving goroutine does not wait for a frame that was
+// tried. Over links that hold no frame all ranks would stop, which the bubble notices.
+func TestPromptUnbuffered(t *testing.T) {
 	for _, p := range []int{2, 3, 8} {
 		synctest.Test(t, func(t *testing.T) {
 			mesh := make([]ring.Transport, p)
-			for rank, l := range tightRing(p) {
+			for rank, l := range unbufferedRing(p) {
 				mesh[rank].Ring = hesitate(l, 0)
 			}
 			overMesh(t, mesh, longFrames(t, "ring"), func(g *ring.Group) error {
@@ -201,8 +202,8 @@ func TestPromptTight(t *testing.T) {
 	}
 }
 
-// TestPromptFault fails if a link that breaks over the rest of a frame is not named, or
-// ends something else than the operation.
+// TestPromptFault verifies that a link that breaks in the middle of a frame ends the operation
+// and that the error names the neighbour.
 func TestPromptFault(t *testing.T) {
 	const p, n = 3, 200_000
 	links := memlink.Ring(p)
@@ -225,7 +226,7 @@ func TestPromptFault(t *testing.T) {
 	})
 }
 
-// TestPromptAllocates fails if a frame that is tried costs memory.
+// TestPromptAllocates verifies that a frame that is tried allocates nothing.
 func TestPromptAllocates(t *testing.T) {
 	const p, n = 3, 70_000
 	links := memlink.Ring(p)

@@ -2,6 +2,6 @@
 
 package ring_test
 
-// raceDetector tells whether the tests run under the race detector, where
-// sync.Pool drops objects on purpose.
+// raceDetector reports whether the tests run under the race detector, in which sync.Pool drops
+// objects on purpose.
 const raceDetector = true

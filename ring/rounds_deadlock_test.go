@@ -90,7 +90,7 @@ func TestNarrowLinks(t *testing.T) {
 }
 
 func tightPair() (a, b ring.Link) {
-	pair := tightRing(2)
+	pair := unbufferedRing(2)
 	return pair[0], pair[1]
 }
 

@@ -18,8 +18,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// subgroup makes the group of some ranks of a job of eight, and calls fn once for each, by its number
-// in the group.
+// subgroup makes a group of some ranks of a job of eight and calls fn once for each, with its
+// number in the group.
 func subgroup(t *testing.T, ranks []int, over []ring.Transport, fn func(g *ring.Group, me int) error) []error {
 	t.Helper()
 	all := ringtest.Membership(8, 0).Workers
@@ -44,7 +44,7 @@ func subgroup(t *testing.T, ranks []int, over []ring.Transport, fn func(g *ring.
 	return errs
 }
 
-// shared returns what n workers of one host exchange data over.
+// shared returns the transports of n workers of one host.
 func shared(n int) []ring.Transport {
 	over := make([]ring.Transport, n)
 	for i, m := range memlink.Memory(n) {
@@ -53,7 +53,7 @@ func shared(n int) []ring.Transport {
 	return over
 }
 
-// transports returns what n workers exchange data over: links, or the memory of one host.
+// transports returns the transports of n workers: links, or the memory of one host.
 func transports(kind string, n int) []ring.Transport {
 	if kind == "memory" {
 		return shared(n)
@@ -61,9 +61,10 @@ func transports(kind string, n int) []ring.Transport {
 	return memlink.Mesh(n)
 }
 
-// TestReview16SubgroupBroadcast verifies that a group of some of a job's ranks broadcasts from each of its
-// workers, and sums after that: root counts the workers of the group, and no rank of the job is taken for that.
-func TestReview16SubgroupBroadcast(t *testing.T) {
+// TestSubgroupBroadcast verifies that a group of some ranks of a job broadcasts from each of its
+// workers, and sums after that. The root counts the workers of the group, not the ranks of the
+// job.
+func TestSubgroupBroadcast(t *testing.T) {
 	for _, ranks := range [][]int{{3, 5, 7}, {1, 0, 2}, {1, 2}, {4, 1, 6, 0}} {
 		for _, kind := range []string{"links", "memory"} {
 			t.Run(fmt.Sprintf("ranks=%v over=%s", ranks, kind), func(t *testing.T) {
@@ -79,7 +80,8 @@ func TestReview16SubgroupBroadcast(t *testing.T) {
 	}
 }
 
-// broadcastFromEach returns what a worker does: a broadcast from each one, and a sum of ranks after it.
+// broadcastFromEach returns a function for each worker: a broadcast from each root, and a sum of
+// the ranks after each.
 func broadcastFromEach(ranks []int) func(g *ring.Group, me int) error {
 	text, sum := strings.Repeat("state ", 200_000), float32(0)
 	for _, r := range ranks {
@@ -106,9 +108,10 @@ func broadcastFromEach(ranks []int) func(g *ring.Group, me int) error {
 	}
 }
 
-// TestReview16SubgroupNames verifies that errors in a group of some of a job's ranks name the job's ranks: that of
-// a root that cannot read on, and those of two that do different operations.
-func TestReview16SubgroupNames(t *testing.T) {
+// TestSubgroupNames verifies that errors in a group of some ranks of a job name ranks of the
+// job: the rank of a root that cannot read on, and those of two workers with different
+// operations.
+func TestSubgroupNames(t *testing.T) {
 	ranks := []int{3, 5, 7}
 	for _, kind := range []string{"links", "memory"} {
 		t.Run("over="+kind, func(t *testing.T) {
