@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	peakRounds  = 1 << 14 // of a sample of the peak
+	peakRounds  = 1 << 14 // rounds per sample of the peak
 	peakSamples = 200
 )
 
-// peak measures how many operations a second one core does in registers.
+// peak returns the measured operations per second of one core in registers.
 func peak(s kernel.Set) float64 {
 	loop, perRound := multiplyAdd(s)
 	fastest := time.Duration(0)
@@ -26,11 +26,11 @@ func peak(s kernel.Set) float64 {
 	return float64(peakRounds*perRound) / max(fastest, 1).Seconds()
 }
 
-// portableOperations are those of a round of multiplyAddPortable.
+// portableOperations is the number of operations of a round of multiplyAddPortable.
 const portableOperations = 2 * 8
 
-// multiplyAddPortable multiplies and adds, so many rounds of eight independent
-// numbers. It returns their sum so that none is left out.
+// multiplyAddPortable multiplies and adds eight independent numbers per round. It
+// returns their sum, so that the compiler removes none.
 func multiplyAddPortable(rounds int) float32 {
 	var a, b, c, d, e, f, g, h float32 = 1, 2, 3, 4, 5, 6, 7, 8
 	const by, plus = 0.5, 1

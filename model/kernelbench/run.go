@@ -10,22 +10,22 @@ import (
 	"ringtrain/ring/cores"
 )
 
-// Parts of the table, of which one may be wanted alone.
+// Parts of the table that can be selected.
 const (
 	OnlySquares = "squares"
 	OnlyModels  = "models"
 )
 
-// Config says what is timed.
+// Config configures Run.
 type Config struct {
-	Sets    []string      // names of kernel sets; none: all that the machine has
-	Threads int           // of the kernels
-	Budget  time.Duration // of each row
-	Only    string        // a part of the table; "": all
-	Sizes   []int         // of the squares; none: 64 to 1024
+	Sets    []string      // names of kernel sets; none: all of the machine
+	Threads int           // threads of the kernels
+	Budget  time.Duration // time of each row
+	Only    string        // part of the table; "": all
+	Sizes   []int         // lengths of the squares; none: 64 to 1024
 }
 
-// Check returns an error that lists everything wrong with c.
+// Check returns all errors of c.
 func (c Config) Check() error {
 	var errs []error
 	if c.Threads < 1 || c.Threads > cores.Affinity() {
@@ -46,7 +46,7 @@ func (c Config) Check() error {
 	return errors.Join(append(errs, err)...)
 }
 
-// largest is the length of a square that fits into memory anywhere.
+// largest is the maximum length of a square.
 const largest = 1 << 13
 
 func (c Config) squares() []int {
@@ -56,7 +56,7 @@ func (c Config) squares() []int {
 	return squares()
 }
 
-// sets returns the kernel sets, all of which the machine has.
+// sets returns the selected kernel sets. It is an error if the machine lacks one.
 func (c Config) sets() ([]kernel.Set, error) {
 	have := kernel.Sets()
 	if len(c.Sets) == 0 {
@@ -82,27 +82,27 @@ type Row struct {
 	Op      string  `json:"op"`
 	Shape   string  `json:"shape"`
 	Threads int     `json:"threads"`
-	Time    float64 `json:"time_s"`        // of the fastest sample's call
-	Median  float64 `json:"median_time_s"` // of all samples
-	Rate    float64 `json:"gflop_s"`       // by Time
-	Peak    float64 `json:"peak_gflop_s"`  // of so many cores, measured
+	Time    float64 `json:"time_s"`        // time of a call in the fastest sample
+	Median  float64 `json:"median_time_s"` // median of all samples
+	Rate    float64 `json:"gflop_s"`       // rate by Time
+	Peak    float64 `json:"peak_gflop_s"`  // measured peak of Threads cores
 	Share   float64 `json:"peak_share"`
 }
 
 // Kind names the event.
 func (Row) Kind() string { return "kernel" }
 
-// Header is the head of the table that the lines of Row.String make.
+// Header is the head of the table of Row.String lines.
 const Header = `# GFLOP/s of the fastest sample, and its share of the measured peak
 #kernels  threads  op        shape                        time us   median us   GFLOP/s     peak  share`
 
-// String is one line of the table.
+// String returns a line of the table.
 func (r Row) String() string {
 	return fmt.Sprintf("%-9s %8d  %-9s %-24s %11.1f %11.1f %9.1f %8.1f %5.1f%%", r.Set, r.Threads, r.Op, r.Shape,
 		r.Time*1e6, r.Median*1e6, r.Rate, r.Peak, 100*r.Share)
 }
 
-// Run times all works of all sets and passes the rows to tell, set by set.
+// Run times all works of all sets and calls tell with each row, set by set.
 func Run(c Config, tell func(Row)) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -130,10 +130,10 @@ func Run(c Config, tell func(Row)) error {
 	return nil
 }
 
-// sample is about how long a sample is.
+// sample is the approximate duration of a sample.
 const sample = 2 * time.Millisecond
 
-// time calls w for so long, the first time uncounted.
+// time calls w repeatedly for the budget, the first time uncounted.
 func (w work) time(e *kernel.Engine, budget time.Duration) Row {
 	w.call(e)
 	calls, times := 1, []float64(nil)

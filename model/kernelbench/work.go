@@ -18,22 +18,22 @@ type work struct {
 // product is a matrix product: x [m, k] · w [k, n].
 type product struct{ m, n, k int }
 
-// squares are products with one length.
+// squares returns the lengths of square products.
 func squares() []int { return []int{64, 128, 256, 512, 1024} }
 
-// products are those of the models on one rank of two: softmax 784-10 with 50
+// products returns the products of the models on one rank of two: softmax 784-10 with 50
 // examples, MLP 784-512-512-10 with 128, MLP 784-2048-… with 64.
 func products() []product {
 	return []product{{50, 10, 784}, {128, 512, 784}, {128, 512, 512}, {128, 10, 512}, {64, 2048, 784}, {64, 2048, 2048}}
 }
 
-// convolution is a layer of the cnn with so many images.
+// convolution is a layer of the cnn with a number of images.
 type convolution struct {
 	images int
 	kernel.Conv
 }
 
-// convolutions are those of the cnn, on one rank of two.
+// convolutions returns the layers of the cnn on one rank of two.
 func convolutions() []convolution {
 	same := func(side, c, filters int) convolution {
 		return convolution{64, kernel.Conv{H: side, W: side, C: c, Height: 5, Width: 5, Filters: filters, StrideH: 1, StrideW: 1, Same: true}}
@@ -41,7 +41,7 @@ func convolutions() []convolution {
 	return []convolution{same(28, 1, 32), same(14, 32, 64)}
 }
 
-// works are the calls that are timed.
+// works returns the timed calls.
 func works(c Config) []work {
 	var all []work
 	if c.Only == "" || c.Only == OnlySquares {
@@ -65,13 +65,14 @@ func (p product) flop() float64 { return 2 * float64(p.m) * float64(p.n) * float
 
 func (p product) String() string { return fmt.Sprintf("%dx%dx%d", p.m, p.n, p.k) }
 
-// gemm is a product alone.
+// gemm returns the work of a product.
 func gemm(p product) work {
 	x, w, y := drawn(p.m*p.k), drawn(p.k*p.n), make([]float32, p.m*p.n)
 	return work{"gemm", p.String(), p.flop(), func(e *kernel.Engine) { e.Gemm(y, x, w, nil, p.m, p.n, p.k, kernel.None) }}
 }
 
-// layer is a dense layer: forward, and the gradients of its kernel and input.
+// layer returns the works of a dense layer: forward, and the gradients of its kernel and
+// input.
 func layer(p product) []work {
 	x, w, dy, bias := drawn(p.m*p.k), drawn(p.k*p.n), drawn(p.m*p.n), drawn(p.n)
 	y, dw, dx := make([]float32, p.m*p.n), make([]float32, p.k*p.n), make([]float32, p.m*p.k)
@@ -86,7 +87,8 @@ func (v convolution) String() string {
 	return fmt.Sprintf("%dx%dx%dx%d %dx%dx%d", v.images, v.H, v.W, v.C, v.Height, v.Width, v.Filters)
 }
 
-// works are a convolution forward, and the gradients of its kernel and input.
+// works returns the works of a convolution: forward, and the gradients of its kernel and
+// input.
 func (v convolution) works() []work {
 	h, wide := v.Out()
 	in, out, weights := v.images*v.H*v.W*v.C, v.images*h*wide*v.Filters, v.Height*v.Width*v.C*v.Filters
@@ -97,13 +99,13 @@ func (v convolution) works() []work {
 		{"conv", v.String(), flop, func(e *kernel.Engine) { e.Conv(y, x, w, bias, v.Conv, kernel.ReLU) }},
 		{"conv dw", v.String(), flop, func(e *kernel.Engine) { e.ConvKernelGrad(dw, x, dy, v.Conv, false) }},
 	}
-	if v.C > 1 { // images themselves need no gradient
+	if v.C > 1 { // the input images need no gradient
 		all = append(all, work{"conv dx", v.String(), flop, func(e *kernel.Engine) { e.ConvInputGrad(dx, dy, w, v.Conv, false) }})
 	}
 	return all
 }
 
-// drawn returns n numbers in [0.5, 1.5): none is zero, and none is denormal.
+// drawn returns n numbers in [0.5, 1.5), none zero and none denormal.
 func drawn(n int) []float32 {
 	draw, x := rand.New(rand.NewPCG(1, uint64(n))), make([]float32, n)
 	for i := range x {

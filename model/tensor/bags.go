@@ -2,19 +2,19 @@ package tensor
 
 import "math/bits"
 
-// Bags are the sparse inputs of a batch: for each example and each field a bag of
-// (id, weight) pairs. An id may occur more than once in a bag.
+// Bags are the sparse inputs of a batch: for each example and each field a bag of (id,
+// weight) pairs. An id may occur more than once in a bag.
 //
-// A reader adds pairs and ends bags; the ids in the order of the pairs are then in Slot.
-// Index replaces these by places in IDs, the distinct ids of the whole batch. It runs ahead
-// of the step, so that the step touches each row of a table once.
+// A reader adds pairs and ends bags; Slot then has the ids in the order of the pairs.
+// Index replaces the ids by their positions in IDs, the distinct ids of the whole batch.
+// It runs ahead of the step, so that the step accesses each row of a table once.
 //
 //	bag (example e, field f) = pairs Start[e·Fields+f] to Start[e·Fields+f+1]
 //	pair k                   = (IDs[Slot[k]], Weights[k])
 type Bags struct {
-	Fields  int      // bags of an example; 0: the batch has none
+	Fields  int      // bags per example; 0 if the batch has none
 	Start   []int32  // len: bags + 1, or 0 before the first bag
-	Slot    []uint32 // of each pair: its place in IDs; before Index, its id
+	Slot    []uint32 // by pair: the position in IDs; before Index, the id
 	Weights []float32
 	IDs     []uint32 // distinct, ascending; empty before Index
 
@@ -22,23 +22,23 @@ type Bags struct {
 	keys, other []uint64
 }
 
-// Reset empties b for examples of the given number of fields and keeps its memory.
+// Reset removes all pairs of b, sets the number of fields and keeps the memory.
 func (b *Bags) Reset(fields int) {
 	b.Fields = fields
 	b.Start = append(b.Start[:0], 0)
 	b.Slot, b.Weights, b.IDs = b.Slot[:0], b.Weights[:0], b.IDs[:0]
 }
 
-// Add puts a pair into the bag that is being filled.
+// Add adds a pair to the current bag.
 func (b *Bags) Add(id uint32, weight float32) {
 	b.Slot = append(b.Slot, id)
 	b.Weights = append(b.Weights, weight)
 }
 
-// End ends the bag that is being filled. The next Add begins the next bag.
+// End ends the current bag. The next Add starts the next bag.
 func (b *Bags) End() { b.Start = append(b.Start, int32(len(b.Slot))) }
 
-// Examples returns the number of examples of which all bags are ended.
+// Examples returns the number of examples with all bags ended.
 func (b *Bags) Examples() int {
 	if b.Fields == 0 || len(b.Start) == 0 {
 		return 0
@@ -52,7 +52,8 @@ func (b *Bags) Bag(example, field int) (first, last int32) {
 	return b.Start[i], b.Start[i+1]
 }
 
-// Part returns the examples [from, to) of b, after Index, as a view: IDs are those of all.
+// Part returns the examples [from, to) of b, after Index, as a view. IDs are those of
+// all examples.
 func (b *Bags) Part(from, to int) Bags {
 	if b.Fields == 0 {
 		return Bags{}
@@ -61,15 +62,16 @@ func (b *Bags) Part(from, to int) Bags {
 	return Bags{Fields: b.Fields, Start: start, Slot: b.Slot, Weights: b.Weights, IDs: b.IDs}
 }
 
-// Digit of the radix sort of indexSorted: histograms of 2,048 counts stay in the first cache.
+// Digits of the radix sort of indexSorted: a histogram of 2,048 counts fits into the L1
+// cache.
 const (
 	digitBits = 11
 	digits    = 1 << digitBits
 )
 
-// Index finds the distinct ids and replaces each pair's id by its place among them. It may be
-// called once after the last pair. It allocates nothing once its memory has grown. The result
-// depends on nothing but the pairs.
+// Index determines the distinct ids and replaces each pair's id by its position among
+// them. Call it once after the last pair. It allocates nothing after its memory has
+// grown. The result depends only on the pairs.
 func (b *Bags) Index() {
 	var highest uint32
 	for _, id := range b.Slot {
@@ -82,17 +84,18 @@ func (b *Bags) Index() {
 	}
 }
 
-// wordsPerPair bounds the words of indexBits for each pair. Beyond it, going through the
-// empty words takes longer than sorting; see BenchmarkBagsIndex.
+// wordsPerPair is the maximum number of words of indexBits per pair. Beyond it the scan
+// of empty words is slower than sorting; see BenchmarkBagsIndex.
 const wordsPerPair = 1
 
 // idWord is 64 consecutive ids.
 type idWord struct {
-	bits   uint64 // of the ids that pairs have
-	before uint32 // distinct ids below
+	bits   uint64 // set for the ids of pairs
+	before uint32 // number of lower distinct ids
 }
 
-// indexBits sets a bit for each id. The place of an id is the number of bits below its own.
+// indexBits sets a bit for each id. The position of an id is the number of bits below
+// its own.
 func (b *Bags) indexBits(n int) {
 	if cap(b.words) < n {
 		b.words = make([]idWord, n)
@@ -117,7 +120,8 @@ func (b *Bags) indexBits(n int) {
 	}
 }
 
-// indexSorted sorts (id, pair) by the digits of the ids, least first; the sort is stable.
+// indexSorted sorts (id, pair) by the digits of the ids, least significant first. The
+// sort is stable.
 func (b *Bags) indexSorted(highest uint32) {
 	n := len(b.Slot)
 	if cap(b.keys) < n {
@@ -141,7 +145,7 @@ func (b *Bags) indexSorted(highest uint32) {
 	}
 }
 
-// sortDigit writes src into dst by ascending digit at shift, equal ones in their order.
+// sortDigit stably sorts src by the digit at shift into dst.
 func sortDigit(dst, src []uint64, shift int) {
 	var place [digits]uint32
 	for _, key := range src {
@@ -158,8 +162,8 @@ func sortDigit(dst, src []uint64, shift int) {
 	}
 }
 
-// Rows are rows of a table: row k of Values belongs to IDs[k]. As a gradient they are the rows
-// that a batch touched, and all others are zero.
+// Rows are rows of a table: row k of Values belongs to IDs[k]. A gradient in this form
+// has the rows of a batch; all other rows are zero.
 type Rows struct {
 	IDs    []uint32  // distinct, ascending
 	Values []float32 // [len(IDs), Width], row-major

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestBagsIndex: after Index the ids are distinct and ascend, and each pair still names the id
-// that was added, in bags of any size, with ids of any number of digits.
+// TestBagsIndex verifies that after Index the ids are distinct and ascending, and each
+// pair has its id, for bags of any size and ids of any number of digits.
 func TestBagsIndex(t *testing.T) {
 	for _, highest := range []uint32{0, 1, 3, 2047, 2048, 1 << 22, 1<<32 - 1} {
 		r := rand.New(rand.NewPCG(uint64(highest), 1))
 		var b Bags
-		for round := range 3 { // the memory of a round is used by the next
+		for round := range 3 { // each round reuses the memory
 			b.Reset(3)
 			var want []uint32
 			for range 100 * (3 - round) * b.Fields {
@@ -42,7 +42,8 @@ func TestBagsIndex(t *testing.T) {
 	}
 }
 
-// TestBagsOfNothing: a zero Bags, a reset one and one of empty bags have no ids.
+// TestBagsOfNothing verifies that a zero Bags, a reset one and one of empty bags have no
+// ids.
 func TestBagsOfNothing(t *testing.T) {
 	var b Bags
 	if b.Examples() != 0 {
@@ -57,7 +58,7 @@ func TestBagsOfNothing(t *testing.T) {
 	}
 }
 
-// TestBagsAllocate: a batch like the last one allocates nothing.
+// TestBagsAllocate verifies that a repeated batch allocates nothing.
 func TestBagsAllocate(t *testing.T) {
 	var b Bags
 	fill := func() {
@@ -76,8 +77,8 @@ func TestBagsAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkBagsIndex measures shares of 1,000 and 2,000 examples of 39 ids, over tables around
-// the bound of wordsPerPair.
+// BenchmarkBagsIndex measures shares of 1,000 and 2,000 examples of 39 ids, for table
+// sizes around the limit of wordsPerPair.
 func BenchmarkBagsIndex(b *testing.B) {
 	for _, examples := range []int{1000, 2000} {
 		for _, table := range []uint32{1e5, 1e6, 2e6, 4e6, 1e7, 5e7} {

@@ -1,5 +1,4 @@
-// Package tensor holds the plain containers that data, models and exports hand
-// to each other.
+// Package tensor has the plain containers that data, models and exports exchange.
 package tensor
 
 // Matrix is a dense row-major matrix of float32: element [i, j] is
@@ -12,8 +11,8 @@ type Matrix struct {
 // Row returns row i, a view of Cols elements.
 func (m Matrix) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols] }
 
-// Resize gives m the shape [rows, cols], reusing its memory where it suffices.
-// The contents are then unspecified.
+// Resize sets the shape of m to [rows, cols] and reuses its memory if possible. The
+// content is then unspecified.
 func (m *Matrix) Resize(rows, cols int) {
 	m.Rows, m.Cols = rows, cols
 	if n := rows * cols; cap(m.Data) < n {
@@ -24,7 +23,7 @@ func (m *Matrix) Resize(rows, cols int) {
 }
 
 // Features are the inputs of a batch of examples: a dense matrix, bags of ids, or both.
-// Dense.Cols and Bags.Fields are 0 where the batch has none.
+// Dense.Cols and Bags.Fields are 0 if the batch has none.
 type Features struct {
 	Dense Matrix
 	Bags  Bags

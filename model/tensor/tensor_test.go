@@ -2,7 +2,7 @@ package tensor
 
 import "testing"
 
-// TestResize: memory is reused where it suffices, or a step would allocate.
+// TestResize verifies that Resize reuses memory, so that a step does not allocate.
 func TestResize(t *testing.T) {
 	var m Matrix
 	m.Resize(3, 4)
@@ -21,8 +21,8 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// TestFeatureRows: dense features count by rows, also those without any; bags
-// where there are no columns.
+// TestFeatureRows verifies the number of examples of dense features, including none, and
+// of bags without columns.
 func TestFeatureRows(t *testing.T) {
 	tests := []struct {
 		name string

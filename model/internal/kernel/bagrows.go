@@ -1,6 +1,6 @@
 package kernel
 
-// gatherTask copies rows of a table on the threads of an engine.
+// gatherTask is the task of GatherRows.
 type gatherTask struct {
 	set   Set
 	dst   []float32
@@ -8,8 +8,8 @@ type gatherTask struct {
 	ids   []uint32
 }
 
-// GatherRows copies the rows of the ascending ids to dst [len(ids), width], one after the
-// other. The table may be larger than any cache: rows are fetched ahead.
+// GatherRows copies the rows of ascending ids to dst [len(ids), width]. It prefetches
+// rows, because the table may be larger than any cache.
 func (e *Engine) GatherRows(dst []float32, table Table, ids []uint32) {
 	n := len(ids)
 	if len(dst) != n*table.Width {

@@ -1,15 +1,15 @@
 package kernel
 
-// Bags are lists of (row, weight) pairs: bag b has the pairs [Start[b·Step],
-// Start[(b+1)·Step]), and pair t is row Slot[t] with the factor Weights[t]. A larger
-// Step takes so many neighbours for one bag.
+// Bags are lists of (row, weight) pairs. Bag b has the pairs [Start[b·Step],
+// Start[(b+1)·Step]); pair t is row Slot[t] with the factor Weights[t]. A larger Step
+// merges that many consecutive bags into one.
 type Bags struct {
 	Start   []int32
 	Step    int
 	Slot    []uint32
 	Weights []float32
 
-	// Scale is a factor of each bag's sum; nil: 1.
+	// Scale is a factor of each bag's sum; nil means 1.
 	Scale []float32
 }
 
@@ -29,8 +29,8 @@ func (b *Bags) scale(i int) float32 {
 	return b.Scale[i]
 }
 
-// Table is a matrix whose rows bags name: row r begins at Data[r·Stride], and has Width
-// elements. The rows of several tables may lie side by side.
+// Table is a matrix with rows that bags name. Row r begins at Data[r·Stride] and has
+// Width elements. Rows of several tables may be interleaved.
 type Table struct {
 	Data          []float32
 	Width, Stride int
@@ -39,7 +39,7 @@ type Table struct {
 // row returns row r.
 func (t *Table) row(r uint32) []float32 { return t.Data[int(r)*t.Stride:][:t.Width] }
 
-// bagKind is what bagSpan does with bags.
+// bagKind is an operation on bags.
 type bagKind int
 
 const (
@@ -49,15 +49,15 @@ const (
 	bagInteractGrad                // grad row += (w·scale)·(out − w·row)
 )
 
-// bagSpan is a task on bags on its way over the threads of an engine. The gradients of
-// rows have one thread: bags share rows.
+// bagSpan is a task on bags. Gradients of rows run on one thread, because bags share
+// rows.
 type bagSpan struct {
 	set         Set
 	kind        bagKind
 	bags        Bags
 	rows, grad  Table
 	out, second []float32 // [bags, rows.Width]
-	partWidth   int       // columns that have a scale of their own, side by side; 0: all have one
+	partWidth   int       // consecutive columns with one scale; 0: all columns have one scale
 }
 
 // PoolRows writes scale·Σ w·row over the pairs of each bag to out [bags, width].
@@ -70,7 +70,7 @@ func (e *Engine) PoolRows(out []float32, rows Table, b *Bags) {
 }
 
 // PoolRowsGrad adds (w·scale)·d to the row of grad of each pair. d [bags, width] is the
-// gradient of what PoolRows wrote.
+// gradient of the output of PoolRows.
 func (e *Engine) PoolRowsGrad(grad Table, d []float32, b *Bags) {
 	n := b.Len()
 	if len(d) != n*grad.Width {
@@ -84,9 +84,9 @@ func (e *Engine) PoolRowsGrad(grad Table, d []float32, b *Bags) {
 //
 //	y = ½·Σ_j ((Σ w·v_j)² − Σ (w·v_j)²)
 //
-// over the pairs of each bag, j over the columns of a unit, which are width/units
-// neighbours. The sums Σ w·v go to sum [bags, width], for the gradient. The bags' scale is
-// not used. See Rendle, "Factorization machines", 2010, lemma 3.1.
+// over the pairs of each bag, j over the columns of a unit, width/units consecutive
+// columns. It writes the sums Σ w·v to sum [bags, width], for the gradient. It ignores
+// the bags' scale. See Rendle, "Factorization machines", 2010, lemma 3.1.
 func (e *Engine) Interact(y, sum []float32, rows Table, units int, b *Bags) {
 	n, w := b.Len(), rows.Width
 	if units < 1 || w%units != 0 || len(y) != n*units || len(sum) != n*w {
@@ -104,8 +104,8 @@ func (e *Engine) Interact(y, sum []float32, rows Table, units int, b *Bags) {
 	}
 }
 
-// InteractGrad adds (w·dy)·(Σ w·v − w·v) to the row of grad of each pair. dy [bags, units]
-// is the gradient of what Interact wrote, with the sum and the rows that it had.
+// InteractGrad adds (w·dy)·(Σ w·v − w·v) to the row of grad of each pair. dy [bags,
+// units] is the gradient of the output of Interact; sum and rows are those of Interact.
 func (e *Engine) InteractGrad(grad Table, dy, sum []float32, rows Table, units int, b *Bags) {
 	n, w := b.Len(), rows.Width
 	if units < 1 || w%units != 0 || grad.Width != w || len(dy) != n*units || len(sum) != n*w {
@@ -116,7 +116,7 @@ func (e *Engine) InteractGrad(grad Table, dy, sum []float32, rows Table, units i
 	t.Span(0, n, 0)
 }
 
-// runBags shares n bags among the threads.
+// runBags distributes n bags over the threads.
 func (e *Engine) runBags(t bagSpan, n int) {
 	t.set = e.set
 	e.bagSpan = t
@@ -128,7 +128,7 @@ func (e *Engine) runBags(t bagSpan, n int) {
 	e.bagSpan = bagSpan{}
 }
 
-// Span does bags lo to hi, whole vectors of columns first.
+// Span computes bags lo to hi, whole vectors of columns first.
 func (t *bagSpan) Span(lo, hi, _ int) {
 	if lo >= hi {
 		return
@@ -144,7 +144,7 @@ func (t *bagSpan) Span(lo, hi, _ int) {
 	}
 }
 
-// portable is what defines the result, of columns from to to.
+// portable defines the result for columns from to to.
 func (t *bagSpan) portable(lo, hi, from, to int) {
 	switch w := t.rows.Width; {
 	case w == 1 && t.kind == bagPool:
@@ -158,7 +158,7 @@ func (t *bagSpan) portable(lo, hi, from, to int) {
 	}
 }
 
-// bag does columns from to to of bag i.
+// bag computes columns from to to of bag i.
 func (t *bagSpan) bag(i, from, to int) {
 	w := t.rows.Width
 	out := t.out[i*w+from : i*w+to]
@@ -203,7 +203,7 @@ func (t *bagSpan) bag(i, from, to int) {
 	}
 }
 
-// interact writes Σ w·v to sum, and its square less Σ (w·v)² to second.
+// interact writes Σ w·v to sum, and its square minus Σ (w·v)² to second.
 func (t *bagSpan) interact(second, sum []float32, first, last, from int) {
 	clear(sum)
 	clear(second)
@@ -220,7 +220,7 @@ func (t *bagSpan) interact(second, sum []float32, first, last, from int) {
 	}
 }
 
-// sumOne is bagPool of rows of one element.
+// sumOne is bagPool for rows of one element.
 func (t *bagSpan) sumOne(lo, hi int) {
 	data, stride := t.rows.Data, t.rows.Stride
 	for i := lo; i < hi; i++ {
@@ -236,7 +236,7 @@ func (t *bagSpan) sumOne(lo, hi int) {
 	}
 }
 
-// spreadOne is bagPoolGrad of rows of one element.
+// spreadOne is bagPoolGrad for rows of one element.
 func (t *bagSpan) spreadOne(lo, hi int) {
 	data, stride := t.grad.Data, t.grad.Stride
 	for i := lo; i < hi; i++ {

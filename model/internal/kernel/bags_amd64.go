@@ -7,8 +7,8 @@ package kernel
 //lint:ignore U1000 the assembly reads it
 var bagOne float32 = 1
 
-// bagArgs are the arguments of the assembly of bagSpan: bags of one vector of columns.
-// Steps are in bytes.
+// bagArgs has the arguments of bagSpan's assembly: bags of one vector of columns. Steps
+// are in bytes.
 type bagArgs struct {
 	start                                             *int32
 	slot                                              *uint32
@@ -16,8 +16,8 @@ type bagArgs struct {
 	bags, step, rowStep, gradStep, outStep, scaleStep int
 }
 
-// assembly does columns from to from+cols of bags lo to hi, whole vectors of them, and
-// returns their number. lo is below hi.
+// assembly computes whole vectors among columns from to from+cols of bags lo to hi, and
+// returns the number of their columns. lo is below hi.
 func (t *bagSpan) assembly(lo, hi, from, cols int) int {
 	if t.set == Portable || cols < 8 || len(t.bags.Slot) == 0 || len(t.rows.Data) == 0 {
 		return 0
@@ -81,14 +81,14 @@ func (k bagKind) avx512(a *bagArgs) {
 	}
 }
 
-// gatherArgs are the arguments of the assembly of gatherTask. Step and row are in bytes.
+// gatherArgs has the arguments of gatherTask's assembly. step and row are in bytes.
 type gatherArgs struct {
 	dst, table   *float32
 	ids          *uint32
 	n, step, row int
 }
 
-// assembly copies the rows of ids lo to hi, if their width fills vectors.
+// assembly copies the rows of ids lo to hi if their width is a multiple of a vector.
 func (t *gatherTask) assembly(lo, hi int) bool {
 	w := t.table.Width
 	if t.set == Portable || w == 0 || w%8 != 0 || lo >= hi {

@@ -2,15 +2,15 @@ package kernel
 
 import "math"
 
-// Binary writes the probability p = 1/(1+e⁻ᶻ) of each logit. Where losses is not
-// nil it also writes the cross-entropy against the label y of 0 or 1, with the
-// target t = (1−s)·y + s/2 for smoothing s:
+// Binary writes the probability p = 1/(1+e⁻ᶻ) of each logit. If losses is not nil,
+// Binary also writes the cross-entropy with the label y of 0 or 1, with the target t =
+// (1−s)·y + s/2 for smoothing s:
 //
 //	max(z, 0) − z·t + log(1 + e^−|z|)
 //
-// which neither overflows nor loses digits for large |z|. The exponential and the
-// logarithm are float32 (see exp32, logOnePlus), the rest is float64: the relative
-// error of a loss is at most 1e-6. p must not be z if losses is not nil.
+// This form neither overflows nor loses digits for large |z|. The exponential and the
+// logarithm are float32 (see exp32, logOnePlus), the rest is float64. The relative error
+// of a loss is at most 1e-6. p must not be z if losses is not nil.
 func (e *Engine) Binary(p []float32, losses []float64, z, y []float32, smoothing float32) {
 	e.elements(opSigmoid, p, z, z, 0, false)
 	if losses == nil {
@@ -25,8 +25,8 @@ func (e *Engine) Binary(p []float32, losses []float64, z, y []float32, smoothing
 	}
 }
 
-// binaryLosses writes the losses of up to addBlock logits. Exponentials and logarithms are
-// taken of all of them at a time.
+// binaryLosses writes the losses of up to addBlock logits, with vectorized exponentials
+// and logarithms.
 func (e *Engine) binaryLosses(losses []float64, z, y []float32, s float64) {
 	x, u := e.binary[0][:len(z)], e.binary[1][:len(z)]
 	for i, v := range z {

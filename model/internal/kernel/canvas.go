@@ -1,14 +1,14 @@
 package kernel
 
-// canvas is an image with zeros around it. The image begins at row top and column
-// left; what lies beyond height and width is left out.
+// canvas is an image with a border of zeros. The image begins at row top and column
+// left; parts beyond height and width are cut off.
 type canvas struct {
-	h, w, c       int // of the image
+	h, w, c       int // size of the image
 	top, left     int
 	height, width int
 }
 
-// inPlace reports whether the image itself can serve as canvas.
+// inPlace reports whether the image itself can serve as the canvas.
 func (v *canvas) inPlace() bool {
 	return v.top == 0 && v.left == 0 && v.height <= v.h && v.width <= v.w
 }
@@ -21,15 +21,15 @@ func (v *canvas) reserve(buf []float32) []float32 {
 	return grow(buf, v.height*v.width*v.c)
 }
 
-// clear writes the zeros of the canvas to buf. They stay for all images.
+// clear writes the zeros of the canvas to buf. They remain valid for all images.
 func (v *canvas) clear(buf []float32) {
 	if !v.inPlace() {
 		clear(buf[:v.height*v.width*v.c])
 	}
 }
 
-// paint returns the canvas of an image, in buf or in place, and the length of its
-// rows in elements.
+// paint returns the canvas of an image, in buf or in place, and its row length in
+// elements.
 func (v *canvas) paint(buf, image []float32) (data []float32, wide int) {
 	if v.inPlace() {
 		return image, v.w * v.c

@@ -1,11 +1,11 @@
 package kernel
 
 // Conv is the shape of a convolution: images [h, w, c], kernels [height, width, c,
-// filters], strides. Padding is TensorFlow's, as with [Pooling]; padded cells are 0.
+// filters], strides. Padding is TensorFlow's, as in [Pooling]; padded cells are 0.
 //
 //	x [n, h, w, c]   w [height, width, c, filters]   y [n, outH, outW, filters]
 //
-// A sum over a window takes its cells row by row and of each cell the channels, in
+// A sum over a window takes its cells row by row and the channels of each cell in
 // ascending order. Rounding, bias and activation are those of [Engine.Gemm].
 type Conv struct {
 	H, W, C          int // of the input
@@ -20,7 +20,7 @@ func (c Conv) Out() (h, w int) {
 	return extent(c.H, c.Height, c.StrideH, c.Same), extent(c.W, c.Width, c.StrideW, c.Same)
 }
 
-// images returns how many images x and y hold.
+// images returns the number of images of x and y.
 func (c Conv) images(x, y, w []float32) int {
 	h, wide := c.Out()
 	in, out := c.H*c.W*c.C, h*wide*c.Filters
@@ -30,7 +30,7 @@ func (c Conv) images(x, y, w []float32) int {
 	return len(x) / in
 }
 
-// origin returns the place of window [0, 0] in the image: negative with padding.
+// origin returns the position of window [0, 0] in the image: negative with padding.
 func (c Conv) origin() (top, left int) {
 	h, w := c.Out()
 	return origin(c.H, h, c.Height, c.StrideH, c.Same), origin(c.W, w, c.Width, c.StrideW, c.Same)
@@ -54,12 +54,12 @@ func (e *Engine) Conv(y, x, w, bias []float32, c Conv, act Activation) {
 	}, n)
 }
 
-// correlation is a sum over windows on its way over the threads:
+// correlation is a task that sums over windows:
 //
 //	dst[i, j, f] = act(Σ canvas[i·strideH+r, j·strideW+s, c]·b[r, s, c, f] + bias[f])
 //
-// A window's row is one run of a canvas, so the micro-kernel reads windows where
-// they lie. No matrix of patches exists.
+// A row of a window is contiguous in a canvas, so the micro-kernel reads windows in
+// place, without a matrix of patches.
 type correlation struct {
 	e        *Engine
 	src, dst []float32
@@ -67,7 +67,7 @@ type correlation struct {
 	relu     bool
 
 	canvas           canvas
-	height, width    int // of a window
+	height, width    int // size of a window
 	strideH, strideW int
 	outH, outW       int
 	filters          int
@@ -84,8 +84,8 @@ func (e *Engine) correlate(t correlation, images int) {
 	e.conv = correlation{}
 }
 
-// imageGrain returns the grain of work on the rows of images: whole images, so that
-// each is padded once, unless they are too few for the threads.
+// imageGrain returns the grain of a task on the rows of images: whole images, so that
+// each is padded once, unless there are too few images for the threads.
 func (e *Engine) imageGrain(images, rows int) int {
 	if images < 2*len(e.threads) {
 		return 1
@@ -108,8 +108,8 @@ func (t *correlation) Span(lo, hi, thread int) {
 	}
 }
 
-// row computes one row of the output, numbered over all images. Its windows begin
-// at a; rows of the canvas are wide elements.
+// row computes one row of the output, counted over all images. Its windows begin at a.
+// Rows of the canvas have wide elements.
 func (t *correlation) row(x *tile, row int, a []float32, wide int) {
 	channels := t.canvas.c
 	x.k, x.runs, x.jump = t.width*channels, t.height, wide-t.width*channels
@@ -118,8 +118,8 @@ func (t *correlation) row(x *tile, row int, a []float32, wide int) {
 	t.e.windows(x, t.outW, t.filters, a, t.dst[row*t.outW*t.filters:], t.bias, t.b)
 }
 
-// windows computes n outputs of filters elements each from n windows, whose first
-// lies at a. x says how windows and outputs follow each other.
+// windows computes n outputs of filters elements each from n windows; the first is at a.
+// x has the steps between windows and between outputs.
 func (e *Engine) windows(x *tile, n, filters int, a, dst, bias []float32, b strip) {
 	s := e.set.shape()
 	x.cs, x.bs = 1, b.row
@@ -141,8 +141,7 @@ func (e *Engine) windows(x *tile, n, filters int, a, dst, bias []float32, b stri
 	x.a, x.b, x.c, x.bias = nil, nil, nil, nil
 }
 
-// kernelTiles returns the kernels as strips of filters, packed unless they fit one
-// tile.
+// kernelTiles returns the kernels as strips of filters, packed unless they fit one tile.
 func (e *Engine) kernelTiles(w []float32, c Conv) strip {
 	cols, depth := e.set.shape().cols, c.Height*c.Width*c.C
 	if c.Filters <= cols {

@@ -26,9 +26,9 @@ func (e *Engine) ConvKernelGrad(dw, x, dy []float32, c Conv, add bool) {
 	e.kernelGrad = kernelGrad{}
 }
 
-// kernelGrad is the gradient of the kernels on its way over the threads. Its unit
-// is a tile of dw: a panel of a kernel's row by a strip of filters. An element of
-// dw belongs to one tile, so threads share no sum.
+// kernelGrad is the task of ConvKernelGrad. Its unit is a tile of dw: a panel of a
+// kernel's row by a strip of filters. Each element of dw belongs to one tile, so threads
+// share no sum.
 type kernelGrad struct {
 	e          *Engine
 	dw, x, dy  []float32
@@ -59,7 +59,7 @@ func (t *kernelGrad) Span(lo, hi, thread int) {
 	}
 }
 
-// tile adds one image to a tile of dw, or begins it.
+// tile adds one image to a tile of dw, or starts it.
 func (t *kernelGrad) tile(x *tile, unit int, a []float32, wide int, dy []float32, add bool) {
 	s, c := t.e.set.shape(), &t.conv
 	j := unit % t.strips() * s.cols

@@ -1,10 +1,10 @@
 package kernel
 
-// ConvInputGrad computes the gradient with respect to x from dy, the one with
+// ConvInputGrad computes the gradient with respect to x from dy, the gradient with
 // respect to y: it writes dx, or adds to it.
 //
-// A sum takes the cells of dy that met the element of x in ascending order, and of
-// each cell the filters.
+// A sum takes the cells of dy that depend on the element of x in ascending order, and
+// the filters of each cell.
 func (e *Engine) ConvInputGrad(dx, dy, w []float32, c Conv, add bool) {
 	n := c.images(dx, dy, w)
 	h, wide := c.Out()
@@ -24,32 +24,32 @@ func (e *Engine) ConvInputGrad(dx, dy, w []float32, c Conv, add bool) {
 	e.inputGrad = inputGrad{}
 }
 
-// inputGrad is the gradient of x on its way over the threads. Row i of x meets the
-// rows r of a kernel with r ≡ i+top modulo strideH: the phase of i. They meet
-// rows of dy that follow each other:
+// inputGrad is the task of ConvInputGrad. Row i of x is multiplied with the rows r of a
+// kernel with r ≡ i+top modulo strideH: the phase of i. They belong to consecutive rows
+// of dy:
 //
 //	strideH = 2, top = 1, height = 3       i+top   phase   rows of a kernel   rows of dy
 //	                                         1       1            1               0
 //	                                         2       0          2, 0             0, 1
 //	                                         3       1            1               1
 //
-// Columns have phases in the same way. Of a row of x, the elements of one phase
-// are a row of windows over dy, as in forward.
+// Columns have phases in the same way. The elements of one phase in a row of x are a row
+// of windows over dy, as in forward.
 type inputGrad struct {
 	e            *Engine
 	dx, dy       []float32
 	add          bool
 	conv         Conv
 	top, left    int    // padding of x
-	tapsH, tapsW int    // most rows and columns of a kernel in a phase
-	canvas       canvas // dy with so many zeros around that no window leaves it
+	tapsH, tapsW int    // maximum rows and columns of a kernel in a phase
+	canvas       canvas // dy with a border of zeros that contains all windows
 	b            strip  // the kernels' taps by phase, each phase rotated by 180°
 }
 
-// taps returns how many of the numbers below size have remainder phase, and how many
-// have a lower one.
+// taps returns the number of indices below size with remainder phase, and the number
+// with a lower remainder.
 func taps(size, stride, phase int) (n, before int) {
-	each, more := size/stride, size%stride // the first phases have one more
+	each, more := size/stride, size%stride // the first more phases have one more index
 	n, before = each, phase*each+min(phase, more)
 	if phase < more {
 		n++
@@ -71,8 +71,8 @@ func (t *inputGrad) Span(lo, hi, thread int) {
 	}
 }
 
-// row computes one row of dx, numbered over all images, from the canvas a, whose
-// rows are wide elements.
+// row computes one row of dx, counted over all images, from the canvas a with rows of
+// wide elements.
 func (t *inputGrad) row(x *tile, row int, a []float32, wide int) {
 	c := &t.conv
 	i := row%c.H + t.top
@@ -90,15 +90,14 @@ func (t *inputGrad) row(x *tile, row int, a []float32, wide int) {
 			from = a[first*wide+(j/c.StrideW+t.tapsW-width)*c.Filters:]
 			b.data = b.data[(rowsBefore*c.Width+height*before)*c.Filters*b.row:]
 		} else {
-			x.k, x.rs = 0, 0 // no tap: the sums are empty, and the windows are nowhere
+			x.k, x.rs = 0, 0 // no tap: the sums are empty
 		}
 		t.e.windows(x, n, c.C, from, t.dx[(row*c.W+phase)*c.C:], nil, b)
 	}
 }
 
-// tiles returns the taps as strips of channels, row by row in the order in which
-// windows meet them. The taps of a row of one phase lie behind those of the row's lower
-// phases.
+// tiles returns the taps as strips of channels, row by row in the order of the windows.
+// The taps of a row are ordered by phase.
 func (t *inputGrad) tiles(w []float32) strip {
 	e, c, cols := t.e, &t.conv, t.e.set.shape().cols
 	depth := c.Height * c.Width * c.Filters
@@ -107,7 +106,7 @@ func (t *inputGrad) tiles(w []float32) strip {
 		dst := e.packed[j*depth:]
 		for r := range c.Height {
 			height, rowsBefore := taps(c.Height, c.StrideH, r%c.StrideH)
-			row := height - 1 - r/c.StrideH // among the phase's: the last one comes first
+			row := height - 1 - r/c.StrideH // index in the phase, in reverse order
 			for s := range c.Width {
 				width, before := taps(c.Width, c.StrideW, s%c.StrideW)
 				tap := rowsBefore*c.Width + height*before + row*width + width - 1 - s/c.StrideW

@@ -1,15 +1,15 @@
 package kernel
 
-// Drop says which units a dropout drops. The choice depends on nothing else, so
-// that it is the same at any number of ranks and of threads, forward and backward.
+// Drop determines the units that a dropout drops. The choice depends on nothing else, so
+// it is the same for any number of ranks and threads, forward and backward.
 type Drop struct {
 	Seed  uint64 // of the run and the layer
 	Step  uint64
-	First uint64  // place of the first row in the global batch
-	Rate  float32 // share of the units that are dropped, 0 ≤ Rate < 1
+	First uint64  // position of the first row in the global batch
+	Rate  float32 // share of dropped units, 0 ≤ Rate < 1
 }
 
-// dropRows is a dropout on its way over the threads of an engine.
+// dropRows is the task of Dropout.
 type dropRows struct {
 	set      Set
 	dst, src []float32
@@ -18,8 +18,8 @@ type dropRows struct {
 	add      bool
 }
 
-// Dropout writes src/(1−rate), or 0 for a unit that is dropped, to dst, or adds it.
-// Backward it does the same to the gradient. dst may be src.
+// Dropout writes src/(1−rate), or 0 for a dropped unit, to dst, or adds it. Backward it
+// does the same to the gradient. dst may be src.
 func (e *Engine) Dropout(dst, src []float32, rows int, d Drop, add bool) {
 	if len(dst) != len(src) || rows < 0 || rows > 0 && len(src)%rows != 0 || rows == 0 && len(src) > 0 {
 		panic("kernel: Dropout: length does not match shape")
@@ -39,7 +39,7 @@ func (e *Engine) Dropout(dst, src []float32, rows int, d Drop, add bool) {
 	e.Run(rows, 1+elementGrain/max(1, 2*t.width), t)
 }
 
-// Span does rows lo to hi.
+// Span computes rows lo to hi.
 func (t *dropRows) Span(lo, hi, _ int) {
 	c := dropKey{limit: uint32(float64(t.d.Rate) * (1 << 32)), scale: 1 / (1 - t.d.Rate)}
 	for i := lo; i < hi; i++ {
@@ -48,10 +48,10 @@ func (t *dropRows) Span(lo, hi, _ int) {
 	}
 }
 
-// dropKey is what the units of an example have in common.
+// dropKey has the common parameters of an example's units.
 type dropKey struct {
 	a, b  uint32 // two words of the example's hash
-	limit uint32 // a unit is dropped if its hash is below
+	limit uint32 // a unit with a lower hash is dropped
 	scale float32
 }
 
@@ -63,16 +63,16 @@ func (k *dropKey) example(d Drop, i uint64) {
 	k.a, k.b = uint32(h), uint32(h>>32)
 }
 
-// mix is a bijection in which each bit of x moves half of the others (the finalizer
-// of splitmix64, Steele et al., "Fast splittable pseudorandom number generators",
-// 2014).
+// mix is a bijection in which each bit of x changes half of the result's bits on average
+// (the finalizer of splitmix64, Steele et al., "Fast splittable pseudorandom number
+// generators", 2014).
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// hash is 32 bits for a unit of the key's example.
+// hash returns 32 bits for a unit of the key's example.
 func (k *dropKey) hash(unit uint32) uint32 {
 	h := unit*0x9e3779b1 + k.a
 	h = (h ^ h>>16) * 0x85ebca6b

@@ -1,7 +1,7 @@
 package kernel
 
-// op is a function of one element, or of two, applied to whole slices. Its result
-// has the same bits in all sets, wherever the element lies.
+// op is a function of one or two elements, applied to whole slices. Its result has the
+// same bits in all sets and at any position.
 type op int
 
 const (
@@ -30,20 +30,20 @@ const (
 	opCount
 )
 
-// elementGrain is the least number of elements that is worth another thread.
+// elementGrain is the minimum number of elements for another thread.
 const elementGrain = 1 << 14
 
-// elementwise is an op on its way over the threads of an engine.
+// elementwise is the task of an op.
 type elementwise struct {
 	op        op
 	set       Set
 	dst, a, b []float32
 	x         float32
 	add       bool
-	block     [][addBlock]float32 // one a thread, for add
+	block     [][addBlock]float32 // one per thread, for add
 }
 
-// addBlock is the number of elements that are computed before they are added.
+// addBlock is the number of elements that are computed before an addition.
 const addBlock = 512
 
 // elements computes dst = op(a, b, x), or adds it to dst.
@@ -80,7 +80,7 @@ func (o op) apply(s Set, dst, a, b []float32, x float32) {
 	}
 }
 
-// portable is what defines the result of o.
+// portable defines the result of o.
 func (o op) portable(dst, a, b []float32, x float32) {
 	dst, b = dst[:len(a)], b[:len(a)]
 	switch o {

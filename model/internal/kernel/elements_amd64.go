@@ -4,7 +4,7 @@ package kernel
 
 import "math"
 
-// elementBits are the constants of elements_wide_amd64.h, in its order.
+// elementBits has the constants of elements_wide_amd64.h, in its order.
 //
 //lint:ignore U1000 the assembly reads it
 var elementBits = [...]uint32{
@@ -34,7 +34,7 @@ var elementBits = [...]uint32{
 }
 
 // assembly computes whole vectors of dst and returns the number of their elements.
-// What 16 lanes leave, 8 take: the bits are the same.
+// Vectors of 8 compute the remainder of vectors of 16; the bits are the same.
 func (o op) assembly(s Set, dst, a, b []float32, x float32) int {
 	n := 0
 	if s == AVX512 && len(dst) >= 16 {

@@ -2,8 +2,8 @@
 
 package kernel
 
-// What the assembly of elements_wide_amd64.h computes is what the portable bodies
-// of the same names do. n is a multiple of the width of a vector, and not 0.
+// The assembly of elements_wide_amd64.h computes the same as the portable bodies of the
+// same names. n is a positive multiple of the width of a vector.
 
 //go:noescape
 func addAVX2(dst, a, b *float32, n int, x float32)

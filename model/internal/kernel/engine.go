@@ -2,17 +2,17 @@ package kernel
 
 import "sync"
 
-// An Engine runs the kernels of one set on a fixed number of threads and owns
-// their scratch memory. It is for one goroutine at a time, such as a model.
+// An Engine runs the kernels of one set on a fixed number of threads and owns their
+// scratch memory. One goroutine at a time may use it, for example a model.
 //
-// The bits of a result depend on the set alone: neither on the number of threads
-// nor on the other rows of the batch. A call allocates nothing once the scratch
-// has grown to the sizes in use.
+// The bits of a result depend on the set only, not on the number of threads or the other
+// rows of the batch. A call allocates nothing after the scratch memory has grown to the
+// sizes in use.
 type Engine struct {
 	set     Set
-	threads []thread // one for each thread; the caller's comes first
+	threads []thread // by thread; the caller's is first
 	pool    pool
-	worth   int // multiplications that are worth waking threads for
+	worth   int // minimum multiplications for more than one thread
 
 	mul        matmul
 	conv       correlation
@@ -20,11 +20,11 @@ type Engine struct {
 	inputGrad  inputGrad
 	lists      listed
 	packed     []float32 // kernels of a convolution, by tiles
-	transposed []float32 // a result
+	transposed []float32 // transposed result
 	vector
 }
 
-// thread is what one thread of an Engine owns.
+// thread has the memory of one thread of an Engine.
 type thread struct {
 	a, b []float32 // packed parts of the factors
 	tile tile      // arguments of the micro-kernel
@@ -34,8 +34,8 @@ type thread struct {
 }
 
 // New returns an Engine with the kernels of s on the given number of threads: the
-// calling goroutine and threads-1 helpers. A helper sleeps between calls; it
-// never spins. With one thread there is no helper, and New costs next to nothing.
+// calling goroutine and threads-1 helpers. A helper sleeps between calls and never
+// spins. With one thread there is no helper.
 //
 // New panics if this machine does not have s or if threads is not positive.
 func New(s Set, threads int) *Engine {
@@ -50,8 +50,8 @@ func New(s Set, threads int) *Engine {
 	return e
 }
 
-// Close ends the helpers and waits until they are gone. The Engine must not be
-// used afterwards, except that Close may be called again.
+// Close ends the helpers and waits for their end. The Engine must not be used
+// afterwards, except that Close may be called again.
 func (e *Engine) Close() { e.pool.close() }
 
 // Set returns the set of kernels.
@@ -62,19 +62,19 @@ func (e *Engine) Threads() int { return len(e.threads) }
 
 // A Task is work on the indices [0, n) that threads may share.
 type Task interface {
-	// Span does the work of the indices [lo, hi) on the thread of that number,
-	// which is below [Engine.Threads]. No two calls have the same number at a
-	// time, so a thread may own scratch memory.
+	// Span computes the indices [lo, hi) on the thread with that number, which is below
+	// [Engine.Threads]. No two concurrent calls have the same number, so a thread may
+	// own scratch memory.
 	Span(lo, hi, thread int)
 }
 
-// Run calls t.Span for spans that cover [0, n) once, and returns when all have
-// returned. A span begins at a multiple of grain and has that length at least,
-// but for the last one. Spans run on all threads, in any order, so what a span
-// computes must not depend on its bounds.
+// Run calls t.Span for spans that cover [0, n) once, and returns when all calls have
+// returned. A span begins at a multiple of grain and has at least that length, except
+// for the last one. Spans run on all threads in any order, so their results must not
+// depend on their bounds.
 //
-// Work of up to grain indices runs on the calling goroutine. A pointer as Task
-// costs no allocation. A Task must not call Run.
+// A task of up to grain indices runs on the calling goroutine. A pointer as Task costs
+// no allocation. A Task must not call Run.
 func (e *Engine) Run(n, grain int, t Task) {
 	grain = max(grain, 1)
 	switch {
@@ -86,19 +86,19 @@ func (e *Engine) Run(n, grain int, t Task) {
 	}
 }
 
-// pool shares out the spans of one task at a time. Its helpers wait on wake. A
-// helper that wakes late finds nothing left, so nobody waits for it.
+// pool distributes the spans of one task at a time. Its helpers wait on wake. A helper
+// that wakes late finds no span, so the caller does not wait for it.
 type pool struct {
-	wake chan struct{} // a token for each helper that the task may use
-	done chan struct{} // the last helper at work has finished
+	wake chan struct{} // has a token for each helper of the task
+	done chan struct{} // the last active helper has finished
 	ends sync.WaitGroup
 
 	mu       sync.Mutex
 	task     Task
 	n, grain int
-	next     int  // first index that nobody has taken
-	active   int  // helpers at work
-	waiting  bool // the caller waits on done
+	next     int  // first index without a thread
+	active   int  // active helpers
+	waiting  bool // the caller is waiting on done
 	closed   bool
 }
 
@@ -127,7 +127,7 @@ func (p *pool) run(n, grain int, t Task) {
 	for range min(cap(p.wake), (n-1)/grain) {
 		select {
 		case p.wake <- struct{}{}:
-		default: // a token of the task before is still there
+		default: // a token of the previous task remains
 		}
 	}
 	for lo, hi := p.take(); lo < hi; lo, hi = p.take() {
@@ -143,7 +143,7 @@ func (p *pool) run(n, grain int, t Task) {
 	}
 }
 
-// help is the life of the helper of that thread number.
+// help is the loop of the helper with that thread number.
 func (p *pool) help(thread int) {
 	for range p.wake {
 		p.mu.Lock()
@@ -170,8 +170,8 @@ func (p *pool) help(thread int) {
 	}
 }
 
-// take returns the next span, empty if none is left. The first spans are large
-// and the last ones small, so that threads end together.
+// take returns the next span, empty if none is left. The first spans are large and the
+// last ones small, so that threads end together.
 func (p *pool) take() (lo, hi int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// The reductions of erf: its series below erfSplit; 1 − erfc from there on, where
-// erfc is below half a unit in the last place of 1 from erfTop on.
+// Ranges of erf: its series below erfSplit, and 1 − erfc above. From erfTop on erfc is
+// below half a unit in the last place of 1.
 const (
 	erfSplit = 0.921875
 	erfTop   = 4
@@ -19,7 +19,7 @@ var (
 	}
 )
 
-// erf32 is the error function, to at most 2 ulp; NaN stays NaN.
+// erf32 returns the error function, within 2 ulp; NaN stays NaN.
 func erf32(x float32) float32 {
 	a := float32(math.Abs(float64(x)))
 	if a < erfSplit {

@@ -4,8 +4,8 @@ import "math"
 
 // Constants of exp: the reduction x = n·ln 2 + r, |r| ≤ ln 2 / 2.
 const (
-	expTop    = 89         // exp of it and of all above is +Inf
-	expBottom = -104       // exp of it and of all below is 0
+	expTop    = 89         // exp is +Inf from here on
+	expBottom = -104       // exp is 0 up to here
 	log2E     = 1.44269504 // 1/ln 2
 	ln2High   = 0.693359375
 	ln2Low    = -2.12194440e-4 // ln2High has 9 bits: n·ln2High is exact
@@ -16,8 +16,8 @@ const (
 // expSeries is P of exp(r) = 1 + r + r²·P(r), lowest power first.
 var expSeries = [...]float32{0.5, 0.166666657, 0.0416662954, 0.00833349768, 0.00139447046, 0.000197903035}
 
-// exp32 is eˣ, to at most 1 ulp. It overflows to +Inf and underflows through the
-// denormals to 0; NaN stays NaN. All sets round each operation as it does.
+// exp32 returns eˣ, within 1 ulp. It overflows to +Inf and underflows through the
+// denormals to 0; NaN stays NaN. All sets round each operation in the same way.
 func exp32(x float32) float32 {
 	if expTop < x {
 		x = expTop
@@ -41,7 +41,7 @@ func exp32(x float32) float32 {
 	return float32(y*power2(half)) * power2(k-half)
 }
 
-// power2 is 2ⁿ for n in [−126, 127].
+// power2 returns 2ⁿ for n in [−126, 127].
 func power2(n int32) float32 { return math.Float32frombits(uint32(n+127) << 23) }
 
 func expRef(dst, a, _ []float32, _ float32) {

@@ -1,12 +1,12 @@
 package kernel
 
-// gather is the argument of the kernel of listed rows, which computes
+// gather has the arguments of the kernel of listed rows, which computes
 //
 //	c[i*ldc+j] = relu(s + Σ value[t]·b[index[t]*bs+j] + bias[j])
 //
 // for i in [0, rows), rows > 0, and j in [0, cols). The sum takes t in [start[i],
-// start[i+1]) in ascending order and starts at s, which is c[i*ldc+j] if add is
-// true, else 0. bias may be nil, and relu may be off.
+// start[i+1]) in ascending order and starts at s, which is c[i*ldc+j] if add is true,
+// else 0. bias may be nil, and relu may be off.
 type gather struct {
 	start, index        []int32
 	value, b, c, bias   []float32
@@ -14,7 +14,7 @@ type gather struct {
 	add, relu           bool
 }
 
-// gatherPortable defines the result, but for the rounding of products: the assembly
+// gatherPortable defines the result, except for the rounding of products: the assembly
 // fuses each with its addition.
 func gatherPortable(g *gather) {
 	for i := range g.rows {
@@ -39,12 +39,12 @@ func gatherPortable(g *gather) {
 	}
 }
 
-// scatterCols is the number of elements of a sum of scatter: the widest b.
+// scatterCols is the number of elements of a sum of scatter: the maximum width of b.
 const scatterCols = narrow
 
-// scatter computes dst = xᵀ·b, or adds it, for a narrow b, from the lists by row.
-// It adds to sums of scatterCols elements each in scratch memory: rows of dst would
-// overlap within a vector.
+// scatter computes dst = xᵀ·b, or adds it, for a narrow b, from the lists by row. It
+// adds to sums of scatterCols elements in scratch memory, because vectors of adjacent
+// rows of dst would overlap.
 func (e *Engine) scatter(dst []float32, x *NonZeros, b []float32, n int, add bool) {
 	own := &e.threads[0]
 	own.a = grow(own.a, x.cols*scatterCols)

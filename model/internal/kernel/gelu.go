@@ -5,8 +5,8 @@ const (
 	normalScale = 0.39894228 // 1/√(2π)
 )
 
-// GELU writes x·Φ(x) to y, Φ(x) = (1+erf(x/√2))/2: the exact form, which is
-// Keras's default. y may be x, if nobody needs x for the gradient.
+// GELU writes x·Φ(x) to y, Φ(x) = (1+erf(x/√2))/2: the exact form, Keras's default. y
+// may be x if the gradient does not need x.
 func (e *Engine) GELU(y, x []float32) { e.elements(opGELU, y, x, x, 0, false) }
 
 // GELUGrad writes dy·(Φ(x) + x·φ(x)) to dx, or adds it. φ is the normal density.

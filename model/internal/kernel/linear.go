@@ -6,13 +6,13 @@ func (e *Engine) Add(dst, src []float32) { e.elements(opAdd, dst, dst, src, 0, f
 // Sum writes a + b to dst, which may be either of them.
 func (e *Engine) Sum(dst, a, b []float32) { e.elements(opAdd, dst, a, b, 0, false) }
 
-// Multiply writes a·b to dst, or adds it, element by element. Without add, dst may be
-// either of them.
+// Multiply writes a·b to dst, or adds it, element by element. Without add, dst may be a
+// or b.
 func (e *Engine) Multiply(dst, a, b []float32, add bool) {
 	e.elements(opMultiply, dst, a, b, 0, add)
 }
 
-// Axpy adds alpha·src to dst; the product is rounded before it is added.
+// Axpy adds alpha·src to dst. It rounds the product before the addition.
 func (e *Engine) Axpy(dst, src []float32, alpha float32) {
 	e.elements(opAxpy, dst, dst, src, alpha, false)
 }
@@ -22,7 +22,7 @@ func (e *Engine) Scale(dst []float32, alpha float32) {
 	e.elements(opScale, dst, dst, dst, alpha, false)
 }
 
-// Clamp takes each element to the nearest number from −bound to bound; NaN stays NaN.
+// Clamp limits each element to [−bound, bound]; NaN stays NaN.
 func (e *Engine) Clamp(dst []float32, bound float32) {
 	e.elements(opClamp, dst, dst, dst, bound, false)
 }
@@ -33,13 +33,13 @@ func (e *Engine) Average(mean, x []float32, rate float32) {
 	e.elements(opAverage, mean, mean, x, rate, false)
 }
 
-// Exp writes eˣ to y, to at most 1 ulp. y may be x.
+// Exp writes eˣ to y, within 1 ulp. y may be x.
 func (e *Engine) Exp(y, x []float32) { e.elements(opExp, y, x, x, 0, false) }
 
-// Log writes ln x to y, to at most 1 ulp. y may be x.
+// Log writes ln x to y, within 1 ulp. y may be x.
 func (e *Engine) Log(y, x []float32) { e.elements(opLog, y, x, x, 0, false) }
 
-// Erf writes the error function of x to y, to at most 2 ulp. y may be x.
+// Erf writes the error function of x to y, within 2 ulp. y may be x.
 func (e *Engine) Erf(y, x []float32) { e.elements(opErf, y, x, x, 0, false) }
 
 func addRef(dst, a, b []float32, _ float32) {

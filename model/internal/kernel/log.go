@@ -13,8 +13,8 @@ var logSeries = [...]float32{
 	0.333333135, -0.250000089, 0.200021192, -0.166679963, 0.142195508, -0.124055915, 0.118881747, -0.116756409, 0.0674660131,
 }
 
-// log32 is ln x, to at most 1 ulp. It is −Inf of 0, NaN of a negative number and of
-// NaN, +Inf of +Inf. All sets round each operation as it does.
+// log32 returns ln x, within 1 ulp. It returns −Inf for 0, NaN for a negative number and
+// NaN, and +Inf for +Inf. All sets round each operation in the same way.
 func log32(x float32) float32 {
 	m, shift := x, float32(0)
 	if x < leastNormal {
@@ -47,8 +47,8 @@ func log32(x float32) float32 {
 	return y
 }
 
-// logOnePlus is ln(1+x) for x of 0 or more, to a relative error of 2⁻²². The sum is
-// rounded; what that takes off the logarithm, the quotient puts back.
+// logOnePlus returns ln(1+x) for x ≥ 0, with a relative error of at most 2⁻²². The
+// quotient corrects the rounding error of the sum.
 func logOnePlus(x float64) float64 {
 	u := onePlus(x)
 	return logOf(x, u, log32(u))
@@ -56,7 +56,7 @@ func logOnePlus(x float64) float64 {
 
 func onePlus(x float64) float32 { return float32(1 + x) }
 
-// logOf is logOnePlus(x), of u = onePlus(x) and log = ln u.
+// logOf returns logOnePlus(x) from u = onePlus(x) and log = ln u.
 func logOf(x float64, u, log float32) float64 {
 	if u == 1 || u > math.MaxFloat32 {
 		return x

@@ -1,6 +1,6 @@
 package kernel
 
-// Activation is what a matrix product applies to its result.
+// Activation is a function that a matrix product applies to its result.
 type Activation uint8
 
 const (
@@ -47,8 +47,8 @@ func (e *Engine) GemmTA(dst, a, b []float32, m, n, k int, add bool) {
 		a: operand{a, 1, m}, b: operand{b, n, 1}})
 }
 
-// narrow is the largest n at which GemmTA computes the transposed result: the
-// vectors of a tile are full then.
+// narrow is the largest n for which GemmTA computes the transposed result, which fills
+// the vectors of a tile.
 const narrow = 16
 
 // narrowTA computes dstᵀ = bᵀ·a, which has the same sums, and transposes it.
@@ -82,18 +82,18 @@ type operand struct {
 	row, col int
 }
 
-// matmul is one product dst = act(a·b + bias), or dst += a·b, cut into blocks
-// that threads may compute in any order:
+// matmul is one product dst = act(a·b + bias), or dst += a·b, divided into blocks that
+// threads may compute in any order:
 //
 //	            n, in strips of columns
-//	        ┌───────────┬───────────┐      k is cut into ranges of depth. A thread
-//	  m, in │ block 0   │ block 1   │      computes a block range by range: it packs
-//	 bands  ├───────────┼───────────┤      the strip of b, then takes a in panels of
-//	of rows │ block 2   │ block 3   │      rows, and each panel over all tiles of b.
-//	        └───────────┴───────────┘
+//	        ┌───────────┬───────────┐      k is divided into ranges of depth. A
+//	  m, in │ block 0   │ block 1   │      thread computes a block range by range:
+//	 bands  ├───────────┼───────────┤      it packs the strip of b, then takes a in
+//	of rows │ block 2   │ block 3   │      panels of rows, and each panel over all
+//	        └───────────┴───────────┘      tiles of b.
 //
-// Between two ranges the sums stand in dst, as float32 like in the registers. So
-// cuts change no bits.
+// Between two ranges the sums are in dst, as float32 like in the registers, so the
+// division changes no bits.
 type matmul struct {
 	e         *Engine
 	dst, bias []float32
@@ -102,12 +102,11 @@ type matmul struct {
 	add, relu bool
 
 	shape         shape
-	depth         int // of a range of k
+	depth         int // length of a range of k
 	strips, bands int
 }
 
-// shape is the geometry of a set's micro-kernel: rows and columns of a tile, which
-// registers hold.
+// shape is the size of a set's tile, rows and columns, which fits the registers.
 type shape struct{ rows, cols int }
 
 func (s Set) shape() shape {
@@ -120,15 +119,15 @@ func (s Set) shape() shape {
 	return shape{rows: 4, cols: 16}
 }
 
-// A range of k and a strip are so large that a packed panel of a stays in the L1
-// cache and a packed strip of b in the L2 cache.
+// Ranges of k and strips are so large that a packed panel of a stays in the L1 cache and
+// a packed strip of b in the L2 cache.
 const (
 	mostDepth     = 512
 	stripElements = 128 << 10
 )
 
-// worthThreads is the number of multiplications from which on a product wakes the
-// other threads: they take that long to arrive.
+// worthThreads is the minimum number of multiplications of a product on several threads:
+// waking a thread takes as long.
 const worthThreads = 1 << 22
 
 func (e *Engine) matmul(p matmul) {
@@ -140,10 +139,10 @@ func (e *Engine) matmul(p matmul) {
 	p.reserve()
 	e.mul = p
 	e.Run(p.strips*p.bands, 1, &e.mul)
-	e.mul = matmul{} // keeps no reference to the caller's memory
+	e.mul = matmul{} // keep no reference to the caller's memory
 }
 
-// cut chooses the ranges of k and the number of strips and bands.
+// cut determines the ranges of k and the numbers of strips and bands.
 func (p *matmul) cut(threads int) {
 	ranges := max(1, ceil(p.k, mostDepth))
 	p.depth = ceil(ceil(p.k, ranges), line) * line
@@ -155,15 +154,15 @@ func (p *matmul) cut(threads int) {
 	if tiles >= 2*threads {
 		p.strips = min(ceil(p.strips, threads)*threads, tiles)
 		if p.strips == threads && tiles >= 8*threads {
-			p.strips *= 2 // a thread that comes late takes fewer
+			p.strips *= 2 // smaller strips balance threads that start late
 		}
 		return
 	}
 	p.bands = min(threads, ceil(p.m, p.shape.rows))
 }
 
-// reserve gives every thread the scratch for packed parts of any block, because
-// threads take blocks as they come.
+// reserve allocates for every thread the scratch memory of any block, because threads
+// take blocks dynamically.
 func (p *matmul) reserve() {
 	depth := min(p.k, p.depth)
 	tiles := ceil(ceil(p.n, p.shape.cols), p.strips)
@@ -180,7 +179,7 @@ func (p *matmul) reserve() {
 
 func ceil(n, d int) int { return (n + d - 1) / d }
 
-// share returns part i of n units cut into parts, the first ones larger.
+// share returns part i of n units divided into parts, the first ones larger.
 func share(n, parts, i int) (lo, hi int) {
 	size, more := n/parts, n%parts
 	lo = i*size + min(i, more)
@@ -214,8 +213,8 @@ func (p *matmul) block(t *thread, i0, i1, j0, j1 int) {
 	}
 }
 
-// panel computes a range of k of the tiles of rows [i0, i1), at most the rows of
-// a tile.
+// panel computes a range of k for the tiles of rows [i0, i1), at most the rows of a
+// tile.
 func (p *matmul) panel(t *thread, i0, i1, j0, j1, l, depth int, b strip) {
 	a := p.packA(t, i0, i1, l, depth, j1-j0)
 	x := &t.tile
@@ -238,8 +237,8 @@ func (p *matmul) panel(t *thread, i0, i1, j0, j1, l, depth int, b strip) {
 	x.a, x.b, x.c, x.bias = nil, nil, nil, nil
 }
 
-// strip is a range of k of some columns of b, packed or in place: column c of
-// tile j in row l is data[j*tile+l*row+c].
+// strip is a range of k of some columns of b, packed or in place: column c of tile j in
+// row l is data[j*tile+l*row+c].
 type strip struct {
 	data      []float32
 	row, tile int

@@ -14,8 +14,8 @@ func (e *Engine) micro(t *tile) {
 	}
 }
 
-// What the assembly computes is what tilePortable does, with each product fused
-// with its addition.
+// The assembly computes the same as tilePortable, with each product fused with its
+// addition.
 
 //go:noescape
 func tileAVX512(t *tile)
@@ -45,7 +45,7 @@ func (e *Engine) spread(g *gather) {
 	}
 }
 
-// scanRow runs the set's scan. index and value have 16 elements behind those of x.
+// scanRow runs the set's scan. index and value have 16 elements more than x.
 func (e *Engine) scanRow(index []int32, value, x []float32) int {
 	if len(x) == 0 {
 		return 0

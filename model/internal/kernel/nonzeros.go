@@ -2,30 +2,27 @@ package kernel
 
 import "math"
 
-// NonZeros lists the elements of a matrix x [rows, cols] that are not zero, row by
-// row, each row by ascending column. A product with a list takes the same products
-// in the same order as one with the matrix, but for those with a zero. So the bits
-// are equal where the other factor is finite, and a −0 to which nothing is added
-// stays one.
+// NonZeros lists the nonzero elements of a matrix x [rows, cols] row by row, each row in
+// ascending order of columns. A product with a list takes the same products in the same
+// order as one with the matrix, except for those with a zero. The bits are therefore
+// equal if the other factor is finite, apart from a −0 to which no product is added.
 //
-// The zero value is an empty list, ready for [Engine.Scan].
+// The zero value is an empty list for [Engine.Scan].
 type NonZeros struct {
 	rows, cols int
 	byRow      lists // of columns
-	byCol      lists // of rows, made when a wide backward product asks for it
+	byCol      lists // of rows, made for a wide backward product
 	hasByCol   bool  // byCol lists what byRow does
 }
 
-// lists are rows of indices with values: row i has the elements [start[i],
-// start[i+1]).
+// lists has rows of indices with values. Row i has the elements [start[i], start[i+1]).
 type lists struct {
 	start []int32
 	index []int32
 	value []float32
 }
 
-// resize makes room for rows with so many elements, and a vector beyond. It keeps
-// the elements that are there.
+// resize allocates rows and elements plus one vector. It keeps the existing elements.
 func (l *lists) resize(rows, elements int) {
 	const slack = 16
 	if cap(l.start) < rows+1 {
@@ -46,9 +43,9 @@ func (z *NonZeros) Len() int {
 	return int(z.byRow.start[z.rows])
 }
 
-// densityThatPays returns the share of non-zero elements below which scan and lists
-// are faster than the dense products, forward and backward together; see
-// BenchmarkNonZeros. A narrow b makes little use of an element, so the scan counts.
+// densityThatPays returns the share of nonzero elements below which scan and lists are
+// faster than the dense products, forward and backward together; see BenchmarkNonZeros.
+// A narrow b uses an element little, so that the cost of the scan dominates.
 func (s Set) densityThatPays(n int) float64 {
 	switch {
 	case n > narrow || s == Portable:
@@ -59,9 +56,9 @@ func (s Set) densityThatPays(n int) float64 {
 	return 0.12
 }
 
-// Scan lists the non-zero elements of x [rows, cols] in z and reports true if they
-// are so few that products with a [cols, n] pay. Else z is empty. The scan stops as
-// soon as there are too many, or clearly too many in the first rows. z keeps no
+// Scan lists the nonzero elements of x [rows, cols] in z. It returns true if they are
+// few enough for products with a [cols, n] matrix to be faster; else z is empty. The
+// scan stops when there are too many, or clearly too many in the first rows. z keeps no
 // reference to x.
 func (e *Engine) Scan(z *NonZeros, x []float32, rows, cols, n int) bool {
 	if len(x) != rows*cols {
@@ -74,8 +71,8 @@ func (e *Engine) Scan(z *NonZeros, x []float32, rows, cols, n int) bool {
 	return e.list(z, x, rows, cols, limit)
 }
 
-// firstRows is the number of rows after which a scan gives up if they have a third
-// more elements than pay.
+// firstRows is the number of rows after which a scan stops if they have a third more
+// elements than the limit.
 const firstRows = 4
 
 // list lists the elements of x unless there are more than limit.
@@ -85,7 +82,7 @@ func (e *Engine) list(z *NonZeros, x []float32, rows, cols, limit int) bool {
 	total := 0
 	for i := range rows {
 		if i == firstRows {
-			z.byRow.resize(rows, limit+cols) // a dense x has given up by now
+			z.byRow.resize(rows, limit+cols) // the scan of a dense x has stopped before
 		}
 		z.byRow.start[i] = int32(total)
 		total += e.scanRow(z.byRow.index[total:], z.byRow.value[total:], x[i*cols:(i+1)*cols])
@@ -99,8 +96,8 @@ func (e *Engine) list(z *NonZeros, x []float32, rows, cols, limit int) bool {
 	return true
 }
 
-// scan appends the non-zero elements of x to index and value and returns their
-// number. It may write up to 16 elements behind them.
+// scan appends the nonzero elements of x to index and value and returns their number. It
+// may overwrite up to 16 elements after them.
 func scan(index []int32, value, x []float32) int {
 	n := 0
 	for j, v := range x {
@@ -142,8 +139,7 @@ func (z *NonZeros) listColumns() {
 	start[0] = 0
 }
 
-// GemmNonZeros computes dst = act(x·b + bias), as [Engine.Gemm] with the matrix of
-// which x is the list.
+// GemmNonZeros computes dst = act(x·b + bias), as [Engine.Gemm] with the listed matrix.
 //
 //	x [m, k]   b [k, n]   bias [n] or nil   dst [m, n]
 func (e *Engine) GemmNonZeros(dst []float32, x *NonZeros, b, bias []float32, n int, act Activation) {
@@ -153,8 +149,8 @@ func (e *Engine) GemmNonZeros(dst []float32, x *NonZeros, b, bias []float32, n i
 	e.listed(listed{dst: dst, b: b, bias: bias, x: &x.byRow, m: x.rows, n: n, k: x.cols, relu: act == ReLU})
 }
 
-// GemmNonZerosTA computes dst = xᵀ·b, or dst += xᵀ·b if add is true, as
-// [Engine.GemmTA] with the matrix of which x is the list.
+// GemmNonZerosTA computes dst = xᵀ·b, or dst += xᵀ·b if add is true, as [Engine.GemmTA]
+// with the listed matrix.
 //
 //	x [k, m]   b [k, n]   dst [m, n]
 func (e *Engine) GemmNonZerosTA(dst []float32, x *NonZeros, b []float32, n int, add bool) {
@@ -172,8 +168,8 @@ func (e *Engine) GemmNonZerosTA(dst []float32, x *NonZeros, b []float32, n int, 
 	e.listed(listed{dst: dst, b: b, x: &x.byCol, m: x.cols, n: n, k: x.rows, add: add})
 }
 
-// listed is a product of lists with a dense b on its way over the threads. Its unit
-// is a strip of one tile's columns by a band of rows.
+// listed is the task of a product of lists with a dense b. Its unit is a strip of one
+// tile's columns by a band of rows.
 type listed struct {
 	e            *Engine
 	dst, b, bias []float32
@@ -226,6 +222,6 @@ func (p *listed) Span(lo, hi, thread int) {
 	}
 }
 
-// mostListed is the number of rows of a call of the kernel: the runtime cannot stop
-// a thread within one.
+// mostListed is the maximum number of rows per call of the assembly, which the runtime
+// cannot preempt.
 const mostListed = 128

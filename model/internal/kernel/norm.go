@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// Norm describes a layer normalisation over the last axis: rows of width elements,
-// each normalised alone. Mean and Inv have an element a row; LayerNorm writes them
+// Norm describes a layer normalization over the last axis: rows of width elements, each
+// normalized separately. Mean and Inv have one element per row; LayerNorm writes them
 // and LayerNormGrad reads them.
 type Norm struct {
 	Gamma, Beta []float32 // [width]
@@ -11,13 +11,13 @@ type Norm struct {
 	Epsilon     float32   // added to the variance; Keras has 1e-3
 }
 
-// normRows is a layer normalisation on its way over the threads of an engine.
+// normRows is the task of a layer normalization.
 type normRows struct {
 	set      Set
 	n        Norm
 	y, x, dy []float32
-	dx, sums []float32   // gradient of x; of each block the sums for gamma and beta
-	scratch  [][]float32 // one a thread: two rows and the row that is added
+	dx, sums []float32   // gradient of x; sums for gamma and beta by block
+	scratch  [][]float32 // per thread: two rows and the row to add
 	add      bool
 	gradient bool
 }
@@ -71,7 +71,7 @@ func (n *Norm) mustFit(x, y int) {
 	}
 }
 
-// room makes n elements of scratch for each thread.
+// room allocates n elements of scratch memory for each thread.
 func (t *normRows) room(threads, n int) {
 	if len(t.scratch) == threads && len(t.scratch[0]) >= n {
 		return
@@ -82,7 +82,7 @@ func (t *normRows) room(threads, n int) {
 	}
 }
 
-// Span does rows lo to hi or, backward, blocks lo to hi.
+// Span computes rows lo to hi or, backward, blocks lo to hi.
 func (t *normRows) Span(lo, hi, thread int) {
 	width := len(t.n.Gamma)
 	if !t.gradient {
@@ -164,7 +164,7 @@ func normGradRef(dx, g, x []float32, mean, inv, first, second float32) {
 	}
 }
 
-// laneSquares is Σ (x[i]−mean)², in the order of laneSum.
+// laneSquares returns Σ (x[i]−mean)², in the order of laneSum.
 func laneSquares(x []float32, mean float32) float32 {
 	var l [lanes]float32
 	for ; len(x) >= lanes; x = x[lanes:] {
@@ -181,6 +181,6 @@ func laneSquares(x []float32, mean float32) float32 {
 	return sum
 }
 
-// root is the square root of x, rounded once: the float64 root of a float32 rounds
-// to the same float32 as the exact one.
+// root returns the square root of x, rounded once: the float64 root of a float32 rounds
+// to the same float32 as the exact root.
 func root(x float32) float32 { return float32(math.Sqrt(float64(x))) }

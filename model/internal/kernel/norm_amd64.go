@@ -2,7 +2,7 @@
 
 package kernel
 
-// normArgs are rows of an Engine's normRows, forward or backward.
+// normArgs has rows of an Engine's normRows, forward or backward.
 type normArgs struct {
 	x, gamma, beta, y     *float32 // forward writes y
 	dy, dx, dGamma, dBeta *float32 // backward adds to dGamma and dBeta; dx may be nil
@@ -12,8 +12,8 @@ type normArgs struct {
 	add                   bool // backward adds to dx
 }
 
-// forwardRows does rows lo to hi by assembly, if the set has any. Rows are often short,
-// so that AVX-512 has no kernels of its own.
+// forwardRows computes rows lo to hi by assembly, if the set has it. There are no
+// AVX-512 kernels, because rows are often short.
 func (t *normRows) forwardRows(lo, hi int) bool {
 	if t.set == Portable || lo == hi {
 		return false
@@ -26,8 +26,8 @@ func (t *normRows) forwardRows(lo, hi int) bool {
 	return true
 }
 
-// backwardRows does rows lo to hi of a block with these sums by assembly, if the set has
-// any.
+// backwardRows computes rows lo to hi of a block with these sums by assembly, if the set
+// has it.
 func (t *normRows) backwardRows(sums []float32, lo, hi int) bool {
 	if t.set == Portable || lo == hi {
 		return false

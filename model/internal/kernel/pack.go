@@ -2,18 +2,18 @@ package kernel
 
 const line = 16 // elements of a cache line
 
-// packB returns rows [l, l+depth) and columns [j0, j1) of b as strips, packed
-// into the thread's scratch where that pays:
+// packB returns rows [l, l+depth) and columns [j0, j1) of b as strips. It packs them
+// into the thread's scratch memory if that is faster:
 //
 //	tile 0               tile 1
 //	┌─────────────────┐  ┌─────────────────┐
 //	│ row l           │  │ row l           │   a row has the columns of one tile;
-//	│ row l+1         │  │ row l+1         │   columns beyond b are left out of
-//	│ …               │  │ …               │   the sums
+//	│ row l+1         │  │ row l+1         │   the sums omit columns beyond b
+//	│ …               │  │ …               │
 //	└─────────────────┘  └─────────────────┘
 //
-// A b whose columns lie side by side is used in place if it is as narrow as a
-// tile or if rows, the number of rows of a that meet it, is small.
+// packB uses a b with contiguous rows in place if it is as narrow as a tile, or if rows,
+// the number of rows of a, is small.
 func (p *matmul) packB(t *thread, rows, j0, j1, l, depth int) strip {
 	cols := p.shape.cols
 	if depth == 0 {
@@ -31,10 +31,11 @@ func (p *matmul) packB(t *thread, rows, j0, j1, l, depth int) strip {
 }
 
 // rowsAtOnce is the number of rows of b that are packed for all tiles of a strip before
-// the next ones: a tile by itself would read one cache line of each row, a page apart.
+// the next rows. Packing tile by tile would read one cache line of each row, a page
+// apart.
 const rowsAtOnce = 16
 
-// packRows packs a strip of a b whose columns lie side by side.
+// packRows packs a strip of a b with contiguous rows.
 func (p *matmul) packRows(t *thread, j0, j1, l, depth int) {
 	cols := p.shape.cols
 	for first := 0; first < depth; first += rowsAtOnce {
@@ -47,7 +48,7 @@ func (p *matmul) packRows(t *thread, j0, j1, l, depth int) {
 	}
 }
 
-// packColumns packs a strip of a b whose rows lie side by side.
+// packColumns packs a strip of a b with contiguous columns.
 func (p *matmul) packColumns(t *thread, j0, j1, l, depth int) {
 	cols := p.shape.cols
 	for j := j0; j < j1; j += cols {
@@ -55,16 +56,16 @@ func (p *matmul) packColumns(t *thread, j0, j1, l, depth int) {
 	}
 }
 
-// packsB reports whether a strip of b that rows of a meet is packed.
+// packsB reports whether packB packs a strip of b for the given number of rows of a.
 func (p *matmul) packsB(rows int) bool {
 	return p.b.col != 1 || p.n > p.shape.cols && rows > 2*p.shape.rows
 }
 
-// packsA reports whether a panel of a that columns of b meet is packed.
+// packsA reports whether packA packs a panel of a for the given number of columns of b.
 func (p *matmul) packsA(cols int) bool { return cols > 2*p.shape.cols }
 
 // packA returns rows [i0, i1) and columns [l, l+depth) of a. It copies them to the
-// thread's scratch if they meet many columns of b.
+// thread's scratch memory if cols, the number of columns of b, is large.
 func (p *matmul) packA(t *thread, i0, i1, l, depth, cols int) operand {
 	if depth == 0 {
 		return operand{}
@@ -74,7 +75,7 @@ func (p *matmul) packA(t *thread, i0, i1, l, depth, cols int) operand {
 		return operand{src, p.a.row, p.a.col}
 	}
 	if p.a.col == 1 {
-		row := depth + line // rows at a power of two would share few sets of a cache
+		row := depth + line // rows at a power of two would map to few cache sets
 		p.e.set.copyRows(t.a, src, i1-i0, depth, row, p.a.row)
 		return operand{t.a, row, 1}
 	}
@@ -82,19 +83,19 @@ func (p *matmul) packA(t *thread, i0, i1, l, depth, cols int) operand {
 	return operand{t.a, 1, p.shape.beside()}
 }
 
-// beside is the number of elements in which the rows of a tile lie side by side.
+// beside returns the padded number of rows of a tile.
 func (s shape) beside() int { return ceil(s.rows, 8) * 8 }
 
-// copyRows copies rows of cols elements from src to dst. Rows begin every to
-// elements in dst and every from elements in src.
+// copyRows copies rows of cols elements from src to dst. The strides are to in dst and
+// from in src.
 func copyRows(dst, src []float32, rows, cols, to, from int) {
 	for i := range rows {
 		copy(dst[i*to:i*to+cols], src[i*from:i*from+cols])
 	}
 }
 
-// transpose writes element [j, l] of src to dst[l*to+j], for l in [0, rows) and
-// j in [0, cols). Rows of src begin every from elements.
+// transpose writes element [j, l] of src to dst[l*to+j], for l in [0, rows) and j in [0,
+// cols). The stride of src is from.
 func transpose(dst, src []float32, rows, cols, to, from int) {
 	for j := range cols {
 		row := src[j*from : j*from+rows]

@@ -12,8 +12,8 @@ var (
 	poolMinusZero = float32(math.Copysign(0, -1))
 )
 
-// assembly does whole vectors of channels and returns their number. What 16 lanes
-// leave, 8 take: the bits are the same.
+// assembly computes whole vectors of channels and returns their number. Vectors of 8
+// compute the remainder of vectors of 16; the bits are the same.
 func (w *poolWindow) assembly(s Set, kind poolKind) int {
 	c, done := len(w.y), 0
 	if s == AVX512 && c >= 16 {

@@ -1,18 +1,18 @@
 package kernel
 
-// poolWindow is one window of a pooling: the cells that lie in the image, each with
-// len(y) channels.
+// poolWindow is one window of a pooling: the cells inside the image, each with len(y)
+// channels.
 type poolWindow struct {
 	x           []float32 // from the first cell on
 	y           []float32
-	arg         []int32 // nil, or the number of the largest cell, by channel
+	arg         []int32 // nil, or the index of the largest cell by channel
 	rows, cols  int
-	stride      int   // elements from a row of cells to the next
-	first, skip int32 // number of the first cell; what the numbers skip after a row
+	stride      int   // stride of the rows of cells
+	first, skip int32 // index of the first cell; gap in the indices after a row
 	count       float32
 }
 
-// run does all channels of the window.
+// run computes all channels of the window.
 func (w *poolWindow) run(s Set, kind poolKind) {
 	c := len(w.y)
 	if done := w.assembly(s, kind); done < c {
@@ -20,7 +20,7 @@ func (w *poolWindow) run(s Set, kind poolKind) {
 	}
 }
 
-// portable is what defines the result, from channel lo on.
+// portable defines the result from channel lo on.
 func (w *poolWindow) portable(kind poolKind, lo int) {
 	c, cell := len(w.y), w.first
 	for r := range w.rows {
@@ -36,7 +36,7 @@ func (w *poolWindow) portable(kind poolKind, lo int) {
 	}
 }
 
-// cell does the cell of that number, from channel lo on.
+// cell processes the cell with that index, from channel lo on.
 func (w *poolWindow) cell(kind poolKind, x []float32, lo int, cell int32) {
 	y := w.y[lo:]
 	switch {
@@ -53,7 +53,7 @@ func (w *poolWindow) cell(kind poolKind, x []float32, lo int, cell int32) {
 	}
 }
 
-// takeMax takes x where it is larger than y, or NaN, and all of the first cell.
+// takeMax replaces y by x if x is larger or NaN, and by all of the first cell.
 func (w *poolWindow) takeMax(x []float32, lo int, cell int32) {
 	y := w.y[lo:]
 	for j, v := range x {
@@ -66,7 +66,7 @@ func (w *poolWindow) takeMax(x []float32, lo int, cell int32) {
 	}
 }
 
-// giveMax adds y to x where arg is cell, or writes it there and 0 elsewhere.
+// giveMax adds y to x if arg is cell; without add it writes y, or 0 for other cells.
 func (w *poolWindow) giveMax(x []float32, lo int, cell int32, add bool) {
 	y, arg := w.y[lo:], w.arg[lo:]
 	for j, v := range y {

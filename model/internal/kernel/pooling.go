@@ -1,8 +1,8 @@
 package kernel
 
 // Pooling is the shape of a pooling layer: images [h, w, c], windows, strides. Padding
-// is TensorFlow's: with Same the output has ⌈h/stride⌉ rows and the odd cell of
-// padding lies at the bottom or right; else windows lie inside the image.
+// is TensorFlow's: with Same the output has ⌈h/stride⌉ rows, and an odd cell of padding
+// is at the bottom or right; otherwise all windows are inside the image.
 type Pooling struct {
 	H, W, C          int // of the input
 	Height, Width    int // of the window
@@ -22,7 +22,8 @@ func extent(in, window, stride int, same bool) int {
 	return max(0, (in-window)/stride+1)
 }
 
-// origin is the first row or column of the image in window 0: negative with padding.
+// origin returns the first row or column of window 0 in the image: negative with
+// padding.
 func origin(in, out, window, stride int, same bool) int {
 	if !same {
 		return 0
@@ -30,18 +31,18 @@ func origin(in, out, window, stride int, same bool) int {
 	return -(max(0, (out-1)*stride+window-in) / 2)
 }
 
-// poolKind is what a pooling does with a window.
+// poolKind is an operation on a window.
 type poolKind int
 
 const (
 	poolMax poolKind = iota
 	poolMaxGrad
-	poolMaxPut // poolMaxGrad where the windows cover each cell once: nothing to add to
+	poolMaxPut // poolMaxGrad for windows that cover each cell once, without addition
 	poolMean
 	poolMeanGrad
 )
 
-// poolImages is a pooling on its way over the threads of an engine.
+// poolImages is the task of a pooling.
 type poolImages struct {
 	set        Set
 	kind       poolKind
@@ -53,9 +54,9 @@ type poolImages struct {
 	add        bool
 }
 
-// MaxPool writes the largest element of each window to y, channel by channel, and,
-// where arg is not nil, the number of its cell in the window (row·width + column),
-// the first one of equals. Padding does not count. A NaN in a window is its result.
+// MaxPool writes the largest element of each window to y, channel by channel. If arg is
+// not nil, it writes the index of the element's cell in the window (row·width + column),
+// the first of equal ones. Padding does not count. A NaN in a window is its result.
 //
 //	x [n, h, w, c]   y, arg [n, outH, outW, c]
 func (e *Engine) MaxPool(y []float32, arg []int32, x []float32, p Pooling) {
@@ -65,7 +66,7 @@ func (e *Engine) MaxPool(y []float32, arg []int32, x []float32, p Pooling) {
 	e.pooling(poolMax, x, y, arg, p, false)
 }
 
-// MaxPoolGrad gives each element of dy to the cell that arg names: it writes dx, or
+// MaxPoolGrad assigns each element of dy to the cell that arg names: it writes dx, or
 // adds to it.
 func (e *Engine) MaxPoolGrad(dx, dy []float32, arg []int32, p Pooling, add bool) {
 	if len(arg) != len(dy) {
@@ -77,7 +78,7 @@ func (e *Engine) MaxPoolGrad(dx, dy []float32, arg []int32, p Pooling, add bool)
 // AvgPool writes the mean of each window's cells to y. Padding does not count.
 func (e *Engine) AvgPool(y, x []float32, p Pooling) { e.pooling(poolMean, x, y, nil, p, false) }
 
-// AvgPoolGrad gives each cell its share of dy: it writes dx, or adds to it.
+// AvgPoolGrad distributes dy over the cells: it writes dx, or adds to it.
 func (e *Engine) AvgPoolGrad(dx, dy []float32, p Pooling, add bool) {
 	e.pooling(poolMeanGrad, dx, dy, nil, p, add)
 }
@@ -89,7 +90,7 @@ func (e *Engine) GlobalAvgPool(y, x []float32, cells, c int) {
 	e.AvgPool(y, x, Pooling{H: cells, W: 1, C: c, Height: cells, Width: 1, StrideH: 1, StrideW: 1})
 }
 
-// GlobalAvgPoolGrad gives each cell its share of dy: it writes dx, or adds to it.
+// GlobalAvgPoolGrad distributes dy over the cells: it writes dx, or adds to it.
 func (e *Engine) GlobalAvgPoolGrad(dx, dy []float32, cells, c int, add bool) {
 	e.AvgPoolGrad(dx, dy, Pooling{H: cells, W: 1, C: c, Height: cells, Width: 1, StrideH: 1, StrideW: 1}, add)
 }
@@ -110,7 +111,7 @@ func (e *Engine) pooling(kind poolKind, x, y []float32, arg []int32, p Pooling, 
 	e.Run(len(y)/out, 1+elementGrain/in, t)
 }
 
-// Span does images lo to hi.
+// Span computes images lo to hi.
 func (t *poolImages) Span(lo, hi, _ int) {
 	in, out := t.p.H*t.p.W*t.p.C, t.outH*t.outW*t.p.C
 	for i := lo; i < hi; i++ {
@@ -126,8 +127,8 @@ func (t *poolImages) Span(lo, hi, _ int) {
 	}
 }
 
-// window does the window whose first cell is [top, left] of image x and whose
-// outputs begin at out.
+// window computes the window with the first cell [top, left] of image x and outputs from
+// out on.
 func (t *poolImages) window(x []float32, out, top, left int) {
 	y0, y1 := max(0, top), min(t.p.H, top+t.p.Height)
 	x0, x1 := max(0, left), min(t.p.W, left+t.p.Width)

@@ -23,7 +23,7 @@ func (e *Engine) LeakyReLUGrad(dx, dy, y []float32, slope float32, add bool) {
 
 func reluRef(dst, a, _ []float32, _ float32) {
 	for i, v := range a {
-		if v <= 0 { // not !(v > 0): NaN stays
+		if v <= 0 { // not !(v > 0), so that NaN stays
 			v = 0
 		}
 		dst[i] = v

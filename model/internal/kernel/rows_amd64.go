@@ -2,8 +2,8 @@
 
 package kernel
 
-// dropBits are the constants of a dropout in rows_wide_amd64.h: 16 units, the
-// factors of hash, the sign bit, and both widths of vectors.
+// dropBits has the constants of a dropout in rows_wide_amd64.h: 16 units, the factors of
+// hash, the sign bit, and both widths of vectors.
 //
 //lint:ignore U1000 the assembly reads it
 var dropBits = [...]uint32{
@@ -11,7 +11,7 @@ var dropBits = [...]uint32{
 	0x9e3779b1, 0x85ebca6b, 0xc2b2ae35, 1 << 31, 8, 16,
 }
 
-// whole is the number of the first n elements that fill vectors of s, and tells
+// whole returns the number of the first elements that fill vectors of s. wide reports
 // whether these are vectors of 16.
 func (s Set) whole(n int) (whole int, wide bool) {
 	switch {
@@ -23,7 +23,7 @@ func (s Set) whole(n int) (whole int, wide bool) {
 	return n &^ 7, false
 }
 
-// groupSum is the sum of whole groups of lanes.
+// groupSum returns the sum of whole groups of lanes.
 func groupSum(s Set, x []float32) float32 {
 	if s == Portable {
 		return groupSumRef(x)

@@ -2,7 +2,7 @@
 
 package kernel
 
-// What the assembly does elsewhere; here the portable bodies do it.
+// Builds without assembly use the portable bodies.
 
 func groupSum(_ Set, x []float32) float32 { return groupSumRef(x) }
 

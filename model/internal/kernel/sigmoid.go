@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// Sigmoid writes 1/(1+e⁻ˣ) to y, to at most 3 ulp; NaN stays NaN. y may be x.
+// Sigmoid writes 1/(1+e⁻ˣ) to y, within 3 ulp; NaN stays NaN. y may be x.
 func (e *Engine) Sigmoid(y, x []float32) { e.elements(opSigmoid, y, x, x, 0, false) }
 
 // SigmoidGrad writes dy·y·(1−y) to dx, or adds it. dx may be dy.
@@ -10,8 +10,8 @@ func (e *Engine) SigmoidGrad(dx, dy, y []float32, add bool) {
 	e.elements(opSigmoidGrad, dx, dy, y, 0, add)
 }
 
-// sigmoid32 is 1/(1+e) or, for negative x, e/(1+e), with e = exp(−|x|): it loses
-// no digits at either end.
+// sigmoid32 returns 1/(1+e) or, for negative x, e/(1+e), with e = exp(−|x|). This form
+// keeps all digits at both ends.
 func sigmoid32(x float32) float32 {
 	e := exp32(-float32(math.Abs(float64(x))))
 	if x < 0 {

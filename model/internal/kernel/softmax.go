@@ -1,6 +1,6 @@
 package kernel
 
-// softmaxRows is a softmax on its way over the threads of an engine.
+// softmaxRows is the task of a softmax.
 type softmaxRows struct {
 	set       Set
 	p, z      []float32
@@ -11,16 +11,16 @@ type softmaxRows struct {
 	gradient  bool
 }
 
-// Softmax writes the softmax of each row of z [n, k] to p, which may be z. Where
-// losses is not nil it also writes the cross-entropy of each row against its class
-// in y, with the target (1−s)·[j = class] + s/k for smoothing s:
+// Softmax writes the softmax of each row of z [n, k] to p, which may be z. If losses is
+// not nil, it also writes the cross-entropy of each row with its class in y, with the
+// target (1−s)·[j = class] + s/k for smoothing s:
 //
 //	log Σ exp(z[j]−top) + Σ target[j]·(top − z[j])      top = max z
 //
-// The exponentials, their sum and its logarithm are float32 (see exp32, laneSum,
-// log32), the rest is float64. For finite z the relative error of a probability
-// that is not denormal, and of a loss, is at most (16 + k/16 + d)·2⁻²⁴: d is the
-// distance of the smallest z from the largest, whose difference is rounded.
+// The exponentials, their sum and its logarithm are float32 (see exp32, laneSum, log32),
+// the rest is float64. For finite z the relative error of a probability that is not
+// denormal, and of a loss, is at most (16 + k/16 + d)·2⁻²⁴. d is the rounded difference
+// of the largest and the smallest z.
 func (e *Engine) Softmax(p []float32, losses []float64, z, y []float32, k int, smoothing float32) {
 	rows := wantRows(p, z, k)
 	if losses != nil {
@@ -57,7 +57,7 @@ func wantRows(dst, src []float32, k int) int {
 	return len(dst) / k
 }
 
-// wantClasses panics unless each label is a class. The input has checked them.
+// wantClasses panics unless each label is a class. Package input has checked the labels.
 func wantClasses(y []float32, k int) {
 	for _, v := range y {
 		if c := int(v); c < 0 || c >= k || float32(c) != v {
@@ -66,7 +66,7 @@ func wantClasses(y []float32, k int) {
 	}
 }
 
-// Span does rows lo to hi.
+// Span computes rows lo to hi.
 func (t *softmaxRows) Span(lo, hi, _ int) {
 	switch {
 	case t.gradient:
@@ -80,13 +80,13 @@ func (t *softmaxRows) Span(lo, hi, _ int) {
 	}
 }
 
-// many does rows of more classes than lanes: each step for all rows.
+// many computes rows with more classes than lanes: each step for all rows.
 func (t *softmaxRows) many(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		z, p := t.z[i*t.k:(i+1)*t.k], t.p[i*t.k:(i+1)*t.k]
 		top := rowMax(z)
 		if t.losses != nil {
-			t.losses[i] = float64(top) // until the loss is known
+			t.losses[i] = float64(top) // temporary value
 		}
 		opShift.apply(t.set, p, z, z, top)
 	}
@@ -108,11 +108,11 @@ func (t *softmaxRows) many(lo, hi int) {
 	}
 }
 
-// softmaxSums are the largest z of a row, the sum of its exponentials, and the sum
+// softmaxSums has the largest z of a row, the sum of its exponentials, and the sum
 // without that of the class.
 type softmaxSums struct{ top, sum, others float32 }
 
-// few does rows of up to as many classes as lanes, each in one go.
+// few computes rows with at most as many classes as lanes.
 func (t *softmaxRows) few(lo, hi int) {
 	var sums [64]softmaxSums
 	for ; lo < hi; lo += len(sums) {
@@ -130,8 +130,8 @@ func (t *softmaxRows) few(lo, hi int) {
 	}
 }
 
-// fewClassesRef writes the probabilities of each row and its sums, whose lanes are
-// the classes. y is nil where nobody asks for the others' sum.
+// fewClassesRef writes the probabilities of each row and its sums. The lanes are the
+// classes. y is nil if the sum of the others is not needed.
 func fewClassesRef(p, z, y []float32, out []softmaxSums, k int) {
 	for i := range out {
 		z, p := z[i*k:(i+1)*k], p[i*k:(i+1)*k]
@@ -153,9 +153,9 @@ func fewClassesRef(p, z, y []float32, out []softmaxSums, k int) {
 	}
 }
 
-// loss is the loss of row i. Where the class has the largest z and the sum is near
-// 1, the logarithm of the sum is the whole loss: then it is taken of the others'
-// sum, or the digits of a small loss would be lost.
+// loss returns the loss of row i. If the class has the largest z and the sum is near 1,
+// the loss is the logarithm of the sum. It is then computed from the sum of the other
+// classes, to keep the digits of a small loss.
 func (t *softmaxRows) loss(i int, s softmaxSums) float64 {
 	z := t.z[i*t.k : (i+1)*t.k]
 	top, own := float64(s.top), float64(z[int(t.y[i])])
@@ -188,8 +188,8 @@ func (t *softmaxRows) backward(d, p []float32, class int, weight float32) {
 	d[class] = own
 }
 
-// rowMax is the largest element of x, which is not empty. With a NaN it may be any
-// of them.
+// rowMax returns the largest element of x, which is not empty. With a NaN it may return
+// any element.
 func rowMax(x []float32) float32 {
 	top := x[0]
 	for _, v := range x[1:] {

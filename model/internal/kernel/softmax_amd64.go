@@ -4,8 +4,8 @@ package kernel
 
 import "math"
 
-// laneMask has 16 words of all bits before 16 of none, laneNumber counts the lanes,
-// and laneBottom is −Inf.
+// laneMask has 16 words of ones followed by 16 words of zeros, laneNumber the indices of
+// the lanes, and laneBottom −Inf.
 var (
 	//lint:ignore U1000 the assembly reads it
 	laneMask = [2 * lanes]uint32{
@@ -18,7 +18,7 @@ var (
 	laneBottom = float32(math.Inf(-1))
 )
 
-// softmaxArgs are rows of k elements, at most 16 and at least 1.
+// softmaxArgs has rows of k elements, 1 to 16.
 type softmaxArgs struct {
 	p, z    *float32
 	y       *float32 // class of the first row
@@ -27,8 +27,9 @@ type softmaxArgs struct {
 	rows, k int
 }
 
-// fewClasses does what fewClassesRef does, in three steps for all rows: within a row
-// one would wait for the other. A row is short, so that AVX-512 has no other kernels.
+// fewClasses does the same as fewClassesRef, in three steps over all rows, because the
+// steps of one row depend on each other. There are no AVX-512 kernels, because a row is
+// short.
 func fewClasses(s Set, p, z, y []float32, out []softmaxSums, k int) {
 	if s == Portable || len(out) == 0 {
 		fewClassesRef(p, z, y, out, k)

@@ -1,12 +1,12 @@
 package kernel
 
-// lanes is the number of sums that run side by side.
+// lanes is the number of parallel sums.
 const lanes = 16
 
-// laneSum is Σ x[i] in float32: lanes sums side by side, of the elements with the
-// same index modulo lanes; these in pairs (lane j with lane j+8, then j+4, j+2,
-// j+1); then the elements after the last whole group, in their order. All sets
-// have this order.
+// laneSum returns Σ x[i] in float32. It has lanes parallel sums, each of the elements
+// with the same index modulo lanes. It adds these in pairs (lane j with lane j+8, then
+// j+4, j+2, j+1), and then the elements after the last whole group in their order. All
+// sets have this order.
 func laneSum(s Set, x []float32) float32 {
 	n := len(x) - len(x)%lanes
 	sum := float32(0)
@@ -39,20 +39,20 @@ func fold(l *[lanes]float32) float32 {
 	return l[0]
 }
 
-// sumBlock is the number of rows that are summed one after another. The sums of the
-// blocks are added in their order, so that the result does not depend on threads.
+// sumBlock is the number of rows of a block of SumRows. The sums of the blocks are added
+// in order, so that the result does not depend on threads.
 const sumBlock = 256
 
-// rowSums is a sum of rows on its way over the threads of an engine.
+// rowSums is the task of SumRows.
 type rowSums struct {
 	set     Set
 	m, dst  []float32
 	cols    int
-	columns bool // the threads share the columns of dst; else the blocks
+	columns bool // threads divide the columns of dst, else the blocks
 }
 
-// SumRows writes the sum of the rows of m [rows, len(dst)] to dst, or adds it.
-// Blocks of sumBlock rows are summed in their order, and then the blocks' sums.
+// SumRows writes the sum of the rows of m [rows, len(dst)] to dst, or adds it. It sums
+// the rows of each block of sumBlock rows in order, and then the blocks' sums.
 func (e *Engine) SumRows(dst, m []float32, rows int, add bool) {
 	cols := len(dst)
 	if len(m) != rows*cols {
@@ -100,7 +100,7 @@ func (t *rowSums) Span(lo, hi, _ int) {
 	}
 }
 
-// sum writes the sum of rows of m, cols elements apart, to dst.
+// sum writes the sum of rows of m with stride cols to dst.
 func (t *rowSums) sum(dst, m []float32, rows int) {
 	clear(dst)
 	for i := range rows {
@@ -109,7 +109,7 @@ func (t *rowSums) sum(dst, m []float32, rows int) {
 	}
 }
 
-// partial returns n elements for the sums of blocks; the engine keeps them.
+// partial returns memory of the engine for the n elements of blocks' sums.
 func (e *Engine) partial(n int) []float32 {
 	if cap(e.partials) < n {
 		e.partials = make([]float32, n)

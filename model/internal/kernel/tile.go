@@ -1,24 +1,24 @@
 package kernel
 
-// tile is the argument of a micro-kernel, which computes
+// tile has the arguments of a micro-kernel, which computes
 //
 //	c[i*ldc+j] = relu(s + Σ a[i*rs+r*(k*cs+jump)+l*cs]·b[(r*k+l)*bs+j] + bias[j])
 //
-// for i in [0, rows) and j in [0, cols). The sum takes r in [0, runs) and in each
-// run l in [0, k), both in ascending order. It starts at s, which is c[i*ldc+j] if
-// add is true, else 0. bias may be nil, and relu may be off. The micro-kernel
-// reads nothing of b and touches nothing of c beyond cols.
+// for i in [0, rows) and j in [0, cols). The sum takes r in [0, runs) and in each run l
+// in [0, k), both in ascending order. It starts at s, which is c[i*ldc+j] if add is
+// true, else 0. bias may be nil, and relu may be off. The micro-kernel accesses no
+// element of b and c beyond cols.
 type tile struct {
 	a, b, c, bias       []float32
-	rs, cs, jump        int // steps of a along its rows and k, and between runs
+	rs, cs, jump        int // strides of a along its rows and k, and gap between runs
 	bs, ldc             int
 	rows, cols, k, runs int
 	add, relu           bool
 }
 
-// tilePortable defines the result of the micro-kernels, but for the rounding of
-// products: the assembly fuses each with its addition. Pairs of rows by four
-// columns fit the registers of most machines.
+// tilePortable defines the result of the micro-kernels, except for the rounding of
+// products: the assembly fuses each with its addition. Pairs of rows by four columns fit
+// the registers of most machines.
 func tilePortable(t *tile) {
 	for i := 0; i < t.rows; i += 2 {
 		for j := 0; j < t.cols; j += 4 {
@@ -53,7 +53,7 @@ func (t *tile) one(i, j int) {
 	t.put(i, j, s)
 }
 
-// put ends the sum s of an element.
+// put completes the sum s of an element.
 func (t *tile) put(i, j int, s float32) {
 	if t.bias != nil {
 		s += t.bias[j]

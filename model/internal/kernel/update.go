@@ -29,27 +29,27 @@ const (
 	rules
 )
 
-// hasAssembly tells whether a set may have a body of its own of r.
+// hasAssembly reports whether a set may have an assembly body of r.
 func (r Rule) hasAssembly() bool { return r < NesterovRows }
 
 // ruleSlots is the number of slots of each rule.
 var ruleSlots = [rules]int{0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3, 1, 2, 3, 2}
 
-// Update is what a rule works on: elements of one stretch of a variable.
+// Update has the operands of a rule: elements of a range of a variable.
 type Update struct {
 	W, G []float32    // value and gradient
 	S    [3][]float32 // slots
 	C    [6]float32   // constants
 }
 
-// updates is an Update on its way over the threads of an engine.
+// updates is the task of Update.
 type updates struct {
 	set  Set
 	rule Rule
 	u    Update
 }
 
-// updateGrain is the least number of elements that is worth another thread.
+// updateGrain is the minimum number of elements for another thread.
 const updateGrain = 1 << 14
 
 // Update makes one step of the rule, in one pass over value, gradient and slots.
@@ -91,7 +91,7 @@ func (u *Update) Cut(lo, hi int) Update {
 	return part
 }
 
-// portable is what defines the result of r.
+// portable defines the result of r.
 func (r Rule) portable(u *Update) {
 	switch r {
 	case SGD:

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// RowUpdate is what a rule works on where a gradient has rows of a table: rows IDs of W and
-// of the slots, which are [rows, Width].
+// RowUpdate has the operands of a rule for a gradient with rows of a table: rows IDs of
+// W and of the slots, which are [rows, Width].
 //
 //	row k of the gradient   G[k·Stride : k·Stride+Width], of row IDs[k]
 type RowUpdate struct {
@@ -17,25 +17,25 @@ type RowUpdate struct {
 	C [6]float32 // constants of the rule
 	Adjust
 
-	// Whole says that rows from First to the last of IDs that are not listed make the step of
-	// a gradient of 0: AdamRows and AdamDecay. Decay and Rate are λ and η of AdamW there,
-	// 0 for Adam.
+	// Whole makes unlisted rows from First to the last of IDs take the step for a
+	// gradient of 0: AdamRows and AdamDecay. Decay and Rate are λ and η of AdamW, 0 for
+	// Adam.
 	Whole       bool
 	First       int
 	Decay, Rate float32
 
-	// Mix asks for the mix of the listed rows after the step.
+	// Mix makes UpdateRows return the hash of the listed rows after the step.
 	Mix bool
 }
 
-// Adjust changes a gradient before the rule sees it, in this order:
+// Adjust changes a gradient before the rule, in this order:
 //
 //	g ← g + L2·w + L1·sign(w)
 //	g ← max(−Bound, min(Bound, g))   Bound > 0
 //	g ← g·Factor                     Factor ≠ 0
 type Adjust struct{ L1, L2, Bound, Factor float32 }
 
-// rowBlock is a thread's scratch: as many rows as the first cache holds, one after another.
+// rowBlock is a thread's scratch memory: contiguous rows that fit the L1 cache.
 type rowBlock struct {
 	memory  []float32
 	u       Update
@@ -43,20 +43,21 @@ type rowBlock struct {
 	touched uint32
 }
 
-// blockElements is what a block has of each of value, gradient and slots.
+// blockElements is the number of elements of a block, for each of value, gradient and
+// slots.
 const blockElements = 1024
 
-// rowUpdates is a RowUpdate on its way over the threads of an engine.
+// rowUpdates is the task of UpdateRows.
 type rowUpdates struct {
 	engine *Engine
 	rule   Rule
 	u      RowUpdate
 }
 
-// UpdateRows makes one step of the rule on the rows of u, in one pass: blocks of rows are
-// gathered, updated as [Engine.Update] does, and put back. It returns their mix if u asks for
-// it: a sum that depends on ids and values, and neither on threads nor on how rows are cut
-// into calls.
+// UpdateRows makes one step of the rule on the rows of u in one pass: it gathers blocks
+// of rows, updates them as [Engine.Update] does, and scatters them. If u.Mix is set it
+// returns a hash of the rows: a sum that depends on ids and values only, not on threads
+// or on the division of rows into calls.
 func (e *Engine) UpdateRows(r Rule, u *RowUpdate) uint64 {
 	n := len(u.IDs)
 	if n == 0 {
@@ -114,7 +115,7 @@ func (t *rowUpdates) Span(lo, hi, thread int) {
 	}
 }
 
-// gather makes b.u rows lo to hi, side by side.
+// gather copies rows lo to hi to b.u.
 func (t *rowUpdates) gather(b *rowBlock, lo, hi, slots int) {
 	u, n := &t.u, (hi-lo)*t.u.Width
 	memory := b.memory
@@ -139,8 +140,9 @@ func (t *rowUpdates) gather(b *rowBlock, lo, hi, slots int) {
 	}
 }
 
-// decay makes the step of a gradient of 0 on all rows of the span of lo to hi that no earlier
-// block has had. Those that are listed lie in b, and are overwritten later.
+// decay makes the step for a gradient of 0 on all rows of the range lo to hi that no
+// earlier block has covered. b has copies of the listed rows, which scatter overwrites
+// later.
 func (t *rowUpdates) decay(b *rowBlock, lo, hi int) {
 	u := &t.u
 	first := u.First
@@ -151,8 +153,8 @@ func (t *rowUpdates) decay(b *rowBlock, lo, hi int) {
 	weightDecay(b.u.W, u.Decay, u.Rate)
 }
 
-// DecayRows makes the step of a gradient of 0 on rows first to last of u, which need no ids:
-// those behind the last one that is listed.
+// DecayRows makes the step for a gradient of 0 on rows first to last of u: those after
+// the last listed one. It needs no ids.
 func (e *Engine) DecayRows(u *RowUpdate, first, last int) {
 	t := &e.rowUpdates
 	t.engine, t.u = e, *u
@@ -161,7 +163,7 @@ func (e *Engine) DecayRows(u *RowUpdate, first, last int) {
 	t.u = RowUpdate{}
 }
 
-// decayRows does it on the caller's thread.
+// decayRows is DecayRows on the caller's thread.
 func (e *Engine) decayRows(u *RowUpdate, first, last int) {
 	lo, hi := first*u.Width, last*u.Width
 	part := Update{W: u.W[lo:hi], C: u.C}
@@ -173,7 +175,7 @@ func (e *Engine) decayRows(u *RowUpdate, first, last int) {
 	}
 }
 
-// weightDecay takes rate times decay off every weight.
+// weightDecay subtracts rate·decay times the weight from every weight.
 func weightDecay(w []float32, decay, rate float32) {
 	if decay == 0 {
 		return
@@ -183,7 +185,7 @@ func weightDecay(w []float32, decay, rate float32) {
 	}
 }
 
-// scatter puts the rows of b back.
+// scatter copies the rows of b back.
 func (t *rowUpdates) scatter(b *rowBlock, ids []uint32, slots int) {
 	scatterTo(t.u.W, b.u.W, ids, t.u.Width)
 	for i := range slots {
@@ -191,13 +193,12 @@ func (t *rowUpdates) scatter(b *rowBlock, ids []uint32, slots int) {
 	}
 }
 
-// lineElements is what a cache line has: rows are touched once a line.
+// lineElements is the number of elements of a cache line.
 const lineElements = 16
 
-// touch reads an element of each cache line of rows. Such loads do not wait for one another, so
-// the processor has many of them under way, where copies of whole rows leave it room for few:
-// rows of 32 bytes of a table beyond the cache are gathered three times as fast. The result is
-// for the compiler, which must not leave the loads out.
+// touch loads one element of each cache line of rows. These loads are independent, so
+// the processor overlaps many of them, whereas copies of whole rows overlap few; see
+// BenchmarkUpdateRows. The result only keeps the compiler from removing the loads.
 func touch(table []float32, ids []uint32, width int) (read uint32) {
 	for at := 0; at < width; at += lineElements {
 		for _, id := range ids {
@@ -221,7 +222,7 @@ func gatherFrom(dst, table []float32, ids []uint32, width int) {
 	}
 }
 
-// scatterTo is the way back.
+// scatterTo copies rows of src to table.
 func scatterTo(table, src []float32, ids []uint32, width int) {
 	if width == 1 {
 		src = src[:len(ids)]
@@ -235,7 +236,7 @@ func scatterTo(table, src []float32, ids []uint32, width int) {
 	}
 }
 
-// copyStrided copies rows that begin stride apart.
+// copyStrided copies rows with a stride.
 func copyStrided(dst, src []float32, stride, width int) {
 	if stride == width {
 		copy(dst, src)
@@ -247,7 +248,7 @@ func copyStrided(dst, src []float32, stride, width int) {
 	}
 }
 
-// apply changes the gradient of some weights.
+// apply adjusts the gradient g of weights w.
 func (a Adjust) apply(g, w []float32) {
 	if a.L1 != 0 || a.L2 != 0 {
 		Penalize(g, w, a.L1, a.L2)
@@ -280,8 +281,8 @@ func Penalize(g, w []float32, l1, l2 float32) {
 	}
 }
 
-// SquaresOfRows returns the sum of the squares of the gradient of u, adjusted, in float64 and
-// in the order of rows.
+// SquaresOfRows returns the sum of the squares of the adjusted gradient of u, in float64
+// and in the order of rows.
 func (e *Engine) SquaresOfRows(u *RowUpdate) float64 {
 	t := &e.rowUpdates
 	t.engine, t.u = e, *u
@@ -302,8 +303,8 @@ func (e *Engine) SquaresOfRows(u *RowUpdate) float64 {
 	return sum
 }
 
-// SumSquares returns Σ x². A square of a float32 is exact in float64. Four sums, of every
-// fourth element each, let the processor work on four at a time.
+// SumSquares returns Σ x². The square of a float32 is exact in float64. Four interleaved
+// sums let the processor overlap the additions.
 func SumSquares(x []float32) float64 {
 	var a, b, c, d float64
 	for len(x) >= 4 {
@@ -317,8 +318,8 @@ func SumSquares(x []float32) float64 {
 	return (a + b) + (c + d)
 }
 
-// mixRows returns the sum over all elements of what their ids, places and bits mix to. Adding
-// is the same in any order; the multiplications spread each bit over all of the sum.
+// mixRows returns the sum of the hashes of all elements, of their ids, positions and
+// bits. The sum does not depend on the order.
 func mixRows(ids []uint32, w []float32, width int) uint64 {
 	var sum uint64
 	for i, id := range ids {
@@ -336,7 +337,7 @@ const (
 	mixPlace = 0x9e3779b97f4a7c15
 )
 
-// mixOne is a bijection in which each bit of x changes about half of the result's.
+// mixOne is a bijection in which each bit of x changes about half of the result's bits.
 func mixOne(x uint64) uint64 {
 	x = (x ^ x>>32) * mixID
 	return x ^ x>>29

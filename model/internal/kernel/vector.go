@@ -1,7 +1,7 @@
 package kernel
 
-// vector is what an Engine keeps for the kernels that are no products: one task of
-// each kind, so that a call allocates nothing.
+// vector has one task of each kind of kernel except products, so that a call allocates
+// nothing.
 type vector struct {
 	elementwise elementwise
 	rowSums     rowSums

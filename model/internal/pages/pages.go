@@ -1,20 +1,21 @@
-// Package pages gives memory to tables. A step touches few rows of a table, far apart: with
-// pages of 4 KiB nearly each row would also miss the processor's table of pages. So the memory
-// consists of huge pages where the system has them, outside of the garbage collector's heap,
-// which would else wait for as much garbage before it collects.
+// Package pages allocates memory for tables. A step uses few distant rows of a table.
+// With pages of 4 KiB nearly each access would also miss the TLB. So the memory consists
+// of huge pages if the system has them. It is outside of the garbage collector's heap,
+// which would otherwise let as much garbage accumulate.
 //
-// Memory is zero and takes no room before it is touched.
+// Memory is zero and occupies no pages before the first access.
 package pages
 
 import "runtime"
 
-// Floats are elements of a table. Values is valid as long as the Floats are reachable.
+// Floats has the elements of a table. Values is valid as long as the Floats is
+// reachable.
 type Floats struct {
 	Values []float32
-	mapped []byte // what the system gave; nil: Values are of the heap
+	mapped []byte // memory of the system; nil if Values is on the heap
 }
 
-// hugeBytes is the size of a huge page. What is smaller than one is of the heap.
+// hugeBytes is the size of a huge page. Smaller memory is on the heap.
 const hugeBytes = 2 << 20
 
 // Make returns n zeros.
@@ -28,7 +29,7 @@ func Make(n int) *Floats {
 	return f
 }
 
-// Clear makes all values zero, and gives the room back that they took.
+// Clear sets all values to zero and releases their pages.
 func (f *Floats) Clear() {
 	if f.mapped == nil || !drop(f.mapped) {
 		clear(f.Values)

@@ -5,13 +5,13 @@ import (
 	"unsafe"
 )
 
-// fromSystem maps memory for n elements that begins with a huge page.
+// fromSystem maps memory for n elements, aligned to a huge page.
 func (f *Floats) fromSystem(n int) bool {
 	memory, err := syscall.Mmap(-1, 0, 4*n+hugeBytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
 		return false
 	}
-	_ = syscall.Madvise(memory, syscall.MADV_HUGEPAGE) // where it fails, pages are small
+	_ = syscall.Madvise(memory, syscall.MADV_HUGEPAGE) // without success the pages are small
 	begin := uintptr(unsafe.Pointer(&memory[0]))
 	skip := (begin+hugeBytes-1)/hugeBytes*hugeBytes - begin
 	f.mapped = memory
@@ -19,8 +19,8 @@ func (f *Floats) fromSystem(n int) bool {
 	return true
 }
 
-// drop makes mapped memory zero.
+// drop sets mapped memory to zero.
 func drop(memory []byte) bool { return syscall.Madvise(memory, syscall.MADV_DONTNEED) == nil }
 
-// release gives mapped memory back.
+// release unmaps memory.
 func release(memory []byte) { _ = syscall.Munmap(memory) }
