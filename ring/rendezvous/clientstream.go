@@ -42,11 +42,11 @@ type outgoing struct {
 }
 
 func (s *Server) refusal(w ring.Worker, c *ring.Cause) outgoing {
-	l := outgoing{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Refused{Refused: wire.EncodeCause(c)}}}
+	m := outgoing{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Refused{Refused: wire.EncodeCause(c)}}}
 	if s.config.WorkerRefused != nil {
-		l.onSend = func() { s.config.WorkerRefused(w, c) }
+		m.onSend = func() { s.config.WorkerRefused(w, c) }
 	}
-	return l
+	return m
 }
 
 // clientStream is one stream of a client. The goroutine of its handler owns all fields but those of
@@ -67,23 +67,23 @@ type clientStream struct {
 
 // Meet handles one stream.
 func (sv service) Meet(stream workerStream) error {
-	v, err := sv.s.open(stream)
+	c, err := sv.s.open(stream)
 	if err != nil {
 		return err
 	}
-	defer func() { v.s.release(v) }() // v.s changes when the client is assigned to its job
-	err = v.serve()
-	if v.lastSent && errors.Is(err, io.EOF) {
-		v.s.step(state.EndConfirmed{Stream: v.id})
+	defer func() { c.s.release(c) }() // c.s changes when the client is assigned to its job
+	err = c.serve()
+	if c.lastSent && errors.Is(err, io.EOF) {
+		c.s.step(state.EndConfirmed{Stream: c.id})
 	}
-	why := "connection reset"
+	reason := "connection reset"
 	switch {
 	case errors.Is(err, io.EOF):
-		err, why = nil, "connection closed without leaving"
+		err, reason = nil, "connection closed without leaving"
 	case errors.Is(err, errUnexpected):
-		why = "sent an unexpected message"
+		reason = "sent an unexpected message"
 	}
-	v.s.step(state.StreamBroken{Stream: v.id, Reason: why})
+	c.s.step(state.StreamBroken{Stream: c.id, Reason: reason})
 	return err
 }
 
@@ -93,159 +93,159 @@ func (s *Server) open(stream workerStream) (*clientStream, error) {
 	if s.closed {
 		return nil, errClosed
 	}
-	v := &clientStream{stream: stream, received: make(chan *pb.WorkerMessage), queued: make(chan struct{}, 1)}
-	v.handshake.token = s.config.Token
+	c := &clientStream{stream: stream, received: make(chan *pb.WorkerMessage), queued: make(chan struct{}, 1)}
+	c.handshake.token = s.config.Token
 	s.lastStream++
-	s.add(v, s.lastStream)
-	s.wg.Go(v.read) // ends when the handler returns
-	return v, nil
+	s.add(c, s.lastStream)
+	s.wg.Go(c.read) // ends when the handler returns
+	return c, nil
 }
 
 // add adds a client. It is called with s.mu held, and s is not closed.
-func (s *Server) add(v *clientStream, id uint64) {
-	v.s, v.id = s, id
-	s.clients[v.id] = v
+func (s *Server) add(c *clientStream, id uint64) {
+	c.s, c.id = s, id
+	s.clients[c.id] = c
 	s.wg.Add(1) // for the handler, until release
 }
 
-func (s *Server) release(v *clientStream) {
+func (s *Server) release(c *clientStream) {
 	s.mu.Lock()
-	delete(s.clients, v.id)
+	delete(s.clients, c.id)
 	close(s.clientLeft)
 	s.clientLeft = make(chan struct{})
 	s.mu.Unlock()
 	s.wg.Done()
 }
 
-func (v *clientStream) read() {
-	defer close(v.received)
+func (c *clientStream) read() {
+	defer close(c.received)
 	for {
-		m, err := v.stream.Recv()
+		m, err := c.stream.Recv()
 		if err != nil {
-			v.err = err
+			c.err = err
 			return
 		}
 		select {
-		case v.received <- m:
-		case <-v.stream.Context().Done():
-			v.err = v.stream.Context().Err()
+		case c.received <- m:
+		case <-c.stream.Context().Done():
+			c.err = c.stream.Context().Err()
 			return
 		}
 	}
 }
 
 // enqueue adds a message to the queue. It does not block.
-func (v *clientStream) enqueue(l outgoing) {
-	v.mu.Lock()
-	v.queue = append(v.queue, l)
-	v.mu.Unlock()
+func (c *clientStream) enqueue(m outgoing) {
+	c.mu.Lock()
+	c.queue = append(c.queue, m)
+	c.mu.Unlock()
 	select {
-	case v.queued <- struct{}{}:
+	case c.queued <- struct{}{}:
 	default:
 	}
 }
 
-func (v *clientStream) takeQueue() []outgoing {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	box := v.queue
-	v.queue = nil
+func (c *clientStream) takeQueue() []outgoing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	box := c.queue
+	c.queue = nil
 	return box
 }
 
 // serve exchanges messages with the client until the stream ends. It returns io.EOF if the client
 // has closed the stream; after the last message this means that the client has read it.
-func (v *clientStream) serve() error {
-	beat := time.NewTicker(min(state.HeartbeatEvery, v.s.config.Lease/3))
-	defer beat.Stop()
-	own := new(pb.Beat)
-	ours := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: own}} // reused for each heartbeat
-	limit := time.NewTimer(handshakeTimeout)                                   // for the join first, and after the last message for the close
+func (c *clientStream) serve() error {
+	ticker := time.NewTicker(min(state.HeartbeatEvery, c.s.config.Lease/3))
+	defer ticker.Stop()
+	beat := new(pb.Beat)
+	heartbeat := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: beat}} // reused for each heartbeat
+	limit := time.NewTimer(handshakeTimeout)                                         // for the join first, and after the last message for the close
 	defer limit.Stop()
 	for {
 		select {
-		case m, ok := <-v.received:
+		case m, ok := <-c.received:
 			if !ok {
-				return v.err
+				return c.err
 			}
-			if v.lastSent {
-				v.handleAfterLast(m)
+			if c.lastSent {
+				c.handleAfterLast(m)
 				continue
 			}
-			if err := v.handle(m); err != nil {
+			if err := c.handle(m); err != nil {
 				return err
 			}
-			if v.handshake.proved {
+			if c.handshake.proved {
 				limit.Stop()
 			}
-		case <-v.queued:
-			for _, l := range v.takeQueue() {
-				if err := v.send(l); err != nil {
+		case <-c.queued:
+			for _, l := range c.takeQueue() {
+				if err := c.send(l); err != nil {
 					return err
 				}
-				v.lastSent = v.lastSent || l.last
+				c.lastSent = c.lastSent || l.last
 			}
-			if v.lastSent {
-				limit.Reset(wire.Milliseconds(v.s.lease.Load()))
+			if c.lastSent {
+				limit.Reset(wire.Milliseconds(c.s.lease.Load()))
 			}
-		case <-beat.C:
-			if v.handshake.proved && !v.lastSent {
-				own.LeaseMs = v.s.lease.Load()
-				if err := v.stream.Send(ours); err != nil {
+		case <-ticker.C:
+			if c.handshake.proved && !c.lastSent {
+				beat.LeaseMs = c.s.lease.Load()
+				if err := c.stream.Send(heartbeat); err != nil {
 					return err
 				}
 			}
 		case <-limit.C:
 			return errSilent
-		case <-v.s.ctx.Done():
+		case <-c.s.ctx.Done():
 			return errClosed
 		}
 	}
 }
 
-func (v *clientStream) send(l outgoing) error {
+func (c *clientStream) send(l outgoing) error {
 	if l.onSend != nil {
 		l.onSend()
 	}
-	return v.stream.Send(l.msg)
+	return c.stream.Send(l.msg)
 }
 
 // handle handles one message. An error ends the stream.
-func (v *clientStream) handle(m *pb.WorkerMessage) error {
+func (c *clientStream) handle(m *pb.WorkerMessage) error {
 	if proto.Size(m) > wire.MaxRequestBytes {
 		return errUnexpected
 	}
 	switch w := m.GetWhat().(type) {
 	case *pb.WorkerMessage_Hello:
-		return v.challenge(w.Hello)
+		return c.challenge(w.Hello)
 	case *pb.WorkerMessage_Join:
-		return v.authenticate(w.Join, func(r state.Request) state.Event { return state.Joined{Stream: v.id, Request: r} })
+		return c.authenticate(w.Join, func(r state.Request) state.Event { return state.Joined{Stream: c.id, Request: r} })
 	case *pb.WorkerMessage_Report:
-		c := wire.DecodeCause(w.Report.GetCause())
-		return v.authenticate(w.Report.GetJoin(), func(r state.Request) state.Event { return state.Reported{Stream: v.id, Request: r, Cause: c} })
+		cause := wire.DecodeCause(w.Report.GetCause())
+		return c.authenticate(w.Report.GetJoin(), func(r state.Request) state.Event { return state.Reported{Stream: c.id, Request: r, Cause: cause} })
 	case *pb.WorkerMessage_Resume:
 		g := w.Resume.GetGeneration()
-		return v.authenticate(w.Resume.GetJoin(), func(r state.Request) state.Event { return state.Resumed{Stream: v.id, Request: r, Generation: g} })
+		return c.authenticate(w.Resume.GetJoin(), func(r state.Request) state.Event { return state.Resumed{Stream: c.id, Request: r, Generation: g} })
 	}
-	if !v.handshake.proved {
+	if !c.handshake.proved {
 		return errUnexpected
 	}
 	switch w := m.GetWhat().(type) {
 	case *pb.WorkerMessage_Beat:
 		wait, idle := wire.DecodeWait(w.Beat.GetWait())
-		v.s.step(state.Heartbeat{Stream: v.id, Step: max(w.Beat.GetStep(), -1), Phase: sanitize.Name(w.Beat.GetPhase()), Wait: wait, Unchanged: idle})
+		c.s.step(state.Heartbeat{Stream: c.id, Step: max(w.Beat.GetStep(), -1), Phase: sanitize.Name(w.Beat.GetPhase()), Wait: wait, Unchanged: idle})
 	case *pb.WorkerMessage_Abort:
-		v.s.step(state.Aborted{Stream: v.id, Cause: wire.DecodeCause(w.Abort)})
+		c.s.step(state.Aborted{Stream: c.id, Cause: wire.DecodeCause(w.Abort)})
 	case *pb.WorkerMessage_Away:
-		v.s.step(state.StreamAbandoned{Stream: v.id})
+		c.s.step(state.StreamAbandoned{Stream: c.id})
 	case *pb.WorkerMessage_Leave:
-		v.s.step(state.Left{Stream: v.id})
+		c.s.step(state.Left{Stream: c.id})
 	case *pb.WorkerMessage_Ready:
-		v.s.step(state.ReadyForNext{Stream: v.id, Generation: w.Ready.GetGeneration(), Step: max(w.Ready.GetStep(), -1)})
+		c.s.step(state.ReadyForNext{Stream: c.id, Generation: w.Ready.GetGeneration(), Step: max(w.Ready.GetStep(), -1)})
 	case *pb.WorkerMessage_Parted:
-		v.s.step(state.Parted{Stream: v.id, Generation: w.Parted.GetGeneration(), Step: max(w.Parted.GetStep(), -1)})
+		c.s.step(state.Parted{Stream: c.id, Generation: w.Parted.GetGeneration(), Step: max(w.Parted.GetStep(), -1)})
 	case *pb.WorkerMessage_Leaving:
-		v.s.step(state.LeaveRequested{Stream: v.id, Code: stopCode(w.Leaving.GetExitCode())})
+		c.s.step(state.LeaveRequested{Stream: c.id, Code: stopCode(w.Leaving.GetExitCode())})
 	default:
 		return errUnexpected
 	}
@@ -254,9 +254,9 @@ func (v *clientStream) handle(m *pb.WorkerMessage) error {
 
 // handleAfterLast handles a message that arrives after the last one was sent. A heartbeat still
 // tells the step of the worker.
-func (v *clientStream) handleAfterLast(m *pb.WorkerMessage) {
-	if _, ok := m.GetWhat().(*pb.WorkerMessage_Beat); ok && v.handshake.proved {
-		v.handle(m)
+func (c *clientStream) handleAfterLast(m *pb.WorkerMessage) {
+	if _, ok := m.GetWhat().(*pb.WorkerMessage_Beat); ok && c.handshake.proved {
+		c.handle(m)
 	}
 }
 
@@ -269,33 +269,33 @@ func stopCode(code int32) int {
 }
 
 // challenge proves the token to the client and asks for the client's proof.
-func (v *clientStream) challenge(h *pb.Hello) error {
-	c := v.handshake.challenge(h)
-	if c == nil {
+func (c *clientStream) challenge(h *pb.Hello) error {
+	reply := c.handshake.challenge(h)
+	if reply == nil {
 		return errUnexpected
 	}
-	c.LeaseMs, c.Durable, c.Recovers = v.s.lease.Load(), v.s.config.Journal != nil, v.s.config.Restarts > 0
-	return v.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: c}})
+	reply.LeaseMs, reply.Durable, reply.Recovers = c.s.lease.Load(), c.s.config.Journal != nil, c.s.config.Restarts > 0
+	return c.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: reply}})
 }
 
 // authenticate checks the client's proof and passes the event to the state. With many jobs, the
 // state is that of the client's job.
-func (v *clientStream) authenticate(j *pb.Join, event func(state.Request) state.Event) error {
-	if !v.handshake.challenged() || v.handshake.proved {
+func (c *clientStream) authenticate(j *pb.Join, event func(state.Request) state.Event) error {
+	if !c.handshake.challenged() || c.handshake.proved {
 		return errUnexpected
 	}
 	r := wire.DecodeRequest(j)
-	if !v.handshake.verify(j.GetProof()) {
-		v.s.step(state.WrongToken{Rank: r.Rank})
-		v.enqueue(v.s.refusal(ring.Worker{Rank: r.Rank}, state.JoinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
+	if !c.handshake.verify(j.GetProof()) {
+		c.s.step(state.WrongToken{Rank: r.Rank})
+		c.enqueue(c.s.refusal(ring.Worker{Rank: r.Rank}, state.JoinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
 		return nil
 	}
-	if v.s.jobs != nil {
-		if c := v.s.jobs.admit(v, &r); c != nil {
-			v.enqueue(v.s.refusal(r.Worker, c))
+	if c.s.jobs != nil {
+		if cause := c.s.jobs.admit(c, &r); cause != nil {
+			c.enqueue(c.s.refusal(r.Worker, cause))
 			return nil
 		}
 	}
-	v.s.step(event(r))
+	c.s.step(event(r))
 	return nil
 }

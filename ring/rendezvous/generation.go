@@ -35,8 +35,8 @@ func (g *generation) hasEnded() bool { return isClosed(g.ended) }
 
 // end ends the generation alone. The context ends first, so a reader of ended finds its cause
 // there.
-func (g *generation) end(c *ring.Cause, losses []int) {
-	g.cause, g.lost = c, losses
+func (g *generation) end(c *ring.Cause, lost []int) {
+	g.cause, g.lost = c, lost
 	g.cancel(endedError(c))
 	close(g.ended)
 }

@@ -81,27 +81,27 @@ func connect(ctx context.Context, o *Options) (*connection, error) {
 	if err != nil {
 		return nil, unreachedError{reason: o.addrPrefix(addr) + Reason(err)}
 	}
-	m := &connection{raw: raw}
-	if m.conn, err = grpc.NewClient("passthrough:///"+addr, dialOptions(raw)...); err != nil {
+	c := &connection{raw: raw}
+	if c.conn, err = grpc.NewClient("passthrough:///"+addr, dialOptions(raw)...); err != nil {
 		raw.Close()
 		return nil, unreachedError{reason: err.Error()}
 	}
-	var life context.Context // of the stream, which outlives ctx
-	life, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	defer context.AfterFunc(ctx, m.cancel)()
-	defer time.AfterFunc(handshakeTimeout, m.cancel).Stop()
-	if m.stream, err = pb.NewRendezvousClient(m.conn).Meet(life); err == nil {
-		err = m.authenticate(o)
+	var streamCtx context.Context // of the stream, which outlives ctx
+	streamCtx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, c.cancel)()
+	defer time.AfterFunc(handshakeTimeout, c.cancel).Stop()
+	if c.stream, err = pb.NewRendezvousClient(c.conn).Meet(streamCtx); err == nil {
+		err = c.authenticate(o)
 	}
 	if err == nil {
-		return m, nil
+		return c, nil
 	}
-	m.close()
+	c.close()
 	if errors.Is(err, errWrongToken) {
 		return nil, unreachedError{o.addrPrefix(addr) + fmt.Sprintf("answers with another token: here is %v, want the same on all ranks", o.Token), true}
 	}
-	if whose := otherOwner(ctx, dial, addr, err); whose != "" {
-		return nil, unreachedError{reason: whose}
+	if owner := otherOwner(ctx, dial, addr, err); owner != "" {
+		return nil, unreachedError{reason: owner}
 	}
 	return nil, unreachedError{reason: o.addrPrefix(addr) + "accepted, but not our protocol"}
 }
@@ -143,37 +143,37 @@ func ServerOptions() []grpc.ServerOption {
 }
 
 // authenticate checks the proof of the rendezvous and makes the worker's own.
-func (m *connection) authenticate(o *Options) error {
-	mine := newNonce()
-	hello := &pb.WorkerMessage{What: &pb.WorkerMessage_Hello{Hello: &pb.Hello{Nonce: mine}}}
-	if err := m.stream.Send(hello); err != nil && !errors.Is(err, io.EOF) { // Recv returns the reason
+func (c *connection) authenticate(o *Options) error {
+	nonce := newNonce()
+	hello := &pb.WorkerMessage{What: &pb.WorkerMessage_Hello{Hello: &pb.Hello{Nonce: nonce}}}
+	if err := c.stream.Send(hello); err != nil && !errors.Is(err, io.EOF) { // Recv returns the reason
 		return err
 	}
-	msg, err := m.stream.Recv()
+	msg, err := c.stream.Recv()
 	if err != nil {
 		return err
 	}
-	c := msg.GetChallenge()
-	if len(c.GetNonce()) != nonceBytes {
+	challenge := msg.GetChallenge()
+	if len(challenge.GetNonce()) != nonceBytes {
 		return errors.New("no challenge")
 	}
-	if o.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
-		m.proof = workerProof(o.Token, mine, c.Nonce)
-		m.lease, m.durable, m.recovers = max(wire.Milliseconds(c.LeaseMs), time.Second), c.Durable, c.Recovers
+	if o.Token.Proves(challenge.Proof, []byte("rendezvous: server"), nonce, challenge.Nonce) {
+		c.proof = workerProof(o.Token, nonce, challenge.Nonce)
+		c.lease, c.durable, c.recovers = max(wire.Milliseconds(challenge.LeaseMs), time.Second), challenge.Durable, challenge.Recovers
 		return nil
 	}
 	// The server learns which rank has another token, so that it can tell others. It gets no proof.
-	wrong := &pb.Join{Rank: int32(o.Rank)}
-	if m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: wrong}}) == nil {
-		m.stream.Recv() // the answer is not trusted
+	unproved := &pb.Join{Rank: int32(o.Rank)}
+	if c.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: unproved}}) == nil {
+		c.stream.Recv() // the answer is not trusted
 	}
 	return errWrongToken
 }
 
-func (m *connection) close() {
-	m.cancel()
-	m.conn.Close()
-	m.raw.Close() // closes a connection that gRPC did not take
+func (c *connection) close() {
+	c.cancel()
+	c.conn.Close()
+	c.raw.Close() // closes a connection that gRPC did not take
 }
 
 // cause returns a cause of this worker before it has a rank.

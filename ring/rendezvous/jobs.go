@@ -67,13 +67,13 @@ func (j *Jobs) Close() {
 }
 
 // admit moves a client to the server of its job, or returns the cause of its refusal.
-func (j *Jobs) admit(v *clientStream, r *state.Request) *ring.Cause {
+func (j *Jobs) admit(client *clientStream, r *state.Request) *ring.Cause {
 	for {
 		s, c := j.serverFor(r)
 		if c != nil {
 			return c
 		}
-		if s.takeOver(v) {
+		if s.takeOver(client) {
 			return nil
 		} // the job was removed at this moment, or Jobs is closed, which serverFor reports
 	}
@@ -114,16 +114,16 @@ func (j *Jobs) forgetWhenDone(id string, s *Server) {
 	s.Close()
 }
 
-// takeOver moves client v to s. It returns false if s is closed. The handler of v calls it.
-func (s *Server) takeOver(v *clientStream) bool {
+// takeOver moves client c to s. It returns false if s is closed. The handler of the client calls it.
+func (s *Server) takeOver(c *clientStream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
-	id := v.id     // of the server of unassigned clients: unique, and in order of arrival
-	v.s.release(v) // leaves the server of unassigned clients
-	s.add(v, id)
+	id := c.id     // of the server of unassigned clients: unique, and in order of arrival
+	c.s.release(c) // leaves the server of unassigned clients
+	s.add(c, id)
 	return true
 }
 

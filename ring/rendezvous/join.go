@@ -40,19 +40,19 @@ func Join(ctx context.Context, o Options) (*Session, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	t := newAttempts(&o, o.StartTimeout)
-	defer t.clock.Stop()
+	a := newAttempts(&o, o.StartTimeout)
+	defer a.clock.Stop()
 	for {
-		s, err := t.join(ctx)
+		s, err := a.join(ctx)
 		if err == nil {
 			return s, nil
 		}
-		why, ok := errors.AsType[unreachedError](err)
+		unreached, ok := errors.AsType[unreachedError](err)
 		if !ok {
 			return nil, err
 		}
-		if !t.waitForRetry(ctx, why) {
-			return nil, t.giveUp(ctx, why)
+		if !a.waitForRetry(ctx, unreached) {
+			return nil, a.giveUp(ctx, unreached)
 		}
 	}
 }
@@ -67,14 +67,14 @@ func Report(ctx context.Context, o Options, c *ring.Cause) *ring.Cause {
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
 	o.Waiting = nil // Report does not wait for ranks
-	t := newAttempts(&o, reportTimeout)
-	defer t.clock.Stop()
+	a := newAttempts(&o, reportTimeout)
+	defer a.clock.Stop()
 	for {
-		first, err := t.report(ctx, c)
+		first, err := a.report(ctx, c)
 		if err == nil {
 			return first
 		}
-		if why, ok := errors.AsType[unreachedError](err); !ok || !t.waitForRetry(ctx, why) {
+		if unreached, ok := errors.AsType[unreachedError](err); !ok || !a.waitForRetry(ctx, unreached) {
 			return c
 		}
 	}
@@ -102,20 +102,20 @@ func newAttempts(o *Options, limit time.Duration) *attempts {
 }
 
 // join makes one attempt to join.
-func (t *attempts) join(ctx context.Context) (*Session, error) {
-	m, err := connect(ctx, t.o)
+func (a *attempts) join(ctx context.Context) (*Session, error) {
+	c, err := connect(ctx, a.o)
 	if err != nil {
 		return nil, err
 	}
-	t.wrongTokenSince = time.Time{}
-	j := wire.EncodeRequest(t.o.request(m.raw.LocalAddr()))
-	j.Proof = m.proof
+	a.wrongTokenSince = time.Time{}
+	j := wire.EncodeRequest(a.o.request(c.raw.LocalAddr()))
+	j.Proof = c.proof
 	if n := proto.Size(j); n > wire.MaxRequestBytes-1024 {
-		m.close()
-		return nil, causeError(t.o.cause(exitcode.Usage, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d: options or variables are too many or too long", n, wire.MaxRequestBytes-1024)))
+		c.close()
+		return nil, causeError(a.o.cause(exitcode.Usage, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d: options or variables are too many or too long", n, wire.MaxRequestBytes-1024)))
 	}
-	s := newSession(ctx, t.o, m, &pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}})
-	if err := t.await(ctx, s, s.current()); err != nil {
+	s := newSession(ctx, a.o, c, &pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}})
+	if err := a.await(ctx, s, s.current()); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -123,21 +123,21 @@ func (t *attempts) join(ctx context.Context) (*Session, error) {
 }
 
 // await waits for the membership of g.
-func (t *attempts) await(ctx context.Context, s *Session, g *generation) error {
+func (a *attempts) await(ctx context.Context, s *Session, g *generation) error {
 	// The rendezvous ends the wait. This timer is for one that does not, or ends it later.
-	late := awake.NewTimer(t.remaining() + s.Lease())
+	late := awake.NewTimer(a.remaining() + s.Lease())
 	defer late.Stop()
 	for {
 		select {
 		case w := <-s.waitingReports:
-			left := max(t.remaining(), 0)
+			left := max(a.remaining(), 0)
 			if w.Remaining > left+s.Lease() {
 				late.Reset(left)
 			}
 			w.Remaining = min(w.Remaining, left)
-			t.lastWaiting, t.backOff = w, firstBackOff
-			if t.o.Waiting != nil {
-				t.o.Waiting(w)
+			a.lastWaiting, a.backOff = w, firstBackOff
+			if a.o.Waiting != nil {
+				a.o.Waiting(w)
 			}
 		case <-g.started:
 			return nil
@@ -147,52 +147,52 @@ func (t *attempts) await(ctx context.Context, s *Session, g *generation) error {
 			}
 			return causeError(s.cause)
 		case <-late.C:
-			return causeError(s.Abort(state.MissingCause(t.lastWaiting.Missing, t.lastWaiting.Present, t.lastWaiting.WorldSize, t.limit)))
+			return causeError(s.Abort(state.MissingCause(a.lastWaiting.Missing, a.lastWaiting.Present, a.lastWaiting.WorldSize, a.limit)))
 		case <-ctx.Done():
-			return t.canceled(ctx)
+			return a.canceled(ctx)
 		}
 	}
 }
 
 // now returns the time on a clock that stands still while this process does.
-func (t *attempts) now() time.Time { return t.began.Add(t.clock.Elapsed()) }
+func (a *attempts) now() time.Time { return a.began.Add(a.clock.Elapsed()) }
 
 // remaining returns how long the worker goes on trying. It is negative when the time is over.
-func (t *attempts) remaining() time.Duration {
-	left := t.limit - t.now().Sub(t.began)
-	if !t.wrongTokenSince.IsZero() {
-		left = min(left, wrongTokenTimeout-t.now().Sub(t.wrongTokenSince))
+func (a *attempts) remaining() time.Duration {
+	left := a.limit - a.now().Sub(a.began)
+	if !a.wrongTokenSince.IsZero() {
+		left = min(left, wrongTokenTimeout-a.now().Sub(a.wrongTokenSince))
 	}
 	return left
 }
 
 // noteFailure stores why an attempt failed. People hear of the first server with another token at
 // once.
-func (t *attempts) noteFailure(why unreachedError) {
-	if !why.wrongToken {
-		t.wrongTokenSince = time.Time{}
+func (a *attempts) noteFailure(err unreachedError) {
+	if !err.wrongToken {
+		a.wrongTokenSince = time.Time{}
 		return
 	}
-	t.lastWrongToken, t.lastWrongTokenAt = why, t.now()
-	if t.wrongTokenSince.IsZero() {
-		t.wrongTokenSince = t.lastWrongTokenAt
-		if t.nextReport == state.FirstReport {
-			t.nextReport = 0
+	a.lastWrongToken, a.lastWrongTokenAt = err, a.now()
+	if a.wrongTokenSince.IsZero() {
+		a.wrongTokenSince = a.lastWrongTokenAt
+		if a.nextReport == state.FirstReport {
+			a.nextReport = 0
 		}
 	}
 }
 
 // report makes one attempt to report c.
-func (t *attempts) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) {
-	m, err := connect(ctx, t.o)
+func (a *attempts) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) {
+	conn, err := connect(ctx, a.o)
 	if err != nil {
 		return nil, err
 	}
-	t.wrongTokenSince = time.Time{}
-	j := wire.EncodeRequest(t.o.request(m.raw.LocalAddr()))
-	j.Proof, j.Agree = m.proof, nil
+	a.wrongTokenSince = time.Time{}
+	j := wire.EncodeRequest(a.o.request(conn.raw.LocalAddr()))
+	j.Proof, j.Agree = conn.proof, nil
 	r := &pb.Report{Join: j, Cause: wire.EncodeCause(c)}
-	s := newSession(ctx, t.o, m, &pb.WorkerMessage{What: &pb.WorkerMessage_Report{Report: r}})
+	s := newSession(ctx, a.o, conn, &pb.WorkerMessage{What: &pb.WorkerMessage_Report{Report: r}})
 	defer s.Close()
 	select {
 	case <-s.over:
@@ -209,18 +209,18 @@ func (t *attempts) report(ctx context.Context, c *ring.Cause) (*ring.Cause, erro
 }
 
 // waitForRetry waits before the next attempt. It returns false if no time is left.
-func (t *attempts) waitForRetry(ctx context.Context, why unreachedError) bool {
-	t.noteFailure(why)
-	left := t.remaining()
+func (a *attempts) waitForRetry(ctx context.Context, err unreachedError) bool {
+	a.noteFailure(err)
+	left := a.remaining()
 	if left <= 0 {
 		return false
 	}
-	if t.now().Sub(t.began) >= t.nextReport && t.o.Waiting != nil {
-		t.nextReport += retryReport
-		t.o.Waiting(state.Waiting{WorldSize: t.o.WorldSize, Missing: []state.Missing{t.missingRendezvous(why)}, Remaining: left})
+	if a.now().Sub(a.began) >= a.nextReport && a.o.Waiting != nil {
+		a.nextReport += retryReport
+		a.o.Waiting(state.Waiting{WorldSize: a.o.WorldSize, Missing: []state.Missing{a.missingRendezvous(err)}, Remaining: left})
 	}
-	wait := t.backOff/2 + rand.N(t.backOff/2) // random, so workers do not retry in step
-	t.backOff = min(2*t.backOff, maxBackOff)
+	wait := a.backOff/2 + rand.N(a.backOff/2) // random, so workers do not retry in step
+	a.backOff = min(2*a.backOff, maxBackOff)
 	timer := time.NewTimer(min(wait, left))
 	defer timer.Stop()
 	select {
@@ -232,36 +232,36 @@ func (t *attempts) waitForRetry(ctx context.Context, why unreachedError) bool {
 }
 
 // missingRendezvous describes the rendezvous as a missing rank.
-func (t *attempts) missingRendezvous(why unreachedError) state.Missing {
-	m := state.Missing{Rank: -1, Address: t.o.Addr, Reason: why.reason, For: t.now().Sub(t.began)}
-	if t.o.InRank0 {
+func (a *attempts) missingRendezvous(err unreachedError) state.Missing {
+	m := state.Missing{Rank: -1, Address: a.o.Addr, Reason: err.reason, For: a.now().Sub(a.began)}
+	if a.o.InRank0 {
 		m.Rank = 0
 	}
 	return m
 }
 
-func (t *attempts) giveUp(ctx context.Context, why unreachedError) error {
+func (a *attempts) giveUp(ctx context.Context, err unreachedError) error {
 	if ctx.Err() != nil {
-		return t.canceled(ctx)
+		return a.canceled(ctx)
 	}
-	if t.lastWrongToken.wrongToken && t.now().Sub(t.lastWrongTokenAt) < recentWrongToken {
-		why = t.lastWrongToken
+	if a.lastWrongToken.wrongToken && a.now().Sub(a.lastWrongTokenAt) < recentWrongToken {
+		err = a.lastWrongToken
 	}
-	m, after := t.missingRendezvous(why), t.limit
-	if took := t.now().Sub(t.began); took < after {
+	m, after := a.missingRendezvous(err), a.limit
+	if took := a.now().Sub(a.began); took < after {
 		after = took.Round(time.Second)
 	}
 	text := fmt.Sprintf("rendezvous at %s not reached after %v: %s", m.Address, after, m.Reason)
-	if t.o.InRank0 {
-		text = state.MissingText(m, after, t.o.WorldSize)
+	if a.o.InRank0 {
+		text = state.MissingText(m, after, a.o.WorldSize)
 	}
 	c := &ring.Cause{Rank: m.Rank, Step: -1, Operation: state.OpJoin, Peer: m.Address, Text: text, ExitCode: exitcode.Retry}
-	if why.wrongToken { // this worker, not the rendezvous, has the wrong token
-		c.Rank, c.Host, c.ExitCode = t.o.Rank, t.o.Self.Host, exitcode.Auth
+	if err.wrongToken { // this worker, not the rendezvous, has the wrong token
+		c.Rank, c.Host, c.ExitCode = a.o.Rank, a.o.Self.Host, exitcode.Auth
 	}
 	return causeError(c)
 }
 
-func (t *attempts) canceled(ctx context.Context) error {
-	return fmt.Errorf("join at %s: %w", t.o.Addr, context.Cause(ctx))
+func (a *attempts) canceled(ctx context.Context) error {
+	return fmt.Errorf("join at %s: %w", a.o.Addr, context.Cause(ctx))
 }

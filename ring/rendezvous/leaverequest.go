@@ -40,23 +40,23 @@ func (s *Session) RequestLeave(code int) {
 
 // message returns the request to be sent now, nil if there is none or it is answered. The request
 // is sent again in each generation.
-func (w *leaveRequest) message() *pb.WorkerMessage {
-	code := w.code.Load()
-	if code == 0 || w.stop.Load() != 0 || w.alone.Load() {
+func (r *leaveRequest) message() *pb.WorkerMessage {
+	code := r.code.Load()
+	if code == 0 || r.stop.Load() != 0 || r.alone.Load() {
 		return nil
 	}
-	w.noteSent()
+	r.noteSent()
 	return leavingMessage(code)
 }
 
-func (w *leaveRequest) noteSent() {
+func (r *leaveRequest) noteSent() {
 	now := time.Now()
-	w.sentAt.Store(&now)
+	r.sentAt.Store(&now)
 }
 
 // overdue reports whether the time to answer is over.
-func (w *leaveRequest) overdue() bool {
-	at := w.sentAt.Load()
+func (r *leaveRequest) overdue() bool {
+	at := r.sentAt.Load()
 	return at != nil && time.Since(*at) > leaveRequestTimeout
 }
 

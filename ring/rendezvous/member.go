@@ -24,14 +24,14 @@ type Member struct {
 
 // Status handles one stream. Both sides prove the token first.
 func (m Member) Status(stream statusStream) error {
-	asks, read := receiveRequests(stream)
+	requests, read := receiveRequests(stream)
 	go read() // ends with the stream, which ends when Status returns
 	limit := time.NewTimer(handshakeTimeout)
 	defer limit.Stop()
 	h := handshake{token: m.Token}
 	for {
 		select {
-		case q, ok := <-asks:
+		case q, ok := <-requests:
 			if !ok {
 				return nil
 			}
@@ -49,8 +49,8 @@ func (m Member) Status(stream statusStream) error {
 }
 
 func (m Member) answer() *pb.StatusReply {
-	of := m.Membership()
-	p := &pb.Member{JobId: sanitize.Name(of.JobID), Rank: int32(of.Rank), Generation: of.Generation}
+	membership := m.Membership()
+	p := &pb.Member{JobId: sanitize.Name(membership.JobID), Rank: int32(membership.Rank), Generation: membership.Generation}
 	return &pb.StatusReply{What: &pb.StatusReply_Member{Member: p}}
 }
 
@@ -64,12 +64,12 @@ func IsMember(ctx context.Context, w ring.Worker, o StatusOptions) (bool, error)
 		return false, errOtherHost
 	}
 	o.Addr = w.Addr
-	l, err := DialStatus(ctx, o)
+	c, err := DialStatus(ctx, o)
 	if err != nil {
 		return false, err
 	}
-	defer l.Close()
-	reply, err := l.fetch(ctx)
+	defer c.Close()
+	reply, err := c.fetch(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -85,20 +85,20 @@ func IsMember(ctx context.Context, w ring.Worker, o StatusOptions) (bool, error)
 }
 
 // fetch sends one request and returns the reply. The server has proved the token.
-func (l *StatusClient) fetch(ctx context.Context) (*pb.StatusReply, error) {
-	stop := context.AfterFunc(ctx, l.cancel)
+func (c *StatusClient) fetch(ctx context.Context) (*pb.StatusReply, error) {
+	stop := context.AfterFunc(ctx, c.cancel)
 	defer stop()
-	reply, err := l.exchange(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: l.proof, JobId: sanitize.Name(l.options.JobID)}}})
-	l.proof = nil
+	reply, err := c.exchange(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: c.proof, JobId: sanitize.Name(c.options.JobID)}}})
+	c.proof = nil
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, ErrLate):
-		return nil, l.unreachedError(ctx, err)
+		return nil, c.unreachedError(ctx, err)
 	case errors.Is(err, io.EOF):
-		return nil, l.unreachedError(ctx, errors.New("connection closed"))
+		return nil, c.unreachedError(ctx, errors.New("connection closed"))
 	case err != nil:
-		return nil, l.unreachedError(ctx, errors.New("connection lost"))
+		return nil, c.unreachedError(ctx, errors.New("connection lost"))
 	case reply.GetRefused() != nil:
 		return nil, causeError(wire.DecodeCause(reply.GetRefused()))
 	}
@@ -106,6 +106,6 @@ func (l *StatusClient) fetch(ctx context.Context) (*pb.StatusReply, error) {
 }
 
 // memberError returns the error for a worker that answered and does not serve the rendezvous.
-func (l *StatusClient) memberError(ctx context.Context, m *pb.Member) error {
-	return l.unreachedError(ctx, errors.New(otherOwnerText(l.options.Addr, port.Owner{JobID: m.GetJobId(), Rank: int(m.GetRank())})))
+func (c *StatusClient) memberError(ctx context.Context, m *pb.Member) error {
+	return c.unreachedError(ctx, errors.New(otherOwnerText(c.options.Addr, port.Owner{JobID: m.GetJobId(), Rank: int(m.GetRank())})))
 }

@@ -72,9 +72,9 @@ func (s *Session) Next(ctx context.Context) error {
 	}
 	g := s.nextGeneration()
 	s.sendUntilAcked(s.readyMessage(old))
-	t := newAttempts(s.options, s.options.StartTimeout)
-	defer t.clock.Stop()
-	err := t.await(ctx, s, g)
+	a := newAttempts(s.options, s.options.StartTimeout)
+	defer a.clock.Stop()
+	err := a.await(ctx, s, g)
 	if err == errLost {
 		return causeError(s.cause)
 	}

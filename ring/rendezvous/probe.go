@@ -62,21 +62,21 @@ func Reason(err error) string {
 // probe returns why no worker has joined from p.Addr: why the address is not reached, or who
 // listens there.
 func probe(ctx context.Context, p state.Probe) string {
-	said, err := exchange(ctx, dialTCP, p.Addr, port.Question)
-	if o, ok := port.ParseAnswer(said); ok {
+	answer, err := exchange(ctx, dialTCP, p.Addr, port.Question)
+	if o, ok := port.ParseAnswer(answer); ok {
 		return ownerReason(p, o)
 	}
-	if err == nil && len(said) == 0 {
-		said, _ = exchange(ctx, dialTCP, p.Addr, "GET / HTTP/1.0\r\n\r\n") // an error tells nothing new: the address accepts connections
+	if err == nil && len(answer) == 0 {
+		answer, _ = exchange(ctx, dialTCP, p.Addr, "GET / HTTP/1.0\r\n\r\n") // an error tells nothing new: the address accepts connections
 	}
-	hi := strings.TrimSpace(sanitize.Line(string(said[:min(len(said), maxShownGreeting)]), maxShownGreeting))
+	greeting := strings.TrimSpace(sanitize.Line(string(answer[:min(len(answer), maxShownGreeting)]), maxShownGreeting))
 	switch {
 	case err != nil:
 		return Reason(err)
-	case strings.HasPrefix(hi, "HTTP/1"):
+	case strings.HasPrefix(greeting, "HTTP/1"):
 		return "accepted, but not our protocol: an HTTP server"
-	case hi != "":
-		return fmt.Sprintf("accepted, but not our protocol: begins with %q", hi)
+	case greeting != "":
+		return fmt.Sprintf("accepted, but not our protocol: begins with %q", greeting)
 	}
 	return notJoinedReason
 }
@@ -101,18 +101,18 @@ func ownerReason(p state.Probe, o port.Owner) string {
 
 // exchange sends ask to addr and returns the beginning of the answer. Silence and a broken
 // connection are no errors.
-func exchange(ctx context.Context, dial dialFunc, addr, ask string) ([]byte, error) {
+func exchange(ctx context.Context, dial dialFunc, addr, question string) ([]byte, error) {
 	conn, err := dial(ctx, addr)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(exchangeTimeout))
-	if _, err := io.WriteString(conn, ask); err != nil {
+	if _, err := io.WriteString(conn, question); err != nil {
 		return nil, nil
 	}
-	said, _ := io.ReadAll(io.LimitReader(conn, port.MaxAnswerBytes+1))
-	return said, nil
+	answer, _ := io.ReadAll(io.LimitReader(conn, port.MaxAnswerBytes+1))
+	return answer, nil
 }
 
 // otherOwner returns which worker listens at addr instead of a rendezvous, after a stream there
@@ -126,8 +126,8 @@ func otherOwner(ctx context.Context, dial dialFunc, addr string, err error) stri
 	if status.Code(err) != codes.Unimplemented {
 		return ""
 	}
-	said, _ := exchange(ctx, dial, addr, port.Question)
-	o, ok := port.ParseAnswer(said)
+	answer, _ := exchange(ctx, dial, addr, port.Question)
+	o, ok := port.ParseAnswer(answer)
 	if !ok || o.Rendezvous {
 		return ""
 	}
@@ -136,12 +136,12 @@ func otherOwner(ctx context.Context, dial dialFunc, addr string, err error) stri
 
 // otherOwnerText says that addr is the port of worker o, which does not serve a rendezvous.
 func otherOwnerText(addr string, o port.Owner) string {
-	whose, job := "a worker", "a job"
+	owner, job := "a worker", "a job"
 	if o.Rank >= 0 {
-		whose = fmt.Sprintf("rank %d", o.Rank)
+		owner = fmt.Sprintf("rank %d", o.Rank)
 	}
 	if id := sanitize.Name(o.JobID); id != "" {
 		job = "job " + sanitize.Clip(id, maxShownJobID)
 	}
-	return fmt.Sprintf("%s is the port of %s of %s, not of a rendezvous", addr, whose, job)
+	return fmt.Sprintf("%s is the port of %s of %s, not of a rendezvous", addr, owner, job)
 }

@@ -310,11 +310,11 @@ func (s *Server) performOne(f state.Effect) {
 		default: // the owner does not read
 		}
 	case state.SendRefused:
-		l := s.refusal(f.Worker, f.Cause)
+		m := s.refusal(f.Worker, f.Cause)
 		if f.Replaced {
-			l.onSend = nil // the worker goes on
+			m.onSend = nil // the worker goes on
 		}
-		s.send(f.Stream, l)
+		s.send(f.Stream, m)
 	case state.SendAbort:
 		s.send(f.Stream, outgoing{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Abort{Abort: wire.EncodeCause(f.Cause)}}})
 	case state.SendEnd:
@@ -350,9 +350,9 @@ func (s *Server) membership(f state.SendMembership) *pb.Membership {
 	return p
 }
 
-func (s *Server) send(stream uint64, l outgoing) {
-	if v := s.clients[stream]; v != nil {
-		v.enqueue(l)
+func (s *Server) send(stream uint64, m outgoing) {
+	if client := s.clients[stream]; client != nil {
+		client.enqueue(m)
 	}
 }
 
@@ -363,18 +363,18 @@ func (s *Server) probe(p state.Probe) {
 	}
 	s.probing[p.Rank] = true
 	s.wg.Go(func() {
-		why := ""
+		reason := ""
 		select {
 		case s.probeSlots <- struct{}{}:
-			why = s.config.Probe(s.ctx, p)
+			reason = s.config.Probe(s.ctx, p)
 			<-s.probeSlots
 		case <-s.ctx.Done():
 		}
 		s.mu.Lock()
 		delete(s.probing, p.Rank)
 		s.mu.Unlock()
-		if why != "" && s.ctx.Err() == nil {
-			s.step(state.Probed{Rank: p.Rank, Reason: sanitize.Name(why), Refused: why == refusedReason})
+		if reason != "" && s.ctx.Err() == nil {
+			s.step(state.Probed{Rank: p.Rank, Reason: sanitize.Name(reason), Refused: reason == refusedReason})
 		}
 	})
 }

@@ -61,13 +61,13 @@ type Session struct {
 	wg           sync.WaitGroup
 }
 
-// newSession starts a session on connection m with the first message.
-func newSession(ctx context.Context, o *Options, m *connection, first *pb.WorkerMessage) *Session {
+// newSession starts a session on conn with the first message.
+func newSession(ctx context.Context, o *Options, conn *connection, first *pb.WorkerMessage) *Session {
 	s := &Session{
-		options: o, conn: m, durable: m.durable, recovers: m.recovers, step: -1,
+		options: o, conn: conn, durable: conn.durable, recovers: conn.recovers, step: -1,
 		waitingReports: make(chan state.Waiting, 1), queued: make(chan struct{}, 1), over: make(chan struct{}), receiverDone: make(chan struct{}),
 	}
-	s.lease.Store(int64(m.lease))
+	s.lease.Store(int64(conn.lease))
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.generation = newGeneration(context.WithoutCancel(ctx))
 	s.enqueue(first)
@@ -152,11 +152,11 @@ func (s *Session) Abort(c *ring.Cause) *ring.Cause {
 
 // firstCause returns the job's first cause for a worker that has reported c. over is closed.
 func (s *Session) firstCause(c *ring.Cause) *ring.Cause {
-	hearsay := c == nil || c.ExitCode == exitcode.Retry && c.Rank != s.lastKnown().Rank
+	suspicion := c == nil || c.ExitCode == exitcode.Retry && c.Rank != s.lastKnown().Rank
 	switch {
 	case s.refused && c != nil && c.Rank == s.lastKnown().Rank:
 		return c // c is why the rendezvous refused the worker
-	case s.cause != nil && (s.fromRendezvous || hearsay):
+	case s.cause != nil && (s.fromRendezvous || suspicion):
 		return s.cause
 	case c == nil:
 		return &ring.Cause{Rank: -1, Step: -1, Text: "the job has ended", ExitCode: exitcode.Retry}
@@ -171,11 +171,11 @@ func (s *Session) firstCause(c *ring.Cause) *ring.Cause {
 func (s *Session) Leave(ctx context.Context) error {
 	g := s.current()
 	s.sendUntilAcked(&pb.WorkerMessage{What: &pb.WorkerMessage_Leave{Leave: &pb.Leave{}}})
-	var late <-chan time.Time
+	var leaseOver <-chan time.Time
 	if s.Stopping() != 0 {
 		t := time.NewTicker(s.Lease())
 		defer t.Stop()
-		late = t.C
+		leaseOver = t.C
 	}
 	for done := false; !done; {
 		select {
@@ -185,7 +185,7 @@ func (s *Session) Leave(ctx context.Context) error {
 			return endedError(g.cause)
 		case <-ctx.Done():
 			return fmt.Errorf("leave: %w", context.Cause(ctx))
-		case <-late:
+		case <-leaseOver:
 			if s.reconnecting.Load() { // all have agreed on this step, and the rendezvous is lost
 				return nil
 			}
@@ -218,9 +218,9 @@ func (s *Session) Close() error {
 
 // end ends the session; only the first call counts. The context ends before over is closed:
 // afterwards the rendezvous may learn that this worker knows the end.
-func (s *Session) end(c *ring.Cause, told, refused bool) {
+func (s *Session) end(c *ring.Cause, fromRendezvous, refused bool) {
 	s.once.Do(func() {
-		s.cause, s.fromRendezvous, s.refused = c, told, refused
+		s.cause, s.fromRendezvous, s.refused = c, fromRendezvous, refused
 		if c != nil {
 			s.mu.Lock()
 			s.endErr = endedError(c)
@@ -237,17 +237,17 @@ func endedError(c *ring.Cause) error {
 }
 
 // lostCause returns the cause if the rendezvous is lost.
-func (s *Session) lostCause(why string) *ring.Cause {
+func (s *Session) lostCause(reason string) *ring.Cause {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &ring.Cause{Rank: -1, Step: s.step, Operation: "rendezvous", Peer: s.options.Addr, ExitCode: exitcode.Retry}
-	c.Text = fmt.Sprintf("lost the rendezvous at %s: %s", s.options.Addr, why)
+	c.Text = fmt.Sprintf("lost the rendezvous at %s: %s", s.options.Addr, reason)
 	if s.options.InRank0 {
 		c.Rank = 0
 		if len(s.lastMembership.Workers) > 0 {
 			c.Host = s.lastMembership.Workers[0].Host
 		}
-		c.Text = fmt.Sprintf("lost rank 0 with the rendezvous at %s: %s", s.options.Addr, why)
+		c.Text = fmt.Sprintf("lost rank 0 with the rendezvous at %s: %s", s.options.Addr, reason)
 	}
 	return c
 }

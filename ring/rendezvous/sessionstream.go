@@ -24,17 +24,17 @@ const maxReconnectBackOff = 1 * time.Second
 func (s *Session) run() {
 	defer close(s.receiverDone)
 	for {
-		m := s.connection()
-		why := s.receiveLoop(m)
-		m.close()
+		conn := s.connection()
+		reason := s.receiveLoop(conn)
+		conn.close()
 		if isClosed(s.over) {
 			return
 		}
 		if !s.durable || s.lastKnown().Generation == 0 { // before generation 1 Join retries
-			s.end(s.lostCause(why), false, false)
+			s.end(s.lostCause(reason), false, false)
 			return
 		}
-		if !s.reconnect(why) {
+		if !s.reconnect(reason) {
 			return
 		}
 	}
@@ -78,17 +78,17 @@ func (s *Session) takeQueue() []*pb.WorkerMessage {
 	return q
 }
 
-// receiveLoop handles the messages on m until the stream ends, and returns why it ended.
-func (s *Session) receiveLoop(m *connection) string {
+// receiveLoop handles the messages on conn until the stream ends, and returns why it ended.
+func (s *Session) receiveLoop(conn *connection) string {
 	s.unansweredBeats.Store(0)
 	quit, sent := make(chan struct{}), make(chan string, 1)
-	s.wg.Go(func() { sent <- s.sendLoop(m, quit) })
-	why := "connection reset"
+	s.wg.Go(func() { sent <- s.sendLoop(conn, quit) })
+	reason := "connection reset"
 	for {
-		msg, err := m.stream.Recv()
+		msg, err := conn.stream.Recv()
 		if err != nil {
 			if errors.Is(err, io.EOF) {
-				why = "connection closed"
+				reason = "connection closed"
 			}
 			break
 		}
@@ -99,7 +99,7 @@ func (s *Session) receiveLoop(m *connection) string {
 	if silent := <-sent; silent != "" {
 		return silent
 	}
-	return why
+	return reason
 }
 
 func (s *Session) handle(msg *pb.RendezvousMessage) {
@@ -171,14 +171,14 @@ func (s *Session) endGeneration(p *pb.EndGeneration) {
 	}
 }
 
-// sendLoop sends all messages on m, and the heartbeats. It counts heartbeats without an answer: a
+// sendLoop sends all messages on conn, and the heartbeats. It counts heartbeats without an answer: a
 // process that stood still has sent none, so it does not give up the rendezvous. It returns why the
 // connection is given up, "" if it ended otherwise.
-func (s *Session) sendLoop(m *connection, quit <-chan struct{}) string {
+func (s *Session) sendLoop(conn *connection, quit <-chan struct{}) string {
 	every := min(state.HeartbeatEvery, s.Lease()/3)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	own := newHeartbeat()
+	heartbeat := newHeartbeat()
 	for {
 		var queue []*pb.WorkerMessage
 		select {
@@ -186,22 +186,22 @@ func (s *Session) sendLoop(m *connection, quit <-chan struct{}) string {
 			return ""
 		case <-s.over:
 			for _, msg := range s.takeQueue() {
-				m.stream.Send(msg)
+				conn.stream.Send(msg)
 			}
-			m.stream.Send(s.fillHeartbeat(own)) // the last step of this worker
-			m.stream.CloseSend()
+			conn.stream.Send(s.fillHeartbeat(heartbeat)) // the last step of this worker
+			conn.stream.CloseSend()
 			return ""
 		case <-s.queued:
 			queue = s.takeQueue()
 		case <-tick.C:
 			if lease := s.Lease(); time.Duration(s.unansweredBeats.Add(1))*every >= lease {
-				s.abandonStream(m)
+				s.abandonStream(conn)
 				return fmt.Sprintf("silent for %v", lease)
 			}
-			queue = append(own.queue[:0], s.fillHeartbeat(own))
+			queue = append(heartbeat.queue[:0], s.fillHeartbeat(heartbeat))
 		}
 		for _, msg := range queue {
-			if m.stream.Send(msg) != nil {
+			if conn.stream.Send(msg) != nil {
 				return "" // receiveLoop knows the reason
 			}
 		}
@@ -213,13 +213,13 @@ const abandonTimeout = 100 * time.Millisecond
 
 // abandonStream closes a stream without any messages. If the rendezvous only stood still, it learns
 // that the worker reconnects.
-func (s *Session) abandonStream(m *connection) {
+func (s *Session) abandonStream(conn *connection) {
 	if !s.durable {
-		m.cancel()
+		conn.cancel()
 		return
 	}
-	time.AfterFunc(abandonTimeout, m.cancel)
-	m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Away{Away: &pb.Away{}}})
+	time.AfterFunc(abandonTimeout, conn.cancel)
+	conn.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Away{Away: &pb.Away{}}})
 }
 
 // A heartbeat is a message that is sent again and again: gRPC does not use it after Send returns.
@@ -250,15 +250,15 @@ func (s *Session) fillHeartbeat(h *heartbeat) *pb.WorkerMessage {
 
 // reconnect tries to reach a lost rendezvous. It returns false if the session ends meanwhile. It
 // ends only if a message stays unanswered for the start timeout.
-func (s *Session) reconnect(why string) bool {
+func (s *Session) reconnect(reason string) bool {
 	began, wait := time.Now(), firstBackOff
 	s.reconnecting.Store(true)
 	defer s.reconnecting.Store(false)
-	s.notify(fmt.Sprintf("lost the rendezvous at %s: %s; training goes on, trying again", s.options.Addr, why))
+	s.notify(fmt.Sprintf("lost the rendezvous at %s: %s; training goes on, trying again", s.options.Addr, reason))
 	for {
-		m, err := connect(s.ctx, s.options)
+		conn, err := connect(s.ctx, s.options)
 		if err == nil {
-			s.resume(m)
+			s.resume(conn)
 			s.notify(fmt.Sprintf("the rendezvous at %s is back after %v", s.options.Addr, time.Since(began).Round(10*time.Millisecond)))
 			return true
 		}
@@ -283,13 +283,13 @@ func (s *Session) ackOverdue() bool {
 	return s.unacked != nil && time.Since(s.unackedSince) >= s.options.StartTimeout
 }
 
-// resume continues on m: it identifies this worker, and repeats what was not answered.
-func (s *Session) resume(m *connection) {
-	j := wire.EncodeRequest(s.options.request(m.raw.LocalAddr()))
-	j.Proof, j.Agree = m.proof, nil
+// resume continues on conn: it identifies this worker, and repeats what was not answered.
+func (s *Session) resume(conn *connection) {
+	j := wire.EncodeRequest(s.options.request(conn.raw.LocalAddr()))
+	j.Proof, j.Agree = conn.proof, nil
 	s.mu.Lock()
 	j.Rank, j.JobId = int32(s.lastMembership.Rank), s.lastMembership.JobID
-	s.conn = m
+	s.conn = conn
 	s.sendQueue = []*pb.WorkerMessage{{What: &pb.WorkerMessage_Resume{Resume: &pb.Resume{Join: j, Generation: s.lastMembership.Generation}}}}
 	if s.unacked != nil {
 		s.sendQueue = append(s.sendQueue, proto.CloneOf(s.unacked))

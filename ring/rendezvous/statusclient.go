@@ -63,62 +63,62 @@ func DialStatus(ctx context.Context, o StatusOptions) (*StatusClient, error) {
 	if o.dial == nil {
 		o.dial = dialTCP
 	}
-	l := &StatusClient{options: o}
+	c := &StatusClient{options: o}
 	limited, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	var err error
-	if l.raw, err = o.dial(limited, o.Addr); err != nil {
+	if c.raw, err = o.dial(limited, o.Addr); err != nil {
 		if errors.Is(err, syscall.ECONNREFUSED) {
-			return nil, l.unreachedError(ctx, ErrGone)
+			return nil, c.unreachedError(ctx, ErrGone)
 		}
-		return nil, l.unreachedError(ctx, errors.New(Reason(err)))
+		return nil, c.unreachedError(ctx, errors.New(Reason(err)))
 	}
-	options := append(dialOptions(l.raw), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxStatusBytes)))
-	if l.conn, err = grpc.NewClient("passthrough:///"+o.Addr, options...); err != nil {
-		l.raw.Close()
-		return nil, l.unreachedError(ctx, err)
+	options := append(dialOptions(c.raw), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxStatusBytes)))
+	if c.conn, err = grpc.NewClient("passthrough:///"+o.Addr, options...); err != nil {
+		c.raw.Close()
+		return nil, c.unreachedError(ctx, err)
 	}
-	var life context.Context
-	life, l.cancel = context.WithCancel(ctx)
-	err = l.withTimeout(func() (err error) {
-		l.stream, err = pb.NewRendezvousClient(l.conn).Status(life)
+	var streamCtx context.Context
+	streamCtx, c.cancel = context.WithCancel(ctx)
+	err = c.withTimeout(func() (err error) {
+		c.stream, err = pb.NewRendezvousClient(c.conn).Status(streamCtx)
 		return err
 	})
 	if err == nil {
-		err = l.authenticate(ctx)
+		err = c.authenticate(ctx)
 	} else {
-		err = l.unreachedError(ctx, l.streamError(ctx, err))
+		err = c.unreachedError(ctx, c.streamError(ctx, err))
 	}
 	if err != nil {
-		l.Close()
+		c.Close()
 		return nil, err
 	}
-	return l, nil
+	return c, nil
 }
 
-func (l *StatusClient) authenticate(ctx context.Context) error {
-	mine := newNonce()
-	reply, err := l.exchange(&pb.StatusRequest{What: &pb.StatusRequest_Hello{Hello: &pb.Hello{Nonce: mine}}})
-	c := reply.GetChallenge()
-	if err != nil || len(c.GetNonce()) != nonceBytes {
-		return l.unreachedError(ctx, l.streamError(ctx, err))
+func (c *StatusClient) authenticate(ctx context.Context) error {
+	nonce := newNonce()
+	reply, err := c.exchange(&pb.StatusRequest{What: &pb.StatusRequest_Hello{Hello: &pb.Hello{Nonce: nonce}}})
+	challenge := reply.GetChallenge()
+	if err != nil || len(challenge.GetNonce()) != nonceBytes {
+		return c.unreachedError(ctx, c.streamError(ctx, err))
 	}
-	if !l.options.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
-		return exitcode.With(exitcode.Auth, fmt.Errorf("not the token of the rendezvous at %s: here is %v", l.options.Addr, l.options.Token))
+	if !c.options.Token.Proves(challenge.Proof, []byte("rendezvous: server"), nonce, challenge.Nonce) {
+		return exitcode.With(exitcode.Auth, fmt.Errorf("not the token of the rendezvous at %s: here is %v", c.options.Addr, c.options.Token))
 	}
-	l.proof = workerProof(l.options.Token, mine, c.Nonce)
+	c.proof = workerProof(c.options.Token, nonce, challenge.Nonce)
 	return nil
 }
 
 // Next returns the states of the jobs: of the job in the options, if it is known, or of all. After
 // an error the caller closes the StatusClient.
-func (l *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
-	reply, err := l.fetch(ctx)
+func (c *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
+	reply, err := c.fetch(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if m := reply.GetMember(); m != nil {
-		return nil, l.memberError(ctx, m)
+		return nil, c.memberError(ctx, m)
 	}
 	var all []state.Status
 	for _, j := range reply.GetReport().GetJobs() {
@@ -128,31 +128,31 @@ func (l *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
 }
 
 // streamError returns the reason for a stream that ended with err before any reply.
-func (l *StatusClient) streamError(ctx context.Context, err error) error {
+func (c *StatusClient) streamError(ctx context.Context, err error) error {
 	if errors.Is(err, ErrLate) {
 		return err
 	}
-	if whose := otherOwner(ctx, l.options.dial, l.options.Addr, err); whose != "" {
-		return errors.New(whose)
+	if owner := otherOwner(ctx, c.options.dial, c.options.Addr, err); owner != "" {
+		return errors.New(owner)
 	}
 	return errors.New("accepted, but not our protocol, or another version")
 }
 
 // exchange sends a request and returns the reply, or ErrLate if the reply does not arrive in time.
-func (l *StatusClient) exchange(q *pb.StatusRequest) (reply *pb.StatusReply, err error) {
-	err = l.withTimeout(func() error {
-		if err := l.stream.Send(q); err != nil && !errors.Is(err, io.EOF) {
+func (c *StatusClient) exchange(q *pb.StatusRequest) (reply *pb.StatusReply, err error) {
+	err = c.withTimeout(func() error {
+		if err := c.stream.Send(q); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		reply, err = l.stream.Recv()
+		reply, err = c.stream.Recv()
 		return err
 	})
 	return reply, err
 }
 
 // withTimeout calls do, and ends the stream if do takes too long.
-func (l *StatusClient) withTimeout(do func() error) error {
-	limit := time.AfterFunc(l.options.Timeout, l.cancel)
+func (c *StatusClient) withTimeout(do func() error) error {
+	limit := time.AfterFunc(c.options.Timeout, c.cancel)
 	err := do()
 	if !limit.Stop() && err != nil {
 		return ErrLate
@@ -160,16 +160,16 @@ func (l *StatusClient) withTimeout(do func() error) error {
 	return err
 }
 
-func (l *StatusClient) unreachedError(ctx context.Context, why error) error {
+func (c *StatusClient) unreachedError(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", l.options.Addr, why))
+	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", c.options.Addr, why))
 }
 
 // Close closes the connection.
-func (l *StatusClient) Close() {
-	l.cancel()
-	l.conn.Close()
-	l.raw.Close()
+func (c *StatusClient) Close() {
+	c.cancel()
+	c.conn.Close()
+	c.raw.Close()
 }

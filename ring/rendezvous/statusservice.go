@@ -23,7 +23,7 @@ const maxStatusRanks = 2 * ring.MaxWorldSize
 // and then sends any number of requests.
 func (sv service) Status(stream statusStream) error {
 	s := sv.s
-	asks, err := s.receiveStatusRequests(stream)
+	requests, err := s.receiveStatusRequests(stream)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (sv service) Status(stream statusStream) error {
 	h := handshake{token: s.config.Token}
 	for {
 		select {
-		case q, ok := <-asks:
+		case q, ok := <-requests:
 			if !ok {
 				return nil
 			}
@@ -62,23 +62,23 @@ func (s *Server) receiveStatusRequests(stream statusStream) (<-chan *pb.StatusRe
 	if s.closed {
 		return nil, errClosed
 	}
-	asks, read := receiveRequests(stream)
+	requests, read := receiveRequests(stream)
 	s.wg.Go(read)
-	return asks, nil
+	return requests, nil
 }
 
 // receiveRequests returns a channel of requests, to which read sends until the stream ends.
-func receiveRequests(stream statusStream) (asks chan *pb.StatusRequest, read func()) {
-	asks = make(chan *pb.StatusRequest)
-	return asks, func() {
-		defer close(asks)
+func receiveRequests(stream statusStream) (requests chan *pb.StatusRequest, read func()) {
+	requests = make(chan *pb.StatusRequest)
+	return requests, func() {
+		defer close(requests)
 		for {
 			q, err := stream.Recv()
 			if err != nil {
 				return
 			}
 			select {
-			case asks <- q:
+			case requests <- q:
 			case <-stream.Context().Done():
 				return
 			}

@@ -77,7 +77,7 @@ func TestCompleteAddr(t *testing.T) {
 func TestOpen(t *testing.T) {
 	at := Address{Endpoints: []string{"127.0.0.1:1"}, Prefix: "p"}
 	for want, c := range map[string]Config{
-		"--job-id":                      {Address: at},
+		"--job-id":                  {Address: at},
 		"is set, want both or none": {Address: at, JobID: "j", User: "u"},
 	} {
 		if _, err := Open(c); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {

@@ -47,13 +47,13 @@ func (c *Cluster) Campaign(ctx context.Context, addr string, fresh bool) (j jour
 		c.revoke(lease.ID)
 		return nil, nil, nil
 	}
-	o := newLeadership(c, lease.ID, won.Header.Revision)
-	if err := o.load(ctx, fresh); err != nil {
+	leader := newLeadership(c, lease.ID, won.Header.Revision)
+	if err := leader.load(ctx, fresh); err != nil {
 		c.revoke(lease.ID)
 		return nil, nil, err
 	}
-	o.wg.Go(o.keepLease)
-	return o, o.lost, nil
+	leader.wg.Go(leader.keepLease)
+	return leader, leader.lost, nil
 }
 
 // revoke ends a lease. If etcd is not reached, the lease ends by itself.
@@ -87,28 +87,28 @@ func (c *Cluster) completeAddr(addr string) string {
 }
 
 // load reads the journal. No other worker can write it any more.
-func (j *leadership) load(ctx context.Context, fresh bool) error {
+func (l *leadership) load(ctx context.Context, fresh bool) error {
 	var err error
-	if j.records, _, err = j.cluster.records(ctx, j.cluster.keys); err != nil {
+	if l.records, _, err = l.cluster.records(ctx, l.cluster.keys); err != nil {
 		return err
 	}
-	if n := len(j.records); n > 0 && fresh {
-		if _, over := j.records[n-1].(state.EndRecord); over {
-			return j.clear(ctx)
+	if n := len(l.records); n > 0 && fresh {
+		if _, over := l.records[n-1].(state.EndRecord); over {
+			return l.clear(ctx)
 		}
 	}
 	return nil
 }
 
 // clear removes the journal of a job that has ended.
-func (j *leadership) clear(ctx context.Context) error {
-	r, err := j.cluster.client.Txn(ctx).If(j.isLeader()).Then(clientv3.OpDelete(j.cluster.keys.journal, clientv3.WithPrefix())).Commit()
+func (l *leadership) clear(ctx context.Context) error {
+	r, err := l.cluster.client.Txn(ctx).If(l.isLeader()).Then(clientv3.OpDelete(l.cluster.keys.journal, clientv3.WithPrefix())).Commit()
 	if err != nil {
-		return j.cluster.explain(err)
+		return l.cluster.explain(err)
 	}
 	if !r.Succeeded {
-		return fmt.Errorf("%s: another worker has just become the coordinator", j.cluster.endpoints())
+		return fmt.Errorf("%s: another worker has just become the coordinator", l.cluster.endpoints())
 	}
-	j.records = nil
+	l.records = nil
 	return nil
 }

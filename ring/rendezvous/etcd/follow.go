@@ -86,19 +86,19 @@ func (f *Follower) Next(ctx context.Context) ([]rendezvous.Status, error) {
 	if f.registry == nil {
 		f.registry = f.open()
 	}
-	seats, err := f.registry.coordinators(ctx)
+	coordinators, err := f.registry.coordinators(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil && len(f.clients) > 0:
-		seats = slices.Collect(maps.Keys(f.clients))
+		coordinators = slices.Collect(maps.Keys(f.clients))
 	case err != nil:
 		return nil, exitcode.With(exitcode.Retry, err)
-	case len(seats) == 0:
+	case len(coordinators) == 0:
 		return nil, f.noCoordinator(ctx)
 	}
-	f.retain(seats)
-	answers := f.ask(ctx, seats)
+	f.retain(coordinators)
+	answers := f.ask(ctx, coordinators)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -118,14 +118,14 @@ func (f *Follower) Close() {
 }
 
 // retain closes the connections to former coordinators.
-func (f *Follower) retain(seats []coordinator) {
+func (f *Follower) retain(coordinators []coordinator) {
 	for s, l := range f.clients {
-		if !slices.Contains(seats, s) {
+		if !slices.Contains(coordinators, s) {
 			l.Close()
 			delete(f.clients, s)
 		}
 	}
-	maps.DeleteFunc(f.notified, func(s coordinator, _ struct{}) bool { return !slices.Contains(seats, s) })
+	maps.DeleteFunc(f.notified, func(s coordinator, _ struct{}) bool { return !slices.Contains(coordinators, s) })
 }
 
 // noCoordinator returns the error if etcd knows no coordinator.
@@ -162,12 +162,12 @@ type answer struct {
 }
 
 // ask asks all coordinators at the same time, and keeps the working connections.
-func (f *Follower) ask(ctx context.Context, seats []coordinator) []answer {
-	answers := make([]answer, len(seats))
+func (f *Follower) ask(ctx context.Context, coordinators []coordinator) []answer {
+	answers := make([]answer, len(coordinators))
 	var wg sync.WaitGroup
-	for i, s := range seats {
-		link := f.clients[s]
-		wg.Go(func() { answers[i] = f.askOne(ctx, s, link) })
+	for i, s := range coordinators {
+		client := f.clients[s]
+		wg.Go(func() { answers[i] = f.askOne(ctx, s, client) })
 	}
 	wg.Wait()
 	for _, a := range answers {
@@ -182,33 +182,33 @@ func (f *Follower) ask(ctx context.Context, seats []coordinator) []answer {
 }
 
 // askOne asks over client, or over a new connection if client is nil, for at most answerTimeout.
-func (f *Follower) askOne(ctx context.Context, s coordinator, link statusClient) answer {
+func (f *Follower) askOne(ctx context.Context, s coordinator, client statusClient) answer {
 	late := exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", s.addr, rendezvous.ErrLate))
 	limited, cancel := context.WithTimeoutCause(ctx, answerTimeout, late)
 	defer cancel()
-	if link == nil {
+	if client == nil {
 		var err error
-		if link, err = f.connect(ctx, limited, s); err != nil {
+		if client, err = f.connect(ctx, limited, s); err != nil {
 			return answer{coordinator: s, err: err}
 		}
 	}
-	all, err := link.Next(limited)
+	all, err := client.Next(limited)
 	if err == nil && len(all) == 0 {
 		err = exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s has no such job", s.addr))
 	}
 	if err != nil {
-		link.Close()
+		client.Close()
 		return answer{coordinator: s, err: err}
 	}
-	return answer{coordinator: s, client: link, all: all}
+	return answer{coordinator: s, client: client, all: all}
 }
 
 // connect opens a connection with context life. limited bounds only the opening.
-func (f *Follower) connect(life, limited context.Context, s coordinator) (statusClient, error) {
-	life, end := context.WithCancelCause(life)
+func (f *Follower) connect(ctx, limited context.Context, s coordinator) (statusClient, error) {
+	ctx, end := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(limited, func() { end(context.Cause(limited)) })
 	defer stop()
-	l, err := f.dial(life, s)
+	l, err := f.dial(ctx, s)
 	if err != nil {
 		end(nil)
 		return nil, err
@@ -231,20 +231,20 @@ func (l *connectedClient) Close() {
 // If none answered, it returns the first error.
 func (f *Follower) collect(answers []answer) ([]rendezvous.Status, error) {
 	var all []rendezvous.Status
-	var seen []string
+	var answered []string
 	var first error
 	for _, a := range answers {
 		if a.err != nil && first == nil {
 			first = unanswered(a)
 		}
 		if a.err == nil {
-			all, seen = append(all, a.all...), append(seen, a.coordinator.jobID)
+			all, answered = append(all, a.all...), append(answered, a.coordinator.jobID)
 		}
 	}
 	if len(all) == 0 {
 		return nil, first
 	}
-	f.answered = seen
+	f.answered = answered
 	for _, a := range answers {
 		if _, told := f.notified[a.coordinator]; a.err != nil && !told && f.config.Notice != nil {
 			f.config.Notice(unanswered(a).Error())

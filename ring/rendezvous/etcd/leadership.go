@@ -42,60 +42,60 @@ func newLeadership(c *Cluster, lease clientv3.LeaseID, revision int64) *leadersh
 }
 
 // Records returns the records that were stored before.
-func (j *leadership) Records() []state.Record { return j.records }
+func (l *leadership) Records() []state.Record { return l.records }
 
 // isLeader is a condition of a transaction: this worker is the coordinator.
-func (j *leadership) isLeader() clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(j.cluster.keys.coordinator), "=", j.revision)
+func (l *leadership) isLeader() clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(l.cluster.keys.coordinator), "=", l.revision)
 }
 
 // Append stores r if this worker is still the coordinator. Otherwise, or if etcd is unavailable for
 // longer than Config.Patience, the leadership is lost: journal.ErrSuperseded.
-func (j *leadership) Append(r state.Record) error {
+func (l *leadership) Append(r state.Record) error {
 	body, err := journal.Marshal(r)
 	if err != nil {
 		return exitcode.With(exitcode.Internal, fmt.Errorf("journal: %w", err))
 	}
-	if j.entries < 0 {
-		j.entries = len(j.records)
+	if l.entries < 0 {
+		l.entries = len(l.records)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), j.cluster.config.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), l.cluster.config.Patience)
 	defer cancel()
 	for {
-		err := j.put(ctx, j.cluster.keys.entry(j.entries+1), body)
+		err := l.put(ctx, l.cluster.keys.entry(l.entries+1), body)
 		switch {
 		case err == nil:
-			j.entries++
+			l.entries++
 			return nil
 		case errors.Is(err, journal.ErrSuperseded):
-			j.lose()
+			l.lose()
 			return err
 		case !unavailable(err):
-			return exitcode.With(exitcode.IO, j.cluster.explain(err))
+			return exitcode.With(exitcode.IO, l.cluster.explain(err))
 		}
 		timer := time.NewTimer(retryEvery)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			j.lose()
-			return fmt.Errorf("%w: %w", journal.ErrSuperseded, j.cluster.explain(err))
+			l.lose()
+			return fmt.Errorf("%w: %w", journal.ErrSuperseded, l.cluster.explain(err))
 		}
 	}
 }
 
 // put writes an entry once. If an earlier attempt wrote the entry and its answer was lost, put
 // finds it.
-func (j *leadership) put(ctx context.Context, key string, body []byte) error {
-	r, err := j.cluster.client.Txn(ctx).
-		If(j.isLeader(), clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
+func (l *leadership) put(ctx context.Context, key string, body []byte) error {
+	r, err := l.cluster.client.Txn(ctx).
+		If(l.isLeader(), clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
 		Then(clientv3.OpPut(key, string(body))).
-		Else(clientv3.OpGet(j.cluster.keys.coordinator), clientv3.OpGet(key)).Commit()
+		Else(clientv3.OpGet(l.cluster.keys.coordinator), clientv3.OpGet(key)).Commit()
 	if err != nil || r.Succeeded {
 		return err
 	}
-	office, entry := r.Responses[0].GetResponseRange().Kvs, r.Responses[1].GetResponseRange().Kvs
-	if len(office) == 1 && office[0].CreateRevision == j.revision && len(entry) == 1 && bytes.Equal(entry[0].Value, body) {
+	leader, entry := r.Responses[0].GetResponseRange().Kvs, r.Responses[1].GetResponseRange().Kvs
+	if len(leader) == 1 && leader[0].CreateRevision == l.revision && len(entry) == 1 && bytes.Equal(entry[0].Value, body) {
 		return nil
 	}
 	return journal.ErrSuperseded
@@ -103,49 +103,49 @@ func (j *leadership) put(ctx context.Context, key string, body []byte) error {
 
 // keepLease renews the lease until Close, or until etcd does not know the lease. While etcd is
 // unavailable it keeps trying: no other worker can become the coordinator then.
-func (j *leadership) keepLease() {
+func (l *leadership) keepLease() {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	var since time.Time // start of the unavailability of etcd; zero: etcd is available
 	for {
 		select {
-		case <-j.quit:
+		case <-l.quit:
 			return
-		case <-j.lost:
+		case <-l.lost:
 			return
 		case <-tick.C:
 		}
-		err := j.renew()
+		err := l.renew()
 		switch {
 		case err == nil && !since.IsZero():
-			j.cluster.notify(fmt.Sprintf("%s is back after %v", j.cluster.endpoints(), time.Since(since).Round(10*time.Millisecond)))
+			l.cluster.notify(fmt.Sprintf("%s is back after %v", l.cluster.endpoints(), time.Since(since).Round(10*time.Millisecond)))
 			since = time.Time{}
 		case err == nil:
 		case errors.Is(rpctypes.Error(err), rpctypes.ErrLeaseNotFound):
-			j.lose()
+			l.lose()
 			return
 		case since.IsZero():
 			since = time.Now()
-			j.cluster.notify(fmt.Sprintf("%v; training goes on without it, trying again", j.cluster.explain(err)))
+			l.cluster.notify(fmt.Sprintf("%v; training goes on without it, trying again", l.cluster.explain(err)))
 		}
 	}
 }
 
-func (j *leadership) renew() error {
+func (l *leadership) renew() error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	_, err := j.cluster.client.KeepAliveOnce(ctx, j.lease)
+	_, err := l.cluster.client.KeepAliveOnce(ctx, l.lease)
 	return err
 }
 
-func (j *leadership) lose() { j.losing.Do(func() { close(j.lost) }) }
+func (l *leadership) lose() { l.losing.Do(func() { close(l.lost) }) }
 
 // Close gives up the leadership, so another worker can become the coordinator at once.
-func (j *leadership) Close() error {
-	j.closing.Do(func() {
-		close(j.quit)
-		j.wg.Wait()
-		j.cluster.revoke(j.lease)
+func (l *leadership) Close() error {
+	l.closing.Do(func() {
+		close(l.quit)
+		l.wg.Wait()
+		l.cluster.revoke(l.lease)
 	})
 	return nil
 }

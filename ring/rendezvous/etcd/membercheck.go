@@ -91,33 +91,33 @@ func (p memberAnswer) gone() bool {
 // check returns an error while a fresh worker must not campaign: a member answers, or may yet. A
 // member that is stopped or cut off may answer later, so check waits for the limit, from the first
 // call on. After that, or if all members are gone, it returns nil.
-func (r *memberCheck) check(ctx context.Context, members []ring.Worker) error {
+func (c *memberCheck) check(ctx context.Context, members []ring.Worker) error {
 	members = sample(members)
-	silent, here := r.ask(ctx, members)
+	silent, member := c.ask(ctx, members)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
-	case here != nil:
-		r.silentSince = time.Time{}
-		return fmt.Errorf("job %s goes on: rank %d at %s answers, and only its own workers elect a coordinator", r.jobID, here.Rank, here.Addr)
+	case member != nil:
+		c.silentSince = time.Time{}
+		return fmt.Errorf("job %s goes on: rank %d at %s answers, and only its own workers elect a coordinator", c.jobID, member.Rank, member.Addr)
 	case silent == 0:
 		return nil
-	case r.silentSince.IsZero():
-		r.silentSince = time.Now()
+	case c.silentSince.IsZero():
+		c.silentSince = time.Now()
 	}
-	left := r.limit - time.Since(r.silentSince)
+	left := c.limit - time.Since(c.silentSince)
 	if left <= 0 {
 		return nil
 	}
-	return fmt.Errorf("job %s may go on: %d of %d ranks are silent; without an answer it is taken over in %d s", r.jobID, silent, len(members), int64((left+time.Second-1)/time.Second))
+	return fmt.Errorf("job %s may go on: %d of %d ranks are silent; without an answer it is taken over in %d s", c.jobID, silent, len(members), int64((left+time.Second-1)/time.Second))
 }
 
 // ask asks all members at the same time. It returns the first one that answers as a member, or the
 // number of members that may yet answer.
-func (r *memberCheck) ask(ctx context.Context, members []ring.Worker) (silent int, here *ring.Worker) {
+func (c *memberCheck) ask(ctx context.Context, members []ring.Worker) (silent int, member *ring.Worker) {
 	ctx, cancel := context.WithTimeout(ctx, memberTimeout)
 	answers := make(chan memberAnswer)
 	var calling sync.WaitGroup
@@ -126,7 +126,7 @@ func (r *memberCheck) ask(ctx context.Context, members []ring.Worker) (silent in
 	for _, w := range members {
 		calling.Go(func() {
 			p := memberAnswer{worker: w}
-			p.member, p.err = r.isMember(ctx, w)
+			p.member, p.err = c.isMember(ctx, w)
 			select {
 			case answers <- p:
 			case <-ctx.Done():

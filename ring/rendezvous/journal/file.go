@@ -85,9 +85,9 @@ func openLocked(path string) (*os.File, error) {
 			f.Close()
 			return nil, fmt.Errorf("journal %s: %w", path, err)
 		}
-		mine, err := f.Stat()
-		there, err2 := os.Stat(path)
-		if err := errors.Join(err, err2); err == nil && os.SameFile(mine, there) {
+		opened, err := f.Stat()
+		current, err2 := os.Stat(path)
+		if err := errors.Join(err, err2); err == nil && os.SameFile(opened, current) {
 			return f, nil
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			f.Close()

@@ -173,23 +173,23 @@ func (s *State) referenceRequest() *Request {
 
 // assignRanks gives each member without a rank a free rank. Members of one host get neighbouring
 // ranks; hosts and members keep their order of arrival.
-func assignRanks(here []*member) {
+func assignRanks(members []*member) {
 	taken, hosts := map[int]bool{}, map[string]int{}
-	var without []*member
-	for i, m := range here {
+	var unranked []*member
+	for i, m := range members {
 		if _, seen := hosts[m.Worker.HostID]; !seen {
 			hosts[m.Worker.HostID] = i
 		}
 		if m.Rank < 0 {
-			without = append(without, m)
+			unranked = append(unranked, m)
 		}
 		taken[m.Rank] = true
 	}
-	slices.SortStableFunc(without, func(a, b *member) int {
+	slices.SortStableFunc(unranked, func(a, b *member) int {
 		return cmp.Compare(hosts[a.Worker.HostID], hosts[b.Worker.HostID])
 	})
 	rank := 0
-	for _, m := range without {
+	for _, m := range unranked {
 		for taken[rank] {
 			rank++
 		}

@@ -83,16 +83,16 @@ const (
 )
 
 // noteJournalDelay takes in for how long the journal has been writing.
-func (s *State) noteJournalDelay(behind time.Duration) {
-	if behind == 0 {
+func (s *State) noteJournalDelay(delay time.Duration) {
+	if delay == 0 {
 		return
 	}
 	if s.phase == phaseRecovering {
 		s.waitSince, s.generationEnded = s.now, max(s.generationEnded, s.awake)
 	}
-	if behind >= journalNoticeAfter && s.awake >= s.nextJournalNotice {
+	if delay >= journalNoticeAfter && s.awake >= s.nextJournalNotice {
 		s.nextJournalNotice = s.awake + journalNoticeEvery
-		s.notify(fmt.Sprintf("the journal has been writing one record for %s; until then the ranks do not hear of this: %s", wholeSeconds(behind), s.pendingDecision()), nil)
+		s.notify(fmt.Sprintf("the journal has been writing one record for %s; until then the ranks do not hear of this: %s", wholeSeconds(delay), s.pendingDecision()), nil)
 	}
 }
 

@@ -28,34 +28,34 @@ type heartbeatDelays struct {
 }
 
 // observe takes in the time between two heartbeats of a healthy worker.
-func (g *heartbeatDelays) observe(gap time.Duration) {
+func (d *heartbeatDelays) observe(gap time.Duration) {
 	late := max(gap-HeartbeatEvery, 0)
-	g.count[min(int(late/delayUnit), delayUnits)]++
-	if g.total++; g.total >= maxDelays {
-		g.total = 0
-		for i := range g.count {
-			g.count[i] /= 2
-			g.total += g.count[i]
+	d.count[min(int(late/delayUnit), delayUnits)]++
+	if d.total++; d.total >= maxDelays {
+		d.total = 0
+		for i := range d.count {
+			d.count[i] /= 2
+			d.total += d.count[i]
 		}
 	}
 }
 
 // lateness returns the 99.9th percentile of the delays, 0 if there are too few heartbeats.
-func (g *heartbeatDelays) lateness() time.Duration {
-	if g.total < minDelays {
+func (d *heartbeatDelays) lateness() time.Duration {
+	if d.total < minDelays {
 		return 0
 	}
-	least := (g.total*delayPerMille + 999) / 1000
+	least := (d.total*delayPerMille + 999) / 1000
 	for i, sum := 0, 0; ; i++ {
-		if sum += g.count[i]; sum >= least {
+		if sum += d.count[i]; sum >= least {
 			return time.Duration(i) * delayUnit
 		}
 	}
 }
 
 // lease returns the lease for the observed delays, given the current lease.
-func (g *heartbeatDelays) lease(current time.Duration) time.Duration {
-	wanted := min(leaseFactor*g.lateness(), maxLease)
+func (d *heartbeatDelays) lease(current time.Duration) time.Duration {
+	wanted := min(leaseFactor*d.lateness(), maxLease)
 	if wanted < current+current/leaseStepFraction {
 		return current
 	}

@@ -115,12 +115,7 @@ func (s *State) parted(e Parted) {
 	if m == nil || s.phase != phaseRunning || e.Generation != s.generation {
 		return
 	}
-	switch m.progress {
-	case saidLeft:
-		m.progress = saidPartedAndLeft
-	case inGeneration:
-		m.progress = saidParted
-	}
+	m.progress = m.progress.withParted()
 	s.noteStep(m, e.Step)
 	s.completeDeparture()
 }

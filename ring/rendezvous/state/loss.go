@@ -103,14 +103,14 @@ func (s *State) addLost(ranks []int) {
 
 // supersede removes a member and refuses its stream, if there is one. The process may still run, or
 // wake later, and must not go on.
-func (s *State) supersede(m *member, why string) {
+func (s *State) supersede(m *member, reason string) {
 	if m.stream != 0 {
-		s.refuse(m.stream, &m.Request, exitcode.Retry, fmt.Sprintf("superseded by generation %d: %s", s.generation+1, why))
+		s.refuse(m.stream, &m.Request, exitcode.Retry, fmt.Sprintf("superseded by generation %d: %s", s.generation+1, reason))
 		if m.connection != connExited {
 			s.emit(RankAbandoned{m.Rank})
 		}
 	}
-	s.remove(m, why)
+	s.remove(m, reason)
 }
 
 // restartCost returns how many restarts the loss of gone members uses. A generation that ended with

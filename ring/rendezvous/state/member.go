@@ -52,6 +52,28 @@ const (
 func (p progress) left() bool   { return p == saidLeft || p == saidPartedAndLeft }
 func (p progress) parted() bool { return p == saidParted || p == saidPartedAndLeft }
 
+// withLeft returns the progress of a member in a generation that says that it has done its work.
+func (p progress) withLeft() progress {
+	switch p {
+	case inGeneration:
+		return saidLeft
+	case saidParted:
+		return saidPartedAndLeft
+	}
+	return p
+}
+
+// withParted returns the progress of a member in a generation that says that another has left.
+func (p progress) withParted() progress {
+	switch p {
+	case inGeneration:
+		return saidParted
+	case saidLeft:
+		return saidPartedAndLeft
+	}
+	return p
+}
+
 // departure is the state of a member's request to leave.
 type departure uint8
 

@@ -108,11 +108,11 @@ func (s *State) brokenByPause(closing bool) bool {
 // keepPlace keeps the place of a member whose stream broke because of a pause. The suspicions of
 // the member are dropped: the member sends them again when it reconnects. If it does not reconnect,
 // it may itself be the rank that others have met.
-func (s *State) keepPlace(m *member, why string, closing bool) {
+func (s *State) keepPlace(m *member, reason string, closing bool) {
 	if m.progress == readyForNext {
 		m.progress = inGeneration
 	}
-	m.breakReason = why
+	m.breakReason = reason
 	if closing {
 		m.lastHeard = max(m.lastHeard, s.awake+s.returnTimeout()-s.lease)
 		s.nextPortProbe = s.now + portProbeEvery

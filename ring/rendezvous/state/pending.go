@@ -24,14 +24,14 @@ func (s *State) placeUndecided(j *Request) bool {
 // deferJoin keeps a join until it can be decided, for the lease at most.
 func (s *State) deferJoin(e Joined) {
 	s.pendingJoins = append(s.pendingJoins, e)
-	who := "all ranks are taken, and some of them are not connected"
+	text := "all ranks are taken, and some of them are not connected"
 	if m := s.member(e.Request.Rank); m != nil {
-		who = fmt.Sprintf("rank %d was pid %d on %s (%s)", m.Rank, m.Worker.PID, m.Worker.Host, m.Worker.Addr)
+		text = fmt.Sprintf("rank %d was pid %d on %s (%s)", m.Rank, m.Worker.PID, m.Worker.Host, m.Worker.Addr)
 		if m.Worker.Addr != "" && s.reachable(&m.Worker) {
 			s.emit(Probe{s.jobID, m.Rank, m.Worker.Addr})
 		}
 	}
-	s.emit(SendNotice{e.Stream, who + ": waiting until it reconnects or is lost"})
+	s.emit(SendNotice{e.Stream, text + ": waiting until it reconnects or is lost"})
 }
 
 // reachable reports whether a dial from the rendezvous to the address of w reaches w.
@@ -42,8 +42,8 @@ func (s *State) reachable(w *ring.Worker) bool { return ReachableFrom(s.config.H
 func ReachableFrom(hostID string, w *ring.Worker) bool {
 	host, _, err := net.SplitHostPort(w.Addr)
 	ip := net.ParseIP(host)
-	local := host == "localhost" || ip != nil && ip.IsLoopback()
-	return err == nil && (!local || w.HostID == hostID)
+	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && (!loopback || w.HostID == hostID)
 }
 
 // awaitedMember returns the member of a rank if it is awaited back, or nil.

@@ -55,11 +55,11 @@ func (s *State) memberReady(e ReadyForNext) {
 	}
 	m.progress, m.lastHeard = readyForNext, s.awake
 	s.noteStep(m, e.Step)
-	why := s.withLatestStep(s.generationCause)
+	cause := s.withLatestStep(s.generationCause)
 	if s.firstCause == s.generationCause {
-		s.firstCause = why
+		s.firstCause = cause
 	}
-	s.generationCause = why
+	s.generationCause = cause
 	s.startIfComplete()
 }
 
@@ -80,8 +80,8 @@ func (s *State) startIfComplete() {
 // members have no common value.
 func (s *State) startGeneration() {
 	assignRanks(s.members)
-	if c := s.choose(); c != nil {
-		s.fail(c)
+	if cause := s.choose(); cause != nil {
+		s.fail(cause)
 		return
 	}
 	s.setCrashLoop(s.countCrashLoop())
@@ -108,8 +108,8 @@ func (s *State) startGeneration() {
 }
 
 func (s *State) sendMembership(m *member, workers []ring.Worker) {
-	is := ring.Membership{JobID: s.jobID, Generation: s.generation, Rank: m.Rank, Workers: workers, Choices: s.choices}
-	s.emit(SendMembership{m.stream, is, s.lostRanks, s.generationCause})
+	membership := ring.Membership{JobID: s.jobID, Generation: s.generation, Rank: m.Rank, Workers: workers, Choices: s.choices}
+	s.emit(SendMembership{m.stream, membership, s.lostRanks, s.generationCause})
 }
 
 // notReturnedCause returns the cause if lost ranks do not come back in time.
@@ -120,12 +120,12 @@ func (s *State) notReturnedCause(after time.Duration) *ring.Cause {
 	}
 	list := s.missing(maxMissingText)
 	names := formatMissing(list, s.worldSize-len(s.members))
-	who := "ranks " + names
+	ranks := "ranks " + names
 	if len(list) == 1 {
 		c.Rank, c.Peer = list[0].Rank, list[0].Address
-		who = fmt.Sprintf("rank %d", c.Rank)
+		ranks = fmt.Sprintf("rank %d", c.Rank)
 	}
-	c.Text = fmt.Sprintf("%s did not return in %d s", who, int64(after.Seconds()))
+	c.Text = fmt.Sprintf("%s did not return in %d s", ranks, int64(after.Seconds()))
 	if s.firstCause != nil {
 		c.Text += ": " + s.firstCause.Text
 		s.firstCause = nil

@@ -62,16 +62,16 @@ func (s *State) processesOf(rank int) *rankProcesses {
 func (s *State) processStarted(e ProcessStarted) { s.processesOf(e.Rank).started = s.now }
 
 // noteExit takes in the end of the newest process, whatever the end means for the job.
-func (t *rankProcesses) noteExit(now time.Duration) {
+func (p *rankProcesses) noteExit(now time.Duration) {
 	switch {
-	case t.inGeneration:
-		t.unjoined, t.quickExits = 0, 0
-	case t.joined: // lost while it waited: a longer delay would only make the next process wait longer
-		t.unjoined, t.quickExits = 1, 0
-	case now-t.started < quickExitTime:
-		t.unjoined, t.quickExits = t.unjoined+1, t.quickExits+1
+	case p.inGeneration:
+		p.unjoined, p.quickExits = 0, 0
+	case p.joined: // lost while it waited: a longer delay would only make the next process wait longer
+		p.unjoined, p.quickExits = 1, 0
+	case now-p.started < quickExitTime:
+		p.unjoined, p.quickExits = p.unjoined+1, p.quickExits+1
 	default:
-		t.unjoined, t.quickExits = t.unjoined+1, 0
+		p.unjoined, p.quickExits = p.unjoined+1, 0
 	}
 }
 
@@ -85,18 +85,18 @@ func (s *State) processExited(e ProcessExited) {
 	if c.ExitCode == exitcode.OK {
 		c.ExitCode = exitcode.Retry
 	}
-	m, t := s.member(e.Rank), s.processesOf(e.Rank)
+	m, p := s.member(e.Rank), s.processesOf(e.Rank)
 	if m != nil {
 		c.Host, c.Step = m.Worker.Host, m.step
 	}
-	charged := t.charged
-	t.noteExit(s.now)
-	defer func() { t.joined, t.inGeneration, t.charged = false, false, false }() // the next process has a history of its own
+	charged := p.charged
+	p.noteExit(s.now)
+	defer func() { p.joined, p.inGeneration, p.charged = false, false, false }() // the next process has a history of its own
 	switch {
 	case e.Final || !retryable(c):
 		s.fail(c)
-	case s.phase == phaseIdle && t.quickExits >= maxQuickExits:
-		s.fail(s.quickExitsCause(c, t.quickExits))
+	case s.phase == phaseIdle && p.quickExits >= maxQuickExits:
+		s.fail(s.quickExitsCause(c, p.quickExits))
 	case m != nil && (s.phase == phaseRunning || s.phase == phaseRecovering):
 		m.connection = connExited
 		s.lose(s.pauseCause(c), m)
@@ -162,10 +162,10 @@ func (s *State) quickExitsCause(c *ring.Cause, n int) *ring.Cause {
 }
 
 // withGiveUpReason returns c with the reason why no process is started again.
-func (s *State) withGiveUpReason(c *ring.Cause, why string) *ring.Cause {
-	s.gaveUp.Why = why
+func (s *State) withGiveUpReason(c *ring.Cause, reason string) *ring.Cause {
+	s.gaveUp.Why = reason
 	given := *c
-	given.Text += "; " + why
+	given.Text += "; " + reason
 	return &given
 }
 

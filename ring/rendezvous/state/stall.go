@@ -47,11 +47,11 @@ func (s *State) updateRankStates() []rankState {
 		s.rankStates = append(s.rankStates, rankState{step: -1, wait: ring.Wait{Peer: -1}, silence: s.lease})
 	}
 	for _, m := range s.members {
-		p := rankState{m.step, m.phase, m.wait, s.awake - m.unchangedSince, s.awake - m.lastHeard}
-		if p.wait.Peer >= s.worldSize || p.wait.Peer == m.Rank {
-			p.wait.Peer = -1
+		r := rankState{m.step, m.phase, m.wait, s.awake - m.unchangedSince, s.awake - m.lastHeard}
+		if r.wait.Peer >= s.worldSize || r.wait.Peer == m.Rank {
+			r.wait.Peer = -1
 		}
-		s.rankStates[m.Rank] = p
+		s.rankStates[m.Rank] = r
 	}
 	return s.rankStates
 }
@@ -89,13 +89,13 @@ const (
 
 // notify sends a notice to its receivers. Rank 0 does not receive a notice about its own silence.
 func (s *State) notify(text string, about *member) {
-	o := s.noticeMember()
-	hears := o != nil && o.stream != 0 && (o != about || s.awake-o.lastHeard < suspectAfter)
-	if s.config.NoticeSink != NoticeRank0 || !hears || s.awake-o.lastHeard >= suspectAfter {
+	rank0 := s.noticeMember()
+	reached := rank0 != nil && rank0.stream != 0 && (rank0 != about || s.awake-rank0.lastHeard < suspectAfter)
+	if s.config.NoticeSink != NoticeRank0 || !reached || s.awake-rank0.lastHeard >= suspectAfter {
 		s.emit(Notify{text})
 	}
-	if s.config.NoticeSink != NoticeOwner && hears {
-		s.emit(SendNotice{o.stream, text})
+	if s.config.NoticeSink != NoticeOwner && reached {
+		s.emit(SendNotice{rank0.stream, text})
 	}
 }
 
@@ -104,12 +104,12 @@ func (s *State) notify(text string, about *member) {
 //	19 of 20 ranks wait for rank 7: host=h7 addr=10.0.0.7:4402 phase=train step=41 for=4s beat=0.3s next=…
 func (s *State) formatStall(all []rankState, f stall) string {
 	root := &all[f.rank]
-	who, what, next := fmt.Sprintf("rank %d", f.rank), root.phase, "continues with this rank; no rank is lost while its heartbeats arrive"
+	waitedFor, what, next := fmt.Sprintf("rank %d", f.rank), root.phase, "continues with this rank; no rank is lost while its heartbeats arrive"
 	switch {
 	case f.kind == stallSilent:
 		next = fmt.Sprintf("counts as lost in %s without a heartbeat", wholeSeconds(s.lease-root.silence))
 	case f.kind == stallDeadLink:
-		who = fmt.Sprintf("link %d -> %d with both ends alive", f.peer, f.rank)
+		waitedFor = fmt.Sprintf("link %d -> %d with both ends alive", f.peer, f.rank)
 		next = "the generation ends when all have waited " + wholeSeconds(deadLinkAfter)
 	case root.wait.Operation != "":
 		what += "/" + root.wait.Operation
@@ -120,7 +120,7 @@ func (s *State) formatStall(all []rankState, f stall) string {
 		step = strconv.FormatInt(root.step, 10)
 	}
 	return fmt.Sprintf("%d of %d ranks wait for %s: host=%s addr=%s phase=%s step=%s for=%s beat=%s next=%s",
-		f.waiting, s.worldSize, who, sanitize.Clip(host, maxStallName), sanitize.Clip(addr, maxStallName), sanitize.Clip(orDash(what), maxStallPhase), step,
+		f.waiting, s.worldSize, waitedFor, sanitize.Clip(host, maxStallName), sanitize.Clip(addr, maxStallName), sanitize.Clip(orDash(what), maxStallPhase), step,
 		wholeSeconds(f.unchanged), root.silence.Round(100*time.Millisecond), next)
 }
 

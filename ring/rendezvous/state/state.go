@@ -240,12 +240,7 @@ func (s *State) leave(e Left) {
 	case s.phase == phaseRecovering: // the member does not know yet that the generation has ended
 		return
 	}
-	switch m.progress {
-	case saidParted:
-		m.progress = saidPartedAndLeft
-	case inGeneration:
-		m.progress = saidLeft
-	}
+	m.progress = m.progress.withLeft()
 	if slices.ContainsFunc(s.members, func(m *member) bool { return !m.progress.left() }) {
 		s.completeDeparture()
 		return
@@ -259,11 +254,11 @@ func (s *State) leave(e Left) {
 	s.announceEnd()
 }
 
-func (s *State) remove(m *member, why string) {
+func (s *State) remove(m *member, reason string) {
 	delete(s.byStream, m.stream)
 	s.members = slices.DeleteFunc(s.members, func(o *member) bool { return o == m })
 	if m.Rank >= 0 {
-		s.absences[m.Rank] = absence{s.now, why}
+		s.absences[m.Rank] = absence{s.now, reason}
 	}
 }
 
@@ -294,10 +289,10 @@ func (s *State) member(rank int) *member {
 	return s.members[i]
 }
 
-func (m *member) lossCause(why string) *ring.Cause {
+func (m *member) lossCause(reason string) *ring.Cause {
 	return &ring.Cause{
 		Rank: m.Rank, Host: m.Worker.Host, Step: m.step, Operation: m.phase, Peer: m.Worker.Addr,
-		Text:     fmt.Sprintf("lost rank %d (%s %s): %s", m.Rank, m.Worker.Host, m.Worker.Addr, why),
+		Text:     fmt.Sprintf("lost rank %d (%s %s): %s", m.Rank, m.Worker.Host, m.Worker.Addr, reason),
 		ExitCode: exitcode.Retry,
 	}
 }

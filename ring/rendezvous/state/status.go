@@ -120,30 +120,30 @@ type stepMark struct {
 }
 
 // observe takes in a reported step.
-func (p *stepRate) observe(now time.Duration, step int64) {
-	n := len(p.marks)
+func (r *stepRate) observe(now time.Duration, step int64) {
+	n := len(r.marks)
 	switch {
 	case step < 0:
-	case n > 0 && step < p.marks[n-1].step: // the rank is behind others
-	case n == 0 || now-p.marks[n-1].at >= HeartbeatEvery/2:
-		p.marks = append(p.marks, stepMark{now, step})
+	case n > 0 && step < r.marks[n-1].step: // the rank is behind others
+	case n == 0 || now-r.marks[n-1].at >= HeartbeatEvery/2:
+		r.marks = append(r.marks, stepMark{now, step})
 	}
-	for len(p.marks) > 2 && now-p.marks[0].at > stepRateWindow {
-		p.marks = p.marks[1:]
+	for len(r.marks) > 2 && now-r.marks[0].at > stepRateWindow {
+		r.marks = r.marks[1:]
 	}
 }
 
 // perSecond returns the steps per second up to now, 0 if the speed is not known.
-func (p *stepRate) perSecond(now time.Duration) float64 {
-	n := len(p.marks)
+func (r *stepRate) perSecond(now time.Duration) float64 {
+	n := len(r.marks)
 	if n < 2 {
 		return 0
 	}
-	took := max(p.marks[n-1].at, now-2*HeartbeatEvery) - p.marks[0].at
+	took := max(r.marks[n-1].at, now-2*HeartbeatEvery) - r.marks[0].at
 	if took <= 0 {
 		return 0
 	}
-	return float64(p.marks[n-1].step-p.marks[0].step) / took.Seconds()
+	return float64(r.marks[n-1].step-r.marks[0].step) / took.Seconds()
 }
 
 // sortRanks sorts by rank. Entries without a rank come last, in their order.

@@ -60,9 +60,9 @@ func (s *State) tickRunning() {
 
 func (s *State) tickWaiting() {
 	for _, m := range s.silentMembers() {
-		why := fmt.Sprintf("silent for %v", s.lease)
-		s.refuse(m.stream, &m.Request, exitcode.Retry, why+" while others were awaited")
-		s.remove(m, "was here, "+why)
+		reason := fmt.Sprintf("silent for %v", s.lease)
+		s.refuse(m.stream, &m.Request, exitcode.Retry, reason+" while others were awaited")
+		s.remove(m, "was here, "+reason)
 	}
 	if s.now-s.waitSince >= s.config.StartTimeout {
 		s.fail(s.startTimeoutCause(s.config.StartTimeout))

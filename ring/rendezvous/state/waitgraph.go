@@ -84,34 +84,34 @@ func findStall(all []rankState) (f stall, ok bool) {
 	if f, ok = findMismatch(all); ok {
 		return f, true
 	}
-	p := waitGraph{ranks: all}
-	at := map[int]*stall{}
+	g := waitGraph{ranks: all}
+	stalls := map[int]*stall{}
 	for rank := range all {
 		s := &all[rank]
 		if !s.isWaiting() || s.unchanged < stallNoticeAfter || s.silence >= suspectAfter {
 			continue
 		}
-		root := p.root(rank)
+		root := g.root(rank)
 		if root < 0 {
 			continue
 		}
-		if at[root] == nil {
-			at[root] = &stall{rank: root}
+		if stalls[root] == nil {
+			stalls[root] = &stall{rank: root}
 		}
-		at[root].waiting++
-		at[root].longest = max(at[root].longest, s.unchanged)
+		stalls[root].waiting++
+		stalls[root].longest = max(stalls[root].longest, s.unchanged)
 	}
 	best := -1
 	for root := range all { // in order of rank: the order of a map would not repeat
-		g := at[root]
-		if g != nil && (best < 0 || g.waiting > at[best].waiting || g.waiting == at[best].waiting && all[root].behind(&all[best])) {
+		candidate := stalls[root]
+		if candidate != nil && (best < 0 || candidate.waiting > stalls[best].waiting || candidate.waiting == stalls[best].waiting && all[root].behind(&all[best])) {
 			best = root
 		}
 	}
 	if best < 0 {
 		return stall{}, false
 	}
-	return p.classify(*at[best]), true
+	return g.classify(*stalls[best]), true
 }
 
 // findMismatch finds two ranks that have waited in different operations with one number. Neither of
@@ -150,35 +150,35 @@ const (
 
 // root returns the rank at the end of the waits of rank, -1 if it is not known. Of a circle it
 // returns the rank that is furthest behind.
-func (p *waitGraph) root(rank int) int {
-	if p.roots == nil {
-		p.roots = make([]int, len(p.ranks))
+func (g *waitGraph) root(rank int) int {
+	if g.roots == nil {
+		g.roots = make([]int, len(g.ranks))
 	}
 	var path []int
 	at := rank
-	for p.roots[at] == unseen {
-		if r := p.terminal(at); r != unseen {
-			p.roots[at] = r
+	for g.roots[at] == unseen {
+		if r := g.terminal(at); r != unseen {
+			g.roots[at] = r
 			break
 		}
-		p.roots[at] = onPath
+		g.roots[at] = onPath
 		path = append(path, at)
-		at = p.ranks[at].wait.Peer
+		at = g.ranks[at].wait.Peer
 	}
-	root := p.roots[at]
+	root := g.roots[at]
 	if root == onPath {
-		root = found + p.mostBehind(at)
+		root = found + g.mostBehind(at)
 	}
 	for _, r := range path {
-		p.roots[r] = root
+		g.roots[r] = root
 	}
 	return max(root-found, -1)
 }
 
 // terminal returns the root of a rank that does not wait for another, unknown if too little is
 // known, and unseen if the rank waits.
-func (p *waitGraph) terminal(rank int) int {
-	s := &p.ranks[rank]
+func (g *waitGraph) terminal(rank int) int {
+	s := &g.ranks[rank]
 	switch {
 	case s.silence >= suspectAfter:
 		return found + rank
@@ -191,10 +191,10 @@ func (p *waitGraph) terminal(rank int) int {
 }
 
 // mostBehind returns the rank of a circle that is furthest behind.
-func (p *waitGraph) mostBehind(start int) int {
+func (g *waitGraph) mostBehind(start int) int {
 	least := start
-	for at := p.ranks[start].wait.Peer; at != start; at = p.ranks[at].wait.Peer {
-		if p.ranks[at].behind(&p.ranks[least]) {
+	for at := g.ranks[start].wait.Peer; at != start; at = g.ranks[at].wait.Peer {
+		if g.ranks[at].behind(&g.ranks[least]) {
 			least = at
 		}
 	}
@@ -202,8 +202,8 @@ func (p *waitGraph) mostBehind(start int) int {
 }
 
 // classify sets the kind of a stall and what depends on it.
-func (p *waitGraph) classify(f stall) stall {
-	s := &p.ranks[f.rank]
+func (g *waitGraph) classify(f stall) stall {
+	s := &g.ranks[f.rank]
 	f.unchanged = s.unchanged
 	switch {
 	case s.silence >= suspectAfter:
@@ -212,7 +212,7 @@ func (p *waitGraph) classify(f stall) stall {
 		f.kind = stallWorking
 	default:
 		f.kind, f.peer = stallDeadLink, s.wait.Peer
-		if f.allWaiting, f.unchanged = p.allWaiting(); !f.allWaiting {
+		if f.allWaiting, f.unchanged = g.allWaiting(); !f.allWaiting {
 			f.unchanged = s.unchanged
 		}
 	}
@@ -220,12 +220,12 @@ func (p *waitGraph) classify(f stall) stall {
 }
 
 // allWaiting reports whether all ranks wait and none is silent, and for how long none has moved.
-func (p *waitGraph) allWaiting() (all bool, still time.Duration) {
-	all, still = true, math.MaxInt64
-	for rank := range p.ranks {
-		s := &p.ranks[rank]
-		still = min(still, s.unchanged)
+func (g *waitGraph) allWaiting() (all bool, unchanged time.Duration) {
+	all, unchanged = true, math.MaxInt64
+	for rank := range g.ranks {
+		s := &g.ranks[rank]
+		unchanged = min(unchanged, s.unchanged)
 		all = all && s.isWaiting() && s.silence < staleAfter
 	}
-	return all, still
+	return all, unchanged
 }
