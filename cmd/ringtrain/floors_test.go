@@ -30,7 +30,7 @@ var floors = [][]string{
 	{"model/train", "ring/launch", "ring/join", "ring/joblist", "ring/doctor", "ring/ringtest"},
 	{"bench", "bench/speed", "bench/quality"},
 	{"bench/peers"},
-	{"cmd/ringtrain"},
+	{"cmd/ringtrain", "examples/allreduce"},
 }
 
 // TestImportsPointDown verifies that every package is on a floor and imports only

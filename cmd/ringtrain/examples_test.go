@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// exampleElsewhere lists the examples that need what CI has not: other hosts, or a scheduler.
+// Their scripts are read, not run.
+var exampleElsewhere = []string{"ssh", "slurm", "kubernetes"}
+
+// TestExamples runs the script of each example in a copy of its folder. Each command must
+// end with 0.
+func TestExamples(t *testing.T) {
+	scripts, err := filepath.Glob("../../examples/*/run.sh")
+	if err != nil || len(scripts) < 6 {
+		t.Fatalf("%d scripts, %v, want those of all examples", len(scripts), err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range scripts {
+		name := filepath.Base(filepath.Dir(script))
+		t.Run("example="+name, func(t *testing.T) {
+			if slices.Contains(exampleElsewhere, name) {
+				if out, err := exec.Command("sh", "-n", script).CombinedOutput(); err != nil {
+					t.Errorf("%v: %s", err, out)
+				}
+				parseBlock(t, "examples/"+name, docBlock{text: readFile(t, script)})
+				return
+			}
+			b, bin := newBox(t), t.TempDir()
+			if err := os.Symlink(self, filepath.Join(bin, "ringtrain")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.CopyFS(b.dir, os.DirFS(filepath.Dir(script))); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), b.limit)
+			defer cancel()
+			sh := exec.CommandContext(ctx, "sh", "run.sh")
+			sh.Dir, sh.Env = b.dir, b.with("PATH="+bin+":"+os.Getenv("PATH")).env
+			if out, err := sh.CombinedOutput(); err != nil {
+				t.Errorf("%v:\n%s", err, out)
+			}
+		})
+	}
+}
+
+// TestExampleAllReduce verifies that the example program of package ring prints the sum on each of three
+// ranks.
+func TestExampleAllReduce(t *testing.T) {
+	b := newBox(t)
+	program := b.path("allreduce")
+	build := exec.Command("go", "build", "-o", program, "ringtrain/examples/allreduce")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	got := b.must(0, "run", "-np", "3", program).stdout
+	for _, want := range []string{"[0] rank 0 of 3: sum [3 3]\n", "[1] rank 1 of 3: sum [3 3]\n", "[2] rank 2 of 3: sum [3 3]\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the ranks print %q, want %q", got, want)
+		}
+	}
+}
