@@ -14,7 +14,7 @@ const (
 	gatherPrefixBytes = 8 // the length of a rank's bytes, before them
 )
 
-// Gathered is the result of AllGather. Its memory is used again by the next.
+// Gathered is the result of AllGather. The next AllGather reuses its memory.
 type Gathered struct {
 	blobs [][]byte // by rank, each behind its prefix; what has come so far
 }
@@ -22,20 +22,20 @@ type Gathered struct {
 // At returns rank's bytes, valid until the next AllGather into d.
 func (d *Gathered) At(rank int) []byte { return d.blobs[rank][gatherPrefixBytes:] }
 
-// announce says that rank has n bytes, of which none has come.
+// announce sets the length of rank's bytes, of which none has arrived.
 func (d *Gathered) announce(rank, n int) {
 	d.blobs[rank] = grow(d.blobs[rank], gatherPrefixBytes)
 	binary.LittleEndian.PutUint64(d.blobs[rank], uint64(n))
 }
 
-// whole returns the length of rank's blob when all of it has come.
+// whole returns the final length of rank's blob.
 func (d *Gathered) whole(rank int) int {
 	return gatherPrefixBytes + int(binary.LittleEndian.Uint64(d.blobs[rank]))
 }
 
-// extend makes room for the first n bytes of rank's blob and returns them. What a
-// peer announces is no proof, so memory grows with what comes: to twice as much, but
-// not beyond the whole.
+// extend returns the first n bytes of rank's blob and makes room for them. The length that a
+// peer announces is not trusted: memory at most doubles with what arrives, up to the announced
+// length.
 func (d *Gathered) extend(rank, n int) []byte {
 	blob := d.blobs[rank]
 	if n > cap(blob) {
@@ -45,13 +45,12 @@ func (d *Gathered) extend(rank, n int) []byte {
 	return d.blobs[rank]
 }
 
-// AllGather collects the bytes of all ranks in dst, on every rank. Lengths may
-// differ by rank. It allocates nothing once dst has grown.
+// AllGather collects the bytes of all ranks in dst, on every rank. Lengths may differ by rank.
+// It allocates nothing once dst has grown.
 //
-// Each rank's bytes go around in p-1 hops, cut into frames that are passed on
-// one by one; on one host they go through memory. It returns a *PeerError if an
-// exchange fails, and an error if all ranks together have more than
-// MaxGatheredBytes.
+// The bytes of a rank travel around the ring in p-1 hops, in frames that each rank passes on
+// one by one. On one host they go through memory. AllGather returns a *PeerError if an exchange
+// fails, and an error if all ranks together have more than MaxGatheredBytes.
 func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) error {
 	if g.members.Size() == 1 || g.overLinks() {
 		return g.wire.allGather(ctx, mine, dst)
@@ -85,7 +84,7 @@ func (w *wire) allGather(ctx context.Context, mine []byte, dst *Gathered) error 
 	return w.gather.around(mine, dst, terms{kind: opAllGather})
 }
 
-// checkGathered ends the group if this worker has too many bytes for the others.
+// checkGathered ends the group if this worker has more bytes than MaxGatheredBytes.
 func (g *Group) checkGathered(mine []byte) error {
 	if len(mine) <= MaxGatheredBytes {
 		return nil
@@ -100,7 +99,7 @@ func (d *Gathered) hold(ranks int) {
 	}
 }
 
-// around has mine go around the ring, with the bytes of the other ranks.
+// around sends mine around the ring and collects the bytes of the other workers.
 func (a *allGather) around(mine []byte, dst *Gathered, what terms) error {
 	w := a.w
 	rank := w.members.Rank
@@ -123,8 +122,8 @@ func (a *allGather) around(mine []byte, dst *Gathered, what terms) error {
 	return err
 }
 
-// An allGather is the running all-gather. Step s sends the blob of the rank
-// that is s positions to the left.
+// An allGather is the running all-gather. Step s sends the blob of the rank s positions to the
+// left.
 type allGather struct {
 	w        *wire
 	dst      *Gathered
@@ -133,7 +132,7 @@ type allGather struct {
 	step, at int        // the next frame to send: of which blob, from which byte
 }
 
-// run sends this rank's blob, of own frames, and receives the others'.
+// run sends this rank's blob, of own frames, and receives those of the others.
 func (a *allGather) run(own int) error {
 	if err := a.w.x.push(own); err != nil {
 		return err
@@ -153,7 +152,7 @@ func (a *allGather) rankAt(back int) int {
 	return at.worker[mod(at.me-back, len(at.worker))]
 }
 
-// collect receives rank's blob, and passes it on.
+// collect receives the blob of rank and, with pass, passes it on.
 func (a *allGather) collect(rank, step int, pass bool) error {
 	f, err := a.w.x.receive(&a.w.x.ring, a.w.scratch, step)
 	if err != nil {
@@ -184,15 +183,15 @@ func (a *allGather) collect(rank, step int, pass bool) error {
 	}
 }
 
-// extend is Gathered.extend while what has come is sent on. A frame that is under way
-// keeps the memory that it was filled from, which does not change any more.
+// extend is Gathered.extend while another goroutine sends. A frame being sent keeps the memory
+// that it was filled from, which does not change any more.
 func (a *allGather) extend(rank, n int) []byte {
 	a.growing.Lock()
 	defer a.growing.Unlock()
 	return a.dst.extend(rank, n)
 }
 
-// announced returns the length of the bytes whose first frame is payload.
+// announced returns the length of the bytes that begin with payload, their first frame.
 func (a *allGather) announced(payload []byte) (int, error) {
 	if len(payload) < gatherPrefixBytes {
 		return 0, fmt.Errorf("%w: payload of %d bytes, want %d or more", ErrCorruptFrame, len(payload), gatherPrefixBytes)

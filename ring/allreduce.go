@@ -9,8 +9,8 @@ import (
 // TailBytes is the length of each rank's part of Reduction.Tails.
 const TailBytes = 64
 
-// Reduction is what an all-reduce works on. Buf's length, the codec and whether
-// there are tails must be the same on all ranks.
+// Reduction describes an all-reduce. The length of Buf, the codec and whether there are tails
+// must be equal on all ranks.
 type Reduction struct {
 	Buf      []float32   // replaced by the sum, bit-identical on every rank
 	Residual []float32   // nil, or of Buf's length: error feedback of a lossy codec
@@ -27,41 +27,37 @@ func (r *Reduction) check(tails int) {
 	}
 }
 
-// AllReduce replaces r.Buf, on every rank, by the sum of all ranks' r.Buf.
+// AllReduce replaces r.Buf on every rank by the sum of r.Buf over all ranks.
 //
-// The result is bit-identical on every rank, whatever the codec: the owner of a
-// chunk encodes it once, and every rank, the owner included, keeps the values
-// that those bytes decode to. Sums run in float32, in an order that depends on
-// the world size, the order of the ring, the length of Buf and Config.Algorithm
-// only.
+// The result is bit-identical on every rank, for every codec. The owner of a chunk encodes the
+// chunk once. Every rank, including the owner, keeps the decoded values. The sum is computed in
+// float32. Its order depends only on the world size, the order of the ring, the length of Buf,
+// Config.Algorithm and, on two levels, the layout of hosts.
 //
-// Over links, small buffers go by an algorithm that takes fewer hops than the
-// ring, see [Algorithm]. Then float32 travels, whatever the codec, and r.Residual
-// stays as it is: a codec is an allowance, and what is bound by latency gains
-// nothing by fewer bytes.
+// Over links a small buffer takes an algorithm with fewer hops than the ring, see [Algorithm].
+// Such a buffer travels as float32, and r.Residual is unchanged: latency bounds it, so fewer
+// bytes gain nothing.
 //
-// On two levels the workers of a host sum in memory, in order of ranks; where
-// there are other hosts the drivers sum over these, as above, each for its shard
-// and with its part of r.Residual: by ring a segment at a time, so that memory
-// works while the wire does. The order of additions depends on the
-// layout of hosts too. With one host there is no wire: a codec is unused, and
-// nothing is lost. What lies in an arena of the group is summed where it lies;
-// any other buffer goes through the group's own memory, in pieces of 256 KiB.
+// On two levels the workers of a host sum in memory, in order of ranks. With several hosts the
+// drivers then sum over the hosts as above, each for its shard and with its part of r.Residual.
+// By ring they do so segment by segment: memory works while the wire does. With one host there
+// is no wire, so the codec is unused and nothing is lost. A buffer in an arena of the group is
+// summed in place. Any other buffer passes through the memory of the group in pieces of 256
+// KiB.
 //
-// With a lossy codec, r.Residual carries what the codec lost from one call to
-// the next: it is added before encoding, and replaced by input minus decoded.
-// Every element is encoded exactly once per call and rank, so one residual each
-// suffices (Seide et al., "1-bit stochastic gradient descent and its
-// application to data-parallel distributed training of speech DNNs", 2014, for
-// the idea).
+// With a lossy codec r.Residual carries the rounding errors from one call to the next.
+// AllReduce adds the residual before it encodes, and replaces it by input minus decoded. A rank
+// encodes each element exactly once per call, so one residual per element suffices (idea: Seide
+// et al., "1-bit stochastic gradient descent and its application to data-parallel distributed
+// training of speech DNNs", 2014).
 //
-// By ring, AllReduce sends 2(p-1)/p · len(Buf) elements in 2(p-1) steps for p
-// ranks (Patarasuk and Yuan 2009). Tails travel along in the first p-1 steps
-// and cost no frames of their own. It allocates nothing once its scratch has
-// grown to the largest buffer: with a codec, one encoded chunk and a segment.
+// By ring each of p ranks sends 2(p-1)/p · len(Buf) elements in 2(p-1) steps (Patarasuk and
+// Yuan 2009). Tails travel with the frames of the first p-1 steps. AllReduce allocates nothing
+// once its scratch memory has grown to the largest buffer: with a codec, one encoded chunk and
+// a segment.
 //
-// It returns a *PeerError if an exchange fails; Buf, Residual and Tails then
-// hold no meaningful values. At world size 1 it does nothing, and uses no codec.
+// AllReduce returns a *PeerError if an exchange fails; Buf, Residual and Tails are then
+// undefined. At world size 1 it does nothing and uses no codec.
 func (g *Group) AllReduce(ctx context.Context, r Reduction) error {
 	r.check(g.members.Size() * TailBytes)
 	if err := g.begin(ctx, opAllReduce, len(r.Buf)); err != nil {
@@ -78,12 +74,12 @@ func (g *Group) AllReduce(ctx context.Context, r Reduction) error {
 	}
 }
 
-// An allReduce is the running all-reduce. The fields of the first group belong
-// to the goroutine that receives, those of the second to the one that sends;
-// both read the third.
+// An allReduce is the running all-reduce by ring. The fields of the first group belong to the
+// goroutine that receives, those of the second group to the goroutine that sends. Both read the
+// third group.
 type allReduce struct {
 	in     coding
-	placed int // segments stored so far
+	placed int // number of segments stored so far
 	walked int // steps of all-gather reached so far
 	freed  int // frames that this rank sent in as many steps of reduce-scatter
 
@@ -125,8 +121,8 @@ func (a *allReduce) set(r Reduction, parts [][]float32) {
 	}
 }
 
-// sendMode tells who sends. It is eager where the whole is small, and so is each frame, and
-// async where there is much to send and a core to spare for that.
+// sendMode chooses who sends: eager if the whole and each frame are small, async if there is
+// much to send and a core to spare, otherwise prompt.
 func (a *allReduce) sendMode() sendMode {
 	switch chunk := a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len()) + a.plan.tail; {
 	case a.plan.size*chunk > promptBytes && a.w.x.spareCore:
@@ -138,8 +134,8 @@ func (a *allReduce) sendMode() sendMode {
 	}
 }
 
-// run receives what the left neighbour sends, in order. What is to go on to the
-// right goes on at once.
+// run receives the frames of the left neighbour in order, and pushes each segment that goes on
+// to the right neighbour.
 func (a *allReduce) run() error {
 	me := a.w.places.me
 	if err := a.w.x.push(a.plan.segments(a.plan.chunk(me, 0), 0)); err != nil {
@@ -163,8 +159,8 @@ func (a *allReduce) run() error {
 	return nil
 }
 
-// add receives a partial sum, in reduce-scatter, and adds it. With a codec or a
-// compressor it makes the payload of the sum at once, while that is in the cache.
+// add receives a partial sum in reduce-scatter and adds it. With a codec or a compressor it
+// encodes the sum at once, while the sum is in the cache.
 func (a *allReduce) add(p part) error {
 	if err := a.awaitRoom(p); err != nil {
 		return err
@@ -203,7 +199,7 @@ func (a *allReduce) add(p part) error {
 	return nil
 }
 
-// payloadSource is what this rank sends in p, up to the chunk that it owns.
+// payloadSource returns what this rank sends in p, up to the chunk that it owns.
 func (a *allReduce) payloadSource(p part) payloadSource {
 	own := a.plan.scatterSteps() // the step that sends the chunk owned
 	l := payloadSource{x: a.r.Buf[p.span.lo:p.span.hi], keep: p.step == own}
@@ -216,13 +212,12 @@ func (a *allReduce) payloadSource(p part) payloadSource {
 	return l
 }
 
-// tail is where the tail that p carries lies.
+// tail returns the memory of the tail that p carries.
 func (a *allReduce) tail(p part) []byte {
 	return a.r.Tails[a.w.places.worker[p.tail]*a.plan.tail:][:a.plan.tail]
 }
 
-// place receives a sum, in all-gather, and keeps its bytes where they are to be
-// passed on.
+// place receives a sum in all-gather and keeps its bytes if they go on to the right neighbour.
 func (a *allReduce) place(p part) error {
 	if err := a.awaitFree(p); err != nil {
 		return err
@@ -255,9 +250,9 @@ func (a *allReduce) place(p part) error {
 	return nil
 }
 
-// awaitFree blocks until this rank has sent what p overwrites: the partial sum
-// in Buf, and the oldest stored segment. That the neighbour has it already, as
-// it mostly does, does not mean that the link is done with it.
+// awaitFree blocks until this rank has sent what p overwrites: the partial sum in Buf and the
+// oldest stored segment. The neighbour mostly has it already, but the link may still use the
+// memory.
 func (a *allReduce) awaitFree(p part) error {
 	for ; a.walked <= p.step-a.plan.scatterSteps(); a.walked++ {
 		a.freed += a.plan.segments(a.plan.chunk(a.w.places.me, a.walked), a.walked)
@@ -270,9 +265,8 @@ func (a *allReduce) awaitFree(p part) error {
 
 // awaitRoom blocks until the store has room for p.
 //
-// The store cannot be the end of a ring of waits: it holds a segment more than
-// a chunk has, so if all ranks' stores were full they would hold more segments
-// than there are.
+// Stores cannot deadlock the ring: a store holds one segment more than a chunk has. If the
+// stores of all ranks were full, they would hold more segments than there are.
 func (a *allReduce) awaitRoom(p part) error {
 	if a.in.direct() || !a.plan.passedOn(p) {
 		return nil
@@ -294,7 +288,7 @@ func (a *allReduce) fill(f *Frame) int {
 		l := a.payloadSource(p)
 		f.Payload, f.Codec = bytesOf(l.x), 0
 		if len(l.tail) > 0 {
-			f.Payload = append(append(a.own[:0], f.Payload...), l.tail...) // behind x lie other elements
+			f.Payload = append(append(a.own[:0], f.Payload...), l.tail...) // a copy: other elements follow x in memory
 		}
 	case p.step == 0:
 		f.Payload, f.Codec = a.out.encode(a.own, a.payloadSource(p))

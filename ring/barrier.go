@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Barrier returns when all ranks have called it. Between hosts it takes p-1
-// hops: an empty frame that arrives in step s says that the ranks 1 to s+1 to
-// the left are there.
+// Barrier returns when all ranks have called it. Between hosts it takes p-1 hops: an empty
+// frame that arrives in step s shows that the ranks 1 to s+1 positions to the left have called
+// it.
 func (g *Group) Barrier(ctx context.Context) error {
 	if err := g.begin(ctx, opBarrier, 0); err != nil {
 		return err

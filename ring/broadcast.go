@@ -10,26 +10,24 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// maxBroadcastText bounds what the root says when it cannot read on.
+// maxBroadcastText bounds the text of root's read error.
 const maxBroadcastText = 512
 
-// The first byte of a broadcast's payload says what follows it.
+// The first byte of a broadcast's payload gives its kind.
 const (
 	streamMore   = 0 // bytes of the stream, and more frames
 	streamLast   = 1 // the last bytes of the stream
 	streamFailed = 2 // u16 exit code and text: the root cannot read on
 )
 
-// Broadcast copies what root reads from src, up to its end, to the dst of all
-// other ranks. src is used on root only, dst on the others only. root counts the
-// workers of the group, as Membership.Rank does.
+// Broadcast copies the stream that root reads from src to the dst of all other ranks. Only root
+// uses src, and only the others use dst. root is a number in the group, as Membership.Rank is.
 //
-// The stream passes down the ring in frames, each passed on before it is
-// written, so that the time does not grow with the world size; on one host it
-// goes through memory. A failed exchange is a *PeerError. If src fails, all ranks
-// return an error that names root; if a dst fails, that rank still passes on the
-// whole stream and then returns the error. Both leave the group without use, as
-// any error does.
+// The stream passes down the ring in frames. A rank passes a frame on before it writes it, so
+// the time does not grow with the world size. On one host the stream goes through memory. A
+// failed exchange is a *PeerError. If src fails, all ranks return an error that names root. If
+// a dst fails, that rank passes on the whole stream and then returns the error. As after any
+// error, the group is then of no further use.
 func (g *Group) Broadcast(ctx context.Context, root int, src io.Reader, dst io.Writer) error {
 	m := g.members
 	if root < 0 || root >= m.Size() {
@@ -63,7 +61,7 @@ func (g *Group) broadcastAround(root int, src io.Reader, dst io.Writer) error {
 	return w.passStream(root, dst)
 }
 
-// sendStream is the root's part.
+// sendStream is the part of root.
 func (w *wire) sendStream(src io.Reader) error {
 	for {
 		payload, cause := readPiece(src, w.scratch)
@@ -77,8 +75,8 @@ func (w *wire) sendStream(src io.Reader) error {
 	}
 }
 
-// readPiece reads the next piece of the stream into buf, with its first byte.
-// A cause is why root cannot read on; the piece then says so to the others.
+// readPiece reads the next piece of the stream into buf, behind its first byte. cause is the
+// error of src; the piece then carries it to the others.
 func readPiece(src io.Reader, buf []byte) (payload []byte, cause error) {
 	n, err := io.ReadFull(src, buf[1:])
 	switch {
@@ -94,7 +92,7 @@ func readPiece(src io.Reader, buf []byte) (payload []byte, cause error) {
 	return buf[:1+n], nil
 }
 
-// sentStream returns the root's error after its last piece.
+// sentStream returns the error of root after its last piece.
 func (g *Group) sentStream(cause error) error {
 	if cause == nil {
 		return nil
@@ -128,13 +126,13 @@ func (w *wire) passStream(root int, dst io.Writer) error {
 	}
 }
 
-// A pieceWriter writes a stream, as far as dst takes it.
+// A pieceWriter writes a stream until dst fails.
 type pieceWriter struct {
 	dst io.Writer
 	err error // dst's
 }
 
-// take writes a piece and tells whether it is the last.
+// take writes a piece and reports whether it is the last.
 func (w *pieceWriter) take(p piece) (last bool) {
 	if p.kind != streamFailed && w.err == nil && len(p.data) > 0 {
 		_, w.err = w.dst.Write(p.data)
@@ -142,7 +140,7 @@ func (w *pieceWriter) take(p piece) (last bool) {
 	return p.kind != streamMore
 }
 
-// tookStream returns the error of a rank that has got the last piece.
+// tookStream returns the error of a rank that has received the last piece.
 func (g *Group) tookStream(root int, last piece, writeErr error) error {
 	switch {
 	case last.kind == streamFailed:
@@ -154,14 +152,14 @@ func (g *Group) tookStream(root int, last piece, writeErr error) error {
 	}
 }
 
-// A piece is a payload of a broadcast whose first byte was checked. It keeps that
-// byte: in memory that is shared the payload's could change.
+// A piece is a payload of a broadcast with a checked first byte. It keeps a copy of that byte:
+// another worker could change shared memory.
 type piece struct {
 	kind byte
 	data []byte // what follows it
 }
 
-// pieceIn returns the piece that payload is.
+// pieceIn returns the piece in payload.
 func pieceIn(payload []byte) (piece, error) {
 	if len(payload) == 0 {
 		return piece{}, fmt.Errorf("%w: payload of 0 bytes, want 1 or more", ErrCorruptFrame)
@@ -176,7 +174,7 @@ func pieceIn(payload []byte) (piece, error) {
 	return p, nil
 }
 
-// rootError is what the root said in its last piece.
+// rootError returns the error that root sent in its last piece.
 func (g *Group) rootError(root int, said []byte) error {
 	code := int(binary.LittleEndian.Uint16(said))
 	if code == exitcode.OK || code > 255 {

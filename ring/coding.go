@@ -9,9 +9,8 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// A coding turns segments into payloads, or payloads into segments; each
-// goroutine has one, with scratch of its own. Without a codec the floats travel
-// as they lie in memory.
+// A coding turns segments into payloads, or payloads into segments. Each goroutine has one,
+// with scratch memory of its own. Without a codec, float32 values travel as they lie in memory.
 type coding struct {
 	codec    codec.Codec      // nil: none
 	lossless codec.Compressor // nil: none
@@ -31,7 +30,7 @@ func (c *coding) set(cd codec.Codec, lossless codec.Compressor, n int) {
 	}
 }
 
-// direct tells whether payloads are the segments' own memory.
+// direct reports whether payloads are the memory of the segments themselves.
 func (c *coding) direct() bool { return c.codec == nil && c.lossless == nil }
 
 func (c *coding) lossy() bool { return c.codec != nil && c.codec.Lossy() }
@@ -43,7 +42,7 @@ func (c *coding) encodedLen(n int) int {
 	return c.codec.EncodedLen(n)
 }
 
-// room is what it takes to make a payload of n elements.
+// room returns the memory that a payload of n elements needs while it is made.
 func (c *coding) room(n int) int {
 	if c.lossless == nil {
 		return c.encodedLen(n)
@@ -51,8 +50,7 @@ func (c *coding) room(n int) int {
 	return max(c.encodedLen(n), c.lossless.MaxLen(c.encodedLen(n)))
 }
 
-// plainID and packedID are the codec byte of frames that are not compressed,
-// and of those that are.
+// plainID returns the codec byte of a frame that is not compressed.
 func (c *coding) plainID() uint8 {
 	if c.codec == nil {
 		return 0
@@ -60,10 +58,10 @@ func (c *coding) plainID() uint8 {
 	return c.codec.ID()
 }
 
+// packedID returns the codec byte of a compressed frame.
 func (c *coding) packedID() uint8 { return c.plainID() | c.lossless.ID()<<4 }
 
-// A payloadSource is what a payload is made of: elements, what the codec owes them, and
-// the tail behind them.
+// A payloadSource is the content of a payload: elements, their residual, and the tail.
 type payloadSource struct {
 	x        []float32
 	residual []float32 // nil, or of x's length: error feedback
@@ -71,11 +69,11 @@ type payloadSource struct {
 	tail     []byte
 }
 
-// encode makes the payload of l in dst, which has room for it, and returns it
-// with its codec byte.
+// encode makes the payload of l in dst, which has room for it, and returns the payload and its
+// codec byte.
 //
-// With a residual e, x + e is encoded, e becomes what the codec lost, and x what
-// the payload decodes to.
+// With a residual e it encodes x + e. e becomes the error of the codec, and x the decoded
+// values.
 func (c *coding) encode(dst []byte, l payloadSource) ([]byte, uint8) {
 	payload, into := bytesOf(l.x), c.before(dst)
 	switch {
@@ -88,8 +86,8 @@ func (c *coding) encode(dst []byte, l payloadSource) ([]byte, uint8) {
 	return c.pack(dst, payload, l.tail)
 }
 
-// addEncode adds a payload that was checked, with codec byte id, to l.x and encodes
-// the sum, as decodeAdd and encode do.
+// addEncode adds a checked payload with codec byte id to l.x and encodes the sum, as decodeAdd
+// and encode do.
 func (c *coding) addEncode(dst, payload []byte, id uint8, l payloadSource) ([]byte, uint8, error) {
 	if c.codec == nil {
 		if err := c.decodeAdd(l.x, payload, id); err != nil {
@@ -110,7 +108,7 @@ func (c *coding) addEncode(dst, payload []byte, id uint8, l payloadSource) ([]by
 	return next, id, nil
 }
 
-// before is where the codec's bytes go that become a payload in dst.
+// before returns where the bytes of the codec go that become a payload in dst.
 func (c *coding) before(dst []byte) []byte {
 	if c.lossless == nil {
 		return dst[:0]
@@ -118,7 +116,7 @@ func (c *coding) before(dst []byte) []byte {
 	return c.encoded[:0]
 }
 
-// pack compresses what becomes shorter by it, and ends the payload with tail.
+// pack compresses payload if that makes it shorter, and appends tail.
 func (c *coding) pack(dst, payload, tail []byte) ([]byte, uint8) {
 	id := c.plainID()
 	if c.lossless != nil {
@@ -131,9 +129,8 @@ func (c *coding) pack(dst, payload, tail []byte) ([]byte, uint8) {
 	return append(payload, tail...), id
 }
 
-// check tells whether a payload of n elements may have this codec byte and
-// length, which is that of the frame without its tail. What is compressed is
-// shorter than what is not.
+// check returns an error unless a payload of n elements may have this codec byte and length.
+// The length does not include the tail. A compressed payload is shorter than a plain one.
 func (c *coding) check(id uint8, n, length int) error {
 	want := c.encodedLen(n)
 	switch {
@@ -153,7 +150,7 @@ func (c *coding) check(id uint8, n, length int) error {
 	return nil
 }
 
-// decode replaces dst by a payload that was checked.
+// decode replaces dst by a checked payload.
 func (c *coding) decode(dst []float32, payload []byte, id uint8) error {
 	if c.codec == nil {
 		return corrupt(c.unpack(bytesOf(dst), payload, id))
@@ -165,7 +162,7 @@ func (c *coding) decode(dst []float32, payload []byte, id uint8) error {
 	return corrupt(err)
 }
 
-// decodeAdd adds a payload that was checked to dst.
+// decodeAdd adds a checked payload to dst.
 func (c *coding) decodeAdd(dst []float32, payload []byte, id uint8) error {
 	plain, err := c.plainOf(payload, id, len(dst))
 	switch {
@@ -178,7 +175,7 @@ func (c *coding) decodeAdd(dst []float32, payload []byte, id uint8) error {
 	return corrupt(err)
 }
 
-// plainOf returns the payload of n elements as it was before compression.
+// plainOf returns the payload of n elements before compression.
 func (c *coding) plainOf(payload []byte, id uint8, n int) ([]byte, error) {
 	if id == c.plainID() {
 		return payload, nil
@@ -195,7 +192,7 @@ func (c *coding) unpack(dst, payload []byte, id uint8) error {
 	return c.lossless.Decode(dst, payload)
 }
 
-// corrupt makes what a decoder finds wrong a corrupt frame.
+// corrupt makes the error of a decoder a corrupt frame.
 func corrupt(err error) error {
 	if err == nil {
 		return nil
@@ -203,14 +200,13 @@ func corrupt(err error) error {
 	return fmt.Errorf("%w: %w", ErrCorruptFrame, err)
 }
 
-// bytesOf views x as the bytes it consists of. The order of bytes is the
-// wire's: New refuses machines where it is not.
+// bytesOf returns the memory of x as bytes. Their order is that of the wire: New refuses
+// big-endian machines.
 func bytesOf(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
 
-// A store keeps encoded segments between their receipt and their sending. Its
-// slots are used in turn.
+// A store keeps encoded segments between receipt and sending. It uses its slots in turn.
 type store struct {
 	slots []slot
 	slab  []byte
@@ -237,8 +233,7 @@ func (s *store) len() int { return len(s.slots) }
 // slot returns the slot of the i-th segment.
 func (s *store) slot(i int) *slot { return &s.slots[i%len(s.slots)] }
 
-// grow returns n bytes, those of b if there are as many. Their contents are
-// unspecified.
+// grow returns n bytes, in the memory of b if that has room. Their contents are undefined.
 func grow(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }
 
 // growFloats is grow for elements.

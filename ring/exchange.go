@@ -7,56 +7,55 @@ import (
 	"fmt"
 )
 
-// eagerBytes bounds the frames that the caller's goroutine sends itself. Every
-// link takes one such frame while the neighbour does not receive (see [Link]).
+// eagerBytes bounds the frames that the caller's goroutine sends itself. Every link takes one
+// such frame while the neighbour does not receive (see [Link]).
 //
-// That is enough: a rank of a collective sends one frame, then one for each
-// that it receives. If all ranks were stuck sending, each would have sent as
-// many as it received, yet each link would hold one that was sent and not
-// received. A tree needs no room at all: in each of its steps one of two partners
-// sends and the other receives, and all ranks take the steps in one order.
+// That suffices: a rank of a collective sends one frame, then one for each frame that it
+// receives. If all ranks blocked in Send, each would have sent as many frames as it received.
+// Yet each link would hold a frame that was sent and not received. A tree needs no room: in
+// each of its steps one partner sends and the other receives, and all ranks take the steps in
+// one order.
 const eagerBytes = 64 << 10
 
-// promptBytes bounds the buffers, encoded, whose frames the caller's goroutine sends by ring, as far
-// as it need not wait, where there is a core for the sender's as well. Where there is none it is
-// faster whatever the length: 8 MiB among 2, 4 and 8 processes on two cores took 0.95, 0.75 and
-// 0.92 of the time of the sender's (lower quartiles of 6 interleaved rounds, noisy).
+// promptBytes bounds the encoded buffers whose frames the caller's goroutine sends by ring if
+// the sender has a core of its own. Without a spare core the caller's goroutine is faster for
+// every length.
 const promptBytes = 4 << 20
 
-// A sendMode is who sends the frames of an operation.
+// A sendMode says which goroutine sends the frames of an operation.
 type sendMode int
 
 const (
-	// eager is the caller's goroutine: frames of eagerBytes at most.
+	// eager: the caller's goroutine sends all frames, of at most eagerBytes each.
 	eager sendMode = iota
 
-	// prompt is the caller's goroutine as far as the link takes frames at once, also while
-	// it finds none to receive, and the sender's for what is left when it goes to sleep:
-	// nobody is woken up as long as both neighbours are busy.
+	// prompt: the caller's goroutine sends as far as the link takes frames at once, also while
+	// it finds none to receive. The sender sends the rest when the caller's goroutine goes to
+	// sleep. No goroutine is woken up as long as both neighbours are busy.
 	prompt
 
-	// async is the sender's goroutine, while the caller's receives: many frames.
+	// async: the sender's goroutine sends many frames while the caller's receives.
 	async
 )
 
-// An exchange is the sendQueue of the running operation. The caller's goroutine
-// receives; frames to send are pushed, and filled in when their turn comes: in push, while
-// that goroutine finds nothing to receive, or on the sender's.
+// An exchange sends and receives the frames of the running operation. The caller's goroutine
+// receives, and pushes frames to send. A frame is filled in when its turn comes: in push, while
+// the caller's goroutine finds nothing to receive, or on the sender's goroutine.
 type exchange struct {
 	w      *wire
 	ctx    context.Context
 	source frameSource
 	mode   sendMode
-	head   Frame     // what all frames of the operation have in common
-	peer   *peerLink // where frames go
+	head   Frame     // the fields that all frames of the operation share
+	peer   *peerLink // that frames are sent to
 	ring   peerLink
 
-	spareCore bool // this worker has a core for the sender, too
+	spareCore bool // the sender has a core of its own
 
-	frame   Frame // the one to send next
-	filled  bool  // it is filled in, and perhaps begun
-	step    int   // then: what it belongs to
-	pending int   // frames that are pushed and neither sent nor announced; the caller's
+	frame   Frame // to send next
+	filled  bool  // frame is filled in, and perhaps partly sent
+	step    int   // of frame, if filled
+	pending int   // frames pushed, but neither sent nor announced; of the caller's goroutine
 
 	queue         sendQueue
 	senderStarted bool // the sender has been asked to send frames of the operation
@@ -64,7 +63,7 @@ type exchange struct {
 	done          chan error
 }
 
-// A peerLink is a link, and whom it joins this rank to.
+// A peerLink is a link and the neighbours at its two ends.
 type peerLink struct {
 	link       Link       // nil: nobody
 	prompt     PromptLink // link, if it is one
@@ -75,8 +74,8 @@ type peerLink struct {
 	sent, received uint32 // frames of the running operation
 }
 
-// open puts link, which may be nil, in its place. Whoever receives from it sends for x
-// meanwhile.
+// open takes link, which may be nil. While a goroutine waits in Recv of the link, it sends
+// pending frames of x.
 func (l *peerLink) open(link Link, x *exchange) {
 	l.link = link
 	if a, ok := link.(AbortLink); ok {
@@ -91,10 +90,10 @@ func (l *peerLink) open(link Link, x *exchange) {
 // reset begins a new operation.
 func (l *peerLink) reset() { l.sent, l.received = 0, 0 }
 
-// An frameSource knows the frames that an operation sends.
+// A frameSource makes the frames that an operation sends.
 type frameSource interface {
-	// fill puts codec and payload of the next frame into f and returns the step
-	// that it belongs to. The payload is not changed until it is sent.
+	// fill puts codec and payload of the next frame into f and returns the step that the frame
+	// belongs to. The payload does not change until it is sent.
 	fill(f *Frame) (step int)
 }
 
@@ -103,7 +102,7 @@ func (x *exchange) init(w *wire, spareCore bool) {
 	x.queue.init()
 }
 
-// start begins the sendQueue of the running operation.
+// start begins the frames of the running operation.
 func (x *exchange) start(ctx context.Context, what terms, source frameSource, mode sendMode) {
 	x.ctx, x.source, x.mode, x.peer = ctx, source, mode, &x.ring
 	x.ring.reset()
@@ -113,7 +112,7 @@ func (x *exchange) start(ctx context.Context, what terms, source frameSource, mo
 	x.queue.reset()
 }
 
-// push has k more frames sent.
+// push sends k more frames, or leaves them to the sender.
 func (x *exchange) push(k int) error {
 	switch x.mode {
 	case eager:
@@ -131,8 +130,8 @@ func (x *exchange) push(k int) error {
 	return nil
 }
 
-// sendPending sends the pending frames as far as the link need not wait. With last, the
-// caller's goroutine is about to wait: the sender's then sends the rest.
+// sendPending sends the pending frames as far as the link does not block. last says that the
+// caller's goroutine is about to sleep: the sender then sends the rest.
 func (x *exchange) sendPending(last bool) {
 	for x.pending > 0 && x.peer.prompt != nil && x.queue.idle() {
 		if !x.filled {
@@ -140,7 +139,7 @@ func (x *exchange) sendPending(last bool) {
 		}
 		x.frame.Stream, x.frame.Segment = x.peer.stream, x.peer.sent
 		if !x.peer.prompt.TrySend(x.frame) {
-			break // to be tried again, or announced
+			break // the same frame is tried again, or announced
 		}
 		x.countFrame()
 		x.queue.countSent()
@@ -161,8 +160,8 @@ func (x *exchange) announce(k int) {
 	}
 }
 
-// finish returns when all frames are sent, or after err at once. It returns the
-// operation's error.
+// finish returns after all frames are sent, or at once if err is not nil. It returns the error
+// of the operation.
 func (x *exchange) finish(err error) error {
 	if err == nil {
 		x.sendPending(true)
@@ -181,8 +180,8 @@ func (x *exchange) finish(err error) error {
 	return err
 }
 
-// awaitSent blocks until n frames of the operation are sent, so that the memory
-// of their payloads may change. step is the caller's.
+// awaitSent blocks until n frames of the operation are sent, so that the memory of their
+// payloads may change. step is that of the caller.
 func (x *exchange) awaitSent(n, step int) error {
 	if x.mode == eager {
 		return nil
@@ -199,7 +198,7 @@ func (x *exchange) awaitSent(n, step int) error {
 	return nil
 }
 
-// sender is the goroutine that sends what is announced.
+// sender is the goroutine that sends announced frames.
 func (x *exchange) sender() {
 	for {
 		select {
@@ -231,7 +230,7 @@ func (x *exchange) next() error {
 	return x.send(x.step)
 }
 
-// send sends x.frame, whose payload is there, over x.peer.
+// send sends x.frame, which has its payload, to x.peer.
 func (x *exchange) send(step int) error {
 	l := x.peer
 	x.frame.Stream, x.frame.Segment = l.stream, l.sent
@@ -248,7 +247,7 @@ func (x *exchange) send(step int) error {
 	return nil
 }
 
-// countFrame counts x.frame, which is sent.
+// countFrame counts x.frame as sent.
 func (x *exchange) countFrame() {
 	l := x.peer
 	x.filled = false
@@ -261,10 +260,10 @@ func (x *exchange) countFrame() {
 	}
 }
 
-// receive returns the next frame of the operation from a peer; its payload lies in into.
+// receive returns the next frame of the operation from l, with its payload in into.
 func (x *exchange) receive(l *peerLink, into []byte, step int) (Frame, error) {
 	x.w.waitFor(l.from, step)
-	if l.prompt == nil { // nothing calls sendPending
+	if l.prompt == nil { // Recv does not call sendPending
 		x.sendPending(true)
 	}
 	f, err := l.link.Recv(x.ctx, into)
@@ -307,8 +306,8 @@ func (x *exchange) check(f *Frame, l *peerLink, step int) error {
 	return fmt.Errorf("%w: %s is %d, want %d", ErrCorruptFrame, what, got, want)
 }
 
-// differ returns in what the terms of f, which the worker at a side has sent, differ from this
-// rank's.
+// differ returns the error of terms in f that differ from those of this rank. from is the side
+// of the sender.
 func (x *exchange) differ(f *Frame, from side, step int) error {
 	them := "the neighbour"
 	if worker, ok := x.w.neighbour(from, step); ok {

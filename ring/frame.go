@@ -6,17 +6,17 @@ import (
 	"hash/crc32"
 )
 
-// ProtocolVersion is the version of the handshake and of the frame. Workers of
-// different versions refuse each other at the rendezvous (exit code 76).
+// ProtocolVersion is the version of the handshake and of the frame. Workers of different
+// versions refuse each other at the rendezvous (exit code 76).
 const ProtocolVersion = 1
 
 // FrameHeaderBytes is the length of a frame's header on the wire.
 const FrameHeaderBytes = 40
 
-// MaxPayloadBytes bounds a payload: no worker sends more, none reads more.
+// MaxPayloadBytes bounds a payload that a worker sends or accepts.
 const MaxPayloadBytes = 16 << 20
 
-// FrameKind tells what a frame carries.
+// FrameKind is the kind of a frame.
 type FrameKind uint8
 
 // The kinds of frames.
@@ -27,7 +27,7 @@ const (
 	KindAbort FrameKind = 4 // the sender ends because something has failed; see Abort
 )
 
-// Frame is one segment on the wire. PROTOCOL.md has its bytes.
+// Frame is one segment on the wire. PROTOCOL.md gives its bytes.
 type Frame struct {
 	Kind       FrameKind
 	Stream     uint8
@@ -42,8 +42,8 @@ type Frame struct {
 
 const flagPayloadCRC = 1
 
-// opBits is how many bits of a header have the operation's number: enough for a year
-// of one each 30 µs. The rest of the eight bytes are its terms.
+// opBits is the number of bits for the number of the operation in a header. They suffice for a
+// year with an operation every 30 µs. The other bits of the eight bytes hold the terms.
 const opBits = 40
 
 var (
@@ -51,8 +51,8 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// PutFrameHeader writes the header of f into dst, which has FrameHeaderBytes.
-// With payloadCRC it holds the CRC-32C of the payload too.
+// PutFrameHeader writes the header of f into dst, which has FrameHeaderBytes. With payloadCRC
+// the header includes the CRC-32C of the payload.
 func PutFrameHeader(dst []byte, f *Frame, payloadCRC bool) {
 	le := binary.LittleEndian
 	dst = dst[:FrameHeaderBytes]
@@ -71,7 +71,7 @@ func PutFrameHeader(dst []byte, f *Frame, payloadCRC bool) {
 	le.PutUint32(dst[36:], crc32.Checksum(dst[:36], castagnoli))
 }
 
-// FrameHeader is a header that was read and whose CRC is right.
+// FrameHeader is a header that was read and has a valid CRC.
 type FrameHeader struct {
 	Frame        // without payload
 	PayloadBytes int
@@ -79,8 +79,8 @@ type FrameHeader struct {
 	payloadCRC   uint32
 }
 
-// ParseFrameHeader reads a header of FrameHeaderBytes. Whatever is not a header
-// of this protocol, or claims more than MaxPayloadBytes, is ErrCorruptFrame.
+// ParseFrameHeader reads a header of FrameHeaderBytes. A header of another protocol, or one
+// that claims more than MaxPayloadBytes, is ErrCorruptFrame.
 func ParseFrameHeader(src []byte) (FrameHeader, error) {
 	le := binary.LittleEndian
 	var h FrameHeader
@@ -112,14 +112,14 @@ func ParseFrameHeader(src []byte) (FrameHeader, error) {
 	return h, nil
 }
 
-// TooLong is the error of Recv for a frame with a payload of so many bytes where there
-// is room for less: an ErrCorruptFrame, unless f is of another operation.
+// TooLong returns the error of Recv for a frame with a longer payload than there is room. It is
+// an ErrCorruptFrame unless f belongs to another operation.
 func TooLong(f Frame, bytes, room int) error {
 	f.Payload = nil
 	return &tooLong{f, bytes, room}
 }
 
-// tooLong is the error of a frame that was not read. Its header tells why that is so.
+// tooLong is the error of a frame that was not read. Its header gives the reason.
 type tooLong struct {
 	frame       Frame
 	bytes, room int
@@ -131,7 +131,7 @@ func (e *tooLong) Error() string {
 
 func (e *tooLong) Unwrap() error { return ErrCorruptFrame }
 
-// Check compares payload with the header's CRC, where it has one.
+// Check compares payload with the CRC of the header, if there is one.
 func (h *FrameHeader) Check(payload []byte) error {
 	if !h.hasCRC {
 		return nil

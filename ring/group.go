@@ -24,11 +24,11 @@ type Config struct {
 	Algorithm       Algorithms       // of all-reduce over links, by size; zero: auto
 }
 
-// maxSegmentElements keeps the longest frame of any codec, tail included,
-// within MaxPayloadBytes.
+// maxSegmentElements keeps the longest frame of any codec, tail included, within
+// MaxPayloadBytes.
 const maxSegmentElements = 1 << 21
 
-// DefaultConfig has segments of 512 KiB and a timeout of five minutes.
+// DefaultConfig returns segments of 512 KiB and a timeout of five minutes.
 func DefaultConfig() Config {
 	return Config{SegmentElements: 1 << 17, OpTimeout: 5 * time.Minute}
 }
@@ -44,33 +44,33 @@ func (c Config) check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// frameBytes is how many bytes go into a frame of an operation without codec.
+// frameBytes returns the longest payload of an operation without a codec.
 func (c Config) frameBytes() int { return 4 * c.SegmentElements }
 
-// A Group is the set of workers of one generation, seen from one of them, and
-// the operations that they do together.
+// A Group is the set of workers of one generation, seen from one of them, and their collective
+// operations.
 //
-// Operations are called by one goroutine at a time, on every rank the same ones
-// in the same order. SentBytes, Waiting and Close may be called at any time.
+// One goroutine at a time calls operations. All ranks call the same operations in the same
+// order. SentBytes, Waiting and Close may be called at any time.
 type Group struct {
 	members Membership
 	config  Config
-	ctx     context.Context // the generation's
+	ctx     context.Context // of the generation
 
 	wire  *wire   // collectives over links among all workers
 	host  *host   // the workers that share memory, and their way to the other hosts; nil: all data goes over links
-	wires []*wire // wire, and host's if this worker is a driver
+	wires []*wire // wire, and host.across if this worker is a driver
 
 	mu    sync.Mutex
 	op    operation   // the running one; guarded by mu
-	idle  sync.Cond   // op has ended; of mu
+	idle  sync.Cond   // over mu: op has ended
 	clock awake.Clock // of the watchdog; guarded by mu
 	seq   uint64      // of the next operation; guarded by mu
 	err   error       // the first failure; guarded by mu
 
 	endedErr error // the error of operations after the failure; guarded by mu
 
-	wait     atomic.Uint64 // what the operation's goroutine waits for: waitState
+	wait     atomic.Uint64 // side and step that the operation's goroutine waits for; see waitFor
 	progress atomic.Uint64 // barriers passed in memory
 
 	aborts   chan *Abort // has room for one: that of a neighbour
@@ -82,16 +82,16 @@ type Group struct {
 	beforeClose, afterClose func() error // may be nil
 }
 
-// New makes the group of m over t, which the group closes, also if New fails.
-// When ctx ends, so does the group, with ctx's cause. New raises GOMAXPROCS to what the links
-// need, see ThreadLink.
+// New returns the group of m over t. The group closes t; New closes t if it fails. The end of
+// ctx ends the group with the cause of ctx. New raises GOMAXPROCS to what the links need, see
+// ThreadLink.
 //
-// On two levels it waits for all workers of the host, for Config.OpTimeout at
-// most; a *PeerError names one that has not come.
+// On two levels New waits for all workers of the host, for at most Config.OpTimeout. A
+// *PeerError names a worker that has not come.
 func New(ctx context.Context, m Membership, t Transport, c Config) (*Group, error) {
 	g, err := newGroup(ctx, m, t, c)
 	if err != nil {
-		_ = t.close() // what went wrong first counts
+		_ = t.close() // the first error counts
 		return nil, err
 	}
 	return g, nil
@@ -153,9 +153,8 @@ func (g *Group) start(t Transport) {
 // Membership returns the workers of the group.
 func (g *Group) Membership() Membership { return g.members }
 
-// Levels tells how the group's data goes: "flat", all of it over links; "host",
-// all of it in the memory of the one host; or "two", in memory within each host
-// and over links between hosts.
+// Levels returns how data moves: "flat", all of it over links; "host", all of it in the memory
+// of the one host; or "two", in memory within each host and over links between hosts.
 func (g *Group) Levels() string {
 	switch {
 	case g.host == nil:
@@ -167,12 +166,12 @@ func (g *Group) Levels() string {
 	}
 }
 
-// Compresses tells whether there is a wire that a codec works on. In the memory
-// of a host, and at world size 1, gradients stay float32.
+// Compresses reports whether the group has a wire for a codec. In the memory of a host, and at
+// world size 1, gradients stay float32.
 func (g *Group) Compresses() bool { return g.members.Size() > 1 && g.overLinks() }
 
-// SentBytes returns how many bytes this rank has sent over its links, headers
-// included, and how many of them left the host.
+// SentBytes returns how many bytes this rank has sent over its links, headers included, and how
+// many of these left the host.
 func (g *Group) SentBytes() (total, betweenHosts int64) {
 	for _, w := range g.wires {
 		total += w.sent.Load()
@@ -181,9 +180,8 @@ func (g *Group) SentBytes() (total, betweenHosts int64) {
 	return total, betweenHosts
 }
 
-// Close ends the group and closes its links and its memory: arenas are gone. A
-// running operation fails, and Close returns after it. Close may be called more
-// than once.
+// Close ends the group and closes its links and its memory, so its arenas become invalid. A
+// running operation fails, and Close waits for its end. Close may be called more than once.
 func (g *Group) Close() error {
 	g.closing.Do(func() {
 		var errs []error
@@ -222,15 +220,16 @@ func (g *Group) runs() bool {
 // any other goroutine has g.
 func (g *Group) OnClose(before, after func() error) { g.beforeClose, g.afterClose = before, after }
 
-// end stores why the group has ended, if it goes on still, closes the links,
-// which unblocks everybody, and returns the reason that came first.
+// end keeps why as the reason for the end unless the group has ended before, and closes the
+// links, which unblocks their users. It returns the first reason.
 func (g *Group) end(why error) error {
 	first := g.mark(why)
 	g.leave(g.abort(first))
 	return first
 }
 
-// leave leaves the others of the group, and tells them why unless that is nil.
+// leave makes this worker leave its host and closes its links. The other workers get why,
+// unless why is nil.
 func (g *Group) leave(why *Abort) {
 	if g.host != nil {
 		g.host.leave(why)
@@ -242,9 +241,8 @@ func (g *Group) leave(why *Abort) {
 	}
 }
 
-// mark stores why no operation can follow, unless there is a reason already,
-// and returns the reason that came first. The link stays open: what was sent
-// still arrives.
+// mark keeps why as the reason why no operation can follow, unless there is a reason already.
+// It returns the first reason. The links stay open: frames already sent still arrive.
 func (g *Group) mark(why error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -254,7 +252,7 @@ func (g *Group) mark(why error) error {
 	return g.err
 }
 
-// failure returns why the group has ended, or nil.
+// failure returns the reason for the end of the group, or nil.
 func (g *Group) failure() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,9 +12,8 @@ import (
 	"ringtrain/ring/internal/awake"
 )
 
-// A host is the workers that share this one's memory, and their way to the other
-// hosts. Its methods are those of the running operation unless they say
-// otherwise.
+// A host is the workers that share the memory of this one, and their way to the other hosts.
+// Only the running operation calls its methods, unless a method says otherwise.
 type host struct {
 	g       *Group
 	memory  Memory
@@ -25,13 +24,13 @@ type host struct {
 	hostIndex int     // of this host in hosts
 	drivers   int     // on each host; 0: there is one host only
 	across    *wire   // joins the drivers of this shard, on all hosts; nil: this worker is none
-	packed    []byte  // tails as they travel across: the first driver's
+	packed    []byte  // tails as they travel between hosts; only the first driver has them
 
 	boards []*board      // by local rank
-	tails  []byte        // all ranks', on the first worker's board
-	arenas [][][]float32 // given out so far, by number and local rank
+	tails  []byte        // of all ranks, on the board of the first worker
+	arenas [][][]float32 // by number and local rank
 	parts  [][]float32   // the running buffer, by local rank
-	shard  [][]float32   // a driver's shard of it
+	shard  [][]float32   // the shard of a driver in parts
 
 	payload    BarrierPayload   // of the next agreement
 	payloads   []BarrierPayload // of the last one, by local rank
@@ -41,8 +40,7 @@ type host struct {
 	leaving sync.Once
 }
 
-// newHost prepares g for operations by way of t.Memory, and waits for the other
-// workers of the host.
+// newHost prepares g for operations in t.Memory and waits for the other workers of the host.
 func newHost(ctx context.Context, g *Group, t Transport, spareCore bool) (*host, error) {
 	m, hosts := g.members, g.members.HostRanks()
 	h := &host{g: g, memory: t.Memory, hosts: hosts}
@@ -71,7 +69,7 @@ func newHost(ctx context.Context, g *Group, t Transport, spareCore bool) (*host,
 	return h, nil
 }
 
-// open makes the boards.
+// open allocates the boards.
 func (h *host) open(ctx context.Context) error {
 	parts, err := h.gather(ctx)
 	if err != nil {
@@ -92,10 +90,10 @@ func (h *host) open(ctx context.Context) error {
 	return nil
 }
 
-// gather waits for all workers of the host, and returns the memory of their boards.
+// gather waits for all workers of the host and returns the memory of their boards.
 //
-// Whoever's time is up first leaves, and is then missing itself. So a worker notes
-// whom it waits for when little time is left, and blames that one.
+// The first worker to time out leaves, and the others then miss that worker. So each worker
+// notes shortly before its timeout which worker it misses, and blames that one.
 func (h *host) gather(ctx context.Context) ([][]float32, error) {
 	timeout := h.g.config.OpTimeout
 	var late atomic.Pointer[Worker]
@@ -131,7 +129,7 @@ func (h *host) gather(ctx context.Context) ([][]float32, error) {
 	return nil, err
 }
 
-// openAcross makes the wire of a driver.
+// openAcross opens the wire of a driver.
 func (h *host) openAcross(t *Transport, spareCore bool) {
 	drivers, driver := h.g.members.Across()
 	if driver != (t != nil) {
@@ -151,11 +149,11 @@ func (h *host) openAcross(t *Transport, spareCore bool) {
 	}
 }
 
-// overLinks tells whether operations other than all-reduce go around the ring.
+// overLinks reports whether operations other than all-reduce go around the ring.
 func (g *Group) overLinks() bool { return g.host == nil || g.host.drivers > 0 }
 
-// agree has the workers that share this one's memory, if any do, agree on the running
-// operation. root is 0 if the operation has none.
+// agree makes the workers that share memory agree on the running operation. root is 0 if the
+// operation has none. A worker without shared memory has nothing to agree on.
 func (g *Group) agree(root int) error {
 	if g.host == nil {
 		return nil
@@ -165,9 +163,9 @@ func (g *Group) agree(root int) error {
 	return g.host.agree(t)
 }
 
-// agree tells the others what this worker is about to do, waits until they do the same, and
-// checks that it is the same. From then on the others see what a worker has written to its
-// exchange buffer before.
+// agree gives t to the other workers of the host, waits for theirs, and ends the group if they
+// differ. It is a barrier: afterwards the others see what a worker wrote to its exchange buffer
+// before.
 func (h *host) agree(t terms) error {
 	h.payload.terms = t
 	h.beforeSync()
@@ -193,21 +191,20 @@ func (h *host) agree(t terms) error {
 	return nil
 }
 
-// blame ends the group because of what a worker of this host has written.
+// blame ends the group because a worker of this host has written something wrong.
 func (h *host) blame(local int, err error) error {
 	w, op := h.workers[local], &h.g.op
 	return h.g.end(&PeerError{Op: op.kind.String(), Seq: op.seq, Step: h.step - 1, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: withCode(err)})
 }
 
-// sync waits for all workers of the host.
+// sync is a barrier of the workers of the host.
 func (h *host) sync() error {
 	h.beforeSync()
 	return h.afterSync(h.memory.Sync(h.g.op.ctx))
 }
 
-// enter says that this worker waits for the others, and that it has come past its
-// Sync before. The first one of an operation has none: that the operation is a
-// new one says enough.
+// beforeSync notes that this worker waits for the others, and counts the Sync before as
+// progress. The first Sync of an operation has none before it.
 func (h *host) beforeSync() {
 	if h.step > 0 {
 		h.g.progress.Add(1)
@@ -215,8 +212,8 @@ func (h *host) beforeSync() {
 	h.g.waitFor(inside, h.step)
 }
 
-// passed notes how a Sync ended. What enter said still stands if it was well: then
-// nobody is missing.
+// afterSync takes the error of a Sync. After a success the state of beforeSync may stay:
+// Missing then names nobody.
 func (h *host) afterSync(err error) error {
 	if err != nil {
 		return h.g.fail(inside, h.step, err)
@@ -225,8 +222,8 @@ func (h *host) afterSync(err error) error {
 	return nil
 }
 
-// missing returns the worker that the others of the host wait for, if there is
-// one. It may be called at any time.
+// missing returns the worker that the others of the host wait for, if any. It may be called at
+// any time.
 func (h *host) missing() (Worker, bool) {
 	r := h.memory.Missing()
 	if r < 0 || r >= len(h.workers) {
@@ -235,9 +232,9 @@ func (h *host) missing() (Worker, bool) {
 	return h.workers[r], true
 }
 
-// relayAbort has e, which blames a worker of this host, say why that one has ended. One
-// that has left because of another rank is not why the job ends, and the root is
-// named although the rest of the host has no link to it.
+// relayAbort replaces the worker and the error of e by those of the abort that the blamed
+// worker has left. A worker that left because of another rank is not the cause of the end. The
+// rest of the host has no link to the rank at fault and learns its number only here.
 func (h *host) relayAbort(e *PeerError) {
 	local := slices.IndexFunc(h.workers, func(w Worker) bool { return w.Rank == e.Rank })
 	a := h.boards[local].abort()
@@ -248,8 +245,8 @@ func (h *host) relayAbort(e *PeerError) {
 	e.Rank, e.Host, e.Addr, e.Err = w.Rank, w.Host, w.Addr, a.exchangeError()
 }
 
-// moved counts what has moved on this host, so far as the watchdogs saw. It is
-// called by this worker's watchdog.
+// moved returns the progress of all workers of this host as far as their watchdogs have noted
+// it. The watchdog calls it.
 func (h *host) moved() (all uint64) {
 	h.boards[h.local].beat.Store(h.g.ownMoved())
 	for _, b := range h.boards {
@@ -258,8 +255,8 @@ func (h *host) moved() (all uint64) {
 	return all
 }
 
-// leave has this worker leave its host. Before that it says why, unless it ends in good
-// order. It may be called at any time before close.
+// leave makes this worker leave its host, after it has written why unless why is nil. It may be
+// called at any time before the memory is closed.
 func (h *host) leave(why *Abort) {
 	if why != nil {
 		h.leaving.Do(func() { h.boards[h.local].leave(why) })
@@ -267,7 +264,7 @@ func (h *host) leave(why *Abort) {
 	h.memory.Interrupt()
 }
 
-// privateMemory is the memory of a worker that has its host to itself.
+// privateMemory is the memory of a worker that is alone on its host.
 type privateMemory struct{}
 
 func (privateMemory) Arena(_ context.Context, n int) ([][]float32, error) {

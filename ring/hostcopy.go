@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// allGather collects the bytes of all workers of the host, in pieces, by way of
-// their exchange buffers.
+// allGather collects the bytes of all workers of the host, in pieces, through their exchange
+// buffers.
 func (h *host) allGather(mine []byte, dst *Gathered) error {
 	for at, longest := 0, 1; at < longest; at += exchangeBytes {
 		own := h.ownBuffer()
@@ -30,8 +30,7 @@ func (h *host) allGather(mine []byte, dst *Gathered) error {
 	return nil
 }
 
-// announced notes how many bytes each worker has and returns how many the most
-// are.
+// announced reads how many bytes each worker has and returns the largest number.
 func (h *host) announced(dst *Gathered) (longest int, err error) {
 	room := uint64(MaxGatheredBytes)
 	for rank := range h.boards {
@@ -46,12 +45,12 @@ func (h *host) announced(dst *Gathered) (longest int, err error) {
 	return longest, nil
 }
 
-// broadcast copies root's stream to the other workers of the host, in pieces, by
-// way of root's exchange buffer.
+// broadcast copies the stream of root to the other workers of the host, in pieces, through the
+// exchange buffer of root.
 func (h *host) broadcast(root int, src io.Reader, dst io.Writer) error {
 	t := h.g.terms()
 	t.root = uint32(root)
-	if h.local == root { // all ranks are on this host
+	if h.local == root { // all ranks are on this host: ranks are local ranks
 		return h.sendStream(src, t)
 	}
 	w := pieceWriter{dst: dst}
@@ -69,7 +68,7 @@ func (h *host) broadcast(root int, src io.Reader, dst io.Writer) error {
 	}
 }
 
-// sendStream is the root's part.
+// sendStream is the part of root.
 func (h *host) sendStream(src io.Reader, t terms) error {
 	for {
 		own := h.ownBuffer()
@@ -85,8 +84,8 @@ func (h *host) sendStream(src io.Reader, t terms) error {
 	}
 }
 
-// pieceOf returns the piece on root's exchange buffer. Its length and its first byte are read
-// once: root could change them after the check.
+// pieceOf returns the piece in the exchange buffer of root. It reads the length and the first
+// byte once: root could change them after the check.
 func (h *host) pieceOf(root int) (piece, error) {
 	theirs := h.bufferOf(root)
 	said := theirs.length

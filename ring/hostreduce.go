@@ -4,8 +4,7 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// allReduce does an all-reduce of this host's workers and, if there are other
-// hosts, of those.
+// allReduce sums r over the workers of this host and, if there are other hosts, over those.
 func (h *host) allReduce(r Reduction) error {
 	t := r.terms(ByRing)
 	t.seq, t.kind, t.arena = h.g.op.seq, h.g.op.kind, -1
@@ -26,8 +25,8 @@ func (h *host) allReduce(r Reduction) error {
 	return h.reduceParts(r)
 }
 
-// reduceStaged sums a buffer that lies in no arena: in pieces, by way of the
-// workers' exchange buffers.
+// reduceStaged sums a buffer that lies in no arena, in pieces that it copies to the exchange
+// buffers.
 func (h *host) reduceStaged(r Reduction, t terms) error {
 	rest := r
 	for len(rest.Buf) > 0 {
@@ -50,8 +49,8 @@ func (h *host) reduceStaged(r Reduction, t terms) error {
 	return nil
 }
 
-// reduceSmall sums a buffer that every worker copies: on one host each worker
-// sums for itself, on several the first one of each for all.
+// reduceSmall sums a buffer that every worker copies. On one host each worker adds for itself;
+// on several hosts the first worker of each host adds for all.
 func (h *host) reduceSmall(r Reduction, t terms) error {
 	if len(r.Buf) <= payloadElements && h.drivers == 0 {
 		return h.reducePayloads(r, t)
@@ -82,7 +81,7 @@ func (h *host) reduceSmall(r Reduction, t terms) error {
 	return nil
 }
 
-// reducePayloads sums a buffer that goes on the workers' payloads, on one host.
+// reducePayloads sums a buffer that fits into the payloads of the barrier, on one host.
 func (h *host) reducePayloads(r Reduction, t terms) error {
 	copy(h.payload.data[:], r.Buf)
 	if err := h.begin(r, t); err != nil {
@@ -98,8 +97,8 @@ func (h *host) reducePayloads(r Reduction, t terms) error {
 	return nil
 }
 
-// begin is the agreement on an all-reduce, which carries this worker's tail. On one
-// host it brings all tails.
+// begin agrees on an all-reduce and gives this worker's tail to the others. On one host it also
+// returns all tails in r.
 func (h *host) begin(r Reduction, t terms) error {
 	if r.Tails != nil {
 		copy(h.ownBuffer().tail[:], r.Tails[h.g.members.Rank*TailBytes:])
@@ -115,16 +114,16 @@ func (h *host) begin(r Reduction, t terms) error {
 	return nil
 }
 
-// viewBuffers makes what the workers have in their exchange buffers the parts to sum.
+// viewBuffers takes the first n elements of the exchange buffers as the parts to sum.
 func (h *host) viewBuffers(n int) {
 	for i := range h.parts {
 		h.parts[i] = h.bufferOf(i).data[:n]
 	}
 }
 
-// reduceParts replaces all parts by their sum. Each worker sums one shard over
-// all parts and writes the sum into all of them; where there are several hosts,
-// each driver does, and sums its shard over the hosts.
+// reduceParts replaces all parts by their sum. On one host each worker sums one shard over all
+// parts and writes the sum into all of them. On several hosts each driver does so for its
+// shard, over all hosts.
 func (h *host) reduceParts(r Reduction) error {
 	n := len(r.Buf)
 	switch {
@@ -162,8 +161,8 @@ func (h *host) cutShard(r Reduction) (shard Reduction, parts [][]float32) {
 	return r, h.shard
 }
 
-// reduceAcross sums a shard over all hosts, after its parts, if there are any, over this
-// one. The first driver's tails are those of all its host's workers.
+// reduceAcross sums a shard over all hosts, after its parts, if any, over this host. The first
+// driver carries the tails of all workers of its host.
 func (h *host) reduceAcross(shard Reduction, parts [][]float32) error {
 	tails := shard.Tails != nil && h.local == 0
 	shard.Tails = nil
@@ -183,7 +182,7 @@ func (h *host) reduceAcross(shard Reduction, parts [][]float32) error {
 	return nil
 }
 
-// packTails returns the tails of this host's workers in their place among all hosts'.
+// packTails puts the tails of this host's workers in their place among those of all hosts.
 func (h *host) packTails() []byte {
 	own := h.packed[h.hostIndex*h.across.tail:]
 	for i := range h.boards {
@@ -192,7 +191,7 @@ func (h *host) packTails() []byte {
 	return h.packed
 }
 
-// unpackTails puts what came from all hosts in order of ranks.
+// unpackTails copies the tails of all hosts to h.tails, in order of ranks.
 func (h *host) unpackTails() {
 	for i, ranks := range h.hosts {
 		theirs := h.packed[i*h.across.tail:]
@@ -202,12 +201,13 @@ func (h *host) unpackTails() {
 	}
 }
 
-// blockElements is how many elements a worker sums at a time, so that a block of the sum
-// stays in the first cache while all workers' parts are added to it.
+// blockElements is how many elements a worker sums at a time. A block of the sum then stays in
+// the first-level cache while all parts are added to it.
 const blockElements = 2048
 
-// sumParts replaces dst by the sum of the elements [lo, hi) of all parts, in the parts' order.
-// dst may be those elements of the first part. Without parts, dst is the sum already.
+// sumParts replaces dst by the sum of the elements [lo, hi) of all parts, in order of the
+// parts. dst may be those elements of the first part. Without parts it does nothing: dst is the
+// sum already.
 func sumParts(dst []float32, parts [][]float32, lo, hi int) {
 	if len(parts) == 0 {
 		return

@@ -5,57 +5,53 @@ import (
 	"errors"
 )
 
-// A Link joins a worker to its two neighbours in the ring: it sends to the
-// right one, see Membership.Right, and receives from the left one.
+// A Link connects a worker to its two neighbours in the ring: it sends to the right neighbour,
+// see Membership.Right, and receives from the left one.
 //
-// Frames arrive whole, once, and in the order sent. A Link may be used by one
-// sending and one receiving goroutine at a time, and those two may run at the
-// same time; that is what lets a ring of any size start without a deadlock.
+// Frames arrive whole, exactly once, and in the order sent. One goroutine at a time may send
+// and one may receive. The two may overlap, so a ring of any size can start without a deadlock.
 //
-// A Link takes at least one frame of 64 KiB while the neighbour does not
-// receive: Send of such a frame returns once the neighbour has received all
-// frames before it. A Group sends small operations from the goroutine that
-// receives, and relies on that.
+// A Link takes at least one frame of 64 KiB while the neighbour does not receive: Send of such
+// a frame returns once the neighbour has received all frames before it. A Group relies on that
+// when it sends small operations from the goroutine that receives.
 //
-// A Link need not watch ctx while it blocks: whoever ends ctx closes the Link.
+// A Link need not watch ctx while it blocks: Close follows the end of ctx.
 //
-// After any error the Link is in an unknown state and must be closed. A Link that is an
-// AbortLink can say why it is closed.
+// After any error the state of the Link is undefined, and the Link must be closed. An AbortLink
+// can give its neighbours the reason.
 type Link interface {
-	// Send hands f to the right neighbour. It may block for flow control. The
-	// payload is the caller's again as soon as Send returns.
+	// Send sends f to the right neighbour. It may block for flow control. The caller may reuse
+	// the payload as soon as Send returns.
 	Send(ctx context.Context, f Frame) error
 
-	// Recv reads the next frame from the left neighbour; its payload lies in
-	// into. A payload longer than into is TooLong: no length from the wire is
-	// trusted.
+	// Recv reads the next frame from the left neighbour, with its payload in into. A payload
+	// longer than into is a TooLong error: no length from the wire is trusted.
 	Recv(ctx context.Context, into []byte) (Frame, error)
 
-	// Close releases both directions and unblocks Send and Recv, which then
-	// return ErrClosed. Close may be called more than once.
+	// Close closes both directions and unblocks Send and Recv, which then return ErrClosed.
+	// Close may be called more than once.
 	Close() error
 }
 
-// A PromptLink can send a frame as far as that goes without waiting. So who receives, and
-// must not wait for anything else, can send as well, and wakes another goroutine only for
-// what the link does not take at once: which costs as much as sending some hundred KiB.
+// A PromptLink can send without blocking. The goroutine that receives can then send too, and
+// wakes another goroutine only for what the link does not take at once. A wake-up costs as much
+// as sending some hundred KiB.
 type PromptLink interface {
 	Link
 
-	// TrySend is Send as far as that need not wait, and tells whether it is all the
-	// way. If it is not, the same frame must follow: by TrySend, which goes on, or by Send,
-	// which sends the rest and tells what is wrong, if anything. The payload stays the
-	// link's until it is sent.
+	// TrySend sends f as far as the link does not block and reports whether all of f is sent.
+	// If not, the same frame must follow: in TrySend, which continues, or in Send, which sends
+	// the rest and returns any error. The payload belongs to the link until the frame is sent.
 	TrySend(f Frame) (sent bool)
 
-	// OnIdle has Recv call idle when it finds nothing to read, on its own goroutine: any
-	// number of times while it looks again, and with last before it sleeps. A link that
-	// cannot tell calls it so before it looks. OnIdle must not be called while Recv runs.
+	// OnIdle makes Recv call idle on its own goroutine when it finds nothing to read: any
+	// number of times while it polls, and with last before it sleeps. A link that cannot tell
+	// calls idle with last before each read. OnIdle must not be called while Recv runs.
 	OnIdle(idle func(last bool))
 }
 
-// A ThreadLink waits in system calls, which keep their threads. ring.New raises GOMAXPROCS to
-// what its links ask for.
+// A ThreadLink waits in system calls, which occupy threads. ring.New raises GOMAXPROCS to what
+// its links need.
 type ThreadLink interface {
 	Link
 
@@ -63,10 +59,10 @@ type ThreadLink interface {
 	Threads() int
 }
 
-// ErrClosed is what Send and Recv return on a link that was closed on this side.
+// ErrClosed is the error of Send and Recv on a link that this side has closed.
 var ErrClosed = errors.New("ring: link closed")
 
-// ErrCorruptFrame means that bytes from a peer are not a frame of this
-// protocol, or not the frame that must come next. The job cannot go on:
-// another program, another version or a broken network is at work.
+// ErrCorruptFrame means that bytes from a peer are not a frame of this protocol, or not the
+// frame that must come next. The job cannot continue: another program or version sends, or the
+// network is broken.
 var ErrCorruptFrame = errors.New("ring: corrupt frame")

@@ -5,44 +5,42 @@ import (
 	"unsafe"
 )
 
-// Memory is what the workers of one host share. All of them call Arena and Sync
-// in the same order. Arena and Sync are called by one goroutine at a time, the
-// other methods at any time.
+// Memory is what the workers of one host share. All of them call Arena and Sync in the same
+// order. One goroutine at a time calls Arena and Sync; the other methods may be called at any
+// time.
 //
-// Once a worker has called Interrupt or Close, or has died, the others' Sync and
-// Arena fail and Missing names it; but a Sync that it called still counts, so
-// that a worker may leave right after the last one.
+// Once a worker has called Interrupt or Close, or has died, Sync and Arena of the others fail,
+// and Missing names that worker. A Sync that it called before still counts, so a worker may
+// leave right after the last Sync.
 type Memory interface {
-	// Arena makes n zeros for each worker of the host and returns all of them,
-	// by local rank: own and others' memory alike is read and written in place.
-	// Each begins at the start of a cache line. It is a barrier. The memory is
-	// valid until Close.
+	// Arena allocates n zeros for each worker of the host and returns all of them, by local
+	// rank. Workers read and write their own and the others' memory in place. Each part begins
+	// at the start of a cache line. Arena is a barrier. The memory is valid until Close.
 	Arena(ctx context.Context, n int) ([][]float32, error)
 
-	// Sync is a barrier: it returns once all workers of the host have called it
-	// as often. What a worker wrote before it, the others see after it. It
-	// allocates nothing. Its error is ErrClosed after Interrupt, and otherwise
-	// tells what became of the worker that Missing names.
+	// Sync is a barrier: it returns once all workers of the host have called it as often. The
+	// others then see what a worker wrote before its Sync. Sync allocates nothing. Its error is
+	// ErrClosed after Interrupt. Any other error describes the end of the worker that Missing
+	// names.
 	//
-	// It need not watch ctx while it blocks: whoever ends ctx calls Interrupt.
+	// Sync need not watch ctx while it blocks: Interrupt follows the end of ctx.
 	Sync(ctx context.Context) error
 
-	// Missing returns the local rank of a worker that the running Sync or Arena
-	// waits for, or whose end made the last one fail; -1 if there is none.
+	// Missing returns the local rank of a worker that the running Sync or Arena waits for, or
+	// whose end made the last one fail; -1 if there is none.
 	Missing() int
 
-	// Interrupt ends a Sync or Arena that blocks, and all later ones. It may be
-	// called more than once.
+	// Interrupt ends a blocked Sync or Arena, and all later ones. It may be called more than
+	// once.
 	Interrupt()
 
-	// Close does what Interrupt does and gives the memory back. Nobody may be
-	// using it. It may be called more than once.
+	// Close interrupts and then releases the memory, which nobody may use any more. It may be
+	// called more than once.
 	Close() error
 }
 
-// Cores returns how many cores the workers of this host may use together; 0: the
-// memory that they share does not tell, as with Cores() int it may, or they share
-// none.
+// Cores returns how many cores the workers of this host may use together, if their memory has a
+// method Cores() int. It returns 0 without such a method or without shared memory.
 func (g *Group) Cores() int {
 	if g.host == nil {
 		return 0
@@ -60,21 +58,22 @@ func (g *Group) Cores() int {
 type Exchanger interface {
 	Memory
 
-	// Exchange is a Sync after which all, by local rank, has what each worker of
-	// the host gave as mine.
+	// Exchange is a Sync that also fills all, by local rank, with what each worker of the host
+	// gave as mine.
 	Exchange(ctx context.Context, mine *BarrierPayload, all []BarrierPayload) error
 }
 
-// A BarrierPayload is what a worker tells the others of its host at an agreement: the terms of
-// the operation and, of a buffer of at most payloadElements, the elements. A memory takes it for
-// bytes.
+// A BarrierPayload is what a worker gives to the others of its host in an agreement: the terms
+// of the operation and, of a buffer of at most payloadElements, the elements. A memory treats
+// it as bytes.
 type BarrierPayload struct {
 	terms terms
 	data  [payloadElements]float32
 }
 
 const (
-	// BarrierPayloadBytes is the length of a BarrierPayload: with a count it fills a cache line.
+	// BarrierPayloadBytes is the length of a BarrierPayload. With a count it fills a cache
+	// line.
 	BarrierPayloadBytes = 56
 
 	payloadElements = 4

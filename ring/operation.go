@@ -8,15 +8,15 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// An operation is what the group is doing for its caller.
+// An operation is the running collective of a group.
 type operation struct {
 	kind  opKind // 0: none is running
 	seq   uint64
 	ctx   context.Context
 	stall stall // of g.moved
 
-	elements int    // of the buffer that all ranks must have alike; 0: none
-	before   uint64 // g.ownMoved when it began
+	elements int    // of the buffer, if it must be equal on all ranks; else 0
+	before   uint64 // g.ownMoved at the beginning
 }
 
 type opKind uint8
@@ -33,12 +33,12 @@ const (
 func (k opKind) String() string {
 	names := [...]string{"", "all-reduce", "all-gather", "broadcast", "barrier", "arena", "rows"}
 	if int(k) >= len(names) {
-		return fmt.Sprintf("operation of kind %d", uint8(k)) // from another rank
+		return fmt.Sprintf("operation of kind %d", uint8(k)) // sent by another rank
 	}
 	return names[k]
 }
 
-// A side of this rank in the ring.
+// A side is the kind of worker that this rank waits for.
 type side uint8
 
 const (
@@ -51,22 +51,22 @@ const (
 	betweenHosts side = 1 << 3 // left, right or partner is a driver of the same shard on another host
 )
 
-// waitFor says what the goroutine of the operation waits for from now on. Mostly
-// that is what it said before, and an atomic store costs more than a look.
+// waitFor notes what the goroutine of the operation waits for from now on. Most calls repeat
+// the last one, and a load costs less than an atomic store.
 func (g *Group) waitFor(s side, step int) {
 	if w := uint64(step)<<4 | uint64(s); g.wait.Load() != w {
 		g.wait.Store(w)
 	}
 }
 
-// waiting returns what waitFor said last.
+// waiting returns what waitFor noted last.
 func (g *Group) waiting() (side, int) {
 	w := g.wait.Load()
 	return side(w & 15), int(w >> 4)
 }
 
-// begin starts an operation on a buffer of so many elements, 0 if ranks need not
-// have the same. Its error is what the operation returns.
+// begin admits an operation on a buffer of so many elements, 0 if ranks need not have the same.
+// The operation returns the error of begin.
 func (g *Group) begin(ctx context.Context, kind opKind, elements int) error {
 	g.mu.Lock()
 	if g.op.kind != 0 {
@@ -99,8 +99,8 @@ func (g *Group) begin(ctx context.Context, kind opKind, elements int) error {
 	return err
 }
 
-// finish ends what begin began. What waitFor said stands until the next operation;
-// it means nothing without one.
+// finish ends an operation that begin has admitted. What waitFor noted remains, without meaning
+// until the next operation.
 func (g *Group) finish() {
 	g.mu.Lock()
 	g.op = operation{}
@@ -108,7 +108,7 @@ func (g *Group) finish() {
 	g.idle.Signal()
 }
 
-// ended returns the error of operations after the group's end, or nil.
+// ended returns the error of operations after the end of the group, or nil.
 func (g *Group) ended() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -145,10 +145,9 @@ func (g *Group) wireOf(s side) *wire {
 	return g.wire
 }
 
-// fail ends the group because the exchange with a neighbour failed, and
-// returns the first failure, which may be another one: a link that the
-// watchdog closed tells nothing but that. The cause of a context that has ended
-// counts more than what the exchange met with, for then all ranks are closing
+// fail ends the group because an exchange with a neighbour failed, and returns the first
+// failure. That may be another one: a link that the watchdog closed reports only that it is
+// closed. The cause of a context that has ended takes precedence, since then all ranks close
 // their links.
 func (g *Group) fail(s side, step int, err error) error {
 	switch {
@@ -162,14 +161,14 @@ func (g *Group) fail(s side, step int, err error) error {
 	return g.end(g.peerError(s, step, err))
 }
 
-// waitError returns err with the place of what the group waits for.
+// waitError returns err with the worker that the group waits for.
 func (g *Group) waitError(err error) error {
 	s, step := g.waiting()
 	return g.peerError(s, step, withCode(err))
 }
 
-// withCode gives err the exit code that its kind has. The cause of a context
-// that ended keeps its own.
+// withCode adds the exit code of its kind to err. The cause of a context that has ended keeps
+// its own code.
 func withCode(err error) error {
 	switch {
 	case errors.Is(err, ErrCorruptFrame):
@@ -201,7 +200,8 @@ func (g *Group) peerError(s side, step int, err error) error {
 	return e
 }
 
-// abortError is the error of what a neighbour says, whatever this worker waits for, if for anything. g.mu is held.
+// abortError returns the error of a neighbour's abort, whatever this worker waits for. g.mu is
+// held.
 func (g *Group) abortError(a *Abort, s side, step int) error {
 	w := g.blamed(a)
 	e := &PeerError{Op: "idle", Seq: g.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: a.exchangeError()}

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// A rounds is the running all-reduce over the links of recursive doubling. The
-// buffer is summed in pieces. In each step both partners send a message, one
-// frame, and then receive one; of a tree one sends and the other receives.
+// A rounds is the running all-reduce over the links of recursive doubling. It sums the buffer
+// in pieces. In each step both partners send a message, which is one frame, and then receive
+// one. In a tree one partner sends and the other receives.
 //
-// Where no frame is longer than eagerBytes the caller's goroutine sends: a link
-// takes one such frame while the partner does not receive, so the rank that is
-// behind all others never waits for any of them. Else it sends as far as it need not
-// wait, and the sender's does the rest, one frame at a time, and the same holds: whoever
-// has received in a step has its partner's frame of that step.
+// If no frame exceeds eagerBytes the caller's goroutine sends. A link takes one such frame
+// while the partner does not receive, so the rank that is behind all others never waits.
+// Otherwise the caller's goroutine sends as far as the link does not block, and the sender
+// sends the rest, one frame at a time. Then too no rank waits for ever: a rank that has
+// received in a step has its partner's frame of that step.
 type rounds struct {
 	w     *wire
 	plan  cube
@@ -30,8 +30,8 @@ type rounds struct {
 	sends   int // frames so far
 }
 
-// A pieceAlgorithm is what the ranks with corners do with a piece. A span is that of the
-// positions whose tails are in a message.
+// A pieceAlgorithm is the part of a rank with a corner in the sum of a piece. A span holds the
+// positions whose tails a message carries.
 type pieceAlgorithm interface {
 	begin()
 	message(edge int, held span) []byte // what goes to the partner across an edge
@@ -40,11 +40,11 @@ type pieceAlgorithm interface {
 	finish() error // the piece is the sum, tails are all ranks'
 }
 
-// beforeEdges stands for the edge that a corner's extra is behind.
+// beforeEdges is the number of the edge between a corner and its extra rank.
 const beforeEdges = -1
 
-// maxRoundsTails bounds the tails of all ranks, so that half a frame is left for
-// elements. Where there are more, the ring takes all sizes.
+// maxRoundsTails bounds the tails of all ranks, so that half a frame is left for elements. With
+// longer tails the ring sums all sizes.
 const maxRoundsTails = eagerBytes / 2
 
 // allReduce sums red by an algorithm that takes rounds.
@@ -82,11 +82,10 @@ func (r *rounds) run(rest []float32, most int, m pieceAlgorithm) error {
 		}
 		r.tails, r.tail = nil, 0
 	}
-	return r.awaitSends() // here, where it is known whom the last message is for
+	return r.awaitSends() // here, while r.step names the neighbour of the last message
 }
 
-// pieceElements is how many elements a piece has at most. Whole cache lines are
-// faster to add.
+// pieceElements returns the largest length of a piece. Whole cache lines are faster to add.
 func (r *rounds) pieceElements(by Algorithm) int {
 	p := r.plan.size
 	switch by {
@@ -99,8 +98,8 @@ func (r *rounds) pieceElements(by Algorithm) int {
 	}
 }
 
-// longest is how many bytes all that is sent or received at a time of a piece
-// of n elements can have, rounded up to elements.
+// longest returns the largest message of a piece of n elements in bytes, rounded up to
+// elements.
 func (r *rounds) longest(by Algorithm, n int) int {
 	if by == ByHalving && r.plan.before() == 0 {
 		n = (n + 1) / 2
@@ -161,8 +160,7 @@ func (r *rounds) sum(m pieceAlgorithm) error {
 	return nil
 }
 
-// delegate is the part of a rank without a corner: it gives its part away and
-// gets the sum.
+// delegate is the part of an extra rank: it gives its part to its partner and receives the sum.
 func (r *rounds) delegate() error {
 	me := r.w.places.me
 	if err := r.send(0, r.joined(r.x, span{me, me + 1})); err != nil {
@@ -173,7 +171,7 @@ func (r *rounds) delegate() error {
 
 func (r *rounds) all() span { return span{0, r.plan.size} }
 
-// receive takes the partner's message of a step.
+// receive receives the partner's message of a step.
 func (r *rounds) receive(m pieceAlgorithm, step, edge int, theirs span) error {
 	got, err := r.receiveMessage(step, m.room(edge, theirs))
 	if err == nil {
@@ -182,7 +180,7 @@ func (r *rounds) receive(m pieceAlgorithm, step, edge int, theirs span) error {
 	return err
 }
 
-// send sends a message, or has it sent, over the link of a step's round.
+// send sends a message over the link of a step's round, or leaves it to the sender.
 func (r *rounds) send(step int, message []byte) error {
 	x := &r.w.x
 	r.step, r.payload = step, message
@@ -191,7 +189,7 @@ func (r *rounds) send(step int, message []byte) error {
 	return x.push(1)
 }
 
-// awaitSends returns when all messages are sent, so that their memory may change.
+// awaitSends waits until all messages are sent, so that their memory may change.
 func (r *rounds) awaitSends() error { return r.w.x.awaitSent(r.sends, r.step) }
 
 // fill makes the frame of the message to send.
@@ -201,7 +199,7 @@ func (r *rounds) fill(f *Frame) int {
 }
 
 // receiveMessage receives the message of a step into room, whose length it must have. It
-// returns when what this rank sends in the step is sent, too.
+// returns after this rank's message of the step is sent too.
 func (r *rounds) receiveMessage(step int, room []byte) ([]byte, error) {
 	f, err := r.w.x.receive(&r.peers[r.plan.roundOf(step)], room, step)
 	if err == nil && len(f.Payload) != len(room) {
@@ -213,7 +211,7 @@ func (r *rounds) receiveMessage(step int, room []byte) ([]byte, error) {
 	return f.Payload, err
 }
 
-// joined is a message of elements x and the tails of the workers at some positions.
+// joined returns a message of elements x and the tails of the workers at the positions held.
 func (r *rounds) joined(x []float32, held span) []byte {
 	if r.tails == nil {
 		return bytesOf(x)
@@ -226,12 +224,12 @@ func (r *rounds) joined(x []float32, held span) []byte {
 	return m
 }
 
-// joinedRoom is the room for such a message of n elements.
+// joinedRoom returns the memory for such a message of n elements.
 func (r *rounds) joinedRoom(n int, theirs span) []byte {
 	return bytesOf(r.in)[:4*n+theirs.len()*r.tail]
 }
 
-// split keeps the tails of such a message and returns the bytes of its elements.
+// split copies the tails out of such a message and returns the bytes of its elements.
 func (r *rounds) split(n int, theirs span, m []byte) []byte {
 	if r.tails != nil {
 		tails := m[4*n:]
@@ -242,7 +240,7 @@ func (r *rounds) split(n int, theirs span, m []byte) []byte {
 	return m[:4*n]
 }
 
-// tailAt is where the tail of the worker at a position lies.
+// tailAt returns the tail of the worker at a position.
 func (r *rounds) tailAt(position int) []byte {
 	return r.tails[r.w.places.worker[position]*r.tail:][:r.tail]
 }

@@ -2,10 +2,9 @@ package ring
 
 import "math/bits"
 
-// A schedule says which frames each rank sends in an all-reduce, in order. Its
-// ranks are positions in the ring, which is another matter only where that has an
-// Order. It is arithmetic only: no rank asks another what comes next, and what a rank
-// receives is what its left neighbour sends.
+// A schedule says which frames each rank sends in an all-reduce, in order. Its ranks are
+// positions in the ring. It is arithmetic only: no rank asks another what comes next. A rank
+// receives what its left neighbour sends.
 type schedule struct {
 	size    int // world size, 2 or more
 	length  int // elements of the buffer
@@ -18,7 +17,7 @@ type span struct{ lo, hi int }
 
 func (s span) len() int { return s.hi - s.lo }
 
-// A part is what one frame of an all-reduce carries.
+// A part is the content of one frame of an all-reduce.
 type part struct {
 	step, segment int // step of the ring, segment in its chunk; both from 0
 	chunk         int
@@ -26,8 +25,8 @@ type part struct {
 	tail          int  // the rank whose tail ends the frame, or -1
 }
 
-// chunkSpan cuts length elements into size chunks that differ by one element
-// at most, the longer ones first, and returns chunk c.
+// chunkSpan divides length elements into size chunks, which differ by at most one element, and
+// returns chunk c. The longer chunks come first.
 func chunkSpan(length, size, c int) span {
 	short, long := length/size, length%size
 	lo := c*short + min(c, long)
@@ -37,22 +36,22 @@ func chunkSpan(length, size, c int) span {
 	return span{lo, lo + short}
 }
 
-// steps is the number of steps of both phases.
+// steps returns the number of steps of both phases.
 func (s schedule) steps() int { return 2 * s.scatterSteps() }
 
-// scatterSteps is the number of steps of reduce-scatter, and of all-gather.
+// scatterSteps returns the number of steps of reduce-scatter, and of all-gather.
 func (s schedule) scatterSteps() int { return s.size - 1 }
 
-// chunk returns what rank sends in a step: in reduce-scatter first its own
-// chunk, then the one that it got in the step before; in all-gather first the
-// chunk that it then owns, complete: the one of step scatterSteps. So both phases
-// are one walk down the chunks.
+// chunk returns the chunk that rank sends in a step. In reduce-scatter a rank first sends its
+// own chunk, then the chunk that it received in the step before. In all-gather it first sends
+// the complete chunk that it then owns, that of step scatterSteps. So both phases are one walk
+// down the chunks.
 func (s schedule) chunk(rank, step int) int {
 	return mod(rank-step, s.size)
 }
 
-// segments returns the number of frames of a chunk in a step. A step that has
-// a tail to carry has a frame, even for an empty chunk.
+// segments returns the number of frames of a chunk in a step. A step that carries a tail has a
+// frame even for an empty chunk.
 func (s schedule) segments(chunk, step int) int {
 	n := (chunkSpan(s.length, s.size, chunk).len() + s.segment - 1) / s.segment
 	if n == 0 && s.tail > 0 && step < s.scatterSteps() {
@@ -61,10 +60,10 @@ func (s schedule) segments(chunk, step int) int {
 	return n
 }
 
-// most is the largest number of segments of a chunk. Chunk 0 is the longest.
+// most returns the largest number of segments of a chunk. Chunk 0 is the longest.
 func (s schedule) most() int { return s.segments(0, 0) }
 
-// part returns segment k of what rank sends in a step.
+// part returns segment k of the chunk that rank sends in a step.
 func (s schedule) part(rank, step, k int) part {
 	c := s.chunk(rank, step)
 	all := chunkSpan(s.length, s.size, c)
@@ -76,13 +75,12 @@ func (s schedule) part(rank, step, k int) part {
 	return p
 }
 
-// passedOn tells whether the rank that receives p sends the same segment in the
-// step after.
+// passedOn reports whether the rank that receives p sends the same segment in the next step.
 func (s schedule) passedOn(p part) bool {
 	return p.step+1 < s.steps() && p.segment < s.segments(p.chunk, p.step+1)
 }
 
-// A walk goes through the parts that a rank sends, in order.
+// A walk visits the parts that a rank sends, in order.
 type walk struct {
 	schedule
 	rank, step, segment int
@@ -90,7 +88,7 @@ type walk struct {
 
 func (s schedule) walk(rank int) walk { return walk{schedule: s, rank: rank} }
 
-// next returns the next part, and whether there is one.
+// next returns the next part, and false after the last one.
 func (w *walk) next() (part, bool) {
 	for w.step < w.steps() {
 		if k := w.segment; k < w.segments(w.chunk(w.rank, w.step), w.step) {

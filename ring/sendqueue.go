@@ -2,12 +2,12 @@ package ring
 
 import "sync"
 
-// A sendQueue counts the frames of an operation: those that may be sent and those that
-// were. One goroutine announces frames; another one, the sender, sends them. The first
-// may send one itself while none is announced that is not sent.
+// A sendQueue counts the frames of an operation that are ready to send and those that are sent.
+// The caller's goroutine announces frames, and the sender sends them. While no announced frame
+// is unsent, the caller's goroutine may send a frame itself.
 type sendQueue struct {
 	mu            sync.Mutex
-	moved         sync.Cond // over mu; no two wait: one for a frame to send, one for a frame sent
+	moved         sync.Cond // over mu; one goroutine at a time waits: for a frame to send, or for a frame sent
 	announced     int
 	sent          int
 	over, stopped bool // no more are announced; no more are sent
@@ -15,14 +15,14 @@ type sendQueue struct {
 
 func (t *sendQueue) init() { t.moved.L = &t.mu }
 
-// reset begins a new count. Nobody may be waiting.
+// reset begins a new count. No goroutine may wait.
 func (t *sendQueue) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.announced, t.sent, t.over, t.stopped = 0, 0, false, false
 }
 
-// idle tells whether all frames that were announced are sent.
+// idle reports whether all announced frames are sent.
 func (t *sendQueue) idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -36,7 +36,7 @@ func (t *sendQueue) hasSent(n int) bool {
 	return t.sent >= n
 }
 
-// countSent enters a frame that was sent and not announced.
+// countSent counts a frame that was sent without an announcement.
 func (t *sendQueue) countSent() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,7 +60,7 @@ func (t *sendQueue) finish() {
 	t.moved.Signal()
 }
 
-// next blocks until there is a frame to send, or false if there is no more.
+// next blocks until there is a frame to send. It returns false if no more come.
 func (t *sendQueue) next() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,7 +70,7 @@ func (t *sendQueue) next() bool {
 	return t.sent < t.announced
 }
 
-// markSent enters that an announced frame is sent.
+// markSent counts an announced frame as sent.
 func (t *sendQueue) markSent() {
 	t.mu.Lock()
 	t.sent++
@@ -86,7 +86,7 @@ func (t *sendQueue) stop() {
 	t.moved.Signal()
 }
 
-// await blocks until n frames are sent, or false if they never will be.
+// await blocks until n frames are sent. It returns false if they never will be.
 func (t *sendQueue) await(n int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// watchEvery bounds how long the watchdog takes to notice something.
+// watchEvery bounds the delay of the watchdog.
 const watchEvery = 100 * time.Millisecond
 
-// watch ends the group when its context ends, and when the running operation
-// may not or cannot go on. It looks from time to time, so that operations need
-// neither timers nor contexts of their own.
+// watch ends the group when its context ends, when a neighbour has aborted, or when the running
+// operation must end. It polls, so that operations need neither timers nor contexts of their
+// own.
 func (g *Group) watch() {
 	tick := time.NewTicker(min(watchEvery, g.config.OpTimeout))
 	defer tick.Stop()
@@ -29,8 +29,8 @@ func (g *Group) watch() {
 				g.endForAbort(a)
 				return
 			}
-			// The neighbour lost this worker's link. If an error of an exchange has ended
-			// the link here, the exchange tells the cause, in a moment.
+			// The neighbour lost this worker's link. If an exchange failed here first, its
+			// error with the cause follows within a moment.
 			aboutMe, spoken = a, time.After(watchEvery)
 		case <-spoken:
 			g.endForAbort(aboutMe)
@@ -44,8 +44,8 @@ func (g *Group) watch() {
 	}
 }
 
-// overdue returns why the running operation must end, or nil. A pause of this
-// process does not count: nothing moved meanwhile, and nobody else is to blame.
+// overdue returns why the running operation must end, or nil. A pause of this process does not
+// count: nothing moved meanwhile, and no other worker is to blame.
 func (g *Group) overdue(now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -67,15 +67,15 @@ func (g *Group) overdue(now time.Time) error {
 	return nil
 }
 
-// A stall measures how long nothing has moved, as far as the watchdog saw. The zero stall
-// begins when the watchdog looks first.
+// A stall measures how long nothing has moved, as far as the watchdog has seen. The zero stall
+// begins at the first look of the watchdog.
 type stall struct {
 	since time.Time // when something last moved; zero: the watchdog has not looked yet
 	seen  uint64    // the count of what has moved, then
 }
 
-// idle takes in the count of what has moved until now, and returns how long nothing has. A
-// pause of this process, missed since the last look, does not count.
+// idle returns how long nothing has moved, given the count of what has moved until now. missed
+// is a pause of this process since the last look, which does not count.
 func (s *stall) idle(moved uint64, now time.Time, missed time.Duration) time.Duration {
 	if moved != s.seen || s.since.IsZero() {
 		s.seen, s.since = moved, now
@@ -85,8 +85,8 @@ func (s *stall) idle(moved uint64, now time.Time, missed time.Duration) time.Dur
 	return now.Sub(s.since)
 }
 
-// moved counts what the group's operations have moved: on two levels, on the
-// whole host, since a worker may wait for what others do.
+// moved returns the progress of the group's operations: on two levels that of the whole host,
+// since a worker may wait for others.
 func (g *Group) moved() uint64 {
 	if g.host != nil {
 		return g.host.moved()
@@ -94,8 +94,8 @@ func (g *Group) moved() uint64 {
 	return g.ownMoved()
 }
 
-// A Wait is what a worker's group does right now, and for whom it waits. It is what
-// a heartbeat carries: of all workers' waits together the root of a stall can be told.
+// A Wait is what the group of a worker does right now, and for which worker it waits. A
+// heartbeat carries it. The waits of all workers together show the root of a stall.
 type Wait struct {
 	Operation string    // "all-reduce", "all-gather", "broadcast", "barrier", "arena"; "": none runs
 	Seq       uint64    // number of the operation in its generation; if none runs, of the next one
@@ -105,8 +105,8 @@ type Wait struct {
 	Moved     uint64    // frames and barriers that this worker has moved in the operation so far
 }
 
-// Waiting returns what the group does right now. It costs the operation nothing,
-// and may be called at any time.
+// Waiting returns what the group does right now. It costs the operation nothing and may be
+// called at any time.
 func (g *Group) Waiting() Wait {
 	s, step := g.waiting()
 	w := Wait{Peer: -1}
@@ -128,7 +128,7 @@ func (g *Group) Waiting() Wait {
 	return w
 }
 
-// ownMoved counts the frames and barriers that this worker's operations have moved.
+// ownMoved returns the number of frames and barriers that this worker's operations have moved.
 func (g *Group) ownMoved() uint64 {
 	own := g.progress.Load()
 	for _, w := range g.wires {
