@@ -102,8 +102,8 @@ func (n noticeWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// write queues whole lines for one of the two outputs. Without paid it waits for room. With
-// paid it does not wait: it calls paid when there is room.
+// write queues whole lines for one of the two outputs. Without accepted it waits for
+// room. With accepted it does not wait: it calls accepted when there is room.
 func (o *outputMux) write(toErr bool, text []byte, accepted func()) {
 	i := 0
 	if toErr {

@@ -19,50 +19,49 @@ import (
 
 // Result is how the ranks ended.
 type Result struct {
-	Code  int         // of the cause that ranks were told, else of the first rank that failed, 128+n for signal n; 0 if none did
-	Rank  int         // at fault; -1 if none failed, or it is not one rank's fault
-	Host  string      // that it ran on; "" for this one
-	Cause *ring.Cause // what the rendezvous knows of it; may be nil
+	Code  int         // exit code of the cause that ranks were told, else of the first rank that failed, 128+n for signal n; 0 if none failed
+	Rank  int         // rank at fault; -1 if none failed, or if no single rank is at fault
+	Host  string      // host of the rank; "": this host
+	Cause *ring.Cause // the cause that the rendezvous knows; may be nil
 	Text  string      // the cause, or "rank 2 (pid 123) ended with exit code 65", …; "" if none failed
 
-	Unread bool // nobody took the last lines: to write to Stdout may block for ever
+	Unread bool // the last lines were not read: a write to Stdout may block for ever
 }
 
-// Run starts the ranks, passes on what they print, and returns when all have
-// ended, with the failure that came first.
+// Run starts the ranks and passes on their output. It returns when all have ended, with the
+// first failure.
 //
-// After the first failure the others get TERM one second later (a rank whose
-// generation has ended ends by itself) and KILL after Grace. A signal that asks
-// to end is passed on to all; once the first rank has ended after it, the
-// others have Grace. Other signals are passed on, and that is all. The end of
-// ctx is TERM, then KILL, and Run returns its cause. When Timeout is over all get
-// QUIT, by which ranks say what they do, a second later TERM, then KILL, and the
-// code is TimedOut.
+// After the first failure the other ranks get TERM one second later and KILL after Grace.
+// Ranks whose generation has ended usually end by themselves before TERM. A signal that
+// asks to end is passed on to all ranks. Once the first rank has ended after it, the others
+// have Grace. Other signals are only passed on. At the end of ctx the ranks get TERM, then
+// KILL, and Run returns the cause of ctx. After Timeout all ranks get QUIT, on which they
+// dump their state, a second later TERM, then KILL. The code is then TimedOut.
 //
-// With Restarts, a rank that a signal has killed or that ends with a code of 128
-// or above is started again in its place, as long as the job goes on. Any other
-// failure ends the job. Server counts the restarts, and gives up a rank that is in a
-// loop. A rank whose process came to nothing is started after a delay that doubles.
+// With Restarts, a rank that a signal has killed or that ends with a code of 128 or above
+// is started again, as long as the job goes on. Any other failure ends the job. Server
+// counts the restarts and gives up a rank in a crash loop. A rank that ends soon after its
+// start is started again after a delay that doubles.
 //
-// The ranks of a host that is lost are started again, too, each for one of Restarts.
-// The launcher logs in to the host once more; if it has not answered after 5 s, they go
-// to free slots of other hosts: those on which ranks are, or else those in the list that
-// were not used, or that were lost before. With too few of them the job ends.
+// The ranks of a lost host are also started again, each for one of Restarts. The launcher
+// logs in to the host once more. If the host does not answer within 5 s, its ranks go to
+// free slots of other hosts: those with ranks, else those of the list that were not used or
+// that were lost before. If there are too few free slots, the job ends.
 //
-// Whoever reads one of the two outputs may stop reading: then ranks wait that write to
-// it, until the job is over, and its last lines are lost if for 5 s nobody reads them.
-// The other output of the ranks goes on, wherever they run, unless both are one, and how
-// ranks end is heard at once. Where the reader has closed a pipe, the job goes on without.
+// A reader of an output may stop reading. Ranks that write to that output then wait until
+// the job is over. If the reader does not read for 5 s after that, the last lines are lost.
+// The other output goes on, on all hosts, unless both lead to the same place, and the ends
+// of ranks are handled at once. If the reader has closed its pipe, the job goes on without
+// that output.
 //
-// Rank 0 gets this process's standard input, if it runs on this host and that
-// is no terminal; the others get none.
+// Rank 0 gets this process's standard input, if it runs on this host and the input is no
+// terminal. The other ranks get none.
 //
-// An error means that the ranks could not be started or their output not be
-// passed on: exitcode.Usage, NotFound, NotRunnable, CannotCreate, IO, Failed,
-// or, for a host that cannot be reached, Retry. A rank that had been started
-// has then ended as well.
+// An error means that ranks could not be started or that their output could not be written:
+// exitcode.Usage, NotFound, NotRunnable, CannotCreate, IO, Failed, or, for a host that
+// cannot be reached, Retry. All ranks that were started have then ended.
 //
-// Run panics in a guard process, since main has then not called Guard.
+// Run panics in a guard process, for main has then not called process.RunGuard.
 func Run(ctx context.Context, c Config) (Result, error) {
 	if process.IsGuard() {
 		panic("launch: main does not call process.RunGuard")
@@ -78,8 +77,8 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	if err != nil {
 		return Result{Rank: -1}, err
 	}
-	c.Notice = v.mux.tell // who tells must not wait for who reads
-	// The parent-death signal comes when the thread dies, not the process.
+	c.Notice = v.mux.tell // a notice must not wait for a reader
+	// The parent-death signal comes at the death of the thread, not of the process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	g, err := process.StartGuard()
@@ -114,31 +113,31 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	return res, errors.Join(err, fault)
 }
 
-// launcher runs the ranks of one Config. Its own goroutine alone touches it;
-// hosts report by events.
+// launcher runs the ranks of one Config. Only its own goroutine touches it; hosts report by
+// events.
 type launcher struct {
 	config      *Config
 	termination termination
 	assignments []hosts.Assignment // by rank
-	hostOfRank  []atomic.Int32     // by rank: the host; for who reads what comes by a login
-	hosts       []host             // by index in the seats; nil: not logged in to, or lost
+	hostOfRank  []atomic.Int32     // by rank: the index of its host; for the goroutines of logins
+	hosts       []host             // by index in Config.Hosts; nil: not logged in to, or lost
 	logins      []*login
 	guard       *process.GuardProcess
 	outputs     *rankOutputs
 	events      chan event
-	reports     chan hostReport        // of hosts that are being opened
+	reports     chan hostReport        // of hosts during startup
 	clock       awake.Clock            // of all deadlines
-	pausedAt    time.Time              // since when this process is stopped by SIGTSTP; zero: it is not
-	givenUp     <-chan int             // ranks that count as lost while they live; nil: nobody tells
-	done        chan struct{}          // closed when nobody takes events any more
-	ranks       map[int]bool           // ranks that are not cleared yet; false: the process has ended
-	restartAt   map[int]time.Time      // of those, the ones to start again then, and not before
-	delayed     map[int]time.Time      // of those, the ones of which nothing is left and whose delay is not over
-	lastEnding  map[int]process.Ending // by rank: the end upon which it was last started again
-	failover    failover               // of those, the ones whose host is lost
+	pausedAt    time.Time              // when SIGTSTP has stopped this process; zero: it runs
+	givenUp     <-chan int             // ranks that count as lost while they live; nil without a rendezvous
+	done        chan struct{}          // closed when no events are handled any more
+	ranks       map[int]bool           // ranks with processes left; false: the rank's own process has ended
+	restartAt   map[int]time.Time      // ranks to start again, and the earliest time for that
+	delayed     map[int]time.Time      // ranks without a process whose delay is not over
+	lastEnding  map[int]process.Ending // by rank: the ending before its last restart
+	failover    failover               // ranks to start again whose host is lost
 }
 
-// tell takes an event from any goroutine.
+// post posts an event from any goroutine.
 func (l *launcher) post(e event) {
 	select {
 	case l.events <- e:
@@ -146,9 +145,10 @@ func (l *launcher) post(e event) {
 	}
 }
 
+// run starts the ranks and returns when all have ended.
 func (l *launcher) run(ctx context.Context) error {
 	defer l.closeHosts()
-	defer close(l.done) // first: nobody takes events any more
+	defer close(l.done) // runs before closeHosts: no events are handled any more
 	if err := l.openHosts(ctx); err != nil {
 		return err
 	}
@@ -159,6 +159,7 @@ func (l *launcher) run(ctx context.Context) error {
 	return errors.Join(fault, l.supervise(ctx))
 }
 
+// startAll starts all ranks.
 func (l *launcher) startAll() error {
 	for rank := range l.assignments {
 		if err := l.start(rank); err != nil {
@@ -168,6 +169,7 @@ func (l *launcher) startAll() error {
 	return nil
 }
 
+// start starts a rank on its host.
 func (l *launcher) start(rank int) error {
 	s := l.assignments[rank]
 	if err := l.hosts[s.Host].start(rank, l.config.order(s)); err != nil {
@@ -180,7 +182,7 @@ func (l *launcher) start(rank int) error {
 	return nil
 }
 
-// attend returns when all ranks are cleared.
+// supervise handles events until no rank is left.
 func (l *launcher) supervise(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -212,7 +214,7 @@ func (l *launcher) supervise(ctx context.Context) error {
 			l.suspend(signals)
 		case rank := <-l.givenUp:
 			l.killGivenUp(rank)
-		case <-jobOver: // the last words of the ranks, and, of remote ones, that of their ends
+		case <-jobOver: // the ranks write their last lines now
 			jobOver = nil
 			l.outputs.mux.raiseLimit(false)
 		case <-cancelled:
@@ -238,7 +240,7 @@ func (l *launcher) supervise(ctx context.Context) error {
 	return fault
 }
 
-// unless ends the job by a fault of the launcher's own, if there is one.
+// cancelOn ends the job because of a fault of the launcher itself, if there is one.
 func (l *launcher) cancelOn(err error, fault *error) action {
 	if err == nil {
 		return actionNone
@@ -247,15 +249,16 @@ func (l *launcher) cancelOn(err error, fault *error) action {
 	return l.termination.cancel(l.now())
 }
 
-// now is the time on the launcher's clock, which stands still while this process is stopped.
+// now returns the time of the launcher's clock, which stands still while this process is
+// stopped.
 func (l *launcher) now() time.Time { return l.clock.Read(time.Now()) }
 
-// wake sets the timer to when the course has something to do, a delay or the time of the
-// run is over, or the clock is to be read again.
+// resetTimer sets the timer to the next deadline: of the termination, of a delayed restart,
+// of the run, or of the clock.
 func (l *launcher) resetTimer(timer *time.Timer, expires time.Time) {
 	due := l.termination.nextDeadline()
 	if due.IsZero() {
-		due = l.nextRestart() // a course that has something to do lets nobody start
+		due = l.nextRestart() // no rank is started during the termination
 	}
 	wait := awake.ReadInterval
 	for _, at := range []time.Time{due, expires} {
@@ -266,18 +269,18 @@ func (l *launcher) resetTimer(timer *time.Timer, expires time.Time) {
 	timer.Reset(wait)
 }
 
-// took takes note of an event. An error is a rank that could not be started.
+// handleEvent handles an event. An error is a rank that could not be started.
 func (l *launcher) handleEvent(e event) error {
 	if e.loss != nil {
 		return l.hostsLost(e.loss)
 	}
 	_, left := l.ranks[e.Rank]
 	switch {
-	case !left: // it could not be started
+	case !left: // the rank could not be started
 	case e.fault != nil:
 		delete(l.ranks, e.Rank)
 		return fmt.Errorf("start rank %d: %w", e.Rank, e.fault)
-	case e.leaving && l.willRestart(e.Rank) && l.termination.undisturbed(): // to start it there would cost a second restart
+	case e.leaving && l.willRestart(e.Rank) && l.termination.undisturbed(): // a start on this host would cost a second restart
 	case e.cleared:
 		delete(l.ranks, e.Rank)
 		return l.restartCleared(e.Rank)
@@ -291,7 +294,7 @@ func (l *launcher) handleEvent(e event) error {
 	return nil
 }
 
-// runs tells whether any rank does, or will again.
+// anyRuns reports whether any rank runs or is to be started again.
 func (l *launcher) anyRuns() bool {
 	for rank, runs := range l.ranks {
 		if runs || l.willRestart(rank) {
@@ -301,8 +304,8 @@ func (l *launcher) anyRuns() bool {
 	return false
 }
 
-// ended takes note of a rank's end, and tells the rendezvous of a bad one. A
-// rank that has told its cause there has done so before.
+// rankEnded handles a rank's end. It tells the rendezvous of a failure. A rank with a cause
+// has told that before.
 func (l *launcher) rankEnded(e process.Ending) {
 	if s := l.config.Server; s != nil && !e.OK() && !e.Lost && e.Signal == 0 {
 		e.Why = s.Refused(e.Rank, e.PID, e.ExitCode)
@@ -312,15 +315,15 @@ func (l *launcher) rankEnded(e process.Ending) {
 	}
 }
 
-// failed takes note of an end after which the rank is not started again.
+// rankFailed handles the end of a rank that is not started again.
 func (l *launcher) rankFailed(e process.Ending) {
 	if own := l.termination.rankEnded(e, l.now()); own && l.config.Server != nil {
 		l.config.Server.LostForGood(e.Rank, e.Cause(), l.exitCodeForOthers(e))
 	}
 }
 
-// result is the course's, unless the rendezvous knows the cause by which the first rank
-// has ended: then it is that.
+// result returns the result of the termination. If the rendezvous knows the cause by which
+// the first rank has ended, that cause is the result.
 func (l *launcher) result() Result {
 	r := l.termination.result()
 	gaveUp := rendezvous.GaveUp{Rank: -1}
@@ -332,7 +335,7 @@ func (l *launcher) result() Result {
 	case first.Follows(c):
 		r.Code, r.Rank, r.Host, r.Text = max(c.ExitCode, exitcode.Failed), c.Rank, c.Host, c.Error()
 		if e, ok := l.lastEnding[gaveUp.Rank]; ok {
-			r.Code = e.Code() // of the rank that is in a loop; the others ended as they were told
+			r.Code = e.Code() // of the rank in a crash loop; the others ended as they were told
 		}
 	case gaveUp.Why != "":
 		r.Text += "; " + gaveUp.Why
@@ -343,8 +346,8 @@ func (l *launcher) result() Result {
 	return r
 }
 
-// stopped says whom a signal has told to end, for which all ranks have, when it came
-// to ranks alone: which one of them ended first tells nothing.
+// stopCause returns which worker a signal has told to end, if that signal came to ranks
+// alone and all ranks have ended for it. Which rank ended first does not matter then.
 func (l *launcher) stopCause() *ring.Cause {
 	first := l.termination.firstFailure
 	if first == nil || !first.Obedient() || l.termination.signal != 0 || l.config.Server == nil {

@@ -4,17 +4,17 @@ import (
 	"syscall"
 )
 
-// end kills a rank that the others have given up. It may be stopped, which nothing
-// else ends, and a successor may need its place.
+// killGivenUp kills a rank that the others have given up. The rank may be stopped, and
+// nothing else ends it then; a successor may need its place.
 func (l *launcher) killGivenUp(rank int) {
 	if l.ranks[rank] && l.termination.undisturbed() {
 		l.signal(rank, syscall.SIGKILL)
 	}
 }
 
-// signalled passes a signal to this process on. One that asks to end goes by
-// the rendezvous first, so that no rank is taken for lost. A hang-up is passed
-// on as TERM, upon which ranks save their state.
+// handleSignal passes a signal to this process on to the ranks. A signal that asks to end
+// goes through the rendezvous first, so that no rank counts as lost. SIGHUP becomes
+// SIGTERM, on which ranks save their state.
 func (l *launcher) handleSignal(s syscall.Signal) action {
 	switch {
 	case s == syscall.SIGTSTP:
@@ -36,21 +36,22 @@ func (l *launcher) handleSignal(s syscall.Signal) action {
 	return l.termination.signaled(s, l.now())
 }
 
-// ends tells whether a signal asks to end.
+// asksToEnd reports whether a signal asks to end.
 func asksToEnd(s syscall.Signal) bool {
 	return s == syscall.SIGTERM || s == syscall.SIGINT || s == syscall.SIGHUP
 }
 
+// perform carries out an action.
 func (l *launcher) perform(o action) {
 	if o != actionNone {
-		l.outputs.mux.raiseLimit(true) // who is to end must not wait for a reader
+		l.outputs.mux.raiseLimit(true) // ranks that are to end must not wait for a reader
 	}
 	if s := o.signal(&l.termination); s != 0 {
 		l.signalAll(s)
 	}
 }
 
-// pass sends s to all ranks that are left.
+// signalAll sends s to all ranks that are left.
 func (l *launcher) signalAll(s syscall.Signal) {
 	for rank := range l.ranks {
 		l.signal(rank, s)

@@ -6,37 +6,38 @@ import (
 	"time"
 )
 
-// Whoever has logged in to a host knows that its agent lives by what it says. If that is
-// nothing for a second, it says so. An agent that is stopped, or whose host is, closes
-// nothing: ssh may well live on beside it.
+// A process that has logged in to a host knows that the agent lives by its frames. An agent
+// with nothing to send sends kindAlive once a second. An agent that is stopped, or whose
+// host is stopped, closes nothing: its ssh may live on.
 
 const (
-	// aliveEvery is how often an agent says something.
+	// aliveInterval is the time between two frames of an agent.
 	aliveInterval = time.Second
-	// silentNotice is after how long of silence people are told, and silentTimeout
-	// after how long the host counts as lost: its agent would not wait longer for us.
+	// People are told of a silence after silentNotice. After silentTimeout the host counts
+	// as lost: its agent would not wait longer for the launcher.
 	silentNotice  = 5 * time.Second
 	silentTimeout = beatTimeout
 
 	lostTicks = int32(silentTimeout / aliveInterval)
 )
 
-// silence is how long nothing was heard of an agent, counted in turns of aliveEvery that
-// this process was there for: if it was stopped itself, nobody was silent. Nor does a turn
-// count at whose end who listens is busy with what it heard: it writes to a disk that hangs.
+// silenceTimer measures the silence of an agent in ticks of aliveInterval. A tick counts
+// only if this process runs and its reader waits: a stopped process hears nothing, and a
+// busy reader writes to a disk that hangs.
 type silenceTimer struct {
 	ticks atomic.Int32
 	busy  atomic.Bool
 }
 
-// heard ends the silence. One that was too long has no end.
+// reset ends the silence, unless it has expired.
 func (s *silenceTimer) reset() {
 	for n := s.ticks.Load(); n < lostTicks && !s.ticks.CompareAndSwap(n, 0); {
 		n = s.ticks.Load()
 	}
 }
 
-// listening is a reader of what an agent says. A long frame on a slow way is no silence.
+// silenceReader resets the timer at each read. A long frame over a slow network is no
+// silence.
 type silenceReader struct {
 	io.Reader
 	silence *silenceTimer
@@ -52,10 +53,10 @@ func (l silenceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lost tells whether it was too long.
+// expired reports whether the silence was too long.
 func (s *silenceTimer) expired() bool { return s.ticks.Load() >= lostTicks }
 
-// watch calls notice once for each silence, and lost if it is too long, until over is
+// watch calls notice once for each silence, and lost after silentTimeout, until over is
 // closed.
 func (s *silenceTimer) watch(over <-chan struct{}, notice, lost func()) {
 	turn := time.NewTicker(aliveInterval)
@@ -79,7 +80,7 @@ func (s *silenceTimer) watch(over <-chan struct{}, notice, lost func()) {
 	}
 }
 
-// keepAlive has w say that host lives when it has said nothing else, until over is closed.
+// keepAlive sends kindAlive for host when w has sent nothing else, until over is closed.
 func (w *frameWriter) keepAlive(host int, over <-chan struct{}) {
 	turn := time.NewTicker(aliveInterval)
 	defer turn.Stop()

@@ -10,27 +10,26 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// sshOptions come behind what the user says, so that the user's count: ssh
-// takes the first of several. They see to it that a host that is down or gone
-// is noticed, that ssh fails rather than asks (in the background it would stop for
-// ever), and that no terminal turns bytes into others.
+// sshOptions follow the options of the user, which therefore win: ssh uses the first of
+// several. They make ssh notice a dead host, fail instead of asking (in the background it
+// would stop for ever), and pass all bytes unchanged.
 var sshOptions = []string{"-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"}
 
-// sshLine is the command line that runs a line of the host's shell there.
+// sshLine returns the command line that runs a line of the host's shell there.
 func sshLine(words []string, host, line string) []string {
 	argv := append([]string{}, words...)
 	argv = append(argv, sshOptions...)
 	return append(argv, "--", host, line)
 }
 
-// SplitWords takes a command line such as `ssh -F "my file"` apart, without a
-// shell: blanks separate, quotes of both kinds and backslashes keep. An open
-// quote is exitcode.Usage, and so is no word at all.
+// SplitWords splits a command line such as `ssh -F "my file"` into words, without a shell.
+// Blanks separate words; quotes of both kinds and backslashes protect them. An open quote
+// is exitcode.Usage, and so is a line without words.
 func SplitWords(line string) ([]string, error) {
 	var (
 		words []string
 		word  strings.Builder
-		in    bool // a word
+		in    bool // inside a word
 		quote rune
 		bare  bool // after a backslash
 	)
@@ -70,13 +69,12 @@ func SplitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// plainPath is a path that means itself between double quotes in any shell.
+// plainPath matches paths without a special meaning between double quotes in any shell.
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9/._+@%:=, -]+$`)
 
-// agentLine is the line of a host's shell that becomes the agent: the program
-// at the launcher's own path, or else the one that PATH finds there. It ends
-// with 127 if there is neither. The user's shell may be any; only sh sees more
-// than words in quotes.
+// agentLine returns the line of a host's shell that becomes the agent: the program at the
+// launcher's own path, else the one in PATH there. The line ends with 127 if there is
+// neither. The user's shell may be any: only sh reads more than words in quotes.
 func agentLine(self string) string {
 	find := `p=ringtrain`
 	if plainPath.MatchString(self) {
@@ -85,10 +83,10 @@ func agentLine(self string) string {
 	return shLine(find + `; command -v "$p" >/dev/null || exit 127; exec "$p" agent`)
 }
 
-// shLine has sh run script, which has no single quote in it.
+// shLine has sh run script, which must not contain a single quote.
 func shLine(script string) string { return "exec /bin/sh -c '" + script + "'" }
 
-// tail keeps the end of what is written to it.
+// tailBuffer keeps the end of what is written to it.
 type tailBuffer struct {
 	mu   sync.Mutex
 	text []byte
@@ -106,7 +104,7 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last is the last line with something in it; "" if there is none.
+// last returns the last line that is not blank; "" if there is none.
 func (t *tailBuffer) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,33 +14,34 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// waitingEvery is how often people are told for which hosts the start waits.
+// waitingNoticeEvery is the time between two notices about the hosts that the start waits
+// for.
 const waitingNoticeEvery = 5 * time.Second
 
-// opening is the time in which other hosts are made ready. The launcher logs in
-// to the first host of each branch, whose agent opens the others; those that it
-// cannot log in to the launcher tries itself, and then its word counts.
+// hostStartup prepares other hosts. The launcher logs in to the first host of each branch,
+// and the agent there to the others of the branch. The launcher itself logs in to hosts
+// that an agent cannot log in to; its result counts.
 type hostStartup struct {
 	*launcher
 	dialer    *dialer
 	targets   map[int]target
 	waiting   map[int]bool    // hosts that have not answered, by index
-	results   chan dialResult // has room for all
-	dialing   int             // logins of which there is no result
+	results   chan dialResult // has room for all results
+	dialing   int             // logins under way
 	errs      []error
-	takenOver int   // hosts that others could not log in to
-	stopped   error // by a signal, or a host that had answered and is lost or makes no sense
+	takenOver int   // hosts that agents could not log in to
+	stopped   error // error of a signal, or of a host that is lost or violates the protocol after its answer
 }
 
-// opened is how a login of the launcher's own went.
+// dialResult is the result of a login by the launcher.
 type dialResult struct {
 	branch branch
 	login  *login
 	err    error
 }
 
-// news are what comes of a host below another one: its hello, or that host could
-// not log in to the refused.
+// hostReport is a report about a host below another one: its hello, or that it could not
+// log in to the hosts in refused.
 type hostReport struct {
 	login   *login
 	host    int
@@ -49,7 +50,7 @@ type hostReport struct {
 	why     error
 }
 
-// report gives news to the opening.
+// postReport passes a report to the startup.
 func (l *launcher) postReport(n hostReport) {
 	select {
 	case l.reports <- n:
@@ -57,9 +58,9 @@ func (l *launcher) postReport(n hostReport) {
 	}
 }
 
-// openRemote opens the hosts of targets. All that cannot be reached are in the
-// error. A signal that asks to end ends it, as do ctx and the loss of a host that
-// had answered.
+// openRemote opens the hosts of targets. Its error names all hosts that cannot be reached.
+// A signal that asks to end stops it, as do the end of ctx and the loss of a host that had
+// answered.
 func (l *launcher) openRemote(ctx context.Context, targets []target) error {
 	d, err := l.dialer()
 	if err != nil {
@@ -78,7 +79,7 @@ func (l *launcher) openRemote(ctx context.Context, targets []target) error {
 	if o.stopped != nil {
 		return o.stopped
 	}
-	for _, g := range slices.Backward(o.logins) { // the last word on a host first
+	for _, g := range slices.Backward(o.logins) { // the latest login to a host first
 		o.reportSilent(g.branch, context.Cause(ctx))
 	}
 	if o.takenOver > 1 {
@@ -87,23 +88,23 @@ func (l *launcher) openRemote(ctx context.Context, targets []target) error {
 	return errors.Join(o.errs...)
 }
 
-// dial logs in to hosts, or to those that lead to the others.
+// dialAll logs in to hosts, or to those that lead to the others.
 func (o *hostStartup) dialAll(ctx context.Context, hosts []target) {
 	for _, b := range branches(hosts, o.config.Fanout) {
 		o.dialBranch(ctx, b)
 	}
 }
 
-// lead logs in to the first host of b.
+// dialBranch logs in to the first host of b.
 func (o *hostStartup) dialBranch(ctx context.Context, b branch) {
 	o.dialing++
 	go func() {
 		g, err := o.dialer.open(ctx, b)
-		o.results <- dialResult{b, g, err} // a host is the first of a branch once at most
+		o.results <- dialResult{b, g, err} // each host is the first of at most one branch
 	}()
 }
 
-// await returns when all hosts have answered or failed.
+// wait returns when all hosts have answered or failed.
 func (o *hostStartup) wait(ctx context.Context, cancel func()) {
 	since, told, signals, done := time.Now(), time.NewTicker(waitingNoticeEvery), o.config.Signals, ctx.Done()
 	defer told.Stop()
@@ -119,7 +120,7 @@ func (o *hostStartup) wait(ctx context.Context, cancel func()) {
 			} else if ctx.Err() == nil {
 				o.dialRefused(ctx, n)
 			}
-		case e := <-o.events: // no rank runs yet: a host that had answered is lost
+		case e := <-o.events: // no rank runs yet: an open host is lost
 			if o.stopped == nil {
 				o.stopped = o.earlyEvent(e)
 				cancel()
@@ -144,7 +145,7 @@ func (o *hostStartup) wait(ctx context.Context, cancel func()) {
 	}
 }
 
-// tooEarly is the error of an event before a rank runs.
+// earlyEvent returns the error of an event before any rank runs.
 func (o *hostStartup) earlyEvent(e event) error {
 	if e.loss == nil {
 		host := o.config.Hosts[o.assignments[e.Rank].Host].Name
@@ -153,8 +154,8 @@ func (o *hostStartup) earlyEvent(e event) error {
 	return exitcode.With(exitcode.Retry, fmt.Errorf("host %s is lost: %s", o.targets[e.loss.hosts[0]].Name, e.loss.why))
 }
 
-// dialed takes the result of a login. The hosts below one that failed are tried
-// without it, so that all that fail are named.
+// dialed handles the result of a login. It logs in to the hosts below a host that failed
+// without that host, so that the error names all hosts that fail.
 func (o *hostStartup) dialed(ctx context.Context, r dialResult) {
 	first := r.branch[0]
 	if r.err == nil {
@@ -171,8 +172,8 @@ func (o *hostStartup) dialed(ctx context.Context, r dialResult) {
 	o.reportUntried(r.branch)
 }
 
-// silent names the hosts below the first of b that have not answered in time: of each
-// branch the one to log in to, and how many are behind it.
+// reportSilent names the hosts below the first of b that have not answered in time: of each
+// branch the first host, and the number of hosts behind it.
 func (o *hostStartup) reportSilent(b branch, why error) {
 	for _, part := range branches(b[1:], o.config.Fanout) {
 		first := part[0]
@@ -186,8 +187,8 @@ func (o *hostStartup) reportSilent(b branch, why error) {
 	}
 }
 
-// untried says how many hosts are behind the first of b, which has not led to them in
-// time. Of them nobody knows whether they can be reached.
+// reportUntried tells how many hosts are behind the first of b. That host has not led to
+// them in time, and whether they can be reached is unknown.
 func (o *hostStartup) reportUntried(b branch) {
 	n := 0
 	for _, t := range b[1:] {
@@ -201,21 +202,22 @@ func (o *hostStartup) reportUntried(b branch) {
 	}
 }
 
-// enter opens the first host of a login, and hears what comes by it from now on.
+// addLogin adds the first host of a login, and handles the messages of the login from now
+// on.
 func (l *launcher) addLogin(g *login) {
 	l.logins = append(l.logins, g)
 	l.addHost(g, g.host(), g.hello)
 	go g.receive(l.receiver(g))
 }
 
-// join opens a host that has said hello.
+// addHost adds a host that has sent hello.
 func (l *launcher) addHost(g *login, index int, h hello) {
 	l.hosts[index] = &remoteHost{name: l.config.Hosts[index].Name, index: index, login: g, hello: h}
 	l.config.tell(h.Notice)
 }
 
-// takeOver logs in to hosts that another one could not log in to. The first is
-// told at once, and how many there were in the end.
+// dialRefused logs in to hosts that an agent could not log in to. It tells people of the
+// first one; openRemote tells the number of all.
 func (o *hostStartup) dialRefused(ctx context.Context, n hostReport) {
 	var hosts branch
 	for _, h := range n.refused {
@@ -229,7 +231,7 @@ func (o *hostStartup) dialRefused(ctx context.Context, n hostReport) {
 	o.dialBranch(ctx, hosts)
 }
 
-// waitingFor names the hosts that have not answered.
+// waitingText names the hosts that have not answered.
 func waitingText(list []hosts.Host, waiting map[int]bool, d time.Duration) string {
 	var late []hosts.Host
 	for i, h := range list {

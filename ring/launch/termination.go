@@ -8,51 +8,50 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// SameTime is how long after a signal that asks to end another one is taken for the
-// same. That comes twice to the launcher, and once more to ranks, where whoever ends the
-// job means all of its processes, or a process and its group: pkill, systemd and
-// containers, timeout(1), a shell that ends with its terminal. That is no haste, and the
-// state is to be saved.
+// SameTime is the time after a signal that asks to end in which a second one counts as the
+// same. Such a signal often comes twice, to the launcher and to the ranks: from pkill,
+// systemd, containers, timeout(1), or a shell that ends with its terminal. The second one
+// is no reason to hurry, for the ranks are to save their state.
 const SameTime = 500 * time.Millisecond
 
-// TimedOut is the exit code of a run whose time was up: ETIMEDOUT, as mpirun has
-// it. To run the same again is no remedy.
+// TimedOut is the exit code of a run after its timeout: ETIMEDOUT, as with mpirun. To
+// repeat the run does not help.
 const TimedOut = 110
 
-// course decides how a run comes to its end: which failure counts, who is told
-// to end, and when. It knows no clock and no process.
+// termination decides how a run ends: which failure counts, and when the ranks get which
+// signal. It knows no clock and no process.
 //
 //	first failure ──1 s──► TERM ──grace──► KILL ──10 s──► give up
 //	signal ──► passed on; a rank ends ──grace──► KILL
 //	second signal, SameTime later or more ──► KILL
-//	time is up ──► QUIT ──1 s──► TERM ──grace──► KILL
+//	timeout ──► QUIT ──1 s──► TERM ──grace──► KILL
 type termination struct {
 	grace           time.Duration
 	firstFailure    *process.Ending // the failure that counts
-	signal          syscall.Signal  // that was passed on; 0 if none
-	signaledAt      time.Time       // when that came
-	endSent         bool            // TERM or KILL was ours: what fails from now on does not count
+	signal          syscall.Signal  // the signal that was passed on; 0: none
+	signaledAt      time.Time       // when that signal came
+	endSent         bool            // the launcher has sent TERM or KILL: later failures do not count
 	killSent        bool
-	restartsDropped bool          // ranks that were to be started again are not
-	expiredTimeout  time.Duration // the time that was up; 0: it is not
+	restartsDropped bool          // ranks that were to be started again were not
+	expiredTimeout  time.Duration // the timeout of the run, once it is over; else 0
 	termAt          time.Time     // zero: not planned
 	killAt          time.Time
 	giveUpAt        time.Time
 }
 
-// order is what the launcher has to do next.
+// action is what the launcher has to do next.
 type action int
 
 const (
 	actionNone    action = iota
-	actionForward        // pass course.signal on to all ranks
+	actionForward        // pass termination.signal on to all ranks
 	actionTerm
 	actionKill
-	actionGiveUp // some ranks cannot be killed: give up on them
-	actionDump   // have the ranks say what they do: SIGQUIT
+	actionGiveUp // some ranks cannot be killed: stop waiting for them
+	actionDump   // SIGQUIT, on which ranks dump their state
 )
 
-// signal is what an order sends to all ranks; 0 for nothing.
+// signal returns the signal of an action to all ranks; 0 for none.
 func (o action) signal(c *termination) syscall.Signal {
 	switch o {
 	case actionForward:
@@ -67,16 +66,15 @@ func (o action) signal(c *termination) syscall.Signal {
 	return 0
 }
 
-// calm tells whether nothing has happened that ends the run.
+// undisturbed reports whether no event has ended the run yet.
 func (c *termination) undisturbed() bool {
 	return c.firstFailure == nil && c.signal == 0 && !c.endSent && c.expiredTimeout == 0
 }
 
-// ended takes note of a rank's end, and tells whether it is a failure of its
-// own accord.
+// rankEnded handles a rank's end. It reports whether the rank has failed of its own accord.
 func (c *termination) rankEnded(e process.Ending, now time.Time) (failed bool) {
 	if c.endSent || c.expiredTimeout > 0 {
-		if e.Lost && c.firstFailure != nil && c.firstFailure.Symptom() { // found out late, but none of our doing
+		if e.Lost && c.firstFailure != nil && c.firstFailure.Symptom() { // the loss came first, though its notice came late
 			c.firstFailure = &e
 		}
 		return false
@@ -88,7 +86,7 @@ func (c *termination) rankEnded(e process.Ending, now time.Time) (failed bool) {
 		return false
 	}
 	if c.firstFailure == nil || c.firstFailure.Symptom() && !e.Symptom() {
-		// A rank that lost another may be seen to end before that other one.
+		// A rank that has lost another may end before that other one is seen to end.
 		c.firstFailure = &e
 	}
 	if c.signal == 0 && c.termAt.IsZero() {
@@ -97,13 +95,13 @@ func (c *termination) rankEnded(e process.Ending, now time.Time) (failed bool) {
 	return !c.obeys(e)
 }
 
-// obeys tells whether a rank ended as a signal to the launcher had asked it to: by
-// itself, or of the signal, if it has no handler, or not yet.
+// obeys reports whether a rank ended as a signal to the launcher had asked it to: by
+// itself, or by the signal, if it has no handler yet.
 func (c *termination) obeys(e process.Ending) bool {
 	return c.signal != 0 && (e.Obedient() || e.Signal == c.signal)
 }
 
-// signalled takes note of a signal to the launcher.
+// signaled handles a signal to the launcher.
 func (c *termination) signaled(s syscall.Signal, now time.Time) action {
 	switch {
 	case c.signal == 0:
@@ -113,14 +111,13 @@ func (c *termination) signaled(s syscall.Signal, now time.Time) action {
 		return c.kill(now)
 	}
 	c.signal, c.signaledAt = s, now
-	if !c.termAt.IsZero() { // they are told now; a second TERM would cut them short
+	if !c.termAt.IsZero() { // this signal tells the ranks; a second TERM would interrupt their saving
 		c.termAt, c.killAt = time.Time{}, now.Add(c.grace)
 	}
 	return actionForward
 }
 
-// cancelled takes note of the end of the launcher's context, or of its own
-// fault.
+// cancel handles the end of the launcher's context, or a fault of the launcher.
 func (c *termination) cancel(now time.Time) action {
 	if c.endSent {
 		return actionNone
@@ -129,7 +126,7 @@ func (c *termination) cancel(now time.Time) action {
 	return actionTerm
 }
 
-// expired takes note that the time of the run, d, is up.
+// expire handles the end of the run's timeout d.
 func (c *termination) expire(d time.Duration, now time.Time) action {
 	if c.firstFailure != nil || c.endSent {
 		return actionNone
@@ -138,7 +135,7 @@ func (c *termination) expire(d time.Duration, now time.Time) action {
 	return actionDump
 }
 
-// tick returns what is due.
+// tick returns the action that is due.
 func (c *termination) tick(now time.Time) action {
 	due := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
 	switch {
@@ -152,13 +149,14 @@ func (c *termination) tick(now time.Time) action {
 	return actionNone
 }
 
+// kill plans the time to give up.
 func (c *termination) kill(now time.Time) action {
 	c.endSent, c.killSent = true, true
 	c.termAt, c.killAt, c.giveUpAt = time.Time{}, time.Time{}, now.Add(process.KillTimeout)
 	return actionKill
 }
 
-// next returns when tick has something to do; zero if never.
+// nextDeadline returns when tick has something to do; zero if never.
 func (c *termination) nextDeadline() time.Time {
 	for _, t := range []time.Time{c.giveUpAt, c.killAt, c.termAt} {
 		if !t.IsZero() {
@@ -168,8 +166,9 @@ func (c *termination) nextDeadline() time.Time {
 	return time.Time{}
 }
 
-// result is that of the first failure. Ranks that obey a signal to the launcher, or
-// that we killed after one, or that were not started again, have none: the signal itself is the reason.
+// result returns the result of the first failure. Ranks that obey a signal to the launcher,
+// that the launcher kills after one, or that are not started again do not fail: then the
+// signal is the reason.
 func (c *termination) result() Result {
 	switch {
 	case c.firstFailure != nil && c.obeys(*c.firstFailure):

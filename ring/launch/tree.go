@@ -1,19 +1,19 @@
 package launch
 
-// target is a host that somebody has to log in to.
+// target is a host to log in to.
 type target struct {
 	Host  int    `json:"host"`  // index in the launcher's list
-	Name  string `json:"name"`  // as ssh gets it
-	Ranks int    `json:"ranks"` // that it has room for
+	Name  string `json:"name"`  // argument of ssh
+	Ranks int    `json:"ranks"` // number of ranks that it has room for
 }
 
-// branch is the hosts that one login leads to: it goes to the first, whose agent
-// leads on to the others. There is at least one.
+// branch is the hosts of one login. The login leads to the first host, whose agent leads to
+// the others. There is at least one host.
 type branch []target
 
-// branches divides hosts evenly among at most fanout logins, 0 for one each, in
-// their order: neighbours in a list are often neighbours in a rack. Each branch
-// is divided again by the agent of its first host, without that host:
+// branches divides hosts evenly among at most fanout logins, 0 for one each. It keeps their
+// order: neighbours in a list are often neighbours in a rack. The agent of a branch's first
+// host divides the rest of the branch again:
 //
 //	launcher ─┬─ h0 ─┬─ h1            fan-out 2, seven hosts
 //	          │      └─ h2
@@ -31,7 +31,7 @@ func branches(hosts []target, fanout int) []branch {
 	return parts
 }
 
-// ranks is how many may run on the hosts.
+// ranks returns how many ranks may run on the hosts.
 func (b branch) ranks() int {
 	sum := 0
 	for _, t := range b {
@@ -40,7 +40,7 @@ func (b branch) ranks() int {
 	return sum
 }
 
-// hosts are the indices.
+// hosts returns the indices of the hosts.
 func (b branch) hosts() []int {
 	list := make([]int, len(b))
 	for i, t := range b {

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// feed writes pieces of whole lines, one after the other, in a goroutine of its own:
-// whoever reads them may stop to read for as long as it likes, as a pager does.
+// writeQueue writes pieces of whole lines in order, in a goroutine of its own. The reader
+// of the lines may stop reading for any time, as a pager does.
 type writeQueue struct {
 	mu            sync.Mutex // guards what follows
-	change        sync.Cond  // of any of it
+	change        sync.Cond  // of any field below
 	queue         []piece
-	queuedBytes   int  // bytes in the queue, those apart that are owed
-	pendingPieces int  // pieces in the queue that are
-	limit         int  // bound of held
-	dropping      bool // what is beyond it is lost; else who writes waits
-	droppedBytes  int  // bytes
-	closed        bool // nothing will be written any more
-	abandoned     bool // nobody waits for what is still in the queue
-	taken         int  // pieces that were taken
+	queuedBytes   int  // bytes in the queue, without pending pieces
+	pendingPieces int  // pieces in the queue that are not accepted yet
+	limit         int  // bound of queuedBytes
+	dropping      bool // text beyond the limit is dropped; else writers wait
+	droppedBytes  int
+	closed        bool // no more pieces come
+	abandoned     bool // the rest of the queue is dropped
+	taken         int  // pieces taken from the queue
 
 	done chan struct{} // closed when all is written
 }
@@ -29,10 +29,10 @@ type writeQueue struct {
 type piece struct {
 	to         io.Writer
 	text       []byte
-	onAccepted func() // nil: it counts; else called when it does, or is written
+	onAccepted func() // nil: accepted; else called when the piece is accepted or written
 }
 
-// newFeed starts a feed, which must be closed.
+// newWriteQueue starts a writeQueue, which must be closed.
 func newWriteQueue(most int, shed bool) *writeQueue {
 	f := &writeQueue{limit: most, dropping: shed, done: make(chan struct{})}
 	f.change.L = &f.mu
@@ -40,7 +40,7 @@ func newWriteQueue(most int, shed bool) *writeQueue {
 	return f
 }
 
-// write puts text into the queue, when there is room.
+// write puts text into the queue, once there is room.
 func (f *writeQueue) write(to io.Writer, text []byte) {
 	if len(text) == 0 {
 		return
@@ -53,22 +53,24 @@ func (f *writeQueue) write(to io.Writer, text []byte) {
 	f.push(to, text)
 }
 
-// owe is write for who must not wait and has a bound of its own: paid is called at once
-// if there is room for text, and not later than when it is written or lost. Behind what is
-// owed all else is, too, even if it completes no line: the line may come to be long.
-func (f *writeQueue) enqueue(to io.Writer, text []byte, paid func()) {
-	if f.accepted(to, text, paid) {
-		paid()
+// enqueue is write for callers that must not wait and have a bound of their own. It calls
+// onAccepted at once if there is room for text, and at the latest when text is written or
+// dropped. All text behind a pending piece is pending, too, even if it completes no line:
+// the line may become long.
+func (f *writeQueue) enqueue(to io.Writer, text []byte, onAccepted func()) {
+	if f.accepted(to, text, onAccepted) {
+		onAccepted()
 	}
 }
 
-// queued tells whether what is to be called when text is queued is to be called now.
-func (f *writeQueue) accepted(to io.Writer, text []byte, paid func()) bool {
+// accepted queues text and reports whether it is accepted. If not, the piece is pending,
+// and onAccepted is called later.
+func (f *writeQueue) accepted(to io.Writer, text []byte, onAccepted func()) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.dropping && (f.pendingPieces > 0 || f.full(text)) {
 		f.pendingPieces++
-		f.queue = append(f.queue, piece{to, bytes.Clone(text), paid})
+		f.queue = append(f.queue, piece{to, bytes.Clone(text), onAccepted})
 		f.change.Broadcast()
 		return false
 	}
@@ -78,8 +80,7 @@ func (f *writeQueue) accepted(to io.Writer, text []byte, paid func()) bool {
 	return true
 }
 
-// put puts text into the queue, or drops it where nobody waits for room. It is called
-// with f.mu held.
+// push puts text into the queue, or drops it if there is no room. The caller holds f.mu.
 func (f *writeQueue) push(to io.Writer, text []byte) {
 	if f.abandoned || f.full(text) {
 		f.droppedBytes += len(text)
@@ -90,35 +91,37 @@ func (f *writeQueue) push(to io.Writer, text []byte) {
 	f.change.Broadcast()
 }
 
-// full tells whether there is no room for text. It is called with f.mu held.
+// full reports whether there is no room for text. The caller holds f.mu.
 func (f *writeQueue) full(text []byte) bool {
 	return f.queuedBytes > 0 && f.queuedBytes+len(text) > f.limit
 }
 
-// lift lets the queue grow to most bytes. With shed nobody waits from now on.
-func (f *writeQueue) raiseLimit(most int, shed bool) {
-	for _, paid := range f.accept(most, shed) {
-		paid()
+// raiseLimit lets the queue grow to limit bytes. With dropping no writer waits from now on.
+func (f *writeQueue) raiseLimit(limit int, dropping bool) {
+	for _, onAccepted := range f.accept(limit, dropping) {
+		onAccepted()
 	}
 }
 
-// raise is lift, but for the calls to those for whom there is room now.
-func (f *writeQueue) accept(most int, shed bool) (paid []func()) {
+// accept raises the limit and accepts the pending pieces that have room now. It returns
+// their callbacks.
+func (f *writeQueue) accept(limit int, dropping bool) (callbacks []func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.limit, f.dropping = most, f.dropping || shed
+	f.limit, f.dropping = limit, f.dropping || dropping
 	f.change.Broadcast()
 	for i := range f.queue {
 		p := &f.queue[i]
 		if p.onAccepted != nil && (f.dropping || !f.full(p.text)) {
 			f.queuedBytes += len(p.text)
 			f.pendingPieces--
-			paid, p.onAccepted = append(paid, p.onAccepted), nil
+			callbacks, p.onAccepted = append(callbacks, p.onAccepted), nil
 		}
 	}
-	return paid
+	return callbacks
 }
 
+// deliver writes the pieces until close.
 func (f *writeQueue) deliver() {
 	defer close(f.done)
 	for {
@@ -135,7 +138,7 @@ func (f *writeQueue) deliver() {
 	}
 }
 
-// next takes a piece from the queue, when there is one; false at the end.
+// next takes a piece from the queue, once there is one; false at the end.
 func (f *writeQueue) next() (piece, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -158,8 +161,8 @@ func (f *writeQueue) next() (piece, bool) {
 	return p, true
 }
 
-// close returns when all is written, or false when for so long nothing has moved: what
-// is left is lost then. It may be called by several goroutines.
+// close returns true when all is written. It returns false when nothing has moved for
+// patience: the rest is lost then. Several goroutines may call close.
 func (f *writeQueue) close(patience time.Duration) bool {
 	f.raiseLimit(finalQueueLimit, true)
 	timer := time.NewTimer(patience)
@@ -178,7 +181,7 @@ func (f *writeQueue) close(patience time.Duration) bool {
 	}
 }
 
-// end says that nothing will be written any more. It returns the turns so far.
+// closeInput marks the end of the input. It returns the pieces taken so far.
 func (f *writeQueue) closeInput() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -187,8 +190,8 @@ func (f *writeQueue) closeInput() int {
 	return f.taken
 }
 
-// stuck gives up what is in the queue if nothing was taken since turns. It returns
-// the turns so far.
+// abandonIfStuck drops the queue if no piece was taken since turns. It returns the pieces
+// taken so far.
 func (f *writeQueue) abandonIfStuck(turns int) (int, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -196,7 +199,7 @@ func (f *writeQueue) abandonIfStuck(turns int) (int, bool) {
 	return f.taken, f.abandoned
 }
 
-// missed is how many bytes found no room.
+// dropped returns how many bytes found no room.
 func (f *writeQueue) dropped() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
