@@ -48,11 +48,11 @@ func TestWorkersPort(t *testing.T) {
 			}
 			_, err := Join(t.Context(), Options{Addr: at, Self: Self(":1"), WorldSize: 2, Rank: 1, StartTimeout: 1})
 			if err == nil || !strings.HasSuffix(err.Error(), want) || exitcode.Of(err) != exitcode.Retry {
-				t.Errorf("who joins gets %v, want %q and 138", err, want)
+				t.Errorf("Join returns %v, want %q and 138", err, want)
 			}
 			_, err = DialStatus(t.Context(), StatusOptions{Addr: at})
 			if err == nil || !strings.Contains(err.Error(), "rendezvous at "+at+" not reached: "+want) || exitcode.Of(err) != exitcode.Retry {
-				t.Errorf("who looks on gets %v, want %q and 138", err, want)
+				t.Errorf("DialStatus returns %v, want %q and 138", err, want)
 			}
 		})
 	}

@@ -138,15 +138,15 @@ func TestCoordinatorsAll(t *testing.T) {
 				switch {
 				case tt.want != "":
 					if err == nil || err.Error() != tt.want {
-						t.Errorf("%d seats, error %v, want %q", len(list), err, tt.want)
+						t.Errorf("%d coordinators, error %v, want %q", len(list), err, tt.want)
 					}
 					return
 				case err != nil || len(list) != tt.jobs:
-					t.Fatalf("%d seats, error %v, want %d", len(list), err, tt.jobs)
+					t.Fatalf("%d coordinators, error %v, want %d", len(list), err, tt.jobs)
 				}
 				for i, got := range list {
 					if want := (coordinator{fmt.Sprintf("job%04d", i), fmt.Sprintf("h:%d", i+1)}); got != want {
-						t.Fatalf("seat %d is %v, want %v", i, got, want)
+						t.Fatalf("coordinator %d is %v, want %v", i, got, want)
 					}
 				}
 			})
@@ -163,13 +163,13 @@ func TestCoordinatorsForeign(t *testing.T) {
 		s.put(below.keys("z").coordinator, "z:1")
 		want := []coordinator{{"job0000", "h:1"}, {"z", "z:1"}}
 		if got, err := s.reader("").coordinators(t.Context()); err != nil || !slices.Equal(got, want) {
-			t.Errorf("seats %v, error %v, want %v", got, err, want)
+			t.Errorf("coordinators %v, error %v, want %v", got, err, want)
 		}
 		if got, err := s.reader("z").coordinators(t.Context()); err != nil || !slices.Equal(got, want[1:]) {
-			t.Errorf("seats %v, error %v, want that of z", got, err)
+			t.Errorf("coordinators %v, error %v, want that of z", got, err)
 		}
 		if got, err := s.reader("other").coordinators(t.Context()); err == nil || !strings.Contains(err.Error(), `key "p/other/coordinator"`) {
-			t.Errorf("seats %v, error %v, want the key named", got, err)
+			t.Errorf("coordinators %v, error %v, want the key named", got, err)
 		}
 	})
 }

@@ -188,7 +188,7 @@ func TestInteropEtcdRegister(t *testing.T) {
 	for id, want := range map[string][]coordinator{"": {{"a/b", "127.0.0.1:1"}, {"c", "127.0.0.1:2"}}, "c": {{"c", "127.0.0.1:2"}}, "d": nil} {
 		r := &keyReader{s.workerOf(id + " onlooker"), id}
 		if got, err := r.coordinators(t.Context()); err != nil || !slices.Equal(got, want) {
-			t.Errorf("of job %q the seats are %v, %v, want %v", id, got, err, want)
+			t.Errorf("of job %q the coordinators are %v, %v, want %v", id, got, err, want)
 		}
 		for id, want := range map[string]bool{"a/b": false, "d": true, "unknown": false} {
 			if got, err := r.jobEnded(t.Context(), id); got != want || err != nil {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -27,16 +28,16 @@ const (
 func (s *State) checkStall() {
 	s.stallText = ""
 	all := s.updateRankStates()
-	f, ok := findStall(all)
+	st, ok := findStall(all)
 	switch {
 	case !ok:
-	case f.kind == stallMismatch:
-		s.fail(s.mismatchCause(all, f))
-	case f.kind == stallDeadLink && f.allWaiting && f.unchanged >= deadLinkAfter:
-		s.lose(s.deadLinkCause(f))
-	case f.worthNotice(all):
-		s.stallText = s.formatStall(all, f)
-		s.notifyStall(all, f)
+	case st.kind == stallMismatch:
+		s.fail(s.mismatchCause(all, st))
+	case st.kind == stallDeadLink && st.allWaiting && st.unchanged >= deadLinkAfter:
+		s.lose(s.deadLinkCause(st))
+	case st.worthNotice(all):
+		s.stallText = s.formatStall(all, st)
+		s.notifyStall(all, st)
 	}
 }
 
@@ -57,16 +58,16 @@ func (s *State) updateRankStates() []rankState {
 }
 
 // notifyStall notifies people of a stall, not too often.
-func (s *State) notifyStall(all []rankState, f stall) {
+func (s *State) notifyStall(all []rankState, st stall) {
 	if s.awake < s.nextStallNotice {
 		return
 	}
 	s.nextStallNotice = s.awake + stallNoticeEvery
-	if f.kind == stallWorking && all[f.rank].inLongPhase() {
+	if st.kind == stallWorking && all[st.rank].inLongPhase() {
 		s.nextStallNotice = s.awake + longPhaseNoticeEvery
 	}
-	root := s.member(f.rank)
-	if f.kind == stallSilent && root != nil {
+	root := s.member(st.rank)
+	if st.kind == stallSilent && root != nil {
 		root.nextSilenceNotice = s.awake + silenceNoticeEvery // the notice about the stall names the silent rank
 	}
 	s.notify(s.stallText, root)
@@ -102,40 +103,33 @@ func (s *State) notify(text string, about *member) {
 // formatStall returns one line with fixed keys in a fixed order:
 //
 //	19 of 20 ranks wait for rank 7: host=h7 addr=10.0.0.7:4402 phase=train step=41 for=4s beat=0.3s next=…
-func (s *State) formatStall(all []rankState, f stall) string {
-	root := &all[f.rank]
-	waitedFor, what, next := fmt.Sprintf("rank %d", f.rank), root.phase, "continues with this rank; no rank is lost while its heartbeats arrive"
+func (s *State) formatStall(all []rankState, st stall) string {
+	root := &all[st.rank]
+	waitedFor, what, next := fmt.Sprintf("rank %d", st.rank), root.phase, "continues with this rank; no rank is lost while its heartbeats arrive"
 	switch {
-	case f.kind == stallSilent:
+	case st.kind == stallSilent:
 		next = fmt.Sprintf("counts as lost in %s without a heartbeat", wholeSeconds(s.lease-root.silence))
-	case f.kind == stallDeadLink:
-		waitedFor = fmt.Sprintf("link %d -> %d with both ends alive", f.peer, f.rank)
+	case st.kind == stallDeadLink:
+		waitedFor = fmt.Sprintf("link %d -> %d with both ends alive", st.peer, st.rank)
 		next = "the generation ends when all have waited " + wholeSeconds(deadLinkAfter)
 	case root.wait.Operation != "":
 		what += "/" + root.wait.Operation
 	}
-	host, addr := s.hostAndAddr(f.rank)
+	host, addr := s.hostAndAddr(st.rank)
 	step := "-"
 	if root.step >= 0 {
 		step = strconv.FormatInt(root.step, 10)
 	}
 	return fmt.Sprintf("%d of %d ranks wait for %s: host=%s addr=%s phase=%s step=%s for=%s beat=%s next=%s",
-		f.waiting, s.worldSize, waitedFor, sanitize.Clip(host, maxStallName), sanitize.Clip(addr, maxStallName), sanitize.Clip(orDash(what), maxStallPhase), step,
-		wholeSeconds(f.unchanged), root.silence.Round(100*time.Millisecond), next)
+		st.waiting, s.worldSize, waitedFor, sanitize.Clip(host, maxStallName), sanitize.Clip(addr, maxStallName), sanitize.Clip(cmp.Or(what, "-"), maxStallPhase), step,
+		wholeSeconds(st.unchanged), root.silence.Round(100*time.Millisecond), next)
 }
 
 func (s *State) hostAndAddr(rank int) (host, addr string) {
 	if m := s.member(rank); m != nil {
 		host, addr = m.Worker.Host, m.Worker.Addr
 	}
-	return orDash(host), orDash(addr)
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
+	return cmp.Or(host, "-"), cmp.Or(addr, "-")
 }
 
 func wholeSeconds(d time.Duration) string {
@@ -143,22 +137,22 @@ func wholeSeconds(d time.Duration) string {
 }
 
 // deadLinkCause returns the cause of the end of a generation in which nothing moves over a link.
-func (s *State) deadLinkCause(f stall) *ring.Cause {
-	m, to := s.member(f.peer), s.member(f.rank)
+func (s *State) deadLinkCause(st stall) *ring.Cause {
+	m, to := s.member(st.peer), s.member(st.rank)
 	return &ring.Cause{
-		Rank: f.peer, Host: m.Worker.Host, Step: m.step, Operation: to.wait.Operation, Peer: to.Worker.Addr, ExitCode: exitcode.Retry,
-		Text: fmt.Sprintf("link %d -> %d at %s: nothing moved for %d s, both ends are alive", f.peer, f.rank, to.Worker.Addr, int64(f.unchanged.Seconds())),
+		Rank: st.peer, Host: m.Worker.Host, Step: m.step, Operation: to.wait.Operation, Peer: to.Worker.Addr, ExitCode: exitcode.Retry,
+		Text: fmt.Sprintf("link %d -> %d at %s: nothing moved for %d s, both ends are alive", st.peer, st.rank, to.Worker.Addr, int64(st.unchanged.Seconds())),
 	}
 }
 
 // mismatchCause returns the cause of the end of a job in which two ranks are in different
 // operations.
-func (s *State) mismatchCause(all []rankState, f stall) *ring.Cause {
-	a, b := all[f.rank].wait, all[f.peer].wait
+func (s *State) mismatchCause(all []rankState, st stall) *ring.Cause {
+	a, b := all[st.rank].wait, all[st.peer].wait
 	return &ring.Cause{
-		Rank: -1, Step: all[f.rank].step, Operation: a.Operation, ExitCode: exitcode.Usage,
+		Rank: -1, Step: all[st.rank].step, Operation: a.Operation, ExitCode: exitcode.Usage,
 		Text: fmt.Sprintf("ranks differ at operation %d: %s on %s, %s on %s, want the same on all ranks",
-			a.Seq, s.formatOperation(a), s.rankLabel(f.rank), s.formatOperation(b), s.rankLabel(f.peer)),
+			a.Seq, s.formatOperation(a), s.rankLabel(st.rank), s.formatOperation(b), s.rankLabel(st.peer)),
 	}
 }
 

@@ -170,7 +170,7 @@ func (s *State) emit(e Effect) { s.effects = append(s.effects, e) }
 // fail ends the job with cause c and sends c to all members and to the given other streams. Only
 // the first cause counts. If c may be retried, the first cause since the last completed step
 // replaces c.
-func (s *State) fail(c *ring.Cause, strangers ...uint64) {
+func (s *State) fail(c *ring.Cause, streams ...uint64) {
 	if s.phase == phaseFinished {
 		return
 	}
@@ -184,7 +184,7 @@ func (s *State) fail(c *ring.Cause, strangers ...uint64) {
 			s.emit(SendAbort{m.stream, c})
 		}
 	}
-	for _, id := range strangers {
+	for _, id := range streams {
 		s.emit(SendAbort{id, c})
 	}
 	s.announceEnd()

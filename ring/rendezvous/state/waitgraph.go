@@ -71,18 +71,18 @@ const (
 )
 
 // worthNotice reports whether people should hear of the stall.
-func (f *stall) worthNotice(all []rankState) bool {
-	if f.kind == stallWorking && all[f.rank].inLongPhase() {
-		return f.longest >= longPhaseNoticeAfter
+func (st *stall) worthNotice(all []rankState) bool {
+	if st.kind == stallWorking && all[st.rank].inLongPhase() {
+		return st.longest >= longPhaseNoticeAfter
 	}
-	return f.longest >= stallNoticeAfter
+	return st.longest >= stallNoticeAfter
 }
 
 // findStall returns the root for which most ranks wait. Of several it returns the one that is
 // furthest behind. ok is false if there is no stall, or if the root is not known yet.
-func findStall(all []rankState) (f stall, ok bool) {
-	if f, ok = findMismatch(all); ok {
-		return f, true
+func findStall(all []rankState) (st stall, ok bool) {
+	if st, ok = findMismatch(all); ok {
+		return st, true
 	}
 	g := waitGraph{ranks: all}
 	stalls := map[int]*stall{}
@@ -202,21 +202,21 @@ func (g *waitGraph) mostBehind(start int) int {
 }
 
 // classify sets the kind of a stall and what depends on it.
-func (g *waitGraph) classify(f stall) stall {
-	s := &g.ranks[f.rank]
-	f.unchanged = s.unchanged
+func (g *waitGraph) classify(st stall) stall {
+	s := &g.ranks[st.rank]
+	st.unchanged = s.unchanged
 	switch {
 	case s.silence >= suspectAfter:
-		f.kind = stallSilent
+		st.kind = stallSilent
 	case !s.isWaiting():
-		f.kind = stallWorking
+		st.kind = stallWorking
 	default:
-		f.kind, f.peer = stallDeadLink, s.wait.Peer
-		if f.allWaiting, f.unchanged = g.allWaiting(); !f.allWaiting {
-			f.unchanged = s.unchanged
+		st.kind, st.peer = stallDeadLink, s.wait.Peer
+		if st.allWaiting, st.unchanged = g.allWaiting(); !st.allWaiting {
+			st.unchanged = s.unchanged
 		}
 	}
-	return f
+	return st
 }
 
 // allWaiting reports whether all ranks wait and none is silent, and for how long none has moved.

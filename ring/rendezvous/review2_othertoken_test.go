@@ -21,10 +21,10 @@ import (
 )
 
 // otherServerWhile returns a dial function that reaches another server while from() is true.
-func otherServerWhile(stranger, own dialFunc, from func() bool) dialFunc {
+func otherServerWhile(other, own dialFunc, from func() bool) dialFunc {
 	return func(ctx context.Context, addr string) (net.Conn, error) {
 		if from() {
-			return stranger(ctx, addr)
+			return other(ctx, addr)
 		}
 		return own(ctx, addr)
 	}
@@ -41,7 +41,7 @@ func until(d time.Duration) func() bool {
 // there.
 func TestReview2BeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stranger, s := serveInMemory(t, ServerConfig{}), serveInMemory(t, ServerConfig{})
+		other, s := serveInMemory(t, ServerConfig{}), serveInMemory(t, ServerConfig{})
 		all, start := s.workers(2), time.Now()
 		var told time.Duration
 		var line string
@@ -51,7 +51,7 @@ func TestReview2BeforeTheStart(t *testing.T) {
 			}
 		}
 		for i := range all {
-			all[i].dial = otherServerWhile(stranger.dial, s.dial, until(45*time.Second))
+			all[i].dial = otherServerWhile(other.dial, s.dial, until(45*time.Second))
 		}
 		sessions := joinAll(t, all...)
 		if took := time.Since(start); took > 47*time.Second {
@@ -111,11 +111,11 @@ func TestReview2NothingElse(t *testing.T) {
 func TestReview2AfterTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newRestartable(t, ServerConfig{})
-		stranger := serveInMemory(t, ServerConfig{})
+		other := serveInMemory(t, ServerConfig{})
 		all := m.workers(2)
 		var away atomic.Bool
 		for i := range all {
-			all[i].dial = otherServerWhile(stranger.dial, m.dial, away.Load)
+			all[i].dial = otherServerWhile(other.dial, m.dial, away.Load)
 		}
 		sessions := joinAll(t, all...)
 		away.Store(true)
@@ -183,11 +183,11 @@ func TestReview2Unbelieved(t *testing.T) {
 				o.dial = otherServerWhile(p.dial, s.dial, until(10*time.Second))
 				leaveAll(t, joinAll(t, o)...)
 				if len(n.proofs) < 10 {
-					t.Errorf("the stranger was asked %d times, want one try after the other", len(n.proofs))
+					t.Errorf("the impostor was asked %d times, want one try after the other", len(n.proofs))
 				}
 				for range len(n.proofs) {
 					if proof := <-n.proofs; len(proof) > 0 {
-						t.Fatal("the worker has proved the token to a stranger")
+						t.Fatal("the worker has proved the token to the impostor")
 					}
 				}
 			})
