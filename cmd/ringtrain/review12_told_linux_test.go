@@ -15,7 +15,7 @@ func TestReview12Told(t *testing.T) {
 		says      []string
 		silent    string
 	}{
-		{"dir=none", "", []string{"a checkpoint was asked for, and nothing is saved: the job has no checkpoint.dir", "no state is saved: the job has no checkpoint.dir"}, "is saved in"},
+		{"dir=none", "", []string{"a checkpoint was requested but not saved: the job has no checkpoint.dir", "no state is saved: the job has no checkpoint.dir"}, "is saved in"},
 		{"dir=ckpt", "ckpt", []string{"is saved in ckpt"}, "no state is saved"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

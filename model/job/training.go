@@ -54,7 +54,7 @@ type EarlyStopping struct {
 // stopMetric is a metric that can end a run.
 type stopMetric struct {
 	name          string
-	lowerIsBetter bool             // smaller is better
+	lowerIsBetter bool
 	heads         []graph.HeadKind // heads of the models that have the metric
 }
 

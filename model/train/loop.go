@@ -52,8 +52,8 @@ type Loop struct {
 	Mix      uint64 // running digest of the updated rows, if replicas are compared
 	rows     optimizer.RowGrad
 	rate     float32 // of the last update
-	summed   int64   // the step that l.rows is of, counted from 1; 0: none yet
-	hasher   *hasher // nil before the first comparison
+	summed   int64   // step of rows, counted from 1; 0: none yet
+	hasher   *hasher // nil until the first comparison
 	last     times   // of the last step
 	firstBad error   // fault of this rank's first bad record of the epoch
 }

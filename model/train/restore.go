@@ -47,7 +47,7 @@ func (r *run) syncState(ctx context.Context) error {
 		return err
 	}
 	if r.hasState && (!behind || h.kind == transferRows) {
-		h.progress.mix = r.progress.mix // its own, which is to be compared
+		h.progress.mix = r.progress.mix // keeps its own digest for the next comparison
 	}
 	r.progress, r.agreed, r.hasState, r.fromSeed = h.progress, h.agreed, true, r.fromSeed || h.kind == transferInitialized
 	if behind {

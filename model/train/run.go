@@ -141,7 +141,7 @@ func (r *run) emit(e report.Event) {
 func (r *run) request() Request {
 	r.wantsCheckpoint = r.opts.Checkpoint() || r.wantsCheckpoint
 	q := Request{Stop: r.opts.Stop(), Depart: r.opts.Depart(), Checkpoint: r.wantsCheckpoint}
-	q.Evaluate = r.loader.Fault() != nil // so that all learn of it
+	q.Evaluate = r.loader.Fault() != nil // the evaluation fails on all ranks
 	if r.rank != 0 {
 		return q
 	}
@@ -175,7 +175,7 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 			return false, err
 		}
 	}
-	if r.choice.warmupLeft == 0 { // nothing is timed
+	if r.choice.warmupLeft == 0 { // no step is timed any more
 		r.loader.Start()
 	}
 	if err := r.checkOwnership(); err != nil {
@@ -224,12 +224,12 @@ func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
 		}
 		a.Evaluate = false
 	}
-	if r.loop.Step >= r.loop.Steps { // by what the evaluation came to
+	if r.loop.Step >= r.loop.Steps { // early stopping ends the run
 		return true, nil
 	}
 	if a.Checkpoint {
 		if r.rank == 0 && r.folder == nil {
-			r.opts.Notice("a checkpoint was asked for, and nothing is saved: the job has no checkpoint.dir")
+			r.opts.Notice("a checkpoint was requested but not saved: the job has no checkpoint.dir")
 		}
 		if _, err := r.checkpoint(ctx, false); err != nil && !r.toleratesCheckpoint(err) {
 			return false, err
@@ -266,7 +266,7 @@ func (r *run) evaluate(ctx context.Context) error {
 		}
 		return err
 	})
-	r.evaluatedAt = time.Now() // also if it failed: the next interval tries again
+	r.evaluatedAt = time.Now() // also after a failure: the next interval tries again
 	if failed, ok := errors.AsType[evaluate.Failure](errors.Join(err, broken)); ok {
 		failed.Step = r.loop.Step
 	}

@@ -52,7 +52,7 @@ func Open(cfg *job.Config, roots []string, from string, files []string) (*Model,
 	if err := opener.Adopt(kept.Path, kept.Columns); err != nil {
 		return nil, err
 	}
-	if sized.Model.Features == 0 && !opener.HasColumns() { // what training had, not what these records have
+	if sized.Model.Features == 0 && !opener.HasColumns() { // the number of the training records, not of these records
 		if sized.Model.Features, err = kept.features(cfg); err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func Open(cfg *job.Config, roots []string, from string, files []string) (*Model,
 		return nil, err
 	}
 	if s.model, err = opener.NewModel(s.data); err == nil {
-		err = kept.fits(s.model.Variables()) // before they take memory
+		err = kept.fits(s.model.Variables()) // before their memory is allocated
 	}
 	if err != nil {
 		s.data.Close()
@@ -157,7 +157,7 @@ func (s *Model) evaluate(ctx context.Context, e evaluate.Evaluator) (report.Metr
 	defer g.Close()
 	e.Model, e.TopK = s.model, s.job.Eval.TopK
 	metrics, err := e.Run(ctx, g)
-	if failed, ok := errors.AsType[evaluate.Failure](err); ok { // of one rank there is nothing to say
+	if failed, ok := errors.AsType[evaluate.Failure](err); ok { // without the rank: there is only one
 		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))
 	}
 	metrics.Step, metrics.Epoch = s.Step, s.epoch
