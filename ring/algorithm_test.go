@@ -11,9 +11,9 @@ import (
 	"ringtrain/ring/link/memlink"
 )
 
-// TestParseAlgorithms fails if a table is read as another, or if two texts of
-// one table are not one text in the end: ranks that agree would refuse each
-// other, or ranks that do not would wait for each other.
+// TestParseAlgorithms verifies what each table is read as, and that texts of one table have one
+// String. Otherwise ranks that agree would refuse each other, or ranks that do not agree would
+// wait for each other.
 func TestParseAlgorithms(t *testing.T) {
 	for text, want := range map[string]string{
 		"auto":                               "auto",
@@ -38,8 +38,7 @@ func TestParseAlgorithms(t *testing.T) {
 	}
 }
 
-// TestParseAlgorithmsErrors fails if a mistake in a table is taken for something
-// else, or not told.
+// TestParseAlgorithmsErrors verifies the message for each mistake in a table.
 func TestParseAlgorithmsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   `algorithm is "": no algorithm "", want one of ring, doubling, halving, fold`,
@@ -63,7 +62,7 @@ func TestParseAlgorithmsErrors(t *testing.T) {
 	}
 }
 
-// TestAuto fails if the table of auto is not a table that a user could pass.
+// TestAuto verifies that the table of auto is one that a user could pass.
 func TestAuto(t *testing.T) {
 	for p := 1; p <= 1000; p++ {
 		for _, s := range spreads(p) {
@@ -79,8 +78,7 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// TestAutoTable fails if the table of auto changes by accident: sums of a job
-// that is resumed would differ.
+// TestAutoTable verifies the table of auto. A change would give a resumed job other sums.
 func TestAutoTable(t *testing.T) {
 	for s, want := range map[ring.Spread]string{
 		{2, 1, 1}:    "<=32KiB:doubling,ring",
@@ -109,8 +107,8 @@ func spreads(p int) []ring.Spread {
 	return []ring.Spread{{p, 1, 1}, {p, 1, p}, {p, p, p}, {p, max(p-1, 1), max(p-1, 1)}}
 }
 
-// TestSpread fails if workers whose hosts are containers of one machine are not
-// seen to share it.
+// TestSpread verifies that workers in containers of one machine count as workers of that
+// machine.
 func TestSpread(t *testing.T) {
 	var m ring.Membership
 	for _, id := range []string{"a/1", "a/2", "a/2", "b/1", "c", "a/3"} {
@@ -121,9 +119,9 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestAutoOnAnyHosts fails if the bits of auto's sums depend on which hosts the
-// ranks are on, in one order of the ring: the same job would end elsewhere on
-// another cluster.
+// TestAutoOnAnyHosts verifies that, in one order of the ring, the bits of auto's sums do not
+// depend on the hosts of the ranks. Otherwise the same job would end differently on another
+// cluster.
 func TestAutoOnAnyHosts(t *testing.T) {
 	for p := 1; p <= 9; p++ {
 		for _, bytes := range []int{4, 1 << 10, 32 << 10, 32<<10 + 4, 64 << 10, 64<<10 + 4, 128<<10 + 4, 512 << 10, 512<<10 + 4} {

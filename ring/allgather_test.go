@@ -18,9 +18,8 @@ func blob(rank, n int) []byte {
 	return b
 }
 
-// TestAllGather fails if a rank gets other bytes of a rank than that rank gave:
-// with equal and different lengths, none at all, whole frames, and one byte
-// around them.
+// TestAllGather verifies that every rank gets the bytes of every rank: with equal and different
+// lengths, without bytes, with whole frames, and with one byte more or less.
 func TestAllGather(t *testing.T) {
 	const frame = 1<<10 - 8 // the first frame holds the length too
 	rounds := [][]int{      // length of rank r's bytes is [r % len]
@@ -47,9 +46,8 @@ func TestAllGather(t *testing.T) {
 	}
 }
 
-// TestAllGatherAbovePayload fails if bytes that do not fit a frame are refused,
-// or if ranks that have few or many bytes, and so send on one goroutine or two,
-// do not fit each other.
+// TestAllGatherAbovePayload verifies bytes that do not fit into a frame, and ranks with few and
+// many bytes together, which send on one goroutine and on two.
 func TestAllGatherAbovePayload(t *testing.T) {
 	blobs := [][]byte{blob(0, ring.MaxPayloadBytes+12345), blob(1, 64<<10-8), blob(2, 64<<10-7)}
 	ringtest.Run(t, len(blobs), ring.DefaultConfig(), func(g *ring.Group) error {
@@ -66,8 +64,8 @@ func TestAllGatherAbovePayload(t *testing.T) {
 	})
 }
 
-// TestBroadcast fails if a rank gets another stream than root reads, for any
-// root, and for streams around whole frames.
+// TestBroadcast verifies that every rank gets the stream of root, for every root and for
+// lengths around whole frames.
 func TestBroadcast(t *testing.T) {
 	const frame = 1<<10 - 1 // the first byte is another
 	for _, p := range []int{1, 2, 3, 5} {
@@ -111,8 +109,8 @@ func (r *halfReader) Read(p []byte) (int, error) {
 
 func (r *halfReader) Write(p []byte) (int, error) { return r.Read(p) }
 
-// TestBroadcastReaderFails fails if a rank takes a stream that the root could
-// not read to its end for a whole one, or does not learn who is to blame.
+// TestBroadcastReaderFails verifies that no rank takes a stream that root could not read to its
+// end for a whole one, and that each rank names root.
 func TestBroadcastReaderFails(t *testing.T) {
 	const p, root = 4, 1
 	ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
@@ -133,8 +131,8 @@ func TestBroadcastReaderFails(t *testing.T) {
 	})
 }
 
-// TestBroadcastWriterFails fails if one rank's full disk keeps the stream from
-// the ranks behind it.
+// TestBroadcastWriterFails verifies that the full disk of one rank does not keep the stream
+// from the ranks behind it.
 func TestBroadcastWriterFails(t *testing.T) {
 	const p, n = 4, 1 << 20
 	ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {

@@ -72,9 +72,8 @@ func errorBound(c codec.Codec) float64 {
 	panic("no bound for codec " + c.String())
 }
 
-// TestAllReduce compares the sum with float64, and all ranks' bits with each
-// other, for every codec, compressor, world size, and lengths around the edges.
-// If it failed, gradients would be wrong or replicas would drift apart.
+// TestAllReduce verifies sums against float64, and that all ranks hold equal bits, for every
+// codec, compressor and world size, and for lengths around the edges.
 func TestAllReduce(t *testing.T) {
 	for _, p := range []int{1, 2, 3, 5, 8, 17} {
 		in := allInputs(p)
@@ -156,8 +155,8 @@ func sameBits(t *testing.T, who string, got, want []float32) {
 	}
 }
 
-// TestOrderOfSummation fails if the sum of a run depends on the size of
-// segments, on tails or on the goroutine that sends: it would not repeat.
+// TestOrderOfSummation verifies that the sum depends neither on the size of segments nor on
+// tails nor on the goroutine that sends. Otherwise a run would not repeat.
 func TestOrderOfSummation(t *testing.T) {
 	const p, n = 5, 5000
 	var want []float32
@@ -185,8 +184,8 @@ func TestOrderOfSummation(t *testing.T) {
 	}
 }
 
-// TestNotFinite fails if a NaN or an infinity of one rank is an error, or is
-// lost on another rank: the job's own check must see it everywhere.
+// TestNotFinite verifies that a NaN or an infinity of one rank reaches all ranks and is no
+// error: the check of the job must see it everywhere.
 func TestNotFinite(t *testing.T) {
 	const p, n = 3, 1000
 	for _, c := range codec.All() {
@@ -213,8 +212,8 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// TestTails fails if a tail is changed, lost or given to another rank, for any
-// codec, also where chunks are empty.
+// TestTails verifies that every rank gets every tail unchanged, for every codec, also with
+// empty chunks.
 func TestTails(t *testing.T) {
 	tail := func(rank, n int) []byte {
 		return bytes.Repeat([]byte{byte(rank + 1), byte(n), 0xff, 0}, ring.TailBytes/4)
@@ -248,8 +247,7 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// TestTailsCostNoFrames fails if a tail is sent as a frame of its own where a
-// frame goes anyway.
+// TestTailsCostNoFrames verifies that a tail travels in a frame that is sent anyway.
 func TestTailsCostNoFrames(t *testing.T) {
 	const p, n = 4, 5000
 	sent := func(tails []byte) (total int64) {
@@ -268,9 +266,8 @@ func TestTailsCostNoFrames(t *testing.T) {
 	}
 }
 
-// TestErrorFeedback sums the same gradients many times. Without feedback the
-// mean of the sums is as wrong as each of them; with it, what one sum loses the
-// next ones make good. If it failed, lossy codecs would bias training.
+// TestErrorFeedback verifies that with error feedback the mean of many sums of the same
+// gradients is nearly exact. Without feedback the mean is as wrong as each sum.
 func TestErrorFeedback(t *testing.T) {
 	const p, n, rounds = 3, 1000, 200
 	for _, c := range codec.All() {
@@ -322,9 +319,9 @@ func bias(t *testing.T, c codec.Codec, p, n, rounds int, feedback bool) float64 
 	return math.Sqrt(diff / norm)
 }
 
-// TestResidualKeepsTheSum fails if what all ranks lost in an all-reduce is not,
-// to the last digits, what the sum lacks: then error feedback would forget some
-// of it, or count it twice.
+// TestResidualKeepsTheSum verifies that the residuals of all ranks add up, nearly to the last
+// digit, to what the sum lacks. Otherwise error feedback would forget a part of it or count it
+// twice.
 func TestResidualKeepsTheSum(t *testing.T) {
 	const p, n = 5, 3001
 	for _, c := range codec.All() {

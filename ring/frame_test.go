@@ -19,8 +19,8 @@ func sample() ring.Frame {
 	}
 }
 
-// TestFrameHeaderBytes fails if the wire differs from PROTOCOL.md's example:
-// then versions that call themselves equal do not understand each other.
+// TestFrameHeaderBytes verifies the header against the example in PROTOCOL.md. Otherwise
+// versions that call themselves equal would not understand each other.
 func TestFrameHeaderBytes(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -59,7 +59,7 @@ func TestFrameHeaderBytes(t *testing.T) {
 	}
 }
 
-// TestFrameHeaderFlips fails if a header with any one bit changed is taken.
+// TestFrameHeaderFlips verifies that a header with any one bit changed is refused.
 func TestFrameHeaderFlips(t *testing.T) {
 	f := sample()
 	good := make([]byte, ring.FrameHeaderBytes)
@@ -78,7 +78,7 @@ func TestFrameHeaderFlips(t *testing.T) {
 	}
 }
 
-// TestFrameHeaderBounds fails if a header with a right CRC may claim what no
+// TestFrameHeaderBounds verifies that a header with a valid CRC is refused if it claims what no
 // worker sends.
 func TestFrameHeaderBounds(t *testing.T) {
 	for name, f := range map[string]ring.Frame{
@@ -94,7 +94,7 @@ func TestFrameHeaderBounds(t *testing.T) {
 	}
 }
 
-// TestProtocolPage fails if the example in PROTOCOL.md is not what is sent.
+// TestProtocolPage verifies the example in PROTOCOL.md.
 func TestProtocolPage(t *testing.T) {
 	page, err := os.ReadFile("PROTOCOL.md")
 	if err != nil {

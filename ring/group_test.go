@@ -17,7 +17,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestBarrier fails if a rank leaves the barrier before the last one has come.
+// TestBarrier verifies that no rank leaves the barrier before the last one has come.
 func TestBarrier(t *testing.T) {
 	for _, p := range []int{1, 2, 3, 5, 17} {
 		var come atomic.Int64
@@ -36,8 +36,7 @@ func TestBarrier(t *testing.T) {
 	}
 }
 
-// TestAlone fails if a single rank needs a link, changes its buffer, or loses
-// its bytes.
+// TestAlone verifies that a single rank needs no link and keeps its buffer and its bytes.
 func TestAlone(t *testing.T) {
 	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), ring.Transport{}, ring.DefaultConfig())
 	if err != nil {
@@ -59,8 +58,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestArena fails if bucket views would not begin at a cache line, or two
-// arenas share memory.
+// TestArena verifies that arenas begin at a cache line and share no memory.
 func TestArena(t *testing.T) {
 	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), ring.Transport{}, ring.DefaultConfig())
 	if err != nil {
@@ -82,9 +80,8 @@ func TestArena(t *testing.T) {
 	}
 }
 
-// TestSentBytes fails if the bytes that a rank reports are not those of the
-// ring's bound plus headers, or if sendQueue within a host counts as between
-// hosts.
+// TestSentBytes verifies that the bytes that a rank reports are those of the ring's bound plus
+// headers, and that bytes within a host do not count as between hosts.
 func TestSentBytes(t *testing.T) {
 	const p, n = 4, 4096
 	links := memlink.Ring(p)
@@ -116,8 +113,8 @@ func TestSentBytes(t *testing.T) {
 	}
 }
 
-// TestNewRefuses fails if a group starts with options that cannot work, or does
-// not say what is wanted.
+// TestNewRefuses verifies that New refuses options that cannot work, and that its message says
+// what is wanted.
 func TestNewRefuses(t *testing.T) {
 	good := ring.DefaultConfig()
 	for _, tt := range []struct {
@@ -141,8 +138,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestCallersBugs fails if a wrong call goes on instead of saying what is wrong
-// at once.
+// TestCallersBugs verifies that a wrong call panics at once with a message that says what is
+// wrong.
 func TestCallersBugs(t *testing.T) {
 	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), ring.Transport{}, ring.DefaultConfig())
 	if err != nil {
@@ -171,9 +168,9 @@ func TestCallersBugs(t *testing.T) {
 	}
 }
 
-// TestContexts fails if the end of a context, of the operation or of the
-// generation, does not end a waiting operation within a tenth of a second with
-// the context's cause, and all later ones.
+// TestContexts verifies that the end of a context, of the operation or of the generation, ends
+// a waiting operation within a tenth of a second with the cause of the context, and ends all
+// later operations.
 func TestContexts(t *testing.T) {
 	cause := exitcode.With(exitcode.Terminated, errors.New("stopped by SIGTERM"))
 	for _, whose := range []string{"operation", "generation"} {
@@ -210,7 +207,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestEndedContext fails if an operation starts under a context that has ended.
+// TestEndedContext verifies that no operation starts under a context that has ended.
 func TestEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cause := errors.New("over")
@@ -225,8 +222,8 @@ func TestEndedContext(t *testing.T) {
 	}
 }
 
-// TestCloseDuringOperation fails if Close waits for a neighbour, or returns
-// while the operation still uses its buffer.
+// TestCloseDuringOperation verifies that Close does not wait for a neighbour, and returns only
+// after the operation has stopped to use its buffer.
 func TestCloseDuringOperation(t *testing.T) {
 	for _, n := range []int{10, 1 << 20} { // eager and not
 		synctest.Test(t, func(t *testing.T) {
@@ -247,8 +244,8 @@ func TestCloseDuringOperation(t *testing.T) {
 	}
 }
 
-// TestWaiting fails if a group that waits does not say for whom, in what, and
-// since when: people could not tell who holds the job up.
+// TestWaiting verifies that a waiting group reports for whom, in which operation and since when
+// it waits.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := make(chan struct{})

@@ -88,10 +88,8 @@ func sumWithTails(t *testing.T, g *ring.Group, i int, buf []float32, c codec.Cod
 	return nil
 }
 
-// TestAllReduceOnOneHost compares the sum with the float32 sum in order of
-// ranks, bit for bit, for buffers in an arena and outside, with a codec and
-// without. If it failed, gradients would be wrong, or depend on where a buffer
-// lies or how long it is.
+// TestAllReduceOnOneHost verifies that the sum is the float32 sum in order of ranks, bit for
+// bit, for buffers of every length, in an arena and outside, with a codec and without.
 func TestAllReduceOnOneHost(t *testing.T) {
 	for p := 1; p <= 17; p++ {
 		var in [][][]float32
@@ -122,9 +120,8 @@ func checkInOrder(t *testing.T, in, results [][][]float32) {
 	}
 }
 
-// TestAllReduceOnHosts compares the sum over several hosts with float64, and all
-// ranks' bits with each other, for every layout and codec. If it failed,
-// gradients would be wrong or replicas would drift apart.
+// TestAllReduceOnHosts verifies sums over several hosts against float64, and that all ranks
+// hold equal bits, for every layout and codec.
 func TestAllReduceOnHosts(t *testing.T) {
 	for _, hosts := range layouts() {
 		var in [][][]float32
@@ -152,8 +149,8 @@ func checkAlike(t *testing.T, c codec.Codec, in, results [][][]float32) {
 	}
 }
 
-// TestStaged fails if a buffer outside of all arenas that is longer than the
-// room for it is summed wrongly where one piece ends and the next begins.
+// TestStaged verifies the sum of a buffer outside of all arenas that is longer than an exchange
+// buffer, around the limits of its pieces.
 func TestStaged(t *testing.T) {
 	const buffer = 1 << 16
 	for _, hosts := range [][]int{onOne(3), {0, 0, 1}} {
@@ -176,9 +173,8 @@ func TestStaged(t *testing.T) {
 	}
 }
 
-// TestNotFiniteOnOneHost fails if ranks that each sum for themselves, from
-// buffers at different places, keep different bits where several ranks have a
-// NaN: replicas would differ.
+// TestNotFiniteOnOneHost verifies that ranks which each sum for themselves keep equal bits if
+// several ranks have a NaN.
 func TestNotFiniteOnOneHost(t *testing.T) {
 	const p = 3
 	for _, n := range []int{100, 5000} {
@@ -201,8 +197,8 @@ func TestNotFiniteOnOneHost(t *testing.T) {
 	}
 }
 
-// TestResidualOnHosts fails if what drivers lost is not, to the last digits, what
-// the sum lacks, or if a codec loses anything where there is no wire.
+// TestResidualOnHosts verifies that the residuals of drivers add up, nearly to the last digit,
+// to what the sum lacks, and that a codec loses nothing where there is no wire.
 func TestResidualOnHosts(t *testing.T) {
 	for _, hosts := range [][]int{onOne(4), {0, 0, 1, 1}, {0, 0, 0, 1}} {
 		for _, n := range []int{500, 3001, 1<<16 + 5} {
@@ -231,8 +227,8 @@ func TestResidualOnHosts(t *testing.T) {
 	}
 }
 
-// TestArenasOnHosts fails if bucket views would not begin at a cache line, two
-// arenas share memory, or a buffer of one arena is summed with another's.
+// TestArenasOnHosts verifies that arenas begin at a cache line and share no memory, and that a
+// buffer is summed with the others of its arena.
 func TestArenasOnHosts(t *testing.T) {
 	for _, hosts := range [][]int{onOne(1), onOne(3), {0, 0, 1}} {
 		ringtest.RunOnHosts(t, hosts, small(nil), func(g *ring.Group) error {
@@ -273,8 +269,8 @@ func TestArenasOnHosts(t *testing.T) {
 	}
 }
 
-// TestLevels fails if a group does not know what its data goes over: people
-// would be told that a codec works where none does.
+// TestLevels verifies that a group knows what its data goes over and whether a codec has a
+// wire.
 func TestLevels(t *testing.T) {
 	type told struct {
 		levels     string
@@ -299,8 +295,8 @@ type counted struct{ ring.Memory }
 
 func (counted) Cores() int { return 5 }
 
-// TestCores fails if a group does not pass on what its memory knows: workers that
-// are bound to the same cores would each take all of them.
+// TestCores verifies that a group passes on how many cores its memory reports: workers bound to
+// the same cores would otherwise each take all of them.
 func TestCores(t *testing.T) {
 	check := func(want int) func(g *ring.Group) error {
 		return func(g *ring.Group) error {
@@ -319,9 +315,8 @@ func TestCores(t *testing.T) {
 	ringtest.Run(t, 2, small(nil), check(0))
 }
 
-// TestSentBytesOnHosts fails if one host uses a link, if the drivers send more
-// than the ring's bound for their shards, or if bytes between hosts do not count
-// as such.
+// TestSentBytesOnHosts verifies that one host uses no link, that drivers send no more than the
+// ring's bound for their shards, and that bytes between hosts count as such.
 func TestSentBytesOnHosts(t *testing.T) {
 	const n = 1 << 16
 	for _, tt := range []struct {

@@ -16,8 +16,8 @@ import (
 
 const pieceBytes = 256 << 10 // what goes through memory at a time
 
-// TestAllGatherOnHosts fails if a rank gets other bytes of a rank than that rank
-// gave, with lengths around whole pieces, equal and different.
+// TestAllGatherOnHosts verifies that every rank gets the bytes of every rank, for equal and
+// different lengths around whole pieces.
 func TestAllGatherOnHosts(t *testing.T) {
 	rounds := [][]int{ // length of rank r's bytes is [r % len]
 		{0}, {1}, {0, 5, 0}, {pieceBytes - 1, pieceBytes, pieceBytes + 1}, {7, 2*pieceBytes + 5}, {2 * pieceBytes}, {3},
@@ -43,8 +43,8 @@ func TestAllGatherOnHosts(t *testing.T) {
 	}
 }
 
-// TestBroadcastOnHosts fails if a rank gets another stream than root reads, for
-// any root, and for streams around whole pieces.
+// TestBroadcastOnHosts verifies that every rank gets the stream of root, for every root and for
+// lengths around whole pieces.
 func TestBroadcastOnHosts(t *testing.T) {
 	for _, hosts := range [][]int{onOne(1), onOne(3), {0, 0, 1}} {
 		t.Run(fmt.Sprintf("hosts=%v", hosts), func(t *testing.T) {
@@ -67,9 +67,9 @@ func TestBroadcastOnHosts(t *testing.T) {
 	}
 }
 
-// TestBroadcastFailsOnOneHost fails if a rank takes a stream that the root could
-// not read for a whole one, does not learn who is to blame, or if one rank's
-// full disk keeps the stream from the others.
+// TestBroadcastFailsOnOneHost verifies that no rank takes a stream that root could not read for
+// a whole one, that each rank names root, and that the full disk of one rank does not keep the
+// stream from the others.
 func TestBroadcastFailsOnOneHost(t *testing.T) {
 	const p, root = 3, 1
 	ringtest.RunOnHosts(t, onOne(p), ring.DefaultConfig(), func(g *ring.Group) error {
@@ -112,8 +112,8 @@ func (f *forger) Write(data []byte) (int, error) {
 	return f.Buffer.Write(data)
 }
 
-// TestBroadcastReadsOnce fails if what a rank has checked in root's memory is read
-// there again: it may have changed.
+// TestBroadcastReadsOnce verifies that a rank does not read root's memory again after a check:
+// root may have changed it.
 func TestBroadcastReadsOnce(t *testing.T) {
 	var dst forger
 	ringtest.RunOnHosts(t, onOne(2), ring.DefaultConfig(), func(g *ring.Group) error {
@@ -124,8 +124,7 @@ func TestBroadcastReadsOnce(t *testing.T) {
 	}
 }
 
-// TestBarrierOnHosts fails if a rank leaves the barrier before the last one has
-// come.
+// TestBarrierOnHosts verifies that no rank leaves the barrier before the last one has come.
 func TestBarrierOnHosts(t *testing.T) {
 	for _, hosts := range [][]int{onOne(1), onOne(5), {0, 1, 1}} {
 		var come atomic.Int64
@@ -144,8 +143,8 @@ func TestBarrierOnHosts(t *testing.T) {
 	}
 }
 
-// TestMixOnHosts fails if one operation disturbs the memory by which the one
-// before it is still being read: ranks run ahead of each other by up to one.
+// TestMixOnHosts verifies that an operation does not overwrite memory that others still read
+// for the operation before. Ranks run ahead of each other by up to one operation.
 func TestMixOnHosts(t *testing.T) {
 	for _, hosts := range [][]int{onOne(3), {0, 1, 1, 0}} {
 		ringtest.RunOnHosts(t, hosts, small(nil), func(g *ring.Group) error {
@@ -186,8 +185,8 @@ func TestMixOnHosts(t *testing.T) {
 	}
 }
 
-// TestAllocatesNothingOnHosts fails if an operation costs the garbage collector
-// something once its scratch has grown.
+// TestAllocatesNothingOnHosts verifies that an operation allocates nothing once its scratch
+// memory has grown.
 func TestAllocatesNothingOnHosts(t *testing.T) {
 	for _, hosts := range [][]int{onOne(3), {0, 0, 1}} {
 		for _, c := range []codec.Codec{nil, codec.Int8} {

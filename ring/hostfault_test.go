@@ -47,8 +47,8 @@ func hostPrograms(t *testing.T) map[string]func(g *ring.Group) error {
 	}
 }
 
-// TestSilentWorker fails if ranks that wait for one which never comes do not end
-// after OpTimeout, or if those of its host name another.
+// TestSilentWorker verifies that ranks end after OpTimeout if a worker never comes, and that
+// those of its host name it.
 func TestSilentWorker(t *testing.T) {
 	for _, hosts := range [][]int{onOne(2), onOne(4), {0, 0, 0, 1, 1}} {
 		for name, op := range hostPrograms(t) {
@@ -84,8 +84,8 @@ func testSilentWorker(t *testing.T, hosts []int, op func(g *ring.Group) error, s
 	})
 }
 
-// TestWorkerEnds fails if ranks wait for OpTimeout when one of their host has
-// ended, or do not name it.
+// TestWorkerEnds verifies that the end of a worker ends the others of its host at once, and
+// that they name it.
 func TestWorkerEnds(t *testing.T) {
 	for _, hosts := range [][]int{onOne(2), onOne(4), {0, 0, 0, 1, 1}} {
 		for name, op := range hostPrograms(t) {
@@ -113,8 +113,8 @@ func TestWorkerEnds(t *testing.T) {
 	}
 }
 
-// TestRanksDiffer fails if ranks of a host that do different things are not told
-// so before anything is summed, with what each of two ranks has, and 76.
+// TestRanksDiffer verifies that ranks of a host with different operations end with 76 before
+// anything is summed, and that the message has what each of two ranks does.
 func TestRanksDiffer(t *testing.T) {
 	type call func(g *ring.Group, arena []float32) error
 	reduce := func(r ring.Reduction) call {
@@ -272,8 +272,8 @@ func (l late) Send(ctx context.Context, f ring.Frame) error {
 	return l.Link.Send(ctx, f)
 }
 
-// TestSlowAcross fails if workers that wait for their host's drivers end while
-// these go on, slowly: a long all-reduce over a slow wire would end the job.
+// TestSlowAcross verifies that workers keep waiting while the drivers of their host make
+// progress, however slowly.
 func TestSlowAcross(t *testing.T) {
 	hosts := []int{0, 0, 0, 1}
 	synctest.Test(t, func(t *testing.T) {
@@ -289,8 +289,8 @@ func TestSlowAcross(t *testing.T) {
 	})
 }
 
-// TestSilentAcross fails if a driver that falls silent between hosts is not named
-// by the one that waits for it, or if the other workers do not end with it.
+// TestSilentAcross verifies that a driver which falls silent between hosts is named by the
+// driver that waits for it, and that the other workers end too.
 func TestSilentAcross(t *testing.T) {
 	hosts := []int{0, 0, 1, 1}
 	synctest.Test(t, func(t *testing.T) {
@@ -315,8 +315,8 @@ func TestSilentAcross(t *testing.T) {
 	})
 }
 
-// TestNewWaits fails if a group whose host's workers do not all come is waited
-// for longer than OpTimeout or its context, or does not name who is missing.
+// TestNewWaits verifies that New waits for the workers of the host no longer than OpTimeout or
+// its context, and names a missing worker.
 func TestNewWaits(t *testing.T) {
 	cause := exitcode.With(exitcode.Terminated, errors.New("stopped"))
 	for _, stopped := range []bool{false, true} {
@@ -356,8 +356,8 @@ func TestNewWaits(t *testing.T) {
 	}
 }
 
-// TestContextOnHosts fails if the end of a context does not end a wait in memory
-// or for drivers within a tenth of a second, with its cause.
+// TestContextOnHosts verifies that the end of a context ends a wait in memory or for drivers
+// within a tenth of a second, with the cause of the context.
 func TestContextOnHosts(t *testing.T) {
 	cause := exitcode.With(exitcode.Terminated, errors.New("stopped by SIGTERM"))
 	for _, hosts := range [][]int{onOne(3), {0, 1, 0}} {
@@ -410,8 +410,8 @@ func TestLinksEndTogether(t *testing.T) {
 	})
 }
 
-// TestWaitingOnHosts fails if a group that waits does not say for whom: for the
-// worker of its host that is late, and a driver for the driver that it waits for.
+// TestWaitingOnHosts verifies that a waiting group names the late worker of its host, and that
+// a driver names the driver that it waits for.
 func TestWaitingOnHosts(t *testing.T) {
 	hosts := []int{0, 1, 0, 1}
 	synctest.Test(t, func(t *testing.T) {
@@ -463,7 +463,7 @@ func closeAmidSum(g *ring.Group) error {
 	}
 }
 
-// TestCloseInMemory fails if Close waits for the other workers of the host.
+// TestCloseInMemory verifies that Close does not wait for the other workers of the host.
 func TestCloseInMemory(t *testing.T) {
 	for _, hosts := range [][]int{onOne(2), {0, 1}} {
 		synctest.Test(t, func(t *testing.T) { ringtest.RunOnHosts(t, hosts, faulty(), closeAmidSum) })
@@ -481,7 +481,7 @@ func (m slowToTell) Sync(ctx context.Context) error {
 	return err
 }
 
-// TestCloseWaits fails if Close does not wait for an operation that is slow to end.
+// TestCloseWaits verifies that Close waits for an operation that ends slowly.
 func TestCloseWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := ringtest.HostTransports(onOne(2))

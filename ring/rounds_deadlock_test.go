@@ -67,8 +67,8 @@ func replaceRounds(mesh []ring.Transport, pair func() (a, b ring.Link)) {
 	}
 }
 
-// TestNarrowLinks fails if rounds need more room in a link than every link has:
-// all ranks would stand, sending. The bubble notices if they do.
+// TestNarrowLinks verifies that rounds need no more room in a link than every link has.
+// Otherwise all ranks would block in Send, and the bubble would report a deadlock.
 func TestNarrowLinks(t *testing.T) {
 	for _, name := range inRounds {
 		for p := 2; p <= 9; p++ {
@@ -94,8 +94,8 @@ func tightPair() (a, b ring.Link) {
 	return pair[0], pair[1]
 }
 
-// TestTightRounds fails if halving with frames that are not small needs room in
-// a link, or sums wrong there.
+// TestTightRounds verifies that halving with large frames needs no room in a link and sums
+// right.
 func TestTightRounds(t *testing.T) {
 	cfg := by(t, "halving")
 	cfg.SegmentElements = 1 << 15

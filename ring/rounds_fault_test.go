@@ -99,8 +99,8 @@ func TestRoundsLies(t *testing.T) {
 	}
 }
 
-// TestRoundsSilence has frames of rounds never arrive. It fails if the partner
-// blames anybody else, or says another operation, or if anybody hangs.
+// TestRoundsSilence verifies that the partner names the silent rank and the operation if frames
+// of rounds never arrive, and that no rank hangs.
 func TestRoundsSilence(t *testing.T) {
 	inEachFrame(t, ringtest.Fault{Kind: ringtest.Silence}, func(t *testing.T, faulty, partner int, errs []error) {
 		wantPeer(t, errs[partner], faulty, exitcode.Retry)
@@ -123,8 +123,7 @@ func TestRoundsCut(t *testing.T) {
 	})
 }
 
-// TestWaitingInRounds fails if a group that waits in a round does not say for
-// whom: who looks at a job that stands still would look at the wrong rank.
+// TestWaitingInRounds verifies that a group that waits in a round names its partner.
 func TestWaitingInRounds(t *testing.T) {
 	for _, tt := range []struct{ p, me, absent, want int }{
 		{4, 0, 1, 1}, // round 0

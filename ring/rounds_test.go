@@ -66,11 +66,9 @@ func roundsLengths(p int) []int {
 	return lengths
 }
 
-// TestRounds compares the sums of all algorithms that take rounds with float64,
-// all ranks' bits with each other, and each rank's tail with what every rank has
-// of it, for every world size up to 17, with and without a codec, and lengths
-// around the edges. If it failed, small gradients would be wrong or replicas
-// would drift apart.
+// TestRounds verifies the sums of all algorithms that take rounds against float64, that all
+// ranks hold equal bits, and that every rank gets every tail: for every world size up to 17,
+// with and without a codec, and for lengths around the edges.
 func TestRounds(t *testing.T) {
 	for p := 1; p <= 17; p++ {
 		lengths := roundsLengths(p)
@@ -150,9 +148,8 @@ func tailsOf(p, rank int) []byte {
 	return tails
 }
 
-// TestRoundsNotFinite fails if ranks get different bits of a NaN, of which an
-// addition of two keeps the first: replicas would differ. Every rank has another
-// NaN in every element.
+// TestRoundsNotFinite verifies that all ranks get equal bits of a NaN. An addition of two NaNs
+// keeps the first. Every rank has another NaN in every element.
 func TestRoundsNotFinite(t *testing.T) {
 	const n = 37
 	for _, name := range inRounds {
@@ -176,8 +173,7 @@ func TestRoundsNotFinite(t *testing.T) {
 	}
 }
 
-// TestFoldInOrderOfRanks fails if fold adds in another order than that of
-// ranks: the order is what it is for.
+// TestFoldInOrderOfRanks verifies that fold adds in order of ranks.
 func TestFoldInOrderOfRanks(t *testing.T) {
 	for _, p := range []int{2, 3, 4, 7, 8} {
 		in := inputs(p, 100)
@@ -196,8 +192,8 @@ func TestFoldInOrderOfRanks(t *testing.T) {
 	}
 }
 
-// TestResidualUntouched fails if an algorithm that uses no codec changes what
-// the codec owes the next sum.
+// TestResidualUntouched verifies that an algorithm without a codec does not change the
+// residual.
 func TestResidualUntouched(t *testing.T) {
 	for _, name := range inRounds[:3] {
 		overMesh(t, memlink.Mesh(3), by(t, name), func(g *ring.Group) error {
