@@ -8,8 +8,8 @@ import (
 	"ringtrain/input/synth"
 )
 
-// BenchmarkHandOver reads batches of records that lie in memory, on the goroutine that uses them and ahead of it: what
-// handing a batch over costs, where nothing is done meanwhile. See InMemory.
+// BenchmarkHandOver reads batches of records in memory, on the consuming goroutine and
+// ahead of it. The difference is the cost of the exchange of a batch. See InMemory.
 func BenchmarkHandOver(b *testing.B) {
 	d := synth.Digits(1, 1000, synth.Train)
 	for _, records := range []int{4, 50} {

@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestBadRecord verifies that a bad record keeps its place as an example of weight 0 without
-// features, also where it is the first of a batch, and that Batch tells it.
+// TestBadRecord verifies that a bad record keeps its position as an example of weight 0
+// without features, also as the first of a batch, and that Batch reports it.
 func TestBadRecord(t *testing.T) {
 	for _, bad := range []int{1, 4, 7} {
 		for _, readers := range []int{0, 1, 3} {
@@ -52,8 +52,8 @@ func (d changing) Append(b *input.Batch, i int) error {
 	return d.numbers.Append(b, i)
 }
 
-// TestBadFile verifies that a fault of a whole file is no bad record, and that a data set
-// that begins with more bad records than there may be is refused.
+// TestBadFile verifies that an error of a whole file is no bad record, and that a data
+// set with too many bad records at its start is refused.
 func TestBadFile(t *testing.T) {
 	s := open(t, changing{numbers{n: 8}}, input.SourceConfig{Batch: 4, Size: 1, MaxBad: 5}, input.Position{})
 	var b input.Batch
@@ -77,9 +77,9 @@ type boxed struct {
 
 func (b boxed) Blocks() *input.Blocks { return b.blocks }
 
-// TestBlocksLedger verifies, over drawn counts of blocks, batches, world sizes and numbers of
-// readers, that an epoch has every record once, in the same global batches at any world size,
-// and that a run that stops anywhere goes on there at another world size.
+// TestBlocksLedger verifies, over random block counts, batches, world sizes and numbers
+// of readers, that an epoch has every record once, in the same global batches at any
+// world size, and that a stopped run resumes at another world size.
 func TestBlocksLedger(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		counts := make([]uint16, rapid.IntRange(1, 2*input.WindowBlocks+9).Draw(r, "blocks"))

@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestExpand would fail if files were found in the wrong root or order, or if
-// what is missing were passed over.
+// TestExpand verifies the root and the order of the found files, and the error for
+// missing ones.
 func TestExpand(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a/x1", "a/x0", "b/x2", "b/y", "b/[z]*", "od[d]/only", "a/folder/in"} {
@@ -62,8 +62,8 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestExpandWithoutRoots would fail if a job without --data could not name
-// files of the working directory.
+// TestExpandWithoutRoots verifies that files are found in the working directory without
+// roots.
 func TestExpandWithoutRoots(t *testing.T) {
 	got, err := input.Expand(nil, []string{"expand*.go"})
 	if err != nil || !slices.Equal(got, []string{"expand.go", "expand_test.go"}) {
@@ -71,8 +71,8 @@ func TestExpandWithoutRoots(t *testing.T) {
 	}
 }
 
-// TestExpandText verifies that a folder stands for its files in their order, without hidden
-// ones and folders, and that files and patterns are as in Expand.
+// TestExpandText verifies that a folder stands for its files in order, without hidden
+// files and folders, and that files and patterns work as in Expand.
 func TestExpandText(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"d[1]/b", "d[1]/a", "d[1]/.a.crc", "d[1]/_SUCCESS", "d[1]/sub/x", "one"} {

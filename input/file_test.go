@@ -12,8 +12,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestCreate would fail if a file could be seen half-written, if one were
-// replaced unasked, or if what was written did not come back.
+// TestCreate verifies that a file appears complete, is replaced only on request, and is
+// read back as written.
 func TestCreate(t *testing.T) {
 	dir := t.TempDir()
 	text := []byte(strings.Repeat("some text ", 1000))
@@ -48,7 +48,7 @@ func TestCreate(t *testing.T) {
 			t.Fatal(err)
 		}
 		again.Write([]byte("half"))
-		again.Close() // not committed
+		again.Close() // without Commit
 	}
 	entries, _ := os.ReadDir(dir)
 	if len(entries) != 2 {
@@ -60,8 +60,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestOpenFile would fail if a person could not tell from code and text what is
-// wrong with a file.
+// TestOpenFile verifies the code and the text of each error of a file.
 func TestOpenFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
@@ -106,7 +105,7 @@ func TestOpenFile(t *testing.T) {
 	}
 }
 
-// TestMemory would fail if a file that spans blocks were not held as it is.
+// TestMemory verifies the content of a Memory of several blocks.
 func TestMemory(t *testing.T) {
 	for _, n := range []int{0, 1, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3<<20 + 17} {
 		want := make([]byte, n)
@@ -139,7 +138,7 @@ type iotest struct{ r io.Reader }
 
 func (i iotest) Read(p []byte) (int, error) { return i.r.Read(p[:min(len(p), 12345)]) }
 
-// TestLabels would fail if a wrong label were trained on, or a right one refused.
+// TestLabels verifies which labels are valid.
 func TestLabels(t *testing.T) {
 	tests := []struct {
 		rule input.Labels

@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-// TestInflated verifies the bound of what a compressed file may hold.
+// TestInflated verifies the maximum content of a compressed file.
 func TestInflated(t *testing.T) {
 	const MiB = 1 << 20
 	for _, tt := range []struct {
@@ -30,8 +30,8 @@ func TestInflated(t *testing.T) {
 	}
 }
 
-// TestBounded verifies that a reader gives all bytes up to its bound, whatever the
-// pieces, and fails where there is one more.
+// TestBounded verifies that a reader returns all bytes up to its bound for any read
+// sizes, and fails at one more.
 func TestBounded(t *testing.T) {
 	errMore := errors.New("more")
 	for _, held := range []int{0, 1, 9, 10, 11, 1000} {
@@ -56,7 +56,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// zeros is a stream without an end.
+// zeros is an endless stream.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -64,7 +64,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestDense verifies that dense rows are bounded as what a file inflates to.
+// TestDense verifies that dense rows have the bound of decompressed files.
 func TestDense(t *testing.T) {
 	for _, tt := range []struct {
 		records, features int
@@ -80,7 +80,7 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// TestIDs verifies which bound of ids holds.
+// TestIDs verifies the bound of ids.
 func TestIDs(t *testing.T) {
 	for _, tt := range []struct {
 		limits   Limits

@@ -6,8 +6,8 @@ import (
 	"ringtrain/input"
 )
 
-// TestDenseRow would fail if rows of different lengths made a matrix, or a batch that is
-// begun anew were bound to the length before.
+// TestDenseRow verifies that rows of different lengths panic, and that a reset batch
+// accepts another length.
 func TestDenseRow(t *testing.T) {
 	var b input.Batch
 	for range 2 {

@@ -2,7 +2,7 @@ package input
 
 import "testing"
 
-// TestShare would fail if shares overlapped, left a gap or were uneven.
+// TestShare verifies that shares are even and cover all items without overlap.
 func TestShare(t *testing.T) {
 	for n := range 60 {
 		for size := 1; size <= 21; size++ {
@@ -24,8 +24,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestEvalBlocks would fail if a block of records were split between ranks, or
-// if a record were evaluated twice or not at all.
+// TestEvalBlocks verifies that ranks get whole blocks and every record is evaluated
+// once.
 func TestEvalBlocks(t *testing.T) {
 	for _, records := range []int{0, 1, 255, 256, 257, 1000, 10000} {
 		for _, size := range []int{1, 2, 3, 5, 20, 100} {
@@ -44,7 +44,7 @@ func TestEvalBlocks(t *testing.T) {
 	}
 }
 
-// TestShareOfBadRank would fail if a wrong rank got records silently.
+// TestShareOfBadRank verifies that a wrong rank panics.
 func TestShareOfBadRank(t *testing.T) {
 	for _, rank := range []int{-1, 3} {
 		func() {

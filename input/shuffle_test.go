@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestOrderIsBijection would fail if an epoch repeated or left out a record, or
-// named one that is not there.
+// TestOrderIsBijection verifies that an epoch has every record exactly once.
 func TestOrderIsBijection(t *testing.T) {
 	seen := make([]int, 5001)
 	for n := 1; n <= 5000; n++ {
@@ -25,9 +24,8 @@ func TestOrderIsBijection(t *testing.T) {
 	}
 }
 
-// TestOrderIsUniform would fail if some orders of few records hardly occurred,
-// or if a record tended to stay near its place. Each of the n! orders of n
-// records should come about as often; the bound is five standard deviations.
+// TestOrderIsUniform verifies that each of the n! orders of n records is equally
+// frequent, within five standard deviations.
 func TestOrderIsUniform(t *testing.T) {
 	const rounds = 24000
 	for n, orders := range map[int]int{2: 2, 3: 6, 4: 24, 5: 120} {
@@ -56,8 +54,8 @@ func TestOrderIsUniform(t *testing.T) {
 	}
 }
 
-// TestOrderMixes would fail if the records of one part of a file came together
-// in one part of the epoch: of ten parts each gives about a tenth to each.
+// TestOrderMixes verifies that each tenth of a file is spread evenly over the tenths of
+// the epoch.
 func TestOrderMixes(t *testing.T) {
 	for _, n := range []int{1000, 1024, 60000} {
 		for epoch := range int64(3) {
@@ -79,9 +77,8 @@ func TestOrderMixes(t *testing.T) {
 	}
 }
 
-// TestOrderDependsOn would fail if two epochs or two seeds gave one order, or if
-// the same arguments gave two. The golden order holds every release to it:
-// otherwise a run could not resume after an upgrade.
+// TestOrderDependsOn verifies that the order depends on epoch and seed only, and equals
+// the golden order: otherwise a run could not resume after an upgrade.
 func TestOrderDependsOn(t *testing.T) {
 	list := func(seed uint64, epoch int64, n int) (all []int) {
 		o := newOrder(seed, epoch, n)
@@ -110,7 +107,7 @@ func BenchmarkOrder(b *testing.B) {
 	}
 }
 
-// TestOrderAppend verifies that append gives the records that at gives, of any number of places.
+// TestOrderAppend verifies append against at for any number of positions.
 func TestOrderAppend(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 99, 1000, 1001} {
 		o := newOrder(9, 2, n)

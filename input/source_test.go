@@ -12,8 +12,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// numbers is a data set whose record i has the label i and one pair (i, 1).
-// Record bad fails; hold, if set, is received from before each record.
+// numbers is a data set whose record i has the label i and one pair (i, 1). Record bad
+// fails. If hold is set, each record waits for a receive from it.
 type numbers struct {
 	n, bad int
 	hold   chan struct{}
@@ -50,8 +50,8 @@ func open(t testing.TB, d input.Dataset, c input.SourceConfig, at input.Position
 	return s
 }
 
-// step reads one global batch through the sources of all ranks, checks what the
-// ranks must have in common, and returns the records in global order.
+// step reads one global batch through the sources of all ranks, verifies the common
+// fields, and returns the records in global order.
 func step(t testing.TB, ranks []*input.Source) (records []int, b input.Batch) {
 	t.Helper()
 	for r, s := range ranks {
@@ -89,15 +89,15 @@ func team(t testing.TB, size int, d input.Dataset, c input.SourceConfig, at inpu
 	var all []*input.Source
 	for r := range size {
 		c.Rank, c.Size = r, size
-		c.Prefetch = r % 3 // a rank's own business
+		c.Prefetch = r % 3 // may differ by rank
 		all = append(all, open(t, d, c, at))
 	}
 	return all
 }
 
-// TestLedger would fail if, at any world size, a record were used twice in an
-// epoch or not at all, if the global batches depended on the world size, or if
-// a run that resumes at another one went on elsewhere.
+// TestLedger verifies, for every world size, that each record is used once per epoch,
+// that the global batches do not depend on the world size, and that a run resumes at
+// another world size.
 func TestLedger(t *testing.T) {
 	const epochs = 3
 	for _, c := range []struct{ n, batch int }{{1, 1}, {7, 1}, {10, 4}, {12, 4}, {23, 8}, {5, 100}} {
@@ -148,7 +148,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestSumReduction would fail if the summed loss were divided.
+// TestSumReduction verifies that the summed loss is not divided.
 func TestSumReduction(t *testing.T) {
 	s := open(t, numbers{n: 5}, input.SourceConfig{Batch: 5, Size: 1, SumReduction: true}, input.Position{})
 	var b input.Batch
@@ -157,8 +157,8 @@ func TestSumReduction(t *testing.T) {
 	}
 }
 
-// TestErrorInOrder would fail if reading ahead let an error overtake good
-// batches, lost it, or went on after it.
+// TestErrorInOrder verifies that prefetch returns an error after the good batches before
+// it, and again afterwards.
 func TestErrorInOrder(t *testing.T) {
 	for _, prefetch := range []int{0, 1, 4} {
 		t.Run(fmt.Sprintf("prefetch=%d", prefetch), func(t *testing.T) {
@@ -185,8 +185,8 @@ func TestErrorInOrder(t *testing.T) {
 	}
 }
 
-// TestNextEnds would fail if a Next that waits for a slow disk could not be
-// ended, by its context or by Close, or if it dropped the batch it waited for.
+// TestNextEnds verifies that its context and Close end a waiting Next, which loses no
+// batch.
 func TestNextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -223,7 +223,7 @@ func TestNextEnds(t *testing.T) {
 	})
 }
 
-// TestNextAllocatesNothing would fail if a training step made garbage.
+// TestNextAllocatesNothing verifies that Next allocates nothing.
 func TestNextAllocatesNothing(t *testing.T) {
 	for _, prefetch := range []int{0, 3} {
 		s := open(t, numbers{n: 64}, input.SourceConfig{Batch: 8, Size: 1, Prefetch: prefetch, Shuffle: true}, input.Position{})
@@ -242,7 +242,7 @@ func TestNextAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestNewSourceRefuses would fail if a wrong option or position began a walk.
+// TestNewSourceRefuses verifies that wrong options and positions are refused.
 func TestNewSourceRefuses(t *testing.T) {
 	good := input.SourceConfig{Batch: 1, Size: 1}
 	tests := []struct {

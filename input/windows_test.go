@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// blocked is a data set of these numbers of records in blocks.
+// blocked is a data set of records in blocks.
 type blocked struct {
 	Dataset
 	blocks *Blocks
@@ -17,7 +17,7 @@ type blocked struct {
 func (b blocked) Blocks() *Blocks { return b.blocks }
 func (b blocked) Len() int        { return b.blocks.Records() }
 
-// drawBlocks draws counts of blocks, with blocks that have none.
+// drawBlocks returns random block counts, some of them 0.
 func drawBlocks(t *rapid.T, most int) blocked {
 	n := rapid.IntRange(1, most).Draw(t, "blocks")
 	high := rapid.SampledFrom([]uint16{1, 3, 40, 300}).Draw(t, "high")
@@ -52,11 +52,12 @@ func TestBlocksFind(t *testing.T) {
 	})
 }
 
-// at returns the record at place i of the epoch: that of a global batch of one record.
+// at returns the record at position i of the epoch: that of a global batch of one
+// record.
 func (s *sequence) at(i int) int { return s.share(nil, i, i+1, 0, 1)[0] }
 
 // TestWindowsBijection verifies, over counts, seeds and epochs, that an epoch has every
-// record once, and that a window has the records of its blocks alone.
+// record once, and that a window has only the records of its blocks.
 func TestWindowsBijection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawBlocks(t, 3*WindowBlocks)
@@ -87,8 +88,8 @@ func TestWindowsBijection(t *testing.T) {
 	})
 }
 
-// TestWindowsAnyPlace verifies that the record of a place does not depend on the places
-// that were asked for before: a run that resumes goes on with the same records.
+// TestWindowsAnyPlace verifies that the record at a position does not depend on earlier
+// queries: a resumed run has the same records.
 func TestWindowsAnyPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawBlocks(t, 3*WindowBlocks)
@@ -103,9 +104,9 @@ func TestWindowsAnyPlace(t *testing.T) {
 	})
 }
 
-// TestWindowsMix verifies that the records of one block lie apart: in a window of blocks of
-// equal length, neighbours in a block come next to each other as rarely as by chance. It
-// also verifies that seed and epoch matter, and holds every release to the golden order.
+// TestWindowsMix verifies that the records of one block are spread: in a window of
+// blocks of equal length, neighbours in a block are adjacent only by chance. It also
+// verifies that seed and epoch matter, and the golden order.
 func TestWindowsMix(t *testing.T) {
 	counts := make([]uint16, 4*WindowBlocks)
 	for i := range counts {
@@ -139,8 +140,9 @@ func TestWindowsMix(t *testing.T) {
 	}
 }
 
-// TestWindowsShare verifies that a global batch has the records of its places at any world size,
-// in the same order, and that each rank needs about its part of the window's blocks.
+// TestWindowsShare verifies that a global batch has the records of its positions at any
+// world size, in the same order, and that each rank needs about its share of the
+// window's blocks.
 func TestWindowsShare(t *testing.T) {
 	counts := make([]uint16, 2*WindowBlocks+100)
 	for i := range counts {
@@ -193,8 +195,8 @@ func TestWindowsShare(t *testing.T) {
 	}
 }
 
-// TestWindowsEpochBlocks verifies that over an epoch each of two ranks needs about half of the
-// blocks, although global batches lie in two windows now and then.
+// TestWindowsEpochBlocks verifies that over an epoch each of two ranks needs about half
+// of the blocks, although some global batches span two windows.
 func TestWindowsEpochBlocks(t *testing.T) {
 	counts := make([]uint16, 4*WindowBlocks+40)
 	for i := range counts {

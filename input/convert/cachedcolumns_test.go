@@ -15,7 +15,8 @@ import (
 	"ringtrain/model/graph"
 )
 
-// clicksSpec is CSV with numbers, ids, weights and something to learn, with its cache in a folder.
+// clicksSpec is CSV with numbers, ids, weights and statistics to learn, with a cache
+// folder.
 func clicksSpec(t *testing.T, path, dir string, hash int) Spec {
 	t.Helper()
 	p, err := column.Compile([]column.Column{
@@ -31,7 +32,7 @@ func clicksSpec(t *testing.T, path, dir string, hash int) Spec {
 	return Spec{Format: "csv", Files: []string{path}, Header: true, Columns: p, Learn: true, Cache: dir, LabelRule: input.Labels{Binary: true}}
 }
 
-// all are the records of d in one batch.
+// all returns the records of d in one batch.
 func all(t *testing.T, d input.Dataset) *input.Batch {
 	t.Helper()
 	b := new(input.Batch)
@@ -43,8 +44,8 @@ func all(t *testing.T, d input.Dataset) *input.Batch {
 	return b
 }
 
-// TestCachedColumns verifies that the cache of CSV has numbers, bags, weights and what was
-// learnt, and that other columns have another cache.
+// TestCachedColumns verifies that the cache of CSV has numbers, bags, weights and
+// statistics, and that other columns use another cache.
 func TestCachedColumns(t *testing.T) {
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "a.csv")
 	var text strings.Builder

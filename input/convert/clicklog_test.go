@@ -24,7 +24,7 @@ func clickLog(format string) convert.ClickLog {
 	}
 }
 
-// lines reads the lines of a file.
+// lines returns the lines of a file.
 func lines(t testing.TB, name string) []string {
 	t.Helper()
 	text, err := os.ReadFile(name)
@@ -34,8 +34,8 @@ func lines(t testing.TB, name string) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// TestMakeClicksFormats verifies that each format holds exactly the records of the
-// drawn log: by the readers of libsvm and tfrecord, line by line in vw and csv.
+// TestMakeClicksFormats verifies that each format has exactly the records of the drawn
+// log: by the readers of libsvm and tfrecord, line by line for vw and csv.
 func TestMakeClicksFormats(t *testing.T) {
 	for _, format := range convert.ClickFormats() {
 		t.Run("format="+format, func(t *testing.T) {
@@ -68,8 +68,8 @@ func TestMakeClicksFormats(t *testing.T) {
 	}
 }
 
-// wantLines holds the lines of a file against the records of d. An empty line of want
-// has been checked by want itself.
+// wantLines compares the lines of a file with the records of d. want returns an empty
+// line if it has verified the line itself.
 func wantLines(t *testing.T, text []string, d input.Dataset, want func(label float32, ids []uint32) string) {
 	t.Helper()
 	if len(text) != d.Len() {
@@ -91,7 +91,8 @@ func vwLine(label float32, ids []uint32) string {
 	return fmt.Sprintf("%g | %s", 2*label-1, strings.Trim(fmt.Sprint(ids), "[]"))
 }
 
-// csvLine is the line of a record with two numbers; words are those of ids seen before.
+// csvLine returns the line of a record with two numbers; words has the strings of
+// earlier ids.
 func csvLine(t *testing.T, label float32, ids, starts []uint32, words map[string]uint32) string {
 	line := fmt.Sprintf("%g,%d,%d", label, ids[0]-starts[0], ids[1]-starts[1])
 	for _, id := range ids[2:] {
@@ -143,9 +144,8 @@ func TestMakeClicksKnows(t *testing.T) {
 	}
 }
 
-// TestMakeClicksErrors verifies that a log that cannot be drawn is refused with all
-// reasons, that a file that exists stays as it is, and that none is left when the
-// writing is stopped.
+// TestMakeClicksErrors verifies that an invalid log is refused with all reasons, that an
+// existing file does not change, and that an interrupted write leaves no file.
 func TestMakeClicksErrors(t *testing.T) {
 	c := clickLog("parquet")
 	c.Fields, c.Numbers, c.TestRows = 0, 3, 0

@@ -31,7 +31,7 @@ func open(t testing.TB, s convert.Spec) input.Dataset {
 	return d
 }
 
-// same fails if two data sets differ in any record, bit for bit.
+// same verifies that two data sets have the same records, bit for bit.
 func same(t testing.TB, a, b input.Dataset) {
 	t.Helper()
 	if a.Len() != b.Len() || a.Features() != b.Features() {
@@ -51,8 +51,7 @@ func same(t testing.TB, a, b input.Dataset) {
 	}
 }
 
-// TestMake would fail if a job on drawn files trained on other records than the
-// same job with input.synthetic.
+// TestMake verifies that drawn files have the records of input.synthetic.
 func TestMake(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	tests := []struct {
@@ -117,9 +116,9 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// TestRoundTripA8A would fail if converting lost or changed anything: text to
-// records and back gives the same bytes, with other ids, names and compression
-// on the way, and the first 100 records are those that TensorFlow wrote.
+// TestRoundTripA8A verifies that text converted to records and back has the same bytes,
+// with other ids, names and compression in between, and that the first 100 records equal
+// those of TensorFlow.
 func TestRoundTripA8A(t *testing.T) {
 	dir := t.TempDir()
 	theirs := filepath.Join(dir, "a8a")
@@ -156,8 +155,8 @@ func TestRoundTripA8A(t *testing.T) {
 	}
 }
 
-// TestImagesToRecords would fail if pixels changed on the way into records, or
-// labels that are not whole lost their fraction.
+// TestImagesToRecords verifies that pixels and fractional labels survive the conversion
+// into records.
 func TestImagesToRecords(t *testing.T) {
 	dir := t.TempDir()
 	pixels := make([]byte, 6*50)
@@ -184,7 +183,7 @@ func TestImagesToRecords(t *testing.T) {
 	same(t, open(t, dst), open(t, src))
 }
 
-// TestRefusals would fail if a wrong request did something, or left a file.
+// TestRefusals verifies that wrong requests are refused and leave no file.
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	os.WriteFile(dir+"/good", []byte("1 1:1\n"), 0o666)
@@ -249,7 +248,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestCat would fail if a person saw other numbers than training does.
+// TestCat verifies that Cat prints the numbers of training.
 func TestCat(t *testing.T) {
 	dir := t.TempDir()
 	os.WriteFile(dir+"/s", []byte("1 1:0.1 7:1e20\n-1\n0 3:16777216\n"), 0o666)
@@ -288,8 +287,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// TestAbsentLabels would fail if records without a label could not be opened to
-// be predicted, or were taken for training in silence.
+// TestAbsentLabels verifies that records without a label open for predictions only.
 func TestAbsentLabels(t *testing.T) {
 	dir := t.TempDir()
 	images := filepath.Join(dir, "images")

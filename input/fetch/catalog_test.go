@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCatalog would fail if a set could not be found, or by a typing error.
+// TestCatalog verifies that the catalog is consistent.
 func TestCatalog(t *testing.T) {
 	if got := strings.Join(Names(), " "); got != "mnist a8a" {
 		t.Errorf("names %q", got)

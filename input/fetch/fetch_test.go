@@ -49,7 +49,7 @@ func server(t testing.TB, files map[string]string) string {
 	return s.URL
 }
 
-// check fails unless the toy lies in dir, whole, and nothing else.
+// check verifies that dir has exactly the complete toy.
 func check(t testing.TB, dir string) {
 	t.Helper()
 	for path, want := range map[string]string{"toy/a": "first file", "toy/folder/b": "second"} {
@@ -69,8 +69,8 @@ func check(t testing.TB, dir string) {
 	}
 }
 
-// TestFetch would fail if files were not found where they may lie: at the
-// second mirror, below a base URL, or in a folder laid out in one of three ways.
+// TestFetch verifies every location of files: the second mirror, a base URL, and a
+// folder in three layouts.
 func TestFetch(t *testing.T) {
 	folder := func(paths map[string]string) string {
 		dir := t.TempDir()
@@ -104,7 +104,7 @@ func TestFetch(t *testing.T) {
 			}
 			s := toy(strings.Fields(tt.mirror)...)
 			if tt.name == "first mirror is wrong" {
-				progress = nil // begins again
+				progress = nil // starts again
 			}
 			if err := s.fetch(t.Context(), tt.from, dir, progress); err != nil {
 				t.Fatal(err)
@@ -117,7 +117,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestKeep would fail if a right file were brought again, or a wrong one kept.
+// TestKeep verifies that a right file is kept and a wrong one is replaced.
 func TestKeep(t *testing.T) {
 	dir, s := t.TempDir(), toy()
 	if err := s.fetch(t.Context(), server(t, contents()), dir, nil); err != nil {
@@ -135,8 +135,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestFaults would fail if a wrong file got the right name, or if the error did
-// not say what is wrong where.
+// TestFaults verifies that a wrong file does not get its name, and that the error names
+// fault and location.
 func TestFaults(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
@@ -177,7 +177,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestCancelled would fail if a fetch could not be ended, or if it left a part.
+// TestCancelled verifies that a context ends a fetch, which leaves no partial file.
 func TestCancelled(t *testing.T) {
 	dir := t.TempDir()
 	why := errors.New("why")
@@ -194,7 +194,7 @@ func TestCancelled(t *testing.T) {
 	})
 }
 
-// silent is a transfer that brings nothing until its context ends.
+// silent is a transfer without bytes until its context ends.
 type silent struct{ ctx context.Context }
 
 func (s silent) Read([]byte) (int, error) {
@@ -202,7 +202,7 @@ func (s silent) Read([]byte) (int, error) {
 	return 0, s.ctx.Err()
 }
 
-// TestStall would fail if a server that stops sending held a fetch for ever.
+// TestStall verifies that a fetch from a server that stops sending ends.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())

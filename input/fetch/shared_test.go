@@ -9,8 +9,7 @@ import (
 	"ringtrain/input/realdata"
 )
 
-// TestShared would fail if the sizes and sums of the catalog were not those of
-// the real files.
+// TestShared verifies the sizes and sums of the catalog against the real files.
 func TestShared(t *testing.T) {
 	data := realdata.Path(t, "data")
 	to := t.TempDir()

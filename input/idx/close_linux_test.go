@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// openBelow counts the files of a folder that this process has open.
+// openBelow returns the number of open files of this process in a folder.
 func openBelow(t *testing.T, dir string) int {
 	t.Helper()
 	links, err := filepath.Glob("/proc/self/fd/*")
@@ -27,7 +27,7 @@ func openBelow(t *testing.T, dir string) int {
 	return n
 }
 
-// TestOpenCloses would fail if a list of files of which one is broken left others open.
+// TestOpenCloses verifies that a failed Open closes all files.
 func TestOpenCloses(t *testing.T) {
 	images, labels := make2x3(t, 5, "")
 	dir := filepath.Dir(images)

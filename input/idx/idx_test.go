@@ -23,8 +23,7 @@ import (
 
 var digits = idx.Config{Labels: input.Labels{Classes: 10}}
 
-// TestMNIST would fail if the real files were read wrongly: their counts of
-// labels and the sum of their pixels are known.
+// TestMNIST verifies the counts of labels and the sum of pixels of the real files.
 func TestMNIST(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -86,8 +85,8 @@ func make2x3(t testing.TB, n int, suffix string) (images, labels string) {
 	return images, labels
 }
 
-// TestRoundTrip would fail if what is written did not come back, through gzip or
-// not, over several files and across the blocks in memory, by several readers.
+// TestRoundTrip verifies that written files are read back, with and without gzip, over
+// several files and memory blocks, by several readers.
 func TestRoundTrip(t *testing.T) {
 	const n = 200_000 // more than a block
 	images, labels := make2x3(t, n, "")
@@ -126,7 +125,7 @@ func TestRoundTrip(t *testing.T) {
 	wg.Wait()
 }
 
-// TestIntegerLabels would fail if labels of another integer type were misread.
+// TestIntegerLabels verifies labels of every integer type.
 func TestIntegerLabels(t *testing.T) {
 	dir := t.TempDir()
 	images, _ := make2x3(t, 2, "")
@@ -162,8 +161,8 @@ func gz(s string) string {
 	return b.String()
 }
 
-// TestBadFiles would fail if a broken file were read, or if its error did not
-// say which file it is and what was wanted.
+// TestBadFiles verifies the error of each broken file, with its name and the wanted
+// value.
 func TestBadFiles(t *testing.T) {
 	const (
 		image = "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02abcd"
@@ -218,8 +217,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// TestSecondFile would fail if the second pair of files was not checked like the first,
-// or not against it.
+// TestSecondFile verifies that the second pair of files is checked, alone and against
+// the first.
 func TestSecondFile(t *testing.T) {
 	const label = "\x00\x00\x08\x01\x00\x00\x00\x01\x01"
 	tests := []struct{ name, images, err string }{
@@ -243,8 +242,8 @@ func TestSecondFile(t *testing.T) {
 	}
 }
 
-// TestLater would fail if what Open leaves in the files were read otherwise than by
-// it, if an error of theirs were lost, or if a file that nobody reads stayed open.
+// TestLater verifies that postponed reads give the same records, that their errors are
+// reported, and that unread files are closed.
 func TestLater(t *testing.T) {
 	later := digits
 	later.Later = true
@@ -289,7 +288,7 @@ func TestLater(t *testing.T) {
 
 func sameText(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// TestAppendAllocatesNothing would fail if reading made garbage each step.
+// TestAppendAllocatesNothing verifies that Append allocates nothing.
 func TestAppendAllocatesNothing(t *testing.T) {
 	images, labels := make2x3(t, 100, "")
 	d, err := idx.Open([]string{images}, []string{labels}, digits)
@@ -309,7 +308,7 @@ func TestAppendAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestWriteMisfit would fail if images were written that nobody could read again.
+// TestWriteMisfit verifies that pixels that do not fit the shape panic.
 func TestWriteMisfit(t *testing.T) {
 	for _, tt := range []struct {
 		pixels int
@@ -336,8 +335,8 @@ func TestWriteMisfit(t *testing.T) {
 	}
 }
 
-// FuzzOpen would fail if some file made the reader panic, or accept records that
-// it cannot give.
+// FuzzOpen verifies that no file makes the reader panic, and that all accepted records
+// can be read.
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte("\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02abcd"), []byte("\x00\x00\x08\x01\x00\x00\x00\x02\x01\x02"))
 	f.Add([]byte(gz("\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x02ab")), []byte("\x00\x00\x0b\x01\x00\x00\x00\x01\x00\x01"))

@@ -15,14 +15,14 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestReview14Header verifies that the header of a compressed file does not decide how
-// much is inflated: 100 MiB of a file of 100 kB are refused before they are read, by
-// a header that wants them, and while they are read, by one that wants little.
+// TestReview14Header verifies that the header of a compressed file does not determine
+// the decompressed size: 100 MiB of a file of 100 kB are refused before the read if the
+// header declares them, and during the read if it declares less.
 func TestReview14Header(t *testing.T) {
 	labels := review14File(t, "L", append([]byte{0, 0, 8, 1, 0, 0, 0, 1}, 5))
 	for name, tt := range map[string]struct {
-		count uint32 // of images of 1 MiB
-		most  uint64 // bytes to be allocated
+		count uint32 // number of images of 1 MiB
+		most  uint64 // maximum allocation in bytes
 	}{
 		"a lot":        {100, 8 << 20},
 		"all there is": {4095, 8 << 20},
@@ -50,7 +50,7 @@ func TestReview14Header(t *testing.T) {
 	}
 }
 
-// review14Packed is gzip of head and so many MiB of zeros.
+// review14Packed returns gzip of head and the given number of MiB of zeros.
 func review14Packed(head []byte, mebibytes int) []byte {
 	var packed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)

@@ -11,7 +11,7 @@ import (
 	"ringtrain/input"
 )
 
-// record is the levels of a file as a record has them.
+// record returns the levels of a file as a record.
 func record(t *testing.T, file string, c Config) []byte {
 	t.Helper()
 	d, err := OpenFiles([]string{file}, c)
@@ -29,10 +29,10 @@ func record(t *testing.T, file string, c Config) []byte {
 	return levels
 }
 
-// TestGoldenPillow verifies that an image becomes what Pillow makes of it, by
-// testdata/make_golden.py: of a PNG within 1 level of 255, and 0.25 on average, since Pillow
-// goes down before across where that is less work; of a JPEG, which another decoder has
-// read, within 2 levels on average and 8 at most.
+// TestGoldenPillow verifies images against Pillow, by testdata/make_golden.py. A PNG is
+// within 1 level of 255, and 0.25 on average, because Pillow resizes vertically first if
+// that is less work. A JPEG, decoded by another decoder, is within 2 levels on average
+// and 8 at most.
 func TestGoldenPillow(t *testing.T) {
 	goldens, err := filepath.Glob(filepath.Join("testdata", "*.*.*.*.png"))
 	if err != nil || len(goldens) != 10 {

@@ -21,7 +21,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// encodedPNG is a PNG of one colour.
+// encodedPNG returns a PNG of one colour.
 func encodedPNG(t testing.TB, w, h int, c color.Color) []byte {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
@@ -37,7 +37,7 @@ func encodedPNG(t testing.TB, w, h int, c color.Color) []byte {
 
 func level8(v uint8) color.Color { return color.RGBA{v, v, v, 255} }
 
-// put writes a file, and the folders that it lies in.
+// put writes a file and makes its folders.
 func put(t testing.TB, data []byte, elem ...string) {
 	t.Helper()
 	name := filepath.Join(elem...)
@@ -49,8 +49,8 @@ func put(t testing.TB, data []byte, elem ...string) {
 	}
 }
 
-// animals is a folder of three classes with n images each: image i of class k has level
-// 10·k + i.
+// animals makes a folder of three classes with n images each: image i of class k has
+// level 10·k + i.
 func animals(t testing.TB, n int) string {
 	dir := t.TempDir()
 	for k, name := range []string{"bird", "cat", "dog"} {
@@ -75,8 +75,8 @@ func open(t testing.TB, folder string, c Config) *Dataset {
 	return d
 }
 
-// TestFolder verifies records, labels, names of classes and the manifest of a folder, and
-// that hidden files and those beside the classes are passed over.
+// TestFolder verifies records, labels, names of classes and the manifest of a folder,
+// and that hidden files and files beside the classes are ignored.
 func TestFolder(t *testing.T) {
 	dir := animals(t, 4)
 	d := open(t, dir, small)
@@ -98,8 +98,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestAppendAll verifies that many records come in their order, with the values that
-// each has alone, whatever the number of processors; and that the first error is told.
+// TestAppendAll verifies that many records come in order, with the values of single
+// ones, for any number of processors, and that the first error is returned.
 func TestAppendAll(t *testing.T) {
 	dir := animals(t, 9)
 	d := open(t, dir, small)
@@ -132,7 +132,7 @@ func TestAppendAll(t *testing.T) {
 }
 
 // TestNames verifies that validation records have the labels of the training classes,
-// also where they lack one, and that another class is refused.
+// also if they lack one, and that another class is refused.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	put(t, encodedPNG(t, 3, 2, level8(1)), dir, "dog", "a.png")
@@ -149,8 +149,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestBadFolders verifies what is found before any image is read: the file or folder is
-// named, with its code.
+// TestBadFolders verifies the errors before any image is read, with the file or folder
+// and the code.
 func TestBadFolders(t *testing.T) {
 	good := encodedPNG(t, 3, 2, level8(1))
 	tests := []struct {
@@ -177,7 +177,7 @@ func TestBadFolders(t *testing.T) {
 	}
 }
 
-// bomb is a PNG of a few bytes whose header says w × h pixels.
+// bomb returns a small PNG whose header declares w × h pixels.
 func bomb(t *testing.T, w, h uint32) []byte {
 	b := encodedPNG(t, 1, 1, level8(1))
 	binary.BigEndian.PutUint32(b[16:], w)
@@ -186,8 +186,8 @@ func bomb(t *testing.T, w, h uint32) []byte {
 	return b
 }
 
-// TestBadImages verifies that an image that cannot be decoded is bad data and is named,
-// and that what a header claims is not believed.
+// TestBadImages verifies that an undecodable image is bad data and is named, and that
+// sizes in a header are not trusted.
 func TestBadImages(t *testing.T) {
 	var photo bytes.Buffer
 	if err := jpeg.Encode(&photo, image.NewGray(image.Rect(0, 0, 40, 40)), nil); err != nil {
@@ -227,7 +227,7 @@ func TestBadImages(t *testing.T) {
 	}
 }
 
-// TestFit verifies the sizes that an image is brought to, and the place of the crop.
+// TestFit verifies the size of a resized image and the position of the crop.
 func TestFit(t *testing.T) {
 	tests := []struct {
 		name         string
@@ -253,8 +253,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestSameSize verifies that an image of the right size keeps its levels, of PNGs of
-// every kind and of a grey JPEG, in 1 and 3 channels.
+// TestSameSize verifies that an image of the right size keeps its levels, for PNGs of
+// every kind and a grey JPEG, in 1 and 3 channels.
 func TestSameSize(t *testing.T) {
 	bounds := image.Rect(0, 0, 4, 3)
 	kinds := map[string]interface {
@@ -294,7 +294,7 @@ func greys() color.Palette {
 	return p
 }
 
-// TestConfig verifies the faults of shape and size.
+// TestConfig verifies the errors of shape and size.
 func TestConfig(t *testing.T) {
 	for _, tt := range []struct {
 		c    Config
@@ -311,8 +311,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestManifest verifies that another name, another size and another place of an image
-// give another manifest, and that many classes have one line.
+// TestManifest verifies that another name, size or position of an image gives another
+// manifest, and that many classes have one line.
 func TestManifest(t *testing.T) {
 	base := manifest(open(t, animals(t, 3), small).classes)
 	seen := map[string]bool{strings.Join(base, "\n"): true}
@@ -362,7 +362,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkAppend measures one image: decoded and brought to 224 × 224.
+// BenchmarkAppend measures the decoding of one image and its resize to 224 × 224.
 func BenchmarkAppend(b *testing.B) {
 	m := image.NewRGBA(image.Rect(0, 0, 500, 375))
 	for i := range m.Pix {

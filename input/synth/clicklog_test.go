@@ -38,7 +38,7 @@ func TestClickLogGolden(t *testing.T) {
 }
 
 // TestClickLogRecords verifies that a record has one id of each field, that record i
-// does not depend on the number of records, and that Spread changes ids alone.
+// does not depend on the number of records, and that Spread changes only ids.
 func TestClickLogRecords(t *testing.T) {
 	log := smallLog()
 	more, spread := log, log
@@ -62,8 +62,7 @@ func TestClickLogRecords(t *testing.T) {
 	}
 }
 
-// TestClickLogFields verifies the sizes of fields, and the share of the records that
-// the first ids of a field have.
+// TestClickLogFields verifies the sizes of fields and the frequency of their first ids.
 func TestClickLogFields(t *testing.T) {
 	for _, tt := range []struct{ ids, fields int }{{1, 1}, {10, 10}, {100, 5}, {1000, 39}, {1e6, 39}, {5e7, 39}} {
 		sizes := ClickLog{IDs: tt.ids, Fields: tt.fields}.fieldSizes()
@@ -91,7 +90,7 @@ func TestClickLogFields(t *testing.T) {
 	}
 }
 
-// aucOf is the share of pairs with different labels that scores put in order.
+// aucOf returns the share of pairs with different labels in the order of their scores.
 func aucOf(scores []float64, labels []uint8) float64 {
 	order := make([]int, len(scores))
 	for i := range order {
@@ -107,8 +106,8 @@ func aucOf(scores []float64, labels []uint8) float64 {
 }
 
 // TestClickLogHiddenModel verifies, over seeds and sizes, the share of clicks, that
-// labels follow the hidden probabilities, that the hidden model ranks well, and that
-// its linear part alone, which is all that a linear model can learn, ranks far worse.
+// labels follow the hidden probabilities, that the hidden model ranks well, and that its
+// linear part, the best that a linear model can learn, ranks far worse.
 func TestClickLogHiddenModel(t *testing.T) {
 	for seed := range uint64(8) {
 		for _, ids := range []int{500, 100000} {
@@ -137,7 +136,7 @@ func TestClickLogHiddenModel(t *testing.T) {
 	}
 }
 
-// TestClickLogCheck verifies that all that is wrong is told at once.
+// TestClickLogCheck verifies that Check returns all errors at once.
 func TestClickLogCheck(t *testing.T) {
 	err := ClickLog{Fields: 2000, IDs: 10, Spread: -1}.Check()
 	for _, want := range []string{"rows is 0", "fields is 2000", "ids is 10, want 2000 or more", "spread is -1"} {
@@ -150,7 +149,7 @@ func TestClickLogCheck(t *testing.T) {
 	}
 }
 
-// TestClickLogAllocatesNothing verifies that a record is drawn without garbage.
+// TestClickLogAllocatesNothing verifies that drawing a record allocates nothing.
 func TestClickLogAllocatesNothing(t *testing.T) {
 	d := smallLog().Draw(Train)
 	var b input.Batch

@@ -12,7 +12,7 @@ import (
 	"ringtrain/input"
 )
 
-// all reads all records of d.
+// all returns all records of d.
 func all(t testing.TB, d input.Dataset) *input.Batch {
 	t.Helper()
 	b := new(input.Batch)
@@ -24,7 +24,7 @@ func all(t testing.TB, d input.Dataset) *input.Batch {
 	return b
 }
 
-// digest is the beginning of a SHA-256 over everything that a data set gives.
+// digest returns the beginning of a SHA-256 over all results of a data set.
 func digest(t testing.TB, d input.Dataset) string {
 	b := all(t, d)
 	h := sha256.New()
@@ -40,8 +40,7 @@ func digest(t testing.TB, d input.Dataset) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// TestGolden would fail if another platform or a later release drew other
-// numbers: runs could then be neither repeated nor compared.
+// TestGolden verifies that every platform and release draws the same numbers.
 func TestGolden(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -61,7 +60,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestPrefix would fail if the number of records changed those that come first.
+// TestPrefix verifies that the first records do not depend on the number of records.
 func TestPrefix(t *testing.T) {
 	few, many := all(t, Clicks(3, 10, Train)), all(t, Clicks(3, 100, Train))
 	if !slices.Equal(few.X.Bags.Slot, many.X.Bags.Slot[:len(few.X.Bags.Slot)]) || !slices.Equal(few.Y, many.Y[:10]) {
@@ -69,7 +68,7 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// TestLinear would fail if the points did not lie about y = 2x + 10.
+// TestLinear verifies that the points are near y = 2x + 10.
 func TestLinear(t *testing.T) {
 	for seed := range uint64(50) {
 		b := all(t, Linear(seed))
@@ -95,8 +94,8 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestDigitsAreLearnable would fail if softmax regression could not tell the
-// digits apart, or if they were so easy that nothing could go wrong unseen.
+// TestDigitsAreLearnable verifies that softmax regression distinguishes the digits, but
+// not perfectly.
 func TestDigitsAreLearnable(t *testing.T) {
 	train, eval := all(t, Digits(1, 2000, Train)), all(t, Digits(1, 500, Eval))
 	const classes, rate, epochs = 10, 0.02, 6
@@ -148,8 +147,8 @@ func TestDigitsAreLearnable(t *testing.T) {
 	}
 }
 
-// TestClicksAreLearnable would fail if clicks could not be predicted about as
-// well as those of a8a, or if there were hardly any.
+// TestClicksAreLearnable verifies that clicks are about as predictable as those of a8a
+// and not rare.
 func TestClicksAreLearnable(t *testing.T) {
 	for seed := range uint64(8) {
 		m := newHidden(seed)
@@ -185,7 +184,7 @@ func TestClicksAreLearnable(t *testing.T) {
 	}
 }
 
-// TestAllocatesNothing would fail if reading made garbage each step.
+// TestAllocatesNothing verifies that Append allocates nothing.
 func TestAllocatesNothing(t *testing.T) {
 	for name, d := range map[string]input.Dataset{"linear": Linear(1), "digits": Digits(1, 20, Train), "clicks": Clicks(1, 20, Train)} {
 		var b input.Batch
@@ -205,7 +204,7 @@ func TestAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestExp would fail if the probabilities of clicks were far from logistic.
+// TestExp verifies the documented bounds of exp.
 func TestExp(t *testing.T) {
 	for x := -12.0; x <= 12; x += 0.25 {
 		if got, want := exp(x), math.Exp(x); !(math.Abs(got/want-1) <= 0.075) || math.Abs(x) < 4 && !(math.Abs(got/want-1) <= 0.01) {

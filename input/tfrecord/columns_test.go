@@ -14,7 +14,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// text is a feature of bytes.
+// text returns a feature of bytes.
 func text(values ...string) []byte {
 	var list []byte
 	for _, v := range values {
@@ -38,7 +38,8 @@ func columnsOf(t testing.TB) tfrecord.Columns {
 	return tfrecord.Columns{Plan: p, Learn: true, Keys: true}
 }
 
-// TestColumns verifies records of texts, numbers of both kinds, lists, and what is missing.
+// TestColumns verifies records of texts, numbers of both kinds, lists, and missing
+// values.
 func TestColumns(t *testing.T) {
 	name := write(t,
 		example(entry("y", ints(1)), entry("n", floats(2)), entry("city", text("Bern")), entry("ids", ints(3, 4)), entry("values", floats(0.5, 2)), entry("key", text("a")), entry("other", text("x", "y"))),
@@ -69,7 +70,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestBadColumns verifies that a record that does not fit is named with its place.
+// TestBadColumns verifies that the error of a bad record has its position.
 func TestBadColumns(t *testing.T) {
 	good := []([]byte){entry("y", ints(1)), entry("n", floats(2)), entry("city", text("Bern"))}
 	for want, bad := range map[string][]byte{
@@ -107,7 +108,8 @@ func TestBadColumns(t *testing.T) {
 	}
 }
 
-// TestLearnColumns verifies that records of several parts teach the same bits each time.
+// TestLearnColumns verifies that learning from several parts gives the same bits each
+// time.
 func TestLearnColumns(t *testing.T) {
 	var records [][]byte
 	for i := range 10000 {
@@ -131,7 +133,7 @@ func TestLearnColumns(t *testing.T) {
 	}
 }
 
-// TestLearnTolerates verifies that a bad record ends the learning only where it is not to be
+// TestLearnTolerates verifies that a bad record ends the learning unless it is
 // tolerated.
 func TestLearnTolerates(t *testing.T) {
 	name := write(t, example(entry("y", ints(1)), entry("n", floats(2)), entry("city", text("Bern"))), example(entry("n", text("two"))))
@@ -148,7 +150,8 @@ func TestLearnTolerates(t *testing.T) {
 	}
 }
 
-// TestTaxi verifies texts, floats and integers of records that TensorFlow Extended wrote.
+// TestTaxi verifies texts, floats and integers of records written by TensorFlow
+// Extended.
 func TestTaxi(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "testdata", "taxi", "*.gz"))
 	if err != nil || len(files) == 0 {

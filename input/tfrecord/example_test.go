@@ -13,15 +13,15 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// message joins fields to a message of length-delimited field num.
+// message returns a length-delimited field num of joined fields.
 func message(num protowire.Number, fields ...[]byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, num, protowire.BytesType), slices.Concat(fields...))
 }
 
-// example joins map entries to an Example.
+// example returns an Example of map entries.
 func example(entries ...[]byte) []byte { return message(1, entries...) }
 
-// entry is a map entry.
+// entry returns a map entry.
 func entry(name string, feature ...[]byte) []byte {
 	return message(1, message(1, []byte(name)), message(2, feature...))
 }
@@ -40,7 +40,7 @@ func fixed(values ...float32) (b []byte) {
 	return b
 }
 
-// ints and floats are packed features; looseInts and looseFloats are not packed.
+// ints and floats return packed features, looseInts and looseFloats unpacked ones.
 func ints(values ...int64) []byte     { return message(3, message(1, varints(values...))) }
 func floats(values ...float32) []byte { return message(2, message(1, fixed(values...))) }
 
@@ -65,9 +65,8 @@ var (
 	unknown = protowire.AppendVarint(protowire.AppendTag(nil, 77, protowire.VarintType), 5)
 )
 
-// TestExamples would fail if an encoding that protocol buffers allow were read
-// otherwise than TensorFlow reads it. Every one of these is label 1 with the
-// pairs (3, 0.5), (300, 2).
+// TestExamples verifies that every valid encoding is read as TensorFlow reads it. Each
+// of these is label 1 with the pairs (3, 0.5), (300, 2).
 func TestExamples(t *testing.T) {
 	label, ids, values := entry("label", ints(1)), entry("ids", ints(3, 300)), entry("values", floats(0.5, 2))
 	tests := map[string][]byte{
@@ -116,9 +115,8 @@ func TestExamples(t *testing.T) {
 	})
 }
 
-// TestBadExamples would fail if a record that does not fit were trained on, or
-// if its error did not say what is there and what is wanted. After the error the
-// batch must be as before.
+// TestBadExamples verifies the error of each misfit, with the actual and the wanted
+// value, and that the batch is unchanged afterwards.
 func TestBadExamples(t *testing.T) {
 	label, ids, values := entry("label", ints(1)), entry("ids", ints(3, 300)), entry("values", floats(0.5, 2))
 	s := tfrecord.Config{Features: 301, Labels: input.Labels{Binary: true}}

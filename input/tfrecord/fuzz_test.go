@@ -18,8 +18,8 @@ func frames(records ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// FuzzIndex would fail if some file made the reader panic or loop, or if the
-// records that it finds did not cover the file.
+// FuzzIndex verifies that no file makes the reader panic or loop, and that the found
+// records cover the file.
 func FuzzIndex(f *testing.F) {
 	f.Add(frames([]byte("abc"), nil, make([]byte, 300)))
 	f.Add(frames([]byte("abc"))[:17])
@@ -53,9 +53,8 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// FuzzExample would fail if some record with a right checksum made the parser
-// panic, give rows that do not fit together, or records that the encoder cannot
-// give back.
+// FuzzExample verifies that no record with a right checksum makes the parser panic or
+// return inconsistent rows, and that the encoder can encode each accepted record.
 func FuzzExample(f *testing.F) {
 	var e Encoder
 	f.Add(e.AppendSparse(nil, 1, []uint32{3, 300}, []float32{0.5, 2}), false)
@@ -81,7 +80,7 @@ func FuzzExample(f *testing.F) {
 	})
 }
 
-// fuzzAdd parses data, and, if that succeeds, what the encoder makes of it.
+// fuzzAdd parses data and, if that succeeds, the output of the encoder for it.
 func fuzzAdd(t *testing.T, data []byte, d *dataset) {
 	var b, again input.Batch
 	s := scratch{frame: frames(data)}

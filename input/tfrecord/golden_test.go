@@ -25,7 +25,7 @@ func open(t testing.TB, name string, c tfrecord.Config) input.Dataset {
 	return d
 }
 
-// record reads one record of d.
+// record returns one record of d.
 func record(t testing.TB, d input.Dataset, i int) (b input.Batch) {
 	t.Helper()
 	if err := d.Append(&b, i); err != nil {
@@ -34,8 +34,8 @@ func record(t testing.TB, d input.Dataset, i int) (b input.Batch) {
 	return b
 }
 
-// TestGoldenA8A would fail if records that TensorFlow wrote were read otherwise
-// than the text file that they were made from, of which they are the first 100.
+// TestGoldenA8A verifies that TensorFlow's records equal the first 100 records of their
+// text file.
 func TestGoldenA8A(t *testing.T) {
 	compressed, err := os.Open(filepath.Join("..", "testdata", "a8a", "a8a_test.libsvm.gz"))
 	if err != nil {
@@ -72,8 +72,8 @@ func TestGoldenA8A(t *testing.T) {
 	}
 }
 
-// TestGoldenFiles would fail if some way in which TensorFlow users write records
-// were not understood: float labels, dense features, gzip, missing values.
+// TestGoldenFiles verifies the usual forms of TensorFlow's records: float labels, dense
+// features, gzip, missing values.
 func TestGoldenFiles(t *testing.T) {
 	tests := []struct {
 		file              string

@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// stream is the bytes of records.
+// stream returns the bytes of records.
 func stream(t *testing.T, records ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -23,8 +23,8 @@ func stream(t *testing.T, records ...string) []byte {
 	return b.Bytes()
 }
 
-// TestReader verifies that a Reader returns the records that a Writer wrote, one longer
-// than a grain among them, and then io.EOF.
+// TestReader verifies that a Reader returns the records of a Writer, including one
+// longer than a grain, and then io.EOF.
 func TestReader(t *testing.T) {
 	want := []string{"one", "", strings.Repeat("long", grain)}
 	r := NewReader(bytes.NewReader(stream(t, want...)), "file")
@@ -39,8 +39,8 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderCut verifies that a file that ends anywhere within its second record gives
-// the first record and then io.ErrUnexpectedEOF with the record and its offset.
+// TestReaderCut verifies that a file that ends within its second record gives the first
+// record and then io.ErrUnexpectedEOF with the record and its offset.
 func TestReaderCut(t *testing.T) {
 	whole := stream(t, "first", "second")
 	first := len(stream(t, "first"))
@@ -56,8 +56,7 @@ func TestReaderCut(t *testing.T) {
 	}
 }
 
-// TestReaderBad verifies that one wrong byte anywhere in a record is an error and no
-// record.
+// TestReaderBad verifies that one wrong byte in a record is an error.
 func TestReaderBad(t *testing.T) {
 	whole := stream(t, "first")
 	for i := range whole {

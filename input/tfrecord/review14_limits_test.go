@@ -18,8 +18,7 @@ import (
 )
 
 // TestReview14HugeIDs verifies that an id near 4·10⁹, or beyond any memory, is refused
-// where it stands. The error names file, record, offset, id and bound. The largest id
-// below the bound is read.
+// with file, record, offset, id and bound. The largest id below the bound is read.
 func TestReview14HugeIDs(t *testing.T) {
 	for id, ok := range map[int64]bool{67108863: true, 67108864: false, 4000000000: false, 1 << 62: false} {
 		var content bytes.Buffer
@@ -47,8 +46,8 @@ func TestReview14HugeIDs(t *testing.T) {
 	}
 }
 
-// TestReview14Inflate verifies that a small compressed file cannot fill the memory: a
-// small file with one good record of 72 MiB is refused after 64 MiB.
+// TestReview14Inflate verifies that a small compressed file cannot exhaust the memory: a
+// file with one good record of 72 MiB is refused after 64 MiB.
 func TestReview14Inflate(t *testing.T) {
 	for how, pack := range map[string]func(io.Writer) io.WriteCloser{
 		"gzip": func(w io.Writer) io.WriteCloser { z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed); return z },

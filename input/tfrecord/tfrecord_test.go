@@ -47,7 +47,7 @@ func save(t testing.TB, content []byte) string {
 	return name
 }
 
-// sparse encodes n records, the i-th with i%5 pairs.
+// sparse encodes n records; record i has i%5 pairs.
 func sparse(n int) (all [][]byte) {
 	var e tfrecord.Encoder
 	for i := range n {
@@ -61,8 +61,8 @@ func sparse(n int) (all [][]byte) {
 	return all
 }
 
-// TestWriterBytes would fail if the framing or the encoding of an Example
-// changed: TensorFlow's fast parser wants key before value and one packed run.
+// TestWriterBytes verifies the framing and the encoding of an Example: TensorFlow's fast
+// parser requires key before value and one packed list.
 func TestWriterBytes(t *testing.T) {
 	var e tfrecord.Encoder
 	got := e.AppendSparse(nil, 1, []uint32{3, 300}, []float32{0.5, 2})
@@ -86,7 +86,7 @@ func TestWriterBytes(t *testing.T) {
 	if text := "\x0a" + string(rune(len(body))) + body; string(got) != text {
 		t.Errorf("example is %x, want %x", got, text)
 	}
-	// A frame computed apart from the writer.
+	// A frame computed independently of the writer.
 	head := []byte{3, 0, 0, 0, 0, 0, 0, 0}
 	table := crc32.MakeTable(crc32.Castagnoli)
 	masked := func(b []byte) []byte {
@@ -116,8 +116,8 @@ func pack(t testing.TB, how string, b []byte) []byte {
 	return out.Bytes()
 }
 
-// TestCompression would fail if a file were read otherwise because it is
-// compressed, or if a plain one that begins as gzip does were taken for gzip.
+// TestCompression verifies that compressed files give the same records, and that a plain
+// file that begins like gzip is plain.
 func TestCompression(t *testing.T) {
 	records := sparse(40_000) // more than a window and, held in memory, than a block
 	for _, how := range []string{"none", "gzip", "zlib"} {
@@ -137,7 +137,7 @@ func TestCompression(t *testing.T) {
 	t.Run("plain file begins with 1f 8b", func(t *testing.T) {
 		var e tfrecord.Encoder
 		long := e.AppendDense(nil, 1, make([]float32, 8000))
-		field := 0x8b1f - len(long) - 4 // pad by an unknown field
+		field := 0x8b1f - len(long) - 4 // padding by an unknown field
 		long = append(long, 0x7a, byte(field)|0x80, byte(field>>7)|0x80, byte(field>>14))
 		long = append(long, make([]byte, field)...)
 		d := open(t, write(t, long), tfrecord.Config{Dense: true})
@@ -152,8 +152,8 @@ func TestCompression(t *testing.T) {
 	})
 }
 
-// TestBadFiles would fail if a damaged file were read, or if its error did not
-// give file, record, offset and what is wanted.
+// TestBadFiles verifies the error of each damaged file, with file, record, offset and
+// the wanted value.
 func TestBadFiles(t *testing.T) {
 	var e tfrecord.Encoder
 	one := e.AppendSparse(nil, 1, []uint32{3}, []float32{0.5})
@@ -215,8 +215,7 @@ func flip(b []byte, at int) []byte {
 	return b
 }
 
-// TestFileShrinks would fail if a file that is cut off while it is read gave
-// anything but an error.
+// TestFileShrinks verifies that a file truncated during the read gives an error.
 func TestFileShrinks(t *testing.T) {
 	name := write(t, sparse(10)...)
 	d := open(t, name, tfrecord.Config{Features: 97})
@@ -230,7 +229,7 @@ func TestFileShrinks(t *testing.T) {
 	}
 }
 
-// TestConcurrentReaders would fail if readers shared memory.
+// TestConcurrentReaders verifies that readers share no memory.
 func TestConcurrentReaders(t *testing.T) {
 	d := open(t, write(t, sparse(200)...), tfrecord.Config{Features: 97})
 	var want [200]input.Batch
@@ -251,7 +250,7 @@ func TestConcurrentReaders(t *testing.T) {
 	wg.Wait()
 }
 
-// TestAllocatesNothing would fail if reading or writing made garbage each step.
+// TestAllocatesNothing verifies that reading and writing allocate nothing.
 func TestAllocatesNothing(t *testing.T) {
 	var e tfrecord.Encoder
 	w := tfrecord.NewWriter(io.Discard)

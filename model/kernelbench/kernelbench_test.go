@@ -8,8 +8,7 @@ import (
 	"ringtrain/model/internal/kernel"
 )
 
-// TestRun verifies that each set has a row for each work, with figures that fit
-// each other.
+// TestRun verifies that each set has a row for each work with consistent figures.
 func TestRun(t *testing.T) {
 	c := Config{Threads: 1, Budget: time.Microsecond, Sizes: []int{8, 16}, Only: OnlySquares}
 	var rows []Row
@@ -33,7 +32,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestWorks verifies that each kernel of the models runs, and counts its operations.
+// TestWorks verifies that each kernel of the models runs and counts its operations.
 func TestWorks(t *testing.T) {
 	e := kernel.New(kernel.Sets()[len(kernel.Sets())-1], 1)
 	defer e.Close()
@@ -66,7 +65,7 @@ func TestPeakLoops(t *testing.T) {
 	}
 }
 
-// TestConfig verifies that all that is wrong is told at once.
+// TestConfig verifies that Check returns all errors at once.
 func TestConfig(t *testing.T) {
 	err := Config{Only: "circles", Sizes: []int{0}, Sets: []string{"mmx"}}.Check()
 	for _, want := range []string{"threads are 0", "budget is 0s", `only is "circles"`, "size is 0", "mmx"} {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// drawBags returns n bags of up to most pairs of the first rows of a table; some are empty,
-// and a row may come twice.
+// drawBags returns n random bags of at most most pairs over the first rows of a table.
+// Some are empty, and a row may occur twice.
 func drawBags(n, rows, most int, seed uint64) *Bags {
 	r := rand.New(rand.NewPCG(seed, 3))
 	b := &Bags{Start: []int32{0}, Step: 1}
@@ -23,10 +23,10 @@ func drawBags(n, rows, most int, seed uint64) *Bags {
 	return b
 }
 
-// clone returns a table with memory of its own.
+// clone returns a copy of a table.
 func (t Table) clone() Table { t.Data = slices.Clone(t.Data); return t }
 
-// drawTable returns rows of a width that lie a gap apart.
+// drawTable returns rows of a width with gaps between them.
 func drawTable(rows, width, gap int, values func(int, uint64) []float32, seed uint64) Table {
 	return Table{Data: values(rows*(width+gap), seed), Width: width, Stride: width + gap}
 }
@@ -36,9 +36,9 @@ var bagShapes = []struct{ width, gap, units, step, most int }{
 	{16, 1, 2, 1, 6}, {16, 0, 1, 1, 6}, {24, 1, 3, 2, 3}, {30, 0, 3, 1, 3}, {33, 3, 1, 1, 3}, {40, 0, 2, 1, 3},
 }
 
-// TestBagsAgree verifies that every set gives the portable body's bits for every kernel of
-// bags, with widths around a vector, rows that lie apart, joined bags, factors of bags,
-// numbers of all sizes, and on one thread and several.
+// TestBagsAgree verifies that every set gives the portable body's bits for every kernel
+// of bags: widths around a vector, rows with gaps, joined bags, factors of bags, numbers
+// of all sizes, and one or several threads.
 func TestBagsAgree(t *testing.T) {
 	const n, rows = 300, 50
 	portable := New(Portable, 1)
@@ -78,7 +78,7 @@ func TestBagsAgree(t *testing.T) {
 }
 
 // TestGatherRowsAgree verifies that the rows of the ids are copied, for numbers of rows
-// around the distance of fetching ahead, and that the elements behind stay.
+// around the prefetch distance, and that the elements after them do not change.
 func TestGatherRowsAgree(t *testing.T) {
 	onEngines(t, func(t *testing.T, e *Engine) {
 		for _, s := range bagShapes {
@@ -99,8 +99,8 @@ func TestGatherRowsAgree(t *testing.T) {
 	})
 }
 
-// TestInteractIsPairwise verifies the sum of all products of two pairs, counted pair by pair
-// in float64, and its derivatives by differences.
+// TestInteractIsPairwise verifies the sum of all products of two pairs against a float64
+// sum pair by pair, and its derivatives against differences.
 func TestInteractIsPairwise(t *testing.T) {
 	const n, rows, width, units = 20, 12, 6, 2
 	b := drawBags(n, rows, 6, 9)
@@ -147,7 +147,7 @@ func TestInteractIsPairwise(t *testing.T) {
 	}
 }
 
-// TestBagsAllocate verifies that no kernel of bags allocates, with empty batches too.
+// TestBagsAllocate verifies that no kernel of bags allocates, also for empty batches.
 func TestBagsAllocate(t *testing.T) {
 	const n, rows, width = 3000, 500, 8
 	for _, e := range engines(t, 1, 2) {
@@ -174,7 +174,7 @@ func TestBagsAllocate(t *testing.T) {
 	}
 }
 
-// TestBagsWrongLength verifies that what does not fit is a panic that says so.
+// TestBagsWrongLength verifies that wrong lengths panic with a message.
 func TestBagsWrongLength(t *testing.T) {
 	e, b := New(Portable, 1), drawBags(2, 3, 2, 1)
 	table := Table{Data: make([]float32, 12), Width: 4, Stride: 4}
@@ -198,8 +198,8 @@ func TestBagsWrongLength(t *testing.T) {
 	}
 }
 
-// BenchmarkBags has a share of 2,000 examples of 39 ids with rows of 8. The bytes are those
-// of the rows that pairs name.
+// BenchmarkBags measures a share of 2,000 examples of 39 ids with rows of 8. The bytes
+// are those of the rows of the pairs.
 func BenchmarkBags(b *testing.B) {
 	const n, ids, width = 2000, 39, 8
 	for _, rows := range []int{1 << 12, 1 << 15} {

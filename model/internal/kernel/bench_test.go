@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// modelShapes are squares and the products of the models: softmax, the layers of
-// mlp 512-512 and of the model of 10 M parameters, as [rows, out, in].
+// modelShapes has squares and the products of the models: softmax, the layers of mlp
+// 512-512 and of the model of 10 M parameters, as [rows, out, in].
 var modelShapes = []product{
 	{256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024},
 	{50, 10, 784}, {100, 10, 784}, {128, 512, 784}, {256, 512, 784}, {256, 512, 512}, {256, 10, 512}, {128, 2048, 2048},

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// convs are shapes around the edges: channels and filters beyond a tile, strides,
-// windows as large as the image, padding at one side only, strides that leave rows
-// and columns out.
+// convs has extreme shapes: channels and filters beyond a tile, strides, windows as
+// large as the image, padding at one side only, strides that omit rows and columns.
 var convs = []struct {
 	n int
 	c Conv
@@ -34,8 +33,8 @@ var convs = []struct {
 	{0, Conv{H: 3, W: 2, C: 1, Height: 1, Width: 1, Filters: 1, StrideH: 1, StrideW: 1}},
 }
 
-// visit calls f with the indices of each pair of an element of x and one of y that
-// a kernel's element joins, by the definition of a convolution.
+// visit calls f with the indices of each pair of an element of x and one of y that an
+// element of a kernel connects, by the definition of a convolution.
 func (c Conv) visit(n int, f func(x, w, y int)) {
 	outH, outW := c.Out()
 	top, left := 0, 0
@@ -59,7 +58,7 @@ func (c Conv) visit(n int, f func(x, w, y int)) {
 	}
 }
 
-// oracleSums are float64 sums with the number and the size of their summands.
+// oracleSums has float64 sums with the number and the size of their summands.
 type oracleSums struct {
 	sum, size []float64
 	terms     []int
@@ -89,8 +88,8 @@ func (o *oracleSums) compare(t *testing.T, what string, got []float32) {
 	}
 }
 
-// TestConv compares the convolution and its two gradients with the definition in
-// float64, and with add what they add to.
+// TestConv verifies the convolution and its two gradients against the definition in
+// float64, with and without add.
 func TestConv(t *testing.T) {
 	for _, e := range engines(t, 1, 3) {
 		for _, s := range convs {
@@ -139,8 +138,8 @@ func TestConv(t *testing.T) {
 	}
 }
 
-// TestConvSameBits verifies that an image has the same bits alone and among others,
-// that threads change no bit, and that AVX2 and AVX512 agree.
+// TestConvSameBits verifies that an image has the same bits alone and in a batch, on any
+// number of threads, and in AVX2 and AVX512.
 func TestConvSameBits(t *testing.T) {
 	for _, s := range convs {
 		c, n := s.c, s.n+4
@@ -172,8 +171,8 @@ func TestConvSameBits(t *testing.T) {
 	}
 }
 
-// TestConvAllocs verifies that a convolution and its gradients allocate nothing
-// once their scratch is there.
+// TestConvAllocs verifies that a convolution and its gradients allocate nothing after
+// the scratch memory has grown.
 func TestConvAllocs(t *testing.T) {
 	c := convs[1].c
 	outH, outW := c.Out()
@@ -192,7 +191,7 @@ func TestConvAllocs(t *testing.T) {
 	}
 }
 
-// TestConvWrongLength verifies that a slice that does not fit is a panic.
+// TestConvWrongLength verifies that a wrong length panics.
 func TestConvWrongLength(t *testing.T) {
 	e := New(Portable, 1)
 	c := Conv{H: 2, W: 2, C: 1, Height: 1, Width: 1, Filters: 2, StrideH: 1, StrideW: 1}

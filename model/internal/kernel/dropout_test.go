@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDropout verifies that the choice depends on seed, step, example and unit
-// alone, that kept units are scaled, and that backward drops what forward dropped.
+// TestDropout verifies that the choice depends only on seed, step, example and unit,
+// that kept units are scaled, and that backward drops the units of forward.
 func TestDropout(t *testing.T) {
 	onEngines(t, func(t *testing.T, e *Engine) {
 		const rows, width = 37, 203
@@ -42,8 +42,8 @@ func TestDropout(t *testing.T) {
 }
 
 // TestDropoutIsRandom verifies the share of dropped units, and that the choices of
-// neighbours (unit, example, step, seed) have nothing to do with each other: of
-// two choices at rate r both drop in r² of the cases, within six deviations.
+// neighbours (unit, example, step, seed) are independent: two choices at rate r both
+// drop in r² of the cases, within six deviations.
 func TestDropoutIsRandom(t *testing.T) {
 	const rows, width = 400, 500
 	ones := make([]float32, rows*width)
@@ -73,7 +73,7 @@ func TestDropoutIsRandom(t *testing.T) {
 	}
 }
 
-// wantShare verifies in how many places both have a 0.
+// wantShare verifies the share of positions at which both have a 0.
 func wantShare(t *testing.T, what string, a, b []float32, want float64) {
 	t.Helper()
 	n := 0

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// names of the ops, for tests.
+// names of the ops in messages.
 var opNames = [opCount]string{
 	"add", "multiply", "axpy", "scale", "divide", "addQuotient", "shift", "clamp", "average", "exp", "log", "erf", "tanh", "tanhGrad", "sigmoid", "sigmoidGrad",
 	"gelu", "geluGrad", "relu", "reluGrad", "leakyReLU", "leakyReLUGrad",
@@ -25,8 +25,8 @@ func onEngines(t *testing.T, f func(t *testing.T, e *Engine)) {
 	}
 }
 
-// wild has numbers of all sizes, with zeros of both signs, denormals, infinities
-// and NaN among them.
+// wild has numbers of all sizes, including zeros of both signs, denormals, infinities
+// and NaN.
 func wild(n int, seed uint64) []float32 {
 	x := random(n, seed)
 	odd := []float32{
@@ -43,7 +43,7 @@ func wild(n int, seed uint64) []float32 {
 	return x
 }
 
-// same tells whether x and y have equal bits; any two NaN are the same.
+// same reports whether x and y have equal bits; any two NaN are the same.
 func same(x, y float32) bool {
 	return math.Float32bits(x) == math.Float32bits(y) || x != x && y != y
 }
@@ -57,9 +57,9 @@ func wantSame(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// TestOpsAgree verifies that every op gives the portable body's bits in every set,
-// for each length and offset around a group, in place too, and leaves the elements
-// beside dst alone.
+// TestOpsAgree verifies that every op gives the portable body's bits in every set, for
+// each length and offset around a group, also in place, and does not change elements
+// outside of dst.
 func TestOpsAgree(t *testing.T) {
 	const most, guard = 70, 16
 	a, b := wild(most+guard, 1), wild(most+guard, 2)
@@ -104,8 +104,8 @@ func TestOpsAgreeEverywhere(t *testing.T) {
 	}
 }
 
-// TestGradients verifies that each derivative is the slope of its function, taken
-// of float64 differences of the stated formula, and that add adds it.
+// TestGradients verifies each derivative against float64 differences of its formula,
+// with and without add.
 func TestGradients(t *testing.T) {
 	cdf := func(x float64) float64 { return (1 + math.Erf(x/math.Sqrt2)) / 2 }
 	onEngines(t, func(t *testing.T, e *Engine) {
@@ -182,7 +182,7 @@ func TestLinear(t *testing.T) {
 	})
 }
 
-// TestDifferentLengths verifies that slices that do not fit are a panic.
+// TestDifferentLengths verifies that slices of different lengths panic.
 func TestDifferentLengths(t *testing.T) {
 	defer func() {
 		if recover() != "kernel: slices of different lengths" {
@@ -192,7 +192,7 @@ func TestDifferentLengths(t *testing.T) {
 	New(Portable, 1).Add(make([]float32, 2), make([]float32, 3))
 }
 
-// BenchmarkOps has a million elements, which a third-level cache holds.
+// BenchmarkOps measures a million elements, which fit the L3 cache.
 func BenchmarkOps(b *testing.B) {
 	const n = 1 << 20
 	x, y, dst := random(n, 1), random(n, 2), make([]float32, n)

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// count counts how often each index is covered, and by threads out of range.
+// count counts the calls per index, and calls with a wrong thread.
 type count struct {
 	grain   int
 	seen    []atomic.Int32
-	busy    []atomic.Int32 // calls at work, by thread
+	busy    []atomic.Int32 // active calls, by thread
 	trouble atomic.Int32
 }
 
@@ -25,9 +25,9 @@ func (c *count) Span(lo, hi, thread int) {
 	c.busy[thread].Add(-1)
 }
 
-// TestRun verifies that spans cover every index once, that they begin at multiples
-// of grain, and that no two run on one thread at a time. Many runs in a row meet
-// helpers that wake late.
+// TestRun verifies that spans cover every index once and begin at multiples of grain,
+// and that no two run on one thread at a time. Many consecutive runs meet helpers that
+// wake late.
 func TestRun(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 8} {
 		e := New(Portable, threads)
@@ -72,7 +72,7 @@ func TestClose(t *testing.T) {
 	New(Portable, 1).Close()
 }
 
-// TestNew verifies that New refuses what this machine cannot run.
+// TestNew verifies that New refuses sets that this machine lacks.
 func TestNew(t *testing.T) {
 	for name, f := range map[string]func(){
 		"threads=0": func() { New(Portable, 0) },
@@ -90,8 +90,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestAssembly names the sets whose assembly the other tests leave out here: those
-// tests take the sets of [Sets].
+// TestAssembly logs the sets whose assembly the other tests omit on this machine: those
+// tests use [Sets].
 func TestAssembly(t *testing.T) {
 	for _, s := range []Set{AVX2, AVX512} {
 		t.Run(s.String(), func(t *testing.T) {
@@ -109,8 +109,8 @@ func TestAssembly(t *testing.T) {
 	}
 }
 
-// TestSets verifies that every set of this machine has a name that leads back to
-// it, and that the error for another name lists the names.
+// TestSets verifies that ParseSet accepts the name of every set of this machine, and
+// that the error for another name lists the names.
 func TestSets(t *testing.T) {
 	for i, s := range Sets() {
 		if got, err := ParseSet(s.String()); err != nil || got != s || int(s) != i {

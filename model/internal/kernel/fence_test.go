@@ -10,22 +10,22 @@ import (
 	"unsafe"
 )
 
-// fence makes slices that touch memory nobody may access: a kernel that reads or
-// writes one element too far faults.
+// fence makes slices next to inaccessible memory: an access one element beyond them
+// faults.
 type fence struct {
 	t   *testing.T
-	end bool // the slice ends at the fence; else it begins there
+	end bool // the slice ends at the fence, else it begins there
 }
 
-// floats returns a copy of x beside a fence.
+// floats returns a copy of x next to a fence.
 func (f fence) floats(x []float32) []float32 {
 	return append(unsafe.Slice((*float32)(f.memory(4*len(x))), len(x))[:0], x...)
 }
 
-// numbers returns n zeros beside a fence.
+// numbers returns n zeros next to a fence.
 func (f fence) numbers(n int) []int32 { return unsafe.Slice((*int32)(f.memory(4*n)), n) }
 
-// memory returns so many bytes beside a fence.
+// memory returns n bytes next to a fence.
 func (f fence) memory(bytes int) unsafe.Pointer {
 	page := syscall.Getpagesize()
 	size := max(1, (bytes+page-1)/page) * page
@@ -45,7 +45,7 @@ func (f fence) memory(bytes int) unsafe.Pointer {
 	return unsafe.Pointer(&all[page])
 }
 
-// inside calls work, and fails if it leaves the memory of its slices.
+// inside calls work and fails the test if it accesses memory outside of its slices.
 func (f fence) inside(what string, work func()) {
 	f.t.Helper()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -66,8 +66,8 @@ func onFences(t *testing.T, f func(e *Engine, fence fence)) {
 	}
 }
 
-// TestProductsStayInside verifies that products, of matrices and of lists, touch
-// nothing beside their operands.
+// TestProductsStayInside verifies that products, of matrices and of lists, access no
+// memory outside of their operands.
 func TestProductsStayInside(t *testing.T) {
 	onFences(t, func(e *Engine, fence fence) {
 		for _, p := range append(edges, product{14, 9, 33}, product{33, 1, 3}, product{70, 7, 9}, product{1, 100, 70}) {
@@ -92,7 +92,7 @@ func TestProductsStayInside(t *testing.T) {
 	})
 }
 
-// TestImagesStayInside verifies the same of convolutions and poolings.
+// TestImagesStayInside verifies the same for convolutions and poolings.
 func TestImagesStayInside(t *testing.T) {
 	onFences(t, func(e *Engine, fence fence) {
 		for _, s := range convs {
@@ -122,7 +122,7 @@ func TestImagesStayInside(t *testing.T) {
 	})
 }
 
-// TestRowsStayInside verifies the same of what is done row by row.
+// TestRowsStayInside verifies the same for kernels on rows.
 func TestRowsStayInside(t *testing.T) {
 	onFences(t, func(e *Engine, fence fence) {
 		for _, rows := range []int{1, 3, 70} {
@@ -148,7 +148,7 @@ func TestRowsStayInside(t *testing.T) {
 	})
 }
 
-// TestElementsStayInside verifies the same of ops and optimizers.
+// TestElementsStayInside verifies the same for ops and optimizers.
 func TestElementsStayInside(t *testing.T) {
 	onFences(t, func(e *Engine, fence fence) {
 		for n := 1; n < 40; n++ {
@@ -165,7 +165,7 @@ func TestElementsStayInside(t *testing.T) {
 	})
 }
 
-// TestTablesStayInside verifies the same of rows of tables, the last one included.
+// TestTablesStayInside verifies the same for rows of tables, including the last row.
 func TestTablesStayInside(t *testing.T) {
 	onFences(t, func(e *Engine, fence fence) {
 		for width := 1; width < 40; width++ {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// engines are one Engine of each set and number of threads. Small products run on
-// all threads too.
+// engines has one Engine per set and number of threads. Small products also run on all
+// threads.
 func engines(t testing.TB, threads ...int) []*Engine {
 	var all []*Engine
 	for _, s := range Sets() {
@@ -25,14 +25,14 @@ func engines(t testing.TB, threads ...int) []*Engine {
 
 func (e *Engine) String() string { return fmt.Sprintf("set=%v/threads=%d", e.set, len(e.threads)) }
 
-// edges are sizes around the edges of tiles, panels and ranges of k.
+// edges has sizes around the limits of tiles, panels and ranges of k.
 var edges = []product{
 	{0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {1, 1, 1}, {2, 3, 5}, {25, 10, 784}, {784, 10, 25}, {5, 4, 7},
 	{13, 15, 255}, {14, 16, 256}, {15, 17, 257}, {27, 31, 3}, {28, 32, 16}, {29, 33, 17}, {6, 48, 5}, {7, 47, 512}, {12, 63, 1},
 	{42, 64, 513}, {43, 65, 31}, {100, 257, 4}, {64, 512, 300}, {301, 100, 64},
 }
 
-// form is one of the three products: its operands lie transposed or not.
+// form is one of the three products, with operands transposed or not.
 type form struct {
 	name   string
 	tA, tB bool
@@ -40,7 +40,7 @@ type form struct {
 
 var forms = []form{{"Gemm", false, false}, {"GemmTA", true, false}, {"GemmTB", false, true}}
 
-// run computes the form on operands of shape [m, k] and [k, n] or transposed.
+// run computes the product of operands of shape [m, k] and [k, n] or transposed.
 func (f form) run(e *Engine, dst, a, b []float32, p product, add bool) {
 	switch {
 	case f.tA:
@@ -52,7 +52,7 @@ func (f form) run(e *Engine, dst, a, b []float32, p product, add bool) {
 	}
 }
 
-// at returns the readers of elements [i, l] of a and [l, j] of b.
+// at returns functions that read elements [i, l] of a and [l, j] of b.
 func (f form) at(a, b []float32, p product) (atA, atB func(i, j int) float32) {
 	atA = func(i, l int) float32 { return a[i*p.k+l] }
 	atB = func(l, j int) float32 { return b[l*p.n+j] }
@@ -65,8 +65,8 @@ func (f form) at(a, b []float32, p product) (atA, atB func(i, j int) float32) {
 	return atA, atB
 }
 
-// TestBound compares every form and set with sums in float64. The bound is the one
-// that the comment of Gemm states.
+// TestBound verifies every form and set against sums in float64, within the bound in the
+// comment of Gemm.
 func TestBound(t *testing.T) {
 	for _, e := range engines(t, 1) {
 		for _, p := range edges {
@@ -83,8 +83,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// chain is the sum that defines an element: from s on, in ascending order of k,
-// each product fused or rounded first.
+// chain returns the defining sum of an element: from s on, in ascending order of k, each
+// product fused or rounded first.
 func chain(s float32, k int, fused bool, a, b func(l int) float32) float32 {
 	for l := range k {
 		if fused {
@@ -96,8 +96,8 @@ func chain(s float32, k int, fused bool, a, b func(l int) float32) float32 {
 	return s
 }
 
-// fma returns a·b+c, rounded once. The product is exact in float64. The sum is
-// rounded to odd there, so that the second rounding is the right one.
+// fma returns a·b+c, rounded once. The product is exact in float64. The sum is rounded
+// to odd, so that the second rounding is correct.
 func fma(a, b, c float32) float32 {
 	p, d := float64(a)*float64(b), float64(c)
 	s := p + d
@@ -116,9 +116,9 @@ func fma(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// TestChain verifies that each element of every form and set is exactly the sum
-// that defines it, on 1 and 3 threads, with and without add, bias and ReLU, at
-// any alignment, and that nothing around dst changes.
+// TestChain verifies that each element of every form and set is exactly its defining
+// sum, on 1 and 3 threads, with and without add, bias and ReLU, at any alignment, and
+// that memory around dst does not change.
 func TestChain(t *testing.T) {
 	const guard = 16
 	for _, e := range engines(t, 1, 3) {
@@ -166,8 +166,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestSameBits verifies that a row has the same bits alone, among others, at
-// another address, on any number of threads and in AVX2 and AVX512.
+// TestSameBits verifies that a row has the same bits alone, in a matrix, at another
+// address, on any number of threads, and in AVX2 and AVX512.
 func TestSameBits(t *testing.T) {
 	for _, p := range []product{{70, 200, 67}, {130, 300, 600}, {9, 700, 40}, {700, 10, 50}} {
 		a, b, bias := random(p.m*p.k, 1), random(p.k*p.n, 2), random(p.n, 3)
@@ -195,8 +195,8 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// TestNotFinite verifies that a NaN or an infinity reaches exactly the elements
-// whose sums it is part of, through ReLU too, also against a zero.
+// TestNotFinite verifies that a NaN or an infinity reaches exactly the elements whose
+// sums contain it, also through ReLU and with a factor of zero.
 func TestNotFinite(t *testing.T) {
 	const m, n, k = 20, 40, 30
 	for _, e := range engines(t, 1) {
@@ -221,8 +221,8 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// TestEngineAllocs verifies that products allocate nothing once their scratch is
-// there.
+// TestEngineAllocs verifies that products allocate nothing after the scratch memory has
+// grown.
 func TestEngineAllocs(t *testing.T) {
 	const m, n, k = 60, 400, 300
 	a, b, dst := random(m*k, 1), random(k*n, 2), make([]float32, m*n)
@@ -235,8 +235,7 @@ func TestEngineAllocs(t *testing.T) {
 	}
 }
 
-// TestEngineWrongLength verifies that a slice that does not fit its shape is a
-// panic and not an access elsewhere.
+// TestEngineWrongLength verifies that a length that does not fit its shape panics.
 func TestEngineWrongLength(t *testing.T) {
 	two := make([]float32, 2)
 	e := New(Portable, 1)
@@ -257,7 +256,7 @@ func TestEngineWrongLength(t *testing.T) {
 	}
 }
 
-// sameBits fails unless the slices have equal bits, NaNs apart.
+// sameBits verifies that the slices have equal bits, apart from NaNs.
 func sameBits(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// few returns n values of which about one in five is not zero.
+// few returns n values, about one in five not zero.
 func few(n int, seed uint64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 2))
 	x := make([]float32, n)
@@ -18,9 +18,9 @@ func few(n int, seed uint64) []float32 {
 	return x
 }
 
-// TestNonZeros verifies that the products of lists have the bits of the products of
-// the matrix, for every set and number of threads, with empty and full rows, and
-// with add, bias and ReLU. Nothing around dst changes.
+// TestNonZeros verifies that products of lists have the bits of the products of the
+// matrix, for every set and number of threads, with empty and full rows, and with add,
+// bias and ReLU. Memory around dst does not change.
 func TestNonZeros(t *testing.T) {
 	const guard = 16
 	for _, e := range engines(t, 1, 3) {
@@ -48,7 +48,7 @@ func TestNonZeros(t *testing.T) {
 					e.GemmNonZeros(got[guard:guard+s.m*s.n], &z, w, bias, s.n, act)
 					e.Gemm(want[guard:guard+s.m*s.n], x, w, bias, s.m, s.n, s.k, act)
 					sameBits(t, "GemmNonZeros", got, want)
-					for range 2 { // by scatter where b is narrow, then by columns
+					for range 2 { // by scatter if b is narrow, then by columns
 						got = random(s.k*s.n+2*guard, 6)
 						want = append([]float32(nil), got...)
 						e.GemmNonZerosTA(got[guard:guard+s.k*s.n], &z, dy, s.n, add)
@@ -62,8 +62,8 @@ func TestNonZeros(t *testing.T) {
 	}
 }
 
-// TestScan verifies the lists of a scan, at every length around a vector, and that
-// a NaN is an element.
+// TestScan verifies the lists of a scan for every length around a vector, and that a NaN
+// is an element.
 func TestScan(t *testing.T) {
 	for _, e := range engines(t, 1) {
 		var z NonZeros
@@ -92,7 +92,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// TestScanTooMany verifies that one element more than pays is too many.
+// TestScanTooMany verifies that one element above the limit is too many.
 func TestScanTooMany(t *testing.T) {
 	for _, e := range engines(t, 1) {
 		var z NonZeros
@@ -114,8 +114,8 @@ func TestScanTooMany(t *testing.T) {
 	}
 }
 
-// TestNonZerosAllocs verifies that lists and their products allocate nothing once
-// their memory is there.
+// TestNonZerosAllocs verifies that lists and their products allocate nothing after their
+// memory has grown.
 func TestNonZerosAllocs(t *testing.T) {
 	const m, k = 50, 200
 	x := few(m*k, 1)
@@ -134,7 +134,7 @@ func TestNonZerosAllocs(t *testing.T) {
 	}
 }
 
-// TestScanGivesUp verifies that a scan of a dense matrix takes memory for its first
+// TestScanGivesUp verifies that a scan of a dense matrix allocates memory for its first
 // rows only.
 func TestScanGivesUp(t *testing.T) {
 	for _, e := range engines(t, 1) {
@@ -149,8 +149,8 @@ func TestScanGivesUp(t *testing.T) {
 	}
 }
 
-// BenchmarkNonZeros measures scan and both products of lists beside the dense
-// products, at the density of MNIST.
+// BenchmarkNonZeros measures a scan with both products of lists, and the dense products,
+// at the density of MNIST.
 func BenchmarkNonZeros(b *testing.B) {
 	for _, e := range engines(b, 1) {
 		for _, p := range []product{{50, 10, 784}, {100, 10, 784}, {128, 512, 784}, {256, 512, 784}} {

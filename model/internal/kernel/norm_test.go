@@ -22,9 +22,8 @@ func exactNorm(x []float64, gamma, beta []float32, epsilon float64) []float64 {
 	return y
 }
 
-// TestLayerNorm verifies a layer normalisation and its gradients against float64
-// and central differences, its bits against those of one thread of the portable
-// set, and that add adds.
+// TestLayerNorm verifies a layer normalization and its gradients against float64 and
+// central differences, its bits against one thread of the portable set, and add.
 func TestLayerNorm(t *testing.T) {
 	onEngines(t, func(t *testing.T, e *Engine) {
 		for _, width := range []int{1, 3, 15, 16, 17, 31, 37, 64} {
@@ -92,7 +91,7 @@ func wantSlope(t *testing.T, what string, dx []float32, x []float64, dy []float3
 	}
 }
 
-// normTwin compares all results with those of another engine, and then adds them.
+// normTwin compares all results with those of another engine, without and with add.
 func normTwin(t *testing.T, e *Engine, what string, n Norm, x, dy, y, dx, dGamma, dBeta []float32) {
 	t.Helper()
 	width, twin := len(dGamma), New(Portable, 1)
@@ -126,8 +125,8 @@ func normTwin(t *testing.T, e *Engine, what string, n Norm, x, dy, y, dx, dGamma
 	wantSame(t, what+": gamma without dx", sums[:width], dGamma)
 }
 
-// BenchmarkLayerNorm has the widths of preset cnn-small and of dense layers, and some that
-// are no whole groups of lanes.
+// BenchmarkLayerNorm measures the widths of preset cnn-small and of dense layers, and
+// some widths that are not whole groups of lanes.
 func BenchmarkLayerNorm(b *testing.B) {
 	for _, c := range []struct{ rows, width int }{{64 * 28 * 28, 16}, {64 * 28 * 28, 24}, {64 * 28 * 28, 6}, {256, 100}, {256, 512}} {
 		size := c.rows * c.width

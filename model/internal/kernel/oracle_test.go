@@ -16,15 +16,15 @@ func random(n int, seed uint64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := make([]float32, n)
 	for i := range x {
-		if r.IntN(4) > 0 { // a quarter are zeros, which the kernels may skip
+		if r.IntN(4) > 0 { // a quarter of them zeros, which the kernels may skip
 			x[i] = float32(r.NormFloat64())
 		}
 	}
 	return x
 }
 
-// oracle is the product in float64: at(i, l) of a and at(l, j) of b, and how
-// large the summands are together.
+// oracle returns the product in float64 of at(i, l) of a and at(l, j) of b, and the sum
+// of the absolute summands.
 func oracle(p product, a, b func(i, j int) float32, i, j int) (sum, size float64) {
 	for l := range p.k {
 		v := float64(a(i, l)) * float64(b(l, j))
@@ -51,8 +51,7 @@ func compare(t *testing.T, p product, dst []float32, a, b func(i, j int) float32
 	}
 }
 
-// roundings bounds the relative error of n roundings to float32 in a row, those of
-// what an earlier one added included.
+// roundings returns a bound of the relative error of n consecutive roundings to float32.
 func roundings(n int) float64 { return float64(n) * 0x1p-24 * (1 + float64(n)*0x1p-23) }
 
 func dirty(n int) []float32 {

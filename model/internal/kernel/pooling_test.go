@@ -18,8 +18,8 @@ var poolings = []Pooling{
 	{H: 8, W: 8, C: 32, Height: 2, Width: 2, StrideH: 2, StrideW: 2},
 }
 
-// cells calls f for the cells of window [oy, ox] that lie in the image: TensorFlow's
-// padding, written anew.
+// cells calls f for the cells of window [oy, ox] inside the image: an independent
+// implementation of TensorFlow's padding.
 func cells(p Pooling, oy, ox int, f func(row, col, cell int)) {
 	outH, outW := p.Out()
 	top, left := 0, 0
@@ -37,8 +37,8 @@ func cells(p Pooling, oy, ox int, f func(row, col, cell int)) {
 	}
 }
 
-// TestPooling verifies both poolings and their gradients, element by element,
-// against loops over the definition, and that add adds.
+// TestPooling verifies both poolings and their gradients, element by element, against
+// loops over the definition, with and without add.
 func TestPooling(t *testing.T) {
 	onEngines(t, func(t *testing.T, e *Engine) {
 		for _, p := range poolings {
@@ -134,7 +134,7 @@ func TestGlobalAvgPool(t *testing.T) {
 	})
 }
 
-// BenchmarkPooling has the poolings of preset cnn at batch 128.
+// BenchmarkPooling measures the poolings of preset cnn at batch 128.
 func BenchmarkPooling(b *testing.B) {
 	for _, p := range []Pooling{
 		{H: 28, W: 28, C: 32, Height: 2, Width: 2, StrideH: 2, StrideW: 2},
@@ -160,7 +160,7 @@ func BenchmarkPooling(b *testing.B) {
 	}
 }
 
-// BenchmarkSumRows has the bias gradients of preset cnn and of a wide layer.
+// BenchmarkSumRows measures the bias gradients of preset cnn and of a wide layer.
 func BenchmarkSumRows(b *testing.B) {
 	for _, c := range []struct{ rows, cols int }{{100, 10}, {128 * 28 * 28, 32}, {128 * 14 * 14, 64}, {128, 2048}} {
 		m, dst := random(c.rows*c.cols, 1), make([]float32, c.cols)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// exactSoftmax is the definition in float64: probabilities and loss of a row.
+// exactSoftmax returns probabilities and loss of a row by the definition in float64.
 func exactSoftmax(z []float32, class int, s float64) (p []float64, loss float64) {
 	top, sum, rest := math.Inf(-1), 0.0, 0.0
 	for _, v := range z {
@@ -38,8 +38,8 @@ func exactSoftmax(z []float32, class int, s float64) (p []float64, loss float64)
 }
 
 // TestSoftmax verifies probabilities, losses and gradients within their bounds, for
-// scores from equal ones to such as leave the range of exp, and that rows have the
-// same bits in every set, alone and among others.
+// scores from equal ones to some beyond the range of exp, and that rows have the same
+// bits in every set, alone and in a batch.
 func TestSoftmax(t *testing.T) {
 	onEngines(t, func(t *testing.T, e *Engine) {
 		for _, k := range []int{1, 2, 3, 10, 16, 17, 100, 1000} {
@@ -61,7 +61,7 @@ func softmaxCase(t *testing.T, e *Engine, k int, smoothing, scale float32) {
 	}
 	for i := range y {
 		y[i] = float32(i * 7 % k)
-		if i%2 == 0 { // a class that is right by far
+		if i%2 == 0 { // the class has by far the largest score
 			z[i*k+int(y[i])] += scale * 9
 		}
 	}
@@ -99,7 +99,7 @@ func softmaxCase(t *testing.T, e *Engine, k int, smoothing, scale float32) {
 	wantSame(t, what+", in place", z, p)
 }
 
-// TestSoftmaxOfNothing verifies that a batch without examples is fine.
+// TestSoftmaxOfNothing verifies an empty batch.
 func TestSoftmaxOfNothing(t *testing.T) {
 	e := New(Portable, 1)
 	e.Softmax(nil, []float64{}, nil, nil, 10, 0)
@@ -107,8 +107,8 @@ func TestSoftmaxOfNothing(t *testing.T) {
 	e.Binary(nil, []float64{}, nil, nil, 0)
 }
 
-// TestSoftmaxNotFinite verifies that a NaN or an infinity reaches all scores of its
-// row and the loss, and no other row.
+// TestSoftmaxNotFinite verifies that a NaN or an infinity reaches all scores of its row
+// and the loss, and no other row.
 func TestSoftmaxNotFinite(t *testing.T) {
 	onEngines(t, func(t *testing.T, e *Engine) {
 		for _, k := range []int{10, 64} {
@@ -161,7 +161,7 @@ func TestBinary(t *testing.T) {
 	})
 }
 
-// BenchmarkSoftmax has job mnist's batch and one of a thousand classes.
+// BenchmarkSoftmax measures job mnist's batch and one of a thousand classes.
 func BenchmarkSoftmax(b *testing.B) {
 	for _, c := range []struct{ rows, k int }{{100, 10}, {128, 1000}} {
 		z, y, w := random(c.rows*c.k, 1), make([]float32, c.rows), random(c.rows, 2)

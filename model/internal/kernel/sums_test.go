@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSumRows verifies the sum of rows against its definition, bit for bit, for
-// rows around a block, and that add adds it.
+// TestSumRows verifies the sum of rows against its definition, bit for bit, for numbers
+// of rows around a block, with and without add.
 func TestSumRows(t *testing.T) {
 	onEngines(t, func(t *testing.T, e *Engine) {
 		for _, rows := range []int{0, 1, 7, 255, 256, 257, 1030} {
@@ -42,8 +42,8 @@ func TestSumRows(t *testing.T) {
 	})
 }
 
-// TestLaneSum verifies that laneSum and laneSquares are sums, and that laneSum has equal
-// bits in all sets.
+// TestLaneSum verifies laneSum and laneSquares, and that laneSum has equal bits in all
+// sets.
 func TestLaneSum(t *testing.T) {
 	for n := range 100 {
 		x := random(n, uint64(n))

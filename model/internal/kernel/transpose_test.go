@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTranspose verifies every size around a block, copies of rows too, and that
-// nothing else changes.
+// TestTranspose verifies transpose and copyRows for every size around a block, and that
+// memory around dst does not change.
 func TestTranspose(t *testing.T) {
 	for _, s := range Sets() {
 		for rows := range 35 {

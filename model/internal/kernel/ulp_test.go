@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// ulps is how far got is from want, in units in the last place of a float32 at
+// ulps returns the distance of got from want in units in the last place of a float32 at
 // want. Below the normal numbers the unit is that of the denormals.
 func ulps(got float32, want float64) float64 {
 	if math.IsNaN(want) || math.IsInf(want, 0) || math.Abs(want) > math.MaxFloat32 {
 		if rounded := float32(want); got == rounded || got != got && rounded != rounded {
 			return 0
 		}
-		// A value between MaxFloat32 and overflow may become either of them.
+		// A value between MaxFloat32 and overflow may round to either.
 		if math.Abs(want) < math.MaxFloat32*(1+0x1p-22) && math.Abs(float64(got)) == math.MaxFloat32 {
 			return 1
 		}
@@ -31,7 +31,7 @@ func ulps(got float32, want float64) float64 {
 }
 
 // sweep calls f with a million float32: all signs and exponents, denormals, zeros,
-// infinities and NaN, and 1,000 numbers around each of the given ones.
+// infinities and NaN, and 1,000 numbers around each given number.
 func sweep(f func(x float32), around ...float32) {
 	for bits := uint64(0); bits < 1<<32; bits += 4093 {
 		f(math.Float32frombits(uint32(bits)))
@@ -49,7 +49,7 @@ func sweep(f func(x float32), around ...float32) {
 	}
 }
 
-// TestLogOnePlus verifies the stated bound from 2⁻¹⁰⁰ to 2⁵⁶.
+// TestLogOnePlus verifies the documented bound from 2⁻¹⁰⁰ to 2⁵⁶.
 func TestLogOnePlus(t *testing.T) {
 	for i := range 40000 {
 		x := math.Exp2(float64(i)/256 - 100)
@@ -63,7 +63,7 @@ func TestLogOnePlus(t *testing.T) {
 	}
 }
 
-// TestFunctions verifies the stated bounds of exp, log, tanh, erf and sigmoid
+// TestFunctions verifies the documented bounds of exp, log, tanh, erf and sigmoid
 // against float64 arithmetic over the whole of float32.
 func TestFunctions(t *testing.T) {
 	for _, c := range []struct {

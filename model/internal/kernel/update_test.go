@@ -11,7 +11,7 @@ var ruleNames = [rules]string{
 	"nesterovRows", "rmspropRows", "rmspropRowsMean", "ftrlPower",
 }
 
-// ruleConstants are such as the optimizers have.
+// ruleConstants has typical constants of the optimizers.
 var ruleConstants = [rules][6]float32{
 	{0.1}, {0.1, 0.9}, {0.1, 0.9}, {0.1}, {0.5, 0.95, 0.05, 1e-8},
 	{0.01, 0.1, 0.001, 1e-8}, {0.01, 0.1, 0.001, 1e-8, 0.9, 0.999}, {0.01, 0, 0, 1e-8, 0.9, 0.999}, {0.01, 0.1, 0.001, 1e-7, 0.004, 0.02},
@@ -27,7 +27,7 @@ func makeUpdate(r Rule, n int, values func(n int, seed uint64) []float32) *Updat
 	return u
 }
 
-// positive has values that a sum of squares may have.
+// positive has valid values of a sum of squares.
 func positive(n int, seed uint64) []float32 {
 	x := random(n, seed)
 	for i := range x {
@@ -36,9 +36,9 @@ func positive(n int, seed uint64) []float32 {
 	return x
 }
 
-// TestUpdateAgrees verifies that each rule gives the portable body's bits in every
-// set, with any number of threads, for lengths around a vector, numbers of all
-// sizes, infinities and NaN, and leaves the elements behind alone.
+// TestUpdateAgrees verifies that each rule gives the portable body's bits in every set
+// with any number of threads, for lengths around a vector, numbers of all sizes,
+// infinities and NaN, and does not change the elements after them.
 func TestUpdateAgrees(t *testing.T) {
 	for _, e := range engines(t, 1, 3) {
 		for r := range rules {
@@ -84,7 +84,7 @@ func TestUpdateAllocs(t *testing.T) {
 	}
 }
 
-// TestUpdateWrongLength verifies that slots that do not fit are a panic.
+// TestUpdateWrongLength verifies that slots of a wrong length panic.
 func TestUpdateWrongLength(t *testing.T) {
 	defer func() {
 		if recover() != "kernel: Update: length does not match shape" {
@@ -96,7 +96,7 @@ func TestUpdateWrongLength(t *testing.T) {
 	New(Portable, 1).Update(Adam, u)
 }
 
-// BenchmarkUpdate has half a million and ten million parameters. The bytes are
+// BenchmarkUpdate measures half a million and ten million parameters. The bytes are
 // those of value, gradient and slots, once each.
 func BenchmarkUpdate(b *testing.B) {
 	for _, n := range []int{500_000, 10_000_000} {

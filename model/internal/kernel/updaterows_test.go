@@ -10,7 +10,8 @@ import (
 	"ringtrain/model/internal/pages"
 )
 
-// rowCase is a table with a gradient of every third row or so, at an offset in wider rows.
+// rowCase is a table with a gradient of about every third row, at an offset in wider
+// rows.
 func rowCase(r Rule, rows, width int) *RowUpdate {
 	u := &RowUpdate{W: positive(rows*width, 1), Width: width, Stride: width + 3, C: ruleConstants[r], Mix: true}
 	for i := range ruleSlots[r] {
@@ -32,7 +33,7 @@ func (u *RowUpdate) clone() *RowUpdate {
 	return &c
 }
 
-// byHand is UpdateRows one row after another by the portable body.
+// byHand is UpdateRows row by row with the portable body.
 func byHand(r Rule, u *RowUpdate) {
 	w := u.Width
 	if u.Whole {
@@ -59,9 +60,9 @@ func byHand(r Rule, u *RowUpdate) {
 	}
 }
 
-// TestUpdateRowsAgrees verifies that rows get the bits of the portable body, one row after
-// another, in every set, with any number of threads and cut into any pieces; that others stay,
-// or decay where Adam wants that; and that the mix is the same for all.
+// TestUpdateRowsAgrees verifies that rows get the bits of the portable body, row by row,
+// in every set, with any number of threads and any division into calls; that other rows
+// do not change, or decay for Adam; and that the mix is the same for all.
 func TestUpdateRowsAgrees(t *testing.T) {
 	for _, e := range engines(t, 1, 3) {
 		for r := range rules {
@@ -110,7 +111,8 @@ func equalBits(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
 }
 
-// TestMixTells verifies that the mix differs where one bit of a value, its place or its id does.
+// TestMixTells verifies that the mix depends on each bit of a value, its position and
+// its id.
 func TestMixTells(t *testing.T) {
 	ids, w := []uint32{3, 8}, []float32{1, 2, 3, 4}
 	seen := map[uint64]string{mixRows(ids, w, 2): "as it is"}
@@ -128,7 +130,8 @@ func TestMixTells(t *testing.T) {
 	tell("minus zero", mixRows(ids, []float32{float32(math.Copysign(0, -1)), 2, 3, 4}, 2))
 }
 
-// TestUpdateRowsAllocatesNothing, once the scratch has grown.
+// TestUpdateRowsAllocatesNothing verifies that UpdateRows allocates nothing after the
+// scratch memory has grown.
 func TestUpdateRowsAllocatesNothing(t *testing.T) {
 	for _, e := range engines(t, 1, 3) {
 		u := rowCase(Ftrl, 5000, 8)
@@ -138,7 +141,7 @@ func TestUpdateRowsAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkUpdateRows is 100,000 rows of a table of 10,000,000.
+// BenchmarkUpdateRows measures 100,000 rows of a table of 10,000,000.
 func BenchmarkUpdateRows(b *testing.B) {
 	for _, width := range []int{1, 8} {
 		for r := range rules {
@@ -158,7 +161,7 @@ func BenchmarkUpdateRows(b *testing.B) {
 					u.IDs = append(u.IDs, uint32(i*(rows/n)+i%7))
 				}
 				u.G = random(n*width, 2)
-				e.UpdateRows(r, u) // brings the pages in
+				e.UpdateRows(r, u) // allocate the pages
 				for b.Loop() {
 					e.UpdateRows(r, u)
 				}

@@ -2,7 +2,7 @@ package kernel
 
 import "testing"
 
-// TestVectorAllocs verifies that no kernel allocates once its scratch has grown.
+// TestVectorAllocs verifies that no kernel allocates after its scratch memory has grown.
 func TestVectorAllocs(t *testing.T) {
 	const rows, width = 300, 32
 	a, b, dst := random(rows*width, 1), random(rows*width, 2), make([]float32, rows*width)

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// TestMake verifies that memory of any size is zero, can be written to its last element, and
-// is zero again after Clear.
+// TestMake verifies that memory of any size is zero, is writable to its last element,
+// and is zero after Clear.
 func TestMake(t *testing.T) {
 	for _, n := range []int{0, 1, 1000, hugeBytes / 4, hugeBytes, 3*hugeBytes + 7} {
 		f := Make(n)
@@ -30,7 +30,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// TestHugePages verifies that large memory begins where a huge page can.
+// TestHugePages verifies that large memory is aligned to a huge page.
 func TestHugePages(t *testing.T) {
 	f := Make(hugeBytes)
 	if at := uintptr(unsafe.Pointer(&f.Values[0])); runtime.GOOS == "linux" && at%hugeBytes != 0 {
