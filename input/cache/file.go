@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"ringtrain/input"
-	"ringtrain/input/internal/shelf"
+	"ringtrain/input/internal/blockcache"
 	"ringtrain/ring/exitcode"
 )
 
@@ -60,13 +60,12 @@ type Set struct {
 	meta    meta
 	entries []entry
 	blocks  *input.Blocks
-	shelf   *shelf.Shelf[block]
-	records *shelf.Records[block]
+	loaded  *blockcache.Cache[block]
+	records *blockcache.Records[block]
 }
 
-// heldBytes bounds the blocks in memory: two windows of parsed blocks, which are shorter than
-// their text.
-const heldBytes = 2 * input.WindowBlocks * input.BlockBytes
+// maxBytes bounds the blocks in memory: two windows. A parsed block is shorter than its text.
+const maxBytes = 2 * input.WindowBlocks * input.BlockBytes
 
 // open opens a cache. Its errors say why it is none.
 func open(name string) (*Set, error) {
@@ -96,8 +95,8 @@ func newSet(name string, file content, size int64) (*Set, error) {
 	if err := s.read(size); err != nil {
 		return nil, err
 	}
-	s.shelf = shelf.New(heldBytes, s.load)
-	s.records = shelf.NewRecords(s.shelf, s.blocks, touch)
+	s.loaded = blockcache.New(maxBytes, s.load)
+	s.records = blockcache.NewRecords(s.loaded, s.blocks, touch)
 	return s, nil
 }
 
@@ -252,12 +251,12 @@ func (s *Set) Close() error { return s.file.Close() }
 // Append adds record i.
 func (s *Set) Append(b *input.Batch, i int) error {
 	at, k := s.blocks.Find(i)
-	held, err := s.shelf.Get(at)
+	held, err := s.loaded.Get(at)
 	if err != nil {
 		return err
 	}
 	err = held.Data.append(b, k, s.meta.Features)
-	s.shelf.Put(held)
+	s.loaded.Put(held)
 	if err != nil && exitcode.Of(err) != exitcode.BadData {
 		return s.flaw(at, err)
 	}

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 
 	"ringtrain/input"
-	"ringtrain/input/internal/shelf"
+	"ringtrain/input/internal/blockcache"
 	"ringtrain/ring/exitcode"
 )
 
 // AppendAll adds records in their order.
 func (s *Set) AppendAll(b *input.Batch, records []int) error {
-	return s.records.Each(records, func(at shelf.Place, held *block) error {
+	return s.records.Each(records, func(at blockcache.Location, held *block) error {
 		err := held.append(b, at.Place, s.meta.Features)
 		if err != nil && exitcode.Of(err) != exitcode.BadData {
 			return s.flaw(at.Block, err)
@@ -21,7 +21,7 @@ func (s *Set) AppendAll(b *input.Batch, records []int) error {
 
 // touch reads a byte of each cache line of records of a block. The places of the ids come first:
 // the processor cannot fetch ids before it has them.
-func touch(b *block, places []shelf.Place) (read byte) {
+func touch(b *block, places []blockcache.Location) (read byte) {
 	for _, at := range places {
 		read |= b.labels[4*at.Place]
 		if b.fields > 0 {

@@ -46,11 +46,11 @@ func (s *Set) EachBlock(tolerate bool, begin func(block int) func(line []byte) e
 			end(at)
 			return nil
 		}
-		block, err := s.shelf.Get(at)
+		block, err := s.loaded.Get(at)
 		if err != nil {
 			return err
 		}
-		defer s.shelf.Put(block)
+		defer s.loaded.Put(block)
 		for k := range block.Data.spans {
 			if err := visit(block.Data.line(k)); err != nil && !tolerate {
 				return s.lineError(s.blocks.First(at)+k, at, block.Data.offset(k), err)

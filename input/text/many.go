@@ -2,12 +2,12 @@ package text
 
 import (
 	"ringtrain/input"
-	"ringtrain/input/internal/shelf"
+	"ringtrain/input/internal/blockcache"
 )
 
 // AppendAll adds records in their order.
 func (s *Set) AppendAll(b *input.Batch, records []int) error {
-	return s.records.Each(records, func(at shelf.Place, block *lines) error {
+	return s.records.Each(records, func(at blockcache.Location, block *lines) error {
 		if err := s.config.Parse(b, block.line(at.Place)); err != nil {
 			return s.lineError(at.Record, at.Block, block.offset(at.Place), err)
 		}
@@ -16,7 +16,7 @@ func (s *Set) AppendAll(b *input.Batch, records []int) error {
 }
 
 // touch reads a byte of each cache line of lines of a block.
-func touch(l *lines, places []shelf.Place) (read byte) {
+func touch(l *lines, places []blockcache.Location) (read byte) {
 	const cacheLine = 64
 	for _, at := range places {
 		span := l.spans[at.Place]

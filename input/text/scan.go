@@ -64,11 +64,11 @@ func (s *Set) scanBlock(at int, b *input.Batch, tolerate bool, visit func(record
 		return nil
 	}
 	first := s.blocks.First(at)
-	block, err := s.shelf.Get(at)
+	block, err := s.loaded.Get(at)
 	if err != nil {
 		return err
 	}
-	defer s.shelf.Put(block)
+	defer s.loaded.Put(block)
 	for k := range n {
 		b.Reset()
 		if err := s.config.Parse(b, block.Data.line(k)); err != nil {
@@ -93,11 +93,11 @@ func (s *Set) Check() error {
 // Fault returns err as what is wrong with the line of a record.
 func (s *Set) Fault(record int, err error) error {
 	at, k := s.blocks.Find(record)
-	block, fault := s.shelf.Get(at)
+	block, fault := s.loaded.Get(at)
 	if fault != nil {
 		return fault
 	}
-	defer s.shelf.Put(block)
+	defer s.loaded.Put(block)
 	return s.lineError(record, at, block.Data.offset(k), err)
 }
 
@@ -108,11 +108,11 @@ const mostBad = 1 << 16
 // with its place in the block and what is wrong with it.
 func (s *Set) AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error {
 	s.learn.Do(func() { s.shape, _ = input.LearnShape(s, mostBad) })
-	held, err := s.shelf.Get(block)
+	held, err := s.loaded.Get(block)
 	if err != nil {
 		return err
 	}
-	defer s.shelf.Put(held)
+	defer s.loaded.Put(held)
 	for k := range s.blocks.Count(block) {
 		before := b.Mark()
 		if err := s.config.Parse(b, held.Data.line(k)); err != nil {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"ringtrain/input"
-	"ringtrain/input/internal/shelf"
+	"ringtrain/input/internal/blockcache"
 	"ringtrain/ring/exitcode"
 )
 
@@ -49,17 +49,17 @@ type Set struct {
 	config   Config
 	files    []*file
 	blocks   *input.Blocks
-	shelf    *shelf.Shelf[lines]
-	records  *shelf.Records[lines]
+	loaded   *blockcache.Cache[lines]
+	records  *blockcache.Records[lines]
 	features int
 
 	learn sync.Once
 	shape input.RecordShape
 }
 
-// windowsHeld is how many windows of blocks stay in memory: one that is read, and the one
-// before, of which a batch may still need records.
-const windowsHeld = 2
+// maxWindows bounds the windows of blocks in memory: the current one and the one before, of which
+// a batch may still need records.
+const maxWindows = 2
 
 // Open opens files and counts their records.
 //
@@ -67,7 +67,7 @@ const windowsHeld = 2
 // longer than MaxLine and a file that changes.
 func Open(files []string, c Config) (*Set, error) {
 	s := &Set{config: c, features: c.Features}
-	s.shelf = shelf.New(windowsHeld*input.WindowBlocks*input.BlockBytes, s.load)
+	s.loaded = blockcache.New(maxWindows*input.WindowBlocks*input.BlockBytes, s.load)
 	for i, name := range files {
 		f, err := openFile(name, c.path(i, name), c.Limits, i < mostOpen)
 		if err != nil {
@@ -78,7 +78,7 @@ func Open(files []string, c Config) (*Set, error) {
 	if err := s.count(s.goroutines()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.records = shelf.NewRecords(s.shelf, s.blocks, touch)
+	s.records = blockcache.NewRecords(s.loaded, s.blocks, touch)
 	return s, nil
 }
 
@@ -130,7 +130,7 @@ func (s *Set) Manifest() []string {
 }
 
 // Forget drops the blocks in memory. They are read again when they are needed.
-func (s *Set) Forget() { s.shelf.Forget() }
+func (s *Set) Forget() { s.loaded.Purge() }
 
 // Close closes the files.
 func (s *Set) Close() error {
@@ -144,13 +144,13 @@ func (s *Set) Close() error {
 // Append adds record i.
 func (s *Set) Append(b *input.Batch, i int) error {
 	at, k := s.blocks.Find(i)
-	block, err := s.shelf.Get(at)
+	block, err := s.loaded.Get(at)
 	if err != nil {
 		return err
 	}
 	err = s.config.Parse(b, block.Data.line(k))
 	offset := block.Data.offset(k)
-	s.shelf.Put(block)
+	s.loaded.Put(block)
 	if err != nil {
 		return s.lineError(i, at, offset, err)
 	}

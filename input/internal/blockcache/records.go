@@ -1,8 +1,8 @@
-package shelf
+package blockcache
 
 import "sync"
 
-// Blocks tells which block each record of a data set lies in.
+// Blocks maps the records of a data set to blocks.
 type Blocks interface {
 	// Find returns the block of a record and the record's number in it.
 	Find(record int) (block, place int)
@@ -11,43 +11,43 @@ type Blocks interface {
 	Count(block int) int
 }
 
-// Records reads records of blocks that a Shelf holds. Its methods may be called from several
+// Records reads records of the blocks of a Cache. The methods may be called from several
 // goroutines.
 type Records[T any] struct {
-	shelf  *Shelf[T]
+	cache  *Cache[T]
 	blocks Blocks
-	touch  func(block *T, places []Place) byte
+	touch  func(block *T, places []Location) byte
 	idle   sync.Pool // of *group[T]
 }
 
-// NewRecords returns the Records of a Shelf whose keys are the numbers of blocks. Touch reads
+// NewRecords returns the Records of a Cache whose keys are the numbers of blocks. Touch reads
 // a byte of each cache line of records of a block.
-func NewRecords[T any](s *Shelf[T], blocks Blocks, touch func(block *T, places []Place) byte) *Records[T] {
-	return &Records[T]{shelf: s, blocks: blocks, touch: touch}
+func NewRecords[T any](c *Cache[T], blocks Blocks, touch func(block *T, places []Location) byte) *Records[T] {
+	return &Records[T]{cache: c, blocks: blocks, touch: touch}
 }
 
 // groupRecords is how many records are read with one lock, and are fetched from memory side by
 // side.
 const groupRecords = 256
 
-// Place is where a record lies.
-type Place struct {
+// Location is the place of a record.
+type Location struct {
 	Record int // of the data set
 	Block  int
 	Place  int // in the block
-	run    int // of group.held
+	run    int // of group.blocks
 }
 
 // group is records that are read together.
 type group[T any] struct {
-	places  []Place
+	places  []Location
 	keys    []int // of blocks, without repetitions next to each other
-	held    []*Block[T]
+	blocks  []*Block[T]
 	touched byte
 }
 
 // Each calls visit for records in their order, and returns the first error of visit or of a load.
-func (r *Records[T]) Each(records []int, visit func(at Place, block *T) error) error {
+func (r *Records[T]) Each(records []int, visit func(at Location, block *T) error) error {
 	g, ok := r.idle.Get().(*group[T])
 	if !ok {
 		g = new(group[T])
@@ -63,25 +63,25 @@ func (r *Records[T]) Each(records []int, visit func(at Place, block *T) error) e
 	return nil
 }
 
-// group visits at most groupRecords records. Before the first visit it touches all of them: the
-// processor then waits for many at a time.
-func (r *Records[T]) group(g *group[T], records []int, visit func(at Place, block *T) error) error {
+// group visits at most groupRecords records. Before the first visit group touches all of them:
+// the processor then waits for many cache lines at a time.
+func (r *Records[T]) group(g *group[T], records []int, visit func(at Location, block *T) error) error {
 	r.find(g, records)
 	var err error
-	if g.held, err = r.shelf.GetAll(g.held[:0], g.keys); err != nil {
+	if g.blocks, err = r.cache.GetAll(g.blocks[:0], g.keys); err != nil {
 		return err
 	}
-	defer r.shelf.PutAll(g.held)
+	defer r.cache.PutAll(g.blocks)
 	for first := 0; first < len(g.places); {
 		run, last := g.places[first].run, first+1
 		for last < len(g.places) && g.places[last].run == run {
 			last++
 		}
-		g.touched |= r.touch(&g.held[run].Data, g.places[first:last])
+		g.touched |= r.touch(&g.blocks[run].Data, g.places[first:last])
 		first = last
 	}
 	for _, p := range g.places {
-		if err := visit(p, &g.held[p.run].Data); err != nil {
+		if err := visit(p, &g.blocks[p.run].Data); err != nil {
 			return err
 		}
 	}
@@ -100,6 +100,6 @@ func (r *Records[T]) find(g *group[T], records []int) {
 			g.keys = append(g.keys, block)
 		}
 		run := len(g.keys) - 1
-		g.places = append(g.places, Place{Record: i, Block: g.keys[run], Place: i - first, run: run})
+		g.places = append(g.places, Location{Record: i, Block: g.keys[run], Place: i - first, run: run})
 	}
 }

@@ -1,4 +1,4 @@
-package shelf
+package blockcache
 
 import (
 	"errors"
@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestShelf verifies that a block is loaded once while it is held, that the blocks that were
+// TestCache verifies that a block is loaded once while it is held, that the blocks that were
 // used last stay, and that their memory is used again.
-func TestShelf(t *testing.T) {
+func TestCache(t *testing.T) {
 	var loads []int
 	made := 0
 	s := New(3, func(key int, into *[]int) (int64, error) {
@@ -41,14 +41,14 @@ func TestShelf(t *testing.T) {
 		t.Errorf("memory was made %d times, want 3", made)
 	}
 	held, _ := s.Get(1)
-	s.Forget()
+	s.Purge()
 	if len(s.blocks) != 1 || s.bytes != 1 {
 		t.Errorf("%d blocks of %d bytes are left, want the one in use", len(s.blocks), s.bytes)
 	}
 	s.Put(held)
 }
 
-// TestPinned verifies that a block in use is never given away, however full the shelf is.
+// TestPinned verifies that a block in use is never given away, however full the cache is.
 func TestPinned(t *testing.T) {
 	s := New(1, func(key int, into *int) (int64, error) { *into = key; return 1, nil })
 	var held []*Block[int]
@@ -98,9 +98,9 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestShelfStale verifies that blocks of a window that has ended give their memory to those of
-// the next one, although the shelf has room for more, and that blocks in turn stay.
-func TestShelfStale(t *testing.T) {
+// TestCacheStale verifies that blocks of a window that has ended give their memory to those of
+// the next one, although the cache has room for more, and that blocks in turn stay.
+func TestCacheStale(t *testing.T) {
 	loads := 0
 	s := New(1000, func(key int, into *int) (int64, error) {
 		loads++
