@@ -43,16 +43,21 @@ _ringtrain() {
 		name=${line%%$'\t'*} about=${line#*$'\t'}
 		candidates+=("${name//:/\\:}:$about")
 	done
-	if (( ${#candidates} )); then _describe -o ringtrain candidates; else _files; fi
+	if (( ${#candidates} )); then _describe ringtrain candidates; else _files; fi
 }
 if [ "$funcstack[1]" = _ringtrain ]; then _ringtrain "$@"; else compdef _ringtrain ringtrain; fi
 `,
 	"fish": `# fish completion of ringtrain: ringtrain completion fish | source
 function __ringtrain_complete
 	set -l words (commandline -opc) (commandline -ct)
-	$words[1] complete -- $words[2..-1] 2>/dev/null
+	set -l candidates ($words[1] complete -- $words[2..-1] 2>/dev/null)
+	if test (count $candidates) -gt 0
+		printf '%s\n' $candidates
+	else
+		__fish_complete_path (commandline -ct)
+	end
 end
-complete -c ringtrain -a '(__ringtrain_complete)'
+complete -c ringtrain -f -a '(__ringtrain_complete)'
 `,
 }
 
