@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync"
+
+	"ringtrain/ring/internal/vec"
 )
 
 const (
@@ -24,7 +26,7 @@ func (d *Gathered) At(rank int) []byte { return d.blobs[rank][gatherPrefixBytes:
 
 // announce sets the length of rank's bytes, of which none has arrived.
 func (d *Gathered) announce(rank, n int) {
-	d.blobs[rank] = grow(d.blobs[rank], gatherPrefixBytes)
+	d.blobs[rank] = vec.Resize(d.blobs[rank], gatherPrefixBytes)
 	binary.LittleEndian.PutUint64(d.blobs[rank], uint64(n))
 }
 
@@ -111,7 +113,7 @@ func (a *allGather) around(mine []byte, dst *Gathered, what terms) error {
 	}
 	a.dst, a.total, a.step, a.at = dst, len(blob)-gatherPrefixBytes, 0, 0
 	frame := w.config.frameBytes()
-	w.scratch = grow(w.scratch, frame)
+	w.scratch = vec.Resize(w.scratch, frame)
 	mode := async
 	if len(blob) <= min(frame, eagerBytes) {
 		mode = eager

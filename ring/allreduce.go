@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"ringtrain/ring/codec"
+	"ringtrain/ring/internal/vec"
 )
 
 // TailBytes is the length of each rank's part of Reduction.Tails.
@@ -111,10 +112,10 @@ func (a *allReduce) set(r Reduction, parts [][]float32) {
 	a.r, a.parts, a.sends = r, parts, a.plan.walk(a.w.places.me)
 	a.placed, a.walked, a.freed, a.forwarded = 0, 0, 0, 0
 	a.first = a.plan.segments(a.plan.chunk(a.w.places.me, 0), 0)
-	a.w.scratch = grow(a.w.scratch, a.in.encodedLen(longest)+a.plan.tail)
+	a.w.scratch = vec.Resize(a.w.scratch, a.in.encodedLen(longest)+a.plan.tail)
 	room := a.in.room(longest) + a.plan.tail
 	if !a.in.direct() || a.plan.tail > 0 {
-		a.own = grow(a.own, room)
+		a.own = vec.Resize(a.own, room)
 	}
 	if !a.in.direct() {
 		a.stored.set(a.plan.most()+1, room)
@@ -227,7 +228,7 @@ func (a *allReduce) place(p part) error {
 	var s *slot
 	switch {
 	case a.in.direct():
-		into = bytesOf(dst)
+		into = vec.Bytes(dst)
 	case pass:
 		s = a.stored.slot(a.placed)
 		into = s.room
@@ -286,7 +287,7 @@ func (a *allReduce) fill(f *Frame) int {
 	switch {
 	case a.out.direct():
 		l := a.payloadSource(p)
-		f.Payload, f.Codec = bytesOf(l.x), 0
+		f.Payload, f.Codec = vec.Bytes(l.x), 0
 		if len(l.tail) > 0 {
 			f.Payload = append(append(a.own[:0], f.Payload...), l.tail...) // a copy: other elements follow x in memory
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"unsafe"
+
+	"ringtrain/ring/internal/vec"
 )
 
 const (
@@ -88,7 +90,7 @@ func boardElements(size int) int {
 
 // boardOf views memory of boardElements as a board and the tails behind it.
 func boardOf(memory []float32) (*board, []byte) {
-	return (*board)(unsafe.Pointer(unsafe.SliceData(memory))), bytesOf(memory)[unsafe.Sizeof(board{}):]
+	return (*board)(unsafe.Pointer(unsafe.SliceData(memory))), vec.Bytes(memory)[unsafe.Sizeof(board{}):]
 }
 
 // ownBuffer returns the exchange buffer that this worker writes next.

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/vec"
 )
 
 // maxBroadcastText bounds the text of root's read error.
@@ -52,7 +53,7 @@ func (g *Group) broadcastAround(root int, src io.Reader, dst io.Writer) error {
 		return err
 	}
 	w := g.wire
-	w.scratch = grow(w.scratch, g.config.frameBytes())
+	w.scratch = vec.Resize(w.scratch, g.config.frameBytes())
 	w.x.start(g.op.ctx, terms{kind: opBroadcast, root: uint32(root)}, nil, eager)
 	defer w.x.finish(nil)
 	if g.members.Rank == root {

@@ -3,7 +3,6 @@ package ring
 import (
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"ringtrain/ring/codec"
 	"ringtrain/ring/internal/vec"
@@ -25,8 +24,8 @@ func (c *coding) set(cd codec.Codec, lossless codec.Compressor, n int) {
 	}
 	c.codec, c.lossless = cd, lossless
 	if lossless != nil {
-		c.received = grow(c.received, c.encodedLen(n))
-		c.encoded = grow(c.encoded, c.encodedLen(n))
+		c.received = vec.Resize(c.received, c.encodedLen(n))
+		c.encoded = vec.Resize(c.encoded, c.encodedLen(n))
 	}
 }
 
@@ -75,7 +74,7 @@ type payloadSource struct {
 // With a residual e it encodes x + e. e becomes the error of the codec, and x the decoded
 // values.
 func (c *coding) encode(dst []byte, l payloadSource) ([]byte, uint8) {
-	payload, into := bytesOf(l.x), c.before(dst)
+	payload, into := vec.Bytes(l.x), c.before(dst)
 	switch {
 	case c.codec == nil:
 	case c.lossy() && (l.keep || l.residual != nil):
@@ -153,7 +152,7 @@ func (c *coding) check(id uint8, n, length int) error {
 // decode replaces dst by a checked payload.
 func (c *coding) decode(dst []float32, payload []byte, id uint8) error {
 	if c.codec == nil {
-		return corrupt(c.unpack(bytesOf(dst), payload, id))
+		return corrupt(c.unpack(vec.Bytes(dst), payload, id))
 	}
 	plain, err := c.plainOf(payload, id, len(dst))
 	if err == nil {
@@ -200,12 +199,6 @@ func corrupt(err error) error {
 	return fmt.Errorf("%w: %w", ErrCorruptFrame, err)
 }
 
-// bytesOf returns the memory of x as bytes. Their order is that of the wire: New refuses
-// big-endian machines.
-func bytesOf(x []float32) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
-}
-
 // A store keeps encoded segments between receipt and sending. It uses its slots in turn.
 type store struct {
 	slots []slot
@@ -221,7 +214,7 @@ type slot struct {
 
 // set prepares s for count segments of up to size bytes.
 func (s *store) set(count, size int) {
-	s.slab = grow(s.slab, count*size)
+	s.slab = vec.Resize(s.slab, count*size)
 	s.slots = slices.Grow(s.slots[:0], count)[:count]
 	for i := range s.slots {
 		s.slots[i] = slot{room: s.slab[i*size : (i+1)*size : (i+1)*size]}
@@ -232,9 +225,3 @@ func (s *store) len() int { return len(s.slots) }
 
 // slot returns the slot of the i-th segment.
 func (s *store) slot(i int) *slot { return &s.slots[i%len(s.slots)] }
-
-// grow returns n bytes, in the memory of b if that has room. Their contents are undefined.
-func grow(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }
-
-// growFloats is grow for elements.
-func growFloats(x []float32, n int) []float32 { return slices.Grow(x[:0], n)[:n] }

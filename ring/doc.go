@@ -123,9 +123,9 @@
 // # Files
 //
 // The package has more than 25 files because all collectives share the state of a Group. Each
-// collective or algorithm has its own file: allreduce.go, doubling.go, allgather.go,
-// broadcast.go, barrier.go. host*.go are the same collectives in memory, row*.go and
-// hostrows.go the sum of rows; wire.go and exchange.go carry frames, and operation.go and
-// watchdog.go start, watch and end operations. Data without a Group has packages of its own:
-// order, token, codec, cost and internal/rows.
+// collective or algorithm has its own file, such as allreduce.go, doubling.go and broadcast.go.
+// The files host*.go hold the same collectives in memory, and row*.go and hostrows.go the sum of
+// rows. wire.go and exchange.go carry frames; operation.go and watchdog.go start, watch and end
+// operations. Data without a Group has packages of its own: order, token, codec, cost and
+// internal/rows.
 package ring

@@ -66,10 +66,10 @@ func (h *halving) finish() error {
 	r := (*rounds)(h)
 	for edge := h.plan.edges() - 1; edge >= 0; edge-- {
 		step := h.plan.back(h.plan.before() + edge)
-		if err := r.send(step, bytesOf(h.kept(edge))); err != nil {
+		if err := r.send(step, vec.Bytes(h.kept(edge))); err != nil {
 			return err
 		}
-		if _, err := r.receiveMessage(step, bytesOf(h.given(edge))); err != nil {
+		if _, err := r.receiveMessage(step, vec.Bytes(h.given(edge))); err != nil {
 			return err
 		}
 	}
@@ -83,13 +83,13 @@ type fold rounds
 // blocks returns the blocks of the workers at consecutive positions.
 func (d *fold) blocks(s span) []byte {
 	n := 4*len(d.x) + d.tail
-	return bytesOf(d.in)[s.lo*n : s.hi*n]
+	return vec.Bytes(d.in)[s.lo*n : s.hi*n]
 }
 
 func (d *fold) begin() {
 	me := d.w.places.me
 	own := d.blocks(span{me, me + 1})
-	n := copy(own, bytesOf(d.x))
+	n := copy(own, vec.Bytes(d.x))
 	copy(own[n:], d.tails[d.w.members.Rank*d.tail:])
 }
 
@@ -104,7 +104,7 @@ func (d *fold) finish() error {
 	for rank, at := range d.w.places.position {
 		block := d.blocks(span{at, at + 1})
 		if rank == 0 {
-			copy(bytesOf(d.x), block)
+			copy(vec.Bytes(d.x), block)
 		} else {
 			vec.AddF32(d.x, block[:n])
 		}
@@ -164,7 +164,7 @@ func (r *rounds) tree() error {
 func (r *rounds) takeSum(step int) error {
 	got, err := r.receiveMessage(step, r.joinedRoom(len(r.x), r.all()))
 	if err == nil {
-		copy(bytesOf(r.x), r.split(len(r.x), r.all(), got))
+		copy(vec.Bytes(r.x), r.split(len(r.x), r.all(), got))
 	}
 	return err
 }

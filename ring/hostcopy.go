@@ -3,6 +3,8 @@ package ring
 import (
 	"fmt"
 	"io"
+
+	"ringtrain/ring/internal/vec"
 )
 
 // allGather collects the bytes of all workers of the host, in pieces, through their exchange
@@ -11,7 +13,7 @@ func (h *host) allGather(mine []byte, dst *Gathered) error {
 	for at, longest := 0, 1; at < longest; at += exchangeBytes {
 		own := h.ownBuffer()
 		own.length = uint64(len(mine))
-		copy(bytesOf(own.data[:]), mine[min(at, len(mine)):])
+		copy(vec.Bytes(own.data[:]), mine[min(at, len(mine)):])
 		if err := h.agree(h.g.terms()); err != nil {
 			return err
 		}
@@ -24,7 +26,7 @@ func (h *host) allGather(mine []byte, dst *Gathered) error {
 		for rank := range h.boards {
 			end := min(dst.whole(rank), gatherPrefixBytes+at+exchangeBytes)
 			blob := dst.extend(rank, max(end, len(dst.blobs[rank])))[gatherPrefixBytes:]
-			copy(blob[min(at, len(blob)):], bytesOf(h.bufferOf(rank).data[:]))
+			copy(blob[min(at, len(blob)):], vec.Bytes(h.bufferOf(rank).data[:]))
 		}
 	}
 	return nil
@@ -72,7 +74,7 @@ func (h *host) broadcast(root int, src io.Reader, dst io.Writer) error {
 func (h *host) sendStream(src io.Reader, t terms) error {
 	for {
 		own := h.ownBuffer()
-		payload, cause := readPiece(src, bytesOf(own.data[:]))
+		payload, cause := readPiece(src, vec.Bytes(own.data[:]))
 		own.length = uint64(len(payload))
 		last := cause != nil || payload[0] == streamLast
 		if err := h.agree(t); err != nil {
@@ -92,7 +94,7 @@ func (h *host) pieceOf(root int) (piece, error) {
 	if said > exchangeBytes {
 		return piece{}, h.blame(root, fmt.Errorf("%w: piece of %d bytes, want at most %d", ErrCorruptFrame, said, exchangeBytes))
 	}
-	p, err := pieceIn(bytesOf(theirs.data[:])[:said])
+	p, err := pieceIn(vec.Bytes(theirs.data[:])[:said])
 	if err != nil {
 		return piece{}, h.blame(root, err)
 	}

@@ -16,8 +16,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// hesitant is a PromptLink that takes one in each tries of a frame, 0 for none. It ends
-// with errContract if its caller breaks the contract of ring.PromptLink.
+// hesitant is a PromptLink that takes one in each tries of a frame, 0 for none. Send
+// returns errContract if the caller breaks the contract of ring.PromptLink.
 type hesitant struct {
 	ring.Link
 	each      int

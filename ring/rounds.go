@@ -3,6 +3,8 @@ package ring
 import (
 	"context"
 	"fmt"
+
+	"ringtrain/ring/internal/vec"
 )
 
 // A rounds is the running all-reduce over the links of recursive doubling. It sums the buffer
@@ -55,9 +57,9 @@ func (r *rounds) allReduce(ctx context.Context, red Reduction, by Algorithm) err
 	}
 	most := r.pieceElements(by)
 	longest := r.longest(by, min(most, len(red.Buf)))
-	r.in = growFloats(r.in, longest/4)
+	r.in = vec.Resize(r.in, longest/4)
 	if red.Tails != nil {
-		r.out = growFloats(r.out, longest/4)
+		r.out = vec.Resize(r.out, longest/4)
 	}
 	for k := range r.peers {
 		r.peers[k].reset()
@@ -214,10 +216,10 @@ func (r *rounds) receiveMessage(step int, room []byte) ([]byte, error) {
 // joined returns a message of elements x and the tails of the workers at the positions held.
 func (r *rounds) joined(x []float32, held span) []byte {
 	if r.tails == nil {
-		return bytesOf(x)
+		return vec.Bytes(x)
 	}
-	m := bytesOf(r.out)[:4*len(x)+held.len()*r.tail]
-	n := copy(m, bytesOf(x))
+	m := vec.Bytes(r.out)[:4*len(x)+held.len()*r.tail]
+	n := copy(m, vec.Bytes(x))
 	for at := held.lo; at < held.hi; at++ {
 		n += copy(m[n:], r.tailAt(at))
 	}
@@ -226,7 +228,7 @@ func (r *rounds) joined(x []float32, held span) []byte {
 
 // joinedRoom returns the memory for such a message of n elements.
 func (r *rounds) joinedRoom(n int, theirs span) []byte {
-	return bytesOf(r.in)[:4*n+theirs.len()*r.tail]
+	return vec.Bytes(r.in)[:4*n+theirs.len()*r.tail]
 }
 
 // split copies the tails out of such a message and returns the bytes of its elements.

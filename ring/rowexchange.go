@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ringtrain/ring/internal/rows"
+	"ringtrain/ring/internal/vec"
 )
 
 // rowExchange sums rows among the workers of a wire.
@@ -134,7 +135,7 @@ func (x *rowExchange) run(hash uint32) error {
 // halve is the exchange by recursive halving.
 func (x *rowExchange) halve(hash uint32) error {
 	d := &x.w.doubling
-	x.w.scratch = grow(x.w.scratch, x.limit)
+	x.w.scratch = vec.Resize(x.w.scratch, x.limit)
 	for k := range d.peers {
 		d.peers[k].reset()
 	}

@@ -108,7 +108,7 @@ func (s *RowSum) reduce(ctx context.Context, r Reduction) error {
 // packBucket returns r with this rank's row counts behind its elements.
 func (s *RowSum) packBucket(r Reduction) Reduction {
 	dense := len(r.Buf)
-	s.bucket = growFloats(s.bucket, dense+2*len(s.tables))
+	s.bucket = vec.Resize(s.bucket, dense+2*len(s.tables))
 	copy(s.bucket, r.Buf)
 	for i := range s.tables {
 		n := s.tables[i].input.Len()

@@ -3,6 +3,8 @@ package rows
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"ringtrain/ring/internal/vec"
 )
 
 // Dense holds all rows of a range of ids, absent ones as zeros, and one bit for each row that
@@ -15,7 +17,7 @@ type Dense struct {
 // Fill lays out the rows of r, whose ids lie in the range ids.
 func (d *Dense) Fill(r Run, ids Range, width int) {
 	n := int(ids.Hi - ids.Lo)
-	d.Values, d.Present = resize(d.Values, n*width), resize(d.Present, (n+63)/64*8)
+	d.Values, d.Present = vec.Resize(d.Values, n*width), vec.Resize(d.Present, (n+63)/64*8)
 	clear(d.Values)
 	clear(d.Present)
 	for i, id := range r.IDs {

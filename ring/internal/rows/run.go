@@ -23,9 +23,10 @@
 package rows
 
 import (
-	"slices"
 	"sort"
 	"unsafe"
+
+	"ringtrain/ring/internal/vec"
 )
 
 // Run is rows of one table by ascending distinct ids. It may lie in shared memory. A reader
@@ -75,12 +76,8 @@ func (r Run) FirstInvalid(rows uint32) int {
 
 // resize sets the length of r to n rows of unspecified contents.
 func (r *Run) resize(n, width int) {
-	r.IDs, r.Values = resize(r.IDs, n), resize(r.Values, n*width)
+	r.IDs, r.Values = vec.Resize(r.IDs, n), vec.Resize(r.Values, n*width)
 }
-
-// resize returns a slice of n elements of unspecified contents, in the memory of x if that
-// suffices.
-func resize[E any](x []E, n int) []E { return slices.Grow(x[:0], n)[:n] }
 
 // Copy copies src to the first rows of dst.
 func Copy(dst, src Run) {

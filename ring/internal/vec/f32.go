@@ -3,6 +3,7 @@ package vec
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -67,10 +68,15 @@ func littleEndian() bool {
 	return *(*byte)(unsafe.Pointer(&x)) == 1
 }
 
-// Bytes returns the bytes of x.
+// Bytes returns the memory of x as bytes, in the byte order of the machine. That is the order of
+// the wire: ring.New refuses big-endian machines.
 func Bytes(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
+
+// Resize returns a slice of n elements with unspecified contents. It uses the memory of x if
+// that has room.
+func Resize[E any](x []E, n int) []E { return slices.Grow(x[:0], n)[:n] }
 
 // floatsOf returns b as float32 values. It returns false if b is not aligned for
 // float32.
