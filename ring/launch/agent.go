@@ -19,6 +19,7 @@ import (
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/awake"
+	"ringtrain/ring/internal/wire"
 	"ringtrain/ring/launch/process"
 )
 
@@ -85,7 +86,7 @@ type agent struct {
 func (a *agent) start(environ []string, version string) error {
 	f, err := readFrame(a.in)
 	if err != nil {
-		return exitcode.With(exitcode.Protocol, fmt.Errorf("no orders on standard input: %w", noEOF(err)))
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("no orders on standard input: %w", wire.NoEOF(err)))
 	}
 	var o orders
 	if f.kind != kindOrders {

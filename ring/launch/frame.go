@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/wire"
 )
 
 // agentProtocol is the version of the protocol between launcher and agents. Each change of
@@ -81,20 +82,12 @@ func readFrame(r io.Reader) (frame, error) {
 	}
 	f := frame{kind: head[0], host: int(host), rank: int(rank), payload: make([]byte, n)}
 	if _, err := io.ReadFull(r, f.payload); err != nil {
-		return frame{}, fmt.Errorf("frame %q: %w", f.kind, noEOF(err))
+		return frame{}, fmt.Errorf("frame %q: %w", f.kind, wire.NoEOF(err))
 	}
 	return f, nil
 }
 
-// noEOF returns err, with io.ErrUnexpectedEOF for io.EOF.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// decode parses a payload of JSON.
+// decode reads a payload of JSON.
 func (f frame) decode(into any) error {
 	if err := json.Unmarshal(f.payload, into); err != nil {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("frame %q: %w", f.kind, err))

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ringtrain/ring/internal/wire"
 	"ringtrain/ring/token"
 )
 
@@ -116,20 +117,12 @@ func readPacket(c io.Reader, n int) ([]byte, error) {
 	b := make([]byte, n+1)
 	got, err := c.Read(b)
 	if err != nil {
-		return nil, noEOF(err)
+		return nil, wire.NoEOF(err)
 	}
 	if got != n {
 		return nil, fmt.Errorf("packet of %d bytes or more, want %d", got, n)
 	}
 	return b[:n], nil
-}
-
-// noEOF turns io.EOF into io.ErrUnexpectedEOF: no connection may end inside a handshake.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // withinTimeout runs one side's part of a handshake within handshakeTimeout and ctx.

@@ -7,10 +7,10 @@ import (
 	"math"
 	"net"
 	"os"
-	"strings"
-	"unicode"
 
 	"golang.org/x/sys/unix"
+
+	"ringtrain/ring/internal/wire"
 )
 
 // message is what leader and members send each other while they set up memory. It is one
@@ -81,23 +81,12 @@ func parse(b []byte) (message, error) {
 	le := binary.LittleEndian
 	m := message{
 		kind: kind(b[4]), status: status(b[5]),
-		number: le.Uint64(b[8:]), rank: int32(le.Uint32(b[16:])), text: printable(string(b[fixedBytes:])),
+		number: le.Uint64(b[8:]), rank: int32(le.Uint32(b[16:])), text: wire.Printable(string(b[fixedBytes:])),
 	}
 	if m.kind < request || m.kind > result || m.status > lastStatus || b[6]|b[7] != 0 || m.number > math.MaxInt64 {
 		return message{}, fmt.Errorf("%w: header is % x", errMalformed, b[:fixedBytes])
 	}
 	return m, nil
-}
-
-// printable replaces unprintable characters of a peer's text: it must not move the cursor of
-// a terminal or break a line of a log.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
 }
 
 // receivedMessage is a message with the memory that came with it, or nil. The receiver

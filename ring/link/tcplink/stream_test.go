@@ -22,8 +22,8 @@ func control(kind ring.FrameKind, op uint64) []byte {
 	return linktest.Bytes(ring.Frame{Kind: kind, Generation: linktest.Generation, Op: op}, false)
 }
 
-// TestBadAcks fails if the sender believes acknowledgements of frames that it
-// has not sent.
+// TestBadAcks verifies that the sender refuses acknowledgements of frames that it has not
+// sent.
 func TestBadAcks(t *testing.T) {
 	s, _, right := stage(t, Config{})
 	right.Write(control(ring.KindAck, 1))
@@ -33,7 +33,7 @@ func TestBadAcks(t *testing.T) {
 	}
 }
 
-// TestAcks fails if acknowledgements do not come where the protocol says.
+// TestAcks verifies that acknowledgements come where the protocol says.
 func TestAcks(t *testing.T) {
 	for _, tt := range []struct {
 		repair bool
@@ -87,8 +87,7 @@ func (c flipper) Write(p []byte) (int, error) {
 	return c.Conn.Write(q)
 }
 
-// TestFlippedBit fails if a bit that the network flips gets into a gradient
-// although payload CRCs are on.
+// TestFlippedBit verifies that with payload CRCs a flipped bit never reaches a gradient.
 func TestFlippedBit(t *testing.T) {
 	links := openRing(t, 2, Config{PayloadCRC: true, Dial: func(ctx context.Context, addr string) (net.Conn, error) {
 		c, err := dialTCP(ctx, addr)
@@ -105,8 +104,8 @@ func TestFlippedBit(t *testing.T) {
 	}
 }
 
-// TestCloseWaits fails if Close ends the connection while acknowledgements are
-// due: they would reset it, with what the neighbour has not read yet.
+// TestCloseWaits verifies that Close waits for the acknowledgements that are due. They would
+// reset a closed connection and lose the frames that the neighbour has not read.
 func TestCloseWaits(t *testing.T) {
 	s, _, right := stage(t, Config{})
 	const frames, n = 2, ring.MaxPayloadBytes
@@ -142,19 +141,19 @@ func TestCloseWaits(t *testing.T) {
 	}
 }
 
-// TestDelivers fails if a rank that sends and closes takes its last frames away.
+// TestDelivers verifies that a rank that sends and closes loses no frames.
 func TestDelivers(t *testing.T) {
 	for _, c := range []Config{{}, {Streams: 4}, {Repair: true}} {
 		linktest.CheckDelivery(t, openRing(t, 2, c))
 	}
 }
 
-// TestContext fails if an operation begins on a context that has ended.
+// TestContext verifies that no operation begins on a context that has ended.
 func TestContext(t *testing.T) {
 	linktest.CheckContexts(t, openRing(t, 2, Config{})[0])
 }
 
-// TestAllocations fails if a frame costs memory on either side.
+// TestAllocations verifies that a frame does not allocate on either side.
 func TestAllocations(t *testing.T) {
 	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}, {Streams: 4}, {PayloadCRC: true, Repair: true}} {
 		for _, n := range []int{0, 64, 128 << 10} {
@@ -165,8 +164,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestPortable fails if sockets by means of package net alone, as links have
-// them on other systems, do less than those of Linux.
+// TestPortable verifies that sockets of package net, which links use on other systems, keep the
+// same contract as those of Linux.
 func TestPortable(t *testing.T) {
 	linktest.Run(t, func(t *testing.T, p int) []ring.Link {
 		links := make([]ring.Link, p)

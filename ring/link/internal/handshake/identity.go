@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/wire"
 	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/token"
 )
@@ -158,7 +159,7 @@ func (p Identity) Readmit(rw Conn, expect func(Peer) (delivery.Position, error))
 	}
 	var proof [ProofBytes]byte
 	if _, err := io.ReadFull(rw, proof[:]); err != nil {
-		return fmt.Errorf("no proof of the token: %w", noEOF(err))
+		return fmt.Errorf("no proof of the token: %w", wire.NoEOF(err))
 	}
 	if !p.Token.Proves(proof[:], []byte(dialerLabel), msg, w.nonce[:]) {
 		return errors.New("its proof of the token is wrong")
@@ -221,7 +222,7 @@ func (p Identity) checkHello(h *hello, next delivery.Position) error {
 func readMessage(r io.Reader, magic [4]byte) ([]byte, error) {
 	b := make([]byte, prefixBytes, MaxMessageBytes)
 	if _, err := io.ReadFull(r, b); err != nil {
-		return nil, noEOF(err)
+		return nil, wire.NoEOF(err)
 	}
 	if [4]byte(b) != magic {
 		return nil, fmt.Errorf("%w: begins with %q, want %q", errMalformed, b[:4], magic)
@@ -232,15 +233,7 @@ func readMessage(r io.Reader, magic [4]byte) ([]byte, error) {
 	}
 	b = b[:prefixBytes+n]
 	if _, err := io.ReadFull(r, b[prefixBytes:]); err != nil {
-		return nil, noEOF(err)
+		return nil, wire.NoEOF(err)
 	}
 	return b, nil
-}
-
-// noEOF turns io.EOF into io.ErrUnexpectedEOF: no stream may end inside a handshake.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

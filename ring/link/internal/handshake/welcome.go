@@ -4,9 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"strings"
-	"unicode"
 
+	"ringtrain/ring/internal/wire"
 	"ringtrain/ring/link/internal/delivery"
 )
 
@@ -54,17 +53,6 @@ func parseWelcome(b []byte) (welcome, error) {
 	if w.status == 0 && reason != "" {
 		return w, fmt.Errorf("%w: status is 0 with a reason", errMalformed)
 	}
-	w.reason = printable(reason)
+	w.reason = wire.Printable(reason)
 	return w, nil
-}
-
-// printable replaces unprintable characters of a peer's text: it must not move the cursor of
-// a terminal or break a line of a log.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
 }

@@ -1,0 +1,24 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"testing"
+)
+
+// TestNoEOF verifies that only io.EOF changes.
+func TestNoEOF(t *testing.T) {
+	other := errors.New("other")
+	for err, want := range map[error]error{io.EOF: io.ErrUnexpectedEOF, other: other} {
+		if got := NoEOF(err); got != want {
+			t.Errorf("%v becomes %v, want %v", err, got, want)
+		}
+	}
+}
+
+// TestPrintable verifies that control characters are replaced.
+func TestPrintable(t *testing.T) {
+	if got := Printable("a\x1b[2J\nb\xff"); got != "a?[2J?b\ufffd" {
+		t.Errorf("text is %q", got)
+	}
+}
