@@ -11,10 +11,10 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// If this failed, people would look for a fault on the wrong side of a link: the
-// neighbours of a round are to the left and to the right at once. Or a worker that
-// knows only that nobody came would not let the other one speak first.
-func TestBlame(t *testing.T) {
+// TestCauseOf verifies the side of a link that a cause names: the neighbours of a round are
+// to the left and to the right at once. It also verifies that a worker to which no
+// connection came waits for the cause of another.
+func TestCauseOf(t *testing.T) {
 	m := hostsOf("abcd", 1)
 	for _, tt := range []struct {
 		op   string

@@ -13,8 +13,9 @@ import (
 	"ringtrain/ring/token"
 )
 
-// Two workers in one process add their ranks. Workers in processes of their own that a
-// launcher has started need no Place, no Token and no rendezvous: Join finds them.
+// ExampleJoin has two workers in one process add their ranks. Workers that a launcher has
+// started in processes of their own need no Place, no Token and no rendezvous: Join finds
+// them.
 func ExampleJoin() {
 	secret := token.New()
 	rendezvous, err := join.ServeStandalone(join.StandaloneConfig{Listen: "127.0.0.1:0", WorldSize: 2, Token: secret})

@@ -18,8 +18,8 @@ import (
 // errStopped is what a signal before training ends the context with.
 var errStopped = exitcode.With(exitcode.Terminated, errors.New("stopped by a signal"))
 
-// If this failed, a worker that is stopped while it waits would linger, lose
-// its exit code, or spoil the start for the others, whom it may rejoin.
+// TestMeetStopped verifies that a worker that is stopped while it waits ends with its exit
+// code, and that the others wait on for it.
 func TestMeetStopped(t *testing.T) {
 	noLeak(t)
 	for _, at := range []string{"alone", "served", "nowhere"} {
@@ -66,7 +66,7 @@ func wasStopped(t *testing.T, m met) {
 	}
 }
 
-// If this failed, a worker would begin to meet after it was stopped.
+// TestMeetStoppedBefore verifies that Meet does nothing after the end of its context.
 func TestMeetStoppedBefore(t *testing.T) {
 	noLeak(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -78,8 +78,8 @@ func TestMeetStoppedBefore(t *testing.T) {
 	}
 }
 
-// If this failed, a worker that is stopped while it opens its links would blame
-// the neighbour that it was dialling.
+// TestMeetStoppedLinking verifies that a worker that is stopped while it opens its links
+// does not blame its neighbour.
 func TestMeetStoppedLinking(t *testing.T) {
 	noLeak(t)
 	for _, link := range []string{"tcp", "grpc"} {
@@ -178,8 +178,8 @@ func lost(t *testing.T, teams []*Team, code, rank int, words ...string) {
 	}
 }
 
-// If this failed, workers would print symptoms where one of them has told the
-// cause, is gone, or was found dead.
+// TestTeamLost verifies that all workers have the first cause, whether a worker has told
+// it, is gone, or was found dead.
 func TestTeamLost(t *testing.T) {
 	noLeak(t)
 	tests := []struct {
@@ -207,8 +207,8 @@ func TestTeamLost(t *testing.T) {
 	}
 }
 
-// If this failed, the others would not know that with rank 0 the rendezvous is
-// gone, and where it was.
+// TestTeamLosesRank0 verifies that the loss of rank 0 is told as the loss of the
+// rendezvous, with its address.
 func TestTeamLosesRank0(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 3)

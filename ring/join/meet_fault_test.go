@@ -40,9 +40,8 @@ func endsWith(t *testing.T, all []met, code, rank int, words ...string) {
 	}
 }
 
-// If this failed, the others would wait for a rank that has found a fault of
-// its own, or would not learn which; or rank 0 would stay longer than anybody
-// needs it, or go before all have heard.
+// TestReport verifies that the others learn the fault of a rank before it could join, and
+// that rank 0 stays until all have been told, and no longer.
 func TestReport(t *testing.T) {
 	noLeak(t)
 	const size = 4
@@ -97,8 +96,8 @@ func (c *crew) report(t *testing.T, faulty int, first bool) {
 	endsWith(t, all, exitcode.BadData, faulty, fmt.Sprintf("rank %d on h: train.gz is truncated", faulty))
 }
 
-// If this failed, two workers that were told different things would train
-// together, or the one who differs would not be named with both values.
+// TestMeetDisagrees verifies that workers with different Agree lines do not form a group,
+// and that the error has both values.
 func TestMeetDisagrees(t *testing.T) {
 	noLeak(t)
 	tests := []struct {
@@ -124,8 +123,7 @@ func TestMeetDisagrees(t *testing.T) {
 	}
 }
 
-// If this failed, a rank whose port is in use would look as if it were late, or
-// would not say which port.
+// TestMeetPortInUse verifies that the error of a port in use names the port.
 func TestMeetPortInUse(t *testing.T) {
 	noLeak(t)
 	c, _ := aloneCrew(t, 3)
@@ -157,8 +155,8 @@ func occupied(t *testing.T) string {
 	return h.port.Addr()
 }
 
-// If this failed, a rank that is started twice would disturb the first one, or
-// would not be told at once whom it met, or rank 0 would not say what happened.
+// TestMeetTwice verifies that a rank that is started twice is told at once, and that its
+// first process goes on.
 func TestMeetTwice(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 3)
@@ -187,8 +185,8 @@ func TestMeetTwice(t *testing.T) {
 	})
 }
 
-// If this failed, rank 0 would leave those who wait at its rendezvous without a
-// word when it is refused there itself.
+// TestMeetGivesUp verifies that rank 0 tells the waiting workers when its own rendezvous
+// refuses it.
 func TestMeetGivesUp(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 3)
@@ -263,8 +261,8 @@ func TestMeetWaits(t *testing.T) {
 	}
 }
 
-// If this failed, a rank that alone lacks --insecure would leave the others
-// waiting, or end them with a code by which nobody would run them again.
+// TestMeetOneInsecure verifies that a rank that alone lacks --insecure ends the others with
+// exitcode.Retry.
 func TestMeetOneInsecure(t *testing.T) {
 	noLeak(t)
 	c := newCrew("", 2)
@@ -278,8 +276,8 @@ func TestMeetOneInsecure(t *testing.T) {
 	endsWith(t, zero(), exitcode.Retry, 1, "listening on :0 needs a token")
 }
 
-// If this failed, workers without a token could not meet although that was
-// asked for, or nobody would be told what it means.
+// TestMeetInsecure verifies that workers without a token form a group with --insecure, and
+// are told what that means.
 func TestMeetInsecure(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 2)

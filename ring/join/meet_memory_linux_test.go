@@ -44,16 +44,16 @@ func (c *crew) remember(t *testing.T, m ring.Membership) ring.Memory {
 	return memory
 }
 
-// If this failed, workers of one host would not meet in its memory, would mix up
-// their ranks or sums, or would leave something behind.
+// TestMeetInMemory verifies that workers of one host exchange data through memory, and
+// leave none of it behind.
 func TestMeetInMemory(t *testing.T) {
 	noLeak(t)
 	c := memoryCrew(t, 3)
 	onAll(t, c.meetAll(t), func(i int, team *Team) error { return c.live(i, team) })
 }
 
-// If this failed, workers that wait in vain for one of their host would name its
-// leader, or nobody.
+// TestMateMissing verifies that workers name the worker of their host that did not come,
+// not its leader.
 func TestMateMissing(t *testing.T) {
 	noLeak(t)
 	var started []func() []met
@@ -69,8 +69,8 @@ func TestMateMissing(t *testing.T) {
 	}
 }
 
-// If this failed, workers would not name the one of their host that has ended
-// while they were starting.
+// TestMateEnds verifies that workers name the worker of their host that has ended during
+// the start.
 func TestMateEnds(t *testing.T) {
 	noLeak(t)
 	var started []func() []met
@@ -107,8 +107,8 @@ func testStoppedInMemory(t *testing.T, stopped int) {
 	endsWith(t, both, exitcode.Terminated, stopped, "stopped by a signal")
 }
 
-// If this failed, a worker that is stopped while it opens the memory of its host
-// would end with exitcode.Retry, and blame itself or a rank that is well.
+// TestOpenStopped verifies that a worker that is stopped while it opens shared memory has
+// its own exit code and blames no rank.
 func TestOpenStopped(t *testing.T) {
 	noLeak(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -122,8 +122,8 @@ func TestOpenStopped(t *testing.T) {
 	}
 }
 
-// If this failed, the others of a host would see a worker leave before it has told
-// what is wrong with its links.
+// TestMemoryOutlastsLinks verifies that a worker keeps its shared memory until it has told
+// the fault of its links.
 func TestMemoryOutlastsLinks(t *testing.T) {
 	noLeak(t)
 	c := newCrew("", 3)

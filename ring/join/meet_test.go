@@ -17,9 +17,8 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// If this failed, four workers would not meet, would mix up their ranks or
-// sums, would not end well together, or would leave something behind: at a
-// rendezvous of its own and at rank 0, over either link on the one port.
+// TestMeet verifies that four workers meet at a rendezvous of its own and at rank 0, sum
+// over either link on the one port, and leave nothing behind.
 func TestMeet(t *testing.T) {
 	noLeak(t)
 	const size = 4
@@ -74,8 +73,8 @@ func (c *crew) live(i int, team *Team) error {
 	return team.Close()
 }
 
-// If this failed, who serves the rendezvous would be gone before the slowest
-// worker has heard that all ended well, and that one would blame rank 0.
+// TestMeetDrains verifies that the server of the rendezvous stays until the slowest worker
+// has been told the good end.
 func TestMeetDrains(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 3)
@@ -103,9 +102,9 @@ func TestMeetDrains(t *testing.T) {
 	<-closed
 }
 
-// If this failed, world size 1 would need a network, or its session would
-// differ from that of a team.
-func TestMeetNobody(t *testing.T) {
+// TestMeetAlone verifies that world size 1 needs no network, and that its session behaves
+// as that of a team.
+func TestMeetAlone(t *testing.T) {
 	noLeak(t)
 	before := sockets(t)
 	meet := func() *Team {

@@ -27,8 +27,7 @@ func ownerOf(t *testing.T, addr string) port.Owner {
 	return o
 }
 
-// If this failed, a port would not say whose it is, or would say what was so before
-// all have met: nobody could be told that an older run, or another rank, has it.
+// TestOwner verifies that a port names its owner, before and after all workers have joined.
 func TestOwner(t *testing.T) {
 	noLeak(t)
 	c, a := aloneCrew(t, 2)
@@ -62,7 +61,7 @@ func TestOwner(t *testing.T) {
 	onAll(t, teams, c.live)
 }
 
-// If this failed, the rendezvous of many jobs would pass for that of one.
+// TestOwnerOfMany verifies that a rendezvous of many jobs names none of them as its owner.
 func TestOwnerOfMany(t *testing.T) {
 	noLeak(t)
 	a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0", Many: true})

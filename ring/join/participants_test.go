@@ -8,8 +8,8 @@ import (
 	"ringtrain/ring/launch/place"
 )
 
-// If this failed, workers would not meet without links, at a rendezvous of its own
-// or at rank 0, would not end well together, or would leave something behind.
+// TestGather verifies that workers join without links, at a rendezvous of its own and at
+// rank 0, and leave nothing behind.
 func TestGather(t *testing.T) {
 	noLeak(t)
 	const size = 3

@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// If this failed, people would read that a rank was refused where a stranger was that
-// claimed to be it, or not why it was.
+// TestRefusals verifies that the reason of a refusal is told for the rank's own process and
+// its children, and not for strangers.
 func TestRefusals(t *testing.T) {
 	const far = 1 << 30 // no process here
 	pid := os.Getpid()
@@ -63,8 +63,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// If this failed, a rank that came again and was taken in, and ends because another is
-// gone, would be told as refused, and with it as the first that failed.
+// TestRefusalsPass verifies that an old refusal is not the reason of a later end.
 func TestRefusalsPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRefusalLog(2)

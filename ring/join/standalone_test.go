@@ -12,9 +12,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// If this failed, a rendezvous that cannot work would seem to, or would end
-// with a code by which it is run again in vain.
-func TestServeAloneRefuses(t *testing.T) {
+// TestServeStandaloneRefuses verifies the exit code of each wrong option.
+func TestServeStandaloneRefuses(t *testing.T) {
 	noLeak(t)
 	a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -50,9 +49,9 @@ func TestServeAloneRefuses(t *testing.T) {
 	}
 }
 
-// If this failed, ringtrain run of a program that never joins would take two
-// seconds longer than the program.
-func TestAloneUnused(t *testing.T) {
+// TestStandaloneUnused verifies that the rendezvous of a program that never joins ends at
+// once.
+func TestStandaloneUnused(t *testing.T) {
 	noLeak(t)
 	a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -65,9 +64,9 @@ func TestAloneUnused(t *testing.T) {
 	a.Close()
 }
 
-// If this failed, the command rendezvous would end with success, or not at all,
-// when it is stopped before its job has ended.
-func TestAloneStopped(t *testing.T) {
+// TestStandaloneStopped verifies that a rendezvous that is stopped before the end of its
+// job returns the cause.
+func TestStandaloneStopped(t *testing.T) {
 	noLeak(t)
 	a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -84,9 +83,9 @@ func TestAloneStopped(t *testing.T) {
 	}
 }
 
-// If this failed, the workers would not get the job's id, or the rendezvous
-// would not end well with them.
-func TestAloneJobID(t *testing.T) {
+// TestStandaloneJobID verifies that the workers get the job's id, and that the rendezvous
+// ends well with them.
+func TestStandaloneJobID(t *testing.T) {
 	noLeak(t)
 	for _, id := range []string{"job-7", ""} {
 		t.Run("id="+id, func(t *testing.T) {
@@ -112,10 +111,9 @@ func TestAloneJobID(t *testing.T) {
 	}
 }
 
-// If this failed, workers that come a moment after the end of the start would
-// find no rendezvous and wait for the whole start timeout; or the rendezvous
-// would stay although all have heard.
-func TestAloneTellsLate(t *testing.T) {
+// TestStandaloneTellsLate verifies that workers that come a moment after the end of the
+// start are told the cause, and that the rendezvous ends once all have been told.
+func TestStandaloneTellsLate(t *testing.T) {
 	noLeak(t)
 	c, a := aloneCrew(t, 3)
 	ended := make(chan error, 1)

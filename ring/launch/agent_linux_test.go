@@ -101,8 +101,8 @@ func startOf(args ...string) startOrder {
 	return startOrder{Program: append([]string{os.Args[0]}, args...), Env: []string{"RINGTRAIN_RANK=3"}, Of: 1}
 }
 
-// If this failed, a launcher would not learn how ranks on another host end, or
-// could not end them.
+// TestAgent verifies that an agent starts ranks, passes signals on to them, and reports how
+// they end.
 func TestAgent(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t)
@@ -131,8 +131,8 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// If this failed, ranks would outlive their launcher, here also one that ignores
-// TERM, or an agent would go on with a launcher that makes no sense.
+// TestAgentAlone verifies that an agent ends its ranks, also one that ignores TERM, when
+// its input ends, when a frame makes no sense, or when a second launcher speaks.
 func TestAgentAlone(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -168,7 +168,8 @@ func TestAgentAlone(t *testing.T) {
 	}
 }
 
-// If this failed, nobody would read why ranks end whose agent is told to end, or how.
+// TestAgentTold verifies that an agent which a signal tells to end ends its ranks and
+// reports how they end.
 func TestAgentTold(t *testing.T) {
 	t.Parallel()
 	j := startRemote(t, "a:1", func(c *Config) {
@@ -183,8 +184,8 @@ func TestAgentTold(t *testing.T) {
 	}
 }
 
-// If this failed, an agent would start ranks for a launcher that it does not
-// understand, or in a folder that nobody asked for without a word.
+// TestAgentOrders verifies that an agent refuses orders of another version, and that it
+// reports a working directory that it lacks.
 func TestAgentOrders(t *testing.T) {
 	t.Parallel()
 	change := func(f func(*orders)) frame {
@@ -238,7 +239,7 @@ func TestAgentOrders(t *testing.T) {
 	}
 }
 
-// If this failed, a rank that cannot be started would be waited for.
+// TestAgentCannotStart verifies that an agent reports a rank that cannot be started.
 func TestAgentCannotStart(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t)
@@ -252,8 +253,8 @@ func TestAgentCannotStart(t *testing.T) {
 	a.end()
 }
 
-// If this failed, ranks bound to cores would run on others, or with more
-// threads than they have cores.
+// TestBindCore verifies that bound ranks run on their own cores, and learn as many threads
+// as they have cores.
 func TestBindCore(t *testing.T) {
 	t.Parallel()
 	cores := process.OwnCores()

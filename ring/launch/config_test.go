@@ -11,8 +11,7 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// If this failed, -x would set something else than it says, or nothing, without
-// a word.
+// TestParseExport verifies the forms of -x, and that a name without a value is an error.
 func TestParseExport(t *testing.T) {
 	env := []string{"A=1", "B=", "A=2=3"}
 	for _, tt := range []struct{ word, want string }{
@@ -25,8 +24,8 @@ func TestParseExport(t *testing.T) {
 	}
 }
 
-// If this failed, a rank would run another program than its place in the
-// command line says.
+// TestOrders verifies that each rank gets the program and the variables of its place in the
+// command line.
 func TestOrders(t *testing.T) {
 	c := Config{NP: 1, Program: []string{"a"}, Self: true, More: []App{{2, []string{"b"}}, {1, []string{"c"}}}}
 	list, err := hosts.Assign(c.worldSize(), nil, hosts.BySlot)
@@ -41,7 +40,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// If this failed, what is secret or belongs to this host would go to others.
+// TestRemoteEnv verifies that other hosts get only RINGTRAIN_* variables and exported ones.
 func TestRemoteEnv(t *testing.T) {
 	c := Config{Env: []string{"HOME=/h", "RINGTRAIN_INPUT_BATCH=7", process.GuardVariable + "=1", "PATH=/p"}, Export: []string{"PATH=/q"}}
 	if got, want := strings.Join(c.remoteEnv(), " "), "RINGTRAIN_INPUT_BATCH=7 PATH=/q"; got != want {
@@ -49,7 +48,7 @@ func TestRemoteEnv(t *testing.T) {
 	}
 }
 
-// If this failed, some of what is wrong would show only after it was mended.
+// TestConfigFaults verifies that all faults of a Config are reported at once.
 func TestConfigFaults(t *testing.T) {
 	_, err := Run(t.Context(), Config{NP: 0, More: []App{{NP: -1, Program: []string{""}}}, Restarts: -1, Timeout: -1, Grace: -1, StartTimeout: -1})
 	if exitcode.Of(err) != exitcode.Usage {
@@ -62,8 +61,7 @@ func TestConfigFaults(t *testing.T) {
 	}
 }
 
-// If this failed, the launcher would give up the start, or kill ranks that save their
-// state, at other times than are documented.
+// TestConfigTimes verifies that the default times are the documented ones.
 func TestConfigTimes(t *testing.T) {
 	c := Config{NP: 1, Program: []string{"a"}}
 	if err := c.check(); err != nil || c.StartTimeout != 300*time.Second || c.Grace != 10*time.Second || c.Timeout != 0 {

@@ -23,9 +23,9 @@ func (c clogged) Write(p []byte) (int, error) {
 // open, and a line to standard error before it.
 const flood = `echo before >&2; : <"$0/go"; i=0; while test $i -lt 40; do head -c 100000 /dev/zero | tr '\0' x; echo; i=$((i+1)); done; exit 0`
 
-// If this failed, people would not read the errors of a branch of hosts while nobody
-// reads one rank's output there, the fault of a rank would not end the job, or what was
-// held back would be lost.
+// TestRemoteUnread verifies that an unread output of one rank stalls only that output: the
+// errors of its branch are read, the fault of a rank ends the job, and no byte that was
+// held is lost.
 func TestRemoteUnread(t *testing.T) {
 	t.Parallel()
 	for _, read := range []bool{true, false} {

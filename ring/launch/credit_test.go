@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 )
 
-// If this failed, a rank would write on though nobody takes it, wait though somebody
-// does, or keep its agent from ending.
-func TestCreditsSpend(t *testing.T) {
+// TestCreditsAcquire verifies that a writer without credit waits, that an acknowledgement
+// wakes it, and that close does.
+func TestCreditsAcquire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, v := newCredits(), outputID{1, 2, kindOut}
 		sent := 0
@@ -36,9 +36,9 @@ func TestCreditsSpend(t *testing.T) {
 	})
 }
 
-// If this failed, the last words of the ranks of an agent that is told to end would be
-// lost, be sent beyond the credit that cannot come any more, or with a gap.
-func TestCreditsEnd(t *testing.T) {
+// TestCreditsClose verifies that output after close is sent without gaps and only within
+// the credit that is left.
+func TestCreditsClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, v, w := newCredits(), outputID{1, 2, kindOut}, outputID{1, 2, kindErr}
 		c.acquire(v, windowBytes)
@@ -65,9 +65,9 @@ func TestCreditsEnd(t *testing.T) {
 	})
 }
 
-// If this failed, who keeps to its credit would be cut off or wait for ever, or who
-// does not would fill the launcher's memory. Frames of any sizes go to and fro.
-func TestDebts(t *testing.T) {
+// TestUnacked verifies that a sender which keeps to its credit never waits for ever, and
+// that one which does not is noticed. Frames have random sizes.
+func TestUnacked(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		d, v := newUnacked(), outputID{1, 2, kindErr}
@@ -98,9 +98,9 @@ func TestDebts(t *testing.T) {
 	}
 }
 
-// If this failed, a frame would come to another output, or one that makes no sense be
-// believed.
-func TestTakenFrame(t *testing.T) {
+// TestAckFrame verifies that an acknowledgement survives the wire, and that invalid ones
+// are refused.
+func TestAckFrame(t *testing.T) {
 	want := outputID{3, 4, kindErr}
 	if v, n, ok := ackFrame(want, 77).parseAck(); v != want || n != 77 || !ok {
 		t.Errorf("%v, %d bytes, %v; want %v and 77", v, n, ok, want)
@@ -112,9 +112,9 @@ func TestTakenFrame(t *testing.T) {
 	}
 }
 
-// If this failed, who has credit would wait for a reader, or get more before there is
-// room; lines would change places; or the ranks beside the launcher would wait for ever.
-func TestOutletOwed(t *testing.T) {
+// TestOutputMuxAccepted verifies that asynchronous writers never wait, get credit only when
+// there is room, and keep the order of lines.
+func TestOutputMuxAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pager{next: make(chan struct{})}
 		o := newOutputMux(p, io.Discard, false, nil)

@@ -44,9 +44,8 @@ func (j *job) cut(t *testing.T, hosts ...string) {
 	}
 }
 
-// If this failed, the ranks of a host that is lost would not be started on another one
-// or on the one that is back, would be started where no slot is, would not know their
-// new place, or people would not read where they are.
+// TestHostReplaced verifies that ranks of a lost host start on a host with free slots, or
+// on their own host if it returns. They learn their new place, and people read it.
 func TestHostReplaced(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -106,8 +105,8 @@ func TestHostReplaced(t *testing.T) {
 	}
 }
 
-// If this failed, a job whose lost host has no successor would hang, or end without
-// naming the host, and the spare one that was tried in vain.
+// TestHostNotReplaced verifies that a job ends if no host can take the ranks of a lost one,
+// and that its error names the lost host and the spare one that did not answer.
 func TestHostNotReplaced(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -141,8 +140,8 @@ func TestHostNotReplaced(t *testing.T) {
 	}
 }
 
-// If this failed, a signal while another place is sought would be lost, or the launcher
-// would wait for it in vain, or end as if all was done where no rank is there to obey it.
+// TestHostSoughtStopped verifies that a signal ends the job while the launcher looks for
+// another host.
 func TestHostSoughtStopped(t *testing.T) {
 	t.Parallel()
 	for _, hosts := range []string{"a:1,b:1,slow:1", "b:1,slow:1"} {
@@ -169,8 +168,8 @@ func TestHostSoughtStopped(t *testing.T) {
 	}
 }
 
-// If this failed, the launcher would wait for the end of a rank that could not be started
-// in its new place, and say that it does not end.
+// TestHostReplacedNotStarted verifies that the launcher does not wait for a rank that could
+// not be started on its new host.
 func TestHostReplacedNotStarted(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "program")
@@ -191,8 +190,8 @@ func TestHostReplacedNotStarted(t *testing.T) {
 	}
 }
 
-// If this failed, nobody would know why the ranks of a branch are unheard, or one stopped
-// agent would be told as two. It is told after silentNotice of real time.
+// TestAgentStopped verifies that people read once, after silentNotice of real time, which
+// agent is silent and which ranks are behind it.
 func TestAgentStopped(t *testing.T) {
 	t.Parallel()
 	for victim, ranks := range map[int]string{0: "ranks 0-2", 1: "ranks 1, 2"} {
@@ -220,8 +219,8 @@ func TestAgentStopped(t *testing.T) {
 	}
 }
 
-// If this failed, TERM to an agent would cost two restarts of each of its ranks, and of
-// those behind it: one when it ends, and one when it could not be started there again.
+// TestAgentToldRestarts verifies that TERM to an agent costs one restart of each of its
+// ranks and of those behind it, not two.
 func TestAgentToldRestarts(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

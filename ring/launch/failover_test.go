@@ -10,9 +10,8 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// If this failed, a lost host would have another time than 5 s, as the manual says, to
-// answer again before its ranks go elsewhere.
-func TestSought(t *testing.T) {
+// TestRedialTimeout verifies that a lost host has 5 s to answer again, as the manual says.
+func TestRedialTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &launcher{
 			config:      &Config{Hosts: []hosts.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}},

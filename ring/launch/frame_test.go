@@ -13,7 +13,7 @@ import (
 	"ringtrain/ring/launch/hosts"
 )
 
-// If this failed, launcher and agent would not understand each other.
+// TestFrame verifies that a frame survives the wire.
 func TestFrame(t *testing.T) {
 	var wire bytes.Buffer
 	w := &frameWriter{w: &wire}
@@ -39,8 +39,8 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// If this failed, an agent of version 1, whose frames have no host, would not get
-// as far as to say that it is another version.
+// TestFrameOrders verifies the bytes of orders: an agent of version 1, whose frames have no
+// host, can read that the version is another.
 func TestFrameOrders(t *testing.T) {
 	var wire bytes.Buffer
 	if err := (&frameWriter{w: &wire}).send(frame{kind: kindOrders, payload: []byte("{}")}); err != nil {
@@ -51,8 +51,7 @@ func TestFrameOrders(t *testing.T) {
 	}
 }
 
-// If this failed, an agent that is none could fill the launcher's memory, or a
-// torn frame would be taken for a whole one.
+// TestFrameRefused verifies that frames that are too long or torn are errors.
 func TestFrameRefused(t *testing.T) {
 	head := func(n uint32) string {
 		return string(binary.BigEndian.AppendUint32([]byte{'o', 0, 0, 0, 0}, n))
@@ -95,9 +94,9 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// If this failed, a login that greets would keep its host out, or one that
-// never ends to greet would keep the launcher for ever.
-func TestSkipForeword(t *testing.T) {
+// TestSkipBanner verifies that the text that a login prints before the magic is skipped, up
+// to maxBanner.
+func TestSkipBanner(t *testing.T) {
 	tests := []struct {
 		name, text string
 		rest       string

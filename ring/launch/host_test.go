@@ -8,8 +8,9 @@ import (
 	"ringtrain/ring/launch/hosts"
 )
 
-// If this failed, a host could end, or write in the name of, ranks of others.
-func TestTrunkHears(t *testing.T) {
+// TestLoginReceiver verifies that a login cannot end ranks of other hosts, nor write in
+// their name.
+func TestLoginReceiver(t *testing.T) {
 	l := &launcher{
 		config: &Config{Hosts: []hosts.Host{{Name: "a"}, {Name: "b"}}}, hostOfRank: make([]atomic.Int32, 2),
 		events: make(chan event, 1), reports: make(chan hostReport, 1),

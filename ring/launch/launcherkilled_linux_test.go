@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// If this failed, a launcher killed by -9 would leave ranks, their children or
-// the guard behind, here with children that ignore TERM.
+// TestLauncherKilled verifies that SIGKILL of the launcher leaves no rank, no child that
+// ignores TERM, and no guard.
 func TestLauncherKilled(t *testing.T) {
 	t.Parallel()
 	cmd, out := startLauncher(t, "", nil, "parent", "wait")
@@ -34,7 +34,7 @@ func TestLauncherKilled(t *testing.T) {
 	}
 }
 
-// If this failed, ranks would live on when the launcher and the guard are
+// TestLauncherAndGuardKilled verifies that ranks end when the launcher and the guard are
 // killed together, as by killall -9.
 func TestLauncherAndGuardKilled(t *testing.T) {
 	t.Parallel()

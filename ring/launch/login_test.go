@@ -43,9 +43,9 @@ func said(kind byte, by int, why string, hosts ...int) frame {
 
 func helloOf(host int) frame { return frameOf(kindHello, host, 0, hello{}) }
 
-// If this failed, an agent could speak for hosts that are not below it, or make
-// the launcher wait for, or lose, a host twice.
-func TestLoginTakes(t *testing.T) {
+// TestLoginDispatch verifies that an agent speaks only for hosts below it, and reports each
+// of them ready or lost once.
+func TestLoginDispatch(t *testing.T) {
 	out := func(host int) frame { return frame{kindOut, host, 0, nil} }
 	tests := []struct {
 		name   string
@@ -102,8 +102,8 @@ func TestLoginTakes(t *testing.T) {
 	}
 }
 
-// If this failed, the end of a login would leave hosts that nobody waits for, or
-// that nobody tries again, or the first host would not be the cause.
+// TestLoginEnds verifies that the end of a login reports all of its hosts as lost or
+// refused, the first one as the cause.
 func TestLoginEnds(t *testing.T) {
 	const closed, foreign = "Connection to a closed.", `agent sent a frame 'o' of host 4, which does not speak there`
 	for _, tt := range []struct {
@@ -144,8 +144,8 @@ func testGuard(t *testing.T) *process.GuardProcess {
 	return g
 }
 
-// If this failed, people would read twice which host it is, or not why.
-func TestWhyNot(t *testing.T) {
+// TestTrimHost verifies that an error about a host names the host once, and the reason.
+func TestTrimHost(t *testing.T) {
 	for text, want := range map[string]string{
 		unreachable("b", new(tailBuffer), errors.New("no answer in 1s")).Error(): "no answer in 1s",
 		"host b: ringtrain there is another":                                     "ringtrain there is another",

@@ -6,8 +6,8 @@ import (
 	"ringtrain/ring/launch/hosts"
 )
 
-// If this failed, people would not see who runs where, or a wrong share.
-func TestBindingLine(t *testing.T) {
+// TestBindingText verifies the line about the cores of each rank.
+func TestBindingText(t *testing.T) {
 	together := []hosts.Assignment{{Rank: 4, LocalRank: 0, LocalSize: 2}, {Rank: 5, LocalRank: 1, LocalSize: 2}}
 	later := []hosts.Assignment{{Rank: 4, LocalRank: 0, LocalSize: 1}, {Rank: 5, LocalRank: 1, LocalSize: 2}} // rank 5 came from a lost host
 	fewer := []hosts.Assignment{{Rank: 4, LocalRank: 0, LocalSize: 4}, {Rank: 5, LocalRank: 3, LocalSize: 4}} // two are not there any more

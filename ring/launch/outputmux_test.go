@@ -18,9 +18,9 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
 
-// If this failed, ranks would block, and lose time or deadlock, when nobody
-// takes their output any more; or the loss would go unnoticed.
-func TestOutletAfterFault(t *testing.T) {
+// TestOutputMuxAfterFault verifies that ranks do not block after a fault of an output, and
+// that close returns the fault.
+func TestOutputMuxAfterFault(t *testing.T) {
 	var err bytes.Buffer
 	o := newOutputMux(fullDisk{}, &err, false, nil)
 	o.write(false, []byte("a\n"), nil)
@@ -40,9 +40,9 @@ func (closedPipe) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
 }
 
-// If this failed, `| head` would fail a good job, or nobody would know why its lines
-// are not there.
-func TestOutletWithoutReader(t *testing.T) {
+// TestOutputMuxWithoutReader verifies that a closed pipe, as with `| head`, is no fault and
+// is told once.
+func TestOutputMuxWithoutReader(t *testing.T) {
 	var notices []string
 	o := newOutputMux(closedPipe{}, closedPipe{}, false, func(text string) { notices = append(notices, text) })
 	for range 3 {
@@ -66,9 +66,9 @@ func (p *pager) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// If this failed, a launcher would wait for ever for who has stopped to read, or give
-// up one that reads slowly, or hold in memory whatever the ranks write meanwhile.
-func TestOutletBlocked(t *testing.T) {
+// TestOutputMuxBlocked verifies that writers wait for a slow reader within a bound of
+// memory, and that close gives up a reader that has stopped, but not a slow one.
+func TestOutputMuxBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notices []string
 		p := &pager{next: make(chan struct{})}
@@ -110,10 +110,9 @@ func TestOutletBlocked(t *testing.T) {
 	})
 }
 
-// If this failed, people would read nothing on their terminal while a pager holds the
-// standard output, or the other way round, or a launcher would wait for who reads the
-// notices.
-func TestOutletOneBlocked(t *testing.T) {
+// TestOutputMuxOneBlocked verifies that a reader that has stopped stalls neither the other
+// output nor the notices.
+func TestOutputMuxOneBlocked(t *testing.T) {
 	for _, blocked := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stderr=%v", blocked), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -155,9 +154,9 @@ func TestOutletOneBlocked(t *testing.T) {
 	}
 }
 
-// If this failed, lines of the two outputs would change places on a terminal, or more
-// than one would be written at a time.
-func TestOutletOfOne(t *testing.T) {
+// TestOutputMuxOfOne verifies that the lines of two outputs that lead to one terminal keep
+// their order, and that one is written at a time.
+func TestOutputMuxOfOne(t *testing.T) {
 	var both bytes.Buffer // the race detector sees two at a time
 	o := newOutputMux(&both, &both, true, nil)
 	var want []byte
@@ -171,9 +170,9 @@ func TestOutletOfOne(t *testing.T) {
 	}
 }
 
-// If this failed, what ranks write that are to end would fill the memory, or be lost
-// without a word.
-func TestOutletShed(t *testing.T) {
+// TestOutputMuxDropping verifies that the output of ending ranks is bounded, and that
+// people read how much was dropped.
+func TestOutputMuxDropping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pager{next: make(chan struct{})}
 		var notices []string

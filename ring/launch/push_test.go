@@ -24,7 +24,8 @@ func runLine(t *testing.T, line, home, path string, input []byte) (code int, sai
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// If this failed, half a program, or another one, would be run on a host.
+// TestPushLines verifies that the shell lines of a push store and run exactly the program
+// that was sent, or fail.
 func TestPushLines(t *testing.T) {
 	home := t.TempDir()
 	file, text := filepath.Join(t.TempDir(), "program"), []byte("#!/bin/sh\necho $1 runs\n")
@@ -61,8 +62,8 @@ func TestPushLines(t *testing.T) {
 	}
 }
 
-// If this failed, a host of another architecture would end with words that
-// help nobody.
+// TestPushOtherArchitecture verifies that a push to another architecture names both
+// architectures.
 func TestPushOtherArchitecture(t *testing.T) {
 	bin := t.TempDir()
 	os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho Linux m68k\n"), 0o755)
@@ -73,7 +74,7 @@ func TestPushOtherArchitecture(t *testing.T) {
 	}
 }
 
-// If this failed, this very machine would be taken for another architecture.
+// TestUnixName verifies that unixName is the output of uname -sm on this machine.
 func TestUnixName(t *testing.T) {
 	out, err := exec.Command("uname", "-sm").Output()
 	if got := unixName(runtime.GOOS, runtime.GOARCH); err != nil || got != strings.TrimSpace(string(out)) {

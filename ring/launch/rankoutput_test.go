@@ -10,10 +10,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// If this failed, lines would have other prefixes than was asked for, --json
-// would print something that is no JSON, or a file would hold something else
-// than the rank wrote.
-func TestVoices(t *testing.T) {
+// TestRankOutputs verifies the prefixes of lines, that --json keeps standard output free of
+// other text, and that files get every byte.
+func TestRankOutputs(t *testing.T) {
 	tests := []struct {
 		name     string
 		c        Config
@@ -52,9 +51,8 @@ func TestVoices(t *testing.T) {
 	}
 }
 
-// If this failed, a run whose output cannot be kept would be started, or would
-// end as if it had been kept.
-func TestVoicesFault(t *testing.T) {
+// TestRankOutputsFault verifies that files that cannot be created or written are errors.
+func TestRankOutputsFault(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	os.WriteFile(file, nil, 0o644)
 	if _, err := Run(t.Context(), Config{NP: 1, Program: []string{"true"}, OutputDir: file}); exitcode.Of(err) != exitcode.CannotCreate {

@@ -12,8 +12,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// If this failed, ranks would be told an address that leads elsewhere from
-// their host, or one that --interface forbids.
+// TestCandidates verifies the order in which an agent tries the addresses of the
+// rendezvous.
 func TestCandidates(t *testing.T) {
 	tests := []struct {
 		name, list, login string
@@ -39,9 +39,9 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// If this failed, a host with an interface that leads nowhere would not find
-// the launcher, or wait for longer than one try.
-func TestFirstReached(t *testing.T) {
+// TestFirstReachable verifies that the first address that answers wins, in the order of the
+// list, within the time of one attempt.
+func TestFirstReachable(t *testing.T) {
 	refused := errors.New("connection refused")
 	tests := []struct {
 		name string
@@ -75,8 +75,7 @@ func TestFirstReached(t *testing.T) {
 	}
 }
 
-// If this failed, the loopback would be told to other hosts, or --interface
-// would not hold.
+// TestInterfaces verifies that Interfaces excludes the loopback and respects --interface.
 func TestInterfaces(t *testing.T) {
 	for _, only := range []string{"no-such-interface", "198.51.100.0/24", "10.0.0.0/99", "lo", "127.0.0.0/8"} {
 		if got, err := Interfaces(only); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), only) {
@@ -101,9 +100,9 @@ func TestInterfaces(t *testing.T) {
 	}
 }
 
-// If this failed, ranks beside the rendezvous would tell others an address that
-// only they can reach.
-func TestOwnAddress(t *testing.T) {
+// TestLocalRendezvous verifies that ranks beside the rendezvous never tell others the
+// loopback.
+func TestLocalRendezvous(t *testing.T) {
 	reach := []string{"10.0.0.1:7", "10.1.0.1:7"}
 	for _, tt := range []struct {
 		reach       []string

@@ -30,7 +30,7 @@ func (g *login) posted() (list []frame) {
 	return list
 }
 
-// If this failed, what the launcher says would come to another host, or to none.
+// TestRelayDown verifies that frames of the launcher reach their host, or all hosts.
 func TestRelayDown(t *testing.T) {
 	r, g := testRelay(io.Discard)
 	for _, tt := range []struct {
@@ -57,7 +57,7 @@ func TestRelayDown(t *testing.T) {
 	}
 }
 
-// If this failed, what comes from below would not be what the launcher reads.
+// TestRelayUp verifies that frames from below reach the launcher unchanged.
 func TestRelayUp(t *testing.T) {
 	out, in := io.Pipe()
 	r, _ := testRelay(in)
@@ -79,8 +79,8 @@ func TestRelayUp(t *testing.T) {
 	}
 }
 
-// If this failed, hosts below one whose network is silent would go on for ever,
-// or those whose launcher lives would end.
+// TestRelaySilence verifies that hosts below a silent network end, and that hosts with a
+// living launcher do not.
 func TestRelaySilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, launcher := io.Pipe()

@@ -64,7 +64,7 @@ func startRemote(t *testing.T, names string, change func(*Config), args ...strin
 	}, args...)
 }
 
-// If this failed, Ctrl-C would not end a start that waits for a host.
+// TestRemoteStartStopped verifies that SIGINT ends a start that waits for a host.
 func TestRemoteStartStopped(t *testing.T) {
 	t.Parallel()
 	j := startRemote(t, "slow:1,b:1", nil, "wait")
@@ -76,8 +76,8 @@ func TestRemoteStartStopped(t *testing.T) {
 	}
 }
 
-// If this failed, an agent could end the launcher by a panic, while other hosts are waited
-// for, or be believed what cannot be.
+// TestRemoteRude verifies that frames about ranks that were not started end the start with
+// an error.
 func TestRemoteRude(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []byte{kindEnded, kindCleared, kindFault} {
@@ -93,8 +93,7 @@ func TestRemoteRude(t *testing.T) {
 	}
 }
 
-// If this failed, a rank on another host would not know who it is, or would get
-// what belongs to the launcher's host.
+// TestRemoteTellsPlace verifies the environment of ranks on other hosts.
 func TestRemoteTellsPlace(t *testing.T) {
 	t.Parallel()
 	secret := token.New()
@@ -124,8 +123,8 @@ func TestRemoteTellsPlace(t *testing.T) {
 	}
 }
 
-// If this failed, the output of ranks on other hosts would be mixed or torn, or
-// would miss its end.
+// TestRemoteWholeLines verifies that the output of ranks on other hosts arrives complete,
+// in whole lines.
 func TestRemoteWholeLines(t *testing.T) {
 	t.Parallel()
 	for hosts, fanout := range map[string]int{"a:2,b:2": 0, "a:1,b:1,c:1,d:1": 1} {
@@ -158,8 +157,8 @@ func testWholeLines(t *testing.T, hosts string, fanout int) {
 	}
 }
 
-// If this failed, the wrong rank or host would be blamed, or ranks on other
-// hosts would run on.
+// TestRemoteFirstFailure verifies that the result names the first rank that fails and its
+// host, and that the other ranks end.
 func TestRemoteFirstFailure(t *testing.T) {
 	t.Parallel()
 	j := startRemote(t, "localhost:1,b:2", nil, "exit", "-,-,65")
@@ -175,7 +174,7 @@ func TestRemoteFirstFailure(t *testing.T) {
 	}
 }
 
-// If this failed, signals would not reach other hosts.
+// TestRemoteSignals verifies that signals reach ranks on other hosts.
 func TestRemoteSignals(t *testing.T) {
 	t.Parallel()
 	j := startRemote(t, "a:1,b:1", nil, "wait")
@@ -192,7 +191,7 @@ func TestRemoteSignals(t *testing.T) {
 	}
 }
 
-// If this failed, ranks of a host that does not answer to TERM would stay.
+// TestRemoteStubborn verifies that ranks on other hosts that ignore TERM are killed.
 func TestRemoteStubborn(t *testing.T) {
 	t.Parallel()
 	j := startRemote(t, "a:1,b:1", nil, "stubborn")
@@ -206,8 +205,7 @@ func TestRemoteStubborn(t *testing.T) {
 	}
 }
 
-// If this failed, a host that is lost would not be named, or its ranks would go
-// on alone.
+// TestRemoteHostLost verifies that the result names a lost host, and that its ranks end.
 func TestRemoteHostLost(t *testing.T) {
 	t.Parallel()
 	j := startRemote(t, "localhost:1,b:1", nil, "wait")
@@ -232,8 +230,8 @@ func parentOf(t *testing.T, pid int) int {
 	return parent
 }
 
-// If this failed, a host that cannot run ranks would not be named, or with the
-// wrong code, or the ranks on the others would be started.
+// TestRemoteRefuses verifies the error and the exit code of each kind of host that cannot
+// run ranks, and that no rank starts.
 func TestRemoteRefuses(t *testing.T) {
 	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
@@ -276,8 +274,8 @@ func TestRemoteRefuses(t *testing.T) {
 	}
 }
 
-// If this failed, hosts without the program would need an installation, what was
-// pushed would not be what runs, or the launcher would push to every host.
+// TestRemotePush verifies that a push goes only to hosts that lack the program, and that
+// the pushed program is what runs.
 func TestRemotePush(t *testing.T) {
 	t.Parallel()
 	self, err := hashSelf(os.Args[0])
@@ -317,8 +315,8 @@ func TestRemotePush(t *testing.T) {
 	}
 }
 
-// If this failed, a launcher killed by -9 would leave ranks on other hosts, or
-// what leads there.
+// TestRemoteLauncherKilled verifies that SIGKILL of the launcher leaves no ranks on other
+// hosts and no ssh.
 func TestRemoteLauncherKilled(t *testing.T) {
 	t.Parallel()
 	cmd, out := startLauncher(t, "", []string{testSSH + "=" + fakeSSH(t)}, "parent", "wait")
@@ -334,8 +332,7 @@ func TestRemoteLauncherKilled(t *testing.T) {
 	}
 }
 
-// If this failed, a rank that was lost would not be started again, or one that
-// must not be would.
+// TestRestartRank verifies which endings of a rank lead to a restart.
 func TestRestartRank(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -370,7 +367,8 @@ func TestRestartRank(t *testing.T) {
 	}
 }
 
-// If this failed, Run would leave goroutines or processes after a good end.
+// TestRemoteLeavesNothing verifies that Run leaves no goroutines and no processes after a
+// good end.
 func TestRemoteLeavesNothing(t *testing.T) {
 	before := childrenOf(t, os.Getpid())
 	ignore := goleak.IgnoreCurrent()
@@ -385,8 +383,8 @@ func TestRemoteLeavesNothing(t *testing.T) {
 	}
 }
 
-// If this failed, a run that hangs would never end, or nobody would learn what
-// its ranks were at.
+// TestRunTimeout verifies that a run ends after its timeout, and that its ranks dump their
+// state first.
 func TestRunTimeout(t *testing.T) {
 	t.Parallel()
 	j := startRemote(t, "localhost:1,b:1", func(c *Config) { c.Timeout = 500 * time.Millisecond }, "wait")

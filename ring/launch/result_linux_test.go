@@ -18,9 +18,8 @@ type knowing struct {
 
 func (k *knowing) Cause() *ring.Cause { return k.cause }
 
-// If this failed, the launcher's last line would blame the rank that happened to end
-// first for what another one has told all of them, or say twice how a rank has ended,
-// or hide by what was told that one was killed.
+// TestResult verifies that the result is the cause that the rendezvous knows if the first
+// rank ended because of it, and else the ending of that rank.
 func TestResult(t *testing.T) {
 	disk := &ring.Cause{Rank: 0, Host: "a", Step: -1, Text: "checkpoint.dir: cannot write", ExitCode: 73}
 	missing := &ring.Cause{Rank: -1, Step: -1, Operation: "join", Text: "ranks 12, 17 missing after 8s", ExitCode: 138}

@@ -238,7 +238,7 @@ func awaitEnd(t *testing.T, pid int) {
 	}
 }
 
-// If this failed, a rank would not know who it is.
+// TestRunTellsPlace verifies the environment of each rank.
 func TestRunTellsPlace(t *testing.T) {
 	t.Parallel()
 	secret := token.New()
@@ -266,7 +266,8 @@ func TestRunTellsPlace(t *testing.T) {
 	}
 }
 
-// If this failed, lines of several ranks would be mixed, lost or out of order.
+// TestRunWholeLines verifies that lines of several ranks arrive complete, whole and in
+// order.
 func TestRunWholeLines(t *testing.T) {
 	t.Parallel()
 	const np, n = 4, 300
@@ -291,7 +292,7 @@ func TestRunWholeLines(t *testing.T) {
 	}
 }
 
-// If this failed, standard output under --json would not be JSON lines.
+// TestRunJSON verifies that standard output under --json has only lines of rank 0.
 func TestRunJSON(t *testing.T) {
 	t.Parallel()
 	j := startJob(t, 2, func(c *Config) { c.JSON = true }, "place")
@@ -304,8 +305,8 @@ func TestRunJSON(t *testing.T) {
 	}
 }
 
-// If this failed, the launcher's code would be that of a rank which was told
-// to end, or the others would train on without the one that failed.
+// TestRunFirstFailure verifies that the result is that of the first rank that fails, and
+// that the other ranks are told to end.
 func TestRunFirstFailure(t *testing.T) {
 	t.Parallel()
 	j := startJob(t, 3, nil, "exit", "-,-,65")
@@ -324,7 +325,7 @@ func TestRunFirstFailure(t *testing.T) {
 	}
 }
 
-// If this failed, a killed rank would go unseen, or be misnamed.
+// TestRunRankKilled verifies that the result names a killed rank and the signal.
 func TestRunRankKilled(t *testing.T) {
 	t.Parallel()
 	j := startJob(t, 2, nil, "wait")
@@ -337,7 +338,7 @@ func TestRunRankKilled(t *testing.T) {
 	}
 }
 
-// If this failed, ranks that ignore TERM would keep the launcher for ever.
+// TestRunStubbornRanks verifies that ranks that ignore TERM are killed after Grace.
 func TestRunStubbornRanks(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -370,8 +371,7 @@ func TestRunStubbornRanks(t *testing.T) {
 	}
 }
 
-// If this failed, TERM or Ctrl-C would not reach the ranks, and no state would
-// be saved.
+// TestRunPassesSignals verifies that TERM and INT reach the ranks.
 func TestRunPassesSignals(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
@@ -393,8 +393,8 @@ func TestRunPassesSignals(t *testing.T) {
 	}
 }
 
-// If this failed, what a rank leaves behind would outlive the job, or its open
-// output would keep the launcher for ever.
+// TestRunSweepsGrandchildren verifies that children that a rank leaves behind end, and that
+// their open output does not hold up Run.
 func TestRunSweepsGrandchildren(t *testing.T) {
 	t.Parallel()
 	j := startJob(t, 1, func(c *Config) { c.Grace = 50 * time.Millisecond }, "parent", "leave")
@@ -405,8 +405,8 @@ func TestRunSweepsGrandchildren(t *testing.T) {
 	awaitEnd(t, pid)
 }
 
-// If this failed, wrong command lines would not have the codes that shells and
-// schedulers know, or would start some of the ranks.
+// TestRunRefuses verifies the exit codes of wrong command lines, and that none of their
+// ranks start.
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -452,8 +452,7 @@ func startLauncher(t *testing.T, input string, env []string, args ...string) (*e
 	return cmd, out
 }
 
-// If this failed, rank 0 could not read the launcher's input, or the others
-// would take it away.
+// TestLauncherInput verifies that rank 0 alone reads the launcher's standard input.
 func TestLauncherInput(t *testing.T) {
 	t.Parallel()
 	cmd, out := startLauncher(t, "hello", nil, "echo")
@@ -467,7 +466,8 @@ func TestLauncherInput(t *testing.T) {
 	}
 }
 
-// If this failed, Run would leave goroutines, and a guard, after a good end.
+// TestRunLeavesNothing verifies that Run leaves no goroutines and no guard after a good
+// end.
 func TestRunLeavesNothing(t *testing.T) {
 	before := childrenOf(t, os.Getpid())
 	ignore := goleak.IgnoreCurrent()

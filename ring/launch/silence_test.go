@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// If this failed, an agent that is stopped would never be named or given up, be named
-// each second, or one that lives be given up.
+// TestSilence verifies that a silence is told once and ends the login after silentTimeout,
+// and that frames of a living agent prevent both.
 func TestSilence(t *testing.T) {
 	const s = time.Second // what the manual says, not what the code has
 	for _, tt := range []struct {
@@ -45,8 +45,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// If this failed, a launcher that was stopped for a while would give up all hosts when
-// it goes on.
+// TestSilenceOwn verifies that time in which this process was stopped is no silence of
+// others.
 func TestSilenceOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s silenceTimer
@@ -74,8 +74,8 @@ type pausing struct{ turn chan []byte }
 
 func (p pausing) Read(b []byte) (int, error) { return copy(b, <-p.turn), nil }
 
-// If this failed, a healthy host would be lost because what was heard of it could not be
-// passed on for a while; or a silent one not, once somebody listens again.
+// TestSilenceBusy verifies that time in which the reader is busy is no silence, and that
+// silence counts again once the reader waits.
 func TestSilenceBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s silenceTimer
@@ -101,8 +101,8 @@ func TestSilenceBusy(t *testing.T) {
 	})
 }
 
-// If this failed, an agent with nothing to say would be given up, or one that says
-// enough would say more.
+// TestKeepAlive verifies that an agent with nothing to send sends kindAlive, and that one
+// that sends other frames does not.
 func TestKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()

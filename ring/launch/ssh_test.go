@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// If this failed, ssh would get other options than the user has written.
+// TestSplitWords verifies how a command line is split into words.
 func TestSplitWords(t *testing.T) {
 	tests := []struct {
 		line string
@@ -41,8 +41,8 @@ func TestSplitWords(t *testing.T) {
 	}
 }
 
-// If this failed, a host's name could be an option of ssh's, or our options
-// would overrule the user's.
+// TestSSHLine verifies that options of the user come first, and that the name of a host
+// cannot be an option.
 func TestSSHLine(t *testing.T) {
 	got := sshLine([]string{"ssh", "-o", "ConnectTimeout=1"}, "b", "line")
 	if n := len(got); got[0] != "ssh" || !slices.Equal(got[n-3:], []string{"--", "b", "line"}) {
@@ -53,8 +53,8 @@ func TestSSHLine(t *testing.T) {
 	}
 }
 
-// If this failed, ssh would find out at other times than after 15 to 20 s, as the manual
-// says, that the network is silent.
+// TestSSHSilence verifies that the options have ssh notice a silent network after 15 to 20
+// s, as the manual says.
 func TestSSHSilence(t *testing.T) {
 	words := map[string]int{}
 	for _, w := range sshLine([]string{"ssh"}, "b", "line") {
@@ -68,8 +68,8 @@ func TestSSHSilence(t *testing.T) {
 	}
 }
 
-// If this failed, a host's shell would see something else in a path than the
-// path.
+// TestAgentLine verifies that a host's shell sees the path of the program as one word, or
+// does not see it.
 func TestAgentLine(t *testing.T) {
 	for _, path := range []string{"/opt/ring train/x,y:z@1%+=/ringtrain", "/none/ringtrain"} {
 		line := agentLine(path)
@@ -89,9 +89,8 @@ func TestAgentLine(t *testing.T) {
 	}
 }
 
-// If this failed, a host that ssh does not reach would be named without the
-// reason.
-func TestTail(t *testing.T) {
+// TestTailBuffer verifies that the last line of ssh's errors is kept.
+func TestTailBuffer(t *testing.T) {
 	s := new(tailBuffer)
 	for i := range 1000 {
 		fmt.Fprintf(s, "line %d of many\n", i)

@@ -7,9 +7,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// If this failed, hosts that nobody has tried would be called unreachable, or one that
-// was tried would not be named.
-func TestSilent(t *testing.T) {
+// TestReportSilent verifies that hosts that did not answer are named, and hosts behind them
+// only counted.
+func TestReportSilent(t *testing.T) {
 	var all branch
 	for i, name := range []string{"h0", "h1", "h2", "h3", "h4"} {
 		all = append(all, target{i, name, 1})

@@ -7,8 +7,8 @@ import (
 	"ringtrain/ring"
 )
 
-// If this failed, the rank that happens to end first would be blamed where a signal
-// to another one has stopped the job.
+// TestRunStopped verifies that the result names the rank that a signal has told to end, not
+// the rank that ended first.
 func TestRunStopped(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

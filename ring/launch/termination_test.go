@@ -12,10 +12,10 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// TestCourse plays what happens to a run on a clock of its own. If it failed,
+// TestTermination plays what happens to a run on a clock of its own. If it failed,
 // the wrong rank would be blamed, or ranks told to end too early, twice or
 // never.
-func TestCourse(t *testing.T) {
+func TestTermination(t *testing.T) {
 	exit := func(rank, code int) func(*termination, time.Time) action {
 		return func(c *termination, now time.Time) action {
 			c.rankEnded(process.Ending{Rank: rank, PID: 7, ExitCode: code}, now)
@@ -106,9 +106,9 @@ func TestCourse(t *testing.T) {
 	}
 }
 
-// If this failed, a signal that comes twice at once, as timeout(1) sends it, would kill
-// ranks that are about to save their state, or a later one would not hurry them.
-func TestCourseSignalTwice(t *testing.T) {
+// TestTerminationSignalTwice verifies that a second signal within SameTime changes nothing,
+// and that a later one kills.
+func TestTerminationSignalTwice(t *testing.T) {
 	c, start := termination{grace: 10 * time.Second}, time.Unix(0, 0)
 	for _, tt := range []struct {
 		after time.Duration

@@ -65,8 +65,8 @@ func (j *job) ways(t *testing.T) (list []string) {
 	return list
 }
 
-// If this failed, the launcher would log in to every host, ranks below others
-// would not know who they are, or the token could be read in a list of processes.
+// TestTreePlace verifies that hosts of a tree log in to each other, that their ranks learn
+// their place, and that no argument shows the token.
 func TestTreePlace(t *testing.T) {
 	t.Parallel()
 	meeting, err := net.Listen("tcp", "127.0.0.1:0")
@@ -103,7 +103,7 @@ func TestTreePlace(t *testing.T) {
 	}
 }
 
-// If this failed, few hosts, or fan-out 0, would not be as without a tree.
+// TestTreeFlat verifies that few hosts, or fan-out 0, need no tree.
 func TestTreeFlat(t *testing.T) {
 	t.Parallel()
 	for _, fanout := range []int{0, 3} {
@@ -117,8 +117,8 @@ func TestTreeFlat(t *testing.T) {
 	}
 }
 
-// If this failed, signals would not come to hosts below others, or the end of a
-// rank there would not be told.
+// TestTreeSignals verifies that signals reach hosts below others, and that the ends of
+// their ranks are reported.
 func TestTreeSignals(t *testing.T) {
 	t.Parallel()
 	j := startTree(t, sevenHosts, 2, nil, "wait")
@@ -135,8 +135,8 @@ func TestTreeSignals(t *testing.T) {
 	}
 }
 
-// If this failed, ranks would outlive the host that leads to theirs, or a host
-// would be blamed that is well.
+// TestTreeHostLost verifies that the loss of an inner host ends the ranks below it, and
+// that the result names that host.
 func TestTreeHostLost(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -174,8 +174,8 @@ func TestTreeHostLost(t *testing.T) {
 	}
 }
 
-// If this failed, a cluster whose hosts have no keys for each other would need
-// another option, or people would not know why the launcher has so much to do.
+// TestTreeFallback verifies that the launcher logs in to hosts that others cannot reach,
+// and says so.
 func TestTreeFallback(t *testing.T) {
 	t.Parallel()
 	var (
@@ -211,8 +211,8 @@ func TestTreeFallback(t *testing.T) {
 	}
 }
 
-// If this failed, a host that goes while others are still awaited would stop the frames
-// of its whole branch: the start would wait for those, and blame them in the end.
+// TestTreeLostWhileOpening verifies that a host that is lost during the start ends the
+// start at once, and is the one named.
 func TestTreeLostWhileOpening(t *testing.T) {
 	t.Parallel()
 	for hosts, fanout := range map[string]int{"h0:1,frail:1,slow:1,h3:1,h4:1,h5:1": 2, "frail:1,slow:1": 0} {
@@ -230,9 +230,8 @@ func TestTreeLostWhileOpening(t *testing.T) {
 	}
 }
 
-// If this failed, a host below others that cannot be reached would not be named,
-// or not with ssh's words, hosts that nobody has tried would be blamed, or a start that
-// waits for one would never end.
+// TestTreeUnreachable verifies that an unreachable host below others is named with ssh's
+// words, and that untried hosts are only counted.
 func TestTreeUnreachable(t *testing.T) {
 	t.Parallel()
 	const noRoute = " cannot be reached: ssh: connect to host "
@@ -276,8 +275,7 @@ func TestTreeUnreachable(t *testing.T) {
 	}
 }
 
-// If this failed, one silent host would take all the time from those behind it: they
-// would be called unreachable, and nobody has tried them.
+// TestTreeSilentFirst verifies that hosts behind a silent host are tried without it.
 func TestTreeSilentFirst(t *testing.T) {
 	t.Parallel()
 	j := startTree(t, "slow:1,b:1,c:1,d:1", 1, func(c *Config) { c.StartTimeout = 4 * time.Second }, "wait")
@@ -290,8 +288,8 @@ func TestTreeSilentFirst(t *testing.T) {
 	}
 }
 
-// If this failed, Ctrl-C while a host below others does not answer would not end
-// the start, or leave logins behind.
+// TestTreeStartStopped verifies that SIGINT ends a start that waits for a host below
+// others, and leaves no logins.
 func TestTreeStartStopped(t *testing.T) {
 	t.Parallel()
 	j := startTree(t, "a:1,b:1,slow:1", 1, nil, "wait")
@@ -308,7 +306,7 @@ func TestTreeStartStopped(t *testing.T) {
 	}
 }
 
-// If this failed, a rank below others that is killed would not be started again.
+// TestTreeRestart verifies that a killed rank below other hosts is started again.
 func TestTreeRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -324,8 +322,8 @@ func TestTreeRestart(t *testing.T) {
 	}
 }
 
-// If this failed, a rank would write on though the launcher does not say that what it
-// has written is passed on, or signals and its end would wait for that, too.
+// TestRelayHoldsBack verifies that a rank without credit waits, while signals to it and its
+// end pass.
 func TestRelayHoldsBack(t *testing.T) {
 	t.Parallel()
 	const most = 512 << 10 // the window and the rank's pipe hold much less

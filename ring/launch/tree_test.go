@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// If this failed, a host would be logged in to twice or never, or somebody would
-// log in to more hosts than was asked for.
+// TestBranches verifies that each host is logged in to once, and that no host logs in to
+// more than fan-out others.
 func TestBranches(t *testing.T) {
 	for n := range 70 {
 		var hosts []target
@@ -32,8 +32,8 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// If this failed, an inner host would count a login by its parent for one by the
-// launcher, and tell ranks that the rendezvous is there.
+// TestCandidatesBelow verifies that an inner host does not take the address of its parent
+// for that of the launcher.
 func TestCandidatesBelow(t *testing.T) {
 	const login = "10.0.0.9 50000 10.0.0.2 22"
 	o := orders{Rendezvous: []string{"10.0.0.1:7", "10.1.0.1:7"}, Direct: true, Behind: true, Host: 4}

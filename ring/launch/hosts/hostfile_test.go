@@ -22,9 +22,8 @@ func show(hosts []Host) string {
 	return strings.Join(words, " ")
 }
 
-// If this failed, ranks would go to other hosts, or in other numbers, than the
-// command line says, or ssh would get an option from it.
-func TestParseHosts(t *testing.T) {
+// TestParse verifies which lists are valid, and their hosts and slots.
+func TestParse(t *testing.T) {
 	own, _ := os.Hostname()
 	tests := []struct{ list, want, fault string }{
 		{"a", "a:1", ""},
@@ -80,8 +79,8 @@ func TestParseHosts(t *testing.T) {
 	}
 }
 
-// If this failed, a hostfile that works with another launcher would not work
-// here, or a fault in it would have to be searched for.
+// TestParseHostfile verifies the forms of hostfiles of other launchers, and that faults
+// name the line.
 func TestParseHostfile(t *testing.T) {
 	tests := []struct{ name, text, want, fault string }{
 		{"of=Open MPI", "# cluster\n\na slots=4 max_slots=8\nb slots=2\n  c  # one\n", "a:4 b:2 c:1", ""},
@@ -122,8 +121,8 @@ func TestParseHostfile(t *testing.T) {
 	}
 }
 
-// If this failed, a mistyped --hostfile would have the wrong code.
-func TestReadHostfileMissing(t *testing.T) {
+// TestReadFileMissing verifies that a missing hostfile is exitcode.NoInput.
+func TestReadFileMissing(t *testing.T) {
 	if _, err := ReadFile(t.TempDir() + "/none"); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("error %v with code %d, want 66", err, exitcode.Of(err))
 	}

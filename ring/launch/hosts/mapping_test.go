@@ -8,8 +8,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// If this failed, ranks would be on other hosts than mpirun would put them, or
-// have wrong local numbers, by which they share a host's cores.
+// TestAssign verifies the host, the local rank and the local size of each rank, as with
+// mpirun.
 func TestAssign(t *testing.T) {
 	tests := []struct {
 		np    int
@@ -46,8 +46,7 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// If this failed, more ranks than a cluster has room for would be crowded onto
-// it without a word.
+// TestAssignTooMany verifies that more ranks than slots are an error that lists the hosts.
 func TestAssignTooMany(t *testing.T) {
 	hosts, _ := Parse("a:2,[fd00::1]:1")
 	_, err := Assign(4, hosts, BySlot)

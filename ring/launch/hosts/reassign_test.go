@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// If this failed, a rank would take a slot that is not free, or the place of another one.
-func TestRehouse(t *testing.T) {
+// TestReassign verifies that ranks return to their own host or take free slots, and that
+// other ranks keep theirs.
+func TestReassign(t *testing.T) {
 	hosts := []Host{{Name: "a", Slots: 4}, {Name: "b", Slots: 2}, {Name: "c", Slots: 2}}
 	at := func(rank, host, local, of int) Assignment { return Assignment{rank, host, local, of} }
 	for _, tt := range []struct {

@@ -9,8 +9,8 @@ import (
 	"ringtrain/ring/token"
 )
 
-// If this failed, the rendezvous would listen where nobody looks for it, or
-// where everybody may come in.
+// TestRendezvousAddress verifies where a rendezvous without a worker listens, by its
+// --listen and its token.
 func TestRendezvousAddress(t *testing.T) {
 	secret := token.New()
 	tests := []struct {

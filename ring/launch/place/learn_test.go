@@ -103,7 +103,7 @@ func pmiPlace(rank, size int) Place {
 
 const kvsAt = "20268" // the port of kvs_1_0_7_node1
 
-// If this failed, ranks that mpiexec started on several hosts would not meet.
+// TestLearn verifies that ranks of mpiexec on several hosts learn one rendezvous.
 func TestLearn(t *testing.T) {
 	m := newMPIExec(3)
 	var places [3]Place
@@ -131,8 +131,8 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// If this failed, ranks on one host would wait at a barrier that names nobody,
-// or ask for a token.
+// TestLearnOneHost verifies that ranks of mpiexec on one host need no barrier and use the
+// loopback.
 func TestLearnOneHost(t *testing.T) {
 	p := pmiPlace(0, 2)
 	p.PMI.OneHost, p.JobID = true, "j"
@@ -153,8 +153,8 @@ func TestLearnOneHost(t *testing.T) {
 	}
 }
 
-// If this failed, a rank would wait for ever for one that never starts, or say
-// nothing.
+// TestLearnWaits verifies the notices and the timeout of a rank that waits for one that
+// never starts.
 func TestLearnWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notices []time.Duration
@@ -175,7 +175,7 @@ func TestLearnWaits(t *testing.T) {
 	})
 }
 
-// If this failed, an interrupted wait would go on.
+// TestLearnInterrupted verifies that the end of the context ends the wait.
 func TestLearnInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -189,8 +189,7 @@ func TestLearnInterrupted(t *testing.T) {
 	})
 }
 
-// If this failed, a launcher that is not what it seems would hang a rank, or
-// send it somewhere.
+// TestLearnRefuses verifies that answers that violate the protocol are errors.
 func TestLearnRefuses(t *testing.T) {
 	tests := []struct {
 		name, to, answer string
@@ -224,8 +223,7 @@ func TestLearnRefuses(t *testing.T) {
 	}
 }
 
-// If this failed, a rank would take over a file that is not mpiexec's, such as
-// its own data.
+// TestLearnSocket verifies that PMI_FD must be a socket.
 func TestLearnSocket(t *testing.T) {
 	f, err := os.Open(os.DevNull)
 	if err != nil {
@@ -260,7 +258,7 @@ func TestLearnSocket(t *testing.T) {
 	}
 }
 
-// If this failed, other hosts would look for rank 0 on themselves.
+// TestOwnHost verifies the name that rank 0 tells other hosts: never the loopback.
 func TestOwnHost(t *testing.T) {
 	name, err := os.Hostname()
 	if err != nil {

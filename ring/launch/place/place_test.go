@@ -58,8 +58,7 @@ const (
 
 func tf(cluster, task string) vars { return vars(`TF_CONFIG={` + cluster + `,"task":` + task + `}`) }
 
-// If this failed, a worker would take another's rank, wait at the wrong
-// address, or train alone.
+// TestFindPlace verifies the place of each dialect.
 func TestFindPlace(t *testing.T) {
 	tfjobListed := []string{"job-chief-0.ns.svc:2222", "job-worker-0.ns.svc:2222", "job-worker-1.ns.svc:2222"}
 	threeListed := []string{"10.0.0.1:2222", "10.0.0.2:2222", "10.0.0.3:2222"}
@@ -167,8 +166,8 @@ func TestFindPlace(t *testing.T) {
 	}
 }
 
-// If this failed, a wrong or half-set environment would start a job of its own
-// or hang, and nobody would be told which variable is at fault.
+// TestFindPlaceRefuses verifies that wrong and incomplete environments are errors that name
+// the variable.
 func TestFindPlaceRefuses(t *testing.T) {
 	none := Flags{Rank: -1}
 	worker0 := `{"type":"worker","index":0}`
@@ -286,7 +285,7 @@ func TestFindPlaceRefuses(t *testing.T) {
 	}
 }
 
-// If this failed, ranks with different lists would train in different jobs.
+// TestAgreeLines verifies that ranks with different lists of workers disagree.
 func TestAgreeLines(t *testing.T) {
 	if got := (Place{}).AgreeLines(); got != nil {
 		t.Errorf("lines without a list: %q", got)
@@ -296,8 +295,7 @@ func TestAgreeLines(t *testing.T) {
 	}
 }
 
-// If this failed, strangers could join a job, or a job on one host would ask
-// for a token.
+// TestCheckListen verifies that only the loopback is safe without a token.
 func TestCheckListen(t *testing.T) {
 	tests := []struct {
 		listen string
@@ -339,8 +337,7 @@ func FuzzFindPlace(f *testing.F) {
 	})
 }
 
-// If this failed, a worker would be advertised where the others cannot reach
-// it.
+// TestKnownAs verifies the address by which a worker is advertised.
 func TestKnownAs(t *testing.T) {
 	listed := []string{"w0.svc:2222", "w1.svc:2222"}
 	tests := []struct {

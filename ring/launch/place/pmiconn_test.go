@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// If this failed, what mpiexec says would be taken for something else.
+// TestParsePMI verifies which lines of mpiexec are valid, and what they hold.
 func TestParsePMI(t *testing.T) {
 	tests := []struct {
 		line, name string

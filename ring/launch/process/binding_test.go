@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// If this failed, ranks would share cores while others are idle, or have none.
-func TestShareOf(t *testing.T) {
+// TestShare verifies that ranks have equally many cores, and that at least one is for each.
+func TestShare(t *testing.T) {
 	tests := []struct {
 		cores []int
 		n     int

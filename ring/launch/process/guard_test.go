@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// If this failed, the guard would forget a group, or end one that is not ours:
-// ids 0 and 1 would mean every process there is.
+// TestReadGroups verifies which groups are left at the end of the pipe. Ids 0 and 1 would
+// mean all processes, and are ignored.
 func TestReadGroups(t *testing.T) {
 	tests := []struct {
 		name, text string

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// If this failed, lines would be torn, or a rank that never ends a line would
-// fill the launcher's memory.
-func TestLines(t *testing.T) {
+// TestPrefixer verifies that lines come whole and with their prefix, and that a line
+// without an end is held only up to maxLineBytes.
+func TestPrefixer(t *testing.T) {
 	long := strings.Repeat("x", maxLineBytes)
 	tests := []struct {
 		name, prefix string
@@ -42,9 +42,9 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// If this failed, a daemon that a rank has started and that keeps the rank's
-// output open would keep the launcher for ever, or cost the last lines.
-func TestStreamOfDaemon(t *testing.T) {
+// TestPipeReaderOfDaemon verifies that the last lines of a rank arrive though a daemon
+// keeps its output open.
+func TestPipeReaderOfDaemon(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

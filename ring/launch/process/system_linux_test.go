@@ -2,8 +2,7 @@ package process
 
 import "testing"
 
-// If this failed, a process with a strange name would outlive the job, or an
-// ended one would hold the launcher up.
+// TestInGroup verifies which lines of proc(5) are of living processes of the group.
 func TestInGroup(t *testing.T) {
 	tests := []struct {
 		name, stat string

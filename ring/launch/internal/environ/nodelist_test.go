@@ -26,8 +26,7 @@ var nodeLists = map[string]string{
 	"n[2-3],m":                      "n2",
 }
 
-// If this failed, the ranks of a step would look for rank 0 on a host that is
-// not its.
+// TestNodeList verifies the first host of each form of a list.
 func TestNodeList(t *testing.T) {
 	for list, want := range nodeLists {
 		t.Run("list="+list, func(t *testing.T) {
@@ -61,7 +60,7 @@ func TestNodeListAsScontrol(t *testing.T) {
 	}
 }
 
-// If this failed, half a list would send the ranks to a host that is none.
+// TestNodeListRefuses verifies that lists with a fault are errors.
 func TestNodeListRefuses(t *testing.T) {
 	for _, list := range []string{
 		"", ",", "node1,", ",node1", "node[", "node[1", "node[1-", "node[]", "node[1-]", "node[2-1]", "node[a-b]", "node[1,]", "node[-1]", "node]1[",
