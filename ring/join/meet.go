@@ -12,7 +12,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
-	ringorder "ringtrain/ring/order"
+	"ringtrain/ring/order"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
@@ -30,7 +30,7 @@ type Config struct {
 	Link         string             // auto, tcp, grpc or shm
 	Streams      int                // TCP connections of a ring to each neighbour; 0: automatic
 	Levels       string             // auto or flat
-	Order        ringorder.Rule
+	Order        order.Rule
 	KeptOrder    func(rank int) []int // the order that an earlier start or generation has measured; may be nil
 	Group        ring.Config
 	Waiting      func(rendezvous.Waiting) // receives the missing ranks; may be nil

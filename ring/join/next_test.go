@@ -12,7 +12,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
-	ringorder "ringtrain/ring/order"
+	"ringtrain/ring/order"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -96,7 +96,7 @@ func TestNextStopped(t *testing.T) {
 		return []int{0, 1, 2}
 	}
 	var err error
-	if c.config.Order, err = ringorder.Parse("measured"); err != nil {
+	if c.config.Order, err = order.Parse("measured"); err != nil {
 		t.Fatal(err)
 	}
 	teams := c.meetAll(t)

@@ -14,7 +14,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/pairwise"
-	ringorder "ringtrain/ring/order"
+	"ringtrain/ring/order"
 )
 
 // The survey repeats a measurement before it accepts an order other than the one by hosts,
@@ -28,18 +28,18 @@ const (
 // order measured, findOrder is collective. It then returns an order that an earlier start
 // or generation has measured, if a rank knows one that fits; the lowest such rank counts.
 // Else it measures.
-func (t *Team) findOrder(ctx context.Context, m ring.Membership, c Config) (ringorder.Order, error) {
-	order, err := c.Order.Of(m.HostRanks())
+func (t *Team) findOrder(ctx context.Context, m ring.Membership, c Config) (order.Order, error) {
+	o, err := c.Order.Of(m.HostRanks())
 	if err != nil {
-		return order, fmt.Errorf("allreduce.%w", err)
+		return o, fmt.Errorf("allreduce.%w", err)
 	}
 	if !c.Order.Measures(m.Hosts()) {
-		return order, nil
+		return o, nil
 	}
-	m.Order = order
+	m.Order = o
 	g, err := t.openSurvey(ctx, m, c)
 	if err != nil {
-		return order, err
+		return o, err
 	}
 	defer g.Close()
 	kept, found, err := keptOrder(ctx, g, c)
@@ -48,7 +48,7 @@ func (t *Team) findOrder(ctx context.Context, m ring.Membership, c Config) (ring
 	}
 	s, err := t.newSurvey(ctx, g, c)
 	if err != nil {
-		return order, err
+		return o, err
 	}
 	defer s.close()
 	return s.order(ctx)
@@ -73,26 +73,26 @@ func (t *Team) openBriefly(ctx context.Context, m ring.Membership, c Config, rou
 }
 
 // keptOrder asks all ranks for the order that they know from before.
-func keptOrder(ctx context.Context, g *ring.Group, c Config) (ringorder.Order, bool, error) {
+func keptOrder(ctx context.Context, g *ring.Group, c Config) (order.Order, bool, error) {
 	m := g.Membership()
 	var mine []byte
 	if c.KeptOrder != nil {
-		mine = []byte(ringorder.Format(c.KeptOrder(m.Rank)))
+		mine = []byte(order.Format(c.KeptOrder(m.Rank)))
 	}
 	var all ring.Gathered
 	if err := g.AllGather(ctx, mine, &all); err != nil {
-		return ringorder.Order{}, false, err
+		return order.Order{}, false, err
 	}
 	for rank := range m.Size() {
-		ranks, err := ringorder.ParseRanks(string(all.At(rank)))
+		ranks, err := order.ParseRanks(string(all.At(rank)))
 		if err != nil {
 			continue // the rank knows no order
 		}
-		if order, ok := ringorder.Kept(ranks, m.Size()); ok {
-			return order, true, nil
+		if o, ok := order.Kept(ranks, m.Size()); ok {
+			return o, true, nil
 		}
 	}
-	return ringorder.Order{}, false, nil
+	return order.Order{}, false, nil
 }
 
 // A bandwidthSurvey measures the bandwidth between all pairs of hosts. The first rank of
@@ -150,19 +150,19 @@ func (s *bandwidthSurvey) close() {
 }
 
 // order measures and returns the order.
-func (s *bandwidthSurvey) order(ctx context.Context) (ringorder.Order, error) {
+func (s *bandwidthSurvey) order(ctx context.Context) (order.Order, error) {
 	for pass := 1; ; pass++ {
 		if err := s.pass(ctx); err != nil {
-			return ringorder.Order{}, err
+			return order.Order{}, err
 		}
 		bandwidth, took, err := s.gather(ctx)
 		if err != nil {
-			return ringorder.Order{}, err
+			return order.Order{}, err
 		}
-		order := ringorder.Measured(s.hosts, bandwidth)
-		asBefore := slices.Equal(order.Workers, s.group.Membership().Order.Workers)
+		o := order.Measured(s.hosts, bandwidth)
+		asBefore := slices.Equal(o.Workers, s.group.Membership().Order.Workers)
 		if asBefore || pass == maxPasses || took > passTimeLimit {
-			return order, nil
+			return o, nil
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/link/memlink"
-	ringorder "ringtrain/ring/order"
+	"ringtrain/ring/order"
 	"ringtrain/ring/token"
 )
 
@@ -39,7 +39,7 @@ func surveys(t *testing.T, hosts string, rate func(i, j int) float64) []*bandwid
 	all := make([]*bandwidthSurvey, len(hosts))
 	for rank, link := range memlink.Ring(len(hosts)) {
 		m := hostsOf(hosts, rank)
-		rule, err := ringorder.Parse("measured")
+		rule, err := order.Parse("measured")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,9 +72,9 @@ func surveys(t *testing.T, hosts string, rate func(i, j int) float64) []*bandwid
 }
 
 // agreed runs all surveys and returns the one order that they find.
-func agreed(t *testing.T, all []*bandwidthSurvey) ringorder.Order {
+func agreed(t *testing.T, all []*bandwidthSurvey) order.Order {
 	t.Helper()
-	found := make([]ringorder.Order, len(all))
+	found := make([]order.Order, len(all))
 	var running sync.WaitGroup
 	for rank, s := range all {
 		running.Go(func() {
@@ -139,7 +139,7 @@ func TestSurvey(t *testing.T) {
 					times[[2]int{i, j}]++
 					return fast * tt.slow(i, j, times[[2]int{i, j}])
 				})
-				if got := agreed(t, all); ringorder.Format(got.Workers) != tt.want || !got.Measured || got.Why == "" {
+				if got := agreed(t, all); order.Format(got.Workers) != tt.want || !got.Measured || got.Why == "" {
 					t.Errorf("order %+v, want %q", got, tt.want)
 				}
 				for i, ranks := range all[0].hosts {
@@ -206,16 +206,16 @@ func newGround(t *testing.T, hosts string) *ground {
 }
 
 // find has all ranks find the order by a rule. If one fails the others end.
-func (g *ground) find(t *testing.T, rule string) ([]ringorder.Order, []error) {
+func (g *ground) find(t *testing.T, rule string) ([]order.Order, []error) {
 	t.Helper()
-	o, err := ringorder.Parse(rule)
+	o, err := order.Parse(rule)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.config.Order = o
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	found, errs := make([]ringorder.Order, len(g.hubs)), make([]error, len(g.hubs))
+	found, errs := make([]order.Order, len(g.hubs)), make([]error, len(g.hubs))
 	var all sync.WaitGroup
 	for rank, h := range g.hubs {
 		all.Go(func() {
@@ -261,7 +261,7 @@ func TestFindOrder(t *testing.T) {
 			switch o := found[0]; {
 			case tt.want == "" && (!o.Measured || !strings.Contains(o.Why, "slowest hop")):
 				t.Errorf("order %+v, want one that was measured", o)
-			case tt.want != "" && ringorder.Format(o.Workers) != tt.want:
+			case tt.want != "" && order.Format(o.Workers) != tt.want:
 				t.Errorf("order %+v, want %s", o, tt.want)
 			}
 		})
