@@ -96,6 +96,7 @@ func newSet(name string, file content, size int64) (*Set, error) {
 		return nil, err
 	}
 	s.loaded = blockcache.New(maxBytes, s.load)
+	s.loaded.EvictStale()
 	s.records = blockcache.NewRecords(s.loaded, s.blocks, touch)
 	return s, nil
 }

@@ -78,6 +78,9 @@ func Open(files []string, c Config) (*Set, error) {
 	if err := s.count(s.goroutines()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if !s.Sequential() { // a stream goes back to a block from its beginning only
+		s.loaded.EvictStale()
+	}
 	s.records = blockcache.NewRecords(s.loaded, s.blocks, touch)
 	return s, nil
 }

@@ -4,15 +4,16 @@ package blockcache
 import "sync"
 
 // A Cache holds blocks of a data set. The first Get of a block loads it. A load takes the memory
-// of the least recently used block when the Cache is full, and also when that block is stale. The
-// methods may be called from several goroutines.
+// of the least recently used block when the Cache is full or, after EvictStale, when that block is
+// stale. The methods may be called from several goroutines.
 //
 // In a shuffled order the blocks of a window are used in turn. A block is stale when all others
 // were used several times since: its window has ended. So a rank that needs some of the blocks
 // takes no more memory than those need, and uses memory again while a processor's cache has it.
 type Cache[T any] struct {
-	load     func(key int, into *T) (bytes int64, err error)
-	maxBytes int64
+	load       func(key int, into *T) (bytes int64, err error)
+	maxBytes   int64
+	evictStale bool
 
 	mu     sync.Mutex
 	loaded *sync.Cond // a load has ended
@@ -49,6 +50,10 @@ func New[T any](maxBytes int64, load func(key int, into *T) (bytes int64, err er
 	c.root.next, c.root.prev = &c.root, &c.root
 	return c
 }
+
+// EvictStale has loads take the memory of stale blocks. It must not be called after the first Get. A
+// Cache whose blocks are slow to load again keeps them without it.
+func (c *Cache[T]) EvictStale() { c.evictStale = true }
 
 // Get returns a block, which stays in memory until Put. All callers that wait for a load get its
 // error. A later Get loads again.
@@ -179,9 +184,9 @@ func (c *Cache[T]) evict() *Block[T] {
 	return found
 }
 
-// stale reports whether all other blocks were used staleTurns times since b.
+// stale reports whether b may go because all other blocks were used staleTurns times since.
 func (c *Cache[T]) stale(b *Block[T]) bool {
-	return c.uses-b.used > staleTurns*int64(len(c.blocks))
+	return c.evictStale && c.uses-b.used > staleTurns*int64(len(c.blocks))
 }
 
 func (c *Cache[T]) remove(b *Block[T]) {

@@ -107,6 +107,7 @@ func TestCacheStale(t *testing.T) {
 		*into = key
 		return 1, nil
 	})
+	s.EvictStale()
 	const window = 8
 	for first := 0; first < 10*window; first += window {
 		for range 4 * staleTurns {
