@@ -119,7 +119,7 @@ func predict(table ring.Algorithms, r cost.Rates, cd codec.Codec, bytes int, l c
 	return by, cost.Predict(r, coding(r, cd), n, l).Total
 }
 
-// choice returns how the hosts of l sum a shard of so many bytes: the drivers of a shard are a
+// choice returns how the hosts of l sum a shard of the given bytes: the drivers of a shard are a
 // worker of each host, with the tails of all its workers.
 func choice(table ring.Algorithms, cd codec.Codec, bytes int, l cost.Layout) string {
 	drivers := ring.Spread{Workers: l.Hosts, PerHost: 1, PerMachine: 1}

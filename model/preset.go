@@ -16,7 +16,7 @@ type preset struct {
 	layers func(c *Config, last *DenseLayer, name string) []Layer
 	flat   bool // the layers take an image as one row
 
-	// ofIDs returns the layers of ids with so many outputs, with dense columns beside them or not.
+	// ofIDs returns the layers of a preset of ids. columns reports whether the model also reads dense columns.
 	ofIDs func(c *Config, outputs int, columns bool) []Layer
 }
 

@@ -138,7 +138,7 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 		err = exitcode.With(res.Code, errors.New(res.Text))
 	}
 	if res.Unread {
-		return reportedError{err} // there, too, nobody would read it
+		return reportedError{err} // standard error has no reader either
 	}
 	return out.examinationFailed(err)
 }

@@ -53,7 +53,7 @@ func (a *app) jobs(c *cli.Context) error {
 	return exitcode.With(exitcode.Usage, fmt.Errorf("jobs %s: want jobs, jobs show NAME or jobs explain KEY", strings.Join(args.Slice(), " ")))
 }
 
-// explain prints what the key name is for, or the keys of a group; "" stands for all.
+// explain prints the purpose of the key name, or the keys of a group; "" means all keys.
 func (a *app) explain(name string) error {
 	texts, err := job.About(name)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// fourHosts is one rank on each of four hosts.
+// fourHosts is a layout of one rank on each of four hosts.
 var fourHosts = []int{0, 1, 2, 3}
 
-// decision returns the one decision about what.
+// decision returns the single decision about what.
 func (e ended) decision(t *testing.T, what string) event {
 	t.Helper()
 	list := slices.DeleteFunc(e.events(t), func(v event) bool { return v.name() != "decision" || v.text("what") != what })
@@ -19,8 +19,8 @@ func (e ended) decision(t *testing.T, what string) event {
 	return list[0]
 }
 
-// TestAutoWithinHost fails if a run on one host compresses what no wire carries,
-// or does not say why it does not.
+// TestAutoWithinHost verifies that a run on one host uses no codec and reports the
+// reason.
 func TestAutoWithinHost(t *testing.T) {
 	e := newBox(t).must(0, on(2, digitsMLP(256, 10, "--set", "checkpoint.dir="))...)
 	d := e.only(t, "decision")
@@ -29,9 +29,9 @@ func TestAutoWithinHost(t *testing.T) {
 	}
 }
 
-// TestAutoOverWire trains over four hosts at 100 Mbit/s, then goes on. If it
-// fails, a slow wire is left to float32, nobody learns why something else is
-// sent, or the second part of a run measures and chooses again.
+// TestAutoOverWire trains over four hosts at 100 Mbit/s and resumes. It verifies that
+// auto chooses a codec and reports the reason, and that the resumed run keeps the choice
+// without a measurement.
 func TestAutoOverWire(t *testing.T) {
 	long(t)
 	hosts, b := newHosts(t, 4, "100mbit"), newBox(t)

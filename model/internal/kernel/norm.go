@@ -27,8 +27,7 @@ type normRows struct {
 //	mean = Σ x / width      inv = 1/√(Σ (x−mean)²/width + ε)
 //	y = (x−mean)·inv·gamma + beta
 //
-// The sums have the order of laneSum. y may be x, if nobody needs x for the
-// gradient.
+// The sums have the order of laneSum. y may be x if the gradient does not need x.
 func (e *Engine) LayerNorm(y, x []float32, n Norm) {
 	n.mustFit(len(x), len(y))
 	t := &e.normRows
