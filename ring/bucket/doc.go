@@ -1,6 +1,6 @@
 // Package bucket sums the gradients of a model over all ranks while backward
-// still computes: it packs them into buckets, each of which is reduced as one
-// as soon as it is full.
+// still computes. It packs gradients into buckets and reduces each bucket by one
+// operation as soon as it is full.
 //
 // # Plan
 //
@@ -23,54 +23,48 @@
 // Variables by rows lie in no bucket. The rows that a step has touched are summed
 // by a [ring.RowSum], in one operation with the bucket that leaves last.
 //
-// With a codec that loses nothing there is nothing to keep apart, and the plan
-// has one kind of bucket. [Reducer.SetCodec] goes from the one plan to the other
-// between two steps, in the same arena.
+// With an exact codec the plan has one kind of bucket. [Reducer.SetCodec] changes
+// from one plan to the other between two steps, in the same arena.
 //
 // # Factors
 //
-// After [Reducer.SetLowRank] matrices travel as the product of two thin ones
-// (PowerSGD). They have buckets of their own then, and such a bucket takes two
-// all-reduces, one for the left factors of all its matrices and one for the
-// right; tails travel with the first. All other variables are exact. What the
-// factors cannot tell stays on the rank, for the next step; it is not saved, and
-// begins anew after a step whose gradients are not finite.
+// After [Reducer.SetLowRank] matrices travel as the product of two thin ones (PowerSGD). They
+// have buckets of their own. Such a bucket takes two all-reduces: one for the left factors of
+// all its matrices, with the tails, and one for the right factors. All other variables are
+// exact. The error of the factors stays on the rank for the next step. It is not saved, and it
+// is cleared after a step whose gradients are not finite.
 //
 // # Step
 //
-// A [Reducer] owns the gradients. They lie in one arena of the group, a bucket
-// is a slice of it, and [Reducer.Grad] is a view into that: backward writes
-// where the ring reads. A step goes
+// A [Reducer] owns the gradients. They lie in one arena of the group. A bucket is a slice of
+// the arena, and [Reducer.Grad] is a view into the bucket: backward writes where the ring
+// reads. A step is
 //
 //	Begin → Report → Ready of every variable, in any order → Wait
 //
-// One goroutine of the reducer reduces the buckets strictly in the order of the
-// plan, never in the order in which they fill, so that every rank runs the same
-// operations in the same order, and a run repeats bit for bit. A bucket without
-// others is reduced by Wait itself. Between Begin and Wait the group belongs to
-// the reducer.
+// A goroutine of the reducer reduces the buckets strictly in the order of the plan, never in
+// the order in which they fill. So every rank runs the same operations in the same order, and a
+// run repeats bit for bit. If the plan has one bucket, Wait reduces it. Between Begin and Wait
+// the group belongs to the reducer.
 //
-// [Reducer.Rows] clears the rows that a step touches: backward adds to those, and
-// writes all of the other gradients.
+// [Reducer.Rows] clears the rows that a step touches, and backward adds to them. Backward writes
+// all of the other gradients.
 //
 // # Tail
 //
-// Each bucket carries every rank's [Tail] beside the sums, exactly: loss, number
-// of examples, requests to stop or to write a checkpoint, a digest, and the
-// variable in which a rank found a value that is not finite before the sum
-// smeared it over all of them. A sum that overflows although what it is of did
-// not is found after a lossy codec, by all ranks alike: [Reducer.NonFinite].
+// Each bucket carries the [Tail] of every rank beside the sums, exactly: loss, number of
+// examples, requests to stop or to write a checkpoint, a digest, and the variable in which a
+// rank found a value that is not finite, before the sum spread it over all ranks. After a lossy
+// codec all ranks also find a sum of finite gradients that overflows: [Reducer.NonFinite].
 //
 // # Time
 //
-// [Reducer.Stats] tells how long buckets were being summed, and how much of that
-// backward did not hide. What a choice among codecs needs is measured here too,
-// on the buckets and the gradients as they are: [Reducer.Took], [Reducer.Left],
-// [Reducer.Coded], [Reducer.Codings].
+// [Reducer.Stats] returns how long buckets were being summed, and how much of that backward did
+// not hide. For the choice of a codec, [Reducer.Took], [Reducer.Left], [Reducer.Coded] and
+// [Reducer.Codings] measure the buckets and gradients of the last step.
 //
 // # Errors
 //
-// A failed operation of the ring is kept and returned by Wait; Ready and Begin
-// go on without blocking and reduce nothing any more. The gradients then mean
-// nothing.
+// The reducer keeps the first error of the ring, and Wait returns it. Ready and Begin then do not
+// block and reduce nothing. The gradients are undefined.
 package bucket

@@ -19,9 +19,8 @@ type factors struct {
 	matrices []*lowRank // by span of the bucket
 }
 
-// CountLowRank returns how many of the variables SetLowRank would send as
-// factors of this rank: matrices that are not exact and more than twice as large
-// as their factors.
+// CountLowRank returns how many of the variables SetLowRank would send as factors of this rank:
+// matrices that are not exact and more than twice as large as their factors.
 func CountLowRank(vars []Variable, rank int) int {
 	n := 0
 	for _, v := range vars {
@@ -36,19 +35,16 @@ func isLowRank(v Variable, rank int) bool {
 	return !v.ByRows && v.kind() == lossyKind && lowRankPays(v.Rows, v.Cols, rank)
 }
 
-// SetLowRank goes over to PowerSGD between two steps, after the same one on all
-// ranks: matrices that are worth it travel as two factors of this rank, with
-// error feedback, and all else exactly (see [CountLowRank]). The first directions
-// are drawn from seed, which is the same on all ranks too. Gradients move: take
-// Grad of every variable again.
+// SetLowRank switches to PowerSGD between two steps, after the same step on all ranks. Matrices
+// that are large enough travel as two factors of this rank, with error feedback; all else is
+// exact (see [CountLowRank]). seed, equal on all ranks, gives the first directions. Gradients
+// move: take Grad of every variable again.
 //
-// What is kept from step to step, what earlier steps lost and the directions,
-// belongs to this rank and begins anew with each call. It takes as much memory
-// as the gradients, and the factors less than half as much, from the group and
-// until that closes. Where the group does not compress, SetLowRank is
-// SetCodec(nil).
+// The directions and the errors of earlier steps belong to this rank and start anew with each
+// call. They take as much memory as the gradients. The factors take less than half as much,
+// from the group until it closes. If the group does not compress, SetLowRank is SetCodec(nil).
 //
-// It is collective; its error is one of ring.Group.Arena.
+// SetLowRank is collective; it returns an error of ring.Group.Arena.
 func (r *Reducer) SetLowRank(ctx context.Context, rank int, seed uint64) error {
 	if rank < 1 {
 		panic("bucket: SetLowRank with a rank below 1")
@@ -71,7 +67,7 @@ func (r *Reducer) SetLowRank(ctx context.Context, rank int, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	r.follow(&l, true)
+	r.use(&l, true)
 	r.factors = make([]*factors, len(l.Buckets))
 	for b, k := range l.Buckets {
 		if !k.Exact {
@@ -82,7 +78,7 @@ func (r *Reducer) SetLowRank(ctx context.Context, rank int, seed uint64) error {
 	return nil
 }
 
-// factorLens returns how many elements the factors of bucket k have.
+// factorLens returns the number of elements of the factors of bucket k.
 func (r *Reducer) factorLens(k Bucket, rank int) (p, q int) {
 	if k.Exact {
 		return 0, 0
@@ -112,12 +108,12 @@ func (r *Reducer) newFactors(k Bucket, arena []float32, rank int, seed uint64) *
 	return f
 }
 
-// sumFactors has the ring sum the factors of bucket k instead of it.
+// sumFactors sums the factors of bucket k instead of its gradients.
 func (r *Reducer) sumFactors(k *Bucket, f *factors) error {
 	for i, l := range f.matrices {
 		l.first(view(r.arena, k, k.Spans[i]))
 	}
-	if err := r.group.AllReduce(r.ctx, ring.Reduction{Buf: f.p, Codec: codec.None, Tails: r.wire}); err != nil {
+	if err := r.group.AllReduce(r.ctx, ring.Reduction{Buf: f.p, Codec: codec.None, Tails: r.tailBytes}); err != nil {
 		return err
 	}
 	for i, l := range f.matrices {
@@ -132,9 +128,9 @@ func (r *Reducer) sumFactors(k *Bucket, f *factors) error {
 	return nil
 }
 
-// forget clears what is carried from step to step, when it has taken in what is
-// not finite. All ranks do so after the same step.
-func (r *Reducer) forget() {
+// clearResiduals clears the errors of earlier steps after a step that was not finite. All ranks
+// do so after the same step.
+func (r *Reducer) clearResiduals() {
 	clear(r.residual)
 	for _, f := range r.factors {
 		if f == nil {
@@ -146,8 +142,7 @@ func (r *Reducer) forget() {
 	}
 }
 
-// view returns the part of a variable of bucket k in what is as long as the
-// arena.
+// view returns the part of a variable of bucket k in a slice with the length of the arena.
 func view(of []float32, k *Bucket, s Span) []float32 {
 	at := k.Offset + s.Offset
 	return of[at : at+s.Len : at+s.Len]

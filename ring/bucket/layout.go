@@ -6,31 +6,32 @@ import (
 	"ringtrain/ring/codec"
 )
 
-// A layout is a plan, and where it puts each variable.
+// A layout is a plan and the placement of each variable.
 type layout struct {
 	Plan
-	places []where
+	placements []placement
 }
 
-// A where says where a variable's gradient lies; that of a table has no place, but a bucket.
-type where struct{ bucket, offset, len int }
+// A placement gives the bucket of a variable and the place of its gradient. A variable by rows
+// has a bucket only.
+type placement struct{ bucket, offset, len int }
 
 func newLayout(vars []Variable, bucketBytes int) (layout, error) {
 	plan, err := NewPlan(vars, bucketBytes)
-	l := layout{plan, make([]where, len(vars))}
+	l := layout{plan, make([]placement, len(vars))}
 	for b, k := range plan.Buckets {
 		for _, s := range k.Spans {
-			l.places[s.Variable] = where{b, k.Offset + s.Offset, s.Len}
+			l.placements[s.Variable] = placement{b, k.Offset + s.Offset, s.Len}
 		}
 		for _, i := range k.Tables {
-			l.places[i] = where{bucket: b}
+			l.placements[i] = placement{bucket: b}
 		}
 	}
 	return l, err
 }
 
-// newLayouts plans for a run without a lossy codec, where there is nothing to
-// keep apart and all variables are exact, and for one with.
+// newLayouts returns the layout without a lossy codec, where all variables are exact, and the
+// one with a lossy codec.
 func newLayouts(vars []Variable, bucketBytes int) (plain, lossy layout, err error) {
 	if plain, err = newLayout(exactBut(vars, func(Variable) bool { return false }), bucketBytes); err != nil {
 		return plain, lossy, err
@@ -39,7 +40,7 @@ func newLayouts(vars []Variable, bucketBytes int) (plain, lossy layout, err erro
 	return plain, lossy, err
 }
 
-// exactBut returns vars, all exact but those that are lossy.
+// exactBut returns vars with Exact set on all but those that are lossy.
 func exactBut(vars []Variable, lossy func(Variable) bool) []Variable {
 	exact := slices.Clone(vars)
 	for i, v := range vars {
@@ -48,13 +49,12 @@ func exactBut(vars []Variable, lossy func(Variable) bool) []Variable {
 	return exact
 }
 
-// SetCodec changes the codec (nil: none) between two steps, after the same one
-// on all ranks, and ends what SetLowRank began. The residual starts at zero.
-// Gradients move between a lossy codec and one that is not: take Grad of every
-// variable again.
+// SetCodec changes the codec (nil: none) between two steps, after the same step on all ranks,
+// and ends SetLowRank. The residual starts at zero. A change between a lossy and an exact codec
+// moves gradients: take Grad of every variable again.
 //
-// From the first lossy codec on, error feedback takes as much memory as the
-// gradients. A model all of whose variables are exact or by rows has none.
+// From the first lossy codec on, error feedback takes as much memory as the gradients. A model
+// with only exact variables and variables by rows has no residual.
 func (r *Reducer) SetCodec(c codec.Codec) {
 	if r.inStep {
 		panic("bucket: codec changed in a step")
@@ -64,19 +64,19 @@ func (r *Reducer) SetCodec(c codec.Codec) {
 	}
 	r.config.Codec, r.factors = c, nil
 	if !c.Lossy() || !r.group.Compresses() {
-		r.follow(&r.plain, false)
+		r.use(&r.plain, false)
 		return
 	}
-	r.follow(&r.lossy, r.config.ErrorFeedback)
+	r.use(&r.lossy, r.config.ErrorFeedback)
 }
 
-// anyLossy reports whether a codec may touch a bucket of l, which then has error feedback.
+// anyLossy reports whether a codec may touch a bucket of l.
 func anyLossy(l *layout) bool {
 	return slices.ContainsFunc(l.Buckets, func(k Bucket) bool { return !k.Exact })
 }
 
-// follow puts a layout in force.
-func (r *Reducer) follow(l *layout, feedback bool) {
+// use makes l the current layout.
+func (r *Reducer) use(l *layout, feedback bool) {
 	if r.plan != nil && r.plan != l {
 		clear(r.arena) // what lies between the variables is summed, too
 	}

@@ -48,13 +48,13 @@ const (
 	leastShare = 1e-4
 )
 
-// lowRankPays tells whether the two factors are less than half of the matrix.
+// lowRankPays reports whether the two factors are less than half of the matrix.
 func lowRankPays(rows, cols, rank int) bool {
 	return rank > 0 && 2*rank*(rows+cols) < rows*cols
 }
 
-// reset brings l to where it is before the first step. All ranks have the same
-// seed; each matrix has a stream of its own.
+// reset returns l to the state before the first step. All ranks have the same seed; each matrix
+// has a stream of its own.
 func (l *lowRank) reset() {
 	clear(l.lost)
 	l.source.Seed(l.seed, l.stream)
@@ -63,7 +63,7 @@ func (l *lowRank) reset() {
 	}
 }
 
-// draw makes column k of Q a direction that none is like.
+// draw sets column k of Q to a random direction.
 func (l *lowRank) draw(k int) {
 	normal := rand.New(&l.source)
 	for i := k * l.cols; i < (k+1)*l.cols; i++ {
@@ -71,8 +71,7 @@ func (l *lowRank) draw(k int) {
 	}
 }
 
-// first makes this rank's P of the gradient g, of rows×cols, row by row. g
-// becomes M.
+// first computes this rank's P from the gradient g, of rows×cols, row by row. g becomes M.
 func (l *lowRank) first(g []float32) {
 	axpy(1, l.lost, g)
 	for i := range l.rows {
@@ -83,8 +82,7 @@ func (l *lowRank) first(g []float32) {
 	}
 }
 
-// second makes this rank's Q of M and the sum of all ranks' P, and keeps what
-// is lost.
+// second computes this rank's Q from M and the sum of all ranks' P, and keeps the error.
 func (l *lowRank) second(m []float32) {
 	l.orthonormalize()
 	clear(l.q)
@@ -98,10 +96,10 @@ func (l *lowRank) second(m []float32) {
 	l.addProduct(-1, l.lost)
 }
 
-// third replaces g by the product of the sum of all ranks' factors, and makes
-// the Q of the next step. Of that only the directions count: its columns are as
-// large as the gradients, and are scaled to about 1, or the next P, as large as
-// their squares, would be beyond float32. By a power of two, which rounds nothing.
+// third replaces g by the product of the sum of all ranks' factors, and makes the Q of the next
+// step. Only the directions of that Q count. Its columns are as large as the gradients, and the
+// next P would be as large as their squares. So third scales the columns to about 1, by a power
+// of two, which rounds nothing.
 func (l *lowRank) third(g []float32) {
 	clear(g)
 	l.addProduct(1, g)
@@ -127,9 +125,9 @@ func (l *lowRank) addProduct(sign float32, x []float32) {
 	}
 }
 
-// orthonormalize makes P's columns orthonormal by the modified process of Gram
-// and Schmidt, and those zero that are no direction of their own. All ranks have
-// the same P here, and get the same bits.
+// orthonormalize makes the columns of P orthonormal by the modified Gram–Schmidt process, and
+// sets a column to zero if it has no direction of its own. All ranks have the same P here and
+// get the same bits.
 func (l *lowRank) orthonormalize() {
 	for k := range l.rank {
 		col := l.p[k*l.rows : (k+1)*l.rows]

@@ -9,30 +9,30 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// ExactBelowBytes is the size below which a variable is exact whatever it is:
-// a codec saves little there and may round it to zero beside large values.
+// ExactBelowBytes is the size below which every variable is exact. A codec saves little there,
+// and beside large values it may round a small variable to zero.
 const ExactBelowBytes = 4 << 10
 
-// FirstBucketBytes is what the first bucket is full from, if buckets are larger:
-// the exchange begins so much sooner, and backward has more left to hide it with.
+// FirstBucketBytes is the size from which the first bucket is full, if buckets are larger. The
+// exchange then begins earlier, and more of backward is left to hide it.
 const FirstBucketBytes = 1 << 20
 
-// A Variable is what the plan knows of a trainable tensor.
+// A Variable describes a trainable tensor to the plan.
 type Variable struct {
 	Name  string
 	Len   int  // elements
 	Exact bool // no lossy codec may touch it: a bias, a norm
 
-	// Of a matrix, row by row; 0 and 0 of anything else.
+	// The shape of a matrix, row by row; 0 and 0 of anything else.
 	Rows, Cols int
 
-	// ByRows: it is a matrix of which a step touches few rows. It lies in no bucket, and
-	// no codec touches it; its rows are summed with the bucket that leaves last. All such
+	// ByRows marks a matrix of which a step touches few rows. It lies in no bucket, and no
+	// codec touches it. Its rows are summed with the bucket that leaves last. All such
 	// variables have equal Rows.
 	ByRows bool
 }
 
-// A kind is what variables must have in common to share a bucket.
+// A kind is the property that the variables of a bucket share.
 type kind int
 
 const (
@@ -55,7 +55,7 @@ type Span struct {
 	Len      int // elements
 }
 
-// A Bucket is a piece of the arena that is reduced as one.
+// A Bucket is a piece of the arena that is reduced by one operation.
 type Bucket struct {
 	Exact  bool
 	Offset int // elements from the start of the arena, at a cache line
@@ -64,25 +64,25 @@ type Bucket struct {
 	Tables []int // variables by rows, from the last to the first, that are summed with it
 }
 
-// A Plan says which gradient lies where, and in which order the buckets leave.
+// A Plan gives each gradient its place and the buckets their order.
 type Plan struct {
 	Buckets []Bucket
 	Len     int // elements of the arena, gaps between buckets included
 }
 
-// cacheLine is the number of elements at multiples of which buckets begin.
+// cacheLine is a cache line in elements. Buckets begin at multiples of it.
 const cacheLine = 16
 
 // NewPlan plans buckets for variables in forward order.
 //
-// It goes through them from the last to the first and fills up to two buckets at a time:
-// one for exact variables, and one for the rest. A variable lies whole in one bucket, and a
-// bucket takes variables until it has bucketBytes or more; the first of each kind only until
-// it has FirstBucketBytes. Buckets leave in the order in which backward completes them. Where
-// there are variables by rows, the exact bucket that is not full, which may be empty, leaves
-// last, with them.
+// It goes through the variables from the last to the first and fills up to two buckets at a
+// time: one for exact variables and one for the rest. A variable lies whole in one bucket. A
+// bucket takes variables until it has bucketBytes, the first bucket of each kind until it has
+// FirstBucketBytes. Buckets leave in the order in which backward completes them. If there are
+// variables by rows, the exact bucket that is not full, which may be empty, leaves last, with
+// them.
 //
-// What is out of range is exitcode.Usage.
+// An argument out of range is exitcode.Usage.
 func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
 	if err := checkPlan(vars, bucketBytes); err != nil {
 		return Plan{}, exitcode.With(exitcode.Usage, err)
@@ -126,7 +126,7 @@ func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
 	return place(full), nil
 }
 
-// place lays the buckets out one after the other.
+// place puts the buckets one after the other.
 func place(buckets []Bucket) Plan {
 	p := Plan{Buckets: buckets}
 	for i := range buckets {
@@ -142,7 +142,7 @@ func lines(n int) int { return (n + cacheLine - 1) / cacheLine * cacheLine }
 // last returns the variable of b that backward completes last.
 func (b Bucket) last() int { return b.Spans[len(b.Spans)-1].Variable }
 
-// checkTable fails if v is no matrix, or has not as many rows as the other tables.
+// checkTable returns an error unless v is a matrix with as many rows as the other tables.
 func (v Variable) checkTable(vars []Variable) error {
 	if v.Rows < 1 || v.Cols < 1 || v.Len/v.Cols != v.Rows || v.Len%v.Cols != 0 {
 		return fmt.Errorf("variable %s has %d rows of %d, want 1 or more each, and %d elements", v.Name, v.Rows, v.Cols, v.Len)

@@ -9,10 +9,10 @@ import (
 	"ringtrain/ring/codec"
 )
 
-// DefaultBucketBytes is the size of a bucket unless Config says another.
+// DefaultBucketBytes is the size of a bucket if Config gives none.
 const DefaultBucketBytes = 4 << 20
 
-// Config says how gradients are reduced. All ranks of a job must have the same.
+// Config configures a Reducer. It must be equal on all ranks of a job.
 type Config struct {
 	Codec         codec.Codec // nil: none
 	ErrorFeedback bool        // keep what a lossy codec loses, and add it in the next step
@@ -20,7 +20,7 @@ type Config struct {
 	CodedBytes    int         // a smaller bucket goes without codec; 0: none does
 }
 
-// collective is what a Reducer needs of a ring.Group.
+// collective is the part of ring.Group that a Reducer needs.
 type collective interface {
 	Membership() ring.Membership
 	Compresses() bool
@@ -30,12 +30,12 @@ type collective interface {
 	NewRowSum(ctx context.Context, tables []ring.Table) (*ring.RowSum, error)
 }
 
-// A Reducer sums a model's gradients over all ranks, one bucket after the
-// other, while backward still computes. Its methods are called by one goroutine
-// at a time; what they do out of order is the caller's bug and panics.
+// A Reducer sums a model's gradients over all ranks, one bucket after the other, while backward
+// still computes. One goroutine at a time calls its methods. A call out of order is a bug of
+// the caller and panics.
 //
-// At world size 1 nothing is summed or encoded, and the tails are this rank's.
-// A codec is used only where the group compresses.
+// At world size 1 nothing is summed or encoded, and the tails are those of this rank. A codec
+// is used only if the group compresses.
 type Reducer struct {
 	group    collective
 	config   Config
@@ -50,7 +50,7 @@ type Reducer struct {
 	rank     int
 	size     int
 
-	// The caller's side.
+	// Of the caller's goroutine.
 	inStep  bool
 	started bool // a variable of this step is ready
 	closed  bool
@@ -62,30 +62,29 @@ type Reducer struct {
 	next    int         // the bucket that leaves next
 	stats   Stats
 
-	// What the goroutine owns from the first bucket of a step until done; with one
-	// bucket, what Wait works on.
-	ctx      context.Context // the step's
-	own      Tail            // this rank's
-	wire     []byte          // all ranks' tails as they travel
-	tails    []Tail          // all ranks' tails, folded over the buckets so far
-	took     []time.Duration // by bucket, in this step: all-reduce
-	busy     time.Duration   // in this step
-	bytes    int64           // of gradients summed in this step
-	overflow int32           // 1 + variable whose sum is not finite, 0 if none
-	err      error           // the first failure
+	// Of the goroutine from the first bucket of a step until done; with one bucket, of Wait.
+	ctx       context.Context // the step's
+	own       Tail            // this rank's
+	tailBytes []byte          // all ranks' tails as they travel
+	tails     []Tail          // all ranks' tails, folded over the buckets so far
+	took      []time.Duration // by bucket, in this step: all-reduce
+	busy      time.Duration   // in this step
+	bytes     int64           // of gradients summed in this step
+	overflow  int32           // 1 + variable whose sum is not finite, 0 if none
+	err       error           // the first failure
 
 	queue chan int      // buckets that may leave, in the order of the plan
 	done  chan struct{} // the last bucket of the step is through
 	ended chan struct{} // the goroutine has returned
 }
 
-// NewReducer makes the reducer of a model's variables, given in forward order,
-// and starts its goroutine, which Close ends. g stays the caller's. All ranks
-// call it together, for the arena.
+// NewReducer returns the reducer of a model's variables, given in forward order, and starts its
+// goroutine. Close ends the goroutine; g remains the caller's. All ranks call NewReducer
+// together, for the arena.
 //
-// Its memory is one arena of the group, 4 bytes per element of variables that are not by rows,
-// and as much again for the residual if the codec is lossy and c.ErrorFeedback is set. Without a
-// lossy codec all variables are exact and share buckets; SetCodec and SetLowRank
+// The reducer takes one arena of the group, with 4 bytes per element of the variables that are
+// not by rows. The residual takes as much again if the codec is lossy and c.ErrorFeedback is
+// set. Without a lossy codec all variables are exact and share buckets. SetCodec and SetLowRank
 // can change that between two steps.
 func NewReducer(ctx context.Context, g *ring.Group, vars []Variable, c Config) (*Reducer, error) {
 	return newReducer(ctx, g, vars, c)
@@ -113,17 +112,17 @@ func newReducer(ctx context.Context, g collective, vars []Variable, c Config) (*
 	}
 	r := &Reducer{
 		group: g, config: c, plain: plain, lossy: lossy, rank: m.Rank, size: m.Size(),
-		vars:    slices.Clone(vars),
-		arena:   arena,
-		ready:   make([]bool, len(vars)),
-		filled:  make([]time.Time, len(vars)),
-		missing: make([]int, most),
-		took:    make([]time.Duration, most),
-		wire:    make([]byte, m.Size()*ring.TailBytes),
-		tails:   make([]Tail, m.Size()),
-		queue:   make(chan int, most), // so that Ready never blocks
-		done:    make(chan struct{}, 1),
-		ended:   make(chan struct{}),
+		vars:      slices.Clone(vars),
+		arena:     arena,
+		ready:     make([]bool, len(vars)),
+		filled:    make([]time.Time, len(vars)),
+		missing:   make([]int, most),
+		took:      make([]time.Duration, most),
+		tailBytes: make([]byte, m.Size()*ring.TailBytes),
+		tails:     make([]Tail, m.Size()),
+		queue:     make(chan int, most), // so that Ready never blocks
+		done:      make(chan struct{}, 1),
+		ended:     make(chan struct{}),
 	}
 	if r.rows, err = newRows(ctx, g, vars); err != nil {
 		return nil, err
@@ -133,18 +132,18 @@ func newReducer(ctx context.Context, g collective, vars []Variable, c Config) (*
 	return r, nil
 }
 
-// Grad returns the gradient of variable i, a view into its bucket that is valid
-// until Close, SetCodec or SetLowRank. Backward writes all of it between Begin and Ready(i); after
-// Wait it holds the sum over all ranks until the next Begin, and the caller may change
-// it. In between it belongs to the reducer. Of a variable by rows it is empty.
+// Grad returns the gradient of variable i, a view into its bucket that is valid until Close,
+// SetCodec or SetLowRank. Backward writes all of it between Begin and Ready(i). From Ready to
+// Wait it belongs to the reducer. From Wait to the next Begin it holds the sum over all ranks,
+// and the caller may change it. For a variable by rows it is empty.
 func (r *Reducer) Grad(i int) []float32 {
-	p := r.plan.places[i]
+	p := r.plan.placements[i]
 	return r.arena[p.offset : p.offset+p.len : p.offset+p.len]
 }
 
-// Close ends the reducer's goroutine. An operation that is under way is waited
-// for: end the context of the step, or close the group, first. Close may be
-// called more than once; its error is always nil.
+// Close ends the goroutine of the reducer. It waits for a running operation: end the context of
+// the step, or close the group, first. Close may be called more than once and always returns
+// nil.
 func (r *Reducer) Close() error {
 	if !r.closed {
 		r.closed = true

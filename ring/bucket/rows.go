@@ -8,8 +8,9 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// rows are the gradients of the variables by rows. They are one table, since all have rows of
-// the same ids: a row of it has theirs side by side, in forward order.
+// rows holds the gradients of the variables by rows. They form one table, since all have rows
+// of the same ids. A row of the table has the rows of the variables side by side, in forward
+// order.
 type rows struct {
 	sum     *ring.RowSum
 	columns []columns
@@ -18,10 +19,10 @@ type rows struct {
 	mine []float32 // of this step
 }
 
-// columns are what one variable has of a row.
+// columns is the place of one variable in a row.
 type columns struct{ variable, offset, width int }
 
-// newRows makes the sum of the variables by rows, nil if there is none.
+// newRows returns the sum of the variables by rows, or nil if there is none.
 func newRows(ctx context.Context, g collective, vars []Variable) (*rows, error) {
 	r, table := &rows{}, ring.Table{}
 	for i, v := range vars {
@@ -38,10 +39,10 @@ func newRows(ctx context.Context, g collective, vars []Variable) (*rows, error) 
 	return r, err
 }
 
-// Rows begins the gradients of variables by rows in this step, after Begin and before the
-// first Ready: zeros for RowWidth elements of each id, in the order of ids, which ascend.
-// Backward adds to them: variable i has the elements from RowOffset(i) on. They belong to the
-// reducer after the last Ready.
+// Rows starts the gradients of variables by rows in this step, after Begin and before the first
+// Ready. It returns zeros: RowWidth elements for each id, in the order of ids, which ascend.
+// Backward adds to them; variable i has the elements from RowOffset(i) on. After the last Ready
+// they belong to the reducer.
 func (r *Reducer) Rows(ids []uint32) []float32 {
 	if !r.inStep || r.started {
 		panic("bucket: Rows outside of Begin and the first Ready")
@@ -61,7 +62,7 @@ func (r *Reducer) RowWidth() int {
 	return r.rows.width
 }
 
-// RowOffset returns where in a row variable i begins, which is by rows.
+// RowOffset returns where in a row variable i, which is by rows, begins.
 func (r *Reducer) RowOffset(i int) int {
 	at := slices.IndexFunc(r.rows.columns, func(c columns) bool { return c.variable == i })
 	return r.rows.columns[at].offset
@@ -109,5 +110,5 @@ func (r *rows) firstNonFinite(values []float32) int32 {
 	return first
 }
 
-// bytes is the size of this rank's rows in this step.
+// bytes returns the size of this rank's rows in this step.
 func (r *rows) bytes() int64 { return int64(4 * len(r.mine)) }

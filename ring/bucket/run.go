@@ -101,10 +101,10 @@ func (r *Reducer) sumRows(red ring.Reduction) error {
 	return nil
 }
 
-// reduction is what the ring does with bucket k.
+// reduction returns the all-reduce of bucket k.
 func (r *Reducer) reduction(k *Bucket) ring.Reduction {
 	from, to := k.Offset, k.Offset+k.Len
-	red := ring.Reduction{Buf: r.arena[from:to], Codec: codec.None, Tails: r.wire}
+	red := ring.Reduction{Buf: r.arena[from:to], Codec: codec.None, Tails: r.tailBytes}
 	if !k.Exact && 4*k.Len >= r.config.CodedBytes {
 		red.Codec = r.config.Codec
 		if r.residual != nil {
@@ -126,7 +126,7 @@ func (r *Reducer) firstNonFinite(k *Bucket) int32 {
 	return first
 }
 
-// lowest is the lower of two variables, counted from 1; 0 is none.
+// lowest returns the lower of two variables, counted from 1; 0 is none.
 func lowest(a, b int32) int32 {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -135,5 +135,5 @@ func lowest(a, b int32) int32 {
 }
 
 func (r *Reducer) tailOf(rank int) *[ring.TailBytes]byte {
-	return (*[ring.TailBytes]byte)(r.wire[rank*ring.TailBytes:])
+	return (*[ring.TailBytes]byte)(r.tailBytes[rank*ring.TailBytes:])
 }

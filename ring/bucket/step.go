@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Begin starts a step. Gradients are still what they were, and backward must write all of
-// them; those of variables by rows come by [Reducer.Rows]. ctx bounds the step's operations.
+// Begin starts a step. It leaves the gradients as they are, and backward must write all of
+// them. Gradients by rows start with [Reducer.Rows]. ctx bounds the operations of the step.
 func (r *Reducer) Begin(ctx context.Context) {
 	switch {
 	case r.closed:
@@ -27,8 +27,8 @@ func (r *Reducer) Begin(ctx context.Context) {
 	r.ctx, r.own, r.busy, r.bytes, r.overflow = ctx, Tail{}, 0, 0, 0
 }
 
-// Report gives this rank's tail of the step, before the first Ready; without
-// it the tail is zero. t.NonFinite is the reducer's to fill in.
+// Report sets this rank's tail of the step, before the first Ready. Without Report the tail is
+// zero. The reducer fills in t.NonFinite.
 func (r *Reducer) Report(t Tail) {
 	if !r.inStep || r.started {
 		panic("bucket: Report outside of Begin and the first Ready")
@@ -40,8 +40,8 @@ func (r *Reducer) Report(t Tail) {
 	r.own = t
 }
 
-// Ready says that the gradient of variable i is complete. The bucket that it
-// fills leaves as soon as those before it have left. Ready never blocks.
+// Ready reports that the gradient of variable i is complete. A bucket leaves when it is full
+// and those before it have left. Ready never blocks.
 func (r *Reducer) Ready(i int) {
 	switch {
 	case !r.inStep:
@@ -50,21 +50,21 @@ func (r *Reducer) Ready(i int) {
 		panic("bucket: Ready twice in a step")
 	}
 	r.started, r.ready[i], r.filled[i] = true, true, time.Now()
-	r.missing[r.plan.places[i].bucket]--
+	r.missing[r.plan.placements[i].bucket]--
 	for r.next < len(r.missing) && r.missing[r.next] == 0 {
-		if !r.alone() {
+		if !r.hasOneBucket() {
 			r.queue <- r.next
 		}
 		r.next++
 	}
 }
 
-// alone reports whether the plan has one bucket. It leaves when all variables are
-// ready, so that nothing hides it: Wait reduces it, and hands nothing over.
-func (r *Reducer) alone() bool { return len(r.plan.Buckets) == 1 }
+// hasOneBucket reports whether the plan has one bucket. Nothing hides its exchange, so Wait
+// reduces it on the caller's goroutine.
+func (r *Reducer) hasOneBucket() bool { return len(r.plan.Buckets) == 1 }
 
-// Wait ends the step: it blocks until all buckets are summed. Its error is the
-// first one of the ring, which later steps return again.
+// Wait ends the step: it blocks until all buckets are summed. It returns the first error of the
+// ring, which later steps return again.
 func (r *Reducer) Wait() error {
 	switch {
 	case !r.inStep:
@@ -73,7 +73,7 @@ func (r *Reducer) Wait() error {
 		panic("bucket: Wait before every variable is ready")
 	}
 	r.waited = time.Now()
-	if r.alone() {
+	if r.hasOneBucket() {
 		r.reduce(0)
 	} else {
 		<-r.done
@@ -90,30 +90,29 @@ func (r *Reducer) Wait() error {
 		bad = lowest(bad, t.NonFinite)
 	}
 	if bad != 0 {
-		r.forget()
+		r.clearResiduals()
 	}
 	return nil
 }
 
-// NonFinite returns 1 + the index of the first variable whose sum over the
-// ranks, after a lossy codec, is not finite, of the step that Wait has ended; 0
-// if there is none. It is the same on all ranks. Where no tail names a variable
-// the ranks' own gradients were finite, and their sum was too large.
+// NonFinite returns 1 + the index of the first variable whose sum over the ranks, after a lossy
+// codec, is not finite, or 0. It concerns the step that Wait has ended and is equal on all
+// ranks. If no tail names a variable then the gradients of all ranks were finite and their sum
+// was too large.
 func (r *Reducer) NonFinite() int { return int(r.overflow) }
 
-// Tails returns all ranks' tails of the last step, by rank, valid until the
-// next Begin. After an error they mean nothing.
+// Tails returns all ranks' tails of the last step, by rank, valid until the next Begin. After
+// an error they are undefined.
 func (r *Reducer) Tails() []Tail { return r.tails }
 
-// Stats tells what reducing has cost.
+// Stats is the cost of reduction.
 type Stats struct {
 	Reduce  time.Duration // in which buckets were being summed
 	Exposed time.Duration // of it, in which Wait blocked: what backward did not hide
 	Bytes   int64         // of gradients that were summed, as float32
 }
 
-// Stats returns what the steps since the last call of Stats have cost, of those
-// that Wait has ended.
+// Stats returns the cost of the completed steps since the last call of Stats.
 func (r *Reducer) Stats() Stats {
 	s := r.stats
 	r.stats = Stats{}

@@ -42,7 +42,7 @@ const (
 	tailDepart     = 4
 )
 
-// put writes t into dst.
+// put encodes t into dst.
 func (t *Tail) put(dst *[ring.TailBytes]byte) {
 	le := binary.LittleEndian
 	*dst = [ring.TailBytes]byte{0: tailVersion}
@@ -65,7 +65,7 @@ func (t *Tail) put(dst *[ring.TailBytes]byte) {
 	le.PutUint32(dst[48:], t.Bad)
 }
 
-// parseTail reads what put wrote, for a model of so many variables.
+// parseTail decodes a tail, for a model with so many variables.
 func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
 	le := binary.LittleEndian
 	if src[0] != tailVersion {
@@ -94,7 +94,7 @@ func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
 	return t, nil
 }
 
-// check fails if a number is out of range.
+// check returns an error if a number is out of range.
 func (t *Tail) check(variables int) error {
 	switch {
 	case t.NonFinite < 0 || int64(t.NonFinite) > int64(variables):
@@ -111,8 +111,8 @@ func (t *Tail) check(variables int) error {
 	return nil
 }
 
-// fold adds what a rank's tail in a later bucket of the step says; the numbers
-// are the same in all of them.
+// fold merges the requests of a rank's tail in a later bucket of the step. Its numbers are
+// equal in all buckets.
 func (t *Tail) fold(later Tail) {
 	t.NonFinite = lowest(t.NonFinite, later.NonFinite)
 	t.Stop = max(t.Stop, later.Stop)

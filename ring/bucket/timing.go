@@ -7,21 +7,20 @@ import (
 	"ringtrain/ring/cost"
 )
 
-// What a run measures in its first steps, to choose a codec. These methods
-// stand between two steps, and allocate.
+// The methods below measure what the choice of a codec needs, in the first steps of a run. They
+// are called between two steps, and they allocate.
 
-// Time says whether steps are timed. Then the ranks begin each bucket together, so
-// that none waits in it for one that came later. All ranks must say the same.
+// Time turns the timing of steps on or off, equally on all ranks. With timing all ranks begin
+// each bucket together, so that none waits in it for a late one.
 func (r *Reducer) Time(on bool) { r.timed = on }
 
-// Took returns how long the all-reduce of each bucket of Plan took in the last
-// step on this rank. In a step that was timed the longest of all ranks' is what the
-// exchange took: a rank is done once it has the sum, while its neighbour may still
-// wait for what it has sent.
+// Took returns how long the all-reduce of each bucket of Plan took in the last step on this
+// rank. In a timed step the exchange took as long as the slowest rank: a rank is done once it
+// has the sum, while its neighbour may still wait for frames.
 func (r *Reducer) Took() []time.Duration { return append([]time.Duration(nil), r.took...) }
 
-// Left returns for each variable how much of backward was left in the last step
-// when its gradient was ready.
+// Left returns for each variable how much of backward was left in the last step when its
+// gradient was ready.
 func (r *Reducer) Left() []time.Duration {
 	left := make([]time.Duration, len(r.filled))
 	for i, at := range r.filled {
@@ -30,11 +29,11 @@ func (r *Reducer) Left() []time.Duration {
 	return left
 }
 
-// Plan returns the plan that is in force. It must not be changed.
+// Plan returns the current plan, which the caller must not change.
 func (r *Reducer) Plan() Plan { return r.plan.Plan }
 
-// Coded returns the buckets that a lossy codec would have, in the order in which
-// they leave, for variables that are ready when so much of backward is left.
+// Coded returns the buckets of a lossy codec, in the order in which they leave, for variables
+// that are ready when so much of backward is left.
 func (r *Reducer) Coded(left []time.Duration) []cost.Bucket {
 	buckets := make([]cost.Bucket, len(r.lossy.Buckets))
 	for i, k := range r.lossy.Buckets {
@@ -50,13 +49,12 @@ func (r *Reducer) Coded(left []time.Duration) []cost.Bucket {
 	return buckets
 }
 
-// sampleElements are what rates are measured on: a segment of the ring.
+// sampleElements is the length of the sample for rates: a segment of the ring.
 const sampleElements = 1 << 17
 
-// Codings measures how fast this rank codes its gradients of the last step with
-// each of the codecs, and adds without one, all in bytes of float32 a second.
-// Encoding is what the ring does with its own chunk, error feedback included if
-// it is on. It takes about limit in all.
+// Codings measures how fast this rank encodes and decodes its gradients of the last step with
+// each of the codecs, and how fast it adds without one, in bytes of float32 per second. It
+// encodes as the ring does, with error feedback if that is on. It takes about limit in all.
 func (r *Reducer) Codings(codecs []codec.Codec, limit time.Duration) (codings []cost.Coding, add float64) {
 	src := r.arena[:min(sampleElements, r.plan.Len)]
 	x := append([]float32(nil), src...)
@@ -78,11 +76,10 @@ func (r *Reducer) Codings(codecs []codec.Codec, limit time.Duration) (codings []
 	return codings, add
 }
 
-// mostRounds bounds rate where the clock stands still.
+// mostRounds bounds the rounds of rate if the clock does not advance.
 const mostRounds = 32
 
-// rate returns how many bytes a second f does that does so many, after a round
-// that warms it up.
+// rate returns the bytes per second of f, which processes so many bytes, after a warm-up round.
 func rate(bytes int, limit time.Duration, f func()) float64 {
 	f()
 	start := time.Now()
