@@ -103,7 +103,7 @@ func (e *electedServer) find(ctx context.Context) (string, error) {
 func findServed(ctx context.Context, election Election) (string, error) {
 	addr, err := election.Find(ctx)
 	if addr == "" && err == nil {
-		err = errors.New("nobody serves the rendezvous now")
+		err = errors.New("no worker serves the rendezvous now")
 	}
 	return addr, err
 }
@@ -113,7 +113,7 @@ func (e *electedServer) campaign(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.server != nil {
-		return errors.New("the rendezvous changes hands")
+		return errors.New("the rendezvous is moving to another worker")
 	}
 	journal, lost, err := e.election.Campaign(ctx, e.addr, e.firstMembership.Load() == nil)
 	if journal == nil {

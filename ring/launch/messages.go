@@ -44,7 +44,7 @@ func (o orders) check() error {
 		ranks += t.Ranks
 	}
 	if !sane || ranks > hosts.MaxSlots {
-		return exitcode.With(exitcode.Protocol, fmt.Errorf("orders of host %d make no sense", o.Host))
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("orders of host %d are invalid", o.Host))
 	}
 	return nil
 }

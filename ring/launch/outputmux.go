@@ -137,7 +137,7 @@ func (o *outputMux) close() (unread bool, err error) {
 	}
 	both.Wait()
 	if !read[0] || !read[1] {
-		o.tell(fmt.Sprintf("the last lines of the ranks are lost: for %v nobody has read them", unreadTimeout))
+		o.tell(fmt.Sprintf("the last lines of the ranks are lost: they were not read for %v", unreadTimeout))
 	} else if n := o.droppedBytes(); n > 0 {
 		o.tell(fmt.Sprintf("%d bytes of what the ranks have written are lost: they were not read in time", n))
 	}

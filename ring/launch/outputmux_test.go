@@ -103,7 +103,7 @@ func TestOutputMuxBlocked(t *testing.T) {
 		if took := time.Since(began); took < 2*(unreadTimeout-time.Second)+unreadTimeout-time.Second || took > 4*unreadTimeout || len(p.read) != 2*len(half) {
 			t.Errorf("gave up after %v and %d bytes, want to wait while bytes move", took, len(p.read))
 		}
-		if !slices.Equal(notices, []string{"the last lines of the ranks are lost: for 5s nobody has read them"}) {
+		if !slices.Equal(notices, []string{"the last lines of the ranks are lost: they were not read for 5s"}) {
 			t.Errorf("notices are %q", notices)
 		}
 		close(p.next)

@@ -125,7 +125,7 @@ func CheckListen(listen string, secret token.Token, insecure bool) (notice strin
 		return "", nil
 	}
 	if insecure {
-		return fmt.Sprintf("--insecure: listening on %s without a token: whoever reaches it can join this job", listen), nil
+		return fmt.Sprintf("--insecure: listening on %s without a token: any process that reaches it can join this job", listen), nil
 	}
 	return "", exitcode.With(exitcode.Auth, fmt.Errorf(
 		"listening on %s needs a token: run `ringtrain token` once and copy its file to every host, or set RINGTRAIN_TOKEN on all ranks, or add --insecure", listen))
