@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // exampleElsewhere lists the examples that need what CI has not: other hosts, or a scheduler.
@@ -35,7 +36,7 @@ func TestExamples(t *testing.T) {
 				parseBlock(t, "examples/"+name, docBlock{text: readFile(t, script)})
 				return
 			}
-			b, bin := newBox(t), t.TempDir()
+			b, bin := newBox(t).lasting(3*time.Minute), t.TempDir()
 			if err := os.Symlink(self, filepath.Join(bin, "ringtrain")); err != nil {
 				t.Fatal(err)
 			}
