@@ -206,7 +206,7 @@ func (h *host) unpackTails() {
 const blockElements = 2048
 
 // sumParts replaces dst by the sum of the elements [lo, hi) of all parts, in order of the
-// parts. dst may be those elements of the first part. Without parts it does nothing: dst is the
+// parts, which stand by local rank: in order of ranks, see HostRanks. dst may be those elements of the first part. Without parts it does nothing: dst is the
 // sum already.
 func sumParts(dst []float32, parts [][]float32, lo, hi int) {
 	if len(parts) == 0 {

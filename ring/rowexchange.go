@@ -58,7 +58,7 @@ type rowPart struct {
 
 // halvesRows reports whether rows are exchanged by recursive halving.
 func (w *wire) halvesRows() bool {
-	return len(w.doubling.peers) > 0 && w.members.Size() >= 4 && w.doubling.plan.extras() == 0
+	return len(w.rounds.peers) > 0 && w.members.Size() >= 4 && w.rounds.plan.extras() == 0
 }
 
 // rowCorners returns the number of workers among which an exchange divides the ids.
@@ -73,7 +73,7 @@ func (w *wire) rowCorners() int {
 // each edge.
 func (w *wire) rowParts() int {
 	if w.halvesRows() {
-		return 1 + w.doubling.plan.edges()
+		return 1 + w.rounds.plan.edges()
 	}
 	return 1
 }
@@ -84,7 +84,7 @@ func (w *wire) rowOrder() []int {
 	if len(order) == 1 {
 		return order
 	}
-	plan := w.doubling.plan
+	plan := w.rounds.plan
 	corner, first := plan.corner(w.places.me), make([]int, len(order))
 	first[0] = plan.share(plan.size, corner, plan.edges()).lo
 	for k := range order {
@@ -134,7 +134,7 @@ func (x *rowExchange) run(hash uint32) error {
 
 // halve is the exchange by recursive halving.
 func (x *rowExchange) halve(hash uint32) error {
-	d := &x.w.doubling
+	d := &x.w.rounds
 	x.w.scratch = vec.Resize(x.w.scratch, x.limit)
 	for k := range d.peers {
 		d.peers[k].reset()
@@ -160,7 +160,7 @@ func (x *rowExchange) fill(f *Frame) int {
 // are complete.
 func (x *rowExchange) begin(step int) {
 	x.step, x.framed, x.pushErr = step, 0, nil
-	x.w.x.peer = &x.w.doubling.peers[x.w.doubling.plan.roundOf(step)]
+	x.w.x.peer = &x.w.rounds.peers[x.w.rounds.plan.roundOf(step)]
 	x.writer.Reset(x.limit)
 }
 
@@ -181,7 +181,7 @@ func (x *rowExchange) end() error {
 // receive reads the partner's message of a step and calls take for each block. It returns
 // after this worker's message has been sent.
 func (x *rowExchange) receive(step int, take func(x *rowExchange, table int, last bool)) error {
-	peer := &x.w.doubling.peers[x.w.doubling.plan.roundOf(step)]
+	peer := &x.w.rounds.peers[x.w.rounds.plan.roundOf(step)]
 	for x.reader.Begin(); !x.reader.Done(); {
 		f, err := x.w.x.receive(peer, x.w.scratch, step)
 		if err != nil {
@@ -212,7 +212,7 @@ func (x *rowExchange) read(payload []byte, take func(x *rowExchange, table int, 
 
 // reduceScatter leaves each worker with the sum of its own part.
 func (x *rowExchange) reduceScatter() error {
-	plan := x.w.doubling.plan
+	plan := x.w.rounds.plan
 	corner := plan.corner(x.w.places.me)
 	for i := range x.tables {
 		x.tables[i].partial = x.tables[i].own
@@ -256,7 +256,7 @@ func (x *rowExchange) writeHalf(i int, given, kept span, edge int, first bool) {
 	x.writer.Write(t.partial.Within(theirs, t.Width), theirs.Lo, t.Width, true)
 	x.reader.Ranges[i] = t.ids(kept)
 	t.join = rows.NewJoin(t.partial.Within(x.reader.Ranges[i], t.Width), first)
-	t.target(edge, x.w.doubling.plan.edges()).Clear()
+	t.target(edge, x.w.rounds.plan.edges()).Clear()
 }
 
 // target returns the buffer of the sum across an edge: the result for the last edge.
@@ -269,7 +269,7 @@ func (t *tableExchange) target(edge, edges int) *rows.Buffer {
 
 // addBlock adds a block from the partner across an edge.
 func (x *rowExchange) addBlock(table int, last bool) {
-	t, plan := &x.tables[table], x.w.doubling.plan
+	t, plan := &x.tables[table], x.w.rounds.plan
 	b := t.target(x.step-plan.before(), plan.edges())
 	t.join.Add(b, x.block, t.Width)
 	if last {
@@ -279,7 +279,7 @@ func (x *rowExchange) addBlock(table int, last bool) {
 
 // allGather goes back across the edges and collects the sums of all parts.
 func (x *rowExchange) allGather() error {
-	plan := x.w.doubling.plan
+	plan := x.w.rounds.plan
 	corner := plan.corner(x.w.places.me)
 	for edge := plan.edges() - 1; edge >= 0; edge-- {
 		theirs := plan.share(plan.size, corner^1<<edge, edge+1)

@@ -42,12 +42,12 @@ func (s schedule) steps() int { return 2 * s.scatterSteps() }
 // scatterSteps returns the number of steps of reduce-scatter, and of all-gather.
 func (s schedule) scatterSteps() int { return s.size - 1 }
 
-// chunk returns the chunk that rank sends in a step. In reduce-scatter a rank first sends its
+// chunk returns the chunk that the rank at a position of the ring sends in a step. In reduce-scatter a rank first sends its
 // own chunk, then the chunk that it received in the step before. In all-gather it first sends
 // the complete chunk that it then owns, that of step scatterSteps. So both phases are one walk
 // down the chunks.
-func (s schedule) chunk(rank, step int) int {
-	return mod(rank-step, s.size)
+func (s schedule) chunk(position, step int) int {
+	return mod(position-step, s.size)
 }
 
 // segments returns the number of frames of a chunk in a step. A step that carries a tail has a

@@ -24,11 +24,11 @@ type wire struct {
 	table   Algorithms // the configured one, without auto
 	tail    int        // bytes of each worker's tail
 
-	x        exchange
-	reduce   allReduce
-	doubling rounds
-	gather   allGather
-	scratch  []byte // one received frame
+	x       exchange
+	reduce  allReduce
+	rounds  rounds
+	gather  allGather
+	scratch []byte // one received frame
 
 	kind  opKind // of the running collective; 0: none. Guarded by g.mu
 	seq   uint64 // number of the collective, which its frames carry; guarded by g.mu
@@ -44,7 +44,7 @@ type wire struct {
 func newWire(g *Group, m Membership, t Transport, spareCore bool) *wire {
 	w := &wire{g: g, members: m, places: m.places(), config: g.config, tail: TailBytes}
 	w.table = g.config.Algorithm.Of(m.Spread())
-	w.reduce.w, w.gather.w, w.doubling.w = w, w, w
+	w.reduce.w, w.gather.w, w.rounds.w = w, w, w
 	w.x.init(w, spareCore)
 	w.x.ring = peerLink{to: right, from: left, leavesHost: m.Right().HostID != m.Self().HostID}
 	w.x.ring.open(t.Ring, &w.x)
@@ -54,7 +54,7 @@ func newWire(g *Group, m Membership, t Transport, spareCore bool) *wire {
 
 // openRounds prepares the links of recursive doubling, if there are any.
 func (w *wire) openRounds(links []Link) {
-	d, m := &w.doubling, w.members
+	d, m := &w.rounds, w.members
 	d.plan = cube{m.Size()}
 	if len(links) == 0 {
 		return
@@ -79,8 +79,8 @@ func (w *wire) openRounds(links []Link) {
 // links returns the links of w; those that this worker has no part in are nil.
 func (w *wire) links() []Link {
 	links := []Link{w.x.ring.link}
-	for k := range w.doubling.peers {
-		links = append(links, w.doubling.peers[k].link) // the rest of a peerLink is the running operation's
+	for k := range w.rounds.peers {
+		links = append(links, w.rounds.peers[k].link) // the rest of a peerLink is the running operation's
 	}
 	return links
 }
@@ -150,7 +150,7 @@ func (w *wire) neighbour(s side, step int) (Worker, bool) {
 	case right:
 		return w.members.Right(), true
 	case partner:
-		return w.members.Workers[w.places.worker[w.doubling.plan.partnerAt(w.places.me, step)]], true
+		return w.members.Workers[w.places.worker[w.rounds.plan.partnerAt(w.places.me, step)]], true
 	default:
 		return Worker{}, false
 	}
@@ -174,7 +174,7 @@ func (w *wire) phase(s side, step int) (string, int) {
 func (g *Group) Algorithm(bytes int, c codec.Codec) Algorithm { return g.wire.algorithm(bytes, c) }
 
 func (w *wire) algorithm(bytes int, c codec.Codec) Algorithm {
-	if len(w.doubling.peers) == 0 || w.members.Size()*w.tail > maxRoundsTails {
+	if len(w.rounds.peers) == 0 || w.members.Size()*w.tail > maxRoundsTails {
 		return ByRing
 	}
 	coded := c != nil && c.ID() != 0 || w.config.Lossless != nil
@@ -192,7 +192,7 @@ func (w *wire) algorithm(bytes int, c codec.Codec) Algorithm {
 func (w *wire) allReduce(ctx context.Context, r Reduction, parts [][]float32) error {
 	if by := w.algorithm(4*len(r.Buf), r.Codec); by != ByRing {
 		sumParts(r.Buf, parts, 0, len(r.Buf))
-		if err := w.doubling.allReduce(ctx, r, by); err != nil {
+		if err := w.rounds.allReduce(ctx, r, by); err != nil {
 			return err
 		}
 		spreadParts(parts, 0, len(r.Buf))

@@ -45,12 +45,12 @@ func (s Spec) openLines(paths []string) (lines, error) {
 	})
 }
 
-// cached opens text, or the cache of its records.
+// openCached opens text, or the cache of its records.
 //
 // If the text of a compressed file does not fit into memory, cached first makes a cache.
 // Otherwise it makes a cache in the background if Spec.Cache is a folder, or if the
 // records of more than one window of text are read several times.
-func (s Spec) cached() (input.Dataset, error) {
+func (s Spec) openCached() (input.Dataset, error) {
 	if s.Notice == nil {
 		s.Notice = func(string) {}
 	}

@@ -90,7 +90,7 @@ func Open(s Spec) (input.Dataset, error) {
 		if s.Columns == nil && (s.Format == "csv" || s.Format == "criteo") {
 			return nil, usage("format %s wants input.columns, which a job file has", s.Format)
 		}
-		return s.cached()
+		return s.openCached()
 	case "parquet":
 		return nil, usage("format parquet is not built yet, want idx, images, tfrecord, libsvm, vw, csv or criteo")
 	}

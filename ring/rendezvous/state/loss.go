@@ -34,7 +34,7 @@ func (s *State) streamBroken(e StreamBroken) {
 	}
 }
 
-// lose takes members out of the job with cause c. In a running job it ends the generation. Without
+// lose ends the generation for cause c, and takes the members that are gone out of the job. Without
 // a restart left, or if no restart can help, it ends the job. If no member is gone, the connection
 // between two members is at fault, and the end of the generation costs a restart too.
 func (s *State) lose(c *ring.Cause, gone ...*member) {
