@@ -25,7 +25,8 @@ const maxPending = 64 << 10
 //
 // A line that reports a step is replaced by the next line. Equal lines of several ranks, as
 // the launcher writes them, become one: "[0] no such file" and "[1] no such file" become
-// "ranks 0–1: no such file". Files, pipes and JSON get each line as it is.
+// "ranks 0–1: no such file". A line with a digest, which programs compare, is left out.
+// Files, pipes and JSON get each line as it is.
 type screen struct {
 	mu      sync.Mutex
 	live    bool          // the last line on the terminal reports a step
@@ -67,7 +68,11 @@ func (f *screenFile) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for line := range bytes.Lines(p) {
-		if rank, text, ok := cutRank(line); ok {
+		rank, text, ok := cutRank(line)
+		if bytes.HasPrefix(text, digestMark) || !ok && bytes.HasPrefix(line, digestMark) {
+			continue
+		}
+		if ok {
 			s.hold(f.out, rank, text)
 			continue
 		}
@@ -127,9 +132,10 @@ func (s *screen) showPending() error {
 }
 
 var (
-	clearLine = []byte("\r\x1b[K")
-	stepMark  = []byte("step ")
-	rankMark  = []byte("[0] ")
+	clearLine  = []byte("\r\x1b[K")
+	stepMark   = []byte("step ")
+	rankMark   = []byte("[0] ")
+	digestMark = []byte("digest=")
 )
 
 // print writes one line, over a line that reports a step.

@@ -22,6 +22,7 @@ func TestScreen(t *testing.T) {
 		{"order of the first", "[1] a\n[0] b\n[0] a\n", "ranks 0–1: a\n[0] b\n"},
 		{"twice by one rank", "[0] a\n[0] a\n[1] a\n", "ranks 0–1: a\n[0] a\n"},
 		{"line of the launcher between", "[0] a\nringtrain: end\n[1] a\n", "[0] a\nringtrain: end\n[1] a\n"},
+		{"digests", "[0] digest=ab\ndigest=cd\n[1] end\n", "[1] end\n"},
 		{"no rank", "[x] a\n[] b\n[1]c\n", "[x] a\n[] b\n[1]c\n"},
 		{"a step is replaced", "[0] step 1\n[0] step 2\n[1] done\n", "[0] step 1\r\x1b[K[0] step 2\r\x1b[K[1] done\n"},
 	}
