@@ -75,7 +75,9 @@ func (r *Records[T]) take() *group[T] {
 	return g
 }
 
+// giveBack keeps the memory of a group, but none of its blocks: Purge and evict free those.
 func (r *Records[T]) giveBack(g *group[T]) {
+	clear(g.blocks[:cap(g.blocks)])
 	r.mu.Lock()
 	r.idle = append(r.idle, g)
 	r.mu.Unlock()
