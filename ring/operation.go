@@ -126,7 +126,11 @@ func (g *Group) phase(s side, step int) (string, int) {
 	if s == inside {
 		return g.op.kind.String(), step
 	}
-	return g.wireOf(s).phase(s&^betweenHosts, step)
+	w := g.wireOf(s)
+	if w.kind == 0 { // between two collectives of a driver
+		return g.op.kind.String(), step
+	}
+	return w.phase(s&^betweenHosts, step)
 }
 
 // neighbour returns the worker that a side stands for in a step, if it is known.

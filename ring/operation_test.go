@@ -1,0 +1,12 @@
+package ring
+
+import "testing"
+
+// A driver whose collective between hosts is over still is in the operation of the group.
+func TestPhaseAfterWireBetweenHosts(t *testing.T) {
+	g := &Group{wire: &wire{}, host: &host{across: &wire{}}}
+	g.op.kind = opAllReduce
+	if got, _ := g.phase(right|betweenHosts, 3); got != "all-reduce" {
+		t.Errorf("phase is %q, want %q", got, "all-reduce")
+	}
+}
