@@ -100,7 +100,7 @@ EVERYWHERE := ^Test(SSHHostfile|InteropSlurmHosts|Interop(OpenMPI|MPICH)(Hosts)?
 cases: ## the cases of the requirements, S1 to L4, in their short form
 	RINGTRAIN_CASES=1 $(GO) test -vet=off -count=1 -v -parallel 4 -timeout 20m -run '$(CASES)' ./cmd/ringtrain
 
-faults: ## what a fault costs, and a start, beside torchrun and mpirun: the README's tables
+faults: ## what a fault costs, and a start, beside torchrun and mpirun: the tables of docs/when-it-breaks.md
 	RINGTRAIN_FAULTS=1 $(GO) test -vet=off -count=1 -v -timeout 40m -run '^Test(Faults|Speed)' ./cmd/ringtrain
 
 chaos: ## random faults on four hosts (CHAOS=5m, RINGTRAIN_CHAOS_SEED=…)

@@ -61,16 +61,21 @@ func tarball(name string, binary []byte, shared []file, at time.Time) ([]byte, e
 // compressed returns files as a .tar.gz: sorted, owned by root, all of the time at. It adds
 // the folders above them, and puts prefix before each path.
 func compressed(files []file, prefix string, at time.Time) ([]byte, error) {
+	plain, err := archive(files, prefix, at)
+	if err != nil {
+		return nil, err
+	}
+	return squeezed(plain)
+}
+
+// squeezed returns data as gzip, without a name and a time.
+func squeezed(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := archive(files, prefix, at)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := z.Write(plain); err != nil {
+	if _, err := z.Write(data); err != nil {
 		return nil, err
 	}
 	if err := z.Close(); err != nil {

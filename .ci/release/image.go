@@ -46,7 +46,7 @@ func image(version string, binaries map[string][]byte, at time.Time) ([]byte, er
 		if err != nil {
 			return nil, err
 		}
-		packed, err := compressed(content, "", at)
+		packed, err := squeezed(plain)
 		if err != nil {
 			return nil, err
 		}

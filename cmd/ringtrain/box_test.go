@@ -48,6 +48,21 @@ func (b *box) with(env ...string) *box {
 	return &c
 }
 
+// inPath returns the box with a folder in PATH that has this program under the name ringtrain,
+// for scripts.
+func (b *box) inPath() *box {
+	b.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	bin := b.TempDir()
+	if err := os.Symlink(self, filepath.Join(bin, "ringtrain")); err != nil {
+		b.Fatal(err)
+	}
+	return b.with("PATH=" + bin + ":" + os.Getenv("PATH"))
+}
+
 // lasting returns the box with another time limit for each process.
 func (b *box) lasting(limit time.Duration) *box {
 	c := *b

@@ -20,7 +20,6 @@ var optionValues = map[string][]string{
 	"streams": {"auto", "1", "2", "3", "4"},
 	"map-by":  {"slot", "node"},
 	"bind-to": {"core", "none"},
-	"format":  {"libsvm", "vw", "csv", "tfrecord"},
 	"kernels": {"portable", "avx2", "avx512"},
 }
 

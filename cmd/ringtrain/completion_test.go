@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,21 +50,13 @@ func TestCandidates(t *testing.T) {
 
 // TestBashCompletion verifies the script in a real bash.
 func TestBashCompletion(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(dir, "ringtrain")); err != nil {
-		t.Fatal(err)
-	}
 	ask := exec.Command("bash", "--norc", "-c", `
 source <(ringtrain completion bash)
 COMP_WORDS=(ringtrain run --map-by no) COMP_CWORD=3
 _ringtrain; echo "${COMPREPLY[@]}"
 COMP_WORDS=(ringtrain run -np 2 li) COMP_CWORD=4
 _ringtrain; echo "${COMPREPLY[@]}"`)
-	ask.Env = append(os.Environ(), asRingtrain+"=1", "PATH="+dir+":"+os.Getenv("PATH"))
+	ask.Env = newBox(t).inPath().env
 	out, err := ask.CombinedOutput()
 	if got, want := string(bytes.TrimSpace(out)), "node\nlinear"; got != want || err != nil {
 		t.Errorf("bash completes to %q, %v, want %q", got, err, want)

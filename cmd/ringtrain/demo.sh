@@ -37,5 +37,5 @@ What next, there:
   $binary inspect export/mnist                       what is in it
   $binary predict mnist --from export/mnist $*   scores for each record
   $binary jobs show mnist                            the job file, to begin your own with
-and README.md, "Your own data" and "On a cluster".
+and docs/tutorial.md, or: $binary help docs/tutorial
 TEXT

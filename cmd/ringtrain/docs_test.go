@@ -51,16 +51,7 @@ func TestDocs(t *testing.T) {
 	for _, page := range docs.Names() {
 		text, _ := docs.Page(page)
 		t.Run("page="+page, func(t *testing.T) {
-			b := newBox(t)
-			bin := t.TempDir()
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(self, filepath.Join(bin, "ringtrain")); err != nil {
-				t.Fatal(err)
-			}
-			b = b.with("PATH=" + bin + ":" + os.Getenv("PATH"))
+			b := newBox(t).inPath()
 			for _, block := range docBlocks(t, page, text) {
 				words := strings.Fields(block.info)
 				switch {

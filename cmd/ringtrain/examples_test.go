@@ -22,10 +22,6 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(scripts) < 6 {
 		t.Fatalf("%d scripts, %v, want those of all examples", len(scripts), err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, script := range scripts {
 		name := filepath.Base(filepath.Dir(script))
 		t.Run("example="+name, func(t *testing.T) {
@@ -36,17 +32,14 @@ func TestExamples(t *testing.T) {
 				parseBlock(t, "examples/"+name, docBlock{text: readFile(t, script)})
 				return
 			}
-			b, bin := newBox(t).lasting(3*time.Minute), t.TempDir()
-			if err := os.Symlink(self, filepath.Join(bin, "ringtrain")); err != nil {
-				t.Fatal(err)
-			}
+			b := newBox(t).lasting(3 * time.Minute).inPath()
 			if err := os.CopyFS(b.dir, os.DirFS(filepath.Dir(script))); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), b.limit)
 			defer cancel()
 			sh := exec.CommandContext(ctx, "sh", "run.sh")
-			sh.Dir, sh.Env = b.dir, b.with("PATH="+bin+":"+os.Getenv("PATH")).env
+			sh.Dir, sh.Env = b.dir, b.env
 			if out, err := sh.CombinedOutput(); err != nil {
 				t.Errorf("%v:\n%s", err, out)
 			}

@@ -26,7 +26,7 @@ var floors = [][]string{
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},
 	{"input/convert", "ring/rendezvous/etcd", "export/events", "model/job", "model/train/evaluate"},
 	{"model/train/records"},
-	{"model/train/trained"},
+	{"model/train/trained", "model/train/traintest"},
 	{"model/train", "ring/launch", "ring/join", "ring/joblist", "ring/doctor", "ring/ringtest"},
 	{"bench", "bench/speed", "bench/quality"},
 	{"bench/peers"},

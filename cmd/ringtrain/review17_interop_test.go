@@ -18,8 +18,8 @@ func TestReview17NothingMatches(t *testing.T) {
 	}
 }
 
-// TestReview17InteropCounts verifies that .ci/interop counts all its tests, including
-// those over hosts, and fails if a pattern matches none.
+// TestReview17InteropCounts verifies that .ci/interop counts all its tests, also the tests
+// over hosts, and that .ci/interop fails if a pattern matches no test.
 func TestReview17InteropCounts(t *testing.T) {
 	lines := 0
 	for line := range strings.Lines(ofInterop(t)) {

@@ -77,7 +77,7 @@ func TestRunIntoHead(t *testing.T) {
 				t.Errorf("people read %q", people)
 			}
 			if code == "0" { // only this file lets all ranks end
-				b.read("done.0") // fails if the file is missing
+				b.read("done.0") // read fails the test if the file is missing
 				b.read("done.1")
 			}
 		})

@@ -11,7 +11,7 @@ import (
 // about says what each key is for, and which values it takes. The keys of input.eval are
 // those of input.train.
 var about = map[string]string{
-	"name": "Name of the job, for people. It is also the default of the folder names that a job file gives.",
+	"name": "Name of the job, for people.",
 
 	"model.kind":       "Kind of model: linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm or dcn. `ringtrain jobs` has a line on each.",
 	"model.layers":     "Layers of a model of one's own, instead of a kind. `ringtrain jobs show NAME --layers` spells a kind as layers.",
@@ -75,7 +75,7 @@ var about = map[string]string{
 
 	"schedule.kind":         "How the learning rate moves: constant, linear, exponential or cosine.",
 	"schedule.steps":        "Steps of linear and cosine. 0: the whole run as first started.",
-	"schedule.warmup_steps": "Steps in which the rate rises from 0.",
+	"schedule.warmup_steps": "Steps in which the rate rises to its base.",
 	"schedule.end":          "Rate at the end of linear and cosine.",
 	"schedule.decay_rate":   "Of exponential: the factor.",
 	"schedule.decay_steps":  "Of exponential: the steps that one factor takes.",

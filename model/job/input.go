@@ -28,7 +28,7 @@ type Input struct {
 	// MaxFeatures bounds the ids of sparse records, if model.features is not set. Ids are below it.
 	MaxFeatures int `yaml:"max_features"`
 
-	// Cache is the place of the parsed records of text: auto, off or a folder. See the README.
+	// Cache is the place of the parsed records of text: auto, off or a folder. See docs/reference.md.
 	Cache string `yaml:"cache"`
 
 	// MaxBad is the largest number of bad training records of an epoch, over all ranks. A bad record

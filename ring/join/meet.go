@@ -72,13 +72,8 @@ func Meet(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	if p.WorldSize == 1 && p.Rendezvous == "" {
 		return meetAlone(ctx, p, c)
 	}
-	h, err := openWorkerEndpoint(p, c)
+	h, s, err := joinRendezvous(ctx, p, c)
 	if err != nil {
-		return nil, reportListenFault(ctx, p, c, err)
-	}
-	s, err := h.join(ctx, p, c)
-	if err != nil {
-		h.closeFailed(ctx, p, c, err)
 		return nil, err
 	}
 	opening := ctx
@@ -107,6 +102,21 @@ func meetAlone(ctx context.Context, p place.Place, c Config) (*Team, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// joinRendezvous opens the endpoint of a worker and joins the rendezvous. If it fails, it has told
+// the others why, as far as they can be reached, and nothing stays open.
+func joinRendezvous(ctx context.Context, p place.Place, c Config) (*endpoint, *rendezvous.Session, error) {
+	h, err := openWorkerEndpoint(p, c)
+	if err != nil {
+		return nil, nil, reportListenFault(ctx, p, c, err)
+	}
+	s, err := h.join(ctx, p, c)
+	if err != nil {
+		h.closeFailed(ctx, p, c, err)
+		return nil, nil, err
+	}
+	return h, s, nil
 }
 
 // join joins the rendezvous.

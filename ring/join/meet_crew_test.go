@@ -115,30 +115,6 @@ func freeAddrs(t *testing.T, n int) []string {
 	return nil
 }
 
-// refusing returns an address that refuses connections until the end of the
-// test: its port belongs to a connection.
-func refusing(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	far, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		c.Close()
-		far.Close()
-	})
-	return c.LocalAddr().String()
-}
-
 // met is what became of one rank's Meet.
 type met struct {
 	rank int

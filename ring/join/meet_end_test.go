@@ -13,6 +13,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
+	"ringtrain/ring/ringtest"
 )
 
 // errStopped is what a signal before training ends the context with.
@@ -146,7 +147,7 @@ func testUnreachable(t *testing.T) {
 	for _, tt := range tests { // all at once: they mostly wait
 		c := listedCrew(t, tt.size)
 		c.config.StartTimeout, c.config.Link = 500*time.Millisecond, tt.link
-		c.misplace(tt.lost, refusing(t))
+		c.misplace(tt.lost, ringtest.RefusedAddress(t))
 		started = append(started, c.meet(t.Context(), t, c.ranks()...))
 	}
 	for i, tt := range tests {

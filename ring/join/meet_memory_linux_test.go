@@ -12,6 +12,7 @@ import (
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/link/shmlink"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/ringtest"
 )
 
 // memoryCrew is a crew that exchanges data in the memory of its host.
@@ -137,7 +138,7 @@ func TestMemoryOutlastsLinks(t *testing.T) {
 	team := newTeam(&Team{session: newSoloSession(ctx), endpoint: h})
 	defer team.Close()
 	failed := make(chan error, 1)
-	away := refusing(t)
+	away := ringtest.RefusedAddress(t)
 	members := func(rank int) ring.Membership {
 		m := hostsOf("aab", rank)
 		for r := range m.Workers {

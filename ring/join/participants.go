@@ -29,13 +29,8 @@ func Gather(ctx context.Context, p place.Place, c Config) (*Participants, error)
 		m := ring.Membership{JobID: p.JobID, Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.ChooseAlone(c.Offers)}
 		return &Participants{members: m, session: newSoloSession(ctx)}, nil
 	}
-	h, err := openWorkerEndpoint(p, c)
+	h, s, err := joinRendezvous(ctx, p, c)
 	if err != nil {
-		return nil, reportListenFault(ctx, p, c, err)
-	}
-	s, err := h.join(ctx, p, c)
-	if err != nil {
-		h.closeFailed(ctx, p, c, err)
 		return nil, err
 	}
 	return &Participants{members: s.Membership(), session: s, endpoint: h}, nil

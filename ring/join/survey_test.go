@@ -18,6 +18,7 @@ import (
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/link/memlink"
 	"ringtrain/ring/order"
+	"ringtrain/ring/ringtest"
 	"ringtrain/ring/token"
 )
 
@@ -274,7 +275,7 @@ func TestFindOrderUnreachable(t *testing.T) {
 	noLeak(t)
 	g := newGround(t, "abcd")
 	g.config.StartTimeout = 2 * time.Second
-	g.members[0].Workers[2].Addr = refusing(t)
+	g.members[0].Workers[2].Addr = ringtest.RefusedAddress(t)
 	_, errs := g.find(t, "measured")
 	pe, ok := errors.AsType[*ring.PeerError](errs[0])
 	if !ok || pe.Op != opDial || pe.Rank != 2 || pe.Addr != g.members[0].Workers[2].Addr || exitcode.Of(errs[0]) != exitcode.Retry {

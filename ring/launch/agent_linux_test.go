@@ -13,6 +13,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/ringtest"
 )
 
 // talk is a launcher's side of an agent in this process.
@@ -214,7 +215,7 @@ func TestAgentOrders(t *testing.T) {
 		{"host=too high", change(func(o *orders) { o.Host = hosts.MaxSlots }), exitcode.Protocol, "are invalid", ""},
 		{"folder=missing", change(func(o *orders) { o.Dir, o.MustDir = "/none", true }), exitcode.Usage, "--wdir is /none", ""},
 		{"folder=missing by default", change(func(o *orders) { o.Dir = "/none" }), 0, "", "has no folder /none: ranks there run in "},
-		{"launcher=out of reach", change(func(o *orders) { o.Rendezvous = []string{refusedAddress(t)} }), exitcode.Retry, "cannot reach the launcher", ""},
+		{"launcher=out of reach", change(func(o *orders) { o.Rendezvous = []string{ringtest.RefusedAddress(t)} }), exitcode.Retry, "cannot reach the launcher", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/hosts"
+	"ringtrain/ring/ringtest"
 	"ringtrain/ring/token"
 )
 
@@ -236,7 +237,7 @@ func TestRemoteRefuses(t *testing.T) {
 	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
 	os.WriteFile(plain, nil, 0o644)
-	nobody := refusedAddress(t)
+	nobody := ringtest.RefusedAddress(t)
 	tests := []struct {
 		name, hosts string
 		change      func(*Config)

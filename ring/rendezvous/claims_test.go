@@ -49,7 +49,7 @@ func TestClaimedStart(t *testing.T) {
 }
 
 // TestClaimedKill verifies that the others hear at once of a worker whose process has ended. The
-// README claims a second.
+// manual claims a second.
 func TestClaimedKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
