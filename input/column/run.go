@@ -88,6 +88,13 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 	return nil
 }
 
+// Predicts reports whether a prediction reads the input: as a feature or as the key. Training and
+// evaluation also read the label and the weight.
+func (p *Plan) Predicts(input int) bool {
+	return input == p.Key || slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.input == input }) ||
+		slices.ContainsFunc(p.bags, func(b bagRule) bool { return slices.Contains(b.inputs, input) })
+}
+
 // fault is err as one of a column.
 func (p *Plan) fault(at int, err error) error {
 	return exitcode.With(exitcode.BadData, fmt.Errorf("column %s %w", p.Inputs[at], err))

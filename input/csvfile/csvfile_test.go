@@ -134,6 +134,40 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// TestRecordsToPredict verifies that a header may lack the label where records are predicted, but
+// not where the label is also a feature, and no column of a feature.
+func TestRecordsToPredict(t *testing.T) {
+	c := config(t)
+	c.Labels.Absent = true
+	s, err := Open([]string{written(t, "new.csv", "C2,C1,I2,I1\nx,red,3,2\n")}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var b input.Batch
+	if err := s.Append(&b, 0); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Y) != 1 || b.Y[0] != 0 || len(b.X.Bags.Slot) != 2 {
+		t.Errorf("labels %v and ids %v, want 0 and two ids", b.Y, b.X.Bags.Slot)
+	}
+	for name, both := range map[string][]column.Column{
+		"I2": nil,
+		"y":  {{Label: &column.LabelOptions{Names: []string{"y"}}}, {Numeric: &column.NumericOptions{Names: []string{"y", "I1"}}}},
+	} {
+		c, header := config(t), "C2,C1,I1\nx,red,2\n"
+		c.Labels.Absent = true
+		if both != nil {
+			if c.Columns, err = column.Compile(both, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Open([]string{written(t, "new.csv", header)}, c); err == nil || !strings.Contains(err.Error(), "no column "+name) {
+			t.Errorf("error %v, want that there is no column %s", err, name)
+		}
+	}
+}
+
 // TestLearnAgain verifies that a file of many blocks teaches the same bits each time, and what
 // its records say.
 func TestLearnAgain(t *testing.T) {

@@ -91,7 +91,7 @@ func Open(files []string, c Config) (*Set, error) {
 type parser struct {
 	config Config
 	width  int   // fields of a line
-	at     []int // of each of the plan's Inputs: its field
+	at     []int // of each of the plan's Inputs: its field, -1 if the header lacks an optional one
 	names  []string
 	files  []string
 	first  string         // file whose header has the names
@@ -118,14 +118,21 @@ func (p *parser) bind(s *text.Set) error {
 		}
 	}
 	p.width = len(p.names)
-	for _, name := range p.config.Columns.Inputs {
+	for at, name := range p.config.Columns.Inputs {
 		i := slices.Index(p.names, name)
-		if i < 0 {
+		if i < 0 && !p.optional(at) {
 			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names; the header has %s", p.config.Format, p.first, name, listed(p.names)))
 		}
 		p.at = append(p.at, i)
 	}
 	return nil
+}
+
+// optional reports whether the header may lack the input: records to predict need neither
+// label nor weight.
+func (p *parser) optional(input int) bool {
+	c := p.config
+	return c.Header && c.Labels.Absent && !c.Columns.Predicts(input)
 }
 
 // header reads the headers, which must be equal.
@@ -189,7 +196,9 @@ func (p *parser) cut(w *worker, line []byte) error {
 		return fmt.Errorf("has %d fields, want %d", len(fields), p.width)
 	}
 	for i, at := range p.at {
-		w.cells[i].Text = fields[at]
+		if at >= 0 {
+			w.cells[i].Text = fields[at]
+		}
 	}
 	return nil
 }
