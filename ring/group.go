@@ -79,7 +79,8 @@ type Group struct {
 	closing  sync.Once
 	closeErr error
 
-	beforeClose, afterClose func() error // may be nil
+	beforeClose func(failure error) error // may be nil
+	afterClose  func() error              // may be nil
 }
 
 // New returns the group of m over t. The group closes t; New closes t if it fails. The end of
@@ -186,7 +187,7 @@ func (g *Group) Close() error {
 	g.closing.Do(func() {
 		var errs []error
 		if g.beforeClose != nil && !g.runs() {
-			errs = append(errs, g.beforeClose())
+			errs = append(errs, g.beforeClose(g.failure()))
 		}
 		g.end(ErrClosed)
 		g.mu.Lock()
@@ -215,10 +216,12 @@ func (g *Group) runs() bool {
 }
 
 // OnClose has Close call before while the links are still open, and after when all is
-// closed. Close does not call before if an operation is running. Package join ends a
-// worker's session with the rendezvous in this way. OnClose must be called once, before
-// any other goroutine has g.
-func (g *Group) OnClose(before, after func() error) { g.beforeClose, g.afterClose = before, after }
+// closed. before receives the error that has ended the group, nil if the group is well. Close
+// does not call before if an operation is running. Package join ends a worker's session with
+// the rendezvous in this way. OnClose must be called once, before any other goroutine has g.
+func (g *Group) OnClose(before func(failure error) error, after func() error) {
+	g.beforeClose, g.afterClose = before, after
+}
 
 // end keeps why as the reason for the end unless the group has ended before, and closes the
 // links, which unblocks their users. It returns the first reason.

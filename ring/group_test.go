@@ -11,6 +11,8 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sync/errgroup"
+
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/memlink"
@@ -207,18 +209,30 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestEndedContext verifies that no operation starts under a context that has ended.
+// TestEndedContext verifies that no operation starts under a context that has ended, and that
+// its error names no neighbour, not even the one that the operation before it has waited for.
 func TestEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cause := errors.New("over")
 	cancel(cause)
-	g, err := ring.New(context.Background(), ringtest.Membership(2, 0), ring.Transport{Ring: memlink.Ring(2)[0]}, ring.DefaultConfig())
-	if err != nil {
+	links := memlink.Ring(2)
+	var groups []*ring.Group
+	var ranks errgroup.Group
+	for rank := range links {
+		g, err := ring.New(context.Background(), ringtest.Membership(2, rank), ring.Transport{Ring: links[rank]}, ring.DefaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		groups = append(groups, g)
+		ranks.Go(func() error { return g.Barrier(context.Background()) })
+	}
+	if err := ranks.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	defer g.Close()
-	if err := g.Barrier(ctx); !errors.Is(err, cause) {
-		t.Errorf("error %v, want %v", err, cause)
+	err := groups[1].Barrier(ctx)
+	if _, named := errors.AsType[*ring.PeerError](err); named || !errors.Is(err, cause) {
+		t.Errorf("error %v, want %v and no neighbour", err, cause)
 	}
 }
 

@@ -90,7 +90,7 @@ func (g *Group) begin(ctx context.Context, kind opKind, elements int) error {
 	}
 	for _, ctx := range [...]context.Context{g.ctx, ctx} {
 		if err == nil && ctx.Err() != nil {
-			err = g.end(g.waitError(context.Cause(ctx)))
+			err = g.end(g.peerError(nobody, 0, withCode(context.Cause(ctx)))) // g.wait is of the last operation
 		}
 	}
 	if err != nil {

@@ -33,8 +33,9 @@ const closeTimeout = 30 * time.Second
 // of one generation: it fails if a worker is lost. ctx bounds the meeting only.
 //
 // Group.Close leaves the job: it waits until all workers have closed their groups, for 30 s
-// at most, and then releases the links, the port and the session with the rendezvous. Close
-// returns the first cause of the job's end if that was no good end.
+// at most, and then releases the links, the port and the session with the rendezvous. After
+// an operation has failed, Close does not wait: it reports the failure, which ends the job for
+// all. Close returns the first cause of the job's end if that was no good end.
 //
 // The errors are those of [Meet]. A program that is to survive the loss of workers calls
 // Meet itself. A process that its launcher needs for nothing (a parameter server of
@@ -57,7 +58,7 @@ func Join(ctx context.Context, o Options) (*ring.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Group.OnClose(t.leaveWithin, t.release)
+	t.Group.OnClose(t.endSession, t.release)
 	return t.Group, nil
 }
 
@@ -76,8 +77,13 @@ func (o Options) findPlace(ctx context.Context) (place.Place, error) {
 	return p.Learn(ctx, place.LearnOptions{Timeout: o.Config.StartTimeout, Notice: o.Config.Notice})
 }
 
-// leaveWithin is Leave for closeTimeout at most.
-func (t *Team) leaveWithin() error {
+// endSession leaves the job, within closeTimeout. A worker whose group has failed reports the
+// failure instead: nobody would close a good group to wait for.
+func (t *Team) endSession(failure error) error {
+	if failure != nil {
+		m := t.Group.Membership()
+		return t.Abort(ring.CauseOf(failure, m.Rank, m.Self().Host, -1))
+	}
 	ctx, cancel := context.WithTimeoutCause(context.Background(), closeTimeout,
 		fmt.Errorf("not all workers have closed their groups within %v", closeTimeout))
 	defer cancel()
