@@ -98,8 +98,9 @@ type block struct {
 }
 
 // parse checks data and finds its parts. Whatever the bytes are, the parts have the lengths
-// that the numbers of records and pairs ask for, and starts do not leave the pairs.
-func (b *block) parse(want int) error {
+// that the numbers of records and pairs ask for, and starts do not leave the pairs. The records
+// have the shape.
+func (b *block) parse(want int, shape input.RecordShape) error {
 	le := binary.LittleEndian
 	if len(b.data) < headBytes {
 		return fmt.Errorf("block has %d bytes, want %d or more", len(b.data), headBytes)
@@ -116,6 +117,9 @@ func (b *block) parse(want int) error {
 	n, pairs, fields, cols, flags, bad, texts := head[0], head[1], head[2], head[3], head[4], head[5], head[6]
 	if n != uint64(want) || flags&^(flagOnes|flagImportance) != 0 || bad > n || fields > math.MaxUint16 || cols > math.MaxInt32 {
 		return fmt.Errorf("block has %d records of %d fields and %d columns, %d bad and flags %#x, want %d records", n, fields, cols, bad, flags, want)
+	}
+	if got := (input.RecordShape{Cols: int(cols), Fields: int(fields)}); got != shape {
+		return fmt.Errorf("block has records of %d columns and %d fields, want %d and %d", got.Cols, got.Fields, shape.Cols, shape.Fields)
 	}
 	b.records, b.fields, b.cols, b.ones = want, int(fields), int(cols), flags&flagOnes != 0
 	lengths := [...]uint64{4 * n, 0, 4 * n * cols, 0, 4 * pairs, 0, 8 * bad, texts}

@@ -32,7 +32,10 @@ func (d texts) Features() int         { return max(d.cols, 1000) }
 func (d texts) Manifest() []string    { return nil }
 func (d texts) Close() error          { return nil }
 func (d texts) Blocks() *input.Blocks { return d.blocks }
-func (d texts) FileRecords() []int    { return []int{d.Len() / 3, d.Len() - d.Len()/3} }
+func (d texts) shape() input.RecordShape {
+	return input.RecordShape{Cols: d.cols, Fields: d.fields}
+}
+func (d texts) FileRecords() []int { return []int{d.Len() / 3, d.Len() - d.Len()/3} }
 
 func (d texts) Append(b *input.Batch, i int) error {
 	if d.bad[i] {
@@ -69,7 +72,7 @@ func (d texts) Append(b *input.Batch, i int) error {
 func (d texts) AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error {
 	for k := range d.blocks.Count(block) {
 		if err := d.Append(b, d.blocks.First(block)+k); err != nil {
-			b.AppendEmpty(input.RecordShape{Cols: d.cols, Fields: d.fields})
+			b.AppendEmpty(d.shape())
 			bad(k, err)
 		}
 	}
@@ -99,6 +102,7 @@ func sources(t testing.TB) []string {
 
 func mustMake(t testing.TB, c Config, d texts) *Set {
 	t.Helper()
+	c.Shape = d.shape()
 	if err := Make(t.Context(), c, d, 3); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +143,7 @@ func same(t testing.TB, a, b input.Dataset, i int) {
 func TestRoundTrip(t *testing.T) {
 	for _, shape := range [][2]int{{0, 1}, {0, 7}, {3, 0}, {2, 2}} {
 		d := draw(shape[0], shape[1])
-		s := mustMake(t, Config{t.TempDir(), sources(t), "k"}, d)
+		s := mustMake(t, Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}, d)
 		if s.Len() != d.Len() || s.Features() != d.Features() || s.Blocks().Len() != d.blocks.Len() {
 			t.Fatalf("%d records of %d features, want %d of %d", s.Len(), s.Features(), d.Len(), d.Features())
 		}
@@ -157,7 +161,7 @@ func TestRoundTrip(t *testing.T) {
 // that is cut off is none, and that it says why.
 func TestFind(t *testing.T) {
 	files := sources(t)
-	c := Config{t.TempDir(), files, "k"}
+	c := Config{Dir: t.TempDir(), Files: files, Key: "k"}
 	if s, why, err := Find(c); s != nil || why != "" || err != nil {
 		t.Errorf("found %v, %q, error %v where there is none", s, why, err)
 	}
@@ -184,7 +188,7 @@ func TestFind(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tt.name == "key" { // of a file with the name of another
-			other := Config{c.Dir, files, "other"}
+			other := Config{Dir: c.Dir, Files: files, Key: "other"}
 			os.Rename(c.Name(), other.Name())
 			s, why, err := Find(other)
 			if s != nil || why != tt.why || err != nil {
@@ -208,11 +212,12 @@ func TestFind(t *testing.T) {
 // TestBrokenBlock verifies that a flipped bit in a block is an error that names cache, block
 // and offset, which is about no record.
 func TestBrokenBlock(t *testing.T) {
-	c := Config{t.TempDir(), sources(t), "k"}
+	c := Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}
 	s := mustMake(t, c, draw(0, 1))
 	content, _ := os.ReadFile(c.Name())
 	content[s.entries[1].offset+40] ^= 1
 	os.WriteFile(c.Name(), content, 0o666)
+	c.Shape = draw(0, 1).shape()
 	s, _, _ = Find(c)
 	defer s.Close()
 	var b input.Batch
@@ -223,9 +228,30 @@ func TestBrokenBlock(t *testing.T) {
 	}
 }
 
+// TestOtherShape verifies that a block whose records have another shape is an error that names
+// cache, block and both shapes, although its checksum is right.
+func TestOtherShape(t *testing.T) {
+	for _, shape := range []input.RecordShape{{Cols: 2, Fields: 3}, {Cols: 3, Fields: 2}, {Fields: 2}, {Cols: 2}} {
+		c := Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}
+		mustMake(t, c, draw(2, 2))
+		c.Shape = shape
+		s, why, err := Find(c)
+		if s == nil || err != nil {
+			t.Fatalf("%s %v", why, err)
+		}
+		defer s.Close()
+		var b input.Batch
+		err = s.Append(&b, 1)
+		want := fmt.Sprintf("block has records of 2 columns and 2 fields, want %d and %d; remove the file", shape.Cols, shape.Fields)
+		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.BadData || !errors.Is(err, input.ErrFile) {
+			t.Errorf("shape=%v: error %v, want %s", shape, err, want)
+		}
+	}
+}
+
 // TestMakeEnds verifies that a cache that was not made whole leaves no file.
 func TestMakeEnds(t *testing.T) {
-	c := Config{filepath.Join(t.TempDir(), "new"), sources(t), "k"}
+	c := Config{Dir: filepath.Join(t.TempDir(), "new"), Files: sources(t), Key: "k"}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	cancel(why)
@@ -243,7 +269,7 @@ func TestMakeEnds(t *testing.T) {
 
 // TestAllocatesNothing verifies that reading records from blocks in memory allocates nothing.
 func TestAllocatesNothing(t *testing.T) {
-	s := mustMake(t, Config{t.TempDir(), sources(t), "k"}, draw(2, 2))
+	s := mustMake(t, Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}, draw(2, 2))
 	var b input.Batch
 	read := func() {
 		b.Reset()
@@ -274,7 +300,8 @@ func FuzzBlock(f *testing.F) {
 		fix(data)
 		b := block{data: data}
 		n := int(data[0]) | int(data[1])<<8
-		if b.parse(n) != nil {
+		shape := input.RecordShape{Fields: int(binary.LittleEndian.Uint32(data[8:])), Cols: int(binary.LittleEndian.Uint32(data[12:]))}
+		if b.parse(n, shape) != nil {
 			return
 		}
 		for k := range n {
@@ -298,7 +325,7 @@ func fix(data []byte) {
 
 // FuzzOpen verifies that no file makes the reader panic or take more memory than it has.
 func FuzzOpen(f *testing.F) {
-	c := Config{f.TempDir(), sources(f), "k"}
+	c := Config{Dir: f.TempDir(), Files: sources(f), Key: "k"}
 	d := texts{input.NewBlocks([]uint16{2, 0, 3}), 1, 1, map[int]bool{3: true}}
 	if err := Make(f.Context(), c, d, 1); err != nil {
 		f.Fatal(err)
@@ -309,7 +336,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add(content)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := newSet("F", inMemory{bytes.NewReader(data)}, int64(len(data)))
+		s, err := newSet("F", d.shape(), inMemory{bytes.NewReader(data)}, int64(len(data)))
 		if err != nil {
 			return
 		}
@@ -324,7 +351,7 @@ func FuzzOpen(f *testing.F) {
 // TestAppendAll verifies that many records at once are those that come one by one, that a bad
 // one is the same error, and that nothing is allocated.
 func TestAppendAll(t *testing.T) {
-	s := mustMake(t, Config{t.TempDir(), sources(t), "k"}, draw(2, 2))
+	s := mustMake(t, Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}, draw(2, 2))
 	var records []int
 	var one, all input.Batch
 	for _, i := range rand.New(rand.NewPCG(5, 5)).Perm(s.Len()) {

@@ -58,6 +58,7 @@ type Set struct {
 	name    string
 	file    content
 	meta    meta
+	shape   input.RecordShape // of each record
 	entries []entry
 	blocks  *input.Blocks
 	loaded  *blockcache.Cache[block]
@@ -68,7 +69,7 @@ type Set struct {
 const maxBytes = 2 * input.WindowBlocks * input.BlockBytes
 
 // open opens a cache. Its errors say why it is none.
-func open(name string) (*Set, error) {
+func open(name string, shape input.RecordShape) (*Set, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func open(name string) (*Set, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	s, err := newSet(name, file, info.Size())
+	s, err := newSet(name, shape, file, info.Size())
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -90,10 +91,13 @@ type content interface {
 	io.Closer
 }
 
-func newSet(name string, file content, size int64) (*Set, error) {
-	s := &Set{name: name, file: file}
+func newSet(name string, shape input.RecordShape, file content, size int64) (*Set, error) {
+	s := &Set{name: name, file: file, shape: shape}
 	if err := s.read(size); err != nil {
 		return nil, err
+	}
+	if s.shape.Cols < 0 {
+		s.shape.Cols = s.meta.Features
 	}
 	s.loaded = blockcache.New(maxBytes, s.load)
 	s.loaded.EvictStale()
@@ -207,7 +211,7 @@ func (s *Set) load(key int, b *block) (int64, error) {
 	b.data = slices.Grow(b.data[:0], int(e.length))[:e.length]
 	err := s.readAt(b.data, e.offset)
 	if err == nil {
-		err = b.parse(int(e.records))
+		err = b.parse(int(e.records), s.shape)
 	}
 	if err != nil {
 		return 0, s.flaw(key, err)

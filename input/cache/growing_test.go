@@ -14,7 +14,7 @@ import (
 // TestGrowing verifies that the records are the same before and after the cache is whole, and
 // that of several that share a cache one makes it, while the others wait for it.
 func TestGrowing(t *testing.T) {
-	c, d := Config{t.TempDir(), sources(t), "k"}, draw(2, 3)
+	c, d := Config{Dir: t.TempDir(), Files: sources(t), Key: "k", Shape: draw(2, 3).shape()}, draw(2, 3)
 	var all []*Growing
 	for range 3 {
 		all = append(all, Behind(c, d, func(line string) { t.Errorf("notice: %s", line) }))
@@ -56,7 +56,7 @@ func (s slow) AppendBlock(b *input.Batch, block int, bad func(int, error)) error
 // TestGrowingCloses verifies that Close ends the making and leaves no part of a cache, and
 // that a folder that cannot be written is told and no more.
 func TestGrowingCloses(t *testing.T) {
-	c := Config{t.TempDir(), sources(t), "k"}
+	c := Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}
 	s := slow{draw(0, 1), make(chan struct{}), make(chan struct{}), new(sync.Once)}
 	g := Behind(c, s, func(line string) { t.Errorf("notice: %s", line) })
 	<-s.begun

@@ -22,6 +22,9 @@ type Config struct {
 	Dir   string
 	Files []string // the sources
 	Key   string   // how their lines are parsed
+
+	// Shape is that of each record. Cols -1: as many as the cache has features.
+	Shape input.RecordShape
 }
 
 // Name returns the name of the cache. Files of other folders and other keys have other ones.
@@ -44,7 +47,7 @@ func (c Config) Name() string {
 // Find opens the cache, if there is one that fits. Else it returns nil, and why the one that
 // is there does not, "" if there is none.
 func Find(c Config) (s *Set, why string, err error) {
-	s, err = open(c.Name())
+	s, err = open(c.Name(), c.Shape)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil
 	}

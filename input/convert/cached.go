@@ -68,7 +68,7 @@ func (s Spec) openCached() (input.Dataset, error) {
 	if named := dir == s.Cache; !named && !large && !(s.Again && size > text.HoldBytes) {
 		return s.plain()
 	}
-	c := cache.Config{Dir: dir, Files: s.Files, Key: s.key()}
+	c := cache.Config{Dir: dir, Files: s.Files, Key: s.key(), Shape: s.shape()}
 	if large {
 		ctx := context.Background()
 		made, err := cache.Once(ctx, c, s.Notice, func() error { return s.makeCache(ctx, c) })
@@ -132,7 +132,7 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 	if s.Notice == nil {
 		s.Notice = func(string) {}
 	}
-	c := cache.Config{Dir: dir, Files: s.Files, Key: s.key()}
+	c := cache.Config{Dir: dir, Files: s.Files, Key: s.key(), Shape: s.shape()}
 	made, err := cache.Once(ctx, c, s.Notice, func() error { return s.makeCache(ctx, c) })
 	if err != nil {
 		return "", 0, err
@@ -202,6 +202,18 @@ func (s Spec) inflate(to, name string) error {
 		return err
 	}
 	return out.Commit()
+}
+
+// shape returns what each record of text becomes.
+func (s Spec) shape() input.RecordShape {
+	switch {
+	case s.Columns != nil:
+		c := s.Columns.Columns()
+		return input.RecordShape{Cols: len(c.Dense), Fields: len(c.Bags)}
+	case s.Dense:
+		return input.RecordShape{Cols: -1}
+	}
+	return input.RecordShape{Fields: 1}
 }
 
 // key returns all fields of s on which the records of text depend.
