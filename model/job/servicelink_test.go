@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestReview8ServiceLinks verifies that the variables of Kubernetes for Services named ringtrain
+// TestServiceLinks verifies that the variables of Kubernetes for Services named ringtrain
 // and ringtrain-rendezvous are ignored, and that a misspelt key is still a fault.
-func TestReview8ServiceLinks(t *testing.T) {
+func TestServiceLinks(t *testing.T) {
 	links := []string{
 		"RINGTRAIN_SERVICE_HOST=10.0.0.7", "RINGTRAIN_SERVICE_PORT=29400", "RINGTRAIN_SERVICE_PORT_RING=29400",
 		"RINGTRAIN_PORT=tcp://10.0.0.7:29400", "RINGTRAIN_PORT_29400_TCP=tcp://10.0.0.7:29400",

@@ -46,7 +46,7 @@ func TestKernelsChosen(t *testing.T) {
 	if got := eventsOf[report.Start](all[0])[0].Kernels; got != "portable" {
 		t.Errorf("the event start has %q, want portable", got)
 	}
-	if text := review13Run(t, dir, "step-000010", nil); !strings.Contains(text, `"kernels":"portable"`) {
+	if text := runState(t, dir, "step-000010", nil); !strings.Contains(text, `"kernels":"portable"`) {
 		t.Errorf("the run state is\n%s\nwant portable in it", text)
 	}
 	want := []report.Decision{{What: "kernels", Choice: "portable", Why: "rank 1 on host1 has no higher one"}}

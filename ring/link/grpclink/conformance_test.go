@@ -53,5 +53,5 @@ func TestSums(t *testing.T) {
 	linktest.Sums(t, func() linktest.Network { return &network{} })
 }
 
-// TestReview16Threads verifies that a group over HTTP/2 has as many threads as it needs.
-func TestReview16Threads(t *testing.T) { linktest.Threads(t, &network{}) }
+// TestThreads verifies that a group over HTTP/2 has as many threads as it needs.
+func TestThreads(t *testing.T) { linktest.Threads(t, &network{}) }

@@ -55,5 +55,5 @@ func TestSums(t *testing.T) {
 	linktest.Sums(t, func() linktest.Network { return &network{config: Config{PayloadCRC: true}} })
 }
 
-// TestReview16Threads verifies that a group over sockets has as many threads as it needs.
-func TestReview16Threads(t *testing.T) { linktest.Threads(t, &network{}) }
+// TestThreads verifies that a group over sockets has as many threads as it needs.
+func TestThreads(t *testing.T) { linktest.Threads(t, &network{}) }

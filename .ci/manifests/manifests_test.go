@@ -1,0 +1,263 @@
+package manifests
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// A tfJob is a TFJob of Kubeflow. Its type is not in k8s.io/api, but the type of its
+// pods is.
+type tfJob struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		RunPolicy struct {
+			CleanPodPolicy string `json:"cleanPodPolicy"`
+			BackoffLimit   *int32 `json:"backoffLimit"`
+		} `json:"runPolicy"`
+		Replicas map[string]struct {
+			Replicas      int32                `json:"replicas"`
+			RestartPolicy string               `json:"restartPolicy"`
+			Template      core.PodTemplateSpec `json:"template"`
+		} `json:"tfReplicaSpecs"`
+	} `json:"spec"`
+}
+
+// A trainJob is a TrainJob of Kubeflow. It has no pods of its own.
+type trainJob struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		RuntimeRef struct {
+			Name string `json:"name"`
+		} `json:"runtimeRef"`
+		Trainer struct {
+			Image            string                    `json:"image"`
+			Command          []string                  `json:"command"`
+			Args             []string                  `json:"args"`
+			NumNodes         int32                     `json:"numNodes"`
+			NumProcPerNode   int32                     `json:"numProcPerNode"`
+			ResourcesPerNode core.ResourceRequirements `json:"resourcesPerNode"`
+			Env              []core.EnvVar             `json:"env"`
+		} `json:"trainer"`
+	} `json:"spec"`
+}
+
+// A manifest is the content of a file of deploy.
+type manifest struct {
+	services []core.Service
+	policies []networking.NetworkPolicy
+	jobs     []batch.Job
+	tfJobs   []tfJob
+	trains   []trainJob
+}
+
+// load decodes all documents of a file strictly: unknown fields and duplicate keys are
+// errors.
+func load(t *testing.T, name string) (m manifest) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../deploy", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, doc := range bytes.Split(text, []byte("\n---\n")) {
+		var kind meta.TypeMeta
+		if err := yaml.Unmarshal(doc, &kind); err != nil {
+			t.Fatalf("%s: document %d: %v", name, i, err)
+		}
+		switch which := kind.APIVersion + " " + kind.Kind; which {
+		case "v1 Service":
+			m.services = append(m.services, strict[core.Service](t, name, doc))
+		case "networking.k8s.io/v1 NetworkPolicy":
+			m.policies = append(m.policies, strict[networking.NetworkPolicy](t, name, doc))
+		case "batch/v1 Job":
+			m.jobs = append(m.jobs, strict[batch.Job](t, name, doc))
+		case "kubeflow.org/v1 TFJob":
+			m.tfJobs = append(m.tfJobs, strict[tfJob](t, name, doc))
+		case "trainer.kubeflow.org/v1alpha1 TrainJob":
+			m.trains = append(m.trains, strict[trainJob](t, name, doc))
+		default:
+			t.Errorf("%s: document %d is a %q, which this test does not know", name, i, which)
+		}
+	}
+	return m
+}
+
+func strict[T any](t *testing.T, name string, doc []byte) (v T) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict(doc, &v); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	return v
+}
+
+// TestManifestsStrict verifies that every manifest of deploy is decoded, and that a
+// misspelt field is an error.
+func TestManifestsStrict(t *testing.T) {
+	files, err := filepath.Glob("../../deploy/*/*.yaml")
+	if err != nil || len(files) != 3 {
+		t.Fatalf("deploy has the manifests %v, %v, want three", files, err)
+	}
+	for _, file := range files {
+		m := load(t, strings.TrimPrefix(file, "../../deploy/"))
+		if len(m.jobs)+len(m.tfJobs)+len(m.trains) != 1 || len(m.policies) != 1 {
+			t.Errorf("%s: %d jobs and %d policies, want one of each", file, len(m.jobs)+len(m.tfJobs)+len(m.trains), len(m.policies))
+		}
+	}
+	for _, wrong := range []string{"spec: {backoffLimitPerIndx: 1}", "spec: {parallelism: 1, parallelism: 2}", "spec: {parallelism: four}"} {
+		var j batch.Job
+		if yaml.UnmarshalStrict([]byte(wrong), &j) == nil {
+			t.Errorf("%q is taken for a job", wrong)
+		}
+	}
+}
+
+// permanent has the exit codes below 128 of ringtrain (docs/when-it-breaks.md, "Exit codes").
+var permanent = []int32{1, 64, 65, 66, 70, 73, 74, 76, 77, 80, 81, 126, 127}
+
+// TestIndexedJob verifies the failure policy of the Indexed Job: one lost rank, which
+// ends all pods, does not end the job; a permanent failure does. It also verifies that
+// the job's numbers and names are consistent.
+func TestIndexedJob(t *testing.T) {
+	m := load(t, "kubernetes/job.yaml")
+	if len(m.jobs) != 1 || len(m.services) != 1 {
+		t.Fatalf("%d jobs and %d services, want one of each", len(m.jobs), len(m.services))
+	}
+	spec, service := m.jobs[0].Spec, m.services[0]
+	if spec.BackoffLimit != nil || spec.BackoffLimitPerIndex == nil || *spec.BackoffLimitPerIndex < 1 || spec.MaxFailedIndexes == nil || *spec.MaxFailedIndexes != 0 {
+		t.Errorf("backoffLimit %v, backoffLimitPerIndex %v, maxFailedIndexes %v, want none, some, 0", spec.BackoffLimit, spec.BackoffLimitPerIndex, spec.MaxFailedIndexes)
+	}
+	if spec.CompletionMode == nil || *spec.CompletionMode != batch.IndexedCompletion || spec.Template.Spec.RestartPolicy != core.RestartPolicyNever {
+		t.Error("backoffLimitPerIndex needs an Indexed Job with restartPolicy Never")
+	}
+	pod := spec.Template.Spec
+	container := pod.Containers[0]
+	size := fmt.Sprint(*spec.Completions)
+	if fmt.Sprint(*spec.Parallelism) != size || variable(container, "RINGTRAIN_WORLD_SIZE") != size {
+		t.Errorf("completions %s, parallelism %d, RINGTRAIN_WORLD_SIZE %s, want one number", size, *spec.Parallelism, variable(container, "RINGTRAIN_WORLD_SIZE"))
+	}
+	job := m.jobs[0].Name
+	if at := variable(container, "RINGTRAIN_RENDEZVOUS"); at != job+"-0."+service.Name+":29400" || pod.Subdomain != service.Name || service.Spec.ClusterIP != core.ClusterIPNone {
+		t.Errorf("rendezvous %s, subdomain %s, service %s do not fit", at, pod.Subdomain, service.Name)
+	}
+	if len(m.policies) != 1 {
+		t.Fatalf("%d policies, want one", len(m.policies))
+	}
+	if service.Spec.Selector["batch.kubernetes.io/job-name"] != job || m.policies[0].Spec.PodSelector.MatchLabels["batch.kubernetes.io/job-name"] != job {
+		t.Errorf("service and policy do not select the pods of %s", job)
+	}
+	testRules(t, spec.PodFailurePolicy.Rules, container.Name)
+}
+
+// testRules verifies the action for each exit code by the first matching rule.
+func testRules(t *testing.T, rules []batch.PodFailurePolicyRule, container string) {
+	t.Helper()
+	if len(rules) == 0 || rules[0].Action != batch.PodFailurePolicyActionIgnore || len(rules[0].OnPodConditions) != 1 || rules[0].OnPodConditions[0].Type != core.DisruptionTarget {
+		t.Errorf("the first rule is not that a disruption counts for nothing")
+	}
+	for code := int32(1); code < 256; code++ {
+		action := batch.PodFailurePolicyActionCount // if no rule matches
+		for _, r := range rules {
+			if on := r.OnExitCodes; on != nil && on.ContainerName != nil && *on.ContainerName == container && (on.Operator == batch.PodFailurePolicyOnExitCodesOpIn) == slices.Contains(on.Values, code) {
+				action = r.Action
+				break
+			}
+		}
+		if fails := action == batch.PodFailurePolicyActionFailJob; fails != slices.Contains(permanent, code) || action == batch.PodFailurePolicyActionFailIndex {
+			t.Errorf("exit code %d: %s", code, action)
+		}
+	}
+}
+
+func variable(c core.Container, name string) string {
+	for _, e := range c.Env {
+		if e.Name == name {
+			return e.Value
+		}
+	}
+	return ""
+}
+
+// TestPodPrivileges verifies that the pods of the manifests have no unnecessary privileges
+// and no variables of Services.
+func TestPodPrivileges(t *testing.T) {
+	pods := map[string]core.PodSpec{"Job": load(t, "kubernetes/job.yaml").jobs[0].Spec.Template.Spec}
+	for name, r := range load(t, "kubeflow/tfjob.yaml").tfJobs[0].Spec.Replicas {
+		pods["TFJob "+name] = r.Template.Spec
+		if r.RestartPolicy != "ExitCode" {
+			t.Errorf("%s: restartPolicy is %s, want ExitCode", name, r.RestartPolicy)
+		}
+	}
+	if len(pods) != 3 {
+		t.Errorf("%d kinds of pods, want three", len(pods))
+	}
+	for name, pod := range pods {
+		t.Run(name, func(t *testing.T) { testPod(t, pod) })
+	}
+}
+
+func testPod(t *testing.T, pod core.PodSpec) {
+	off := func(b *bool) bool { return b != nil && !*b }
+	if !off(pod.EnableServiceLinks) || !off(pod.AutomountServiceAccountToken) {
+		t.Error("service links or the token of the account are not off")
+	}
+	s := pod.SecurityContext
+	if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.RunAsUser == nil || *s.RunAsUser == 0 || s.FSGroup == nil ||
+		s.SeccompProfile == nil || s.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
+		t.Errorf("security context of the pod is %+v, want a user other than root, fsGroup and RuntimeDefault", s)
+	}
+	volumes := map[string]core.Volume{}
+	for _, v := range pod.Volumes {
+		volumes[v.Name] = v
+	}
+	for _, c := range pod.Containers {
+		s := c.SecurityContext
+		if s == nil || !off(s.AllowPrivilegeEscalation) || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem || s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
+			t.Errorf("security context of %s is %+v, want no escalation, a read-only root, no capabilities", c.Name, s)
+		}
+		for _, m := range c.VolumeMounts {
+			v, ok := volumes[m.Name]
+			if !ok {
+				t.Errorf("%s is mounted, and is no volume", m.Name)
+			}
+			if v.Secret != nil && (v.Secret.DefaultMode == nil || *v.Secret.DefaultMode != 0o400) {
+				t.Errorf("secret %s may be read by others", m.Name)
+			}
+			delete(volumes, m.Name)
+		}
+	}
+	for name := range volumes {
+		t.Errorf("volume %s is not mounted", name)
+	}
+}
+
+// TestNetworkPolicies verifies that each policy admits only the pods that it selects.
+func TestNetworkPolicies(t *testing.T) {
+	for _, name := range []string{"kubernetes/job.yaml", "kubeflow/tfjob.yaml", "kubeflow/trainjob.yaml"} {
+		m := load(t, name)
+		if len(m.policies) != 1 {
+			t.Errorf("%s: %d policies, want one", name, len(m.policies))
+			continue
+		}
+		p := m.policies[0].Spec
+		mine := fmt.Sprint(p.PodSelector)
+		if len(p.PodSelector.MatchLabels) == 0 || !slices.Equal(p.PolicyTypes, []networking.PolicyType{networking.PolicyTypeIngress}) || len(p.Ingress) != 1 || len(p.Ingress[0].From) != 1 {
+			t.Fatalf("%s: policy is %+v, want one rule for what comes in", name, p)
+		}
+		from := p.Ingress[0].From[0]
+		if from.PodSelector == nil || fmt.Sprint(*from.PodSelector) != mine || from.NamespaceSelector != nil || from.IPBlock != nil {
+			t.Errorf("%s: it lets in %+v, want the pods themselves", name, from)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package launch
+
+import (
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestOutboxFull posts frames to a host that takes nothing any more, until there is no
+// room for them. If it fails, a start or a credit is lost without a word, and a rank waits
+// for it for ever.
+func TestOutboxFull(t *testing.T) {
+	g, book := testLogin(), new(logbook)
+	g.cmd = exec.Command("sleep", "60")
+	g.cmd.Stderr, g.guard = g.stderr, testGuard(t)
+	out, err := g.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, in := io.Pipe() // nobody reads what is sent
+	g.pipes(in, out)
+	if err := g.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer g.kill()
+	go g.send(&frameWriter{w: in}, false)
+	defer func() { g.leave(); r.Close(); <-g.sent }()
+	ended := make(chan struct{})
+	go func() { g.receive(book); close(ended) }()
+	for range cap(g.outbox) + 2 { // one is on its way
+		g.enqueue(frame{kindStart, 3, 0, []byte("{}")})
+	}
+	select {
+	case <-ended:
+	case <-time.After(3 * time.Second):
+		t.Fatal("frames were lost, and the login goes on")
+	}
+	if told := strings.Join(*book, "\n"); !strings.Contains(told, "lost [3]: it takes nothing any more") {
+		t.Errorf("told was %q, want that host 3 is lost since it takes nothing any more", *book)
+	}
+}
