@@ -44,8 +44,7 @@ func text(t testing.TB, d input.Dataset, base int) string {
 	return out.String()
 }
 
-// TestA8A would fail if the real file did not come back byte for byte, plain or
-// compressed.
+// TestA8A verifies that the real file comes back byte for byte, plain and compressed.
 func TestA8A(t *testing.T) {
 	compressed := filepath.Join("..", "testdata", "a8a", "a8a_test.libsvm.gz")
 	want := realdata.Inflated(t, compressed)
@@ -63,7 +62,7 @@ func TestA8A(t *testing.T) {
 	}
 }
 
-// TestLines would fail if some line that tools write were read wrongly.
+// TestLines verifies each kind of line that tools write.
 func TestLines(t *testing.T) {
 	tests := []struct {
 		name, content string
@@ -97,7 +96,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestDense would fail if an absent index were not 0, also in used memory.
+// TestDense verifies that an absent index is 0, also in used memory.
 func TestDense(t *testing.T) {
 	d, err := libsvm.Open([]string{save(t, "f", "1 0:5 2:7\n2 1:3\n")}, libsvm.Config{Dense: true})
 	if err != nil {
@@ -117,7 +116,7 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// TestManifest would fail if two ranks could not tell that their files differ.
+// TestManifest verifies that the manifest has name, bytes and records of each file.
 func TestManifest(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -133,8 +132,8 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// TestBadLines would fail if a wrong line were read, or if its error did not
-// name file, line and what is wanted.
+// TestBadLines verifies that a wrong line is an error that names file, line and what is
+// wanted.
 func TestBadLines(t *testing.T) {
 	tests := []struct {
 		name, content string
@@ -180,7 +179,7 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-// TestAllocatesNothing would fail if reading made garbage each step.
+// TestAllocatesNothing verifies that reading allocates nothing.
 func TestAllocatesNothing(t *testing.T) {
 	name := save(t, "f", strings.Repeat("1 3:0.5 7:2\n0 1:1\n", 20))
 	for _, dense := range []bool{false, true} {
@@ -202,7 +201,7 @@ func TestAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestWriteUneven would fail if a record whose ids and values differ in length were written.
+// TestWriteUneven verifies that a record whose ids and values differ in length panics.
 func TestWriteUneven(t *testing.T) {
 	for _, values := range [][]float32{nil, {1}, {1, 2, 3}} {
 		func() {
