@@ -179,10 +179,15 @@ func TestDocLinks(t *testing.T) {
 	}
 }
 
-// anchors returns the names of the headings of a page, as links spell them.
+// anchors returns the names of the headings of a page, as links spell them, and of the page's own
+// anchors.
 func anchors(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
+		if id, ok := strings.CutPrefix(line, "<a id=\""); ok {
+			id, _, _ = strings.Cut(id, "\"")
+			names = append(names, id)
+		}
 		title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")
 		if !ok || !strings.HasPrefix(line, "#") {
 			continue
@@ -213,6 +218,13 @@ func TestHelpPages(t *testing.T) {
 	}
 	if got, want := b.must(0, "help", "bench", "allreduce").stdout, b.must(0, "bench", "allreduce", "--help").stdout; got != want || want == "" {
 		t.Errorf("help bench allreduce prints %q, want %q", got, want)
+	}
+	part := b.must(0, "help", "docs/when-it-breaks#silent").stdout
+	if !strings.HasPrefix(part, "#### `lost rank 2 ") || !strings.Contains(part, "--lease 30s") || strings.Contains(part, "<a id=") {
+		t.Errorf("help of an entry prints %q, want the entry alone", part)
+	}
+	if got := b.must(64, "help", "docs/when-it-breaks#nothing").stderr; !strings.Contains(got, "has no part nothing") {
+		t.Errorf("help of no entry says %q", got)
 	}
 	if got := b.must(64, "help", "docs/tutorail").stderr; !strings.Contains(got, "did you mean tutorial?") {
 		t.Errorf("help docs/tutorail says %q, want a suggestion", got)

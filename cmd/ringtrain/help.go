@@ -33,9 +33,15 @@ func printHelp(w io.Writer, path string, list []command) {
 	}
 }
 
-// printPage prints a page of the manual.
+// printPage prints a page of the manual, or with NAME#ANCHOR the part that an anchor names.
 func (a *app) printPage(name string) error {
+	name, anchor, part := strings.Cut(name, "#")
 	text, ok := docs.Page(strings.TrimSuffix(name, ".md"))
+	if ok && part {
+		if text, ok = docs.Section(text, anchor); !ok {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("docs/%s has no part %s; see ringtrain help docs/%s", name, anchor, name))
+		}
+	}
 	if !ok {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("no page docs/%s%s, want one of %s", name, suggestion(name, docs.Names()), strings.Join(docs.Names(), ", ")))
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/docs"
 	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/process"
@@ -59,6 +60,7 @@ type app struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
 	oneOutput      bool // stdout and stderr are the same file
+	launched       bool // this process has launched a job; a command with wrong options has not
 	environ        []string
 	getenv         func(string) string
 }
@@ -104,6 +106,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		said := make(chan struct{})
 		go func() {
 			defer close(said)
+			if anchor := docs.Explain(text); a.launched && anchor != "" {
+				fmt.Fprintf(stderr, "ringtrain: what to do: ringtrain help docs/when-it-breaks#%s\n", anchor)
+			}
 			for _, line := range strings.Split(text, "\n") {
 				fmt.Fprintln(stderr, "ringtrain: "+line)
 			}

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"ringtrain/ring/exitcode"
 )
 
 // patience is the time limit of every wait of a test, unless its box has another limit.
@@ -84,7 +87,26 @@ func (p *testProcess) wait() ended {
 	if e.code == -1 && !p.killed {
 		p.t.Fatalf("%s\nwas %v, and ended only by force\n%s%s", p.line, p.cmd.ProcessState, e.stdout, e.stderr)
 	}
+	p.wantExplained(e)
 	return e
+}
+
+// wantExplained verifies for every job of a launcher that a message ends that the launcher names
+// the message's entry in docs/when-it-breaks.md, once. A command that is wrong ends before there
+// is a job.
+func (p *testProcess) wantExplained(e ended) {
+	p.t.Helper()
+	own := 0
+	for line := range strings.Lines(e.stderr) {
+		if strings.HasPrefix(line, "ringtrain: what to do: ringtrain help docs/when-it-breaks#") {
+			own++
+		}
+	}
+	_, last, _ := strings.Cut("\n"+strings.TrimSuffix(e.stderr, "\n"), "\nringtrain: ")
+	before := []int{0, exitcode.Failed, exitcode.Usage, exitcode.NoInput, exitcode.CannotCreate, exitcode.Auth, exitcode.NotRunnable, exitcode.NotFound}
+	if strings.HasPrefix(p.line, "run ") && !p.killed && last != "" && (own > 1 || own == 0 && !slices.Contains(before, e.code)) {
+		p.t.Errorf("%s\nended with %d, and names %d entries of docs/when-it-breaks.md, want one:\n%s", p.line, e.code, own, e.stderr)
+	}
 }
 
 // signal sends the process a signal.

@@ -63,6 +63,7 @@ func (a *app) run(c *cli.Context) error {
 	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, Launcher: true,
 	})
+	a.launched = err == nil || exitcode.Of(err) != exitcode.Usage
 	return out.endLaunch(res, err, watch)
 }
 

@@ -1,0 +1,88 @@
+package docs
+
+import (
+	"regexp"
+	"strings"
+)
+
+// explanations ties the messages that end a job to the entries of when-it-breaks.md. An entry
+// stands behind its anchor, and its heading is an example of the message. The first pattern that
+// matches counts.
+var explanations = []struct {
+	anchor  string
+	pattern *regexp.Regexp
+}{
+	{"no-restart-left", regexp.MustCompile(`no restart is left`)},
+	{"crash-loop", regexp.MustCompile(`gave up: .*in a row (without|within)`)},
+	{"stopped", regexp.MustCompile(`stopped by (a )?signal|ranks were killed after signal`)},
+	{"time-limit", regexp.MustCompile(`not done after .*--timeout`)},
+	{"host-lost", regexp.MustCompile(`host \S+( \S+)? is lost: |, by which it was reached, is lost: `)},
+	{"host-unreachable", regexp.MustCompile(`host \S+ cannot be reached|the agent did not start`)},
+	{"program", regexp.MustCompile(`no job or program |start rank \d+: program`)},
+	{"slots", regexp.MustCompile(`ranks? (is|are) asked for`)},
+	{"missing", regexp.MustCompile(`missing after .*want \d+ workers?|gave up waiting for the others`)},
+	{"token", regexp.MustCompile(`not the token of|another token|needs a token|has mode 0\d+, want 0600|token is not|no token`)},
+	{"rendezvous-unreached", regexp.MustCompile(`rendezvous at \S+ not reached`)},
+	{"other-job", regexp.MustCompile(`answers for job|has no such job|job \S+ has ended|the job has ended|job \S+ is complete`)},
+	{"started-twice", regexp.MustCompile(`started twice\?|address already in use`)},
+	{"superseded", regexp.MustCompile(`superseded by generation`)},
+	{"versions", regexp.MustCompile(`(version|protocol|build) is .*want the same on all ranks`)},
+	{"ranks-differ", regexp.MustCompile(`want the same on all ranks|ranks differ`)},
+	{"rendezvous-lost", regexp.MustCompile(`lost (rank 0 with )?the rendezvous`)},
+	{"silent", regexp.MustCompile(`lost rank \d+ \(.*\): silent for`)},
+	{"timed-out", regexp.MustCompile(`operation timed out`)},
+	{"no-link", regexp.MustCompile(`link \d+ (->|<-) \d+`)},
+	{"corrupt-frame", regexp.MustCompile(`corrupt frame`)},
+	{"not-finite", regexp.MustCompile(`not finite; `)},
+	{"diverged", regexp.MustCompile(`replicas diverged`)},
+	{"shared-memory", regexp.MustCompile(`shared memory is not available`)},
+	{"process-lost", regexp.MustCompile(`lost rank \d+ \(|a worker is gone|it closed the link|without a goodbye`)},
+	{"killed", regexp.MustCompile(`was killed by signal`)},
+	{"rank-failed", regexp.MustCompile(`ended with exit code`)},
+	{"no-space", regexp.MustCompile(`no space left on device|disk quota exceeded|input/output error`)},
+	{"folder-in-use", regexp.MustCompile(`is in use by `)},
+	{"cannot-write", regexp.MustCompile(`cannot write into|: mkdir |: create draft`)},
+	{"other-run", regexp.MustCompile(`is of another run: `)},
+	{"no-checkpoint", regexp.MustCompile(`no checkpoint (in|or bundle at)`)},
+	{"damaged-checkpoint", regexp.MustCompile(`bundle: \S+: `)},
+	{"job-file", regexp.MustCompile(`no such job file|no key "|\.ya?ml:\d+:\d+: `)},
+	{"missing-file", regexp.MustCompile(`no input file |open \S+: no such file or directory`)},
+	{"file-changed", regexp.MustCompile(`changed while it was read`)},
+	{"bad-records", regexp.MustCompile(`as input.max_bad_records says`)},
+	{"damaged-cache", regexp.MustCompile(`cache \S+: block `)},
+	{"column", regexp.MustCompile(`no column \S+, which input.columns names|the header (names|is) |column \S+ (is|label)`)},
+	{"bad-file", regexp.MustCompile(`crc32c is|file ends|ends early|payload bytes|magic is|no records in |is empty, want an image|length is \d+, want at most|labels, want \d+ as images|no record of any file`)},
+	{"bad-record", regexp.MustCompile(`record \d+`)},
+	{"option", regexp.MustCompile(`--?[a-z][\w-]*( \S+)? (is|needs|has|wants) |unknown option|, want |--[\w-]+: `)},
+}
+
+// Explain returns the anchor of the entry of when-it-breaks.md that explains a message, "" if
+// there is none.
+func Explain(message string) (anchor string) {
+	for _, e := range explanations {
+		if e.pattern.MatchString(message) {
+			return e.anchor
+		}
+	}
+	return ""
+}
+
+// Section returns the part of a page behind an anchor, from its heading to the next heading that
+// is not below it. ok is false if the page has no such anchor. An anchor is written
+// <a id="NAME"></a>, on a line of its own.
+func Section(text, anchor string) (section string, ok bool) {
+	_, rest, ok := strings.Cut(text, "<a id=\""+anchor+"\"></a>\n")
+	if !ok {
+		return "", false
+	}
+	lines := strings.SplitAfter(strings.TrimLeft(rest, "\n"), "\n")
+	level := strings.IndexFunc(lines[0], func(r rune) bool { return r != '#' })
+	for i, line := range lines[1:] {
+		below := strings.IndexFunc(line, func(r rune) bool { return r != '#' })
+		if strings.HasPrefix(line, "<a id=") || below > 0 && below <= level && line[below] == ' ' {
+			lines = lines[:i+1]
+			break
+		}
+	}
+	return strings.TrimRight(strings.Join(lines, ""), "\n") + "\n", true
+}
