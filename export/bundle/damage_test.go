@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/snappy"
 
+	"ringtrain/input/maskedcrc"
 	"ringtrain/ring/exitcode"
 )
 
@@ -145,7 +146,7 @@ func TestSnappy(t *testing.T) {
 	contents := snappy.Encode(nil, []byte(strings.Repeat("ringtrain ", 100)))
 	framed := func(contents []byte) []byte {
 		out := append([]byte(string(contents)), blockSnappy)
-		return binary.LittleEndian.AppendUint32(out, checksum(out))
+		return binary.LittleEndian.AppendUint32(out, maskedcrc.Of(out))
 	}
 	got, err := readBlock(framed(contents), handle{0, uint64(len(contents))})
 	if err != nil || string(got) != strings.Repeat("ringtrain ", 100) {
@@ -223,7 +224,7 @@ func repair(table []byte) {
 			return nil
 		}
 		b := table[h.offset : h.offset+h.size+trailerBytes]
-		binary.LittleEndian.PutUint32(b[h.size+1:], checksum(b[:h.size+1]))
+		binary.LittleEndian.PutUint32(b[h.size+1:], maskedcrc.Of(b[:h.size+1]))
 		return b[:h.size]
 	}
 	_, rest, err := parseHandle(table[len(table)-footerBytes:])

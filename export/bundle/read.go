@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/input/maskedcrc"
 	"ringtrain/ring/exitcode"
 )
 
@@ -243,8 +244,8 @@ func (r *Reader) Verify() error {
 }
 
 func (r *Reader) compare(e Entry, crc uint32) error {
-	if mask(crc) != e.CRC {
-		return r.damaged(e, fmt.Errorf("crc32c is %#08x, want %#08x", crc, unmask(e.CRC)))
+	if maskedcrc.Mask(crc) != e.CRC {
+		return r.damaged(e, fmt.Errorf("crc32c is %#08x, want %#08x", crc, maskedcrc.Unmask(e.CRC)))
 	}
 	return nil
 }

@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+
+	"ringtrain/input/maskedcrc"
 )
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // A string tensor is stored as
 //
@@ -22,7 +26,7 @@ func appendLengths(dst []byte, elements []string) ([]byte, uint32) {
 		dst = binary.AppendUvarint(dst, uint64(len(s)))
 		crc = lengthCRC(crc, uint64(len(s)))
 	}
-	stored := binary.LittleEndian.AppendUint32(nil, mask(crc))
+	stored := binary.LittleEndian.AppendUint32(nil, maskedcrc.Mask(crc))
 	return append(dst, stored...), crc32.Update(crc, castagnoli, stored)
 }
 
@@ -55,8 +59,8 @@ func parseStrings(data []byte, n int64) (elements []string, crc uint32, err erro
 	if len(rest) < 4 {
 		return nil, 0, fmt.Errorf("the checksum of the lengths is missing")
 	}
-	if got, want := mask(crc), binary.LittleEndian.Uint32(rest); got != want {
-		return nil, 0, fmt.Errorf("the lengths' crc32c is %#08x, want %#08x", unmask(got), unmask(want))
+	if got, want := maskedcrc.Mask(crc), binary.LittleEndian.Uint32(rest); got != want {
+		return nil, 0, fmt.Errorf("the lengths' crc32c is %#08x, want %#08x", maskedcrc.Unmask(got), maskedcrc.Unmask(want))
 	}
 	crc = crc32.Update(crc, castagnoli, rest[:4])
 	rest = rest[4:]

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/klauspost/compress/snappy"
+
+	"ringtrain/input/maskedcrc"
 )
 
 // snappyRatio bounds the decompressed size of a Snappy block: the densest element makes
@@ -88,8 +90,8 @@ func readBlock(body []byte, h handle) ([]byte, error) {
 	}
 	b := body[h.offset : h.offset+h.size+trailerBytes]
 	contents, stored := b[:h.size], binary.LittleEndian.Uint32(b[h.size+1:])
-	if got := checksum(b[:h.size+1]); got != stored {
-		return nil, at(int(h.offset), fmt.Errorf("crc32c is %#08x, want %#08x", unmask(got), unmask(stored)))
+	if got := maskedcrc.Of(b[:h.size+1]); got != stored {
+		return nil, at(int(h.offset), fmt.Errorf("crc32c is %#08x, want %#08x", maskedcrc.Unmask(got), maskedcrc.Unmask(stored)))
 	}
 	switch kind := b[h.size]; kind {
 	case blockRaw:

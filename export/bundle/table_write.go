@@ -2,6 +2,8 @@ package bundle
 
 import (
 	"encoding/binary"
+
+	"ringtrain/input/maskedcrc"
 )
 
 // The index is a table in LevelDB's format, as TensorFlow writes it.
@@ -61,7 +63,7 @@ func (b *block) appendTo(dst []byte) (out, handle []byte) {
 	handle = binary.AppendUvarint(nil, uint64(start))
 	handle = binary.AppendUvarint(handle, uint64(len(dst)-start))
 	dst = append(dst, blockRaw)
-	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:])), handle
+	return binary.LittleEndian.AppendUint32(dst, maskedcrc.Of(dst[start:])), handle
 }
 
 // tableWriter builds a table in memory. Keys must be added in ascending order.

@@ -8,6 +8,8 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+
+	"ringtrain/input/maskedcrc"
 )
 
 // writeBuffer is the size of one write to the disk.
@@ -72,7 +74,7 @@ func writeShard(fs FS, name string, tensors []Tensor) (entries []Entry, bytes in
 func writeTensor(w *bufio.Writer, t Tensor) (size int64, crc uint32, err error) {
 	if t.DType != DTString {
 		_, err = w.Write(t.Data)
-		return int64(len(t.Data)), checksum(t.Data), err
+		return int64(len(t.Data)), maskedcrc.Of(t.Data), err
 	}
 	lengths, crc := appendLengths(nil, t.Strings)
 	if _, err := w.Write(lengths); err != nil {
@@ -86,7 +88,7 @@ func writeTensor(w *bufio.Writer, t Tensor) (size int64, crc uint32, err error) 
 		crc = crc32.Update(crc, castagnoli, []byte(s))
 		size += int64(len(s))
 	}
-	return size, mask(crc), nil
+	return size, maskedcrc.Mask(crc), nil
 }
 
 // encodeIndex returns the index of a bundle whose entries are sorted by name.

@@ -3,9 +3,9 @@ package tfrecord
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io"
 
+	"ringtrain/input/maskedcrc"
 	"ringtrain/ring/exitcode"
 )
 
@@ -18,20 +18,16 @@ const (
 	maxRecord = 1<<31 - 1
 )
 
-// sum returns the CRC-32C of b.
-func sum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
-
-func mask(crc uint32) uint32 { return (crc>>15 | crc<<17) + 0xa282ead8 }
-
-func unmask(masked uint32) uint32 {
-	rotated := masked - 0xa282ead8
-	return rotated>>17 | rotated<<15
+// lengthOf returns the length of the data after head, the first headBytes of a record,
+// and the masked crc of the length: computed and stored.
+func lengthOf(head []byte) (length uint64, have, want uint32) {
+	return binary.LittleEndian.Uint64(head), maskedcrc.Of(head[:8]), binary.LittleEndian.Uint32(head[8:])
 }
 
-// lengthOf returns the length of the data after head, the first headBytes of a record,
-// and the crc of the length: computed and stored.
-func lengthOf(head []byte) (length uint64, have, want uint32) {
-	return binary.LittleEndian.Uint64(head), sum(head[:8]), unmask(binary.LittleEndian.Uint32(head[8:]))
+// crcError says that part of a record has another crc than the stored one. have and want are
+// masked.
+func crcError(part string, have, want uint32) error {
+	return fmt.Errorf("%s crc32c is 0x%08x, want 0x%08x", part, maskedcrc.Unmask(have), maskedcrc.Unmask(want))
 }
 
 // flaw is an error in a record of a file.
@@ -70,7 +66,7 @@ func index(name string, r io.ReaderAt, size int64) ([]int64, error) {
 		}
 		length, have, want := lengthOf(window[off-from:])
 		if have != want {
-			return nil, bad("length crc32c is 0x%08x, want 0x%08x", have, want)
+			return nil, bad("%w", crcError("length", have, want))
 		}
 		if left := size - off - headBytes - tailBytes; length > maxRecord || int64(length) > left {
 			return nil, bad("length is %d, want at most %d: the file has %d bytes", length, min(max(left, 0), maxRecord), size)
@@ -85,14 +81,14 @@ func index(name string, r io.ReaderAt, size int64) ([]int64, error) {
 func dataOf(frame []byte) ([]byte, error) {
 	length, have, want := lengthOf(frame)
 	if have != want {
-		return nil, fmt.Errorf("length crc32c is 0x%08x, want 0x%08x", have, want)
+		return nil, crcError("length", have, want)
 	}
 	if length != uint64(len(frame)-headBytes-tailBytes) {
 		return nil, fmt.Errorf("length is %d, want %d: the file has changed since it was opened", length, len(frame)-headBytes-tailBytes)
 	}
 	data, tail := frame[headBytes:len(frame)-tailBytes], frame[len(frame)-tailBytes:]
-	if have, want := sum(data), unmask(binary.LittleEndian.Uint32(tail)); have != want {
-		return nil, fmt.Errorf("data crc32c is 0x%08x, want 0x%08x", have, want)
+	if have, want := maskedcrc.Of(data), binary.LittleEndian.Uint32(tail); have != want {
+		return nil, crcError("data", have, want)
 	}
 	return data, nil
 }

@@ -34,7 +34,7 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 	length, have, want := lengthOf(r.frame)
 	if have != want {
-		return nil, r.bad(fmt.Errorf("length crc32c is 0x%08x, want 0x%08x", have, want))
+		return nil, r.bad(crcError("length", have, want))
 	}
 	if length > maxRecord {
 		return nil, r.bad(fmt.Errorf("length is %d, want at most %d", length, maxRecord))
