@@ -40,6 +40,14 @@ func (c *Cause) Error() string {
 	return strings.Join(where, " ") + ": " + c.Text
 }
 
+// WithCode returns c as an error with its exit code.
+func (c *Cause) WithCode() error { return exitcode.With(c.ExitCode, c) }
+
+// GenerationEnded returns ErrGenerationEnded because of c, with the exit code of c.
+func (c *Cause) GenerationEnded() error {
+	return exitcode.With(c.ExitCode, fmt.Errorf("%w: %w", ErrGenerationEnded, c))
+}
+
 // CauseOf returns the Cause of err. It returns a Cause inside err unchanged. A PeerError blames
 // the neighbour and not the rank that noticed the failure.
 func CauseOf(err error, rank int, host string, step int64) *Cause {

@@ -146,7 +146,7 @@ func TestBrokenValidationFiles(t *testing.T) {
 			for _, m := range trainOn(t, 2, cfg, data, nil) {
 				if tt.words != "" {
 					c := m.cause()
-					wantBadData(t, exitcode.With(c.ExitCode, c), tt.words)
+					wantBadData(t, c.WithCode(), tt.words)
 				} else if m.err != nil || len(eventsOf[report.Metrics](m)) == 0 && m.rank == 0 {
 					t.Errorf("rank %d: error %v, want an evaluation", m.rank, m.err)
 				}

@@ -175,7 +175,7 @@ func lost(t *testing.T, teams []*Team, code, rank int, words ...string) {
 		}
 		self := team.Group.Membership().Rank
 		first := team.Abort(&ring.Cause{Rank: self, Text: "a symptom", ExitCode: exitcode.Failed})
-		endsWith(t, []met{{rank: self, err: err}, {rank: self, err: causeError(first)}}, code, rank, words...)
+		endsWith(t, []met{{rank: self, err: err}, {rank: self, err: first.WithCode()}}, code, rank, words...)
 	}
 }
 

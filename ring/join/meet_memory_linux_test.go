@@ -119,7 +119,7 @@ func TestOpenStopped(t *testing.T) {
 		team := newTeam(&Team{session: newSoloSession(ctx)})
 		cause := team.causeOf(ctx, m, team.open(ctx, m, Config{Group: ring.DefaultConfig()}))
 		team.Close()
-		endsWith(t, []met{{rank: rank, err: causeError(cause)}}, exitcode.Terminated, rank, "stopped by a signal")
+		endsWith(t, []met{{rank: rank, err: cause.WithCode()}}, exitcode.Terminated, rank, "stopped by a signal")
 	}
 }
 

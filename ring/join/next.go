@@ -20,7 +20,7 @@ import (
 // long as the rendezvous has restarts.
 func (t *Team) Next(ctx context.Context, c *ring.Cause) (*Team, error) {
 	if t.member == nil {
-		return nil, causeError(t.Abort(causeOr(t.Context(), c)))
+		return nil, t.Abort(causeOr(t.Context(), c)).WithCode()
 	}
 	for at := t; ; {
 		err := at.member.Outcome(ctx, c)

@@ -45,7 +45,7 @@ func Report(ctx context.Context, p place.Place, c Config, cause *ring.Cause) *ri
 func reportListenFault(ctx context.Context, p place.Place, c Config, err error) error {
 	cause := ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1)
 	if p.Serve { // no other worker can reach the rendezvous
-		return causeError(cause)
+		return cause.WithCode()
 	}
 	theirs := *cause
 	if cause.ExitCode == exitcode.Auth || cause.ExitCode == exitcode.Retry {
@@ -55,7 +55,7 @@ func reportListenFault(ctx context.Context, p place.Place, c Config, err error) 
 		defer cancel()
 	}
 	rendezvous.Report(ctx, reportOptions(p, c), &theirs)
-	return causeError(cause)
+	return cause.WithCode()
 }
 
 // reportOptions returns the options of a session that only reports a fault.

@@ -171,7 +171,7 @@ func (a *Standalone) Wait(ctx context.Context) error {
 		return nil
 	}
 	a.endpoint.drain.wait(ctx, a.size)
-	return causeError(a.Server.Cause()) // now with the step that the workers have reported
+	return a.Server.Cause().WithCode() // now with the step that the workers have reported
 }
 
 // stopTimeout bounds the time that a job has to stop and save its state.

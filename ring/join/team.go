@@ -3,11 +3,9 @@ package join
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -117,7 +115,7 @@ func (s *soloSession) Context() context.Context { return s.ctx }
 func (s *soloSession) Progress(int64, string) {}
 
 func (s *soloSession) Abort(c *ring.Cause) *ring.Cause {
-	s.cancel(exitcode.With(c.ExitCode, fmt.Errorf("%w: %w", ring.ErrGenerationEnded, c)))
+	s.cancel(c.GenerationEnded())
 	if first, ok := errors.AsType[*ring.Cause](context.Cause(s.ctx)); ok {
 		return first
 	}
@@ -130,6 +128,3 @@ func (s *soloSession) Close() error {
 	s.cancel(ring.ErrGenerationEnded)
 	return nil
 }
-
-// causeError returns c as an error with its exit code.
-func causeError(c *ring.Cause) error { return exitcode.With(c.ExitCode, c) }

@@ -37,7 +37,7 @@ func (g *generation) hasEnded() bool { return isClosed(g.ended) }
 // there.
 func (g *generation) end(c *ring.Cause, lost []int) {
 	g.cause, g.lost = c, lost
-	g.cancel(endedError(c))
+	g.cancel(c.GenerationEnded())
 	close(g.ended)
 }
 

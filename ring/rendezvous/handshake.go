@@ -15,7 +15,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
@@ -180,9 +179,6 @@ func (c *connection) close() {
 func (o *Options) cause(code int, text string) *ring.Cause {
 	return &ring.Cause{Rank: o.Rank, Host: o.Self.Host, Step: -1, Operation: state.OpJoin, Text: text, ExitCode: code}
 }
-
-// causeError returns c as an error with its exit code.
-func causeError(c *ring.Cause) error { return exitcode.With(c.ExitCode, c) }
 
 // handshake is the server's side of the handshake: hello, challenge, proof.
 type handshake struct {

@@ -112,7 +112,7 @@ func (a *attempts) join(ctx context.Context) (*Session, error) {
 	j.Proof = c.proof
 	if n := proto.Size(j); n > wire.MaxRequestBytes-1024 {
 		c.close()
-		return nil, causeError(a.o.cause(exitcode.Usage, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d: options or variables are too many or too long", n, wire.MaxRequestBytes-1024)))
+		return nil, a.o.cause(exitcode.Usage, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d: options or variables are too many or too long", n, wire.MaxRequestBytes-1024)).WithCode()
 	}
 	s := newSession(ctx, a.o, c, &pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}})
 	if err := a.await(ctx, s, s.current()); err != nil {
@@ -145,9 +145,9 @@ func (a *attempts) await(ctx context.Context, s *Session, g *generation) error {
 			if !s.fromRendezvous {
 				return errLost
 			}
-			return causeError(s.cause)
+			return s.cause.WithCode()
 		case <-late.C:
-			return causeError(s.Abort(state.MissingCause(a.lastWaiting.Missing, a.lastWaiting.Present, a.lastWaiting.WorldSize, a.limit)))
+			return s.Abort(state.MissingCause(a.lastWaiting.Missing, a.lastWaiting.Present, a.lastWaiting.WorldSize, a.limit)).WithCode()
 		case <-ctx.Done():
 			return a.canceled(ctx)
 		}
@@ -259,7 +259,7 @@ func (a *attempts) giveUp(ctx context.Context, err unreachedError) error {
 	if err.wrongToken { // this worker, not the rendezvous, has the wrong token
 		c.Rank, c.Host, c.ExitCode = a.o.Rank, a.o.Self.Host, exitcode.Auth
 	}
-	return causeError(c)
+	return c.WithCode()
 }
 
 func (a *attempts) canceled(ctx context.Context) error {

@@ -100,7 +100,7 @@ func (c *StatusClient) fetch(ctx context.Context) (*pb.StatusReply, error) {
 	case err != nil:
 		return nil, c.unreachedError(ctx, errors.New("connection lost"))
 	case reply.GetRefused() != nil:
-		return nil, causeError(wire.DecodeCause(reply.GetRefused()))
+		return nil, wire.DecodeCause(reply.GetRefused()).WithCode()
 	}
 	return reply, nil
 }

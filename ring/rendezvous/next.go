@@ -32,9 +32,9 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 			return context.Cause(ctx)
 		case <-s.over:
 			if c == nil && s.cause != nil {
-				return causeError(s.cause)
+				return s.cause.WithCode()
 			}
-			return causeError(s.firstCause(c))
+			return s.firstCause(c).WithCode()
 		case <-done:
 			if c == nil {
 				return context.Cause(ctx)
@@ -46,7 +46,7 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 				c = s.lostCause("no answer after the end of the generation")
 			}
 			s.end(c, false, false)
-			return causeError(c)
+			return c.WithCode()
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (s *Session) Next(ctx context.Context) error {
 	defer a.clock.Stop()
 	err := a.await(ctx, s, g)
 	if err == errLost {
-		return causeError(s.cause)
+		return s.cause.WithCode()
 	}
 	return err
 }

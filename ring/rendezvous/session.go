@@ -182,7 +182,7 @@ func (s *Session) Leave(ctx context.Context) error {
 		case <-s.over:
 			done = true
 		case <-g.ended:
-			return endedError(g.cause)
+			return g.cause.GenerationEnded()
 		case <-ctx.Done():
 			return fmt.Errorf("leave: %w", context.Cause(ctx))
 		case <-leaseOver:
@@ -192,7 +192,7 @@ func (s *Session) Leave(ctx context.Context) error {
 		}
 	}
 	if s.cause != nil {
-		return endedError(s.cause)
+		return s.cause.GenerationEnded()
 	}
 	if !s.fromRendezvous {
 		return errors.New("leave: session is closed")
@@ -223,17 +223,13 @@ func (s *Session) end(c *ring.Cause, fromRendezvous, refused bool) {
 		s.cause, s.fromRendezvous, s.refused = c, fromRendezvous, refused
 		if c != nil {
 			s.mu.Lock()
-			s.endErr = endedError(c)
+			s.endErr = c.GenerationEnded()
 			s.generation.cancel(s.endErr)
 			s.mu.Unlock()
 		}
 		close(s.over)
 		s.cancel()
 	})
-}
-
-func endedError(c *ring.Cause) error {
-	return exitcode.With(c.ExitCode, fmt.Errorf("%w: %w", ring.ErrGenerationEnded, c))
 }
 
 // lostCause returns the cause if the rendezvous is lost.
