@@ -40,10 +40,10 @@ func (c AllReduceConfig) Check() error {
 		errs = append(errs, fmt.Errorf("iterations are %d, want 0 or more", c.Iterations))
 	}
 	if c.Budget < 0 {
-		errs = append(errs, fmt.Errorf("budget is %v, want 0 or more", c.Budget))
+		errs = append(errs, fmt.Errorf("--budget is %v, want 0 or more", c.Budget))
 	}
 	if c.BatchBytes < 0 || c.BatchBytes > maxBytes {
-		errs = append(errs, fmt.Errorf("batch is %d bytes, want 0 to %d", c.BatchBytes, maxBytes))
+		errs = append(errs, fmt.Errorf("--batch is %d bytes, want 0 to %d", c.BatchBytes, maxBytes))
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
@@ -54,7 +54,7 @@ func checkSizes(sizes []int) error {
 	}
 	for _, n := range sizes {
 		if n < elementBytes || n > maxBytes || n%elementBytes != 0 {
-			return fmt.Errorf("size is %d bytes, want %d to %d, in whole float32", n, elementBytes, maxBytes)
+			return fmt.Errorf("--sizes has %d bytes, want %d to %d, in whole float32", n, elementBytes, maxBytes)
 		}
 	}
 	return nil

@@ -161,12 +161,12 @@ func TestCheck(t *testing.T) {
 		{"config=good", AllReduceConfig{Sizes: []int{8}}, ""},
 		{"sizes=largest", AllReduceConfig{Sizes: []int{4, maxBytes}}, ""},
 		{"sizes=none", AllReduceConfig{}, "sizes are missing, want one or more"},
-		{"sizes=small", AllReduceConfig{Sizes: []int{8, 3}}, "size is 3 bytes, want 4 to 1073741824, in whole float32"},
-		{"sizes=cut", AllReduceConfig{Sizes: []int{8, 10}}, "size is 10 bytes, want 4 to 1073741824, in whole float32"},
-		{"sizes=large", AllReduceConfig{Sizes: []int{maxBytes + 1}}, "size is 1073741825 bytes, want 4 to 1073741824, in whole float32"},
+		{"sizes=small", AllReduceConfig{Sizes: []int{8, 3}}, "--sizes has 3 bytes, want 4 to 1073741824, in whole float32"},
+		{"sizes=cut", AllReduceConfig{Sizes: []int{8, 10}}, "--sizes has 10 bytes, want 4 to 1073741824, in whole float32"},
+		{"sizes=large", AllReduceConfig{Sizes: []int{maxBytes + 1}}, "--sizes has 1073741825 bytes, want 4 to 1073741824, in whole float32"},
 		{"all=bad", AllReduceConfig{Iterations: -1, Budget: -1, BatchBytes: -1},
 			"sizes are missing, want one or more\niterations are -1, want 0 or more\n" +
-				"budget is -1ns, want 0 or more\nbatch is -1 bytes, want 0 to 1073741824"},
+				"--budget is -1ns, want 0 or more\n--batch is -1 bytes, want 0 to 1073741824"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

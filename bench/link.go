@@ -24,10 +24,10 @@ type LinkConfig struct {
 func (c LinkConfig) Check() error {
 	errs := []error{checkSizes(c.Sizes)}
 	if c.Duration < 0 {
-		errs = append(errs, fmt.Errorf("duration is %v, want 0 or more", c.Duration))
+		errs = append(errs, fmt.Errorf("--duration is %v, want 0 or more", c.Duration))
 	}
 	if !slices.Contains([]string{"", "copy", "stream"}, c.Only) {
-		errs = append(errs, fmt.Errorf("only is %q, want copy or stream", c.Only))
+		errs = append(errs, fmt.Errorf("--only is %q, want copy or stream", c.Only))
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }

@@ -94,7 +94,7 @@ func TestLinkOnly(t *testing.T) {
 // TestLinkCheck verifies that a bad config is refused.
 func TestLinkCheck(t *testing.T) {
 	err := LinkConfig{Duration: -1, Only: "x"}.Check()
-	const want = "sizes are missing, want one or more\nduration is -1ns, want 0 or more\nonly is \"x\", want copy or stream"
+	const want = "sizes are missing, want one or more\n--duration is -1ns, want 0 or more\n--only is \"x\", want copy or stream"
 	if err == nil || err.Error() != want || exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error %v, code %d; want %q, code %d", err, exitcode.Of(err), want, exitcode.Usage)
 	}

@@ -32,14 +32,14 @@ func (c ScaleConfig) Check() error {
 		errs = append(errs, errors.New("ranks, wires or codecs are missing, want one or more of each"))
 	}
 	if c.Hosts < 0 {
-		errs = append(errs, fmt.Errorf("hosts are %d, want 0 or more", c.Hosts))
+		errs = append(errs, fmt.Errorf("--hosts is %d, want 0 or more", c.Hosts))
 	}
 	for _, p := range c.Ranks {
 		switch {
 		case p < 2 || p > maxScaleRanks:
-			errs = append(errs, fmt.Errorf("ranks are %d, want 2 to %d", p, maxScaleRanks))
+			errs = append(errs, fmt.Errorf("--ranks has %d, want 2 to %d", p, maxScaleRanks))
 		case c.Hosts > 0 && p%c.Hosts != 0:
-			errs = append(errs, fmt.Errorf("ranks are %d, want a multiple of the %d hosts", p, c.Hosts))
+			errs = append(errs, fmt.Errorf("--ranks has %d, want a multiple of the %d hosts", p, c.Hosts))
 		}
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))

@@ -33,11 +33,11 @@ type CheckConfig struct {
 func (c CheckConfig) Check() error {
 	errs := []error{ScaleConfig{Ranks: c.Hosts, Wires: c.Wires, Sizes: c.Sizes, Codecs: c.Codecs}.Check()}
 	if c.Budget <= 0 {
-		errs = append(errs, fmt.Errorf("budget is %v, want more than 0", c.Budget))
+		errs = append(errs, fmt.Errorf("--budget is %v, want more than 0", c.Budget))
 	}
 	for _, n := range c.Hosts {
 		if n > maxCheckHosts {
-			errs = append(errs, fmt.Errorf("hosts are %d, want at most %d on one machine", n, maxCheckHosts))
+			errs = append(errs, fmt.Errorf("--ranks has %d, want at most %d hosts on one machine", n, maxCheckHosts))
 		}
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))

@@ -97,9 +97,9 @@ func TestCheckUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*CheckConfig){
-		"budget is 0s": func(c *CheckConfig) { c.Budget = 0 },
-		"hosts are 65": func(c *CheckConfig) { c.Hosts = []int{65} },
-		"ranks are 1,": func(c *CheckConfig) { c.Hosts = []int{1} },
+		"--budget is 0s": func(c *CheckConfig) { c.Budget = 0 },
+		"--ranks has 65": func(c *CheckConfig) { c.Hosts = []int{65} },
+		"--ranks has 1,": func(c *CheckConfig) { c.Hosts = []int{1} },
 	} {
 		c := good
 		change(&c)

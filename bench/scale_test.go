@@ -122,12 +122,12 @@ func TestScaleTable(t *testing.T) {
 // TestScaleUsage verifies that Check names every impossible option.
 func TestScaleUsage(t *testing.T) {
 	for want, change := range map[string]func(*ScaleConfig){
-		"ranks are 1, want 2":        func(c *ScaleConfig) { c.Ranks = []int{1} },
-		"ranks are 2000000":          func(c *ScaleConfig) { c.Ranks = []int{2000000} },
+		"--ranks has 1, want 2":      func(c *ScaleConfig) { c.Ranks = []int{1} },
+		"--ranks has 2000000":        func(c *ScaleConfig) { c.Ranks = []int{2000000} },
 		"want a multiple of the 3":   func(c *ScaleConfig) { c.Hosts = 3 },
-		"hosts are -1":               func(c *ScaleConfig) { c.Hosts = -1 },
+		"--hosts is -1":              func(c *ScaleConfig) { c.Hosts = -1 },
 		"codecs are missing":         func(c *ScaleConfig) { c.Codecs = nil },
-		"size is 3 bytes":            func(c *ScaleConfig) { c.Sizes = []int{3} },
+		"--sizes has 3 bytes":        func(c *ScaleConfig) { c.Sizes = []int{3} },
 		"sizes are missing":          func(c *ScaleConfig) { c.Sizes = nil },
 		"ranks, wires or codecs are": func(c *ScaleConfig) { c.Wires = nil },
 	} {

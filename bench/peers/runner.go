@@ -35,13 +35,13 @@ type Config struct {
 func (c Config) Check() error {
 	var errs []error
 	if c.Rounds < 1 {
-		errs = append(errs, fmt.Errorf("rounds are %d, want 1 or more", c.Rounds))
+		errs = append(errs, fmt.Errorf("--rounds is %d, want 1 or more", c.Rounds))
 	}
 	if c.Hosts != 0 && (c.Hosts < 2 || c.Hosts > 64) {
-		errs = append(errs, fmt.Errorf("hosts are %d, want 2 to 64", c.Hosts))
+		errs = append(errs, fmt.Errorf("--hosts is %d, want 2 to 64", c.Hosts))
 	}
 	if c.PerHost < 1 || c.PerHost > 64 {
-		errs = append(errs, fmt.Errorf("ranks per host are %d, want 1 to 64", c.PerHost))
+		errs = append(errs, fmt.Errorf("--per-host is %d, want 1 to 64", c.PerHost))
 	}
 	errs = append(errs, c.checkPart())
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
@@ -50,11 +50,11 @@ func (c Config) Check() error {
 func (c Config) checkPart() error {
 	switch {
 	case c.Only != "" && c.Only != PartOneHost && c.Only != PartFlat && c.Only != PartHosts:
-		return fmt.Errorf("only is %q, want %s, %s, %s or train", c.Only, PartOneHost, PartFlat, PartHosts)
+		return fmt.Errorf("--only is %q, want %s, %s, %s or train", c.Only, PartOneHost, PartFlat, PartHosts)
 	case c.Hosts == 0 && c.Only == PartHosts:
-		return fmt.Errorf("only is %q and hosts are 0, want 2 to 64", c.Only)
+		return fmt.Errorf("--only is %q and --hosts is 0, want 2 to 64", c.Only)
 	case c.Hosts != 0 && (c.Only == PartOneHost || c.Only == PartFlat):
-		return fmt.Errorf("only is %q and hosts are %d, want 0: this part is for ranks on this host", c.Only, c.Hosts)
+		return fmt.Errorf("--only is %q and --hosts is %d, want 0: this part is for ranks on this host", c.Only, c.Hosts)
 	}
 	return nil
 }

@@ -198,7 +198,7 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 	err := Config{Hosts: 1}.Check()
-	const want = "rounds are 0, want 1 or more\nhosts are 1, want 2 to 64\nranks per host are 0, want 1 to 64"
+	const want = "--rounds is 0, want 1 or more\n--hosts is 1, want 2 to 64\n--per-host is 0, want 1 to 64"
 	if err == nil || err.Error() != want || exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error is %v, want\n%s", err, want)
 	}

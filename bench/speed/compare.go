@@ -39,18 +39,18 @@ type Config struct {
 func (c Config) Check() error {
 	var errs []error
 	if c.Rounds < 1 {
-		errs = append(errs, fmt.Errorf("rounds are %d, want 1 or more", c.Rounds))
+		errs = append(errs, fmt.Errorf("--rounds is %d, want 1 or more", c.Rounds))
 	}
 	if c.Turn <= 0 {
-		errs = append(errs, fmt.Errorf("turn is %v, want more than 0", c.Turn))
+		errs = append(errs, fmt.Errorf("--turn is %v, want more than 0", c.Turn))
 	}
 	if c.Kernels != "" && c.Kernels != kernelsAVX2 {
-		errs = append(errs, fmt.Errorf("kernels is %q, want %s or none", c.Kernels, kernelsAVX2))
+		errs = append(errs, fmt.Errorf("--kernels is %q, want %s or none", c.Kernels, kernelsAVX2))
 	}
 	names := CaseNames(c.Suite)
 	for _, name := range c.Cases {
 		if !slices.Contains(names, name) {
-			errs = append(errs, fmt.Errorf("case is %q, want one of %s", name, strings.Join(names, ", ")))
+			errs = append(errs, fmt.Errorf("--cases has %q, want one of %s", name, strings.Join(names, ", ")))
 		}
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))

@@ -284,7 +284,7 @@ func TestCompareOursFails(t *testing.T) {
 // TestConfigCheck verifies that Check returns all errors at once.
 func TestConfigCheck(t *testing.T) {
 	err := Config{Cases: []string{"resnet"}, Kernels: "sse"}.Check()
-	for _, want := range []string{"rounds are 0", "turn is 0s", `kernels is "sse"`, `case is "resnet", want one of softmax, mlp, mlp-dense, cnn, mlp-10m, sgemm-256`} {
+	for _, want := range []string{"--rounds is 0", "--turn is 0s", `--kernels is "sse"`, `--cases has "resnet", want one of softmax, mlp, mlp-dense, cnn, mlp-10m, sgemm-256`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %s", err, want)
 		}

@@ -31,19 +31,19 @@ func TestBenchScale(t *testing.T) {
 func TestBenchScaleUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"--ranks 2,x":                      `--ranks has "x"`,
-		"--ranks 1":                        "ranks are 1, want 2",
+		"--ranks 1":                        "--ranks has 1, want 2",
 		"--bandwidth fast":                 `bandwidth is "fast"`,
 		"--codec zip":                      "zip",
-		"--sizes 3":                        "size is 3 bytes",
+		"--sizes 3":                        "--sizes has 3 bytes",
 		"--latency -1s":                    "--latency is -1s",
 		"--algorithm fast":                 `no algorithm "fast"`,
 		"--hosts 3 --ranks 4":              "want a multiple of the 3 hosts",
-		"--check --budget 0s":              "budget is 0s",
+		"--check --budget 0s":              "--budget is 0s",
 		"--budget 1s":                      "want no --budget",
 		"--check --hosts 2":                "--check has a host for each rank",
 		"--check --latency 1s":             "--check measures",
 		"--check --algorithm ring --json":  "--check measures",
-		"--check --ranks 100":              "hosts are 100",
+		"--check --ranks 100":              "--ranks has 100",
 		"extra":                            "want none",
 		"--check --bandwidth 1gbit,1furlg": `bandwidth is "1furlg"`,
 	} {

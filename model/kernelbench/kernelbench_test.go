@@ -68,7 +68,7 @@ func TestPeakLoops(t *testing.T) {
 // TestConfig verifies that Check returns all errors at once.
 func TestConfig(t *testing.T) {
 	err := Config{Only: "circles", Sizes: []int{0}, Sets: []string{"mmx"}}.Check()
-	for _, want := range []string{"threads are 0", "budget is 0s", `only is "circles"`, "size is 0", "mmx"} {
+	for _, want := range []string{"--threads is 0", "--budget is 0s", `--only is "circles"`, "--sizes has 0", "mmx"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %s", err, want)
 		}

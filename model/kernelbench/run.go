@@ -29,17 +29,17 @@ type Config struct {
 func (c Config) Check() error {
 	var errs []error
 	if c.Threads < 1 || c.Threads > cores.Affinity() {
-		errs = append(errs, fmt.Errorf("threads are %d, want 1 to %d, the machine's", c.Threads, cores.Affinity()))
+		errs = append(errs, fmt.Errorf("--threads is %d, want 1 to %d, the machine's", c.Threads, cores.Affinity()))
 	}
 	if c.Budget <= 0 {
-		errs = append(errs, fmt.Errorf("budget is %v, want more than 0", c.Budget))
+		errs = append(errs, fmt.Errorf("--budget is %v, want more than 0", c.Budget))
 	}
 	if c.Only != "" && c.Only != OnlySquares && c.Only != OnlyModels {
-		errs = append(errs, fmt.Errorf("only is %q, want %s or %s", c.Only, OnlySquares, OnlyModels))
+		errs = append(errs, fmt.Errorf("--only is %q, want %s or %s", c.Only, OnlySquares, OnlyModels))
 	}
 	for _, n := range c.Sizes {
 		if n < 1 || n > largest {
-			errs = append(errs, fmt.Errorf("size is %d, want 1 to %d", n, largest))
+			errs = append(errs, fmt.Errorf("--sizes has %d, want 1 to %d", n, largest))
 		}
 	}
 	_, err := c.sets()
@@ -66,7 +66,7 @@ func (c Config) sets() ([]kernel.Set, error) {
 	for _, name := range c.Sets {
 		s, err := kernel.ParseSet(name)
 		if err == nil && !slices.Contains(have, s) {
-			err = fmt.Errorf("kernel set is %s, want one of %v: this machine has no other", name, have)
+			err = fmt.Errorf("--kernels has %s, want one of %v: this machine has no other", name, have)
 		}
 		if err != nil {
 			return nil, err
