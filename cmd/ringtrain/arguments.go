@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,6 +96,40 @@ func findFlag(flags []cli.Flag, name string) cli.Flag {
 		}
 	}
 	return nil
+}
+
+// badValue matches an error of the flag package: the value and the option.
+var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+): `)
+
+// valueError returns an error of the flag package as one that names the option as it is typed, the
+// value and what is wanted.
+func valueError(flags []cli.Flag, err error) error {
+	m := badValue.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	want := "another value"
+	switch findFlag(flags, m[2]).(type) {
+	case *cli.IntFlag, *cli.Int64Flag:
+		want = "a whole number"
+	case *cli.Uint64Flag, *cli.UintFlag:
+		want = "a whole number of 0 or more"
+	case *cli.Float64Flag:
+		want = "a number"
+	case *cli.DurationFlag:
+		want = "a time such as 30s or 2m"
+	case *cli.BoolFlag:
+		want = "true or false"
+	}
+	return fmt.Errorf("%s is %s, want %s", dashed(m[2]), m[1], want)
+}
+
+// dashed returns the name of an option as it is typed: -np and -H, as mpirun's, and --json.
+func dashed(name string) string {
+	if len(name) == 1 || name == "np" {
+		return "-" + name
+	}
+	return "--" + name
 }
 
 func takesValue(f cli.Flag) bool {

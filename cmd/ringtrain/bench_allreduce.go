@@ -40,7 +40,7 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 		return err
 	}
 	if meet.Group.Algorithm, err = ring.ParseAlgorithms(c.String("algorithm")); err != nil {
-		return err
+		return fmt.Errorf("--%w", err)
 	}
 	meet.Agree = benchAgree("sizes", config.Sizes, "codec", config.Codecs, "iters", config.Iterations, "budget", config.Budget,
 		"batch", config.BatchBytes, "in-place", config.InPlace, "algorithm", meet.Group.Algorithm, "lossless", c.String("lossless"),

@@ -174,6 +174,9 @@ func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
 	each("bandwidth", checkBandwidth, func(word string) error {
 		w, err := bench.ParseWire(word)
 		s.Wires = append(s.Wires, w)
+		if err != nil {
+			err = fmt.Errorf("--%w", err)
+		}
 		return err
 	})
 	each("codec", checkCodecs, func(word string) error {

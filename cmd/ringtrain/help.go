@@ -139,11 +139,7 @@ func optionNames(f cli.Flag) string {
 	word, _ := optionWord(f)
 	var names []string
 	for _, name := range f.Names() {
-		dashes := "--"
-		if len(name) == 1 || name == "np" { // as mpirun spells it
-			dashes = "-"
-		}
-		names = append(names, strings.TrimSpace(dashes+name+" "+word))
+		names = append(names, strings.TrimSpace(dashed(name)+" "+word))
 	}
 	return strings.Join(names, ", ")
 }

@@ -217,8 +217,10 @@ func (a *app) execute(cmd command, path string, sorted arguments) error {
 		Name: path, Flags: cmd.flags, HideHelp: true, HideVersion: true,
 		DisableSliceFlagSeparator: true, // --set model.hidden=[64,32] is one value
 		Writer:                    io.Discard, ErrWriter: io.Discard,
-		Action:         func(c *cli.Context) error { return cmd.run(a, c) },
-		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return exitcode.With(exitcode.Usage, err) },
+		Action: func(c *cli.Context) error { return cmd.run(a, c) },
+		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
+			return exitcode.With(exitcode.Usage, valueError(cmd.flags, err))
+		},
 		ExitErrHandler: func(*cli.Context, error) {},
 	}
 	return flagApp.Run(append([]string{path}, sorted.all()...))

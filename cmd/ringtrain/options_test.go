@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"ringtrain/ring/exitcode"
 
 	"github.com/urfave/cli/v2"
 )
@@ -137,7 +140,7 @@ func TestUsage(t *testing.T) {
 		{"train a b", "want one job", 64},
 		{"run", "nothing to run", 64},
 		{"run linear", "-np is 0, want 1 or more", 64},
-		{"run -np two linear", "two", 64},
+		{"run -np two linear", `-np is "two", want a whole number`, 64},
 		{"run -np", "-np needs a value", 64},
 		{"run -np 2 linear extra", `"extra"`, 64},
 		{"run -np 2 --", "nothing to run after --", 64},
@@ -147,7 +150,7 @@ func TestUsage(t *testing.T) {
 		{"jobs explain input.batch", "input.batch (default: 100)\n  Examples of a step over all ranks.", 0},
 		{"data make cats --to d", "linear, digits, clicks", 64},
 		{"data make linear", "--to is missing", 64},
-		{"data make clicks --rows 0 --to d", "rows is 0, want 1 or more", 64},
+		{"data make clicks --rows 0 --to d", "--rows is 0, want 1 or more", 64},
 		{"data make clicks --format parquet --to d", "want one of libsvm, vw, csv, tfrecord", 64},
 		{"data make digits --ids 5 --to d", "--ids is 5, want none: it is for a click log", 64},
 		{"data convert x.libsvm", "--to is missing", 64},
@@ -176,6 +179,36 @@ func TestUsage(t *testing.T) {
 				t.Errorf("files are left: %v", files)
 			}
 		})
+	}
+}
+
+// TestBadValues verifies for each option of each command whose value is parsed that another text is
+// an error that names the option as it is typed, the text and what is wanted.
+func TestBadValues(t *testing.T) {
+	tried := 0
+	var try func(path []string, list []command)
+	try = func(path []string, list []command) {
+		for _, c := range list {
+			words := append(slices.Clone(path), c.name)
+			for _, f := range c.flags {
+				switch f.(type) {
+				case *cli.StringFlag, *cli.StringSliceFlag:
+					continue // any text is a value, or the command says which
+				}
+				name := dashed(f.Names()[0])
+				var stderr strings.Builder
+				code := Main(append(slices.Clone(words), name+"=no-such"), io.Discard, &stderr)
+				if got, want := stderr.String(), "ringtrain: "+name+` is "no-such", want `; code != exitcode.Usage || !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {
+					t.Errorf("%v %s=no-such: code %d and %q, want %q", words, name, code, got, want)
+				}
+				tried++
+			}
+			try(words, c.sub)
+		}
+	}
+	try(nil, commands())
+	if t.Logf("%d options", tried); tried == 0 {
+		t.Error("no option was tried")
 	}
 }
 

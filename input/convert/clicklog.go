@@ -85,13 +85,13 @@ func MakeClicks(ctx context.Context, c ClickLog, dir string) ([]DrawnFile, error
 func (c ClickLog) check() error {
 	errs := []error{c.ClickLog.Check()}
 	if c.TestRows < 1 {
-		errs = append(errs, fmt.Errorf("test rows are %d, want 1 or more", c.TestRows))
+		errs = append(errs, fmt.Errorf("--test-rows is %d, want 1 or more", c.TestRows))
 	}
 	if c.extension() == "" {
-		errs = append(errs, fmt.Errorf("format is %q, want one of %s", c.Format, strings.Join(ClickFormats(), ", ")))
+		errs = append(errs, fmt.Errorf("--format is %q, want one of %s", c.Format, strings.Join(ClickFormats(), ", ")))
 	}
 	if c.Numbers < 0 || c.Numbers > c.Fields || c.Numbers > 0 && c.Format != "csv" {
-		errs = append(errs, fmt.Errorf("numbers are %d, want 0, or with format csv at most the %d fields", c.Numbers, c.Fields))
+		errs = append(errs, fmt.Errorf("--numbers is %d, want 0, or with --format csv at most the %d fields", c.Numbers, c.Fields))
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }

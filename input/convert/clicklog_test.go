@@ -150,7 +150,7 @@ func TestMakeClicksErrors(t *testing.T) {
 	c := clickLog("parquet")
 	c.Fields, c.Numbers, c.TestRows = 0, 3, 0
 	_, err := convert.MakeClicks(t.Context(), c, t.TempDir())
-	for _, want := range []string{"fields is 0", `format is "parquet", want one of libsvm, vw, csv, tfrecord`, "numbers are 3", "test rows are 0"} {
+	for _, want := range []string{"--fields is 0", `--format is "parquet", want one of libsvm, vw, csv, tfrecord`, "--numbers is 3", "--test-rows is 0"} {
 		if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want Usage and %s", err, want)
 		}

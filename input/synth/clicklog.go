@@ -53,16 +53,16 @@ const (
 func (c ClickLog) Check() error {
 	var errs []error
 	if c.Rows < 1 {
-		errs = append(errs, fmt.Errorf("rows is %d, want 1 or more", c.Rows))
+		errs = append(errs, fmt.Errorf("--rows is %d, want 1 or more", c.Rows))
 	}
 	if c.Fields < 1 || c.Fields > mostClickFields {
-		errs = append(errs, fmt.Errorf("fields is %d, want 1 to %d", c.Fields, mostClickFields))
+		errs = append(errs, fmt.Errorf("--fields is %d, want 1 to %d", c.Fields, mostClickFields))
 	}
 	if c.IDs < c.Fields || c.IDs > mostClickIDs {
-		errs = append(errs, fmt.Errorf("ids is %d, want %d or more, one for each field, and at most %d", c.IDs, c.Fields, mostClickIDs))
+		errs = append(errs, fmt.Errorf("--ids is %d, want %d or more, one for each field, and at most %d", c.IDs, c.Fields, mostClickIDs))
 	}
 	if c.Spread < 0 || c.IDs > 0 && c.Spread > mostClickIDs/c.IDs {
-		errs = append(errs, fmt.Errorf("spread is %d, want 1 or more, and ids times spread at most %d", c.Spread, mostClickIDs))
+		errs = append(errs, fmt.Errorf("--spread is %d, want 1 or more, and ids times spread at most %d", c.Spread, mostClickIDs))
 	}
 	return errors.Join(errs...)
 }

@@ -139,7 +139,7 @@ func TestClickLogHiddenModel(t *testing.T) {
 // TestClickLogCheck verifies that Check returns all errors at once.
 func TestClickLogCheck(t *testing.T) {
 	err := ClickLog{Fields: 2000, IDs: 10, Spread: -1}.Check()
-	for _, want := range []string{"rows is 0", "fields is 2000", "ids is 10, want 2000 or more", "spread is -1"} {
+	for _, want := range []string{"--rows is 0", "--fields is 2000", "--ids is 10, want 2000 or more", "--spread is -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %s", err, want)
 		}
