@@ -150,11 +150,11 @@ var docLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 // docFence matches a block, which has no links.
 var docFence = regexp.MustCompile("(?ms)^```.*?^```$")
 
-// TestDocLinks verifies that each link of the manual and of README.md leads to a file of the
+// TestDocLinks verifies that each link of the manual, README.md and bench leads to a file of the
 // repository, and to a heading of that file where the link names one.
 func TestDocLinks(t *testing.T) {
 	links := 0
-	for _, page := range append(docs.Names(), "../README") {
+	for _, page := range append(docs.Names(), "../README", "../bench/README", "../bench/RESULTS") {
 		text := readFile(t, "../../docs/"+page+".md")
 		for _, m := range docLink.FindAllStringSubmatch(docFence.ReplaceAllString(text, ""), -1) {
 			path, anchor, _ := strings.Cut(m[1], "#")

@@ -50,7 +50,7 @@
 //
 // Several connections for one ring (Config.Streams) help where one connection cannot fill
 // the wire: a rate limit for each connection, or more than one socket buffer (4 MiB) in
-// flight. bench/README.md has the measurements.
+// flight. bench/RESULTS.md has the measurements.
 //
 // # Repair
 //
