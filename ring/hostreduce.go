@@ -205,9 +205,9 @@ func (h *host) unpackTails() {
 // the first-level cache while all parts are added to it.
 const blockElements = 2048
 
-// sumParts replaces dst by the sum of the elements [lo, hi) of all parts, in order of the
-// parts, which stand by local rank: in order of ranks, see HostRanks. dst may be those elements of the first part. Without parts it does nothing: dst is the
-// sum already.
+// sumParts replaces dst by the sum of the elements [lo, hi) of all parts. The parts stand by
+// local rank, so the sum is in order of ranks (see HostRanks). dst may be those elements of the
+// first part. Without parts it does nothing: dst is the sum already.
 func sumParts(dst []float32, parts [][]float32, lo, hi int) {
 	if len(parts) == 0 {
 		return

@@ -13,8 +13,8 @@ const (
 	mostTypes     = 18
 )
 
-// TestPage verifies that docs/architecture.md names only what exists, that its way of a gradient
-// is that of the code, and that the way stays within its bars.
+// TestPage verifies that docs/architecture.md names only what exists and every package of the
+// product, that its way of a gradient is that of the code, and that the way stays within its bars.
 func TestPage(t *testing.T) {
 	root := filepath.Join("..", "..")
 	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
@@ -23,6 +23,15 @@ func TestPage(t *testing.T) {
 	}
 	if err := checkNames(root, string(text)); err != nil {
 		t.Error(err)
+	}
+	folders, err := countFolders(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if !strings.Contains(string(text), "`"+f.path+"`") {
+			t.Errorf("the page does not name %s", f.path)
+		}
 	}
 	names, err := wayIn(string(text))
 	if err != nil {
