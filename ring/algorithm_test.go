@@ -145,8 +145,8 @@ func TestAutoOnAnyHosts(t *testing.T) {
 	}
 }
 
-// FuzzParseAlgorithms fails if a text makes the parser panic, or is taken for a
-// table that is not its own text's.
+// FuzzParseAlgorithms verifies that no text makes the parser panic, and that an accepted text
+// is that of its table.
 func FuzzParseAlgorithms(f *testing.F) {
 	f.Add("<=2KiB:fold,<=32KiB:doubling,ring")
 	f.Add("auto")

@@ -108,8 +108,8 @@ func TestProtocolPage(t *testing.T) {
 	}
 }
 
-// FuzzParseFrameHeader checks that no bytes make the reader panic, claim too
-// much, or be taken for a header other than the one that they are.
+// FuzzParseFrameHeader verifies that no bytes make the reader panic or claim too much, and
+// that accepted bytes are written back unchanged.
 func FuzzParseFrameHeader(f *testing.F) {
 	for _, crc := range []bool{false, true} {
 		fr := sample()

@@ -192,11 +192,10 @@ func TestRanksDiffer(t *testing.T) {
 	}
 }
 
-// TestCutAcross breaks a driver's link to the other hosts at each of its frames.
-// It fails if the driver does not blame the driver that it sends to, by its rank
-// in the job and with the number of the operation, if the others of its host blame
-// it or each other, who have failed by what is between the hosts, or if anybody
-// waits for ever.
+// TestCutAcross breaks a driver's link to the other hosts at each of its frames. It verifies
+// that the driver blames the driver that it sends to, by its rank in the job and with the
+// number of the operation. It also verifies that the others of its host blame neither it nor
+// each other, and that no rank hangs.
 func TestCutAcross(t *testing.T) {
 	hosts := []int{0, 0, 0, 1, 1, 2, 2}
 	next := map[int]int{0: 3, 1: 4, 3: 5, 4: 6, 5: 0, 6: 1}
@@ -385,9 +384,9 @@ func TestContextOnHosts(t *testing.T) {
 	}
 }
 
-// TestLinksEndTogether ends a generation while a driver waits for another host,
-// whose links linger. It fails if those of the two levels do one after the other:
-// so much later would the rank say why.
+// TestLinksEndTogether ends a generation while a driver waits for another host, whose links
+// linger. It verifies that the links of both levels end at the same time, so that the rank
+// reports the cause without a second delay.
 func TestLinksEndTogether(t *testing.T) {
 	hosts := []int{0, 1, 1}
 	synctest.Test(t, func(t *testing.T) {

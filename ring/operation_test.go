@@ -2,7 +2,8 @@ package ring
 
 import "testing"
 
-// A driver whose collective between hosts is over still is in the operation of the group.
+// TestPhaseAfterWireBetweenHosts verifies that a driver whose collective between hosts is over
+// is still in the operation of the group.
 func TestPhaseAfterWireBetweenHosts(t *testing.T) {
 	g := &Group{wire: &wire{}, host: &host{across: &wire{}}}
 	g.op.kind = opAllReduce

@@ -72,8 +72,8 @@ func (pr program) runOver(t *testing.T, name string, p, faulty, round int, f rin
 	return errs
 }
 
-// TestRoundsLies changes frames of rounds in each of their fields. It fails if
-// the partner takes such a frame, or does not name who sent it.
+// TestRoundsLies changes frames of rounds in each of their fields. It verifies that the
+// partner refuses such a frame and names its sender.
 func TestRoundsLies(t *testing.T) {
 	for name, change := range map[string]func(f *ring.Frame){
 		"kind":       func(f *ring.Frame) { f.Kind = ring.KindAck },
@@ -110,8 +110,8 @@ func TestRoundsSilence(t *testing.T) {
 	})
 }
 
-// TestRoundsCut breaks the links of rounds at each frame. It fails if the rank
-// that cannot send does not name its partner, or if anybody hangs.
+// TestRoundsCut breaks the links of rounds at each frame. It verifies that the rank that
+// cannot send names its partner, and that no rank hangs.
 func TestRoundsCut(t *testing.T) {
 	inEachFrame(t, ringtest.Fault{Kind: ringtest.Cut}, func(t *testing.T, faulty, partner int, errs []error) {
 		wantPeer(t, errs[faulty], partner, exitcode.Retry)

@@ -207,9 +207,9 @@ func TestResidualUntouched(t *testing.T) {
 	}
 }
 
-// TestAlgorithmBySize fails if a buffer is not summed by the algorithm that the
-// table says, or by anything but the ring where there are no rounds. What was
-// sent tells: fold sends p-1 times the buffer, doubling log₂ p times.
+// TestAlgorithmBySize verifies by the bytes sent that a buffer is summed by the algorithm of
+// the table, and by the ring where there are no rounds: fold sends p-1 times the buffer,
+// doubling log₂ p times.
 func TestAlgorithmBySize(t *testing.T) {
 	const p = 4
 	cfg := by(t, "<=1KiB:fold,<=4KiB:doubling,ring")
@@ -248,8 +248,8 @@ func TestAlgorithmBySize(t *testing.T) {
 	}
 }
 
-// TestLinksOfRounds fails if a group takes links that are not those of its rank:
-// it would wait for ever for nobody.
+// TestLinksOfRounds verifies that New panics if the links of rounds are too few or those of
+// another rank, on which it would wait for ever.
 func TestLinksOfRounds(t *testing.T) {
 	for name, change := range map[string]func(tr *ring.Transport){
 		"ring: links of rounds are not as many as rounds":  func(tr *ring.Transport) { tr.Rounds = tr.Rounds[1:] },
@@ -268,8 +268,8 @@ func TestLinksOfRounds(t *testing.T) {
 	}
 }
 
-// TestRoundsAllocateNothing fails if a small all-reduce costs the garbage
-// collector something once its scratch has grown.
+// TestRoundsAllocateNothing verifies that a small all-reduce allocates nothing once its
+// scratch has grown.
 func TestRoundsAllocateNothing(t *testing.T) {
 	const p, warm, runs = 3, 3, 20
 	for _, name := range inRounds {

@@ -252,8 +252,8 @@ func (c rowCase) sumRows(t *testing.T, p int, over func(fn func(g *ring.Group) e
 	}
 }
 
-// TestRowSumOnOneHost compares sums of rows with float64, and the bits of all ranks with each
-// other and with a second run.
+// TestRowSumOnOneHost verifies sums of rows by float64, and that the bits of all ranks and of
+// a second run are equal.
 func TestRowSumOnOneHost(t *testing.T) {
 	for p := 1; p <= 9; p++ {
 		for name, c := range rowCases(p) {

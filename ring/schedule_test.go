@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestChunkSpan fails if chunks overlap, leave a gap, or differ by more than an
-// element: ranks would sum different elements, or one would send too much.
+// TestChunkSpan verifies that chunks neither overlap nor leave a gap, and differ by at most
+// one element.
 func TestChunkSpan(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -50,9 +50,9 @@ type sums struct {
 	tails map[int]bool
 }
 
-// TestScheduleSumsEveryRankOnce runs the schedule on sets of ranks instead of
-// numbers, so that a missing and a doubled contribution cannot cancel out. If
-// it failed, gradients would be wrong.
+// TestScheduleSumsEveryRankOnce verifies that every rank owns sums of all ranks, each once. It
+// runs the schedule on sets of ranks instead of numbers, so that a missing and a doubled
+// contribution cannot cancel out.
 func TestScheduleSumsEveryRankOnce(t *testing.T) {
 	for p := 2; p <= 17; p++ {
 		for _, s := range schedules(p) {
@@ -128,9 +128,8 @@ func upTo(n int) []int {
 	return all
 }
 
-// TestPassedOn fails if what a rank passes on is not, frame by frame, what it
-// received and what it sends after its own chunk: the sender would send memory
-// that is not ready.
+// TestPassedOn verifies that a rank sends, after its own chunk, exactly the received frames
+// that it must pass on, in their order, and that it owns the next rank's chunk in the end.
 func TestPassedOn(t *testing.T) {
 	for p := 2; p <= 17; p++ {
 		for _, s := range schedules(p) {
@@ -159,8 +158,8 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
-// TestSpansLieInChunks fails if segments of a chunk overlap, leave a gap or are
-// too long.
+// TestSpansLieInChunks verifies that the segments of a chunk neither overlap, nor leave a gap,
+// nor are too long.
 func TestSpansLieInChunks(t *testing.T) {
 	for _, s := range schedules(5) {
 		for c := range s.size {

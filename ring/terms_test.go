@@ -155,10 +155,10 @@ func (c clash) String() string {
 	return fmt.Sprintf("differs=%s/by=%s/ranks=%s/rank1=%s-%s", c.what, c.calls[0].by, c.calls[0].name, c.calls[1].by, c.calls[1].name)
 }
 
-// TestCallsDiffer has rank 1 do another operation than the others, or the same one in
-// another way. If it fails, ranks sum what does not belong together, blame the network,
-// or wait for ever. Where the two go over different links the ranks wait for OpTimeout:
-// under a rendezvous the heartbeats tell before that.
+// TestCallsDiffer has rank 1 do another operation than the others, or the same one in another
+// way. It verifies that all ranks end with the difference and do not blame the network. If the
+// two go over different links, the ranks wait for OpTimeout: under a rendezvous the heartbeats
+// report it earlier.
 func TestCallsDiffer(t *testing.T) {
 	for _, c := range clashes() {
 		for _, p := range []int{2, 4, 5} {

@@ -13,11 +13,10 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestOverlap compares the sum over hosts whose drivers sum in memory while they
-// are on the wire, bit for bit, with that of one worker on each host which has
-// its host's sum to begin with. If it failed, a segment would be sent before it
-// is summed, or summed twice, or not reach all workers, or the bits and what is
-// carried over would depend on when that was.
+// TestOverlap compares two sums bit for bit: that of hosts whose drivers sum in memory while
+// they send, and that of one worker on each host that begins with its host's sum. It verifies
+// that each segment is summed once, before it is sent, that it reaches all workers, and that
+// bits and residuals do not depend on the timing.
 func TestOverlap(t *testing.T) {
 	for _, hosts := range [][]int{{0, 0, 1, 1}, {0, 0, 0, 1}, {1, 0, 0, 1, 2, 2, 2}} {
 		for _, c := range []codec.Codec{nil, codec.Int8, codec.BF16} {
@@ -117,8 +116,9 @@ func (l reluctant) Close() error {
 	return l.Link.Close()
 }
 
-// TestCloseAcross fails if a driver closes its links between hosts before those
-// of all ranks: where no neighbour answers, to end would take twice as long.
+// TestCloseAcross verifies that a driver closes its links between hosts at the same time as
+// those of all ranks: where no neighbour answers, closing them in turn would take twice as
+// long.
 func TestCloseAcross(t *testing.T) {
 	hosts := []int{0, 0, 1, 1}
 	synctest.Test(t, func(t *testing.T) {

@@ -50,9 +50,9 @@ func oneStep(t *testing.T, r *Reducer, n int, fill func(i int, dst []float32)) e
 	return r.Wait()
 }
 
-// TestLowRankOverSteps sums gradients that stay the same, in one ring and on two
-// levels. If it failed, a rank would hold other bits than the rest, what must be
-// exact would not be, or what the factors cannot tell would be lost for good.
+// TestLowRankOverSteps sums gradients that stay the same, in one ring and on two levels. It
+// verifies that all ranks hold the same bits, that the exact bucket is exact, and that the
+// mean over the steps approaches the gradients.
 func TestLowRankOverSteps(t *testing.T) {
 	const steps = 60
 	vars := matrices()
@@ -122,8 +122,8 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(off / all)
 }
 
-// TestLowRankBuckets fails if a bucket of matrices takes other operations than
-// one for all P and one for all Q, or sends more than these and what is exact.
+// TestLowRankBuckets verifies that a bucket of matrices takes one operation for all P and one
+// for all Q, and sends these and the exact values only.
 func TestLowRankBuckets(t *testing.T) {
 	vars := matrices()
 	exact := 48 + 40 + 900 + 2048 + 64*64
@@ -151,8 +151,7 @@ func TestLowRankBuckets(t *testing.T) {
 	}
 }
 
-// TestLowRankSends counts bytes. If it failed, PowerSGD would cost precision and
-// save nothing on the wire.
+// TestLowRankSends verifies by the bytes sent that PowerSGD saves bytes on the wire.
 func TestLowRankSends(t *testing.T) {
 	vars := []Variable{{Name: "kernel", Len: 256 * 512, Rows: 256, Cols: 512}}
 	ringtest.Run(t, 3, ring.DefaultConfig(), func(g *ring.Group) error {
@@ -179,9 +178,9 @@ func TestLowRankSends(t *testing.T) {
 	})
 }
 
-// TestLowRankForgets spoils a step: by a gradient that is not finite, or by
-// finite ones whose sum is not. If it failed, nobody could say in which variable,
-// or what is carried from step to step would spoil all steps after it.
+// TestLowRankForgets spoils a step: by a gradient that is not finite, or by finite gradients
+// whose sum is not. It verifies that the variable is named, and that the steps after it are
+// not affected.
 func TestLowRankForgets(t *testing.T) {
 	const p, culprit, bad = 3, 1, 2
 	vars := matrices()
@@ -228,8 +227,8 @@ func TestLowRankForgets(t *testing.T) {
 	}
 }
 
-// TestLowRankUnused fails if factors are used in the memory of one host, where
-// they would cost precision for nothing; or stay on after SetCodec.
+// TestLowRankUnused verifies that factors are not used in the memory of one host, nor after
+// SetCodec.
 func TestLowRankUnused(t *testing.T) {
 	vars := matrices()
 	exact := func(r *Reducer, rank int) {
@@ -256,8 +255,8 @@ func TestLowRankUnused(t *testing.T) {
 	})
 }
 
-// TestLowRankAllocatesNothing counts the allocations of two ranks, in steps whose
-// gradients are zero, so that new directions are drawn, and in others.
+// TestLowRankAllocatesNothing verifies that steps of two ranks allocate nothing, with
+// gradients of zero, for which new directions are drawn, and with others.
 func TestLowRankAllocatesNothing(t *testing.T) {
 	const runs = 20
 	for _, value := range []float32{0, 1} {
@@ -293,8 +292,8 @@ func TestLowRankAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestLowRankMisuse fails if a shape that is not the variable's is taken, a rank
-// that cannot be, or a moment that is none.
+// TestLowRankMisuse verifies that a shape other than the variable's is refused, and that a
+// rank below 1 and a change within a step panic.
 func TestLowRankMisuse(t *testing.T) {
 	for _, v := range []Variable{{Len: 6, Rows: 2, Cols: 2}, {Len: 6, Rows: 6}, {Len: 6, Cols: 6}, {Len: 6, Rows: -2, Cols: -3},
 		{Len: 6, Rows: 2, Cols: math.MaxInt}, {Len: 1, Rows: math.MaxInt, Cols: math.MaxInt}} {

@@ -11,9 +11,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestSetCodec changes the codec every two steps. If it failed, gradients would
-// lie where nobody sums them, what one codec lost would be added under another,
-// or a run that chooses none would sum in other buckets than one that began so.
+// TestSetCodec changes the codec every two steps. It verifies the sums of each step, and that
+// the buckets follow the codec: back at none they are those of a reducer that began with none.
 func TestSetCodec(t *testing.T) {
 	for _, p := range []int{1, 3} {
 		t.Run(fmt.Sprintf("world=%d", p), func(t *testing.T) {
@@ -60,8 +59,8 @@ func lengths(p Plan) []int {
 	return n
 }
 
-// TestSetCodecForgets fails if a residual outlives a change of codec: two
-// reducers that do the same from then on would differ.
+// TestSetCodecForgets verifies that no residual outlives a change of codec: two reducers agree
+// from the change on.
 func TestSetCodecForgets(t *testing.T) {
 	vars := []Variable{{Name: "kernel", Len: 2048}}
 	ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
@@ -87,8 +86,7 @@ func TestSetCodecForgets(t *testing.T) {
 	})
 }
 
-// TestCodedBytes fails if a bucket below the bound meets a codec, or one at it
-// does not.
+// TestCodedBytes verifies that only buckets from the bound on are encoded.
 func TestCodedBytes(t *testing.T) {
 	vars := []Variable{{Name: "small", Len: 2047}, {Name: "large", Len: 2048}}
 	ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
@@ -106,8 +104,8 @@ func TestCodedBytes(t *testing.T) {
 	})
 }
 
-// TestSumOverflows adds finite gradients whose sum is not. If it failed, int8
-// would spoil a block of 256 weights and nobody could say in which variable.
+// TestSumOverflows adds finite gradients whose sum is not finite. It verifies that every rank
+// learns the variable, and that the residual does not spoil the next step.
 func TestSumOverflows(t *testing.T) {
 	const p, bad = 3, 2 // b/kernel
 	for _, c := range []codec.Codec{codec.BF16, codec.FP16, codec.Int8} {

@@ -61,8 +61,8 @@ func product(rows, cols, rank int, seed uint64) []float32 {
 	return g
 }
 
-// TestLowRankIsExact fails if gradients that have the rank are not summed as
-// they are: then something is wrong that error feedback would hide.
+// TestLowRankIsExact verifies that gradients of the given rank are summed exactly, without the
+// help of error feedback.
 func TestLowRankIsExact(t *testing.T) {
 	const rows, cols, rank, p = 40, 30, 3, 3
 	base := product(rows, cols, rank, 7)
@@ -84,8 +84,8 @@ func TestLowRankIsExact(t *testing.T) {
 	}
 }
 
-// TestLowRankLosesNothing fails if what a step lacks is not in the errors of
-// the ranks: sums over many steps must approach the sums of the gradients.
+// TestLowRankLosesNothing verifies that the residuals of the ranks hold the losses of a step:
+// sums over many steps approach the sums of the gradients.
 func TestLowRankLosesNothing(t *testing.T) {
 	const rows, cols, rank, p, steps = 24, 20, 2, 4, 60
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -122,7 +122,7 @@ func TestLowRankLosesNothing(t *testing.T) {
 	}
 }
 
-// TestLowRankOfNothing fails if a gradient that vanishes becomes NaN.
+// TestLowRankOfNothing verifies that the factors of a zero gradient are not NaN.
 func TestLowRankOfNothing(t *testing.T) {
 	ranks := []*lowRank{newLowRank(12, 12, 2, 1)}
 	for _, v := range []float32{0, 1e-30, 0} {
@@ -139,9 +139,8 @@ func TestLowRankOfNothing(t *testing.T) {
 	}
 }
 
-// TestLowRankComesBack fails if a gradient that was zero in all steps so far is
-// not summed when it comes: its directions would be zero for good, and all of it
-// would stay behind.
+// TestLowRankComesBack verifies that a gradient which was zero in all steps so far is summed
+// from its first other value on.
 func TestLowRankComesBack(t *testing.T) {
 	const rows, cols = 30, 24
 	l := newLowRank(rows, cols, 3, 1)
@@ -157,10 +156,9 @@ func TestLowRankComesBack(t *testing.T) {
 	}
 }
 
-// TestLowRankHasNoTwins sums gradients of fewer directions than the rank, of few
-// rows that are not zero, at any scale. If it failed, a rounding error would
-// stand as a direction beside one that it is like, which then counted twice, and
-// what is lost would grow from step to step.
+// TestLowRankHasNoTwins sums gradients of fewer directions than the rank, of few rows that are
+// not zero, at any scale. It verifies that the columns of P stay orthogonal, so that no
+// direction counts twice, and that the residual stays small.
 func TestLowRankHasNoTwins(t *testing.T) {
 	const rows, cols, rank = 40, 30, 8
 	for _, scaled := range []float32{1e-12, 1e-6, 1, 1e9, 1e30} {
@@ -189,7 +187,7 @@ func TestLowRankHasNoTwins(t *testing.T) {
 	}
 }
 
-// TestLowRankPays fails if factors as large as their matrix are sent.
+// TestLowRankPays verifies that no factors are sent that are as large as their matrix.
 func TestLowRankPays(t *testing.T) {
 	for _, tt := range []struct {
 		rows, cols, rank int

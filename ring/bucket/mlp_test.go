@@ -11,10 +11,9 @@ import (
 	"ringtrain/ring"
 )
 
-// TestLayersLeaveInReverse runs the backward of a network of three layers over a
-// group that tells what it sums. Before the first layer is done, backward waits
-// until the last one is summed. If it failed, nothing of the exchange would be
-// hidden behind backward, and this test would wait for ever.
+// TestLayersLeaveInReverse runs backward of a network of three layers. It verifies that
+// variables become ready and buckets are summed from the last layer to the first, and that the
+// buckets of the last layers are summed before backward ends.
 func TestLayersLeaveInReverse(t *testing.T) {
 	const in, a, b, classes, rows = 30, 50, 40, 35, 4
 	g, err := network.Config{Kind: "mlp", Hidden: []int{a, b}, Classes: classes}.Graph(graph.Shape{in}, network.LossConfig{})

@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestPlan fixes which variable lies where and what leaves first. If it failed,
-// a codec would touch biases, or all gradients would leave at the very end.
+// TestPlan verifies the place of each variable and the order of the buckets: biases are in an
+// exact bucket, and the last layers leave first.
 func TestPlan(t *testing.T) {
 	const kernel = 2048 // elements: 8 KiB, lossy
 	exact := func(n int) Variable { return Variable{Len: n, Exact: true} }
@@ -90,10 +90,9 @@ func table(rows, cols int) Variable {
 	return Variable{Len: rows * cols, Rows: rows, Cols: cols, ByRows: true}
 }
 
-// TestPlanCoversAll draws plans and checks that each variable lies once, whole,
-// apart from all others, in a bucket of its kind, and that buckets leave in the
-// order in which backward completes them. If it failed, two gradients would
-// overwrite each other, or a full bucket would wait for an empty one.
+// TestPlanCoversAll verifies for random plans that each variable lies once, whole, apart from
+// all others, in a bucket of its kind, and that buckets leave in the order in which backward
+// completes them.
 func TestPlanCoversAll(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -159,8 +158,7 @@ func TestPlanCoversAll(t *testing.T) {
 	}
 }
 
-// TestPlanErrors fails if a job that cannot be planned is not refused in words,
-// all of them at once.
+// TestPlanErrors verifies the errors of jobs that cannot be planned, all at once.
 func TestPlanErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name        string

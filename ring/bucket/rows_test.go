@@ -48,8 +48,8 @@ func stepRows(t *testing.T, r *Reducer, vars []Variable, step, rank int) {
 	}
 }
 
-// TestRows compares the sums of rows and of all else over several steps with an oracle, for
-// worlds of one host, of several and over links, and with a codec, which touches no table.
+// TestRows verifies the sums of rows and of dense gradients over several steps by an oracle,
+// for worlds of one host, of several and over links, and with a codec, which touches no table.
 func TestRows(t *testing.T) {
 	const steps = 3
 	vars := rowModel()
@@ -152,7 +152,8 @@ func TestRowsNonFinite(t *testing.T) {
 	})
 }
 
-// TestRowsAllocateNothing, once rows have been as many as they become.
+// TestRowsAllocateNothing verifies that a step with rows allocates nothing once its buffers
+// have grown.
 func TestRowsAllocateNothing(t *testing.T) {
 	vars := rowModel()
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {

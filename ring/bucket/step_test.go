@@ -17,8 +17,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestTails fails if a rank's loss, requests or digest do not reach every rank
-// exactly, or stay for the next step.
+// TestTails verifies that a rank's loss, requests and digest reach every rank exactly, in
+// their own step only.
 func TestTails(t *testing.T) {
 	for _, p := range []int{1, 2, 4} {
 		t.Run(fmt.Sprintf("world=%d", p), func(t *testing.T) {
@@ -55,9 +55,9 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// TestNonFinite spoils two variables on one rank, in different buckets. If it
-// failed, nobody could say whose tensor was bad, since the sum makes it bad on
-// all ranks; or its residual would spoil the next step too.
+// TestNonFinite spoils two variables on one rank, in different buckets. It verifies that every
+// rank learns which rank and variable it was, and that the residual does not spoil the next
+// step.
 func TestNonFinite(t *testing.T) {
 	const p, culprit = 3, 1
 	ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
@@ -93,8 +93,8 @@ func TestNonFinite(t *testing.T) {
 	})
 }
 
-// TestWorldSizeOne fails if a single worker meets a codec or the ring, or
-// lacks its own tail.
+// TestWorldSizeOne verifies that a single worker uses no codec and no ring, and has its own
+// tail.
 func TestWorldSizeOne(t *testing.T) {
 	vars := model()
 	r := mustReducer(t, scripted{1, func(context.Context, ring.Reduction) error {
@@ -189,8 +189,8 @@ func TestOneBucketStaysHere(t *testing.T) {
 	}
 }
 
-// TestRingError fails if an error of the ring hangs the step, gets lost, or
-// lets later buckets go to a ring that has ended.
+// TestRingError verifies that an error of the ring ends the step with this error, and that no
+// later bucket goes to the ring.
 func TestRingError(t *testing.T) {
 	broken := exitcode.With(exitcode.Retry, errors.New("peer rank 1 is gone"))
 	calls := 0
@@ -217,7 +217,7 @@ func TestRingError(t *testing.T) {
 	}
 }
 
-// TestBadTail fails if a tail that no reducer writes is believed.
+// TestBadTail verifies that an invalid tail is refused.
 func TestBadTail(t *testing.T) {
 	r := mustReducer(t, scripted{3, func(_ context.Context, red ring.Reduction) error {
 		red.Tails[2*ring.TailBytes] = 9
@@ -232,8 +232,8 @@ func TestBadTail(t *testing.T) {
 	}
 }
 
-// TestContextEnds lets rank 1 stay away. If it failed, a rank whose context
-// ends would hang in Wait or in Close.
+// TestContextEnds verifies that Wait and Close of a rank return when its context ends while
+// rank 1 stays away.
 func TestContextEnds(t *testing.T) {
 	stop := errors.New("stop")
 	reason := make(chan error, 1)
@@ -254,8 +254,7 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// TestCloseInStep fails if a reducer whose step was given up cannot be closed,
-// or not twice.
+// TestCloseInStep verifies that a reducer whose step was given up can be closed, also twice.
 func TestCloseInStep(t *testing.T) {
 	r := mustReducer(t, scripted{2, func(context.Context, ring.Reduction) error { return nil }}, model(), Config{})
 	r.Begin(t.Context())
@@ -267,9 +266,8 @@ func TestCloseInStep(t *testing.T) {
 	}
 }
 
-// TestStats runs on a fake clock: two buckets of three seconds each, and a
-// backward of two seconds between them. If it failed, the table of a run would
-// claim an overlap that was not there.
+// TestStats verifies the statistics of two buckets of three seconds each and a backward of two
+// seconds between them, on a fake clock.
 func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := mustReducer(t, scripted{2, func(context.Context, ring.Reduction) error {
@@ -296,8 +294,7 @@ func TestStats(t *testing.T) {
 	})
 }
 
-// TestMisuse fails if a call out of order does something instead of naming the
-// bug.
+// TestMisuse verifies that a call out of order panics and names the bug.
 func TestMisuse(t *testing.T) {
 	for _, tt := range []struct {
 		want string
@@ -326,8 +323,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestNewReducerErrors fails if a job that cannot be planned starts a goroutine
-// or is not refused.
+// TestNewReducerErrors verifies that a job that cannot be planned is refused and starts no
+// goroutine.
 func TestNewReducerErrors(t *testing.T) {
 	if _, err := newReducer(t.Context(), scripted{1, nil}, nil, Config{}); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error is %v, want code %d", err, exitcode.Usage)

@@ -13,10 +13,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestSum compares the sums of several steps with a float64 oracle, for all
-// codecs. If it failed, a gradient would be summed wrongly, twice or not at
-// all, or a codec would touch what must be exact: with int8 a bias beside large
-// values becomes zero.
+// TestSum verifies the sums of several steps by a float64 oracle, for all codecs. A codec must
+// not touch the exact bucket: with int8 a bias beside large values becomes zero.
 func TestSum(t *testing.T) {
 	for _, c := range codec.All() {
 		for _, p := range []int{1, 2, 3, 4} {
@@ -57,9 +55,8 @@ func checkSum(t *testing.T, name string, got []float32, want []float64, lossy bo
 	}
 }
 
-// TestOrder lets each rank's gradients get ready in an order of its own. If it
-// failed, ranks would reduce different buckets with each other, or a run would
-// not repeat.
+// TestOrder verifies that buckets are reduced in the order of the plan, with the right sums,
+// although each rank's gradients become ready in an order of its own.
 func TestOrder(t *testing.T) {
 	const p = 3
 	vars := model()
@@ -96,9 +93,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestOverlap makes each rank's last gradient wait until the first bucket is
-// summed on this rank. If it failed, buckets would wait for the whole of
-// backward, and this test for ever.
+// TestOverlap verifies that the first bucket is summed before backward is over: each rank's
+// last gradient waits for that sum.
 func TestOverlap(t *testing.T) {
 	ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
 		vars, rank := model(), g.Membership().Rank
@@ -115,8 +111,8 @@ func TestOverlap(t *testing.T) {
 	})
 }
 
-// TestFeedback sums the same gradients many times. If it failed, the residual
-// would not reach the ring, and the bias of int8 would stay.
+// TestFeedback sums the same gradients many times. It verifies that the residual removes the
+// bias of int8.
 func TestFeedback(t *testing.T) {
 	const p, steps = 2, 50
 	vars := []Variable{{Name: "kernel", Len: 2048}}
@@ -150,8 +146,8 @@ func TestFeedback(t *testing.T) {
 	}
 }
 
-// TestStepAllocatesNothing counts the allocations of all goroutines of two
-// ranks. If it failed, the garbage collector would run during training.
+// TestStepAllocatesNothing verifies that a step allocates nothing, in all goroutines of two
+// ranks.
 func TestStepAllocatesNothing(t *testing.T) {
 	const runs = 20
 	for _, c := range []codec.Codec{codec.None, codec.Int8} {

@@ -9,8 +9,8 @@ import (
 	"ringtrain/ring"
 )
 
-// TestTailGolden fixes the bytes of a tail. If it failed, workers of different
-// builds would misread each other's losses and requests.
+// TestTailGolden verifies the bytes of a tail, so that workers of different builds understand
+// each other.
 func TestTailGolden(t *testing.T) {
 	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Depart: true, Digest: 0x0102030405060708, Layer: 2, Record: 76, Bad: 9}
 	var b [ring.TailBytes]byte
@@ -28,8 +28,7 @@ func TestTailGolden(t *testing.T) {
 	}
 }
 
-// TestTailRefuses changes one byte of a tail. If it failed, a broken or newer
-// peer would be believed, and an index out of range would crash this rank.
+// TestTailRefuses verifies that a tail with one changed byte is refused and causes no panic.
 func TestTailRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -60,8 +59,8 @@ func TestTailRefuses(t *testing.T) {
 	}
 }
 
-// TestTailFold fails if a request or a bad gradient of one bucket is lost
-// behind those of another.
+// TestTailFold verifies that folding the tails of buckets keeps every request and the lowest
+// bad variable.
 func TestTailFold(t *testing.T) {
 	got := Tail{Loss: 1, Examples: 2, Digest: 9}
 	for _, later := range []Tail{{NonFinite: 5}, {NonFinite: 3, Stop: 130}, {NonFinite: 4, Checkpoint: true, Evaluate: true}, {Depart: true}, {}} {
@@ -72,8 +71,8 @@ func TestTailFold(t *testing.T) {
 	}
 }
 
-// FuzzParseTail checks that no bytes make the reader panic, and that what it
-// accepts is written back bit for bit.
+// FuzzParseTail verifies that no bytes make the reader panic, and that accepted bytes are
+// written back bit for bit.
 func FuzzParseTail(f *testing.F) {
 	var b [ring.TailBytes]byte
 	(&Tail{Loss: math.Inf(-1), Examples: 5, NonFinite: 1, Stop: 130, Checkpoint: true, Digest: 1}).put(&b)

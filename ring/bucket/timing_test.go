@@ -14,9 +14,8 @@ import (
 	"ringtrain/ring/cost"
 )
 
-// TestTiming runs on a fake clock. If it failed, a codec would be chosen by times
-// of other buckets, of waits for ranks that came later, or by a backward that was not
-// there.
+// TestTiming verifies on a fake clock that the times of a step are those of its own buckets
+// and backward, without waits for later ranks.
 func TestTiming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		vars := []Variable{{Len: 2048}, {Len: 10, Exact: true}, {Len: 4096}}
@@ -54,9 +53,9 @@ func TestTiming(t *testing.T) {
 	})
 }
 
-// TestCodings fails if what is measured is not of the codec that is named, is no
-// rate, or changes the gradients. In the bubble no time passes, and measuring
-// must end all the same.
+// TestCodings verifies that the measured rates are of the named codec and positive, that
+// measuring does not change the gradients, and that it ends where no time passes, as in the
+// bubble.
 func TestCodings(t *testing.T) {
 	measure := func(t *testing.T) {
 		r := mustReducer(t, scripted{1, nil}, []Variable{{Len: 5000}}, Config{ErrorFeedback: true})

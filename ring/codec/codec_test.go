@@ -54,7 +54,7 @@ func maxAbs(x []float32) float64 {
 	return m
 }
 
-// TestGolden fixes the bytes of each codec, so that workers of different builds understand
+// TestGolden verifies the bytes of each codec, so that workers of different builds understand
 // each other.
 func TestGolden(t *testing.T) {
 	src := []float32{1, -0.5, 0, 3.1415927, -1e-3}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestHuff0Golden fixes the bytes of each kind of block, so that workers of different builds
-// understand each other.
+// TestHuff0Golden verifies the bytes of each kind of block, so that workers of different
+// builds understand each other.
 func TestHuff0Golden(t *testing.T) {
 	mixed := bytes.Repeat([]byte{0, 0, 0, 0, 0, 1, 0, 0xff}, 8)
 	for _, tt := range []struct {

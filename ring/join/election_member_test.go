@@ -6,9 +6,9 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// TestElectedMembers fails if a worker that has met the others on an election does not say
-// so to who asks with the token, whether the rendezvous is with it or not, or if one says
-// so that has not met them yet.
+// TestElectedMembers verifies that a worker that has met the others by an election says so to
+// a caller with the token, with or without the rendezvous. It also verifies that a worker that
+// has not met them does not.
 func TestElectedMembers(t *testing.T) {
 	c, o := electedCrew(3)
 	fresh, err := openWorkerEndpoint(c.places[1], c.config)

@@ -95,8 +95,8 @@ func (o *office) coordinator(teams []*Team) int {
 	return slices.IndexFunc(teams, func(t *Team) bool { return t.endpoint.port.Addr() == addr })
 }
 
-// TestElected lets the worker that serves the rendezvous die. It fails if the job
-// dies with it, if nobody takes over, or if a goroutine is left behind.
+// TestElected kills the worker that serves the rendezvous. It verifies that another one takes
+// over, that the job continues, and that no goroutine leaks.
 func TestElected(t *testing.T) {
 	noLeak(t)
 	c, o := electedCrew(3)
@@ -114,8 +114,8 @@ func TestElected(t *testing.T) {
 	onAll(t, teams, func(_ int, team *Team) error { return team.Leave(t.Context()) })
 }
 
-// TestDeposed has a coordinator lose its office, as by a pause. It fails if that
-// disturbs a worker: the next one knows the generation.
+// TestDeposed verifies that workers continue when a coordinator loses its leadership, as by a
+// pause: the next one knows the generation.
 func TestDeposed(t *testing.T) {
 	noLeak(t)
 	c, o := electedCrew(3)
@@ -158,9 +158,9 @@ func (s stuckTenure) Close() error {
 	return s.tenure.Close()
 }
 
-// TestElectedCloseIsBounded has the journal away when a worker that serves the
-// rendezvous ends. It fails if the worker hangs with it, or if nobody is told why it
-// took so long.
+// TestElectedCloseIsBounded makes the journal unavailable when a worker that serves the
+// rendezvous ends. It verifies that Close ends in bounded time and reports the reason of the
+// delay.
 func TestElectedCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stuck{&office{wins: make(chan string, 1)}, make(chan struct{})}
@@ -183,7 +183,7 @@ func TestElectedCloseIsBounded(t *testing.T) {
 	})
 }
 
-// TestNoElection fails if a command that cannot meet on etcd waits for a host of
+// TestNoElection verifies that a command that cannot meet on etcd does not wait for a host of
 // that name.
 func TestNoElection(t *testing.T) {
 	c, _ := electedCrew(2)

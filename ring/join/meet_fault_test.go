@@ -247,7 +247,7 @@ func testMissing(t *testing.T) {
 	endsWith(t, c.meet(t.Context(), t, 0, 1)(), exitcode.Retry, 2, "rank 2 missing after 300ms: no word yet; want 3 workers")
 }
 
-// TestMeetWaits runs the tests that must see a time go by, at the same time.
+// TestMeetWaits runs the tests that wait in real time, in parallel.
 func TestMeetWaits(t *testing.T) {
 	noLeak(t)
 	tests := map[string]func(*testing.T){

@@ -85,7 +85,8 @@ func TestMateEnds(t *testing.T) {
 	}
 }
 
-// TestMeetStoppedInMemory stops either of two workers.
+// TestMeetStoppedInMemory verifies that the stop of either of two workers ends both with its
+// code.
 func TestMeetStoppedInMemory(t *testing.T) {
 	noLeak(t)
 	for rank := range 2 {

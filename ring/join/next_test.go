@@ -49,9 +49,9 @@ func sum(team *Team) error {
 	return nil
 }
 
-// TestNext lets ranks of three die one after the other, over all links and in
-// memory, and starts successors. If it failed, the living could not open links
-// again, would leave a port or a goroutine behind, or would join without the lost.
+// TestNext kills ranks of three one after the other, over all links and in memory, and starts
+// successors. It verifies that the living ranks open links again, together with the successor,
+// and that no port and no goroutine leaks.
 func TestNext(t *testing.T) {
 	noLeak(t)
 	for _, tt := range []struct{ link, levels string }{{"tcp", "flat"}, {"grpc", "flat"}, {"auto", "auto"}} {
@@ -80,8 +80,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestNextStopped has a signal come to a successor that the others wait for no more, and
-// which opens its links. If it failed, that would end their generation, with their state.
+// TestNextStopped signals a successor that opens its links and that the others no longer wait
+// for. It verifies that their generation continues, with their state.
 func TestNextStopped(t *testing.T) {
 	noLeak(t)
 	c := recoveringCrew(t, 3, 1)
@@ -147,8 +147,8 @@ func (c *crew) replace(ctx context.Context, t *testing.T, teams []*Team, victim 
 	return next
 }
 
-// TestNextIsOver checks that without a restart left Next gives the job's first
-// cause, and that the team can be closed then.
+// TestNextIsOver verifies that Next without a restart left returns the job's first cause, and
+// that the team can be closed afterwards.
 func TestNextIsOver(t *testing.T) {
 	noLeak(t)
 	c := recoveringCrew(t, 3, 0)
@@ -164,7 +164,7 @@ func TestNextIsOver(t *testing.T) {
 	})
 }
 
-// TestNextAlone checks that a team of one has no next generation.
+// TestNextAlone verifies that a team of one has no next generation.
 func TestNextAlone(t *testing.T) {
 	noLeak(t)
 	team, err := Meet(t.Context(), place.Place{WorldSize: 1}, newCrew("", 1).config)
@@ -182,8 +182,8 @@ func TestNextAlone(t *testing.T) {
 	}
 }
 
-// TestSuccessorDies lets a successor die before the links of its generation are
-// open. If it failed, the others would take that for the end, or wait for ever.
+// TestSuccessorDies kills a successor before the links of its generation are open. It verifies
+// that the others continue with the next successor.
 func TestSuccessorDies(t *testing.T) {
 	noLeak(t)
 	c := recoveringCrew(t, 3, 4)

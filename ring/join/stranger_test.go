@@ -10,9 +10,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestStrangersAreTold has somebody without the token come to the rendezvous
-// twice a second for a minute, as a worker with another token does. It fails if people
-// are not told, or are told of each time, or if a refusal that was proved is not told.
+// TestStrangersAreTold refuses a worker without the token twice a second for a minute. It
+// verifies that there are notices, but not one for each attempt, and that each refusal of a
+// worker with the token is reported.
 func TestStrangersAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines []string

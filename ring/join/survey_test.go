@@ -94,9 +94,9 @@ func agreed(t *testing.T, all []*bandwidthSurvey) order.Order {
 	return found[0]
 }
 
-// TestSurvey fails if a slow pair of hosts stays in the ring, if one that was slow
-// once leaves it, if ranks choose differently, or if a rate is not that of the link
-// in its direction.
+// TestSurvey verifies that a slow pair of hosts leaves the ring, that one that was slow once
+// stays, that all ranks choose the same order, and that each rate is that of the link in its
+// direction.
 func TestSurvey(t *testing.T) {
 	const fast = 100e6
 	for _, tt := range []struct {
@@ -156,8 +156,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// TestRates fails if what a rank says that it has measured is believed whatever it
-// is.
+// TestRates verifies that invalid rates of another rank are refused.
 func TestRates(t *testing.T) {
 	row := func(rates ...float64) []byte {
 		b := make([]byte, 8)
@@ -229,8 +228,8 @@ func (g *ground) find(t *testing.T, rule string) ([]order.Order, []error) {
 	return found, errs
 }
 
-// TestFindOrder fails if ranks find different orders over real links, measure where
-// one of them knows the order from before, or take one that does not fit.
+// TestFindOrder verifies that ranks find the same order over real links, do not measure if one
+// of them knows the order already, and refuse an order that does not fit.
 func TestFindOrder(t *testing.T) {
 	noLeak(t)
 	for _, tt := range []struct {
@@ -269,8 +268,8 @@ func TestFindOrder(t *testing.T) {
 	}
 }
 
-// TestFindOrderUnreachable fails if two hosts that cannot reach each other, and are
-// no neighbours, are not named as a link of the ring would name them.
+// TestFindOrderUnreachable verifies that two hosts which cannot reach each other, and are no
+// neighbours, are named as a link of the ring would name them.
 func TestFindOrderUnreachable(t *testing.T) {
 	noLeak(t)
 	g := newGround(t, "abcd")
@@ -288,7 +287,7 @@ func TestFindOrderUnreachable(t *testing.T) {
 	}
 }
 
-// TestFindOrderMisfit fails if a list that is not of the job's ranks goes through.
+// TestFindOrderMisfit verifies that a list of other ranks than the job's is refused.
 func TestFindOrderMisfit(t *testing.T) {
 	g := newGround(t, "abcd")
 	_, errs := g.find(t, "0,2,1")
@@ -299,8 +298,7 @@ func TestFindOrderMisfit(t *testing.T) {
 	}
 }
 
-// TestMeasureBreaks fails if a worker that is gone while it is measured is not
-// named.
+// TestMeasureBreaks verifies that the error names a worker that dies during the measurement.
 func TestMeasureBreaks(t *testing.T) {
 	a, b := memlink.Pair()
 	b.Close()

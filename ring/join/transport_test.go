@@ -19,8 +19,7 @@ func hostsOf(hosts string, rank int) ring.Membership {
 	return m
 }
 
-// TestLayout fails if a job opens sockets that it has no use for, or lacks
-// those that it needs.
+// TestLayout verifies that a job opens exactly the sockets that it needs.
 func TestLayout(t *testing.T) {
 	for _, tt := range []struct {
 		hosts string
@@ -50,7 +49,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestLayoutShared fails if ranks of one job tell people different links.
+// TestLayoutShared verifies that all ranks of a job report the same link.
 func TestLayoutShared(t *testing.T) {
 	for hosts, want := range map[string]bool{"aaab": true, "abcc": true, "abc": false, "aaa": true} {
 		for rank := range len(hosts) {
@@ -64,8 +63,8 @@ func TestLayoutShared(t *testing.T) {
 	}
 }
 
-// TestRoutesMeet fails if a worker dials one that does not expect it: both would
-// wait until they give up.
+// TestRoutesMeet verifies that each worker expects exactly the workers that dial it: otherwise
+// both would wait until their timeout.
 func TestRoutesMeet(t *testing.T) {
 	for _, hosts := range []string{"aaaa", "abcd", "aabb", "abab", "aaabb", "aaab", "aabbcc", "abcabcabc", "aaaabc"} {
 		for _, flat := range []bool{false, true} {
@@ -95,8 +94,8 @@ func TestRoutesMeet(t *testing.T) {
 	}
 }
 
-// TestRoutesMeetInOrder fails if a ring, or one of drivers, goes through the workers
-// in another order than it is told, or through some of them only.
+// TestRoutesMeetInOrder verifies that a ring, and one of drivers, visits all workers in the
+// given order.
 func TestRoutesMeetInOrder(t *testing.T) {
 	for _, tt := range []struct {
 		hosts string
@@ -138,7 +137,8 @@ func (named) Send(context.Context, ring.Frame) error               { return ring
 func (named) Recv(context.Context, []byte) (f ring.Frame, e error) { return f, ring.ErrClosed }
 func (named) Close() error                                         { return nil }
 
-// TestTransportPlaces fails if a link does another's work.
+// TestTransportPlaces verifies the place of each link in the transport: the ring of all ranks,
+// and the ring and the rounds of the drivers.
 func TestTransportPlaces(t *testing.T) {
 	l := layoutOf(hostsOf("aabbcc", 1), false)
 	var links []ring.Link
@@ -152,7 +152,7 @@ func TestTransportPlaces(t *testing.T) {
 	}
 }
 
-// TestLinkName fails if people are told another link than gradients take.
+// TestLinkName verifies that the reported link is the one that gradients take.
 func TestLinkName(t *testing.T) {
 	for want, got := range map[string]string{
 		"none":     linkName("auto", false, false),

@@ -76,8 +76,8 @@ func TestFrameRefused(t *testing.T) {
 	}
 }
 
-// FuzzFrame checks that no bytes make the reader panic or read past a frame,
-// and that what it reads is what a writer of it writes.
+// FuzzFrame verifies that no bytes make the reader panic or read past a frame, and that the
+// writer's frames are read back unchanged.
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte("o\x00\x00\x00\x01\x00\x00\x00\x02hi"))
 	f.Add([]byte("H\x00\x00\x00\x00\x00\x00\x00\x02{}"))

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestOutboxFull posts frames to a host that takes nothing any more, until there is no
-// room for them. If it fails, a start or a credit is lost without a word, and a rank waits
-// for it for ever.
+// TestOutboxFull sends frames to a host that no longer reads, until the queue is full. It
+// verifies that the launcher then gives the host up and says why. Without an error a rank
+// would wait for the lost frame for ever.
 func TestOutboxFull(t *testing.T) {
 	g, book := testLogin(), new(logbook)
 	g.cmd = exec.Command("sleep", "60")

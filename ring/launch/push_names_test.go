@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestPushNames pushes to one home twice at the same time, from shells with the
-// same pid, as hosts may have that share the home. If it fails, one push takes the other's
-// unfinished copy for its own.
+// TestPushNames pushes to one home twice at the same time, from shells with the same pid, as
+// hosts that share the home may have. It verifies that no push uses the other's unfinished
+// copy.
 func TestPushNames(t *testing.T) {
 	home, file := t.TempDir(), filepath.Join(t.TempDir(), "program")
 	text := bytes.Repeat([]byte("#!/bin/sh\nexit 0\n"), 1000)

@@ -12,9 +12,8 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// TestTermination plays what happens to a run on a clock of its own. If it failed,
-// the wrong rank would be blamed, or ranks told to end too early, twice or
-// never.
+// TestTermination plays the events of a run on a clock of its own. It verifies which rank is
+// blamed, and that ranks are told to end once, and when.
 func TestTermination(t *testing.T) {
 	exit := func(rank, code int) func(*termination, time.Time) action {
 		return func(c *termination, now time.Time) action {

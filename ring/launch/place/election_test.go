@@ -2,8 +2,8 @@ package place
 
 import "testing"
 
-// TestElectsAt fails if a worker of an election listens beyond loopback where all
-// are at home, or serves a rendezvous itself.
+// TestElectsAt verifies that a worker of an election listens on loopback where all workers are
+// on this host, and serves no rendezvous itself.
 func TestElectsAt(t *testing.T) {
 	for at, listen := range map[string]string{
 		"etcd://127.0.0.1:2379/x": "127.0.0.1:0", "etcds://localhost:1,127.0.0.1:2/x": "127.0.0.1:0", "etcd://a:1/x": ":0", "etcd://127.0.0.1:1,a:1/x": ":0",

@@ -321,8 +321,8 @@ func TestCheckListen(t *testing.T) {
 	}
 }
 
-// FuzzFindPlace checks that no environment makes FindPlace panic, and that what
-// it accepts is a place.
+// FuzzFindPlace verifies that no environment makes FindPlace panic, and that an accepted place
+// is valid.
 func FuzzFindPlace(f *testing.F) {
 	f.Add(`{"cluster":{"worker":["a:1","b:2"]},"task":{"type":"worker","index":1}}`, "1", "2", "a:1", ":7-9")
 	f.Add(`{"cluster":{"worker":[null]},"task":{"type":"worker","index":null}}`, "", "", "", "[::1]")

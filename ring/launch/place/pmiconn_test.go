@@ -37,8 +37,8 @@ func TestParsePMI(t *testing.T) {
 	}
 }
 
-// FuzzParsePMI checks that no line makes the parser panic, and that what it
-// accepts is printable.
+// FuzzParsePMI verifies that no line makes the parser panic, and that accepted values are
+// printable.
 func FuzzParsePMI(f *testing.F) {
 	f.Add("cmd=get_result rc=0 msg=success value=node1:7000\n")
 	f.Add("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n")

@@ -37,7 +37,7 @@ func TestNodeList(t *testing.T) {
 	}
 }
 
-// TestNodeListAsScontrol fails if the table above is not what Slurm means.
+// TestNodeListAsScontrol verifies the table above against Slurm's own scontrol.
 func TestNodeListAsScontrol(t *testing.T) {
 	scontrol, err := exec.LookPath("scontrol")
 	if err != nil {
@@ -79,8 +79,8 @@ func TestNodeListRefuses(t *testing.T) {
 	}
 }
 
-// FuzzNodeList checks that no list makes the parser panic, and that what it
-// accepts has a first host, of letters that host names have.
+// FuzzNodeList verifies that no list makes the parser panic, and that an accepted list has a
+// first host, of letters that host names have.
 func FuzzNodeList(f *testing.F) {
 	for list := range nodeLists {
 		f.Add(list)
