@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -23,20 +24,67 @@ type reporter struct {
 	stdout io.Writer
 	people io.Writer // for sentences: standard output, or standard error with JSON
 	stderr io.Writer
+	metric string // of the last evaluation, for people
+	quiet  bool   // people get warnings and the result alone
+	result string // line of the last evaluation, which quiet keeps for the end
 }
 
 func (a *app) newReporter(c *cli.Context, rank int) *reporter {
-	r := &reporter{rank: rank, json: wantsJSON(c, a.getenv), stdout: a.stdout, people: a.stdout, stderr: a.stderr}
+	r := &reporter{rank: rank, json: wantsJSON(c, a.getenv), quiet: c.Bool("quiet"), stdout: a.stdout, people: a.stdout, stderr: a.stderr}
+	if c.Bool("verbose") {
+		a.showAll()
+	}
 	if r.json {
 		r.people = a.stderr
 	}
 	return r
 }
 
+// showAll has a terminal get each line as it is.
+func (a *app) showAll() {
+	for _, w := range []io.Writer{a.stdout, a.stderr} {
+		if s, ok := w.(*sink); ok {
+			w = s.w
+		}
+		if f, ok := w.(*screenFile); ok {
+			f.screen.showAll()
+		}
+	}
+}
+
+// wantOneVolume refuses --quiet together with --verbose.
+func wantOneVolume(c *cli.Context) error {
+	if c.Bool("quiet") && c.Bool("verbose") {
+		return exitcode.With(exitcode.Usage, errors.New("--quiet and --verbose are given, want one of them"))
+	}
+	return nil
+}
+
 // event reports one event of the run. The trainer calls event on rank 0 only.
 func (r *reporter) event(e report.Event) {
 	r.writeJSON(e)
-	fmt.Fprintln(r.people, sentence(e))
+	line := sentence(e)
+	switch e := e.(type) {
+	case report.Metrics:
+		if e.Name == "" {
+			r.metric, r.result = metricText(e), line
+		}
+	case report.Step:
+		line = stepSentence(e, r.metric)
+	}
+	if !r.quiet {
+		fmt.Fprintln(r.people, line)
+		return
+	}
+	switch e.(type) {
+	case report.Done:
+		if r.result != "" {
+			line = r.result + "\n" + line
+		}
+		fmt.Fprintln(r.people, line)
+	case report.Warning:
+		fmt.Fprintln(r.people, line)
+	}
 }
 
 // writeJSON writes the event as one line of JSON, if JSON is selected.

@@ -54,7 +54,7 @@ func (a *app) run(c *cli.Context) error {
 		return exitcode.With(exitcode.Usage, errors.New("nothing to run: want a job or a program; see ringtrain run --help"))
 	}
 	cfg, err := a.runConfig(c)
-	if err != nil {
+	if err = cmp.Or(err, wantOneVolume(c)); err != nil {
 		return err
 	}
 	out := a.newReporter(c, 0)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,11 +18,7 @@ func sentence(e report.Event) string {
 	case report.Decision:
 		return decisionSentence(e)
 	case report.Step:
-		objective := ""
-		if e.Objective != nil {
-			objective = fmt.Sprintf(" (with penalties %.6g)", *e.Objective)
-		}
-		return fmt.Sprintf("step %d of %d  epoch %d  loss %.6g%s  %.0f examples/s", e.Step, e.Steps, e.Epoch, e.Loss, objective, e.ExamplesPerS)
+		return stepSentence(e, "")
 	case report.Progressive:
 		return progressiveSentence(e)
 	case report.Metrics:
@@ -33,10 +30,10 @@ func sentence(e report.Event) string {
 	case report.Exported:
 		return fmt.Sprintf("export %s of step %d  %s: %d records predicted, largest difference %g", e.Path, e.Step, e.How, e.Verified, e.MaxDifference)
 	case report.Done:
-		line := fmt.Sprintf("done  %d steps, %d examples in %s (%.0f examples/s); %s sent, %.0f %% of the exchange hidden, %s of memory in the largest rank",
-			e.Steps, e.Examples, rounded(e.Took), e.ExamplesPerS, bytesText(e.SentBytes), 100*e.HiddenShare, bytesText(e.MaxRSSBytes))
+		line := fmt.Sprintf("done  %s steps, %s examples in %s (%s examples/s); %s sent, %.0f %% of the exchange hidden, %s of memory in the largest rank",
+			commas(e.Steps), commas(e.Examples), rounded(e.Took), commas(int64(e.ExamplesPerS)), bytesText(e.SentBytes), 100*e.HiddenShare, bytesText(e.MaxRSSBytes))
 		for _, z := range e.Zeros {
-			line += fmt.Sprintf("; %d of %d of %s are 0", z.Zeros, z.Elements, z.Name)
+			line += fmt.Sprintf("; %s of %s of %s are 0", commas(z.Zeros), commas(z.Elements), z.Name)
 		}
 		return line
 	}
@@ -45,12 +42,51 @@ func sentence(e report.Event) string {
 
 func startSentence(e report.Start) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s on %s, %s a rank, codec %s, link %s; %d parameters, global batch %d, seed %d", e.Job,
-		plural(e.WorldSize, "rank"), plural(e.Hosts, "host"), plural(e.Cores, "core"), e.Codec, e.Link, e.Parameters, e.GlobalBatch, e.Seed)
+	fmt.Fprintf(&b, "%s  %s on %s, %s a rank, codec %s, link %s; %s parameters, global batch %d, seed %d", e.Job,
+		plural(e.WorldSize, "rank"), plural(e.Hosts, "host"), plural(e.Cores, "core"), e.Codec, e.Link, commas(int64(e.Parameters)), e.GlobalBatch, e.Seed)
 	if e.RestoredStep > 0 {
 		fmt.Fprintf(&b, "; resumed at step %d", e.RestoredStep)
 	}
 	return b.String()
+}
+
+// stepSentence separates its facts by two blanks, the most important ones first: a narrow terminal
+// leaves out the last ones. metric is that of the last evaluation, as text, "" if there was none.
+func stepSentence(e report.Step, metric string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "step %d of %d  epoch %d  loss %.6g", e.Step, e.Steps, e.Epoch, e.Loss)
+	if e.Objective != nil {
+		fmt.Fprintf(&b, " (with penalties %.6g)", *e.Objective)
+	}
+	if metric != "" {
+		b.WriteString("  " + metric)
+	}
+	if e.Left > 0 {
+		fmt.Fprintf(&b, "  %s left", time.Duration(e.Left).Round(time.Second))
+	}
+	fmt.Fprintf(&b, "  %s examples/s", commas(int64(e.ExamplesPerS)))
+	if e.Interval > 0 {
+		for _, part := range []struct {
+			name string
+			time report.Seconds
+		}{{"input", e.Input}, {"compute", e.Compute}, {"exchange", e.Exposed}} {
+			fmt.Fprintf(&b, "  %s %.0f %%", part.name, 100*float64(part.time)/float64(e.Interval))
+		}
+	}
+	return b.String()
+}
+
+// metricText returns the metric that people follow during training: accuracy, AUC or RMSE.
+func metricText(e report.Metrics) string {
+	for _, m := range []struct {
+		name  string
+		value *report.Number
+	}{{"accuracy", e.Accuracy}, {"AUC", e.AUC}, {"RMSE", e.RMSE}} {
+		if m.value != nil {
+			return fmt.Sprintf("%s %.4f", m.name, *m.value)
+		}
+	}
+	return ""
 }
 
 func decisionSentence(e report.Decision) string {
@@ -73,7 +109,7 @@ func metricsSentence(e report.Metrics) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "eval  step %d  %s records: loss %.6g", e.Step, cmp.Or(e.Name, e.Split), e.Loss)
 	if e.Accuracy != nil {
-		fmt.Fprintf(&b, ", accuracy %.4f (%d of %d right)", *e.Accuracy, *e.Correct, e.Examples)
+		fmt.Fprintf(&b, ", accuracy %.4f (%s of %s right)", *e.Accuracy, commas(*e.Correct), commas(e.Examples))
 	}
 	if e.AUC != nil {
 		fmt.Fprintf(&b, ", AUC %.4f", *e.AUC)
@@ -99,6 +135,19 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// commas returns n with commas between groups of three digits.
+func commas(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	var b strings.Builder
+	for i, d := range digits {
+		if left := len(digits) - i; i > 0 && left%3 == 0 && digits[i-1] != '-' {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
 }
 
 func rounded(s report.Seconds) time.Duration { return time.Duration(s).Round(time.Millisecond) }

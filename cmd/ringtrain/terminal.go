@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -23,13 +24,16 @@ const maxPending = 64 << 10
 
 // A screen is a terminal, which standard output and standard error may share.
 //
-// A line that reports a step is replaced by the next line. Equal lines of several ranks, as
+// A line that reports a step becomes a bar with the line's facts, as many as the width takes. The
+// next line replaces the bar. Equal lines of several ranks, as
 // the launcher writes them, become one: "[0] no such file" and "[1] no such file" become
 // "ranks 0–1: no such file". A line with a digest, which programs compare, is left out.
 // Files, pipes and JSON get each line as it is.
 type screen struct {
 	mu      sync.Mutex
-	live    bool          // the last line on the terminal reports a step
+	bar     int           // columns of the bar that is the last line; 0: there is none
+	width   func() int    // columns of the terminal
+	all     bool          // lines are shown as they are, digests too
 	pending []*sharedLine // wait for equal lines of other ranks; in order of the first one
 	bytes   int           // of pending
 	show    *time.Timer   // shows pending
@@ -54,10 +58,11 @@ type screenFile struct {
 func onTerminal(stdout, stderr *os.File) (out, err io.Writer, flush func()) {
 	s := &screen{after: mergeTime}
 	wrap := func(f *os.File) io.Writer {
-		if term.IsTerminal(int(f.Fd())) {
-			return &screenFile{out: f, screen: s}
+		if !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" { // which cannot clear a line
+			return f
 		}
-		return f
+		s.width = func() int { return columns(f) }
+		return &screenFile{out: f, screen: s}
 	}
 	return wrap(stdout), wrap(stderr), s.flush
 }
@@ -69,6 +74,12 @@ func (f *screenFile) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	for line := range bytes.Lines(p) {
 		rank, text, ok := cutRank(line)
+		if s.all {
+			if err := s.print(f.out, line); err != nil {
+				return 0, err
+			}
+			continue
+		}
 		if bytes.HasPrefix(text, digestMark) || !ok && bytes.HasPrefix(line, digestMark) {
 			continue
 		}
@@ -87,6 +98,13 @@ func (f *screenFile) Write(p []byte) (int, error) {
 		return len(p), s.showPending()
 	}
 	return len(p), nil
+}
+
+// showAll has the terminal get each line as it is.
+func (s *screen) showAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = true
 }
 
 // hold joins a line to an equal one of other ranks, or begins to wait for them.
@@ -132,20 +150,26 @@ func (s *screen) showPending() error {
 }
 
 var (
-	clearLine  = []byte("\r\x1b[K")
 	stepMark   = []byte("step ")
 	rankMark   = []byte("[0] ")
 	digestMark = []byte("digest=")
 )
 
-// print writes one line, over a line that reports a step.
+// print writes one line, over a bar.
 func (s *screen) print(out io.Writer, line []byte) error {
+	width := s.width()
 	var text []byte
-	if s.live {
-		text = append(text, clearLine...)
+	if s.bar > 0 {
+		text = append(text, '\r')
+		if rows := (s.bar - 1) / width; rows > 0 { // the terminal is narrower than the bar was
+			text = fmt.Appendf(text, "\x1b[%dA", rows)
+		}
+		text = append(text, "\x1b[J"...)
 	}
-	if s.live = bytes.HasPrefix(bytes.TrimPrefix(line, rankMark), stepMark); s.live {
-		line = bytes.TrimSuffix(line, []byte("\n"))
+	s.bar = 0
+	if facts := bytes.TrimPrefix(line, rankMark); bytes.HasPrefix(facts, stepMark) {
+		shown := progressBar(strings.TrimSuffix(string(facts), "\n"), width-1) // the last column makes some terminals wrap
+		line, s.bar = []byte(shown), utf8.RuneCountInString(shown)
 	}
 	_, err := out.Write(append(text, line...))
 	return err

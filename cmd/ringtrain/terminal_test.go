@@ -24,13 +24,13 @@ func TestScreen(t *testing.T) {
 		{"line of the launcher between", "[0] a\nringtrain: end\n[1] a\n", "[0] a\nringtrain: end\n[1] a\n"},
 		{"digests", "[0] digest=ab\ndigest=cd\n[1] end\n", "[1] end\n"},
 		{"no rank", "[x] a\n[] b\n[1]c\n", "[x] a\n[] b\n[1]c\n"},
-		{"a step is replaced", "[0] step 1\n[0] step 2\n[1] done\n", "[0] step 1\r\x1b[K[0] step 2\r\x1b[K[1] done\n"},
+		{"a step is replaced", "[0] step 1\n[0] step 2\n[1] done\n", "step 1\r\x1b[Jstep 2\r\x1b[J[1] done\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var shown bytes.Buffer
-				f := &screenFile{out: &shown, screen: &screen{after: mergeTime}}
+				f := &screenFile{out: &shown, screen: &screen{after: mergeTime, width: func() int { return 80 }}}
 				if n, err := f.Write([]byte(tt.in)); n != len(tt.in) || err != nil {
 					t.Errorf("Write = %d, %v, want %d", n, err, len(tt.in))
 				}
@@ -48,7 +48,7 @@ func TestScreen(t *testing.T) {
 // ever, and that two files of one screen are not mixed up.
 func TestScreenFlush(t *testing.T) {
 	var out, errs bytes.Buffer
-	s := &screen{after: time.Hour}
+	s := &screen{after: time.Hour, width: func() int { return 80 }}
 	a, b := &screenFile{&out, s}, &screenFile{&errs, s}
 	fmt.Fprint(a, "[0] x\n")
 	fmt.Fprint(b, "[1] x\n")
@@ -64,7 +64,7 @@ func TestScreenFlush(t *testing.T) {
 
 // TestScreenGone verifies that a terminal that is gone is an error of the next line.
 func TestScreenGone(t *testing.T) {
-	f := &screenFile{out: failing{}, screen: &screen{after: time.Hour}}
+	f := &screenFile{out: failing{}, screen: &screen{after: time.Hour, width: func() int { return 80 }}}
 	if _, err := f.Write([]byte("line\n")); !errors.Is(err, errFailing) {
 		t.Errorf("Write = %v, want %v", err, errFailing)
 	}
@@ -75,3 +75,60 @@ type failing struct{}
 var errFailing = errors.New("gone")
 
 func (failing) Write([]byte) (int, error) { return 0, errFailing }
+
+// TestProgressBar verifies what a bar shows in some widths: facts that do not fit are left out from
+// the end, and no line is longer than the width.
+func TestProgressBar(t *testing.T) {
+	const facts = "step 750 of 3000  epoch 2  loss 0.27  310,000 examples/s  12s left  input 3 %"
+	for _, tt := range []struct {
+		width int
+		want  string
+	}{
+		{0, ""},
+		{10, "step 750 o"},
+		{25, "step 750 of 3000"},
+		{40, "[=>        ] step 750 of 3000  epoch 2"},
+		{60, "[==>         ] step 750 of 3000  epoch 2  loss 0.27"},
+		{200, "[=======>                          ] " + facts},
+	} {
+		got := progressBar(facts, tt.width)
+		if len(got) > tt.width || strings.Trim(got, "[]=> ") != strings.Trim(tt.want, "[]=> ") || strings.Contains(got, "[") != strings.Contains(tt.want, "[") {
+			t.Errorf("width=%d: %q, want %q", tt.width, got, tt.want)
+		}
+	}
+	for _, other := range []string{"step 5", "step x of y", "step 1 of 0", "step 7 of 5"} {
+		if got := progressBar(other, 40); !strings.Contains(got, other) || len(got) > 40 {
+			t.Errorf("%q becomes %q", other, got)
+		}
+	}
+}
+
+// TestNarrowedScreen verifies that a bar that a narrower terminal shows on several rows is cleared
+// from its first row on.
+func TestNarrowedScreen(t *testing.T) {
+	var shown bytes.Buffer
+	width := 100
+	f := &screenFile{out: &shown, screen: &screen{after: time.Hour, width: func() int { return width }}}
+	line := func() {
+		fmt.Fprintln(f, "step 750 of 3000  epoch 2  loss 0.27  310,000 examples/s  12s left  input 3 %")
+	}
+	line()
+	columns := shown.Len()
+	width = 30
+	shown.Reset()
+	line()
+	if want := fmt.Sprintf("\r\x1b[%dA\x1b[J", (columns-1)/30); columns > 99 || !strings.HasPrefix(shown.String(), want) {
+		t.Errorf("after %d columns shows %q, want %q first", columns, shown.String(), want)
+	}
+}
+
+// TestVerboseScreen verifies that a terminal shows each line as it is, digests too, with --verbose.
+func TestVerboseScreen(t *testing.T) {
+	var shown bytes.Buffer
+	a := &app{stdout: &sink{w: &screenFile{out: &shown, screen: &screen{after: time.Hour, width: func() int { return 80 }}}}}
+	a.showAll()
+	const lines = "[0] no file\n[1] no file\n[0] digest=ab\n"
+	if fmt.Fprint(a.stdout, lines); shown.String() != lines {
+		t.Errorf("shows %q, want %q", shown.String(), lines)
+	}
+}

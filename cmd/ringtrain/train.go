@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func trainCommand() command {
 }
 
 func (a *app) train(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1, "one job"); err != nil {
+	if err := cmp.Or(wantArgs(c, 1, 1, "one job"), wantOneVolume(c)); err != nil {
 		return err
 	}
 	place, err := a.findPlace(c)

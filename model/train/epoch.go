@@ -20,6 +20,7 @@ type tracker struct {
 	total       times     // of this process's steps
 
 	loss        float64
+	steps       int64 // since the last report, as loss and examples
 	examples    int64
 	allExamples int64 // of this process's steps
 }
@@ -31,6 +32,7 @@ func (t *tracker) add(a Agreed, took times) {
 	t.sinceReport.add(took)
 	t.total.add(took)
 	t.loss += a.Loss
+	t.steps++
 	t.examples += a.Examples
 	t.allExamples += a.Examples
 }
@@ -43,13 +45,15 @@ func (t *tracker) due(every job.Every, step int64, last bool) bool {
 // event returns the event for the steps since the last report, and starts the next interval.
 func (t *tracker) event(l *Loop) report.Step {
 	now := time.Now()
+	interval := now.Sub(t.reportedAt)
 	e := report.Step{
 		Step: l.Step, Epoch: l.Source.Position().LastEpoch(), Loss: report.Number(t.loss / float64(t.examples)),
-		ExamplesPerS: perSecond(t.examples, now.Sub(t.reportedAt)),
+		ExamplesPerS: perSecond(t.examples, interval),
 		Compute:      report.Seconds(t.sinceReport.compute), Update: report.Seconds(t.sinceReport.update), Reduce: report.Seconds(t.sinceReport.reduce), Input: report.Seconds(t.sinceReport.input),
 		Exposed: report.Seconds(t.sinceReport.exposed), Steps: l.Steps,
+		Interval: report.Seconds(interval), Left: report.Seconds(float64(interval) / float64(max(t.steps, 1)) * float64(max(l.Steps-l.Step, 0))),
 	}
-	t.loss, t.examples, t.reportedAt, t.sinceReport = 0, 0, now, times{}
+	t.loss, t.steps, t.examples, t.reportedAt, t.sinceReport = 0, 0, 0, now, times{}
 	return e
 }
 

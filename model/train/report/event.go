@@ -84,7 +84,9 @@ type Step struct {
 	Reduce       Seconds `json:"reduce_s"` // the whole exchange, hidden behind backward or not
 	Input        Seconds `json:"input_s"`
 	Exposed      Seconds `json:"exposed_s"` // part of reduce_s: time in which training waited
-	Steps        int64   `json:"-"`         // of the whole run, for a progress bar
+	Steps        int64   `json:"-"`         // of the whole run, for people
+	Interval     Seconds `json:"-"`         // since the last event, for people
+	Left         Seconds `json:"-"`         // until the last step at the rate of the interval, for people
 
 	// Objective is the loss plus the penalties of the current weights; nil without penalties.
 	Objective *Number `json:"objective,omitempty"`

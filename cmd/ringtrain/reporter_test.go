@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/model/train/report"
+)
+
+// TestStepSentence verifies the facts of a step: the metric of the last evaluation, the time left,
+// and the shares of input, compute and exchange.
+func TestStepSentence(t *testing.T) {
+	second := report.Seconds(time.Second)
+	e := report.Step{Step: 50, Steps: 1050, Epoch: 2, Loss: 0.25, ExamplesPerS: 1234567, Compute: second, Input: second / 2, Exposed: second / 2, Interval: 2 * second, Left: 80 * second}
+	const want = "step 50 of 1050  epoch 2  loss 0.25  AUC 0.9000  1m20s left  1,234,567 examples/s  input 25 %  compute 50 %  exchange 25 %"
+	if got := stepSentence(e, "AUC 0.9000"); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := stepSentence(report.Step{Step: 1, Steps: 1, Epoch: 1, ExamplesPerS: 7}, ""); got != "step 1 of 1  epoch 1  loss 0  7 examples/s" {
+		t.Errorf("%q of a step without times", got)
+	}
+}
+
+// TestQuiet verifies that --quiet leaves the last evaluation, the end and the warnings of a run, and
+// no line of JSON out.
+func TestQuiet(t *testing.T) {
+	b := newBox(t)
+	args := []string{"run", "-np", "2", "linear", "--set", "eval.every=20"}
+	all, quiet := b.must(0, args...), b.must(0, append(args, "--quiet", "--resume", "never")...)
+	lines := strings.Split(strings.TrimSpace(quiet.stdout), "\n")
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "[0] eval  step ") || !strings.HasPrefix(lines[1], "[0] done  ") || strings.Count(all.stdout, "\n") < 5 {
+		t.Errorf("says %q, without --quiet %q", quiet.stdout, all.stdout)
+	}
+	if events := b.must(0, append(args, "--quiet", "--json", "--resume", "never")...).events(t); len(events) < 5 {
+		t.Errorf("%d lines of JSON, want all", len(events))
+	}
+	if got := b.must(64, append(args, "--quiet", "--verbose")...).stderr; !strings.Contains(got, "--quiet and --verbose are given") {
+		t.Errorf("says %q of both", got)
+	}
+}
