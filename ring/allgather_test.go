@@ -24,7 +24,7 @@ func blob(rank, n int) []byte {
 // TestAllGather verifies that every rank gets the bytes of every rank: with equal and different
 // lengths, without bytes, with whole frames, and with one byte more or less.
 func TestAllGather(t *testing.T) {
-	const frame = 1<<10 - 8 // the first frame holds the length too
+	const frame = 1<<10 - 8 // without the length, which the first frame also has
 	rounds := [][]int{      // length of rank r's bytes is [r % len]
 		{0}, {1}, {100}, {0, 5, 0}, {frame - 1, frame, frame + 1}, {7, 3*frame + 5}, {2 * frame}, {3},
 	}
@@ -70,7 +70,7 @@ func TestAllGatherAbovePayload(t *testing.T) {
 // TestBroadcast verifies that every rank gets the stream of root, for every root and for
 // lengths around whole frames.
 func TestBroadcast(t *testing.T) {
-	const frame = 1<<10 - 1 // the first byte is another
+	const frame = 1<<10 - 1 // without the first byte
 	for _, p := range []int{1, 2, 3, 5} {
 		t.Run(fmt.Sprintf("p=%d", p), func(t *testing.T) {
 			ringtest.Run(t, p, small(nil), func(g *ring.Group) error {

@@ -23,7 +23,7 @@ func TestAllocatesNothing(t *testing.T) {
 		}{name, op})
 	}
 	for _, c := range append(codec.All(), nil) {
-		for _, n := range []int{100, 5000} { // eager and not
+		for _, n := range []int{100, 5000} { // below and above the limit of eager sends
 			add(fmt.Sprintf("all-reduce/codec=%v/n=%d", c, n), func(g *ring.Group) func() error {
 				r := ring.Reduction{Buf: make([]float32, n), Residual: make([]float32, n), Codec: c, Tails: make([]byte, p*ring.TailBytes)}
 				return func() error { return g.AllReduce(t.Context(), r) }

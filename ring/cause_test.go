@@ -40,7 +40,7 @@ func testFirstCause(t *testing.T, hosts []int, over []ring.Transport, failing in
 	ringtest.RunOnHostsOver(t, hosts, over, ring.DefaultConfig(), func(g *ring.Group) error {
 		rank := g.Membership().Rank
 		if rank == (failing+1)%len(hosts) {
-			time.Sleep(2 * time.Second) // the others wait for it
+			time.Sleep(2 * time.Second) // the other ranks wait for this one
 		}
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)

@@ -17,7 +17,7 @@ import (
 type unbuffered struct {
 	in, out chan ring.Frame
 	copied  chan struct{} // the right neighbour has copied the payload
-	ack     chan struct{} // copied of the left neighbour
+	ack     chan struct{} // the left neighbour's copied
 	closed  chan struct{}
 	once    sync.Once
 }

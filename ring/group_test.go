@@ -239,7 +239,7 @@ func TestEndedContext(t *testing.T) {
 // TestCloseDuringOperation verifies that Close does not wait for a neighbour, and returns only
 // after the operation has stopped to use its buffer.
 func TestCloseDuringOperation(t *testing.T) {
-	for _, n := range []int{10, 1 << 20} { // eager and not
+	for _, n := range []int{10, 1 << 20} { // below and above the limit of eager sends
 		synctest.Test(t, func(t *testing.T) {
 			g, err := ring.New(context.Background(), ringtest.Membership(3, 0), ring.Transport{Ring: memlink.Ring(3)[0]}, ring.DefaultConfig())
 			if err != nil {

@@ -321,7 +321,7 @@ func TestSentBytesOnHosts(t *testing.T) {
 	const n = 1 << 16
 	for _, tt := range []struct {
 		hosts []int
-		want  func(rank int) int64 // of float32s that it sends, apart from headers
+		want  func(rank int) int64 // bytes of float32s that the rank sends, without headers
 	}{
 		{onOne(4), func(int) int64 { return 0 }},
 		{[]int{0, 0, 1, 1}, func(int) int64 { return 4 * n / 2 }},

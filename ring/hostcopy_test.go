@@ -14,7 +14,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-const pieceBytes = 256 << 10 // what goes through memory at a time
+const pieceBytes = 256 << 10 // a broadcast passes memory in pieces of this size
 
 // TestAllGatherOnHosts verifies that every rank gets the bytes of every rank, for equal and
 // different lengths around whole pieces.
@@ -108,7 +108,7 @@ func TestBroadcastFailsOnOneHost(t *testing.T) {
 type forger struct{ bytes.Buffer }
 
 func (f *forger) Write(data []byte) (int, error) {
-	*(*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(data)), -1)) = 2 // root cannot read on
+	*(*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(data)), -1)) = 2 // the root can read no further
 	return f.Buffer.Write(data)
 }
 

@@ -73,7 +73,7 @@ func testSilentWorker(t *testing.T, hosts []int, op func(g *ring.Group) error, s
 		case hosts[rank] == hosts[silent]:
 			wantPeer(t, err, silent, exitcode.Retry)
 		case err == nil:
-			return nil // it did not need that rank
+			return nil // this rank did not need the faulty one
 		case exitcode.Of(err) != exitcode.Retry:
 			t.Errorf("rank %d: error %v with exit code %d, want %d", rank, err, exitcode.Of(err), exitcode.Retry)
 		}
@@ -127,8 +127,8 @@ func TestRanksDiffer(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name         string
-		most, one    call   // what most ranks do, and what rank 2 of 4 does
-		says, theirs string // what rank 0 and rank 2 say
+		most, one    call   // the call of most ranks, and that of rank 2 of 4
+		says, theirs string // the errors of rank 0 and rank 2
 	}{
 		{"length", reduce(ring.Reduction{Buf: make([]float32, 10)}), reduce(ring.Reduction{Buf: make([]float32, 11)}),
 			"length in elements is 10 on rank 0, 11 on rank 2", "length in elements is 11 on rank 2, 10 on rank 0"},
@@ -157,7 +157,7 @@ func TestRanksDiffer(t *testing.T) {
 						rank := g.Membership().Rank
 						arena, err := g.Arena(t.Context(), 8000)
 						if told, ok := errors.AsType[*ring.Abort](err); ok && hosts[rank] != 0 && strings.Contains(told.Text, "ranks differ") {
-							return nil // alone on its host, it waits for nobody here: the others may have gone on, and ended
+							return nil // alone on its host, this rank waits for no worker of it: the others may have ended
 						}
 						if err != nil {
 							return err
@@ -172,10 +172,10 @@ func TestRanksDiffer(t *testing.T) {
 						}
 						err = call(g, arena)
 						if hosts[rank] != 0 {
-							return nil // it learns that the others have ended, at most
+							return nil // this rank learns at most that the others have ended
 						}
 						if told, ok := errors.AsType[*ring.Abort](err); ok && strings.Contains(told.Text, "ranks differ") && exitcode.Of(err) == exitcode.Protocol {
-							return nil // another one was faster, and says the same from its side
+							return nil // another rank was faster and reports the same fault
 						}
 						wantPeer(t, err, peer, exitcode.Protocol)
 						if !errors.Is(err, ring.ErrRanksDiffer) || !strings.Contains(fmt.Sprint(err), says) {
@@ -226,11 +226,11 @@ func testCutAcross(t *testing.T, hosts []int, driver, peer int, segment uint32, 
 	errs := make([]error, len(hosts))
 	ringtest.RunOnHostsOver(t, hosts, over, ringAlone(t), func(g *ring.Group) error {
 		err := g.Barrier(t.Context())
-		if err == nil { // else others have come through, and failed since
+		if err == nil { // otherwise other ranks have succeeded and failed later
 			err = op(g)
 		}
 		errs[g.Membership().Rank] = err
-		return nil // so that the others find out by themselves
+		return nil // the other ranks must find out by themselves
 	})
 	if errs[driver] == nil {
 		return false
@@ -298,7 +298,7 @@ func TestSilentAcross(t *testing.T) {
 		ringtest.RunOnHostsOver(t, hosts, over, ringAlone(t), func(g *ring.Group) error {
 			err := hostPrograms(t)["staged"](g)
 			switch g.Membership().Rank {
-			case 0: // waits for rank 1 of its host, who waits for rank 3 and may say so in time
+			case 0: // waits for rank 1 of its host, which waits for rank 3 and may report it in time
 				if pe, ok := errors.AsType[*ring.PeerError](err); !ok || pe.Rank == 0 || pe.Rank == 2 {
 					t.Errorf("rank 0: error %v, want one that names rank 1 or 3", err)
 				}
@@ -343,7 +343,7 @@ func TestNewWaits(t *testing.T) {
 					t.Errorf("error %v with exit code %d, want a PeerError with %d", err, exitcode.Of(err), code)
 				} else if (pe.Rank == 2 || !stopped) && !errors.Is(err, kind) {
 					t.Errorf("error %v, want %v", err, kind)
-				} else if pe.Rank != 2 && !stopped { // when all are stopped, one may see the other go first
+				} else if pe.Rank != 2 && !stopped { // when all ranks are stopped, one may see another one leave first
 					t.Errorf("error %v, want one that names rank 2", err)
 				}
 			}

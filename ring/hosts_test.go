@@ -11,7 +11,7 @@ import (
 func TestAcross(t *testing.T) {
 	for _, tt := range []struct {
 		hosts []int
-		want  [][]int // by rank: ranks of the workers of Across, then its own number among them
+		want  [][]int // by rank: ranks of the workers of Across, then the rank's own number among them
 	}{
 		{[]int{0, 0, 0}, [][]int{nil, nil, nil}},
 		{[]int{0, 1}, [][]int{{0, 1, 0}, {0, 1, 1}}},

@@ -22,8 +22,8 @@ type hesitant struct {
 	ring.Link
 	each      int
 	chance    rand.Rand
-	taken, on int   // frames taken at the first try, and at a later one
-	rest      *byte // payload of the frame that was tried and not taken
+	taken, on int   // frames accepted by the first and by a later call of TrySend
+	rest      *byte // payload of the frame that TrySend did not accept
 	idle      func(last bool)
 }
 

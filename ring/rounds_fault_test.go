@@ -139,7 +139,7 @@ func TestWaitingInRounds(t *testing.T) {
 			overMesh(t, mesh, cfg, func(g *ring.Group) error {
 				rank := g.Membership().Rank
 				if rank == tt.absent {
-					time.Sleep(2 * time.Minute) // of the bubble's clock
+					time.Sleep(2 * time.Minute) // on the fake clock
 				}
 				if rank == tt.me {
 					time.AfterFunc(time.Minute, func() {

@@ -184,7 +184,7 @@ func TestSpansLieInChunks(t *testing.T) {
 func TestCubeSumsOnce(t *testing.T) {
 	for p := 1; p <= 17; p++ {
 		c := cube{p}
-		has := make([][]int, p) // how often each rank is in what a worker holds
+		has := make([][]int, p) // by worker: how often it holds each rank's part
 		for me := range has {
 			has[me] = make([]int, p)
 			has[me][me] = 1

@@ -23,7 +23,7 @@ import (
 
 // A call is what one rank does while others do something else.
 type call struct {
-	name string // as the other ranks are told
+	name string // in the errors of the other ranks
 	by   string // algorithm of all-reduces
 	do   func(g *ring.Group) error
 }
@@ -47,9 +47,9 @@ func broadcasting(root int) call {
 
 // A clash is two calls that do not go together: most ranks do one, rank 1 the other.
 type clash struct {
-	what  string // that differs
+	what  string // the difference
 	calls [2]call
-	deaf  bool // they go over different links
+	deaf  bool // the two calls use different links
 }
 
 // clashes are all pairs of algorithms, and of what else may differ.
@@ -97,7 +97,7 @@ func (c clash) on(t *testing.T, members []ring.Membership, mesh []ring.Transport
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer g.Close() // not before the others have read what it has sent
+		defer g.Close() // the other ranks must read the sent frames first
 		all.Go(func() {
 			if errs[rank] = mine.do(g); errs[rank] != nil {
 				g.Close()
@@ -163,7 +163,7 @@ func TestCallsDiffer(t *testing.T) {
 	for _, c := range clashes() {
 		for _, p := range []int{2, 4, 5} {
 			if p == 2 && c.what == "root" {
-				continue // two roots send, and need not receive
+				continue // two roots send and need not receive
 			}
 			t.Run(fmt.Sprintf("%v/p=%d", c, p), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ func TestRoutesMatch(t *testing.T) {
 	for p := 1; p <= 17; p++ {
 		ranks := make([]int, p)
 		for i := range ranks {
-			ranks[i] = 100 - 3*i // real ranks are not indices
+			ranks[i] = 100 - 3*i // ranks that differ from their indices
 		}
 		type end struct{ from, to, stream int }
 		dialed, expected := map[end]int{}, map[end]int{}

@@ -38,7 +38,7 @@ func TestAddAllocatesNothing(t *testing.T) {
 	w := newWriter(new(disk), "file", map[string]int64{})
 	scalars := []Scalar{{"train/loss", 1}, {"train/learning_rate", 2}}
 	step := int64(0)
-	w.pending, w.began = make(buffer, 0, maxPending), noon.AddDate(1000, 0, 0) // so that no write is due
+	w.pending, w.began = make(buffer, 0, maxPending), noon.AddDate(1000, 0, 0) // no write becomes due
 	if n := testing.AllocsPerRun(100, func() {
 		w.planned = true
 		step++

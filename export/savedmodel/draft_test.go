@@ -38,7 +38,7 @@ func TestLeftovers(t *testing.T) {
 	if got, want := list(t, base), []string{".probe.tmp-y", filepath.Base(living.path), "1", "mine.tmp-x"}; !slices.Equal(got, want) {
 		t.Errorf("after an export beside a living one there are %q, want %q", got, want)
 	}
-	living.close() // as after the end of its process
+	living.close() // like the end of its process
 	write()
 	if got, want := list(t, base), []string{".probe.tmp-y", "1", "2", "mine.tmp-x"}; !slices.Equal(got, want) {
 		t.Errorf("after an export beside a dead one there are %q, want %q", got, want)

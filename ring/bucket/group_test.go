@@ -28,7 +28,7 @@ const modelBucket = 16 << 10 // bytes: each kernel fills a bucket
 type watched struct {
 	*ring.Group
 	lengths []int
-	summed  chan int // nil: nobody listens
+	summed  chan int // nil: without
 }
 
 func (w *watched) AllReduce(ctx context.Context, r ring.Reduction) error {

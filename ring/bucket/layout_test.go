@@ -68,7 +68,7 @@ func TestSetCodecForgets(t *testing.T) {
 		for range 2 {
 			r := mustReducer(t, g, vars, Config{Codec: codec.Int8, ErrorFeedback: true})
 			defer r.Close()
-			steps := 1 + 3*len(sums) // the second one has lost something by now
+			steps := 1 + 3*len(sums) // the second reducer has a residual by now
 			for range steps {
 				r.SetCodec(codec.Int8)
 				r.Begin(t.Context())
@@ -139,7 +139,7 @@ func TestSumOverflows(t *testing.T) {
 						}
 					}
 				}
-				for i, v := range vars { // the residual has not kept it
+				for i, v := range vars { // the residual does not hold the value
 					checkSum(t, v.Name, r.Grad(i), oracle(p, i, v.Len), !v.Exact && v.Len == 4096)
 					if i == bad && math.IsNaN(float64(r.Grad(i)[7])) {
 						t.Error("the step after it is spoilt too")

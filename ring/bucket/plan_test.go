@@ -14,7 +14,7 @@ import (
 // TestPlan verifies the place of each variable and the order of the buckets: biases are in an
 // exact bucket, and the last layers leave first.
 func TestPlan(t *testing.T) {
-	const kernel = 2048 // elements: 8 KiB, lossy
+	const kernel = 2048 // elements, 8 KiB: a lossy bucket
 	exact := func(n int) Variable { return Variable{Len: n, Exact: true} }
 	tests := []struct {
 		name        string

@@ -82,7 +82,7 @@ func TestRows(t *testing.T) {
 				ringtest.Run(t, p, ring.DefaultConfig(), check(t, p, c))
 			})
 		}
-		for _, hosts := range [][]int{{0, 0}, {0, 0, 0}, {0, 0, 1, 1}, {0, 1, 1}} { // of each rank
+		for _, hosts := range [][]int{{0, 0}, {0, 0, 0}, {0, 0, 1, 1}, {0, 1, 1}} { // by rank: the host
 			t.Run(fmt.Sprintf("codec=%v/hosts=%v", c, hosts), func(t *testing.T) {
 				ringtest.RunOnHosts(t, hosts, ring.DefaultConfig(), check(t, len(hosts), c))
 			})

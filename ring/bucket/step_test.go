@@ -161,7 +161,7 @@ func TestOneBucketStaysHere(t *testing.T) {
 	vars, sums, waits := []Variable{{Name: "kernel", Len: 100}, {Name: "bias", Len: 10}}, 0, false
 	var fails error
 	r := mustReducer(t, scripted{2, func(_ context.Context, red ring.Reduction) error {
-		if !waits || len(red.Tails) == 0 { // a write of another goroutine: the race detector sees it, too
+		if !waits || len(red.Tails) == 0 { // the race detector would report a write of another goroutine
 			t.Error("the bucket left before Wait")
 		}
 		sums++

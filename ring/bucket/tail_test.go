@@ -15,7 +15,7 @@ func TestTailGolden(t *testing.T) {
 	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Depart: true, Digest: 0x0102030405060708, Layer: 2, Record: 76, Bad: 9}
 	var b [ring.TailBytes]byte
 	for i := range b {
-		b[i] = 0xff // what was there before
+		b[i] = 0xff // the previous content
 	}
 	want.put(&b)
 	const golden = "01070000 03000000 00000000000004c0 0201000000000000 8f000000 02000000 0807060504030201" +

@@ -15,73 +15,73 @@ import (
 	"ringtrain/ring/rendezvous/state"
 )
 
-// office is an Election without etcd: one coordinator at a time, and one journal.
-type office struct {
+// memElection is an Election without etcd: one coordinator at a time, and one journal.
+type memElection struct {
 	mu      sync.Mutex
 	addr    string
 	records []state.Record
-	holder  *tenure
-	wins    chan string // addresses
+	leader  *memLeadership
+	elected chan string // addresses of the elected
 }
 
-// tenure is the time of one coordinator.
-type tenure struct {
-	o    *office
+// memLeadership is the leadership of one coordinator.
+type memLeadership struct {
+	o    *memElection
 	lost chan struct{}
 	kept []state.Record
 }
 
-func (o *office) Find(context.Context) (string, error) {
+func (o *memElection) Find(context.Context) (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.addr, nil
 }
 
-func (o *office) Campaign(_ context.Context, addr string, _ bool) (journal.Journal, <-chan struct{}, error) {
+func (o *memElection) Campaign(_ context.Context, addr string, _ bool) (journal.Journal, <-chan struct{}, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.addr != "" {
 		return nil, nil, nil
 	}
-	o.addr, o.holder = addr, &tenure{o: o, lost: make(chan struct{}), kept: o.records}
-	o.wins <- addr
-	return o.holder, o.holder.lost, nil
+	o.addr, o.leader = addr, &memLeadership{o: o, lost: make(chan struct{}), kept: o.records}
+	o.elected <- addr
+	return o.leader, o.leader.lost, nil
 }
 
-func (o *office) Close() error { return nil }
+func (o *memElection) Close() error { return nil }
 
-// depose ends the tenure of the coordinator, as the end of its lease does.
-func (o *office) depose() {
+// endLeadership ends the leadership of the coordinator, as the end of its lease does.
+func (o *memElection) endLeadership() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	close(o.holder.lost)
-	o.addr, o.holder = "", nil
+	close(o.leader.lost)
+	o.addr, o.leader = "", nil
 }
 
-func (t *tenure) Records() []state.Record { return t.kept }
+func (t *memLeadership) Records() []state.Record { return t.kept }
 
-func (t *tenure) Append(r state.Record) error {
+func (t *memLeadership) Append(r state.Record) error {
 	t.o.mu.Lock()
 	defer t.o.mu.Unlock()
-	if t.o.holder != t {
+	if t.o.leader != t {
 		return journal.ErrSuperseded
 	}
 	t.o.records = append(t.o.records, r)
 	return nil
 }
 
-func (t *tenure) Close() error {
+func (t *memLeadership) Close() error {
 	t.o.mu.Lock()
 	defer t.o.mu.Unlock()
-	if t.o.holder == t {
-		t.o.addr, t.o.holder = "", nil
+	if t.o.leader == t {
+		t.o.addr, t.o.leader = "", nil
 	}
 	return nil
 }
 
-// electedCrew is a crew of which nobody serves from the start.
-func electedCrew(size int) (*crew, *office) {
-	c, o := newCrew("etcd://127.0.0.1:1/x", size), &office{wins: make(chan string, 10)}
+// electedCrew returns a crew in which no worker serves the rendezvous at first.
+func electedCrew(size int) (*crew, *memElection) {
+	c, o := newCrew("etcd://127.0.0.1:1/x", size), &memElection{elected: make(chan string, 10)}
 	c.config.Election, c.config.Restarts, c.config.Lease, c.config.Link = o, 1, time.Second, "tcp"
 	for i := range c.places {
 		c.places[i].JobID = "j"
@@ -90,8 +90,8 @@ func electedCrew(size int) (*crew, *office) {
 }
 
 // coordinator waits until there is a new one and returns its rank.
-func (o *office) coordinator(teams []*Team) int {
-	addr := <-o.wins
+func (o *memElection) coordinator(teams []*Team) int {
+	addr := <-o.elected
 	return slices.IndexFunc(teams, func(t *Team) bool { return t.endpoint.port.Addr() == addr })
 }
 
@@ -114,16 +114,16 @@ func TestElected(t *testing.T) {
 	onAll(t, teams, func(_ int, team *Team) error { return team.Leave(t.Context()) })
 }
 
-// TestDeposed verifies that workers continue when a coordinator loses its leadership, as by a
-// pause: the next one knows the generation.
-func TestDeposed(t *testing.T) {
+// TestLeadershipLost verifies that workers continue when a coordinator loses its leadership, as by
+// a pause: the next one knows the generation.
+func TestLeadershipLost(t *testing.T) {
 	noLeak(t)
 	c, o := electedCrew(3)
 	teams := c.meetAll(t)
 	for range 3 {
 		o.coordinator(teams)
 		onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
-		o.depose()
+		o.endLeadership()
 	}
 	o.coordinator(teams)
 	onAll(t, teams, func(_ int, team *Team) error {
@@ -139,23 +139,23 @@ func TestDeposed(t *testing.T) {
 
 // stuck is an Election whose journal cannot be closed while etcd is away.
 type stuck struct {
-	*office
+	*memElection
 	back chan struct{}
 }
 
 func (s stuck) Campaign(ctx context.Context, addr string, fresh bool) (journal.Journal, <-chan struct{}, error) {
-	_, lost, err := s.office.Campaign(ctx, addr, fresh)
-	return stuckTenure{s.holder, s.back}, lost, err
+	_, lost, err := s.memElection.Campaign(ctx, addr, fresh)
+	return stuckLeadership{s.leader, s.back}, lost, err
 }
 
-type stuckTenure struct {
-	*tenure
+type stuckLeadership struct {
+	*memLeadership
 	back chan struct{}
 }
 
-func (s stuckTenure) Close() error {
+func (s stuckLeadership) Close() error {
 	<-s.back
-	return s.tenure.Close()
+	return s.memLeadership.Close()
 }
 
 // TestElectedCloseIsBounded makes the journal unavailable when a worker that serves the
@@ -163,7 +163,7 @@ func (s stuckTenure) Close() error {
 // delay.
 func TestElectedCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := stuck{&office{wins: make(chan string, 1)}, make(chan struct{})}
+		s := stuck{&memElection{elected: make(chan string, 1)}, make(chan struct{})}
 		var notices []string
 		e := &electedServer{
 			election: s, addr: "127.0.0.1:1", notice: func(text string) { notices = append(notices, text) }, closing: make(chan struct{}),

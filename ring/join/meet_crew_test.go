@@ -106,7 +106,7 @@ func freeAddrs(t *testing.T, n int) []string {
 		if err != nil {
 			continue
 		}
-		defer l.Close() // all at the end: the next one must be another
+		defer l.Close() // not earlier: the next port must be another one
 		if addrs = append(addrs, l.Addr().String()); len(addrs) == n {
 			return addrs
 		}
@@ -203,7 +203,7 @@ func onAll(t *testing.T, teams []*Team, f func(rank int, team *Team) error) {
 type sluice struct {
 	lis  net.Listener
 	to   string
-	shut sync.Mutex // held: nothing passes
+	shut sync.Mutex // while it is locked, no message passes
 	wg   sync.WaitGroup
 }
 

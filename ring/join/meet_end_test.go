@@ -141,10 +141,10 @@ func testUnreachable(t *testing.T) {
 	}{
 		{4, 2, "tcp", []string{"link 1 -> 2 at ", "link 0 -> 2 at ", "link 3 -> 2 at "}},
 		{4, 2, "grpc", []string{"link 1 -> 2 at ", "link 0 -> 2 at ", "link 3 -> 2 at "}},
-		{2, 1, "tcp", []string{"link 0 -> 1 at "}}, // rank 1, which dials well, gives way
+		{2, 1, "tcp", []string{"link 0 -> 1 at "}}, // rank 1 dials without error and yields
 	}
 	var started []func() []met
-	for _, tt := range tests { // all at once: they mostly wait
+	for _, tt := range tests { // in parallel: the cases mostly wait
 		c := listedCrew(t, tt.size)
 		c.config.StartTimeout, c.config.Link = 500*time.Millisecond, tt.link
 		c.misplace(tt.lost, ringtest.RefusedAddress(t))
@@ -214,7 +214,7 @@ func TestTeamLosesRank0(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 3)
 	teams := c.meetAll(t)
-	teams[0].endpoint.server.Close() // as a kill does: no word to anybody
+	teams[0].endpoint.server.Close() // like a kill: no message to any worker
 	teams[0].endpoint.grpc.Stop()
 	lost(t, teams[1:], exitcode.Retry, 0, "lost rank 0 with the rendezvous at "+c.places[0].Rendezvous)
 }

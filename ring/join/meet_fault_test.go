@@ -77,7 +77,7 @@ func (c *crew) report(t *testing.T, faulty int, first bool) {
 		}
 	}
 	var all []met
-	if first && !c.places[0].AtRank0 { // really first: the rendezvous keeps the cause
+	if first && !c.places[0].AtRank0 { // the rendezvous keeps the first cause, so this worker must be first
 		report()
 		all = c.meet(t.Context(), t, others...)()
 	} else {
@@ -117,7 +117,7 @@ func TestMeetDisagrees(t *testing.T) {
 			tt.other(&other.config)
 			one, two := other.meet(t.Context(), t, 1), c.meet(t.Context(), t, 0, 2)
 			for _, m := range append(one(), two()...) {
-				endsWith(t, []met{m}, tt.code, m.cause(t).Rank, tt.words...) // who comes last is blamed
+				endsWith(t, []met{m}, tt.code, m.cause(t).Rank, tt.words...) // the last worker is blamed
 			}
 		})
 	}
@@ -167,7 +167,7 @@ func TestMeetTwice(t *testing.T) {
 	twin.places = slices.Clone(c.places)
 	twin.places[2].Listen = teams[2].endpoint.port.Addr()
 	endsWith(t, twin.meet(t.Context(), t, 2)(), exitcode.Retry, 2, "address already in use", twin.places[2].Listen)
-	<-notices // of the refused report
+	<-notices // the notice of the refused report
 	twin.places[2].Listen = "127.0.0.1:0"
 	all := twin.meet(t.Context(), t, 2)()
 	taken := "rank 2 is taken by pid "
@@ -175,7 +175,7 @@ func TestMeetTwice(t *testing.T) {
 	if got := <-notices; !strings.HasPrefix(got, "refused pid ") || !strings.Contains(got, taken) {
 		t.Errorf("notice %q, want one of the refusal", got)
 	}
-	twin.places[0].Listen = "127.0.0.1:0" // rank 0 on another host, which serves a rendezvous as well
+	twin.places[0].Listen = "127.0.0.1:0" // rank 0 on another host also serves a rendezvous
 	endsWith(t, twin.meet(t.Context(), t, 0)(), exitcode.Retry, 0, "rank 0 is taken by pid ")
 	onAll(t, teams, func(_ int, team *Team) error {
 		if err := team.Group.AllReduce(team.Context(), ring.Reduction{Buf: make([]float32, 10)}); err != nil {
@@ -195,7 +195,7 @@ func TestMeetGivesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan met, 2)
-	for range 2 { // of two, one is refused; then the other has joined
+	for range 2 { // one of two workers is refused after the other has joined
 		go func() { ended <- c.meet(t.Context(), t, 1)()[0] }()
 	}
 	endsWith(t, []met{<-ended}, exitcode.Retry, 1, "rank 1 is taken by pid ")
@@ -224,7 +224,7 @@ func testToken(t *testing.T) {
 			stranger.places[1].Listen = tt.listen
 			all := make(chan []met)
 			go func() { all <- c.meet(t.Context(), t, 0, 2)() }()
-			tries := time.NewTicker(20 * time.Millisecond) // some come after the others have joined
+			tries := time.NewTicker(20 * time.Millisecond) // some attempts come after the others have joined
 			defer tries.Stop()
 			for {
 				select {

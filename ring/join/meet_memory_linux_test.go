@@ -58,9 +58,9 @@ func TestMeetInMemory(t *testing.T) {
 func TestMateMissing(t *testing.T) {
 	noLeak(t)
 	var started []func() []met
-	for missing := range 3 { // all at once: they mostly wait
+	for missing := range 3 { // in parallel: the cases mostly wait
 		c := memoryCrew(t, 3)
-		c.config.StartTimeout = time.Second // the rendezvous' own is longer
+		c.config.StartTimeout = time.Second // shorter than that of the rendezvous
 		started = append(started, c.meet(t.Context(), t, (missing+1)%3, (missing+2)%3))
 		c.bare(t, missing)
 	}
@@ -102,7 +102,7 @@ func testStoppedInMemory(t *testing.T, stopped int) {
 	defer cancel(nil)
 	one := c.meet(ctx, t, stopped)
 	mate := c.bare(t, 1-stopped)
-	c.remember(t, mate.Membership()) // the other one has it too, and waits for the first arena
+	c.remember(t, mate.Membership()) // the other worker has the membership too, and waits for the first arena
 	cancel(errStopped)
 	<-mate.Context().Done()
 	both := append(one(), met{rank: 1 - stopped, err: context.Cause(mate.Context())})
@@ -152,7 +152,7 @@ func TestMemoryOutlastsLinks(t *testing.T) {
 		failed <- err
 	}()
 	memory := c.remember(t, members(1))
-	cancel(errStopped) // ends the opening of links, which nobody can reach
+	cancel(errStopped) // ends the opening of links to unreachable workers
 	if err := <-failed; !errors.Is(err, errStopped) {
 		t.Fatalf("error %v, want the context's", err)
 	}

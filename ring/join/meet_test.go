@@ -68,7 +68,7 @@ func (c *crew) live(i int, team *Team) error {
 		return fmt.Errorf("sum is %v", buf)
 	}
 	if err := team.Leave(team.Context()); err != nil {
-		return err // also where rank 0, with the rendezvous, was faster
+		return err // also if rank 0, which has the rendezvous, was faster
 	}
 	return team.Close()
 }
@@ -82,7 +82,7 @@ func TestMeetDrains(t *testing.T) {
 	c.places[2].Rendezvous = slow.addr()
 	teams := c.meetAll(t)
 	left := make(chan error, 1)
-	slow.shut.Lock() // what rank 2 is told from here on stays on the way
+	slow.shut.Lock() // messages to rank 2 are delayed from here on
 	go func() { left <- teams[2].Leave(t.Context()) }()
 	onAll(t, teams[:2], func(_ int, team *Team) error { return team.Leave(t.Context()) })
 	closed := make(chan struct{})
@@ -93,7 +93,7 @@ func TestMeetDrains(t *testing.T) {
 	select {
 	case <-closed:
 		t.Error("rank 0 has closed the rendezvous before rank 2 has heard the end")
-	case <-time.After(50 * time.Millisecond): // no proof that it waits, but without it the fault shows
+	case <-time.After(50 * time.Millisecond): // does not prove the wait, but shows a Leave that does not wait
 	}
 	slow.shut.Unlock()
 	if err := <-left; err != nil {
@@ -147,7 +147,7 @@ func TestMeetAlone(t *testing.T) {
 func sockets(t *testing.T) int {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		return 0 // nowhere to look
+		return 0 // this system has no list of descriptors
 	}
 	all, err := filepath.Glob("/proc/self/fd/*")
 	if err != nil {

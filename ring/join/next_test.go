@@ -89,7 +89,7 @@ func TestNextStopped(t *testing.T) {
 		c.places[rank].HostID = fmt.Sprint(rank)
 	}
 	stop := func(error) {}
-	c.config.KeptOrder = func(rank int) []int { // each asks when it has its membership
+	c.config.KeptOrder = func(rank int) []int { // each rank calls it when it has its membership
 		if rank == 1 {
 			stop(errStopped)
 		}
@@ -137,7 +137,7 @@ func (c *crew) replace(ctx context.Context, t *testing.T, teams []*Team, victim 
 		})
 	}
 	teams[victim].Close()
-	<-teams[(victim+1)%len(teams)].Context().Done() // the rank is free
+	<-teams[(victim+1)%len(teams)].Context().Done() // the victim's rank is free
 	fresh := c.meet(ctx, t, victim)()[0]
 	wg.Wait()
 	if fresh.err != nil || t.Failed() {

@@ -14,7 +14,7 @@ import (
 // TestRefusals verifies that the reason of a refusal is told for the rank's own process and
 // its children, and not for strangers.
 func TestRefusals(t *testing.T) {
-	const far = 1 << 30 // no process here
+	const far = 1 << 30 // no process has this pid
 	pid := os.Getpid()
 	group, err := syscall.Getpgid(pid)
 	if err != nil {

@@ -90,7 +90,7 @@ func TestStandaloneJobID(t *testing.T) {
 	for _, id := range []string{"job-7", ""} {
 		t.Run("id="+id, func(t *testing.T) {
 			c := newCrew("", 2)
-			a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0", JobID: id, Token: c.config.Token}) // size: the first join's
+			a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0", JobID: id, Token: c.config.Token}) // the first worker that joins gives the world size
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -101,8 +101,8 @@ func TestSurvey(t *testing.T) {
 	const fast = 100e6
 	for _, tt := range []struct {
 		name, hosts string
-		slow        func(i, j, times int) float64 // share of fast
-		want        string                        // "": that of ranks
+		slow        func(i, j, times int) float64 // rate as a share of fast
+		want        string                        // "": the order of ranks
 	}{
 		{"alike", "abcd", func(int, int, int) float64 { return 1 }, ""},
 		{"slow pair", "abcd", func(i, j, _ int) float64 {
@@ -235,7 +235,7 @@ func TestFindOrder(t *testing.T) {
 	for _, tt := range []struct {
 		name, hosts, rule, link string
 		kept                    map[int][]int // by rank
-		want                    string        // "": any that was measured
+		want                    string        // "": any measured order
 	}{
 		{"measured", "abcbd", "auto", "tcp", nil, ""},
 		{"measured over grpc", "abcd", "measured", "grpc", nil, ""},

@@ -25,7 +25,7 @@ func TestLayout(t *testing.T) {
 		hosts string
 		rank  int
 		flat  bool
-		want  string // memory, links of: ring, rounds, ring across, rounds across
+		want  string // memory; then links of the ring, the rounds, the drivers' ring, the drivers' rounds
 	}{
 		{"a", 0, false, "false 0 0 0 0"},
 		{"aaaa", 1, false, "true 0 0 0 0"}, // one host: no socket

@@ -33,7 +33,7 @@ func startAgent(t *testing.T) *talk {
 	go func() {
 		env := append(os.Environ(), testProgram+"=1", fastRace)
 		a.code <- Agent(inR, out, env, "test")
-		inR.Close() // as the end of the process does
+		inR.Close() // like the end of the process
 		out.Close()
 	}()
 	t.Cleanup(func() { in.Close(); outR.Close() })
@@ -119,7 +119,7 @@ func TestAgent(t *testing.T) {
 		t.Errorf("rank %d ended as %+v, want rank 3 with 143", f.rank, said)
 	}
 	a.await(kindCleared)
-	a.send(frameOf(kindStart, 0, 3, startOf("wait"))) // again, after its end
+	a.send(frameOf(kindStart, 0, 3, startOf("wait"))) // starts rank 3 again after its end
 	a.ready()
 	a.send(frame{kindSignal, 0, 3, []byte("9")})
 	if f := a.await(kindEnded); f.decode(&said) != nil || said.Signal != 9 {

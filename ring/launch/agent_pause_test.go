@@ -14,7 +14,7 @@ import (
 func TestAgentPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, launcher := io.Pipe()
-		defer launcher.Close() // lets the agent's reader end
+		defer launcher.Close() // ends the agent's reader
 		below := &login{branch: branch{{Host: 1, Name: "b", Ranks: 1}}, outbox: make(chan frame, 9), leaving: make(chan struct{})}
 		to := &frameWriter{w: io.Discard}
 		a := &agent{in: bufio.NewReader(in), out: to, frames: make(chan frame), cleared: make(chan int), ranks: map[int]bool{}, credits: newCredits(), relay: newRelay(orders{}, to, nil)}
@@ -31,7 +31,7 @@ func TestAgentPause(t *testing.T) {
 			}
 		}
 		say('P')
-		say(kindBeat) // was on its way
+		say(kindBeat) // sent before the pause
 		time.Sleep(24 * time.Hour)
 		select {
 		case <-ended:

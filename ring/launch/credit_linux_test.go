@@ -46,7 +46,7 @@ func TestRemoteUnread(t *testing.T) {
 				}
 			}
 			release := func(name string) {
-				f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0) // waits for nobody
+				f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0) // O_RDWR does not wait for a reader
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -55,7 +55,7 @@ func TestRemoteUnread(t *testing.T) {
 			j.err.await(t, `\[0\] before`, 1)
 			release("go")
 			file, full := filepath.Join(dir, "out", "rank.0", "stdout"), int64(0)
-			if !eventually(func() bool { // it has filled what there is, and waits
+			if !eventually(func() bool { // the rank has filled all buffers and waits
 				info, err := os.Stat(file)
 				before := full
 				if err == nil {
@@ -65,7 +65,7 @@ func TestRemoteUnread(t *testing.T) {
 			}, patience) {
 				t.Fatalf("%d bytes have come", full)
 			}
-			if most := int64(queueLimit + 4*windowBytes); full > most+200_000 { // a line is being written, and another one not complete
+			if most := int64(queueLimit + 4*windowBytes); full > most+200_000 { // one line in progress and one incomplete line
 				t.Errorf("%d bytes have come that nobody reads, want at most %d", full, most)
 			}
 			release("say")

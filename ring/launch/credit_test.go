@@ -23,7 +23,7 @@ func TestCreditsAcquire(t *testing.T) {
 		for _, tt := range []struct {
 			taken int
 			want  int
-		}{{0, 4}, {windowBytes/4 - 1, 4}, {1, 5}, {windowBytes, 9}, {2 * windowBytes, 13}} { // more than was sent is no credit
+		}{{0, 4}, {windowBytes/4 - 1, 4}, {1, 5}, {windowBytes, 9}, {2 * windowBytes, 13}} { // a credit beyond the sent bytes is ignored
 			c.release(v, tt.taken)
 			if synctest.Wait(); sent != tt.want {
 				t.Errorf("after %d bytes are taken %d pieces are sent, want %d", tt.taken, sent, tt.want)
@@ -85,7 +85,7 @@ func TestUnacked(t *testing.T) {
 				sent -= d.written(v, held[0])
 				held = held[1:]
 			}
-			if sent+windowBytes/2 > windowBytes { // it may wait now
+			if sent+windowBytes/2 > windowBytes { // the sender may wait now
 				for _, n := range held {
 					sent -= d.written(v, n)
 				}
@@ -122,7 +122,7 @@ func TestOutputMuxAccepted(t *testing.T) {
 		owe := func(i int, n int) {
 			o.write(false, bytes.Repeat([]byte{byte('0' + i)}, n), func() { paid = append(paid, i) })
 		}
-		for i := range 2 { // the first is being written
+		for i := range 2 { // the first line is being written
 			owe(i, queueLimit)
 			synctest.Wait()
 		}
@@ -149,7 +149,7 @@ func TestOutputMuxAccepted(t *testing.T) {
 			t.Errorf("paid are %v, want 2 to be the next one", paid)
 		}
 		o.raiseLimit(false)
-		if !slices.Equal(paid, []int{0, 1, 2, 4, 5, 6}) { // 3 is being written
+		if !slices.Equal(paid, []int{0, 1, 2, 4, 5, 6}) { // line 3 is being written
 			t.Errorf("paid are %v when nobody is to wait, want all but 3", paid)
 		}
 		close(p.next)

@@ -55,7 +55,7 @@ func TestHostReplaced(t *testing.T) {
 		victim      int // rank whose agent is killed
 		down        []string
 		moved       []string // "[rank] at HOST LOCAL of SIZE"
-		said        string   // behind the reason
+		said        string   // text after the reason
 	}{
 		{"host=back", "a:1,b:2", 3, 0, hosts.BySlot, 1, nil, []string{"[1] at b 0 of 2", "[2] at b 1 of 2"}, "; started again: ranks 1, 2 there (7 restarts left)"},
 		{"host=spare", "a:1,b:2,c:3", 3, 0, hosts.BySlot, 1, []string{"b"}, []string{"[1] at c 0 of 2", "[2] at c 1 of 2"}, "; started again: ranks 1, 2 on host c (7 restarts left)"},
@@ -239,7 +239,7 @@ func TestAgentToldRestarts(t *testing.T) {
 			j.out.pids(t, 3)
 			syscall.Kill(parentOf(t, j.out.pidOf(t, 1)), syscall.SIGTERM)
 			j.out.pids(t, 5)
-			for _, line := range told.about("was lost") { // two, where the one below is heard to go first
+			for _, line := range told.about("was lost") { // two lines if the host below is reported first
 				if !strings.Contains(line, "its agent has ended; started again: "+tt.said) || !strings.HasSuffix(line, "(7 restarts left)") {
 					t.Errorf("people read %q, want %q in it and 7 restarts left", line, tt.said)
 				}

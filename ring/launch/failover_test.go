@@ -19,7 +19,7 @@ func TestRedialTimeout(t *testing.T) {
 		}
 		r := &l.failover
 		r.init(t.Context())
-		r.dialer = &dialer{turns: make(chan struct{})} // no login has its turn
+		r.dialer = &dialer{turns: make(chan struct{})} // no login starts
 		r.unplaced[1] = process.Ending{Rank: 1}
 		began := time.Now()
 		if err := l.retryHosts([]int{1}); err != nil {

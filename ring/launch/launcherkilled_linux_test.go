@@ -44,7 +44,7 @@ func TestLauncherAndGuardKilled(t *testing.T) {
 	for _, pid := range childrenOf(t, cmd.Process.Pid) {
 		if !slices.Contains(ranks, pid) {
 			guards++
-			if sid, err := unix.Getsid(pid); sid != pid { // Ctrl-C and a hang-up would end it
+			if sid, err := unix.Getsid(pid); sid != pid { // Ctrl-C and SIGHUP would end a guard of this session
 				t.Errorf("the guard, process %d, is in session %d (%v), want its own", pid, sid, err)
 			}
 			syscall.Kill(pid, syscall.SIGKILL)

@@ -50,7 +50,7 @@ func TestLoginDispatch(t *testing.T) {
 	tests := []struct {
 		name   string
 		frames []frame
-		last   string // what the last one does; "": it is refused
+		last   string // behaviour of the last login; "": refused
 	}{
 		{"host=itself", []frame{out(3)}, "o 3"},
 		{"host=foreign", []frame{out(4)}, ""},

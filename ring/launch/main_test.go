@@ -28,7 +28,7 @@ const testSSH = "LAUNCH_TEST_SSH"
 
 func TestMain(m *testing.M) {
 	if process.IsGuard() {
-		syscall.Exit(process.RunGuard()) // without the second that the race detector takes to end
+		syscall.Exit(process.RunGuard()) // exits at once: the race detector's exit takes a second
 	}
 	if os.Getenv(testProgram) != "" {
 		os.Exit(play(os.Args[1], os.Args[2:]))
@@ -162,13 +162,13 @@ func playFlaky(dir string, codes []string) int {
 
 func playParent(args []string) int {
 	cmd := exec.Command(os.Args[0], "stubborn")
-	cmd.Stderr = os.Stderr // holds the launcher's pipe open
+	cmd.Stderr = os.Stderr // keeps the launcher's pipe open
 	out, err := cmd.StdoutPipe()
 	if err != nil || cmd.Start() != nil {
 		return 70
 	}
 	line, _ := bufio.NewReader(out).ReadString('\n')
-	fmt.Print(line) // "ready PID" of the child
+	fmt.Print(line) // the child's line "ready PID"
 	if args[0] == "wait" {
 		return playWait()
 	}

@@ -10,7 +10,7 @@ import (
 func TestBindingText(t *testing.T) {
 	together := []hosts.Assignment{{Rank: 4, LocalRank: 0, LocalSize: 2}, {Rank: 5, LocalRank: 1, LocalSize: 2}}
 	later := []hosts.Assignment{{Rank: 4, LocalRank: 0, LocalSize: 1}, {Rank: 5, LocalRank: 1, LocalSize: 2}} // rank 5 came from a lost host
-	fewer := []hosts.Assignment{{Rank: 4, LocalRank: 0, LocalSize: 4}, {Rank: 5, LocalRank: 3, LocalSize: 4}} // two are not there any more
+	fewer := []hosts.Assignment{{Rank: 4, LocalRank: 0, LocalSize: 4}, {Rank: 5, LocalRank: 3, LocalSize: 4}} // two ranks have gone
 	tests := []struct {
 		seats []hosts.Assignment
 		cores []int

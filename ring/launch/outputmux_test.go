@@ -82,7 +82,7 @@ func TestOutputMuxBlocked(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		if written != 3 { // two that wait, and one that is being written
+		if written != 3 { // two lines wait, and one is being written
 			t.Errorf("%d pieces were taken while nobody reads, want 3", written)
 		}
 		o.raiseLimit(false)
@@ -90,7 +90,7 @@ func TestOutputMuxBlocked(t *testing.T) {
 		if written != 6 {
 			t.Errorf("%d pieces were taken after the end, want 6", written)
 		}
-		go func() { // reads slowly, and then no more
+		go func() { // reads slowly, then stops reading
 			for range 2 {
 				time.Sleep(unreadTimeout - time.Second)
 				p.next <- struct{}{}
@@ -157,7 +157,7 @@ func TestOutputMuxOneBlocked(t *testing.T) {
 // TestOutputMuxOfOne verifies that the lines of two outputs that lead to one terminal keep
 // their order, and that one is written at a time.
 func TestOutputMuxOfOne(t *testing.T) {
-	var both bytes.Buffer // the race detector sees two at a time
+	var both bytes.Buffer // the race detector reports two writers at a time
 	o := newOutputMux(&both, &both, true, nil)
 	var want []byte
 	for i := range 1000 {

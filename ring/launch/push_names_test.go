@@ -24,14 +24,14 @@ func TestPushNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside := func() string { // what the line's shell does, in a shell that is there: $$ stays
+	inside := func() string { // runs the line's script in this shell, so that $$ stays the same
 		script, ok := strings.CutPrefix(p.copyLine(), "exec /bin/sh -c ")
 		if !ok {
 			t.Fatalf("the line is %q", p.copyLine())
 		}
 		return "eval " + script
 	}
-	// The slow copy has begun when the other one comes, and ends after it.
+	// The slow copy begins before the quick one and ends after it.
 	cmd := exec.Command("sh", "-c", `(`+inside()+`) <&3 & slow=$!; while ! test -s "$HOME"/.cache/ringtrain/bin/*/part.*; do sleep 0.01; done; `+
 		`(`+inside()+`) <"$FILE" || echo "the quick one ends with $?"; echo done; wait $slow || echo "the slow one ends with $?"`)
 	r, w, err := os.Pipe()

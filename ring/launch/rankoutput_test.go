@@ -16,7 +16,7 @@ func TestRankOutputs(t *testing.T) {
 	tests := []struct {
 		name     string
 		c        Config
-		out, err string // patterns
+		out, err string // patterns of file names
 	}{
 		{"prefix=default", Config{}, `^\[0\] a\n\[1\] b\n$`, `^\[1\] c\n$`},
 		{"prefix=tag", Config{Tag: true}, `^\[0,stdout\] a\n\[1,stdout\] b\n$`, `^\[1,stderr\] c\n$`},
@@ -32,7 +32,7 @@ func TestRankOutputs(t *testing.T) {
 			if fault != nil {
 				t.Fatal(fault)
 			}
-			v.write(0, false, []byte("a")) // without an end
+			v.write(0, false, []byte("a")) // an unfinished line
 			v.write(0, false, nil)
 			v.write(1, false, []byte("b\n"))
 			v.write(1, true, []byte("c\n"))
@@ -62,7 +62,7 @@ func TestRankOutputsFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.ranks[0][0].file.Close() // as a disk that is full
+	v.ranks[0][0].file.Close() // like a full disk
 	v.write(0, false, []byte("a\n"))
 	if _, err := v.close(); exitcode.Of(err) != exitcode.IO {
 		t.Errorf("error %v with code %d, want 74", err, exitcode.Of(err))

@@ -45,7 +45,7 @@ func TestFirstReachable(t *testing.T) {
 	refused := errors.New("connection refused")
 	tests := []struct {
 		name string
-		dial map[string]error // at once; others after reachTimeout
+		dial map[string]error // result without delay; other addresses end after reachTimeout
 		want string
 	}{
 		{"first=good", map[string]error{"a": nil, "b": nil}, "a"},

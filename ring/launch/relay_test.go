@@ -44,7 +44,7 @@ func TestRelayDown(t *testing.T) {
 		{"host=not there yet", frame{kindStart, 9, 0, nil}, true, 0},
 		{"host=above", frame{kindStart, 0, 0, nil}, false, 0},
 		{"host=unknown", frame{kindStart, 4, 0, nil}, false, 0},
-		{"beat", frame{kind: kindBeat}, true, 1}, // once, not for each host
+		{"beat", frame{kind: kindBeat}, true, 1}, // one frame, not one for each host
 	} {
 		known := r.down(tt.frame)
 		if got := g.posted(); known != tt.known || len(got) != tt.posted || len(got) > 0 && got[0].host != tt.frame.host {
@@ -99,7 +99,7 @@ func TestRelaySilence(t *testing.T) {
 			t.Errorf("the agent ended after %v, want %v", got, want)
 		}
 		beats := 0
-		<-g.leaving // those below see the end of their input
+		<-g.leaving // the agents below read the end of their input
 		for _, f := range g.posted() {
 			if f.kind == kindBeat {
 				beats++

@@ -69,7 +69,7 @@ func startRemote(t *testing.T, names string, change func(*Config), args ...strin
 func TestRemoteStartStopped(t *testing.T) {
 	t.Parallel()
 	j := startRemote(t, "slow:1,b:1", nil, "wait")
-	j.signals <- syscall.SIGUSR1 // does not ask to end
+	j.signals <- syscall.SIGUSR1 // SIGUSR1 is not a request to end
 	j.signals <- syscall.SIGINT
 	j.wait(t)
 	if want := "stopped by signal 2 (interrupt) before all hosts had answered"; exitcode.Of(j.fault) != 130 || j.fault.Error() != want {

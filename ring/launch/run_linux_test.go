@@ -110,16 +110,16 @@ type job struct {
 type server struct {
 	mu   sync.Mutex
 	lost []string
-	stop int  // what StopAll was told
-	goes bool // on: there is no cause of an end
-	left int  // restarts
+	stop int  // the code that StopAll received
+	goes bool // the job continues: there is no cause of an end
+	left int  // restarts left
 
 	gaveUp rendezvous.GaveUp
 	over   bool        // the job has ended
-	by     *ring.Cause // who was told to end, if that is what is to be said
+	by     *ring.Cause // what Stopped returns
 	given  chan int
 
-	refused map[int]string // why, by rank
+	refused map[int]string // by rank: the reason
 }
 
 func (s *server) Started(int) {}

@@ -12,10 +12,10 @@ import (
 // TestSilence verifies that a silence is told once and ends the login after silentTimeout,
 // and that frames of a living agent prevent both.
 func TestSilence(t *testing.T) {
-	const s = time.Second // what the manual says, not what the code has
+	const s = time.Second // the value of the manual, independent of the code
 	for _, tt := range []struct {
 		name  string
-		heard []time.Duration // since the beginning
+		heard []time.Duration // times of heartbeats since the start
 		notes []time.Duration
 		lost  time.Duration
 	}{
@@ -37,7 +37,7 @@ func TestSilence(t *testing.T) {
 			lost := time.Duration(0)
 			heard.watch(over, func() { notes = append(notes, time.Since(began)) }, func() { lost = time.Since(began) })
 			synctest.Wait()
-			time.Sleep(time.Minute) // for who is heard too late
+			time.Sleep(time.Minute) // for heartbeats that come too late
 			if !slices.Equal(notes, tt.notes) || lost != tt.lost || !heard.expired() {
 				t.Errorf("%s: told after %v, lost after %v, want %v and %v", tt.name, notes, lost, tt.notes, tt.lost)
 			}
@@ -57,7 +57,7 @@ func TestSilenceOwn(t *testing.T) {
 			defer close(ended)
 			s.watch(over, func() { told = true; <-stopped }, func() { t.Error("it counts as lost") })
 		}()
-		time.Sleep(10 * silentTimeout) // it does not run while it is told
+		time.Sleep(10 * silentTimeout) // the timer does not run during the callback
 		close(stopped)
 		time.Sleep(3 * aliveInterval)
 		s.reset()
@@ -85,7 +85,7 @@ func TestSilenceBusy(t *testing.T) {
 		heard := silenceReader{from, &s}
 		go func() { from.turn <- []byte("words") }()
 		heard.Read(make([]byte, 8))
-		time.Sleep(10 * silentTimeout) // they are written to a disk that hangs
+		time.Sleep(10 * silentTimeout) // the frames are written to a disk that hangs
 		close(over)
 		synctest.Wait()
 		began := time.Now()
@@ -117,12 +117,12 @@ func TestKeepAlive(t *testing.T) {
 		}()
 		ended := make(chan struct{})
 		go func() { to.keepAlive(7, over); close(ended) }()
-		time.Sleep(aliveInterval * 5 / 2) // two
-		for range 4 {                     // in four turns
+		time.Sleep(aliveInterval * 5 / 2) // two intervals
+		for range 4 {                     // a frame in each of four intervals
 			to.send(frame{kind: kindOut, host: 7})
 			time.Sleep(aliveInterval)
 		}
-		time.Sleep(2 * aliveInterval) // two
+		time.Sleep(2 * aliveInterval) // two intervals
 		close(over)
 		<-ended
 		w.Close()

@@ -23,7 +23,7 @@ func TestSplitWords(t *testing.T) {
 		{`ssh my\ file \"x "a\"b" 'a\b'`, []string{"ssh", "my file", `"x`, `a"b`, `a\b`}},
 		{`ssh "" ''`, []string{"ssh", "", ""}},
 		{`a"b c"d`, []string{"ab cd"}},
-		{"ssh $HOME `id` ;x", []string{"ssh", "$HOME", "`id`", ";x"}}, // no shell: characters as others
+		{"ssh $HOME `id` ;x", []string{"ssh", "$HOME", "`id`", ";x"}}, // no shell interprets these characters
 		{"", nil},
 		{"  ", nil},
 		{`ssh "x`, nil},
@@ -63,7 +63,7 @@ func TestSSHSilence(t *testing.T) {
 		}
 	}
 	every, count := words["ServerAliveInterval"], words["ServerAliveCountMax"]
-	if every*count != 15 || every*(count+1) != 20 { // its last word may be as old as an interval
+	if every*count != 15 || every*(count+1) != 20 { // the host's last message may be one interval old
 		t.Errorf("ssh asks every %d s and gives up after %d questions, want 15 to 20 s in all", every, count)
 	}
 }
@@ -82,7 +82,7 @@ func TestAgentLine(t *testing.T) {
 			t.Errorf("path=%q: line is %s, want the program of PATH", path, line)
 		}
 	}
-	// A host with neither.
+	// A host without ringtrain, in PATH or at the path.
 	err := exec.Command("env", "-i", "PATH=/bin:/usr/bin", "sh", "-c", agentLine("/none/ringtrain")).Run()
 	if ee, ok := err.(*exec.ExitError); !ok || ee.ExitCode() != exitcode.NotFound {
 		t.Errorf("a host without ringtrain: %v, want exit code 127", err)

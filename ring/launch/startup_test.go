@@ -31,7 +31,7 @@ func TestReportSilent(t *testing.T) {
 			o.waiting[h] = true
 		}
 		o.reportSilent(all, errors.New("late"))
-		o.reportSilent(all, errors.New("said twice")) // no host is named again
+		o.reportSilent(all, errors.New("said twice")) // no host is reported twice
 		got := ""
 		if err := errors.Join(o.errs...); err != nil {
 			got = err.Error()

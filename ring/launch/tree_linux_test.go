@@ -47,7 +47,7 @@ type dialled struct {
 // dials returns what the job's fakeSSH was called for.
 func (j *job) dials(t *testing.T) (list []dialled) {
 	t.Helper()
-	text, _ := os.ReadFile(filepath.Join(filepath.Dir(j.SSH[0]), "logins")) // missing: nobody has called
+	text, _ := os.ReadFile(filepath.Join(filepath.Dir(j.SSH[0]), "logins")) // without logins there is no file
 	for _, m := range regexp.MustCompile(`(?m)^(\S+) (\d+) (.* -- (\S+) .*)$`).FindAllStringSubmatch(string(text), -1) {
 		pid, _ := strconv.Atoi(m[2])
 		list = append(list, dialled{m[1] + " " + m[4], pid, m[3]})
@@ -141,7 +141,7 @@ func TestTreeHostLost(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		victim int
-		lost   []int // with it
+		lost   []int // ranks that are lost with the victim
 	}{
 		{3, []int{4, 5, 6}},
 		{5, []int{6}},
@@ -152,7 +152,7 @@ func TestTreeHostLost(t *testing.T) {
 			j := startTree(t, sevenHosts, 2, nil, "stubborn")
 			pids := j.out.pids(t, 7)
 			syscall.Kill(parentOf(t, j.out.pidOf(t, tt.victim)), syscall.SIGKILL)
-			for _, rank := range append([]int{tt.victim}, tt.lost...) { // long before the launcher's grace is over
+			for _, rank := range append([]int{tt.victim}, tt.lost...) { // long before the end of the launcher's grace period
 				awaitEnd(t, j.out.pidOf(t, rank))
 			}
 			j.hurry(syscall.SIGINT)
@@ -218,7 +218,7 @@ func TestTreeLostWhileOpening(t *testing.T) {
 	for hosts, fanout := range map[string]int{"h0:1,frail:1,slow:1,h3:1,h4:1,h5:1": 2, "frail:1,slow:1": 0} {
 		t.Run(fmt.Sprintf("fanout=%d", fanout), func(t *testing.T) {
 			t.Parallel()
-			j := startTree(t, hosts, fanout, nil, "wait") // slow has five minutes
+			j := startTree(t, hosts, fanout, nil, "wait") // the slow host has five minutes
 			j.wait(t)
 			if want := "host frail is lost: its agent has ended"; exitcode.Of(j.fault) != exitcode.Retry || j.fault.Error() != want {
 				t.Errorf("error %v with code %d, want %q with code 138", j.fault, exitcode.Of(j.fault), want)
@@ -238,7 +238,7 @@ func TestTreeUnreachable(t *testing.T) {
 	tests := []struct {
 		name, hosts string
 		code        int
-		texts       []string // all hosts that are named are in them
+		texts       []string // the named hosts
 	}{
 		{"host=below", "a:1,b:1,down:1,c:1", exitcode.Retry, []string{"host down" + noRoute}},
 		{"hosts=one below the other", "a:1,down1:1,down2:1,c:1", exitcode.Retry, []string{"host down1" + noRoute, "host down2" + noRoute}},

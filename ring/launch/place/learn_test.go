@@ -127,7 +127,7 @@ func TestLearn(t *testing.T) {
 		}
 	}
 	if last := m.asked[len(m.asked)-1]; last != "cmd=finalize" {
-		t.Errorf("the last that mpiexec heard is %q", last) // it would take an end for a crash
+		t.Errorf("the last that mpiexec heard is %q", last) // mpiexec would take the end for a crash
 	}
 }
 

@@ -43,7 +43,7 @@ func TestNodeListAsScontrol(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no scontrol (Debian: slurm-client) to compare with")
 	}
-	conf := filepath.Join(t.TempDir(), "slurm.conf") // it wants one, and looks at no name in it
+	conf := filepath.Join(t.TempDir(), "slurm.conf") // scontrol needs a file, and ignores the names in it
 	if err := os.WriteFile(conf, []byte("ClusterName=c\nSlurmctldHost=h\nNodeName=h\nPartitionName=p Nodes=h\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
