@@ -183,6 +183,9 @@ func (g *Group) SentBytes() (total, betweenHosts int64) {
 
 // Close ends the group and closes its links and its memory, so its arenas become invalid. A
 // running operation fails, and Close waits for its end. Close may be called more than once.
+//
+// The Close of a group that join.Join has made also ends the worker's part in the job. It waits
+// for the other workers, unless an operation has failed: then it reports the failure and returns.
 func (g *Group) Close() error {
 	g.closing.Do(func() {
 		var errs []error

@@ -183,6 +183,7 @@ func withCode(err error) error {
 	return err
 }
 
+// peerError returns err with the running operation and with the neighbour at side s, if there is one.
 func (g *Group) peerError(s side, step int, err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -77,12 +77,13 @@ func (o Options) findPlace(ctx context.Context) (place.Place, error) {
 	return p.Learn(ctx, place.LearnOptions{Timeout: o.Config.StartTimeout, Notice: o.Config.Notice})
 }
 
-// endSession leaves the job, within closeTimeout. A worker whose group has failed reports the
-// failure instead: nobody would close a good group to wait for.
+// endSession leaves the job, within closeTimeout. If the group has failed, endSession reports the
+// failure instead: the other workers must not take this one for finished, and their groups will
+// not close in good order. The error has the exit code of the job's first cause.
 func (t *Team) endSession(failure error) error {
 	if failure != nil {
 		m := t.Group.Membership()
-		return t.Abort(ring.CauseOf(failure, m.Rank, m.Self().Host, -1))
+		return t.Abort(ring.CauseOf(failure, m.Rank, m.Self().Host, -1)).WithCode()
 	}
 	ctx, cancel := context.WithTimeoutCause(context.Background(), closeTimeout,
 		fmt.Errorf("not all workers have closed their groups within %v", closeTimeout))

@@ -79,8 +79,8 @@ func TestCloseAfterFailure(t *testing.T) {
 		t.Errorf("Close took %v, want far less than the %v of a good end", took, closeTimeout)
 	}
 	for who, err := range map[string]error{"rank 0": err, "rank 1": <-other} {
-		if err == nil || !strings.Contains(err.Error(), "rank 0") || !strings.Contains(err.Error(), "record 7 is bad") {
-			t.Errorf("%s: error %v, want rank 0 and its record", who, err)
+		if err == nil || !strings.Contains(err.Error(), "rank 0") || !strings.Contains(err.Error(), "record 7 is bad") || exitcode.Of(err) != exitcode.BadData {
+			t.Errorf("%s: error %v with code %d, want rank 0, its record and %d", who, err, exitcode.Of(err), exitcode.BadData)
 		}
 	}
 }
