@@ -22,7 +22,7 @@ func TestSuiteMatchesNothing(t *testing.T) {
 // over hosts, and that .ci/interop fails if a pattern matches no test.
 func TestInteropCounts(t *testing.T) {
 	lines := 0
-	for line := range strings.Lines(ofInterop(t)) {
+	for line := range strings.Lines(readFile(t, "../../.ci/interop")) {
 		if strings.Contains(line, "go test") && !strings.HasPrefix(strings.TrimSpace(line), "#") {
 			t.Errorf(".ci/interop runs tests that it does not count: %s", line)
 		}
@@ -33,9 +33,4 @@ func TestInteropCounts(t *testing.T) {
 	if lines < 2 {
 		t.Errorf("%d suites, want the peers and the hosts", lines)
 	}
-}
-
-func ofInterop(t *testing.T) string {
-	t.Helper()
-	return readFile(t, filepath.Join("..", "..", ".ci", "interop"))
 }

@@ -1,27 +1,15 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// ofRepository returns a file of the repository, "" if there is none.
-func ofRepository(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // TestSuitesDescribed verifies that there are a short and a long suite, that CI runs
 // both, and that a table describes them.
 func TestSuitesDescribed(t *testing.T) {
-	makefile, run, table := ofRepository(t, "Makefile"), ofRepository(t, ".ci/run"), ofRepository(t, "docs/proof.md")
+	makefile, run, table := readFile(t, "../../Makefile"), readFile(t, "../../.ci/run"), readFile(t, "../../docs/proof.md")
 	for _, target := range []string{"quick", "check", "check-long", "interop"} {
 		if !strings.Contains(makefile, "\n"+target+":") {
 			t.Errorf("make has no target %s", target)
@@ -38,10 +26,10 @@ func TestSuitesDescribed(t *testing.T) {
 // TestShortForms verifies that CI runs a short form of each long suite, and that
 // a file records whether each one blocks, and since when.
 func TestShortForms(t *testing.T) {
-	if !strings.Contains(ofRepository(t, ".ci/run"), ".ci/short") {
+	if !strings.Contains(readFile(t, "../../.ci/run"), ".ci/short") {
 		t.Error(".ci/run does not run .ci/short")
 	}
-	short, blocking := ofRepository(t, ".ci/short"), ofRepository(t, ".ci/blocking")
+	short, blocking := readFile(t, "../../.ci/short"), readFile(t, "../../.ci/blocking")
 	for _, form := range []string{"chaos", "cases", "faults", "simulate", "fuzz"} {
 		if !strings.Contains(short, "\nform_"+form+"()") {
 			t.Errorf("there is no short form of %s", form)

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -27,7 +25,7 @@ func TestHugeIDs(t *testing.T) {
 		w.Write(e.AppendSparse(nil, 1, []uint32{3}, []float32{1}))
 		offset := content.Len()
 		w.Write(example(entry("label", ints(0)), entry("ids", ints(7, id)), entry("values", floats(1, 1))))
-		name := written(t, content.Bytes())
+		name := save(t, content.Bytes())
 		d, err := tfrecord.Open([]string{name}, tfrecord.Config{})
 		if ok {
 			if err != nil || d.Features() != 67108864 {
@@ -58,7 +56,7 @@ func TestInflateBound(t *testing.T) {
 			w := pack(&packed)
 			tfrecord.NewWriter(w).Write(make([]byte, 72<<20))
 			w.Close()
-			name := written(t, packed.Bytes())
+			name := save(t, packed.Bytes())
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			d, err := tfrecord.Open([]string{name}, tfrecord.Config{Features: 10})
@@ -74,13 +72,4 @@ func TestInflateBound(t *testing.T) {
 			}
 		})
 	}
-}
-
-func written(t *testing.T, content []byte) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "F")
-	if err := os.WriteFile(name, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }
