@@ -63,3 +63,19 @@ func TestSharedBase(t *testing.T) {
 		t.Errorf("there are %s, want versions 1 to %d", got, n)
 	}
 }
+
+// TestForeignFilesStay verifies that an export does not remove files of another program in
+// the base.
+func TestForeignFilesStay(t *testing.T) {
+	base := t.TempDir()
+	others := filepath.Join(base, ".tmp-upload", "variables")
+	if err := os.MkdirAll(others, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(others); err != nil {
+		t.Errorf("another program's folder: %v", err)
+	}
+}
