@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,14 +30,29 @@ func (a *app) inspect(c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	for _, e := range events {
-		if out.json {
+	if out.json {
+		for _, e := range events {
 			out.writeJSON(e)
-			continue
 		}
-		fmt.Fprintln(a.stdout, inspected(e))
+		return nil
 	}
-	return nil
+	return writeInspected(a.stdout, events)
+}
+
+// writeInspected writes events as lines, the columns of neighbouring lines of one kind aligned.
+func writeInspected(w io.Writer, events []report.Event) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	kind := ""
+	for _, e := range events {
+		if kind != e.Kind() { // another table begins
+			kind = e.Kind()
+			if err := t.Flush(); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintln(t, inspected(e))
+	}
+	return t.Flush()
 }
 
 // inspect returns the content of a path, or the top largest weights if top is above 0.
@@ -49,24 +66,24 @@ func inspect(path string, top int) ([]report.Event, error) {
 	return trained.Inspect(path)
 }
 
-// inspected formats one item of the content.
+// inspected formats one item of the content, with tabs between columns.
 func inspected(e report.Event) string {
 	switch e := e.(type) {
 	case trained.SignatureInfo:
-		return fmt.Sprintf("signature %s (%s): %s → %s", e.Name, e.Method, endpointsText(e.Inputs), endpointsText(e.Outputs))
+		return fmt.Sprintf("signature\t%s\t%s\t%s → %s", e.Name, e.Method, endpointsText(e.Inputs), endpointsText(e.Outputs))
 	case trained.NodeInfo:
 		return nodeText(e)
 	case trained.WeightInfo:
-		return fmt.Sprintf("%12.6g  %s  %s", e.Value, e.Input, e.Variable)
+		return fmt.Sprintf("%12.6g\t%s\t%s", e.Value, e.Input, e.Variable)
 	case trained.ScalarInfo:
-		return fmt.Sprintf("step %d  %s  %.6g", e.Step, e.Tag, e.Value)
+		return fmt.Sprintf("step %d\t%s\t%.6g", e.Step, e.Tag, e.Value)
 	case trained.TensorInfo:
-		text := fmt.Sprintf("%s %s%v  %s", e.Name, e.DType, e.Shape, bytesText(e.Bytes))
+		text := fmt.Sprintf("%s\t%s%v\t%s", e.Name, e.DType, e.Shape, bytesText(e.Bytes))
 		if e.Mean != nil {
-			text += fmt.Sprintf("  min %g, max %g, mean %g", *e.Min, *e.Max, *e.Mean)
+			text += fmt.Sprintf("\tmin %.6g\tmax %.6g\tmean %.6g", *e.Min, *e.Max, *e.Mean)
 		}
 		if len(e.Values) > 0 {
-			text += fmt.Sprintf("  %v", e.Values)
+			text += fmt.Sprintf("\t%.6g", e.Values)
 		}
 		return text
 	}
@@ -79,7 +96,7 @@ func nodeText(n trained.NodeInfo) string {
 	if len(n.In) > 0 {
 		from = " ← " + strings.Join(n.In, ", ")
 	}
-	return fmt.Sprintf("%-24s %-16s %-12v %10d parameters %12d FLOPs%s", n.Name, n.Op, graph.Shape(n.Shape), n.Parameters, n.FLOPs, from)
+	return fmt.Sprintf("%s\t%s\t%v\t%s parameters\t%s FLOPs%s", n.Name, n.Op, graph.Shape(n.Shape), commas(int64(n.Parameters)), commas(int64(n.FLOPs)), from)
 }
 
 func endpointsText(list []trained.EndpointInfo) string {
