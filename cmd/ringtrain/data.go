@@ -195,7 +195,7 @@ func specOf(c *cli.Context, files []string, format string) (convert.Spec, error)
 func formatOf(name string) string {
 	base := filepath.Base(name)
 	for _, f := range []struct{ part, format string }{
-		{"tfrecord", "tfrecord"}, {"idx", "idx"}, {"ubyte", "idx"}, {"libsvm", "libsvm"}, {".svm", "libsvm"}, {".vw", "vw"},
+		{"tfrecord", "tfrecord"}, {"idx", "idx"}, {"ubyte", "idx"}, {"libsvm", "libsvm"}, {".svm", "libsvm"}, {"libffm", "libffm"}, {".ffm", "libffm"}, {".vw", "vw"},
 	} {
 		if strings.Contains(base, f.part) {
 			return f.format

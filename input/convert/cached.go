@@ -42,6 +42,7 @@ func (s Spec) openLines(paths []string) (lines, error) {
 	}
 	return libsvm.Open(s.Files, libsvm.Config{
 		Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
+		Fields: s.Format == "libffm",
 	})
 }
 
@@ -122,8 +123,8 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 		dir = s.CacheDir
 	}
 	switch {
-	case !slices.Contains([]string{"libsvm", "vw", "csv", "criteo"}, s.Format):
-		return "", 0, usage("format %s has no cache, want libsvm, vw, csv or criteo", s.Format)
+	case !slices.Contains([]string{"libsvm", "libffm", "vw", "csv", "criteo"}, s.Format):
+		return "", 0, usage("format %s has no cache, want libsvm, libffm, vw, csv or criteo", s.Format)
 	case dir == CacheOff || dir == "":
 		return "", 0, usage("input.cache is %q, want auto or a folder", s.Cache)
 	case s.wantFiles() != nil:

@@ -204,8 +204,8 @@ func TestRefusals(t *testing.T) {
 		code     int
 	}{
 		{"csv", convert.Spec{Format: "csv", Files: []string{"x"}}, out, "input: format csv wants input.columns, which a job file has", exitcode.Usage},
-		{"parquet", convert.Spec{Format: "parquet"}, out, "input: format parquet is not built yet, want idx, images, tfrecord, libsvm, vw, csv or criteo", exitcode.Usage},
-		{"format", convert.Spec{}, out, `input: format is "", want idx, images, tfrecord, libsvm, vw, csv or criteo`, exitcode.Usage},
+		{"parquet", convert.Spec{Format: "parquet"}, out, "input: format parquet is not built yet, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo", exitcode.Usage},
+		{"format", convert.Spec{}, out, `input: format is "", want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo`, exitcode.Usage},
 		{"no files", convert.Spec{Format: "libsvm"}, out, "input: format libsvm wants files, and neither images nor labels", exitcode.Usage},
 		{"files of images", convert.Spec{Format: "idx", Files: []string{"x"}}, out, "input: format idx wants images and labels, one file each, and no files", exitcode.Usage},
 		{"missing", text("nowhere"), out, "input: open DIR/nowhere: no such file or directory", exitcode.NoInput},

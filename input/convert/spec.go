@@ -15,8 +15,8 @@ import (
 // Spec describes a data set in files, to read or to write. The fields have the names of
 // the keys input.train.* of a job.
 type Spec struct {
-	Format string   // idx, images, tfrecord, libsvm, vw, csv, criteo
-	Files  []string // tfrecord, libsvm, vw, csv, criteo: the files in order; exactly one to write. images: files without labels, instead of a folder
+	Format string   // idx, images, tfrecord, libsvm, libffm, vw, csv, criteo
+	Files  []string // tfrecord, libsvm, libffm, vw, csv, criteo: the files in order; exactly one to write. images: files without labels, instead of a folder
 
 	Images, Labels string // idx: the two files; images: the folder, and none
 
@@ -26,7 +26,7 @@ type Spec struct {
 
 	Label, IDs, Values string // tfrecord: names of features; empty as in tfrecord.Config
 	Compression        string // tfrecord, to read: auto (or empty), none, gzip, zlib
-	Base               int    // libsvm: the index of id 0
+	Base               int    // libsvm, libffm: the index of id 0
 
 	Columns   *column.Plan // tfrecord, csv, criteo: the conversion of columns; nil for tfrecord means label, ids and values
 	Learn     bool         // the plan learns from these records
@@ -34,7 +34,7 @@ type Spec struct {
 	Header    bool         // csv: the first line names the columns
 	Separator byte         // csv: 0 means a comma
 
-	Dense bool // tfrecord: Values are dense features; libsvm, vw: rows are made dense
+	Dense bool // tfrecord: Values are dense features; libsvm, libffm, vw: rows are made dense
 
 	Features  int          // 0: the number in the files
 	Limits    input.Limits // of compressed files, and of ids if Features is 0
@@ -83,7 +83,7 @@ func Open(s Spec) (input.Dataset, error) {
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
 			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression,
 		})
-	case "libsvm", "vw", "csv", "criteo":
+	case "libsvm", "libffm", "vw", "csv", "criteo":
 		if err := s.wantFiles(); err != nil {
 			return nil, err
 		}
@@ -92,9 +92,9 @@ func Open(s Spec) (input.Dataset, error) {
 		}
 		return s.openCached()
 	case "parquet":
-		return nil, usage("format parquet is not built yet, want idx, images, tfrecord, libsvm, vw, csv or criteo")
+		return nil, usage("format parquet is not built yet, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo")
 	}
-	return nil, usage("format is %q, want idx, images, tfrecord, libsvm, vw, csv or criteo", s.Format)
+	return nil, usage("format is %q, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo", s.Format)
 }
 
 // openFields opens text with separated fields, as openLines does. Criteo's format has

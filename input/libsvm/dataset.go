@@ -17,6 +17,7 @@ type Config struct {
 	Limits   input.Limits
 	Labels   input.Labels
 	Dense    bool // rows of Features columns, 0 where an index is absent
+	Fields   bool // libffm: each pair is field:index:value
 	Tolerate bool // lines that are bad are no fault of Open
 
 	Paths []string // see text.Config
@@ -33,6 +34,14 @@ func (c Config) check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(faults...))
 }
 
+// format begins the messages about lines.
+func (c Config) format() string {
+	if c.Fields {
+		return "libffm"
+	}
+	return "libsvm"
+}
+
 // Open counts the records of files. If Config.Features is 0 it parses all of them, to know
 // the largest id, else those of the first MiB: so these lines are checked. Another bad
 // line is an error when its record is due.
@@ -44,7 +53,7 @@ func Open(files []string, c Config) (*text.Set, error) {
 		return nil, err
 	}
 	p := &parser{config: c, bound: c.Limits.IDs(c.Features), features: c.Features}
-	s, err := text.Open(files, text.Config{Format: "libsvm", Comment: '#', Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features})
+	s, err := text.Open(files, text.Config{Format: c.format(), Comment: '#', Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +86,7 @@ func (p *parser) learn(s *text.Set) error {
 		return err
 	}
 	if largest < 0 && s.Len() > 0 {
-		return exitcode.With(exitcode.BadData, errors.New("libsvm: no record of any file has an index:value"))
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no record of any file has an index:value", p.config.format()))
 	}
 	p.features = int(largest + 1)
 	s.SetFeatures(p.features)

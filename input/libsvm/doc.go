@@ -9,9 +9,13 @@
 // over. The format has neither checksum nor version. A file may be gzip, whatever
 // its name.
 //
+// The files of libffm name a field before each index, as in field:index:value. Indices are
+// unique over all fields there, and a model of this project takes an example as one bag of ids:
+// the number of the field is checked and has no effect.
+//
 // Some tools write an index without a value; that is an error here, since it may
 // as well be a line that was cut off.
 //
 // Source: T. Joachims, "SVMlight"; C.-C. Chang and C.-J. Lin, "LIBSVM: a library
-// for support vector machines".
+// for support vector machines"; Y. Juan et al., "LIBFFM".
 package libsvm

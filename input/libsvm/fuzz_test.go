@@ -14,14 +14,15 @@ import (
 // FuzzRead verifies that no text makes the reader panic, and that records come back from
 // what the writer makes of them.
 func FuzzRead(f *testing.F) {
-	f.Add("1 3:0.5 7:2 # x\n-1 qid:2 1:1\n", 0)
-	f.Add("+1 1:1e-40\n\n0", 1)
-	f.Add("1 0:1\n1", 2)
-	f.Fuzz(func(t *testing.T, content string, base int) {
+	f.Add("1 3:0.5 7:2 # x\n-1 qid:2 1:1\n", 0, false)
+	f.Add("+1 1:1e-40\n\n0", 1, false)
+	f.Add("1 0:1\n1", 2, false)
+	f.Add("1 0:3:0.5 12:7:2 # x\n-1 1:1:1\n", 0, true)
+	f.Fuzz(func(t *testing.T, content string, base int, fields bool) {
 		if base < 0 {
 			return // refused by Open
 		}
-		d, err := parse(t, content, base)
+		d, err := parse(t, content, Config{Base: base, Fields: fields})
 		if err != nil {
 			if c := exitcode.Of(err); c != exitcode.BadData {
 				t.Errorf("%v: code %d", err, c)
@@ -29,7 +30,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		once := written(t, d, base)
-		again, err := parse(t, once, base)
+		again, err := parse(t, once, Config{Base: base})
 		if err != nil {
 			t.Fatalf("%q became %q: %v", content, once, err)
 		}
@@ -39,12 +40,12 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func parse(t testing.TB, content string, base int) (*lines.Set, error) {
+func parse(t testing.TB, content string, c Config) (*lines.Set, error) {
 	name := filepath.Join(t.TempDir(), "F")
 	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	return Open([]string{name}, Config{Base: base})
+	return Open([]string{name}, c)
 }
 
 // written returns all records of d as lines again.

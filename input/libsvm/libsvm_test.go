@@ -82,6 +82,8 @@ func TestLines(t *testing.T) {
 		{"numbers", "1e2 1:1e-3 2:16777217 3:.5\n", libsvm.Config{}, "100 1:0.001 2:1.6777216e+07 3:0.5\n", 4},
 		{"long line", "1 " + strings.Repeat("1:1 ", 40000) + "2:1\n0 1:1\n", libsvm.Config{}, "1 " + strings.Repeat("1:1 ", 40000) + "2:1\n0 1:1\n", 3},
 		{"empty", "", libsvm.Config{}, "", 0},
+		{"fields", "1 0:3:0.5 12:7:2\n0 3:1:1e-1 # 4:5:6\n", libsvm.Config{Fields: true}, "1 3:0.5 7:2\n0 1:0.1\n", 8},
+		{"fields, base 1", "1 0:3:0.5 999999999:7:2\n", libsvm.Config{Fields: true, Base: 1}, "1 2:0.5 6:2\n", 7},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -156,6 +158,13 @@ func TestBadLines(t *testing.T) {
 		{"huge", "1 4294967296:1\n", libsvm.Config{}, `libsvm: F:1: record 0 at byte 0: index is 4294967296, want one in [0, 67108864), as input.max_features says`},
 		{"wider than 32 bits", "1\n1 1:1 4294967296:1\n", libsvm.Config{Features: 1 << 40}, `libsvm: F:2: record 1 at byte 2: index is 4294967296, want one in [0, 2147483647) for 1099511627776 features`},
 		{"too wide to be dense", "1 1:1\n1 60000000:1 2:1\n", libsvm.Config{Dense: true}, `libsvm: F:2: record 1 at byte 6: index is 60000000, the largest of all: 2 records of 60000001 features, made dense, are more than 67108864 bytes; if that is right, give model.features`},
+		{"no field", "1 3:1\n", libsvm.Config{Fields: true}, `libffm: F:1: record 0 at byte 0: "3:1", want field:index:value`},
+		{"field alone", "1 0:1:1 3:\n", libsvm.Config{Fields: true}, `libffm: F:1: record 0 at byte 0: "3:", want field:index:value`},
+		{"field is a word", "1 a:1:1\n", libsvm.Config{Fields: true}, `libffm: F:1: record 0 at byte 0: "a:1:1", want field:index:value`},
+		{"field below 0", "1 -1:1:1\n", libsvm.Config{Fields: true}, `libffm: F:1: record 0 at byte 0: "-1:1:1", want field:index:value`},
+		{"field too long", "1 1234567890:1:1\n", libsvm.Config{Fields: true}, `libffm: F:1: record 0 at byte 0: "1234567890:1:1", want field:index:value`},
+		{"value behind a field", "1 0:1:x\n", libsvm.Config{Fields: true}, `libffm: F:1: record 0 at byte 0: "0:1:x": value is "x", want a finite float32`},
+		{"no index behind fields", "1\n", libsvm.Config{Fields: true}, `libffm: no record of any file has an index:value`},
 		{"no index at all", "1\n0\n", libsvm.Config{}, `libsvm: no record of any file has an index:value`},
 	}
 	for _, tt := range tests {

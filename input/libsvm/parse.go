@@ -93,6 +93,12 @@ func (p *parser) pairs(x *tensor.Bags, all []byte, i int) error {
 		if all[i] == '\n' || all[i] == '#' {
 			break
 		}
+		if p.config.Fields {
+			var err error
+			if i, err = p.field(all, i); err != nil {
+				return err
+			}
+		}
 		id, n := text.Digits(binary.LittleEndian.Uint64(all[i:]))
 		colon := i + n
 		if n == 8 || n == 0 || all[colon] != ':' || id-base >= below {
@@ -128,11 +134,11 @@ func (p *parser) index(all []byte, i int) (id uint64, colon int, err error) {
 	word := all[i : i+wordLength(all[i:])]
 	n := bytes.IndexByte(word, ':')
 	if n < 0 {
-		return 0, 0, fmt.Errorf("%.40q, want index:value", word)
+		return 0, 0, p.wordError(all, i)
 	}
 	index, err := strconv.ParseInt(string(word[:n]), 10, 64)
 	if err != nil {
-		return 0, 0, fmt.Errorf("%.40q, want index:value", word)
+		return 0, 0, p.wordError(all, i)
 	}
 	base := int64(p.config.Base)
 	switch {
@@ -142,6 +148,31 @@ func (p *parser) index(all []byte, i int) (id uint64, colon int, err error) {
 		return 0, 0, fmt.Errorf("index is %d, want one in [%d, %d)%s", index, base, base+p.bound.Below, p.bound.Why)
 	}
 	return uint64(index - base), i + n, nil
+}
+
+// mostFieldDigits bounds the digits of a field's number.
+const mostFieldDigits = 9
+
+// field returns the place behind the number of a field and its colon.
+func (p *parser) field(all []byte, i int) (int, error) {
+	n := 0
+	for n <= mostFieldDigits && all[i+n]-'0' < 10 {
+		n++
+	}
+	if n == 0 || n > mostFieldDigits || all[i+n] != ':' {
+		return 0, p.wordError(all, i)
+	}
+	return i + n + 1, nil
+}
+
+// wordError is the error of the word that place i is in.
+func (p *parser) wordError(all []byte, i int) error {
+	start := bytes.LastIndexAny(all[:i], " \t") + 1
+	word := all[start : start+wordLength(all[start:])]
+	if p.config.Fields {
+		return fmt.Errorf("%.40q, want field:index:value", word)
+	}
+	return fmt.Errorf("%.40q, want index:value", word)
 }
 
 // value reads the number behind a colon as strconv does, and returns the place behind it.

@@ -26,15 +26,15 @@ var about = map[string]string{
 	"model.l1":         "Adds l1·Σ|w| over all weights, without biases. `loss` is printed without the penalty, `objective` with it.",
 	"model.l2":         "Adds l2/2·Σw² over all weights, without biases. `loss` is printed without the penalty, `objective` with it.",
 
-	"input.train.format":      "Format of the records: idx, images, tfrecord, libsvm, vw, csv or criteo. Ids of vw are those of `vw -b b` where model.features is 2^b; 0 means 2^18.",
-	"input.train.files":       "Files of tfrecord, libsvm, vw, csv and criteo. Globs are expanded; formats of text take folders, too.",
+	"input.train.format":      "Format of the records: idx, images, tfrecord, libsvm, libffm, vw, csv or criteo. Of libffm the numbers of fields have no effect. Ids of vw are those of `vw -b b` where model.features is 2^b; 0 means 2^18.",
+	"input.train.files":       "Files of tfrecord, libsvm, libffm, vw, csv and criteo. Globs are expanded; formats of text take folders, too.",
 	"input.train.images":      "Of idx: the file of the images. Of images: a folder that has a folder of PNG and JPEG files for each class.",
 	"input.train.labels":      "Of idx: the file of the labels.",
 	"input.train.label":       "Of tfrecord: the feature with the label. Default: label.",
 	"input.train.ids":         "Of tfrecord: the feature with the ids. Default: ids.",
 	"input.train.values":      "Of tfrecord: the feature with the values. Default: values, and of dense models features.",
 	"input.train.compression": "Of tfrecord: auto (default), none, gzip or zlib.",
-	"input.train.base":        "Of libsvm: this number is subtracted from ids.",
+	"input.train.base":        "Of libsvm and libffm: this number is subtracted from ids.",
 	"input.train.header":      "Of csv: the first line of each file names the columns. Without it, input.columns names them in the order of the file.",
 	"input.train.separator":   "Of csv: a character, or tab. Default: a comma.",
 

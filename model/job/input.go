@@ -42,7 +42,7 @@ type Input struct {
 
 // Files names the files of one data set, relative to the data folder, and describes their records.
 type Files struct {
-	Format      string   `yaml:"format"`      // idx, images, tfrecord, libsvm, vw, csv or criteo
+	Format      string   `yaml:"format"`      // idx, images, tfrecord, libsvm, libffm, vw, csv or criteo
 	Files       []string `yaml:"files"`       // all formats but idx and images: files or globs
 	Images      string   `yaml:"images"`      // idx: file of images; images: folder with a folder of PNG and JPEG files for each class
 	Labels      string   `yaml:"labels"`      // idx: file of labels
@@ -130,7 +130,7 @@ func (in *Input) checkImages(f *faults) {
 }
 
 func formats() []string {
-	return []string{"idx", "images", "tfrecord", "libsvm", "vw", "csv", "criteo"}
+	return []string{"idx", "images", "tfrecord", "libsvm", "libffm", "vw", "csv", "criteo"}
 }
 
 // check returns the faults of the files at key, for a model of sparse records or another model.
@@ -151,16 +151,16 @@ func (f *Files) check(key string, sparse bool) faults {
 			add("labels is empty, want the file of labels")
 		}
 		if sparse {
-			add("format is idx, want tfrecord, libsvm, vw, csv or criteo: the model reads sparse records")
+			add("format is idx, want tfrecord, libsvm, libffm, vw, csv or criteo: the model reads sparse records")
 		}
 	case "images":
 		if f.Images == "" {
 			add("images is empty, want the folder of the classes")
 		}
 		if sparse {
-			add("format is images, want tfrecord, libsvm, vw, csv or criteo: the model reads sparse records")
+			add("format is images, want tfrecord, libsvm, libffm, vw, csv or criteo: the model reads sparse records")
 		}
-	case "tfrecord", "libsvm", "vw":
+	case "tfrecord", "libsvm", "libffm", "vw":
 		if len(f.Files) == 0 {
 			add("files is empty, want at least one file")
 		}
@@ -194,7 +194,7 @@ func (f *Files) unusedKeys(key string) faults {
 		name, value string
 		of          []string // formats
 	}{
-		{"files", strings.Join(f.Files, " "), []string{"tfrecord", "libsvm", "vw", "csv", "criteo"}},
+		{"files", strings.Join(f.Files, " "), []string{"tfrecord", "libsvm", "libffm", "vw", "csv", "criteo"}},
 		{"images", f.Images, []string{"idx", "images"}},
 		{"labels", f.Labels, []string{"idx"}},
 		{"label", f.Label, []string{"tfrecord"}},
@@ -207,7 +207,7 @@ func (f *Files) unusedKeys(key string) faults {
 			all.add("%s.%s is %s, want none with format %s", key, k.name, k.value, f.Format)
 		}
 	}
-	if f.Base != 0 && f.Format != "libsvm" {
+	if f.Base != 0 && f.Format != "libsvm" && f.Format != "libffm" {
 		all.add("%s.base is %d, want none with format %s", key, f.Base, f.Format)
 	}
 	if f.Header && f.Format != "csv" {

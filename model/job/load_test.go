@@ -244,14 +244,14 @@ func TestFaults(t *testing.T) {
 			}},
 		{name: "what is missing", file: "input:\n  batch: 1\n", want: []string{
 			`job.yaml: model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`,
-			"job.yaml:1:1: input.train.format is empty, want one of idx, images, tfrecord, libsvm, vw, csv, criteo (or input.synthetic: true)",
+			"job.yaml:1:1: input.train.format is empty, want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo (or input.synthetic: true)",
 			"job.yaml: optimizer.learning_rate is missing, want a number above 0: sgd has no default",
 		}},
 		{name: "files", file: "model: {kind: sparse-linear}\noptimizer: {learning_rate: 1}\n" +
 			"input:\n  train: {format: idx, images: a, files: [b]}\n  eval: {format: libsvm, files: c,\n    label: l, compression: gzap, images: x}\n",
 			want: []string{
 				"job.yaml:4:3: input.train.labels is empty, want the file of labels",
-				"job.yaml:4:11: input.train.format is idx, want tfrecord, libsvm, vw, csv or criteo: the model reads sparse records",
+				"job.yaml:4:11: input.train.format is idx, want tfrecord, libsvm, libffm, vw, csv or criteo: the model reads sparse records",
 				"job.yaml:4:35: input.train.files is b, want none with format idx",
 				"job.yaml:6:15: input.eval.compression is gzap, want one of auto, none, gzip, zlib",
 				"job.yaml:6:34: input.eval.images is x, want none with format libsvm",
@@ -259,8 +259,8 @@ func TestFaults(t *testing.T) {
 				"job.yaml:6:15: input.eval.compression is gzap, want none with format libsvm",
 			}},
 		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: parquet}, eval: {files: [a]}}", want: []string{
-			"job.yaml:3:17: input.train.format is parquet, which is not built yet, want one of idx, images, tfrecord, libsvm, vw, csv, criteo",
-			"job.yaml:3:35: input.eval.format is empty, want one of idx, images, tfrecord, libsvm, vw, csv, criteo",
+			"job.yaml:3:17: input.train.format is parquet, which is not built yet, want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
+			"job.yaml:3:35: input.eval.format is empty, want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
 		}},
 		{name: "columns", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, separator: ab}\n  eval: {format: idx, images: a, labels: b, header: true}\n" +
 			"  columns:\n    - numeric: {names: [x..y]}\n    - {name: c, cross: {of: [a]}}\n    - categorial: {names: [z]}\n", want: []string{

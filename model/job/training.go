@@ -234,9 +234,9 @@ func (j *Config) Labels() input.Labels {
 }
 
 // DeclaredFeatures returns the number of features of the training records, 0 if the records give it.
-// Only LibSVM records do not give the width of an image.
+// Only the records of LibSVM and libffm do not give the width of an image.
 func (j *Config) DeclaredFeatures() int {
-	if n := j.Model.Features; n > 0 || j.Model.Sparse() || j.Input.Train.Format != "libsvm" || len(j.Input.Shape) == 0 {
+	if n := j.Model.Features; n > 0 || j.Model.Sparse() || j.Input.Train.Format != "libsvm" && j.Input.Train.Format != "libffm" || len(j.Input.Shape) == 0 {
 		return n
 	}
 	return graph.Shape(j.Input.Shape).Len()
