@@ -134,9 +134,6 @@ func (w *Writer) begin(from int64, now time.Time) {
 	w.add(&tfpb.Event{WallTime: seconds(now), Step: from, What: &tfpb.Event_SessionLog{SessionLog: start}})
 }
 
-// Name returns the path of the file.
-func (w *Writer) Name() string { return w.name }
-
 // Add adds the scalars of a step. It omits a scalar whose tag already has that step or a
 // later one. Add does not wait for the disk. Once its buffers have grown, it allocates
 // only a timer per write. The caller may reuse scalars.

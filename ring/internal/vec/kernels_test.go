@@ -7,17 +7,6 @@ import (
 	"testing"
 )
 
-// TestKernels verifies that Kernels returns the set that runs.
-func TestKernels(t *testing.T) {
-	want := "portable"
-	if assembly {
-		want = "avx2"
-	}
-	if got := Kernels(); got != want {
-		t.Errorf("Kernels is %q, want %q", got, want)
-	}
-}
-
 // kernelPair is a kernel and the portable body that defines it. A kernel reads and writes x, or b
 // with width bytes an element, or both.
 type kernelPair struct {
