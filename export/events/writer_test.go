@@ -68,7 +68,7 @@ func TestWriter(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	all, err := readAll(t, w.Name())
+	all, err := readAll(t, w.name)
 	at := float64(noon.Unix())
 	want := fmt.Sprint([]Event{
 		{WallTime: at, Version: "brain.Event:2"}, {WallTime: at, Step: 1, Start: true},
