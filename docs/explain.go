@@ -18,6 +18,7 @@ var explanations = []struct {
 	{"time-limit", regexp.MustCompile(`not done after .*--timeout`)},
 	{"host-lost", regexp.MustCompile(`host \S+( \S+)? is lost: |, by which it was reached, is lost: `)},
 	{"host-unreachable", regexp.MustCompile(`host \S+ cannot be reached|the agent did not start`)},
+	{"bare-chroot", regexp.MustCompile(`want /(proc|dev) mounted`)},
 	{"program", regexp.MustCompile(`no job or program |start rank \d+: program`)},
 	{"slots", regexp.MustCompile(`ranks? (is|are) asked for`)},
 	{"missing", regexp.MustCompile(`missing after .*want \d+ workers?|gave up waiting for the others`)},

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -127,7 +126,7 @@ func (r *reporter) head(text string) {
 
 // benchRanks starts n ranks of the command bench NAME with its options.
 func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) error {
-	self, err := os.Executable()
+	self, err := process.Self()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -11,6 +10,7 @@ import (
 	"ringtrain/bench"
 	"ringtrain/bench/peers"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/process"
 )
 
 // Values of options. --short also means fewer sizes.
@@ -84,7 +84,7 @@ func refuse(c *cli.Context, why string, names ...string) error {
 // withPeers calls run with a runner that prints in the form that --json selects. Ctrl-C
 // and TERM end its processes.
 func (a *app) withPeers(c *cli.Context, run func(*peers.Runner) error) error {
-	self, err := os.Executable()
+	self, err := process.Self()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"ringtrain/bench/speed"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/process"
 )
 
 // suiteOf returns the suite of training for a part of bench peers. ok is false for other
@@ -77,7 +77,7 @@ func casesOf(c *cli.Context) []string {
 // compare runs a comparison that prints in the form that --json selects. Ctrl-C and TERM
 // end it.
 func (a *app) compare(c *cli.Context, config speed.Config) error {
-	self, err := os.Executable()
+	self, err := process.Self()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/process"
 	"ringtrain/ring/token"
 )
 
@@ -54,7 +54,7 @@ func (a *app) benchScale(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
+	self, err := process.Self()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}

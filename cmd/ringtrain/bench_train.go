@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench/speed"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/process"
 )
 
 func benchTrainFlags() []cli.Flag {
@@ -32,7 +32,7 @@ func (a *app) benchTrain(c *cli.Context) error {
 	if err != nil {
 		return exitcode.With(exitcode.Usage, err)
 	}
-	self, err := os.Executable()
+	self, err := process.Self()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -20,6 +19,7 @@ import (
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/place"
+	"ringtrain/ring/launch/process"
 	"ringtrain/ring/token"
 )
 
@@ -157,7 +157,7 @@ func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
 		cfg.Hosts[i].Slots = 1
 	}
 	cfg.NP = len(cfg.Hosts)
-	self, err := os.Executable()
+	self, err := process.Self()
 	if err != nil {
 		return cfg, exitcode.With(exitcode.Internal, err)
 	}

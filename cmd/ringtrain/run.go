@@ -19,6 +19,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/process"
 )
 
 func runCommand() command {
@@ -129,7 +130,7 @@ func jobProgram(c *cli.Context, words []string) ([]string, error) {
 	if len(words) > 1 {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("unexpected word %q after job %s", words[1], words[0]))
 	}
-	self, err := os.Executable()
+	self, err := process.Self()
 	if err != nil {
 		return nil, exitcode.With(exitcode.Internal, err)
 	}

@@ -92,7 +92,7 @@ func (h *localHost) share(o startOrder) []int {
 // find returns the path of the program.
 func (o startOrder) find(dir string) (string, error) {
 	if o.Self {
-		return os.Executable()
+		return process.Self()
 	}
 	return process.LookUp(o.Program[0], dir)
 }

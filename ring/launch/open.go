@@ -75,7 +75,7 @@ func localRendezvous(reach []string, other, loopback string) string {
 // hosts below them. The rest is for the launcher, to log in to those itself.
 func (l *launcher) dialer() (*dialer, error) {
 	c := l.config
-	self, err := os.Executable()
+	self, err := process.Self()
 	if err != nil {
 		return nil, exitcode.With(exitcode.Internal, err)
 	}

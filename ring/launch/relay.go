@@ -3,7 +3,6 @@ package launch
 import (
 	"context"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -57,7 +56,7 @@ func (r *relay) open(ctx context.Context, o orders, guard *process.GuardProcess)
 
 // hashThis hashes this process's own program.
 func hashThis() (pushedProgram, error) {
-	self, err := os.Executable()
+	self, err := process.Self()
 	if err != nil {
 		return pushedProgram{}, fmt.Errorf("push: %w", err)
 	}

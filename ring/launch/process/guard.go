@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strconv"
 	"syscall"
 	"time"
+
+	"ringtrain/ring/exitcode"
 )
 
 // Argument and variable that make a process of this program a guard.
@@ -78,7 +81,7 @@ type GuardProcess struct {
 // StartGuard starts the guard of this process. The guard is this program with
 // guardArgument.
 func StartGuard() (*GuardProcess, error) {
-	self, err := os.Executable()
+	self, err := Self()
 	if err != nil {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
@@ -93,6 +96,9 @@ func StartGuard() (*GuardProcess, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		w.Close()
+		if errors.Is(err, fs.ErrNotExist) { // os.DevNull is
+			err = exitcode.With(exitcode.NotRunnable, fmt.Errorf("%w; want /dev mounted, as in a container", err))
+		}
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	return &GuardProcess{cmd, w}, nil
