@@ -15,6 +15,7 @@ import (
 	"ringtrain/export/checkpoint"
 	"ringtrain/model/job"
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 	"ringtrain/ring"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
@@ -201,7 +202,7 @@ func TestAuto(t *testing.T) {
 			}
 			// The model knows neither tails nor headers, and not that a rank adds
 			// while it sends.
-			if p, a := time.Duration(d.Predicted).Seconds(), time.Duration(d.Achieved).Seconds(); far(p, a, 0.05) {
+			if p, a := time.Duration(d.Predicted).Seconds(), time.Duration(d.Achieved).Seconds(); traintest.Far(p, a, 0.05) {
 				t.Errorf("predicted %gs a step, achieved %gs", p, a)
 			}
 			s, err := checkpoint.Load(dir)

@@ -13,6 +13,7 @@ import (
 	"ringtrain/model/optimizer"
 	"ringtrain/model/tensor"
 	"ringtrain/model/train/records"
+	"ringtrain/model/train/traintest"
 )
 
 // gradients returns a dense variable and a variable by rows with drawn gradients, the latter in rows 0,
@@ -80,7 +81,7 @@ func TestClip(t *testing.T) {
 		c.apply(e, vars, rows)
 		for i, got := range [][]float32{vars[0].Grad, full(t, vars[1], rows)} {
 			for j, x := range got {
-				if far(float64(x), want[i][j]*factor, 1e-6) {
+				if traintest.Far(float64(x), want[i][j]*factor, 1e-6) {
 					t.Errorf("%+v: gradient %d of %s is %v, want %v", c, j, vars[i].Name, x, want[i][j]*factor)
 				}
 			}
@@ -141,10 +142,10 @@ func sameCurve(t *testing.T, text string, data records.Set, sets ...string) {
 		}
 		differs := false
 		for i := range want {
-			if len(got) != len(plain) || far(got[i], want[i], 1e-5) {
+			if len(got) != len(plain) || traintest.Far(got[i], want[i], 1e-5) {
 				t.Fatalf("%v on %d ranks: losses are\n%v\nwant\n%v", sets, p, got, want)
 			}
-			differs = differs || far(got[i], plain[i], 1e-4)
+			differs = differs || traintest.Far(got[i], plain[i], 1e-4)
 		}
 		if !differs {
 			t.Fatalf("%v on %d ranks: losses are those without", sets, p)

@@ -1,20 +1,11 @@
 package train
 
 import (
-	"encoding/json"
 	"testing"
 
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 )
-
-func asJSON(t testing.TB, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
 
 // TestEventFields verifies the fields of a run's events against the run.
 func TestEventFields(t *testing.T) {
@@ -35,20 +26,20 @@ func TestEventFields(t *testing.T) {
 		t.Fatalf("steps are %+v, want 4 and 6, both of epoch 2", steps)
 	}
 	// The mean per example since the event before: 250, 250, 100 and 250 of them.
-	if want := (250*losses[0] + 250*losses[1] + 100*losses[2] + 250*losses[3]) / 850; far(float64(steps[0].Loss), want, 1e-12) {
+	if want := (250*losses[0] + 250*losses[1] + 100*losses[2] + 250*losses[3]) / 850; traintest.Far(float64(steps[0].Loss), want, 1e-12) {
 		t.Errorf("loss of the first event is %g, want %g", steps[0].Loss, want)
 	}
 	done := eventsOf[report.Done](m)[0]
-	if want := (250*losses[3] + 250*losses[4] + 100*losses[5]) / 600; far(float64(done.Loss), want, 1e-12) {
+	if want := (250*losses[3] + 250*losses[4] + 100*losses[5]) / 600; traintest.Far(float64(done.Loss), want, 1e-12) {
 		t.Errorf("loss of the end is %g, want %g, the mean of the last epoch", done.Loss, want)
 	}
 	evals := eventsOf[report.Metrics](m)
 	if len(evals) != 2 || evals[0].Step != 5 || evals[1].Step != 6 || evals[1].Epoch != 2 {
-		t.Errorf("evaluations are %s, want after steps 5 and 6", asJSON(t, evals))
+		t.Errorf("evaluations are %s, want after steps 5 and 6", traintest.JSON(t, evals))
 	}
 	if done.Steps != 6 || done.Epochs != 2 || done.Examples != 1200 || done.Digest != m.result.Digest || len(done.Digest) != 64 ||
-		asJSON(t, done.Eval) != asJSON(t, evals[1]) || done.SentBytes < 6*4*7850 || done.SentBetweenHostsBytes != 0 {
-		t.Errorf("done is %s", asJSON(t, done))
+		traintest.JSON(t, done.Eval) != traintest.JSON(t, evals[1]) || done.SentBytes < 6*4*7850 || done.SentBetweenHostsBytes != 0 {
+		t.Errorf("done is %s", traintest.JSON(t, done))
 	}
 }
 
@@ -56,7 +47,7 @@ func TestEventFields(t *testing.T) {
 func TestSumPrintsMean(t *testing.T) {
 	mean := mustTrain(t, 1, loadText(t, linearText, "train.steps=1"), linearData(), nil)[0].losses()
 	sum := mustTrain(t, 2, loadText(t, linearText, "train.steps=1", "loss.reduction=sum"), linearData(), nil)[0].losses()
-	if far(mean[0], sum[0], 1e-12) {
+	if traintest.Far(mean[0], sum[0], 1e-12) {
 		t.Errorf("loss is %g, with reduction sum %g", mean[0], sum[0])
 	}
 }

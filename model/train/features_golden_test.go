@@ -13,6 +13,7 @@ import (
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
 	"ringtrain/model/tensor"
+	"ringtrain/model/train/traintest"
 )
 
 // featuresGolden holds the results of TensorFlow and Keras from testdata/features/make_features.py.
@@ -94,7 +95,7 @@ func TestClipIsTensorFlows(t *testing.T) {
 		tt.clip.apply(e, vars, nil)
 		for i, v := range vars {
 			for j, x := range v.Grad {
-				if far(float64(x), float64(tt.want[i][j]), 3e-7) {
+				if traintest.Far(float64(x), float64(tt.want[i][j]), 3e-7) {
 					t.Errorf("%+v: gradient %d of variable %d is %v, want %v", tt.clip, j, i, x, tt.want[i][j])
 				}
 			}
@@ -121,18 +122,18 @@ func TestWeightsAreKeras(t *testing.T) {
 			for range g.Y {
 				b.Weight = append(b.Weight, float32(1)/6)
 			}
-			if got := m.Evaluate(&b.X, b.Y) / 6; far(got, g.Evaluated, 1e-6) {
+			if got := m.Evaluate(&b.X, b.Y) / 6; traintest.Far(got, g.Evaluated, 1e-6) {
 				t.Errorf("the loss of the evaluation is %v, want %v", got, g.Evaluated)
 			}
 			weights := newClassWeights(g.ClassWeights)
-			if got := weights.loss(m.Forward(&b.X, b.Y), m, b.Y) / 6; far(got, g.Loss, 1e-6) {
+			if got := weights.loss(m.Forward(&b.X, b.Y), m, b.Y) / 6; traintest.Far(got, g.Loss, 1e-6) {
 				t.Errorf("the loss is %v, want %v", got, g.Loss)
 			}
 			m.Backward(weights.batch(&b), func(int) {})
 			for i, want := range [][]float32{g.KernelAfter, g.BiasAfter} {
 				v := m.Variables()[i]
 				for j := range want {
-					if got := v.Value[j] - g.Rate*v.Grad[j]; far(float64(got), float64(want[j]), 2e-6) {
+					if got := v.Value[j] - g.Rate*v.Grad[j]; traintest.Far(float64(got), float64(want[j]), 2e-6) {
 						t.Errorf("%s[%d] is %v after the update, want %v", v.Name, j, got, want[j])
 					}
 				}

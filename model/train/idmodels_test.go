@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 	"ringtrain/ring/exitcode"
 )
 
@@ -29,7 +30,7 @@ func TestIDModels(t *testing.T) {
 				for _, p := range []int{2, 4} {
 					members := mustTrain(t, p, loadText(t, clicksText, sets...), clicksData(), nil)
 					for i, got := range members[0].losses() {
-						if len(want) != 10 || far(got, want[i], 1e-5) {
+						if len(want) != 10 || traintest.Far(got, want[i], 1e-5) {
 							t.Fatalf("%v on %d ranks: losses are\n%v\nwant\n%v", more, p, members[0].losses(), want)
 						}
 					}

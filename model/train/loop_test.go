@@ -3,18 +3,13 @@ package train
 import (
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"testing"
 
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 )
-
-// far reports whether two losses differ by more than the relative bound.
-func far(a, b, bound float64) bool {
-	return !(math.Abs(a-b) <= bound*max(math.Abs(a), math.Abs(b)))
-}
 
 // TestGolden verifies training against ten losses of stochastic gradient descent, each of a batch
 // before its update. A program in another language computed them in float64 from the records of
@@ -39,7 +34,7 @@ func TestGolden(t *testing.T) {
 				t.Fatalf("%d losses, want %d", len(got), len(tt.want))
 			}
 			for i := range got {
-				if far(got[i], tt.want[i], 1e-6) {
+				if traintest.Far(got[i], tt.want[i], 1e-6) {
 					t.Errorf("loss %d is %.8g, want %.8g", i, got[i], tt.want[i])
 				}
 			}
@@ -76,7 +71,7 @@ func TestWorldSizes(t *testing.T) {
 					t.Fatalf("world=%d: %d losses, want 10", p, len(got))
 				}
 				for i := range got {
-					if far(got[i], want[i], 1e-5) {
+					if traintest.Far(got[i], want[i], 1e-5) {
 						t.Errorf("world=%d: loss %d is %.8g, want %.8g", p, i, got[i], want[i])
 					}
 				}

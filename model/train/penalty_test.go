@@ -10,6 +10,7 @@ import (
 	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 )
 
 // TestPenalty verifies the penalty's gradient by central differences of the penalty, and
@@ -74,7 +75,7 @@ func TestPenaltyAtAnyWorldSize(t *testing.T) {
 				sum += float64(w) * float64(w)
 			}
 			want := float64(last.Loss) + share*0.15*sum
-			if last.Objective == nil || far(float64(*last.Objective), want, 1e-9) || sum == 0 {
+			if last.Objective == nil || traintest.Far(float64(*last.Objective), want, 1e-9) || sum == 0 {
 				t.Errorf("ranks=%d, %s: the objective is %v, want %v", p, reduction, last.Objective, want)
 			}
 		}
@@ -102,10 +103,10 @@ func TestPenaltyFindsOptimum(t *testing.T) {
 		job := loadText(t, linearText, "input.batch=100", "train.steps=400", "model.l2=0.5", "checkpoint.dir="+dir, "optimizer.learning_rate=0.2")
 		mustTrain(t, p, job, data, nil)
 		state := loadState(t, dir)
-		if got := state["linear/kernel"][0]; far(float64(got), w, 1e-5) {
+		if got := state["linear/kernel"][0]; traintest.Far(float64(got), w, 1e-5) {
 			t.Errorf("ranks=%d: w is %v, want %v", p, got, w)
 		}
-		if got := state["linear/bias"][0]; far(float64(got), b, 1e-5) {
+		if got := state["linear/bias"][0]; traintest.Far(float64(got), b, 1e-5) {
 			t.Errorf("ranks=%d: b is %v, want %v", p, got, b)
 		}
 	}

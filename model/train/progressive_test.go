@@ -8,6 +8,7 @@ import (
 	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 )
 
 // TestProgressive trains with one and three ranks, whole and in parts. It verifies that reports
@@ -26,29 +27,29 @@ func TestProgressive(t *testing.T) {
 			sum, before, next := 0.0, int64(0), batch
 			for i, e := range got {
 				if e.Examples != min(next, records) || e.Last != e.Examples-before || e.Epoch != 1 {
-					t.Fatalf("world=%d: report %d is %s, want one of %d records", p, i, asJSON(t, e), min(next, records))
+					t.Fatalf("world=%d: report %d is %s, want one of %d records", p, i, traintest.JSON(t, e), min(next, records))
 				}
 				sum += float64(e.LastLoss) * float64(e.Last)
 				before, next = e.Examples, 2*next
-				if far(float64(e.Loss), sum/float64(e.Examples), 1e-9) {
-					t.Errorf("world=%d: report %d is %s, want the mean %g", p, i, asJSON(t, e), sum/float64(e.Examples))
+				if traintest.Far(float64(e.Loss), sum/float64(e.Examples), 1e-9) {
+					t.Errorf("world=%d: report %d is %s, want the mean %g", p, i, traintest.JSON(t, e), sum/float64(e.Examples))
 				}
 			}
 			if before != records {
 				t.Fatalf("world=%d: reports up to %d records, want %d", p, before, records)
 			}
-			if first := got[0]; far(float64(first.LastLoss), math.Ln2, 1e-6) || *first.LastAUC != 0.5 {
-				t.Errorf("world=%d: the first report is %s, want ln 2 and 0.5: nothing is learned", p, asJSON(t, first))
+			if first := got[0]; traintest.Far(float64(first.LastLoss), math.Ln2, 1e-6) || *first.LastAUC != 0.5 {
+				t.Errorf("world=%d: the first report is %s, want ln 2 and 0.5: nothing is learned", p, traintest.JSON(t, first))
 			}
 			if last := got[len(got)-1]; *last.LastAUC < 0.6 {
-				t.Errorf("world=%d: the last report is %s, want more than chance", p, asJSON(t, last))
+				t.Errorf("world=%d: the last report is %s, want more than chance", p, traintest.JSON(t, last))
 			}
 			if want == nil {
 				want = got
 			}
 			for i := range got {
-				if far(float64(got[i].LastLoss), float64(want[i].LastLoss), 1e-5) || far(float64(*got[i].LastAUC), float64(*want[i].LastAUC), 1e-3) {
-					t.Errorf("world=%d parts=%s: report %d is %s, one rank has %s", p, parts, i, asJSON(t, got[i]), asJSON(t, want[i]))
+				if traintest.Far(float64(got[i].LastLoss), float64(want[i].LastLoss), 1e-5) || traintest.Far(float64(*got[i].LastAUC), float64(*want[i].LastAUC), 1e-3) {
+					t.Errorf("world=%d parts=%s: report %d is %s, one rank has %s", p, parts, i, traintest.JSON(t, got[i]), traintest.JSON(t, want[i]))
 				}
 			}
 		}
@@ -63,11 +64,11 @@ func TestProgressiveResumes(t *testing.T) {
 	whole := eventsOf[report.Progressive](mustTrain(t, 2, loadText(t, clicksText, sets...), clicksData(), nil)[0])
 	mustTrain(t, 2, loadText(t, clicksText, "train.steps=3", "schedule.steps=100", "eval.progressive=true", "checkpoint.dir="+dir), clicksData(), nil)
 	rest := eventsOf[report.Progressive](mustTrain(t, 2, loadText(t, clicksText, append(sets, "schedule.steps=100", "checkpoint.dir="+dir)...), clicksData(), nil)[0])
-	if len(rest) == 0 || rest[len(rest)-1].Examples != whole[len(whole)-1].Examples || far(float64(rest[len(rest)-1].Loss), float64(whole[len(whole)-1].Loss), 1e-6) {
-		t.Errorf("after a resume %s, without one %s", asJSON(t, rest), asJSON(t, whole))
+	if len(rest) == 0 || rest[len(rest)-1].Examples != whole[len(whole)-1].Examples || traintest.Far(float64(rest[len(rest)-1].Loss), float64(whole[len(whole)-1].Loss), 1e-6) {
+		t.Errorf("after a resume %s, without one %s", traintest.JSON(t, rest), traintest.JSON(t, whole))
 	}
 	if again := eventsOf[report.Progressive](mustTrain(t, 2, loadText(t, clicksText, "train.steps=0", "train.epochs=2", "eval.progressive=true", "schedule.steps=100", "checkpoint.dir="+dir), clicksData(), nil)[0]); len(again) != 0 {
-		t.Errorf("reports %s of a second epoch", asJSON(t, again))
+		t.Errorf("reports %s of a second epoch", traintest.JSON(t, again))
 	}
 }
 
@@ -81,7 +82,7 @@ func TestProgressiveIsTheEvaluation(t *testing.T) {
 	done, reports := eventsOf[report.Done](m)[0], eventsOf[report.Progressive](m)
 	last := reports[len(reports)-1]
 	if n := len(eventsOf[report.Metrics](m)); n != 0 || done.Eval.Loss != last.Loss || done.Eval.Examples != last.Examples {
-		t.Errorf("%d evaluations; the end tells %s, the last report %s", n, asJSON(t, done.Eval), asJSON(t, last))
+		t.Errorf("%d evaluations; the end tells %s, the last report %s", n, traintest.JSON(t, done.Eval), traintest.JSON(t, last))
 	}
 	m = mustTrain(t, 2, loadText(t, clicksText, append(sets, "export.savedmodel="+t.TempDir())...), data, nil)[0]
 	if n := len(eventsOf[report.Metrics](m)); n != 1 {

@@ -13,6 +13,7 @@ import (
 	"ringtrain/input/synth"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
@@ -263,7 +264,7 @@ func TestRecoverOnHosts(t *testing.T) {
 		t.Fatalf("losses are %v, want 10", whole.losses())
 	}
 	for i, want := range whole.losses() {
-		if got := other.losses(); len(got) != 10 || far(got[i], want, 1e-5) {
+		if got := other.losses(); len(got) != 10 || traintest.Far(got[i], want, 1e-5) {
 			t.Fatalf("losses are %v, want %v", got, whole.losses())
 		}
 	}
@@ -288,7 +289,7 @@ func TestRecoverOnFewer(t *testing.T) {
 		t.Fatalf("losses are %v, want 6", want)
 	}
 	for i := range want {
-		if len(got) != 6 || far(got[i], want[i], 1e-5) {
+		if len(got) != 6 || traintest.Far(got[i], want[i], 1e-5) {
 			t.Fatalf("losses are %v, want %v", got, want)
 		}
 	}

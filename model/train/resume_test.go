@@ -13,6 +13,7 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 	"ringtrain/ring/exitcode"
 )
 
@@ -76,7 +77,7 @@ func TestResumeWithoutEpochSum(t *testing.T) {
 	cfg.Train.Steps = 4
 	resumed := mustTrain(t, 1, cfg, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]
 	losses := resumed.losses()
-	if got, want := float64(eventsOf[report.Done](resumed)[0].Loss), (losses[0]+losses[1])/2; len(losses) != 2 || far(got, want, 1e-12) {
+	if got, want := float64(eventsOf[report.Done](resumed)[0].Loss), (losses[0]+losses[1])/2; len(losses) != 2 || traintest.Far(got, want, 1e-12) {
 		t.Errorf("after steps with losses %v the loss is %v, want their mean", losses, got)
 	}
 }
@@ -95,7 +96,7 @@ func TestResumeAtAnotherWorldSize(t *testing.T) {
 		t.Fatalf("losses are %v, want 10", want)
 	}
 	for i := range want {
-		if len(got) != len(want) || far(got[i], want[i], 1e-5) {
+		if len(got) != len(want) || traintest.Far(got[i], want[i], 1e-5) {
 			t.Fatalf("losses are %v, want %v", got, want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
+	"ringtrain/model/train/traintest"
 	"ringtrain/ring/exitcode"
 )
 
@@ -40,7 +41,7 @@ func TestSaved(t *testing.T) {
 			want.Epoch = 0 // a bundle does not store it
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("from %q: metrics are %s, want %s", from, asJSON(t, got), asJSON(t, want))
+			t.Errorf("from %q: metrics are %s, want %s", from, traintest.JSON(t, got), traintest.JSON(t, want))
 		}
 		all := ""
 		err = s.Predict(t.Context(), func(p trained.Prediction) error { all += fmt.Sprintln(p.Record, p.Scores); return nil })
@@ -103,7 +104,7 @@ func TestSavedFiles(t *testing.T) {
 	}
 	defer s.Close()
 	if m, err := s.Evaluate(t.Context()); err != nil || m.Examples != 2 || m.Split != "eval" {
-		t.Errorf("metrics %s, error %v, want two examples", asJSON(t, m), err)
+		t.Errorf("metrics %s, error %v, want two examples", traintest.JSON(t, m), err)
 	}
 	if _, err := trained.Open(cfg, nil, "", []string{beyond}); exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("an id that the model does not have: error %v, want code %d", err, exitcode.BadData)
@@ -178,7 +179,7 @@ func TestInspect(t *testing.T) {
 			case trained.TensorInfo:
 				got = append(got, fmt.Sprint(e.Name, " ", e.DType, " ", e.Shape))
 				if few := e.Bytes <= 40; (len(e.Values) > 0) != few || e.Min == nil || *e.Min > *e.Mean || *e.Mean > *e.Max {
-					t.Errorf("%s has %s", e.Name, asJSON(t, e))
+					t.Errorf("%s has %s", e.Name, traintest.JSON(t, e))
 				}
 			}
 		}

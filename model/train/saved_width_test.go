@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/trained"
+	"ringtrain/model/train/traintest"
 	"ringtrain/ring/exitcode"
 )
 
@@ -52,7 +53,7 @@ func TestSavedWidth(t *testing.T) {
 					continue
 				}
 				if m, err := s.Evaluate(t.Context()); err != nil || m.Examples != 20 {
-					t.Errorf("from %s: metrics %s, error %v", from, asJSON(t, m), err)
+					t.Errorf("from %s: metrics %s, error %v", from, traintest.JSON(t, m), err)
 				}
 				s.Close()
 			}

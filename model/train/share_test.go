@@ -7,6 +7,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model/train/records"
+	"ringtrain/model/train/traintest"
 	"ringtrain/ring/exitcode"
 )
 
@@ -47,7 +48,7 @@ func TestAccumulate(t *testing.T) {
 			for _, p := range []int{1, 2, 4} {
 				got := mustTrain(t, p, loadText(t, tt.text, append(tt.sets, fmt.Sprint("train.accumulate=", k))...), tt.data, nil)[0].losses()
 				for i := range want {
-					if len(got) != len(want) || far(got[i], want[i], 1e-4) {
+					if len(got) != len(want) || traintest.Far(got[i], want[i], 1e-4) {
 						t.Fatalf("%s %v, %d parts on %d ranks: losses are\n%v\nwant\n%v", tt.data.Split, tt.sets, k, p, got, want)
 					}
 				}

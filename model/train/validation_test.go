@@ -1,10 +1,12 @@
 package train
 
 import (
-	"ringtrain/input"
-	"ringtrain/model/train/report"
 	"slices"
 	"testing"
+
+	"ringtrain/input"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 )
 
 // TestValidationIsValidation verifies that metrics are those of the validation records, and that
@@ -23,11 +25,11 @@ func TestValidationIsValidation(t *testing.T) {
 		t.Fatalf("%d and %d evaluations, want 2 each", len(before), len(after))
 	}
 	for i := range before {
-		if a, b := float64(*before[i].AUC), float64(*after[i].AUC); a < 0.6 || far(b, 1-a, 1e-12) {
+		if a, b := float64(*before[i].AUC), float64(*after[i].AUC); a < 0.6 || traintest.Far(b, 1-a, 1e-12) {
 			t.Errorf("evaluation %d: AUC %g, with flipped labels %g, want 1 − AUC", i, a, b)
 		}
 		if before[i].Split != "eval" || before[i].Examples != int64(data.Eval.Len()) {
-			t.Errorf("evaluation %d is %s, want all of eval", i, asJSON(t, before[i]))
+			t.Errorf("evaluation %d is %s, want all of eval", i, traintest.JSON(t, before[i]))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
@@ -65,7 +66,7 @@ func TestEvaluatorBits(t *testing.T) {
 				}
 				for rank := range got {
 					if !reflect.DeepEqual(got[rank], want) {
-						t.Errorf("world=%d: rank %d has %s, want %s", p, rank, asJSON(t, got[rank]), asJSON(t, want))
+						t.Errorf("world=%d: rank %d has %s, want %s", p, rank, traintest.JSON(t, got[rank]), traintest.JSON(t, want))
 					}
 				}
 			}
@@ -85,8 +86,8 @@ func TestMetrics(t *testing.T) {
 		})
 		got := evaluated(t, m, data)
 		want := sum / float64(data.Eval.Len())
-		if far(float64(got.Loss), want, 1e-6) || far(float64(*got.RMSE), math.Sqrt(want), 1e-6) || got.Accuracy != nil || got.AUC != nil {
-			t.Errorf("metrics are %s, want loss %g, rmse %g", asJSON(t, got), want, math.Sqrt(want))
+		if traintest.Far(float64(got.Loss), want, 1e-6) || traintest.Far(float64(*got.RMSE), math.Sqrt(want), 1e-6) || got.Accuracy != nil || got.AUC != nil {
+			t.Errorf("metrics are %s, want loss %g, rmse %g", traintest.JSON(t, got), want, math.Sqrt(want))
 		}
 	})
 	t.Run("job=digits", func(t *testing.T) {
@@ -101,8 +102,8 @@ func TestMetrics(t *testing.T) {
 		})
 		got := evaluated(t, m, data)
 		n := float64(data.Eval.Len())
-		if far(float64(got.Loss), sum/n, 1e-5) || *got.Correct != right || far(float64(*got.Accuracy), float64(right)/n, 0) || got.AUC != nil {
-			t.Errorf("metrics are %s, want loss %g, %d right", asJSON(t, got), sum/n, right)
+		if traintest.Far(float64(got.Loss), sum/n, 1e-5) || *got.Correct != right || traintest.Far(float64(*got.Accuracy), float64(right)/n, 0) || got.AUC != nil {
+			t.Errorf("metrics are %s, want loss %g, %d right", traintest.JSON(t, got), sum/n, right)
 		}
 	})
 	t.Run("job=clicks", func(t *testing.T) {
@@ -121,8 +122,8 @@ func TestMetrics(t *testing.T) {
 			}
 		})
 		got := evaluated(t, m, data)
-		if want := auc(yes, no); far(float64(*got.AUC), want, 1e-12) || *got.Correct != right {
-			t.Errorf("metrics are %s, want auc %g, %d right", asJSON(t, got), want, right)
+		if want := auc(yes, no); traintest.Far(float64(*got.AUC), want, 1e-12) || *got.Correct != right {
+			t.Errorf("metrics are %s, want auc %g, %d right", traintest.JSON(t, got), want, right)
 		}
 	})
 }

@@ -1,10 +1,6 @@
 package evaluate
 
 import (
-	"encoding/json"
-	"math"
-	"testing"
-
 	"ringtrain/model/train/traintest"
 )
 
@@ -21,17 +17,3 @@ var (
 	clicksData = traintest.ClicksData
 	loadText   = traintest.Load
 )
-
-func asJSON(t testing.TB, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
-// far reports whether a and b differ by more than the relative bound.
-func far(a, b, bound float64) bool {
-	return !(math.Abs(a-b) <= bound*max(math.Abs(a), math.Abs(b)))
-}

@@ -3,10 +3,12 @@ package evaluate
 import (
 	"math"
 	"reflect"
+	"testing"
+
+	"ringtrain/model/train/traintest"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
-	"testing"
 )
 
 // TestMetricsByClass verifies the metrics by class and of probabilities against their definitions,
@@ -41,11 +43,11 @@ func TestMetricsByClass(t *testing.T) {
 		if !reflect.DeepEqual(got.Confusion, confusion) {
 			t.Errorf("confusion %v, want %v", got.Confusion, confusion)
 		}
-		if far(float64(*got.TopK), top/n, 1e-12) || *got.TopK <= *got.Accuracy || far(float64(*got.LogLoss), float64(got.Loss), 1e-5) {
-			t.Errorf("metrics are %s, want top_k %g, log_loss as loss", asJSON(t, got), top/n)
+		if traintest.Far(float64(*got.TopK), top/n, 1e-12) || *got.TopK <= *got.Accuracy || traintest.Far(float64(*got.LogLoss), float64(got.Loss), 1e-5) {
+			t.Errorf("metrics are %s, want top_k %g, log_loss as loss", traintest.JSON(t, got), top/n)
 		}
 		if len(got.Precision) != 10 || len(got.Recall) != 10 || len(got.F1) != 10 || got.Calibration != nil {
-			t.Errorf("metrics are %s, want three lists of ten and no calibration", asJSON(t, got))
+			t.Errorf("metrics are %s, want three lists of ten and no calibration", traintest.JSON(t, got))
 		}
 	})
 	t.Run("job=clicks", func(t *testing.T) {
@@ -63,11 +65,11 @@ func TestMetricsByClass(t *testing.T) {
 		got := evaluated(t, m, data)
 		rate := yes / float64(data.Eval.Len())
 		entropy := -rate*math.Log(rate) - (1-rate)*math.Log(1-rate)
-		if far(float64(*got.Calibration), sum/yes, 1e-9) || far(float64(*got.NormalizedEntropy), float64(*got.LogLoss)/entropy, 1e-9) || got.TopK != nil {
-			t.Errorf("metrics are %s, want calibration %g and normalized entropy by %g", asJSON(t, got), sum/yes, entropy)
+		if traintest.Far(float64(*got.Calibration), sum/yes, 1e-9) || traintest.Far(float64(*got.NormalizedEntropy), float64(*got.LogLoss)/entropy, 1e-9) || got.TopK != nil {
+			t.Errorf("metrics are %s, want calibration %g and normalized entropy by %g", traintest.JSON(t, got), sum/yes, entropy)
 		}
-		if far(float64(got.Precision[1]), hit/said, 1e-12) || far(float64(got.Recall[1]), hit/yes, 1e-12) {
-			t.Errorf("metrics are %s, want precision %g and recall %g", asJSON(t, got), hit/said, hit/yes)
+		if traintest.Far(float64(got.Precision[1]), hit/said, 1e-12) || traintest.Far(float64(got.Recall[1]), hit/yes, 1e-12) {
+			t.Errorf("metrics are %s, want precision %g and recall %g", traintest.JSON(t, got), hit/said, hit/yes)
 		}
 	})
 }

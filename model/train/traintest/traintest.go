@@ -2,6 +2,8 @@
 package traintest
 
 import (
+	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -71,4 +73,19 @@ func Load(t testing.TB, text string, sets ...string) *job.Config {
 		t.Fatal(err)
 	}
 	return cfg
+}
+
+// JSON returns v as JSON.
+func JSON(t testing.TB, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Far reports whether a and b differ by more than the relative bound.
+func Far(a, b, bound float64) bool {
+	return !(math.Abs(a-b) <= bound*max(math.Abs(a), math.Abs(b)))
 }
