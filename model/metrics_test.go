@@ -27,6 +27,7 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
+// TestRMSE verifies the root of the mean squared error, and NaN for no examples.
 func TestRMSE(t *testing.T) {
 	if got := RMSE(18, 2); got != 3 {
 		t.Errorf("RMSE of two squared errors with sum 18 is %g, want 3", got)

@@ -438,8 +438,8 @@ func TestWaitingOnHosts(t *testing.T) {
 	})
 }
 
-// closeAmidSum has rank 0 close its group while it sums, for which rank 1 has not come, and
-// fails if Close returns before the sum, which may still use memory that Close gives back.
+// closeAmidSum has rank 0 close its group while its sum waits for rank 1. It returns an error if
+// Close returns before the sum, which may still use memory that Close releases.
 func closeAmidSum(g *ring.Group) error {
 	if g.Membership().Rank == 1 {
 		return nil

@@ -397,8 +397,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// FuzzCells has any texts run through all kinds of columns: there is an error, or a whole
-// example.
+// FuzzCells verifies that columns of all kinds make any texts an error or a whole example.
 func FuzzCells(f *testing.F) {
 	f.Add("1", "2", "a", "phone", "3 4", "1 2")
 	f.Add("", "1e-400", "\xff", "", " 3", "")

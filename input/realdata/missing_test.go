@@ -24,8 +24,8 @@ func (j *judged) Fatalf(format string, args ...any) {
 	panic(j)
 }
 
-// TestMissingData looks for a data set where there is none. If it fails, a clone
-// with nothing beside it is red, in CI or anywhere.
+// TestMissingData verifies that a test of real data is skipped, in CI too, where the folder of
+// the data is missing.
 func TestMissingData(t *testing.T) {
 	t.Setenv("RINGTRAIN_SHARED", t.TempDir())
 	for _, ci := range []string{"", "true"} {

@@ -43,6 +43,7 @@ func TestTensorFlow(t *testing.T) {
 	}
 }
 
+// TestAllocations verifies that Fingerprint64 allocates nothing.
 func TestAllocations(t *testing.T) {
 	text := make([]byte, 300)
 	var sum uint64

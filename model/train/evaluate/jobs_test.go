@@ -1,8 +1,6 @@
 package evaluate
 
-import (
-	"ringtrain/model/train/traintest"
-)
+import "ringtrain/model/train/traintest"
 
 // The jobs of most tests, and their records.
 const (

@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring/link/memlink"
 )
 
+// TestConformance verifies that rings and routes in memory are links.
 func TestConformance(t *testing.T) {
 	linktest.Run(t, func(_ *testing.T, p int) []ring.Link { return memlink.Ring(p) })
 	linktest.Routes(t, func(_ *testing.T, routes [][]ring.Route) [][]ring.Link { return memlink.Open(routes) })

@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring/link/memlink"
 )
 
+// TestMemoryConformance verifies that memory within one process is a ring.Memory.
 func TestMemoryConformance(t *testing.T) {
 	linktest.Memory(t, func(_ *testing.T, p int) []ring.Memory { return memlink.Memory(p) })
 }

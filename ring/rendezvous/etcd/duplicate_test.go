@@ -228,7 +228,8 @@ func duplicate(t *testing.T, endpoint string, drop func(key string), lasts time.
 	onBoth(func(rank int) error { return teams[rank].Leave(ctx) })
 }
 
-// whileNobodyServes returns the error that ends a worker. It fails if a coordinator appears before.
+// whileNobodyServes returns the error that ends a worker. It fails the test if a coordinator appears
+// earlier.
 func whileNobodyServes(t *testing.T, at Address, ended <-chan error) error {
 	t.Helper()
 	c, err := Open(Config{Address: at, JobID: "j", Patience: time.Second})
