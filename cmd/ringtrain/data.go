@@ -48,7 +48,7 @@ func dataCommand() command {
 // a job.
 func formatFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: "idx, images, tfrecord, libsvm or vw (default: by the name)"},
+		&cli.StringFlag{Name: "format", Usage: "idx, images, tfrecord, libsvm, libffm or vw (default: by the name)"},
 		&cli.StringFlag{Name: "labels", Usage: "`FILE` of labels that belongs to a file of images"},
 		&cli.StringFlag{Name: "shape", Usage: "images: `HEIGHT,WIDTH,CHANNELS` that they are brought to, or of records that become images"},
 		&cli.IntFlag{Name: "resize", Usage: "images: `PIXELS` of the shorter side before the centre is cropped"},
@@ -56,7 +56,7 @@ func formatFlags() []cli.Flag {
 		&cli.StringFlag{Name: "ids", Usage: "tfrecord: feature that holds sparse ids"},
 		&cli.StringFlag{Name: "values", Usage: "tfrecord: feature that holds the values"},
 		&cli.StringFlag{Name: "compression", Usage: "tfrecord: auto, none, gzip or zlib"},
-		&cli.IntFlag{Name: "base", Usage: "libsvm: subtracted from ids"},
+		&cli.IntFlag{Name: "base", Usage: "libsvm, libffm: subtracted from ids"},
 		&cli.IntFlag{Name: "max-features", Value: input.DefaultMaxFeatures, Usage: "ids are below `N`"},
 		&cli.StringFlag{Name: "max-inflate", Value: "64MiB", Usage: "a compressed file may inflate to `SIZE`, or 64 times its own"},
 		&cli.BoolFlag{Name: "dense", Usage: "records are dense, as those of linear, softmax and mlp are"},
