@@ -99,8 +99,8 @@ type block struct {
 
 // parse checks data and finds its parts. Whatever the bytes are, the parts have the lengths
 // that the numbers of records and pairs ask for, and starts do not leave the pairs. The records
-// have the shape.
-func (b *block) parse(want int, shape input.RecordShape) error {
+// have the shape, and valid labels.
+func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) error {
 	le := binary.LittleEndian
 	if len(b.data) < headBytes {
 		return fmt.Errorf("block has %d bytes, want %d or more", len(b.data), headBytes)
@@ -143,7 +143,20 @@ func (b *block) parse(want int, shape input.RecordShape) error {
 		return fmt.Errorf("block of %d bytes has %d too many", len(b.data), len(rest))
 	}
 	b.largest = largestID(b.ids)
+	if err := b.checkLabels(labels); err != nil {
+		return err
+	}
 	return b.checkStarts(uint32(pairs))
+}
+
+// checkLabels verifies that labels are valid, as the text's reader did: a loss takes one for a class.
+func (b *block) checkLabels(labels input.Labels) error {
+	for p := b.labels; len(p) > 0; p = p[4:] {
+		if _, err := labels.Value(float64(math.Float32frombits(binary.LittleEndian.Uint32(p)))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // largestID returns the largest of some ids, 0 of none.

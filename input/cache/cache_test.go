@@ -249,6 +249,38 @@ func TestOtherShape(t *testing.T) {
 	}
 }
 
+// TestOtherLabels verifies that a block with a label that the job does not permit is an error
+// that names cache and block.
+func TestOtherLabels(t *testing.T) {
+	for _, labels := range []input.Labels{{Classes: 3}, {Binary: true}} {
+		c := Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}
+		mustMake(t, c, draw(0, 1)) // record i has label i
+		c.Shape, c.Labels = draw(0, 1).shape(), labels
+		s, why, err := Find(c)
+		if s == nil || err != nil {
+			t.Fatalf("%s %v", why, err)
+		}
+		defer s.Close()
+		var b input.Batch
+		err = s.Append(&b, 1)
+		if err == nil || !strings.Contains(err.Error(), c.Name()+": block 1 at byte ") || !strings.Contains(err.Error(), "label is ") || !errors.Is(err, input.ErrFile) {
+			t.Errorf("labels=%+v: error %v", labels, err)
+		}
+	}
+}
+
+// TestOtherFeatures verifies that a cache with another number of features than the job's is made
+// anew.
+func TestOtherFeatures(t *testing.T) {
+	c := Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}
+	has := mustMake(t, c, draw(0, 1)).Features()
+	c.Features = has + 1
+	want := fmt.Sprintf("it has %d features, want %d", has, has+1)
+	if s, why, err := Find(c); s != nil || why != want || err != nil {
+		t.Errorf("found %v, %q, error %v, want %q", s, why, err, want)
+	}
+}
+
 // TestMakeEnds verifies that a cache that was not made whole leaves no file.
 func TestMakeEnds(t *testing.T) {
 	c := Config{Dir: filepath.Join(t.TempDir(), "new"), Files: sources(t), Key: "k"}
@@ -301,7 +333,7 @@ func FuzzBlock(f *testing.F) {
 		b := block{data: data}
 		n := int(data[0]) | int(data[1])<<8
 		shape := input.RecordShape{Fields: int(binary.LittleEndian.Uint32(data[8:])), Cols: int(binary.LittleEndian.Uint32(data[12:]))}
-		if b.parse(n, shape) != nil {
+		if b.parse(n, shape, input.Labels{}) != nil {
 			return
 		}
 		for k := range n {
@@ -336,7 +368,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add(content)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := newSet("F", d.shape(), inMemory{bytes.NewReader(data)}, int64(len(data)))
+		s, err := newSet(Config{Shape: d.shape()}, inMemory{bytes.NewReader(data)}, int64(len(data)))
 		if err != nil {
 			return
 		}

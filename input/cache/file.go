@@ -59,6 +59,7 @@ type Set struct {
 	file    content
 	meta    meta
 	shape   input.RecordShape // of each record
+	labels  input.Labels
 	entries []entry
 	blocks  *input.Blocks
 	loaded  *blockcache.Cache[block]
@@ -69,8 +70,8 @@ type Set struct {
 const maxBytes = 2 * input.WindowBlocks * input.BlockBytes
 
 // open opens a cache. Its errors say why it is none.
-func open(name string, shape input.RecordShape) (*Set, error) {
-	file, err := os.Open(name)
+func open(c Config) (*Set, error) {
+	file, err := os.Open(c.Name())
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func open(name string, shape input.RecordShape) (*Set, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	s, err := newSet(name, shape, file, info.Size())
+	s, err := newSet(c, file, info.Size())
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -91,10 +92,13 @@ type content interface {
 	io.Closer
 }
 
-func newSet(name string, shape input.RecordShape, file content, size int64) (*Set, error) {
-	s := &Set{name: name, file: file, shape: shape}
+func newSet(c Config, file content, size int64) (*Set, error) {
+	s := &Set{name: c.Name(), file: file, shape: c.Shape, labels: c.Labels}
 	if err := s.read(size); err != nil {
 		return nil, err
+	}
+	if c.Features > 0 && s.meta.Features != c.Features {
+		return nil, fmt.Errorf("it has %d features, want %d", s.meta.Features, c.Features)
 	}
 	if s.shape.Cols < 0 {
 		s.shape.Cols = s.meta.Features
@@ -211,7 +215,7 @@ func (s *Set) load(key int, b *block) (int64, error) {
 	b.data = slices.Grow(b.data[:0], int(e.length))[:e.length]
 	err := s.readAt(b.data, e.offset)
 	if err == nil {
-		err = b.parse(int(e.records), s.shape)
+		err = b.parse(int(e.records), s.shape, s.labels)
 	}
 	if err != nil {
 		return 0, s.flaw(key, err)
@@ -228,6 +232,9 @@ func (broken) Is(target error) bool { return target == input.ErrFile }
 func (s *Set) flaw(block int, err error) error {
 	return exitcode.With(exitcode.BadData, broken{fmt.Errorf("cache %s: block %d at byte %d: %w; remove the file, and it is made anew", s.name, block, s.entries[block].offset, err)})
 }
+
+// Name returns the name of the file.
+func (s *Set) Name() string { return s.name }
 
 // Len returns the number of records.
 func (s *Set) Len() int { return s.blocks.Records() }

@@ -25,6 +25,9 @@ type Config struct {
 
 	// Shape is that of each record. Cols -1: as many as the cache has features.
 	Shape input.RecordShape
+
+	Features int          // of all records; 0: as many as the cache says
+	Labels   input.Labels // the valid labels
 }
 
 // Name returns the name of the cache. Files of other folders and other keys have other ones.
@@ -47,7 +50,7 @@ func (c Config) Name() string {
 // Find opens the cache, if there is one that fits. Else it returns nil, and why the one that
 // is there does not, "" if there is none.
 func Find(c Config) (s *Set, why string, err error) {
-	s, err = open(c.Name(), c.Shape)
+	s, err = open(c)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil
 	}

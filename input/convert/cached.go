@@ -69,7 +69,7 @@ func (s Spec) openCached() (input.Dataset, error) {
 	if named := dir == s.Cache; !named && !large && !(s.Again && size > text.HoldBytes) {
 		return s.plain()
 	}
-	c := cache.Config{Dir: dir, Files: s.Files, Key: s.key(), Shape: s.shape()}
+	c := s.cacheConfig(dir)
 	if large {
 		ctx := context.Background()
 		made, err := cache.Once(ctx, c, s.Notice, func() error { return s.makeCache(ctx, c) })
@@ -99,6 +99,11 @@ func (s Spec) adopted(made *cache.Set) (input.Dataset, error) {
 	}
 	if err := s.Columns.AdoptJSON(made.Learnt()); err != nil {
 		return nil, errors.Join(fmt.Errorf("input.cache: %w", err), made.Close())
+	}
+	columns := s.Columns.Columns()
+	if want := int(columns.Size()); made.Features() != want {
+		err := exitcode.With(exitcode.BadData, fmt.Errorf("input.cache: %s has %d features, want %d; remove the file, and it is made anew", made.Name(), made.Features(), want))
+		return nil, errors.Join(err, made.Close())
 	}
 	return made, nil
 }
@@ -133,7 +138,7 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 	if s.Notice == nil {
 		s.Notice = func(string) {}
 	}
-	c := cache.Config{Dir: dir, Files: s.Files, Key: s.key(), Shape: s.shape()}
+	c := s.cacheConfig(dir)
 	made, err := cache.Once(ctx, c, s.Notice, func() error { return s.makeCache(ctx, c) })
 	if err != nil {
 		return "", 0, err
@@ -203,6 +208,15 @@ func (s Spec) inflate(to, name string) error {
 		return err
 	}
 	return out.Commit()
+}
+
+// cacheConfig describes the cache in a folder.
+func (s Spec) cacheConfig(dir string) cache.Config {
+	c := cache.Config{Dir: dir, Files: s.Files, Key: s.key(), Shape: s.shape(), Labels: s.LabelRule}
+	if s.Columns == nil { // else the columns say it, when what was learnt of them is known
+		c.Features = s.Features
+	}
+	return c
 }
 
 // shape returns what each record of text becomes.

@@ -1,8 +1,11 @@
 package convert
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -45,7 +48,8 @@ func all(t *testing.T, d input.Dataset) *input.Batch {
 }
 
 // TestCachedColumns verifies that the cache of CSV has numbers, bags, weights and
-// statistics, and that other columns use another cache.
+// statistics, that other columns use another cache, and that the number of features is that
+// of the columns.
 func TestCachedColumns(t *testing.T) {
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "a.csv")
 	var text strings.Builder
@@ -89,6 +93,19 @@ func TestCachedColumns(t *testing.T) {
 	name, _, err := MakeCache(context.Background(), clicksSpec(t, path, dir, 100))
 	if err != nil {
 		t.Fatal(err)
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := bytes.Replace(content, []byte(`"features":1101`), []byte(`"features":9101`), 1)
+	description := forged[24:][:binary.LittleEndian.Uint32(forged[12:])]
+	binary.LittleEndian.PutUint32(forged[16:], crc32.Checksum(description, crc32.MakeTable(crc32.Castagnoli)))
+	if err := os.WriteFile(name, forged, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(clicksSpec(t, path, dir, 100)); err == nil || !strings.Contains(err.Error(), "has 9101 features, want 1101; remove the file") {
+		t.Errorf("error %v of a cache with other features than its columns", err)
 	}
 	other, records, err := MakeCache(context.Background(), clicksSpec(t, path, dir, 101))
 	if err != nil || records != 5000 || other == name {
