@@ -2,13 +2,17 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"ringtrain/docs"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/process"
 )
 
 // docSection returns the text of a page of the manual under a heading, up to the next one.
@@ -47,5 +51,34 @@ func TestReadme(t *testing.T) {
 		if !regexp.MustCompile(fmt.Sprintf(`\n\| (\d+, )?%d(, \d+)? \|`, code)).MatchString(codes) {
 			t.Errorf("docs/when-it-breaks.md: no exit code %d", code)
 		}
+	}
+}
+
+// ownVariable matches a variable of ringtrain in its source.
+var ownVariable = regexp.MustCompile(`"(RINGTRAIN_[A-Z0-9_]*[A-Z0-9])"`)
+
+// TestReadmeVariables verifies that the manual has each variable of the environment that the program
+// reads, but for the one that marks the launcher's guard process and those of tests and benchmarks.
+func TestReadmeVariables(t *testing.T) {
+	internal := []string{process.GuardVariable, "RINGTRAIN_NETNS", "RINGTRAIN_SHARED"}
+	section, found := docSection(t, "reference", "Environment"), 0
+	for _, root := range []string{".", "../../ring", "../../model", "../../input", "../../export", "../../bench"} {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			for _, m := range ownVariable.FindAllStringSubmatch(readFile(t, path), -1) {
+				if found++; !slices.Contains(internal, m[1]) && !strings.Contains(section, "`"+m[1]+"`") {
+					t.Errorf("%s reads %s, which docs/reference.md lacks", path, m[1])
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if found == 0 {
+		t.Error("no variable was found")
 	}
 }
