@@ -270,7 +270,7 @@ func fillOnes(weights []float32) {
 	}
 }
 
-// bad returns what is wrong with record k, nil for nothing.
+// bad returns the error of record k, nil if the record is good.
 func (b *block) bad(k int) error {
 	le := binary.LittleEndian
 	texts := b.texts

@@ -343,7 +343,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// inMemory is the content of a cache that lies in memory.
+// inMemory is the content of a cache in memory.
 type inMemory struct{ *bytes.Reader }
 
 func (inMemory) Close() error { return nil }

@@ -28,13 +28,13 @@ const (
 	maxMeta     = 1 << 30 // vocabularies are in it
 )
 
-// meta is what a cache says of itself.
+// meta describes a cache.
 type meta struct {
 	Key      string   `json:"key"`
 	Sources  []Source `json:"sources"`
 	Features int      `json:"features"`
 
-	// Learnt is what the text's reader learnt of the records, as it wrote it.
+	// Learnt has the statistics that the text's reader collected, in its own form.
 	Learnt json.RawMessage `json:"learnt,omitempty"`
 }
 
@@ -46,7 +46,7 @@ type Source struct {
 	Records int    `json:"records"`
 }
 
-// entry is where a block lies.
+// entry locates a block.
 type entry struct {
 	offset  int64
 	length  uint32
@@ -69,7 +69,7 @@ type Set struct {
 // maxBytes bounds the blocks in memory: two windows. A parsed block is shorter than its text.
 const maxBytes = 2 * input.WindowBlocks * input.BlockBytes
 
-// open opens a cache. Its errors say why it is none.
+// open opens a cache. An error says why the file is not the cache of c.
 func open(c Config) (*Set, error) {
 	file, err := os.Open(c.Name())
 	if err != nil {
@@ -86,7 +86,7 @@ func open(c Config) (*Set, error) {
 	return s, nil
 }
 
-// content is what a cache is read from.
+// content is the source of a cache's bytes.
 type content interface {
 	io.ReaderAt
 	io.Closer
@@ -136,7 +136,7 @@ func (s *Set) read(size int64) error {
 	return s.takeIndex(index, int64(at))
 }
 
-// readMeta reads what stands before the blocks.
+// readMeta reads the header and the description, which precede the blocks.
 func (s *Set) readMeta(size int64) error {
 	le := binary.LittleEndian
 	head := make([]byte, headerBytes)
@@ -223,12 +223,12 @@ func (s *Set) load(key int, b *block) (int64, error) {
 	return int64(cap(b.data)), nil
 }
 
-// broken is the error of a cache, which is about no record.
+// broken is an error of the cache itself, not of a record.
 type broken struct{ error }
 
 func (broken) Is(target error) bool { return target == input.ErrFile }
 
-// flaw is what is wrong with a block.
+// flaw is the error of a damaged block.
 func (s *Set) flaw(block int, err error) error {
 	return exitcode.With(exitcode.BadData, broken{fmt.Errorf("cache %s: block %d at byte %d: %w; remove the file, and it is made anew", s.name, block, s.entries[block].offset, err)})
 }
@@ -245,7 +245,7 @@ func (s *Set) Blocks() *input.Blocks { return s.blocks }
 // Features returns the number of features of the text.
 func (s *Set) Features() int { return s.meta.Features }
 
-// Learnt returns what Learns.Learnt returned when the cache was made, nil for nothing.
+// Learnt returns the statistics that the text had when the cache was made, nil for none.
 func (s *Set) Learnt() []byte { return s.meta.Learnt }
 
 // Manifest returns a line a file, as that of the text.

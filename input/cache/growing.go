@@ -22,7 +22,7 @@ type Growing struct {
 // errClosed ends the making.
 var errClosed = errors.New("cache: closed")
 
-// Behind returns the records of t, whose cache c says.
+// Behind returns the records of t, and makes the cache c of t in the background.
 func Behind(c Config, t Text, notice func(string)) *Growing {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	g := &Growing{Text: t, cancel: cancel, ended: make(chan struct{})}

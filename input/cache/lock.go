@@ -37,12 +37,12 @@ func tryLock(c Config) (*lock, error) {
 
 func (l *lock) release() { l.file.Close() }
 
-// patience is how often a process looks whether another one has made a cache.
+// patience is the interval at which a process looks for the cache that another process makes.
 const patience = 300 * time.Millisecond
 
-// Once returns the cache of c. If there is none that fits, one process of the host calls
-// make, and the others wait for it; one that dies is replaced. Notice is told why a cache that
-// is there is made anew.
+// Once returns the cache c. If no cache fits, one process of the host calls make, and the others
+// wait for it. If that process dies, another one calls make. Once calls notice with the reason why
+// an existing cache is made anew.
 func Once(ctx context.Context, c Config, notice func(string), make func() error) (*Set, error) {
 	for told := false; ; {
 		s, why, err := Find(c)

@@ -17,7 +17,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Config says where the cache of files lies.
+// Config names the cache of files and says what its records must be.
 type Config struct {
 	Dir   string
 	Files []string // the sources
@@ -47,8 +47,8 @@ func (c Config) Name() string {
 	return filepath.Join(c.Dir, fmt.Sprintf("%.100s-%x.rtcache", first, h.Sum(nil)[:8]))
 }
 
-// Find opens the cache, if there is one that fits. Else it returns nil, and why the one that
-// is there does not, "" if there is none.
+// Find opens the cache if it exists and fits. Otherwise s is nil, and why is the reason, or "" if
+// no cache exists.
 func Find(c Config) (s *Set, why string, err error) {
 	s, err = open(c)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,25 +69,25 @@ func Find(c Config) (s *Set, why string, err error) {
 	return s, "", nil
 }
 
-// Text is what a cache is made of.
+// Text is the source of a cache's records.
 type Text interface {
 	input.Blocked
 
-	// AppendBlock adds the records of a block to b. A bad one is empty there, and bad is
-	// called with its place and what is wrong with it.
+	// AppendBlock adds the records of a block to b. In place of a bad record it adds an empty
+	// one, and calls bad with the place in the block and the error.
 	AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error
 
 	// FileRecords returns the number of records of each file.
 	FileRecords() []int
 }
 
-// Learns is a Text whose records depend on what was learnt of all of them.
+// Learns is a Text whose records depend on statistics of all records.
 type Learns interface {
 	Learnt() []byte // JSON
 }
 
-// Make makes the cache of c out of its text, with so many goroutines. The file appears when
-// it is whole. When ctx ends it returns the cause.
+// Make makes the cache c of the text t with the given number of goroutines. The file appears under
+// its name when it is complete. When ctx ends, Make returns the cause.
 //
 // Codes: exitcode.CannotCreate, exitcode.IO, and those of t.
 func Make(ctx context.Context, c Config, t Text, goroutines int) error {

@@ -15,7 +15,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// golden is what real TensorFlow makes of texts and numbers; testdata/make_columns.py wrote it.
+// golden has the ids and numbers that real TensorFlow makes. testdata/make_columns.py wrote it.
 type golden struct {
 	Sizes  []uint32
 	Hashes []struct {
@@ -126,7 +126,7 @@ func learnt(t *testing.T) *Plan {
 	return p
 }
 
-// TestRun verifies what each kind of column makes of a record, with all that is learnt.
+// TestRun verifies the inputs that each kind of column makes of a record.
 func TestRun(t *testing.T) {
 	p := learnt(t)
 	c := p.Columns()
@@ -293,7 +293,7 @@ func TestExpand(t *testing.T) {
 }
 
 // TestLearnInParts verifies that records cut anywhere into parts make the same vocabulary,
-// and the same moments but for rounding, and that no text of a record is kept as it lies.
+// and the same moments but for rounding, and that the plan keeps copies of texts.
 func TestLearnInParts(t *testing.T) {
 	devices := []string{"b", "a", "c", "a", "b", "z", "c", "", "a"}
 	var want graph.Columns

@@ -11,10 +11,10 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// maxIDs is what all ids of a model are below.
+// maxIDs is the exclusive bound on the ids of a model.
 const maxIDs = math.MaxInt32
 
-// Plan says what each column of a record is for.
+// Plan describes the use of each column of a record.
 type Plan struct {
 	// Inputs are the columns that are read, each once. A [Runner] takes their cells in this
 	// order.
@@ -323,7 +323,7 @@ func (p *Plan) bag(rule bagRule) error {
 	return nil
 }
 
-// Columns returns what the plan makes of a record, with all that is learnt.
+// Columns describes the inputs that the plan makes of a record, with the statistics learnt so far.
 func (p *Plan) Columns() graph.Columns {
 	var c graph.Columns
 	for _, d := range p.dense {

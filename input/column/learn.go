@@ -16,9 +16,9 @@ import (
 // maxTexts bounds the texts of a vocabulary that is learnt.
 const maxTexts = 1 << 24
 
-// Learner learns what a plan does not know yet from training records: means and deviations of
-// what is standardized, and vocabularies. The records come in parts, which may be learnt side by
-// side; what is learnt of them depends on the parts and not on who comes first.
+// Learner collects the statistics of a plan from training records: means and deviations of
+// standardized columns, and vocabularies. The records come in parts. Goroutines may learn parts
+// side by side: the result depends on the parts, not on the order in which they end.
 type Learner struct {
 	plan *Plan
 
@@ -83,7 +83,7 @@ func NewLearner(p *Plan) *Learner {
 	return l
 }
 
-// vocabularies are an empty map for each bag whose vocabulary is learnt, nil for another.
+// vocabularies returns an empty map for each bag with an automatic vocabulary, nil for the others.
 func (p *Plan) vocabularies() []map[string]int64 {
 	texts := make([]map[string]int64, len(p.bags))
 	for i, b := range p.bags {
@@ -188,8 +188,8 @@ func addText(texts map[string]*int64, text []byte) {
 	}
 }
 
-// Finish puts what was learnt into the plan. Training records without anything to learn from
-// have the code exitcode.BadData.
+// Finish stores the statistics in the plan. The error has the code exitcode.BadData if the
+// training records have none.
 func (l *Learner) Finish() error {
 	p := l.plan
 	if len(l.parts)+len(l.ended) > 0 {
@@ -250,7 +250,7 @@ func (p *Plan) layOut() error {
 	return nil
 }
 
-// Adopt puts what was learnt before, with the model of a checkpoint, into the plan. It is an
+// Adopt stores earlier statistics, such as those of a checkpoint's model, in the plan. It is an
 // error with exitcode.Usage if the columns are others.
 func (p *Plan) Adopt(learnt graph.Columns) error {
 	now := p.Columns()

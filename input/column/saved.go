@@ -13,7 +13,7 @@ import (
 // JSON returns Columns as JSON, for AdoptJSON.
 func (p *Plan) JSON() []byte { return encoded(p.Columns()) }
 
-// AdoptJSON is Adopt of what JSON returned.
+// AdoptJSON adopts the columns that JSON encoded. See Adopt.
 func (p *Plan) AdoptJSON(text []byte) error {
 	var learnt graph.Columns
 	if err := json.Unmarshal(text, &learnt); err != nil {
@@ -34,7 +34,7 @@ func (p *Plan) Digest() string {
 	return digestOf([]any{p.Columns(), p.Inputs, p.Order, p.Label, p.Weight, learns})
 }
 
-// LearnedDigest returns a short digest of the columns and of what the plan has learned of them.
+// LearnedDigest returns a short digest of the columns and of their statistics.
 func (p *Plan) LearnedDigest() string { return digestOf(p.Columns()) }
 
 // digestOf returns the first 8 bytes of the SHA-256 of v in JSON, in hex.

@@ -7,7 +7,7 @@ import (
 	"ringtrain/model/graph"
 )
 
-// Stats is what records have in a column that the plan reads.
+// Stats describes the values of a column that the plan reads.
 type Stats struct {
 	Column  string       `json:"column"`
 	Records int64        `json:"records"`
@@ -42,7 +42,7 @@ const (
 	mostFrequent = 10
 )
 
-// tally is what some records have in a column.
+// tally accumulates the values of a column over a part of the records.
 type tally struct {
 	records, missing int64
 	numbers          moments
@@ -54,7 +54,7 @@ type tally struct {
 // Count has a [Learner] of the plan make Stats of the columns, too.
 func (p *Plan) Count() { p.stats = []Stats{} }
 
-// Stats returns what a Learner has counted since Count.
+// Stats returns the statistics that a Learner has collected since Count.
 func (p *Plan) Stats() []Stats { return p.stats }
 
 // tallies are those of the plan's Inputs, nil without Count.
@@ -132,7 +132,7 @@ func (t *tally) merge(o *tally) {
 	}
 }
 
-// stats tells people what t is.
+// stats returns the statistics of t.
 func (t *tally) stats(name string) Stats {
 	s := Stats{Column: name, Records: t.records, Missing: t.missing}
 	if t.numbers.N > 0 {

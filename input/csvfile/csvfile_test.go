@@ -97,7 +97,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestBadFiles verifies that what is wrong with a file names the file and the line, and has the
+// TestBadFiles verifies that a fault of a file is an error that names file and line, with the
 // code 65.
 func TestBadFiles(t *testing.T) {
 	const header = "y,I1,I2,C1,C2,comment\n"
@@ -277,8 +277,9 @@ func TestLongQuotes(t *testing.T) {
 	}
 }
 
-// byReference returns the records that encoding/csv finds, but those whose only field is blank,
-// quoted or not: without quotes such a line holds no record here. It takes \r before \n away within quotes, too.
+// byReference returns the records that encoding/csv finds. It leaves out records whose only field
+// is blank, quoted or not: without quotes such a line holds no record in this package. It removes
+// \r before \n within quotes, too.
 func byReference(content string, separator byte) (records [][]string, err error) {
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(content, "\xef\xbb\xbf")))
 	r.FieldsPerRecord, r.Comma = -1, rune(separator)

@@ -39,7 +39,7 @@ type Set struct {
 	plan *column.Plan
 }
 
-// Columns returns what the columns of a record become.
+// Columns describes the inputs that the columns of a record become.
 func (s *Set) Columns() graph.Columns { return s.plan.Columns() }
 
 // Learnt returns the columns as JSON, which the plan's AdoptJSON takes.

@@ -6,7 +6,8 @@
 //
 // Lines end with \n or \r\n; the last one may lack its end. A byte order mark of UTF-8 at the
 // beginning of a file is no part of it. Empty lines, and those of blanks that do not separate
-// fields, hold no record. What the columns become is in input.columns; see package column. Files are read as package text says.
+// fields, hold no record. The option input.columns says what the columns become; see package
+// column. Package text describes how files are read.
 //
 // Where encoding/csv and RFC 4180 leave a choice: blanks belong to the field; a quote inside a
 // field without quotes is an error; all records have as many fields as there are columns.

@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// FuzzRead verifies that no text makes the reader panic, and that records come back from
-// what the writer makes of them.
+// FuzzRead verifies that no text makes the reader panic, and that the reader returns the records
+// that the writer wrote.
 func FuzzRead(f *testing.F) {
 	f.Add("1 3:0.5 7:2 # x\n-1 qid:2 1:1\n", 0, false)
 	f.Add("+1 1:1e-40\n\n0", 1, false)

@@ -134,7 +134,7 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// TestBadLines verifies that a wrong line is an error that names file, line and what is
+// TestBadLines verifies that a wrong line is an error that names file, line and the form that is
 // wanted.
 func TestBadLines(t *testing.T) {
 	tests := []struct {
@@ -210,7 +210,7 @@ func TestAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestWriteUneven verifies that a record whose ids and values differ in length panics.
+// TestWriteUneven verifies that a record with ids and values of different lengths panics.
 func TestWriteUneven(t *testing.T) {
 	for _, values := range [][]float32{nil, {1}, {1, 2, 3}} {
 		func() {

@@ -14,9 +14,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestHugeIDs verifies that an id near 4·10⁹ is refused where it stands: a
-// model of the file's features would take 16 GiB. The error names file, line, record,
-// id and bound. The largest id below the bound is read.
+// TestHugeIDs verifies that an id near 4·10⁹ is an error that names file, line, record, id and
+// bound, and that the largest id below the bound is read. A model of so many features would take
+// 16 GiB.
 func TestHugeIDs(t *testing.T) {
 	for index, ok := range map[string]bool{"67108863": true, "67108864": false, "4000000000": false, "4294967295": false} {
 		name := filepath.Join(t.TempDir(), "F")
@@ -68,8 +68,8 @@ func TestInflateBound(t *testing.T) {
 	}
 }
 
-// TestDenseBound verifies that two short lines cannot be rows of 240 MB each: what is
-// made dense is bounded as what inflates. The error names file and line.
+// TestDenseBound verifies that two short lines cannot become rows of 240 MB each: the bound of
+// inflated files holds for dense rows, too. The error names file and line.
 func TestDenseBound(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "F")
 	if err := os.WriteFile(name, []byte("1 1:1\n0 60000000:1\n"), 0o666); err != nil {

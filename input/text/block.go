@@ -15,7 +15,7 @@ type lines struct {
 	spans []span
 }
 
-// span is where a line with its end lies in data.
+// span is the range of data that a line and its end occupy.
 type span struct{ from, to uint32 }
 
 func (l *lines) line(k int) []byte {
@@ -28,7 +28,7 @@ func (l *lines) offset(k int) int64 { return l.from + int64(l.spans[k].from) }
 // bytes returns how much memory l takes.
 func (l *lines) bytes() int64 { return int64(cap(l.data)) + 8*int64(cap(l.spans)) }
 
-// tail is what is read behind a block at once, for the line that goes on there.
+// tail is the number of bytes read behind a block, for a line that crosses the end of the block.
 const tail = 4 << 10
 
 // mostKept is how much memory is used again. A block takes more where a line is long.

@@ -104,7 +104,7 @@ func (s *Set) countStretch(t *stretch, buf []byte) error {
 	}
 	defer t.file.release(r)
 	from, to := int64(t.first)*input.BlockBytes, min(int64(t.last)*input.BlockBytes, t.file.size)
-	begins := from == 0 // of a line; else the byte before says so
+	begins := from == 0 // a line begins at from; elsewhere the byte before decides
 	if !begins {
 		if _, err := r.ReadAt(buf[:1], from-1); err != nil {
 			return t.file.readError(err)
@@ -136,15 +136,15 @@ type lineCounter struct {
 	config   *Config
 	from, to int64
 
-	begins   bool  // a line has begun, and only blanks of it are read
-	begin    int64 // where
-	lineFrom int64 // where the line began, or the stretch
+	begins   bool  // only blanks of the current line have been read
+	begin    int64 // offset of that line
+	lineFrom int64 // offset of the current line, or of the stretch if the line began before it
 }
 
-// pending reports whether what the last line of the stretch holds lies behind it.
+// pending reports whether the last line that begins in the stretch has only blanks so far.
 func (c *lineCounter) pending() bool { return c.begins && c.begin < c.to }
 
-// block notes what is known at the beginning of a block.
+// block stores the state of the count at the beginning of a block.
 func (c *lineCounter) block(at int64) {
 	if c.config.Quote != 0 {
 		c.states[(at-c.from)/input.BlockBytes] = c.odd

@@ -32,7 +32,7 @@ type file struct {
 	quoted []bool        // of each block: it begins within quotes; nil without quotes
 }
 
-// content is what the bytes of a file are read from.
+// content is the source of a file's bytes.
 type content interface {
 	io.ReaderAt
 	io.Closer
@@ -154,7 +154,7 @@ type changed struct{ error }
 
 func (changed) Is(target error) bool { return target == input.ErrFile }
 
-// change is the error of a file that is not what it was.
+// change is the error of a file that has changed since it was opened.
 func (f *file) change(what string) error {
 	return exitcode.With(exitcode.BadData, changed{fmt.Errorf("input: %s changed while it was read: %s", f.name, what)})
 }

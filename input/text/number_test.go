@@ -41,8 +41,8 @@ func checkFloat32(t testing.TB, s string) bool {
 	return true
 }
 
-// TestFloat32 verifies that numbers as tools write them are read at once, with the bits of
-// strconv, and that what only strconv can read is left to it.
+// TestFloat32 verifies that Float32 reads numbers as tools write them with the bits of strconv,
+// and that it leaves the others to strconv.
 func TestFloat32(t *testing.T) {
 	for _, s := range []string{"0", "1", "-1", "+1", "-0", "0.0", "-0.0", "0.5", ".5", "5.", "1e3", "1E-3", "1e+3", "16777216", "3.14159265358979", "0.1", "1.17549435e-37", "123456.789e-30", "1e38", "9999999999999999999e-10", "0.00000000000000001"} {
 		if !checkFloat32(t, s) {

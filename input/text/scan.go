@@ -90,7 +90,7 @@ func (s *Set) Check() error {
 	return s.Scan(min(s.blocks.Len(), checkBlocks), false, func(int, *input.Batch) {})
 }
 
-// Fault returns err as what is wrong with the line of a record.
+// Fault returns err with the coordinates of a record's line.
 func (s *Set) Fault(record int, err error) error {
 	at, k := s.blocks.Find(record)
 	block, fault := s.loaded.Get(at)
@@ -101,11 +101,11 @@ func (s *Set) Fault(record int, err error) error {
 	return s.lineError(record, at, block.Data.offset(k), err)
 }
 
-// mostBad bounds how many records are tried to find one that is good.
+// mostBad bounds the records that AppendBlock tries in search of a good one, for the shape of all.
 const mostBad = 1 << 16
 
-// AppendBlock adds the records of a block to b. A bad one is empty there, and bad is called
-// with its place in the block and what is wrong with it.
+// AppendBlock adds the records of a block to b. In place of a bad record it adds an empty one,
+// and calls bad with the place in the block and the error.
 func (s *Set) AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error {
 	s.learn.Do(func() { s.shape, _ = input.LearnShape(s, mostBad) })
 	held, err := s.loaded.Get(block)

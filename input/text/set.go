@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Config says what the lines of files are.
+// Config describes the lines of files.
 type Config struct {
 	Format    string // begins the messages about lines
 	Comment   byte   // begins lines without a record; 0: none
@@ -31,7 +31,7 @@ type Config struct {
 	Features int          // see Dataset.Features; SetFeatures may change it
 }
 
-// blank reports whether a line of such characters holds no record.
+// blank reports whether c may stand in a line without a record.
 func (c *Config) blank(b byte) bool {
 	return (b == ' ' || b == '\t' || b == '\r') && b != c.Separator
 }
@@ -109,10 +109,10 @@ func (s *Set) Len() int { return s.blocks.Records() }
 // Blocks returns how many records each block has.
 func (s *Set) Blocks() *input.Blocks { return s.blocks }
 
-// Features returns Config.Features, or what SetFeatures has set.
+// Features returns Config.Features, or the number that SetFeatures stored.
 func (s *Set) Features() int { return s.features }
 
-// SetFeatures sets what Features returns.
+// SetFeatures stores the number that Features returns.
 func (s *Set) SetFeatures(n int) { s.features = n }
 
 // Bytes returns the size of all files, as they lie on disk.
@@ -160,13 +160,13 @@ func (s *Set) Append(b *input.Batch, i int) error {
 	return nil
 }
 
-// lineError is what is wrong with the line of record i, at an offset in block at.
+// lineError is the error of the line of record i, at an offset in block at.
 func (s *Set) lineError(i, at int, offset int64, err error) error {
 	f := s.fileOf(at)
 	return s.flaw(f, offset, i-s.blocks.First(f.first), err)
 }
 
-// fileOf returns the file that a block lies in.
+// fileOf returns the file of a block.
 func (s *Set) fileOf(block int) *file {
 	low, high := 0, len(s.files) // files[low].first <= block
 	for high-low > 1 {
@@ -179,7 +179,7 @@ func (s *Set) fileOf(block int) *file {
 	return s.files[low]
 }
 
-// LineError is what is wrong with a line.
+// LineError is the error of a line.
 type LineError struct {
 	Format string
 	File   string

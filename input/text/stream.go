@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// HoldBytes is how much text of a compressed file lies in memory: one window of blocks. The
+// HoldBytes bounds the text of a compressed file that is held in memory: one window of blocks. The
 // text of a larger file is read as a stream.
 const HoldBytes = input.WindowBlocks * input.BlockBytes
 
@@ -18,7 +18,7 @@ const HoldBytes = input.WindowBlocks * input.BlockBytes
 const historyBytes = 2 << 20
 
 // stream is the content of a compressed file, which is inflated as far as it is asked for.
-// Reading forward is cheap; reading what lies far behind begins anew.
+// Reading forward is cheap. Reading far back inflates the file from its beginning.
 type stream struct {
 	name   string
 	limits input.Limits

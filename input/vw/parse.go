@@ -55,7 +55,7 @@ func (p *parser) parse(b *input.Batch, line []byte) error {
 	return err
 }
 
-// label reads what stands before the first bar.
+// label reads the label, the weight and the tag, which precede the first bar.
 func (p *parser) label(all []byte) (y, importance float32, err error) {
 	head := all[:len(all)-text.Pad]
 	if tab := bytes.IndexByte(head, '\t'); tab >= 0 {
@@ -146,7 +146,7 @@ func (p *parser) namespaces(x *tensor.Bags, all []byte, i int) error {
 	return nil
 }
 
-// namespace is what its features share.
+// namespace is the state that the features of a namespace share.
 type namespace struct {
 	hash   uint64
 	factor float32

@@ -21,8 +21,8 @@ func save(t testing.TB, content string) string {
 	return path
 }
 
-// TestIDs verifies labels, weights, ids and values of lines against what vw 9.11 says of
-// them (-b 18 --noconstant --audit).
+// TestIDs verifies labels, weights, ids and values of lines against the output of vw 9.11
+// (-b 18 --noconstant --audit).
 func TestIDs(t *testing.T) {
 	for line, want := range map[string]string{
 		"1 |f 123:1 abc":                                 "1×1 34998:1 1403:1",
@@ -84,7 +84,7 @@ func TestAnySize(t *testing.T) {
 }
 
 // TestImportance verifies that the weight of a line multiplies the weight of its example, and
-// that records without one keep theirs.
+// that an example without a weight counts 1.
 func TestImportance(t *testing.T) {
 	s, err := Open([]string{save(t, "1 | 1\n1 3 | 1\n1 0.5 | 1\n1 | 1\n")}, Config{})
 	if err != nil {
