@@ -33,6 +33,7 @@ func readFormats() []readFormat {
 	return []readFormat{
 		{name: "libsvm", text: "LibSVM, beside the same records in VW's text", made: "libsvm", open: ofFormat("libsvm"), theirs: []string{vwNoop},
 			bars: []bar{{ours: reader, theirs: []string{vwNoop}, want: 2}}},
+		{name: "libffm", text: "libffm", made: "libffm", open: ofFormat("libffm")},
 		{name: "vw", text: "VW text", made: "vw", open: ofFormat("vw"), theirs: []string{vwNoop}},
 		{name: "csv-numbers", text: "CSV of numbers", made: "csv", numbers: clickFields, open: openNumbers, theirs: []string{arrowCSV, flowCSV},
 			bars: []bar{{ours: reader, theirs: []string{arrowCSV}, want: 1}}},

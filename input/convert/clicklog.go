@@ -19,13 +19,13 @@ import (
 type ClickLog struct {
 	synth.ClickLog
 	TestRows int    // records of the second file; Rows are those of the first
-	Format   string // libsvm, vw, csv or tfrecord
+	Format   string // libsvm, libffm, vw, csv or tfrecord
 	Numbers  int    // csv: number of leading fields that are numeric columns
 }
 
 // clickFormats has the formats of a click log's files and their file name extensions.
 var clickFormats = []struct{ name, extension string }{
-	{"libsvm", ".libsvm"}, {"vw", ".vw"}, {"csv", ".csv"}, {"tfrecord", ".tfrecords"},
+	{"libsvm", ".libsvm"}, {"libffm", ".libffm"}, {"vw", ".vw"}, {"csv", ".csv"}, {"tfrecord", ".tfrecords"},
 }
 
 // ClickFormats returns the formats that MakeClicks writes.
@@ -55,6 +55,7 @@ func (f DrawnFile) String() string {
 // clicks_test, in one of the formats:
 //
 //	libsvm    1 17:1 25702:1 …
+//	libffm    1 0:17:1 1:25702:1 …   with the number of the field
 //	vw        1 | 17 25702 …         the label is 1 or -1
 //	csv       1,3f2a90c1,0b77e254,…  under a line of names, label,C1,C2,…
 //	tfrecord  label (int64), ids, values
@@ -184,6 +185,8 @@ func (c ClickLog) encoder(d synth.Draws) func(p *clickPart) {
 // rowEncoder returns the function that appends a record to a text in the format of c.
 func (c ClickLog) rowEncoder() func(dst []byte, label uint8, ids []uint32) []byte {
 	switch c.Format {
+	case "libffm":
+		return appendLibFFM
 	case "vw":
 		return appendVW
 	case "csv":

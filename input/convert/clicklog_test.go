@@ -35,7 +35,7 @@ func lines(t testing.TB, name string) []string {
 }
 
 // TestMakeClicksFormats verifies that each format has exactly the records of the drawn
-// log: by the readers of libsvm and tfrecord, line by line for vw and csv.
+// log: by the readers of libsvm, libffm and tfrecord, line by line for vw and csv.
 func TestMakeClicksFormats(t *testing.T) {
 	for _, format := range convert.ClickFormats() {
 		t.Run("format="+format, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestMakeClicksFormats(t *testing.T) {
 			}
 			draws := []input.Dataset{c.Draw(synth.Train), c.Draw(synth.Eval)}
 			switch format {
-			case "libsvm", "tfrecord":
+			case "libsvm", "libffm", "tfrecord":
 				d := open(t, convert.Spec{Format: format, Files: []string{files[0].Name}, Features: draws[0].Features()})
 				same(t, d, draws[0])
 			case "vw":
@@ -150,7 +150,7 @@ func TestMakeClicksErrors(t *testing.T) {
 	c := clickLog("parquet")
 	c.Fields, c.Numbers, c.TestRows = 0, 3, 0
 	_, err := convert.MakeClicks(t.Context(), c, t.TempDir())
-	for _, want := range []string{"--fields is 0", `--format is "parquet", want one of libsvm, vw, csv, tfrecord`, "--numbers is 3", "--test-rows is 0"} {
+	for _, want := range []string{"--fields is 0", `--format is "parquet", want one of libsvm, libffm, vw, csv, tfrecord`, "--numbers is 3", "--test-rows is 0"} {
 		if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want Usage and %s", err, want)
 		}

@@ -16,6 +16,18 @@ func appendLibSVM(dst []byte, label uint8, ids []uint32) []byte {
 	return append(dst, '\n')
 }
 
+func appendLibFFM(dst []byte, label uint8, ids []uint32) []byte {
+	dst = append(dst, '0'+label)
+	for field, id := range ids {
+		dst = append(dst, ' ')
+		dst = strconv.AppendUint(dst, uint64(field), 10)
+		dst = append(dst, ':')
+		dst = strconv.AppendUint(dst, uint64(id), 10)
+		dst = append(dst, ":1"...)
+	}
+	return append(dst, '\n')
+}
+
 func appendVW(dst []byte, label uint8, ids []uint32) []byte {
 	if label == 0 {
 		dst = append(dst, '-')
