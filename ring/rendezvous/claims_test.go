@@ -85,8 +85,9 @@ func TestClaimedSilence(t *testing.T) {
 		var conn net.Conn
 		keepConn(&all[1], &conn)
 		sessions := joinAll(t, all...)
-		time.Sleep(10*time.Second + time.Millisecond) // on the fake clock: just after a heartbeat
-		at := time.Now()
+		time.Sleep(10 * time.Second)
+		at := time.Now() // of a heartbeat, on the fake clock
+		time.Sleep(time.Millisecond)
 		conn.(*pipeEnd).cut.Store(true)
 		for _, rank := range []int{0, 2} {
 			wantTime(t, "the loss", lostAfter(t, sessions[rank], at), 5*time.Second-200*time.Millisecond)
