@@ -8,12 +8,14 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/libsvm"
 	"ringtrain/input/tfrecord"
+	"ringtrain/ring/exitcode"
 )
 
 // Convert writes the records of src, in order, to the file of dst. It compresses the
 // file by gzip if its name ends in .gz. Labels become int64 features if all of them are
 // whole and dst.FloatLabel is not set. dst.Base is added to ids. Dense records with a
-// shape may become a folder of images, which must not exist.
+// shape may become a folder of images, which must not exist. A record with a weight is
+// exitcode.BadData: no format that is written holds weights.
 //
 // The error is exitcode.Usage for an impossible pair of formats, exitcode.CannotCreate
 // if dst exists and dst.Overwrite is not set, or that of [Open]. After an error no file
@@ -60,7 +62,7 @@ func (s Spec) checkWritten() error {
 	return nil
 }
 
-// survey reads all records and reports whether they are dense and whether all labels are
+// survey reads all records, refuses those with a weight, and reports whether they are dense and whether all labels are
 // whole numbers.
 func survey(ctx context.Context, d input.Dataset) (dense, whole bool, err error) {
 	var b input.Batch
@@ -72,6 +74,9 @@ func survey(ctx context.Context, d input.Dataset) (dense, whole bool, err error)
 		}
 		if ctx.Err() != nil {
 			return false, false, context.Cause(ctx)
+		}
+		if len(b.Importance) > 0 && b.Importance[0] != 1 {
+			return false, false, exitcode.With(exitcode.BadData, fmt.Errorf("record %d has the weight %g, want 1: no format that is written holds weights", i, b.Importance[0]))
 		}
 		const most = 1 << 24 // float32 cannot represent all larger whole numbers
 		y := b.Y[0]

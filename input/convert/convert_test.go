@@ -287,6 +287,23 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
+// TestConvertWeights verifies that a record with a weight is an error that names it: no format that
+// is written holds weights. Nothing is written then.
+func TestConvertWeights(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "a.vw"), filepath.Join(dir, "a.tfrecords")
+	if err := os.WriteFile(in, []byte("1 | a:1\n-1 2.5 | b:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := convert.Convert(t.Context(), convert.Spec{Format: "vw", Files: []string{in}, LabelRule: input.Labels{Binary: true}}, convert.Spec{Format: "tfrecord", Files: []string{out}})
+	if err == nil || !strings.Contains(err.Error(), "record 1 has the weight 2.5, want 1") || exitcode.Of(err) != exitcode.BadData {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a file was written")
+	}
+}
+
 // TestAbsentLabels verifies that records without a label open for predictions only.
 func TestAbsentLabels(t *testing.T) {
 	dir := t.TempDir()
