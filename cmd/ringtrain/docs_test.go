@@ -44,8 +44,8 @@ func docBlocks(t *testing.T, page, text string) []docBlock {
 }
 
 // TestDocs runs the commands of each page of the manual that say so, in the order of the
-// page and in a folder of its own, and reads those that another machine must run. The last
-// line counts them.
+// page and in a folder of its own, and reads those that another machine must run, and those of
+// README.md. The last line counts them.
 func TestDocs(t *testing.T) {
 	ran, read := 0, 0
 	for _, page := range docs.Names() {
@@ -70,6 +70,14 @@ func TestDocs(t *testing.T) {
 			}
 		})
 	}
+	t.Run("page=README", func(t *testing.T) {
+		for i, line := range strings.Split(readFile(t, "../../README.md"), "\n") {
+			if line, indented := strings.CutPrefix(line, "    "); indented && strings.Contains(line, "ringtrain ") && !strings.HasPrefix(line, "[") {
+				read++
+				parseBlock(t, "README", docBlock{text: line, line: i + 1})
+			}
+		}
+	})
 	t.Logf("%d commands of the manual run, %d read", ran, read)
 	if ran == 0 || read == 0 {
 		t.Errorf("%d commands run and %d read, want some of each", ran, read)
