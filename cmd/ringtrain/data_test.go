@@ -92,7 +92,7 @@ func TestDataFetch(t *testing.T) {
 	b := newBox(t)
 	b.must(0, "data", "fetch", "mnist", "--from", from)
 	e := b.must(0, "train", "mnist", "--set", "train.steps=1")
-	if !strings.Contains(e.stdout, "of 10000 right") {
+	if !strings.Contains(e.stdout, "of 10,000 right") {
 		t.Errorf("not trained on what was fetched:\n%s", e.stdout)
 	}
 	b.must(0, "data", "fetch", "mnist", "--from", from, "--to", "data")
