@@ -257,6 +257,14 @@ func (s *Set) Manifest() []string {
 	return all
 }
 
+// Bytes returns the size of the files that the cache was made of.
+func (s *Set) Bytes() (n int64) {
+	for _, f := range s.meta.Sources {
+		n += f.Bytes
+	}
+	return n
+}
+
 // Close closes the file.
 func (s *Set) Close() error { return s.file.Close() }
 

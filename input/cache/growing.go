@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"ringtrain/input"
@@ -14,36 +15,68 @@ import (
 // read the text. A cache that cannot be made is told, and the text is read on.
 type Growing struct {
 	Text
-	made   atomic.Pointer[Set] // nil: not yet
-	cancel context.CancelCauseFunc
-	ended  chan struct{}
+	input.Shared                     // Text, or counted
+	made         atomic.Pointer[Set] // nil: not yet
+	start        func()              // makes the cache once, when the records are counted
+	cancel       context.CancelCauseFunc
+	ended        chan struct{}
 }
+
+// counted is the Shared of a Text that always knows all counts.
+type counted struct{ input.Shared }
+
+func (counted) Counted() bool { return true }
+func (counted) Bytes() int64  { return 0 }
 
 // errClosed ends the making.
 var errClosed = errors.New("cache: closed")
 
-// Behind returns the records of t, and makes the cache c of t in the background.
+// Behind returns the records of t, and makes the cache c of t in the background: at once, or after
+// JoinCounts if t is an input.Shared to be counted.
 func Behind(c Config, t Text, notice func(string)) *Growing {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	g := &Growing{Text: t, cancel: cancel, ended: make(chan struct{})}
-	go func() {
-		defer close(g.ended)
-		s, err := Once(ctx, c, notice, func() error { return Make(ctx, c, t, 1) })
-		switch {
-		case errors.Is(err, errClosed):
-		case err != nil:
-			notice(fmt.Sprintf("no cache is made, and the text is read again: %v", err))
-		case s.Len() != t.Len():
-			notice(fmt.Sprintf("cache %s is not used: it has %d records, and the text %d", c.Name(), s.Len(), t.Len()))
-			s.Close()
-		default:
-			g.made.Store(s)
-			if f, ok := t.(interface{ Forget() }); ok {
-				f.Forget()
-			}
-		}
-	}()
+	g.start = sync.OnceFunc(func() { go g.grow(ctx, c, notice) })
+	var ok bool
+	if g.Shared, ok = t.(input.Shared); !ok {
+		g.Shared = counted{}
+	}
+	if g.Counted() {
+		g.start()
+	}
 	return g
+}
+
+// JoinCounts is that of the text, and starts to make the cache.
+func (g *Growing) JoinCounts(parts [][]byte) error {
+	err := g.Shared.JoinCounts(parts)
+	if err == nil {
+		g.start()
+	}
+	return err
+}
+
+// grow makes the cache.
+func (g *Growing) grow(ctx context.Context, c Config, notice func(string)) {
+	defer close(g.ended)
+	if ctx.Err() != nil {
+		return
+	}
+	t := g.Text
+	s, err := Once(ctx, c, notice, func() error { return Make(ctx, c, t, 1) })
+	switch {
+	case errors.Is(err, errClosed):
+	case err != nil:
+		notice(fmt.Sprintf("no cache is made, and the text is read again: %v", err))
+	case s.Len() != t.Len():
+		notice(fmt.Sprintf("cache %s is not used: it has %d records, and the text %d", c.Name(), s.Len(), t.Len()))
+		s.Close()
+	default:
+		g.made.Store(s)
+		if f, ok := t.(interface{ Forget() }); ok {
+			f.Forget()
+		}
+	}
 }
 
 // Append adds record i.
@@ -71,6 +104,7 @@ func (g *Growing) Made() bool {
 // Close ends the making, and closes cache and text.
 func (g *Growing) Close() error {
 	g.cancel(errClosed)
+	g.start() // closes ended, if nothing was counted
 	<-g.ended
 	err := g.Text.Close()
 	if s := g.made.Load(); s != nil {

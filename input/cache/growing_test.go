@@ -78,3 +78,36 @@ func TestGrowingCloses(t *testing.T) {
 		t.Errorf("made %t, told %q", made, told)
 	}
 }
+
+// uncounted is a Text whose records are counted later.
+type uncounted struct {
+	texts
+	input.Shared
+	joined *bool
+}
+
+func (u uncounted) Counted() bool               { return *u.joined }
+func (u uncounted) JoinCounts(_ [][]byte) error { *u.joined = true; return nil }
+
+// TestGrowingWaits verifies that no cache is made before the records of the text are counted, and that
+// Close does not wait for the counts.
+func TestGrowingWaits(t *testing.T) {
+	for _, counts := range []bool{true, false} {
+		c := Config{Dir: t.TempDir(), Files: sources(t), Key: "k", Shape: draw(2, 3).shape()}
+		g := Behind(c, uncounted{draw(2, 3), nil, new(bool)}, func(line string) { t.Errorf("notice: %s", line) })
+		if counts {
+			if err := g.JoinCounts(nil); err != nil {
+				t.Fatal(err)
+			}
+			if !g.Made() {
+				t.Error("no cache is made")
+			}
+		}
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(c.Name()); (err == nil) != counts {
+			t.Errorf("counted %t: cache: %v", counts, err)
+		}
+	}
+}

@@ -37,12 +37,12 @@ func (s Spec) openLines(paths []string) (lines, error) {
 		return s.openFields(paths)
 	case "vw":
 		return vw.Open(s.Files, vw.Config{
-			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
+			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths, Share: s.Share,
 		})
 	}
 	return libsvm.Open(s.Files, libsvm.Config{
 		Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
-		Fields: s.Format == "libffm",
+		Fields: s.Format == "libffm", Share: s.Share,
 	})
 }
 
@@ -184,6 +184,7 @@ func (s Spec) makeCache(ctx context.Context, c cache.Config) (err error) {
 			return err
 		}
 	}
+	s.Share = false
 	set, err := s.openLines(paths)
 	if err != nil {
 		return err

@@ -52,6 +52,9 @@ type Spec struct {
 	Again           bool
 	Notice          func(string)
 
+	// Share leaves the records of large text to be counted: see input.Shared.
+	Share bool
+
 	// Tolerate permits bad records of text; see input.SourceConfig.MaxBad.
 	Tolerate bool
 
@@ -102,7 +105,7 @@ func Open(s Spec) (input.Dataset, error) {
 func (s Spec) openFields(paths []string) (*csvfile.Set, error) {
 	c := csvfile.Config{
 		Format: s.Format, Columns: s.Columns, Learn: s.Learn, Keys: s.Keys, Header: s.Header, Separator: s.Separator,
-		Paths: paths, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate,
+		Paths: paths, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate, Share: s.Share,
 	}
 	if s.Format == "criteo" {
 		c.Header, c.Separator, c.NoQuotes = false, '\t', true

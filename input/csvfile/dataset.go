@@ -29,6 +29,8 @@ type Config struct {
 
 	// Learn has Open learn means and vocabularies from the records; else the plan knows all.
 	Learn bool
+	// Share is as in text.Config, unless there is something to learn.
+	Share bool
 	// Tolerate says that lines that are bad are no fault of Open.
 	Tolerate bool
 }
@@ -60,6 +62,7 @@ func Open(files []string, c Config) (*Set, error) {
 	}
 	p := &parser{config: c, files: files}
 	t := text.Config{Format: c.Format, Parse: p.parse, Paths: c.Paths, Limits: c.Limits, Header: c.Header, Separator: c.Separator}
+	t.Share = c.Share && !(c.Learn && c.Columns.Learns())
 	if !c.NoQuotes {
 		t.Quote = quote
 	}

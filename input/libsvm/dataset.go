@@ -19,6 +19,7 @@ type Config struct {
 	Dense    bool // rows of Features columns, 0 where an index is absent
 	Fields   bool // libffm: each pair is field:index:value
 	Tolerate bool // lines that are bad are no fault of Open
+	Share    bool // see text.Config; not where Open parses all records
 
 	Paths []string // see text.Config
 }
@@ -53,7 +54,10 @@ func Open(files []string, c Config) (*text.Set, error) {
 		return nil, err
 	}
 	p := &parser{config: c, bound: c.Limits.IDs(c.Features), features: c.Features}
-	s, err := text.Open(files, text.Config{Format: c.format(), Comment: '#', Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features})
+	s, err := text.Open(files, text.Config{
+		Format: c.format(), Comment: '#', Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features,
+		Share: c.Share && c.Features > 0,
+	})
 	if err != nil {
 		return nil, err
 	}

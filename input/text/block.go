@@ -53,9 +53,18 @@ func (s *Set) load(key int, l *lines) (int64, error) {
 		l.spans = l.spans[1:]
 	}
 	if len(l.spans) != s.blocks.Count(key) {
-		return 0, f.change(fmt.Sprintf("block at byte %d has %d records, and had %d", int64(key-f.first)*input.BlockBytes, len(l.spans), s.blocks.Count(key)))
+		return 0, s.otherCount(f, key, len(l.spans))
 	}
 	return l.bytes(), nil
+}
+
+// otherCount is the error of a block that has other records than when it was counted.
+func (s *Set) otherCount(f *file, block, records int) error {
+	what := fmt.Sprintf("block at byte %d has %d records, and had %d", int64(block-f.first)*input.BlockBytes, records, s.blocks.Count(block))
+	if s.joined {
+		what += ", unless a rank that shared the counting has another file"
+	}
+	return f.change(what)
 }
 
 // blockReader reads a block and finds its lines.

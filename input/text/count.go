@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"ringtrain/input"
+	"ringtrain/input/internal/blockcache"
 )
 
 // MaxLine bounds the length of a line in bytes.
@@ -33,31 +34,43 @@ type stretch struct {
 	long              int64 // offset of a line that is too long, or −1
 }
 
-// count counts the records of all files, each record in the block that its line begins in,
-// with so many goroutines. It also finds lines that are too long.
-func (s *Set) count(goroutines int) error {
-	var all []*stretch
+// count counts the records of all files, each record in the block that its line begins in.
+// It also finds lines that are too long. With Config.Share it may count the first blocks only.
+func (s *Set) count() error {
+	if s.config.Share && !s.packed() && s.Bytes() > input.SharedBytes {
+		if heads := s.heads(); s.countAll(heads) == nil && allHold(heads) {
+			s.uncounted = true
+			return s.join(heads)
+		}
+	}
+	all := s.stretches()
+	if err := s.countAll(all); err != nil {
+		return err
+	}
+	return s.join(all)
+}
+
+// layOut gives each file the number of its first block, and returns memory for the counts of all
+// blocks.
+func (s *Set) layOut() []uint16 {
 	total := 0
 	for _, f := range s.files {
 		f.first = total
 		total += f.blocks()
 	}
-	counts := make([]uint16, total)
+	s.counts = make([]uint16, total)
+	return s.counts
+}
+
+// stretches cuts the files into stretches.
+func (s *Set) stretches() (all []*stretch) {
+	counts := s.layOut()
 	for _, f := range s.files {
 		for b := 0; b < f.blocks(); b += stretchBlocks {
-			last := min(b+stretchBlocks, f.blocks())
-			all = append(all, s.newStretch(f, b, last, counts))
+			all = append(all, s.newStretch(f, b, min(b+stretchBlocks, f.blocks()), counts))
 		}
 	}
-	if err := s.countAll(all, goroutines); err != nil {
-		return err
-	}
-	if err := s.join(all); err != nil {
-		return err
-	}
-	s.dropHeaders(counts)
-	s.blocks = input.NewBlocks(counts)
-	return nil
+	return all
 }
 
 func (s *Set) newStretch(f *file, first, last int, counts []uint16) *stretch {
@@ -69,11 +82,11 @@ func (s *Set) newStretch(f *file, first, last int, counts []uint16) *stretch {
 }
 
 // countAll counts stretches side by side.
-func (s *Set) countAll(all []*stretch, goroutines int) error {
+func (s *Set) countAll(all []*stretch) error {
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	faults := make([]error, len(all))
-	for range max(1, min(goroutines, len(all))) {
+	for range max(1, min(s.goroutines(), len(all))) {
 		wait.Go(func() {
 			buf := make([]byte, input.BlockBytes)
 			for {
@@ -226,12 +239,24 @@ func markLength(file []byte) int {
 // join makes one of the stretches of each file: which of the two counts of a stretch is
 // right, and whether a line that goes through several is too long.
 func (s *Set) join(all []*stretch) error {
+	if err := s.joinLines(all); err != nil {
+		return err
+	}
+	s.dropHeaders(s.counts)
+	s.blocks = input.NewBlocks(s.counts)
+	s.records = blockcache.NewRecords(s.loaded, s.blocks, touch)
+	s.counts = nil // of s.blocks
+	return nil
+}
+
+func (s *Set) joinLines(all []*stretch) error {
 	var f *file
 	var line int64 // where the line began that goes on
 	odd := false
 	for _, t := range all {
 		if t.file != f {
 			f, line, odd = t.file, 0, false
+			f.quoted = nil
 		}
 		end := t.firstEnd
 		if end == 0 {

@@ -14,7 +14,9 @@
 // two windows of the order, so memory does not grow with the files: the counts take two
 // bytes for each 64 KiB of text.
 //
-// Each rank counts all files; the page cache gives the bytes to the second one.
+// The ranks of a job share the counting of plain text (see input.Shared): each counts a range of
+// the blocks, and all exchange the counts. With quotes a rank does not know whether its range begins
+// within quotes. It counts both cases, and the quotes of all ranges before tell which case holds.
 //
 // # Lines
 //

@@ -27,6 +27,7 @@ type Config struct {
 	// themselves.
 	Paths []string
 
+	Share    bool         // leave large plain text to be counted by CountShare
 	Limits   input.Limits // of compressed files
 	Features int          // see Dataset.Features; SetFeatures may change it
 }
@@ -48,10 +49,14 @@ func (c Config) path(i int, name string) string {
 type Set struct {
 	config   Config
 	files    []*file
+	counts   []uint16 // of each block, before it is part of blocks
 	blocks   *input.Blocks
 	loaded   *blockcache.Cache[lines]
 	records  *blockcache.Records[lines]
 	features int
+
+	uncounted bool // blocks has the records of the first blocks only
+	joined    bool // other processes counted some of the blocks
 
 	learn sync.Once
 	shape input.RecordShape
@@ -61,7 +66,8 @@ type Set struct {
 // a batch may still need records.
 const maxWindows = 2
 
-// Open opens files and counts their records.
+// Open opens files and counts their records. With Config.Share the Set may be one to count: see
+// input.Shared.
 //
 // Codes of its errors: exitcode.NoInput, exitcode.IO, and exitcode.BadData for a line that is
 // longer than MaxLine and a file that changes.
@@ -75,13 +81,12 @@ func Open(files []string, c Config) (*Set, error) {
 		}
 		s.files = append(s.files, f)
 	}
-	if err := s.count(s.goroutines()); err != nil {
+	if err := s.count(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if !s.Sequential() { // a stream goes back to a block from its beginning only
 		s.loaded.EvictStale()
 	}
-	s.records = blockcache.NewRecords(s.loaded, s.blocks, touch)
 	return s, nil
 }
 
@@ -89,6 +94,16 @@ func Open(files []string, c Config) (*Set, error) {
 func (s *Set) Sequential() bool {
 	for _, f := range s.files {
 		if f.stream != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// packed reports whether a file is compressed.
+func (s *Set) packed() bool {
+	for _, f := range s.files {
+		if f.held != nil || f.stream != nil {
 			return true
 		}
 	}
@@ -123,11 +138,15 @@ func (s *Set) Bytes() (n int64) {
 	return n
 }
 
-// Manifest returns a line a file.
+// Manifest returns a line a file. It lacks the records until they are counted.
 func (s *Set) Manifest() []string {
 	var all []string
 	for i, records := range s.FileRecords() {
-		all = append(all, fmt.Sprintf("%s %d %d", s.files[i].base(), s.files[i].disk, records))
+		line := fmt.Sprintf("%s %d", s.files[i].base(), s.files[i].disk)
+		if !s.uncounted {
+			line = fmt.Sprintf("%s %d", line, records)
+		}
+		all = append(all, line)
 	}
 	return all
 }

@@ -19,6 +19,7 @@ type Config struct {
 	Labels   input.Labels
 	Dense    bool // rows of Features columns, 0 where a feature is absent
 	Tolerate bool // lines that are bad are no fault of Open
+	Share    bool // see text.Config
 
 	Paths []string // see text.Config
 }
@@ -36,7 +37,10 @@ func Open(files []string, c Config) (*text.Set, error) {
 		c.Features = DefaultFeatures
 	}
 	p := newParser(c)
-	s, err := text.Open(files, text.Config{Format: "vw", Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features})
+	s, err := text.Open(files, text.Config{
+		Format: "vw", Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features,
+		Share: c.Share && !c.Dense, // the number of records limits dense ones
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -55,18 +55,9 @@ func TestTextAndCache(t *testing.T) {
 		}
 		return records.Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}
 	}
-	const text = `
-name: clicks
-model:     {kind: sparse-linear, features: 124}
-input:     {synthetic: true, batch: 100}
-optimizer: {name: adagrad, learning_rate: 0.1}
-allreduce: {codec: none}
-train:     {epochs: 1}
-log:       {every: 1}
-`
-	whole := mustTrain(t, 2, loadText(t, text), open(false), nil)[0]
+	whole := mustTrain(t, 2, loadText(t, countedText), open(false), nil)[0]
 	for _, first := range []bool{false, true} {
-		job := loadText(t, text, "checkpoint.dir="+t.TempDir())
+		job := loadText(t, countedText, "checkpoint.dir="+t.TempDir())
 		stopped := mustTrain(t, 2, job, open(first), func(m *member) { m.opts.Stop = stopAfter(11, exitcode.Terminated) })[0]
 		resumed := mustTrain(t, 2, job, open(!first), func(m *member) { m.opts.Resume = "must" })[0]
 		if resumed.result != whole.result {

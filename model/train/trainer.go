@@ -78,7 +78,7 @@ func Prepare(cfg *job.Config, o Options) (*Trainer, error) {
 	if err := cfg.CheckKernels(); err != nil {
 		return nil, err
 	}
-	opener := records.NewOpener(cfg, records.Options{Roots: o.Roots, CacheDir: o.CacheDir, Notice: o.Notice})
+	opener := records.NewOpener(cfg, records.Options{Roots: o.Roots, CacheDir: o.CacheDir, Share: true, Notice: o.Notice})
 	data, err := opener.Open()
 	if err != nil {
 		return nil, err
@@ -129,11 +129,12 @@ func (t *Trainer) Close() error {
 	return errors.Join(err, t.data.Close(), records.CloseEvals(t.evals))
 }
 
-// Agree returns the options that must be equal on all ranks, as "key=value" lines.
+// Agree returns the options that must be equal on all ranks, as "key=value" lines. The records of large
+// text are counted later, when the ranks have met.
 func (t *Trainer) Agree() []string {
 	var lines []string
 	for _, o := range t.agreedOptions() {
-		lines = append(lines, o.Key+"="+o.Value)
+		lines = append(lines, o.Key+"="+t.uncounted(o))
 	}
 	return append(lines, "variables="+t.shapes())
 }
@@ -161,9 +162,10 @@ func (t *Trainer) agreedOptions() []job.Option {
 	if t.data.Plan != nil {
 		options = append(options, job.Option{Key: "input.columns.learnt", Value: t.data.Plan.LearnedDigest()})
 	}
-	return append(options,
-		job.Option{Key: "input.train.manifest", Value: strings.Join(t.data.Train.Manifest(), " ")},
-		job.Option{Key: "input.eval.manifest", Value: strings.Join(t.data.Eval.Manifest(), " ")})
+	for _, c := range t.countables() {
+		options = append(options, job.Option{Key: c.key, Value: strings.Join(c.data.Manifest(), " ")})
+	}
+	return options
 }
 
 // shapes describes the variables on one line.
@@ -189,6 +191,9 @@ func (t *Trainer) shapes() string {
 // error that wraps a *Departed. After an error of the job itself, with an exit code below 128, another
 // call is of no use.
 func (t *Trainer) Run(ctx context.Context, team Team) (Result, error) {
+	if err := t.count(ctx, team.Group); err != nil {
+		return t.reached(), err
+	}
 	r, err := t.newRun(ctx, team)
 	if err != nil {
 		return t.reached(), err

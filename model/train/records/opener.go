@@ -13,10 +13,11 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// OpenOptions say where the records of a job lie on this machine.
+// Options say where the records of a job lie on this machine.
 type Options struct {
 	Roots    []string     // folders in which relative input files are looked for, in turn
 	CacheDir string       // folder of parsed records if input.cache is auto; "": none
+	Share    bool         // the caller counts the records of large text: see input.Shared
 	Notice   func(string) // receives messages about caches; may be nil
 }
 
@@ -67,7 +68,7 @@ func (o *Opener) Open() (Set, error) {
 	if err := o.compile(); err != nil {
 		return Set{}, err
 	}
-	train, err := o.openSplit(split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true})
+	train, err := o.openSplit(split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true, share: o.opts.Share})
 	if err != nil {
 		return Set{}, err
 	}
@@ -76,7 +77,7 @@ func (o *Opener) Open() (Set, error) {
 	}
 	// A feature that the model does not have is a fault of the validation file.
 	eval, err := o.openSplit(split{
-		key: "input.eval", files: cfg.Input.Eval, features: max(cfg.Model.Features, train.Features()), later: true, classes: ClassNames(train),
+		key: "input.eval", files: cfg.Input.Eval, features: max(cfg.Model.Features, train.Features()), later: true, classes: ClassNames(train), share: o.opts.Share,
 	})
 	if err != nil {
 		train.Close()
@@ -92,6 +93,7 @@ type split struct {
 	features int  // of the model, 0 if the records give the number
 	later    bool // see convert.Spec
 	learn    bool // see convert.Spec
+	share    bool // see convert.Spec
 
 	classes []string // of the training records, nil if their classes have no names
 }
@@ -121,7 +123,7 @@ func (o *Opener) openSplit(s split) (input.Dataset, error) {
 func (o *Opener) splitSpec(s split) convert.Spec {
 	training := s.key == "input.train"
 	spec := o.spec(s.files, s.features)
-	spec.Later, spec.Learn, spec.Names = s.later, s.learn, s.classes
+	spec.Later, spec.Learn, spec.Share, spec.Names = s.later, s.learn, s.share, s.classes
 	spec.Tolerate = training && o.job.Input.MaxBad > 0
 	spec.Cache, spec.CacheDir, spec.Notice = o.job.Input.Cache, o.opts.CacheDir, o.opts.Notice
 	spec.Again = training && o.job.Train.Steps == 0 && o.job.Train.Epochs > 1

@@ -1,0 +1,155 @@
+package train
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"ringtrain/input"
+	"ringtrain/model/job"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// countable is a data set of the job, with the key of its manifest.
+type countable struct {
+	key  string
+	data input.Dataset
+}
+
+func (t *Trainer) countables() []countable {
+	return []countable{{"input.train.manifest", t.data.Train}, {"input.eval.manifest", t.data.Eval}}
+}
+
+// uncounted returns the value of o that the ranks compare before they have met: of a manifest with
+// large text, names and sizes only. A rank that has a cache knows the records, and another does not.
+func (t *Trainer) uncounted(o job.Option) string {
+	for _, c := range t.countables() {
+		if c.key == o.Key && input.IsShared(c.data) {
+			return strings.Join(namesAndBytes(c.data), " ")
+		}
+	}
+	return o.Value
+}
+
+// namesAndBytes returns the manifest without the numbers of records.
+func namesAndBytes(d input.Dataset) []string {
+	lines := d.Manifest()
+	if text, ok := d.(input.Shared); ok && !text.Counted() {
+		return lines
+	}
+	for i, line := range lines {
+		lines[i] = line[:max(0, strings.LastIndexByte(line, ' '))]
+	}
+	return lines
+}
+
+// count completes the numbers of records of large text, of which all ranks then have the same. The
+// ranks that lack them count a share each. Other ranks have a cache, or counted in an earlier
+// generation. It is a collective operation.
+func (t *Trainer) count(ctx context.Context, g *ring.Group) error {
+	for _, c := range t.countables() {
+		if !input.IsShared(c.data) || c.data == t.data.Train && c.key != "input.train.manifest" {
+			continue
+		}
+		n := counter{group: g, countable: c}
+		if err := n.count(ctx); err != nil {
+			return err
+		}
+		if err := n.compare(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counter counts the records of one data set together with the other ranks.
+type counter struct {
+	group *ring.Group
+	countable
+	gathered ring.Gathered
+}
+
+// count counts the records, unless all ranks have. Each rank sends one byte for whether it lacks the
+// counts, and the sample of its files; and then the counts of its share.
+func (c *counter) count(ctx context.Context) error {
+	text, ok := c.data.(input.Shared)
+	lacks := ok && !text.Counted()
+	mine := []byte{0}
+	if lacks {
+		sample, err := text.Sample()
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.split(), err)
+		}
+		mine = binary.LittleEndian.AppendUint32([]byte{1}, sample)
+	}
+	if err := c.group.AllGather(ctx, mine, &c.gathered); err != nil {
+		return err
+	}
+	ranks, err := c.lacking()
+	if err != nil || len(ranks) == 0 {
+		return err
+	}
+	mine = mine[:0]
+	for part, rank := range ranks {
+		if rank != c.group.Membership().Rank {
+			continue
+		}
+		if mine, err = text.CountShare(mine, part, len(ranks)); err != nil {
+			return fmt.Errorf("%s: %w", c.split(), err)
+		}
+	}
+	if err := c.group.AllGather(ctx, mine, &c.gathered); err != nil || !lacks {
+		return err
+	}
+	var parts [][]byte
+	for _, rank := range ranks {
+		parts = append(parts, c.gathered.At(rank))
+	}
+	if err := text.JoinCounts(parts); err != nil {
+		return fmt.Errorf("%s: %w", c.split(), err)
+	}
+	return nil
+}
+
+// split returns the key of the files.
+func (c *counter) split() string { return strings.TrimSuffix(c.key, ".manifest") }
+
+// lacking returns the ranks that lack the counts, in order. Files that differ between them are an
+// error of all ranks.
+func (c *counter) lacking() (ranks []int, err error) {
+	for rank := range c.group.Membership().Size() {
+		b := c.gathered.At(rank)
+		if len(b) == 0 || b[0] == 0 {
+			continue
+		}
+		if first := append(ranks, rank)[0]; string(c.gathered.At(first)) != string(b) {
+			return nil, c.differ(rank, fmt.Sprintf("the files have other bytes than those of rank %d, want the same files", first))
+		}
+		ranks = append(ranks, rank)
+	}
+	return ranks, nil
+}
+
+// compare returns an error on all ranks unless all have the same manifest.
+func (c *counter) compare(ctx context.Context) error {
+	if err := c.group.AllGather(ctx, []byte(strings.Join(c.data.Manifest(), " ")), &c.gathered); err != nil {
+		return err
+	}
+	want := string(c.gathered.At(0))
+	for rank := range c.group.Membership().Size() {
+		if got := string(c.gathered.At(rank)); got != want {
+			return c.differ(rank, fmt.Sprintf("it is %q, want %q as on rank 0", got, want))
+		}
+	}
+	return nil
+}
+
+// differ is the error of a rank with other files.
+func (c *counter) differ(rank int, what string) error {
+	return exitcode.With(exitcode.Usage, &ring.Cause{
+		Rank: rank, Host: c.group.Membership().Workers[rank].Host, Step: -1, Operation: "count",
+		Text: c.key + ": " + what, ExitCode: exitcode.Usage,
+	})
+}

@@ -1,0 +1,123 @@
+package train
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/input/convert"
+	"ringtrain/input/synth"
+	"ringtrain/model/train/records"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/ringtest"
+)
+
+// countedText is a job on the records of longText.
+const countedText = `
+name: clicks
+model:     {kind: sparse-linear, features: 124}
+input:     {synthetic: true, batch: 100}
+optimizer: {name: adagrad, learning_rate: 0.1}
+allreduce: {codec: none}
+train:     {epochs: 1}
+log:       {every: 1}
+`
+
+// openText opens the text for one rank, which may leave the records to be counted by all.
+func openText(t *testing.T, name string, share bool) records.Set {
+	t.Helper()
+	d, err := convert.Open(convert.Spec{Format: "libsvm", Files: []string{name}, Features: 124, Cache: convert.CacheOff, Share: share})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	if share == d.(input.Shared).Counted() {
+		t.Fatalf("share %t, counted %t", share, !share)
+	}
+	return records.Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}
+}
+
+// TestCount verifies that ranks that share the counting, all or some of them, end with the bits of
+// ranks that counted by themselves, and that the options that they agree on before are the same.
+func TestCount(t *testing.T) {
+	name, job := longText(t), loadText(t, countedText)
+	var want *member
+	for _, shares := range [][]int{{}, {0, 1, 2}, {1}, {0, 2}} {
+		data := make([]records.Set, 3)
+		for rank := range data {
+			data[rank] = openText(t, name, false)
+		}
+		for _, rank := range shares {
+			data[rank] = openText(t, name, true)
+		}
+		members := trainBy(t, 3, func(rank func(g *ring.Group) error) {
+			ringtest.RunOnHosts(t, []int{0, 0, 1}, ring.DefaultConfig(), rank)
+		}, job, data[0], func(m *member) { m.data = data[m.rank] })
+		got := mustEnd(t, members)[0]
+		if want == nil {
+			want = got
+		}
+		if got.result != want.result || got.result.Step != 26 {
+			t.Errorf("ranks %v share: %+v, want %+v", shares, got.result, want.result)
+		}
+		for _, m := range members {
+			if !m.data.Train.(input.Shared).Counted() || m.data.Train.Len() != 2600 {
+				t.Errorf("ranks %v share: rank %d has %d records, want 2600", shares, m.rank, m.data.Train.Len())
+			}
+		}
+	}
+	var lines []string
+	for _, share := range []bool{false, true} {
+		trainer, err := newTrainer(job, Options{}, openText(t, name, share))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Join(trainer.Agree(), "\n"))
+	}
+	if lines[0] != lines[1] || !strings.Contains(lines[0], "\ninput.train.manifest=long.libsvm ") {
+		t.Errorf("a rank that lacks the counts agrees on %s, another one on %s", lines[1], lines[0])
+	}
+}
+
+// TestCountDiffers verifies that files of equal names and sizes that differ are an error of all ranks,
+// and that the error names a rank: when the ranks share the counting, and when one has counted.
+func TestCountDiffers(t *testing.T) {
+	name, job := longText(t), loadText(t, countedText)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), filepath.Base(name))
+	if err := os.WriteFile(other, []byte(strings.Replace(string(text), " # xxxx", "\n1 1:1#", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for share, want := range map[bool]string{
+		true:  "rank 1 on host1: input.train.manifest: the files have other bytes than those of rank 0, want the same files",
+		false: `rank 1 on host1: input.train.manifest: it is "long.libsvm `,
+	} {
+		data := []records.Set{openText(t, name, share), openText(t, other, share)}
+		for _, m := range trainOn(t, 2, job, data[0], func(m *member) { m.data = data[m.rank] }) {
+			if m.err == nil || !strings.HasPrefix(m.cause().Error(), want) || m.code() != exitcode.Usage {
+				t.Errorf("share %t, rank %d: error %v (%d), want %s", share, m.rank, m.err, m.code(), want)
+			}
+		}
+	}
+}
+
+// TestCountFails verifies that a file that changes before it is counted is an error of all ranks that
+// names the file.
+func TestCountFails(t *testing.T) {
+	name, job := longText(t), loadText(t, countedText)
+	data := []records.Set{openText(t, name, true), openText(t, name, true)}
+	if err := os.Truncate(name, 20<<20); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range trainOn(t, 2, job, data[0], func(m *member) { m.data = data[m.rank] }) {
+		if m.err == nil || !strings.Contains(m.cause().Error(), "input.train: input: "+name+" changed while it was read: it has 20971520 bytes") || m.code() != exitcode.BadData {
+			t.Errorf("rank %d: error %v (%d), want one that names the file", m.rank, m.err, m.code())
+		}
+	}
+}
