@@ -16,17 +16,18 @@ func badRecord(err error) bool {
 }
 
 // Mark is the length of each part of a batch.
-type Mark struct{ labels, importance, rows, data, bags, pairs int }
+type Mark struct{ labels, importance, keys, rows, data, bags, pairs int }
 
 // Mark returns the current lengths of b for Restore.
 func (b *Batch) Mark() Mark {
 	x := &b.X.Bags
-	return Mark{len(b.Y), len(b.Importance), b.X.Dense.Rows, len(b.X.Dense.Data), len(x.Start), len(x.Slot)}
+	return Mark{len(b.Y), len(b.Importance), len(b.Keys), b.X.Dense.Rows, len(b.X.Dense.Data), len(x.Start), len(x.Slot)}
 }
 
 // Restore removes everything added since m, including the parts of a bad record.
 func (b *Batch) Restore(m Mark) {
 	b.Y, b.Importance = b.Y[:m.labels], b.Importance[:min(m.importance, len(b.Importance))]
+	b.Keys = b.Keys[:min(m.keys, len(b.Keys))]
 	b.X.Dense.Rows, b.X.Dense.Data = m.rows, b.X.Dense.Data[:m.data]
 	x := &b.X.Bags
 	if m.bags == 0 && len(x.Start) > 0 { // the first record started the bags

@@ -16,7 +16,10 @@ type Batch struct {
 	Bad   int   // number of bad records; see SourceConfig.MaxBad
 	Fault error // error of the first bad record
 
-	Keys []string // key column of each example, if the data set was opened with keys
+	// WantKeys has the data set put the key column into Keys. Examples beyond the end of Keys
+	// have none. Source.Next reads no keys.
+	WantKeys bool
+	Keys     []string
 
 	Epoch  int64 // epoch of the global batch, from 0
 	Offset int64 // records of the epoch before the global batch

@@ -33,6 +33,14 @@ func (b *Batch) Bags(fields int) *tensor.Bags {
 	return bags
 }
 
+// SetKey sets the key of the last example of b. Without it the key is "".
+func (b *Batch) SetKey(key string) {
+	for len(b.Keys) < len(b.Y)-1 {
+		b.Keys = append(b.Keys, "")
+	}
+	b.Keys = append(b.Keys, key)
+}
+
 // SetImportance sets the weight of the last example of b. Without it the weight is 1.
 func (b *Batch) SetImportance(w float32) {
 	if w == 1 && len(b.Importance) == 0 {

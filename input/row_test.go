@@ -1,6 +1,7 @@
 package input_test
 
 import (
+	"slices"
 	"testing"
 
 	"ringtrain/input"
@@ -26,5 +27,29 @@ func TestDenseRow(t *testing.T) {
 	b.Reset()
 	if got := len(b.DenseRow(2)); got != 2 || b.X.Dense.Rows != 1 || b.X.Dense.Cols != 2 {
 		t.Errorf("after Reset: a row of %d, %+v", got, b.X.Dense)
+	}
+}
+
+// TestSetKey verifies that examples without a key have an empty one, and that Restore removes keys.
+func TestSetKey(t *testing.T) {
+	var b input.Batch
+	add := func(key string) {
+		b.Y = append(b.Y, 1)
+		if key != "" {
+			b.SetKey(key)
+		}
+	}
+	add("")
+	add("a")
+	before := b.Mark()
+	add("bad")
+	b.Restore(before)
+	add("")
+	add("b")
+	if want := []string{"", "a", "", "b"}; !slices.Equal(b.Keys, want) {
+		t.Errorf("keys %q, want %q", b.Keys, want)
+	}
+	if b.Reset(); len(b.Keys) > 0 {
+		t.Errorf("after Reset: keys %q", b.Keys)
 	}
 }

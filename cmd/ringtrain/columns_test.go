@@ -74,6 +74,51 @@ func TestColumnsFromTextToAnswers(t *testing.T) {
 	}
 }
 
+// TestPredictFromCache verifies that predict reads the validation records with their keys from the cache
+// of the job, and that data cache makes a cache of the version before anew and says so.
+func TestPredictFromCache(t *testing.T) {
+	b := newBox(t)
+	const head = "id,clicked,price,city,site\n"
+	b.write("train.csv", head+"r0,1,2,Bern,s\nr1,0,4,Genf,s\n")
+	b.write("eval.csv", head+"e0,1,2,Bern,s\n\"e,1\",0,4,Genf,s\n")
+	b.write("clicks.yaml", strings.Replace(clicksCSV, "  columns:", "  eval: {format: csv, files: [eval.csv], header: true}\n  cache: parsed\n  columns:", 1))
+	b.must(0, "data", "cache", "clicks.yaml", "--data", ".")
+	b.must(0, "train", "clicks.yaml", "--data", ".")
+	info, err := os.Stat(b.path("eval.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The cache is of a file of this size and time. Other keys in the file show which one is read.
+	b.write("eval.csv", head+"x0,1,2,Bern,s\n\"x,1\",0,4,Genf,s\n")
+	if err := os.Chtimes(b.path("eval.csv"), info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	predict := func() string {
+		return b.must(0, "predict", "clicks.yaml", "--from", "ckpt", "--csv", "--data", ".").stdout
+	}
+	if got := predict(); !strings.Contains(got, "\ne0,") || !strings.Contains(got, "\n\"e,1\",") {
+		t.Errorf("predictions %q, want the keys of the cache", got)
+	}
+	caches, err := filepath.Glob(b.path("parsed", "eval.csv-*.rtcache"))
+	if err != nil || len(caches) != 1 {
+		t.Fatalf("caches %q, error %v", caches, err)
+	}
+	content, err := os.ReadFile(caches[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len("rtcache\n")] = 1
+	if err := os.WriteFile(caches[0], content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := predict(); !strings.Contains(got, "\nx0,") {
+		t.Errorf("predictions %q, want the keys of the text: the cache has another version", got)
+	}
+	if e := b.must(0, "data", "cache", "clicks.yaml", "--data", "."); !strings.Contains(e.stderr, "is made anew: it has version 1, want 2") {
+		t.Errorf("standard error %q", e.stderr)
+	}
+}
+
 // TestDataStats verifies the table and the JSON of data stats, without a cache, and for
 // a job without columns.
 func TestDataStats(t *testing.T) {

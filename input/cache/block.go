@@ -18,6 +18,7 @@ const (
 	headBytes      = 32 // of a block
 	flagOnes       = 1  // all weights are 1
 	flagImportance = 2
+	flagKeys       = 4
 )
 
 // fault is a record that is bad.
@@ -39,6 +40,9 @@ func appendBlock(dst []byte, b *input.Batch, bad []fault) []byte {
 	}
 	if len(b.Importance) > 0 {
 		flags |= flagImportance
+	}
+	if len(b.Keys) > 0 {
+		flags |= flagKeys
 	}
 	for _, f := range bad {
 		texts += len(f.text)
@@ -74,7 +78,25 @@ func appendBlock(dst []byte, b *input.Batch, bad []fault) []byte {
 	for _, f := range bad {
 		dst = append(dst, f.text...)
 	}
+	if flags&flagKeys != 0 {
+		dst = appendKeys(dst, b.Keys, n)
+	}
 	le.PutUint32(dst[from+headBytes-4:], crc32.Checksum(dst[from:], castagnoli))
+	return dst
+}
+
+// appendKeys encodes the keys of n records, of which the last may lack theirs.
+func appendKeys(dst []byte, keys []string, n int) []byte {
+	end := uint32(0)
+	for i := range n {
+		if i < len(keys) {
+			end += uint32(len(keys[i]))
+		}
+		dst = binary.LittleEndian.AppendUint32(dst, end)
+	}
+	for _, key := range keys {
+		dst = append(dst, key...)
+	}
 	return dst
 }
 
@@ -94,6 +116,7 @@ type block struct {
 	labels, importance, dense     []byte
 	starts, ids, weights, badHead []byte
 	texts                         []byte
+	keyEnds, keys                 []byte // nil: the records have no keys
 	largest                       uint32 // id
 }
 
@@ -115,14 +138,14 @@ func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) er
 		head[i] = uint64(le.Uint32(b.data[4*i:]))
 	}
 	n, pairs, fields, cols, flags, bad, texts := head[0], head[1], head[2], head[3], head[4], head[5], head[6]
-	if n != uint64(want) || flags&^(flagOnes|flagImportance) != 0 || bad > n || fields > math.MaxUint16 || cols > math.MaxInt32 {
+	if n != uint64(want) || flags&^(flagOnes|flagImportance|flagKeys) != 0 || bad > n || fields > math.MaxUint16 || cols > math.MaxInt32 {
 		return fmt.Errorf("block has %d records of %d fields and %d columns, %d bad and flags %#x, want %d records", n, fields, cols, bad, flags, want)
 	}
 	if got := (input.RecordShape{Cols: int(cols), Fields: int(fields)}); got != shape {
 		return fmt.Errorf("block has records of %d columns and %d fields, want %d and %d", got.Cols, got.Fields, shape.Cols, shape.Fields)
 	}
 	b.records, b.fields, b.cols, b.ones = want, int(fields), int(cols), flags&flagOnes != 0
-	lengths := [...]uint64{4 * n, 0, 4 * n * cols, 0, 4 * pairs, 0, 8 * bad, texts}
+	lengths := [...]uint64{4 * n, 0, 4 * n * cols, 0, 4 * pairs, 0, 8 * bad, texts, 0}
 	if flags&flagImportance != 0 {
 		lengths[1] = 4 * n
 	}
@@ -132,12 +155,21 @@ func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) er
 	if !b.ones {
 		lengths[5] = 4 * pairs
 	}
+	if flags&flagKeys != 0 {
+		lengths[8] = 4 * n
+	}
 	rest := b.data[headBytes:]
-	for i, part := range []*[]byte{&b.labels, &b.importance, &b.dense, &b.starts, &b.ids, &b.weights, &b.badHead, &b.texts} {
+	for i, part := range []*[]byte{&b.labels, &b.importance, &b.dense, &b.starts, &b.ids, &b.weights, &b.badHead, &b.texts, &b.keyEnds} {
 		if lengths[i] > uint64(len(rest)) {
 			return fmt.Errorf("block of %d bytes ends early", len(b.data))
 		}
 		*part, rest = rest[:lengths[i]], rest[lengths[i]:]
+	}
+	if b.keys = nil; flags&flagKeys != 0 {
+		b.keys, rest = rest, nil
+		if err := b.checkKeys(); err != nil {
+			return err
+		}
 	}
 	if len(rest) > 0 {
 		return fmt.Errorf("block of %d bytes has %d too many", len(b.data), len(rest))
@@ -189,6 +221,31 @@ func (b *block) checkStarts(pairs uint32) error {
 	return nil
 }
 
+// checkKeys verifies that keys follow each other and end with the block.
+func (b *block) checkKeys() error {
+	last := uint32(0)
+	for p := b.keyEnds; len(p) > 0; p = p[4:] {
+		end := binary.LittleEndian.Uint32(p)
+		if end < last || uint64(end) > uint64(len(b.keys)) {
+			return fmt.Errorf("key ends at byte %d of %d, and the one before at %d", end, len(b.keys), last)
+		}
+		last = end
+	}
+	if int(last) != len(b.keys) {
+		return fmt.Errorf("keys end at byte %d of %d", last, len(b.keys))
+	}
+	return nil
+}
+
+// key returns the key of record k.
+func (b *block) key(k int) string {
+	le, from := binary.LittleEndian, uint32(0)
+	if k > 0 {
+		from = le.Uint32(b.keyEnds[4*k-4:])
+	}
+	return string(b.keys[from:le.Uint32(b.keyEnds[4*k:])])
+}
+
 // append adds record k to dst. Ids must be below features.
 func (b *block) append(dst *input.Batch, k, features int) error {
 	le := binary.LittleEndian
@@ -210,6 +267,9 @@ func (b *block) append(dst *input.Batch, k, features int) error {
 		}
 	}
 	dst.Y = append(dst.Y, math.Float32frombits(le.Uint32(b.labels[4*k:])))
+	if dst.WantKeys && b.keys != nil {
+		dst.SetKey(b.key(k))
+	}
 	if len(b.importance) > 0 {
 		dst.SetImportance(math.Float32frombits(le.Uint32(b.importance[4*k:])))
 	} else {

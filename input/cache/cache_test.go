@@ -25,6 +25,7 @@ type texts struct {
 	blocks       *input.Blocks
 	cols, fields int
 	bad          map[int]bool
+	keys         bool
 }
 
 func (d texts) Len() int              { return d.blocks.Records() }
@@ -61,6 +62,9 @@ func (d texts) Append(b *input.Batch, i int) error {
 		}
 	}
 	b.Y = append(b.Y, float32(i))
+	if d.keys && b.WantKeys {
+		b.SetKey(strings.Repeat("k", i%3) + fmt.Sprint(i%7))
+	}
 	if i%100 == 99 {
 		b.SetImportance(2.5)
 	} else {
@@ -84,7 +88,7 @@ func draw(cols, fields int) texts {
 	for i := range counts {
 		counts[i] = uint16(i * 7 % 23)
 	}
-	return texts{input.NewBlocks(counts), cols, fields, map[int]bool{0: true, 70: true, 71: true}}
+	return texts{blocks: input.NewBlocks(counts), cols: cols, fields: fields, bad: map[int]bool{0: true, 70: true, 71: true}}
 }
 
 func sources(t testing.TB) []string {
@@ -117,7 +121,7 @@ func mustMake(t testing.TB, c Config, d texts) *Set {
 // same fails if record i of two data sets differs in any bit, or in its error.
 func same(t testing.TB, a, b input.Dataset, i int) {
 	t.Helper()
-	var x, y input.Batch
+	x, y := input.Batch{WantKeys: true}, input.Batch{WantKeys: true}
 	errX, errY := a.Append(&x, i), b.Append(&y, i)
 	if fmt.Sprint(errX) != fmt.Sprint(errY) || exitcode.Of(errX) != exitcode.Of(errY) {
 		t.Fatalf("record %d: error %v, want %v", i, errX, errY)
@@ -132,17 +136,18 @@ func same(t testing.TB, a, b input.Dataset, i int) {
 		return all
 	}
 	p, q := &x.X.Bags, &y.X.Bags
-	if !slices.Equal(bits(x.Y), bits(y.Y)) || !slices.Equal(bits(x.Importance), bits(y.Importance)) || !slices.Equal(bits(x.X.Dense.Data), bits(y.X.Dense.Data)) ||
+	if !slices.Equal(x.Keys, y.Keys) || !slices.Equal(bits(x.Y), bits(y.Y)) || !slices.Equal(bits(x.Importance), bits(y.Importance)) || !slices.Equal(bits(x.X.Dense.Data), bits(y.X.Dense.Data)) ||
 		p.Fields != q.Fields || !slices.Equal(p.Start, q.Start) || !slices.Equal(p.Slot, q.Slot) || !slices.Equal(bits(p.Weights), bits(q.Weights)) {
 		t.Fatalf("record %d is %+v, want %+v", i, x, y)
 	}
 }
 
 // TestRoundTrip verifies that each record of a cache is that of its text, bit for bit, in any
-// order: pairs, dense rows, importances, and records that are bad.
+// order: pairs, dense rows, importances, keys, and records that are bad.
 func TestRoundTrip(t *testing.T) {
 	for _, shape := range [][2]int{{0, 1}, {0, 7}, {3, 0}, {2, 2}} {
 		d := draw(shape[0], shape[1])
+		d.keys = shape[1] != 1
 		s := mustMake(t, Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}, d)
 		if s.Len() != d.Len() || s.Features() != d.Features() || s.Blocks().Len() != d.blocks.Len() {
 			t.Fatalf("%d records of %d features, want %d of %d", s.Len(), s.Features(), d.Len(), d.Features())
@@ -175,7 +180,7 @@ func TestFind(t *testing.T) {
 		change func(b []byte) []byte
 		why    string
 	}{
-		{"version", func(b []byte) []byte { b[8] = 2; return b }, "it has version 2, want 1"},
+		{"version", func(b []byte) []byte { b[8] = 1; return b }, "it has version 1, want 2"},
 		{"magic", func(b []byte) []byte { b[0] = 'x'; return b }, "it is no cache"},
 		{"meta", func(b []byte) []byte { b[30] ^= 1; return b }, "crc32c of its description is wrong"},
 		{"long meta", func(b []byte) []byte { b[14] = 0xff; return b }, "its description has"},
@@ -245,6 +250,28 @@ func TestOtherShape(t *testing.T) {
 		want := fmt.Sprintf("block has records of 2 columns and 2 fields, want %d and %d; remove the file", shape.Cols, shape.Fields)
 		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.BadData || !errors.Is(err, input.ErrFile) {
 			t.Errorf("shape=%v: error %v, want %s", shape, err, want)
+		}
+	}
+}
+
+// TestOtherKeys verifies that ends of keys that do not fit are errors, although the checksum is right.
+func TestOtherKeys(t *testing.T) {
+	for want, change := range map[string]func(ends []byte) []byte{
+		"key ends at byte 9 of 3": func(b []byte) []byte { b[0] = 9; return b },
+		"key ends at byte 0 of 3": func(b []byte) []byte { b[4] = 0; return b },
+		"keys end at byte 3 of 4": func(b []byte) []byte { return append(b, 'x') },
+		"ends early":              func(b []byte) []byte { return b[:7] },
+	} {
+		b := input.Batch{Y: []float32{1, 1}, Keys: []string{"a", "bc"}}
+		b.DenseRow(1)
+		b.DenseRow(1)
+		data := appendBlock(nil, &b, nil)
+		const keys = 2*4 + 3 // at the end
+		data = append(data[:len(data)-keys:len(data)-keys], change(bytes.Clone(data[len(data)-keys:]))...)
+		fix(data)
+		held := block{data: data}
+		if err := held.parse(2, input.RecordShape{Cols: 1}, input.Labels{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 }
@@ -320,7 +347,8 @@ func TestAllocatesNothing(t *testing.T) {
 func FuzzBlock(f *testing.F) {
 	for _, shape := range [][2]int{{0, 1}, {2, 2}, {3, 0}} {
 		d := draw(shape[0], shape[1])
-		var b input.Batch
+		d.keys = shape[1] > 0
+		b := input.Batch{WantKeys: true}
 		var bad []fault
 		d.AppendBlock(&b, 9, func(place int, err error) { bad = append(bad, fault{place, err.Error()}) })
 		f.Add(appendBlock(nil, &b, bad))
@@ -337,7 +365,7 @@ func FuzzBlock(f *testing.F) {
 			return
 		}
 		for k := range n {
-			var dst input.Batch
+			dst := input.Batch{WantKeys: true}
 			b.append(&dst, k, 1000)
 		}
 	})
@@ -358,7 +386,7 @@ func fix(data []byte) {
 // FuzzOpen verifies that no file makes the reader panic or take more memory than it has.
 func FuzzOpen(f *testing.F) {
 	c := Config{Dir: f.TempDir(), Files: sources(f), Key: "k"}
-	d := texts{input.NewBlocks([]uint16{2, 0, 3}), 1, 1, map[int]bool{3: true}}
+	d := texts{input.NewBlocks([]uint16{2, 0, 3}), 1, 1, map[int]bool{3: true}, true}
 	if err := Make(f.Context(), c, d, 1); err != nil {
 		f.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 const (
 	magic       = "rtcache\n"
 	endMagic    = "rtcache."
-	version     = 1
+	version     = 2
 	headerBytes = 24
 	entryBytes  = 16
 	footerBytes = 24

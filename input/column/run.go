@@ -16,8 +16,6 @@ import (
 
 // Runner turns records into inputs of a model. One goroutine at a time may use it.
 type Runner struct {
-	Keys bool // the key column goes into Batch.Keys
-
 	plan   *Plan
 	labels input.Labels
 	known  []map[string]uint32 // of each bag that is a vocabulary: the places of its texts
@@ -42,7 +40,7 @@ func NewRunner(p *Plan, labels input.Labels) *Runner {
 
 // Another returns a runner of the same plan for another goroutine. Both share the vocabularies.
 func (r *Runner) Another() *Runner {
-	return &Runner{Keys: r.Keys, plan: r.plan, labels: r.labels, known: r.known}
+	return &Runner{plan: r.plan, labels: r.labels, known: r.known}
 }
 
 // Append adds a record to b: the cells of the plan's Inputs. An error names the column and has
@@ -67,12 +65,12 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 		return p.fault(p.Label, err)
 	}
 	b.Y = append(b.Y, y)
-	if r.Keys && p.Key >= 0 {
+	if b.WantKeys && p.Key >= 0 {
 		key, err := cells[p.Key].text(&r.number)
 		if err != nil {
 			return p.fault(p.Key, err)
 		}
-		b.Keys = append(b.Keys, string(key))
+		b.SetKey(string(key))
 	}
 	if p.Weight < 0 {
 		return nil

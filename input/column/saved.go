@@ -31,7 +31,7 @@ func (p *Plan) Digest() string {
 	for _, b := range p.bags {
 		learns = append(learns, b.minCount)
 	}
-	return digestOf([]any{p.Columns(), p.Inputs, p.Order, p.Label, p.Weight, learns})
+	return digestOf([]any{p.Columns(), p.Inputs, p.Order, p.Label, p.Weight, p.Key, learns})
 }
 
 // LearnedDigest returns a short digest of the columns and of their statistics.

@@ -59,8 +59,15 @@ func (s Spec) openCached() (input.Dataset, error) {
 	if dir == "" || dir == CacheAuto {
 		dir = s.CacheDir
 	}
-	if s.Cache == CacheOff || dir == "" || s.Keys { // a cache has no keys
+	if s.Cache == CacheOff || dir == "" {
 		return s.plain()
+	}
+	if s.FindCache {
+		found, _, err := cache.Find(s.cacheConfig(dir))
+		if err != nil || found == nil { // the text's reader names a file that is missing
+			return s.plain()
+		}
+		return s.adopted(found)
 	}
 	large, size, err := s.survey()
 	if err != nil {

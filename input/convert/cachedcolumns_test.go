@@ -24,6 +24,7 @@ func clicksSpec(t *testing.T, path, dir string, hash int) Spec {
 	t.Helper()
 	p, err := column.Compile([]column.Column{
 		{Label: &column.LabelOptions{Names: []string{"y"}}},
+		{Key: &column.KeyOptions{Names: []string{"k"}}},
 		{Weight: &column.WeightOptions{Names: []string{"w"}}},
 		{Numeric: &column.NumericOptions{Names: []string{"n"}, Standardize: true}},
 		{Categorical: &column.CategoricalOptions{Names: []string{"c"}, Vocabulary: "auto", MinCount: 2}},
@@ -38,7 +39,7 @@ func clicksSpec(t *testing.T, path, dir string, hash int) Spec {
 // all returns the records of d in one batch.
 func all(t *testing.T, d input.Dataset) *input.Batch {
 	t.Helper()
-	b := new(input.Batch)
+	b := &input.Batch{WantKeys: true}
 	for i := range d.Len() {
 		if err := d.Append(b, i); err != nil {
 			t.Fatal(err)
@@ -47,15 +48,15 @@ func all(t *testing.T, d input.Dataset) *input.Batch {
 	return b
 }
 
-// TestCachedColumns verifies that the cache of CSV has numbers, bags, weights and
-// statistics, that other columns use another cache, and that the number of features is that
+// TestCachedColumns verifies that the cache of CSV has numbers, bags, weights, keys
+// and statistics, that other columns use another cache, and that the number of features is that
 // of the columns.
 func TestCachedColumns(t *testing.T) {
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "a.csv")
 	var text strings.Builder
-	text.WriteString("y,w,n,c,d\n")
+	text.WriteString("k,y,w,n,c,d\n")
 	for i := range 5000 {
-		fmt.Fprintf(&text, "%d,%d,%d,c%d,\"d,%d\"\n", i%2, i%3, i, i%4000, i%11)
+		fmt.Fprintf(&text, "r%d,%d,%d,%d,c%d,\"d,%d\"\n", i, i%2, i%3, i, i%4000, i%11)
 	}
 	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func TestCachedColumns(t *testing.T) {
 		if want == nil {
 			want, learnt = got, s.Columns.Columns()
 		}
-		if !reflect.DeepEqual(got.Y, want.Y) || !reflect.DeepEqual(got.Importance, want.Importance) || len(got.Importance) != 5000 ||
+		if !reflect.DeepEqual(got.Y, want.Y) || !reflect.DeepEqual(got.Keys, want.Keys) || got.Keys[4999] != "r4999" || !reflect.DeepEqual(got.Importance, want.Importance) || len(got.Importance) != 5000 ||
 			!reflect.DeepEqual(got.X.Dense.Data, want.X.Dense.Data) || !reflect.DeepEqual(got.X.Bags.Slot, want.X.Bags.Slot) ||
 			!reflect.DeepEqual(got.X.Bags.Start, want.X.Bags.Start) || !reflect.DeepEqual(got.X.Bags.Weights, want.X.Bags.Weights) {
 			t.Errorf("from=%s: other records", from)
@@ -110,5 +111,34 @@ func TestCachedColumns(t *testing.T) {
 	other, records, err := MakeCache(context.Background(), clicksSpec(t, path, dir, 101))
 	if err != nil || records != 5000 || other == name {
 		t.Errorf("cache %s of other columns has %d records, error %v; the first is %s", other, records, err, name)
+	}
+}
+
+// TestFindCache verifies that FindCache reads a cache that exists, and makes none.
+func TestFindCache(t *testing.T) {
+	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte("k,y,w,n,c,d\nr0,1,1,2,x,y\nr1,0,1,3,x,y\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, made := range []bool{false, true} {
+		s := clicksSpec(t, path, dir, 10)
+		s.FindCache = true
+		d, err := Open(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, cached := d.(*cache.Set); cached != made {
+			t.Errorf("made %t: records are a %T", made, d)
+		}
+		if got := all(t, d).Keys; !reflect.DeepEqual(got, []string{"r0", "r1"}) {
+			t.Errorf("made %t: keys %q", made, got)
+		}
+		d.Close()
+		if left, _ := os.ReadDir(dir); !made && len(left) > 0 {
+			t.Errorf("left %v", left)
+		}
+		if _, _, err := MakeCache(t.Context(), clicksSpec(t, path, dir, 10)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

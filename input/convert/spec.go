@@ -30,7 +30,6 @@ type Spec struct {
 
 	Columns   *column.Plan // tfrecord, csv, criteo: the conversion of columns; nil for tfrecord means label, ids and values
 	Learn     bool         // the plan learns from these records
-	Keys      bool         // put the key column into Batch.Keys
 	Header    bool         // csv: the first line names the columns
 	Separator byte         // csv: 0 means a comma
 
@@ -47,8 +46,9 @@ type Spec struct {
 	// Cache is the location of the parsed records of text: auto (or empty), off, or a
 	// folder. CacheDir is the folder of auto; without it there is no cache. Again means
 	// that the records are read several times. Notice, unless nil, receives messages
-	// about a cache.
+	// about a cache. FindCache means that a cache is read if it exists, and none is made.
 	Cache, CacheDir string
+	FindCache       bool
 	Again           bool
 	Notice          func(string)
 
@@ -80,7 +80,7 @@ func Open(s Spec) (input.Dataset, error) {
 		}
 		if s.Columns != nil {
 			return tfrecord.OpenColumns(s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression},
-				tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Keys: s.Keys, Tolerate: s.Tolerate})
+				tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Tolerate: s.Tolerate})
 		}
 		return tfrecord.Open(s.Files, tfrecord.Config{
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
@@ -104,7 +104,7 @@ func Open(s Spec) (input.Dataset, error) {
 // tabs, no header and no quotes.
 func (s Spec) openFields(paths []string) (*csvfile.Set, error) {
 	c := csvfile.Config{
-		Format: s.Format, Columns: s.Columns, Learn: s.Learn, Keys: s.Keys, Header: s.Header, Separator: s.Separator,
+		Format: s.Format, Columns: s.Columns, Learn: s.Learn, Header: s.Header, Separator: s.Separator,
 		Paths: paths, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate, Share: s.Share,
 	}
 	if s.Format == "criteo" {

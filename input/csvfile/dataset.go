@@ -25,8 +25,6 @@ type Config struct {
 	Limits    input.Limits
 	Labels    input.Labels
 
-	Keys bool // the key column goes into Batch.Keys
-
 	// Learn has Open learn means and vocabularies from the records; else the plan knows all.
 	Learn bool
 	// Share is as in text.Config, unless there is something to learn.
@@ -77,7 +75,6 @@ func Open(files []string, c Config) (*Set, error) {
 	if err == nil {
 		p.idle = sync.Pool{} // workers that have learnt have no runner
 		p.runner = column.NewRunner(c.Columns, c.Labels)
-		p.runner.Keys = c.Keys
 	}
 	if err == nil && !c.Tolerate {
 		err = set.Check()

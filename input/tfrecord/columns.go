@@ -18,7 +18,6 @@ import (
 type Columns struct {
 	Plan  *column.Plan
 	Learn bool // the plan learns from the records
-	Keys  bool // put the key column into Batch.Keys
 
 	Tolerate bool // ignore bad records while the plan learns
 }
@@ -51,7 +50,6 @@ func OpenColumns(files []string, c Config, columns Columns) (input.Dataset, erro
 		}
 	}
 	s.runner = column.NewRunner(columns.Plan, s.config.Labels)
-	s.runner.Keys = columns.Keys
 	made := s.Columns()
 	s.features = int(made.Size())
 	return s, nil

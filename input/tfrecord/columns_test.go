@@ -35,7 +35,7 @@ func columnsOf(t testing.TB) tfrecord.Columns {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tfrecord.Columns{Plan: p, Learn: true, Keys: true}
+	return tfrecord.Columns{Plan: p, Learn: true}
 }
 
 // TestColumns verifies records of texts, numbers of both kinds, lists, and missing
@@ -49,7 +49,7 @@ func TestColumns(t *testing.T) {
 	if err == nil {
 		defer d.Close()
 	}
-	var b input.Batch
+	b := input.Batch{WantKeys: true}
 	for i := range 3 {
 		if err == nil {
 			err = d.Append(&b, i)

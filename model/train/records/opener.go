@@ -177,7 +177,7 @@ func (o *Opener) OpenEvaluated(files []string) (d input.Dataset, split string, e
 	}
 	spec := there.spec(f, o.job.Model.Features)
 	spec.LabelRule.Absent = len(files) > 0 // records to predict need no label
-	spec.Keys = true
+	spec.Cache, spec.CacheDir, spec.FindCache = there.job.Input.Cache, there.opts.CacheDir, true
 	if f.Format == "images" {
 		spec.Names = there.TrainedClasses()
 	}

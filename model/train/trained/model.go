@@ -180,7 +180,7 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return err
 	}
-	var b input.Batch
+	b := input.Batch{WantKeys: true}
 	for first := 0; first < s.data.Len(); first += input.EvalBlock {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -191,7 +191,7 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 		scores := s.model.Predict(&b.X)
 		for i := range scores.Rows {
 			p := Prediction{Record: first + i, Scores: scores.Row(i)}
-			if len(b.Keys) > 0 {
+			if i < len(b.Keys) {
 				p.Key = &b.Keys[i]
 			}
 			if err := each(p); err != nil {
