@@ -20,7 +20,7 @@ const inputName = "input"
 type Inputs struct {
 	Dense  graph.Shape // columns, or height, width and channels of an image; nil for none
 	IDs    int         // one more than the largest id; 0 without ids
-	Fields int         // bags of ids per example; 0 means one
+	Fields int         // bags of ids per example; 0 means Config.Fields
 }
 
 // Graph returns the model for records of the given shape: the columns of dense features,
@@ -80,7 +80,7 @@ func (c Config) ports(b *graph.Builder, in Inputs) ports {
 		if p.ids = inputName; dense {
 			p.ids = inputName + "/ids"
 		}
-		b.Input(graph.Port{Name: p.ids, Kind: graph.Sparse, Shape: graph.Shape{in.IDs}, Fields: max(in.Fields, 1)})
+		b.Input(graph.Port{Name: p.ids, Kind: graph.Sparse, Shape: graph.Shape{in.IDs}, Fields: max(in.Fields, c.Fields, 1)})
 	}
 	if dense {
 		if p.dense = inputName; c.Sparse() {

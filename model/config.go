@@ -28,6 +28,10 @@ type Config struct {
 	// largest id. 0 means the number in the training data.
 	Features int `yaml:"features"`
 
+	// Fields is the number of bags of ids of an example, of records with numbered fields. 0
+	// means one bag of all ids.
+	Fields int `yaml:"fields"`
+
 	// Hidden has the sizes of the hidden layers of mlp, wide-deep, deepfm and dcn, first
 	// layer first.
 	Hidden []int `yaml:"hidden"`
@@ -60,6 +64,9 @@ type Config struct {
 // maxFeatures is the maximum number of rows of a table: an id has 31 bits.
 const maxFeatures = 1<<31 - 1
 
+// maxFields is the maximum number of bags of an example.
+const maxFields = 1<<16 - 1
+
 // Check returns all errors of c for a loss that do not depend on the records, joined, as
 // usage errors.
 func (c Config) Check(l LossConfig) error {
@@ -70,6 +77,12 @@ func (c Config) Check(l LossConfig) error {
 	}
 	if c.Features > maxFeatures {
 		bad("model.features is %d, want %d or less", c.Features, maxFeatures)
+	}
+	if c.Fields < 0 || c.Fields > maxFields {
+		bad("model.fields is %d, want 0 to %d", c.Fields, maxFields)
+	}
+	if c.Fields > 0 && !c.Sparse() {
+		bad("model.fields is %d, want 0: the model reads no ids", c.Fields)
 	}
 	if _, err := parseInit(c.Init, graph.Glorot); err != nil {
 		bad("model.init %w", err)

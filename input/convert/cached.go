@@ -42,7 +42,7 @@ func (s Spec) openLines(paths []string) (lines, error) {
 	}
 	return libsvm.Open(s.Files, libsvm.Config{
 		Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
-		Fields: s.Format == "libffm", Share: s.Share,
+		Fields: s.Format == "libffm", Bags: s.Fields, Share: s.Share,
 	})
 }
 
@@ -236,7 +236,7 @@ func (s Spec) shape() input.RecordShape {
 	case s.Dense:
 		return input.RecordShape{Cols: -1}
 	}
-	return input.RecordShape{Fields: 1}
+	return input.RecordShape{Fields: max(s.Fields, 1)}
 }
 
 // key returns all fields of s on which the records of text depend.
@@ -245,6 +245,9 @@ func (s Spec) key() string {
 	if s.Columns != nil {
 		s.Features = 0 // determined by the columns
 		columns = fmt.Sprintf(" header=%t separator=%q columns=%s learn=%t", s.Header, s.Separator, s.Columns.Digest(), s.Learn)
+	}
+	if s.Fields > 0 {
+		columns = fmt.Sprintf(" fields=%d", s.Fields)
 	}
 	return fmt.Sprintf("%s base=%d features=%d max_features=%d classes=%d binary=%t absent=%t dense=%t",
 		s.Format, s.Base, s.Features, s.Limits.MaxFeatures, s.LabelRule.Classes, s.LabelRule.Binary, s.LabelRule.Absent, s.Dense) + columns

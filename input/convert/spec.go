@@ -36,6 +36,7 @@ type Spec struct {
 	Dense bool // tfrecord: Values are dense features; libsvm, libffm, vw: rows are made dense
 
 	Features  int          // 0: the number in the files
+	Fields    int          // libffm: bags of a record; 0: one of all ids
 	Limits    input.Limits // of compressed files, and of ids if Features is 0
 	LabelRule input.Labels // the valid labels
 

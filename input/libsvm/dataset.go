@@ -18,6 +18,7 @@ type Config struct {
 	Labels   input.Labels
 	Dense    bool // rows of Features columns, 0 where an index is absent
 	Fields   bool // libffm: each pair is field:index:value
+	Bags     int  // libffm: each field is a bag, and fields are below Bags; 0: one bag of all pairs
 	Tolerate bool // lines that are bad are no fault of Open
 	Share    bool // see text.Config; not where Open parses all records
 

@@ -10,8 +10,9 @@
 // its name.
 //
 // The files of libffm name a field before each index, as in field:index:value. Indices are
-// unique over all fields there, and a model of this project takes an example as one bag of ids:
-// the number of the field is checked and has no effect.
+// unique over all fields there. With Config.Bags each field of a record is a bag, which may be
+// empty; pairs may name fields in any order. Without it a record is one bag, and the number of the
+// field is checked only.
 //
 // Some tools write an index without a value; that is an error here, since it may
 // as well be a line that was cut off.

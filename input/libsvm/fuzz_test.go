@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ringtrain/input"
@@ -28,6 +29,9 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%v: code %d", err, c)
 			}
 			return
+		}
+		if fields {
+			sameBags(t, content, base, d)
 		}
 		once := written(t, d, base)
 		again, err := parse(t, once, Config{Base: base})
@@ -62,4 +66,39 @@ func written(t testing.TB, d *lines.Set, base int) string {
 		}
 	}
 	return out.String()
+}
+
+// sameBags fails unless the reader with a bag for each field has the pairs of the reader with one bag,
+// ordered by field, or refuses a field.
+func sameBags(t *testing.T, content string, base int, one *lines.Set) {
+	t.Helper()
+	const bags = 3
+	d, err := parse(t, content, Config{Base: base, Fields: true, Bags: bags})
+	if err != nil {
+		if !strings.Contains(err.Error(), "field is ") {
+			t.Errorf("with bags: %v", err)
+		}
+		return
+	}
+	for i := range d.Len() {
+		var a, b input.Batch
+		if err := one.Append(&a, i); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Append(&b, i); err != nil {
+			if !strings.Contains(err.Error(), "field is ") {
+				t.Errorf("with bags: %v", err)
+			}
+			continue
+		}
+		sum := func(b *input.Batch) (n uint64) {
+			for _, id := range b.X.Bags.Slot {
+				n += uint64(id)
+			}
+			return n
+		}
+		if x := &b.X.Bags; x.Examples() != 1 || int(x.Start[bags]) != len(x.Slot) || len(x.Slot) != len(a.X.Bags.Slot) || sum(&a) != sum(&b) {
+			t.Errorf("record %d has the bags %v of %v, want %v", i, x.Start, x.Slot, a.X.Bags.Slot)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	"ringtrain/input"
 	"ringtrain/input/text"
@@ -18,6 +19,7 @@ type parser struct {
 	bound    input.IDs
 	features int // columns of a row that is made dense
 	dense    text.Dense
+	idle     sync.Pool // *fields
 }
 
 // parse adds the record of a line, which ends with \n. Number by number it first tries what
@@ -34,11 +36,15 @@ func (p *parser) parse(b *input.Batch, line []byte) error {
 		i += wordLength(all[i:])
 	}
 	if p.config.Dense {
-		err = p.dense.Append(b, p.features, func(x *tensor.Bags) error { return p.pairs(x, all, i) })
+		err = p.dense.Append(b, p.features, func(x *tensor.Bags) error { return p.pairs(x, nil, all, i) })
 	} else {
-		x := b.Bags(1)
-		err = p.pairs(x, all, i)
-		x.End()
+		x := b.Bags(max(p.config.Bags, 1))
+		if p.config.Bags > 0 {
+			err = p.bags(x, all, i)
+		} else {
+			err = p.pairs(x, nil, all, i)
+			x.End()
+		}
 	}
 	b.Y = append(b.Y, y)
 	return err
@@ -78,8 +84,8 @@ func (p *parser) label(all []byte) (float32, int, error) {
 	return y, n, err
 }
 
-// pairs adds the pairs of a line from place i on.
-func (p *parser) pairs(x *tensor.Bags, all []byte, i int) error {
+// pairs adds the pairs of a line from place i on, and the fields of libffm to f unless it is nil.
+func (p *parser) pairs(x *tensor.Bags, f *fields, all []byte, i int) error {
 	// A pair has four bytes at least, with the blank before it.
 	ids := slices.Grow(x.Slot, len(all)/4+1)
 	weights := slices.Grow(x.Weights, len(all)/4+1)
@@ -94,9 +100,12 @@ func (p *parser) pairs(x *tensor.Bags, all []byte, i int) error {
 			break
 		}
 		if p.config.Fields {
-			var err error
-			if i, err = p.field(all, i); err != nil {
+			number, place, err := p.field(all, i)
+			if err != nil {
 				return err
+			}
+			if i = place; f != nil {
+				f.of = append(f.of, number)
 			}
 		}
 		id, n := text.Digits(binary.LittleEndian.Uint64(all[i:]))
@@ -153,16 +162,20 @@ func (p *parser) index(all []byte, i int) (id uint64, colon int, err error) {
 // mostFieldDigits bounds the digits of a field's number.
 const mostFieldDigits = 9
 
-// field returns the place behind the number of a field and its colon.
-func (p *parser) field(all []byte, i int) (int, error) {
+// field returns the number of a field, and the place behind it and its colon.
+func (p *parser) field(all []byte, i int) (number uint32, place int, err error) {
 	n := 0
 	for n <= mostFieldDigits && all[i+n]-'0' < 10 {
+		number = 10*number + uint32(all[i+n]-'0')
 		n++
 	}
 	if n == 0 || n > mostFieldDigits || all[i+n] != ':' {
-		return 0, p.wordError(all, i)
+		return 0, 0, p.wordError(all, i)
 	}
-	return i + n + 1, nil
+	if p.config.Bags > 0 && number >= uint32(p.config.Bags) {
+		return 0, 0, fmt.Errorf("field is %d, want one in [0, %d), as model.fields says", number, p.config.Bags)
+	}
+	return number, i + n + 1, nil
 }
 
 // wordError is the error of the word that place i is in.

@@ -17,6 +17,7 @@ var about = map[string]string{
 	"model.layers":     "Layers of a model of one's own, instead of a kind. `ringtrain jobs show NAME --layers` spells a kind as layers.",
 	"model.classes":    "Number of classes, where the loss is softmax.",
 	"model.features":   "Features of an example, or the number of ids. 0: as many as the training records have.",
+	"model.fields":     "Bags of ids of a libffm record: each field is one, and fields are below this number. 0: one bag of all ids.",
 	"model.hidden":     "Sizes of the hidden layers of mlp, wide-deep, deepfm and dcn, such as [128, 32].",
 	"model.activation": "Activation behind each hidden layer: relu (default), leaky_relu, tanh, sigmoid or gelu.",
 	"model.embedding":  "Numbers that fm, wide-deep, deepfm and dcn keep for an id. 0: 8. With softmax, fm and deepfm keep so many for each class.",
@@ -26,7 +27,7 @@ var about = map[string]string{
 	"model.l1":         "Adds l1·Σ|w| over all weights, without biases. `loss` is printed without the penalty, `objective` with it.",
 	"model.l2":         "Adds l2/2·Σw² over all weights, without biases. `loss` is printed without the penalty, `objective` with it.",
 
-	"input.train.format":      "Format of the records: idx, images, tfrecord, libsvm, libffm, vw, csv or criteo. Of libffm the numbers of fields have no effect. Ids of vw are those of `vw -b b` where model.features is 2^b; 0 means 2^18.",
+	"input.train.format":      "Format of the records: idx, images, tfrecord, libsvm, libffm, vw, csv or criteo. Fields of libffm are bags if model.fields says how many. Ids of vw are those of `vw -b b` where model.features is 2^b; 0 means 2^18.",
 	"input.train.files":       "Files of tfrecord, libsvm, libffm, vw, csv and criteo. Globs are expanded; formats of text take folders, too.",
 	"input.train.images":      "Of idx: the file of the images. Of images: a folder that has a folder of PNG and JPEG files for each class.",
 	"input.train.labels":      "Of idx: the file of the labels.",

@@ -26,6 +26,7 @@ func (j *Config) Check() error {
 	return errors.Join(
 		j.Model.Check(j.Loss),
 		j.Input.check(j.Model.Sparse()),
+		j.Input.checkFields(j.Model.Fields),
 		j.Optimizer.Check(),
 		j.Schedule.Check(),
 		j.AllReduce.Check(),

@@ -2,13 +2,14 @@ package job
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/image"
 	"ringtrain/model/graph"
-	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
 // Input configures the records and their batches.
@@ -127,6 +128,30 @@ func (in *Input) checkImages(f *faults) {
 	}
 	c := image.Config{Shape: image.Shape{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2]}, Resize: in.Resize}
 	*f = append(*f, flatten(c.Check())...)
+}
+
+// checkFields checks that records of a model of so many fields have numbered fields.
+func (in *Input) checkFields(fields int) error {
+	var f faults
+	refuse := func(of string) { f.add("model.fields is %d, want 0 with %s: only libffm numbers fields", fields, of) }
+	if fields == 0 {
+		return nil
+	}
+	if in.Synthetic {
+		refuse("input.synthetic")
+		return f.err()
+	}
+	for _, k := range []struct{ key, format string }{{"input.train", in.Train.Format}, {"input.eval", in.Eval.Format}} {
+		if k.format != "" && k.format != "libffm" {
+			refuse(k.key + ".format " + k.format)
+		}
+	}
+	for i, e := range in.Evals {
+		if e.Format != "libffm" {
+			refuse(EvalKey(e.Name, i) + ".format " + e.Format)
+		}
+	}
+	return f.err()
 }
 
 func formats() []string {

@@ -135,7 +135,7 @@ func (o *Opener) spec(f job.Files, features int) convert.Spec {
 	cfg := o.job
 	s := convert.Spec{
 		Format: f.Format, Label: f.Label, IDs: f.IDs, Values: f.Values, Compression: f.Compression, Base: f.Base,
-		Dense: !cfg.Model.Sparse(), Features: features, Columns: o.plan, Header: f.Header,
+		Dense: !cfg.Model.Sparse(), Features: features, Fields: cfg.Model.Fields, Columns: o.plan, Header: f.Header,
 		Shape: cfg.Input.Shape, Resize: cfg.Input.Resize,
 		Limits:    input.Limits{MaxInflate: int64(cfg.Input.MaxInflate), MaxFeatures: cfg.Input.MaxFeatures},
 		LabelRule: cfg.Labels(),
