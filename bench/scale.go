@@ -37,9 +37,9 @@ func (c ScaleConfig) Check() error {
 	for _, p := range c.Ranks {
 		switch {
 		case p < 2 || p > maxScaleRanks:
-			errs = append(errs, fmt.Errorf("--ranks has %d, want 2 to %d", p, maxScaleRanks))
+			errs = append(errs, fmt.Errorf("-np has %d, want 2 to %d", p, maxScaleRanks))
 		case c.Hosts > 0 && p%c.Hosts != 0:
-			errs = append(errs, fmt.Errorf("--ranks has %d, want a multiple of the %d hosts", p, c.Hosts))
+			errs = append(errs, fmt.Errorf("-np has %d, want a multiple of the %d hosts", p, c.Hosts))
 		}
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))

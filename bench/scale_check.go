@@ -37,7 +37,7 @@ func (c CheckConfig) Check() error {
 	}
 	for _, n := range c.Hosts {
 		if n > maxCheckHosts {
-			errs = append(errs, fmt.Errorf("--ranks has %d, want at most %d hosts on one machine", n, maxCheckHosts))
+			errs = append(errs, fmt.Errorf("-np has %d, want at most %d hosts on one machine", n, maxCheckHosts))
 		}
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))

@@ -13,9 +13,11 @@ import (
 	"ringtrain/model/train"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
+	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/token"
 )
@@ -24,13 +26,13 @@ func benchCommand() command {
 	return command{
 		name: "bench", args: "allreduce|codec|link|scale|train|kernels|peers", usage: "measure collectives, codecs, training, kernels and the machine",
 		sub: []command{{
-			name: "allreduce", args: "[-np N]", usage: "time and check all-reduce over a range of sizes",
+			name: "allreduce", args: "[-np N] [-H HOST:SLOTS,…]", usage: "time and check all-reduce over a range of sizes",
 			flags: benchSumFlags(), run: (*app).benchAllReduce,
 		}, {
 			name: "codec", usage: "time each codec on one core",
 			flags: benchCodecFlags(), run: (*app).benchCodec,
 		}, {
-			name: "link", args: "[-np N]", usage: "what copies in memory and plain TCP do here: the limit of all-reduce",
+			name: "link", args: "[-np N] [-H HOST:SLOTS,…]", usage: "what copies in memory and plain TCP do here: the limit of all-reduce",
 			flags: benchLinkFlags(), run: (*app).benchLink,
 		}, {
 			name: "scale", usage: "predict all-reduce on wires and world sizes that are not here",
@@ -51,11 +53,11 @@ func benchCommand() command {
 	}
 }
 
-// benchTeam makes this process a rank of the command bench NAME. With -np it starts the
-// ranks instead and waits for them; the returned team is then nil.
+// benchTeam makes this process a rank of the command bench NAME. With -np or hosts it starts
+// the ranks instead and waits for them; the returned team is then nil.
 func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []cli.Flag) (*join.Team, *reporter, error) {
-	if n := c.Int("np"); n > 1 {
-		return nil, nil, a.benchRanks(c, n, name, flags)
+	if startsRanks(c) {
+		return nil, nil, a.benchRanks(c, name, flags)
 	}
 	place, err := a.findPlace(c)
 	if err != nil {
@@ -75,6 +77,9 @@ func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []c
 	train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.fixedThreads()) // as in training
 	return team, out, nil
 }
+
+// startsRanks reports whether the options ask this process to start ranks, not to be one.
+func startsRanks(c *cli.Context) bool { return c.Int("np") > 1 || namesHosts(c) }
 
 // wantRanks checks -np if it is set.
 func wantRanks(c *cli.Context) error {
@@ -124,33 +129,57 @@ func (r *reporter) head(text string) {
 	}
 }
 
-// benchRanks starts n ranks of the command bench NAME with its options.
-func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) error {
-	self, err := process.Self()
-	if err != nil {
-		return exitcode.With(exitcode.Internal, err)
-	}
-	bind, err := process.ParseBinding(c.String("bind-to"))
+// benchRanks starts -np ranks of the command bench NAME with its options, on this host or on
+// those of -H or --hostfile.
+func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
+	cfg, err := a.benchLaunch(c, name, flags)
 	if err != nil {
 		return err
 	}
-	if a.getenv("GOMAXPROCS") != "" && !c.IsSet("bind-to") {
-		bind = process.BindNone // the user chose the number of threads
-	}
-	argv := []string{self, "bench", name}
-	for _, f := range flags {
-		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains([]string{"np", "json", "rank", "world-size", "rendezvous", "bind-to"}, name) {
-			argv = append(argv, fmt.Sprintf("--%s=%v", name, c.Value(name)))
-		}
-	}
 	out := a.newReporter(c, 0)
 	watch := &errorWatch{out: a.stdout, json: out.json}
-	cfg := launch.Config{
-		NP: n, Program: argv, Env: a.environ, Token: token.New(), Bare: true, JSON: out.json, Bind: bind,
-		Stdout: watch, Stderr: a.stderr,
-	}
-	res, err := a.launch(cfg, c.Duration("start-timeout"))
+	cfg.JSON, cfg.Stdout = out.json, watch
+	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	return out.endLaunch(res, err, watch)
+}
+
+// benchLaunch returns the launch of the ranks of bench NAME.
+func (a *app) benchLaunch(c *cli.Context, name string, flags []cli.Flag) (launch.Config, error) {
+	cfg := launch.Config{
+		NP: c.Int("np"), Self: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Token: token.New(), Bare: true,
+		StartTimeout: c.Duration("start-timeout"), Stderr: a.stderr, Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+	}
+	var err error
+	if cfg.Bind, err = process.ParseBinding(c.String("bind-to")); err != nil {
+		return cfg, err
+	}
+	if a.getenv("GOMAXPROCS") != "" && !c.IsSet("bind-to") {
+		cfg.Bind = process.BindNone // the user chose the number of threads
+	}
+	if namesHosts(c) {
+		if err := a.hostsOf(c, &cfg); err != nil {
+			return cfg, err
+		}
+		if !c.IsSet("np") {
+			cfg.NP = hosts.TotalSlots(cfg.Hosts)
+		}
+	}
+	self, err := process.Self()
+	if err != nil {
+		return cfg, exitcode.With(exitcode.Internal, err)
+	}
+	cfg.Program = []string{self, "bench", name}
+	for _, f := range flags {
+		if name := f.Names()[0]; c.IsSet(name) && findFlag(launcherFlags(), name) == nil {
+			cfg.Program = append(cfg.Program, fmt.Sprintf("--%s=%v", name, c.Value(name)))
+		}
+	}
+	return cfg, nil
+}
+
+// launcherFlags has the options of a bench that the ranks do not receive.
+func launcherFlags() []cli.Flag {
+	return append(hostFlags(), npFlag(), jsonFlag(), rankFlag(), worldSizeFlag(), rendezvousFlag(), bindFlag("core"))
 }
 
 // sizesOf parses --sizes, or --min and --max with the sizes between them.

@@ -17,7 +17,7 @@ import (
 	"ringtrain/ring/link/tcplink"
 )
 
-// benchAllReduce measures as one rank, or with -np starts that many ranks of itself.
+// benchAllReduce measures as one rank, or with -np or hosts starts the ranks.
 func (a *app) benchAllReduce(c *cli.Context) error {
 	if err := errors.Join(wantArgs(c, 0, 0, "none"), wantRanks(c)); err != nil {
 		return err
@@ -71,8 +71,8 @@ func streamsOf(c *cli.Context) ([]int, error) {
 		}
 		all = append(all, n)
 	}
-	if len(all) > 1 && c.Int("np") < 2 {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--streams is %s, want one number, or -np 2 or more", c.String("streams")))
+	if len(all) > 1 && !startsRanks(c) {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--streams is %s, want one number, or -np 2 or more, or -H", c.String("streams")))
 	}
 	return all, nil
 }
@@ -114,6 +114,9 @@ func (a *app) benchTune(c *cli.Context) error {
 	n := c.Int("np")
 	if n < 2 {
 		return exitcode.With(exitcode.Usage, errors.New("--tune starts the ranks itself: want -np 2 or more"))
+	}
+	if namesHosts(c) {
+		return exitcode.With(exitcode.Usage, errors.New("--tune compares on this host: want no -H and no --hostfile"))
 	}
 	if c.IsSet("levels") && c.String("levels") != "flat" {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("--levels is %s, want flat with --tune: algorithms are for links", c.String("levels")))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -28,14 +29,14 @@ func sizesFlag() cli.Flag {
 func benchCodecFlags() []cli.Flag { return []cli.Flag{jsonFlag()} }
 
 func benchLinkFlags() []cli.Flag {
-	return append([]cli.Flag{
+	return slices.Concat([]cli.Flag{
 		npFlag(), jsonFlag(),
 		&cli.StringFlag{Name: "min", Value: "8KiB", Usage: "smallest buffer that is copied"},
 		&cli.StringFlag{Name: "max", Value: "128MiB", Usage: "largest buffer that is copied"},
 		sizesFlag(),
 		&cli.StringFlag{Name: "only", Usage: "copy or stream alone"},
 		&cli.DurationFlag{Name: "duration", Value: 2 * time.Second, Usage: "`TIME` of the stream between neighbours"},
-	}, placeFlags()...)
+	}, hostFlags(), placeFlags())
 }
 
 func benchPeersFlags() []cli.Flag {

@@ -13,8 +13,7 @@ import (
 // copyTimes is the factor from one size of the copied buffers to the next.
 const copyTimes = 4
 
-// benchLink measures the limits as one rank, or with -np starts that many ranks of
-// itself.
+// benchLink measures the limits as one rank, or with -np or hosts starts the ranks.
 func (a *app) benchLink(c *cli.Context) error {
 	if err := errors.Join(wantArgs(c, 0, 0, "none"), wantRanks(c)); err != nil {
 		return err

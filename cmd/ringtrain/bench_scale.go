@@ -24,7 +24,7 @@ import (
 func benchScaleFlags() []cli.Flag {
 	return []cli.Flag{
 		jsonFlag(),
-		&cli.StringFlag{Name: "ranks", Value: "2,4,8,16,32,64,128,256,1000", Usage: "world `SIZES`; with --check, hosts"},
+		&cli.StringFlag{Name: "np", Aliases: []string{"n", "ranks"}, Value: "2,4,8,16,32,64,128,256,1000", Usage: "`NUMBERS` of ranks; with --check, of hosts"},
 		&cli.IntFlag{Name: "hosts", Usage: "`N` hosts that the ranks are spread over (default: each has one of its own)"},
 		&cli.StringFlag{Name: "bandwidth", Value: "100mbit,1gbit,10gbit,25gbit", Usage: "`RATES` of the hosts' links"},
 		&cli.DurationFlag{Name: "latency", Usage: "`TIME` of a hop (default: measured on loopback)"},
@@ -163,10 +163,10 @@ func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
 			errs = append(errs, read(word))
 		}
 	}
-	each("ranks", checkRanks, func(word string) error {
+	each("np", checkRanks, func(word string) error {
 		n, err := strconv.Atoi(word)
 		if err != nil {
-			return fmt.Errorf("--ranks has %q, want numbers such as 2,4,8", word)
+			return fmt.Errorf("-np has %q, want numbers such as 2,4,8", word)
 		}
 		s.Ranks = append(s.Ranks, n)
 		return nil

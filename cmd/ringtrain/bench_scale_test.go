@@ -11,7 +11,7 @@ import (
 // TestBenchScale verifies that every cell has a time.
 func TestBenchScale(t *testing.T) {
 	b := newBox(t)
-	args := []string{"bench", "scale", "--ranks", "2,1000", "--bandwidth", "1gbit,25gbit", "--codec", "none,int8", "--sizes", "8MiB"}
+	args := []string{"bench", "scale", "-np", "2,1000", "--bandwidth", "1gbit,25gbit", "--codec", "none,int8", "--sizes", "8MiB"}
 	e := b.must(0, append(args, "--latency", "50us", "--json")...)
 	cells := e.ofKind(t, "scale")
 	if len(cells) != 8 || cells[7].text("wire") != "25gbit" || cells[7].num("ranks") != 1000 || cells[7].text("codec") != "int8" {
@@ -30,20 +30,20 @@ func TestBenchScale(t *testing.T) {
 // TestBenchScaleUsage verifies that invalid command lines are refused.
 func TestBenchScaleUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"--ranks 2,x":                      `--ranks has "x"`,
-		"--ranks 1":                        "--ranks has 1, want 2",
+		"-np 2,x":                      `-np has "x"`,
+		"-np 1":                        "-np has 1, want 2",
 		"--bandwidth fast":                 `bandwidth is "fast"`,
 		"--codec zip":                      "zip",
 		"--sizes 3":                        "--sizes has 3 bytes",
 		"--latency -1s":                    "--latency is -1s",
 		"--algorithm fast":                 `no algorithm "fast"`,
-		"--hosts 3 --ranks 4":              "want a multiple of the 3 hosts",
+		"--hosts 3 -np 4":              "want a multiple of the 3 hosts",
 		"--check --budget 0s":              "--budget is 0s",
 		"--budget 1s":                      "want no --budget",
 		"--check --hosts 2":                "--check has a host for each rank",
 		"--check --latency 1s":             "--check measures",
 		"--check --algorithm ring --json":  "--check measures",
-		"--check --ranks 100":              "--ranks has 100",
+		"--check -np 100":              "-np has 100",
 		"extra":                            "want none",
 		"--check --bandwidth 1gbit,1furlg": `bandwidth is "1furlg"`,
 	} {
@@ -65,7 +65,7 @@ func TestBenchScaleCheck(t *testing.T) {
 	if err := netns.Available(); err != nil {
 		t.Skip(err)
 	}
-	e := newBox(t).must(0, "bench", "scale", "--check", "--ranks", "2", "--bandwidth", "1gbit", "--sizes", "128KiB", "--codec", "none,int8", "--budget", "100ms", "--json")
+	e := newBox(t).must(0, "bench", "scale", "--check", "-np", "2", "--bandwidth", "1gbit", "--sizes", "128KiB", "--codec", "none,int8", "--budget", "100ms", "--json")
 	trials := e.ofKind(t, "scale_check")
 	if len(trials) != 2 {
 		t.Fatalf("trials are %v, want 2", trials)

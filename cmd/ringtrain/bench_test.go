@@ -36,6 +36,27 @@ func TestBenchAllReduce(t *testing.T) {
 	}
 }
 
+// TestBenchHosts verifies that the ranks of a bench start on the hosts of -H, as those of run do.
+func TestBenchHosts(t *testing.T) {
+	b := newBox(t)
+	b = b.with("RINGTRAIN_SSH=" + allocationSSH(b))
+	for _, args := range [][]string{
+		{"allreduce", "-H", "a:2,b:1", "--sizes", "1KiB", "--iters", "3", "--in-place", "--json"},
+		{"allreduce", "-H", "a:2,b:2", "-np", "3", "--sizes", "1KiB", "--iters", "3", "--in-place", "--json"},
+	} {
+		rows := b.must(0, append([]string{"bench"}, args...)...).ofKind(t, "bench")
+		if len(rows) != 1 || rows[0].num("ranks") != 3 || rows[0].num("wrong") != 0 {
+			t.Errorf("%q: rows are %v, want one of 3 ranks without wrong elements", args, rows)
+		}
+	}
+	if e := b.must(0, "bench", "link", "--host", "a,b", "--sizes", "64KiB", "--only", "copy"); len(rowsOf(e.stdout)) == 0 {
+		t.Errorf("bench link on two hosts printed no row:\n%s", e.stdout)
+	}
+	if e := b.must(64, "bench", "allreduce", "--tune", "-np", "2", "-H", "a,b"); !strings.Contains(e.stderr, "want no -H") {
+		t.Errorf("--tune with hosts: %s", e.stderr)
+	}
+}
+
 // TestBenchStreams verifies that several numbers of connections are measured in turn,
 // and refused on ranks of another launcher.
 func TestBenchStreams(t *testing.T) {

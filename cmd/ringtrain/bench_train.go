@@ -14,7 +14,7 @@ import (
 
 func benchTrainFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "np", Value: 1, Usage: "`N` ranks on this host"}, jsonFlag(),
+		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Value: 1, Usage: "`N` ranks on this host"}, jsonFlag(),
 		&cli.DurationFlag{Name: "duration", Value: 3 * time.Second, Usage: "`TIME` that each model is timed for, after a second that is not"},
 		setFlag(),
 	}

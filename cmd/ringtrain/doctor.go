@@ -39,7 +39,7 @@ func (a *app) doctor(c *cli.Context) error {
 		return err
 	}
 	surviveClosedPipes()
-	if c.IsSet("host") || c.String("hostfile") != "" {
+	if namesHosts(c) {
 		return a.doctorOnHosts(c)
 	}
 	place, err := a.findPlace(c)

@@ -48,6 +48,9 @@ func (a *app) rankEnviron() []string {
 	return slices.DeleteFunc(slices.Clone(a.environ), func(kv string) bool { return strings.HasPrefix(kv, "RINGTRAIN_SSH=") })
 }
 
+// namesHosts reports whether the options name hosts.
+func namesHosts(c *cli.Context) bool { return c.IsSet("host") || c.IsSet("hostfile") }
+
 // hostsOf sets the hosts, from options or the scheduler's allocation, and how to reach
 // them.
 func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {

@@ -47,7 +47,7 @@ func seedFlag() cli.Flag {
 }
 
 func npFlag() cli.Flag {
-	return &cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks on this host"}
+	return &cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as -H has slots; without hosts this process is the only rank)"}
 }
 
 func startTimeoutFlag() cli.Flag {
@@ -60,6 +60,14 @@ func insecureFlag() cli.Flag {
 
 func listenFlag() cli.Flag {
 	return &cli.StringFlag{Name: "listen", Usage: "`ADDR[:PORT[-PORT]]` to listen on"}
+}
+
+func rankFlag() cli.Flag {
+	return &cli.IntFlag{Name: "rank", Value: -1, Usage: "`RANK` of this worker (default: from the environment)"}
+}
+
+func rendezvousFlag() cli.Flag {
+	return &cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet: HOST:PORT, or etcd://HOST:PORT[,…]/PREFIX"}
 }
 
 func worldSizeFlag() cli.Flag {
@@ -93,9 +101,7 @@ func manyFlag() cli.Flag {
 // placeFlags has the options for the place of this worker.
 func placeFlags() []cli.Flag {
 	return grouped("place of this worker",
-		&cli.IntFlag{Name: "rank", Value: -1, Usage: "`RANK` of this worker (default: from the environment)"},
-		worldSizeFlag(),
-		&cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet: HOST:PORT, or etcd://HOST:PORT[,…]/PREFIX"},
+		rankFlag(), worldSizeFlag(), rendezvousFlag(),
 		listenFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(),
 		&cli.StringFlag{Name: "host-id", Usage: "`ID` of this worker's host (else RINGTRAIN_HOST_ID): ranks with the same share memory, others do not (default: the machine's boot and network namespace)"},
 	)
@@ -123,7 +129,7 @@ func trainFlags() []cli.Flag {
 // runFlags has the launcher's own options. The launcher passes those of train on.
 func runFlags() []cli.Flag {
 	return slices.Concat(grouped("run",
-		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as the hosts have slots)"},
+		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as the hosts have slots); slots that are left are spare, for --restarts"},
 		jsonFlag(), startTimeoutFlag(), jobIDFlag(),
 		&cli.DurationFlag{Name: "grace", Value: 10 * time.Second, Usage: "`TIME` between TERM and KILL for ranks that are ended"},
 		&cli.DurationFlag{Name: "timeout", Usage: "end a run that takes longer: SIGQUIT, so that ranks dump, then TERM, then KILL; exit code 110"},
@@ -134,7 +140,7 @@ func runFlags() []cli.Flag {
 // hostFlags has the options for the hosts of ranks.
 func hostFlags() []cli.Flag {
 	return grouped("hosts",
-		&cli.StringSliceFlag{Name: "host", Aliases: []string{"H"}, Usage: "`HOST:SLOTS,…` to run on, over ssh; a host without a number has one slot, and those that -np leaves are spare, for --restarts; may be repeated"},
+		&cli.StringSliceFlag{Name: "host", Aliases: []string{"H"}, Usage: "`HOST:SLOTS,…` to run on, over ssh; a host without a number has one slot; may be repeated"},
 		&cli.StringFlag{Name: "hostfile", Aliases: []string{"machinefile"}, Usage: "`FILE` of hosts, one a line: NAME slots=N, or NAME:N"},
 		&cli.StringFlag{Name: "map-by", Value: "slot", Usage: "`ORDER` of ranks: slot fills a host before the next, node takes hosts in turn"},
 		&cli.StringFlag{Name: "ssh", EnvVars: []string{"RINGTRAIN_SSH"}, Value: "ssh", Usage: "`COMMAND` that logs in, as in --ssh \"ssh -F file\""},
@@ -146,8 +152,9 @@ func hostFlags() []cli.Flag {
 
 // doctorFlags has the options for the hosts to examine and the time limit.
 func doctorFlags() []cli.Flag {
+	examined := &cli.StringSliceFlag{Name: "host", Aliases: []string{"H"}, Usage: "`HOST,…` to examine, over ssh, with one rank on each; may be repeated"}
 	soon := &cli.DurationFlag{Name: "start-timeout", Value: 30 * time.Second, Usage: "wait this long for all ranks, and as long for what they find"}
-	return unionFlags(append([]cli.Flag{soon, jsonFlag(), setFlag()}, hostFlags()...), placeFlags())
+	return unionFlags(unionFlags([]cli.Flag{soon, jsonFlag(), setFlag(), examined}, hostFlags()), placeFlags())
 }
 
 func bindFlag(unset string) cli.Flag {
@@ -167,7 +174,7 @@ func rankFlags() []cli.Flag {
 }
 
 func benchAllReduceFlags() []cli.Flag {
-	return append([]cli.Flag{
+	return slices.Concat([]cli.Flag{
 		npFlag(), jsonFlag(),
 		&cli.StringFlag{Name: "min", Value: "8", Usage: "smallest buffer, such as 8 or 4KiB"},
 		&cli.StringFlag{Name: "max", Value: "8MiB", Usage: "largest buffer"},
@@ -178,5 +185,5 @@ func benchAllReduceFlags() []cli.Flag {
 		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "over links, by size: auto, ring, doubling, tree, halving, fold or a table such as <=2KiB:fold,<=32KiB:doubling,ring"},
 		&cli.StringFlag{Name: "lossless", Value: "none", Usage: "none, s2, zstd or huff0 around the codec's bytes"},
 		&cli.IntFlag{Name: "iters", Usage: "`N` operations a size (default: by size)"},
-	}, placeFlags()...)
+	}, hostFlags(), placeFlags())
 }

@@ -44,7 +44,7 @@ func TestErrorEvent(t *testing.T) {
 		{"bench allreduce -np 2 --link nosuch", 64, "nosuch"},
 		{"bench link word", 64, "words"},
 		{"bench codec --bogus", 64, "--bogus"},
-		{"bench scale --ranks x", 64, "--ranks"},
+		{"bench scale -np x", 64, "-np"},
 		{"bench peers --only nosuch", 64, "nosuch"},
 		{"run -np 2 SELF train linear --bogus", 64, "--bogus"},
 	}

@@ -151,7 +151,10 @@ func bindingText(host string, ranks []hosts.Assignment, cores []int) string {
 	}
 	each := ""
 	if !slices.ContainsFunc(ranks, func(s hosts.Assignment) bool { return s.LocalSize != ranks[0].LocalSize }) { // else they began at different times
-		each = fmt.Sprintf(", %.3g cores each", float64(len(cores))/float64(ranks[0].LocalSize))
+		share := float64(len(cores)) / float64(ranks[0].LocalSize)
+		if each = fmt.Sprintf(", %.3g cores each", share); share == 1 {
+			each = ", 1 core each"
+		}
 	}
 	var where []string
 	for _, s := range ranks {

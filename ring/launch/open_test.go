@@ -20,7 +20,7 @@ func TestBindingText(t *testing.T) {
 		{together, []int{0, 1, 2, 3}, "2 ranks on b, 2 cores each: rank 4 on cores 0-1, rank 5 on cores 2-3"},
 		{together, []int{0, 2, 4, 7}, "2 ranks on b, 2 cores each: rank 4 on cores 0,2, rank 5 on cores 4,7"},
 		{later, []int{0, 1, 2, 3}, "2 ranks on b: rank 4 on cores 0-3, rank 5 on cores 2-3"},
-		{fewer, []int{0, 1, 2, 3}, "2 ranks on b, 1 cores each: rank 4 on core 0, rank 5 on core 3"},
+		{fewer, []int{0, 1, 2, 3}, "2 ranks on b, 1 core each: rank 4 on core 0, rank 5 on core 3"},
 		{together, nil, "2 ranks on b: cores are not known there, ranks are not bound"},
 	}
 	for _, tt := range tests {
