@@ -37,7 +37,7 @@ func (c AllReduceConfig) Check() error {
 	var errs []error
 	errs = append(errs, checkSizes(c.Sizes))
 	if c.Iterations < 0 {
-		errs = append(errs, fmt.Errorf("iterations are %d, want 0 or more", c.Iterations))
+		errs = append(errs, fmt.Errorf("--iters is %d, want 0 or more", c.Iterations))
 	}
 	if c.Budget < 0 {
 		errs = append(errs, fmt.Errorf("--budget is %v, want 0 or more", c.Budget))

@@ -165,7 +165,7 @@ func TestCheck(t *testing.T) {
 		{"sizes=cut", AllReduceConfig{Sizes: []int{8, 10}}, "--sizes has 10 bytes, want 4 to 1073741824, in whole float32"},
 		{"sizes=large", AllReduceConfig{Sizes: []int{maxBytes + 1}}, "--sizes has 1073741825 bytes, want 4 to 1073741824, in whole float32"},
 		{"all=bad", AllReduceConfig{Iterations: -1, Budget: -1, BatchBytes: -1},
-			"sizes are missing, want one or more\niterations are -1, want 0 or more\n" +
+			"sizes are missing, want one or more\n--iters is -1, want 0 or more\n" +
 				"--budget is -1ns, want 0 or more\n--batch is -1 bytes, want 0 to 1073741824"},
 	}
 	for _, tt := range tests {

@@ -98,8 +98,8 @@ func TestCheckUsage(t *testing.T) {
 	}
 	for want, change := range map[string]func(*CheckConfig){
 		"--budget is 0s": func(c *CheckConfig) { c.Budget = 0 },
-		"-np has 65": func(c *CheckConfig) { c.Hosts = []int{65} },
-		"-np has 1,": func(c *CheckConfig) { c.Hosts = []int{1} },
+		"-np has 65":     func(c *CheckConfig) { c.Hosts = []int{65} },
+		"-np has 1,":     func(c *CheckConfig) { c.Hosts = []int{1} },
 	} {
 		c := good
 		change(&c)

@@ -122,8 +122,8 @@ func TestScaleTable(t *testing.T) {
 // TestScaleUsage verifies that Check names every impossible option.
 func TestScaleUsage(t *testing.T) {
 	for want, change := range map[string]func(*ScaleConfig){
-		"-np has 1, want 2":      func(c *ScaleConfig) { c.Ranks = []int{1} },
-		"-np has 2000000":        func(c *ScaleConfig) { c.Ranks = []int{2000000} },
+		"-np has 1, want 2":          func(c *ScaleConfig) { c.Ranks = []int{1} },
+		"-np has 2000000":            func(c *ScaleConfig) { c.Ranks = []int{2000000} },
 		"want a multiple of the 3":   func(c *ScaleConfig) { c.Hosts = 3 },
 		"--hosts is -1":              func(c *ScaleConfig) { c.Hosts = -1 },
 		"codecs are missing":         func(c *ScaleConfig) { c.Codecs = nil },

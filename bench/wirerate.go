@@ -35,5 +35,5 @@ func ParseWire(text string) (Wire, error) {
 			}
 		}
 	}
-	return Wire{}, exitcode.With(exitcode.Usage, fmt.Errorf("bandwidth is %q, %w", text, errWire))
+	return Wire{}, exitcode.With(exitcode.Usage, fmt.Errorf("rate is %q, %w", text, errWire))
 }

@@ -50,7 +50,7 @@ func (c Config) Check() error {
 func (c Config) checkPart() error {
 	switch {
 	case c.Only != "" && c.Only != PartOneHost && c.Only != PartFlat && c.Only != PartHosts:
-		return fmt.Errorf("--only is %q, want %s, %s, %s or train", c.Only, PartOneHost, PartFlat, PartHosts)
+		return fmt.Errorf("--only is %q, want %s, %s, %s, train or clicks", c.Only, PartOneHost, PartFlat, PartHosts)
 	case c.Hosts == 0 && c.Only == PartHosts:
 		return fmt.Errorf("--only is %q and --hosts is 0, want 2 to 64", c.Only)
 	case c.Hosts != 0 && (c.Only == PartOneHost || c.Only == PartFlat):

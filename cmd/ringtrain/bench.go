@@ -27,28 +27,36 @@ func benchCommand() command {
 		name: "bench", args: "allreduce|codec|link|scale|train|kernels|peers", usage: "measure collectives, codecs, training, kernels and the machine",
 		sub: []command{{
 			name: "allreduce", args: "[-np N] [-H HOST:SLOTS,…]", usage: "time and check all-reduce over a range of sizes",
-			flags: benchSumFlags(), run: (*app).benchAllReduce,
+			examples: []string{"ringtrain bench allreduce -np 4", "ringtrain bench allreduce -H host-a,host-b --codec none,int8", "mpirun -np 4 ringtrain bench allreduce --max 128MiB"},
+			flags:    benchSumFlags(), run: (*app).benchAllReduce,
 		}, {
 			name: "codec", usage: "time each codec on one core",
-			flags: benchCodecFlags(), run: (*app).benchCodec,
+			examples: []string{"ringtrain bench codec"},
+			flags:    benchCodecFlags(), run: (*app).benchCodec,
 		}, {
 			name: "link", args: "[-np N] [-H HOST:SLOTS,…]", usage: "what copies in memory and plain TCP do here: the limit of all-reduce",
-			flags: benchLinkFlags(), run: (*app).benchLink,
+			examples: []string{"ringtrain bench link -np 2", "ringtrain bench link -H host-a,host-b --only stream"},
+			flags:    benchLinkFlags(), run: (*app).benchLink,
 		}, {
 			name: "scale", usage: "predict all-reduce on wires and world sizes that are not here",
-			flags: benchScaleFlags(), run: (*app).benchScale,
+			examples: []string{"ringtrain bench scale -np 16,64 --hosts 8 --bandwidth 10gbit --latency 50us", "ringtrain bench scale --check -np 2,4"},
+			flags:    benchScaleFlags(), run: (*app).benchScale,
 		}, {
 			name: "train", args: "[MODEL …]", usage: "examples a second of the models on drawn records, and what a step's time goes to",
-			flags: benchTrainFlags(), run: (*app).benchTrain,
+			examples: []string{"ringtrain bench train -np 2 mlp cnn"},
+			flags:    benchTrainFlags(), run: (*app).benchTrain,
 		}, {
 			name: "kernels", usage: "GFLOP/s of each kernel set, and its share of the measured peak",
-			flags: benchKernelsFlags(), run: (*app).benchKernels,
+			examples: []string{"ringtrain bench kernels"},
+			flags:    benchKernelsFlags(), run: (*app).benchKernels,
 		}, {
 			name: "input", usage: "rows and MB a second of CPU time that each format is read at, beside VW, pyarrow and tf.data",
-			flags: benchInputFlags(), run: (*app).benchInput,
+			examples: []string{"ringtrain bench input --cases libsvm,csv"},
+			flags:    benchInputFlags(), run: (*app).benchInput,
 		}, {
 			name: "peers", usage: "all-reduce by other libraries and by ringtrain, on the same work in the same minutes",
-			flags: benchPeersFlags(), run: (*app).benchPeers,
+			examples: []string{"ringtrain bench peers --short", "ringtrain bench peers --only clicks"},
+			flags:    benchPeersFlags(), run: (*app).benchPeers,
 		}},
 	}
 }
@@ -80,14 +88,6 @@ func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []c
 
 // startsRanks reports whether the options ask this process to start ranks, not to be one.
 func startsRanks(c *cli.Context) bool { return c.Int("np") > 1 || namesHosts(c) }
-
-// wantRanks checks -np if it is set.
-func wantRanks(c *cli.Context) error {
-	if n := c.Int("np"); c.IsSet("np") && n < 1 {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("-np is %d, want 1 or more", n))
-	}
-	return nil
-}
 
 // benchAgree returns the lines on which all ranks must agree, from alternating options
 // and values.

@@ -19,7 +19,7 @@ import (
 
 // benchAllReduce measures as one rank, or with -np or hosts starts the ranks.
 func (a *app) benchAllReduce(c *cli.Context) error {
-	if err := errors.Join(wantArgs(c, 0, 0, "none"), wantRanks(c)); err != nil {
+	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
 	}
 	config, err := benchConfig(c)
@@ -37,7 +37,7 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	}
 	meet := join.Config{Link: c.String("link"), Streams: streams[0], Levels: c.String("levels"), Group: ring.DefaultConfig()}
 	if meet.Group.Lossless, err = codec.ParseCompressor(c.String("lossless")); err != nil {
-		return err
+		return fmt.Errorf("--lossless: %w", err)
 	}
 	if meet.Group.Algorithm, err = ring.ParseAlgorithms(c.String("algorithm")); err != nil {
 		return fmt.Errorf("--%w", err)
@@ -149,7 +149,7 @@ func benchConfig(c *cli.Context) (bench.AllReduceConfig, error) {
 	config := bench.AllReduceConfig{Iterations: c.Int("iters"), Budget: c.Duration("budget"), InPlace: c.Bool("in-place")}
 	cfg := job.Default()
 	cfg.AllReduce.Link, cfg.AllReduce.Levels = c.String("link"), c.String("levels")
-	errs := []error{cfg.AllReduce.Check()}
+	errs := []error{asOptions(cfg.AllReduce.Check(), "link", "levels")}
 	var err error
 	config.Sizes, err = sizesOf(c, sizeTimes)
 	errs = append(errs, err)
@@ -157,6 +157,9 @@ func benchConfig(c *cli.Context) (bench.AllReduceConfig, error) {
 	errs = append(errs, err)
 	for name := range strings.SplitSeq(c.String("codec"), ",") {
 		cd, err := codec.Parse(name)
+		if err != nil {
+			err = fmt.Errorf("--codec: %w", err)
+		}
 		config.Codecs, errs = append(config.Codecs, cd), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {

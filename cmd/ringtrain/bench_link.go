@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench"
@@ -15,7 +13,7 @@ const copyTimes = 4
 
 // benchLink measures the limits as one rank, or with -np or hosts starts the ranks.
 func (a *app) benchLink(c *cli.Context) error {
-	if err := errors.Join(wantArgs(c, 0, 0, "none"), wantRanks(c)); err != nil {
+	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
 	}
 	sizes, err := sizesOf(c, copyTimes)

@@ -65,7 +65,7 @@ func checkHostOptions(c *cli.Context, hosts int) error {
 		}
 	}
 	if _, err := bench.ParseWire(c.String("rate")); err != nil {
-		errs = append(errs, fmt.Errorf("--rate: %w", err))
+		errs = append(errs, fmt.Errorf("--%w", err))
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }

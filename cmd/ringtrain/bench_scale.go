@@ -175,13 +175,16 @@ func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
 		w, err := bench.ParseWire(word)
 		s.Wires = append(s.Wires, w)
 		if err != nil {
-			err = fmt.Errorf("--%w", err)
+			err = fmt.Errorf("--bandwidth: %w", err)
 		}
 		return err
 	})
 	each("codec", checkCodecs, func(word string) error {
 		cd, err := codec.Parse(word)
 		s.Codecs = append(s.Codecs, cd)
+		if err != nil {
+			err = fmt.Errorf("--codec: %w", err)
+		}
 		return err
 	})
 	each("sizes", checkSizes, func(word string) error {
@@ -191,9 +194,8 @@ func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
 	})
 	var err error
 	s.Algorithm, err = ring.ParseAlgorithms(c.String("algorithm"))
-	errs = append(errs, err)
-	if c.Duration("latency") < 0 {
-		errs = append(errs, fmt.Errorf("--latency is %v, want 0 or more", c.Duration("latency")))
+	if err != nil {
+		errs = append(errs, fmt.Errorf("--%w", err))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return s, exitcode.With(exitcode.Usage, err)

@@ -30,22 +30,22 @@ func TestBenchScale(t *testing.T) {
 // TestBenchScaleUsage verifies that invalid command lines are refused.
 func TestBenchScaleUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"-np 2,x":                      `-np has "x"`,
-		"-np 1":                        "-np has 1, want 2",
-		"--bandwidth fast":                 `bandwidth is "fast"`,
+		"-np 2,x":                          `-np has "x"`,
+		"-np 1":                            "-np has 1, want 2",
+		"--bandwidth fast":                 `--bandwidth: rate is "fast"`,
 		"--codec zip":                      "zip",
 		"--sizes 3":                        "--sizes has 3 bytes",
 		"--latency -1s":                    "--latency is -1s",
 		"--algorithm fast":                 `no algorithm "fast"`,
-		"--hosts 3 -np 4":              "want a multiple of the 3 hosts",
+		"--hosts 3 -np 4":                  "want a multiple of the 3 hosts",
 		"--check --budget 0s":              "--budget is 0s",
 		"--budget 1s":                      "want no --budget",
 		"--check --hosts 2":                "--check has a host for each rank",
 		"--check --latency 1s":             "--check measures",
 		"--check --algorithm ring --json":  "--check measures",
-		"--check -np 100":              "-np has 100",
+		"--check -np 100":                  "-np has 100",
 		"extra":                            "want none",
-		"--check --bandwidth 1gbit,1furlg": `bandwidth is "1furlg"`,
+		"--check --bandwidth 1gbit,1furlg": `--bandwidth: rate is "1furlg"`,
 	} {
 		t.Run("args="+args, func(t *testing.T) {
 			e := newBox(t).must(64, append([]string{"bench", "scale"}, strings.Fields(args)...)...)

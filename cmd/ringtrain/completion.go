@@ -10,7 +10,7 @@ import (
 )
 
 func completionCommand() command {
-	return command{name: "completion", args: "bash|zsh|fish", usage: "the script that completes command lines of ringtrain in a shell", run: (*app).completion}
+	return command{name: "completion", args: "bash|zsh|fish", usage: "the script that completes command lines of ringtrain in a shell", examples: []string{"ringtrain completion bash >~/.local/share/bash-completion/completions/ringtrain"}, run: (*app).completion}
 }
 
 // completeCommand is called by the scripts of completionCommand. It prints the

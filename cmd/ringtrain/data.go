@@ -21,20 +21,24 @@ func dataCommand() command {
 		sub: []command{
 			{
 				name: "make", args: "linear|digits|clicks --to DIR", run: (*app).dataMake,
-				usage: "write the records that a job with input.synthetic draws from train.seed, or a click log of any size", flags: append([]cli.Flag{seedFlag(), toFlag()}, clickLogFlags()...),
+				examples: []string{"ringtrain data make digits --to digits", "ringtrain data make clicks --rows 1000000 --to clicks"},
+				usage:    "write the records that a job with input.synthetic draws from train.seed, or a click log of any size", flags: append([]cli.Flag{seedFlag(), toFlag()}, clickLogFlags()...),
 			},
 			{
 				name: "fetch", args: "NAME", run: (*app).dataFetch, flags: []cli.Flag{
 					&cli.StringFlag{Name: "from", Usage: "base `URL`, or a folder, instead of the published places"}, toFlag(),
 				},
-				usage: "download a data set (" + strings.Join(fetch.Names(), ", ") + ") with its checksum checked",
+				examples: []string{"ringtrain data fetch mnist"},
+				usage:    "download a data set (" + strings.Join(fetch.Names(), ", ") + ") with its checksum checked",
 			},
 			{
 				name: "convert", args: "FILE … --to FILE", run: (*app).dataConvert, flags: convertFlags(),
-				usage: "records in another format",
+				usage:    "records in another format",
+				examples: []string{"ringtrain data convert train.libsvm --to train.tfrecord"},
 			},
 			{
 				name: "cat", args: "FILE …", run: (*app).dataCat, usage: "print records as lines of JSON",
+				examples: []string{"ringtrain data cat train.libsvm --count 3"},
 				flags: append(formatFlags(),
 					&cli.IntFlag{Name: "skip", Usage: "leave out the first `N`"},
 					&cli.IntFlag{Name: "count", Value: -1, Usage: "print `N` records (default: all)"}),
@@ -162,9 +166,7 @@ func specOf(c *cli.Context, files []string, format string) (convert.Spec, error)
 	if err != nil {
 		return s, err
 	}
-	if s.Limits = (input.Limits{MaxInflate: int64(inflate), MaxFeatures: c.Int("max-features")}); s.Limits.MaxFeatures < 1 {
-		return s, exitcode.With(exitcode.Usage, fmt.Errorf("--max-features is %d, want 1 or more", s.Limits.MaxFeatures))
-	}
+	s.Limits = input.Limits{MaxInflate: int64(inflate), MaxFeatures: c.Int("max-features")}
 	if s.Format == "" {
 		if s.Format = formatOf(files[0]); s.Format == "" {
 			return s, exitcode.With(exitcode.Usage, fmt.Errorf("the name %s does not say its format: want --format (of what is written: --to-format)", files[0]))

@@ -12,7 +12,7 @@ import (
 
 func dataCacheCommand() command {
 	return command{
-		name: "cache", args: "JOB", run: (*app).dataCache, flags: []cli.Flag{dataFlag(), setFlag()},
+		name: "cache", args: "JOB", examples: []string{"ringtrain data cache job.yaml"}, run: (*app).dataCache, flags: []cli.Flag{dataFlag(), setFlag()},
 		usage: "parse the text of a job ahead, where input.cache keeps its records",
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 func dataStatsCommand() command {
 	return command{
-		name: "stats", args: "JOB", run: (*app).dataStats, flags: []cli.Flag{dataFlag(), setFlag(), jsonFlag()},
+		name: "stats", args: "JOB", examples: []string{"ringtrain data stats job.yaml"}, run: (*app).dataStats, flags: []cli.Flag{dataFlag(), setFlag(), jsonFlag()},
 		usage: "what a job's training records have in each column",
 	}
 }

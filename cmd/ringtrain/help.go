@@ -27,7 +27,8 @@ func printHelp(w io.Writer, path string, list []command) {
 	}
 	fmt.Fprintf(w, "usage: %s COMMAND …\n", path)
 	printCommands(w, list)
-	fmt.Fprintf(w, "\n%s COMMAND --help tells a command's options. Options may stand before or after the words.\n", path)
+	fmt.Fprintln(w)
+	printText(w, "", path+" COMMAND --help tells a command's options. Options may stand before or after the words.")
 	if path == "ringtrain" {
 		printText(w, "", "ringtrain help docs/PAGE prints a page of the manual: "+strings.Join(docs.Names(), ", ")+".")
 	}

@@ -34,7 +34,9 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		return cfg, err
 	}
 	if cfg.NP == 0 && !c.IsSet("np") && len(cfg.More) == 0 {
-		cfg.NP = hosts.TotalSlots(cfg.Hosts)
+		if cfg.NP = hosts.TotalSlots(cfg.Hosts); cfg.NP == 0 {
+			return cfg, exitcode.With(exitcode.Usage, errors.New("the number of ranks is missing, want -np N, or hosts with -H"))
+		}
 	}
 	if cfg.Token, err = token.Find(a.getenv); err == nil && !cfg.Token.Set() {
 		cfg.Token = token.New()
@@ -59,7 +61,9 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	case list != "" && file != "":
 		return exitcode.With(exitcode.Usage, errors.New("hosts are given by -H and by --hostfile: give one of them"))
 	case list != "":
-		cfg.Hosts, err = hosts.Parse(list)
+		if cfg.Hosts, err = hosts.Parse(list); err != nil {
+			err = fmt.Errorf("-H: %w", err)
+		}
 	case file != "":
 		cfg.Hosts, err = hosts.ReadFile(file)
 	default:
@@ -68,9 +72,7 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if cfg.Fanout = c.Int("fanout"); cfg.Fanout < 0 {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("--fanout is %d, want 0 or more", cfg.Fanout))
-	}
+	cfg.Fanout = c.Int("fanout")
 	if cfg.MapBy, err = hosts.ParseMapping(c.String("map-by")); err != nil {
 		return err
 	}

@@ -11,13 +11,13 @@ import (
 	"ringtrain/model/graph"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
-	"ringtrain/ring/exitcode"
 )
 
 func inspectCommand() command {
 	return command{
 		name: "inspect", args: "PATH", usage: "what is in a checkpoint, a bundle or an event file",
-		flags: []cli.Flag{topFlag(), jsonFlag()}, run: (*app).inspect,
+		examples: []string{"ringtrain inspect ckpt/job", "ringtrain inspect export/job/1 --top 20"},
+		flags:    []cli.Flag{topFlag(), jsonFlag()}, run: (*app).inspect,
 	}
 }
 
@@ -57,10 +57,7 @@ func writeInspected(w io.Writer, events []report.Event) error {
 
 // inspect returns the content of a path, or the top largest weights if top is above 0.
 func inspect(path string, top int) ([]report.Event, error) {
-	switch {
-	case top < 0:
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--top is %d, want 1 or more", top))
-	case top > 0:
+	if top > 0 {
 		return trained.InspectTop(path, top)
 	}
 	return trained.Inspect(path)

@@ -217,7 +217,12 @@ func (a *app) execute(cmd command, path string, sorted arguments) error {
 		Name: path, Flags: cmd.flags, HideHelp: true, HideVersion: true,
 		DisableSliceFlagSeparator: true, // --set model.hidden=[64,32] is one value
 		Writer:                    io.Discard, ErrWriter: io.Discard,
-		Action: func(c *cli.Context) error { return cmd.run(a, c) },
+		Action: func(c *cli.Context) error {
+			if err := checkLeast(c, cmd.flags); err != nil {
+				return err
+			}
+			return cmd.run(a, c)
+		},
 		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
 			return exitcode.With(exitcode.Usage, valueError(cmd.flags, err))
 		},
@@ -228,8 +233,13 @@ func (a *app) execute(cmd command, path string, sorted arguments) error {
 
 // wantArgs checks the number of words of a command.
 func wantArgs(c *cli.Context, least, most int, what string) error {
-	if n := c.NArg(); n < least || most >= 0 && n > most {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("%d words, want %s; see %s --help", n, what, c.App.Name))
+	n := c.NArg()
+	if n >= least && (most < 0 || n <= most) {
+		return nil
 	}
-	return nil
+	given := "nothing is given"
+	if n > 0 {
+		given = fmt.Sprintf("%q is given", strings.Join(c.Args().Slice(), " "))
+	}
+	return exitcode.With(exitcode.Usage, fmt.Errorf("%s, want %s; see %s --help", given, what, c.App.Name))
 }

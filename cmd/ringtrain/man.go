@@ -8,7 +8,7 @@ import (
 )
 
 func manCommand() command {
-	return command{name: "man", usage: "the manual page of ringtrain, for man -l", run: (*app).man}
+	return command{name: "man", usage: "the manual page of ringtrain, for man -l", examples: []string{"ringtrain man | man -l -"}, run: (*app).man}
 }
 
 func (a *app) man(c *cli.Context) error {

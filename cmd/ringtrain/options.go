@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"ringtrain/ring/rendezvous"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -83,7 +85,7 @@ func restartsFlag() cli.Flag {
 }
 
 func leaseFlag() cli.Flag {
-	return &cli.DurationFlag{Name: "lease", Usage: "`TIME` after which a silent rank is lost, from 1s (default 5s; where the rendezvous is)"}
+	return &cli.DurationFlag{Name: "lease", Value: rendezvous.DefaultLease, Usage: "`TIME` after which a silent rank is lost, from 1s; where the rendezvous is"}
 }
 
 func journalFlag() cli.Flag {

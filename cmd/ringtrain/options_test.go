@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -94,14 +95,27 @@ func TestFlagPlaces(t *testing.T) {
 	}
 }
 
-// TestHelp verifies that each line of help fits into helpWidth, and that no option has
-// its default twice.
+// TestHelp verifies that each line of help fits into helpWidth, that no option has its default
+// twice, and that each command has examples with options of its own.
 func TestHelp(t *testing.T) {
 	var check func(path string, list []command)
 	check = func(path string, list []command) {
 		for _, c := range list {
 			var b bytes.Buffer
 			printCommandHelp(&b, path+" "+c.name, c)
+			if len(c.sub) > 0 {
+				printHelp(&b, path+" "+c.name, c.sub)
+			} else if len(c.examples) == 0 && c.usage != "" {
+				t.Errorf("%s %s --help has no example", path, c.name)
+			}
+			for _, example := range c.examples {
+				_, line, found := strings.Cut(example, path+" "+c.name)
+				line, _, _ = strings.Cut(line, " >")
+				line, _, _ = strings.Cut(line, " |")
+				if _, err := sortArguments(strings.Fields(line), c.flags, c.stop); err != nil || !found {
+					t.Errorf("%s %s --help has the example %q: %v", path, c.name, example, err)
+				}
+			}
 			for line := range strings.Lines(b.String()) {
 				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
 					t.Errorf("%s %s --help has a line of %d characters, want %d at most: %s", path, c.name, n, helpWidth, line)
@@ -139,7 +153,23 @@ func TestUsage(t *testing.T) {
 		{"train", "want one job", 64},
 		{"train a b", "want one job", 64},
 		{"run", "nothing to run", 64},
-		{"run linear", "-np is 0, want 1 or more", 64},
+		{"run linear", "the number of ranks is missing, want -np N, or hosts with -H", 64},
+		{"train mnsit", "no such job file, and no built-in job (did you mean mnist?)", 66},
+		{"run --grace -1s linear", "--grace is -1s, want 0 or more", 64},
+		{"run -np 2 --interface q linear", `--interface is "q", want the name of an interface`, 64},
+		{"run -np 2 --hostfile nowhere linear", "--hostfile: open nowhere", 66},
+		{"run -H b:0 linear", `-H: host b: slots is "0", want a number`, 64},
+		{"run -np 2 --map-by q linear", `--map-by is "q", want slot or node`, 64},
+		{"run -np 2 --bind-to q linear", `--bind-to is "q", want core or none`, 64},
+		{"train linear --link q", `--link is "q", want one of`, 64},
+		{"train linear --codec q", `--codec is "q", want one of`, 64},
+		{"train linear --streams q", `--streams is "q", want auto or`, 64},
+		{"train linear --resume q", `--resume is "q", want auto, never or must`, 64},
+		{"bench allreduce --link q", `--link is "q", want one of`, 64},
+		{"bench allreduce --levels q", `--levels is "q", want one of`, 64},
+		{"bench allreduce --lossless q", `--lossless: compressor "q" is unknown, want one of`, 64},
+		{"bench allreduce --streams q", `--streams is "q", want auto or`, 64},
+		{"bench scale --algorithm q", `--algorithm is "q"`, 64},
 		{"run -np two linear", `-np is "two", want a whole number`, 64},
 		{"run -np", "-np needs a value", 64},
 		{"run -np 2 linear extra", `"extra"`, 64},
@@ -191,25 +221,48 @@ func TestBadValues(t *testing.T) {
 		for _, c := range list {
 			words := append(slices.Clone(path), c.name)
 			for _, f := range c.flags {
-				switch f.(type) {
-				case *cli.StringFlag, *cli.StringSliceFlag:
-					continue // any text is a value, or the command says which
-				}
 				name := dashed(f.Names()[0])
-				var stderr strings.Builder
-				code := Main(append(slices.Clone(words), name+"=no-such"), io.Discard, &stderr)
-				if got, want := stderr.String(), "ringtrain: "+name+` is "no-such", want `; code != exitcode.Usage || !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {
-					t.Errorf("%v %s=no-such: code %d and %q, want %q", words, name, code, got, want)
+				for value, shown := range badValues(t, f) {
+					var stderr strings.Builder
+					code := Main(append(slices.Clone(words), name+"="+value), io.Discard, &stderr)
+					if got, want := stderr.String(), "ringtrain: "+name+" is "+shown+", want "; code != exitcode.Usage || !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {
+						t.Errorf("%v %s=%s: code %d and %q, want %q", words, name, value, code, got, want)
+					}
+					tried++
 				}
-				tried++
 			}
 			try(words, c.sub)
 		}
 	}
 	try(nil, commands())
-	if t.Logf("%d options", tried); tried == 0 {
-		t.Error("no option was tried")
+	if t.Logf("%d values", tried); tried == 0 {
+		t.Error("no value was tried")
 	}
+}
+
+// badValues returns values that an option refuses, and how the error shows them. Any text may be a
+// value of an option with text; TestUsage has those that have few values.
+func badValues(t *testing.T, f cli.Flag) map[string]string {
+	name := f.Names()[0]
+	switch f.(type) {
+	case *cli.StringFlag, *cli.StringSliceFlag:
+		return nil
+	case *cli.IntFlag:
+		least, ok := leastNumbers[name]
+		if !ok {
+			t.Errorf("leastNumbers lacks %s", name)
+		}
+		below := strconv.Itoa(least - 1)
+		return map[string]string{"no-such": `"no-such"`, below: below}
+	case *cli.DurationFlag:
+		least, ok := leastTimes[name]
+		if !ok {
+			t.Errorf("leastTimes lacks %s", name)
+		}
+		below := (least - time.Second).String()
+		return map[string]string{"no-such": `"no-such"`, below: below}
+	}
+	return map[string]string{"no-such": `"no-such"`}
 }
 
 // TestClaimedDefaults verifies that --start-timeout and --lease have the defaults of the
@@ -227,9 +280,9 @@ func TestClaimedDefaults(t *testing.T) {
 				if found++; d.Value != 300*time.Second {
 					t.Errorf("%s --start-timeout is %v by default, want 300 s", c.name, d.Value)
 				}
-			case ok && d.Name == "lease": // 0 is the default of the rendezvous, which a test with a fake clock verifies
-				if found++; d.Value != 0 || !strings.Contains(d.Usage, "default 5s") {
-					t.Errorf("%s --lease is %v by default, %q; want 0, and 5s named", c.name, d.Value, d.Usage)
+			case ok && d.Name == "lease":
+				if found++; d.Value != 5*time.Second {
+					t.Errorf("%s --lease is %v by default, want 5 s", c.name, d.Value)
 				}
 			}
 		}

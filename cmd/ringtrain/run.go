@@ -95,10 +95,14 @@ func (a *app) launchWith(cfg launch.Config, via string, alone join.StandaloneCon
 		defer a.advertise("run "+programName(cfg), meeting.Addr(), cfg.Token)()
 	}
 	cfg.Rendezvous, cfg.Server, cfg.Behind, cfg.OneOutput = meeting.Addr(), meeting, via == "", a.oneOutput
-	if cfg.Remote() {
-		if cfg.Reach, err = launch.Reach(meeting.Addr(), via); err != nil {
-			return launch.Result{}, err
-		}
+	switch {
+	case cfg.Remote():
+		cfg.Reach, err = launch.Reach(meeting.Addr(), via)
+	case via != "":
+		_, err = launch.Interfaces(via)
+	}
+	if err != nil {
+		return launch.Result{}, err
 	}
 	surviveClosedPipes()
 	signals := make(chan os.Signal, 4)

@@ -14,8 +14,9 @@ import (
 func tokenCommand() command {
 	return command{
 		name: "token", usage: "make the token by which this user's workers know each other",
-		flags: []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace the token that is there"}},
-		run:   (*app).token,
+		examples: []string{"ringtrain token"},
+		flags:    []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace the token that is there"}},
+		run:      (*app).token,
 	}
 }
 

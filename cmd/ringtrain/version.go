@@ -15,7 +15,7 @@ import (
 )
 
 func versionCommand() command {
-	return command{name: "version", usage: "version, commit and date of the binary, its protocol and kernel sets", run: (*app).version}
+	return command{name: "version", usage: "version, commit and date of the binary, its protocol and kernel sets", examples: []string{"ringtrain version"}, run: (*app).version}
 }
 
 func (a *app) version(c *cli.Context) error {
@@ -29,11 +29,12 @@ func (a *app) version(c *cli.Context) error {
 }
 
 // commit returns the commit and date of the binary, as in ", commit 1a2b3c4d of
-// 2026-11-23", or "" if the build does not record them.
+// 2026-11-23". A build without version control does not record
+// them.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return ""
+		return ", commit not recorded"
 	}
 	values := map[string]string{}
 	for _, s := range info.Settings {
@@ -41,7 +42,7 @@ func commit() string {
 	}
 	revision, date := values["vcs.revision"], values["vcs.time"]
 	if revision == "" {
-		return ""
+		return ", commit not recorded"
 	}
 	text := ", commit " + revision[:min(len(revision), 8)]
 	if len(date) >= len(time.DateOnly) {

@@ -59,7 +59,11 @@ const maxJobFile = 256 << 10
 func readJobFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s: no such job file, and no built-in job (%s)", name, strings.Join(BuiltinNames(), ", "))
+		known := strings.Join(BuiltinNames(), ", ")
+		if near := Nearest(name, BuiltinNames()); near != "" {
+			known = "did you mean " + near + "?"
+		}
+		err = fmt.Errorf("%s: no such job file, and no built-in job (%s)", name, known)
 	}
 	if err != nil {
 		return nil, exitcode.With(exitcode.NoInput, err)

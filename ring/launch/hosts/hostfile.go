@@ -22,7 +22,7 @@ const (
 func ReadFile(name string) ([]Host, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("hostfile: %w", err))
+		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("--hostfile: %w", err))
 	}
 	defer f.Close()
 	return parseHostfile(f, name)
