@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	case process.IsGuard():
 		syscall.Exit(process.RunGuard()) // skip the race detector's second at exit
 	case os.Getenv(asRingtrain) == "1":
-		os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+		main() // exits
 	case os.Getenv(asRingtrain) != "":
 		fmt.Fprintf(os.Stderr, "%s is set: the tests set it for the processes that they start\n", asRingtrain)
 		os.Exit(1)

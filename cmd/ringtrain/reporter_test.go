@@ -9,13 +9,17 @@ import (
 )
 
 // TestStepSentence verifies the facts of a step: the metric of the last evaluation, the time left,
-// and the shares of input, compute and exchange.
+// the shares of input, compute and exchange, and the rank that the others wait for.
 func TestStepSentence(t *testing.T) {
 	second := report.Seconds(time.Second)
 	e := report.Step{Step: 50, Steps: 1050, Epoch: 2, Loss: 0.25, ExamplesPerS: 1234567, Compute: second, Input: second / 2, Exposed: second / 2, Interval: 2 * second, Left: 80 * second}
 	const want = "step 50 of 1050  epoch 2  loss 0.25  AUC 0.9000  1m20s left  1,234,567 examples/s  input 25 %  compute 50 %  exchange 25 %"
 	if got := stepSentence(e, "AUC 0.9000"); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	e.Straggler = &report.Straggler{Rank: 3, Host: "host-b", Share: 0.318}
+	if got := stepSentence(e, ""); !strings.HasSuffix(got, "  exchange 25 %  waits 32 % for rank 3 on host-b") {
+		t.Errorf("%q, want the rank that the others wait for", got)
 	}
 	if got := stepSentence(report.Step{Step: 1, Steps: 1, Epoch: 1, ExamplesPerS: 7}, ""); got != "step 1 of 1  epoch 1  loss 0  7 examples/s" {
 		t.Errorf("%q of a step without times", got)

@@ -73,6 +73,9 @@ func stepSentence(e report.Step, metric string) string {
 			fmt.Fprintf(&b, "  %s %.0f %%", part.name, 100*float64(part.time)/float64(e.Interval))
 		}
 	}
+	if s := e.Straggler; s != nil {
+		fmt.Fprintf(&b, "  waits %.0f %% for rank %d on %s", 100*s.Share, s.Rank, s.Host)
+	}
 	return b.String()
 }
 

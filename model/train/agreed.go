@@ -33,6 +33,7 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 	a, everybody := Agreed{First: b.Offset == 0, BadRank: -1}, true
 	tails := l.Reducer.Tails()
 	for rank, t := range tails {
+		l.straggler.add(rank, len(tails), t.Busy)
 		a.Loss += t.Loss
 		a.Examples += t.Examples
 		if a.Bad += int64(t.Bad); t.Bad > 0 && a.BadRank < 0 {

@@ -53,6 +53,10 @@ func (t *tracker) event(l *Loop) report.Step {
 		Exposed: report.Seconds(t.sinceReport.exposed), Steps: l.Steps,
 		Interval: report.Seconds(interval), Left: report.Seconds(float64(interval) / float64(max(t.steps, 1)) * float64(max(l.Steps-l.Step, 0))),
 	}
+	if rank, share := l.straggler.find(interval); rank >= 0 {
+		w := l.Group.Membership().Workers[rank]
+		e.Straggler = &report.Straggler{Rank: w.Rank, Host: w.Host, Share: share}
+	}
 	t.loss, t.steps, t.examples, t.reportedAt, t.sinceReport = 0, 0, 0, now, times{}
 	return e
 }

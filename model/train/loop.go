@@ -56,6 +56,8 @@ type Loop struct {
 	hasher   *hasher // nil until the first comparison
 	last     times   // of the last step
 	firstBad error   // fault of this rank's first bad record of the epoch
+
+	straggler straggler
 }
 
 // Request is what one rank asks of all ranks after a step.
@@ -146,6 +148,7 @@ func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch)
 	q := l.Request()
 	t := bucket.Tail{
 		Loss: loss, Examples: int64(len(b.Y)), Bad: uint32(b.Bad), Record: l.nonFiniteRecord(loss, losses, b), Layer: layer,
+		Busy: l.last.input + l.last.compute,
 		Stop: int32(q.Stop), Depart: q.Depart, Checkpoint: q.Checkpoint, Evaluate: q.Evaluate,
 	}
 	if l.checkDue() {

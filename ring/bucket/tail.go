@@ -4,22 +4,24 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"time"
 
 	"ringtrain/ring"
 )
 
 // A Tail is what one rank tells all others in a step, exactly.
 //
-//	0       4       8               16              24      28      32              40              48      52      64
-//	┌─┬─┬───┬───────┬───────────────┬───────────────┬───────┬───────┬───────────────┬───────────────┬───────┬───────┐
-//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │ layer │    digest     │    record     │  bad  │   0   │
-//	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┴───────┴───────┘
+//	0       4       8               16              24      28      32              40              48      52      56      64
+//	┌─┬─┬───┬───────┬───────────────┬───────────────┬───────┬───────┬───────────────┬───────────────┬───────┬───────┬───────┐
+//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │ layer │    digest     │    record     │  bad  │ busy  │   0   │
+//	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┴───────┴───────┴───────┘
 //
 // All numbers are little-endian.
-// `v`       version of this layout: 1.
+// `v`       version of this layout: 2.
 // `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation, bit 2: to leave; the other bits are zero.
 // `nonfin.` NonFinite, int32.  `loss` float64.  `examples` int64.  `stop` int32.  `digest` uint64.
 // `record`  Record, int64.  `layer` Layer, int32.  `bad` Bad, uint32.
+// `busy`    Busy in microseconds, uint32; the largest number also stands for more.
 // A receiver refuses another version, bits that should be zero, and numbers out of range.
 type Tail struct {
 	Loss       float64 // sum of the losses of this rank's examples
@@ -33,10 +35,14 @@ type Tail struct {
 	Layer      int32  // 1 + index of the model's first layer with an output that is not finite, 0 if none
 	Bad        uint32 // this rank's examples whose records are bad
 	Record     int64  // 1 + number in the data set of this rank's first record whose loss is not finite, 0 if none
+
+	// Busy is the time of this rank's step before without its waits for the exchange, in whole
+	// microseconds, 0 in the first step.
+	Busy time.Duration
 }
 
 const (
-	tailVersion    = 1
+	tailVersion    = 2
 	tailCheckpoint = 1 // bits of the flags
 	tailEvaluate   = 2
 	tailDepart     = 4
@@ -63,6 +69,7 @@ func (t *Tail) put(dst *[ring.TailBytes]byte) {
 	le.PutUint64(dst[32:], t.Digest)
 	le.PutUint64(dst[40:], uint64(t.Record))
 	le.PutUint32(dst[48:], t.Bad)
+	le.PutUint32(dst[52:], uint32(min(max(t.Busy.Microseconds(), 0), math.MaxUint32)))
 }
 
 // parseTail decodes a tail, for a model with so many variables.
@@ -83,9 +90,10 @@ func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
 		Digest:     le.Uint64(src[32:]),
 		Record:     int64(le.Uint64(src[40:])),
 		Bad:        le.Uint32(src[48:]),
+		Busy:       time.Duration(le.Uint32(src[52:])) * time.Microsecond,
 	}
 	if src[1]&^(tailCheckpoint|tailEvaluate|tailDepart) != 0 || le.Uint16(src[2:]) != 0 ||
-		[12]byte(src[52:]) != [12]byte{} {
+		[8]byte(src[56:]) != [8]byte{} {
 		return Tail{}, fmt.Errorf("reserved bits are set in %x, want 0", *src)
 	}
 	if err := t.check(variables); err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"ringtrain/ring"
 )
@@ -12,14 +13,14 @@ import (
 // TestTailGolden verifies the bytes of a tail, so that workers of different builds understand
 // each other.
 func TestTailGolden(t *testing.T) {
-	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Depart: true, Digest: 0x0102030405060708, Layer: 2, Record: 76, Bad: 9}
+	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Depart: true, Digest: 0x0102030405060708, Layer: 2, Record: 76, Bad: 9, Busy: 258 * time.Microsecond}
 	var b [ring.TailBytes]byte
 	for i := range b {
 		b[i] = 0xff // the previous content
 	}
 	want.put(&b)
-	const golden = "01070000 03000000 00000000000004c0 0201000000000000 8f000000 02000000 0807060504030201" +
-		"4c00000000000000 09000000 000000000000000000000000"
+	const golden = "02070000 03000000 00000000000004c0 0201000000000000 8f000000 02000000 0807060504030201" +
+		"4c00000000000000 09000000 02010000 0000000000000000"
 	if got := hex.EncodeToString(b[:]); got != strings.ReplaceAll(golden, " ", "") {
 		t.Errorf("tail is %s, want %s", got, golden)
 	}
@@ -36,7 +37,7 @@ func TestTailRefuses(t *testing.T) {
 		value byte
 		err   string
 	}{
-		{"version", 0, 2, "version is 2, want 1"},
+		{"version", 0, 1, "version is 1, want 2"},
 		{"flags", 1, 8, "reserved bits are set"},
 		{"behind the flags", 3, 1, "reserved bits are set"},
 		{"variable of another model", 4, 8, "non-finite variable is 8, want 0 to 7"},
@@ -45,7 +46,7 @@ func TestTailRefuses(t *testing.T) {
 		{"negative record", 47, 0x80, "record is -9223372036854775808, want 0 or more"},
 		{"exit code", 25, 1, "exit code to stop with is 256, want 0 to 255"},
 		{"negative layer", 31, 0x80, "layer is -2147483648, want 0 or more"},
-		{"behind the bad records", 52, 1, "reserved bits are set"},
+		{"behind the busy time", 56, 1, "reserved bits are set"},
 		{"end", 63, 1, "reserved bits are set"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

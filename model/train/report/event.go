@@ -90,6 +90,17 @@ type Step struct {
 
 	// Objective is the loss plus the penalties of the current weights; nil without penalties.
 	Objective *Number `json:"objective,omitempty"`
+
+	// Straggler is the rank that the others waited for, for people; nil if the ranks were about
+	// equally busy.
+	Straggler *Straggler `json:"-"`
+}
+
+// Straggler is a rank that makes the others wait.
+type Straggler struct {
+	Rank  int
+	Host  string
+	Share float64 // of the interval, by which it was busier than the others on average
 }
 
 // Metrics are the results of an evaluation. Metrics that do not fit the model are nil.
