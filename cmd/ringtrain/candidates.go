@@ -113,7 +113,7 @@ func valuesOf(flag cli.Flag) []candidate {
 	return all
 }
 
-// keysOf returns all keys of a job, each with suffix behind it.
+// keysOf returns all keys of a job, each with suffix behind it and the first sentence of its text.
 func keysOf(suffix string) []candidate {
 	texts, err := job.About("")
 	if err != nil {
@@ -121,7 +121,8 @@ func keysOf(suffix string) []candidate {
 	}
 	var all []candidate
 	for _, k := range texts {
-		all = append(all, candidate{k.Key + suffix, k.Text})
+		first, _, _ := strings.Cut(k.Text, ". ")
+		all = append(all, candidate{k.Key + suffix, strings.TrimSuffix(first, ".")})
 	}
 	return all
 }

@@ -63,7 +63,7 @@ func (a *app) explain(name string) error {
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
 		}
-		head := k.Key
+		head := k.Key + ": " + k.Takes
 		if k.Default != "" {
 			head += " (default: " + k.Default + ")"
 		}

@@ -177,7 +177,7 @@ func TestUsage(t *testing.T) {
 		{"jobs show nothing", "linear", 64},
 		{"jobs list", "show NAME", 64},
 		{"jobs explain input.bach", `no key "input.bach" (did you mean "input.batch"?)`, 64},
-		{"jobs explain input.batch", "input.batch (default: 100)\n  Examples of a step over all ranks.", 0},
+		{"jobs explain input.batch", "input.batch: whole number, 1 to 1073741824 (default: 100)\n  Examples of a step over all ranks.", 0},
 		{"data make cats --to d", "linear, digits, clicks", 64},
 		{"data make linear", "--to is missing", 64},
 		{"data make clicks --rows 0 --to d", "--rows is 0, want 1 or more", 64},

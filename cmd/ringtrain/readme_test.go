@@ -27,7 +27,7 @@ func docSection(t *testing.T, page, heading string) string {
 	return section
 }
 
-// TestReadme verifies that the manual has each event with its fields, and each exit code.
+// TestReadme verifies that the manual has each event with its fields and each exit code, and no others.
 func TestReadme(t *testing.T) {
 	events := docSection(t, "reference", "Events")
 	for name, list := range fields {
@@ -42,12 +42,25 @@ func TestReadme(t *testing.T) {
 			}
 		}
 	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(events, -1) {
+		if _, ok := fields[m[1]]; !ok {
+			t.Errorf("docs/reference.md: %s is no event", m[1])
+		}
+	}
 	codes := docSection(t, "when-it-breaks", "Exit codes")
-	for _, code := range []int{
+	listed := 0
+	for _, m := range regexp.MustCompile(`(?m)^\| ([\d, ]+) \|`).FindAllStringSubmatch(codes, -1) {
+		listed += len(strings.Split(m[1], ", "))
+	}
+	known := []int{
 		exitcode.OK, exitcode.Failed, exitcode.Usage, exitcode.BadData, exitcode.NoInput, exitcode.Internal, exitcode.CannotCreate, exitcode.IO,
 		exitcode.Protocol, exitcode.Auth, exitcode.NotFinite, exitcode.Diverged, exitcode.NotRunnable, exitcode.NotFound,
 		exitcode.Interrupted, exitcode.Retry, exitcode.Terminated, launch.TimedOut,
-	} {
+	}
+	if listed != len(known) {
+		t.Errorf("docs/when-it-breaks.md: %d exit codes, want %d", listed, len(known))
+	}
+	for _, code := range known {
 		if !regexp.MustCompile(fmt.Sprintf(`\n\| (\d+, )?%d(, \d+)? \|`, code)).MatchString(codes) {
 			t.Errorf("docs/when-it-breaks.md: no exit code %d", code)
 		}

@@ -28,3 +28,13 @@ func (s *Size) UnmarshalText(text []byte) error {
 	*s = Size(n * unit)
 	return nil
 }
+
+// short returns the size in the largest unit that leaves no fraction, as in "4MiB".
+func (s Size) short() string {
+	for i, suffix := range []string{"GiB", "MiB", "KiB"} {
+		if unit := Size(1) << (10 * (3 - i)); s > 0 && s%unit == 0 {
+			return strconv.Itoa(int(s/unit)) + suffix
+		}
+	}
+	return strconv.Itoa(int(s))
+}
