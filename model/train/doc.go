@@ -1,4 +1,5 @@
-// Package train trains a job on one rank, in step with the other ranks.
+// Package train trains a job on one rank, in step with the other ranks. The package has more than 25 files
+// because each task beside the loop, such as early stopping, has a file of its own.
 //
 // A job is a [job.Config]. [Prepare] opens its input and builds its model on this rank alone.
 // [Trainer.Run] trains the model with a [Team], whose [ring.Group] joins this rank to the others:
