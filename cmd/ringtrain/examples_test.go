@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ringtrain/docs"
 )
 
 // exampleElsewhere lists the examples that need what CI has not: other hosts, or a scheduler.
@@ -48,8 +50,12 @@ func TestExamples(t *testing.T) {
 }
 
 // TestExampleAllReduce verifies that the example program of package ring prints the sum on each of three
-// ranks.
+// ranks, and that docs/architecture.md shows this program.
 func TestExampleAllReduce(t *testing.T) {
+	source := readFile(t, "../../examples/allreduce/main.go")
+	if page, _ := docs.Page("architecture"); !strings.Contains(page, "```go\n"+source[strings.Index(source, "func main"):]+"```\n") {
+		t.Error("docs/architecture.md does not show the function main of examples/allreduce")
+	}
 	b := newBox(t)
 	program := b.path("allreduce")
 	build := exec.Command("go", "build", "-o", program, "ringtrain/examples/allreduce")
