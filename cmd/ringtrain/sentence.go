@@ -65,6 +65,9 @@ func stepSentence(e report.Step, metric string) string {
 		fmt.Fprintf(&b, "  %s left", time.Duration(e.Left).Round(time.Second))
 	}
 	fmt.Fprintf(&b, "  %s examples/s", commas(int64(e.ExamplesPerS)))
+	if s := e.Straggler; s != nil {
+		fmt.Fprintf(&b, "  waits %.0f %% for rank %d on %s", 100*s.Share, s.Rank, s.Host)
+	}
 	if e.Interval > 0 {
 		for _, part := range []struct {
 			name string
@@ -72,9 +75,6 @@ func stepSentence(e report.Step, metric string) string {
 		}{{"input", e.Input}, {"compute", e.Compute}, {"exchange", e.Exposed}} {
 			fmt.Fprintf(&b, "  %s %.0f %%", part.name, 100*float64(part.time)/float64(e.Interval))
 		}
-	}
-	if s := e.Straggler; s != nil {
-		fmt.Fprintf(&b, "  waits %.0f %% for rank %d on %s", 100*s.Share, s.Rank, s.Host)
 	}
 	return b.String()
 }
