@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/ringtest"
@@ -12,8 +13,10 @@ import (
 
 // BenchmarkRowSum measures sums of rows between four hosts at 1 Gbit/s, as root, beside an
 // all-reduce of as many bytes. The load is a click model with a batch of 4,000 and 39 ids of
-// a million each. wire-ratio is the time relative to the wire time of the host that sends
-// most; bytes-ratio is its bytes relative to 3/4 of own and all rows with 8 bytes each.
+// a million each. wire-ratio is the mean time of a step relative to the wire time of the host
+// that sends most. ready-ratio is the median time in which all ranks are ready, from when the
+// last rank begins to sum until the last one has the result, relative to the same wire time.
+// bytes-ratio is that host's bytes relative to 3/4 of own and all rows with 8 bytes each.
 func BenchmarkRowSum(b *testing.B) {
 	f := newFlapping(b, ringtest.Hosts(b, 4, "1gbit"), "auto")
 	b.Run("by=rows", func(b *testing.B) {
@@ -54,17 +57,21 @@ func BenchmarkRowSum(b *testing.B) {
 // the worker that sends most.
 func (f *flapping) measure(b *testing.B, open func(g *ring.Group) (func() error, error)) (most float64) {
 	sent := make([]int64, len(f.groups))
+	begun, ended := make([][]time.Time, len(f.groups)), make([][]time.Time, len(f.groups))
 	var all sync.WaitGroup
 	for rank, g := range f.groups {
 		all.Go(func() {
 			step, err := open(g)
+			begun[rank], ended[rank] = make([]time.Time, b.N+3), make([]time.Time, b.N+3)
 			for i := 0; i < b.N+3 && err == nil; i++ {
 				if i == 3 {
 					if _, sent[rank] = g.SentBytes(); rank == 0 {
 						b.ResetTimer()
 					}
 				}
+				begun[rank][i] = time.Now()
 				err = step()
+				ended[rank][i] = time.Now()
 			}
 			_, after := g.SentBytes()
 			sent[rank] = after - sent[rank]
@@ -76,7 +83,25 @@ func (f *flapping) measure(b *testing.B, open func(g *ring.Group) (func() error,
 	all.Wait()
 	b.StopTimer()
 	most = float64(slices.Max(sent)) / float64(b.N)
+	wire := 8 * most / 1e9 // seconds
 	b.ReportMetric(most, "sent-B/op")
-	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/(8*most/1e9), "wire-ratio")
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/wire, "wire-ratio")
+	ready := make([]float64, b.N)
+	for i := range ready {
+		ready[i] = latest(ended, i+3).Sub(latest(begun, i+3)).Seconds()
+	}
+	slices.Sort(ready)
+	b.ReportMetric(ready[b.N/2]/wire, "ready-ratio")
 	return most
+}
+
+// latest returns the latest time of a step over all ranks.
+func latest(byRank [][]time.Time, step int) time.Time {
+	var last time.Time
+	for _, times := range byRank {
+		if times[step].After(last) {
+			last = times[step]
+		}
+	}
+	return last
 }
