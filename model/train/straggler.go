@@ -30,7 +30,7 @@ func (s *straggler) find(interval time.Duration) (rank int, share float64) {
 	}
 	if len(s.busy) > 1 && interval > 0 {
 		others := (sum - s.busy[rank]) / time.Duration(len(s.busy)-1)
-		share = min((s.busy[rank] - others).Seconds()/interval.Seconds(), 1)
+		share = min((s.busy[rank]-others).Seconds()/interval.Seconds(), 1)
 	}
 	clear(s.busy)
 	if share < leastWait {
