@@ -63,6 +63,7 @@ type Set struct {
 	entries []entry
 	blocks  *input.Blocks
 	loaded  *blockcache.Cache[block]
+	held    bool // in memory by the system when it was opened
 	records *blockcache.Records[block]
 }
 
@@ -83,6 +84,7 @@ func open(c Config) (*Set, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
+	s.held = resident(file, info.Size())
 	return s, nil
 }
 
@@ -238,6 +240,10 @@ func (s *Set) Name() string { return s.name }
 
 // Len returns the number of records.
 func (s *Set) Len() int { return s.blocks.Records() }
+
+// InMemory reports whether the system held the file in memory when it was opened. A block is then
+// copied, and read from no disk.
+func (s *Set) InMemory() bool { return s.held }
 
 // Blocks returns how many records each block has.
 func (s *Set) Blocks() *input.Blocks { return s.blocks }

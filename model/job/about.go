@@ -39,7 +39,7 @@ var abouts = map[string]about{
 	"input.batch":           {"1 to 1073741824", "Examples of a step over all ranks. The curve does not depend on the number of ranks."},
 	"input.local_batch":     {"0 to 1073741824", "Examples of a step on each rank, instead of input.batch. 0: input.batch counts."},
 	"input.shuffle":         {"", "Another order in each epoch, from train.seed alone. Of more than 16 MiB of text, blocks of 64 KiB are permuted, and the records within windows of 256 blocks. A global batch of such records is arranged by block."},
-	"input.prefetch":        {"0 to 1024", "Batches read ahead. None are where the records lie in memory (idx, synthetic) and the rank has one core. Of text, each further core parses one batch more."},
+	"input.prefetch":        {"0 to 1024", "Batches read ahead. None are where the records lie in memory (idx, synthetic, a cache that the system holds) and the rank has one core. Of text, each further core parses one batch more."},
 	"input.shape":           {"1 to 1048576", "Height, width and channels of a record, such as [28, 28, 1], where the file does not say it. LibSVM records are then as wide. Images are brought to this size, with 1 or 3 channels."},
 	"input.resize":          {"0 to 16384", "Of images: pixels of the shorter side, before the centre is cropped to input.shape. 0: as few as cover it."},
 	"input.synthetic":       {"", "Records that ringtrain draws from train.seed, instead of all files, also those of input.evals."},
