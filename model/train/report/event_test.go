@@ -34,7 +34,7 @@ func TestEventJSON(t *testing.T) {
 				`"parameters":7850,"restored_step":600,"cores":3,"kernels":"portable-amd64"}`,
 		},
 		{
-			Step{100, 1, 0.5, 2500, Seconds(1500 * time.Millisecond), Seconds(500 * time.Millisecond), Seconds(3 * time.Millisecond), 0, Seconds(time.Millisecond), 3000, 0, 0, nil}, "step",
+			Step{100, 1, 0.5, 2500, Seconds(1500 * time.Millisecond), Seconds(500 * time.Millisecond), Seconds(3 * time.Millisecond), 0, Seconds(time.Millisecond), 3000, 0, 0, nil, nil}, "step",
 			`{"step":100,"epoch":1,"loss":0.5,"examples_per_s":2500,"compute_s":1.5,"update_s":0.5,"reduce_s":0.003,"input_s":0,"exposed_s":0.001}`,
 		},
 		{
