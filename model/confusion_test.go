@@ -96,15 +96,15 @@ func TestMetricsAreScikitLearns(t *testing.T) {
 		if !agrees(loss, want.LogLoss) {
 			t.Errorf("log loss %g, want %g", loss, want.LogLoss)
 		}
-		positives, n := int64(0), int64(len(want.Labels))
+		positives, n := 0.0, float64(len(want.Labels))
 		for _, y := range want.Labels {
-			positives += int64(y)
+			positives += float64(y)
 		}
-		if got := NormalizedEntropy(loss/float64(n), positives, n); !agrees(got, want.NormalizedEntropy) {
+		if got := NormalizedEntropy(loss/n, positives, n); !agrees(got, want.NormalizedEntropy) {
 			t.Errorf("normalized entropy %g, want %g", got, want.NormalizedEntropy)
 		}
 		var cal Calibration
-		cal.Add(want.Scores, want.Labels)
+		cal.Add(want.Scores, want.Labels, nil)
 		if got := cal.Ratio(); !agrees(got, want.Calibration) || cal.Positives() != positives {
 			t.Errorf("calibration %g, want %g", got, want.Calibration)
 		}
@@ -153,29 +153,29 @@ func TestMetricsAtTheEdge(t *testing.T) {
 		t.Errorf("normalized entropy %g without positives, want NaN", got)
 	}
 	var c Calibration
-	c.Add([]float32{0.5}, []float32{0})
+	c.Add([]float32{0.5}, []float32{0}, nil)
 	if got := c.Ratio(); !math.IsInf(got, 1) {
 		t.Errorf("calibration %g without positives, want +Inf", got)
 	}
 }
 
 // TestCalibrationBuckets verifies the bucket of each score, also at the limits and
-// beyond, and that Merge of parts equals the whole.
+// beyond, with weights, and that Merge of parts equals the whole.
 func TestCalibrationBuckets(t *testing.T) {
 	scores := []float32{0, 0.05, 0.1, 0.15, 0.95, 1, -1, 2}
 	labels := []float32{0, 1, 0, 1, 1, 0, 0, 1}
 	var whole, part Calibration
-	whole.Add(scores[:3], labels[:3])
-	part.Add(scores[3:], labels[3:])
+	whole.Add(scores[:3], labels[:3], []float32{1, 0.5, 1})
+	part.Add(scores[3:], labels[3:], []float32{2, 0})
 	whole.Merge(&part)
-	want := Calibration{0: {-0.95, 3, 1}, 1: {0.25, 2, 1}, 9: {3.95, 3, 2}}
+	want := Calibration{0: {-0.975, 2.5, 0.5, 3}, 1: {0.4, 3, 2, 2}, 9: {3, 2, 1, 2}}
 	for k := range want {
 		got := whole[k]
-		if math.Abs(got.Scores-want[k].Scores) > 1e-6 || got.Examples != want[k].Examples || got.Positives != want[k].Positives {
+		if math.Abs(got.Scores-want[k].Scores) > 1e-6 || got.Weight != want[k].Weight || got.Positives != want[k].Positives || got.Examples != want[k].Examples {
 			t.Errorf("bucket %d is %v, want %v", k, got, want[k])
 		}
 	}
-	part.Add([]float32{float32(math.NaN())}, []float32{1})
+	part.Add([]float32{float32(math.NaN())}, []float32{1}, nil)
 	if !math.IsNaN(part.Ratio()) {
 		t.Errorf("ratio %g with a score that is NaN, want NaN", part.Ratio())
 	}

@@ -38,6 +38,6 @@ func predicted(scores []float32) int {
 	return best
 }
 
-// RMSE returns the root mean squared error of n examples with the given sum of squared
-// errors. It is NaN for n = 0.
-func RMSE(sum float64, n int64) float64 { return math.Sqrt(sum / float64(n)) }
+// RMSE returns the root mean squared error of examples with the given sum of squared
+// errors and sum of weights, or number. It is NaN without examples.
+func RMSE(sum, weight float64) float64 { return math.Sqrt(sum / weight) }

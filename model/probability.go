@@ -36,8 +36,10 @@ func LogLoss(scores tensor.Matrix, y []float32) float64 {
 // share of positives for every example: a value below 1 is better than that model. It is
 // NaN if there is only one class (He et al., "Practical Lessons from Predicting Clicks
 // on Ads at Facebook", 2014).
-func NormalizedEntropy(logLoss float64, positives, examples int64) float64 {
-	p := float64(positives) / float64(examples)
+//
+// positives and examples are numbers, or sums of weights.
+func NormalizedEntropy(logLoss, positives, examples float64) float64 {
+	p := positives / examples
 	if positives == 0 || positives == examples {
 		return math.NaN()
 	}

@@ -1,6 +1,9 @@
 package model
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Ranking stores the scores of examples of two classes in 4 bytes each, for the area
 // under the ROC curve. The zero value is empty.
@@ -39,9 +42,9 @@ func (r *Ranking) Add(scores, labels []float32) {
 		case s != s:
 			r.undefined = true
 		case labels[i] > 0:
-			r.positives.list = append(r.positives.list, ascending(s))
+			r.positives.list = append(r.positives.list, RankKey(s))
 		default:
-			r.negatives.list = append(r.negatives.list, ascending(s))
+			r.negatives.list = append(r.negatives.list, RankKey(s))
 		}
 	}
 }
@@ -103,28 +106,39 @@ func (k *keys) drop(upTo uint32) (n uint32) {
 //
 // The count is exact, in integers, so the order of the examples and their distribution
 // over ranks do not matter. TensorFlow's tf.metrics.auc approximates the area by 200
-// thresholds. Area can count 2³² examples. The zero value has none.
-type Area struct{ negatives, positives, twiceWins uint64 }
+// thresholds. Positives and negatives, or their weights in integers, may have sums up to
+// 2⁶². The zero value has none.
+type Area struct {
+	negatives, positives uint64
+	high, low            uint64 // twice the wins
+}
 
 // Add adds the examples of one score. Calls must be in ascending order of scores, and
 // all examples of one score must come in one call.
 func (a *Area) Add(positives, negatives uint64) {
-	a.twiceWins += positives * (2*a.negatives + negatives)
+	high, low := bits.Mul64(positives, 2*a.negatives+negatives)
+	var carry uint64
+	a.low, carry = bits.Add64(a.low, low, 0)
+	a.high, _ = bits.Add64(a.high, high, carry)
 	a.negatives += negatives
 	a.positives += positives
 }
 
 // Value returns the area, or NaN if there is only one class.
 func (a *Area) Value() float64 {
-	return float64(a.twiceWins) / float64(2*a.negatives*a.positives) // 0/0 is NaN
+	high, low := bits.Mul64(2*a.negatives, a.positives)
+	return float128(a.high, a.low) / float128(high, low) // 0/0 is NaN
 }
 
-// ascending maps a float32 to an integer with the same order; −0 and 0 map to the same
+// float128 returns an integer of two words.
+func float128(high, low uint64) float64 { return float64(high)*(1<<64) + float64(low) }
+
+// RankKey maps a float32 to an integer with the same order; −0 and 0 map to the same
 // integer.
-func ascending(x float32) uint32 {
-	bits := math.Float32bits(x + 0) // −0 + 0 = 0
-	if bits>>31 == 1 {
-		return ^bits
+func RankKey(x float32) uint32 {
+	b := math.Float32bits(x + 0) // −0 + 0 = 0
+	if b>>31 == 1 {
+		return ^b
 	}
-	return bits | 1<<31
+	return b | 1<<31
 }

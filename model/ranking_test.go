@@ -36,8 +36,8 @@ func TestRankingTies(t *testing.T) {
 		for range 500 {
 			score, label := float32(r.IntN(60)-30)/8, float32(r.IntN(2))
 			all.Add([]float32{score}, []float32{label})
-			tie := want[ascending(score)]
-			tie.Key = ascending(score)
+			tie := want[RankKey(score)]
+			tie.Key = RankKey(score)
 			tie.Positives += uint32(label)
 			tie.Negatives += 1 - uint32(label)
 			want[tie.Key] = tie

@@ -12,39 +12,72 @@ import (
 )
 
 // areaBytes bounds the scores of all ranks that a rank holds at a time. In addition a rank holds the
-// scores of its own examples, 4 bytes each.
+// scores of its own examples: 4 bytes each, or 8 with weights.
 const areaBytes = 512 << 10
 
-// A rank sends its lowest uncounted scores in ascending order, little-endian:
+// A rank sends its lowest uncounted scores in ascending order, little-endian. Examples with weights
+// have sums of integer weights in place of numbers:
 //
 //	0         4               8               12
 //	┌─────────┬───────────────┬───────────────┬───
 //	│ key u32 │ positives u32 │ negatives u32 │ …
 //	└─────────┴───────────────┴───────────────┴───
-const tieBytes = 12
+//	0         4               12              20
+//	┌─────────┬───────────────┬───────────────┬───
+//	│ key u32 │ positives u64 │ negatives u64 │ …
+//	└─────────┴───────────────┴───────────────┴───
+const (
+	tieBytes      = 12
+	weightedBytes = 20
+)
+
+// scores are the examples of a rank, in ascending order of their scores.
+type scores interface {
+	// appendTies appends at most most of the lowest scores in the form of a message.
+	appendTies(dst []byte, most int) []byte
+
+	// drop removes the scores up to and including key.
+	drop(key uint32)
+}
+
+// plain is a sorted Ranking of examples without weights.
+type plain struct {
+	ranking *model.Ranking
+	ties    []model.Tie
+}
+
+func (p *plain) drop(key uint32) { p.ranking.Drop(key) }
+
+func (p *plain) appendTies(dst []byte, most int) []byte {
+	p.ties = p.ranking.AppendTies(p.ties[:0], most)
+	for _, t := range p.ties {
+		dst = binary.LittleEndian.AppendUint32(dst, t.Key)
+		dst = binary.LittleEndian.AppendUint32(dst, t.Positives)
+		dst = binary.LittleEndian.AppendUint32(dst, t.Negatives)
+	}
+	return dst
+}
 
 // AreaUnderCurve returns the exact area under the ROC curve of the examples of all ranks, NaN if they
 // have one class only. It is a collective operation and empties r.
+func AreaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float64, error) {
+	r.Sort()
+	return areaOf(ctx, g, &plain{ranking: r}, tieBytes)
+}
+
+// areaOf returns the area of the scores of all ranks, whose ties take so many bytes.
 //
 // In each round every rank sends as many of its lowest scores as fit. Take the last scores of the ranks
 // that may have more: up to the least of these the round knows all scores, and counts them. The rank
 // with this least score has then counted everything it sent, so the rounds end.
-func AreaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float64, error) {
+func areaOf(ctx context.Context, g *ring.Group, mine scores, tie int) (float64, error) {
 	size := g.Membership().Size()
-	most := max(areaBytes/tieBytes/size, 1)
-	m := merger{most: most, ranks: make([][]byte, size)}
-	r.Sort()
-	ties := make([]model.Tie, 0, min(most, r.Len()))
-	mine := make([]byte, 0, cap(ties)*tieBytes)
+	m := merger{most: max(areaBytes/tie/size, 1), tie: tie, ranks: make([][]byte, size)}
+	var sent []byte
 	var all ring.Gathered
 	for {
-		ties, mine = r.AppendTies(ties[:0], most), mine[:0]
-		for _, t := range ties {
-			mine = binary.LittleEndian.AppendUint32(mine, t.Key)
-			mine = binary.LittleEndian.AppendUint32(mine, t.Positives)
-			mine = binary.LittleEndian.AppendUint32(mine, t.Negatives)
-		}
-		if err := g.AllGather(ctx, mine, &all); err != nil {
+		sent = mine.appendTies(sent[:0], m.most)
+		if err := g.AllGather(ctx, sent, &all); err != nil {
 			return 0, err
 		}
 		for rank := range size {
@@ -57,13 +90,14 @@ func AreaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float
 		if !more {
 			return m.area.Value(), nil
 		}
-		r.Drop(counted)
+		mine.drop(counted)
 	}
 }
 
 // merger counts the scores of all ranks in ascending order.
 type merger struct {
 	most  int // maximum number of ties in a message
+	tie   int // bytes of a tie
 	ranks [][]byte
 	heap  []tieRun // of the ranks with scores to count in this round; the lowest is first
 	area  model.Area
@@ -79,7 +113,7 @@ func (m *merger) round() (counted uint32, more bool, err error) {
 		if err != nil {
 			return 0, false, fmt.Errorf("rank %d sent %w", rank, err)
 		}
-		if len(b) == m.most*tieBytes {
+		if len(b) == m.most*m.tie {
 			counted, more = min(counted, last), true
 		}
 	}
@@ -87,8 +121,8 @@ func (m *merger) round() (counted uint32, more bool, err error) {
 	for len(m.heap) > 0 {
 		var positives, negatives uint64
 		for key := m.heap[0].key(); len(m.heap) > 0 && m.heap[0].key() == key; m.advance(counted) {
-			positives += uint64(binary.LittleEndian.Uint32(m.heap[0][4:]))
-			negatives += uint64(binary.LittleEndian.Uint32(m.heap[0][8:]))
+			p, n := m.heap[0].counts(m.tie)
+			positives, negatives = positives+p, negatives+n
 		}
 		m.area.Add(positives, negatives)
 	}
@@ -100,6 +134,15 @@ func (m *merger) round() (counted uint32, more bool, err error) {
 type tieRun []byte
 
 func (t tieRun) key() uint32 { return binary.LittleEndian.Uint32(t) }
+
+// counts returns the positives and negatives of the first score.
+func (t tieRun) counts(tie int) (positives, negatives uint64) {
+	le := binary.LittleEndian
+	if tie == weightedBytes {
+		return le.Uint64(t[4:]), le.Uint64(t[12:])
+	}
+	return uint64(le.Uint32(t[4:])), uint64(le.Uint32(t[8:]))
+}
 
 // startRound builds the heap of the ranks that have scores up to counted.
 func (m *merger) startRound(counted uint32) {
@@ -116,7 +159,7 @@ func (m *merger) startRound(counted uint32) {
 
 // advance removes the lowest score.
 func (m *merger) advance(counted uint32) {
-	m.heap[0] = m.heap[0][tieBytes:]
+	m.heap[0] = m.heap[0][m.tie:]
 	if len(m.heap[0]) == 0 || m.heap[0].key() > counted {
 		last := len(m.heap) - 1
 		m.heap[0] = m.heap[last]
@@ -145,11 +188,11 @@ func (m *merger) sink(i int) {
 
 // check returns the last score of a rank's message.
 func (m *merger) check(b []byte) (last uint32, err error) {
-	if len(b)%tieBytes != 0 || len(b) > m.most*tieBytes {
-		return 0, fmt.Errorf("%d bytes of scores, want %d for each of at most %d", len(b), tieBytes, m.most)
+	if len(b)%m.tie != 0 || len(b) > m.most*m.tie {
+		return 0, fmt.Errorf("%d bytes of scores, want %d for each of at most %d", len(b), m.tie, m.most)
 	}
 	next := m.next
-	for ; len(b) > 0; b = b[tieBytes:] {
+	for ; len(b) > 0; b = b[m.tie:] {
 		last = binary.LittleEndian.Uint32(b)
 		if uint64(last) < next {
 			return 0, fmt.Errorf("score %#x after %#x, want ascending ones", last, next-1)

@@ -62,18 +62,13 @@ func TestMergerRounds(t *testing.T) {
 				}
 				rankings[rank].Sort()
 			}
-			m := merger{most: most, ranks: make([][]byte, len(rankings))}
+			m := merger{most: most, tie: tieBytes, ranks: make([][]byte, len(rankings))}
 			for rounds := 0; ; rounds++ {
 				if rounds > 1000 {
 					t.Fatal("the rounds do not end")
 				}
 				for rank := range rankings {
-					m.ranks[rank] = nil
-					for _, tie := range rankings[rank].AppendTies(nil, most) {
-						for _, n := range []uint32{tie.Key, tie.Positives, tie.Negatives} {
-							m.ranks[rank] = binary.LittleEndian.AppendUint32(m.ranks[rank], n)
-						}
-					}
+					m.ranks[rank] = (&plain{ranking: &rankings[rank]}).appendTies(nil, most)
 				}
 				counted, more, err := m.round()
 				if err != nil {
@@ -112,7 +107,7 @@ func TestMergerRefuses(t *testing.T) {
 		"too many": {scores(5, 6, 7), "want 12 for each of at most 2"},
 		"cut":      {scores(5)[:11], "want 12 for each"},
 	} {
-		m := merger{most: 2, ranks: [][]byte{scores(9), tt.sent}, next: 4}
+		m := merger{most: 2, tie: tieBytes, ranks: [][]byte{scores(9), tt.sent}, next: 4}
 		if _, _, err := m.round(); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "rank 1 sent ") {
 			t.Errorf("case=%s: error %v, want rank 1 and %q", name, err, tt.want)
 		}
@@ -126,8 +121,8 @@ func TestBlockSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	tallies := make([]tally, blocks)
 	for i := range tallies {
-		tallies[i] = tally{loss: r.NormFloat64(), logLoss: r.Float64(), right: int64(i), top: 1, undefined: 2}
-		tallies[i].calibration[3] = model.CalibrationBucket{Scores: r.Float64(), Examples: 5, Positives: 2}
+		tallies[i] = tally{sums: sums{loss: r.NormFloat64(), logLoss: r.Float64(), right: float64(i), top: 1}, weight: 3, heaviest: float64(i), correct: int64(i), weighted: 1, undefined: 2}
+		tallies[i].calibration[3] = model.CalibrationBucket{Scores: r.Float64(), Weight: 5, Positives: 2, Examples: 4}
 	}
 	run := func(first, last int) []byte {
 		var s blockSums
@@ -145,7 +140,7 @@ func TestBlockSums(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := whole.total()
-	if want.right != blocks*(blocks-1)/2 || want.top != blocks || want.undefined != 2*blocks || want.calibration.Positives() != 2*blocks {
+	if want.right != blocks*(blocks-1)/2 || want.correct != blocks*(blocks-1)/2 || want.heaviest != blocks-1 || want.weight != 3*blocks || want.weighted != blocks || want.top != blocks || want.undefined != 2*blocks || want.calibration.Positives() != 2*blocks {
 		t.Fatalf("the whole is %v", want)
 	}
 	for cut := range blocks {

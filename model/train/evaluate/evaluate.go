@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/graph"
+	"ringtrain/model/tensor"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -33,7 +35,8 @@ type Evaluator struct {
 	gathered ring.Gathered
 	blocks   blockSums       // of this rank, and then of all
 	counts   model.Confusion // of this rank, and then of all
-	ranking  model.Ranking   // of this rank
+	ranking  model.Ranking   // of this rank: its examples of weight 1
+	weighted weighted        // of this rank: examples of blocks with other weights
 }
 
 // A rank sends an exit code as int64, little-endian. After code 0 it sends the sums of its blocks and
@@ -64,8 +67,11 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, err
 		return report.Metrics{}, err
 	}
 	sum, area := e.blocks.total(), math.NaN()
+	if sum.weight == 0 {
+		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("evaluate: the weights of all %s records are 0, want one above 0", e.Split))
+	}
 	if e.binary() && sum.undefined == 0 {
-		if area, err = AreaUnderCurve(ctx, g, &e.ranking); err != nil {
+		if area, err = e.area(ctx, g, &sum); err != nil {
 			return report.Metrics{}, err
 		}
 	}
@@ -83,6 +89,7 @@ func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error 
 	e.counts.Reset()
 	e.ranking.Reset()
 	first, last := input.EvalBlocks(e.Data.Len(), m.Rank, m.Size())
+	e.weighted.reset(last - first)
 	e.blocks.reset(blocksBefore(first))
 	for ; first < last && ctx.Err() == nil; first += input.EvalBlock {
 		if err := e.block(first, min(first+input.EvalBlock, last)); err != nil {
@@ -130,26 +137,85 @@ func (e *Evaluator) block(first, last int) error {
 	if err := ReadRecords(&e.batch, e.Data, first, last); err != nil {
 		return err
 	}
-	y := e.batch.Y
-	t := tally{loss: e.Model.Evaluate(&e.batch.X, y)}
+	y, weights := e.batch.Y, e.weights()
+	t := tally{sums: sums{loss: e.Model.Evaluate(&e.batch.X, y)}, weight: float64(len(y)), heaviest: 1}
 	scores := e.Model.Scores()
+	t.correct = e.measure(&t.sums, scores, y)
+	if weights != nil {
+		e.weigh(&t, scores, y, weights)
+	}
 	if e.classes() > 0 {
-		t.right, t.logLoss = model.Correct(scores, y), model.LogLoss(scores, y)
 		e.counts.Count(scores, y)
 	}
 	if e.binary() {
-		t.calibration.Add(scores.Data, y)
-		e.ranking.Add(scores.Data, y)
-		for _, s := range scores.Data {
-			if s != s {
+		t.calibration.Add(scores.Data, y, weights)
+		for i, s := range scores.Data {
+			if s != s && (weights == nil || weights[i] != 0) {
 				t.undefined++
 			}
 		}
-	} else if e.classes() > 0 {
-		t.top = model.InTopK(scores, y, e.TopK)
+		if weights == nil {
+			e.ranking.Add(scores.Data, y)
+		} else {
+			e.weighted.add(scores.Data, y, weights)
+		}
 	}
 	e.blocks.add(0, &t)
 	return nil
+}
+
+// weights returns the weights of the records in e.batch, nil if all are 1.
+func (e *Evaluator) weights() []float32 {
+	w := e.batch.Importance
+	if !slices.ContainsFunc(w, func(v float32) bool { return v != 1 }) {
+		return nil
+	}
+	for len(w) < len(e.batch.Y) {
+		w = append(w, 1)
+	}
+	e.batch.Importance = w
+	return w
+}
+
+// measure sets s, except for the loss, to the sums of examples without weights. It returns the number
+// of examples that are right.
+func (e *Evaluator) measure(s *sums, scores tensor.Matrix, y []float32) (correct int64) {
+	if e.classes() == 0 {
+		return 0
+	}
+	correct = model.Correct(scores, y)
+	s.right, s.logLoss = float64(correct), model.LogLoss(scores, y)
+	if !e.binary() {
+		s.top = float64(model.InTopK(scores, y, e.TopK))
+	}
+	return correct
+}
+
+// weigh sets the sums of t to those of the examples times their weights.
+func (e *Evaluator) weigh(t *tally, scores tensor.Matrix, y, weights []float32) {
+	t.sums, t.weight, t.heaviest = sums{}, 0, 0
+	losses := e.Model.Losses()
+	for i, w := range weights {
+		if w != 1 {
+			t.weighted++
+		}
+		if w == 0 {
+			continue
+		}
+		one := sums{loss: losses[i]}
+		e.measure(&one, tensor.Matrix{Rows: 1, Cols: scores.Cols, Data: scores.Row(i)}, y[i:i+1])
+		t.sums.add(one, float64(w))
+		t.weight += float64(w)
+		t.heaviest = max(t.heaviest, float64(w))
+	}
+}
+
+// area returns the area under the curve of the examples of all ranks, whose sums are given.
+func (e *Evaluator) area(ctx context.Context, g *ring.Group, sum *tally) (float64, error) {
+	if sum.weighted == 0 {
+		return AreaUnderCurve(ctx, g, &e.ranking)
+	}
+	return e.weighted.area(ctx, g, &e.ranking, e.Data.Len(), sum.heaviest)
 }
 
 // ReadRecords replaces b by the records [first, last) of d.

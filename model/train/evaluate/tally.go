@@ -11,33 +11,51 @@ import (
 
 // tally is the sum of blocks of an evaluation.
 type tally struct {
-	loss, logLoss float64 // sums
-	right, top    int64
-	undefined     int64             // number of examples whose score is NaN; of binary models
-	calibration   model.Calibration // of binary models
+	sums
+	weight      float64 // sum of the weights
+	heaviest    float64 // the largest weight
+	correct     int64   // number of examples that are right, whatever their weights
+	weighted    int64   // number of examples whose weight is not 1
+	undefined   int64   // number of examples whose score is NaN; of binary models
+	calibration model.Calibration
+}
+
+// sums are those of examples, each times its weight. right and top are shares of the weight.
+type sums struct{ loss, logLoss, right, top float64 }
+
+// add adds the sums of examples, each times w.
+func (s *sums) add(o sums, w float64) {
+	s.loss += w * o.loss
+	s.logLoss += w * o.logLoss
+	s.right += w * o.right
+	s.top += w * o.top
 }
 
 const (
-	tallyBytes     = 8 * (5 + 3*len(model.Calibration{}))
+	tallyBytes     = 8 * (9 + 4*len(model.Calibration{}))
 	blockNodeBytes = 8 + tallyBytes
 )
 
 // merge adds the blocks that follow those of t.
 func (t *tally) merge(o *tally) {
-	t.loss += o.loss
-	t.logLoss += o.logLoss
-	t.right += o.right
-	t.top += o.top
+	t.sums.add(o.sums, 1)
+	t.weight += o.weight
+	t.heaviest = max(t.heaviest, o.heaviest)
+	t.correct += o.correct
+	t.weighted += o.weighted
 	t.undefined += o.undefined
 	t.calibration.Merge(&o.calibration)
 }
 
 // encode appends t in tallyBytes.
 func (t *tally) encode(dst []byte) []byte {
-	dst = appendFloat(appendFloat(dst, t.loss), t.logLoss)
-	dst = appendInt(appendInt(appendInt(dst, t.right), t.top), t.undefined)
+	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.weight, t.heaviest} {
+		dst = appendFloat(dst, v)
+	}
+	dst = appendInt(appendInt(appendInt(dst, t.correct), t.weighted), t.undefined)
 	for _, c := range t.calibration {
-		dst = appendInt(appendInt(appendFloat(dst, c.Scores), c.Examples), c.Positives)
+		dst = appendFloat(appendFloat(appendFloat(dst, c.Scores), c.Weight), c.Positives)
+		dst = appendInt(dst, c.Examples)
 	}
 	return dst
 }
@@ -49,10 +67,16 @@ func (t *tally) decode(b []byte) (rest []byte) {
 		b = b[8:]
 		return w
 	}
-	t.loss, t.logLoss = math.Float64frombits(word()), math.Float64frombits(word())
-	t.right, t.top, t.undefined = int64(word()), int64(word()), int64(word())
+	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.weight, &t.heaviest} {
+		*v = math.Float64frombits(word())
+	}
+	t.correct, t.weighted, t.undefined = int64(word()), int64(word()), int64(word())
 	for k := range t.calibration {
-		t.calibration[k] = model.CalibrationBucket{Scores: math.Float64frombits(word()), Examples: int64(word()), Positives: int64(word())}
+		c := &t.calibration[k]
+		for _, v := range []*float64{&c.Scores, &c.Weight, &c.Positives} {
+			*v = math.Float64frombits(word())
+		}
+		c.Examples = int64(word())
 	}
 	return b
 }
@@ -124,14 +148,14 @@ const maxConfusion = 100
 // model.
 func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
 	n := int64(e.Data.Len())
-	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: n, Loss: report.Number(sum.loss / float64(n))}
+	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: n, Loss: report.Number(sum.loss / sum.weight)}
 	classes := e.classes()
 	if classes == 0 {
-		m.RMSE = report.NewNumber(model.RMSE(sum.loss, n))
+		m.RMSE = report.NewNumber(model.RMSE(sum.loss, sum.weight))
 		return m
 	}
-	m.Correct, m.Accuracy = &sum.right, report.NewNumber(float64(sum.right)/float64(n))
-	m.LogLoss = report.NewNumber(sum.logLoss / float64(n))
+	m.Correct, m.Accuracy = &sum.correct, report.NewNumber(sum.right/sum.weight)
+	m.LogLoss = report.NewNumber(sum.logLoss / sum.weight)
 	precision, recall, f1 := e.counts.PerClass(classes)
 	m.Precision, m.Recall, m.F1 = numbersOf64(precision), numbersOf64(recall), numbersOf64(f1)
 	if classes <= maxConfusion {
@@ -139,11 +163,11 @@ func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
 	}
 	if e.binary() {
 		m.AUC = report.NewNumber(area)
-		m.NormalizedEntropy = report.NewNumber(model.NormalizedEntropy(float64(*m.LogLoss), sum.calibration.Positives(), n))
+		m.NormalizedEntropy = report.NewNumber(model.NormalizedEntropy(float64(*m.LogLoss), sum.calibration.Positives(), sum.weight))
 		m.Calibration = report.NewNumber(sum.calibration.Ratio())
 		m.Buckets = calibrationBuckets(&sum.calibration)
 	} else if e.TopK > 0 && e.TopK < classes {
-		m.TopK = report.NewNumber(float64(sum.top) / float64(n))
+		m.TopK = report.NewNumber(sum.top / sum.weight)
 	}
 	return m
 }
@@ -154,7 +178,7 @@ func calibrationBuckets(c *model.Calibration) (list []report.CalibrationBucket) 
 		if b.Examples > 0 {
 			list = append(list, report.CalibrationBucket{
 				From: report.Number(k) / report.Number(len(c)), To: report.Number(k+1) / report.Number(len(c)), Examples: b.Examples,
-				Predicted: report.Number(b.Scores / float64(b.Examples)), Observed: report.Number(float64(b.Positives) / float64(b.Examples)),
+				Predicted: report.Number(b.Scores / b.Weight), Observed: report.Number(b.Positives / b.Weight),
 			})
 		}
 	}

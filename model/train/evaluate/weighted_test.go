@@ -1,0 +1,209 @@
+package evaluate
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/model"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/ringtest"
+)
+
+// weighing is a data set whose record i has the weight weights[i].
+type weighing struct {
+	input.Dataset
+	weights []float32
+}
+
+func (d weighing) Append(b *input.Batch, i int) error {
+	err := d.Dataset.Append(b, i)
+	b.SetImportance(d.weights[i])
+	return err
+}
+
+// repeated is a data set with a record for each element of records.
+type repeated struct {
+	input.Dataset
+	records []int
+}
+
+func (d repeated) Len() int                           { return len(d.records) }
+func (d repeated) Append(b *input.Batch, i int) error { return d.Dataset.Append(b, d.records[i]) }
+
+// jobs are a regression, classes, and a binary model with many equal scores.
+var jobs = []struct {
+	name, text string
+	data       func() records.Set
+}{
+	{"linear", linearText, linearData}, {"digits", digitsText, digitsData}, {"clicks", clicksText, clicksData},
+}
+
+// TestWeights verifies that a record of weight n counts as n records do, in each metric.
+func TestWeights(t *testing.T) {
+	for _, tt := range jobs {
+		cfg, data := loadText(t, tt.text), tt.data()
+		m := randomModel(t, cfg, data)
+		r := rand.New(rand.NewPCG(5, 6))
+		one, many := weighing{Dataset: data.Eval}, repeated{Dataset: data.Eval}
+		for i := range data.Eval.Len() {
+			n := r.IntN(4)
+			if i < input.EvalBlock {
+				n = 1 // a block without weights
+			}
+			one.weights = append(one.weights, float32(n))
+			for range n {
+				many.records = append(many.records, i)
+			}
+		}
+		got := evaluatedBy(t, &Evaluator{Model: m, Data: one, Split: "eval", TopK: 3})
+		want := evaluatedBy(t, &Evaluator{Model: m, Data: many, Split: "eval", TopK: 3})
+		plain := evaluatedBy(t, &Evaluator{Model: m, Data: data.Eval, Split: "eval", TopK: 3})
+		if got.Examples != plain.Examples || !reflect.DeepEqual(got.Correct, plain.Correct) {
+			t.Errorf("job=%s: %s, want the numbers of records of %s", tt.name, traintest.JSON(t, got), traintest.JSON(t, plain))
+		}
+		if tt.name == "clicks" && *got.AUC != *want.AUC {
+			t.Errorf("AUC is %v, want %v", *got.AUC, *want.AUC)
+		}
+		for name, pair := range map[string][2]*report.Number{
+			"loss": {&got.Loss, &want.Loss}, "accuracy": {got.Accuracy, want.Accuracy}, "rmse": {got.RMSE, want.RMSE}, "top_k": {got.TopK, want.TopK},
+			"log_loss": {got.LogLoss, want.LogLoss}, "normalized_entropy": {got.NormalizedEntropy, want.NormalizedEntropy}, "calibration": {got.Calibration, want.Calibration},
+		} {
+			if (pair[0] == nil) != (pair[1] == nil) || pair[0] != nil && traintest.Far(float64(*pair[0]), float64(*pair[1]), 1e-12) {
+				t.Errorf("job=%s: %s is %s, want %s", tt.name, name, traintest.JSON(t, pair[0]), traintest.JSON(t, pair[1]))
+			}
+		}
+		for k, bucket := range got.Buckets {
+			if other := want.Buckets[k]; traintest.Far(float64(bucket.Predicted), float64(other.Predicted), 1e-12) || traintest.Far(float64(bucket.Observed), float64(other.Observed), 1e-12) {
+				t.Errorf("job=%s: bucket %+v, want %+v", tt.name, bucket, other)
+			}
+		}
+	}
+}
+
+// TestWeightsBits verifies that weighted metrics have the same bits at any world size, also where some
+// ranks have no weights, and that the area is that of the weighted pairs.
+func TestWeightsBits(t *testing.T) {
+	for _, tt := range jobs {
+		cfg, data := loadText(t, tt.text), tt.data()
+		m := randomModel(t, cfg, data)
+		r := rand.New(rand.NewPCG(7, 8))
+		d := weighing{Dataset: data.Eval}
+		for i := range data.Eval.Len() {
+			w := float32(1)
+			if i%1024 >= 512 || data.Eval.Len() < 512 {
+				w = float32(math.Exp(4 * r.NormFloat64()))
+			}
+			d.weights = append(d.weights, w)
+		}
+		var want report.Metrics
+		for i, p := range []int{1, 2, 3, 5} {
+			got := make([]report.Metrics, p)
+			ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
+				e := Evaluator{Model: randomModel(t, cfg, data), Data: d, Split: "eval", TopK: 3}
+				var err error
+				for range 2 { // the second time in used memory
+					got[g.Membership().Rank], err = e.Run(t.Context(), g)
+				}
+				return err
+			})
+			if i == 0 {
+				want = got[0]
+			}
+			for rank := range got {
+				if !reflect.DeepEqual(got[rank], want) {
+					t.Errorf("job=%s world=%d: rank %d has %s, want %s", tt.name, p, rank, traintest.JSON(t, got[rank]), traintest.JSON(t, want))
+				}
+			}
+		}
+		if tt.name != "clicks" {
+			continue
+		}
+		var scores, labels []float32
+		each(t, data.Eval, m, func(s []float32, y float32) { scores, labels = append(scores, s[0]), append(labels, y) })
+		if area := weightedAUC(scores, labels, d.weights); traintest.Far(float64(*want.AUC), area, 1e-9) {
+			t.Errorf("AUC is %v, want %v", *want.AUC, area)
+		}
+	}
+}
+
+// weightedAUC is the share of the weight of the pairs in which the positive example scores higher.
+func weightedAUC(scores, labels, weights []float32) float64 {
+	var wins, all float64
+	for i := range scores {
+		for k := range scores {
+			if labels[i] == 0 || labels[k] > 0 {
+				continue
+			}
+			w := float64(weights[i]) * float64(weights[k])
+			all += w
+			switch {
+			case scores[i] > scores[k]:
+				wins += w
+			case scores[i] == scores[k]:
+				wins += w / 2
+			}
+		}
+	}
+	return wins / all
+}
+
+// TestWeightedRounds has ranks send one, two or seven weighted scores a round, mixed with scores of
+// examples of weight 1, and verifies the area.
+func TestWeightedRounds(t *testing.T) {
+	for _, most := range []int{1, 2, 7} {
+		r := rand.New(rand.NewPCG(uint64(most), 1))
+		ranks, others := make([]weighted, 3), make([]model.Ranking, 3)
+		var scores, labels, weights []float32
+		for rank := range ranks {
+			for range 60 {
+				s, y, w := []float32{float32(r.IntN(20) + rank)}, []float32{float32(r.IntN(2))}, []float32{float32(r.IntN(5))}
+				if r.IntN(2) == 0 {
+					w[0] = 1
+					others[rank].Add(s, y)
+				} else {
+					ranks[rank].add(s, y, w)
+				}
+				scores, labels, weights = append(scores, s...), append(labels, y...), append(weights, w...)
+			}
+			ranks[rank].prepare(&others[rank], 180, 4)
+		}
+		m := merger{most: most, tie: weightedBytes, ranks: make([][]byte, len(ranks))}
+		for more := true; more; {
+			for rank := range ranks {
+				m.ranks[rank] = ranks[rank].appendTies(nil, most)
+			}
+			counted, again, err := m.round()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rank := range ranks {
+				ranks[rank].drop(counted)
+			}
+			more = again
+		}
+		if got, want := m.area.Value(), weightedAUC(scores, labels, weights); traintest.Far(got, want, 1e-12) {
+			t.Errorf("most=%d: area %v, want %v", most, got, want)
+		}
+	}
+}
+
+// TestWeightsZero verifies that records whose weights are all 0 are an error.
+func TestWeightsZero(t *testing.T) {
+	cfg, data := loadText(t, clicksText), clicksData()
+	d := weighing{data.Eval, make([]float32, data.Eval.Len())}
+	ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
+		e := Evaluator{Model: randomModel(t, cfg, data), Data: d, Split: "eval"}
+		if _, err := e.Run(t.Context(), g); err == nil || !strings.Contains(err.Error(), "the weights of all eval records are 0") || exitcode.Of(err) != exitcode.BadData {
+			t.Errorf("error %v (%d)", err, exitcode.Of(err))
+		}
+		return nil
+	})
+}
