@@ -134,6 +134,23 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// TestHeaderIsNone verifies that an error of a line that names columns says that there is a header,
+// whether the records are learnt from or only read.
+func TestHeaderIsNone(t *testing.T) {
+	for _, learn := range []bool{true, false} {
+		c := config(t)
+		c.Header, c.Learn = false, learn
+		_, err := Open([]string{written(t, "named.csv", "y,I1,I2,C1,C2,comment\n1,2,3,a,b,c\n")}, c)
+		if err == nil || !strings.Contains(err.Error(), "named.csv:1: record 0 at byte 0: ") || !strings.HasSuffix(err.Error(), "; the line has names of columns, want header: true") || exitcode.Of(err) != exitcode.BadData {
+			t.Errorf("learn=%v: error %v", learn, err)
+		}
+		_, err = Open([]string{written(t, "wrong.csv", "1,two,3,a,b,c\n")}, c)
+		if err == nil || strings.Contains(err.Error(), "header") {
+			t.Errorf("learn=%v: error %v of a line without names", learn, err)
+		}
+	}
+}
+
 // TestRecordsToPredict verifies that a header may lack the label where records are predicted, but
 // not where the label is also a feature, and no column of a feature.
 func TestRecordsToPredict(t *testing.T) {

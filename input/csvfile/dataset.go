@@ -207,10 +207,26 @@ func (p *parser) cut(w *worker, line []byte) error {
 func (p *parser) parse(b *input.Batch, line []byte) error {
 	w := p.worker()
 	defer p.idle.Put(w)
-	if err := p.cut(w, line); err != nil {
+	err := p.cut(w, line)
+	if err == nil {
+		err = w.runner.Append(b, w.cells)
+	}
+	return p.hint(err, line)
+}
+
+// hint adds to an error of a line what is probably wrong: the line names the columns, and Config has
+// no header.
+func (p *parser) hint(err error, line []byte) error {
+	if err == nil || p.config.Header {
 		return err
 	}
-	return w.runner.Append(b, w.cells)
+	fields, splitErr := (&splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes}).split(trimEnd(line))
+	for _, f := range fields {
+		if splitErr == nil && slices.Contains(p.names, string(f)) {
+			return fmt.Errorf("%w; the line has names of columns, want header: true", err)
+		}
+	}
+	return err
 }
 
 // learn has the plan learn from all records. The learner merges means and texts of the blocks in
@@ -222,10 +238,11 @@ func (p *parser) learn(s *text.Set) error {
 		return func(line []byte) error {
 			w := p.worker()
 			defer p.idle.Put(w)
-			if err := p.cut(w, line); err != nil {
-				return err
+			err := p.cut(w, line)
+			if err == nil {
+				err = part.Learn(w.cells)
 			}
-			return part.Learn(w.cells)
+			return p.hint(err, line)
 		}
 	}, l.End)
 	if err != nil {
