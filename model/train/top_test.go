@@ -2,9 +2,11 @@ package train
 
 import (
 	"math"
+	"strings"
+	"testing"
+
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
-	"testing"
 )
 
 // TestInspectTop verifies that the largest weights of a trained model come first, with the names
@@ -27,6 +29,18 @@ func TestInspectTop(t *testing.T) {
 	}
 	if !names["city=Genève"] && !names["city=Bern"] && !names["n1"] && !names["n2"] {
 		t.Errorf("the largest weights are of %v, want a city or a number among them", names)
+	}
+	deep := t.TempDir()
+	job = loadText(t, columnsText, "model.kind=wide-deep", "model.hidden=[6, 4]", "checkpoint.dir="+deep)
+	mustTrain(t, 1, job, openColumns(t, job, folder), nil)
+	events, err = trained.InspectTop(deep, 100)
+	if err != nil || len(events) == 0 {
+		t.Errorf("wide-deep: %d weights, error %v", len(events), err)
+	}
+	for _, e := range events {
+		if w := e.(trained.WeightInfo); !strings.HasPrefix(w.Variable, "linear") {
+			t.Errorf("wide-deep: %v, want weights of the linear part only", w)
+		}
 	}
 	mlp := t.TempDir()
 	mustTrain(t, 1, loadText(t, digitsText, "checkpoint.dir="+mlp), digitsData(), nil)

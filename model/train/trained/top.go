@@ -29,8 +29,8 @@ type WeightInfo struct {
 func (WeightInfo) Kind() string { return "weight" }
 
 // InspectTop lists the n weights of largest absolute value in the linear parts of the model in a
-// checkpoint or a bundle: the variables with one column. If the records have columns, the weights have
-// the names of these.
+// checkpoint or a bundle: the variables with one column and a row for each input of the model. If the
+// records have columns, the weights have the names of these.
 func InspectTop(path string, n int) ([]report.Event, error) {
 	var tensors []bundle.Tensor
 	var columns *graph.Columns
@@ -47,9 +47,10 @@ func InspectTop(path string, n int) ([]report.Event, error) {
 		}
 		tensors, columns = variablesOf(s), s.Run.Columns
 	}
+	widths := inputWidths(tensors, columns)
 	var all []WeightInfo
 	for _, t := range tensors {
-		if t.DType != bundle.DTFloat32 || len(t.Shape) != 2 || t.Shape[1] != 1 || t.Shape[0] < 2 {
+		if !isTable(t) || t.Shape[1] != 1 || t.Shape[0] < 2 || !slices.Contains(widths, t.Shape[0]) {
 			continue
 		}
 		values, err := t.Float32s()
@@ -68,6 +69,24 @@ func InspectTop(path string, n int) ([]report.Event, error) {
 		events[i] = w
 	}
 	return events, nil
+}
+
+// isTable reports whether t is a matrix of float32.
+func isTable(t bundle.Tensor) bool { return t.DType == bundle.DTFloat32 && len(t.Shape) == 2 }
+
+// inputWidths returns how many rows the variables of a model's first layers have: the numbers of its
+// columns and of its ids. Without columns that is the largest number of rows of any variable.
+func inputWidths(tensors []bundle.Tensor, c *graph.Columns) []int64 {
+	if c != nil {
+		return []int64{int64(len(c.Dense)), int64(c.Size())}
+	}
+	rows := int64(0)
+	for _, t := range tensors {
+		if isTable(t) {
+			rows = max(rows, t.Shape[0])
+		}
+	}
+	return []int64{rows}
 }
 
 // variablesOf returns the tensors of a checkpoint without slots, as far as its job determines them.
