@@ -14,6 +14,7 @@ const (
 	spinChecks     = 1000                   // about a microsecond
 	yieldsPerClock = 16                     // yields between two readings of the clock
 	yieldDuration  = 200 * time.Microsecond // longer than a barrier at which all workers arrive in time
+	sharedWaits    = 1000                   // waits that sleep at once after a core was found shared
 	sleepLimit     = 50 * time.Millisecond  // bounds the delay of a lost wake-up
 )
 
@@ -25,7 +26,8 @@ const (
 type barrier struct {
 	exchangeBuffer
 	me          int
-	spin        int           // checks before the first yield
+	spin        int           // checks before the first yield; 0 if the workers share cores
+	shared      int           // waits to come that sleep at once, because other work has the cores
 	round       uint64        // number of calls of await by this worker
 	firstLate   int           // first worker that has not arrived in this round; the number of workers if all have
 	maxSleep    unix.Timespec // sleepLimit
@@ -63,7 +65,7 @@ func (b *barrier) await() bool {
 		}
 	}
 	b.missing.Store(int32(b.firstLate))
-	if b.yield() || b.sleep() {
+	if b.mayYield() && b.yield() || b.sleep() {
 		b.missing.Store(-1)
 		return true
 	}
@@ -80,19 +82,37 @@ func (b *barrier) allArrived() bool {
 	return b.firstLate == len(b.slots)
 }
 
+// mayYield reports whether this wait yields before it sleeps. Each worker may have a core, and
+// work of others may take the cores all the same. A worker that yields then waits for a time
+// slice of that work, some milliseconds in each step. A worker that sleeps is woken at once,
+// because the system prefers a thread that used little of its core.
+func (b *barrier) mayYield() bool {
+	if b.shared == 0 {
+		return true
+	}
+	b.shared--
+	return false
+}
+
 // yield waits and yields the core between two checks. It returns true if all workers have
 // arrived, and false when it is time to sleep.
 func (b *barrier) yield() bool {
 	var since time.Time
+	if b.spin > 0 {
+		since = time.Now()
+	}
 	for looks := 1; ; looks++ {
 		yieldCore()
+		if looks == 1 && b.spin > 0 && time.Since(since) > yieldDuration {
+			b.shared = sharedWaits
+		}
 		if b.allArrived() {
 			return true
 		}
 		if b.interrupted.Load() || b.slots[b.firstLate].state.Load() != uint32(alive) {
 			return false
 		}
-		if looks%yieldsPerClock != 0 {
+		if looks%yieldsPerClock != 0 && b.shared == 0 {
 			continue
 		}
 		if since.IsZero() {

@@ -47,6 +47,10 @@
 // for each worker costs more than it gains, so each worker tells the leader its affinity when
 // it joins.
 //
+// Programs of others may use the cores. A yield then lasts for one of their time slices, some
+// milliseconds. After one such yield a worker sleeps at once in its next waits, because the
+// system wakes a thread that used little of its core before those programs.
+//
 // Exchange is a Sync that also carries the [ring.BarrierPayload] of each worker, on the cache line of
 // its count. Count, notice and elements of a small sum so cost one cache miss for each worker.
 //

@@ -2,6 +2,7 @@ package shmlink
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -67,4 +68,28 @@ func TestGroup(t *testing.T) {
 		}
 		return g.Barrier(t.Context())
 	})
+}
+
+// TestSharedCores verifies that a worker whose core other work was found to use sleeps without
+// a yield, for as many waits as it is told, and that it is woken by the last arrival.
+func TestSharedCores(t *testing.T) {
+	const waits = 100
+	all := openAll(t, 2, Config{Spin: 1})
+	first, last := all[0].(*memory), all[1].(*memory)
+	first.shared = waits
+	each(t, all, func(me int, m *memory) error {
+		for i := range waits {
+			next := m.round + 1
+			for me == 1 && (m.entry(0, next).arrived.Load() < next || m.sleepers.Load() == 0) {
+				runtime.Gosched() // the last worker arrives when the first one sleeps
+			}
+			if !m.await() {
+				return fmt.Errorf("wait %d was in vain", i)
+			}
+		}
+		return nil
+	})
+	if first.shared != 0 || last.shared != 0 {
+		t.Errorf("%d and %d waits are left to sleep at once, want none", first.shared, last.shared)
+	}
 }
