@@ -30,10 +30,24 @@ func main() {
 	if process.IsGuard() {
 		os.Exit(process.RunGuard())
 	}
-	stdout, stderr, flush := onTerminal(os.Stdout, os.Stderr)
+	stdout, stderr, end := onTerminal(os.Stdout, os.Stderr)
 	code := Main(os.Args[1:], stdout, stderr)
-	flush()
+	boundWrite(end)
 	os.Exit(code)
+}
+
+// boundWrite calls write and waits for its return, but at most for messageTimeout. A terminal or a
+// pipe may take no output, for instance after Ctrl-S: the process must end nevertheless.
+func boundWrite(write func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		write()
+	}()
+	select {
+	case <-done:
+	case <-time.After(messageTimeout):
+	}
 }
 
 // command is one command of ringtrain. run receives the parsed options.
@@ -103,20 +117,14 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitcode.OK
 	}
 	if text := err.Error(); text != "" {
-		said := make(chan struct{})
-		go func() {
-			defer close(said)
+		boundWrite(func() {
 			if anchor := docs.Explain(text); a.launched && anchor != "" {
 				fmt.Fprintf(stderr, "ringtrain: what to do: ringtrain help docs/when-it-breaks#%s\n", anchor)
 			}
 			for _, line := range strings.Split(text, "\n") {
 				fmt.Fprintln(stderr, "ringtrain: "+line)
 			}
-		}()
-		select {
-		case <-said:
-		case <-time.After(messageTimeout): // the process must end with its code nevertheless
-		}
+		})
 	}
 	return exitcode.Of(err)
 }

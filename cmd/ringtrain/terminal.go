@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,10 +29,12 @@ const maxPending = 64 << 10
 // next line replaces the bar. Equal lines of several ranks, as
 // the launcher writes them, become one: "[0] no such file" and "[1] no such file" become
 // "ranks 0–1: no such file". A line with a digest, which programs compare, is left out.
-// Files, pipes and JSON get each line as it is.
+// Files, pipes and JSON get each line as it is. Programs print lines of their own about steps and
+// digests: only lines exactly as ringtrain's ranks write them become a bar or are left out.
 type screen struct {
 	mu      sync.Mutex
 	bar     int           // columns of the bar that is the last line; 0: there is none
+	barOut  io.Writer     // where the bar was written
 	width   func() int    // columns of the terminal
 	all     bool          // lines are shown as they are, digests too
 	pending []*sharedLine // wait for equal lines of other ranks; in order of the first one
@@ -54,8 +57,8 @@ type screenFile struct {
 }
 
 // onTerminal returns writers for standard output and standard error, which go by way of a
-// screen where the file is a terminal. flush shows the lines that still wait.
-func onTerminal(stdout, stderr *os.File) (out, err io.Writer, flush func()) {
+// screen where the file is a terminal. end shows the lines that still wait, and ends a bar.
+func onTerminal(stdout, stderr *os.File) (out, err io.Writer, end func()) {
 	s := &screen{after: mergeTime}
 	wrap := func(f *os.File) io.Writer {
 		if !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" { // which cannot clear a line
@@ -64,7 +67,7 @@ func onTerminal(stdout, stderr *os.File) (out, err io.Writer, flush func()) {
 		s.width = func() int { return columns(f) }
 		return &screenFile{out: f, screen: s}
 	}
-	return wrap(stdout), wrap(stderr), s.flush
+	return wrap(stdout), wrap(stderr), s.end
 }
 
 // Write shows p, or keeps the lines of ranks for mergeTime.
@@ -80,7 +83,7 @@ func (f *screenFile) Write(p []byte) (int, error) {
 			}
 			continue
 		}
-		if bytes.HasPrefix(text, digestMark) || !ok && bytes.HasPrefix(line, digestMark) {
+		if digestLine.Match(text) || !ok && digestLine.Match(line) {
 			continue
 		}
 		if ok {
@@ -134,6 +137,17 @@ func (s *screen) flush() {
 	_ = s.showPending() // the next Write tells of a terminal that is gone
 }
 
+// end shows the lines that wait. If a bar is the last line, end completes the line: the shell
+// writes its prompt below the bar.
+func (s *screen) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.showPending() == nil && s.bar > 0 {
+		s.bar = 0
+		_, _ = io.WriteString(s.barOut, "\n") // the process ends
+	}
+}
+
 func (s *screen) showPending() error {
 	lines := s.pending
 	s.pending, s.bytes = nil, 0
@@ -150,9 +164,9 @@ func (s *screen) showPending() error {
 }
 
 var (
-	stepMark   = []byte("step ")
 	rankMark   = []byte("[0] ")
-	digestMark = []byte("digest=")
+	stepLine   = regexp.MustCompile(`^step \d+ of \d+  epoch \d+  loss `) // of stepSentence
+	digestLine = regexp.MustCompile(`^digest=[0-9a-f]{64}\n?$`)           // of reporter.end
 )
 
 // print writes one line, over a bar.
@@ -167,9 +181,9 @@ func (s *screen) print(out io.Writer, line []byte) error {
 		text = append(text, "\x1b[J"...)
 	}
 	s.bar = 0
-	if facts := bytes.TrimPrefix(line, rankMark); bytes.HasPrefix(facts, stepMark) {
+	if facts := bytes.TrimPrefix(line, rankMark); stepLine.Match(facts) {
 		shown := progressBar(strings.TrimSuffix(string(facts), "\n"), width-1) // the last column makes some terminals wrap
-		line, s.bar = []byte(shown), utf8.RuneCountInString(shown)
+		line, s.bar, s.barOut = []byte(shown), utf8.RuneCountInString(shown), out
 	}
 	_, err := out.Write(append(text, line...))
 	return err

@@ -11,8 +11,10 @@ import (
 )
 
 // TestScreen verifies what a terminal shows of the lines of ranks: equal lines are merged,
-// the order of the first ones stays, and a line about a step is replaced.
+// the order of the first ones stays, a line about a step is replaced, and lines of programs that
+// only begin like ringtrain's are shown.
 func TestScreen(t *testing.T) {
+	digest := "digest=" + strings.Repeat("0f", 32) + "\n"
 	tests := []struct {
 		name, in, want string
 	}{
@@ -22,15 +24,16 @@ func TestScreen(t *testing.T) {
 		{"order of the first", "[1] a\n[0] b\n[0] a\n", "ranks 0–1: a\n[0] b\n"},
 		{"twice by one rank", "[0] a\n[0] a\n[1] a\n", "ranks 0–1: a\n[0] a\n"},
 		{"line of the launcher between", "[0] a\nringtrain: end\n[1] a\n", "[0] a\nringtrain: end\n[1] a\n"},
-		{"digests", "[0] digest=ab\ndigest=cd\n[1] end\n", "[1] end\n"},
+		{"digests", "[0] " + digest + digest + "[1] end\n", "[1] end\n"},
 		{"no rank", "[x] a\n[] b\n[1]c\n", "[x] a\n[] b\n[1]c\n"},
-		{"a step is replaced", "[0] step 1\n[0] step 2\n[1] done\n", "step 1\r\x1b[Jstep 2\r\x1b[J[1] done\n"},
+		{"a step is replaced", "[0] step 1 of 2  epoch 1  loss 3\n[0] step 2 of 2  epoch 1  loss NaN\n[1] done\n", "step 1 of 2\r\x1b[Jstep 2 of 2\r\x1b[J[1] done\n"},
+		{"lines of programs", "[0] step 1\n[0] step 2 of 9: loss 3\nstep 1 of 2 is done\n[1] digest=sha256:ab\n[0] digest=ab\n", "[0] step 1\n[0] step 2 of 9: loss 3\nstep 1 of 2 is done\n[1] digest=sha256:ab\n[0] digest=ab\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var shown bytes.Buffer
-				f := &screenFile{out: &shown, screen: &screen{after: mergeTime, width: func() int { return 80 }}}
+				f := &screenFile{out: &shown, screen: &screen{after: mergeTime, width: func() int { return 20 }}}
 				if n, err := f.Write([]byte(tt.in)); n != len(tt.in) || err != nil {
 					t.Errorf("Write = %d, %v, want %d", n, err, len(tt.in))
 				}
@@ -60,6 +63,47 @@ func TestScreenFlush(t *testing.T) {
 	if out.Len() < maxPending {
 		t.Errorf("%d bytes are shown, want all: more than maxPending wait", out.Len())
 	}
+}
+
+// TestScreenEnd verifies that the end of a process completes the line of a bar, once, where the bar
+// was written, and shows the lines that wait.
+func TestScreenEnd(t *testing.T) {
+	var out, errs bytes.Buffer
+	s := &screen{after: time.Hour, width: func() int { return 20 }}
+	f := &screenFile{&out, s}
+	fmt.Fprint(f, "step 1 of 2  epoch 1  loss 3\n")
+	s.end()
+	s.end()
+	if want := "step 1 of 2\n"; out.String() != want {
+		t.Errorf("shows %q, want %q", &out, want)
+	}
+	out.Reset()
+	fmt.Fprint(&screenFile{&errs, s}, "[1] x\n")
+	s.end()
+	if out.Len() > 0 || errs.String() != "[1] x\n" {
+		t.Errorf("shows %q and %q, want the line that waits", &out, &errs)
+	}
+}
+
+// TestBoundWrite verifies that a write for which nobody reads is left after messageTimeout, and that
+// the return of any other write is awaited.
+func TestBoundWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read, written := make(chan struct{}), false
+		began := time.Now()
+		boundWrite(func() { <-read })
+		if took := time.Since(began); took != messageTimeout {
+			t.Errorf("returns after %v, want %v", took, messageTimeout)
+		}
+		close(read)
+		boundWrite(func() {
+			time.Sleep(messageTimeout - 1)
+			written = true
+		})
+		if !written {
+			t.Error("returns before the write")
+		}
+	})
 }
 
 // TestScreenGone verifies that a terminal that is gone is an error of the next line.
@@ -127,7 +171,7 @@ func TestVerboseScreen(t *testing.T) {
 	var shown bytes.Buffer
 	a := &app{stdout: &sink{w: &screenFile{out: &shown, screen: &screen{after: time.Hour, width: func() int { return 80 }}}}}
 	a.showAll()
-	const lines = "[0] no file\n[1] no file\n[0] digest=ab\n"
+	lines := "[0] no file\n[1] no file\n[0] digest=" + strings.Repeat("0f", 32) + "\n"
 	if fmt.Fprint(a.stdout, lines); shown.String() != lines {
 		t.Errorf("shows %q, want %q", shown.String(), lines)
 	}
