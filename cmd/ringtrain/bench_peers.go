@@ -88,7 +88,7 @@ func (a *app) withPeers(c *cli.Context, run func(*peers.Runner) error) error {
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}
-	a.ctx, _ = catchSignals(a.ctx)
+	a.ctx, _ = catchSignals(a.ctx, a.stderr)
 	out := a.newReporter(c, 0)
 	p := &peers.Runner{
 		Program: self,

@@ -81,7 +81,7 @@ func (a *app) compare(c *cli.Context, config speed.Config) error {
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}
-	a.ctx, _ = catchSignals(a.ctx)
+	a.ctx, _ = catchSignals(a.ctx, a.stderr)
 	out := a.newReporter(c, 0)
 	p := &speed.Comparison{
 		Program: self,

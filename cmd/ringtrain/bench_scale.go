@@ -58,7 +58,7 @@ func (a *app) benchScale(c *cli.Context) error {
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}
-	a.ctx, _ = catchSignals(a.ctx)
+	a.ctx, _ = catchSignals(a.ctx, a.stderr)
 	out := a.newReporter(c, 0)
 	if c.Bool("check") {
 		return a.scaleCheck(c, out, config, self)

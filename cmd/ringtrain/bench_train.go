@@ -28,7 +28,7 @@ func (a *app) benchTrain(c *cli.Context) error {
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}
-	a.ctx, _ = catchSignals(a.ctx)
+	a.ctx, _ = catchSignals(a.ctx, a.stderr)
 	config := speed.TrainingConfig{
 		Program: self, Models: c.Args().Slice(), Ranks: c.Int("np"), Measure: c.Duration("duration"), Warm: trainWarm, Sets: c.StringSlice("set"),
 	}

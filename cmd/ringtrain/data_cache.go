@@ -26,7 +26,7 @@ func (a *app) dataCache(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, _ := catchSignals(a.ctx)
+	ctx, _ := catchSignals(a.ctx, a.stderr)
 	made, err := records.MakeCaches(ctx, job, records.Options{
 		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	})

@@ -39,6 +39,6 @@ func (a *app) rendezvous(c *cli.Context) error {
 	}
 	fmt.Fprintln(a.stderr, "rendezvous on "+alone.Addr())
 	defer a.advertise("rendezvous", alone.Addr(), secret)()
-	ctx, _ := catchSignals(a.ctx)
+	ctx, _ := catchSignals(a.ctx, a.stderr)
 	return alone.Wait(ctx)
 }

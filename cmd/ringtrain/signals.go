@@ -54,10 +54,11 @@ const nextGenerationTimeout = 5 * time.Second
 // same.
 const duplicateSignalTime = launch.SameTime
 
-// catchSignals returns a context that a signal cancels while no team trains.
-func catchSignals(parent context.Context) (context.Context, *stopper) {
+// catchSignals returns a context that a signal cancels while no team trains. people receives lines
+// about signals.
+func catchSignals(parent context.Context, people io.Writer) (context.Context, *stopper) {
 	ctx, cancel := context.WithCancelCause(parent)
-	s := &stopper{cancel: cancel, people: os.Stderr, step: -1, phase: "start"}
+	s := &stopper{cancel: cancel, people: people, step: -1, phase: "start"}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGUSR1, syscall.SIGQUIT)
 	go func() {
@@ -84,7 +85,7 @@ func (s *stopper) handle(sig os.Signal) {
 func (s *stopper) end(code int) {
 	if !s.code.CompareAndSwap(0, int32(code)) {
 		if time.Since(s.since) >= duplicateSignalTime {
-			fmt.Fprintln(s.people, "a second signal: this rank ends at once and saves no state")
+			boundWrite(func() { fmt.Fprintln(s.people, "a second signal: this rank ends at once and saves no state") })
 			os.Exit(code)
 		}
 		return
@@ -186,7 +187,7 @@ func (s *stopper) dump() {
 	}
 	b.WriteString("\n")
 	pprof.Lookup("goroutine").WriteTo(&b, 2)
-	os.Stderr.Write(b.Bytes())
+	s.people.Write(b.Bytes())
 }
 
 // waitLine describes what a rank's operation waits for.

@@ -27,7 +27,7 @@ func (a *app) status(c *cli.Context) error {
 	if err := wantArgs(c, 0, 1, "the address of a rendezvous, a job of this host, or none"); err != nil {
 		return err
 	}
-	ctx, _ := catchSignals(a.ctx)
+	ctx, _ := catchSignals(a.ctx, a.stderr)
 	word := c.Args().First()
 	if word == "" {
 		return a.localStatus(ctx, c, c.String("job-id"))

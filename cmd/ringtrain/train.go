@@ -58,7 +58,7 @@ func (a *app) train(c *cli.Context) error {
 // trainAt trains at a known place. It reports any error to the other ranks, and reports
 // the first cause.
 func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *reporter) error {
-	ctx, stopper := catchSignals(a.ctx)
+	ctx, stopper := catchSignals(a.ctx, a.stderr)
 	early := func(err error) error { // before the join
 		cause := ring.CauseOf(err, place.Rank, hostname(), -1)
 		return out.fail(join.Report(ctx, place, meet, cause))
