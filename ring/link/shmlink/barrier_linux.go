@@ -14,7 +14,9 @@ const (
 	spinChecks     = 1000                   // about a microsecond
 	yieldsPerClock = 16                     // yields between two readings of the clock
 	yieldDuration  = 200 * time.Microsecond // longer than a barrier at which all workers arrive in time
-	sharedWaits    = 1000                   // waits that sleep at once after a core was found shared
+	timedRounds    = 17                     // rounds of which one times its first yield
+	sharedWaits    = 1000                   // waits that sleep at once after others were found on the cores
+	ownShare       = 0.75                   // of a core, at least, while no other program is on it
 	sleepLimit     = 50 * time.Millisecond  // bounds the delay of a lost wake-up
 )
 
@@ -27,7 +29,10 @@ type barrier struct {
 	exchangeBuffer
 	me          int
 	spin        int           // checks before the first yield; 0 if the workers share cores
-	shared      int           // waits to come that sleep at once, because other work has the cores
+	beside      bool          // other programs were on the cores at the last timed yield
+	shared      int           // waits to come that sleep at once, because of them
+	yieldedAt   time.Time     // when a yield last took long
+	used        time.Duration // time of all cores that this process had used then
 	round       uint64        // number of calls of await by this worker
 	firstLate   int           // first worker that has not arrived in this round; the number of workers if all have
 	maxSleep    unix.Timespec // sleepLimit
@@ -39,6 +44,7 @@ type barrier struct {
 func (b *barrier) init(me int) {
 	b.me = me
 	b.maxSleep = unix.NsecToTimespec(sleepLimit.Nanoseconds())
+	b.yieldedAt = time.Now()
 	b.missing.Store(-1)
 }
 
@@ -83,8 +89,8 @@ func (b *barrier) allArrived() bool {
 }
 
 // mayYield reports whether this wait yields before it sleeps. Each worker may have a core, and
-// work of others may take the cores all the same. A worker that yields then waits for a time
-// slice of that work, some milliseconds in each step. A worker that sleeps is woken at once,
+// other programs may use the cores all the same. A worker that yields then waits for a time
+// slice of theirs, some milliseconds in each step. A worker that sleeps is woken at once,
 // because the system prefers a thread that used little of its core.
 func (b *barrier) mayYield() bool {
 	if b.shared == 0 {
@@ -98,13 +104,16 @@ func (b *barrier) mayYield() bool {
 // arrived, and false when it is time to sleep.
 func (b *barrier) yield() bool {
 	var since time.Time
-	if b.spin > 0 {
+	timed := b.spin > 0 && (b.beside || b.round%timedRounds == 0)
+	if timed {
 		since = time.Now()
 	}
 	for looks := 1; ; looks++ {
 		yieldCore()
-		if looks == 1 && b.spin > 0 && time.Since(since) > yieldDuration {
-			b.shared = sharedWaits
+		if looks == 1 && timed {
+			if b.beside = time.Since(since) > yieldDuration && b.othersRan(); b.beside {
+				b.shared = sharedWaits
+			}
 		}
 		if b.allArrived() {
 			return true
@@ -123,6 +132,20 @@ func (b *barrier) yield() bool {
 	}
 	runtime.Gosched() // the late worker may be a goroutine of this process
 	return false
+}
+
+// othersRan reports whether other programs ran during a yield that took long. The time between
+// two such yields decides: this process uses a whole core, waits included, unless others do.
+// Goroutines that read ahead are no others.
+func (b *barrier) othersRan() bool {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {
+		return false
+	}
+	now, used := time.Now(), time.Duration(t.Nano())
+	share := float64(used-b.used) / float64(now.Sub(b.yieldedAt))
+	b.yieldedAt, b.used = now, used
+	return share < ownShare
 }
 
 // sleep waits without using the core. It returns true if all workers have arrived, and false
