@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -39,9 +40,11 @@ func (a *app) inspect(c *cli.Context) error {
 	return writeInspected(a.stdout, events)
 }
 
-// writeInspected writes events as lines, the columns of neighbouring lines of one kind aligned.
+// writeInspected writes events as lines, the columns of neighbouring lines of one kind aligned, in
+// one Write. A tabwriter writes cell by cell, and a terminal takes whole lines.
 func writeInspected(w io.Writer, events []report.Event) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	kind := ""
 	for _, e := range events {
 		if kind != e.Kind() { // another table begins
@@ -52,7 +55,11 @@ func writeInspected(w io.Writer, events []report.Event) error {
 		}
 		fmt.Fprintln(t, inspected(e))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := w.Write(text.Bytes())
+	return err
 }
 
 // inspect returns the content of a path, or the top largest weights if top is above 0.

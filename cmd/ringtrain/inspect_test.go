@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
@@ -23,5 +25,22 @@ func TestInspectAligned(t *testing.T) {
 		"step 5  loss  0.25\n"
 	if b.String() != want {
 		t.Errorf("prints\n%swant\n%s", &b, want)
+	}
+}
+
+// TestInspectOnTerminal verifies that a terminal shows what inspect prints of an event file as it is,
+// the steps too.
+func TestInspectOnTerminal(t *testing.T) {
+	var shown bytes.Buffer
+	f := &screenFile{&shown, &screen{after: time.Hour, width: func() int { return 80 }}}
+	if err := writeInspected(f, []report.Event{
+		trained.ScalarInfo{Step: 5, Tag: "loss", Value: 0.25},
+		trained.ScalarInfo{Step: 10, Tag: "loss", Value: 0.125},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "step 5   loss  0.25\nstep 10  loss  0.125\n"
+	if shown.String() != want {
+		t.Errorf("shows\n%swant\n%s", &shown, want)
 	}
 }
