@@ -121,6 +121,13 @@ func valueError(flags []cli.Flag, err error) error {
 	case *cli.BoolFlag:
 		want = "true or false"
 	}
+	switch {
+	case !strings.HasSuffix(err.Error(), strconv.ErrRange.Error()):
+	case strings.HasPrefix(m[1], `"-`):
+		want = "a larger number"
+	default:
+		want = "a smaller number"
+	}
 	return fmt.Errorf("%s is %s, want %s", dashed(m[2]), m[1], want)
 }
 

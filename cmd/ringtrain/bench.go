@@ -24,7 +24,7 @@ import (
 
 func benchCommand() command {
 	return command{
-		name: "bench", args: "allreduce|codec|link|scale|train|kernels|peers", usage: "measure collectives, codecs, training, kernels and the machine",
+		name: "bench", args: "allreduce|codec|link|scale|train|kernels|input|peers", usage: "measure collectives, codecs, training, kernels and the machine",
 		sub: []command{{
 			name: "allreduce", args: "[-np N] [-H HOST:SLOTS,…]", usage: "time and check all-reduce over a range of sizes",
 			examples: []string{"ringtrain bench allreduce -np 4", "ringtrain bench allreduce -H host-a,host-b --codec none,int8", "mpirun -np 4 ringtrain bench allreduce --max 128MiB"},

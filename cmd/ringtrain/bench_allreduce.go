@@ -111,12 +111,12 @@ func benchSums(team *join.Team, config bench.AllReduceConfig, out *reporter) err
 
 // benchTune prints the best table of algorithms by size.
 func (a *app) benchTune(c *cli.Context) error {
+	if namesHosts(c) {
+		return exitcode.With(exitcode.Usage, errors.New("--tune compares on this host: want no -H and no --hostfile"))
+	}
 	n := c.Int("np")
 	if n < 2 {
 		return exitcode.With(exitcode.Usage, errors.New("--tune starts the ranks itself: want -np 2 or more"))
-	}
-	if namesHosts(c) {
-		return exitcode.With(exitcode.Usage, errors.New("--tune compares on this host: want no -H and no --hostfile"))
 	}
 	if c.IsSet("levels") && c.String("levels") != "flat" {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("--levels is %s, want flat with --tune: algorithms are for links", c.String("levels")))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -21,9 +20,6 @@ func benchTrainFlags() []cli.Flag {
 
 // benchTrain times training of the presets on drawn records.
 func (a *app) benchTrain(c *cli.Context) error {
-	if c.Duration("duration") == 0 {
-		return exitcode.With(exitcode.Usage, errors.New("--duration is 0, want more than 0"))
-	}
 	self, err := process.Self()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)

@@ -22,11 +22,12 @@ var leastNumbers = map[string]int{
 // leastTimes has the least value of each option that takes a time.
 var leastTimes = map[string]time.Duration{
 	"start-timeout": time.Nanosecond, "grace": 0, "timeout": 0, "lease": time.Second,
-	"duration": 0, "budget": 0, "latency": 0, "turn": time.Nanosecond,
+	"duration": time.Nanosecond, "budget": 0, "latency": 0, "turn": time.Nanosecond,
 }
 
-// checkLeast returns an error for the first option that was set below its least value. The error
-// names the option as a person types it.
+// checkLeast returns an error for the first option that was set below its least value. A default
+// other than 0, such as -1 of --rank, may be below it: given, it means the same as not given. The
+// error names the option as a person types it.
 func checkLeast(c *cli.Context, flags []cli.Flag) error {
 	for _, f := range flags {
 		name := f.Names()[0]
@@ -34,8 +35,11 @@ func checkLeast(c *cli.Context, flags []cli.Flag) error {
 			continue
 		}
 		var err error
-		switch f.(type) {
+		switch f := f.(type) {
 		case *cli.IntFlag:
+			if n := c.Int(name); n != 0 && n == f.Value {
+				continue
+			}
 			err = below(name, c.Int(name), leastNumbers[name])
 		case *cli.DurationFlag:
 			err = below(name, c.Duration(name), leastTimes[name])

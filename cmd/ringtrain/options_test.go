@@ -171,6 +171,8 @@ func TestUsage(t *testing.T) {
 		{"bench allreduce --streams q", `--streams is "q", want auto or`, 64},
 		{"bench scale --algorithm q", `--algorithm is "q"`, 64},
 		{"run -np two linear", `-np is "two", want a whole number`, 64},
+		{"run -np 99999999999999999999 linear", `-np is "99999999999999999999", want a smaller number`, 64},
+		{"run -np -99999999999999999999 linear", `-np is "-99999999999999999999", want a larger number`, 64},
 		{"run -np", "-np needs a value", 64},
 		{"run -np 2 linear extra", `"extra"`, 64},
 		{"run -np 2 --", "nothing to run after --", 64},
@@ -244,7 +246,7 @@ func TestBadValues(t *testing.T) {
 // value of an option with text; TestUsage has those that have few values.
 func badValues(t *testing.T, f cli.Flag) map[string]string {
 	name := f.Names()[0]
-	switch f.(type) {
+	switch f := f.(type) {
 	case *cli.StringFlag, *cli.StringSliceFlag:
 		return nil
 	case *cli.IntFlag:
@@ -253,6 +255,9 @@ func badValues(t *testing.T, f cli.Flag) map[string]string {
 			t.Errorf("leastNumbers lacks %s", name)
 		}
 		below := strconv.Itoa(least - 1)
+		if f.Value == least-1 { // a default may be given
+			below = strconv.Itoa(least - 2)
+		}
 		return map[string]string{"no-such": `"no-such"`, below: below}
 	case *cli.DurationFlag:
 		least, ok := leastTimes[name]
@@ -263,6 +268,33 @@ func badValues(t *testing.T, f cli.Flag) map[string]string {
 		return map[string]string{"no-such": `"no-such"`, below: below}
 	}
 	return map[string]string{"no-such": `"no-such"`}
+}
+
+// TestGivenDefaults verifies that each option with a number or a time takes its own default.
+func TestGivenDefaults(t *testing.T) {
+	var try func(path string, list []command)
+	try = func(path string, list []command) {
+		for _, c := range list {
+			c.run = func(*app, *cli.Context) error { return nil }
+			for _, f := range c.flags {
+				name, value := f.Names()[0], ""
+				switch f := f.(type) {
+				case *cli.IntFlag:
+					value = strconv.Itoa(f.Value)
+				case *cli.DurationFlag:
+					value = f.Value.String()
+				}
+				if value == "" || value == "0" || value == "0s" { // 0 stands for no default
+					continue
+				}
+				if err := new(app).execute(c, path+c.name, arguments{options: []string{"--" + name + "=" + value}}); err != nil {
+					t.Errorf("%s%s --%s=%s: %v", path, c.name, name, value, err)
+				}
+			}
+			try(path+c.name+" ", c.sub)
+		}
+	}
+	try("ringtrain ", commands())
 }
 
 // TestClaimedDefaults verifies that --start-timeout and --lease have the defaults of the

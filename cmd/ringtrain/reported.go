@@ -132,5 +132,5 @@ func (a arguments) value(name string) string {
 // one.
 func (a arguments) startsRanks() bool {
 	n, _ := strconv.Atoi(cmp.Or(a.value("np"), a.value("n")))
-	return n > 1 || a.value("host")+a.value("H")+a.value("hostfile") != ""
+	return n > 1 || a.value("host")+a.value("H")+a.value("hostfile")+a.value("machinefile") != ""
 }

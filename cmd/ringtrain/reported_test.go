@@ -85,6 +85,7 @@ func TestErrorEventOfRank(t *testing.T) {
 		{"rank=1, of bench", rankVariables(1, 2, port), "bench allreduce --codec nosuch", 0},
 		{"rank=1, by option", nil, "train linear --bogus --rank 1", 0},
 		{"rank=unknown", []string{"RANK=1"}, "train linear", 1},
+		{"rank=1, which starts ranks", rankVariables(1, 2, port), "bench allreduce --machinefile nosuch --codec nosuch", 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
