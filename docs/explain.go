@@ -3,6 +3,8 @@ package docs
 import (
 	"regexp"
 	"strings"
+
+	"ringtrain/ring/exitcode"
 )
 
 // explanations ties the messages that end a job to the entries of when-it-breaks.md. An entry
@@ -27,20 +29,20 @@ var explanations = []struct {
 	{"other-job", regexp.MustCompile(`answers for job|has no such job|job \S+ has ended|the job has ended|job \S+ is complete`)},
 	{"started-twice", regexp.MustCompile(`started twice\?|address already in use`)},
 	{"superseded", regexp.MustCompile(`superseded by generation`)},
-	{"versions", regexp.MustCompile(`(version|protocol|build) is .*want the same on all ranks`)},
+	{"versions", regexp.MustCompile(`(version|protocol|build) is .*want the same on all ranks|protocol version is \d+, want`)},
 	{"ranks-differ", regexp.MustCompile(`want the same on all ranks|ranks differ`)},
 	{"rendezvous-lost", regexp.MustCompile(`lost (rank 0 with )?the rendezvous`)},
 	{"silent", regexp.MustCompile(`lost rank \d+ \(.*\): silent for`)},
-	{"timed-out", regexp.MustCompile(`operation timed out`)},
-	{"no-link", regexp.MustCompile(`link \d+ (->|<-) \d+`)},
+	{"timed-out", regexp.MustCompile(`operation timed out|nothing moved for`)},
 	{"corrupt-frame", regexp.MustCompile(`corrupt frame`)},
+	{"no-link", regexp.MustCompile(`link \d+ (->|<-) \d+`)},
 	{"not-finite", regexp.MustCompile(`not finite; `)},
 	{"diverged", regexp.MustCompile(`replicas diverged`)},
 	{"shared-memory", regexp.MustCompile(`shared memory is not available`)},
 	{"process-lost", regexp.MustCompile(`lost rank \d+ \(|a worker is gone|it closed the link|without a goodbye`)},
 	{"killed", regexp.MustCompile(`was killed by signal`)},
 	{"rank-failed", regexp.MustCompile(`ended with exit code`)},
-	{"no-space", regexp.MustCompile(`no space left on device|disk quota exceeded|input/output error`)},
+	{"no-space", regexp.MustCompile(`no space left on device|disk quota exceeded|(checkpoint|export|write|sync) .*input/output error`)},
 	{"folder-in-use", regexp.MustCompile(`is in use by `)},
 	{"cannot-write", regexp.MustCompile(`cannot write into|: mkdir |: create draft`)},
 	{"other-run", regexp.MustCompile(`is of another run: `)},
@@ -48,6 +50,7 @@ var explanations = []struct {
 	{"damaged-checkpoint", regexp.MustCompile(`bundle: \S+: `)},
 	{"job-file", regexp.MustCompile(`no such job file|no key "|\.ya?ml:\d+:\d+: `)},
 	{"missing-file", regexp.MustCompile(`no input file |open \S+: no such file or directory`)},
+	{"read-error", regexp.MustCompile(`input/output error`)},
 	{"file-changed", regexp.MustCompile(`changed while it was read`)},
 	{"bad-records", regexp.MustCompile(`as input.max_bad_records says`)},
 	{"damaged-cache", regexp.MustCompile(`cache \S+: block `)},
@@ -57,11 +60,11 @@ var explanations = []struct {
 	{"option", regexp.MustCompile(`--?[a-z][\w-]*( \S+)? (is|needs|has|wants) |unknown option|, want |--[\w-]+: `)},
 }
 
-// Explain returns the anchor of the entry of when-it-breaks.md that explains a message, "" if
-// there is none.
-func Explain(message string) (anchor string) {
+// Explain returns the anchor of the entry of when-it-breaks.md that explains a message of a job
+// that ends with a code, "" if there is none.
+func Explain(message string, code int) (anchor string) {
 	for _, e := range explanations {
-		if e.pattern.MatchString(message) {
+		if e.pattern.MatchString(message) && (e.anchor != "option" || code == exitcode.Usage) { // other messages say what they want, too
 			return e.anchor
 		}
 	}

@@ -2,9 +2,13 @@ package docs
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
+
+// codeOf matches the first exit code of an entry.
+var codeOf = regexp.MustCompile(`Exit\s+code\s+(\d+)`)
 
 // TestExplain verifies that each kind of message has an entry in when-it-breaks.md and each entry
 // its kind, that the example in an entry's heading is explained by that entry, and that an entry
@@ -24,7 +28,11 @@ func TestExplain(t *testing.T) {
 		}
 		heading, body, _ := strings.Cut(section, "\n")
 		example := strings.Trim(strings.TrimLeft(heading, "# "), "`")
-		if got := Explain(example); got != e.anchor {
+		code := 0
+		if m := codeOf.FindStringSubmatch(body); m != nil {
+			code, _ = strconv.Atoi(m[1])
+		}
+		if got := Explain(example, code); got != e.anchor {
 			t.Errorf("%s: its example %q is explained by %q", e.anchor, example, got)
 		}
 		if !strings.Contains(body, "**Meaning.** ") || !strings.Contains(body, "\n1. ") || strings.Contains(body, "<a id=") {
@@ -36,7 +44,26 @@ func TestExplain(t *testing.T) {
 			t.Errorf("no message leads to the entry %s", m[1])
 		}
 	}
-	if got := Explain("rank 3 has something new"); got != "" {
-		t.Errorf("an unknown message is explained by %s", got)
+	for _, m := range []struct {
+		message string
+		code    int
+		anchor  string
+	}{
+		{"rank 3 has something new", 64, ""},
+		{"link 1 -> 2 at 10.0.0.2:2222: nothing moved for 30 s, both ends are alive", 138, "timed-out"},
+		{"link 1 <- 0 at 10.0.0.1:2222: protocol version is 3, want 4", 76, "versions"},
+		{"link 1 -> 2 at 10.0.0.2:2222: ring: corrupt frame: magic is 7", 76, "corrupt-frame"},
+		{"link 1 <- 0 at 10.0.0.1:2222: no link after 3 attempts, the last: connection refused (gave up after 10s)", 138, "no-link"},
+		{"input: /data/exports/day.csv: input/output error", 74, "read-error"},
+		{"tfrecord: day.tfrecords: record 5 at byte 812: read day.tfrecords: input/output error", 74, "read-error"},
+		{"checkpoint ckpt/step-000400: write ckpt/model.data: input/output error", 74, "no-space"},
+		{"the last state is not saved: sync ckpt/model.data: input/output error", 74, "no-space"},
+		{"export export/mnist/1: close variables: input/output error", 74, "no-space"},
+		{"-np is 5000, want at most 4096", 64, "option"},
+		{"something is 3, want 4", 65, ""},
+	} {
+		if got := Explain(m.message, m.code); got != m.anchor {
+			t.Errorf("%q with code %d is explained by %q, want %q", m.message, m.code, got, m.anchor)
+		}
 	}
 }

@@ -29,7 +29,7 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		Grace: c.Duration("grace"), Timeout: c.Duration("timeout"), Restarts: c.Int("restarts"), Stderr: a.stderr,
 		Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	}
-	err := errors.Join(a.programsOf(c, &cfg), a.hostsOf(c, &cfg), a.ranksOf(c, &cfg))
+	err := errors.Join(a.programsOf(c, &cfg), a.hostsOf(c, &cfg), a.ranksOf(c, &cfg), wantInterface(c))
 	if err != nil {
 		return cfg, err
 	}
@@ -42,6 +42,15 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		cfg.Token = token.New()
 	}
 	return cfg, err
+}
+
+// wantInterface refuses an --interface that this host does not have.
+func wantInterface(c *cli.Context) error {
+	if c.String("interface") == "" {
+		return nil
+	}
+	_, err := launch.Interfaces(c.String("interface"))
+	return err
 }
 
 // rankEnviron returns this process's environment without RINGTRAIN_SSH, the launcher's

@@ -74,7 +74,7 @@ type app struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
 	oneOutput      bool // stdout and stderr are the same file
-	launched       bool // this process has launched a job; a command with wrong options has not
+	launched       bool // this process launches a job: an error from now on is one of the manual
 	environ        []string
 	getenv         func(string) string
 }
@@ -118,7 +118,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	if text := err.Error(); text != "" {
 		boundWrite(func() {
-			if anchor := docs.Explain(text); a.launched && anchor != "" {
+			if anchor := docs.Explain(text, exitcode.Of(err)); a.launched && anchor != "" {
 				fmt.Fprintf(stderr, "ringtrain: what to do: ringtrain help docs/when-it-breaks#%s\n", anchor)
 			}
 			for _, line := range strings.Split(text, "\n") {

@@ -92,8 +92,8 @@ func (p *testProcess) wait() ended {
 }
 
 // wantExplained verifies for every job of a launcher that a message ends that the launcher names
-// the message's entry in docs/when-it-breaks.md, once. A command that is wrong ends before there
-// is a job.
+// the message's entry in docs/when-it-breaks.md, once. A command line that is wrong ends before
+// there is a job.
 func (p *testProcess) wantExplained(e ended) {
 	p.t.Helper()
 	own := 0

@@ -58,13 +58,13 @@ func (a *app) run(c *cli.Context) error {
 	if err = cmp.Or(err, wantOneVolume(c)); err != nil {
 		return err
 	}
+	a.launched = true
 	out := a.newReporter(c, 0)
 	watch := &errorWatch{out: a.stdout, json: out.json}
 	cfg.JSON, cfg.Stdout = out.json, watch
 	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, Launcher: true,
 	})
-	a.launched = err == nil || exitcode.Of(err) != exitcode.Usage
 	return out.endLaunch(res, err, watch)
 }
 

@@ -111,3 +111,30 @@ func TestRunJSONOutput(t *testing.T) {
 		}
 	}
 }
+
+// TestRunExplains verifies that the launcher names the entry of its own errors, and that an error of
+// the command line is one line.
+func TestRunExplains(t *testing.T) {
+	for _, tt := range []struct{ args, entry, want string }{
+		{"run -np 3 -H localhost:2 linear", "slots", "3 ranks are asked for, there are 2 slots"},
+		{"run -np 2 --wdir nowhere linear", "option", "want a folder that is there"},
+		{"run -np 1 true : -np 0 true", "option", "-np is 0, want 1 or more"},
+		{"run -np 0 mnist", "", "-np is 0, want 1 or more"},
+		{"run -np 2 --interface q linear", "", `--interface is "q", want`},
+		{"run -np 2 --bogus linear", "", "unknown option --bogus"},
+	} {
+		t.Run("args="+tt.args, func(t *testing.T) {
+			e := newBox(t).must(64, strings.Fields(tt.args)...)
+			lines := strings.Split(strings.TrimSuffix(e.stderr, "\n"), "\n")
+			if !strings.Contains(lines[len(lines)-1], tt.want) {
+				t.Errorf("last line %q, want %q in it", lines[len(lines)-1], tt.want)
+			}
+			if want := "docs/when-it-breaks#" + tt.entry; tt.entry != "" && (len(lines) < 2 || !strings.HasSuffix(lines[len(lines)-2], want)) {
+				t.Errorf("says %q, want %q before the last line", e.stderr, want)
+			}
+			if tt.entry == "" && len(lines) != 1 {
+				t.Errorf("says %q, want one line", e.stderr)
+			}
+		})
+	}
+}
