@@ -29,7 +29,7 @@ func (s *State) leaveRequested(e LeaveRequested) {
 	}
 	m.leaveCode = e.Code
 	if m.departure == staying {
-		m.departure = leaveRequested
+		m.departure = leaveAsked
 	}
 	switch {
 	case s.stopCode != 0:
@@ -58,7 +58,7 @@ func (s *State) decideLeaving() {
 	s.decideLeaveAt = 0
 	var asking []*member
 	for _, m := range s.members {
-		if m.departure == leaveRequested {
+		if m.departure == leaveAsked {
 			asking = append(asking, m)
 		}
 	}

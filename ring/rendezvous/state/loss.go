@@ -26,7 +26,7 @@ func (s *State) streamBroken(e StreamBroken) {
 	case s.brokenByPause(closing) && (s.config.Restarts > 0 || !s.suspects(m)):
 		s.keepPlace(m, e.Reason, closing)
 	case s.suspects(m): // the member failed because of another member and has said so
-		m.setLost()
+		m.stopAwaiting()
 	case s.phase == phaseWaiting:
 		s.remove(m, "was here, "+e.Reason)
 	default:
@@ -34,9 +34,10 @@ func (s *State) streamBroken(e StreamBroken) {
 	}
 }
 
-// lose ends the generation for cause c, and takes the members that are gone out of the job. Without
-// a restart left, or if no restart can help, it ends the job. If no member is gone, the connection
-// between two members is at fault, and the end of the generation costs a restart too.
+// lose declares the gone members lost and ends the generation for cause c. Gone members are those
+// given and those whose connection is gone. Without a restart left, or if no restart can help, it
+// ends the job. If no member is gone, the connection between two members is at fault, and the end of
+// the generation costs a restart too.
 func (s *State) lose(c *ring.Cause, gone ...*member) {
 	for _, m := range s.members {
 		if m.connection.gone() && !slices.Contains(gone, m) {
@@ -46,7 +47,7 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 	c = s.withLatestStep(c)
 	s.restartsUsed += s.restartCost(len(gone))
 	for _, m := range gone {
-		m.setLost() // if this is the end, it does not wait for m
+		m.stopAwaiting() // if this is the end, it does not wait for m
 	}
 	switch {
 	case !retryable(c) || s.stopCode != 0:

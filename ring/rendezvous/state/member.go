@@ -78,9 +78,9 @@ func (p progress) withParted() progress {
 type departure uint8
 
 const (
-	staying        departure = iota // no open request
-	leaveRequested                  // the request is not decided yet
-	leaveGranted                    // the member may leave alone
+	staying      departure = iota // no open request
+	leaveAsked                    // the request is not decided yet
+	leaveGranted                  // the member may leave alone
 )
 
 // awaitedBack reports whether the member has no stream and may come back.
@@ -94,8 +94,8 @@ func (m *member) disconnect() {
 	}
 }
 
-// setLost notes that the member is not awaited back.
-func (m *member) setLost() {
+// stopAwaiting notes that the member is not awaited back. This alone is no loss: see lose.
+func (m *member) stopAwaiting() {
 	if !m.connection.gone() {
 		m.connection = connLost
 	}

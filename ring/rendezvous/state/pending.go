@@ -78,7 +78,7 @@ func (s *State) probed(e Probed) {
 	switch {
 	case !e.Refused || m == nil || !m.awaitedBack():
 	case s.phase == phaseFinished:
-		m.setLost() // the end does not wait for m
+		m.stopAwaiting() // the end does not wait for m
 	case s.awaitedMember(e.Rank) == nil:
 	case slices.ContainsFunc(s.pendingJoins, func(h Joined) bool { return h.Request.Rank == e.Rank }):
 		s.lose(m.lossCause("nobody listens at its port, and a successor has come"), m)

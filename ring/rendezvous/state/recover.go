@@ -94,7 +94,7 @@ func (s *State) startGeneration() {
 		workers = append(workers, m.Worker)
 		s.startStep, s.startStepUnknown = max(s.startStep, m.step), s.startStepUnknown && m.step < 0
 		m.lastHeard, m.nextSilenceNotice, m.progress, m.leaveCode = s.awake, 0, inGeneration, 0
-		if m.departure == leaveRequested {
+		if m.departure == leaveAsked {
 			m.departure = staying
 		}
 		m.wait, m.unchangedSince = ring.Wait{Peer: -1}, s.awake
