@@ -37,7 +37,7 @@ func ignore(int) {}
 // TestModelGradients verifies Backward against the differences of the weighted loss for
 // every kind of model.
 func TestModelGradients(t *testing.T) {
-	for _, c := range examples {
+	for _, c := range gradientExamples {
 		t.Run("model="+c.name(), func(t *testing.T) {
 			m := build(t, c)
 			place(m, 5)
@@ -57,6 +57,21 @@ func TestModelGradients(t *testing.T) {
 				differences(t, v.Name, v.Value, wholeGrad(v, &x.Bags), objective)
 			}
 		})
+	}
+}
+
+// TestEveryKind verifies that TestModelGradients has a layer of every kind.
+func TestEveryKind(t *testing.T) {
+	found := map[string]bool{}
+	for _, c := range gradientExamples {
+		for _, n := range build(t, c).Graph().Nodes {
+			found[string(n.Op)] = true
+		}
+	}
+	for _, kind := range LayerKinds() {
+		if !found[kind] {
+			t.Errorf("no model of gradientExamples has a layer of kind %s", kind)
+		}
 	}
 }
 

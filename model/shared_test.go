@@ -132,7 +132,7 @@ var (
 	sparseExample  = example{Config{Kind: "sparse-linear"}, graph.Shape{7}, LossConfig{}}
 )
 
-// examples has a model of each preset of dense records, and of each layer.
+// examples has a model of each preset of dense records, and of each layer but dropout.
 var examples = []example{
 	linearExample, softmaxExample, mlpExample, sparseExample,
 	{Config{Kind: "linear"}, graph.Shape{5}, LossConfig{Kind: "sigmoid"}},
@@ -166,6 +166,9 @@ var examples = []example{
 		{Name: "logits", Dense: &DenseLayer{Units: 3}},
 	}}, LossConfig{}, 9, 2, 2),
 }
+
+// gradientExamples has examples and dropout, whose training passes differ from Predict.
+var gradientExamples = append(examples, rows(Layer{Dropout: &DropoutLayer{Rate: 0.3}}))
 
 // ofIDs returns a model of ids; shape as in example.
 func ofIDs(c Config, l LossConfig, shape ...int) example { return example{c, shape, l} }
