@@ -29,6 +29,10 @@ type lines interface {
 	Sequential() bool // true for compressed text
 }
 
+// textFormats are the formats of lines of text, whose records may be cached. Each has a case in
+// openLines.
+var textFormats = []string{"libsvm", "libffm", "vw", "csv", "criteo"}
+
 // openLines opens files of text. paths may have the decompressed text of compressed
 // files (see text.Config).
 func (s Spec) openLines(paths []string) (lines, error) {
@@ -39,11 +43,13 @@ func (s Spec) openLines(paths []string) (lines, error) {
 		return vw.Open(s.Files, vw.Config{
 			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths, Share: s.Share,
 		})
+	case "libsvm", "libffm":
+		return libsvm.Open(s.Files, libsvm.Config{
+			Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
+			Fields: s.Format == "libffm", Bags: s.Fields, Share: s.Share,
+		})
 	}
-	return libsvm.Open(s.Files, libsvm.Config{
-		Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
-		Fields: s.Format == "libffm", Bags: s.Fields, Share: s.Share,
-	})
+	return nil, usage("format %s has no reader of text", s.Format)
 }
 
 // openCached opens text, or the cache of its records.
@@ -135,7 +141,7 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 		dir = s.CacheDir
 	}
 	switch {
-	case !slices.Contains([]string{"libsvm", "libffm", "vw", "csv", "criteo"}, s.Format):
+	case !slices.Contains(textFormats, s.Format):
 		return "", 0, usage("format %s has no cache, want libsvm, libffm, vw, csv or criteo", s.Format)
 	case dir == CacheOff || dir == "":
 		return "", 0, usage("input.cache is %q, want auto or a folder", s.Cache)

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
@@ -87,18 +88,18 @@ func Open(s Spec) (input.Dataset, error) {
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
 			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression,
 		})
-	case "libsvm", "libffm", "vw", "csv", "criteo":
-		if err := s.wantFiles(); err != nil {
-			return nil, err
-		}
-		if s.Columns == nil && (s.Format == "csv" || s.Format == "criteo") {
-			return nil, usage("format %s wants input.columns, which a job file has", s.Format)
-		}
-		return s.openCached()
 	case "parquet":
 		return nil, usage("format parquet is not built yet, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo")
 	}
-	return nil, usage("format is %q, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo", s.Format)
+	switch {
+	case !slices.Contains(textFormats, s.Format):
+		return nil, usage("format is %q, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo", s.Format)
+	case s.wantFiles() != nil:
+		return nil, s.wantFiles()
+	case s.Columns == nil && (s.Format == "csv" || s.Format == "criteo"):
+		return nil, usage("format %s wants input.columns, which a job file has", s.Format)
+	}
+	return s.openCached()
 }
 
 // openFields opens text with separated fields, as openLines does. Criteo's format has
