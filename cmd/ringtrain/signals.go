@@ -77,7 +77,7 @@ func (s *stopper) handle(sig os.Signal) {
 		s.dump()
 	case os.Interrupt:
 		s.end(exitcode.Interrupted)
-	default:
+	case syscall.SIGTERM:
 		s.end(exitcode.Terminated)
 	}
 }
