@@ -57,6 +57,15 @@ func (c *Calibration) Ratio() float64 {
 	return sum / c.Positives()
 }
 
+// Weight returns the sum of the weights of the examples, in the order of Positives: the two are equal if
+// all examples are positive.
+func (c *Calibration) Weight() (sum float64) {
+	for _, b := range c {
+		sum += b.Weight
+	}
+	return sum
+}
+
 // Positives returns the sum of the weights of the positive examples.
 func (c *Calibration) Positives() (sum float64) {
 	for _, b := range c {

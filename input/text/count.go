@@ -39,8 +39,10 @@ type stretch struct {
 func (s *Set) count() error {
 	if s.config.Share && !s.packed() && s.Bytes() > input.SharedBytes {
 		if heads := s.heads(); s.countAll(heads) == nil && allHold(heads) {
-			s.uncounted = true
-			return s.join(heads)
+			if err := s.join(heads); err != nil || s.Len() > 0 { // a header alone is no record
+				s.uncounted = err == nil
+				return err
+			}
 		}
 	}
 	all := s.stretches()

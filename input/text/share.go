@@ -9,8 +9,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// heads returns the first blocks of the files that are read before all records are counted: of
-// the first file those that Check parses, of the others those with their headers.
+// heads returns the blocks that are counted at once: the first blocks of the first file, which
+// Check parses, and of each file with a header.
 func (s *Set) heads() (all []*stretch) {
 	counts := s.layOut()
 	for _, f := range s.files {
@@ -109,6 +109,7 @@ func (s *Set) JoinCounts(parts [][]byte) error {
 	if err := s.join(all); err != nil {
 		return err
 	}
+	s.Forget() // the blocks in memory were checked against the counts of this process
 	s.uncounted, s.joined = false, true
 	return nil
 }

@@ -88,20 +88,52 @@ func sameRecord(t testing.TB, s, whole *Set, i int) {
 }
 
 // TestShareNotNeeded verifies that text is counted at once if it is small, compressed, or begins with
-// more blanks than are read ahead.
+// more blanks than are read ahead, behind a header or not.
 func TestShareNotNeeded(t *testing.T) {
 	large := strings.Repeat(strings.Repeat("1", 1<<20)+"\n", 17)
 	for name, content := range map[string]string{
-		"small": "1\n2\n", "blank": strings.Repeat("\n", 2<<20) + large,
+		"small": "0\n1\n2\n", "blank": strings.Repeat("\n", 2<<20) + large, "header": "0\n" + strings.Repeat("\n", 2<<20) + large,
 	} {
-		s, err := Open([]string{save(t, "f", content)}, Config{Parse: collect, Share: true})
+		s, err := Open([]string{save(t, "f", content)}, Config{Parse: collect, Share: true, Header: name != "blank"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !s.Counted() {
-			t.Errorf("%s: not counted", name)
+		if want := strings.Count(strings.TrimLeft(content, "0\n"), "\n"); !s.Counted() || s.Len() != want {
+			t.Errorf("%s: counted %t, %d records, want %d", name, s.Counted(), s.Len(), want)
 		}
 		s.Close()
+	}
+}
+
+// TestShareOtherBytes verifies the error of a block that was read before another process counted it,
+// in a file with one line more.
+func TestShareOtherBytes(t *testing.T) {
+	c := Config{Format: "text", Parse: collect, Share: true}
+	line := strings.Repeat("1", 99) + "\n"
+	text := strings.Repeat(line, 200_000)
+	mine, err := Open([]string{save(t, "f", text)}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mine.Close()
+	if err := mine.Append(new(input.Batch), 0); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := Open([]string{save(t, "g", text[:10_000]+"11\n1"+text[10_004:])}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	share, err := theirs.CountShare(nil, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mine.JoinCounts([][]byte{share}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "changed while it was read: block at byte 0 has 656 records, and had 657, unless a rank that shared the counting has another file"
+	if err := mine.Append(new(input.Batch), 656); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 

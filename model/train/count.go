@@ -1,9 +1,11 @@
 package train
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ringtrain/input"
@@ -53,7 +55,7 @@ func (t *Trainer) count(ctx context.Context, g *ring.Group) error {
 		if !input.IsShared(c.data) || c.data == t.data.Train && c.key != "input.train.manifest" {
 			continue
 		}
-		n := counter{group: g, countable: c}
+		n := counter{group: g, countable: c, most: countedBytes}
 		if err := n.count(ctx); err != nil {
 			return err
 		}
@@ -68,11 +70,12 @@ func (t *Trainer) count(ctx context.Context, g *ring.Group) error {
 type counter struct {
 	group *ring.Group
 	countable
+	most     int64 // bytes between two exchanges: countedBytes, but in tests
 	gathered ring.Gathered
 }
 
-// count counts the records, unless all ranks have. Each rank sends one byte for whether it lacks the
-// counts, and the sample of its files; and then the counts of its share.
+// count counts the records, unless all ranks have. A rank that lacks the counts tells so, with the
+// sample of its files.
 func (c *counter) count(ctx context.Context) error {
 	text, ok := c.data.(input.Shared)
 	lacks := ok && !text.Counted()
@@ -80,7 +83,7 @@ func (c *counter) count(ctx context.Context) error {
 	if lacks {
 		sample, err := text.Sample()
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.split(), err)
+			return c.fault(err)
 		}
 		mine = binary.LittleEndian.AppendUint32([]byte{1}, sample)
 	}
@@ -91,27 +94,50 @@ func (c *counter) count(ctx context.Context) error {
 	if err != nil || len(ranks) == 0 {
 		return err
 	}
-	mine = mine[:0]
-	for part, rank := range ranks {
-		if rank != c.group.Membership().Rank {
-			continue
-		}
-		if mine, err = text.CountShare(mine, part, len(ranks)); err != nil {
-			return fmt.Errorf("%s: %w", c.split(), err)
-		}
-	}
-	if err := c.group.AllGather(ctx, mine, &c.gathered); err != nil || !lacks {
+	parts, err := c.exchange(ctx, text, ranks)
+	if err != nil || !lacks {
 		return err
 	}
-	var parts [][]byte
-	for _, rank := range ranks {
-		parts = append(parts, c.gathered.At(rank))
-	}
 	if err := text.JoinCounts(parts); err != nil {
-		return fmt.Errorf("%s: %w", c.split(), err)
+		return c.fault(err)
 	}
 	return nil
 }
+
+// countedBytes is what a rank counts between two exchanges. The ranks that have their counts wait
+// meanwhile, for less than the time after which a group takes its operation for stuck.
+const countedBytes = 1 << 30
+
+// exchange returns the counts of all parts. The ranks that lack the counts make them, in rounds.
+func (c *counter) exchange(ctx context.Context, text input.Shared, ranks []int) (parts [][]byte, err error) {
+	own := slices.Index(ranks, c.group.Membership().Rank)
+	rounds := c.rounds(len(ranks))
+	var mine []byte
+	for round := range rounds {
+		mine = mine[:0]
+		if own >= 0 {
+			if mine, err = text.CountShare(mine, round*len(ranks)+own, rounds*len(ranks)); err != nil {
+				return nil, c.fault(err)
+			}
+		}
+		if err := c.group.AllGather(ctx, mine, &c.gathered); err != nil {
+			return nil, err
+		}
+		for _, rank := range ranks {
+			parts = append(parts, bytes.Clone(c.gathered.At(rank)))
+		}
+	}
+	return parts, nil
+}
+
+// rounds returns the number of exchanges of so many ranks. All ranks agree on the sizes of files.
+func (c *counter) rounds(ranks int) int {
+	sized := c.data.(interface{ Bytes() int64 }) // see input.IsShared
+	return 1 + int(sized.Bytes()/(int64(ranks)*c.most))
+}
+
+// fault returns an error of this rank's files with their key.
+func (c *counter) fault(err error) error { return fmt.Errorf("%s: %w", c.split(), err) }
 
 // split returns the key of the files.
 func (c *counter) split() string { return strings.TrimSuffix(c.key, ".manifest") }

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,27 @@ func TestCount(t *testing.T) {
 	if lines[0] != lines[1] || !strings.Contains(lines[0], "\ninput.train.manifest=long.libsvm ") {
 		t.Errorf("a rank that lacks the counts agrees on %s, another one on %s", lines[1], lines[0])
 	}
+}
+
+// TestCountRounds verifies the counts of ranks that exchange them after every few bytes, one of which
+// has counted by itself.
+func TestCountRounds(t *testing.T) {
+	name := longText(t)
+	ringtest.Run(t, 3, ring.DefaultConfig(), func(g *ring.Group) error {
+		rank := g.Membership().Rank
+		d := openText(t, name, rank != 1).Train
+		c := counter{group: g, countable: countable{"input.train.manifest", d}, most: 5 << 20}
+		if rounds := c.rounds(2); rounds != 3 {
+			return fmt.Errorf("%d rounds, want 3", rounds)
+		}
+		if err := c.count(t.Context()); err != nil {
+			return err
+		}
+		if !d.(input.Shared).Counted() || d.Len() != 2600 {
+			return fmt.Errorf("rank %d has %d records, want 2600", rank, d.Len())
+		}
+		return c.compare(t.Context())
+	})
 }
 
 // TestCountDiffers verifies that files of equal names and sizes that differ are an error of all ranks,

@@ -30,16 +30,18 @@ func TestInspectTop(t *testing.T) {
 	if !names["city=Genève"] && !names["city=Bern"] && !names["n1"] && !names["n2"] {
 		t.Errorf("the largest weights are of %v, want a city or a number among them", names)
 	}
-	deep := t.TempDir()
-	job = loadText(t, columnsText, "model.kind=wide-deep", "model.hidden=[6, 4]", "checkpoint.dir="+deep)
+	deep, base := t.TempDir(), t.TempDir()
+	job = loadText(t, columnsText, "model.kind=wide-deep", "model.hidden=[6, 400]", "checkpoint.dir="+deep, "export.savedmodel="+base)
 	mustTrain(t, 1, job, openColumns(t, job, folder), nil)
-	events, err = trained.InspectTop(deep, 100)
-	if err != nil || len(events) == 0 {
-		t.Errorf("wide-deep: %d weights, error %v", len(events), err)
-	}
-	for _, e := range events {
-		if w := e.(trained.WeightInfo); !strings.HasPrefix(w.Variable, "linear") {
-			t.Errorf("wide-deep: %v, want weights of the linear part only", w)
+	for _, path := range []string{deep, base} {
+		events, err = trained.InspectTop(path, 100)
+		if err != nil || len(events) == 0 {
+			t.Errorf("%s: %d weights, error %v", path, len(events), err)
+		}
+		for _, e := range events {
+			if w := e.(trained.WeightInfo); !strings.HasPrefix(w.Variable, "linear") {
+				t.Errorf("%s: %v, want weights of the linear part only", path, w)
+			}
 		}
 	}
 	mlp := t.TempDir()

@@ -163,7 +163,7 @@ func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
 	}
 	if e.binary() {
 		m.AUC = report.NewNumber(area)
-		m.NormalizedEntropy = report.NewNumber(model.NormalizedEntropy(float64(*m.LogLoss), sum.calibration.Positives(), sum.weight))
+		m.NormalizedEntropy = report.NewNumber(model.NormalizedEntropy(float64(*m.LogLoss), sum.calibration.Positives(), sum.calibration.Weight()))
 		m.Calibration = report.NewNumber(sum.calibration.Ratio())
 		m.Buckets = calibrationBuckets(&sum.calibration)
 	} else if e.TopK > 0 && e.TopK < classes {

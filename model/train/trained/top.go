@@ -34,6 +34,7 @@ func (WeightInfo) Kind() string { return "weight" }
 func InspectTop(path string, n int) ([]report.Event, error) {
 	var tensors []bundle.Tensor
 	var columns *graph.Columns
+	var g *graph.Graph // nil of a bundle
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
 		if err != nil {
@@ -45,14 +46,11 @@ func InspectTop(path string, n int) ([]report.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		tensors, columns = variablesOf(s), s.Run.Columns
+		tensors, columns = s.Tensors, s.Run.Columns
+		g = storedGraph(s.Run.JobFile, s.Run.Shape, s.Run.Columns)
 	}
-	widths := inputWidths(tensors, columns)
 	var all []WeightInfo
-	for _, t := range tensors {
-		if !isTable(t) || t.Shape[1] != 1 || t.Shape[0] < 2 || !slices.Contains(widths, t.Shape[0]) {
-			continue
-		}
+	for _, t := range linearParts(tensors, g, columns) {
 		values, err := t.Float32s()
 		if err != nil {
 			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", path, err))
@@ -71,35 +69,60 @@ func InspectTop(path string, n int) ([]report.Event, error) {
 	return events, nil
 }
 
-// isTable reports whether t is a matrix of float32.
-func isTable(t bundle.Tensor) bool { return t.DType == bundle.DTFloat32 && len(t.Shape) == 2 }
+// linearParts returns the variables with one column that multiply an input of the model. Without a
+// graph they are those of the layers that the kinds of models have for that. Of other layers they are
+// those with as many rows as inputs.
+func linearParts(tensors []bundle.Tensor, g *graph.Graph, c *graph.Columns) []bundle.Tensor {
+	list := slices.DeleteFunc(slices.Clone(tensors), func(t bundle.Tensor) bool {
+		return t.DType != bundle.DTFloat32 || len(t.Shape) != 2 || t.Shape[0] < 2
+	})
+	var keep func(bundle.Tensor) bool
+	switch names := inputVariables(g); {
+	case g != nil:
+		keep = func(t bundle.Tensor) bool { return slices.Contains(names, t.Name) }
+	case slices.ContainsFunc(list, ofLinearLayer):
+		keep = ofLinearLayer
+	default:
+		widths := inputWidths(list, c)
+		keep = func(t bundle.Tensor) bool { return slices.Contains(widths, t.Shape[0]) }
+	}
+	return slices.DeleteFunc(list, func(t bundle.Tensor) bool { return t.Shape[1] != 1 || !keep(t) })
+}
+
+// inputVariables returns the names of the variables of linear layers that read an input of the model.
+func inputVariables(g *graph.Graph) (names []string) {
+	if g == nil {
+		return nil
+	}
+	for _, n := range g.Nodes {
+		reads := slices.ContainsFunc(g.Inputs, func(p graph.Port) bool { return slices.Contains(n.In, p.Name) })
+		if !reads || n.Op != graph.OpDense && n.Op != graph.OpSparse {
+			continue
+		}
+		for _, v := range n.Vars {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
+// ofLinearLayer reports whether t belongs to a linear layer of the kinds of models.
+func ofLinearLayer(t bundle.Tensor) bool {
+	layer, _, _ := strings.Cut(t.Name, "/")
+	return layer == "linear" || layer == "linear_dense"
+}
 
 // inputWidths returns how many rows the variables of a model's first layers have: the numbers of its
 // columns and of its ids. Without columns that is the largest number of rows of any variable.
-func inputWidths(tensors []bundle.Tensor, c *graph.Columns) []int64 {
+func inputWidths(tables []bundle.Tensor, c *graph.Columns) []int64 {
 	if c != nil {
 		return []int64{int64(len(c.Dense)), int64(c.Size())}
 	}
 	rows := int64(0)
-	for _, t := range tensors {
-		if isTable(t) {
-			rows = max(rows, t.Shape[0])
-		}
+	for _, t := range tables {
+		rows = max(rows, t.Shape[0])
 	}
 	return []int64{rows}
-}
-
-// variablesOf returns the tensors of a checkpoint without slots, as far as its job determines them.
-func variablesOf(s checkpoint.State) []bundle.Tensor {
-	g := storedGraph(s.Run.JobFile, s.Run.Shape, s.Run.Columns)
-	if g == nil {
-		return s.Tensors
-	}
-	var names []string
-	for _, v := range g.Variables() {
-		names = append(names, v.Name)
-	}
-	return slices.DeleteFunc(s.Tensors, func(t bundle.Tensor) bool { return !slices.Contains(names, t.Name) })
 }
 
 // appendTop adds the n largest values that are not 0. It holds few values of a large table at a time.
