@@ -152,6 +152,11 @@ func TestMetricsAtTheEdge(t *testing.T) {
 	if got := NormalizedEntropy(0.5, 0, 3); !math.IsNaN(got) {
 		t.Errorf("normalized entropy %g without positives, want NaN", got)
 	}
+	var ones Calibration // of positives alone, the sum of whose weights depends on the order
+	ones.Add([]float32{0.1, 0.9, 0.3, 0.1, 0.5, 0.3, 0.9}, []float32{1, 1, 1, 1, 1, 1, 1}, []float32{1e9, 1e-3, 1e-3, 0.1, 3e8, 1e-3, 0.7})
+	if got := NormalizedEntropy(0.5, ones.Positives(), ones.Weight()); !math.IsNaN(got) {
+		t.Errorf("normalized entropy of one class is %v, want NaN", got)
+	}
 	var c Calibration
 	c.Add([]float32{0.5}, []float32{0}, nil)
 	if got := c.Ratio(); !math.IsInf(got, 1) {

@@ -88,26 +88,6 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// positive is a data set all of whose records are of class 1, with weights of very different size.
-type positive struct{ input.Dataset }
-
-func (d positive) Append(b *input.Batch, i int) error {
-	err := d.Dataset.Append(b, i)
-	b.Y[len(b.Y)-1] = 1
-	b.SetImportance(float32(math.Exp(10 * rand.New(rand.NewPCG(9, uint64(i))).NormFloat64())))
-	return err
-}
-
-// TestOneClass verifies that normalized entropy is not a number if all records are of one class,
-// though sums of their weights in another order differ.
-func TestOneClass(t *testing.T) {
-	cfg, data := loadText(t, clicksText), clicksData()
-	e := &Evaluator{Model: randomModel(t, cfg, data), Data: positive{data.Eval}, Split: "eval"}
-	if got := evaluatedBy(t, e).NormalizedEntropy; !math.IsNaN(float64(*got)) {
-		t.Errorf("normalized entropy is %v, want NaN", *got)
-	}
-}
-
 // TestWeightsBits verifies that weighted metrics have the same bits at any world size, also where some
 // ranks have no weights, and that the area is that of the weighted pairs.
 func TestWeightsBits(t *testing.T) {
