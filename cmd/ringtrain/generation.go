@@ -39,7 +39,8 @@ func (e generation) String() string {
 	return fmt.Sprintf("generation %d of %d workers goes on, %s: %s", e.Generation, e.WorldSize, who, e.Cause)
 }
 
-// generation reports on rank 0 that team continues after an earlier generation.
+// generation reports on rank 0 that team continues after an earlier generation. quiet does not
+// leave the line out: the loss of a rank is a warning.
 func (r *reporter) generation(team *join.Team) {
 	m := team.Group.Membership()
 	if m.Rank != 0 || m.Generation < 2 {

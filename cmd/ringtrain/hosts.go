@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		NP: c.Int("np"), Env: a.rankEnviron(), JobID: c.String("job-id"), Version: build.Current(version), StartTimeout: c.Duration("start-timeout"),
 		Push: c.Bool("push"), Tag: c.Bool("tag-output"), Stamp: c.Bool("timestamp-output"), OutputDir: c.String("output-dir"),
 		Grace: c.Duration("grace"), Timeout: c.Duration("timeout"), Restarts: c.Int("restarts"), Stderr: a.stderr,
-		Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+		Notice: a.launchNotice(c.Bool("quiet")),
 	}
 	err := errors.Join(a.programsOf(c, &cfg), a.hostsOf(c, &cfg), a.ranksOf(c, &cfg), wantInterface(c))
 	if err != nil {
@@ -42,6 +43,18 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		cfg.Token = token.New()
 	}
 	return cfg, err
+}
+
+// startNotice matches the launcher's notices of a start: the allocation, the hosts, the cores of ranks.
+var startNotice = regexp.MustCompile(`^hosts of the \S+ allocation |^\d+ ranks? on (\d+ hosts?$|.*: rank \d+ on )`)
+
+// launchNotice returns the receiver of the launcher's notices. quiet leaves out those of a start.
+func (a *app) launchNotice(quiet bool) func(string) {
+	return func(line string) {
+		if !quiet || !startNotice.MatchString(line) {
+			fmt.Fprintln(a.stderr, line)
+		}
+	}
 }
 
 // wantInterface refuses an --interface that this host does not have.

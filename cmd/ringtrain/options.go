@@ -118,7 +118,7 @@ func jobFlags() []cli.Flag {
 		&cli.StringFlag{Name: "codec", Usage: "`CODEC` of gradients between hosts: auto, none, bf16, fp16, int8, …; short for --set allreduce.codec=CODEC"},
 		&cli.StringFlag{Name: "streams", Usage: "`N` TCP connections of a ring to each neighbour: auto, or 1 to 4; short for --set allreduce.streams=N"},
 		&cli.BoolFlag{Name: "print-options", Usage: "print the job file that is in force, and end"},
-		&cli.BoolFlag{Name: "quiet", Usage: "print warnings, errors and the result alone"},
+		&cli.BoolFlag{Name: "quiet", Usage: "print only warnings, errors and the result, and digests if standard error is no terminal"},
 		&cli.BoolFlag{Name: "verbose", Usage: "on a terminal print each line of each rank, digests too: none is joined to others or left out"},
 		jsonFlag(),
 	)

@@ -25,7 +25,7 @@ type reporter struct {
 	people io.Writer // for sentences: standard output, or standard error with JSON
 	stderr io.Writer
 	metric string // of the last evaluation, for people
-	quiet  bool   // people get warnings and the result alone
+	quiet  bool   // people get warnings, errors and the result alone
 	result string // line of the last evaluation, which quiet keeps for the end
 }
 

@@ -26,20 +26,42 @@ func TestStepSentence(t *testing.T) {
 	}
 }
 
-// TestQuiet verifies that --quiet leaves the last evaluation, the end and the warnings of a run, and
-// no line of JSON out.
+// TestQuiet verifies that --quiet leaves the last evaluation, the end and the warnings of a run, the
+// digests where the output is no terminal, and no line of JSON out.
 func TestQuiet(t *testing.T) {
 	b := newBox(t)
 	args := []string{"run", "-np", "2", "linear", "--set", "eval.every=20"}
-	all, quiet := b.must(0, args...), b.must(0, append(args, "--quiet", "--resume", "never")...)
+	all, quiet := b.must(0, args...), b.must(0, append(args, "--quiet", "--bind-to", "core", "--resume", "never")...)
 	lines := strings.Split(strings.TrimSpace(quiet.stdout), "\n")
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], "[0] eval  step ") || !strings.HasPrefix(lines[1], "[0] done  ") || strings.Count(all.stdout, "\n") < 5 {
 		t.Errorf("says %q, without --quiet %q", quiet.stdout, all.stdout)
+	}
+	if said := strings.Split(strings.TrimSpace(quiet.stderr), "\n"); len(said) != 2 || strings.Count(quiet.stderr, "] digest=") != 2 {
+		t.Errorf("standard error has %q, want two digests", quiet.stderr)
 	}
 	if events := b.must(0, append(args, "--quiet", "--json", "--resume", "never")...).events(t); len(events) < 5 {
 		t.Errorf("%d lines of JSON, want all", len(events))
 	}
 	if got := b.must(64, append(args, "--quiet", "--verbose")...).stderr; !strings.Contains(got, "--quiet and --verbose are given") {
 		t.Errorf("says %q of both", got)
+	}
+}
+
+// TestQuietLaunch verifies which notices of the launcher --quiet leaves out: those of a start alone.
+func TestQuietLaunch(t *testing.T) {
+	for line, want := range map[string]bool{
+		"2 ranks on 1 host":                                                             false,
+		"1 rank on 2 hosts":                                                             false,
+		"hosts of the Slurm allocation 17: host-a:4":                                    false,
+		"2 ranks on vm, 1 core each: rank 0 on 0, rank 1 on 1":                          false,
+		"2 ranks on vm: cores are not known there, ranks are not bound":                 true,
+		"rank 1 was killed by signal 9 (killed): it is started again (0 restarts left)": true,
+		"host host-b: its agent has said nothing for 5s; unheard: rank 1":               true,
+	} {
+		var stderr strings.Builder
+		(&app{stderr: &stderr}).launchNotice(true)(line)
+		if got := stderr.Len() > 0; got != want {
+			t.Errorf("%q is told: %t, want %t", line, got, want)
+		}
 	}
 }
