@@ -28,7 +28,7 @@ func (c *Calibration) Add(scores, labels, weights []float32) {
 		if s > 0 {
 			b = &c[min(int(s*float32(len(c))), len(c)-1)]
 		}
-		b.Scores += w * float64(s)
+		b.Scores += float64(w * float64(s)) // rounded, on every architecture alike
 		b.Weight += w
 		b.Examples++
 		if labels[i] > 0 {

@@ -178,14 +178,27 @@ func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) er
 	if err := b.checkLabels(labels); err != nil {
 		return err
 	}
+	if err := b.checkImportance(); err != nil {
+		return err
+	}
 	return b.checkStarts(uint32(pairs))
 }
 
-// checkLabels verifies that labels are valid, as the text's reader did: a loss takes one for a class.
+// checkLabels verifies that labels are valid, as the text's reader did: a loss uses a label as an index.
 func (b *block) checkLabels(labels input.Labels) error {
 	for p := b.labels; len(p) > 0; p = p[4:] {
 		if _, err := labels.Value(float64(math.Float32frombits(binary.LittleEndian.Uint32(p)))); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkImportance verifies that the weights of records are finite and not negative.
+func (b *block) checkImportance() error {
+	for p := b.importance; len(p) > 0; p = p[4:] {
+		if w := float64(math.Float32frombits(binary.LittleEndian.Uint32(p))); !(w >= 0 && w <= math.MaxFloat32) {
+			return fmt.Errorf("weight of a record is %v, want a finite number, 0 or more", w)
 		}
 	}
 	return nil

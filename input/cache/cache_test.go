@@ -296,6 +296,20 @@ func TestOtherLabels(t *testing.T) {
 	}
 }
 
+// TestWrongWeights verifies that a block with a weight that no record may have is an error.
+func TestWrongWeights(t *testing.T) {
+	for w, ok := range map[float32]bool{0: true, 2.5: true, -1: false, float32(math.Inf(1)): false, float32(math.NaN()): false} {
+		b := input.Batch{Y: []float32{1, 1}, Importance: []float32{1, w}}
+		b.DenseRow(1)
+		b.DenseRow(1)
+		held := block{data: appendBlock(nil, &b, nil)}
+		fix(held.data)
+		if err := held.parse(2, input.RecordShape{Cols: 1}, input.Labels{}); (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "weight of a record is ") {
+			t.Errorf("weight=%v: error %v", w, err)
+		}
+	}
+}
+
 // TestOtherFeatures verifies that a cache with another number of features than the job's is made
 // anew.
 func TestOtherFeatures(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -202,7 +203,10 @@ func (w *writer) encodeBlock(dst []byte, b *input.Batch, block int) ([]byte, err
 	if err != nil {
 		return dst, err
 	}
-	return appendBlock(dst, b, bad), nil
+	if dst = appendBlock(dst, b, bad); uint64(len(dst)) > math.MaxUint32 { // see the index
+		return dst, fmt.Errorf("block %d has %d bytes, want at most %d", block, len(dst), uint32(math.MaxUint32))
+	}
+	return dst, nil
 }
 
 // short is what is wrong with a line, without its number, which takes long to find.

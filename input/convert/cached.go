@@ -253,7 +253,7 @@ func (s Spec) key() string {
 		columns = fmt.Sprintf(" header=%t separator=%q columns=%s learn=%t", s.Header, s.Separator, s.Columns.Digest(), s.Learn)
 	}
 	if s.Fields > 0 {
-		columns = fmt.Sprintf(" fields=%d", s.Fields)
+		columns += fmt.Sprintf(" fields=%d", s.Fields)
 	}
 	return fmt.Sprintf("%s base=%d features=%d max_features=%d classes=%d binary=%t absent=%t dense=%t",
 		s.Format, s.Base, s.Features, s.Limits.MaxFeatures, s.LabelRule.Classes, s.LabelRule.Binary, s.LabelRule.Absent, s.Dense) + columns

@@ -114,7 +114,7 @@ func (c *classWeights) loss(sum float64, m *model.Model, y []float32) float64 {
 	}
 	sum = 0
 	for i, l := range m.Losses() {
-		sum += l * float64(c.of[int(y[i])])
+		sum += float64(l * float64(c.of[int(y[i])])) // rounded, on every architecture alike
 	}
 	return sum
 }

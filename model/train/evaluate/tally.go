@@ -23,12 +23,13 @@ type tally struct {
 // sums are those of examples, each times its weight. right and top are shares of the weight.
 type sums struct{ loss, logLoss, right, top float64 }
 
-// add adds the sums of examples, each times w.
+// add adds the sums of examples, each times w. The conversions round each product, on every
+// architecture alike.
 func (s *sums) add(o sums, w float64) {
-	s.loss += w * o.loss
-	s.logLoss += w * o.logLoss
-	s.right += w * o.right
-	s.top += w * o.top
+	s.loss += float64(w * o.loss)
+	s.logLoss += float64(w * o.logLoss)
+	s.right += float64(w * o.right)
+	s.top += float64(w * o.top)
 }
 
 const (
