@@ -50,7 +50,7 @@ type Dataset interface {
 	Features() int
 
 	// Manifest returns one line per file, "name bytes records", without folders. It must
-	// be equal on all ranks.
+	// be equal on all ranks. Of uncounted files (see Shared) it lacks the records.
 	Manifest() []string
 
 	// Close releases the files.

@@ -1,11 +1,11 @@
 package input
 
-// SharedBytes is the size of text from which on ranks share the counting of its records. Smaller
-// text is counted in about the time of a collective operation.
+// SharedBytes bounds the text that each rank counts alone. Ranks share the counting of larger text.
+// Smaller text is counted in about the time of a collective operation.
 const SharedBytes = WindowBlocks * BlockBytes
 
-// IsShared reports whether ranks compare the numbers of records of d when they have met: d is large
-// text, which they may have to count first.
+// IsShared reports whether ranks compare the numbers of records of d only when they have met: d is
+// large text, which they may have to count first.
 func IsShared(d Dataset) bool {
 	sized, ok := d.(interface{ Bytes() int64 })
 	_, blocked := d.(Blocked)

@@ -12,7 +12,8 @@ import (
 
 // Growing is the records of text, which are read from the cache as soon as it is whole. One
 // process of a host makes the cache in the background, and the others wait for it while they
-// read the text. A cache that cannot be made is told, and the text is read on.
+// read the text. If the cache cannot be made, Growing sends a notice and goes on with the
+// text.
 type Growing struct {
 	Text
 	input.Shared                     // Text, or counted
@@ -22,7 +23,7 @@ type Growing struct {
 	ended        chan struct{}
 }
 
-// counted is the Shared of a Text that always knows all counts.
+// counted stands for input.Shared where Text does not implement it: all records are counted.
 type counted struct{ input.Shared }
 
 func (counted) Counted() bool { return true }

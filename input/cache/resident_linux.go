@@ -11,8 +11,8 @@ import (
 const residentSamples = 256
 
 // resident reports whether the system holds a file in memory, by a sample of its pages: a read then
-// does not wait for a disk. It maps the file and accesses none of it. The system tells it of files
-// that this user may write, and says yes of others.
+// does not wait for a disk. It maps the file and accesses none of it. mincore reports the pages of
+// files that this user may write. It reports all pages of other files as present.
 func resident(f *os.File, size int64) bool {
 	view, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

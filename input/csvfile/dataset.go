@@ -45,7 +45,7 @@ func (s *Set) Columns() graph.Columns { return s.plan.Columns() }
 // Learnt returns the columns as JSON, which the plan's AdoptJSON takes.
 func (s *Set) Learnt() []byte { return s.plan.JSON() }
 
-// Open counts the records of files and parses those of the first MiB, so that these are
+// Open counts the records of files, or with Share leaves them to CountShare, and parses those of the first MiB, so that these are
 // checked, or all where there is something to learn. Another bad line is an error when its
 // record is due.
 //

@@ -44,7 +44,7 @@ func (c Config) format() string {
 	return "libsvm"
 }
 
-// Open counts the records of files. If Config.Features is 0 it parses all of them, to know
+// Open counts the records of files, or with Share leaves them to CountShare. If Config.Features is 0 it parses all of them, to know
 // the largest id, else those of the first MiB: so these lines are checked. Another bad
 // line is an error when its record is due.
 //

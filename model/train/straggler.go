@@ -8,7 +8,7 @@ type straggler struct {
 	busy []time.Duration // by rank, since the last call of find
 }
 
-// leastWait is the share of an interval from which on a rank makes the others wait noticeably.
+// leastWait is the least share of an interval that the others wait for a rank that find reports.
 const leastWait = 0.1
 
 // add adds the busy time of one step of a rank. size is the number of ranks.
