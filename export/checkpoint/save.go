@@ -42,8 +42,8 @@ func Save(fsys bundle.FS, dir string, s State, keep int) (Saved, error) {
 // step. If the newest checkpoint has the same step and content, Save leaves it
 // unchanged.
 //
-// After an error readers find the previous newest checkpoint or, if only the cleanup
-// failed, the new one. An error with [exitcode.Retry] means that another process has
+// After an error readers find the previous newest checkpoint or, if its folder has its
+// name already, the new one. An error with [exitcode.Retry] means that another process has
 // taken over the folder, and readers ignore what this one wrote.
 //
 // Save panics if the step is negative or two tensors have the same name.
