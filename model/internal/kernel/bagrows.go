@@ -1,5 +1,8 @@
 package kernel
 
+// rowsAhead is how many ids ahead gatherRows fetches rows into the cache.
+const rowsAhead = 16
+
 // gatherTask is the task of GatherRows.
 type gatherTask struct {
 	set   Set
@@ -25,10 +28,11 @@ func (e *Engine) GatherRows(dst []float32, table Table, ids []uint32) {
 
 // Span copies the rows of ids lo to hi.
 func (t *gatherTask) Span(lo, hi, _ int) {
-	if t.assembly(lo, hi) {
+	w := t.table.Width
+	if t.set.gatherRows(t.dst[lo*w:hi*w], t.table, t.ids[lo:hi], hi-lo) {
 		return
 	}
-	w, data, stride := t.table.Width, t.table.Data, t.table.Stride
+	data, stride := t.table.Data, t.table.Stride
 	if w == 1 {
 		dst := t.dst[lo:hi]
 		for i, id := range t.ids[lo:hi] {

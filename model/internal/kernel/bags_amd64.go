@@ -81,21 +81,24 @@ func (k bagKind) avx512(a *bagArgs) {
 	}
 }
 
-// gatherArgs has the arguments of gatherTask's assembly. step and row are in bytes.
+// gatherArgs has the arguments of gatherRows's assembly: n rows are copied, and those of the next
+// ids are fetched into the cache, before id number ends. step and row are in bytes.
 type gatherArgs struct {
-	dst, table   *float32
-	ids          *uint32
-	n, step, row int
+	dst, table *float32
+	ids        *uint32
+	n, ends    int
+	step, row  int
 }
 
-// assembly copies the rows of ids lo to hi if their width is a multiple of a vector.
-func (t *gatherTask) assembly(lo, hi int) bool {
-	w := t.table.Width
-	if t.set == Portable || w == 0 || w%8 != 0 || lo >= hi {
+// gatherRows copies the rows of the first n ids to dst if their width is a multiple of a vector. It
+// fetches rows of the ids behind those, which are due next.
+func (s Set) gatherRows(dst []float32, table Table, ids []uint32, n int) bool {
+	w := table.Width
+	if s == Portable || w == 0 || w%8 != 0 || n == 0 {
 		return false
 	}
-	a := gatherArgs{&t.dst[lo*w], &t.table.Data[0], &t.ids[lo], hi - lo, 4 * t.table.Stride, 4 * w}
-	if t.set == AVX512 && w%16 == 0 {
+	a := gatherArgs{&dst[0], &table.Data[0], &ids[0], n, len(ids), 4 * table.Stride, 4 * w}
+	if s == AVX512 && w%16 == 0 {
 		gatherRowsAVX512(&a)
 	} else {
 		gatherRowsAVX2(&a)

@@ -6,4 +6,4 @@ package kernel
 
 func (t *bagSpan) assembly(int, int, int, int) int { return 0 }
 
-func (t *gatherTask) assembly(int, int) bool { return false }
+func (s Set) gatherRows([]float32, Table, []uint32, int) bool { return false }

@@ -142,9 +142,9 @@ backend:
 
 // Rows of a table, copied. WIDTH columns at a time; R13 is the number of bytes of a row.
 //
-//	DI = dst   SI = table   R8 = ids   BX = id   DX = number of ids, CX = of those with one
-//	to fetch ahead   R12 = bytes from a row to the next
-#define AHEAD 16
+//	DI = dst   SI = table   R8 = ids   BX = id   DX = number of ids   CX = those with one to
+//	fetch ahead   R12 = bytes from a row to the next
+#define AHEAD 16 // as rowsAhead
 
 TEXT GATHERROWS(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), R15
@@ -154,7 +154,8 @@ TEXT GATHERROWS(SB), NOSPLIT, $0-8
 	MOVQ gatherArgs_n(R15), DX
 	MOVQ gatherArgs_step(R15), R12
 	MOVQ gatherArgs_row(R15), R13
-	LEAQ -AHEAD(DX), CX
+	MOVQ gatherArgs_ends(R15), CX
+	SUBQ $AHEAD, CX
 	XORL BX, BX
 
 copyrow:

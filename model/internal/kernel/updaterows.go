@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // RowUpdate has the operands of a rule for a gradient with rows of a table: rows IDs of
 // W and of the slots, which are [rows, Width].
@@ -38,6 +41,8 @@ type Adjust struct{ L1, L2, Bound, Factor float32 }
 // rowBlock is a thread's scratch memory: contiguous rows that fit the L1 cache.
 type rowBlock struct {
 	memory  []float32
+	ids     []uint32 // of the rows, and in copied also of those to fetch ahead
+	copied  []uint32 // ids that assembly reads, which checks none: their memory may be shared
 	u       Update
 	mix     uint64
 	touched uint32
@@ -99,6 +104,7 @@ func (t *rowUpdates) Span(lo, hi, thread int) {
 	}
 	for ; lo < hi; lo += rows {
 		to := min(lo+rows, hi)
+		t.load(b, lo, to)
 		t.gather(b, lo, to, slots)
 		if u.Whole {
 			t.decay(b, lo, to)
@@ -108,14 +114,31 @@ func (t *rowUpdates) Span(lo, hi, thread int) {
 			rest := b.u.Cut(done, len(b.u.W))
 			t.rule.portable(&rest)
 		}
-		t.scatter(b, u.IDs[lo:to], slots)
+		t.scatter(b, slots)
 		if u.Mix {
-			b.mix += mixRows(u.IDs[lo:to], b.u.W, u.Width)
+			b.mix += t.engine.set.mixRows(b.ids, b.u.W, u.Width)
 		}
 	}
 }
 
-// gather copies rows lo to hi to b.u.
+// load makes rows lo to hi the rows of b. It copies and checks the ids that assembly reads.
+func (t *rowUpdates) load(b *rowBlock, lo, hi int) {
+	b.ids, b.copied = t.u.IDs[lo:hi], b.copied[:0]
+	if t.u.Width%8 != 0 {
+		return
+	}
+	b.copied = append(b.copied, t.u.IDs[lo:min(hi+rowsAhead, len(t.u.IDs))]...)
+	last := uint32(0)
+	for _, id := range b.copied[:hi-lo] {
+		last = max(last, id)
+	}
+	if (int(last)+1)*t.u.Width > len(t.u.W) {
+		panic("kernel: UpdateRows: id is out of range")
+	}
+	b.ids = b.copied[:hi-lo]
+}
+
+// gather copies rows lo to hi, which load has set, to b.u.
 func (t *rowUpdates) gather(b *rowBlock, lo, hi, slots int) {
 	u, n := &t.u, (hi-lo)*t.u.Width
 	memory := b.memory
@@ -124,19 +147,46 @@ func (t *rowUpdates) gather(b *rowBlock, lo, hi, slots int) {
 		memory = memory[n:]
 		return part
 	}
-	ids := u.IDs[lo:hi]
-	if u.Width > 1 {
-		b.touched ^= touch(u.W, ids, u.Width)
-		for _, s := range u.S[:slots] {
-			b.touched ^= touch(s, ids, u.Width)
-		}
-	}
 	b.u = Update{W: next(), G: next(), C: u.C}
-	gatherFrom(b.u.W, u.W, ids, u.Width)
+	t.gatherFrom(b, b.u.W, u.W)
 	copyStrided(b.u.G, u.G[lo*u.Stride:], u.Stride, u.Width)
 	for i := range slots {
 		b.u.S[i] = next()
-		gatherFrom(b.u.S[i], u.S[i], ids, u.Width)
+		t.gatherFrom(b, b.u.S[i], u.S[i])
+	}
+}
+
+// gatherFrom copies the rows of b to dst.
+func (t *rowUpdates) gatherFrom(b *rowBlock, dst, table []float32) {
+	width, ids := t.u.Width, b.ids
+	if t.engine.set.gatherRows(dst, Table{table, width, width}, b.copied, len(ids)) {
+		return
+	}
+	if width == 1 {
+		dst = dst[:len(ids)]
+		for i, id := range ids {
+			dst[i] = table[id]
+		}
+		return
+	}
+	b.touched ^= touch(table, ids, width)
+	for i, id := range ids {
+		copyRow(dst[i*width:(i+1)*width], table[int(id)*width:(int(id)+1)*width])
+	}
+}
+
+// eight is the memory of eight elements. The compiler moves it through registers, and calls a
+// function to move an array.
+type eight struct{ a, b, c, d uint64 }
+
+// copyRow is copy for short rows, which a call would delay. dst and src have the same length.
+func copyRow(dst, src []float32) {
+	for len(dst) >= 8 && len(src) >= 8 {
+		*(*eight)(unsafe.Pointer(&dst[0])) = *(*eight)(unsafe.Pointer(&src[0]))
+		dst, src = dst[8:], src[8:]
+	}
+	for i := range min(len(dst), len(src)) {
+		dst[i] = src[i]
 	}
 }
 
@@ -186,10 +236,10 @@ func weightDecay(w []float32, decay, rate float32) {
 }
 
 // scatter copies the rows of b back.
-func (t *rowUpdates) scatter(b *rowBlock, ids []uint32, slots int) {
-	scatterTo(t.u.W, b.u.W, ids, t.u.Width)
+func (t *rowUpdates) scatter(b *rowBlock, slots int) {
+	scatterTo(t.u.W, b.u.W, b.ids, t.u.Width)
 	for i := range slots {
-		scatterTo(t.u.S[i], b.u.S[i], ids, t.u.Width)
+		scatterTo(t.u.S[i], b.u.S[i], b.ids, t.u.Width)
 	}
 }
 
@@ -208,20 +258,6 @@ func touch(table []float32, ids []uint32, width int) (read uint32) {
 	return read
 }
 
-// gatherFrom copies rows of table to dst.
-func gatherFrom(dst, table []float32, ids []uint32, width int) {
-	if width == 1 {
-		dst = dst[:len(ids)]
-		for i, id := range ids {
-			dst[i] = table[id]
-		}
-		return
-	}
-	for i, id := range ids {
-		copy(dst[i*width:(i+1)*width], table[int(id)*width:])
-	}
-}
-
 // scatterTo copies rows of src to table.
 func scatterTo(table, src []float32, ids []uint32, width int) {
 	if width == 1 {
@@ -232,7 +268,7 @@ func scatterTo(table, src []float32, ids []uint32, width int) {
 		return
 	}
 	for i, id := range ids {
-		copy(table[int(id)*width:(int(id)+1)*width], src[i*width:])
+		copyRow(table[int(id)*width:(int(id)+1)*width], src[i*width:(i+1)*width])
 	}
 }
 
@@ -243,7 +279,7 @@ func copyStrided(dst, src []float32, stride, width int) {
 		return
 	}
 	for at := 0; at < len(dst); at += width {
-		copy(dst[at:at+width], src)
+		copyRow(dst[at:at+width], src[:width])
 		src = src[min(stride, len(src)):]
 	}
 }
@@ -293,7 +329,9 @@ func (e *Engine) SquaresOfRows(u *RowUpdate) float64 {
 	}
 	var sum float64
 	for lo := 0; lo < len(u.IDs); lo += rows {
-		t.gather(b, lo, min(lo+rows, len(u.IDs)), 0)
+		hi := min(lo+rows, len(u.IDs))
+		t.load(b, lo, hi)
+		t.gather(b, lo, hi, 0)
 		u.Adjust.apply(b.u.G, b.u.W)
 		for g := b.u.G; len(g) > 0; g = g[u.Width:] {
 			sum += SumSquares(g[:u.Width])
@@ -316,29 +354,4 @@ func SumSquares(x []float32) float64 {
 		a += float64(float64(v) * float64(v))
 	}
 	return (a + b) + (c + d)
-}
-
-// mixRows returns the sum of the hashes of all elements, of their ids, positions and
-// bits. The sum does not depend on the order.
-func mixRows(ids []uint32, w []float32, width int) uint64 {
-	var sum uint64
-	for i, id := range ids {
-		place := uint64(id) * mixID
-		for _, v := range w[i*width : (i+1)*width] {
-			place += mixPlace
-			sum += mixOne(place ^ uint64(math.Float32bits(v)))
-		}
-	}
-	return sum
-}
-
-const (
-	mixID    = 0xd6e8feb86659fd93
-	mixPlace = 0x9e3779b97f4a7c15
-)
-
-// mixOne is a bijection in which each bit of x changes about half of the result's bits.
-func mixOne(x uint64) uint64 {
-	x = (x ^ x>>32) * mixID
-	return x ^ x>>29
 }

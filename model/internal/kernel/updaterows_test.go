@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -137,6 +138,29 @@ func TestUpdateRowsAllocatesNothing(t *testing.T) {
 		u := rowCase(Ftrl, 5000, 8)
 		if got := testing.AllocsPerRun(5, func() { e.UpdateRows(Ftrl, u) }); got != 0 {
 			t.Errorf("%v: %v allocations, want 0", e, got)
+		}
+	}
+}
+
+// TestMixSets verifies that the sets give the same hash of rows of any width.
+func TestMixSets(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 0))
+	for _, width := range []int{1, 7, 8, 9, 16, 24, 64} {
+		for _, n := range []int{0, 1, 2, 129} {
+			var ids []uint32
+			for range n {
+				ids = append(ids, r.Uint32())
+			}
+			w := random(n*width, 5)
+			for i := range w {
+				w[i] *= math.Float32frombits(r.Uint32() &^ (1 << 30)) // any exponent below that of 2, either sign
+			}
+			want := mixRows(ids, w, width)
+			for _, s := range Sets() {
+				if got := s.mixRows(ids, w, width); got != want {
+					t.Errorf("set=%v width=%d n=%d: hash %#x, want %#x", s, width, n, got, want)
+				}
+			}
 		}
 	}
 }
