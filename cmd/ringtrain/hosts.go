@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +27,7 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		NP: c.Int("np"), Env: a.rankEnviron(), JobID: c.String("job-id"), Version: build.Current(version), StartTimeout: c.Duration("start-timeout"),
 		Push: c.Bool("push"), Tag: c.Bool("tag-output"), Stamp: c.Bool("timestamp-output"), OutputDir: c.String("output-dir"),
 		Grace: c.Duration("grace"), Timeout: c.Duration("timeout"), Restarts: c.Int("restarts"), Stderr: a.stderr,
-		Notice: a.launchNotice(c.Bool("quiet")),
+		Notice: func(line string) { fmt.Fprintln(a.stderr, line) }, Quiet: c.Bool("quiet"),
 	}
 	err := errors.Join(a.programsOf(c, &cfg), a.hostsOf(c, &cfg), a.ranksOf(c, &cfg), wantInterface(c))
 	if err != nil {
@@ -43,18 +42,6 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		cfg.Token = token.New()
 	}
 	return cfg, err
-}
-
-// startNotice matches the launcher's notices of a start: the allocation, the hosts, the cores of ranks.
-var startNotice = regexp.MustCompile(`^hosts of the \S+ allocation |^\d+ ranks? on (\d+ hosts?$|.*: rank \d+ on )`)
-
-// launchNotice returns the receiver of the launcher's notices. quiet leaves out those of a start.
-func (a *app) launchNotice(quiet bool) func(string) {
-	return func(line string) {
-		if !quiet || !startNotice.MatchString(line) {
-			fmt.Fprintln(a.stderr, line)
-		}
-	}
 }
 
 // wantInterface refuses an --interface that this host does not have.
@@ -89,7 +76,7 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	case file != "":
 		cfg.Hosts, err = hosts.ReadFile(file)
 	default:
-		cfg.Hosts, err = a.allocated(cfg.Notice)
+		cfg.Hosts, err = a.allocated(cfg)
 	}
 	if err != nil {
 		return err
@@ -102,14 +89,16 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	return err
 }
 
-// allocated returns the hosts of the scheduler's allocation and reports them to notice.
+// allocated returns the hosts of the scheduler's allocation and tells them.
 // It returns nil without an allocation.
-func (a *app) allocated(notice func(string)) ([]hosts.Host, error) {
+func (a *app) allocated(cfg *launch.Config) ([]hosts.Host, error) {
 	given, err := hosts.FindAllocation(a.getenv, a.environ)
 	if given == nil {
 		return nil, err
 	}
-	notice(given.String())
+	if !cfg.Quiet {
+		cfg.Notice(given.String())
+	}
 	return given.Hosts, nil
 }
 

@@ -46,22 +46,3 @@ func TestQuiet(t *testing.T) {
 		t.Errorf("says %q of both", got)
 	}
 }
-
-// TestQuietLaunch verifies which notices of the launcher --quiet leaves out: those of a start alone.
-func TestQuietLaunch(t *testing.T) {
-	for line, want := range map[string]bool{
-		"2 ranks on 1 host":                                                             false,
-		"1 rank on 2 hosts":                                                             false,
-		"hosts of the Slurm allocation 17: host-a:4":                                    false,
-		"2 ranks on vm, 1 core each: rank 0 on 0, rank 1 on 1":                          false,
-		"2 ranks on vm: cores are not known there, ranks are not bound":                 true,
-		"rank 1 was killed by signal 9 (killed): it is started again (0 restarts left)": true,
-		"host host-b: its agent has said nothing for 5s; unheard: rank 1":               true,
-	} {
-		var stderr strings.Builder
-		(&app{stderr: &stderr}).launchNotice(true)(line)
-		if got := stderr.Len() > 0; got != want {
-			t.Errorf("%q is told: %t, want %t", line, got, want)
-		}
-	}
-}

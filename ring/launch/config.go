@@ -98,6 +98,7 @@ type Config struct {
 	Stderr    io.Writer    // nil discards, as with Stdout
 	OneOutput bool         // both lead to the same place, such as a terminal: their order is kept
 	Notice    func(string) // receives lines for people; may be nil
+	Quiet     bool         // Notice receives no lines about a start as it was asked for
 
 	Grace    time.Duration    // between TERM and KILL; 0 means 10 s
 	Timeout  time.Duration    // of the whole run; 0: none

@@ -111,7 +111,9 @@ func (l *launcher) announce() {
 		}
 		ranks[s.Host] = append(ranks[s.Host], s)
 	}
-	l.config.tell(fmt.Sprintf("%s on %s", phrase.Count(len(l.assignments), "rank"), phrase.Count(used, "host")))
+	if !l.config.Quiet {
+		l.config.tell(fmt.Sprintf("%s on %s", phrase.Count(len(l.assignments), "rank"), phrase.Count(used, "host")))
+	}
 	if l.config.Bind != process.BindCore {
 		return
 	}
@@ -124,12 +126,17 @@ func (l *launcher) announce() {
 
 // announceBinding tells people the cores of the ranks of a host.
 func (l *launcher) announceBinding(index int, ranks []hosts.Assignment) {
+	var name string
+	var cores []int
 	switch h := l.hosts[index].(type) {
 	case *localHost:
-		name, _ := os.Hostname()
-		l.config.tell(bindingText(name, ranks, h.cores))
+		name, _ = os.Hostname()
+		cores = h.cores
 	case *remoteHost:
-		l.config.tell(bindingText(h.name, ranks, h.hello.Cores))
+		name, cores = h.name, h.hello.Cores
+	}
+	if !l.config.Quiet || len(cores) == 0 {
+		l.config.tell(bindingText(name, ranks, cores))
 	}
 }
 
