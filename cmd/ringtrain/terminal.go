@@ -26,9 +26,10 @@ const maxPending = 64 << 10
 // A screen is a terminal, which standard output and standard error may share.
 //
 // A line that reports a step becomes a bar with the line's facts, as many as the width takes. The
-// next line replaces the bar. Equal lines of several ranks, as
-// the launcher writes them, become one: "[0] no such file" and "[1] no such file" become
-// "ranks 0–1: no such file". A line with a digest, which programs compare, is left out.
+// next line replaces the bar, unless the terminal has become narrower than the bar meanwhile.
+// Equal lines of several ranks, as the launcher writes them, become one: "[0] no such file" and
+// "[1] no such file" become "ranks 0–1: no such file". A line with a digest, which programs
+// compare, is left out.
 // Files, pipes and JSON get each line as it is. Programs print lines of their own about steps and
 // digests: only lines exactly as ringtrain's ranks write them become a bar or are left out.
 type screen struct {
@@ -173,12 +174,11 @@ var (
 func (s *screen) print(out io.Writer, line []byte) error {
 	width := s.width()
 	var text []byte
-	if s.bar > 0 {
-		text = append(text, '\r')
-		if rows := (s.bar - 1) / width; rows > 0 { // the terminal is narrower than the bar was
-			text = fmt.Appendf(text, "\x1b[%dA", rows)
-		}
-		text = append(text, "\x1b[J"...)
+	switch {
+	case s.bar > width: // the terminal has become narrower, and shows the bar on rows that nobody knows
+		text = append(text, '\n')
+	case s.bar > 0:
+		text = append(text, "\r\x1b[J"...)
 	}
 	s.bar = 0
 	if facts := bytes.TrimPrefix(line, rankMark); stepLine.Match(facts) {

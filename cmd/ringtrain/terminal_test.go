@@ -147,8 +147,8 @@ func TestProgressBar(t *testing.T) {
 	}
 }
 
-// TestNarrowedScreen verifies that a bar that a narrower terminal shows on several rows is cleared
-// from its first row on.
+// TestNarrowedScreen verifies that a bar that is wider than the terminal has become stays: some
+// terminals cut it and others show it on several rows, so that what stands above might be cleared.
 func TestNarrowedScreen(t *testing.T) {
 	var shown bytes.Buffer
 	width := 100
@@ -161,8 +161,8 @@ func TestNarrowedScreen(t *testing.T) {
 	width = 30
 	shown.Reset()
 	line()
-	if want := fmt.Sprintf("\r\x1b[%dA\x1b[J", (columns-1)/30); columns > 99 || !strings.HasPrefix(shown.String(), want) {
-		t.Errorf("after %d columns shows %q, want %q first", columns, shown.String(), want)
+	if got := shown.String(); columns > 99 || !strings.HasPrefix(got, "\n[") || strings.Contains(got, "\x1b") {
+		t.Errorf("after %d columns shows %q, want a new line and a bar", columns, got)
 	}
 }
 
