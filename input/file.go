@@ -73,25 +73,41 @@ func (f *File) Close() error {
 }
 
 // OpenRaw opens an input file without decompression and returns its size. The error has
-// exitcode.NoInput if the file is missing, unreadable or a folder, else exitcode.IO.
+// exitcode.NoInput if the file is missing, unreadable or not a regular file, else exitcode.IO.
 func OpenRaw(name string) (*os.File, int64, error) {
+	f, info, err := openRegular(name)
+	if err == nil {
+		return f, info.Size(), nil
+	}
+	code := exitcode.IO
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errIrregular) {
+		code = exitcode.NoInput
+	}
+	return nil, 0, exitcode.With(code, fmt.Errorf("input: %w", err))
+}
+
+// errIrregular reports a folder, a pipe or a device.
+var errIrregular = errors.New("want a regular file")
+
+// openRegular opens a file whose records can be read in any order, and again. It does not open a
+// pipe: that would wait for a writer.
+func openRegular(name string) (*os.File, fs.FileInfo, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		what := "pipe or a device"
+		if info.IsDir() {
+			what = "folder"
+		}
+		return nil, nil, fmt.Errorf("%s is a %s, %w", name, what, errIrregular)
+	}
 	f, err := os.Open(name)
 	if err != nil {
-		code := exitcode.IO
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			code = exitcode.NoInput
-		}
-		return nil, 0, exitcode.With(code, fmt.Errorf("input: %w", err))
+		return nil, nil, err
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, 0, errors.Join(ReadError(name, err), f.Close())
+		return nil, nil, errors.Join(err, f.Close())
 	}
-	if info.IsDir() {
-		err = exitcode.With(exitcode.NoInput, fmt.Errorf("input: %s is a folder, want a file", name))
-		return nil, 0, errors.Join(err, f.Close())
-	}
-	return f, info.Size(), nil
+	return f, info, nil
 }
 
 // ReadError adds the file name and a code to a read error: exitcode.IO for an error of

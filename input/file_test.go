@@ -100,8 +100,10 @@ func TestOpenFile(t *testing.T) {
 	if _, err := input.OpenFile(filepath.Join(dir, "none"), input.Limits{}); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("missing file: %v (%d)", err, exitcode.Of(err))
 	}
-	if _, err := input.OpenFile(dir, input.Limits{}); exitcode.Of(err) != exitcode.NoInput {
-		t.Errorf("folder: %v (%d)", err, exitcode.Of(err))
+	for name, want := range map[string]string{dir: "input: " + dir + " is a folder, want a regular file", os.DevNull: "input: " + os.DevNull + " is a pipe or a device, want a regular file"} {
+		if _, err := input.OpenFile(name, input.Limits{}); err == nil || !strings.HasPrefix(err.Error(), want) || exitcode.Of(err) != exitcode.NoInput {
+			t.Errorf("error %v (%d), want %s", err, exitcode.Of(err), want)
+		}
 	}
 }
 
