@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // arguments has the sorted arguments of a command line. Options may precede or follow
@@ -153,5 +154,5 @@ func unknownOption(arg, name string, flags []cli.Flag) error {
 			}
 		}
 	}
-	return exitcode.With(exitcode.Usage, fmt.Errorf("unknown option %s%s", arg, suggestion("--"+name, names)))
+	return exitcode.With(exitcode.Usage, fmt.Errorf("unknown option %s%s", arg, phrase.DidYouMean("--"+name, names)))
 }

@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/docs"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Widths of help, in characters.
@@ -44,7 +45,7 @@ func (a *app) printPage(name string) error {
 		}
 	}
 	if !ok {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("no page docs/%s%s, want one of %s", name, suggestion(name, docs.Names()), strings.Join(docs.Names(), ", ")))
+		return exitcode.With(exitcode.Usage, fmt.Errorf("no page docs/%s%s, want one of %s", name, phrase.DidYouMean(name, docs.Names()), strings.Join(docs.Names(), ", ")))
 	}
 	_, err := io.WriteString(a.stdout, text)
 	return err

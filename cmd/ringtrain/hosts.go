@@ -18,6 +18,7 @@ import (
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/token"
 )
 
@@ -156,7 +157,7 @@ func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 // wantProgram returns an error if word is similar to a built-in job and is no program on
 // this host. Any other word may be a program on other hosts.
 func wantProgram(word string) error {
-	near := job.Nearest(word, job.BuiltinNames())
+	near := phrase.Nearest(word, job.BuiltinNames())
 	if _, err := exec.LookPath(word); err == nil || near == "" {
 		return nil
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/docs"
-	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/phrase"
 )
 
 // version is the tag or commit of the binary. The linker sets it.
@@ -148,7 +148,7 @@ func (a *app) dispatch(args []string) error {
 		}
 		cmd, ok := findCommand(list, args[0])
 		if !ok {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("unknown command %q%s; see %s --help", args[0], suggestion(args[0], commandNames(list)), path))
+			return exitcode.With(exitcode.Usage, fmt.Errorf("unknown command %q%s; see %s --help", args[0], phrase.DidYouMean(args[0], commandNames(list)), path))
 		}
 		path, args = path+" "+cmd.name, args[1:]
 		if cmd.sub == nil || cmd.run != nil && !startsSub(cmd, args) {
@@ -184,14 +184,6 @@ func commandNames(list []command) []string {
 		}
 	}
 	return names
-}
-
-// suggestion returns " (did you mean …?)" with the name that is similar to word, or "".
-func suggestion(word string, names []string) string {
-	if near := job.Nearest(word, names); near != "" {
-		return fmt.Sprintf(" (did you mean %s?)", near)
-	}
-	return ""
 }
 
 func isHelp(word string) bool {

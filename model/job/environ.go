@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"ringtrain/ring/phrase"
 )
 
 const envPrefix = "RINGTRAIN_"
@@ -46,7 +48,7 @@ func keyOf(name string, keys []string) (string, error) {
 			return key + strings.ToLower(entry), nil
 		}
 	}
-	if near := Nearest(name, names); near != "" {
+	if near := phrase.Nearest(name, names); near != "" {
 		return "", fmt.Errorf("no key has this variable (did you mean %s?)", near)
 	}
 	return "", fmt.Errorf("no key has this variable: it is %s and the key in capitals, with _ for each dot", envPrefix)

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"ringtrain/ring/phrase"
 )
 
 // A keyPath leads to a group, a list or a value of a job. Its key counts items of lists from 0. Its
@@ -51,7 +53,7 @@ func itemIndex(v reflect.Value, at keyPath, name string) (int, error) {
 	if n := v.Len(); n > 0 {
 		want = fmt.Sprintf("0 to %d", n-1)
 	}
-	if near := Nearest(name, names); near != "" {
+	if near := phrase.Nearest(name, names); near != "" {
 		want = fmt.Sprintf("%q, or %s", near, want)
 	} else if len(names) > 0 {
 		want = strings.Join(names, ", ") + " or " + want

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"ringtrain/ring/phrase"
 )
 
 // A key is the dotted path of a field of Config. The groups on the path are structs, items of lists, or
@@ -36,7 +38,7 @@ func (u unknownKey) Error() string {
 	if u.group != "" {
 		in = " in " + u.group
 	}
-	if near := Nearest(u.name, u.names); near != "" {
+	if near := phrase.Nearest(u.name, u.names); near != "" {
 		return fmt.Sprintf("no key %q%s (did you mean %q?)", u.name, in, near)
 	}
 	return fmt.Sprintf("no key %q%s, want one of %s", u.name, in, strings.Join(u.names, ", "))
@@ -44,7 +46,7 @@ func (u unknownKey) Error() string {
 
 // suggestion returns the name that the user probably meant, or else the unknown name.
 func (u unknownKey) suggestion() string {
-	if near := Nearest(u.name, u.names); near != "" {
+	if near := phrase.Nearest(u.name, u.names); near != "" {
 		return near
 	}
 	return u.name

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // KeyText is a key of a job file: the values that it takes, its default in the form of --set, and what it
@@ -43,7 +44,7 @@ func About(name string) ([]KeyText, error) {
 	}
 	slices.Sort(names)
 	err := fmt.Errorf("no key %q", name)
-	if near := Nearest(name, names); near != "" {
+	if near := phrase.Nearest(name, names); near != "" {
 		err = fmt.Errorf("no key %q (did you mean %q?)", name, near)
 	}
 	return nil, exitcode.With(exitcode.Usage, err)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"ringtrain/ring/phrase"
 )
 
 // A list of groups has one of two forms. In a list of kinds an item has exactly one
@@ -97,7 +99,7 @@ func (s *source) bareKind(n ast.Node, v reflect.Value, at keyPath, kinds []strin
 		s.fail(n, at.key, fmt.Errorf("%s is empty, want one of %s", at.label, strings.Join(kinds, ", ")))
 		return
 	}
-	if near := Nearest(word, kinds); near != "" {
+	if near := phrase.Nearest(word, kinds); near != "" {
 		s.fail(n, at.key, fmt.Errorf("%s is %s, which is no kind (did you mean %q?)", at.label, abbreviated(word), near))
 		return
 	}

@@ -14,6 +14,7 @@ import (
 
 	"ringtrain/model"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Load reads the job called name, a built-in job or a file, then the RINGTRAIN_ variables of the
@@ -60,7 +61,7 @@ func readJobFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		known := strings.Join(BuiltinNames(), ", ")
-		if near := Nearest(name, BuiltinNames()); near != "" {
+		if near := phrase.Nearest(name, BuiltinNames()); near != "" {
 			known = "did you mean " + near + "?"
 		}
 		err = fmt.Errorf("%s: no such job file, and no built-in job (%s)", name, known)

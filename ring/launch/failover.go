@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"ringtrain/ring/launch/hosts"
-	"ringtrain/ring/launch/internal/phrase"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/phrase"
 )
 
 // redialTimeout bounds the answer of a lost host to a new login, before its ranks go to

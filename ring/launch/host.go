@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/internal/phrase"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/phrase"
 )
 
 // host starts ranks on one machine. Its methods are for one goroutine. Two events follow

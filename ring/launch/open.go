@@ -10,8 +10,8 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/hosts"
-	"ringtrain/ring/launch/internal/phrase"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/phrase"
 )
 
 // openHosts prepares all hosts for the start of ranks. Its error names all hosts that

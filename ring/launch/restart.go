@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/internal/phrase"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/phrase"
 )
 
 // The rendezvous decides whether a failed rank is started again: it counts the restarts and

@@ -10,8 +10,8 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/hosts"
-	"ringtrain/ring/launch/internal/phrase"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/phrase"
 )
 
 // waitingNoticeEvery is the time between two notices about the hosts that the start waits

@@ -11,7 +11,7 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/internal/environ"
-	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/phrase"
 )
 
 // An Allocation is the set of hosts that a scheduler has given to the job of this process.

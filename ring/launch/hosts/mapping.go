@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/phrase"
 )
 
 // Mapping is the order in which ranks are assigned to hosts.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/phrase"
 )
 
 // LearnOptions says how a worker learns its place.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/phrase"
 )
 
 // pmiConn is a connection to mpiexec. It speaks version 1 of the process management

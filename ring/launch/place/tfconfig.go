@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"ringtrain/ring/launch/internal/environ"
-	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/phrase"
 )
 
 // tfConfigJSON is the part of TF_CONFIG that ringtrain reads. Other keys are ignored.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"ringtrain/ring/launch/internal/environ"
-	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/phrase"
 )
 
 var errTorchrun = errors.New("start the ranks by torchrun, whose options PET_* are: torchrun --no_python ringtrain train JOB")

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/phrase"
 )
 
 // Limits of a list of hosts. Those of Slurm itself are of this size.

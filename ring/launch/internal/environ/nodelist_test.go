@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/phrase"
 )
 
 // nodeLists are lists of hosts and the first of each.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/phrase"
 )
 
 // Vars is an environment. A variable that is empty counts as unset.

@@ -1,9 +1,18 @@
-package job
+package phrase
 
 import (
+	"fmt"
 	"math"
 	"strings"
 )
+
+// DidYouMean is " (did you mean amount?)" with the name that is nearest to a misspelt name, "" for none.
+func DidYouMean(name string, names []string) string {
+	if near := Nearest(name, names); near != "" {
+		return fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return ""
+}
 
 // Nearest returns the name that a misspelt name was probably meant to be, "" for none. It is a name at
 // most two edits away. Else it is the name, nearest in length, that begins with the misspelt name or

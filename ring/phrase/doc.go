@@ -1,0 +1,2 @@
+// Package phrase writes counts, lists, quotations and suggestions for messages.
+package phrase
