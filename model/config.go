@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Config describes a model: the keys model.* of a job file.
@@ -102,7 +103,7 @@ func (c Config) Check(l LossConfig) error {
 		errs = append(errs, c.checkKeys([]string{"classes"}, "model.layers")...)
 		errs = append(errs, c.checkLayers()...)
 	case !ok:
-		bad("model.kind is %q, want one of %s, or model.layers", c.Kind, strings.Join(presetNames(), ", "))
+		bad("model.kind is %q%s, want one of %s, or model.layers", c.Kind, phrase.DidYouMean(c.Kind, presetNames()), strings.Join(presetNames(), ", "))
 	case len(c.Layers) > 0:
 		bad("model.layers has %d items, want none with model.kind %s", len(c.Layers), c.Kind)
 	default:

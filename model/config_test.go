@@ -21,6 +21,7 @@ func TestConfigCheck(t *testing.T) {
 		{"softmax", Config{Kind: "softmax", Classes: 10, Features: 784}, ""},
 		{"mlp", Config{Kind: "mlp", Classes: 10, Hidden: []int{30}, Activation: "relu"}, ""},
 		{"sparse-linear", Config{Kind: "sparse-linear"}, ""},
+		{"misspelt kind", Config{Kind: "deepmf"}, `model.kind is "deepmf" (did you mean deepfm?), want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`},
 		{"no kind", Config{}, `model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`},
 		{"deepfm", Config{Kind: "deepfm", Hidden: []int{3}, Embedding: 4, Pooling: "mean", Activation: "tanh"}, ""},
 		{"embedding", Config{Kind: "dcn", Hidden: []int{3}, Embedding: -1, Cross: -2, Pooling: "max"},

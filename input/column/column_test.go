@@ -202,7 +202,7 @@ func TestRunOfExamples(t *testing.T) {
 		{"I1", Cell{Values: []float32{1, 2, 3}}, "column I1 is a list of 3, want one value"},
 		{"I2", Cell{Values: []float32{float32(math.Inf(1))}}, "column I2 is +Inf, want a finite number"},
 		{"ids", Cell{IDs: []int64{50, 1}}, "column ids has the id 50, want one in [0, 50)"},
-		{"values", Cell{Values: []float32{1}}, "column values has 1 values for 2 ids"},
+		{"values", Cell{Values: []float32{1}}, "column values has 1 value for 2 ids"},
 	} {
 		b.Reset()
 		err := r.Append(&b, cells(func(record map[string]Cell) { record[tt.column] = tt.cell }))
@@ -269,8 +269,9 @@ func TestCompileRefuses(t *testing.T) {
 		{Column{Categorical: &CategoricalOptions{Names: []string{"x", "x"}, Hash: 3}}, "makes hash of x, which another item does"},
 		{Column{Categorical: &CategoricalOptions{Names: []string{"x"}, Hash: maxIDs}}, "want at most 2147483647 in all"},
 		{Column{IDs: &IDsOptions{Names: []string{"ids"}}}, "ids has size 0"},
-		{Column{Cross: &CrossOptions{Of: []string{"a"}, Hash: 3}}, "cross is of 1 columns"},
+		{Column{Cross: &CrossOptions{Of: []string{"a"}, Hash: 3}}, "cross is of 1 column,"},
 		{Column{Cross: &CrossOptions{Of: []string{"a", "nobody"}, Hash: 3}}, "cross is of nobody, want columns that are categorical"},
+		{Column{Cross: &CrossOptions{Of: []string{"a", "aa"}, Hash: 3}}, "cross is of aa (did you mean a?), want columns that are categorical"},
 		{Column{Cross: &CrossOptions{Of: []string{"a", "a"}}}, "cross has hash 0"},
 	} {
 		columns := []Column{{Categorical: &CategoricalOptions{Names: []string{"a"}, Hash: 5}}, tt.item, {Key: &KeyOptions{}}}
@@ -372,7 +373,7 @@ func TestFinishRefuses(t *testing.T) {
 		t.Errorf("error %v of no records", err)
 	}
 	strict := []Column{{Categorical: &CategoricalOptions{Names: []string{"a"}, Vocabulary: "auto", Unknown: "error"}}}
-	if err := NewLearner(compiled(t, strict)).Finish(); err == nil || !strings.Contains(err.Error(), "column a has no text that occurs 1 times") {
+	if err := NewLearner(compiled(t, strict)).Finish(); err == nil || !strings.Contains(err.Error(), "column a has no text that occurs 1 time or more") {
 		t.Errorf("error %v of a vocabulary without texts", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // maxIDs is the exclusive bound on the ids of a model.
@@ -278,7 +279,7 @@ func (p *Plan) ids(o *IDsOptions) error {
 func (p *Plan) cross(columns []Column, name string, o *CrossOptions) error {
 	switch {
 	case len(o.Of) < 2:
-		return fmt.Errorf("is of %d columns, want two or more", len(o.Of))
+		return fmt.Errorf("is of %s, want two or more", phrase.Count(len(o.Of), "column"))
 	case o.Hash < 1 || o.Hash > maxIDs:
 		return fmt.Errorf("has hash %d, want 1 to %d", o.Hash, maxIDs)
 	}
@@ -289,7 +290,7 @@ func (p *Plan) cross(columns []Column, name string, o *CrossOptions) error {
 	}
 	for _, of := range o.Of {
 		if !slices.Contains(texts, of) {
-			return fmt.Errorf("is of %s, want columns that are categorical", of)
+			return fmt.Errorf("is of %s%s, want columns that are categorical", of, phrase.DidYouMean(of, texts))
 		}
 		rule.inputs = append(rule.inputs, p.input(of))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // maxTexts bounds the texts of a vocabulary that is learnt.
@@ -216,7 +217,7 @@ func (l *Learner) Finish() error {
 			}
 			b.Vocabulary = frequent(texts, b.minCount)
 			if b.Size = vocabularySize(&b.BagColumn); b.Size == 0 {
-				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no text that occurs %d times or more", b.Name, b.minCount))
+				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no text that occurs %s or more", b.Name, phrase.Count(int(b.minCount), "time")))
 			}
 		}
 	}
@@ -258,8 +259,8 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("input.columns makes %s otherwise than the model that goes on", name))
 	}
 	if len(now.Dense) != len(learnt.Dense) || len(now.Bags) != len(learnt.Bags) {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("input.columns makes %d numbers and %d fields of ids, but the model that goes on has %d and %d",
-			len(now.Dense), len(now.Bags), len(learnt.Dense), len(learnt.Bags)))
+		return exitcode.With(exitcode.Usage, fmt.Errorf("input.columns makes %s and %s of ids, but the model that goes on has %d and %d",
+			phrase.Count(len(now.Dense), "number"), phrase.Count(len(now.Bags), "field"), len(learnt.Dense), len(learnt.Bags)))
 	}
 	for i, d := range learnt.Dense {
 		if p.dense[i].standardize {

@@ -12,6 +12,7 @@ import (
 	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Runner turns records into inputs of a model. One goroutine at a time may use it.
@@ -232,7 +233,7 @@ func (rule *bagRule) ids(bags *tensor.Bags, cells []Cell) (at int, err error) {
 	}
 	if len(ids.IDs) > 0 {
 		if values != nil && len(values.Values) != len(ids.IDs) {
-			return rule.values, fmt.Errorf("has %d values for %d ids, want as many", len(values.Values), len(ids.IDs))
+			return rule.values, fmt.Errorf("has %s for %s, want as many", phrase.Count(len(values.Values), "value"), phrase.Count(len(ids.IDs), "id"))
 		}
 		for k, id := range ids.IDs {
 			if id < 0 || id >= int64(rule.Size) {

@@ -12,6 +12,7 @@ import (
 	"ringtrain/input/text"
 	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Config says how the lines are read.
@@ -121,11 +122,16 @@ func (p *parser) bind(s *text.Set) error {
 	for at, name := range p.config.Columns.Inputs {
 		i := slices.Index(p.names, name)
 		if i < 0 && !p.optional(at) {
-			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names; the header has %s", p.config.Format, p.first, name, listed(p.names)))
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names%s; the header has %s", p.config.Format, p.first, name, p.suggestion(name), listed(p.names)))
 		}
 		p.at = append(p.at, i)
 	}
 	return nil
+}
+
+// suggestion names the column of the header that a misspelt name probably means, one that the plan does not read.
+func (p *parser) suggestion(name string) string {
+	return phrase.DidYouMean(name, slices.DeleteFunc(slices.Clone(p.names), func(n string) bool { return slices.Contains(p.config.Columns.Inputs, n) }))
 }
 
 // optional reports whether the header may lack the input: records to predict need neither
@@ -193,7 +199,7 @@ func (p *parser) cut(w *worker, line []byte) error {
 		return err
 	}
 	if len(fields) != p.width {
-		return fmt.Errorf("has %d fields, want %d", len(fields), p.width)
+		return fmt.Errorf("has %s, want %d", phrase.Count(len(fields), "field"), p.width)
 	}
 	for i, at := range p.at {
 		if at >= 0 {

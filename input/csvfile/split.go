@@ -69,7 +69,7 @@ func (s *splitter) enclosed(line []byte) (field, rest []byte, err error) {
 		rest = rest[end+2:]
 	}
 	if len(rest) > 0 && rest[0] != s.separator {
-		return nil, nil, fmt.Errorf("%q behind the quote at its end, want the separator %q", rest[0], s.separator)
+		return nil, nil, fmt.Errorf("%q behind the quote at its end, want the separator %q: a quote may not be closed", rest[0], s.separator)
 	}
 	if doubled {
 		s.plain = append(s.plain, field...)

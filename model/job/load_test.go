@@ -277,7 +277,7 @@ func TestFaults(t *testing.T) {
 			"job.yaml:5:45: input.eval.header is true, want none with format idx",
 			"job.yaml:5:10: input.eval.format is idx, want one of csv, criteo, tfrecord with input.columns",
 			"job.yaml:7:7: input.columns.0.numeric has the range x..y, want one like C1..C26, of at most 100000 columns",
-			"job.yaml:8:17: input.columns.1.cross is of 1 columns, want two or more",
+			"job.yaml:8:17: input.columns.1.cross is of 1 column, want two or more",
 		}},
 		{name: "dense records by id", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\n" +
 			"input: {train: {format: tfrecord, files: [a], ids: i, base: 1}}", want: []string{

@@ -65,7 +65,7 @@ func TestBadRecords(t *testing.T) {
 			}
 		}
 	}
-	if len(told) != 2 || !strings.HasPrefix(told[0], "2 bad records in epoch 1 were ignored; the first: ") ||
+	if len(told) != 2 || !strings.HasPrefix(told[0], "ignored 2 bad records in epoch 1; the first: ") ||
 		!strings.Contains(told[1], `a.libsvm:8: record 7 at byte `) {
 		t.Errorf("told %q, want the number and the first bad record of both epochs", told)
 	}

@@ -8,6 +8,7 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
+	"ringtrain/ring/phrase"
 )
 
 // bestEvaluation records the best evaluation of a run so far. It is part of the state, so a run that
@@ -82,10 +83,15 @@ func (r *run) observe(m report.Metrics) {
 
 // why returns the reason why the run ends.
 func (b bestEvaluation) why(s job.EarlyStopping) string {
+	since := phrase.Count(int(b.waited), "evaluation")
 	if b.step == 0 {
-		return fmt.Sprintf("%s was not finite in %d evaluations", s.Metric, b.waited)
+		return fmt.Sprintf("%s was not finite in %s", s.Metric, since)
 	}
-	why := fmt.Sprintf("%s is best at step %d, %g: %d evaluations since are not better", s.Metric, b.step, b.value, b.waited)
+	are := "are"
+	if b.waited == 1 {
+		are = "is"
+	}
+	why := fmt.Sprintf("%s is best at step %d, %g: %s since %s not better", s.Metric, b.step, b.value, since, are)
 	if s.MinDelta > 0 {
 		why += fmt.Sprintf(" by more than %g", s.MinDelta)
 	}

@@ -10,6 +10,7 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // tracker adds up losses, examples and times between reports.
@@ -136,7 +137,7 @@ func (r *run) checkBadRecords() error {
 		return fmt.Errorf("%d bad records in epoch %d, want at most %d, as input.max_bad_records says: %w", n, r.progress.position.LastEpoch(), most, first)
 	}
 	if r.progress.position.Offset == 0 || r.ending() {
-		r.opts.Notice(fmt.Sprintf("%d bad records in epoch %d were ignored; the first: %v", n, r.progress.position.LastEpoch(), first))
+		r.opts.Notice(fmt.Sprintf("ignored %s in epoch %d; the first: %v", phrase.Count(int(n), "bad record"), r.progress.position.LastEpoch(), first))
 	}
 	return nil
 }
