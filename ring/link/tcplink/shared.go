@@ -158,7 +158,8 @@ func (p *sharedConn) serve() error {
 
 // read reads acknowledgements as long as the sender waits for them, or until a time that is
 // not zero. It returns at once if a receive is in progress, since the receive reads them
-// and calls afterRecv. read records the cause of an end before it unlocks reading: the next
+// and calls afterRecv. A data frame may stand before the acknowledgement, and the worker may
+// receive it only after its send: the send then exceeds the bound. read records the cause of an end before it unlocks reading: the next
 // reader would find a less precise error.
 func (p *sharedConn) read(until time.Time) (err error) {
 	r := p.receiver
@@ -188,8 +189,9 @@ func (p *sharedConn) read(until time.Time) (err error) {
 			return cmp.Or(err, io.EOF)
 		case kind == ring.KindData && ending:
 			return os.ErrDeadlineExceeded // the neighbour has sent no last frame; the data frame stays unread, so none is lost
-		case kind == ring.KindData:
-			return nil // a receive takes the frame
+		case kind == ring.KindData: // a receive takes the frame
+			p.sender.unacked.exceed()
+			return nil
 		}
 		if err := p.readControl(); err != nil {
 			return err

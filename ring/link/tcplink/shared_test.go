@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringtrain/ring"
+	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/link/linktest"
 )
 
@@ -80,6 +81,36 @@ func TestSharedBadAck(t *testing.T) {
 	<-s.Link.(*link).out.ended
 	if err := s.Link.Send(t.Context(), data(0, nil)); !errors.Is(err, ring.ErrCorruptFrame) {
 		t.Errorf("send: error %v, want ring.ErrCorruptFrame", err)
+	}
+}
+
+// TestSharedAckBehindData verifies that a link goes on to send while acknowledgements are behind
+// a data frame of its neighbour that it receives only afterwards, as in a step of an all-reduce.
+func TestSharedAckBehindData(t *testing.T) {
+	s := sharedStage(t, Config{Repair: true, Dial: dialNobody})
+	s.Left.Write(linktest.Bytes(data(0, []byte{7}), true))
+	const bytes = delivery.AckBytes
+	acked := make(chan error, 1)
+	go func() {
+		for op := range uint64(3 * maxUnackedBytes / bytes) {
+			if _, err := io.CopyN(io.Discard, s.Left.(wire), ring.FrameHeaderBytes+bytes); err != nil {
+				acked <- err
+				return
+			}
+			s.Left.Write(control(ring.KindAck, op)) // nobody reads it before the data frame
+		}
+		acked <- nil
+	}()
+	for op := range uint64(3 * maxUnackedBytes / bytes) {
+		if err := s.Link.Send(t.Context(), data(op, make([]byte, bytes))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-acked; err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.Link.Recv(t.Context(), make([]byte, 1)); err != nil || f.Op != 0 {
+		t.Errorf("received operation %d, error %v, want 0", f.Op, err)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // maxUnackedBytes bounds the copies that a sender keeps before it waits for an
 // acknowledgement. It is the lead that the buffers of the two sockets allow anyway. An
-// acknowledgement comes every delivery.AckBytes.
+// acknowledgement comes every delivery.AckBytes. See also exceed.
 const maxUnackedBytes = 2 * bufferBytes
 
 // firstUnackedBytes is the initial size of the memory, which doubles as needed.
@@ -39,7 +39,8 @@ type unackedBuffer struct {
 	reserved    bool              // room is reserved for a frame that is not added yet
 	blocked     bool              // reserve waits
 	closed      bool
-	onBlock     func() // called when a frame has to wait for an acknowledgement
+	exceeds     bool              // the frame that waits may exceed maxUnackedBytes
+	onBlock     func()            // called when a frame has to wait for an acknowledgement
 }
 
 func newUnackedBuffer() *unackedBuffer {
@@ -59,7 +60,7 @@ func (k *unackedBuffer) reserve(n int) bool {
 		k.onBlock()
 		k.changed.Wait()
 	}
-	k.blocked = false
+	k.blocked, k.exceeds = false, false
 	k.ensure(n)
 	return !k.closed
 }
@@ -78,7 +79,7 @@ func (k *unackedBuffer) tryReserve(n int) bool {
 
 // mustWait reports whether n more bytes have to wait for an acknowledgement. k.mu is held.
 func (k *unackedBuffer) mustWait(n int) bool {
-	return !k.closed && k.size()+n > maxUnackedBytes && len(k.ackPoints) > 0
+	return !k.closed && !k.exceeds && k.size()+n > maxUnackedBytes && len(k.ackPoints) > 0
 }
 
 // ensure allocates memory for n more bytes if needed. k.mu is held.
@@ -148,6 +149,17 @@ func (k *unackedBuffer) drop(at delivery.Position) error {
 	k.ackPoints = append(k.ackPoints[:0], k.ackPoints[1:]...) // few: one for each delivery.AckBytes
 	k.changed.Broadcast()
 	return nil
+}
+
+// exceed lets the frame that waits exceed maxUnackedBytes. An operation sends few frames before it
+// receives, so that the copies stay within its buffer.
+func (k *unackedBuffer) exceed() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.blocked {
+		k.exceeds = true
+		k.changed.Broadcast()
+	}
 }
 
 // isBlocked reports whether a frame waits for an acknowledgement.
