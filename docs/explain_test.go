@@ -63,6 +63,7 @@ func TestExplain(t *testing.T) {
 		{"csv: day.csv:2: record 0 at byte 18: column clicked label is 3, want 0 or 1", 65, "bad-record"},
 		{"csv: day.csv:2: record 0 at byte 18: field 5: 'B' behind the quote at its end, want the separator ',': a quote may not be closed", 65, "bad-record"},
 		{`csv: day.csv:1: record 0 at byte 0: column age is "age", want a number; the line has names of columns, want header: true`, 65, "column"},
+		{"input.train: column income has no number in the training records, want one or more to learn from", 65, "column"},
 		{"csv: day.csv: no column amuont, which input.columns names (did you mean amount?); the header has [\"amount\"]", 65, "column"},
 		{"-np is 5000, want at most 4096", 64, "option"},
 		{"something is 3, want 4", 65, ""},

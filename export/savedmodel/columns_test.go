@@ -16,7 +16,7 @@ import (
 // columnsPlan has every kind of column, with fixed vocabularies and means.
 func columnsPlan(t *testing.T, strict bool) *column.Plan {
 	t.Helper()
-	missing, unknown := 2.5, "bucket"
+	missing, unknown := column.Missing{Number: 2.5}, "bucket"
 	if strict {
 		unknown = "error"
 	}
@@ -24,6 +24,7 @@ func columnsPlan(t *testing.T, strict bool) *column.Plan {
 		{Key: &column.KeyOptions{Names: []string{"request"}}},
 		{Numeric: &column.NumericOptions{Names: []string{"n1"}, Transform: "log1p", Standardize: true}},
 		{Numeric: &column.NumericOptions{Names: []string{"n2"}, Default: &missing}},
+		{Numeric: &column.NumericOptions{Names: []string{"n4"}, Transform: "log1p", Standardize: true, Default: &column.Missing{Mean: true}}},
 		{Numeric: &column.NumericOptions{Names: []string{"n2"}, Buckets: []float64{-1, 0, 2.5, 10}}},
 		{Numeric: &column.NumericOptions{Names: []string{"n3"}, Buckets: []float64{0, 1}, Default: &missing}},
 		{Categorical: &column.CategoricalOptions{Names: []string{"c1", "c2"}, Hash: 30}},
@@ -37,6 +38,7 @@ func columnsPlan(t *testing.T, strict bool) *column.Plan {
 	}
 	c := p.Columns()
 	c.Dense[0].Mean, c.Dense[0].Scale = 0.75, 1.25
+	c.Dense[2].Mean, c.Dense[2].Scale, c.Dense[2].Default = 1.5, 0.5, 3.481689
 	if err := p.Adopt(c); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +49,7 @@ func columnsPlan(t *testing.T, strict bool) *column.Plan {
 // of the plan.
 func rawRecord(p *column.Plan, number int, rng *rand.Rand) (map[string]any, []column.Cell) {
 	record, cells := map[string]any{}, map[string]column.Cell{}
-	for _, name := range []string{"n1", "n2", "n3"} {
+	for _, name := range []string{"n1", "n2", "n3", "n4"} {
 		if v := float32(rng.NormFloat64() * 5); rng.IntN(4) > 0 {
 			record[name], cells[name] = v, column.Cell{Values: []float32{v}}
 		}

@@ -67,7 +67,7 @@ func TestColumnsAreTensorFlows(t *testing.T) {
 
 // clicksColumns is a list with every kind.
 func clicksColumns() []Column {
-	missing := 7.0
+	missing := Missing{Number: 7}
 	return []Column{
 		{Label: &LabelOptions{Names: []string{"clicked"}}},
 		{Weight: &WeightOptions{Names: []string{"w"}}},
@@ -259,7 +259,8 @@ func TestCompileRefuses(t *testing.T) {
 		{Column{Numeric: &NumericOptions{Names: []string{"x"}, Transform: "log"}}, "numeric has transform log"},
 		{Column{Numeric: &NumericOptions{Names: []string{"x"}, Buckets: []float64{2, 1}}}, "want ascending numbers"},
 		{Column{Numeric: &NumericOptions{Names: []string{"x"}, Buckets: []float64{nan}}}, "want ascending numbers"},
-		{Column{Numeric: &NumericOptions{Names: []string{"x"}, Default: &nan}}, "has default NaN"},
+		{Column{Numeric: &NumericOptions{Names: []string{"x"}, Default: &Missing{Number: nan}}}, "has default NaN"},
+		{Column{Numeric: &NumericOptions{Names: []string{"x"}, Buckets: []float64{1}, Default: &Missing{Mean: true}}}, "has buckets with default mean"},
 		{Column{Numeric: &NumericOptions{Names: []string{"x"}, Buckets: []float64{1}, Standardize: true}}, "want one of them"},
 		{Column{Categorical: &CategoricalOptions{Names: []string{"x"}}}, "wants either hash or vocabulary"},
 		{Column{Categorical: &CategoricalOptions{Names: []string{"x"}, Hash: -1}}, "has hash -1"},
@@ -356,7 +357,7 @@ func TestAdopt(t *testing.T) {
 	for name, change := range map[string]func(c []Column) []Column{
 		"a field less":    func(c []Column) []Column { return slices.Delete(c, 8, 9) },
 		"another hash":    func(c []Column) []Column { c[5].Categorical.Hash++; return c },
-		"another default": func(c []Column) []Column { d := 1.0; c[3].Numeric.Default = &d; return c },
+		"another default": func(c []Column) []Column { c[3].Numeric.Default = &Missing{Number: 1}; return c },
 		"other ranges":    func(c []Column) []Column { c[4].Numeric.Buckets[1] = 20; return c },
 		"unknown is well": func(c []Column) []Column { c[7].Categorical.Unknown = ""; return c },
 	} {

@@ -38,6 +38,10 @@ type denseRule struct {
 	graph.DenseColumn
 	input       int
 	standardize bool
+	meanDefault bool // Default is learnt
+	assumed     bool // Default is 0 because the item has none
+
+	missing, records int64 // of the training records, once they are counted
 }
 
 // bagRule is a BagColumn and where its texts and numbers come from.
@@ -179,14 +183,16 @@ func (p *Plan) numeric(o *NumericOptions) error {
 		return err
 	case o.Transform != "" && o.Transform != "log1p":
 		return fmt.Errorf("has transform %s, want log1p or none", o.Transform)
-	case o.Default != nil && !isFloat32(*o.Default):
-		return fmt.Errorf("has default %g, want a finite number", *o.Default)
+	case o.Default != nil && !isFloat32(o.Default.Number):
+		return fmt.Errorf("has default %g, want a finite number", o.Default.Number)
+	case len(o.Buckets) > 0 && o.Default != nil && o.Default.Mean:
+		return errors.New("has buckets with default mean, want a number, or none for no id")
 	case len(o.Buckets) > 0 && (o.Standardize || o.Transform != ""):
 		return errors.New("has buckets with transform or standardize, want one of them: buckets are of the number as it is")
 	}
-	var missing float32
+	var missing Missing
 	if o.Default != nil {
-		missing = float32(*o.Default)
+		missing = *o.Default
 	}
 	var boundaries []float32
 	for i, b := range o.Buckets {
@@ -198,14 +204,14 @@ func (p *Plan) numeric(o *NumericOptions) error {
 	for _, name := range names {
 		if boundaries == nil {
 			p.dense = append(p.dense, denseRule{
-				DenseColumn: graph.DenseColumn{Name: name, Default: missing, Log1p: o.Transform == "log1p", Scale: 1},
-				input:       p.input(name), standardize: o.Standardize,
+				DenseColumn: graph.DenseColumn{Name: name, Default: float32(missing.Number), Log1p: o.Transform == "log1p", Scale: 1},
+				input:       p.input(name), standardize: o.Standardize, meanDefault: missing.Mean, assumed: o.Default == nil,
 			})
 			continue
 		}
 		err := p.bag(bagRule{BagColumn: graph.BagColumn{
 			Name: name, Kind: graph.Buckets, Size: uint32(len(boundaries)) + 1, Boundaries: boundaries,
-			Default: missing, HasDefault: o.Default != nil,
+			Default: float32(missing.Number), HasDefault: o.Default != nil,
 		}, inputs: []int{p.input(name)}})
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ type NumericOptions struct {
 	Transform   string    `yaml:"transform"`   // log1p: sign(x)·ln(1+|x|); default none
 	Standardize bool      `yaml:"standardize"` // less the mean, over the standard deviation, of the training records, after the transform
 	Buckets     []float64 `yaml:"buckets"`     // ascending boundaries: an id by range instead of a number
-	Default     *float64  `yaml:"default"`     // of what is missing; default 0, and no id with buckets
+	Default     *Missing  `yaml:"default"`     // of what is missing, before transform and standardize: a number, or mean; default 0, and no id with buckets
 }
 
 // CategoricalOptions has the options of categorical: hash or vocabulary.

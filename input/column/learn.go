@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -18,13 +17,14 @@ import (
 const maxTexts = 1 << 24
 
 // Learner collects the statistics of a plan from training records: means and deviations of
-// standardized columns, and vocabularies. The records come in parts. Goroutines may learn parts
+// standardized columns, means that replace missing numbers, and vocabularies. The records come in parts. Goroutines may learn parts
 // side by side: the result depends on the parts, not on the order in which they end.
 type Learner struct {
 	plan *Plan
 
 	mu      sync.Mutex
 	moments []moments          // of each dense column, of the parts before next
+	missing []int64            // likewise: records without a number
 	next    int                // the first part that has not ended
 	ended   map[int]*Part      // behind next
 	texts   []map[string]int64 // of each bag whose vocabulary is learnt: how often
@@ -37,6 +37,7 @@ type Learner struct {
 type Part struct {
 	plan    *Plan
 	moments []moments
+	missing []int64
 	texts   []map[string]*int64 // assigning to a key that is there would keep the record's bytes
 	number  []byte
 	tallies []tally
@@ -69,13 +70,13 @@ func (m *moments) merge(o moments) {
 
 // Learns reports whether the plan has anything to learn.
 func (p *Plan) Learns() bool {
-	return p.stats != nil || slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.standardize }) ||
+	return p.stats != nil || slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.learns() }) ||
 		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 })
 }
 
 // NewLearner returns a learner. Its parts are numbered from 0, without a gap.
 func NewLearner(p *Plan) *Learner {
-	l := &Learner{plan: p, moments: make([]moments, len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{}}
+	l := &Learner{plan: p, moments: make([]moments, len(p.dense)), missing: make([]int64, len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{}}
 	if l.tallies = p.tallies(); l.tallies != nil {
 		for i := range p.Inputs {
 			l.numeric = append(l.numeric, p.isNumber(i))
@@ -98,6 +99,7 @@ func (p *Plan) vocabularies() []map[string]int64 {
 // Part begins a part.
 func (l *Learner) Part(number int) *Part {
 	part := &Part{plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: make([]map[string]*int64, len(l.plan.bags))}
+	part.missing = make([]int64, len(l.plan.dense))
 	part.tallies, part.numeric = l.plan.tallies(), l.numeric
 	for i, texts := range l.texts {
 		if texts != nil {
@@ -131,6 +133,7 @@ func (l *Learner) End(number int) {
 		delete(l.ended, l.next)
 		for i := range l.moments {
 			l.moments[i].merge(part.moments[i])
+			l.missing[i] += part.missing[i]
 		}
 		for i := range l.tallies {
 			l.tallies[i].merge(&part.tallies[i])
@@ -145,8 +148,13 @@ func (l *Part) Learn(cells []Cell) error {
 	p := l.plan
 	for i := range p.dense {
 		d := &p.dense[i]
-		if !d.standardize {
+		if !d.learns() {
 			continue
+		}
+		if cells[d.input].missing() {
+			if l.missing[i]++; d.meanDefault {
+				continue
+			}
 		}
 		x, err := cells[d.input].number(d.Default)
 		if err != nil {
@@ -197,17 +205,10 @@ func (l *Learner) Finish() error {
 		panic("column: Learner.Finish before the end of a part")
 	}
 	for i := range p.dense {
-		d := &p.dense[i]
-		if !d.standardize {
-			continue
-		}
-		m := l.moments[i]
-		if m.N == 0 {
-			return exitcode.With(exitcode.BadData, fmt.Errorf("column %s is to be standardized, but there are no records", d.Name))
-		}
-		d.Mean, d.Scale = float32(m.Mean), 1
-		if deviation := math.Sqrt(m.M2 / m.N); float32(1/deviation) < math.MaxFloat32 {
-			d.Scale = float32(1 / deviation) // a column that is constant becomes 0
+		if d := &p.dense[i]; d.learns() {
+			if err := d.learn(l.moments[i], l.missing[i]); err != nil {
+				return err
+			}
 		}
 	}
 	for i, texts := range l.texts {
@@ -263,9 +264,7 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 			phrase.Count(len(now.Dense), "number"), phrase.Count(len(now.Bags), "field"), len(learnt.Dense), len(learnt.Bags)))
 	}
 	for i, d := range learnt.Dense {
-		if p.dense[i].standardize {
-			p.dense[i].Mean, p.dense[i].Scale = d.Mean, d.Scale
-		}
+		p.dense[i].adopt(d)
 		if p.dense[i].DenseColumn != d {
 			return other(now.Dense[i].Name)
 		}

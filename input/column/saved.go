@@ -27,6 +27,9 @@ func (p *Plan) Digest() string {
 	var learns []any
 	for _, d := range p.dense {
 		learns = append(learns, d.standardize)
+		if d.meanDefault {
+			learns = append(learns, "mean")
+		}
 	}
 	for _, b := range p.bags {
 		learns = append(learns, b.minCount)

@@ -278,7 +278,7 @@ const criteoHash = 100_000
 func criteoColumns() []column.Column {
 	return []column.Column{
 		{Label: &column.LabelOptions{Names: []string{"label"}}},
-		{Numeric: &column.NumericOptions{Names: []string{"I1..I13"}, Transform: "log1p", Standardize: true}},
+		{Numeric: &column.NumericOptions{Names: []string{"I1..I13"}, Transform: "log1p", Standardize: true, Default: &column.Missing{}}},
 		{Categorical: &column.CategoricalOptions{Names: []string{"C1..C26"}, Hash: criteoHash}},
 	}
 }

@@ -98,6 +98,7 @@ func (r *run) reportStart() {
 	r.startReported = true
 	r.emit(r.startEvent())
 	r.noticeAllRows()
+	r.noticeMissing()
 	if r.finished {
 		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", r.progress.step))
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -130,6 +131,43 @@ func TestColumnsOfOthers(t *testing.T) {
 	members := trainOn(t, 1, cfg, openColumns(t, cfg, next), nil)
 	if err := members[0].err; err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "texts of column city") {
 		t.Errorf("error %v of another vocabulary", err)
+	}
+}
+
+// TestMissingNumbers verifies that rank 0 gives notice of missing numbers that count as 0 unasked, and that
+// the checkpoint of a job that counts them as the mean evaluates as the job did.
+func TestMissingNumbers(t *testing.T) {
+	folder := writeColumns(t)
+	for _, name := range []string{"train.csv", "eval.csv"} {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		short := regexp.MustCompile(`,([37]|[1-5][37]),`).ReplaceAll(text, []byte(",,")) // n1 of 12 records, n2 of 2
+		if err := os.WriteFile(filepath.Join(folder, name), short, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for set, want := range map[string]string{
+		"":                "missing numbers count as 0 before standardize: n1 (12 of 60), n2 (2 of 60); default: mean ",
+		", default: 0":    "",
+		", default: mean": "",
+	} {
+		ckpt := t.TempDir()
+		cfg := loadText(t, strings.Replace(columnsText, "standardize: true", "standardize: true"+set, 1), "checkpoint.dir="+ckpt)
+		members := mustTrain(t, 2, cfg, openColumns(t, cfg, folder), nil)
+		if told := strings.Join(members[0].notices, "\n"); !strings.HasPrefix(told, want) || (want == "") != (told == "") || len(members[1].notices) > 0 {
+			t.Errorf("set=%q: notices %q, want %q", set, told, want)
+		}
+		evals := eventsOf[report.Metrics](members[0])
+		s, err := trained.Open(cfg, []string{folder}, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Evaluate(t.Context()); err != nil || got.Loss != evals[len(evals)-1].Loss {
+			t.Errorf("set=%q: the checkpoint has the loss %v, training said %v (error %v)", set, got.Loss, evals[len(evals)-1].Loss, err)
+		}
+		s.Close()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/order"
+	"ringtrain/ring/phrase"
 )
 
 // KernelsChoice is the name under which ranks offer their kernel sets, see ring.Choice.
@@ -117,6 +118,25 @@ func (r *run) reportTableRoute() {
 func (r *run) noticeAllRows() {
 	if r.job.Optimizer.MovesAllRows() && r.tableRows() > 0 {
 		r.opts.Notice(fmt.Sprintf("optimizer %s moves all rows of tables in each step, as TensorFlow does; lazy-adam moves those that the batch touches", r.job.Optimizer.Name))
+	}
+}
+
+// noticeMissing gives notice of standardized columns whose missing numbers count as 0 unasked.
+func (r *run) noticeMissing() {
+	if r.data.Plan == nil {
+		return
+	}
+	const mostNamed = 3
+	var names []string
+	all := r.data.Plan.Assumed()
+	for _, c := range all[:min(len(all), mostNamed)] {
+		names = append(names, fmt.Sprintf("%s (%d of %d)", c.Column, c.Missing, c.Records))
+	}
+	if more := len(all) - mostNamed; more > 0 {
+		names = append(names, phrase.Count(more, "other column"))
+	}
+	if len(all) > 0 {
+		r.opts.Notice("missing numbers count as 0 before standardize: " + strings.Join(names, ", ") + "; default: mean would count them as the mean, default: 0 says that 0 is meant")
 	}
 }
 

@@ -1,0 +1,91 @@
+package column
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"ringtrain/model/graph"
+	"ringtrain/ring/exitcode"
+)
+
+// Missing is what a missing number counts as, before transform and standardize.
+type Missing struct {
+	Number float64
+	Mean   bool // instead of Number: the mean of the training records that have a number
+}
+
+// UnmarshalText reads a number, or mean.
+func (m *Missing) UnmarshalText(text []byte) error {
+	number, err := strconv.ParseFloat(string(text), 64)
+	if *m = (Missing{Number: number, Mean: string(text) == "mean"}); err != nil && !m.Mean {
+		return fmt.Errorf("is %s, want a number or mean", shown(text))
+	}
+	return nil
+}
+
+// String returns the form that UnmarshalText reads.
+func (m Missing) String() string {
+	if m.Mean {
+		return "mean"
+	}
+	return fmt.Sprint(m.Number)
+}
+
+// Assumed is a standardized column whose missing numbers count as 0 because its item has no default.
+type Assumed struct {
+	Column           string
+	Missing, Records int64 // of the training records
+}
+
+// Assumed returns the columns that a [Learner] has found to be so, none if a cache or a model had what
+// is learnt.
+func (p *Plan) Assumed() []Assumed {
+	var all []Assumed
+	for _, d := range p.dense {
+		if d.assumed && d.standardize && d.missing > 0 {
+			all = append(all, Assumed{d.Name, d.missing, d.records})
+		}
+	}
+	return all
+}
+
+// learns reports whether the column has anything to learn.
+func (d *denseRule) learns() bool { return d.standardize || d.meanDefault }
+
+// learn stores the statistics of the training records: the moments of their numbers after the
+// transform, to which missing ones belong only if the default is a number.
+//
+// A mean that replaces missing numbers is of the transformed numbers, so that the replacement is 0 after
+// standardize. The deviation is that of all records, replacements included.
+func (d *denseRule) learn(m moments, missing int64) error {
+	if m.N == 0 {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no number in the training records, want one or more to learn from", d.Name))
+	}
+	d.missing, d.records = missing, int64(m.N)
+	if d.meanDefault {
+		d.records += missing
+		d.Default = float32(m.Mean)
+		if d.Log1p {
+			d.Default = float32(math.Copysign(math.Expm1(math.Abs(m.Mean)), m.Mean))
+		}
+	}
+	if !d.standardize {
+		return nil
+	}
+	d.Mean, d.Scale = float32(m.Mean), 1
+	if deviation := math.Sqrt(m.M2 / float64(d.records)); float32(1/deviation) < math.MaxFloat32 {
+		d.Scale = float32(1 / deviation) // a column that is constant becomes 0
+	}
+	return nil
+}
+
+// adopt takes over what an earlier run has learnt.
+func (d *denseRule) adopt(learnt graph.DenseColumn) {
+	if d.standardize {
+		d.Mean, d.Scale = learnt.Mean, learnt.Scale
+	}
+	if d.meanDefault {
+		d.Default = learnt.Default
+	}
+}
