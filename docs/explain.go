@@ -19,7 +19,7 @@ var explanations = []struct {
 	{"stopped", regexp.MustCompile(`stopped by (a )?signal|ranks were killed after signal`)},
 	{"time-limit", regexp.MustCompile(`not done after .*--timeout`)},
 	{"host-lost", regexp.MustCompile(`host \S+( \S+)? is lost: |, by which it was reached, is lost: `)},
-	{"host-unreachable", regexp.MustCompile(`host \S+ cannot be reached|the agent did not start`)},
+	{"host-unreachable", regexp.MustCompile(`host \S+ cannot be reached|the agent did not start|ringtrain: not (found|executable) on host`)},
 	{"bare-chroot", regexp.MustCompile(`want /(proc|dev) mounted`)},
 	{"program", regexp.MustCompile(`no job or program |start rank \d+: program`)},
 	{"slots", regexp.MustCompile(`ranks? (is|are) asked for`)},

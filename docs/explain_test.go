@@ -50,7 +50,8 @@ func TestExplain(t *testing.T) {
 		anchor  string
 	}{
 		{"rank 3 has something new", 64, ""},
-		{"link 1 -> 2 at 10.0.0.2:2222: nothing moved for 30 s, both ends are alive", 138, "timed-out"},
+		{"link 1 -> 2 at 10.0.0.2:2222: nothing moved for 10 s, both ends are alive", 138, "timed-out"},
+		{"ringtrain: not found on host host-b, neither at /opt/ringtrain nor in the PATH that ssh gives there: install it there, or give --push", 127, "host-unreachable"},
 		{"link 1 <- 0 at 10.0.0.1:2222: protocol version is 3, want 4", 76, "versions"},
 		{"link 1 -> 2 at 10.0.0.2:2222: ring: corrupt frame: magic is 7", 76, "corrupt-frame"},
 		{"link 1 <- 0 at 10.0.0.1:2222: no link after 3 attempts, the last: connection refused (gave up after 10s)", 138, "no-link"},

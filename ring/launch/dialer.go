@@ -88,11 +88,11 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 	late := g.killAfter(process.SettleTime)
 	defer late.Stop()
 	g.wait()
-	return nil, g.refusal(ctx, err)
+	return nil, d.refusal(ctx, g, err)
 }
 
-// refusal returns the error of a login that failed with err, by the exit code of ssh.
-func (g *login) refusal(ctx context.Context, err error) error {
+// refusal returns the error of the login g that failed with err, by the exit code of ssh.
+func (d *dialer) refusal(ctx context.Context, g *login, err error) error {
 	name := g.name()
 	if ctx.Err() != nil {
 		return unreachable(name, g.stderr, context.Cause(ctx))
@@ -102,7 +102,7 @@ func (g *login) refusal(ctx context.Context, err error) error {
 	}
 	switch code := g.cmd.ProcessState.ExitCode(); code {
 	case exitcode.NotFound:
-		return exitcode.With(code, fmt.Errorf("ringtrain: not found on host %s: give --push or --wdir", name))
+		return exitcode.With(code, d.notFound(name))
 	case exitcode.NotRunnable:
 		return exitcode.With(code, fmt.Errorf("ringtrain: not executable on host %s: %s", name, g.stderr.last()))
 	case sshFailed, -1:
@@ -114,6 +114,18 @@ func (g *login) refusal(ctx context.Context, err error) error {
 		}
 		return exitcode.With(exitcode.Retry, fmt.Errorf("host %s: the agent did not start (exit code %d): %s", name, code, text))
 	}
+}
+
+// notFound is the error of a host without the program. It says where the host looked.
+func (d *dialer) notFound(host string) error {
+	const inPath = "in the PATH that ssh gives there"
+	switch {
+	case d.push != nil:
+		return fmt.Errorf("ringtrain: not found on host %s, in %s", host, d.push.folder())
+	case plainPath.MatchString(d.self):
+		return fmt.Errorf("ringtrain: not found on host %s, neither at %s nor %s: install it there, or give --push", host, d.self, inPath)
+	}
+	return fmt.Errorf("ringtrain: not found on host %s, %s: install it there, or give --push", host, inPath)
 }
 
 // unreachable is the error of a host that ssh does not reach.

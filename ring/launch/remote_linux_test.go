@@ -245,7 +245,7 @@ func TestRemoteRefuses(t *testing.T) {
 		texts       []string
 	}{
 		{"host=down", "localhost:1,down:1,b:1", nil, exitcode.Retry, []string{"host down cannot be reached: ssh: connect to host down port 22: No route to host"}},
-		{"host=without ringtrain", "empty:1,b:1", nil, exitcode.NotFound, []string{"ringtrain: not found on host empty: give --push or --wdir"}},
+		{"host=without ringtrain", "empty:1,b:1", nil, exitcode.NotFound, []string{"ringtrain: not found on host empty, neither at /", " nor in the PATH that ssh gives there: install it there, or give --push"}},
 		{"hosts=all that fail", "empty:1,down:1", nil, 0, []string{"on host empty", "host down"}},
 		{"host=silent", "b:1,slow:1", func(c *Config) { c.StartTimeout = 300 * time.Millisecond }, exitcode.Retry, []string{"host slow cannot be reached: no answer in 300ms"}},
 		{"version=another", "b:1", func(c *Config) { c.Version = "other" }, exitcode.Protocol, []string{"host b: ringtrain there is version test, here it is other: give --push"}},
