@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"text/tabwriter"
 
 	"ringtrain/model/train"
@@ -31,8 +32,8 @@ func showTable(w io.Writer, all []rendezvous.Status) error {
 }
 
 func jobLine(s rendezvous.Status) string {
-	line := fmt.Sprintf("job %s  %s  generation %d  world size %d  step %s  %.3g steps/s  %d present, %d missing  %s left",
-		cmp.Or(s.JobID, "-"), s.Phase, s.Generation, s.WorldSize, stepText(s.Step), s.StepsPerS, s.Present, max(s.WorldSize-s.Present, 0),
+	line := fmt.Sprintf("job %s  %s  generation %d  world size %d  step %s  %s steps/s  %d present, %d missing  %s left",
+		cmp.Or(s.JobID, "-"), s.Phase, s.Generation, s.WorldSize, stepText(s.Step), speedText(s.StepsPerS), s.Present, max(s.WorldSize-s.Present, 0),
 		plural(s.RestartsLeft, "restart"))
 	if set := s.Choice(train.KernelsChoice).Value; set != "" {
 		line += "  kernels " + set
@@ -71,6 +72,14 @@ func waitText(r rendezvous.RankStatus) string {
 		text = fmt.Sprintf("rank %d in ", w.Peer) + text
 	}
 	return fmt.Sprintf("%s for %.1fs", text, r.For.Seconds())
+}
+
+// speedText returns a speed with three digits, or all those before the point.
+func speedText(perS float64) string {
+	if perS >= 999.5 {
+		return commas(int64(math.Round(perS)))
+	}
+	return fmt.Sprintf("%.3g", perS)
 }
 
 func stepText(step int64) string {
