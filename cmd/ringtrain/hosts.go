@@ -122,7 +122,8 @@ func (a *app) ranksOf(c *cli.Context, cfg *launch.Config) (err error) {
 }
 
 // programsOf sets the programs of the ranks: those that the words name, or train of this
-// binary for a job.
+// binary for a job. The word ringtrain names this binary, on other hosts the pushed one;
+// after "--" it is the one in PATH.
 func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	words := c.Args().Slice()
 	isJob := job.IsName(words[0])
@@ -138,7 +139,7 @@ func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	if len(parts[0]) == 0 {
 		return exitcode.With(exitcode.Usage, errors.New("nothing to run after --"))
 	}
-	cfg.Program, cfg.Self = parts[0], isSelf(parts[0][0])
+	cfg.Program, cfg.Self = parts[0], isSelf(parts[0][0]) || parts[0][0] == "ringtrain" && c.Args().First() != "--"
 	if !cfg.Self && c.Args().First() != "--" {
 		if err := wantProgram(cfg.Program[0]); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -65,7 +66,21 @@ func (a *app) run(c *cli.Context) error {
 	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, Launcher: true,
 	})
+	res.Text += whereJobFileIs(c.Args().First(), res)
 	return out.endLaunch(res, err, watch)
+}
+
+// whereJobFileIs says where this host has the job file that a rank has not found, "" if that is not
+// the cause: `run` does not send the file.
+func whereJobFileIs(job string, res launch.Result) string {
+	path, err := filepath.Abs(job)
+	if err != nil || res.Code != exitcode.NoInput || !strings.Contains(res.Text, job+": no such job file") {
+		return ""
+	}
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("; this host has %s: copy it to every host, into the folder that ranks run in", path)
 }
 
 // surviveClosedPipes makes this process survive writes to a closed pipe, until its end:

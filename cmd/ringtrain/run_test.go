@@ -112,6 +112,33 @@ func TestRunJSONOutput(t *testing.T) {
 	}
 }
 
+// TestRunJobFileElsewhere verifies that the last line says where the launcher's host has the job file
+// that ranks do not find.
+func TestRunJobFileElsewhere(t *testing.T) {
+	b := newBox(t)
+	b.write("job.yaml", "name: x\n")
+	b.write("other/empty", "")
+	want := "; this host has " + b.path("job.yaml") + ": copy it to every host, into the folder that ranks run in"
+	if e := b.must(66, "run", "-np", "2", "--wdir", "other", "job.yaml"); !strings.HasSuffix(e.last(), want) {
+		t.Errorf("last line %q, want %q at its end", e.last(), want)
+	}
+	if e := b.must(66, "run", "-np", "2", "--wdir", "other", "none.yaml"); strings.Contains(e.stderr, "this host has") {
+		t.Errorf("says %q of a file that is nowhere", e.stderr)
+	}
+}
+
+// TestRunOwnWord verifies that the word ringtrain is the launcher's own program, which need not be in
+// PATH, and that behind "--" it is looked for in PATH.
+func TestRunOwnWord(t *testing.T) {
+	b := newBox(t)
+	if e := b.must(0, "run", "-np", "2", "ringtrain", "version"); len(linesOf(e.stdout, 1)) == 0 {
+		t.Errorf("prints %q, want lines of each rank", e.stdout)
+	}
+	if e := b.must(127, "run", "-np", "1", "--", "ringtrain", "version"); !strings.Contains(e.last(), "program ringtrain: not found in PATH") {
+		t.Errorf("last line %q", e.last())
+	}
+}
+
 // TestRunExplains verifies that the launcher names the entry of its own errors, and that an error of
 // the command line is one line.
 func TestRunExplains(t *testing.T) {
