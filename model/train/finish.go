@@ -149,8 +149,9 @@ func (r *run) done(ctx context.Context, digest string) error {
 	r.doneReported = true
 	r.endSummary()
 	t, took := &r.tracker, time.Since(r.tracker.startedAt)
+	at := r.loop.Source.Position()
 	d := report.Done{
-		Steps: r.loop.Step, Epochs: r.loop.Source.Position().LastEpoch(), Examples: t.allExamples, Took: report.Seconds(took),
+		Steps: r.loop.Step, Epochs: at.LastEpoch(), Examples: at.Consumed(r.data.Train.Len()), Took: report.Seconds(took),
 		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.progress.epoch.mean(), Eval: r.lastMetrics, Digest: digest, Zeros: zerosOf(r.model.Variables()),
 	}
 	if g.Membership().Size() > 1 {

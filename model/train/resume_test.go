@@ -112,8 +112,8 @@ func TestLocalBatchAtAnotherWorldSize(t *testing.T) {
 		t.Errorf("ended at steps %d and %d, want 4 and 20", first.result.Step, second.result.Step)
 	}
 	done := eventsOf[report.Done](second)[0]
-	if done.Examples != 800 || done.Epochs != 2 {
-		t.Errorf("%d examples, %d epochs after the resume, want 800, 2", done.Examples, done.Epochs)
+	if done.Examples != 1200 || done.Epochs != 2 {
+		t.Errorf("%d examples, %d epochs of the whole run, want 1200, 2", done.Examples, done.Epochs)
 	}
 }
 

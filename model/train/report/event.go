@@ -161,11 +161,11 @@ type Exported struct {
 
 // Done is the last event of a run.
 type Done struct {
-	Steps                 int64   `json:"steps"`    // since the start of the run, also before a resume
-	Epochs                int64   `json:"epochs"`   // since the start of the run
-	Examples              int64   `json:"examples"` // of all ranks, since this process began to train
-	Took                  Seconds `json:"took_s"`   // since this process began to train
-	ExamplesPerS          float64 `json:"examples_per_s"`
+	Steps                 int64   `json:"steps"`                    // since the start of the run, also before a resume
+	Epochs                int64   `json:"epochs"`                   // since the start of the run
+	Examples              int64   `json:"examples"`                 // of all ranks, since the start of the run
+	Took                  Seconds `json:"took_s"`                   // since this process began to train
+	ExamplesPerS          float64 `json:"examples_per_s"`           // of the examples since this process began to train
 	Loss                  Number  `json:"loss"`                     // mean per example of the last epoch
 	Eval                  Metrics `json:"eval"`                     // of the last evaluation
 	SentBytes             int64   `json:"sent_bytes"`               // by all ranks, headers included
