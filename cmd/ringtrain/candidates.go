@@ -76,7 +76,7 @@ func (c *command) candidates(before []string, current string) []candidate {
 	case len(sorted.words) == 0 && c.name == "jobs":
 		all = append(all, candidate{"show", "the file of a job"}, candidate{"explain", "what a key is for"})
 	case c.name == "jobs" && len(sorted.words) == 1 && sorted.words[0] == "explain":
-		return keysOf("")
+		return keysOf("", true)
 	case len(sorted.words) == 0 && strings.Contains(c.args, "JOB"), c.name == "jobs" && len(sorted.words) == 1:
 		for _, name := range job.BuiltinNames() {
 			all = append(all, candidate{name, job.BuiltinUsage(name)})
@@ -104,7 +104,7 @@ func valuesOf(flag cli.Flag) []candidate {
 	var all []candidate
 	for _, name := range flag.Names() {
 		if name == "set" {
-			all = append(all, keysOf("=")...)
+			all = append(all, keysOf("=", false)...)
 		}
 		for _, value := range optionValues[name] {
 			all = append(all, candidate{value, ""})
@@ -113,14 +113,18 @@ func valuesOf(flag cli.Flag) []candidate {
 	return all
 }
 
-// keysOf returns all keys of a job, each with suffix behind it and the first sentence of its text.
-func keysOf(suffix string) []candidate {
+// keysOf returns all keys of a job, each with suffix behind it and the first sentence of its text. Keys
+// of the items of lists are among them if items is true.
+func keysOf(suffix string, items bool) []candidate {
 	texts, err := job.About("")
 	if err != nil {
 		return nil
 	}
 	var all []candidate
 	for _, k := range texts {
+		if k.List != "" && !items {
+			continue // an option wants the name or the number of the item in the key
+		}
 		first, _, _ := strings.Cut(k.Text, ". ")
 		all = append(all, candidate{k.Key + suffix, strings.TrimSuffix(first, ".")})
 	}

@@ -24,6 +24,8 @@ func TestCandidates(t *testing.T) {
 		{name: "options of a subcommand", words: "bench peers --", want: []string{"--rounds", "--help"}, not: "--np"},
 		{name: "values", words: "run --map-by ", want: []string{"slot", "node"}, not: "linear"},
 		{name: "keys", words: "run mnist --set optimizer.l", want: []string{"optimizer.learning_rate="}, not: "train.steps="},
+		{name: "keys of items", words: "jobs explain input.columns.num", want: []string{"input.columns.numeric.default"}, not: "linear"},
+		{name: "keys of items to set", words: "run mnist --set input.c", want: []string{"input.columns="}, not: "input.columns.numeric.default="},
 		{name: "value without a list", words: "run --hostfile "},
 		{name: "words of a program", words: "run -np 2 ./prog --"},
 		{name: "shells", words: "completion ", want: []string{"bash", "zsh", "fish"}},

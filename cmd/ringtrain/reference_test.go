@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,14 +63,14 @@ func TestReferenceKeys(t *testing.T) {
 	}
 	var b strings.Builder
 	table := ""
-	for _, k := range texts {
+	for _, k := range byTable(texts) {
 		names := "`" + k.Key + "`"
 		if rest, ok := strings.CutPrefix(k.Key, "input.train."); ok {
 			names += ", `input.eval." + rest + "`"
-		} else if strings.HasPrefix(k.Key, "input.eval.") {
-			continue // it stands beside the key of input.train
+		} else if strings.HasPrefix(k.Key, "input.eval.") || k.List == "input.evals" && k.Key != "input.evals.name" {
+			continue // it stands beside the key of input.train, or is one
 		}
-		if group, _, _ := strings.Cut(k.Key, "."); group != table {
+		if group := tableOf(k); group != table {
 			table = group
 			fmt.Fprintf(&b, "\n### %s\n\n| key | takes | default | |\n| --- | --- | --- | --- |\n", group)
 		}
@@ -76,6 +78,23 @@ func TestReferenceKeys(t *testing.T) {
 		b.WriteString(strings.ReplaceAll(row, "|  |", "| |"))
 	}
 	wantMade(t, "keys", b.String())
+}
+
+// tableOf returns the heading of the table with a key: its first word, or the list whose items have it.
+func tableOf(k job.KeyText) string {
+	group, _, _ := strings.Cut(k.Key, ".")
+	return cmp.Or(k.List, group)
+}
+
+// byTable returns the keys table by table: the tables, and the keys of each, in their order in texts.
+func byTable(texts []job.KeyText) []job.KeyText {
+	first := map[string]int{}
+	for i, k := range texts {
+		if _, seen := first[tableOf(k)]; !seen {
+			first[tableOf(k)] = i
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(texts), func(a, b job.KeyText) int { return cmp.Compare(first[tableOf(a)], first[tableOf(b)]) })
 }
 
 // dotted matches what may be a key.

@@ -4,12 +4,12 @@ package job
 // if the type of the key says them.
 type about struct{ values, text string }
 
-// abouts has each key. The keys of input.eval are those of input.train.
+// abouts has each key outside of lists of groups. The keys of input.eval are those of input.train.
 var abouts = map[string]about{
 	"name": {"", "Name of the job, for people."},
 
 	"model.kind":       {"linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn", "Kind of model. `ringtrain jobs` has a line on each."},
-	"model.layers":     {"dense, conv2d, max_pool2d, avg_pool2d, global_avg_pool, flatten, relu, leaky_relu, tanh, sigmoid, gelu, dropout, layer_norm, sparse, embedding, fm, cross, add, concat", "Layers of a model of one's own, instead of a kind. `ringtrain jobs show NAME --layers` spells a kind as layers."},
+	"model.layers":     {"dense, conv2d, max_pool2d, avg_pool2d, global_avg_pool, flatten, relu, leaky_relu, tanh, sigmoid, gelu, dropout, layer_norm, sparse, embedding, fm, cross, add, concat", "Layers of a model of one's own, instead of a kind. `ringtrain jobs show NAME --layers` spells a kind as layers. --set finds an item by its name or its number from 0, as in `model.layers.0.dense.units`."},
 	"model.classes":    {"2 or more", "Number of classes, where the loss is softmax."},
 	"model.features":   {"0 to 2147483647", "Features of an example, or the number of ids. 0: as many as the training records have."},
 	"model.fields":     {"0 to 65535", "Bags of ids of a libffm record: each field is one, and fields are below this number. 0: one bag of all ids."},
@@ -35,7 +35,7 @@ var abouts = map[string]about{
 	"input.train.separator":   {"", "Of csv: a character, or tab. Default: a comma."},
 
 	"input.evals":           {"", "More validation records. Each item has a name and the keys of input.eval. Its eval events come after those of input.eval."},
-	"input.columns":         {"label, weight, key, numeric, categorical, ids, cross, ignore", "Of csv, criteo and tfrecord: what the columns of a record become. criteo has a list of its own."},
+	"input.columns":         {"label, weight, key, numeric, categorical, ids, cross, ignore", "Of csv, criteo and tfrecord: what the columns of a record become. criteo has a list of its own. --set finds an item by its name or its number from 0, as in `input.columns.2.numeric.default`."},
 	"input.batch":           {"1 to 1073741824", "Examples of a step over all ranks. The curve does not depend on the number of ranks."},
 	"input.local_batch":     {"0 to 1073741824", "Examples of a step on each rank, instead of input.batch. 0: input.batch counts."},
 	"input.shuffle":         {"", "Another order in each epoch, from train.seed alone. Of more than 16 MiB of text, blocks of 64 KiB are permuted, and the records within windows of 256 blocks. A global batch of such records is arranged by block."},

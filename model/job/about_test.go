@@ -2,11 +2,15 @@ package job
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"ringtrain/model"
+	"ringtrain/model/graph"
 )
 
 // TestAbout verifies that each key has a text, that no text belongs to a key that is gone,
@@ -23,7 +27,7 @@ func TestAbout(t *testing.T) {
 		}
 		seen[k.Key] = true
 	}
-	for key := range abouts {
+	for _, key := range slices.Concat(slices.Collect(maps.Keys(abouts)), slices.Collect(maps.Keys(itemAbouts))) {
 		if !seen[key] {
 			t.Errorf("%s has a text and is no key", key)
 		}
@@ -32,12 +36,16 @@ func TestAbout(t *testing.T) {
 
 // TestAboutNames verifies which names About takes: keys, groups, and no others.
 func TestAboutNames(t *testing.T) {
-	for name, want := range map[string]int{"input.batch": 1, "train.average": 3, "input.eval.files": 1} {
+	for name, want := range map[string]int{"input.batch": 1, "train.average": 3, "input.eval.files": 1, "input.columns.numeric": 6,
+		"input.columns.2.numeric.default": 1, "model.layers.stem.conv2d.filters": 1, "model.layers.relu": 1, "input.evals.name": 1, "input.evals.day2.files": 1,
+	} {
 		if got, err := About(name); len(got) != want || err != nil {
 			t.Errorf("About(%q) has %d keys, %v, want %d", name, len(got), err, want)
 		}
 	}
-	for name, want := range map[string]string{"input.bach": `did you mean "input.batch"?`, "trian": `did you mean "train"?`, "inpu": `did you mean "input"?`} {
+	for name, want := range map[string]string{"input.bach": `did you mean "input.batch"?`, "trian": `did you mean "train"?`, "inpu": `did you mean "input"?`,
+		"input.columns.numeric.defualt": `did you mean "input.columns.numeric.default"?`, "model.layers.0.dense.unitz": `did you mean "model.layers.dense.units"?`,
+	} {
 		if _, err := About(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("About(%q) = %v, want %s", name, err, want)
 		}
@@ -145,7 +153,7 @@ func TestAboutValues(t *testing.T) {
 	for _, k := range texts {
 		values := abouts[k.Key].values
 		outside, inside := limits(t, values)
-		if strings.HasPrefix(k.Key, "input.eval.") || k.Takes == "true or false" {
+		if k.List != "" || strings.HasPrefix(k.Key, "input.eval.") || k.Takes == "true or false" {
 			continue
 		}
 		key := k.Key
@@ -169,6 +177,86 @@ func TestAboutValues(t *testing.T) {
 				wants = append(wants, b.wants(k.Key, "no-such-word"))
 			}
 			t.Errorf("%s takes %q, which no job does: outside %q, inside %q, a job wants one of %q", k.Key, values, outside, inside, slices.Compact(wants))
+		}
+	}
+}
+
+// itemJobs has lists for kinds with options that take some values. The item is the first of input.columns, and
+// that called it of model.layers.
+var itemJobs = map[string][]string{
+	"input.columns.numeric":     {"[{numeric: {names: [x]}}]"},
+	"input.columns.categorical": {"[{categorical: {names: [x], hash: 3}}]", "[{categorical: {names: [x], vocabulary: auto}}]"},
+	"input.columns.ids":         {"[{ids: {names: [x], size: 3}}]"},
+	"input.columns.cross":       {"[{cross: {of: [x, y], hash: 3}}, {categorical: {names: [x, y], vocabulary: auto, unknown: error}}]"},
+	"model.layers.dense":        {"[flatten, {name: it, dense: {units: 2}}, dense: {units: 1}]"},
+	"model.layers.conv2d":       {"[{name: it, conv2d: {filters: 1, kernel: 1}}, flatten, dense: {units: 1}]"},
+	"model.layers.max_pool2d":   {"[{name: it, max_pool2d: {}}, flatten, dense: {units: 1}]"},
+	"model.layers.avg_pool2d":   {"[{name: it, avg_pool2d: {}}, flatten, dense: {units: 1}]"},
+	"model.layers.leaky_relu":   {"[flatten, {name: it, leaky_relu: {}}, dense: {units: 1}]"},
+	"model.layers.dropout":      {"[flatten, {name: it, dropout: {}}, dense: {units: 1}]"},
+	"model.layers.layer_norm":   {"[flatten, {name: it, layer_norm: {}}, dense: {units: 1}]"},
+	"model.layers.sparse":       {"[{name: it, sparse: {}}, dense: {units: 1}]"},
+	"model.layers.embedding":    {"[{name: it, embedding: {size: 2}}, fm, dense: {units: 1}]"},
+	"model.layers.fm":           {"[embedding: {size: 2}, {name: it, fm: {}}, dense: {units: 1}]"},
+	"model.layers.cross":        {"[flatten, {name: it, cross: {}, in: [flatten, flatten]}, dense: {units: 1}]"},
+}
+
+// takesItem reports whether a job with a list, and its model, take a value of an option of the item.
+func takesItem(t *testing.T, list, items, option, value string) bool {
+	t.Helper()
+	base, sets, in := "mnist", []string{"model.kind=", "model.classes=0", "loss.kind=sigmoid"}, model.Inputs{Dense: graph.Shape{8, 8, 1}}
+	if strings.Contains(items, "sparse") || strings.Contains(items, "embedding") {
+		base, sets, in = "ctr", []string{"model.kind="}, model.Inputs{IDs: 8}
+	}
+	place := ".it."
+	if list == "input.columns" {
+		place = ".0."
+		sets = nil
+		for _, group := range []string{"input.train.", "input.eval."} {
+			sets = append(sets, group+"format=csv", group+"images=", group+"labels=", group+"files=[a]")
+		}
+	}
+	load := func(more ...string) error {
+		cfg, err := Load(base, nil, slices.Concat(sets, []string{list + "=" + items}, more))
+		if err == nil && list == "model.layers" {
+			_, err = cfg.Model.GraphOf(in, cfg.Loss)
+		}
+		return err
+	}
+	if err := load(); err != nil {
+		t.Fatalf("%s: %v", items, err)
+	}
+	return load(list+place+option+"="+value) == nil
+}
+
+// TestAboutItemValues verifies what About says of the values of options of items: a job, or its model, refuses
+// those just outside a range and other words, and takes those at the ends of the range and each word.
+func TestAboutItemValues(t *testing.T) {
+	texts, err := About("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range texts {
+		values := aboutOf(k.Key).values
+		if k.List == "" || k.List == "input.evals" || values == "" {
+			continue
+		}
+		kind, option, _ := strings.Cut(strings.TrimPrefix(k.Key, k.List+"."), ".")
+		outside, inside := limits(t, values)
+		if outside == nil {
+			inside = words(values, "")
+			if !strings.Contains(values, "a file") {
+				outside = []string{"no-such-word"}
+			}
+		}
+		if outside != nil && outside[0] == "0" && strings.Contains(k.Text, "Default: ") {
+			outside[0] = "-1" // 0 stands for the default
+		}
+		if !slices.ContainsFunc(itemJobs[k.List+"."+kind], func(items string) bool {
+			takes := func(value string) bool { return takesItem(t, k.List, items, kind+"."+option, value) }
+			return !slices.ContainsFunc(outside, takes) && !slices.ContainsFunc(inside, func(v string) bool { return !takes(v) })
+		}) {
+			t.Errorf("%s takes %q, which no job does: outside %q, inside %q", k.Key, values, outside, inside)
 		}
 	}
 }

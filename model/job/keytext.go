@@ -12,55 +12,107 @@ import (
 
 // KeyText is a key of a job file: the values that it takes, its default in the form of --set, and what it
 // is for.
-type KeyText struct{ Key, Takes, Default, Text string }
+type KeyText struct {
+	Key, Takes, Default, Text string
 
-// About returns the texts of all keys that begin with name: a key, or a group such as input or
-// train.average.
+	// List is the list of groups of which Key is a key of the items, "" for none. --set wants the name
+	// or the number of the item behind the list.
+	List string
+}
+
+// About returns the texts of all keys that begin with name: a key, or a group such as input, train.average
+// or input.columns.numeric. In name an item of a list may have its name or its number, as in --set.
 func About(name string) ([]KeyText, error) {
 	cfg := Default()
-	names := make([]string, 0, len(abouts))
-	for _, o := range cfg.Options() {
-		if names = append(names, o.Key); o.Key == "optimizer.learning_rate" {
-			names = append(names, "optimizer.learning_rates") // a map, which is empty
-		}
+	all := appendTexts(nil, reflect.ValueOf(&cfg).Elem(), "", "")
+	if texts := beginning(all, name); texts != nil {
+		return texts, nil
 	}
-	var texts []KeyText
+	key := withoutItem(all, name)
+	if texts := beginning(all, key); texts != nil {
+		return texts, nil
+	}
+	names := make([]string, 0, len(all))
 	groups := map[string]bool{}
-	for _, key := range names {
-		for at := range len(key) {
-			if key[at] == '.' {
-				groups[key[:at]] = true
+	for _, k := range all {
+		names = append(names, k.Key)
+		for at := range len(k.Key) {
+			if k.Key[at] == '.' {
+				groups[k.Key[:at]] = true
 			}
 		}
-		if key == name || name == "" || strings.HasPrefix(key, name+".") {
-			texts = append(texts, cfg.keyText(key))
-		}
-	}
-	if texts != nil {
-		return texts, nil
 	}
 	for group := range groups {
 		names = append(names, group)
 	}
 	slices.Sort(names)
+	if kind, _ := parent(name); groups[kind] {
+		key = name // it has no item
+	}
 	err := fmt.Errorf("no key %q", name)
-	if near := phrase.Nearest(name, names); near != "" {
+	if near := phrase.Nearest(key, names); near != "" {
 		err = fmt.Errorf("no key %q (did you mean %q?)", name, near)
 	}
 	return nil, exitcode.With(exitcode.Usage, err)
 }
 
-// keyText returns the text of a key, whose default is its value in j.
-func (j *Config) keyText(key string) KeyText {
-	v, at := reflect.ValueOf(j).Elem(), keyPath{}
-	for name := range strings.SplitSeq(key, ".") {
-		var err error
-		if v, at, err = descend(v, at, name); err != nil {
-			panic("job: a key without a value")
+// beginning returns the keys that are name or in the group name, nil for none. "" is the job.
+func beginning(all []KeyText, name string) (texts []KeyText) {
+	for _, k := range all {
+		if k.Key == name || name == "" || strings.HasPrefix(k.Key, name+".") {
+			texts = append(texts, k)
 		}
 	}
-	a := abouts[strings.Replace(key, "input.eval.", "input.train.", 1)]
-	return KeyText{key, takes(v.Type(), a.values), shown(v, a.values), a.text}
+	return texts
+}
+
+// withoutItem returns name without the item of a list, such as input.columns.2.numeric.
+func withoutItem(all []KeyText, name string) string {
+	for _, k := range all {
+		item, isIn := strings.CutPrefix(name, k.List+".")
+		if _, key, ok := strings.Cut(item, "."); ok && isIn && k.List != "" {
+			return k.List + "." + key
+		}
+	}
+	return name
+}
+
+// appendTexts appends the texts of key and of the keys in it, in the order of the struct. v has the value
+// of key in a job without a file. The keys of items are those of a new item.
+func appendTexts(dst []KeyText, v reflect.Value, key, list string) []KeyText {
+	a := aboutOf(key)
+	switch {
+	case isKind(v.Type()):
+		options := newGroup(v.Type().Elem())
+		takes := "kind with options"
+		if options.NumField() == 0 {
+			takes = "kind without options"
+		}
+		dst = append(dst, KeyText{Key: key, Takes: takes, Text: a.text, List: list})
+		v = options
+	case isList(v.Type()):
+		dst = append(dst, KeyText{key, takes(v.Type(), a.values), shown(v, a.values), a.text, list})
+		v, list = newGroup(v.Type().Elem()), key
+	case !isGroup(v) || v.Kind() == reflect.Map:
+		return append(dst, KeyText{key, takes(v.Type(), a.values), shown(v, a.values), a.text, list})
+	}
+	for _, f := range fields(v) {
+		dst = appendTexts(dst, f.value, join(key, f.name), list)
+	}
+	return dst
+}
+
+// sameAbouts leads to the texts of keys that other keys share.
+var sameAbouts = strings.NewReplacer("input.evals.name", "input.evals.name", "input.evals.", "input.train.", "input.eval.", "input.train.",
+	"model.layers.avg_pool2d.", "model.layers.max_pool2d.")
+
+// aboutOf returns what key is for.
+func aboutOf(key string) about {
+	key = sameAbouts.Replace(key)
+	if a, ok := itemAbouts[key]; ok {
+		return a
+	}
+	return abouts[key]
 }
 
 // takes describes the values of a type, of which a key takes some.
@@ -75,6 +127,8 @@ func takes(t reflect.Type, values string) string {
 		return takes(t.Elem(), values)
 	case t.Kind() == reflect.Map:
 		return "for each name a " + takes(t.Elem(), values)
+	case t.Kind() == reflect.Struct:
+		return values
 	case isList(t) && values != "":
 		return "list: " + values
 	case isList(t):
