@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -18,6 +19,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/token"
@@ -121,7 +123,8 @@ func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write
 // underRun is the Source of a place that `run`, or this command with hosts, has set.
 const underRun = "ringtrain run"
 
-// doctorOnHosts starts one rank of this command on each host.
+// doctorOnHosts starts one rank of this command on each host. If some hosts cannot run it, a
+// person still sees what the others find.
 func (a *app) doctorOnHosts(c *cli.Context) error {
 	out := a.newReporter(c, 0)
 	cfg, err := a.doctorConfig(c)
@@ -140,7 +143,24 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 	if res.Unread {
 		return reportedError{err} // standard error has no reader either
 	}
+	if reached := withoutHosts(cfg.Hosts, launch.FailedHosts(err)); !out.json && len(reached) > 0 && len(reached) < len(cfg.Hosts) {
+		cfg.Notice(fmt.Sprintf("%s cannot run ranks, as the last lines say; this is about the others", plural(len(cfg.Hosts)-len(reached), "host")))
+		cfg.Hosts, cfg.NP = reached, len(reached)
+		_, other := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
+		err = errors.Join(err, other)
+	}
 	return out.examinationFailed(err)
+}
+
+// withoutHosts returns a list without the hosts at some indices.
+func withoutHosts(list []hosts.Host, without []int) []hosts.Host {
+	var rest []hosts.Host
+	for i, h := range list {
+		if !slices.Contains(without, i) {
+			rest = append(rest, h)
+		}
+	}
+	return rest
 }
 
 // doctorConfig returns the configuration of one rank of this command on each host.

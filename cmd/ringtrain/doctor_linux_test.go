@@ -120,6 +120,10 @@ func TestSSHDoctor(t *testing.T) {
 	if v := e.only(t, "verdict"); e.code != 138 || !strings.Contains(fmt.Sprint(v["findings"]), "host "+c.hosts[3].Addr+" cannot be reached") {
 		t.Errorf("a host without sshd: ended with %d and %v", e.code, v)
 	}
+	e = doctor(4)
+	if !strings.Contains(e.stdout, "all 3 workers reach each other, both ways\n") || e.code != 138 || !strings.Contains(e.last(), "host "+c.hosts[3].Addr+" cannot be reached") {
+		t.Errorf("a host without sshd: ended with %d, want the findings of the others\n%s%s", e.code, e.stdout, e.stderr)
+	}
 	deafen(t, c.hosts[1], c.hosts[2])
 	e = doctor(3, "--json")
 	if v := e.only(t, "verdict"); e.code != 138 || len(v.faults()) != 2 || !strings.HasSuffix(v.faults()[0], ": connect timeout") {

@@ -271,6 +271,9 @@ func TestRemoteRefuses(t *testing.T) {
 			if j.out.String() != "" {
 				t.Errorf("ranks were started:\n%s", j.out)
 			}
+			if got := FailedHosts(j.fault); tt.name == "hosts=all that fail" && len(got) != 2 || tt.name == "host=down" && !slices.Equal(got, []int{1}) {
+				t.Errorf("failed hosts are %v of error %v", got, j.fault)
+			}
 		})
 	}
 }

@@ -163,7 +163,7 @@ func (o *hostStartup) dialed(ctx context.Context, r dialResult) {
 		o.addLogin(r.login)
 		return
 	}
-	o.errs = append(o.errs, r.err)
+	o.errs = append(o.errs, &hostError{first.Host, r.err})
 	delete(o.waiting, first.Host)
 	if ctx.Err() == nil {
 		o.dialAll(ctx, r.branch[1:])
@@ -182,7 +182,7 @@ func (o *hostStartup) reportSilent(b branch, why error) {
 			continue
 		}
 		delete(o.waiting, first.Host)
-		o.errs = append(o.errs, unreachable(first.Name, new(tailBuffer), why))
+		o.errs = append(o.errs, &hostError{first.Host, unreachable(first.Name, new(tailBuffer), why)})
 		o.reportUntried(part)
 	}
 }
@@ -200,6 +200,33 @@ func (o *hostStartup) reportUntried(b branch) {
 	if n > 0 {
 		o.errs = append(o.errs, exitcode.With(exitcode.Retry, fmt.Errorf("%s behind host %s not tried", phrase.Count(n, "host"), b[0].Name)))
 	}
+}
+
+// hostError is the error of a host that cannot run ranks.
+type hostError struct {
+	host int // index in Config.Hosts
+	err  error
+}
+
+func (e *hostError) Error() string { return e.err.Error() }
+func (e *hostError) Unwrap() error { return e.err }
+
+// FailedHosts returns the hosts on which an error of [Run] says that no rank could start, as
+// indices of Config.Hosts. There are none if the error has another cause.
+func FailedHosts(err error) []int {
+	switch e := err.(type) {
+	case *hostError:
+		return []int{e.host}
+	case interface{ Unwrap() []error }:
+		var all []int
+		for _, part := range e.Unwrap() {
+			all = append(all, FailedHosts(part)...)
+		}
+		return all
+	case interface{ Unwrap() error }:
+		return FailedHosts(e.Unwrap())
+	}
+	return nil
 }
 
 // addLogin adds the first host of a login, and handles the messages of the login from now
