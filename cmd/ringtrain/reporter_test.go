@@ -26,6 +26,21 @@ func TestStepSentence(t *testing.T) {
 	}
 }
 
+// TestMetricsSentence verifies that an accuracy by weight does not claim to be that of the count beside it.
+func TestMetricsSentence(t *testing.T) {
+	right := int64(3133)
+	e := report.Metrics{Step: 5, Split: "eval", Examples: 4000, Loss: 0.5, Correct: &right, Accuracy: report.NewNumber(0.78325)}
+	const want = "eval  step 5  eval records: loss 0.5, accuracy 0.7833 (3,133 of 4,000 right)"
+	if got := metricsSentence(e); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	e.Weighted, e.Accuracy = true, report.NewNumber(0.7786)
+	const weighted = "eval  step 5  eval records: loss 0.5, accuracy 0.7786 by weight, 3,133 of 4,000 right"
+	if got := metricsSentence(e); got != weighted {
+		t.Errorf("%q, want %q", got, weighted)
+	}
+}
+
 // TestQuiet verifies that --quiet leaves the last evaluation, the end and the warnings of a run, the
 // digests where the output is no terminal, and no line of JSON out.
 func TestQuiet(t *testing.T) {

@@ -112,7 +112,11 @@ func metricsSentence(e report.Metrics) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "eval  step %d  %s records: loss %.6g", e.Step, cmp.Or(e.Name, e.Split), e.Loss)
 	if e.Accuracy != nil {
-		fmt.Fprintf(&b, ", accuracy %.4f (%s of %s right)", *e.Accuracy, commas(*e.Correct), commas(e.Examples))
+		form := ", accuracy %.4f (%s of %s right)"
+		if e.Weighted { // the count is no part of the mean
+			form = ", accuracy %.4f by weight, %s of %s right"
+		}
+		fmt.Fprintf(&b, form, *e.Accuracy, commas(*e.Correct), commas(e.Examples))
 	}
 	if e.AUC != nil {
 		fmt.Fprintf(&b, ", AUC %.4f", *e.AUC)

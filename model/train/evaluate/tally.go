@@ -149,7 +149,7 @@ const maxConfusion = 100
 // model.
 func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
 	n := int64(e.Data.Len())
-	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: n, Loss: report.Number(sum.loss / sum.weight)}
+	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: n, Loss: report.Number(sum.loss / sum.weight), Weighted: sum.weighted > 0}
 	classes := e.classes()
 	if classes == 0 {
 		m.RMSE = report.NewNumber(model.RMSE(sum.loss, sum.weight))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,10 @@ func TestWeights(t *testing.T) {
 		plain := evaluatedBy(t, &Evaluator{Model: m, Data: data.Eval, Split: "eval", TopK: 3})
 		if got.Examples != plain.Examples || !reflect.DeepEqual(got.Correct, plain.Correct) {
 			t.Errorf("job=%s: %s, want the numbers of records of %s", tt.name, traintest.JSON(t, got), traintest.JSON(t, plain))
+		}
+		other := slices.ContainsFunc(one.weights, func(w float32) bool { return w != 1 })
+		if got.Weighted != other || plain.Weighted {
+			t.Errorf("job=%s: weighted is %t, want %t; without weights %t", tt.name, got.Weighted, other, plain.Weighted)
 		}
 		if tt.name == "clicks" && *got.AUC != *want.AUC {
 			t.Errorf("AUC is %v, want %v", *got.AUC, *want.AUC)

@@ -129,6 +129,8 @@ type Metrics struct {
 	Recall    []Number  `json:"recall,omitempty"`
 	F1        []Number  `json:"f1,omitempty"`
 	Confusion [][]int64 `json:"confusion,omitempty"` // rows: class, columns: prediction; for at most 100 classes
+
+	Weighted bool `json:"-"` // records have weights other than 1: means are by weight, counts are not; for people
 }
 
 // CalibrationBucket compares the scores of a range, From included, with the labels.
