@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -18,7 +19,6 @@ import (
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
-	"ringtrain/ring/phrase"
 	"ringtrain/ring/token"
 )
 
@@ -31,7 +31,7 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		Notice: func(line string) { fmt.Fprintln(a.stderr, line) }, Quiet: c.Bool("quiet"),
 	}
 	err := errors.Join(a.programsOf(c, &cfg), a.hostsOf(c, &cfg), a.ranksOf(c, &cfg), wantInterface(c))
-	if err != nil {
+	if err = cmp.Or(err, wantProgram(c.Args().First(), &cfg)); err != nil {
 		return cfg, err
 	}
 	if cfg.NP == 0 && !c.IsSet("np") && len(cfg.More) == 0 {
@@ -140,11 +140,6 @@ func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 		return exitcode.With(exitcode.Usage, errors.New("nothing to run after --"))
 	}
 	cfg.Program, cfg.Self = parts[0], isSelf(parts[0][0]) || parts[0][0] == "ringtrain" && c.Args().First() != "--"
-	if !cfg.Self && c.Args().First() != "--" {
-		if err := wantProgram(cfg.Program[0]); err != nil {
-			return err
-		}
-	}
 	for _, part := range parts[1:] {
 		app, err := parseApp(part)
 		if err != nil {
@@ -155,14 +150,22 @@ func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	return nil
 }
 
-// wantProgram returns an error if word is similar to a built-in job and is no program on
-// this host. Any other word may be a program on other hosts.
-func wantProgram(word string) error {
-	near := phrase.Nearest(word, job.BuiltinNames())
-	if _, err := exec.LookPath(word); err == nil || near == "" {
+// wantProgram returns an error if the first word of a command line is no job and no program on this
+// host, but similar to a job. If all ranks run here the job may be a file in the folder of the word. On
+// other hosts any word that is not similar to a built-in job may be a program.
+func wantProgram(word string, cfg *launch.Config) error {
+	if cfg.Self || word == "--" {
 		return nil
 	}
-	return exitcode.With(exitcode.NotFound, fmt.Errorf("no job or program %s (did you mean %s?)", word, near))
+	if _, err := process.LookUp(word, cfg.Dir); exitcode.Of(err) != exitcode.NotFound {
+		return nil
+	}
+	info, err := os.Stat(word)
+	isFile := err == nil && !info.IsDir() // a program that is not in PATH
+	if near := nearJob(word, !cfg.Remote() && !isFile); near != "" {
+		return exitcode.With(exitcode.NotFound, fmt.Errorf("no job or program %s (did you mean %s?)", word, near))
+	}
+	return nil
 }
 
 // splitPrograms splits words at each ":" before -np or -n. Any other ":" is an argument

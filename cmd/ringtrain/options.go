@@ -131,7 +131,7 @@ func trainFlags() []cli.Flag {
 // runFlags has the launcher's own options. The launcher passes those of train on.
 func runFlags() []cli.Flag {
 	return slices.Concat(grouped("run",
-		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as the hosts have slots); slots that are left are spare, for --restarts"},
+		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as -H, --hostfile or the allocation has slots; without these -np is needed); slots that are left are spare, for --restarts"},
 		jsonFlag(), startTimeoutFlag(), jobIDFlag(),
 		&cli.DurationFlag{Name: "grace", Value: 10 * time.Second, Usage: "`TIME` between TERM and KILL for ranks that are ended"},
 		&cli.DurationFlag{Name: "timeout", Usage: "end a run that takes longer: SIGQUIT, so that ranks dump, then TERM, then KILL; exit code 110"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -129,13 +130,13 @@ func (r *reporter) waiting(w rendezvous.Waiting) {
 	fmt.Fprintln(r.stderr, "waiting: "+w.String())
 }
 
-// fail reports the first cause of the job's end as this rank's last line. It returns a
-// silent error with the exit code.
+// fail reports the first cause of the job's end as this rank's last line; a rank alone has a line for
+// each fault of a job. It returns a silent error with the exit code.
 func (r *reporter) fail(c *ring.Cause) error {
 	if r.rank <= 0 {
 		r.writeJSON(failureEvent(c))
 	}
-	fmt.Fprintln(r.stderr, "ringtrain: "+c.Error())
+	fmt.Fprintln(r.stderr, "ringtrain: "+strings.ReplaceAll(c.Error(), "\n", "\nringtrain: "))
 	return silentError(max(c.ExitCode, exitcode.Failed))
 }
 

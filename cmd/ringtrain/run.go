@@ -27,7 +27,7 @@ func runCommand() command {
 	return command{
 		name: "run", args: "-np N [-H HOST:SLOTS,…] JOB|PROGRAM … [: -np N PROGRAM …]",
 		usage: "start N ranks of a job or of any program, like mpirun",
-		about: "Starts N ranks of a job, or of any program, on hosts over ssh. Without -H the hosts are those of the Slurm, PBS or LSF allocation that this is in, else this one. Passes signals on, and ends with the exit code of the first rank that fails.",
+		about: "Starts N ranks of a job, or of any program, on hosts over ssh. Without -H the hosts are those of the Slurm, PBS or LSF allocation that this is in, else this one alone, which needs -np. Passes signals on, and ends with the exit code of the first rank that fails.",
 		examples: []string{
 			"ringtrain run -np 4 mnist",
 			"ringtrain run -np 8 -H host-a:4,host-b:4 job.yaml --set train.epochs=3",
@@ -61,6 +61,9 @@ func (a *app) run(c *cli.Context) error {
 	}
 	a.launched = true
 	out := a.newReporter(c, 0)
+	if err := checkJob(c, &cfg); err != nil {
+		return out.refuse(err)
+	}
 	watch := &errorWatch{out: a.stdout, json: out.json}
 	cfg.JSON, cfg.Stdout = out.json, watch
 	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{

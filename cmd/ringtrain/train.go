@@ -196,35 +196,6 @@ func placeFlagsOf(c *cli.Context) place.Flags {
 	}
 }
 
-// loadJob loads the job called name with the options of the command line.
-func loadJob(c *cli.Context, environ []string, name string) (*job.Config, error) {
-	sets := c.StringSlice("set")
-	var short []string
-	for _, option := range []string{"link", "codec", "streams"} {
-		if value := c.String(option); value != "" {
-			sets, short = append(sets, "allreduce."+option+"="+value), append(short, option)
-		}
-	}
-	config, err := job.Load(name, environ, sets)
-	return config, asOptions(err, short...)
-}
-
-// asOptions returns err with the names of options in place of the keys that they are short for:
-// --link for allreduce.link.
-func asOptions(err error, options ...string) error {
-	if err == nil {
-		return nil
-	}
-	text := err.Error()
-	for _, option := range options {
-		text = strings.ReplaceAll(text, "allreduce."+option+" is ", "--"+option+" is ")
-	}
-	if text == err.Error() {
-		return err
-	}
-	return exitcode.With(exitcode.Usage, errors.New(text))
-}
-
 // dataRoots returns the folders of relative input files.
 func dataRoots(c *cli.Context, getenv func(string) string) []string {
 	root := "."
