@@ -25,7 +25,7 @@ func topFlag() cli.Flag {
 }
 
 func csvFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "csv", Usage: "CSV with a header on standard output: key or record, and scores"}
+	return &cli.BoolFlag{Name: "csv", Usage: "print CSV with a header: key, whatever the name of the key column, or record, and score, or score_0 and on (default: tabs)"}
 }
 
 func dataFlag() cli.Flag {

@@ -30,7 +30,7 @@ func TestErrorEvent(t *testing.T) {
 		{"train mnist --data .", 66, "mnist"},
 		{"eval linear --bogus", 64, "--bogus"},
 		{"eval linear --from nosuch", 66, "nosuch"},
-		{"predict linear", 64, "--from is missing"},
+		{"predict linear", 66, "no checkpoint or bundle at ckpt/linear"},
 		{"export linear --from nosuch --to x", 66, "nosuch"},
 		{"inspect", 64, "a path"},
 		{"inspect nosuch", 66, "nosuch"},

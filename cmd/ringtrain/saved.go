@@ -18,15 +18,15 @@ import (
 func evalCommand() command {
 	return command{
 		name: "eval", args: "JOB [--from DIR]", usage: "metrics of a checkpoint or bundle on the job's validation records",
-		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json"},
+		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json", "ringtrain eval churn.yaml --set input.eval.files=test.csv"},
 		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).eval,
 	}
 }
 
 func predictCommand() command {
 	return command{
-		name: "predict", args: "JOB --from DIR [FILE …]", usage: "predictions for the validation records, or for those in files",
-		examples: []string{"ringtrain predict job.yaml --from ckpt/job --csv new.csv"},
+		name: "predict", args: "JOB [FILE …] [--from DIR]", usage: "predictions for the validation records, or for those in files",
+		examples: []string{"ringtrain predict job.yaml", "ringtrain predict job.yaml new.csv --from export/job --csv >scores.csv"},
 		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), csvFlag(), jsonFlag()}, run: (*app).predict,
 	}
 }
@@ -78,15 +78,19 @@ func (a *app) predict(c *cli.Context) error {
 	if err := wantArgs(c, 1, -1, "a job and files"); err != nil {
 		return err
 	}
-	if c.String("from") == "" {
-		return exitcode.With(exitcode.Usage, errors.New("--from is missing: want a checkpoint or a bundle"))
-	}
 	s, err := a.openSaved(c, c.Args().Tail())
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	out := a.newReporter(c, 0)
+	if c.NArg() == 1 && !out.json {
+		records := "validation"
+		if s.Split() == "train" {
+			records = "training"
+		}
+		fmt.Fprintf(a.stderr, "scores of the job's %s records\n", records)
+	}
 	switch {
 	case out.json && c.Bool("csv"):
 		return exitcode.With(exitcode.Usage, errors.New("--csv and --json are given, want one of them"))

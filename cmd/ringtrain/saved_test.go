@@ -90,8 +90,13 @@ func TestPredict(t *testing.T) {
 			t.Errorf("%v: other scores than those of the checkpoint on drawn records", args)
 		}
 	}
-	if e := b.must(0, "predict", "mnist", "--from", "ckpt/mnist", "--set", "input.synthetic=true"); strings.Count(e.stdout, "\n") != 1000 {
-		t.Errorf("%d lines for people, want one a record", strings.Count(e.stdout, "\n"))
+	e = b.must(0, "predict", "mnist", "--set", "input.synthetic=true") // by the job's checkpoint
+	if strings.Count(e.stdout, "\n") != 1000 || e.stderr != "scores of the job's validation records\n" {
+		t.Errorf("%d lines for people, and %q, want one a record and what is scored", strings.Count(e.stdout, "\n"), e.stderr)
+	}
+	e = b.must(0, "predict", "mnist", "d/t10k-images-idx3-ubyte.gz", "--csv")
+	if strings.Count(e.stdout, "\n") != 1001 || e.stderr != "" {
+		t.Errorf("%d lines of CSV, and %q, want one a record and a header", strings.Count(e.stdout, "\n"), e.stderr)
 	}
 }
 

@@ -53,6 +53,9 @@ func Inspect(path string) ([]report.Event, error) {
 	if events.IsFile(path) {
 		return inspectScalars([]string{path})
 	}
+	if err := wantPath(path); err != nil {
+		return nil, err
+	}
 	var list []report.Event
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)

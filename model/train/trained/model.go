@@ -95,6 +95,10 @@ func kernelSetOf(cfg *job.Config, kept Variables) (set kernel.Set, note string) 
 	return set, note
 }
 
+// Split returns "eval" for the job's validation records, "train" for its training records if it has no
+// others, and the one in whose place files were opened.
+func (s *Model) Split() string { return s.split }
+
 // Kernels returns the name of the kernel set that the model computes with.
 func (s *Model) Kernels() string { return s.model.Engine().Set().String() }
 

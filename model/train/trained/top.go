@@ -35,6 +35,9 @@ func InspectTop(path string, n int) ([]report.Event, error) {
 	var tensors []bundle.Tensor
 	var columns *graph.Columns
 	var g *graph.Graph // nil of a bundle
+	if err := wantPath(path); err != nil {
+		return nil, err
+	}
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
 		if err != nil {

@@ -39,8 +39,8 @@ func Read(path string) (Variables, error) {
 		kept.width, kept.Columns = widthOf(b.Signatures), b.Columns
 		return kept, err
 	}
-	if !exists(path) && !exists(path+".index") {
-		return Variables{}, exitcode.With(exitcode.NoInput, fmt.Errorf("no checkpoint or bundle at %s", path))
+	if err := wantPath(path); err != nil {
+		return Variables{}, err
 	}
 	s, err := checkpoint.Load(path)
 	kept := NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors)
@@ -61,6 +61,14 @@ func widthOf(all []savedmodel.Signature) int {
 		}
 	}
 	return 0
+}
+
+// wantPath returns an error if path is neither a file or a folder nor the prefix of a checkpoint.
+func wantPath(path string) error {
+	if exists(path) || exists(path+".index") {
+		return nil
+	}
+	return exitcode.With(exitcode.NoInput, fmt.Errorf("no checkpoint or bundle at %s", path))
 }
 
 func exists(path string) bool {
