@@ -6,7 +6,8 @@
 //	SHA256SUMS                            a checksum of each of these files
 //
 // ARCH is amd64 or arm64. No daemon and no root are needed. Two runs over one commit give
-// equal bytes: each file carries the time of the commit, and archives are sorted.
+// equal bytes: each file carries the time of the commit, and archives are sorted. Release prints
+// each step before it begins, and at the end the files.
 //
 //	go run ./.ci/release -version VERSION -time SECONDS [-out DIR]
 package main
@@ -16,6 +17,7 @@ import (
 	"encoding/hex"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,14 +35,14 @@ func main() {
 	seconds := flag.Int64("time", 0, "time of the commit, in seconds since 1970")
 	out := flag.String("out", "dist", "folder of the files")
 	flag.Parse()
-	if err := release(*version, time.Unix(*seconds, 0).UTC(), *out); err != nil {
+	if err := release(os.Stdout, *version, time.Unix(*seconds, 0).UTC(), *out); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-// release builds all files of version into the folder out.
-func release(version string, at time.Time, out string) error {
+// release builds all files of version into the folder out, and tells what it does.
+func release(tell io.Writer, version string, at time.Time, out string) error {
 	if !versions.MatchString(version) {
 		return fmt.Errorf("-version is %q, want digits, letters, dots, pluses and dashes, such as 0.2.0", version)
 	}
@@ -57,6 +59,7 @@ func release(version string, at time.Time, out string) error {
 	defer os.RemoveAll(work)
 	binaries := map[string][]byte{}
 	for _, arch := range architectures {
+		fmt.Fprintf(tell, "building for linux/%s\n", arch)
 		if binaries[arch], err = compile(work, arch, version); err != nil {
 			return err
 		}
@@ -74,6 +77,7 @@ func release(version string, at time.Time, out string) error {
 		return os.WriteFile(filepath.Join(out, name), data, 0o644)
 	}
 	for _, arch := range architectures {
+		fmt.Fprintf(tell, "packing for linux/%s\n", arch)
 		name := fmt.Sprintf("ringtrain-%s-linux-%s", version, arch)
 		data, err := tarball(name, binaries[arch], shared, at)
 		if err := write(name+".tar.gz", data, err); err != nil {
@@ -84,11 +88,28 @@ func release(version string, at time.Time, out string) error {
 			return err
 		}
 	}
+	fmt.Fprintln(tell, "packing the container image")
 	data, err := image(version, binaries, at)
 	if err := write("ringtrain-"+version+"-image.tar", data, err); err != nil {
 		return err
 	}
-	return sums(out, names)
+	if err := sums(out, names); err != nil {
+		return err
+	}
+	return list(tell, out, append(names, checksumFile))
+}
+
+// list prints the size and the path of each file.
+func list(w io.Writer, out string, names []string) error {
+	for _, name := range names {
+		path := filepath.Join(out, name)
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%9.1f KiB  %s\n", float64(info.Size())/1024, path)
+	}
+	return nil
 }
 
 // versions matches what may be a part of the names of files.
@@ -106,7 +127,10 @@ func compile(work, arch, version string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// sums writes SHA256SUMS, in the form that sha256sum -c reads.
+// checksumFile is the name of the file of checksums.
+const checksumFile = "SHA256SUMS"
+
+// sums writes the file of checksums, in the form that sha256sum -c reads.
 func sums(out string, names []string) error {
 	var b strings.Builder
 	for _, name := range names {
@@ -117,5 +141,5 @@ func sums(out string, names []string) error {
 		sum := sha256.Sum256(data)
 		fmt.Fprintf(&b, "%s  %s\n", hex.EncodeToString(sum[:]), name)
 	}
-	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(b.String()), 0o644)
+	return os.WriteFile(filepath.Join(out, checksumFile), []byte(b.String()), 0o644)
 }

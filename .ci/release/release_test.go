@@ -182,11 +182,26 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "a b", "../x", "-1"} {
-		if err := release(bad, testTime, t.TempDir()); err == nil || !strings.Contains(err.Error(), "-version") {
+		if err := release(io.Discard, bad, testTime, t.TempDir()); err == nil || !strings.Contains(err.Error(), "-version") {
 			t.Errorf("release(%q) = %v, want an error that names -version", bad, err)
 		}
 	}
-	if err := release("1", time.Unix(0, 0), t.TempDir()); err == nil || !strings.Contains(err.Error(), "-time") {
+	if err := release(io.Discard, "1", time.Unix(0, 0), t.TempDir()); err == nil || !strings.Contains(err.Error(), "-time") {
 		t.Errorf("release at time 0 = %v, want an error that names -time", err)
+	}
+}
+
+// TestList verifies the lines of the files that a release ends with.
+func TestList(t *testing.T) {
+	out := t.TempDir()
+	if err := os.WriteFile(filepath.Join(out, "a"), make([]byte, 1536), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := list(&b, out, []string{"a"}); err != nil || b.String() != "      1.5 KiB  "+filepath.Join(out, "a")+"\n" {
+		t.Errorf("says %q, error %v", b.String(), err)
+	}
+	if err := list(&b, out, []string{"b"}); err == nil {
+		t.Error("a file that is not there is listed")
 	}
 }

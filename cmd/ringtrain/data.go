@@ -112,8 +112,11 @@ func (a *app) dataFetch(c *cli.Context) error {
 			fmt.Fprintf(a.stderr, "%s  %s\n", file, bytesText(total))
 		}
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		fmt.Fprintln(a.stdout, filepath.Join(to, c.Args().First()))
+	case exitcode.Of(err) == exitcode.IO && c.String("from") == "":
+		err = fmt.Errorf("%w\nwithout a network add --set input.synthetic=true to run, eval and predict: ringtrain draws the records", err)
 	}
 	return err
 }

@@ -84,6 +84,17 @@ func TestDataCat(t *testing.T) {
 	b.must(66, "data", "cat", "none.libsvm")
 }
 
+// TestDataFetchOffline verifies that a fetch without a network says what goes without one.
+func TestDataFetchOffline(t *testing.T) {
+	b := newBox(t).with("HTTPS_PROXY=http://127.0.0.1:1")
+	if e := b.must(74, "data", "fetch", "mnist"); !strings.Contains(e.last(), "--set input.synthetic=true") {
+		t.Errorf("last line %q, want the way without a network", e.last())
+	}
+	if e := b.must(66, "data", "fetch", "mnist", "--from", "nowhere"); strings.Contains(e.stderr, "synthetic") {
+		t.Errorf("says %q of a folder", e.stderr)
+	}
+}
+
 // TestDataFetch verifies that a fetch from a folder checks the files and puts them where
 // the built-in jobs look.
 func TestDataFetch(t *testing.T) {
