@@ -102,6 +102,7 @@ func (t *rowUpdates) Span(lo, hi, thread int) {
 	if need := (2 + slots) * rows * u.Width; len(b.memory) < need {
 		b.memory = make([]float32, need)
 	}
+	b.reserve(rows)
 	for ; lo < hi; lo += rows {
 		to := min(lo+rows, hi)
 		t.load(b, lo, to)
@@ -118,6 +119,13 @@ func (t *rowUpdates) Span(lo, hi, thread int) {
 		if u.Mix {
 			b.mix += t.engine.set.mixRows(b.ids, b.u.W, u.Width)
 		}
+	}
+}
+
+// reserve allocates copied for blocks of so many rows, once: later blocks may be longer than the first.
+func (b *rowBlock) reserve(rows int) {
+	if cap(b.copied) < rows+rowsAhead {
+		b.copied = make([]uint32, 0, rows+rowsAhead)
 	}
 }
 
@@ -327,6 +335,7 @@ func (e *Engine) SquaresOfRows(u *RowUpdate) float64 {
 	if need := 2 * rows * u.Width; len(b.memory) < need {
 		b.memory = make([]float32, need)
 	}
+	b.reserve(rows)
 	var sum float64
 	for lo := 0; lo < len(u.IDs); lo += rows {
 		hi := min(lo+rows, len(u.IDs))

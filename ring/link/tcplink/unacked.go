@@ -39,8 +39,8 @@ type unackedBuffer struct {
 	reserved    bool              // room is reserved for a frame that is not added yet
 	blocked     bool              // reserve waits
 	closed      bool
-	exceeds     bool              // the frame that waits may exceed maxUnackedBytes
-	onBlock     func()            // called when a frame has to wait for an acknowledgement
+	exceeds     bool   // the frame that waits may exceed maxUnackedBytes
+	onBlock     func() // called when a frame has to wait for an acknowledgement
 }
 
 func newUnackedBuffer() *unackedBuffer {
