@@ -49,7 +49,7 @@ var explanations = []struct {
 	{"no-checkpoint", regexp.MustCompile(`no checkpoint (in|or bundle at)`)},
 	{"damaged-checkpoint", regexp.MustCompile(`bundle: \S+: `)},
 	{"job-file", regexp.MustCompile(`no such job file|no key "|\.ya?ml:\d+:\d+: `)},
-	{"missing-file", regexp.MustCompile(`no input file |open \S+: no such file or directory`)},
+	{"missing-file", regexp.MustCompile(`no input file |open \S+: no such file or directory|want a regular file`)},
 	{"read-error", regexp.MustCompile(`input/output error`)},
 	{"file-changed", regexp.MustCompile(`changed while it was read`)},
 	{"bad-records", regexp.MustCompile(`as input.max_bad_records says`)},
