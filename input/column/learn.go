@@ -17,8 +17,9 @@ import (
 const maxTexts = 1 << 24
 
 // Learner collects the statistics of a plan from training records: means and deviations of
-// standardized columns, means that replace missing numbers, and vocabularies. The records come in parts. Goroutines may learn parts
-// side by side: the result depends on the parts, not on the order in which they end.
+// standardized columns, means that replace missing numbers, and vocabularies. The records come in
+// parts. Goroutines may learn parts side by side: the result depends on the parts, not on the order
+// in which they end.
 type Learner struct {
 	plan *Plan
 

@@ -91,12 +91,13 @@ func Open(s Spec) (input.Dataset, error) {
 	case "parquet":
 		return nil, usage("format parquet is not built yet, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo")
 	}
-	switch {
-	case !slices.Contains(textFormats, s.Format):
+	if !slices.Contains(textFormats, s.Format) {
 		return nil, usage("format is %q, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo", s.Format)
-	case s.wantFiles() != nil:
-		return nil, s.wantFiles()
-	case s.Columns == nil && (s.Format == "csv" || s.Format == "criteo"):
+	}
+	if err := s.wantFiles(); err != nil {
+		return nil, err
+	}
+	if s.Columns == nil && (s.Format == "csv" || s.Format == "criteo") {
 		return nil, usage("format %s wants input.columns, which a job file has", s.Format)
 	}
 	return s.openCached()

@@ -46,9 +46,9 @@ func (s *Set) Columns() graph.Columns { return s.plan.Columns() }
 // Learnt returns the columns as JSON, which the plan's AdoptJSON takes.
 func (s *Set) Learnt() []byte { return s.plan.JSON() }
 
-// Open counts the records of files, or with Share leaves them to CountShare, and parses those of the first MiB, so that these are
-// checked, or all where there is something to learn. Another bad line is an error when its
-// record is due.
+// Open counts the records of files, or with Share leaves them to CountShare, and parses
+// those of the first MiB, so that these are checked, or all where there is something to
+// learn. Another bad line is an error when its record is due.
 //
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
 // exitcode.IO, and exitcode.Usage for c.

@@ -44,9 +44,9 @@ func (c Config) format() string {
 	return "libsvm"
 }
 
-// Open counts the records of files, or with Share leaves them to CountShare. If Config.Features is 0 it parses all of them, to know
-// the largest id, else those of the first MiB: so these lines are checked. Another bad
-// line is an error when its record is due.
+// Open counts the records of files, or with Share leaves them to CountShare. If
+// Config.Features is 0 it parses all of them, to know the largest id, else those of the
+// first MiB: so these lines are checked. Another bad line is an error when its record is due.
 //
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
 // exitcode.IO, and exitcode.Usage for c.

@@ -66,8 +66,8 @@ type Set struct {
 // a batch may still need records.
 const maxWindows = 2
 
-// Open opens files and counts their records. With Config.Share the Set may have uncounted records: see
-// input.Shared.
+// Open opens files and counts their records. With Config.Share the Set may have uncounted
+// records: see input.Shared.
 //
 // Codes of its errors: exitcode.NoInput, exitcode.IO, and exitcode.BadData for a line that is
 // longer than MaxLine and a file that changes.

@@ -24,8 +24,8 @@ type Config struct {
 	Paths []string // see text.Config
 }
 
-// Open counts the records of files, or with Share leaves them to CountShare, and parses those of the first MiB. Another bad line
-// is an error when its record is due.
+// Open counts the records of files, or with Share leaves them to CountShare, and parses
+// those of the first MiB. Another bad line is an error when its record is due.
 //
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
 // exitcode.IO, and exitcode.Usage for c.

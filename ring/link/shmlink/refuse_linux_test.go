@@ -58,7 +58,7 @@ func TestUnavailable(t *testing.T) {
 		rank   int // named in the error: a worker without a descriptor names itself
 		want   string
 	}{
-		{"memfd=ENOSYS", leader, system{memfd: noMemfd}, 1, "rank 1 (here): memfd_create: function not implemented"},
+		{"memfd=ENOSYS", leader, system{memfd: noMemfd}, 1, "rank 1 (here): memfd_create: function not implemented"}, // the text of ENOSYS in strerror(3)
 		{"rights=none", leader, system{rights: noRights}, 3, "did not arrive"},
 		{"mmap=EACCES/local=0", leader, system{mmap: noMap}, 1, "rank 1 (here): mmap of"},
 		{"mmap=EACCES/local=2", 2, system{mmap: noMap}, 5, "rank 5 (here): mmap of"},
