@@ -29,8 +29,9 @@ import (
 //
 //	w ← w − w·λ·η
 //
-// to every weight, including biases and rows that are not in the batch. As in Keras, 1−β
-// uses the β of the job file, not its float32 rounding.
+// to every weight, including biases and rows that are not in the batch. A penalty's
+// gradient is that of the weights before this decay. As in Keras, 1−β uses the β of the job
+// file, not its float32 rounding.
 type adam struct {
 	state
 	beta1, beta2, epsilon float32

@@ -108,9 +108,10 @@ func (t *rowUpdates) Span(lo, hi, thread int) {
 		t.load(b, lo, to)
 		t.gather(b, lo, to, slots)
 		if u.Whole {
-			t.decay(b, lo, to)
+			t.decayUnlisted(lo, to)
 		}
-		u.Adjust.apply(b.u.G, b.u.W)
+		u.Adjust.apply(b.u.G, b.u.W) // before the decay of the weights
+		weightDecay(b.u.W, u.Decay, u.Rate)
 		if done := t.rule.assembly(t.engine.set, &b.u); done < len(b.u.W) {
 			rest := b.u.Cut(done, len(b.u.W))
 			t.rule.portable(&rest)
@@ -198,17 +199,16 @@ func copyRow(dst, src []float32) {
 	}
 }
 
-// decay makes the step for a gradient of 0 on all rows of the range lo to hi that no
-// earlier block has covered. b has copies of the listed rows, which scatter overwrites
-// later.
-func (t *rowUpdates) decay(b *rowBlock, lo, hi int) {
+// decayUnlisted makes the step for a gradient of 0 on all rows of the range lo to hi that
+// no earlier block has covered. The block has copies of the listed rows, which scatter
+// overwrites later.
+func (t *rowUpdates) decayUnlisted(lo, hi int) {
 	u := &t.u
 	first := u.First
 	if lo > 0 {
 		first = int(u.IDs[lo-1]) + 1
 	}
 	t.engine.decayRows(u, first, int(u.IDs[hi-1])+1)
-	weightDecay(b.u.W, u.Decay, u.Rate)
 }
 
 // DecayRows makes the step for a gradient of 0 on rows first to last of u: those after

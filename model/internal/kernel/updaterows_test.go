@@ -41,7 +41,6 @@ func byHand(r Rule, u *RowUpdate) {
 		all := Update{W: u.W, C: u.C, S: u.S}
 		before := u.clone()
 		weightDecay(u.W, u.Decay, u.Rate)
-		weightDecay(before.W, u.Decay, u.Rate)
 		AdamDecay.portable(&all)
 		for _, id := range u.IDs {
 			lo, hi := int(id)*w, int(id+1)*w
@@ -57,6 +56,7 @@ func byHand(r Rule, u *RowUpdate) {
 			row.S[i] = u.S[i][lo:hi]
 		}
 		u.Adjust.apply(row.G, row.W)
+		weightDecay(row.W, u.Decay, u.Rate)
 		r.portable(&row)
 	}
 }
