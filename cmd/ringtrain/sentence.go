@@ -26,6 +26,9 @@ func sentence(e report.Event) string {
 	case report.Checkpointed:
 		return fmt.Sprintf("checkpoint %s  %s in %s", e.Path, bytesText(e.Bytes), rounded(e.Took))
 	case report.Warning:
+		if e.ExitCode == 0 {
+			return "warning: " + e.Cause
+		}
 		return fmt.Sprintf("warning: %s after step %d failed on rank %d on %s: %s; training goes on", e.Operation, e.Step, e.Rank, e.Host, e.Cause)
 	case report.Exported:
 		return fmt.Sprintf("export %s of step %d  %s: %d records predicted, largest difference %g", e.Path, e.Step, e.How, e.Verified, e.MaxDifference)

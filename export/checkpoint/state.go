@@ -24,7 +24,7 @@ type Run struct {
 	Position  input.Position    `json:"position"`            // in the training data
 	Epoch     *EpochSum         `json:"epoch,omitempty"`     // nil in checkpoints of older versions
 	Best      *Best             `json:"best,omitempty"`      // nil without early stopping or before the first evaluation
-	Steps     int64             `json:"steps"`               // of the whole run as first started
+	Steps     int64             `json:"steps"`               // of the whole run, as it was asked for then
 	Options   map[string]string `json:"options,omitempty"`   // a resumed run must have the same values
 	Decisions map[string]string `json:"decisions,omitempty"` // choices by measurement
 	Kernels   string            `json:"kernels,omitempty"`   // kernel set of the ranks; "" in checkpoints of older versions

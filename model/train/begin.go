@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -33,6 +32,7 @@ func (r *run) setUp(ctx context.Context) error {
 		return err
 	}
 	r.reportStart()
+	r.reportSchedule()
 	r.reportKernels()
 	r.recordOrder()
 	if !known {
@@ -54,7 +54,7 @@ func (r *run) configureLoop() error {
 	}
 	l.Step, l.Optimizer, l.Mix = p.step, r.optimizer, p.mix
 	l.Steps = p.end(r.job.Train, r.data.Train.Len(), r.globalBatch())
-	r.steps = cmp.Or(p.steps, l.Steps)
+	r.steps = l.Steps
 	if p.best.ends(r.job.Train.EarlyStopping) {
 		l.Steps = min(l.Steps, p.step)
 	}
@@ -68,7 +68,7 @@ func (r *run) configureLoop() error {
 		l.OnScores = r.progressive.addScores
 	}
 	r.finished = p.restored && p.step >= l.Steps
-	r.progress.restored, r.progress.steps = r.finished, r.steps
+	r.progress.restored = r.finished
 	return nil
 }
 
@@ -102,6 +102,30 @@ func (r *run) reportStart() {
 	if r.finished {
 		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", r.progress.step))
 	}
+}
+
+// reportSchedule reports, on rank 0, that the schedule has another length than when the state was
+// saved. It warns once of steps whose rate is 0.
+func (r *run) reportSchedule() {
+	c, was := r.job.Schedule, r.progress.steps
+	r.progress.steps = r.steps
+	if r.rank != 0 || r.finished {
+		return
+	}
+	if c.UsesLength() && was != 0 && was != r.steps {
+		r.opts.Notice(fmt.Sprintf("schedule %s over %d steps, was %d", c.Kind, r.steps, was))
+	}
+	zero := r.loop.Schedule.ZeroFrom(r.steps)
+	if zero == r.steps || r.zeroRateReported {
+		return
+	}
+	r.zeroRateReported = true
+	key := fmt.Sprintf("schedule.steps is %d", c.Steps)
+	if c.DecaySteps > 0 {
+		key = fmt.Sprintf("schedule.decay_rate is %g", c.DecayRate)
+	}
+	text := fmt.Sprintf("%s: the rate is 0 from step %d on, and the run has %d: the rest trains nothing", key, zero, r.steps)
+	r.warn(&ring.Cause{Rank: r.rank, Operation: "schedule", Text: text})
 }
 
 // startEvent returns the event that describes the run.

@@ -150,23 +150,65 @@ func TestFinishedJob(t *testing.T) {
 	again("")
 }
 
-// TestLongerRun verifies that a finished run may be made longer, and that its schedule stays that
-// of the run as first started.
+// TestLongerRun verifies that a schedule is as long as a run now is that was made longer or
+// shorter, by steps and by epochs, and that one line tells the new length. With the same length
+// the run has the bits of a run without a stop, and no line. With schedule.steps the length stays:
+// what lies behind it trains nothing, with one warning.
 func TestLongerRun(t *testing.T) {
-	cfg := loadText(t, clicksText, "schedule.kind=linear", "checkpoint.dir="+t.TempDir())
-	before := mustTrain(t, 2, cfg, clicksData(), nil)[0]
-	cfg.Train.Steps = 15
-	after := mustTrain(t, 2, cfg, clicksData(), nil)[0]
-	if got := len(eventsOf[report.Step](after)); after.result.Step != 15 || got != 5 {
-		t.Fatalf("ended at step %d after %d steps, want 15 after 5", after.result.Step, got)
+	exponential := []string{"schedule.kind=exponential", "schedule.decay_rate=1e-8", "schedule.decay_steps=2"}
+	for _, tt := range []struct {
+		sets       []string
+		first, now string
+		stop       int // step of the first run, 0: its end
+		line, warn string
+		trains     bool // after the stop
+	}{
+		{[]string{"schedule.kind=cosine"}, "train.steps=10", "train.steps=10", 4, "", "", true},
+		{[]string{"schedule.kind=cosine"}, "train.steps=10", "train.steps=15", 0, "schedule cosine over 15 steps, was 10", "", true},
+		{[]string{"schedule.kind=linear", "schedule.warmup_steps=2"}, "train.steps=10", "train.steps=15", 4, "schedule linear over 15 steps, was 10", "", true},
+		{[]string{"schedule.kind=linear"}, "train.steps=10", "train.steps=8", 4, "schedule linear over 8 steps, was 10", "", true},
+		{[]string{"schedule.kind=cosine"}, "train.epochs=1", "train.epochs=3", 0, "schedule cosine over 81 steps, was 27", "", true},
+		{nil, "train.steps=10", "train.steps=15", 0, "", "", true},
+		{exponential, "train.steps=8", "train.steps=15", 0, "", "schedule.decay_rate is 1e-08: the rate is 0 from step 12 on, and the run has 15: the rest trains nothing", false},
+		{[]string{"schedule.kind=cosine", "schedule.steps=10"}, "train.steps=10", "train.steps=15", 0, "",
+			"schedule.steps is 10: the rate is 0 from step 10 on, and the run has 15: the rest trains nothing", false},
+		{[]string{"schedule.kind=linear", "schedule.steps=10", "schedule.end=0.01"}, "train.steps=10", "train.steps=15", 0, "", "", true},
+	} {
+		sets := append([]string{"train.steps=0", "input.batch=75", "checkpoint.dir=" + t.TempDir()}, tt.sets...)
+		name := fmt.Sprintf("%v, %s, then %s", tt.sets, tt.first, tt.now)
+		before := mustTrain(t, 2, loadText(t, clicksText, append(sets, tt.first)...), clicksData(), func(m *member) {
+			if tt.stop > 0 {
+				m.opts.Stop = stopAfter(tt.stop, exitcode.Terminated)
+			}
+		})[0]
+		m := mustTrain(t, 2, loadText(t, clicksText, append(sets, tt.now)...), clicksData(), nil)[0]
+		lines := slices.DeleteFunc(m.notices, func(line string) bool { return !strings.Contains(line, "schedule") })
+		if got := strings.Join(lines, "; "); got != tt.line {
+			t.Errorf("%s: notices are %q, want %q", name, got, tt.line)
+		}
+		warnings := eventsOf[report.Warning](m)
+		if len(warnings) > 1 || len(warnings) == 1 != (tt.warn != "") || len(warnings) == 1 && (warnings[0].Cause != tt.warn || warnings[0].ExitCode != 0) {
+			t.Errorf("%s: warnings are %+v, want %q", name, warnings, tt.warn)
+		}
+		if got := m.result.Digest != before.result.Digest; got != tt.trains {
+			t.Errorf("%s: the replica changed: %t, want %t", name, got, tt.trains)
+		}
+		if tt.first == tt.now {
+			whole := mustTrain(t, 2, loadText(t, clicksText, append(sets, tt.now, "checkpoint.dir=")...), clicksData(), nil)[0]
+			if whole.result.Digest != m.result.Digest {
+				t.Errorf("%s: other bits than without a stop", name)
+			}
+		}
 	}
-	// The rate reaches 0 at step 10: the replica does not change.
-	if after.result.Digest != before.result.Digest {
-		t.Error("the schedule has begun anew")
-	}
-	cfg.Train.Steps = 12 // fewer than the completed steps
-	if m := mustTrain(t, 2, cfg, clicksData(), nil)[0]; m.result.Step != 15 || len(m.notices) != 1 {
-		t.Errorf("ended at step %d with notices %q, want step 15 and one", m.result.Step, m.notices)
+}
+
+// TestShorterRun verifies that a run that is past its steps neither trains nor tells a length.
+func TestShorterRun(t *testing.T) {
+	dir := "checkpoint.dir=" + t.TempDir()
+	mustTrain(t, 2, loadText(t, clicksText, "schedule.kind=cosine", dir), clicksData(), nil)
+	m := mustTrain(t, 2, loadText(t, clicksText, "schedule.kind=cosine", dir, "train.steps=7"), clicksData(), nil)[0]
+	if m.result.Step != 10 || len(m.notices) != 1 {
+		t.Errorf("ended at step %d with notices %q, want step 10 and one", m.result.Step, m.notices)
 	}
 }
 

@@ -25,7 +25,7 @@ type run struct {
 	loop       *Loop
 	eval       evaluate.Evaluator
 	extraEvals []evaluate.Evaluator // of input.evals
-	steps      int64                // of the whole run as first started; schedules and checkpoints use this number
+	steps      int64                // of the whole run, were it not to stop early; schedules and checkpoints use this number
 
 	kernelSet kernel.Set // of all ranks
 

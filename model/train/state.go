@@ -47,6 +47,7 @@ type trainerState struct {
 	outputsChecked     bool               // openOutputs has succeeded
 	folder             *checkpoint.Folder // checkpoint.dir, which this process has claimed; nil if there is none
 	startReported      bool
+	zeroRateReported   bool
 	reportedOrder      string // last reported order of the ring
 	reportedTableRoute string // last reported route of the rows of tables
 	saved              saved
@@ -100,7 +101,7 @@ func (t *Trainer) allocate() error {
 type progress struct {
 	restored bool           // from a checkpoint
 	step     int64          // completed
-	steps    int64          // of the whole run as first started, 0 if unknown
+	steps    int64          // of the whole run when the state was saved, 0 if unknown
 	position input.Position // in the training data
 	codec    int64          // one plus the ID of the codec chosen by measurement, 0 if none was
 	epoch    epochSum       // of the epoch of the last step

@@ -199,14 +199,14 @@ func (Exported) Kind() string { return "export" }
 // Kind names the event.
 func (Done) Kind() string { return "done" }
 
-// Warning reports a failure after which training continues.
+// Warning reports a failure after which training continues, or what else the user should know.
 type Warning struct {
 	Rank      int    `json:"rank"`
 	Host      string `json:"host"`
 	Step      int64  `json:"step"`
-	Operation string `json:"operation"` // evaluate, checkpoint, summary
+	Operation string `json:"operation"` // evaluate, checkpoint, summary, schedule, export
 	Cause     string `json:"cause"`
-	ExitCode  int    `json:"exit_code"` // exit code of the run if this failure ended it
+	ExitCode  int    `json:"exit_code"` // exit code of the run if this failure ended it; 0: no failure, the cause says all
 }
 
 // Kind names the event.
