@@ -60,7 +60,7 @@ var abouts = map[string]about{
 	"optimizer.initial_accumulator": {"0 or more", "Of adagrad and ftrl: what the accumulators begin with; of adagrad above 0. Default: 0.1, as TensorFlow 1's."},
 	"optimizer.rho":                 {"0 or more and below 1", "Of adadelta and rmsprop: the decay of the averages. Default: 0.95 for adadelta, 0.9 for rmsprop."},
 	"optimizer.epsilon":             {"above 0", "The constant that keeps divisors above 0. Default: 1e-8 for adadelta and adam, 1e-7 for lazy-adam and adamw, 1e-10 for rmsprop."},
-	"optimizer.weight_decay":        {"0 or more", "Of adamw, apart from the gradient: a step takes it, times the learning rate, off every weight. Default: 0.004, as Keras's."},
+	"optimizer.weight_decay":        {"0 or more", "Of adamw, apart from the gradient: a step takes it, times the learning rate, off every weight. A penalty of model.l1 or .l2 is of the weights before that. Default: 0.004, as Keras's."},
 	"optimizer.beta1":               {"0 or more and below 1", "Of adam, lazy-adam and adamw: the decay of the mean of gradients. Default: 0.9, as TensorFlow 1's."},
 	"optimizer.beta2":               {"0 or more and below 1", "Of adam, lazy-adam and adamw: the decay of the mean of squared gradients. Default: 0.999, as TensorFlow 1's."},
 	"optimizer.centered":            {"", "Of rmsprop: divides by the deviation instead of the root mean square."},
@@ -70,7 +70,7 @@ var abouts = map[string]about{
 	"optimizer.power":               {"0 or less", "Of ftrl: the power of the learning rate. Default: -0.5, as TensorFlow 1's."},
 
 	"schedule.kind":         {"constant, linear, exponential, cosine", "How the learning rate moves."},
-	"schedule.steps":        {"0 or more", "Steps of linear and cosine. 0: the whole run as first started."},
+	"schedule.steps":        {"0 or more", "Steps of linear and cosine. 0: the whole run, as long as it now is. A run that is made longer stretches its schedule, and says so. With more steps than these a run is warned once if the rate is then 0."},
 	"schedule.warmup_steps": {"0 or more", "Steps in which the rate rises to its base."},
 	"schedule.end":          {"0 or more", "Rate at the end of linear and cosine."},
 	"schedule.decay_rate":   {"above 0, at most 1", "Of exponential: the factor."},

@@ -71,7 +71,7 @@
 //     the order of sums, and so their rounding. Metrics of equal variables are equal bit for bit at
 //     any world size.
 //   - With an exact codec a run that resumes has the bits of a run without a stop. A schedule covers
-//     the steps of the run as first started, which checkpoints store.
+//     the steps that the run now has.
 //   - A printed loss is the mean per example, for any loss.reduction.
 //   - A step allocates nothing.
 //   - Only rank 0 writes output to the disk and emits events.

@@ -59,7 +59,7 @@ func bucketVariables(vars []*model.Variable) []bucket.Variable {
 // lowRank is the plan of allreduce.codec powersgd. Large matrices travel as two thin factors each, and
 // all else travels exactly:
 //
-//	the first steps  a tenth of the run as first started, at most maxExactSteps: no
+//	the first steps  a tenth of the run, at most maxExactSteps: no
 //	                 codec, since gradients turn too fast for factors to follow
 //	after them       factors, with error feedback
 //
