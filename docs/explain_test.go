@@ -56,6 +56,8 @@ func TestExplain(t *testing.T) {
 		{"link 1 -> 2 at 10.0.0.2:2222: ring: corrupt frame: magic is 7", 76, "corrupt-frame"},
 		{"link 1 <- 0 at 10.0.0.1:2222: no link after 3 attempts, the last: connection refused (gave up after 10s)", 138, "no-link"},
 		{"input.train: input: /dev/fd/63 is a pipe or a device, want a regular file", 66, "missing-file"},
+		{`input: day.csv is text whose lines end with \r alone: end the lines with \n, as tr '\r' '\n' does`, 65, "other-kind"},
+		{"input: day.csv.gz: 8 bytes behind the end of gzip", 65, "other-kind"},
 		{"input: /data/exports/day.csv: input/output error", 74, "read-error"},
 		{"tfrecord: day.tfrecords: record 5 at byte 812: read day.tfrecords: input/output error", 74, "read-error"},
 		{"checkpoint ckpt/step-000400: write ckpt/model.data: input/output error", 74, "no-space"},

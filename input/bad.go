@@ -10,6 +10,13 @@ import (
 // during the read. MaxBad does not tolerate such errors.
 var ErrFile = errors.New("input: file")
 
+// WholeFile has ErrFile in the chain of err.
+func WholeFile(err error) error { return wholeFile{err} }
+
+type wholeFile struct{ error }
+
+func (wholeFile) Is(target error) bool { return target == ErrFile }
+
 // badRecord reports whether err is about one record.
 func badRecord(err error) bool {
 	return exitcode.Of(err) == exitcode.BadData && !errors.Is(err, ErrFile)

@@ -7,67 +7,73 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"ringtrain/ring/exitcode"
 )
 
-// File is an input file that is read sequentially. If it begins with the two bytes of
-// gzip, 1f 8b, or the four of zstd, 28 b5 2f fd, Read returns the decompressed content,
-// within the limits.
+// File is an input file that is read sequentially. If it is gzip or zstd by its first bytes,
+// Read returns the decompressed content, within the limits.
 type File struct {
-	Name  string // the name passed to OpenFile
-	Bytes int64  // on disk
-	Gzip  bool
-	Zstd  bool
-	Most  int64 // maximum content: Bytes, or the limit for gzip and zstd
+	Name       string // the name passed to OpenFile
+	Bytes      int64  // on disk
+	Compressed bool
+	Most       int64 // maximum content: Bytes, or the limit if it is compressed
 
 	io.Reader
-	file *os.File
-	zstd *zstd.Decoder // nil if the file is not zstd
+	file    *os.File
+	inflate io.Reader // nil: the file is plain
 }
 
 // OpenFile opens an input file and detects its compression. See [OpenRaw] and
-// [ReadError] for the codes of its errors.
-func OpenFile(name string, limits Limits) (*File, error) {
+// [ReadError] for the codes of its errors. A file of a kind that no reader reads is
+// exitcode.BadData.
+func OpenFile(name string, limits Limits) (*File, error) { return openFile(name, limits, false) }
+
+// OpenText is OpenFile of text.
+func OpenText(name string, limits Limits) (*File, error) { return openFile(name, limits, true) }
+
+func openFile(name string, limits Limits, text bool) (*File, error) {
 	raw, size, err := OpenRaw(name)
 	if err != nil {
 		return nil, err
 	}
 	f := &File{Name: name, Bytes: size, Most: size, file: raw}
-	buffered := bufio.NewReaderSize(raw, 64<<10)
-	f.Reader = buffered
-	magic, err := buffered.Peek(4)
-	if err != nil && err != io.EOF {
-		return nil, errors.Join(ReadError(name, err), f.Close())
+	if err := f.begin(limits, text); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	f.Gzip, f.Zstd = strings.HasPrefix(string(magic), "\x1f\x8b"), string(magic) == "\x28\xb5\x2f\xfd"
-	var plain io.Reader
-	switch {
-	case f.Gzip:
-		plain, err = gzip.NewReader(buffered)
-	case f.Zstd:
-		// Use one goroutine, and the window that zstd itself accepts without --long.
-		f.zstd, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
-		plain = f.zstd
-	default:
-		return f, nil
-	}
-	if err != nil {
-		return nil, errors.Join(ReadError(name, err), f.Close())
-	}
-	f.Reader, f.Most = limits.Inflate(plain, size), limits.inflated(size)
 	return f, nil
+}
+
+// begin finds the kind of the file, and that of its content.
+func (f *File) begin(limits Limits, text bool) error {
+	content := bufio.NewReaderSize(f.file, 64<<10)
+	f.Reader = content
+	k, err := peekKind(content, text)
+	if err != nil {
+		return ReadError(f.Name, err)
+	}
+	if k.inflate == nil {
+		return k.check(f.Name)
+	}
+	if f.inflate, err = k.inflate(content); err != nil {
+		return ReadError(f.Name, err)
+	}
+	f.Compressed, f.Most = true, limits.inflated(f.Bytes)
+	inflated := bufio.NewReaderSize(limits.Inflate(f.inflate, f.Bytes), headBytes)
+	f.Reader = inflated
+	if k, err = peekKind(inflated, text); err != nil {
+		return ReadError(f.Name, err)
+	}
+	return k.check(f.Name + ", unpacked,")
 }
 
 // Close closes the file.
 func (f *File) Close() error {
-	if f.zstd != nil {
-		f.zstd.Close()
+	if z, ok := f.inflate.(*zstd.Decoder); ok {
+		z.Close()
 	}
 	return f.file.Close()
 }

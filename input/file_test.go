@@ -37,8 +37,8 @@ func TestCreate(t *testing.T) {
 		}
 		got, err := io.ReadAll(f)
 		f.Close()
-		if err != nil || !bytes.Equal(got, text) || f.Gzip != strings.HasSuffix(name, ".gz") {
-			t.Errorf("%s: %d bytes, gzip %t, error %v", name, len(got), f.Gzip, err)
+		if err != nil || !bytes.Equal(got, text) || f.Compressed != strings.HasSuffix(name, ".gz") {
+			t.Errorf("%s: %d bytes, compressed %t, error %v", name, len(got), f.Compressed, err)
 		}
 		if _, err := input.Create(path, false); exitcode.Of(err) != exitcode.CannotCreate {
 			t.Errorf("%s: error %v, want that it exists", name, err)

@@ -225,14 +225,9 @@ func (s *Set) load(key int, b *block) (int64, error) {
 	return int64(cap(b.data)), nil
 }
 
-// broken is an error of the cache itself, not of a record.
-type broken struct{ error }
-
-func (broken) Is(target error) bool { return target == input.ErrFile }
-
 // flaw is the error of a damaged block.
 func (s *Set) flaw(block int, err error) error {
-	return exitcode.With(exitcode.BadData, broken{fmt.Errorf("cache %s: block %d at byte %d: %w; remove the file, and it is made anew", s.name, block, s.entries[block].offset, err)})
+	return exitcode.With(exitcode.BadData, input.WholeFile(fmt.Errorf("cache %s: block %d at byte %d: %w; remove the file, and it is made anew", s.name, block, s.entries[block].offset, err)))
 }
 
 // Name returns the name of the file.

@@ -41,7 +41,7 @@ func (c *content) readHeader(check func(header) error) (err error) {
 	if c.want, ok = c.header.payload(c.dims); !ok {
 		return flaw(c.file.Name, "shape %s is too large", c.shape())
 	}
-	if f := c.file; f.Gzip && c.want > f.Most {
+	if f := c.file; f.Compressed && c.want > f.Most {
 		return flaw(f.Name, "header wants %d bytes (%s of %v), want at most %d of %d compressed ones; if the file is right, raise input.max_inflate",
 			c.want, c.shape(), c.kind, f.Most, f.Bytes)
 	}

@@ -46,18 +46,17 @@ func (memory) Close() error { return nil }
 // openFile opens a file and notes its size and the time of its last change. Its text lies in
 // path, which is name unless somebody has inflated it.
 func openFile(name, path string, limits input.Limits, keep bool) (*file, error) {
-	if packed, err := isCompressed(path); err != nil {
-		return nil, err
-	} else if packed {
-		return openPacked(path, limits)
-	}
 	r, size, err := input.OpenRaw(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := r.Stat()
+	packed, info, err := identify(name, r)
 	if err != nil {
-		return nil, errors.Join(input.ReadError(path, err), r.Close())
+		return nil, errors.Join(err, r.Close())
+	}
+	if packed != "" {
+		r.Close()
+		return openPacked(path, limits)
 	}
 	f := &file{name: name, path: path, size: size, disk: size, time: info.ModTime(), info: info}
 	if keep {
@@ -134,29 +133,22 @@ func (f *file) close() error {
 	return f.kept.Close()
 }
 
-// isCompressed reports whether a file begins with the bytes of gzip or zstd.
-func isCompressed(name string) (bool, error) {
-	r, _, err := input.OpenRaw(name)
+// identify returns how the file is compressed, "" if it is plain, and what the system knows of it.
+func identify(name string, r *os.File) (packed string, info os.FileInfo, err error) {
+	head, err := input.Head(r)
+	if err == nil {
+		info, err = r.Stat()
+	}
 	if err != nil {
-		return false, err
+		return "", nil, input.ReadError(name, err)
 	}
-	defer r.Close()
-	var magic [4]byte
-	n, err := io.ReadFull(r, magic[:])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return false, input.ReadError(name, err)
-	}
-	return n >= 2 && string(magic[:2]) == "\x1f\x8b" || string(magic[:n]) == "\x28\xb5\x2f\xfd", nil
+	packed, err = input.Compression(name, head, true)
+	return packed, info, err
 }
-
-// changed is the error of a whole file.
-type changed struct{ error }
-
-func (changed) Is(target error) bool { return target == input.ErrFile }
 
 // change is the error of a file that has changed since it was opened.
 func (f *file) change(what string) error {
-	return exitcode.With(exitcode.BadData, changed{fmt.Errorf("input: %s changed while it was read: %s", f.name, what)})
+	return exitcode.With(exitcode.BadData, input.WholeFile(fmt.Errorf("input: %s changed while it was read: %s", f.name, what)))
 }
 
 // readError is that of input, but that the file ends early means that it has changed.

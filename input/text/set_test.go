@@ -354,7 +354,7 @@ func FuzzRecords(f *testing.F) {
 		if comment <= ' ' || comment == quote || quote != 0 && quote <= ' ' {
 			comment, quote = '#', '"'
 		}
-		if packed, err := isCompressed(save(t, "G", content)); packed || err != nil {
+		if packed, err := input.Compression("G", []byte(content[:min(len(content), 4<<10)]), true); packed != "" || err != nil {
 			return
 		}
 		c := Config{Format: "text", Comment: comment, Quote: quote, Header: header, Parse: func(b *input.Batch, line []byte) error {

@@ -62,7 +62,7 @@ func (s *stream) begin() error {
 		return err
 	}
 	var err error
-	s.file, err = input.OpenFile(s.name, s.limits)
+	s.file, err = input.OpenText(s.name, s.limits)
 	s.from, s.data = 0, s.data[:0]
 	return err
 }
@@ -108,7 +108,7 @@ func openPacked(name string, limits input.Limits) (*file, error) {
 		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("input: %w", err))
 	}
 	f := &file{name: name, path: name, disk: info.Size(), time: info.ModTime(), info: info}
-	r, err := input.OpenFile(name, limits)
+	r, err := input.OpenText(name, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +133,12 @@ func openPacked(name string, limits input.Limits) (*file, error) {
 // Packed reports whether a file is compressed, and whether its text is larger than what is
 // held in memory.
 func Packed(name string, limits input.Limits) (packed, large bool, err error) {
-	r, err := input.OpenFile(name, limits)
+	r, err := input.OpenText(name, limits)
 	if err != nil {
 		return false, false, err
 	}
 	defer r.Close()
-	if !r.Gzip && !r.Zstd {
+	if !r.Compressed {
 		return false, false, nil
 	}
 	n, err := io.Copy(io.Discard, io.LimitReader(r, HoldBytes+1))
@@ -150,7 +150,7 @@ func Packed(name string, limits input.Limits) (packed, large bool, err error) {
 
 // Inflate writes the text of a compressed file, or a plain one, to w.
 func Inflate(w io.Writer, name string, limits input.Limits) error {
-	r, err := input.OpenFile(name, limits)
+	r, err := input.OpenText(name, limits)
 	if err != nil {
 		return err
 	}

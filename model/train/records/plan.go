@@ -3,7 +3,7 @@ package records
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -35,7 +35,12 @@ func readVocabulary(roots []string, file string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(path)
+	f, err := input.OpenText(path, input.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
 	if err != nil {
 		return nil, input.ReadError(path, err)
 	}
