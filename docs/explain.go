@@ -48,6 +48,7 @@ var explanations = []struct {
 	{"other-run", regexp.MustCompile(`is of another run: `)},
 	{"no-checkpoint", regexp.MustCompile(`no checkpoint (in|or bundle at)`)},
 	{"damaged-checkpoint", regexp.MustCompile(`bundle: \S+: `)},
+	{"label", regexp.MustCompile(`input\.columns has no label|reads \S+, which is the label`)},
 	{"job-file", regexp.MustCompile(`no such job file|no key "|\.ya?ml:\d+:\d+: `)},
 	{"missing-file", regexp.MustCompile(`no input file |open \S+: no such file or directory|want a regular file`)},
 	{"other-kind", regexp.MustCompile(`input: .* is .*: (unpack it|export it|convert it|end the lines|fetch the file|want data|want text)|behind the end of gzip`)},

@@ -96,7 +96,8 @@ type Labels struct {
 	Classes int  // > 0: a class in [0, Classes)
 	Binary  bool // 0 or 1; −1 means 0
 
-	// Absent permits records without a label, for predictions. Their label is 0.
+	// Absent is for predictions: records need neither a label nor a weight. Readers do not look at one
+	// that is there; the label is 0, the weight 1.
 	Absent bool
 	// without Classes and Binary: any finite value
 }

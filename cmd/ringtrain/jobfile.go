@@ -61,8 +61,11 @@ func checkJob(c *cli.Context, cfg *launch.Config) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil
 	}
-	_, err := loadJob(c, slices.Concat(cfg.Env, cfg.Export), name)
-	return err
+	job, err := loadJob(c, slices.Concat(cfg.Env, cfg.Export), name)
+	if err != nil {
+		return err
+	}
+	return job.CheckLabel()
 }
 
 // refuse ends a command before it starts ranks. It writes the error event, whose cause is one line.

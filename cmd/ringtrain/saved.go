@@ -40,12 +40,12 @@ func exportCommand() command {
 }
 
 // openSaved opens the checkpoint or bundle of --from for the job of the first word.
-func (a *app) openSaved(c *cli.Context, files []string) (*trained.Model, error) {
+func (a *app) openSaved(c *cli.Context, files []string, labelled bool) (*trained.Model, error) {
 	job, err := loadJob(c, a.environ, c.Args().First())
 	if err != nil {
 		return nil, err
 	}
-	s, err := trained.Open(job, dataRoots(c, a.getenv), c.String("from"), files)
+	s, err := trained.Open(job, dataRoots(c, a.getenv), c.String("from"), files, labelled)
 	if err == nil && s.Note != "" {
 		fmt.Fprintln(a.stderr, s.Note)
 	}
@@ -56,7 +56,7 @@ func (a *app) eval(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1, "one job"); err != nil {
 		return err
 	}
-	s, err := a.openSaved(c, nil)
+	s, err := a.openSaved(c, nil, true)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (a *app) predict(c *cli.Context) error {
 	if err := wantArgs(c, 1, -1, "a job and files"); err != nil {
 		return err
 	}
-	s, err := a.openSaved(c, c.Args().Tail())
+	s, err := a.openSaved(c, c.Args().Tail(), false)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (a *app) export(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1, "one job"); err != nil {
 		return err
 	}
-	s, err := a.openSaved(c, nil)
+	s, err := a.openSaved(c, nil, false)
 	if err != nil {
 		return err
 	}

@@ -70,6 +70,7 @@ func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (
 			}
 		}
 	}
+	errs = append(errs, checkLabel(columns)...)
 	if len(errs) == 0 && len(p.dense)+len(p.bags) == 0 {
 		errs = append(errs, errors.New("input.columns has no numeric, categorical, ids or cross, want one or more"))
 	}

@@ -73,7 +73,7 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 		}
 		b.SetKey(string(key))
 	}
-	if p.Weight < 0 {
+	if p.Weight < 0 || r.labels.Absent {
 		return nil
 	}
 	weight, err := cells[p.Weight].number(1)
@@ -87,11 +87,14 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 	return nil
 }
 
-// Predicts reports whether a prediction reads the input: as a feature or as the key. Training and
-// evaluation also read the label and the weight.
+// Predicts reports whether a prediction reads the input: as a feature, as the values of ids or as the
+// key. Training and evaluation also read the label and the weight.
 func (p *Plan) Predicts(input int) bool {
-	return input == p.Key || slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.input == input }) ||
-		slices.ContainsFunc(p.bags, func(b bagRule) bool { return slices.Contains(b.inputs, input) })
+	return input != p.Label && input != p.Weight || input == p.Key ||
+		slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.input == input }) ||
+		slices.ContainsFunc(p.bags, func(b bagRule) bool {
+			return slices.Contains(b.inputs, input) || b.Values != "" && b.values == input
+		})
 }
 
 // fault is err as one of a column.
@@ -100,14 +103,11 @@ func (p *Plan) fault(at int, err error) error {
 }
 
 func (r *Runner) label(cells []Cell) (float32, error) {
-	if r.plan.Label < 0 {
+	if r.plan.Label < 0 || r.labels.Absent {
 		return 0, nil
 	}
 	c := &cells[r.plan.Label]
 	if c.missing() {
-		if r.labels.Absent {
-			return 0, nil
-		}
 		return 0, fmt.Errorf("is missing, want a label")
 	}
 	v, err := c.number(0)

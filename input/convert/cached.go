@@ -69,7 +69,9 @@ func (s Spec) openCached() (input.Dataset, error) {
 		return s.plain()
 	}
 	if s.FindCache {
-		found, _, err := cache.Find(s.cacheConfig(dir))
+		made := s
+		made.LabelRule.Absent = false // as a job makes it
+		found, _, err := cache.Find(made.cacheConfig(dir))
 		if err != nil || found == nil { // the text's reader names a file that is missing
 			return s.plain()
 		}

@@ -121,7 +121,7 @@ func openIDX(s Spec) (input.Dataset, error) {
 		return nil, usage("format idx wants images and labels, one file each, and no files")
 	}
 	var labels []string
-	if s.Labels != "" {
+	if s.Labels != "" && !s.LabelRule.Absent {
 		labels = []string{s.Labels}
 	}
 	d, err := idx.Open([]string{s.Images}, labels, idx.Config{Labels: s.LabelRule, Later: s.Later, Limits: s.Limits})
@@ -153,7 +153,10 @@ func openImages(s Spec) (input.Dataset, error) {
 		return nil, err
 	}
 	want := s.LabelRule.Classes
-	if s.LabelRule.Binary {
+	switch {
+	case s.LabelRule.Absent:
+		want = 0
+	case s.LabelRule.Binary:
 		want = 2
 	}
 	if n := len(d.ClassNames()); want > 0 && n != want {

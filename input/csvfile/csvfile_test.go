@@ -154,7 +154,7 @@ func TestHeaderIsNone(t *testing.T) {
 }
 
 // TestRecordsToPredict verifies that a header may lack the label where records are predicted, but
-// not where the label is also a feature, and no column of a feature.
+// not where the label is also the key, and no column of a feature.
 func TestRecordsToPredict(t *testing.T) {
 	c := config(t)
 	c.Labels.Absent = true
@@ -172,7 +172,7 @@ func TestRecordsToPredict(t *testing.T) {
 	}
 	for name, both := range map[string][]column.Column{
 		"I2": nil,
-		"y":  {{Label: &column.LabelOptions{Names: []string{"y"}}}, {Numeric: &column.NumericOptions{Names: []string{"y", "I1"}}}},
+		"y":  {{Label: &column.LabelOptions{Names: []string{"y"}}}, {Key: &column.KeyOptions{Names: []string{"y"}}}, {Numeric: &column.NumericOptions{Names: []string{"I1"}}}},
 	} {
 		c, header := config(t), "C2,C1,I1\nx,red,2\n"
 		c.Labels.Absent = true

@@ -91,13 +91,36 @@ func Open(files []string, c Config) (*Set, error) {
 // parser turns lines into examples, from several goroutines.
 type parser struct {
 	config Config
-	width  int   // fields of a line
-	at     []int // of each of the plan's Inputs: its field, -1 if the header lacks an optional one
+	full   layout
+	short  layout // of a line to predict that lacks label and weight
+	lacks  string // their names; "": no line may be short
 	names  []string
 	files  []string
 	first  string         // file whose header has the names
 	runner *column.Runner // of which the workers have theirs; nil while the plan learns
 	idle   sync.Pool      // *worker
+}
+
+// layout says where the cells of a line are.
+type layout struct {
+	width int   // fields of the line
+	at    []int // of each of the plan's Inputs: its field, -1 if the line lacks an optional one
+}
+
+// layoutOf finds the plan's Inputs among the names of the fields.
+func (p *parser) layoutOf(names []string) layout {
+	places := make(map[string]int, len(names))
+	for i, name := range names {
+		places[name] = i
+	}
+	l := layout{len(names), make([]int, len(p.config.Columns.Inputs))}
+	for at, name := range p.config.Columns.Inputs {
+		i, ok := places[name]
+		if l.at[at] = i; !ok {
+			l.at[at] = -1
+		}
+	}
+	return l
 }
 
 // worker is the memory of one goroutine.
@@ -118,13 +141,19 @@ func (p *parser) bind(s *text.Set) error {
 			return err
 		}
 	}
-	p.width = len(p.names)
+	p.full = p.layoutOf(p.names)
+	var optional []string
 	for at, name := range p.config.Columns.Inputs {
-		i := slices.Index(p.names, name)
-		if i < 0 && !p.optional(at) {
+		switch {
+		case p.optional(at):
+			optional = append(optional, name)
+		case p.full.at[at] < 0:
 			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names%s; the header has %s", p.config.Format, p.first, name, p.suggestion(name), listed(p.names)))
 		}
-		p.at = append(p.at, i)
+	}
+	if !p.config.Header && len(optional) > 0 {
+		p.short = p.layoutOf(slices.DeleteFunc(slices.Clone(p.names), func(name string) bool { return slices.Contains(optional, name) }))
+		p.lacks = strings.Join(optional, " and ")
 	}
 	return nil
 }
@@ -134,11 +163,10 @@ func (p *parser) suggestion(name string) string {
 	return phrase.DidYouMean(name, slices.DeleteFunc(slices.Clone(p.names), func(n string) bool { return slices.Contains(p.config.Columns.Inputs, n) }))
 }
 
-// optional reports whether the header may lack the input: records to predict need neither
-// label nor weight.
+// optional reports whether a file may lack the input: records to predict need neither label nor
+// weight.
 func (p *parser) optional(input int) bool {
-	c := p.config
-	return c.Header && c.Labels.Absent && !c.Columns.Predicts(input)
+	return p.config.Labels.Absent && !p.config.Columns.Predicts(input)
 }
 
 // header reads the headers, which must be equal.
@@ -184,7 +212,7 @@ func (p *parser) worker() *worker {
 	}
 	w := &worker{
 		splitter: splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes},
-		cells:    make([]column.Cell, len(p.at)),
+		cells:    make([]column.Cell, len(p.full.at)),
 	}
 	if p.runner != nil {
 		w.runner = p.runner.Another()
@@ -198,11 +226,18 @@ func (p *parser) cut(w *worker, line []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(fields) != p.width {
-		return fmt.Errorf("has %s, want %d", phrase.Count(len(fields), "field"), p.width)
+	l := &p.full
+	switch n := len(fields); {
+	case n == l.width:
+	case p.lacks == "":
+		return fmt.Errorf("has %s, want %d", phrase.Count(n, "field"), l.width)
+	case n == p.short.width:
+		l = &p.short
+	default:
+		return fmt.Errorf("has %s, want %d, or %d without %s", phrase.Count(n, "field"), l.width, p.short.width, p.lacks)
 	}
-	for i, at := range p.at {
-		if at >= 0 {
+	for i, at := range l.at {
+		if w.cells[i].Text = nil; at >= 0 {
 			w.cells[i].Text = fields[at]
 		}
 	}

@@ -70,8 +70,16 @@ func wordLength(p []byte) int {
 // ends reports whether c ends a word.
 func ends(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '#' }
 
-// label reads the label at the beginning of all, and returns its length.
+// label reads the label at the beginning of all, and returns its length. Where labels may be absent, it
+// only passes over it: a first word with a colon is no label.
 func (p *parser) label(all []byte) (float32, int, error) {
+	if p.config.Labels.Absent {
+		n := wordLength(all)
+		if bytes.IndexByte(all[:n], ':') >= 0 {
+			n = 0
+		}
+		return 0, n, nil
+	}
 	v, n := text.Float64(all)
 	if n == 0 || !ends(all[n]) {
 		n = wordLength(all)

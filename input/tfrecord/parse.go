@@ -59,17 +59,17 @@ func find(example []byte, c *Config) (w wanted, err error) {
 	return w, err
 }
 
-// label returns the single number of the label's feature.
+// label returns the single number of the label's feature, 0 where it may be absent.
 func (s *scratch) label(example, feature []byte, c *Config) (float32, error) {
+	if c.Labels.Absent {
+		return 0, nil
+	}
 	ints, floats, kind, err := appendList(s.ints[:0], s.floats[:0], feature)
 	s.ints, s.floats = ints, floats
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("feature %q: %w", c.Label, err)
 	case kind == kindNone:
-		if c.Labels.Absent {
-			return 0, nil
-		}
 		return 0, missing(example, c.Label)
 	case kind == kindBytes:
 		return 0, fmt.Errorf("feature %q is %v, want one int64 or float", c.Label, kind)

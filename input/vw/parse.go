@@ -55,8 +55,11 @@ func (p *parser) parse(b *input.Batch, line []byte) error {
 	return err
 }
 
-// label reads the label, the weight and the tag, which precede the first bar.
+// label reads the label, the weight and the tag, which precede the first bar, unless they may be absent.
 func (p *parser) label(all []byte) (y, importance float32, err error) {
+	if p.config.Labels.Absent {
+		return 0, 1, nil
+	}
 	head := all[:len(all)-text.Pad]
 	if tab := bytes.IndexByte(head, '\t'); tab >= 0 {
 		head = head[tab+1:]
@@ -82,8 +85,6 @@ func (p *parser) label(all []byte) (y, importance float32, err error) {
 		i = end
 	}
 	switch {
-	case n == 0 && p.config.Labels.Absent:
-		return 0, 1, nil
 	case n == 0:
 		return 0, 0, fmt.Errorf("%.40q has no label before the bar", head)
 	case n > 3:

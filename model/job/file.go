@@ -116,8 +116,12 @@ func yamlValue(v reflect.Value) string {
 }
 
 // yamlItem returns an item of a list of groups on one line: a word for a kind without options. It
-// leaves out options with their defaults.
+// leaves out options with their defaults, but not in a list without kinds: a key that an item of
+// input.evals does not say is inherited.
 func yamlItem(v reflect.Value) string {
+	if len(kindsOf(v.Type())) == 0 {
+		return yamlKeys(v, true)
+	}
 	if kind, options := kindOf(v); kind != "" && yamlOptions(options) == "{}" {
 		rest := reflect.New(v.Type()).Elem()
 		rest.Set(v)
@@ -130,14 +134,17 @@ func yamlItem(v reflect.Value) string {
 }
 
 // yamlOptions returns a group on one line, without options with their defaults.
-func yamlOptions(v reflect.Value) string {
+func yamlOptions(v reflect.Value) string { return yamlKeys(v, false) }
+
+// yamlKeys returns a group on one line, with all keys or those with another value than the default.
+func yamlKeys(v reflect.Value, all bool) string {
 	var pairs []string
 	defaults := fields(newGroup(v.Type()))
 	for i, f := range fields(v) {
 		switch {
 		case isKind(f.value.Type()) && !f.value.IsNil():
 			pairs = append(pairs, f.name+": "+yamlOptions(f.value.Elem()))
-		case f.value.Kind() == reflect.Pointer && f.value.IsNil(), sameValue(f.value, defaults[i].value):
+		case f.value.Kind() == reflect.Pointer && f.value.IsNil(), !all && sameValue(f.value, defaults[i].value):
 		case isList(f.value.Type()) || !isGroup(f.value):
 			pairs = append(pairs, f.name+": "+yamlValue(f.value))
 		default:

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"ringtrain/input/column"
 	"ringtrain/input/image"
 	"ringtrain/model/graph"
+	"ringtrain/ring/exitcode"
 )
 
 // Input configures the records and their batches.
@@ -68,9 +70,6 @@ func (in *Input) check(sparse bool) error {
 	in.checkShape(&f, sparse)
 	if in.MaxBad < 0 {
 		f.add("input.max_bad_records is %d, want 0 or more", in.MaxBad)
-	}
-	if in.MaxBad > 0 && in.Eval.Format == "" {
-		f.add("input.max_bad_records is %d, want 0 without input.eval: the training records are evaluated, each of which must be good", in.MaxBad)
 	}
 	if in.MaxInflate < input.DefaultMaxInflate {
 		f.add("input.max_inflate is %d, want %d (64MiB) or more", in.MaxInflate, input.DefaultMaxInflate)
@@ -306,6 +305,16 @@ func (in *Input) checkColumns(f *faults) {
 	}
 	_, err := column.Compile(in.Columns, func(string) ([]string, error) { return nil, nil })
 	*f = append(*f, flatten(err)...)
+}
+
+// CheckLabel returns an error if input.columns has no label, which training and evaluation read.
+func (j *Config) CheckLabel() error {
+	columns := j.Input.RecordColumns()
+	isLabel := func(c column.Column) bool { return c.Label != nil }
+	if j.Input.Synthetic || len(columns) == 0 || slices.ContainsFunc(columns, isLabel) {
+		return nil
+	}
+	return j.Locate(exitcode.With(exitcode.Usage, errors.New("input.columns has no label, want one to train or evaluate")))
 }
 
 // SeparatorByte returns the character between the fields of csv.

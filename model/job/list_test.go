@@ -52,7 +52,7 @@ type listEval struct {
 // loadLists loads text, variables and sets into a listJob job, and returns all faults.
 func loadLists(text string, environ, sets []string) (*listJob, *loader, []string) {
 	var job listJob
-	l := loader{file: "job.yaml", places: map[string]string{}, suspect: map[string]bool{}}
+	l := newLoader("job.yaml")
 	root := reflect.ValueOf(&job).Elem()
 	l.fromFile([]byte(text), root)
 	l.fromEnviron(environ, root)

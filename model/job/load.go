@@ -30,7 +30,7 @@ func Load(name string, environ, sets []string) (*Config, error) {
 		}
 	}
 	job := Default()
-	l := loader{file: name, places: map[string]string{}, suspect: map[string]bool{}}
+	l := newLoader(name)
 	root := reflect.ValueOf(&job).Elem()
 	readable := l.fromFile(text, root)
 	l.fromEnviron(environ, root)
@@ -41,6 +41,7 @@ func Load(name string, environ, sets []string) (*Config, error) {
 	if err := l.faults.err(); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
+	l.inherit(&job.Input)
 	job.places = l.placesInLists(root)
 	return &job, nil
 }
@@ -48,7 +49,7 @@ func Load(name string, environ, sets []string) (*Config, error) {
 // Parse reads the text of a job file. Errors call it name. Parse does not check the job as a whole.
 func Parse(name string, text []byte) (*Config, error) {
 	job := Default()
-	l := loader{file: name, places: map[string]string{}, suspect: map[string]bool{}}
+	l := newLoader(name)
 	l.fromFile(text, reflect.ValueOf(&job).Elem())
 	return &job, l.faults.err()
 }
@@ -84,8 +85,13 @@ func readJobFile(name string) ([]byte, error) {
 type loader struct {
 	file    string
 	places  map[string]string // key, or group of keys → place that set it last; "" for --set
+	said    map[string]bool   // keys that have a value from any source, also their default
 	suspect map[string]bool   // keys and groups with a fault
 	faults  faults
+}
+
+func newLoader(file string) loader {
+	return loader{file: file, places: map[string]string{}, said: map[string]bool{}, suspect: map[string]bool{}}
 }
 
 // fail reports a fault at a place and marks its key or group as suspect. An unknown name is a fault of
@@ -137,7 +143,7 @@ func (l *loader) set(root reflect.Value, key, value, source, where string) {
 			return
 		}
 		setEntry(v, name, f)
-		l.places[next.key] = where
+		l.places[next.key], l.said[next.key] = where, true
 	}
 }
 
@@ -151,6 +157,7 @@ func (l *loader) setText(f reflect.Value, at keyPath, value, place string) error
 		return err
 	}
 	maps.DeleteFunc(l.places, func(key, _ string) bool { return strings.HasPrefix(key, at.key+".") })
+	maps.DeleteFunc(l.said, func(key string, _ bool) bool { return strings.HasPrefix(key, at.key+".") })
 	text := source{loader: l, at: func(ast.Node) string { return place }}
 	text.items(node, f, at)
 	return nil

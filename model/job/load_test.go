@@ -412,7 +412,7 @@ func FuzzLoad(f *testing.F) {
 		"train.early_stopping.metric", "auc")
 	f.Fuzz(func(t *testing.T, text, key, value string) {
 		job := Default()
-		l := loader{file: "job.yaml", places: map[string]string{}, suspect: map[string]bool{}}
+		l := newLoader("job.yaml")
 		root := reflect.ValueOf(&job).Elem()
 		readable := l.fromFile([]byte(text), root)
 		l.fromEnviron([]string{envPrefix + key + "=" + value}, root)

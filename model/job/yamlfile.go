@@ -106,6 +106,8 @@ func (s *source) pair(p *ast.MappingValueNode, v reflect.Value, at keyPath) {
 			return
 		}
 		setEntry(v, name, f)
+		_, empty := p.Value.(*ast.NullNode)
+		s.loader.said[at.key] = !empty
 	}
 }
 

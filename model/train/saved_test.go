@@ -27,7 +27,7 @@ func TestSaved(t *testing.T) {
 	kept := eventsOf[report.Metrics](m)[0]
 	var scores []string
 	for _, from := range []string{"", ckpt, filepath.Join(ckpt, "step-000030"), base, filepath.Join(base, "1")} {
-		s, err := trained.Open(cfg, nil, from, nil)
+		s, err := trained.Open(cfg, nil, from, nil, true)
 		if err != nil {
 			t.Fatalf("from %q: %v", from, err)
 		}
@@ -64,7 +64,7 @@ func TestSavedExport(t *testing.T) {
 	base := filepath.Join(dir, "export")
 	cfg := loadText(t, linearText, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+base)
 	mustTrain(t, 1, cfg, linearData(), nil)
-	s, err := trained.Open(cfg, nil, "", nil)
+	s, err := trained.Open(cfg, nil, "", nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestSavedFiles(t *testing.T) {
 		}
 	}
 	cfg.Input.Synthetic, cfg.Input.Eval = false, job.Files{Format: "libsvm", Files: []string{"*.libsvm"}}
-	s, err := trained.Open(cfg, nil, "", []string{few})
+	s, err := trained.Open(cfg, nil, "", []string{few}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestSavedFiles(t *testing.T) {
 	if m, err := s.Evaluate(t.Context()); err != nil || m.Examples != 2 || m.Split != "eval" {
 		t.Errorf("metrics %s, error %v, want two examples", traintest.JSON(t, m), err)
 	}
-	if _, err := trained.Open(cfg, nil, "", []string{beyond}); exitcode.Of(err) != exitcode.BadData {
+	if _, err := trained.Open(cfg, nil, "", []string{beyond}, false); exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("an id that the model does not have: error %v, want code %d", err, exitcode.BadData)
 	}
 	why := errors.New("why")
@@ -149,7 +149,7 @@ func TestOpenSavedRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("what="+tt.name, func(t *testing.T) {
-			if _, err := trained.Open(tt.job, nil, tt.from, tt.files); exitcode.Of(err) != tt.code {
+			if _, err := trained.Open(tt.job, nil, tt.from, tt.files, len(tt.files) == 0); exitcode.Of(err) != tt.code {
 				t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), tt.code)
 			}
 		})

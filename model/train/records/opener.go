@@ -65,7 +65,7 @@ func (o *Opener) Open() (Set, error) {
 	if cfg.Input.Synthetic {
 		return drawSet(cfg)
 	}
-	if err := o.compile(); err != nil {
+	if err := o.compileLabelled(); err != nil {
 		return Set{}, err
 	}
 	train, err := o.openSplit(split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true, share: o.opts.Share})
@@ -158,8 +158,8 @@ func adviseOnMissing(cfg *job.Config, err error) error {
 }
 
 // OpenEvaluated opens the records that a trained model is evaluated on: files if there are any,
-// else the validation records, else the training records. Labels may be absent from files.
-func (o *Opener) OpenEvaluated(files []string) (d input.Dataset, split string, err error) {
+// else the validation records, else the training records. Without labelled, nobody reads their labels.
+func (o *Opener) OpenEvaluated(files []string, labelled bool) (d input.Dataset, split string, err error) {
 	if o.job.Input.Synthetic && len(files) == 0 {
 		s, err := drawSet(o.job)
 		return s.Eval, s.Split, err
@@ -176,9 +176,9 @@ func (o *Opener) OpenEvaluated(files []string) (d input.Dataset, split string, e
 		there.opts.Roots = []string{"."}
 	}
 	spec := there.spec(f, o.job.Model.Features)
-	spec.LabelRule.Absent = len(files) > 0 // records to predict need no label
+	spec.LabelRule.Absent = !labelled
 	spec.Cache, spec.CacheDir, spec.FindCache = there.job.Input.Cache, there.opts.CacheDir, true
-	if f.Format == "images" {
+	if f.Format == "images" && labelled {
 		spec.Names = there.TrainedClasses()
 	}
 	d, err = openSpec(spec, f, there.opts.Roots)

@@ -29,6 +29,11 @@ func (o *Opener) compile() error {
 	return nil
 }
 
+// compileLabelled compiles input.columns for records whose labels are read.
+func (o *Opener) compileLabelled() error {
+	return errors.Join(o.job.CheckLabel(), o.compile())
+}
+
 // readVocabulary reads a vocabulary file of one text a line.
 func readVocabulary(roots []string, file string) ([]string, error) {
 	path, err := oneFile(roots, file)

@@ -32,8 +32,8 @@ type Model struct {
 }
 
 // Open reads the variables at from, or at the job's checkpoint.dir if from is empty. It opens the job's
-// validation records, or files in their place.
-func Open(cfg *job.Config, roots []string, from string, files []string) (*Model, error) {
+// validation records, or files in their place. Without labelled, their labels are not read.
+func Open(cfg *job.Config, roots []string, from string, files []string, labelled bool) (*Model, error) {
 	if from == "" {
 		from = cfg.Checkpoint.Dir
 	}
@@ -41,6 +41,9 @@ func Open(cfg *job.Config, roots []string, from string, files []string) (*Model,
 		return nil, exitcode.With(exitcode.Usage, errors.New("--from is empty and the job has no checkpoint.dir"))
 	}
 	if err := cfg.CheckKernels(); err != nil {
+		return nil, err
+	}
+	if err := cfg.CheckLabel(); labelled && err != nil {
 		return nil, err
 	}
 	kept, err := Read(from)
@@ -58,7 +61,7 @@ func Open(cfg *job.Config, roots []string, from string, files []string) (*Model,
 		}
 	}
 	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, vars: kept, from: opener}
-	if s.data, s.split, err = opener.OpenEvaluated(files); err != nil {
+	if s.data, s.split, err = opener.OpenEvaluated(files, labelled); err != nil {
 		return nil, err
 	}
 	if s.model, err = opener.NewModel(s.data); err == nil {

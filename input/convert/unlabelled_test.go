@@ -1,0 +1,120 @@
+package convert
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/model/tensor"
+	"ringtrain/ring/exitcode"
+)
+
+// unlabelled has a spec of each format of text and its records: with a label (and a weight), with a
+// label that no model takes, and without either.
+func unlabelled(t *testing.T) []struct {
+	name                  string
+	spec                  Spec
+	labelled, odd, absent string
+} {
+	plan := func(columns ...column.Column) *column.Plan {
+		p, err := column.Compile(append(columns,
+			column.Column{Label: &column.LabelOptions{Names: []string{"y"}}},
+			column.Column{Numeric: &column.NumericOptions{Names: []string{"a"}}},
+			column.Column{Categorical: &column.CategoricalOptions{Names: []string{"c"}, Hash: 50}},
+			column.Column{Weight: &column.WeightOptions{Names: []string{"w"}}},
+			column.Column{Ignore: &column.IgnoreOptions{Names: []string{"z"}}},
+		), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	return []struct {
+		name                  string
+		spec                  Spec
+		labelled, odd, absent string
+	}{
+		{"csv", Spec{Format: "csv", Columns: plan()}, "1,2,x,1,\n0,3,\"y,\",2,z\n", "?,2,x,NA,\n5,3,\"y,\",-1,z\n", "2,x,\n3,\"y,\",z\n"},
+		{"csv, some lines with a label", Spec{Format: "csv", Columns: plan()}, "1,2,x,1,\n0,3,y,2,z\n", "?,2,x,NA,\n5,3,y,-1,z\n", "2,x,\n5,3,y,-1,z\n"},
+		{"csv with a header", Spec{Format: "csv", Header: true, Columns: plan()}, "y,a,c,w,z\n1,2,x,1,\n", "y,a,c,w\n?,2,x,NA\n", "c,a\nx,2\n"},
+		{"csv with a weight alone", Spec{Format: "csv", Header: true, Columns: plan()}, "y,a,c,w,z\n1,2,x,1,\n", "a,c,w\n2,x,?\n", "c,a\nx,2\n"},
+		{"tsv", Spec{Format: "csv", Separator: '\t', Columns: plan()}, "1\t2\tx\t1\tz\n", "?\t2\tx\tNA\tz\n", "2\tx\tz\n"},
+		{"criteo", Spec{Format: "criteo", Columns: plan()}, "1\t2\tx\t1\tz\n", "?\t2\tx\tNA\tz\n", "2\tx\tz\n"},
+		{"libsvm", Spec{Format: "libsvm", Features: 9}, "1 3:1 4:0.5\n-1 5:2\n", "? 3:1 4:0.5\n5 5:2\n", "3:1 4:0.5\n  5:2\n"},
+		{"libsvm with queries", Spec{Format: "libsvm", Features: 9}, "1 qid:2 3:1\n", "NA qid:2 3:1\n", "qid:2 3:1\n"},
+		{"libsvm, dense", Spec{Format: "libsvm", Features: 9, Dense: true}, "1 3:1 4:0.5\n", "x 3:1 4:0.5\n", "3:1 4:0.5 # 1\n"},
+		{"libffm", Spec{Format: "libffm", Features: 9, Fields: 3}, "1 0:3:1 2:4:0.5\n", "5 0:3:1 2:4:0.5\n", "0:3:1 2:4:0.5\n"},
+		{"vw", Spec{Format: "vw", Features: 64}, "1 2 tag|a b c:3\n", "? -3 x 'tag|a b c:3\n", "|a b c:3\n"},
+	}
+}
+
+// TestUnlabelled verifies for each format of text that records to predict need neither label nor
+// weight, and that one that is there is not looked at: the features are equal, the label is 0.
+func TestUnlabelled(t *testing.T) {
+	read := func(s Spec, text string, rule input.Labels) (x tensor.Features, err error) {
+		name := filepath.Join(t.TempDir(), "records.txt")
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s.Files, s.LabelRule, s.Cache = []string{name}, rule, CacheOff
+		d, err := Open(s)
+		if err != nil {
+			return x, err
+		}
+		defer d.Close()
+		var b input.Batch
+		for i := range d.Len() {
+			if err := d.Append(&b, i); err != nil {
+				return x, err
+			}
+			if y := b.Y[i]; rule.Absent && y != 0 || rule.Absent && len(b.Importance) > 0 {
+				t.Errorf("label %g and weights %v of a record to predict, want none", y, b.Importance)
+			}
+		}
+		return b.X, nil
+	}
+	for _, tt := range unlabelled(t) {
+		binary, absent := input.Labels{Binary: true}, input.Labels{Binary: true, Absent: true}
+		want, err := read(tt.spec, tt.labelled, binary)
+		if err != nil {
+			t.Fatalf("case=%s: %v", tt.name, err)
+		}
+		for _, text := range []string{tt.labelled, tt.odd, tt.absent} {
+			got, err := read(tt.spec, text, absent)
+			if err != nil || !reflect.DeepEqual(got.Dense, want.Dense) || !reflect.DeepEqual(got.Bags, want.Bags) {
+				t.Errorf("case=%s: %q: %+v, error %v, want %+v", tt.name, text, got, err, want)
+			}
+			if text != tt.labelled && !strings.Contains(tt.name, "vw") {
+				if _, err := read(tt.spec, text, binary); exitcode.Of(err) != exitcode.BadData {
+					t.Errorf("case=%s: %q to train: error %v, want one of bad data", tt.name, text, err)
+				}
+			}
+		}
+	}
+}
+
+// TestFieldsToPredict verifies that a line with another number of fields than with or without label and
+// weight is an error with both numbers, and that one to train has only one number.
+func TestFieldsToPredict(t *testing.T) {
+	for _, tt := range unlabelled(t)[:1] {
+		for _, line := range []string{"2\n", "1,2,x,1\n", "1,2,x,1,q,q\n"} {
+			name := filepath.Join(t.TempDir(), "records.txt")
+			if err := os.WriteFile(name, []byte(line), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			tt.spec.Files, tt.spec.Cache = []string{name}, CacheOff
+			tt.spec.LabelRule = input.Labels{Binary: true, Absent: true}
+			if _, err := Open(tt.spec); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "want 5, or 3 without y and w") {
+				t.Errorf("%q: error %v", line, err)
+			}
+			tt.spec.LabelRule = input.Labels{Binary: true}
+			if _, err := Open(tt.spec); exitcode.Of(err) != exitcode.BadData || !strings.HasSuffix(err.Error(), "want 5") {
+				t.Errorf("%q: error %v", line, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package job
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// inherit resolves how the files of each set of records are read: what input.eval and the items of
+// input.evals do not say of it is as of input.train, if the format is the same. Records to predict are
+// read as those of input.eval, or of input.train without it.
+func (l *loader) inherit(in *Input) {
+	l.inheritFiles(&in.Eval, "input.eval", &in.Train)
+	for i := range in.Evals {
+		l.inheritFiles(&in.Evals[i].Files, fmt.Sprintf("input.evals.%d", i), &in.Train)
+	}
+}
+
+// inheritFiles sets the keys of the group key that no source says to those of train.
+func (l *loader) inheritFiles(f *Files, key string, train *Files) {
+	if f.Format != train.Format {
+		return
+	}
+	from := fields(reflect.ValueOf(train).Elem())
+	for i, to := range fields(reflect.ValueOf(f).Elem()) {
+		names := []string{"format", "files", "images", "labels"} // what is read, not how
+		if !slices.Contains(names, to.name) && !l.said[join(key, to.name)] {
+			to.value.Set(from[i].value)
+		}
+	}
+}
