@@ -95,6 +95,9 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 func (a *app) allocated(cfg *launch.Config) ([]hosts.Host, error) {
 	given, err := hosts.FindAllocation(a.getenv, a.environ)
 	if given == nil {
+		if line := hosts.UnreadAllocation(a.getenv); line != "" {
+			cfg.Notice(line)
+		}
 		return nil, err
 	}
 	if !cfg.Quiet {

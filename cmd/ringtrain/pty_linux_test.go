@@ -185,3 +185,21 @@ func TestRunOnTerminal(t *testing.T) {
 		})
 	}
 }
+
+// TestNoBarUnderLauncher verifies that a rank that a launcher has started prints plain lines on a
+// terminal, which the launcher may write into a log.
+func TestNoBarUnderLauncher(t *testing.T) {
+	for _, env := range []string{
+		"", "OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1",
+		"RANK=0 WORLD_SIZE=1", "FLUX_TASK_RANK=0 FLUX_JOB_SIZE=1", "RINGTRAIN_RANK=0 RINGTRAIN_WORLD_SIZE=1",
+	} {
+		t.Run("set="+env, func(t *testing.T) {
+			p := newTerminal(t, 80)
+			b := newBox(t).with(append(strings.Fields(env), "TERM=xterm")...)
+			shown := p.end(p.start(b, "train", "linear", "--set", "train.steps=200"))
+			if bar := strings.Contains(shown, "\x1b["); bar != (env == "") {
+				t.Errorf("escape codes: %v, want them without a launcher alone\n%q", bar, shown)
+			}
+		})
+	}
+}

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"ringtrain/ring/launch/place"
 )
 
 // mergeTime is how long a line of a rank waits for equal lines of other ranks. A person does
@@ -61,8 +63,9 @@ type screenFile struct {
 // screen where the file is a terminal. end shows the lines that still wait, and ends a bar.
 func onTerminal(stdout, stderr *os.File) (out, err io.Writer, end func()) {
 	s := &screen{after: mergeTime}
+	launched := place.Launched(os.Getenv, os.Environ()) // mpirun gives its ranks pseudo-terminals, and writes a log
 	wrap := func(f *os.File) io.Writer {
-		if !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" { // which cannot clear a line
+		if !term.IsTerminal(int(f.Fd())) || launched || os.Getenv("TERM") == "dumb" { // which cannot clear a line
 			return f
 		}
 		s.width = func() int { return columns(f) }

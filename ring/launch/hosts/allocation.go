@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,10 +27,6 @@ func (a *Allocation) String() string {
 	return fmt.Sprintf("hosts of the %s allocation %s: %s", a.Scheduler, a.ID, Summary(a.Hosts))
 }
 
-// interactiveStep is the step in which salloc runs its shell, if Slurm is set up so. The
-// user has started no srun there.
-const interactiveStep = "4294967290"
-
 // FindAllocation returns the allocation that this process should use whole: that of salloc,
 // of a batch script, of PBS or of LSF. It returns nil if there is none.
 //
@@ -40,7 +37,7 @@ const interactiveStep = "4294967290"
 // exitcode.NoInput.
 func FindAllocation(getenv func(string) string, variables []string) (*Allocation, error) {
 	e := environ.New(getenv, variables)
-	if e.Any("RINGTRAIN_RANK") || environ.Nested(e) || e.Any("SLURM_STEP_ID") && e.Get("SLURM_STEP_ID") != interactiveStep {
+	if e.Any("RINGTRAIN_RANK") || environ.Nested(e) || environ.HasSlurmTask(e) {
 		return nil, nil
 	}
 	for _, find := range []func(environ.Vars) (*Allocation, error){slurmAllocation, pbsAllocation, lsfAllocation} {
@@ -130,6 +127,17 @@ func expandCounts(name, text string, n int) ([]int, error) {
 		return nil, fmt.Errorf("%s is %s, want one number for each of the %s of SLURM_JOB_NODELIST", name, phrase.Quote(text), phrase.Count(n, "host"))
 	}
 	return all, nil
+}
+
+// UnreadAllocation returns a line for people if this process is in a job of SGE, whose hosts
+// are not read, "" otherwise.
+func UnreadAllocation(getenv func(string) string) string {
+	file := getenv("PE_HOSTFILE")
+	if file == "" {
+		return ""
+	}
+	return fmt.Sprintf("SGE job %s has its hosts in PE_HOSTFILE, %s, which run does not read: all ranks run on this host, unless -H or --hostfile gives others",
+		cmp.Or(getenv("JOB_ID"), "?"), file)
 }
 
 // pbsAllocation reads an allocation of PBS: one slot for each line of its file of hosts.

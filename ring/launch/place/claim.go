@@ -16,22 +16,29 @@ type claim struct {
 // detectPlace asks all dialects and returns the claim that counts. g may give a world size
 // and a rendezvous.
 func detectPlace(e environ.Vars, g explicitPlace) (claim, error) {
-	ofPod := func(e environ.Vars) (*claim, error) { return kubernetes(e, g) }
-	var claims []claim
-	for _, dialect := range []func(environ.Vars) (*claim, error){
-		tfConfig, torch, openMPI, torchrun, pmi, slurm, ofPod,
-	} {
-		c, err := dialect(e)
+	claims, err := tfConfig(e)
+	if err != nil {
+		return claim{}, err
+	}
+	for _, d := range dialects {
+		if d.last && len(claims) > 0 {
+			continue
+		}
+		c, err := d.claim(e, g)
 		if err != nil {
 			return claim{}, err
 		}
-		if c == nil {
-			continue
+		if c != nil {
+			claims = append(claims, *c)
 		}
+	}
+	if len(claims) == 0 {
+		claims = unknownLaunchers(e)
+	}
+	for _, c := range claims {
 		if c.NotNeeded != "" {
-			return *c, nil
+			return c, nil
 		}
-		claims = append(claims, *c)
 	}
 	if len(claims) == 0 {
 		return g.claimWithoutDialect()

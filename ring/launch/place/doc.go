@@ -1,17 +1,12 @@
 // Package place finds out which worker of a job this process is: its rank, the world size,
 // and the address of the rendezvous.
 //
-// [Find] reads the environment that a launcher sets. Each launcher has a dialect of its
-// own, and each dialect has a file of its own:
+// [Find] reads the environment that a launcher sets. Each launcher has a dialect of its own, a
+// row of one table:
 //
 //	ringtrain run   RINGTRAIN_RANK RINGTRAIN_WORLD_SIZE RINGTRAIN_RENDEZVOUS
 //	TF_CONFIG       one JSON text with the address of every worker
-//	torch           RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
-//	torchrun        PET_*, the options of torchrun in a container without torchrun
-//	Open MPI        OMPI_COMM_WORLD_*
-//	MPICH           PMI_RANK PMI_SIZE PMI_FD
-//	Slurm           SLURM_* of a step
-//	Kubernetes      JOB_COMPLETION_INDEX, completed by RINGTRAIN_*
+//	others          dialects.go: the names of four numbers, and how the address is found
 //
 // The result is a [Place]. Find is a pure function of the environment and the flags. Only
 // MPICH's mpiexec tells the ranks nothing about the rendezvous in variables;
@@ -24,10 +19,12 @@
 //   - Two dialects that give a different rank or world size are an error. So is a dialect
 //     with only a part of its variables: a rank that took itself for a job of its own
 //     would train beside the others and overwrite their result.
-//   - Slurm and Kubernetes yield to a launcher that runs inside a step or a pod. mpirun,
-//     mpiexec and torchrun begin with one process of their own there, and the numbers of
-//     that process are not those of the ranks.
+//   - Schedulers yield to a launcher that runs inside a step or a pod. mpirun, mpiexec and
+//     torchrun begin with one process of their own there, and the numbers of that process
+//     are not those of the ranks.
 //   - PMIx and Kubernetes give no world size: --world-size or RINGTRAIN_WORLD_SIZE must.
+//   - If no row speaks, two variables X_RANK and X_SIZE with a size above 1 are a launcher
+//     that is in no row: an error without --rendezvous. --world-size 1 silences all rows.
 //
 // # Errors
 //

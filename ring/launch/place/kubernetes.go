@@ -7,31 +7,24 @@ import (
 	"strings"
 
 	"ringtrain/ring/launch/internal/environ"
+	"ringtrain/ring/phrase"
 )
 
 // completionIndex is the variable that Kubernetes sets in each pod of an indexed job.
 const completionIndex = "JOB_COMPLETION_INDEX"
 
-// kubernetes reads the index of a pod of an indexed job. Kubernetes gives nothing else, so
-// the manifest of the job must give the rest: its completions as RINGTRAIN_WORLD_SIZE, and
-// the name of pod 0 as RINGTRAIN_RENDEZVOUS. A rank that mpirun, mpiexec or torchrun has
-// started in a pod has another number than the pod.
-func kubernetes(e environ.Vars, g explicitPlace) (*claim, error) {
-	if !e.Any(completionIndex) || environ.Nested(e) {
-		return nil, nil
-	}
-	rank, err := e.Int(completionIndex, 0, -1)
-	if err != nil {
-		return nil, err
-	}
-	c := &claim{Place: Place{Rank: rank, LocalRank: -1, Source: completionIndex}}
+// firstPod takes the address of the rendezvous for that of pod 0 of an indexed job, if it is.
+// Kubernetes gives the index of a pod and nothing else, so the manifest of the job must give
+// the rest: its completions as RINGTRAIN_WORLD_SIZE, and the name of pod 0 as
+// RINGTRAIN_RENDEZVOUS.
+func firstPod(e environ.Vars, g explicitPlace, c *claim) error {
 	c.missing = fmt.Errorf("%s is %d, and says neither how many pods there are nor where they meet: add to the container's env "+
 		"{name: RINGTRAIN_WORLD_SIZE, value: \"COMPLETIONS\"} and {name: RINGTRAIN_RENDEZVOUS, value: \"JOB-0.SERVICE:%s\"}",
-		completionIndex, rank, DefaultPort)
-	if isFirstPod(g.rendezvous, e.Get("HOSTNAME"), rank) {
+		completionIndex, c.Rank, DefaultPort)
+	if isFirstPod(g.rendezvous, e.Get("HOSTNAME"), c.Rank) {
 		c.rendezvous = g.rendezvous
 	}
-	return c, nil
+	return nil
 }
 
 // isFirstPod reports whether the host of addr is pod 0 of the indexed job whose pod of this
@@ -48,4 +41,37 @@ func isFirstPod(addr, hostname string, rank int) bool {
 		return name == job+"-0"
 	}
 	return strings.HasSuffix(name, "-0")
+}
+
+// volcanoApplies reports whether Volcano describes one set of equal pods. With several tasks
+// nothing says which of them train.
+func volcanoApplies(e environ.Vars) (bool, error) {
+	var counts []string
+	for _, name := range e.WithPrefix("VC_") {
+		if strings.HasSuffix(name, "_NUM") {
+			counts = append(counts, name)
+		}
+	}
+	if environ.Nested(e) || len(counts) < 2 {
+		return !environ.Nested(e), nil
+	}
+	return false, fmt.Errorf("%s set: Volcano does not say which of these tasks train: set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS, "+
+		"or add --world-size 1 if one process is meant", phrase.Are(counts))
+}
+
+// volcanoHost takes the first host of the task for rank 0, which serves the rendezvous.
+func volcanoHost(e environ.Vars, _ explicitPlace, c *claim) error {
+	first, _, _ := strings.Cut(e.Get(pick(e, "VC_*_HOSTS")), ",")
+	if at := net.JoinHostPort(first, DefaultPort); checkEndpoint(at) == nil {
+		c.rendezvous = at
+	}
+	return nil
+}
+
+// dmlcRole returns why a scheduler or a server of MXNet's or XGBoost's tracker has nothing to do.
+func dmlcRole(e environ.Vars) string {
+	if role := e.Get("DMLC_ROLE"); role != "" && role != "worker" {
+		return "DMLC_ROLE: the " + role + " is not needed: the workers train and evaluate among themselves"
+	}
+	return ""
 }

@@ -52,8 +52,9 @@ func (p Place) AgreeLines() []string {
 // variable; variables lists all of them as NAME=value.
 //
 // A rank with a world size, by flag or as RINGTRAIN_RANK and RINGTRAIN_WORLD_SIZE, silences
-// every dialect. Without a dialect and without either of the two the world size is 1. A
-// dialect that is incomplete or wrong is exitcode.Usage. So are two dialects that differ.
+// every dialect. So does a world size of 1 by flag. Without a dialect and without either of
+// the two the world size is 1. A dialect that is incomplete or wrong is exitcode.Usage. So are
+// two dialects that differ, and a launcher in no list that tells no address.
 //
 // Find reads the environment and nothing else. Under MPICH's mpiexec [Place.Learn] must
 // complete the place.
@@ -75,11 +76,22 @@ func find(e environ.Vars, f Flags) (Place, error) {
 		}
 		return complete(c, g)
 	}
+	if f.WorldSize == 1 {
+		return complete(g.sizeClaims()[0], g)
+	}
 	c, err := detectPlace(e, g)
 	if err != nil {
 		return Place{}, err
 	}
 	return complete(c, g)
+}
+
+// Launched reports whether a launcher has started this process: what it prints goes into a
+// log, even if its output is a terminal.
+func Launched(getenv func(string) string, variables []string) bool {
+	e := environ.New(getenv, variables)
+	c, err := detectPlace(e, explicitPlace{})
+	return e.Any("RINGTRAIN_RANK") || err != nil || c.Source != ""
 }
 
 // complete makes a place of the claim c and the explicit values g.

@@ -15,16 +15,18 @@ import (
 type vars string
 
 func (v vars) find(f Flags) (Place, error) {
-	environ := strings.Fields(string(v))
-	getenv := func(name string) string {
-		for _, kv := range slices.Backward(environ) {
+	return Find(v.getenv(), strings.Fields(string(v)), f)
+}
+
+func (v vars) getenv() func(string) string {
+	return func(name string) string {
+		for _, kv := range slices.Backward(strings.Fields(string(v))) {
 			if value, ok := strings.CutPrefix(kv, name+"="); ok {
 				return value
 			}
 		}
 		return ""
 	}
-	return Find(getenv, environ, f)
 }
 
 // The environments of rank 2 of 4 (one host, then two), as mpirun 4.1.4 sets

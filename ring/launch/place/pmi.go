@@ -2,7 +2,6 @@ package place
 
 import (
 	"errors"
-	"fmt"
 
 	"ringtrain/ring/launch/internal/environ"
 )
@@ -28,57 +27,49 @@ var (
 		"add --rendezvous HOST:PORT (`ringtrain rendezvous` serves one)")
 )
 
-// pmi reads what MPICH's mpiexec (Hydra) and its derivatives set. srun --mpi=pmi2 sets the
-// same variables and PMI_JOBID. PMIx launchers set PMIX_*. Inside a step of Slurm and under
-// Open MPI, the dialects of those two count instead.
-func pmi(e environ.Vars) (*claim, error) {
-	inner := environ.HasOpenMPI(e) || e.Any("SLURM_STEP_ID") && !environ.HasHydra(e)
-	if inner || !e.Any("PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "PMI_ID", "PMIX_RANK", "PMIX_NAMESPACE") {
-		return nil, nil
-	}
-	set, missing := e.Split("PMI_RANK", "PMI_SIZE")
+// pmiApplies reports whether the ranks are of MPICH's mpiexec (Hydra) or a derivative. srun
+// --mpi=pmi2 sets the same variables and PMI_JOBID. Inside a step of Slurm and under Open MPI,
+// the dialects of those two count instead.
+func pmiApplies(e environ.Vars) (bool, error) {
 	switch {
-	case len(set) == 0 && e.Any("PMIX_RANK", "PMIX_NAMESPACE"):
-		return pmix(e)
-	case len(set) == 0 && e.Any("PMI_PORT", "PMI_ID"):
-		return nil, errPMIPort
-	case len(missing) > 0:
-		set, missing = e.Split("PMI_RANK", "PMI_SIZE", "PMI_FD")
-		return nil, environ.Incomplete(set, missing)
+	case withinOther(e):
+		return false, nil
+	case e.Any("PMI_RANK", "PMI_SIZE") || !e.Any("PMI_PORT", "PMI_ID"):
+		return !e.Any("PMIX_RANK", "PMIX_NAMESPACE") || e.Any("PMI_RANK", "PMI_SIZE"), nil
+	case e.Any(environ.MVAPICHPrefix + "RANK"):
+		return false, nil // mpirun_rsh sets both
 	}
-	c := &claim{Place: Place{Source: "PMI", JobID: e.Get("PMI_JOBID")}}
-	if err := readNumbers(e, numberNames{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"}, &c.Place); err != nil {
-		return nil, err
-	}
+	return false, errPMIPort
+}
+
+// withinOther reports whether PMI is a detail of another launcher.
+func withinOther(e environ.Vars) bool {
+	return environ.HasOpenMPI(e) || e.Any("SLURM_STEP_ID") && !environ.HasHydra(e)
+}
+
+// pmiAddress stores in c how Place.Learn is to ask Hydra for the rendezvous.
+func pmiAddress(e environ.Vars, _ explicitPlace, c *claim) error {
 	if !environ.HasHydra(e) {
 		c.missing = errPMI2
-		return c, nil
-	}
-	return c, c.readHydra(e)
-}
-
-// readHydra stores in c how Place.Learn is to ask Hydra.
-func (c *claim) readHydra(e environ.Vars) error {
-	fd, err := e.Int("PMI_FD", 3, -1)
-	if err != nil {
-		return err
-	}
-	if fd < 0 {
-		c.missing = fmt.Errorf("%w, or add --rendezvous HOST:PORT", environ.Incomplete([]string{"PMI_RANK", "PMI_SIZE"}, []string{"PMI_FD"}))
 		return nil
 	}
+	fd, err := e.Int("PMI_FD", 3, -1)
 	c.PMI = &PMI{FD: fd, OneHost: c.LocalSize == c.WorldSize, Host: e.Get("MPIR_CVAR_CH3_INTERFACE_HOSTNAME")}
-	return nil
+	return err
 }
 
-// pmix reads the rank that PMIx gives. PMIx gives no world size.
-func pmix(e environ.Vars) (*claim, error) {
-	rank, err := e.Int("PMIX_RANK", 0, -1)
-	if err != nil {
-		return nil, err
+// pmixApplies reports whether PMIx alone tells the rank.
+func pmixApplies(e environ.Vars) (bool, error) {
+	if withinOther(e) || e.Any("PMI_RANK", "PMI_SIZE") || !e.Any("PMIX_RANK", "PMIX_NAMESPACE") {
+		return false, nil
 	}
-	if rank < 0 {
-		return nil, environ.Incomplete([]string{"PMIX_NAMESPACE"}, []string{"PMIX_RANK"})
+	if !e.Any("PMIX_RANK") {
+		return false, environ.Incomplete([]string{"PMIX_NAMESPACE"}, []string{"PMIX_RANK"})
 	}
-	return &claim{Place: Place{Rank: rank, LocalRank: -1, Source: "PMIx", JobID: e.Get("PMIX_NAMESPACE")}, missing: errPMIx}, nil
+	return true, nil
+}
+
+func pmixAddress(_ environ.Vars, _ explicitPlace, c *claim) error {
+	c.missing = errPMIx
+	return nil
 }

@@ -8,37 +8,26 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
-// slurm reads a step of srun. Rank 0 is on the first host of the step's list and serves the
-// rendezvous there. All ranks derive its port from the step's id and the job's restarts.
-// With one host the address is the loopback.
+// slurmApplies reports whether this process is a task of srun.
 //
 // The batch script of sbatch has SLURM_PROCID as well, but no step: it is no rank. A
 // process that mpirun, mpiexec or torchrun starts inside a step has the variables of their
-// daemon, and none of those is right.
-func slurm(e environ.Vars) (*claim, error) {
-	if !e.Any("SLURM_STEP_ID") || environ.Nested(e) {
-		return nil, nil
-	}
-	size := "SLURM_STEP_NUM_TASKS"
-	if !e.Any(size) {
-		size = "SLURM_NTASKS"
-	}
-	if set, missing := e.Split("SLURM_STEP_ID", "SLURM_PROCID", size); len(missing) > 0 {
-		return nil, environ.Incomplete(set, missing)
+// daemon, and none of those is right. Nor is the shell of salloc a task.
+func slurmApplies(e environ.Vars) (bool, error) {
+	if !environ.HasSlurmTask(e) || environ.Nested(e) {
+		return false, nil
 	}
 	if e.Any("SLURM_HET_SIZE") {
-		return nil, fmt.Errorf("SLURM_HET_SIZE is %q: the numbers of a heterogeneous job are those of its components: "+
+		return false, fmt.Errorf("SLURM_HET_SIZE is %q: the numbers of a heterogeneous job are those of its components: "+
 			"set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS", e.Get("SLURM_HET_SIZE"))
 	}
-	c := &claim{Place: Place{Source: "SLURM_*"}}
-	if err := readNumbers(e, numberNames{rank: "SLURM_PROCID", size: size, localRank: "SLURM_LOCALID"}, &c.Place); err != nil {
-		return nil, err
-	}
-	return c, c.findStep(e)
+	return true, nil
 }
 
-// findStep stores the step's id and the address of its first host in c.
-func (c *claim) findStep(e environ.Vars) error {
+// slurmStep stores the step's id and the address of its first host in c. Rank 0 is there and
+// serves the rendezvous. All ranks derive its port from the step's id and the job's restarts.
+// With one host the address is the loopback.
+func slurmStep(e environ.Vars, _ explicitPlace, c *claim) error {
 	job, list := e.Get("SLURM_JOB_ID"), e.Get("SLURM_STEP_NODELIST")
 	if set, missing := e.Split("SLURM_JOB_ID", "SLURM_STEP_NODELIST"); len(missing) > 0 {
 		c.missing = fmt.Errorf("%w, or add --rendezvous HOST:PORT", environ.Incomplete(append([]string{"SLURM_STEP_ID"}, set...), missing))

@@ -23,8 +23,16 @@ type tfConfigJSON struct {
 	} `json:"task"`
 }
 
-// taskTypes are the task types of TensorFlow.
-var taskTypes = []string{"chief", "worker", "ps", "evaluator"}
+// taskTypes are the task types of TensorFlow. Its version 1 also calls the chief master.
+var taskTypes = []string{"chief", "worker", "ps", "evaluator", "master"}
+
+// chiefOf returns chief for the other name of that type, and each other type as it is.
+func chiefOf(typ string) string {
+	if typ == "master" {
+		return "chief"
+	}
+	return typ
+}
 
 var errSparseCluster = errors.New("sparseCluster is set, want cluster: a worker must know all others, so set enableDynamicWorker: false in the TFJob")
 
@@ -32,7 +40,7 @@ var errSparseCluster = errors.New("sparseCluster is set, want cluster: a worker 
 // this process. Ranks are the chief, if there is one, then the workers. The entry of rank 0
 // is the rendezvous, and each worker listens at its own entry. A cluster for parameter
 // servers runs as it is: ps and evaluator have nothing to do.
-func tfConfig(e environ.Vars) (*claim, error) {
+func tfConfig(e environ.Vars) ([]claim, error) {
 	s := e.Get("TF_CONFIG")
 	if s == "" {
 		return nil, nil
@@ -41,7 +49,7 @@ func tfConfig(e environ.Vars) (*claim, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TF_CONFIG: %w", err)
 	}
-	return c, nil
+	return []claim{*c}, nil
 }
 
 func parseTFConfig(s string) (*claim, error) {
@@ -110,7 +118,7 @@ func (t *tfConfigJSON) task() (string, int, error) {
 	if err != nil {
 		return "", 0, fmt.Errorf("task.index is %s, want a whole number", phrase.Quote(text))
 	}
-	return typ, index, nil
+	return chiefOf(typ), index, nil
 }
 
 // addresses returns the addresses of each type of task.
@@ -127,7 +135,7 @@ func (t *tfConfigJSON) addresses() (map[string][]string, error) {
 		if err := json.Unmarshal(t.Cluster[typ], &list); err != nil {
 			return nil, fmt.Errorf("cluster.%s is %s, want a list of host:port", typ, phrase.Quote(string(t.Cluster[typ])))
 		}
-		lists[typ] = list
+		lists[chiefOf(typ)] = append(lists[chiefOf(typ)], list...)
 	}
 	if n := len(lists["chief"]); n > 1 {
 		return nil, fmt.Errorf("cluster.chief has %d entries, want at most 1", n)

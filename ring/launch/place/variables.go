@@ -9,8 +9,10 @@ import (
 // numberNames are the variables of one dialect for the four numbers of a place.
 type numberNames struct{ rank, size, localRank, localSize string }
 
-// readNumbers stores the four numbers in p. Rank and size must be set; the local ones may
-// be missing.
+func (n numberNames) list() []string { return []string{n.rank, n.size, n.localRank, n.localSize} }
+
+// readNumbers stores the four numbers in p. The rank must be set. Without a size p gets 0.
+// The local numbers may be missing.
 func readNumbers(e environ.Vars, n numberNames, p *Place) error {
 	var err error
 	if p.WorldSize, err = e.Int(n.size, 1, 0); err != nil {
@@ -19,7 +21,7 @@ func readNumbers(e environ.Vars, n numberNames, p *Place) error {
 	if p.Rank, err = e.Int(n.rank, 0, -1); err != nil {
 		return err
 	}
-	if p.Rank >= p.WorldSize {
+	if p.WorldSize > 0 && p.Rank >= p.WorldSize {
 		return fmt.Errorf("%s is %d, want 0 to %d: %s is %d", n.rank, p.Rank, p.WorldSize-1, n.size, p.WorldSize)
 	}
 	return readLocalNumbers(e, n, p)
@@ -34,7 +36,7 @@ func readLocalNumbers(e environ.Vars, n numberNames, p *Place) error {
 	if p.LocalRank, err = e.Int(n.localRank, 0, -1); err != nil {
 		return err
 	}
-	if p.LocalSize > p.WorldSize {
+	if p.WorldSize > 0 && p.LocalSize > p.WorldSize {
 		return fmt.Errorf("%s is %d, want at most the world size, %d", n.localSize, p.LocalSize, p.WorldSize)
 	}
 	if p.LocalSize > 0 && p.LocalRank >= p.LocalSize {

@@ -1,7 +1,11 @@
 package environ
 
-// OpenMPIPrefix begins the variables that mpirun sets.
-const OpenMPIPrefix = "OMPI_COMM_WORLD_"
+// Beginnings of the variables that mpirun sets, of Open MPI and of MVAPICH2, and horovodrun.
+const (
+	OpenMPIPrefix = "OMPI_COMM_WORLD_"
+	MVAPICHPrefix = "MV2_COMM_WORLD_"
+	HorovodPrefix = "HOROVOD_"
+)
 
 // TorchRunID is the variable that torchrun gives every rank that it starts.
 const TorchRunID = "TORCHELASTIC_RUN_ID"
@@ -15,8 +19,17 @@ func HasHydra(e Vars) bool {
 }
 
 // Nested reports whether a launcher started this rank inside a pod or a step of Slurm.
-// mpirun, mpiexec and torchrun begin with one process of their own there, and the numbers
-// of that process are not those of the ranks.
+// mpirun, mpiexec, torchrun and horovodrun begin with one process of their own there, and the
+// numbers of that process are not those of the ranks.
 func Nested(e Vars) bool {
-	return HasOpenMPI(e) || HasHydra(e) || e.Any(TorchRunID)
+	return HasOpenMPI(e) || HasHydra(e) || e.Any(TorchRunID, MVAPICHPrefix+"RANK", HorovodPrefix+"RANK")
+}
+
+// interactiveStep is the step in which salloc runs its shell, if Slurm is set up so. The
+// user has started no srun there.
+const interactiveStep = "4294967290"
+
+// HasSlurmTask reports whether srun started this process.
+func HasSlurmTask(e Vars) bool {
+	return e.Any("SLURM_STEP_ID") && e.Get("SLURM_STEP_ID") != interactiveStep
 }

@@ -15,35 +15,32 @@ var (
 	errOpenMPIJob = errors.New("PMIX_NAMESPACE is missing beside OMPI_COMM_WORLD_*: add --rendezvous HOST:PORT")
 )
 
-// openMPI reads what mpirun sets. On one host rank 0 serves the rendezvous on the loopback,
-// on a port that all ranks derive from the job's id. On several hosts no variable names the
-// host of rank 0: the address of mpirun, which is set, may be another host.
-func openMPI(e environ.Vars) (*claim, error) {
-	found := e.WithPrefix(environ.OpenMPIPrefix)
-	if len(found) == 0 {
-		return nil, nil
-	}
-	names := numberNames{environ.OpenMPIPrefix + "RANK", environ.OpenMPIPrefix + "SIZE", environ.OpenMPIPrefix + "LOCAL_RANK", environ.OpenMPIPrefix + "LOCAL_SIZE"}
-	if _, missing := e.Split(names.rank, names.size, names.localRank, names.localSize); len(missing) > 0 {
-		return nil, environ.Incomplete(found, missing)
-	}
-	c := &claim{Place: Place{Source: "Open MPI", JobID: e.Get("PMIX_NAMESPACE")}}
-	if err := readNumbers(e, names, &c.Place); err != nil {
-		return nil, err
-	}
-	if c.JobID == "" {
-		c.JobID = e.Get("OMPI_MCA_ess_base_jobid")
-	}
-	switch {
-	case c.LocalSize < c.WorldSize:
-		c.missing = errOpenMPIHosts
-	case c.JobID == "":
-		c.missing = errOpenMPIJob
-	default:
+// onOneHost has rank 0 serve the rendezvous on the loopback if all ranks are on this host, on
+// a port that they derive from the job's id.
+func onOneHost(e environ.Vars, _ explicitPlace, c *claim) error {
+	if c.LocalSize == c.WorldSize && c.JobID != "" {
 		c.JobID = restartedID(e, c.JobID) // on several hosts the daemons that ssh has started lack the count
 		c.rendezvous = net.JoinHostPort("127.0.0.1", strconv.Itoa(portOf(c.JobID)))
 	}
-	return c, nil
+	return nil
+}
+
+// openMPIAddress is onOneHost. On several hosts no variable names the host of rank 0: the
+// address of mpirun, which is set, may be another host.
+func openMPIAddress(e environ.Vars, g explicitPlace, c *claim) error {
+	c.missing = errOpenMPIJob
+	if c.LocalSize < c.WorldSize {
+		c.missing = errOpenMPIHosts
+	}
+	return onOneHost(e, g, c)
+}
+
+// fluxAddress is onOneHost. Flux tells the number of hosts, and not that of the ranks on each.
+func fluxAddress(e environ.Vars, g explicitPlace, c *claim) error {
+	if e.Get("FLUX_JOB_NNODES") == "1" && c.LocalRank >= 0 {
+		c.LocalSize = c.WorldSize
+	}
+	return onOneHost(e, g, c)
 }
 
 // Range of the ports that portOf returns: below the ephemeral ports of systems, and
