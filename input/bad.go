@@ -46,6 +46,33 @@ func (b *Batch) Restore(m Mark) {
 	x.Slot, x.Weights = x.Slot[:m.pairs], x.Weights[:m.pairs]
 }
 
+// AppendGood adds the good ones of records, in their order, and returns them in place. Fault is the error
+// of the first bad one, nil for none; err is one that is not about a record. Good records cost nothing
+// more than with AppendRecords.
+func AppendGood(b *Batch, d Dataset, records []int) (good []int, fault, err error) {
+	before := b.Mark()
+	if err = AppendRecords(b, d, records); err == nil || !badRecord(err) {
+		return records, nil, err
+	}
+	b.Restore(before)
+	good = records[:0]
+	for _, i := range records {
+		before = b.Mark()
+		err := d.Append(b, i)
+		switch {
+		case err == nil:
+			good = append(good, i)
+			continue
+		case !badRecord(err):
+			return good, fault, err
+		case fault == nil:
+			fault = err
+		}
+		b.Restore(before)
+	}
+	return good, fault, nil
+}
+
 // RecordShape is the shape of a data set's records: the columns of dense features and
 // the fields of pairs.
 type RecordShape struct{ Cols, Fields int }

@@ -95,21 +95,29 @@ func (a *app) predict(c *cli.Context) error {
 	case out.json && c.Bool("csv"):
 		return exitcode.With(exitcode.Usage, errors.New("--csv and --json are given, want one of them"))
 	case out.json:
-		return s.Predict(a.ctx, func(p trained.Prediction) error { out.writeJSON(p); return nil })
+		err = s.Predict(a.ctx, func(p trained.Prediction) error { out.writeJSON(p); return nil })
 	case c.Bool("csv"):
 		lines := csv.NewWriter(a.stdout)
-		err := s.Predict(a.ctx, csvPredictions(lines))
+		err = s.Predict(a.ctx, csvPredictions(lines))
 		lines.Flush() // also after an error, for the records before it
-		return cmp.Or(err, lines.Error())
+		err = cmp.Or(err, lines.Error())
+	default:
+		err = s.Predict(a.ctx, a.writePrediction)
 	}
-	return s.Predict(a.ctx, a.writePrediction)
+	if n, first := s.Bad(); n > 0 && err == nil {
+		fmt.Fprintf(a.stderr, "ignored %s; the first: %v\n", plural(int(n), "bad record"), first)
+	}
+	return err
 }
+
+// escaped makes a key one field of one line.
+var escaped = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`)
 
 // writePrediction writes a record as text: its number, its key, its scores.
 func (a *app) writePrediction(p trained.Prediction) error {
 	key := ""
 	if p.Key != nil {
-		key = "\t" + *p.Key
+		key = "\t" + escaped.Replace(*p.Key)
 	}
 	_, err := fmt.Fprintf(a.stdout, "%d%s\t%s\n", p.Record, key, strings.Trim(fmt.Sprint(p.Scores), "[]"))
 	return err

@@ -137,6 +137,9 @@ func metricsSentence(e report.Metrics) string {
 	if e.RMSE != nil {
 		fmt.Fprintf(&b, ", RMSE %.4f", *e.RMSE)
 	}
+	if e.Bad > 0 {
+		fmt.Fprintf(&b, ", ignored %s", plural(int(e.Bad), "bad record"))
+	}
 	return b.String()
 }
 

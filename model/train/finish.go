@@ -93,7 +93,7 @@ func (r *run) export() error {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
-	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Eval}
+	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Eval, Tolerate: r.eval.MaxBad > 0}
 	if r.folder != nil {
 		x.Held = r.folder.CheckLease
 	}

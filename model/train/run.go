@@ -11,6 +11,7 @@ import (
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
 	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/cores"
@@ -77,7 +78,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if t.averages != nil {
 		r.loop.Updated = t.averages.update
 	}
-	r.eval = evaluate.Evaluator{Model: t.model, Data: t.data.Eval, Split: t.data.Split, TopK: t.job.Eval.TopK, Load: t.loader.Load}
+	r.eval = evaluate.Evaluator{Model: t.model, Data: t.data.Eval, Split: t.data.Split, TopK: t.job.Eval.TopK, MaxBad: records.MaxBad(t.job, t.data.Split), Load: t.loader.Load}
 	for _, e := range t.evals {
 		r.extraEvals = append(r.extraEvals, evaluate.Evaluator{Model: t.model, Data: e.Data, Split: "eval", Name: e.Files.Name, TopK: t.job.Eval.TopK})
 	}

@@ -29,6 +29,10 @@ type Evaluator struct {
 	Name  string // name of the data set in input.evals, "" for other data sets
 	TopK  int    // number of scores for top_k, used if there are more classes; 0: none
 
+	// MaxBad is the number of bad records that are passed over, as in input.SourceConfig. They are no
+	// examples.
+	MaxBad int64
+
 	Load     func() error // reads the part of Data that is still in its files; nil: all is read
 	batch    input.Batch
 	sent     []byte
@@ -67,6 +71,9 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, err
 		return report.Metrics{}, err
 	}
 	sum, area := e.blocks.total(), math.NaN()
+	if sum.bad > e.MaxBad {
+		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("evaluate: %d bad records of the %s records, want at most %d, as input.max_bad_records says", sum.bad, e.Split, e.MaxBad))
+	}
 	if sum.weight == 0 {
 		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("evaluate: the weights of all %s records are 0, want one above 0", e.Split))
 	}
@@ -134,11 +141,17 @@ func (e *Evaluator) binary() bool { return e.Model.Graph().Head.Kind == graph.He
 
 // block adds the block of records [first, last) to the sums of this rank.
 func (e *Evaluator) block(first, last int) error {
-	if err := ReadRecords(&e.batch, e.Data, first, last); err != nil {
+	good, _, err := ReadRecords(&e.batch, e.Data, first, last, e.MaxBad > 0)
+	if err != nil {
 		return err
 	}
+	bad := int64(last - first - len(good))
+	if len(good) == 0 {
+		e.blocks.add(0, &tally{bad: bad})
+		return nil
+	}
 	y, weights := e.batch.Y, e.weights()
-	t := tally{sums: sums{loss: e.Model.Evaluate(&e.batch.X, y)}, weight: float64(len(y)), heaviest: 1}
+	t := tally{sums: sums{loss: e.Model.Evaluate(&e.batch.X, y)}, weight: float64(len(y)), heaviest: 1, bad: bad}
 	scores := e.Model.Scores()
 	t.correct = e.measure(&t.sums, scores, y)
 	if weights != nil {
@@ -218,18 +231,23 @@ func (e *Evaluator) area(ctx context.Context, g *ring.Group, sum *tally) (float6
 	return e.weighted.area(ctx, g, &e.ranking, e.Data.Len(), sum.heaviest)
 }
 
-// ReadRecords replaces b by the records [first, last) of d.
-func ReadRecords(b *input.Batch, d input.Dataset, first, last int) error {
+// ReadRecords replaces b by the records [first, last) of d and returns their numbers. With tolerate it
+// leaves out bad ones; fault is then the error of the first, nil for none.
+func ReadRecords(b *input.Batch, d input.Dataset, first, last int, tolerate bool) (records []int, fault, err error) {
 	b.Reset()
-	records := make([]int, last-first)
+	records = make([]int, last-first)
 	for i := range records {
 		records[i] = first + i
 	}
-	if err := input.AppendRecords(b, d, records); err != nil {
-		return err
+	if tolerate {
+		records, fault, err = input.AppendGood(b, d, records)
+	} else {
+		err = input.AppendRecords(b, d, records)
 	}
-	b.X.Bags.Index()
-	return nil
+	if err == nil {
+		b.X.Bags.Index()
+	}
+	return records, fault, err
 }
 
 // fold adds up the blocks and counts of all ranks, in the order of the blocks.
@@ -238,9 +256,11 @@ func (e *Evaluator) fold(size int) error {
 	e.counts.Reset()
 	for rank := range size {
 		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
+		bad := e.blocks.bad()
 		b, err := e.blocks.decode(e.gathered.At(rank)[codeBytes:], blocksBefore(last))
 		if err == nil {
-			err = addCells(&e.counts, b, last-first, e.classes())
+			bad = e.blocks.bad() - bad
+			err = addCells(&e.counts, b, last-first-int(bad), e.classes())
 		}
 		if err != nil {
 			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent for the evaluation of records %d to %d: %w", rank, first, last, err))

@@ -17,6 +17,7 @@ type tally struct {
 	correct     int64   // number of examples that are right, whatever their weights
 	weighted    int64   // number of examples whose weight is not 1
 	undefined   int64   // number of examples whose score is NaN; of binary models
+	bad         int64   // number of bad records, which are no examples
 	calibration model.Calibration
 }
 
@@ -33,7 +34,7 @@ func (s *sums) add(o sums, w float64) {
 }
 
 const (
-	tallyBytes     = 8 * (9 + 4*len(model.Calibration{}))
+	tallyBytes     = 8 * (10 + 4*len(model.Calibration{}))
 	blockNodeBytes = 8 + tallyBytes
 )
 
@@ -45,6 +46,7 @@ func (t *tally) merge(o *tally) {
 	t.correct += o.correct
 	t.weighted += o.weighted
 	t.undefined += o.undefined
+	t.bad += o.bad
 	t.calibration.Merge(&o.calibration)
 }
 
@@ -53,7 +55,9 @@ func (t *tally) encode(dst []byte) []byte {
 	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.weight, t.heaviest} {
 		dst = appendFloat(dst, v)
 	}
-	dst = appendInt(appendInt(appendInt(dst, t.correct), t.weighted), t.undefined)
+	for _, n := range []int64{t.correct, t.weighted, t.undefined, t.bad} {
+		dst = appendInt(dst, n)
+	}
 	for _, c := range t.calibration {
 		dst = appendFloat(appendFloat(appendFloat(dst, c.Scores), c.Weight), c.Positives)
 		dst = appendInt(dst, c.Examples)
@@ -71,7 +75,9 @@ func (t *tally) decode(b []byte) (rest []byte) {
 	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.weight, &t.heaviest} {
 		*v = math.Float64frombits(word())
 	}
-	t.correct, t.weighted, t.undefined = int64(word()), int64(word()), int64(word())
+	for _, n := range []*int64{&t.correct, &t.weighted, &t.undefined, &t.bad} {
+		*n = int64(word())
+	}
 	for k := range t.calibration {
 		c := &t.calibration[k]
 		for _, v := range []*float64{&c.Scores, &c.Weight, &c.Positives} {
@@ -148,8 +154,7 @@ const maxConfusion = 100
 // metrics returns the metrics that fit the model. Area is the area under the ROC curve of a binary
 // model.
 func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
-	n := int64(e.Data.Len())
-	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: n, Loss: report.Number(sum.loss / sum.weight), Weighted: sum.weighted > 0}
+	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: int64(e.Data.Len()) - sum.bad, Bad: sum.bad, Loss: report.Number(sum.loss / sum.weight), Weighted: sum.weighted > 0}
 	classes := e.classes()
 	if classes == 0 {
 		m.RMSE = report.NewNumber(model.RMSE(sum.loss, sum.weight))

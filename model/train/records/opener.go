@@ -40,6 +40,15 @@ type Set struct {
 	Plan        *column.Plan // of input.columns; nil without input.columns
 }
 
+// MaxBad returns how many bad records an evaluation of a split of the job passes over: training records
+// may have some.
+func MaxBad(cfg *job.Config, split string) int64 {
+	if split == "train" {
+		return cfg.Input.MaxBad
+	}
+	return 0
+}
+
 // Close releases the files.
 func (s Set) Close() error {
 	err := s.Train.Close()
@@ -176,7 +185,7 @@ func (o *Opener) OpenEvaluated(files []string, labelled bool) (d input.Dataset, 
 		there.opts.Roots = []string{"."}
 	}
 	spec := there.spec(f, o.job.Model.Features)
-	spec.LabelRule.Absent = !labelled
+	spec.LabelRule.Absent, spec.Tolerate = !labelled, len(files) == 0 && MaxBad(o.job, split) > 0
 	spec.Cache, spec.CacheDir, spec.FindCache = there.job.Input.Cache, there.opts.CacheDir, true
 	if f.Format == "images" && labelled {
 		spec.Names = there.TrainedClasses()

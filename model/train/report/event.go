@@ -130,7 +130,8 @@ type Metrics struct {
 	F1        []Number  `json:"f1,omitempty"`
 	Confusion [][]int64 `json:"confusion,omitempty"` // rows: class, columns: prediction; for at most 100 classes
 
-	Weighted bool `json:"-"` // records have weights other than 1: means are by weight, counts are not; for people
+	Bad      int64 `json:"bad_records,omitempty"` // that were passed over: no examples
+	Weighted bool  `json:"-"`                     // records have weights other than 1: means are by weight, counts are not; for people
 }
 
 // CalibrationBucket compares the scores of a range, From included, with the labels.

@@ -22,10 +22,12 @@ const readBack = "variables read back"
 
 // Exporter writes the serving bundle of a model with its current values.
 type Exporter struct {
-	Job   *job.Config // for export.savedmodel and the names of features
-	Model *model.Model
-	Data  input.Dataset // records that verify the export
-	Held  func() error  // returns an error if this process may no longer write for the job; may be nil
+	Job      *job.Config // for export.savedmodel and the names of features
+	Model    *model.Model
+	Data     input.Dataset // records that verify the export
+	Tolerate bool          // bad records do not verify, and are no error
+
+	Held func() error // returns an error if this process may no longer write for the job; may be nil
 }
 
 // Write writes the next version of the bundle. Before it publishes the version it reads the variables
@@ -69,7 +71,7 @@ func featureNames(j *job.Config) savedmodel.Names {
 
 // verify predicts records with the variables of the bundle in dir. It returns the number of records and
 // the largest difference of their scores from the live model's. A difference is an error.
-func (x Exporter) verify(dir string) (records int, worst report.Number, err error) {
+func (x Exporter) verify(dir string) (verified int, worst report.Number, err error) {
 	exported := model.New(x.Model.Graph())
 	defer exported.Close()
 	exported.Use(x.Model.Engine().Set(), 1) // another set may round products differently
@@ -89,11 +91,15 @@ func (x Exporter) verify(dir string) (records int, worst report.Number, err erro
 	if err := kept.Assign(others); err != nil {
 		return 0, 0, err
 	}
-	records = min(x.Data.Len(), maxVerified)
+	records := min(x.Data.Len(), maxVerified)
 	var b input.Batch
 	for first := 0; first < records; first += input.EvalBlock {
-		if err := evaluate.ReadRecords(&b, x.Data, first, min(first+input.EvalBlock, records)); err != nil {
+		good, _, err := evaluate.ReadRecords(&b, x.Data, first, min(first+input.EvalBlock, records), x.Tolerate)
+		if err != nil {
 			return 0, 0, err
+		}
+		if verified += len(good); len(good) == 0 {
+			continue
 		}
 		worst = max(worst, report.Number(difference(x.Model, exported, &b.X)))
 	}
@@ -101,7 +107,7 @@ func (x Exporter) verify(dir string) (records int, worst report.Number, err erro
 		err = exitcode.With(exitcode.Internal,
 			fmt.Errorf("%s: predictions of the exported variables differ by up to %g from the model's, want 0", dir, worst))
 	}
-	return records, worst, err
+	return verified, worst, err
 }
 
 // difference returns the largest absolute difference of the two models' scores. A score that is NaN in

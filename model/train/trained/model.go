@@ -29,6 +29,10 @@ type Model struct {
 	from  *records.Opener
 	data  input.Dataset
 	split string
+
+	maxBad   int64 // bad records of data that are passed over
+	bad      int64 // that Predict has passed over
+	firstBad error
 }
 
 // Open reads the variables at from, or at the job's checkpoint.dir if from is empty. It opens the job's
@@ -63,6 +67,9 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, vars: kept, from: opener}
 	if s.data, s.split, err = opener.OpenEvaluated(files, labelled); err != nil {
 		return nil, err
+	}
+	if len(files) == 0 {
+		s.maxBad = records.MaxBad(cfg, s.split)
 	}
 	if s.model, err = opener.NewModel(s.data); err == nil {
 		err = kept.fits(s.model.Variables()) // before their memory is allocated
@@ -126,7 +133,7 @@ func (s *Model) Close() error {
 
 // Evaluate computes the model's metrics over the records.
 func (s *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
-	return s.EvaluateOn(ctx, s.data)
+	return s.evaluate(ctx, evaluate.Evaluator{Data: s.data, Split: s.split, MaxBad: s.maxBad})
 }
 
 // EvaluateOn computes the model's metrics over the records of d.
@@ -182,7 +189,7 @@ type Prediction struct {
 func (Prediction) Kind() string { return "prediction" }
 
 // Predict calls each with the scores of every record, in order. The scores are valid only during the
-// call.
+// call. It passes over as many bad training records as input.max_bad_records says: see Bad.
 func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error {
 	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return err
@@ -192,12 +199,16 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := evaluate.ReadRecords(&b, s.data, first, min(first+input.EvalBlock, s.data.Len())); err != nil {
+		good, err := s.readGood(&b, first)
+		if err != nil {
 			return err
+		}
+		if len(good) == 0 {
+			continue
 		}
 		scores := s.model.Predict(&b.X)
 		for i := range scores.Rows {
-			p := Prediction{Record: first + i, Scores: scores.Row(i)}
+			p := Prediction{Record: good[i], Scores: scores.Row(i)}
 			if i < len(b.Keys) {
 				p.Key = &b.Keys[i]
 			}
@@ -208,6 +219,22 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 	}
 	return nil
 }
+
+// readGood replaces b by the good records of the block that begins at first, and returns their numbers.
+func (s *Model) readGood(b *input.Batch, first int) ([]int, error) {
+	last := min(first+input.EvalBlock, s.data.Len())
+	good, fault, err := evaluate.ReadRecords(b, s.data, first, last, s.maxBad > 0)
+	if s.bad += int64(last - first - len(good)); s.firstBad == nil {
+		s.firstBad = fault
+	}
+	if err == nil && s.bad > s.maxBad {
+		err = exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", s.bad, s.maxBad, s.firstBad))
+	}
+	return good, err
+}
+
+// Bad returns the number of records that Predict has passed over, and the fault of the first.
+func (s *Model) Bad() (n int64, first error) { return s.bad, s.firstBad }
 
 // Export writes a serving bundle of the model to base.
 func (s *Model) Export(base string) (report.Exported, error) {
@@ -221,5 +248,5 @@ func (s *Model) Export(base string) (report.Exported, error) {
 	if err := s.assign(cfg.Train.Average.Export); err != nil {
 		return report.Exported{}, err
 	}
-	return Exporter{Job: &cfg, Model: s.model, Data: s.data}.Write(s.Step)
+	return Exporter{Job: &cfg, Model: s.model, Data: s.data, Tolerate: s.maxBad > 0}.Write(s.Step)
 }
