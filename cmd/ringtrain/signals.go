@@ -109,7 +109,7 @@ func (s *stopper) end(code int) {
 func (s *stopper) waitForNext(code int) {
 	fmt.Fprintf(s.people, "told to end between two generations: this rank leaves in the next one, if that begins within %v\n", nextGenerationTimeout)
 	s.nextTimer = time.AfterFunc(nextGenerationTimeout, func() {
-		s.cancel(exitcode.With(code, fmt.Errorf("stopped by a signal between two generations; the next one has not begun in %v, and this rank saved no state", nextGenerationTimeout)))
+		s.cancel(exitcode.With(code, fmt.Errorf("stopped by a signal between two generations; the next one has not begun in %v", nextGenerationTimeout)))
 	})
 }
 

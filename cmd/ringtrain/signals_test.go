@@ -97,7 +97,7 @@ func TestSignalBetweenGenerations(t *testing.T) {
 				if tt.next && (ctx.Err() != nil || next.Stopping() != exitcode.Terminated) {
 					t.Errorf("in the next generation: %v, it asks for code %d", context.Cause(ctx), next.Stopping())
 				}
-				if err := context.Cause(ctx); !tt.next && (exitcode.Of(err) != exitcode.Terminated || !strings.Contains(err.Error(), "saved no state")) {
+				if err := context.Cause(ctx); !tt.next && (exitcode.Of(err) != exitcode.Terminated || !strings.Contains(err.Error(), "has not begun")) {
 					t.Errorf("without a next generation: %v with code %d", err, exitcode.Of(err))
 				}
 			})

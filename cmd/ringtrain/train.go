@@ -128,7 +128,8 @@ func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Train
 		signals.endTeam(team.Recovers())
 		next, err := team.Next(ctx, causeOfFailure(err, m, result.Step))
 		if err != nil {
-			return out.fail(ring.CauseOf(err, m.Rank, m.Self().Host, result.Step))
+			signals.endTeam(false)
+			return out.fail(trainer.Lost(m.Rank, ring.CauseOf(err, m.Rank, m.Self().Host, result.Step)))
 		}
 		team = next
 	}

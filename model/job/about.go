@@ -112,7 +112,7 @@ var abouts = map[string]about{
 	"log.every":        {"", "Interval of lines about a step. 0: never."},
 
 	"checkpoint.dir":    {"", "Folder of the checkpoints, on rank 0's disk. Empty: none are written. One job at a time may have the folder. Another is refused (138) and told by whom, until the holder has ended or has shown no sign for 30 s."},
-	"checkpoint.every":  {"", "Interval of checkpoints. 0: at the end only. The end has one anyway, before the evaluation. A failure amid training is a warning, and the next interval tries again; at the end it is 74."},
+	"checkpoint.every":  {"", "Interval of checkpoints. 0: at the end only. The end has one anyway, before the evaluation, and so has the loss of a rank that ends the job. A failure amid training is a warning, and the next interval tries again; at the end it is 74."},
 	"checkpoint.keep":   {"1 or more", "Checkpoints that are kept."},
 	"export.savedmodel": {"", "Folder of the serving bundle, on rank 0's disk. Empty: none is written."},
 	"summary.dir":       {"", "Folder of curves for TensorBoard, on rank 0's disk. Empty: none are written. `tensorboard --logdir DIR` shows them. A run that resumes goes on in the same folder; another run wants a folder of its own."},

@@ -113,7 +113,7 @@ func Default() Config {
 		Train:      Train{Accumulate: 1, EarlyStopping: EarlyStopping{Metric: "loss"}, Epochs: 1, Seed: 1, CheckEvery: 1000, Kernels: Auto},
 		Eval:       Eval{TopK: 5},
 		Log:        Log{Every: Every{Duration: time.Second}},
-		Checkpoint: Checkpoint{Keep: 2},
+		Checkpoint: Checkpoint{Every: Every{Duration: 10 * time.Minute}, Keep: 2},
 	}
 }
 

@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -30,7 +31,13 @@ func (e *Every) UnmarshalText(text []byte) error {
 // String returns the form that UnmarshalText reads.
 func (e Every) String() string {
 	if e.Duration > 0 {
-		return e.Duration.String()
+		text := e.Duration.String()
+		for _, zero := range []string{"m0s", "h0m"} { // 10m, not 10m0s
+			if strings.HasSuffix(text, zero) {
+				text = text[:len(text)-2]
+			}
+		}
+		return text
 	}
 	return strconv.FormatInt(e.Steps, 10)
 }

@@ -70,7 +70,7 @@ func TestSources(t *testing.T) {
 			want: func(j *Config) { j.Optimizer.LearningRates = map[string]float64{"adam": 0.5, "sgd": 2} }},
 		{name: "map by environment", environ: []string{"RINGTRAIN_OPTIMIZER_LEARNING_RATES_ADAM=0.5"},
 			want: func(j *Config) { j.Optimizer.LearningRates = map[string]float64{"adam": 0.5} }},
-		{name: "every, steps", file: "checkpoint: {every: 500}", want: func(j *Config) { j.Checkpoint.Every.Steps = 500 }},
+		{name: "every, steps", file: "checkpoint: {every: 500}", want: func(j *Config) { j.Checkpoint.Every = Every{Steps: 500} }},
 		{name: "every, duration", file: "checkpoint: {every: 1m30s}", want: func(j *Config) { j.Checkpoint.Every.Duration = 90 * time.Second }},
 		{name: "every, duration by set", sets: []string{"log.every=500ms"}, want: func(j *Config) { j.Log.Every = Every{Duration: time.Second / 2} }},
 		{name: "every, never", sets: []string{"log.every=0"}, want: func(j *Config) { j.Log.Every = Every{} }},

@@ -45,6 +45,7 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 		a.Checkpoint = a.Checkpoint || t.Checkpoint
 		a.Evaluate = a.Evaluate || t.Evaluate
 		a.Depart = a.Depart || t.Depart
+		a.Saved = a.Saved || t.Saved
 		everybody = everybody && t.Depart
 		if what := l.nonFiniteText(t); what != "" {
 			return a, &ring.Cause{

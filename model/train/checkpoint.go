@@ -75,31 +75,33 @@ func (r *run) checkpoint(ctx context.Context, finished bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if r.rank != 0 {
+		return digest, nil
+	}
 	return digest, r.save(start, finished)
 }
 
-// save saves the state on rank 0, unless that state is saved already. Training has waited since
-// start.
-func (r *run) save(start time.Time, finished bool) error {
-	this := saved{r.loop.Step, finished}
-	if r.rank != 0 || r.folder == nil || r.saved == this {
+// save saves the state of rank 0, unless that state is saved already. Training has waited since start.
+func (t *Trainer) save(start time.Time, finished bool) error {
+	this := saved{t.progress.step, finished}
+	if t.folder == nil || t.saved == this {
 		return nil
 	}
-	r.savedAt = time.Now() // also after a failure: the next interval tries again
-	if r.summary != nil {
-		r.summary.Push() // a run that resumes here finds the curves up to here
+	t.savedAt = time.Now() // also after a failure: the next interval tries again
+	if t.summary != nil {
+		t.summary.Push() // a run that resumes here finds the curves up to here
 	}
-	state, err := r.checkpointState(finished)
+	state, err := t.checkpointState(finished)
 	if err != nil {
 		return err
 	}
-	written, err := r.folder.Save(state, r.job.Checkpoint.Keep)
+	written, err := t.folder.Save(state, t.job.Checkpoint.Keep)
 	if err != nil {
 		return checkpointError{err}
 	}
 	took := report.Seconds(time.Since(start))
-	r.savedAt, r.saved = time.Now(), this
-	r.emit(report.Checkpointed{Step: written.Step, Path: written.Path, Bytes: written.Bytes, Took: took, Stalled: took})
+	t.savedAt, t.saved = time.Now(), this
+	t.emit(report.Checkpointed{Step: written.Step, Path: written.Path, Bytes: written.Bytes, Took: took, Stalled: took})
 	return nil
 }
 
@@ -136,29 +138,29 @@ func (r *run) finalCheckpoint(ctx context.Context, finished bool) (string, error
 }
 
 // checkpointState returns the complete state from which a run can resume.
-func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
+func (t *Trainer) checkpointState(finished bool) (checkpoint.State, error) {
 	var tensors []bundle.Tensor
-	for _, v := range r.model.Variables() {
+	for _, v := range t.model.Variables() {
 		tensors = append(tensors, bundle.Float32(v.Name, v.Shape, v.Value))
 	}
-	for _, s := range r.slots() {
+	for _, s := range t.slots() {
 		tensors = append(tensors, bundle.Float32(s.Name, s.Shape, s.Value))
 	}
 	options := map[string]string{}
-	for _, o := range r.agreedOptions() {
+	for _, o := range t.agreedOptions() {
 		options[o.Key] = o.Value
 	}
-	file, err := r.job.File()
+	file, err := t.job.File()
 	if err != nil {
 		return checkpoint.State{}, exitcode.With(exitcode.Internal, err)
 	}
 	return checkpoint.State{
-		Step: r.loop.Step, Tensors: tensors,
+		Step: t.progress.step, Tensors: tensors,
 		Run: checkpoint.Run{
-			Seed: r.job.Train.Seed, Position: r.loop.Source.Position(), Epoch: r.progress.epoch.stored(), Best: r.progress.best.stored(),
-			Steps:   r.steps,
-			Options: options, Decisions: r.decisions(), Kernels: r.kernelSet.String(),
-			Finished: finished, JobFile: string(file), Shape: r.model.Graph().Inputs[0].Shape, Columns: r.data.Columns(),
+			Seed: t.job.Train.Seed, Position: t.progress.position, Epoch: t.progress.epoch.stored(), Best: t.progress.best.stored(),
+			Steps:   t.progress.steps,
+			Options: options, Decisions: t.decisions(), Kernels: t.reportedKernels,
+			Finished: finished, JobFile: string(file), Shape: t.model.Graph().Inputs[0].Shape, Columns: t.data.Columns(),
 		},
 	}, nil
 }
@@ -166,11 +168,11 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 // wantFinite returns an error that names the first variable with a NaN or an infinity. The last
 // update may have produced it, and only the next loss would show it. Replicas are equal, so all ranks
 // return the same error.
-func (r *run) wantFinite() error {
-	for _, v := range r.model.Variables() {
+func (t *Trainer) wantFinite() error {
+	for _, v := range t.model.Variables() {
 		if !finite(v.Value) {
 			return &ring.Cause{
-				Rank: -1, Step: r.loop.Step, Operation: "checkpoint", ExitCode: exitcode.NotFinite,
+				Rank: -1, Step: t.progress.step, Operation: "checkpoint", ExitCode: exitcode.NotFinite,
 				Text: fmt.Sprintf("variable %s is not finite; %s", v.Name, notFiniteAdvice),
 			}
 		}

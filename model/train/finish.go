@@ -24,27 +24,29 @@ func (r *run) stop(ctx context.Context) (Result, error) {
 	res := r.result()
 	var err error
 	if res.Digest, err = r.finalCheckpoint(ctx, false); err == nil {
-		r.noticeSaved()
+		if r.rank == 0 {
+			r.noticeSaved()
+		}
 		r.endSummary()
 	}
 	return res, err
 }
 
-// noticeSaved gives notice, on rank 0, of the checkpoint from which a stopped run resumes.
-func (r *run) noticeSaved() {
-	switch {
-	case r.rank != 0:
-	case r.folder == nil:
-		r.opts.Notice("no state is saved: the job has no checkpoint.dir")
-	default:
-		r.opts.Notice(fmt.Sprintf("the state after step %d is saved in %s", r.loop.Step, r.job.Checkpoint.Dir))
+// noticeSaved gives notice, on rank 0, of the checkpoint from which an ended run resumes.
+func (t *Trainer) noticeSaved() {
+	if t.folder == nil {
+		t.opts.Notice("no state is saved: the job has no checkpoint.dir")
+		return
 	}
+	t.opts.Notice(fmt.Sprintf("the state after step %d is saved in %s", t.progress.step, t.job.Checkpoint.Dir))
 }
 
 // leave ends the run of a rank that leaves while the others continue.
 func (r *run) leave() Result {
 	res := r.result()
-	r.noticeSaved()
+	if r.rank == 0 {
+		r.noticeSaved()
+	}
 	digest := Digest(r.model.Variables())
 	res.Stopped, res.Alone, res.Digest = exitcode.Terminated, true, hex.EncodeToString(digest[:])
 	return res

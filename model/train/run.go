@@ -132,8 +132,14 @@ func (r *run) close() {
 
 // emit sends an event from rank 0, on behalf of all ranks.
 func (r *run) emit(e report.Event) {
-	if r.rank == 0 && r.opts.Trace != nil {
-		r.opts.Trace(e)
+	if r.rank == 0 {
+		r.Trainer.emit(e)
+	}
+}
+
+func (t *Trainer) emit(e report.Event) {
+	if t.opts.Trace != nil {
+		t.opts.Trace(e)
 	}
 }
 
@@ -148,7 +154,7 @@ func (r *run) request() Request {
 	}
 	next := r.loop.Step + 1
 	due := r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.Due(next, time.Since(r.savedAt))
-	q.Checkpoint = q.Checkpoint || due
+	q.Checkpoint, q.Saved = q.Checkpoint || due, r.saved.step == r.loop.Step
 	q.Evaluate = q.Evaluate || r.job.Eval.Every.Due(next, time.Since(r.evaluatedAt))
 	return q
 }
@@ -157,6 +163,9 @@ func (r *run) request() Request {
 func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	r.progress.step, r.progress.position, r.progress.mix, r.agreed = r.loop.Step, r.loop.Source.Position(), r.loop.Mix, a
 	r.progress.epoch.add(a)
+	if a.Saved {
+		r.progress.saved = r.loop.Step - 1
+	}
 	if err := r.checkBadRecords(); err != nil {
 		return false, err
 	}
