@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -76,12 +78,16 @@ func Open(folder string, c Config) (*Dataset, error) {
 	return d, nil
 }
 
-// OpenFiles is Open for images without labels.
+// OpenFiles is Open for images without labels. It passes over the files that Open passes over.
 func OpenFiles(files []string, c Config) (*Dataset, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	d := newDataset(c, []class{{name: "images", files: files}})
+	images := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return isLitter(filepath.Base(f)) })
+	if len(images) == 0 {
+		return nil, flaw(strings.Join(files, ", "), "no image, want .png, .jpg or .jpeg")
+	}
+	d := newDataset(c, []class{{name: "images", files: images}})
 	d.names = c.Names
 	return d, nil
 }
@@ -196,6 +202,9 @@ func (s *scratch) read(d *Dataset, row []float32, name string) error {
 	var err error
 	if s.file, err = readFile(s.file[:0], name); err != nil {
 		return err
+	}
+	if len(s.file) == 0 {
+		return flaw(name, "is empty, want an image")
 	}
 	m, err := decode(s.file, d.config.Limits)
 	if err != nil {

@@ -5,9 +5,9 @@
 //	train/dog/1.jpeg     class 1: "dog"
 //
 // The names of images end in .png, .jpg or .jpeg in any case; the first bytes of a file
-// decide between PNG and JPEG. Names that begin with a dot are ignored, and so are files
-// beside the folders of the classes, unless they have the name of an image. Any other
-// file or folder in a class is an error: otherwise images of an unsupported format, such
+// decide between PNG and JPEG. Names that begin with a dot, Thumbs.db and desktop.ini are
+// ignored, and so are files beside the folders of the classes, unless they have the name of
+// an image. Any other file or folder in a class is an error: otherwise images of an unsupported format, such
 // as .webp, would silently be missing.
 //
 // # From a file to a record
@@ -28,8 +28,8 @@
 // One channel of a colour PNG is its luma, (299·R + 587·G + 114·B)/1000; that of a JPEG
 // is its Y. The three channels of a grey image are equal. As in TensorFlow's decoders,
 // transparency is dropped, 16 bits are truncated to 8, and the EXIF orientation is
-// ignored. JPEGs differ from other decoders' by a few levels of 255, more at colour
-// edges, which are upsampled differently.
+// ignored. Chroma of half the width or height is interpolated as libjpeg does; levels are
+// within 3 of libjpeg's 255, and within half a level on average.
 //
 // # Memory
 //

@@ -101,8 +101,6 @@ func (c *class) list() error {
 			return flaw(path, "a folder in a class, want images alone")
 		case !isImage(e.Name()):
 			return flaw(path, "no image, want .png, .jpg or .jpeg; move it elsewhere, or give it a name that begins with a dot")
-		case info.Size() == 0:
-			return flaw(path, "is empty, want an image")
 		}
 		c.files = append(c.files, e.Name())
 		c.bytes += info.Size()
@@ -111,14 +109,18 @@ func (c *class) list() error {
 	return nil
 }
 
-// readDir returns the entries of a folder, sorted by name, except names that begin with
-// a dot.
+// readDir returns the entries of a folder, sorted by name, except litter.
 func readDir(folder string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("image: %w", err))
 	}
-	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }), nil
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return isLitter(e.Name()) }), nil
+}
+
+// isLitter reports whether a name is one of the files that systems leave in folders of images.
+func isLitter(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.EqualFold(name, "Thumbs.db") || strings.EqualFold(name, "desktop.ini")
 }
 
 // isFolder reports whether e is a folder, or a link to one.

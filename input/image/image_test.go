@@ -61,6 +61,10 @@ func animals(t testing.TB, n int) string {
 	put(t, []byte("about"), dir, "README.txt")
 	put(t, []byte("hidden"), dir, "cat", ".DS_Store")
 	put(t, []byte("hidden"), dir, ".git", "config")
+	put(t, []byte("thumbnails"), dir, "cat", "Thumbs.db")
+	put(t, nil, dir, "dog", "desktop.ini")
+	put(t, nil, dir, "dog", "._01.png")
+	put(t, nil, dir, "thumbs.db")
 	return dir
 }
 
@@ -164,7 +168,6 @@ func TestBadFolders(t *testing.T) {
 		{"flat", func(dir string) { put(t, good, dir, "a.png") }, exitcode.BadData, "a.png: an image beside the folders"},
 		{"unknown", func(dir string) { put(t, good, dir, "cat", "a.webp") }, exitcode.BadData, "a.webp: no image, want .png"},
 		{"nested", func(dir string) { put(t, good, dir, "cat", "young", "a.png") }, exitcode.BadData, "young: a folder in a class"},
-		{"empty", func(dir string) { put(t, nil, dir, "cat", "a.PNG") }, exitcode.BadData, "a.PNG: is empty"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,6 +177,42 @@ func TestBadFolders(t *testing.T) {
 				t.Errorf("error %v with code %d, want %q with %d", err, exitcode.Of(err), tt.want, tt.code)
 			}
 		})
+	}
+}
+
+// TestLitter verifies that litter among files to predict is passed over, and that litter alone is an
+// error that names it.
+func TestLitter(t *testing.T) {
+	dir := t.TempDir()
+	put(t, encodedPNG(t, 3, 2, level8(7)), dir, "a.png")
+	litter := []string{filepath.Join(dir, "Thumbs.db"), filepath.Join(dir, ".DS_Store"), filepath.Join(dir, "Desktop.ini")}
+	d, err := OpenFiles(append(litter, filepath.Join(dir, "a.png")), small)
+	if err != nil || d.Len() != 1 {
+		t.Fatalf("error %v, want one image", err)
+	}
+	var b input.Batch
+	if err := d.Append(&b, 0); err != nil || b.X.Dense.Row(0)[0] != float32(7)/255 {
+		t.Errorf("error %v, values %v", err, b.X.Dense.Row(0))
+	}
+	if _, err := OpenFiles(litter, small); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "Thumbs.db") {
+		t.Errorf("error %v of litter alone", err)
+	}
+}
+
+// TestEmptyImage verifies that an image of 0 bytes is a bad record among good ones: the manifest
+// counts it, and its fault comes when its record is due.
+func TestEmptyImage(t *testing.T) {
+	dir := animals(t, 2)
+	put(t, nil, dir, "cat", "01.png")
+	d := open(t, dir, small)
+	source, err := input.NewSource(d, input.SourceConfig{Batch: d.Len(), Size: 1, MaxBad: 1}, input.Position{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	var b input.Batch
+	if err := source.Next(t.Context(), &b); err != nil || b.Bad != 1 || !strings.Contains(fmt.Sprint(b.Fault), "01.png: is empty") {
+		t.Errorf("error %v, %d bad records, the first %v", err, b.Bad, b.Fault)
 	}
 }
 
@@ -200,6 +239,7 @@ func TestBadImages(t *testing.T) {
 		want string
 	}{
 		{"text", []byte("GIF89a"), "is neither PNG nor JPEG"},
+		{"empty", nil, "a.png: is empty, want an image"},
 		{"png cut", good[:len(good)/2], ""},
 		{"jpeg cut", photo.Bytes()[:photo.Len()-20], ""},
 		{"png header alone", good[:12], "file ends early"},

@@ -19,10 +19,11 @@ func appendPixels(dst []byte, m image.Image, channels int) []byte {
 			}
 		}
 	case *image.YCbCr:
-		for y := b.Min.Y; y < b.Max.Y; y++ {
-			for x := b.Min.X; x < b.Max.X; x++ {
-				dst = appendYCbCr(dst, m, x, y, channels)
-			}
+		if channels == 3 {
+			return appendYCbCr(dst, m)
+		}
+		for y := range b.Dy() {
+			dst = append(dst, m.Y[y*m.YStride:][:b.Dx()]...)
 		}
 	case *image.RGBA: // PNG's, opaque
 		dst = appendBytes(dst, m.Pix, m.Stride, b, channels)
@@ -59,16 +60,6 @@ func appendBytes(dst, pix []byte, stride int, b image.Rectangle, channels int) [
 		}
 	}
 	return dst
-}
-
-func appendYCbCr(dst []byte, m *image.YCbCr, x, y, channels int) []byte {
-	luma := m.Y[m.YOffset(x, y)]
-	if channels == 1 {
-		return append(dst, luma)
-	}
-	c := m.COffset(x, y)
-	r, g, b := color.YCbCrToRGB(luma, m.Cb[c], m.Cr[c])
-	return append(dst, r, g, b)
 }
 
 func appendGray(dst []byte, v byte, channels int) []byte {

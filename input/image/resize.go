@@ -102,4 +102,4 @@ func (r *resizer) spread(dst, pix []byte, s Shape) {
 }
 
 // level rounds a sum to a byte.
-func level(sum int32) byte { return byte(min(max(sum>>weightBits, 0), 255)) }
+func level(sum int32) byte { return clamp(sum >> weightBits) }

@@ -1,4 +1,5 @@
-"""Makes images and what Pillow makes of them (made with Pillow 13.0.0): NAME.png or .jpg
+"""Makes images and what Pillow makes of them (made with Pillow 13.0.0, libjpeg-turbo 3.2.0,
+simplejpeg 1.9.0): NAME.png or .jpg
 is the image, NAME.WIDTHxHEIGHTxCHANNELS.RESIZE.png what it becomes, RESIZE being the
 shorter side before the centre is cropped.
 
@@ -9,6 +10,7 @@ import os
 import sys
 
 import numpy as np
+import simplejpeg
 from PIL import Image
 
 folder = sys.argv[1]
@@ -46,3 +48,18 @@ make("grey.png", Image.fromarray(noise(50, 9, 1)), [(6, 6, 1, 6), (9, 11, 3, 12)
 make("alpha.png", Image.fromarray(noise(16, 16, 4), "RGBA"), [(5, 5, 3, 6)])
 make("palette.png", Image.fromarray(noise(20, 12, 3)).quantize(16), [(4, 6, 3, 7)])
 make("smooth.jpg", Image.fromarray(smooth(40, 64)), [(16, 16, 3, 16), (20, 24, 1, 32)], quality=92)
+
+
+def chroma(name, width, height, sampling):
+    """Writes a JPEG with the given sampling of chroma, and its pixels as Pillow decodes them."""
+    random = np.random.default_rng(width * 1000 + height)
+    blocks = random.integers(0, 256, (height // 3 + 1, width // 3 + 1, 3), np.uint8)
+    pixels = np.ascontiguousarray(blocks.repeat(3, 0).repeat(3, 1)[:height, :width])
+    with open(os.path.join(folder, name), "wb") as f:
+        f.write(simplejpeg.encode_jpeg(pixels, quality=95, colorsubsampling=sampling))
+    Image.open(os.path.join(folder, name)).convert("RGB").save(os.path.join(folder, name + ".png"), optimize=True)
+
+
+for sampling in ("420", "422", "440", "411"):
+    for width, height in ((4, 3), (5, 2), (37, 29)):
+        chroma("chroma%s_%dx%d.jpg" % (sampling, width, height), width, height, sampling)
