@@ -17,8 +17,8 @@ type wholeFile struct{ error }
 
 func (wholeFile) Is(target error) bool { return target == ErrFile }
 
-// badRecord reports whether err is about one record.
-func badRecord(err error) bool {
+// BadRecord reports whether err is about one record.
+func BadRecord(err error) bool {
 	return exitcode.Of(err) == exitcode.BadData && !errors.Is(err, ErrFile)
 }
 
@@ -51,7 +51,7 @@ func (b *Batch) Restore(m Mark) {
 // more than with AppendRecords.
 func AppendGood(b *Batch, d Dataset, records []int) (good []int, fault, err error) {
 	before := b.Mark()
-	if err = AppendRecords(b, d, records); err == nil || !badRecord(err) {
+	if err = AppendRecords(b, d, records); err == nil || !BadRecord(err) {
 		return records, nil, err
 	}
 	b.Restore(before)
@@ -63,7 +63,7 @@ func AppendGood(b *Batch, d Dataset, records []int) (good []int, fault, err erro
 		case err == nil:
 			good = append(good, i)
 			continue
-		case !badRecord(err):
+		case !BadRecord(err):
 			return good, fault, err
 		case fault == nil:
 			fault = err
@@ -91,7 +91,7 @@ func LearnShape(d Dataset, most int64) (RecordShape, error) {
 		if first == nil {
 			first = err
 		}
-		if !badRecord(err) || i >= most {
+		if !BadRecord(err) || i >= most {
 			break
 		}
 	}

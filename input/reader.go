@@ -70,7 +70,7 @@ func (r *reader) append(b *Batch, records []int) error {
 		if err == nil {
 			continue
 		}
-		if !badRecord(err) {
+		if !BadRecord(err) {
 			return err
 		}
 		b.Restore(before)

@@ -9,7 +9,8 @@ const SharedBytes = WindowBlocks * BlockBytes
 func IsShared(d Dataset) bool {
 	sized, ok := d.(interface{ Bytes() int64 })
 	_, blocked := d.(Blocked)
-	return ok && blocked && sized.Bytes() > SharedBytes
+	_, shared := d.(Shared)
+	return ok && (blocked || shared) && sized.Bytes() > SharedBytes
 }
 
 // Shared is a Blocked data set that may be opened before its records are counted. Several

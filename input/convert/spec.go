@@ -30,7 +30,7 @@ type Spec struct {
 	Base               int    // libsvm, libffm: the index of id 0
 
 	Columns   *column.Plan // tfrecord, csv, criteo: the conversion of columns; nil for tfrecord means label, ids and values
-	Learn     bool         // the plan learns from these records
+	Learn     bool         // the plan learns from these records, which are those of training
 	Header    bool         // csv: the first line names the columns
 	Separator byte         // csv: 0 means a comma
 
@@ -57,7 +57,7 @@ type Spec struct {
 	// Share leaves the records of large text to be counted: see input.Shared.
 	Share bool
 
-	// Tolerate permits bad records of text; see input.SourceConfig.MaxBad.
+	// Tolerate permits bad records of text and TFRecords; see input.SourceConfig.MaxBad.
 	Tolerate bool
 
 	FloatLabel bool // tfrecord, to write: write float labels even if all are whole
@@ -81,12 +81,12 @@ func Open(s Spec) (input.Dataset, error) {
 			return nil, err
 		}
 		if s.Columns != nil {
-			return tfrecord.OpenColumns(s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression},
-				tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Tolerate: s.Tolerate})
+			return tfrecord.OpenColumns(s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate},
+				tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Share: s.Share})
 		}
 		return tfrecord.Open(s.Files, tfrecord.Config{
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
-			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression,
+			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Training: s.Learn, Tolerate: s.Tolerate,
 		})
 	case "parquet":
 		return nil, usage("format parquet is not built yet, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo")

@@ -2,6 +2,7 @@ package tfrecord_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ func columnsOf(t testing.TB) tfrecord.Columns {
 func TestColumns(t *testing.T) {
 	name := write(t,
 		example(entry("y", ints(1)), entry("n", floats(2)), entry("city", text("Bern")), entry("ids", ints(3, 4)), entry("values", floats(0.5, 2)), entry("key", text("a")), entry("other", text("x", "y"))),
-		example(entry("y", floats(0)), entry("n", ints(4)), entry("city", text("Uri")), entry("city", text("Bern")), entry("key", ints(7))),
+		example(entry("y", floats(0)), entry("n", ints(4)), entry("city", text("Bern")), entry("key", ints(7))),
 		example(entry("y", ints(0)), entry("city", text()), entry("ids")))
 	d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}}, columnsOf(t))
 	if err == nil {
@@ -66,44 +67,81 @@ func TestColumns(t *testing.T) {
 		t.Errorf("labels %v, keys %q, numbers %v", b.Y, b.Keys, b.X.Dense.Data)
 	}
 	if want := []uint32{0, 5, 6, 0}; !slices.Equal(b.X.Bags.Slot, want) {
-		t.Errorf("ids %v, want %v: of the last feature by a name, and none where it is empty", b.X.Bags.Slot, want)
+		t.Errorf("ids %v, want %v: none where the list is empty", b.X.Bags.Slot, want)
 	}
 }
 
-// TestBadColumns verifies that the error of a bad record has its position.
+// features are the entries of a record by name.
+type features map[string][]byte
+
+// example encodes the features in the order of their names.
+func (f features) example() []byte {
+	var all [][]byte
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		all = append(all, entry(name, f[name]))
+	}
+	return example(all...)
+}
+
+// with returns f with other features in place of some.
+func (f features) with(other features) features {
+	all := maps.Clone(f)
+	maps.Copy(all, other)
+	return all
+}
+
+var goodColumns = features{
+	"y": ints(1), "n": floats(2), "city": text("Bern"), "ids": ints(3, 4), "values": floats(0.5, 2), "key": text("a"),
+}
+
+// TestBadColumns verifies that the error of a record that contradicts its columns has its position, the
+// feature, the kind found and the kinds wanted, and that other features may be anything.
 func TestBadColumns(t *testing.T) {
-	good := []([]byte){entry("y", ints(1)), entry("n", floats(2)), entry("city", text("Bern"))}
-	for want, bad := range map[string][]byte{
-		"column n is a list of 2, want one value":       entry("n", floats(1, 2)),
-		`feature "city": 2 texts, want one`:             entry("city", text("a", "b")),
-		"column city is a float, want a text":           entry("city", floats(1)),
-		`column n is "two", want a number`:              entry("n", text("two")),
-		"column ids has the id 10, want one in [0, 10)": entry("ids", ints(10)),
-		"not a tf.Example":                              {0xff},
+	for _, tt := range []struct {
+		bad  features
+		want string // "" for a good record
+	}{
+		{features{"n": floats(1, 2)}, "column n is a list of 2, want one value"},
+		{features{"y": ints(1, 0)}, "column y is a list of 2, want one value"},
+		{features{"n": text("two")}, `column n is "two", want a number`},
+		{features{"n": text("1", "2")}, `feature "n": 2 texts, want one`},
+		{features{"city": text("a", "b")}, `feature "city": 2 texts, want one`},
+		{features{"city": floats(1)}, `feature "city": a list of floats, want a list of bytes or a list of int64`},
+		{features{"key": floats(1)}, `feature "key": a list of floats, want a list of bytes or a list of int64`},
+		{features{"ids": floats(3, 4)}, `feature "ids": a list of floats, want a list of int64`},
+		{features{"ids": text("3 4")}, `feature "ids": a list of bytes, want a list of int64`},
+		{features{"values": ints(1, 2)}, `feature "values": a list of int64, want a list of floats`},
+		{features{"values": text("0.5 2")}, `feature "values": a list of bytes, want a list of floats`},
+		{features{"ids": nil}, `feature "ids" has 0 values and "values" 2, want as many`},
+		{features{"values": nil}, `feature "ids" has 2 values and "values" 0, want as many`},
+		{features{"values": floats(1)}, `feature "ids" has 2 values and "values" 1, want as many`},
+		{features{"ids": ints(3, 10)}, "column ids has the id 10, want one in [0, 10)"},
+
+		{features{"n": text("2.5")}, ""},
+		{features{"n": ints(2), "y": floats(0), "city": ints(7), "key": ints(8)}, ""},
+		{features{"city": ints(), "n": text(), "ids": floats(), "values": ints()}, ""},
+		{features{"other": append(ints(1), floats(2)...), "others": {0xff}}, ""},
 	} {
 		c := columnsOf(t)
 		c.Learn = false
-		p, err := c.Plan.Columns(), error(nil)
-		p.Bags[0].Vocabulary, p.Bags[0].Size = []string{"Bern"}, 2
-		p.Bags[1].First = 2
-		if err = c.Plan.Adopt(p); err != nil {
+		p := c.Plan.Columns()
+		p.Bags[0].Vocabulary, p.Bags[0].Size, p.Bags[1].First = []string{"Bern"}, 2, 2
+		if err := c.Plan.Adopt(p); err != nil {
 			t.Fatal(err)
 		}
-		all := append(slices.Clone(good), bad)
-		if want == "column ids has the id 10, want one in [0, 10)" {
-			all = append(all, entry("values", floats(1)))
-		}
-		d, err := tfrecord.OpenColumns([]string{write(t, example(good...), example(all...))}, tfrecord.Config{Labels: input.Labels{Binary: true}}, c)
+		d, err := tfrecord.OpenColumns([]string{write(t, goodColumns.example(), goodColumns.with(tt.bad).example())}, tfrecord.Config{Labels: input.Labels{Binary: true}}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var b input.Batch
+		b := input.Batch{WantKeys: true}
 		if err := d.Append(&b, 0); err != nil {
 			t.Errorf("a good record: %v", err)
 		}
 		err = d.Append(&b, 1)
-		if d.Close(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "record 1") || exitcode.Of(err) != exitcode.BadData {
-			t.Errorf("error %v, want %q", err, want)
+		if d.Close(); tt.want == "" && err != nil {
+			t.Errorf("%q: error %v", tt.bad, err)
+		} else if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "record 1 at byte ") || exitcode.Of(err) != exitcode.BadData) {
+			t.Errorf("error %v, want %q", err, tt.want)
 		}
 	}
 }
@@ -115,6 +153,7 @@ func TestLearnColumns(t *testing.T) {
 	for i := range 10000 {
 		records = append(records, example(entry("y", ints(int64(i%2))), entry("n", floats(1/float32(i+1))), entry("city", text(fmt.Sprint(i%5)))))
 	}
+	records[9000] = goodColumns.with(features{"city": text("4")}).example()
 	name, learnt := write(t, records...), ""
 	for range 3 {
 		c := columnsOf(t)
@@ -136,11 +175,10 @@ func TestLearnColumns(t *testing.T) {
 // TestLearnTolerates verifies that a bad record ends the learning unless it is
 // tolerated.
 func TestLearnTolerates(t *testing.T) {
-	name := write(t, example(entry("y", ints(1)), entry("n", floats(2)), entry("city", text("Bern"))), example(entry("n", text("two"))))
+	name := write(t, goodColumns.example(), goodColumns.with(features{"n": text("two")}).example())
 	for _, tolerate := range []bool{false, true} {
 		c := columnsOf(t)
-		c.Tolerate = tolerate
-		d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}}, c)
+		d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}, Tolerate: tolerate}, c)
 		if tolerate != (err == nil) {
 			t.Errorf("tolerate=%t: error %v", tolerate, err)
 		}

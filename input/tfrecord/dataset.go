@@ -1,6 +1,7 @@
 package tfrecord
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sort"
@@ -27,6 +28,9 @@ type Config struct {
 
 	Labels      input.Labels
 	Compression string // auto (or empty), none, gzip, zlib
+
+	Training bool // a label, ids or values that no record has is an error of Open
+	Tolerate bool // Open passes over bad records
 }
 
 // withNames returns c with defaults for empty names.
@@ -81,49 +85,66 @@ func Open(files []string, c Config) (input.Dataset, error) {
 		return nil, err
 	}
 	d := &dataset{config: c, features: c.Features, ids: c.Limits.IDs(c.Features)}
+	kept, most := 0, mostOpen()
 	for _, name := range files {
-		f, err := openFile(name, c)
+		f, err := openFile(name, c, kept < most)
 		if err != nil {
 			d.Close()
 			return nil, err
 		}
+		if f.plain != nil && f.at != nil {
+			kept++
+		}
 		d.files, d.firsts = append(d.files, f), append(d.firsts, d.records)
 		d.records += f.records()
 	}
-	if d.features == 0 && d.records > 0 {
-		if err := d.measure(); err != nil {
-			d.Close()
-			return nil, err
-		}
+	var err error
+	if c.Training {
+		err = d.findNames()
+	}
+	if err == nil && d.features == 0 && d.records > 0 {
+		err = d.measure()
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-// measure determines the number of features from the records.
+// measure determines the number of features from the good records.
 func (d *dataset) measure() error {
 	var b input.Batch
-	if d.config.Dense {
-		err := d.Append(&b, 0)
-		d.features = b.X.Dense.Cols
-		return err
-	}
-	largest := int64(-1)
-	for i := range d.records {
+	var first error
+	largest, good := int64(-1), false
+	for i := 0; i < d.records && !(good && d.config.Dense); i++ {
 		b.Reset()
 		if err := d.Append(&b, i); err != nil {
-			return err
+			if first = cmp.Or(first, err); !d.tolerates(err) {
+				return err
+			}
+			continue
 		}
+		good = true
 		for _, id := range b.X.Bags.Slot {
 			largest = max(largest, int64(id))
 		}
 	}
-	if largest < 0 {
+	switch {
+	case !good:
+		return first
+	case d.config.Dense:
+		d.features = b.X.Dense.Cols
+		return nil
+	case largest < 0:
 		return exitcode.With(exitcode.BadData, fmt.Errorf("tfrecord: %s: no record has any %q", d.files[0].name, d.config.IDs))
 	}
 	d.features = int(largest) + 1
 	d.ids = d.config.Limits.IDs(d.features)
 	return nil
 }
+
+// tolerates reports whether Open passes over an error: it is of a record alone, and Config says so.
+func (d *dataset) tolerates(err error) bool { return d.config.Tolerate && input.BadRecord(err) }
 
 // Len returns the number of records.
 func (d *dataset) Len() int { return d.records }
@@ -151,12 +172,21 @@ func (d *dataset) Close() error {
 
 // Append reads record i, checks it and adds it to b. After an error b is unchanged.
 func (d *dataset) Append(b *input.Batch, i int) error {
-	f, record := d.file(i)
 	s := d.borrow()
 	defer d.giveBack(s)
+	return d.with(&s.frame, i, func(example []byte) error { return s.add(b, example, d) })
+}
+
+// with calls use with the data of record i, which it reads into frame. Its errors, and those of use, name
+// the record.
+func (d *dataset) with(frame *[]byte, i int, use func(example []byte) error) error {
+	f, record := d.file(i)
+	var example []byte
 	var err error
-	if s.frame, err = f.read(s.frame[:0], record); err == nil {
-		err = s.add(b, d)
+	if *frame, err = f.read((*frame)[:0], record); err == nil {
+		if example, err = dataOf(*frame); err == nil {
+			err = use(example)
+		}
 	}
 	if err != nil {
 		return exitcode.With(exitcode.BadData, &flaw{f.name, record, f.starts[record], err})

@@ -11,6 +11,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
+// errTwice is the error of a feature by a name that another one has.
+var errTwice = errors.New("twice in the record, want once")
+
 // listKind is the kind of a feature: the number of its field.
 type listKind protowire.Number
 
@@ -23,6 +26,32 @@ const (
 
 func (k listKind) String() string {
 	return [...]string{"empty", "a list of bytes", "a list of floats", "a list of int64"}[k]
+}
+
+// kindSet is a set of kinds: bit k is kind k.
+type kindSet uint8
+
+const (
+	floatsOnly kindSet = 1 << kindFloat
+	intsOnly   kindSet = 1 << kindInt64
+)
+
+func (s kindSet) String() string {
+	var all []string
+	for k := kindBytes; k <= kindInt64; k++ {
+		if s>>k&1 == 1 {
+			all = append(all, k.String())
+		}
+	}
+	return strings.Join(all, " or ")
+}
+
+// check returns an error for a list of a kind that is not in s.
+func (s kindSet) check(k listKind) error {
+	if k == kindNone || s>>k&1 == 1 {
+		return nil
+	}
+	return fmt.Errorf("%v, want %v (as TensorFlow does, nothing is converted)", k, s)
 }
 
 // field is one field of a message. val is the content of a length-delimited field, or
@@ -57,28 +86,40 @@ func next(b []byte) (f field, rest []byte, err error) {
 	return field{num, typ, b[:n]}, b[n:], nil
 }
 
+// unknown is the error of a field that a message does not have.
+func (f field) unknown(message string) error {
+	return fmt.Errorf("field %d of wire type %d, which %s does not have", f.num, f.typ, message)
+}
+
 // eachEntry calls visit with the name and the Feature of every entry of an Example, in
-// encoded order.
-func eachEntry(example []byte, visit func(name, feature []byte)) error {
+// encoded order, until visit returns an error.
+func eachEntry(example []byte, visit func(name, feature []byte) error) error {
 	for len(example) > 0 {
 		f, rest, err := next(example)
-		if err != nil {
+		switch {
+		case err != nil:
 			return fmt.Errorf("not a tf.Example: %w", err)
+		case f.is(2):
+			return errors.New("this is a tf.SequenceExample, want a tf.Example: its feature_lists are not read")
+		case !f.is(1):
+			return fmt.Errorf("not a tf.Example: %w", f.unknown("an Example"))
 		}
 		example = rest
-		for features := f.val; f.is(1) && len(features) > 0; {
+		for features := f.val; len(features) > 0; {
 			var entry field
 			if entry, features, err = next(features); err != nil {
 				return fmt.Errorf("not a tf.Example: features: %w", err)
 			}
 			if !entry.is(1) {
-				continue
+				return fmt.Errorf("not a tf.Example: %w", entry.unknown("Features"))
 			}
 			name, feature, err := splitEntry(entry.val)
 			if err != nil {
 				return fmt.Errorf("not a tf.Example: map entry: %w", err)
 			}
-			visit(name, feature)
+			if err := visit(name, feature); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -97,6 +138,8 @@ func splitEntry(entry []byte) (name, feature []byte, err error) {
 			name = f.val
 		case f.is(2):
 			feature = f.val
+		default:
+			return nil, nil, f.unknown("an entry")
 		}
 		entry = rest
 	}
@@ -104,9 +147,9 @@ func splitEntry(entry []byte) (name, feature []byte, err error) {
 }
 
 // appendList appends the numbers of a Feature to ints or floats, by its kind, which it
-// returns.
+// returns. Several lists of one kind are one list, as in every protocol buffer.
 func appendList(ints []int64, floats []float32, feature []byte) ([]int64, []float32, listKind, error) {
-	kind, i, f := kindNone, len(ints), len(floats)
+	kind := kindNone
 	for len(feature) > 0 {
 		list, rest, err := next(feature)
 		if err != nil {
@@ -114,12 +157,12 @@ func appendList(ints []int64, floats []float32, feature []byte) ([]int64, []floa
 		}
 		feature = rest
 		if list.typ != protowire.BytesType || list.num > protowire.Number(kindInt64) {
-			continue // an unknown field
+			return ints, floats, kind, list.unknown("a Feature")
 		}
-		if k := listKind(list.num); k != kind { // the last field of a oneof counts
-			kind, ints, floats = k, ints[:i], floats[:f]
+		if k := listKind(list.num); k != kind && kind != kindNone {
+			return ints, floats, kind, fmt.Errorf("%v and %v, want one", kind, k)
 		}
-		switch kind {
+		switch kind = listKind(list.num); kind {
 		case kindInt64:
 			ints, err = appendInts(ints, list.val)
 		case kindFloat:
@@ -130,6 +173,27 @@ func appendList(ints []int64, floats []float32, feature []byte) ([]int64, []floa
 		}
 	}
 	return ints, floats, kind, nil
+}
+
+// texts returns the last element of a Feature of bytes, and the number of elements.
+func texts(feature []byte) (last []byte, n int, err error) {
+	for len(feature) > 0 {
+		var list field
+		if list, feature, err = next(feature); err != nil {
+			return nil, 0, err
+		}
+		for val := list.val; len(val) > 0; n++ {
+			var text field
+			if text, val, err = next(val); err != nil {
+				return nil, 0, err
+			}
+			if !text.is(1) {
+				return nil, 0, text.unknown("a list of bytes")
+			}
+			last = text.val[:len(text.val):len(text.val)]
+		}
+	}
+	return last, n, nil
 }
 
 var errPacked = errors.New("list of floats has a length that is not a multiple of 4")
@@ -143,7 +207,7 @@ func appendFloats(dst []float32, list []byte) ([]float32, error) {
 		}
 		list = rest
 		if f.num != 1 || f.typ != protowire.BytesType && f.typ != protowire.Fixed32Type {
-			continue
+			return dst, f.unknown("a list of floats")
 		}
 		if len(f.val)%4 != 0 {
 			return dst, errPacked
@@ -164,7 +228,7 @@ func appendInts(dst []int64, list []byte) ([]int64, error) {
 		}
 		list = rest
 		if f.num != 1 || f.typ != protowire.BytesType && f.typ != protowire.VarintType {
-			continue
+			return dst, f.unknown("a list of int64")
 		}
 		for v := f.val; len(v) > 0; {
 			x, n := protowire.ConsumeVarint(v)
@@ -180,20 +244,30 @@ func appendInts(dst []int64, list []byte) ([]int64, error) {
 // missing returns an error that a feature is missing, with the names of the existing
 // ones.
 func missing(example []byte, want string) error {
-	const shown, most = 20, 1000 // a name takes 2 bytes of a record, and 40 here
+	const most = 1000 // a name takes 2 bytes of a record, and 16 here
 	var names []string
-	eachEntry(example, func(name, _ []byte) {
+	eachEntry(example, func(name, _ []byte) error {
 		if len(names) < most {
-			names = append(names, fmt.Sprintf("%.100q", name))
+			names = append(names, string(name))
 		}
+		return nil
 	})
 	slices.Sort(names)
-	names = slices.Compact(names)
-	if len(names) > shown {
-		names = append(names[:shown], "and more")
-	}
-	if len(names) == 0 {
+	if names = slices.Compact(names); len(names) == 0 {
 		return fmt.Errorf("no feature %q: the record has none", want)
 	}
-	return fmt.Errorf("no feature %q: there are %s", want, strings.Join(names, ", "))
+	return fmt.Errorf("no feature %q: there are %s", want, listed(names))
+}
+
+// listed shows names of features.
+func listed(names []string) string {
+	const most = 20
+	var shown []string
+	for _, name := range names[:min(len(names), most)] {
+		shown = append(shown, fmt.Sprintf("%.100q", name))
+	}
+	if len(names) > most {
+		shown = append(shown, "and more")
+	}
+	return strings.Join(shown, ", ")
 }

@@ -1,6 +1,7 @@
 package tfrecord_test
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"ringtrain/input"
+	"ringtrain/input/column"
 	"ringtrain/input/tfrecord"
 	"ringtrain/ring/exitcode"
 )
@@ -63,9 +65,10 @@ func looseFloats(values ...float32) []byte {
 var (
 	nothing = message(3)[:0]
 	unknown = protowire.AppendVarint(protowire.AppendTag(nil, 77, protowire.VarintType), 5)
+	group   = protowire.AppendTag(protowire.AppendTag(nil, 1, protowire.StartGroupType), 1, protowire.EndGroupType)
 )
 
-// TestExamples verifies that every valid encoding is read as TensorFlow reads it. Each
+// TestExamples verifies that every valid encoding is read, as every protocol buffer. Each
 // of these is label 1 with the pairs (3, 0.5), (300, 2).
 func TestExamples(t *testing.T) {
 	label, ids, values := entry("label", ints(1)), entry("ids", ints(3, 300)), entry("values", floats(0.5, 2))
@@ -77,10 +80,7 @@ func TestExamples(t *testing.T) {
 		"two lists":          example(label, entry("ids", ints(3), ints(300)), values),
 		"float label":        example(entry("label", floats(1)), ids, values),
 		"features twice":     append(example(label, ids), example(values)...),
-		"last key wins":      example(entry("label", ints(0)), entry("ids", ints(9, 9, 9)), label, ids, values),
-		"last kind wins":     example(label, entry("ids", floats(8, 8), ints(3, 300)), values),
 		"value before key":   example(label, message(1, message(2, ints(3, 300)), message(1, []byte("ids"))), values),
-		"unknown fields":     slices.Concat(unknown, example(unknown, label, message(1, unknown, message(1, []byte("ids")), message(2, unknown, ints(3, 300))), values), unknown),
 		"other features":     example(entry("", ints(7)), entry("name", message(1, message(1, []byte("text")))), label, entry("labels", ints(9)), ids, values),
 	}
 	for name, data := range tests {
@@ -129,7 +129,7 @@ func TestBadExamples(t *testing.T) {
 		err    string
 	}{
 		{"nothing", s, nothing, `no feature "label": the record has none`},
-		{"no label", s, example(ids, values, ids), `no feature "label": there are "ids", "values"`},
+		{"no label", s, example(ids, values), `no feature "label": there are "ids", "values"`},
 		{"empty label", s, example(entry("label"), ids, values), `no feature "label": there are "ids", "label", "values"`},
 		{"no ids", s, example(label, values), `no feature "ids": there are "label", "values"`},
 		{"no values", s, example(label, ids), `no feature "values": there are "ids", "label"`},
@@ -138,15 +138,19 @@ func TestBadExamples(t *testing.T) {
 		{"label without a number", s, example(entry("label", floats()), ids, values), `feature "label" is a list of floats of length 0, want 1`},
 		{"bytes label", s, example(entry("label", message(1, message(1, []byte("1")))), ids, values), `feature "label" is a list of bytes, want one int64 or float`},
 		{"label out of range", s, example(entry("label", ints(2)), ids, values), `label is 2, want 0 or 1 (or -1 for 0)`},
-		{"float ids", s, example(label, entry("ids", floats(3, 300)), values), `feature "ids" is a list of floats, want a list of int64 (as TensorFlow does, nothing is converted)`},
-		{"int64 values", s, example(label, ids, entry("values", ints(1, 2))), `feature "values" is a list of int64, want a list of floats (as TensorFlow does, nothing is converted)`},
-		{"dense int64", d, example(label, entry("values", ints(1, 2))), `feature "values" is a list of int64, want a list of floats (as TensorFlow does, nothing is converted)`},
+		{"float ids", s, example(label, entry("ids", floats(3, 300)), values), `feature "ids": a list of floats, want a list of int64 (as TensorFlow does, nothing is converted)`},
+		{"int64 values", s, example(label, ids, entry("values", ints(1, 2))), `feature "values": a list of int64, want a list of floats (as TensorFlow does, nothing is converted)`},
+		{"dense int64", d, example(label, entry("values", ints(1, 2))), `feature "values": a list of int64, want a list of floats (as TensorFlow does, nothing is converted)`},
 		{"more ids", s, example(label, ids, entry("values", floats(1))), `feature "ids" has 2 values and "values" 1, want as many`},
 		{"large id", s, example(label, entry("ids", ints(3, 301)), values), `feature "ids": id 1 is 301, want one in [0, 301) for 301 features`},
 		{"negative id", s, example(label, entry("ids", ints(-1, 3)), values), `feature "ids": id 0 is -1, want one in [0, 301) for 301 features`},
 		{"NaN", s, example(label, ids, entry("values", floats(1, nan))), `feature "values": value 1 is NaN, want a finite number`},
 		{"dense NaN", d, example(label, entry("values", floats(nan, 1))), `feature "values": value 0 is NaN, want a finite number`},
 		{"dense length", d, example(label, entry("values", floats(1, 2, 3))), `feature "values" has 3 values, want 2`},
+		{"label twice", s, example(label, ids, label, values), `feature "label": twice in the record, want once`},
+		{"ids twice, in two lists of features", s, append(example(label, ids), example(ids, values)...), `feature "ids": twice in the record, want once`},
+		{"bytes ids", s, example(label, entry("ids", text("3")), values), `feature "ids": a list of bytes, want a list of int64 (as TensorFlow does, nothing is converted)`},
+		{"two kinds", s, example(label, entry("ids", floats(8, 8), ints(3, 300)), values), `feature "ids": a list of floats and a list of int64, want one`},
 		{"cut off", s, example(label, ids, values)[:50], `not a tf.Example: unexpected EOF`},
 		{"packed floats of 3 bytes", s, example(label, ids, entry("values", message(2, message(1, []byte{1, 2, 3})))), `feature "values": list of floats has a length that is not a multiple of 4`},
 		{"packed varint cut off", s, example(label, entry("ids", message(3, message(1, []byte{0x80}))), values), `feature "ids": unexpected EOF`},
@@ -166,5 +170,83 @@ func TestBadExamples(t *testing.T) {
 				t.Errorf("the batch has changed: %+v", b)
 			}
 		})
+	}
+}
+
+// TestUnknownFields verifies that a field that a message does not have is an error, wherever it stands,
+// on each way that records are read: it is not passed over, as it may have what the record lacks.
+func TestUnknownFields(t *testing.T) {
+	label, ids, values := entry("label", ints(1)), entry("ids", ints(3, 300)), entry("values", floats(0.5, 2))
+	good := [][]byte{label, ids, values, entry("features", floats(1, 2)), entry("city", text("Bern"))}
+	feature := func(name string, f []byte) []byte { // a record with another feature by that name
+		var all [][]byte
+		for _, e := range good {
+			if !bytes.Contains(e, message(1, []byte(name))) {
+				all = append(all, e)
+			}
+		}
+		return example(append(all, entry(name, f))...)
+	}
+	fixed32 := protowire.AppendFixed32(protowire.AppendTag(nil, 1, protowire.Fixed32Type), 7)
+	fixed64 := protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), 7)
+	varint := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 7)
+	tests := []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"sequence", append(example(good...), message(2, message(1, message(1, []byte("ids"))))...), "this is a tf.SequenceExample"},
+		{"sequence without a context", message(2), "this is a tf.SequenceExample"},
+		{"in the example", slices.Concat(unknown, example(good...)), "not a tf.Example: field 77 of wire type 0, which an Example does not have"},
+		{"behind the features", slices.Concat(example(good...), message(3)), "not a tf.Example: field 3 of wire type 2"},
+		{"a number in place of features", varint, "not a tf.Example: field 1 of wire type 0"},
+		{"a group in place of features", group, "not a tf.Example: field 1 of wire type 3"},
+		{"in the features", example(append([][]byte{unknown}, good...)...), "not a tf.Example: field 77 of wire type 0, which Features does not have"},
+		{"a number in place of an entry", example(varint), "not a tf.Example: field 1 of wire type 0"},
+		{"in an entry", example(append([][]byte{message(1, unknown, message(1, []byte("x")))}, good...)...), "map entry: field 77 of wire type 0, which an entry does not have"},
+		{"a number for a name", example(append([][]byte{message(1, varint)}, good...)...), "map entry: field 1 of wire type 0"},
+		{"in label", feature("label", slices.Concat(unknown, ints(1))), `feature "label": field 77 of wire type 0, which a Feature does not have`},
+		{"a fourth kind", feature("label", message(4)), `feature "label": field 4 of wire type 2`},
+		{"in the list of label", feature("label", message(3, unknown, varint)), `feature "label": field 77 of wire type 0, which a list of int64 does not have`},
+		{"int64 of fixed64", feature("label", message(3, fixed64)), `feature "label": field 1 of wire type 1, which a list of int64 does not have`},
+		{"int64 of fixed32", feature("label", message(3, fixed32)), `feature "label": field 1 of wire type 5, which a list of int64`},
+		{"float of a varint", feature("label", message(2, varint)), `feature "label": field 1 of wire type 0, which a list of floats does not have`},
+		{"float of fixed64", feature("label", message(2, fixed64)), `feature "label": field 1 of wire type 1, which a list of floats`},
+		{"field 2 of a list", feature("label", message(3, message(2, []byte{1}))), `feature "label": field 2 of wire type 2, which a list of int64`},
+	}
+	plan, err := column.Compile([]column.Column{
+		{Label: &column.LabelOptions{Names: []string{"label"}}}, {Categorical: &column.CategoricalOptions{Names: []string{"city"}, Hash: 9}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range []struct {
+		name string
+		open func(name string) (input.Dataset, error)
+	}{
+		{"ids", func(name string) (input.Dataset, error) {
+			return tfrecord.Open([]string{name}, tfrecord.Config{Features: 301})
+		}},
+		{"dense", func(name string) (input.Dataset, error) {
+			return tfrecord.Open([]string{name}, tfrecord.Config{Features: 2, Dense: true})
+		}},
+		{"columns", func(name string) (input.Dataset, error) {
+			return tfrecord.OpenColumns([]string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: plan})
+		}},
+	} {
+		for _, tt := range tests {
+			d, err := way.open(write(t, example(good...), tt.data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b input.Batch
+			if err := d.Append(&b, 0); err != nil {
+				t.Errorf("%s: a good record: %v", way.name, err)
+			}
+			err = d.Append(&b, 1)
+			if d.Close(); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "record 1 at byte ") || exitcode.Of(err) != exitcode.BadData {
+				t.Errorf("%s/%s: error %v, want %q", way.name, tt.name, err, tt.want)
+			}
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
@@ -18,66 +19,99 @@ import (
 // file is one file with the offsets of its records.
 type file struct {
 	name   string
-	disk   int64   // bytes on disk
-	starts []int64 // offset of each record, and the end
-	at     io.ReaderAt
-	raw    *os.File // nil if the file is in memory
+	disk   int64             // bytes on disk
+	starts []int64           // offset of each record, and the end
+	at     io.ReaderAt       // nil: the file is opened for each read
+	plain  *input.StableFile // nil if the file is in memory
 }
 
 func (f *file) records() int { return len(f.starts) - 1 }
 
 func (f *file) close() error {
-	if f.raw == nil {
+	if f.plain == nil {
 		return nil
 	}
-	return f.raw.Close()
+	return f.plain.Close()
 }
 
 // read appends a record with head and tail to dst.
 func (f *file) read(dst []byte, record int) ([]byte, error) {
 	from, n := f.starts[record], int(f.starts[record+1]-f.starts[record])
 	dst = slices.Grow(dst, n)[:len(dst)+n]
-	switch _, err := f.at.ReadAt(dst[len(dst)-n:], from); {
-	case err == io.EOF:
-		return dst, errors.New("the file has become shorter since it was opened")
-	case err != nil:
-		return dst, exitcode.With(exitcode.IO, err)
+	at := f.at
+	if at == nil {
+		r, err := f.plain.Open()
+		if err != nil {
+			return dst, err
+		}
+		defer f.plain.Release(r)
+		at = r
+	}
+	if _, err := at.ReadAt(dst[len(dst)-n:], from); err != nil {
+		return dst, f.plain.ReadError(err, f.starts[f.records()])
 	}
 	return dst, nil
 }
 
-// line returns the file's line of the manifest.
-func (f *file) line() string {
-	return fmt.Sprintf("%s %d %d", filepath.Base(f.name), f.disk, f.records())
-}
+// base returns the file's name and size.
+func (f *file) base() string { return fmt.Sprintf("%s %d", filepath.Base(f.name), f.disk) }
 
-// openFile opens and indexes a file.
-func openFile(name string, c Config) (*file, error) {
-	raw, size, err := input.OpenRaw(name)
+// line returns the file's line of the manifest.
+func (f *file) line() string { return fmt.Sprintf("%s %d", f.base(), f.records()) }
+
+// openFile opens and indexes a file. With keep a plain file stays open.
+func openFile(name string, c Config, keep bool) (*file, error) {
+	plain, err := input.OpenStable(name, name, keep)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{name: name, disk: size, at: raw, raw: raw}
-	compression := c.Compression
+	raw, err := plain.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Release(raw)
+	f := &file{name: name, disk: plain.Size, plain: plain}
+	if keep {
+		f.at = raw
+	}
+	if err := f.index(raw, c); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+// mostOpen returns how many files of a data set stay open: a share of what the process may open.
+// Others are opened for each record.
+func mostOpen() int {
+	const fewest, share = 16, 8
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return fewest
+	}
+	return max(fewest, int(min(uint64(limit.Cur), 1<<20)/share))
+}
+
+// index finds the records. A compressed file is decompressed to memory, and closed.
+func (f *file) index(raw *os.File, c Config) (err error) {
+	compression, at, size := c.Compression, io.ReaderAt(raw), f.disk
 	if compression == "" || compression == "auto" {
 		if compression, err = detect(raw); err != nil {
-			raw.Close()
-			return nil, input.ReadError(name, err)
+			return input.ReadError(f.name, err)
 		}
 	}
 	if compression != "none" {
-		defer raw.Close()
 		held, err := inflate(raw, size, compression, c.Limits)
 		if err != nil {
-			return nil, input.ReadError(name, err)
+			return input.ReadError(f.name, err)
 		}
-		f.at, f.raw, size = held, nil, held.Size()
+		at, size = held, held.Size()
+		if err := f.close(); err != nil {
+			return input.ReadError(f.name, err)
+		}
+		f.at, f.plain = held, nil
 	}
-	if f.starts, err = index(name, f.at, size); err != nil {
-		f.close()
-		return nil, err
-	}
-	return f, nil
+	f.starts, err = index(f.name, at, size)
+	return err
 }
 
 // detect determines the compression of a file from its first bytes. A plain file may

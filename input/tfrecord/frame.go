@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"ringtrain/input"
 	"ringtrain/input/maskedcrc"
 	"ringtrain/ring/exitcode"
 )
@@ -66,7 +67,7 @@ func index(name string, r io.ReaderAt, size int64) ([]int64, error) {
 		}
 		length, have, want := lengthOf(window[off-from:])
 		if have != want {
-			return nil, bad("%w", crcError("length", have, want))
+			return nil, bad("%w; no record behind it can be found", crcError("length", have, want))
 		}
 		if left := size - off - headBytes - tailBytes; length > maxRecord || int64(length) > left {
 			return nil, bad("length is %d, want at most %d: the file has %d bytes", length, min(max(left, 0), maxRecord), size)
@@ -81,10 +82,10 @@ func index(name string, r io.ReaderAt, size int64) ([]int64, error) {
 func dataOf(frame []byte) ([]byte, error) {
 	length, have, want := lengthOf(frame)
 	if have != want {
-		return nil, crcError("length", have, want)
+		return nil, input.WholeFile(crcError("length", have, want))
 	}
 	if length != uint64(len(frame)-headBytes-tailBytes) {
-		return nil, fmt.Errorf("length is %d, want %d: the file has changed since it was opened", length, len(frame)-headBytes-tailBytes)
+		return nil, input.WholeFile(fmt.Errorf("length is %d, want %d: the file has changed since it was opened", length, len(frame)-headBytes-tailBytes))
 	}
 	data, tail := frame[headBytes:len(frame)-tailBytes], frame[len(frame)-tailBytes:]
 	if have, want := maskedcrc.Of(data), binary.LittleEndian.Uint32(tail); have != want {

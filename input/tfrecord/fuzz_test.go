@@ -83,8 +83,8 @@ func FuzzExample(f *testing.F) {
 // fuzzAdd parses data and, if that succeeds, the output of the encoder for it.
 func fuzzAdd(t *testing.T, data []byte, d *dataset) {
 	var b, again input.Batch
-	s := scratch{frame: frames(data)}
-	if err := s.add(&b, d); err != nil {
+	var s scratch
+	if err := s.add(&b, data, d); err != nil {
 		if len(b.Y)+b.X.Rows()+len(b.X.Bags.Slot)+len(b.X.Bags.Weights) > 0 {
 			t.Errorf("%v, but the batch is %+v", err, b)
 		}
@@ -97,8 +97,7 @@ func fuzzAdd(t *testing.T, data []byte, d *dataset) {
 		ids, values := b.X.Bags.Slot, b.X.Bags.Weights
 		data = e.AppendSparse(nil, b.Y[0], ids, values)
 	}
-	s.frame = frames(data)
-	if err := s.add(&again, d); err != nil {
+	if err := s.add(&again, data, d); err != nil {
 		t.Fatalf("%+v became %x: %v", b, data, err)
 	}
 	same := again.Y[0] == b.Y[0] && len(again.X.Bags.Slot) == len(b.X.Bags.Slot) && len(again.X.Dense.Data) == len(b.X.Dense.Data)

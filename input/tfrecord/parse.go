@@ -17,12 +17,8 @@ type scratch struct {
 // wanted has the features of a record by use, nil for a missing one.
 type wanted struct{ label, ids, values []byte }
 
-// add parses the record in s.frame and adds it to b. After an error b is unchanged.
-func (s *scratch) add(b *input.Batch, d *dataset) error {
-	example, err := dataOf(s.frame)
-	if err != nil {
-		return err
-	}
+// add parses an example and adds it to b. After an error b is unchanged.
+func (s *scratch) add(b *input.Batch, example []byte, d *dataset) error {
 	c := &d.config
 	w, err := find(example, c)
 	if err != nil {
@@ -46,20 +42,28 @@ func (s *scratch) add(b *input.Batch, d *dataset) error {
 
 // find returns the features with the configured names.
 func find(example []byte, c *Config) (w wanted, err error) {
-	err = eachEntry(example, func(name, feature []byte) {
+	err = eachEntry(example, func(name, feature []byte) error {
+		var at *[]byte
 		switch string(name) {
 		case c.Label:
-			w.label = feature
+			at = &w.label
 		case c.Values:
-			w.values = feature
+			at = &w.values
 		case c.IDs:
-			w.ids = feature
+			at = &w.ids
+		default:
+			return nil
 		}
+		if *at != nil {
+			return fmt.Errorf("feature %q: %w", name, errTwice)
+		}
+		*at = feature
+		return nil
 	})
 	return w, err
 }
 
-// label returns the single number of the label's feature, 0 where it may be absent.
+// label returns the single number of the label's feature, which a prediction does not look at.
 func (s *scratch) label(example, feature []byte, c *Config) (float32, error) {
 	if c.Labels.Absent {
 		return 0, nil
@@ -92,8 +96,8 @@ func (s *scratch) dense(b *input.Batch, example []byte, w wanted, d *dataset) er
 	if kind == kindNone {
 		return missing(example, name)
 	}
-	if err := wantKind(name, kind, kindFloat); err != nil {
-		return err
+	if err := floatsOnly.check(kind); err != nil {
+		return fmt.Errorf("feature %q: %w", name, err)
 	}
 	if len(floats) == 0 || d.features > 0 && len(floats) != d.features {
 		return fmt.Errorf("feature %q has %d values, want %d", name, len(floats), max(d.features, 1))
@@ -136,8 +140,8 @@ func (s *scratch) pairs(x *tensor.Bags, example []byte, w wanted, c *Config) ([]
 	if w.ids == nil {
 		return nil, missing(example, c.IDs)
 	}
-	if err := wantKind(c.IDs, kind, kindInt64); kind != kindNone && err != nil {
-		return nil, err
+	if err := intsOnly.check(kind); err != nil {
+		return nil, fmt.Errorf("feature %q: %w", c.IDs, err)
 	}
 	before := len(x.Weights)
 	ints, values, kind, err := appendList(s.ints, x.Weights, w.values)
@@ -148,20 +152,18 @@ func (s *scratch) pairs(x *tensor.Bags, example []byte, w wanted, c *Config) ([]
 	if w.values == nil {
 		return nil, missing(example, c.Values)
 	}
-	if err := wantKind(c.Values, kind, kindFloat); kind != kindNone && err != nil {
-		return nil, err
+	if err := floatsOnly.check(kind); err != nil {
+		return nil, fmt.Errorf("feature %q: %w", c.Values, err)
 	}
 	if n := len(x.Weights) - before; len(ids) != n {
-		return nil, fmt.Errorf("feature %q has %d values and %q %d, want as many", c.IDs, len(ids), c.Values, n)
+		return nil, unequal(c.IDs, len(ids), c.Values, n)
 	}
 	return ids, checkFinite(c.Values, x.Weights[before:])
 }
 
-func wantKind(name string, have, want listKind) error {
-	if have != want {
-		return fmt.Errorf("feature %q is %v, want %v (as TensorFlow does, nothing is converted)", name, have, want)
-	}
-	return nil
+// unequal is the error of ids and values of different lengths.
+func unequal(ids string, haveIDs int, values string, haveValues int) error {
+	return fmt.Errorf("feature %q has %d values and %q %d, want as many", ids, haveIDs, values, haveValues)
 }
 
 func checkFinite(name string, values []float32) error {
