@@ -46,31 +46,31 @@ func (b *Batch) Restore(m Mark) {
 	x.Slot, x.Weights = x.Slot[:m.pairs], x.Weights[:m.pairs]
 }
 
-// AppendGood adds the good ones of records, in their order, and returns them in place. Fault is the error
-// of the first bad one, nil for none; err is one that is not about a record. Good records cost nothing
-// more than with AppendRecords.
-func AppendGood(b *Batch, d Dataset, records []int) (good []int, fault, err error) {
+// AppendGood adds the good ones of records to b, which is empty, in their order. It puts the places of
+// the bad ones into b.Bad, and the error of the first into b.Fault. Its own error is not about a record.
+// Good records cost nothing more than with AppendRecords.
+func AppendGood(b *Batch, d Dataset, records []int) error {
 	before := b.Mark()
-	if err = AppendRecords(b, d, records); err == nil || !BadRecord(err) {
-		return records, nil, err
+	if err := AppendRecords(b, d, records); err == nil || !BadRecord(err) {
+		return err
 	}
 	b.Restore(before)
-	good = records[:0]
-	for _, i := range records {
+	b.Columns.Reset()
+	for place, i := range records {
 		before = b.Mark()
 		err := d.Append(b, i)
 		switch {
 		case err == nil:
-			good = append(good, i)
 			continue
 		case !BadRecord(err):
-			return good, fault, err
-		case fault == nil:
-			fault = err
+			return err
+		case b.Fault == nil:
+			b.Fault = err
 		}
 		b.Restore(before)
+		b.Bad = append(b.Bad, place)
 	}
-	return good, fault, nil
+	return nil
 }
 
 // RecordShape is the shape of a data set's records: the columns of dense features and

@@ -13,8 +13,10 @@ type Batch struct {
 	// have weight 1. Source.Next has already multiplied Weight by it.
 	Importance []float32
 
-	Bad   int   // number of bad records; see SourceConfig.MaxBad
+	Bad   []int // places of the bad records in the rank's share of records; see SourceConfig.MaxBad
 	Fault error // error of the first bad record
+
+	Columns Counts // of the records, apart from labels
 
 	// WantKeys has the data set put the key column into Keys. Examples beyond the end of Keys
 	// have none. Source.Next reads no keys.
@@ -32,7 +34,8 @@ func (b *Batch) Reset() {
 	b.X.Dense.Rows, b.X.Dense.Data = 0, b.X.Dense.Data[:0]
 	b.X.Bags.Reset(b.X.Bags.Fields)
 	b.Y, b.Weight, b.Importance, b.Keys = b.Y[:0], b.Weight[:0], b.Importance[:0], b.Keys[:0]
-	b.Bad, b.Fault = 0, nil
+	b.Columns.Reset()
+	b.Bad, b.Fault = b.Bad[:0], nil
 }
 
 // Dataset gives random access to the records of a list of files. Several goroutines may

@@ -10,7 +10,6 @@ type reader struct {
 	at     Position
 	epoch  int64 // of order
 	order  sequence
-	shape  RecordShape // if bad records are tolerated
 }
 
 // share is this rank's part of a global batch.
@@ -46,11 +45,11 @@ func (r *reader) fill(b *Batch, s *share) error {
 	if !r.config.SumReduction {
 		weight = 1 / float32(b.Global)
 	}
-	for range s.records {
-		b.Weight = append(b.Weight, weight)
-	}
 	if err := r.append(b, s.records); err != nil {
 		return fmt.Errorf("input: epoch %d, global batch at %d: %w", b.Epoch, b.Offset, err)
+	}
+	for range b.Y {
+		b.Weight = append(b.Weight, weight)
 	}
 	for i, w := range b.Importance {
 		b.Weight[i] *= w
@@ -59,25 +58,10 @@ func (r *reader) fill(b *Batch, s *share) error {
 	return nil
 }
 
-// append adds records to b. Tolerated bad records keep their positions.
+// append adds records to b, without the bad ones that are tolerated.
 func (r *reader) append(b *Batch, records []int) error {
 	if r.config.MaxBad == 0 {
 		return AppendRecords(b, r.data, records)
 	}
-	for _, i := range records {
-		before := b.Mark()
-		err := r.data.Append(b, i)
-		if err == nil {
-			continue
-		}
-		if !BadRecord(err) {
-			return err
-		}
-		b.Restore(before)
-		b.AppendEmpty(r.shape)
-		if b.Bad++; b.Bad == 1 {
-			b.Fault = err
-		}
-	}
-	return nil
+	return AppendGood(b, r.data, records)
 }

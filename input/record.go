@@ -6,5 +6,10 @@ func (s *Source) Record(b *Batch, i int) int {
 	c := s.reader.config
 	all := newSequence(s.reader.data, c.Shuffle, c.Seed, b.Epoch)
 	from, to := Share(b.Global, c.Rank, c.Size)
+	for _, place := range b.Bad { // ascending
+		if place <= i {
+			i++
+		}
+	}
 	return all.share(nil, int(b.Offset), int(b.Offset)+b.Global, from, to)[i]
 }

@@ -22,10 +22,9 @@ type SourceConfig struct {
 	Prefetch   int    // number of prefetched batches; 0: Next reads
 	Readers    int    // number of prefetching goroutines; 0 means one. Each additional one prefetches one more batch
 
-	// MaxBad is the number of tolerated bad records. A bad record keeps its position as
-	// an example without features, with label 0 and weight 0: see Batch.Bad. The caller
-	// adds the numbers over all ranks and compares the sum with MaxBad. With 0 a bad
-	// record is an error of Next.
+	// MaxBad is the number of tolerated bad records. A bad record is left out of its
+	// batch: see Batch.Bad. The caller adds the numbers over all ranks and compares the
+	// sum with MaxBad. With 0 a bad record is an error of Next.
 	MaxBad int64
 
 	// SumReduction gives every example the weight 1. Otherwise the weight is 1 /
@@ -65,8 +64,7 @@ func NewSource(d Dataset, c SourceConfig, at Position) (*Source, error) {
 	s.reader = reader{data: d, config: c, at: at}
 	s.reader.enter(at.Epoch)
 	if c.MaxBad > 0 {
-		var err error
-		if s.reader.shape, err = LearnShape(d, c.MaxBad); err != nil {
+		if _, err := LearnShape(d, c.MaxBad); err != nil { // no record is good
 			return nil, err
 		}
 	}

@@ -127,7 +127,7 @@ func TestDataStats(t *testing.T) {
 	b.write("clicks.yaml", clicksCSV)
 	table := strings.Split(b.must(0, "data", "stats", "clicks.yaml", "--data", ".").stdout, "\n")
 	if len(table) != 7 || strings.Join(strings.Fields(table[3]), " ") != "price 3 1 3 1 2 4" ||
-		strings.Join(strings.Fields(table[4]), " ") != `city 3 0 2 "Bern" 2, "Genf" 1` {
+		strings.Join(strings.Fields(table[4]), " ") != `city 3 0 0 2 "Bern" 2, "Genf" 1` {
 		t.Errorf("table %q", table)
 	}
 	events := b.must(0, "data", "stats", "clicks.yaml", "--data", ".", "--json").events(t)

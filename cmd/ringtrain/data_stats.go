@@ -39,9 +39,13 @@ func (a *app) dataStats(c *cli.Context) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "column\trecords\tmissing\tmean\tdeviation\tmin\tmax\tdistinct\tmost frequent")
+	fmt.Fprintln(w, "column\trecords\tmissing\tunknown\tmean\tdeviation\tmin\tmax\tdistinct\tmost frequent")
 	for _, s := range all {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", s.Column, s.Records, s.Missing, numbersOf(s.Numbers), textsOf(s.Texts))
+		unknown := ""
+		if s.Unknown != nil {
+			unknown = fmt.Sprint(*s.Unknown)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", s.Column, s.Records, s.Missing, unknown, numbersOf(s.Numbers), textsOf(s.Texts))
 	}
 	return w.Flush()
 }
@@ -51,7 +55,7 @@ func numbersOf(n *column.NumberStats) string {
 	if n == nil {
 		return "\t\t\t"
 	}
-	return fmt.Sprintf("%.6g\t%.6g\t%.6g\t%.6g", n.Mean, n.Deviation, n.Min, n.Max)
+	return fmt.Sprintf("%.12g\t%.12g\t%.12g\t%.12g", n.Mean, n.Deviation, n.Min, n.Max)
 }
 
 // textsOf returns the two cells of texts.

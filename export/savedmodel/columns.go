@@ -129,10 +129,10 @@ func (g *builder) parsedColumns(c *graph.Columns) parsedColumns {
 	return p
 }
 
-// denseColumns adds the dense input x [n, columns].
+// denseColumns adds the dense input x [n, columns], which is computed in double and then rounded.
 func (g *builder) denseColumns(columns []graph.DenseColumn, p parsedColumns) {
 	var raw []string
-	var missing, mean, scale []float32
+	var missing, mean, scale []float64
 	var logs []bool
 	someLogs := false
 	for _, d := range columns {
@@ -140,17 +140,23 @@ func (g *builder) denseColumns(columns []graph.DenseColumn, p parsedColumns) {
 		missing, mean, scale, logs = append(missing, d.Default), append(mean, d.Mean), append(scale, d.Scale), append(logs, d.Log1p)
 		someLogs = someLogs || d.Log1p
 	}
-	x := g.stack("columns/numbers", raw, tfpb.DataType_DT_FLOAT)
-	isMissing := g.add("IsNan", "columns/missing", []string{x}, floats())
-	x = g.add("SelectV2", "columns/known", []string{isMissing, g.floats("columns/default", missing), x}, floats())
+	double := attrs{"T": typeAttr(tfpb.DataType_DT_DOUBLE)}
+	x := g.cast("columns/doubles", g.stack("columns/numbers", raw, tfpb.DataType_DT_FLOAT), tfpb.DataType_DT_FLOAT, tfpb.DataType_DT_DOUBLE)
+	isMissing := g.add("IsNan", "columns/missing", []string{x}, double)
+	x = g.add("SelectV2", "columns/known", []string{isMissing, g.doubles("columns/default", missing), x}, double)
 	if someLogs {
-		sign := g.add("Sign", "columns/sign", []string{x}, floats())
-		log := g.add("Log1p", "columns/log1p", []string{g.add("Abs", "columns/abs", []string{x}, floats())}, floats())
-		log = g.add("Mul", "columns/signed", []string{sign, log}, floats())
-		x = g.add("SelectV2", "columns/transformed", []string{g.bools("columns/logs", logs), log, x}, floats())
+		sign := g.add("Sign", "columns/sign", []string{x}, double)
+		log := g.add("Log1p", "columns/log1p", []string{g.add("Abs", "columns/abs", []string{x}, double)}, double)
+		log = g.add("Mul", "columns/signed", []string{sign, log}, double)
+		x = g.add("SelectV2", "columns/transformed", []string{g.bools("columns/logs", logs), log, x}, double)
 	}
-	x = g.add("Sub", "columns/centred", []string{x, g.floats("columns/mean", mean)}, floats())
-	g.add("Mul", nodeX, []string{x, g.floats("columns/scale", scale)}, floats())
+	x = g.add("Sub", "columns/centred", []string{x, g.doubles("columns/mean", mean)}, double)
+	x = g.add("Mul", "columns/scaled", []string{x, g.doubles("columns/scale", scale)}, double)
+	g.cast(nodeX, x, tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_FLOAT)
+}
+
+func (g *builder) cast(name, x string, from, to tfpb.DataType) string {
+	return g.add("Cast", name, []string{x}, attrs{"SrcT": typeAttr(from), "DstT": typeAttr(to)})
 }
 
 // stack joins vectors [n] as the columns of [n, k].
@@ -274,15 +280,19 @@ func (g *builder) hashed(name string, b *graph.BagColumn, text string) string {
 // bucketed adds the index of the bucket that holds a number.
 func (g *builder) bucketed(name string, b *graph.BagColumn, x string) (id, mask string) {
 	missing := g.add("IsNan", name+"missing", []string{x}, floats())
-	x = g.add("SelectV2", name+"known", []string{missing, g.float(name+"default", b.Default), x}, floats())
+	x = g.add("SelectV2", name+"known", []string{missing, g.float(name+"default", float32(b.Default)), x}, floats())
+	boundaries := make([]float32, len(b.Boundaries))
+	for i, v := range b.Boundaries {
+		boundaries[i] = float32(v)
+	}
 	place := g.add("Bucketize", name+"bucket", []string{x}, attrs{
-		"T": typeAttr(tfpb.DataType_DT_FLOAT), "boundaries": listAttr(&tfpb.AttrValue_ListValue{F: b.Boundaries}),
+		"T": typeAttr(tfpb.DataType_DT_FLOAT), "boundaries": listAttr(&tfpb.AttrValue_ListValue{F: boundaries}),
 	})
 	mask = g.add("LogicalNot", name+"there", []string{missing}, attrs{})
 	if b.HasDefault {
 		mask = g.add("LogicalOr", name+"always", []string{missing, mask}, attrs{})
 	}
-	return g.add("Cast", name+"long", []string{place}, attrs{"SrcT": typeAttr(tfpb.DataType_DT_INT32), "DstT": typeAttr(tfpb.DataType_DT_INT64)}), mask
+	return g.cast(name+"long", place, tfpb.DataType_DT_INT32, tfpb.DataType_DT_INT64), mask
 }
 
 // lookedUp adds the index of a text in a vocabulary. The loader fills the lookup table.
@@ -361,9 +371,9 @@ func (g *builder) longs(name string, v []int64) string {
 	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT64, TensorShape: shape(int64(len(v))), Int64Val: v})
 }
 
-// floats adds a float vector, bools one of truths.
-func (g *builder) floats(name string, v []float32) string {
-	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(int64(len(v))), FloatVal: v})
+// doubles adds a vector of doubles, bools one of truths.
+func (g *builder) doubles(name string, v []float64) string {
+	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_DOUBLE, TensorShape: shape(int64(len(v))), DoubleVal: v})
 }
 
 func (g *builder) bools(name string, v []bool) string {

@@ -21,29 +21,49 @@ type Cell struct {
 
 // number reads a cell as a finite float32, and returns missing for an empty one.
 func (c *Cell) number(missing float32) (float32, error) {
-	switch {
-	case len(c.Values)+len(c.IDs) > 1:
-		return 0, c.list()
-	case len(c.Values) == 1:
-		return finite(float64(c.Values[0]))
-	case len(c.IDs) == 1:
-		return finite(float64(c.IDs[0]))
-	case len(c.Text) == 0:
-		return missing, nil
-	}
-	if n := len(c.Text); cap(c.Text)-n >= text.Pad {
+	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad {
 		if v, length := text.Float32(c.Text[:n+text.Pad]); length == n {
 			return v, nil
 		}
 	}
-	v, err := strconv.ParseFloat(view(c.Text), 32)
-	if err != nil {
-		if errors.Is(err, strconv.ErrRange) {
+	v, err := c.read(32, float64(missing))
+	return float32(v), err
+}
+
+// double is number before it is rounded to float32, whose range it keeps.
+func (c *Cell) double(missing float64) (float64, error) {
+	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad {
+		if v, length := text.Float64(c.Text[:n+text.Pad]); length == n {
+			return v, nil
+		}
+	}
+	return c.read(64, missing)
+}
+
+// read is number and double without what is quick.
+func (c *Cell) read(bits int, missing float64) (v float64, err error) {
+	switch {
+	case len(c.Values)+len(c.IDs) > 1:
+		return 0, c.list()
+	case len(c.Values) == 1:
+		v = float64(c.Values[0])
+	case len(c.IDs) == 1:
+		v = float64(c.IDs[0])
+	case len(c.Text) == 0:
+		return missing, nil
+	default:
+		v, err = strconv.ParseFloat(view(c.Text), bits)
+		if errors.Is(err, strconv.ErrRange) || err == nil && math.IsInf(float64(float32(v)), 0) && !math.IsInf(v, 0) {
 			return 0, fmt.Errorf("is %s, want a number in the range of float32", shown(c.Text))
 		}
-		return 0, fmt.Errorf("is %s, want a number", shown(c.Text))
+		if err != nil {
+			return 0, fmt.Errorf("is %s, want a number", shown(c.Text))
+		}
 	}
-	return finite(v)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("is %g, want a finite number", v)
+	}
+	return v, nil
 }
 
 // missing reports whether a record has nothing in the column.
@@ -67,13 +87,6 @@ func (c *Cell) text(memory *[]byte) ([]byte, error) {
 		return *memory, nil
 	}
 	return c.Text, nil
-}
-
-func finite(v float64) (float32, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("is %g, want a finite number", v)
-	}
-	return float32(v), nil
 }
 
 // view is b as a string, as long as b stays as it is.

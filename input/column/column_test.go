@@ -52,14 +52,18 @@ func TestColumnsAreTensorFlows(t *testing.T) {
 			}
 		}
 	}
+	var boundaries []float64
+	for _, b := range g.Buckets.Boundaries {
+		boundaries = append(boundaries, float64(b))
+	}
 	for i, x := range g.Buckets.X {
-		if got := bucketOf(g.Buckets.Boundaries, x); got != g.Buckets.Places[i] {
+		if got := bucketOf(boundaries, float64(x)); got != g.Buckets.Places[i] {
 			t.Errorf("%g has place %d, want %d", x, got, g.Buckets.Places[i])
 		}
 	}
 	d := denseRule{DenseColumn: graph.DenseColumn{Log1p: true}}
 	for i, x := range g.Log1p.X {
-		if got, want := d.transform(x), g.Log1p.Y[i]; math.Abs(float64(got-want)) > 2e-7*math.Abs(float64(want)) {
+		if got, want := float32(d.transform(float64(x))), g.Log1p.Y[i]; math.Abs(float64(got-want)) > 2e-7*math.Abs(float64(want)) {
 			t.Errorf("log1p of %g is %g, want %g", x, got, want)
 		}
 	}
@@ -110,7 +114,7 @@ func learnt(t *testing.T) *Plan {
 	if !p.Learns() {
 		t.Fatal("nothing to learn")
 	}
-	l := NewLearner(p)
+	l := NewLearner(p, input.Labels{Absent: true})
 	a, b := l.Part(0), l.Part(1)
 	for i, l := range []*Part{a, b, b} {
 		device := []string{"phone", "tablet", "phone"}[i]
@@ -301,7 +305,7 @@ func TestLearnInParts(t *testing.T) {
 	var want graph.Columns
 	for cut := range len(devices) {
 		p := compiled(t, clicksColumns())
-		whole := NewLearner(p)
+		whole := NewLearner(p, input.Labels{Absent: true})
 		parts := [2]*Part{whole.Part(0), whole.Part(1)}
 		for i, device := range devices {
 			l := parts[0]
@@ -370,11 +374,11 @@ func TestAdopt(t *testing.T) {
 
 // TestFinishRefuses verifies that there is nothing to learn from no records.
 func TestFinishRefuses(t *testing.T) {
-	if err := NewLearner(compiled(t, clicksColumns())).Finish(); err == nil || exitcode.Of(err) != exitcode.BadData {
+	if err := NewLearner(compiled(t, clicksColumns()), input.Labels{Absent: true}).Finish(); err == nil || exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("error %v of no records", err)
 	}
 	strict := []Column{{Categorical: &CategoricalOptions{Names: []string{"a"}, Vocabulary: "auto", Unknown: "error"}}}
-	if err := NewLearner(compiled(t, strict)).Finish(); err == nil || !strings.Contains(err.Error(), "column a has no text that occurs 1 time or more") {
+	if err := NewLearner(compiled(t, strict), input.Labels{Absent: true}).Finish(); err == nil || !strings.Contains(err.Error(), "column a has no text that occurs 1 time or more") {
 		t.Errorf("error %v of a vocabulary without texts", err)
 	}
 }

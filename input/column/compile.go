@@ -47,9 +47,10 @@ type denseRule struct {
 // bagRule is a BagColumn and where its texts and numbers come from.
 type bagRule struct {
 	graph.BagColumn
-	inputs   []int // one, or those of a cross
-	values   int   // of IDs: place of the values, −1: none
-	minCount int64 // > 0: the vocabulary is to be learnt
+	inputs   []int     // one, or those of a cross
+	values   int       // of IDs: place of the values, −1: none
+	minCount int64     // > 0: the vocabulary is to be learnt
+	narrow   []float64 // Boundaries as float32
 }
 
 // Compile makes a plan of input.columns. vocabulary returns the texts of a vocabulary's file;
@@ -195,25 +196,25 @@ func (p *Plan) numeric(o *NumericOptions) error {
 	if o.Default != nil {
 		missing = *o.Default
 	}
-	var boundaries []float32
+	var narrow []float64
 	for i, b := range o.Buckets {
-		if !isFloat32(b) || i > 0 && float32(b) <= boundaries[i-1] {
+		if !isFloat32(b) || i > 0 && b <= o.Buckets[i-1] {
 			return fmt.Errorf("has buckets %v, want ascending numbers", o.Buckets)
 		}
-		boundaries = append(boundaries, float32(b))
+		narrow = append(narrow, float64(float32(b)))
 	}
 	for _, name := range names {
-		if boundaries == nil {
+		if narrow == nil {
 			p.dense = append(p.dense, denseRule{
-				DenseColumn: graph.DenseColumn{Name: name, Default: float32(missing.Number), Log1p: o.Transform == "log1p", Scale: 1},
+				DenseColumn: graph.DenseColumn{Name: name, Default: missing.Number, Log1p: o.Transform == "log1p", Scale: 1},
 				input:       p.input(name), standardize: o.Standardize, meanDefault: missing.Mean, assumed: o.Default == nil,
 			})
 			continue
 		}
 		err := p.bag(bagRule{BagColumn: graph.BagColumn{
-			Name: name, Kind: graph.Buckets, Size: uint32(len(boundaries)) + 1, Boundaries: boundaries,
-			Default: float32(missing.Number), HasDefault: o.Default != nil,
-		}, inputs: []int{p.input(name)}})
+			Name: name, Kind: graph.Buckets, Size: uint32(len(narrow)) + 1, Boundaries: o.Buckets,
+			Default: missing.Number, HasDefault: o.Default != nil,
+		}, inputs: []int{p.input(name)}, narrow: narrow})
 		if err != nil {
 			return err
 		}

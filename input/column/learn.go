@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
+	"ringtrain/input"
 	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
@@ -24,25 +25,52 @@ type Learner struct {
 	plan *Plan
 
 	mu      sync.Mutex
-	moments []moments          // of each dense column, of the parts before next
-	missing []int64            // likewise: records without a number
+	moments []numbers          // of each dense column, after its transform and of the parts before next
 	next    int                // the first part that has not ended
 	ended   map[int]*Part      // behind next
 	texts   []map[string]int64 // of each bag whose vocabulary is learnt: how often
 	parts   map[int]*Part      // that are being learnt
 	tallies []tally            // as moments; nil without Plan.Count
-	numeric []bool             // likewise: inputs that are numbers
+	counts  input.Counts
+	numeric []bool  // inputs that are numbers
+	runner  *Runner // that knows no vocabulary that is learnt
 }
 
 // Part learns from some of the records. One goroutine at a time may use it.
 type Part struct {
 	plan    *Plan
-	moments []moments
-	missing []int64
+	moments []numbers
 	texts   []map[string]*int64 // assigning to a key that is there would keep the record's bytes
-	number  []byte
 	tallies []tally
+	counts  input.Counts
 	numeric []bool
+	runner  *Runner
+	values  []float64 // of the record, by input
+}
+
+// numbers accumulates numbers: their moments, the least and the largest as they stand in the records.
+type numbers struct {
+	moments
+	min, max float64
+}
+
+func newNumbers(n int) []numbers {
+	all := make([]numbers, n)
+	for i := range all {
+		all[i].min, all[i].max = math.Inf(1), math.Inf(-1)
+	}
+	return all
+}
+
+// add takes a number x, which is t after its transform.
+func (n *numbers) add(t, x float64) {
+	n.moments.add(t)
+	n.min, n.max = min(n.min, x), max(n.max, x)
+}
+
+func (n *numbers) merge(o numbers) {
+	n.moments.merge(o.moments)
+	n.min, n.max = min(n.min, o.min), max(n.max, o.max)
 }
 
 // moments are count, mean and the sum of squared differences from the mean.
@@ -75,12 +103,17 @@ func (p *Plan) Learns() bool {
 		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 })
 }
 
-// NewLearner returns a learner. Its parts are numbered from 0, without a gap.
-func NewLearner(p *Plan) *Learner {
-	l := &Learner{plan: p, moments: make([]moments, len(p.dense)), missing: make([]int64, len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{}}
-	if l.tallies = p.tallies(); l.tallies != nil {
-		for i := range p.Inputs {
-			l.numeric = append(l.numeric, p.isNumber(i))
+// NewLearner returns a learner. Its parts are numbered from 0, without a gap. labels says which labels
+// are right.
+func NewLearner(p *Plan, labels input.Labels) *Learner {
+	l := &Learner{
+		plan: p, moments: newNumbers(len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{},
+		tallies: p.tallies(), numeric: p.numericInputs(), runner: NewRunner(p, labels),
+	}
+	l.counts.Missing, l.counts.Unknown = make([]int64, len(p.Inputs)), make([]int64, len(p.bags))
+	for i, texts := range l.texts {
+		if texts != nil {
+			l.runner.known[i] = nil
 		}
 	}
 	return l
@@ -99,9 +132,10 @@ func (p *Plan) vocabularies() []map[string]int64 {
 
 // Part begins a part.
 func (l *Learner) Part(number int) *Part {
-	part := &Part{plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: make([]map[string]*int64, len(l.plan.bags))}
-	part.missing = make([]int64, len(l.plan.dense))
-	part.tallies, part.numeric = l.plan.tallies(), l.numeric
+	part := &Part{
+		plan: l.plan, moments: newNumbers(len(l.plan.dense)), texts: make([]map[string]*int64, len(l.plan.bags)), tallies: l.plan.tallies(),
+		numeric: l.numeric, runner: l.runner.Another(), values: make([]float64, len(l.plan.Inputs)),
+	}
 	for i, texts := range l.texts {
 		if texts != nil {
 			part.texts[i] = map[string]*int64{}
@@ -129,12 +163,12 @@ func (l *Learner) End(number int) {
 		}
 	}
 	part.texts = nil
+	l.counts.Merge(&part.counts)
 	l.ended[number] = part
 	for part := l.ended[l.next]; part != nil; part = l.ended[l.next] {
 		delete(l.ended, l.next)
 		for i := range l.moments {
 			l.moments[i].merge(part.moments[i])
-			l.missing[i] += part.missing[i]
 		}
 		for i := range l.tallies {
 			l.tallies[i].merge(&part.tallies[i])
@@ -144,52 +178,53 @@ func (l *Learner) End(number int) {
 }
 
 // Learn takes a record: the cells of the plan's Inputs. An error names the column and has the
-// code exitcode.BadData.
+// code exitcode.BadData; nothing is then learnt of the record.
 func (l *Part) Learn(cells []Cell) error {
+	if err := l.runner.check(cells, l.numeric, l.values); err != nil {
+		return err
+	}
 	p := l.plan
 	for i := range p.dense {
 		d := &p.dense[i]
 		if !d.learns() {
 			continue
 		}
-		if cells[d.input].missing() {
-			if l.missing[i]++; d.meanDefault {
+		x := l.values[d.input]
+		if math.IsNaN(x) {
+			if x = d.Default; d.meanDefault {
 				continue
 			}
 		}
-		x, err := cells[d.input].number(d.Default)
-		if err != nil {
-			return p.fault(d.input, err)
-		}
-		l.moments[i].add(float64(d.transform(x)))
+		l.moments[i].add(d.transform(x), x)
 	}
-	for i := range p.bags {
-		if err := l.text(i, cells); err != nil {
-			return p.fault(p.bags[i].inputs[0], err)
+	for i, texts := range l.texts {
+		if texts != nil {
+			addText(texts, l.textOf(&cells[p.bags[i].inputs[0]]))
 		}
 	}
-	return l.count(cells)
-}
-
-// text counts the text of bag i, if its vocabulary is learnt.
-func (l *Part) text(i int, cells []Cell) error {
-	texts := l.texts[i]
-	if texts == nil {
-		return nil
+	for i := range l.tallies {
+		if texts := l.tallies[i].texts; texts != nil {
+			addText(texts, l.textOf(&cells[i]))
+		}
+		if x := l.values[i]; !math.IsNaN(x) {
+			l.tallies[i].numbers.add(x, x)
+		}
 	}
-	text, err := cells[l.plan.bags[i].inputs[0]].text(&l.number)
-	switch {
-	case err != nil || len(text) == 0:
-		return err
-	case !utf8.Valid(text):
-		return fmt.Errorf("is %s, want UTF-8 for a vocabulary", shown(text))
-	}
-	addText(texts, text)
+	l.runner.count(&l.counts, cells)
 	return nil
 }
 
-// addText counts a text, of which it keeps a copy.
+// textOf returns the text of a cell that check has seen.
+func (l *Part) textOf(c *Cell) []byte {
+	text, _ := c.text(&l.runner.number)
+	return text
+}
+
+// addText counts a text unless it is missing, and keeps a copy.
 func addText(texts map[string]*int64, text []byte) {
+	if len(text) == 0 {
+		return
+	}
 	if n := texts[view(text)]; n != nil {
 		*n++
 	} else {
@@ -207,7 +242,7 @@ func (l *Learner) Finish() error {
 	}
 	for i := range p.dense {
 		if d := &p.dense[i]; d.learns() {
-			if err := d.learn(l.moments[i], l.missing[i]); err != nil {
+			if err := d.learn(l.moments[i], l.counts.Missing[d.input]); err != nil {
 				return err
 			}
 		}
@@ -217,6 +252,11 @@ func (l *Learner) Finish() error {
 			if len(texts) > maxTexts {
 				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has more than %d texts, want fewer for a vocabulary, or hash", b.Name, maxTexts))
 			}
+			for _, n := range texts {
+				if n < b.minCount {
+					l.counts.Unknown[i] += n
+				}
+			}
 			b.Vocabulary = frequent(texts, b.minCount)
 			if b.Size = vocabularySize(&b.BagColumn); b.Size == 0 {
 				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no text that occurs %s or more", b.Name, phrase.Count(int(b.minCount), "time")))
@@ -224,7 +264,7 @@ func (l *Learner) Finish() error {
 		}
 	}
 	for i := range l.tallies {
-		p.stats = append(p.stats, l.tallies[i].stats(p.Inputs[i]))
+		p.stats = append(p.stats, l.stats(i))
 	}
 	return p.layOut()
 }
@@ -266,7 +306,7 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 	}
 	for i, d := range learnt.Dense {
 		p.dense[i].adopt(d)
-		if p.dense[i].DenseColumn != d {
+		if !equalDense(p.dense[i].DenseColumn, d) {
 			return other(now.Dense[i].Name)
 		}
 	}
@@ -286,8 +326,17 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 	return nil
 }
 
+// equalFloat32 compares numbers of the job, which older models store as float32.
+func equalFloat32(a, b float64) bool { return float32(a) == float32(b) }
+
+func equalDense(a, b graph.DenseColumn) bool {
+	same := equalFloat32(a.Default, b.Default)
+	a.Default, b.Default = 0, 0
+	return same && a == b
+}
+
 func equalBag(a, b *graph.BagColumn) bool {
 	return a.Name == b.Name && a.Kind == b.Kind && a.First == b.First && a.Size == b.Size &&
-		slices.Equal(a.Boundaries, b.Boundaries) && a.Default == b.Default && a.HasDefault == b.HasDefault &&
+		slices.EqualFunc(a.Boundaries, b.Boundaries, equalFloat32) && equalFloat32(a.Default, b.Default) && a.HasDefault == b.HasDefault &&
 		slices.Equal(a.Vocabulary, b.Vocabulary) && a.Strict == b.Strict && slices.Equal(a.Of, b.Of) && a.Values == b.Values
 }

@@ -58,24 +58,25 @@ func (d *denseRule) learns() bool { return d.standardize || d.meanDefault }
 //
 // A mean that replaces missing numbers is of the transformed numbers, so that the replacement is 0 after
 // standardize. The deviation is that of all records, replacements included.
-func (d *denseRule) learn(m moments, missing int64) error {
+func (d *denseRule) learn(m numbers, missing int64) error {
 	if m.N == 0 {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no number in the training records, want one or more to learn from", d.Name))
 	}
 	d.missing, d.records = missing, int64(m.N)
 	if d.meanDefault {
 		d.records += missing
-		d.Default = float32(m.Mean)
+		d.Default = m.Mean
 		if d.Log1p {
-			d.Default = float32(math.Copysign(math.Expm1(math.Abs(m.Mean)), m.Mean))
+			d.Default = math.Copysign(math.Expm1(math.Abs(m.Mean)), m.Mean)
 		}
+		d.Default = max(m.min, min(d.Default, m.max)) // not beyond float32 by rounding
 	}
 	if !d.standardize {
 		return nil
 	}
-	d.Mean, d.Scale = float32(m.Mean), 1
-	if deviation := math.Sqrt(m.M2 / float64(d.records)); float32(1/deviation) < math.MaxFloat32 {
-		d.Scale = float32(1 / deviation) // a column that is constant becomes 0
+	d.Mean, d.Scale, d.Min, d.Max = m.Mean, 1, m.min, m.max
+	if scale := 1 / math.Sqrt(m.M2/float64(d.records)); scale < math.MaxFloat32 {
+		d.Scale = scale // a column that is constant becomes 0
 	}
 	return nil
 }
@@ -83,7 +84,7 @@ func (d *denseRule) learn(m moments, missing int64) error {
 // adopt takes over what an earlier run has learnt.
 func (d *denseRule) adopt(learnt graph.DenseColumn) {
 	if d.standardize {
-		d.Mean, d.Scale = learnt.Mean, learnt.Scale
+		d.Mean, d.Scale, d.Min, d.Max = learnt.Mean, learnt.Scale, learnt.Min, learnt.Max
 	}
 	if d.meanDefault {
 		d.Default = learnt.Default

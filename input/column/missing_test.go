@@ -25,7 +25,7 @@ func meanColumns() []Column {
 // learnNumbers has a plan learn from records, each a number of all columns or "", in two parts.
 func learnNumbers(t *testing.T, p *Plan, numbers ...string) error {
 	t.Helper()
-	l := NewLearner(p)
+	l := NewLearner(p, input.Labels{Absent: true})
 	parts := []*Part{l.Part(0), l.Part(1)}
 	for i, n := range numbers {
 		if err := parts[i%2].Learn(texts(p, map[string]string{"a": n, "b": n, "c": n, "d": n})); err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"ringtrain/input"
 	"ringtrain/input/internal/farmhash"
@@ -22,10 +23,12 @@ type Runner struct {
 	known  []map[string]uint32 // of each bag that is a vocabulary: the places of its texts
 	joined []byte              // of a cross
 	number []byte              // as a text
+
+	pairs   tensor.Bags // of check
+	unknown []int       // bags of the record whose texts are not in their vocabularies
 }
 
-// NewRunner returns a runner of a plan of which all is learnt. labels says which labels are
-// right.
+// NewRunner returns a runner of a plan. labels says which labels are right.
 func NewRunner(p *Plan, labels input.Labels) *Runner {
 	r := &Runner{plan: p, labels: labels, known: make([]map[string]uint32, len(p.bags))}
 	for i, b := range p.bags {
@@ -48,6 +51,7 @@ func (r *Runner) Another() *Runner {
 // the code exitcode.BadData; b is then to be thrown away.
 func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 	p := r.plan
+	r.unknown = r.unknown[:0]
 	if len(p.dense) > 0 {
 		row := b.DenseRow(len(p.dense))
 		for i := range p.dense {
@@ -73,18 +77,85 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 		}
 		b.SetKey(string(key))
 	}
-	if p.Weight < 0 || r.labels.Absent {
-		return nil
+	if p.Weight >= 0 && !r.labels.Absent {
+		weight, err := weightOf(&cells[p.Weight])
+		if err != nil {
+			return p.fault(p.Weight, err)
+		}
+		b.SetImportance(weight)
 	}
-	weight, err := cells[p.Weight].number(1)
+	r.count(&b.Columns, cells)
+	return nil
+}
+
+// count counts a record, of which check or Append has found nothing bad.
+func (r *Runner) count(c *input.Counts, cells []Cell) {
+	c.Records++
+	if len(c.Missing) != len(cells) {
+		c.Missing = zeros(c.Missing, len(cells))
+		c.Unknown = zeros(c.Unknown, len(r.plan.bags))
+	}
+	for i := range cells {
+		if cells[i].missing() {
+			c.Missing[i]++
+		}
+	}
+	for _, i := range r.unknown {
+		c.Unknown[i]++
+	}
+}
+
+// zeros returns n zeros, in the memory of dst where they fit.
+func zeros(dst []int64, n int) []int64 {
+	dst = slices.Grow(dst[:0], n)[:n]
+	clear(dst)
+	return dst
+}
+
+// check returns the error that Append would return for a record, and sets numbers to those of the
+// inputs that are numeric, NaN where one is missing. Vocabularies that are to be learnt know all texts.
+func (r *Runner) check(cells []Cell, numeric []bool, numbers []float64) (err error) {
+	p := r.plan
+	r.unknown = r.unknown[:0]
+	for i := range cells {
+		if numbers[i] = math.NaN(); numeric[i] && !cells[i].missing() {
+			if numbers[i], err = cells[i].double(0); err != nil {
+				return p.fault(i, err)
+			}
+		}
+	}
+	for i := range p.bags {
+		rule, at := &p.bags[i], p.bags[i].inputs[0]
+		switch rule.Kind {
+		case graph.Hash:
+			_, err = cells[at].text(&r.number)
+		case graph.Vocabulary:
+			_, err = r.place(i, &cells[at])
+		case graph.IDs:
+			r.pairs.Reset(1)
+			at, err = rule.ids(&r.pairs, cells)
+		}
+		if err != nil {
+			return p.fault(at, err)
+		}
+	}
+	if _, err = r.label(cells); err != nil {
+		return p.fault(p.Label, err)
+	}
+	if p.Weight >= 0 && !r.labels.Absent {
+		if _, err = weightOf(&cells[p.Weight]); err != nil {
+			return p.fault(p.Weight, err)
+		}
+	}
+	return nil
+}
+
+func weightOf(c *Cell) (float32, error) {
+	weight, err := c.number(1)
 	if err == nil && weight < 0 {
 		err = fmt.Errorf("is %g, want a weight of 0 or more", weight)
 	}
-	if err != nil {
-		return p.fault(p.Weight, err)
-	}
-	b.SetImportance(weight)
-	return nil
+	return weight, err
 }
 
 // Predicts reports whether a prediction reads the input: as a feature, as the values of ids or as the
@@ -119,18 +190,19 @@ func (r *Runner) label(cells []Cell) (float32, error) {
 
 // value is the number of a dense column.
 func (d *denseRule) value(c *Cell) (float32, error) {
-	x, err := c.number(d.Default)
-	if err != nil {
-		return 0, err
+	if d.standardize {
+		x, err := c.double(d.Default)
+		return float32((d.transform(x) - d.Mean) * d.Scale), err
 	}
-	return float32(float32(d.transform(x)-d.Mean) * d.Scale), nil
+	x, err := c.number(float32(d.Default))
+	return float32(d.transform(float64(x))), err
 }
 
-func (d *denseRule) transform(x float32) float32 {
+func (d *denseRule) transform(x float64) float64 {
 	if !d.Log1p {
 		return x
 	}
-	return float32(math.Copysign(math.Log1p(math.Abs(float64(x))), float64(x)))
+	return math.Copysign(math.Log1p(math.Abs(x)), x)
 }
 
 // bag adds bag i of a record. at is the input that an error is of.
@@ -144,11 +216,15 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 		if c.missing() && !rule.HasDefault {
 			break
 		}
-		x, err := c.number(rule.Default)
+		x, err := c.double(rule.Default)
 		if err != nil {
 			return at, err
 		}
-		bags.Add(rule.First+bucketOf(rule.Boundaries, x), 1)
+		boundaries := rule.Boundaries
+		if len(c.Values) > 0 {
+			boundaries = rule.narrow
+		}
+		bags.Add(rule.First+bucketOf(boundaries, x), 1)
 	case graph.Hash:
 		text, err := c.text(&r.number)
 		if err != nil {
@@ -158,21 +234,13 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 			bags.Add(rule.First+bucket(text, rule.Size), 1)
 		}
 	case graph.Vocabulary:
-		text, err := c.text(&r.number)
+		place, err := r.place(i, c)
 		if err != nil {
 			return at, err
 		}
-		if len(text) == 0 {
-			break
+		if place >= 0 {
+			bags.Add(rule.First+uint32(place), 1)
 		}
-		place, known := r.known[i][string(text)]
-		if !known && rule.Strict {
-			return at, fmt.Errorf("is %s, which is not in its vocabulary of %d", shown(text), len(rule.Vocabulary))
-		}
-		if !known {
-			place = uint32(len(rule.Vocabulary))
-		}
-		bags.Add(rule.First+place, 1)
 	case graph.Cross:
 		if at, err = r.join(rule, cells); err != nil {
 			return at, err
@@ -189,17 +257,37 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 	return at, nil
 }
 
+// place returns the place of a text in the vocabulary of bag i, that behind the last one if it is
+// unknown, and −1 if it is missing.
+func (r *Runner) place(i int, c *Cell) (int, error) {
+	rule := &r.plan.bags[i]
+	text, err := c.text(&r.number)
+	switch {
+	case err != nil || len(text) == 0:
+		return -1, err
+	case r.known[i] == nil && !utf8.Valid(text): // to be learnt
+		return 0, fmt.Errorf("is %s, want UTF-8 for a vocabulary", shown(text))
+	case r.known[i] == nil:
+		return 0, nil
+	}
+	place, known := r.known[i][string(text)]
+	if !known && rule.Strict {
+		return 0, fmt.Errorf("is %s, which is not in its vocabulary of %d", shown(text), len(rule.Vocabulary))
+	}
+	if !known {
+		place, r.unknown = uint32(len(rule.Vocabulary)), append(r.unknown, i)
+	}
+	return int(place), nil
+}
+
 // bucket is the id of a text, as TensorFlow's StringToHashBucketFast gives it.
 func bucket(text []byte, size uint32) uint32 {
 	return uint32(farmhash.Fingerprint64(text) % uint64(size))
 }
 
 // bucketOf is the number of boundaries that are not above x, as TensorFlow's Bucketize counts.
-func bucketOf(boundaries []float32, x float32) uint32 {
-	n, equal := slices.BinarySearch(boundaries, x)
-	if equal {
-		n++
-	}
+func bucketOf(boundaries []float64, x float64) uint32 {
+	n, _ := slices.BinarySearch(boundaries, math.Nextafter(x, math.Inf(1)))
 	return uint32(n)
 }
 

@@ -2,7 +2,6 @@ package column
 
 import (
 	"math"
-	"slices"
 
 	"ringtrain/model/graph"
 )
@@ -12,6 +11,7 @@ type Stats struct {
 	Column  string       `json:"column"`
 	Records int64        `json:"records"`
 	Missing int64        `json:"missing"`
+	Unknown *int64       `json:"unknown,omitempty"` // records whose text is not in the column's vocabulary; nil without one
 	Numbers *NumberStats `json:"numbers,omitempty"` // of label, weight and numeric, where a record has one
 	Texts   *TextStats   `json:"texts,omitempty"`   // of categorical and cross
 }
@@ -44,11 +44,9 @@ const (
 
 // tally accumulates the values of a column over a part of the records.
 type tally struct {
-	records, missing int64
-	numbers          moments
-	min, max         float64
-	texts            map[string]*int64 // nil: not counted
-	more             bool              // texts has had more than maxDistinct
+	numbers numbers
+	texts   map[string]*int64 // nil: not counted
+	more    bool              // texts has had more than maxDistinct
 }
 
 // Count has a [Learner] of the plan make Stats of the columns, too.
@@ -64,7 +62,7 @@ func (p *Plan) tallies() []tally {
 	}
 	all := make([]tally, len(p.Inputs))
 	for i := range all {
-		all[i].min, all[i].max = math.Inf(1), math.Inf(-1)
+		all[i].numbers = newNumbers(1)[0]
 	}
 	for _, b := range p.bags {
 		if b.Kind != graph.Buckets && b.Kind != graph.IDs {
@@ -76,47 +74,26 @@ func (p *Plan) tallies() []tally {
 	return all
 }
 
-// isNumber reports whether an input is read as a number.
-func (p *Plan) isNumber(input int) bool {
-	return input == p.Label || input == p.Weight ||
-		slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.input == input }) ||
-		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.Kind == graph.Buckets && b.inputs[0] == input })
-}
-
-// count takes a record.
-func (l *Part) count(cells []Cell) error {
-	for i := range l.tallies {
-		t, c := &l.tallies[i], &cells[i]
-		t.records++
-		if c.missing() {
-			t.missing++
-			continue
-		}
-		if t.texts != nil {
-			text, err := c.text(&l.number)
-			if err != nil {
-				return l.plan.fault(i, err)
-			}
-			addText(t.texts, text)
-		}
-		if l.numeric[i] {
-			x, err := c.number(0)
-			if err != nil {
-				return l.plan.fault(i, err)
-			}
-			t.numbers.add(float64(x))
-			t.min, t.max = min(t.min, float64(x)), max(t.max, float64(x))
+// numericInputs reports of each input whether it is read as a number.
+func (p *Plan) numericInputs() []bool {
+	numeric := make([]bool, len(p.Inputs))
+	for _, d := range p.dense {
+		numeric[d.input] = true
+	}
+	for _, b := range p.bags {
+		numeric[b.inputs[0]] = numeric[b.inputs[0]] || b.Kind == graph.Buckets
+	}
+	for _, at := range []int{p.Label, p.Weight} {
+		if at >= 0 {
+			numeric[at] = true
 		}
 	}
-	return nil
+	return numeric
 }
 
 // merge adds the records of o, which come behind those of t.
 func (t *tally) merge(o *tally) {
-	t.records += o.records
-	t.missing += o.missing
 	t.numbers.merge(o.numbers)
-	t.min, t.max = min(t.min, o.min), max(t.max, o.max)
 	if t.more {
 		return
 	}
@@ -132,25 +109,37 @@ func (t *tally) merge(o *tally) {
 	}
 }
 
-// stats returns the statistics of t.
-func (t *tally) stats(name string) Stats {
-	s := Stats{Column: name, Records: t.records, Missing: t.missing}
-	if t.numbers.N > 0 {
-		s.Numbers = &NumberStats{t.numbers.Mean, math.Sqrt(t.numbers.M2 / t.numbers.N), t.min, t.max}
+// stats returns the statistics of an input.
+func (l *Learner) stats(at int) Stats {
+	t, s := &l.tallies[at], Stats{Column: l.plan.Inputs[at], Records: l.counts.Records, Missing: l.counts.Missing[at]}
+	if n := &t.numbers; n.N > 0 {
+		s.Numbers = &NumberStats{n.Mean, math.Sqrt(n.M2 / n.N), n.min, n.max}
 	}
-	switch {
-	case t.more:
-		s.Texts = &TextStats{Distinct: maxDistinct, More: true, Frequent: []TextCount{}}
-	case t.texts != nil:
-		s.Texts = &TextStats{Distinct: len(t.texts), Frequent: []TextCount{}}
-		counts := make(map[string]int64, len(t.texts))
-		for text, n := range t.texts {
-			counts[text] = *n
+	for i, b := range l.plan.bags {
+		if b.Kind == graph.Vocabulary && b.inputs[0] == at {
+			s.Unknown = &l.counts.Unknown[i]
 		}
-		all := frequent(counts, 1)
-		for _, text := range all[:min(len(all), mostFrequent)] {
-			s.Texts.Frequent = append(s.Texts.Frequent, TextCount{text, counts[text]})
-		}
+	}
+	s.Texts = t.textStats()
+	return s
+}
+
+// textStats returns the statistics of the texts, nil if they are not counted.
+func (t *tally) textStats() *TextStats {
+	if t.more {
+		return &TextStats{Distinct: maxDistinct, More: true, Frequent: []TextCount{}}
+	}
+	if t.texts == nil {
+		return nil
+	}
+	s := &TextStats{Distinct: len(t.texts), Frequent: []TextCount{}}
+	counts := make(map[string]int64, len(t.texts))
+	for text, n := range t.texts {
+		counts[text] = *n
+	}
+	all := frequent(counts, 1)
+	for _, text := range all[:min(len(all), mostFrequent)] {
+		s.Frequent = append(s.Frequent, TextCount{text, counts[text]})
 	}
 	return s
 }

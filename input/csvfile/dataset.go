@@ -273,7 +273,7 @@ func (p *parser) hint(err error, line []byte) error {
 // learn has the plan learn from all records. The learner merges means and texts of the blocks in
 // the order of the files, so that every rank and any number of cores learns the same bits.
 func (p *parser) learn(s *text.Set) error {
-	l := column.NewLearner(p.config.Columns)
+	l := column.NewLearner(p.config.Columns, p.config.Labels)
 	err := s.EachBlock(p.config.Tolerate, func(block int) func([]byte) error {
 		part := l.Part(block)
 		return func(line []byte) error {

@@ -211,8 +211,8 @@ func TestEmptyImage(t *testing.T) {
 	}
 	defer source.Close()
 	var b input.Batch
-	if err := source.Next(t.Context(), &b); err != nil || b.Bad != 1 || !strings.Contains(fmt.Sprint(b.Fault), "01.png: is empty") {
-		t.Errorf("error %v, %d bad records, the first %v", err, b.Bad, b.Fault)
+	if err := source.Next(t.Context(), &b); err != nil || len(b.Bad) != 1 || !strings.Contains(fmt.Sprint(b.Fault), "01.png: is empty") {
+		t.Errorf("error %v, bad records %d, the first %v", err, b.Bad, b.Fault)
 	}
 }
 

@@ -192,7 +192,7 @@ const partRecords = 4096
 // learn makes the plan learn from all records, in parallel. Its error is that of the first record.
 func (s *columnSet) learn() error {
 	parts := (s.records + partRecords - 1) / partRecords
-	l := column.NewLearner(s.columns.Plan)
+	l := column.NewLearner(s.columns.Plan, s.config.Labels)
 	faults := make([]error, parts)
 	var failed atomic.Bool // parts begin in their order: all before one that failed have begun
 	var g errgroup.Group

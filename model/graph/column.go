@@ -13,13 +13,18 @@ type Columns struct {
 //
 //	(t(x) − Mean)·Scale    t(x) = sign(x)·ln(1+|x|) if Log1p, else x
 //
-// in float32. A missing x is Default.
+// in float64, rounded to float32 at the end. A missing x is Default.
 type DenseColumn struct {
 	Name    string  `json:"name"`
-	Default float32 `json:"default"`
+	Default float64 `json:"default"`
 	Log1p   bool    `json:"log1p,omitempty"`
-	Mean    float32 `json:"mean"`
-	Scale   float32 `json:"scale"`
+	Mean    float64 `json:"mean"`
+	Scale   float64 `json:"scale"`
+
+	// Min and Max are the least and the largest x of the training records, if Mean and Scale are
+	// learnt; models of older versions have none.
+	Min float64 `json:"min,omitempty"`
+	Max float64 `json:"max,omitempty"`
 }
 
 // BagColumn makes a bag of ids in [First, First+Size): First plus a number in [0, Size)
@@ -32,9 +37,10 @@ type BagColumn struct {
 	Size  uint32  `json:"size"`
 
 	// For Buckets: the ascending boundaries. The id is the number of boundaries that are
-	// not above the number. A missing number is Default if HasDefault is set.
-	Boundaries []float32 `json:"boundaries,omitempty"`
-	Default    float32   `json:"default,omitempty"`
+	// not above the number; both are float32 where the number is. A missing number is
+	// Default if HasDefault is set.
+	Boundaries []float64 `json:"boundaries,omitempty"`
+	Default    float64   `json:"default,omitempty"`
 	HasDefault bool      `json:"has_default,omitempty"`
 
 	// For Vocabulary: the id is the index in the list. An unknown text has the index

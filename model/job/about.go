@@ -45,7 +45,7 @@ var abouts = map[string]about{
 	"input.synthetic":       {"", "Records that ringtrain draws from train.seed, instead of all files, also those of input.evals."},
 	"input.max_features":    {"1 to 2147483647", "Ids of sparse records are below this number, where model.features does not say it. A table of so many weights as the default takes 256 MiB."},
 	"input.cache":           {"auto, off, or a folder", "Where the parsed records of libsvm, libffm, vw, csv and criteo are kept for later epochs and jobs, with what was learnt of their columns. auto is the user's cache folder (`ringtrain/records`). It is used for text of more than 16 MiB that a job reads more than once, or that is compressed. One rank of a host makes the cache in the background, or `ringtrain data cache JOB` does. Compressed text is cached before the first step. With off, it is read in the order of its files."},
-	"input.max_bad_records": {"0 or more", "Training records of an epoch, over all ranks, that may be bad. Each keeps its place with weight 0. Their number and the first one are printed, and saved. One more ends the job with 65."},
+	"input.max_bad_records": {"0 or more", "Training records of an epoch, over all ranks, that may be bad. Each is left out: nothing is learnt, counted or trained from it. Their number and the first one are printed, and saved. One more ends the job with 65."},
 	"input.max_inflate":     {"64MiB or more", "Bytes that a compressed file may inflate to; a larger one may inflate to 64 times its size. A file beyond is refused with 65. So are LibSVM records that a model wants dense, unless model.features says how wide they are."},
 
 	"loss.kind":            {"auto, squared, softmax, sigmoid", "Loss. auto is the one that fits the model."},

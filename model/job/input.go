@@ -35,7 +35,7 @@ type Input struct {
 	Cache string `yaml:"cache"`
 
 	// MaxBad is the largest number of bad training records of an epoch, over all ranks. A bad record
-	// keeps its place in the order and has no weight.
+	// is left out of its batch.
 	MaxBad int64 `yaml:"max_bad_records"`
 
 	// MaxInflate bounds the bytes to which a compressed file inflates. A larger file may inflate to 64

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -78,7 +79,7 @@ func readJobFile(name string) ([]byte, error) {
 	if len(text) > maxJobFile {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s: more than %d bytes, which is no job file", name, maxJobFile))
 	}
-	return text, nil
+	return bytes.TrimPrefix(text, []byte("\ufeff")), nil // a byte order mark
 }
 
 // loader collects the faults of all sources of options.

@@ -10,6 +10,7 @@ import (
 	"ringtrain/input/synth"
 	"ringtrain/model/job"
 	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -81,5 +82,64 @@ func TestBadRecords(t *testing.T) {
 		if m.rank == 1 && (m.code() != exitcode.BadData || !strings.Contains(m.err.Error(), "2 bad records in epoch 1, want at most 1, as input.max_bad_records says: ") || !strings.Contains(m.err.Error(), "record 7 at byte")) {
 			t.Errorf("rank %d: error %v (%d)", m.rank, m.err, m.code())
 		}
+	}
+}
+
+// TestBadRecordsHaveNoLoss verifies that bad records count in no loss and in no number of examples, at
+// any world size, with each reduction, whole and in parts: all good records have the label 3, which a
+// model that does not move predicts as 0.
+func TestBadRecordsHaveNoLoss(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.libsvm")
+	if err := os.WriteFile(name, []byte("3 0:x\n"+strings.Repeat("3 0:1\n3 0:2\n3 0:x\n", 10)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []int{1, 2, 3} {
+		for _, sets := range [][]string{{"loss.reduction=mean"}, {"loss.reduction=sum"}, {"train.accumulate=2"}} {
+			cfg := loadText(t, `
+name: lines
+model:     {kind: linear, features: 1}
+loss:      {kind: squared}
+input:
+  train:   {format: libsvm, files: [`+name+`]}
+  eval:    {format: libsvm, files: [`+name+`]}
+  batch: 8
+  max_bad_records: 11
+optimizer: {name: sgd, learning_rate: 1e-30}
+allreduce: {codec: none}
+train:     {epochs: 2}
+eval:      {progressive: true}
+log:       {every: 1}
+`, sets...)
+			d, err := libsvm.Open([]string{name}, libsvm.Config{Features: 1, Tolerate: true, Dense: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := mustTrain(t, p, cfg, records.Set{Train: d, Eval: synth.Linear(1), Split: "eval"}, nil)[0]
+			d.Close()
+			for _, loss := range m.losses() {
+				if loss != 9 {
+					t.Errorf("%d ranks, %v: the losses of the steps are %v, want 9", p, sets, m.losses())
+					break
+				}
+			}
+			last := eventsOf[report.Progressive](m)
+			if e := m.trainer.progress.epoch; e.examples != 20 || e.bad != 11 || e.mean() != 9 || last[len(last)-1].Examples != 20 {
+				t.Errorf("%d ranks, %v: %+v, progressive %+v, want 20 examples of loss 9 and 11 bad records", p, sets, e, last[len(last)-1])
+			}
+		}
+	}
+}
+
+// TestResumedEpochTellsBadRecords verifies that a run that resumes behind the bad records of an epoch
+// tells their number at the end of the epoch.
+func TestResumedEpochTellsBadRecords(t *testing.T) {
+	cfg, data := badLines(t, "input.max_bad_records=2", "input.shuffle=false", "train.epochs=1", "checkpoint.dir="+t.TempDir())
+	mustTrain(t, 2, cfg, data, func(m *member) { m.opts.Stop = stopAfter(4, exitcode.Terminated) })
+	var told []string
+	for _, m := range mustTrain(t, 2, cfg, data, func(m *member) { m.opts.Resume = "must" }) {
+		told = append(told, m.notices...)
+	}
+	if text := strings.Join(told, "\n"); strings.Count(text, "ignored 2 bad records in epoch 1") != 1 {
+		t.Errorf("told %q, want the bad records of the whole epoch once", text)
 	}
 }

@@ -126,7 +126,7 @@ func (r *run) checkBadRecords() error {
 	if a.First || r.badRank < 0 {
 		r.badRank = a.BadRank
 	}
-	if n == 0 || r.badRank != r.rank {
+	if n == 0 || max(r.badRank, 0) != r.rank { // rank 0 speaks of those read before the job resumed
 		return nil
 	}
 	first := r.loop.firstBad

@@ -41,7 +41,7 @@ func (p *progressive) reset(at epochSum, batch int64) {
 }
 
 // addScores takes the scores of examples [first, first+n) of a share before they are learned. It skips
-// bad records and records of weight 0.
+// records of weight 0.
 func (p *progressive) addScores(scores tensor.Matrix, b *input.Batch, first int) {
 	if !p.binary {
 		return

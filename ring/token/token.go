@@ -104,7 +104,7 @@ func readFile(name string) (Token, error) {
 	if err != nil {
 		return Token{}, exitcode.With(exitcode.Auth, err)
 	}
-	t, err := Parse(string(b))
+	t, err := Parse(strings.TrimPrefix(string(b), "\ufeff")) // without a byte order mark
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", name, err)
 	}

@@ -240,14 +240,17 @@ func ReadRecords(b *input.Batch, d input.Dataset, first, last int, tolerate bool
 		records[i] = first + i
 	}
 	if tolerate {
-		records, fault, err = input.AppendGood(b, d, records)
+		err = input.AppendGood(b, d, records)
+		for _, place := range slices.Backward(b.Bad) {
+			records = slices.Delete(records, place, place+1)
+		}
 	} else {
 		err = input.AppendRecords(b, d, records)
 	}
 	if err == nil {
 		b.X.Bags.Index()
 	}
-	return records, fault, err
+	return records, b.Fault, err
 }
 
 // fold adds up the blocks and counts of all ranks, in the order of the blocks.

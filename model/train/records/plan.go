@@ -49,7 +49,8 @@ func readVocabulary(roots []string, file string) ([]string, error) {
 	if err != nil {
 		return nil, input.ReadError(path, err)
 	}
-	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	text := strings.TrimPrefix(string(b), "\ufeff") // a byte order mark
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	seen := make(map[string]bool, len(lines))
 	for i, line := range lines {
 		line = strings.TrimSuffix(line, "\r")

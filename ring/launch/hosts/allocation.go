@@ -203,7 +203,7 @@ func allocationOfFile(scheduler, id, variable, path string) (*Allocation, error)
 		return nil, fmt.Errorf("%s: %s is longer than %d bytes", variable, path, maxNodeFile)
 	}
 	var hosts []Host
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 		if name := strings.TrimSpace(line); name != "" {
 			hosts = append(hosts, Host{Name: name, Slots: 1})
 		}

@@ -47,7 +47,7 @@ func parseHostfile(r io.Reader, name string) ([]Host, error) {
 	s.Buffer(nil, maxHostfileLine)
 	for s.Scan() && at < maxHostfileLines {
 		at++
-		text, _, _ := strings.Cut(s.Text(), "#")
+		text, _, _ := strings.Cut(strings.TrimPrefix(s.Text(), "\ufeff"), "#") // without a byte order mark
 		fields := strings.Fields(text)
 		if len(fields) == 0 {
 			continue
