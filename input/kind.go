@@ -37,7 +37,7 @@ func kinds() []kind {
 	)
 	return []kind{
 		{name: "gzip", is: begins("\x1f\x8b"), inflate: NewGzip, wayOut: unpack},
-		{name: "zstd", is: isZstd, inflate: newZstd, wayOut: unpack},
+		{name: "zstd", is: isZstd, inflate: NewZstd, wayOut: unpack},
 		{name: "bzip2", is: isBzip2, wayOut: unpack},
 		{name: "xz", is: begins("\xfd7zXZ\x00"), wayOut: unpack},
 		{name: "zip (or .xlsx, .npz)", is: begins("PK\x03\x04", "PK\x05\x06"), wayOut: unpack},
@@ -159,8 +159,8 @@ func (k kind) check(name string) error {
 	return exitcode.With(exitcode.BadData, WholeFile(fmt.Errorf("input: %s is %s: %s", name, k.name, k.wayOut)))
 }
 
-// newZstd uses one goroutine, and the window that zstd itself accepts without --long.
-func newZstd(r *bufio.Reader) (io.Reader, error) {
+// NewZstd returns the content of a zstd file. It uses one goroutine, and the window that zstd itself accepts without --long.
+func NewZstd(r *bufio.Reader) (io.Reader, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 }
 

@@ -64,7 +64,7 @@ func (s *Set) otherCount(f *file, block, records int) error {
 	if s.joined {
 		what += ", unless a rank that shared the counting has another file"
 	}
-	return f.change(what)
+	return f.Changed(what)
 }
 
 // blockReader reads a block and finds its lines.
@@ -79,7 +79,7 @@ type blockReader struct {
 // read fills lines with block number b of the file.
 func (b *blockReader) read(number int) error {
 	first := int64(number) * input.BlockBytes
-	end := min(first+input.BlockBytes, b.file.size)
+	end := min(first+input.BlockBytes, b.file.textSize)
 	if cap(b.data) > mostKept {
 		b.data = nil
 	}
@@ -166,7 +166,7 @@ func (b *blockReader) lineEnd(at int, quoted bool) (int, error) {
 // the end of the file, whose last line then ends with \n, and of a line that is too long.
 func (b *blockReader) more(start int) (bool, error) {
 	have := b.from + int64(len(b.data))
-	if have >= b.file.size {
+	if have >= b.file.textSize {
 		b.data = append(b.data, '\n')
 		return false, nil
 	}
@@ -180,7 +180,7 @@ func (b *blockReader) more(start int) (bool, error) {
 // extend reads on up to an offset or the end of the file.
 func (b *blockReader) extend(to int64) error {
 	have := len(b.data)
-	n := int(min(to, b.file.size)-b.from) - have
+	n := int(min(to, b.file.textSize)-b.from) - have
 	b.grow(n)
 	b.data = b.data[:have+n]
 	if got, err := b.r.ReadAt(b.data[have:], b.from+int64(have)); got < n {

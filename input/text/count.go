@@ -118,7 +118,7 @@ func (s *Set) countStretch(t *stretch, buf []byte) error {
 		return err
 	}
 	defer t.file.release(r)
-	from, to := int64(t.first)*input.BlockBytes, min(int64(t.last)*input.BlockBytes, t.file.size)
+	from, to := int64(t.first)*input.BlockBytes, min(int64(t.last)*input.BlockBytes, t.file.textSize)
 	begins := from == 0 // a line begins at from; elsewhere the byte before decides
 	if !begins {
 		if _, err := r.ReadAt(buf[:1], from-1); err != nil {
@@ -127,8 +127,8 @@ func (s *Set) countStretch(t *stretch, buf []byte) error {
 		begins = buf[0] == '\n'
 	}
 	c := lineCounter{stretch: t, config: &s.config, begins: begins, begin: from, from: from, to: to, lineFrom: from}
-	for at := from; at < t.file.size && (at < to || c.pending()); {
-		p := buf[:min(int64(len(buf)), t.file.size-at)]
+	for at := from; at < t.file.textSize && (at < to || c.pending()); {
+		p := buf[:min(int64(len(buf)), t.file.textSize-at)]
 		if n, err := r.ReadAt(p, at); n < len(p) {
 			return t.file.readError(err)
 		}
@@ -262,7 +262,7 @@ func (s *Set) joinLines(all []*stretch) error {
 		}
 		end := t.firstEnd
 		if end == 0 {
-			end = min(int64(t.last)*input.BlockBytes, f.size)
+			end = min(int64(t.last)*input.BlockBytes, f.textSize)
 		}
 		if t.long < 0 && end-line > MaxLine {
 			t.long = line

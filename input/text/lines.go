@@ -11,7 +11,7 @@ func (s *Set) Headers(visit func(file string, line []byte) error) error {
 		if err != nil {
 			return err
 		}
-		if err := visit(f.name, line); err != nil {
+		if err := visit(f.Name, line); err != nil {
 			return s.flaw(f, offset, -1, err)
 		}
 	}
@@ -31,7 +31,7 @@ func (s *Set) headerOf(f *file) (line []byte, offset int64, err error) {
 		return nil, 0, err
 	}
 	if b.long >= 0 || len(l.spans) == 0 {
-		return nil, 0, f.change("its header is not where it was")
+		return nil, 0, f.Changed("its header is not where it was")
 	}
 	return l.line(0), l.offset(0), nil
 }

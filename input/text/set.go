@@ -133,7 +133,7 @@ func (s *Set) SetFeatures(n int) { s.features = n }
 // Bytes returns the size of all files, as they lie on disk.
 func (s *Set) Bytes() (n int64) {
 	for _, f := range s.files {
-		n += f.disk
+		n += f.Size
 	}
 	return n
 }
@@ -142,7 +142,7 @@ func (s *Set) Bytes() (n int64) {
 func (s *Set) Manifest() []string {
 	var all []string
 	for i, records := range s.FileRecords() {
-		line := fmt.Sprintf("%s %d", s.files[i].base(), s.files[i].disk)
+		line := fmt.Sprintf("%s %d", s.files[i].base(), s.files[i].Size)
 		if !s.uncounted {
 			line = fmt.Sprintf("%s %d", line, records)
 		}
@@ -238,12 +238,12 @@ func (s *Set) flaw(f *file, offset int64, record int, err error) error {
 		if f.stream != nil {
 			return 0
 		}
-		r, _, err := input.OpenRaw(f.path) // the Set may be closed
+		r, _, err := input.OpenRaw(f.Path) // the Set may be closed
 		if err != nil {
 			return 0
 		}
 		defer r.Close()
 		return lineAt(r, offset)
 	}
-	return exitcode.With(exitcode.BadData, &LineError{s.config.Format, f.name, record, offset, err, line})
+	return exitcode.With(exitcode.BadData, &LineError{s.config.Format, f.Name, record, offset, err, line})
 }

@@ -61,9 +61,9 @@ func (f *file) sample(sum uint32, buf []byte, pieces int) (uint32, error) {
 		return 0, err
 	}
 	defer f.release(r)
-	distance := f.size/int64(pieces) + 1
-	for at := int64(0); at < f.size; at += distance {
-		p := buf[:min(int64(len(buf)), f.size-at)]
+	distance := f.textSize/int64(pieces) + 1
+	for at := int64(0); at < f.textSize; at += distance {
+		p := buf[:min(int64(len(buf)), f.textSize-at)]
 		if n, err := r.ReadAt(p, at); n < len(p) {
 			return 0, f.readError(err)
 		}

@@ -1,13 +1,10 @@
 package text
 
 import (
-	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"ringtrain/input"
-	"ringtrain/ring/exitcode"
 )
 
 // HoldBytes bounds the text of a compressed file that is held in memory: one window of blocks. The
@@ -101,33 +98,29 @@ func (s *stream) close() error {
 // Close does nothing: the stream goes on with the next block.
 func (s *stream) Close() error { return nil }
 
-// openPacked opens a compressed file: its text lies in memory, or is a stream.
-func openPacked(name string, limits input.Limits) (*file, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("input: %w", err))
-	}
-	f := &file{name: name, path: name, disk: info.Size(), time: info.ModTime(), info: info}
+// unpack finds the text of a compressed file: it lies in memory, or is a stream.
+func (f *file) unpack(limits input.Limits) error {
+	name := f.Path
 	r, err := input.OpenText(name, limits)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer r.Close()
 	held := new(input.Memory)
 	if _, err := held.ReadFrom(io.LimitReader(r, HoldBytes+1)); err != nil {
-		return nil, input.ReadError(name, err)
+		return input.ReadError(name, err)
 	}
-	if f.size = held.Size(); f.size <= HoldBytes {
+	if f.textSize = held.Size(); f.textSize <= HoldBytes {
 		f.held = held
-		return f, nil
+		return nil
 	}
 	rest, err := io.Copy(io.Discard, r)
 	if err != nil {
-		return nil, input.ReadError(name, err)
+		return input.ReadError(name, err)
 	}
-	f.size += rest
+	f.textSize += rest
 	f.stream = &stream{name: name, limits: limits}
-	return f, nil
+	return nil
 }
 
 // Packed reports whether a file is compressed, and whether its text is larger than what is

@@ -11,7 +11,7 @@
 // All integers are little-endian. A file is a sequence of such records without a
 // version. Each crc is the CRC-32C (Castagnoli) of the bytes before it, rotated right by
 // 15 bits, plus 0xa282ead8 ("masked", because the CRC of data that contain CRCs is
-// weak). The whole file may be one gzip or zlib stream with any name.
+// weak). The whole file may be one gzip, zlib or zstd stream with any name.
 //
 // A plain file is read by random access; a compressed one is decompressed to memory.
 // Open checks every length, and each read checks the data. Few plain files stay open. TensorFlow takes a tail of

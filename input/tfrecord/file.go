@@ -1,6 +1,8 @@
 package tfrecord
 
 import (
+	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +11,8 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
 
 	"ringtrain/input"
 	"ringtrain/ring/exitcode"
@@ -95,8 +97,12 @@ func mostOpen() int {
 func (f *file) index(raw *os.File, c Config) (err error) {
 	compression, at, size := c.Compression, io.ReaderAt(raw), f.disk
 	if compression == "" || compression == "auto" {
-		if compression, err = detect(raw); err != nil {
+		head, err := input.Head(raw)
+		if err != nil {
 			return input.ReadError(f.name, err)
+		}
+		if compression, err = detect(f.name, head); err != nil {
+			return err
 		}
 	}
 	if compression != "none" {
@@ -115,40 +121,45 @@ func (f *file) index(raw *os.File, c Config) (err error) {
 }
 
 // detect determines the compression of a file from its first bytes. A plain file may
-// begin with the bytes of gzip, so detect first checks the crc of the first length.
-func detect(r io.ReaderAt) (string, error) {
-	var head [headBytes]byte
-	n, err := r.ReadAt(head[:], 0)
-	if err != nil && err != io.EOF {
-		return "", err
+// begin with those of any kind, so detect first checks the crc of the first length.
+func detect(name string, head []byte) (string, error) {
+	if len(head) >= headBytes {
+		if _, have, want := lengthOf(head); have == want {
+			return "none", nil
+		}
 	}
-	if _, have, want := lengthOf(head[:]); n == headBytes && have == want {
-		return "none", nil
-	}
-	switch {
-	case n >= 2 && head[0] == 0x1f && head[1] == 0x8b:
-		return "gzip", nil
-	case n >= 2 && head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0: // RFC 1950: CMF, FLG
+	if len(head) >= 2 && head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0 { // RFC 1950: CMF, FLG
 		return "zlib", nil
 	}
-	return "none", nil
+	compression, err := input.Compression(name, head, false)
+	return cmp.Or(compression, "none"), err
 }
 
 // inflate decompresses r, a file of size bytes, to memory.
 func inflate(r io.Reader, size int64, compression string, limits input.Limits) (*input.Memory, error) {
+	content := bufio.NewReaderSize(r, 64<<10)
 	var plain io.Reader
 	var err error
-	if compression == "gzip" {
-		plain, err = gzip.NewReader(r)
-	} else {
-		plain, err = zlib.NewReader(r)
+	switch compression {
+	case "gzip":
+		plain, err = input.NewGzip(content)
+	case "zstd":
+		plain, err = input.NewZstd(content)
+	default:
+		plain, err = zlib.NewReader(content)
 	}
 	if err != nil {
 		return nil, err
 	}
+	if z, ok := plain.(*zstd.Decoder); ok {
+		defer z.Close()
+	}
 	held := new(input.Memory)
 	if _, err = held.ReadFrom(limits.Inflate(plain, size)); err != nil {
 		return nil, err
+	}
+	if rest, err := io.Copy(io.Discard, content); rest > 0 || err != nil {
+		return nil, errors.Join(err, fmt.Errorf("%d bytes behind the end of %s", rest, compression))
 	}
 	return held, nil
 }

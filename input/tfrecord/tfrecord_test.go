@@ -17,6 +17,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
 
 	"ringtrain/input"
 	"ringtrain/input/maskedcrc"
@@ -109,6 +110,8 @@ func pack(t testing.TB, how string, b []byte) []byte {
 		w = gzip.NewWriter(&out)
 	case "zlib":
 		w = zlib.NewWriter(&out)
+	case "zstd":
+		w, _ = zstd.NewWriter(&out)
 	default:
 		return b
 	}
@@ -121,8 +124,8 @@ func pack(t testing.TB, how string, b []byte) []byte {
 // file that begins like gzip is plain.
 func TestCompression(t *testing.T) {
 	records := sparse(40_000) // more than a window and, held in memory, than a block
-	for _, how := range []string{"none", "gzip", "zlib"} {
-		for _, option := range []string{"", "auto", how} {
+	for _, how := range []string{"none", "gzip", "zlib", "zstd"} {
+		for _, option := range []string{"", "auto", strings.Replace(how, "zstd", "auto", 1)} {
 			t.Run(fmt.Sprintf("file=%s/option=%s", how, option), func(t *testing.T) {
 				d := open(t, save(t, pack(t, how, framed(records...))), tfrecord.Config{Compression: option})
 				if d.Len() != len(records) || d.Features() != 97 {
@@ -184,6 +187,10 @@ func TestBadFiles(t *testing.T) {
 		{"gzip cut off", "", pack(t, "gzip", good)[:40], "input: F: file ends early"},
 		{"gzip sum", "", flip(pack(t, "gzip", good), -8), "input: F: gzip: invalid checksum"},
 		{"zlib cut off", "", pack(t, "zlib", good)[:40], "input: F: file ends early"},
+		{"gzip and more", "", append(pack(t, "gzip", good), "garbage"...), "input: F: 7 bytes behind the end of gzip"},
+		{"zlib and more", "", append(pack(t, "zlib", good), pack(t, "zlib", good)...), "input: F: 71 bytes behind the end of zlib"},
+		{"xz", "", []byte("\xfd7zXZ\x00\x00\x04and more"), "input: F is xz: unpack it"},
+		{"Parquet", "", []byte("PAR1\x15\x04 and more"), "input: F is Parquet: "},
 		{"gzip wanted", "gzip", good, "input: F: gzip: invalid header"},
 		{"none wanted", "none", pack(t, "gzip", good), "tfrecord: F: record 0 at byte 0: length crc32c is 0x"},
 	}
