@@ -39,6 +39,7 @@ type Evaluator struct {
 	gathered ring.Gathered
 	blocks   blockSums       // of this rank, and then of all
 	counts   model.Confusion // of this rank, and then of all
+	shares   classWeights    // of this rank, and then of all: weights of several classes
 	ranking  model.Ranking   // of this rank: its examples of weight 1
 	weighted weighted        // of this rank: examples of blocks with other weights
 }
@@ -94,6 +95,7 @@ func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error 
 		}
 	}
 	e.counts.Reset()
+	e.shares.Reset()
 	e.ranking.Reset()
 	first, last := input.EvalBlocks(e.Data.Len(), m.Rank, m.Size())
 	e.weighted.reset(last - first)
@@ -103,7 +105,7 @@ func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error 
 			return err
 		}
 	}
-	e.sent = appendCells(e.blocks.encode(e.sent), e.counts.Cells())
+	e.sent = appendCells(appendCells(e.blocks.encode(e.sent), e.counts.Cells()), e.shares.Cells())
 	return nil
 }
 
@@ -157,7 +159,13 @@ func (e *Evaluator) block(first, last int) error {
 	if weights != nil {
 		e.weigh(&t, scores, y, weights)
 	}
-	if e.classes() > 0 {
+	switch {
+	case e.classes() == 0:
+		t.spread = spreadOf(y, weights)
+	case weights != nil && !e.binary():
+		e.shares.add(y, weights)
+		fallthrough
+	default:
 		e.counts.Count(scores, y)
 	}
 	if e.binary() {
@@ -257,13 +265,14 @@ func ReadRecords(b *input.Batch, d input.Dataset, first, last int, tolerate bool
 func (e *Evaluator) fold(size int) error {
 	e.blocks.reset(0)
 	e.counts.Reset()
+	e.shares.Reset()
 	for rank := range size {
 		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
 		bad := e.blocks.bad()
 		b, err := e.blocks.decode(e.gathered.At(rank)[codeBytes:], blocksBefore(last))
 		if err == nil {
 			bad = e.blocks.bad() - bad
-			err = addCells(&e.counts, b, last-first-int(bad), e.classes())
+			err = e.addRank(b, last-first-int(bad))
 		}
 		if err != nil {
 			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent for the evaluation of records %d to %d: %w", rank, first, last, err))

@@ -130,6 +130,8 @@ type Metrics struct {
 	F1        []Number  `json:"f1,omitempty"`
 	Confusion [][]int64 `json:"confusion,omitempty"` // rows: class, columns: prediction; for at most 100 classes
 
+	Constant Number `json:"-"` // loss of a constant prediction: the share of each class, or the mean; 0 if all labels are equal
+
 	Bad      int64 `json:"bad_records,omitempty"` // that were passed over: no examples
 	Weighted bool  `json:"-"`                     // records have weights other than 1: means are by weight, counts are not; for people
 }
