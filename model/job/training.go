@@ -44,7 +44,7 @@ func (a Average) check(f *faults) {
 
 // EarlyStopping ends a run before its steps are done: after so many evaluations in a row that did not
 // improve on the best one by more than min_delta. The checkpoint of the best evaluation is kept in
-// addition to checkpoint.keep, and exported.
+// addition to checkpoint.keep. It is the result of the run.
 type EarlyStopping struct {
 	Metric   string  `yaml:"metric"`    // of the evaluations of eval.every and of the last evaluation
 	Patience int     `yaml:"patience"`  // evaluations; 0: the run does all its steps

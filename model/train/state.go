@@ -52,6 +52,7 @@ type trainerState struct {
 	reportedTableRoute string // last reported route of the rows of tables
 	saved              saved
 	exported           bool
+	exportedBest       int64          // step of the exported best evaluation; 0: none
 	summary            *events.Writer // of summary.dir; nil if there is none
 	scalars            []events.Scalar
 	doneReported       bool

@@ -172,13 +172,14 @@ type Done struct {
 	Took                  Seconds `json:"took_s"`                   // since this process began to train
 	ExamplesPerS          float64 `json:"examples_per_s"`           // of the examples since this process began to train
 	Loss                  Number  `json:"loss"`                     // mean per example of the last epoch
-	Eval                  Metrics `json:"eval"`                     // of the last evaluation
+	Eval                  Metrics `json:"eval"`                     // of the result: the last step, or the best with early stopping
 	SentBytes             int64   `json:"sent_bytes"`               // by all ranks, headers included
 	SentBetweenHostsBytes int64   `json:"sent_between_hosts_bytes"` // part of sent_bytes that left its host
 	MaxRSSBytes           int64   `json:"max_rss_bytes"`            // of the largest rank
 	Digest                string  `json:"digest"`                   // see train.Digest
 	HiddenShare           Number  `json:"hidden_share"`             // of the exchange, behind backward; 0 at world size 1
 	Zeros                 []Zeros `json:"zeros,omitempty"`          // of each table
+	ExportedBest          int64   `json:"-"`                        // step of the best evaluation, if it was exported; for people
 }
 
 // Kind names the event.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"ringtrain/export/checkpoint"
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
@@ -21,7 +23,7 @@ import (
 // Model is a trained model, read from a checkpoint or a bundle, with the records to evaluate it on.
 type Model struct {
 	Step  int64  // of the checkpoint; of a bundle, if the bundle stores it
-	Note  string // for the user: the reason why results may differ from those of training; "" for none
+	Note  string // for the user: why it is not the last step, or why results may differ from those of training; "" for none
 	epoch int64  // of the checkpoint; 0 if unknown
 	job   *job.Config
 	vars  Variables
@@ -38,8 +40,9 @@ type Model struct {
 // Open reads the variables at from, or at the job's checkpoint.dir if from is empty. It opens the job's
 // validation records, or files in their place. Without labelled, their labels are not read.
 func Open(cfg *job.Config, roots []string, from string, files []string, labelled bool) (*Model, error) {
+	note := ""
 	if from == "" {
-		from = cfg.Checkpoint.Dir
+		from, note = resultOf(cfg.Checkpoint.Dir)
 	}
 	if from == "" {
 		return nil, exitcode.With(exitcode.Usage, errors.New("--from is empty and the job has no checkpoint.dir"))
@@ -79,10 +82,23 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 		return nil, err
 	}
 	model.AllocateAll(s.model.Variables())
-	set, note := kernelSetOf(s.job, kept)
-	s.Note = note
+	set, other := kernelSetOf(s.job, kept)
+	s.Note = strings.Trim(note+"\n"+other, "\n")
 	s.model.Use(set, cores.Own())
 	return s, nil
+}
+
+// resultOf returns the path of the result in a folder of checkpoints: the best step of a run that looks
+// for it, else the folder, which means the newest. The note tells that another step is the last.
+func resultOf(dir string) (path, note string) {
+	step, path := checkpoint.BestStep(dir)
+	switch {
+	case step == 0:
+		return dir, ""
+	case path == "":
+		return dir, fmt.Sprintf("the checkpoint of step %d, the best, is gone: the last step is taken", step)
+	}
+	return path, fmt.Sprintf("step %d is taken, the best: --from %s takes the last", step, dir)
 }
 
 // kernelSetOf returns the kernel set that a trained model computes with: train.kernels, else the set
