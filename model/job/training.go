@@ -226,7 +226,11 @@ func (j *Config) checkClassWeights(f *faults) {
 func (j *Config) Labels() input.Labels {
 	switch h := j.Model.Head(j.Loss); h.Kind {
 	case graph.HeadClasses:
-		return input.Labels{Classes: h.Classes}
+		why := fmt.Sprintf(": model.classes is %d", h.Classes)
+		if len(j.Model.Layers) > 0 {
+			why = fmt.Sprintf(": the last layer has %d outputs", h.Classes)
+		}
+		return input.Labels{Classes: h.Classes, Why: why}
 	case graph.HeadBinary:
 		return input.Labels{Binary: true}
 	}

@@ -63,9 +63,11 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 		return nil, err
 	}
 	if sized.Model.Features == 0 && !opener.HasColumns() { // the number of the training records, not of these records
-		if sized.Model.Features, err = kept.features(cfg); err != nil {
+		features, err := kept.features(cfg)
+		if err != nil {
 			return nil, err
 		}
+		opener.SizedBy(kept.Path, features)
 	}
 	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, vars: kept, from: opener}
 	if s.data, s.split, err = opener.OpenEvaluated(files, labelled); err != nil {
