@@ -216,6 +216,9 @@ func (r *run) report() {
 // carryOut carries out the requests that the ranks agreed on after the last step and that are not done
 // yet. It returns false if no further step follows in this generation.
 func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
+	if err := r.countTraining(ctx); err != nil {
+		return false, err
+	}
 	a := &r.agreed
 	switch {
 	case r.loop.Step >= r.loop.Steps:
@@ -293,6 +296,10 @@ func (r *run) evaluate(ctx context.Context, step, epoch int64) error {
 		if !reported && step == r.loop.Step { // an earlier step has its points
 			r.summarizeEval(e)
 		}
+	}
+	r.tellAbsent("input."+m.Split, &r.eval.Seen)
+	for i := range others {
+		r.tellAbsent(job.EvalKey(others[i].Name, i), &r.extraEvals[i].Seen)
 	}
 	r.observe(m)
 	r.saveEvaluation()

@@ -208,9 +208,15 @@ type Warning struct {
 	Rank      int    `json:"rank"`
 	Host      string `json:"host"`
 	Step      int64  `json:"step"`
-	Operation string `json:"operation"` // evaluate, checkpoint, summary, schedule, export
+	Operation string `json:"operation"` // evaluate, checkpoint, summary, schedule, export, input
 	Cause     string `json:"cause"`
 	ExitCode  int    `json:"exit_code"` // exit code of the run if this failure ended it; 0: no failure, the cause says all
+
+	// Of input: the set and the column, and how many of its records are meant.
+	Set     string `json:"set,omitempty"`
+	Column  string `json:"column,omitempty"`
+	Records int64  `json:"records,omitempty"`
+	Of      int64  `json:"of,omitempty"`
 }
 
 // Kind names the event.

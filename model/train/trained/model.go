@@ -31,6 +31,10 @@ type Model struct {
 	from  *records.Opener
 	data  input.Dataset
 	split string
+	name  string // of the records, in warnings
+
+	warnings []report.Warning
+	seen     input.Counts // by Predict
 
 	maxBad   int64 // bad records of data that are passed over
 	bad      int64 // that Predict has passed over
@@ -73,8 +77,8 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 	if s.data, s.split, err = opener.OpenEvaluated(files, labelled); err != nil {
 		return nil, err
 	}
-	if len(files) == 0 {
-		s.maxBad = records.MaxBad(cfg, s.split)
+	if s.name = strings.Join(files, ", "); len(files) == 0 {
+		s.name, s.maxBad = "input."+s.split, records.MaxBad(cfg, s.split)
 	}
 	if s.model, err = opener.NewModel(s.data); err == nil {
 		err = kept.fits(s.model.Variables()) // before their memory is allocated
@@ -151,12 +155,12 @@ func (s *Model) Close() error {
 
 // Evaluate computes the model's metrics over the records.
 func (s *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
-	return s.evaluate(ctx, evaluate.Evaluator{Data: s.data, Split: s.split, MaxBad: s.maxBad})
+	return s.evaluate(ctx, "input."+s.split, evaluate.Evaluator{Data: s.data, Split: s.split, MaxBad: s.maxBad})
 }
 
 // EvaluateOn computes the model's metrics over the records of d.
 func (s *Model) EvaluateOn(ctx context.Context, d input.Dataset) (report.Metrics, error) {
-	return s.evaluate(ctx, evaluate.Evaluator{Data: d, Split: s.split})
+	return s.evaluate(ctx, "input."+s.split, evaluate.Evaluator{Data: d, Split: s.split})
 }
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
@@ -166,8 +170,8 @@ func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) e
 		return err
 	}
 	defer records.CloseEvals(evals)
-	for _, e := range evals {
-		m, err := s.evaluate(ctx, evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
+	for i, e := range evals {
+		m, err := s.evaluate(ctx, job.EvalKey(e.Files.Name, i), evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
 		if err != nil {
 			return err
 		}
@@ -176,8 +180,8 @@ func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) e
 	return nil
 }
 
-// evaluate runs e with the model.
-func (s *Model) evaluate(ctx context.Context, e evaluate.Evaluator) (report.Metrics, error) {
+// evaluate runs e, of the records of a set, with the model.
+func (s *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator) (report.Metrics, error) {
 	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return report.Metrics{}, err
 	}
@@ -189,6 +193,9 @@ func (s *Model) evaluate(ctx context.Context, e evaluate.Evaluator) (report.Metr
 	defer g.Close()
 	e.Model, e.TopK = s.model, s.job.Eval.TopK
 	metrics, err := e.Run(ctx, g)
+	if err == nil {
+		s.warn(set, &e.Seen, false)
+	}
 	if failed, ok := errors.AsType[evaluate.Failure](err); ok { // without the rank: there is only one
 		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))
 	}
@@ -221,6 +228,7 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 		if err != nil {
 			return err
 		}
+		s.seen.Add(&b)
 		if len(good) == 0 {
 			continue
 		}
@@ -235,8 +243,20 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 			}
 		}
 	}
+	if known, ok := s.data.(input.Counter); ok {
+		s.seen.Whole = known.Counts()
+	}
+	s.warn(s.name, &s.seen, true)
 	return nil
 }
+
+// warn keeps what no record of a set has, for Warnings.
+func (s *Model) warn(set string, c *input.Counts, predicts bool) {
+	s.warnings = append(s.warnings, s.from.Warnings(set, c, predicts)...)
+}
+
+// Warnings returns what none of the records has that were evaluated or predicted.
+func (s *Model) Warnings() []report.Warning { return s.warnings }
 
 // readGood replaces b by the good records of the block that begins at first, and returns their numbers.
 func (s *Model) readGood(b *input.Batch, first int) ([]int, error) {
