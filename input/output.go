@@ -13,12 +13,14 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 // Output is a file being written. The file appears under its name, complete, when Commit
 // returns nil.
 type Output struct {
 	name, beside string
+	target       string   // where the links of name end
 	file         *os.File // nil after Commit or Close
 	buffer       *bufio.Writer
 	gzip         *gzip.Writer // nil if not compressed
@@ -27,7 +29,7 @@ type Output struct {
 
 // Create starts the file name, compressed by gzip if the name ends in .gz. The error has
 // exitcode.CannotCreate if the file exists and overwrite is false, or if it cannot be
-// created. Equal content gives equal files.
+// created. A link stays, and its file is written. Equal content gives equal files.
 func Create(name string, overwrite bool) (*Output, error) {
 	o, err := CreateRaw(name, overwrite)
 	if err == nil && strings.HasSuffix(name, ".gz") {
@@ -39,10 +41,14 @@ func Create(name string, overwrite bool) (*Output, error) {
 
 // CreateRaw is Create without compression, whatever the name.
 func CreateRaw(name string, overwrite bool) (*Output, error) {
-	if _, err := os.Lstat(name); err == nil && !overwrite {
+	target, err := folder.File(name)
+	if err != nil {
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	if _, err := os.Lstat(target); err == nil && !overwrite {
 		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output %s: %w", name, fs.ErrExist))
 	}
-	beside := fmt.Sprintf("%s.tmp-%016x", name, rand.Uint64())
+	beside := fmt.Sprintf("%s.tmp-%016x", target, rand.Uint64())
 	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
@@ -50,7 +56,7 @@ func CreateRaw(name string, overwrite bool) (*Output, error) {
 		}
 		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output %s: %w", name, err))
 	}
-	o := &Output{name: name, beside: beside, file: f, buffer: bufio.NewWriterSize(f, 256<<10)}
+	o := &Output{name: name, beside: beside, target: target, file: f, buffer: bufio.NewWriterSize(f, 256<<10)}
 	o.w = o.buffer
 	return o, nil
 }
@@ -79,7 +85,7 @@ func (o *Output) Commit() error {
 	err := o.file.Close()
 	o.file = nil
 	if err == nil {
-		err = os.Rename(o.beside, o.name)
+		err = os.Rename(o.beside, o.target)
 	}
 	if err != nil {
 		return o.fault(errors.Join(err, os.Remove(o.beside)))

@@ -10,6 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/export/bundle"
+	"ringtrain/export/savedmodel"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
@@ -71,17 +73,7 @@ func (a *app) eval(c *cli.Context) error {
 		writeMetricsTable(out.people, m)
 	}
 	tell(m)
-	err = s.EvaluateOthers(a.ctx, tell)
-	a.warnings(s, out)
-	return err
-}
-
-// warnings tells what none of the records has, apart from what is asked for on standard output.
-func (a *app) warnings(s *trained.Model, out *reporter) {
-	for _, w := range s.Warnings() {
-		out.writeJSON(w)
-		fmt.Fprintln(a.stderr, sentence(w))
-	}
+	return s.EvaluateOthers(a.ctx, tell)
 }
 
 func (a *app) predict(c *cli.Context) error {
@@ -114,7 +106,6 @@ func (a *app) predict(c *cli.Context) error {
 	default:
 		err = s.Predict(a.ctx, a.writePrediction)
 	}
-	a.warnings(s, out)
 	if n, first := s.Bad(); n > 0 && err == nil {
 		fmt.Fprintf(a.stderr, "ignored %s; the first: %v\n", plural(int(n), "bad record"), first)
 	}
@@ -174,15 +165,22 @@ func (a *app) export(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1, "one job"); err != nil {
 		return err
 	}
+	to, out := c.String("to"), a.newReporter(c, 0)
+	warn := func(operation, text string) { out.event(report.Warning{Operation: operation, Cause: text}) }
+	if to != "" {
+		if err := savedmodel.Check(bundle.NewDisk(bundle.OS, func(err error) { warn("clean-up", err.Error()) }), to); err != nil {
+			return fmt.Errorf("--to: %w", err)
+		}
+	}
 	s, err := a.openSaved(c, nil, false)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	e, err := s.Export(c.String("to"))
+	e, err := s.Export(to, warn)
 	if err != nil {
 		return err
 	}
-	a.newReporter(c, 0).event(e)
+	out.event(e)
 	return nil
 }

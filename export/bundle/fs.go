@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 // FS has the operations that change a disk so that a crash at any moment leaves the old
@@ -81,56 +82,24 @@ func WriteFile(fsys FS, name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// MkdirAll makes dir and its missing parents, and syncs the parent of each new folder.
-func MkdirAll(fsys FS, dir string) error {
-	info, err := os.Stat(dir)
-	if err == nil && info.IsDir() {
-		return nil
-	}
-	if err == nil {
-		return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
+// MkdirAll makes dir and its missing parents, and syncs the parent of each new folder. It
+// returns the folders that it has made, dir first, also after an error.
+func MkdirAll(fsys FS, dir string) (made []string, err error) {
+	at, err := folder.Nearest(dir)
+	if err != nil || at == dir {
+		return nil, err
 	}
 	parent := filepath.Dir(dir)
-	if parent == dir {
-		return err
+	if made, err = MkdirAll(fsys, parent); err != nil {
+		return made, err
 	}
-	if err := MkdirAll(fsys, parent); err != nil {
-		return err
+	switch err := fsys.Mkdir(dir); {
+	case err == nil:
+		made = append([]string{dir}, made...)
+	case !errors.Is(err, fs.ErrExist):
+		return made, err
 	}
-	if err := fsys.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return fsys.SyncDir(parent)
-}
-
-// RemoveAll removes a file, or a folder with its content. A missing file is no error,
-// nor is a concurrent removal by another process.
-func RemoveAll(fsys FS, name string) error {
-	info, err := os.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		inside, err := os.ReadDir(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		for _, e := range inside {
-			if err := RemoveAll(fsys, filepath.Join(name, e.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	if err := fsys.Remove(name); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return made, fsys.SyncDir(parent)
 }
 
 // Fault adds an exit code to err, an error of an FS: CannotCreate if the location is

@@ -434,7 +434,7 @@ func TestSaveCannot(t *testing.T) {
 		if _, err := Save(bundle.OS, dir, state(1), 1); exitcode.Of(err) != exitcode.CannotCreate {
 			t.Errorf("Save into %s: %v, exit code %d, want %d", dir, err, exitcode.Of(err), exitcode.CannotCreate)
 		}
-		if err := Check(bundle.OS, dir); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), dir) {
+		if err := Check(bundle.OS, dir); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), file) {
 			t.Errorf("Check of %s: %v, exit code %d, want %d and the path", dir, err, exitcode.Of(err), exitcode.CannotCreate)
 		}
 	}

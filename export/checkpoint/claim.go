@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"ringtrain/export/bundle"
@@ -27,11 +28,10 @@ import (
 // s.
 func Claim(ctx context.Context, fsys bundle.FS, dir, job string, notice func(string)) (*Folder, error) {
 	host, _ := os.Hostname() // "" where there is none
-	f := &Folder{fs: fsys, dir: dir, attempts: map[string]int64{}, taken: map[string]bool{}}
+	f := &Folder{fs: bundle.DiskOf(fsys), dir: dir, attempts: map[string]int64{}, taken: map[string]bool{}}
 	f.own = lease{Schema: leaseSchema, Job: job, Host: host, process: thisProcess()}
-	_, err := os.Stat(dir)
-	f.made = errors.Is(err, fs.ErrNotExist)
-	if err = bundle.MkdirAll(fsys, dir); err == nil {
+	var err error
+	if f.made, err = bundle.MkdirAll(f.fs, dir); err == nil {
 		err = f.awaitFree(ctx, notice)
 	}
 	for err == nil && f.own.Attempt == 0 {
@@ -99,7 +99,8 @@ func (f *Folder) age(attempt int64) (time.Duration, error) {
 		return 0, err
 	}
 	now, err := os.Stat(tmp)
-	if err := errors.Join(err, bundle.RemoveAll(f.fs, tmp)); err != nil {
+	f.fs.Discard(tmp)
+	if err != nil {
 		return 0, err
 	}
 	then, err := os.Stat(f.path(leaseName(attempt)))
@@ -143,7 +144,8 @@ func (f *Folder) raise() error {
 	// A process that was suspended after list may have created an attempt that is no
 	// longer the highest.
 	if l, err = list(f.dir); err == nil && l.newestLease() > own.Attempt {
-		return f.fs.Remove(name)
+		f.fs.Discard(name)
+		return nil
 	}
 	f.own = own
 	return err
@@ -157,14 +159,10 @@ func (f *Folder) settle() error {
 	if err != nil {
 		return err
 	}
-	if err := f.sweep(l); err != nil {
-		return err
-	}
+	f.sweep(l)
 	for _, attempt := range l.leases {
 		if attempt < f.own.Attempt {
-			if err := bundle.RemoveAll(f.fs, f.path(leaseName(attempt))); err != nil {
-				return err
-			}
+			f.fs.Discard(f.path(leaseName(attempt)))
 		}
 	}
 	for _, name := range l.steps {
@@ -174,28 +172,9 @@ func (f *Folder) settle() error {
 }
 
 // sweep removes the temporaries of earlier attempts and this attempt's own leftovers,
-// except those of the lease, which may be in use. An earlier writer may be about to
-// publish its temporary: sweep renames the temporary before it removes its content.
-func (f *Folder) sweep(l listing) error {
-	for _, left := range l.leftovers {
-		name := f.path(left.name)
-		switch {
-		case left.attempt > f.own.Attempt, left.attempt == f.own.Attempt && left.lease:
-			continue
-		case left.attempt < f.own.Attempt:
-			aside := f.temporary(left.of)
-			err := f.fs.Rename(name, aside)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // published, or removed by its writer
-			}
-			if err != nil {
-				return err
-			}
-			name = aside
-		}
-		if err := bundle.RemoveAll(f.fs, name); err != nil {
-			return err
-		}
-	}
-	return nil
+// except those of the lease, which may be in use.
+func (f *Folder) sweep(l listing) {
+	f.discard(slices.DeleteFunc(l.leftovers, func(left leftover) bool {
+		return left.attempt > f.own.Attempt || left.attempt == f.own.Attempt && left.lease
+	}))
 }

@@ -6,7 +6,6 @@
 //	dir/lease-000003                                     the lease of the writer
 //	dir/step-000100/model.ckpt.index
 //	dir/step-000100/model.ckpt.data-00000-of-00001
-//	dir/step-000100/evaluation.json                      the [Evaluation], if there is one
 //	dir/step-000200/…
 //
 // Each step folder is a TensorFlow checkpoint (package bundle). It holds variables and
@@ -22,6 +21,10 @@
 // renamed to temporary names and removed. A reader therefore finds the old or the new
 // checkpoint at every moment, also after a power failure. A crash leaves only names with
 // ".tmp-" in them. Readers ignore these names, and the next writer removes them.
+//
+// Only the write and rename of a step folder and of the file checkpoint can fail a Save.
+// What cannot be removed stays, and is a warning of the [bundle.Disk]. Links are never
+// removed.
 //
 // # One writer
 //

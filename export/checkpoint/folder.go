@@ -14,13 +14,13 @@ import (
 // Folder is a folder of checkpoints of which this process holds the lease. The process
 // may write into the folder until another one takes the lease over.
 type Folder struct {
-	fs  bundle.FS
+	fs  *bundle.Disk
 	dir string
 	own lease
 
-	made   bool  // Claim made the folder
-	saved  bool  // this process saved a checkpoint
-	pinned int64 // step whose newest checkpoint Save never removes; 0: none
+	made   []string // folders that Claim made
+	saved  bool     // this process saved a checkpoint
+	pinned int64    // step whose newest checkpoint Save never removes; 0: none
 
 	attempts map[string]int64 // by step folder: a cache of attemptOf
 	taken    map[string]bool  // names of step folders seen or written
@@ -175,9 +175,9 @@ func (f *Folder) undo() error {
 		return err
 	}
 	f.ended = true
-	err := bundle.RemoveAll(f.fs, f.path(leaseName(f.own.Attempt)))
-	if f.made {
-		_ = f.fs.Remove(f.dir) // fails if the folder is not empty
+	f.fs.Discard(f.path(leaseName(f.own.Attempt)))
+	for _, dir := range f.made {
+		_ = f.fs.Remove(dir) // fails if the folder is not empty
 	}
-	return err
+	return nil
 }

@@ -75,7 +75,8 @@ func temporaryOf(path string, attempt int64) string {
 	return bundle.Temporary(path) + "-" + strconv.FormatInt(attempt, 10)
 }
 
-// A leftover is a temporary and the attempt that wrote it.
+// A leftover is an entry that is no longer needed, mostly a temporary and the attempt that
+// wrote it.
 type leftover struct {
 	name    string
 	of      string // the intended name
@@ -112,7 +113,7 @@ func list(dir string) (l listing, err error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if left, ok := parseLeftover(name); ok {
+		if left, ok := parseLeftover(name); ok && e.Type()&fs.ModeSymlink == 0 {
 			l.leftovers = append(l.leftovers, left)
 		} else if attempt, ok := parseLease(name); ok {
 			l.leases = append(l.leases, attempt)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -63,19 +64,17 @@ func (f *Folder) Save(s State, keep int) (Saved, error) {
 }
 
 func (f *Folder) save(s State, keep int) (Saved, error) {
-	if err := bundle.MkdirAll(f.fs, f.dir); err != nil {
+	if _, err := bundle.MkdirAll(f.fs, f.dir); err != nil {
 		return Saved{}, err
 	}
 	l, err := list(f.dir)
 	if err == nil {
 		err = f.CheckLease()
 	}
-	if err == nil {
-		err = f.sweep(l)
-	}
 	if err != nil {
 		return Saved{}, err
 	}
+	f.sweep(l)
 	name, bytes, err := f.step(s)
 	if err == nil {
 		err = f.commit(name, s.Step, keep)
@@ -105,7 +104,8 @@ func (f *Folder) step(s State) (name string, n int64, err error) {
 		return "", 0, err
 	}
 	if len(there) > 0 && there[0].step == s.Step && sameState(tmp, there[0].path) {
-		return there[0].name, n, bundle.RemoveAll(f.fs, tmp)
+		f.fs.Discard(tmp)
+		return there[0].name, n, nil
 	}
 	if name, err = f.publish(tmp, s.Step); err != nil {
 		return "", 0, err
@@ -118,6 +118,9 @@ func (f *Folder) step(s State) (name string, n int64, err error) {
 func (f *Folder) publish(tmp string, step int64) (name string, err error) {
 	for copy := 0; ; copy++ {
 		name = stepName(step, copy)
+		if _, err := os.Lstat(f.path(name)); err == nil { // perhaps a link or a file of the user's
+			f.taken[name] = true
+		}
 		if f.taken[name] {
 			continue
 		}
@@ -152,12 +155,13 @@ func (f *Folder) commit(name string, step int64, keep int) error {
 	if err != nil {
 		return err
 	}
-	var stay, drop []string
+	var stay []string
+	var drop []leftover
 	pinned := f.pinned // 0 after the pinned step was found
 	for _, c := range all {
 		beyond := keep > 0 && len(stay) >= keep && (pinned == 0 || c.step != pinned)
 		if c.step == step && c.name != name || beyond {
-			drop = append(drop, c.name)
+			drop = append(drop, leftover{name: c.name, of: c.name})
 			continue
 		}
 		stay = append(stay, c.name)
@@ -169,7 +173,8 @@ func (f *Folder) commit(name string, step int64, keep int) error {
 	if err := f.writeState(formatState(stay)); err != nil {
 		return err
 	}
-	return f.discard(drop)
+	f.discard(drop)
+	return nil
 }
 
 func (f *Folder) writeState(text string) (err error) {
@@ -191,32 +196,21 @@ func (f *Folder) writeState(text string) (err error) {
 	return f.fs.SyncDir(f.dir)
 }
 
-// discard removes step folders. It renames each one first, so that readers never see a
-// partial folder.
-func (f *Folder) discard(names []string) error {
+// discard removes entries of the folder that are no longer needed, if it can, and as
+// long as this process holds the lease. It renames each one first: a reader never sees
+// part of a step folder, and an earlier writer cannot publish its temporary any more.
+func (f *Folder) discard(entries []leftover) {
 	var trash []string
-	for _, name := range names {
-		if err := f.CheckLease(); err != nil {
-			return err
+	for _, e := range entries {
+		if f.CheckLease() != nil {
+			return
 		}
-		aside := f.temporary(name)
-		switch err := f.fs.Rename(f.path(name), aside); {
-		case err == nil:
+		name, aside := f.path(e.name), f.temporary(e.of)
+		if f.fs.Clean(name, func() error { return f.fs.Rename(name, aside) }) {
 			trash = append(trash, aside)
-		case !errors.Is(err, fs.ErrNotExist): // an earlier writer may have removed it
-			return err
 		}
 	}
-	if len(trash) == 0 {
-		return nil
+	if len(trash) > 0 && f.fs.SyncDir(f.dir) == nil { // else the next save removes them, or tells why not
+		f.fs.Discard(trash...)
 	}
-	if err := f.fs.SyncDir(f.dir); err != nil {
-		return err
-	}
-	for _, aside := range trash {
-		if err := bundle.RemoveAll(f.fs, aside); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"ringtrain/export/tfpb"
 	"ringtrain/input/tfrecord"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 const (
@@ -70,7 +71,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 
 // Check reports whether event files can be written into dir, which need not exist yet.
 // The error has [exitcode.CannotCreate]. Check leaves nothing behind.
-func Check(dir string) error { return bundle.Probe(bundle.OS, dir) }
+func Check(fs bundle.FS, dir string) error { return bundle.Probe(fs, dir) }
 
 // Create creates a file in dir, which it makes if necessary, for a run whose next step
 // is from. The steps before from in existing files remain valid. There must be no other
@@ -84,7 +85,7 @@ func Create(dir string, from int64, now time.Time) (*Writer, error) {
 }
 
 func create(dir string, from int64, now time.Time) (*Writer, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := folder.Make(dir); err != nil {
 		return nil, err
 	}
 	there, err := Files(dir)

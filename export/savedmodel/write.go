@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -29,13 +28,15 @@ type Written struct {
 	Path    string // the version folder
 	Version int64
 	Bytes   int64 // total of the files
+
+	Stays []error // what is no longer needed and cannot be removed, see [bundle.Disk]
 }
 
 // Check reports whether an export can be written under base, which need not exist yet.
 // Call Check before training. The error has [exitcode.CannotCreate] and names the path
 // and the reason. Check leaves nothing behind.
-func Check(base string) error {
-	if err := bundle.Probe(bundle.OS, base); err != nil {
+func Check(fs bundle.FS, base string) error {
+	if err := bundle.Probe(fs, base); err != nil {
 		return err
 	}
 	_, err := next(base)
@@ -53,18 +54,21 @@ func Write(base string, m *graph.Graph, t Trained, names Names, verify func(dir 
 	if err := checkVariables(variablesOf(m), t.Variables); err != nil {
 		return Written{}, err
 	}
-	w := writer{bundle.OS, base}
-	return w.write(content{build(m, names), t, m.Columns}, verify)
+	var stays []error
+	w := writer{bundle.NewDisk(bundle.OS, func(err error) { stays = append(stays, err) }), base}
+	written, err := w.write(content{build(m, names), t, m.Columns}, verify)
+	written.Stays = stays
+	return written, err
 }
 
 type writer struct {
-	fs   bundle.FS
+	fs   *bundle.Disk
 	base string
 }
 
 // write makes the base if it is missing, and removes it again after an error.
 func (w writer) write(c content, verify func(dir string) error) (written Written, err error) {
-	made := missing(w.base)
+	made, err := bundle.MkdirAll(w.fs, w.base)
 	defer func() {
 		if err != nil {
 			for _, dir := range made { // Remove refuses folders that are not empty
@@ -72,7 +76,7 @@ func (w writer) write(c content, verify func(dir string) error) (written Written
 			}
 		}
 	}()
-	if err := bundle.MkdirAll(w.fs, w.base); err != nil {
+	if err != nil {
 		return Written{}, bundle.Fault(fmt.Errorf("savedmodel: %w", err))
 	}
 	w.sweep()
@@ -84,7 +88,7 @@ func (w writer) write(c content, verify func(dir string) error) (written Written
 	tmp := d.path
 	defer func() {
 		if err != nil {
-			_ = bundle.RemoveAll(w.fs, tmp)
+			w.fs.Discard(tmp)
 		}
 	}()
 	if written.Bytes, err = w.files(tmp, c); err != nil {
@@ -99,18 +103,6 @@ func (w writer) write(c content, verify func(dir string) error) (written Written
 		return Written{}, bundle.Fault(fmt.Errorf("savedmodel: %w", err))
 	}
 	return written, nil
-}
-
-// missing returns the missing folders of the path dir, dir first.
-func missing(dir string) []string {
-	var m []string
-	for {
-		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
-			return m
-		}
-		m = append(m, dir)
-		dir = filepath.Dir(dir)
-	}
 }
 
 // content is the content of a version.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 // lock is held by the one process of a host that makes a cache. The system lets it go when
@@ -17,8 +18,8 @@ type lock struct{ file *os.File }
 
 // tryLock takes the lock of c, or returns nil if another process has it.
 func tryLock(c Config) (*lock, error) {
-	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
-		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
+	if err := folder.Make(c.Dir); err != nil {
+		return nil, fmt.Errorf("input.cache: %w", err)
 	}
 	f, err := os.OpenFile(c.Name()+".lock", os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 // Config names the cache of files and says what its records must be.
@@ -108,8 +109,8 @@ func Make(ctx context.Context, c Config, t Text, goroutines int) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
-		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
+	if err := folder.Make(c.Dir); err != nil {
+		return fmt.Errorf("input.cache: %w", err)
 	}
 	out, err := input.CreateRaw(c.Name(), true)
 	if err != nil {
@@ -135,9 +136,6 @@ type writer struct {
 	text  Text
 	at    int64
 	index []byte
-
-	mu     sync.Mutex
-	counts input.Counts
 }
 
 func (w *writer) write(p []byte) error {
@@ -206,9 +204,6 @@ func (w *writer) encodeBlock(dst []byte, b *input.Batch, block int) ([]byte, err
 	if err != nil {
 		return dst, err
 	}
-	w.mu.Lock()
-	w.counts.Merge(&b.Columns)
-	w.mu.Unlock()
 	if dst = appendBlock(dst, b, bad); uint64(len(dst)) > math.MaxUint32 { // see the index
 		return dst, fmt.Errorf("block %d has %d bytes, want at most %d", block, len(dst), uint32(math.MaxUint32))
 	}
@@ -226,12 +221,11 @@ func short(err error) string {
 	return err.Error()
 }
 
-// end writes index, counts and footer.
+// end writes index and footer.
 func (w *writer) end() error {
 	le := binary.LittleEndian
 	footer := le.AppendUint64(nil, uint64(w.at))
 	footer = le.AppendUint32(footer, uint32(len(w.index)/entryBytes))
-	w.index = append(w.index, w.counts.Message(nil)...)
 	footer = le.AppendUint32(footer, crc32.Checksum(w.index, castagnoli))
 	if err := w.write(w.index); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"ringtrain/input/text"
 	"ringtrain/input/vw"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 // Values of Spec.Cache other than a folder.
@@ -76,6 +77,11 @@ func (s Spec) openCached() (input.Dataset, error) {
 			return s.plain()
 		}
 		return s.adopted(found)
+	}
+	if dir == s.Cache {
+		if _, err := folder.Nearest(dir); err != nil {
+			return nil, fmt.Errorf("input.cache: %w", err)
+		}
 	}
 	large, size, err := s.survey()
 	if err != nil {

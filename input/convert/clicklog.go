@@ -13,6 +13,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/synth"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 // A ClickLog is a drawn click log that MakeClicks writes as files.
@@ -110,8 +111,8 @@ func (c ClickLog) extension() string {
 // freshNames creates dir and returns the paths of files in it. It is an error if one
 // exists.
 func freshNames(dir string, files []string) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output: %w", err))
+	if err := folder.Make(dir); err != nil {
+		return nil, fmt.Errorf("output: %w", err)
 	}
 	var names []string
 	for _, file := range files {

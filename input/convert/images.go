@@ -14,13 +14,17 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/image"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 // writeImages writes the records of d as a folder of PNG images with one folder per
 // class: DIR/7/00042.png is record 42. The folder must not exist, and appears complete.
 func writeImages(ctx context.Context, d input.Dataset, s Spec) (err error) {
 	to := s.Files[0]
-	if _, err := os.Lstat(to); err == nil {
+	switch at, err := folder.Nearest(to); {
+	case err != nil:
+		return fmt.Errorf("output: %w", err)
+	case at == to:
 		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("output %s: %w", to, fs.ErrExist))
 	}
 	shape, err := shapeOf(d, s.Shape)

@@ -11,12 +11,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"ringtrain/input"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 // Progress receives the number of bytes of a file so far. It may be nil.
@@ -64,8 +64,8 @@ func (s set) fetch(ctx context.Context, from, to string, progress Progress) erro
 			progress(f.path, f.bytes, f.bytes)
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
-			return exitcode.With(exitcode.CannotCreate, fmt.Errorf("fetch: %w", err))
+		if err := folder.Make(filepath.Dir(target)); err != nil {
+			return fmt.Errorf("fetch: %w", err)
 		}
 		if err := f.fetch(ctx, s.places(f, from), target, progress); err != nil {
 			return fmt.Errorf("fetch: %s: %w", s.name, err)

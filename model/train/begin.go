@@ -48,9 +48,6 @@ func (r *run) setUp(ctx context.Context) error {
 // configureLoop sets the loop to the progress of the ranks.
 func (r *run) configureLoop() error {
 	p, l := r.progress, r.loop
-	if !p.counted {
-		l.Seen = &r.seen
-	}
 	var err error
 	if l.Source, err = r.source(p.position); err != nil {
 		return err
@@ -100,6 +97,9 @@ func (r *run) reportStart() {
 	}
 	r.startReported = true
 	r.emit(r.startEvent())
+	for _, c := range r.earlyWarnings {
+		r.warn(c)
+	}
 	r.noticeAllRows()
 	r.noticeMissing()
 	if r.finished {

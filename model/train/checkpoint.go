@@ -23,24 +23,27 @@ func (r *run) openOutputs(ctx context.Context) error {
 	if r.rank != 0 || r.outputsChecked {
 		return r.checkOwnership()
 	}
-	dir := r.job.Checkpoint.Dir
-	if dir != "" {
-		if err := checkpoint.Check(bundle.OS, dir); err != nil {
-			return fmt.Errorf("checkpoint.dir: %w", err)
+	disk := bundle.NewDisk(bundle.OS, r.warnCleanUp)
+	for _, o := range []struct {
+		key, dir, operation string
+		check               func(fs bundle.FS, dir string) error
+	}{
+		{"checkpoint.dir", r.job.Checkpoint.Dir, "checkpoint", checkpoint.Check},
+		{"export.savedmodel", r.job.Export.SavedModel, "export", savedmodel.Check},
+		{"summary.dir", r.job.Summary.Dir, "", events.Check},
+	} {
+		if o.dir == "" {
+			continue
+		}
+		if err := o.check(disk, o.dir); err != nil {
+			return fmt.Errorf("%s: %w", o.key, err)
+		}
+		if text := bundle.PatternWarning(o.key, o.dir); text != "" && o.operation != "" {
+			r.warnFromStart(o.operation, text)
 		}
 	}
-	if base := r.job.Export.SavedModel; base != "" {
-		if err := savedmodel.Check(base); err != nil {
-			return fmt.Errorf("export.savedmodel: %w", err)
-		}
-	}
-	if dir := r.job.Summary.Dir; dir != "" {
-		if err := events.Check(dir); err != nil {
-			return fmt.Errorf("summary.dir: %w", err)
-		}
-	}
-	if dir != "" {
-		folder, err := checkpoint.Claim(ctx, bundle.OS, dir, r.team.Group.Membership().JobID, r.opts.Notice)
+	if dir := r.job.Checkpoint.Dir; dir != "" {
+		folder, err := checkpoint.Claim(ctx, disk, dir, r.team.Group.Membership().JobID, r.opts.Notice)
 		if err != nil {
 			return fmt.Errorf("checkpoint.dir: %w", err)
 		}
@@ -49,6 +52,19 @@ func (r *run) openOutputs(ctx context.Context) error {
 	}
 	r.outputsChecked = true
 	return nil
+}
+
+// warnCleanUp reports what is no longer needed and cannot be removed.
+func (r *run) warnCleanUp(err error) { r.warnFromStart("clean-up", err.Error()) }
+
+// warnFromStart reports a warning, which ends no run. A warning from before the start follows it.
+func (r *run) warnFromStart(operation, text string) {
+	c := &ring.Cause{Rank: r.rank, Step: r.progress.step, Operation: operation, Text: text}
+	if !r.startReported {
+		r.earlyWarnings = append(r.earlyWarnings, c)
+		return
+	}
+	r.warn(c)
 }
 
 // checkOwnership returns an error if another process has claimed the folder of checkpoints.
@@ -78,10 +94,7 @@ func (r *run) checkpoint(ctx context.Context, finished bool) (string, error) {
 	if r.rank != 0 {
 		return digest, nil
 	}
-	if err = r.save(start, finished); err == nil {
-		r.saveEvaluation()
-	}
-	return digest, err
+	return digest, r.save(start, finished)
 }
 
 // save saves the state of rank 0, unless that state is saved already. Training has waited since start.
@@ -106,19 +119,6 @@ func (t *Trainer) save(start time.Time, finished bool) error {
 	t.savedAt, t.saved = time.Now(), this
 	t.emit(report.Checkpointed{Step: written.Step, Path: written.Path, Bytes: written.Bytes, Took: took, Stalled: took})
 	return nil
-}
-
-// saveEvaluation stores the evaluation of the last step beside the checkpoint of that step, once both
-// are there.
-func (r *run) saveEvaluation() {
-	step, m := r.loop.Step, r.lastMetrics
-	if r.rank != 0 || r.folder == nil || r.lastEvalStep != step || r.saved.step != step && !r.finished {
-		return
-	}
-	e := checkpoint.Evaluation{Loss: checkpoint.Sum(m.Loss), Constant: checkpoint.Sum(m.Constant), Best: r.progress.best.step}
-	if err := r.folder.SaveEvaluation(step, e); err != nil {
-		r.warn(&ring.Cause{Rank: r.rank, Operation: "checkpoint", Text: fmt.Sprintf("checkpoint.dir: the evaluation of step %d is not stored: %v", step, err)})
-	}
 }
 
 // checkpointError reports a checkpoint that could not be written.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 	"ringtrain/ring/launch/process"
 )
 
@@ -64,10 +65,10 @@ func (v *rankOutputs) open(c *Config, rank, i int, name string) error {
 		return nil
 	}
 	dir := filepath.Join(c.OutputDir, "rank."+strconv.Itoa(rank))
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("--output-dir: %w", err))
+	err := folder.Make(dir)
+	if err != nil {
+		return fmt.Errorf("--output-dir: %w", err)
 	}
-	var err error
 	if o.file, err = os.Create(filepath.Join(dir, name)); err != nil {
 		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("--output-dir: %w", err))
 	}

@@ -28,6 +28,7 @@ type Exporter struct {
 	Tolerate bool          // bad records do not verify, and are no error
 
 	Held func() error // returns an error if this process may no longer write for the job; may be nil
+	Warn func(error)  // receives what cannot be removed
 }
 
 // Write writes the next version of the bundle. Before it publishes the version it reads the variables
@@ -48,6 +49,9 @@ func (x Exporter) Write(step int64) (report.Exported, error) {
 		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
 	w, err := savedmodel.Write(x.Job.Export.SavedModel, x.Model.Graph(), t, featureNames(x.Job), verify)
+	for _, err := range w.Stays {
+		x.Warn(err)
+	}
 	e.Path = w.Path
 	return e, err
 }

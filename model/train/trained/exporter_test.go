@@ -32,7 +32,7 @@ func TestTamperedExport(t *testing.T) {
 			v.Value[i] = float32(r.NormFloat64()) / 4
 		}
 	}
-	x := Exporter{Job: &cfg, Model: m, Data: data.Eval}
+	x := Exporter{Job: &cfg, Model: m, Data: data.Eval, Warn: func(err error) { t.Error(err) }}
 	// rewrite writes the variables of the bundle in dir anew, changed.
 	rewrite := func(t *testing.T, dir string, change func(tensors []bundle.Tensor) []bundle.Tensor) {
 		t.Helper()

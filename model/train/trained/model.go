@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"ringtrain/export/checkpoint"
+	"ringtrain/export/bundle"
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
@@ -23,7 +22,7 @@ import (
 // Model is a trained model, read from a checkpoint or a bundle, with the records to evaluate it on.
 type Model struct {
 	Step  int64  // of the checkpoint; of a bundle, if the bundle stores it
-	Note  string // for the user: why it is not the last step, or why results may differ from those of training; "" for none
+	Note  string // for the user: the reason why results may differ from those of training; "" for none
 	epoch int64  // of the checkpoint; 0 if unknown
 	job   *job.Config
 	vars  Variables
@@ -31,10 +30,6 @@ type Model struct {
 	from  *records.Opener
 	data  input.Dataset
 	split string
-	name  string // of the records, in warnings
-
-	warnings []report.Warning
-	seen     input.Counts // by Predict
 
 	maxBad   int64 // bad records of data that are passed over
 	bad      int64 // that Predict has passed over
@@ -44,9 +39,8 @@ type Model struct {
 // Open reads the variables at from, or at the job's checkpoint.dir if from is empty. It opens the job's
 // validation records, or files in their place. Without labelled, their labels are not read.
 func Open(cfg *job.Config, roots []string, from string, files []string, labelled bool) (*Model, error) {
-	note := ""
 	if from == "" {
-		from, note = resultOf(cfg.Checkpoint.Dir)
+		from = cfg.Checkpoint.Dir
 	}
 	if from == "" {
 		return nil, exitcode.With(exitcode.Usage, errors.New("--from is empty and the job has no checkpoint.dir"))
@@ -67,18 +61,16 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 		return nil, err
 	}
 	if sized.Model.Features == 0 && !opener.HasColumns() { // the number of the training records, not of these records
-		features, err := kept.features(cfg)
-		if err != nil {
+		if sized.Model.Features, err = kept.features(cfg); err != nil {
 			return nil, err
 		}
-		opener.SizedBy(kept.Path, features)
 	}
 	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, vars: kept, from: opener}
 	if s.data, s.split, err = opener.OpenEvaluated(files, labelled); err != nil {
 		return nil, err
 	}
-	if s.name = strings.Join(files, ", "); len(files) == 0 {
-		s.name, s.maxBad = "input."+s.split, records.MaxBad(cfg, s.split)
+	if len(files) == 0 {
+		s.maxBad = records.MaxBad(cfg, s.split)
 	}
 	if s.model, err = opener.NewModel(s.data); err == nil {
 		err = kept.fits(s.model.Variables()) // before their memory is allocated
@@ -88,23 +80,10 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 		return nil, err
 	}
 	model.AllocateAll(s.model.Variables())
-	set, other := kernelSetOf(s.job, kept)
-	s.Note = strings.Trim(note+"\n"+other, "\n")
+	set, note := kernelSetOf(s.job, kept)
+	s.Note = note
 	s.model.Use(set, cores.Own())
 	return s, nil
-}
-
-// resultOf returns the path of the result in a folder of checkpoints: the best step of a run that looks
-// for it, else the folder, which means the newest. The note tells that another step is the last.
-func resultOf(dir string) (path, note string) {
-	step, path := checkpoint.BestStep(dir)
-	switch {
-	case step == 0:
-		return dir, ""
-	case path == "":
-		return dir, fmt.Sprintf("the checkpoint of step %d, the best, is gone: the last step is taken", step)
-	}
-	return path, fmt.Sprintf("step %d is taken, the best: --from %s takes the last", step, dir)
 }
 
 // kernelSetOf returns the kernel set that a trained model computes with: train.kernels, else the set
@@ -155,12 +134,12 @@ func (s *Model) Close() error {
 
 // Evaluate computes the model's metrics over the records.
 func (s *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
-	return s.evaluate(ctx, "input."+s.split, evaluate.Evaluator{Data: s.data, Split: s.split, MaxBad: s.maxBad})
+	return s.evaluate(ctx, evaluate.Evaluator{Data: s.data, Split: s.split, MaxBad: s.maxBad})
 }
 
 // EvaluateOn computes the model's metrics over the records of d.
 func (s *Model) EvaluateOn(ctx context.Context, d input.Dataset) (report.Metrics, error) {
-	return s.evaluate(ctx, "input."+s.split, evaluate.Evaluator{Data: d, Split: s.split})
+	return s.evaluate(ctx, evaluate.Evaluator{Data: d, Split: s.split})
 }
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
@@ -170,8 +149,8 @@ func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) e
 		return err
 	}
 	defer records.CloseEvals(evals)
-	for i, e := range evals {
-		m, err := s.evaluate(ctx, job.EvalKey(e.Files.Name, i), evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
+	for _, e := range evals {
+		m, err := s.evaluate(ctx, evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
 		if err != nil {
 			return err
 		}
@@ -180,8 +159,8 @@ func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) e
 	return nil
 }
 
-// evaluate runs e, of the records of a set, with the model.
-func (s *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator) (report.Metrics, error) {
+// evaluate runs e with the model.
+func (s *Model) evaluate(ctx context.Context, e evaluate.Evaluator) (report.Metrics, error) {
 	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return report.Metrics{}, err
 	}
@@ -193,9 +172,6 @@ func (s *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator) 
 	defer g.Close()
 	e.Model, e.TopK = s.model, s.job.Eval.TopK
 	metrics, err := e.Run(ctx, g)
-	if err == nil {
-		s.warn(set, &e.Seen, false)
-	}
 	if failed, ok := errors.AsType[evaluate.Failure](err); ok { // without the rank: there is only one
 		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))
 	}
@@ -228,7 +204,6 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 		if err != nil {
 			return err
 		}
-		s.seen.Add(&b)
 		if len(good) == 0 {
 			continue
 		}
@@ -243,20 +218,8 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 			}
 		}
 	}
-	if known, ok := s.data.(input.Counter); ok {
-		s.seen.Whole = known.Counts()
-	}
-	s.warn(s.name, &s.seen, true)
 	return nil
 }
-
-// warn keeps what no record of a set has, for Warnings.
-func (s *Model) warn(set string, c *input.Counts, predicts bool) {
-	s.warnings = append(s.warnings, s.from.Warnings(set, c, predicts)...)
-}
-
-// Warnings returns what none of the records has that were evaluated or predicted.
-func (s *Model) Warnings() []report.Warning { return s.warnings }
 
 // readGood replaces b by the good records of the block that begins at first, and returns their numbers.
 func (s *Model) readGood(b *input.Batch, first int) ([]int, error) {
@@ -274,11 +237,15 @@ func (s *Model) readGood(b *input.Batch, first int) ([]int, error) {
 // Bad returns the number of records that Predict has passed over, and the fault of the first.
 func (s *Model) Bad() (n int64, first error) { return s.bad, s.firstBad }
 
-// Export writes a serving bundle of the model to base.
-func (s *Model) Export(base string) (report.Exported, error) {
-	cfg := *s.job
+// Export writes a serving bundle of the model to base, the folder of --to, or if that is "", to the
+// job's. Warn receives warnings, which end nothing.
+func (s *Model) Export(base string, warn func(operation, text string)) (report.Exported, error) {
+	cfg, key := *s.job, "export.savedmodel"
 	if base != "" {
-		cfg.Export.SavedModel = base
+		cfg.Export.SavedModel, key = base, "--to"
+	}
+	if text := bundle.PatternWarning(key, cfg.Export.SavedModel); text != "" {
+		warn("export", text)
 	}
 	if cfg.Export.SavedModel == "" {
 		return report.Exported{}, exitcode.With(exitcode.Usage, errors.New("--to is empty and the job has no export.savedmodel"))
@@ -286,5 +253,10 @@ func (s *Model) Export(base string) (report.Exported, error) {
 	if err := s.assign(cfg.Train.Average.Export); err != nil {
 		return report.Exported{}, err
 	}
-	return Exporter{Job: &cfg, Model: s.model, Data: s.data, Tolerate: s.maxBad > 0}.Write(s.Step)
+	x := Exporter{Job: &cfg, Model: s.model, Data: s.data, Tolerate: s.maxBad > 0, Warn: func(err error) { warn("clean-up", err.Error()) }}
+	e, err := x.Write(s.Step)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", key, err)
+	}
+	return e, err
 }
