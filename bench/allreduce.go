@@ -27,9 +27,11 @@ type AllReduceConfig struct {
 	Before     int64         // Footprint of this process before it made the group; 0: do not measure memory
 }
 
+// ElementBytes is the size of an element of a buffer, a float32.
+const ElementBytes = 4
+
 const (
-	elementBytes = 4       // of a float32
-	maxBytes     = 1 << 30 // the largest buffer, and the largest batch
+	maxBytes = 1 << 30 // the largest buffer, and the largest batch
 )
 
 // Check returns all errors of c, as exitcode.Usage.
@@ -53,18 +55,18 @@ func checkSizes(sizes []int) error {
 		return errors.New("sizes are missing, want one or more")
 	}
 	for _, n := range sizes {
-		if n < elementBytes || n > maxBytes || n%elementBytes != 0 {
-			return fmt.Errorf("--sizes has %d bytes, want %d to %d, in whole float32", n, elementBytes, maxBytes)
+		if n < ElementBytes || n > maxBytes || n%ElementBytes != 0 {
+			return fmt.Errorf("--sizes has %d bytes, want %d to %d, in whole float32", n, ElementBytes, maxBytes)
 		}
 	}
 	return nil
 }
 
 // SizesFrom returns the sizes least, least·times, least·times², … up to most, in bytes,
-// rounded up to whole elements.
+// in whole elements.
 func SizesFrom(least, most, times int) []int {
 	var sizes []int
-	for n := max(least/elementBytes, 1) * elementBytes; n <= most; n *= times {
+	for n := max(least/ElementBytes, 1) * ElementBytes; n <= most; n *= times {
 		sizes = append(sizes, n)
 	}
 	return sizes
@@ -97,7 +99,7 @@ func AllReduce(ctx context.Context, g *ring.Group, c AllReduceConfig, each func(
 			m.allocated, m.sums = 0, 0 // do not count the first size: it warms up
 		}
 		for _, o := range m.oracles {
-			row, err := m.measure(ctx, o, bytes/elementBytes)
+			row, err := m.measure(ctx, o, bytes/ElementBytes)
 			if err != nil {
 				return Memory{}, err
 			}
@@ -166,14 +168,14 @@ func newMeter(ctx context.Context, g *ring.Group, c AllReduceConfig) (*meter, er
 	}
 	largest := slices.Max(c.Sizes)
 	if !c.InPlace {
-		m.source = make([]float32, largest/elementBytes)
+		m.source = make([]float32, largest/ElementBytes)
 		m.oracles[0].Fill(m.source)
 	}
 	if c.Before > 0 {
 		m.base = Footprint()
 	}
 	var err error
-	m.arena, err = g.Arena(ctx, max(largest, c.batchBytes())/elementBytes)
+	m.arena, err = g.Arena(ctx, max(largest, c.batchBytes())/ElementBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +240,7 @@ func (m *meter) warmUp(ctx context.Context, o *oracle.Oracle, elements int) (int
 	if m.c.Budget > 0 {
 		least = hurriedTimes // on a slow wire the warm-up may take the whole budget
 	}
-	n := min(least, m.c.iterations(elementBytes*elements, 0), m.batchLen(elements))
+	n := min(least, m.c.iterations(ElementBytes*elements, 0), m.batchLen(elements))
 	allocated, sums := m.allocated, m.sums
 	if err := m.sumInPlace(ctx, o, elements, n); err != nil {
 		return 0, err
@@ -247,7 +249,7 @@ func (m *meter) warmUp(ctx context.Context, o *oracle.Oracle, elements int) (int
 	slices.Sort(m.inPlace)
 	all, err := tally{Median: percentile(m.inPlace, 50)}.overRanks(ctx, m.g)
 	m.inPlace = m.inPlace[:0]
-	return m.c.iterations(elementBytes*elements, all.Median), err
+	return m.c.iterations(ElementBytes*elements, all.Median), err
 }
 
 // batchLen returns the number of buffers of a batch.

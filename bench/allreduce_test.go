@@ -255,7 +255,7 @@ func benchmarkRank(b *testing.B, g *ring.Group, c AllReduceConfig) error {
 		return err
 	}
 	timed := g.Membership().Rank == 0
-	elements, o := c.Sizes[0]/elementBytes, m.oracles[0]
+	elements, o := c.Sizes[0]/ElementBytes, m.oracles[0]
 	if err := m.sumInPlace(b.Context(), o, elements, 1); err != nil { // warm-up
 		return err
 	}

@@ -61,7 +61,7 @@ func Codecs(bytes int, each func(CodecRow) error) error {
 }
 
 func (b *codecBench) all(each func(CodecRow) error) error {
-	bytes := elementBytes * len(b.src)
+	bytes := ElementBytes * len(b.src)
 	if err := each(b.row("-", "copy", bytes, func() error { copy(b.dst, b.src); return nil })); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ type codecBench struct {
 }
 
 func newCodecBench(bytes int, round time.Duration) *codecBench {
-	n := max(bytes/elementBytes, 1)
+	n := max(bytes/ElementBytes, 1)
 	b := &codecBench{src: make([]float32, n), dst: make([]float32, n), residual: make([]float32, n), round: round}
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range b.src {
@@ -159,7 +159,7 @@ func (b *codecBench) each(r CodecRow, each func(CodecRow) error) error {
 // row measures run. It returns the median of the rounds; a round repeats run for at
 // least b.round.
 func (b *codecBench) row(name, operation string, encoded int, run func() error) CodecRow {
-	r := CodecRow{Codec: name, Operation: operation, Bytes: elementBytes * len(b.src), Encoded: encoded}
+	r := CodecRow{Codec: name, Operation: operation, Bytes: ElementBytes * len(b.src), Encoded: encoded}
 	b.err = run() // also warms up
 	var rounds [codecRounds]float64
 	for i := range rounds {

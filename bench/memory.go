@@ -79,7 +79,7 @@ func ownPages(r io.Reader) (bytes int64, ok bool) {
 
 // memory returns the mean over the ranks.
 func (m *meter) memory(ctx context.Context) (Memory, error) {
-	mine := Memory{Arena: elementBytes * int64(len(m.arena)), Allocations: float64(m.allocated) / float64(max(m.sums, 1))}
+	mine := Memory{Arena: ElementBytes * int64(len(m.arena)), Allocations: float64(m.allocated) / float64(max(m.sums, 1))}
 	if m.c.Before > 0 {
 		mine.Beyond = m.growth + Footprint() - m.base - mine.Arena
 	}

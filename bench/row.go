@@ -37,7 +37,7 @@ func (Row) Kind() string { return "bench" }
 // row returns the row of tally t for buffers of the given number of elements.
 func (c AllReduceConfig) row(cd codec.Codec, elements, ranks int, t tally) Row {
 	r := Row{
-		Bytes: elementBytes * elements, Elements: elements, Ranks: ranks,
+		Bytes: ElementBytes * elements, Elements: elements, Ranks: ranks,
 		Codec: cd.String(), Link: c.Link, Streams: c.Streams,
 		P99: t.P99.Seconds(), MaxError: report.Number(t.MaxError), Wrong: int(t.Wrong),
 		Sent: t.Sent, Between: t.Between,

@@ -82,6 +82,9 @@ func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []c
 		return nil, nil, out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
 	}
 	out.rank = team.Group.Membership().Rank
+	if team.Group.Membership().Size() == 1 && name == "allreduce" {
+		fmt.Fprintln(a.stderr, "1 rank: nothing is summed, and the times are those of copies; -np 2 or more starts ranks")
+	}
 	train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.fixedThreads()) // as in training
 	return team, out, nil
 }
@@ -146,7 +149,7 @@ func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
 // benchLaunch returns the launch of the ranks of bench NAME.
 func (a *app) benchLaunch(c *cli.Context, name string, flags []cli.Flag) (launch.Config, error) {
 	cfg := launch.Config{
-		NP: c.Int("np"), Self: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Token: token.New(), Bare: true,
+		NP: c.Int("np"), Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Token: token.New(), Bare: true,
 		StartTimeout: c.Duration("start-timeout"), Stderr: a.stderr, Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	}
 	var err error
@@ -203,9 +206,12 @@ func sizesOf(c *cli.Context, times int) ([]int, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
+	if (least|most)%bench.ElementBytes != 0 {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--min is %s and --max is %s, want whole float32, of %d bytes", c.String("min"), c.String("max"), bench.ElementBytes))
+	}
 	sizes := bench.SizesFrom(least, most, times)
-	if len(sizes) == 0 {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--min is %s, want at most --max, %s, and that 4 or more", c.String("min"), c.String("max")))
+	if len(sizes) == 0 || least < bench.ElementBytes {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--min is %s, want at least %d and at most --max, %s", c.String("min"), bench.ElementBytes, c.String("max")))
 	}
 	return sizes, nil
 }

@@ -159,7 +159,11 @@ func TestBenchUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"allreduce --max 1X":                      "--max is 1X",
 		"allreduce --sizes 8 --min 8":             "--sizes says which",
-		"allreduce --min 8KiB --max 4KiB":         "--min is 8KiB, want at most --max, 4KiB",
+		"allreduce --min 8KiB --max 4KiB":         "--min is 8KiB, want at least 4 and at most --max, 4KiB",
+		"allreduce --min 6":                       "--min is 6 and --max is 8MiB, want whole float32, of 4 bytes",
+		"allreduce --max 1K --min 0":              "--min is 0, want at least 4",
+		"allreduce --max 18":                      "--max is 18, want whole float32",
+		"link --min 9K --max 9217":                "--max is 9217, want whole float32",
 		"allreduce --sizes 8,x":                   "--sizes is x",
 		"allreduce --sizes 3":                     "--sizes has 3 bytes",
 		"allreduce --codec none,zip":              "zip",
@@ -233,4 +237,13 @@ func TestBenchKernels(t *testing.T) {
 		t.Errorf("rows are %v, want two of portable", rows)
 	}
 	b.must(64, "bench", "kernels", "--kernels", "sse")
+}
+
+// TestBenchOneRank verifies that a rank alone says that it sums nothing, and that sizes may be
+// written as nccl-tests writes them.
+func TestBenchOneRank(t *testing.T) {
+	e := newBox(t).must(0, "bench", "allreduce", "--min", "1K", "--max", "1K", "--iters", "1")
+	if !strings.Contains(e.stderr, "1 rank: nothing is summed") || !strings.Contains(e.stdout, " 1024 ") {
+		t.Errorf("it says %q and prints %q, want that nothing is summed, and a row of 1024 bytes", e.stderr, e.stdout)
+	}
 }

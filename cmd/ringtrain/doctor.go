@@ -166,7 +166,7 @@ func withoutHosts(list []hosts.Host, without []int) []hosts.Host {
 // doctorConfig returns the configuration of one rank of this command on each host.
 func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
 	cfg := launch.Config{
-		Self: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Stderr: a.stderr,
+		Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Stderr: a.stderr,
 		StartTimeout: cmp.Or(c.Duration("start-timeout"), doctor.DefaultLimit),
 		Notice:       func(text string) { fmt.Fprintln(a.stderr, text) },
 	}

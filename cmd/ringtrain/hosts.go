@@ -134,7 +134,7 @@ func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 		words = words[1:]
 	}
 	if isJob {
-		cfg.Self = true
+		cfg.Self, cfg.NoInput = true, true
 		cfg.Program, err = jobProgram(c, words)
 		return err
 	}

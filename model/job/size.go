@@ -12,11 +12,11 @@ type Size int
 // maxSize is one TiB.
 const maxSize = 1 << 40
 
-// UnmarshalText reads "4194304", "4MiB" or "512KiB".
+// UnmarshalText reads "4194304", "4MiB", "512KiB", and "4M" as nccl-tests does, which is 4MiB.
 func (s *Size) UnmarshalText(text []byte) error {
 	digits, unit := string(text), 1
-	for i, suffix := range []string{"KiB", "MiB", "GiB"} {
-		if rest, ok := strings.CutSuffix(digits, suffix); ok {
+	for i, suffix := range []string{"K", "M", "G"} {
+		if rest, ok := strings.CutSuffix(strings.TrimSuffix(digits, "iB"), suffix); ok {
 			digits, unit = rest, 1<<(10*(i+1))
 			break
 		}

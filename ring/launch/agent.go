@@ -126,6 +126,7 @@ func (a *agent) start(environ []string, version string) error {
 	a.frames, a.cleared = make(chan frame), make(chan int)
 	a.host = &localHost{
 		env: env, dir: dir, bind: o.Bind, cores: said.Cores, grace: o.Grace, guard: g,
+		more:   func(rank int) { a.out.send(frame{kind: kindMore, host: o.Host, rank: rank}) },
 		output: a.sendOutput, post: a.handleEvent, ranks: map[int]*process.Child{},
 	}
 	return a.out.send(frameOf(kindHello, o.Host, 0, said))
@@ -207,6 +208,8 @@ func (a *agent) obey(f frame) bool {
 			return false
 		}
 		a.credits.release(v, n)
+	case kindInput:
+		return a.host.feed.put(f.payload)
 	case kindStart:
 		var o startOrder
 		if err := f.decode(&o); err != nil || a.ranks[f.rank] || len(o.Program) == 0 || o.Of < 1 || o.Local < 0 || o.Local >= o.Of {

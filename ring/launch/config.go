@@ -89,6 +89,7 @@ type Config struct {
 	Version      string          // of this program; all hosts must have the same
 	StartTimeout time.Duration   // for all hosts to answer; 0: 300 s
 
+	NoInput   bool   // the program reads no standard input
 	Bare      bool   // rank 0's standard output unprefixed, the others' to Stderr
 	JSON      bool   // Bare, and RINGTRAIN_JSON=1 for the ranks
 	Tag       bool   // lines begin with [rank,stdout] or [rank,stderr]

@@ -2,9 +2,7 @@ package launch
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -65,19 +63,13 @@ func (d *dialer) open(ctx context.Context, b branch) (*login, error) {
 
 // connect starts ssh with a line of the host's shell and exchanges orders and hello.
 func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, error) {
-	argv := sshLine(d.ssh, b[0].Name, line)
-	g := newLogin(b, exec.Command(argv[0], argv[1:]...), d.guard)
-	in, err1 := g.cmd.StdinPipe()
-	out, err2 := g.cmd.StdoutPipe()
-	if err := errors.Join(err1, err2); err != nil {
+	g := newLogin(b, sshLine(d.ssh, b[0].Name, line), d.guard)
+	in, out, err := g.ssh.StartPiped()
+	if err != nil {
 		return nil, err
 	}
-	if err := g.cmd.Start(); err != nil {
-		return nil, process.CannotRun(argv[0], err)
-	}
-	g.guard.Watch(g.cmd.Process.Pid) // a dead guard shows when a rank starts
 	g.pipes(in, out)
-	stop := context.AfterFunc(ctx, g.kill)
+	stop := context.AfterFunc(ctx, g.ssh.Kill)
 	defer stop()
 	to, err := g.handshake(d.orders.to(b))
 	if err == nil {
@@ -85,14 +77,11 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 		return g, nil
 	}
 	in.Close()
-	late := g.killAfter(process.SettleTime)
-	defer late.Stop()
-	g.wait()
-	return nil, d.refusal(ctx, g, err)
+	return nil, d.refusal(ctx, g, g.wait(process.SettleTime), err)
 }
 
 // refusal returns the error of the login g that failed with err, by the exit code of ssh.
-func (d *dialer) refusal(ctx context.Context, g *login, err error) error {
+func (d *dialer) refusal(ctx context.Context, g *login, code int, err error) error {
 	name := g.name()
 	if ctx.Err() != nil {
 		return unreachable(name, g.stderr, context.Cause(ctx))
@@ -100,7 +89,7 @@ func (d *dialer) refusal(ctx context.Context, g *login, err error) error {
 	if exitcode.Of(err) != exitcode.Failed {
 		return fmt.Errorf("host %s: %w", name, err)
 	}
-	switch code := g.cmd.ProcessState.ExitCode(); code {
+	switch code {
 	case exitcode.NotFound:
 		return exitcode.With(code, d.notFound(name))
 	case exitcode.NotRunnable:

@@ -28,6 +28,7 @@
 //	dialer.go login.go ssh to a host and the frames on it
 //	agent.go relay.go  the other end of a login, and the hosts below it
 //	frame.go           the wire; messages.go: its JSON messages
+//	input.go           standard input of rank 0
 //	outputmux.go       the outputs of all ranks; writequeue.go, credit.go: backpressure
 //
 // # Other hosts
@@ -65,6 +66,8 @@
 //	start    rank, program, place ────►
 //	         ◄──── out, err   output of the rank
 //	ack      rank, output, bytes that the reader has accepted ────►
+//	         ◄──── more    rank 0 has taken its input
+//	input    the next 64 KiB of standard input at most ────►
 //	signal   rank, number ────►
 //	         ◄──── ended   exit code or signal; later cleared: no process is left
 //	beat     each 5 s ────►

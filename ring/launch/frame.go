@@ -13,11 +13,12 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/wire"
+	"ringtrain/ring/phrase"
 )
 
 // agentProtocol is the version of the protocol between launcher and agents. Each change of
 // a frame or a message raises it.
-const agentProtocol = 5
+const agentProtocol = 6
 
 // agentMagic begins the output of an agent. A login may print text before it.
 const agentMagic = "\nringtrain-agent\n"
@@ -50,11 +51,13 @@ const (
 	kindBeat   = 'B' // the launcher lives; for all hosts below
 	kindPause  = 'P' // the launcher is about to be stopped, and is silent until kindResume; for all hosts below
 	kindResume = 'G' // the launcher goes on; for all hosts below
+	kindInput  = 'I' // standard input of the rank; empty: its end
 	kindAck    = 'T' // acknowledgement: kindOut or kindErr, and the number of written bytes, 4 B
 
 	kindAlive   = 'A' // the agent lives; for the process that has logged in to it
 	kindSilent  = 'Q' // a host below is silent, JSON
 	kindHello   = 'H' // hello, JSON; each host's first frame, and only that
+	kindMore    = 'i' // the rank has taken its input, and wants more
 	kindOut     = 'o' // standard output of the rank; empty: the rank has closed it
 	kindErr     = 'e' // standard error of the rank; empty: the rank has closed it
 	kindEnded   = 'X' // the rank's process ended, JSON
@@ -64,10 +67,24 @@ const (
 	kindLost    = 'L' // the login from the host to a host below it is lost, JSON
 )
 
+// allKinds are the kinds of frames that are known.
+var allKinds = []byte{
+	kindOrders, kindStart, kindSignal, kindBeat, kindPause, kindResume, kindInput, kindAck,
+	kindAlive, kindSilent, kindHello, kindMore, kindOut, kindErr, kindEnded, kindCleared, kindFault, kindRefused, kindLost,
+}
+
 const (
 	frameHeader = 9
 	maxPayload  = 1 << 20
 )
+
+// noFrameError is the error of bytes that are no header of a frame. Text is none: its length would be
+// too large.
+type noFrameError struct{ head []byte }
+
+func (e *noFrameError) Error() string {
+	return fmt.Sprintf("%q, which begins no frame of an agent", e.head)
+}
 
 // readFrame reads one frame. It returns io.EOF at the end between two frames. All other
 // errors are exitcode.Protocol or the reader's.
@@ -77,8 +94,8 @@ func readFrame(r io.Reader) (frame, error) {
 		return frame{}, err
 	}
 	host, rank, n := binary.BigEndian.Uint16(head[1:]), binary.BigEndian.Uint16(head[3:]), binary.BigEndian.Uint32(head[5:])
-	if n > maxPayload {
-		return frame{}, exitcode.With(exitcode.Protocol, fmt.Errorf("frame %q of rank %d with %d bytes, want at most %d", head[0], rank, n, maxPayload))
+	if n > maxPayload || !bytes.ContainsRune(allKinds, rune(head[0])) {
+		return frame{}, exitcode.With(exitcode.Protocol, &noFrameError{head[:]})
 	}
 	f := frame{kind: head[0], host: int(host), rank: int(rank), payload: make([]byte, n)}
 	if _, err := io.ReadFull(r, f.payload); err != nil {
@@ -132,6 +149,23 @@ func (w *frameWriter) send(f frame) error {
 	_, err := w.w.Write(w.buf)
 	w.wrote.Store(true)
 	return err
+}
+
+// maxShown bounds the text of a login that an error shows, in bytes.
+const maxShown = 80
+
+// readAgentFrame is readFrame for frames of an agent at host. What the host's shell prints on
+// the same output is an error that shows the line.
+func readAgentFrame(r *bufio.Reader, host string) (frame, error) {
+	f, err := readFrame(r)
+	e, ok := errors.AsType[*noFrameError](err)
+	if !ok {
+		return f, err
+	}
+	more, _ := r.Peek(min(r.Buffered(), maxShown)) // what has come with the header
+	line, _, _ := bytes.Cut(bytes.TrimLeft(append(e.head, more...), "\r\n"), []byte("\n"))
+	return f, exitcode.With(exitcode.Protocol, fmt.Errorf("%s printed %s into the login: want no output behind the agent's start, of a start file of the shell or of --ssh",
+		host, phrase.Quote(string(line))))
 }
 
 var errNoAgent = errors.New("what was started there is not ringtrain's agent")

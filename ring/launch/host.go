@@ -40,7 +40,9 @@ type localHost struct {
 	bind   process.Binding
 	cores  []int
 	grace  time.Duration
-	input  *os.File // of rank 0; nil: none
+	input  *os.File       // of rank 0; nil: none
+	more   func(rank int) // asks for more input of a rank whose input comes in frames
+	feed   *rankInput     // of that rank; nil: none
 	guard  *process.GuardProcess
 	output func(rank int, toErr bool, chunk []byte) // an empty chunk is the end of the output
 	post   func(event)
@@ -66,18 +68,24 @@ func (h *localHost) start(rank int, o startOrder) error {
 	if p.Path, err = o.find(h.dir); err != nil {
 		return err
 	}
-	ch, err := process.Start(p, rank, h.output)
+	var feed *rankInput
+	if o.Input && h.more != nil {
+		if feed, p.Input, err = newRankInput(); err != nil {
+			return err
+		}
+		defer p.Input.Close()
+	}
+	ch, err := process.Start(p, rank, h.guard, h.output)
 	if err != nil {
+		feed.end()
 		return err
 	}
-	if err := h.guard.Watch(ch.Group()); err != nil { // without the guard the rank would outlive this process
-		ch.Signal(syscall.SIGKILL)
-		ch.Wait()
-		ch.Clear(h.grace)
-		return err
+	if feed != nil {
+		h.feed = feed
+		go feed.copy(func() { h.more(rank) })
 	}
 	h.ranks[rank] = ch
-	go h.await(rank, ch)
+	go h.await(rank, ch, feed)
 	return nil
 }
 
@@ -98,11 +106,12 @@ func (o startOrder) find(dir string) (string, error) {
 }
 
 // await posts the end of the rank of ch.
-func (h *localHost) await(rank int, ch *process.Child) {
+func (h *localHost) await(rank int, ch *process.Child, feed *rankInput) {
 	h.post(event{Ending: ch.Wait()})
 	if ch.Clear(h.grace) {
 		h.guard.Forget(ch.Group())
 	}
+	feed.end()
 	h.post(event{Ending: process.Ending{Rank: rank}, cleared: true})
 }
 
@@ -159,6 +168,8 @@ func (t loginReceiver) handleFrame(f frame) error {
 	switch f.kind {
 	case kindOut, kindErr:
 		return t.receiveOutput(f)
+	case kindMore:
+		t.input.ask(inputTarget{t.login, f.host})
 	case kindCleared:
 		var s wireCleared
 		if err := f.decode(&s); err != nil {

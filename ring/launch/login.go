@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -36,8 +35,7 @@ const (
 // branch, by ssh's standard input and output.
 type login struct {
 	branch    branch
-	cmd       *exec.Cmd
-	guard     *process.GuardProcess
+	ssh       *process.Helper
 	stderr    *tailBuffer // standard error of ssh
 	in        io.WriteCloser
 	out       *bufio.Reader
@@ -74,19 +72,16 @@ type loginHandler interface {
 	hostsLost(hosts []int, why string)
 }
 
-// ownGroup keeps Ctrl-C from ssh: the ranks must end first.
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
-// newLogin prepares the login of a branch by cmd.
-func newLogin(b branch, cmd *exec.Cmd, guard *process.GuardProcess) *login {
+// newLogin prepares the login of a branch by the command line argv.
+func newLogin(b branch, argv []string, guard *process.GuardProcess) *login {
+	said := new(tailBuffer)
 	g := &login{
-		branch: b, cmd: cmd, guard: guard, stderr: new(tailBuffer), stages: map[int]hostStage{},
+		branch: b, ssh: process.NewHelper(argv, said, guard), stderr: said, stages: map[int]hostStage{},
 		outbox: make(chan frame, outboxPerRank*b.ranks()+64), flushes: make(chan chan<- struct{}, 1), leaving: make(chan struct{}), sent: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for _, t := range b {
 		g.stages[t.Host] = stagePending
 	}
-	cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = g.stderr, ownGroup(), process.SettleTime
 	return g
 }
 
@@ -110,7 +105,7 @@ func (g *login) handshake(o orders) (*frameWriter, error) {
 	if err := skipBanner(g.out); err != nil {
 		return nil, err
 	}
-	f, err := readFrame(g.out)
+	f, err := readAgentFrame(g.out, g.name())
 	if err != nil {
 		return nil, err
 	}
@@ -132,15 +127,12 @@ func (g *login) handshake(o orders) (*frameWriter, error) {
 	return to, nil
 }
 
-// wait waits for ssh.
-func (g *login) wait() {
-	g.cmd.Wait() // the process state has more than the error
-	g.guard.Forget(g.cmd.Process.Pid)
+// wait waits for ssh, for at most d before it kills it, and returns its exit code.
+func (g *login) wait(d time.Duration) int {
+	late := time.AfterFunc(d, g.ssh.Kill)
+	defer late.Stop()
+	return g.ssh.Wait()
 }
-
-func (g *login) kill() { g.cmd.Process.Kill() }
-
-func (g *login) killAfter(d time.Duration) *time.Timer { return time.AfterFunc(d, g.kill) }
 
 // send sends the frames of the outbox until leave. With beats it also sends beats. At its
 // end the agent reads the end of its input.
@@ -185,7 +177,7 @@ func (g *login) enqueue(f frame) {
 	default:
 	}
 	if f.kind != kindBeat && !g.overflown.Swap(true) {
-		g.kill()
+		g.ssh.Kill()
 	}
 }
 
@@ -209,15 +201,13 @@ func (g *login) flush(over <-chan struct{}) {
 func (g *login) receive(l loginHandler) {
 	over := make(chan struct{})
 	var watching sync.WaitGroup
-	watching.Go(func() { g.silence.watch(over, func() { l.hostsSilent(g.hostsAt(stageOpen)) }, g.kill) })
+	watching.Go(func() { g.silence.watch(over, func() { l.hostsSilent(g.hostsAt(stageOpen)) }, g.ssh.Kill) })
 	err := g.readFrames(l)
 	close(over)
 	watching.Wait()
-	late := g.killAfter(process.SettleTime)
-	defer late.Stop()
-	g.wait()
+	code := g.wait(process.SettleTime)
 	close(g.ended)
-	why, code := g.stderr.last(), g.cmd.ProcessState.ExitCode()
+	why := g.stderr.last()
 	switch {
 	case why == "" && code == 0:
 		why = "its agent has ended"
@@ -241,7 +231,7 @@ func (g *login) receive(l loginHandler) {
 // readFrames reads and dispatches frames until an error.
 func (g *login) readFrames(l loginHandler) error {
 	for {
-		f, err := readFrame(g.out)
+		f, err := readAgentFrame(g.out, g.name())
 		if err != nil {
 			return err
 		}
@@ -257,7 +247,7 @@ func (g *login) leave() { g.leaveOnce.Do(func() { close(g.leaving) }) }
 // close lets the agent go and waits for ssh. It kills the ssh of a dead host.
 func (g *login) close() {
 	g.leave()
-	late := g.killAfter(2 * process.SettleTime)
+	late := time.AfterFunc(2*process.SettleTime, g.ssh.Kill)
 	defer late.Stop()
 	<-g.ended
 	<-g.sent

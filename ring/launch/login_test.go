@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"testing"
 
@@ -32,7 +31,7 @@ func (b *logbook) hostsLost(hosts []int, why string) {
 
 // testLogin is a login by which host 3 has said hello, and 5 and 8 are to.
 func testLogin() *login {
-	g := newLogin(branch{{3, "a", 1}, {5, "b", 1}, {8, "c", 1}}, exec.Command("true"), nil)
+	g := newLogin(branch{{3, "a", 1}, {5, "b", 1}, {8, "c", 1}}, []string{"true"}, nil)
 	g.stages[3] = stageOpen
 	return g
 }
@@ -109,20 +108,23 @@ func TestLoginEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name, why string
 		frames    []frame
+		text      string // that the host prints behind the frames
 	}{
-		{"end=ssh", closed, []frame{helloOf(8)}},
-		{"end=nonsense", foreign, []frame{helloOf(8), {kindOut, 4, 0, nil}, helloOf(5)}},
+		{"end=ssh", closed, []frame{helloOf(8)}, ""},
+		{"end=nonsense", foreign, []frame{helloOf(8), {kindOut, 4, 0, nil}, helloOf(5)}, ""},
+		{"end=a shell prints", `a printed "You have new mail" into the login: want no output behind the agent's start, of a start file of the shell or of --ssh`, []frame{helloOf(8)}, "\nYou have new mail\nin /var/mail\n"},
+		{"end=a word", `a printed "hi" into the login: want no output behind the agent's start, of a start file of the shell or of --ssh`, []frame{helloOf(8)}, "hi\nA\x00\x03\x00\x00\x00\x00\x00\x00"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g, book := testLogin(), new(logbook)
-			g.cmd = exec.Command("sh", "-c", "echo '"+closed+"' >&2; exit 255")
-			g.cmd.Stderr, g.guard = g.stderr, testGuard(t)
+			g.ssh = process.NewHelper([]string{"sh", "-c", "echo '" + closed + "' >&2; exit 255"}, g.stderr, testGuard(t))
 			var wire bytes.Buffer
 			for _, f := range tt.frames {
 				(&frameWriter{w: &wire}).send(f)
 			}
+			wire.WriteString(tt.text)
 			g.pipes(nil, &wire)
-			if err := g.cmd.Start(); err != nil {
+			if err := g.ssh.Start(nil); err != nil {
 				t.Fatal(err)
 			}
 			g.receive(book)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
@@ -54,6 +55,10 @@ func play(part string, args []string) int {
 	case "echo": // copies standard input
 		fmt.Printf("rank %d read ", rank)
 		io.Copy(os.Stdout, os.Stdin)
+	case "digest": // says what standard input has
+		h := sha256.New()
+		io.Copy(h, os.Stdin)
+		fmt.Printf("read %x\n", h.Sum(nil))
 	case "exit": // ends with its rank's code; "-" waits for a signal first
 		code, err := strconv.Atoi(strings.Split(args[0], ",")[rank])
 		if err != nil {
@@ -71,11 +76,18 @@ func play(part string, args []string) int {
 		select {}
 	case "parent": // starts a stubborn child in its group, and waits or leaves
 		return playParent(args)
+	case "orphan": // leaves a process of another session, which ends at once, and waits
+		out, _ := exec.Command("sh", "-c", "setsid true >&2 & echo orphan $!").Output()
+		fmt.Print(string(out))
+		return playWait()
 	case "agent": // as ssh starts it
 		return playAgent()
 	case "flaky": // fails at its first starts, as often as there are codes, and waits
 		return playFlaky(args[0], args[1:])
-	case "launcher": // runs two ranks of args
+	case "reaper", "launcher": // runs two ranks of args; a reaper inherits orphans
+		if part == "reaper" {
+			becomeReaper()
+		}
 		c := Config{NP: 2, Program: append([]string{os.Args[0]}, args...), Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Version: "test"}
 		if ssh := os.Getenv(testSSH); ssh != "" {
 			c.SSH, c.Hosts, c.Fanout = []string{ssh}, []hosts.Host{{Name: "there", Slots: 1}, {Name: "beyond", Slots: 1}}, 1

@@ -89,6 +89,7 @@ type startOrder struct {
 	Env     []string `json:"env"`  // of this rank
 	Local   int      `json:"local"`
 	Of      int      `json:"of"`
+	Input   bool     `json:"input"` // the launcher has standard input for this rank
 }
 
 // wireFault is an error in a message.

@@ -34,7 +34,7 @@ func (l *launcher) openHosts(ctx context.Context) error {
 	for i, h := range list {
 		if h.Local {
 			l.hosts[i] = &localHost{
-				env: c.localEnv(at), dir: c.Dir, bind: c.Bind, cores: process.OwnCores(), grace: c.Grace, input: process.Stdin(), guard: l.guard,
+				env: c.localEnv(at), dir: c.Dir, bind: c.Bind, cores: process.OwnCores(), grace: c.Grace, input: l.input.file, guard: l.guard,
 				output: l.outputs.write, post: l.post, ranks: map[int]*process.Child{},
 			}
 		}

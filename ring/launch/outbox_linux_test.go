@@ -2,10 +2,11 @@ package launch
 
 import (
 	"io"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"ringtrain/ring/launch/process"
 )
 
 // TestOutboxFull sends frames to a host that no longer reads, until the queue is full. It
@@ -13,18 +14,14 @@ import (
 // would wait for the lost frame for ever.
 func TestOutboxFull(t *testing.T) {
 	g, book := testLogin(), new(logbook)
-	g.cmd = exec.Command("sleep", "60")
-	g.cmd.Stderr, g.guard = g.stderr, testGuard(t)
-	out, err := g.cmd.StdoutPipe()
+	g.ssh = process.NewHelper([]string{"sleep", "60"}, g.stderr, testGuard(t))
+	_, out, err := g.ssh.StartPiped()
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, in := io.Pipe() // nobody reads what is sent
 	g.pipes(in, out)
-	if err := g.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer g.kill()
+	defer g.ssh.Kill()
 	go g.send(&frameWriter{w: in}, false)
 	defer func() { g.leave(); r.Close(); <-g.sent }()
 	ended := make(chan struct{})

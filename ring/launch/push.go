@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"runtime"
 
 	"ringtrain/ring/exitcode"
@@ -79,21 +78,17 @@ func (p pushedProgram) copy(ctx context.Context, ssh []string, host string, g *p
 		return fmt.Errorf("push: %w", err)
 	}
 	defer f.Close()
-	argv := sshLine(ssh, host, p.copyLine())
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	said := new(tailBuffer)
-	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = f, said, ownGroup(), process.SettleTime
-	if err := cmd.Start(); err != nil {
-		return process.CannotRun(argv[0], err)
+	h := process.NewHelper(sshLine(ssh, host, p.copyLine()), said, g)
+	if err := h.Start(f); err != nil {
+		return err
 	}
-	g.Watch(cmd.Process.Pid) // a dead guard shows when a rank starts
-	err = cmd.Wait()
-	g.Forget(cmd.Process.Pid)
-	if err == nil {
-		return nil
-	}
-	code := cmd.ProcessState.ExitCode()
+	stop := context.AfterFunc(ctx, h.Kill)
+	defer stop()
+	code := h.Wait()
 	switch code {
+	case exitcode.OK:
+		return nil
 	case exitcode.NotRunnable, exitcode.IO:
 	case sshFailed, -1:
 		return unreachable(host, said, context.Cause(ctx))

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -61,7 +60,7 @@ func TestRelayDown(t *testing.T) {
 func TestRelayUp(t *testing.T) {
 	out, in := io.Pipe()
 	r, _ := testRelay(in)
-	book, g := new(logbook), newLogin(branch{{1, "x", 1}, {3, "a", 1}, {5, "b", 1}, {8, "c", 1}}, exec.Command("true"), nil)
+	book, g := new(logbook), newLogin(branch{{1, "x", 1}, {3, "a", 1}, {5, "b", 1}, {8, "c", 1}}, []string{"true"}, nil)
 	g.stages[1] = stageOpen
 	go func() {
 		r.handleFrame(helloOf(3))

@@ -54,7 +54,7 @@ type Result struct {
 // of ranks are handled at once. If the reader has closed its pipe, the job goes on without
 // that output.
 //
-// Rank 0 gets this process's standard input, if it runs on this host and the input is no
+// Rank 0 gets this process's standard input, on whatever host it runs, unless the input is a
 // terminal. The other ranks get none.
 //
 // An error means that ranks could not be started or that their output could not be written:
@@ -104,6 +104,10 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	for _, s := range seats {
 		l.hostOfRank[s.Rank].Store(int32(s.Host))
 	}
+	if !c.NoInput {
+		l.input.file = process.Stdin()
+	}
+	l.input.wants, l.input.done = make(chan inputTarget, 1), l.done
 	l.failover.init(ctx)
 	err = l.run(ctx)
 	g.Close()
@@ -124,6 +128,7 @@ type launcher struct {
 	logins      []*login
 	guard       *process.GuardProcess
 	outputs     *rankOutputs
+	input       inputFeed
 	events      chan event
 	reports     chan hostReport        // of hosts during startup
 	clock       awake.Clock            // of all deadlines
@@ -172,7 +177,9 @@ func (l *launcher) startAll() error {
 // start starts a rank on its host.
 func (l *launcher) start(rank int) error {
 	s := l.assignments[rank]
-	if err := l.hosts[s.Host].start(rank, l.config.order(s)); err != nil {
+	order := l.config.order(s)
+	order.Input = rank == 0 && l.input.file != nil
+	if err := l.hosts[s.Host].start(rank, order); err != nil {
 		return fmt.Errorf("start rank %d: %w", rank, err)
 	}
 	l.ranks[rank] = true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"ringtrain/ring/exitcode"
@@ -30,25 +31,28 @@ func ReadFile(name string) ([]Host, error) {
 
 // parseHostfile reads one host a line, in the forms of other launchers:
 //
-//	node1 slots=4 max_slots=8      Open MPI, Horovod
+//	node1 slots=4 max_slots=8      Open MPI, Horovod; also slots = 4, cpu=4 or count=4
 //	node2:4                        MPICH
 //	node3                          one slot; a host may come again
+//	node4 slots=0                  not used
 //	# comment
 //
 // Other keys are errors that name the file and the line. So is a max_slots below slots.
-// Without slots, max_slots is the number of slots.
+// Without slots, max_slots is the number of slots; 0 means no limit. A byte order mark before
+// the first line is passed over.
 func parseHostfile(r io.Reader, name string) ([]Host, error) {
 	var (
-		list []Host
-		errs []error
-		at   int
+		list  []Host
+		errs  []error
+		at    int
+		found int
 	)
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, maxHostfileLine)
 	for s.Scan() && at < maxHostfileLines {
 		at++
-		text, _, _ := strings.Cut(strings.TrimPrefix(s.Text(), "\ufeff"), "#") // without a byte order mark
-		fields := strings.Fields(text)
+		text, _, _ := strings.Cut(strings.TrimPrefix(s.Text(), "\ufeff"), "#")
+		fields := strings.Fields(spacedEqual.ReplaceAllString(text, "="))
 		if len(fields) == 0 {
 			continue
 		}
@@ -57,20 +61,33 @@ func parseHostfile(r io.Reader, name string) ([]Host, error) {
 			errs = append(errs, fmt.Errorf("%s:%d: %w", name, at, err))
 			continue
 		}
-		list = append(list, h)
+		if found++; h.Slots > 0 {
+			list = append(list, h)
+		}
 	}
 	switch {
 	case s.Err() != nil:
 		errs = append(errs, fmt.Errorf("%s:%d: %w", name, at+1, s.Err()))
 	case at == maxHostfileLines:
 		errs = append(errs, fmt.Errorf("%s: more than %d lines", name, maxHostfileLines-1))
-	case len(errs) == 0 && len(list) == 0:
+	case len(errs) == 0 && found == 0:
 		errs = append(errs, fmt.Errorf("%s: no host in it", name))
+	case len(errs) == 0 && len(list) == 0:
+		errs = append(errs, fmt.Errorf("%s: all hosts in it have slots=0", name))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
 	return mergeLocal(list)
+}
+
+// spacedEqual matches = as Open MPI reads it, with blanks around.
+var spacedEqual = regexp.MustCompile(`\s*=\s*`)
+
+// hostKeys are the words of Open MPI for the slots of a host and for their bound, with _ for -.
+var hostKeys = map[string]string{
+	"slots": "slots", "cpu": "slots", "count": "slots",
+	"max_slots": "max_slots", "slots_max": "max_slots", "cpu_max": "max_slots", "count_max": "max_slots",
 }
 
 // parseHostLine reads the words of one line.
@@ -79,23 +96,29 @@ func parseHostLine(fields []string) (Host, error) {
 	if err != nil {
 		return h, err
 	}
+	given := map[string]int{}
 	numbered := h.Name != fields[0] && !strings.HasSuffix(fields[0], "]")
-	slots, most := 0, 0
 	for _, f := range fields[1:] {
-		key, value, ok := strings.Cut(f, "=")
-		switch into := map[string]*int{"slots": &slots, "max_slots": &most, "max-slots": &most}[key]; {
-		case !ok || into == nil:
+		word, value, ok := strings.Cut(f, "=")
+		key := hostKeys[strings.ReplaceAll(word, "-", "_")]
+		_, twice := given[key]
+		switch {
+		case !ok || key == "":
 			return h, fmt.Errorf("%q after host %s, want slots=N or max_slots=N", f, h.Name)
-		case *into != 0 || key == "slots" && numbered:
+		case twice || key == "slots" && numbered:
 			return h, fmt.Errorf("%s of host %s twice", key, h.Name)
-		default:
-			if *into, err = parseSlots(key, value); err != nil {
-				return h, fmt.Errorf("host %s: %w", h.Name, err)
-			}
+		case value == "0":
+			given[key] = 0
+			continue
+		}
+		if given[key], err = parseSlots(word, value); err != nil {
+			return h, fmt.Errorf("host %s: %w", h.Name, err)
 		}
 	}
+	slots, is := given["slots"]
+	most := given["max_slots"]
 	switch {
-	case slots > 0:
+	case is:
 		h.Slots = slots
 	case most > 0 && !numbered:
 		h.Slots = most

@@ -78,8 +78,8 @@ func CannotRun(program string, err error) error {
 
 // Start starts one rank and passes its output to hear in chunks. An empty chunk is the end
 // of an output. The calling thread must live as long as the rank: the system ends the rank
-// with its thread.
-func Start(p Program, rank int, hear func(rank int, toErr bool, chunk []byte)) (*Child, error) {
+// with its thread. Without the guard the rank would outlive this process: then it is ended.
+func Start(p Program, rank int, guard *GuardProcess, hear func(rank int, toErr bool, chunk []byte)) (*Child, error) {
 	cmd := &exec.Cmd{Path: p.Path, Args: p.Argv, Env: p.Env, Dir: p.Dir, SysProcAttr: rankAttr()}
 	if p.Dir != "" {
 		cmd.Env = append(slices.Clip(cmd.Env), "PWD="+p.Dir)
@@ -100,8 +100,12 @@ func Start(p Program, rank int, hear func(rank int, toErr bool, chunk []byte)) (
 	defer errW.Close()
 	cmd.Stdout, cmd.Stderr = outW, errW
 	err = onCores(p.Cores, func() error {
-		if err := cmd.Start(); err != nil {
+		if err := guard.start(cmd); err != nil && cmd.Process == nil {
 			return CannotRun(p.Argv[0], err)
+		} else if err != nil {
+			signalGroup(cmd.Process.Pid, syscall.SIGKILL)
+			cmd.Wait()
+			return err
 		}
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -25,6 +26,9 @@ const (
 // GuardGrace is the time between TERM and KILL for ranks of a dead launcher. Their
 // rendezvous has died with it, so they can only end.
 const GuardGrace = 2 * time.Second
+
+// reapInterval is the time between two looks for orphans that have ended.
+const reapInterval = time.Second
 
 // IsGuard reports whether this process is the guard of a launcher. If it is, main must end
 // with the code of RunGuard at once.
@@ -76,6 +80,10 @@ func readGroups(r io.Reader) map[int]bool {
 type GuardProcess struct {
 	cmd  *exec.Cmd
 	pipe *os.File
+	over chan struct{} // closed by Close
+
+	mu  sync.Mutex
+	own map[int]bool // processes that this process has started and waits for
 }
 
 // StartGuard starts the guard of this process. The guard is this program with
@@ -101,19 +109,55 @@ func StartGuard() (*GuardProcess, error) {
 		}
 		return nil, fmt.Errorf("guard: %w", err)
 	}
-	return &GuardProcess{cmd, w}, nil
+	g := &GuardProcess{cmd: cmd, pipe: w, over: make(chan struct{}), own: map[int]bool{cmd.Process.Pid: true}}
+	if inheritsOrphans() {
+		go g.reapOrphans()
+	}
+	return g, nil
 }
 
-// Watch has the guard end a process group if this process dies.
-func (g *GuardProcess) Watch(id int) error {
-	if _, err := fmt.Fprintf(g.pipe, "+%d\n", id); err != nil {
+// start starts cmd, which leads a process group. The guard ends the group if this process dies.
+// If only the guard is gone, start returns an error though cmd runs.
+func (g *GuardProcess) start(cmd *exec.Cmd) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	g.own[cmd.Process.Pid] = true
+	if _, err := fmt.Fprintf(g.pipe, "+%d\n", cmd.Process.Pid); err != nil {
 		return fmt.Errorf("guard process %d is gone: %w", g.cmd.Process.Pid, err)
 	}
 	return nil
 }
 
+// reapOrphans waits for the processes that this process inherits, as process 1 of a container,
+// when their parents end. Else they would stay as zombies. It leaves the processes of start to
+// those who wait for them.
+func (g *GuardProcess) reapOrphans() {
+	tick := time.NewTicker(reapInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-g.over:
+			return
+		case <-tick.C:
+		}
+		for _, pid := range zombieChildren() {
+			g.mu.Lock()
+			if !g.own[pid] {
+				syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // groupEmpty may have been first
+			}
+			g.mu.Unlock()
+		}
+	}
+}
+
 // Forget tells the guard that a process group has ended.
 func (g *GuardProcess) Forget(id int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.own, id)
 	fmt.Fprintf(g.pipe, "-%d\n", id) // a guard that has ended needs no message
 }
 
@@ -122,5 +166,6 @@ func (g *GuardProcess) Forget(id int) {
 func (g *GuardProcess) Close() error {
 	late := time.AfterFunc(GuardGrace+SettleTime, func() { g.cmd.Process.Kill() })
 	defer late.Stop()
+	close(g.over)
 	return errors.Join(g.pipe.Close(), g.cmd.Wait())
 }

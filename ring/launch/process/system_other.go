@@ -19,3 +19,9 @@ func onCores(_ []int, start func() error) error { return start() }
 
 // onlyZombies returns false: process 1 waits for all processes here.
 func onlyZombies(int) bool { return false }
+
+// inheritsOrphans returns false: this system has no containers with a process 1 of their own.
+func inheritsOrphans() bool { return false }
+
+// zombieChildren returns none.
+func zombieChildren() []int { return nil }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package launch
+
+// becomeReaper does nothing: this system has no such processes.
+func becomeReaper() {}
