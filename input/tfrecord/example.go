@@ -67,6 +67,10 @@ func (f field) is(num protowire.Number) bool { return f.num == num && f.typ == p
 
 // next splits the first field from message b.
 func next(b []byte) (f field, rest []byte, err error) {
+	if len(b) > 2 && b[0]>>3-1 < 15 && protowire.Type(b[0]&7) == protowire.BytesType && int(b[1]) <= len(b)-2 && b[1] < 0x80 {
+		n := 2 + int(b[1]) // most tags and lengths take one byte
+		return field{protowire.Number(b[0] >> 3), protowire.BytesType, b[2:n]}, b[n:], nil
+	}
 	num, typ, n := protowire.ConsumeTag(b)
 	if n < 0 {
 		return f, nil, protowire.ParseError(n)
