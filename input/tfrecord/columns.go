@@ -49,7 +49,10 @@ func OpenColumns(files []string, c Config, columns Columns) (input.Dataset, erro
 	s.bind()
 	if columns.Learn {
 		s.columns.Share = columns.Share && !columns.Plan.Learns()
-		if err = s.findColumns(); err == nil && columns.Plan.Learns() {
+		if err = s.findColumns(); err == nil {
+			err = s.checkAnyGood()
+		}
+		if err == nil && columns.Plan.Learns() {
 			err = s.learn()
 		}
 	}
@@ -218,16 +221,30 @@ func (s *columnSet) learn() error {
 func (s *columnSet) learnPart(l *column.Learner, number int) error {
 	r, part := s.newReader(), l.Part(number)
 	for i := number * partRecords; i < min((number+1)*partRecords, s.records); i++ {
-		err := s.with(&r.frame, i, func(example []byte) error {
-			if err := s.fill(r, example); err != nil {
-				return err
-			}
-			return part.Learn(r.cells)
-		})
-		if err != nil && !s.tolerates(err) {
+		if err := s.learnRecord(part, r, i); err != nil && !s.tolerates(err) {
 			return err
 		}
 	}
 	l.End(number)
 	return nil
+}
+
+// learnRecord learns from record i.
+func (s *columnSet) learnRecord(part *column.Part, r *columnReader, i int) error {
+	return s.with(&r.frame, i, func(example []byte) error {
+		if err := s.fill(r, example); err != nil {
+			return err
+		}
+		return part.Learn(r.cells)
+	})
+}
+
+// checkAnyGood returns the error of the first record if all are bad.
+func (s *columnSet) checkAnyGood() error {
+	r, part, good := s.newReader(), column.NewLearner(s.columns.Plan, s.config.Labels).Part(0), []bool{false}
+	return s.search(good, 0, s.records, func(i int) error {
+		err := s.learnRecord(part, r, i)
+		good[0] = err == nil
+		return err
+	})
 }

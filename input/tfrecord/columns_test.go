@@ -173,7 +173,7 @@ func TestLearnColumns(t *testing.T) {
 }
 
 // TestLearnTolerates verifies that a bad record ends the learning unless it is
-// tolerated.
+// tolerated, and that the error is that of the first record if all are bad.
 func TestLearnTolerates(t *testing.T) {
 	name := write(t, goodColumns.example(), goodColumns.with(features{"n": text("two")}).example())
 	for _, tolerate := range []bool{false, true} {
@@ -184,6 +184,11 @@ func TestLearnTolerates(t *testing.T) {
 		}
 		if err == nil {
 			d.Close()
+		}
+		bad := goodColumns.with(features{"y": text("?")}).example()
+		_, err = tfrecord.OpenColumns([]string{write(t, bad, bad)}, tfrecord.Config{Tolerate: tolerate}, columnsOf(t))
+		if want := `record 0 at byte 0: column y is "?"`; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("tolerate=%t, all records are bad: error %v, want %q", tolerate, err, want)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func openFile(name string, c Config, keep bool) (*file, error) {
 // mostOpen returns how many files of a data set stay open: a share of what the process may open.
 // Others are opened for each record.
 func mostOpen() int {
-	const fewest, share = 16, 8
+	const fewest, share = 16, 16
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return fewest

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/input"
+	"ringtrain/input/column"
 	"ringtrain/ring/exitcode"
 )
 
@@ -57,8 +58,8 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// FuzzExample verifies that no record with a right checksum makes the parser panic or
-// return inconsistent rows, and that the encoder can encode each accepted record.
+// FuzzExample verifies that no record with a right checksum makes the parsers panic or
+// return inconsistent rows or cells, and that the encoder can encode each accepted record.
 func FuzzExample(f *testing.F) {
 	var e Encoder
 	f.Add(e.AppendSparse(nil, 1, []uint32{3, 300}, []float32{0.5, 2}), false)
@@ -75,13 +76,48 @@ func FuzzExample(f *testing.F) {
 		}
 		f.Add(b, false)
 	}
+	p, err := column.Compile([]column.Column{
+		{Label: &column.LabelOptions{Names: []string{"label"}}},
+		{IDs: &column.IDsOptions{Names: []string{"ids"}, Values: "values", Size: 400}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"city"}, Hash: 10}},
+	}, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	set := &columnSet{dataset: &dataset{}, columns: Columns{Plan: p}}
+	set.bind()
 	f.Fuzz(func(t *testing.T, data []byte, dense bool) {
 		for _, features := range []int{0, 400} {
+			if features == 0 {
+				fuzzFill(t, data, set)
+			}
 			if dense || features > 0 {
 				fuzzAdd(t, data, &dataset{config: Config{Dense: dense}.withNames(), features: features, ids: input.Limits{}.IDs(features)})
 			}
 		}
 	})
+}
+
+// fuzzFill fills the cells of columns from data: of one kind each, and as many values as ids.
+func fuzzFill(t *testing.T, data []byte, s *columnSet) {
+	r := s.newReader()
+	if err := s.fill(r, data); err != nil {
+		return
+	}
+	for i, c := range r.cells {
+		kinds := 0
+		for _, n := range []int{len(c.Text), len(c.IDs), len(c.Values)} {
+			if n > 0 {
+				kinds++
+			}
+		}
+		if kinds > 1 || !r.seen[i] && kinds > 0 {
+			t.Errorf("cell %d is %+v, seen %t", i, c, r.seen[i])
+		}
+	}
+	if p := s.pairs[0]; len(r.cells[p[0]].IDs) != len(r.cells[p[1]].Values) {
+		t.Errorf("%d ids and %d values", len(r.cells[p[0]].IDs), len(r.cells[p[1]].Values))
+	}
 }
 
 // fuzzAdd parses data and, if that succeeds, the output of the encoder for it.

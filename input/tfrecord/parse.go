@@ -46,6 +46,9 @@ func find(example []byte, c *Config) (w wanted, err error) {
 		var at *[]byte
 		switch string(name) {
 		case c.Label:
+			if c.Labels.Absent {
+				return nil
+			}
 			at = &w.label
 		case c.Values:
 			at = &w.values
