@@ -102,5 +102,8 @@ type Labels struct {
 	// Absent is for predictions: records need neither a label nor a weight. Readers do not look at one
 	// that is there; the label is 0, the weight 1.
 	Absent bool
+
+	// Why completes the error of a class that is none.
+	Why string
 	// without Classes and Binary: any finite value
 }

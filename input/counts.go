@@ -1,18 +1,29 @@
 package input
 
-// Counts count what records have in each column. The counts of a Batch are those of the data set's
-// reader; Add counts the rest. A record that is bad is in none.
+import (
+	"encoding/json"
+	"fmt"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Counts count what records have in each column. Those of a Batch have no labels: Add counts them. A
+// record that is bad is in none.
 type Counts struct {
 	Records int64   `json:"records"`
 	Missing []int64 `json:"missing,omitempty"` // by column that is read: records that have nothing in it
 	Unknown []int64 `json:"unknown,omitempty"` // by field of ids: records whose text is not in its vocabulary
 
-	Labels         int64 `json:"labels,omitempty"` // with a weight above 0
-	Least, Largest float32
+	Labels  int64   `json:"labels,omitempty"` // with a weight above 0
+	Least   float32 `json:"least,omitempty"`
+	Largest float32 `json:"largest,omitempty"`
+
+	// Whole are the counts of all records of the set, without labels, if its reader knows them.
+	Whole *Counts `json:"whole,omitempty"`
 }
 
-// Counted is a data set that knows the counts of all its records, apart from labels; nil: not yet.
-type Counted interface{ Counts() *Counts }
+// Counter is a data set that may know the counts of all its records, without labels; nil if not.
+type Counter interface{ Counts() *Counts }
 
 // Add adds the records of a batch.
 func (c *Counts) Add(b *Batch) {
@@ -20,10 +31,9 @@ func (c *Counts) Add(b *Batch) {
 	addTo(&c.Missing, b.Columns.Missing)
 	addTo(&c.Unknown, b.Columns.Unknown)
 	for i, y := range b.Y {
-		if i < len(b.Importance) && b.Importance[i] == 0 {
-			continue
+		if i >= len(b.Importance) || b.Importance[i] != 0 {
+			c.label(1, y, y)
 		}
-		c.label(1, y, y)
 	}
 }
 
@@ -33,16 +43,20 @@ func (c *Counts) Merge(o *Counts) {
 	addTo(&c.Missing, o.Missing)
 	addTo(&c.Unknown, o.Unknown)
 	c.label(o.Labels, o.Least, o.Largest)
+	if c.Whole == nil {
+		c.Whole = o.Whole
+	}
 }
 
 // label takes so many labels.
 func (c *Counts) label(n int64, least, largest float32) {
-	if n > 0 && c.Labels > 0 {
+	if n == 0 {
+		return
+	}
+	if c.Labels > 0 {
 		least, largest = min(least, c.Least), max(largest, c.Largest)
 	}
-	if n > 0 {
-		c.Labels, c.Least, c.Largest = c.Labels+n, least, largest
-	}
+	c.Labels, c.Least, c.Largest = c.Labels+n, least, largest
 }
 
 // Reset removes all records and keeps the memory.
@@ -56,4 +70,27 @@ func addTo(dst *[]int64, o []int64) {
 	for i, n := range o {
 		(*dst)[i] += n
 	}
+}
+
+// Message returns c, of records of d, for the other ranks.
+func (c *Counts) Message(d Dataset) []byte {
+	sent := *c
+	if known, ok := d.(Counter); ok {
+		sent.Whole = known.Counts()
+	}
+	text, err := json.Marshal(sent)
+	if err != nil {
+		panic("input: counts cannot be encoded")
+	}
+	return text
+}
+
+// MergeMessage adds the records of another rank's message.
+func (c *Counts) MergeMessage(text []byte) error {
+	var o Counts
+	if err := json.Unmarshal(text, &o); err != nil {
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("counts of records: %w", err))
+	}
+	c.Merge(&o)
+	return nil
 }

@@ -15,7 +15,7 @@ func (l Labels) Value(v float64) (float32, error) {
 		if v >= 0 && v < float64(l.Classes) && v == math.Trunc(v) {
 			return float32(v), nil
 		}
-		return 0, badLabel("label is %g, want a class in [0, %d)", v, l.Classes)
+		return 0, badLabel("label is %g, want a class in [0, %d)%s", v, l.Classes, l.Why)
 	case l.Binary:
 		switch v {
 		case 0, 1:

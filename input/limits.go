@@ -11,6 +11,10 @@ import (
 type Limits struct {
 	MaxInflate  int64 // bytes; 0: DefaultMaxInflate
 	MaxFeatures int   // 0: DefaultMaxFeatures
+
+	// FeaturesWhy completes the error of an id beyond a given number of features: where the number is
+	// from, and what to do. Empty: the number.
+	FeaturesWhy string
 }
 
 // A compressed file may decompress to Limits.MaxInflate bytes or to inflateRatio times
@@ -90,7 +94,10 @@ type IDs struct {
 // IDs returns the bound of ids for a model with the given number of features, or that of
 // the limits if features is 0.
 func (l Limits) IDs(features int) IDs {
-	if features > 0 {
+	switch {
+	case features > 0 && l.FeaturesWhy != "":
+		return IDs{int64(min(features, MaxFeatures)), l.FeaturesWhy}
+	case features > 0:
 		return IDs{int64(min(features, MaxFeatures)), fmt.Sprintf(" for %d features", features)}
 	}
 	most := l.MaxFeatures

@@ -12,6 +12,7 @@ type Model struct {
 	stages []stage
 	vars   []*Variable
 	f      lossFunc
+	smooth float32 // share of smoothed labels
 	pass   pass
 
 	// State of the last Forward, Evaluate or Predict.
@@ -33,7 +34,7 @@ func New(g *graph.Graph) *Model {
 
 // Smooth smooths the labels of a classification with share s from now on, in losses and
 // gradients: all classes get equal parts of the share.
-func (m *Model) Smooth(s float32) { m.f = LossOf(m.graph.Head).function(s) }
+func (m *Model) Smooth(s float32) { m.f, m.smooth = LossOf(m.graph.Head).function(s), s }
 
 // highest returns the highest kernel set of this machine.
 func highest() kernel.Set {

@@ -46,6 +46,29 @@ func NormalizedEntropy(logLoss, positives, examples float64) float64 {
 	return logLoss / -(p*math.Log(p) + (1-p)*math.Log(1-p))
 }
 
+// ConstantLoss returns the mean loss of a classifier that predicts the share of each class,
+// of whose examples these are the numbers or the sums of weights. Of smoothed labels it
+// predicts the means. It is 0 if all examples have the same class.
+func (m *Model) ConstantLoss(classes []float64) float64 {
+	total, present := 0.0, 0
+	for _, w := range classes {
+		total += w
+		if w > 0 {
+			present++
+		}
+	}
+	if present < 2 {
+		return 0
+	}
+	loss, s := 0.0, float64(m.smooth)
+	for _, w := range classes {
+		if p := float64((1-s)*(w/total)) + s/float64(len(classes)); p > 0 {
+			loss -= float64(p * math.Log(p))
+		}
+	}
+	return loss
+}
+
 // InTopK returns the number of examples whose class is among the k with the largest
 // scores. Of equal scores the lower class comes first, so that the top 1 equals Correct;
 // TensorFlow's in_top_k counts all scores equal to the k-th. A NaN score is never in the

@@ -114,7 +114,7 @@ func TestPredictFromCache(t *testing.T) {
 	if got := predict(); !strings.Contains(got, "\nx0,") {
 		t.Errorf("predictions %q, want the keys of the text: the cache has another version", got)
 	}
-	if e := b.must(0, "data", "cache", "clicks.yaml", "--data", "."); !strings.Contains(e.stderr, "is made anew: it has version 1, want 2") {
+	if e := b.must(0, "data", "cache", "clicks.yaml", "--data", "."); !strings.Contains(e.stderr, "is made anew: it has version 1, want 3") {
 		t.Errorf("standard error %q", e.stderr)
 	}
 }

@@ -73,7 +73,17 @@ func (a *app) eval(c *cli.Context) error {
 		writeMetricsTable(out.people, m)
 	}
 	tell(m)
-	return s.EvaluateOthers(a.ctx, tell)
+	err = s.EvaluateOthers(a.ctx, tell)
+	a.warnings(s, out)
+	return err
+}
+
+// warnings tells what none of the records has, apart from what is asked for on standard output.
+func (a *app) warnings(s *trained.Model, out *reporter) {
+	for _, w := range s.Warnings() {
+		out.writeJSON(w)
+		fmt.Fprintln(a.stderr, sentence(w))
+	}
 }
 
 func (a *app) predict(c *cli.Context) error {
@@ -106,6 +116,7 @@ func (a *app) predict(c *cli.Context) error {
 	default:
 		err = s.Predict(a.ctx, a.writePrediction)
 	}
+	a.warnings(s, out)
 	if n, first := s.Bad(); n > 0 && err == nil {
 		fmt.Fprintf(a.stderr, "ignored %s; the first: %v\n", plural(int(n), "bad record"), first)
 	}

@@ -38,6 +38,9 @@ func sentence(e report.Event) string {
 		for _, z := range e.Zeros {
 			line += fmt.Sprintf("; %s of %s of %s are 0", commas(z.Zeros), commas(z.Elements), z.Name)
 		}
+		if e.ExportedBest > 0 {
+			line += fmt.Sprintf("; exported: step %d, the best", e.ExportedBest)
+		}
 		return line
 	}
 	return e.Kind()

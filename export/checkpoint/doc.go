@@ -6,6 +6,7 @@
 //	dir/lease-000003                                     the lease of the writer
 //	dir/step-000100/model.ckpt.index
 //	dir/step-000100/model.ckpt.data-00000-of-00001
+//	dir/step-000100/evaluation.json                      the [Evaluation], if there is one
 //	dir/step-000200/…
 //
 // Each step folder is a TensorFlow checkpoint (package bundle). It holds variables and

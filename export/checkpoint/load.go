@@ -162,5 +162,6 @@ func load(path string) (State, error) {
 	if err != nil {
 		return State{}, fmt.Errorf("%s: %w", path, err)
 	}
+	s.Evaluation = readEvaluation(path)
 	return s, nil
 }

@@ -15,6 +15,8 @@ type State struct {
 	Step    int64           // optimizer updates done; global_step
 	Tensors []bundle.Tensor // variables and slot variables, by TensorFlow's names
 	Run     Run
+
+	Evaluation *Evaluation // of a checkpoint that was read; nil if it has none
 }
 
 // Run is the state of a run besides its tensors. It is zero, without Options, in a

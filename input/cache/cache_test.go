@@ -180,7 +180,7 @@ func TestFind(t *testing.T) {
 		change func(b []byte) []byte
 		why    string
 	}{
-		{"version", func(b []byte) []byte { b[8] = 1; return b }, "it has version 1, want 2"},
+		{"version", func(b []byte) []byte { b[8] = 1; return b }, "it has version 1, want 3"},
 		{"magic", func(b []byte) []byte { b[0] = 'x'; return b }, "it is no cache"},
 		{"meta", func(b []byte) []byte { b[30] ^= 1; return b }, "crc32c of its description is wrong"},
 		{"long meta", func(b []byte) []byte { b[14] = 0xff; return b }, "its description has"},

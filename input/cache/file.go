@@ -21,7 +21,7 @@ import (
 const (
 	magic       = "rtcache\n"
 	endMagic    = "rtcache."
-	version     = 2
+	version     = 3
 	headerBytes = 24
 	entryBytes  = 16
 	footerBytes = 24
@@ -58,6 +58,7 @@ type Set struct {
 	name    string
 	file    content
 	meta    meta
+	counts  input.Counts
 	shape   input.RecordShape // of each record
 	labels  input.Labels
 	entries []entry
@@ -125,17 +126,20 @@ func (s *Set) read(size int64) error {
 		return err
 	}
 	at, blocks := le.Uint64(footer), int64(le.Uint32(footer[8:]))
-	if string(footer[16:]) != endMagic || at > uint64(size) || int64(at)+blocks*entryBytes != size-footerBytes {
+	if string(footer[16:]) != endMagic || at > uint64(size) || int64(at)+blocks*entryBytes > size-footerBytes {
 		return errors.New("it has no index at its end")
 	}
-	index := make([]byte, blocks*entryBytes)
+	index := make([]byte, size-footerBytes-int64(at))
 	if err := s.readAt(index, int64(at)); err != nil {
 		return err
 	}
 	if crc32.Checksum(index, castagnoli) != le.Uint32(footer[12:]) {
 		return errors.New("crc32c of its index is wrong")
 	}
-	return s.takeIndex(index, int64(at))
+	if err := json.Unmarshal(index[blocks*entryBytes:], &s.counts); err != nil {
+		return fmt.Errorf("its counts: %w", err)
+	}
+	return s.takeIndex(index[:blocks*entryBytes], int64(at))
 }
 
 // readMeta reads the header and the description, which precede the blocks.
@@ -248,6 +252,9 @@ func (s *Set) Features() int { return s.meta.Features }
 
 // Learnt returns the statistics that the text had when the cache was made, nil for none.
 func (s *Set) Learnt() []byte { return s.meta.Learnt }
+
+// Counts returns the counts of all records, without labels.
+func (s *Set) Counts() *input.Counts { return &s.counts }
 
 // Manifest returns a line a file, as that of the text.
 func (s *Set) Manifest() []string {

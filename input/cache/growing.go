@@ -96,6 +96,14 @@ func (g *Growing) AppendAll(b *input.Batch, records []int) error {
 	return input.AppendRecords(b, g.Text, records)
 }
 
+// Counts returns the counts of all records, nil before the cache is whole.
+func (g *Growing) Counts() *input.Counts {
+	if s := g.made.Load(); s != nil {
+		return s.Counts()
+	}
+	return nil
+}
+
 // Made waits until the cache is whole or cannot be made, and reports which.
 func (g *Growing) Made() bool {
 	<-g.ended

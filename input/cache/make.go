@@ -136,6 +136,9 @@ type writer struct {
 	text  Text
 	at    int64
 	index []byte
+
+	mu     sync.Mutex
+	counts input.Counts
 }
 
 func (w *writer) write(p []byte) error {
@@ -204,6 +207,9 @@ func (w *writer) encodeBlock(dst []byte, b *input.Batch, block int) ([]byte, err
 	if err != nil {
 		return dst, err
 	}
+	w.mu.Lock()
+	w.counts.Merge(&b.Columns)
+	w.mu.Unlock()
 	if dst = appendBlock(dst, b, bad); uint64(len(dst)) > math.MaxUint32 { // see the index
 		return dst, fmt.Errorf("block %d has %d bytes, want at most %d", block, len(dst), uint32(math.MaxUint32))
 	}
@@ -221,11 +227,12 @@ func short(err error) string {
 	return err.Error()
 }
 
-// end writes index and footer.
+// end writes index, counts and footer.
 func (w *writer) end() error {
 	le := binary.LittleEndian
 	footer := le.AppendUint64(nil, uint64(w.at))
 	footer = le.AppendUint32(footer, uint32(len(w.index)/entryBytes))
+	w.index = append(w.index, w.counts.Message(nil)...)
 	footer = le.AppendUint32(footer, crc32.Checksum(w.index, castagnoli))
 	if err := w.write(w.index); err != nil {
 		return err

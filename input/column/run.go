@@ -369,7 +369,7 @@ func (rule *bagRule) ids(bags *tensor.Bags, cells []Cell) (at int, err error) {
 }
 
 func (rule *bagRule) outside(id int64) error {
-	return fmt.Errorf("has the id %d, want one in [0, %d)", id, rule.Size)
+	return fmt.Errorf("has the id %d, want one in [0, %d), as size says; raise it before training if the id is right", id, rule.Size)
 }
 
 // nextWord cuts the first word off, nil if there is none.

@@ -102,7 +102,7 @@ var abouts = map[string]about{
 	"train.init_from.include":        {"", "Globs of variables (`*/kernel`) or layers (`hidden_*`) to take. Empty: all."},
 	"train.init_from.exclude":        {"", "Globs of variables or layers to leave."},
 	"train.early_stopping.metric":    {"loss, accuracy, auc, rmse, log_loss, normalized_entropy", "Metric that ends a run."},
-	"train.early_stopping.patience":  {"0 or more", "Evaluations (eval.every) in a row without a better one that end the run. 0: never. The best one's checkpoint is kept, whatever checkpoint.keep says, and exported."},
+	"train.early_stopping.patience":  {"0 or more", "Evaluations (eval.every) in a row without a better one that end the run. 0: never. The best one's checkpoint is kept, whatever checkpoint.keep says. It is the result: what is exported and what `eval` and `predict` read."},
 	"train.early_stopping.min_delta": {"0 or more", "By how much an evaluation must be better to count."},
 	"train.check_every":              {"0 or more", "Steps between comparisons of digests of the ranks' variables. The ranks compare them before each checkpoint, too. A rank that differs is named, with exit code 81. 0: before checkpoints and at the end alone."},
 

@@ -44,7 +44,7 @@ func (a Average) check(f *faults) {
 
 // EarlyStopping ends a run before its steps are done: after so many evaluations in a row that did not
 // improve on the best one by more than min_delta. The checkpoint of the best evaluation is kept in
-// addition to checkpoint.keep, and exported.
+// addition to checkpoint.keep. It is the result of the run.
 type EarlyStopping struct {
 	Metric   string  `yaml:"metric"`    // of the evaluations of eval.every and of the last evaluation
 	Patience int     `yaml:"patience"`  // evaluations; 0: the run does all its steps
@@ -226,7 +226,11 @@ func (j *Config) checkClassWeights(f *faults) {
 func (j *Config) Labels() input.Labels {
 	switch h := j.Model.Head(j.Loss); h.Kind {
 	case graph.HeadClasses:
-		return input.Labels{Classes: h.Classes}
+		why := fmt.Sprintf(": model.classes is %d", h.Classes)
+		if len(j.Model.Layers) > 0 {
+			why = fmt.Sprintf(": the last layer has %d outputs", h.Classes)
+		}
+		return input.Labels{Classes: h.Classes, Why: why}
 	case graph.HeadBinary:
 		return input.Labels{Binary: true}
 	}

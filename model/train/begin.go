@@ -48,6 +48,9 @@ func (r *run) setUp(ctx context.Context) error {
 // configureLoop sets the loop to the progress of the ranks.
 func (r *run) configureLoop() error {
 	p, l := r.progress, r.loop
+	if !p.counted {
+		l.Seen = &r.seen
+	}
 	var err error
 	if l.Source, err = r.source(p.position); err != nil {
 		return err

@@ -94,7 +94,10 @@ func (r *run) checkpoint(ctx context.Context, finished bool) (string, error) {
 	if r.rank != 0 {
 		return digest, nil
 	}
-	return digest, r.save(start, finished)
+	if err = r.save(start, finished); err == nil {
+		r.saveEvaluation()
+	}
+	return digest, err
 }
 
 // save saves the state of rank 0, unless that state is saved already. Training has waited since start.
@@ -119,6 +122,19 @@ func (t *Trainer) save(start time.Time, finished bool) error {
 	t.savedAt, t.saved = time.Now(), this
 	t.emit(report.Checkpointed{Step: written.Step, Path: written.Path, Bytes: written.Bytes, Took: took, Stalled: took})
 	return nil
+}
+
+// saveEvaluation stores the evaluation of the last step beside the checkpoint of that step, once both
+// are there.
+func (r *run) saveEvaluation() {
+	step, m := r.loop.Step, r.lastMetrics
+	if r.rank != 0 || r.folder == nil || r.lastEvalStep != step || r.saved.step != step && !r.finished {
+		return
+	}
+	e := checkpoint.Evaluation{Loss: checkpoint.Sum(m.Loss), Constant: checkpoint.Sum(m.Constant), Best: r.progress.best.step}
+	if err := r.folder.SaveEvaluation(step, e); err != nil {
+		r.warn(&ring.Cause{Rank: r.rank, Operation: "checkpoint", Text: fmt.Sprintf("checkpoint.dir: the evaluation of step %d is not stored: %v", step, err)})
+	}
 }
 
 // checkpointError reports a checkpoint that could not be written.

@@ -1,10 +1,13 @@
 package train
 
 import (
+	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
 	"ringtrain/export/checkpoint"
+	"ringtrain/model"
 	"ringtrain/model/job"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
@@ -98,29 +101,15 @@ func (b bestEvaluation) why(s job.EarlyStopping) string {
 	return why
 }
 
-// withExportedValues calls f while the variables have the exported values: those of the best step if
-// the run looks for one, and their average if the job exports the average.
-func (r *run) withExportedValues(f func(step int64) error) error {
-	average, b := r.job.Train.Average.Export, r.progress.best
-	path, found := "", false
-	if r.job.Train.EarlyStopping.Patience > 0 && b.step > 0 && b.step != r.loop.Step && r.folder != nil {
-		if path, found = r.folder.OfStep(b.step); !found {
-			r.opts.Notice(fmt.Sprintf("the checkpoint of step %d, the best, is gone: the last step is exported", b.step))
-		}
+// asResult calls f while the variables and averages of all ranks have the values of the result: those of
+// the best step if the run looks for one, else those of the last. It is collective. Only rank 0 needs the
+// checkpoint of the best step.
+func (r *run) asResult(ctx context.Context, f func(step, epoch int64) error) error {
+	last, b := r.loop.Source.Position().LastEpoch(), r.progress.best
+	if r.job.Train.EarlyStopping.Patience == 0 || b.step == 0 || b.step == r.loop.Step {
+		return f(r.loop.Step, last)
 	}
-	if !found {
-		return r.averages.with(average, func() error { return f(r.loop.Step) })
-	}
-	kept, err := trained.Read(path)
-	if err != nil {
-		return err
-	}
-	vars, from := r.model.Variables(), r.model.Variables()
-	if average {
-		if from, err = kept.Averaged(vars); err != nil {
-			return err
-		}
-	}
+	vars := r.resultVariables()
 	own := make([][]float32, len(vars))
 	for i, v := range vars {
 		own[i] = slices.Clone(v.Value)
@@ -130,10 +119,60 @@ func (r *run) withExportedValues(f func(step int64) error) error {
 			copy(v.Value, own[i])
 		}
 	}()
-	if err := kept.Assign(from); err != nil {
+	epoch, err := r.takeBest(ctx, vars)
+	switch {
+	case err != nil:
 		return err
+	case epoch < 0:
+		return f(r.loop.Step, last)
 	}
-	return f(kept.Step)
+	return f(b.step, epoch)
+}
+
+// resultVariables returns the variables and their averages, by the names of their tensors.
+func (r *run) resultVariables() []*model.Variable {
+	vars := slices.Clone(r.model.Variables())
+	for _, s := range r.averages.slots() {
+		vars = append(vars, &model.Variable{Name: s.Name, Shape: s.Shape, Value: s.Value})
+	}
+	return vars
+}
+
+// takeBest gives vars on all ranks the values of the best step, and returns its epoch. The epoch is −1
+// if rank 0 no longer has that checkpoint; vars are then as they were.
+func (r *run) takeBest(ctx context.Context, vars []*model.Variable) (epoch int64, err error) {
+	head := make([]byte, 8)
+	if r.rank == 0 {
+		if epoch, err = r.readBest(vars); err != nil {
+			return 0, err
+		}
+		binary.LittleEndian.PutUint64(head, uint64(epoch))
+	}
+	if err := r.share(ctx, 0, [][]byte{head}); err != nil {
+		return 0, err
+	}
+	if epoch = int64(binary.LittleEndian.Uint64(head)); epoch < 0 {
+		return epoch, nil
+	}
+	var values [][]byte
+	for _, v := range vars {
+		values = append(values, bytesOf(v.Value))
+	}
+	return epoch, r.share(ctx, 0, values)
+}
+
+// readBest reads vars from the checkpoint of the best step, and returns its epoch, −1 if it is gone.
+func (r *run) readBest(vars []*model.Variable) (epoch int64, err error) {
+	path, found := r.folder.OfStep(r.progress.best.step)
+	if !found {
+		r.opts.Notice(fmt.Sprintf("the checkpoint of step %d, the best, is gone: the last step is the result", r.progress.best.step))
+		return -1, nil
+	}
+	kept, err := trained.Read(path)
+	if err == nil {
+		err = kept.Assign(vars)
+	}
+	return kept.Epoch, err
 }
 
 // metricNamed returns the metric that train.early_stopping.metric names, nil if the model lacks it.

@@ -86,7 +86,9 @@ func TestEarlyStopping(t *testing.T) {
 			t.Fatalf("ranks=%d: checkpoints are %q, want %q", p, got, want)
 		}
 		mustExport(t, m, dir, 2)
+		mustResult(t, m, dir, 2)
 		again := mustTrain(t, p, cfg, digitsData(), nil)[0]
+		mustResult(t, again, dir, 2)
 		if again.result != m.result || len(again.losses()) > 0 || len(eventsOf[report.Exported](again)) > 0 {
 			t.Errorf("ranks=%d: started again, the run ends with %+v after %d steps", p, again.result, len(again.losses()))
 		}
@@ -138,6 +140,61 @@ func mustExport(t *testing.T, m *member, dir string, step int64) {
 	}
 }
 
+// mustResult fails the test unless the last evaluation that m reports, the evaluation of done, and the
+// model that eval, predict and export read are those of the step.
+func mustResult(t *testing.T, m *member, dir string, step int64) {
+	t.Helper()
+	evals := eventsOf[report.Metrics](m)
+	last, done := evals[len(evals)-1], eventsOf[report.Done](m)[0].Eval
+	s, err := trained.Open(m.job, nil, "", nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if last.Step != step || done.Step != step || s.Step != step {
+		t.Errorf("the last evaluation is of step %d, done has %d, eval reads %d, want step %d", last.Step, done.Step, s.Step, step)
+	}
+	for _, e := range evals {
+		if e.Step == step && (e.Loss != done.Loss || e.Epoch != done.Epoch) {
+			t.Errorf("the loss of step %d in epoch %d is %v, at the end %v in epoch %d", step, e.Epoch, e.Loss, done.Loss, done.Epoch)
+		}
+	}
+}
+
+// TestEarlyStoppingResult verifies that the best step is the result of a run that ends by its steps, too,
+// whether the last evaluation is the best or not, with averages, at 1 and 3 ranks, and when the job is
+// started again. A longer run goes on from the last step.
+func TestEarlyStoppingResult(t *testing.T) {
+	average := []string{"train.average.decay=0.5", "train.average.evaluate=true", "train.average.export=true"}
+	for _, tt := range []struct {
+		sets []string
+		best int64
+	}{
+		{[]string{"train.steps=5"}, 2},
+		{[]string{"train.steps=6"}, 2},
+		{[]string{"train.steps=1"}, 1},                                            // the only evaluation is that of the end
+		{[]string{"train.steps=5", "train.early_stopping.min_delta=0"}, 5},        // the last is not yet saved as the best
+		{append(average, "train.steps=5", "train.early_stopping.min_delta=0"), 5}, // nor is its average
+		{append(average, "train.steps=5"), 2},
+	} {
+		for _, p := range []int{1, 3} {
+			dir := t.TempDir()
+			cfg := stopping(t, dir, tt.sets...)
+			m := mustTrain(t, p, cfg, digitsData(), nil)[0]
+			mustExport(t, m, dir, tt.best)
+			mustResult(t, m, dir, tt.best)
+			again := mustTrain(t, p, cfg, digitsData(), nil)[0]
+			mustResult(t, again, dir, tt.best)
+			if again.result != m.result || len(eventsOf[report.Exported](again)) > 0 {
+				t.Errorf("%v on %d ranks: started again, the run ends with %+v and %d exports, want %+v", tt.sets, p, again.result, len(eventsOf[report.Exported](again)), m.result)
+			}
+			if got := eventsOf[report.Done](m)[0].ExportedBest; got != tt.best {
+				t.Errorf("%v on %d ranks: step %d is told as exported, want %d", tt.sets, p, got, tt.best)
+			}
+		}
+	}
+}
+
 // TestEarlyStoppingResumes verifies that a stop with a resume, and a killed rank, do not change the
 // count of evaluations. The average is exported.
 func TestEarlyStoppingResumes(t *testing.T) {
@@ -150,6 +207,7 @@ func TestEarlyStoppingResumes(t *testing.T) {
 			t.Errorf("stopped after step %d, the run ends at step %d, want 8", at, m.result.Step)
 		}
 		mustExport(t, m, dir, 2)
+		mustResult(t, m, dir, 2)
 	}
 }
 
@@ -169,7 +227,7 @@ func TestEarlyStoppingGone(t *testing.T) {
 		}
 	})[0]
 	mustExport(t, m, dir, 8)
-	if want := "the checkpoint of step 2, the best, is gone: the last step is exported"; !slices.Contains(m.notices, want) {
+	if want := "the checkpoint of step 2, the best, is gone: the last step is the result"; !slices.Contains(m.notices, want) {
 		t.Errorf("notices are %q, want %q", m.notices, want)
 	}
 }
@@ -198,6 +256,9 @@ func TestEarlyStoppingRecovers(t *testing.T) {
 			}
 			if len(eventsOf[report.Exported](m)) == 1 { // else the process before exported
 				mustExport(t, m, dir, 2)
+			}
+			if d := eventsOf[report.Done](m); len(d) == 1 && d[0].Eval.Step != 2 {
+				t.Fatalf("rank %d dies at frame %d: done has the evaluation of step %d, want 2", rank, at, d[0].Eval.Step)
 			}
 		}
 	}

@@ -68,14 +68,31 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	}
 	if r.validatedProgressively() {
 		r.lastMetrics = report.Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.Split, Examples: r.progress.epoch.examples, Loss: r.progress.epoch.mean()}
-	} else if err := r.evaluate(ctx); err != nil {
-		return res, err
-	}
-	if err := r.export(); err != nil {
+	} else if err := r.conclude(ctx); err != nil {
 		return res, err
 	}
 	r.awaitCache()
 	return res, r.done(ctx, res.Digest)
+}
+
+// conclude evaluates and exports the result of the run. The last step is evaluated first, if no
+// evaluation has counted it yet: it may be the best.
+func (r *run) conclude(ctx context.Context) error {
+	last := r.loop.Step
+	counted := r.progress.best.seen == last
+	if !counted {
+		if err := r.evaluate(ctx, last, r.loop.Source.Position().LastEpoch()); err != nil {
+			return err
+		}
+	}
+	return r.asResult(ctx, func(step, epoch int64) error {
+		if counted || step != last {
+			if err := r.evaluate(ctx, step, epoch); err != nil {
+				return err
+			}
+		}
+		return r.averages.with(r.job.Train.Average.Export, func() error { return r.export(step) })
+	})
 }
 
 // validatedProgressively reports whether progressive validation replaces the evaluation at the end.
@@ -88,8 +105,9 @@ func (r *run) validatedProgressively() bool {
 		j.Eval.Every == (job.Every{}) && j.Export.SavedModel == "" && j.Train.EarlyStopping.Patience == 0
 }
 
-// export writes a serving bundle on rank 0, unless this process or its predecessor has written it.
-func (r *run) export() error {
+// export writes a serving bundle of the current variables on rank 0, unless this process or its
+// predecessor has written it.
+func (r *run) export(step int64) error {
 	switch {
 	case r.rank != 0, r.job.Export.SavedModel == "", r.exported, (r.finished || r.fromPeer) && r.isExported():
 		return nil
@@ -99,15 +117,14 @@ func (r *run) export() error {
 	if r.folder != nil {
 		x.Held = r.folder.CheckLease
 	}
-	var e report.Exported
-	err := r.withExportedValues(func(step int64) (err error) {
-		e, err = x.Write(step)
-		return err
-	})
+	e, err := x.Write(step)
 	if err != nil {
 		return fmt.Errorf("export.savedmodel: %w", err)
 	}
 	r.exported = true
+	if r.progress.best.step == step && r.job.Train.EarlyStopping.Patience > 0 {
+		r.exportedBest = step
+	}
 	r.emit(e)
 	return nil
 }
@@ -124,12 +141,7 @@ func (r *run) isExported() bool {
 	}
 	model.AllocateAll(exported)
 	err = trained.NewVariables(b.Path, b.Step, 0, b.Variables).Assign(exported)
-	same := false
-	shown := r.withExportedValues(func(int64) error {
-		same = err == nil && Digest(exported) == Digest(r.model.Variables())
-		return nil
-	})
-	return same && shown == nil
+	return err == nil && Digest(exported) == Digest(r.model.Variables())
 }
 
 // done gathers the bytes that the ranks sent and the memory that they used, and reports the end.
@@ -155,6 +167,7 @@ func (r *run) done(ctx context.Context, digest string) error {
 	d := report.Done{
 		Steps: r.loop.Step, Epochs: at.LastEpoch(), Examples: at.Consumed(r.data.Train.Len()), Took: report.Seconds(took),
 		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.progress.epoch.mean(), Eval: r.lastMetrics, Digest: digest, Zeros: zerosOf(r.model.Variables()),
+		ExportedBest: r.exportedBest,
 	}
 	if g.Membership().Size() > 1 {
 		d.HiddenShare = report.Number(t.total.hiddenShare())

@@ -29,7 +29,7 @@ train:     {steps: 1}
 		want string // of the error, "": none
 	}{
 		{nil, "a.libsvm:2: record 1 at byte 6: index is 100000000, want one in [0, 67108864), as input.max_features says"},
-		{[]string{"model.features=5000"}, "a.libsvm:2: record 1 at byte 6: index is 100000000, want one in [0, 5000) for 5000 features"},
+		{[]string{"model.features=5000"}, "a.libsvm:2: record 1 at byte 6: index is 100000000, want one in [0, 5000), as model.features says; raise it before training"},
 		{[]string{"input.max_features=100000000"}, "want one in [0, 100000000), as input.max_features says"},
 		{[]string{"input.max_features=100000001"}, ""},
 		{[]string{"model.features=100000001"}, ""},

@@ -139,7 +139,10 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (progress, error) {
 		return progress{}, err
 	}
 	r.storedKernels = s.Run.Kernels
-	o := progress{restored: true, step: s.Step, saved: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch), best: restoredBest(s.Run.Best)}
+	o := progress{restored: true, step: s.Step, saved: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch)}
+	if r.job.Train.EarlyStopping.Patience > 0 {
+		o.best = restoredBest(s.Run.Best)
+	}
 	var err error
 	if o.codec, err = storedCodec(path, s.Run.Decisions); err == nil {
 		_, err = storedOrder(path, s.Run.Decisions)

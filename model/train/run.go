@@ -216,6 +216,9 @@ func (r *run) report() {
 // carryOut carries out the requests that the ranks agreed on after the last step and that are not done
 // yet. It returns false if no further step follows in this generation.
 func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
+	if err := r.countTraining(ctx); err != nil {
+		return false, err
+	}
 	a := &r.agreed
 	switch {
 	case r.loop.Step >= r.loop.Steps:
@@ -229,7 +232,7 @@ func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
 		return true, nil
 	}
 	if a.Evaluate {
-		if err := r.evaluate(ctx); err != nil && !r.toleratesEvaluation(err) {
+		if err := r.evaluate(ctx, r.loop.Step, r.loop.Source.Position().LastEpoch()); err != nil && !r.toleratesEvaluation(err) {
 			return false, err
 		}
 		a.Evaluate = false
@@ -259,9 +262,9 @@ func (r *run) reportPhase() {
 	r.team.Progress(r.loop.Step, phase)
 }
 
-// evaluate reports the metrics of the current variables. If the loss is not finite, the last update may
-// have made the variables so; they must not be saved or exported.
-func (r *run) evaluate(ctx context.Context) error {
+// evaluate reports the metrics of the current variables, those after a step. If the loss is not finite,
+// the last update may have made the variables so; they must not be saved or exported.
+func (r *run) evaluate(ctx context.Context, step, epoch int64) error {
 	r.team.Progress(r.loop.Step, "evaluate")
 	var m report.Metrics
 	var others []report.Metrics
@@ -283,19 +286,23 @@ func (r *run) evaluate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.Step, m.Epoch = r.loop.Step, r.loop.Source.Position().LastEpoch()
+	m.Step, m.Epoch = step, epoch
 	reported := r.lastEvalStep == m.Step // in the generation before
 	r.lastMetrics, r.lastEvalStep = m, m.Step
-	if !reported {
-		r.emit(m)
-		r.summarizeEval(m)
-		for _, other := range others {
-			other.Step, other.Epoch = m.Step, m.Epoch
-			r.emit(other)
-			r.summarizeEval(other)
+	for _, e := range append([]report.Metrics{m}, others...) {
+		if e.Step, e.Epoch = step, epoch; !reported {
+			r.emit(e)
+		}
+		if !reported && step == r.loop.Step { // an earlier step has its points
+			r.summarizeEval(e)
 		}
 	}
+	r.tellAbsent("input."+m.Split, &r.eval.Seen)
+	for i := range others {
+		r.tellAbsent(job.EvalKey(others[i].Name, i), &r.extraEvals[i].Seen)
+	}
 	r.observe(m)
+	r.saveEvaluation()
 	if loss := float64(m.Loss); math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return &ring.Cause{
 			Rank: -1, Step: m.Step, Operation: "evaluate", ExitCode: exitcode.NotFinite,

@@ -38,6 +38,9 @@ type trainerState struct {
 	storedKernels   string // kernel set of the restored checkpoint; "" once it is reported
 	reportedKernels string // last reported kernel set
 
+	seen input.Counts    // of this rank's training records of the epoch
+	told map[string]bool // sets of which rank 0 has told what no record has
+
 	lastMetrics          report.Metrics // of the last evaluation
 	lastEvalStep         int64          // step of the last evaluation, -1 for none
 	savedAt, evaluatedAt time.Time
@@ -54,6 +57,7 @@ type trainerState struct {
 	reportedTableRoute string // last reported route of the rows of tables
 	saved              saved
 	exported           bool
+	exportedBest       int64          // step of the exported best evaluation; 0: none
 	summary            *events.Writer // of summary.dir; nil if there is none
 	scalars            []events.Scalar
 	doneReported       bool
@@ -110,14 +114,15 @@ type progress struct {
 	best     bestEvaluation // used if evaluations may end the run
 	mix      uint64         // running digest of rows, see Loop.Mix; not saved
 	saved    int64          // step of the newest checkpoint that all ranks know of, 0 for none
+	counted  bool           // an epoch of the training records has been counted by column; not saved
 }
 
 // progressBytes is the length of an encoded progress.
-const progressBytes = 120
+const progressBytes = 128
 
 // encode returns restored, step, steps, epoch, offset and codec as int64, then the loss of the epoch as
 // float64 and its examples as int64, then the best value as float64 and step, seen and waited of the
-// best evaluation as int64, then the bad records of the epoch, mix and saved as int64, all little-endian.
+// best evaluation as int64, then the bad records of the epoch, mix, saved and counted as int64, all little-endian.
 func (p progress) encode() []byte {
 	b := make([]byte, 0, progressBytes)
 	for _, v := range []int64{bit(p.restored), p.step, p.steps, p.position.Epoch, p.position.Offset, p.codec} {
@@ -126,7 +131,7 @@ func (p progress) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.epoch.loss))
 	b = binary.LittleEndian.AppendUint64(b, uint64(p.epoch.examples))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.best.value))
-	for _, v := range []int64{p.best.step, p.best.seen, p.best.waited, p.epoch.bad, int64(p.mix), p.saved} {
+	for _, v := range []int64{p.best.step, p.best.seen, p.best.waited, p.epoch.bad, int64(p.mix), p.saved, bit(p.counted)} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
 	return b
@@ -138,7 +143,7 @@ func decodeProgress(b []byte) progress {
 		restored: at(0) == 1, step: at(1), steps: at(2), position: input.Position{Epoch: at(3), Offset: at(4)}, codec: at(5),
 		epoch: epochSum{math.Float64frombits(uint64(at(6))), at(7), at(12)},
 		best:  bestEvaluation{value: math.Float64frombits(uint64(at(8))), step: at(9), seen: at(10), waited: at(11)},
-		mix:   uint64(at(13)), saved: at(14),
+		mix:   uint64(at(13)), saved: at(14), counted: at(15) == 1,
 	}
 }
 

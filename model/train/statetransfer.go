@@ -145,12 +145,7 @@ func bit(b bool) int64 {
 // broadcastHeader sends the header from the donor to all ranks and returns it.
 func (r *run) broadcastHeader(ctx context.Context, donor int, h stateHeader) (stateHeader, error) {
 	head := h.encode()
-	var err error
-	if r.rank == donor {
-		err = r.team.Group.Broadcast(ctx, donor, bytes.NewReader(head), nil)
-	} else {
-		err = r.receiveSegments(ctx, donor, [][]byte{head}, 0)
-	}
+	err := r.share(ctx, donor, [][]byte{head})
 	if err != nil {
 		return h, err
 	}
@@ -162,16 +157,24 @@ func (r *run) broadcastHeader(ctx context.Context, donor int, h stateHeader) (st
 
 // sendState sends the state of the kind in h.
 func (r *run) sendState(ctx context.Context, h stateHeader) error {
-	var readers []io.Reader
-	for _, s := range r.segments(h.kind == transferAll) {
-		readers = append(readers, bytes.NewReader(s))
-	}
+	state := r.segments(h.kind == transferAll)
 	if h.kind == transferRows {
-		for _, s := range r.lastRows.segments() {
-			readers = append(readers, bytes.NewReader(s))
-		}
+		state = append(state, r.lastRows.segments()...)
 	}
-	return r.team.Group.Broadcast(ctx, r.rank, io.MultiReader(readers...), nil)
+	return r.share(ctx, r.rank, state)
+}
+
+// share sends the bytes of the donor's buffers into those of all other ranks. It uses up the list.
+func (r *run) share(ctx context.Context, donor int, buffers [][]byte) error {
+	buffers = slices.DeleteFunc(buffers, func(b []byte) bool { return len(b) == 0 })
+	if r.rank != donor {
+		return r.receiveSegments(ctx, donor, buffers, 0)
+	}
+	var readers []io.Reader
+	for _, b := range buffers {
+		readers = append(readers, bytes.NewReader(b))
+	}
+	return r.team.Group.Broadcast(ctx, donor, io.MultiReader(readers...), nil)
 }
 
 // receiveState receives the state, if this rank needs it. A rank that is behind keeps its own state

@@ -33,18 +33,23 @@ type Evaluator struct {
 	// examples.
 	MaxBad int64
 
-	Load     func() error // reads the part of Data that is still in its files; nil: all is read
+	Load func() error // reads the part of Data that is still in its files; nil: all is read
+
+	// Seen counts the records of this rank, and after Run those of all. A bad record is in none.
+	Seen input.Counts
+
 	batch    input.Batch
 	sent     []byte
 	gathered ring.Gathered
 	blocks   blockSums       // of this rank, and then of all
 	counts   model.Confusion // of this rank, and then of all
+	shares   classWeights    // of this rank, and then of all: weights of several classes
 	ranking  model.Ranking   // of this rank: its examples of weight 1
 	weighted weighted        // of this rank: examples of blocks with other weights
 }
 
-// A rank sends an exit code as int64, little-endian. After code 0 it sends the sums of its blocks and
-// its counts of classes. After the code of an error it sends the text of the error. So all ranks learn
+// A rank sends an exit code as int64, little-endian. After code 0 it sends the length of Seen's message
+// as uint32, that message, the sums of its blocks and its counts of classes. After the code of an error it sends the text of the error. So all ranks learn
 // of a bad record, and no rank waits for another. Scores follow in pieces: see area.go.
 const codeBytes = 8
 
@@ -94,6 +99,8 @@ func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error 
 		}
 	}
 	e.counts.Reset()
+	e.shares.Reset()
+	e.Seen = input.Counts{}
 	e.ranking.Reset()
 	first, last := input.EvalBlocks(e.Data.Len(), m.Rank, m.Size())
 	e.weighted.reset(last - first)
@@ -103,7 +110,9 @@ func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error 
 			return err
 		}
 	}
-	e.sent = appendCells(e.blocks.encode(e.sent), e.counts.Cells())
+	seen := e.Seen.Message(e.Data)
+	e.sent = append(binary.LittleEndian.AppendUint32(e.sent, uint32(len(seen))), seen...)
+	e.sent = appendCells(appendCells(e.blocks.encode(e.sent), e.counts.Cells()), e.shares.Cells())
 	return nil
 }
 
@@ -145,6 +154,7 @@ func (e *Evaluator) block(first, last int) error {
 	if err != nil {
 		return err
 	}
+	e.Seen.Add(&e.batch)
 	bad := int64(last - first - len(good))
 	if len(good) == 0 {
 		e.blocks.add(0, &tally{bad: bad})
@@ -157,7 +167,13 @@ func (e *Evaluator) block(first, last int) error {
 	if weights != nil {
 		e.weigh(&t, scores, y, weights)
 	}
-	if e.classes() > 0 {
+	switch {
+	case e.classes() == 0:
+		t.spread = spreadOf(y, weights)
+	case weights != nil && !e.binary():
+		e.shares.add(y, weights)
+		fallthrough
+	default:
 		e.counts.Count(scores, y)
 	}
 	if e.binary() {
@@ -257,17 +273,31 @@ func ReadRecords(b *input.Batch, d input.Dataset, first, last int, tolerate bool
 func (e *Evaluator) fold(size int) error {
 	e.blocks.reset(0)
 	e.counts.Reset()
+	e.shares.Reset()
+	e.Seen = input.Counts{}
 	for rank := range size {
 		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
 		bad := e.blocks.bad()
-		b, err := e.blocks.decode(e.gathered.At(rank)[codeBytes:], blocksBefore(last))
+		b, err := e.takeSeen(e.gathered.At(rank)[codeBytes:])
+		if err == nil {
+			b, err = e.blocks.decode(b, blocksBefore(last))
+		}
 		if err == nil {
 			bad = e.blocks.bad() - bad
-			err = addCells(&e.counts, b, last-first-int(bad), e.classes())
+			err = e.addRank(b, last-first-int(bad))
 		}
 		if err != nil {
 			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent for the evaluation of records %d to %d: %w", rank, first, last, err))
 		}
 	}
 	return nil
+}
+
+// takeSeen adds a rank's counts of its records, which are at the front of b, and returns the rest.
+func (e *Evaluator) takeSeen(b []byte) ([]byte, error) {
+	if len(b) < 4 || int64(binary.LittleEndian.Uint32(b)) > int64(len(b)-4) {
+		return nil, fmt.Errorf("%d bytes, want counts of records", len(b))
+	}
+	n := 4 + int(binary.LittleEndian.Uint32(b))
+	return b[n:], e.Seen.MergeMessage(b[4:n])
 }

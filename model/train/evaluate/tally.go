@@ -19,6 +19,7 @@ type tally struct {
 	undefined   int64   // number of examples whose score is NaN; of binary models
 	bad         int64   // number of bad records, which are no examples
 	calibration model.Calibration
+	spread      spread // of the labels of a regression
 }
 
 // sums are those of examples, each times its weight. right and top are shares of the weight.
@@ -34,13 +35,14 @@ func (s *sums) add(o sums, w float64) {
 }
 
 const (
-	tallyBytes     = 8 * (10 + 4*len(model.Calibration{}))
+	tallyBytes     = 8 * (12 + 4*len(model.Calibration{}))
 	blockNodeBytes = 8 + tallyBytes
 )
 
 // merge adds the blocks that follow those of t.
 func (t *tally) merge(o *tally) {
 	t.sums.add(o.sums, 1)
+	t.spread.merge(o.spread, t.weight, o.weight)
 	t.weight += o.weight
 	t.heaviest = max(t.heaviest, o.heaviest)
 	t.correct += o.correct
@@ -52,7 +54,7 @@ func (t *tally) merge(o *tally) {
 
 // encode appends t in tallyBytes.
 func (t *tally) encode(dst []byte) []byte {
-	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.weight, t.heaviest} {
+	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.weight, t.heaviest, t.spread.mean, t.spread.squares} {
 		dst = appendFloat(dst, v)
 	}
 	for _, n := range []int64{t.correct, t.weighted, t.undefined, t.bad} {
@@ -72,7 +74,7 @@ func (t *tally) decode(b []byte) (rest []byte) {
 		b = b[8:]
 		return w
 	}
-	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.weight, &t.heaviest} {
+	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.weight, &t.heaviest, &t.spread.mean, &t.spread.squares} {
 		*v = math.Float64frombits(word())
 	}
 	for _, n := range []*int64{&t.correct, &t.weighted, &t.undefined, &t.bad} {
@@ -104,16 +106,18 @@ func decodeInt(b []byte) (v int64, rest []byte, err error) {
 	return int64(binary.LittleEndian.Uint64(b)), b[8:], nil
 }
 
-// A rank sends its counts that are not 0 by class, then by prediction, little-endian:
+// A rank sends the number of its counts that are not 0, then the counts by class, then by prediction,
+// little-endian:
 //
-//	0           4           8          16
-//	┌───────────┬───────────┬───────────┬───
-//	│ class u32 │ pred. u32 │ count i64 │ …
-//	└───────────┴───────────┴───────────┴───
+//	0       8           12          16         24
+//	┌───────┬───────────┬───────────┬──────────┬───
+//	│ n i64 │ class u32 │ pred. u32 │ count i64│ …
+//	└───────┴───────────┴───────────┴──────────┴───
 const cellBytes = 16
 
 func appendCells(dst []byte, cells []model.Cell) []byte {
 	le := binary.LittleEndian
+	dst = appendInt(dst, int64(len(cells)))
 	for _, c := range cells {
 		dst = le.AppendUint32(dst, uint32(c.Class))
 		dst = le.AppendUint32(dst, uint32(c.Predicted))
@@ -122,27 +126,45 @@ func appendCells(dst []byte, cells []model.Cell) []byte {
 	return dst
 }
 
-// addCells adds the counts in b, of so many records and classes, to c.
-func addCells(c *model.Confusion, b []byte, records, classes int) error {
-	if classes == 0 {
+// addCells adds the counts at the front of b to c. They are of so many classes and columns. It returns
+// the sum of the counts and the rest of b.
+func addCells(c *model.Confusion, b []byte, classes, columns int) (sum int64, rest []byte, err error) {
+	n, b, err := decodeInt(b)
+	if err != nil {
+		return 0, nil, err
+	}
+	if n < 0 || n > int64(len(b)/cellBytes) {
+		return 0, nil, fmt.Errorf("%d counts in %d bytes, want %d bytes for each", n, len(b), cellBytes)
+	}
+	le := binary.LittleEndian
+	for ; n > 0; n-- {
+		cell := model.Cell{Class: int(le.Uint32(b)), Predicted: int(le.Uint32(b[4:])), Examples: int64(le.Uint64(b[8:]))}
+		if cell.Class >= classes || cell.Predicted >= columns {
+			return 0, nil, fmt.Errorf("a count of class %d predicted as %d, want less than %d and %d", cell.Class, cell.Predicted, classes, columns)
+		}
+		c.Add(cell)
+		sum += cell.Examples
+		b = b[cellBytes:]
+	}
+	return sum, b, nil
+}
+
+// addRank adds the counts in b of a rank that evaluated so many records.
+func (e *Evaluator) addRank(b []byte, records int) error {
+	if e.classes() == 0 {
 		records = 0
 	}
-	le, left := binary.LittleEndian, int64(records)
-	if len(b)%cellBytes != 0 {
-		return fmt.Errorf("%d bytes of counts, want a multiple of %d", len(b), cellBytes)
+	counted, b, err := addCells(&e.counts, b, e.classes(), e.classes())
+	if err != nil {
+		return err
 	}
-	for ; len(b) > 0; b = b[cellBytes:] {
-		n := model.Cell{Class: int(le.Uint32(b)), Predicted: int(le.Uint32(b[4:])), Examples: int64(le.Uint64(b[8:]))}
-		if n.Class >= classes || n.Predicted >= classes {
-			return fmt.Errorf("a count of class %d predicted as %d, want less than %d", n.Class, n.Predicted, classes)
-		}
-		c.Add(n)
-		left -= n.Examples
+	if counted != int64(records) {
+		return fmt.Errorf("counts of %d records, want %d", counted, records)
 	}
-	if left != 0 {
-		return fmt.Errorf("counts of %d records, want %d", int64(records)-left, records)
+	if _, b, err = addCells(&e.shares.Confusion, b, e.classes(), countBin+1); err == nil && len(b) > 0 {
+		err = fmt.Errorf("%d bytes behind the counts, want none", len(b))
 	}
-	return nil
+	return err
 }
 
 // classes returns the number of classes of the model, 0 for a regression.
@@ -155,6 +177,7 @@ const maxConfusion = 100
 // model.
 func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
 	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: int64(e.Data.Len()) - sum.bad, Bad: sum.bad, Loss: report.Number(sum.loss / sum.weight), Weighted: sum.weighted > 0}
+	m.Constant = report.Number(e.constant(sum))
 	classes := e.classes()
 	if classes == 0 {
 		m.RMSE = report.NewNumber(model.RMSE(sum.loss, sum.weight))

@@ -27,6 +27,9 @@ type Opener struct {
 	job  *job.Config
 	opts Options
 	plan *column.Plan // of input.columns once it is compiled; nil without input.columns
+
+	// sizedBy is the checkpoint or bundle whose training records gave model.features, "" for none.
+	sizedBy string
 }
 
 // NewOpener returns an Opener. It reads nothing.
@@ -149,8 +152,26 @@ func (o *Opener) spec(f job.Files, features int) convert.Spec {
 		Limits:    input.Limits{MaxInflate: int64(cfg.Input.MaxInflate), MaxFeatures: cfg.Input.MaxFeatures},
 		LabelRule: cfg.Labels(),
 	}
+	s.Limits.FeaturesWhy = o.featuresWhy()
 	s.Separator, _ = f.SeparatorByte()
 	return s
+}
+
+// SizedBy sets model.features to a number that the training records of the model at path gave.
+func (o *Opener) SizedBy(path string, features int) { o.sizedBy, o.job.Model.Features = path, features }
+
+// featuresWhy says where the bound on ids is from, and what to do about an id beyond.
+func (o *Opener) featuresWhy() string {
+	const set = "; set model.features before training if the id is right"
+	switch {
+	case o.sizedBy != "":
+		return ", as the training records of " + o.sizedBy + " have" + set
+	case o.job.Model.Features > 0:
+		return ", as model.features says; raise it before training if the id is right"
+	case o.job.DeclaredFeatures() > 0:
+		return fmt.Sprintf(", as input.shape %v says", o.job.Input.Shape) + set
+	}
+	return ", as the training records have" + set
 }
 
 // adviseOnMissing adds the two ways out if the files of a built-in job are missing.

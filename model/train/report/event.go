@@ -130,6 +130,8 @@ type Metrics struct {
 	F1        []Number  `json:"f1,omitempty"`
 	Confusion [][]int64 `json:"confusion,omitempty"` // rows: class, columns: prediction; for at most 100 classes
 
+	Constant Number `json:"-"` // loss of a constant prediction: the share of each class, or the mean; 0 if all labels are equal
+
 	Bad      int64 `json:"bad_records,omitempty"` // that were passed over: no examples
 	Weighted bool  `json:"-"`                     // records have weights other than 1: means are by weight, counts are not; for people
 }
@@ -170,13 +172,14 @@ type Done struct {
 	Took                  Seconds `json:"took_s"`                   // since this process began to train
 	ExamplesPerS          float64 `json:"examples_per_s"`           // of the examples since this process began to train
 	Loss                  Number  `json:"loss"`                     // mean per example of the last epoch
-	Eval                  Metrics `json:"eval"`                     // of the last evaluation
+	Eval                  Metrics `json:"eval"`                     // of the result: the last step, or the best with early stopping
 	SentBytes             int64   `json:"sent_bytes"`               // by all ranks, headers included
 	SentBetweenHostsBytes int64   `json:"sent_between_hosts_bytes"` // part of sent_bytes that left its host
 	MaxRSSBytes           int64   `json:"max_rss_bytes"`            // of the largest rank
 	Digest                string  `json:"digest"`                   // see train.Digest
 	HiddenShare           Number  `json:"hidden_share"`             // of the exchange, behind backward; 0 at world size 1
 	Zeros                 []Zeros `json:"zeros,omitempty"`          // of each table
+	ExportedBest          int64   `json:"-"`                        // step of the best evaluation, if it was exported; for people
 }
 
 // Kind names the event.
@@ -205,9 +208,15 @@ type Warning struct {
 	Rank      int    `json:"rank"`
 	Host      string `json:"host"`
 	Step      int64  `json:"step"`
-	Operation string `json:"operation"` // evaluate, checkpoint, summary, clean-up, schedule, input, export
+	Operation string `json:"operation"` // evaluate, checkpoint, summary, clean-up, schedule, export, input
 	Cause     string `json:"cause"`
 	ExitCode  int    `json:"exit_code"` // exit code of the run if this failure ended it; 0: no failure, the cause says all
+
+	// Of input: the set and the column, and how many of its records are meant.
+	Set     string `json:"set,omitempty"`
+	Column  string `json:"column,omitempty"`
+	Records int64  `json:"records,omitempty"`
+	Of      int64  `json:"of,omitempty"`
 }
 
 // Kind names the event.

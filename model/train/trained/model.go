@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ringtrain/export/bundle"
+	"ringtrain/export/checkpoint"
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
@@ -22,7 +24,7 @@ import (
 // Model is a trained model, read from a checkpoint or a bundle, with the records to evaluate it on.
 type Model struct {
 	Step  int64  // of the checkpoint; of a bundle, if the bundle stores it
-	Note  string // for the user: the reason why results may differ from those of training; "" for none
+	Note  string // for the user: why it is not the last step, or why results may differ from those of training; "" for none
 	epoch int64  // of the checkpoint; 0 if unknown
 	job   *job.Config
 	vars  Variables
@@ -30,6 +32,10 @@ type Model struct {
 	from  *records.Opener
 	data  input.Dataset
 	split string
+	name  string // of the records, in warnings
+
+	warnings []report.Warning
+	seen     input.Counts // by Predict
 
 	maxBad   int64 // bad records of data that are passed over
 	bad      int64 // that Predict has passed over
@@ -39,8 +45,9 @@ type Model struct {
 // Open reads the variables at from, or at the job's checkpoint.dir if from is empty. It opens the job's
 // validation records, or files in their place. Without labelled, their labels are not read.
 func Open(cfg *job.Config, roots []string, from string, files []string, labelled bool) (*Model, error) {
+	note := ""
 	if from == "" {
-		from = cfg.Checkpoint.Dir
+		from, note = resultOf(cfg.Checkpoint.Dir)
 	}
 	if from == "" {
 		return nil, exitcode.With(exitcode.Usage, errors.New("--from is empty and the job has no checkpoint.dir"))
@@ -61,16 +68,18 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 		return nil, err
 	}
 	if sized.Model.Features == 0 && !opener.HasColumns() { // the number of the training records, not of these records
-		if sized.Model.Features, err = kept.features(cfg); err != nil {
+		features, err := kept.features(cfg)
+		if err != nil {
 			return nil, err
 		}
+		opener.SizedBy(kept.Path, features)
 	}
 	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, vars: kept, from: opener}
 	if s.data, s.split, err = opener.OpenEvaluated(files, labelled); err != nil {
 		return nil, err
 	}
-	if len(files) == 0 {
-		s.maxBad = records.MaxBad(cfg, s.split)
+	if s.name = strings.Join(files, ", "); len(files) == 0 {
+		s.name, s.maxBad = "input."+s.split, records.MaxBad(cfg, s.split)
 	}
 	if s.model, err = opener.NewModel(s.data); err == nil {
 		err = kept.fits(s.model.Variables()) // before their memory is allocated
@@ -80,10 +89,23 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 		return nil, err
 	}
 	model.AllocateAll(s.model.Variables())
-	set, note := kernelSetOf(s.job, kept)
-	s.Note = note
+	set, other := kernelSetOf(s.job, kept)
+	s.Note = strings.Trim(note+"\n"+other, "\n")
 	s.model.Use(set, cores.Own())
 	return s, nil
+}
+
+// resultOf returns the path of the result in a folder of checkpoints: the best step of a run that looks
+// for it, else the folder, which means the newest. The note tells that another step is the last.
+func resultOf(dir string) (path, note string) {
+	step, path := checkpoint.BestStep(dir)
+	switch {
+	case step == 0:
+		return dir, ""
+	case path == "":
+		return dir, fmt.Sprintf("the checkpoint of step %d, the best, is gone: the last step is taken", step)
+	}
+	return path, fmt.Sprintf("step %d is taken, the best: --from %s takes the last", step, dir)
 }
 
 // kernelSetOf returns the kernel set that a trained model computes with: train.kernels, else the set
@@ -134,12 +156,12 @@ func (s *Model) Close() error {
 
 // Evaluate computes the model's metrics over the records.
 func (s *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
-	return s.evaluate(ctx, evaluate.Evaluator{Data: s.data, Split: s.split, MaxBad: s.maxBad})
+	return s.evaluate(ctx, "input."+s.split, evaluate.Evaluator{Data: s.data, Split: s.split, MaxBad: s.maxBad})
 }
 
 // EvaluateOn computes the model's metrics over the records of d.
 func (s *Model) EvaluateOn(ctx context.Context, d input.Dataset) (report.Metrics, error) {
-	return s.evaluate(ctx, evaluate.Evaluator{Data: d, Split: s.split})
+	return s.evaluate(ctx, "input."+s.split, evaluate.Evaluator{Data: d, Split: s.split})
 }
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
@@ -149,8 +171,8 @@ func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) e
 		return err
 	}
 	defer records.CloseEvals(evals)
-	for _, e := range evals {
-		m, err := s.evaluate(ctx, evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
+	for i, e := range evals {
+		m, err := s.evaluate(ctx, job.EvalKey(e.Files.Name, i), evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
 		if err != nil {
 			return err
 		}
@@ -159,8 +181,8 @@ func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) e
 	return nil
 }
 
-// evaluate runs e with the model.
-func (s *Model) evaluate(ctx context.Context, e evaluate.Evaluator) (report.Metrics, error) {
+// evaluate runs e, of the records of a set, with the model.
+func (s *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator) (report.Metrics, error) {
 	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return report.Metrics{}, err
 	}
@@ -172,6 +194,9 @@ func (s *Model) evaluate(ctx context.Context, e evaluate.Evaluator) (report.Metr
 	defer g.Close()
 	e.Model, e.TopK = s.model, s.job.Eval.TopK
 	metrics, err := e.Run(ctx, g)
+	if err == nil {
+		s.warn(set, &e.Seen, false)
+	}
 	if failed, ok := errors.AsType[evaluate.Failure](err); ok { // without the rank: there is only one
 		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))
 	}
@@ -204,6 +229,7 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 		if err != nil {
 			return err
 		}
+		s.seen.Add(&b)
 		if len(good) == 0 {
 			continue
 		}
@@ -218,8 +244,20 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 			}
 		}
 	}
+	if known, ok := s.data.(input.Counter); ok {
+		s.seen.Whole = known.Counts()
+	}
+	s.warn(s.name, &s.seen, true)
 	return nil
 }
+
+// warn keeps what no record of a set has, for Warnings.
+func (s *Model) warn(set string, c *input.Counts, predicts bool) {
+	s.warnings = append(s.warnings, s.from.Warnings(set, c, predicts)...)
+}
+
+// Warnings returns what none of the records has that were evaluated or predicted.
+func (s *Model) Warnings() []report.Warning { return s.warnings }
 
 // readGood replaces b by the good records of the block that begins at first, and returns their numbers.
 func (s *Model) readGood(b *input.Batch, first int) ([]int, error) {

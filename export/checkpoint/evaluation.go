@@ -1,0 +1,80 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"ringtrain/export/bundle"
+)
+
+// evaluationFile lies beside the bundle in a step folder, because a run evaluates after it has saved.
+const evaluationFile = "evaluation.json"
+
+// Evaluation is what the evaluation of a checkpoint found.
+type Evaluation struct {
+	Loss     Sum   `json:"loss"`
+	Constant Sum   `json:"constant"`       // loss of a constant prediction; 0 if all labels are equal
+	Best     int64 `json:"best,omitempty"` // step of the best evaluation up to this one; 0 without early stopping
+}
+
+// SaveEvaluation stores the evaluation of the newest checkpoint of a step, if there is one.
+func (f *Folder) SaveEvaluation(step int64, e Evaluation) error {
+	path, found := f.OfStep(step)
+	if !found {
+		return nil
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if err := f.CheckLease(); err != nil {
+		return err
+	}
+	name := filepath.Join(path, evaluationFile)
+	tmp := bundle.Temporary(name)
+	if err = bundle.WriteFile(f.fs, tmp, text); err == nil {
+		err = f.fs.Rename(tmp, name)
+	}
+	if err != nil {
+		_ = bundle.RemoveAll(f.fs, tmp)
+	}
+	return err
+}
+
+// readEvaluation returns the evaluation of a checkpoint, nil if none can be read. path is a step folder
+// or a prefix.
+func readEvaluation(path string) *Evaluation {
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(prefix(path)), evaluationFile))
+	var e Evaluation
+	if err != nil || json.Unmarshal(text, &e) != nil {
+		return nil
+	}
+	return &e
+}
+
+// BestStep returns the step of the best evaluation of the newest run in a folder, and its checkpoint. The
+// step is 0 if that run does not look for the best, or if its last step is the best. The path is ""
+// if the checkpoint is gone.
+func BestStep(dir string) (step int64, path string) {
+	last, run, found := NewestRun(dir)
+	if !found {
+		return 0, ""
+	}
+	if run.Best != nil {
+		step = run.Best.Step
+	}
+	if e := readEvaluation(last); e != nil {
+		step = e.Best
+	}
+	if at, _, ok := parseStep(filepath.Base(last)); !ok || at == step {
+		return 0, ""
+	}
+	all, _ := candidates(dir)
+	for _, c := range all {
+		if c.step == step {
+			return step, c.path
+		}
+	}
+	return step, ""
+}

@@ -1,0 +1,123 @@
+package evaluate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/model/train/traintest"
+)
+
+// only is a data set of the records with one label.
+func only(t *testing.T, d input.Dataset, label float32) repeated {
+	t.Helper()
+	r := repeated{Dataset: d}
+	for i := range d.Len() {
+		if labelOf(t, d, i) == label {
+			r.records = append(r.records, i)
+		}
+	}
+	if len(r.records) == 0 {
+		t.Fatalf("no record has the label %v", label)
+	}
+	return r
+}
+
+func labelOf(t *testing.T, d input.Dataset, i int) float32 {
+	t.Helper()
+	var b input.Batch
+	if _, _, err := ReadRecords(&b, d, i, i+1, false); err != nil {
+		t.Fatal(err)
+	}
+	return b.Y[0]
+}
+
+// TestConstant verifies the loss of the constant prediction, of each kind of model, with weights of
+// many sizes and with smoothed labels, against the loss of each record; and that it is 0 if all
+// labels are equal.
+func TestConstant(t *testing.T) {
+	for _, tt := range jobs {
+		for _, smoothing := range []string{"0", "0.25"} {
+			if tt.name == "linear" && smoothing != "0" {
+				continue
+			}
+			cfg, data := loadText(t, tt.text, "loss.label_smoothing="+smoothing), tt.data()
+			m := randomModel(t, cfg, data)
+			r := rand.New(rand.NewPCG(5, 6))
+			plain, d := weighing{Dataset: data.Eval}, weighing{Dataset: data.Eval}
+			for i := range data.Eval.Len() {
+				w := float32(1)
+				if i%768 >= 200 || tt.name == "linear" {
+					w = float32(math.Exp(5 * r.NormFloat64()))
+				}
+				plain.weights, d.weights = append(plain.weights, 1), append(d.weights, w)
+			}
+			for _, set := range []weighing{plain, d} {
+				got := evaluatedBy(t, &Evaluator{Model: m, Data: set, Split: "eval"})
+				if want := constantOf(t, set, m.Graph().Head.Classes, cfg.Loss.LabelSmoothing); traintest.Far(float64(got.Constant), want, 1e-8) {
+					t.Errorf("job=%s smoothing=%s weight=%v: the constant's loss is %v, want %v", tt.name, smoothing, set.weights[250%len(set.weights)], got.Constant, want)
+				}
+			}
+			same := only(t, data.Eval, labelOf(t, data.Eval, 0))
+			if got := evaluatedBy(t, &Evaluator{Model: m, Data: same, Split: "eval"}); got.Constant != 0 {
+				t.Errorf("job=%s smoothing=%s: the constant's loss of equal labels is %v, want 0", tt.name, smoothing, got.Constant)
+			}
+		}
+	}
+}
+
+// constantOf returns the mean loss of the mean target, summed record by record.
+func constantOf(t *testing.T, d weighing, classes int, smoothing float64) float64 {
+	t.Helper()
+	targets := func(i int) []float64 {
+		label := float64(labelOf(t, d.Dataset, i))
+		if classes == 0 {
+			return []float64{label}
+		}
+		one := make([]float64, classes)
+		for k := range one {
+			one[k] = smoothing / float64(classes)
+		}
+		one[int(label)] += 1 - smoothing
+		return one
+	}
+	mean, weight := make([]float64, max(classes, 1)), 0.0
+	for i := range d.Len() {
+		weight += float64(d.weights[i])
+		for k, v := range targets(i) {
+			mean[k] += float64(d.weights[i]) * v
+		}
+	}
+	loss := 0.0
+	for i := range d.Len() {
+		for k, v := range targets(i) {
+			if m := mean[k] / weight; classes == 0 {
+				loss += float64(d.weights[i]) * (m - v) * (m - v)
+			} else if v > 0 {
+				loss -= float64(d.weights[i]) * v * math.Log(m)
+			}
+		}
+	}
+	return loss / weight
+}
+
+// TestSpreadOfLargeLabels verifies that the spread of labels around 1e9, in any number of parts, keeps
+// its digits.
+func TestSpreadOfLargeLabels(t *testing.T) {
+	var y []float32
+	for i := range 1024 {
+		y = append(y, 1e9+float32(64*(i%3)))
+	}
+	whole, parts := spreadOf(y, nil), spread{}
+	for at := 0; at < len(y); at += 100 {
+		part := y[at:min(at+100, len(y))]
+		parts.merge(spreadOf(part, nil), float64(at), float64(len(part)))
+	}
+	want := 64 * 64 * (341*(1+4) - float64(341*3)*(341*3)/1024)
+	for _, got := range []spread{whole, parts} {
+		if traintest.Far(got.squares, want, 1e-9) {
+			t.Errorf("the squares are %v, want %v", got.squares, want)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package records
+
+import (
+	"fmt"
+
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/model/train/report"
+)
+
+// Warnings returns what none of the records of a set has, which was counted over all of them: columns that
+// are missing in each, vocabularies of which no text occurs, labels that are all equal. plan is nil
+// without input.columns. Of records to predict the labels and weights are not looked at.
+func Warnings(set string, plan *column.Plan, c *input.Counts, predicts bool) (all []report.Warning) {
+	warn := func(column, what string, records, of int64) {
+		all = append(all, report.Warning{
+			Operation: "input", Cause: fmt.Sprintf("%s: %s is %s in %d of %d records", set, column, what, records, of),
+			Set: set, Column: column, Records: records, Of: of,
+		})
+	}
+	known, label := c, "label"
+	if c.Whole != nil {
+		known = c.Whole
+	}
+	if plan != nil {
+		for _, a := range plan.Absent(known) {
+			if !predicts || plan.Predicts(a.Input) {
+				warn(plan.Inputs[a.Input], a.What, a.Records, a.Records)
+			}
+		}
+		if plan.Label >= 0 {
+			label = plan.Inputs[plan.Label]
+		}
+	}
+	if !predicts && c.Labels > 1 && c.Least == c.Largest {
+		warn(label, fmt.Sprint(c.Least), c.Labels, c.Labels)
+	}
+	return all
+}
+
+// Warnings returns those of a set that the opener has opened.
+func (o *Opener) Warnings(set string, c *input.Counts, predicts bool) []report.Warning {
+	return Warnings(set, o.plan, c, predicts)
+}
