@@ -40,9 +40,6 @@ func OpenStable(name, path string, keep bool) (*StableFile, error) {
 	return f, r.Close()
 }
 
-// Kept returns the file if it stays open, else nil.
-func (f *StableFile) Kept() *os.File { return f.kept }
-
 // Open returns the file to read, unless it has changed since it was opened first. Release closes it.
 func (f *StableFile) Open() (*os.File, error) {
 	r := f.kept

@@ -2,6 +2,7 @@ package column
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -319,7 +320,12 @@ func (rule *bagRule) ids(bags *tensor.Bags, cells []Cell) (at int, err error) {
 	if rule.values >= 0 {
 		values = &cells[rule.values]
 	}
-	if len(ids.IDs) > 0 {
+	switch { // lists of a tf.Example
+	case len(ids.Values) > 0:
+		return at, errors.New("is a list of floats, want a list of int64")
+	case values != nil && len(values.IDs) > 0:
+		return rule.values, errors.New("is a list of int64, want a list of floats")
+	case len(ids.IDs) > 0 || values != nil && len(values.Values) > 0:
 		if values != nil && len(values.Values) != len(ids.IDs) {
 			return rule.values, fmt.Errorf("has %s for %s, want as many", phrase.Count(len(values.Values), "value"), phrase.Count(len(ids.IDs), "id"))
 		}

@@ -86,7 +86,7 @@ func Open(s Spec) (input.Dataset, error) {
 		}
 		return tfrecord.Open(s.Files, tfrecord.Config{
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
-			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Training: s.Learn, Tolerate: s.Tolerate,
+			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate,
 		})
 	case "parquet":
 		return nil, usage("format parquet is not built yet, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo")

@@ -26,11 +26,9 @@ type columnSet struct {
 	*dataset
 	columns Columns
 	place   map[string]int // of a feature that is read: its index in the plan's Inputs
-	kinds   []kindSet      // of each of Inputs: the lists that it may be
-	pairs   [][2]int       // ids and their values in Inputs
 
-	found    []bool // of each of Inputs: it is found in the searched records; nil: all is found
-	searched int    // records
+	found    []byte // of each of Inputs: 1 if a record before searched has it; nil: all are found
+	searched int
 
 	runner *column.Runner // source of the readers' runners; nil while the plan learns
 	idle   sync.Pool      // *columnReader
@@ -45,14 +43,15 @@ func OpenColumns(files []string, c Config, columns Columns) (input.Dataset, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &columnSet{dataset: d.(*dataset), columns: columns}
-	s.bind()
+	s := &columnSet{dataset: d.(*dataset), columns: columns, place: map[string]int{}}
+	for i, name := range columns.Plan.Inputs {
+		if !s.config.Labels.Absent || columns.Plan.Predicts(i) {
+			s.place[name] = i
+		}
+	}
 	if columns.Learn {
 		s.columns.Share = columns.Share && !columns.Plan.Learns()
-		if err = s.findColumns(); err == nil {
-			err = s.checkAnyGood()
-		}
-		if err == nil && columns.Plan.Learns() {
+		if err = s.find(); err == nil && columns.Plan.Learns() {
 			err = s.learn()
 		}
 	}
@@ -65,35 +64,6 @@ func OpenColumns(files []string, c Config, columns Columns) (input.Dataset, erro
 	return s, nil
 }
 
-// bind decides which features are read, and as what.
-func (s *columnSet) bind() {
-	p := s.columns.Plan
-	uses, pairs := p.Uses()
-	s.pairs, s.place, s.kinds = pairs, make(map[string]int, len(uses)), make([]kindSet, len(uses))
-	for i, use := range uses {
-		if s.config.Labels.Absent && !p.Predicts(i) {
-			continue
-		}
-		s.place[p.Inputs[i]], s.kinds[i] = i, ^kindSet(0)
-		for _, u := range useKinds {
-			if use&u.use != 0 {
-				s.kinds[i] &= u.kinds
-			}
-		}
-	}
-}
-
-// useKinds has the kinds of lists that can be read in a way. A number may be written as a text.
-var useKinds = []struct {
-	use   column.Use
-	kinds kindSet
-}{
-	{column.AsNumber, 1<<kindBytes | 1<<kindFloat | 1<<kindInt64},
-	{column.AsText, 1<<kindBytes | 1<<kindInt64},
-	{column.AsIDs, intsOnly},
-	{column.AsValues, floatsOnly},
-}
-
 // Columns returns the conversion of the columns of a record.
 func (s *columnSet) Columns() graph.Columns {
 	return s.columns.Plan.Columns()
@@ -103,12 +73,12 @@ func (s *columnSet) Columns() graph.Columns {
 type columnReader struct {
 	frame  []byte
 	cells  []column.Cell
-	seen   []bool // of each cell: the record has its feature
+	seen   []byte // of each cell: 1 if the record has its feature
 	runner *column.Runner
 }
 
 func (s *columnSet) newReader() *columnReader {
-	r := &columnReader{cells: make([]column.Cell, len(s.kinds)), seen: make([]bool, len(s.kinds))}
+	r := &columnReader{cells: make([]column.Cell, len(s.columns.Plan.Inputs)), seen: make([]byte, len(s.columns.Plan.Inputs))}
 	if s.runner != nil {
 		r.runner = s.runner.Another()
 	}
@@ -131,62 +101,41 @@ func (s *columnSet) Append(b *input.Batch, i int) error {
 	})
 }
 
-// fill writes the features of an example to the cells. A feature of another kind than its columns
-// want, and values without as many ids, are errors.
+// fill writes the features of an example to the cells.
 func (s *columnSet) fill(r *columnReader, example []byte) error {
 	for i := range r.cells {
 		c := &r.cells[i]
 		c.Text, c.IDs, c.Values = nil, c.IDs[:0], c.Values[:0]
 	}
 	clear(r.seen)
-	err := eachEntry(example, func(name, feature []byte) error {
+	return eachEntry(example, func(name, feature []byte) error {
 		i, ok := s.place[string(name)]
 		if !ok {
 			return nil
 		}
 		err := errTwice
-		if !r.seen[i] {
-			err = fillCell(&r.cells[i], feature, s.kinds[i])
+		if r.seen[i] == 0 {
+			err = fillCell(&r.cells[i], feature)
 		}
-		if r.seen[i] = true; err != nil {
+		if r.seen[i] = 1; err != nil {
 			return fmt.Errorf("feature %q: %w", name, err)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	for _, p := range s.pairs {
-		if ids, values := len(r.cells[p[0]].IDs), len(r.cells[p[1]].Values); ids != values {
-			return unequal(s.columns.Plan.Inputs[p[0]], ids, s.columns.Plan.Inputs[p[1]], values)
-		}
-	}
-	return nil
 }
 
-// fillCell writes a feature, a list of one of the wanted kinds, to a cell. An empty list has no kind.
-func fillCell(c *column.Cell, feature []byte, want kindSet) error {
+// fillCell writes a feature to a cell.
+func fillCell(c *column.Cell, feature []byte) error {
 	var kind listKind
 	var err error
-	if c.IDs, c.Values, kind, err = appendList(c.IDs, c.Values, feature); err != nil {
+	if c.IDs, c.Values, kind, err = appendList(c.IDs, c.Values, feature); err != nil || kind != kindBytes {
 		return err
 	}
-	n := len(c.IDs) + len(c.Values)
-	if kind == kindBytes {
-		if c.Text, n, err = texts(feature); err != nil {
-			return err
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	if err := want.check(kind); err != nil {
-		return err
-	}
-	if kind == kindBytes && n > 1 {
+	n := 0
+	if c.Text, n, err = texts(feature); n > 1 {
 		return fmt.Errorf("%d texts, want one", n)
 	}
-	return nil
+	return err
 }
 
 // partRecords is the number of records of a unit of learning.
@@ -221,7 +170,13 @@ func (s *columnSet) learn() error {
 func (s *columnSet) learnPart(l *column.Learner, number int) error {
 	r, part := s.newReader(), l.Part(number)
 	for i := number * partRecords; i < min((number+1)*partRecords, s.records); i++ {
-		if err := s.learnRecord(part, r, i); err != nil && !s.tolerates(err) {
+		err := s.with(&r.frame, i, func(example []byte) error {
+			if err := s.fill(r, example); err != nil {
+				return err
+			}
+			return part.Learn(r.cells)
+		})
+		if err != nil && !s.tolerates(err) {
 			return err
 		}
 	}
@@ -229,22 +184,13 @@ func (s *columnSet) learnPart(l *column.Learner, number int) error {
 	return nil
 }
 
-// learnRecord learns from record i.
-func (s *columnSet) learnRecord(part *column.Part, r *columnReader, i int) error {
-	return s.with(&r.frame, i, func(example []byte) error {
-		if err := s.fill(r, example); err != nil {
-			return err
+// Manifest is that of the files. It lacks the records until all features are found: see input.Shared.
+func (s *columnSet) Manifest() []string {
+	lines := s.dataset.Manifest()
+	for i, f := range s.files {
+		if !s.Counted() {
+			lines[i] = f.base()
 		}
-		return part.Learn(r.cells)
-	})
-}
-
-// checkAnyGood returns the error of the first record if all are bad.
-func (s *columnSet) checkAnyGood() error {
-	r, part, good := s.newReader(), column.NewLearner(s.columns.Plan, s.config.Labels).Part(0), []bool{false}
-	return s.search(good, 0, s.records, func(i int) error {
-		err := s.learnRecord(part, r, i)
-		good[0] = err == nil
-		return err
-	})
+	}
+	return lines
 }

@@ -1,9 +1,9 @@
 package tfrecord
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"sort"
 	"sync"
 
@@ -29,7 +29,6 @@ type Config struct {
 	Labels      input.Labels
 	Compression string // auto (or empty), none, gzip, zlib
 
-	Training bool // a label, ids or values that no record has is an error of Open
 	Tolerate bool // Open passes over bad records
 }
 
@@ -98,44 +97,37 @@ func Open(files []string, c Config) (input.Dataset, error) {
 		d.files, d.firsts = append(d.files, f), append(d.firsts, d.records)
 		d.records += f.records()
 	}
-	var err error
-	if c.Training {
-		err = d.findNames()
-	}
-	if err == nil && d.features == 0 && d.records > 0 {
-		err = d.measure()
-	}
-	if err != nil {
-		return nil, errors.Join(err, d.Close())
+	if d.features == 0 && d.records > 0 {
+		if err := d.measure(); err != nil {
+			d.Close()
+			return nil, err
+		}
 	}
 	return d, nil
 }
 
 // measure determines the number of features from the good records.
 func (d *dataset) measure() error {
+	most := int64(0)
+	if d.config.Tolerate {
+		most = math.MaxInt64
+	}
+	shape, err := input.LearnShape(d, most)
+	if d.features = shape.Cols; err != nil || d.config.Dense {
+		return err
+	}
 	var b input.Batch
-	var first error
-	largest, good := int64(-1), false
-	for i := 0; i < d.records && !(good && d.config.Dense); i++ {
+	largest := int64(-1)
+	for i := range d.records {
 		b.Reset()
-		if err := d.Append(&b, i); err != nil {
-			if first = cmp.Or(first, err); !d.tolerates(err) {
-				return err
-			}
-			continue
+		if err := d.Append(&b, i); err != nil && !d.tolerates(err) {
+			return err
 		}
-		good = true
 		for _, id := range b.X.Bags.Slot {
 			largest = max(largest, int64(id))
 		}
 	}
-	switch {
-	case !good:
-		return first
-	case d.config.Dense:
-		d.features = b.X.Dense.Cols
-		return nil
-	case largest < 0:
+	if largest < 0 {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("tfrecord: %s: no record has any %q", d.files[0].name, d.config.IDs))
 	}
 	d.features = int(largest) + 1

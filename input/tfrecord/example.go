@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"ringtrain/ring/phrase"
 )
 
 // errTwice is the error of a feature by a name that another one has.
@@ -26,32 +27,6 @@ const (
 
 func (k listKind) String() string {
 	return [...]string{"empty", "a list of bytes", "a list of floats", "a list of int64"}[k]
-}
-
-// kindSet is a set of kinds: bit k is kind k.
-type kindSet uint8
-
-const (
-	floatsOnly kindSet = 1 << kindFloat
-	intsOnly   kindSet = 1 << kindInt64
-)
-
-func (s kindSet) String() string {
-	var all []string
-	for k := kindBytes; k <= kindInt64; k++ {
-		if s>>k&1 == 1 {
-			all = append(all, k.String())
-		}
-	}
-	return strings.Join(all, " or ")
-}
-
-// check returns an error for a list of a kind that is not in s.
-func (s kindSet) check(k listKind) error {
-	if k == kindNone || s>>k&1 == 1 {
-		return nil
-	}
-	return fmt.Errorf("%v, want %v (as TensorFlow does, nothing is converted)", k, s)
 }
 
 // field is one field of a message. val is the content of a length-delimited field, or
@@ -248,30 +223,36 @@ func appendInts(dst []int64, list []byte) ([]int64, error) {
 // missing returns an error that a feature is missing, with the names of the existing
 // ones.
 func missing(example []byte, want string) error {
+	names, near := appendNames(nil, example), ""
+	if !slices.Contains(names, want) { // else it is empty
+		near = phrase.DidYouMean(want, names)
+	}
+	return fmt.Errorf("no feature %q%s: there are %s", want, near, listed(names))
+}
+
+// appendNames appends the names of an example's features.
+func appendNames(names []string, example []byte) []string {
 	const most = 1000 // a name takes 2 bytes of a record, and 16 here
-	var names []string
 	eachEntry(example, func(name, _ []byte) error {
 		if len(names) < most {
 			names = append(names, string(name))
 		}
 		return nil
 	})
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) == 0 {
-		return fmt.Errorf("no feature %q: the record has none", want)
-	}
-	return fmt.Errorf("no feature %q: there are %s", want, listed(names))
+	return names
 }
 
 // listed shows names of features.
 func listed(names []string) string {
 	const most = 20
-	var shown []string
-	for _, name := range names[:min(len(names), most)] {
-		shown = append(shown, fmt.Sprintf("%.100q", name))
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return "none"
 	}
+	text := fmt.Sprintf("%.100q", names[:min(len(names), most)])
 	if len(names) > most {
-		shown = append(shown, "and more")
+		text += " and more"
 	}
-	return strings.Join(shown, ", ")
+	return text
 }

@@ -90,7 +90,7 @@ func TestWholeFileFaults(t *testing.T) {
 	} {
 		for way, read := range map[string]func(s *columnSet) error{
 			"learn":   (*columnSet).learn,
-			"search":  func(s *columnSet) error { return s.searchNames(make([]bool, len(s.kinds)), 0, s.records) },
+			"search":  func(s *columnSet) error { return s.search(make([]byte, 2), 0, s.records) },
 			"measure": func(s *columnSet) error { return s.measure() },
 		} {
 			s := learning(t, 5)

@@ -99,8 +99,8 @@ func (s *scratch) dense(b *input.Batch, example []byte, w wanted, d *dataset) er
 	if kind == kindNone {
 		return missing(example, name)
 	}
-	if err := floatsOnly.check(kind); err != nil {
-		return fmt.Errorf("feature %q: %w", name, err)
+	if err := wantKind(name, kind, kindFloat); err != nil {
+		return err
 	}
 	if len(floats) == 0 || d.features > 0 && len(floats) != d.features {
 		return fmt.Errorf("feature %q has %d values, want %d", name, len(floats), max(d.features, 1))
@@ -143,8 +143,8 @@ func (s *scratch) pairs(x *tensor.Bags, example []byte, w wanted, c *Config) ([]
 	if w.ids == nil {
 		return nil, missing(example, c.IDs)
 	}
-	if err := intsOnly.check(kind); err != nil {
-		return nil, fmt.Errorf("feature %q: %w", c.IDs, err)
+	if err := wantKind(c.IDs, kind, kindInt64); kind != kindNone && err != nil {
+		return nil, err
 	}
 	before := len(x.Weights)
 	ints, values, kind, err := appendList(s.ints, x.Weights, w.values)
@@ -155,18 +155,20 @@ func (s *scratch) pairs(x *tensor.Bags, example []byte, w wanted, c *Config) ([]
 	if w.values == nil {
 		return nil, missing(example, c.Values)
 	}
-	if err := floatsOnly.check(kind); err != nil {
-		return nil, fmt.Errorf("feature %q: %w", c.Values, err)
+	if err := wantKind(c.Values, kind, kindFloat); kind != kindNone && err != nil {
+		return nil, err
 	}
 	if n := len(x.Weights) - before; len(ids) != n {
-		return nil, unequal(c.IDs, len(ids), c.Values, n)
+		return nil, fmt.Errorf("feature %q has %d values and %q %d, want as many", c.IDs, len(ids), c.Values, n)
 	}
 	return ids, checkFinite(c.Values, x.Weights[before:])
 }
 
-// unequal is the error of ids and values of different lengths.
-func unequal(ids string, haveIDs int, values string, haveValues int) error {
-	return fmt.Errorf("feature %q has %d values and %q %d, want as many", ids, haveIDs, values, haveValues)
+func wantKind(name string, have, want listKind) error {
+	if have != want {
+		return fmt.Errorf("feature %q is %v, want %v (as TensorFlow does, nothing is converted)", name, have, want)
+	}
+	return nil
 }
 
 func checkFinite(name string, values []float32) error {

@@ -55,7 +55,10 @@ func TestAbsentFeatures(t *testing.T) {
 			want += fmt.Sprintf(" (did you mean %s?)", was)
 		}
 		if was == "ids" || was == "values" { // values without ids, and ids without values, are a bad record
-			want = `record 0 at byte 0: feature "` + map[string]string{"ids": "idz", "values": "ids"}[was] + `" has`
+			want = "record 0 at byte 0: column values has 2 values for 0 ids"
+			if was == "values" {
+				want = "record 0 at byte 0: column value has 0 values for 2 ids"
+			}
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("%s for %s: error %v, want %q", typo, was, err, want)
@@ -78,8 +81,8 @@ func TestAbsentFeatures(t *testing.T) {
 	}
 }
 
-// TestAbsentNames verifies the same of the keys label, ids and values, without input.columns, whether
-// bad records are tolerated or not.
+// TestAbsentNames verifies that a label, ids or values that no record has are an error that names them and
+// the nearest name, also without input.columns, and whether bad records are tolerated or not.
 func TestAbsentNames(t *testing.T) {
 	sparseRecord := example(entry("label", ints(1)), entry("ids", ints(3)), entry("values", floats(2)))
 	denseRecord := example(entry("label", ints(1)), entry("features", floats(2)))
@@ -88,17 +91,16 @@ func TestAbsentNames(t *testing.T) {
 		record []byte
 		want   string
 	}{
-		{tfrecord.Config{Label: "lable"}, sparseRecord, "no feature lable in 9 records, which input.train.label names (did you mean label?)"},
-		{tfrecord.Config{IDs: "id"}, sparseRecord, "no feature id in 9 records, which input.train.ids names (did you mean ids?)"},
-		{tfrecord.Config{Values: "valves", Features: 9}, sparseRecord, "no feature valves in 9 records, which input.train.values names (did you mean values?)"},
-		{tfrecord.Config{Dense: true, Values: "feature"}, denseRecord, "no feature feature in 9 records, which input.train.values names (did you mean features?)"},
-		{tfrecord.Config{Dense: true, Label: "y"}, denseRecord, `no feature y in 9 records, which input.train.label names; there are "features", "label"`},
+		{tfrecord.Config{Label: "lable"}, sparseRecord, `no feature "lable" (did you mean label?): there are ["ids" "label" "values"]`},
+		{tfrecord.Config{IDs: "id"}, sparseRecord, `no feature "id" (did you mean ids?): there are`},
+		{tfrecord.Config{Values: "valves"}, sparseRecord, `no feature "valves" (did you mean values?): there are`},
+		{tfrecord.Config{Dense: true, Values: "feature"}, denseRecord, `no feature "feature" (did you mean features?): there are`},
+		{tfrecord.Config{Dense: true, Label: "y"}, denseRecord, `no feature "y": there are ["features" "label"]`},
 	} {
-		for _, tolerate := range []bool{false, true} {
-			tt.config.Training, tt.config.Tolerate = true, tolerate
-			_, err := tfrecord.Open([]string{write(t, slices.Repeat([][]byte{tt.record}, 9)...)}, tt.config)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || exitcode.Of(err) != exitcode.BadData {
-				t.Errorf("tolerate=%t: error %v, want %q", tolerate, err, tt.want)
+		for _, tt.config.Tolerate = range []bool{false, true} {
+			_, err := tfrecord.Open([]string{write(t, tt.record, tt.record)}, tt.config)
+			if err == nil || !strings.Contains(err.Error(), "record 0 at byte 0: "+tt.want) || exitcode.Of(err) != exitcode.BadData {
+				t.Errorf("tolerate=%t: error %v, want %q", tt.config.Tolerate, err, tt.want)
 			}
 		}
 	}
@@ -115,10 +117,10 @@ func TestTolerates(t *testing.T) {
 		open   func(name string, tolerate bool) (input.Dataset, error)
 	}{
 		"ids": {sparseRecord, func(name string, tolerate bool) (input.Dataset, error) {
-			return tfrecord.Open([]string{name}, tfrecord.Config{Training: true, Tolerate: tolerate})
+			return tfrecord.Open([]string{name}, tfrecord.Config{Tolerate: tolerate})
 		}},
 		"dense": {denseRecord, func(name string, tolerate bool) (input.Dataset, error) {
-			return tfrecord.Open([]string{name}, tfrecord.Config{Dense: true, Training: true, Tolerate: tolerate})
+			return tfrecord.Open([]string{name}, tfrecord.Config{Dense: true, Tolerate: tolerate})
 		}},
 		"columns": {goodColumns.example(), func(name string, tolerate bool) (input.Dataset, error) {
 			return tfrecord.OpenColumns([]string{name}, tfrecord.Config{Tolerate: tolerate}, columnsOf(t))
@@ -159,11 +161,12 @@ func TestTolerates(t *testing.T) {
 // TestSharedSearch verifies that the ranks find a feature together that the first records of large files
 // lack, and that a feature which no part has is the same error on each rank.
 func TestSharedSearch(t *testing.T) {
-	filler := example(entry("y", ints(1)), entry("pad", text(strings.Repeat(" ", 1<<20))))
-	records := slices.Repeat([][]byte{filler}, 24) // 24 MiB, more than a rank searches alone
-	records[22] = example(entry("y", ints(0)), entry("city", text("Bern")))
+	filler := example(entry("y", ints(1)), entry("pad", text(strings.Repeat(" ", 4<<10))))
+	const n = 5000 // 20 MiB, more than a rank searches alone
+	records := slices.Repeat([][]byte{filler}, n)
+	records[n-2] = example(entry("y", ints(0)), entry("city", text("Bern")))
 	name := write(t, records...)
-	for wanted, fault := range map[string]string{"city": "", "citi": "no feature citi in 24 records, which input.columns names (did you mean city?); there are"} {
+	for wanted, fault := range map[string]string{"city": "", "citi": `no feature citi in 5000 records, which input.columns names; there are ["pad" "y"]`} {
 		for parts := range 4 {
 			p, err := column.Compile([]column.Column{
 				{Label: &column.LabelOptions{Names: []string{"y"}}}, {Categorical: &column.CategoricalOptions{Names: []string{wanted}, Hash: 10}},
@@ -183,7 +186,7 @@ func TestSharedSearch(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := d.(input.Shared)
-			if s.Counted() || !input.IsShared(d) || strings.HasSuffix(d.Manifest()[0], " 24") {
+			if s.Counted() || !input.IsShared(d) || strings.HasSuffix(d.Manifest()[0], " 5000") {
 				t.Errorf("counted=%t, manifest %q, want what is left to be searched", s.Counted(), d.Manifest())
 			}
 			var all [][]byte
@@ -198,7 +201,7 @@ func TestSharedSearch(t *testing.T) {
 				t.Error("a part without columns is no error")
 			}
 			wantFault(t, s.JoinCounts(all), fault)
-			if fault == "" && (!s.Counted() || !strings.HasSuffix(d.Manifest()[0], " 24")) {
+			if fault == "" && (!s.Counted() || !strings.HasSuffix(d.Manifest()[0], " 5000")) {
 				t.Errorf("counted=%t, manifest %q, want all", s.Counted(), d.Manifest())
 			}
 			d.Close()
