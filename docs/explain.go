@@ -38,6 +38,7 @@ var explanations = []struct {
 	{"timed-out", regexp.MustCompile(`operation timed out|nothing moved for`)},
 	{"corrupt-frame", regexp.MustCompile(`corrupt frame`)},
 	{"no-link", regexp.MustCompile(`link \d+ (->|<-) \d+`)},
+	{"not-sound", regexp.MustCompile(`the model of step \d+ is not exported: `)},
 	{"not-finite", regexp.MustCompile(`not finite; `)},
 	{"diverged", regexp.MustCompile(`replicas diverged`)},
 	{"shared-memory", regexp.MustCompile(`shared memory is not available`)},

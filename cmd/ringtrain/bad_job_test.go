@@ -122,5 +122,5 @@ func TestOtherOptionsOnResume(t *testing.T) {
 	b.must(0, append([]string{"train"}, job...)...)
 	ends, e := b.trainRanks(2, append(job, "--set", "optimizer.learning_rate=0.5")...)
 	b.wantFault(ends, e, 64, "optimizer.learning_rate", "0.5", "0.01")
-	b.must(0, append([]string{"train", "--resume", "never"}, append(job, "--set", "optimizer.learning_rate=0.5")...)...)
+	b.must(0, append([]string{"train", "--resume", "never"}, append(job, "--set", "optimizer.learning_rate=0.5", "--set", "export.if=always")...)...)
 }

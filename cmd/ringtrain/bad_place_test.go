@@ -8,7 +8,7 @@ import (
 
 // small is a short job.
 func small(more ...string) []string {
-	return append([]string{"train", "linear", "--start-timeout", "3s", "--set", "train.steps=5"}, more...)
+	return append([]string{"train", "linear", "--start-timeout", "3s", "--set", "train.steps=5", "--set", "export.if=always"}, more...)
 }
 
 // TestS15DifferentJobs verifies that two ranks with different jobs end with an error

@@ -24,7 +24,7 @@ func TestDifferentBuilds(t *testing.T) {
 	start := func(second string) (ends []ended) {
 		port, ranks := freePorts(t, 1)[0], []*testProcess{}
 		for rank, program := range []string{programs[0], second} {
-			ranks = append(ranks, b.with(rankVariables(rank, 2, port)...).startProgram(program, "train", "linear", "--set", "train.epochs=1", "--start-timeout", "20s"))
+			ranks = append(ranks, b.with(rankVariables(rank, 2, port)...).startProgram(program, "train", "linear", "--set", "train.epochs=1", "--set", "export.if=always", "--start-timeout", "20s"))
 		}
 		for _, p := range ranks {
 			ends = append(ends, p.wait())

@@ -160,7 +160,7 @@ func (e event) missingRanks() map[int]string {
 // add zeros, so it is that of any world size.
 func alone(t *testing.T, args ...string) string {
 	t.Helper()
-	e := newBox(t).must(0, append([]string{"train", "linear"}, args...)...)
+	e := newBox(t).must(0, append([]string{"train", "linear", "--set", "export.if=always"}, args...)...)
 	return strings.TrimPrefix(e.last(), "digest=")
 }
 

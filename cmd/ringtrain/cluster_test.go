@@ -18,7 +18,7 @@ func TestParameterServerCluster(t *testing.T) {
 	for _, task := range tasks {
 		typ, index, _ := strings.Cut(task, " ")
 		config := fmt.Sprintf(`TF_CONFIG={"cluster":%s,"task":{"type":%q,"index":%s}}`, cluster, typ, index)
-		started = append(started, b.with(config).start("train", "linear", "--set", "train.steps=5"))
+		started = append(started, b.with(config).start("train", "linear", "--set", "train.steps=5", "--set", "export.if=always"))
 	}
 	for i, task := range tasks {
 		e := started[i].wait()
@@ -75,7 +75,7 @@ func TestS11Environments(t *testing.T) {
 // allocation.
 func TestRunSilencesOthers(t *testing.T) {
 	b := newBox(t).with(append(rankVariables(3, 4, 29400), `TF_CONFIG={"cluster":{"worker":["a:1"]},"task":{"type":"worker","index":0}}`)...)
-	e := b.must(0, "run", "-np", "2", "--json", "linear", "--set", "train.steps=2")
+	e := b.must(0, "run", "-np", "2", "--json", "linear", "--set", "train.steps=2", "--set", "export.if=always")
 	if got := e.only(t, "start").num("world_size"); got != 2 {
 		t.Errorf("world size %v, want 2", got)
 	}

@@ -66,7 +66,7 @@ func TestWire(t *testing.T) {
 // option as unused.
 func TestStreamsOption(t *testing.T) {
 	train := func(more ...string) ended {
-		return newBox(t).must(0, append([]string{"run", "-np", "2", "linear", "--json", "--set", "train.steps=5"}, more...)...)
+		return newBox(t).must(0, append([]string{"run", "-np", "2", "linear", "--json", "--set", "train.steps=5", "--set", "export.if=always"}, more...)...)
 	}
 	flat := []string{"--set", "allreduce.levels=flat", "--set", "allreduce.algorithm=ring"}
 	one, three := train(flat...), train(append(flat, "--streams", "3")...)
@@ -86,7 +86,7 @@ func TestStreamsOption(t *testing.T) {
 
 // TestLinkOption verifies that --link sets allreduce.link.
 func TestLinkOption(t *testing.T) {
-	e := newBox(t).must(0, "run", "-np", "2", "--link", "grpc", "linear", "--json", "--set", "allreduce.levels=flat", "--set", "train.steps=5")
+	e := newBox(t).must(0, "run", "-np", "2", "--link", "grpc", "linear", "--json", "--set", "allreduce.levels=flat", "--set", "train.steps=5", "--set", "export.if=always")
 	if got := e.only(t, "start").text("link"); got != "grpc" {
 		t.Errorf("link is %s, want grpc", got)
 	}

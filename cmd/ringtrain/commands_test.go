@@ -18,7 +18,7 @@ func TestJobs(t *testing.T) {
 	}
 	for _, job := range []string{"ctr", "linear", "mnist"} {
 		b.write("my-"+job+".yaml", b.must(0, "jobs", "show", job).stdout)
-		b.must(0, "run", "-np", "2", "my-"+job+".yaml", "--set", "input.synthetic=true", "--set", "train.steps=3")
+		b.must(0, "run", "-np", "2", "my-"+job+".yaml", "--set", "input.synthetic=true", "--set", "train.steps=3", "--set", "export.if=always")
 	}
 }
 
@@ -61,11 +61,11 @@ func TestToken(t *testing.T) {
 			if readFile(t, file) == first {
 				t.Error("--force made no new token")
 			}
-			b.must(0, "run", "-np", "2", "linear", "--set", "train.steps=2")
+			b.must(0, "run", "-np", "2", "linear", "--set", "train.steps=2", "--set", "export.if=always")
 			if err := os.Chmod(file, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			if e := b.must(77, "run", "-np", "2", "linear", "--set", "train.steps=2"); !strings.Contains(e.stderr, "0600") {
+			if e := b.must(77, "run", "-np", "2", "linear", "--set", "train.steps=2", "--set", "export.if=always"); !strings.Contains(e.stderr, "0600") {
 				t.Errorf("a token that all can read: %q, want the mode named", e.stderr)
 			}
 		})

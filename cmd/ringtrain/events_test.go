@@ -196,7 +196,7 @@ func TestEventsOfModels(t *testing.T) {
 		"ctr":    "step epoch split examples loss correct accuracy auc log_loss normalized_entropy calibration calibration_buckets precision recall f1 confusion",
 	} {
 		t.Run("job="+job, func(t *testing.T) {
-			e := newBox(t).must(0, "train", job, "--json", "--set", "input.synthetic=true", "--set", "train.steps=5")
+			e := newBox(t).must(0, "train", job, "--json", "--set", "input.synthetic=true", "--set", "train.steps=5", "--set", "export.if=always")
 			got := e.only(t, "done").sub("eval").keys()
 			if fields := slices.Sorted(slices.Values(strings.Fields(want))); !slices.Equal(got, fields) {
 				t.Errorf("eval has the fields %v, want %v", got, fields)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ import (
 var exampleElsewhere = []string{"ssh", "slurm", "kubernetes"}
 
 // TestExamples runs the script of each example in a copy of its folder. Each command must
-// end with 0.
+// end with 0, and what resumes must train.
 func TestExamples(t *testing.T) {
 	scripts, err := filepath.Glob("../../examples/*/run.sh")
 	if err != nil || len(scripts) < 6 {
@@ -42,8 +43,14 @@ func TestExamples(t *testing.T) {
 			defer cancel()
 			sh := exec.CommandContext(ctx, "sh", "run.sh")
 			sh.Dir, sh.Env = b.dir, b.env
-			if out, err := sh.CombinedOutput(); err != nil {
+			out, err := sh.CombinedOutput()
+			if err != nil {
 				t.Errorf("%v:\n%s", err, out)
+			}
+			digests := regexp.MustCompile(`digest=[0-9a-f]+`).FindAllString(string(out), -1)
+			slices.Sort(digests)
+			if runs := slices.Compact(digests); name == "resume" && len(runs) != 2 {
+				t.Errorf("the runs end with the digests %q, want two: the second run trains", runs)
 			}
 		})
 	}

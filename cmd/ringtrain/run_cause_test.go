@@ -15,7 +15,7 @@ func TestRunTellsCause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	train := self + " train linear --set train.steps=5"
+	train := self + " train linear --set train.steps=5 --set export.if=always"
 	tests := []struct {
 		name, script string
 		code, rank   int
@@ -58,7 +58,7 @@ func TestRunTellsRefusal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	train := self + " train linear --set train.steps=5"
+	train := self + " train linear --set train.steps=5 --set export.if=always"
 	tests := []struct {
 		name, script string
 		code         int

@@ -93,7 +93,7 @@ func TestRunOutputDir(t *testing.T) {
 
 // TestRunSSHVariable verifies that ranks start although RINGTRAIN_SSH is set.
 func TestRunSSHVariable(t *testing.T) {
-	newBox(t).with("RINGTRAIN_SSH=ssh -v").must(0, "run", "-np", "2", "linear", "--set", "train.steps=2")
+	newBox(t).with("RINGTRAIN_SSH=ssh -v").must(0, "run", "-np", "2", "linear", "--set", "train.steps=2", "--set", "export.if=always")
 }
 
 // TestAgentAlone verifies that the hidden command is not listed and ends without a

@@ -92,7 +92,7 @@ func TestRunTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newBox(t).must(0, "run", "-np", "2", "--json", self, "train", "linear", "--set", "train.steps=5")
+	e := newBox(t).must(0, "run", "-np", "2", "--json", self, "train", "linear", "--set", "train.steps=5", "--set", "export.if=always")
 	if got := e.only(t, "start").num("world_size"); got != 2 {
 		t.Errorf("world size %v, want 2", got)
 	}

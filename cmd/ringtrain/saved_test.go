@@ -15,7 +15,7 @@ import (
 func trainedBox(t *testing.T, job ...string) (*box, ended) {
 	t.Helper()
 	b := newBox(t)
-	return b, b.must(0, append([]string{"run", "-np", "2", "--json", "--set", "input.synthetic=true", "--set", "train.steps=10"}, job...)...)
+	return b, b.must(0, append([]string{"run", "-np", "2", "--json", "--set", "input.synthetic=true", "--set", "train.steps=10", "--set", "export.if=always"}, job...)...)
 }
 
 // TestEval verifies the figures of checkpoint and bundle against those of training, for

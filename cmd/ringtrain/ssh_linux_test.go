@@ -104,7 +104,7 @@ func (c *cluster) launch(slots map[int]int, args ...string) *testProcess {
 // TestSSHSameBits verifies that training over hosts by ssh gives the digest of one host.
 func TestSSHSameBits(t *testing.T) {
 	c := newCluster(t, 3, 3)
-	job := []string{"linear", "--json", "--set", "train.steps=20", "--set", "allreduce.levels=flat"}
+	job := []string{"linear", "--json", "--set", "train.steps=20", "--set", "export.if=always", "--set", "allreduce.levels=flat"}
 	want := newBox(t).must(0, append([]string{"run", "-np", "4"}, job...)...).digest(t)
 	for name, slots := range map[string]map[int]int{"launcher's host too": {0: 2, 1: 2}, "others only": {1: 2, 2: 2}, "every host": {0: 1, 1: 2, 2: 1}} {
 		e := c.launch(slots, job...).wait()
@@ -215,7 +215,7 @@ func TestSSHHostDown(t *testing.T) {
 // it.
 func TestSSHPush(t *testing.T) {
 	c := newCluster(t, 3, 3)
-	job := []string{"--push", "linear", "--json", "--set", "train.steps=20", "--set", "allreduce.levels=flat"}
+	job := []string{"--push", "linear", "--json", "--set", "train.steps=20", "--set", "export.if=always", "--set", "allreduce.levels=flat"}
 	for range 2 {
 		if e := c.launch(map[int]int{1: 1, 2: 1}, job...).wait(); e.code != 0 {
 			t.Fatalf("ended with %d\n%s", e.code, e.stderr)
@@ -255,7 +255,7 @@ func (c *cluster) from(rank int) string {
 // the launcher logs in itself if hosts lack keys for each other.
 func TestSSHTree(t *testing.T) {
 	c := newCluster(t, 5, 5)
-	job := []string{"linear", "--json", "--set", "train.steps=20", "--set", "allreduce.levels=flat"}
+	job := []string{"linear", "--json", "--set", "train.steps=20", "--set", "export.if=always", "--set", "allreduce.levels=flat"}
 	want := newBox(t).must(0, append([]string{"run", "-np", "4"}, job...)...).digest(t)
 	if e := c.launchChain(job...).wait(); e.code != 0 || e.digest(t) != want {
 		t.Errorf("ended with %d, want digest %s as on one host\n%s", e.code, want, e.stderr)

@@ -257,7 +257,7 @@ func TestRunUnreadBySSH(t *testing.T) {
 		t.Run(fmt.Sprintf("closed=%v", closed), func(t *testing.T) {
 			t.Parallel()
 			b := byFakeSSH(t)
-			cmd, out, people := unreadAfter(t, b, os.Getpagesize(), "run", "-H", "a,b", "-np", "2", "--json", "linear", "--set", "train.steps=20")
+			cmd, out, people := unreadAfter(t, b, os.Getpagesize(), "run", "-H", "a,b", "-np", "2", "--json", "linear", "--set", "train.steps=20", "--set", "export.if=always")
 			if closed {
 				out.Close()
 			}

@@ -115,5 +115,6 @@ var abouts = map[string]about{
 	"checkpoint.every":  {"", "Interval of checkpoints. 0: at the end only. The end has one anyway, before the evaluation, and so has the loss of a rank that ends the job. A failure amid training is a warning, and the next interval tries again; at the end it is 74."},
 	"checkpoint.keep":   {"1 or more", "Checkpoints that are kept."},
 	"export.savedmodel": {"", "Folder of the serving bundle, on rank 0's disk. Empty: none is written."},
+	"export.if":         {"sound, always", "sound: a model is not exported if a variable is not finite, or if the loss of the last evaluation is more than twice that of a constant prediction (the share of each class, or the mean). The job then ends with 80, and the checkpoint is kept. Labels that are all equal decide nothing."},
 	"summary.dir":       {"", "Folder of curves for TensorBoard, on rank 0's disk. Empty: none are written. `tensorboard --logdir DIR` shows them. A run that resumes goes on in the same folder; another run wants a folder of its own."},
 }

@@ -51,6 +51,9 @@ func (j *Config) checkNumbers() error {
 		f.add("train.check_every is %d, want 0 or more", j.Train.CheckEvery)
 	}
 	f.wantBetween("eval.top_k", j.Eval.TopK, 0, maxTopK)
+	if j.Export.If != Sound && j.Export.If != Always {
+		f.add("export.if is %q, want %s or %s", j.Export.If, Sound, Always)
+	}
 	if j.Checkpoint.Keep < 1 {
 		f.add("checkpoint.keep is %d, want 1 or more", j.Checkpoint.Keep)
 	}

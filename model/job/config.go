@@ -11,6 +11,12 @@ import (
 // Auto as the value of a key lets ringtrain choose.
 const Auto = "auto"
 
+// The values of export.if.
+const (
+	Sound  = "sound"  // only a model whose variables are finite, and whose loss is no worse than twice that of a constant prediction
+	Always = "always" // any model
+)
+
 // Config holds the values of all keys of a job.
 //
 // A key is the dotted path of a field. The line "batch:" under "input:" is the key input.batch, which
@@ -90,6 +96,7 @@ type Checkpoint struct {
 // Export names the exports that rank 0 writes at the end.
 type Export struct {
 	SavedModel string `yaml:"savedmodel"` // base folder of the serving bundle; empty: none
+	If         string `yaml:"if"`         // sound or always: whether a model that has diverged is exported
 }
 
 // Summary says where rank 0 writes curves for TensorBoard.
@@ -113,6 +120,7 @@ func Default() Config {
 		Train:      Train{Accumulate: 1, EarlyStopping: EarlyStopping{Metric: "loss"}, Epochs: 1, Seed: 1, CheckEvery: 1000, Kernels: Auto},
 		Eval:       Eval{TopK: 5},
 		Log:        Log{Every: Every{Duration: time.Second}},
+		Export:     Export{If: Sound},
 		Checkpoint: Checkpoint{Every: Every{Duration: 10 * time.Minute}, Keep: 2},
 	}
 }

@@ -127,14 +127,19 @@ func (t *Trainer) save(start time.Time, finished bool) error {
 // saveEvaluation stores the evaluation of the last step beside the checkpoint of that step, once both
 // are there.
 func (r *run) saveEvaluation() {
-	step, m := r.loop.Step, r.lastMetrics
+	step := r.loop.Step
 	if r.rank != 0 || r.folder == nil || r.lastEvalStep != step || r.saved.step != step && !r.finished {
 		return
 	}
-	e := checkpoint.Evaluation{Loss: checkpoint.Sum(m.Loss), Constant: checkpoint.Sum(m.Constant), Best: r.progress.best.step}
-	if err := r.folder.SaveEvaluation(step, e); err != nil {
+	if err := r.folder.SaveEvaluation(step, r.lastEvaluation()); err != nil {
 		r.warn(&ring.Cause{Rank: r.rank, Operation: "checkpoint", Text: fmt.Sprintf("checkpoint.dir: the evaluation of step %d is not stored: %v", step, err)})
 	}
+}
+
+// lastEvaluation returns the last evaluation in the form of a checkpoint.
+func (r *run) lastEvaluation() checkpoint.Evaluation {
+	m := r.lastMetrics
+	return checkpoint.Evaluation{Loss: checkpoint.Sum(m.Loss), Constant: checkpoint.Sum(m.Constant), Best: r.progress.best.step}
 }
 
 // checkpointError reports a checkpoint that could not be written.

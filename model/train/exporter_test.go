@@ -5,8 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ringtrain/model/job"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
+	"ringtrain/ring/exitcode"
 )
 
 // TestExportIsVerified verifies that an export reads its variables back and predicts with them as
@@ -26,14 +29,86 @@ func TestExportIsVerified(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("job="+tt.name+"/kernels="+tt.kernels, func(t *testing.T) {
 			base := filepath.Join(t.TempDir(), "export")
-			job := loadText(t, tt.text, "export.savedmodel="+base, "train.kernels="+tt.kernels)
+			cfg := loadText(t, tt.text, "export.savedmodel="+base, "train.kernels="+tt.kernels)
 			for version := range 2 {
-				m := mustTrain(t, 2, job, tt.data, nil)[0]
+				m := mustTrain(t, 2, cfg, tt.data, nil)[0]
 				want := report.Exported{Step: 10, Path: filepath.Join(base, fmt.Sprint(version+1)), Format: "savedmodel", Verified: tt.want, How: "variables read back"}
 				if got := eventsOf[report.Exported](m); len(got) != 1 || got[0] != want {
 					t.Errorf("exports are %+v, want %+v", got, want)
 				}
 			}
 		})
+	}
+}
+
+// TestDivergedIsNotExported verifies that a model of each kind that has diverged is not exported unless
+// export.if is always: the job ends with 80 on all ranks and keeps the checkpoint, also when it is
+// started again; export reads the evaluation beside the checkpoint and obeys it, too.
+func TestDivergedIsNotExported(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		data       records.Set
+		sets       []string
+	}{
+		{"linear", linearText, linearData(), []string{"optimizer.learning_rate=1e-6"}}, // far from the mean
+		{"digits", digitsText, digitsData(), []string{"optimizer.learning_rate=1e9"}},
+		{"clicks", clicksText, clicksData(), []string{"optimizer.learning_rate=1e9"}},
+		{"average", clicksText, clicksData(), []string{"optimizer.learning_rate=1e9", "train.average.decay=0.5", "train.average.evaluate=true", "train.average.export=true"}},
+		{"best", clicksText, clicksData(), []string{"optimizer.learning_rate=1e9", "eval.every=2", "train.early_stopping.patience=2"}},
+	} {
+		for _, p := range []int{1, 2} {
+			t.Run(fmt.Sprintf("job=%s/ranks=%d", tt.name, p), func(t *testing.T) {
+				dir := t.TempDir()
+				base := filepath.Join(dir, "export")
+				sets := append([]string{"checkpoint.dir=" + filepath.Join(dir, "ckpt"), "export.savedmodel=" + base}, tt.sets...)
+				cfg := loadText(t, tt.text, sets...)
+				for range 2 { // the second time the job is finished
+					m := trainOn(t, p, cfg, tt.data, nil)[0]
+					if m.code() != exitcode.NotFinite || !containsAll(m.cause().Text, "more than twice that of a constant prediction, ", "export.if=always", "its checkpoint is kept") {
+						t.Fatalf("ended with %v (%d)", m.err, m.code())
+					}
+				}
+				if steps := glob(t, filepath.Join(dir, "ckpt", "step-*")); len(steps) == 0 || len(glob(t, base+"/*")) > 0 {
+					t.Errorf("checkpoints are %q, want one; exports are %q, want none", steps, glob(t, base+"/*"))
+				}
+				exportAs := func(rule string) error {
+					cfg.Export.If = rule
+					s, err := trained.Open(cfg, nil, "", nil, false)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer s.Close()
+					_, err = s.Export(filepath.Join(dir, "other"), func(_, _ string) {})
+					return err
+				}
+				if err := exportAs(job.Sound); exitcode.Of(err) != exitcode.NotFinite {
+					t.Errorf("export: %v (%d), want code %d", err, exitcode.Of(err), exitcode.NotFinite)
+				}
+				if err := exportAs(job.Always); err != nil {
+					t.Error(err)
+				}
+				if m := mustTrain(t, p, cfg, tt.data, nil)[0]; len(eventsOf[report.Exported](m)) != 1 {
+					t.Errorf("export.if=always: the finished job exports %v", eventsOf[report.Exported](m))
+				}
+			})
+		}
+	}
+}
+
+// TestEqualLabelsDecideNothing verifies that a model is exported whatever its loss is, if all evaluated
+// labels are equal.
+func TestEqualLabelsDecideNothing(t *testing.T) {
+	one := func(int) int { return 1 }
+	cfg := loadText(t, fmt.Sprintf(`
+name: equal
+model: {kind: sparse-linear, features: 4}
+input: {train: {format: libsvm, files: [%s]}, eval: {format: libsvm, files: [%s]}, batch: 8}
+optimizer: {name: sgd, learning_rate: 1e6}
+train: {steps: 8}
+export: {savedmodel: %s}
+`, lines(t, "train", 64, even), lines(t, "eval", 12, one), filepath.Join(t.TempDir(), "export")))
+	m := trainFiles(t, 1, cfg)
+	if e := eventsOf[report.Metrics](m)[0]; e.Constant != 0 || e.Loss < 10 || len(eventsOf[report.Exported](m)) != 1 {
+		t.Errorf("loss %v, constant %v, exports %v: want a bad loss, 0, and one", e.Loss, e.Constant, eventsOf[report.Exported](m))
 	}
 }

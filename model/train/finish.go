@@ -113,11 +113,15 @@ func (r *run) export(step int64) error {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
-	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Eval, Tolerate: r.eval.MaxBad > 0, Warn: r.warnCleanUp}
+	evaluated := r.lastEvaluation()
+	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Eval, Tolerate: r.eval.MaxBad > 0, Evaluated: &evaluated, Warn: r.warnCleanUp}
 	if r.folder != nil {
 		x.Held = r.folder.CheckLease
 	}
 	e, err := x.Write(step)
+	if exitcode.Of(err) == exitcode.NotFinite && r.folder != nil {
+		err = fmt.Errorf("%w; its checkpoint is kept", err)
+	}
 	if err != nil {
 		return fmt.Errorf("export.savedmodel: %w", err)
 	}

@@ -131,7 +131,7 @@ func TestPatternInPath(t *testing.T) {
 // once.
 func TestStuckCheckpoint(t *testing.T) {
 	t.Chdir(t.TempDir())
-	job := loadText(t, linearText, "checkpoint.dir=ckpt", "checkpoint.every=1", "checkpoint.keep=1", "train.steps=3", "export.savedmodel=export")
+	job := loadText(t, linearText, "checkpoint.dir=ckpt", "checkpoint.every=1", "checkpoint.keep=1", "train.steps=3", "export.savedmodel=export", "export.if=always")
 	mustTrain(t, 2, job, linearData(), nil)
 	old, err := filepath.Glob("ckpt/step-*")
 	if err != nil || len(old) != 1 {

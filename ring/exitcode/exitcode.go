@@ -20,7 +20,7 @@ const (
 	IO           = 74  // disk full or I/O error
 	Protocol     = 76  // protocol or version mismatch, corrupt frame
 	Auth         = 77  // not authenticated
-	NotFinite    = 80  // loss or gradient is not finite
+	NotFinite    = 80  // loss or gradient is not finite, or a model that is not sound is not exported
 	Diverged     = 81  // replicas differ
 	NotRunnable  = 126 // program is not executable
 	NotFound     = 127 // program is not found

@@ -3,7 +3,9 @@ package trained
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"ringtrain/export/checkpoint"
 	"ringtrain/export/savedmodel"
 	"ringtrain/input"
 	"ringtrain/model"
@@ -27,14 +29,18 @@ type Exporter struct {
 	Data     input.Dataset // records that verify the export
 	Tolerate bool          // bad records do not verify, and are no error
 
-	Held func() error // returns an error if this process may no longer write for the job; may be nil
-	Warn func(error)  // receives what cannot be removed
+	Held      func() error           // returns an error if this process may no longer write for the job; may be nil
+	Evaluated *checkpoint.Evaluation // of the model; nil if it is unknown
+	Warn      func(error)            // receives what cannot be removed
 }
 
 // Write writes the next version of the bundle. Before it publishes the version it reads the variables
 // back and predicts up to maxVerified records with them. The scores must equal those of the live model
-// bit for bit.
+// bit for bit. A model that export.if does not allow is an error with [exitcode.NotFinite].
 func (x Exporter) Write(step int64) (report.Exported, error) {
+	if err := x.sound(step); err != nil {
+		return report.Exported{}, exitcode.With(exitcode.NotFinite, err)
+	}
 	e := report.Exported{Step: step, Format: "savedmodel", How: readBack}
 	verify := func(dir string) error {
 		var err error
@@ -54,6 +60,29 @@ func (x Exporter) Write(step int64) (report.Exported, error) {
 	}
 	e.Path = w.Path
 	return e, err
+}
+
+// maxLoss is the largest loss of a sound model, in losses of a constant prediction.
+const maxLoss = 2
+
+// sound returns an error if export.if wants a sound model and this one has diverged.
+func (x Exporter) sound(step int64) error {
+	if x.Job.Export.If == job.Always {
+		return nil
+	}
+	why := ""
+	if e := x.Evaluated; e != nil && e.Constant > 0 && !(e.Loss <= maxLoss*e.Constant) {
+		why = fmt.Sprintf("its loss is %.6g, more than twice that of a constant prediction, %.6g", e.Loss, e.Constant)
+	}
+	for _, v := range x.Model.Variables() {
+		if slices.ContainsFunc(v.Value, func(w float32) bool { return w-w != 0 }) {
+			why = fmt.Sprintf("variable %s is not finite", v.Name)
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return fmt.Errorf("the model of step %d is not exported: %s; try a smaller optimizer.learning_rate, or export it all the same with export.if=always", step, why)
 }
 
 // featureNames returns the names by which serving clients give features in a tf.Example: those of the

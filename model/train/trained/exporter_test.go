@@ -1,10 +1,12 @@
 package trained
 
 import (
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"ringtrain/export/bundle"
+	"ringtrain/export/checkpoint"
 	"ringtrain/export/savedmodel"
 	"ringtrain/input/synth"
 	"ringtrain/model"
@@ -12,6 +14,7 @@ import (
 	"ringtrain/model/train/records"
 	"ringtrain/ring/exitcode"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -107,5 +110,43 @@ func damage(t *testing.T, name string) {
 	text[len(text)/2] ^= 0x40
 	if err := os.WriteFile(name, text, 0o666); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestSound verifies which models export.if lets through: by their loss, that of a constant prediction,
+// and their variables.
+func TestSound(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, tt := range []struct {
+		name      string
+		rule      string
+		evaluated *checkpoint.Evaluation
+		value     float64 // of a variable
+		want      string  // "" if it is exported
+	}{
+		{"twice", job.Sound, &checkpoint.Evaluation{Loss: 2, Constant: 1}, 0, ""},
+		{"more than twice", job.Sound, &checkpoint.Evaluation{Loss: 2.0625, Constant: 1}, 0, "its loss is 2.0625, more than twice that of a constant prediction, 1; "},
+		{"always", job.Always, &checkpoint.Evaluation{Loss: 9, Constant: 1}, nan, ""},
+		{"loss of NaN", job.Sound, &checkpoint.Evaluation{Loss: checkpoint.Sum(nan), Constant: 1}, 0, "its loss is NaN"},
+		{"equal labels", job.Sound, &checkpoint.Evaluation{Loss: 9}, 0, ""},
+		{"unknown", job.Sound, nil, 0, ""},
+		{"variable of NaN", job.Sound, nil, nan, "variable softmax/kernel is not finite"},
+		{"infinite variable", job.Sound, &checkpoint.Evaluation{Loss: 1, Constant: 1}, inf, "variable softmax/kernel is not finite"},
+	} {
+		cfg := job.Default()
+		cfg.Model, cfg.Loss.Kind, cfg.Export.If = model.Config{Kind: "softmax", Classes: 10}, "softmax", tt.rule
+		data := records.Set{Train: synth.Digits(1, 60, synth.Train), Eval: synth.Digits(1, 30, synth.Eval), Split: "eval"}
+		m, err := data.NewModel(&cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model.AllocateAll(m.Variables())
+		m.Variables()[0].Value[7] = float32(tt.value)
+		cfg.Export.SavedModel = filepath.Join(t.TempDir(), "export")
+		_, err = Exporter{Job: &cfg, Model: m, Data: data.Eval, Evaluated: tt.evaluated}.Write(5)
+		told := err != nil && exitcode.Of(err) == exitcode.NotFinite && strings.Contains(err.Error(), tt.want) && strings.Contains(err.Error(), "export.if=always")
+		if tt.want == "" && err != nil || tt.want != "" && !told {
+			t.Errorf("%s: error %v (%d), want %q", tt.name, err, exitcode.Of(err), tt.want)
+		}
 	}
 }

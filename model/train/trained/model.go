@@ -291,7 +291,7 @@ func (s *Model) Export(base string, warn func(operation, text string)) (report.E
 	if err := s.assign(cfg.Train.Average.Export); err != nil {
 		return report.Exported{}, err
 	}
-	x := Exporter{Job: &cfg, Model: s.model, Data: s.data, Tolerate: s.maxBad > 0, Warn: func(err error) { warn("clean-up", err.Error()) }}
+	x := Exporter{Job: &cfg, Model: s.model, Data: s.data, Tolerate: s.maxBad > 0, Evaluated: s.vars.Evaluation, Warn: func(err error) { warn("clean-up", err.Error()) }}
 	e, err := x.Write(s.Step)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", key, err)

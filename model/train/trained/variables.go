@@ -29,6 +29,8 @@ type Variables struct {
 	width   int            // number of features of the model's input; 0 if unknown
 	Columns *graph.Columns // of the records; nil without input.columns
 	tensors map[string]bundle.Tensor
+
+	Evaluation *checkpoint.Evaluation // nil if it is unknown
 }
 
 // Read reads the checkpoint or bundle at path.
@@ -44,7 +46,7 @@ func Read(path string) (Variables, error) {
 	}
 	s, err := checkpoint.Load(path)
 	kept := NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors)
-	kept.Kernels, kept.Columns = s.Run.Kernels, s.Run.Columns
+	kept.Kernels, kept.Columns, kept.Evaluation = s.Run.Kernels, s.Run.Columns, s.Evaluation
 	if len(s.Run.Shape) > 0 {
 		kept.width = graph.Shape(s.Run.Shape).Len()
 	}
