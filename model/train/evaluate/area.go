@@ -22,13 +22,13 @@ const areaBytes = 512 << 10
 //	┌─────────┬───────────────┬───────────────┬───
 //	│ key u32 │ positives u32 │ negatives u32 │ …
 //	└─────────┴───────────────┴───────────────┴───
-//	0         4               12              20
-//	┌─────────┬───────────────┬───────────────┬───
-//	│ key u32 │ positives u64 │ negatives u64 │ …
-//	└─────────┴───────────────┴───────────────┴───
+//	0         4                 44                84
+//	┌─────────┬─────────────────┬─────────────────┬───
+//	│ key u32 │ positives 40 B  │ negatives 40 B  │ …   highest byte first
+//	└─────────┴─────────────────┴─────────────────┴───
 const (
 	tieBytes      = 12
-	weightedBytes = 20
+	weightedBytes = 4 + 2*8*weightWords
 )
 
 // scores are the examples of a rank, in ascending order of their scores.
@@ -62,17 +62,42 @@ func (p *plain) appendTies(dst []byte, most int) []byte {
 // have one class only. It is a collective operation and empties r.
 func AreaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float64, error) {
 	r.Sort()
-	return areaOf(ctx, g, &plain{ranking: r}, tieBytes)
+	return areaOf(ctx, g, &plain{ranking: r}, tieBytes, new(plainArea))
 }
+
+// area accumulates the examples of one score after the other, in ascending order of the scores.
+type area interface {
+	add(counts []byte) // what a rank has sent of the current score, without the key
+	end()              // of the current score
+	value() float64    // of the area, NaN if the examples have one class only
+}
+
+// plainArea is the area of examples without weights.
+type plainArea struct {
+	model.Area
+	positives, negatives uint64
+}
+
+func (a *plainArea) add(counts []byte) {
+	a.positives += uint64(binary.LittleEndian.Uint32(counts))
+	a.negatives += uint64(binary.LittleEndian.Uint32(counts[4:]))
+}
+
+func (a *plainArea) end() {
+	a.Add(a.positives, a.negatives)
+	a.positives, a.negatives = 0, 0
+}
+
+func (a *plainArea) value() float64 { return a.Value() }
 
 // areaOf returns the area of the scores of all ranks, whose ties take so many bytes.
 //
 // In each round every rank sends as many of its lowest scores as fit. Take the last scores of the ranks
 // that may have more: up to the least of these the round knows all scores, and counts them. The rank
 // with this least score has then counted everything it sent, so the rounds end.
-func areaOf(ctx context.Context, g *ring.Group, mine scores, tie int) (float64, error) {
+func areaOf(ctx context.Context, g *ring.Group, mine scores, tie int, sum area) (float64, error) {
 	size := g.Membership().Size()
-	m := merger{most: max(areaBytes/tie/size, 1), tie: tie, ranks: make([][]byte, size)}
+	m := merger{most: max(areaBytes/tie/size, 1), tie: tie, ranks: make([][]byte, size), area: sum}
 	var sent []byte
 	var all ring.Gathered
 	for {
@@ -88,7 +113,7 @@ func areaOf(ctx context.Context, g *ring.Group, mine scores, tie int) (float64, 
 			return 0, exitcode.With(exitcode.Protocol, err)
 		}
 		if !more {
-			return m.area.Value(), nil
+			return sum.value(), nil
 		}
 		mine.drop(counted)
 	}
@@ -100,7 +125,7 @@ type merger struct {
 	tie   int // bytes of a tie
 	ranks [][]byte
 	heap  []tieRun // of the ranks with scores to count in this round; the lowest is first
-	area  model.Area
+	area  area
 	next  uint64 // least score that may still arrive
 }
 
@@ -119,12 +144,10 @@ func (m *merger) round() (counted uint32, more bool, err error) {
 	}
 	m.startRound(counted)
 	for len(m.heap) > 0 {
-		var positives, negatives uint64
 		for key := m.heap[0].key(); len(m.heap) > 0 && m.heap[0].key() == key; m.advance(counted) {
-			p, n := m.heap[0].counts(m.tie)
-			positives, negatives = positives+p, negatives+n
+			m.area.add(m.heap[0][4:m.tie])
 		}
-		m.area.Add(positives, negatives)
+		m.area.end()
 	}
 	m.next = uint64(counted) + 1
 	return counted, more, nil
@@ -134,15 +157,6 @@ func (m *merger) round() (counted uint32, more bool, err error) {
 type tieRun []byte
 
 func (t tieRun) key() uint32 { return binary.LittleEndian.Uint32(t) }
-
-// counts returns the positives and negatives of the first score.
-func (t tieRun) counts(tie int) (positives, negatives uint64) {
-	le := binary.LittleEndian
-	if tie == weightedBytes {
-		return le.Uint64(t[4:]), le.Uint64(t[12:])
-	}
-	return uint64(le.Uint32(t[4:])), uint64(le.Uint32(t[8:]))
-}
 
 // startRound builds the heap of the ranks that have scores up to counted.
 func (m *merger) startRound(counted uint32) {

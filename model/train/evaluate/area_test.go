@@ -62,7 +62,7 @@ func TestMergerRounds(t *testing.T) {
 				}
 				rankings[rank].Sort()
 			}
-			m := merger{most: most, tie: tieBytes, ranks: make([][]byte, len(rankings))}
+			m := merger{most: most, tie: tieBytes, ranks: make([][]byte, len(rankings)), area: new(plainArea)}
 			for rounds := 0; ; rounds++ {
 				if rounds > 1000 {
 					t.Fatal("the rounds do not end")
@@ -81,7 +81,7 @@ func TestMergerRounds(t *testing.T) {
 					rankings[rank].Drop(counted)
 				}
 			}
-			if got, want := m.area.Value(), auc(yes, no); math.Abs(got-want) > 1e-12 {
+			if got, want := m.area.value(), auc(yes, no); math.Abs(got-want) > 1e-12 {
 				t.Errorf("most=%d apart=%g: area %v, want %v", most, apart, got, want)
 			}
 		}
@@ -107,7 +107,7 @@ func TestMergerRefuses(t *testing.T) {
 		"too many": {scores(5, 6, 7), "want 12 for each of at most 2"},
 		"cut":      {scores(5)[:11], "want 12 for each"},
 	} {
-		m := merger{most: 2, tie: tieBytes, ranks: [][]byte{scores(9), tt.sent}, next: 4}
+		m := merger{most: 2, tie: tieBytes, ranks: [][]byte{scores(9), tt.sent}, next: 4, area: new(plainArea)}
 		if _, _, err := m.round(); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "rank 1 sent ") {
 			t.Errorf("case=%s: error %v, want rank 1 and %q", name, err, tt.want)
 		}
@@ -121,7 +121,7 @@ func TestBlockSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	tallies := make([]tally, blocks)
 	for i := range tallies {
-		tallies[i] = tally{sums: sums{loss: r.NormFloat64(), logLoss: r.Float64(), right: float64(i), top: 1}, weight: 3, heaviest: float64(i), correct: int64(i), weighted: 1, undefined: 2}
+		tallies[i] = tally{sums: sums{loss: r.NormFloat64(), logLoss: r.Float64(), right: float64(i), top: 1}, weight: 3, correct: int64(i), weighted: 1, undefined: 2}
 		tallies[i].calibration[3] = model.CalibrationBucket{Scores: r.Float64(), Weight: 5, Positives: 2, Examples: 4}
 	}
 	run := func(first, last int) []byte {
@@ -140,7 +140,7 @@ func TestBlockSums(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := whole.total()
-	if want.right != blocks*(blocks-1)/2 || want.correct != blocks*(blocks-1)/2 || want.heaviest != blocks-1 || want.weight != 3*blocks || want.weighted != blocks || want.top != blocks || want.undefined != 2*blocks || want.calibration.Positives() != 2*blocks {
+	if want.right != blocks*(blocks-1)/2 || want.correct != blocks*(blocks-1)/2 || want.weight != 3*blocks || want.weighted != blocks || want.top != blocks || want.undefined != 2*blocks || want.calibration.Positives() != 2*blocks {
 		t.Fatalf("the whole is %v", want)
 	}
 	for cut := range blocks {

@@ -161,7 +161,7 @@ func (e *Evaluator) block(first, last int) error {
 		return nil
 	}
 	y, weights := e.batch.Y, e.weights()
-	t := tally{sums: sums{loss: e.Model.Evaluate(&e.batch.X, y)}, weight: float64(len(y)), heaviest: 1, bad: bad}
+	t := tally{sums: sums{loss: e.Model.Evaluate(&e.batch.X, y)}, weight: float64(len(y)), bad: bad}
 	scores := e.Model.Scores()
 	t.correct = e.measure(&t.sums, scores, y)
 	if weights != nil {
@@ -222,7 +222,7 @@ func (e *Evaluator) measure(s *sums, scores tensor.Matrix, y []float32) (correct
 
 // weigh sets the sums of t to those of the examples times their weights.
 func (e *Evaluator) weigh(t *tally, scores tensor.Matrix, y, weights []float32) {
-	t.sums, t.weight, t.heaviest = sums{}, 0, 0
+	t.sums, t.weight = sums{}, 0
 	losses := e.Model.Losses()
 	for i, w := range weights {
 		if w != 1 {
@@ -235,7 +235,6 @@ func (e *Evaluator) weigh(t *tally, scores tensor.Matrix, y, weights []float32) 
 		e.measure(&one, tensor.Matrix{Rows: 1, Cols: scores.Cols, Data: scores.Row(i)}, y[i:i+1])
 		t.sums.add(one, float64(w))
 		t.weight += float64(w)
-		t.heaviest = max(t.heaviest, float64(w))
 	}
 }
 
@@ -244,7 +243,7 @@ func (e *Evaluator) area(ctx context.Context, g *ring.Group, sum *tally) (float6
 	if sum.weighted == 0 {
 		return AreaUnderCurve(ctx, g, &e.ranking)
 	}
-	return e.weighted.area(ctx, g, &e.ranking, e.Data.Len(), sum.heaviest)
+	return e.weighted.area(ctx, g, &e.ranking)
 }
 
 // ReadRecords replaces b by the records [first, last) of d and returns their numbers. With tolerate it

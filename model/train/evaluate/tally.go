@@ -13,7 +13,6 @@ import (
 type tally struct {
 	sums
 	weight      float64 // sum of the weights
-	heaviest    float64 // the largest weight
 	correct     int64   // number of examples that are right, whatever their weights
 	weighted    int64   // number of examples whose weight is not 1
 	undefined   int64   // number of examples whose score is NaN; of binary models
@@ -35,7 +34,7 @@ func (s *sums) add(o sums, w float64) {
 }
 
 const (
-	tallyBytes     = 8 * (12 + 4*len(model.Calibration{}))
+	tallyBytes     = 8 * (11 + 4*len(model.Calibration{}))
 	blockNodeBytes = 8 + tallyBytes
 )
 
@@ -44,7 +43,6 @@ func (t *tally) merge(o *tally) {
 	t.sums.add(o.sums, 1)
 	t.spread.merge(o.spread, t.weight, o.weight)
 	t.weight += o.weight
-	t.heaviest = max(t.heaviest, o.heaviest)
 	t.correct += o.correct
 	t.weighted += o.weighted
 	t.undefined += o.undefined
@@ -54,7 +52,7 @@ func (t *tally) merge(o *tally) {
 
 // encode appends t in tallyBytes.
 func (t *tally) encode(dst []byte) []byte {
-	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.weight, t.heaviest, t.spread.mean, t.spread.squares} {
+	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.weight, t.spread.mean, t.spread.squares} {
 		dst = appendFloat(dst, v)
 	}
 	for _, n := range []int64{t.correct, t.weighted, t.undefined, t.bad} {
@@ -74,7 +72,7 @@ func (t *tally) decode(b []byte) (rest []byte) {
 		b = b[8:]
 		return w
 	}
-	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.weight, &t.heaviest, &t.spread.mean, &t.spread.squares} {
+	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.weight, &t.spread.mean, &t.spread.squares} {
 		*v = math.Float64frombits(word())
 	}
 	for _, n := range []*int64{&t.correct, &t.weighted, &t.undefined, &t.bad} {

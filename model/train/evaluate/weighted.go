@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"math/big"
 	"math/bits"
 	"slices"
 
@@ -14,16 +15,72 @@ import (
 // weighted has the examples of a rank for the area under the curve, where records have weights.
 // Examples with weights take 8 bytes each, the others 4.
 //
-// Weights are summed as integers: multiples of 2^-shift, to which they are rounded. So the sums are
-// exact, and do not depend on the ranks. The shift is the largest with which the weights of all
-// examples have a sum below 2⁶². With a million examples a weight keeps all of its 24 bits if it is
-// at least 2^-17 of the largest.
+// Weights are summed as integers: each float32 is a multiple of 2^-149. So the sums are exact, and do not
+// depend on the ranks.
 type weighted struct {
 	others plain // examples of weight 1
 	pairs  []uint64
 	most   int // number of examples of the rank
 	next   int // index of the first pair that was not dropped
-	shift  int
+}
+
+// weightSum is a sum of weights in multiples of 2^-149, its lowest word first.
+type weightSum [weightWords]uint64
+
+const (
+	weightWords = 5 // 2^42 of the largest weights
+	weightOne   = 149
+)
+
+// add adds n·2^exponent multiples.
+func (s *weightSum) add(n uint64, exponent uint) {
+	k, shift := exponent/64, exponent%64
+	high, carry := n>>(64-shift), uint64(0)
+	for n <<= shift; k < weightWords; k++ {
+		s[k], carry = bits.Add64(s[k], n, carry)
+		n, high = high, 0
+	}
+}
+
+// addWeight adds a weight of 0 or more.
+func (s *weightSum) addWeight(w uint32) {
+	mantissa, exponent := w&(1<<23-1), w>>23
+	if exponent > 0 {
+		mantissa, exponent = mantissa|1<<23, exponent-1
+	}
+	s.add(uint64(mantissa), uint(exponent))
+}
+
+// append appends s, its highest byte first.
+func (s *weightSum) append(dst []byte) []byte {
+	for k := weightWords - 1; k >= 0; k-- {
+		dst = binary.BigEndian.AppendUint64(dst, s[k])
+	}
+	return dst
+}
+
+// weightedArea is model.Area of sums of weights.
+type weightedArea struct{ positives, negatives, allPositives, allNegatives, wins, x big.Int }
+
+func (a *weightedArea) add(sums []byte) {
+	a.positives.Add(&a.positives, a.x.SetBytes(sums[:8*weightWords]))
+	a.negatives.Add(&a.negatives, a.x.SetBytes(sums[8*weightWords:]))
+}
+
+func (a *weightedArea) end() {
+	a.x.Add(a.x.Lsh(&a.allNegatives, 1), &a.negatives)
+	a.wins.Add(&a.wins, a.x.Mul(&a.x, &a.positives))
+	a.allPositives.Add(&a.allPositives, &a.positives)
+	a.allNegatives.Add(&a.allNegatives, &a.negatives)
+	a.positives.SetInt64(0)
+	a.negatives.SetInt64(0)
+}
+
+func (a *weightedArea) value() float64 {
+	pairs := a.x.Lsh(a.x.Mul(&a.allPositives, &a.allNegatives), 1)
+	wins, _ := a.wins.Float64()
+	all, _ := pairs.Float64()
+	return wins / all // 0/0 is NaN
 }
 
 // A pair has the key of a score, the label and the weight, which is not negative:
@@ -55,26 +112,17 @@ func (w *weighted) add(scores, labels, weights []float32) {
 	}
 }
 
-// area returns the area under the curve of the examples of all ranks, of which there are so many, and
-// the largest weight of any. others has the examples of this rank of weight 1. It is a collective
-// operation and empties w and others.
-func (w *weighted) area(ctx context.Context, g *ring.Group, others *model.Ranking, examples int, heaviest float64) (float64, error) {
-	w.prepare(others, examples, heaviest)
-	return areaOf(ctx, g, w, weightedBytes)
+// area returns the area under the curve of the examples of all ranks. others has the examples of this
+// rank of weight 1. It is a collective operation and empties w and others.
+func (w *weighted) area(ctx context.Context, g *ring.Group, others *model.Ranking) (float64, error) {
+	w.sort(others)
+	return areaOf(ctx, g, w, weightedBytes, new(weightedArea))
 }
 
-// prepare sorts the scores and determines the shift.
-func (w *weighted) prepare(others *model.Ranking, examples int, heaviest float64) {
+func (w *weighted) sort(others *model.Ranking) {
 	others.Sort()
 	slices.Sort(w.pairs)
 	w.others.ranking = others
-	_, exponent := math.Frexp(heaviest) // heaviest < 2^exponent
-	w.shift = 62 - exponent - bits.Len(uint(examples))
-}
-
-// integer returns a weight as a multiple of 2^-shift.
-func (w *weighted) integer(weight float64) uint64 {
-	return uint64(math.RoundToEven(math.Ldexp(weight, w.shift)))
 }
 
 func (w *weighted) drop(key uint32) {
@@ -85,7 +133,6 @@ func (w *weighted) drop(key uint32) {
 }
 
 func (w *weighted) appendTies(dst []byte, most int) []byte {
-	le, one := binary.LittleEndian, w.integer(1)
 	w.others.ties = w.others.ranking.AppendTies(w.others.ties[:0], most)
 	others, next := w.others.ties, w.next
 	for ; most > 0 && (len(others) > 0 || next < len(w.pairs)); most-- {
@@ -96,21 +143,20 @@ func (w *weighted) appendTies(dst []byte, most int) []byte {
 		if next < len(w.pairs) {
 			key = min(key, uint32(w.pairs[next]>>32))
 		}
-		var positives, negatives uint64
+		var positives, negatives weightSum
 		if len(others) > 0 && others[0].Key == key {
-			positives, negatives = one*uint64(others[0].Positives), one*uint64(others[0].Negatives)
+			positives.add(uint64(others[0].Positives), weightOne)
+			negatives.add(uint64(others[0].Negatives), weightOne)
 			others = others[1:]
 		}
 		for ; next < len(w.pairs) && uint32(w.pairs[next]>>32) == key; next++ {
-			pair := w.pairs[next]
-			n := w.integer(float64(math.Float32frombits(uint32(pair) &^ positiveBit)))
-			if pair&positiveBit != 0 {
-				positives += n
-			} else {
-				negatives += n
+			sum := &negatives
+			if w.pairs[next]&positiveBit != 0 {
+				sum = &positives
 			}
+			sum.addWeight(uint32(w.pairs[next]) &^ positiveBit)
 		}
-		dst = le.AppendUint64(le.AppendUint64(le.AppendUint32(dst, key), positives), negatives)
+		dst = negatives.append(positives.append(binary.LittleEndian.AppendUint32(dst, key)))
 	}
 	return dst
 }

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -178,9 +179,9 @@ func TestWeightedRounds(t *testing.T) {
 				}
 				scores, labels, weights = append(scores, s...), append(labels, y...), append(weights, w...)
 			}
-			ranks[rank].prepare(&others[rank], 180, 4)
+			ranks[rank].sort(&others[rank])
 		}
-		m := merger{most: most, tie: weightedBytes, ranks: make([][]byte, len(ranks))}
+		m := merger{most: most, tie: weightedBytes, ranks: make([][]byte, len(ranks)), area: new(weightedArea)}
 		for more := true; more; {
 			for rank := range ranks {
 				m.ranks[rank] = ranks[rank].appendTies(nil, most)
@@ -194,7 +195,7 @@ func TestWeightedRounds(t *testing.T) {
 			}
 			more = again
 		}
-		if got, want := m.area.Value(), weightedAUC(scores, labels, weights); traintest.Far(got, want, 1e-12) {
+		if got, want := m.area.value(), weightedAUC(scores, labels, weights); traintest.Far(got, want, 1e-12) {
 			t.Errorf("most=%d: area %v, want %v", most, got, want)
 		}
 	}
@@ -211,4 +212,62 @@ func TestWeightsZero(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestWeightedAreaIsExact verifies the area over weights of the whole range of float32, among them 1 and
+// 1e20, on one rank and on three: it is the quotient of the exact sums.
+func TestWeightedAreaIsExact(t *testing.T) {
+	choices := [][]float32{{1, 1e20}, {1e20, 1, 1, 1}, {math.SmallestNonzeroFloat32, 1, math.MaxFloat32, 0.1, 3}}
+	for seed, of := range choices {
+		r := rand.New(rand.NewPCG(uint64(seed), 2))
+		var scores, labels, weights []float32
+		for i := range 300 {
+			scores, labels = append(scores, float32(r.IntN(40))), append(labels, float32(r.IntN(2)))
+			w := of[r.IntN(len(of))]
+			if seed == 1 && labels[i] == 0 {
+				w = 1 // only positives are heavy
+			}
+			weights = append(weights, w)
+		}
+		var wins, pairs big.Float
+		for _, sum := range []*big.Float{&wins, &pairs} {
+			sum.SetPrec(1000)
+		}
+		for i, yes := range labels {
+			for k, no := range labels {
+				if yes != 1 || no != 0 {
+					continue
+				}
+				w := new(big.Float).SetPrec(1000).SetFloat64(float64(weights[i]))
+				w.Mul(w, new(big.Float).SetFloat64(float64(weights[k])))
+				pairs.Add(&pairs, w)
+				switch {
+				case scores[i] > scores[k]:
+					wins.Add(&wins, w)
+				case scores[i] == scores[k]:
+					wins.Add(&wins, w.Quo(w, big.NewFloat(2)))
+				}
+			}
+		}
+		want, _ := wins.Quo(&wins, &pairs).Float64()
+		for _, p := range []int{1, 3} {
+			ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
+				rank := g.Membership().Rank
+				var w weighted
+				var others model.Ranking
+				for i := rank; i < len(scores); i += p {
+					if weights[i] == 1 {
+						others.Add(scores[i:i+1], labels[i:i+1])
+					} else {
+						w.add(scores[i:i+1], labels[i:i+1], weights[i:i+1])
+					}
+				}
+				got, err := w.area(t.Context(), g, &others)
+				if err == nil && traintest.Far(got, want, 1e-15) {
+					t.Errorf("weights %v, %d ranks: area %v, want %v", of, p, got, want)
+				}
+				return err
+			})
+		}
+	}
 }
