@@ -31,7 +31,10 @@ func learnLines(t *testing.T, p *Plan, labels input.Labels, lines []string) (bad
 
 func cellsOf(line string) (cells []Cell) {
 	for _, f := range strings.Fields(line) {
-		cells = append(cells, Cell{Text: []byte(strings.Trim(f, "-"))})
+		if f == "-" {
+			f = ""
+		}
+		cells = append(cells, Cell{Text: []byte(f)})
 	}
 	return cells
 }
@@ -177,5 +180,39 @@ func TestModelsOfFloat32(t *testing.T) {
 	}
 	if got := p.Columns(); got.Dense[0] != (graph.DenseColumn{Name: "x", Default: 0.123456789, Mean: 0.1, Scale: 2.5}) {
 		t.Errorf("taken %+v", got.Dense[0])
+	}
+}
+
+// TestNarrow verifies of which learnt columns it is told that float32 hardly tells their numbers apart.
+func TestNarrow(t *testing.T) {
+	for name, tt := range map[string]struct {
+		transform string
+		numbers   []string
+		want      string
+	}{
+		"seconds":  {"", []string{"1700000000", "1700000599", "1700000300"}, "tf.Example keeps 6 of 600 numbers; subtract 1700000000"},
+		"negative": {"", []string{"-1700000599", "-1700000000"}, "tf.Example keeps 6 of 600 numbers; subtract -1700000599"},
+		"parts":    {"", []string{"70000.25", "70000.5"}, "tf.Example keeps 33 numbers; subtract 70000"},
+		"log":      {"log1p", []string{"1700000000", "1700000599"}, "tf.Example keeps 6 of 600 numbers; subtract 1700000000"},
+		"years":    {"", []string{"1", "1700000599"}, ""},
+		"small":    {"", []string{"0.001", "0.0011", "-3"}, ""},
+		"constant": {"", []string{"1700000000", "1700000000"}, ""},
+	} {
+		p, err := Compile([]Column{{Numeric: &NumericOptions{Names: []string{"x"}, Transform: tt.transform, Standardize: true}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learnLines(t, p, input.Labels{}, tt.numbers)
+		again, _ := Compile([]Column{{Numeric: &NumericOptions{Names: []string{"x"}, Transform: tt.transform, Standardize: true}}}, nil)
+		if err := again.AdoptJSON(p.JSON()); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []*Plan{p, again} {
+			got := ""
+			p.Narrow(func(_, what string) { got += what })
+			if got != tt.want {
+				t.Errorf("%s: told %q, want %q", name, got, tt.want)
+			}
+		}
 	}
 }

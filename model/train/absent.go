@@ -5,6 +5,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 )
 
@@ -43,7 +44,21 @@ func (r *run) tellAbsent(set string, c *input.Counts) {
 	}
 	r.told[set] = true
 	for _, w := range records.Warnings(set, r.data.Plan, c, false) {
-		w.Host, w.Step = r.team.Group.Membership().Workers[0].Host, r.loop.Step
-		r.emit(w)
+		r.warnOf(w)
 	}
+}
+
+// tellNarrow tells which numbers the requests of an export lose.
+func (r *run) tellNarrow() {
+	if r.job.Export.SavedModel != "" && r.data.Plan != nil {
+		r.data.Plan.Narrow(func(column, what string) {
+			r.warnOf(report.Warning{Operation: "export", Column: column, Cause: column + ": " + what})
+		})
+	}
+}
+
+// warnOf emits a warning of rank 0 about the records.
+func (r *run) warnOf(w report.Warning) {
+	w.Host, w.Step = r.team.Group.Membership().Workers[0].Host, r.loop.Step
+	r.emit(w)
 }

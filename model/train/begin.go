@@ -105,6 +105,7 @@ func (r *run) reportStart() {
 	}
 	r.noticeAllRows()
 	r.noticeMissing()
+	r.tellNarrow()
 	if r.finished {
 		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", r.progress.step))
 	}
