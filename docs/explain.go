@@ -47,7 +47,7 @@ var explanations = []struct {
 	{"rank-failed", regexp.MustCompile(`ended with exit code`)},
 	{"no-space", regexp.MustCompile(`no space left on device|disk quota exceeded|(checkpoint|export|write|sync) .*input/output error`)},
 	{"folder-in-use", regexp.MustCompile(`is in use by `)},
-	{"output-link", regexp.MustCompile(`is a link to \S+, which is not there|is a link in a loop of links|is a file, want a folder`)},
+	{"output-link", regexp.MustCompile(`is a link to \S+(, which is not there|: )|is a file, want a folder`)},
 	{"cannot-write", regexp.MustCompile(`cannot write into|: mkdir |: create draft`)},
 	{"other-run", regexp.MustCompile(`is of another run: `)},
 	{"no-checkpoint", regexp.MustCompile(`no checkpoint (in|or bundle at)`)},

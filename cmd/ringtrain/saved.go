@@ -10,11 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/export/bundle"
-	"ringtrain/export/savedmodel"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 func evalCommand() command {
@@ -177,18 +176,15 @@ func (a *app) export(c *cli.Context) error {
 		return err
 	}
 	to, out := c.String("to"), a.newReporter(c, 0)
-	warn := func(operation, text string) { out.event(report.Warning{Operation: operation, Cause: text}) }
-	if to != "" {
-		if err := savedmodel.Check(bundle.NewDisk(bundle.OS, func(err error) { warn("clean-up", err.Error()) }), to); err != nil {
-			return fmt.Errorf("--to: %w", err)
-		}
+	if _, err := folder.Nearest(to); err != nil {
+		return fmt.Errorf("--to: %w", err)
 	}
 	s, err := a.openSaved(c, nil, false)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	e, err := s.Export(to, warn)
+	e, err := s.Export(to, func(operation, text string) { out.event(report.Warning{Operation: operation, Cause: text}) })
 	if err != nil {
 		return err
 	}

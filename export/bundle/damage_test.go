@@ -62,9 +62,9 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestVerify verifies that Verify finds damage in numbers and in strings, and accepts a
+// TestReadAll verifies that ReadAll finds damage in numbers and in strings, and accepts a
 // whole bundle.
-func TestVerify(t *testing.T) {
+func TestReadAll(t *testing.T) {
 	prefix := write(t, []Tensor{Float32("a", []int{3}, []float32{1, 2, 3}), String("c", "text")})
 	_, data := contents(t, prefix)
 	for name, at := range map[string]int{"": -1, "tensor a at byte 0": 5, "tensor c at byte 12": len(data) - 1} {
@@ -80,7 +80,7 @@ func TestVerify(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		if err := r.Verify(); at >= 0 {
+		if _, err := r.ReadAll(); at >= 0 {
 			wantBad(t, err, name)
 		} else if err != nil {
 			t.Error(err)

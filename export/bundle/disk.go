@@ -6,33 +6,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 )
 
 // Disk is an FS on which clean-up decides nothing. What is no longer needed and cannot be removed is a
-// warning, once a path, and stays. A file system that cannot sync folders is a warning, once. Several
-// goroutines may call the methods if those of FS allow it.
+// warning, once a path, and stays. A file system that cannot sync folders is a warning, once. One
+// goroutine at a time may call the methods that warn.
 type Disk struct {
 	FS
-	warn func(error) // may be nil
-
-	mu       sync.Mutex
+	warn     func(error)
 	stays    map[string]bool // paths that could not be removed
 	unsynced bool            // the file system cannot sync folders
 }
 
-// NewDisk returns fs as a Disk that sends its warnings to warn, which may be nil.
+// NewDisk returns fs as a Disk that sends its warnings to warn.
 func NewDisk(fs FS, warn func(error)) *Disk {
 	return &Disk{FS: fs, warn: warn, stays: map[string]bool{}}
-}
-
-// DiskOf returns fs itself if it is a Disk, else a Disk whose warnings nobody receives.
-func DiskOf(fs FS) *Disk {
-	if d, ok := fs.(*Disk); ok {
-		return d
-	}
-	return NewDisk(fs, nil)
 }
 
 // Discard removes files and folders that are no longer needed.
@@ -45,18 +34,13 @@ func (d *Disk) Discard(paths ...string) {
 // Clean calls do, a step in the removal of path, unless such a step has failed before. It reports
 // whether do has succeeded. A path that is missing is no warning.
 func (d *Disk) Clean(path string, do func() error) bool {
-	d.mu.Lock()
-	stays := d.stays[path]
-	d.mu.Unlock()
-	if stays {
+	if d.stays[path] {
 		return false
 	}
 	err := do()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		d.mu.Lock()
 		d.stays[path] = true
-		d.mu.Unlock()
-		d.tell(fmt.Errorf("cannot remove %s, which stays: %w", path, err))
+		d.warn(fmt.Errorf("cannot remove %s, which stays: %w", path, err))
 	}
 	return err == nil
 }
@@ -64,23 +48,14 @@ func (d *Disk) Clean(path string, do func() error) bool {
 // SyncDir syncs a folder, if the file system can.
 func (d *Disk) SyncDir(name string) error {
 	err := d.FS.SyncDir(name)
-	if !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) && !errors.Is(err, syscall.ENOSYS) {
+	if !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
 		return err
 	}
-	d.mu.Lock()
-	told := d.unsynced
-	d.unsynced = true
-	d.mu.Unlock()
-	if !told {
-		d.tell(fmt.Errorf("the file system of %s cannot sync folders, so a power failure may lose the newest files: %w", name, err))
+	if !d.unsynced {
+		d.unsynced = true
+		d.warn(fmt.Errorf("the file system of %s cannot sync folders, so a power failure may lose the newest files: %w", name, err))
 	}
 	return nil
-}
-
-func (d *Disk) tell(err error) {
-	if d.warn != nil {
-		d.warn(err)
-	}
 }
 
 // RemoveAll removes a file, or a folder with its content. A missing file is no error,

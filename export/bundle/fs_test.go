@@ -42,7 +42,7 @@ func TestProbe(t *testing.T) {
 	dir := t.TempDir()
 	deep := filepath.Join(dir, "a", "b")
 	calls := faultfs.New(faultfs.Once, 0, t.TempDir())
-	if err := bundle.Probe(calls, deep); err != nil {
+	if err := bundle.Probe(bundle.NewDisk(calls, nil), deep); err != nil {
 		t.Fatal(err)
 	}
 	if calls.Calls() < 5 {
@@ -61,7 +61,7 @@ func TestProbe(t *testing.T) {
 			os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
-	if err := bundle.Probe(bundle.OS, deep); err != nil {
+	if err := bundle.Probe(bundle.NewDisk(bundle.OS, nil), deep); err != nil {
 		t.Error(err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
@@ -72,7 +72,7 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{file, filepath.Join(file, "below")} {
-		if err := bundle.Probe(bundle.OS, bad); exitcode.Of(err) != exitcode.CannotCreate {
+		if err := bundle.Probe(bundle.NewDisk(bundle.OS, nil), bad); exitcode.Of(err) != exitcode.CannotCreate {
 			t.Errorf("%s: error is %v, want exit code %d", bad, err, exitcode.CannotCreate)
 		}
 	}
@@ -88,7 +88,7 @@ func TestProbeSweeps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := bundle.Probe(bundle.OS, dir); err != nil {
+	if err := bundle.Probe(bundle.NewDisk(bundle.OS, nil), dir); err != nil {
 		t.Fatal(err)
 	}
 	var names []string

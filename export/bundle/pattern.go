@@ -6,14 +6,10 @@ import (
 	"strings"
 )
 
-// PatternWarning returns a warning about an output folder that a key or an option names, "" for none.
-// TensorFlow takes some characters of an absolute path for a pattern of names: it then loads nothing,
-// or something else.
+// PatternWarning returns a warning about an output folder that a key or an option names, "" for none:
+// TensorFlow takes some characters of an absolute path for a pattern of names.
 func PatternWarning(key, dir string) string {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		abs = dir
-	}
+	abs, _ := filepath.Abs(dir) // "" without a working directory
 	i := strings.IndexAny(abs, `[]*?\`)
 	if dir == "" || i < 0 {
 		return ""

@@ -23,12 +23,12 @@ func Temporary(path string) string {
 // renames both, and removes them. An error has [exitcode.CannotCreate] and names dir and
 // the reason. Probe leaves nothing behind if it can remove its files, and removes what
 // killed probes left an hour ago or earlier.
-func Probe(fsys FS, dir string) error {
+func Probe(disk *Disk, dir string) error {
 	at, err := folder.Nearest(dir)
 	if err != nil {
 		return err
 	}
-	if err := probe(DiskOf(fsys), at); err != nil {
+	if err := probe(disk, at); err != nil {
 		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("cannot write into %s: %w", dir, err))
 	}
 	return nil

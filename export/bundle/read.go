@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -219,28 +218,6 @@ func (r *Reader) read(e Entry) (Tensor, error) {
 		t.Data = data
 	}
 	return t, r.compare(e, crc)
-}
-
-// Verify reads all tensors and verifies their checksums.
-func (r *Reader) Verify() error {
-	buf := make([]byte, writeBuffer)
-	for _, e := range r.entries {
-		if e.DType == DTString {
-			if _, err := r.read(e); err != nil {
-				return err
-			}
-			continue
-		}
-		h := crc32.New(castagnoli)
-		section := io.NewSectionReader(r.shards[e.Shard].file, e.Offset, e.Size)
-		if _, err := io.CopyBuffer(h, section, buf); err != nil {
-			return r.damaged(e, err)
-		}
-		if err := r.compare(e, h.Sum32()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (r *Reader) compare(e Entry, crc uint32) error {

@@ -26,9 +26,9 @@ import (
 // The age of a lease is the difference of two file times in the folder. The clocks of
 // hosts do not matter if the file server stamps files; otherwise they may differ by 20
 // s.
-func Claim(ctx context.Context, fsys bundle.FS, dir, job string, notice func(string)) (*Folder, error) {
+func Claim(ctx context.Context, disk *bundle.Disk, dir, job string, notice func(string)) (*Folder, error) {
 	host, _ := os.Hostname() // "" where there is none
-	f := &Folder{fs: bundle.DiskOf(fsys), dir: dir, attempts: map[string]int64{}, taken: map[string]bool{}}
+	f := &Folder{fs: disk, dir: dir, attempts: map[string]int64{}, taken: map[string]bool{}}
 	f.own = lease{Schema: leaseSchema, Job: job, Host: host, process: thisProcess()}
 	var err error
 	if f.made, err = bundle.MkdirAll(f.fs, dir); err == nil {

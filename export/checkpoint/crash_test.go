@@ -151,14 +151,3 @@ func (s scenario) wantOldOrNew(t *testing.T, dir string, mustBeNew bool) {
 		r.Close()
 	}
 }
-
-// TestCheckLeavesNothing verifies that Check does not create the folder.
-func TestCheckLeavesNothing(t *testing.T) {
-	dir := t.TempDir()
-	if err := Check(bundle.OS, filepath.Join(dir, "a", "b")); err != nil {
-		t.Fatal(err)
-	}
-	if got := names(t, dir); got != "" {
-		t.Errorf("Check left %s", got)
-	}
-}

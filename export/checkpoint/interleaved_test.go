@@ -147,7 +147,7 @@ func interleave(t *testing.T, name string, second int64, n, m int) (frozen, woke
 
 func claim(t *testing.T, fs bundle.FS, dir string) *Folder {
 	t.Helper()
-	f, err := Claim(context.Background(), fs, dir, "job", nil)
+	f, err := Claim(context.Background(), quiet(fs), dir, "job", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

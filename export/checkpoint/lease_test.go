@@ -72,7 +72,7 @@ func TestClaim(t *testing.T) {
 				t.Skip("processes are known on Linux")
 			}
 			dir, name := hold(t, tt.lease, tt.age)
-			f, err := Claim(context.Background(), bundle.OS, dir, tt.job, nil)
+			f, err := Claim(context.Background(), quiet(bundle.OS), dir, tt.job, nil)
 			if tt.words != "" {
 				if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), tt.words) || !strings.Contains(err.Error(), "on host elsewhere") {
 					t.Errorf("error %v (%d), want %d with %q", err, exitcode.Of(err), exitcode.Retry, tt.words)
@@ -110,7 +110,7 @@ func TestClaimWaits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				var told []string
-				_, err := Claim(ctx, bundle.OS, dir, "second", func(line string) {
+				_, err := Claim(ctx, quiet(bundle.OS), dir, "second", func(line string) {
 					told = append(told, line)
 					switch then {
 					case "renewed":
@@ -144,7 +144,7 @@ func TestClaimWaits(t *testing.T) {
 func TestRenewed(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		a, err := Claim(t.Context(), bundle.OS, dir, "job", nil)
+		a, err := Claim(t.Context(), quiet(bundle.OS), dir, "job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestRenewed(t *testing.T) {
 		if l, ok := readLease(dir, 1); !ok || l.Time.Sub(first.Time) != renewInterval {
 			t.Errorf("after %v the record is of %v, want %v later than %v", renewInterval, l.Time, renewInterval, first.Time)
 		}
-		b, err := Claim(t.Context(), bundle.OS, dir, "job", nil)
+		b, err := Claim(t.Context(), quiet(bundle.OS), dir, "job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestDamagedLease(t *testing.T) {
 				t.Fatal(err)
 			}
 			makeOld(t, filepath.Join(dir, name), time.Hour)
-			f, err := Claim(t.Context(), bundle.OS, dir, "job", nil)
+			f, err := Claim(t.Context(), quiet(bundle.OS), dir, "job", nil)
 			if (err != nil) != (len(name) == len("lease-4611686018427387904")) || err != nil && exitcode.Of(err) != exitcode.BadData {
 				t.Errorf("error %v (%d)", err, exitcode.Of(err))
 			}

@@ -10,16 +10,6 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Latest returns the newest whole checkpoint of a folder: the path of its step folder,
-// or the prefix of a checkpoint that TensorFlow wrote there. Latest verifies all
-// checksums of the checkpoint. The newest is the one of the highest attempt and, within
-// the attempt, of the highest step.
-//
-// If newer checkpoints are damaged or missing, err names them and the reasons, with
-// [exitcode.BadData]. If found is true, err is a warning: path is whole. A missing or
-// empty folder is no error.
-func Latest(dir string) (path string, found bool, err error) { return newest(dir, verify) }
-
 // newest returns the first checkpoint of a folder that try accepts. A concurrent Save
 // may remove listed checkpoints, so newest gives up only after the same list has failed
 // twice.
@@ -62,32 +52,6 @@ func joined(faults []error) error {
 	return errors.Join(faults...)
 }
 
-// verify reads a whole checkpoint and discards the values.
-func verify(path string) error {
-	r, err := bundle.Open(prefix(path))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if err := r.Verify(); err != nil {
-		return err
-	}
-	var own []bundle.Tensor
-	for _, e := range r.Entries() {
-		if e.Name == globalStep || e.Name == runTensor {
-			t, err := r.Read(e.Name)
-			if err != nil {
-				return err
-			}
-			own = append(own, t)
-		}
-	}
-	if _, err := newState(own); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
 // Load reads a checkpoint. path is a folder of checkpoints, of which Load takes the
 // newest, a step folder, or the prefix of a TensorFlow checkpoint. If the newest
 // checkpoint of a folder is damaged, Load returns an error that names the newest whole
@@ -108,8 +72,14 @@ func Load(path string) (State, error) {
 	return s, nil
 }
 
-// Newest is Latest for callers that need the checkpoint itself. It reads the checkpoint
-// once.
+// Newest returns the newest whole checkpoint of a folder: the path of its step folder, or the prefix
+// of a checkpoint that TensorFlow wrote there, and its state. Newest verifies all checksums of the
+// checkpoint. The newest is the one of the highest attempt and, within the attempt, of the highest
+// step.
+//
+// If newer checkpoints are damaged or missing, err names them and the reasons, with
+// [exitcode.BadData]. If found is true, err is a warning: path is whole. A missing or
+// empty folder is no error.
 func Newest(dir string) (path string, s State, found bool, err error) {
 	path, found, err = newest(dir, func(at string) (err error) {
 		s, err = load(at)

@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,25 +16,6 @@ type Saved struct {
 	Path  string // the step folder
 	Step  int64
 	Bytes int64 // total of the files
-}
-
-// Check reports whether checkpoints can be written into dir, which need not exist yet.
-// Call Check before training. The error has [exitcode.CannotCreate] and names the path
-// and the reason. Check leaves nothing behind.
-func Check(fs bundle.FS, dir string) error { return bundle.Probe(fs, dir) }
-
-// Save claims dir without a job name, saves one checkpoint as [Folder.Save] does, and
-// releases the folder.
-func Save(fsys bundle.FS, dir string, s State, keep int) (Saved, error) {
-	f, err := Claim(context.Background(), fsys, dir, "", nil)
-	if err != nil {
-		return Saved{}, bundle.Fault(fmt.Errorf("checkpoint of step %d: %w", s.Step, err))
-	}
-	saved, err := f.Save(s, keep)
-	if failed := f.Close(); err == nil {
-		err = failed
-	}
-	return saved, err
 }
 
 // Save writes a checkpoint, makes it the newest, and removes the oldest ones beyond

@@ -69,10 +69,6 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Check reports whether event files can be written into dir, which need not exist yet.
-// The error has [exitcode.CannotCreate]. Check leaves nothing behind.
-func Check(fs bundle.FS, dir string) error { return bundle.Probe(fs, dir) }
-
 // Create creates a file in dir, which it makes if necessary, for a run whose next step
 // is from. The steps before from in existing files remain valid. There must be no other
 // writer.

@@ -145,7 +145,7 @@ func TestCreateFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Create(filepath.Join(dir, "run"), 1, noon)
-	for _, err := range []error{err, Check(bundle.OS, filepath.Join(dir, "run"))} {
+	for _, err := range []error{err, bundle.Probe(bundle.NewDisk(bundle.OS, nil), filepath.Join(dir, "run"))} {
 		if exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), dir) {
 			t.Errorf("error %v with code %d, want 73 and the folder", err, exitcode.Of(err))
 		}

@@ -23,7 +23,7 @@ func TestLeftovers(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(base, draftMark+".tmp-dead", modelFile), []byte("half"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	w := writer{bundle.DiskOf(bundle.OS), base}
+	w := writer{bundle.NewDisk(bundle.OS, nil), base}
 	living, err := w.newDraft()
 	if err != nil {
 		t.Fatal(err)

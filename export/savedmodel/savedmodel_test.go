@@ -161,7 +161,7 @@ func TestVersions(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(base, fmt.Sprint(int64(math.MaxInt64))), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := Check(bundle.OS, base); exitcode.Of(err) != exitcode.CannotCreate {
+	if err := Check(bundle.NewDisk(bundle.OS, nil), base); exitcode.Of(err) != exitcode.CannotCreate {
 		t.Errorf("no number left: Check says %v, exit code %d, want %d", err, exitcode.Of(err), exitcode.CannotCreate)
 	}
 }
@@ -214,7 +214,7 @@ func TestFaults(t *testing.T) {
 	run := func(mode faultfs.Mode, n int) (base string, fs *faultfs.FS, err error) {
 		base = filepath.Join(t.TempDir(), "base", "mnist")
 		fs = faultfs.New(mode, n, t.TempDir())
-		_, err = writer{bundle.DiskOf(fs), base}.write(content{model: build(d, DefaultNames()), trained: trained(d)}, nil)
+		_, err = writer{bundle.NewDisk(fs, func(error) {}), base}.write(content{model: build(d, DefaultNames()), trained: trained(d)}, nil)
 		return base, fs, err
 	}
 	_, dry, err := run(faultfs.Once, 0)
@@ -249,7 +249,7 @@ func TestFaults(t *testing.T) {
 // TestCheck verifies that Check finds a location that cannot be written.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
-	if err := Check(bundle.OS, filepath.Join(dir, "a", "b")); err != nil {
+	if err := Check(bundle.NewDisk(bundle.OS, nil), filepath.Join(dir, "a", "b")); err != nil {
 		t.Error(err)
 	}
 	if left := list(t, dir); len(left) > 0 {
@@ -260,7 +260,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, base := range []string{file, filepath.Join(file, "below")} {
-		if err := Check(bundle.OS, base); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), file) {
+		if err := Check(bundle.NewDisk(bundle.OS, nil), base); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), file) {
 			t.Errorf("Check of %s: %v, exit code %d, want %d and the path", base, err, exitcode.Of(err), exitcode.CannotCreate)
 		}
 		if _, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil); exitcode.Of(err) != exitcode.CannotCreate {

@@ -35,8 +35,8 @@ type Written struct {
 // Check reports whether an export can be written under base, which need not exist yet.
 // Call Check before training. The error has [exitcode.CannotCreate] and names the path
 // and the reason. Check leaves nothing behind.
-func Check(fs bundle.FS, base string) error {
-	if err := bundle.Probe(fs, base); err != nil {
+func Check(disk *bundle.Disk, base string) error {
+	if err := bundle.Probe(disk, base); err != nil {
 		return err
 	}
 	_, err := next(base)

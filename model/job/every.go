@@ -31,13 +31,7 @@ func (e *Every) UnmarshalText(text []byte) error {
 // String returns the form that UnmarshalText reads.
 func (e Every) String() string {
 	if e.Duration > 0 {
-		text := e.Duration.String()
-		for _, zero := range []string{"m0s", "h0m"} { // 10m, not 10m0s
-			if strings.HasSuffix(text, zero) {
-				text = text[:len(text)-2]
-			}
-		}
-		return text
+		return strings.Replace(e.Duration.String(), "m0s", "m", 1)
 	}
 	return strconv.FormatInt(e.Steps, 10)
 }

@@ -8,7 +8,6 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
-	"ringtrain/export/events"
 	"ringtrain/export/savedmodel"
 	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/report"
@@ -26,11 +25,11 @@ func (r *run) openOutputs(ctx context.Context) error {
 	disk := bundle.NewDisk(bundle.OS, r.warnCleanUp)
 	for _, o := range []struct {
 		key, dir, operation string
-		check               func(fs bundle.FS, dir string) error
+		check               func(disk *bundle.Disk, dir string) error
 	}{
-		{"checkpoint.dir", r.job.Checkpoint.Dir, "checkpoint", checkpoint.Check},
+		{"checkpoint.dir", r.job.Checkpoint.Dir, "checkpoint", bundle.Probe},
 		{"export.savedmodel", r.job.Export.SavedModel, "export", savedmodel.Check},
-		{"summary.dir", r.job.Summary.Dir, "", events.Check},
+		{"summary.dir", r.job.Summary.Dir, "", bundle.Probe},
 	} {
 		if o.dir == "" {
 			continue

@@ -31,7 +31,7 @@ func TestDepart(t *testing.T) {
 			for _, m := range c.members {
 				wantDeparted(t, m, leaving, 4)
 			}
-			_, found, err := checkpoint.Latest(dir)
+			_, _, found, err := checkpoint.Newest(dir)
 			if err != nil || found != (leaving[0] == 0) {
 				t.Errorf("there is a checkpoint: %t, %v; want one of rank 0 that leaves", found, err)
 			}

@@ -49,7 +49,7 @@ func TestReplicaDiffers(t *testing.T) {
 				}
 			})
 			wantDiverged(t, members, tt.want, 10)
-			if _, found, err := checkpoint.Latest(dir); found || err != nil {
+			if _, _, found, err := checkpoint.Newest(dir); found || err != nil {
 				t.Errorf("there is a checkpoint, or an error: %v", err)
 			}
 		})

@@ -100,7 +100,7 @@ func TestLossLine(t *testing.T) {
 			if !strings.HasPrefix(got, tt.want) || !tt.breaks && got != tt.want {
 				t.Errorf("rank %d says %q, want %q", tt.rank, got, tt.want)
 			}
-			if _, found, _ := checkpoint.Latest(dir); found != tt.saves {
+			if _, _, found, _ := checkpoint.Newest(dir); found != tt.saves {
 				t.Errorf("a checkpoint is there: %t, want %t", found, tt.saves)
 			}
 		})

@@ -412,7 +412,7 @@ func TestFenced(t *testing.T) {
 	members := trainOn(t, 3, loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=2"), clicksData(), func(m *member) {
 		m.team.Progress = func(step int64, phase string) {
 			if m.rank == 0 && step == 3 && phase == "train" {
-				if _, err := checkpoint.Claim(t.Context(), bundle.OS, dir, "test", nil); err != nil {
+				if _, err := checkpoint.Claim(t.Context(), bundle.NewDisk(bundle.OS, func(error) {}), dir, "test", nil); err != nil {
 					t.Error(err)
 				}
 			}

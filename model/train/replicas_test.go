@@ -43,7 +43,7 @@ func TestReplicaDiffersAmidTraining(t *testing.T) {
 					odd = -1 // no majority: the error names both
 				}
 				wantDiverged(t, members, odd, int64(found))
-				if _, found, err := checkpoint.Latest(dir); found || err != nil {
+				if _, _, found, err := checkpoint.Newest(dir); found || err != nil {
 					t.Errorf("there is a checkpoint, or an error: %v", err)
 				}
 			})

@@ -71,7 +71,14 @@ func TestResumeWithoutEpochSum(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Run.Epoch = nil
-	if _, err := checkpoint.Save(bundle.OS, dir, s, 1); err != nil {
+	f, err := checkpoint.Claim(t.Context(), bundle.NewDisk(bundle.OS, nil), dir, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Save(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	cfg.Train.Steps = 4

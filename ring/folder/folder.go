@@ -7,14 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"ringtrain/ring/exitcode"
 )
-
-// maxLinks bounds a chain of links, as the kernel does.
-const maxLinks = 40
 
 // Make makes dir and its missing parents. Errors have exitcode.CannotCreate.
 func Make(dir string) error {
@@ -28,20 +24,19 @@ func Make(dir string) error {
 // Nearest returns dir, or its nearest parent that exists. If something else than a folder is in the
 // way, such as a link to a folder that is gone, the error names it and has exitcode.CannotCreate.
 func Nearest(dir string) (string, error) {
-	at := dir
-	for {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		switch {
 		case err == nil && info.IsDir():
 			return at, nil
 		case err == nil:
-			return "", blocked("%s is a file, want a folder", at)
+			err = fmt.Errorf("%s is a file, want a folder", at)
 		case isLink(at):
-			return "", blockedBy(at, err)
-		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.ELOOP), parent(at) == at:
-			return "", exitcode.With(exitcode.CannotCreate, err)
+			err = deadEnd(at, err)
+		case at != filepath.Dir(at) && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)):
+			continue
 		}
-		at = parent(at)
+		return "", exitcode.With(exitcode.CannotCreate, err)
 	}
 }
 
@@ -49,62 +44,26 @@ func Nearest(dir string) (string, error) {
 // folder that is missing is no error yet.
 func File(name string) (string, error) {
 	if !isLink(name) {
-		_, err := Nearest(parent(name))
+		_, err := Nearest(filepath.Dir(name))
 		return name, err
 	}
 	to, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return "", blockedBy(name, err)
+		return "", exitcode.With(exitcode.CannotCreate, deadEnd(name, err))
 	}
 	return to, nil
 }
 
-func blocked(form string, args ...any) error {
-	return exitcode.With(exitcode.CannotCreate, fmt.Errorf(form, args...))
-}
-
-// blockedBy says why a link leads nowhere.
-func blockedBy(link string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return blocked("%s is a link to %s, which is not there", link, target(link))
-	case errors.Is(err, syscall.ELOOP), strings.Contains(err.Error(), "too many links"):
-		return blocked("%s is a link in a loop of links", link)
+// deadEnd says why a link leads nowhere.
+func deadEnd(link string, err error) error {
+	to, _ := os.Readlink(link)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is a link to %s, which is not there", link, to)
 	}
-	return blocked("%s is a link to %s: %w", link, target(link), err)
+	return fmt.Errorf("%s is a link to %s: %w", link, to, err)
 }
 
 func isLink(name string) bool {
-	info, err := os.Lstat(strings.TrimRight(name, "/"))
+	info, err := os.Lstat(name)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
-// target returns the end of a chain of links.
-func target(link string) string {
-	link = strings.TrimRight(link, "/")
-	for range maxLinks {
-		to, err := os.Readlink(link)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(link), to)
-		}
-		link = to
-	}
-	return link
-}
-
-// parent returns the path without its last name. Unlike filepath.Dir it keeps "..", behind which a
-// link may lie.
-func parent(path string) string {
-	path = strings.TrimRight(path, "/")
-	at := strings.LastIndexByte(path, '/')
-	switch {
-	case path == "":
-		return "/"
-	case at < 0:
-		return "."
-	}
-	return path[:max(at, 1)]
 }
