@@ -22,23 +22,21 @@ type StableFile struct {
 	kept *os.File    // nil: opened for each read
 }
 
-// OpenStable opens the file at path, which messages call name. With keep it stays open.
-func OpenStable(name, path string, keep bool) (*StableFile, error) {
+// OpenStable opens the file at path, which messages call name. The caller closes r, or has it kept.
+func OpenStable(name, path string) (f *StableFile, r *os.File, err error) {
 	r, size, err := OpenRaw(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	info, err := r.Stat()
 	if err != nil {
-		return nil, errors.Join(ReadError(path, err), r.Close())
+		return nil, nil, errors.Join(ReadError(path, err), r.Close())
 	}
-	f := &StableFile{Name: name, Path: path, Size: size, info: info}
-	if keep {
-		f.kept = r
-		return f, nil
-	}
-	return f, r.Close()
+	return &StableFile{Name: name, Path: path, Size: size, info: info}, r, nil
 }
+
+// Keep keeps r, which OpenStable has opened, until Close.
+func (f *StableFile) Keep(r *os.File) { f.kept = r }
 
 // Open returns the file to read, unless it has changed since it was opened first. Release closes it.
 func (f *StableFile) Open() (*os.File, error) {

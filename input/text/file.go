@@ -36,19 +36,26 @@ func (memory) Close() error { return nil }
 
 // openFile opens a file. Its text lies in path, which is name unless somebody has inflated it.
 func openFile(name, path string, limits input.Limits, keep bool) (*file, error) {
-	disk, err := input.OpenStable(name, path, keep)
+	disk, r, err := input.OpenStable(name, path)
 	if err != nil {
 		return nil, err
 	}
-	packed, err := isPacked(disk)
-	if err != nil {
-		return nil, errors.Join(err, disk.Close())
-	}
 	f := &file{StableFile: disk, textSize: disk.Size}
-	if packed {
-		err = errors.Join(disk.Close(), f.unpack(limits))
+	packed := ""
+	head, err := input.Head(r)
+	if err != nil {
+		err = input.ReadError(name, err)
+	} else {
+		packed, err = input.Compression(name, head, true)
 	}
-	return f, err
+	switch {
+	case err == nil && packed != "":
+		err = f.unpack(limits)
+	case err == nil && keep:
+		f.Keep(r)
+		return f, nil
+	}
+	return f, errors.Join(err, r.Close())
 }
 
 // blocks returns the number of blocks of the file.
@@ -75,28 +82,10 @@ func (f *file) release(r content) {
 }
 
 func (f *file) close() error {
-	switch {
-	case f.held != nil:
-		return nil
-	case f.stream != nil:
+	if f.stream != nil {
 		return f.stream.close()
 	}
 	return f.Close()
-}
-
-// isPacked reports whether a file is compressed.
-func isPacked(f *input.StableFile) (bool, error) {
-	r, err := f.Open()
-	if err != nil {
-		return false, err
-	}
-	defer f.Release(r)
-	head, err := input.Head(r)
-	if err != nil {
-		return false, input.ReadError(f.Name, err)
-	}
-	packed, err := input.Compression(f.Name, head, true)
-	return packed != "", err
 }
 
 // readError is the error of a read of the text.

@@ -84,15 +84,12 @@ func Open(files []string, c Config) (input.Dataset, error) {
 		return nil, err
 	}
 	d := &dataset{config: c, features: c.Features, ids: c.Limits.IDs(c.Features)}
-	kept, most := 0, mostOpen()
-	for _, name := range files {
-		f, err := openFile(name, c, kept < most)
+	most := mostOpen()
+	for i, name := range files {
+		f, err := openFile(name, c, i < most)
 		if err != nil {
 			d.Close()
 			return nil, err
-		}
-		if f.plain != nil && f.at != nil {
-			kept++
 		}
 		d.files, d.firsts = append(d.files, f), append(d.firsts, d.records)
 		d.records += f.records()
@@ -128,7 +125,7 @@ func (d *dataset) measure() error {
 		}
 	}
 	if largest < 0 {
-		return exitcode.With(exitcode.BadData, fmt.Errorf("tfrecord: %s: no record has any %q", d.files[0].name, d.config.IDs))
+		return exitcode.With(exitcode.BadData, fmt.Errorf("tfrecord: %s: no record has any %q", d.files[0].Name, d.config.IDs))
 	}
 	d.features = int(largest) + 1
 	d.ids = d.config.Limits.IDs(d.features)
@@ -157,7 +154,7 @@ func (d *dataset) Manifest() []string {
 func (d *dataset) Close() error {
 	var faults []error
 	for _, f := range d.files {
-		faults = append(faults, f.close())
+		faults = append(faults, f.Close())
 	}
 	return exitcode.With(exitcode.IO, errors.Join(faults...))
 }
@@ -181,7 +178,7 @@ func (d *dataset) with(frame *[]byte, i int, use func(example []byte) error) err
 		}
 	}
 	if err != nil {
-		return exitcode.With(exitcode.BadData, &flaw{f.name, record, f.starts[record], err})
+		return exitcode.With(exitcode.BadData, &flaw{f.Name, record, f.starts[record], err})
 	}
 	return nil
 }

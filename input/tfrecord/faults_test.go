@@ -83,9 +83,9 @@ func TestWholeFileFaults(t *testing.T) {
 		want  string
 	}{
 		{"disk", func(s *columnSet) error { s.files[0].at = failing{}; return nil }, exitcode.IO, "input/output error"},
-		{"shorter", func(s *columnSet) error { return os.Truncate(s.files[0].name, 30) }, exitcode.BadData, "changed while it was read"},
+		{"shorter", func(s *columnSet) error { return os.Truncate(s.files[0].Name, 30) }, exitcode.BadData, "changed while it was read"},
 		{"other lengths", func(s *columnSet) error {
-			return os.WriteFile(s.files[0].name, frames(make([]byte, s.files[0].starts[5]-headBytes-tailBytes)), 0o600)
+			return os.WriteFile(s.files[0].Name, frames(make([]byte, s.files[0].starts[5]-headBytes-tailBytes)), 0o600)
 		}, exitcode.BadData, "changed"},
 	} {
 		for way, read := range map[string]func(s *columnSet) error{
@@ -110,7 +110,7 @@ func TestWholeFileFaults(t *testing.T) {
 // records, and are an error once they have changed.
 func TestFewOpenFiles(t *testing.T) {
 	s := learning(t, 3)
-	kept, name := s.files[0], s.files[0].name
+	kept, name := s.files[0], s.files[0].Name
 	closed, err := openFile(name, Config{}, false)
 	if err != nil || kept.at == nil || closed.at != nil {
 		t.Fatalf("kept %v, closed %v, error %v", kept, closed, err)

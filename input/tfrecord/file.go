@@ -20,21 +20,12 @@ import (
 
 // file is one file with the offsets of its records.
 type file struct {
-	name   string
-	disk   int64             // bytes on disk
-	starts []int64           // offset of each record, and the end
-	at     io.ReaderAt       // nil: the file is opened for each read
-	plain  *input.StableFile // nil if the file is in memory
+	*input.StableFile
+	starts []int64     // offset of each record, and the end
+	at     io.ReaderAt // memory, or the file if it stays open; nil: it is opened for each read
 }
 
 func (f *file) records() int { return len(f.starts) - 1 }
-
-func (f *file) close() error {
-	if f.plain == nil {
-		return nil
-	}
-	return f.plain.Close()
-}
 
 // read appends a record with head and tail to dst.
 func (f *file) read(dst []byte, record int) ([]byte, error) {
@@ -42,44 +33,38 @@ func (f *file) read(dst []byte, record int) ([]byte, error) {
 	dst = slices.Grow(dst, n)[:len(dst)+n]
 	at := f.at
 	if at == nil {
-		r, err := f.plain.Open()
+		r, err := f.Open()
 		if err != nil {
 			return dst, err
 		}
-		defer f.plain.Release(r)
+		defer f.Release(r)
 		at = r
 	}
 	if _, err := at.ReadAt(dst[len(dst)-n:], from); err != nil {
-		return dst, f.plain.ReadError(err, f.starts[f.records()])
+		return dst, f.ReadError(err, f.starts[f.records()])
 	}
 	return dst, nil
 }
 
 // base returns the file's name and size.
-func (f *file) base() string { return fmt.Sprintf("%s %d", filepath.Base(f.name), f.disk) }
+func (f *file) base() string { return fmt.Sprintf("%s %d", filepath.Base(f.Name), f.Size) }
 
 // line returns the file's line of the manifest.
 func (f *file) line() string { return fmt.Sprintf("%s %d", f.base(), f.records()) }
 
 // openFile opens and indexes a file. With keep a plain file stays open.
 func openFile(name string, c Config, keep bool) (*file, error) {
-	plain, err := input.OpenStable(name, name, keep)
+	stable, r, err := input.OpenStable(name, name)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := plain.Open()
-	if err != nil {
-		return nil, err
+	f := &file{StableFile: stable}
+	if err = f.index(r, c); err == nil && f.at == nil && keep {
+		f.at = r
+		f.Keep(r)
+		return f, nil
 	}
-	defer plain.Release(raw)
-	f := &file{name: name, disk: plain.Size, plain: plain}
-	if keep {
-		f.at = raw
-	}
-	if err := f.index(raw, c); err != nil {
-		return nil, errors.Join(err, f.close())
-	}
-	return f, nil
+	return f, errors.Join(err, r.Close())
 }
 
 // mostOpen returns how many files of a data set stay open: a share of what the process may open.
@@ -93,30 +78,26 @@ func mostOpen() int {
 	return max(fewest, int(min(uint64(limit.Cur), 1<<20)/share))
 }
 
-// index finds the records. A compressed file is decompressed to memory, and closed.
-func (f *file) index(raw *os.File, c Config) (err error) {
-	compression, at, size := c.Compression, io.ReaderAt(raw), f.disk
+// index finds the records. A compressed file is decompressed to memory.
+func (f *file) index(r *os.File, c Config) (err error) {
+	compression, content, size := c.Compression, io.ReaderAt(r), f.Size
 	if compression == "" || compression == "auto" {
-		head, err := input.Head(raw)
+		head, err := input.Head(r)
 		if err != nil {
-			return input.ReadError(f.name, err)
+			return input.ReadError(f.Name, err)
 		}
-		if compression, err = detect(f.name, head); err != nil {
+		if compression, err = detect(f.Name, head); err != nil {
 			return err
 		}
 	}
 	if compression != "none" {
-		held, err := inflate(raw, size, compression, c.Limits)
+		held, err := inflate(r, size, compression, c.Limits)
 		if err != nil {
-			return input.ReadError(f.name, err)
+			return input.ReadError(f.Name, err)
 		}
-		at, size = held, held.Size()
-		if err := f.close(); err != nil {
-			return input.ReadError(f.name, err)
-		}
-		f.at, f.plain = held, nil
+		f.at, content, size = held, held, held.Size()
 	}
-	f.starts, err = index(f.name, at, size)
+	f.starts, err = index(f.Name, content, size)
 	return err
 }
 

@@ -68,7 +68,7 @@ func (s *columnSet) Counted() bool { return s.found == nil }
 // Bytes returns the size of all files, as they lie on disk.
 func (s *columnSet) Bytes() (n int64) {
 	for _, f := range s.files {
-		n += f.disk
+		n += f.Size
 	}
 	return n
 }
