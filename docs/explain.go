@@ -52,6 +52,7 @@ var explanations = []struct {
 	{"other-run", regexp.MustCompile(`is of another run: `)},
 	{"no-checkpoint", regexp.MustCompile(`no checkpoint (in|or bundle at)`)},
 	{"damaged-checkpoint", regexp.MustCompile(`bundle: \S+: `)},
+	{"read-twice", regexp.MustCompile(`an export parses a column once`)},
 	{"label", regexp.MustCompile(`input\.columns has no label|reads \S+, which is the label`)},
 	{"job-file", regexp.MustCompile(`no such job file|no key "|\.ya?ml:\d+:\d+: `)},
 	{"missing-file", regexp.MustCompile(`no input file |open \S+: no such file or directory|want a regular file`)},

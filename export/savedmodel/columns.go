@@ -20,7 +20,8 @@ const idOutside = math.MaxInt32
 
 // columns adds the inputs of a model from the columns of raw records, as package
 // input/column makes them. In an example a number is a float list of one element, a text
-// a bytes list of one element, ids an int64 list and their values a float list.
+// a bytes list of one element, ids an int64 list and their values a float list. A column
+// that is read as a number and as a text is a text, of which the graph makes a number.
 // ParseExample returns NaN for a missing number and "" for a missing text.
 //
 // Single-id fields are columns of a matrix [n, fields]. A mask of the same shape marks
@@ -43,105 +44,21 @@ func (g *builder) columns(c *graph.Columns) {
 	}
 }
 
+func doubles() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_DOUBLE)} }
+
 func stringsType() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_STRING)} }
-
-// parsedColumns has the outputs of ParseExample by column name.
-type parsedColumns struct {
-	numbers, texts map[string]string // [n]
-	indices        map[string]string // of lists: [nnz, 2]
-	values         map[string]string // of lists: [nnz]
-}
-
-// parsedColumns adds the node that parses examples: lists first, then numbers, then texts.
-func (g *builder) parsedColumns(c *graph.Columns) parsedColumns {
-	var lists, numbers, texts []string
-	var listTypes []tfpb.DataType
-	add := func(list *[]string, name string) bool {
-		for _, n := range *list {
-			if n == name {
-				return false
-			}
-		}
-		*list = append(*list, name)
-		return true
-	}
-	for _, d := range c.Dense {
-		add(&numbers, d.Name)
-	}
-	for _, b := range c.Bags {
-		switch b.Kind {
-		case graph.Buckets:
-			add(&numbers, b.Name)
-		case graph.Cross:
-			for _, of := range b.Of {
-				add(&texts, of)
-			}
-		case graph.IDs:
-			if add(&lists, b.Name) {
-				listTypes = append(listTypes, tfpb.DataType_DT_INT64)
-			}
-			if b.Values != "" && add(&lists, b.Values) {
-				listTypes = append(listTypes, tfpb.DataType_DT_FLOAT)
-			}
-		default:
-			add(&texts, b.Name)
-		}
-	}
-	if c.Key != "" {
-		add(&texts, c.Key)
-	}
-	inputs := g.examples()
-	for i, key := range lists {
-		inputs = append(inputs, g.texts(fmt.Sprintf("%s/sparse_keys_%d", parse, i), nil, key))
-	}
-	for i, key := range append(numbers[:len(numbers):len(numbers)], texts...) {
-		inputs = append(inputs, g.texts(fmt.Sprintf("%s/dense_keys_%d", parse, i), nil, key))
-	}
-	types, shapes := typesAttr(), &tfpb.AttrValue_ListValue{}
-	list := types.GetList()
-	if len(numbers) > 0 {
-		missing := g.float("ParseExample/missing_number", float32(math.NaN()))
-		for range numbers {
-			inputs, list.Type, shapes.Shape = append(inputs, missing), append(list.Type, tfpb.DataType_DT_FLOAT), append(shapes.Shape, shape())
-		}
-	}
-	if len(texts) > 0 {
-		missing := g.texts("ParseExample/missing_text", nil, "")
-		for range texts {
-			inputs, list.Type, shapes.Shape = append(inputs, missing), append(list.Type, tfpb.DataType_DT_STRING), append(shapes.Shape, shape())
-		}
-	}
-	g.add("ParseExample", parse, inputs, attrs{
-		"Nsparse": intAttr(int64(len(lists))), "Ndense": intAttr(int64(len(numbers) + len(texts))),
-		"sparse_types": typesAttr(listTypes...), "Tdense": types, "dense_shapes": listAttr(shapes),
-	})
-	p := parsedColumns{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
-	for i, name := range lists {
-		p.indices[name], p.values[name] = output(parse, i), output(parse, len(lists)+i)
-	}
-	at := 3 * len(lists)
-	for i, name := range numbers {
-		p.numbers[name] = output(parse, at+i)
-	}
-	for i, name := range texts {
-		p.texts[name] = output(parse, at+len(numbers)+i)
-	}
-	return p
-}
 
 // denseColumns adds the dense input x [n, columns], which is computed in double and then rounded.
 func (g *builder) denseColumns(columns []graph.DenseColumn, p parsedColumns) {
-	var raw []string
 	var missing, mean, scale []float64
 	var logs []bool
 	someLogs := false
 	for _, d := range columns {
-		raw = append(raw, p.numbers[d.Name])
 		missing, mean, scale, logs = append(missing, d.Default), append(mean, d.Mean), append(scale, d.Scale), append(logs, d.Log1p)
 		someLogs = someLogs || d.Log1p
 	}
-	double := attrs{"T": typeAttr(tfpb.DataType_DT_DOUBLE)}
-	x := g.cast("columns/doubles", g.stack("columns/numbers", raw, tfpb.DataType_DT_FLOAT), tfpb.DataType_DT_FLOAT, tfpb.DataType_DT_DOUBLE)
+	double := doubles()
+	x := g.denseNumbers(columns, p)
 	isMissing := g.add("IsNan", "columns/missing", []string{x}, double)
 	x = g.add("SelectV2", "columns/known", []string{isMissing, g.doubles("columns/default", missing), x}, double)
 	if someLogs {
@@ -153,6 +70,40 @@ func (g *builder) denseColumns(columns []graph.DenseColumn, p parsedColumns) {
 	x = g.add("Sub", "columns/centred", []string{x, g.doubles("columns/mean", mean)}, double)
 	x = g.add("Mul", "columns/scaled", []string{x, g.doubles("columns/scale", scale)}, double)
 	g.cast(nodeX, x, tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_FLOAT)
+}
+
+// denseNumbers adds the numbers of dense columns as double [n, columns], NaN for missing ones: first
+// those that are parsed as numbers, then those of texts, and then all in their order.
+func (g *builder) denseNumbers(columns []graph.DenseColumn, p parsedColumns) string {
+	var narrow, wide []string
+	places := make([]int64, len(columns))
+	for i, d := range columns {
+		if p.isWide(d.Name) {
+			places[i], wide = int64(len(wide)), append(wide, p.numbers[d.Name])
+		} else {
+			places[i], narrow = int64(len(narrow)), append(narrow, p.numbers[d.Name])
+		}
+	}
+	var parts []string
+	if len(narrow) > 0 {
+		parts = append(parts, g.cast("columns/doubles", g.stack("columns/numbers", narrow, tfpb.DataType_DT_FLOAT), tfpb.DataType_DT_FLOAT, tfpb.DataType_DT_DOUBLE))
+	}
+	if len(wide) > 0 {
+		parts = append(parts, g.stack("columns/numbers_of_texts", wide, tfpb.DataType_DT_DOUBLE))
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	for i, d := range columns {
+		if p.isWide(d.Name) {
+			places[i] += int64(len(narrow))
+		}
+	}
+	axis := g.number("columns/all_numbers/axis", 1)
+	x := g.add("ConcatV2", "columns/all_numbers", append(parts, axis), attrs{"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_DOUBLE)})
+	return g.add("GatherV2", "columns/in_order", []string{x, g.longs("columns/order", places), axis}, attrs{
+		"Tparams": typeAttr(tfpb.DataType_DT_DOUBLE), "Tindices": typeAttr(tfpb.DataType_DT_INT64), "Taxis": typeAttr(tfpb.DataType_DT_INT32),
+	})
 }
 
 func (g *builder) cast(name, x string, from, to tfpb.DataType) string {
@@ -246,6 +197,9 @@ func (g *builder) present(ids, masks []string, fields []int64) idPart {
 func (g *builder) single(name string, b *graph.BagColumn, p parsedColumns) (id, mask string) {
 	switch b.Kind {
 	case graph.Buckets:
+		if p.isWide(b.Name) {
+			return g.bucketedWide(name, b, p.numbers[b.Name])
+		}
 		return g.bucketed(name, b, p.numbers[b.Name])
 	case graph.Vocabulary:
 		text := p.texts[b.Name]
@@ -288,11 +242,27 @@ func (g *builder) bucketed(name string, b *graph.BagColumn, x string) (id, mask 
 	place := g.add("Bucketize", name+"bucket", []string{x}, attrs{
 		"T": typeAttr(tfpb.DataType_DT_FLOAT), "boundaries": listAttr(&tfpb.AttrValue_ListValue{F: boundaries}),
 	})
-	mask = g.add("LogicalNot", name+"there", []string{missing}, attrs{})
+	return g.cast(name+"long", place, tfpb.DataType_DT_INT32, tfpb.DataType_DT_INT64), g.known(name, b, missing)
+}
+
+// bucketedWide is bucketed of doubles, in which boundaries of Bucketize would be rounded: it counts those
+// that are not above the number.
+func (g *builder) bucketedWide(name string, b *graph.BagColumn, x string) (id, mask string) {
+	missing := g.add("IsNan", name+"missing", []string{x}, doubles())
+	x = g.add("SelectV2", name+"known", []string{missing, g.double(name+"default", b.Default), x}, doubles())
+	x = g.add("ExpandDims", name+"column", []string{x, g.number(name+"column/dim", 1)}, doubles())
+	reached := g.add("GreaterEqual", name+"reached", []string{x, g.doubles(name+"boundaries", b.Boundaries)}, doubles())
+	ones := g.cast(name+"ones", reached, tfpb.DataType_DT_BOOL, tfpb.DataType_DT_INT64)
+	return g.add("Sum", name+"bucket", []string{ones, g.numbers(name+"bucket/axis", 1)}, int64s()), g.known(name, b, missing)
+}
+
+// known adds the mask of the numbers that have a bucket.
+func (g *builder) known(name string, b *graph.BagColumn, missing string) string {
+	mask := g.add("LogicalNot", name+"there", []string{missing}, attrs{})
 	if b.HasDefault {
 		mask = g.add("LogicalOr", name+"always", []string{missing, mask}, attrs{})
 	}
-	return g.cast(name+"long", place, tfpb.DataType_DT_INT32, tfpb.DataType_DT_INT64), mask
+	return mask
 }
 
 // lookedUp adds the index of a text in a vocabulary. The loader fills the lookup table.
@@ -309,12 +279,9 @@ func (g *builder) lookedUp(name string, b *graph.BagColumn, text string) string 
 	fill := g.add("LookupTableImportV2", name+"fill", []string{table, g.strings(name+"texts", b.Vocabulary...), g.longs(name+"places", places)}, keyed)
 	if g.tables == "" {
 		g.tables = g.add("NoOp", "columns/fill_tables", nil, attrs{})
+		g.fill = g.nodes[len(g.nodes)-1]
 	}
-	for _, n := range g.nodes {
-		if n.GetName() == g.tables {
-			n.Input = append(n.Input, "^"+fill)
-		}
-	}
+	g.fill.Input = append(g.fill.Input, "^"+fill)
 	unknown := int64(len(b.Vocabulary))
 	if b.Strict {
 		unknown = idOutside
@@ -336,7 +303,7 @@ func (g *builder) listed(name string, b *graph.BagColumn, field int64, p parsedC
 		values:  g.filled(name+"ones", ids, 1),
 	}
 	if b.Values != "" {
-		part.values = p.values[b.Values]
+		part.values = g.agreeing(name+"agree/", part.indices, p.indices[b.Values], p.values[b.Values], tfpb.DataType_DT_FLOAT)
 	}
 	fields := g.add("ZerosLike", name+"zeros", []string{ids}, int64s())
 	part.fields = g.plus(name+"field", fields, field)
@@ -369,6 +336,10 @@ func (g *builder) long(name string, v int64) string {
 
 func (g *builder) longs(name string, v []int64) string {
 	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT64, TensorShape: shape(int64(len(v))), Int64Val: v})
+}
+
+func (g *builder) double(name string, v float64) string {
+	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_DOUBLE, TensorShape: shape(), DoubleVal: []float64{v}})
 }
 
 // doubles adds a vector of doubles, bools one of truths.

@@ -17,12 +17,14 @@ func (g *builder) idsInput(names Names, fields, n int) {
 	g.parsed(keys, types, names.Dense, n)
 	g.add("Identity", nodeIndices, []string{output(parse, 0)}, int64s())
 	g.add("Identity", nodeIDs, []string{output(parse, k)}, int64s())
-	g.add("Identity", nodeValues, []string{output(parse, k+1)}, floats())
+	values := g.agreeing("agree/", output(parse, 0), output(parse, 1), output(parse, k+1), tfpb.DataType_DT_FLOAT)
+	g.add("Identity", nodeValues, []string{values}, floats())
 	g.add("Identity", nodeShape, []string{output(parse, 2*k)}, int64s())
 	g.batchSize()
 	g.rowsAndColumn()
 	if fields > 1 {
-		g.add("Identity", nodeFields, []string{output(parse, k+2)}, int64s())
+		numbers := g.agreeing("agree_fields/", output(parse, 0), output(parse, 2), output(parse, k+2), tfpb.DataType_DT_INT64)
+		g.add("Identity", nodeFields, []string{numbers}, int64s())
 		g.bags(fields)
 	}
 	if n > 0 {

@@ -1,10 +1,6 @@
 package savedmodel
 
-import (
-	"fmt"
-
-	"ringtrain/export/tfpb"
-)
+import "ringtrain/export/tfpb"
 
 // The nodes of an example's features. A request either feeds serialized examples into
 // tf_example, or feeds these nodes directly.
@@ -42,10 +38,7 @@ func (g *builder) denseInput(feature string, n int) {
 // n > 0, a float list of n features. Its outputs are the indices of all sparse features,
 // their values, their shapes, and the float list.
 func (g *builder) parsed(keys []string, types []tfpb.DataType, dense string, n int) {
-	inputs := g.examples()
-	for i, key := range keys {
-		inputs = append(inputs, g.texts(fmt.Sprintf("%s/sparse_keys_%d", parse, i), nil, key))
-	}
+	inputs := append(g.examples(), g.parseKeys("sparse", keys)...)
 	a := attrs{
 		"Nsparse":      intAttr(int64(len(keys))),
 		"Ndense":       intAttr(0),
@@ -54,9 +47,8 @@ func (g *builder) parsed(keys []string, types []tfpb.DataType, dense string, n i
 		"dense_shapes": listAttr(&tfpb.AttrValue_ListValue{}),
 	}
 	if n > 0 {
-		inputs = append(inputs,
-			g.texts(parse+"/dense_keys_0", nil, dense),
-			g.zeros("ParseExample/Const", 0)) // an empty default makes the feature required
+		inputs = append(inputs, g.parseKeys("dense", []string{dense})...)
+		inputs = append(inputs, g.zeros("ParseExample/Const", 0)) // an empty default makes the feature required
 		a["Ndense"], a["Tdense"] = intAttr(1), typesAttr(tfpb.DataType_DT_FLOAT)
 		a["dense_shapes"] = listAttr(&tfpb.AttrValue_ListValue{Shape: []*tfpb.TensorShapeProto{shape(int64(n))}})
 	}

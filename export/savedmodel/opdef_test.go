@@ -18,6 +18,8 @@ import (
 const opTable = `
 Abs                    | x:T | y:T | T:type
 AddV2                  | x:T y:T | z:T | T:type
+All                    | input:bool reduction_indices:Tidx | output:bool | keep_dims:bool=false Tidx:type=int32
+Assert                 | condition:bool data:[T] | | T:list(type) summarize:int=3
 AssignVariableOp       | resource:resource value:dtype | | dtype:type
 AvgPool                | value:T | output:T | ksize:list(int) strides:list(int) padding:string data_format:string=NHWC T:type
 BiasAdd                | value:T bias:T | output:T | T:type data_format:string=NHWC
@@ -27,6 +29,7 @@ ConcatV2               | values:N*T axis:Tidx | output:T | N:int T:type Tidx:typ
 Const                  | | output:dtype | value:tensor dtype:type
 Conv2D                 | input:T filter:T | output:T | T:type strides:list(int) use_cudnn_on_gpu:bool=true padding:string data_format:string=NHWC
 DivNoNan               | x:T y:T | z:T | T:type
+Equal                  | x:T y:T | z:bool | T:type
 Erf                    | x:T | y:T | T:type
 ExpandDims             | input:T dim:Tdim | output:T | T:type Tdim:type=int32
 Fill                   | dims:index_type value:T | output:T | T:type index_type:type=int32
@@ -70,6 +73,7 @@ Sqrt                   | x:T | y:T | T:type
 Square                 | x:T | y:T | T:type
 StridedSlice           | input:T begin:Index end:Index strides:Index | output:T | T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 StringJoin             | inputs:N*string | output:string | N:int separator:string=
+StringToNumber         | string_tensor:string | output:out_type | out_type:type=float
 StringToHashBucketFast | input:string | output:int64 | num_buckets:int
 Sub                    | x:T y:T | z:T | T:type
 Sum                    | input:T reduction_indices:Tidx | output:T | keep_dims:bool=false T:type Tidx:type=int32

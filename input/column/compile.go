@@ -3,6 +3,7 @@ package column
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -31,6 +32,9 @@ type Plan struct {
 	bags  []bagRule
 	size  uint32  // ids of all bags so far
 	stats []Stats // nil: not to be made
+
+	names map[string]int     // place in Inputs of each name of Order; −1: not read
+	made  map[[2]string]bool // names and kinds of bags
 }
 
 // denseRule is a DenseColumn and where its number comes from.
@@ -57,16 +61,17 @@ type bagRule struct {
 // an error of vocabulary keeps its exit code. A fault of the items is a usage error that names
 // each item, all at once.
 func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (*Plan, error) {
-	p := &Plan{Label: -1, Weight: -1, Key: -1}
+	p := &Plan{Label: -1, Weight: -1, Key: -1, names: map[string]int{}, made: map[[2]string]bool{}}
 	var errs []error
 	for i := range columns {
 		if err := p.item(&columns[i], vocabulary); err != nil {
 			errs = append(errs, itemError(i, columns[i].kind(), err))
 		}
 	}
+	texts := categoricalNames(columns)
 	for i := range columns {
 		if c := columns[i].Cross; c != nil {
-			if err := p.cross(columns, columns[i].Name, c); err != nil {
+			if err := p.cross(texts, columns[i].Name, c); err != nil {
 				errs = append(errs, itemError(i, "cross", err))
 			}
 		}
@@ -148,7 +153,8 @@ func listed(names []string) ([]string, error) {
 
 // place notes that an item names a column.
 func (p *Plan) place(name string) {
-	if !slices.Contains(p.Order, name) {
+	if _, ok := p.names[name]; !ok {
+		p.names[name] = -1
 		p.Order = append(p.Order, name)
 	}
 }
@@ -156,11 +162,11 @@ func (p *Plan) place(name string) {
 // input returns the place of a column among those that are read.
 func (p *Plan) input(name string) int {
 	p.place(name)
-	if i := slices.Index(p.Inputs, name); i >= 0 {
-		return i
+	if p.names[name] < 0 {
+		p.names[name] = len(p.Inputs)
+		p.Inputs = append(p.Inputs, name)
 	}
-	p.Inputs = append(p.Inputs, name)
-	return len(p.Inputs) - 1
+	return p.names[name]
 }
 
 // single takes the one column of a label, weight or key.
@@ -283,22 +289,21 @@ func (p *Plan) ids(o *IDsOptions) error {
 	return p.bag(rule)
 }
 
-// cross adds a cross of categorical columns that other items name.
-func (p *Plan) cross(columns []Column, name string, o *CrossOptions) error {
+// cross adds a cross of categorical columns, whose names are texts.
+func (p *Plan) cross(texts map[string]bool, name string, o *CrossOptions) error {
 	switch {
 	case len(o.Of) < 2:
 		return fmt.Errorf("is of %s, want two or more", phrase.Count(len(o.Of), "column"))
 	case o.Hash < 1 || o.Hash > maxIDs:
 		return fmt.Errorf("has hash %d, want 1 to %d", o.Hash, maxIDs)
 	}
-	texts := categoricalNames(columns)
 	rule := bagRule{BagColumn: graph.BagColumn{Name: name, Kind: graph.Cross, Size: uint32(o.Hash), Of: o.Of}}
 	if name == "" {
 		rule.Name = strings.Join(o.Of, "x")
 	}
 	for _, of := range o.Of {
-		if !slices.Contains(texts, of) {
-			return fmt.Errorf("is of %s%s, want columns that are categorical", of, phrase.DidYouMean(of, texts))
+		if !texts[of] {
+			return fmt.Errorf("is of %s%s, want columns that are categorical", of, phrase.DidYouMean(of, slices.Sorted(maps.Keys(texts))))
 		}
 		rule.inputs = append(rule.inputs, p.input(of))
 	}
@@ -306,11 +311,14 @@ func (p *Plan) cross(columns []Column, name string, o *CrossOptions) error {
 }
 
 // categoricalNames are the columns of all categorical items.
-func categoricalNames(columns []Column) (all []string) {
+func categoricalNames(columns []Column) map[string]bool {
+	all := map[string]bool{}
 	for _, c := range columns {
 		if c.Categorical != nil {
 			names, _ := expand(c.Categorical.Names)
-			all = append(all, names...)
+			for _, name := range names {
+				all[name] = true
+			}
 		}
 	}
 	return all
@@ -318,11 +326,11 @@ func categoricalNames(columns []Column) (all []string) {
 
 // bag adds a field. Its ids follow those of the fields before.
 func (p *Plan) bag(rule bagRule) error {
-	for _, b := range p.bags {
-		if b.Name == rule.Name && b.Kind == rule.Kind {
-			return fmt.Errorf("makes %s of %s, which another item does", rule.Kind, rule.Name)
-		}
+	is := [2]string{rule.Name, string(rule.Kind)}
+	if p.made[is] {
+		return fmt.Errorf("makes %s of %s, which another item does", rule.Kind, rule.Name)
 	}
+	p.made[is] = true
 	if rule.Size > maxIDs-p.size {
 		return fmt.Errorf("needs %d ids behind %d others, want at most %d in all", rule.Size, p.size, maxIDs)
 	}

@@ -110,7 +110,7 @@ type layout struct {
 // layoutOf finds the plan's Inputs among the names of the fields.
 func (p *parser) layoutOf(names []string) layout {
 	places := make(map[string]int, len(names))
-	for i, name := range names {
+	for i, name := range slices.Backward(names) {
 		places[name] = i
 	}
 	l := layout{len(names), make([]int, len(p.config.Columns.Inputs))}

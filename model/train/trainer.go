@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/export/savedmodel"
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/job"
@@ -111,6 +112,11 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 	m, err := data.NewModel(cfg)
 	if err != nil {
 		return nil, err
+	}
+	if cfg.Export.SavedModel != "" {
+		if err := savedmodel.CheckColumns(m.Graph().Columns); err != nil {
+			return nil, cfg.Locate(err)
+		}
 	}
 	t := &Trainer{job: cfg, opts: o, data: data, loader: records.NewLoader(data.Eval), model: m, trainerState: newTrainerState()}
 	return t, t.checkMemory(1, 1)

@@ -1,12 +1,13 @@
 """Runs an export of a model with columns in real TensorFlow, on raw records.
 
-    check_columns.py BUNDLE ROWS --predictions FILE [--key NAME]
+    check_columns.py BUNDLE ROWS --predictions FILE [--key NAME] [--refused FILE]
 
 ROWS are JSON lines, a mapping of columns each: a text becomes a bytes list, a number a float
 list, a list of integers an int64 list, a list of floats a float list; a column that is not
 there is missing. Both loaders call every signature that takes examples; all scores must be
 those of the predictions within 1e-5, and the key that of the record. predict_sparse gets the
-ids that the bundle itself makes of the records.
+ids that the bundle itself makes of the records. The rows of --refused come in pairs; each pair
+is a request that must fail, and say that ids and values differ in number.
 
 One JSON object is printed; the exit code is 1 if anything differs.
 Needs tensorflow-cpu 2.21.0.
@@ -51,6 +52,7 @@ def main():
     p.add_argument("rows")
     p.add_argument("--predictions", required=True)
     p.add_argument("--key")
+    p.add_argument("--refused")
     args = p.parse_args()
     path = cb.version_folder(args.bundle)
     rows = [json.loads(line) for line in open(args.rows)]
@@ -82,6 +84,14 @@ def main():
             worst, _ = max(worst, difference), ways.append(loader + " " + s)
             if not difference <= cb.TOLERANCE:
                 wrong.append("%s %s: scores differ by %g" % (loader, s, difference))
+        refused = [example(json.loads(line)) for line in open(args.refused)] if args.refused else []
+        for at in range(0, len(refused), 2):
+            try:
+                call("predict", {"examples": np.array(refused[at:at + 2], dtype=object)})
+                wrong.append("%s: request %d is answered" % (loader, at))
+            except tf.errors.InvalidArgumentError as e:
+                if "differ in number" not in str(e):
+                    wrong.append("%s: request %d: %s" % (loader, at, e))
     print(json.dumps({"bundle": path, "records": len(rows), "ways": ways, "max_difference": worst, "wrong": wrong}))
     return 1 if wrong else 0
 

@@ -41,6 +41,9 @@ func (x Exporter) Write(step int64) (report.Exported, error) {
 	if err := x.sound(step); err != nil {
 		return report.Exported{}, exitcode.With(exitcode.NotFinite, err)
 	}
+	if err := savedmodel.CheckColumns(x.Model.Graph().Columns); err != nil {
+		return report.Exported{}, x.Job.Locate(err)
+	}
 	e := report.Exported{Step: step, Format: "savedmodel", How: readBack}
 	verify := func(dir string) error {
 		var err error
