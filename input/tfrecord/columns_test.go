@@ -117,7 +117,7 @@ func TestBadColumns(t *testing.T) {
 		{features{"values": floats(1)}, "column values has 1 value for 2 ids, want as many"},
 		{features{"ids": ints(3, 10)}, "column ids has the id 10, want one in [0, 10)"},
 
-		{features{"n": text("2.5"), "ids": text("3 4"), "values": text("0.5 2")}, ""},
+		{features{"n": text("2.5"), "y": text("1"), "ids": text("3 4"), "values": text("0.5 2")}, ""},
 		{features{"n": ints(2), "y": floats(0), "city": ints(7), "key": ints(8)}, ""},
 		{features{"city": ints(), "n": text(), "ids": floats(), "values": ints()}, ""},
 		{features{"other": append(ints(1), floats(2)...), "others": {0xff}}, ""},
