@@ -297,8 +297,8 @@ func (p *Plan) layOut() error {
 // error with exitcode.Usage if the columns are others.
 func (p *Plan) Adopt(learnt graph.Columns) error {
 	now := p.Columns()
-	other := func(name string) error {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("input.columns makes %s otherwise than the model that goes on", name))
+	other := func(name, what string) error {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("input.columns: %s: %s in the model that goes on", name, what))
 	}
 	if len(now.Dense) != len(learnt.Dense) || len(now.Bags) != len(learnt.Bags) {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("input.columns makes %s and %s of ids, but the model that goes on has %d and %d",
@@ -306,8 +306,8 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 	}
 	for i, d := range learnt.Dense {
 		p.dense[i].adopt(d)
-		if !equalDense(p.dense[i].DenseColumn, d) {
-			return other(now.Dense[i].Name)
+		if what := p.dense[i].Difference(&d); what != "" {
+			return other(now.Dense[i].Name, what)
 		}
 	}
 	for i, b := range learnt.Bags {
@@ -319,24 +319,9 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 		return err
 	}
 	for i, b := range learnt.Bags {
-		if !equalBag(&p.bags[i].BagColumn, &b) {
-			return other(b.Name)
+		if what := p.bags[i].Difference(&b); what != "" {
+			return other(now.Bags[i].Name, what)
 		}
 	}
 	return nil
-}
-
-// equalFloat32 compares numbers of the job, which older models store as float32.
-func equalFloat32(a, b float64) bool { return float32(a) == float32(b) }
-
-func equalDense(a, b graph.DenseColumn) bool {
-	same := equalFloat32(a.Default, b.Default)
-	a.Default, b.Default = 0, 0
-	return same && a == b
-}
-
-func equalBag(a, b *graph.BagColumn) bool {
-	return a.Name == b.Name && a.Kind == b.Kind && a.First == b.First && a.Size == b.Size &&
-		slices.EqualFunc(a.Boundaries, b.Boundaries, equalFloat32) && equalFloat32(a.Default, b.Default) && a.HasDefault == b.HasDefault &&
-		slices.Equal(a.Vocabulary, b.Vocabulary) && a.Strict == b.Strict && slices.Equal(a.Of, b.Of) && a.Values == b.Values
 }

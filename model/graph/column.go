@@ -1,5 +1,7 @@
 package graph
 
+import "fmt"
+
 // Columns are the first nodes of a model of raw records: the conversion of each column,
 // with all statistics of the training data. A record is a row of a CSV file or a
 // tf.Example. Each of its columns has a text or a number, or is missing.
@@ -50,6 +52,62 @@ type BagColumn struct {
 
 	Of     []string `json:"of,omitempty"`     // for Cross: the columns whose texts are joined
 	Values string   `json:"values,omitempty"` // for IDs: the column of the weights; "" for weights of 1
+}
+
+// Difference tells what makes an id of b mean another thing than the same id of an earlier column, with
+// both values. It is "" if nothing does.
+func (b *BagColumn) Difference(was *BagColumn) string {
+	size := "size"
+	if b.Kind == Hash || b.Kind == Cross {
+		size = "hash"
+	}
+	if what := difference([]fact{
+		{"of", fmt.Sprintf("%q", b.Of), fmt.Sprintf("%q", was.Of)}, {"name", b.Name, was.Name}, {"kind", b.Kind, was.Kind}, {"values", b.Values, was.Values},
+		{"buckets", fmt.Sprint(narrow(b.Boundaries)), fmt.Sprint(narrow(was.Boundaries))}, {"default", float32(b.Default), float32(was.Default)},
+		{"a default", b.HasDefault, was.HasDefault}, {"strict", b.Strict, was.Strict},
+		{"number of texts", len(b.Vocabulary), len(was.Vocabulary)}, {size, b.Size, was.Size}, {"first id", b.First, was.First},
+	}); what != "" {
+		return what
+	}
+	for i, text := range b.Vocabulary {
+		if text != was.Vocabulary[i] {
+			return fmt.Sprintf("text %d of the vocabulary is %q, was %q", i, text, was.Vocabulary[i])
+		}
+	}
+	return ""
+}
+
+// Difference tells what makes a number of d another than that of an earlier column, with both values. It
+// is "" if nothing does.
+func (d *DenseColumn) Difference(was *DenseColumn) string {
+	return difference([]fact{
+		{"name", d.Name, was.Name}, {"default", float32(d.Default), float32(was.Default)}, {"log1p", d.Log1p, was.Log1p},
+		{"mean", d.Mean, was.Mean}, {"scale", d.Scale, was.Scale}, {"least", d.Min, was.Min}, {"largest", d.Max, was.Max},
+	})
+}
+
+// fact is a property of a column now and in an earlier model.
+type fact struct {
+	name     string
+	now, was any
+}
+
+func difference(facts []fact) string {
+	for _, f := range facts {
+		if f.now != f.was {
+			return fmt.Sprintf("%s is %v, was %v", f.name, f.now, f.was)
+		}
+	}
+	return ""
+}
+
+// narrow rounds numbers of the job, which older models store as float32.
+func narrow(list []float64) []float32 {
+	small := make([]float32, len(list))
+	for i, f := range list {
+		small[i] = float32(f)
+	}
+	return small
 }
 
 // BagKind is the method by which a BagColumn makes its ids.

@@ -98,7 +98,7 @@ var abouts = map[string]about{
 	"train.average.evaluate":         {"", "Evaluations are of the moving average."},
 	"train.average.export":           {"", "The serving export is of the moving average."},
 	"train.kernels":                  {"auto, portable, avx2, avx512", "Arithmetic of all ranks. auto is the highest set that all ranks have, in each generation. A change says so (`decision`), as does a resume on another set. A rank without the set that is named ends the job before it starts (64). With auto, `eval`, `predict` and `export` take the set of the checkpoint."},
-	"train.init_from.path":           {"", "Checkpoint or serving bundle, on rank 0's disk, that a fresh run takes its first values from. The run tells what it takes and what not. A run that resumes takes nothing, and says so."},
+	"train.init_from.path":           {"", "Checkpoint or serving bundle, on rank 0's disk, that a fresh run takes its first values from. The run tells what it takes and what not. Columns whose ids mean another thing are refused if a variable with a row for each id is taken. A run that resumes takes nothing, and says so."},
 	"train.init_from.include":        {"", "Globs of variables (`*/kernel`) or layers (`hidden_*`) to take. Empty: all."},
 	"train.init_from.exclude":        {"", "Globs of variables or layers to leave."},
 	"train.early_stopping.metric":    {"loss, accuracy, auc, rmse, log_loss, normalized_entropy", "Metric that ends a run."},

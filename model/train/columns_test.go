@@ -114,7 +114,7 @@ func TestColumnsOfOthers(t *testing.T) {
 	mustTrain(t, 1, cfg, openColumns(t, cfg, folder), nil)
 
 	other := loadText(t, strings.Replace(columnsText, "hash: 50", "hash: 51", 1), "checkpoint.dir="+ckpt)
-	if _, err := trained.Open(other, []string{folder}, "", nil, true); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "input.columns makes site otherwise") {
+	if _, err := trained.Open(other, []string{folder}, "", nil, true); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "site: hash is 51, was 50") {
 		t.Errorf("error %v of another hash", err)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "train.csv"))
@@ -129,8 +129,39 @@ func TestColumnsOfOthers(t *testing.T) {
 	}
 	cfg = loadText(t, columnsText, "train.init_from.path="+ckpt)
 	members := trainOn(t, 1, cfg, openColumns(t, cfg, next), nil)
-	if err := members[0].err; err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "texts of column city") {
+	if err := members[0].err; err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "column city: text ") {
 		t.Errorf("error %v of another vocabulary", err)
+	}
+}
+
+// TestInitFromColumns verifies, of each kind of column, that train.init_from refuses ids that mean
+// another thing, with the column and both values, if it takes a variable that has a row for each id, also
+// where the shapes agree; and that it takes other variables all the same. It reads a checkpoint or an
+// export.
+func TestInitFromColumns(t *testing.T) {
+	text := strings.Replace(columnsText, "    - {cross:", "    - {name: near, numeric: {names: [n1], buckets: [10, 20]}}\n    - {cross:", 1)
+	folder, dir := writeColumns(t), t.TempDir()
+	cfg := loadText(t, text, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+filepath.Join(dir, "export"))
+	mustTrain(t, 1, cfg, openColumns(t, cfg, folder), nil)
+	for _, tt := range []struct{ old, new, want string }{
+		{"hash: 50", "hash: 51", "column site: hash is 51, was 50 in "},
+		{"{of: [city, site]", "{of: [site, city]", `of is ["site" "city"], was ["city" "site"] in `},
+		{"buckets: [10, 20]", "buckets: [10, 30]", "buckets is [10 30], was [10 20] in "},
+		{"vocabulary: auto, min_count: 2", "hash: 4", "column city: kind is hash, was vocabulary in "},
+		{"    - {cross: {of: [city, site], hash: 100}}\n", "", ": it is not in input.columns, but in "},
+		{"batch: 10", "batch: 10", ""},
+	} {
+		changed := strings.Replace(text, tt.old, tt.new, 1)
+		for _, from := range []string{"ckpt", "export"} {
+			cfg := loadText(t, changed, "train.init_from.path="+filepath.Join(dir, from))
+			m := trainOn(t, 2, cfg, openColumns(t, cfg, folder), nil)[0]
+			refused := exitcode.Of(m.err) == exitcode.Usage && strings.Contains(m.err.Error(), tt.want) && !strings.Contains(m.err.Error(), "/embeddings")
+			if tt.want == "" && m.err != nil || tt.want != "" && !refused {
+				t.Errorf("%q, from %s: error %v, want %q", tt.new, from, m.err, tt.want)
+			}
+			cfg = loadText(t, changed, "train.init_from.path="+filepath.Join(dir, from), "train.init_from.include=*/logits")
+			mustTrain(t, 1, cfg, openColumns(t, cfg, folder), nil)
+		}
 	}
 }
 

@@ -193,9 +193,6 @@ func (r *run) initializeFrom() error {
 	if err != nil {
 		return fmt.Errorf("train.init_from.path: %w", err)
 	}
-	if err := r.checkVocabularies(from); err != nil {
-		return err
-	}
 	var taken []*model.Variable
 	var left []string
 	for _, v := range vars {
@@ -211,6 +208,9 @@ func (r *run) initializeFrom() error {
 	}
 	if len(taken) == 0 {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("train.init_from.path: no variable is taken from %s: %s", from.Path, strings.Join(left, ", ")))
+	}
+	if err := r.checkColumns(from, taken); err != nil {
+		return err
 	}
 	if err := from.Assign(taken); err != nil {
 		return fmt.Errorf("train.init_from.path: %w (train.init_from.exclude leaves a variable out)", err)
@@ -232,24 +232,38 @@ func names(vars []*model.Variable) string {
 	return strings.Join(all, ", ")
 }
 
-// checkVocabularies returns an error if a vocabulary maps an id to another text than in the variables
-// of from. It only gives notice of other means and deviations.
-func (r *run) checkVocabularies(from trained.Variables) error {
-	now := r.data.Columns()
-	if now == nil || from.Columns == nil {
+// checkColumns returns an error if a variable by rows is among those that are taken, and an id of these
+// records means another thing than in from. Other variables have no row for an id. It only gives notice
+// of other numbers.
+func (r *run) checkColumns(from trained.Variables, taken []*model.Variable) error {
+	now, was := r.data.Columns(), from.Columns
+	if now == nil || was == nil {
 		return nil
 	}
-	for _, b := range now.Bags {
-		for _, was := range from.Columns.Bags {
-			if was.Name == b.Name && was.Kind == b.Kind && (was.First != b.First || !slices.Equal(was.Vocabulary, b.Vocabulary)) {
-				return exitcode.With(exitcode.Usage, fmt.Errorf(
-					"train.init_from.path: %s has %d texts of column %s, these records have %d, which differ: give the same vocabulary as a file, or exclude its variables",
-					from.Path, len(was.Vocabulary), b.Name, len(b.Vocabulary)))
-			}
+	other := func(column, what string) error {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("train.init_from.path: column %s: %s in %s: want the same ids, or leave out what has a row for each with train.init_from.exclude",
+			column, what, from.Path))
+	}
+	bags := 0
+	if slices.ContainsFunc(taken, func(v *model.Variable) bool { return v.ByRows }) {
+		bags = max(len(now.Bags), len(was.Bags))
+	}
+	for i := range bags {
+		switch {
+		case i >= len(now.Bags):
+			return other(was.Bags[i].Name, "it is not in input.columns, but")
+		case i >= len(was.Bags):
+			return other(now.Bags[i].Name, "it is in input.columns, but not")
+		}
+		if what := now.Bags[i].Difference(&was.Bags[i]); what != "" {
+			return other(now.Bags[i].Name, what)
 		}
 	}
-	if !slices.Equal(now.Dense, from.Columns.Dense) {
-		r.opts.Notice(fmt.Sprintf("means or deviations of columns differ from those of %s: the records differ", from.Path))
+	for i := range min(len(now.Dense), len(was.Dense)) {
+		if what := now.Dense[i].Difference(&was.Dense[i]); what != "" {
+			r.opts.Notice(fmt.Sprintf("train.init_from.path: numbers differ from those of %s, first of column %s: %s", from.Path, now.Dense[i].Name, what))
+			break
+		}
 	}
 	return nil
 }
