@@ -22,6 +22,18 @@ func BadRecord(err error) bool {
 	return exitcode.Of(err) == exitcode.BadData && !errors.Is(err, ErrFile)
 }
 
+// Lost returns how many records an error of one takes away: of text each line, as a quote that is not
+// closed makes one record of many.
+func Lost(err error) int {
+	if e, ok := errors.AsType[interface {
+		error
+		Lost() int
+	}](err); ok {
+		return e.Lost()
+	}
+	return 1
+}
+
 // Mark is the length of each part of a batch.
 type Mark struct{ labels, importance, keys, rows, data, bags, pairs int }
 
@@ -68,7 +80,7 @@ func AppendGood(b *Batch, d Dataset, records []int) error {
 			b.Fault = err
 		}
 		b.Restore(before)
-		b.Bad = append(b.Bad, place)
+		b.Bad, b.Lost = append(b.Bad, place), b.Lost+Lost(err)
 	}
 	return nil
 }

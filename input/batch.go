@@ -14,6 +14,7 @@ type Batch struct {
 	Importance []float32
 
 	Bad   []int // places of the bad records in the rank's share of records; see SourceConfig.MaxBad
+	Lost  int   // how many records the bad ones take away, see Lost
 	Fault error // error of the first bad record
 
 	Columns Counts // of the records, apart from labels
@@ -35,7 +36,7 @@ func (b *Batch) Reset() {
 	b.X.Bags.Reset(b.X.Bags.Fields)
 	b.Y, b.Weight, b.Importance, b.Keys = b.Y[:0], b.Weight[:0], b.Importance[:0], b.Keys[:0]
 	b.Columns.Reset()
-	b.Bad, b.Fault = b.Bad[:0], nil
+	b.Bad, b.Lost, b.Fault = b.Bad[:0], 0, nil
 }
 
 // Dataset gives random access to the records of a list of files. Several goroutines may

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -16,6 +15,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 const (
 	headBytes      = 32 // of a block
+	badBytes       = 12 // of a bad record, before its message
 	flagOnes       = 1  // all weights are 1
 	flagImportance = 2
 	flagKeys       = 4
@@ -24,8 +24,12 @@ const (
 // fault is a record that is bad.
 type fault struct {
 	place int
+	lost  int // see input.Lost
 	text  string
 }
+
+func (f fault) Error() string { return f.text }
+func (f fault) Lost() int     { return f.lost }
 
 // appendBlock encodes the records of b; those of bad are empty there.
 func appendBlock(dst []byte, b *input.Batch, bad []fault) []byte {
@@ -73,7 +77,9 @@ func appendBlock(dst []byte, b *input.Batch, bad []fault) []byte {
 		dst = appendFloats(dst, x.Weights)
 	}
 	for _, f := range bad {
-		dst = le.AppendUint32(le.AppendUint32(dst, uint32(f.place)), uint32(len(f.text)))
+		for _, v := range []int{f.place, f.lost, len(f.text)} {
+			dst = le.AppendUint32(dst, uint32(v))
+		}
 	}
 	for _, f := range bad {
 		dst = append(dst, f.text...)
@@ -145,7 +151,7 @@ func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) er
 		return fmt.Errorf("block has records of %d columns and %d fields, want %d and %d", got.Cols, got.Fields, shape.Cols, shape.Fields)
 	}
 	b.records, b.fields, b.cols, b.ones = want, int(fields), int(cols), flags&flagOnes != 0
-	lengths := [...]uint64{4 * n, 0, 4 * n * cols, 0, 4 * pairs, 0, 8 * bad, texts, 0}
+	lengths := [...]uint64{4 * n, 0, 4 * n * cols, 0, 4 * pairs, 0, badBytes * bad, texts, 0}
 	if flags&flagImportance != 0 {
 		lengths[1] = 4 * n
 	}
@@ -347,10 +353,10 @@ func fillOnes(weights []float32) {
 func (b *block) bad(k int) error {
 	le := binary.LittleEndian
 	texts := b.texts
-	for p := b.badHead; len(p) > 0; p = p[8:] {
-		n := min(int(le.Uint32(p[4:])), len(texts))
+	for p := b.badHead; len(p) > 0; p = p[badBytes:] {
+		n := min(int(le.Uint32(p[8:])), len(texts))
 		if int(le.Uint32(p)) == k {
-			return exitcode.With(exitcode.BadData, errors.New(string(texts[:n])))
+			return exitcode.With(exitcode.BadData, fault{k, int(le.Uint32(p[4:])), string(texts[:n])})
 		}
 		texts = texts[n:]
 	}

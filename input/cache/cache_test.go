@@ -40,7 +40,7 @@ func (d texts) FileRecords() []int { return []int{d.Len() / 3, d.Len() - d.Len()
 
 func (d texts) Append(b *input.Batch, i int) error {
 	if d.bad[i] {
-		return exitcode.With(exitcode.BadData, fmt.Errorf("record %d is bad", i))
+		return exitcode.With(exitcode.BadData, fault{i, 1 + i, fmt.Sprintf("record %d is bad", i)})
 	}
 	r := rand.New(rand.NewPCG(uint64(i), 0))
 	if d.cols > 0 {
@@ -364,7 +364,7 @@ func FuzzBlock(f *testing.F) {
 		d.keys = shape[1] > 0
 		b := input.Batch{WantKeys: true}
 		var bad []fault
-		d.AppendBlock(&b, 9, func(place int, err error) { bad = append(bad, fault{place, err.Error()}) })
+		d.AppendBlock(&b, 9, func(place int, err error) { bad = append(bad, fault{place, input.Lost(err), err.Error()}) })
 		f.Add(appendBlock(nil, &b, bad))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -450,7 +450,7 @@ func TestAppendAll(t *testing.T) {
 	if got := testing.AllocsPerRun(20, read); got > 0 {
 		t.Errorf("%g allocations", got)
 	}
-	if err := s.AppendAll(&all, []int{3, 70}); err == nil || err.Error() != "record 70 is bad" {
+	if err := s.AppendAll(&all, []int{3, 70}); err == nil || err.Error() != "record 70 is bad" || input.Lost(err) != 71 {
 		t.Errorf("error %v", err)
 	}
 }

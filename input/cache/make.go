@@ -203,7 +203,7 @@ func (w *writer) encodeBlock(dst []byte, b *input.Batch, block int) ([]byte, err
 	var bad []fault
 	b.Reset()
 	b.WantKeys = true
-	err := w.text.AppendBlock(b, block, func(place int, err error) { bad = append(bad, fault{place, short(err)}) })
+	err := w.text.AppendBlock(b, block, func(place int, err error) { bad = append(bad, fault{place, input.Lost(err), short(err)}) })
 	if err != nil {
 		return dst, err
 	}

@@ -1,6 +1,7 @@
 package csvfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -125,7 +126,7 @@ func (p *parser) layoutOf(names []string) layout {
 
 // worker is the memory of one goroutine.
 type worker struct {
-	splitter
+	*splitter
 	cells  []column.Cell
 	runner *column.Runner
 }
@@ -148,7 +149,8 @@ func (p *parser) bind(s *text.Set) error {
 		case p.optional(at):
 			optional = append(optional, name)
 		case p.full.at[at] < 0:
-			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names%s; the header has %s", p.config.Format, p.first, name, p.suggestion(name), listed(p.names)))
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names%s; the header has %s%s", p.config.Format, p.first, name, p.suggestion(name), listed(p.names),
+				p.otherSeparator(strings.Join(p.names, string(p.config.Separator)), func(names []string) bool { return slices.Contains(names, name) })))
 		}
 	}
 	if !p.config.Header && len(optional) > 0 {
@@ -163,6 +165,20 @@ func (p *parser) suggestion(name string) string {
 	return phrase.DidYouMean(name, slices.DeleteFunc(slices.Clone(p.names), func(n string) bool { return slices.Contains(p.config.Columns.Inputs, n) }))
 }
 
+// otherSeparator offers a separator by which a line would fit.
+func (p *parser) otherSeparator(line string, fits func(fields []string) bool) string {
+	for _, o := range []struct{ separator, value string }{{";", `";"`}, {"\t", "tab"}, {",", `","`}, {"|", `"|"`}} {
+		fields := strings.Split(line, o.separator)
+		for i, f := range fields {
+			fields[i] = strings.Trim(f, `"`)
+		}
+		if o.separator[0] != p.config.Separator && fits(fields) {
+			return "; want separator: " + o.value
+		}
+	}
+	return ""
+}
+
 // optional reports whether a file may lack the input: records to predict need neither label nor
 // weight.
 func (p *parser) optional(input int) bool {
@@ -171,8 +187,12 @@ func (p *parser) optional(input int) bool {
 
 // header reads the headers, which must be equal.
 func (p *parser) header(s *text.Set) error {
+	wanted := make(map[string]bool) // other names may be there twice
+	for at, name := range p.config.Columns.Inputs {
+		wanted[name] = !p.optional(at)
+	}
 	return s.Headers(func(file string, line []byte) error {
-		fields, err := (&splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes}).split(trimEnd(line))
+		fields, err := p.splitter().split(trimEnd(line))
 		if err != nil {
 			return err
 		}
@@ -183,10 +203,12 @@ func (p *parser) header(s *text.Set) error {
 		if p.first == "" {
 			p.first, p.names = file, names
 		}
-		for i, name := range names {
-			if slices.Contains(names[:i], name) {
-				return fmt.Errorf("the header names %s twice", name)
+		seen := make(map[string]bool, len(names))
+		for _, name := range names {
+			if wanted[name] && seen[name] {
+				return fmt.Errorf("the header names %s twice, and input.columns reads it", name)
 			}
+			seen[name] = true
 		}
 		if !slices.Equal(names, p.names) {
 			return fmt.Errorf("the header is %s, want %s as in %s", listed(names), listed(p.names), p.first)
@@ -206,12 +228,20 @@ func listed(names []string) string {
 	return text
 }
 
+func (p *parser) splitter() *splitter {
+	s := &splitter{Quoting: text.Quoting{Separator: p.config.Separator}}
+	if !p.config.NoQuotes {
+		s.Quote = quote
+	}
+	return s
+}
+
 func (p *parser) worker() *worker {
 	if w, ok := p.idle.Get().(*worker); ok {
 		return w
 	}
 	w := &worker{
-		splitter: splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes},
+		splitter: p.splitter(),
 		cells:    make([]column.Cell, len(p.full.at)),
 	}
 	if p.runner != nil {
@@ -223,6 +253,9 @@ func (p *parser) worker() *worker {
 // cut puts the fields of a line into the cells of w.
 func (p *parser) cut(w *worker, line []byte) error {
 	fields, err := w.split(trimEnd(line))
+	if err == nil && w.enclosed {
+		err = p.swallowed(line)
+	}
 	if err != nil {
 		return err
 	}
@@ -244,6 +277,30 @@ func (p *parser) cut(w *worker, line []byte) error {
 	return nil
 }
 
+// leastSwallowed is how many separators in how many lines of a field are no text by chance.
+const leastSwallowed = 8
+
+// swallowed returns an error if quotes that are not closed have probably made one record of many: all
+// lines within it have as many fields as a record.
+func (p *parser) swallowed(line []byte) error {
+	if bytes.IndexByte(line, '\n') == len(line)-1 {
+		return nil
+	}
+	lines := bytes.Split(trimEnd(line), []byte{'\n'})
+	s, separators := p.splitter(), 0
+	for _, within := range lines[1 : len(lines)-1] {
+		fields, err := s.split(bytes.TrimSuffix(within, []byte{'\r'}))
+		if err != nil || len(fields) != p.full.width {
+			return nil
+		}
+		separators += len(fields) - 1
+	}
+	if separators < leastSwallowed {
+		return nil
+	}
+	return fmt.Errorf("has quotes around %d lines of %d fields each: a quote may not be closed", len(lines)-2, p.full.width)
+}
+
 // parse adds the record of a line to b.
 func (p *parser) parse(b *input.Batch, line []byte) error {
 	w := p.worker()
@@ -261,11 +318,14 @@ func (p *parser) hint(err error, line []byte) error {
 	if err == nil || p.config.Header {
 		return err
 	}
-	fields, splitErr := (&splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes}).split(trimEnd(line))
+	fields, splitErr := p.splitter().split(trimEnd(line))
 	for _, f := range fields {
 		if splitErr == nil && slices.Contains(p.names, string(f)) {
 			return fmt.Errorf("%w; the line has names of columns, want header: true", err)
 		}
+	}
+	if len(fields) == 1 && p.full.width > 1 {
+		err = fmt.Errorf("%w%s", err, p.otherSeparator(string(trimEnd(line)), func(fields []string) bool { return len(fields) == p.full.width }))
 	}
 	return err
 }

@@ -10,5 +10,7 @@
 // column. Package text describes how files are read.
 //
 // Where encoding/csv and RFC 4180 leave a choice: blanks belong to the field; a quote inside a
-// field without quotes is an error; all records have as many fields as there are columns.
+// field without quotes is a character like others; all records have as many fields as there are
+// columns. Quotes around many lines, each of which has as many fields as a record, are an error: a
+// quote may not be closed.
 package csvfile

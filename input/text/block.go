@@ -13,6 +13,7 @@ type lines struct {
 	from  int64  // offset of data in the file
 	data  []byte // with Pad bytes behind it
 	spans []span
+	zeros bool // a byte of data is 0
 }
 
 // span is the range of data that a line and its end occupy.
@@ -21,6 +22,17 @@ type span struct{ from, to uint32 }
 func (l *lines) line(k int) []byte {
 	s := l.spans[k]
 	return l.data[s.from : s.to : s.to+Pad]
+}
+
+// text is line of a line that is text.
+func (l *lines) text(k int) ([]byte, error) {
+	line := l.line(k)
+	if l.zeros {
+		if at := bytes.IndexByte(line, 0); at >= 0 {
+			return nil, fmt.Errorf("byte %d of the line is 0, want text", at)
+		}
+	}
+	return line, nil
 }
 
 func (l *lines) offset(k int) int64 { return l.from + int64(l.spans[k].from) }
@@ -47,7 +59,7 @@ func (s *Set) load(key int, l *lines) (int64, error) {
 		return 0, err
 	}
 	if b.long >= 0 {
-		return 0, s.flaw(f, b.long, -1, fmt.Errorf("record is longer than %d bytes", MaxLine))
+		return 0, s.tooLong(f, b.long)
 	}
 	if f.header == key-f.first && len(l.spans) > 0 {
 		l.spans = l.spans[1:]
@@ -73,7 +85,9 @@ type blockReader struct {
 	file   *file
 	r      io.ReaderAt
 	config *Config
-	long   int64 // offset of a record that is too long, or −1
+
+	quoting Quoting // of data
+	long    int64   // offset of a record that is too long, or −1
 }
 
 // read fills lines with block number b of the file.
@@ -87,16 +101,13 @@ func (b *blockReader) read(number int) error {
 	if err := b.extend(end + tail); err != nil {
 		return err
 	}
-	at, quoted := int(first-b.from), false
+	at := int(first - b.from)
 	if first == 0 {
 		at = markLength(b.data)
-	} else {
-		quoted = b.file.quoted != nil && b.file.quoted[number]
-		if quoted || b.data[0] != '\n' {
-			var err error
-			if at, err = b.lineEnd(at, quoted); err != nil {
-				return err
-			}
+	} else if p := b.place(number); p == inQuotes || b.data[0] != '\n' {
+		var err error
+		if at, err = b.lineEnd(at, p); err != nil {
+			return err
 		}
 	}
 	for at < int(end-b.from) && b.long < 0 {
@@ -104,7 +115,11 @@ func (b *blockReader) read(number int) error {
 		if err != nil {
 			return err
 		}
-		next, err := b.lineEnd(start, false)
+		p := fieldStart
+		if start > at {
+			p = inField
+		}
+		next, err := b.lineEnd(start, p)
 		if err != nil {
 			return err
 		}
@@ -136,24 +151,21 @@ func (b *blockReader) begin(at int) (int, bool, error) {
 	}
 }
 
-// lineEnd returns the place behind the line end that follows place at, which lies within
-// quotes or not.
-func (b *blockReader) lineEnd(at int, quoted bool) (int, error) {
+// place returns where in a line a block begins.
+func (b *blockReader) place(number int) place {
+	if b.file.places == nil {
+		return fieldStart
+	}
+	return b.file.places[number] &^ fresh
+}
+
+// lineEnd returns the position behind the line end that follows position at.
+func (b *blockReader) lineEnd(at int, p place) (int, error) {
 	start := at
 	for {
-		end := bytes.IndexByte(b.data[at:], '\n')
-		within := b.data[at:]
-		if end >= 0 {
-			within = within[:end]
-		}
-		if b.config.Quote != 0 {
-			quoted = quoted != (bytes.Count(within, []byte{b.config.Quote})&1 == 1)
-		}
-		at += len(within)
-		if end >= 0 {
-			if at++; quoted {
-				continue
-			}
+		n, after, ended := b.quoting.line(b.data[at:], p)
+		at, p = at+n, after
+		if ended {
 			return at, nil
 		}
 		if more, err := b.more(start); !more {
@@ -186,6 +198,7 @@ func (b *blockReader) extend(to int64) error {
 	if got, err := b.r.ReadAt(b.data[have:], b.from+int64(have)); got < n {
 		return b.file.readError(err)
 	}
+	b.quoting, b.zeros = b.config.quoting(b.data), bytes.IndexByte(b.data, 0) >= 0
 	return nil
 }
 

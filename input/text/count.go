@@ -18,17 +18,20 @@ const MaxLine = 64 << 20
 const stretchBlocks = 64
 
 // stretch is a run of blocks of one file.
+//
+// With quotes nobody knows, before the blocks before it are counted, in which place of a line a
+// stretch begins. So it is counted for each place that the byte before it permits.
 type stretch struct {
 	file        *file
-	first, last int // blocks of the file
-	counts      []uint16
-	states      []bool // of each block: an odd number of quotes stands before it in the stretch
+	first, last int     // blocks of the file
+	tallies     []tally // of each place that it may begin in; one without quotes
+}
 
-	// With quotes nobody knows, before the blocks before it are counted, whether a stretch
-	// begins within quotes. Line ends count then where they would not, and the other way
-	// round, so both are counted.
-	inside []uint16
-	odd    bool // the stretch has an odd number of quotes
+// tally is what a stretch has if it begins in one place.
+type tally struct {
+	counts []uint16 // of each block
+	places []place  // of the beginning of each block; nil without quotes
+	end    place
 
 	firstEnd, lastEnd int64 // offsets behind its first and its last line end; 0: it has none
 	long              int64 // offset of a line that is too long, or −1
@@ -76,9 +79,15 @@ func (s *Set) stretches() (all []*stretch) {
 }
 
 func (s *Set) newStretch(f *file, first, last int, counts []uint16) *stretch {
-	t := &stretch{file: f, first: first, last: last, counts: counts[f.first+first : f.first+last], long: -1}
+	t := &stretch{file: f, first: first, last: last}
+	t.tallies = []tally{{counts: counts[f.first+first : f.first+last], long: -1}}
 	if s.config.Quote != 0 {
-		t.inside, t.states = make([]uint16, last-first), make([]bool, last-first)
+		for len(t.tallies) < int(places) {
+			t.tallies = append(t.tallies, tally{counts: make([]uint16, last-first), long: -1})
+		}
+		for i := range t.tallies {
+			t.tallies[i].places = make([]place, last-first)
+		}
 	}
 	return t
 }
@@ -119,64 +128,122 @@ func (s *Set) countStretch(t *stretch, buf []byte) error {
 	}
 	defer t.file.release(r)
 	from, to := int64(t.first)*input.BlockBytes, min(int64(t.last)*input.BlockBytes, t.file.textSize)
-	begins := from == 0 // a line begins at from; elsewhere the byte before decides
-	if !begins {
-		if _, err := r.ReadAt(buf[:1], from-1); err != nil {
+	before := []byte{'\n'}
+	if from > 0 {
+		if _, err := r.ReadAt(before, from-1); err != nil {
 			return t.file.readError(err)
 		}
-		begins = buf[0] == '\n'
 	}
-	c := lineCounter{stretch: t, config: &s.config, begins: begins, begin: from, from: from, to: to, lineFrom: from}
-	for at := from; at < t.file.textSize && (at < to || c.pending()); {
-		p := buf[:min(int64(len(buf)), t.file.textSize-at)]
-		if n, err := r.ReadAt(p, at); n < len(p) {
-			return t.file.readError(err)
+	var known *lineCounter
+	for i := range t.tallies {
+		at := place(i)
+		if len(t.tallies) > 1 && !s.config.permits(at, before[0], from) {
+			continue
 		}
-		if at < to {
-			c.block(at)
+		c := &lineCounter{tally: &t.tallies[i], config: &s.config, from: from, to: to, at: at, begin: from, lineFrom: from, firstQuote: t.last - t.first}
+		c.begins = before[0] == '\n' && at == fieldStart
+		if err := c.run(t.file, r, buf, known); err != nil {
+			return err
+		}
+		if known == nil {
+			known = c
+		}
+	}
+	return nil
+}
+
+// permits reports whether a byte at an offset may be in a place, by the byte before it.
+func (c *Config) permits(at place, before byte, offset int64) bool {
+	switch {
+	case offset == 0:
+		return at == fieldStart
+	case before == c.Quote:
+		return true
+	case before == '\n' || before == c.Separator:
+		return at != inField
+	}
+	return at != fieldStart
+}
+
+// lineCounter goes through the bytes of a stretch.
+type lineCounter struct {
+	*tally
+	config   *Config
+	from, to int64
+
+	at         place
+	begins     bool  // only blanks of the current line have been read
+	begin      int64 // offset of that line
+	lineFrom   int64 // offset of the current line, or of the stretch if the line began before it
+	firstQuote int   // block that has the first quote; the number of blocks: none has
+}
+
+// run counts. known has counted the stretch from another place. Where both come to one place,
+// the rest is the same.
+func (c *lineCounter) run(f *file, r io.ReaderAt, buf []byte, known *lineCounter) error {
+	at := c.from
+	if c.end = c.at; known != nil && c.at == inQuotes {
+		at += int64(known.firstQuote) * input.BlockBytes
+		for b := range known.firstQuote {
+			c.places[b] = inQuotes
+		}
+	}
+	for at < f.textSize && (at < c.to || c.pending()) {
+		if at < c.to && c.block(int((at-c.from)/input.BlockBytes), known) {
+			return nil
+		}
+		p := buf[:min(int64(len(buf)), f.textSize-at)]
+		if n, err := r.ReadAt(p, at); n < len(p) {
+			return f.readError(err)
 		}
 		c.count(p, at)
-		at += int64(len(p))
+		if at += int64(len(p)); at <= c.to {
+			c.end = c.at
+		}
 		if at-c.lineFrom > MaxLine {
-			t.long = c.lineFrom
+			c.long = c.lineFrom
 			return nil
 		}
 	}
 	return nil
 }
 
-// lineCounter goes through the bytes of a stretch.
-type lineCounter struct {
-	*stretch
-	config   *Config
-	from, to int64
-
-	begins   bool  // only blanks of the current line have been read
-	begin    int64 // offset of that line
-	lineFrom int64 // offset of the current line, or of the stretch if the line began before it
-}
-
 // pending reports whether the last line that begins in the stretch has only blanks so far.
 func (c *lineCounter) pending() bool { return c.begins && c.begin < c.to }
 
-// block stores the state of the count at the beginning of a block.
-func (c *lineCounter) block(at int64) {
-	if c.config.Quote != 0 {
-		c.states[(at-c.from)/input.BlockBytes] = c.odd
+// block notes the place of the beginning of block b. It reports whether known was there, too, and
+// then takes the rest from it.
+func (c *lineCounter) block(b int, known *lineCounter) bool {
+	if c.config.Quote == 0 {
+		return false
 	}
+	if c.places[b] = c.at; c.begins {
+		c.places[b] |= fresh
+	}
+	if known == nil || c.begins || known.places[b] != c.at || c.firstEnd == 0 {
+		return false
+	}
+	copy(c.counts[b:], known.counts[b:])
+	copy(c.places[b:], known.places[b:])
+	c.end, c.long, c.lastEnd = known.end, known.long, max(c.lastEnd, known.lastEnd)
+	return true
 }
 
 // count goes through p, which lies at offset at. Bytes behind the stretch are read only to
 // learn whether its last line holds more than blanks.
 func (c *lineCounter) count(p []byte, at int64) {
-	i := 0
+	q, i := c.quoting(p, at), 0
 	if at == 0 {
 		i = markLength(p)
 	}
 	for i < len(p) {
 		if c.begins {
+			first := i
 			for i < len(p) && c.config.blank(p[i]) {
 				i++
+			}
+			if i > first {
+				c.at = inField
 			}
 			switch {
 			case i == len(p):
@@ -194,29 +261,26 @@ func (c *lineCounter) count(p []byte, at int64) {
 				}
 			}
 		}
-		end := bytes.IndexByte(p[i:], '\n')
-		if c.config.Quote != 0 {
-			within := p[i:]
-			if end >= 0 {
-				within = within[:end]
-			}
-			c.odd = c.odd != (bytes.Count(within, []byte{c.config.Quote})&1 == 1)
+		n, after, ended := q.line(p[i:], c.at)
+		i, c.at = i+n, after
+		if ended {
+			c.lineEnd(at + int64(i))
 		}
-		if end < 0 {
-			return
-		}
-		i += end + 1
-		c.lineEnd(at + int64(i))
 	}
+}
+
+// quoting is that of the files, without a quote if p, which lies at offset at, has none.
+func (c *lineCounter) quoting(p []byte, at int64) Quoting {
+	q := c.config.quoting(p)
+	if q.Quote != 0 && at < c.to {
+		c.firstQuote = min(c.firstQuote, int((at-c.from)/input.BlockBytes))
+	}
+	return q
 }
 
 // record counts the line at c.begin.
 func (c *lineCounter) record() {
-	counts := c.counts
-	if c.odd {
-		counts = c.inside
-	}
-	counts[(c.begin-c.from)/input.BlockBytes]++
+	c.counts[(c.begin-c.from)/input.BlockBytes]++
 }
 
 // lineEnd notes a line end, of which after is the offset behind it.
@@ -238,7 +302,7 @@ func markLength(file []byte) int {
 	return 0
 }
 
-// join makes one of the stretches of each file: which of the two counts of a stretch is
+// join makes one of the stretches of each file: which of the tallies of a stretch is
 // right, and whether a line that goes through several is too long.
 func (s *Set) join(all []*stretch) error {
 	if err := s.joinLines(all); err != nil {
@@ -254,37 +318,40 @@ func (s *Set) join(all []*stretch) error {
 func (s *Set) joinLines(all []*stretch) error {
 	var f *file
 	var line int64 // where the line began that goes on
-	odd := false
+	at := fieldStart
 	for _, t := range all {
 		if t.file != f {
-			f, line, odd = t.file, 0, false
-			f.quoted = nil
+			f, line, at = t.file, 0, fieldStart
+			f.places = nil
 		}
-		end := t.firstEnd
+		y := &t.tallies[min(int(at), len(t.tallies)-1)]
+		end := y.firstEnd
 		if end == 0 {
 			end = min(int64(t.last)*input.BlockBytes, f.textSize)
 		}
-		if t.long < 0 && end-line > MaxLine {
-			t.long = line
+		if y.long < 0 && end-line > MaxLine {
+			y.long = line
 		}
-		if t.long >= 0 {
-			return s.flaw(f, t.long, -1, fmt.Errorf("line is longer than %d bytes", MaxLine))
+		if y.long >= 0 {
+			return s.tooLong(f, y.long)
 		}
-		if t.lastEnd > 0 {
-			line = t.lastEnd
+		if y.lastEnd > 0 {
+			line = y.lastEnd
 		}
-		if s.config.Quote == 0 {
-			continue
-		}
-		for _, state := range t.states {
-			f.quoted = append(f.quoted, state != odd)
-		}
-		if odd {
-			copy(t.counts, t.inside)
-		}
-		odd = odd != t.odd
+		f.places = append(f.places, y.places...)
+		copy(t.tallies[0].counts, y.counts)
+		at = y.end
 	}
 	return nil
+}
+
+// tooLong is the error of a line that begins at an offset.
+func (s *Set) tooLong(f *file, offset int64) error {
+	err := fmt.Errorf("line is longer than %d bytes", MaxLine)
+	if s.config.Quote != 0 {
+		err = fmt.Errorf("%w: a quote in it may not be closed", err)
+	}
+	return s.flaw(f, offset, err)
 }
 
 // dropHeaders takes the first record of each file out of the counts.

@@ -15,15 +15,17 @@
 // bytes for each 64 KiB of text.
 //
 // The ranks of a job share the counting of plain text (see input.Shared): each counts a range of
-// the blocks, and all exchange the counts. With quotes a rank does not know whether its range begins
-// within quotes. It counts both cases, and the quotes of all ranges before tell which case holds.
+// the blocks, and all exchange the counts. With quotes a rank does not know in which place of a line its
+// range begins: within quotes, in a field without quotes, or where a quote would enclose. It counts all
+// cases, and the ranges before tell which case holds. Two cases mostly come to the same place in the
+// first block, and then go on as one.
 //
 // # Lines
 //
 // A line ends with \n; the last one may lack it. A line without other characters than
 // blanks, tabs and \r, or whose first other character is [Config.Comment], holds no record.
-// With [Config.Quote] a line end within quotes belongs to the record: it is within quotes
-// where an odd number of quotes stands before it in the file.
+// With [Config.Quote] a line end within quotes belongs to the record: see [Quoting]. A byte 0 makes
+// a record bad.
 //
 // # Errors
 //

@@ -20,7 +20,7 @@ type file struct {
 	stream            *stream       // the text of a large compressed file
 	first             int           // number of its first block in the Set
 	header            int           // block of the file whose first line is the header; −1: none
-	quoted            []bool        // of each block: it begins within quotes; nil without quotes
+	places            []place       // of the beginning of each block; nil without quotes
 }
 
 // content is the source of a file's bytes.

@@ -1,5 +1,7 @@
 package text
 
+import "ringtrain/input/internal/blockcache"
+
 // Headers calls visit with the header of each file that has one, in the order of the files: the
 // line of its first record, with Config.Header. An error of visit becomes one of that line.
 func (s *Set) Headers(visit func(file string, line []byte) error) error {
@@ -12,7 +14,7 @@ func (s *Set) Headers(visit func(file string, line []byte) error) error {
 			return err
 		}
 		if err := visit(f.Name, line); err != nil {
-			return s.flaw(f, offset, -1, err)
+			return s.flaw(f, offset, err)
 		}
 	}
 	return nil
@@ -52,8 +54,12 @@ func (s *Set) EachBlock(tolerate bool, begin func(block int) func(line []byte) e
 		}
 		defer s.loaded.Put(block)
 		for k := range block.Data.spans {
-			if err := visit(block.Data.line(k)); err != nil && !tolerate {
-				return s.lineError(s.blocks.First(at)+k, at, block.Data.offset(k), err)
+			line, err := block.Data.text(k)
+			if err == nil {
+				err = visit(line)
+			}
+			if err != nil && !tolerate {
+				return s.lineError(blockcache.Location{Record: s.blocks.First(at) + k, Block: at, Place: k}, &block.Data, err)
 			}
 		}
 		end(at)

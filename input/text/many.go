@@ -8,8 +8,8 @@ import (
 // AppendAll adds records in their order.
 func (s *Set) AppendAll(b *input.Batch, records []int) error {
 	return s.records.Each(records, func(at blockcache.Location, block *lines) error {
-		if err := s.config.Parse(b, block.line(at.Place)); err != nil {
-			return s.lineError(at.Record, at.Block, block.offset(at.Place), err)
+		if err := s.parse(b, block, at.Place); err != nil {
+			return s.lineError(at, block, err)
 		}
 		return nil
 	})

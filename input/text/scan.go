@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"ringtrain/input"
+	"ringtrain/input/internal/blockcache"
 )
 
 // Scan parses the records of the first blocks, side by side. It calls visit for each record
@@ -71,11 +72,11 @@ func (s *Set) scanBlock(at int, b *input.Batch, tolerate bool, visit func(record
 	defer s.loaded.Put(block)
 	for k := range n {
 		b.Reset()
-		if err := s.config.Parse(b, block.Data.line(k)); err != nil {
+		if err := s.parse(b, &block.Data, k); err != nil {
 			if tolerate {
 				continue
 			}
-			return s.lineError(first+k, at, block.Data.offset(k), err)
+			return s.lineError(blockcache.Location{Record: first + k, Block: at, Place: k}, &block.Data, err)
 		}
 		visit(first + k)
 	}
@@ -98,7 +99,7 @@ func (s *Set) Fault(record int, err error) error {
 		return fault
 	}
 	defer s.loaded.Put(block)
-	return s.lineError(record, at, block.Data.offset(k), err)
+	return s.lineError(blockcache.Location{Record: record, Block: at, Place: k}, &block.Data, err)
 }
 
 // mostBad bounds the records that AppendBlock tries in search of a good one, for the shape of all.
@@ -115,10 +116,10 @@ func (s *Set) AppendBlock(b *input.Batch, block int, bad func(place int, err err
 	defer s.loaded.Put(held)
 	for k := range s.blocks.Count(block) {
 		before := b.Mark()
-		if err := s.config.Parse(b, held.Data.line(k)); err != nil {
+		if err := s.parse(b, &held.Data, k); err != nil {
 			b.Restore(before)
 			b.AppendEmpty(s.shape)
-			bad(k, s.lineError(s.blocks.First(block)+k, block, held.Data.offset(k), err))
+			bad(k, s.lineError(blockcache.Location{Record: s.blocks.First(block) + k, Block: block, Place: k}, &held.Data, err))
 		}
 	}
 	return nil

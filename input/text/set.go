@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
@@ -15,7 +16,7 @@ import (
 type Config struct {
 	Format    string // begins the messages about lines
 	Comment   byte   // begins lines without a record; 0: none
-	Quote     byte   // encloses fields that may hold line ends; 0: none does
+	Quote     byte   // encloses fields that may hold line ends, see Quoting; 0: none does
 	Separator byte   // of fields, which a line may have without a word; 0: a line of blanks holds no record
 	Header    bool   // the first record of each file is none
 
@@ -35,6 +36,15 @@ type Config struct {
 // blank reports whether c may stand in a line without a record.
 func (c *Config) blank(b byte) bool {
 	return (b == ' ' || b == '\t' || b == '\r') && b != c.Separator
+}
+
+// quoting returns how lines are quoted that lie in p: without a quote if p has none.
+func (c *Config) quoting(p []byte) Quoting {
+	q := Quoting{c.Quote, c.Separator}
+	if q.Quote != 0 && bytes.IndexByte(p, q.Quote) < 0 {
+		q.Quote = 0
+	}
+	return q
 }
 
 // path returns where the text of file i is.
@@ -170,19 +180,28 @@ func (s *Set) Append(b *input.Batch, i int) error {
 	if err != nil {
 		return err
 	}
-	err = s.config.Parse(b, block.Data.line(k))
-	offset := block.Data.offset(k)
-	s.loaded.Put(block)
-	if err != nil {
-		return s.lineError(i, at, offset, err)
+	defer s.loaded.Put(block)
+	if err = s.parse(b, &block.Data, k); err != nil {
+		return s.lineError(blockcache.Location{Record: i, Block: at, Place: k}, &block.Data, err)
 	}
 	return nil
 }
 
-// lineError is the error of the line of record i, at an offset in block at.
-func (s *Set) lineError(i, at int, offset int64, err error) error {
-	f := s.fileOf(at)
-	return s.flaw(f, offset, i-s.blocks.First(f.first), err)
+// parse adds the record of line k of a block to b.
+func (s *Set) parse(b *input.Batch, block *lines, k int) error {
+	line, err := block.text(k)
+	if err != nil {
+		return err
+	}
+	return s.config.Parse(b, line)
+}
+
+// lineError is the error of the line of a record.
+func (s *Set) lineError(at blockcache.Location, block *lines, err error) error {
+	f := s.fileOf(at.Block)
+	fault := s.newError(f, block.offset(at.Place), at.Record-s.blocks.First(f.first), err)
+	fault.lines = 1 + bytes.Count(bytes.TrimRight(block.line(at.Place), "\n"), []byte{'\n'})
+	return exitcode.With(exitcode.BadData, fault)
 }
 
 // fileOf returns the file of a block.
@@ -206,7 +225,11 @@ type LineError struct {
 	Offset int64 // of the line, in bytes
 	Err    error
 	line   func() int
+	lines  int // that the record has
 }
+
+// Lost returns the number of lines of the record, see input.Lost.
+func (e *LineError) Lost() int { return max(e.lines, 1) }
 
 // Short is Error without the line, and reads nothing.
 func (e *LineError) Short() string {
@@ -230,7 +253,11 @@ func (e *LineError) Error() string {
 func (e *LineError) Unwrap() error { return e.Err }
 
 // flaw is an error in the line at an offset of a file.
-func (s *Set) flaw(f *file, offset int64, record int, err error) error {
+func (s *Set) flaw(f *file, offset int64, err error) error {
+	return exitcode.With(exitcode.BadData, s.newError(f, offset, -1, err))
+}
+
+func (s *Set) newError(f *file, offset int64, record int, err error) *LineError {
 	line := func() int {
 		if f.held != nil {
 			return lineAt(f.held, offset)
@@ -245,5 +272,5 @@ func (s *Set) flaw(f *file, offset int64, record int, err error) error {
 		defer r.Close()
 		return lineAt(r, offset)
 	}
-	return exitcode.With(exitcode.BadData, &LineError{s.config.Format, f.Name, record, offset, err, line})
+	return &LineError{Format: s.config.Format, File: f.Name, Record: record, Offset: offset, Err: err, line: line}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"ringtrain/input"
 	"ringtrain/ring/exitcode"
@@ -24,8 +25,8 @@ func (s *Set) heads() (all []*stretch) {
 // allHold reports whether each of the stretches, which begin files, has a record.
 func allHold(heads []*stretch) bool {
 	for _, t := range heads {
-		held := t.long >= 0 // join returns the error
-		for _, n := range t.counts {
+		held := t.tallies[0].long >= 0 // join returns the error
+		for _, n := range t.tallies[0].counts {
 			held = held || n > 0
 		}
 		if !held {
@@ -100,7 +101,9 @@ func (s *Set) JoinCounts(parts [][]byte) error {
 			if len(b) < t.encodedBytes() {
 				return exitcode.With(exitcode.Protocol, fmt.Errorf("%s: counts of part %d of %d end early", s.config.Format, i, len(parts)))
 			}
-			b = t.decode(b)
+			if b = t.decode(b); b == nil {
+				return exitcode.With(exitcode.Protocol, fmt.Errorf("%s: counts of part %d of %d have a place that is none", s.config.Format, i, len(parts)))
+			}
 		}
 		if len(b) > 0 {
 			return exitcode.With(exitcode.Protocol, fmt.Errorf("%s: counts of part %d of %d are %d bytes too long", s.config.Format, i, len(parts), len(b)))
@@ -114,59 +117,56 @@ func (s *Set) JoinCounts(parts [][]byte) error {
 	return nil
 }
 
-// A stretch is sent as follows, little-endian. With quotes, the counts of lines that begin
-// within quotes follow, and a byte for the state of each block:
+// The tallies of a stretch are sent as follows, little-endian. The places are there with quotes alone:
 //
 //	0               8              16          24      25
-//	┌───────────────┬──────────────┬───────────┬───────┬────────────┬────────────┬──────────┐
-//	│ first end i64 │ last end i64 │ long  i64 │ odd u8│ counts u16 │ inside u16 │ state u8 │
-//	└───────────────┴──────────────┴───────────┴───────┴────────────┴────────────┴──────────┘
-const stretchHead = 25
+//	┌───────────────┬──────────────┬───────────┬───────┬────────────┬───────────┐
+//	│ first end i64 │ last end i64 │ long  i64 │ end u8│ counts u16 │ places u8 │
+//	└───────────────┴──────────────┴───────────┴───────┴────────────┴───────────┘
+const tallyHead = 25
 
 // encodedBytes returns the length of what encode appends.
 func (t *stretch) encodedBytes() int {
-	return stretchHead + 2*len(t.counts) + 2*len(t.inside) + len(t.states)
+	y := &t.tallies[0]
+	return len(t.tallies) * (tallyHead + 2*len(y.counts) + len(y.places))
 }
 
 func (t *stretch) encode(dst []byte) []byte {
 	le := binary.LittleEndian
-	for _, v := range []int64{t.firstEnd, t.lastEnd, t.long} {
-		dst = le.AppendUint64(dst, uint64(v))
-	}
-	dst = appendBool(dst, t.odd)
-	for _, counts := range [][]uint16{t.counts, t.inside} {
-		for _, n := range counts {
+	for _, y := range t.tallies {
+		for _, v := range []int64{y.firstEnd, y.lastEnd, y.long} {
+			dst = le.AppendUint64(dst, uint64(v))
+		}
+		dst = append(dst, byte(y.end))
+		for _, n := range y.counts {
 			dst = le.AppendUint16(dst, n)
 		}
-	}
-	for _, state := range t.states {
-		dst = appendBool(dst, state)
+		for _, p := range y.places {
+			dst = append(dst, byte(p))
+		}
 	}
 	return dst
 }
 
 // decode sets t to what encode appended, of a stretch of the same blocks, and returns the rest of
-// b.
+// b. It returns nil if b has a place that is none.
 func (t *stretch) decode(b []byte) (rest []byte) {
 	le := binary.LittleEndian
-	for i, v := range []*int64{&t.firstEnd, &t.lastEnd, &t.long} {
-		*v = int64(le.Uint64(b[8*i:]))
-	}
-	t.odd, b = b[24] != 0, b[stretchHead:]
-	for _, counts := range [][]uint16{t.counts, t.inside} {
-		for i := range counts {
-			counts[i], b = le.Uint16(b), b[2:]
+	for k := range t.tallies {
+		y := &t.tallies[k]
+		for i, v := range []*int64{&y.firstEnd, &y.lastEnd, &y.long} {
+			*v = int64(le.Uint64(b[8*i:]))
+		}
+		y.end, b = place(b[24]), b[tallyHead:]
+		for i := range y.counts {
+			y.counts[i], b = le.Uint16(b), b[2:]
+		}
+		for i := range y.places {
+			y.places[i], b = place(b[0]), b[1:]
+		}
+		if slices.ContainsFunc(append(y.places, y.end), func(p place) bool { return p&^fresh >= places }) {
+			return nil
 		}
 	}
-	for i := range t.states {
-		t.states[i], b = b[0] != 0, b[1:]
-	}
 	return b
-}
-
-func appendBool(dst []byte, v bool) []byte {
-	if v {
-		return append(dst, 1)
-	}
-	return append(dst, 0)
 }

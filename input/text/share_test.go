@@ -31,7 +31,7 @@ func counts(t testing.TB, s *Set, parts int) error {
 func TestShare(t *testing.T) {
 	const seed = 8
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, c := range []Config{{Comment: '#'}, {Quote: '"', Header: true}} {
+	for _, c := range []Config{{Comment: '#'}, {Quote: '"', Separator: ',', Header: true}} {
 		c.Parse, c.Format = collect, "text"
 		names := []string{
 			save(t, "a", "first\n"+drawText(r, 13<<20, c.Quote)),

@@ -163,7 +163,7 @@ func (l *Loop) update() {
 func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch) bucket.Tail {
 	q := l.Request()
 	t := bucket.Tail{
-		Loss: loss, Examples: int64(len(b.Y)), Bad: uint32(len(b.Bad)), Record: l.nonFiniteRecord(loss, losses, b), Layer: layer,
+		Loss: loss, Examples: int64(len(b.Y)), Bad: uint32(b.Lost), Record: l.nonFiniteRecord(loss, losses, b), Layer: layer,
 		Busy: l.last.input + l.last.compute,
 		Stop: int32(q.Stop), Depart: q.Depart, Checkpoint: q.Checkpoint, Evaluate: q.Evaluate, Saved: q.Saved,
 	}

@@ -263,7 +263,7 @@ func (s *Model) Warnings() []report.Warning { return s.warnings }
 func (s *Model) readGood(b *input.Batch, first int) ([]int, error) {
 	last := min(first+input.EvalBlock, s.data.Len())
 	good, fault, err := evaluate.ReadRecords(b, s.data, first, last, s.maxBad > 0)
-	if s.bad += int64(last - first - len(good)); s.firstBad == nil {
+	if s.bad += int64(b.Lost); s.firstBad == nil {
 		s.firstBad = fault
 	}
 	if err == nil && s.bad > s.maxBad {

@@ -1,0 +1,135 @@
+package text
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
+// Quoting says which bytes separate and enclose the fields of a line. A quote encloses a field
+// only where the field begins with it; elsewhere it is a character like others. A quote within
+// quotes ends them; directly behind it another begins quotes again, so a doubled quote is one
+// of the field.
+type Quoting struct {
+	Quote     byte // 0: none
+	Separator byte
+}
+
+// place is where in a line a byte stands.
+type place uint8
+
+const (
+	fieldStart place = iota // a quote here encloses: at the beginning of a field, or behind a quote that ended
+	inField                 // behind the beginning of a field without quotes
+	inQuotes
+	places
+)
+
+// fresh marks a place before which the line has only blanks.
+const fresh place = 1 << 7
+
+// line returns the length of what p has of a line that is in a place: up to its line end, this
+// included, or all of p. ended reports which, and after is the place behind it.
+func (q Quoting) line(p []byte, at place) (n int, after place, ended bool) {
+	if q.Quote == 0 && at == inQuotes { // none of the file's quotes is in p
+		return len(p), at, false
+	}
+	if q.Quote == 0 {
+		if end := bytes.IndexByte(p, '\n'); end >= 0 {
+			return end + 1, fieldStart, true
+		}
+		return len(p), q.behind(p, at), false
+	}
+	quotes, ends := ones*uint64(q.Quote), uint64(ones*'\n')
+	within, closed := at == inQuotes, -2 // the quote that ended quotes last
+	if at == fieldStart {
+		closed = -1
+	}
+	for i := 0; i < len(p); i += 8 {
+		var w uint64
+		if i+8 <= len(p) {
+			w = binary.LittleEndian.Uint64(p[i:])
+		} else {
+			w = lastWord(p[i:])
+		}
+		for marks := zeros(w^quotes) | zeros(w^ends); marks != 0; marks &= marks - 1 {
+			k := i + bits.TrailingZeros64(marks)/8
+			switch {
+			case p[k] == '\n':
+				if !within {
+					return k + 1, fieldStart, true
+				}
+			case within:
+				within, closed = false, k
+			default:
+				within = closed == k-1 || k > 0 && p[k-1] == q.Separator
+			}
+		}
+	}
+	switch {
+	case within:
+		return len(p), inQuotes, false
+	case closed == len(p)-1:
+		return len(p), fieldStart, false
+	}
+	return len(p), q.behind(p, at), false
+}
+
+const ones = 0x0101010101010101
+
+// near returns the place of c if it is among the first eight bytes of p, else 8. Then
+// bytes.IndexByte need not be called.
+func near(p []byte, c byte) int {
+	if len(p) < 8 {
+		return 8
+	}
+	w := binary.LittleEndian.Uint64(p) ^ ones*uint64(c)
+	return bits.TrailingZeros64((w-ones)&^w&(ones<<7)) / 8
+}
+
+// lastWord returns fewer than eight bytes as a word, with zeros behind them.
+func lastWord(p []byte) (w uint64) {
+	for i, c := range p {
+		w |= uint64(c) << (8 * i)
+	}
+	return w
+}
+
+// behind returns the place behind bytes without quotes that enclose.
+func (q Quoting) behind(p []byte, at place) place {
+	switch {
+	case len(p) == 0:
+		return at
+	case p[len(p)-1] == q.Separator:
+		return fieldStart
+	}
+	return inField
+}
+
+// zeros returns the high bit of each byte of w that is 0.
+func zeros(w uint64) uint64 {
+	const low = 0x7f7f7f7f7f7f7f7f
+	return ^((w&low + low) | w | low)
+}
+
+// Enclosed returns the length of the quotes that a field begins with, and of what they enclose:
+// 0 without quotes, -1 if they do not end. doubled reports that a doubled quote is within.
+func (q Quoting) Enclosed(field []byte) (n int, doubled bool) {
+	if q.Quote == 0 || len(field) == 0 || field[0] != q.Quote {
+		return 0, false
+	}
+	for n = 1; ; n++ {
+		end := near(field[n:], q.Quote)
+		if end == 8 {
+			end = bytes.IndexByte(field[n:], q.Quote)
+		}
+		if end < 0 {
+			return -1, doubled
+		}
+		n += end + 1
+		if n == len(field) || field[n] != q.Quote {
+			return n, doubled
+		}
+		doubled = true
+	}
+}
