@@ -7,18 +7,24 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/input/cache"
+	"ringtrain/input/convert"
 	"ringtrain/model/train/records"
 )
 
 func dataCacheCommand() command {
 	return command{
-		name: "cache", args: "JOB", examples: []string{"ringtrain data cache job.yaml"}, run: (*app).dataCache, flags: []cli.Flag{dataFlag(), setFlag()},
+		name: "cache", args: "JOB", examples: []string{"ringtrain data cache job.yaml", "ringtrain data cache --prune"}, run: (*app).dataCache,
 		usage: "parse the text of a job ahead, where input.cache keeps its records",
+		flags: []cli.Flag{dataFlag(), setFlag(), &cli.BoolFlag{Name: "prune", Usage: "only remove caches of files that are gone, from the job's folder or, without a job, from the one of input.cache auto"}},
 	}
 }
 
 // dataCache makes the caches of a job and prints a line for each.
 func (a *app) dataCache(c *cli.Context) error {
+	if c.Bool("prune") {
+		return a.pruneCaches(c)
+	}
 	if err := wantArgs(c, 1, 1, "one job"); err != nil {
 		return err
 	}
@@ -34,6 +40,24 @@ func (a *app) dataCache(c *cli.Context) error {
 		fmt.Fprintf(a.stdout, "%s: %d records in %s\n", m.Key, m.Records, m.Name)
 	}
 	return err
+}
+
+// pruneCaches removes the caches of files that are gone, and prints a line for each.
+func (a *app) pruneCaches(c *cli.Context) error {
+	if err := wantArgs(c, 0, 1, "one job or none"); err != nil {
+		return err
+	}
+	dir := recordsDir()
+	if c.NArg() > 0 {
+		job, err := loadJob(c, a.environ, c.Args().First())
+		if err != nil {
+			return err
+		}
+		if in := job.Input.Cache; in != convert.CacheAuto && in != convert.CacheOff {
+			dir = in
+		}
+	}
+	return cache.Prune(dir, func(line string) { fmt.Fprintln(a.stdout, line) }, func(line string) { fmt.Fprintln(a.stderr, line) })
 }
 
 // recordsDir returns the folder of parsed records for input.cache auto, "" if the user

@@ -8,8 +8,9 @@
 //
 // [Find] opens the cache of files if there is one that fits: of this version, of these files
 // with their sizes and times, and of the same key, which says how lines are parsed. [Make]
-// makes one. A cache appears under its name when it is whole. [Lock] has one process of a
-// host make it while others wait.
+// makes one. A cache appears under its name when it is whole. [Once] has one process of a
+// host make it while others wait; it removes what a killed maker has left. [Prune] removes
+// caches of files that are gone.
 //
 // A record that is bad is kept with what is wrong with it, so that it is an error when it is
 // due, as of the text.

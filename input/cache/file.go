@@ -40,7 +40,7 @@ type meta struct {
 
 // Source is a file that a cache was made of.
 type Source struct {
-	Name    string `json:"name"`  // without folders
+	Path    string `json:"path"`  // absolute
 	Bytes   int64  `json:"bytes"` // on disk
 	Time    int64  `json:"time"`  // of the last change, in nanoseconds since 1970
 	Records int    `json:"records"`
@@ -195,7 +195,7 @@ func (s *Set) takeIndex(index []byte, end int64) error {
 	sum := 0
 	for _, source := range s.meta.Sources {
 		if source.Records < 0 || source.Records > s.blocks.Records()-sum {
-			return fmt.Errorf("source %s has %d records", source.Name, source.Records)
+			return fmt.Errorf("source %s has %d records", source.Path, source.Records)
 		}
 		sum += source.Records
 	}
@@ -260,7 +260,7 @@ func (s *Set) Counts() *input.Counts { return &s.counts }
 func (s *Set) Manifest() []string {
 	var all []string
 	for _, f := range s.meta.Sources {
-		all = append(all, fmt.Sprintf("%s %d %d", f.Name, f.Bytes, f.Records))
+		all = append(all, fmt.Sprintf("%s %d %d", base(f.Path), f.Bytes, f.Records))
 	}
 	return all
 }
@@ -305,7 +305,7 @@ func (m *meta) sameSources(files []string) (string, error) {
 			return "", err
 		}
 		s := m.Sources[i]
-		if s.Name != base(name) || s.Bytes != info.Size() || s.Time != info.ModTime().UnixNano() {
+		if base(s.Path) != base(name) || s.Bytes != info.Size() || s.Time != info.ModTime().UnixNano() {
 			return fmt.Sprintf("%s has changed", name), nil
 		}
 	}

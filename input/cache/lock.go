@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -16,12 +17,12 @@ import (
 // the process ends, however that is.
 type lock struct{ file *os.File }
 
-// tryLock takes the lock of c, or returns nil if another process has it.
-func tryLock(c Config) (*lock, error) {
-	if err := folder.Make(c.Dir); err != nil {
+// tryLock takes the lock of a cache, or returns nil if another process has it or has just removed it.
+func tryLock(name string) (*lock, error) {
+	if err := folder.Make(filepath.Dir(name)); err != nil {
 		return nil, fmt.Errorf("input.cache: %w", err)
 	}
-	f, err := os.OpenFile(c.Name()+".lock", os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
 	}
@@ -32,6 +33,10 @@ func tryLock(c Config) (*lock, error) {
 	if err != nil {
 		f.Close()
 		return nil, exitcode.With(exitcode.IO, fmt.Errorf("input.cache: lock %s: %w", f.Name(), err))
+	}
+	held, err := f.Stat()
+	if there, failed := os.Stat(f.Name()); err != nil || failed != nil || !os.SameFile(held, there) {
+		return nil, f.Close()
 	}
 	return &lock{f}, nil
 }
@@ -50,7 +55,7 @@ func Once(ctx context.Context, c Config, notice func(string), make func() error)
 		if s != nil || err != nil {
 			return s, err
 		}
-		l, err := tryLock(c)
+		l, err := tryLock(c.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -60,6 +65,7 @@ func Once(ctx context.Context, c Config, notice func(string), make func() error)
 				if why != "" && !told {
 					notice(fmt.Sprintf("cache %s is made anew: %s", c.Name(), why))
 				}
+				sweep(c.Name(), notice)
 				if err = make(); err == nil {
 					if s, why, err = Find(c); s == nil && err == nil {
 						err = exitcode.With(exitcode.BadData, fmt.Errorf("cache %s: it does not fit as soon as it is made: %s", c.Name(), why))

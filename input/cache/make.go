@@ -46,7 +46,7 @@ func (c Config) Name() string {
 	if len(c.Files) > 0 {
 		first = base(c.Files[0])
 	}
-	return filepath.Join(c.Dir, fmt.Sprintf("%.100s-%x.rtcache", first, h.Sum(nil)[:8]))
+	return filepath.Join(c.Dir, fmt.Sprintf("%.100s-%x%s", first, h.Sum(nil)[:8], extension))
 }
 
 // Find opens the cache if it exists and fits. Otherwise s is nil, and why is the reason, or "" if
@@ -103,7 +103,11 @@ func Make(ctx context.Context, c Config, t Text, goroutines int) error {
 		if err != nil {
 			return exitcode.With(exitcode.NoInput, err)
 		}
-		m.Sources = append(m.Sources, Source{base(name), info.Size(), info.ModTime().UnixNano(), records[i]})
+		path, err := filepath.Abs(name)
+		if err != nil {
+			return err
+		}
+		m.Sources = append(m.Sources, Source{path, info.Size(), info.ModTime().UnixNano(), records[i]})
 	}
 	header, err := encodeHeader(m)
 	if err != nil {

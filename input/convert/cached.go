@@ -189,12 +189,12 @@ func (s Spec) survey() (large bool, size int64, err error) {
 
 // makeCache makes a cache of files of which some are compressed. It decompresses their
 // text into the cache's folder and removes the text afterwards.
-func (s Spec) makeCache(ctx context.Context, c cache.Config) (err error) {
-	dir, err := os.MkdirTemp(c.Dir, "text-")
+func (s Spec) makeCache(ctx context.Context, c cache.Config) error {
+	dir, err := cache.TextDir(c)
 	if err != nil {
 		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer cache.Discard(dir, s.Notice)
 	paths := make([]string, len(s.Files))
 	for i, name := range s.Files {
 		if paths[i] = name; s.isPlain(name) {
