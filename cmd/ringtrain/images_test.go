@@ -104,7 +104,7 @@ func TestImageFolderFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := b.must(64, "run", "-np", "2", "--", "sh", "-c", launch, self)
-	if !strings.Contains(e.stderr, "input.train.manifest") || !strings.Contains(e.stderr, "across") {
+	if !strings.Contains(e.stderr, "the training files differ") || !strings.Contains(e.stderr, "across") {
 		t.Errorf("standard error lacks the difference:\n%s", e.stderr)
 	}
 	b.must(64, "train", "job.yaml", "--set", "input.resize=5")

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -74,4 +76,34 @@ func freePorts(t testing.TB, n int) []int {
 		t.Fatalf("%d free ports below 20000, want %d", len(ports), n)
 	}
 	return ports
+}
+
+// TestWrongPlaceIsTold verifies that the other ranks end at once with a rank whose own place is
+// wrong, whether its rank is known or not.
+func TestWrongPlaceIsTold(t *testing.T) {
+	for _, tt := range []struct {
+		name, env string
+		args      []string
+		want      string
+	}{
+		{"rank=outside", "RANK=2", nil, "RANK is 2, want 0 to 1"},
+		{"rank=text", "RANK=x", nil, `RANK is "x"`},
+		{"local rank=outside", "LOCAL_RANK=3 LOCAL_WORLD_SIZE=2", nil, "rank 1 on "},
+		{"listen=wrong", "", []string{"--listen", ":7-5"}, "rank 1 on "},
+		{"host-id=wrong", "", []string{"--host-id", "a b"}, "rank 1 on "},
+		{"launchers=two", "PMI_RANK=0 PMI_SIZE=2 PMI_FD=5", nil, "PMI says rank 0 of 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			meet := slices.Clip([]string{"WORLD_SIZE=2", "MASTER_ADDR=127.0.0.1", fmt.Sprint("MASTER_PORT=", freePorts(t, 1)[0])})
+			other := b.with(append(meet, "RANK=0")...).start("train", "linear", "--set", "train.steps=5")
+			wrong := b.with(append(append(meet, "RANK=1"), strings.Fields(tt.env)...)...).start(append([]string{"train", "linear"}, tt.args...)...)
+			for rank, p := range []*testProcess{other, wrong} {
+				if e := p.wait(); e.code != 64 || !strings.Contains(e.last(), tt.want) {
+					t.Errorf("rank %d ended with %d, want 64 and %q:\n%s", rank, e.code, tt.want, e.stderr)
+				}
+			}
+		})
+	}
 }

@@ -48,8 +48,8 @@ func (a *app) reportEnd(cmd command, said arguments, err error) {
 	}
 	rank := -1
 	if findFlag(cmd.flags, "rank") != nil && !said.startsRanks() {
-		if place, err := a.placeBy(said); err == nil {
-			rank = place.Rank
+		if p, err := a.placeBy(said, place.Find); err == nil {
+			rank = p.Rank
 		} else if n, err := strconv.Atoi(said.value("rank")); err == nil {
 			rank = n
 		}
@@ -66,26 +66,26 @@ func (a *app) reporterBy(said arguments, rank int) *reporter {
 }
 
 // placeBy is findPlace for options that may be invalid. It ignores values that are not
-// numbers.
-func (a *app) placeBy(said arguments) (place.Place, error) {
+// numbers. find is place.Find or place.Meeting.
+func (a *app) placeBy(said arguments, find func(func(string) string, []string, place.Flags) (place.Place, error)) (place.Place, error) {
 	number := func(name string, unset int) int {
 		if n, err := strconv.Atoi(said.value(name)); err == nil {
 			return n
 		}
 		return unset
 	}
-	return place.Find(a.getenv, a.environ, place.Flags{
+	return find(a.getenv, a.environ, place.Flags{
 		Rank: number("rank", -1), WorldSize: number("world-size", 0), Rendezvous: said.value("rendezvous"),
 		Listen: said.value("listen"), JobID: said.value("job-id"), HostID: said.value("host-id"),
 	})
 }
 
 // reportEarly reports an error that occurred before the options were parsed to the other
-// ranks, as trainAt does for later errors. It ends with the job's first cause. If the
+// ranks, as trainAt does for later errors, and an error of this rank's place. It ends with the job's first cause. If the
 // rendezvous is unknown, the other ranks report this rank as missing.
 func (a *app) reportEarly(said arguments, err error) error {
-	place, fault := a.placeBy(said)
-	if fault != nil || place.Rendezvous == "" || place.PMI != nil || place.Elects() {
+	place, fault := a.placeBy(said, place.Meeting)
+	if fault != nil || cmp.Or(place.Rendezvous, place.Launcher) == "" || place.PMI != nil {
 		return err
 	}
 	secret, fault := token.Find(a.getenv)
@@ -93,6 +93,12 @@ func (a *app) reportEarly(said arguments, err error) error {
 		return err
 	}
 	meet := join.Config{Token: secret, Insecure: said.switchedOn("insecure"), Version: build.Current(version)}
+	if meet.Election, fault = a.election("train", place, meet); fault != nil {
+		return err
+	}
+	if meet.Election != nil {
+		defer meet.Election.Close()
+	}
 	cause := ring.CauseOf(err, place.Rank, hostname(), -1)
 	return a.reporterBy(said, place.Rank).fail(join.Report(a.ctx, place, meet, cause))
 }

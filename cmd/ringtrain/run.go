@@ -55,12 +55,20 @@ func (a *app) run(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return exitcode.With(exitcode.Usage, errors.New("nothing to run: want a job or a program; see ringtrain run --help"))
 	}
+	defer a.joinCauses()()
 	cfg, err := a.runConfig(c)
 	if err = cmp.Or(err, wantOneVolume(c)); err != nil {
 		return err
 	}
 	a.launched = true
 	out := a.newReporter(c, 0)
+	if c.Bool("print-options") && job.IsName(c.Args().First()) {
+		options, err := loadJob(c, slices.Concat(cfg.Env, cfg.Export), c.Args().First())
+		if err != nil {
+			return out.refuse(err)
+		}
+		return a.printOptions(options)
+	}
 	if err := checkJob(c, &cfg); err != nil {
 		return out.refuse(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -40,7 +41,7 @@ func TestRunTellsCause(t *testing.T) {
 				t.Errorf("last line %q, want %q", cause, tt.want)
 			}
 			for _, rank := range tt.speaks {
-				if want := fmt.Sprintf("[%d] %s\n", rank, cause); !strings.Contains(e.stderr, want) {
+				if !says(e.stderr, rank, cause) {
 					t.Errorf("rank %d does not say %q:\n%s", rank, cause, e.stderr)
 				}
 			}
@@ -79,7 +80,7 @@ func TestRunTellsRefusal(t *testing.T) {
 			}
 			cause := fmt.Sprintf("process %s ended with exit code %d: %s", last[1], tt.code, tt.want)
 			for _, rank := range []int{0, 2} {
-				if want := fmt.Sprintf("[%d] ringtrain: rank 1: %s\n", rank, cause); !strings.Contains(e.stderr, want) {
+				if want := "ringtrain: rank 1: " + cause; !says(e.stderr, rank, want) {
 					t.Errorf("rank %d does not say %q:\n%s", rank, want, e.stderr)
 				}
 			}
@@ -87,5 +88,86 @@ func TestRunTellsRefusal(t *testing.T) {
 				t.Errorf("event %v, want rank 1, code %d and %q", v, tt.code, cause)
 			}
 		})
+	}
+}
+
+// ranksMark is the beginning of a line of several ranks.
+var ranksMark = regexp.MustCompile(`^ranks ([0-9–, ]+): (.*)$`)
+
+// says reports whether a rank says line in what the launcher printed, alone or with other ranks.
+func says(printed string, rank int, line string) bool {
+	for l := range strings.Lines(printed) {
+		l = strings.TrimSuffix(l, "\n")
+		if l == fmt.Sprintf("[%d] %s", rank, line) {
+			return true
+		}
+		m := ranksMark.FindStringSubmatch(l)
+		if m == nil || m[2] != line {
+			continue
+		}
+		for part := range strings.SplitSeq(m[1], ", ") {
+			first, last, isSpan := strings.Cut(part, "–")
+			if !isSpan {
+				last = first
+			}
+			lo, _ := strconv.Atoi(first)
+			hi, _ := strconv.Atoi(last)
+			if lo <= rank && rank <= hi {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestRunLastLine verifies that the launcher ends with the cause and names its entry of the manual,
+// behind the cause of the ranks, which is one line in a file: whether the job has one rank or more, and
+// whether the program is a job or train, before the ranks have met and after.
+func TestRunLastLine(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range []struct {
+		name, job, entry, want string
+		code                   int
+	}{
+		{"file", "mnist --data nowhere", "#missing-file", "nowhere/mnist/train-images", 66},
+		{"folder", "linear --set checkpoint.dir=/dev/null/x", "#", "/dev/null is a file", 73},
+	} {
+		for _, np := range []string{"1", "2"} {
+			for _, before := range []string{"", self + " train "} {
+				t.Run(fmt.Sprintf("fault=%s/np=%s/program=%t", fault.name, np, before != ""), func(t *testing.T) {
+					t.Parallel()
+					args := append([]string{"run", "-np", np}, strings.Fields(before+fault.job)...)
+					e := newBox(t).must(fault.code, args...)
+					lines := strings.Split(strings.TrimSpace(e.stderr), "\n")
+					n := len(lines)
+					if n < 3 || !strings.HasPrefix(lines[n-1], "ringtrain: rank ") || !strings.Contains(lines[n-1], fault.want) ||
+						!strings.Contains(lines[n-2], "what to do: ") || !strings.Contains(lines[n-2], fault.entry) {
+						t.Errorf("it ends with %q, want the cause, what to do and the cause of %s", lines, fault.want)
+					}
+					causes := 0
+					for _, l := range lines[:n-2] {
+						if strings.HasSuffix(l, lines[n-1]) {
+							causes++
+						}
+					}
+					if causes != 1 {
+						t.Errorf("the cause of the ranks has %d lines, want 1: %q", causes, lines)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestRunPrintsOptionsOnce verifies that run prints the job file of all ranks once, as train does.
+func TestRunPrintsOptionsOnce(t *testing.T) {
+	b := newBox(t)
+	options := []string{"linear", "--set", "train.steps=5", "--print-options"}
+	alone := b.must(0, append([]string{"train"}, options...)...)
+	if e := b.must(0, append([]string{"run", "-np", "3"}, options...)...); e.stdout != alone.stdout {
+		t.Errorf("it prints %q, want %q", e.stdout, alone.stdout)
 	}
 }

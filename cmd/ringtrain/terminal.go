@@ -22,6 +22,9 @@ import (
 // not notice it.
 const mergeTime = 200 * time.Millisecond
 
+// causeTime is how long the cause that a rank ends with waits in a file: ranks end within it.
+const causeTime = time.Second
+
 // maxPending bounds the lines that wait, over all ranks, in bytes.
 const maxPending = 64 << 10
 
@@ -32,7 +35,8 @@ const maxPending = 64 << 10
 // Equal lines of several ranks, as the launcher writes them, become one: "[0] no such file" and
 // "[1] no such file" become "ranks 0–1: no such file". A line with a digest, which programs
 // compare, is left out.
-// Files, pipes and JSON get each line as it is. Programs print lines of their own about steps and
+// Files, pipes and JSON get each line as it is, but the causes that several ranks of run end with,
+// which become one line, too. Programs print lines of their own about steps and
 // digests: only lines exactly as ringtrain's ranks write them become a bar or are left out.
 type screen struct {
 	mu      sync.Mutex
@@ -40,6 +44,7 @@ type screen struct {
 	barOut  io.Writer     // where the bar was written
 	width   func() int    // columns of the terminal
 	all     bool          // lines are shown as they are, digests too
+	causes  bool          // a file: only the lines of causes are joined, and there is no bar
 	pending []*sharedLine // wait for equal lines of other ranks; in order of the first one
 	bytes   int           // of pending
 	show    *time.Timer   // shows pending
@@ -74,20 +79,34 @@ func onTerminal(stdout, stderr *os.File) (out, err io.Writer, end func()) {
 	return wrap(stdout), wrap(stderr), s.end
 }
 
+// joinCauses has the lines with which ranks end joined in a's standard error, if that is a file. end
+// shows those that still wait.
+func (a *app) joinCauses() (end func()) {
+	if _, ok := a.stderr.(*screenFile); ok {
+		return func() {}
+	}
+	s := &screen{causes: true, after: causeTime, width: func() int { return 0 }}
+	a.stderr = &screenFile{a.stderr, s}
+	return s.end
+}
+
 // Write shows p, or keeps the lines of ranks for mergeTime.
 func (f *screenFile) Write(p []byte) (int, error) {
 	s := f.screen
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.causes && len(s.pending) == 0 && !bytes.Contains(p, causeMark) {
+		return f.out.Write(p)
+	}
 	for line := range bytes.Lines(p) {
 		rank, text, ok := cutRank(line)
-		if s.all {
+		if s.all || s.causes && ok && !bytes.HasPrefix(text, causeMark) {
 			if err := s.print(f.out, line); err != nil {
 				return 0, err
 			}
 			continue
 		}
-		if digestLine.Match(text) || !ok && digestLine.Match(line) {
+		if !s.causes && (digestLine.Match(text) || !ok && digestLine.Match(line)) {
 			continue
 		}
 		if ok {
@@ -169,6 +188,7 @@ func (s *screen) showPending() error {
 
 var (
 	rankMark   = []byte("[0] ")
+	causeMark  = []byte("ringtrain: ")                                    // of reporter.fail
 	stepLine   = regexp.MustCompile(`^step \d+ of \d+  epoch \d+  loss `) // of stepSentence
 	digestLine = regexp.MustCompile(`^digest=[0-9a-f]{64}\n?$`)           // of reporter.end
 )
@@ -184,7 +204,7 @@ func (s *screen) print(out io.Writer, line []byte) error {
 		text = append(text, "\r\x1b[J"...)
 	}
 	s.bar = 0
-	if facts := bytes.TrimPrefix(line, rankMark); stepLine.Match(facts) {
+	if facts := bytes.TrimPrefix(line, rankMark); !s.causes && stepLine.Match(facts) {
 		shown := progressBar(strings.TrimSuffix(string(facts), "\n"), width-1) // the last column makes some terminals wrap
 		line, s.bar, s.barOut = []byte(shown), utf8.RuneCountInString(shown), out
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"ringtrain/export/bundle"
@@ -36,6 +37,9 @@ func firstOf(all []candidate, try func(path string) error) (path string, found b
 			err = exitcode.With(exitcode.BadData, fmt.Errorf("checkpoint %s: %w", c.path, err))
 		} else if err = try(c.path); err == nil {
 			return c.path, true, joined(faults)
+		}
+		if exitcode.Of(err) == exitcode.BadData {
+			err = fmt.Errorf("%w; remove %s", err, filepath.Dir(prefix(c.path)))
 		}
 		faults = append(faults, err)
 	}

@@ -98,7 +98,7 @@ func TestOtherValidationRecords(t *testing.T) {
 	if e := eventsOf[report.Metrics](m); len(e) != 1 || e[0].Examples != 299 || e[0].Step != 10 {
 		t.Errorf("evaluations are %+v, want one of 299 records after step 10", e)
 	}
-	if got := strings.Join(m.notices, "\n"); !strings.Contains(got, "input.eval.manifest") {
+	if got := strings.Join(m.notices, "\n"); !strings.Contains(got, "the validation files differ: input.eval is") {
 		t.Errorf("notices are %q, want one of input.eval.manifest", got)
 	}
 }

@@ -24,6 +24,19 @@ func (t *Trainer) countables() []countable {
 	return []countable{{"input.train.manifest", t.data.Train}, {"input.eval.manifest", t.data.Eval}}
 }
 
+// aboutFiles returns the words for the key of a manifest in a message that two of them differ, and
+// any other key as it is.
+func aboutFiles(key string) string {
+	set, ok := strings.CutSuffix(key, ".manifest")
+	switch {
+	case !ok:
+		return key
+	case set == "input.train":
+		return "the training files differ: " + set
+	}
+	return "the validation files differ: " + set
+}
+
 // uncounted returns the value of o that the ranks compare before they have met: of a manifest with
 // large text, names and sizes only. A rank that has a cache knows the records, and another does not.
 func (t *Trainer) uncounted(o job.Option) string {
@@ -176,6 +189,6 @@ func (c *counter) compare(ctx context.Context) error {
 func (c *counter) differ(rank int, what string) error {
 	return exitcode.With(exitcode.Usage, &ring.Cause{
 		Rank: rank, Host: c.group.Membership().Workers[rank].Host, Step: -1, Operation: "count",
-		Text: c.key + ": " + what, ExitCode: exitcode.Usage,
+		Text: aboutFiles(c.key) + ": " + what, ExitCode: exitcode.Usage,
 	})
 }

@@ -78,7 +78,7 @@ func TestCount(t *testing.T) {
 		}
 		lines = append(lines, strings.Join(trainer.Agree(), "\n"))
 	}
-	if lines[0] != lines[1] || !strings.Contains(lines[0], "\ninput.train.manifest=long.libsvm ") {
+	if lines[0] != lines[1] || !strings.Contains(lines[0], "\nthe training files differ: input.train=long.libsvm ") {
 		t.Errorf("a rank that lacks the counts agrees on %s, another one on %s", lines[1], lines[0])
 	}
 }
@@ -117,8 +117,8 @@ func TestCountDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for share, want := range map[bool]string{
-		true:  "rank 1 on host1: input.train.manifest: the files have other bytes than those of rank 0, want the same files",
-		false: `rank 1 on host1: input.train.manifest: it is "long.libsvm `,
+		true:  "rank 1 on host1: the training files differ: input.train: the files have other bytes than those of rank 0, want the same files",
+		false: `rank 1 on host1: the training files differ: input.train: it is "long.libsvm `,
 	} {
 		data := []records.Set{openText(t, name, share), openText(t, other, share)}
 		for _, m := range trainOn(t, 2, job, data[0], func(m *member) { m.data = data[m.rank] }) {

@@ -105,7 +105,7 @@ func TestEvalsAgree(t *testing.T) {
 	}
 	defer trainer.Close()
 	lines := strings.Join(trainer.Agree(), "\n")
-	for _, want := range []string{"input.evals.same=libsvm ", "input.evals.same.manifest=same ", "input.evals.other.manifest=other "} {
+	for _, want := range []string{"input.evals.same=libsvm ", "the validation files differ: input.evals.same=same ", "the validation files differ: input.evals.other=other "} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("the lines lack %q:\n%s", want, lines)
 		}

@@ -165,7 +165,7 @@ func (r *run) checkOptions(path string, saved map[string]string) error {
 		if !ok || was == o.Value || slices.Contains(perRun, o.Key) {
 			continue
 		}
-		change := fmt.Sprintf("%s is %q, was %q", o.Key, o.Value, was)
+		change := fmt.Sprintf("%s is %q, was %q", aboutFiles(o.Key), o.Value, was)
 		if strings.HasPrefix(o.Key, "input.eval.") || strings.HasPrefix(o.Key, "input.evals.") {
 			r.opts.Notice(fmt.Sprintf("%s was saved with other validation records: %s", path, change))
 		} else {

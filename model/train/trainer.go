@@ -140,7 +140,7 @@ func (t *Trainer) Close() error {
 func (t *Trainer) Agree() []string {
 	var lines []string
 	for _, o := range t.agreedOptions() {
-		lines = append(lines, o.Key+"="+t.uncounted(o))
+		lines = append(lines, aboutFiles(o.Key)+"="+t.uncounted(o))
 	}
 	return append(lines, "variables="+t.shapes())
 }

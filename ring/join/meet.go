@@ -95,6 +95,7 @@ func Meet(ctx context.Context, p place.Place, c Config) (*Team, error) {
 // folder of checkpoints.
 func meetAlone(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	s := newSoloSession(ctx)
+	s.report = func(cause *ring.Cause) *ring.Cause { return Report(context.WithoutCancel(ctx), p, c, cause) }
 	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.ChooseAlone(c.Offers)}
 	t := newTeam(&Team{config: c, session: s})
 	if err := t.open(ctx, m, c); err != nil {

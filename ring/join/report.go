@@ -1,6 +1,7 @@
 package join
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -21,9 +22,9 @@ const noListenAddr = ":1"
 // Report tells the other workers of a fault that this one found before it could join them.
 // All end with it. Report returns the job's first cause, which may be an earlier one, after
 // 2 s at most. If this worker serves the rendezvous, it does so until all others have been
-// told.
+// told. A worker alone tells its launcher.
 func Report(ctx context.Context, p place.Place, c Config, cause *ring.Cause) *ring.Cause {
-	switch {
+	switch p.Rendezvous = cmp.Or(p.Rendezvous, p.Launcher); {
 	case p.Rendezvous == "":
 		return cause
 	case !p.Serve:

@@ -102,6 +102,7 @@ func (t *Team) closeGroup() error {
 type soloSession struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	report func(*ring.Cause) *ring.Cause // tells the launcher; nil: there is none
 }
 
 func newSoloSession(ctx context.Context) *soloSession {
@@ -117,9 +118,12 @@ func (s *soloSession) Progress(int64, string) {}
 func (s *soloSession) Abort(c *ring.Cause) *ring.Cause {
 	s.cancel(c.GenerationEnded())
 	if first, ok := errors.AsType[*ring.Cause](context.Cause(s.ctx)); ok {
-		return first
+		c = first // else the session is closed
 	}
-	return c // the session is closed
+	if s.report != nil {
+		c = s.report(c)
+	}
+	return c
 }
 
 func (s *soloSession) Leave(context.Context) error { return context.Cause(s.ctx) }

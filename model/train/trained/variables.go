@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
@@ -133,10 +134,23 @@ func (s Variables) fits(vars []*model.Variable) error {
 			return s.bad("no tensor %s", v.Name)
 		}
 		if !sameShape(t.Shape, v.Shape) {
-			return s.bad("%s has shape %v, want %v", v.Name, t.Shape, v.Shape)
+			return s.bad("%s has shape %v, want %v%s", v.Name, t.Shape, v.Shape, shapeKey(v, t.Shape))
 		}
 	}
 	return nil
+}
+
+// shapeKey names the key that gives v its shape, which is not was; "" if it is not known.
+func shapeKey(v *model.Variable, was []int64) string {
+	switch rows := len(v.Shape) == 2 && len(was) == 2 && int64(v.Shape[0]) != was[0]; {
+	case rows && v.ByRows:
+		return " for the ids of input.columns, or of model.features"
+	case strings.HasPrefix(v.Name, "embedding/"):
+		return " as model.embedding says"
+	case strings.Contains(v.Name, "hidden_"):
+		return " as model.hidden says"
+	}
+	return ""
 }
 
 func (s Variables) bad(format string, args ...any) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,7 @@ type Place struct {
 	Rank, WorldSize      int      // Rank -1: the rendezvous assigns one
 	LocalRank, LocalSize int      // -1, 0 if unknown
 	Rendezvous           string   // host:port, or an address of etcd; "" for world size 1, and with a PMI until Learn
+	Launcher             string   // of world size 1: where a fault is reported, or ""
 	PMI                  *PMI     // how Learn asks mpiexec; nil: the place is complete
 	AtRank0              bool     // rank 0 serves the rendezvous
 	Serve                bool     // this worker serves the rendezvous, on Listen
@@ -94,6 +96,32 @@ func Launched(getenv func(string) string, variables []string) bool {
 	return e.Any("RINGTRAIN_RANK") || err != nil || c.Source != ""
 }
 
+// Meeting is Find for a rank whose own place is wrong, so that it can tell the others: it passes
+// over the rank's listen address, its host id and its numbers on its host, and in the end over its
+// rank, which is then -1.
+func Meeting(getenv func(string) string, variables []string, f Flags) (Place, error) {
+	f.Listen, f.HostID = "", ""
+	shared := func(name string) string {
+		if strings.Contains(name, "LOCAL") || name == "RINGTRAIN_HOST_ID" {
+			return ""
+		}
+		return getenv(name)
+	}
+	if p, err := Find(shared, variables, f); err == nil {
+		return p, nil
+	}
+	f.Rank = -1
+	p, err := Find(func(name string) string {
+		isRank := func(d dialect) bool { return slices.Contains(strings.Split(d.numbers.rank, "|"), name) }
+		if (name == "RINGTRAIN_RANK" || slices.ContainsFunc(dialects, isRank)) && getenv(name) != "" {
+			return "0"
+		}
+		return shared(name)
+	}, variables, f)
+	p.Rank, p.Serve = -1, false
+	return p, err
+}
+
 // complete makes a place of the claim c and the explicit values g.
 func complete(c claim, g explicitPlace) (Place, error) {
 	p := c.Place
@@ -110,6 +138,9 @@ func complete(c claim, g explicitPlace) (Place, error) {
 	if p.WorldSize == 1 {
 		p.Rank, p.LocalRank, p.LocalSize = 0, 0, 1
 		p.Listen, p.PMI = "", nil
+		if !isElection(g.rendezvous) {
+			p.Launcher = g.rendezvous
+		}
 		return p, nil
 	}
 	at := cmp.Or(g.rendezvous, c.rendezvous)
