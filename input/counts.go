@@ -1,12 +1,5 @@
 package input
 
-import (
-	"encoding/json"
-	"fmt"
-
-	"ringtrain/ring/exitcode"
-)
-
 // Counts count what records have in each column. Those of a Batch have no labels: Add counts them. A
 // record that is bad is in none.
 type Counts struct {
@@ -70,27 +63,4 @@ func addTo(dst *[]int64, o []int64) {
 	for i, n := range o {
 		(*dst)[i] += n
 	}
-}
-
-// Message returns c, of records of d, for the other ranks.
-func (c *Counts) Message(d Dataset) []byte {
-	sent := *c
-	if known, ok := d.(Counter); ok {
-		sent.Whole = known.Counts()
-	}
-	text, err := json.Marshal(sent)
-	if err != nil {
-		panic("input: counts cannot be encoded")
-	}
-	return text
-}
-
-// MergeMessage adds the records of another rank's message.
-func (c *Counts) MergeMessage(text []byte) error {
-	var o Counts
-	if err := json.Unmarshal(text, &o); err != nil {
-		return exitcode.With(exitcode.Protocol, fmt.Errorf("counts of records: %w", err))
-	}
-	c.Merge(&o)
-	return nil
 }

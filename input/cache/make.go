@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -236,7 +237,11 @@ func (w *writer) end() error {
 	le := binary.LittleEndian
 	footer := le.AppendUint64(nil, uint64(w.at))
 	footer = le.AppendUint32(footer, uint32(len(w.index)/entryBytes))
-	w.index = append(w.index, w.counts.Message(nil)...)
+	counts, err := json.Marshal(&w.counts)
+	if err != nil {
+		panic("cache: counts cannot be encoded")
+	}
+	w.index = append(w.index, counts...)
 	footer = le.AppendUint32(footer, crc32.Checksum(w.index, castagnoli))
 	if err := w.write(w.index); err != nil {
 		return err

@@ -5,32 +5,21 @@ import (
 	"math"
 
 	"ringtrain/input"
-	"ringtrain/model/graph"
 )
 
-// Absent is what no record of a set has.
-type Absent struct {
-	Input   int    // of the plan's Inputs
-	What    string // missing, or unknown to its vocabulary
-	Records int64  // all, or those that have a text
-}
-
-// Absent returns the columns that no record has, and those whose vocabulary has none of their texts.
-func (p *Plan) Absent(c *input.Counts) (all []Absent) {
+// Absent tells which columns no record of a set has, and of which none of the texts is in its
+// vocabulary, with the number of these records.
+func (p *Plan) Absent(c *input.Counts, tell func(input int, what string, records int64)) {
 	for i, missing := range c.Missing {
 		if missing > 0 && missing == c.Records && i < len(p.Inputs) {
-			all = append(all, Absent{i, "missing", missing})
+			tell(i, "missing", missing)
 		}
 	}
 	for i, unknown := range c.Unknown {
-		if unknown == 0 || i >= len(p.bags) || p.bags[i].Kind != graph.Vocabulary {
-			continue
-		}
-		if at := p.bags[i].inputs[0]; unknown == c.Records-c.Missing[at] {
-			all = append(all, Absent{at, "unknown to its vocabulary", unknown})
+		if unknown > 0 && i < len(p.bags) && unknown == c.Records-c.Missing[p.bags[i].inputs[0]] {
+			tell(p.bags[i].inputs[0], "unknown to its vocabulary", unknown)
 		}
 	}
-	return all
 }
 
 // minSteps is how many steps of float32 a deviation has at least where standardized numbers keep their
@@ -39,7 +28,7 @@ const minSteps = 256
 
 // Narrow tells, in the order of the columns, which learnt numbers float32 hardly tells apart: a
 // tf.Example, which an export takes, has no others.
-func (p *Plan) Narrow(tell func(column, what string)) {
+func (p *Plan) Narrow(tell func(what string)) {
 	for _, d := range p.dense {
 		largest := float32(max(math.Abs(d.Min), math.Abs(d.Max)))
 		step := float64(largest - math.Nextafter32(largest, 0))
@@ -51,6 +40,6 @@ func (p *Plan) Narrow(tell func(column, what string)) {
 			all = fmt.Sprintf(" of %.0f", n)
 		}
 		kept := float64(float32(d.Max)-float32(d.Min))/step + 1
-		tell(d.Name, fmt.Sprintf("tf.Example keeps %.0f%s numbers; subtract %.0f", kept, all, math.Floor(d.Min)))
+		tell(fmt.Sprintf("%s: tf.Example keeps %.0f%s numbers; subtract %.0f", d.Name, kept, all, math.Floor(d.Min)))
 	}
 }

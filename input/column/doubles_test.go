@@ -190,10 +190,10 @@ func TestNarrow(t *testing.T) {
 		numbers   []string
 		want      string
 	}{
-		"seconds":  {"", []string{"1700000000", "1700000599", "1700000300"}, "tf.Example keeps 6 of 600 numbers; subtract 1700000000"},
-		"negative": {"", []string{"-1700000599", "-1700000000"}, "tf.Example keeps 6 of 600 numbers; subtract -1700000599"},
-		"parts":    {"", []string{"70000.25", "70000.5"}, "tf.Example keeps 33 numbers; subtract 70000"},
-		"log":      {"log1p", []string{"1700000000", "1700000599"}, "tf.Example keeps 6 of 600 numbers; subtract 1700000000"},
+		"seconds":  {"", []string{"1700000000", "1700000599", "1700000300"}, "x: tf.Example keeps 6 of 600 numbers; subtract 1700000000"},
+		"negative": {"", []string{"-1700000599", "-1700000000"}, "x: tf.Example keeps 6 of 600 numbers; subtract -1700000599"},
+		"parts":    {"", []string{"70000.25", "70000.5"}, "x: tf.Example keeps 33 numbers; subtract 70000"},
+		"log":      {"log1p", []string{"1700000000", "1700000599"}, "x: tf.Example keeps 6 of 600 numbers; subtract 1700000000"},
 		"years":    {"", []string{"1", "1700000599"}, ""},
 		"small":    {"", []string{"0.001", "0.0011", "-3"}, ""},
 		"constant": {"", []string{"1700000000", "1700000000"}, ""},
@@ -209,7 +209,7 @@ func TestNarrow(t *testing.T) {
 		}
 		for _, p := range []*Plan{p, again} {
 			got := ""
-			p.Narrow(func(_, what string) { got += what })
+			p.Narrow(func(what string) { got += what })
 			if got != tt.want {
 				t.Errorf("%s: told %q, want %q", name, got, tt.want)
 			}

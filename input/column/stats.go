@@ -84,7 +84,7 @@ func (p *Plan) numericInputs() []bool {
 		numeric[b.inputs[0]] = numeric[b.inputs[0]] || b.Kind == graph.Buckets
 	}
 	for _, at := range []int{p.Label, p.Weight} {
-		if at >= 0 {
+		if at >= 0 && p.stats != nil { // nothing else is learnt of these
 			numeric[at] = true
 		}
 	}

@@ -48,9 +48,6 @@ func (r *run) setUp(ctx context.Context) error {
 // configureLoop sets the loop to the progress of the ranks.
 func (r *run) configureLoop() error {
 	p, l := r.progress, r.loop
-	if !p.counted {
-		l.Seen = &r.seen
-	}
 	var err error
 	if l.Source, err = r.source(p.position); err != nil {
 		return err
@@ -105,7 +102,9 @@ func (r *run) reportStart() {
 	}
 	r.noticeAllRows()
 	r.noticeMissing()
-	r.tellNarrow()
+	if r.job.Export.SavedModel != "" && r.data.Plan != nil {
+		r.data.Plan.Narrow(func(what string) { r.warnFromStart("export", what) })
+	}
 	if r.finished {
 		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", r.progress.step))
 	}

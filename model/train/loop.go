@@ -34,8 +34,8 @@ type Loop struct {
 	Adjust  func(rows *optimizer.RowGrad)
 	Updated func(rows *optimizer.RowGrad)
 
-	// Seen counts the records of this rank in the epoch. It may be nil.
-	Seen *input.Counts
+	// Seen counts the records of this rank in the epoch.
+	Seen input.Counts
 
 	// Request returns the requests of this rank to all ranks for the end of the coming step.
 	Request func() Request
@@ -118,7 +118,10 @@ func (l *Loop) Run(ctx context.Context) error {
 		}
 		l.update()
 		l.Step++
-		l.count(&b)
+		if b.Offset == 0 {
+			l.Seen.Reset()
+		}
+		l.Seen.Add(&b)
 		update := time.Since(waited)
 		l.last = times{
 			input: read.Sub(start), compute: computed.Sub(read) + update, update: update,
@@ -129,17 +132,6 @@ func (l *Loop) Run(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// count counts the records of a step in Seen, which begins with an epoch.
-func (l *Loop) count(b *input.Batch) {
-	if l.Seen == nil {
-		return
-	}
-	if b.Offset == 0 {
-		l.Seen.Reset()
-	}
-	l.Seen.Add(b)
 }
 
 // update changes the variables. Equal input gives an equal result on every rank.

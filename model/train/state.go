@@ -38,7 +38,6 @@ type trainerState struct {
 	storedKernels   string // kernel set of the restored checkpoint; "" once it is reported
 	reportedKernels string // last reported kernel set
 
-	seen input.Counts    // of this rank's training records of the epoch
 	told map[string]bool // sets of which rank 0 has told what no record has
 
 	lastMetrics          report.Metrics // of the last evaluation
@@ -69,7 +68,9 @@ type saved struct {
 	finished bool
 }
 
-func newTrainerState() trainerState { return trainerState{lastEvalStep: -1, saved: saved{step: -1}} }
+func newTrainerState() trainerState {
+	return trainerState{told: map[string]bool{}, lastEvalStep: -1, saved: saved{step: -1}}
+}
 
 // reached returns the progress of the process as a Result.
 func (h *trainerState) reached() Result {

@@ -48,8 +48,8 @@ type Evaluator struct {
 	weighted weighted        // of this rank: examples of blocks with other weights
 }
 
-// A rank sends an exit code as int64, little-endian. After code 0 it sends the length of Seen's message
-// as uint32, that message, the sums of its blocks and its counts of classes. After the code of an error it sends the text of the error. So all ranks learn
+// A rank sends an exit code as int64, little-endian. After code 0 it sends the sums of its blocks and
+// its counts of classes. After the code of an error it sends the text of the error. So all ranks learn
 // of a bad record, and no rank waits for another. Scores follow in pieces: see area.go.
 const codeBytes = 8
 
@@ -73,6 +73,9 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, err
 		return report.Metrics{}, err
 	}
 	if err := e.fold(m.Size()); err != nil {
+		return report.Metrics{}, err
+	}
+	if err := SumCounts(ctx, g, &e.Seen, e.Data); err != nil {
 		return report.Metrics{}, err
 	}
 	sum, area := e.blocks.total(), math.NaN()
@@ -110,8 +113,6 @@ func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error 
 			return err
 		}
 	}
-	seen := e.Seen.Message(e.Data)
-	e.sent = append(binary.LittleEndian.AppendUint32(e.sent, uint32(len(seen))), seen...)
 	e.sent = appendCells(appendCells(e.blocks.encode(e.sent), e.counts.Cells()), e.shares.Cells())
 	return nil
 }
@@ -273,14 +274,10 @@ func (e *Evaluator) fold(size int) error {
 	e.blocks.reset(0)
 	e.counts.Reset()
 	e.shares.Reset()
-	e.Seen = input.Counts{}
 	for rank := range size {
 		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
 		bad := e.blocks.bad()
-		b, err := e.takeSeen(e.gathered.At(rank)[codeBytes:])
-		if err == nil {
-			b, err = e.blocks.decode(b, blocksBefore(last))
-		}
+		b, err := e.blocks.decode(e.gathered.At(rank)[codeBytes:], blocksBefore(last))
 		if err == nil {
 			bad = e.blocks.bad() - bad
 			err = e.addRank(b, last-first-int(bad))
@@ -290,13 +287,4 @@ func (e *Evaluator) fold(size int) error {
 		}
 	}
 	return nil
-}
-
-// takeSeen adds a rank's counts of its records, which are at the front of b, and returns the rest.
-func (e *Evaluator) takeSeen(b []byte) ([]byte, error) {
-	if len(b) < 4 || int64(binary.LittleEndian.Uint32(b)) > int64(len(b)-4) {
-		return nil, fmt.Errorf("%d bytes, want counts of records", len(b))
-	}
-	n := 4 + int(binary.LittleEndian.Uint32(b))
-	return b[n:], e.Seen.MergeMessage(b[4:n])
 }

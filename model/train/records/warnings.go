@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 
 	"ringtrain/input"
@@ -12,28 +13,23 @@ import (
 // are missing in each, vocabularies of which no text occurs, labels that are all equal. plan is nil
 // without input.columns. Of records to predict the labels and weights are not looked at.
 func Warnings(set string, plan *column.Plan, c *input.Counts, predicts bool) (all []report.Warning) {
-	warn := func(column, what string, records, of int64) {
-		all = append(all, report.Warning{
-			Operation: "input", Cause: fmt.Sprintf("%s: %s is %s in %d of %d records", set, column, what, records, of),
-			Set: set, Column: column, Records: records, Of: of,
-		})
+	warn := func(column, what string, n int64) {
+		cause := fmt.Sprintf("%s: %s is %s in %d of %d records", set, column, what, n, n)
+		all = append(all, report.Warning{Operation: "input", Cause: cause, Set: set, Column: column, Records: n, Of: n})
 	}
-	known, label := c, "label"
-	if c.Whole != nil {
-		known = c.Whole
-	}
+	label := "label"
 	if plan != nil {
-		for _, a := range plan.Absent(known) {
-			if !predicts || plan.Predicts(a.Input) {
-				warn(plan.Inputs[a.Input], a.What, a.Records, a.Records)
+		plan.Absent(cmp.Or(c.Whole, c), func(input int, what string, n int64) {
+			if !predicts || plan.Predicts(input) {
+				warn(plan.Inputs[input], what, n)
 			}
-		}
+		})
 		if plan.Label >= 0 {
 			label = plan.Inputs[plan.Label]
 		}
 	}
 	if !predicts && c.Labels > 1 && c.Least == c.Largest {
-		warn(label, fmt.Sprint(c.Least), c.Labels, c.Labels)
+		warn(label, fmt.Sprint(c.Least), c.Labels)
 	}
 	return all
 }
