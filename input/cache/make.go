@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 
 	"ringtrain/input"
 	"ringtrain/ring/exitcode"
@@ -182,23 +181,10 @@ func (w *writer) all(ctx context.Context, goroutines int) error {
 
 // encode encodes the blocks from first on, with a goroutine for each batch.
 func (w *writer) encode(dst [][]byte, batches []input.Batch, first int) error {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	faults := make([]error, len(dst))
-	for g := range batches {
-		b := &batches[g]
-		wait.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(dst) {
-					return
-				}
-				dst[i], faults[i] = w.encodeBlock(dst[i][:0], b, first+i)
-			}
-		})
-	}
-	wait.Wait()
-	return errors.Join(faults...)
+	return input.SideBySide(len(dst), len(batches), func(worker, i int) (err error) {
+		dst[i], err = w.encodeBlock(dst[i][:0], &batches[worker], first+i)
+		return err
+	})
 }
 
 func (w *writer) encodeBlock(dst []byte, b *input.Batch, block int) ([]byte, error) {

@@ -9,7 +9,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"ringtrain/input"
 	"ringtrain/input/internal/pixel"
@@ -137,7 +136,6 @@ func (d *Dataset) Append(b *input.Batch, i int) error {
 // AppendAll adds the images of records in order. It decodes GOMAXPROCS images in
 // parallel. It returns the error of the first bad record.
 func (d *Dataset) AppendAll(b *input.Batch, records []int) error {
-	workers := min(runtime.GOMAXPROCS(0), len(records))
 	rows := make([][]float32, len(records))
 	first := b.X.Dense.Rows
 	for _, i := range records {
@@ -148,28 +146,12 @@ func (d *Dataset) AppendAll(b *input.Batch, records []int) error {
 	for k := range rows {
 		rows[k] = b.X.Dense.Row(first + k)
 	}
-	faults := make([]error, len(records))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			s := d.scratch()
-			defer d.release(s)
-			for k := next.Add(1) - 1; k < int64(len(records)); k = next.Add(1) - 1 {
-				file, _ := d.place(records[k])
-				if faults[k] = s.read(d, rows[k], file); faults[k] != nil {
-					next.Store(int64(len(records))) // the records before are in progress
-				}
-			}
-		})
-	}
-	group.Wait()
-	for _, err := range faults {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return input.SideBySide(len(records), runtime.GOMAXPROCS(0), func(_, k int) error {
+		s := d.scratch()
+		defer d.release(s)
+		file, _ := d.place(records[k])
+		return s.read(d, rows[k], file)
+	})
 }
 
 // scratch is the memory of one reader.

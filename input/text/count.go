@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"sync"
-	"sync/atomic"
 
 	"ringtrain/input"
 	"ringtrain/input/internal/blockcache"
@@ -94,30 +92,10 @@ func (s *Set) newStretch(f *file, first, last int, counts []uint16) *stretch {
 
 // countAll counts stretches side by side.
 func (s *Set) countAll(all []*stretch) error {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	faults := make([]error, len(all))
-	for range max(1, min(s.goroutines(), len(all))) {
-		wait.Go(func() {
-			buf := make([]byte, input.BlockBytes)
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(all) {
-					return
-				}
-				if faults[i] = s.countStretch(all[i], buf); faults[i] != nil {
-					next.Store(int64(len(all)))
-				}
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range faults {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	buf := make([]byte, s.goroutines()*input.BlockBytes)
+	return input.SideBySide(len(all), s.goroutines(), func(worker, i int) error {
+		return s.countStretch(all[i], buf[worker*input.BlockBytes:][:input.BlockBytes])
+	})
 }
 
 // countStretch counts one stretch. buf has the length of a block.

@@ -2,7 +2,6 @@ package text
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"ringtrain/input"
 	"ringtrain/input/internal/blockcache"
@@ -31,31 +30,7 @@ func (s *Set) Scan(blocks int, tolerate bool, visit func(record int, b *input.Ba
 
 // sideBySide calls work for the first blocks on all cores, and returns the error of the lowest.
 func (s *Set) sideBySide(blocks int, work func(block int) error) error {
-	var next atomic.Int64
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	var fault error
-	faultAt := blocks
-	for range max(1, min(s.goroutines(), blocks)) {
-		wait.Go(func() {
-			for {
-				at := int(next.Add(1)) - 1
-				if at >= blocks {
-					return
-				}
-				if err := work(at); err != nil {
-					next.Store(int64(blocks))
-					mu.Lock()
-					if at < faultAt {
-						fault, faultAt = err, at
-					}
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wait.Wait()
-	return fault
+	return input.SideBySide(blocks, s.goroutines(), func(_, at int) error { return work(at) })
 }
 
 // scanBlock parses the records of a block.

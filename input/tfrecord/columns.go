@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
@@ -145,23 +142,9 @@ const partRecords = 4096
 func (s *columnSet) learn() error {
 	parts := (s.records + partRecords - 1) / partRecords
 	l := column.NewLearner(s.columns.Plan, s.config.Labels)
-	faults := make([]error, parts)
-	var failed atomic.Bool // parts begin in their order: all before one that failed have begun
-	var g errgroup.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for number := 0; number < parts && !failed.Load(); number++ {
-		g.Go(func() error {
-			if faults[number] = s.learnPart(l, number); faults[number] != nil {
-				failed.Store(true)
-			}
-			return nil
-		})
-	}
-	g.Wait()
-	for _, err := range faults {
-		if err != nil {
-			return err
-		}
+	err := input.SideBySide(parts, runtime.GOMAXPROCS(0), func(_, number int) error { return s.learnPart(l, number) })
+	if err != nil {
+		return err
 	}
 	return l.Finish()
 }
