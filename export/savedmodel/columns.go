@@ -3,6 +3,7 @@ package savedmodel
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"ringtrain/export/tfpb"
 	"ringtrain/model/graph"
@@ -72,38 +73,26 @@ func (g *builder) denseColumns(columns []graph.DenseColumn, p parsedColumns) {
 	g.cast(nodeX, x, tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_FLOAT)
 }
 
-// denseNumbers adds the numbers of dense columns as double [n, columns], NaN for missing ones: first
-// those that are parsed as numbers, then those of texts, and then all in their order.
+// denseNumbers adds the numbers of dense columns as double [n, columns], NaN for missing ones.
 func (g *builder) denseNumbers(columns []graph.DenseColumn, p parsedColumns) string {
-	var narrow, wide []string
-	places := make([]int64, len(columns))
+	isWide := func(d graph.DenseColumn) bool { return p.isWide(d.Name) }
+	someWide := slices.ContainsFunc(columns, isWide)
+	var all []string
 	for i, d := range columns {
-		if p.isWide(d.Name) {
-			places[i], wide = int64(len(wide)), append(wide, p.numbers[d.Name])
-		} else {
-			places[i], narrow = int64(len(narrow)), append(narrow, p.numbers[d.Name])
+		x := p.numbers[d.Name]
+		if someWide && !isWide(d) {
+			x = g.toDouble(fmt.Sprintf("columns/doubles/%d", i), x)
 		}
+		all = append(all, x)
 	}
-	var parts []string
-	if len(narrow) > 0 {
-		parts = append(parts, g.cast("columns/doubles", g.stack("columns/numbers", narrow, tfpb.DataType_DT_FLOAT), tfpb.DataType_DT_FLOAT, tfpb.DataType_DT_DOUBLE))
+	if someWide {
+		return g.stack("columns/numbers", all, tfpb.DataType_DT_DOUBLE)
 	}
-	if len(wide) > 0 {
-		parts = append(parts, g.stack("columns/numbers_of_texts", wide, tfpb.DataType_DT_DOUBLE))
-	}
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	for i, d := range columns {
-		if p.isWide(d.Name) {
-			places[i] += int64(len(narrow))
-		}
-	}
-	axis := g.number("columns/all_numbers/axis", 1)
-	x := g.add("ConcatV2", "columns/all_numbers", append(parts, axis), attrs{"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_DOUBLE)})
-	return g.add("GatherV2", "columns/in_order", []string{x, g.longs("columns/order", places), axis}, attrs{
-		"Tparams": typeAttr(tfpb.DataType_DT_DOUBLE), "Tindices": typeAttr(tfpb.DataType_DT_INT64), "Taxis": typeAttr(tfpb.DataType_DT_INT32),
-	})
+	return g.toDouble("columns/doubles", g.stack("columns/numbers", all, tfpb.DataType_DT_FLOAT))
+}
+
+func (g *builder) toDouble(name, x string) string {
+	return g.cast(name, x, tfpb.DataType_DT_FLOAT, tfpb.DataType_DT_DOUBLE)
 }
 
 func (g *builder) cast(name, x string, from, to tfpb.DataType) string {
@@ -197,10 +186,7 @@ func (g *builder) present(ids, masks []string, fields []int64) idPart {
 func (g *builder) single(name string, b *graph.BagColumn, p parsedColumns) (id, mask string) {
 	switch b.Kind {
 	case graph.Buckets:
-		if p.isWide(b.Name) {
-			return g.bucketedWide(name, b, p.numbers[b.Name])
-		}
-		return g.bucketed(name, b, p.numbers[b.Name])
+		return g.bucketed(name, b, p.numbers[b.Name], p.isWide(b.Name))
 	case graph.Vocabulary:
 		text := p.texts[b.Name]
 		return g.lookedUp(name, b, text), g.notEmpty(name, text)
@@ -231,38 +217,27 @@ func (g *builder) hashed(name string, b *graph.BagColumn, text string) string {
 	return g.add("StringToHashBucketFast", name+"hash", []string{text}, attrs{"num_buckets": intAttr(int64(b.Size))})
 }
 
-// bucketed adds the index of the bucket that holds a number.
-func (g *builder) bucketed(name string, b *graph.BagColumn, x string) (id, mask string) {
-	missing := g.add("IsNan", name+"missing", []string{x}, floats())
-	x = g.add("SelectV2", name+"known", []string{missing, g.float(name+"default", float32(b.Default)), x}, floats())
-	boundaries := make([]float32, len(b.Boundaries))
-	for i, v := range b.Boundaries {
-		boundaries[i] = float32(v)
+// bucketed adds the number of boundaries that are not above a number, which is double if it is wide. Else
+// it and the boundaries are float32, as a request has them.
+func (g *builder) bucketed(name string, b *graph.BagColumn, x string, wide bool) (id, mask string) {
+	missing, boundaries := b.Default, slices.Clone(b.Boundaries)
+	if !wide {
+		missing = float64(float32(missing))
+		for i, v := range boundaries {
+			boundaries[i] = float64(float32(v))
+		}
+		x = g.toDouble(name+"double", x)
 	}
-	place := g.add("Bucketize", name+"bucket", []string{x}, attrs{
-		"T": typeAttr(tfpb.DataType_DT_FLOAT), "boundaries": listAttr(&tfpb.AttrValue_ListValue{F: boundaries}),
-	})
-	return g.cast(name+"long", place, tfpb.DataType_DT_INT32, tfpb.DataType_DT_INT64), g.known(name, b, missing)
-}
-
-// bucketedWide is bucketed of doubles, in which boundaries of Bucketize would be rounded: it counts those
-// that are not above the number.
-func (g *builder) bucketedWide(name string, b *graph.BagColumn, x string) (id, mask string) {
-	missing := g.add("IsNan", name+"missing", []string{x}, doubles())
-	x = g.add("SelectV2", name+"known", []string{missing, g.double(name+"default", b.Default), x}, doubles())
+	isMissing := g.add("IsNan", name+"missing", []string{x}, doubles())
+	x = g.add("SelectV2", name+"known", []string{isMissing, g.double(name+"default", missing), x}, doubles())
 	x = g.add("ExpandDims", name+"column", []string{x, g.number(name+"column/dim", 1)}, doubles())
-	reached := g.add("GreaterEqual", name+"reached", []string{x, g.doubles(name+"boundaries", b.Boundaries)}, doubles())
-	ones := g.cast(name+"ones", reached, tfpb.DataType_DT_BOOL, tfpb.DataType_DT_INT64)
-	return g.add("Sum", name+"bucket", []string{ones, g.numbers(name+"bucket/axis", 1)}, int64s()), g.known(name, b, missing)
-}
-
-// known adds the mask of the numbers that have a bucket.
-func (g *builder) known(name string, b *graph.BagColumn, missing string) string {
-	mask := g.add("LogicalNot", name+"there", []string{missing}, attrs{})
+	reached := g.add("GreaterEqual", name+"reached", []string{x, g.doubles(name+"boundaries", boundaries)}, doubles())
+	mask = g.add("LogicalNot", name+"there", []string{isMissing}, attrs{})
 	if b.HasDefault {
-		mask = g.add("LogicalOr", name+"always", []string{missing, mask}, attrs{})
+		mask = g.add("LogicalOr", name+"always", []string{isMissing, mask}, attrs{})
 	}
-	return mask
+	ones := g.cast(name+"ones", reached, tfpb.DataType_DT_BOOL, tfpb.DataType_DT_INT64)
+	return g.add("Sum", name+"bucket", []string{ones, g.numbers(name+"bucket/axis", 1)}, int64s()), mask
 }
 
 // lookedUp adds the index of a text in a vocabulary. The loader fills the lookup table.

@@ -23,7 +23,6 @@ Assert                 | condition:bool data:[T] | | T:list(type) summarize:int=
 AssignVariableOp       | resource:resource value:dtype | | dtype:type
 AvgPool                | value:T | output:T | ksize:list(int) strides:list(int) padding:string data_format:string=NHWC T:type
 BiasAdd                | value:T bias:T | output:T | T:type data_format:string=NHWC
-Bucketize              | input:T | output:int32 | T:type boundaries:list(float)
 Cast                   | x:SrcT | y:DstT | SrcT:type DstT:type Truncate:bool=false
 ConcatV2               | values:N*T axis:Tidx | output:T | N:int T:type Tidx:type=int32
 Const                  | | output:dtype | value:tensor dtype:type

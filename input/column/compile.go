@@ -33,8 +33,10 @@ type Plan struct {
 	size  uint32  // ids of all bags so far
 	stats []Stats // nil: not to be made
 
-	names map[string]int     // place in Inputs of each name of Order; −1: not read
-	made  map[[2]string]bool // names and kinds of bags
+	names  map[string]int     // place in Inputs of each name of Order; −1: not read
+	made   map[[2]string]bool // names and kinds of bags
+	number int                // of the item that is compiled
+	items  [][]int            // of each of Inputs: the items that read it
 }
 
 // denseRule is a DenseColumn and where its number comes from.
@@ -64,6 +66,7 @@ func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (
 	p := &Plan{Label: -1, Weight: -1, Key: -1, names: map[string]int{}, made: map[[2]string]bool{}}
 	var errs []error
 	for i := range columns {
+		p.number = i
 		if err := p.item(&columns[i], vocabulary); err != nil {
 			errs = append(errs, itemError(i, columns[i].kind(), err))
 		}
@@ -71,12 +74,13 @@ func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (
 	texts := categoricalNames(columns)
 	for i := range columns {
 		if c := columns[i].Cross; c != nil {
+			p.number = i
 			if err := p.cross(texts, columns[i].Name, c); err != nil {
 				errs = append(errs, itemError(i, "cross", err))
 			}
 		}
 	}
-	errs = append(errs, checkLabel(columns)...)
+	errs = append(errs, p.checkLabel(columns)...)
 	if len(errs) == 0 && len(p.dense)+len(p.bags) == 0 {
 		errs = append(errs, errors.New("input.columns has no numeric, categorical, ids or cross, want one or more"))
 	}
@@ -164,9 +168,25 @@ func (p *Plan) input(name string) int {
 	p.place(name)
 	if p.names[name] < 0 {
 		p.names[name] = len(p.Inputs)
-		p.Inputs = append(p.Inputs, name)
+		p.Inputs, p.items = append(p.Inputs, name), append(p.items, nil)
 	}
-	return p.names[name]
+	at := p.names[name]
+	p.items[at] = append(p.items[at], p.number)
+	return at
+}
+
+// checkLabel returns an error for each item that reads the label and is no key: a model that is given
+// the label learns nothing else.
+func (p *Plan) checkLabel(columns []Column) (errs []error) {
+	if p.Label < 0 {
+		return nil
+	}
+	for _, i := range p.items[p.Label] {
+		if kind := columns[i].kind(); kind != "label" && kind != "key" {
+			errs = append(errs, itemError(i, kind, fmt.Errorf("reads %s, which is the label, want a column that is one or the other", p.Inputs[p.Label])))
+		}
+	}
+	return errs
 }
 
 // single takes the one column of a label, weight or key.
@@ -302,10 +322,10 @@ func (p *Plan) cross(texts map[string]bool, name string, o *CrossOptions) error 
 		rule.Name = strings.Join(o.Of, "x")
 	}
 	for _, of := range o.Of {
+		rule.inputs = append(rule.inputs, p.input(of))
 		if !texts[of] {
 			return fmt.Errorf("is of %s%s, want columns that are categorical", of, phrase.DidYouMean(of, slices.Sorted(maps.Keys(texts))))
 		}
-		rule.inputs = append(rule.inputs, p.input(of))
 	}
 	return p.bag(rule)
 }

@@ -54,14 +54,6 @@ func (s *blockSums) total() (t tally) {
 	return t
 }
 
-// bad returns the number of bad records in all blocks.
-func (s *blockSums) bad() (n int64) {
-	for i := range s.nodes {
-		n += s.nodes[i].tally.bad
-	}
-	return n
-}
-
 // encode appends the nodes in the form of a message: their number as int64, then the level of each node
 // as int64 and its tally.
 func (s *blockSums) encode(dst []byte) []byte {

@@ -276,10 +276,10 @@ func (e *Evaluator) fold(size int) error {
 	e.shares.Reset()
 	for rank := range size {
 		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
-		bad := e.blocks.bad()
+		bad := e.blocks.total().bad
 		b, err := e.blocks.decode(e.gathered.At(rank)[codeBytes:], blocksBefore(last))
 		if err == nil {
-			bad = e.blocks.bad() - bad
+			bad = e.blocks.total().bad - bad
 			err = e.addRank(b, last-first-int(bad))
 		}
 		if err != nil {
