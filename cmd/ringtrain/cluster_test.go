@@ -50,7 +50,7 @@ func TestS11Environments(t *testing.T) {
 		{"TF_CONFIG no task", []string{`TF_CONFIG={"cluster":{"worker":["a:1","b:1"]}}`}, "task is missing"},
 		{"TF_CONFIG outside", []string{`TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":2}}`}, "task.index is 2, but cluster.worker has 2 entries"},
 		{"TF_CONFIG duplicate", []string{`TF_CONFIG={"cluster":{"worker":["a:1","a:1"]},"task":{"type":"worker","index":0}}`}, `cluster.worker[0] and cluster.worker[1] are both "a:1"`},
-		{"TF_CONFIG unknown task", []string{`TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"master","index":0}}`}, `task.type is "master"`},
+		{"TF_CONFIG unknown task", []string{`TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"wroker","index":0}}`}, `task.type is "wroker"`},
 		{"Slurm", []string{"SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_NTASKS=2"}, "SLURM_JOB_ID and SLURM_STEP_NODELIST are missing"},
 		{"PMI", []string{"PMI_RANK=0", "PMI_SIZE=2"}, "PMI_FD is missing"},
 		{"PMI without mpiexec", []string{"PMI_RANK=0", "PMI_SIZE=2", "PMI_FD=77"}, "PMI_FD is 77, and no socket to mpiexec is open there"},

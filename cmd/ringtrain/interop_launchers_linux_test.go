@@ -78,6 +78,59 @@ func TestInteropOpenMPI(t *testing.T) {
 	wantSame(t, b.launch(mpirun, "-n", "4", "--oversubscribe"))
 }
 
+// openMPI returns the command line of Open MPI's mpirun as root.
+func openMPI(b *box, args ...string) *exec.Cmd {
+	b.Helper()
+	cmd := exec.Command(program(b.T, "mpirun.openmpi", "openmpi-bin"), append([]string{"--oversubscribe"}, args...)...)
+	cmd.Dir, cmd.Env = b.dir, append(slices.Clip(b.env), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "TERM=xterm-256color")
+	return cmd
+}
+
+// TestInteropOpenMPILog verifies that ranks of mpirun, to which it gives pseudo-terminals, print plain
+// lines, which mpirun writes into a log.
+func TestInteropOpenMPILog(t *testing.T) {
+	b := newBox(t)
+	out, err := openMPI(b, append([]string{"-n", "2"}, b.trainLine()...)...).CombinedOutput()
+	if err != nil || strings.ContainsAny(string(out), "\x1b") || !strings.Contains(string(out), "digest=") {
+		t.Errorf("error %v, want a log with digests and without escape codes:\n%q", err, out)
+	}
+}
+
+// TestInteropOpenMPIInput verifies that rank 0 of run reads the standard input as rank 0 of mpirun
+// does, all of it, and that the other ranks read none.
+func TestInteropOpenMPIInput(t *testing.T) {
+	b := newBox(t)
+	text := strings.Repeat("a line of the input\n", 100_000)
+	count := []string{"-n", "2", "sh", "-c", "n=$(wc -l); echo read $n"}
+	ours := exec.Command(self(b), append([]string{"run"}, count...)...)
+	ours.Dir, ours.Env = b.dir, b.env
+	for name, cmd := range map[string]*exec.Cmd{"mpirun": openMPI(b, count...), "run": ours} {
+		cmd.Stdin = strings.NewReader(text)
+		out, err := cmd.Output()
+		if err != nil || !strings.Contains(string(out), "read 100000\n") || !strings.Contains(string(out), "read 0\n") {
+			t.Errorf("%s: error %v, output %q, want one rank that reads all lines and one that reads none", name, err, out)
+		}
+	}
+}
+
+// TestInteropOpenMPIHostfile verifies that run starts as many ranks as mpirun from a hostfile.
+func TestInteropOpenMPIHostfile(t *testing.T) {
+	for _, line := range []string{"slots = 4", "slots= 3", "cpu=2", "count=2", "slots=2 max-slots = 5", "max_slots=3"} {
+		t.Run("line="+line, func(t *testing.T) {
+			b := newBox(t)
+			b.write("hosts", "localhost "+line+"\n")
+			want, err := openMPI(b, "--hostfile", b.path("hosts"), "echo", "here").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := b.must(0, "run", "--hostfile", b.path("hosts"), "echo", "here")
+			if got, want := strings.Count(e.stdout, "here"), strings.Count(string(want), "here"); got != want {
+				t.Errorf("%d ranks, want %d as of mpirun", got, want)
+			}
+		})
+	}
+}
+
 // TestInteropMPICH verifies a start by MPICH's mpiexec on one host.
 func TestInteropMPICH(t *testing.T) {
 	mpiexec := program(t, "mpiexec.hydra", "mpich")

@@ -121,6 +121,30 @@ func TestSSHSameBits(t *testing.T) {
 	c.nothingLeft(5*time.Second, nil)
 }
 
+// TestSSHLoginScript verifies that a script in the place of ssh, which starts ssh as a child, passes
+// on the standard input of rank 0, that TERM holds for it, and that nothing is left.
+func TestSSHLoginScript(t *testing.T) {
+	c := newCluster(t, 2, 2)
+	c.write("login", "#!/bin/sh\n"+c.ssh+" \"$@\"\ntrue\n")
+	if err := os.Chmod(c.path("login"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.ssh = c.path("login")
+	argv := c.hosts[0].Command(self(c.box), "run", "--ssh", c.ssh, "-H", c.hosts[1].Addr, "wc", "-l")
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, strings.NewReader(strings.Repeat("a line\n", 100_000))
+	if out, err := cmd.Output(); err != nil || string(out) != "[0] 100000\n" {
+		t.Errorf("output %q, error %v, want 100000 lines", out, err)
+	}
+	p := c.launch(map[int]int{0: 1, 1: 1}, endless()...)
+	p.await("step 20 ")
+	p.signal(syscall.SIGTERM)
+	if e := p.wait(); e.code != 143 {
+		t.Errorf("ended with %d, want 143\n%s", e.code, e.stderr)
+	}
+	c.nothingLeft(5*time.Second, nil)
+}
+
 // TestSSHHostfile verifies the placement of ranks by a hostfile.
 func TestSSHHostfile(t *testing.T) {
 	c := newCluster(t, 3, 3)
