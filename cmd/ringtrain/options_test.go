@@ -80,7 +80,7 @@ func TestFlagPlaces(t *testing.T) {
 		"train -set " + set + " linear",
 	} {
 		t.Run(args, func(t *testing.T) {
-			e := newBox(t).with("RINGTRAIN_JSON=1").must(0, strings.Fields(args)...)
+			e := newBox(t).with("RINGTRAIN_JSON=1", "RINGTRAIN_EXPORT_IF=always").must(0, strings.Fields(args)...)
 			want := 2.0
 			if strings.HasPrefix(args, "train") {
 				want = 1

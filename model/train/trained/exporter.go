@@ -85,7 +85,7 @@ func (x Exporter) sound(step int64) error {
 	if why == "" {
 		return nil
 	}
-	return fmt.Errorf("the model of step %d is not exported: %s; try a smaller optimizer.learning_rate, or export it all the same with export.if=always", step, why)
+	return fmt.Errorf("the model of step %d is not exported: %s; train longer, or with a smaller optimizer.learning_rate, or export it all the same with export.if=always", step, why)
 }
 
 // featureNames returns the names by which serving clients give features in a tf.Example: those of the
