@@ -135,7 +135,7 @@ func TestInteropColumns(t *testing.T) {
 			for i := range rows {
 				want = append(want, prediction{i, slices.Clone(scores.Row(i))})
 			}
-			w, err := Write(t.TempDir(), m.Graph(), Trained{7, variables(m)}, DefaultNames(), nil)
+			w, err := Write(t.TempDir(), m.Graph(), Trained{Step: 7, Variables: variables(m)}, DefaultNames(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

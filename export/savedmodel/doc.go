@@ -23,8 +23,8 @@
 //	                                  kernel       bias   ◄── RestoreV2 ◄── variables/
 //
 // The graph omits attributes that equal their defaults: an old server would refuse an
-// attribute that it does not know. The bytes depend only on the model, not on time, host
-// or path, so equal models give equal bytes.
+// attribute that it does not know. The bytes depend only on the model and the job's name
+// (meta_graph_version), not on time, host or path, so equal models give equal bytes.
 //
 // # Signatures
 //

@@ -87,16 +87,21 @@ func (b *Bundle) readColumns() error {
 	return nil
 }
 
-func (b *Bundle) readModel() error {
-	text, err := os.ReadFile(filepath.Join(b.Path, modelFile))
+// readMeta reads the graph that is served from a saved_model.pb.
+func readMeta(name string) (*tfpb.MetaGraphDef, error) {
+	text, err := os.ReadFile(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var m tfpb.SavedModel
 	if err := proto.Unmarshal(text, &m); err != nil {
-		return err
+		return nil, err
 	}
-	meta, err := serving(&m)
+	return serving(&m)
+}
+
+func (b *Bundle) readModel() error {
+	meta, err := readMeta(filepath.Join(b.Path, modelFile))
 	if err != nil {
 		return err
 	}

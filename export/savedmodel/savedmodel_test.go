@@ -56,7 +56,7 @@ func TestWriteAndRead(t *testing.T) {
 		base := filepath.Join(t.TempDir(), "a", "b")
 		vars := filled(d)
 		verified := ""
-		w, err := Write(base, d, Trained{7, vars}, DefaultNames(), func(dir string) error {
+		w, err := Write(base, d, Trained{Step: 7, Variables: vars}, DefaultNames(), func(dir string) error {
 			verified = dir
 			if names := list(t, base); !slices.Equal(names, []string{filepath.Base(dir)}) || !strings.HasPrefix(names[0], draftMark) {
 				t.Errorf("%s: while it is verified the base has %v, want a temporary folder", kind, names)

@@ -181,7 +181,7 @@ func TestTensorFlow(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, uint64(n)))
 				m := newModel(t, c, rng)
 				names := Names{Dense: "pixels", IDs: "features", Values: "weights", Fields: "slots"}
-				w, err := Write(t.TempDir(), m.Graph(), Trained{7, variables(m)}, names, nil)
+				w, err := Write(t.TempDir(), m.Graph(), Trained{Step: 7, Variables: variables(m)}, names, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

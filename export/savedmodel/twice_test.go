@@ -134,7 +134,7 @@ func TestInteropTwice(t *testing.T) {
 	for i := range rows {
 		want = append(want, prediction{i, slices.Clone(scores.Row(i))})
 	}
-	w, err := Write(t.TempDir(), m.Graph(), Trained{7, variables(m)}, DefaultNames(), nil)
+	w, err := Write(t.TempDir(), m.Graph(), Trained{Step: 7, Variables: variables(m)}, DefaultNames(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestInteropDisagree(t *testing.T) {
 		if m == listed {
 			clear(b.DenseRow(1))
 		}
-		w, err := Write(t.TempDir(), m.Graph(), Trained{7, variables(m)}, DefaultNames(), nil)
+		w, err := Write(t.TempDir(), m.Graph(), Trained{Step: 7, Variables: variables(m)}, DefaultNames(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,8 @@ type Variable struct {
 
 // Trained is the result of training a model.
 type Trained struct {
-	Step      int64 // optimizer updates done; stored as global_step
+	Job       string // name, by which Other tells another job's version; "" for none
+	Step      int64  // optimizer updates done; stored as global_step
 	Variables []Variable
 }
 

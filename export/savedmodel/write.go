@@ -56,7 +56,9 @@ func Write(base string, m *graph.Graph, t Trained, names Names, verify func(dir 
 	}
 	var stays []error
 	w := writer{bundle.NewDisk(bundle.OS, func(err error) { stays = append(stays, err) }), base}
-	written, err := w.write(content{build(m, names), t, m.Columns}, verify)
+	b := build(m, names)
+	b.MetaGraphs[0].MetaInfoDef.MetaGraphVersion = t.Job // no loader reads it
+	written, err := w.write(content{b, t, m.Columns}, verify)
 	written.Stays = stays
 	return written, err
 }

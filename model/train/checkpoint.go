@@ -11,6 +11,7 @@ import (
 	"ringtrain/export/savedmodel"
 	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -40,6 +41,9 @@ func (r *run) openOutputs(ctx context.Context) error {
 		if text := bundle.PatternWarning(o.key, o.dir); text != "" && o.operation != "" {
 			r.warnFromStart(o.operation, text)
 		}
+	}
+	if text := (trained.Exporter{Job: r.job, Model: r.model}).Other(); text != "" {
+		r.warnFromStart("export", "export.savedmodel: "+text)
 	}
 	if dir := r.job.Checkpoint.Dir; dir != "" {
 		folder, err := checkpoint.Claim(ctx, disk, dir, r.team.Group.Membership().JobID, r.opts.Notice)

@@ -112,3 +112,38 @@ export: {savedmodel: %s}
 		t.Errorf("loss %v, constant %v, exports %v: want a bad loss, 0, and one", e.Loss, e.Constant, eventsOf[report.Exported](m))
 	}
 }
+
+// TestExportIntoAnothersFolder verifies that a job that exports into a folder whose newest version is of
+// another job is warned once at its start, by training and by export, and that the next run of the same
+// job is not.
+func TestExportIntoAnothersFolder(t *testing.T) {
+	dir := t.TempDir()
+	base := filepath.Join(dir, "export")
+	mustTrain(t, 1, loadText(t, linearText, "export.savedmodel="+base), linearData(), nil)
+	cfg := loadText(t, clicksText, "export.savedmodel="+base, "checkpoint.dir="+filepath.Join(dir, "ckpt"))
+	told := func(m *member) (texts []string) {
+		for _, w := range eventsOf[report.Warning](m) {
+			texts = append(texts, w.Operation+" "+w.Cause)
+		}
+		return texts
+	}
+	first := mustTrain(t, 2, cfg, clicksData(), nil)
+	want := "export export.savedmodel: " + filepath.Join(base, "1") + ", the newest version there, has the job line, this one is clicks; "
+	if got := told(first[0]); len(got) != 1 || !containsAll(got[0], want, "the inputs x", "this job has ids") || len(told(first[1])) > 0 {
+		t.Errorf("warnings are %q, want one that begins %q", got, want)
+	}
+	cfg.Train.Steps = 12
+	if got := told(mustTrain(t, 2, cfg, clicksData(), nil)[0]); len(got) > 0 {
+		t.Errorf("the next run of the same job is warned: %q", got)
+	}
+	s, err := trained.Open(cfg, nil, "", nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	mustTrain(t, 1, loadText(t, linearText, "export.savedmodel="+filepath.Join(dir, "other")), linearData(), nil)
+	var warned []string
+	if _, err := s.Export(filepath.Join(dir, "other"), func(_, text string) { warned = append(warned, text) }); err != nil || len(warned) != 1 || !containsAll(warned[0], "--to: ", "has the job line") {
+		t.Errorf("export warns %q, error %v", warned, err)
+	}
+}

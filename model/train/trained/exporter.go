@@ -53,7 +53,7 @@ func (x Exporter) Write(step int64) (report.Exported, error) {
 		}
 		return err
 	}
-	t := savedmodel.Trained{Step: step}
+	t := savedmodel.Trained{Job: x.Job.Name, Step: step}
 	for _, v := range x.Model.Variables() {
 		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
@@ -63,6 +63,12 @@ func (x Exporter) Write(step int64) (report.Exported, error) {
 	}
 	e.Path = w.Path
 	return e, err
+}
+
+// Other tells what the newest version in the folder has otherwise than this job's, "" for nothing: a
+// server may take the next one for it.
+func (x Exporter) Other() string {
+	return savedmodel.Other(x.Job.Export.SavedModel, x.Model.Graph(), featureNames(x.Job), x.Job.Name)
 }
 
 // maxLoss is the largest loss of a sound model, in losses of a constant prediction.

@@ -292,6 +292,9 @@ func (s *Model) Export(base string, warn func(operation, text string)) (report.E
 		return report.Exported{}, err
 	}
 	x := Exporter{Job: &cfg, Model: s.model, Data: s.data, Tolerate: s.maxBad > 0, Evaluated: s.vars.Evaluation, Warn: func(err error) { warn("clean-up", err.Error()) }}
+	if text := x.Other(); text != "" {
+		warn("export", key+": "+text)
+	}
 	e, err := x.Write(s.Step)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", key, err)
