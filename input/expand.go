@@ -9,10 +9,13 @@ import (
 	"strings"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Expand returns the files that match file names and glob patterns (those of
 // filepath.Match), in the order of the patterns and sorted within a pattern.
+//
+// A file that several of them match is there once, by its path; notice, unless nil, says so.
 //
 // Expand searches a relative pattern in each root in turn; the first root with a match
 // gives all files of the pattern. Without roots it searches the working directory. A
@@ -22,7 +25,7 @@ import (
 // A pattern without a match, a malformed one and a folder are errors that name every
 // searched location. Expand returns all errors at once. Their code is exitcode.NoInput,
 // and exitcode.Usage for a malformed pattern.
-func Expand(roots, patterns []string) ([]string, error) {
+func Expand(roots, patterns []string, notice func(string)) ([]string, error) {
 	var files []string
 	var faults []error
 	for _, p := range patterns {
@@ -32,7 +35,30 @@ func Expand(roots, patterns []string) ([]string, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, exitcode.With(exitcode.NoInput, err)
 	}
-	return files, nil
+	return once(files, notice), nil
+}
+
+// once returns files without those that are there already.
+func once(files []string, notice func(string)) []string {
+	seen := make(map[string]bool, len(files))
+	var again []string
+	unique := files[:0]
+	for _, f := range files {
+		path, err := filepath.Abs(f)
+		if err != nil {
+			path = filepath.Clean(f)
+		}
+		if seen[path] {
+			again = append(again, f)
+			continue
+		}
+		seen[path] = true
+		unique = append(unique, f)
+	}
+	if len(again) > 0 && notice != nil {
+		notice(fmt.Sprintf("%s of several patterns or names, such as %s: read once", phrase.Count(len(again), "file"), again[0]))
+	}
+	return unique
 }
 
 // place is a pattern in one root. fixed is the part without wildcards.
@@ -122,7 +148,7 @@ func ExpandFolder(roots []string, name string) (string, error) {
 
 // ExpandText is Expand, but a folder stands for its files. Files whose names begin with
 // a dot or an underscore do not count; tools leave such files beside the data.
-func ExpandText(roots, patterns []string) ([]string, error) {
+func ExpandText(roots, patterns []string, notice func(string)) ([]string, error) {
 	all := make([]string, len(patterns))
 	for i, p := range patterns {
 		all[i] = p
@@ -132,7 +158,7 @@ func ExpandText(roots, patterns []string) ([]string, error) {
 			}
 		}
 	}
-	return Expand(roots, all)
+	return Expand(roots, all, notice)
 }
 
 // isFile reports whether a file called name is in a root before the first folder of that

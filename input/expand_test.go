@@ -47,7 +47,7 @@ func TestExpand(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			list := func(s string) []string { return strings.Fields(strings.ReplaceAll(s, "DIR", dir)) }
-			got, err := input.Expand(list(tt.roots), list(tt.patterns))
+			got, err := input.Expand(list(tt.roots), list(tt.patterns), nil)
 			if !slices.Equal(got, list(tt.want)) {
 				t.Errorf("files %q, want %q", got, list(tt.want))
 			}
@@ -65,7 +65,7 @@ func TestExpand(t *testing.T) {
 // TestExpandWithoutRoots verifies that files are found in the working directory without
 // roots.
 func TestExpandWithoutRoots(t *testing.T) {
-	got, err := input.Expand(nil, []string{"expand*.go"})
+	got, err := input.Expand(nil, []string{"expand*.go"}, nil)
 	if err != nil || !slices.Equal(got, []string{"expand.go", "expand_test.go"}) {
 		t.Errorf("files %q, error %v", got, err)
 	}
@@ -82,12 +82,39 @@ func TestExpandText(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := input.ExpandText([]string{filepath.Join(dir, "nowhere"), dir}, []string{"one", "d[1]", "o*"})
-	want := []string{filepath.Join(dir, "one"), filepath.Join(dir, "d[1]/a"), filepath.Join(dir, "d[1]/b"), filepath.Join(dir, "one")}
+	got, err := input.ExpandText([]string{filepath.Join(dir, "nowhere"), dir}, []string{"one", "d[1]", "o*"}, nil)
+	want := []string{filepath.Join(dir, "one"), filepath.Join(dir, "d[1]/a"), filepath.Join(dir, "d[1]/b")}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("files %q, error %v, want %q", got, err, want)
 	}
-	if _, err := input.ExpandText([]string{dir}, []string{"two"}); exitcode.Of(err) != exitcode.NoInput {
+	if _, err := input.ExpandText([]string{dir}, []string{"two"}, nil); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("error %v of a file that is not there", err)
+	}
+}
+
+// TestExpandOnce verifies that a file of several names, patterns and folders is there once, at its first
+// place, and that one notice says so; a link to it is another file.
+func TestExpandOnce(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.csv", "b.csv", "c.csv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("a.csv", filepath.Join(dir, "link.csv")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, tt := range []struct{ patterns, want, notice string }{
+		{"b.csv *.csv", "b.csv a.csv c.csv link.csv", "1 file of several patterns or names, such as b.csv: read once"},
+		{"a.csv ./a.csv DIR/a.csv c.csv", "a.csv c.csv", "2 files of several patterns or names, such as a.csv: read once"},
+		{"DIR b*", "DIR/a.csv DIR/b.csv DIR/c.csv DIR/link.csv", "1 file of several patterns or names, such as b.csv: read once"},
+		{"a.csv b.csv", "a.csv b.csv", ""},
+	} {
+		notice := ""
+		got, err := input.ExpandText(nil, strings.Fields(strings.ReplaceAll(tt.patterns, "DIR", dir)), func(line string) { notice += line })
+		if text := strings.ReplaceAll(strings.Join(got, " "), dir, "DIR"); err != nil || text != tt.want || notice != tt.notice {
+			t.Errorf("%s: %s, notice %q, error %v, want %s, %q", tt.patterns, text, notice, err, tt.want, tt.notice)
+		}
 	}
 }

@@ -21,7 +21,7 @@ type records struct {
 
 // findMNIST searches roots for MNIST's training records.
 func findMNIST(roots []string) (records, error) {
-	files, err := input.Expand(roots, []string{"mnist/train-images-idx3-ubyte.gz", "mnist/train-labels-idx1-ubyte.gz"})
+	files, err := input.Expand(roots, []string{"mnist/train-images-idx3-ubyte.gz", "mnist/train-labels-idx1-ubyte.gz"}, nil)
 	if err != nil {
 		return records{}, fmt.Errorf("%w; get them with \"ringtrain data fetch mnist\", or name their folder's parent by --data", err)
 	}

@@ -128,11 +128,11 @@ func (a *app) dataConvert(c *cli.Context) error {
 	if c.String("to") == "" {
 		return exitcode.With(exitcode.Usage, errors.New("--to is missing: want a file"))
 	}
-	src, err := specOf(c, c.Args().Slice(), c.String("format"))
+	src, err := a.specOf(c, c.Args().Slice(), c.String("format"))
 	if err != nil {
 		return err
 	}
-	dst, err := specOf(c, []string{c.String("to")}, c.String("to-format"))
+	dst, err := a.specOf(c, []string{c.String("to")}, c.String("to-format"))
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (a *app) dataCat(c *cli.Context) error {
 	if err := wantArgs(c, 1, -1, "at least one file"); err != nil {
 		return err
 	}
-	s, err := specOf(c, c.Args().Slice(), c.String("format"))
+	s, err := a.specOf(c, c.Args().Slice(), c.String("format"))
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (a *app) dataCat(c *cli.Context) error {
 
 // specOf describes files by the options. Without an option for the format, the file name
 // determines it.
-func specOf(c *cli.Context, files []string, format string) (convert.Spec, error) {
+func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spec, error) {
 	s := convert.Spec{
 		Format: format, Label: c.String("label"), IDs: c.String("ids"), Values: c.String("values"),
 		Compression: c.String("compression"), Base: c.Int("base"), Dense: c.Bool("dense"), Resize: c.Int("resize"),
@@ -185,7 +185,7 @@ func specOf(c *cli.Context, files []string, format string) (convert.Spec, error)
 	if s.Format != "idx" {
 		s.Files = files
 		if files[0] != c.String("to") {
-			s.Files, err = input.Expand([]string{"."}, files)
+			s.Files, err = input.Expand([]string{"."}, files, func(line string) { fmt.Fprintln(a.stderr, line) })
 		}
 		return s, err
 	}

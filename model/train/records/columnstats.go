@@ -18,8 +18,8 @@ func (ColumnStats) Kind() string { return "column" }
 
 // StatsOfColumns reads the training records of a job once and describes each column that
 // input.columns reads. A job without columns is an error with exitcode.Usage.
-func StatsOfColumns(cfg *job.Config, roots []string) ([]ColumnStats, error) {
-	o := NewOpener(cfg, Options{Roots: roots})
+func StatsOfColumns(cfg *job.Config, opts Options) ([]ColumnStats, error) {
+	o := NewOpener(cfg, opts)
 	if err := o.compile(); err != nil {
 		return nil, err
 	}

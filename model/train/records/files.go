@@ -38,18 +38,18 @@ func openSpec(s convert.Spec, f job.Files, roots []string) (input.Dataset, error
 		}
 		return convert.Open(s)
 	}
-	if s.Files, err = expandFiles(f, roots); err != nil {
+	if s.Files, err = expandFiles(f, roots, s.Notice); err != nil {
 		return nil, err
 	}
 	return convert.Open(s)
 }
 
 // expandFiles finds the files of f. A folder stands for its text files.
-func expandFiles(f job.Files, roots []string) ([]string, error) {
+func expandFiles(f job.Files, roots []string, notice func(string)) ([]string, error) {
 	if f.Format == "tfrecord" {
-		return input.Expand(roots, f.Files)
+		return input.Expand(roots, f.Files, notice)
 	}
-	return input.ExpandText(roots, f.Files)
+	return input.ExpandText(roots, f.Files, notice)
 }
 
 // oneFile finds the one file called name; it returns "" for "".
@@ -57,7 +57,7 @@ func oneFile(roots []string, name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	files, err := input.Expand(roots, []string{name})
+	files, err := input.Expand(roots, []string{name}, nil)
 	if err != nil {
 		return "", err
 	}

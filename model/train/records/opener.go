@@ -18,7 +18,7 @@ type Options struct {
 	Roots    []string     // folders in which relative input files are looked for, in turn
 	CacheDir string       // folder of parsed records if input.cache is auto; "": none
 	Share    bool         // the caller counts the records of large text: see input.Shared
-	Notice   func(string) // receives messages about caches; may be nil
+	Notice   func(string) // receives messages about files and caches; may be nil
 }
 
 // An Opener opens the records that a job names. It compiles input.columns once, and gives the
@@ -137,7 +137,7 @@ func (o *Opener) splitSpec(s split) convert.Spec {
 	spec := o.spec(s.files, s.features)
 	spec.Later, spec.Learn, spec.Share, spec.Names = s.later, s.learn, s.share, s.classes
 	spec.Tolerate = training && o.job.Input.MaxBad > 0
-	spec.Cache, spec.CacheDir, spec.Notice = o.job.Input.Cache, o.opts.CacheDir, o.opts.Notice
+	spec.Cache, spec.CacheDir = o.job.Input.Cache, o.opts.CacheDir
 	spec.Again = training && o.job.Train.Steps == 0 && o.job.Train.Epochs > 1
 	return spec
 }
@@ -150,7 +150,7 @@ func (o *Opener) spec(f job.Files, features int) convert.Spec {
 		Dense: !cfg.Model.Sparse(), Features: features, Fields: cfg.Model.Fields, Columns: o.plan, Header: f.Header,
 		Shape: cfg.Input.Shape, Resize: cfg.Input.Resize,
 		Limits:    input.Limits{MaxInflate: int64(cfg.Input.MaxInflate), MaxFeatures: cfg.Input.MaxFeatures},
-		LabelRule: cfg.Labels(),
+		LabelRule: cfg.Labels(), Notice: o.opts.Notice,
 	}
 	s.Limits.FeaturesWhy = o.featuresWhy()
 	s.Separator, _ = f.SeparatorByte()

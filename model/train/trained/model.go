@@ -63,7 +63,7 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 		return nil, err
 	}
 	sized := *cfg
-	opener := records.NewOpener(&sized, records.Options{Roots: roots})
+	opener := records.NewOpener(&sized, records.Options{Roots: roots, Notice: func(line string) { note += "\n" + line }})
 	if err := opener.Adopt(kept.Path, kept.Columns); err != nil {
 		return nil, err
 	}
