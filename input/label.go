@@ -37,3 +37,11 @@ func badLabel(format string, args ...any) error {
 
 // Finite reports whether x is neither infinite nor NaN.
 func Finite(x float32) bool { return x-x == 0 }
+
+// Normal returns x, or 0 if x is denormal: TensorFlow computes with 0 then, too.
+func Normal(x float32) float32 {
+	if -0x1p-126 < x && x < 0x1p-126 {
+		return 0
+	}
+	return x
+}

@@ -37,6 +37,7 @@ func twiceItems() []column.Column {
 		vocabulary("day"), // dense and vocabulary
 		number(column.NumericOptions{Buckets: []float64{0.1, 3, 8}}, "age"),
 		hash("age"), // buckets and hash
+		number(column.NumericOptions{Buckets: []float64{0}}, "near"),
 		number(column.NumericOptions{Standardize: true}, "both"),
 		number(column.NumericOptions{Buckets: []float64{-1, 2}, Default: &column.Missing{Number: 4}}, "both"), // dense and buckets
 		number(column.NumericOptions{Standardize: true}, "all"),
@@ -76,13 +77,13 @@ func twiceRecord(p *column.Plan, number int, rng *rand.Rand) (map[string]any, []
 	record, texts := map[string]any{}, map[string]string{}
 	for name, of := range map[string][]string{
 		"hour": {"1", "2.5", "", "-3e2", "0.1"}, "time": {"", "17", "0", "8.000"}, "day": {"1", "2.5", "7", ""}, "age": {"0.1", "0.099999999", "3", "9", ""},
-		"all": {"1700000007", "1700000010", "1700000009", "0.1", ""}, "c": {"x", "y", ""}, "alone": {"1", "2.5", ""}, "both": {"-1", "-1.5", "2", "7", ""},
+		"near": {"-1e-40", "1e-40", "-1", ""}, "all": {"1700000007", "1700000010", "1700000009", "0.1", ""}, "c": {"x", "y", ""}, "alone": {"1", "2.5", ""}, "both": {"-1", "-1.5", "2", "7", ""},
 	} {
 		if texts[name] = of[rng.IntN(len(of))]; texts[name] == "" {
 			continue
 		}
 		record[name] = texts[name]
-		if name == "alone" || name == "both" { // are read as numbers alone
+		if name == "alone" || name == "both" || name == "near" { // are read as numbers alone
 			var x float32
 			fmt.Sscan(texts[name], &x)
 			record[name] = x

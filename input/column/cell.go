@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"ringtrain/input"
 	"ringtrain/input/text"
 )
 
@@ -62,6 +63,9 @@ func (c *Cell) read(bits int, missing float64) (v float64, err error) {
 	}
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("is %g, want a finite number", v)
+	}
+	if input.Normal(float32(v)) == 0 {
+		return 0, nil
 	}
 	return v, nil
 }

@@ -266,6 +266,11 @@ func (l *Learner) Finish() error {
 	for i := range l.tallies {
 		p.stats = append(p.stats, l.stats(i))
 	}
+	for i, b := range p.bags {
+		if len(p.stats) > 0 && b.Kind == graph.Vocabulary {
+			p.stats[b.inputs[0]].Unknown = &l.counts.Unknown[i]
+		}
+	}
 	return p.layOut()
 }
 

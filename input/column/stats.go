@@ -115,11 +115,6 @@ func (l *Learner) stats(at int) Stats {
 	if n := &t.numbers; n.N > 0 {
 		s.Numbers = &NumberStats{n.Mean, math.Sqrt(n.M2 / n.N), n.min, n.max}
 	}
-	for i, b := range l.plan.bags {
-		if b.Kind == graph.Vocabulary && b.inputs[0] == at {
-			s.Unknown = &l.counts.Unknown[i]
-		}
-	}
 	s.Texts = t.textStats()
 	return s
 }

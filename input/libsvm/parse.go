@@ -202,7 +202,7 @@ func (p *parser) value(all []byte, colon int) (float32, int, error) {
 	word := all[colon+1 : end]
 	wide, err := strconv.ParseFloat(string(word), 32)
 	if value := float32(wide); err == nil && input.Finite(value) {
-		return value, end, nil
+		return input.Normal(value), end, nil
 	}
 	start := bytes.LastIndexAny(all[:colon], " \t") + 1
 	return 0, 0, fmt.Errorf("%.40q: value is %.40q, want a finite float32", all[start:end], word)

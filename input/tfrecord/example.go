@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"ringtrain/input"
 	"ringtrain/ring/phrase"
 )
 
@@ -192,7 +193,7 @@ func appendFloats(dst []float32, list []byte) ([]float32, error) {
 			return dst, errPacked
 		}
 		for v := f.val; len(v) > 0; v = v[4:] {
-			dst = append(dst, math.Float32frombits(binary.LittleEndian.Uint32(v)))
+			dst = append(dst, input.Normal(math.Float32frombits(binary.LittleEndian.Uint32(v))))
 		}
 	}
 	return dst, nil

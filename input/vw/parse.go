@@ -198,7 +198,7 @@ func (p *parser) features(x *tensor.Bags, all []byte, i int, ns namespace) (int,
 		if !input.Finite(value) {
 			return 0, fmt.Errorf("value times the factor of its namespace is %g, want a finite float32", value)
 		}
-		if value != 0 {
+		if value = input.Normal(value); value != 0 {
 			x.Add(p.id(hash), value)
 		}
 	}
