@@ -32,7 +32,7 @@ func (p Position) check(records int) error {
 	return nil
 }
 
-// Consumed returns how many examples the global batches before p have, in all epochs.
+// Consumed returns how many records the global batches before p have, in all epochs.
 func (p Position) Consumed(records int) int64 { return p.Epoch*int64(records) + p.Offset }
 
 // LastEpoch returns the number of the epoch, from 1, of the global batch before p. At the start it

@@ -41,7 +41,9 @@ type Run struct {
 type EpochSum struct {
 	Loss     Sum   `json:"loss"` // sum over the examples
 	Examples int64 `json:"examples"`
-	Bad      int64 `json:"bad,omitempty"` // examples whose records are bad
+	Bad      int64 `json:"bad,omitempty"` // records that are bad and no examples
+
+	BadBefore int64 `json:"bad_before,omitempty"` // likewise, of the epochs before
 }
 
 // Best is the state of early stopping.

@@ -122,6 +122,9 @@ log:       {every: 1}
 					break
 				}
 			}
+			if done := eventsOf[report.Done](m)[0]; done.Examples != 40 {
+				t.Errorf("%d ranks, %v: %d examples of two epochs, want 40", p, sets, done.Examples)
+			}
 			last := eventsOf[report.Progressive](m)
 			if e := m.trainer.progress.epoch; e.examples != 20 || e.bad != 11 || e.mean() != 9 || last[len(last)-1].Examples != 20 {
 				t.Errorf("%d ranks, %v: %+v, progressive %+v, want 20 examples of loss 9 and 11 bad records", p, sets, e, last[len(last)-1])

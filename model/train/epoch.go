@@ -73,12 +73,13 @@ type epochSum struct {
 	loss     float64
 	examples int64
 	bad      int64 // number of bad records
+	before   int64 // number of bad records of the epochs before
 }
 
 // add counts one step.
 func (s *epochSum) add(a Agreed) {
 	if a.First {
-		*s = epochSum{}
+		*s = epochSum{before: s.before + s.bad}
 	}
 	s.loss += a.Loss
 	s.examples += a.Examples
@@ -95,7 +96,7 @@ func (s epochSum) mean() report.Number {
 
 // stored returns the sum in the form of a checkpoint.
 func (s epochSum) stored() *checkpoint.EpochSum {
-	return &checkpoint.EpochSum{Loss: checkpoint.Sum(s.loss), Examples: s.examples, Bad: s.bad}
+	return &checkpoint.EpochSum{Loss: checkpoint.Sum(s.loss), Examples: s.examples, Bad: s.bad, BadBefore: s.before}
 }
 
 // restoredEpoch is the inverse of stored. An old checkpoint has no sum; the mean then covers the steps
@@ -104,7 +105,7 @@ func restoredEpoch(s *checkpoint.EpochSum) epochSum {
 	if s == nil {
 		return epochSum{}
 	}
-	return epochSum{float64(s.Loss), s.Examples, s.Bad}
+	return epochSum{float64(s.Loss), s.Examples, s.Bad, s.BadBefore}
 }
 
 // recordBad keeps the fault of this rank's first bad record of the epoch.

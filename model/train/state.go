@@ -119,11 +119,11 @@ type progress struct {
 }
 
 // progressBytes is the length of an encoded progress.
-const progressBytes = 128
+const progressBytes = 136
 
 // encode returns restored, step, steps, epoch, offset and codec as int64, then the loss of the epoch as
 // float64 and its examples as int64, then the best value as float64 and step, seen and waited of the
-// best evaluation as int64, then the bad records of the epoch, mix, saved and counted as int64, all little-endian.
+// best evaluation as int64, then the bad records of the epoch, mix, saved, counted and the bad records before it as int64, all little-endian.
 func (p progress) encode() []byte {
 	b := make([]byte, 0, progressBytes)
 	for _, v := range []int64{bit(p.restored), p.step, p.steps, p.position.Epoch, p.position.Offset, p.codec} {
@@ -132,7 +132,7 @@ func (p progress) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.epoch.loss))
 	b = binary.LittleEndian.AppendUint64(b, uint64(p.epoch.examples))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.best.value))
-	for _, v := range []int64{p.best.step, p.best.seen, p.best.waited, p.epoch.bad, int64(p.mix), p.saved, bit(p.counted)} {
+	for _, v := range []int64{p.best.step, p.best.seen, p.best.waited, p.epoch.bad, int64(p.mix), p.saved, bit(p.counted), p.epoch.before} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
 	return b
@@ -142,7 +142,7 @@ func decodeProgress(b []byte) progress {
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
 	return progress{
 		restored: at(0) == 1, step: at(1), steps: at(2), position: input.Position{Epoch: at(3), Offset: at(4)}, codec: at(5),
-		epoch: epochSum{math.Float64frombits(uint64(at(6))), at(7), at(12)},
+		epoch: epochSum{math.Float64frombits(uint64(at(6))), at(7), at(12), at(16)},
 		best:  bestEvaluation{value: math.Float64frombits(uint64(at(8))), step: at(9), seen: at(10), waited: at(11)},
 		mix:   uint64(at(13)), saved: at(14), counted: at(15) == 1,
 	}

@@ -44,8 +44,8 @@ func TestEnd(t *testing.T) {
 // an unknown codec.
 func TestProgressCodec(t *testing.T) {
 	for _, o := range []progress{
-		{}, {true, 1, 2, input.Position{Epoch: 3, Offset: 4}, 1, epochSum{0.1, 5, 3}, bestEvaluation{}, 1<<63 + 9, 3, true},
-		{false, 1 << 62, -1, input.Position{Offset: 1 << 40}, 4, epochSum{math.Inf(1), 1 << 60, 1 << 40}, bestEvaluation{7, -0.25, 9, 3}, 1<<63 + 9, 1 << 61, false},
+		{}, {true, 1, 2, input.Position{Epoch: 3, Offset: 4}, 1, epochSum{0.1, 5, 3, 9}, bestEvaluation{}, 1<<63 + 9, 3, true},
+		{false, 1 << 62, -1, input.Position{Offset: 1 << 40}, 4, epochSum{math.Inf(1), 1 << 60, 1 << 40, 1 << 30}, bestEvaluation{7, -0.25, 9, 3}, 1<<63 + 9, 1 << 61, false},
 	} {
 		b := o.encode()
 		if got := decodeProgress(b); got != o || len(b) != progressBytes {

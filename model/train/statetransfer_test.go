@@ -73,7 +73,7 @@ func TestRowsSuffice(t *testing.T) {
 // TestStateHeader verifies that a header decodes as encoded.
 func TestStateHeader(t *testing.T) {
 	h := stateHeader{
-		progress: progress{restored: true, step: 7, steps: 90, position: input.Position{Epoch: 3, Offset: 4}, codec: 2, epoch: epochSum{-0.75, 8, 2}, best: bestEvaluation{5, 0.5, 6, 1}, mix: 1<<63 + 5, saved: 6},
+		progress: progress{restored: true, step: 7, steps: 90, position: input.Position{Epoch: 3, Offset: 4}, codec: 2, epoch: epochSum{-0.75, 8, 2, 0}, best: bestEvaluation{5, 0.5, 6, 1}, mix: 1<<63 + 5, saved: 6},
 		agreed:   Agreed{Loss: -1.5, Examples: 100, First: true, Request: Request{Stop: 143, Checkpoint: true, Evaluate: true}},
 		kind:     transferRows, rows: rowsHead{rows: 7, rate: 0.5, adjust: kernel.Adjust{L1: 1, L2: 2, Bound: 3, Factor: 4}},
 	}
