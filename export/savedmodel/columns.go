@@ -220,12 +220,9 @@ func (g *builder) hashed(name string, b *graph.BagColumn, text string) string {
 // bucketed adds the number of boundaries that are not above a number, which is double if it is wide. Else
 // it and the boundaries are float32, as a request has them.
 func (g *builder) bucketed(name string, b *graph.BagColumn, x string, wide bool) (id, mask string) {
-	missing, boundaries := b.Default, slices.Clone(b.Boundaries)
+	missing, boundaries := b.Default, b.Boundaries
 	if !wide {
-		missing = float64(float32(missing))
-		for i, v := range boundaries {
-			boundaries[i] = float64(float32(v))
-		}
+		missing, boundaries = float64(float32(missing)), graph.Narrow(boundaries)
 		x = g.toDouble(name+"double", x)
 	}
 	isMissing := g.add("IsNan", name+"missing", []string{x}, doubles())

@@ -42,4 +42,12 @@ func (p *Plan) Narrow(tell func(what string)) {
 		kept := float64(float32(d.Max)-float32(d.Min))/step + 1
 		tell(fmt.Sprintf("%s: tf.Example keeps %.0f%s numbers; subtract %.0f", d.Name, kept, all, math.Floor(d.Min)))
 	}
+	for _, b := range p.bags {
+		for i, at := range b.narrow {
+			if exact := b.Boundaries[i]; at != exact && math.Abs(exact) >= 1<<24 {
+				tell(fmt.Sprintf("%s: tf.Example has the boundary %.0f at %.0f; subtract %.0f", b.Name, exact, at, b.Boundaries[0]))
+				break
+			}
+		}
+	}
 }

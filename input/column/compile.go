@@ -56,7 +56,7 @@ type bagRule struct {
 	inputs   []int     // one, or those of a cross
 	values   int       // of IDs: place of the values, −1: none
 	minCount int64     // > 0: the vocabulary is to be learnt
-	narrow   []float64 // Boundaries as float32
+	narrow   []float64 // Boundaries of float32
 }
 
 // Compile makes a plan of input.columns. vocabulary returns the texts of a vocabulary's file;
@@ -222,15 +222,13 @@ func (p *Plan) numeric(o *NumericOptions) error {
 	if o.Default != nil {
 		missing = *o.Default
 	}
-	var narrow []float64
 	for i, b := range o.Buckets {
 		if !isFloat32(b) || i > 0 && b <= o.Buckets[i-1] {
 			return fmt.Errorf("has buckets %v, want ascending numbers", o.Buckets)
 		}
-		narrow = append(narrow, float64(float32(b)))
 	}
 	for _, name := range names {
-		if narrow == nil {
+		if len(o.Buckets) == 0 {
 			p.dense = append(p.dense, denseRule{
 				DenseColumn: graph.DenseColumn{Name: name, Default: missing.Number, Log1p: o.Transform == "log1p", Scale: 1},
 				input:       p.input(name), standardize: o.Standardize, meanDefault: missing.Mean, assumed: o.Default == nil,
@@ -238,9 +236,9 @@ func (p *Plan) numeric(o *NumericOptions) error {
 			continue
 		}
 		err := p.bag(bagRule{BagColumn: graph.BagColumn{
-			Name: name, Kind: graph.Buckets, Size: uint32(len(narrow)) + 1, Boundaries: o.Buckets,
+			Name: name, Kind: graph.Buckets, Size: uint32(len(o.Buckets)) + 1, Boundaries: o.Buckets,
 			Default: missing.Number, HasDefault: o.Default != nil,
-		}, inputs: []int{p.input(name)}, narrow: narrow})
+		}, inputs: []int{p.input(name)}, narrow: graph.Narrow(o.Buckets)})
 		if err != nil {
 			return err
 		}

@@ -1,8 +1,10 @@
 package column
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -135,8 +137,8 @@ func TestNumbersAreDoubles(t *testing.T) {
 		}
 	}
 	var b input.Batch // of a tf.Example, which has float32 as the export has
-	if err := r.Append(&b, []Cell{{}, {Values: []float32{base + 60}}}); err != nil || b.X.Bags.Slot[0] != 1 {
-		t.Errorf("a float32 has the bucket %v (%v), want 1 as in TensorFlow", b.X.Bags.Slot, err)
+	if err := r.Append(&b, []Cell{{}, {Values: []float32{base + 60}}}); err != nil || b.X.Bags.Slot[0] != 0 {
+		t.Errorf("a float32 has the bucket %v (%v), want 0 as in TensorFlow", b.X.Bags.Slot, err)
 	}
 }
 
@@ -214,5 +216,29 @@ func TestNarrow(t *testing.T) {
 				t.Errorf("%s: told %q, want %q", name, got, tt.want)
 			}
 		}
+	}
+}
+
+// TestNarrowBoundaries verifies that a float32 falls into the range that its text falls into, also where
+// no boundary is a float32, and that it is told of such boundaries.
+func TestNarrowBoundaries(t *testing.T) {
+	p, err := Compile([]Column{{Numeric: &NumericOptions{Names: []string{"x"}, Buckets: []float64{-1700000060, 0.7, 1700000060, 1700000070}}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRunner(p, input.Labels{})
+	for _, x := range []float32{-1700000128, -1700000000, 0.5, 0.75, 1, 1699999872, 1700000000, 1700000128} {
+		var text, example input.Batch
+		if err := errors.Join(r.Append(&text, []Cell{{Text: []byte(strconv.FormatFloat(float64(x), 'f', -1, 64))}}), r.Append(&example, []Cell{{Values: []float32{x}}})); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := text.X.Bags.Slot[0], example.X.Bags.Slot[0]; a != b {
+			t.Errorf("%g has the bucket %d as text and %d as float32", x, a, b)
+		}
+	}
+	told := ""
+	p.Narrow(func(what string) { told += what })
+	if want := "x: tf.Example has the boundary -1700000060 at -1700000000; subtract -1700000060"; told != want {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }

@@ -1,6 +1,9 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Columns are the first nodes of a model of raw records: the conversion of each column,
 // with all statistics of the training data. A record is a row of a CSV file or a
@@ -108,6 +111,20 @@ func narrow(list []float64) []float32 {
 		small[i] = float32(f)
 	}
 	return small
+}
+
+// Narrow returns the boundaries of numbers that are float32: the nearest float32, as TensorFlow has them;
+// beyond 2^24, where float32 has no fractions, none that is below its boundary.
+func Narrow(boundaries []float64) []float64 {
+	all := make([]float64, len(boundaries))
+	for i, b := range boundaries {
+		near := float32(b)
+		if math.Abs(b) >= 1<<24 && float64(near) < b {
+			near = math.Nextafter32(near, math.MaxFloat32)
+		}
+		all[i] = float64(near)
+	}
+	return all
 }
 
 // BagKind is the method by which a BagColumn makes its ids.
