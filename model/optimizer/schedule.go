@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"ringtrain/ring/exitcode"
@@ -129,19 +128,6 @@ func (s Schedule) decayed(t int64) float64 {
 		return s.base * math.Pow(s.c.DecayRate, x)
 	}
 	return s.base
-}
-
-// ZeroFrom returns the first step of a run of so many steps from which on the rate is 0, and
-// the number of steps if there is none. Later steps change no variable.
-func (s Schedule) ZeroFrom(steps int64) int64 {
-	switch kind := s.c.kind(); {
-	case kind == "exponential": // may be too small for a float32
-		start := min(s.c.WarmupSteps, steps)
-		return start + int64(sort.Search(int(steps-start), func(t int) bool { return float32(s.decayed(int64(t))) == 0 }))
-	case kind != "constant" && float32(s.c.End) == 0:
-		return min(steps, max(s.c.Steps, s.c.WarmupSteps))
-	}
-	return steps
 }
 
 // UsesLength reports whether the rates depend on the length of the run.

@@ -42,40 +42,6 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestScheduleEnds verifies the step from which the rate is 0 in a run of 100 steps, and that
-// the step before has a rate.
-func TestScheduleEnds(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		c    ScheduleConfig
-		want int64
-	}{
-		{"kind=constant/warmup=4", ScheduleConfig{WarmupSteps: 4}, 100},
-		{"kind=linear", ScheduleConfig{Kind: "linear"}, 100},
-		{"kind=cosine", ScheduleConfig{Kind: "cosine", WarmupSteps: 10}, 100},
-		{"kind=cosine/warmup beyond", ScheduleConfig{Kind: "cosine", WarmupSteps: 1000}, 100},
-		{"kind=linear/steps=20", ScheduleConfig{Kind: "linear", Steps: 20}, 20},
-		{"kind=cosine/steps=20", ScheduleConfig{Kind: "cosine", Steps: 20}, 20},
-		{"kind=cosine/steps=20/warmup=30", ScheduleConfig{Kind: "cosine", Steps: 20, WarmupSteps: 30}, 30},
-		{"kind=cosine/steps=20/end", ScheduleConfig{Kind: "cosine", Steps: 20, End: 1e-3}, 100},
-		{"kind=linear/steps=200", ScheduleConfig{Kind: "linear", Steps: 200}, 100},
-		{"kind=exponential", ScheduleConfig{Kind: "exponential", DecayRate: 0.5, DecaySteps: 10}, 100},
-		{"kind=exponential/steep/warmup=4", ScheduleConfig{Kind: "exponential", DecayRate: 1e-10, DecaySteps: 5, WarmupSteps: 4}, 27},
-		{"kind=exponential/steep/staircase", ScheduleConfig{Kind: "exponential", DecayRate: 1e-10, DecaySteps: 5, Staircase: true}, 25},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s, err := NewSchedule(tt.c, 0.8, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := s.ZeroFrom(100)
-			if got != tt.want || s.Rate(got-1) == 0 || got < 100 && s.Rate(got) != 0 {
-				t.Errorf("the rate is 0 from step %d on, want %d; the rates are %g, %g", got, tt.want, s.Rate(got-1), s.Rate(got))
-			}
-		})
-	}
-}
-
 // TestScheduleOfNothing verifies that a run without steps has finite rates.
 func TestScheduleOfNothing(t *testing.T) {
 	for _, kind := range []string{"constant", "linear", "cosine"} {

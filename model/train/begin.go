@@ -121,17 +121,11 @@ func (r *run) reportSchedule() {
 	if c.UsesLength() && was != 0 && was != r.steps {
 		r.opts.Notice(fmt.Sprintf("schedule %s over %d steps, was %d", c.Kind, r.steps, was))
 	}
-	zero := r.loop.Schedule.ZeroFrom(r.steps)
-	if zero == r.steps || r.zeroRateReported {
-		return
+	if !c.UsesLength() && !r.zeroRateReported && r.loop.Schedule.Rate(r.steps-1) == 0 {
+		r.zeroRateReported = true
+		r.warnFromStart("schedule", fmt.Sprintf("schedule %s ends before the run (schedule.steps is %d): the rate of the last of %d steps is 0, and such steps train nothing",
+			c.Kind, c.Steps, r.steps))
 	}
-	r.zeroRateReported = true
-	key := fmt.Sprintf("schedule.steps is %d", c.Steps)
-	if c.DecaySteps > 0 {
-		key = fmt.Sprintf("schedule.decay_rate is %g", c.DecayRate)
-	}
-	text := fmt.Sprintf("%s: the rate is 0 from step %d on, and the run has %d: the rest trains nothing", key, zero, r.steps)
-	r.warn(&ring.Cause{Rank: r.rank, Operation: "schedule", Text: text})
 }
 
 // startEvent returns the event that describes the run.

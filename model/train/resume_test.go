@@ -176,9 +176,9 @@ func TestLongerRun(t *testing.T) {
 		{[]string{"schedule.kind=linear"}, "train.steps=10", "train.steps=8", 4, "schedule linear over 8 steps, was 10", "", true},
 		{[]string{"schedule.kind=cosine"}, "train.epochs=1", "train.epochs=3", 0, "schedule cosine over 81 steps, was 27", "", true},
 		{nil, "train.steps=10", "train.steps=15", 0, "", "", true},
-		{exponential, "train.steps=8", "train.steps=15", 0, "", "schedule.decay_rate is 1e-08: the rate is 0 from step 12 on, and the run has 15: the rest trains nothing", false},
+		{exponential, "train.steps=8", "train.steps=15", 0, "", "schedule exponential ends before the run (schedule.steps is 0): the rate of the last of 15 steps is 0, and such steps train nothing", false},
 		{[]string{"schedule.kind=cosine", "schedule.steps=10"}, "train.steps=10", "train.steps=15", 0, "",
-			"schedule.steps is 10: the rate is 0 from step 10 on, and the run has 15: the rest trains nothing", false},
+			"schedule cosine ends before the run (schedule.steps is 10): the rate of the last of 15 steps is 0, and such steps train nothing", false},
 		{[]string{"schedule.kind=linear", "schedule.steps=10", "schedule.end=0.01"}, "train.steps=10", "train.steps=15", 0, "", "", true},
 	} {
 		sets := append([]string{"train.steps=0", "input.batch=75", "checkpoint.dir=" + t.TempDir()}, tt.sets...)
