@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -121,12 +122,12 @@ func TestBlockSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	tallies := make([]tally, blocks)
 	for i := range tallies {
-		tallies[i] = tally{sums: sums{loss: r.NormFloat64(), logLoss: r.Float64(), right: float64(i), top: 1}, weight: 3, correct: int64(i), weighted: 1, undefined: 2}
+		tallies[i] = tally{sums: sums{loss: r.NormFloat64(), logLoss: r.Float64(), right: float64(i), top: 1}, weight: 3, correct: int64(i), weighted: 1, undefined: 2, classes: []float64{r.Float64(), 1}}
 		tallies[i].calibration[3] = model.CalibrationBucket{Scores: r.Float64(), Weight: 5, Positives: 2, Examples: 4}
 	}
 	run := func(first, last int) []byte {
 		var s blockSums
-		s.reset(first)
+		s.reset(first, 2)
 		for i := first; i < last; i++ {
 			s.add(0, &tallies[i])
 		}
@@ -135,23 +136,23 @@ func TestBlockSums(t *testing.T) {
 		}
 		return s.encode(nil)
 	}
-	var whole blockSums
+	whole := blockSums{classes: 2}
 	if _, err := whole.decode(run(0, blocks), blocks); err != nil {
 		t.Fatal(err)
 	}
 	want := whole.total()
-	if want.right != blocks*(blocks-1)/2 || want.correct != blocks*(blocks-1)/2 || want.weight != 3*blocks || want.weighted != blocks || want.top != blocks || want.undefined != 2*blocks || want.calibration.Positives() != 2*blocks {
+	if want.right != blocks*(blocks-1)/2 || want.correct != blocks*(blocks-1)/2 || want.weight != 3*blocks || want.weighted != blocks || want.top != blocks || want.undefined != 2*blocks || want.calibration.Positives() != 2*blocks || want.classes[1] != blocks {
 		t.Fatalf("the whole is %v", want)
 	}
 	for cut := range blocks {
-		var s blockSums
+		s := blockSums{classes: 2}
 		for _, part := range [][2]int{{0, cut}, {cut, cut}, {cut, blocks}} {
 			rest, err := s.decode(append(run(part[0], part[1]), 42), part[1])
 			if err != nil || len(rest) != 1 {
 				t.Fatalf("cut=%d: %d bytes are left, error %v", cut, len(rest), err)
 			}
 		}
-		if got := s.total(); got != want {
+		if got := s.total(); !reflect.DeepEqual(got, want) {
 			t.Errorf("cut=%d: %v, want %v", cut, got, want)
 		}
 	}
@@ -159,7 +160,7 @@ func TestBlockSums(t *testing.T) {
 		"of other blocks": run(1, 9), "too few": run(0, 7), "too many": run(0, 9), "cut": run(0, 8)[:30],
 		"huge": appendInt(nil, 1<<60), "negative": appendInt(nil, -1), "none": nil,
 	} {
-		var s blockSums
+		s := blockSums{classes: 2}
 		if _, err := s.decode(b, 8); err == nil {
 			t.Errorf("case=%s: no error", name)
 		}

@@ -16,8 +16,9 @@ import (
 // A rank adds the whole pairs in its run of blocks, which leaves at most 2·log₂ sums. The sums of all
 // ranks then fold to the same bits at any world size.
 type blockSums struct {
-	next  int // number of the block after the added ones
-	nodes []blockNode
+	next    int // number of the block after the added ones
+	classes int // of the tallies
+	nodes   []blockNode
 }
 
 // A blockNode is the sum of 2^level blocks.
@@ -26,8 +27,8 @@ type blockNode struct {
 	tally tally
 }
 
-// reset empties s. The next block to add is first.
-func (s *blockSums) reset(first int) { *s = blockSums{next: first, nodes: s.nodes[:0]} }
+// reset empties s. The next block to add is first, of a model of so many classes.
+func (s *blockSums) reset(first, classes int) { *s = blockSums{first, classes, s.nodes[:0]} }
 
 // add adds the next 2^level blocks. Their first number is a multiple of 2^level.
 func (s *blockSums) add(level int, t *tally) {
@@ -71,8 +72,8 @@ func (s *blockSums) decode(b []byte, last int) (rest []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if n < 0 || n > int64(len(b)/blockNodeBytes) {
-		return nil, fmt.Errorf("%d sums in %d bytes, want %d bytes for each", n, len(b), blockNodeBytes)
+	if each := blockNodeBytes + 8*s.classes; n < 0 || n > int64(len(b)/each) {
+		return nil, fmt.Errorf("%d sums in %d bytes, want %d bytes for each", n, len(b), each)
 	}
 	for range n {
 		var level int64
@@ -83,7 +84,7 @@ func (s *blockSums) decode(b []byte, last int) (rest []byte, err error) {
 			return nil, fmt.Errorf("the sum of 2^%d blocks from block %d, want whole pairs up to block %d", level, s.next, last)
 		}
 		var t tally
-		b = t.decode(b)
+		b = t.decode(b, s.classes)
 		s.add(int(level), &t)
 	}
 	if s.next != last {

@@ -43,7 +43,6 @@ type Evaluator struct {
 	gathered ring.Gathered
 	blocks   blockSums       // of this rank, and then of all
 	counts   model.Confusion // of this rank, and then of all
-	shares   classWeights    // of this rank, and then of all: weights of several classes
 	ranking  model.Ranking   // of this rank: its examples of weight 1
 	weighted weighted        // of this rank: examples of blocks with other weights
 }
@@ -102,18 +101,17 @@ func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error 
 		}
 	}
 	e.counts.Reset()
-	e.shares.Reset()
 	e.Seen = input.Counts{}
 	e.ranking.Reset()
 	first, last := input.EvalBlocks(e.Data.Len(), m.Rank, m.Size())
 	e.weighted.reset(last - first)
-	e.blocks.reset(blocksBefore(first))
+	e.blocks.reset(blocksBefore(first), e.classes())
 	for ; first < last && ctx.Err() == nil; first += input.EvalBlock {
 		if err := e.block(first, min(first+input.EvalBlock, last)); err != nil {
 			return err
 		}
 	}
-	e.sent = appendCells(appendCells(e.blocks.encode(e.sent), e.counts.Cells()), e.shares.Cells())
+	e.sent = appendCells(e.blocks.encode(e.sent), e.counts.Cells())
 	return nil
 }
 
@@ -158,7 +156,7 @@ func (e *Evaluator) block(first, last int) error {
 	e.Seen.Add(&e.batch)
 	bad := int64(last - first - len(good))
 	if len(good) == 0 {
-		e.blocks.add(0, &tally{bad: bad})
+		e.blocks.add(0, &tally{bad: bad, classes: make([]float64, e.classes())})
 		return nil
 	}
 	y, weights := e.batch.Y, e.weights()
@@ -168,14 +166,11 @@ func (e *Evaluator) block(first, last int) error {
 	if weights != nil {
 		e.weigh(&t, scores, y, weights)
 	}
-	switch {
-	case e.classes() == 0:
-		t.spread = spreadOf(y, weights)
-	case weights != nil && !e.binary():
-		e.shares.add(y, weights)
-		fallthrough
-	default:
+	t.classes = classWeights(e.classes(), y, weights)
+	if e.classes() > 0 {
 		e.counts.Count(scores, y)
+	} else {
+		t.spread = spreadOf(y, weights)
 	}
 	if e.binary() {
 		t.calibration.Add(scores.Data, y, weights)
@@ -271,16 +266,15 @@ func ReadRecords(b *input.Batch, d input.Dataset, first, last int, tolerate bool
 
 // fold adds up the blocks and counts of all ranks, in the order of the blocks.
 func (e *Evaluator) fold(size int) error {
-	e.blocks.reset(0)
+	e.blocks.reset(0, e.classes())
 	e.counts.Reset()
-	e.shares.Reset()
 	for rank := range size {
 		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
 		bad := e.blocks.total().bad
 		b, err := e.blocks.decode(e.gathered.At(rank)[codeBytes:], blocksBefore(last))
 		if err == nil {
 			bad = e.blocks.total().bad - bad
-			err = e.addRank(b, last-first-int(bad))
+			err = addCells(&e.counts, b, last-first-int(bad), e.classes())
 		}
 		if err != nil {
 			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent for the evaluation of records %d to %d: %w", rank, first, last, err))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"ringtrain/model"
 	"ringtrain/model/train/report"
@@ -18,7 +19,8 @@ type tally struct {
 	undefined   int64   // number of examples whose score is NaN; of binary models
 	bad         int64   // number of bad records, which are no examples
 	calibration model.Calibration
-	spread      spread // of the labels of a regression
+	spread      spread    // of the labels of a regression
+	classes     []float64 // weight of the examples of each class
 }
 
 // sums are those of examples, each times its weight. right and top are shares of the weight.
@@ -34,7 +36,7 @@ func (s *sums) add(o sums, w float64) {
 }
 
 const (
-	tallyBytes     = 8 * (11 + 4*len(model.Calibration{}))
+	tallyBytes     = 8 * (11 + 4*len(model.Calibration{})) // without classes
 	blockNodeBytes = 8 + tallyBytes
 )
 
@@ -48,9 +50,13 @@ func (t *tally) merge(o *tally) {
 	t.undefined += o.undefined
 	t.bad += o.bad
 	t.calibration.Merge(&o.calibration)
+	t.classes = slices.Clone(t.classes) // the tally that t was copied from has them, too
+	for k, w := range o.classes {
+		t.classes[k] += w
+	}
 }
 
-// encode appends t in tallyBytes.
+// encode appends t in tallyBytes and 8 for each class.
 func (t *tally) encode(dst []byte) []byte {
 	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.weight, t.spread.mean, t.spread.squares} {
 		dst = appendFloat(dst, v)
@@ -62,11 +68,14 @@ func (t *tally) encode(dst []byte) []byte {
 		dst = appendFloat(appendFloat(appendFloat(dst, c.Scores), c.Weight), c.Positives)
 		dst = appendInt(dst, c.Examples)
 	}
+	for _, w := range t.classes {
+		dst = appendFloat(dst, w)
+	}
 	return dst
 }
 
-// decode reads t from the front of b, which has at least tallyBytes. It returns the rest of b.
-func (t *tally) decode(b []byte) (rest []byte) {
+// decode reads t with so many classes from the front of b, which is long enough. It returns the rest of b.
+func (t *tally) decode(b []byte, classes int) (rest []byte) {
 	word := func() uint64 {
 		w := binary.LittleEndian.Uint64(b)
 		b = b[8:]
@@ -84,6 +93,10 @@ func (t *tally) decode(b []byte) (rest []byte) {
 			*v = math.Float64frombits(word())
 		}
 		c.Examples = int64(word())
+	}
+	t.classes = make([]float64, classes)
+	for k := range t.classes {
+		t.classes[k] = math.Float64frombits(word())
 	}
 	return b
 }
@@ -104,18 +117,16 @@ func decodeInt(b []byte) (v int64, rest []byte, err error) {
 	return int64(binary.LittleEndian.Uint64(b)), b[8:], nil
 }
 
-// A rank sends the number of its counts that are not 0, then the counts by class, then by prediction,
-// little-endian:
+// A rank sends its counts that are not 0 by class, then by prediction, little-endian:
 //
-//	0       8           12          16         24
-//	┌───────┬───────────┬───────────┬──────────┬───
-//	│ n i64 │ class u32 │ pred. u32 │ count i64│ …
-//	└───────┴───────────┴───────────┴──────────┴───
+//	0           4           8          16
+//	┌───────────┬───────────┬───────────┬───
+//	│ class u32 │ pred. u32 │ count i64 │ …
+//	└───────────┴───────────┴───────────┴───
 const cellBytes = 16
 
 func appendCells(dst []byte, cells []model.Cell) []byte {
 	le := binary.LittleEndian
-	dst = appendInt(dst, int64(len(cells)))
 	for _, c := range cells {
 		dst = le.AppendUint32(dst, uint32(c.Class))
 		dst = le.AppendUint32(dst, uint32(c.Predicted))
@@ -124,45 +135,27 @@ func appendCells(dst []byte, cells []model.Cell) []byte {
 	return dst
 }
 
-// addCells adds the counts at the front of b to c. They are of so many classes and columns. It returns
-// the sum of the counts and the rest of b.
-func addCells(c *model.Confusion, b []byte, classes, columns int) (sum int64, rest []byte, err error) {
-	n, b, err := decodeInt(b)
-	if err != nil {
-		return 0, nil, err
-	}
-	if n < 0 || n > int64(len(b)/cellBytes) {
-		return 0, nil, fmt.Errorf("%d counts in %d bytes, want %d bytes for each", n, len(b), cellBytes)
-	}
-	le := binary.LittleEndian
-	for ; n > 0; n-- {
-		cell := model.Cell{Class: int(le.Uint32(b)), Predicted: int(le.Uint32(b[4:])), Examples: int64(le.Uint64(b[8:]))}
-		if cell.Class >= classes || cell.Predicted >= columns {
-			return 0, nil, fmt.Errorf("a count of class %d predicted as %d, want less than %d and %d", cell.Class, cell.Predicted, classes, columns)
-		}
-		c.Add(cell)
-		sum += cell.Examples
-		b = b[cellBytes:]
-	}
-	return sum, b, nil
-}
-
-// addRank adds the counts in b of a rank that evaluated so many records.
-func (e *Evaluator) addRank(b []byte, records int) error {
-	if e.classes() == 0 {
+// addCells adds the counts in b, of so many records and classes, to c.
+func addCells(c *model.Confusion, b []byte, records, classes int) error {
+	if classes == 0 {
 		records = 0
 	}
-	counted, b, err := addCells(&e.counts, b, e.classes(), e.classes())
-	if err != nil {
-		return err
+	le, left := binary.LittleEndian, int64(records)
+	if len(b)%cellBytes != 0 {
+		return fmt.Errorf("%d bytes of counts, want a multiple of %d", len(b), cellBytes)
 	}
-	if counted != int64(records) {
-		return fmt.Errorf("counts of %d records, want %d", counted, records)
+	for ; len(b) > 0; b = b[cellBytes:] {
+		n := model.Cell{Class: int(le.Uint32(b)), Predicted: int(le.Uint32(b[4:])), Examples: int64(le.Uint64(b[8:]))}
+		if n.Class >= classes || n.Predicted >= classes {
+			return fmt.Errorf("a count of class %d predicted as %d, want less than %d", n.Class, n.Predicted, classes)
+		}
+		c.Add(n)
+		left -= n.Examples
 	}
-	if _, b, err = addCells(&e.shares.Confusion, b, e.classes(), countBin+1); err == nil && len(b) > 0 {
-		err = fmt.Errorf("%d bytes behind the counts, want none", len(b))
+	if left != 0 {
+		return fmt.Errorf("counts of %d records, want %d", int64(records)-left, records)
 	}
-	return err
+	return nil
 }
 
 // classes returns the number of classes of the model, 0 for a regression.
