@@ -56,7 +56,7 @@ var explanations = []struct {
 	{"label", regexp.MustCompile(`input\.columns has no label|reads \S+, which is the label`)},
 	{"job-file", regexp.MustCompile(`no such job file|no key "|\.ya?ml:\d+:\d+: `)},
 	{"missing-file", regexp.MustCompile(`no input file |open \S+: no such file or directory|want a regular file`)},
-	{"other-kind", regexp.MustCompile(`input: .* is .*: (unpack it|export it|convert it|end the lines|fetch the file|want data|want text)|behind the end of gzip`)},
+	{"other-kind", regexp.MustCompile(`input: .* is .*: (unpack it|export it|convert it|end the lines|fetch the file|want data|want text)|behind the end of (gzip|zstd)`)},
 	{"read-error", regexp.MustCompile(`input/output error`)},
 	{"file-changed", regexp.MustCompile(`changed while it was read`)},
 	{"bad-records", regexp.MustCompile(`as input.max_bad_records says`)},

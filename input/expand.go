@@ -56,7 +56,11 @@ func once(files []string, notice func(string)) []string {
 		unique = append(unique, f)
 	}
 	if len(again) > 0 && notice != nil {
-		notice(fmt.Sprintf("%s of several patterns or names, such as %s: read once", phrase.Count(len(again), "file"), again[0]))
+		names := again[0]
+		if n := len(again) - 1; n > 0 {
+			names += " and " + phrase.Count(n, "other")
+		}
+		notice("files that are named twice are read once: " + names)
 	}
 	return unique
 }

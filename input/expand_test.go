@@ -106,9 +106,9 @@ func TestExpandOnce(t *testing.T) {
 	}
 	t.Chdir(dir)
 	for _, tt := range []struct{ patterns, want, notice string }{
-		{"b.csv *.csv", "b.csv a.csv c.csv link.csv", "1 file of several patterns or names, such as b.csv: read once"},
-		{"a.csv ./a.csv DIR/a.csv c.csv", "a.csv c.csv", "2 files of several patterns or names, such as a.csv: read once"},
-		{"DIR b*", "DIR/a.csv DIR/b.csv DIR/c.csv DIR/link.csv", "1 file of several patterns or names, such as b.csv: read once"},
+		{"b.csv *.csv", "b.csv a.csv c.csv link.csv", "files that are named twice are read once: b.csv"},
+		{"a.csv ./a.csv DIR/a.csv c.csv", "a.csv c.csv", "files that are named twice are read once: a.csv and 1 other"},
+		{"DIR b*", "DIR/a.csv DIR/b.csv DIR/c.csv DIR/link.csv", "files that are named twice are read once: b.csv"},
 		{"a.csv b.csv", "a.csv b.csv", ""},
 	} {
 		notice := ""

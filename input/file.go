@@ -126,6 +126,9 @@ func ReadError(name string, err error) error {
 	if flaw, ok := errors.AsType[flate.CorruptInputError](err); ok {
 		err = fmt.Errorf("compressed data is corrupt at byte %d", int64(flaw))
 	}
+	if errors.Is(err, zstd.ErrMagicMismatch) { // the first frame had it
+		err = errors.New("bytes behind the end of zstd that are no zstd")
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = errors.New("file ends early")
 	}

@@ -117,7 +117,7 @@ func TestBadFiles(t *testing.T) {
 		{"separator ;", "y;I1;I2;C1;C2;comment\n1;2;3;a;b;c\n", `no column y, which input.columns names; the header has ["y;I1;I2;C1;C2;comment"]; want separator: ";"`},
 		{"separator |", "y|I1|I2|C1|C2|comment\n1|2|3|a|b|c\n", `; want separator: "|"`},
 		{"separator tab", "y\tI1\tI2\tC1\tC2\tcomment\n1\t2\t3\ta\tb\tc\n", `; want separator: tab`},
-		{"quoted names and ;", "\"y\";\"I1\"\n1;2\n", `field 1: ';' behind the quote at its end, want the separator ','`},
+		{"quoted names and ;", "\"y\";\"I1\"\n1;2\n", `: a quote may not be closed; want separator: ";"`},
 		{"behind a quote", header + "1,2,3,\"a\"b,b,c\n", "field 4: 'b' behind the quote at its end, want the separator ',': a quote may not be closed"},
 		{"missing column", "y,I1,C1,C2\n1,2,a,b\n", `bad.csv: no column I2, which input.columns names; the header has ["y" "I1" "C1" "C2"]`},
 		{"misspelt column", "y,I1,i2,C1,C2,comment\n1,2,3,a,b,c\n", "bad.csv: no column I2, which input.columns names (did you mean i2?); the header has"},

@@ -150,7 +150,7 @@ func (p *parser) bind(s *text.Set) error {
 			optional = append(optional, name)
 		case p.full.at[at] < 0:
 			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names%s; the header has %s%s", p.config.Format, p.first, name, p.suggestion(name), listed(p.names),
-				p.otherSeparator(strings.Join(p.names, string(p.config.Separator)), func(names []string) bool { return slices.Contains(names, name) })))
+				p.otherSeparator(strings.Join(p.names, string(p.config.Separator)), p.hasInput)))
 		}
 	}
 	if !p.config.Header && len(optional) > 0 {
@@ -172,11 +172,16 @@ func (p *parser) otherSeparator(line string, fits func(fields []string) bool) st
 		for i, f := range fields {
 			fields[i] = strings.Trim(f, `"`)
 		}
-		if o.separator[0] != p.config.Separator && fits(fields) {
+		if o.separator[0] != p.config.Separator && len(fields) > 1 && fits(fields) {
 			return "; want separator: " + o.value
 		}
 	}
 	return ""
+}
+
+// hasInput reports whether a column that the plan reads is among names.
+func (p *parser) hasInput(names []string) bool {
+	return slices.ContainsFunc(p.config.Columns.Inputs, func(name string) bool { return slices.Contains(names, name) })
 }
 
 // optional reports whether a file may lack the input: records to predict need neither label nor
@@ -194,7 +199,7 @@ func (p *parser) header(s *text.Set) error {
 	return s.Headers(func(file string, line []byte) error {
 		fields, err := p.splitter().split(trimEnd(line))
 		if err != nil {
-			return err
+			return fmt.Errorf("%w%s", err, p.otherSeparator(string(trimEnd(line)), p.hasInput))
 		}
 		var names []string
 		for _, f := range fields {
