@@ -18,7 +18,7 @@ var explanations = []struct {
 	{"crash-loop", regexp.MustCompile(`gave up: .*in a row (without|within)`)},
 	{"stopped", regexp.MustCompile(`stopped by (a )?signal|ranks were killed after signal`)},
 	{"time-limit", regexp.MustCompile(`not done after .*--timeout`)},
-	{"unknown-launcher", regexp.MustCompile(`no variable says where rank 0 is`)},
+	{"unknown-launcher", regexp.MustCompile(`no variable (says where rank 0 is|has the world size)`)},
 	{"login-text", regexp.MustCompile(` printed ".*" into the login`)},
 	{"host-lost", regexp.MustCompile(`host \S+( \S+)? is lost: |, by which it was reached, is lost: `)},
 	{"host-unreachable", regexp.MustCompile(`host \S+ cannot be reached|the agent did not start|ringtrain: not (found|executable) on host`)},

@@ -187,7 +187,7 @@ func TestInteropOpenMPIHosts(t *testing.T) {
 	mpi := hosts[0].Command(mpirun, "--mca", "plm_rsh_agent", b.path("rsh"), "--mca", "oob_tcp_if_include", "eth0",
 		"-H", names[0]+":2,"+names[1]+":2", "-n", "4", "-x", "RINGTRAIN_TOKEN")
 	e := b.launch(mpi[0], mpi[1:]...)
-	if e.code != 64 || !strings.Contains(e.stderr, "add --rendezvous HOST:29400") {
+	if e.code != 64 || !strings.Contains(e.stderr, "add --rendezvous HOST:PORT") {
 		t.Errorf("without a rendezvous mpirun ended with %d, want 64 and the line to add\n%s", e.code, e.stderr)
 	}
 	line := slices.Concat(mpi, b.trainLine(), []string{"--rendezvous", names[1] + ":29400"})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -68,34 +69,26 @@ const (
 )
 
 // allKinds are the kinds of frames that are known.
-var allKinds = []byte{
-	kindOrders, kindStart, kindSignal, kindBeat, kindPause, kindResume, kindInput, kindAck,
-	kindAlive, kindSilent, kindHello, kindMore, kindOut, kindErr, kindEnded, kindCleared, kindFault, kindRefused, kindLost,
-}
+const allKinds = "OSKBPGITAQHioeXCFRL"
 
 const (
 	frameHeader = 9
 	maxPayload  = 1 << 20
 )
 
-// noFrameError is the error of bytes that are no header of a frame. Text is none: its length would be
-// too large.
-type noFrameError struct{ head []byte }
-
-func (e *noFrameError) Error() string {
-	return fmt.Sprintf("%q, which begins no frame of an agent", e.head)
-}
+// errNoFrame is the error of bytes that are no header. Text is none: its length would be too large.
+var errNoFrame = exitcode.With(exitcode.Protocol, errors.New("no frame of an agent"))
 
 // readFrame reads one frame. It returns io.EOF at the end between two frames. All other
-// errors are exitcode.Protocol or the reader's.
+// errors are exitcode.Protocol or the reader's. With errNoFrame the payload is the bytes.
 func readFrame(r io.Reader) (frame, error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return frame{}, err
 	}
 	host, rank, n := binary.BigEndian.Uint16(head[1:]), binary.BigEndian.Uint16(head[3:]), binary.BigEndian.Uint32(head[5:])
-	if n > maxPayload || !bytes.ContainsRune(allKinds, rune(head[0])) {
-		return frame{}, exitcode.With(exitcode.Protocol, &noFrameError{head[:]})
+	if n > maxPayload || strings.IndexByte(allKinds, head[0]) < 0 {
+		return frame{payload: head[:]}, errNoFrame
 	}
 	f := frame{kind: head[0], host: int(host), rank: int(rank), payload: make([]byte, n)}
 	if _, err := io.ReadFull(r, f.payload); err != nil {
@@ -151,21 +144,17 @@ func (w *frameWriter) send(f frame) error {
 	return err
 }
 
-// maxShown bounds the text of a login that an error shows, in bytes.
-const maxShown = 80
-
 // readAgentFrame is readFrame for frames of an agent at host. What the host's shell prints on
 // the same output is an error that shows the line.
 func readAgentFrame(r *bufio.Reader, host string) (frame, error) {
 	f, err := readFrame(r)
-	e, ok := errors.AsType[*noFrameError](err)
-	if !ok {
+	if !errors.Is(err, errNoFrame) {
 		return f, err
 	}
-	more, _ := r.Peek(min(r.Buffered(), maxShown)) // what has come with the header
-	line, _, _ := bytes.Cut(bytes.TrimLeft(append(e.head, more...), "\r\n"), []byte("\n"))
+	more, _ := r.Peek(r.Buffered()) // what has come with the header
+	line, _, _ := strings.Cut(strings.TrimLeft(string(f.payload)+string(more), "\r\n"), "\n")
 	return f, exitcode.With(exitcode.Protocol, fmt.Errorf("%s printed %s into the login: want no output behind the agent's start, of a start file of the shell or of --ssh",
-		host, phrase.Quote(string(line))))
+		host, phrase.Quote(line)))
 }
 
 var errNoAgent = errors.New("what was started there is not ringtrain's agent")

@@ -42,10 +42,9 @@ func ReadFile(name string) ([]Host, error) {
 // the first line is passed over.
 func parseHostfile(r io.Reader, name string) ([]Host, error) {
 	var (
-		list  []Host
-		errs  []error
-		at    int
-		found int
+		list []Host
+		errs []error
+		at   int
 	)
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, maxHostfileLine)
@@ -61,7 +60,7 @@ func parseHostfile(r io.Reader, name string) ([]Host, error) {
 			errs = append(errs, fmt.Errorf("%s:%d: %w", name, at, err))
 			continue
 		}
-		if found++; h.Slots > 0 {
+		if h.Slots > 0 {
 			list = append(list, h)
 		}
 	}
@@ -70,10 +69,8 @@ func parseHostfile(r io.Reader, name string) ([]Host, error) {
 		errs = append(errs, fmt.Errorf("%s:%d: %w", name, at+1, s.Err()))
 	case at == maxHostfileLines:
 		errs = append(errs, fmt.Errorf("%s: more than %d lines", name, maxHostfileLines-1))
-	case len(errs) == 0 && found == 0:
-		errs = append(errs, fmt.Errorf("%s: no host in it", name))
 	case len(errs) == 0 && len(list) == 0:
-		errs = append(errs, fmt.Errorf("%s: all hosts in it have slots=0", name))
+		errs = append(errs, fmt.Errorf("%s: no host in it has a slot", name))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)

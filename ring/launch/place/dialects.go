@@ -2,6 +2,7 @@ package place
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ringtrain/ring/launch/internal/environ"
@@ -13,7 +14,6 @@ import (
 type dialect struct {
 	source  string
 	numbers numberNames
-	needs   []string                                        // all set or none; nil: rank and size
 	at      []string                                        // say where rank 0 is; missing ones can be replaced by --rendezvous
 	applies func(environ.Vars) (bool, error)                // nil: whenever a variable is set
 	idle    func(environ.Vars) string                       // nil: each process is a rank; else why this one has nothing to do
@@ -26,8 +26,8 @@ type dialect struct {
 var dialects = []dialect{
 	{source: "RANK/WORLD_SIZE", numbers: numberNames{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
 		at: []string{"MASTER_ADDR", "MASTER_PORT"}, jobID: torchJob, address: torchMaster},
-	{source: "Open MPI", numbers: numbersOf(environ.OpenMPIPrefix), needs: numbersOf(environ.OpenMPIPrefix).list(),
-		jobID: firstOf("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"), address: openMPIAddress},
+	{source: "Open MPI", numbers: numbersOf(environ.OpenMPIPrefix),
+		jobID: firstOf("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"), address: onOneHost},
 	{source: "PET_*", numbers: numberNames{rank: "PET_NODE_RANK", size: "PET_NNODES"},
 		at: []string{"PET_MASTER_ADDR", "PET_MASTER_PORT"}, applies: torchrunApplies, address: torchrunMaster},
 	{source: "MVAPICH2", numbers: numbersOf(environ.MVAPICHPrefix)},
@@ -39,8 +39,8 @@ var dialects = []dialect{
 	{source: "Flux", numbers: numberNames{rank: "FLUX_TASK_RANK", size: "FLUX_JOB_SIZE", localRank: "FLUX_TASK_LOCAL_ID"},
 		applies: notNested, jobID: firstOf("FLUX_JOB_ID"), address: fluxAddress},
 	{source: "SLURM_*", numbers: numberNames{rank: "SLURM_PROCID", size: "SLURM_STEP_NUM_TASKS|SLURM_NTASKS", localRank: "SLURM_LOCALID"},
-		needs: []string{"SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS|SLURM_NTASKS"}, applies: slurmApplies, address: slurmStep},
-	{source: "PMIx", numbers: numberNames{rank: "PMIX_RANK"}, applies: pmixApplies, jobID: firstOf("PMIX_NAMESPACE"), address: pmixAddress},
+		applies: slurmApplies, address: slurmStep},
+	{source: "PMIx", numbers: numberNames{rank: "PMIX_RANK"}, applies: pmixApplies, jobID: firstOf("PMIX_NAMESPACE")},
 	{source: completionIndex, numbers: numberNames{rank: completionIndex}, applies: notNested, address: firstPod},
 	{source: "AWS Batch", numbers: numberNames{rank: "AWS_BATCH_JOB_NODE_INDEX", size: "AWS_BATCH_JOB_NUM_NODES"}, applies: notNested, last: true},
 	{source: "Volcano", numbers: numberNames{rank: "VC_TASK_INDEX|VK_TASK_INDEX", size: "VC_*_NUM"}, applies: volcanoApplies, address: volcanoHost, last: true},
@@ -92,18 +92,9 @@ func (d dialect) claim(e environ.Vars, g explicitPlace) (*claim, error) {
 		}
 	}
 	numbers := numberNames{pick(e, d.numbers.rank), pick(e, d.numbers.size), d.numbers.localRank, d.numbers.localSize}
-	needs := []string{numbers.rank, numbers.size}
-	switch {
-	case d.needs != nil:
-		needs = nil
-		for _, name := range d.needs {
-			needs = append(needs, pick(e, name))
-		}
-	case numbers.size == "":
-		needs = needs[:1]
-	}
+	needs := slices.DeleteFunc([]string{numbers.rank, numbers.size}, func(name string) bool { return name == "" })
 	_, without := e.Split(needs...)
-	set, missing := e.Split(append(needs, d.at...)...)
+	set, missing := e.Split(slices.Concat(needs, d.at)...)
 	switch {
 	case len(set) == 0:
 		return nil, nil
@@ -131,6 +122,9 @@ func (d dialect) claim(e environ.Vars, g explicitPlace) (*claim, error) {
 // noAddress is the error of a launcher that tells rank and world size, and not where rank 0
 // is.
 func noAddress(n numberNames, rank, size int) error {
+	if size == 0 {
+		return fmt.Errorf("%s is %d, and no variable has the world size: add --world-size N --rendezvous HOST:PORT (`ringtrain rendezvous` serves one)", n.rank, rank)
+	}
 	return fmt.Errorf("%s is %d and %s is %d, and no variable says where rank 0 is: add --rendezvous HOST:PORT "+
 		"(`ringtrain rendezvous` serves one), or --world-size 1 if one process is meant", n.rank, rank, n.size, size)
 }

@@ -16,9 +16,9 @@ func (d dialect) minimal() (env []string, size string) {
 		return strings.Replace(first, "*", "WORKER", 1)
 	}
 	size = only(d.numbers.size)
-	needs := d.needs
-	if needs == nil {
-		needs = []string{d.numbers.rank, d.numbers.size}
+	needs := []string{d.numbers.rank, d.numbers.size}
+	if d.source == "SLURM_*" {
+		needs = append(needs, "SLURM_STEP_ID")
 	}
 	for _, name := range needs {
 		switch name = only(name); {

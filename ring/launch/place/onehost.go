@@ -1,7 +1,6 @@
 package place
 
 import (
-	"errors"
 	"hash/fnv"
 	"net"
 	"strconv"
@@ -9,30 +8,15 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
-var (
-	errOpenMPIHosts = errors.New("mpirun started ranks on several hosts and names none of them: " +
-		"run `ringtrain rendezvous --listen :29400` on a host that all reach and add --rendezvous HOST:29400")
-	errOpenMPIJob = errors.New("PMIX_NAMESPACE is missing beside OMPI_COMM_WORLD_*: add --rendezvous HOST:PORT")
-)
-
 // onOneHost has rank 0 serve the rendezvous on the loopback if all ranks are on this host, on
-// a port that they derive from the job's id.
+// a port that they derive from the job's id. On several hosts no variable names the host of rank
+// 0: the address of mpirun, which is set, may be another host.
 func onOneHost(e environ.Vars, _ explicitPlace, c *claim) error {
 	if c.LocalSize == c.WorldSize && c.JobID != "" {
 		c.JobID = restartedID(e, c.JobID) // on several hosts the daemons that ssh has started lack the count
 		c.rendezvous = net.JoinHostPort("127.0.0.1", strconv.Itoa(portOf(c.JobID)))
 	}
 	return nil
-}
-
-// openMPIAddress is onOneHost. On several hosts no variable names the host of rank 0: the
-// address of mpirun, which is set, may be another host.
-func openMPIAddress(e environ.Vars, g explicitPlace, c *claim) error {
-	c.missing = errOpenMPIJob
-	if c.LocalSize < c.WorldSize {
-		c.missing = errOpenMPIHosts
-	}
-	return onOneHost(e, g, c)
 }
 
 // fluxAddress is onOneHost. Flux tells the number of hosts, and not that of the ranks on each.

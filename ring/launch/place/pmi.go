@@ -20,13 +20,6 @@ type PMI struct {
 var errPMIPort = errors.New("PMI_PORT is set, PMI_RANK, PMI_SIZE and PMI_FD are missing: run mpiexec without -pmi-port, " +
 	"or set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS")
 
-var (
-	errPMIx = errors.New("PMIX_RANK is set, and PMIx has no variable for the world size: " +
-		"add --world-size N --rendezvous HOST:PORT (`ringtrain rendezvous` serves one)")
-	errPMI2 = errors.New("PMI_JOBID is set: this launcher speaks PMI-2, and ringtrain does not: " +
-		"add --rendezvous HOST:PORT (`ringtrain rendezvous` serves one)")
-)
-
 // pmiApplies reports whether the ranks are of MPICH's mpiexec (Hydra) or a derivative. srun
 // --mpi=pmi2 sets the same variables and PMI_JOBID. Inside a step of Slurm and under Open MPI,
 // the dialects of those two count instead.
@@ -50,8 +43,7 @@ func withinOther(e environ.Vars) bool {
 // pmiAddress stores in c how Place.Learn is to ask Hydra for the rendezvous.
 func pmiAddress(e environ.Vars, _ explicitPlace, c *claim) error {
 	if !environ.HasHydra(e) {
-		c.missing = errPMI2
-		return nil
+		return nil // PMI-2, which Learn does not speak
 	}
 	fd, err := e.Int("PMI_FD", 3, -1)
 	c.PMI = &PMI{FD: fd, OneHost: c.LocalSize == c.WorldSize, Host: e.Get("MPIR_CVAR_CH3_INTERFACE_HOSTNAME")}
@@ -67,9 +59,4 @@ func pmixApplies(e environ.Vars) (bool, error) {
 		return false, environ.Incomplete([]string{"PMIX_NAMESPACE"}, []string{"PMIX_RANK"})
 	}
 	return true, nil
-}
-
-func pmixAddress(_ environ.Vars, _ explicitPlace, c *claim) error {
-	c.missing = errPMIx
-	return nil
 }

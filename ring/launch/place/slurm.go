@@ -17,6 +17,9 @@ func slurmApplies(e environ.Vars) (bool, error) {
 	if !environ.HasSlurmTask(e) || environ.Nested(e) {
 		return false, nil
 	}
+	if _, missing := e.Split("SLURM_PROCID"); len(missing) > 0 {
+		return false, environ.Incomplete([]string{"SLURM_STEP_ID"}, missing)
+	}
 	if e.Any("SLURM_HET_SIZE") {
 		return false, fmt.Errorf("SLURM_HET_SIZE is %q: the numbers of a heterogeneous job are those of its components: "+
 			"set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS", e.Get("SLURM_HET_SIZE"))

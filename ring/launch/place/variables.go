@@ -9,8 +9,6 @@ import (
 // numberNames are the variables of one dialect for the four numbers of a place.
 type numberNames struct{ rank, size, localRank, localSize string }
 
-func (n numberNames) list() []string { return []string{n.rank, n.size, n.localRank, n.localSize} }
-
 // readNumbers stores the four numbers in p. The rank must be set. Without a size p gets 0.
 // The local numbers may be missing.
 func readNumbers(e environ.Vars, n numberNames, p *Place) error {

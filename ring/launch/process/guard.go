@@ -143,13 +143,13 @@ func (g *GuardProcess) reapOrphans() {
 			return
 		case <-tick.C:
 		}
-		for _, pid := range zombieChildren() {
-			g.mu.Lock()
+		g.mu.Lock()
+		for _, pid := range children() {
 			if !g.own[pid] {
 				syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // groupEmpty may have been first
 			}
-			g.mu.Unlock()
 		}
+		g.mu.Unlock()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -56,63 +57,51 @@ func onCores(cores []int, start func() error) error {
 // onlyZombies reports whether all processes of a group have ended, though their parent has
 // not waited for them. In many containers process 1 never does.
 func onlyZombies(id int) bool {
-	found := false
-	err := eachProcess(func(p processStat) bool {
-		found = p.group == id && !p.ended
-		return !found
-	})
-	return err == nil && !found
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if c := e.Name()[0]; c < '0' || c > '9' {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err == nil && inGroup(stat, id) {
+			return false
+		}
+	}
+	return true
+}
+
+// inGroup reports whether stat, in the format of proc(5), is of a living process of the
+// group.
+func inGroup(stat []byte, id int) bool {
+	rest := stat[bytes.LastIndexByte(stat, ')')+1:] // the name may contain any character
+	fields := bytes.Fields(rest)                    // state, parent, group, …
+	if len(fields) < 3 || string(fields[2]) != strconv.Itoa(id) {
+		return false
+	}
+	return !bytes.ContainsAny(fields[0], "ZX")
 }
 
 // inheritsOrphans reports whether processes whose parents have ended become children of this
 // process.
 func inheritsOrphans() bool {
-	var on int
+	var on int32
 	err := unix.Prctl(unix.PR_GET_CHILD_SUBREAPER, uintptr(unsafe.Pointer(&on)), 0, 0, 0)
 	return os.Getpid() == 1 || err == nil && on != 0
 }
 
-// zombieChildren returns the children of this process that have ended and that it has not
-// waited for.
-func zombieChildren() []int {
-	var found []int
-	eachProcess(func(p processStat) bool { // without /proc there are none
-		if p.parent == os.Getpid() && p.ended {
-			found = append(found, p.id)
-		}
-		return true
-	})
-	return found
-}
-
-// processStat is what proc(5) tells of a process.
-type processStat struct {
-	id, parent, group int
-	ended             bool
-}
-
-// eachProcess calls see for each process of the system, while see returns true.
-func eachProcess(see func(processStat) bool) error {
-	entries, err := os.ReadDir("/proc")
-	for _, e := range entries {
-		if c := e.Name()[0]; c < '0' || c > '9' {
-			continue
-		}
-		if stat, err := os.ReadFile("/proc/" + e.Name() + "/stat"); err == nil && !see(parseStat(stat)) {
-			break
+// children returns the children of this process.
+func children() (pids []int) {
+	lists, _ := filepath.Glob("/proc/self/task/*/children") // of each thread; the pattern is valid
+	for _, name := range lists {
+		text, _ := os.ReadFile(name) // a thread may have ended
+		for field := range bytes.FieldsSeq(text) {
+			if pid, err := strconv.Atoi(string(field)); err == nil {
+				pids = append(pids, pid)
+			}
 		}
 	}
-	return err
-}
-
-// parseStat parses the line of a process, in the format of proc(5).
-func parseStat(stat []byte) (p processStat) {
-	p.id, _ = strconv.Atoi(string(stat[:max(bytes.IndexByte(stat, ' '), 0)]))
-	rest := stat[bytes.LastIndexByte(stat, ')')+1:] // the name may contain any character
-	if fields := bytes.Fields(rest); len(fields) >= 3 {
-		p.ended = bytes.ContainsAny(fields[0], "ZX")
-		p.parent, _ = strconv.Atoi(string(fields[1]))
-		p.group, _ = strconv.Atoi(string(fields[2]))
-	}
-	return p
+	return pids
 }

@@ -17,9 +17,8 @@ func TestInGroup(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := parseStat([]byte(tt.stat))
-			if got := p.group == 42 && !p.ended; got != tt.want {
-				t.Errorf("%q is %+v: living in group 42 %v, want %v", tt.stat, p, got, tt.want)
+			if got := inGroup([]byte(tt.stat), 42); got != tt.want {
+				t.Errorf("inGroup(%q, 42) = %v, want %v", tt.stat, got, tt.want)
 			}
 		})
 	}

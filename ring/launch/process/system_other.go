@@ -23,5 +23,5 @@ func onlyZombies(int) bool { return false }
 // inheritsOrphans returns false: this system has no containers with a process 1 of their own.
 func inheritsOrphans() bool { return false }
 
-// zombieChildren returns none.
-func zombieChildren() []int { return nil }
+// children returns none.
+func children() []int { return nil }
