@@ -53,7 +53,11 @@ func (c *Counts) label(n int64, least, largest float32) {
 }
 
 // Reset removes all records and keeps the memory.
-func (c *Counts) Reset() { *c = Counts{Missing: c.Missing[:0], Unknown: c.Unknown[:0]} }
+func (c *Counts) Reset() {
+	clear(c.Missing)
+	clear(c.Unknown)
+	*c = Counts{Missing: c.Missing, Unknown: c.Unknown}
+}
 
 // addTo adds o to dst, which may be shorter.
 func addTo(dst *[]int64, o []int64) {

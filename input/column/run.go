@@ -66,24 +66,18 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 			return p.fault(at, err)
 		}
 	}
-	y, err := r.label(cells)
+	y, weight, err := r.target(cells)
 	if err != nil {
-		return p.fault(p.Label, err)
+		return err
 	}
 	b.Y = append(b.Y, y)
+	b.SetImportance(weight)
 	if b.WantKeys && p.Key >= 0 {
 		key, err := cells[p.Key].text(&r.number)
 		if err != nil {
 			return p.fault(p.Key, err)
 		}
 		b.SetKey(string(key))
-	}
-	if p.Weight >= 0 && !r.labels.Absent {
-		weight, err := weightOf(&cells[p.Weight])
-		if err != nil {
-			return p.fault(p.Weight, err)
-		}
-		b.SetImportance(weight)
 	}
 	r.count(&b.Columns, cells)
 	return nil
@@ -93,8 +87,7 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 func (r *Runner) count(c *input.Counts, cells []Cell) {
 	c.Records++
 	if len(c.Missing) != len(cells) {
-		c.Missing = zeros(c.Missing, len(cells))
-		c.Unknown = zeros(c.Unknown, len(r.plan.bags))
+		c.Missing, c.Unknown = make([]int64, len(cells)), make([]int64, len(r.plan.bags))
 	}
 	for i := range cells {
 		if cells[i].missing() {
@@ -104,13 +97,6 @@ func (r *Runner) count(c *input.Counts, cells []Cell) {
 	for _, i := range r.unknown {
 		c.Unknown[i]++
 	}
-}
-
-// zeros returns n zeros, in the memory of dst where they fit.
-func zeros(dst []int64, n int) []int64 {
-	dst = slices.Grow(dst[:0], n)[:n]
-	clear(dst)
-	return dst
 }
 
 // check returns the error that Append would return for a record, and sets numbers to those of the
@@ -140,23 +126,27 @@ func (r *Runner) check(cells []Cell, numeric []bool, numbers []float64) (err err
 			return p.fault(at, err)
 		}
 	}
-	if _, err = r.label(cells); err != nil {
-		return p.fault(p.Label, err)
-	}
-	if p.Weight >= 0 && !r.labels.Absent {
-		if _, err = weightOf(&cells[p.Weight]); err != nil {
-			return p.fault(p.Weight, err)
-		}
-	}
-	return nil
+	_, _, err = r.target(cells)
+	return err
 }
 
-func weightOf(c *Cell) (float32, error) {
-	weight, err := c.number(1)
+// target returns the label and the weight of a record.
+func (r *Runner) target(cells []Cell) (y, weight float32, err error) {
+	p := r.plan
+	if y, err = r.label(cells); err != nil {
+		return 0, 0, p.fault(p.Label, err)
+	}
+	if p.Weight < 0 || r.labels.Absent {
+		return y, 1, nil
+	}
+	weight, err = cells[p.Weight].number(1)
 	if err == nil && weight < 0 {
 		err = fmt.Errorf("is %g, want a weight of 0 or more", weight)
 	}
-	return weight, err
+	if err != nil {
+		err = p.fault(p.Weight, err)
+	}
+	return y, weight, err
 }
 
 // Predicts reports whether a prediction reads the input: as a feature, as the values of ids or as the

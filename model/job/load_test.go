@@ -31,6 +31,17 @@ func load(t testing.TB, text string, environ, sets []string) (*Config, error) {
 	return job, err
 }
 
+// TestByteOrderMark verifies that a byte order mark before a job file is passed over.
+func TestByteOrderMark(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "job.yaml")
+	if err := os.WriteFile(file, []byte("\ufeff"+small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if j, err := Load(file, nil, nil); err != nil || j.Model.Kind != "linear" {
+		t.Errorf("error %v, job %+v", err, j)
+	}
+}
+
 // TestSources verifies that each source sets its option, that a later source overrides an earlier
 // one, and that each source reads a value in the same way.
 func TestSources(t *testing.T) {

@@ -65,7 +65,7 @@ func TestFind(t *testing.T) {
 		return path
 	}
 	other := strings.Repeat("ff", token.Bytes)
-	good, open, bad := file("good", other+"\n", 0o600), file("open", other, 0o644), file("bad", "x", 0o600)
+	good, open, bad := file("good", "\ufeff"+other+"\n", 0o600), file("open", other, 0o644), file("bad", "x", 0o600)
 	missing := filepath.Join(dir, "missing")
 	for _, tt := range []struct {
 		name        string

@@ -195,7 +195,7 @@ func (s *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator) 
 	e.Model, e.TopK = s.model, s.job.Eval.TopK
 	metrics, err := e.Run(ctx, g)
 	if err == nil {
-		s.warn(set, &e.Seen, false)
+		s.warnings = append(s.warnings, s.from.Warnings(set, &e.Seen, false)...)
 	}
 	if failed, ok := errors.AsType[evaluate.Failure](err); ok { // without the rank: there is only one
 		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))
@@ -247,13 +247,8 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 	if known, ok := s.data.(input.Counter); ok {
 		s.seen.Whole = known.Counts()
 	}
-	s.warn(s.name, &s.seen, true)
+	s.warnings = append(s.warnings, s.from.Warnings(s.name, &s.seen, true)...)
 	return nil
-}
-
-// warn keeps what no record of a set has, for Warnings.
-func (s *Model) warn(set string, c *input.Counts, predicts bool) {
-	s.warnings = append(s.warnings, s.from.Warnings(set, c, predicts)...)
 }
 
 // Warnings returns what none of the records has that were evaluated or predicted.
