@@ -53,21 +53,14 @@ func readEvaluation(path string) *Evaluation {
 	return &e
 }
 
-// BestStep returns the step of the best evaluation of the newest run in a folder, and its checkpoint. The
-// step is 0 if that run does not look for the best, or if its last step is the best. The path is ""
-// if the checkpoint is gone.
+// BestStep returns the step of the best evaluation up to the newest checkpoint of a folder, and the
+// checkpoint of that step, "" if it is gone. The step is 0 if the newest is the best or has none.
 func BestStep(dir string) (step int64, path string) {
-	last, run, found := NewestRun(dir)
-	if !found {
-		return 0, ""
-	}
-	if run.Best != nil {
-		step = run.Best.Step
-	}
-	if e := readEvaluation(last); e != nil {
+	last, _, found := NewestRun(dir)
+	if e := readEvaluation(last); found && e != nil {
 		step = e.Best
 	}
-	if at, _, ok := parseStep(filepath.Base(last)); !ok || at == step {
+	if at, _, _ := parseStep(filepath.Base(last)); step == 0 || at == step {
 		return 0, ""
 	}
 	all, _ := candidates(dir)

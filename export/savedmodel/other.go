@@ -26,18 +26,18 @@ func Other(base string, m *graph.Graph, names Names, job string) string {
 	}
 	var facts []string
 	if name := meta.GetMetaInfoDef().GetMetaGraphVersion(); name != job && name != "" && job != "" {
-		facts = append(facts, fmt.Sprintf("the job %s, this one is %s", name, job))
+		facts = append(facts, fmt.Sprintf("another job's name: %s there, %s here", name, job))
 	}
 	was, now := interfaceOf(meta), interfaceOf(build(m, names).MetaGraphs[0])
 	for i, what := range []string{"inputs", "classes"} {
-		if !slices.Equal(was[i], now[i]) {
-			facts = append(facts, fmt.Sprintf("the %s %s, this job has %s", what, without(was[i], now[i]), without(now[i], was[i])))
+		if there, here, ok := difference(was[i], now[i]); ok {
+			facts = append(facts, fmt.Sprintf("other %s: %s there, %s here", what, there, here))
 		}
 	}
 	if len(facts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, the newest version there, has %s", path, strings.Join(facts, "; "))
+	return fmt.Sprintf("the newest version, %s, has %s", path, strings.Join(facts, "; "))
 }
 
 // interfaceOf returns the names of the features of an example, and those inputs of the signatures that
@@ -74,21 +74,17 @@ func interfaceOf(m *tfpb.MetaGraphDef) (lists [2][]string) {
 	return [2][]string{slices.Sorted(maps.Keys(inputs)), texts["labels"]}
 }
 
-// without describes the first of some names that others lack, or else the first of all.
-func without(names, others []string) string {
-	const most = 3
-	there := map[string]bool{}
-	for _, n := range others {
-		there[n] = true
+// difference returns the first elements in which two lists differ. ok is false if they are equal.
+func difference(a, b []string) (inA, inB string, ok bool) {
+	at := func(list []string, i int) string {
+		if i < len(list) {
+			return list[i]
+		}
+		return "none"
 	}
-	if only := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return there[n] }); len(only) > 0 {
-		names = only
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
 	}
-	switch text := strings.Join(names[:min(len(names), most)], ", "); {
-	case len(names) > most:
-		return fmt.Sprintf("%s and %d more", text, len(names)-most)
-	case len(names) > 0:
-		return text
-	}
-	return "none"
+	return at(a, i), at(b, i), i < max(len(a), len(b))
 }

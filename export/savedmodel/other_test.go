@@ -37,13 +37,13 @@ func TestOther(t *testing.T) {
 		{"same columns", columnsGraph("a", "b", "c"), columnsGraph("a", "b", "c"), DefaultNames(), "tab", ""},
 		{"same columns in another order", columnsGraph("a", "b", "c"), columnsGraph("c", "a", "b"), DefaultNames(), "tab", ""},
 		{"older bundle", softmax(), softmax(), DefaultNames(), "", ""},
-		{"job", softmax(), softmax(), DefaultNames(), "ads", "the job ads, this one is tab"},
-		{"columns", columnsGraph("a", "b", "c"), columnsGraph("a", "x", "c"), DefaultNames(), "tab", "the inputs b, this job has x"},
-		{"more columns", columnsGraph("a", "b", "c"), columnsGraph("a", "b", "c", "d", "e", "f", "g"), DefaultNames(), "tab", "the inputs a, b, c, this job has d, e, f and 1 more"},
-		{"feature of ids", graphs()["sparse-linear"], graphs()["sparse-linear"], ids, "tab", "the inputs ids, this job has clicks"},
-		{"width", graphs()["linear"], graphs()["linear-sigmoid"], DefaultNames(), "tab", "the inputs x[2], this job has x[3]; the classes none, this job has 0, 1"},
-		{"class names", softmax(), &classes, DefaultNames(), "tab", "the classes 0, 1, 2, this job has a, b, c"},
-		{"kind", softmax(), graphs()["sparse-linear"], DefaultNames(), "ads", "the job ads, this one is tab; the inputs images[4], x, this job has ids, indices[2], values; the classes 2, this job has 0, 1"},
+		{"job", softmax(), softmax(), DefaultNames(), "ads", "another job's name: ads there, tab here"},
+		{"columns", columnsGraph("a", "b", "c"), columnsGraph("a", "x", "c"), DefaultNames(), "tab", "other inputs: b there, c here"},
+		{"more columns", columnsGraph("a", "b", "c"), columnsGraph("a", "b", "c", "d", "e", "f", "g"), DefaultNames(), "tab", "other inputs: none there, d here"},
+		{"feature of ids", graphs()["sparse-linear"], graphs()["sparse-linear"], ids, "tab", "other inputs: ids there, clicks here"},
+		{"width", graphs()["linear"], graphs()["linear-sigmoid"], DefaultNames(), "tab", "other inputs: x[2] there, x[3] here; other classes: none there, 0 here"},
+		{"class names", softmax(), &classes, DefaultNames(), "tab", "other classes: 0 there, a here"},
+		{"kind", softmax(), graphs()["sparse-linear"], DefaultNames(), "ads", "another job's name: ads there, tab here; other inputs: images[4] there, ids here; other classes: 2 there, none here"},
 	} {
 		base := filepath.Join(t.TempDir(), "export")
 		if got := Other(base, tt.now, tt.names, "tab"); got != "" {
@@ -61,7 +61,7 @@ func TestOther(t *testing.T) {
 		}
 		want := tt.want
 		if want != "" {
-			want = filepath.Join(base, "2") + ", the newest version there, has " + want
+			want = "the newest version, " + filepath.Join(base, "2") + ", has " + want
 		}
 		if got := Other(base, tt.now, tt.names, "tab"); got != want {
 			t.Errorf("%s: %q, want %q", tt.name, got, want)

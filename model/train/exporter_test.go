@@ -128,8 +128,8 @@ func TestExportIntoAnothersFolder(t *testing.T) {
 		return texts
 	}
 	first := mustTrain(t, 2, cfg, clicksData(), nil)
-	want := "export export.savedmodel: " + filepath.Join(base, "1") + ", the newest version there, has the job line, this one is clicks; "
-	if got := told(first[0]); len(got) != 1 || !containsAll(got[0], want, "the inputs x", "this job has ids") || len(told(first[1])) > 0 {
+	want := "export export.savedmodel: the newest version, " + filepath.Join(base, "1") + ", has another job's name: line there, clicks here; "
+	if got := told(first[0]); len(got) != 1 || !containsAll(got[0], want, "other inputs: x there, ids here") || len(told(first[1])) > 0 {
 		t.Errorf("warnings are %q, want one that begins %q", got, want)
 	}
 	cfg.Train.Steps = 12
@@ -143,7 +143,7 @@ func TestExportIntoAnothersFolder(t *testing.T) {
 	defer s.Close()
 	mustTrain(t, 1, loadText(t, linearText, "export.savedmodel="+filepath.Join(dir, "other")), linearData(), nil)
 	var warned []string
-	if _, err := s.Export(filepath.Join(dir, "other"), func(_, text string) { warned = append(warned, text) }); err != nil || len(warned) != 1 || !containsAll(warned[0], "--to: ", "has the job line") {
+	if _, err := s.Export(filepath.Join(dir, "other"), func(_, text string) { warned = append(warned, text) }); err != nil || len(warned) != 1 || !containsAll(warned[0], "--to: ", "has another job's name: line there, clicks here") {
 		t.Errorf("export warns %q, error %v", warned, err)
 	}
 }

@@ -109,10 +109,11 @@ func TestSpreadOfLargeLabels(t *testing.T) {
 	for i := range 1024 {
 		y = append(y, 1e9+float32(64*(i%3)))
 	}
-	whole, parts := spreadOf(y, nil), spread{}
+	one := func(int) float64 { return 1 }
+	whole, parts := spreadOf(y, one), spread{}
 	for at := 0; at < len(y); at += 100 {
 		part := y[at:min(at+100, len(y))]
-		parts.merge(spreadOf(part, nil), float64(at), float64(len(part)))
+		parts.merge(spreadOf(part, one), float64(at), float64(len(part)))
 	}
 	want := 64 * 64 * (341*(1+4) - float64(341*3)*(341*3)/1024)
 	for _, got := range []spread{whole, parts} {

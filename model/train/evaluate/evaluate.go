@@ -166,11 +166,20 @@ func (e *Evaluator) block(first, last int) error {
 	if weights != nil {
 		e.weigh(&t, scores, y, weights)
 	}
-	t.classes = classWeights(e.classes(), y, weights)
-	if e.classes() > 0 {
-		e.counts.Count(scores, y)
+	weight := func(i int) float64 {
+		if weights == nil {
+			return 1
+		}
+		return float64(weights[i])
+	}
+	t.classes = make([]float64, e.classes())
+	if len(t.classes) == 0 {
+		t.spread = spreadOf(y, weight)
 	} else {
-		t.spread = spreadOf(y, weights)
+		e.counts.Count(scores, y)
+		for i, label := range y {
+			t.classes[int(label)] += weight(i)
+		}
 	}
 	if e.binary() {
 		t.calibration.Add(scores.Data, y, weights)
