@@ -188,8 +188,10 @@ func TestEarlyStoppingResult(t *testing.T) {
 			if again.result != m.result || len(eventsOf[report.Exported](again)) > 0 {
 				t.Errorf("%v on %d ranks: started again, the run ends with %+v and %d exports, want %+v", tt.sets, p, again.result, len(eventsOf[report.Exported](again)), m.result)
 			}
-			if got := eventsOf[report.Done](m)[0].ExportedBest; got != tt.best {
-				t.Errorf("%v on %d ranks: step %d is told as exported, want %d", tt.sets, p, got, tt.best)
+			for _, m := range []*member{m, again} {
+				if got := eventsOf[report.Done](m)[0].ExportedBest; got != tt.best {
+					t.Errorf("%v on %d ranks: step %d is told as exported, want %d", tt.sets, p, got, tt.best)
+				}
 			}
 		}
 	}

@@ -108,8 +108,13 @@ func (r *run) validatedProgressively() bool {
 // export writes a serving bundle of the current variables on rank 0, unless this process or its
 // predecessor has written it.
 func (r *run) export(step int64) error {
-	switch {
-	case r.rank != 0, r.job.Export.SavedModel == "", r.exported, (r.finished || r.fromPeer) && r.isExported():
+	if r.rank != 0 || r.job.Export.SavedModel == "" {
+		return nil
+	}
+	if r.progress.best.step == step && r.job.Train.EarlyStopping.Patience > 0 {
+		r.exportedBest = step
+	}
+	if r.exported || (r.finished || r.fromPeer) && r.isExported() {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
@@ -126,9 +131,6 @@ func (r *run) export(step int64) error {
 		return fmt.Errorf("export.savedmodel: %w", err)
 	}
 	r.exported = true
-	if r.progress.best.step == step && r.job.Train.EarlyStopping.Patience > 0 {
-		r.exportedBest = step
-	}
 	r.emit(e)
 	return nil
 }
