@@ -45,7 +45,7 @@ func (a *app) dataStats(c *cli.Context) error {
 		if s.Unknown != nil {
 			unknown = fmt.Sprint(*s.Unknown)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", s.Column, s.Records, s.Missing, unknown, numbersOf(s.Numbers), textsOf(s.Texts))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", escaped.Replace(s.Column), s.Records, s.Missing, unknown, numbersOf(s.Numbers), textsOf(s.Texts))
 	}
 	return w.Flush()
 }

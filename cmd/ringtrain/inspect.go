@@ -78,7 +78,7 @@ func inspected(e report.Event) string {
 	case trained.NodeInfo:
 		return nodeText(e)
 	case trained.WeightInfo:
-		return fmt.Sprintf("%12.6g\t%s\t%s", e.Value, e.Input, e.Variable)
+		return fmt.Sprintf("%12.6g\t%s\t%s", e.Value, escaped.Replace(e.Input), e.Variable)
 	case trained.ScalarInfo:
 		return fmt.Sprintf("step %d\t%s\t%.6g", e.Step, e.Tag, e.Value)
 	case trained.TensorInfo:

@@ -9,12 +9,12 @@ import (
 // of the ids' fields, and with n > 0 a list of n dense features. ParseExample extracts
 // the lists from examples.
 func (g *builder) idsInput(names Names, fields, n int) {
-	keys, types := []string{names.IDs, names.Values}, []tfpb.DataType{tfpb.DataType_DT_INT64, tfpb.DataType_DT_FLOAT}
+	lists := []feature{{name: names.IDs, t: tfpb.DataType_DT_INT64}, {name: names.Values, t: tfpb.DataType_DT_FLOAT}}
 	if fields > 1 {
-		keys, types = append(keys, names.Fields), append(types, tfpb.DataType_DT_INT64)
+		lists = append(lists, feature{name: names.Fields, t: tfpb.DataType_DT_INT64})
 	}
-	k := len(keys)
-	g.parsed(keys, types, names.Dense, n)
+	k := len(lists)
+	g.parse(lists, g.required(names.Dense, n))
 	g.add("Identity", nodeIndices, []string{output(parse, 0)}, int64s())
 	g.add("Identity", nodeIDs, []string{output(parse, k)}, int64s())
 	values := g.agreeing("agree/", output(parse, 0), output(parse, 1), output(parse, k+1), tfpb.DataType_DT_FLOAT)

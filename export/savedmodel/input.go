@@ -1,6 +1,10 @@
 package savedmodel
 
-import "ringtrain/export/tfpb"
+import (
+	"fmt"
+
+	"ringtrain/export/tfpb"
+)
 
 // The nodes of an example's features. A request either feeds serialized examples into
 // tf_example, or feeds these nodes directly.
@@ -21,38 +25,54 @@ const (
 
 const parse = "ParseExample/ParseExample"
 
-// examples adds the nodes that both kinds of input begin with.
-func (g *builder) examples() (inputs []string) {
-	example := g.add("Placeholder", nodeExample, nil,
-		attrs{"dtype": typeAttr(tfpb.DataType_DT_STRING), "shape": shapeAttr(-1)})
-	return []string{example, g.strings(parse + "/names")}
-}
-
 // denseInput adds a float list of exactly n features, which every example must have.
-func (g *builder) denseInput(feature string, n int) {
-	g.parsed(nil, nil, feature, n)
+func (g *builder) denseInput(name string, n int) {
+	g.parse(nil, g.required(name, n))
 	g.add("Identity", nodeX, []string{parse}, floats())
 }
 
-// parsed adds the node that parses examples: sparse features of the given types and, if
-// n > 0, a float list of n features. Its outputs are the indices of all sparse features,
-// their values, their shapes, and the float list.
-func (g *builder) parsed(keys []string, types []tfpb.DataType, dense string, n int) {
-	inputs := append(g.examples(), g.parseKeys("sparse", keys)...)
-	a := attrs{
-		"Nsparse":      intAttr(int64(len(keys))),
-		"Ndense":       intAttr(0),
-		"sparse_types": typesAttr(types...),
-		"Tdense":       typesAttr(),
-		"dense_shapes": listAttr(&tfpb.AttrValue_ListValue{}),
+// required is a float list of n features, none for n = 0: an empty default makes it required.
+func (g *builder) required(name string, n int) []feature {
+	if n == 0 {
+		return nil
 	}
-	if n > 0 {
-		inputs = append(inputs, g.parseKeys("dense", []string{dense})...)
-		inputs = append(inputs, g.zeros("ParseExample/Const", 0)) // an empty default makes the feature required
-		a["Ndense"], a["Tdense"] = intAttr(1), typesAttr(tfpb.DataType_DT_FLOAT)
-		a["dense_shapes"] = listAttr(&tfpb.AttrValue_ListValue{Shape: []*tfpb.TensorShapeProto{shape(int64(n))}})
+	return []feature{{name, tfpb.DataType_DT_FLOAT, g.zeros("ParseExample/Const", 0), shape(int64(n))}}
+}
+
+// A feature is what ParseExample takes out of an example.
+type feature struct {
+	name    string
+	t       tfpb.DataType
+	missing string // of dense ones: the node of the default
+	shape   *tfpb.TensorShapeProto
+}
+
+// parse adds the node that parses examples. Its outputs are the indices of all lists, their values, their
+// shapes, and the dense features.
+func (g *builder) parse(lists, dense []feature) {
+	example := g.add("Placeholder", nodeExample, nil, attrs{"dtype": typeAttr(tfpb.DataType_DT_STRING), "shape": shapeAttr(-1)})
+	inputs := []string{example, g.strings(parse + "/names")}
+	seen := map[string]bool{}
+	keys := func(kind string, features []feature) *tfpb.AttrValue {
+		types := typesAttr()
+		for i, f := range features {
+			if seen[f.name] {
+				panic("savedmodel: ParseExample has a key twice")
+			}
+			seen[f.name] = true
+			inputs = append(inputs, g.texts(fmt.Sprintf("%s/%s_keys_%d", parse, kind, i), nil, f.name))
+			types.GetList().Type = append(types.GetList().Type, f.t)
+		}
+		return types
 	}
-	g.add("ParseExample", parse, inputs, a)
+	listTypes, denseTypes, shapes := keys("sparse", lists), keys("dense", dense), &tfpb.AttrValue_ListValue{}
+	for _, f := range dense {
+		inputs, shapes.Shape = append(inputs, f.missing), append(shapes.Shape, f.shape)
+	}
+	g.add("ParseExample", parse, inputs, attrs{
+		"Nsparse": intAttr(int64(len(lists))), "Ndense": intAttr(int64(len(dense))),
+		"sparse_types": listTypes, "Tdense": denseTypes, "dense_shapes": listAttr(shapes),
+	})
 }
 
 // batchSize adds the number of examples. The sum over an example's ids needs the number,

@@ -16,7 +16,6 @@ type builder struct {
 	embedded map[string]*embedded // by name of the graph's node
 	tables   string               // node that fills the vocabulary tables; "" without vocabularies
 	fill     *tfpb.NodeDef        // that node
-	parsing  map[string]bool      // keys of ParseExample
 }
 
 type attrs map[string]*tfpb.AttrValue

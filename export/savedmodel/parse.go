@@ -101,72 +101,42 @@ func (g *builder) parsedColumns(c *graph.Columns) parsedColumns {
 	if CheckColumns(c) != nil {
 		panic("savedmodel: columns that cannot be parsed")
 	}
-	var lists, numbers, texts []string
-	var listTypes []tfpb.DataType
+	var lists, numbers, texts []feature
 	names, all := usesOf(c)
 	for _, name := range names {
 		switch u := all[name]; {
 		case u == asIDs:
-			lists, listTypes = append(lists, name), append(listTypes, tfpb.DataType_DT_INT64)
+			lists = append(lists, feature{name: name, t: tfpb.DataType_DT_INT64})
 		case u == asValues:
-			lists, listTypes = append(lists, name), append(listTypes, tfpb.DataType_DT_FLOAT)
+			lists = append(lists, feature{name: name, t: tfpb.DataType_DT_FLOAT})
 		case u == asNumber:
-			numbers = append(numbers, name)
+			if numbers == nil {
+				g.float("ParseExample/missing_number", float32(math.NaN()))
+			}
+			numbers = append(numbers, feature{name, tfpb.DataType_DT_FLOAT, "ParseExample/missing_number", shape()})
 		default:
-			texts = append(texts, name)
+			if texts == nil {
+				g.texts("ParseExample/missing_text", nil, "")
+			}
+			texts = append(texts, feature{name, tfpb.DataType_DT_STRING, "ParseExample/missing_text", shape()})
 		}
 	}
-	inputs := g.examples()
-	inputs = append(inputs, g.parseKeys("sparse", lists)...)
-	inputs = append(inputs, g.parseKeys("dense", append(numbers[:len(numbers):len(numbers)], texts...))...)
-	types, shapes := typesAttr(), &tfpb.AttrValue_ListValue{}
-	list := types.GetList()
-	if len(numbers) > 0 {
-		missing := g.float("ParseExample/missing_number", float32(math.NaN()))
-		for range numbers {
-			inputs, list.Type, shapes.Shape = append(inputs, missing), append(list.Type, tfpb.DataType_DT_FLOAT), append(shapes.Shape, shape())
-		}
-	}
-	if len(texts) > 0 {
-		missing := g.texts("ParseExample/missing_text", nil, "")
-		for range texts {
-			inputs, list.Type, shapes.Shape = append(inputs, missing), append(list.Type, tfpb.DataType_DT_STRING), append(shapes.Shape, shape())
-		}
-	}
-	g.add("ParseExample", parse, inputs, attrs{
-		"Nsparse": intAttr(int64(len(lists))), "Ndense": intAttr(int64(len(numbers) + len(texts))),
-		"sparse_types": typesAttr(listTypes...), "Tdense": types, "dense_shapes": listAttr(shapes),
-	})
+	g.parse(lists, append(numbers[:len(numbers):len(numbers)], texts...))
 	p := parsedColumns{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
-	for i, name := range lists {
-		p.indices[name], p.values[name] = output(parse, i), output(parse, len(lists)+i)
+	for i, f := range lists {
+		p.indices[f.name], p.values[f.name] = output(parse, i), output(parse, len(lists)+i)
 	}
 	at := 3 * len(lists)
-	for i, name := range numbers {
-		p.numbers[name] = output(parse, at+i)
+	for i, f := range numbers {
+		p.numbers[f.name] = output(parse, at+i)
 	}
-	for i, name := range texts {
-		p.texts[name] = output(parse, at+len(numbers)+i)
-		if all[name]&asNumber != 0 {
-			p.numbers[name] = g.numberOf(fmt.Sprintf("columns/number_%d/", i), p.texts[name])
+	for i, f := range texts {
+		p.texts[f.name] = output(parse, at+len(numbers)+i)
+		if all[f.name]&asNumber != 0 {
+			p.numbers[f.name] = g.numberOf(fmt.Sprintf("columns/number_%d/", i), p.texts[f.name])
 		}
 	}
 	return p
-}
-
-// parseKeys adds the names of features that ParseExample is to find, sparse or dense ones.
-func (g *builder) parseKeys(kind string, names []string) (keys []string) {
-	if g.parsing == nil {
-		g.parsing = map[string]bool{}
-	}
-	for i, name := range names {
-		if g.parsing[name] {
-			panic("savedmodel: ParseExample has a key twice")
-		}
-		g.parsing[name] = true
-		keys = append(keys, g.texts(fmt.Sprintf("%s/%s_keys_%d", parse, kind, i), nil, name))
-	}
-	return keys
 }
 
 // numberOf adds the number that a text is, NaN for an empty one.

@@ -143,7 +143,7 @@ func openImages(s Spec) (input.Dataset, error) {
 	if len(s.Shape) != 3 {
 		return nil, usage("shape is %v, want HEIGHT,WIDTH,CHANNELS that the images are brought to", s.Shape)
 	}
-	c := image.Config{Resize: s.Resize, Names: s.Names, Limits: s.Limits}
+	c := image.Config{Resize: s.Resize, Names: s.Names, Unlabelled: s.LabelRule.Absent, Limits: s.Limits}
 	c.Shape = image.Shape{Height: s.Shape[0], Width: s.Shape[1], Channels: s.Shape[2]}
 	if s.Images == "" {
 		return image.OpenFiles(s.Files, c)

@@ -1,9 +1,12 @@
 package convert
 
 import (
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +96,48 @@ func TestUnlabelled(t *testing.T) {
 					t.Errorf("case=%s: %q to train: error %v, want one of bad data", tt.name, text, err)
 				}
 			}
+		}
+	}
+}
+
+// TestUnlabelledImages verifies that a folder of images to predict may have folders of any names and
+// number, or none, and that one to train may not.
+func TestUnlabelledImages(t *testing.T) {
+	for name, folders := range map[string][]string{"flat": {"."}, "one": {"x"}, "other names": {"a", "b", "c"}} {
+		dir := t.TempDir()
+		for i, folder := range folders {
+			if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Create(filepath.Join(dir, folder, "image.png"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := png.Encode(f, &image.Gray{Pix: []byte{byte(51 * i)}, Stride: 1, Rect: image.Rect(0, 0, 1, 1)}); err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+		}
+		s := Spec{Format: "images", Images: dir, Shape: []int{1, 1, 1}, LabelRule: input.Labels{Binary: true, Absent: true}}
+		d, err := Open(s)
+		if err != nil {
+			t.Fatalf("case=%s: %v", name, err)
+		}
+		var b input.Batch
+		for i := range d.Len() {
+			if err := d.Append(&b, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []float32{0, 0.2, 0.4}[:len(folders)]; !slices.Equal(b.X.Dense.Data, want) {
+			t.Errorf("case=%s: pixels %v, want %v", name, b.X.Dense.Data, want)
+		}
+		d.Close()
+		if s.LabelRule.Absent = false; name == "one" {
+			s.Names = []string{"y"}
+		}
+		if _, err := Open(s); exitcode.Of(err) != exitcode.BadData {
+			t.Errorf("case=%s: to train: error %v, want one of bad data", name, err)
 		}
 	}
 }

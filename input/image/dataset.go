@@ -24,6 +24,9 @@ type Config struct {
 	// folder, sorted.
 	Names []string
 
+	// Unlabelled takes a folder without folders for one of images.
+	Unlabelled bool
+
 	Limits input.Limits // limits of the decoded size
 }
 
@@ -63,6 +66,14 @@ type Dataset struct {
 func Open(folder string, c Config) (*Dataset, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
+	}
+	if names, err := Classes(folder); c.Unlabelled && err == nil && len(names) == 0 {
+		all := class{name: "images", dir: folder}
+		if err := all.list(); err != nil {
+			return nil, err
+		} else if len(all.files) > 0 {
+			return newDataset(c, []class{all}), nil
+		}
 	}
 	classes, err := listClasses(folder, c.Names)
 	if err != nil {

@@ -99,6 +99,17 @@ input:
 	}
 }
 
+// TestNoFormat verifies that a key of validation records that have no format is an error, and not ignored.
+func TestNoFormat(t *testing.T) {
+	for _, r := range howRead {
+		text := "model: {kind: fm}\noptimizer: {learning_rate: 1}\ninput: {train: {format: libsvm, files: [a]}}\n"
+		_, err := load(t, text, nil, []string{"input.eval." + r.key + "=" + r.value})
+		if err == nil || !strings.Contains(err.Error(), "input.eval.format is empty") {
+			t.Errorf("input.eval.%s=%s without a format: error %v", r.key, r.value, err)
+		}
+	}
+}
+
 func quotedIf(text bool, value string) string {
 	if text {
 		return fmt.Sprintf("%q", value)

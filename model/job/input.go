@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -163,7 +164,8 @@ func (f *Files) check(key string, sparse bool) faults {
 	add := func(format string, args ...any) { all.add(key+"."+format, args...) }
 	switch f.Format {
 	case "":
-		if len(f.Files) > 0 || f.Images != "" || f.Labels != "" {
+		empty := *f
+		if empty.Files = nil; len(f.Files) > 0 || !reflect.DeepEqual(empty, Files{}) {
 			add("format is empty, want one of %s", strings.Join(formats(), ", "))
 		}
 		return all
