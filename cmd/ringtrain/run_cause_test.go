@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,7 +41,7 @@ func TestRunTellsCause(t *testing.T) {
 				t.Errorf("last line %q, want %q", cause, tt.want)
 			}
 			for _, rank := range tt.speaks {
-				if !says(e.stderr, rank, cause) {
+				if !slices.Contains(linesOf(e.stderr, rank), cause) {
 					t.Errorf("rank %d does not say %q:\n%s", rank, cause, e.stderr)
 				}
 			}
@@ -80,7 +80,7 @@ func TestRunTellsRefusal(t *testing.T) {
 			}
 			cause := fmt.Sprintf("process %s ended with exit code %d: %s", last[1], tt.code, tt.want)
 			for _, rank := range []int{0, 2} {
-				if want := "ringtrain: rank 1: " + cause; !says(e.stderr, rank, want) {
+				if want := "ringtrain: rank 1: " + cause; !slices.Contains(linesOf(e.stderr, rank), want) {
 					t.Errorf("rank %d does not say %q:\n%s", rank, want, e.stderr)
 				}
 			}
@@ -89,35 +89,6 @@ func TestRunTellsRefusal(t *testing.T) {
 			}
 		})
 	}
-}
-
-// ranksMark is the beginning of a line of several ranks.
-var ranksMark = regexp.MustCompile(`^ranks ([0-9–, ]+): (.*)$`)
-
-// says reports whether a rank says line in what the launcher printed, alone or with other ranks.
-func says(printed string, rank int, line string) bool {
-	for l := range strings.Lines(printed) {
-		l = strings.TrimSuffix(l, "\n")
-		if l == fmt.Sprintf("[%d] %s", rank, line) {
-			return true
-		}
-		m := ranksMark.FindStringSubmatch(l)
-		if m == nil || m[2] != line {
-			continue
-		}
-		for part := range strings.SplitSeq(m[1], ", ") {
-			first, last, isSpan := strings.Cut(part, "–")
-			if !isSpan {
-				last = first
-			}
-			lo, _ := strconv.Atoi(first)
-			hi, _ := strconv.Atoi(last)
-			if lo <= rank && rank <= hi {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // TestRunLastLine verifies that the launcher ends with the cause and names its entry of the manual,

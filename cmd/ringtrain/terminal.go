@@ -22,9 +22,6 @@ import (
 // not notice it.
 const mergeTime = 200 * time.Millisecond
 
-// causeTime is how long the cause that a rank ends with waits in a file: ranks end within it.
-const causeTime = time.Second
-
 // maxPending bounds the lines that wait, over all ranks, in bytes.
 const maxPending = 64 << 10
 
@@ -85,7 +82,7 @@ func (a *app) joinCauses() (end func()) {
 	if _, ok := a.stderr.(*screenFile); ok {
 		return func() {}
 	}
-	s := &screen{causes: true, after: causeTime, width: func() int { return 0 }}
+	s := &screen{causes: true, after: mergeTime, width: func() int { return 0 }}
 	a.stderr = &screenFile{a.stderr, s}
 	return s.end
 }
@@ -101,6 +98,11 @@ func (f *screenFile) Write(p []byte) (int, error) {
 	for line := range bytes.Lines(p) {
 		rank, text, ok := cutRank(line)
 		if s.all || s.causes && ok && !bytes.HasPrefix(text, causeMark) {
+			if slices.ContainsFunc(s.pending, func(l *sharedLine) bool { return slices.Contains(l.ranks, rank) }) {
+				if err := s.showPending(); err != nil {
+					return 0, err
+				}
+			}
 			if err := s.print(f.out, line); err != nil {
 				return 0, err
 			}

@@ -43,7 +43,7 @@ var dialects = []dialect{
 	{source: "PMIx", numbers: numberNames{rank: "PMIX_RANK"}, applies: pmixApplies, jobID: firstOf("PMIX_NAMESPACE")},
 	{source: completionIndex, numbers: numberNames{rank: completionIndex}, applies: notNested, address: firstPod},
 	{source: "AWS Batch", numbers: numberNames{rank: "AWS_BATCH_JOB_NODE_INDEX", size: "AWS_BATCH_JOB_NUM_NODES"}, applies: notNested, last: true},
-	{source: "Volcano", numbers: numberNames{rank: "VC_TASK_INDEX|VK_TASK_INDEX", size: "VC_*_NUM"}, applies: volcanoApplies, address: volcanoHost, last: true},
+	{source: "Volcano", numbers: numberNames{rank: "VC_TASK_INDEX|VK_TASK_INDEX", size: "VC_*_NUM"}, applies: notNested, address: volcanoHost, last: true},
 }
 
 // numbersOf returns the variables of a launcher that differ in their ending alone.
@@ -56,18 +56,22 @@ func firstOf(names ...string) func(environ.Vars) string {
 	return func(e environ.Vars) string { return e.Get(pick(e, strings.Join(names, "|"))) }
 }
 
-// pick returns the variable that a name of a dialect stands for: the last of its variables if
-// none is set.
+// pick returns the variable that a name of a dialect stands for. It is the last of its variables
+// if none is set, and none if several match a *: Volcano does not say which of its tasks train.
 func pick(e environ.Vars, name string) string {
 	for one := range strings.SplitSeq(name, "|") {
+		name = one
 		if begin, end, open := strings.Cut(one, "*"); open {
-			for _, found := range e.WithPrefix(begin) {
-				if strings.HasSuffix(found, end) {
-					return found
-				}
+			other := func(found string) bool { return !strings.HasSuffix(found, end) }
+			switch found := slices.DeleteFunc(e.WithPrefix(begin), other); len(found) {
+			case 0:
+			case 1:
+				return found[0]
+			default:
+				return "a single " + one
 			}
 		}
-		if name = one; e.Any(one) {
+		if e.Any(one) {
 			break
 		}
 	}

@@ -134,8 +134,8 @@ func TestUnknownLauncher(t *testing.T) {
 			}
 		})
 	}
-	if _, err := vars("VC_TASK_INDEX=0 VC_MASTER_NUM=1 VC_WORKER_NUM=2").find(Flags{Rank: -1}); err == nil || !strings.Contains(err.Error(), "VC_MASTER_NUM and VC_WORKER_NUM") {
-		t.Errorf("several tasks of Volcano: error %v, want one that names them", err)
+	if _, err := vars("VC_TASK_INDEX=0 VC_MASTER_NUM=1 VC_WORKER_NUM=2").find(Flags{Rank: -1}); err == nil || !strings.Contains(err.Error(), "VC_TASK_INDEX is set, a single VC_*_NUM is missing") {
+		t.Errorf("several tasks of Volcano: error %v, want one that says so", err)
 	}
 	if Launched(vars("").getenv(), nil) || Launched(vars("SLURM_JOB_ID=1").getenv(), []string{"SLURM_JOB_ID=1"}) {
 		t.Error("a process without a launcher counts as launched")

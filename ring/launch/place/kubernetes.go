@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ringtrain/ring/launch/internal/environ"
-	"ringtrain/ring/phrase"
 )
 
 // completionIndex is the variable that Kubernetes sets in each pod of an indexed job.
@@ -41,22 +40,6 @@ func isFirstPod(addr, hostname string, rank int) bool {
 		return name == job+"-0"
 	}
 	return strings.HasSuffix(name, "-0")
-}
-
-// volcanoApplies reports whether Volcano describes one set of equal pods. With several tasks
-// nothing says which of them train.
-func volcanoApplies(e environ.Vars) (bool, error) {
-	var counts []string
-	for _, name := range e.WithPrefix("VC_") {
-		if strings.HasSuffix(name, "_NUM") {
-			counts = append(counts, name)
-		}
-	}
-	if environ.Nested(e) || len(counts) < 2 {
-		return !environ.Nested(e), nil
-	}
-	return false, fmt.Errorf("%s set: Volcano does not say which of these tasks train: set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS, "+
-		"or add --world-size 1 if one process is meant", phrase.Are(counts))
 }
 
 // volcanoHost takes the first host of the task for rank 0, which serves the rendezvous.
