@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"ringtrain/ring/folder"
 )
 
 // Disk is an FS on which clean-up decides nothing. What is no longer needed and cannot be removed is a
@@ -48,7 +49,7 @@ func (d *Disk) Clean(path string, do func() error) bool {
 // SyncDir syncs a folder, if the file system can.
 func (d *Disk) SyncDir(name string) error {
 	err := d.FS.SyncDir(name)
-	if !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+	if !folder.CannotSync(err) {
 		return err
 	}
 	if !d.unsynced {

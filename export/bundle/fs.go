@@ -60,14 +60,7 @@ func (system) Rename(from, to string) error { return os.Rename(from, to) }
 
 func (system) Remove(name string) error { return os.Remove(name) }
 
-func (system) SyncDir(name string) error {
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	return errors.Join(err, d.Close())
-}
+func (system) SyncDir(name string) error { return folder.Sync(name) }
 
 // WriteFile creates a file with the given content and syncs the file. The caller syncs
 // the folder.

@@ -54,6 +54,21 @@ func File(name string) (string, error) {
 	return to, nil
 }
 
+// Sync makes the changed names of a folder survive a power failure.
+func Sync(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// CannotSync reports whether err, of Sync, means that the file system syncs no folders, as some of SMB
+// and FUSE.
+func CannotSync(err error) bool {
+	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
+}
+
 // deadEnd says why a link leads nowhere.
 func deadEnd(link string, err error) error {
 	to, _ := os.Readlink(link)

@@ -164,7 +164,11 @@ func (t Token) WriteFile(name string, replace bool) error {
 		return exitcode.With(exitcode.CannotCreate, err)
 	}
 	if replace {
-		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+		to, err := filepath.EvalSymlinks(name)
+		if err == nil {
+			name, err = to, os.Remove(to) // a link stays
+		}
+		if err != nil && !os.IsNotExist(err) {
 			return exitcode.With(exitcode.CannotCreate, err)
 		}
 	}

@@ -152,3 +152,29 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("replacing: error %v, found %v", err, find() == second)
 	}
 }
+
+// TestWriteThroughLink verifies that a token whose name is a link is replaced where the link ends, and
+// that a link to nothing is an error and stays.
+func TestWriteThroughLink(t *testing.T) {
+	dir := t.TempDir()
+	link, file := filepath.Join(dir, "link"), filepath.Join(dir, "file")
+	if err := os.Symlink("file", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := token.New().WriteFile(link, true); exitcode.Of(err) != exitcode.CannotCreate {
+		t.Errorf("a link to nothing: %v", err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secret := token.New()
+	if err := secret.WriteFile(link, true); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != secret.Reveal()+"\n" {
+		t.Errorf("the file behind the link does not have the token: %v", err)
+	}
+	if to, err := os.Readlink(link); to != "file" {
+		t.Errorf("the link is %q, %v", to, err)
+	}
+}

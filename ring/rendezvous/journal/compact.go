@@ -2,7 +2,6 @@ package journal
 
 import (
 	"os"
-	"path/filepath"
 
 	"ringtrain/ring/rendezvous/state"
 )
@@ -23,7 +22,7 @@ func (j *File) compactIfLong(more int64) error {
 	j.f.Close()
 	j.f, j.size, j.records = f, size, records
 	j.limit = max(j.limit, 2*size)
-	return syncFolder(filepath.Dir(j.path))
+	return j.syncFolder()
 }
 
 // replace replaces the journal by a file with these records and returns the new file. The new file

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 	"ringtrain/ring/rendezvous/internal/sanitize"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
@@ -61,6 +62,10 @@ type File struct {
 // say. It is exitcode.Retry if another process uses the journal. An empty jobID or a worldSize of 0
 // matches any job.
 func Open(path, jobID string, worldSize int) (*File, error) {
+	path, err := folder.File(path) // a compacted journal replaces the file, and no link
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
 	f, err := openLocked(path)
 	if err != nil {
 		return nil, err
@@ -136,16 +141,15 @@ func (j *File) truncateToWhole(whole int64) error {
 			return err
 		}
 	}
-	return errors.Join(j.f.Sync(), syncFolder(filepath.Dir(j.path)))
+	return errors.Join(j.f.Sync(), j.syncFolder())
 }
 
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
+// syncFolder syncs the folder of the journal, if the file system can.
+func (j *File) syncFolder() error {
+	if err := folder.Sync(filepath.Dir(j.path)); !folder.CannotSync(err) {
 		return err
 	}
-	defer d.Close()
-	return d.Sync()
+	return nil
 }
 
 // sameJob returns an error if the records belong to another job.

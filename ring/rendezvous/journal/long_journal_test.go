@@ -63,14 +63,19 @@ func lossOf(t *testing.T, size int) []byte {
 }
 
 // TestLongJournal verifies that a journal of more than 256 MiB, grown while it is used or
-// long when it is opened, is compacted and restores the same state.
+// long when it is opened, is compacted and restores the same state. The journal is opened by a link,
+// which stays.
 func TestLongJournal(t *testing.T) {
 	const long, few = 256 << 20, 1 << 20
 	for name, size := range map[string]int64{"at=running": long - 20, "at=open": long + 1} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "journal")
+			dir := t.TempDir()
+			path, link := filepath.Join(dir, "journal"), filepath.Join(dir, "link")
 			fillJournal(t, path, size)
-			j, err := Open(path, "", 0)
+			if err := os.Symlink("journal", link); err != nil {
+				t.Fatal(err)
+			}
+			j, err := Open(link, "", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,6 +90,9 @@ func TestLongJournal(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer again.Close()
+			if to, err := os.Readlink(link); to != "journal" {
+				t.Errorf("the link is %q, %v", to, err)
+			}
 			if info, err := os.Stat(path); err != nil || info.Size() > few {
 				t.Errorf("%d bytes, %v; want less than %d", info.Size(), err, few)
 			}
