@@ -50,24 +50,25 @@ func openFile(name string, limits Limits, text bool) (*File, error) {
 // begin finds the kind of the file, and that of its content.
 func (f *File) begin(limits Limits, text bool) error {
 	content := bufio.NewReaderSize(f.file, 64<<10)
-	f.Reader = content
-	k, err := peekKind(content, text)
-	if err != nil {
-		return ReadError(f.Name, err)
+	for name := f.Name; ; name = f.Name + ", unpacked," {
+		f.Reader = content
+		head, err := content.Peek(headBytes)
+		if err != nil && err != io.EOF {
+			return ReadError(f.Name, err)
+		}
+		k, err := kindOf(name, head, text)
+		if err != nil || k.inflate == nil {
+			return err
+		}
+		if f.Compressed {
+			return k.refuse(name)
+		}
+		if f.inflate, err = k.inflate(content); err != nil {
+			return ReadError(f.Name, err)
+		}
+		f.Compressed, f.Most = true, limits.inflated(f.Bytes)
+		content = bufio.NewReaderSize(limits.Inflate(f.inflate, f.Bytes), headBytes)
 	}
-	if k.inflate == nil {
-		return k.check(f.Name)
-	}
-	if f.inflate, err = k.inflate(content); err != nil {
-		return ReadError(f.Name, err)
-	}
-	f.Compressed, f.Most = true, limits.inflated(f.Bytes)
-	inflated := bufio.NewReaderSize(limits.Inflate(f.inflate, f.Bytes), headBytes)
-	f.Reader = inflated
-	if k, err = peekKind(inflated, text); err != nil {
-		return ReadError(f.Name, err)
-	}
-	return k.check(f.Name + ", unpacked,")
 }
 
 // Close closes the file.
