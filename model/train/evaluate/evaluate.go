@@ -78,8 +78,8 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, err
 		return report.Metrics{}, err
 	}
 	sum, area := e.blocks.total(), math.NaN()
-	if sum.bad > e.MaxBad {
-		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("evaluate: %d bad records of the %s records, want at most %d, as input.max_bad_records says", sum.bad, e.Split, e.MaxBad))
+	if sum.lost > e.MaxBad {
+		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("evaluate: %d bad records of the %s records, want at most %d, as input.max_bad_records says", sum.lost, e.Split, e.MaxBad))
 	}
 	if sum.weight == 0 {
 		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("evaluate: the weights of all %s records are 0, want one above 0", e.Split))
@@ -154,13 +154,13 @@ func (e *Evaluator) block(first, last int) error {
 		return err
 	}
 	e.Seen.Add(&e.batch)
-	bad := int64(last - first - len(good))
+	bad, lost := int64(last-first-len(good)), int64(e.batch.Lost)
 	if len(good) == 0 {
-		e.blocks.add(0, &tally{bad: bad, classes: make([]float64, e.classes())})
+		e.blocks.add(0, &tally{bad: bad, lost: lost, classes: make([]float64, e.classes())})
 		return nil
 	}
 	y, weights := e.batch.Y, e.weights()
-	t := tally{sums: sums{loss: e.Model.Evaluate(&e.batch.X, y)}, weight: float64(len(y)), bad: bad}
+	t := tally{sums: sums{loss: e.Model.Evaluate(&e.batch.X, y)}, weight: float64(len(y)), bad: bad, lost: lost}
 	scores := e.Model.Scores()
 	t.correct = e.measure(&t.sums, scores, y)
 	if weights != nil {

@@ -17,7 +17,7 @@ type tally struct {
 	correct     int64   // number of examples that are right, whatever their weights
 	weighted    int64   // number of examples whose weight is not 1
 	undefined   int64   // number of examples whose score is NaN; of binary models
-	bad         int64   // number of bad records, which are no examples
+	bad, lost   int64   // number of bad records, which are no examples, and how many they take away
 	calibration model.Calibration
 	spread      spread    // of the labels of a regression
 	classes     []float64 // weight of the examples of each class
@@ -36,7 +36,7 @@ func (s *sums) add(o sums, w float64) {
 }
 
 const (
-	tallyBytes     = 8 * (11 + 4*len(model.Calibration{})) // without classes
+	tallyBytes     = 8 * (12 + 4*len(model.Calibration{})) // without classes
 	blockNodeBytes = 8 + tallyBytes
 )
 
@@ -49,6 +49,7 @@ func (t *tally) merge(o *tally) {
 	t.weighted += o.weighted
 	t.undefined += o.undefined
 	t.bad += o.bad
+	t.lost += o.lost
 	t.calibration.Merge(&o.calibration)
 	t.classes = slices.Clone(t.classes) // the tally that t was copied from has them, too
 	for k, w := range o.classes {
@@ -61,7 +62,7 @@ func (t *tally) encode(dst []byte) []byte {
 	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.weight, t.spread.mean, t.spread.squares} {
 		dst = appendFloat(dst, v)
 	}
-	for _, n := range []int64{t.correct, t.weighted, t.undefined, t.bad} {
+	for _, n := range []int64{t.correct, t.weighted, t.undefined, t.bad, t.lost} {
 		dst = appendInt(dst, n)
 	}
 	for _, c := range t.calibration {
@@ -84,7 +85,7 @@ func (t *tally) decode(b []byte, classes int) (rest []byte) {
 	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.weight, &t.spread.mean, &t.spread.squares} {
 		*v = math.Float64frombits(word())
 	}
-	for _, n := range []*int64{&t.correct, &t.weighted, &t.undefined, &t.bad} {
+	for _, n := range []*int64{&t.correct, &t.weighted, &t.undefined, &t.bad, &t.lost} {
 		*n = int64(word())
 	}
 	for k := range t.calibration {
@@ -167,7 +168,7 @@ const maxConfusion = 100
 // metrics returns the metrics that fit the model. Area is the area under the ROC curve of a binary
 // model.
 func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
-	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: int64(e.Data.Len()) - sum.bad, Bad: sum.bad, Loss: report.Number(sum.loss / sum.weight), Weighted: sum.weighted > 0}
+	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: int64(e.Data.Len()) - sum.bad, Bad: sum.lost, Loss: report.Number(sum.loss / sum.weight), Weighted: sum.weighted > 0}
 	m.Constant = report.Number(e.constant(sum))
 	classes := e.classes()
 	if classes == 0 {
