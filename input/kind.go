@@ -3,7 +3,6 @@ package input
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -173,7 +172,10 @@ func (m *members) next() error {
 			return err
 		case head[0] != 0:
 			rest, err := io.Copy(io.Discard, m.file)
-			return errors.Join(err, fmt.Errorf("%d bytes behind the end of gzip", zeros+rest))
+			if err == nil {
+				err = fmt.Errorf("%d bytes behind the end of gzip", zeros+rest)
+			}
+			return err
 		}
 		m.file.Discard(1)
 	}

@@ -207,6 +207,7 @@ func TestRunOfExamples(t *testing.T) {
 		{"I2", Cell{Values: []float32{float32(math.Inf(1))}}, "column I2 is +Inf, want a finite number"},
 		{"ids", Cell{IDs: []int64{50, 1}}, "column ids has the id 50, want one in [0, 50)"},
 		{"values", Cell{Values: []float32{1}}, "column values has 1 value for 2 ids"},
+		{"values", Cell{Values: []float32{1, float32(math.NaN())}}, "column values is NaN, want finite numbers"},
 	} {
 		b.Reset()
 		err := r.Append(&b, cells(func(record map[string]Cell) { record[tt.column] = tt.cell }))

@@ -327,6 +327,9 @@ func (rule *bagRule) ids(bags *tensor.Bags, cells []Cell) (at int, err error) {
 			if values != nil {
 				v = values.Values[k]
 			}
+			if !input.Finite(v) {
+				return rule.values, fmt.Errorf("is %g, want finite numbers", v)
+			}
 			bags.Add(rule.First+uint32(id), v)
 		}
 		return at, nil

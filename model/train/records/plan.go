@@ -55,8 +55,8 @@ func readVocabulary(roots []string, file string) ([]string, error) {
 	for i, line := range lines {
 		line = strings.TrimSuffix(line, "\r")
 		switch {
-		case line == "" || !utf8.ValidString(line):
-			err = errors.New("want a text of UTF-8")
+		case line == "" || !utf8.ValidString(line) || strings.Contains(line, "\x00"):
+			err = errors.New("want a text of UTF-8, without a byte 0")
 		case seen[line]:
 			err = fmt.Errorf("%q occurs twice", line)
 		}
