@@ -43,7 +43,7 @@ type EpochSum struct {
 	Examples int64 `json:"examples"`
 	Bad      int64 `json:"bad,omitempty"` // records that are bad and no examples
 
-	BadBefore int64 `json:"bad_before,omitempty"` // likewise, of the epochs before
+	Before int64 `json:"before,omitempty"` // examples of the epochs before
 }
 
 // Best is the state of early stopping.

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -73,13 +74,13 @@ type epochSum struct {
 	loss     float64
 	examples int64
 	bad      int64 // number of bad records
-	before   int64 // number of bad records of the epochs before
+	before   int64 // number of examples of the epochs before
 }
 
 // add counts one step.
 func (s *epochSum) add(a Agreed) {
 	if a.First {
-		*s = epochSum{before: s.before + s.bad}
+		*s = epochSum{before: s.before + s.examples}
 	}
 	s.loss += a.Loss
 	s.examples += a.Examples
@@ -96,16 +97,16 @@ func (s epochSum) mean() report.Number {
 
 // stored returns the sum in the form of a checkpoint.
 func (s epochSum) stored() *checkpoint.EpochSum {
-	return &checkpoint.EpochSum{Loss: checkpoint.Sum(s.loss), Examples: s.examples, Bad: s.bad, BadBefore: s.before}
+	return &checkpoint.EpochSum{Loss: checkpoint.Sum(s.loss), Examples: s.examples, Bad: s.bad, Before: s.before}
 }
 
-// restoredEpoch is the inverse of stored. An old checkpoint has no sum; the mean then covers the steps
-// after the resume.
-func restoredEpoch(s *checkpoint.EpochSum) epochSum {
+// restoredEpoch is the inverse of stored, at a position in so many records. An old checkpoint has no sum;
+// the mean then covers the steps after the resume. One that is not as old lacks Before.
+func restoredEpoch(s *checkpoint.EpochSum, at input.Position, records int) epochSum {
 	if s == nil {
-		return epochSum{}
+		return epochSum{before: at.Consumed(records)}
 	}
-	return epochSum{float64(s.Loss), s.Examples, s.Bad, s.BadBefore}
+	return epochSum{float64(s.Loss), s.Examples, s.Bad, cmp.Or(s.Before, (at.LastEpoch()-1)*int64(records))}
 }
 
 // recordBad keeps the fault of this rank's first bad record of the epoch.

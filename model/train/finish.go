@@ -171,7 +171,7 @@ func (r *run) done(ctx context.Context, digest string) error {
 	t, took := &r.tracker, time.Since(r.tracker.startedAt)
 	at := r.loop.Source.Position()
 	d := report.Done{
-		Steps: r.loop.Step, Epochs: at.LastEpoch(), Examples: at.Consumed(r.data.Train.Len()) - r.progress.epoch.before - r.progress.epoch.bad, Took: report.Seconds(took),
+		Steps: r.loop.Step, Epochs: at.LastEpoch(), Examples: r.progress.epoch.before + r.progress.epoch.examples, Took: report.Seconds(took),
 		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.progress.epoch.mean(), Eval: r.lastMetrics, Digest: digest, Zeros: zerosOf(r.model.Variables()),
 		ExportedBest: r.exportedBest,
 	}

@@ -123,7 +123,7 @@ const progressBytes = 136
 
 // encode returns restored, step, steps, epoch, offset and codec as int64, then the loss of the epoch as
 // float64 and its examples as int64, then the best value as float64 and step, seen and waited of the
-// best evaluation as int64, then the bad records of the epoch, mix, saved, counted and the bad records before it as int64, all little-endian.
+// best evaluation as int64, then the bad records of the epoch, mix, saved, counted and the examples of the epochs before as int64, all little-endian.
 func (p progress) encode() []byte {
 	b := make([]byte, 0, progressBytes)
 	for _, v := range []int64{bit(p.restored), p.step, p.steps, p.position.Epoch, p.position.Offset, p.codec} {
