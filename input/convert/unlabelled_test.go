@@ -153,7 +153,7 @@ func TestFieldsToPredict(t *testing.T) {
 			}
 			tt.spec.Files, tt.spec.Cache = []string{name}, CacheOff
 			tt.spec.LabelRule = input.Labels{Binary: true, Absent: true}
-			if _, err := Open(tt.spec); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "want 5, or 3 without y and w") {
+			if _, err := Open(tt.spec); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "want 5, or 3 without label and weight") {
 				t.Errorf("%q: error %v", line, err)
 			}
 			tt.spec.LabelRule = input.Labels{Binary: true}

@@ -92,36 +92,14 @@ func Open(files []string, c Config) (*Set, error) {
 // parser turns lines into examples, from several goroutines.
 type parser struct {
 	config Config
-	full   layout
-	short  layout // of a line to predict that lacks label and weight
-	lacks  string // their names; "": no line may be short
+	width  int   // fields of a line
+	at     []int // of each of the plan's Inputs: its field, -1 if the header lacks an optional one
+	lacks  []int // fields that a line to predict may lack, all of them
 	names  []string
 	files  []string
 	first  string         // file whose header has the names
 	runner *column.Runner // of which the workers have theirs; nil while the plan learns
 	idle   sync.Pool      // *worker
-}
-
-// layout says where the cells of a line are.
-type layout struct {
-	width int   // fields of the line
-	at    []int // of each of the plan's Inputs: its field, -1 if the line lacks an optional one
-}
-
-// layoutOf finds the plan's Inputs among the names of the fields.
-func (p *parser) layoutOf(names []string) layout {
-	places := make(map[string]int, len(names))
-	for i, name := range slices.Backward(names) {
-		places[name] = i
-	}
-	l := layout{len(names), make([]int, len(p.config.Columns.Inputs))}
-	for at, name := range p.config.Columns.Inputs {
-		i, ok := places[name]
-		if l.at[at] = i; !ok {
-			l.at[at] = -1
-		}
-	}
-	return l
 }
 
 // worker is the memory of one goroutine.
@@ -142,21 +120,25 @@ func (p *parser) bind(s *text.Set) error {
 			return err
 		}
 	}
-	p.full = p.layoutOf(p.names)
-	var optional []string
+	places := make(map[string]int, len(p.names))
+	for i, name := range slices.Backward(p.names) {
+		places[name] = i
+	}
+	p.width = len(p.names)
 	for at, name := range p.config.Columns.Inputs {
+		i, there := places[name]
 		switch {
-		case p.optional(at):
-			optional = append(optional, name)
-		case p.full.at[at] < 0:
+		case there && p.optional(at) && !p.config.Header:
+			p.lacks = append(p.lacks, i)
+		case !there && p.optional(at):
+			i = -1
+		case !there:
 			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names%s; the header has %s%s", p.config.Format, p.first, name, p.suggestion(name), listed(p.names),
 				p.otherSeparator(strings.Join(p.names, string(p.config.Separator)), p.hasInput)))
 		}
+		p.at = append(p.at, i)
 	}
-	if !p.config.Header && len(optional) > 0 {
-		p.short = p.layoutOf(slices.DeleteFunc(slices.Clone(p.names), func(name string) bool { return slices.Contains(optional, name) }))
-		p.lacks = strings.Join(optional, " and ")
-	}
+	slices.Sort(p.lacks)
 	return nil
 }
 
@@ -247,7 +229,7 @@ func (p *parser) worker() *worker {
 	}
 	w := &worker{
 		splitter: p.splitter(),
-		cells:    make([]column.Cell, len(p.full.at)),
+		cells:    make([]column.Cell, len(p.at)),
 	}
 	if p.runner != nil {
 		w.runner = p.runner.Another()
@@ -264,18 +246,20 @@ func (p *parser) cut(w *worker, line []byte) error {
 	if err != nil {
 		return err
 	}
-	l := &p.full
-	switch n := len(fields); {
-	case n == l.width:
-	case p.lacks == "":
-		return fmt.Errorf("has %s, want %d", phrase.Count(n, "field"), l.width)
-	case n == p.short.width:
-		l = &p.short
+	switch n, short := len(fields), p.width-len(p.lacks); {
+	case n == p.width:
+	case short == p.width:
+		return fmt.Errorf("has %s, want %d", phrase.Count(n, "field"), p.width)
+	case n != short:
+		return fmt.Errorf("has %s, want %d, or %d without label and weight", phrase.Count(n, "field"), p.width, short)
 	default:
-		return fmt.Errorf("has %s, want %d, or %d without %s", phrase.Count(n, "field"), l.width, p.short.width, p.lacks)
+		for _, i := range p.lacks {
+			fields = slices.Insert(fields, i, nil)
+		}
+		w.fields = fields
 	}
-	for i, at := range l.at {
-		if w.cells[i].Text = nil; at >= 0 {
+	for i, at := range p.at {
+		if at >= 0 {
 			w.cells[i].Text = fields[at]
 		}
 	}
@@ -295,7 +279,7 @@ func (p *parser) swallowed(line []byte) error {
 	s, separators := p.splitter(), 0
 	for _, within := range lines[1 : len(lines)-1] {
 		fields, err := s.split(bytes.TrimSuffix(within, []byte{'\r'}))
-		if err != nil || len(fields) != p.full.width {
+		if err != nil || len(fields) != p.width {
 			return nil
 		}
 		separators += len(fields) - 1
@@ -303,7 +287,7 @@ func (p *parser) swallowed(line []byte) error {
 	if separators < leastSwallowed {
 		return nil
 	}
-	return fmt.Errorf("has quotes around %d lines of %d fields each: a quote may not be closed", len(lines)-2, p.full.width)
+	return fmt.Errorf("has quotes around %d lines of %d fields each: a quote may not be closed", len(lines)-2, p.width)
 }
 
 // parse adds the record of a line to b.
@@ -329,8 +313,8 @@ func (p *parser) hint(err error, line []byte) error {
 			return fmt.Errorf("%w; the line has names of columns, want header: true", err)
 		}
 	}
-	if len(fields) == 1 && p.full.width > 1 {
-		err = fmt.Errorf("%w%s", err, p.otherSeparator(string(trimEnd(line)), func(fields []string) bool { return len(fields) == p.full.width }))
+	if len(fields) == 1 && p.width > 1 {
+		err = fmt.Errorf("%w%s", err, p.otherSeparator(string(trimEnd(line)), func(fields []string) bool { return len(fields) == p.width }))
 	}
 	return err
 }

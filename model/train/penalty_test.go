@@ -117,7 +117,7 @@ func points(t *testing.T, data records.Set) (x, y []float64) {
 	t.Helper()
 	for i := range data.Train.Len() {
 		var b input.Batch
-		if _, _, err := evaluate.ReadRecords(&b, data.Train, i, i+1, false); err != nil {
+		if err := evaluate.ReadRecords(&b, data.Train, i, i+1, false); err != nil {
 			t.Fatal(err)
 		}
 		x, y = append(x, float64(b.X.Dense.Data[0])), append(y, float64(b.Y[0]))

@@ -149,13 +149,12 @@ func (e *Evaluator) binary() bool { return e.Model.Graph().Head.Kind == graph.He
 
 // block adds the block of records [first, last) to the sums of this rank.
 func (e *Evaluator) block(first, last int) error {
-	good, _, err := ReadRecords(&e.batch, e.Data, first, last, e.MaxBad > 0)
-	if err != nil {
+	if err := ReadRecords(&e.batch, e.Data, first, last, e.MaxBad > 0); err != nil {
 		return err
 	}
 	e.Seen.Add(&e.batch)
-	bad, lost := int64(last-first-len(good)), int64(e.batch.Lost)
-	if len(good) == 0 {
+	bad, lost := int64(len(e.batch.Bad)), int64(e.batch.Lost)
+	if len(e.batch.Y) == 0 {
 		e.blocks.add(0, &tally{bad: bad, lost: lost, classes: make([]float64, e.classes())})
 		return nil
 	}
@@ -251,26 +250,23 @@ func (e *Evaluator) area(ctx context.Context, g *ring.Group, sum *tally) (float6
 	return e.weighted.area(ctx, g, &e.ranking)
 }
 
-// ReadRecords replaces b by the records [first, last) of d and returns their numbers. With tolerate it
-// leaves out bad ones; fault is then the error of the first, nil for none.
-func ReadRecords(b *input.Batch, d input.Dataset, first, last int, tolerate bool) (records []int, fault, err error) {
+// ReadRecords replaces b by the records [first, last) of d. With tolerate it leaves out bad ones: see
+// input.AppendGood.
+func ReadRecords(b *input.Batch, d input.Dataset, first, last int, tolerate bool) error {
 	b.Reset()
-	records = make([]int, last-first)
+	records := make([]int, last-first)
 	for i := range records {
 		records[i] = first + i
 	}
+	read := input.AppendRecords
 	if tolerate {
-		err = input.AppendGood(b, d, records)
-		for _, place := range slices.Backward(b.Bad) {
-			records = slices.Delete(records, place, place+1)
-		}
-	} else {
-		err = input.AppendRecords(b, d, records)
+		read = input.AppendGood
 	}
-	if err == nil {
-		b.X.Bags.Index()
+	if err := read(b, d, records); err != nil {
+		return err
 	}
-	return records, b.Fault, err
+	b.X.Bags.Index()
+	return nil
 }
 
 // fold adds up the blocks and counts of all ranks, in the order of the blocks.

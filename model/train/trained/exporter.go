@@ -136,11 +136,10 @@ func (x Exporter) verify(dir string) (verified int, worst report.Number, err err
 	records := min(x.Data.Len(), maxVerified)
 	var b input.Batch
 	for first := 0; first < records; first += input.EvalBlock {
-		good, _, err := evaluate.ReadRecords(&b, x.Data, first, min(first+input.EvalBlock, records), x.Tolerate)
-		if err != nil {
+		if err := evaluate.ReadRecords(&b, x.Data, first, min(first+input.EvalBlock, records), x.Tolerate); err != nil {
 			return 0, 0, err
 		}
-		if verified += len(good); len(good) == 0 {
+		if verified += len(b.Y); len(b.Y) == 0 {
 			continue
 		}
 		worst = max(worst, report.Number(difference(x.Model, exported, &b.X)))

@@ -225,17 +225,20 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		good, err := s.readGood(&b, first)
-		if err != nil {
+		if err := s.readGood(&b, first); err != nil {
 			return err
 		}
 		s.seen.Add(&b)
-		if len(good) == 0 {
+		if len(b.Y) == 0 {
 			continue
 		}
-		scores := s.model.Predict(&b.X)
+		scores, record, bad := s.model.Predict(&b.X), first, b.Bad
 		for i := range scores.Rows {
-			p := Prediction{Record: good[i], Scores: scores.Row(i)}
+			for ; len(bad) > 0 && bad[0] == record-first; bad = bad[1:] {
+				record++
+			}
+			p := Prediction{Record: record, Scores: scores.Row(i)}
+			record++
 			if i < len(b.Keys) {
 				p.Key = &b.Keys[i]
 			}
@@ -254,17 +257,16 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 // Warnings returns what none of the records has that were evaluated or predicted.
 func (s *Model) Warnings() []report.Warning { return s.warnings }
 
-// readGood replaces b by the good records of the block that begins at first, and returns their numbers.
-func (s *Model) readGood(b *input.Batch, first int) ([]int, error) {
-	last := min(first+input.EvalBlock, s.data.Len())
-	good, fault, err := evaluate.ReadRecords(b, s.data, first, last, s.maxBad > 0)
+// readGood replaces b by the good records of the block that begins at first.
+func (s *Model) readGood(b *input.Batch, first int) error {
+	err := evaluate.ReadRecords(b, s.data, first, min(first+input.EvalBlock, s.data.Len()), s.maxBad > 0)
 	if s.bad += int64(b.Lost); s.firstBad == nil {
-		s.firstBad = fault
+		s.firstBad = b.Fault
 	}
 	if err == nil && s.bad > s.maxBad {
 		err = exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", s.bad, s.maxBad, s.firstBad))
 	}
-	return good, err
+	return err
 }
 
 // Bad returns the number of records that Predict has passed over, and the fault of the first.
