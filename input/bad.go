@@ -22,17 +22,23 @@ func BadRecord(err error) bool {
 	return exitcode.Of(err) == exitcode.BadData && !errors.Is(err, ErrFile)
 }
 
-// Lost returns how many records an error of one takes away: of text each line, as a quote that is not
-// closed makes one record of many.
+// Lost returns how many records an error of one takes away: 1, unless WithLost says it.
 func Lost(err error) int {
-	if e, ok := errors.AsType[interface {
-		error
-		Lost() int
-	}](err); ok {
-		return e.Lost()
+	if e, ok := errors.AsType[losing](err); ok {
+		return e.records
 	}
 	return 1
 }
+
+// WithLost has Lost return n: a quote that is not closed makes one record of many lines.
+func WithLost(n int, err error) error { return losing{err, n} }
+
+type losing struct {
+	error
+	records int
+}
+
+func (l losing) Unwrap() error { return l.error }
 
 // Mark is the length of each part of a batch.
 type Mark struct{ labels, importance, keys, rows, data, bags, pairs int }

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -27,9 +28,6 @@ type fault struct {
 	lost  int // see input.Lost
 	text  string
 }
-
-func (f fault) Error() string { return f.text }
-func (f fault) Lost() int     { return f.lost }
 
 // appendBlock encodes the records of b; those of bad are empty there.
 func appendBlock(dst []byte, b *input.Batch, bad []fault) []byte {
@@ -356,7 +354,7 @@ func (b *block) bad(k int) error {
 	for p := b.badHead; len(p) > 0; p = p[badBytes:] {
 		n := min(int(le.Uint32(p[8:])), len(texts))
 		if int(le.Uint32(p)) == k {
-			return exitcode.With(exitcode.BadData, fault{k, int(le.Uint32(p[4:])), string(texts[:n])})
+			return exitcode.With(exitcode.BadData, input.WithLost(int(le.Uint32(p[4:])), errors.New(string(texts[:n]))))
 		}
 		texts = texts[n:]
 	}

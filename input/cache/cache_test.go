@@ -40,7 +40,7 @@ func (d texts) FileRecords() []int { return []int{d.Len() / 3, d.Len() - d.Len()
 
 func (d texts) Append(b *input.Batch, i int) error {
 	if d.bad[i] {
-		return exitcode.With(exitcode.BadData, fault{i, 1 + i, fmt.Sprintf("record %d is bad", i)})
+		return exitcode.With(exitcode.BadData, input.WithLost(1+i, fmt.Errorf("record %d is bad", i)))
 	}
 	r := rand.New(rand.NewPCG(uint64(i), 0))
 	if d.cols > 0 {

@@ -270,24 +270,22 @@ func (p *parser) cut(w *worker, line []byte) error {
 const leastSwallowed = 8
 
 // swallowed returns an error if quotes that are not closed have probably made one record of many: all
-// lines within it have as many fields as a record.
+// lines within it have as many separators as a record.
 func (p *parser) swallowed(line []byte) error {
 	if bytes.IndexByte(line, '\n') == len(line)-1 {
 		return nil
 	}
 	lines := bytes.Split(trimEnd(line), []byte{'\n'})
-	s, separators := p.splitter(), 0
-	for _, within := range lines[1 : len(lines)-1] {
-		fields, err := s.split(bytes.TrimSuffix(within, []byte{'\r'}))
-		if err != nil || len(fields) != p.width {
+	within := lines[1 : len(lines)-1]
+	for _, l := range within {
+		if n := 1 + bytes.Count(l, []byte{p.config.Separator}); n != p.width && n != p.width-len(p.lacks) {
 			return nil
 		}
-		separators += len(fields) - 1
 	}
-	if separators < leastSwallowed {
+	if len(within)*(p.width-1) < leastSwallowed {
 		return nil
 	}
-	return fmt.Errorf("has quotes around %d lines of %d fields each: a quote may not be closed", len(lines)-2, p.width)
+	return fmt.Errorf("has quotes around %d lines of %d fields each: a quote may not be closed", len(within), p.width)
 }
 
 // parse adds the record of a line to b.

@@ -114,12 +114,8 @@ func (s *Set) countStretch(t *stretch, buf []byte) error {
 	}
 	var known *lineCounter
 	for i := range t.tallies {
-		at := place(i)
-		if len(t.tallies) > 1 && !s.config.permits(at, before[0], from) {
-			continue
-		}
-		c := &lineCounter{tally: &t.tallies[i], config: &s.config, from: from, to: to, at: at, begin: from, lineFrom: from, firstQuote: t.last - t.first}
-		c.begins = before[0] == '\n' && at == fieldStart
+		c := &lineCounter{tally: &t.tallies[i], config: &s.config, from: from, to: to, at: place(i), begin: from, lineFrom: from}
+		c.begins = before[0] == '\n' && c.at == fieldStart
 		if err := c.run(t.file, r, buf, known); err != nil {
 			return err
 		}
@@ -130,41 +126,28 @@ func (s *Set) countStretch(t *stretch, buf []byte) error {
 	return nil
 }
 
-// permits reports whether a byte at an offset may be in a place, by the byte before it.
-func (c *Config) permits(at place, before byte, offset int64) bool {
-	switch {
-	case offset == 0:
-		return at == fieldStart
-	case before == c.Quote:
-		return true
-	case before == '\n' || before == c.Separator:
-		return at != inField
-	}
-	return at != fieldStart
-}
-
 // lineCounter goes through the bytes of a stretch.
 type lineCounter struct {
 	*tally
 	config   *Config
 	from, to int64
 
-	at         place
-	begins     bool  // only blanks of the current line have been read
-	begin      int64 // offset of that line
-	lineFrom   int64 // offset of the current line, or of the stretch if the line began before it
-	firstQuote int   // block that has the first quote; the number of blocks: none has
+	at       place
+	begins   bool  // only blanks of the current line have been read
+	begin    int64 // offset of that line
+	lineFrom int64 // offset of the current line, or of the stretch if the line began before it
+	quotes   bool  // there is one
 }
 
 // run counts. known has counted the stretch from another place. Where both come to one place,
 // the rest is the same.
 func (c *lineCounter) run(f *file, r io.ReaderAt, buf []byte, known *lineCounter) error {
 	at := c.from
-	if c.end = c.at; known != nil && c.at == inQuotes {
-		at += int64(known.firstQuote) * input.BlockBytes
-		for b := range known.firstQuote {
+	if c.end = c.at; c.at == inQuotes && !known.quotes {
+		for b := range c.places {
 			c.places[b] = inQuotes
 		}
+		return nil
 	}
 	for at < f.textSize && (at < c.to || c.pending()) {
 		if at < c.to && c.block(int((at-c.from)/input.BlockBytes), known) {
@@ -210,7 +193,8 @@ func (c *lineCounter) block(b int, known *lineCounter) bool {
 // count goes through p, which lies at offset at. Bytes behind the stretch are read only to
 // learn whether its last line holds more than blanks.
 func (c *lineCounter) count(p []byte, at int64) {
-	q, i := c.quoting(p, at), 0
+	q, i := c.config.quoting(p), 0
+	c.quotes = c.quotes || q.Quote != 0 && at < c.to
 	if at == 0 {
 		i = markLength(p)
 	}
@@ -245,15 +229,6 @@ func (c *lineCounter) count(p []byte, at int64) {
 			c.lineEnd(at + int64(i))
 		}
 	}
-}
-
-// quoting is that of the files, without a quote if p, which lies at offset at, has none.
-func (c *lineCounter) quoting(p []byte, at int64) Quoting {
-	q := c.config.quoting(p)
-	if q.Quote != 0 && at < c.to {
-		c.firstQuote = min(c.firstQuote, int((at-c.from)/input.BlockBytes))
-	}
-	return q
 }
 
 // record counts the line at c.begin.
@@ -329,7 +304,7 @@ func (s *Set) tooLong(f *file, offset int64) error {
 	if s.config.Quote != 0 {
 		err = fmt.Errorf("%w: a quote in it may not be closed", err)
 	}
-	return s.flaw(f, offset, err)
+	return s.flaw(f, offset, -1, err)
 }
 
 // dropHeaders takes the first record of each file out of the counts.

@@ -14,7 +14,7 @@ func (s *Set) Headers(visit func(file string, line []byte) error) error {
 			return err
 		}
 		if err := visit(f.Name, line); err != nil {
-			return s.flaw(f, offset, err)
+			return s.flaw(f, offset, -1, err)
 		}
 	}
 	return nil

@@ -198,10 +198,8 @@ func (s *Set) parse(b *input.Batch, block *lines, k int) error {
 
 // lineError is the error of the line of a record.
 func (s *Set) lineError(at blockcache.Location, block *lines, err error) error {
-	f := s.fileOf(at.Block)
-	fault := s.newError(f, block.offset(at.Place), at.Record-s.blocks.First(f.first), err)
-	fault.lines = 1 + bytes.Count(bytes.TrimRight(block.line(at.Place), "\n"), []byte{'\n'})
-	return exitcode.With(exitcode.BadData, fault)
+	f, lines := s.fileOf(at.Block), 1+bytes.Count(bytes.TrimRight(block.line(at.Place), "\n"), []byte{'\n'})
+	return s.flaw(f, block.offset(at.Place), at.Record-s.blocks.First(f.first), input.WithLost(lines, err))
 }
 
 // fileOf returns the file of a block.
@@ -225,11 +223,7 @@ type LineError struct {
 	Offset int64 // of the line, in bytes
 	Err    error
 	line   func() int
-	lines  int // that the record has
 }
-
-// Lost returns the number of lines of the record, see input.Lost.
-func (e *LineError) Lost() int { return max(e.lines, 1) }
 
 // Short is Error without the line, and reads nothing.
 func (e *LineError) Short() string {
@@ -253,11 +247,7 @@ func (e *LineError) Error() string {
 func (e *LineError) Unwrap() error { return e.Err }
 
 // flaw is an error in the line at an offset of a file.
-func (s *Set) flaw(f *file, offset int64, err error) error {
-	return exitcode.With(exitcode.BadData, s.newError(f, offset, -1, err))
-}
-
-func (s *Set) newError(f *file, offset int64, record int, err error) *LineError {
+func (s *Set) flaw(f *file, offset int64, record int, err error) error {
 	line := func() int {
 		if f.held != nil {
 			return lineAt(f.held, offset)
@@ -272,5 +262,5 @@ func (s *Set) newError(f *file, offset int64, record int, err error) *LineError 
 		defer r.Close()
 		return lineAt(r, offset)
 	}
-	return &LineError{Format: s.config.Format, File: f.Name, Record: record, Offset: offset, Err: err, line: line}
+	return exitcode.With(exitcode.BadData, &LineError{s.config.Format, f.Name, record, offset, err, line})
 }
