@@ -2,6 +2,7 @@ package tfrecord
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,35 +16,43 @@ import (
 // rare: the records are searched until each is found. Nearly all files have them all in the first record.
 
 // search reads records [from, to) until all features are found, and a good record. It returns the error of
-// the first bad record, unless it is tolerated and there is a good one. It passes over records without a
-// label: that none has one says more.
-func (s *columnSet) search(found []byte, from, to int) (first error) {
+// the first bad record, unless it is tolerated and there is a good one. It passes over bad records that
+// lack a feature which is not found yet: that none has it says more.
+func (s *columnSet) search(found []byte, from, to int) error {
 	r, trial, good := s.newReader(), column.NewLearner(s.columns.Plan, s.config.Labels).Part(0), false
-	label := s.columns.Plan.Label
+	var first, lacked error
 	for i := from; i < to && !(good && bytes.IndexByte(found, 0) < 0); i++ {
+		lacks := false
 		err := s.with(&r.frame, i, func(example []byte) error {
-			if err := s.fill(r, example); err != nil || label >= 0 && r.seen[label] == 0 {
+			if err := s.fill(r, example); err != nil {
 				return err
 			}
-			err := trial.Learn(r.cells)
-			good = good || err == nil
-			return err
+			for k, has := range r.seen {
+				lacks = lacks || found[k]|has == 0
+			}
+			return trial.Learn(r.cells)
 		})
+		for k := 0; k < len(found) && (err == nil || lacks); k++ {
+			found[k] |= r.seen[k]
+		}
 		switch {
 		case err == nil:
-			for k, has := range r.seen {
-				found[k] |= has
-			}
+			good = true
+		case lacks:
+			lacked = cmp.Or(lacked, err)
 		case !s.tolerates(err):
 			return err
-		case first == nil:
-			first = err
+		default:
+			first = cmp.Or(first, err)
 		}
 	}
-	if good {
+	switch absent := bytes.IndexByte(found, 0) >= 0; {
+	case lacked != nil && !absent && !s.tolerates(lacked):
+		return lacked
+	case good || lacked != nil && absent:
 		return nil
 	}
-	return first
+	return cmp.Or(first, lacked)
 }
 
 // find searches for the features of the columns. With Share it leaves most records of large files to the
