@@ -176,3 +176,30 @@ func TestVerboseScreen(t *testing.T) {
 		t.Errorf("shows %q, want %q", shown.String(), lines)
 	}
 }
+
+// TestCausesInFiles verifies that a file gets each line at once and as it is, but the causes of ranks:
+// those become one line, ahead of a later line of one of these ranks.
+func TestCausesInFiles(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"cause of all", "[1] ringtrain: no file\n[0] ringtrain: no file\n[2] ringtrain: no file\n", "ranks 0–2: ringtrain: no file\n"},
+		{"different causes", "[1] ringtrain: a\n[0] ringtrain: b\n", "[1] ringtrain: a\n[0] ringtrain: b\n"},
+		{"other lines", "[0] a\n[1] a\n[0] step 1 of 2  epoch 1  loss 3\n", "[0] a\n[1] a\n[0] step 1 of 2  epoch 1  loss 3\n"},
+		{"digests", "[0] digest=" + strings.Repeat("0f", 32) + "\n", "[0] digest=" + strings.Repeat("0f", 32) + "\n"},
+		{"another rank's line between", "[1] ringtrain: a\n[0] x\n[0] ringtrain: a\n", "[0] x\nranks 0–1: ringtrain: a\n"},
+		{"a later line of the rank", "[1] ringtrain: a\n[1] exit=64\n", "[1] ringtrain: a\n[1] exit=64\n"},
+		{"line of the launcher between", "[0] ringtrain: a\nringtrain: end\n", "[0] ringtrain: a\nringtrain: end\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var shown bytes.Buffer
+			a := &app{stderr: &shown}
+			end := a.joinCauses()
+			if n, err := fmt.Fprint(a.stderr, tt.in); n != len(tt.in) || err != nil {
+				t.Errorf("Write = %d, %v, want %d", n, err, len(tt.in))
+			}
+			end()
+			if got := shown.String(); got != tt.want {
+				t.Errorf("shows %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
