@@ -89,6 +89,9 @@ func (d *dialer) refusal(ctx context.Context, g *login, code int, err error) err
 	if exitcode.Of(err) != exitcode.Failed {
 		return fmt.Errorf("host %s: %w", name, err)
 	}
+	if g.stderr.last() == absent {
+		code = exitcode.NotFound
+	}
 	switch code {
 	case exitcode.NotFound:
 		return exitcode.With(code, d.notFound(name))

@@ -92,6 +92,15 @@ func TestLoginIsAChild(t *testing.T) {
 			wantNoneLeft(t, pids)
 		})
 	}
+	t.Run("push=the script loses exit codes", func(t *testing.T) {
+		t.Parallel()
+		ssh, pids := forkingSSH(t)
+		j := startRemote(t, "a:1", func(c *Config) { c.SSH, c.Push = []string{ssh}, true }, "exit", "0")
+		if r := j.wait(t); r.Code != 0 || j.fault != nil {
+			t.Errorf("result %+v, error %v, want that the program was pushed and run", r, j.fault)
+		}
+		wantNoneLeft(t, pids)
+	})
 	t.Run("job=stopped", func(t *testing.T) {
 		t.Parallel()
 		ssh, pids := forkingSSH(t)

@@ -42,7 +42,7 @@ func (p pushedProgram) folder() string { return `"$HOME/.cache/ringtrain/bin/` +
 // agentLine returns the shell line that becomes the pushed agent. The line ends with 127 if
 // the program is not there.
 func (p pushedProgram) agentLine() string {
-	return shLine(`p=` + p.folder() + `/ringtrain; test -x "$p" -a -s "$p" || exit 127; exec "$p" agent`)
+	return shLine(`p=` + p.folder() + `/ringtrain; test -x "$p" -a -s "$p" || ` + exitAbsent + `; exec "$p" agent`)
 }
 
 // copyLine returns the shell line that stores the program from standard input. Until the

@@ -80,8 +80,15 @@ func agentLine(self string) string {
 	if plainPath.MatchString(self) {
 		find = `p="` + self + `"; test -x "$p" || p=ringtrain`
 	}
-	return shLine(find + `; command -v "$p" >/dev/null || exit 127; exec "$p" agent`)
+	return shLine(find + `; command -v "$p" >/dev/null || ` + exitAbsent + `; exec "$p" agent`)
 }
+
+// exitAbsent ends a host's line if the program is not there. A script in the place of ssh may
+// lose the exit code, and passes on the text.
+const (
+	absent     = "ringtrain is not there"
+	exitAbsent = `{ echo "` + absent + `" >&2; exit 127; }`
+)
 
 // shLine has sh run script, which must not contain a single quote.
 func shLine(script string) string { return "exec /bin/sh -c '" + script + "'" }
