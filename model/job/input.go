@@ -44,7 +44,8 @@ type Input struct {
 	MaxInflate Size `yaml:"max_inflate"`
 }
 
-// Files names the files of one data set, relative to the data folder, and describes their records.
+// Files names the files of one data set, relative to the data folder, and describes their records. What
+// validation records do not say of how they are read is as of input.train, if the format is the same.
 type Files struct {
 	Format      string   `yaml:"format"`      // idx, images, tfrecord, libsvm, libffm, vw, csv or criteo
 	Files       []string `yaml:"files"`       // all formats but idx and images: files or globs
