@@ -15,7 +15,7 @@ const evaluationFile = "evaluation.json"
 type Evaluation struct {
 	Loss     Sum   `json:"loss"`
 	Constant Sum   `json:"constant"`       // loss of a constant prediction; 0 if all labels are equal
-	Best     int64 `json:"best,omitempty"` // step of the best evaluation up to this one; 0 without early stopping
+	Best     *Best `json:"best,omitempty"` // after this evaluation; nil without early stopping
 }
 
 // SaveEvaluation stores the evaluation of the newest checkpoint of a step, if there is one.
@@ -47,7 +47,7 @@ func (f *Folder) SaveEvaluation(step int64, e Evaluation) error {
 func readEvaluation(path string) *Evaluation {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(prefix(path)), evaluationFile))
 	var e Evaluation
-	if err != nil || json.Unmarshal(text, &e) != nil {
+	if err != nil || json.Unmarshal(text, &e) != nil || e.Best.check() != nil {
 		return nil
 	}
 	return &e
@@ -57,8 +57,8 @@ func readEvaluation(path string) *Evaluation {
 // checkpoint of that step, "" if it is gone. The step is 0 if the newest is the best or has none.
 func BestStep(dir string) (step int64, path string) {
 	last, _, found := NewestRun(dir)
-	if e := readEvaluation(last); found && e != nil {
-		step = e.Best
+	if e := readEvaluation(last); found && e != nil && e.Best != nil {
+		step = e.Best.Step
 	}
 	if at, _, _ := parseStep(filepath.Base(last)); step == 0 || at == step {
 		return 0, ""

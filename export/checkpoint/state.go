@@ -54,6 +54,13 @@ type Best struct {
 	Waited int64 `json:"waited"` // evaluations since the best
 }
 
+func (b *Best) check() error {
+	if b != nil && (b.Step < 0 || b.Seen < b.Step || b.Waited < 0) {
+		return fmt.Errorf("best step %d, last evaluation at step %d, %d since the best: want 0 or more, in ascending order of steps", b.Step, b.Seen, b.Waited)
+	}
+	return nil
+}
+
 // The tensors that are not variables or slots.
 const (
 	globalStep = "global_step"
@@ -128,9 +135,8 @@ func parseRun(t bundle.Tensor) (versionedRun, error) {
 	if e := v.Epoch; e != nil && e.Examples < 0 {
 		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: epoch has %d examples, want 0 or more", runTensor, e.Examples))
 	}
-	if b := v.Best; b != nil && (b.Step < 0 || b.Seen < b.Step || b.Waited < 0) {
-		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: best step %d, last evaluation at step %d, %d since the best: want 0 or more, in ascending order of steps",
-			runTensor, b.Step, b.Seen, b.Waited))
+	if err := v.Best.check(); err != nil {
+		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", runTensor, err))
 	}
 	return v, nil
 }

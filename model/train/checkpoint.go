@@ -142,7 +142,7 @@ func (r *run) saveEvaluation() {
 // lastEvaluation returns the last evaluation in the form of a checkpoint.
 func (r *run) lastEvaluation() checkpoint.Evaluation {
 	m := r.lastMetrics
-	return checkpoint.Evaluation{Loss: checkpoint.Sum(m.Loss), Constant: checkpoint.Sum(m.Constant), Best: r.progress.best.step}
+	return checkpoint.Evaluation{Loss: checkpoint.Sum(m.Loss), Constant: checkpoint.Sum(m.Constant), Best: r.progress.best.stored()}
 }
 
 // checkpointError reports a checkpoint that could not be written.

@@ -197,6 +197,20 @@ func TestEarlyStoppingResult(t *testing.T) {
 	}
 }
 
+// TestEarlyStoppingRemembersTheLast verifies that a run that is made longer knows of the evaluation at the
+// end of the run before, which came after its last checkpoint.
+func TestEarlyStoppingRemembersTheLast(t *testing.T) {
+	cfg := stopping(t, t.TempDir(), "train.steps=4", "train.early_stopping.min_delta=0")
+	want := mustTrain(t, 2, cfg, digitsData(), nil)[0].trainer.progress.best
+	cfg.Train.Steps = 8
+	m := mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(1, exitcode.Terminated) })
+	for _, m := range m {
+		if got := m.trainer.progress.best; got != want || got.step != 4 || m.result.Step != 5 {
+			t.Errorf("rank %d at step %d: the best is %+v, want %+v of step 4", m.rank, m.result.Step, got, want)
+		}
+	}
+}
+
 // TestEarlyStoppingResumes verifies that a stop with a resume, and a killed rank, do not change the
 // count of evaluations. The average is exported.
 func TestEarlyStoppingResumes(t *testing.T) {

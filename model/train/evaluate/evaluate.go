@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -82,7 +83,7 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, err
 		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("evaluate: %d bad records of the %s records, want at most %d, as input.max_bad_records says", sum.lost, e.Split, e.MaxBad))
 	}
 	if sum.weight == 0 {
-		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("evaluate: the weights of all %s records are 0, want one above 0", e.Split))
+		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("the weights of all %s records are 0, want one above 0: look at their column of weights", cmp.Or(e.Name, e.Split)))
 	}
 	if e.binary() && sum.undefined == 0 {
 		if area, err = e.area(ctx, g, &sum); err != nil {
