@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -90,10 +91,11 @@ func TestKilledRankEvent(t *testing.T) {
 	}
 }
 
-// TestKilledLauncher verifies that the ranks of a launcher killed by -9 end.
+// TestKilledLauncher verifies that the ranks of a launcher killed by -9 end, and that rank 0 has saved
+// the state, though nobody reads what it prints.
 func TestKilledLauncher(t *testing.T) {
 	b := newBox(t)
-	p := b.start(append([]string{"run", "-np", "4"}, endless()...)...)
+	p := b.start(append([]string{"run", "-np", "4"}, endless("--set", "checkpoint.dir=ckpt")...)...)
 	p.await("step 20 ")
 	children := childrenOf(p.cmd.Process.Pid)
 	if len(children) != 5 {
@@ -102,6 +104,9 @@ func TestKilledLauncher(t *testing.T) {
 	p.signal(syscall.SIGKILL)
 	p.wait()
 	b.nothingLeft(10*time.Second, children)
+	if saved, err := filepath.Glob(b.path("ckpt", "step-*")); len(saved) != 1 {
+		t.Errorf("checkpoints are %q, %v, want one", saved, err)
+	}
 }
 
 // TestKilledPush verifies that ssh ends if the launcher is killed by -9 during the copy

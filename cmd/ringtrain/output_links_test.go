@@ -12,7 +12,7 @@ import (
 // and nothing is made at its target.
 func TestOutputLinks(t *testing.T) {
 	b := newBox(t)
-	b.must(0, "run", "-np", "1", "linear", "--quiet", "--set", "train.epochs=1")
+	b.must(0, "run", "-np", "1", "linear", "--quiet", "--set", "export.savedmodel=")
 	b.write("a.libsvm", "1 1:1\n0 2:1\n")
 	b.write("job.yaml", "model: {kind: sparse-linear, features: 3}\ninput: {train: {format: libsvm, files: [a.libsvm]}, cache: gone/cache}\noptimizer: {learning_rate: 0.1}\n")
 	for _, link := range []string{"gone", "file.tfrecord"} {

@@ -37,6 +37,7 @@ func (a *app) train(c *cli.Context) error {
 	if err := cmp.Or(wantArgs(c, 1, 1, "one job"), wantOneVolume(c)); err != nil {
 		return err
 	}
+	surviveClosedPipes() // also of a launcher that has died: the state is saved
 	place, err := a.findPlace(c)
 	if err != nil || !a.needed(place) {
 		return err

@@ -84,6 +84,23 @@ func TestRunIntoHead(t *testing.T) {
 	}
 }
 
+// TestTrainIntoClosedPipe verifies that training completes and saves its state if the reader of its
+// output has gone, as a launcher that was killed.
+func TestTrainIntoClosedPipe(t *testing.T) {
+	for _, format := range []string{"", "--json"} {
+		b := newBox(t)
+		args := append([]string{"train", "linear"}, strings.Fields(format+" --set log.every=1 --set train.steps=500 --set checkpoint.dir=ckpt --set export.savedmodel=")...)
+		cmd, out, people := unreadAfter(t, b, 0, args...)
+		out.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v\n%s", format, err, people)
+		}
+		if saved, err := filepath.Glob(b.path("ckpt", "step-000500")); len(saved) != 1 {
+			t.Errorf("%s: the last step is not saved, %v", format, err)
+		}
+	}
+}
+
 // TestRunIntoPager verifies that the launcher ends with its ranks' code if the reader of
 // its open pipe no longer reads.
 func TestRunIntoPager(t *testing.T) {
