@@ -134,7 +134,7 @@ func (p *parser) bind(s *text.Set) error {
 			i = -1
 		case !there:
 			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names%s; the header has %s%s", p.config.Format, p.first, name, p.suggestion(name), listed(p.names),
-				p.otherSeparator(strings.Join(p.names, string(p.config.Separator)), p.hasInput)))
+				p.otherSeparator(strings.Join(p.names, string(p.config.Separator)))))
 		}
 		p.at = append(p.at, i)
 	}
@@ -147,23 +147,16 @@ func (p *parser) suggestion(name string) string {
 	return phrase.DidYouMean(name, slices.DeleteFunc(slices.Clone(p.names), func(n string) bool { return slices.Contains(p.config.Columns.Inputs, n) }))
 }
 
-// otherSeparator offers a separator by which a line would fit.
-func (p *parser) otherSeparator(line string, fits func(fields []string) bool) string {
+// otherSeparator offers a separator by which a line would have names of columns, or their number.
+func (p *parser) otherSeparator(line string) string {
+	isInput := func(name string) bool { return slices.Contains(p.config.Columns.Inputs, strings.Trim(name, `"`)) }
 	for _, o := range []struct{ separator, value string }{{";", `";"`}, {"\t", "tab"}, {",", `","`}, {"|", `"|"`}} {
 		fields := strings.Split(line, o.separator)
-		for i, f := range fields {
-			fields[i] = strings.Trim(f, `"`)
-		}
-		if o.separator[0] != p.config.Separator && len(fields) > 1 && fits(fields) {
+		if len(fields) > 1 && (len(fields) == p.width || slices.ContainsFunc(fields, isInput)) && o.separator[0] != p.config.Separator {
 			return "; want separator: " + o.value
 		}
 	}
 	return ""
-}
-
-// hasInput reports whether a column that the plan reads is among names.
-func (p *parser) hasInput(names []string) bool {
-	return slices.ContainsFunc(p.config.Columns.Inputs, func(name string) bool { return slices.Contains(names, name) })
 }
 
 // optional reports whether a file may lack the input: records to predict need neither label nor
@@ -181,7 +174,7 @@ func (p *parser) header(s *text.Set) error {
 	return s.Headers(func(file string, line []byte) error {
 		fields, err := p.splitter().split(trimEnd(line))
 		if err != nil {
-			return fmt.Errorf("%w%s", err, p.otherSeparator(string(trimEnd(line)), p.hasInput))
+			return fmt.Errorf("%w%s", err, p.otherSeparator(string(trimEnd(line))))
 		}
 		var names []string
 		for _, f := range fields {
@@ -312,7 +305,7 @@ func (p *parser) hint(err error, line []byte) error {
 		}
 	}
 	if len(fields) == 1 && p.width > 1 {
-		err = fmt.Errorf("%w%s", err, p.otherSeparator(string(trimEnd(line)), func(fields []string) bool { return len(fields) == p.width }))
+		err = fmt.Errorf("%w%s", err, p.otherSeparator(string(trimEnd(line))))
 	}
 	return err
 }

@@ -18,7 +18,7 @@ const stretchBlocks = 64
 // stretch is a run of blocks of one file.
 //
 // With quotes nobody knows, before the blocks before it are counted, in which place of a line a
-// stretch begins. So it is counted for each place that the byte before it permits.
+// stretch begins. So it is counted for each place.
 type stretch struct {
 	file        *file
 	first, last int     // blocks of the file

@@ -31,21 +31,17 @@ const fresh place = 1 << 7
 // line returns the length of what p has of a line that is in a place: up to its line end, this
 // included, or all of p. ended reports which, and after is the place behind it.
 func (q Quoting) line(p []byte, at place) (n int, after place, ended bool) {
-	if q.Quote == 0 && at == inQuotes { // none of the file's quotes is in p
-		return len(p), at, false
-	}
-	if q.Quote == 0 {
-		if end := bytes.IndexByte(p, '\n'); end >= 0 {
-			return end + 1, fieldStart, true
-		}
-		return len(p), q.behind(p, at), false
-	}
-	quotes, ends := ones*uint64(q.Quote), uint64(ones*'\n')
 	within, closed := at == inQuotes, -2 // the quote that ended quotes last
 	if at == fieldStart {
 		closed = -1
 	}
-	for i := 0; i < len(p); i += 8 {
+	if q.Quote == 0 && !within {
+		if end := bytes.IndexByte(p, '\n'); end >= 0 {
+			return end + 1, fieldStart, true
+		}
+	}
+	quotes, ends := ones*uint64(q.Quote), uint64(ones*'\n')
+	for i := 0; q.Quote != 0 && i < len(p); i += 8 {
 		var w uint64
 		if i+8 <= len(p) {
 			w = binary.LittleEndian.Uint64(p[i:])
@@ -69,10 +65,10 @@ func (q Quoting) line(p []byte, at place) (n int, after place, ended bool) {
 	switch {
 	case within:
 		return len(p), inQuotes, false
-	case closed == len(p)-1:
+	case closed == len(p)-1 || len(p) > 0 && p[len(p)-1] == q.Separator:
 		return len(p), fieldStart, false
 	}
-	return len(p), q.behind(p, at), false
+	return len(p), inField, false
 }
 
 const ones = 0x0101010101010101
@@ -93,17 +89,6 @@ func lastWord(p []byte) (w uint64) {
 		w |= uint64(c) << (8 * i)
 	}
 	return w
-}
-
-// behind returns the place behind bytes without quotes that enclose.
-func (q Quoting) behind(p []byte, at place) place {
-	switch {
-	case len(p) == 0:
-		return at
-	case p[len(p)-1] == q.Separator:
-		return fieldStart
-	}
-	return inField
 }
 
 // zeros returns the high bit of each byte of w that is 0.
