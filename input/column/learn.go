@@ -25,7 +25,7 @@ type Learner struct {
 	plan *Plan
 
 	mu      sync.Mutex
-	moments []numbers          // of each dense column, after its transform and of the parts before next
+	moments []moments          // of each dense column, after its transform and of the parts before next
 	next    int                // the first part that has not ended
 	ended   map[int]*Part      // behind next
 	texts   []map[string]int64 // of each bag whose vocabulary is learnt: how often
@@ -39,7 +39,7 @@ type Learner struct {
 // Part learns from some of the records. One goroutine at a time may use it.
 type Part struct {
 	plan    *Plan
-	moments []numbers
+	moments []moments
 	texts   []map[string]*int64 // assigning to a key that is there would keep the record's bytes
 	tallies []tally
 	counts  input.Counts
@@ -48,41 +48,20 @@ type Part struct {
 	values  []float64 // of the record, by input
 }
 
-// numbers accumulates numbers: their moments, the least and the largest as they stand in the records.
-type numbers struct {
-	moments
-	min, max float64
-}
+// moments are count, mean and the sum of squared differences from the mean of numbers after their
+// transform, and the least and the largest number before.
+type moments struct{ N, Mean, M2, Min, Max float64 }
 
-func newNumbers(n int) []numbers {
-	all := make([]numbers, n)
-	for i := range all {
-		all[i].min, all[i].max = math.Inf(1), math.Inf(-1)
+// add takes a number x, which is t after its transform. It is Welford's update, "Note on a method for
+// calculating corrected sums of squares and products", 1962.
+func (m *moments) add(t, x float64) {
+	if m.N++; m.N == 1 {
+		m.Min, m.Max = x, x
 	}
-	return all
-}
-
-// add takes a number x, which is t after its transform.
-func (n *numbers) add(t, x float64) {
-	n.moments.add(t)
-	n.min, n.max = min(n.min, x), max(n.max, x)
-}
-
-func (n *numbers) merge(o numbers) {
-	n.moments.merge(o.moments)
-	n.min, n.max = min(n.min, o.min), max(n.max, o.max)
-}
-
-// moments are count, mean and the sum of squared differences from the mean.
-type moments struct{ N, Mean, M2 float64 }
-
-// add is Welford's update, "Note on a method for calculating corrected sums of squares and
-// products", 1962.
-func (m *moments) add(x float64) {
-	m.N++
-	d := x - m.Mean
+	m.Min, m.Max = min(m.Min, x), max(m.Max, x)
+	d := t - m.Mean
 	m.Mean += d / m.N
-	m.M2 += float64(d * (x - m.Mean))
+	m.M2 += float64(d * (t - m.Mean))
 }
 
 // merge is Chan's, Golub's and LeVeque's, "Updating formulae and a pairwise algorithm for
@@ -91,6 +70,11 @@ func (m *moments) merge(o moments) {
 	if o.N == 0 {
 		return
 	}
+	if m.N == 0 {
+		*m = o
+		return
+	}
+	m.Min, m.Max = min(m.Min, o.Min), max(m.Max, o.Max)
 	n, d := m.N+o.N, o.Mean-m.Mean
 	m.M2 += o.M2 + float64(d*d*m.N*o.N/n)
 	m.Mean += d * o.N / n
@@ -107,7 +91,7 @@ func (p *Plan) Learns() bool {
 // are right.
 func NewLearner(p *Plan, labels input.Labels) *Learner {
 	l := &Learner{
-		plan: p, moments: newNumbers(len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{},
+		plan: p, moments: make([]moments, len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{},
 		tallies: p.tallies(), numeric: p.numericInputs(), runner: NewRunner(p, labels),
 	}
 	l.counts.Missing, l.counts.Unknown = make([]int64, len(p.Inputs)), make([]int64, len(p.bags))
@@ -133,7 +117,7 @@ func (p *Plan) vocabularies() []map[string]int64 {
 // Part begins a part.
 func (l *Learner) Part(number int) *Part {
 	part := &Part{
-		plan: l.plan, moments: newNumbers(len(l.plan.dense)), texts: make([]map[string]*int64, len(l.plan.bags)), tallies: l.plan.tallies(),
+		plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: make([]map[string]*int64, len(l.plan.bags)), tallies: l.plan.tallies(),
 		numeric: l.numeric, runner: l.runner.Another(), values: make([]float64, len(l.plan.Inputs)),
 	}
 	for i, texts := range l.texts {

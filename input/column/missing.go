@@ -58,7 +58,7 @@ func (d *denseRule) learns() bool { return d.standardize || d.meanDefault }
 //
 // A mean that replaces missing numbers is of the transformed numbers, so that the replacement is 0 after
 // standardize. The deviation is that of all records, replacements included.
-func (d *denseRule) learn(m numbers, missing int64) error {
+func (d *denseRule) learn(m moments, missing int64) error {
 	if m.N == 0 {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no number in the training records, want one or more to learn from", d.Name))
 	}
@@ -69,12 +69,12 @@ func (d *denseRule) learn(m numbers, missing int64) error {
 		if d.Log1p {
 			d.Default = math.Copysign(math.Expm1(math.Abs(m.Mean)), m.Mean)
 		}
-		d.Default = max(m.min, min(d.Default, m.max)) // not beyond float32 by rounding
+		d.Default = max(m.Min, min(d.Default, m.Max)) // not beyond float32 by rounding
 	}
 	if !d.standardize {
 		return nil
 	}
-	d.Mean, d.Scale, d.Min, d.Max = m.Mean, 1, m.min, m.max
+	d.Mean, d.Scale, d.Min, d.Max = m.Mean, 1, m.Min, m.Max
 	if scale := 1 / math.Sqrt(m.M2/float64(d.records)); scale < math.MaxFloat32 {
 		d.Scale = scale // a column that is constant becomes 0
 	}

@@ -44,7 +44,7 @@ const (
 
 // tally accumulates the values of a column over a part of the records.
 type tally struct {
-	numbers numbers
+	numbers moments
 	texts   map[string]*int64 // nil: not counted
 	more    bool              // texts has had more than maxDistinct
 }
@@ -61,9 +61,6 @@ func (p *Plan) tallies() []tally {
 		return nil
 	}
 	all := make([]tally, len(p.Inputs))
-	for i := range all {
-		all[i].numbers = newNumbers(1)[0]
-	}
 	for _, b := range p.bags {
 		if b.Kind != graph.Buckets && b.Kind != graph.IDs {
 			for _, at := range b.inputs {
@@ -113,7 +110,7 @@ func (t *tally) merge(o *tally) {
 func (l *Learner) stats(at int) Stats {
 	t, s := &l.tallies[at], Stats{Column: l.plan.Inputs[at], Records: l.counts.Records, Missing: l.counts.Missing[at]}
 	if n := &t.numbers; n.N > 0 {
-		s.Numbers = &NumberStats{n.Mean, math.Sqrt(n.M2 / n.N), n.min, n.max}
+		s.Numbers = &NumberStats{n.Mean, math.Sqrt(n.M2 / n.N), n.Min, n.Max}
 	}
 	s.Texts = t.textStats()
 	return s

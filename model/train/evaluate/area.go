@@ -28,7 +28,7 @@ const areaBytes = 512 << 10
 //	└─────────┴─────────────────┴─────────────────┴───
 const (
 	tieBytes      = 12
-	weightedBytes = 4 + 2*8*weightWords
+	weightedBytes = 4 + 2*sumBytes
 )
 
 // scores are the examples of a rank, in ascending order of their scores.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
-	"math/bits"
 	"slices"
 
 	"ringtrain/model"
@@ -24,47 +23,24 @@ type weighted struct {
 	next   int // index of the first pair that was not dropped
 }
 
-// weightSum is a sum of weights in multiples of 2^-149, its lowest word first.
-type weightSum [weightWords]uint64
+// sumBytes holds a sum of weights in multiples of 2^-149, highest byte first: of 2^42 of the largest.
+const sumBytes = 40
 
-const (
-	weightWords = 5 // 2^42 of the largest weights
-	weightOne   = 149
-)
-
-// add adds n·2^exponent multiples.
-func (s *weightSum) add(n uint64, exponent uint) {
-	k, shift := exponent/64, exponent%64
-	high, carry := n>>(64-shift), uint64(0)
-	for n <<= shift; k < weightWords; k++ {
-		s[k], carry = bits.Add64(s[k], n, carry)
-		n, high = high, 0
-	}
-}
-
-// addWeight adds a weight of 0 or more.
-func (s *weightSum) addWeight(w uint32) {
-	mantissa, exponent := w&(1<<23-1), w>>23
+// addWeight adds a weight of 0 or more n times to sum. It changes x.
+func addWeight(sum, x *big.Int, weight, n uint32) {
+	mantissa, exponent := weight&(1<<23-1), weight>>23
 	if exponent > 0 {
 		mantissa, exponent = mantissa|1<<23, exponent-1
 	}
-	s.add(uint64(mantissa), uint(exponent))
-}
-
-// append appends s, its highest byte first.
-func (s *weightSum) append(dst []byte) []byte {
-	for k := weightWords - 1; k >= 0; k-- {
-		dst = binary.BigEndian.AppendUint64(dst, s[k])
-	}
-	return dst
+	sum.Add(sum, x.Lsh(x.SetUint64(uint64(mantissa)*uint64(n)), uint(exponent)))
 }
 
 // weightedArea is model.Area of sums of weights.
 type weightedArea struct{ positives, negatives, allPositives, allNegatives, wins, x big.Int }
 
 func (a *weightedArea) add(sums []byte) {
-	a.positives.Add(&a.positives, a.x.SetBytes(sums[:8*weightWords]))
-	a.negatives.Add(&a.negatives, a.x.SetBytes(sums[8*weightWords:]))
+	a.positives.Add(&a.positives, a.x.SetBytes(sums[:sumBytes]))
+	a.negatives.Add(&a.negatives, a.x.SetBytes(sums[sumBytes:]))
 }
 
 func (a *weightedArea) end() {
@@ -135,6 +111,7 @@ func (w *weighted) drop(key uint32) {
 func (w *weighted) appendTies(dst []byte, most int) []byte {
 	w.others.ties = w.others.ranking.AppendTies(w.others.ties[:0], most)
 	others, next := w.others.ties, w.next
+	sums, one := make([]byte, 2*sumBytes), math.Float32bits(1)
 	for ; most > 0 && (len(others) > 0 || next < len(w.pairs)); most-- {
 		key := uint32(math.MaxUint32)
 		if len(others) > 0 {
@@ -143,10 +120,10 @@ func (w *weighted) appendTies(dst []byte, most int) []byte {
 		if next < len(w.pairs) {
 			key = min(key, uint32(w.pairs[next]>>32))
 		}
-		var positives, negatives weightSum
+		var positives, negatives, x big.Int
 		if len(others) > 0 && others[0].Key == key {
-			positives.add(uint64(others[0].Positives), weightOne)
-			negatives.add(uint64(others[0].Negatives), weightOne)
+			addWeight(&positives, &x, one, others[0].Positives)
+			addWeight(&negatives, &x, one, others[0].Negatives)
 			others = others[1:]
 		}
 		for ; next < len(w.pairs) && uint32(w.pairs[next]>>32) == key; next++ {
@@ -154,9 +131,11 @@ func (w *weighted) appendTies(dst []byte, most int) []byte {
 			if w.pairs[next]&positiveBit != 0 {
 				sum = &positives
 			}
-			sum.addWeight(uint32(w.pairs[next]) &^ positiveBit)
+			addWeight(sum, &x, uint32(w.pairs[next])&^positiveBit, 1)
 		}
-		dst = negatives.append(positives.append(binary.LittleEndian.AppendUint32(dst, key)))
+		dst = binary.LittleEndian.AppendUint32(dst, key)
+		dst = append(dst, positives.FillBytes(sums[:sumBytes])...)
+		dst = append(dst, negatives.FillBytes(sums[sumBytes:])...)
 	}
 	return dst
 }
