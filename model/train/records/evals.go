@@ -47,5 +47,8 @@ func CloseEvals(all []EvalSet) error {
 func (e EvalSet) Agreed(i int) []job.Option {
 	key, f := job.EvalKey(e.Files.Name, i), e.Files
 	read := fmt.Sprintf("%s label %q ids %q values %q compression %q base %d", f.Format, f.Label, f.IDs, f.Values, f.Compression, f.Base)
+	if f.Header || f.Separator != "" {
+		read += fmt.Sprintf(" header %t separator %q", f.Header, f.Separator)
+	}
 	return []job.Option{{Key: key, Value: read}, {Key: key + ".manifest", Value: strings.Join(e.Data.Manifest(), " ")}}
 }
