@@ -104,6 +104,17 @@ func Compression(name string, head []byte, text bool) (string, error) {
 	return k.name, err
 }
 
+// CheckContent returns an error if what a compressed file contains, which begins with head, is of another
+// kind, or compressed again.
+func CheckContent(name string, head []byte) error {
+	name += ", unpacked,"
+	k, err := kindOf(name, head, false)
+	if k.name != "" {
+		err = k.refuse(name)
+	}
+	return err
+}
+
 // kindOf returns the kind of a file that can be inflated, and else none.
 func kindOf(name string, head []byte, text bool) (kind, error) {
 	for _, k := range kinds() {

@@ -97,7 +97,10 @@ func (f *file) index(r *os.File, c Config) (err error) {
 		}
 		f.at, content, size = held, held, held.Size()
 	}
-	f.starts, err = index(f.Name, content, size)
+	if f.starts, err = index(f.Name, content, size); err != nil && compression != "none" {
+		head, _ := input.Head(content)
+		err = cmp.Or(input.CheckContent(f.Name, head), err)
+	}
 	return err
 }
 

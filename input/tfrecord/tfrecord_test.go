@@ -190,6 +190,8 @@ func TestBadFiles(t *testing.T) {
 		{"gzip and more", "", append(pack(t, "gzip", good), "garbage"...), "input: F: 7 bytes behind the end of gzip"},
 		{"zlib and more", "", append(pack(t, "zlib", good), pack(t, "zlib", good)...), "input: F: 71 bytes behind the end of zlib"},
 		{"xz", "", []byte("\xfd7zXZ\x00\x00\x04and more"), "input: F is xz: unpack it"},
+		{"xz in zlib", "", pack(t, "zlib", []byte("\xfd7zXZ\x00\x00\x04and more")), "input: F, unpacked, is xz: unpack it"},
+		{"gzip twice", "", pack(t, "gzip", pack(t, "gzip", good)), "input: F, unpacked, is gzip: unpack it"},
 		{"Parquet", "", []byte("PAR1\x15\x04 and more"), "input: F is Parquet: "},
 		{"gzip wanted", "gzip", good, "input: F: gzip: invalid header"},
 		{"none wanted", "none", pack(t, "gzip", good), "tfrecord: F: record 0 at byte 0: length crc32c is 0x"},
