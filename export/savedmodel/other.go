@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -40,51 +41,54 @@ func Other(base string, m *graph.Graph, names Names, job string) string {
 	return fmt.Sprintf("the newest version, %s, has %s", path, strings.Join(facts, "; "))
 }
 
-// interfaceOf returns the names of the features of an example, and those inputs of the signatures that
+// interfaceOf returns the names and types of the features of an example, and those inputs of the signatures that
 // have a length, in order; and the names of the classes.
 func interfaceOf(m *tfpb.MetaGraphDef) (lists [2][]string) {
 	texts := map[string][]string{} // of each constant
-	var parsed []string
+	var parser *tfpb.NodeDef       // of examples
 	for _, n := range m.GetGraphDef().GetNode() {
 		switch n.GetOp() {
 		case "Const":
 			for _, t := range n.GetAttr()["value"].GetTensor().GetStringVal() {
 				texts[n.GetName()] = append(texts[n.GetName()], string(t))
 			}
-		case "ParseExample", "ParseExampleV2":
-			parsed = n.GetInput()
+		case "ParseExample":
+			parser = n
 		}
 	}
 	inputs := map[string]bool{}
-	for _, name := range parsed {
-		for _, t := range texts[name] {
-			inputs[t] = true
+	types := slices.Concat(parser.GetAttr()["sparse_types"].GetList().GetType(), parser.GetAttr()["Tdense"].GetList().GetType())
+	for i, key := range parser.GetInput() { // the examples, their names, the keys, the defaults
+		if i -= 2; i >= 0 && i < len(types) {
+			inputs[strings.Join(texts[key], "")+" "+strings.ToLower(strings.TrimPrefix(types[i].String(), "DT_"))] = true
 		}
 	}
 	for _, s := range m.GetSignatureDef() {
 		for key, info := range s.GetInputs() {
 			if dims := info.GetTensorShape().GetDim(); len(dims) > 1 {
 				inputs[fmt.Sprintf("%s[%d]", key, dims[len(dims)-1].GetSize())] = true
-			} else if parsed == nil { // no examples
+			} else if parser == nil {
 				inputs[key] = true
 			}
 		}
 	}
-	delete(inputs, "") // the default of a text
 	return [2][]string{slices.Sorted(maps.Keys(inputs)), texts["labels"]}
 }
 
-// difference returns the first elements in which two lists differ. ok is false if they are equal.
+// difference returns the elements from the first on in which two lists differ, in short. ok is false if
+// they are equal.
 func difference(a, b []string) (inA, inB string, ok bool) {
-	at := func(list []string, i int) string {
-		if i < len(list) {
-			return list[i]
-		}
-		return "none"
-	}
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
-	return at(a, i), at(b, i), i < max(len(a), len(b))
+	short := func(list []string) string {
+		const most = 3
+		text := strings.Join(list[:min(len(list), most)], ", ")
+		if len(list) > most {
+			text += ", …"
+		}
+		return cmp.Or(text, "none")
+	}
+	return short(a[i:]), short(b[i:]), i < max(len(a), len(b))
 }

@@ -19,6 +19,13 @@ func columnsGraph(names ...string) *graph.Graph {
 	return &g
 }
 
+// textColumn is columnsGraph with a text of the second name in place of a number.
+func textColumn(number, text string) *graph.Graph {
+	g := columnsGraph(number)
+	g.Columns.Key = text
+	return g
+}
+
 // TestOther verifies what is told of a newest version that another job wrote, or that has other inputs
 // or classes, with both sides; and that nothing is told of the same, of an older version, of a version
 // without a job's name, and of a folder without a version or with one that cannot be read.
@@ -38,12 +45,13 @@ func TestOther(t *testing.T) {
 		{"same columns in another order", columnsGraph("a", "b", "c"), columnsGraph("c", "a", "b"), DefaultNames(), "tab", ""},
 		{"older bundle", softmax(), softmax(), DefaultNames(), "", ""},
 		{"job", softmax(), softmax(), DefaultNames(), "ads", "another job's name: ads there, tab here"},
-		{"columns", columnsGraph("a", "b", "c"), columnsGraph("a", "x", "c"), DefaultNames(), "tab", "other inputs: b there, c here"},
-		{"more columns", columnsGraph("a", "b", "c"), columnsGraph("a", "b", "c", "d", "e", "f", "g"), DefaultNames(), "tab", "other inputs: none there, d here"},
-		{"feature of ids", graphs()["sparse-linear"], graphs()["sparse-linear"], ids, "tab", "other inputs: ids there, clicks here"},
-		{"width", graphs()["linear"], graphs()["linear-sigmoid"], DefaultNames(), "tab", "other inputs: x[2] there, x[3] here; other classes: none there, 0 here"},
-		{"class names", softmax(), &classes, DefaultNames(), "tab", "other classes: 0 there, a here"},
-		{"kind", softmax(), graphs()["sparse-linear"], DefaultNames(), "ads", "another job's name: ads there, tab here; other inputs: images[4] there, ids here; other classes: 2 there, none here"},
+		{"columns", columnsGraph("a", "b", "c"), columnsGraph("a", "x", "c"), DefaultNames(), "tab", "other inputs: b float, c float there, c float, x float here"},
+		{"kind of a column", columnsGraph("a", "b"), textColumn("a", "b"), DefaultNames(), "tab", "other inputs: b float there, b string here"},
+		{"more columns", columnsGraph("a", "b", "c"), columnsGraph("a", "b", "c", "d", "e", "f", "g"), DefaultNames(), "tab", "other inputs: none there, d float, e float, f float, … here"},
+		{"feature of ids", graphs()["sparse-linear"], graphs()["sparse-linear"], ids, "tab", "other inputs: ids int64, indices[2], values float there, clicks int64, indices[2], values float here"},
+		{"width", graphs()["linear"], graphs()["linear-sigmoid"], DefaultNames(), "tab", "other inputs: x[2] there, x[3] here; other classes: none there, 0, 1 here"},
+		{"class names", softmax(), &classes, DefaultNames(), "tab", "other classes: 0, 1, 2 there, a, b, c here"},
+		{"kind", softmax(), graphs()["sparse-linear"], DefaultNames(), "ads", "another job's name: ads there, tab here; other inputs: images[4], x float there, ids int64, indices[2], values float here; other classes: 2 there, none here"},
 	} {
 		base := filepath.Join(t.TempDir(), "export")
 		if got := Other(base, tt.now, tt.names, "tab"); got != "" {
