@@ -35,7 +35,7 @@ func (t *Trainer) Lost(rank int, c *ring.Cause) *ring.Cause {
 // flight has left no trace in this state. The replicas are not compared, because other ranks have
 // ended.
 func (t *Trainer) saveLast() error {
-	if t.progress.step == 0 {
+	if t.progress.step <= t.progress.saved { // nothing was trained since
 		return nil
 	}
 	if err := t.wantFinite(); err != nil {
