@@ -51,6 +51,7 @@ var explanations = []struct {
 	{"cannot-write", regexp.MustCompile(`cannot write into|: mkdir |: create draft`)},
 	{"other-run", regexp.MustCompile(`is of another run: `)},
 	{"no-checkpoint", regexp.MustCompile(`no checkpoint (in|or bundle at)`)},
+	{"other-shape", regexp.MustCompile(`has shape \[.*\], want `)},
 	{"damaged-checkpoint", regexp.MustCompile(`bundle: \S+: `)},
 	{"read-twice", regexp.MustCompile(`an export parses a column once`)},
 	{"label", regexp.MustCompile(`input\.columns has no label|reads \S+, which is the label`)},

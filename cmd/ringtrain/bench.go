@@ -135,6 +135,7 @@ func (r *reporter) head(text string) {
 // benchRanks starts -np ranks of the command bench NAME with its options, on this host or on
 // those of -H or --hostfile.
 func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
+	defer a.joinCauses()()
 	cfg, err := a.benchLaunch(c, name, flags)
 	if err != nil {
 		return err

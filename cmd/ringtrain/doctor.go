@@ -127,6 +127,7 @@ const underRun = "ringtrain run"
 // person still sees what the others find.
 func (a *app) doctorOnHosts(c *cli.Context) error {
 	out := a.newReporter(c, 0)
+	defer a.joinCauses()()
 	cfg, err := a.doctorConfig(c)
 	if err != nil {
 		return out.examinationFailed(err)

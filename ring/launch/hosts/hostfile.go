@@ -2,12 +2,14 @@ package hosts
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"ringtrain/ring/exitcode"
 )
@@ -50,6 +52,10 @@ func parseHostfile(r io.Reader, name string) ([]Host, error) {
 	s.Buffer(nil, maxHostfileLine)
 	for s.Scan() && at < maxHostfileLines {
 		at++
+		if !utf8.Valid(s.Bytes()) || bytes.IndexByte(s.Bytes(), 0) >= 0 {
+			errs = append(errs, fmt.Errorf("%s:%d: not in UTF-8, want text of one host a line", name, at))
+			break
+		}
 		text, _, _ := strings.Cut(strings.TrimPrefix(s.Text(), "\ufeff"), "#")
 		fields := strings.Fields(spacedEqual.ReplaceAllString(text, "="))
 		if len(fields) == 0 {
