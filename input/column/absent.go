@@ -3,8 +3,10 @@ package column
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"ringtrain/input"
+	"ringtrain/model/graph"
 )
 
 // Absent tells which columns no record of a set has, and of which none of the texts is in its
@@ -32,7 +34,7 @@ func (p *Plan) Narrow(tell func(what string)) {
 	for _, d := range p.dense {
 		largest := float32(max(math.Abs(d.Min), math.Abs(d.Max)))
 		step := float64(largest - math.Nextafter32(largest, 0))
-		if d.Min >= d.Max || 1/d.Scale >= minSteps*(d.transform(float64(largest))-d.transform(float64(largest)-step)) {
+		if d.Min >= d.Max || p.readsText(d.input) || 1/d.Scale >= minSteps*(d.transform(float64(largest))-d.transform(float64(largest)-step)) {
 			continue
 		}
 		all := ""
@@ -44,10 +46,20 @@ func (p *Plan) Narrow(tell func(what string)) {
 	}
 	for _, b := range p.bags {
 		for i, at := range b.narrow {
+			if p.readsText(b.inputs[0]) {
+				break
+			}
 			if exact := b.Boundaries[i]; at != exact && math.Abs(exact) >= 1<<24 {
 				tell(fmt.Sprintf("%s: tf.Example has the boundary %.0f at %.0f; subtract %.0f", b.Name, exact, at, b.Boundaries[0]))
 				break
 			}
 		}
 	}
+}
+
+// readsText reports whether an input is read as a text: an export makes numbers of the text then.
+func (p *Plan) readsText(input int) bool {
+	return input == p.Key || slices.ContainsFunc(p.bags, func(b bagRule) bool {
+		return b.Kind != graph.Buckets && b.Kind != graph.IDs && slices.Contains(b.inputs, input)
+	})
 }

@@ -236,6 +236,13 @@ func TestNarrowBoundaries(t *testing.T) {
 			t.Errorf("%g has the bucket %d as text and %d as float32", x, a, b)
 		}
 	}
+	for _, other := range []Column{{Key: &KeyOptions{Names: []string{"x"}}}, {Categorical: &CategoricalOptions{Names: []string{"x"}, Hash: 9}}} {
+		both, err := Compile([]Column{{Numeric: &NumericOptions{Names: []string{"x"}, Buckets: []float64{1700000060}}}, other}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both.Narrow(func(what string) { t.Errorf("told %q of a column that an export takes as text", what) })
+	}
 	told := ""
 	p.Narrow(func(what string) { told += what })
 	if want := "x: tf.Example has the boundary -1700000060 at -1700000000; subtract -1700000060"; told != want {

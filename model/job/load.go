@@ -214,7 +214,7 @@ func (l *loader) place(key string) string {
 	return l.file
 }
 
-// flatten returns the errors that were joined to err.
+// flatten returns the errors that were joined to err. A text around them belongs to each: they stay one.
 func flatten(err error) []error {
 	type many interface {
 		error
@@ -224,7 +224,7 @@ func flatten(err error) []error {
 		return nil
 	}
 	joined, ok := errors.AsType[many](err)
-	if !ok {
+	if !ok || joined.Error() != err.Error() {
 		return []error{err}
 	}
 	var errs []error
