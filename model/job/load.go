@@ -2,6 +2,7 @@ package job
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
@@ -78,6 +80,9 @@ func readJobFile(name string) ([]byte, error) {
 	}
 	if len(text) > maxJobFile {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s: more than %d bytes, which is no job file", name, maxJobFile))
+	}
+	if kind, err := input.Compression(name, text, false); err != nil || kind != "" {
+		return nil, exitcode.With(exitcode.Usage, cmp.Or(err, fmt.Errorf("%s is %s, want a job file", name, kind)))
 	}
 	return bytes.TrimPrefix(text, []byte("\ufeff")), nil // a byte order mark
 }

@@ -407,6 +407,17 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestOtherKinds verifies that a job file of another kind is an error that names it.
+func TestOtherKinds(t *testing.T) {
+	for text, want := range map[string]string{
+		"\xff\xfen\x00a\x00": "is UTF-16: convert it to UTF-8", "\x1f\x8b\x08\x00": "is gzip, want a job file", "\xfd7zXZ\x00": "is xz: ",
+	} {
+		if _, err := load(t, text, nil, nil); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
+	}
+}
+
 // FuzzLoad verifies that no job file, variable or option makes ringtrain panic, and that an
 // accepted job prints as itself.
 func FuzzLoad(f *testing.F) {
