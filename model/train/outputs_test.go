@@ -1,12 +1,14 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/model/train/report"
@@ -126,10 +128,10 @@ func TestPatternInPath(t *testing.T) {
 	}
 }
 
-// TestStuckCheckpoint verifies that a job whose old checkpoints cannot be removed, here because of a
-// link of the user's in them, writes all its checkpoints and its export, and warns of each old one
-// once.
-func TestStuckCheckpoint(t *testing.T) {
+// TestStuck verifies that a job writes all its checkpoints and its export though an old checkpoint, the
+// draft of a dead export and an old probe cannot be removed, here because of a link of the user's in
+// them. It warns of each once.
+func TestStuck(t *testing.T) {
 	t.Chdir(t.TempDir())
 	job := loadText(t, linearText, "checkpoint.dir=ckpt", "checkpoint.every=1", "checkpoint.keep=1", "train.steps=3", "export.savedmodel=export", "export.if=always")
 	mustTrain(t, 2, job, linearData(), nil)
@@ -137,14 +139,19 @@ func TestStuckCheckpoint(t *testing.T) {
 	if err != nil || len(old) != 1 {
 		t.Fatalf("%q, %v", old, err)
 	}
-	if err := os.Symlink("elsewhere", filepath.Join(old[0], "link")); err != nil {
-		t.Fatal(err)
+	stuck := []string{"export/.probe.tmp-dead", old[0], "export/.ringtrain-export.tmp-dead"}
+	hourAgo := time.Now().Add(-2 * time.Hour)
+	for _, dir := range stuck {
+		if err := errors.Join(os.MkdirAll(dir, 0o777), os.Symlink("elsewhere", filepath.Join(dir, "link")), os.Chtimes(dir, hourAgo, hourAgo)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	job.Train.Steps = 10
 	m := mustTrain(t, 2, job, linearData(), nil)[0]
-	w := eventsOf[report.Warning](m)
-	if len(w) != 1 || w[0].Operation != "clean-up" || w[0].ExitCode != 0 || !strings.HasPrefix(w[0].Cause, "cannot remove "+old[0]) {
-		t.Errorf("warnings are %+v, want one of %s", w, old[0])
+	if w := eventsOf[report.Warning](m); !slices.EqualFunc(w, stuck, func(w report.Warning, dir string) bool {
+		return w.Operation == "clean-up" && w.ExitCode == 0 && strings.HasPrefix(w.Cause, "cannot remove "+dir)
+	}) {
+		t.Errorf("warnings are %+v, want one of each of %q", w, stuck)
 	}
 	if n := countKind(m, "checkpoint"); n != 7 || countKind(m, "export") != 1 {
 		t.Errorf("%d checkpoints and %d exports, want 7 and 1", n, countKind(m, "export"))
