@@ -46,6 +46,7 @@
 //	squared         serving_default, predict, predict_sparse          → {outputs}, {y}, {y}
 //	softmax         serving_default, predict, predict_sparse          → {classes, scores}, {scores}, {scores}
 //
-// An id outside of the table fails the whole request. In an Example, ids, values and
-// fields must be of equal length; TensorFlow does not check their lengths.
+// An id outside of the table fails the whole request, and so does an Example whose ids,
+// values and fields are not of equal length: ParseExample does not check that, so the graph
+// asserts it.
 package savedmodel
