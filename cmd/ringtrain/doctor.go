@@ -126,8 +126,8 @@ const underRun = "ringtrain run"
 // doctorOnHosts starts one rank of this command on each host. If some hosts cannot run it, a
 // person still sees what the others find.
 func (a *app) doctorOnHosts(c *cli.Context) error {
-	out := a.newReporter(c, 0)
 	defer a.joinCauses()()
+	out := a.newReporter(c, 0)
 	cfg, err := a.doctorConfig(c)
 	if err != nil {
 		return out.examinationFailed(err)

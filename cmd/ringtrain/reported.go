@@ -80,9 +80,9 @@ func (a *app) placeBy(said arguments, find func(func(string) string, []string, p
 	})
 }
 
-// reportEarly reports an error that occurred before the options were parsed to the other
-// ranks, as trainAt does for later errors, and an error of this rank's place. It ends with the job's first cause. If the
-// rendezvous is unknown, the other ranks report this rank as missing.
+// reportEarly reports an error that occurred before the options were parsed, or an error of this
+// rank's place, to the other ranks, as trainAt does for later errors. It ends with the job's first
+// cause. If the rendezvous is unknown, the other ranks report this rank as missing.
 func (a *app) reportEarly(said arguments, err error) error {
 	place, fault := a.placeBy(said, place.Meeting)
 	if fault != nil || cmp.Or(place.Rendezvous, place.Launcher) == "" || place.PMI != nil {

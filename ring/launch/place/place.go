@@ -96,29 +96,33 @@ func Launched(getenv func(string) string, variables []string) bool {
 	return e.Any("RINGTRAIN_RANK") || err != nil || c.Source != ""
 }
 
-// Meeting is Find for a rank whose own place is wrong, so that it can tell the others: it passes
-// over the rank's listen address, its host id and its numbers on its host, and in the end over its
-// rank, which is then -1.
+// Meeting is Find for a rank whose own place may be wrong, so that it can tell the others: if need
+// be it passes over the rank's listen address, its host id and its numbers on its host, and then over
+// its rank, which is -1.
 func Meeting(getenv func(string) string, variables []string, f Flags) (Place, error) {
-	f.Listen, f.HostID = "", ""
 	shared := func(name string) string {
 		if strings.Contains(name, "LOCAL") || name == "RINGTRAIN_HOST_ID" {
 			return ""
 		}
 		return getenv(name)
 	}
-	if p, err := Find(shared, variables, f); err == nil {
-		return p, nil
-	}
-	f.Rank = -1
-	p, err := Find(func(name string) string {
+	nobody := func(name string) string {
 		isRank := func(d dialect) bool { return slices.Contains(strings.Split(d.numbers.rank, "|"), name) }
-		if (name == "RINGTRAIN_RANK" || slices.ContainsFunc(dialects, isRank)) && getenv(name) != "" {
+		if getenv(name) != "" && (name == "RINGTRAIN_RANK" || slices.ContainsFunc(dialects, isRank)) {
 			return "0"
 		}
 		return shared(name)
-	}, variables, f)
-	p.Rank, p.Serve = -1, false
+	}
+	p, err := Find(getenv, variables, f)
+	if err != nil {
+		f.Listen, f.HostID = "", ""
+		p, err = Find(shared, variables, f)
+	}
+	if err != nil {
+		f.Rank = -1
+		p, err = Find(nobody, variables, f)
+		p.Rank, p.Serve = -1, false
+	}
 	return p, err
 }
 
