@@ -2,7 +2,6 @@ package job
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -81,8 +80,10 @@ func readJobFile(name string) ([]byte, error) {
 	if len(text) > maxJobFile {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s: more than %d bytes, which is no job file", name, maxJobFile))
 	}
-	if kind, err := input.Compression(name, text, false); err != nil || kind != "" {
-		return nil, exitcode.With(exitcode.Usage, cmp.Or(err, fmt.Errorf("%s is %s, want a job file", name, kind)))
+	if kind, err := input.Compression(name, text, false); err != nil {
+		return nil, exitcode.With(exitcode.Usage, errors.New(err.Error())) // not the code of data
+	} else if kind != "" {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s is %s, want a job file", name, kind))
 	}
 	return bytes.TrimPrefix(text, []byte("\ufeff")), nil // a byte order mark
 }
