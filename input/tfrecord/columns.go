@@ -26,6 +26,7 @@ type columnSet struct {
 
 	found    []byte // of each of Inputs: 1 if a record before searched has it; nil: all are found
 	searched int
+	lacked   error // of a bad record before searched that lacks a feature
 
 	runner *column.Runner // source of the readers' runners; nil while the plan learns
 	idle   sync.Pool      // *columnReader

@@ -50,6 +50,7 @@ func (s *columnSet) search(found []byte, from, to int) error {
 	case lacked != nil && !absent && !s.tolerates(lacked):
 		return lacked
 	case good || lacked != nil && absent:
+		s.lacked = lacked
 		return nil
 	}
 	return cmp.Or(first, lacked)
@@ -122,6 +123,10 @@ func (s *columnSet) absent(name string) error {
 		})
 	}
 	others := slices.DeleteFunc(slices.Clone(there), func(n string) bool { return slices.Contains(s.columns.Plan.Inputs, n) })
-	return exitcode.With(exitcode.BadData, fmt.Errorf("tfrecord: no feature %s in %s, which input.columns names%s; there are %s",
-		name, phrase.Count(s.records, "record"), phrase.DidYouMean(name, others), listed(there)))
+	err := fmt.Errorf("tfrecord: no feature %s in %s, which input.columns names%s; there are %s",
+		name, phrase.Count(s.records, "record"), phrase.DidYouMean(name, others), listed(there))
+	if s.lacked != nil {
+		err = fmt.Errorf("%w; %w", err, s.lacked)
+	}
+	return exitcode.With(exitcode.BadData, err)
 }

@@ -54,6 +54,9 @@ func TestAbsentFeatures(t *testing.T) {
 		if len(was) > 2 && was != "weight" && was != "age" {
 			want += fmt.Sprintf(" (did you mean %s?)", was)
 		}
+		if was == "ids" && err != nil && !strings.Contains(err.Error(), "record 0 at byte 0: column values has 2 values for 0 ids") {
+			t.Errorf("values without ids: error %v, want the record, too", err)
+		}
 		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("%s for %s: error %v, want %q", typo, was, err, want)
 		}
