@@ -152,12 +152,6 @@ func (s *Source) receive(ctx context.Context, b *Batch) error {
 // batches do not count.
 func (s *Source) Position() Position { return s.at }
 
-// StepsPerEpoch returns the number of global batches in an epoch.
-func (s *Source) StepsPerEpoch() int64 {
-	n, batch := int64(s.reader.data.Len()), int64(s.reader.config.Batch)
-	return (n-1)/batch + 1
-}
-
 // Close stops the prefetch and makes Next return ErrClosed. It waits for a read in
 // progress and does not close the data set. It may be called more than once and during
 // Next.

@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/folder"
 )
 
 // Claim takes over the folder dir for a job, with the next higher attempt. After Claim
@@ -32,6 +33,9 @@ func Claim(ctx context.Context, disk *bundle.Disk, dir, job string, notice func(
 	f.own = lease{Schema: leaseSchema, Job: job, Host: host, process: thisProcess()}
 	var err error
 	if f.made, err = bundle.MkdirAll(f.fs, dir); err == nil {
+		_, err = folder.File(f.path(stateFile))
+	}
+	if err == nil {
 		err = f.awaitFree(ctx, notice)
 	}
 	for err == nil && f.own.Attempt == 0 {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ringtrain/export/bundle"
+	"ringtrain/ring/exitcode"
 )
 
 // stuckFS is a disk on which some entries of a folder cannot be removed: their removal, that of their
@@ -116,6 +117,30 @@ func TestCleanUpDecidesNothing(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestStateFileByLink verifies that a state file whose name is a link is written where the link ends,
+// and that a link to nothing is an error of Claim. The link stays.
+func TestStateFileByLink(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	link, file := filepath.Join(dir, stateFile), filepath.Join(other, "state")
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Claim(t.Context(), quiet(bundle.OS), dir, "", nil); exitcode.Of(err) != exitcode.CannotCreate {
+		t.Errorf("a link to nothing: %v", err)
+	}
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	save(t, dir, state(1), 1)
+	wantLoad(t, dir, state(1))
+	if text, err := os.ReadFile(file); string(text) != formatState([]string{"step-000001"}) {
+		t.Errorf("the file behind the link has %q, %v", text, err)
+	}
+	if to, err := os.Readlink(link); to != file {
+		t.Errorf("the link is %q, %v", to, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"ringtrain/export/bundle"
+	"ringtrain/ring/folder"
 )
 
 // Saved describes a saved checkpoint.
@@ -158,7 +159,11 @@ func (f *Folder) commit(name string, step int64, keep int) error {
 }
 
 func (f *Folder) writeState(text string) (err error) {
-	tmp := f.temporary(stateFile)
+	at, err := folder.File(f.path(stateFile)) // a link of the user's stays
+	if err != nil {
+		return err
+	}
+	tmp := temporaryOf(at, f.own.Attempt)
 	defer func() {
 		if err != nil {
 			_ = bundle.RemoveAll(f.fs, tmp)
@@ -170,10 +175,10 @@ func (f *Folder) writeState(text string) (err error) {
 	if err := f.CheckLease(); err != nil {
 		return err
 	}
-	if err := f.fs.Rename(tmp, f.path(stateFile)); err != nil {
+	if err := f.fs.Rename(tmp, at); err != nil {
 		return err
 	}
-	return f.fs.SyncDir(f.dir)
+	return f.fs.SyncDir(filepath.Dir(at))
 }
 
 // discard removes entries of the folder that are no longer needed, if it can, and as
