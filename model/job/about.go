@@ -34,7 +34,7 @@ var abouts = map[string]about{
 	"input.train.header":      {"", "Of csv: the first line of each file names the columns. Without it, input.columns names them in the order of the file."},
 	"input.train.separator":   {"", "Of csv: a character, or tab. Default: a comma."},
 
-	"input.evals":           {"", "More validation records. Each item has a name and the keys of input.eval. Its eval events come after those of input.eval. What input.eval or an item does not say of how its files are read is as of input.train, if the format is the same."},
+	"input.evals":           {"", "More validation records. Each item has a name and the keys of input.eval. Its eval events come after those of input.eval. What input.eval or an item does not say of how its files are read is as of input.train: the format, and if it is the same, the other keys."},
 	"input.columns":         {"label, weight, key, numeric, categorical, ids, cross, ignore", "Of csv, criteo and tfrecord: what the columns of a record become. criteo has a list of its own. --set finds an item by its name or its number from 0, as in `input.columns.2.numeric.default`."},
 	"input.batch":           {"1 to 1073741824", "Examples of a step over all ranks. The curve does not depend on the number of ranks."},
 	"input.local_batch":     {"0 to 1073741824", "Examples of a step on each rank, instead of input.batch. 0: input.batch counts."},

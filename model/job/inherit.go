@@ -7,8 +7,8 @@ import (
 )
 
 // inherit resolves how the files of each set of records are read: what input.eval and the items of
-// input.evals do not say of it is as of input.train, if the format is the same. Records to predict are
-// read as those of input.eval, or of input.train without it.
+// input.evals do not say of it is as of input.train, the format first, and the other keys if the format is
+// the same. Records to predict are read as those of input.eval, or of input.train without it.
 func (l *loader) inherit(in *Input) {
 	l.inheritFiles(&in.Eval, "input.eval", &in.Train)
 	for i := range in.Evals {
@@ -16,16 +16,21 @@ func (l *loader) inherit(in *Input) {
 	}
 }
 
-// inheritFiles sets the keys of the group key that no source says to those of train.
+// inheritFiles sets the keys of the group key that no source says to those of train. A fault of such a
+// key is one of train.
 func (l *loader) inheritFiles(f *Files, key string, train *Files) {
+	if f.Format == "" && !l.said[join(key, "format")] && (len(f.Files) > 0 || f.Images != "") {
+		f.Format, l.suspect[join(key, "format")] = train.Format, true
+	}
 	if f.Format != train.Format {
 		return
 	}
 	from := fields(reflect.ValueOf(train).Elem())
 	for i, to := range fields(reflect.ValueOf(f).Elem()) {
 		names := []string{"format", "files", "images", "labels"} // what is read, not how
-		if !slices.Contains(names, to.name) && !l.said[join(key, to.name)] {
+		if at := join(key, to.name); !slices.Contains(names, to.name) && !l.said[at] {
 			to.value.Set(from[i].value)
+			l.suspect[at] = true
 		}
 	}
 }

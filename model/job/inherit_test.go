@@ -99,6 +99,40 @@ input:
 	}
 }
 
+// TestInheritFormat verifies that validation records with files and no format have that of the training
+// records, and that a fault which they inherit is told once.
+func TestInheritFormat(t *testing.T) {
+	const text = `
+model: {kind: fm}
+optimizer: {learning_rate: 1}
+input:
+  train: {format: %s, files: [a], %s: %s}
+  eval:  {files: [b]}
+  evals: [{name: more, files: [c]}]
+`
+	for _, r := range howRead {
+		columns := ""
+		if r.format == "csv" {
+			columns = "  columns: [label: {names: [y]}, categorical: {names: [c], hash: 5}]\n"
+		}
+		c, err := load(t, fmt.Sprintf(text, r.format, r.key, r.value)+columns, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []*Files{&c.Input.Eval, &c.Input.Evals[0].Files} {
+			if f.Format != r.format || valueOf(t, f, r.key) != r.value {
+				t.Errorf("format %s and %s %s, want %s and %s", f.Format, r.key, valueOf(t, f, r.key), r.format, r.value)
+			}
+		}
+	}
+	for _, bad := range []string{"format: csv, files: [a], separator: ab", "format: libsvm, files: [a], header: true", "format: svm, files: [a]"} {
+		_, err := load(t, strings.Replace(text, "format: %s, files: [a], %s: %s", bad, 1)+"  columns: [label: {names: [y]}, categorical: {names: [c], hash: 5}]\n", nil, nil)
+		if err == nil || strings.Contains(err.Error(), "input.eval") {
+			t.Errorf("%s: error %v, want the faults of input.train alone", bad, err)
+		}
+	}
+}
+
 // TestNoFormat verifies that a key of validation records that have no format is an error, and not ignored.
 func TestNoFormat(t *testing.T) {
 	for _, r := range howRead {

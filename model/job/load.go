@@ -38,12 +38,12 @@ func Load(name string, environ, sets []string) (*Config, error) {
 	l.fromEnviron(environ, root)
 	l.fromSets(sets, root)
 	if readable {
+		l.inherit(&job.Input)
 		l.check(&job)
 	}
 	if err := l.faults.err(); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
-	l.inherit(&job.Input)
 	job.places = l.placesInLists(root)
 	return &job, nil
 }
