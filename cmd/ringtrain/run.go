@@ -20,6 +20,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/launch/process"
 )
 
@@ -59,6 +60,9 @@ func (a *app) run(c *cli.Context) error {
 	cfg, err := a.runConfig(c)
 	if err = cmp.Or(err, wantOneVolume(c)); err != nil {
 		return err
+	}
+	if by, _ := place.Launched(a.getenv, a.environ); by != "" {
+		cfg.Notice(by + ": each of these processes starts a job of its own; for one job of all have that launcher start `ringtrain train JOB`")
 	}
 	a.launched = true
 	out := a.newReporter(c, 0)

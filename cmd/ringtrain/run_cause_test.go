@@ -142,3 +142,14 @@ func TestRunPrintsOptionsOnce(t *testing.T) {
 		t.Errorf("it prints %q, want %q", e.stdout, alone.stdout)
 	}
 }
+
+// TestRunUnderLauncher verifies that run says so if a launcher has started it beside others, each of
+// which starts a job of its own.
+func TestRunUnderLauncher(t *testing.T) {
+	for env, want := range map[string]bool{"FLUX_TASK_RANK=1 FLUX_JOB_SIZE=2": true, "FOO_RANK=1 FOO_SIZE=2": true, "FLUX_TASK_RANK=0 FLUX_JOB_SIZE=1": false, "": false} {
+		e := newBox(t).with(strings.Fields(env)...).must(0, "run", "-np", "1", "true")
+		if got := strings.Contains(e.stderr, " says rank 1 of 2: each of these processes starts a job of its own"); got != want {
+			t.Errorf("set=%s: it says %q, want a notice: %v", env, e.stderr, want)
+		}
+	}
+}

@@ -65,7 +65,7 @@ type screenFile struct {
 // screen where the file is a terminal. end shows the lines that still wait, and ends a bar.
 func onTerminal(stdout, stderr *os.File) (out, err io.Writer, end func()) {
 	s := &screen{after: mergeTime}
-	launched := place.Launched(os.Getenv, os.Environ()) // mpirun gives its ranks pseudo-terminals, and writes a log
+	_, launched := place.Launched(os.Getenv, os.Environ()) // mpirun gives its ranks pseudo-terminals, and writes a log
 	wrap := func(f *os.File) io.Writer {
 		if !term.IsTerminal(int(f.Fd())) || launched || os.Getenv("TERM") == "dumb" { // which cannot clear a line
 			return f

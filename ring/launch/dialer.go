@@ -69,8 +69,10 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 		return nil, err
 	}
 	g.pipes(in, out)
-	stop := context.AfterFunc(ctx, g.ssh.Kill)
+	stop, answered := context.AfterFunc(ctx, g.ssh.Kill), make(chan struct{})
 	defer stop()
+	go g.ssh.KillFailed(answered)
+	defer close(answered)
 	to, err := g.handshake(d.orders.to(b))
 	if err == nil {
 		go g.send(to, d.beats)

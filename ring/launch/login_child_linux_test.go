@@ -25,6 +25,7 @@ func forkingSSH(t *testing.T) (ssh, pids string) {
 pids=` + pids + `
 echo $$ >>$pids
 case "$*" in
+*"-- fails"*) sh -c 'echo $$ >>'$pids'; exec sleep 1000' & exit 5;;
 *"-- stuck"*agent*) exit 127;;
 *"-- stuck"*) sh -c 'echo $$ >>'$pids'; exec sleep 1000'; exit;;
 *"-- hold"*) setsid sh -c 'echo $$ >'$pids.held'; exec sleep 1000' & sh -c 'echo $$ >>'$pids'; exec sleep 1000'; exit;;
@@ -70,6 +71,7 @@ func TestLoginIsAChild(t *testing.T) {
 		{"host=silent, terminated", "slow:1", nil, syscall.SIGTERM, 143, "stopped by signal 15 (terminated) before all hosts had answered"},
 		{"host=silent behind another", "b:1,slow:1", func(c *Config) { c.Fanout, c.StartTimeout = 1, 2*time.Second }, 0, exitcode.Retry, "host slow cannot be reached: no answer in "},
 		{"push=silent", "stuck:1", func(c *Config) { c.Push, c.StartTimeout = true, 2*time.Second }, 0, exitcode.Retry, "host stuck cannot be reached: no answer in 2s"},
+		{"login=failed, and a child holds its pipe", "fails:1", nil, 0, exitcode.Retry, "host fails: the agent did not start (exit code 5)"},
 		{"pipe=held by a process of another session", "hold:1", soon, 0, exitcode.Retry, "host hold cannot be reached: no answer in 1s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -57,8 +57,8 @@ func TestEachDialect(t *testing.T) {
 			if p, err := v.find(Flags{Rank: -1, WorldSize: 1}); err != nil || p.Rank != 0 || p.WorldSize != 1 {
 				t.Errorf("--world-size 1: place %+v, error %v", p, err)
 			}
-			if !Launched(v.getenv(), env) {
-				t.Error("its ranks are not known as launched")
+			if by, launched := Launched(v.getenv(), env); !launched || size != "" && by != d.source+" says rank 1 of 2" {
+				t.Errorf("launched %v by %q, want that %s says rank 1 of 2", launched, by, d.source)
 			}
 			for i, one := range env {
 				if size == "" || strings.HasPrefix(one, "SLURM_") && !strings.HasPrefix(one, "SLURM_STEP_ID") {
@@ -137,7 +137,9 @@ func TestUnknownLauncher(t *testing.T) {
 	if _, err := vars("VC_TASK_INDEX=0 VC_MASTER_NUM=1 VC_WORKER_NUM=2").find(Flags{Rank: -1}); err == nil || !strings.Contains(err.Error(), "VC_TASK_INDEX is set, a single VC_*_NUM is missing") {
 		t.Errorf("several tasks of Volcano: error %v, want one that says so", err)
 	}
-	if Launched(vars("").getenv(), nil) || Launched(vars("SLURM_JOB_ID=1").getenv(), []string{"SLURM_JOB_ID=1"}) {
-		t.Error("a process without a launcher counts as launched")
+	for _, env := range []string{"", "SLURM_JOB_ID=1"} {
+		if by, launched := Launched(vars(env).getenv(), strings.Fields(env)); launched || by != "" {
+			t.Errorf("set=%s: a process without a launcher counts as launched by %q", env, by)
+		}
 	}
 }

@@ -89,11 +89,14 @@ func find(e environ.Vars, f Flags) (Place, error) {
 }
 
 // Launched reports whether a launcher has started this process: what it prints goes into a
-// log, even if its output is a terminal.
-func Launched(getenv func(string) string, variables []string) bool {
+// log, even if its output is a terminal. If the launcher has started others, too, by is what it says.
+func Launched(getenv func(string) string, variables []string) (by string, launched bool) {
 	e := environ.New(getenv, variables)
 	c, err := detectPlace(e, explicitPlace{})
-	return e.Any("RINGTRAIN_RANK") || err != nil || c.Source != ""
+	if c.WorldSize > 1 && !e.Any("RINGTRAIN_RANK") {
+		by = c.Source + " says " + c.describe()
+	}
+	return by, e.Any("RINGTRAIN_RANK") || err != nil || c.Source != ""
 }
 
 // Meeting is Find for a rank whose own place may be wrong, so that it can tell the others: if need

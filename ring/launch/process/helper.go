@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // A Helper is a program that is no rank, such as ssh, with all that it starts: a process group
@@ -15,13 +16,16 @@ type Helper struct {
 	guard *GuardProcess
 	group processGroup
 	ends  []io.Closer
+
+	exited chan struct{} // closed when the helper's own process has ended
+	state  *os.ProcessState
 }
 
 // NewHelper prepares a helper. If this process dies, guard ends it.
 func NewHelper(argv []string, stderr io.Writer, guard *GuardProcess) *Helper {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = stderr, &syscall.SysProcAttr{Setpgid: true}, SettleTime
-	return &Helper{cmd: cmd, guard: guard}
+	return &Helper{cmd: cmd, guard: guard, exited: make(chan struct{})}
 }
 
 // StartPiped starts the helper with pipes for its standard input and output.
@@ -48,7 +52,29 @@ func (h *Helper) start() error {
 		return CannotRun(h.cmd.Args[0], err)
 	}
 	h.group.id = h.cmd.Process.Pid
+	go func() {
+		h.state, _ = h.cmd.Process.Wait()
+		close(h.exited)
+	}()
 	return nil
+}
+
+// KillFailed ends what a helper that ends with another exit code than 0 has left behind, which
+// may hold its pipes open, after SettleTime. It returns when stop is closed.
+func (h *Helper) KillFailed(stop <-chan struct{}) {
+	select {
+	case <-h.exited:
+	case <-stop:
+		return
+	}
+	if h.state.ExitCode() == 0 {
+		return // the helper may have put its work into the background
+	}
+	select {
+	case <-time.After(SettleTime):
+		h.Kill()
+	case <-stop:
+	}
 }
 
 // Kill ends the helper and all that it has started, and closes the pipes.
@@ -62,9 +88,10 @@ func (h *Helper) Kill() {
 // Wait returns the exit code of the helper, -1 after a signal, once no process of its group is
 // left. What the helper has left behind gets TERM after SettleTime, and KILL after GuardGrace.
 func (h *Helper) Wait() int {
-	h.cmd.Wait() // the process state has more than the error
+	<-h.exited
+	h.cmd.Wait() // for its standard error
 	if h.group.sweep(GuardGrace) {
 		h.guard.Forget(h.group.id)
 	}
-	return h.cmd.ProcessState.ExitCode()
+	return h.state.ExitCode()
 }
