@@ -2,6 +2,7 @@ package input
 
 import (
 	"errors"
+	"fmt"
 
 	"ringtrain/ring/exitcode"
 )
@@ -95,23 +96,30 @@ func AppendGood(b *Batch, d Dataset, records []int) error {
 // the fields of pairs.
 type RecordShape struct{ Cols, Fields int }
 
-// LearnShape returns the shape of the first good record of d. It returns the error of
-// the first record if more than most records before are bad.
+// LearnShape returns the shape of the first good record of d. If the first most+1 records are bad, or
+// all, it returns the error of the first.
 func LearnShape(d Dataset, most int64) (RecordShape, error) {
 	var b Batch
 	var first error
-	for i := int64(0); i < int64(d.Len()); i++ {
+	records := int64(d.Len())
+	if most < records {
+		records = most + 1
+	}
+	for i := range records {
 		b.Reset()
 		err := d.Append(&b, int(i))
 		if err == nil {
 			return RecordShape{b.X.Dense.Cols, b.X.Bags.Fields}, nil
 		}
+		if !BadRecord(err) {
+			return RecordShape{}, err
+		}
 		if first == nil {
 			first = err
 		}
-		if !BadRecord(err) || i >= most {
-			break
-		}
+	}
+	if records > 1 {
+		first = fmt.Errorf("the first %d records are all bad; the first of them: %w", records, first)
 	}
 	return RecordShape{}, first
 }
