@@ -116,9 +116,6 @@ func (a *app) predict(c *cli.Context) error {
 		err = s.Predict(a.ctx, a.writePrediction)
 	}
 	a.warnings(s, out)
-	if n, first := s.Bad(); n > 0 && err == nil {
-		fmt.Fprintf(a.stderr, "ignored %s; the first: %v\n", plural(int(n), "bad record"), first)
-	}
 	return err
 }
 

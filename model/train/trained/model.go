@@ -19,6 +19,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Model is a trained model, read from a checkpoint or a bundle, with the records to evaluate it on.
@@ -37,9 +38,7 @@ type Model struct {
 	warnings []report.Warning
 	seen     input.Counts // by Predict
 
-	maxBad   int64 // bad records of data that are passed over
-	bad      int64 // that Predict has passed over
-	firstBad error
+	maxBad int64 // bad records of data that are passed over
 }
 
 // Open reads the variables at from, or at the job's checkpoint.dir if from is empty. It opens the job's
@@ -215,18 +214,24 @@ type Prediction struct {
 func (Prediction) Kind() string { return "prediction" }
 
 // Predict calls each with the scores of every record, in order. The scores are valid only during the
-// call. It passes over as many bad training records as input.max_bad_records says: see Bad.
+// call. It passes over as many bad training records as input.max_bad_records says, and warns.
 func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error {
 	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return err
 	}
-	b := input.Batch{WantKeys: true}
+	b, lost, fault := input.Batch{WantKeys: true}, int64(0), error(nil)
 	for first := 0; first < s.data.Len(); first += input.EvalBlock {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := s.readGood(&b, first); err != nil {
+		if err := evaluate.ReadRecords(&b, s.data, first, min(first+input.EvalBlock, s.data.Len()), s.maxBad > 0); err != nil {
 			return err
+		}
+		if lost += int64(b.Lost); fault == nil {
+			fault = b.Fault
+		}
+		if lost > s.maxBad {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", lost, s.maxBad, fault))
 		}
 		s.seen.Add(&b)
 		if len(b.Y) == 0 {
@@ -247,6 +252,10 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 			}
 		}
 	}
+	if lost > 0 {
+		text := fmt.Sprintf("ignored %s; the first: %v", phrase.Count(int(lost), "bad record"), fault)
+		s.warnings = append(s.warnings, report.Warning{Operation: "input", Cause: text})
+	}
 	if known, ok := s.data.(input.Counter); ok {
 		s.seen.Whole = known.Counts()
 	}
@@ -256,21 +265,6 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 
 // Warnings returns what none of the records has that were evaluated or predicted.
 func (s *Model) Warnings() []report.Warning { return s.warnings }
-
-// readGood replaces b by the good records of the block that begins at first.
-func (s *Model) readGood(b *input.Batch, first int) error {
-	err := evaluate.ReadRecords(b, s.data, first, min(first+input.EvalBlock, s.data.Len()), s.maxBad > 0)
-	if s.bad += int64(b.Lost); s.firstBad == nil {
-		s.firstBad = b.Fault
-	}
-	if err == nil && s.bad > s.maxBad {
-		err = exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", s.bad, s.maxBad, s.firstBad))
-	}
-	return err
-}
-
-// Bad returns the number of records that Predict has passed over, and the fault of the first.
-func (s *Model) Bad() (n int64, first error) { return s.bad, s.firstBad }
 
 // Export writes a serving bundle of the model to base, the folder of --to, or if that is "", to the
 // job's. Warn receives warnings, which end nothing.
