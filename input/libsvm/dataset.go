@@ -3,6 +3,7 @@ package libsvm
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"ringtrain/input"
@@ -91,6 +92,9 @@ func (p *parser) learn(s *text.Set) error {
 		return err
 	}
 	if largest < 0 && s.Len() > 0 {
+		if _, err := input.LearnShape(s, math.MaxInt64); err != nil { // all are bad
+			return err
+		}
 		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no record of any file has an index:value", p.config.format()))
 	}
 	p.features = int(largest + 1)

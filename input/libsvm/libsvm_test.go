@@ -165,6 +165,7 @@ func TestBadLines(t *testing.T) {
 		{"field too long", "1 1234567890:1:1\n", libsvm.Config{Fields: true}, `libffm: F:1: record 0 at byte 0: "1234567890:1:1", want field:index:value`},
 		{"value behind a field", "1 0:1:x\n", libsvm.Config{Fields: true}, `libffm: F:1: record 0 at byte 0: "0:1:x": value is "x", want a finite float32`},
 		{"no index behind fields", "1\n", libsvm.Config{Fields: true}, `libffm: no record of any file has an index:value`},
+		{"all are bad", "1 0:1\n0 0:1\n", libsvm.Config{Base: 1, Tolerate: true}, `the first 2 records are all bad; the first of them: libsvm: F:1: record 0 at byte 0: index is 0, want 1 or more, as base says`},
 		{"no index at all", "1\n0\n", libsvm.Config{}, `libsvm: no record of any file has an index:value`},
 	}
 	for _, tt := range tests {
