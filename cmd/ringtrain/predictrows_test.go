@@ -11,7 +11,7 @@ import (
 )
 
 // TestPredictRows verifies that a prediction is one row of as many fields as the others, whatever its key:
-// rows of tabs write a tab or a line end of a key as \t, \n or \r, and CSV keeps it.
+// rows of tabs write a tab or a line end of a key as \t, \n or \r and a backslash as two, and CSV keeps them.
 func TestPredictRows(t *testing.T) {
 	keys := []string{"a\tb", "c\nd", "e\r\nf", "", `back\slash`, `"quoted", key`, "\t\n"}
 	var rows, lines bytes.Buffer
@@ -31,7 +31,7 @@ func TestPredictRows(t *testing.T) {
 	if len(got) != len(keys) || slices.ContainsFunc(got, func(row string) bool { return strings.Count(row, "\t") != 2 || strings.Contains(row, "\r") }) {
 		t.Errorf("%d rows %q of %d records, want three fields each", len(got), got, len(keys))
 	}
-	if !slices.Contains(got, "0\ta\\tb\t0.5 0.25") || !slices.Contains(got, "1\tc\\nd\t0.5 0.25") || !slices.Contains(got, "4\tback\\slash\t0.5 0.25") {
+	if !slices.Contains(got, "0\ta\\tb\t0.5 0.25") || !slices.Contains(got, "1\tc\\nd\t0.5 0.25") || !slices.Contains(got, "4\tback\\\\slash\t0.5 0.25") {
 		t.Errorf("rows %q", got)
 	}
 	r := csv.NewReader(bytes.NewReader(lines.Bytes()))

@@ -120,7 +120,7 @@ func (a *app) predict(c *cli.Context) error {
 }
 
 // escaped makes a key one field of one line.
-var escaped = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`)
+var escaped = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
 // writePrediction writes a record as text: its number, its key, its scores.
 func (a *app) writePrediction(p trained.Prediction) error {
