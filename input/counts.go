@@ -1,11 +1,12 @@
 package input
 
-// Counts count what records have in each column. Those of a Batch have no labels: Add counts them. A
-// record that is bad is in none.
+// Counts count what records have in each column. Those of a Batch have no labels and no NoIDs: Add counts
+// them. A record that is bad is in none.
 type Counts struct {
 	Records int64   `json:"records"`
 	Missing []int64 `json:"missing,omitempty"` // by column that is read: records that have nothing in it
 	Unknown []int64 `json:"unknown,omitempty"` // by field of ids: records whose text is not in its vocabulary
+	NoIDs   int64   `json:"no_ids,omitempty"`  // records without an id in any field
 
 	Labels  int64   `json:"labels,omitempty"` // with a weight above 0
 	Least   float32 `json:"least,omitempty"`
@@ -28,6 +29,12 @@ func (c *Counts) Add(b *Batch) {
 			c.label(1, y, y)
 		}
 	}
+	x := &b.X.Bags
+	for i := range x.Examples() {
+		if x.Start[i*x.Fields] == x.Start[(i+1)*x.Fields] {
+			c.NoIDs++
+		}
+	}
 }
 
 // Merge adds the records of o.
@@ -35,6 +42,7 @@ func (c *Counts) Merge(o *Counts) {
 	c.Records += o.Records
 	addTo(&c.Missing, o.Missing)
 	addTo(&c.Unknown, o.Unknown)
+	c.NoIDs += o.NoIDs
 	c.label(o.Labels, o.Least, o.Largest)
 	if c.Whole == nil {
 		c.Whole = o.Whole

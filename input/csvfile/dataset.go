@@ -230,15 +230,24 @@ func (p *parser) worker() *worker {
 	return w
 }
 
-// cut puts the fields of a line into the cells of w.
+// cut puts the fields of a line into the cells of w. A line that cannot be cut takes all its lines away: a
+// quote may have made one record of many.
 func (p *parser) cut(w *worker, line []byte) error {
 	fields, err := w.split(trimEnd(line))
 	if err == nil && w.enclosed {
 		err = p.swallowed(line)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = p.fill(w, fields)
 	}
+	if err != nil {
+		return input.WithLost(1+bytes.Count(trimEnd(line), []byte{'\n'}), err)
+	}
+	return nil
+}
+
+// fill puts the fields of a record into the cells of w.
+func (p *parser) fill(w *worker, fields [][]byte) error {
 	switch n, short := len(fields), p.width-len(p.lacks); {
 	case n == p.width:
 	case short == p.width:

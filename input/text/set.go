@@ -198,8 +198,8 @@ func (s *Set) parse(b *input.Batch, block *lines, k int) error {
 
 // lineError is the error of the line of a record.
 func (s *Set) lineError(at blockcache.Location, block *lines, err error) error {
-	f, lines := s.fileOf(at.Block), 1+bytes.Count(bytes.TrimRight(block.line(at.Place), "\n"), []byte{'\n'})
-	return s.flaw(f, block.offset(at.Place), at.Record-s.blocks.First(f.first), input.WithLost(lines, err))
+	f := s.fileOf(at.Block)
+	return s.flaw(f, block.offset(at.Place), at.Record-s.blocks.First(f.first), err)
 }
 
 // fileOf returns the file of a block.

@@ -63,6 +63,8 @@ func TestAbsent(t *testing.T) {
 		{"tabs", "csv tabs", columns, strings.ReplaceAll(head, ",", "\t"), "Y\t1\tX\tC", "Y\t1\tX\t", []string{"input.eval: c is missing"}},
 		{"pairs", "libsvm", "", "", "1 1:1", "Y 1:1", []string{"input.train: label is 1"}},
 		{"words", "vw", "", "", "Y |n a", "1 |n a", []string{"input.eval: label is 1"}},
+		{"no pairs", "libsvm", "", "", "Y 1:1", "Y", []string{"input.eval: ids is missing"}},
+		{"no words", "vw", "", "", "Y |n", "Y |n a", []string{"input.train: ids is missing"}},
 	} {
 		for _, p := range []int{1, 2, 3} {
 			for _, set := range []string{"input.cache=off", "input.cache=DIR/parsed", "train.epochs=3", "train.steps=7"} {
