@@ -56,18 +56,27 @@ func readEvaluation(path string) *Evaluation {
 // BestStep returns the step of the best evaluation up to the newest checkpoint of a folder, and the
 // checkpoint of that step, "" if it is gone. The step is 0 if the newest is the best or has none.
 func BestStep(dir string) (step int64, path string) {
-	last, _, found := NewestRun(dir)
-	if e := readEvaluation(last); found && e != nil && e.Best != nil {
-		step = e.Best.Step
+	last, run, found := NewestRun(dir)
+	if !found {
+		return 0, ""
 	}
-	if at, _, _ := parseStep(filepath.Base(last)); step == 0 || at == step {
+	run.takeBest(readEvaluation(last))
+	if at, _, _ := parseStep(filepath.Base(last)); run.Best == nil || run.Best.Step == 0 || run.Best.Step == at {
 		return 0, ""
 	}
 	all, _ := candidates(dir)
 	for _, c := range all {
-		if c.step == step {
-			return step, c.path
+		if c.step == run.Best.Step {
+			return c.step, c.path
 		}
 	}
-	return step, ""
+	return run.Best.Step, ""
+}
+
+// takeBest replaces what r knows of the best step by what the evaluation of its checkpoint knows, if there
+// is one: it comes after r was saved.
+func (r *Run) takeBest(e *Evaluation) {
+	if e != nil {
+		r.Best = e.Best
+	}
 }

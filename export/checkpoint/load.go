@@ -137,5 +137,6 @@ func load(path string) (State, error) {
 		return State{}, fmt.Errorf("%s: %w", path, err)
 	}
 	s.Evaluation = readEvaluation(path)
+	s.Run.takeBest(s.Evaluation)
 	return s, nil
 }

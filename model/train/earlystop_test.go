@@ -211,6 +211,20 @@ func TestEarlyStoppingRemembersTheLast(t *testing.T) {
 	}
 }
 
+// TestEarlyStoppingResultAfterStop verifies that the best step is the result, too, if the newest checkpoint is of a step
+// without an evaluation, as after a signal or a lost rank.
+func TestEarlyStoppingResultAfterStop(t *testing.T) {
+	m := mustTrain(t, 2, stopping(t, t.TempDir(), "train.steps=9"), digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
+	s, err := trained.Open(m[0].job, nil, "", nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if last := m[0].result.Step; last != 5 || s.Step != 2 {
+		t.Errorf("the run has stopped after step %d and eval reads step %d, want 5 and 2", last, s.Step)
+	}
+}
+
 // TestEarlyStoppingResumes verifies that a stop with a resume, and a killed rank, do not change the
 // count of evaluations. The average is exported.
 func TestEarlyStoppingResumes(t *testing.T) {

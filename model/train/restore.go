@@ -142,9 +142,6 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (progress, error) {
 	o := progress{restored: true, step: s.Step, saved: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch, s.Run.Position, r.data.Train.Len())}
 	if r.job.Train.EarlyStopping.Patience > 0 {
 		o.best = restoredBest(s.Run.Best)
-		if e := s.Evaluation; e != nil && e.Best != nil { // after the state was saved
-			o.best = restoredBest(e.Best)
-		}
 	}
 	var err error
 	if o.codec, err = storedCodec(path, s.Run.Decisions); err == nil {
