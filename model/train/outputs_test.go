@@ -25,10 +25,10 @@ func TestOutputInTheWay(t *testing.T) {
 	for _, key := range outputKeys {
 		for _, tt := range []struct{ dir, err string }{
 			{"link", "link is a link to gone/models, which is not there"},
-			{"link/run/1", "link is a link to gone/models, which is not there"},
+			{"link/run/1", "cannot write into link/run/1: link is a link to gone/models, which is not there"},
 			{"there/up", "there/up is a link to ../link, which is not there"},
-			{"loop/run", "loop is a link to loop: stat loop: too many levels of symbolic links"},
-			{"tofile/run", "tofile is a file, want a folder"},
+			{"loop/run", "cannot write into loop/run: loop is a link to loop: stat loop: too many levels of symbolic links"},
+			{"tofile/run", "cannot write into tofile/run: tofile is a file, want a folder"},
 		} {
 			t.Run(key+"="+tt.dir, func(t *testing.T) {
 				t.Chdir(t.TempDir())

@@ -36,6 +36,9 @@ func Nearest(dir string) (string, error) {
 		case at != filepath.Dir(at) && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)):
 			continue
 		}
+		if at != filepath.Clean(dir) {
+			err = fmt.Errorf("cannot write into %s: %w", dir, err)
+		}
 		return "", exitcode.With(exitcode.CannotCreate, err)
 	}
 }
