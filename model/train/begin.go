@@ -100,6 +100,9 @@ func (r *run) reportStart() {
 	for _, c := range r.earlyWarnings {
 		r.warn(c)
 	}
+	for _, text := range r.repeated {
+		r.opts.Notice(text)
+	}
 	r.noticeAllRows()
 	r.noticeMissing()
 	if r.job.Export.SavedModel != "" && r.data.Plan != nil {

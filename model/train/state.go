@@ -51,6 +51,7 @@ type trainerState struct {
 	folder             *checkpoint.Folder // checkpoint.dir, which this process has claimed; nil if there is none
 	startReported      bool
 	earlyWarnings      []*ring.Cause // from before the start is reported
+	repeated           []string      // notices of names of files, of each rank
 	zeroRateReported   bool
 	reportedOrder      string // last reported order of the ring
 	reportedTableRoute string // last reported route of the rows of tables

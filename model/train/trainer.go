@@ -79,7 +79,10 @@ func Prepare(cfg *job.Config, o Options) (*Trainer, error) {
 	if err := cfg.CheckKernels(); err != nil {
 		return nil, err
 	}
-	opener := records.NewOpener(cfg, records.Options{Roots: o.Roots, CacheDir: o.CacheDir, Share: true, Notice: o.Notice})
+	var repeated []string
+	opener := records.NewOpener(cfg, records.Options{
+		Roots: o.Roots, CacheDir: o.CacheDir, Share: true, Notice: o.Notice, Repeated: func(text string) { repeated = append(repeated, text) },
+	})
 	data, err := opener.Open()
 	if err != nil {
 		return nil, err
@@ -92,6 +95,7 @@ func Prepare(cfg *job.Config, o Options) (*Trainer, error) {
 		data.Close()
 		return nil, err
 	}
+	t.repeated = repeated
 	return t, nil
 }
 

@@ -19,8 +19,9 @@ func fileNames(f job.Files) []string {
 	return f.Files
 }
 
-// openSpec opens the files of f by the specification s.
-func openSpec(s convert.Spec, f job.Files, roots []string) (input.Dataset, error) {
+// openSpec opens the files of f, those of a set, by the specification s.
+func (o *Opener) openSpec(s convert.Spec, set string, f job.Files) (input.Dataset, error) {
+	roots := o.opts.Roots
 	if f.Format == "idx" {
 		var err error
 		if s.Images, err = oneFile(roots, f.Images); err != nil {
@@ -38,18 +39,23 @@ func openSpec(s convert.Spec, f job.Files, roots []string) (input.Dataset, error
 		}
 		return convert.Open(s)
 	}
-	if s.Files, err = expandFiles(f, roots, s.Notice); err != nil {
+	if s.Files, err = o.expandFiles(set, f); err != nil {
 		return nil, err
 	}
 	return convert.Open(s)
 }
 
-// expandFiles finds the files of f. A folder stands for its text files.
-func expandFiles(f job.Files, roots []string, notice func(string)) ([]string, error) {
-	if f.Format == "tfrecord" {
-		return input.Expand(roots, f.Files, notice)
+// expandFiles finds the files of f, those of a set, "" for files that no key names. A folder stands for its
+// text files.
+func (o *Opener) expandFiles(set string, f job.Files) ([]string, error) {
+	notice := o.opts.Repeated
+	if set != "" && notice != nil {
+		notice = func(text string) { o.opts.Repeated(set + ": " + text) }
 	}
-	return input.ExpandText(roots, f.Files, notice)
+	if f.Format == "tfrecord" {
+		return input.Expand(o.opts.Roots, f.Files, notice)
+	}
+	return input.ExpandText(o.opts.Roots, f.Files, notice)
 }
 
 // oneFile finds the one file called name; it returns "" for "".

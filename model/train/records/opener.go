@@ -19,6 +19,7 @@ type Options struct {
 	CacheDir string       // folder of parsed records if input.cache is auto; "": none
 	Share    bool         // the caller counts the records of large text: see input.Shared
 	Notice   func(string) // receives messages about files and caches; may be nil
+	Repeated func(string) // receives those about names of files, which are equal on all ranks; nil: Notice does
 }
 
 // An Opener opens the records that a job names. It compiles input.columns once, and gives the
@@ -33,7 +34,12 @@ type Opener struct {
 }
 
 // NewOpener returns an Opener. It reads nothing.
-func NewOpener(cfg *job.Config, o Options) *Opener { return &Opener{job: cfg, opts: o} }
+func NewOpener(cfg *job.Config, o Options) *Opener {
+	if o.Repeated == nil {
+		o.Repeated = o.Notice
+	}
+	return &Opener{job: cfg, opts: o}
+}
 
 // Set holds the open training and evaluation records of a job. Eval equals Train if the job
 // names no validation records.
@@ -120,7 +126,7 @@ func ClassNames(d input.Dataset) []string {
 
 // openSplit opens the files of s.
 func (o *Opener) openSplit(s split) (input.Dataset, error) {
-	d, err := openSpec(o.splitSpec(s), s.files, o.opts.Roots)
+	d, err := o.openSpec(o.splitSpec(s), s.key, s.files)
 	if err != nil {
 		return nil, adviseOnMissing(o.job, fmt.Errorf("%s: %w", s.key, err))
 	}
@@ -198,8 +204,9 @@ func (o *Opener) OpenEvaluated(files []string, labelled bool) (d input.Dataset, 
 	if f.Format == "" {
 		f, split = o.job.Input.Train, "train"
 	}
-	there := *o
+	there, set := *o, "input."+split
 	if len(files) > 0 {
+		set = ""
 		if f, err = replaceFiles(f, files); err != nil {
 			return nil, "", err
 		}
@@ -211,6 +218,6 @@ func (o *Opener) OpenEvaluated(files []string, labelled bool) (d input.Dataset, 
 	if f.Format == "images" && labelled {
 		spec.Names = there.TrainedClasses()
 	}
-	d, err = openSpec(spec, f, there.opts.Roots)
+	d, err = there.openSpec(spec, set, f)
 	return d, split, adviseOnMissing(o.job, err)
 }
