@@ -135,11 +135,11 @@ func TestInteropColumns(t *testing.T) {
 			for i := range rows {
 				want = append(want, prediction{i, slices.Clone(scores.Row(i))})
 			}
-			w, err := Write(t.TempDir(), m.Graph(), Trained{Step: 7, Variables: variables(m)}, DefaultNames(), nil)
+			path, err := Write(testDisk(), t.TempDir(), m.Graph(), Trained{Names: DefaultNames(), Step: 7, Variables: variables(m)}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Log(tf.Run(t, ".", "check_columns.py", w.Path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want), "--key", "request"))
+			t.Log(tf.Run(t, ".", "check_columns.py", path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want), "--key", "request"))
 		})
 	}
 }

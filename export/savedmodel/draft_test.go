@@ -30,7 +30,7 @@ func TestLeftovers(t *testing.T) {
 	}
 	write := func() {
 		t.Helper()
-		if _, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil); err != nil {
+		if _, err := Write(testDisk(), base, softmax(), trained(softmax()), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,7 +53,7 @@ func TestSharedBase(t *testing.T) {
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			if _, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil); err != nil {
+			if _, err := Write(testDisk(), base, softmax(), trained(softmax()), nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -72,7 +72,7 @@ func TestForeignFilesStay(t *testing.T) {
 	if err := os.MkdirAll(others, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil); err != nil {
+	if _, err := Write(testDisk(), base, softmax(), trained(softmax()), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(others); err != nil {

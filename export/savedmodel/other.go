@@ -1,7 +1,6 @@
 package savedmodel
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -12,10 +11,10 @@ import (
 	"ringtrain/model/graph"
 )
 
-// Other tells, with both sides, what the newest version under base has otherwise than the next one of a
-// job would: the job's name, the inputs or the classes. It is "" if nothing differs, or if no version can
+// Other tells, with both sides, what the newest version under base has otherwise than the next one, t of
+// m, would: the job's name, the inputs or the classes. It is "" if nothing differs, or if no version can
 // be read.
-func Other(base string, m *graph.Graph, names Names, job string) string {
+func Other(base string, m *graph.Graph, t Trained) string {
 	_, version, err := highest(base)
 	if err != nil || version == "" {
 		return ""
@@ -26,13 +25,13 @@ func Other(base string, m *graph.Graph, names Names, job string) string {
 		return ""
 	}
 	var facts []string
-	if name := meta.GetMetaInfoDef().GetMetaGraphVersion(); name != job && name != "" && job != "" {
-		facts = append(facts, fmt.Sprintf("another job's name: %s there, %s here", name, job))
+	if name := meta.GetMetaInfoDef().GetMetaGraphVersion(); name != t.Job && name != "" && t.Job != "" {
+		facts = append(facts, fmt.Sprintf("another job's name: %s there, %s here", name, t.Job))
 	}
-	was, now := interfaceOf(meta), interfaceOf(build(m, names).MetaGraphs[0])
+	was, now := interfaceOf(meta), interfaceOf(build(m, t.Names).MetaGraphs[0])
 	for i, what := range []string{"inputs", "classes"} {
-		if there, here, ok := difference(was[i], now[i]); ok {
-			facts = append(facts, fmt.Sprintf("other %s: %s there, %s here", what, there, here))
+		if text := difference(was[i], now[i]); text != "" {
+			facts = append(facts, "other "+what+": "+text)
 		}
 	}
 	if len(facts) == 0 {
@@ -41,8 +40,8 @@ func Other(base string, m *graph.Graph, names Names, job string) string {
 	return fmt.Sprintf("the newest version, %s, has %s", path, strings.Join(facts, "; "))
 }
 
-// interfaceOf returns the names and types of the features of an example, and those inputs of the signatures that
-// have a length, in order; and the names of the classes.
+// interfaceOf returns the names, types and lengths of the features of an example, in order, or the names of
+// the inputs of a model that reads no examples; and the names of the classes.
 func interfaceOf(m *tfpb.MetaGraphDef) (lists [2][]string) {
 	texts := map[string][]string{} // of each constant
 	var parser *tfpb.NodeDef       // of examples
@@ -56,39 +55,50 @@ func interfaceOf(m *tfpb.MetaGraphDef) (lists [2][]string) {
 			parser = n
 		}
 	}
-	inputs := map[string]bool{}
-	types := slices.Concat(parser.GetAttr()["sparse_types"].GetList().GetType(), parser.GetAttr()["Tdense"].GetList().GetType())
+	var inputs []string
+	list := func(attr string) *tfpb.AttrValue_ListValue { return parser.GetAttr()[attr].GetList() }
+	dense := list("dense_shapes").GetShape()
+	types := slices.Concat(list("sparse_types").GetType(), list("Tdense").GetType())
 	for i, key := range parser.GetInput() { // the examples, their names, the keys, the defaults
-		if i -= 2; i >= 0 && i < len(types) {
-			inputs[strings.Join(texts[key], "")+" "+strings.ToLower(strings.TrimPrefix(types[i].String(), "DT_"))] = true
+		if i -= 2; i < 0 || i >= len(types) {
+			continue
+		}
+		input := strings.Join(texts[key], "") + " " + strings.ToLower(strings.TrimPrefix(types[i].String(), "DT_"))
+		if i -= len(types) - len(dense); i >= 0 && len(dense[i].GetDim()) > 0 {
+			input += fmt.Sprintf("[%d]", dense[i].GetDim()[0].GetSize())
+		}
+		inputs = append(inputs, input)
+	}
+	if parser == nil {
+		for _, s := range m.GetSignatureDef() {
+			inputs = slices.AppendSeq(inputs, maps.Keys(s.GetInputs()))
 		}
 	}
-	for _, s := range m.GetSignatureDef() {
-		for key, info := range s.GetInputs() {
-			if dims := info.GetTensorShape().GetDim(); len(dims) > 1 {
-				inputs[fmt.Sprintf("%s[%d]", key, dims[len(dims)-1].GetSize())] = true
-			} else if parser == nil {
-				inputs[key] = true
-			}
-		}
-	}
-	return [2][]string{slices.Sorted(maps.Keys(inputs)), texts["labels"]}
+	slices.Sort(inputs)
+	return [2][]string{slices.Compact(inputs), texts["labels"]}
 }
 
-// difference returns the elements from the first on in which two lists differ, in short. ok is false if
-// they are equal.
-func difference(a, b []string) (inA, inB string, ok bool) {
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
+// difference tells what is in one of two lists alone, in short; all of lists that differ in their order. It
+// is "" if they are equal.
+func difference(there, here []string) string {
+	if slices.Equal(there, here) {
+		return ""
 	}
-	short := func(list []string) string {
+	without := func(a, b []string) []string {
+		return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+	}
+	if a, b := without(there, here), without(here, there); len(a)+len(b) > 0 {
+		there, here = a, b
+	}
+	short := func(list []string, where string) string {
 		const most = 3
-		text := strings.Join(list[:min(len(list), most)], ", ")
-		if len(list) > most {
-			text += ", …"
+		switch {
+		case len(list) == 0:
+			return "not " + where
+		case len(list) > most:
+			list = append(list[:most:most], "…")
 		}
-		return cmp.Or(text, "none")
+		return strings.Join(list, ", ") + " " + where
 	}
-	return short(a[i:]), short(b[i:]), i < max(len(a), len(b))
+	return short(there, "there") + ", " + short(here, "here")
 }

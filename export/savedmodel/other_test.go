@@ -32,7 +32,8 @@ func textColumn(number, text string) *graph.Graph {
 func TestOther(t *testing.T) {
 	ids, classes := DefaultNames(), *graphs()["softmax"]
 	ids.IDs = "clicks"
-	classes.Head.Labels = []string{"a", "b", "c"}
+	turned := classes
+	classes.Head.Labels, turned.Head.Labels = []string{"a", "b", "c"}, []string{"2", "1", "0"}
 	for _, tt := range []struct {
 		name     string
 		was, now *graph.Graph
@@ -45,16 +46,18 @@ func TestOther(t *testing.T) {
 		{"same columns in another order", columnsGraph("a", "b", "c"), columnsGraph("c", "a", "b"), DefaultNames(), "tab", ""},
 		{"older bundle", softmax(), softmax(), DefaultNames(), "", ""},
 		{"job", softmax(), softmax(), DefaultNames(), "ads", "another job's name: ads there, tab here"},
-		{"columns", columnsGraph("a", "b", "c"), columnsGraph("a", "x", "c"), DefaultNames(), "tab", "other inputs: b float, c float there, c float, x float here"},
+		{"columns", columnsGraph("a", "b", "c"), columnsGraph("a", "x", "c"), DefaultNames(), "tab", "other inputs: b float there, x float here"},
 		{"kind of a column", columnsGraph("a", "b"), textColumn("a", "b"), DefaultNames(), "tab", "other inputs: b float there, b string here"},
-		{"more columns", columnsGraph("a", "b", "c"), columnsGraph("a", "b", "c", "d", "e", "f", "g"), DefaultNames(), "tab", "other inputs: none there, d float, e float, f float, … here"},
-		{"feature of ids", graphs()["sparse-linear"], graphs()["sparse-linear"], ids, "tab", "other inputs: ids int64, indices[2], values float there, clicks int64, indices[2], values float here"},
-		{"width", graphs()["linear"], graphs()["linear-sigmoid"], DefaultNames(), "tab", "other inputs: x[2] there, x[3] here; other classes: none there, 0, 1 here"},
+		{"more columns", columnsGraph("a", "b", "c"), columnsGraph("a", "b", "c", "d", "e", "f", "g"), DefaultNames(), "tab", "other inputs: not there, d float, e float, f float, … here"},
+		{"feature of ids", graphs()["sparse-linear"], graphs()["sparse-linear"], ids, "tab", "other inputs: ids int64 there, clicks int64 here"},
+		{"width", graphs()["linear"], graphs()["linear-sigmoid"], DefaultNames(), "tab", "other inputs: x float[2] there, x float[3] here; other classes: not there, 0, 1 here"},
 		{"class names", softmax(), &classes, DefaultNames(), "tab", "other classes: 0, 1, 2 there, a, b, c here"},
-		{"kind", softmax(), graphs()["sparse-linear"], DefaultNames(), "ads", "another job's name: ads there, tab here; other inputs: images[4], x float there, ids int64, indices[2], values float here; other classes: 2 there, none here"},
+		{"fewer columns", columnsGraph("a", "b"), columnsGraph("a"), DefaultNames(), "tab", "other inputs: b float there, not here"},
+		{"order of classes", softmax(), &turned, DefaultNames(), "tab", "other classes: 0, 1, 2 there, 2, 1, 0 here"},
+		{"kind", softmax(), graphs()["sparse-linear"], DefaultNames(), "ads", "another job's name: ads there, tab here; other inputs: x float[4] there, ids int64, values float here; other classes: 2 there, not here"},
 	} {
 		base := filepath.Join(t.TempDir(), "export")
-		if got := Other(base, tt.now, tt.names, "tab"); got != "" {
+		if got := Other(base, tt.now, Trained{Job: "tab", Names: tt.names}); got != "" {
 			t.Errorf("%s: %q of no version", tt.name, got)
 		}
 		for _, version := range []struct {
@@ -63,7 +66,7 @@ func TestOther(t *testing.T) {
 		}{{graphs()["mlp"], "older"}, {tt.was, tt.job}} {
 			written := trained(version.g)
 			written.Job = version.job
-			if _, err := Write(base, version.g, written, DefaultNames(), nil); err != nil {
+			if _, err := Write(testDisk(), base, version.g, written, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -71,13 +74,13 @@ func TestOther(t *testing.T) {
 		if want != "" {
 			want = "the newest version, " + filepath.Join(base, "2") + ", has " + want
 		}
-		if got := Other(base, tt.now, tt.names, "tab"); got != want {
+		if got := Other(base, tt.now, Trained{Job: "tab", Names: tt.names}); got != want {
 			t.Errorf("%s: %q, want %q", tt.name, got, want)
 		}
 		if err := os.WriteFile(filepath.Join(base, "2", modelFile), []byte("no model"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if got := Other(base, tt.now, tt.names, "tab"); got != "" {
+		if got := Other(base, tt.now, Trained{Job: "tab", Names: tt.names}); got != "" {
 			t.Errorf("%s: %q of a version that cannot be read", tt.name, got)
 		}
 	}
@@ -90,11 +93,11 @@ func TestJobInBundle(t *testing.T) {
 	for _, job := range []string{"", "tab"} {
 		written := trained(softmax())
 		written.Job = job
-		w, err := Write(base, softmax(), written, DefaultNames(), nil)
+		path, err := Write(testDisk(), base, softmax(), written, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(filepath.Join(w.Path, modelFile))
+		text, err := os.ReadFile(filepath.Join(path, modelFile))
 		if err != nil {
 			t.Fatal(err)
 		}

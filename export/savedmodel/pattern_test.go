@@ -29,7 +29,7 @@ func TestInteropPattern(t *testing.T) {
 	var paths, want []string
 	for _, base := range []string{"plain", "a b=c", "x[ab]y", "x[ab]y/run", `x\y`} {
 		base = filepath.Join(t.TempDir(), base)
-		w, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil)
+		path, err := Write(testDisk(), base, softmax(), trained(softmax()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestInteropPattern(t *testing.T) {
 		if bundle.PatternWarning("export.savedmodel", base) != "" {
 			says = "fails"
 		}
-		paths, want = append(paths, w.Path), append(want, says)
+		paths, want = append(paths, path), append(want, says)
 	}
 	out, err := exec.CommandContext(t.Context(), python, append([]string{"-c", loads}, paths...)...).Output()
 	if err != nil {

@@ -181,7 +181,7 @@ func TestTensorFlow(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, uint64(n)))
 				m := newModel(t, c, rng)
 				names := Names{Dense: "pixels", IDs: "features", Values: "weights", Fields: "slots"}
-				w, err := Write(t.TempDir(), m.Graph(), Trained{Step: 7, Variables: variables(m)}, names, nil)
+				path, err := Write(testDisk(), t.TempDir(), m.Graph(), Trained{Names: names, Step: 7, Variables: variables(m)}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -195,7 +195,7 @@ func TestTensorFlow(t *testing.T) {
 				for i := range n {
 					want = append(want, prediction{i, scores.Row(i)})
 				}
-				out := tf.Run(t, ".", "check_bundle.py", "rows", w.Path,
+				out := tf.Run(t, ".", "check_bundle.py", "rows", path,
 					jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want),
 					"--dense", names.Dense, "--ids", names.IDs, "--values", names.Values, "--fields", names.Fields)
 				if !strings.Contains(out, `"step": 7,`) {

@@ -135,11 +135,11 @@ func TestInteropTwice(t *testing.T) {
 	for i := range rows {
 		want = append(want, prediction{i, slices.Clone(scores.Row(i))})
 	}
-	w, err := Write(t.TempDir(), m.Graph(), Trained{Step: 7, Variables: variables(m)}, DefaultNames(), nil)
+	path, err := Write(testDisk(), t.TempDir(), m.Graph(), Trained{Names: DefaultNames(), Step: 7, Variables: variables(m)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(tf.Run(t, ".", "check_columns.py", w.Path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want), "--key", "request"))
+	t.Log(tf.Run(t, ".", "check_columns.py", path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want), "--key", "request"))
 }
 
 // keysOf returns the names that the graph's ParseExample asks for.
@@ -250,12 +250,12 @@ func TestInteropDisagree(t *testing.T) {
 		if m == listed {
 			clear(b.DenseRow(1))
 		}
-		w, err := Write(t.TempDir(), m.Graph(), Trained{Step: 7, Variables: variables(m)}, DefaultNames(), nil)
+		path, err := Write(testDisk(), t.TempDir(), m.Graph(), Trained{Names: DefaultNames(), Step: 7, Variables: variables(m)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := []map[string]any{{"record": 0, "scores": slices.Clone(m.Predict(&b.X).Row(0))}}
-		t.Log(name, tf.Run(t, ".", "check_columns.py", w.Path, jsonLines(t, "rows", []map[string]any{row([]int64{1, 2}, 0.5, 0.7)}),
+		t.Log(name, tf.Run(t, ".", "check_columns.py", path, jsonLines(t, "rows", []map[string]any{row([]int64{1, 2}, 0.5, 0.7)}),
 			"--predictions", jsonLines(t, "predictions", want), "--refused", jsonLines(t, "refused", refused)))
 	}
 }

@@ -22,6 +22,7 @@ type Variable struct {
 // Trained is the result of training a model.
 type Trained struct {
 	Job       string // name, by which Other tells another job's version; "" for none
+	Names     Names  // of the features in a tf.Example
 	Step      int64  // optimizer updates done; stored as global_step
 	Variables []Variable
 }

@@ -23,7 +23,7 @@ func (r *run) openOutputs(ctx context.Context) error {
 	if r.rank != 0 || r.outputsChecked {
 		return r.checkOwnership()
 	}
-	disk := bundle.NewDisk(bundle.OS, r.warnCleanUp)
+	r.disk = bundle.NewDisk(bundle.OS, r.warnCleanUp)
 	for _, o := range []struct {
 		key, dir, operation string
 		check               func(disk *bundle.Disk, dir string) error
@@ -35,7 +35,7 @@ func (r *run) openOutputs(ctx context.Context) error {
 		if o.dir == "" {
 			continue
 		}
-		if err := o.check(disk, o.dir); err != nil {
+		if err := o.check(r.disk, o.dir); err != nil {
 			return fmt.Errorf("%s: %w", o.key, err)
 		}
 		if text := bundle.PatternWarning(o.key, o.dir); text != "" && o.operation != "" {
@@ -46,7 +46,7 @@ func (r *run) openOutputs(ctx context.Context) error {
 		r.warnFromStart("export", "export.savedmodel: "+text)
 	}
 	if dir := r.job.Checkpoint.Dir; dir != "" {
-		folder, err := checkpoint.Claim(ctx, disk, dir, r.team.Group.Membership().JobID, r.opts.Notice)
+		folder, err := checkpoint.Claim(ctx, r.disk, dir, r.team.Group.Membership().JobID, r.opts.Notice)
 		if err != nil {
 			return fmt.Errorf("checkpoint.dir: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ringtrain/export/bundle"
 	"ringtrain/export/savedmodel"
 	"ringtrain/model/job"
 	"ringtrain/model/train/records"
@@ -72,11 +73,11 @@ optimizer: {name: adagrad, learning_rate: 0.1}
 		if err != nil {
 			b.Fatal(err)
 		}
-		var t savedmodel.Trained
+		t := savedmodel.Trained{Names: savedmodel.DefaultNames()}
 		for _, v := range m.Variables() {
 			t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: make([]float32, v.Len())})
 		}
-		if _, err := savedmodel.Write(filepath.Join(dir, "export"), m.Graph(), t, savedmodel.DefaultNames(), nil); err != nil {
+		if _, err := savedmodel.Write(bundle.NewDisk(bundle.OS, nil), filepath.Join(dir, "export"), m.Graph(), t, nil); err != nil {
 			b.Fatal(err)
 		}
 		m.Close()

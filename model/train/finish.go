@@ -119,7 +119,7 @@ func (r *run) export(step int64) error {
 	}
 	r.team.Progress(r.loop.Step, "export")
 	evaluated := r.lastEvaluation()
-	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Eval, Tolerate: r.eval.MaxBad > 0, Evaluated: &evaluated, Warn: r.warnCleanUp}
+	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Eval, Tolerate: r.eval.MaxBad > 0, Evaluated: &evaluated, Disk: r.disk}
 	if r.folder != nil {
 		x.Held = r.folder.CheckLease
 	}

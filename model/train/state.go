@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/events"
 	"ringtrain/input"
@@ -48,6 +49,7 @@ type trainerState struct {
 
 	// Outputs of rank 0 that must not be repeated.
 	outputsChecked     bool               // openOutputs has succeeded
+	disk               *bundle.Disk       // of the outputs; nil before openOutputs
 	folder             *checkpoint.Folder // checkpoint.dir, which this process has claimed; nil if there is none
 	startReported      bool
 	earlyWarnings      []*ring.Cause // from before the start is reported

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/savedmodel"
 	"ringtrain/input"
@@ -31,7 +32,7 @@ type Exporter struct {
 
 	Held      func() error           // returns an error if this process may no longer write for the job; may be nil
 	Evaluated *checkpoint.Evaluation // of the model; nil if it is unknown
-	Warn      func(error)            // receives what cannot be removed
+	Disk      *bundle.Disk           // to which Write writes
 }
 
 // Write writes the next version of the bundle. Before it publishes the version it reads the variables
@@ -53,22 +54,19 @@ func (x Exporter) Write(step int64) (report.Exported, error) {
 		}
 		return err
 	}
-	t := savedmodel.Trained{Job: x.Job.Name, Step: step}
+	t := savedmodel.Trained{Job: x.Job.Name, Names: featureNames(x.Job), Step: step}
 	for _, v := range x.Model.Variables() {
 		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
-	w, err := savedmodel.Write(x.Job.Export.SavedModel, x.Model.Graph(), t, featureNames(x.Job), verify)
-	for _, err := range w.Stays {
-		x.Warn(err)
-	}
-	e.Path = w.Path
+	var err error
+	e.Path, err = savedmodel.Write(x.Disk, x.Job.Export.SavedModel, x.Model.Graph(), t, verify)
 	return e, err
 }
 
 // Other tells what the newest version in the folder has otherwise than this job's, "" for nothing: a
 // server may take the next one for it.
 func (x Exporter) Other() string {
-	return savedmodel.Other(x.Job.Export.SavedModel, x.Model.Graph(), featureNames(x.Job), x.Job.Name)
+	return savedmodel.Other(x.Job.Export.SavedModel, x.Model.Graph(), savedmodel.Trained{Job: x.Job.Name, Names: featureNames(x.Job)})
 }
 
 // maxLoss is the largest loss of a sound model, in losses of a constant prediction.

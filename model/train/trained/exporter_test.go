@@ -35,7 +35,7 @@ func TestTamperedExport(t *testing.T) {
 			v.Value[i] = float32(r.NormFloat64()) / 4
 		}
 	}
-	x := Exporter{Job: &cfg, Model: m, Data: data.Eval, Warn: func(err error) { t.Error(err) }}
+	x := Exporter{Job: &cfg, Model: m, Data: data.Eval, Disk: bundle.NewDisk(bundle.OS, func(err error) { t.Error(err) })}
 	// rewrite writes the variables of the bundle in dir anew, changed.
 	rewrite := func(t *testing.T, dir string, change func(tensors []bundle.Tensor) []bundle.Tensor) {
 		t.Helper()
@@ -77,12 +77,12 @@ func TestTamperedExport(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("tampered="+tt.name, func(t *testing.T) {
-			var made savedmodel.Trained
+			made := savedmodel.Trained{Names: featureNames(&cfg)}
 			for _, v := range x.Model.Variables() {
 				made.Variables = append(made.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 			}
 			base := filepath.Join(t.TempDir(), "export")
-			_, err := savedmodel.Write(base, x.Model.Graph(), made, featureNames(&cfg), func(dir string) error {
+			_, err := savedmodel.Write(x.Disk, base, x.Model.Graph(), made, func(dir string) error {
 				tt.tamper(t, dir)
 				_, worst, err := x.verify(dir)
 				if (worst != 0) != (tt.code == exitcode.Internal) {
@@ -143,7 +143,7 @@ func TestSound(t *testing.T) {
 		model.AllocateAll(m.Variables())
 		m.Variables()[0].Value[7] = float32(tt.value)
 		cfg.Export.SavedModel = filepath.Join(t.TempDir(), "export")
-		_, err = Exporter{Job: &cfg, Model: m, Data: data.Eval, Evaluated: tt.evaluated}.Write(5)
+		_, err = Exporter{Job: &cfg, Model: m, Data: data.Eval, Evaluated: tt.evaluated, Disk: bundle.NewDisk(bundle.OS, nil)}.Write(5)
 		told := err != nil && exitcode.Of(err) == exitcode.NotFinite && strings.Contains(err.Error(), tt.want) && strings.Contains(err.Error(), "export.if=always")
 		if tt.want == "" && err != nil || tt.want != "" && !told {
 			t.Errorf("%s: error %v (%d), want %q", tt.name, err, exitcode.Of(err), tt.want)

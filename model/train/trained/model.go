@@ -282,7 +282,7 @@ func (s *Model) Export(base string, warn func(operation, text string)) (report.E
 	if err := s.assign(cfg.Train.Average.Export); err != nil {
 		return report.Exported{}, err
 	}
-	x := Exporter{Job: &cfg, Model: s.model, Data: s.data, Tolerate: s.maxBad > 0, Evaluated: s.vars.Evaluation, Warn: func(err error) { warn("clean-up", err.Error()) }}
+	x := Exporter{Job: &cfg, Model: s.model, Data: s.data, Tolerate: s.maxBad > 0, Evaluated: s.vars.Evaluation, Disk: bundle.NewDisk(bundle.OS, func(err error) { warn("clean-up", err.Error()) })}
 	if text := x.Other(); text != "" {
 		warn("export", key+": "+text)
 	}
