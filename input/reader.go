@@ -46,7 +46,7 @@ func (r *reader) fill(b *Batch, s *share) error {
 		weight = 1 / float32(b.Global)
 	}
 	if err := r.append(b, s.records); err != nil {
-		return fmt.Errorf("input: epoch %d, global batch at %d: %w", b.Epoch, b.Offset, err)
+		return fmt.Errorf("input: epoch %d, global batch at %d: %w", b.Epoch+1, b.Offset, err)
 	}
 	for range b.Y {
 		b.Weight = append(b.Weight, weight)

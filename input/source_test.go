@@ -171,7 +171,7 @@ func TestErrorInOrder(t *testing.T) {
 				if !errors.Is(err, errBad) || exitcode.Of(err) != exitcode.BadData {
 					t.Fatalf("error %v, want %v", err, errBad)
 				}
-				if want := "input: epoch 0, global batch at 8: numbers: file x: bad record"; err.Error() != want {
+				if want := "input: epoch 1, global batch at 8: numbers: file x: bad record"; err.Error() != want {
 					t.Errorf("error %q, want %q", err, want)
 				}
 			}

@@ -19,8 +19,8 @@ var abouts = map[string]about{
 	"model.pooling":    {"sum, mean, sqrtn", "How the embeddings of one field are joined, as TensorFlow's `embedding_lookup_sparse` does. Default: sum."},
 	"model.cross":      {"0 or more", "Cross layers of dcn. 0: 2."},
 	"model.init":       {"glorot, he, zeros", "How kernels begin, instead of the kind's own way."},
-	"model.l1":         {"0 or more", "Adds l1·Σ|w| over all weights, without biases. `loss` is printed without the penalty, `objective` with it."},
-	"model.l2":         {"0 or more", "Adds l2/2·Σw² over all weights, without biases. `loss` is printed without the penalty, `objective` with it."},
+	"model.l1":         {"0 or more", "Adds l1·Σ|w| over all weights, without biases; a step takes it of the rows of tables that its records use. `loss` is printed without the penalty, `objective` with it."},
+	"model.l2":         {"0 or more", "Adds l2/2·Σw² over all weights, without biases; a step takes it of the rows of tables that its records use. `loss` is printed without the penalty, `objective` with it."},
 
 	"input.train.format":      {"idx, images, tfrecord, libsvm, libffm, vw, csv, criteo", "Format of the records. Fields of libffm are bags if model.fields says how many. Ids of vw are those of `vw -b b` where model.features is 2^b; 0 means 2^18."},
 	"input.train.files":       {"", "Files of tfrecord, libsvm, libffm, vw, csv and criteo. Globs are expanded; formats of text take folders, too."},

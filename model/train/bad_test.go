@@ -133,6 +133,23 @@ log:       {every: 1}
 	}
 }
 
+// TestStepOfBadRecordsHasTheLastLoss verifies that the report of a step whose records are all bad has the loss of the one before.
+func TestStepOfBadRecordsHasTheLastLoss(t *testing.T) {
+	cfg, data := badLines(t, "input.max_bad_records=2", "input.shuffle=false", "input.batch=1", "log.every=1")
+	var repeated int
+	steps := eventsOf[report.Step](mustTrain(t, 1, cfg, data, nil)[0])
+	for i, e := range steps[1:] {
+		if !isFinite(float64(e.Loss)) {
+			t.Errorf("step %d has the loss %v", e.Step, e.Loss)
+		} else if e.Loss == steps[i].Loss {
+			repeated++
+		}
+	}
+	if repeated == 0 {
+		t.Error("no step has the loss of the one before")
+	}
+}
+
 // TestResumedEpochTellsBadRecords verifies that a run that resumes behind the bad records of an epoch
 // tells their number at the end of the epoch.
 func TestResumedEpochTellsBadRecords(t *testing.T) {

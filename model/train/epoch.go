@@ -25,6 +25,8 @@ type tracker struct {
 	steps       int64 // since the last report, as loss and examples
 	examples    int64
 	allExamples int64 // of this process's steps
+
+	mean report.Number // loss of the last report that had examples
 }
 
 func (t *tracker) start(now time.Time) { t.startedAt, t.reportedAt = now, now }
@@ -48,8 +50,11 @@ func (t *tracker) due(every job.Every, step int64, last bool) bool {
 func (t *tracker) event(l *Loop) report.Step {
 	now := time.Now()
 	interval := now.Sub(t.reportedAt)
+	if t.examples > 0 { // else all records of these steps are bad
+		t.mean = report.Number(t.loss / float64(t.examples))
+	}
 	e := report.Step{
-		Step: l.Step, Epoch: l.Source.Position().LastEpoch(), Loss: report.Number(t.loss / float64(t.examples)),
+		Step: l.Step, Epoch: l.Source.Position().LastEpoch(), Loss: t.mean,
 		ExamplesPerS: perSecond(t.examples, interval),
 		Compute:      report.Seconds(t.sinceReport.compute), Update: report.Seconds(t.sinceReport.update), Reduce: report.Seconds(t.sinceReport.reduce), Input: report.Seconds(t.sinceReport.input),
 		Exposed: report.Seconds(t.sinceReport.exposed), Steps: l.Steps,
