@@ -118,10 +118,15 @@ func LearnShape(d Dataset, most int64) (RecordShape, error) {
 			first = err
 		}
 	}
+	return RecordShape{}, AllBad(int(records), first)
+}
+
+// AllBad is the error that records, of which first is the error of the first, are all bad.
+func AllBad(records int, first error) error {
 	if records > 1 {
 		first = fmt.Errorf("the first %d records are all bad; the first of them: %w", records, first)
 	}
-	return RecordShape{}, first
+	return first
 }
 
 // AppendEmpty adds an example without features for a bad record.

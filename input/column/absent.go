@@ -12,13 +12,16 @@ import (
 // Absent tells which columns no record of a set has, and of which none of the texts is in its
 // vocabulary, with the number of these records.
 func (p *Plan) Absent(c *input.Counts, tell func(input int, what string, records int64)) {
+	if len(c.Missing) != len(p.Inputs) || len(c.Unknown) != len(p.bags) {
+		return // nothing is counted
+	}
 	for i, missing := range c.Missing {
-		if missing > 0 && missing == c.Records && i < len(p.Inputs) {
+		if missing > 0 && missing == c.Records {
 			tell(i, "missing", missing)
 		}
 	}
 	for i, unknown := range c.Unknown {
-		if unknown > 0 && i < len(p.bags) && unknown == c.Records-c.Missing[p.bags[i].inputs[0]] {
+		if unknown > 0 && unknown == c.Records-c.Missing[p.bags[i].inputs[0]] {
 			tell(p.bags[i].inputs[0], "unknown to its vocabulary", unknown)
 		}
 	}
@@ -34,7 +37,7 @@ func (p *Plan) Narrow(tell func(what string)) {
 	for _, d := range p.dense {
 		largest := float32(max(math.Abs(d.Min), math.Abs(d.Max)))
 		step := float64(largest - math.Nextafter32(largest, 0))
-		if d.Min >= d.Max || p.readsText(d.input) || 1/d.Scale >= minSteps*(d.transform(float64(largest))-d.transform(float64(largest)-step)) {
+		if d.Min >= d.Max || 1/d.Scale >= minSteps*(d.transform(float64(largest))-d.transform(float64(largest)-step)) || p.readsText(d.input) {
 			continue
 		}
 		all := ""
@@ -46,10 +49,7 @@ func (p *Plan) Narrow(tell func(what string)) {
 	}
 	for _, b := range p.bags {
 		for i, at := range b.narrow {
-			if p.readsText(b.inputs[0]) {
-				break
-			}
-			if exact := b.Boundaries[i]; at != exact && math.Abs(exact) >= 1<<24 {
+			if exact := b.Boundaries[i]; at != exact && math.Abs(exact) >= 1<<24 && !p.readsText(b.inputs[0]) {
 				tell(fmt.Sprintf("%s: tf.Example has the boundary %.0f at %.0f; subtract %.0f", b.Name, exact, at, b.Boundaries[0]))
 				break
 			}

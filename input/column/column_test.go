@@ -373,14 +373,23 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestFinishRefuses verifies that there is nothing to learn from no records.
+// TestFinishRefuses verifies that there is nothing to learn from a record without texts, and
+// that no record is left to the data set.
 func TestFinishRefuses(t *testing.T) {
-	if err := NewLearner(compiled(t, clicksColumns()), input.Labels{Absent: true}).Finish(); err == nil || exitcode.Of(err) != exitcode.BadData {
-		t.Errorf("error %v of no records", err)
-	}
 	strict := []Column{{Categorical: &CategoricalOptions{Names: []string{"a"}, Vocabulary: "auto", Unknown: "error"}}}
-	if err := NewLearner(compiled(t, strict), input.Labels{Absent: true}).Finish(); err == nil || !strings.Contains(err.Error(), "column a has no text that occurs 1 time or more") {
-		t.Errorf("error %v of a vocabulary without texts", err)
+	for want, columns := range map[string][]Column{"column device has no text that occurs 2 times or more": clicksColumns(), "column a has no text that occurs 1 time or more": strict} {
+		p := compiled(t, columns)
+		l := NewLearner(p, input.Labels{Absent: true})
+		if err := l.Finish(); err != nil {
+			t.Errorf("error %v of no records", err)
+		}
+		if err := l.Part(0).Learn(texts(p, nil)); err != nil {
+			t.Fatal(err)
+		}
+		l.End(0)
+		if err := l.Finish(); err == nil || exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v of an empty record, want %q", err, want)
+		}
 	}
 }
 

@@ -217,12 +217,15 @@ func addText(texts map[string]*int64, text []byte) {
 	}
 }
 
-// Finish stores the statistics in the plan. The error has the code exitcode.BadData if the
-// training records have none.
+// Finish stores the statistics in the plan, unless no record is good, which is an error of its own. The
+// error has the code exitcode.BadData if the training records have none.
 func (l *Learner) Finish() error {
 	p := l.plan
 	if len(l.parts)+len(l.ended) > 0 {
 		panic("column: Learner.Finish before the end of a part")
+	}
+	if l.counts.Records == 0 {
+		return nil
 	}
 	for i := range p.dense {
 		if d := &p.dense[i]; d.learns() {

@@ -187,6 +187,17 @@ func TestSwallowed(t *testing.T) {
 	}
 }
 
+// TestAllBad verifies that records which are all bad are told by the first, not by what cannot be learnt
+// from none.
+func TestAllBad(t *testing.T) {
+	c := config(t)
+	c.Tolerate, c.Learn = true, true
+	_, err := Open([]string{written(t, "a.csv", "y,I1,I2,C1,C2,comment\n"+strings.Repeat("1,x,2,c,d,e\n", 3))}, c)
+	if err == nil || !strings.Contains(err.Error(), "the first 3 records are all bad; the first of them: ") || !strings.Contains(err.Error(), "a.csv:2: record 0 ") {
+		t.Errorf("error %v, want that of the first of 3", err)
+	}
+}
+
 // TestHeaderIsNone verifies that an error of a line that names columns says that there is a header,
 // whether the records are learnt from or only read.
 func TestHeaderIsNone(t *testing.T) {

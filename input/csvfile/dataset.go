@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -78,8 +79,12 @@ func Open(files []string, c Config) (*Set, error) {
 		p.idle = sync.Pool{} // workers that have learnt have no runner
 		p.runner = column.NewRunner(c.Columns, c.Labels)
 	}
-	if err == nil && !c.Tolerate {
+	switch {
+	case err != nil:
+	case !c.Tolerate:
 		err = set.Check()
+	case c.Learn && set.Counted():
+		_, err = input.LearnShape(set, math.MaxInt64) // no record is good
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -3,6 +3,7 @@ package tfrecord
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 
@@ -57,6 +58,11 @@ func OpenColumns(files []string, c Config, columns Columns) (input.Dataset, erro
 		return nil, errors.Join(err, s.Close())
 	}
 	s.runner = column.NewRunner(columns.Plan, s.config.Labels)
+	if columns.Learn && c.Tolerate && s.Counted() {
+		if _, err := input.LearnShape(s, math.MaxInt64); err != nil { // no record is good
+			return nil, errors.Join(err, s.Close())
+		}
+	}
 	made := s.Columns()
 	s.features = int(made.Size())
 	return s, nil

@@ -15,13 +15,13 @@ import (
 // A feature that input.columns names and no training record has is an error, as of a header. It may be
 // rare: the records are searched until each is found. Nearly all files have them all in the first record.
 
-// search reads records [from, to) until all features are found, and a good record. It returns the error of
-// the first bad record, unless it is tolerated and there is a good one. It passes over bad records that
-// lack a feature which is not found yet: that none has it says more.
+// search reads records [from, to) until all features are found. It returns the error of the first bad
+// record, unless it is tolerated. It passes over bad records that lack a feature which is not found yet:
+// that none has it says more.
 func (s *columnSet) search(found []byte, from, to int) error {
-	r, trial, good := s.newReader(), column.NewLearner(s.columns.Plan, s.config.Labels).Part(0), false
+	r, trial := s.newReader(), column.NewLearner(s.columns.Plan, s.config.Labels).Part(0)
 	var first, lacked error
-	for i := from; i < to && !(good && bytes.IndexByte(found, 0) < 0); i++ {
+	for i := from; i < to && bytes.IndexByte(found, 0) >= 0; i++ {
 		lacks := false
 		err := s.with(&r.frame, i, func(example []byte) error {
 			if err := s.fill(r, example); err != nil {
@@ -32,28 +32,26 @@ func (s *columnSet) search(found []byte, from, to int) error {
 			}
 			return trial.Learn(r.cells)
 		})
-		for k := 0; k < len(found) && (err == nil || lacks); k++ {
-			found[k] |= r.seen[k]
-		}
 		switch {
-		case err == nil:
-			good = true
 		case lacks:
 			lacked = cmp.Or(lacked, err)
-		case !s.tolerates(err):
+		case err != nil && !s.tolerates(err):
 			return err
 		default:
 			first = cmp.Or(first, err)
 		}
+		for k := 0; k < len(found) && (err == nil || lacks); k++ {
+			found[k] |= r.seen[k]
+		}
 	}
-	switch absent := bytes.IndexByte(found, 0) >= 0; {
-	case lacked != nil && !absent && !s.tolerates(lacked):
+	switch {
+	case bytes.IndexByte(found, 0) < 0 && !s.tolerates(lacked):
 		return lacked
-	case good || lacked != nil && absent:
-		s.lacked = lacked
-		return nil
+	case first != nil && bytes.IndexByte(found, 1) < 0:
+		return input.AllBad(to-from, first)
 	}
-	return cmp.Or(first, lacked)
+	s.lacked = cmp.Or(s.lacked, lacked)
+	return nil
 }
 
 // find searches for the features of the columns. With Share it leaves most records of large files to the
