@@ -53,7 +53,7 @@ func (c *Cell) read(bits int, missing float64) (v float64, err error) {
 	case len(c.Text) == 0:
 		return missing, nil
 	default:
-		v, err = strconv.ParseFloat(view(c.Text), bits)
+		v, err = text.ParseFloat(c.Text, bits)
 		if errors.Is(err, strconv.ErrRange) || err == nil && math.IsInf(float64(float32(v)), 0) && !math.IsInf(v, 0) {
 			return 0, fmt.Errorf("is %s, want a number in the range of float32", shown(c.Text))
 		}

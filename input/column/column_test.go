@@ -227,6 +227,8 @@ func TestBadCells(t *testing.T) {
 		{"w", "-1", "column w is -1, want a weight of 0 or more"},
 		{"w", "NaN", "column w is NaN, want a finite number"},
 		{"I1", "1x", `column I1 is "1x", want a number`},
+		{"I1", "1_0", `column I1 is "1_0", want a number`},
+		{"I2", "0x1p-2", `column I2 is "0x1p-2", want a number`},
 		{"I2", "1e99", `column I2 is "1e99", want a number in the range of float32`},
 		{"age", "old", `column age is "old", want a number`},
 		{"device", "toaster", `column device is "toaster", which is not in its vocabulary of 1`},

@@ -229,7 +229,7 @@ func (l *Learner) Finish() error {
 	}
 	for i := range p.dense {
 		if d := &p.dense[i]; d.learns() {
-			if err := d.learn(l.moments[i], l.counts.Missing[d.input]); err != nil {
+			if err := d.learn(l.moments[i], l.counts.Missing[d.input]); err != nil && p.stats == nil { // else these show it
 				return err
 			}
 		}
@@ -245,7 +245,7 @@ func (l *Learner) Finish() error {
 				}
 			}
 			b.Vocabulary = frequent(texts, b.minCount)
-			if b.Size = vocabularySize(&b.BagColumn); b.Size == 0 {
+			if b.Size = vocabularySize(&b.BagColumn); b.Size == 0 && p.stats == nil {
 				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no text that occurs %s or more", b.Name, phrase.Count(int(b.minCount), "time")))
 			}
 		}

@@ -49,6 +49,23 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// TestStatsOfNothing verifies that a column from which nothing can be learnt is described: all is missing.
+func TestStatsOfNothing(t *testing.T) {
+	p := compiled(t, []Column{
+		{Numeric: &NumericOptions{Names: []string{"n"}, Standardize: true}},
+		{Categorical: &CategoricalOptions{Names: []string{"c"}, Vocabulary: "auto", Unknown: "error"}},
+	})
+	p.Count()
+	l := NewLearner(p, input.Labels{Absent: true})
+	if err := l.Part(0).Learn(texts(p, nil)); err != nil {
+		t.Fatal(err)
+	}
+	l.End(0)
+	if err := l.Finish(); err != nil || len(p.Stats()) != 2 || p.Stats()[0].Missing != 1 || p.Stats()[1].Missing != 1 {
+		t.Errorf("error %v, stats %+v, want one missing of each column", err, p.Stats())
+	}
+}
+
 // TestStatsAreBounded verifies that texts beyond the bound are let go, whatever comes after.
 func TestStatsAreBounded(t *testing.T) {
 	one := int64(1)

@@ -151,6 +151,8 @@ func TestBadLines(t *testing.T) {
 		{"value", "1 1:\n", libsvm.Config{}, `libsvm: F:1: record 0 at byte 0: "1:": value is "", want a finite float32`},
 		{"infinite", "1 1:1e39\n", libsvm.Config{}, `libsvm: F:1: record 0 at byte 0: "1:1e39": value is "1e39", want a finite float32`},
 		{"nan", "1 1:nan\n", libsvm.Config{}, `libsvm: F:1: record 0 at byte 0: "1:nan": value is "nan", want a finite float32`},
+		{"Go's digits", "1 1:1_0\n", libsvm.Config{}, `libsvm: F:1: record 0 at byte 0: "1:1_0": value is "1_0", want a finite float32`},
+		{"Go's label", "0x1p1 1:1\n", libsvm.Config{}, `libsvm: F:1: record 0 at byte 0: label is "0x1p1", want a number`},
 		{"below the base", "1 5:1\n\n1 2:1\n1 0:1 3:1\n1 1:1\n", libsvm.Config{Base: 3}, `libsvm: F:3: record 1 at byte 7: index is 2, want 3 or more, as base says`},
 		{"negative", "1 -1:1\n", libsvm.Config{}, `libsvm: F:1: record 0 at byte 0: index is -1, want 0 or more, as base says`},
 		{"too large", "1 7:1\n", libsvm.Config{Base: 1, Features: 6}, `libsvm: F:1: record 0 at byte 0: index is 7, want one in [1, 7) for 6 features`},

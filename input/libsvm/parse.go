@@ -84,7 +84,7 @@ func (p *parser) label(all []byte) (float32, int, error) {
 	if n == 0 || !ends(all[n]) {
 		n = wordLength(all)
 		var err error
-		if v, err = strconv.ParseFloat(string(all[:n]), 64); err != nil {
+		if v, err = text.ParseFloat(all[:n], 64); err != nil {
 			return 0, 0, fmt.Errorf("label is %.40q, want a number", all[:n])
 		}
 	}
@@ -200,7 +200,7 @@ func (p *parser) wordError(all []byte, i int) error {
 func (p *parser) value(all []byte, colon int) (float32, int, error) {
 	end := colon + 1 + wordLength(all[colon+1:])
 	word := all[colon+1 : end]
-	wide, err := strconv.ParseFloat(string(word), 32)
+	wide, err := text.ParseFloat(word, 32)
 	if value := float32(wide); err == nil && input.Finite(value) {
 		return input.Normal(value), end, nil
 	}

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -50,6 +51,15 @@ func Uint(p []byte) (value uint64, n int) {
 		}
 	}
 	return value, n
+}
+
+// ParseFloat is strconv.ParseFloat of decimal numbers. The others of Go, 1_000 and 0x1p3, are none: what
+// reads the same data elsewhere refuses them.
+func ParseFloat(word []byte, bits int) (float64, error) {
+	if bytes.ContainsAny(word, "_xX") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(string(word), bits)
 }
 
 // Float64 is as Float32, of strconv.ParseFloat(…, 64). It cannot tell of more than 15

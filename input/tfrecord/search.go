@@ -120,9 +120,13 @@ func (s *columnSet) absent(name string) error {
 			return nil
 		})
 	}
+	records := phrase.Count(s.records, "record")
+	if slices.Contains(there, name) { // of a bad one
+		records = "the good ones of " + records
+	}
 	others := slices.DeleteFunc(slices.Clone(there), func(n string) bool { return slices.Contains(s.columns.Plan.Inputs, n) })
 	err := fmt.Errorf("tfrecord: no feature %s in %s, which input.columns names%s; there are %s",
-		name, phrase.Count(s.records, "record"), phrase.DidYouMean(name, others), listed(there))
+		name, records, phrase.DidYouMean(name, others), listed(there))
 	if s.lacked != nil {
 		err = fmt.Errorf("%w; %w", err, s.lacked)
 	}

@@ -67,6 +67,11 @@ func TestAbsentFeatures(t *testing.T) {
 		}
 		d.Close()
 	}
+	bad := allFeatures.with(features{"extra": text("x"), "y": text("x")}).example()
+	_, err := tfrecord.OpenColumns([]string{write(t, append(slices.Clone(records), bad)...)}, tfrecord.Config{Tolerate: true}, tfrecord.Columns{Plan: planOf(t, map[string]string{"city": "extra"}), Learn: true})
+	if err == nil || !strings.Contains(err.Error(), "no feature extra in the good ones of 41 records") {
+		t.Errorf("a name that a bad record alone has: error %v", err)
+	}
 	for what, last := range map[string]features{"empty": {"extra": nil}, "rare": {"extra": text("x")}} {
 		name := write(t, append(slices.Clone(records), allFeatures.with(last).example())...)
 		d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: planOf(t, map[string]string{"city": "extra"}), Learn: true})

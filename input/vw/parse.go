@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"ringtrain/input"
 	"ringtrain/input/text"
@@ -117,7 +116,7 @@ func number(word []byte) (float64, error) {
 	if len(word) == 1 && word[0]-'0' < 10 {
 		return float64(word[0] - '0'), nil
 	}
-	return strconv.ParseFloat(string(word), 64)
+	return text.ParseFloat(word, 64)
 }
 
 // namespaces adds the features of a line, which has a bar or its end at place i.
@@ -220,14 +219,14 @@ func slowValue(all []byte, i int, hash uint64, factor float32) (uint64, float32,
 		n = bar
 	}
 	word := all[i : i+n]
-	wide, err := strconv.ParseFloat(string(word), 32)
+	wide, err := text.ParseFloat(word, 32)
 	switch value := float32(wide); {
 	case n == 0 || err == nil && !input.Finite(value):
 		return 0, 0, 0, fmt.Errorf("value is %.40q, want a finite float32", word)
 	case err == nil:
 		return hash, value * factor, i + n, nil
 	}
-	if _, err := strconv.ParseFloat(string(word), 64); err == nil || word[0] >= '0' && word[0] <= '9' || word[0] == '-' || word[0] == '.' {
+	if _, err := text.ParseFloat(word, 64); err == nil || word[0] >= '0' && word[0] <= '9' || word[0] == '-' || word[0] == '.' {
 		return 0, 0, 0, fmt.Errorf("value is %.40q, want a finite float32", word)
 	}
 	return hashSlow(word, hash), factor, i + n, nil
@@ -239,7 +238,7 @@ func factor(all []byte, i int) (float32, int, error) {
 	for !ends(all[i+n]) {
 		n++
 	}
-	v, err := strconv.ParseFloat(string(all[i:i+n]), 32)
+	v, err := text.ParseFloat(all[i:i+n], 32)
 	if err != nil || !input.Finite(float32(v)) {
 		return 0, 0, fmt.Errorf("factor of a namespace is %.40q, want a finite float32", all[i:i+n])
 	}

@@ -117,6 +117,8 @@ func TestBadLines(t *testing.T) {
 		"1 2 3 4 |a b":     `"1 2 3 4 " has 4 words before the bar, want label, weight and tag`,
 		"1 |a b:":          `value is "", want a finite float32`,
 		"1 |a b:1fbe":      `value is "1fbe", want a finite float32`,
+		"1 |a b:1_0":       `value is "1_0", want a finite float32`,
+		"1_0 |a b":         `label is "1_0", want a number`,
 		"1 |a b:1:2":       `value is "1:2", want a finite float32`,
 		"1 |a b:-":         `value is "-", want a finite float32`,
 		"1 |a b:nan":       `value is "nan", want a finite float32`,
