@@ -46,7 +46,7 @@ func absentJob(t *testing.T, format, columns, head, train, eval string, sets ...
 }
 
 // TestAbsent verifies what is told of sets that lack something in each record: a column, the texts of a
-// vocabulary, two labels. Rank 0 tells it once, with counts over all ranks and without bad records, from
+// vocabulary, two labels, a weight above 0. Rank 0 tells it once, with counts over all ranks and without bad records, from
 // text and from a cache, at the end of an epoch or of a run within one.
 func TestAbsent(t *testing.T) {
 	const columns = "{label: {names: [y]}}, {weight: {names: [w]}}, {numeric: {names: [x], standardize: true}}, {categorical: {names: [c], vocabulary: auto}}"
@@ -63,6 +63,8 @@ func TestAbsent(t *testing.T) {
 		{"tabs", "csv tabs", columns, strings.ReplaceAll(head, ",", "\t"), "Y\t1\tX\tC", "Y\t1\tX\t", []string{"input.eval: c is missing"}},
 		{"pairs", "libsvm", "", "", "1 1:1", "Y 1:1", []string{"input.train: label is 1"}},
 		{"words", "vw", "", "", "Y |n a", "1 |n a", []string{"input.eval: label is 1"}},
+		{"no weight", "csv", columns, head, "Y,0,X,C", "Y,1,X,C", []string{"input.train: w is 0"}},
+		{"no weight of words", "vw", "", "", "Y 0 |n a", "Y 2 |n a", []string{"input.train: weight is 0"}},
 		{"no pairs", "libsvm", "", "", "Y 1:1", "Y", []string{"input.eval: ids is missing"}},
 		{"no words", "vw", "", "", "Y |n", "Y |n a", []string{"input.train: ids is missing"}},
 	} {

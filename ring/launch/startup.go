@@ -163,43 +163,40 @@ func (o *hostStartup) dialed(ctx context.Context, r dialResult) {
 		o.addLogin(r.login)
 		return
 	}
-	o.errs = append(o.errs, &hostError{first.Host, r.err})
-	delete(o.waiting, first.Host)
-	if ctx.Err() == nil {
-		o.dialAll(ctx, r.branch[1:])
+	if ctx.Err() != nil {
+		o.refuse(r.branch, r.err)
 		return
 	}
-	o.reportUntried(r.branch)
+	o.refuse(r.branch[:1], r.err)
+	o.dialAll(ctx, r.branch[1:])
 }
 
-// reportSilent names the hosts below the first of b that have not answered in time: of each
-// branch the first host, and the number of hosts behind it.
+// reportSilent names the hosts below the first of b that have not answered in time: the first
+// host of each branch.
 func (o *hostStartup) reportSilent(b branch, why error) {
 	for _, part := range branches(b[1:], o.config.Fanout) {
-		first := part[0]
-		if !o.waiting[first.Host] {
+		if first := part[0]; o.waiting[first.Host] {
+			o.refuse(part, unreachable(first.Name, new(tailBuffer), why))
+		} else {
 			o.reportSilent(part, why)
-			continue
 		}
-		delete(o.waiting, first.Host)
-		o.errs = append(o.errs, &hostError{first.Host, unreachable(first.Name, new(tailBuffer), why)})
-		o.reportUntried(part)
 	}
 }
 
-// reportUntried tells how many hosts are behind the first of b. That host has not led to
-// them in time, and whether they can be reached is unknown.
-func (o *hostStartup) reportUntried(b branch) {
-	n := 0
-	for _, t := range b[1:] {
-		if o.waiting[t.Host] {
-			delete(o.waiting, t.Host)
-			n++
+// refuse stores the error of the first host of b, with the number of hosts behind it: that
+// host has not led to them in time, and whether they can be reached is unknown.
+func (o *hostStartup) refuse(b branch, err error) {
+	untried := 0
+	for i, t := range b {
+		if i > 0 && o.waiting[t.Host] {
+			untried++
 		}
+		delete(o.waiting, t.Host)
 	}
-	if n > 0 {
-		o.errs = append(o.errs, exitcode.With(exitcode.Retry, fmt.Errorf("%s behind host %s not tried", phrase.Count(n, "host"), b[0].Name)))
+	if untried > 0 {
+		err = fmt.Errorf("%w; %s behind it not tried", err, phrase.Count(untried, "host"))
 	}
+	o.errs = append(o.errs, &hostError{b[0].Host, err})
 }
 
 // hostError is the error of a host that cannot run ranks.

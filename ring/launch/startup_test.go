@@ -14,7 +14,7 @@ func TestReportSilent(t *testing.T) {
 	for i, name := range []string{"h0", "h1", "h2", "h3", "h4"} {
 		all = append(all, target{i, name, 1})
 	}
-	const late, untried = " cannot be reached: late", " not tried"
+	const late, untried = " cannot be reached: late", " behind it not tried"
 	for _, tt := range []struct {
 		name    string
 		fanout  int
@@ -22,9 +22,9 @@ func TestReportSilent(t *testing.T) {
 		want    string
 	}{
 		{"fanout=2 waiting=none", 2, nil, ""},
-		{"fanout=2 waiting=all below", 2, []int{1, 2, 3, 4}, "host h1" + late + "\n1 host behind host h1" + untried + "\nhost h3" + late + "\n1 host behind host h3" + untried},
+		{"fanout=2 waiting=all below", 2, []int{1, 2, 3, 4}, "host h1" + late + "; 1 host" + untried + "\nhost h3" + late + "; 1 host" + untried},
 		{"fanout=2 waiting=last of each", 2, []int{2, 4}, "host h2" + late + "\nhost h4" + late},
-		{"fanout=1 waiting=from the second", 1, []int{2, 3, 4}, "host h2" + late + "\n2 hosts behind host h2" + untried},
+		{"fanout=1 waiting=from the second", 1, []int{2, 3, 4}, "host h2" + late + "; 2 hosts" + untried},
 	} {
 		o := hostStartup{launcher: &launcher{config: &Config{Fanout: tt.fanout}}, waiting: map[int]bool{}}
 		for _, h := range tt.waiting {

@@ -243,7 +243,7 @@ func TestTreeUnreachable(t *testing.T) {
 		{"host=below", "a:1,b:1,down:1,c:1", exitcode.Retry, []string{"host down" + noRoute}},
 		{"hosts=one below the other", "a:1,down1:1,down2:1,c:1", exitcode.Retry, []string{"host down1" + noRoute, "host down2" + noRoute}},
 		{"host=without ringtrain", "a:1,empty:1", exitcode.NotFound, []string{"ringtrain: not found on host empty, neither at /", " nor in the PATH that ssh gives there: install it there, or give --push"}},
-		{"host=silent", "a:1,slow:1,c:1,d:1", exitcode.Retry, []string{"host slow cannot be reached: no answer in 1s\n2 hosts behind host slow not tried"}},
+		{"host=silent", "a:1,slow:1,c:1,d:1", exitcode.Retry, []string{"host slow cannot be reached: no answer in 1s; 2 hosts behind it not tried"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 )
 
 // Warnings returns what none of the records of a set has, which was counted over all of them: columns that
-// are missing in each, vocabularies of which no text occurs, ids without input.columns, labels that are all
-// equal. plan is nil without input.columns. Of records to predict the labels and weights are not looked at.
+// are missing in each, vocabularies of which no text occurs, ids without input.columns, weights that are all 0, labels
+// that are all equal. plan is nil without input.columns. Of records to predict the labels and weights are not looked at.
 func Warnings(set string, plan *column.Plan, c *input.Counts, predicts bool) (all []report.Warning) {
 	warn := func(column, what string, n int64) {
 		cause := fmt.Sprintf("%s: %s is %s in %d of %d records", set, column, what, n, n)
@@ -29,6 +29,13 @@ func Warnings(set string, plan *column.Plan, c *input.Counts, predicts bool) (al
 		}
 	} else if c.NoIDs > 0 && c.NoIDs == c.Records {
 		warn("ids", "missing", c.NoIDs)
+	}
+	if !predicts && c.Labels == 0 && c.Records > 0 {
+		weight := "weight"
+		if plan != nil && plan.Weight >= 0 {
+			weight = plan.Inputs[plan.Weight]
+		}
+		warn(weight, "0", c.Records)
 	}
 	if !predicts && c.Labels > 1 && c.Least == c.Largest {
 		warn(label, fmt.Sprint(c.Least), c.Labels)
