@@ -66,7 +66,7 @@ func BestStep(dir string) (step int64, path string) {
 	}
 	all, _ := candidates(dir)
 	for _, c := range all {
-		if c.step == run.Best.Step {
+		if _, err := os.Stat(prefix(c.path) + ".index"); c.step == run.Best.Step && err == nil {
 			return c.step, c.path
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"ringtrain/export/savedmodel"
@@ -241,7 +242,17 @@ func TestEarlyStoppingResumes(t *testing.T) {
 	}
 }
 
-// TestEarlyStoppingGone verifies that the last step is exported, with a notice, if the best
+// TestInitFromTakesTheResult verifies that train.init_from takes the best step of a folder, as eval does.
+func TestInitFromTakesTheResult(t *testing.T) {
+	dir := t.TempDir()
+	mustTrain(t, 1, stopping(t, dir), digitsData(), nil)
+	m := mustTrain(t, 2, loadText(t, digitsText, "train.steps=1", "train.init_from.path="+filepath.Join(dir, "ckpt")), digitsData(), nil)[0]
+	if !slices.Contains(m.notices, "step 2 is taken, the best") || !slices.ContainsFunc(m.notices, func(line string) bool { return strings.Contains(line, "step-000002 at step 2: ") }) {
+		t.Errorf("notices are %q, want the best step", m.notices)
+	}
+}
+
+// TestEarlyStoppingGone verifies that the last step is exported and read, with a notice, if the best
 // checkpoint is gone.
 func TestEarlyStoppingGone(t *testing.T) {
 	dir := t.TempDir()
@@ -259,6 +270,14 @@ func TestEarlyStoppingGone(t *testing.T) {
 	mustExport(t, m, dir, 8)
 	if want := "the checkpoint of step 2, the best, is gone: the last step is the result"; !slices.Contains(m.notices, want) {
 		t.Errorf("notices are %q, want %q", m.notices, want)
+	}
+	s, err := trained.Open(m.job, nil, "", nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if s.Step != 8 || !strings.Contains(s.Note, "of step 2, the best, is gone") {
+		t.Errorf("eval reads step %d and says %q, want step 8", s.Step, s.Note)
 	}
 }
 

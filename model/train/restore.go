@@ -189,7 +189,11 @@ func (r *run) initializeFrom() error {
 	if err := in.CheckUsed(vars); err != nil {
 		return exitcode.With(exitcode.Usage, err)
 	}
-	from, err := trained.Read(in.Path)
+	path, note := trained.ResultOf(in.Path)
+	if note != "" {
+		r.opts.Notice(note)
+	}
+	from, err := trained.Read(path)
 	if err != nil {
 		return fmt.Errorf("train.init_from.path: %w", err)
 	}

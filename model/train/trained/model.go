@@ -46,7 +46,9 @@ type Model struct {
 func Open(cfg *job.Config, roots []string, from string, files []string, labelled bool) (*Model, error) {
 	note := ""
 	if from == "" {
-		from, note = resultOf(cfg.Checkpoint.Dir)
+		if from, note = ResultOf(cfg.Checkpoint.Dir); from != cfg.Checkpoint.Dir {
+			note += ": --from " + cfg.Checkpoint.Dir + " takes the last"
+		}
 	}
 	if from == "" {
 		return nil, exitcode.With(exitcode.Usage, errors.New("--from is empty and the job has no checkpoint.dir"))
@@ -94,9 +96,10 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 	return s, nil
 }
 
-// resultOf returns the path of the result in a folder of checkpoints: the best step of a run that looks
-// for it, else the folder, which means the newest. The note tells that another step is the last.
-func resultOf(dir string) (path, note string) {
+// ResultOf returns the path of the result in a folder of checkpoints: the best step of a run that looks
+// for it, else the folder, which means the newest. The note tells that another step is the last. A path
+// of another kind is its own result.
+func ResultOf(dir string) (path, note string) {
 	step, path := checkpoint.BestStep(dir)
 	switch {
 	case step == 0:
@@ -104,7 +107,7 @@ func resultOf(dir string) (path, note string) {
 	case path == "":
 		return dir, fmt.Sprintf("the checkpoint of step %d, the best, is gone: the last step is taken", step)
 	}
-	return path, fmt.Sprintf("step %d is taken, the best: --from %s takes the last", step, dir)
+	return path, fmt.Sprintf("step %d is taken, the best", step)
 }
 
 // kernelSetOf returns the kernel set that a trained model computes with: train.kernels, else the set
