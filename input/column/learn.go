@@ -25,12 +25,12 @@ type Learner struct {
 	plan *Plan
 
 	mu      sync.Mutex
-	moments []moments          // of each dense column, after its transform and of the parts before next
-	next    int                // the first part that has not ended
-	ended   map[int]*Part      // behind next
-	texts   []map[string]int64 // of each bag whose vocabulary is learnt: how often
-	parts   map[int]*Part      // that are being learnt
-	tallies []tally            // as moments; nil without Plan.Count
+	moments []moments     // of each dense column, after its transform and of the parts before next
+	next    int           // the first part that has not ended
+	ended   map[int]*Part // behind next
+	texts   []textCounts  // of each bag whose vocabulary is learnt; nil for others
+	parts   map[int]*Part // that are being learnt
+	tallies []tally       // as moments; nil without Plan.Count
 	counts  input.Counts
 	numeric []bool  // inputs that are numbers
 	runner  *Runner // that knows no vocabulary that is learnt
@@ -40,7 +40,7 @@ type Learner struct {
 type Part struct {
 	plan    *Plan
 	moments []moments
-	texts   []map[string]*int64 // assigning to a key that is there would keep the record's bytes
+	texts   []textCounts
 	tallies []tally
 	counts  input.Counts
 	numeric []bool
@@ -103,27 +103,22 @@ func NewLearner(p *Plan, labels input.Labels) *Learner {
 	return l
 }
 
-// vocabularies returns an empty map for each bag with an automatic vocabulary, nil for the others.
-func (p *Plan) vocabularies() []map[string]int64 {
-	texts := make([]map[string]int64, len(p.bags))
+// vocabularies returns empty texts for each bag with an automatic vocabulary, nil for the others.
+func (p *Plan) vocabularies() []textCounts {
+	all := make([]textCounts, len(p.bags))
 	for i, b := range p.bags {
 		if b.minCount > 0 {
-			texts[i] = map[string]int64{}
+			all[i] = textCounts{}
 		}
 	}
-	return texts
+	return all
 }
 
 // Part begins a part.
 func (l *Learner) Part(number int) *Part {
 	part := &Part{
-		plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: make([]map[string]*int64, len(l.plan.bags)), tallies: l.plan.tallies(),
+		plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: l.plan.vocabularies(), tallies: l.plan.tallies(),
 		numeric: l.numeric, runner: l.runner.Another(), values: make([]float64, len(l.plan.Inputs)),
-	}
-	for i, texts := range l.texts {
-		if texts != nil {
-			part.texts[i] = map[string]*int64{}
-		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,11 +134,8 @@ func (l *Learner) End(number int) {
 	part := l.parts[number]
 	delete(l.parts, number)
 	for i, texts := range part.texts {
-		if len(l.texts[i]) > maxTexts {
-			continue
-		}
-		for text, n := range texts {
-			l.texts[i][text] += *n
+		if len(l.texts[i]) <= maxTexts {
+			l.texts[i].merge(texts)
 		}
 	}
 	part.texts = nil
@@ -183,12 +175,12 @@ func (l *Part) Learn(cells []Cell) error {
 	}
 	for i, texts := range l.texts {
 		if texts != nil {
-			addText(texts, l.textOf(&cells[p.bags[i].inputs[0]]))
+			texts.add(l.textOf(&cells[p.bags[i].inputs[0]]))
 		}
 	}
 	for i := range l.tallies {
 		if texts := l.tallies[i].texts; texts != nil {
-			addText(texts, l.textOf(&cells[i]))
+			texts.add(l.textOf(&cells[i]))
 		}
 		if x := l.values[i]; !math.IsNaN(x) {
 			l.tallies[i].numbers.add(x, x)
@@ -204,16 +196,31 @@ func (l *Part) textOf(c *Cell) []byte {
 	return text
 }
 
-// addText counts a text unless it is missing, and keeps a copy.
-func addText(texts map[string]*int64, text []byte) {
+// textCounts has how often each text occurs. Assigning to a key that is there would keep the bytes of a
+// record.
+type textCounts map[string]*int64
+
+// add counts a text unless it is missing, and keeps a copy.
+func (t textCounts) add(text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	if n := texts[view(text)]; n != nil {
+	if n := t[view(text)]; n != nil {
 		*n++
 	} else {
 		n = new(int64)
-		*n, texts[string(text)] = 1, n
+		*n, t[string(text)] = 1, n
+	}
+}
+
+// merge adds the texts of o, which t then shares.
+func (t textCounts) merge(o textCounts) {
+	for text, n := range o {
+		if sum := t[text]; sum != nil {
+			*sum += *n
+		} else {
+			t[text] = n
+		}
 	}
 }
 
@@ -240,11 +247,11 @@ func (l *Learner) Finish() error {
 				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has more than %d texts, want fewer for a vocabulary, or hash", b.Name, maxTexts))
 			}
 			for _, n := range texts {
-				if n < b.minCount {
-					l.counts.Unknown[i] += n
+				if *n < b.minCount {
+					l.counts.Unknown[i] += *n
 				}
 			}
-			b.Vocabulary = frequent(texts, b.minCount)
+			b.Vocabulary = texts.frequent(b.minCount)
 			if b.Size = vocabularySize(&b.BagColumn); b.Size == 0 && p.stats == nil {
 				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no text that occurs %s or more", b.Name, phrase.Count(int(b.minCount), "time")))
 			}
@@ -263,10 +270,10 @@ func (l *Learner) Finish() error {
 
 // frequent are the texts that occur so often, the most frequent first, equally frequent ones in
 // bytewise order.
-func frequent(texts map[string]int64, least int64) []string {
-	all := slices.DeleteFunc(slices.Collect(maps.Keys(texts)), func(t string) bool { return texts[t] < least })
+func (t textCounts) frequent(least int64) []string {
+	all := slices.DeleteFunc(slices.Collect(maps.Keys(t)), func(text string) bool { return *t[text] < least })
 	slices.SortFunc(all, func(a, b string) int {
-		return cmp.Or(cmp.Compare(texts[b], texts[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(*t[b], *t[a]), cmp.Compare(a, b))
 	})
 	return all
 }

@@ -45,8 +45,8 @@ const (
 // tally accumulates the values of a column over a part of the records.
 type tally struct {
 	numbers moments
-	texts   map[string]*int64 // nil: not counted
-	more    bool              // texts has had more than maxDistinct
+	texts   textCounts // nil: not counted
+	more    bool       // texts has had more than maxDistinct
 }
 
 // Count has a [Learner] of the plan make Stats of the columns, too.
@@ -64,7 +64,7 @@ func (p *Plan) tallies() []tally {
 	for _, b := range p.bags {
 		if b.Kind != graph.Buckets && b.Kind != graph.IDs {
 			for _, at := range b.inputs {
-				all[at].texts = map[string]*int64{}
+				all[at].texts = textCounts{}
 			}
 		}
 	}
@@ -94,13 +94,7 @@ func (t *tally) merge(o *tally) {
 	if t.more {
 		return
 	}
-	for text, n := range o.texts {
-		if sum := t.texts[text]; sum != nil {
-			*sum += *n
-		} else {
-			t.texts[text] = n
-		}
-	}
+	t.texts.merge(o.texts)
 	if len(t.texts) > maxDistinct {
 		t.texts, t.more = nil, true
 	}
@@ -125,13 +119,9 @@ func (t *tally) textStats() *TextStats {
 		return nil
 	}
 	s := &TextStats{Distinct: len(t.texts), Frequent: []TextCount{}}
-	counts := make(map[string]int64, len(t.texts))
-	for text, n := range t.texts {
-		counts[text] = *n
-	}
-	all := frequent(counts, 1)
+	all := t.texts.frequent(1)
 	for _, text := range all[:min(len(all), mostFrequent)] {
-		s.Frequent = append(s.Frequent, TextCount{text, counts[text]})
+		s.Frequent = append(s.Frequent, TextCount{text, *t.texts[text]})
 	}
 	return s
 }
