@@ -235,8 +235,7 @@ func (p *parser) worker() *worker {
 	return w
 }
 
-// cut puts the fields of a line into the cells of w. A line that cannot be cut takes all its lines away: a
-// quote may have made one record of many.
+// cut puts the fields of a line into the cells of w.
 func (p *parser) cut(w *worker, line []byte) error {
 	fields, err := w.split(trimEnd(line))
 	if err == nil && w.enclosed {
@@ -246,7 +245,7 @@ func (p *parser) cut(w *worker, line []byte) error {
 		err = p.fill(w, fields)
 	}
 	if err != nil {
-		return input.WithLost(1+bytes.Count(trimEnd(line), []byte{'\n'}), err)
+		return text.WithLines(line, err)
 	}
 	return nil
 }

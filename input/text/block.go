@@ -29,7 +29,7 @@ func (l *lines) text(k int) ([]byte, error) {
 	line := l.line(k)
 	if l.zeros {
 		if at := bytes.IndexByte(line, 0); at >= 0 {
-			return nil, fmt.Errorf("byte %d of the line is 0, want text", at)
+			return nil, WithLines(line, fmt.Errorf("byte %d of the line is 0, want text", at))
 		}
 	}
 	return line, nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+
+	"ringtrain/input"
 )
 
 // Quoting says which bytes separate and enclose the fields of a line. A quote encloses a field
@@ -95,6 +97,12 @@ func lastWord(p []byte) (w uint64) {
 func zeros(w uint64) uint64 {
 	const low = 0x7f7f7f7f7f7f7f7f
 	return ^((w&low + low) | w | low)
+}
+
+// WithLines is err of a record that takes all its lines away, see input.Lost: a quote may have made one record
+// of many.
+func WithLines(record []byte, err error) error {
+	return input.WithLost(1+bytes.Count(bytes.TrimRight(record, "\n"), []byte{'\n'}), err)
 }
 
 // Enclosed returns the length of the quotes that a field begins with, and of what they enclose:
