@@ -233,7 +233,7 @@ func finite(x []float32) bool {
 // warn reports c, which does not end the run.
 func (r *run) warn(c *ring.Cause) {
 	host := r.team.Group.Membership().Workers[c.Rank].Host
-	r.emit(report.Warning{Rank: c.Rank, Host: host, Step: r.loop.Step, Operation: c.Operation, Cause: c.Text, ExitCode: c.ExitCode})
+	r.emit(report.Warning{Rank: c.Rank, Host: host, Step: r.progress.step, Operation: c.Operation, Cause: c.Text, ExitCode: c.ExitCode})
 }
 
 // toleratesEvaluation reports whether training continues after err, the error of an evaluation before
