@@ -28,18 +28,7 @@ func (f *Folder) SaveEvaluation(step int64, e Evaluation) error {
 	if err != nil {
 		return err
 	}
-	if err := f.CheckLease(); err != nil {
-		return err
-	}
-	name := filepath.Join(path, evaluationFile)
-	tmp := bundle.Temporary(name)
-	if err = bundle.WriteFile(f.fs, tmp, text); err == nil {
-		err = f.fs.Rename(tmp, name)
-	}
-	if err != nil {
-		_ = bundle.RemoveAll(f.fs, tmp)
-	}
-	return err
+	return f.replace(filepath.Join(path, evaluationFile), text, bundle.WriteFile)
 }
 
 // readEvaluation returns the evaluation of a checkpoint, nil if none can be read. path is a step folder

@@ -124,10 +124,19 @@ func (f *Folder) renew(ended bool) error {
 	f.ended = ended
 	own := f.own
 	own.Time, own.Ended = time.Now().UTC(), ended
-	tmp := f.temporary(leaseName(own.Attempt))
-	err := writeUnsynced(f.fs, tmp, own.encode())
+	return f.replace(f.path(leaseName(own.Attempt)), own.encode(), writeUnsynced)
+}
+
+// replace writes a file by one rename, if this process still holds the lease. write
+// creates the temporary.
+func (f *Folder) replace(name string, data []byte, write func(bundle.FS, string, []byte) error) error {
+	tmp := temporaryOf(name, f.own.Attempt)
+	err := write(f.fs, tmp, data)
 	if err == nil {
-		err = f.fs.Rename(tmp, f.path(leaseName(own.Attempt)))
+		err = f.CheckLease()
+	}
+	if err == nil {
+		err = f.fs.Rename(tmp, name)
 	}
 	if err != nil {
 		_ = bundle.RemoveAll(f.fs, tmp)

@@ -158,24 +158,12 @@ func (f *Folder) commit(name string, step int64, keep int) error {
 	return nil
 }
 
-func (f *Folder) writeState(text string) (err error) {
+func (f *Folder) writeState(text string) error {
 	at, err := folder.File(f.path(stateFile)) // a link of the user's stays
 	if err != nil {
 		return err
 	}
-	tmp := temporaryOf(at, f.own.Attempt)
-	defer func() {
-		if err != nil {
-			_ = bundle.RemoveAll(f.fs, tmp)
-		}
-	}()
-	if err := bundle.WriteFile(f.fs, tmp, []byte(text)); err != nil {
-		return err
-	}
-	if err := f.CheckLease(); err != nil {
-		return err
-	}
-	if err := f.fs.Rename(tmp, at); err != nil {
+	if err := f.replace(at, []byte(text), bundle.WriteFile); err != nil {
 		return err
 	}
 	return f.fs.SyncDir(filepath.Dir(at))

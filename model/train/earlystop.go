@@ -9,6 +9,7 @@ import (
 	"ringtrain/export/checkpoint"
 	"ringtrain/model"
 	"ringtrain/model/job"
+	"ringtrain/model/optimizer"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/phrase"
@@ -109,7 +110,7 @@ func (r *run) asResult(ctx context.Context, f func(step, epoch int64) error) err
 	if r.job.Train.EarlyStopping.Patience == 0 || b.step == 0 || b.step == r.loop.Step {
 		return f(r.loop.Step, last)
 	}
-	vars := r.resultVariables()
+	vars := r.variablesWith(r.averages.slots())
 	own := make([][]float32, len(vars))
 	for i, v := range vars {
 		own[i] = slices.Clone(v.Value)
@@ -129,10 +130,10 @@ func (r *run) asResult(ctx context.Context, f func(step, epoch int64) error) err
 	return f(b.step, epoch)
 }
 
-// resultVariables returns the variables and their averages, by the names of their tensors.
-func (r *run) resultVariables() []*model.Variable {
+// variablesWith returns the variables and slots, by the names of their tensors.
+func (r *run) variablesWith(slots []optimizer.Slot) []*model.Variable {
 	vars := slices.Clone(r.model.Variables())
-	for _, s := range r.averages.slots() {
+	for _, s := range slots {
 		vars = append(vars, &model.Variable{Name: s.Name, Shape: s.Shape, Value: s.Value})
 	}
 	return vars

@@ -131,11 +131,7 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (progress, error) {
 	if err := r.checkOptions(path, s.Run.Options); err != nil {
 		return progress{}, err
 	}
-	vars := slices.Clone(r.model.Variables())
-	for _, slot := range r.slots() {
-		vars = append(vars, &model.Variable{Name: slot.Name, Shape: slot.Shape, Value: slot.Value})
-	}
-	if err := trained.NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors).Assign(vars); err != nil {
+	if err := trained.NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors).Assign(r.variablesWith(r.slots())); err != nil {
 		return progress{}, err
 	}
 	r.storedKernels = s.Run.Kernels
