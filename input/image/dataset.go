@@ -54,8 +54,7 @@ type Dataset struct {
 	names   []string
 	records int
 
-	lock sync.Mutex
-	free []*scratch // memory of finished readers
+	readers sync.Pool // *scratch
 }
 
 // Open lists the images of a folder, class by class. Append and AppendAll read and
@@ -139,7 +138,7 @@ func (d *Dataset) place(i int) (file string, label float32) {
 func (d *Dataset) Append(b *input.Batch, i int) error {
 	file, label := d.place(i)
 	s := d.scratch()
-	defer d.release(s)
+	defer d.readers.Put(s)
 	b.Y = append(b.Y, label)
 	return s.read(d, b.DenseRow(d.Features()), file)
 }
@@ -159,7 +158,7 @@ func (d *Dataset) AppendAll(b *input.Batch, records []int) error {
 	}
 	return input.SideBySide(len(records), runtime.GOMAXPROCS(0), func(_, k int) error {
 		s := d.scratch()
-		defer d.release(s)
+		defer d.readers.Put(s)
 		file, _ := d.place(records[k])
 		return s.read(d, rows[k], file)
 	})
@@ -174,20 +173,10 @@ type scratch struct {
 }
 
 func (d *Dataset) scratch() *scratch {
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	if n := len(d.free); n > 0 {
-		s := d.free[n-1]
-		d.free = d.free[:n-1]
+	if s, ok := d.readers.Get().(*scratch); ok {
 		return s
 	}
 	return &scratch{small: make([]byte, d.Features())}
-}
-
-func (d *Dataset) release(s *scratch) {
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	d.free = append(d.free, s)
 }
 
 // read sets row to the image in a file.

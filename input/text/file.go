@@ -23,17 +23,6 @@ type file struct {
 	places            []place       // of the beginning of each block; nil without quotes
 }
 
-// content is the source of a file's bytes.
-type content interface {
-	io.ReaderAt
-	io.Closer
-}
-
-// memory is the content of a compressed file.
-type memory struct{ *input.Memory }
-
-func (memory) Close() error { return nil }
-
 // openFile opens a file. Its text lies in path, which is name unless somebody has inflated it.
 func openFile(name, path string, limits input.Limits, keep bool) (*file, error) {
 	disk, r, err := input.OpenStable(name, path)
@@ -64,9 +53,9 @@ func (f *file) blocks() int {
 }
 
 // open returns the file to read, unless it has changed since it was opened first.
-func (f *file) open() (content, error) {
+func (f *file) open() (io.ReaderAt, error) {
 	if f.held != nil {
-		return memory{f.held}, nil
+		return f.held, nil
 	}
 	if f.stream != nil {
 		return f.stream, f.Unchanged()
@@ -75,7 +64,7 @@ func (f *file) open() (content, error) {
 }
 
 // release closes r, which open returned, unless it stays open.
-func (f *file) release(r content) {
+func (f *file) release(r io.ReaderAt) {
 	if r, ok := r.(*os.File); ok {
 		f.Release(r)
 	}

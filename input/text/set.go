@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"sort"
 	"sync"
 
 	"ringtrain/input"
@@ -102,22 +104,12 @@ func Open(files []string, c Config) (*Set, error) {
 
 // Sequential reports whether a file is a stream, which is read in its order.
 func (s *Set) Sequential() bool {
-	for _, f := range s.files {
-		if f.stream != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.files, func(f *file) bool { return f.stream != nil })
 }
 
 // packed reports whether a file is compressed.
 func (s *Set) packed() bool {
-	for _, f := range s.files {
-		if f.held != nil || f.stream != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.files, func(f *file) bool { return f.held != nil || f.stream != nil })
 }
 
 // goroutines is how many read side by side.
@@ -204,15 +196,7 @@ func (s *Set) lineError(at blockcache.Location, block *lines, err error) error {
 
 // fileOf returns the file of a block.
 func (s *Set) fileOf(block int) *file {
-	low, high := 0, len(s.files) // files[low].first <= block
-	for high-low > 1 {
-		if mid := (low + high) / 2; s.files[mid].first <= block {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return s.files[low]
+	return s.files[sort.Search(len(s.files), func(i int) bool { return s.files[i].first > block })-1]
 }
 
 // LineError is the error of a line.

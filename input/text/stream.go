@@ -95,9 +95,6 @@ func (s *stream) close() error {
 	return err
 }
 
-// Close does nothing: the stream goes on with the next block.
-func (s *stream) Close() error { return nil }
-
 // unpack finds the text of a compressed file: it lies in memory, or is a stream.
 func (f *file) unpack(limits input.Limits) error {
 	name := f.Path

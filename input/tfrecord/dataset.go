@@ -68,8 +68,7 @@ type dataset struct {
 	features int
 	ids      input.IDs
 
-	lock sync.Mutex
-	free []*scratch // memory of finished readers
+	readers sync.Pool // *scratch
 }
 
 // Open indexes files and returns their records as a data set. Append reads and parses
@@ -161,8 +160,11 @@ func (d *dataset) Close() error {
 
 // Append reads record i, checks it and adds it to b. After an error b is unchanged.
 func (d *dataset) Append(b *input.Batch, i int) error {
-	s := d.borrow()
-	defer d.giveBack(s)
+	s, ok := d.readers.Get().(*scratch)
+	if !ok {
+		s = new(scratch)
+	}
+	defer d.readers.Put(s)
 	return d.with(&s.frame, i, func(example []byte) error { return s.add(b, example, d) })
 }
 
@@ -187,21 +189,4 @@ func (d *dataset) with(frame *[]byte, i int, use func(example []byte) error) err
 func (d *dataset) file(i int) (*file, int) {
 	k := sort.Search(len(d.firsts), func(k int) bool { return d.firsts[k] > i }) - 1
 	return d.files[k], i - d.firsts[k]
-}
-
-func (d *dataset) borrow() *scratch {
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	if n := len(d.free); n > 0 {
-		s := d.free[n-1]
-		d.free = d.free[:n-1]
-		return s
-	}
-	return new(scratch)
-}
-
-func (d *dataset) giveBack(s *scratch) {
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	d.free = append(d.free, s)
 }
