@@ -171,7 +171,7 @@ func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) er
 	}
 	if b.keys = nil; flags&flagKeys != 0 {
 		b.keys, rest = rest, nil
-		if err := b.checkKeys(); err != nil {
+		if err := checkEnds(b.keyEnds, "a key ends", len(b.keys)); err != nil {
 			return err
 		}
 	}
@@ -185,7 +185,10 @@ func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) er
 	if err := b.checkImportance(); err != nil {
 		return err
 	}
-	return b.checkStarts(uint32(pairs))
+	if fields > 0 && le.Uint32(b.starts) != 0 {
+		return fmt.Errorf("the first bag begins at %d, want 0", le.Uint32(b.starts))
+	}
+	return checkEnds(b.starts, "a bag ends", int(pairs))
 }
 
 // checkLabels verifies that labels are valid, as the text's reader did: a loss uses a label as an index.
@@ -222,34 +225,18 @@ func largestID(ids []byte) uint32 {
 	return max(even, odd)
 }
 
-// checkStarts verifies that bags follow each other and end at the last pair.
-func (b *block) checkStarts(pairs uint32) error {
-	last := uint32(0)
-	for p := b.starts; len(p) > 0; p = p[4:] {
-		at := binary.LittleEndian.Uint32(p)
-		if at < last || at > pairs || len(p) == len(b.starts) && at != 0 {
-			return fmt.Errorf("bag begins at pair %d of %d, behind %d", at, pairs, last)
+// checkEnds verifies that the ends of parts follow each other, and that the last is at most.
+func checkEnds(ends []byte, what string, most int) error {
+	last := 0
+	for p := ends; len(p) > 0; p = p[4:] {
+		at := int(binary.LittleEndian.Uint32(p))
+		if at < last || at > most {
+			return fmt.Errorf("%s at %d of %d, and the one before at %d", what, at, most, last)
 		}
 		last = at
 	}
-	if last != pairs {
-		return fmt.Errorf("bags end at pair %d of %d", last, pairs)
-	}
-	return nil
-}
-
-// checkKeys verifies that keys follow each other and end with the block.
-func (b *block) checkKeys() error {
-	last := uint32(0)
-	for p := b.keyEnds; len(p) > 0; p = p[4:] {
-		end := binary.LittleEndian.Uint32(p)
-		if end < last || uint64(end) > uint64(len(b.keys)) {
-			return fmt.Errorf("key ends at byte %d of %d, and the one before at %d", end, len(b.keys), last)
-		}
-		last = end
-	}
-	if int(last) != len(b.keys) {
-		return fmt.Errorf("keys end at byte %d of %d", last, len(b.keys))
+	if last != most {
+		return fmt.Errorf("%s at %d of %d, and none behind it", what, last, most)
 	}
 	return nil
 }

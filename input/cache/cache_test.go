@@ -257,10 +257,10 @@ func TestOtherShape(t *testing.T) {
 // TestOtherKeys verifies that ends of keys that do not fit are errors, although the checksum is right.
 func TestOtherKeys(t *testing.T) {
 	for want, change := range map[string]func(ends []byte) []byte{
-		"key ends at byte 9 of 3": func(b []byte) []byte { b[0] = 9; return b },
-		"key ends at byte 0 of 3": func(b []byte) []byte { b[4] = 0; return b },
-		"keys end at byte 3 of 4": func(b []byte) []byte { return append(b, 'x') },
-		"ends early":              func(b []byte) []byte { return b[:7] },
+		"a key ends at 9 of 3":                  func(b []byte) []byte { b[0] = 9; return b },
+		"a key ends at 0 of 3":                  func(b []byte) []byte { b[4] = 0; return b },
+		"a key ends at 3 of 4, and none behind": func(b []byte) []byte { return append(b, 'x') },
+		"ends early":                            func(b []byte) []byte { return b[:7] },
 	} {
 		b := input.Batch{Y: []float32{1, 1}, Keys: []string{"a", "bc"}}
 		b.DenseRow(1)

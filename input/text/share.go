@@ -24,16 +24,9 @@ func (s *Set) heads() (all []*stretch) {
 
 // allHold reports whether each of the stretches, which begin files, has a record.
 func allHold(heads []*stretch) bool {
-	for _, t := range heads {
-		held := t.tallies[0].long >= 0 // join returns the error
-		for _, n := range t.tallies[0].counts {
-			held = held || n > 0
-		}
-		if !held {
-			return false
-		}
-	}
-	return len(heads) > 0
+	return len(heads) > 0 && !slices.ContainsFunc(heads, func(t *stretch) bool {
+		return t.tallies[0].long < 0 && slices.Max(t.tallies[0].counts) == 0 // of a line that is too long, join returns the error
+	})
 }
 
 // Counted reports whether all records are counted.

@@ -18,8 +18,7 @@ type Records[T any] struct {
 	blocks Blocks
 	touch  func(block *T, places []Location) byte
 
-	mu   sync.Mutex
-	idle []*group[T]
+	idle sync.Pool // *group[T]
 }
 
 // NewRecords returns the Records of a Cache whose keys are the numbers of blocks. Touch reads
@@ -50,8 +49,14 @@ type group[T any] struct {
 
 // Each calls visit for records in their order, and returns the first error of visit or of a load.
 func (r *Records[T]) Each(records []int, visit func(at Location, block *T) error) error {
-	g := r.take()
-	defer r.giveBack(g)
+	g, ok := r.idle.Get().(*group[T])
+	if !ok {
+		g = new(group[T])
+	}
+	defer func() { // keeps the memory of the group, but none of its blocks: Purge and evict free those
+		clear(g.blocks[:cap(g.blocks)])
+		r.idle.Put(g)
+	}()
 	for len(records) > 0 {
 		n := min(len(records), groupRecords)
 		if err := r.group(g, records[:n], visit); err != nil {
@@ -60,27 +65,6 @@ func (r *Records[T]) Each(records []int, visit func(at Location, block *T) error
 		records = records[n:]
 	}
 	return nil
-}
-
-// take returns memory for a group.
-func (r *Records[T]) take() *group[T] {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	last := len(r.idle) - 1
-	if last < 0 {
-		return new(group[T])
-	}
-	g := r.idle[last]
-	r.idle = r.idle[:last]
-	return g
-}
-
-// giveBack keeps the memory of a group, but none of its blocks: Purge and evict free those.
-func (r *Records[T]) giveBack(g *group[T]) {
-	clear(g.blocks[:cap(g.blocks)])
-	r.mu.Lock()
-	r.idle = append(r.idle, g)
-	r.mu.Unlock()
 }
 
 // group visits at most groupRecords records. Before the first visit group touches all of them:

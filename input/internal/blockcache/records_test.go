@@ -37,7 +37,7 @@ func TestRecordsFree(t *testing.T) {
 		if err != want {
 			t.Fatalf("records %v: error %v, want %v", records, err, want)
 		}
-		for _, g := range r.idle {
+		for g, ok := r.idle.Get().(*group[int]); ok; g, ok = r.idle.Get().(*group[int]) {
 			for _, b := range g.blocks[:cap(g.blocks)] {
 				if b != nil {
 					t.Fatalf("records %v: block %d is kept", records, b.key)
