@@ -135,7 +135,7 @@ func noAddress(n numberNames, rank, size int) error {
 
 // unknownLaunchers returns the claims of launchers that are in no list: of each two variables
 // X_RANK and X_SIZE, or another name of the world size. Numbers of a part of the job, such as
-// X_LOCAL_RANK, are none of a launcher.
+// X_LOCAL_RANK, are none of a launcher. Nor is a rank above the size, but some launchers may count from 1.
 func unknownLaunchers(e environ.Vars) []claim {
 	var claims []claim
 	for _, name := range e.WithPrefix("") {
@@ -147,7 +147,7 @@ func unknownLaunchers(e environ.Vars) []claim {
 			n := numberNames{rank: name, size: begin + ending}
 			rank, err1 := e.Int(n.rank, 0, -1)
 			size, err2 := e.Int(n.size, 2, 0)
-			if err1 == nil && err2 == nil && rank >= 0 && size > 1 {
+			if err1 == nil && err2 == nil && rank >= 0 && rank <= size && size > 1 {
 				claims = append(claims, claim{missing: noAddress(n, rank, size),
 					Place: Place{Rank: rank, WorldSize: size, LocalRank: -1, Source: n.rank + "/" + n.size}})
 			}

@@ -96,6 +96,7 @@ func TestDialectAddress(t *testing.T) {
 		{"set=part of a job", "X_LOCAL_RANK=1 X_LOCAL_SIZE=2 X_NODE_RANK=1 X_NODE_SIZE=2 X_CROSS_RANK=1 X_CROSS_SIZE=2 LOCAL_RANK=1 LOCAL_SIZE=2", "0/1  "},
 		{"set=unknown, one rank", "X_RANK=0 X_SIZE=1", "0/1  "},
 		{"set=no numbers", "CARD_RANK=ace CARD_SIZE=2 X_RANK=1", "0/1  "},
+		{"set=no place", "SEARCH_RANK=9 SEARCH_SIZE=2", "0/1  "},
 		{"set=TF_CONFIG/task=master", tf(`"cluster":{"master":["a:1"],"worker":["b:2"]}`, `{"type":"master","index":0}`), "0/2 TF_CONFIG a:1"},
 		{"set=TF_CONFIG/worker beside a master", tf(`"cluster":{"master":["a:1"],"worker":["b:2"]}`, `{"type":"worker","index":0}`), "1/2 TF_CONFIG a:1"},
 	}
@@ -118,7 +119,7 @@ func TestDialectAddress(t *testing.T) {
 // a launcher are an error with both values and the ways out, and that --rendezvous takes them for
 // the place.
 func TestUnknownLauncher(t *testing.T) {
-	for _, env := range []string{"X_RANK=1 X_SIZE=2", "NEW_MPI_RANK=1 NEW_MPI_WORLD_SIZE=2", "X_WORLD_RANK=1 X_WORLD_SIZE=2", "X_RANK=1 X_NTASKS=2", "X_RANK=1 X_NPROCS=2"} {
+	for _, env := range []string{"X_RANK=1 X_SIZE=2", "X_RANK=2 X_SIZE=2", "NEW_MPI_RANK=1 NEW_MPI_WORLD_SIZE=2", "X_WORLD_RANK=1 X_WORLD_SIZE=2", "X_RANK=1 X_NTASKS=2", "X_RANK=1 X_NPROCS=2"} {
 		t.Run("set="+env, func(t *testing.T) {
 			_, err := vars(env).find(Flags{Rank: -1})
 			if exitcode.Of(err) != exitcode.Usage {
@@ -129,7 +130,14 @@ func TestUnknownLauncher(t *testing.T) {
 					t.Errorf("error %q, want %q in it", err, want)
 				}
 			}
-			if p, err := vars(env).find(Flags{Rank: -1, Rendezvous: "head:1"}); err != nil || p.Rank != 1 || p.WorldSize != 2 {
+			p, err := vars(env).find(Flags{Rank: -1, Rendezvous: "head:1"})
+			if strings.HasPrefix(env, "X_RANK=2") { // counted from 1
+				if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "rank 2 of 2, want a rank from 0 to 1") {
+					t.Errorf("error %v, want the ranks that may be", err)
+				}
+				return
+			}
+			if err != nil || p.Rank != 1 || p.WorldSize != 2 {
 				t.Errorf("with a rendezvous: place %+v, error %v", p, err)
 			}
 		})

@@ -152,6 +152,8 @@ func complete(c claim, g explicitPlace) (Place, error) {
 	}
 	at := cmp.Or(g.rendezvous, c.rendezvous)
 	switch {
+	case at != "" && p.Rank >= p.WorldSize:
+		return Place{}, fmt.Errorf("%s says %s, want a rank from 0 to %d", p.Source, c.describe(), p.WorldSize-1)
 	case at != "":
 		p.PMI = nil
 		return p.withRendezvous(at, at == c.rendezvous, g.listen)
