@@ -63,7 +63,7 @@ func TestValidationIsValidation(t *testing.T) {
 			b.write("test.libsvm", flipped(b.read("test.libsvm")))
 		}
 		b.must(0, "data", "convert", "test.libsvm", "--to", "a8a/int64-label/a8a_test.libsvm.tfrecords")
-		e := b.must(0, "run", "-np", "2", "--json", "ctr", "--set", "train.epochs=2")
+		e := b.must(0, "run", "-np", "2", "--json", "ctr", "--set", "train.epochs=2", "--set", "export.savedmodel=") // flipped, it is not sound
 		done := e.only(t, "done")
 		return done.num("loss"), done.sub("eval").num("auc")
 	}

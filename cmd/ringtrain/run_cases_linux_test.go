@@ -285,7 +285,7 @@ func TestR6WrittenInPart(t *testing.T) {
 // stays, and the digest is that of an undisturbed run.
 func TestR6KilledInCheckpoint(t *testing.T) {
 	long(t)
-	const steps = 1500
+	const steps = 1000
 	b := newBox(t)
 	job := append([]string{"run", "-np", "4"}, longLinear(steps, "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=1", "--set", "log.every=50")...)
 	r, restored := rand.New(rand.NewPCG(6, 6)), 0.0
