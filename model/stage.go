@@ -146,10 +146,8 @@ func (m *Model) forward() tensor.Matrix {
 // infinity in its output of the last batch, or -1.
 func (m *Model) FirstNonFinite() int {
 	for i := range m.stages {
-		for _, v := range m.stages[i].out.Data {
-			if v-v != 0 {
-				return i
-			}
+		if !tensor.Finite(m.stages[i].out.Data) {
+			return i
 		}
 	}
 	return -1

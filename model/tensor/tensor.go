@@ -11,6 +11,16 @@ type Matrix struct {
 // Row returns row i, a view of Cols elements.
 func (m Matrix) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols] }
 
+// Finite reports whether no value is a NaN or an infinity.
+func Finite(x []float32) bool {
+	for _, v := range x {
+		if v-v != 0 { // v-v is NaN for NaN and for an infinity
+			return false
+		}
+	}
+	return true
+}
+
 // Resize sets the shape of m to [rows, cols] and reuses its memory if possible. The
 // content is then unspecified.
 func (m *Matrix) Resize(rows, cols int) {

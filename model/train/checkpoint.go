@@ -9,6 +9,7 @@ import (
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/savedmodel"
+	"ringtrain/model/tensor"
 	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
@@ -210,7 +211,7 @@ func (t *Trainer) checkpointState(finished bool) (checkpoint.State, error) {
 // return the same error.
 func (t *Trainer) wantFinite() error {
 	for _, v := range t.model.Variables() {
-		if !finite(v.Value) {
+		if !tensor.Finite(v.Value) {
 			return &ring.Cause{
 				Rank: -1, Step: t.progress.step, Operation: "checkpoint", ExitCode: exitcode.NotFinite,
 				Text: fmt.Sprintf("variable %s is not finite; %s", v.Name, notFiniteAdvice),
@@ -218,16 +219,6 @@ func (t *Trainer) wantFinite() error {
 		}
 	}
 	return nil
-}
-
-// finite reports whether no value is a NaN or an infinity.
-func finite(x []float32) bool {
-	for _, v := range x {
-		if v-v != 0 { // v-v is NaN for NaN and for an infinity
-			return false
-		}
-	}
-	return true
 }
 
 // warn reports c, which does not end the run.

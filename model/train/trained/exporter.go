@@ -3,7 +3,6 @@ package trained
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
@@ -82,7 +81,7 @@ func (x Exporter) sound(step int64) error {
 		why = fmt.Sprintf("its loss is %.6g, more than twice that of a constant prediction, %.6g", e.Loss, e.Constant)
 	}
 	for _, v := range x.Model.Variables() {
-		if slices.ContainsFunc(v.Value, func(w float32) bool { return w-w != 0 }) {
+		if !tensor.Finite(v.Value) {
 			why = fmt.Sprintf("variable %s is not finite", v.Name)
 		}
 	}
