@@ -1,6 +1,9 @@
 package text
 
-import "ringtrain/input/internal/blockcache"
+import (
+	"ringtrain/input"
+	"ringtrain/input/internal/blockcache"
+)
 
 // Headers calls visit with the header of each file that has one, in the order of the files: the
 // line of its first record, with Config.Header. An error of visit becomes one of that line.
@@ -42,7 +45,7 @@ func (s *Set) headerOf(f *file) (line []byte, offset int64, err error) {
 // that begin returned with each record's line, and end. A line whose function returns an error
 // is one, the first of all in the order of the files; or, if tolerate is true, is left out.
 func (s *Set) EachBlock(tolerate bool, begin func(block int) func(line []byte) error, end func(block int)) error {
-	return s.sideBySide(s.blocks.Len(), func(at int) error {
+	return input.SideBySide(s.blocks.Len(), s.goroutines(), func(_, at int) error {
 		visit := begin(at)
 		if s.blocks.Count(at) == 0 {
 			end(at)

@@ -14,7 +14,7 @@ import (
 func (s *Set) Scan(blocks int, tolerate bool, visit func(record int, b *input.Batch)) error {
 	var mu sync.Mutex
 	var idle sync.Pool // *input.Batch
-	return s.sideBySide(blocks, func(at int) error {
+	return input.SideBySide(blocks, s.goroutines(), func(_, at int) error {
 		b, ok := idle.Get().(*input.Batch)
 		if !ok {
 			b = new(input.Batch)
@@ -26,11 +26,6 @@ func (s *Set) Scan(blocks int, tolerate bool, visit func(record int, b *input.Ba
 			mu.Unlock()
 		})
 	})
-}
-
-// sideBySide calls work for the first blocks on all cores, and returns the error of the lowest.
-func (s *Set) sideBySide(blocks int, work func(block int) error) error {
-	return input.SideBySide(blocks, s.goroutines(), func(_, at int) error { return work(at) })
 }
 
 // scanBlock parses the records of a block.

@@ -145,10 +145,8 @@ func Inflate(w io.Writer, name string, limits input.Limits) error {
 		return err
 	}
 	defer r.Close()
-	if _, err := io.Copy(w, failing{r, name}); err != nil {
-		return err
-	}
-	return nil
+	_, err = io.Copy(w, failing{r, name})
+	return err
 }
 
 // failing has errors of reads that name the file.

@@ -3,12 +3,12 @@ package records
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
+	"ringtrain/input/text"
 	"ringtrain/model"
 	"ringtrain/model/graph"
 	"ringtrain/model/job"
@@ -40,17 +40,12 @@ func readVocabulary(roots []string, file string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := input.OpenText(path, input.Limits{})
-	if err != nil {
+	var content strings.Builder
+	if err := text.Inflate(&content, path, input.Limits{}); err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return nil, input.ReadError(path, err)
-	}
-	text := strings.TrimPrefix(string(b), "\ufeff") // a byte order mark
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	texts := strings.TrimPrefix(content.String(), "\ufeff") // a byte order mark
+	lines := strings.Split(strings.TrimSuffix(texts, "\n"), "\n")
 	seen := make(map[string]bool, len(lines))
 	for i, line := range lines {
 		line = strings.TrimSuffix(line, "\r")
