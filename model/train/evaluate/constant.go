@@ -8,13 +8,8 @@ func spreadOf(y []float32, weight func(i int) float64) (s spread) {
 	sum := 0.0
 	for i, label := range y {
 		w := weight(i)
-		if w == 0 {
-			continue
-		}
+		s.merge(spread{mean: float64(label)}, sum, w)
 		sum += w
-		d := float64(label) - s.mean
-		s.mean += float64(d * (w / sum))
-		s.squares += float64(w * d * (float64(label) - s.mean))
 	}
 	return s
 }
