@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // headBytes is how much of the beginning of a file tells its kind.
@@ -185,7 +186,7 @@ func (m *members) next() error {
 		case head[0] != 0:
 			rest, err := io.Copy(io.Discard, m.file)
 			if err == nil {
-				err = fmt.Errorf("%d bytes behind the end of gzip", zeros+rest)
+				err = fmt.Errorf("%s behind the end of gzip", phrase.Count(int(zeros+rest), "byte"))
 			}
 			return err
 		}

@@ -129,7 +129,7 @@ func TestKnownKinds(t *testing.T) {
 	if _, err := readAll(t, zstdOf(t, text)+"12345678", input.OpenText); err == nil || !strings.Contains(err.Error(), "data: bytes behind the end of zstd that are no zstd") {
 		t.Errorf("8 bytes behind zstd: error %v", err)
 	}
-	for behind, want := range map[string]string{"12345678": "8 bytes behind the end of gzip", "\x00\x00\x001": "4 bytes behind the end of gzip", "\x1f": "1 bytes behind", "\x1f\x8bxxxxxxxxxx": "gzip: invalid header"} {
+	for behind, want := range map[string]string{"12345678": "8 bytes behind the end of gzip", "\x00\x00\x001": "4 bytes behind the end of gzip", "\x1f": "1 byte behind", "\x1f\x8bxxxxxxxxxx": "gzip: invalid header"} {
 		_, err := readAll(t, gzipped(t, text)+behind, input.OpenText)
 		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("%q behind gzip: error %v, want %s", behind, err, want)

@@ -16,6 +16,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // file is one file with the offsets of its records.
@@ -143,7 +144,7 @@ func inflate(r io.Reader, size int64, compression string, limits input.Limits) (
 		return nil, err
 	}
 	if rest, err := io.Copy(io.Discard, content); rest > 0 || err != nil {
-		return nil, errors.Join(err, fmt.Errorf("%d bytes behind the end of %s", rest, compression))
+		return nil, errors.Join(err, fmt.Errorf("%s behind the end of %s", phrase.Count(int(rest), "byte"), compression))
 	}
 	return held, nil
 }
