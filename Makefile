@@ -71,7 +71,7 @@ QUICK := ./export/... ./input ./input/column ./input/convert ./input/idx ./input
 # race detector would sleep a second at the end of each process.
 RACE      := ./ring/bucket ./ring/link/memlink ./ring/link/shmlink
 RACE_LONG := ./bench ./input ./input/tfrecord ./model/train ./ring/codec ./ring/join ./ring/launch/... \
-	./ring ./ring/link/grpclink ./ring/link/internal/... ./ring/link/tcplink ./ring/port ./ring/rendezvous ./ring/rendezvous/journal ./ring/rendezvous/state ./ring/ringtest
+	./ring ./ring/link/internal/... ./ring/link/tcplink ./ring/port ./ring/rendezvous ./ring/rendezvous/journal ./ring/rendezvous/state ./ring/ringtest
 RACE_E2E  := ^Test(Imports|Events|SameDigest|StoppedAndResumed|WaysToStart|KilledRank|FaultOfOneRank|SignalToOneRank)
 
 race: ## buckets and links, and the ring over them, under the race detector

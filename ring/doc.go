@@ -93,8 +93,7 @@
 //     one residual per element.
 //   - No codec touches the tails of an all-reduce. Each worker gets the bytes of all workers
 //     and folds them in the order of ranks.
-//   - An operation allocates nothing once the group's memory has grown to the job, with every
-//     link but grpclink.
+//   - An operation allocates nothing once the group's memory has grown to the job.
 //
 // # Goroutines
 //

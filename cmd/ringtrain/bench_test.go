@@ -76,7 +76,7 @@ func TestBenchStreams(t *testing.T) {
 // TestBenchAllReduceJSON verifies the fields of a row's JSON.
 func TestBenchAllReduceJSON(t *testing.T) {
 	e := newBox(t).must(0, "bench", "allreduce", "-np", "2", "--levels", "flat", "--min", "1KiB", "--max", "4KiB", "--iters", "5",
-		"--codec", "none,bf16", "--link", "grpc", "--json")
+		"--codec", "none,bf16", "--link", "tcp", "--json")
 	var sizes []float64
 	for i, v := range e.ofKind(t, "bench") {
 		sizes = append(sizes, v.num("bytes"))
@@ -85,8 +85,8 @@ func TestBenchAllReduceJSON(t *testing.T) {
 				t.Errorf("lacks %s: %v", key, v)
 			}
 		}
-		if v.text("codec") != []string{"none", "bf16"}[i%2] || v.text("link") != "grpc" || v.num("ranks") != 2 || v.num("time_s") <= 0 {
-			t.Errorf("row %d is %v, want none and bf16 in turns over grpc on 2 ranks", i, v)
+		if v.text("codec") != []string{"none", "bf16"}[i%2] || v.text("link") != "tcp" || v.num("ranks") != 2 || v.num("time_s") <= 0 {
+			t.Errorf("row %d is %v, want none and bf16 in turns over tcp on 2 ranks", i, v)
 		}
 	}
 	if !slices.Equal(sizes, []float64{1024, 1024, 2048, 2048, 4096, 4096}) {
@@ -142,7 +142,7 @@ func TestBenchLink(t *testing.T) {
 // TestBenchDiffers verifies that ranks with different options end with an error that
 // names the difference.
 func TestBenchDiffers(t *testing.T) {
-	for _, option := range []string{"--link=tcp", "--link=grpc", "--lossless=s2", "--algorithm=ring"} {
+	for _, option := range []string{"--link=tcp", "--lossless=s2", "--algorithm=ring"} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(option, "--"), "=")
 		bench := []string{"run", "-np", "2", "sh", "-c", `if test $RANK = 1; then set -- "$@" ` + option + `; fi; exec "$@"`, "rank"}
 		b := newBox(t)

@@ -16,7 +16,7 @@ type candidate struct {
 // optionValues has the values of options with few values.
 var optionValues = map[string][]string{
 	"resume":  {"auto", "never", "must"},
-	"link":    {"auto", "tcp", "grpc", "shm"},
+	"link":    {"auto", "tcp", "shm"},
 	"streams": {"auto", "1", "2", "3", "4"},
 	"map-by":  {"slot", "node"},
 	"bind-to": {"core", "none"},

@@ -29,7 +29,6 @@ func TestWire(t *testing.T) {
 		{"allreduce.codec=int8u", 0.25, 0.29, 5e-4, "codec", "int8u"},
 		{"allreduce.codec=powersgd", 0.4, 0.55, 0.04, "codec", "powersgd"},
 		{"allreduce.link=tcp", 1, 1, exact, "link", "tcp"},
-		{"allreduce.link=grpc", 1, 1, exact, "link", "grpc"},
 		{"allreduce.codec=auto", 1, 1, exact, "codec", "none"},
 		{"allreduce.lossless=s2", 0.9, 0.999, exact, "codec", "none"},
 		{"allreduce.lossless=huff0", 0.9, 0.95, exact, "codec", "none"},
@@ -77,7 +76,7 @@ func TestStreamsOption(t *testing.T) {
 	if strings.Contains(three.stderr, unused) {
 		t.Errorf("three connections over tcp: %s", three.stderr)
 	}
-	for _, more := range [][]string{{"--streams", "3"}, append(flat, "--set", "allreduce.streams=3", "--link", "grpc")} {
+	for _, more := range [][]string{{"--streams", "3"}, {"--set", "allreduce.streams=3"}} {
 		if e := train(more...); !strings.Contains(e.stderr, unused) {
 			t.Errorf("%v: nothing says %q:\n%s", more, unused, e.stderr)
 		}
@@ -86,8 +85,8 @@ func TestStreamsOption(t *testing.T) {
 
 // TestLinkOption verifies that --link sets allreduce.link.
 func TestLinkOption(t *testing.T) {
-	e := newBox(t).must(0, "run", "-np", "2", "--link", "grpc", "linear", "--json", "--set", "allreduce.levels=flat", "--set", "train.steps=5", "--set", "export.if=always")
-	if got := e.only(t, "start").text("link"); got != "grpc" {
-		t.Errorf("link is %s, want grpc", got)
+	e := newBox(t).must(0, "run", "-np", "2", "--link", "tcp", "linear", "--json", "--set", "allreduce.levels=flat", "--set", "train.steps=5", "--set", "export.if=always")
+	if got := e.only(t, "start").text("link"); got != "tcp" {
+		t.Errorf("link is %s, want tcp", got)
 	}
 }

@@ -20,7 +20,7 @@ var floors = [][]string{
 	{"ring/link/internal/delivery", "ring/rendezvous/state", "input/text"},
 	{"ring/link/internal/handshake", "ring/rendezvous/internal/wire", "input/column"},
 	{"ring/rendezvous/journal"},
-	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink", "ring/link/shmlink",
+	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/memlink", "ring/link/shmlink",
 		"ring/launch/place", "ring/launch/hosts", "ring/launch/process",
 		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/cache", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},

@@ -200,11 +200,9 @@ func TestS10Proxies(t *testing.T) {
 	}
 	silence(t, hosts[0], hosts[2])
 	silence(t, hosts[1], hosts[2])
-	for _, link := range []string{"tcp", "grpc"} {
-		e := b.startOnHosts(hosts, spread(20, 2), "linear", "--json", "--link", link, "--resume", "never", "--set", "checkpoint.dir=").trained()
-		if got := e.digest(t); got != alone(t) {
-			t.Errorf("link %s: digest %s, want that of an undisturbed run", link, got)
-		}
+	e := b.startOnHosts(hosts, spread(20, 2), "linear", "--json", "--resume", "never", "--set", "checkpoint.dir=").trained()
+	if got := e.digest(t); got != alone(t) {
+		t.Errorf("digest %s, want that of an undisturbed run", got)
 	}
 }
 

@@ -41,10 +41,15 @@ func (a AllReduce) Compressor() (codec.Compressor, error) {
 }
 
 func (a AllReduce) checkLossless() error {
-	if !slices.Contains(compressorNames(), a.Lossless) {
-		return fmt.Errorf("allreduce.lossless is %q, want one of %s", a.Lossless, strings.Join(compressorNames(), ", "))
+	return oneOf("allreduce.lossless", a.Lossless, compressorNames()...)
+}
+
+// oneOf returns an error unless the value of key is one of names.
+func oneOf(key, value string, names ...string) error {
+	if slices.Contains(names, value) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s is %q, want one of %s", key, value, strings.Join(names, ", "))
 }
 
 // ParseCodec returns the codec of the first step, and the rank of the factors of powersgd, 0 for other
@@ -72,34 +77,39 @@ func (a AllReduce) ParseCodec() (c codec.Codec, lowRank int, err error) {
 // Check returns all faults of a at once.
 func (a *AllReduce) Check() error {
 	var f faults
-	oneOf := func(key, value string, names ...string) {
-		if !slices.Contains(names, value) {
-			f.add("%s is %q, want one of %s", key, value, strings.Join(names, ", "))
+	check := func(key, value string, err error) {
+		if instead := Removed(key, value); instead != "" {
+			err = fmt.Errorf("%s is %q, %s", key, value, instead)
+		}
+		if err != nil {
+			f = append(f, err)
 		}
 	}
 	_, lowRank, err := a.ParseCodec()
-	if err != nil {
-		f = append(f, err)
-	}
+	check("allreduce.codec", a.Codec, err)
 	if lowRank > 0 && !a.ErrorFeedback {
 		f.add("allreduce.error_feedback is false, want true with allreduce.codec %s: the part of gradients that factors drop would be lost", a.Codec)
 	}
-	if err := a.checkLossless(); err != nil {
-		f = append(f, err)
-	}
-	oneOf("allreduce.link", a.Link, "auto", "tcp", "grpc", "shm")
-	oneOf("allreduce.levels", a.Levels, "auto", "flat")
+	check("allreduce.lossless", a.Lossless, a.checkLossless())
+	check("allreduce.link", a.Link, oneOf("allreduce.link", a.Link, Auto, "tcp", "shm"))
+	check("allreduce.levels", a.Levels, oneOf("allreduce.levels", a.Levels, Auto, "flat"))
 	if _, err := tcplink.ParseStreams(a.Streams); err != nil {
 		f.add("allreduce.%w", err)
 	}
-	if _, err := ring.ParseAlgorithms(a.Algorithm); err != nil {
-		f.add("allreduce.%w", err)
-	}
-	if _, err := order.Parse(a.Order); err != nil {
-		f.add("allreduce.%w", err)
-	}
+	_, err = ring.ParseAlgorithms(a.Algorithm)
+	check("allreduce.algorithm", a.Algorithm, asKey(err))
+	_, err = order.Parse(a.Order)
+	check("allreduce.order", a.Order, asKey(err))
 	if a.Bucket < 4<<10 {
 		f.add("allreduce.bucket is %d, want 4KiB or more", a.Bucket)
 	}
 	return f.err()
+}
+
+// asKey returns an error of package ring as one of its key.
+func asKey(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("allreduce.%w", err)
 }

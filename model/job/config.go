@@ -44,7 +44,7 @@ type Config struct {
 type AllReduce struct {
 	Codec         string `yaml:"codec"`          // auto (by measurement), none, bf16, fp16, int8, int8u, powersgd or powersgd:RANK
 	Bucket        Size   `yaml:"bucket"`         // gradients are summed in buckets of this many bytes; the first bucket is full at 1MiB
-	Link          string `yaml:"link"`           // auto, tcp, grpc or shm
+	Link          string `yaml:"link"`           // auto, tcp or shm
 	Streams       string `yaml:"streams"`        // TCP connections of a ring to each neighbour: auto (one), or 1 to 4
 	Levels        string `yaml:"levels"`         // auto or flat
 	Algorithm     string `yaml:"algorithm"`      // over links: auto, or by size as in "<=2KiB:fold,<=32KiB:doubling,ring"

@@ -48,6 +48,11 @@ func keyOf(name string, keys []string) (string, error) {
 			return key + strings.ToLower(entry), nil
 		}
 	}
+	for _, r := range removed {
+		if r.value == "" && variable(r.key) == name {
+			return "", fmt.Errorf("%s is gone: %s", r.key, r.instead)
+		}
+	}
 	if near := phrase.Nearest(name, names); near != "" {
 		return "", fmt.Errorf("no key has this variable (did you mean %s?)", near)
 	}

@@ -34,7 +34,10 @@ type unknownKey struct {
 }
 
 func (u unknownKey) Error() string {
-	in := ""
+	key, in := join(u.group, u.name), ""
+	if instead := removedKey(key); instead != "" {
+		return fmt.Sprintf("%s is gone: %s", key, instead)
+	}
 	if u.group != "" {
 		in = " in " + u.group
 	}

@@ -48,10 +48,12 @@ func Load(name string, environ, sets []string) (*Config, error) {
 	return &job, nil
 }
 
-// Parse reads the text of a job file. Errors call it name. Parse does not check the job as a whole.
+// Parse reads the text of a job file that a checkpoint keeps. Errors call it name. Parse skips keys that
+// are gone, and does not check the job as a whole.
 func Parse(name string, text []byte) (*Config, error) {
 	job := Default()
 	l := newLoader(name)
+	l.stored = true
 	l.fromFile(text, reflect.ValueOf(&job).Elem())
 	return &job, l.faults.err()
 }
@@ -91,6 +93,7 @@ func readJobFile(name string) ([]byte, error) {
 // loader collects the faults of all sources of options.
 type loader struct {
 	file    string
+	stored  bool              // the file may have keys of earlier versions
 	places  map[string]string // key, or group of keys → place that set it last; "" for --set
 	said    map[string]bool   // keys that have a value from any source, also their default
 	suspect map[string]bool   // keys and groups with a fault

@@ -187,7 +187,7 @@ func TestFaults(t *testing.T) {
 			"job.yaml:8:8: loss.kind is softmax, want auto, squared or sigmoid with model.kind linear",
 			"job.yaml:9:26: schedule.decay_rate, decay_steps or staircase is set, want none with schedule.kind cosine",
 			`job.yaml:6:24: allreduce.codec is "bf17", want one of auto, none, bf16, fp16, int8, int8u, powersgd`,
-			`job.yaml:6:13: allreduce.link is "xyz", want one of auto, tcp, grpc, shm`,
+			`job.yaml:6:13: allreduce.link is "xyz", want one of auto, tcp, shm`,
 			"job.yaml:7:3: allreduce.bucket is 1, want 4KiB or more",
 			"job.yaml:4:9: train.epochs is 0, want 1 to 1073741824",
 			"job.yaml:5:14: checkpoint.keep is 0, want 1 or more",
@@ -298,7 +298,7 @@ func TestFaults(t *testing.T) {
 		{name: "several kinds at once", file: small + "trian: {}\nlog: {every: x}\nallreduce: {link: udp, streams: 5}", sets: []string{"train.steps=-4"}, want: []string{
 			`job.yaml:4:1: no key "trian" (did you mean "train"?)`,
 			"job.yaml:5:14: log.every is x, want a number of steps or a duration such as 60s",
-			`job.yaml:6:13: allreduce.link is "udp", want one of auto, tcp, grpc, shm`,
+			`job.yaml:6:13: allreduce.link is "udp", want one of auto, tcp, shm`,
 			`job.yaml:6:24: allreduce.streams is "5", want auto or 1 to 4`,
 		}},
 		{name: "two documents", file: small + "---\nname: x\n", want: []string{"job.yaml:5:5: a second document, want one"}},

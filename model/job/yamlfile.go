@@ -87,6 +87,9 @@ func (s *source) mapping(n ast.Node, v reflect.Value, at keyPath) {
 func (s *source) pair(p *ast.MappingValueNode, v reflect.Value, at keyPath) {
 	name := p.Key.GetToken().Value
 	f, err := child(v, at.label, name)
+	if err != nil && s.loader.stored && removedKey(join(at.key, name)) != "" {
+		return
+	}
 	if err != nil {
 		s.loader.fail(s.at(p.Key), at.key, err)
 		return

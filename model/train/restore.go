@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/model"
+	"ringtrain/model/job"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
@@ -155,10 +156,13 @@ var perRun = []string{"train.steps", "train.epochs", "train.check_every", "eval.
 // checkOptions checks that the saved run has the options of this run. The validation records may
 // differ, because training does not depend on them.
 func (r *run) checkOptions(path string, saved map[string]string) error {
+	for _, line := range job.RemovedFrom(saved) {
+		r.opts.Notice(path + ": " + line)
+	}
 	var differ []string
 	for _, o := range r.agreedOptions() {
 		was, ok := saved[o.Key]
-		if !ok || was == o.Value || slices.Contains(perRun, o.Key) {
+		if !ok || was == o.Value || job.Removed(o.Key, was) != "" || slices.Contains(perRun, o.Key) {
 			continue
 		}
 		change := fmt.Sprintf("%s is %q, was %q", aboutFiles(o.Key), o.Value, was)

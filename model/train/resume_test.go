@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -71,16 +72,7 @@ func TestResumeWithoutEpochSum(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Run.Epoch = nil
-	f, err := checkpoint.Claim(t.Context(), bundle.NewDisk(bundle.OS, nil), dir, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Save(s, 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	store(t, dir, s)
 	cfg.Train.Steps = 4
 	resumed := mustTrain(t, 1, cfg, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]
 	losses := resumed.losses()
@@ -246,6 +238,55 @@ func TestResumeOption(t *testing.T) {
 	other = *cfg
 	other.Log.Every, other.Checkpoint.Keep, other.Input.Prefetch = job.Every{}, 7, 0
 	mustTrain(t, 2, &other, clicksData(), must) // these may change
+}
+
+// TestResumeRemoved verifies that a checkpoint of an earlier version resumes, with a line for each option
+// that is gone, and that the graph of its model is known.
+func TestResumeRemoved(t *testing.T) {
+	dir := t.TempDir()
+	whole := mustTrain(t, 2, loadText(t, clicksText, "checkpoint.dir="+t.TempDir()), clicksData(), nil)[0]
+	cfg := loadText(t, clicksText, "checkpoint.dir="+dir)
+	mustTrain(t, 2, loadText(t, clicksText, "checkpoint.dir="+dir, "train.steps=5"), clicksData(), nil)
+	s, err := checkpoint.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Run.Finished = false
+	gone := map[string]string{"allreduce.link": "grpc"}
+	file := s.Run.JobFile
+	for key, value := range gone {
+		s.Run.Options[key] = value
+		name := strings.TrimPrefix(key, "allreduce.")
+		file = regexp.MustCompile(`(?m)^  `+name+`: .*\n`).ReplaceAllString(file, "")
+		file = strings.Replace(file, "allreduce:\n", "allreduce:\n  "+name+": "+value+"\n", 1)
+	}
+	s.Run.JobFile = file
+	store(t, dir, s)
+	m := mustTrain(t, 2, cfg, clicksData(), func(m *member) { m.opts.Resume = "must" })[0]
+	if got := eventsOf[report.Start](m)[0].RestoredStep; got != 5 || m.result != whole.result {
+		t.Errorf("resumed at step %d and ended with %+v, want 5, %+v", got, m.result, whole.result)
+	}
+	for key, value := range gone {
+		lines := slices.DeleteFunc(slices.Clone(m.notices), func(line string) bool { return !containsAll(line, key, value, "gone") })
+		if len(lines) != 1 {
+			t.Errorf("notices are %q, want one of %s %s", m.notices, key, value)
+		}
+	}
+}
+
+// store replaces the checkpoint of a folder.
+func store(t *testing.T, dir string, s checkpoint.State) {
+	t.Helper()
+	f, err := checkpoint.Claim(t.Context(), bundle.NewDisk(bundle.OS, nil), dir, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Save(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestDamagedCheckpoint verifies that a job with a damaged newest checkpoint resumes from an older

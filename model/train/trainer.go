@@ -42,7 +42,7 @@ type Options struct {
 type Team struct {
 	Group      *ring.Group
 	Rendezvous string // address, "" for world size 1
-	Link       string // medium of the data: shm, tcp, grpc, shm+tcp, shm+grpc, none
+	Link       string // medium of the data: shm, tcp, shm+tcp, none
 	Cores      int    // number of cores for this rank, from ShareCores; 0: as many as GOMAXPROCS
 
 	// Progress receives each completed step and each change of phase: restore, warm-up, train, evaluate,

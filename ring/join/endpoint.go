@@ -10,7 +10,6 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/launch/place"
-	"ringtrain/ring/link/grpclink"
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
@@ -27,7 +26,6 @@ type endpoint struct {
 	port      *port.Port
 	grpc      *grpc.Server
 	serveDone chan struct{}      // closed when the server has ended
-	links     *grpclink.Acceptor // nil without a worker
 	server    *rendezvous.Server // nil if the rendezvous is elsewhere
 	elected   *electedServer     // nil without elections
 	jobs      *rendezvous.Jobs   // nil, unless the rendezvous is of many jobs
@@ -49,7 +47,7 @@ func (d listenConfig) notify(line string) {
 }
 
 // openEndpoint listens. The caller adds the services before start.
-func openEndpoint(d listenConfig, options []grpc.ServerOption) (*endpoint, error) {
+func openEndpoint(d listenConfig) (*endpoint, error) {
 	notice, err := place.CheckListen(d.listen, d.token, d.insecure)
 	if err != nil {
 		return nil, err
@@ -60,7 +58,7 @@ func openEndpoint(d listenConfig, options []grpc.ServerOption) (*endpoint, error
 		return nil, err
 	}
 	h := &endpoint{openedAt: time.Now(), port: p, serveDone: make(chan struct{}), drain: newDrainTracker()}
-	h.grpc = grpc.NewServer(append(options, grpc.StreamInterceptor(h.drain.intercept), grpc.WaitForHandlers(true))...)
+	h.grpc = grpc.NewServer(append(rendezvous.ServerOptions(), grpc.StreamInterceptor(h.drain.intercept), grpc.WaitForHandlers(true))...)
 	return h, nil
 }
 
@@ -73,12 +71,11 @@ func openWorkerEndpoint(p place.Place, c Config) (*endpoint, error) {
 		return nil, errNoElection
 	}
 	d := listenConfig{p.Listen, c.Token, c.Insecure, c.Notice}
-	h, err := openEndpoint(d, grpclink.ServerOptions())
+	h, err := openEndpoint(d)
 	if err != nil {
 		return nil, err
 	}
 	h.setOwner(p.JobID, p.Rank)
-	h.links = grpclink.Register(h.grpc)
 	served := rendezvous.ServerConfig{
 		JobID: p.JobID, WorldSize: p.WorldSize, StartTimeout: c.StartTimeout, Addrs: p.Listed,
 		Restarts: c.Restarts, Lease: c.Lease,

@@ -27,7 +27,7 @@ type Config struct {
 	StartTimeout time.Duration      // for all ranks to join, and for a successor of a lost one; 0: rendezvous.DefaultStartTimeout
 	Restarts     int                // how many lost ranks may be replaced in all, if this worker serves the rendezvous
 	Lease        time.Duration      // likewise: a worker that is silent for so long is lost; 0: rendezvous.DefaultLease
-	Link         string             // auto, tcp, grpc or shm
+	Link         string             // auto, tcp or shm
 	Streams      int                // TCP connections of a ring to each neighbour; 0: automatic
 	Levels       string             // auto or flat
 	Order        order.Rule

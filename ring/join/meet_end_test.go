@@ -83,32 +83,27 @@ func TestMeetStoppedBefore(t *testing.T) {
 // does not blame its neighbour.
 func TestMeetStoppedLinking(t *testing.T) {
 	noLeak(t)
-	for _, link := range []string{"tcp", "grpc"} {
-		t.Run("link="+link, func(t *testing.T) {
-			t.Parallel()
-			c := listedCrew(t, 3)
-			c.config.Link = link
-			silent, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer silent.Close()
-			silent.(*net.TCPListener).SetDeadline(time.Now().Add(10 * time.Second))
-			c.misplace(2, silent.Addr().String())
-			ctx, cancel := context.WithCancelCause(t.Context())
-			defer cancel(nil)
-			one, others := c.meet(ctx, t, 1), c.meet(t.Context(), t, 0, 2)
-			for range 2 { // ranks 0 and 1 dial rank 2
-				conn, err := silent.Accept()
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer conn.Close()
-			}
-			cancel(errStopped)
-			endsWith(t, told(append(one(), others()...)), exitcode.Terminated, 1, "stopped by a signal")
-		})
+	c := listedCrew(t, 3)
+	c.config.Link = "tcp"
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer silent.Close()
+	silent.(*net.TCPListener).SetDeadline(time.Now().Add(10 * time.Second))
+	c.misplace(2, silent.Addr().String())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	one, others := c.meet(ctx, t, 1), c.meet(t.Context(), t, 0, 2)
+	for range 2 { // ranks 0 and 1 dial rank 2
+		conn, err := silent.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	cancel(errStopped)
+	endsWith(t, told(append(one(), others()...)), exitcode.Terminated, 1, "stopped by a signal")
 }
 
 // told waits for the end of the teams whose own links stand.
@@ -140,7 +135,6 @@ func testUnreachable(t *testing.T) {
 		pairs      []string
 	}{
 		{4, 2, "tcp", []string{"link 1 -> 2 at ", "link 0 -> 2 at ", "link 3 -> 2 at "}},
-		{4, 2, "grpc", []string{"link 1 -> 2 at ", "link 0 -> 2 at ", "link 3 -> 2 at "}},
 		{2, 1, "tcp", []string{"link 0 -> 1 at "}}, // rank 1 dials without error and yields
 	}
 	var started []func() []met

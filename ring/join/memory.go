@@ -47,7 +47,7 @@ func (c Config) withRemedy(err error) error {
 	}
 	remedy := "add --set allreduce.levels=flat"
 	if c.Link == "shm" {
-		remedy = "link is shm, want auto, tcp or grpc here, with --set allreduce.levels=flat"
+		remedy = "link is shm, want auto or tcp here, with --set allreduce.levels=flat"
 	}
 	if pe, ok := errors.AsType[*ring.PeerError](err); ok {
 		named := *pe

@@ -88,7 +88,7 @@ func ServeStandalone(c StandaloneConfig) (*Standalone, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := openEndpoint(d, rendezvous.ServerOptions())
+	h, err := openEndpoint(d)
 	if err != nil {
 		if journal != nil {
 			journal.Close()

@@ -238,7 +238,6 @@ func TestFindOrder(t *testing.T) {
 		want                    string        // "": any measured order
 	}{
 		{"measured", "abcbd", "auto", "tcp", nil, ""},
-		{"measured over grpc", "abcd", "measured", "grpc", nil, ""},
 		{"not measured", "abcb", "auto", "tcp", map[int][]int{0: {3, 2, 1, 0}}, "0,1,3,2"},
 		{"kept by one", "abcd", "auto", "tcp", map[int][]int{2: {0, 3, 1, 2}}, "0,3,1,2"},
 		{"kept by two", "abcd", "auto", "tcp", map[int][]int{1: {0, 2, 1, 3}, 2: {0, 3, 1, 2}}, "0,2,1,3"},

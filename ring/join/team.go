@@ -14,7 +14,7 @@ import (
 type Team struct {
 	Group      *ring.Group
 	Rendezvous string // address of the rendezvous, "" for world size 1
-	Link       string // shm, tcp, grpc, shm+tcp, shm+grpc, or none for world size 1
+	Link       string // shm, tcp, shm+tcp, or none for world size 1
 
 	Lost  []int       // ranks that the previous generation has lost
 	Cause *ring.Cause // of the previous generation's end; nil in the first generation

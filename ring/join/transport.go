@@ -8,7 +8,6 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/link/grpclink"
 	"ringtrain/ring/link/tcplink"
 )
 
@@ -93,7 +92,7 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (
 	defer cancel()
 	l := layoutOf(m, c.Levels == "flat")
 	if c.Link == "shm" && len(l.routes()) > 0 {
-		return ring.Transport{}, exitcode.With(exitcode.Usage, fmt.Errorf("link is shm, want tcp or grpc: %s", l.why(m)))
+		return ring.Transport{}, exitcode.With(exitcode.Usage, fmt.Errorf("link is shm, want auto or tcp: %s", l.why(m)))
 	}
 	memory, err := openMemory(opening, m, c, l)
 	if err != nil {
@@ -106,7 +105,7 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (
 	}
 	tr := l.transport(links)
 	tr.Memory = memory
-	t.Link = linkName(c.Link, l.shared, len(links) > 0)
+	t.Link = linkName(l.shared, len(links) > 0)
 	return tr, nil
 }
 
@@ -115,11 +114,8 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (
 // memory, and a connection breaks only with its worker.
 func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, routes []ring.Route, repair bool) ([]ring.Link, error) {
 	between := m.Hosts() > 1
-	switch {
-	case len(routes) == 0:
+	if len(routes) == 0 {
 		return nil, nil
-	case c.Link == "grpc":
-		return grpclink.Open(ctx, m, t.endpoint.links, grpclink.Config{Token: c.Token, PayloadCRC: between}, routes)
 	}
 	return tcplink.Open(ctx, m, t.endpoint.port.Links(), tcplink.Config{
 		Token: c.Token, PayloadCRC: between, Repair: between && repair, Spin: tcplink.DefaultSpin, Streams: c.Streams, Repaired: c.repaired,
@@ -135,18 +131,14 @@ func (c Config) repaired(from, to ring.Worker, why error, took time.Duration) {
 }
 
 // linkName names what the data of a job travels over.
-func linkName(option string, memory, links bool) string {
-	name := "tcp"
-	if option == "grpc" {
-		name = "grpc"
-	}
+func linkName(memory, links bool) string {
 	switch {
 	case memory && links:
-		return "shm+" + name
+		return "shm+tcp"
 	case memory:
 		return "shm"
 	case links:
-		return name
+		return "tcp"
 	}
 	return "none"
 }

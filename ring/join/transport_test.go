@@ -155,12 +155,10 @@ func TestTransportPlaces(t *testing.T) {
 // TestLinkName verifies that the reported link is the one that gradients take.
 func TestLinkName(t *testing.T) {
 	for want, got := range map[string]string{
-		"none":     linkName("auto", false, false),
-		"tcp":      linkName("auto", false, true),
-		"grpc":     linkName("grpc", false, true),
-		"shm":      linkName("grpc", true, false),
-		"shm+tcp":  linkName("auto", true, true),
-		"shm+grpc": linkName("grpc", true, true),
+		"none":    linkName(false, false),
+		"tcp":     linkName(false, true),
+		"shm":     linkName(true, false),
+		"shm+tcp": linkName(true, true),
 	} {
 		if got != want {
 			t.Errorf("link %s, want %s", got, want)
