@@ -14,7 +14,7 @@ import (
 // sample is a frame with a value of its own in every field.
 func sample() ring.Frame {
 	return ring.Frame{
-		Kind: ring.KindData, Stream: 2, Codec: 0x13, Generation: 0x05060708, Length: 0x01020304, Op: 0x1415161718, Terms: 0x111213,
+		Kind: ring.KindData, Stream: 2, Codec: 0x23, Generation: 0x05060708, Length: 0x01020304, Op: 0x1415161718, Terms: 0x111213,
 		Segment: 0x21222324, Payload: []byte("payload"),
 	}
 }
@@ -27,8 +27,8 @@ func TestFrameHeaderBytes(t *testing.T) {
 		crc  bool
 		want string
 	}{
-		{"crc=no", false, "52544601" + "01021300" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "00000000" + "35131da3"},
-		{"crc=yes", true, "52544601" + "01021301" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "7069e3f4" + "3b7a5c01"},
+		{"crc=no", false, "52544601" + "01022300" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "00000000" + "96b9f541"},
+		{"crc=yes", true, "52544601" + "01022301" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "7069e3f4" + "98d0b4e3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := sample()

@@ -100,12 +100,12 @@ func TestBenchAllReduceJSON(t *testing.T) {
 // TestBenchOneHost verifies that an unused codec is reported as none.
 func TestBenchOneHost(t *testing.T) {
 	e := newBox(t).must(0, "bench", "allreduce", "-np", "2", "--sizes", "8,1KiB", "--budget", "1ms", "--in-place", "--codec", "int8",
-		"--lossless", "s2", "--algorithm", "ring", "--json")
+		"--lossless", "zstd", "--algorithm", "ring", "--json")
 	rows := e.ofKind(t, "bench")
 	if len(rows) != 2 || rows[1].num("bytes") != 1024 || rows[1].text("codec") != "none" || rows[1].num("out_of_place_time_s") != 0 {
 		t.Errorf("rows are %v, want 8 and 1024 bytes, none, in place only", rows)
 	}
-	for _, unused := range []string{"codec int8 is not used", "lossless s2 is not used", "algorithm ring is not used"} {
+	for _, unused := range []string{"codec int8 is not used", "lossless zstd is not used", "algorithm ring is not used"} {
 		if strings.Count(e.stderr, unused) != 1 {
 			t.Errorf("it says %q, want once that %s", e.stderr, unused)
 		}
@@ -142,7 +142,7 @@ func TestBenchLink(t *testing.T) {
 // TestBenchDiffers verifies that ranks with different options end with an error that
 // names the difference.
 func TestBenchDiffers(t *testing.T) {
-	for _, option := range []string{"--link=tcp", "--lossless=s2", "--algorithm=ring"} {
+	for _, option := range []string{"--link=tcp", "--lossless=zstd", "--algorithm=ring"} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(option, "--"), "=")
 		bench := []string{"run", "-np", "2", "sh", "-c", `if test $RANK = 1; then set -- "$@" ` + option + `; fi; exec "$@"`, "rank"}
 		b := newBox(t)
@@ -173,7 +173,7 @@ func TestBenchUsage(t *testing.T) {
 		"allreduce --tune -H a:2":                 "want no -H",
 		"allreduce --tune -np 2 --levels auto":    "--levels is auto, want flat",
 		"allreduce --tune -np 2 --codec int8":     "--codec is int8, want none with --tune",
-		"allreduce --tune -np 2 --lossless s2":    "--lossless is s2",
+		"allreduce --tune -np 2 --lossless zstd":  "--lossless is zstd",
 		"allreduce --tune -np 2 --algorithm ring": "--algorithm is ring",
 		"allreduce --tune -np 2 --streams 2":      "--streams is 2",
 		"allreduce --tune -np 2 --iters 9":        "--iters is set",

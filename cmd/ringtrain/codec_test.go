@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWire verifies training over every codec, link and lossless compressor. Exact ones
+// TestWire verifies training over every codec and link, and the lossless compressor. Exact ones
 // must give the bits of float32. A lossy codec must reach nearly the same loss, and its
 // compression.
 func TestWire(t *testing.T) {
@@ -26,12 +26,9 @@ func TestWire(t *testing.T) {
 		{"allreduce.codec=bf16", 0.5, 0.53, 2e-4, "codec", "bf16"},
 		{"allreduce.codec=fp16", 0.5, 0.53, 2e-4, "codec", "fp16"},
 		{"allreduce.codec=int8", 0.25, 0.29, 5e-4, "codec", "int8"},
-		{"allreduce.codec=int8u", 0.25, 0.29, 5e-4, "codec", "int8u"},
 		{"allreduce.codec=powersgd", 0.4, 0.55, 0.04, "codec", "powersgd"},
 		{"allreduce.link=tcp", 1, 1, exact, "link", "tcp"},
 		{"allreduce.codec=auto", 1, 1, exact, "codec", "none"},
-		{"allreduce.lossless=s2", 0.9, 0.999, exact, "codec", "none"},
-		{"allreduce.lossless=huff0", 0.9, 0.95, exact, "codec", "none"},
 		{"allreduce.lossless=zstd", 0.9, 0.998, exact, "codec", "none"},
 		{"allreduce.bucket=4KiB", 1, 1.01, exact, "codec", "none"},
 	}

@@ -180,12 +180,12 @@ func benchAllReduceFlags() []cli.Flag {
 		npFlag(), jsonFlag(),
 		&cli.StringFlag{Name: "min", Value: "8", Usage: "smallest buffer, such as 8 or 4KiB"},
 		&cli.StringFlag{Name: "max", Value: "8MiB", Usage: "largest buffer"},
-		&cli.StringFlag{Name: "codec", Value: "none", Usage: "none, bf16, fp16, int8 or int8u; several as in none,int8"},
+		&cli.StringFlag{Name: "codec", Value: "none", Usage: "none, bf16, fp16 or int8; several as in none,int8"},
 		&cli.StringFlag{Name: "link", Value: "auto", Usage: "auto or tcp"},
 		&cli.StringFlag{Name: "streams", Value: "auto", Usage: "TCP connections of a ring to each neighbour: auto, or 1 to 4; with -np several as in 1,2,4"},
 		&cli.StringFlag{Name: "levels", Value: "auto", Usage: "auto: in memory within a host; flat: over links (and with --tune)"},
 		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "over links, by size: auto, ring, doubling, tree, halving, fold or a table such as <=2KiB:fold,<=32KiB:doubling,ring"},
-		&cli.StringFlag{Name: "lossless", Value: "none", Usage: "none, s2, zstd or huff0 around the codec's bytes"},
+		&cli.StringFlag{Name: "lossless", Value: "none", Usage: "none or zstd around the codec's bytes"},
 		&cli.IntFlag{Name: "iters", Usage: "`N` operations a size (default: by size)"},
 	}, hostFlags(), placeFlags())
 }

@@ -77,7 +77,7 @@ var abouts = map[string]about{
 	"schedule.decay_steps":  {"1 or more", "Of exponential: the steps that one factor takes."},
 	"schedule.staircase":    {"", "Of exponential: the rate falls at once every schedule.decay_steps steps."},
 
-	"allreduce.codec":          {"auto, none, bf16, fp16, int8, int8u, powersgd, or powersgd:R", "What gradients are between hosts. auto measures the link and the codecs in the first 3 steps. It picks none, bf16, fp16 or int8, says why (`decision`), and keeps to it, also after a resume. Tables travel by rows whatever the codec is; powersgd is for large matrices."},
+	"allreduce.codec":          {"auto, none, bf16, fp16, int8, powersgd, or powersgd:R", "What gradients are between hosts. auto measures the link and the codecs in the first 3 steps. It picks none, bf16, fp16 or int8, says why (`decision`), and keeps to it, also after a resume. Tables travel by rows whatever the codec is; powersgd is for large matrices."},
 	"allreduce.bucket":         {"4KiB or more", "Gradients leave in buckets of so many bytes while backward goes on. The first one is full at 1MiB."},
 	"allreduce.link":           {"auto, tcp, shm", "Links between workers. shm is an error unless memory is enough."},
 	"allreduce.streams":        {"auto, or 1 to 4", "TCP connections of a ring to each neighbour. More pay where the wire holds over 4 MiB (`bench/README.md`)."},
@@ -85,7 +85,7 @@ var abouts = map[string]about{
 	"allreduce.algorithm":      {"auto, ring, doubling, halving, fold, tree, or a table such as <=2KiB:fold,<=32KiB:doubling,ring", "Algorithm over links, by size. `ringtrain bench allreduce -np N --tune` finds the table for a machine."},
 	"allreduce.order":          {"auto, rank, host, measured, or a list such as \"0,2,1,3\"", "Order of the ring. auto visits host by host. With 4 hosts or more it measures their bandwidth first and avoids a slow pair (`decision`)."},
 	"allreduce.error_feedback": {"", "What a lossy codec loses is added to the next step. No codec touches the rows of tables."},
-	"allreduce.lossless":       {"none, s2, zstd, huff0", "Compressor around the codec's bytes."},
+	"allreduce.lossless":       {"none, zstd", "Compressor around the codec's bytes."},
 
 	"train.epochs":                   {"1 to 1073741824", "Passes over the training records."},
 	"train.steps":                    {"0 or more", "Steps of the run. Above 0 it replaces train.epochs."},

@@ -29,7 +29,7 @@ func codecNames() []string {
 	return append(names, powerSGD)
 }
 
-func compressorNames() []string { return []string{"none", "s2", "zstd", "huff0"} }
+func compressorNames() []string { return []string{"none", "zstd"} }
 
 // Compressor returns the compressor of the codec's bytes on the wire, nil for none. A value that
 // allreduce.codec or allreduce.lossless does not allow is an error with exitcode.Usage.

@@ -42,7 +42,7 @@ type Config struct {
 
 // AllReduce configures the sum of gradients over the ranks.
 type AllReduce struct {
-	Codec         string `yaml:"codec"`          // auto (by measurement), none, bf16, fp16, int8, int8u, powersgd or powersgd:RANK
+	Codec         string `yaml:"codec"`          // auto (by measurement), none, bf16, fp16, int8, powersgd or powersgd:RANK
 	Bucket        Size   `yaml:"bucket"`         // gradients are summed in buckets of this many bytes; the first bucket is full at 1MiB
 	Link          string `yaml:"link"`           // auto, tcp or shm
 	Streams       string `yaml:"streams"`        // TCP connections of a ring to each neighbour: auto (one), or 1 to 4
@@ -50,7 +50,7 @@ type AllReduce struct {
 	Algorithm     string `yaml:"algorithm"`      // over links: auto, or by size as in "<=2KiB:fold,<=32KiB:doubling,ring"
 	Order         string `yaml:"order"`          // of the ring: auto, rank, host, measured, or the ranks as in "0,2,1,3"
 	ErrorFeedback bool   `yaml:"error_feedback"` // add the error of a lossy codec to the next step
-	Lossless      string `yaml:"lossless"`       // compressor of the codec's bytes: none, s2, zstd or huff0
+	Lossless      string `yaml:"lossless"`       // compressor of the codec's bytes: none or zstd
 }
 
 // Train configures training.

@@ -12,6 +12,9 @@ var removed = []struct {
 	value   string // pattern of package path; "": the key itself
 	instead string // what to do, behind the key and its value
 }{
+	{"allreduce.codec", "int8u", "want int8, which is more exact, or auto"},
+	{"allreduce.lossless", "s2", "want none or zstd"},
+	{"allreduce.lossless", "huff0", "want none or zstd"},
 	{"allreduce.link", "grpc", "want auto, tcp or shm: gradients no longer travel over gRPC"},
 }
 

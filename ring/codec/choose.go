@@ -8,7 +8,7 @@ import (
 )
 
 // All returns every codec, in order of its ID.
-func All() []Codec { return []Codec{None, BF16, FP16, Int8, Int8U} }
+func All() []Codec { return []Codec{None, BF16, FP16, Int8} }
 
 // ByID returns the codec with this number on the wire, if there is one.
 func ByID(id uint8) (Codec, bool) {
@@ -44,12 +44,8 @@ func ParseCompressor(name string) (Compressor, error) {
 	switch name {
 	case "", "none":
 		return nil, nil
-	case "s2":
-		return S2, nil
 	case "zstd":
 		return NewZstd(), nil
-	case "huff0":
-		return NewHuff0(), nil
 	}
-	return nil, exitcode.With(exitcode.Usage, fmt.Errorf("compressor %q is unknown, want one of none, s2, zstd, huff0", name))
+	return nil, exitcode.With(exitcode.Usage, fmt.Errorf("compressor %q is unknown, want one of none, zstd", name))
 }

@@ -18,12 +18,11 @@ func TestParse(t *testing.T) {
 		{name: "bf16", want: BF16},
 		{name: "fp16", want: FP16},
 		{name: "int8", want: Int8},
-		{name: "int8u", want: Int8U},
-		{name: "rows", err: `codec "rows" is unknown, want one of none, bf16, fp16, int8, int8u`},
-		{name: "auto", err: "codec auto is for training alone, want one of none, bf16, fp16, int8, int8u"},
-		{name: "powersgd", err: "codec powersgd is for training alone, want one of none, bf16, fp16, int8, int8u"},
-		{name: "INT8", err: `codec "INT8" is unknown, want one of none, bf16, fp16, int8, int8u`},
-		{name: "", err: `codec "" is unknown, want one of none, bf16, fp16, int8, int8u`},
+		{name: "rows", err: `codec "rows" is unknown, want one of none, bf16, fp16, int8`},
+		{name: "auto", err: "codec auto is for training alone, want one of none, bf16, fp16, int8"},
+		{name: "powersgd", err: "codec powersgd is for training alone, want one of none, bf16, fp16, int8"},
+		{name: "INT8", err: `codec "INT8" is unknown, want one of none, bf16, fp16, int8`},
+		{name: "", err: `codec "" is unknown, want one of none, bf16, fp16, int8`},
 	} {
 		t.Run("name="+tt.name, func(t *testing.T) {
 			got, err := Parse(tt.name)
@@ -60,13 +59,13 @@ func TestParseCompressor(t *testing.T) {
 			t.Errorf("%q is %v, error %v, want nil", name, c, err)
 		}
 	}
-	for _, name := range []string{"s2", "zstd", "huff0"} {
+	for _, name := range []string{"zstd"} {
 		if c, err := ParseCompressor(name); err != nil || c.String() != name {
 			t.Errorf("%q is %v, error %v", name, c, err)
 		}
 	}
 	_, err := ParseCompressor("lz4")
-	const want = `compressor "lz4" is unknown, want one of none, s2, zstd, huff0`
+	const want = `compressor "lz4" is unknown, want one of none, zstd`
 	if err == nil || err.Error() != want || exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error is %v with code %d, want %s", err, exitcode.Of(err), want)
 	}

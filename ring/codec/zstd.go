@@ -62,9 +62,21 @@ func (z *zstdFrame) Decode(dst, payload []byte) (err error) {
 		return decodeError(z, payload, err)
 	}
 	if len(out) != len(dst) {
-		return wrongLen(z, payload, len(out), len(dst))
+		return fmt.Errorf("compressor zstd: payload of %d bytes holds %d, want %d", len(payload), len(out), len(dst))
 	}
 	return nil
+}
+
+func decodeError(c Compressor, payload []byte, err error) error {
+	return fmt.Errorf("compressor %v: payload of %d bytes: %w", c, len(payload), err)
+}
+
+// recoverAs turns a panic of the library's decoder into an error: its input comes from the
+// network.
+func recoverAs(c Compressor, err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("compressor %v: decoder panicked: %v", c, p)
+	}
 }
 
 // checkHeader returns an error unless the frame claims n bytes. The decoder so never grows its

@@ -102,14 +102,13 @@ func bound(p int, c codec.Codec) float64 {
 //	      half of that is m/254. The scale, its inverse, the product with that
 //	      and the product with the scale are rounded to float32, each by 2⁻²⁴ of
 //	      m at most: together 4 · 254 · 2⁻²⁴ < 2⁻¹³ of m/254
-//	int8u likewise, m being the segment's largest magnitude
 func unit(c codec.Codec) float64 {
 	switch c {
 	case codec.BF16:
 		return 0x1p-8
 	case codec.FP16:
 		return 0x1p-11
-	case codec.Int8, codec.Int8U:
+	case codec.Int8:
 		return (1 + 0x1p-13) / 254
 	}
 	panic("oracle: no bound for this codec")
