@@ -23,7 +23,6 @@ type AllReduceConfig struct {
 	BatchBytes int           // total size of the buffers of a batch; 0: 16 MiB
 	InPlace    bool          // measure in place only
 	Link       string        // name of the group's link, for the table
-	Streams    int           // TCP connections to each neighbour of a ring, for the table; 0: none
 	Before     int64         // Footprint of this process before it made the group; 0: do not measure memory
 }
 

@@ -9,7 +9,7 @@
 //
 // busbw is the rate of each link, comparable with the rate of the wire at any number of
 // ranks. Both are defined as in nccl-tests (doc/PERFORMANCE.md there). A Row prints as a
-// line of nccl-tests' table with additional columns: ranks, codec, streams, 99th
+// line of nccl-tests' table with additional columns: ranks, codec, 99th
 // percentile and the largest error. The last line is the [Memory] of the group.
 //
 // [Link] measures the limits of the machine and the wire, and [Codecs] the speed of each

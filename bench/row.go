@@ -17,9 +17,8 @@ type Row struct {
 	Algorithm       string        `json:"algorithm"`
 	Codec           string        `json:"codec"`
 	Link            string        `json:"link"`
-	Streams         int           `json:"streams"` // TCP connections to each neighbour of a ring; 0: none
-	Time            float64       `json:"time_s"`  // median of the slowest rank
-	P99             float64       `json:"p99_s"`   // 99th percentile of the slowest rank
+	Time            float64       `json:"time_s"` // median of the slowest rank
+	P99             float64       `json:"p99_s"`  // 99th percentile of the slowest rank
 	AlgBW           float64       `json:"algbw_gb_s"`
 	BusBW           float64       `json:"busbw_gb_s"`
 	OutOfPlace      float64       `json:"out_of_place_time_s"` // includes a copy of the buffer; 0: not measured
@@ -38,7 +37,7 @@ func (Row) Kind() string { return "bench" }
 func (c AllReduceConfig) row(cd codec.Codec, elements, ranks int, t tally) Row {
 	r := Row{
 		Bytes: ElementBytes * elements, Elements: elements, Ranks: ranks,
-		Codec: cd.String(), Link: c.Link, Streams: c.Streams,
+		Codec: cd.String(), Link: c.Link,
 		P99: t.P99.Seconds(), MaxError: report.Number(t.MaxError), Wrong: int(t.Wrong),
 		Sent: t.Sent, Between: t.Between,
 	}
@@ -64,13 +63,13 @@ func BusBW(algbw float64, ranks int) float64 {
 }
 
 // Header is the head of the table of Row.String lines.
-const Header = `#                                                                    out-of-place                      in-place
-#      bytes   elements   type  redop  ranks     codec streams         time    algbw    busbw         time          p99    algbw    busbw  max_error      wrong
-#                                                                      (us)   (GB/s)   (GB/s)         (us)         (us)   (GB/s)   (GB/s)`
+const Header = `#                                                            out-of-place                      in-place
+#      bytes   elements   type  redop  ranks     codec         time    algbw    busbw         time          p99    algbw    busbw  max_error      wrong
+#                                                              (us)   (GB/s)   (GB/s)         (us)         (us)   (GB/s)   (GB/s)`
 
 // String returns a line of the table.
 func (r Row) String() string {
-	return fmt.Sprintf("%12d %10d %6s %6s %6d %9s %7d %12.1f %8.3f %8.3f %12.1f %12.1f %8.3f %8.3f %10.2g %10d",
-		r.Bytes, r.Elements, "float", "sum", r.Ranks, r.Codec, r.Streams, r.OutOfPlace*1e6, r.OutOfPlaceAlgBW, r.OutOfPlaceBusBW,
+	return fmt.Sprintf("%12d %10d %6s %6s %6d %9s %12.1f %8.3f %8.3f %12.1f %12.1f %8.3f %8.3f %10.2g %10d",
+		r.Bytes, r.Elements, "float", "sum", r.Ranks, r.Codec, r.OutOfPlace*1e6, r.OutOfPlaceAlgBW, r.OutOfPlaceBusBW,
 		r.Time*1e6, r.P99*1e6, r.AlgBW, r.BusBW, float64(r.MaxError), r.Wrong)
 }

@@ -69,7 +69,7 @@ func TestTallyOverRanks(t *testing.T) {
 func TestColumnsLineUp(t *testing.T) {
 	head := strings.Split(Header, "\n")
 	names := strings.Fields(strings.TrimPrefix(head[1], "#"))
-	if want := strings.Fields("bytes elements type redop ranks codec streams time algbw busbw time p99 algbw busbw max_error wrong"); !slices.Equal(names, want) {
+	if want := strings.Fields("bytes elements type redop ranks codec time algbw busbw time p99 algbw busbw max_error wrong"); !slices.Equal(names, want) {
 		t.Errorf("columns are %v, want %v", names, want)
 	}
 	if want := "# (us) (GB/s) (GB/s) (us) (us) (GB/s) (GB/s)"; strings.Join(strings.Fields(head[2]), " ") != want {
@@ -112,7 +112,7 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"bytes":1000,"elements":250,"ranks":2,"algorithm":"ring","codec":"bf16","link":"tcp","streams":0,"time_s":0.000001,"p99_s":0.000002,` +
+	want := `{"bytes":1000,"elements":250,"ranks":2,"algorithm":"ring","codec":"bf16","link":"tcp","time_s":0.000001,"p99_s":0.000002,` +
 		`"algbw_gb_s":1,"busbw_gb_s":1,"out_of_place_time_s":0.000004,"out_of_place_algbw_gb_s":0.25,"out_of_place_busbw_gb_s":0.25,` +
 		`"max_error":"NaN","wrong":3,"sent_bytes":9,"sent_between_hosts_bytes":5}`
 	if string(got) != want {

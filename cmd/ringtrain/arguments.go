@@ -146,6 +146,9 @@ func takesValue(f cli.Flag) bool {
 }
 
 func unknownOption(arg, name string, flags []cli.Flag) error {
+	if instead := removedOptions[name]; instead != "" {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("%s is gone: %s", dashed(name), instead))
+	}
 	var names []string
 	for _, f := range flags {
 		for _, n := range f.Names() {

@@ -14,7 +14,6 @@ import (
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
-	"ringtrain/ring/link/tcplink"
 )
 
 // benchAllReduce measures as one rank, or with -np or hosts starts the ranks.
@@ -26,16 +25,10 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	streams, err := streamsOf(c)
-	switch {
-	case err != nil:
-		return err
-	case c.Bool("tune"):
+	if c.Bool("tune") {
 		return a.benchTune(c)
-	case len(streams) > 1:
-		return a.sweepStreams(c)
 	}
-	meet := join.Config{Link: c.String("link"), Streams: streams[0], Levels: c.String("levels"), Group: ring.DefaultConfig()}
+	meet := join.Config{Link: c.String("link"), Levels: c.String("levels"), Group: ring.DefaultConfig()}
 	if meet.Group.Lossless, err = codec.ParseCompressor(c.String("lossless")); err != nil {
 		return fmt.Errorf("--lossless: %w", err)
 	}
@@ -44,7 +37,7 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	}
 	meet.Agree = benchAgree("sizes", config.Sizes, "codec", config.Codecs, "iters", config.Iterations, "budget", config.Budget,
 		"batch", config.BatchBytes, "in-place", config.InPlace, "algorithm", meet.Group.Algorithm, "lossless", c.String("lossless"),
-		"link", meet.Link, "levels", meet.Levels, "streams", meet.Streams)
+		"link", meet.Link, "levels", meet.Levels)
 	config.Before = bench.Footprint()
 	team, out, err := a.benchTeam(c, "allreduce", meet, benchSumFlags())
 	if err != nil || team == nil {
@@ -52,42 +45,10 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	}
 	defer team.Close()
 	config.Link = team.Link
-	if strings.HasSuffix(team.Link, "tcp") {
-		config.Streams = max(meet.Streams, 1)
-	}
 	if out.rank == 0 && !team.Group.Compresses() && c.String("codec") != "none" {
 		fmt.Fprintf(a.stderr, "codec %s is not used: there is no wire between the ranks (--levels flat makes one)\n", c.String("codec"))
 	}
 	return endBench(team, out, benchSums(team, config, out))
-}
-
-// streamsOf parses --streams, one number or several.
-func streamsOf(c *cli.Context) ([]int, error) {
-	var all []int
-	for word := range strings.SplitSeq(c.String("streams"), ",") {
-		n, err := tcplink.ParseStreams(word)
-		if err != nil {
-			return nil, fmt.Errorf("--%w", err)
-		}
-		all = append(all, n)
-	}
-	if len(all) > 1 && !startsRanks(c) {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--streams is %s, want one number, or -np 2 or more, or -H", c.String("streams")))
-	}
-	return all, nil
-}
-
-// sweepStreams measures with each number of streams in turn. Each needs new links.
-func (a *app) sweepStreams(c *cli.Context) error {
-	for word := range strings.SplitSeq(c.String("streams"), ",") {
-		if err := c.Set("streams", word); err != nil {
-			return exitcode.With(exitcode.Internal, err)
-		}
-		if _, _, err := a.benchTeam(c, "allreduce", join.Config{}, benchSumFlags()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // benchSums prints the table. A wrong element is an error once all is printed.
@@ -121,7 +82,7 @@ func (a *app) benchTune(c *cli.Context) error {
 	if c.IsSet("levels") && c.String("levels") != "flat" {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("--levels is %s, want flat with --tune: algorithms are for links", c.String("levels")))
 	}
-	for _, name := range []string{"codec", "lossless", "streams", "algorithm"} {
+	for _, name := range []string{"codec", "lossless", "algorithm"} {
 		if c.IsSet(name) {
 			return exitcode.With(exitcode.Usage, fmt.Errorf("--%s is %s, want none with --tune: it compares the algorithms as they are", name, c.String(name)))
 		}

@@ -57,22 +57,6 @@ func TestBenchHosts(t *testing.T) {
 	}
 }
 
-// TestBenchStreams verifies that several numbers of connections are measured in turn,
-// and refused on ranks of another launcher.
-func TestBenchStreams(t *testing.T) {
-	args := []string{"bench", "allreduce", "--sizes", "1KiB", "--iters", "3", "--in-place", "--json", "--levels", "flat"}
-	e := newBox(t).must(0, append(args, "-np", "2", "--streams", "1,4")...)
-	var streams []float64
-	for _, v := range e.ofKind(t, "bench") {
-		streams = append(streams, v.num("streams"))
-	}
-	if !slices.Equal(streams, []float64{1, 4}) {
-		t.Errorf("streams of the rows are %v, want 1 and 4", streams)
-	}
-	newBox(t).must(64, append(args, "--streams", "1,4")...)
-	newBox(t).must(64, append(args, "-np", "2", "--streams", "5")...)
-}
-
 // TestBenchAllReduceJSON verifies the fields of a row's JSON.
 func TestBenchAllReduceJSON(t *testing.T) {
 	e := newBox(t).must(0, "bench", "allreduce", "-np", "2", "--levels", "flat", "--min", "1KiB", "--max", "4KiB", "--iters", "5",
@@ -175,7 +159,6 @@ func TestBenchUsage(t *testing.T) {
 		"allreduce --tune -np 2 --codec int8":     "--codec is int8, want none with --tune",
 		"allreduce --tune -np 2 --lossless zstd":  "--lossless is zstd",
 		"allreduce --tune -np 2 --algorithm ring": "--algorithm is ring",
-		"allreduce --tune -np 2 --streams 2":      "--streams is 2",
 		"allreduce --tune -np 2 --iters 9":        "--iters is set",
 		"allreduce --tune -np 2 --in-place":       "--in-place is set",
 		"allreduce --sizes 8 -np 0":               "-np is 0, want 1 or more",

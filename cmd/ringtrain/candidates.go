@@ -17,7 +17,6 @@ type candidate struct {
 var optionValues = map[string][]string{
 	"resume":  {"auto", "never", "must"},
 	"link":    {"auto", "tcp", "shm"},
-	"streams": {"auto", "1", "2", "3", "4"},
 	"map-by":  {"slot", "node"},
 	"bind-to": {"core", "none"},
 	"kernels": {"portable", "avx2", "avx512"},

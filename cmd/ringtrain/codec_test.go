@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"strings"
 	"testing"
 )
 
@@ -54,29 +53,6 @@ func TestWire(t *testing.T) {
 				t.Errorf("%.3f of the bytes of float32 sent, want %v to %v", got, tt.least, tt.most)
 			}
 		})
-	}
-}
-
-// TestStreamsOption verifies that --streams sets allreduce.streams, that several
-// connections give the same digest, and that a link without connections reports the
-// option as unused.
-func TestStreamsOption(t *testing.T) {
-	train := func(more ...string) ended {
-		return newBox(t).must(0, append([]string{"run", "-np", "2", "linear", "--json", "--set", "train.steps=5", "--set", "export.if=always"}, more...)...)
-	}
-	flat := []string{"--set", "allreduce.levels=flat", "--set", "allreduce.algorithm=ring"}
-	one, three := train(flat...), train(append(flat, "--streams", "3")...)
-	if one.digest(t) != three.digest(t) {
-		t.Errorf("digest %s over three connections, want %s as over one", three.digest(t), one.digest(t))
-	}
-	const unused = "streams 3 is not used"
-	if strings.Contains(three.stderr, unused) {
-		t.Errorf("three connections over tcp: %s", three.stderr)
-	}
-	for _, more := range [][]string{{"--streams", "3"}, {"--set", "allreduce.streams=3"}} {
-		if e := train(more...); !strings.Contains(e.stderr, unused) {
-			t.Errorf("%v: nothing says %q:\n%s", more, unused, e.stderr)
-		}
 	}
 }
 

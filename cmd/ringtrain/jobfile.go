@@ -22,7 +22,7 @@ import (
 func loadJob(c *cli.Context, environ []string, name string) (*job.Config, error) {
 	sets := c.StringSlice("set")
 	var short []string
-	for _, option := range []string{"link", "codec", "streams"} {
+	for _, option := range []string{"link", "codec"} {
 		if value := c.String(option); value != "" {
 			sets, short = append(sets, "allreduce."+option+"="+value), append(short, option)
 		}

@@ -19,7 +19,6 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch/place"
-	"ringtrain/ring/link/tcplink"
 	"ringtrain/ring/order"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
@@ -82,9 +81,6 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	meet.Agree = append(trainer.Agree(), place.AgreeLines()...)
 	meet.Offers = []rendezvous.Offer{{Name: train.KernelsChoice, Values: trainer.KernelSets()}}
 	meet.Link, meet.Levels = cfg.AllReduce.Link, cfg.AllReduce.Levels
-	if meet.Streams, err = tcplink.ParseStreams(cfg.AllReduce.Streams); err != nil {
-		return early(err)
-	}
 	meet.KeptOrder = trainer.KeptOrder
 	if meet.Order, err = order.Parse(cfg.AllReduce.Order); err != nil {
 		return early(err)

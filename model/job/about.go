@@ -80,7 +80,6 @@ var abouts = map[string]about{
 	"allreduce.codec":          {"auto, none, bf16, fp16, int8, powersgd, or powersgd:R", "What gradients are between hosts. auto measures the link and the codecs in the first 3 steps. It picks none, bf16, fp16 or int8, says why (`decision`), and keeps to it, also after a resume. Tables travel by rows whatever the codec is; powersgd is for large matrices."},
 	"allreduce.bucket":         {"4KiB or more", "Gradients leave in buckets of so many bytes while backward goes on. The first one is full at 1MiB."},
 	"allreduce.link":           {"auto, tcp, shm", "Links between workers. shm is an error unless memory is enough."},
-	"allreduce.streams":        {"auto, or 1 to 4", "TCP connections of a ring to each neighbour. More pay where the wire holds over 4 MiB (`bench/README.md`)."},
 	"allreduce.levels":         {"auto, flat", "auto: in memory within a host, over links between hosts. flat: one ring of all ranks over links, whatever hosts they are on."},
 	"allreduce.algorithm":      {"auto, ring, doubling, halving, fold, tree, or a table such as <=2KiB:fold,<=32KiB:doubling,ring", "Algorithm over links, by size. `ringtrain bench allreduce -np N --tune` finds the table for a machine."},
 	"allreduce.order":          {"auto, rank, host, measured, or a list such as \"0,2,1,3\"", "Order of the ring. auto visits host by host. With 4 hosts or more it measures their bandwidth first and avoids a slow pair (`decision`)."},

@@ -9,7 +9,6 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/link/tcplink"
 	"ringtrain/ring/order"
 )
 
@@ -93,9 +92,6 @@ func (a *AllReduce) Check() error {
 	check("allreduce.lossless", a.Lossless, a.checkLossless())
 	check("allreduce.link", a.Link, oneOf("allreduce.link", a.Link, Auto, "tcp", "shm"))
 	check("allreduce.levels", a.Levels, oneOf("allreduce.levels", a.Levels, Auto, "flat"))
-	if _, err := tcplink.ParseStreams(a.Streams); err != nil {
-		f.add("allreduce.%w", err)
-	}
 	_, err = ring.ParseAlgorithms(a.Algorithm)
 	check("allreduce.algorithm", a.Algorithm, asKey(err))
 	_, err = order.Parse(a.Order)

@@ -45,7 +45,6 @@ type AllReduce struct {
 	Codec         string `yaml:"codec"`          // auto (by measurement), none, bf16, fp16, int8, powersgd or powersgd:RANK
 	Bucket        Size   `yaml:"bucket"`         // gradients are summed in buckets of this many bytes; the first bucket is full at 1MiB
 	Link          string `yaml:"link"`           // auto, tcp or shm
-	Streams       string `yaml:"streams"`        // TCP connections of a ring to each neighbour: auto (one), or 1 to 4
 	Levels        string `yaml:"levels"`         // auto or flat
 	Algorithm     string `yaml:"algorithm"`      // over links: auto, or by size as in "<=2KiB:fold,<=32KiB:doubling,ring"
 	Order         string `yaml:"order"`          // of the ring: auto, rank, host, measured, or the ranks as in "0,2,1,3"
@@ -114,7 +113,7 @@ func Default() Config {
 		Optimizer: optimizer.Config{Name: "sgd"},
 		Schedule:  optimizer.ScheduleConfig{Kind: "constant"},
 		AllReduce: AllReduce{
-			Codec: "auto", Bucket: 4 << 20, Link: "auto", Streams: Auto, Levels: "auto",
+			Codec: "auto", Bucket: 4 << 20, Link: "auto", Levels: "auto",
 			Algorithm: "auto", Order: "auto", ErrorFeedback: true, Lossless: "none",
 		},
 		Train:      Train{Accumulate: 1, EarlyStopping: EarlyStopping{Metric: "loss"}, Epochs: 1, Seed: 1, CheckEvery: 1000, Kernels: Auto},

@@ -12,6 +12,7 @@ var removed = []struct {
 	value   string // pattern of package path; "": the key itself
 	instead string // what to do, behind the key and its value
 }{
+	{"allreduce.streams", "", "leave it out, a ring has one TCP connection to each neighbour"},
 	{"allreduce.codec", "int8u", "want int8, which is more exact, or auto"},
 	{"allreduce.lossless", "s2", "want none or zstd"},
 	{"allreduce.lossless", "huff0", "want none or zstd"},

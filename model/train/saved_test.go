@@ -270,7 +270,7 @@ func TestAgree(t *testing.T) {
 		}
 	}
 	for _, set := range []string{"input.batch=3", "train.seed=2", "train.steps=3", "train.epochs=2", "optimizer.learning_rate=0.2", "loss.reduction=sum",
-		"schedule.kind=linear", "allreduce.codec=int8", "allreduce.link=tcp", "allreduce.streams=2", "allreduce.bucket=4KiB", "allreduce.lossless=zstd", "input.shuffle=false", "name=x"} {
+		"schedule.kind=linear", "allreduce.codec=int8", "allreduce.link=tcp", "allreduce.bucket=4KiB", "allreduce.lossless=zstd", "input.shuffle=false", "name=x"} {
 		if got := lines(set); reflect.DeepEqual(got, want) {
 			t.Errorf("%s: ranks need not agree on it", set)
 		}

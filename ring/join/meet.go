@@ -28,7 +28,6 @@ type Config struct {
 	Restarts     int                // how many lost ranks may be replaced in all, if this worker serves the rendezvous
 	Lease        time.Duration      // likewise: a worker that is silent for so long is lost; 0: rendezvous.DefaultLease
 	Link         string             // auto, tcp or shm
-	Streams      int                // TCP connections of a ring to each neighbour; 0: automatic
 	Levels       string             // auto or flat
 	Order        order.Rule
 	KeptOrder    func(rank int) []int // the order that an earlier start or generation has measured; may be nil

@@ -29,7 +29,4 @@ func (c Config) noticeUnused(g *ring.Group) {
 	if inMemory && c.Group.Algorithm.String() != "auto" {
 		tell("algorithm", c.Group.Algorithm)
 	}
-	if c.Streams > 1 && (inMemory || m.Size() == 1) {
-		c.noticeRank0(m, fmt.Sprintf("streams %d is not used: it is for links over tcp", c.Streams))
-	}
 }

@@ -118,7 +118,7 @@ func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, route
 		return nil, nil
 	}
 	return tcplink.Open(ctx, m, t.endpoint.port.Links(), tcplink.Config{
-		Token: c.Token, PayloadCRC: between, Repair: between && repair, Spin: tcplink.DefaultSpin, Streams: c.Streams, Repaired: c.repaired,
+		Token: c.Token, PayloadCRC: between, Repair: between && repair, Spin: tcplink.DefaultSpin, Repaired: c.repaired,
 	}, routes)
 }
 

@@ -48,10 +48,6 @@
 // frame once on the sender (BenchmarkUnacked). Both costs are a small part of the time on
 // a wire of 10 Gbit/s.
 //
-// Several connections for one ring (Config.Streams) help where one connection cannot fill
-// the wire: a rate limit for each connection, or more than one socket buffer (4 MiB) in
-// flight. bench/RESULTS.md has the measurements.
-//
 // # Repair
 //
 // With Config.Repair the link replaces a connection that the network has broken, and sends

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/link/internal/handshake"
 	"ringtrain/ring/token"
@@ -52,10 +51,6 @@ type Config struct {
 	// bytes. With 0 Recv sleeps at once.
 	Spin int
 
-	// Streams is the number of connections for the frames of a ring, 1 to 4; 0
-	// means 1. Both neighbours must have the same value. Other routes have one connection.
-	Streams int
-
 	// Dial connects to an address. Nil stands for a net.Dialer, which uses no
 	// proxies.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
@@ -85,17 +80,13 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	if m.Size() < 2 {
 		panic("tcplink: a world of one rank has no link")
 	}
-	if c.Streams < 0 || c.Streams > maxStreams {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("streams is %d, want 1 to %d", c.Streams, maxStreams))
-	}
 	if c.Dial == nil {
 		c.Dial = dialTCP
 	}
 	_, c.local = m.Local()
 	identity := handshake.Identity{Membership: m, Token: c.Token}
-	connections := c.connections(routes)
-	halves := make([]ring.Route, len(connections))
-	for i, r := range connections {
+	halves := make([]ring.Route, len(routes))
+	for i, r := range routes {
 		halves[i] = dialSide(m.Rank, r)
 	}
 	out, in, err := handshake.Connect(ctx, identity, halves,
@@ -109,26 +100,29 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	if err != nil {
 		return nil, err
 	}
-	single := make([]*link, len(connections))
-	for i, r := range connections {
+	links, all := make([]*link, len(routes)), make([]ring.Link, len(routes))
+	for i, r := range routes {
 		switch {
 		case isShared(r):
 			both := prepare(cmp.Or[net.Conn](out[i], in[i].Conn), c.sharedSocket)
-			single[i] = newLink(m, r, both, both, c)
+			links[i] = newLink(m, r, both, both, c)
 		case out[i] != nil || in[i].Conn != nil:
-			single[i] = newLink(m, r, prepare(out[i], c.socket), prepare(in[i].Conn, c.readConn), c)
+			links[i] = newLink(m, r, prepare(out[i], c.socket), prepare(in[i].Conn, c.readConn), c)
+		default:
+			continue
 		}
+		all[i] = links[i]
 	}
 	if c.Repair {
-		c.acceptReconnects(identity, lis, connections, single)
+		c.acceptReconnects(identity, lis, routes, links)
 	}
-	return c.stripe(routes, single), nil
+	return all, nil
 }
 
 // acceptReconnects starts to accept the neighbours of links whose connections break.
-func (c Config) acceptReconnects(identity handshake.Identity, lis net.Listener, connections []ring.Route, links []*link) {
+func (c Config) acceptReconnects(identity handshake.Identity, lis net.Listener, routes []ring.Route, links []*link) {
 	d := &reconnectAcceptor{receivers: map[handshake.Peer]*receiver{}, readConn: c.readConn}
-	for i, r := range connections {
+	for i, r := range routes {
 		if links[i] != nil && links[i].in != nil {
 			links[i].in.reconnection.release = d.release
 			d.receivers[handshake.Peer{Rank: r.From, Stream: r.Stream}] = links[i].in

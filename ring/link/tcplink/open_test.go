@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/linktest"
 	"ringtrain/ring/token"
 )
@@ -56,24 +55,5 @@ func TestClosedListener(t *testing.T) {
 	n.lis[1].Close()
 	if _, err := n.Open(t.Context(), m, token.Token{}, []ring.Route{{To: 0, From: 0}}); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("error %v, want net.ErrClosed", err)
-	}
-}
-
-// TestStreams verifies that more connections than the hello can number are refused.
-func TestStreams(t *testing.T) {
-	n := &network{config: Config{Streams: 5}}
-	m := linktest.World(t, n, 2)[1]
-	if _, err := n.Open(t.Context(), m, token.Token{}, nil); exitcode.Of(err) != exitcode.Usage {
-		t.Errorf("error %v, want exitcode.Usage", err)
-	}
-	for text, want := range map[string]int{"auto": 0, "1": 1, "4": 4} {
-		if got, err := ParseStreams(text); got != want || err != nil {
-			t.Errorf("streams=%s: %d, %v, want %d", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "0", "5", "-1", "2x", "1,2", "258"} {
-		if _, err := ParseStreams(text); exitcode.Of(err) != exitcode.Usage {
-			t.Errorf("streams=%s: error %v, want exitcode.Usage", text, err)
-		}
 	}
 }

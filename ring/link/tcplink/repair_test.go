@@ -267,7 +267,7 @@ func TestRepair(t *testing.T) {
 		n.healed(t, Config{}, []int{1 << 20, 3}, fault{reads: welcomeBytes + at/2, reset: at%2 == 0})
 	}
 	for i, at := range []int{1, 40, 4 << 10, 1 << 20, 1<<20 + 39, 3<<20 - 5} {
-		n.healed(t, Config{Spin: DefaultSpin, Streams: 2}, []int{1 << 20, 1 << 20, 1 << 20, 9, 1 << 20, 8, 1 << 20, 7},
+		n.healed(t, Config{Spin: DefaultSpin}, []int{1 << 20, 1 << 20, 1 << 20, 9, 1 << 20, 8, 1 << 20, 7},
 			fault{writes: helloBytes + proofBytes + at, reset: i%2 == 0, begins: 300 << 10})
 	}
 	n.mostly(t)
