@@ -13,8 +13,7 @@
 // percentile and the largest error. The last line is the [Memory] of the group.
 //
 // [Link] measures the limits of the machine and the wire, and [Codecs] the speed of each
-// codec on one core. [Crossovers] computes a table of algorithms by size from their
-// times. [Scale] predicts all-reduce for other wires and world sizes; [CheckScale]
+// codec on one core. [Scale] predicts all-reduce for other wires and world sizes; [CheckScale]
 // compares its predictions with measurements.
 //
 // # Timing

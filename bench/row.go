@@ -73,3 +73,16 @@ func (r Row) String() string {
 		r.Bytes, r.Elements, "float", "sum", r.Ranks, r.Codec, r.OutOfPlace*1e6, r.OutOfPlaceAlgBW, r.OutOfPlaceBusBW,
 		r.Time*1e6, r.P99*1e6, r.AlgBW, r.BusBW, float64(r.MaxError), r.Wrong)
 }
+
+// SizeText formats a number of bytes as options accept it: 8, 2KiB, 128MiB.
+func SizeText(bytes int) string {
+	for _, u := range []struct {
+		name  string
+		shift int
+	}{{"GiB", 30}, {"MiB", 20}, {"KiB", 10}} {
+		if bytes > 0 && bytes%(1<<u.shift) == 0 {
+			return fmt.Sprintf("%d%s", bytes>>u.shift, u.name)
+		}
+	}
+	return fmt.Sprint(bytes)
+}

@@ -135,3 +135,12 @@ func TestTableOfARun(t *testing.T) {
 	}
 	t.Log("\n" + table)
 }
+
+// TestSizeText verifies that a formatted size parses to the same number.
+func TestSizeText(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 8: "8", 1000: "1000", 1024: "1KiB", 3 << 10: "3KiB", 8 << 20: "8MiB", 1<<20 + 1: "1048577", 1 << 30: "1GiB"} {
+		if got := SizeText(n); got != want {
+			t.Errorf("%d bytes are %s, want %s", n, got, want)
+		}
+	}
+}

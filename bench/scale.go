@@ -19,7 +19,7 @@ type ScaleConfig struct {
 	Wires     []Wire
 	Sizes     []int // of the buffer, in bytes
 	Codecs    []codec.Codec
-	Algorithm ring.Algorithms
+	Algorithm ring.Algorithm
 }
 
 // maxScaleRanks is the largest predicted world size.
@@ -101,18 +101,14 @@ func (c ScaleConfig) forecast(w Wire, bytes int, cd codec.Codec, ranks int, r co
 }
 
 // predict returns the algorithm for a buffer in the layout l, and its predicted time.
-func predict(table ring.Algorithms, r cost.Rates, cd codec.Codec, bytes int, l cost.Layout) (by string, took time.Duration) {
+func predict(a ring.Algorithm, r cost.Rates, cd codec.Codec, bytes int, l cost.Layout) (by string, took time.Duration) {
 	n := int64(bytes)
-	by = choice(table, cd, max(bytes/l.Local, 1), l)
+	by = choice(a, cd, max(bytes/l.Local, 1), l)
 	switch {
 	case l.Hosts == 1:
 		return "memory", cost.Predict(r, cost.None, n, l).Total
-	case by == ring.ByFold.String():
-		return by, cost.Fold.Predict(r, n, l).Total
 	case by == ring.ByDoubling.String():
 		return by, cost.Doubling.Predict(r, n, l).Total
-	case by == ring.ByTree.String():
-		return by, cost.Tree.Predict(r, n, l).Total
 	case by == ring.ByHalving.String():
 		return by, cost.Halving.Predict(r, n, l).Total
 	}
@@ -121,9 +117,8 @@ func predict(table ring.Algorithms, r cost.Rates, cd codec.Codec, bytes int, l c
 
 // choice returns how the hosts of l sum a shard of the given bytes: the drivers of a shard are a
 // worker of each host, with the tails of all its workers.
-func choice(table ring.Algorithms, cd codec.Codec, bytes int, l cost.Layout) string {
-	drivers := ring.Spread{Workers: l.Hosts, PerHost: 1, PerMachine: 1}
-	return table.Choose(drivers, bytes, l.Local*ring.TailBytes, cd.ID() != codec.None.ID()).String()
+func choice(a ring.Algorithm, cd codec.Codec, bytes int, l cost.Layout) string {
+	return a.Choose(l.Hosts, bytes, l.Local*ring.TailBytes, cd.ID() != codec.None.ID()).String()
 }
 
 // coding returns the rates of a codec in r.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cores"
 	"ringtrain/ring/cost"
@@ -324,7 +325,7 @@ func trial(w Wire, hosts int, r cost.Rates, row Row) (Trial, error) {
 	if err != nil {
 		return Trial{}, fmt.Errorf("bench: a row of the ranks: %w", err)
 	}
-	t := Trial{Forecast: ScaleConfig{}.forecast(w, row.Bytes, cd, hosts, r), Measured: row.Time}
+	t := Trial{Forecast: ScaleConfig{Algorithm: ring.ByAuto}.forecast(w, row.Bytes, cd, hosts, r), Measured: row.Time}
 	t.Error = t.Predicted/t.Measured - 1
 	return t, nil
 }

@@ -27,6 +27,7 @@ func scaleOf(ranks ...int) ScaleConfig {
 	return ScaleConfig{
 		Ranks: ranks, Wires: []Wire{{"100mbit", 12e6}, {"10gbit", 1.2e9}},
 		Sizes: []int{8, 8 << 10, 128 << 10, 8 << 20}, Codecs: []codec.Codec{codec.None, codec.Int8},
+		Algorithm: ring.ByAuto,
 	}
 }
 
@@ -143,12 +144,12 @@ func TestScaleUsage(t *testing.T) {
 // TestChoice verifies that the predicted time is that of the algorithm that a group takes.
 func TestChoice(t *testing.T) {
 	sizes := []int{4, 128, 132, 1 << 10, 1<<10 + 4, 4 << 10, 4<<10 + 4, 32 << 10, 32<<10 + 4, 512 << 10, 512<<10 + 4}
-	for _, text := range []string{"auto", "ring", "halving", "<=64KiB:doubling,ring"} {
+	for _, text := range []string{"auto", "ring", "halving", "doubling"} {
 		for _, p := range []int{2, 3, 8, 9} {
 			t.Run(fmt.Sprintf("algorithm=%s/ranks=%d", text, p), func(t *testing.T) {
 				cfg := ring.DefaultConfig()
 				var err error
-				if cfg.Algorithm, err = ring.ParseAlgorithms(text); err != nil {
+				if cfg.Algorithm, err = ring.ParseAlgorithm(text); err != nil {
 					t.Fatal(err)
 				}
 				hosts := make([]int, p)
@@ -175,21 +176,8 @@ func TestChoice(t *testing.T) {
 // exceed half a frame of 64 KiB.
 func TestChoiceOfMany(t *testing.T) {
 	for l, want := range map[cost.Layout]string{{Hosts: 512, Local: 1}: "doubling", {Hosts: 513, Local: 1}: "ring", {Hosts: 128, Local: 4}: "doubling", {Hosts: 128, Local: 5}: "ring"} {
-		if got := choice(ring.Algorithms{}, codec.None, 8, l); got != want {
+		if got := choice(ring.ByAuto, codec.None, 8, l); got != want {
 			t.Errorf("hosts=%d local=%d: %s, want %s", l.Hosts, l.Local, got, want)
-		}
-	}
-}
-
-// TestChoiceAtLimits verifies the algorithm of a table at and around its limits.
-func TestChoiceAtLimits(t *testing.T) {
-	table, err := ring.ParseAlgorithms("<=8:fold,<=2KiB:doubling,<=4KiB:tree,ring")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for bytes, want := range map[int]string{1: "fold", 8: "fold", 9: "doubling", 2048: "doubling", 2049: "tree", 4097: "ring", maxBytes: "ring"} {
-		if got := choice(table, codec.None, bytes, cost.Layout{Hosts: 2, Local: 1}); got != want {
-			t.Errorf("bytes=%d: %s, want %s", bytes, got, want)
 		}
 	}
 }

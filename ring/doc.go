@@ -31,9 +31,8 @@
 // in total, the minimum for any algorithm (Patarasuk and Yuan, "Bandwidth optimal all-reduce
 // algorithms for clusters of workstations", 2009).
 //
-// Small buffers take fewer hops. A table of sizes, see [Algorithms], chooses between an
-// all-gather with a fold in order of ranks, recursive doubling, recursive halving, a binomial
-// tree, and the ring.
+// Small buffers take fewer hops: recursive doubling, then recursive halving, then the ring, see
+// [Algorithm].
 //
 // # Two levels
 //

@@ -12,9 +12,7 @@ import (
 //
 // That suffices: a rank of a collective sends one frame, then one for each frame that it
 // receives. If all ranks blocked in Send, each would have sent as many frames as it received.
-// Yet each link would hold a frame that was sent and not received. A tree needs no room: in
-// each of its steps one partner sends and the other receives, and all ranks take the steps in
-// one order.
+// Yet each link would hold a frame that was sent and not received.
 const eagerBytes = 64 << 10
 
 // promptBytes bounds the encoded buffers whose frames the caller's goroutine sends by ring if

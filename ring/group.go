@@ -21,16 +21,16 @@ type Config struct {
 	SegmentElements int              // float32 elements of a frame, a multiple of 256
 	OpTimeout       time.Duration    // no progress for this long: ErrTimeout
 	Lossless        codec.Compressor // around every codec's bytes; nil: none
-	Algorithm       Algorithms       // of all-reduce over links, by size; zero: auto
+	Algorithm       Algorithm        // of all-reduce over links
 }
 
 // maxSegmentElements keeps the longest frame of any codec, tail included, within
 // MaxPayloadBytes.
 const maxSegmentElements = 1 << 21
 
-// DefaultConfig returns segments of 512 KiB and a timeout of five minutes.
+// DefaultConfig returns segments of 512 KiB, a timeout of five minutes and algorithms by size.
 func DefaultConfig() Config {
-	return Config{SegmentElements: 1 << 17, OpTimeout: 5 * time.Minute}
+	return Config{SegmentElements: 1 << 17, OpTimeout: 5 * time.Minute, Algorithm: ByAuto}
 }
 
 func (c Config) check() error {

@@ -254,7 +254,7 @@ func testCutAcross(t *testing.T, hosts []int, driver, peer int, segment uint32, 
 func ringAlone(t *testing.T) ring.Config {
 	cfg := faulty()
 	var err error
-	if cfg.Algorithm, err = ring.ParseAlgorithms("ring"); err != nil {
+	if cfg.Algorithm, err = ring.ParseAlgorithm("ring"); err != nil {
 		t.Fatal(err)
 	}
 	return cfg

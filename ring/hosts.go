@@ -1,10 +1,6 @@
 package ring
 
-import (
-	"strings"
-
-	"ringtrain/ring/order"
-)
+import "ringtrain/ring/order"
 
 // Hosts returns the number of hosts.
 func (m Membership) Hosts() int {
@@ -28,27 +24,6 @@ func (m Membership) Local() (rank, size int) {
 		size++
 	}
 	return rank, size
-}
-
-// Spread describes how workers are spread over hosts and machines. Containers and pods are hosts
-// of their own but share the cores of their machine.
-type Spread struct {
-	Workers    int
-	PerHost    int // largest number of workers of a host
-	PerMachine int // largest number of workers of a machine
-}
-
-// Spread returns the spread of the workers of m.
-func (m Membership) Spread() Spread {
-	s := Spread{Workers: m.Size()}
-	host, machine := map[string]int{}, map[string]int{}
-	for _, w := range m.Workers {
-		boot, _, _ := strings.Cut(w.HostID, "/")
-		host[w.HostID]++
-		machine[boot]++
-		s.PerHost, s.PerMachine = max(s.PerHost, host[w.HostID]), max(s.PerMachine, machine[boot])
-	}
-	return s
 }
 
 // HostRanks returns the ranks of each host in ascending order, the hosts in order of their lowest

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -90,30 +89,6 @@ func testInOrder(t *testing.T, order []int, cfg ring.Config, c codec.Codec, in [
 	}
 	for rank, got := range results {
 		sameBits(t, fmt.Sprintf("order %v: rank %d", order, rank), got, results[0])
-	}
-}
-
-// TestFoldInOrder verifies that a fold sums in the order of ranks, whatever the order of the
-// ring.
-func TestFoldInOrder(t *testing.T) {
-	for p := 2; p <= 9; p++ {
-		in := inputs(p, 33)
-		want := slices.Clone(in[0])
-		for _, x := range in[1:] {
-			for i := range want {
-				want[i] += x[i]
-			}
-		}
-		inOrder(t, shuffled(p), by(t, "fold"), func(g *ring.Group) error {
-			buf := slices.Clone(in[g.Membership().Rank])
-			err := g.AllReduce(t.Context(), ring.Reduction{Buf: buf})
-			for i := range buf {
-				if math.Float32bits(buf[i]) != math.Float32bits(want[i]) {
-					return fmt.Errorf("element %d is %g, want %g", i, buf[i], want[i])
-				}
-			}
-			return err
-		})
 	}
 }
 

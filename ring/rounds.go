@@ -9,7 +9,7 @@ import (
 
 // A rounds is the running all-reduce over the links of recursive doubling. It sums the buffer
 // in pieces. In each step both partners send a message, which is one frame, and then receive
-// one. In a tree one partner sends and the other receives.
+// one.
 //
 // If no frame exceeds eagerBytes the caller's goroutine sends. A link takes one such frame
 // while the partner does not receive, so the rank that is behind all others never waits.
@@ -35,7 +35,6 @@ type rounds struct {
 // A pieceAlgorithm is the part of a rank with a corner in the sum of a piece. A span holds the
 // positions whose tails a message carries.
 type pieceAlgorithm interface {
-	begin()
 	message(edge int, held span) []byte // what goes to the partner across an edge
 	room(edge int, theirs span) []byte  // for its message: as long as that must be
 	absorb(edge int, theirs span, got []byte)
@@ -89,15 +88,10 @@ func (r *rounds) run(rest []float32, most int, m pieceAlgorithm) error {
 
 // pieceElements returns the largest length of a piece. Whole cache lines are faster to add.
 func (r *rounds) pieceElements(by Algorithm) int {
-	p := r.plan.size
-	switch by {
-	case ByFold:
-		return (eagerBytes/p - r.tail) / arenaAlign * (arenaAlign / 4)
-	case ByDoubling, ByTree:
-		return (eagerBytes - p*r.tail) / arenaAlign * (arenaAlign / 4)
-	default:
-		return r.w.config.SegmentElements << (1 - r.plan.before()) // where none are extra it is halved before it is sent
+	if by == ByDoubling {
+		return (eagerBytes - r.plan.size*r.tail) / arenaAlign * (arenaAlign / 4)
 	}
+	return r.w.config.SegmentElements << (1 - r.plan.before()) // where none are extra it is halved before it is sent
 }
 
 // longest returns the largest message of a piece of n elements in bytes, rounded up to
@@ -106,23 +100,14 @@ func (r *rounds) longest(by Algorithm, n int) int {
 	if by == ByHalving && r.plan.before() == 0 {
 		n = (n + 1) / 2
 	}
-	if by == ByFold {
-		return eagerBytes
-	}
 	return 4*n + (r.plan.size*r.tail+3)/4*4
 }
 
 func (r *rounds) algorithm(by Algorithm) pieceAlgorithm {
-	switch by {
-	case ByFold:
-		return (*fold)(r)
-	case ByDoubling:
+	if by == ByDoubling {
 		return (*doubling)(r)
-	case ByTree:
-		return nil
-	default:
-		return (*halving)(r)
 	}
+	return (*halving)(r)
 }
 
 // sum replaces the piece by its sum.
@@ -131,13 +116,9 @@ func (r *rounds) sum(m pieceAlgorithm) error {
 		return err
 	}
 	me := r.w.places.me
-	if m == nil {
-		return r.tree()
-	}
 	if r.plan.extra(me) {
 		return r.delegate()
 	}
-	m.begin()
 	if r.plan.paired(me) {
 		if err := r.receive(m, 0, beforeEdges, span{me + 1, me + 2}); err != nil {
 			return err

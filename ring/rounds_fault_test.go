@@ -17,7 +17,7 @@ import (
 // an extra.
 func roundsPrograms(t *testing.T) map[string]program {
 	programs := map[string]program{}
-	for name, n := range map[string]int{"fold": 3300, "doubling": 16400, "tree": 16400, "halving": 300} {
+	for name, n := range map[string]int{"doubling": 16400, "halving": 300} {
 		reduce := func(g *ring.Group) error {
 			r := ring.Reduction{Buf: make([]float32, n), Tails: make([]byte, g.Membership().Size()*ring.TailBytes)}
 			return g.AllReduce(t.Context(), r)

@@ -18,7 +18,7 @@ import (
 // by returns a configuration with small segments that sums all sizes by name.
 func by(t testing.TB, name string) ring.Config {
 	t.Helper()
-	a, err := ring.ParseAlgorithms(name)
+	a, err := ring.ParseAlgorithm(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func by(t testing.TB, name string) ring.Config {
 }
 
 // inRounds are the algorithms that go over the links of rounds.
-var inRounds = []string{"fold", "doubling", "tree", "halving"}
+var inRounds = []string{"doubling", "halving"}
 
 // overMesh calls fn once per rank, on as many goroutines, each with its group
 // over mesh. An error of fn is reported, and ends the other ranks' groups.
@@ -54,14 +54,12 @@ func overMesh(t testing.TB, mesh []ring.Transport, cfg ring.Config, fn func(g *r
 }
 
 // roundsLengths are lengths around multiples of p, and for some p those around
-// the pieces of fold and doubling: a p-th of a frame of 64 KiB, and a frame.
-// halving's pieces are 512 elements here, or 256.
+// the pieces of doubling: a frame of 64 KiB. halving's pieces are 512 elements here, or 256.
 func roundsLengths(p int) []int {
 	const frame = 64 << 10 / 4
 	lengths := []int{0, 1, p - 1, p, p + 1, 255, 257, 1000}
 	if slices.Contains([]int{2, 3, 5, 8, 17}, p) {
-		fold := frame / p
-		lengths = append(lengths, fold-16, fold, 2*fold+1, frame-16*p, frame+1)
+		lengths = append(lengths, frame-16*p, frame+1)
 	}
 	return lengths
 }
@@ -173,29 +171,10 @@ func TestRoundsNotFinite(t *testing.T) {
 	}
 }
 
-// TestFoldInOrderOfRanks verifies that fold adds in order of ranks.
-func TestFoldInOrderOfRanks(t *testing.T) {
-	for _, p := range []int{2, 3, 4, 7, 8} {
-		in := inputs(p, 100)
-		want := slices.Clone(in[0])
-		for _, x := range in[1:] {
-			for i, v := range x {
-				want[i] += v
-			}
-		}
-		overMesh(t, memlink.Mesh(p), by(t, "fold"), func(g *ring.Group) error {
-			buf := slices.Clone(in[g.Membership().Rank])
-			err := g.AllReduce(t.Context(), ring.Reduction{Buf: buf})
-			sameBits(t, fmt.Sprintf("p=%d", p), buf, want)
-			return err
-		})
-	}
-}
-
 // TestResidualUntouched verifies that an algorithm without a codec does not change the
 // residual.
 func TestResidualUntouched(t *testing.T) {
-	for _, name := range inRounds[:3] {
+	for _, name := range []string{"doubling"} {
 		overMesh(t, memlink.Mesh(3), by(t, name), func(g *ring.Group) error {
 			residual := []float32{1, 2, 3}
 			err := g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, 3), Residual: residual, Codec: codec.Int8})
@@ -207,21 +186,21 @@ func TestResidualUntouched(t *testing.T) {
 	}
 }
 
-// TestAlgorithmBySize verifies by the bytes sent that a buffer is summed by the algorithm of
-// the table, and by the ring where there are no rounds: fold sends p-1 times the buffer,
-// doubling log₂ p times.
+// TestAlgorithmBySize verifies by the bytes sent that auto sums a buffer by the algorithm of its
+// size, and by the ring where there are no rounds: doubling sends log₂ p times the buffer, the others
+// 2(p-1)/p times.
 func TestAlgorithmBySize(t *testing.T) {
 	const p = 4
-	cfg := by(t, "<=1KiB:fold,<=4KiB:doubling,ring")
+	cfg := by(t, "auto")
 	for _, tt := range []struct {
 		elements int
 		want     ring.Algorithm
 		sent     int64
 	}{
-		{256, ring.ByFold, 2*ring.FrameHeaderBytes + (p-1)*1024},
 		{257, ring.ByDoubling, 2*ring.FrameHeaderBytes + 2*1028},
-		{1024, ring.ByDoubling, 2*ring.FrameHeaderBytes + 2*4096},
-		{1028, ring.ByRing, 12*ring.FrameHeaderBytes + 6*1028}, // 257 elements a chunk: two segments
+		{8 << 10, ring.ByDoubling, 2*ring.FrameHeaderBytes + 2*32<<10},
+		{10 << 10, ring.ByHalving, 20*4*ring.FrameHeaderBytes + 60<<10},               // 20 pieces of 512 elements
+		{128<<10 + 1024, ring.ByRing, 6*129*ring.FrameHeaderBytes + 6*(128<<10+1024)}, // 129 segments a chunk
 	} {
 		for _, rounds := range []bool{true, false} {
 			mesh := memlink.Mesh(p)

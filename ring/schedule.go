@@ -188,14 +188,6 @@ func (c cube) held(me, edge int) span {
 	return span{c.first(lo), c.first(lo + 1<<edge)}
 }
 
-// gathered returns the workers whose parts worker me has summed before a round.
-func (c cube) gathered(me, round int) span {
-	if round < c.before() {
-		return span{me, me + 1}
-	}
-	return c.held(me, round-c.before())
-}
-
 // share returns the part of n elements that a corner still sums after a number of edges. Across
 // each edge it gives one half to its partner: the upper half if its bit of that edge is 0.
 func (c cube) share(n, corner, edges int) span {

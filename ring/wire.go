@@ -20,9 +20,8 @@ type wire struct {
 	members Membership // of the wire: Rank counts them
 	places  places
 	config  Config
-	between side       // betweenHosts if the wire joins the drivers of a shard, else 0
-	table   Algorithms // the configured one, without auto
-	tail    int        // bytes of each worker's tail
+	between side // betweenHosts if the wire joins the drivers of a shard, else 0
+	tail    int  // bytes of each worker's tail
 
 	x       exchange
 	reduce  allReduce
@@ -43,7 +42,6 @@ type wire struct {
 // has a core of its own.
 func newWire(g *Group, m Membership, t Transport, spareCore bool) *wire {
 	w := &wire{g: g, members: m, places: m.places(), config: g.config, tail: TailBytes}
-	w.table = g.config.Algorithm.Of(m.Spread())
 	w.reduce.w, w.gather.w, w.rounds.w = w, w, w
 	w.x.init(w, spareCore)
 	w.x.ring = peerLink{to: right, from: left, leavesHost: m.Right().HostID != m.Self().HostID}
@@ -170,15 +168,15 @@ func (w *wire) phase(s side, step int) (string, int) {
 }
 
 // Algorithm returns how the group sums a buffer of so many bytes over its links with a codec,
-// nil for none: by ring without links for doubling, else what [Algorithms.Choose] says.
+// nil for none: by ring without links for doubling, else what [Algorithm.Choose] says.
 func (g *Group) Algorithm(bytes int, c codec.Codec) Algorithm { return g.wire.algorithm(bytes, c) }
 
 func (w *wire) algorithm(bytes int, c codec.Codec) Algorithm {
-	if len(w.rounds.peers) == 0 || w.members.Size()*w.tail > maxRoundsTails {
+	if len(w.rounds.peers) == 0 {
 		return ByRing
 	}
 	coded := c != nil && c.ID() != 0 || w.config.Lossless != nil
-	return w.table.choose(bytes, coded, w.config.Algorithm.isAuto())
+	return w.config.Algorithm.Choose(w.members.Size(), bytes, w.tail, coded)
 }
 
 // allReduce replaces r.Buf by its sum over the workers of w. Before that, r.Buf becomes the

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench"
-	"ringtrain/bench/peers"
 	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
@@ -25,14 +24,11 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("tune") {
-		return a.benchTune(c)
-	}
 	meet := join.Config{Link: c.String("link"), Levels: c.String("levels"), Group: ring.DefaultConfig()}
 	if meet.Group.Lossless, err = codec.ParseCompressor(c.String("lossless")); err != nil {
 		return fmt.Errorf("--lossless: %w", err)
 	}
-	if meet.Group.Algorithm, err = ring.ParseAlgorithms(c.String("algorithm")); err != nil {
+	if meet.Group.Algorithm, err = ring.ParseAlgorithm(c.String("algorithm")); err != nil {
 		return fmt.Errorf("--%w", err)
 	}
 	meet.Agree = benchAgree("sizes", config.Sizes, "codec", config.Codecs, "iters", config.Iterations, "budget", config.Budget,
@@ -69,39 +65,6 @@ func benchSums(team *join.Team, config bench.AllReduceConfig, out *reporter) err
 	}
 	return nil
 }
-
-// benchTune prints the best table of algorithms by size.
-func (a *app) benchTune(c *cli.Context) error {
-	if namesHosts(c) {
-		return exitcode.With(exitcode.Usage, errors.New("--tune compares on this host: want no -H and no --hostfile"))
-	}
-	n := c.Int("np")
-	if n < 2 {
-		return exitcode.With(exitcode.Usage, errors.New("--tune starts the ranks itself: want -np 2 or more"))
-	}
-	if c.IsSet("levels") && c.String("levels") != "flat" {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("--levels is %s, want flat with --tune: algorithms are for links", c.String("levels")))
-	}
-	for _, name := range []string{"codec", "lossless", "algorithm"} {
-		if c.IsSet(name) {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("--%s is %s, want none with --tune: it compares the algorithms as they are", name, c.String(name)))
-		}
-	}
-	for _, name := range []string{"iters", "budget", "batch", "in-place"} {
-		if c.IsSet(name) {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("--%s is set, want it unset with --tune, which measures in rounds of its own", name))
-		}
-	}
-	sizes, err := sizesOf(c, sizeTimes)
-	if err != nil {
-		return err
-	}
-	t := peers.Tune{Ranks: n, Sizes: sizes, Levels: "flat", Link: c.String("link"), Bind: c.String("bind-to"), Rounds: tuneRounds}
-	return a.withPeers(c, func(p *peers.Runner) error { return p.Tune(a.ctx, t) })
-}
-
-// tuneRounds is the number of interleaved rounds of --tune.
-const tuneRounds = 5
 
 // sizeTimes is the factor from one size of a table to the next.
 const sizeTimes = 2

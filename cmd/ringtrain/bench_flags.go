@@ -18,7 +18,6 @@ func benchSumFlags() []cli.Flag {
 		&cli.StringFlag{Name: "batch", Value: "16MiB", Usage: "`BYTES` of the buffers that are summed back to back"},
 		sizesFlag(), bindFlag("core"), // do not depend on the kernel's initial placement of ranks
 		&cli.BoolFlag{Name: "in-place", Usage: "nothing out of place"},
-		&cli.BoolFlag{Name: "tune", Usage: "find the best allreduce.algorithm for -np ranks here, and print it"},
 	)
 }
 

@@ -193,7 +193,7 @@ func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
 		return err
 	})
 	var err error
-	s.Algorithm, err = ring.ParseAlgorithms(c.String("algorithm"))
+	s.Algorithm, err = ring.ParseAlgorithm(c.String("algorithm"))
 	if err != nil {
 		errs = append(errs, fmt.Errorf("--%w", err))
 	}

@@ -36,7 +36,7 @@ func TestBenchScaleUsage(t *testing.T) {
 		"--codec zip":                      "zip",
 		"--sizes 3":                        "--sizes has 3 bytes",
 		"--latency -1s":                    "--latency is -1s",
-		"--algorithm fast":                 `no algorithm "fast"`,
+		"--algorithm fast":                 `--algorithm is "fast", want one of`,
 		"--hosts 3 -np 4":                  "want a multiple of the 3 hosts",
 		"--check --budget 0s":              "--budget is 0s",
 		"--budget 1s":                      "want no --budget",

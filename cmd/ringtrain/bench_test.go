@@ -52,9 +52,6 @@ func TestBenchHosts(t *testing.T) {
 	if e := b.must(0, "bench", "link", "--host", "a,b", "--sizes", "64KiB", "--only", "copy"); len(rowsOf(e.stdout)) == 0 {
 		t.Errorf("bench link on two hosts printed no row:\n%s", e.stdout)
 	}
-	if e := b.must(64, "bench", "allreduce", "--tune", "-np", "2", "-H", "a,b"); !strings.Contains(e.stderr, "want no -H") {
-		t.Errorf("--tune with hosts: %s", e.stderr)
-	}
 }
 
 // TestBenchAllReduceJSON verifies the fields of a row's JSON.
@@ -96,21 +93,6 @@ func TestBenchOneHost(t *testing.T) {
 	}
 }
 
-// TestBenchTune verifies that --tune prints a table that --algorithm accepts.
-func TestBenchTune(t *testing.T) {
-	long(t)
-	b := newBox(t)
-	e := b.must(0, "bench", "allreduce", "-np", "2", "--sizes", "8,64KiB", "--tune", "--json")
-	table := e.only(t, "tune").text("algorithm")
-	b.must(0, "bench", "allreduce", "-np", "2", "--levels", "flat", "--sizes", "8", "--iters", "1", "--algorithm", table)
-	if strings.Contains(e.stderr, "# bars") {
-		t.Errorf("it speaks of bars, and there are none:\n%s", e.stderr)
-	}
-	if !strings.HasSuffix(table, "ring") {
-		t.Errorf("table is %q, want one that ends with ring", table)
-	}
-}
-
 // TestBenchLink verifies that every limit is printed.
 func TestBenchLink(t *testing.T) {
 	e := newBox(t).must(0, "bench", "link", "-np", "2", "--max", "32KiB", "--duration", "10ms", "--json")
@@ -141,50 +123,42 @@ func TestBenchDiffers(t *testing.T) {
 // usage.
 func TestBenchUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"allreduce --max 1X":                      "--max is 1X",
-		"allreduce --sizes 8 --min 8":             "--sizes says which",
-		"allreduce --min 8KiB --max 4KiB":         "--min is 8KiB, want at least 4 and at most --max, 4KiB",
-		"allreduce --min 6":                       "--min is 6 and --max is 8MiB, want whole float32, of 4 bytes",
-		"allreduce --max 1K --min 0":              "--min is 0, want at least 4",
-		"allreduce --max 18":                      "--max is 18, want whole float32",
-		"link --min 9K --max 9217":                "--max is 9217, want whole float32",
-		"allreduce --sizes 8,x":                   "--sizes is x",
-		"allreduce --sizes 3":                     "--sizes has 3 bytes",
-		"allreduce --codec none,zip":              "zip",
-		"allreduce --algorithm fast":              `no algorithm "fast"`,
-		"allreduce --batch 2GiB":                  "--batch is 2147483648 bytes",
-		"allreduce --tune":                        "want -np 2 or more",
-		"allreduce --tune -H a:2":                 "want no -H",
-		"allreduce --tune -np 2 --levels auto":    "--levels is auto, want flat",
-		"allreduce --tune -np 2 --codec int8":     "--codec is int8, want none with --tune",
-		"allreduce --tune -np 2 --lossless zstd":  "--lossless is zstd",
-		"allreduce --tune -np 2 --algorithm ring": "--algorithm is ring",
-		"allreduce --tune -np 2 --iters 9":        "--iters is set",
-		"allreduce --tune -np 2 --in-place":       "--in-place is set",
-		"allreduce --sizes 8 -np 0":               "-np is 0, want 1 or more",
-		"link --only copy -np -1":                 "-np is -1, want 1 or more",
-		"peers --hosts 2 --rate foo":              "--rate is \"foo\", want a rate",
-		"peers --per-host 2":                      "--per-host is 2, want none without --hosts",
-		"allreduce extra":                         "want none",
-		"codec int8":                              "want none",
-		"link --only latency":                     `--only is "latency"`,
-		"peers --rounds 0":                        "--rounds is 0",
-		"peers --hosts 1":                         "--hosts is 1, want 2 to 64",
-		"peers --hosts 4 --per-host 0 --short":    "--per-host is 0",
-		"peers --only wire":                       `--only is "wire", want one-host, flat, hosts, train or clicks`,
-		"train resnet":                            `no model "resnet", want one of`,
-		"train -np 0":                             "-np is 0",
-		"train --duration 0s":                     "--duration is 0s, want more than 0",
-		"train --duration -1s":                    "--duration is -1s, want more than 0",
-		"kernels --sizes 8,x":                     "--sizes is 8,x",
-		"peers --cases mlp":                       "--cases is mlp, want none: it is for --only train",
-		"peers --only train --hosts 2":            "--hosts is 2, want none: it is for sums, not for --only train",
-		"peers --only train --cases vgg":          `--cases has "vgg", want one of softmax, mlp`,
-		"peers --only train --kernels sse":        `--kernels is "sse", want avx2`,
-		"peers --only flat --hosts 4":             `--only is "flat" and --hosts is 4, want 0`,
-		"peers --only hosts --hosts 0":            `--only is "hosts" and --hosts is 0`,
-		"link --sizes 8 --duration -1s -np 2":     "--duration is -1s",
-		"allreduce --budget -1s --sizes 8 -np 2":  "--budget is -1s",
+		"allreduce --max 1X":                     "--max is 1X",
+		"allreduce --sizes 8 --min 8":            "--sizes says which",
+		"allreduce --min 8KiB --max 4KiB":        "--min is 8KiB, want at least 4 and at most --max, 4KiB",
+		"allreduce --min 6":                      "--min is 6 and --max is 8MiB, want whole float32, of 4 bytes",
+		"allreduce --max 1K --min 0":             "--min is 0, want at least 4",
+		"allreduce --max 18":                     "--max is 18, want whole float32",
+		"link --min 9K --max 9217":               "--max is 9217, want whole float32",
+		"allreduce --sizes 8,x":                  "--sizes is x",
+		"allreduce --sizes 3":                    "--sizes has 3 bytes",
+		"allreduce --codec none,zip":             "zip",
+		"allreduce --algorithm fast":             `--algorithm is "fast", want one of`,
+		"allreduce --batch 2GiB":                 "--batch is 2147483648 bytes",
+		"allreduce --sizes 8 -np 0":              "-np is 0, want 1 or more",
+		"link --only copy -np -1":                "-np is -1, want 1 or more",
+		"peers --hosts 2 --rate foo":             "--rate is \"foo\", want a rate",
+		"peers --per-host 2":                     "--per-host is 2, want none without --hosts",
+		"allreduce extra":                        "want none",
+		"codec int8":                             "want none",
+		"link --only latency":                    `--only is "latency"`,
+		"peers --rounds 0":                       "--rounds is 0",
+		"peers --hosts 1":                        "--hosts is 1, want 2 to 64",
+		"peers --hosts 4 --per-host 0 --short":   "--per-host is 0",
+		"peers --only wire":                      `--only is "wire", want one-host, flat, hosts, train or clicks`,
+		"train resnet":                           `no model "resnet", want one of`,
+		"train -np 0":                            "-np is 0",
+		"train --duration 0s":                    "--duration is 0s, want more than 0",
+		"train --duration -1s":                   "--duration is -1s, want more than 0",
+		"kernels --sizes 8,x":                    "--sizes is 8,x",
+		"peers --cases mlp":                      "--cases is mlp, want none: it is for --only train",
+		"peers --only train --hosts 2":           "--hosts is 2, want none: it is for sums, not for --only train",
+		"peers --only train --cases vgg":         `--cases has "vgg", want one of softmax, mlp`,
+		"peers --only train --kernels sse":       `--kernels is "sse", want avx2`,
+		"peers --only flat --hosts 4":            `--only is "flat" and --hosts is 4, want 0`,
+		"peers --only hosts --hosts 0":           `--only is "hosts" and --hosts is 0`,
+		"link --sizes 8 --duration -1s -np 2":    "--duration is -1s",
+		"allreduce --budget -1s --sizes 8 -np 2": "--budget is -1s",
 	} {
 		t.Run("args="+args, func(t *testing.T) {
 			e := newBox(t).must(64, append([]string{"bench"}, strings.Fields(args)...)...)

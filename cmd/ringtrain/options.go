@@ -181,8 +181,8 @@ func benchAllReduceFlags() []cli.Flag {
 		&cli.StringFlag{Name: "max", Value: "8MiB", Usage: "largest buffer"},
 		&cli.StringFlag{Name: "codec", Value: "none", Usage: "none, bf16, fp16 or int8; several as in none,int8"},
 		&cli.StringFlag{Name: "link", Value: "auto", Usage: "auto or tcp"},
-		&cli.StringFlag{Name: "levels", Value: "auto", Usage: "auto: in memory within a host; flat: over links (and with --tune)"},
-		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "over links, by size: auto, ring, doubling, tree, halving, fold or a table such as <=2KiB:fold,<=32KiB:doubling,ring"},
+		&cli.StringFlag{Name: "levels", Value: "auto", Usage: "auto: in memory within a host; flat: over links"},
+		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "over links: ring, doubling, halving, or auto, by size"},
 		&cli.StringFlag{Name: "lossless", Value: "none", Usage: "none or zstd around the codec's bytes"},
 		&cli.IntFlag{Name: "iters", Usage: "`N` operations a size (default: by size)"},
 	}, hostFlags(), placeFlags())

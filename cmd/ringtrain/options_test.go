@@ -168,6 +168,7 @@ func TestUsage(t *testing.T) {
 		{"bench allreduce --link q", `--link is "q", want one of`, 64},
 		{"bench allreduce --levels q", `--levels is "q", want one of`, 64},
 		{"bench allreduce --lossless q", `--lossless: compressor "q" is unknown, want one of`, 64},
+		{"bench allreduce --tune -np 2", "--tune is gone: allreduce.algorithm auto", 64},
 		{"bench allreduce --streams=2", "--streams is gone: leave it out", 64},
 		{"bench scale --algorithm q", `--algorithm is "q"`, 64},
 		{"run -np two linear", `-np is "two", want a whole number`, 64},

@@ -92,7 +92,7 @@ func (a *AllReduce) Check() error {
 	check("allreduce.lossless", a.Lossless, a.checkLossless())
 	check("allreduce.link", a.Link, oneOf("allreduce.link", a.Link, Auto, "tcp", "shm"))
 	check("allreduce.levels", a.Levels, oneOf("allreduce.levels", a.Levels, Auto, "flat"))
-	_, err = ring.ParseAlgorithms(a.Algorithm)
+	_, err = ring.ParseAlgorithm(a.Algorithm)
 	check("allreduce.algorithm", a.Algorithm, asKey(err))
 	_, err = order.Parse(a.Order)
 	check("allreduce.order", a.Order, asKey(err))

@@ -46,7 +46,7 @@ type AllReduce struct {
 	Bucket        Size   `yaml:"bucket"`         // gradients are summed in buckets of this many bytes; the first bucket is full at 1MiB
 	Link          string `yaml:"link"`           // auto, tcp or shm
 	Levels        string `yaml:"levels"`         // auto or flat
-	Algorithm     string `yaml:"algorithm"`      // over links: auto, or by size as in "<=2KiB:fold,<=32KiB:doubling,ring"
+	Algorithm     string `yaml:"algorithm"`      // over links: auto (by size), ring, doubling or halving
 	Order         string `yaml:"order"`          // of the ring: auto, rank, host, measured, or the ranks as in "0,2,1,3"
 	ErrorFeedback bool   `yaml:"error_feedback"` // add the error of a lossy codec to the next step
 	Lossless      string `yaml:"lossless"`       // compressor of the codec's bytes: none or zstd

@@ -178,8 +178,8 @@ func TestFaults(t *testing.T) {
 		{name: "no text", file: small, sets: []string{"name=\xff"}, want: []string{`--set name: name is "\xff", want UTF-8 text`}},
 		{name: "alias for a pattern", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train:\n    format: tfrecord\n    files: *x",
 			want: []string{"job.yaml:6:12: input.train.files is an alias, anchor or tag (a text that begins with * needs quotes), want one value"}},
-		{name: "algorithm", file: small + "allreduce: {algorithm: \"<=2KiB:fold\"}\ntrain: {check_every: -1}\n", want: []string{
-			`job.yaml:4:13: allreduce.algorithm is "<=2KiB:fold": rule "<=2KiB:fold" is the last, want a name without a size`,
+		{name: "algorithm", file: small + "allreduce: {algorithm: rings}\ntrain: {check_every: -1}\n", want: []string{
+			`job.yaml:4:13: allreduce.algorithm is "rings", want one of ring, doubling, halving, auto`,
 			"job.yaml:5:9: train.check_every is -1, want 0 or more",
 		}},
 		{name: "misfits", file: small + "train: {epochs: 0}\ncheckpoint: {keep: 0}\nallreduce: {link: xyz, codec: bf17,\n  bucket: 1}\n" +

@@ -16,6 +16,9 @@ var removed = []struct {
 	{"allreduce.codec", "int8u", "want int8, which is more exact, or auto"},
 	{"allreduce.lossless", "s2", "want none or zstd"},
 	{"allreduce.lossless", "huff0", "want none or zstd"},
+	{"allreduce.algorithm", "fold", "want auto, ring, doubling or halving"},
+	{"allreduce.algorithm", "tree", "want auto, ring, doubling or halving"},
+	{"allreduce.algorithm", "*:*", "want auto, ring, doubling or halving: auto takes them by the size of a buffer"},
 	{"allreduce.link", "grpc", "want auto, tcp or shm: gradients no longer travel over gRPC"},
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"ringtrain/model/optimizer"
 	"ringtrain/model/train/report"
-	"ringtrain/ring"
 )
 
 // setUp brings all ranks to the same state and reports the start.
@@ -147,16 +146,10 @@ func (r *run) startEvent() report.Start {
 	}
 }
 
-// algorithm returns the table of allreduce.algorithm for the ranks that exchange over links: all
-// ranks, or one rank of each host on two levels. It returns "none" if nothing goes over links.
+// algorithm returns allreduce.algorithm, or "none" if nothing goes over links.
 func (r *run) algorithm() string {
-	a, err := ring.ParseAlgorithms(r.job.AllReduce.Algorithm)
-	m, levels := r.team.Group.Membership(), r.team.Group.Levels()
-	switch {
-	case err != nil || m.Size() == 1 || levels == "host":
+	if g := r.team.Group; g.Membership().Size() == 1 || g.Levels() == "host" {
 		return "none"
-	case levels == "two":
-		m, _ = m.Across()
 	}
-	return a.Of(m.Spread()).String()
+	return r.job.AllReduce.Algorithm
 }

@@ -87,11 +87,11 @@ func TestCodecUnused(t *testing.T) {
 	}
 }
 
-// byTable trains flat on three hosts with the job's table of algorithms.
-func byTable(t *testing.T, cfg *job.Config) *member {
+// byAlgorithm trains flat on three hosts with the job's algorithm.
+func byAlgorithm(t *testing.T, cfg *job.Config) *member {
 	config := ring.DefaultConfig()
 	var err error
-	if config.Algorithm, err = ring.ParseAlgorithms(cfg.AllReduce.Algorithm); err != nil {
+	if config.Algorithm, err = ring.ParseAlgorithm(cfg.AllReduce.Algorithm); err != nil {
 		t.Fatal(err)
 	}
 	return mustEnd(t, trainBy(t, 3, func(rank func(g *ring.Group) error) {
@@ -99,21 +99,20 @@ func byTable(t *testing.T, cfg *job.Config) *member {
 	}, cfg, digitsData(), nil))[0]
 }
 
-// TestCodecPassedBy verifies that the reported codec is none exactly if the table of algorithms
+// TestCodecPassedBy verifies that the reported codec is none exactly if the algorithm
 // leaves no bucket to the codec. The buckets that a codec may encode have 98 and 1.3 KiB; the
 // second one is exact.
 func TestCodecPassedBy(t *testing.T) {
 	for algorithm, used := range map[string]bool{
-		"auto": true, "ring": true, "<=64KiB:doubling,ring": true,
-		"doubling": false, "fold": false, "<=128KiB:doubling,ring": false,
+		"auto": true, "ring": true, "doubling": false,
 		"halving": true, // makes way for a codec
 	} {
 		t.Run("algorithm="+algorithm, func(t *testing.T) {
-			m := byTable(t, loadText(t, wireText, "allreduce.codec=int8", "allreduce.algorithm="+algorithm))
+			m := byAlgorithm(t, loadText(t, wireText, "allreduce.codec=int8", "allreduce.algorithm="+algorithm))
 			want, notice := "int8", 0
 			if !used {
 				want, notice = "none", 1
-				none := byTable(t, loadText(t, wireText, "allreduce.codec=none", "allreduce.algorithm="+algorithm))
+				none := byAlgorithm(t, loadText(t, wireText, "allreduce.codec=none", "allreduce.algorithm="+algorithm))
 				if none.result != m.result {
 					t.Errorf("unused it ends with %+v, none with %+v", m.result, none.result)
 				}
@@ -131,30 +130,25 @@ func TestCodecPassedBy(t *testing.T) {
 // TestAutoPassedBy verifies that auto measures nothing and chooses no codec for buckets that would
 // not use it.
 func TestAutoPassedBy(t *testing.T) {
-	m := byTable(t, loadText(t, wireText, "allreduce.algorithm=doubling"))
+	m := byAlgorithm(t, loadText(t, wireText, "allreduce.algorithm=doubling"))
 	d := eventsOf[report.Decision](m)
 	if len(d) != 1 || d[0].Choice != "none" || !strings.HasPrefix(d[0].Why, "allreduce.algorithm doubling ") {
 		t.Errorf("decisions are %+v, want none because of the algorithm", d)
 	}
-	if d := eventsOf[report.Decision](byTable(t, loadText(t, wireText, "allreduce.algorithm=<=64KiB:doubling,ring"))); len(d) != 1 || !strings.HasSuffix(d[0].Why, "from step 4 on") {
+	if d := eventsOf[report.Decision](byAlgorithm(t, loadText(t, wireText, "allreduce.algorithm=auto"))); len(d) != 1 || !strings.HasSuffix(d[0].Why, "from step 4 on") {
 		t.Errorf("decisions are %+v, want one that was measured", d)
 	}
 }
 
-// TestStartAlgorithm verifies that the start event has the table for the number of ranks that
-// exchange over links.
+// TestStartAlgorithm verifies that the start event has the algorithm if ranks exchange over links.
 func TestStartAlgorithm(t *testing.T) {
 	for _, tt := range []struct {
 		hosts []int
-		ranks int // number of ranks that exchange over links, one a host
-	}{{[]int{0, 0, 1}, 2}, {[]int{0, 1, 2}, 3}, {[]int{0, 0, 1, 1, 2, 2}, 3}, {[]int{0, 0}, 0}} {
-		want := "none"
-		if tt.ranks > 0 {
-			want = ring.Algorithms{}.Of(ring.Spread{Workers: tt.ranks, PerHost: 1, PerMachine: 1}).String()
-		}
+		want  string
+	}{{[]int{0, 0, 1}, "auto"}, {[]int{0, 1, 2}, "auto"}, {[]int{0, 0}, "none"}} {
 		m := mustEnd(t, onHosts(t, tt.hosts, loadText(t, digitsText, "train.steps=1")))[0]
-		if got := eventsOf[report.Start](m)[0].Algorithm; got != want {
-			t.Errorf("hosts=%v: algorithm %s, want %s", tt.hosts, got, want)
+		if got := eventsOf[report.Start](m)[0].Algorithm; got != tt.want {
+			t.Errorf("hosts=%v: algorithm %s, want %s", tt.hosts, got, tt.want)
 		}
 	}
 }

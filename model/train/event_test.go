@@ -9,12 +9,12 @@ import (
 
 // TestEventFields verifies the fields of a run's events against the run.
 func TestEventFields(t *testing.T) {
-	job := loadText(t, digitsText, "train.steps=0", "train.epochs=2", "log.every=4", "input.batch=250", "eval.every=5", "allreduce.algorithm=<=2KiB:fold,ring") // 250, 250, 100
+	job := loadText(t, digitsText, "train.steps=0", "train.epochs=2", "log.every=4", "input.batch=250", "eval.every=5", "allreduce.algorithm=doubling") // 250, 250, 100
 	m := mustTrain(t, 3, job, digitsData(), func(m *member) { m.team.Rendezvous, m.team.Cores = "here:1", 5 })[0]
 	start := eventsOf[report.Start](m)[0]
 	if want := (report.Start{
 		Job: "digits", JobID: "test", Version: "test", WorldSize: 3, Hosts: 1, Generation: 1, Rendezvous: "here:1",
-		Codec: "none", Link: "memory", Levels: "flat", Algorithm: "<=2KiB:fold,ring", Seed: 1, GlobalBatch: 250, Variables: 2, Parameters: 7850,
+		Codec: "none", Link: "memory", Levels: "flat", Algorithm: "doubling", Seed: 1, GlobalBatch: 250, Variables: 2, Parameters: 7850,
 		Cores: 5, Kernels: highestSet(),
 	}); start != want {
 		t.Errorf("start is %+v, want %+v", start, want)

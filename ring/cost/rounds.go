@@ -11,8 +11,6 @@ type Algorithm uint8
 const (
 	Doubling Algorithm = iota
 	Halving
-	Fold
-	Tree
 )
 
 // Predict returns the time of an all-reduce of n bytes of float32 by a in the layout l, under
@@ -31,11 +29,6 @@ func (a Algorithm) Predict(r Rates, n int64, l Layout) Time {
 		case Halving:
 			t.round(r, half, half)
 			t.round(r, half, 0)
-		case Fold:
-			t.round(r, shard*float64(int64(1)<<e), 0)
-		case Tree: // of position 0, for which all wait
-			t.round(r, shard, shard)
-			t.round(r, shard, 0)
 		}
 	}
 	if l.Hosts != 1<<edges { // the extra hosts send their buffers first and receive the sum last

@@ -62,7 +62,7 @@ type flapping struct {
 
 func newFlapping(t testing.TB, hosts []netns.Host, by string) *flapping {
 	config, err := ring.DefaultConfig(), error(nil)
-	if config.Algorithm, err = ring.ParseAlgorithms(by); err != nil {
+	if config.Algorithm, err = ring.ParseAlgorithm(by); err != nil {
 		t.Fatal(err)
 	}
 	f := &flapping{hosts: hosts, groups: make([]*ring.Group, len(hosts))}
