@@ -62,7 +62,7 @@ func (m Membership) Across() (sub Membership, driver bool) {
 		}
 		sub.Workers = append(sub.Workers, m.Workers[ranks[local]])
 	}
-	sub.Order = order.New(m.hostOrder(hosts), "")
+	sub.Order = order.New(m.hostOrder(hosts))
 	return sub, true
 }
 

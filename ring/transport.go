@@ -61,8 +61,6 @@ const (
 	StreamRounds uint8 = 1  // and on: rounds of doubling among all workers
 	StreamAcross uint8 = 32 // the ring of the i-th workers of all hosts
 	StreamHops   uint8 = 33 // and on: rounds of doubling among those
-	StreamSurvey uint8 = 61 // the ring of all workers while the bandwidth between hosts is measured
-	StreamPairs  uint8 = 62 // the first workers of two hosts, meanwhile
 )
 
 // RingRoute returns the route of the ring for the worker at position me. ranks are ranks of the

@@ -230,6 +230,9 @@ func (r *reporter) examined(found *doctor.Report, v doctor.Verdict, took time.Du
 	if !v.Well() {
 		r.writeJSON(failureEvent(&ring.Cause{Rank: -1, Host: hostname(), Step: -1, Text: v.Worst(), ExitCode: v.Code}))
 	}
+	if best := found.BestOrder(); best != "" {
+		fmt.Fprintln(r.people, best)
+	}
 	io.WriteString(r.people, v.Text(len(found.Hosts)))
 }
 

@@ -81,7 +81,6 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	meet.Agree = append(trainer.Agree(), place.AgreeLines()...)
 	meet.Offers = []rendezvous.Offer{{Name: train.KernelsChoice, Values: trainer.KernelSets()}}
 	meet.Link, meet.Levels = cfg.AllReduce.Link, cfg.AllReduce.Levels
-	meet.KeptOrder = trainer.KeptOrder
 	if meet.Order, err = order.Parse(cfg.AllReduce.Order); err != nil {
 		return early(err)
 	}

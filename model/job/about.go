@@ -82,7 +82,7 @@ var abouts = map[string]about{
 	"allreduce.link":           {"auto, tcp, shm", "Links between workers. shm is an error unless memory is enough."},
 	"allreduce.levels":         {"auto, flat", "auto: in memory within a host, over links between hosts. flat: one ring of all ranks over links, whatever hosts they are on."},
 	"allreduce.algorithm":      {"auto, ring, doubling, halving", "Algorithm over links. auto takes doubling up to 32 KiB, halving up to 512 KiB if the ranks are a power of two, and the ring."},
-	"allreduce.order":          {"auto, rank, host, measured, or a list such as \"0,2,1,3\"", "Order of the ring. auto visits host by host. With 4 hosts or more it measures their bandwidth first and avoids a slow pair (`decision`)."},
+	"allreduce.order":          {"auto, rank, host, or a list such as \"0,2,1,3\"", "Order of the ring. auto and host visit host by host. `ringtrain doctor` prints the best order, as a list."},
 	"allreduce.error_feedback": {"", "What a lossy codec loses is added to the next step. No codec touches the rows of tables."},
 	"allreduce.lossless":       {"none, zstd", "Compressor around the codec's bytes."},
 

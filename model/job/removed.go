@@ -19,6 +19,7 @@ var removed = []struct {
 	{"allreduce.algorithm", "fold", "want auto, ring, doubling or halving"},
 	{"allreduce.algorithm", "tree", "want auto, ring, doubling or halving"},
 	{"allreduce.algorithm", "*:*", "want auto, ring, doubling or halving: auto takes them by the size of a buffer"},
+	{"allreduce.order", "measured", "want auto, rank, host or a list; ringtrain doctor prints the best order"},
 	{"allreduce.link", "grpc", "want auto, tcp or shm: gradients no longer travel over gRPC"},
 }
 

@@ -33,7 +33,6 @@ func (r *run) setUp(ctx context.Context) error {
 	r.reportStart()
 	r.reportSchedule()
 	r.reportKernels()
-	r.recordOrder()
 	if !known {
 		r.emitChoice()
 	}

@@ -13,7 +13,6 @@ import (
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/order"
 )
 
 // With allreduce.codec auto the run chooses its codec once:
@@ -50,9 +49,6 @@ func (h *trainerState) decisions() map[string]string {
 	d := map[string]string{}
 	if h.choice.stored != "" {
 		d["codec"] = h.choice.stored
-	}
-	if len(h.measuredOrder) > 0 {
-		d["order"] = order.Format(h.measuredOrder)
 	}
 	return d
 }

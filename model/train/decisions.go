@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"ringtrain/export/checkpoint"
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
-	"ringtrain/ring/order"
 	"ringtrain/ring/phrase"
 )
 
@@ -53,49 +50,6 @@ func (r *run) reportKernels() {
 	if len(why) > 0 && !r.finished {
 		r.emit(report.Decision{What: "kernels", Choice: set, Why: strings.Join(why, "; ")})
 	}
-}
-
-// KeptOrder returns the order of the ring that this job measured before: in the generation before, or,
-// on rank 0, in the checkpoint that it will restore. It returns nil if there is none. The caller needs
-// the order before the state is restored, because the links are opened first.
-//
-// A checkpoint that cannot be read is no error here; restoring it reports the error.
-func (t *Trainer) KeptOrder(rank int) []int {
-	if len(t.measuredOrder) > 0 || rank != 0 || t.job.Checkpoint.Dir == "" || t.opts.Resume == "never" {
-		return t.measuredOrder
-	}
-	path, stored, _ := checkpoint.NewestRun(t.job.Checkpoint.Dir)
-	ranks, _ := storedOrder(path, stored.Decisions)
-	return ranks
-}
-
-// storedOrder returns the order of the ring among a checkpoint's decisions, nil if there is none.
-func storedOrder(path string, decisions map[string]string) ([]int, error) {
-	text, ok := decisions["order"]
-	if !ok {
-		return nil, nil
-	}
-	ranks, err := order.ParseRanks(text)
-	if err != nil {
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: decision: order is %q: %w", path, text, err))
-	}
-	return ranks, nil
-}
-
-// recordOrder keeps a measured order of the ring. It reports the order if the order has a reason and
-// differs from the last one reported.
-func (r *run) recordOrder() {
-	m := r.team.Group.Membership()
-	ranks, _ := m.InRing()
-	if r.measuredOrder = nil; m.Order.Measured {
-		r.measuredOrder = ranks
-	}
-	text := order.Format(ranks)
-	if m.Order.Why == "" || r.finished || text == r.reportedOrder {
-		return
-	}
-	r.reportedOrder = text
-	r.emit(report.Decision{What: "order", Choice: text, Why: m.Order.Why})
 }
 
 // reportTableRoute reports how the rows of tables travel between hosts, and each change of it. The

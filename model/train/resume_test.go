@@ -252,7 +252,7 @@ func TestResumeRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Run.Finished = false
-	gone := map[string]string{"allreduce.link": "grpc", "allreduce.algorithm": "fold", "allreduce.streams": "2", "allreduce.codec": "int8u", "allreduce.lossless": "huff0"}
+	gone := map[string]string{"allreduce.link": "grpc", "allreduce.order": "measured", "allreduce.algorithm": "fold", "allreduce.streams": "2", "allreduce.codec": "int8u", "allreduce.lossless": "huff0"}
 	file := s.Run.JobFile
 	for key, value := range gone {
 		s.Run.Options[key] = value

@@ -33,7 +33,6 @@ type trainerState struct {
 
 	wantsCheckpoint bool // Options.Checkpoint has asked for one, and no step has agreed on it yet
 	choice          codecChoice
-	measuredOrder   []int // ranks in their order in the ring, if it was measured
 	tracker         tracker
 
 	storedKernels   string // kernel set of the restored checkpoint; "" once it is reported
@@ -55,7 +54,6 @@ type trainerState struct {
 	earlyWarnings      []*ring.Cause // from before the start is reported
 	repeated           []string      // notices of names of files, of each rank
 	zeroRateReported   bool
-	reportedOrder      string // last reported order of the ring
 	reportedTableRoute string // last reported route of the rows of tables
 	saved              saved
 	exported           bool

@@ -19,6 +19,9 @@ func (r *Report) Table(v Verdict) string {
 		r.matrix(&b)
 	}
 	r.disks(&b)
+	if best := r.BestOrder(); best != "" {
+		b.WriteString(best + "\n")
+	}
 	b.WriteString("\n" + v.Text(len(r.Hosts)))
 	return b.String()
 }

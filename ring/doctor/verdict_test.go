@@ -208,3 +208,22 @@ func TestBurstTime(t *testing.T) {
 		}
 	}
 }
+
+// TestBestOrder verifies that the order of the ring is one that the job file takes, avoids a slow pair of
+// hosts, and is absent where hosts have one ring only or were not measured.
+func TestBestOrder(t *testing.T) {
+	four := healthy("a", "b", "c", "a", "d")
+	if got := four.BestOrder(); !strings.Contains(got, "allreduce.order=0,3,1,2,4 (no order of the hosts is faster") {
+		t.Errorf("hosts alike: %q, want by host", got)
+	}
+	four.pair(1, 2).Bandwidth, four.pair(2, 1).Bandwidth = 1e6, 1e6
+	if got := four.BestOrder(); !strings.Contains(got, "allreduce.order=0,3,1,4,2 (the slowest hop") {
+		t.Errorf("a slow pair: %q, want an order in which 1 and 2 are no neighbours", got)
+	}
+	four.breakPair(0, 4, "connection refused")
+	for what, r := range map[string]*Report{"two hosts": healthy("a", "b", "a"), "a pair that was not measured": four} {
+		if got := r.BestOrder(); got != "" {
+			t.Errorf("%s: %q, want nothing", what, got)
+		}
+	}
+}

@@ -103,7 +103,7 @@ func TestElected(t *testing.T) {
 	teams := c.meetAll(t)
 	victim := o.coordinator(teams)
 	onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
-	teams = c.replace(t.Context(), t, teams, victim)
+	teams = c.replace(t, teams, victim, func() (*Team, error) { return Meet(t.Context(), c.places[victim], c.config) })
 	o.coordinator(teams)
 	onAll(t, teams, func(rank int, team *Team) error {
 		if m := team.Group.Membership(); m.Generation != 2 || !slices.Equal(team.Lost, []int{victim}) {

@@ -30,7 +30,6 @@ type Config struct {
 	Link         string             // auto, tcp or shm
 	Levels       string             // auto or flat
 	Order        order.Rule
-	KeptOrder    func(rank int) []int // the order that an earlier start or generation has measured; may be nil
 	Group        ring.Config
 	Waiting      func(rendezvous.Waiting) // receives the missing ranks; may be nil
 	Notice       func(string)             // receives lines for people, from any goroutine; may be nil
@@ -75,6 +74,11 @@ func Meet(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openTeam(ctx, p, c, h, s)
+}
+
+// openTeam is the part of Meet that follows the membership of s.
+func openTeam(ctx context.Context, p place.Place, c Config, h *endpoint, s *rendezvous.Session) (*Team, error) {
 	opening := ctx
 	if s.Membership().Generation > 1 {
 		opening = context.WithoutCancel(ctx)
@@ -163,7 +167,9 @@ func (t *Team) open(ctx context.Context, m ring.Membership, c Config) error {
 	life, end := context.WithCancelCause(t.Context()) // ends with the generation
 	detach := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 	var err error
-	if m.Order, err = t.findOrder(life, m, c); err == nil {
+	if m.Order, err = c.Order.Of(m.HostRanks()); err != nil {
+		err = fmt.Errorf("allreduce.%w", err)
+	} else {
 		err = t.openGroup(life, m, c)
 	}
 	if err == nil && t.member != nil {

@@ -12,7 +12,6 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
-	"ringtrain/ring/order"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -63,7 +62,7 @@ func TestNext(t *testing.T) {
 			for generation, victim := range []int{2, 0} {
 				onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
 				addr := teams[1].endpoint.port.Addr()
-				teams = c.replace(t.Context(), t, teams, victim)
+				teams = c.replace(t, teams, victim, func() (*Team, error) { return Meet(t.Context(), c.places[victim], c.config) })
 				for rank, team := range teams {
 					m := team.Group.Membership()
 					if m.Generation != uint64(generation+2) || !slices.Equal(team.Lost, []int{victim}) || team.Cause == nil || m.Rank != rank {
@@ -80,7 +79,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestNextStopped signals a successor that opens its links and that the others no longer wait
+// TestNextStopped signals a successor that has its membership and that the others no longer wait
 // for. It verifies that their generation continues, with their state.
 func TestNextStopped(t *testing.T) {
 	noLeak(t)
@@ -88,31 +87,23 @@ func TestNextStopped(t *testing.T) {
 	for rank := range c.places {
 		c.places[rank].HostID = fmt.Sprint(rank)
 	}
-	stop := func(error) {}
-	c.config.KeptOrder = func(rank int) []int { // each rank calls it when it has its membership
-		if rank == 1 {
-			stop(errStopped)
+	teams := c.replace(t, c.meetAll(t), 1, func() (*Team, error) {
+		ctx, stop := context.WithCancelCause(t.Context())
+		defer stop(nil)
+		h, s, err := joinRendezvous(ctx, c.places[1], c.config)
+		if err != nil {
+			return nil, err
 		}
-		return []int{0, 1, 2}
-	}
-	var err error
-	if c.config.Order, err = order.Parse("measured"); err != nil {
-		t.Fatal(err)
-	}
-	teams := c.meetAll(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	stop = cancel
-	teams = c.replace(ctx, t, teams, 1)
-	if ctx.Err() == nil {
-		t.Fatal("no signal has come")
-	}
+		stop(errStopped)
+		return openTeam(ctx, c.places[1], c.config, h, s)
+	})
 	onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
 	onAll(t, teams, func(_ int, team *Team) error { return team.Leave(t.Context()) })
 }
 
-// replace ends the team of one rank, and returns those of the next generation. The
-// successor meets under ctx.
-func (c *crew) replace(ctx context.Context, t *testing.T, teams []*Team, victim int) []*Team {
+// replace ends the team of one rank, and returns those of the next generation, in which its successor
+// is that of meet.
+func (c *crew) replace(t *testing.T, teams []*Team, victim int, meet func() (*Team, error)) []*Team {
 	t.Helper()
 	next := make([]*Team, len(teams))
 	var wg sync.WaitGroup
@@ -138,12 +129,13 @@ func (c *crew) replace(ctx context.Context, t *testing.T, teams []*Team, victim 
 	}
 	teams[victim].Close()
 	<-teams[(victim+1)%len(teams)].Context().Done() // the victim's rank is free
-	fresh := c.meet(ctx, t, victim)()[0]
+	fresh, err := meet()
 	wg.Wait()
-	if fresh.err != nil || t.Failed() {
-		t.Fatalf("successor of rank %d: %v", victim, fresh.err)
+	if err != nil || t.Failed() {
+		t.Fatalf("successor of rank %d: %v", victim, err)
 	}
-	next[victim] = fresh.team
+	next[victim] = fresh
+	t.Cleanup(func() { fresh.Close() })
 	return next
 }
 

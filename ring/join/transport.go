@@ -98,7 +98,7 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (
 	if err != nil {
 		return ring.Transport{}, err
 	}
-	links, err := t.openLinks(opening, m, c, l.routes(), true)
+	links, err := t.openLinks(opening, m, c, l.routes())
 	if err != nil {
 		t.memory = memory
 		return ring.Transport{}, err
@@ -109,16 +109,15 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (
 	return tr, nil
 }
 
-// openLinks opens the links of routes. Links between hosts check their payloads and, with
-// repair, reopen broken connections. Within one host the kernel copies from memory to
+// openLinks opens the links of routes. Links between hosts check their payloads and reopen broken connections. Within one host the kernel copies from memory to
 // memory, and a connection breaks only with its worker.
-func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, routes []ring.Route, repair bool) ([]ring.Link, error) {
+func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, routes []ring.Route) ([]ring.Link, error) {
 	between := m.Hosts() > 1
 	if len(routes) == 0 {
 		return nil, nil
 	}
 	return tcplink.Open(ctx, m, t.endpoint.port.Links(), tcplink.Config{
-		Token: c.Token, PayloadCRC: between, Repair: between && repair, Spin: tcplink.DefaultSpin, Repaired: c.repaired,
+		Token: c.Token, PayloadCRC: between, Repair: between, Spin: tcplink.DefaultSpin, Repaired: c.repaired,
 	}, routes)
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/order"
 )
 
 // hostsOf returns the membership of rank among workers on hosts named by one
@@ -162,6 +164,21 @@ func TestLinkName(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("link %s, want %s", got, want)
+		}
+	}
+}
+
+// TestOrderMisfit verifies that a list of other ranks than the job's is refused on all ranks.
+func TestOrderMisfit(t *testing.T) {
+	noLeak(t)
+	c := listedCrew(t, 3)
+	var err error
+	if c.config.Order, err = order.Parse("0,1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range told(c.meet(t.Context(), t, c.ranks()...)()) {
+		if exitcode.Of(m.err) != exitcode.Usage || !strings.Contains(m.err.Error(), "allreduce.order is 0,1: rank 2 is not in it, want each of 0 to 2 once") {
+			t.Errorf("rank %d: error %v, want one about rank 2, with code %d", m.rank, m.err, exitcode.Usage)
 		}
 	}
 }

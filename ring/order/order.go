@@ -6,10 +6,8 @@
 //	ranks 0 … 3 on hosts a b a b      by rank   0a ═ 1b ═ 2a ═ 3b ═ 0a    four hops between hosts
 //	                                  by host   0a ─ 2a ═ 1b ─ 3b ═ 0a    two
 //
-// A [Rule] says how the order is found: by rank, by host, by measurement, or from a
-// list. [Measured] takes the bandwidth between hosts and returns the order whose slowest
-// hop is as fast as possible. The package measures nothing itself: it is arithmetic only,
-// and all ranks get the same result from the same numbers.
+// A [Rule] says how the order is found: by rank, by host, or from a list. [Fastest] takes the
+// bandwidth between hosts and returns the order whose slowest hop is as fast as possible.
 //
 // # Errors
 //
@@ -24,25 +22,22 @@ import (
 	"strings"
 )
 
-// Order is the sequence of workers around a ring, and the way it was found. The zero
-// Order is that of ranks. All workers of a job must have the same Order.
+// Order is the sequence of workers around a ring. The zero Order is that of ranks. All workers of a job must have the same Order.
 //
 // The position of a worker is its index in this sequence, from 0. Links count
 // positions: the neighbour of a worker, the owner of a chunk, the partner of a round.
 // Users and callers see ranks.
 type Order struct {
-	Workers  []int  // by position: indices of Membership.Workers; nil: the worker at position r is r
-	Why      string // reason, one line for the user; "" if there is nothing to say
-	Measured bool   // by bandwidth, now or at an earlier start of the job
+	Workers []int // by position: indices of Membership.Workers; nil: the worker at position r is r
 }
 
 // New returns the order of workers. Workers of the result is nil if the order is that of
 // their numbers.
-func New(workers []int, why string) Order {
+func New(workers []int) Order {
 	if isIdentity(workers) {
 		workers = nil
 	}
-	return Order{Workers: workers, Why: why}
+	return Order{Workers: workers}
 }
 
 // At returns the worker at a position.
@@ -114,27 +109,16 @@ func ParseRanks(text string) ([]int, error) {
 
 var errNoRanks = errors.New("no list of ranks")
 
-// Kept returns the order that an earlier start of the job or an earlier generation
-// measured. ok reports whether ranks is an order of size workers.
-func Kept(ranks []int, size int) (o Order, ok bool) {
-	if len(ranks) == 0 || Check(ranks, size) != nil {
-		return Order{}, false
-	}
-	o = New(ranks, "measured earlier in this job, and kept")
-	o.Measured = true
-	return o, true
-}
-
 // fastEnough is the bandwidth, in bytes per second, above which hops count as equal. A
 // MiB then takes 2 ms, and the time that processes wait for a core differs by as much.
 const fastEnough = 500e6
 
-// Measured returns the order in which the ring visits each host once and its slowest hop
-// between hosts is as fast as possible. hosts lists the ranks of each host;
+// Fastest returns the order of ranks in which the ring visits each host once and its slowest hop
+// between hosts is as fast as possible, and the reason. hosts lists the ranks of each host;
 // bandwidth[i][j] is the bandwidth from host i to host j in bytes per second. Bandwidth
 // above 500 MB/s counts as 500 MB/s. An order that is faster by less than a fifth does
 // not replace the given order of hosts: see fastestRing.
-func Measured(hosts [][]int, bandwidth [][]float64) Order {
+func Fastest(hosts [][]int, bandwidth [][]float64) (ranks []int, why string) {
 	capped := make([][]float64, len(hosts))
 	for i, row := range bandwidth {
 		for _, rate := range row {
@@ -142,23 +126,18 @@ func Measured(hosts [][]int, bandwidth [][]float64) Order {
 		}
 	}
 	tour := fastestRing(capped)
-	var ranks []int
 	for _, h := range tour {
 		ranks = append(ranks, hosts[h]...)
+	}
+	slowest := formatRate(slowestHop(capped, tour))
+	if isIdentity(tour) {
+		return ranks, "no order of the hosts is faster by a fifth; the slowest hop does " + slowest
 	}
 	given := make([]int, len(hosts))
 	for h := range given {
 		given[h] = h
 	}
-	slowest, slowestGiven := slowestHop(capped, tour), slowestHop(capped, given)
-	o := New(ranks, "")
-	o.Measured = true
-	if isIdentity(tour) {
-		o.Why = fmt.Sprintf("no order of the hosts is faster by a fifth; the slowest hop does %s", formatRate(slowest))
-	} else {
-		o.Why = fmt.Sprintf("the slowest hop between hosts does %s, by order of host %s", formatRate(slowest), formatRate(slowestGiven))
-	}
-	return o
+	return ranks, fmt.Sprintf("the slowest hop between hosts does %s, by order of host %s", slowest, formatRate(slowestHop(capped, given)))
 }
 
 // formatRate returns a rate in MB/s.

@@ -17,32 +17,19 @@ type Rule struct {
 
 // The rules that have a name.
 const (
-	ruleAuto     = "auto"     // host, and from leastAutoHosts hosts on measured
-	ruleRank     = "rank"     // in order of rank
-	ruleHost     = "host"     // through each host once
-	ruleMeasured = "measured" // through each host once, by the bandwidth between hosts
+	ruleAuto = "auto" // host
+	ruleRank = "rank" // in order of rank
+	ruleHost = "host" // through each host once
 )
 
-const (
-	// leastHosts is the number of hosts from which on "measured" measures. Three hosts
-	// have one ring in two directions, and bandwidth may differ by direction.
-	leastHosts = 3
-
-	// leastAutoHosts and mostAutoHosts bound the hosts for which "auto" measures: fewer
-	// have one ring, and more take long to measure.
-	leastAutoHosts = 4
-	mostAutoHosts  = 32
-)
-
-// Parse reads a rule: "auto", "rank", "host", "measured", or all ranks in the order of
-// the ring, such as "0,2,1,3". An error has exitcode.Usage.
+// Parse reads a rule: "auto", "rank", "host", or all ranks in the order of the ring, such as "0,2,1,3". An error has exitcode.Usage.
 func Parse(text string) (Rule, error) {
-	if slices.Contains([]string{ruleAuto, ruleRank, ruleHost, ruleMeasured}, text) {
+	if slices.Contains([]string{ruleAuto, ruleRank, ruleHost}, text) {
 		return Rule{word: text}, nil
 	}
 	ranks, err := ParseRanks(text)
 	if errors.Is(err, errNoRanks) {
-		err = errors.New("want auto, rank, host, measured, or all ranks in order, such as 0,2,1,3")
+		err = errors.New("want auto, rank, host, or all ranks in order, such as 0,2,1,3")
 	}
 	if err != nil {
 		return Rule{}, exitcode.With(exitcode.Usage, fmt.Errorf("order is %q: %w", text, err))
@@ -58,15 +45,8 @@ func (r Rule) String() string {
 	return r.word
 }
 
-// Measures reports whether the order is found by measurement if the job has this number
-// of hosts.
-func (r Rule) Measures(hosts int) bool {
-	return r.word == ruleMeasured && hosts >= leastHosts ||
-		r.word == ruleAuto && hosts >= leastAutoHosts && hosts <= mostAutoHosts
-}
-
-// Of returns the order without measurement. hosts lists the ranks of each host. A list of
-// other ranks than these is an error with exitcode.Usage.
+// Of returns the order. hosts lists the ranks of each host. A list of other ranks than these is an
+// error with exitcode.Usage.
 func (r Rule) Of(hosts [][]int) (Order, error) {
 	byHost := slices.Concat(hosts...)
 	switch {
@@ -74,16 +54,9 @@ func (r Rule) Of(hosts [][]int) (Order, error) {
 		if err := Check(r.ranks, len(byHost)); err != nil {
 			return Order{}, exitcode.With(exitcode.Usage, fmt.Errorf("order is %s: %w", r, err))
 		}
-		return New(r.ranks, ""), nil
+		return New(r.ranks), nil
 	case r.word == ruleRank:
 		return Order{}, nil
 	}
-	o := New(byHost, "")
-	switch {
-	case r.word == ruleMeasured && !r.Measures(len(hosts)):
-		o.Why = fmt.Sprintf("%d hosts have one ring: there is nothing to measure", len(hosts))
-	case o.Workers != nil:
-		o.Why = "the ranks of a host follow each other, so that the ring leaves each host once"
-	}
-	return o, nil
+	return New(byHost), nil
 }

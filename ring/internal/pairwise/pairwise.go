@@ -1,8 +1,5 @@
-// Package pairwise has the parts that measurements between all pairs of workers or hosts share:
-// the rounds in which pairs measure, and the measurement of a pair's bandwidth.
-//
-// The measured ring order (ring/join) and the doctor (ring/doctor) use it. Each of them has its
-// own connections and messages.
+// Package pairwise has the arithmetic of the doctor's measurements between all pairs of workers: the
+// rounds in which pairs measure, and the measurement of a pair's bandwidth.
 package pairwise
 
 import "time"
