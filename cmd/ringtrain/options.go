@@ -145,7 +145,7 @@ func hostFlags() []cli.Flag {
 		&cli.StringFlag{Name: "hostfile", Aliases: []string{"machinefile"}, Usage: "`FILE` of hosts, one a line: NAME slots=N, or NAME:N"},
 		&cli.StringFlag{Name: "map-by", Value: "slot", Usage: "`ORDER` of ranks: slot fills a host before the next, node takes hosts in turn"},
 		&cli.StringFlag{Name: "ssh", EnvVars: []string{"RINGTRAIN_SSH"}, Value: "ssh", Usage: "`COMMAND` that logs in, as in --ssh \"ssh -F file\""},
-		&cli.IntFlag{Name: "fanout", Value: 32, Usage: "log in to `N` hosts, which log in to the others, each to N again; 0: to all from here"},
+		&cli.IntFlag{Name: "fanout", Value: 32, Usage: "log in to `N` hosts at a time; 0: to all at once"},
 		&cli.BoolFlag{Name: "push", Usage: "copy this program to hosts that lack it, to ~/.cache/ringtrain/bin"},
 		&cli.StringFlag{Name: "interface", Usage: "`NAME|CIDR` by which hosts reach this one (default: the first that they reach)"},
 	)

@@ -256,109 +256,6 @@ func TestSSHPush(t *testing.T) {
 	}
 }
 
-// A chain of logins leads from the launcher on the first host to one rank on each of the
-// four others.
-var chain = map[int]int{1: 1, 2: 1, 3: 1, 4: 1}
-
-func (c *cluster) launchChain(args ...string) *testProcess {
-	c.Helper()
-	return c.launch(chain, append([]string{"--fanout", "1"}, args...)...)
-}
-
-// from returns the host from which the rank's host was logged in to.
-func (c *cluster) from(rank int) string {
-	c.Helper()
-	m := regexp.MustCompile(`\x00SSH_CONNECTION=(\S+) `).FindSubmatch(c.processes()[c.rankPID(rank)])
-	if m == nil {
-		c.Fatalf("rank %d was not started by ssh", rank)
-	}
-	return string(m[1])
-}
-
-// TestSSHTree verifies that hosts log in to each other, with the same digest, and that
-// the launcher logs in itself if hosts lack keys for each other.
-func TestSSHTree(t *testing.T) {
-	c := newCluster(t, 5, 5)
-	job := []string{"linear", "--json", "--set", "train.steps=20", "--set", "export.if=always", "--set", "allreduce.levels=flat"}
-	want := newBox(t).must(0, append([]string{"run", "-np", "4"}, job...)...).digest(t)
-	if e := c.launchChain(job...).wait(); e.code != 0 || e.digest(t) != want {
-		t.Errorf("ended with %d, want digest %s as on one host\n%s", e.code, want, e.stderr)
-	}
-	public := readFile(t, c.keys)
-	for _, shy := range []bool{false, true} {
-		if shy { // only the launcher has access
-			if err := os.WriteFile(c.keys, fmt.Appendf(nil, "from=%q %s", c.hosts[0].Addr, public), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p := c.launchChain(endless("--resume", "never")...)
-		p.await("step 20 ")
-		for rank := range 4 {
-			parent := c.hosts[rank].Addr
-			if shy {
-				parent = c.hosts[0].Addr
-			}
-			if got := c.from(rank); got != parent {
-				t.Errorf("shy=%v: the host of rank %d was logged in to from %s, want %s", shy, rank, got, parent)
-			}
-		}
-		p.signal(syscall.SIGTERM)
-		e := p.wait()
-		notice := fmt.Sprintf("host %s cannot log in to %s: root@%[2]s: Permission denied (publickey).; the launcher does it itself\n", c.hosts[1].Addr, c.hosts[2].Addr)
-		if e.code != 143 || strings.Contains(e.stderr, notice) != shy || strings.Count(e.stderr, "cannot log in") > 1 {
-			t.Errorf("shy=%v: ended with %d, want 143, and the notice %q only then\n%s", shy, e.code, notice, e.stderr)
-		}
-		c.nothingLeft(5*time.Second, nil)
-	}
-}
-
-// TestSSHTreeKilled kills the processes between the launcher and a host by -9. It
-// verifies that the ranks below end, and that the right host is named.
-func TestSSHTreeKilled(t *testing.T) {
-	c := newCluster(t, 5, 5)
-	for _, who := range []string{"launcher", "agent", "ssh"} {
-		p := c.launchChain(endless("--resume", "never")...) // ended ranks save their state
-		p.await("step 20 ")
-		_, agent := stateOf(c.rankPID(1)) // of the second of four hosts
-		lost := 1
-		switch who {
-		case "launcher":
-			p.signal(syscall.SIGKILL)
-			p.wait()
-			c.nothingLeft(15*time.Second, nil)
-			continue
-		case "agent":
-			kill(t, agent, syscall.SIGKILL)
-		case "ssh": // from there to the third one
-			lost = 2
-			for _, pid := range childrenOf(agent) {
-				if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); string(name) == "ssh\n" {
-					kill(t, pid, syscall.SIGKILL)
-				}
-			}
-		}
-		e := p.wait()
-		if want := fmt.Sprintf("rank %d on host %s is lost: ", lost, c.hosts[lost+1].Addr); e.code != 138 || !strings.Contains(e.last(), want) {
-			t.Errorf("%s killed: ended with %d and %q, want 138 and %q", who, e.code, e.last(), want)
-		}
-		c.nothingLeft(5*time.Second, nil)
-	}
-}
-
-// TestSSHTreeRestarts verifies recovery under --restarts of a rank on the last host of a
-// chain.
-func TestSSHTreeRestarts(t *testing.T) {
-	c := newCluster(t, 3, 3)
-	want := newBox(t).must(0, append([]string{"run", "-np", "3"}, longDigits()...)...).digest(t)
-	p := c.launch(map[int]int{1: 1, 2: 2}, append([]string{"--fanout", "1", "--restarts", "1"}, longDigits()...)...)
-	p.await(`"event":"step"`)
-	kill(t, c.rankPID(2), syscall.SIGKILL)
-	if e := p.wait(); e.code != 0 || e.digest(t) != want || !strings.Contains(e.stderr, "rank 2 on host "+c.hosts[2].Addr+" was killed") {
-		t.Errorf("ended with %d and digest %s, want 0 and %s, and rank 2 and its host named\n%s", e.code, e.digest(t), want, e.stderr)
-	}
-	c.nothingLeft(5*time.Second, nil)
-}
-
 // TestSSHHostReplaced disconnects a host with two ranks of four under --restarts, with
 // free slots on another host of the list. It verifies that the job continues there with
 // the same digest, and that processes on the lost host do no harm after its return.
@@ -367,14 +264,14 @@ func TestSSHHostReplaced(t *testing.T) {
 	c.ssh += " -o ServerAliveInterval=1" // notices the loss within 3 s
 	want := newBox(t).must(0, append([]string{"run", "-np", "4"}, longDigits()...)...).digest(t)
 	for name, layout := range map[string]struct {
-		slots            map[int]int
-		fanout, restarts string
-		lost             int // host
+		slots    map[int]int
+		restarts string
+		lost     int // host
 	}{
-		"ranks 0 and 1, logins by the launcher": {map[int]int{1: 2, 2: 1, 3: 1, 4: 2}, "0", "3", 1},
-		"ranks 1 and 2, logins by a chain":      {map[int]int{1: 1, 2: 2, 3: 1, 4: 2}, "1", "4", 2},
+		"ranks 0 and 1": {map[int]int{1: 2, 2: 1, 3: 1, 4: 2}, "3", 1},
+		"ranks 1 and 2": {map[int]int{1: 1, 2: 2, 3: 1, 4: 2}, "4", 2},
 	} {
-		p := c.launch(layout.slots, append([]string{"-np", "4", "--fanout", layout.fanout, "--restarts", layout.restarts}, longDigits()...)...)
+		p := c.launch(layout.slots, append([]string{"-np", "4", "--restarts", layout.restarts}, longDigits()...)...)
 		p.await(`"event":"step"`)
 		unplug(t, c.hosts[layout.lost])
 		p.await("started again: ")
@@ -408,17 +305,16 @@ func TestSSHAgentKilled(t *testing.T) {
 	c.nothingLeft(15*time.Second, nil)
 }
 
-// TestSSHAgentStopped stops the login from one host to another by SIGSTOP. It verifies
-// that the silent branch is reported, that the wait is bounded, and that its ranks do
-// not disturb their successors.
+// TestSSHAgentStopped stops the agent of a host by SIGSTOP. It verifies that the silence is reported,
+// that the wait is bounded, and that the host's rank does not disturb its successor.
 func TestSSHAgentStopped(t *testing.T) {
 	c := newCluster(t, 4, 4)
-	p := c.launch(map[int]int{1: 1, 2: 1, 3: 1}, append([]string{"--fanout", "1", "--restarts", "9"}, endless("--resume", "never")...)...)
+	p := c.launch(map[int]int{1: 1, 2: 1, 3: 1}, append([]string{"--restarts", "9"}, endless("--resume", "never")...)...)
 	p.await("step 20 ")
 	_, agent := stateOf(c.rankPID(1)) // of the second of three hosts
 	kill(t, agent, syscall.SIGSTOP)
 	name := c.hosts[2].Addr
-	p.await("host " + name + ": its agent has said nothing for 5s; unheard: ranks 1, 2")
+	p.await("host " + name + ": its agent has said nothing for 5s; unheard: rank 1")
 	p.await("host " + name + " was lost: its agent has said nothing for 30s; started again: rank 1 there")
 	p.await("[0] generation 2")
 	kill(t, agent, syscall.SIGCONT)

@@ -24,9 +24,9 @@ import (
 )
 
 // Agent starts ranks on this host for a launcher on another host. It reads its orders from
-// in and writes to out what happens. When in ends, because the launcher or a host on the
-// way to it has died, the ranks get TERM, and KILL two seconds later. Agent returns the
-// exit code once no rank is left. The hosts that it has logged in to see the end at once.
+// in and writes to out what happens. When in ends, because the launcher has died,
+// the ranks get TERM, and KILL two seconds later. Agent returns the exit code once no rank is
+// left.
 //
 // environ is the environment of the login. Agent panics in a guard process.
 func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
@@ -56,12 +56,10 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 		return exitcode.Protocol
 	}
 	defer a.host.guard.Close()
-	a.relay = newRelay(a.orders, a.out, a.host.guard)
 	over := make(chan struct{})
 	defer close(over)
 	go a.out.keepAlive(a.orders.Host, over)
 	a.serve()
-	a.relay.wait()
 	return exitcode.OK
 }
 
@@ -71,9 +69,8 @@ type agent struct {
 	out     *frameWriter
 	signals <-chan os.Signal
 	dial    dialFunc
-	orders  orders // orders for the hosts below
+	orders  orders
 	host    *localHost
-	relay   *relay
 	credits *credits
 	frames  chan frame // closed at the end of in
 	cleared chan int   // ranks whose processes have all ended
@@ -102,7 +99,7 @@ func (a *agent) start(environ []string, version string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	a.orders = o.below(o.candidates(os.Getenv("SSH_CONNECTION")))
+	a.orders = o
 	dir := o.Dir
 	if err := process.CheckDir(dir); err != nil {
 		if o.MustDir {
@@ -114,7 +111,7 @@ func (a *agent) start(environ []string, version string) error {
 	}
 	env := slices.Concat(environ, o.Env)
 	if len(o.Rendezvous) > 0 {
-		if said.Rendezvous, err = firstReachable(context.Background(), a.orders.Rendezvous, a.dial); err != nil {
+		if said.Rendezvous, err = firstReachable(context.Background(), candidates(o.Rendezvous, os.Getenv("SSH_CONNECTION"), o.Behind), a.dial); err != nil {
 			return err
 		}
 		env = append(env, "RINGTRAIN_RENDEZVOUS="+said.Rendezvous)
@@ -151,7 +148,6 @@ func (a *agent) serve() {
 		}
 	}
 	a.leaving.Store(true)
-	a.relay.cut()
 	a.credits.close()
 	a.endAll()
 }
@@ -179,22 +175,18 @@ func (a *agent) read() {
 	}
 }
 
-// handleFrame obeys f or passes it on. It reports whether f is valid.
+// handleFrame obeys f. It reports whether f is valid.
 func (a *agent) handleFrame(f frame) bool {
-	if f.isBroadcast() {
-		if f.kind != kindBeat { // a beat may have been under way before a pause
-			a.paused = f.kind == kindPause
-		}
-		return a.relay.down(f)
+	switch f.kind {
+	case kindBeat:
+		return true
+	case kindPause, kindResume: // a beat may have been under way before a pause
+		a.paused = f.kind == kindPause
+		return true
 	}
 	if f.host != a.orders.Host {
-		return a.relay.down(f)
+		return false
 	}
-	return a.obey(f)
-}
-
-// obey carries out a frame for this host. It reports whether f is valid.
-func (a *agent) obey(f frame) bool {
 	switch f.kind {
 	case kindSignal:
 		n, err := strconv.Atoi(string(f.payload))

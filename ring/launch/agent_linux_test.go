@@ -96,7 +96,7 @@ func (a *talk) end() int {
 	}
 }
 
-var goodOrders = orders{Protocol: agentProtocol, Version: "test", Dir: os.TempDir(), Grace: patience, SSH: []string{"no-such-ssh"}, AnswerTimeout: patience}
+var goodOrders = orders{Protocol: agentProtocol, Version: "test", Dir: os.TempDir(), Grace: patience}
 
 func startOf(args ...string) startOrder {
 	return startOrder{Program: append([]string{os.Args[0]}, args...), Env: []string{"RINGTRAIN_RANK=3"}, Of: 1}
@@ -205,13 +205,6 @@ func TestAgentOrders(t *testing.T) {
 		{"protocol=another", change(func(o *orders) { o.Protocol++ }), exitcode.Protocol, "", ""},
 		{"orders=none", frame{kind: kindBeat}, exitcode.Protocol, "the first frame is not of orders", ""},
 		{"orders=nonsense", frame{kind: kindOrders, payload: []byte("x")}, exitcode.Protocol, "invalid character", ""},
-		{"below=itself", change(func(o *orders) { o.Below = branch{{0, "b", 1}} }), exitcode.Protocol, "orders of host 0 are invalid", ""},
-		{"below=twice", change(func(o *orders) { o.Below = branch{{1, "b", 1}, {1, "c", 1}} }), exitcode.Protocol, "are invalid", ""},
-		{"below=too high", change(func(o *orders) { o.Below = branch{{hosts.MaxSlots, "b", 1}} }), exitcode.Protocol, "are invalid", ""},
-		{"below=an option", change(func(o *orders) { o.Below = branch{{1, "-oProxyCommand=x", 1}} }), exitcode.Protocol, "are invalid", ""},
-		{"below=too many ranks", change(func(o *orders) { o.Below = branch{{1, "b", hosts.MaxSlots}, {2, "c", 1}} }), exitcode.Protocol, "are invalid", ""},
-		{"below=no ssh", change(func(o *orders) { o.Below, o.SSH = branch{{1, "b", 1}}, nil }), exitcode.Protocol, "are invalid", ""},
-		{"below=no time", change(func(o *orders) { o.Below, o.AnswerTimeout = branch{{1, "b", 1}}, 0 }), exitcode.Protocol, "are invalid", ""},
 		{"host=too high", change(func(o *orders) { o.Host = hosts.MaxSlots }), exitcode.Protocol, "are invalid", ""},
 		{"folder=missing", change(func(o *orders) { o.Dir, o.MustDir = "/none", true }), exitcode.Usage, "--wdir is /none", ""},
 		{"folder=missing by default", change(func(o *orders) { o.Dir = "/none" }), 0, "", "has no folder /none: ranks there run in "},

@@ -85,7 +85,7 @@ type Config struct {
 	Bind         process.Binding // of ranks to cores
 	SSH          []string        // words of the program that logs in; nil: ssh
 	Push         bool            // copy this program to hosts that lack it
-	Fanout       int             // logins of each host of the tree; 0: the launcher logs in to all hosts
+	Fanout       int             // logins to hosts at the same time; 0: to all
 	Version      string          // of this program; all hosts must have the same
 	StartTimeout time.Duration   // for all hosts to answer; 0: 300 s
 

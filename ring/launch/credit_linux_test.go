@@ -36,7 +36,7 @@ func TestRemoteUnread(t *testing.T) {
 			if read {
 				code = 0
 			}
-			j := startTree(t, "a:1,b:1", 1, func(c *Config) {
+			j := startRemote(t, "a:1,b:1", func(c *Config) {
 				c.NP, c.Program, c.Stdout, c.OutputDir = 1, []string{"sh", "-c", flood, dir}, out, filepath.Join(dir, "out")
 				c.More = []App{{1, []string{"sh", "-c", `: <"$0/say"; echo said >&2; : <"$0/end"; exit $1`, dir, fmt.Sprint(code)}}}
 			})

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,59 +12,55 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// maxLogins bounds the hosts that one process logs in to at the same time.
-const maxLogins = 32
+// target is a host to log in to.
+type target struct {
+	host  int    // index in the launcher's list
+	name  string // argument of ssh
+	ranks int    // number of ranks that it has room for
+}
 
-// dialer logs in to hosts, for the launcher and for agents.
+// dialer logs in to hosts.
 type dialer struct {
 	ssh    []string
 	self   string         // the launcher's program
 	push   *pushedProgram // nil: hosts must have the program
 	guard  *process.GuardProcess
-	orders orders        // for all hosts; orders.to completes them
-	beats  bool          // begin here, in the launcher; agents pass them on
+	orders orders        // for all hosts
 	turns  chan struct{} // holds one element for each login under way
 }
+
+// errNotTried is the error of a host whose turn has not come in time.
+var errNotTried = errors.New("was not tried")
 
 // withAnswerTimeout bounds the wait for an answer.
 func withAnswerTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return awake.WithTimeoutCause(ctx, d, fmt.Errorf("no answer in %v", d))
 }
 
-// open starts the agent of the first host of b and returns when the agent has sent hello. A
-// host that leads to others must answer within the orders' AnswerTimeout, so that time is
-// left to reach the others without it.
-func (d *dialer) open(ctx context.Context, b branch) (*login, error) {
+// open starts the agent of a host and returns when the agent has sent hello.
+func (d *dialer) open(ctx context.Context, t target) (*login, error) {
 	select {
 	case d.turns <- struct{}{}:
 		defer func() { <-d.turns }()
 	case <-ctx.Done():
-	}
-	name := b[0].Name
-	if ctx.Err() != nil {
-		return nil, unreachable(name, new(tailBuffer), context.Cause(ctx))
-	}
-	if len(b) > 1 {
-		var cancel context.CancelFunc
-		ctx, cancel = withAnswerTimeout(ctx, d.orders.AnswerTimeout)
-		defer cancel()
+		return nil, exitcode.With(exitcode.Retry, fmt.Errorf("host %s %w, with %d logins at a time: %w", t.name, errNotTried, cap(d.turns), context.Cause(ctx)))
 	}
 	if d.push == nil {
-		return d.connect(ctx, b, agentLine(d.self))
+		return d.connect(ctx, t, agentLine(d.self))
 	}
-	g, err := d.connect(ctx, b, d.push.agentLine())
+	g, err := d.connect(ctx, t, d.push.agentLine())
 	if exitcode.Of(err) != exitcode.NotFound {
 		return g, err
 	}
-	if err := d.push.copy(ctx, d.ssh, name, d.guard); err != nil {
+	if err := d.push.copy(ctx, d.ssh, t.name, d.guard); err != nil {
 		return nil, err
 	}
-	return d.connect(ctx, b, d.push.agentLine())
+	return d.connect(ctx, t, d.push.agentLine())
 }
 
 // connect starts ssh with a line of the host's shell and exchanges orders and hello.
-func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, error) {
-	g := newLogin(b, sshLine(d.ssh, b[0].Name, line), d.guard)
+func (d *dialer) connect(ctx context.Context, t target, line string) (*login, error) {
+	g := newLogin(t, sshLine(d.ssh, t.name, line), d.guard)
 	in, out, err := g.ssh.StartPiped()
 	if err != nil {
 		return nil, err
@@ -73,9 +70,11 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 	defer stop()
 	go g.ssh.KillFailed(answered)
 	defer close(answered)
-	to, err := g.handshake(d.orders.to(b))
+	o := d.orders
+	o.Host = t.host
+	to, err := g.handshake(o)
 	if err == nil {
-		go g.send(to, d.beats)
+		go g.send(to)
 		return g, nil
 	}
 	in.Close()
@@ -84,7 +83,7 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 
 // refusal returns the error of the login g that failed with err, by the exit code of ssh.
 func (d *dialer) refusal(ctx context.Context, g *login, code int, err error) error {
-	name := g.name()
+	name := g.target.name
 	if ctx.Err() != nil {
 		return unreachable(name, g.stderr, context.Cause(ctx))
 	}

@@ -26,34 +26,21 @@
 //	failover.go        new places for the ranks of a lost host
 //	startup.go open.go the hosts get ready
 //	dialer.go login.go ssh to a host and the frames on it
-//	agent.go relay.go  the other end of a login, and the hosts below it
+//	agent.go           the other end of a login
 //	frame.go           the wire; messages.go: its JSON messages
 //	input.go           standard input of rank 0
 //	outputmux.go       the outputs of all ranks; writequeue.go, credit.go: backpressure
 //
 // # Other hosts
 //
-// The launcher logs in by the user's own ssh program, to 32 hosts at a time, and starts an
+// The launcher logs in by the user's own ssh program, and starts an
 // agent on each: this program again, by the hidden command agent, which is [Agent]. The
 // agent must have the launcher's version. The launcher looks for the program at its own
 // path, then in PATH. With Push, it copies the program to
 // ~/.cache/ringtrain/bin/<sha256>/ringtrain, unless the program is there already.
 //
-// With more hosts than Config.Fanout, F, the launcher logs in to F hosts. Each of these logs
-// in to its part of the others in the same way: with the same options of ssh, to F hosts at
-// most. Here F is 2, with seven hosts:
-//
-//	launcher ─┬─ h0 ─┬─ h1
-//	          │      └─ h2
-//	          └─ h3 ─┬─ h4
-//	                 └─ h5 ─── h6
-//
-// Hosts often have no keys for each other, or no route. The launcher itself then logs in to
-// the host that could not be reached, and that host to those below it; its result counts. In
-// the picture h6 is still reached through h5 if h5 is such a host. Agents have half of
-// StartTimeout for their logins; the rest is the launcher's. A host that leads to others
-// also has half of StartTimeout to answer; the launcher then tries the hosts behind it
-// without it. A host that answers and is lost before all have answered ends the start.
+// Config.Fanout bounds the logins at a time. A host that answers and is lost before all have
+// answered ends the start.
 //
 // # The protocol
 //
@@ -61,7 +48,7 @@
 // length, payload) on ssh's standard input and output; the launcher does so from the start:
 //
 //	launcher                                agent
-//	orders   version, environment, hosts below, … ────►
+//	orders   version, environment, … ────►
 //	         ◄──── hello   version, address of the rendezvous that it reaches, cores
 //	start    rank, program, place ────►
 //	         ◄──── out, err   output of the rank
@@ -72,23 +59,16 @@
 //	         ◄──── ended   exit code or signal; later cleared: no process is left
 //	beat     each 5 s ────►
 //	         ◄──── alive   each second without another frame
-//	         ◄──── hello, out, ended, …   of a host below
-//	         ◄──── silent   hosts below that send nothing
-//	         ◄──── refused, lost   hosts below that it cannot log in to, or has lost
 //
-// An agent obeys the frames for its own host and passes on those for a host below. It passes
-// all frames from below to the launcher. The launcher and the agents check that the frames
-// of a login are of hosts that the login leads to.
-//
-// One login carries the outputs and the ends of all ranks of a branch, and the launcher
+// One login carries the outputs and the ends of all ranks of a host, and the launcher
 // accepts all frames at once. It holds output that is not read: 64 KiB per output may be
 // under way. Beyond that the agent leaves output in the rank's pipe until the launcher has
 // acknowledged some. A slow reader therefore stalls only the ranks that write to it. All
-// other frames of the branch pass: the other output, ends, faults, and lost hosts.
+// other frames pass: the other output, ends and faults.
 //
 // An agent that is stopped, or whose host has lost power, closes nothing. After 5 s of
-// silence the launcher names the host once, and the ranks behind it. After 30 s the login is
-// ended, and the host is lost with those that were reached through it; ssh notices a silent
+// silence the launcher names the host once, and its ranks. After 30 s the login is
+// ended, and the host is lost; ssh notices a silent
 // network sooner. Time in which the listening process itself was stopped does not count, nor
 // does the time of writes to a disk that hangs.
 //
@@ -101,7 +81,7 @@
 //
 // With Restarts, ranks of a lost host (its ssh or its agent is gone) are started again. The
 // launcher itself logs in to the host once more, for redialTimeout: the host may be well and
-// only a connection or an agent gone, as for all hosts below a lost one. Ranks of a host
+// only a connection or an agent gone. Ranks of a host
 // that does not answer go to free slots, those that Hosts has beyond the ranks:
 //
 //	-H a:4,b:4,spare:4 -np 8     b is lost: its ranks go to spare

@@ -21,8 +21,7 @@ const redialTimeout = 5 * time.Second
 // A failover finds another place for ranks of a lost host that are to be started again. The
 // launcher logs in to their own host once more, for an agent or a connection may be gone
 // while the host is well. If the host does not answer, the ranks go to free slots: of open
-// hosts, else of hosts of the list that were not used, or that were lost before. Logins
-// start at the launcher, whatever the fan-out.
+// hosts, else of hosts of the list that were not used, or that were lost before.
 type failover struct {
 	unplaced    map[int]process.Ending // ranks without a place: how each was lost
 	dialing     map[int]bool           // hosts of logins under way
@@ -41,15 +40,11 @@ func (r *failover) init(ctx context.Context) {
 	r.ctx, r.cancel = context.WithCancel(ctx)
 }
 
-// retryHosts logs in again to lost hosts with unplaced ranks.
-func (l *launcher) retryHosts(lost []int) error {
-	for _, h := range lost {
-		for rank := range l.failover.unplaced {
-			if l.assignments[rank].Host == h && !l.failover.dialing[h] {
-				if err := l.dialHost(h, redialTimeout); err != nil {
-					return err
-				}
-			}
+// retryHost logs in again to a lost host with unplaced ranks.
+func (l *launcher) retryHost(lost int) error {
+	for rank := range l.failover.unplaced {
+		if l.assignments[rank].Host == lost && !l.failover.dialing[lost] {
+			return l.dialHost(lost, redialTimeout)
 		}
 	}
 	return nil
@@ -66,13 +61,13 @@ func (l *launcher) dialHost(host int, patience time.Duration) error {
 		r.dialer = d
 	}
 	r.dialing[host] = true
-	b := branch{{Host: host, Name: l.config.Hosts[host].Name, Ranks: min(l.config.Hosts[host].Slots, len(l.assignments))}}
+	t := l.target(host)
 	r.dials.Go(func() {
 		ctx, cancel := withAnswerTimeout(r.ctx, patience)
 		defer cancel()
-		g, err := r.dialer.open(ctx, b)
+		g, err := r.dialer.open(ctx, t)
 		select {
-		case r.results <- dialResult{b, g, err}:
+		case r.results <- dialResult{t, g, err}:
 		case <-l.done:
 			if err == nil {
 				go g.receive(l.receiver(g))
@@ -85,10 +80,9 @@ func (l *launcher) dialHost(host int, patience time.Duration) error {
 
 // dialDone handles the result of a login.
 func (l *launcher) dialDone(o dialResult) error {
-	first := o.branch[0]
-	delete(l.failover.dialing, first.Host)
+	delete(l.failover.dialing, o.target.host)
 	if o.err != nil {
-		l.failover.unreachable[first.Host] = o.err
+		l.failover.unreachable[o.target.host] = o.err
 	} else {
 		l.addLogin(o.login)
 	}
@@ -238,35 +232,22 @@ func (r *failover) cancelAll(l *launcher) {
 	clear(r.unplaced)
 }
 
-// A hostLoss is the loss of open hosts: the first one by itself, and the others because
-// they were reached through it.
+// A hostLoss is the loss of an open host.
 type hostLoss struct {
 	login *login
-	hosts []int
 	why   string
 }
 
-// reason returns why the host at index i of x.hosts is lost.
-func (x *hostLoss) reason(i int, hosts []hosts.Host) string {
-	if i == 0 {
-		return x.why
-	}
-	return fmt.Sprintf("host %s, by which it was reached, is lost: %s", hosts[x.hosts[0]].Name, x.why)
-}
-
-// hostsLost handles the loss of hosts, one after the other: the first is the cause.
-func (l *launcher) hostsLost(x *hostLoss) error {
-	if x.login.host() == x.hosts[0] {
-		x.login.leave()
-	}
-	for i, h := range x.hosts {
-		l.hosts[h] = nil
-		l.ranksLost(h, x.reason(i, l.config.Hosts))
-	}
+// hostLost handles the loss of a host.
+func (l *launcher) hostLost(x *hostLoss) error {
+	host := x.login.target.host
+	x.login.leave()
+	l.hosts[host] = nil
+	l.ranksLost(host, x.why)
 	if !l.anyRuns() {
 		l.outputs.mux.raiseLimit(true)
 	}
-	return l.retryHosts(x.hosts)
+	return l.retryHost(host)
 }
 
 // ranksLost handles the loss of all ranks of a host.

@@ -22,12 +22,12 @@ func TestRedialTimeout(t *testing.T) {
 		r.dialer = &dialer{turns: make(chan struct{})} // no login starts
 		r.unplaced[1] = process.Ending{Rank: 1}
 		began := time.Now()
-		if err := l.retryHosts([]int{1}); err != nil {
+		if err := l.retryHost(1); err != nil {
 			t.Fatal(err)
 		}
 		o := <-r.results
-		if took := time.Since(began); took != 5*time.Second || o.err == nil || !strings.Contains(o.err.Error(), "no answer in 5s") || o.branch[0].Name != "b" {
-			t.Errorf("after %v: host %s: %v, want no answer of host b in 5s", took, o.branch[0].Name, o.err)
+		if took := time.Since(began); took != 5*time.Second || o.err == nil || !strings.Contains(o.err.Error(), "no answer in 5s") || o.target.name != "b" {
+			t.Errorf("after %v: host %s: %v, want no answer of host b in 5s", took, o.target.name, o.err)
 		}
 		r.dials.Wait()
 	})

@@ -19,7 +19,7 @@ import (
 
 // agentProtocol is the version of the protocol between launcher and agents. Each change of
 // a frame or a message raises it.
-const agentProtocol = 6
+const agentProtocol = 7
 
 // agentMagic begins the output of an agent. A login may print text before it.
 const agentMagic = "\nringtrain-agent\n"
@@ -35,8 +35,7 @@ const maxBanner = 64 << 10
 //	│ 1 B  │ 2 B  │ 2 B  │ 4 B          │         │
 //	└──────┴──────┴──────┴──────────────┴─────────┘
 //
-// The host is the index of the frame's source or target in the launcher's list; agents on
-// the way pass the frame on. It is 0 in orders and in the answer to orders of another
+// The host is the index of the frame's source or target in the launcher's list. It is 0 in orders and in the answer to orders of another
 // version, so that each version understands that the other one differs.
 type frame struct {
 	kind       byte
@@ -49,27 +48,24 @@ const (
 	kindOrders = 'O' // orders, JSON; the first frame, and only that
 	kindStart  = 'S' // order: start this rank, JSON
 	kindSignal = 'K' // to the rank's process group; the payload is its number
-	kindBeat   = 'B' // the launcher lives; for all hosts below
-	kindPause  = 'P' // the launcher is about to be stopped, and is silent until kindResume; for all hosts below
-	kindResume = 'G' // the launcher goes on; for all hosts below
+	kindBeat   = 'B' // the launcher lives
+	kindPause  = 'P' // the launcher is about to be stopped, and is silent until kindResume
+	kindResume = 'G' // the launcher goes on
 	kindInput  = 'I' // standard input of the rank; empty: its end
 	kindAck    = 'T' // acknowledgement: kindOut or kindErr, and the number of written bytes, 4 B
 
-	kindAlive   = 'A' // the agent lives; for the process that has logged in to it
-	kindSilent  = 'Q' // a host below is silent, JSON
-	kindHello   = 'H' // hello, JSON; each host's first frame, and only that
+	kindAlive   = 'A' // the agent lives
+	kindHello   = 'H' // hello, JSON; the first frame, and only that
 	kindMore    = 'i' // the rank has taken its input, and wants more
 	kindOut     = 'o' // standard output of the rank; empty: the rank has closed it
 	kindErr     = 'e' // standard error of the rank; empty: the rank has closed it
 	kindEnded   = 'X' // the rank's process ended, JSON
 	kindCleared = 'C' // no process of the rank is left, JSON
 	kindFault   = 'F' // the rank could not be started, JSON
-	kindRefused = 'R' // the host cannot log in to a host below it, JSON
-	kindLost    = 'L' // the login from the host to a host below it is lost, JSON
 )
 
 // allKinds are the kinds of frames that are known.
-const allKinds = "OSKBPGITAQHioeXCFRL"
+const allKinds = "OSKBPGITAHioeXCF"
 
 const (
 	frameHeader = 9
@@ -120,11 +116,6 @@ type frameWriter struct {
 	mu    sync.Mutex
 	w     io.Writer
 	buf   []byte
-}
-
-// isBroadcast reports whether f is for all hosts below, not for one.
-func (f frame) isBroadcast() bool {
-	return f.kind == kindBeat || f.kind == kindPause || f.kind == kindResume
 }
 
 // send writes f.

@@ -125,7 +125,7 @@ func (h *localHost) signal(rank int, s syscall.Signal) {
 type remoteHost struct {
 	name  string
 	index int
-	login *login // leads to the host, perhaps through other hosts
+	login *login
 	hello hello
 }
 
@@ -153,14 +153,6 @@ type loginReceiver struct {
 func (l *launcher) receiver(g *login) loginReceiver { return loginReceiver{l, g, newUnacked()} }
 
 func (t loginReceiver) handleFrame(f frame) error {
-	if f.kind == kindHello {
-		n := hostReport{login: t.login, host: f.host}
-		if err := f.decode(&n.hello); err != nil {
-			return err
-		}
-		t.postReport(n)
-		return nil
-	}
 	if f.rank >= len(t.hostOfRank) || int(t.hostOfRank[f.rank].Load()) != f.host {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of rank %d, which does not run there", f.kind, f.rank))
 	}
@@ -208,33 +200,29 @@ func (t loginReceiver) receiveOutput(f frame) error {
 	return nil
 }
 
-func (t loginReceiver) hostsRefused(by int, hosts []int, why error) {
-	t.postReport(hostReport{login: t.login, host: by, refused: hosts, why: why})
+// hostSilent tells people that the agent is silent, and which ranks with it.
+func (t loginReceiver) hostSilent() {
+	if ranks := t.ranksThere(); len(ranks) > 0 {
+		t.config.tell(fmt.Sprintf("host %s: its agent has said nothing for %v; unheard: %s", t.login.target.name, silentNotice, phrase.Ranks(ranks)))
+	}
 }
 
-// hostsSilent tells people which agent and which ranks are silent.
-func (t loginReceiver) hostsSilent(hosts []int) {
+// hostLost reports the loss of the host, and ends the output of its ranks.
+func (t loginReceiver) hostLost(why string) {
+	for _, rank := range t.ranksThere() {
+		t.outputs.writeAsync(rank, false, nil, func() {})
+		t.outputs.writeAsync(rank, true, nil, func() {})
+	}
+	t.post(event{loss: &hostLoss{t.login, why}})
+}
+
+// ranksThere returns the ranks of the login's host.
+func (t loginReceiver) ranksThere() []int {
 	var ranks []int
 	for rank := range t.hostOfRank {
-		if slices.Contains(hosts, int(t.hostOfRank[rank].Load())) {
+		if int(t.hostOfRank[rank].Load()) == t.login.target.host {
 			ranks = append(ranks, rank)
 		}
 	}
-	if len(ranks) > 0 {
-		t.config.tell(fmt.Sprintf("host %s: its agent has said nothing for %v; unheard: %s", t.config.Hosts[hosts[0]].Name, silentNotice, phrase.Ranks(ranks)))
-	}
-}
-
-// hostsLost reports the loss of hosts, and ends the output of their ranks.
-func (t loginReceiver) hostsLost(hosts []int, why string) {
-	if len(hosts) == 0 {
-		return
-	}
-	for rank := range t.hostOfRank {
-		if slices.Contains(hosts, int(t.hostOfRank[rank].Load())) {
-			t.outputs.writeAsync(rank, false, nil, func() {})
-			t.outputs.writeAsync(rank, true, nil, func() {})
-		}
-	}
-	t.post(event{loss: &hostLoss{t.login, hosts, why}})
+	return ranks
 }

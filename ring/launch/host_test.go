@@ -13,7 +13,7 @@ import (
 func TestLoginReceiver(t *testing.T) {
 	l := &launcher{
 		config: &Config{Hosts: []hosts.Host{{Name: "a"}, {Name: "b"}}}, hostOfRank: make([]atomic.Int32, 2),
-		events: make(chan event, 1), reports: make(chan hostReport, 1),
+		events: make(chan event, 1),
 	}
 	l.hostOfRank[1].Store(1)
 	for _, tt := range []struct {
@@ -26,14 +26,13 @@ func TestLoginReceiver(t *testing.T) {
 		{"rank=none", frame{kindCleared, 1, 2, []byte("{}")}, false},
 		{"ended=nonsense", frame{kindEnded, 1, 1, []byte("x")}, false},
 		{"fault=nonsense", frame{kindFault, 1, 1, []byte("x")}, false},
-		{"hello=nonsense", frame{kindHello, 1, 0, []byte("x")}, false},
 		{"kind=an order", frame{kindStart, 1, 1, nil}, false},
 	} {
 		err := loginReceiver{launcher: l, unacked: newUnacked()}.handleFrame(tt.frame)
 		if (err == nil) != tt.sane || err != nil && exitcode.Of(err) != exitcode.Protocol {
 			t.Errorf("%s: error %v, want one with code 76: %v", tt.name, err, !tt.sane)
 		}
-		if told := len(l.events) + len(l.reports); told != 0 && !tt.sane {
+		if told := len(l.events); told != 0 && !tt.sane {
 			t.Errorf("%s: the launcher is told of it", tt.name)
 		}
 		for len(l.events) > 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -31,10 +30,10 @@ const (
 	sshFailed = 255
 )
 
-// A login is one ssh to a host and its agent. It carries the frames of all hosts of a
-// branch, by ssh's standard input and output.
+// A login is one ssh to a host and its agent. It carries their frames, by ssh's standard input
+// and output.
 type login struct {
-	branch    branch
+	target    target
 	ssh       *process.Helper
 	stderr    *tailBuffer // standard error of ssh
 	in        io.WriteCloser
@@ -45,56 +44,36 @@ type login struct {
 	leaving   chan struct{}        // closed when no more frames are to be sent
 	sent      chan struct{}        // closed when send has ended
 	ended     chan struct{}        // closed when ssh has ended
-	hello     hello                // of the first host
-	silence   silenceTimer         // of its agent
-	overflown atomic.Bool          // the outbox had no room
-
-	mu     sync.Mutex
-	stages map[int]hostStage // of the branch's hosts
+	hello     hello
+	silence   silenceTimer // of its agent
+	overflown atomic.Bool  // the outbox had no room
 }
 
 // A loginHandler handles the messages of a login, in one goroutine for each login.
 type loginHandler interface {
-	// handleFrame handles a frame of an open host, including its hello. An error ends
-	// the login.
+	// handleFrame handles a frame of the host. An error ends the login.
 	handleFrame(f frame) error
 
-	// hostsRefused reports that a host cannot log in to the first of hosts, which leads
-	// to the others.
-	hostsRefused(by int, hosts []int, why error)
+	// hostSilent reports that the host is silent. It may be called during handleFrame.
+	hostSilent()
 
-	// hostsSilent reports that the first of open hosts is silent, and with it the
-	// others, which are reached through it. It may be called during another method.
-	hostsSilent(hosts []int)
-
-	// hostsLost reports that open hosts are lost, the first one by itself and the others
-	// with it.
-	hostsLost(hosts []int, why string)
+	// hostLost reports that the host is lost.
+	hostLost(why string)
 }
 
-// newLogin prepares the login of a branch by the command line argv.
-func newLogin(b branch, argv []string, guard *process.GuardProcess) *login {
+// newLogin prepares the login to a host by the command line argv.
+func newLogin(t target, argv []string, guard *process.GuardProcess) *login {
 	said := new(tailBuffer)
-	g := &login{
-		branch: b, ssh: process.NewHelper(argv, said, guard), stderr: said, stages: map[int]hostStage{},
-		outbox: make(chan frame, outboxPerRank*b.ranks()+64), flushes: make(chan chan<- struct{}, 1), leaving: make(chan struct{}), sent: make(chan struct{}), ended: make(chan struct{}),
+	return &login{
+		target: t, ssh: process.NewHelper(argv, said, guard), stderr: said,
+		outbox: make(chan frame, outboxPerRank*t.ranks+64), flushes: make(chan chan<- struct{}, 1), leaving: make(chan struct{}), sent: make(chan struct{}), ended: make(chan struct{}),
 	}
-	for _, t := range b {
-		g.stages[t.Host] = stagePending
-	}
-	return g
 }
 
 // pipes connects the login to ssh's standard input and output.
 func (g *login) pipes(in io.WriteCloser, out io.Reader) {
 	g.in, g.out = in, bufio.NewReaderSize(silenceReader{out, &g.silence}, 64<<10)
 }
-
-// name returns the name of the login's own host.
-func (g *login) name() string { return g.branch[0].Name }
-
-// host returns the index of the login's own host.
-func (g *login) host() int { return g.branch[0].Host }
 
 // handshake sends the orders and reads the hello.
 func (g *login) handshake(o orders) (*frameWriter, error) {
@@ -105,7 +84,7 @@ func (g *login) handshake(o orders) (*frameWriter, error) {
 	if err := skipBanner(g.out); err != nil {
 		return nil, err
 	}
-	f, err := readAgentFrame(g.out, g.name())
+	f, err := readAgentFrame(g.out, g.target.name)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +102,6 @@ func (g *login) handshake(o orders) (*frameWriter, error) {
 	case f.host != o.Host:
 		return nil, errNoAgent
 	}
-	g.setStage(o.Host, stageOpen)
 	return to, nil
 }
 
@@ -134,17 +112,13 @@ func (g *login) wait(d time.Duration) int {
 	return g.ssh.Wait()
 }
 
-// send sends the frames of the outbox until leave. With beats it also sends beats. At its
-// end the agent reads the end of its input.
-func (g *login) send(to *frameWriter, beats bool) {
+// send sends the frames of the outbox, and beats, until leave. At its end the agent reads the
+// end of its input.
+func (g *login) send(to *frameWriter) {
 	defer close(g.sent)
 	defer g.in.Close()
-	var beat <-chan time.Time
-	if beats {
-		ticker := time.NewTicker(beatInterval)
-		defer ticker.Stop()
-		beat = ticker.C
-	}
+	beat := time.NewTicker(beatInterval)
+	defer beat.Stop()
 	for { // an error also shows at the other pipe
 		select {
 		case f := <-g.outbox:
@@ -154,7 +128,7 @@ func (g *login) send(to *frameWriter, beats bool) {
 				to.send(<-g.outbox)
 			}
 			close(done)
-		case <-beat:
+		case <-beat.C:
 			to.send(frame{kind: kindBeat})
 		case <-g.leaving:
 			for len(g.outbox) > 0 {
@@ -166,8 +140,8 @@ func (g *login) send(to *frameWriter, beats bool) {
 }
 
 // enqueue puts f into the outbox. A full outbox means that the host does not read: enqueue
-// then ends the login, for without a start or a credit a rank would wait for ever. It drops
-// a beat instead: the frames that wait prove as much. After leave, enqueue does nothing.
+// then ends the login, for without a start or a credit a rank would wait for ever. After
+// leave, enqueue does nothing.
 func (g *login) enqueue(f frame) {
 	select {
 	case g.outbox <- f:
@@ -176,7 +150,7 @@ func (g *login) enqueue(f frame) {
 		return
 	default:
 	}
-	if f.kind != kindBeat && !g.overflown.Swap(true) {
+	if !g.overflown.Swap(true) {
 		g.ssh.Kill()
 	}
 }
@@ -197,11 +171,11 @@ func (g *login) flush(over <-chan struct{}) {
 	}
 }
 
-// receive handles all that comes, until the end. Hosts that are open then are lost.
+// receive handles all that comes, until the end. The host is lost then.
 func (g *login) receive(l loginHandler) {
 	over := make(chan struct{})
 	var watching sync.WaitGroup
-	watching.Go(func() { g.silence.watch(over, func() { l.hostsSilent(g.hostsAt(stageOpen)) }, g.ssh.Kill) })
+	watching.Go(func() { g.silence.watch(over, l.hostSilent, g.ssh.Kill) })
 	err := g.readFrames(l)
 	close(over)
 	watching.Wait()
@@ -222,20 +196,23 @@ func (g *login) receive(l loginHandler) {
 	case g.silence.expired():
 		why = fmt.Sprintf("its agent has said nothing for %v", silentTimeout)
 	}
-	if pending := g.hostsAt(stagePending); len(pending) > 0 {
-		l.hostsRefused(g.host(), pending, fmt.Errorf("host %s is lost: %s", g.name(), why))
-	}
-	l.hostsLost(g.hostsAt(stageOpen), why)
+	l.hostLost(why)
 }
 
-// readFrames reads and dispatches frames until an error.
+// readFrames reads and handles frames until an error.
 func (g *login) readFrames(l loginHandler) error {
 	for {
-		f, err := readAgentFrame(g.out, g.name())
+		f, err := readAgentFrame(g.out, g.target.name)
 		if err != nil {
 			return err
 		}
-		if err := g.dispatch(l, f); err != nil {
+		switch {
+		case f.host != g.target.host || f.kind == kindHello:
+			return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of host %d, which does not speak there", f.kind, f.host))
+		case f.kind == kindAlive:
+			continue
+		}
+		if err := l.handleFrame(f); err != nil {
 			return err
 		}
 	}
@@ -251,91 +228,4 @@ func (g *login) close() {
 	defer late.Stop()
 	<-g.ended
 	<-g.sent
-}
-
-// hostStage is the progress of a host of a login.
-type hostStage int
-
-const (
-	stageUnknown hostStage = iota // not a host of the branch
-	stagePending                  // has not sent hello yet
-	stageOpen
-	stageLost // lost, or not reachable through this login
-)
-
-// dispatch passes f to l, if f is valid.
-func (g *login) dispatch(l loginHandler, f frame) error {
-	at := g.stageOf(f.host)
-	switch {
-	case f.kind == kindHello && at == stagePending:
-		g.setStage(f.host, stageOpen)
-	case f.kind == kindHello || at != stageOpen:
-		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of host %d, which does not speak there", f.kind, f.host))
-	case f.kind == kindAlive:
-		return nil
-	case f.kind == kindSilent:
-		var s wireHosts
-		if err := f.decode(&s); err != nil {
-			return err
-		}
-		if len(s.Hosts) > 0 && g.stageOf(s.Hosts[0]) == stageOpen { // else the host is already lost
-			l.hostsSilent(g.openOf(s.Hosts))
-		}
-		return nil
-	case f.kind == kindRefused:
-		s, err := g.readLost(f, stagePending)
-		if err == nil {
-			l.hostsRefused(f.host, s.Hosts, s.Why.error())
-		}
-		return err
-	case f.kind == kindLost:
-		s, err := g.readLost(f, stageOpen)
-		if err == nil {
-			l.hostsLost(s.Hosts, s.Why.Text)
-		}
-		return err
-	}
-	return l.handleFrame(f)
-}
-
-// readLost parses a message that hosts at the stage from are lost. The login's own host
-// cannot report itself.
-func (g *login) readLost(f frame, from hostStage) (s wireHosts, err error) {
-	if err := f.decode(&s); err != nil {
-		return s, err
-	}
-	for _, h := range s.Hosts {
-		if g.stageOf(h) != from || h == g.host() {
-			return s, exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q that host %d is gone, which is not there", f.kind, h))
-		}
-		g.setStage(h, stageLost)
-	}
-	if len(s.Hosts) == 0 {
-		return s, exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of no host", f.kind))
-	}
-	return s, nil
-}
-
-// hostsAt returns the hosts at a stage, in the order of the branch.
-func (g *login) hostsAt(s hostStage) []int {
-	return slices.DeleteFunc(g.branch.hosts(), func(h int) bool { return g.stageOf(h) != s })
-}
-
-// openOf returns those of hosts that are open.
-func (g *login) openOf(hosts []int) []int {
-	return slices.DeleteFunc(hosts, func(h int) bool { return g.stageOf(h) != stageOpen })
-}
-
-// stageOf returns the stage of a host.
-func (g *login) stageOf(host int) hostStage {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.stages[host]
-}
-
-// setStage sets the stage of a host.
-func (g *login) setStage(host int, s hostStage) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.stages[host] = s
 }

@@ -69,7 +69,6 @@ func TestLoginIsAChild(t *testing.T) {
 		{"host=silent", "slow:1,b:1", soon, 0, exitcode.Retry, "host slow cannot be reached: no answer in 1s"},
 		{"host=silent, stopped", "slow:1,b:1", nil, syscall.SIGINT, 130, "stopped by signal 2 (interrupt) before all hosts had answered"},
 		{"host=silent, terminated", "slow:1", nil, syscall.SIGTERM, 143, "stopped by signal 15 (terminated) before all hosts had answered"},
-		{"host=silent behind another", "b:1,slow:1", func(c *Config) { c.Fanout, c.StartTimeout = 1, 2*time.Second }, 0, exitcode.Retry, "host slow cannot be reached: no answer in "},
 		{"push=silent", "stuck:1", func(c *Config) { c.Push, c.StartTimeout = true, 2*time.Second }, 0, exitcode.Retry, "host stuck cannot be reached: no answer in 2s"},
 		{"login=failed, and a child holds its pipe", "fails:1", nil, 0, exitcode.Retry, "host fails: the agent did not start (exit code 5)"},
 		{"pipe=held by a process of another session", "hold:1", soon, 0, exitcode.Retry, "host hold cannot be reached: no answer in 1s"},
@@ -106,7 +105,7 @@ func TestLoginIsAChild(t *testing.T) {
 	t.Run("job=stopped", func(t *testing.T) {
 		t.Parallel()
 		ssh, pids := forkingSSH(t)
-		j := startRemote(t, "a:1,b:1,c:1", func(c *Config) { c.SSH, c.Fanout = []string{ssh}, 1 }, "wait")
+		j := startRemote(t, "a:1,b:1,c:1", func(c *Config) { c.SSH = []string{ssh} }, "wait")
 		j.out.pids(t, 3)
 		j.signals <- syscall.SIGTERM
 		if r := j.wait(t); r.Code != 143 || j.fault != nil {

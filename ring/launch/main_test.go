@@ -90,7 +90,7 @@ func play(part string, args []string) int {
 		}
 		c := Config{NP: 2, Program: append([]string{os.Args[0]}, args...), Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Version: "test"}
 		if ssh := os.Getenv(testSSH); ssh != "" {
-			c.SSH, c.Hosts, c.Fanout = []string{ssh}, []hosts.Host{{Name: "there", Slots: 1}, {Name: "beyond", Slots: 1}}, 1
+			c.SSH, c.Hosts = []string{ssh}, []hosts.Host{{Name: "there", Slots: 1}, {Name: "beyond", Slots: 1}}
 		}
 		r, err := Run(context.Background(), c)
 		if err != nil {

@@ -17,7 +17,6 @@ type orders struct {
 	Protocol   int             `json:"protocol"`
 	Version    string          `json:"version"`
 	Rendezvous []string        `json:"rendezvous"` // host:port; the agent uses the first one that it reaches
-	Direct     bool            `json:"direct"`     // this login comes from the launcher
 	Behind     bool            `json:"behind"`     // the agent may also try the address that this login came from
 	Env        []string        `json:"env"`        // in addition to the environment of the login
 	Dir        string          `json:"dir"`        // working directory
@@ -25,51 +24,15 @@ type orders struct {
 	Bind       process.Binding `json:"bind"`
 	Grace      time.Duration   `json:"grace"`
 
-	Host          int           `json:"host"`     // the agent's own host
-	Below         branch        `json:"below"`    // hosts below the agent; they get these orders, too
-	Fanout        int           `json:"fanout"`   // logins to the hosts below; 0: one for each
-	SSH           []string      `json:"ssh"`      // words of the program that logs in
-	Self          string        `json:"self"`     // path of the launcher's program
-	Push          bool          `json:"push"`     // copy the agent's program to hosts that lack it
-	AnswerTimeout time.Duration `json:"patience"` // for the hosts below, and for each host that leads to others
+	Host int `json:"host"` // the agent's own host
 }
 
 // check refuses orders that would misdirect an agent.
 func (o orders) check() error {
-	known, ranks := map[int]bool{o.Host: true}, 0
-	sane := o.Host >= 0 && o.Host < hosts.MaxSlots && o.Fanout >= 0 && (len(o.Below) == 0 || len(o.SSH) > 0 && o.AnswerTimeout > 0)
-	for _, t := range o.Below {
-		sane = sane && t.Host >= 0 && t.Host < hosts.MaxSlots && !known[t.Host] && t.Ranks > 0 && t.Ranks <= hosts.MaxSlots && hosts.CheckName(t.Name) == nil
-		known[t.Host] = true
-		ranks += t.Ranks
-	}
-	if !sane || ranks > hosts.MaxSlots {
+	if o.Host < 0 || o.Host >= hosts.MaxSlots {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("orders of host %d are invalid", o.Host))
 	}
 	return nil
-}
-
-// candidates returns the addresses of the rendezvous, in the order in which the agent tries
-// them. login is the address that its login came from. It may be one of the launcher's, or
-// that of the launcher if no host is between.
-func (o orders) candidates(login string) []string {
-	if !o.Direct {
-		return o.Rendezvous
-	}
-	return candidates(o.Rendezvous, login, o.Behind)
-}
-
-// below returns the orders for the hosts below. list is what the agent tries; each of those
-// hosts tries for itself.
-func (o orders) below(list []string) orders {
-	o.Rendezvous, o.Direct, o.Behind = list, false, false
-	return o
-}
-
-// to returns the orders for the first host of b.
-func (o orders) to(b branch) orders {
-	o.Host, o.Below = b[0].Host, b[1:]
-	return o
 }
 
 // hello is the answer of the agent.
@@ -101,13 +64,6 @@ type wireFault struct {
 func faultOf(err error) *wireFault { return &wireFault{exitcode.Of(err), err.Error()} }
 
 func (f *wireFault) error() error { return exitcode.With(f.Code, errors.New(f.Text)) }
-
-// wireHosts is a message about hosts that are unreachable from another host, lost, or
-// silent.
-type wireHosts struct {
-	Hosts []int     `json:"hosts"` // the first, and those that it leads to
-	Why   wireFault `json:"why"`
-}
 
 // wireCleared is the message that no process of a rank is left.
 type wireCleared struct {

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -28,7 +29,7 @@ func (l *launcher) openHosts(ctx context.Context) error {
 		if err := l.openRemote(ctx, others); err != nil {
 			return err
 		}
-		first := l.hosts[others[0].Host].(*remoteHost)
+		first := l.hosts[others[0].host].(*remoteHost)
 		at = localRendezvous(c.Reach, first.hello.Rendezvous, at)
 	}
 	for i, h := range list {
@@ -52,7 +53,7 @@ func (l *launcher) remoteTargets(hosts []hosts.Host) []target {
 	var list []target
 	for i, h := range hosts {
 		if !h.Local && ranks[i] > 0 {
-			list = append(list, target{i, h.Name, min(h.Slots, len(l.assignments))})
+			list = append(list, l.target(i))
 		}
 	}
 	return list
@@ -71,8 +72,12 @@ func localRendezvous(reach []string, other, loopback string) string {
 	return loopback
 }
 
-// dialer returns the dialer of the launcher. Hosts have half of the start timeout for the
-// hosts below them. The rest is for the launcher, to log in to those itself.
+// target returns the host of an index as one to log in to.
+func (l *launcher) target(host int) target {
+	return target{host, l.config.Hosts[host].Name, min(l.config.Hosts[host].Slots, len(l.assignments))}
+}
+
+// dialer returns a dialer.
 func (l *launcher) dialer() (*dialer, error) {
 	c := l.config
 	self, err := process.Self()
@@ -84,11 +89,10 @@ func (l *launcher) dialer() (*dialer, error) {
 		dir, _ = os.Getwd() // "": a folder that no host has
 	}
 	d := &dialer{
-		ssh: c.SSH, self: self, guard: l.guard, beats: true, turns: make(chan struct{}, maxLogins),
+		ssh: c.SSH, self: self, guard: l.guard, turns: make(chan struct{}, cmp.Or(c.Fanout, len(c.Hosts))),
 		orders: orders{
-			Protocol: agentProtocol, Version: c.Version, Rendezvous: c.Reach, Direct: true, Behind: c.Behind,
+			Protocol: agentProtocol, Version: c.Version, Rendezvous: c.Reach, Behind: c.Behind,
 			Env: c.remoteEnv(), Dir: dir, MustDir: must, Bind: c.Bind, Grace: c.Grace,
-			Fanout: c.Fanout, SSH: c.SSH, Self: self, Push: c.Push, AnswerTimeout: (c.StartTimeout + 1) / 2,
 		},
 	}
 	if c.Push {

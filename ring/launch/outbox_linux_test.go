@@ -22,7 +22,7 @@ func TestOutboxFull(t *testing.T) {
 	r, in := io.Pipe() // nobody reads what is sent
 	g.pipes(in, out)
 	defer g.ssh.Kill()
-	go g.send(&frameWriter{w: in}, false)
+	go g.send(&frameWriter{w: in})
 	defer func() { g.leave(); r.Close(); <-g.sent }()
 	ended := make(chan struct{})
 	go func() { g.receive(book); close(ended) }()
@@ -34,7 +34,7 @@ func TestOutboxFull(t *testing.T) {
 	case <-time.After(3 * time.Second):
 		t.Fatal("frames were lost, and the login goes on")
 	}
-	if told := strings.Join(*book, "\n"); !strings.Contains(told, "lost [3]: it takes nothing any more") {
+	if told := strings.Join(*book, "\n"); !strings.Contains(told, "lost: it takes nothing any more") {
 		t.Errorf("told was %q, want that host 3 is lost since it takes nothing any more", *book)
 	}
 }

@@ -93,7 +93,6 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		guard:       g,
 		outputs:     v,
 		events:      make(chan event),
-		reports:     make(chan hostReport),
 		done:        make(chan struct{}),
 		ranks:       map[int]bool{},
 		restartAt:   map[int]time.Time{},
@@ -130,7 +129,6 @@ type launcher struct {
 	outputs     *rankOutputs
 	input       inputFeed
 	events      chan event
-	reports     chan hostReport        // of hosts during startup
 	clock       awake.Clock            // of all deadlines
 	pausedAt    time.Time              // when SIGTSTP has stopped this process; zero: it runs
 	givenUp     <-chan int             // ranks that count as lost while they live; nil without a rendezvous
@@ -279,7 +277,7 @@ func (l *launcher) resetTimer(timer *time.Timer, expires time.Time) {
 // handleEvent handles an event. An error is a rank that could not be started.
 func (l *launcher) handleEvent(e event) error {
 	if e.loss != nil {
-		return l.hostsLost(e.loss)
+		return l.hostLost(e.loss)
 	}
 	_, left := l.ranks[e.Rank]
 	switch {

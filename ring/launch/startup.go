@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,44 +19,20 @@ import (
 // for.
 const waitingNoticeEvery = 5 * time.Second
 
-// hostStartup prepares other hosts. The launcher logs in to the first host of each branch,
-// and the agent there to the others of the branch. The launcher itself logs in to hosts
-// that an agent cannot log in to; its result counts.
+// hostStartup prepares other hosts.
 type hostStartup struct {
 	*launcher
-	dialer    *dialer
-	targets   map[int]target
-	waiting   map[int]bool    // hosts that have not answered, by index
-	results   chan dialResult // has room for all results
-	dialing   int             // logins under way
-	errs      []error
-	takenOver int   // hosts that agents could not log in to
-	stopped   error // error of a signal, or of a host that is lost or violates the protocol after its answer
+	waiting map[int]bool    // hosts that have not answered, by index
+	results chan dialResult // has room for all results
+	errs    []error
+	stopped error // error of a signal, or of a host that is lost or violates the protocol after its answer
 }
 
-// dialResult is the result of a login by the launcher.
+// dialResult is the result of a login.
 type dialResult struct {
-	branch branch
+	target target
 	login  *login
 	err    error
-}
-
-// hostReport is a report about a host below another one: its hello, or that it could not
-// log in to the hosts in refused.
-type hostReport struct {
-	login   *login
-	host    int
-	hello   hello
-	refused []int
-	why     error
-}
-
-// postReport passes a report to the startup.
-func (l *launcher) postReport(n hostReport) {
-	select {
-	case l.reports <- n:
-	case <-l.done:
-	}
 }
 
 // openRemote opens the hosts of targets. Its error names all hosts that cannot be reached.
@@ -66,59 +43,35 @@ func (l *launcher) openRemote(ctx context.Context, targets []target) error {
 	if err != nil {
 		return err
 	}
-	o := &hostStartup{
-		launcher: l, dialer: d, targets: map[int]target{}, waiting: map[int]bool{}, results: make(chan dialResult, len(targets)),
-	}
-	for _, t := range targets {
-		o.targets[t.Host], o.waiting[t.Host] = t, true
-	}
+	o := &hostStartup{launcher: l, waiting: map[int]bool{}, results: make(chan dialResult, len(targets))}
 	ctx, cancel := withAnswerTimeout(ctx, l.config.StartTimeout)
 	defer cancel()
-	o.dialAll(ctx, targets)
-	o.wait(ctx, cancel)
-	if o.stopped != nil {
-		return o.stopped
+	for _, t := range targets {
+		o.waiting[t.host] = true
+		go func() {
+			g, err := d.open(ctx, t)
+			o.results <- dialResult{t, g, err}
+		}()
 	}
-	for _, g := range slices.Backward(o.logins) { // the latest login to a host first
-		o.reportSilent(g.branch, context.Cause(ctx))
-	}
-	if o.takenOver > 1 {
-		l.config.tell(fmt.Sprintf("the launcher had to log in to %s for others: --fanout 0 has it do so at once", phrase.Count(o.takenOver, "host")))
-	}
-	return errors.Join(o.errs...)
-}
-
-// dialAll logs in to hosts, or to those that lead to the others.
-func (o *hostStartup) dialAll(ctx context.Context, hosts []target) {
-	for _, b := range branches(hosts, o.config.Fanout) {
-		o.dialBranch(ctx, b)
-	}
-}
-
-// dialBranch logs in to the first host of b.
-func (o *hostStartup) dialBranch(ctx context.Context, b branch) {
-	o.dialing++
-	go func() {
-		g, err := o.dialer.open(ctx, b)
-		o.results <- dialResult{b, g, err} // each host is the first of at most one branch
-	}()
+	o.wait(cancel)
+	return cmp.Or(o.stopped, errors.Join(o.errs...))
 }
 
 // wait returns when all hosts have answered or failed.
-func (o *hostStartup) wait(ctx context.Context, cancel func()) {
-	since, told, signals, done := time.Now(), time.NewTicker(waitingNoticeEvery), o.config.Signals, ctx.Done()
+func (o *hostStartup) wait(cancel func()) {
+	since, told, signals := time.Now(), time.NewTicker(waitingNoticeEvery), o.config.Signals
 	defer told.Stop()
-	for o.dialing > 0 || len(o.waiting) > 0 && ctx.Err() == nil {
+	for len(o.waiting) > 0 {
 		select {
 		case r := <-o.results:
-			o.dialing--
-			o.dialed(ctx, r)
-		case n := <-o.reports:
-			if n.refused == nil {
-				delete(o.waiting, n.host)
-				o.addHost(n.login, n.host, n.hello)
-			} else if ctx.Err() == nil {
-				o.dialRefused(ctx, n)
+			delete(o.waiting, r.target.host)
+			switch {
+			case r.err == nil:
+				o.addLogin(r.login)
+			case errors.Is(r.err, errNotTried): // the last line is a cause
+				o.errs = slices.Insert(o.errs, 0, error(&hostError{r.target.host, r.err}))
+			default:
+				o.errs = append(o.errs, &hostError{r.target.host, r.err})
 			}
 		case e := <-o.events: // no rank runs yet: an open host is lost
 			if o.stopped == nil {
@@ -137,8 +90,6 @@ func (o *hostStartup) wait(ctx context.Context, cancel func()) {
 				signals = nil
 			}
 			o.suspend(signals)
-		case <-done:
-			done = nil
 		case <-told.C:
 			o.config.tell(waitingText(o.config.Hosts, o.waiting, time.Since(since)))
 		}
@@ -151,52 +102,7 @@ func (o *hostStartup) earlyEvent(e event) error {
 		host := o.config.Hosts[o.assignments[e.Rank].Host].Name
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("host %s: agent tells of rank %d, which was not started yet", host, e.Rank))
 	}
-	return exitcode.With(exitcode.Retry, fmt.Errorf("host %s is lost: %s", o.targets[e.loss.hosts[0]].Name, e.loss.why))
-}
-
-// dialed handles the result of a login. It logs in to the hosts below a host that failed
-// without that host, so that the error names all hosts that fail.
-func (o *hostStartup) dialed(ctx context.Context, r dialResult) {
-	first := r.branch[0]
-	if r.err == nil {
-		delete(o.waiting, first.Host)
-		o.addLogin(r.login)
-		return
-	}
-	if ctx.Err() != nil {
-		o.refuse(r.branch, r.err)
-		return
-	}
-	o.refuse(r.branch[:1], r.err)
-	o.dialAll(ctx, r.branch[1:])
-}
-
-// reportSilent names the hosts below the first of b that have not answered in time: the first
-// host of each branch.
-func (o *hostStartup) reportSilent(b branch, why error) {
-	for _, part := range branches(b[1:], o.config.Fanout) {
-		if first := part[0]; o.waiting[first.Host] {
-			o.refuse(part, unreachable(first.Name, new(tailBuffer), why))
-		} else {
-			o.reportSilent(part, why)
-		}
-	}
-}
-
-// refuse stores the error of the first host of b, with the number of hosts behind it: that
-// host has not led to them in time, and whether they can be reached is unknown.
-func (o *hostStartup) refuse(b branch, err error) {
-	untried := 0
-	for i, t := range b {
-		if i > 0 && o.waiting[t.Host] {
-			untried++
-		}
-		delete(o.waiting, t.Host)
-	}
-	if untried > 0 {
-		err = fmt.Errorf("%w; %s behind it not tried", err, phrase.Count(untried, "host"))
-	}
-	o.errs = append(o.errs, &hostError{b[0].Host, err})
+	return exitcode.With(exitcode.Retry, fmt.Errorf("host %s is lost: %s", e.loss.login.target.name, e.loss.why))
 }
 
 // hostError is the error of a host that cannot run ranks.
@@ -226,33 +132,13 @@ func FailedHosts(err error) []int {
 	return nil
 }
 
-// addLogin adds the first host of a login, and handles the messages of the login from now
-// on.
+// addLogin adds the host of a login, and handles the messages of the login from now on.
 func (l *launcher) addLogin(g *login) {
 	l.logins = append(l.logins, g)
-	l.addHost(g, g.host(), g.hello)
+	t := g.target
+	l.hosts[t.host] = &remoteHost{name: t.name, index: t.host, login: g, hello: g.hello}
+	l.config.tell(g.hello.Notice)
 	go g.receive(l.receiver(g))
-}
-
-// addHost adds a host that has sent hello.
-func (l *launcher) addHost(g *login, index int, h hello) {
-	l.hosts[index] = &remoteHost{name: l.config.Hosts[index].Name, index: index, login: g, hello: h}
-	l.config.tell(h.Notice)
-}
-
-// dialRefused logs in to hosts that an agent could not log in to. It tells people of the
-// first one; openRemote tells the number of all.
-func (o *hostStartup) dialRefused(ctx context.Context, n hostReport) {
-	var hosts branch
-	for _, h := range n.refused {
-		hosts = append(hosts, o.targets[h])
-	}
-	if o.takenOver == 0 {
-		name := hosts[0].Name
-		o.config.tell(fmt.Sprintf("host %s cannot log in to %s: %s; the launcher does it itself", o.targets[n.host].Name, name, trimHost(name, n.why.Error())))
-	}
-	o.takenOver++
-	o.dialBranch(ctx, hosts)
 }
 
 // waitingText names the hosts that have not answered.
