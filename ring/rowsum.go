@@ -190,20 +190,10 @@ func (s *RowSum) Pieces() int { return s.pieces }
 // The piece is valid until the Sum after the next one. It stays valid until the group's
 // Close if the next Sum fails: a rank may then hand it to a rank that is one step behind.
 func (s *RowSum) Result(table, piece int) (ids []uint32, values []float32) {
-	return s.resultOf(s.sums-1, table, piece)
-}
-
-// Previous returns a piece of the sum before the last one. It is valid until the next Sum.
-func (s *RowSum) Previous(table, piece int) (ids []uint32, values []float32) {
-	return s.resultOf(s.sums-2, table, piece)
-}
-
-// resultOf returns a piece of the sum with the given number, nil before the first sum.
-func (s *RowSum) resultOf(sum, table, piece int) ([]uint32, []float32) {
-	if sum < 0 {
+	if s.sums == 0 {
 		return nil, nil
 	}
-	r := s.tables[table].results[sum&1].pieces[piece]
+	r := s.tables[table].results[(s.sums-1)&1].pieces[piece]
 	return r.IDs, r.Values
 }
 

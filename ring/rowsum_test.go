@@ -111,6 +111,7 @@ func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
 		}
 		tails := make([]byte, m.Size()*ring.TailBytes)
 		copy(tails[m.Rank*ring.TailBytes:], tailOf(m.Rank, k))
+		before := c.held(s)
 		if err := s.Sum(t.Context(), dense, tails); err != nil {
 			return nil, fmt.Errorf("step %d: %w", k, err)
 		}
@@ -121,7 +122,7 @@ func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
 		}
 		results = append(results, rowResult{c.whole(s, s.Result), dense})
 		if k > 0 {
-			before := c.whole(s, s.Previous)
+			before := c.whole(s, before)
 			for i := range before {
 				if !slices.Equal(before[i].ids, results[k-1].tables[i].ids) || !slices.Equal(before[i].values, results[k-1].tables[i].values) {
 					return nil, fmt.Errorf("step %d: table %d: the result of the previous step has changed", k, i)
@@ -158,6 +159,19 @@ func (c rowCase) whole(s *ring.RowSum, result func(table, piece int) ([]uint32, 
 		}
 	}
 	return all
+}
+
+// held returns the pieces of the last sum as they lie in memory.
+func (c rowCase) held(s *ring.RowSum) func(table, piece int) ([]uint32, []float32) {
+	ids, values := map[[2]int][]uint32{}, map[[2]int][]float32{}
+	for i := range c.tables {
+		for piece := range s.Pieces() {
+			ids[[2]int{i, piece}], values[[2]int{i, piece}] = s.Result(i, piece)
+		}
+	}
+	return func(table, piece int) ([]uint32, []float32) {
+		return ids[[2]int{table, piece}], values[[2]int{table, piece}]
+	}
 }
 
 func (c rowCase) counts(step, table int) ring.RowCounts {
