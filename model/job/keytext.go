@@ -28,6 +28,9 @@ func About(name string) ([]KeyText, error) {
 	if texts := beginning(all, name); texts != nil {
 		return texts, nil
 	}
+	if instead := removedKey(name); instead != "" {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s is gone: %s", name, instead))
+	}
 	key := withoutItem(all, name)
 	if texts := beginning(all, key); texts != nil {
 		return texts, nil
