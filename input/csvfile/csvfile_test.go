@@ -320,12 +320,12 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// checkRecords compares the records of a file with encoding/csv's.
+// checkRecords compares the records of a file with encoding/csv's, which takes a byte 0 for text.
 func checkRecords(t *testing.T, content string, separator byte) (records int) {
 	t.Helper()
 	got, err := byLines(written(t, "compared", content), separator)
 	want, wantErr := byReference(content, separator, err == nil)
-	if errors.Is(err, input.ErrFile) { // of another kind
+	if errors.Is(err, input.ErrFile) || strings.Contains(content, "\x00") { // of another kind, or with a bad record
 		return 0
 	}
 	if err != nil && wantErr == nil || err == nil && wantErr != nil {
