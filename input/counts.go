@@ -1,12 +1,14 @@
 package input
 
+import "math"
+
 // Counts count what records have in each column. Those of a Batch have no labels and no NoIDs: Add counts
 // them. A record that is bad is in none.
 type Counts struct {
 	Records int64   `json:"records"`
 	Missing []int64 `json:"missing,omitempty"` // by column that is read: records that have nothing in it
 	Unknown []int64 `json:"unknown,omitempty"` // by field of ids: records whose text is not in its vocabulary
-	NoIDs   int64   `json:"no_ids,omitempty"`  // records without an id in any field
+	NoIDs   int64   `json:"no_ids,omitempty"`  // records without an id in any field, up to the first that has one
 
 	Labels  int64   `json:"labels,omitempty"` // with a weight above 0
 	Least   float32 `json:"least,omitempty"`
@@ -21,19 +23,23 @@ type Counter interface{ Counts() *Counts }
 
 // Add adds the records of a batch.
 func (c *Counts) Add(b *Batch) {
+	known := c.NoIDs < c.Records // a record has an id
 	c.Records += int64(len(b.Y))
 	addTo(&c.Missing, b.Columns.Missing)
 	addTo(&c.Unknown, b.Columns.Unknown)
+	n, least, largest := int64(0), float32(math.MaxFloat32), float32(-math.MaxFloat32)
 	for i, y := range b.Y {
 		if i >= len(b.Importance) || b.Importance[i] != 0 {
-			c.label(1, y, y)
+			n, least, largest = n+1, min(least, y), max(largest, y)
 		}
 	}
+	c.label(n, least, largest)
 	x := &b.X.Bags
 	for i := range x.Examples() {
-		if x.Start[i*x.Fields] == x.Start[(i+1)*x.Fields] {
-			c.NoIDs++
+		if known || x.Start[i*x.Fields] < x.Start[(i+1)*x.Fields] {
+			return
 		}
+		c.NoIDs++
 	}
 }
 
