@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring/folder"
 )
 
-// Disk is an FS on which clean-up decides nothing. What is no longer needed and cannot be removed is a
-// warning, once a path, and stays. A file system that cannot sync folders is a warning, once. One
+// Disk is an FS whose clean-up cannot fail an operation. A file or folder that it cannot remove stays,
+// and Disk warns once for each path. It warns once if the file system cannot sync folders. One
 // goroutine at a time may call the methods that warn.
 type Disk struct {
 	FS

@@ -24,7 +24,7 @@
 // ".tmp-" in them. Readers ignore these names, and the next writer removes them.
 //
 // Only the write and rename of a step folder and of the file checkpoint can fail a Save.
-// What cannot be removed stays, and is a warning of the [bundle.Disk]. Links are never
+// A file or folder that cannot be removed stays, and the [bundle.Disk] warns. No link is ever
 // removed.
 //
 // # One writer

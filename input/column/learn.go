@@ -167,7 +167,8 @@ func (l *Part) Learn(cells []Cell) error {
 		}
 		x := l.values[d.input]
 		if math.IsNaN(x) {
-			if x = d.Default; d.meanDefault {
+			x = d.Default
+			if d.meanDefault {
 				continue
 			}
 		}

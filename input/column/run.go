@@ -105,7 +105,8 @@ func (r *Runner) check(cells []Cell, numeric []bool, numbers []float64) (err err
 	p := r.plan
 	r.unknown = r.unknown[:0]
 	for i := range cells {
-		if numbers[i] = math.NaN(); numeric[i] && !cells[i].missing() {
+		numbers[i] = math.NaN()
+		if numeric[i] && !cells[i].missing() {
 			if numbers[i], err = cells[i].double(0); err != nil {
 				return p.fault(i, err)
 			}

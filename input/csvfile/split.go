@@ -34,7 +34,8 @@ func (s *splitter) split(line []byte) ([][]byte, error) {
 			if n < len(line) && line[n] != s.Separator {
 				return nil, fmt.Errorf("field %d: %q behind the quote at its end, want the separator %q: a quote may not be closed", len(s.fields)+1, line[n], s.Separator)
 			}
-			if field = line[1 : n-1]; doubled {
+			field = line[1 : n-1]
+			if doubled {
 				field = s.undouble(field)
 			}
 		default:

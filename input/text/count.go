@@ -143,7 +143,8 @@ type lineCounter struct {
 // the rest is the same.
 func (c *lineCounter) run(f *file, r io.ReaderAt, buf []byte, known *lineCounter) error {
 	at := c.from
-	if c.end = c.at; c.at == inQuotes && !known.quotes {
+	c.end = c.at
+	if c.at == inQuotes && !known.quotes {
 		for b := range c.places {
 			c.places[b] = inQuotes
 		}
@@ -178,7 +179,8 @@ func (c *lineCounter) block(b int, known *lineCounter) bool {
 	if c.config.Quote == 0 {
 		return false
 	}
-	if c.places[b] = c.at; c.begins {
+	c.places[b] = c.at
+	if c.begins {
 		c.places[b] |= fresh
 	}
 	if known == nil || c.begins || known.places[b] != c.at || c.firstEnd == 0 {

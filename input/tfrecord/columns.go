@@ -121,7 +121,8 @@ func (s *columnSet) fill(r *columnReader, example []byte) error {
 		if r.seen[i] == 0 {
 			err = fillCell(&r.cells[i], feature)
 		}
-		if r.seen[i] = 1; err != nil {
+		r.seen[i] = 1
+		if err != nil {
 			return fmt.Errorf("feature %q: %w", name, err)
 		}
 		return nil

@@ -109,7 +109,8 @@ func (d *dataset) measure() error {
 		most = math.MaxInt64
 	}
 	shape, err := input.LearnShape(d, most)
-	if d.features = shape.Cols; err != nil || d.config.Dense {
+	d.features = shape.Cols
+	if err != nil || d.config.Dense {
 		return err
 	}
 	var b input.Batch

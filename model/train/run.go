@@ -290,7 +290,8 @@ func (r *run) evaluate(ctx context.Context, step, epoch int64) error {
 	reported := r.lastEvalStep == m.Step // in the generation before
 	r.lastMetrics, r.lastEvalStep = m, m.Step
 	for _, e := range append([]report.Metrics{m}, others...) {
-		if e.Step, e.Epoch = step, epoch; !reported {
+		e.Step, e.Epoch = step, epoch
+		if !reported {
 			r.emit(e)
 		}
 		if !reported && step == r.loop.Step { // an earlier step has its points

@@ -34,7 +34,7 @@ const (
 // and output.
 type login struct {
 	target    target
-	ssh       *process.Helper
+	ssh       *process.Command
 	stderr    *tailBuffer // standard error of ssh
 	in        io.WriteCloser
 	out       *bufio.Reader
@@ -65,7 +65,7 @@ type loginHandler interface {
 func newLogin(t target, argv []string, guard *process.GuardProcess) *login {
 	said := new(tailBuffer)
 	return &login{
-		target: t, ssh: process.NewHelper(argv, said, guard), stderr: said,
+		target: t, ssh: process.NewCommand(argv, said, guard), stderr: said,
 		outbox: make(chan frame, outboxPerRank*t.ranks+64), flushes: make(chan chan<- struct{}, 1), leaving: make(chan struct{}), sent: make(chan struct{}), ended: make(chan struct{}),
 	}
 }

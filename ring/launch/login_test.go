@@ -44,7 +44,7 @@ func TestLoginEnds(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g, book := testLogin(), new(logbook)
-			g.ssh = process.NewHelper([]string{"sh", "-c", "echo '" + closed + "' >&2; exit 255"}, g.stderr, testGuard(t))
+			g.ssh = process.NewCommand([]string{"sh", "-c", "echo '" + closed + "' >&2; exit 255"}, g.stderr, testGuard(t))
 			var wire bytes.Buffer
 			for _, f := range tt.frames {
 				(&frameWriter{w: &wire}).send(f)

@@ -14,7 +14,7 @@ import (
 // would wait for the lost frame for ever.
 func TestOutboxFull(t *testing.T) {
 	g, book := testLogin(), new(logbook)
-	g.ssh = process.NewHelper([]string{"sleep", "60"}, g.stderr, testGuard(t))
+	g.ssh = process.NewCommand([]string{"sleep", "60"}, g.stderr, testGuard(t))
 	_, out, err := g.ssh.StartPiped()
 	if err != nil {
 		t.Fatal(err)

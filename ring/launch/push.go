@@ -79,7 +79,7 @@ func (p pushedProgram) copy(ctx context.Context, ssh []string, host string, g *p
 	}
 	defer f.Close()
 	said := new(tailBuffer)
-	h := process.NewHelper(sshLine(ssh, host, p.copyLine()), said, g)
+	h := process.NewCommand(sshLine(ssh, host, p.copyLine()), said, g)
 	if err := h.Start(f); err != nil {
 		return err
 	}
