@@ -55,7 +55,7 @@ func (m Membership) Across() (sub Membership, driver bool) {
 	if len(hosts) < 2 || local >= fewest(hosts) {
 		return Membership{}, false
 	}
-	sub = Membership{JobID: m.JobID, Generation: m.Generation}
+	sub = Membership{JobID: m.JobID, Life: m.Life, Generation: m.Generation, Issuer: m.Issuer}
 	for h, ranks := range hosts {
 		if ranks[local] == m.Rank {
 			sub.Rank = h

@@ -28,8 +28,10 @@ type Worker struct {
 // Membership is the set of workers of one generation, as one of them sees it. It never changes.
 type Membership struct {
 	JobID      string
-	Generation uint64 // from 1
-	Rank       int    // index of this worker in Workers; in a part of the job it is not the rank in the job
+	Life       [16]byte // random, equal in all generations that hand their state on
+	Generation uint64   // from 1
+	Issuer     uint64   // instance of the rendezvous that formed this generation
+	Rank       int      // index of this worker in Workers; in a part of the job it is not the rank in the job
 	Workers    []Worker
 	Order      order.Order // of the ring; the zero Order is that of ranks
 	Choices    []Choice    // what the workers agree on
