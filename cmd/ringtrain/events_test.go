@@ -60,7 +60,7 @@ var fields = map[string]string{
 	"start": "job job_id version world_size hosts generation rendezvous codec link levels algorithm seed global_batch " +
 		"variables parameters restored_step cores kernels",
 	"decision":    "what choice why predicted_s achieved_s",
-	"generation":  "generation world_size lost cause",
+	"generation":  "generation world_size lost cause restored_step steps_repeated",
 	"step":        "step epoch loss examples_per_s compute_s update_s reduce_s input_s exposed_s",
 	"eval":        "step epoch split examples loss correct accuracy top_k log_loss precision recall f1 confusion",
 	"progressive": "step epoch examples loss last_examples last_loss last_auc",

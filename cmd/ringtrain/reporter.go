@@ -83,7 +83,7 @@ func (r *reporter) event(e report.Event) {
 			line = r.result + "\n" + line
 		}
 		fmt.Fprintln(r.people, line)
-	case report.Warning:
+	case report.Warning, report.Generation:
 		fmt.Fprintln(r.people, line)
 	}
 }

@@ -15,6 +15,8 @@ func sentence(e report.Event) string {
 	switch e := e.(type) {
 	case report.Start:
 		return startSentence(e)
+	case report.Generation:
+		return generationSentence(e)
 	case report.Decision:
 		return decisionSentence(e)
 	case report.Step:

@@ -109,10 +109,9 @@ func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Train
 	for {
 		m := team.Group.Membership()
 		out.rank = m.Rank
-		out.generation(team)
 		signals.startTeam(team)
 		result, err := trainWith(trainer, train.Team{
-			Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: signals.progress, Cores: cores,
+			Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: signals.progress, Cores: cores, Lost: team.Lost, Cause: team.Cause,
 		}, team)
 		if err == nil {
 			if result.Alone {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringtrain/model/job"
 	"ringtrain/model/optimizer"
 	"ringtrain/model/train/report"
 )
@@ -30,6 +31,7 @@ func (r *run) setUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.reportGeneration()
 	r.reportStart()
 	r.reportSchedule()
 	r.reportKernels()
@@ -81,6 +83,23 @@ func (r *run) chooseInitialCodec(ctx context.Context) (known bool, err error) {
 		r.choice = before
 	}
 	return known, err
+}
+
+// reportGeneration reports a generation that follows another one. Residuals of a codec belong to the
+// group that is gone.
+func (r *run) reportGeneration() {
+	m := r.team.Group.Membership()
+	if r.team.Cause == nil {
+		return
+	}
+	e := report.Generation{
+		Generation: m.Generation, WorldSize: m.Size(), Lost: append([]int{}, r.team.Lost...), Cause: r.team.Cause.Error(),
+		RestoredStep: r.progress.step, StepsRepeated: max(r.team.Cause.Step-r.progress.step, 0), Forgotten: !r.fromPeer,
+	}
+	if c, rank, err := (job.AllReduce{Codec: r.choice.codec}).ParseCodec(); err == nil && (c.Lossy() || rank > 0) && r.job.AllReduce.ErrorFeedback {
+		e.Residuals = r.choice.codec
+	}
+	r.emit(e)
 }
 
 // reportStart starts the clocks. It reports once that this process trains.

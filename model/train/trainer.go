@@ -45,6 +45,9 @@ type Team struct {
 	Link       string // medium of the data: shm, tcp, shm+tcp, none
 	Cores      int    // number of cores for this rank, from ShareCores; 0: as many as GOMAXPROCS
 
+	Lost  []int       // ranks that the generation before has lost
+	Cause *ring.Cause // of its end, with the last step that a rank is known to have completed; nil in the first generation
+
 	// Progress receives each completed step and each change of phase: restore, warm-up, train, evaluate,
 	// checkpoint, export, end. It must not block. May be nil.
 	Progress func(step int64, phase string)

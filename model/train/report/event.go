@@ -61,6 +61,21 @@ type Start struct {
 	Kernels      string `json:"kernels"`       // kernel set of all ranks
 }
 
+// Generation reports that a run goes on with the next generation of its ranks.
+type Generation struct {
+	Generation    uint64 `json:"generation"`
+	WorldSize     int    `json:"world_size"`
+	Lost          []int  `json:"lost"`           // ranks; empty if only a link broke
+	Cause         string `json:"cause"`          // of the end of the generation before
+	RestoredStep  int64  `json:"restored_step"`  // after which this generation goes on
+	StepsRepeated int64  `json:"steps_repeated"` // completed steps after restored_step, whose state no living rank has
+	Forgotten     bool   `json:"-"`              // no living rank has the state of the generation before; for people
+	Residuals     string `json:"-"`              // codec whose residuals begin anew, "" for none; for people
+}
+
+// Kind names the event.
+func (Generation) Kind() string { return "generation" }
+
 // Decision reports a choice that a run made by itself.
 type Decision struct {
 	What   string `json:"what"` // "codec", "order", "kernels", "stop", "tables"
