@@ -71,7 +71,7 @@ QUICK := ./export/... ./input ./input/column ./input/convert ./input/idx ./input
 # race detector would sleep a second at the end of each process.
 RACE      := ./ring/bucket ./ring/link/memlink ./ring/link/shmlink
 RACE_LONG := ./bench ./input ./input/tfrecord ./model/train ./ring/codec ./ring/join ./ring/launch/... \
-	./ring ./ring/link/internal/... ./ring/link/tcplink ./ring/port ./ring/rendezvous ./ring/rendezvous/journal ./ring/rendezvous/state ./ring/ringtest
+	./ring ./ring/link/internal/... ./ring/link/tcplink ./ring/port ./ring/rendezvous ./ring/rendezvous/state ./ring/ringtest
 RACE_E2E  := ^Test(Imports|Events|SameDigest|StoppedAndResumed|WaysToStart|KilledRank|FaultOfOneRank|SignalToOneRank)
 
 race: ## buckets and links, and the ring over them, under the race detector
@@ -96,7 +96,7 @@ CASES := ^Test(S[0-9]|R[0-9]|L[0-9])
 SOAK  ?= 1000000
 CHAOS ?= 5m
 KILLS ?= 100
-EVERYWHERE := ^Test(SSHHostfile|InteropSlurmHosts|Interop(OpenMPI|MPICH)(Hosts)?|InteropTorchrun|InteropTFConfig|EtcdMNIST)$$
+EVERYWHERE := ^Test(SSHHostfile|InteropSlurmHosts|Interop(OpenMPI|MPICH)(Hosts)?|InteropTorchrun|InteropTFConfig)$$
 
 cases: ## the cases of the requirements, S1 to L4, in their short form
 	RINGTRAIN_CASES=1 $(GO) test -vet=off -count=1 -v -parallel 4 -timeout 20m -run '$(CASES)' ./cmd/ringtrain
@@ -120,7 +120,7 @@ soak: ## a million steps on 20 ranks (SOAK=…), and S13 a hundred times
 simulate: ## a million lives of a rendezvous
 	RINGTRAIN_SIMULATE=1000000 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^TestSimulation$$' ./ring/rendezvous/state
 
-everywhere: ## mnist over ssh, srun, mpirun, mpiexec, torchrun, TF_CONFIG and etcd: one digest (after make interop, as root)
+everywhere: ## mnist over ssh, srun, mpirun, mpiexec, torchrun and TF_CONFIG: one digest (after make interop, as root)
 	RINGTRAIN_MNIST=1 RINGTRAIN_NETNS=1 INTEROP=1 $(GO) test -vet=off -count=1 -v -timeout 30m -run '$(EVERYWHERE)' ./cmd/ringtrain
 
 wire: ## what auto costs at 1 Gbit/s, and what codecs gain at 100 Mbit/s (as root)

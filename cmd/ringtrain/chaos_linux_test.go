@@ -16,7 +16,7 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// Twelve ranks run on four hosts, with a rendezvous with a journal on a fifth. The test
+// Twelve ranks run on four hosts, with a rendezvous on a fifth. The test
 // restarts processes that end, as a scheduler does. Every ten seconds it injects a
 // fault:
 //
@@ -132,7 +132,7 @@ func (c *chaos) begin() <-chan struct{} {
 // serve starts the rendezvous.
 func (c *chaos) serve() {
 	line := c.hosts[chaosHosts].Command(self(c.box), "rendezvous", "--listen", c.hosts[chaosHosts].Addr+":29400",
-		"--world-size", strconv.Itoa(chaosRanks), "--restarts", "100000", "--lease", chaosLease.String(), "--journal", "journal")
+		"--world-size", strconv.Itoa(chaosRanks), "--restarts", "100000", "--lease", chaosLease.String())
 	p := c.startProgram(line[0], line[1:]...)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -54,14 +54,8 @@ func (a *app) doctor(c *cli.Context) error {
 		return out.examinationFailed(err)
 	}
 	meet, err := a.meetConfig(c, out)
-	if err == nil {
-		meet.Election, err = a.election("doctor", place, meet)
-	}
 	if err != nil {
 		return out.examinationFailed(err)
-	}
-	if meet.Election != nil {
-		defer meet.Election.Close()
 	}
 	meet.StartTimeout = cmp.Or(meet.StartTimeout, doctor.DefaultLimit)
 	meet.Agree = place.AgreeLines()

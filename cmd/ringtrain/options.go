@@ -69,7 +69,7 @@ func rankFlag() cli.Flag {
 }
 
 func rendezvousFlag() cli.Flag {
-	return &cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet: HOST:PORT, or etcd://HOST:PORT[,…]/PREFIX"}
+	return &cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet, HOST:PORT"}
 }
 
 func worldSizeFlag() cli.Flag {
@@ -88,16 +88,8 @@ func leaseFlag() cli.Flag {
 	return &cli.DurationFlag{Name: "lease", Value: rendezvous.DefaultLease, Usage: "`TIME` after which a silent rank is lost, from 1s; where the rendezvous is"}
 }
 
-func journalFlag() cli.Flag {
-	return &cli.StringFlag{Name: "journal", Usage: "`FILE` by which a rendezvous that was killed goes on when it is started again"}
-}
-
 func watchFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "watch", Usage: "look again each second until the job has ended"}
-}
-
-func manyFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "many", Usage: "serve any number of jobs at once, told apart by --job-id of their ranks, until a signal ends it"}
 }
 
 // placeFlags has the options for the place of this worker.

@@ -131,31 +131,6 @@ func TestLeftBetweenGenerations(t *testing.T) {
 	}
 }
 
-// TestReturnedRendezvous kills a rendezvous with a journal by -9, and a rank during its
-// absence, and restarts both. It verifies that only the loss of the rank affects
-// training.
-func TestReturnedRendezvous(t *testing.T) {
-	long(t)
-	want := undisturbed(t, manyDigits())
-	c := newCompany(t, manyDigits(), "--restarts", "1", "--journal", "journal", "--lease", "2s")
-	ranks := c.ranks()
-	ranks[0].await(`"event":"step"`)
-	c.meeting.signal(syscall.SIGKILL)
-	ranks[1].await("training goes on, trying again")
-	c.serve()
-	ranks[1].await("is back after")
-	c.meeting.signal(syscall.SIGKILL)
-	ranks[1].signal(syscall.SIGKILL)
-	ranks[1].wait()
-	c.serve()
-	ranks[2].await("missing 1 (lost rank 1 (")
-	ranks[1] = c.rank(1)
-	mustEnd(t, ranks, want)
-	if e := c.meeting.wait(); e.code != 0 || !strings.Contains(e.stderr, "journal journal: going on with job ") {
-		t.Errorf("the rendezvous ended with %d\n%s", e.code, e.stderr)
-	}
-}
-
 // TestLooksInside verifies that signals make a rank dump its state and write a
 // checkpoint without ending it.
 func TestLooksInside(t *testing.T) {

@@ -2,6 +2,8 @@ package main
 
 // removedOptions are the options of earlier versions that are gone, each with what to do instead.
 var removedOptions = map[string]string{
+	"journal": "no journal is needed: start the rendezvous again at the same address, its workers bring it up to date (docs/migrate.md#journal)",
+	"many":    "a rendezvous serves one job: start one for each, on a port of its own",
 	"tune":    "leave it out, allreduce.algorithm auto takes doubling, halving or the ring by the size of a buffer",
 	"streams": "leave it out, a ring has one TCP connection to each neighbour",
 }

@@ -12,9 +12,9 @@ import (
 func rendezvousCommand() command {
 	return command{
 		name: "rendezvous", usage: "the rendezvous alone, for schedulers",
-		about:    "Serves the rendezvous alone, for schedulers: of one job, with which it ends, or with --many of any number.",
-		examples: []string{"ringtrain rendezvous --listen :7000 --world-size 4", "ringtrain rendezvous --listen :7000 --many"},
-		flags:    []cli.Flag{listenFlag(), worldSizeFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(), restartsFlag(), leaseFlag(), journalFlag(), manyFlag()},
+		about:    "Serves the rendezvous of one job alone, for schedulers. It ends with the job.",
+		examples: []string{"ringtrain rendezvous --listen :7000 --world-size 4"},
+		flags:    []cli.Flag{listenFlag(), worldSizeFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(), restartsFlag(), leaseFlag()},
 		run:      (*app).rendezvous,
 	}
 }
@@ -30,8 +30,7 @@ func (a *app) rendezvous(c *cli.Context) error {
 	alone, err := join.ServeStandalone(join.StandaloneConfig{
 		Listen: c.String("listen"), WorldSize: c.Int("world-size"), JobID: c.String("job-id"), Token: secret,
 		StartTimeout: c.Duration("start-timeout"), Insecure: c.Bool("insecure"),
-		Restarts: c.Int("restarts"), Lease: c.Duration("lease"), Journal: c.String("journal"),
-		Many:   c.Bool("many"),
+		Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
 		Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	})
 	if err != nil {

@@ -93,12 +93,6 @@ func (a *app) reportEarly(said arguments, err error) error {
 		return err
 	}
 	meet := join.Config{Token: secret, Insecure: said.switchedOn("insecure"), Version: build.Current(version)}
-	if meet.Election, fault = a.election("train", place, meet); fault != nil {
-		return err
-	}
-	if meet.Election != nil {
-		defer meet.Election.Close()
-	}
 	cause := ring.CauseOf(err, place.Rank, hostname(), -1)
 	return a.reporterBy(said, place.Rank).fail(join.Report(a.ctx, place, meet, cause))
 }

@@ -18,7 +18,7 @@ func statusCommand() command {
 	return command{
 		name: "status", args: "[ADDR|JOBID]", flags: []cli.Flag{jsonFlag(), watchFlag(), jobIDFlag()}, run: (*app).status,
 		usage:    "who is there, step, speed, and who waits for whom",
-		about:    "Shows who is there, step, speed, and who waits for whom. Without a word: of your job on this host, or a list of your jobs; JOBID is one of these. ADDR is the rendezvous of the start event, or etcd://HOST:PORT/PREFIX as in --rendezvous. There it takes the job's token: RINGTRAIN_TOKEN, or that of ringtrain token.",
+		about:    "Shows who is there, step, speed, and who waits for whom. Without a word: of your job on this host, or a list of your jobs; JOBID is one of these. ADDR is the rendezvous of the start event. There it takes the job's token: RINGTRAIN_TOKEN, or that of ringtrain token.",
 		examples: []string{"ringtrain status", "ringtrain status --watch", "ringtrain status host-a:41234 --json"},
 	}
 }
@@ -68,15 +68,14 @@ func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Con
 	return show(all)
 }
 
-// openStatus returns a function that opens the status of the jobs of a rendezvous, which
-// may be on etcd.
+// openStatus returns a function that opens the status of the jobs of a rendezvous.
 func (a *app) openStatus(addr, jobID string) (func(context.Context) (statusSource, error), error) {
+	if err := place.CheckRemoved(addr); err != nil {
+		return nil, err
+	}
 	secret, err := token.Find(a.getenv)
 	if err != nil {
 		return nil, err
-	}
-	if (place.Place{Rendezvous: addr}).Elects() {
-		return a.follow(addr, jobID, secret)
 	}
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		addr = net.JoinHostPort(addr, place.DefaultPort)

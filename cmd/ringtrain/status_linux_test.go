@@ -109,43 +109,6 @@ func TestStoppedForAWhile(t *testing.T) {
 	b.nothingLeft(5*time.Second, nil)
 }
 
-// TestRendezvousMany verifies that two jobs at one rendezvous do not affect each other.
-func TestRendezvousMany(t *testing.T) {
-	b := newBox(t).withToken()
-	at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
-	b.must(64, "rendezvous", "--many", "--world-size", "2")
-	meeting := b.start("rendezvous", "--listen", at, "--many")
-	meeting.await("rendezvous on " + at)
-	b.must(138, "status", at)
-	var jobs [2][]*testProcess
-	for i, id := range []string{"first", "second"} {
-		args := append([]string{"train", "--rendezvous", at, "--world-size", "2", "--job-id", id}, endless("--json", "--set", "checkpoint.dir=ckpt/"+id)...)
-		jobs[i] = b.startRanks(2, args, func(int) []string { return nil })
-	}
-	eventually(t, patience, "both jobs run", func() bool {
-		e := b.run("status", at)
-		return e.code == 0 && strings.Count(e.stdout, "  running  ") == 2
-	})
-	jobs[0][0].signal(syscall.SIGTERM)
-	for _, w := range jobs[0] {
-		if e := w.wait(); e.code != 143 {
-			t.Errorf("a worker of the first job ended with %d and %q, want 143", e.code, e.last())
-		}
-	}
-	if e := b.must(0, "status", at, "--job-id", "second"); !strings.Contains(e.stdout, "running") {
-		t.Errorf("the second job is %q", e.stdout)
-	}
-	meeting.signal(syscall.SIGTERM)
-	if e := meeting.wait(); e.code != 0 {
-		t.Errorf("the rendezvous ended with %d\n%s", e.code, e.stderr)
-	}
-	for _, w := range jobs[1] {
-		if e := w.wait(); e.code != 138 || !strings.Contains(e.last(), "rendezvous") {
-			t.Errorf("a worker of the second job ended with %d and %q, want 138", e.code, e.last())
-		}
-	}
-}
-
 // TestOneWayPartition drops all packets from host 1 to host 2 in mid-run while both
 // still send heartbeats. It verifies that the job ends within seconds and names the
 // right ranks.

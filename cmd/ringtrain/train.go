@@ -43,14 +43,8 @@ func (a *app) train(c *cli.Context) error {
 	}
 	out := a.newReporter(c, place.Rank)
 	meet, err := a.meetConfig(c, out)
-	if err == nil {
-		meet.Election, err = a.election("train", place, meet)
-	}
 	if err != nil {
 		return out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
-	}
-	if meet.Election != nil {
-		defer meet.Election.Close()
 	}
 	return a.trainAt(c, place, meet, out)
 }

@@ -15,7 +15,13 @@ const envPrefix = "RINGTRAIN_"
 // run sets the variable LAUNCH_GUARD itself.
 var reserved = []string{
 	"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_SIZE", "RENDEZVOUS", "JOB_ID", "TOKEN", "TOKEN_FILE",
-	"DATA", "JSON", "SHARED", "NETNS", "NP", "HOST_ID", "SSH", "LAUNCH_GUARD", "ETCD_USER", "ETCD_PASSWORD",
+	"DATA", "JSON", "SHARED", "NETNS", "NP", "HOST_ID", "SSH", "LAUNCH_GUARD",
+}
+
+// removedVariables are the variables of earlier versions, without the prefix, with what to do instead.
+var removedVariables = map[string]string{
+	"ETCD_USER":     "unset it, the workers meet at HOST:PORT and not on an etcd (docs/migrate.md#etcd)",
+	"ETCD_PASSWORD": "unset it, the workers meet at HOST:PORT and not on an etcd (docs/migrate.md#etcd)",
 }
 
 // fromEnviron sets the keys that the environment sets: RINGTRAIN_INPUT_BATCH is input.batch. A
@@ -27,6 +33,10 @@ func (l *loader) fromEnviron(environ []string, root reflect.Value) {
 		name, value, _ := strings.Cut(e, "=")
 		rest, ok := strings.CutPrefix(name, envPrefix)
 		if !ok || slices.Contains(reserved, rest) || isServiceLink(name, value) {
+			continue
+		}
+		if instead := removedVariables[rest]; instead != "" {
+			l.faults.add("%s is gone: %s", name, instead)
 			continue
 		}
 		key, err := keyOf(name, keys)

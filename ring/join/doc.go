@@ -37,9 +37,8 @@
 //
 // # The rendezvous
 //
-// Three kinds of process serve it: rank 0, where its place says so; a worker that is elected
-// ([Election]); or a process that is no worker, by [ServeStandalone]. The launcher and the
-// command rendezvous are of the third kind.
+// Two kinds of process serve it: rank 0, where its place says so, or a process that is no
+// worker, by [ServeStandalone]. The launcher and the command rendezvous are of the second kind.
 //
 // # Errors
 //

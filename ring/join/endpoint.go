@@ -27,8 +27,6 @@ type endpoint struct {
 	grpc      *grpc.Server
 	serveDone chan struct{}      // closed when the server has ended
 	server    *rendezvous.Server // nil if the rendezvous is elsewhere
-	elected   *electedServer     // nil without elections
-	jobs      *rendezvous.Jobs   // nil, unless the rendezvous is of many jobs
 	drain     *drainTracker
 }
 
@@ -67,9 +65,6 @@ func openWorkerEndpoint(p place.Place, c Config) (*endpoint, error) {
 	if err := checkNumbers(c.StartTimeout, c.Lease, c.Restarts); err != nil {
 		return nil, err
 	}
-	if p.Elects() && c.Election == nil {
-		return nil, errNoElection
-	}
 	d := listenConfig{p.Listen, c.Token, c.Insecure, c.Notice}
 	h, err := openEndpoint(d)
 	if err != nil {
@@ -80,11 +75,8 @@ func openWorkerEndpoint(p place.Place, c Config) (*endpoint, error) {
 		JobID: p.JobID, WorldSize: p.WorldSize, StartTimeout: c.StartTimeout, Addrs: p.Listed,
 		Restarts: c.Restarts, Lease: c.Lease,
 	}
-	switch {
-	case p.Serve:
+	if p.Serve {
 		h.serveJob(d, served)
-	case p.Elects():
-		h.registerElection(d, p, c, served)
 	}
 	h.start()
 	return h, nil
@@ -102,14 +94,6 @@ func (h *endpoint) serveJob(d listenConfig, c rendezvous.ServerConfig) {
 	c.WorkerRefused = refusalNotices(d, c.WorkerRefused)
 	h.server = rendezvous.NewServer(c)
 	h.server.Register(h.grpc)
-}
-
-// serveJobs adds the rendezvous of many jobs.
-func (h *endpoint) serveJobs(d listenConfig, c rendezvous.ServerConfig) {
-	c.Token = d.token
-	c.WorkerRefused = refusalNotices(d, c.WorkerRefused)
-	h.jobs = rendezvous.NewJobs(c)
-	h.jobs.Register(h.grpc)
 }
 
 // refusalNotices returns a function that calls record, which may be nil, for each refused
@@ -143,14 +127,6 @@ func (h *endpoint) start() {
 	}()
 }
 
-// serving returns the rendezvous that is here now, or nil.
-func (h *endpoint) serving() *rendezvous.Server {
-	if h.elected != nil {
-		return h.elected.serving()
-	}
-	return h.server
-}
-
 // hasEnded reports whether the job of the rendezvous s has ended.
 func hasEnded(s *rendezvous.Server) bool {
 	select {
@@ -164,17 +140,14 @@ func hasEnded(s *rendezvous.Server) bool {
 // closeFailed closes h after a join that failed with err. If this worker serves the
 // rendezvous, it tells the others: those that are here and, if the job ended before it
 // began, those that come within the start timeout. It tells them nothing after an
-// interrupted wait, for rank 0 may be started again. Nor does an elected worker: the others
-// elect another.
+// interrupted wait, for rank 0 may be started again.
 func (h *endpoint) closeFailed(ctx context.Context, p place.Place, c Config, err error) {
 	defer h.close()
-	server, late := h.serving(), time.Since(h.openedAt) >= cmp.Or(c.StartTimeout, rendezvous.DefaultStartTimeout)
+	server, late := h.server, time.Since(h.openedAt) >= cmp.Or(c.StartTimeout, rendezvous.DefaultStartTimeout)
 	switch {
 	case server == nil || ctx.Err() != nil:
 	case !hasEnded(server):
-		if h.elected == nil {
-			server.Abort(ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1))
-		}
+		server.Abort(ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1))
 	case !late:
 		h.drain.wait(ctx, p.WorldSize)
 	}
@@ -183,7 +156,7 @@ func (h *endpoint) closeFailed(ctx context.Context, p place.Place, c Config, err
 // close ends all services. If the job has ended, it first tells the connected workers. A
 // job that goes on loses its rendezvous at once.
 func (h *endpoint) close() {
-	server := h.serving()
+	server := h.server
 	if server != nil && hasEnded(server) {
 		ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 		server.Drain(ctx)
@@ -191,16 +164,7 @@ func (h *endpoint) close() {
 	}
 	stop := time.AfterFunc(drainTimeout, h.grpc.Stop) // frees a handler whose worker does not read
 	defer stop.Stop()
-	switch {
-	case h.jobs != nil:
-		h.jobs.Close()
-	case h.elected != nil:
-		if !h.elected.close() { // handlers may wait for the election, and Stop for the handlers
-			go h.grpc.Stop()
-			h.port.Close()
-			return
-		}
-	case server != nil:
+	if server != nil {
 		server.Close()
 	}
 	h.grpc.Stop()

@@ -33,7 +33,6 @@ type Config struct {
 	Group        ring.Config
 	Waiting      func(rendezvous.Waiting) // receives the missing ranks; may be nil
 	Notice       func(string)             // receives lines for people, from any goroutine; may be nil
-	Election     Election                 // needed if the place elects; the caller closes it after the team
 }
 
 // Time limits of the links' opening, after all workers have joined.
@@ -125,33 +124,22 @@ func joinRendezvous(ctx context.Context, p place.Place, c Config) (*endpoint, *r
 
 // join joins the rendezvous.
 func (h *endpoint) join(ctx context.Context, p place.Place, c Config) (*rendezvous.Session, error) {
-	o := joinOptions(p, c, h.port.Addr())
-	if h.elected != nil {
-		o.Find = h.elected.find
-	}
-	s, err := rendezvous.Join(ctx, o)
+	s, err := rendezvous.Join(ctx, joinOptions(p, c, h.port.Addr()))
 	if err != nil {
 		return nil, err
 	}
 	m := s.Membership()
-	if h.elected != nil {
-		h.elected.firstMembership.Store(&m)
-	}
 	h.setOwner(m.JobID, m.Rank)
 	return s, nil
 }
 
 // joinOptions returns the options of a worker that listens at addr.
 func joinOptions(p place.Place, c Config, addr string) rendezvous.Options {
-	o := rendezvous.Options{
+	return rendezvous.Options{
 		Addr: p.Rendezvous, Token: c.Token, JobID: p.JobID, Rank: p.Rank, WorldSize: p.WorldSize,
 		Self: selfAt(p, addr), InRank0: p.AtRank0, Agree: c.Agree, Offers: c.Offers, Version: c.Version,
 		StartTimeout: c.StartTimeout, Waiting: c.Waiting, Notice: c.Notice,
 	}
-	if p.Elects() && c.Election != nil {
-		o.Find = func(ctx context.Context) (string, error) { return findServed(ctx, c.Election) }
-	}
-	return o
 }
 
 // selfAt describes the worker of p that listens at addr.

@@ -60,16 +60,3 @@ func TestOwner(t *testing.T) {
 	}
 	onAll(t, teams, c.live)
 }
-
-// TestOwnerOfMany verifies that a rendezvous of many jobs names none of them as its owner.
-func TestOwnerOfMany(t *testing.T) {
-	noLeak(t)
-	a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0", Many: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	if got, want := ownerOf(t, a.Addr()), (port.Owner{Rendezvous: true, Rank: -1}); got != want {
-		t.Errorf("it says %+v, want %+v", got, want)
-	}
-}

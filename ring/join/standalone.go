@@ -11,7 +11,6 @@ import (
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous"
-	"ringtrain/ring/rendezvous/journal"
 	"ringtrain/ring/token"
 )
 
@@ -24,8 +23,6 @@ type StandaloneConfig struct {
 	StartTimeout time.Duration // from the first join to the last, and from a loss to its replacement; 0: rendezvous.DefaultStartTimeout
 	Restarts     int           // how many lost workers may be replaced in all
 	Lease        time.Duration // a worker that is silent for so long is lost; 0: rendezvous.DefaultLease; at least 1 s
-	Journal      string        // file from which a rendezvous goes on after it was killed; "": none
-	Many         bool          // serve any number of jobs, each by its id, until Close
 	Insecure     bool          // listen beyond loopback without a token
 	Notice       func(string)  // receives lines for people, from any goroutine; may be nil
 	Launcher     bool          // Notice and rank 0 write to the same place: rank 0 does not repeat the lines
@@ -39,9 +36,6 @@ func (c StandaloneConfig) check() error {
 		errs = append(errs, fmt.Errorf("world size is %d, want 1 or more", c.WorldSize))
 	case c.WorldSize > ring.MaxWorldSize:
 		errs = append(errs, fmt.Errorf("world size is %d, want at most %d", c.WorldSize, ring.MaxWorldSize))
-	}
-	if c.Many && (c.WorldSize != 0 || c.JobID != "" || c.Journal != "") {
-		errs = append(errs, errors.New("a world size, a job id or a journal is of one job, want none of them with many"))
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(append(errs, checkNumbers(c.StartTimeout, c.Lease, c.Restarts))...))
 }
@@ -61,10 +55,10 @@ func checkNumbers(startTimeout, lease time.Duration, restarts int) error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// Standalone is the rendezvous of one job, or of many, in a process that is no worker: the
-// launcher, or the command rendezvous. Its methods are those that launch.Run needs.
+// Standalone is the rendezvous of a job in a process that is no worker: the launcher, or the
+// command rendezvous. Its methods are those that launch.Run needs.
 type Standalone struct {
-	Server   *rendezvous.Server // nil for many jobs
+	Server   *rendezvous.Server
 	endpoint *endpoint
 	size     int // 0: unknown
 	givenUp  chan int
@@ -84,30 +78,18 @@ func ServeStandalone(c StandaloneConfig) (*Standalone, error) {
 		return nil, err
 	}
 	d := listenConfig{at, c.Token, c.Insecure, c.Notice}
-	journal, err := c.openJournal(d)
-	if err != nil {
-		return nil, err
-	}
 	h, err := openEndpoint(d)
 	if err != nil {
-		if journal != nil {
-			journal.Close()
-		}
 		return nil, err
 	}
 	given, teller, kept := make(chan int, ring.MaxWorldSize), rendezvous.NoticeOwnerAndRank0, newRefusalLog(c.WorldSize)
 	if c.Launcher {
 		teller = rendezvous.NoticeOwner
 	}
-	served := rendezvous.ServerConfig{
+	h.serveJob(d, rendezvous.ServerConfig{
 		JobID: c.JobID, WorldSize: c.WorldSize, StartTimeout: c.StartTimeout, Restarts: c.Restarts, Lease: c.Lease,
-		Journal: journal, Notice: d.notify, NoticeSink: teller, RankAbandoned: func(rank int) { trySend(given, rank) }, WorkerRefused: kept.add,
-	}
-	if c.Many {
-		h.serveJobs(d, served)
-	} else {
-		h.serveJob(d, served)
-	}
+		Notice: d.notify, NoticeSink: teller, RankAbandoned: func(rank int) { trySend(given, rank) }, WorkerRefused: kept.add,
+	})
 	h.port.SetOwner(h.standaloneOwner)
 	h.start()
 	return &Standalone{Server: h.server, endpoint: h, size: c.WorldSize, givenUp: given, refusals: kept}, nil
@@ -115,11 +97,7 @@ func ServeStandalone(c StandaloneConfig) (*Standalone, error) {
 
 // standaloneOwner returns the owner of a port with a rendezvous and without a worker.
 func (h *endpoint) standaloneOwner() port.Owner {
-	o := port.Owner{Rendezvous: true, Rank: -1}
-	if h.server != nil {
-		o.JobID = h.server.JobID()
-	}
-	return o
+	return port.Owner{Rendezvous: true, JobID: h.server.JobID(), Rank: -1}
 }
 
 // trySend sends a rank that was given up to the launcher, if there is one.
@@ -130,37 +108,14 @@ func trySend(to chan<- int, rank int) {
 	}
 }
 
-// openJournal opens the journal, nil if there is none.
-func (c StandaloneConfig) openJournal(d listenConfig) (journal.Journal, error) {
-	if c.Journal == "" {
-		return nil, nil
-	}
-	j, err := journal.Open(c.Journal, c.JobID, c.WorldSize)
-	if err != nil {
-		return nil, err
-	}
-	if n := j.Torn(); n > 0 {
-		d.notify(fmt.Sprintf("journal %s: cut off %d bytes of an entry that was never finished", c.Journal, n))
-	}
-	if job, generation := j.Last(); generation > 0 {
-		d.notify(fmt.Sprintf("journal %s: going on with job %s, generation %d", c.Journal, job, generation))
-	}
-	return j, nil
-}
-
 // Addr returns the address that the rendezvous listens on.
 func (a *Standalone) Addr() string { return a.endpoint.port.Addr() }
 
 // Wait returns when the job has ended: nil after a good end, else the first cause with its
 // exit code. When ctx ends, it returns the cause of ctx. Wait closes a. If the job ended
-// before it began, workers that come within two seconds are told the cause. The rendezvous
-// of many jobs ends with ctx only, and Wait returns nil.
+// before it began, workers that come within two seconds are told the cause.
 func (a *Standalone) Wait(ctx context.Context) error {
 	defer a.Close()
-	if a.Server == nil {
-		<-ctx.Done()
-		return nil
-	}
 	select {
 	case <-a.Server.Done():
 	case <-ctx.Done():
@@ -177,10 +132,9 @@ func (a *Standalone) Wait(ctx context.Context) error {
 // stopTimeout bounds the time that a job has to stop and save its state.
 const stopTimeout = 20 * time.Second
 
-// stop has a job stop in good order that would end with its rendezvous. A job with a
-// journal goes on: its rendezvous may return.
+// stop has a job stop in good order that would end with its rendezvous.
 func (a *Standalone) stop(why error) {
-	if a.Server.Durable() || !a.Begun() {
+	if !a.Begun() {
 		return
 	}
 	a.Server.StopAll(exitcode.Of(why))

@@ -121,7 +121,6 @@
 //	                         launcher's output, not in rank.0/stderr
 //	mpirun, srun, torchrun   rank 0, which serves the rendezvous
 //	rendezvous               both that process and rank 0, which may write elsewhere
-//	etcd                     rank 0; while it is silent or lost, the coordinator
 //
 // # No process stays behind
 //

@@ -71,11 +71,8 @@ func (sv service) Meet(stream workerStream) error {
 	if err != nil {
 		return err
 	}
-	defer func() { c.s.release(c) }() // c.s changes when the client is assigned to its job
+	defer c.s.release(c)
 	err = c.serve()
-	if c.lastSent && errors.Is(err, io.EOF) {
-		c.s.step(state.EndConfirmed{Stream: c.id})
-	}
 	reason := "connection reset"
 	switch {
 	case errors.Is(err, io.EOF):
@@ -93,19 +90,14 @@ func (s *Server) open(stream workerStream) (*clientStream, error) {
 	if s.closed {
 		return nil, errClosed
 	}
-	c := &clientStream{stream: stream, received: make(chan *pb.WorkerMessage), queued: make(chan struct{}, 1)}
+	c := &clientStream{s: s, stream: stream, received: make(chan *pb.WorkerMessage), queued: make(chan struct{}, 1)}
 	c.handshake.token = s.config.Token
 	s.lastStream++
-	s.add(c, s.lastStream)
+	c.id = s.lastStream
+	s.clients[c.id] = c
+	s.wg.Add(1)     // for the handler, until release
 	s.wg.Go(c.read) // ends when the handler returns
 	return c, nil
-}
-
-// add adds a client. It is called with s.mu held, and s is not closed.
-func (s *Server) add(c *clientStream, id uint64) {
-	c.s, c.id = s, id
-	s.clients[c.id] = c
-	s.wg.Add(1) // for the handler, until release
 }
 
 func (s *Server) release(c *clientStream) {
@@ -236,8 +228,6 @@ func (c *clientStream) handle(m *pb.WorkerMessage) error {
 		c.s.step(state.Heartbeat{Stream: c.id, Step: max(w.Beat.GetStep(), -1), Phase: sanitize.Name(w.Beat.GetPhase()), Wait: wait, Unchanged: idle})
 	case *pb.WorkerMessage_Abort:
 		c.s.step(state.Aborted{Stream: c.id, Cause: wire.DecodeCause(w.Abort)})
-	case *pb.WorkerMessage_Away:
-		c.s.step(state.StreamAbandoned{Stream: c.id})
 	case *pb.WorkerMessage_Leave:
 		c.s.step(state.Left{Stream: c.id})
 	case *pb.WorkerMessage_Ready:
@@ -274,12 +264,11 @@ func (c *clientStream) challenge(h *pb.Hello) error {
 	if reply == nil {
 		return errUnexpected
 	}
-	reply.LeaseMs, reply.Durable, reply.Recovers = c.s.lease.Load(), c.s.config.Journal != nil, c.s.config.Restarts > 0
+	reply.LeaseMs, reply.Recovers = c.s.lease.Load(), c.s.config.Restarts > 0
 	return c.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: reply}})
 }
 
-// authenticate checks the client's proof and passes the event to the state. With many jobs, the
-// state is that of the client's job.
+// authenticate checks the client's proof and passes the event to the state.
 func (c *clientStream) authenticate(j *pb.Join, event func(state.Request) state.Event) error {
 	if !c.handshake.challenged() || c.handshake.proved {
 		return errUnexpected
@@ -289,12 +278,6 @@ func (c *clientStream) authenticate(j *pb.Join, event func(state.Request) state.
 		c.s.step(state.WrongToken{Rank: r.Rank})
 		c.enqueue(c.s.refusal(ring.Worker{Rank: r.Rank}, state.JoinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
 		return nil
-	}
-	if c.s.jobs != nil {
-		if cause := c.s.jobs.admit(c, &r); cause != nil {
-			c.enqueue(c.s.refusal(r.Worker, cause))
-			return nil
-		}
 	}
 	c.s.step(event(r))
 	return nil

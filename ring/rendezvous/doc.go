@@ -22,9 +22,8 @@
 // # Packages
 //
 // Package state decides what happens, as a pure state machine: events go in, effects come out.
-// Package journal stores what a rendezvous needs after a crash. The internal package wire converts
-// messages. This package has the client and the server: it turns messages into events and performs
-// the effects.
+// The internal package wire converts messages. This package has the client and the server: it turns
+// messages into events and performs the effects.
 //
 // # Offers
 //
@@ -46,10 +45,9 @@
 //
 // # Loss
 //
-// A worker is lost as soon as its stream breaks, or when it has been silent for the lease. After a
-// pause of a rendezvous with a journal a broken stream is no loss; see Journal. A worker loses the
-// rendezvous in the same way, and its generation ends with a cause that names the address of the
-// rendezvous.
+// A worker is lost as soon as its stream breaks, or when it has been silent for the lease. A worker
+// loses the rendezvous in the same way, and its generation ends with a cause that names the address
+// of the rendezvous.
 //
 // A process that was stopped or starved does not blame others for its own pause: it measures
 // silence while its own clock ticks. A silent worker is named to rank 0 and to the owner of the
@@ -57,9 +55,7 @@
 //
 // A worker's report about another one, after a failed exchange, is only a suspicion. It waits for a
 // moment: the end of a stream or of a process is better evidence. Without better evidence the root
-// is at fault: a suspect that suspects no other. A restarted rendezvous judges when all members
-// have reconnected or their time is over: the neighbour of a dead worker may be the last to return,
-// while the others blame it because it closed its links.
+// is at fault: a suspect that suspects no other.
 //
 // # The next generation
 //
@@ -111,46 +107,10 @@
 //	  │ ── leaving: 143 ───────────────────► │
 //	  │ ◄────── stop: 143, or leave alone ── │
 //
-// # Journal
-//
-// A rendezvous with a journal says in the challenge that it is durable. If such a rendezvous is
-// lost, training goes on, and the workers try to reach it again. Each sends resume with its
-// generation and incarnation, and repeats what was not answered. The restarted rendezvous begins
-// where its journal ends, and waits for all members for the lease and 3 s.
-//
-// The journal is not a consensus protocol. A rendezvous with a deleted or another journal has
-// another job, and its workers are refused. A worker that joins for the rank of an awaited member
-// waits until the member is back or lost.
-//
-// That wait is not needed for safety: a lost worker is told so when it returns, and its generation
-// cannot go on without those that have left it. The wait saves a restart if a healthy worker is
-// slow to find the rendezvous again: no process has seen its stream break. So the wait ends at once
-// with other evidence. Either the new worker listens at the address of the awaited one, on the same
-// host; or the new worker has come for the same rank, and the rendezvous finds that nobody listens
-// at the old address any more. Otherwise, as when that host does not answer or has only a loopback
-// address of its own, the wait takes its full time.
-//
-// A rendezvous with a journal also waits for its members after a pause of its own process or
-// machine. Missing ticks show that workers may have given it up. Workers also announce that they
-// close their streams, whatever the clock of the rendezvous shows. A stream that breaks within a
-// lease of that moment is no loss; a refused connection to the worker's port is, so a worker that
-// was killed meanwhile is named. The end of a job waits for members that reconnect to hear it.
-//
-// Writing the journal may take long. Effects after a record wait until the record is durable, in
-// order. Meanwhile heartbeats and requests are answered, and a notice says what waits. A journal
-// that cannot be written is abandoned: the job goes on without it, and no rendezvous can continue
-// from it. A long journal is compacted.
-//
-// With [Options].Find a worker asks for the address of the rendezvous at each attempt. So a lost
-// rendezvous may come back elsewhere, if its journal does. The journal prevents two rendezvous at a
-// time: it returns journal.ErrSuperseded to the one that may not write any more, and that one sends
-// nothing more. Package etcd has such a journal.
-//
 // # Invariants
 //
 //   - A generation has one membership, and each rank has one owner.
-//   - Numbers of generations grow and are never used again, also after a crash: a generation
-//     is in the journal before any worker hears of it.
+//   - Numbers of generations grow and are never used again.
 //   - The first cause wins, and every worker gets it, also the one that reported it. Of losses
 //     it is the first one since the last completed step. Each process reports a loss with the
 //     last step that it has completed, because heartbeats are up to a second old. The last

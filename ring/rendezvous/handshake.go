@@ -72,16 +72,12 @@ func connect(ctx context.Context, o *Options) (*connection, error) {
 	if dial == nil {
 		dial = dialTCP
 	}
-	addr, err := o.address(ctx)
+	raw, err := dial(ctx, o.Addr)
 	if err != nil {
-		return nil, err
-	}
-	raw, err := dial(ctx, addr)
-	if err != nil {
-		return nil, unreachedError{reason: o.addrPrefix(addr) + Reason(err)}
+		return nil, unreachedError{reason: Reason(err)}
 	}
 	c := &connection{raw: raw}
-	if c.conn, err = grpc.NewClient("passthrough:///"+addr, dialOptions(raw)...); err != nil {
+	if c.conn, err = grpc.NewClient("passthrough:///"+o.Addr, dialOptions(raw)...); err != nil {
 		raw.Close()
 		return nil, unreachedError{reason: err.Error()}
 	}
@@ -97,12 +93,12 @@ func connect(ctx context.Context, o *Options) (*connection, error) {
 	}
 	c.close()
 	if errors.Is(err, errWrongToken) {
-		return nil, unreachedError{o.addrPrefix(addr) + fmt.Sprintf("answers with another token: here is %v, want the same on all ranks", o.Token), true}
+		return nil, unreachedError{fmt.Sprintf("answers with another token: here is %v, want the same on all ranks", o.Token), true}
 	}
-	if owner := otherOwner(ctx, dial, addr, err); owner != "" {
+	if owner := otherOwner(ctx, dial, o.Addr, err); owner != "" {
 		return nil, unreachedError{reason: owner}
 	}
-	return nil, unreachedError{reason: o.addrPrefix(addr) + "accepted, but not our protocol"}
+	return nil, unreachedError{reason: "accepted, but not our protocol"}
 }
 
 // errWrongToken reports a server with another token.

@@ -1,6 +1,7 @@
 package rendezvous
 
 import (
+	"net"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -97,13 +98,16 @@ func TestDepart(t *testing.T) {
 	})
 }
 
-// TestLeaveRequestUnanswered verifies that a worker with a lost rendezvous asks the others to stop
+// TestLeaveRequestUnanswered verifies that a worker with a silent rendezvous asks the others to stop
 // after leaveRequestTimeout.
 func TestLeaveRequestUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newRestartable(t, ServerConfig{Restarts: 1})
-		sessions := joinAll(t, m.workers(2)...)
-		m.kill()
+		s := serveInMemory(t, ServerConfig{Restarts: 1})
+		all := s.workers(2)
+		var conn net.Conn
+		keepConn(&all[0], &conn)
+		sessions := joinAll(t, all...)
+		conn.(*pipeEnd).cut.Store(true)
 		sessions[0].RequestLeave(exitcode.Terminated)
 		if code := sessions[0].Stopping(); code != 0 {
 			t.Errorf("stop %d at once, want to wait for the rendezvous", code)

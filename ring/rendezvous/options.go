@@ -1,7 +1,6 @@
 package rendezvous
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -38,12 +37,6 @@ type Options struct {
 	StartTimeout time.Duration       // 0: DefaultStartTimeout
 	Waiting      func(state.Waiting) // called with each waiting report, by the goroutine of Join or Next; may be nil
 	Notice       func(string)        // called with texts for people, from any goroutine; may be nil
-
-	// Find returns the current address of the rendezvous, host:port. Each attempt to reach the
-	// rendezvous calls Find; Addr is then only a name for people. An error is the reason of a
-	// failed attempt; exitcode.Auth means that the directory denies this worker. If Find is nil,
-	// the address is Addr.
-	Find func(context.Context) (addr string, err error)
 
 	dial dialFunc // nil: TCP
 }
@@ -86,7 +79,7 @@ func (o *Options) check() error {
 	if o.StartTimeout < 0 {
 		errs = append(errs, fmt.Errorf("start timeout is %v, want more than 0", o.StartTimeout))
 	}
-	if err := checkAddr(o.Addr); err != nil && o.Find == nil {
+	if err := checkAddr(o.Addr); err != nil {
 		errs = append(errs, fmt.Errorf("rendezvous %w", err))
 	}
 	if err := checkAddr(o.Self.Addr); err != nil {
@@ -104,29 +97,6 @@ func checkAddr(addr string) error {
 		return fmt.Errorf("address is %q, want a port from 1 to 65535", addr)
 	}
 	return nil
-}
-
-// address returns the address for one attempt.
-func (o *Options) address(ctx context.Context) (string, error) {
-	if o.Find == nil {
-		return o.Addr, nil
-	}
-	addr, err := o.Find(ctx)
-	if err == nil {
-		err = checkAddr(addr)
-	}
-	if err != nil {
-		return "", unreachedError{err.Error(), exitcode.Of(err) == exitcode.Auth}
-	}
-	return addr, nil
-}
-
-// addrPrefix begins a reason that concerns addr, unless addr is the name that people know.
-func (o *Options) addrPrefix(addr string) string {
-	if addr == o.Addr {
-		return ""
-	}
-	return "at " + addr + ": "
 }
 
 // request returns the request to join. local is the worker's end of the connection to the

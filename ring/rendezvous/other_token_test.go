@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,39 +102,6 @@ func TestOtherTokenOnly(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestOtherTokenAfterStart verifies that a server with another token in place of a killed
-// rendezvous does not end a worker, and that a worker that waits for an answer ends with 138 at its
-// start timeout.
-func TestOtherTokenAfterStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newRestartable(t, ServerConfig{})
-		other := serveInMemory(t, ServerConfig{})
-		all := m.workers(2)
-		var away atomic.Bool
-		for i := range all {
-			all[i].dial = otherServerWhile(other.dial, m.dial, away.Load)
-		}
-		sessions := joinAll(t, all...)
-		away.Store(true)
-		m.kill()
-		time.Sleep(3 * time.Minute) // on the fake clock
-		for rank, s := range sessions {
-			if err := s.Context().Err(); err != nil {
-				t.Fatalf("rank %d: the generation ended by %v", rank, context.Cause(s.Context()))
-			}
-		}
-		away.Store(false)
-		m.start()
-		time.Sleep(3 * time.Second)
-		away.Store(true)
-		m.kill()
-		err := sessions[0].Leave(t.Context())
-		if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "did not return in 60 s") {
-			t.Errorf("error %v with code %d, want exitcode.Retry", err, exitcode.Of(err))
-		}
-	})
 }
 
 // impostor is a server that proves nothing, asks for proofs, and answers with an end.

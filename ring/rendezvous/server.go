@@ -14,7 +14,6 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/rendezvous/internal/sanitize"
 	"ringtrain/ring/rendezvous/internal/wire"
-	"ringtrain/ring/rendezvous/journal"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 	"ringtrain/ring/token"
@@ -28,14 +27,13 @@ const (
 
 // ServerConfig holds the settings of a Server.
 type ServerConfig struct {
-	JobID        string          // "": the job id of the first join, else a random one
-	WorldSize    int             // 0: the world size of the first join
-	Token        token.Token     // the job's secret
-	StartTimeout time.Duration   // from the first join to the last; 0: DefaultStartTimeout
-	Lease        time.Duration   // a worker that is silent for this time is lost; 0: DefaultLease; at least 1 s
-	Addrs        []string        // configured address of each rank, if known; probed while the rank is missing
-	Restarts     int             // number of lost workers that may be replaced in all
-	Journal      journal.Journal // nil: losing the rendezvous ends the job; the Server closes the journal
+	JobID        string        // "": the job id of the first join, else a random one
+	WorldSize    int           // 0: the world size of the first join
+	Token        token.Token   // the job's secret
+	StartTimeout time.Duration // from the first join to the last; 0: DefaultStartTimeout
+	Lease        time.Duration // a worker that is silent for this time is lost; 0: DefaultLease; at least 1 s
+	Addrs        []string      // configured address of each rank, if known; probed while the rank is missing
+	Restarts     int           // number of lost workers that may be replaced in all
 
 	// Probe returns why a rank is missing, in words for people. nil: the built-in probe.
 	Probe func(ctx context.Context, p state.Probe) string
@@ -62,7 +60,6 @@ type Server struct {
 	probeSlots chan struct{}  // holds one element per running probe
 	wg         sync.WaitGroup // all goroutines and handlers
 	notices    chan string    // for the owner, which may read them slowly
-	jobs       *Jobs          // set if this server has the unassigned clients of Jobs
 
 	mu         sync.Mutex // guards what follows
 	state      *state.State
@@ -73,11 +70,6 @@ type Server struct {
 	roster     roster        // of the newest generation, shared by all messages
 	closed     bool          // no more clients
 	cause      *ring.Cause   // of the end of the job
-
-	backlog          state.Backlog // effects that wait for the journal
-	writingSince     time.Time     // start of the current write to the journal
-	recordQueued     chan struct{} // has room for one: the backlog has a record
-	journalAbandoned bool          // the journal cannot be written and is not used any more
 
 	jobID atomic.Pointer[string] // a copy of the state's job id, read without mu
 }
@@ -92,25 +84,17 @@ func NewServer(c ServerConfig) *Server {
 	s := &Server{
 		config: c, started: time.Now(), clients: map[uint64]*clientStream{}, probing: map[int]bool{},
 		clientLeft: make(chan struct{}), done: make(chan struct{}), probeSlots: make(chan struct{}, maxProbes),
-		notices: make(chan string, maxNotices), recordQueued: make(chan struct{}, 1),
+		notices: make(chan string, maxNotices),
 	}
 	s.lease.Store(c.Lease.Milliseconds())
-	sc := state.Config{
+	s.state = state.New(state.Config{
 		JobID: sanitize.Name(c.JobID), DefaultJobID: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
-		Lease: c.Lease, Addrs: c.Addrs, Restarts: c.Restarts, HasJournal: c.Journal != nil,
-		NoticeSink: c.NoticeSink, HostID: Self("").HostID,
-	}
-	s.state = state.New(sc)
-	if c.Journal != nil {
-		s.state = state.Restore(sc, c.Journal.Records())
-	}
+		Lease: c.Lease, Addrs: c.Addrs, Restarts: c.Restarts, NoticeSink: c.NoticeSink,
+	})
 	job := s.state.JobID()
 	s.jobID.Store(&job)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.wg.Go(s.tick)
-	if c.Journal != nil {
-		s.wg.Go(s.writeJournal)
-	}
 	if c.Notice != nil {
 		go s.deliverNotices() // Close does not wait for a terminal that blocks
 	}
@@ -241,9 +225,6 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	s.wg.Wait()
-	if s.config.Journal != nil {
-		s.config.Journal.Close()
-	}
 }
 
 func (s *Server) tick() {
@@ -261,18 +242,16 @@ func (s *Server) tick() {
 	}
 }
 
-// step passes an event to the state and performs the effects. It waits neither for a client nor for
-// a disk. After Close it does nothing: streams that break then are no losses.
+// step passes an event to the state and performs the effects. It waits for no client. After Close it does nothing: streams that break then are no losses.
 func (s *Server) step(e state.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return
 	}
-	if _, ok := e.(state.Tick); ok {
-		e = state.Tick{JournalDelay: s.journalDelay()}
+	for _, f := range s.state.Step(time.Since(s.started), e) {
+		s.perform(f)
 	}
-	s.perform(s.state.Step(time.Since(s.started), e))
 	if s.cause != nil {
 		s.cause = s.state.Cause() // the state may have raised the step of the cause
 	}
@@ -281,8 +260,8 @@ func (s *Server) step(e state.Event) {
 	}
 }
 
-// performOne performs one effect. It is called with s.mu held.
-func (s *Server) performOne(f state.Effect) {
+// perform performs one effect. It is called with s.mu held.
+func (s *Server) perform(f state.Effect) {
 	switch f := f.(type) {
 	case state.SendWaiting:
 		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Waiting{Waiting: wire.EncodeWaiting(f.Waiting)}}})
@@ -374,7 +353,7 @@ func (s *Server) probe(p state.Probe) {
 		delete(s.probing, p.Rank)
 		s.mu.Unlock()
 		if reason != "" && s.ctx.Err() == nil {
-			s.step(state.Probed{Rank: p.Rank, Reason: sanitize.Name(reason), Refused: reason == refusedReason})
+			s.step(state.Probed{Rank: p.Rank, Reason: sanitize.Name(reason)})
 		}
 	})
 }

@@ -3,20 +3,16 @@ package rendezvous
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"google.golang.org/grpc"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -144,94 +140,6 @@ func TestStatusLate(t *testing.T) {
 	if !errors.Is(err, ErrGone) || !strings.HasSuffix(err.Error(), "127.0.0.1:9 not reached: connection refused") {
 		t.Errorf("where nobody listens: %v", err)
 	}
-}
-
-// servedJobs starts a rendezvous of many jobs in memory.
-func servedJobs(t *testing.T, c ServerConfig) (*Jobs, *testServer) {
-	p := newPipeListener()
-	c.Token = token.New()
-	j := NewJobs(c)
-	s := &testServer{addr: p.Addr().String(), token: c.Token, grpc: grpc.NewServer(ServerOptions()...), dial: p.dial}
-	j.Register(s.grpc)
-	var wg sync.WaitGroup
-	wg.Go(func() { s.grpc.Serve(p) })
-	t.Cleanup(func() {
-		j.Close()
-		s.grpc.Stop()
-		wg.Wait()
-	})
-	return j, s
-}
-
-// workersOf returns the options of all ranks of a job.
-func (s *testServer) workersOf(jobID string, size int) []Options {
-	all := s.workers(size)
-	for i := range all {
-		all[i].JobID = jobID
-	}
-	return all
-}
-
-// TestJobs verifies three jobs at one rendezvous, one of them without an id: their workers do not
-// mix, the end of one does not end another, and ended jobs are forgotten.
-func TestJobs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j, s := servedJobs(t, ServerConfig{StartTimeout: time.Minute})
-		a, b, c := joinAll(t, s.workersOf("a", 2)...), joinAll(t, s.workersOf("b", 3)...), joinAll(t, s.workersOf("", 1)...)
-		for i, all := range [][]*Session{a, b, c} {
-			m := all[0].Membership()
-			if want := []string{"a", "b"}; m.Size() != len(all) || i < 2 && m.JobID != want[i] || i == 2 && !strings.HasPrefix(m.JobID, "job-") {
-				t.Errorf("job %s of %d workers", m.JobID, m.Size())
-			}
-		}
-		l := s.statusClient(t, "")
-		names := func() (all []string) {
-			for _, st := range next(t, l) {
-				all = append(all, st.JobID)
-			}
-			return all
-		}
-		if got := names(); len(got) != 3 || got[0] != "a" || got[1] != "b" {
-			t.Errorf("jobs %q", got)
-		}
-		if got := next(t, s.statusClient(t, "b")); len(got) != 1 || got[0].Present != 3 {
-			t.Errorf("job b: %+v", got)
-		}
-		if first := a[1].Abort(&ring.Cause{Rank: 1, Text: "bad data", ExitCode: exitcode.BadData}); first.Text != "bad data" {
-			t.Errorf("job a ends by %v", first)
-		}
-		<-a[0].Context().Done()
-		if b[0].Context().Err() != nil || c[0].Context().Err() != nil {
-			t.Errorf("the end of job a ends others")
-		}
-		closeAll(a...)
-		synctest.Wait()
-		if got := names(); slices.Contains(got, "a") {
-			t.Errorf("job a is not forgotten: %q", got)
-		}
-		leaveAll(t, joinAll(t, s.workersOf("a", 1)...)...) // a new job with the same id
-		leaveAll(t, b...)
-		time.Sleep(keepEndedJob + time.Second)
-		if got := names(); slices.Contains(got, "b") {
-			t.Errorf("jobs %q a minute after the end of b", got)
-		}
-		o := s.workersOf("stranger", 1)[0]
-		o.Token, o.StartTimeout = token.New(), time.Second
-		if _, err := Join(t.Context(), o); exitcode.Of(err) != exitcode.Auth || len(names()) != 1 {
-			t.Errorf("with another token: %v, jobs %q", err, names())
-		}
-		for i := range maxJobs {
-			j.byID[fmt.Sprint("made up ", i)] = nil
-		}
-		_, err := Join(t.Context(), s.workersOf("one more", 1)[0])
-		if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "has 1000 jobs") {
-			// the refused job has no entry in the status
-			t.Errorf("one job too many: %v", err)
-		}
-		for i := range maxJobs {
-			delete(j.byID, fmt.Sprint("made up ", i))
-		}
-	})
 }
 
 // TestThousandJoin verifies that a thousand workers can join one server in bounded memory, and logs

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/sanitize"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
@@ -117,14 +118,32 @@ func (c *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m := reply.GetMember(); m != nil {
-		return nil, c.memberError(ctx, m)
-	}
 	var all []state.Status
 	for _, j := range reply.GetReport().GetJobs() {
 		all = append(all, wire.DecodeStatus(j))
 	}
 	return all, nil
+}
+
+// fetch sends one request and returns the reply. The server has proved the token.
+func (c *StatusClient) fetch(ctx context.Context) (*pb.StatusReply, error) {
+	stop := context.AfterFunc(ctx, c.cancel)
+	defer stop()
+	reply, err := c.exchange(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: c.proof, JobId: sanitize.Name(c.options.JobID)}}})
+	c.proof = nil
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, ErrLate):
+		return nil, c.unreachedError(ctx, err)
+	case errors.Is(err, io.EOF):
+		return nil, c.unreachedError(ctx, errors.New("connection closed"))
+	case err != nil:
+		return nil, c.unreachedError(ctx, errors.New("connection lost"))
+	case reply.GetRefused() != nil:
+		return nil, wire.DecodeCause(reply.GetRefused()).WithCode()
+	}
+	return reply, nil
 }
 
 // streamError returns the reason for a stream that ended with err before any reply.

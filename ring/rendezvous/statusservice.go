@@ -107,27 +107,15 @@ func (h *handshake) reply(q *pb.StatusRequest, answer func(*pb.Ask) *pb.StatusRe
 	return answer(ask), nil
 }
 
-// report returns the states of the requested jobs.
+// report returns the state of the job, if the client asks for it or for any.
 func (s *Server) report(ask *pb.Ask) *pb.StatusReply {
 	r := new(pb.StatusReply_Report)
-	room := maxStatusRanks
-	for _, st := range s.statuses() {
-		if id := sanitize.Name(ask.GetJobId()); id != "" && id != st.JobID {
-			continue
-		}
-		st.Ranks = st.Ranks[:min(len(st.Ranks), room)]
-		room -= len(st.Ranks)
+	st := s.Status()
+	if id := sanitize.Name(ask.GetJobId()); id == "" || id == st.JobID {
+		st.Ranks = st.Ranks[:min(len(st.Ranks), maxStatusRanks)]
 		r.Jobs = append(r.Jobs, wire.EncodeStatus(st))
 	}
 	return &pb.StatusReply{What: &pb.StatusReply_Report_{Report: r}}
-}
-
-// statuses returns the states of all jobs of this server.
-func (s *Server) statuses() []state.Status {
-	if s.jobs != nil {
-		return s.jobs.statuses()
-	}
-	return []state.Status{s.Status()}
 }
 
 // Status returns the state of the job.

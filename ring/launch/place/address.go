@@ -30,6 +30,16 @@ func checkEndpoint(s string) error {
 	return nil
 }
 
+// CheckRemoved returns an error for an address of a kind that only earlier versions took.
+func CheckRemoved(at string) error {
+	scheme, _, _ := strings.Cut(at, "://")
+	if scheme != "etcd" && scheme != "etcds" {
+		return nil
+	}
+	return exitcode.With(exitcode.Usage, fmt.Errorf("%s:// is gone: give --rendezvous HOST:PORT, a name that comes back (a Service, a host): "+
+		"a rendezvous started again at the same address is brought up to date by its workers (docs/migrate.md#etcd)", scheme))
+}
+
 // listenAddr is a parsed --listen. Empty ports mean that none are named.
 type listenAddr struct{ host, ports string }
 

@@ -56,8 +56,11 @@ func (g *explicitPlace) findRendezvous(e environ.Vars) error {
 		name = "RINGTRAIN_RENDEZVOUS"
 		g.rendezvous = e.Get(name)
 	}
-	if g.rendezvous == "" || isElection(g.rendezvous) {
+	if g.rendezvous == "" {
 		return nil
+	}
+	if err := CheckRemoved(g.rendezvous); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	if err := checkEndpoint(g.rendezvous); err != nil {
 		return fmt.Errorf("%s is %q, want %w", name, g.rendezvous, err)

@@ -17,7 +17,7 @@ import (
 type Flags struct {
 	Rank       int    // -1: none
 	WorldSize  int    // 0: none
-	Rendezvous string // host:port, or an address of etcd
+	Rendezvous string // host:port
 	Listen     string // ADDR[:PORT[-PORT]]
 	JobID      string
 	HostID     string // name of this host; "": detected
@@ -28,7 +28,7 @@ type Flags struct {
 type Place struct {
 	Rank, WorldSize      int      // Rank -1: the rendezvous assigns one
 	LocalRank, LocalSize int      // -1, 0 if unknown
-	Rendezvous           string   // host:port, or an address of etcd; "" for world size 1, and with a PMI until Learn
+	Rendezvous           string   // host:port; "" for world size 1, and with a PMI until Learn
 	Launcher             string   // of world size 1: where a fault is reported, or ""
 	PMI                  *PMI     // how Learn asks mpiexec; nil: the place is complete
 	AtRank0              bool     // rank 0 serves the rendezvous
@@ -145,9 +145,7 @@ func complete(c claim, g explicitPlace) (Place, error) {
 	if p.WorldSize == 1 {
 		p.Rank, p.LocalRank, p.LocalSize = 0, 0, 1
 		p.Listen, p.PMI = "", nil
-		if !isElection(g.rendezvous) {
-			p.Launcher = g.rendezvous
-		}
+		p.Launcher = g.rendezvous
 		return p, nil
 	}
 	at := cmp.Or(g.rendezvous, c.rendezvous)
@@ -179,7 +177,7 @@ func (p Place) withListen(flag string) (Place, error) {
 	case at != "":
 	case p.Serve:
 		at = listenAt(p.Rendezvous)
-	case isLoopback(p.Rendezvous), isLocalElection(p.Rendezvous):
+	case isLoopback(p.Rendezvous):
 		at = "127.0.0.1:0"
 	default:
 		at = ":0"

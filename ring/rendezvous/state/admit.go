@@ -25,9 +25,6 @@ func (s *State) join(e Joined) {
 		s.resume(Resumed{e.Stream, *j, 0}) // the worker has received no membership
 		return
 	}
-	if m := s.displacedMember(j); m != nil {
-		s.lose(m.lossCause(fmt.Sprintf("pid %d listens at its port now", j.Worker.PID)), m)
-	}
 	if s.placeUndecided(j) {
 		s.deferJoin(e)
 		return

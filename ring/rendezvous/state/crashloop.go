@@ -29,7 +29,7 @@ func (s *State) countCrashLoop() int {
 }
 
 // setCrashLoop sets the length of the crash loop. It is called before the fields of the next
-// generation are set, also for a generation that is read from a journal.
+// generation are set.
 func (s *State) setCrashLoop(n int) {
 	switch s.crashLoop = n; {
 	case n == 0:

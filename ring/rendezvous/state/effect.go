@@ -61,8 +61,7 @@ type (
 	}
 	// SendEnd tells a worker that all workers have left.
 	SendEnd struct{ Stream uint64 }
-	// Probe asks why a rank is missing, or whether an awaited member still listens. Probed is the
-	// answer.
+	// Probe asks why a rank is missing. Probed is the answer.
 	Probe struct {
 		JobID string
 		Rank  int
@@ -75,9 +74,6 @@ type (
 	Notify struct{ Text string }
 	// SetLease changes the lease. Workers learn the lease from heartbeats.
 	SetLease struct{ Lease time.Duration }
-	// Persist writes a record to the journal. Later effects, also those of later steps, wait until
-	// the record is durable; see Backlog.
-	Persist struct{ Record Record }
 	// Finish ends the job. Cause is nil after a clean end.
 	Finish struct{ Cause *ring.Cause }
 )
@@ -96,5 +92,4 @@ func (Probe) effect()             {}
 func (RankAbandoned) effect()     {}
 func (Notify) effect()            {}
 func (SetLease) effect()          {}
-func (Persist) effect()           {}
 func (Finish) effect()            {}

@@ -52,11 +52,6 @@ type (
 		Stream uint64
 		Reason string
 	}
-	// StreamAbandoned reports a worker that has heard nothing for the lease. The worker closes its
-	// stream and reconnects.
-	StreamAbandoned struct{ Stream uint64 }
-	// EndConfirmed reports a worker that has received the end and has closed its stream.
-	EndConfirmed struct{ Stream uint64 }
 	// Left reports a worker that has done its work.
 	Left struct{ Stream uint64 }
 	// Aborted reports a cause of the end. Stream 0 is the owner of the server.
@@ -108,32 +103,24 @@ type (
 	Probed struct {
 		Rank   int
 		Reason string
-
-		Refused bool // the host is up, and nobody listens at the port
 	}
-	// JournalAbandoned reports that the journal cannot be written. The job goes on without it.
-	JournalAbandoned struct{ Reason string }
-	// Tick reports that time has passed. JournalDelay is how long the journal has been writing one
-	// record; 0: no record waits.
-	Tick struct{ JournalDelay time.Duration }
+	// Tick reports that time has passed.
+	Tick struct{}
 )
 
-func (Joined) event()           {}
-func (Reported) event()         {}
-func (WrongToken) event()       {}
-func (Heartbeat) event()        {}
-func (StreamBroken) event()     {}
-func (StreamAbandoned) event()  {}
-func (EndConfirmed) event()     {}
-func (Left) event()             {}
-func (Aborted) event()          {}
-func (Resumed) event()          {}
-func (ReadyForNext) event()     {}
-func (Parted) event()           {}
-func (LeaveRequested) event()   {}
-func (StopAll) event()          {}
-func (ProcessStarted) event()   {}
-func (ProcessExited) event()    {}
-func (Probed) event()           {}
-func (JournalAbandoned) event() {}
-func (Tick) event()             {}
+func (Joined) event()         {}
+func (Reported) event()       {}
+func (WrongToken) event()     {}
+func (Heartbeat) event()      {}
+func (StreamBroken) event()   {}
+func (Left) event()           {}
+func (Aborted) event()        {}
+func (Resumed) event()        {}
+func (ReadyForNext) event()   {}
+func (Parted) event()         {}
+func (LeaveRequested) event() {}
+func (StopAll) event()        {}
+func (ProcessStarted) event() {}
+func (ProcessExited) event()  {}
+func (Probed) event()         {}
+func (Tick) event()           {}

@@ -141,42 +141,8 @@ func (s *State) completeDeparture() {
 		if m.stream != 0 {
 			s.emit(SendEnd{m.stream})
 			delete(s.byStream, m.stream)
-			m.disconnect()
+			m.stream = 0
 		}
 	}
 	s.lose(c, gone...)
-}
-
-// The rendezvous sends the end of the job to all members on their streams. A stream may be broken
-// without notice, because the rendezvous was paused, or killed after the decision. Members of a
-// rendezvous with a journal reconnect to hear the end, so the rendezvous waits for them.
-
-// announceEnd tells the owner the end. Shortly after a pause of the rendezvous the members hear the
-// end first: some have closed the streams on which it was sent.
-func (s *State) announceEnd() {
-	if s.generation > 0 && s.now < s.graceUntil {
-		s.endUntil = s.graceUntil
-		return
-	}
-	s.emit(Finish{s.cause})
-}
-
-// endConfirmed takes in that a member has received the end.
-func (s *State) endConfirmed(e EndConfirmed) {
-	if m := s.byStream[e.Stream]; m != nil && s.phase == phaseFinished {
-		s.remove(m, "was here, has heard the end")
-	}
-}
-
-// finishWhenConfirmed tells the owner the end when all awaited members have received it or their
-// time is over.
-func (s *State) finishWhenConfirmed() {
-	if s.endUntil == 0 {
-		return
-	}
-	if s.now < s.endUntil && slices.ContainsFunc(s.members, func(m *member) bool { return !m.connection.gone() }) {
-		return
-	}
-	s.endUntil = 0
-	s.emit(Finish{s.cause})
 }

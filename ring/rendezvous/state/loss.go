@@ -16,15 +16,10 @@ func (s *State) streamBroken(e StreamBroken) {
 		return
 	}
 	delete(s.byStream, e.Stream)
-	closing := m.connection == connClosing
-	m.disconnect()
+	m.stream = 0
 	switch {
-	case s.phase == phaseFinished && s.endUntil == 0:
+	case s.phase == phaseFinished:
 		s.remove(m, "was here, "+e.Reason)
-	case s.phase == phaseFinished: // the member reconnects to hear the end
-		m.breakReason = e.Reason
-	case s.brokenByPause(closing) && (s.config.Restarts > 0 || !s.suspects(m)):
-		s.keepPlace(m, e.Reason, closing)
 	case s.suspects(m): // the member failed because of another member and has said so
 		m.stopAwaiting()
 	case s.phase == phaseWaiting:
@@ -46,9 +41,6 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 	}
 	c = s.withLatestStep(c)
 	s.restartsUsed += s.restartCost(len(gone))
-	for _, m := range gone {
-		m.stopAwaiting() // if this is the end, it does not wait for m
-	}
 	switch {
 	case !retryable(c) || s.stopCode != 0:
 		s.fail(c)
@@ -71,7 +63,6 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 			ranks = append(ranks, m.Rank)
 		}
 	}
-	s.persist(LossRecord{s.generation, ranks, s.restartsUsed, s.generationCause, s.firstCause})
 	s.addLost(ranks)
 	for _, m := range gone {
 		s.supersede(m, c.Text)

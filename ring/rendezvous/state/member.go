@@ -20,7 +20,6 @@ type member struct {
 	phase             string        // what the worker does, such as "train"
 	wait              ring.Wait     // its operation, without Since
 	unchangedSince    time.Duration // awake time since when step, phase and wait are unchanged
-	breakReason       string        // why the stream of an awaited member broke; "": unknown
 	leaveCode         int           // exit code of its request to leave; 0: no request
 }
 
@@ -28,11 +27,9 @@ type member struct {
 type connection uint8
 
 const (
-	connOpen    connection = iota // the stream is open
-	connClosing                   // the member has announced that it closes the stream and reconnects
-	connBroken                    // no stream; the member is awaited back
-	connLost                      // the member is not awaited back; an open stream may carry the last message
-	connExited                    // as connLost, and the launcher reported the end of the process
+	connOpen   connection = iota // the stream is open
+	connLost                     // the member is not awaited back; an open stream may carry the last message
+	connExited                   // as connLost, and the launcher reported the end of the process
 )
 
 // gone reports whether the member is not awaited back.
@@ -82,17 +79,6 @@ const (
 	leaveAsked                    // the request is not decided yet
 	leaveGranted                  // the member may leave alone
 )
-
-// awaitedBack reports whether the member has no stream and may come back.
-func (m *member) awaitedBack() bool { return m.connection == connBroken }
-
-// disconnect notes that the stream has ended.
-func (m *member) disconnect() {
-	m.stream = 0
-	if !m.connection.gone() {
-		m.connection = connBroken
-	}
-}
 
 // stopAwaiting notes that the member is not awaited back. This alone is no loss: see lose.
 func (m *member) stopAwaiting() {

@@ -13,7 +13,7 @@ import (
 // members are ready and the lost ranks are back.
 func (s *State) endGeneration() {
 	s.phase, s.waitSince = phaseRecovering, s.now
-	s.generationEnded = max(s.awake, s.generationEnded) // after a restart this is later than now: the members reconnect first
+	s.generationEnded = s.awake
 	s.nextReport, s.nextProbe, s.reportRank0Only = s.now+FirstReport, s.now+firstProbe, false
 	s.suspicions, s.decideLeaveAt = nil, 0
 	for _, m := range s.members {
@@ -24,9 +24,9 @@ func (s *State) endGeneration() {
 	}
 }
 
-// noteStartStep sets the start step of a generation in which no member had a state, or of a
-// restored one, from the first heartbeat with a step. A step that was restored from a checkpoint
-// does not count as completed in the generation.
+// noteStartStep sets the start step of a generation in which no member had a state from the first
+// heartbeat with a step. A step that was restored from a checkpoint does not count as completed in
+// the generation.
 func (s *State) noteStartStep(e Heartbeat) {
 	if s.startStepUnknown && e.Step >= 0 && e.Phase != "" && e.Phase != "restore" {
 		s.startStep, s.startStepUnknown = max(s.startStep, e.Step), false
@@ -85,7 +85,7 @@ func (s *State) startGeneration() {
 		return
 	}
 	s.setCrashLoop(s.countCrashLoop())
-	s.persistJob()
+	s.keepReference()
 	s.phase, s.stepCompleted, s.startStep, s.startStepUnknown = phaseRunning, false, 0, true
 	s.generation++
 	var workers []ring.Worker
@@ -101,9 +101,17 @@ func (s *State) startGeneration() {
 		s.processesOf(m.Rank).inGeneration = true
 	}
 	slices.SortFunc(workers, func(a, b ring.Worker) int { return a.Rank - b.Rank })
-	s.persist(GenerationRecord{s.generation, workers, s.crashLoop, s.choices})
 	for _, m := range s.members {
 		s.sendMembership(m, workers)
+	}
+}
+
+// keepReference keeps what every worker must agree with, from the first generation on.
+func (s *State) keepReference() {
+	if s.reference == nil {
+		r := s.members[0].Request
+		r.Offers = nil // need not be equal
+		s.reference = &r
 	}
 }
 

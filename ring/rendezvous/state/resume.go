@@ -8,16 +8,14 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// resume takes back a member whose connection, or whose rendezvous, was lost.
+// resume takes back a member whose connection was lost.
 func (s *State) resume(e Resumed) {
 	j := &e.Request
 	m := s.member(j.Rank)
 	known := m != nil && m.Worker.Incarnation == j.Worker.Incarnation
 	switch {
-	case j.JobID != "" && j.JobID != s.jobID, s.generation == 0:
+	case j.JobID != "" && j.JobID != s.jobID, e.Generation > s.generation, s.generation == 0:
 		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("the rendezvous knows of no generation %d of job %s", e.Generation, j.JobID))
-	case e.Generation > s.generation:
-		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("the rendezvous knows generations up to %d, this worker is of %d: its journal is not the newest", s.generation, e.Generation))
 	case s.phase == phaseFinished && s.cause != nil:
 		if known {
 			s.connect(m, e.Stream)
@@ -47,9 +45,6 @@ func (s *State) reattach(m *member, e Resumed) {
 	if m.stream != 0 && s.phase != phaseFinished { // otherwise that stream carries its last message
 		s.refuseStream(m.stream, &m.Request, "came again on another stream")
 	}
-	if m.awaitedBack() {
-		s.judgeAt = max(s.judgeAt, s.now+suspicionTime) // the member may send a suspicion again
-	}
 	s.connect(m, e.Stream)
 	m.Offers = e.Request.Offers
 	s.emit(SendResumed{m.stream})
@@ -76,7 +71,7 @@ func (s *State) reattach(m *member, e Resumed) {
 // connect gives a member a new stream in place of its old one.
 func (s *State) connect(m *member, stream uint64) {
 	delete(s.byStream, m.stream)
-	m.stream, m.connection, m.lastHeard, m.nextSilenceNotice, m.breakReason = stream, connOpen, s.awake, 0, ""
+	m.stream, m.connection, m.lastHeard, m.nextSilenceNotice = stream, connOpen, s.awake, 0
 	m.unchangedSince = s.awake // the next heartbeat reports its operation
 	s.byStream[stream] = m
 }

@@ -31,10 +31,9 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 //	report a rank=0 host=h code=65 : text
 //	abort a|- rank=3 code=138 op=join : text
 //	beat a step=3 phase=train        op=barrier seq=8 n=100 moved=2 wait=1 for=1s: the operation, repeated by run
-//	broken a : why · left a · away a · heard a · unproved 3 · probed 3 : why · started 3 · exited 3 code=138 : text
+//	broken a : why · left a · unproved 3 · probed 3 : why · started 3 · exited 3 code=138 : text
 //	resume a rank=0 incarnation=7 generation=1     stream a, again
 //	ready a generation=1 step=41 · parted a generation=1 step=41 · leaving a code=143 · stop code=143
-//	crash                            the rendezvous dies and reads its journal (journal=yes), at time 0
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -71,8 +70,6 @@ func TestScenarios(t *testing.T) {
 // scenario runs one scenario.
 type scenario struct {
 	s       *State
-	config  Config
-	kept    []Record // the journal
 	now     time.Duration
 	streams map[string]uint64    // streams of joined workers, until they break
 	last    uint64               // number of the newest stream
@@ -89,14 +86,11 @@ func (p *scenario) line(l string) error {
 	kv := pairs(f[1:])
 	switch f[0] {
 	case "config":
-		p.config = Config{
+		p.s = New(Config{
 			JobID: kv["job"], DefaultJobID: "job-drawn", WorldSize: number(kv, "size", 0), Restarts: number(kv, "restarts", 0),
 			NoticeSink:   map[string]NoticeSink{"owner": NoticeOwner, "rank0": NoticeRank0}[kv["teller"]],
-			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Addrs: list(kv["listed"]), HasJournal: kv["journal"] != "",
-		}
-		p.s = New(p.config)
-	case "crash":
-		p.s, p.now, p.streams = Restore(p.config, p.kept), 0, map[string]uint64{}
+			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Addrs: list(kv["listed"]),
+		})
 	case "at":
 		p.now = seconds(f[1], 0)
 	case "run":
@@ -171,16 +165,12 @@ func (p *scenario) event(f []string, kv map[string]string, text string) (Event, 
 		id := p.streams[arg]
 		delete(p.streams, arg)
 		return StreamBroken{id, text}, nil
-	case "away":
-		return StreamAbandoned{p.streams[arg]}, nil
-	case "heard":
-		return EndConfirmed{p.streams[arg]}, nil
 	case "left":
 		return Left{p.streams[arg]}, nil
 	case "unproved":
 		return WrongToken{rank}, nil
 	case "probed":
-		return Probed{rank, text, text == "connection refused"}, nil
+		return Probed{rank, text}, nil
 	case "started":
 		return ProcessStarted{rank}, nil
 	case "exited":
@@ -214,9 +204,6 @@ func request(kv map[string]string) Request {
 // step writes the effects of e into the transcript.
 func (p *scenario) step(e Event, when string) {
 	for _, f := range p.s.Step(p.now, e) {
-		if k, ok := f.(Persist); ok {
-			p.kept = append(p.kept, k.Record)
-		}
 		fmt.Fprintf(&p.out, "> %s%s\n", when, p.tell(f))
 	}
 }
@@ -265,8 +252,6 @@ func (p *scenario) tell(f Effect) string {
 		return "warn: " + f.Text
 	case SetLease:
 		return fmt.Sprintf("lease %v", f.Lease)
-	case Persist:
-		return "keep " + tellRecord(f.Record)
 	case SendRefused:
 		return fmt.Sprintf("refused %s %d: %v", p.name(f.Stream), f.Cause.ExitCode, f.Cause)
 	case SendAbort:
@@ -282,18 +267,6 @@ func (p *scenario) tell(f Effect) string {
 		return fmt.Sprintf("finish %d: %v", f.Cause.ExitCode, f.Cause)
 	}
 	return fmt.Sprintf("%#v", f)
-}
-
-func tellRecord(r Record) string {
-	switch r := r.(type) {
-	case JobRecord:
-		return fmt.Sprintf("job %s of %d", r.JobID, r.WorldSize)
-	case GenerationRecord:
-		return fmt.Sprintf("generation %d", r.Generation)
-	case LossRecord:
-		return fmt.Sprintf("loss %v of generation %d, %d used: %v", r.Lost, r.Generation, r.Used, r.First)
-	}
-	return "end"
 }
 
 func (p *scenario) name(stream uint64) string {

@@ -17,15 +17,9 @@ type simulation struct {
 	c       Config
 	now     time.Duration
 	size    int
-	durable bool
 	procs   []*simProcess
 	streams map[uint64]*simStream
-	last    uint64        // number of the newest stream
-	kept    []Record      // the journal
-	backlog Backlog       // effects that wait for the journal
-	disk    time.Duration // the disk hangs until then
-	waited  bool          // the backlog has held effects since an earlier step
-	crash   bool          // the rendezvous is about to crash
+	last    uint64 // number of the newest stream
 
 	memberships map[uint64][]uint64 // incarnations by rank, of each generation
 	cause       *ring.Cause         // cause of the end
@@ -36,15 +30,9 @@ type simulation struct {
 	fixed       bool                // a rank always has the same port
 	probes      []Probe             // probes without a result yet
 	faults      int                 // faults that may use a restart each
-	crashes     int
 	departures  int
 	retries     int
-	aways       int  // streams that workers have closed without a pause
-	hangs       int  // hangs of the disk
-	pauses      int  // pauses of the rendezvous that are longer than its workers wait
-	calm        bool // no other faults
-
-	crashedInRecovery bool
+	pauses      int // pauses of the rendezvous that are longer than its workers wait
 
 	err  error
 	logs bool
@@ -64,15 +52,14 @@ type simStream struct {
 func newSimulation(seed uint64) *simulation {
 	r := rand.New(rand.NewPCG(seed, 1))
 	w := &simulation{
-		r: r, size: 1 + r.IntN(5), durable: r.IntN(2) == 0, eager: r.IntN(12),
+		r: r, size: 1 + r.IntN(5), eager: r.IntN(12),
 		streams: map[uint64]*simStream{}, memberships: map[uint64][]uint64{},
 	}
 	w.c = Config{
 		DefaultJobID: "job-sim", WorldSize: w.size, StartTimeout: simulatedTimeout, Lease: simulatedLease,
-		Restarts: r.IntN(8), HasJournal: w.durable,
+		Restarts: r.IntN(8),
 	}
 	w.s = New(w.c)
-	w.calm = w.durable && r.IntN(8) == 0
 	w.slow, w.unnumbered, w.fixed = r.IntN(4) == 0, r.IntN(6) == 0, r.IntN(2) == 0
 	w.start(0)
 	for rank := 1; rank < w.size; rank++ {
@@ -115,7 +102,7 @@ func (w *simulation) open(p *simProcess, e func(id uint64) Event) {
 func (w *simulation) deliver() {
 	for id := uint64(1); id <= w.last; id++ { // in order of number: the order of a map would not repeat
 		c := w.streams[id]
-		if c == nil || w.r.IntN(5) == 0 && !w.calm {
+		if c == nil || w.r.IntN(5) == 0 {
 			continue
 		}
 		for len(c.up) > 0 && w.err == nil && w.r.IntN(4) != 0 && w.streams[id] == c {
@@ -145,30 +132,6 @@ func (w *simulation) hangUp(p *simProcess) {
 	}
 }
 
-// restart kills the rendezvous, which reads its journal. All connections break.
-func (w *simulation) restart() {
-	w.note("%v crash, generation %d phase %d", w.now, w.s.generation, w.s.phase)
-	w.crashes++
-	w.crashedInRecovery = w.crashedInRecovery || w.s.phase == phaseRecovering
-	for _, p := range w.procs {
-		p.c = nil
-	}
-	clear(w.streams)
-	w.probes, w.backlog, w.disk, w.waited = nil, Backlog{}, 0, false
-	w.ended = false
-	if LastGeneration(w.kept) == 0 {
-		w.cause = nil // an end before the first generation is forgotten
-	}
-	w.s = Restore(w.c, w.kept)
-	w.now += time.Duration(w.r.IntN(3000)) * time.Millisecond
-	// The clock of a new process begins at 0; the state accepts any start.
-	w.s.lastTick, w.s.nextReport, w.s.nextProbe = w.now, w.now+FirstReport, w.now+firstProbe
-	w.s.waitSince = w.now
-	if w.s.endUntil != 0 {
-		w.s.endUntil += w.now
-	}
-}
-
 // oneCause checks that all workers hear one cause.
 func (w *simulation) oneCause(c *ring.Cause) {
 	if w.cause == nil {
@@ -179,14 +142,14 @@ func (w *simulation) oneCause(c *ring.Cause) {
 	}
 }
 
-// pause lets the rendezvous stand still. Its workers give it up: with a journal they reconnect,
-// otherwise they end. Some may be killed meanwhile.
+// pause lets the rendezvous stand still. Its workers give it up and end. Some may be killed
+// meanwhile.
 func (w *simulation) pause() {
 	length := w.s.lease + time.Duration(w.r.IntN(15_000))*time.Millisecond
 	w.note("%v the rendezvous stands still for %v", w.now, length)
 	w.pauses++
 	w.now += length
-	if !w.calm && w.r.IntN(3) == 0 {
+	if w.r.IntN(3) == 0 {
 		if p := w.procs[w.r.IntN(len(w.procs))]; p.alive {
 			w.kill(p, false)
 		}
@@ -195,12 +158,8 @@ func (w *simulation) pause() {
 		if !p.alive || p.frozen || p.c == nil {
 			continue
 		}
-		if !w.durable {
-			p.alive = p.generation == 0 // a joining worker tries again
-		}
-		if !w.durable || p.doing == joining && !w.calm { // it may die, and an earlier join of it arrive late
-			w.faults++
-		}
+		p.alive = p.generation == 0 // a joining worker tries again
+		w.faults++
 		w.hangUp(p)
 	}
 }
@@ -210,18 +169,6 @@ func (w *simulation) strike() {
 	p := w.procs[w.r.IntN(len(w.procs))]
 	if w.r.IntN(120) == 0 {
 		w.pause()
-	}
-	if w.durable && w.r.IntN(60) == 0 {
-		w.disk = w.now + time.Duration(w.r.IntN(15_000))*time.Millisecond
-	}
-	if w.durable && p.alive && !p.frozen && p.c != nil && p.generation > 0 && w.r.IntN(60) == 0 { // it hears nothing, and the rendezvous cannot know
-		p.say(StreamAbandoned{p.c.id})
-		w.hangUp(p)
-		w.aways++
-	}
-	if w.calm {
-		w.revive()
-		return
 	}
 	switch n := w.r.IntN(40); {
 	case n < w.eager:
@@ -246,11 +193,8 @@ func (w *simulation) strike() {
 		p.code = exitcode.Terminated
 	case n == 26 && w.r.IntN(20) == 0:
 		w.step(StopAll{exitcode.Terminated})
-		w.faults += w.size // a rendezvous that crashes forgets the stop, and the workers that have left are replaced
 	case n == 27 && w.r.IntN(6) == 0:
 		w.finishAll()
-	case n == 28:
-		w.crash = true
 	case n >= 29 && n < 32 && p.doing == joining && p.c != nil && !p.frozen: // the answer is lost, and the worker tries again
 		w.hangUp(p)
 		w.retries++
@@ -292,7 +236,6 @@ func (w *simulation) kill(p *simProcess, seen bool) {
 				met = append(met, q.rank)
 			}
 		}
-		w.crash = w.crash || w.durable && w.r.IntN(2) == 0 // the process may have served the rendezvous
 	}
 	member := p.c != nil && w.s.byStream[p.c.id] != nil
 	w.hangUp(p)
@@ -313,9 +256,6 @@ func (w *simulation) countSlow(here []*member) {
 	}
 	for _, m := range lost {
 		if p := w.procs[m.Worker.Incarnation-1]; p.alive && !p.frozen {
-			if w.calm && w.s.generation > 0 {
-				w.fail("process %d of rank %d is lost, and nothing happened but pauses of the rendezvous", p.id, p.rank)
-			}
 			w.faults++
 		}
 	}
@@ -329,15 +269,14 @@ func (w *simulation) addr(p *simProcess) string {
 	return fmt.Sprint("port of process ", p.id)
 }
 
-// answer answers a probe: nobody listens at the port of a dead process.
+// answer answers a probe.
 func (w *simulation) answer() {
 	if len(w.probes) == 0 || w.r.IntN(3) == 0 {
 		return
 	}
 	f := w.probes[0]
 	w.probes = w.probes[1:]
-	lives := slices.ContainsFunc(w.procs, func(p *simProcess) bool { return p.alive && w.addr(p) == f.Addr })
-	w.step(Probed{f.Rank, "probed", !lives})
+	w.step(Probed{f.Rank, "probed"})
 }
 
 // finishAll lets the newest generation reach the end of its work.

@@ -43,7 +43,7 @@ func (p *simProcess) act(w *simulation) {
 	switch {
 	case !p.alive || p.frozen:
 		return
-	case p.c == nil && p.generation > 0 && !w.durable:
+	case p.c == nil && p.generation > 0:
 		p.alive = false // the process has lost the rendezvous
 		return
 	case p.c == nil:
@@ -70,25 +70,10 @@ func (p *simProcess) act(w *simulation) {
 	}
 }
 
-// connect joins, or resumes and repeats what was not answered.
+// connect joins.
 func (p *simProcess) connect(w *simulation) {
 	j := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Offers: []Offer{{"kernels", kernelSets[:kernels(p.id)]}}, Worker: ring.Worker{HostID: "h", Addr: w.addr(p), PID: int(p.id), Incarnation: p.id}}
-	if p.generation == 0 {
-		w.open(p, func(id uint64) Event { return Joined{id, j} })
-		return
-	}
-	w.open(p, func(id uint64) Event { return Resumed{id, j, p.generation} })
-	p.asked = false
-	switch {
-	case p.doing == ready:
-		p.say(ReadyForNext{p.c.id, p.generation, p.step})
-	case p.doing == training && p.blames != nil:
-		p.say(Aborted{p.c.id, p.blames})
-	case p.doing == training && p.said && p.done:
-		p.say(Left{p.c.id})
-	case p.doing == training && p.said:
-		p.say(Parted{p.c.id, p.generation, p.step})
-	}
+	w.open(p, func(id uint64) Event { return Joined{id, j} })
 }
 
 var kernelSets = []string{"portable", "avx2", "avx512"}
@@ -161,7 +146,6 @@ func (p *simProcess) hear(w *simulation, f Effect) {
 		w.hangUp(p)
 	case SendAbort, SendEnd:
 		p.alive = false
-		p.say(EndConfirmed{p.c.id})
 		w.hangUp(p)
 	}
 }

@@ -15,8 +15,7 @@ import (
 // TestSimulation verifies, in thousands of random lives of a job, what must always hold: a job is
 // not split, a rank has one owner, no worker waits for ever, no generation is used twice, and all
 // hear one cause. Workers join, stop, die, return, blame others and leave. Messages take time. The
-// rendezvous stands still, or crashes at any point and reads its journal. The seed of a failure
-// repeats it.
+// rendezvous stands still. The seed of a failure repeats it.
 //
 // RINGTRAIN_SIMULATE=N plays N lives.
 func TestSimulation(t *testing.T) {
@@ -43,7 +42,7 @@ func TestSimulation(t *testing.T) {
 	}
 	for _, end := range []string{
 		"clean", "open", "lost", "own", "blamed", "gave up", "missing", "did not return", "stopped", "killed",
-		"recovered", "crashed", "crashed in recovery", "departed", "joined again", "disk hung", "went away", "paused", "paused, nothing else",
+		"recovered", "departed", "joined again", "paused",
 	} {
 		if uint64(ends[end]) < few {
 			t.Errorf("only %d of %d lives have %q: the simulation says nothing about it; all: %v", ends[end], lives, end, ends)
@@ -93,9 +92,6 @@ func (w *simulation) moment(faults bool) error {
 		w.answer()
 	}
 	if w.err == nil {
-		w.flush()
-	}
-	if w.err == nil {
 		w.step(Tick{})
 	}
 	return w.err
@@ -134,8 +130,7 @@ func (w *simulation) atRest() error {
 func (w *simulation) ends() []string {
 	var all []string
 	for word, had := range map[string]bool{
-		"recovered": w.s.generation > 1, "crashed": w.crashes > 0, "crashed in recovery": w.crashedInRecovery, "departed": w.departures > 0, "joined again": w.retries > 0,
-		"disk hung": w.hangs > 0, "went away": w.aways > 0, "paused": w.pauses > 0 && w.durable, "paused, nothing else": w.pauses > 0 && w.calm,
+		"recovered": w.s.generation > 1, "departed": w.departures > 0, "joined again": w.retries > 0, "paused": w.pauses > 0,
 	} {
 		if had {
 			all = append(all, word)
@@ -155,14 +150,8 @@ func (w *simulation) ends() []string {
 	return append(all, w.cause.Text)
 }
 
-// step applies an event to the state and checks the effects. A rendezvous with a journal may crash
-// between two effects.
+// step applies an event to the state and checks the effects.
 func (w *simulation) step(e Event) {
-	if t, ok := e.(Tick); ok && w.backlog.Record() != nil {
-		t.JournalDelay = time.Second
-		e = t
-		w.hangs++
-	}
 	first, fruitful, here := w.s.firstCause, w.s.stepCompleted, slices.Clone(w.s.members)
 	effects := w.s.Step(w.now, e)
 	if _, ok := e.(Tick); ok {
@@ -178,33 +167,13 @@ func (w *simulation) step(e Event) {
 		w.fail("%d restarts are used up by %d faults", w.s.restartsUsed, w.faults)
 	}
 	w.note("%v %T%+v", w.now, e, e)
-	die := len(effects)
-	if w.durable && w.crash && w.r.IntN(3) == 0 {
-		die = w.r.IntN(len(effects) + 1)
-		w.crash = false
-		defer w.restart()
-	}
-	for _, f := range effects[:die] {
+	for _, f := range effects {
 		w.note("        %T%+v", f, f)
 		if end, ok := f.(Finish); ok && first != nil && end.Cause != nil && end.Cause.ExitCode == exitcode.Retry &&
 			!strings.Contains(end.Cause.Text, first.Text) {
 			w.fail("the end is %v, the first cause since the last step %v", end.Cause, first)
 		}
 	}
-	w.takeAll(w.backlog.Push(effects[:die]))
-	w.flush()
-}
-
-// flush writes the pending records, unless the disk hangs.
-func (w *simulation) flush() {
-	for w.now >= w.disk && w.backlog.Record() != nil && w.err == nil {
-		w.keep(w.backlog.Record())
-		w.takeAll(w.backlog.Written())
-	}
-	w.waited = w.backlog.Record() != nil
-}
-
-func (w *simulation) takeAll(effects []Effect) {
 	for _, f := range effects {
 		if w.take(f); w.err != nil {
 			return
@@ -243,17 +212,6 @@ func (w *simulation) take(f Effect) {
 	}
 }
 
-// keep checks that generations grow by one and that the journal can be read.
-func (w *simulation) keep(r Record) {
-	if g, ok := r.(GenerationRecord); ok && g.Generation != LastGeneration(w.kept)+1 {
-		w.fail("generation %d is kept after %d", g.Generation, LastGeneration(w.kept))
-	}
-	if err := Follows(w.kept, r); err != nil {
-		w.fail("the journal could not be read again: %v", err)
-	}
-	w.kept = append(w.kept, r)
-}
-
 func (w *simulation) finish(f Finish) {
 	if w.ended {
 		w.fail("a second end")
@@ -269,9 +227,6 @@ func (w *simulation) finish(f Finish) {
 // send puts a message on its way to a worker, whose stream must be open.
 func (w *simulation) send(id uint64, f Effect, last bool) {
 	c := w.streams[id]
-	if (c == nil || c.broken) && w.waited {
-		return // the stream broke while the message waited
-	}
 	if c == nil || c.told || c.broken {
 		w.fail("%T for stream %d, which is gone", f, id)
 		return

@@ -1,7 +1,7 @@
 // Package state decides what a rendezvous does, without clock, network or goroutine.
 //
 // Time and events go into [State.Step]; effects come out of it. Package rendezvous turns messages
-// into events and performs the effects. [Restore] rebuilds a state from the records of a journal.
+// into events and performs the effects.
 //
 // # Time
 //
@@ -28,10 +28,8 @@ type Config struct {
 	StartTimeout time.Duration // from the first join to the last, and from a loss to the return of the rank
 	Lease        time.Duration // a worker that is silent for this time is lost
 	Restarts     int           // number of lost workers that may be replaced in all
-	HasJournal   bool          // records are written to a journal by Persist
 	Addrs        []string      // configured address of each rank, if known
 	NoticeSink   NoticeSink    // receivers of notices
-	HostID       string        // host id of the rendezvous, as in ring.Worker
 }
 
 // State is the rendezvous of one job. It changes by Step alone.
@@ -45,10 +43,8 @@ type State struct {
 	now             time.Duration      // time of this step
 	lastTick        time.Duration      // time of the last tick
 	awake           time.Duration      // awake time; see the package comment
-	lastPause       time.Duration      // length of the last pause of this process that workers may have noticed; 0: none, or people know
+	lastPause       time.Duration      // length of the last pause of this process that workers may have noticed; 0: none
 	lastPauseEnd    time.Duration      // end of lastPause
-	graceUntil      time.Duration      // until then streams may break because of lastPause, with a journal; 0: no pause
-	nextPortProbe   time.Duration      // time of the next probe of the ports of awaited members
 	byStream        map[uint64]*member // the members with a stream
 	members         []*member          // in order of arrival
 	absences        map[int]absence    // missing ranks
@@ -87,10 +83,6 @@ type State struct {
 	stopCode      int           // exit code with which all workers stop; 0: they go on
 	stopMember    *member       // the one member that a signal told to end; nil: the launcher, or several members
 	decideLeaveAt time.Duration // time at which the requests to leave are decided; 0: no request
-	endUntil      time.Duration // until then members may come back to hear the end; 0: nobody is awaited
-
-	journalAbandoned  bool
-	nextJournalNotice time.Duration // awake time of the next notice about a slow journal
 
 	effects []Effect // effects of this step
 }
@@ -130,16 +122,12 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 	case WrongToken:
 		s.noteAbsence(e.Rank, "came with a wrong token")
 	case Probed:
-		s.probed(e)
+		s.noteAbsence(e.Rank, e.Reason)
 	case Heartbeat:
 		s.heartbeat(e)
 	case StreamBroken:
 		s.dropJoin(e.Stream)
 		s.streamBroken(e)
-	case StreamAbandoned:
-		s.streamAbandoned(e)
-	case EndConfirmed:
-		s.endConfirmed(e)
 	case ReadyForNext:
 		s.memberReady(e)
 	case Parted:
@@ -156,10 +144,8 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 		s.processStarted(e)
 	case ProcessExited:
 		s.processExited(e)
-	case JournalAbandoned:
-		s.abandonJournal(e)
 	case Tick:
-		s.tick(e)
+		s.tick()
 	}
 	s.retryJoins()
 	return s.effects
@@ -178,7 +164,7 @@ func (s *State) fail(c *ring.Cause, streams ...uint64) {
 		c = s.firstCause
 	}
 	c = s.withLatestStep(c)
-	s.finish(c)
+	s.phase, s.cause = phaseFinished, c
 	for _, m := range s.members {
 		if m.stream != 0 {
 			s.emit(SendAbort{m.stream, c})
@@ -187,15 +173,7 @@ func (s *State) fail(c *ring.Cause, streams ...uint64) {
 	for _, id := range streams {
 		s.emit(SendAbort{id, c})
 	}
-	s.announceEnd()
-}
-
-// finish sets the end of the job and persists it.
-func (s *State) finish(c *ring.Cause) {
-	s.phase, s.cause = phaseFinished, c
-	if s.generation > 0 {
-		s.persist(EndRecord{c})
-	}
+	s.emit(Finish{c})
 }
 
 // retryable reports whether another start of the same job may help.
@@ -245,13 +223,13 @@ func (s *State) leave(e Left) {
 		s.completeDeparture()
 		return
 	}
-	s.finish(nil)
+	s.phase = phaseFinished
 	for _, m := range s.members {
 		if m.stream != 0 {
 			s.emit(SendEnd{m.stream})
 		}
 	}
-	s.announceEnd()
+	s.emit(Finish{})
 }
 
 func (s *State) remove(m *member, reason string) {

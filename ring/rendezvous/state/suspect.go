@@ -66,11 +66,9 @@ func (s *State) suspects(m *member) bool {
 	return slices.ContainsFunc(s.suspicions, func(x suspicion) bool { return x.by == m })
 }
 
-// judgeSuspicions ends the generation with the root of the suspicions when their time is over. It
-// waits for awaited members: one of them may have died first, or know the root. It does not wait if
-// no generation follows, because Session.Abort does not wait then either.
+// judgeSuspicions ends the generation with the root of the suspicions when their time is over.
 func (s *State) judgeSuspicions() {
-	if len(s.suspicions) == 0 || s.now < s.judgeAt || s.config.Restarts > 0 && slices.ContainsFunc(s.members, (*member).awaitedBack) {
+	if len(s.suspicions) == 0 || s.now < s.judgeAt {
 		return
 	}
 	for _, x := range s.suspicions {

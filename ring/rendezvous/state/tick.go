@@ -18,14 +18,13 @@ const (
 )
 
 // tick does what is due: losses by silence, the end of a wait, reports.
-func (s *State) tick(e Tick) {
+func (s *State) tick() {
 	gap := s.now - s.lastTick
 	s.awake += min(gap, longestPause)
 	s.lastTick = s.now
 	if gap > max(longestPause, s.lease/2) {
 		s.restartWaits(gap - longestPause)
 	}
-	s.noteJournalDelay(e.JournalDelay)
 	switch s.phase {
 	case phaseWaiting:
 		s.tickWaiting()
@@ -33,13 +32,8 @@ func (s *State) tick(e Tick) {
 		s.tickRunning()
 	case phaseRecovering:
 		s.tickRecovering()
-	case phaseFinished:
-		s.probeAwaited()
-		s.finishWhenConfirmed()
 	}
 	if s.phase == phaseRunning || s.phase == phaseRecovering {
-		s.notifyPause()
-		s.probeAwaited()
 		s.notifySilence()
 	}
 }
