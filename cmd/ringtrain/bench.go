@@ -9,9 +9,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench"
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/job"
 	"ringtrain/model/train"
-	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
@@ -63,7 +63,7 @@ func benchCommand() command {
 
 // benchTeam makes this process a rank of the command bench NAME. With -np or hosts it starts
 // the ranks instead and waits for them; the returned team is then nil.
-func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []cli.Flag) (*join.Team, *reporter, error) {
+func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []cli.Flag) (*join.Team, *show.Reporter, error) {
 	if startsRanks(c) {
 		return nil, nil, a.benchRanks(c, name, flags)
 	}
@@ -79,9 +79,9 @@ func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []c
 	found.Link, found.Levels, found.Group, found.Agree = meet.Link, meet.Levels, meet.Group, meet.Agree
 	team, err := join.Meet(a.ctx, place, found)
 	if err != nil {
-		return nil, nil, out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
+		return nil, nil, out.Fail(ring.CauseOf(err, place.Rank, show.Hostname(), -1))
 	}
-	out.rank = team.Group.Membership().Rank
+	out.Rank = team.Group.Membership().Rank
 	if team.Group.Membership().Size() == 1 && name == "allreduce" {
 		fmt.Fprintln(a.stderr, "1 rank: nothing is summed, and the times are those of copies; -np 2 or more starts ranks")
 	}
@@ -103,33 +103,15 @@ func benchAgree(pairs ...any) []string {
 }
 
 // endBench leaves the team, or reports err to all ranks.
-func endBench(team *join.Team, out *reporter, err error) error {
+func endBench(team *join.Team, out *show.Reporter, err error) error {
 	if err == nil {
 		err = team.Leave(team.Context())
 	}
 	if err != nil {
 		m := team.Group.Membership()
-		return out.fail(team.Abort(ring.CauseOf(err, m.Rank, m.Self().Host, -1)))
+		return out.Fail(team.Abort(ring.CauseOf(err, m.Rank, m.Self().Host, -1)))
 	}
 	return nil
-}
-
-// line prints a row of a table, or its event, on rank 0.
-func (r *reporter) line(e report.Event) {
-	switch {
-	case r.rank != 0:
-	case r.json:
-		r.writeJSON(e)
-	default:
-		fmt.Fprintln(r.stdout, e)
-	}
-}
-
-// head prints the head of a table on rank 0, unless events are printed.
-func (r *reporter) head(text string) {
-	if r.rank == 0 && !r.json {
-		fmt.Fprintln(r.stdout, text)
-	}
 }
 
 // benchRanks starts -np ranks of the command bench NAME with its options, on this host or on
@@ -141,10 +123,10 @@ func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	watch := &errorWatch{out: a.stdout, json: out.json}
-	cfg.JSON, cfg.Stdout = out.json, watch
+	watch := &show.ErrorWatch{Out: a.stdout, JSON: out.JSON}
+	cfg.JSON, cfg.Stdout = out.JSON, watch
 	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
-	return out.endLaunch(res, err, watch)
+	return out.EndLaunch(res, err, watch)
 }
 
 // benchLaunch returns the launch of the ranks of bench NAME.

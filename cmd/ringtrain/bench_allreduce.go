@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench"
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
@@ -41,25 +42,25 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	}
 	defer team.Close()
 	config.Link = team.Link
-	if out.rank == 0 && !team.Group.Compresses() && c.String("codec") != "none" {
+	if out.Rank == 0 && !team.Group.Compresses() && c.String("codec") != "none" {
 		fmt.Fprintf(a.stderr, "codec %s is not used: there is no wire between the ranks (--levels flat makes one)\n", c.String("codec"))
 	}
 	return endBench(team, out, benchSums(team, config, out))
 }
 
 // benchSums prints the table. A wrong element is an error once all is printed.
-func benchSums(team *join.Team, config bench.AllReduceConfig, out *reporter) error {
+func benchSums(team *join.Team, config bench.AllReduceConfig, out *show.Reporter) error {
 	wrong := 0 // over all ranks
-	out.head(bench.Header)
+	out.Head(bench.Header)
 	memory, err := bench.AllReduce(team.Context(), team.Group, config, func(r bench.Row) error {
 		wrong += r.Wrong
-		out.line(r)
+		out.Line(r)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	out.line(memory)
+	out.Line(memory)
 	if wrong > 0 {
 		return exitcode.With(exitcode.Internal, fmt.Errorf("%d elements are wrong", wrong))
 	}

@@ -13,10 +13,10 @@ func (a *app) benchCodec(c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	out.head(bench.CodecHeader)
+	out.Head(bench.CodecHeader)
 	for _, bytes := range []int{bench.CodecInCache, bench.CodecBeyondCache} {
 		err := bench.Codecs(bytes, func(r bench.CodecRow) error {
-			out.line(r)
+			out.Line(r)
 			return nil
 		})
 		if err != nil {

@@ -45,6 +45,6 @@ func (a *app) benchKernels(c *cli.Context) error {
 		return exitcode.With(exitcode.Usage, err)
 	}
 	out := a.newReporter(c, 0)
-	out.head(kernelbench.Header)
-	return kernelbench.Run(config, func(r kernelbench.Row) { out.line(r) })
+	out.Head(kernelbench.Header)
+	return kernelbench.Run(config, func(r kernelbench.Row) { out.Line(r) })
 }

@@ -31,9 +31,9 @@ func (a *app) benchLink(c *cli.Context) error {
 		return err
 	}
 	defer team.Close()
-	out.head(bench.LimitHeader)
+	out.Head(bench.LimitHeader)
 	err = bench.Link(team.Context(), team.Group, config, func(l bench.Limit) error {
-		out.line(l)
+		out.Line(l)
 		return nil
 	})
 	return endBench(team, out, err)

@@ -92,11 +92,11 @@ func (a *app) withPeers(c *cli.Context, run func(*peers.Runner) error) error {
 	out := a.newReporter(c, 0)
 	p := &peers.Runner{
 		Program: self,
-		Print:   func(line string) { fmt.Fprintln(out.people, line) },
+		Print:   func(line string) { fmt.Fprintln(out.People, line) },
 		Log:     func(line string) { fmt.Fprintln(a.stderr, line) },
 	}
-	if out.json {
-		p.Event = out.writeJSON
+	if out.JSON {
+		p.Event = out.Emit
 	}
 	return run(p)
 }

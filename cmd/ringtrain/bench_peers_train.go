@@ -85,11 +85,11 @@ func (a *app) compare(c *cli.Context, config speed.Config) error {
 	out := a.newReporter(c, 0)
 	p := &speed.Comparison{
 		Program: self,
-		Print:   func(line string) { fmt.Fprintln(out.people, line) },
+		Print:   func(line string) { fmt.Fprintln(out.People, line) },
 		Log:     func(line string) { fmt.Fprintln(a.stderr, line) },
 	}
-	if out.json {
-		p.Event = out.writeJSON
+	if out.JSON {
+		p.Event = out.Emit
 	}
 	return p.Run(a.ctx, config)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench"
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cores"
@@ -75,14 +76,14 @@ func (a *app) benchScale(c *cli.Context) error {
 			return err
 		}
 	}
-	fmt.Fprintln(out.people, ratesLine(rates))
-	out.head(bench.ScaleHead(config))
+	fmt.Fprintln(out.People, ratesLine(rates))
+	out.Head(bench.ScaleHead(config))
 	return bench.Scale(config, rates, func(row []bench.Forecast) error {
-		if !out.json {
-			fmt.Fprintln(out.stdout, bench.ScaleLine(row))
+		if !out.JSON {
+			fmt.Fprintln(out.Stdout, bench.ScaleLine(row))
 		}
 		for _, f := range row {
-			out.writeJSON(f)
+			out.Emit(f)
 		}
 		return nil
 	})
@@ -100,7 +101,7 @@ func ratesLine(r cost.Rates) string {
 
 // scaleCheck prints measured and predicted times. A large prediction error is no
 // failure.
-func (a *app) scaleCheck(c *cli.Context, out *reporter, s bench.ScaleConfig, self string) error {
+func (a *app) scaleCheck(c *cli.Context, out *show.Reporter, s bench.ScaleConfig, self string) error {
 	check := bench.CheckConfig{
 		Program: self, Hosts: s.Ranks, Wires: s.Wires, Sizes: s.Sizes, Codecs: s.Codecs, Budget: c.Duration("budget"), Stderr: a.stderr,
 	}
@@ -118,18 +119,18 @@ func (a *app) scaleCheck(c *cli.Context, out *reporter, s bench.ScaleConfig, sel
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out.people, "# %d cores for all hosts\n", cores.Own())
-	out.head(bench.TrialHeader)
+	fmt.Fprintf(out.People, "# %d cores for all hosts\n", cores.Own())
+	out.Head(bench.TrialHeader)
 	var trials []bench.Trial
 	err = bench.CheckScale(a.ctx, check, core, func(t bench.Trial) error {
 		trials = append(trials, t)
-		out.line(t)
+		out.Line(t)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	out.line(bench.WorstOf(trials))
+	out.Line(bench.WorstOf(trials))
 	return nil
 }
 

@@ -32,6 +32,6 @@ func (a *app) benchTrain(c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	out.head(speed.TrainingHeader)
-	return speed.Train(a.ctx, config, func(t speed.Training) { out.line(t) })
+	out.Head(speed.TrainingHeader)
+	return speed.Train(a.ctx, config, func(t speed.Training) { out.Line(t) })
 }

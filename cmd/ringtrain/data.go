@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/input"
 	"ringtrain/input/convert"
 	"ringtrain/input/fetch"
@@ -109,7 +110,7 @@ func (a *app) dataFetch(c *cli.Context) error {
 	err := fetch.Fetch(a.ctx, c.Args().First(), c.String("from"), to, func(file string, _, total int64) {
 		if file != said {
 			said = file
-			fmt.Fprintf(a.stderr, "%s  %s\n", file, bytesText(total))
+			fmt.Fprintf(a.stderr, "%s  %s\n", file, show.Bytes(total))
 		}
 	})
 	switch {

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model"
-	"ringtrain/model/train/report"
-	"ringtrain/ring"
 	"ringtrain/ring/build"
 	"ringtrain/ring/doctor"
 	"ringtrain/ring/exitcode"
@@ -22,6 +19,7 @@ import (
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/token"
 )
 
@@ -51,11 +49,11 @@ func (a *app) doctor(c *cli.Context) error {
 	out := a.newReporter(c, place.Rank)
 	writes, err := a.jobWrites(c)
 	if err != nil {
-		return out.examinationFailed(err)
+		return out.ExaminationFailed(err)
 	}
 	meet, err := a.meetConfig(c, out)
 	if err != nil {
-		return out.examinationFailed(err)
+		return out.ExaminationFailed(err)
 	}
 	meet.StartTimeout = cmp.Or(meet.StartTimeout, doctor.DefaultLimit)
 	meet.Agree = place.AgreeLines()
@@ -85,15 +83,15 @@ func (a *app) jobWrites(c *cli.Context) ([]doctor.Write, error) {
 // examine joins the other ranks and examines the hosts with them. All ranks end with the
 // verdict's code. Rank 0 prints the verdict. The other ranks print its worst finding,
 // unless they share rank 0's output.
-func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write, out *reporter) error {
+func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write, out *show.Reporter) error {
 	began := time.Now()
 	g, err := join.Gather(a.ctx, place, meet)
 	if err != nil {
-		return out.examinationFailed(err)
+		return out.ExaminationFailed(err)
 	}
 	defer g.Close()
 	m := g.Membership()
-	if out.rank = m.Rank; m.Rank != 0 {
+	if out.Rank = m.Rank; m.Rank != 0 {
 		writes = nil // only rank 0 writes
 	}
 	r, v, err := doctor.Examine(g.Context(), doctor.Config{
@@ -103,15 +101,15 @@ func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write
 	took := time.Since(began)
 	g.Leave(g.Context()) // the findings are complete: the others need not wait for the output of this rank
 	if r != nil {
-		out.examined(r, v, took)
+		out.Examined(r, v, took)
 	}
 	switch {
 	case err != nil:
-		return out.examinationFailed(err)
+		return out.ExaminationFailed(err)
 	case m.Rank != 0 && !v.Well() && place.Source != underRun:
-		return reportedError{exitcode.With(v.Code, errors.New(v.Worst()))}
+		return show.Reported(exitcode.With(v.Code, errors.New(v.Worst())))
 	}
-	return silentError(v.Code)
+	return show.Silent(v.Code)
 }
 
 // underRun is the Source of a place that `run`, or this command with hosts, has set.
@@ -124,27 +122,27 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 	out := a.newReporter(c, 0)
 	cfg, err := a.doctorConfig(c)
 	if err != nil {
-		return out.examinationFailed(err)
+		return out.ExaminationFailed(err)
 	}
-	watch := &verdictWatch{out: a.stdout}
-	cfg.Bare, cfg.JSON, cfg.Stdout = true, out.json, watch
+	watch := &show.VerdictWatch{Out: a.stdout}
+	cfg.Bare, cfg.JSON, cfg.Stdout = true, out.JSON, watch
 	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
-	if err == nil && (res.Code == exitcode.OK || !res.Unread && watch.seen) {
-		return silentError(res.Code)
+	if err == nil && (res.Code == exitcode.OK || !res.Unread && watch.Seen) {
+		return show.Silent(res.Code)
 	}
 	if err == nil {
 		err = exitcode.With(res.Code, errors.New(res.Text))
 	}
 	if res.Unread {
-		return reportedError{err} // standard error has no reader either
+		return show.Reported(err) // standard error has no reader either
 	}
-	if reached := withoutHosts(cfg.Hosts, launch.FailedHosts(err)); !out.json && len(reached) > 0 && len(reached) < len(cfg.Hosts) {
-		cfg.Notice(fmt.Sprintf("%s cannot run ranks, as the last lines say; this is about the others", plural(len(cfg.Hosts)-len(reached), "host")))
+	if reached := withoutHosts(cfg.Hosts, launch.FailedHosts(err)); !out.JSON && len(reached) > 0 && len(reached) < len(cfg.Hosts) {
+		cfg.Notice(fmt.Sprintf("%s cannot run ranks, as the last lines say; this is about the others", phrase.Count(len(cfg.Hosts)-len(reached), "host")))
 		cfg.Hosts, cfg.NP = reached, len(reached)
 		_, other := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 		err = errors.Join(err, other)
 	}
-	return out.examinationFailed(err)
+	return out.ExaminationFailed(err)
 }
 
 // withoutHosts returns a list without the hosts at some indices.
@@ -185,73 +183,4 @@ func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
 		cfg.Token = token.New()
 	}
 	return cfg, err
-}
-
-// The events of an examination.
-type (
-	hostEvent struct{ doctor.Host }
-	pairEvent struct{ doctor.Pair }
-
-	verdictEvent struct {
-		Well bool `json:"well"`
-		doctor.Verdict
-		Took report.Seconds `json:"took_s"`
-	}
-)
-
-// Kind names the event.
-func (hostEvent) Kind() string { return "host" }
-
-// Kind names the event.
-func (pairEvent) Kind() string { return "pair" }
-
-// Kind names the event.
-func (verdictEvent) Kind() string { return "verdict" }
-
-// examined reports the findings.
-func (r *reporter) examined(found *doctor.Report, v doctor.Verdict, took time.Duration) {
-	if !r.json {
-		io.WriteString(r.stdout, found.Table(v))
-		return
-	}
-	for _, h := range found.Hosts {
-		r.writeJSON(hostEvent{h})
-	}
-	for _, p := range found.Pairs {
-		r.writeJSON(pairEvent{p})
-	}
-	r.writeJSON(verdictEvent{v.Well(), v, report.Seconds(took)})
-	if !v.Well() {
-		r.writeJSON(failureEvent(&ring.Cause{Rank: -1, Host: hostname(), Step: -1, Text: v.Worst(), ExitCode: v.Code}))
-	}
-	if best := found.BestOrder(); best != "" {
-		fmt.Fprintln(r.people, best)
-	}
-	io.WriteString(r.people, v.Text(len(found.Hosts)))
-}
-
-// examinationFailed reports an error as a verdict, and returns the error.
-func (r *reporter) examinationFailed(err error) error {
-	switch {
-	case err == nil || !r.json:
-		return err
-	case r.rank > 0:
-		return reportedError{err}
-	}
-	cause := ring.CauseOf(err, -1, "", -1)
-	code := max(exitcode.Of(err), exitcode.Failed)
-	r.writeJSON(verdictEvent{Verdict: doctor.Verdict{Code: code, Findings: []doctor.Finding{{Code: code, Text: cause.Error(), Rank: cause.Rank, Peer: -1}}}})
-	return err
-}
-
-// verdictWatch forwards standard output and records whether rank 0 has printed a verdict
-// or an error.
-type verdictWatch struct {
-	out  io.Writer
-	seen bool
-}
-
-func (w *verdictWatch) Write(p []byte) (int, error) {
-	w.seen = w.seen || bytes.Contains(p, []byte(`{"event":"verdict"`)) || bytes.Contains(p, errorMark) || bytes.Contains(p, []byte("a job would not run here"))
-	return w.out.Write(p)
 }

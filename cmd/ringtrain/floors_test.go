@@ -29,6 +29,7 @@ var floors = [][]string{
 	{"model/train", "ring/launch", "ring/join", "ring/joblist", "ring/doctor", "ring/ringtest"},
 	{"bench", "bench/speed", "bench/quality"},
 	{"bench/peers"},
+	{"cmd/ringtrain/show"},
 	{"cmd/ringtrain", "examples/allreduce"},
 }
 

@@ -1,15 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
-
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/model/graph"
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 )
@@ -31,35 +25,13 @@ func (a *app) inspect(c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	if out.json {
+	if out.JSON {
 		for _, e := range events {
-			out.writeJSON(e)
+			out.Emit(e)
 		}
 		return nil
 	}
-	return writeInspected(a.stdout, events)
-}
-
-// writeInspected writes events as lines, the columns of neighbouring lines of one kind aligned, in
-// one Write. A tabwriter writes cell by cell, and a terminal takes whole lines.
-func writeInspected(w io.Writer, events []report.Event) error {
-	var text bytes.Buffer
-	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	kind := ""
-	for _, e := range events {
-		if kind != e.Kind() { // another table begins
-			kind = e.Kind()
-			if err := t.Flush(); err != nil {
-				return err
-			}
-		}
-		fmt.Fprintln(t, inspected(e))
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := w.Write(text.Bytes())
-	return err
+	return show.Inspected(a.stdout, events)
 }
 
 // inspect returns the content of a path, or the top largest weights if top is above 0.
@@ -68,45 +40,4 @@ func inspect(path string, top int) ([]report.Event, error) {
 		return trained.InspectTop(path, top)
 	}
 	return trained.Inspect(path)
-}
-
-// inspected formats one item of the content, with tabs between columns.
-func inspected(e report.Event) string {
-	switch e := e.(type) {
-	case trained.SignatureInfo:
-		return fmt.Sprintf("signature\t%s\t%s\t%s → %s", e.Name, e.Method, endpointsText(e.Inputs), endpointsText(e.Outputs))
-	case trained.NodeInfo:
-		return nodeText(e)
-	case trained.WeightInfo:
-		return fmt.Sprintf("%12.6g\t%s\t%s", e.Value, escaped.Replace(e.Input), e.Variable)
-	case trained.ScalarInfo:
-		return fmt.Sprintf("step %d\t%s\t%.6g", e.Step, e.Tag, e.Value)
-	case trained.TensorInfo:
-		text := fmt.Sprintf("%s\t%s%v\t%s", e.Name, e.DType, e.Shape, bytesText(e.Bytes))
-		if e.Mean != nil {
-			text += fmt.Sprintf("\tmin %.6g\tmax %.6g\tmean %.6g", *e.Min, *e.Max, *e.Mean)
-		}
-		if len(e.Values) > 0 {
-			text += fmt.Sprintf("\t%.6g", e.Values)
-		}
-		return text
-	}
-	return e.Kind()
-}
-
-// nodeText formats a node of a model's graph.
-func nodeText(n trained.NodeInfo) string {
-	from := ""
-	if len(n.In) > 0 {
-		from = " ← " + strings.Join(n.In, ", ")
-	}
-	return fmt.Sprintf("%s\t%s\t%v\t%s parameters\t%s FLOPs%s", n.Name, n.Op, graph.Shape(n.Shape), commas(int64(n.Parameters)), commas(int64(n.FLOPs)), from)
-}
-
-func endpointsText(list []trained.EndpointInfo) string {
-	texts := make([]string, len(list))
-	for i, e := range list {
-		texts[i] = fmt.Sprintf("%s %s%v", e.Key, e.DType, e.Shape)
-	}
-	return strings.Join(texts, ", ")
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/model/job"
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/phrase"
@@ -67,17 +66,6 @@ func checkJob(c *cli.Context, cfg *launch.Config) error {
 	}
 	return job.CheckLabel()
 }
-
-// refuse ends a command before it starts ranks. It writes the error event, whose cause is one line.
-func (r *reporter) refuse(err error) error {
-	cause := *ring.CauseOf(err, -1, hostname(), -1)
-	cause.Text = oneLine(cause.Text)
-	r.writeJSON(failureEvent(&cause))
-	return reportedError{err}
-}
-
-// oneLine returns text as the rendezvous sends it.
-func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " ") }
 
 // nearJob returns the job that a misspelt word was probably meant to be, "" for none: with files a job
 // file in the folder of word that has the word's name, else the built-in job or job file whose name is

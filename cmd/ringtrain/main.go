@@ -1,10 +1,10 @@
 // Command ringtrain trains models on many CPU workers at once, without a parameter
 // server. docs/ is its manual.
 //
-// The package has more than 25 files: one per command, named after the command, and one
-// per part of the command line (arguments, options, help, completion, events, signals,
-// terminal). The files translate options into the configurations of packages, and events
-// into lines; they contain no other logic.
+// The package has one file per command, named after the command, and one per part of the
+// command line (arguments, options, help, completion, signals). The files translate options
+// into the configurations of packages; they contain no other logic. What a person sees is
+// package show's.
 package main
 
 import (
@@ -13,12 +13,13 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/docs"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/phrase"
 )
@@ -30,24 +31,11 @@ func main() {
 	if process.IsGuard() {
 		os.Exit(process.RunGuard())
 	}
-	stdout, stderr, end := onTerminal(os.Stdout, os.Stderr)
+	_, launched := place.Launched(os.Getenv, os.Environ())
+	stdout, stderr, end := show.OnTerminal(os.Stdout, os.Stderr, launched)
 	code := Main(os.Args[1:], stdout, stderr)
-	boundWrite(end)
+	show.Bound(end)
 	os.Exit(code)
-}
-
-// boundWrite calls write and waits for its return, but at most for messageTimeout. A terminal or a
-// pipe may take no output, for instance after Ctrl-S: the process must end nevertheless.
-func boundWrite(write func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		write()
-	}()
-	select {
-	case <-done:
-	case <-time.After(messageTimeout):
-	}
 }
 
 // command is one command of ringtrain. run receives the parsed options.
@@ -79,6 +67,12 @@ type app struct {
 	getenv         func(string) string
 }
 
+// joinCauses joins the lines with which ranks end in standard error. end shows those that still wait.
+func (a *app) joinCauses() (end func()) {
+	a.stderr, end = show.JoinCauses(a.stderr)
+	return end
+}
+
 func commands() []command {
 	var all []command
 	for _, group := range []struct {
@@ -99,25 +93,22 @@ func commands() []command {
 	return all
 }
 
-// messageTimeout bounds the wait for a reader of the last message.
-const messageTimeout = 5 * time.Second
-
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
-	out := &sink{w: stdout}
+	out := show.NewSink(stdout)
 	a := &app{
-		ctx: context.Background(), stdout: out, stderr: stderr, oneOutput: oneFile(stdout, stderr),
+		ctx: context.Background(), stdout: out, stderr: stderr, oneOutput: show.SameFile(stdout, stderr),
 		environ: os.Environ(), getenv: os.Getenv,
 	}
 	err := a.dispatch(args)
 	if err == nil {
-		err = exitcode.With(exitcode.IO, out.fault())
+		err = exitcode.With(exitcode.IO, out.Fault())
 	}
 	if err == nil {
 		return exitcode.OK
 	}
 	if text := err.Error(); text != "" {
-		boundWrite(func() {
+		show.Bound(func() {
 			if anchor := docs.Explain(text, exitcode.Of(err)); a.launched && anchor != "" {
 				fmt.Fprintf(stderr, "ringtrain: what to do: ringtrain help docs/when-it-breaks#%s\n", anchor)
 			}
@@ -202,10 +193,10 @@ func (a *app) runCommand(cmd command, path string, args []string) error {
 	} else {
 		err = a.execute(cmd, path, sorted)
 	}
-	if err != nil && !isReported(err) && cmd.fails != nil {
+	if err != nil && !show.IsReported(err) && cmd.fails != nil {
 		err = cmd.fails(a, sorted, err)
 	}
-	if err != nil && !isReported(err) {
+	if err != nil && !show.IsReported(err) {
 		a.reportEnd(cmd, sorted, err)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/ring/joblist"
 	"ringtrain/ring/join"
 	"ringtrain/ring/token"
 )
@@ -40,4 +41,15 @@ func (a *app) rendezvous(c *cli.Context) error {
 	defer a.advertise("rendezvous", alone.Addr(), secret)()
 	ctx, _ := catchSignals(a.ctx, a.stderr)
 	return alone.Wait(ctx)
+}
+
+// advertise publishes the rendezvous of this process for `ringtrain status` until remove
+// is called. A failure does not prevent training.
+func (a *app) advertise(command, address string, secret token.Token) (remove func()) {
+	remove, err := joblist.Add(a.getenv, command, address, secret)
+	if err != nil {
+		fmt.Fprintf(a.stderr, "ringtrain status will not find this job without an address: %v\n", err)
+		return func() {}
+	}
+	return remove
 }

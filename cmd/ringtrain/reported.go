@@ -2,42 +2,16 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"strconv"
 	"strings"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/ring"
 	"ringtrain/ring/build"
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
-	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/token"
 )
-
-// If standard output has events, each end with an exit code other than 0 has exactly one
-// error event: of the failed rank or rank 0; of the launcher, if rank 0 wrote none; or
-// of the command, if it failed before both.
-
-// reportedError is an error that needs no error event: standard output has the event
-// already, does not accept it, or another rank reports it.
-type reportedError struct{ error }
-
-func (e reportedError) Unwrap() error { return e.error }
-
-// silentError returns an error with a code and no text, because everything was reported;
-// nil for code 0.
-func silentError(code int) error {
-	if code == exitcode.OK {
-		return nil
-	}
-	return reportedError{exitcode.With(code, errors.New(""))}
-}
-
-func isReported(err error) bool {
-	_, told := errors.AsType[reportedError](err)
-	return told
-}
 
 // reportEnd writes err, with which a command ends, as an event if standard output has
 // events. All ranks may fail in the same way: only rank 0, or a process with an unknown
@@ -55,14 +29,14 @@ func (a *app) reportEnd(cmd command, said arguments, err error) {
 		}
 	}
 	if out := a.reporterBy(said, rank); rank <= 0 {
-		out.writeJSON(failureEvent(ring.CauseOf(err, rank, hostname(), -1)))
+		out.Emit(show.Failure(ring.CauseOf(err, rank, show.Hostname(), -1)))
 	}
 }
 
 // reporterBy is newReporter for options that may be invalid.
-func (a *app) reporterBy(said arguments, rank int) *reporter {
+func (a *app) reporterBy(said arguments, rank int) *show.Reporter {
 	json := said.switchedOn("json") || envWantsJSON(a.getenv)
-	return &reporter{rank: rank, json: json, stdout: a.stdout, people: a.stderr, stderr: a.stderr}
+	return &show.Reporter{Rank: rank, JSON: json, Stdout: a.stdout, People: a.stderr, Stderr: a.stderr}
 }
 
 // placeBy is findPlace for options that may be invalid. It ignores values that are not
@@ -93,28 +67,8 @@ func (a *app) reportEarly(said arguments, err error) error {
 		return err
 	}
 	meet := join.Config{Token: secret, Insecure: said.switchedOn("insecure"), Version: build.Current(version)}
-	cause := ring.CauseOf(err, place.Rank, hostname(), -1)
-	return a.reporterBy(said, place.Rank).fail(join.Report(a.ctx, place, meet, cause))
-}
-
-// endLaunch ends a command that started ranks whose standard output went through watch.
-// It writes the error event unless rank 0 has written it.
-func (r *reporter) endLaunch(res launch.Result, err error, watch *errorWatch) error {
-	watch.finish(res, err)
-	if err == nil && res.Code == exitcode.OK {
-		return nil
-	}
-	if err == nil {
-		err = exitcode.With(res.Code, errors.New(res.Text))
-		if !watch.seen {
-			r.writeJSON(failureEvent(causeOfEnd(res)))
-			watch.seen = true
-		}
-	}
-	if watch.seen {
-		return reportedError{err}
-	}
-	return err
+	cause := ring.CauseOf(err, place.Rank, show.Hostname(), -1)
+	return a.reporterBy(said, place.Rank).Fail(join.Report(a.ctx, place, meet, cause))
 }
 
 // value returns the value of the last option of a name, "" if there is none.

@@ -55,7 +55,7 @@ func TestErrorEvent(t *testing.T) {
 			b.write("file", "")
 			args := strings.Fields(strings.ReplaceAll(tt.args, "SELF", self(b)))
 			if !slices.ContainsFunc(args, func(word string) bool { return strings.HasPrefix(word, "--json") }) {
-				if e := b.must(tt.code, args...); strings.Contains(e.stdout, string(errorMark)) {
+				if e := b.must(tt.code, args...); strings.Contains(e.stdout, errorMark) {
 					t.Errorf("nobody wants events: %q", e.stdout)
 				}
 				b = b.with("RINGTRAIN_JSON=1")
@@ -91,9 +91,12 @@ func TestErrorEventOfRank(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			e := newBox(t).with(tt.env...).with("RINGTRAIN_JSON=1").must(64, strings.Fields(tt.args)...)
-			if got := strings.Count(e.stdout, string(errorMark)); got != tt.events {
+			if got := strings.Count(e.stdout, errorMark); got != tt.events {
 				t.Errorf("%d events, want %d: %q", got, tt.events, e.stdout)
 			}
 		})
 	}
 }
+
+// errorMark begins the event of an error.
+const errorMark = `{"event":"error"`

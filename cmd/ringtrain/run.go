@@ -15,8 +15,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/job"
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
@@ -69,20 +69,20 @@ func (a *app) run(c *cli.Context) error {
 	if c.Bool("print-options") && job.IsName(c.Args().First()) {
 		options, err := loadJob(c, slices.Concat(cfg.Env, cfg.Export), c.Args().First())
 		if err != nil {
-			return out.refuse(err)
+			return out.Refuse(err)
 		}
 		return a.printOptions(options)
 	}
 	if err := checkJob(c, &cfg); err != nil {
-		return out.refuse(err)
+		return out.Refuse(err)
 	}
-	watch := &errorWatch{out: a.stdout, json: out.json}
-	cfg.JSON, cfg.Stdout = out.json, watch
+	watch := &show.ErrorWatch{Out: a.stdout, JSON: out.JSON}
+	cfg.JSON, cfg.Stdout = out.JSON, watch
 	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, Launcher: true,
 	})
 	res.Text += whereJobFileIs(c.Args().First(), res)
-	return out.endLaunch(res, err, watch)
+	return out.EndLaunch(res, err, watch)
 }
 
 // whereJobFileIs says where this host has the job file that a rank has not found, "" if that is not
@@ -182,14 +182,4 @@ func jobProgram(c *cli.Context, words []string) ([]string, error) {
 		}
 	}
 	return argv, nil
-}
-
-// causeOfEnd returns the first cause with the launcher's exit code.
-func causeOfEnd(res launch.Result) *ring.Cause {
-	if res.Cause != nil {
-		c := *res.Cause
-		c.ExitCode = res.Code
-		return &c
-	}
-	return &ring.Cause{Rank: res.Rank, Host: cmp.Or(res.Host, hostname()), Step: -1, Text: res.Text, ExitCode: res.Code}
 }

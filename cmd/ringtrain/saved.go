@@ -5,11 +5,10 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
@@ -68,8 +67,8 @@ func (a *app) eval(c *cli.Context) error {
 	}
 	out := a.newReporter(c, 0)
 	tell := func(m report.Metrics) {
-		out.event(m)
-		writeMetricsTable(out.people, m)
+		out.Event(m)
+		show.MetricsTable(out.People, m)
 	}
 	tell(m)
 	err = s.EvaluateOthers(a.ctx, tell)
@@ -78,10 +77,10 @@ func (a *app) eval(c *cli.Context) error {
 }
 
 // warnings tells what none of the records has, apart from what is asked for on standard output.
-func (a *app) warnings(s *trained.Model, out *reporter) {
+func (a *app) warnings(s *trained.Model, out *show.Reporter) {
 	for _, w := range s.Warnings() {
-		out.writeJSON(w)
-		fmt.Fprintln(a.stderr, sentence(w))
+		out.Emit(w)
+		fmt.Fprintln(a.stderr, show.Sentence(w))
 	}
 }
 
@@ -95,7 +94,7 @@ func (a *app) predict(c *cli.Context) error {
 	}
 	defer s.Close()
 	out := a.newReporter(c, 0)
-	if c.NArg() == 1 && !out.json {
+	if c.NArg() == 1 && !out.JSON {
 		records := "validation"
 		if s.Split() == "train" {
 			records = "training"
@@ -103,69 +102,20 @@ func (a *app) predict(c *cli.Context) error {
 		fmt.Fprintf(a.stderr, "scores of the job's %s records\n", records)
 	}
 	switch {
-	case out.json && c.Bool("csv"):
+	case out.JSON && c.Bool("csv"):
 		return exitcode.With(exitcode.Usage, errors.New("--csv and --json are given, want one of them"))
-	case out.json:
-		err = s.Predict(a.ctx, func(p trained.Prediction) error { out.writeJSON(p); return nil })
+	case out.JSON:
+		err = s.Predict(a.ctx, func(p trained.Prediction) error { out.Emit(p); return nil })
 	case c.Bool("csv"):
 		lines := csv.NewWriter(a.stdout)
-		err = s.Predict(a.ctx, csvPredictions(lines))
+		err = s.Predict(a.ctx, show.CSVPredictions(lines))
 		lines.Flush() // also after an error, for the records before it
 		err = cmp.Or(err, lines.Error())
 	default:
-		err = s.Predict(a.ctx, a.writePrediction)
+		err = s.Predict(a.ctx, func(p trained.Prediction) error { return show.Prediction(a.stdout, p) })
 	}
 	a.warnings(s, out)
 	return err
-}
-
-// escaped makes a key one field of one line.
-var escaped = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
-
-// writePrediction writes a record as text: its number, its key, its scores.
-func (a *app) writePrediction(p trained.Prediction) error {
-	key := ""
-	if p.Key != nil {
-		key = "\t" + escaped.Replace(*p.Key)
-	}
-	_, err := fmt.Fprintf(a.stdout, "%d%s\t%s\n", p.Record, key, strings.Trim(fmt.Sprint(p.Scores), "[]"))
-	return err
-}
-
-// csvPredictions returns a function that writes predictions as CSV. The header has key,
-// or record if the model has no key, and score, or score_0 and on.
-func csvPredictions(w *csv.Writer) func(trained.Prediction) error {
-	var line []string
-	return func(p trained.Prediction) error {
-		if line == nil {
-			line = csvHeader(p)
-			if err := w.Write(line); err != nil {
-				return err
-			}
-		}
-		if line[0] = strconv.Itoa(p.Record); p.Key != nil {
-			line[0] = *p.Key
-		}
-		for k, s := range p.Scores {
-			line[1+k] = strconv.FormatFloat(float64(s), 'g', -1, 32)
-		}
-		return w.Write(line)
-	}
-}
-
-func csvHeader(p trained.Prediction) []string {
-	line := []string{"record"}
-	if p.Key != nil {
-		line[0] = "key"
-	}
-	for k := range p.Scores {
-		name := "score"
-		if len(p.Scores) > 1 {
-			name += "_" + strconv.Itoa(k)
-		}
-		line = append(line, name)
-	}
-	return line
 }
 
 func (a *app) export(c *cli.Context) error {
@@ -181,10 +131,10 @@ func (a *app) export(c *cli.Context) error {
 		return err
 	}
 	defer s.Close()
-	e, err := s.Export(to, func(operation, text string) { out.event(report.Warning{Operation: operation, Cause: text}) })
+	e, err := s.Export(to, func(operation, text string) { out.Event(report.Warning{Operation: operation, Cause: text}) })
 	if err != nil {
 		return err
 	}
-	out.event(e)
+	out.Event(e)
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
@@ -85,7 +86,7 @@ func (s *stopper) handle(sig os.Signal) {
 func (s *stopper) end(code int) {
 	if !s.code.CompareAndSwap(0, int32(code)) {
 		if time.Since(s.since) >= duplicateSignalTime {
-			boundWrite(func() { fmt.Fprintln(s.people, "a second signal: this rank ends at once and saves no state") })
+			show.Bound(func() { fmt.Fprintln(s.people, "a second signal: this rank ends at once and saves no state") })
 			os.Exit(code)
 		}
 		return

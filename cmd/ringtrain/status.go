@@ -1,15 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/joblist"
 	"ringtrain/ring/launch/place"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
@@ -32,7 +37,7 @@ func (a *app) status(c *cli.Context) error {
 	if word == "" {
 		return a.localStatus(ctx, c, c.String("job-id"))
 	}
-	if !strings.ContainsAny(word, ":/") && hasLocalJob(a.localJobs(ctx, word, nil)) { // otherwise the word is an address
+	if !strings.ContainsAny(word, ":/") && slices.ContainsFunc(joblist.Jobs(ctx, a.getenv, word, func(string) {}), answers) { // otherwise the word is an address
 		return a.localStatus(ctx, c, word)
 	}
 	look, err := a.openStatus(word, c.String("job-id"))
@@ -44,14 +49,15 @@ func (a *app) status(c *cli.Context) error {
 
 // showJob shows the status of a job once or, with --watch, repeatedly. at names the
 // rendezvous in messages.
-func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Context) (statusSource, error), at string) error {
-	show := func(all []rendezvous.Status) error { return showTable(a.stdout, all) }
+func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Context) (joblist.Source, error), at string) error {
+	form := show.StatusTable
 	if wantsJSON(c, a.getenv) {
-		show = func(all []rendezvous.Status) error { return showJSON(a.stdout, all) }
+		form = show.StatusJSON
 	}
+	write := func(all []rendezvous.Status) error { return form(a.stdout, all) }
 	if c.Bool("watch") {
-		w := &watcher{look: look, show: show, notice: func(text string) { fmt.Fprintln(a.stderr, text) }}
-		return w.run(ctx)
+		w := &joblist.Watcher{Look: look, Show: write, Notice: func(text string) { fmt.Fprintln(a.stderr, text) }}
+		return w.Run(ctx)
 	}
 	l, err := look(ctx)
 	if err != nil {
@@ -65,11 +71,11 @@ func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Con
 	if len(all) == 0 {
 		return noJob(at, c.String("job-id"))
 	}
-	return show(all)
+	return write(all)
 }
 
 // openStatus returns a function that opens the status of the jobs of a rendezvous.
-func (a *app) openStatus(addr, jobID string) (func(context.Context) (statusSource, error), error) {
+func (a *app) openStatus(addr, jobID string) (func(context.Context) (joblist.Source, error), error) {
 	if err := place.CheckRemoved(addr); err != nil {
 		return nil, err
 	}
@@ -80,7 +86,7 @@ func (a *app) openStatus(addr, jobID string) (func(context.Context) (statusSourc
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		addr = net.JoinHostPort(addr, place.DefaultPort)
 	}
-	return func(ctx context.Context) (statusSource, error) {
+	return func(ctx context.Context) (joblist.Source, error) {
 		return rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: addr, Token: secret, JobID: jobID})
 	}, nil
 }
@@ -92,11 +98,44 @@ func noJob(addr, id string) error {
 	return exitcode.With(exitcode.Retry, fmt.Errorf("the rendezvous at %s has no job %s", addr, id))
 }
 
-func allEnded(all []rendezvous.Status) bool {
-	for _, s := range all {
-		if !s.Ended() {
-			return false
+// answers reports whether the rendezvous of j has answered.
+func answers(j joblist.Job) bool { return j.Err == nil }
+
+// localStatus shows the job of this host with an id, or the only job, or a list of all.
+func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error {
+	notice := func(text string) { fmt.Fprintln(a.stderr, text) }
+	jobs := joblist.Jobs(ctx, a.getenv, id, notice)
+	if first := slices.IndexFunc(jobs, answers); len(jobs) == 1 || id != "" && first >= 0 {
+		j := jobs[max(first, 0)]
+		look := func(ctx context.Context) (joblist.Source, error) {
+			return rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: j.Address, Token: j.Token, JobID: cmp.Or(id, j.Status.JobID)})
+		}
+		return a.showJob(ctx, c, look, j.Address)
+	}
+	for _, j := range jobs {
+		if !answers(j) {
+			notice(fmt.Sprintf("%s (pid %d): %v", j.Command, j.PID, j.Err))
 		}
 	}
-	return len(all) > 0
+	jobs = slices.DeleteFunc(jobs, func(j joblist.Job) bool { return !answers(j) })
+	switch {
+	case id != "":
+		return exitcode.With(exitcode.Retry, fmt.Errorf("no job %s of yours on this host", id))
+	case len(jobs) == 0:
+		notice("no job of yours on this host")
+		return nil
+	case c.Bool("watch"):
+		return exitcode.With(exitcode.Usage, fmt.Errorf("%s of yours on this host, want one for --watch: %s", phrase.Count(len(jobs), "job"), idsOf(jobs)))
+	case wantsJSON(c, a.getenv):
+		return show.JobJSON(a.stdout, jobs)
+	}
+	return show.JobTable(a.stdout, jobs)
+}
+
+func idsOf(jobs []joblist.Job) string {
+	var ids []string
+	for _, j := range jobs {
+		ids = append(ids, cmp.Or(j.Status.JobID, "-"))
+	}
+	return strings.Join(ids, ", ")
 }

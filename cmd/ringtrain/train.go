@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/job"
 	"ringtrain/model/train"
 	"ringtrain/ring"
@@ -44,18 +45,18 @@ func (a *app) train(c *cli.Context) error {
 	out := a.newReporter(c, place.Rank)
 	meet, err := a.meetConfig(c, out)
 	if err != nil {
-		return out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
+		return out.Fail(ring.CauseOf(err, place.Rank, show.Hostname(), -1))
 	}
 	return a.trainAt(c, place, meet, out)
 }
 
 // trainAt trains at a known place. It reports any error to the other ranks, and reports
 // the first cause.
-func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *reporter) error {
+func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *show.Reporter) error {
 	ctx, stopper := catchSignals(a.ctx, a.stderr)
 	early := func(err error) error { // before the join
-		cause := ring.CauseOf(err, place.Rank, hostname(), -1)
-		return out.fail(join.Report(ctx, place, meet, cause))
+		cause := ring.CauseOf(err, place.Rank, show.Hostname(), -1)
+		return out.Fail(join.Report(ctx, place, meet, cause))
 	}
 	cfg, err := loadJob(c, a.environ, c.Args().First())
 	if err != nil {
@@ -65,7 +66,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 		return a.printOptions(cfg)
 	}
 	trainer, err := train.Prepare(cfg, train.Options{
-		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.event, Notice: meet.Notice,
+		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.Event, Notice: meet.Notice,
 		Stop: stopper.stop, Depart: stopper.depart, Checkpoint: stopper.wantsCheckpoint,
 	})
 	if err != nil {
@@ -90,19 +91,19 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	}
 	team, err := join.Meet(ctx, place, meet)
 	if err != nil {
-		return out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
+		return out.Fail(ring.CauseOf(err, place.Rank, show.Hostname(), -1))
 	}
 	return a.trainOn(ctx, team, trainer, stopper, out)
 }
 
 // trainOn trains with team and the teams of later generations until the job ends for
 // this rank.
-func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Trainer, signals *stopper, out *reporter) error {
+func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Trainer, signals *stopper, out *show.Reporter) error {
 	defer func() { team.Close() }()
 	cores := train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.fixedThreads())
 	for {
 		m := team.Group.Membership()
-		out.rank = m.Rank
+		out.Rank = m.Rank
 		signals.startTeam(team)
 		result, err := trainWith(trainer, train.Team{
 			Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: signals.progress, Cores: cores, Lost: team.Lost, Cause: team.Cause,
@@ -111,14 +112,14 @@ func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Train
 			if result.Alone {
 				result.Stopped = int(signals.code.Load()) // 130 by Ctrl-C
 			}
-			out.end(result, stopCause(result, m, team.StoppedBy(), signals.signalled()))
-			return silentError(result.Stopped)
+			out.End(result, stopCause(result, m, team.StoppedBy(), signals.signalled()))
+			return show.Silent(result.Stopped)
 		}
 		signals.endTeam(team.Recovers())
 		next, err := team.Next(ctx, causeOfFailure(err, m, result.Step))
 		if err != nil {
 			signals.endTeam(false)
-			return out.fail(trainer.Lost(m.Rank, ring.CauseOf(err, m.Rank, m.Self().Host, result.Step)))
+			return out.Fail(trainer.Lost(m.Rank, ring.CauseOf(err, m.Rank, m.Self().Host, result.Step)))
 		}
 		team = next
 	}
@@ -169,12 +170,12 @@ func causeOfFailure(err error, m ring.Membership, step int64) *ring.Cause {
 }
 
 // meetConfig returns this worker's configuration of the join, without the job's part.
-func (a *app) meetConfig(c *cli.Context, out *reporter) (join.Config, error) {
+func (a *app) meetConfig(c *cli.Context, out *show.Reporter) (join.Config, error) {
 	secret, err := token.Find(a.getenv)
 	return join.Config{
 		Token: secret, Insecure: c.Bool("insecure"), Version: build.Current(version), StartTimeout: c.Duration("start-timeout"),
 		Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
-		Waiting: func(w rendezvous.Waiting) { out.waiting(w) },
+		Waiting: func(w rendezvous.Waiting) { out.Waiting(w) },
 		Notice:  func(line string) { fmt.Fprintln(a.stderr, line) },
 	}, err
 }
@@ -208,14 +209,6 @@ func dataRoots(c *cli.Context, getenv func(string) string) []string {
 func cacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	return filepath.Join(dir, "ringtrain", "data"), err
-}
-
-func hostname() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "unknown host"
-	}
-	return name
 }
 
 func wantsJSON(c *cli.Context, getenv func(string) string) bool {

@@ -1,4 +1,4 @@
-package main
+package joblist
 
 import (
 	"context"
@@ -13,25 +13,26 @@ import (
 // watchInterval is the time between two updates.
 const watchInterval = time.Second
 
-// statusSource is the part of a rendezvous.StatusClient that a watcher needs.
-type statusSource interface {
+// A Source is the part of a rendezvous.StatusClient that a Watcher needs.
+type Source interface {
 	Next(context.Context) ([]rendezvous.Status, error)
 	Close()
 }
 
-// watcher shows jobs repeatedly until all have ended or the rendezvous has ended. Only a
+// A Watcher shows jobs repeatedly until all have ended or the rendezvous has ended. Only a
 // refused connection means that the rendezvous has ended: a silent or unreachable
 // rendezvous may serve a running job, and so may one whose port is now used by a server
 // with another token. After five minutes an unreachable rendezvous is an error.
-type watcher struct {
-	look   func(context.Context) (statusSource, error)
-	show   func([]rendezvous.Status) error
-	notice func(string)
+type Watcher struct {
+	Look   func(context.Context) (Source, error)
+	Show   func([]rendezvous.Status) error
+	Notice func(string)
 
-	at statusSource // nil before a connection
+	at Source // nil before a connection
 }
 
-func (w *watcher) run(ctx context.Context) error {
+// Run shows the jobs until all have ended.
+func (w *Watcher) Run(ctx context.Context) error {
 	defer w.leave()
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
@@ -42,19 +43,19 @@ func (w *watcher) run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err == nil:
-			if err := w.show(all); err != nil || allEnded(all) {
+			if err := w.Show(all); err != nil || allEnded(all) {
 				return err
 			}
 			seen, told, last = true, false, time.Now()
 		case !seen || !mayPass(err):
 			return err
 		case errors.Is(err, rendezvous.ErrGone):
-			w.notice("the rendezvous has ended")
+			w.Notice("the rendezvous has ended")
 			return nil
 		case time.Since(last) > rendezvous.DefaultStartTimeout:
 			return fmt.Errorf("not reached for %v: %w", rendezvous.DefaultStartTimeout, err)
 		case !told:
-			w.notice(err.Error() + "; trying again")
+			w.Notice(err.Error() + "; trying again")
 			told = true
 		}
 		select {
@@ -74,7 +75,7 @@ func mayPass(err error) bool {
 
 // next returns the next update. It reconnects at once after a broken connection, to
 // learn whether the rendezvous has ended.
-func (w *watcher) next(ctx context.Context) ([]rendezvous.Status, error) {
+func (w *Watcher) next(ctx context.Context) ([]rendezvous.Status, error) {
 	if w.at != nil {
 		all, err := w.at.Next(ctx)
 		if err == nil {
@@ -85,7 +86,7 @@ func (w *watcher) next(ctx context.Context) ([]rendezvous.Status, error) {
 			return nil, err
 		}
 	}
-	l, err := w.look(ctx)
+	l, err := w.Look(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -97,9 +98,18 @@ func (w *watcher) next(ctx context.Context) ([]rendezvous.Status, error) {
 	return all, err
 }
 
-func (w *watcher) leave() {
+func (w *Watcher) leave() {
 	if w.at != nil {
 		w.at.Close()
 		w.at = nil
 	}
+}
+
+func allEnded(all []rendezvous.Status) bool {
+	for _, s := range all {
+		if !s.Ended() {
+			return false
+		}
+	}
+	return len(all) > 0
 }

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"io"
@@ -69,11 +69,11 @@ func statusEvent(s rendezvous.Status) jobStatus {
 	return e
 }
 
-// showJSON writes one object for each job.
-func showJSON(w io.Writer, all []rendezvous.Status) error {
+// StatusJSON writes one object for each job.
+func StatusJSON(w io.Writer, all []rendezvous.Status) error {
 	now := time.Now()
 	for _, s := range all {
-		line, err := eventLine(statusEvent(s), now)
+		line, err := Line(statusEvent(s), now)
 		if err != nil {
 			return exitcode.With(exitcode.Internal, err)
 		}

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -15,12 +15,11 @@ import (
 func TestPredictRows(t *testing.T) {
 	keys := []string{"a\tb", "c\nd", "e\r\nf", "", `back\slash`, `"quoted", key`, "\t\n"}
 	var rows, lines bytes.Buffer
-	a := &app{stdout: &rows}
 	w := csv.NewWriter(&lines)
-	toCSV := csvPredictions(w)
+	toCSV := CSVPredictions(w)
 	for i := range keys {
 		p := trained.Prediction{Record: i, Key: &keys[i], Scores: []float32{0.5, 0.25}}
-		for _, write := range []func(trained.Prediction) error{a.writePrediction, toCSV} {
+		for _, write := range []func(trained.Prediction) error{func(p trained.Prediction) error { return Prediction(&rows, p) }, toCSV} {
 			if err := write(p); err != nil {
 				t.Fatal(err)
 			}

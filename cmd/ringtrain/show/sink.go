@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"cmp"
@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// sink is standard output. It keeps the first write error, so that a command that could
+// A Sink is standard output. It keeps the first write error, so that a command that could
 // not write its output to a full disk ends with an error. A closed pipe is no error: its
 // reader did not want the rest.
-type sink struct {
+type Sink struct {
 	mu sync.Mutex // locked during a write, which may block
 	w  io.Writer
 
@@ -20,7 +20,10 @@ type sink struct {
 	err     error // the first error
 }
 
-func (s *sink) Write(p []byte) (int, error) {
+// NewSink returns standard output that writes to w.
+func NewSink(w io.Writer) *Sink { return &Sink{w: w} }
+
+func (s *Sink) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, err := s.w.Write(p)
@@ -32,8 +35,8 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fault returns the first write error, or nil.
-func (s *sink) fault() error {
+// Fault returns the first write error, or nil.
+func (s *Sink) Fault() error {
 	s.faultMu.Lock()
 	defer s.faultMu.Unlock()
 	if s.err == nil {

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -9,11 +9,12 @@ import (
 	"text/tabwriter"
 
 	"ringtrain/model/train"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous"
 )
 
-// showTable writes the jobs as text: a line for each job, then one for each rank.
-func showTable(w io.Writer, all []rendezvous.Status) error {
+// StatusTable writes the jobs as text: a line for each job, then one for each rank.
+func StatusTable(w io.Writer, all []rendezvous.Status) error {
 	var b bytes.Buffer
 	for _, s := range all {
 		fmt.Fprintln(&b, jobLine(s))
@@ -34,7 +35,7 @@ func showTable(w io.Writer, all []rendezvous.Status) error {
 func jobLine(s rendezvous.Status) string {
 	line := fmt.Sprintf("job %s  %s  generation %d  world size %d  step %s  %s steps/s  %d present, %d missing  %s left",
 		cmp.Or(s.JobID, "-"), s.Phase, s.Generation, s.WorldSize, stepText(s.Step), speedText(s.StepsPerS), s.Present, max(s.WorldSize-s.Present, 0),
-		plural(s.RestartsLeft, "restart"))
+		phrase.Count(s.RestartsLeft, "restart"))
 	if set := s.Choice(train.KernelsChoice).Value; set != "" {
 		line += "  kernels " + set
 	}
@@ -77,7 +78,7 @@ func waitText(r rendezvous.RankStatus) string {
 // speedText returns a speed with three digits, or all those before the point.
 func speedText(perS float64) string {
 	if perS >= 999.5 {
-		return commas(int64(math.Round(perS)))
+		return Commas(int64(math.Round(perS)))
 	}
 	return fmt.Sprintf("%.3g", perS)
 }

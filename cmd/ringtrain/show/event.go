@@ -1,6 +1,9 @@
-package main
+package show
 
 import (
+	"encoding/json"
+	"time"
+
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/rendezvous"
@@ -46,6 +49,28 @@ type failure struct {
 // Kind names the event.
 func (failure) Kind() string { return "error" }
 
-func failureEvent(c *ring.Cause) report.Event {
+// Failure returns the event of a job's end.
+func Failure(c *ring.Cause) report.Event {
 	return failure{c.Rank, c.Host, c.Step, c.Operation, c.Peer, c.Text, c.ExitCode}
+}
+
+// Line returns the JSON object of an event, with its name and time first, and a
+// newline.
+func Line(e report.Event, now time.Time) ([]byte, error) {
+	head, err := json.Marshal(struct {
+		Event string `json:"event"`
+		Time  string `json:"time"`
+	}{e.Kind(), now.UTC().Format(time.RFC3339Nano)})
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	head = head[:len(head)-1]
+	if len(body) > 2 {
+		head = append(head, ',')
+	}
+	return append(append(head, body[1:]...), '\n'), nil
 }

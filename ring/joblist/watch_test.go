@@ -1,4 +1,4 @@
-package main
+package joblist
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func (s *script) take() string {
 	return word
 }
 
-func (s *script) look(context.Context) (statusSource, error) {
+func (s *script) look(context.Context) (Source, error) {
 	if word := s.take(); word != "dial" {
 		return nil, scripted(word)
 	}
@@ -90,11 +90,11 @@ func TestWatch(t *testing.T) {
 				s := &script{left: tt.script}
 				shown := 0
 				var notices []string
-				w := &watcher{
-					look: s.look, notice: func(text string) { notices = append(notices, text) },
-					show: func([]rendezvous.Status) error { shown++; return nil },
+				w := &Watcher{
+					Look: s.look, Notice: func(text string) { notices = append(notices, text) },
+					Show: func([]rendezvous.Status) error { shown++; return nil },
 				}
-				if err := w.run(t.Context()); exitcode.Of(err) != tt.code {
+				if err := w.Run(t.Context()); exitcode.Of(err) != tt.code {
 					t.Errorf("ended with %v, want code %d", err, tt.code)
 				}
 				if shown != tt.shown || !slices.Equal(notices, tt.notices) || len(s.left) > 0 || s.opened != s.closed {
@@ -103,4 +103,18 @@ func TestWatch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestWatchStranger lets a server with another token use the port of a watched
+// rendezvous for a while. It verifies that status --watch waits for the rendezvous and
+// shows its job again.
+func TestWatchStranger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{left: []string{"dial", "runs", "lost", "token", "token", "dial", "runs", "ended"}}
+		shown := 0
+		w := &Watcher{Look: s.look, Notice: func(string) {}, Show: func([]rendezvous.Status) error { shown++; return nil }}
+		if err := w.Run(t.Context()); err != nil || shown != 3 {
+			t.Errorf("ended with %v after %d looks, want the end of the job after 3", err, shown)
+		}
+	})
 }

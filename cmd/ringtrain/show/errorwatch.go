@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -10,14 +10,14 @@ import (
 	"ringtrain/ring/launch"
 )
 
-// errorWatch forwards standard output in whole lines and records whether rank 0 has
+// An ErrorWatch forwards standard output in whole lines and records whether rank 0 has
 // printed the error event of the end. It keeps such an event back while the event is the
 // last line: if the launcher fails first, it ends rank 0, which then reports this as the
 // cause.
-type errorWatch struct {
-	out     io.Writer
-	json    bool // standard output carries events
-	seen    bool // an error event was forwarded
+type ErrorWatch struct {
+	Out     io.Writer
+	JSON    bool // standard output carries events
+	Seen    bool // an error event was forwarded
 	pending []byte
 }
 
@@ -26,9 +26,9 @@ var (
 	startMark = []byte(`{"event":"start"`) // rank 0 was restarted: its earlier error events do not count
 )
 
-func (w *errorWatch) Write(p []byte) (int, error) {
-	if !w.json {
-		return w.out.Write(p)
+func (w *ErrorWatch) Write(p []byte) (int, error) {
+	if !w.JSON {
+		return w.Out.Write(p)
 	}
 	text := p
 	if bytes.HasPrefix(p, errorMark) {
@@ -42,10 +42,10 @@ func (w *errorWatch) Write(p []byte) (int, error) {
 		text, w.pending = text[:last], bytes.Clone(text[last:])
 	}
 	if told, begun := bytes.LastIndex(text, errorMark), bytes.LastIndex(text, startMark); told != begun {
-		w.seen = told > begun
+		w.Seen = told > begun
 	}
 	if len(text) > 0 {
-		if _, err := w.out.Write(text); err != nil {
+		if _, err := w.Out.Write(text); err != nil {
 			return 0, err
 		}
 	}
@@ -53,16 +53,16 @@ func (w *errorWatch) Write(p []byte) (int, error) {
 }
 
 // finish forwards or drops the pending event after all ranks have ended. It drops the
-// event if the launcher failed before any rank. Afterwards seen reports whether no other
+// event if the launcher failed before any rank. Afterwards Seen reports whether no other
 // error event may be written.
-func (w *errorWatch) finish(res launch.Result, err error) {
+func (w *ErrorWatch) finish(res launch.Result, err error) {
 	switch {
 	case res.Unread: // a write might block forever
-		w.seen = true
+		w.Seen = true
 	case len(w.pending) > 0 && (err == nil || res.Text != ""):
 		if line := withLauncherCode(w.pending, res); line != nil {
-			w.out.Write(line) // the sink keeps a write error
-			w.seen = true
+			w.Out.Write(line) // the sink keeps a write error
+			w.Seen = true
 		}
 	}
 	w.pending = nil

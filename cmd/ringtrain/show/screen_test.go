@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -91,12 +91,12 @@ func TestBoundWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read, written := make(chan struct{}), false
 		began := time.Now()
-		boundWrite(func() { <-read })
+		Bound(func() { <-read })
 		if took := time.Since(began); took != messageTimeout {
 			t.Errorf("returns after %v, want %v", took, messageTimeout)
 		}
 		close(read)
-		boundWrite(func() {
+		Bound(func() {
 			time.Sleep(messageTimeout - 1)
 			written = true
 		})
@@ -169,10 +169,10 @@ func TestNarrowedScreen(t *testing.T) {
 // TestVerboseScreen verifies that a terminal shows each line as it is, digests too, with --verbose.
 func TestVerboseScreen(t *testing.T) {
 	var shown bytes.Buffer
-	a := &app{stdout: &sink{w: &screenFile{out: &shown, screen: &screen{after: time.Hour, width: func() int { return 80 }}}}}
-	a.showAll()
+	out := NewSink(&screenFile{out: &shown, screen: &screen{after: time.Hour, width: func() int { return 80 }}})
+	All(out)
 	lines := "[0] no file\n[1] no file\n[0] digest=" + strings.Repeat("0f", 32) + "\n"
-	if fmt.Fprint(a.stdout, lines); shown.String() != lines {
+	if fmt.Fprint(out, lines); shown.String() != lines {
 		t.Errorf("shows %q, want %q", shown.String(), lines)
 	}
 }
@@ -191,9 +191,8 @@ func TestCausesInFiles(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var shown bytes.Buffer
-			a := &app{stderr: &shown}
-			end := a.joinCauses()
-			if n, err := fmt.Fprint(a.stderr, tt.in); n != len(tt.in) || err != nil {
+			joined, end := JoinCauses(&shown)
+			if n, err := fmt.Fprint(joined, tt.in); n != len(tt.in) || err != nil {
 				t.Errorf("Write = %d, %v, want %d", n, err, len(tt.in))
 			}
 			end()

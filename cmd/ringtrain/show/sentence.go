@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"cmp"
@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"ringtrain/model/train/report"
+	"ringtrain/ring/phrase"
 )
 
-// sentence formats an event as one line of text.
-func sentence(e report.Event) string {
+// Sentence formats an event as one line of text.
+func Sentence(e report.Event) string {
 	switch e := e.(type) {
 	case report.Start:
 		return startSentence(e)
@@ -26,7 +27,7 @@ func sentence(e report.Event) string {
 	case report.Metrics:
 		return metricsSentence(e)
 	case report.Checkpointed:
-		return fmt.Sprintf("checkpoint %s  %s in %s", e.Path, bytesText(e.Bytes), rounded(e.Took))
+		return fmt.Sprintf("checkpoint %s  %s in %s", e.Path, Bytes(e.Bytes), rounded(e.Took))
 	case report.Warning:
 		if e.ExitCode == 0 {
 			return "warning: " + e.Cause
@@ -36,9 +37,9 @@ func sentence(e report.Event) string {
 		return fmt.Sprintf("export %s of step %d  %s: %d records predicted, largest difference %g", e.Path, e.Step, e.How, e.Verified, e.MaxDifference)
 	case report.Done:
 		line := fmt.Sprintf("done  %s steps, %s examples in %s (%s examples/s); %s sent, %.0f %% of the exchange hidden, %s of memory in the largest rank",
-			commas(e.Steps), commas(e.Examples), rounded(e.Took), commas(int64(e.ExamplesPerS)), bytesText(e.SentBytes), 100*e.HiddenShare, bytesText(e.MaxRSSBytes))
+			Commas(e.Steps), Commas(e.Examples), rounded(e.Took), Commas(int64(e.ExamplesPerS)), Bytes(e.SentBytes), 100*e.HiddenShare, Bytes(e.MaxRSSBytes))
 		for _, z := range e.Zeros {
-			line += fmt.Sprintf("; %s of %s of %s are 0", commas(z.Zeros), commas(z.Elements), z.Name)
+			line += fmt.Sprintf("; %s of %s of %s are 0", Commas(z.Zeros), Commas(z.Elements), z.Name)
 		}
 		if e.ExportedBest > 0 {
 			line += fmt.Sprintf("; exported: step %d, the best", e.ExportedBest)
@@ -51,7 +52,7 @@ func sentence(e report.Event) string {
 func startSentence(e report.Start) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s on %s, %s a rank, codec %s, link %s; %s parameters, global batch %d, seed %d", e.Job,
-		plural(e.WorldSize, "rank"), plural(e.Hosts, "host"), plural(e.Cores, "core"), e.Codec, e.Link, commas(int64(e.Parameters)), e.GlobalBatch, e.Seed)
+		phrase.Count(e.WorldSize, "rank"), phrase.Count(e.Hosts, "host"), phrase.Count(e.Cores, "core"), e.Codec, e.Link, Commas(int64(e.Parameters)), e.GlobalBatch, e.Seed)
 	if e.RestoredStep > 0 {
 		fmt.Fprintf(&b, "; resumed at step %d", e.RestoredStep)
 	}
@@ -72,7 +73,7 @@ func stepSentence(e report.Step, metric string) string {
 	if e.Left > 0 {
 		fmt.Fprintf(&b, "  %s left", time.Duration(e.Left).Round(time.Second))
 	}
-	fmt.Fprintf(&b, "  %s examples/s", commas(int64(e.ExamplesPerS)))
+	fmt.Fprintf(&b, "  %s examples/s", Commas(int64(e.ExamplesPerS)))
 	if s := e.Straggler; s != nil {
 		fmt.Fprintf(&b, "  waits %.0f %% for rank %d on %s", 100*s.Share, s.Rank, s.Host)
 	}
@@ -124,7 +125,7 @@ func metricsSentence(e report.Metrics) string {
 		if e.Weighted { // the count is no part of the mean
 			form = ", accuracy %.4f by weight, %s of %s right"
 		}
-		fmt.Fprintf(&b, form, *e.Accuracy, commas(*e.Correct), commas(e.Examples))
+		fmt.Fprintf(&b, form, *e.Accuracy, Commas(*e.Correct), Commas(e.Examples))
 	}
 	if e.AUC != nil {
 		fmt.Fprintf(&b, ", AUC %.4f", *e.AUC)
@@ -143,20 +144,13 @@ func metricsSentence(e report.Metrics) string {
 		fmt.Fprintf(&b, ", RMSE %.4f", *e.RMSE)
 	}
 	if e.Bad > 0 {
-		fmt.Fprintf(&b, ", ignored %s", plural(int(e.Bad), "bad record"))
+		fmt.Fprintf(&b, ", ignored %s", phrase.Count(int(e.Bad), "bad record"))
 	}
 	return b.String()
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// commas returns n with commas between groups of three digits.
-func commas(n int64) string {
+// Commas returns n with commas between groups of three digits.
+func Commas(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	var b strings.Builder
 	for i, d := range digits {
@@ -170,8 +164,8 @@ func commas(n int64) string {
 
 func rounded(s report.Seconds) time.Duration { return time.Duration(s).Round(time.Millisecond) }
 
-// bytesText formats a number of bytes.
-func bytesText(n int64) string {
+// Bytes formats a number of bytes.
+func Bytes(n int64) string {
 	switch {
 	case n < 10<<10:
 		return fmt.Sprintf("%d bytes", n)

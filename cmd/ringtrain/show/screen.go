@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -14,8 +14,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
-
-	"ringtrain/ring/launch/place"
 )
 
 // mergeTime is how long a line of a rank waits for equal lines of other ranks. A person does
@@ -61,11 +59,11 @@ type screenFile struct {
 	screen *screen
 }
 
-// onTerminal returns writers for standard output and standard error, which go by way of a
-// screen where the file is a terminal. end shows the lines that still wait, and ends a bar.
-func onTerminal(stdout, stderr *os.File) (out, err io.Writer, end func()) {
+// OnTerminal returns writers for standard output and standard error, which go by way of a
+// screen where the file is a terminal that launched ranks do not share: mpirun gives its ranks
+// pseudo-terminals, and writes a log. end shows the lines that still wait, and ends a bar.
+func OnTerminal(stdout, stderr *os.File, launched bool) (out, err io.Writer, end func()) {
 	s := &screen{after: mergeTime}
-	_, launched := place.Launched(os.Getenv, os.Environ()) // mpirun gives its ranks pseudo-terminals, and writes a log
 	wrap := func(f *os.File) io.Writer {
 		if !term.IsTerminal(int(f.Fd())) || launched || os.Getenv("TERM") == "dumb" { // which cannot clear a line
 			return f
@@ -76,15 +74,14 @@ func onTerminal(stdout, stderr *os.File) (out, err io.Writer, end func()) {
 	return wrap(stdout), wrap(stderr), s.end
 }
 
-// joinCauses has the lines with which ranks end joined in a's standard error, if that is a file. end
-// shows those that still wait.
-func (a *app) joinCauses() (end func()) {
-	if _, ok := a.stderr.(*screenFile); ok {
-		return func() {}
+// JoinCauses returns standard error in which the lines with which ranks end are joined, if it is a
+// file. end shows those that still wait.
+func JoinCauses(stderr io.Writer) (joined io.Writer, end func()) {
+	if _, ok := stderr.(*screenFile); ok {
+		return stderr, func() {}
 	}
 	s := &screen{causes: true, after: mergeTime, width: func() int { return 0 }}
-	a.stderr = &screenFile{a.stderr, s}
-	return s.end
+	return &screenFile{stderr, s}, s.end
 }
 
 // Write shows p, or keeps the lines of ranks for mergeTime.
@@ -128,11 +125,18 @@ func (f *screenFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// showAll has the terminal get each line as it is.
-func (s *screen) showAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all = true
+// All has terminals among the writers get each line as it is.
+func All(writers ...io.Writer) {
+	for _, w := range writers {
+		if s, ok := w.(*Sink); ok {
+			w = s.w
+		}
+		if f, ok := w.(*screenFile); ok {
+			f.screen.mu.Lock()
+			f.screen.all = true
+			f.screen.mu.Unlock()
+		}
+	}
 }
 
 // hold joins a line to an equal one of other ranks, or begins to wait for them.
@@ -190,9 +194,9 @@ func (s *screen) showPending() error {
 
 var (
 	rankMark   = []byte("[0] ")
-	causeMark  = []byte("ringtrain: ")                                    // of reporter.fail
+	causeMark  = []byte("ringtrain: ")                                    // of Reporter.Fail
 	stepLine   = regexp.MustCompile(`^step \d+ of \d+  epoch \d+  loss `) // of stepSentence
-	digestLine = regexp.MustCompile(`^digest=[0-9a-f]{64}\n?$`)           // of reporter.end
+	digestLine = regexp.MustCompile(`^digest=[0-9a-f]{64}\n?$`)           // of Reporter.End
 )
 
 // print writes one line, over a bar.
@@ -242,8 +246,8 @@ func spans(ranks []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// oneFile reports whether both writers lead to the same open file: a terminal, or 2>&1.
-func oneFile(stdout, stderr io.Writer) bool {
+// SameFile reports whether both writers lead to the same open file: a terminal, or 2>&1.
+func SameFile(stdout, stderr io.Writer) bool {
 	a, errA := infoOf(stdout)
 	b, errB := infoOf(stderr)
 	return errA == nil && errB == nil && os.SameFile(a, b)

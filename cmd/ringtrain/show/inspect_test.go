@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 // TestInspectAligned verifies that the columns of one kind of lines stand below each other.
 func TestInspectAligned(t *testing.T) {
 	var b strings.Builder
-	if err := writeInspected(&b, []report.Event{
+	if err := Inspected(&b, []report.Event{
 		trained.TensorInfo{Name: "w", DType: "float32", Shape: []int64{2000, 8}, Bytes: 64000},
 		trained.TensorInfo{Name: "a/long/name", DType: "int64", Bytes: 8, Values: []report.Number{3}},
 		trained.ScalarInfo{Step: 5, Tag: "loss", Value: 0.25},
@@ -33,7 +33,7 @@ func TestInspectAligned(t *testing.T) {
 func TestInspectOnTerminal(t *testing.T) {
 	var shown bytes.Buffer
 	f := &screenFile{&shown, &screen{after: time.Hour, width: func() int { return 80 }}}
-	if err := writeInspected(f, []report.Event{
+	if err := Inspected(f, []report.Event{
 		trained.ScalarInfo{Step: 5, Tag: "loss", Value: 0.25},
 		trained.ScalarInfo{Step: 10, Tag: "loss", Value: 0.125},
 	}); err != nil {

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 // maxConfusionShown is the maximum number of classes whose confusion matrix is printed.
 const maxConfusionShown = 20
 
-// writeMetricsTable writes the metrics by class, if there are classes.
-func writeMetricsTable(w io.Writer, m report.Metrics) {
+// MetricsTable writes the metrics by class, if there are classes.
+func MetricsTable(w io.Writer, m report.Metrics) {
 	if len(m.F1) == 0 {
 		return
 	}

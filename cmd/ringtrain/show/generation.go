@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func generationSentence(e report.Generation) string {
 	if e.RestoredStep == 0 {
 		return line + fmt.Sprintf("begins at step 0 (%s lost); checkpoint.every bounds this", stepsAre(e.StepsRepeated))
 	}
-	return line + fmt.Sprintf("resumes from step %s (%s repeated)", commas(e.RestoredStep), stepsAre(e.StepsRepeated))
+	return line + fmt.Sprintf("resumes from step %s (%s repeated)", Commas(e.RestoredStep), stepsAre(e.StepsRepeated))
 }
 
 // stepsAre returns a number of steps with its verb.
@@ -32,5 +32,5 @@ func stepsAre(n int64) string {
 	if n == 1 {
 		return "1 step is"
 	}
-	return commas(n) + " steps are"
+	return Commas(n) + " steps are"
 }

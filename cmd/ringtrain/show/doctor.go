@@ -1,0 +1,82 @@
+package show
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"time"
+
+	"ringtrain/model/train/report"
+	"ringtrain/ring"
+	"ringtrain/ring/doctor"
+	"ringtrain/ring/exitcode"
+)
+
+// The events of an examination.
+type (
+	hostEvent struct{ doctor.Host }
+	pairEvent struct{ doctor.Pair }
+
+	verdictEvent struct {
+		Well bool `json:"well"`
+		doctor.Verdict
+		Took report.Seconds `json:"took_s"`
+	}
+)
+
+// Kind names the event.
+func (hostEvent) Kind() string { return "host" }
+
+// Kind names the event.
+func (pairEvent) Kind() string { return "pair" }
+
+// Kind names the event.
+func (verdictEvent) Kind() string { return "verdict" }
+
+// Examined reports the findings.
+func (r *Reporter) Examined(found *doctor.Report, v doctor.Verdict, took time.Duration) {
+	if !r.JSON {
+		io.WriteString(r.Stdout, found.Table(v))
+		return
+	}
+	for _, h := range found.Hosts {
+		r.Emit(hostEvent{h})
+	}
+	for _, p := range found.Pairs {
+		r.Emit(pairEvent{p})
+	}
+	r.Emit(verdictEvent{v.Well(), v, report.Seconds(took)})
+	if !v.Well() {
+		r.Emit(Failure(&ring.Cause{Rank: -1, Host: Hostname(), Step: -1, Text: v.Worst(), ExitCode: v.Code}))
+	}
+	if best := found.BestOrder(); best != "" {
+		fmt.Fprintln(r.People, best)
+	}
+	io.WriteString(r.People, v.Text(len(found.Hosts)))
+}
+
+// ExaminationFailed reports an error as a verdict, and returns the error.
+func (r *Reporter) ExaminationFailed(err error) error {
+	switch {
+	case err == nil || !r.JSON:
+		return err
+	case r.Rank > 0:
+		return Reported(err)
+	}
+	cause := ring.CauseOf(err, -1, "", -1)
+	code := max(exitcode.Of(err), exitcode.Failed)
+	r.Emit(verdictEvent{Verdict: doctor.Verdict{Code: code, Findings: []doctor.Finding{{Code: code, Text: cause.Error(), Rank: cause.Rank, Peer: -1}}}})
+	return err
+}
+
+// A VerdictWatch forwards standard output and records whether rank 0 has printed a verdict
+// or an error.
+type VerdictWatch struct {
+	Out  io.Writer
+	Seen bool
+}
+
+func (w *VerdictWatch) Write(p []byte) (int, error) {
+	w.Seen = w.Seen || bytes.Contains(p, []byte(`{"event":"verdict"`)) || bytes.Contains(p, errorMark) || bytes.Contains(p, []byte("a job would not run here"))
+	return w.Out.Write(p)
+}
