@@ -124,17 +124,16 @@ func (g *Group) abort(why error) *Abort {
 		return a
 	}
 	g.mu.Lock()
-	op := g.op
-	g.mu.Unlock()
+	defer g.mu.Unlock()
 	self := g.members.Self().Rank
 	switch {
-	case why == ErrClosed && op.kind == 0:
+	case why == ErrClosed && g.op.kind == 0:
 		return nil
 	case why == ErrClosed:
-		return &Abort{Rank: self, By: self, Code: exitcode.Retry, Text: fmt.Sprintf("it has closed its group during %v %d", op.kind, op.seq)}
+		return &Abort{Rank: self, By: self, Code: exitcode.Retry, Text: fmt.Sprintf("it has closed its group during %v %d", g.op.kind, g.op.seq)}
 	}
 	c := CauseOf(why, self, "", -1)
-	if pe, ok := errors.AsType[*PeerError](why); ok && g.isContextEnd(pe.Err, op) {
+	if pe, ok := errors.AsType[*PeerError](why); ok && g.isContextEnd(pe.Err) {
 		c = CauseOf(pe.Err, self, "", -1) // this worker stopped waiting; the neighbour is not at fault
 	}
 	return &Abort{Rank: c.Rank, By: self, Code: c.ExitCode, Text: strings.TrimPrefix(c.Text, "ring: "), provisional: isProvisional(why)}
@@ -147,24 +146,29 @@ func (g *Group) abort(why error) *Abort {
 func isProvisional(why error) bool { return errors.Is(why, ErrTimeout) || errors.Is(why, io.EOF) }
 
 // isContextEnd reports whether err is the cause of a context that has ended: that of the group
-// or that of op.
-func (g *Group) isContextEnd(err error, op operation) bool {
-	return g.ctx.Err() != nil && errors.Is(err, context.Cause(g.ctx)) || op.ctx != nil && op.ctx.Err() != nil && errors.Is(err, context.Cause(op.ctx))
+// or that of the running operation. g.mu is held.
+func (g *Group) isContextEnd(err error) bool {
+	for _, ctx := range [...]context.Context{g.ctx, g.op.ctx} {
+		if ctx != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+			return true
+		}
+	}
+	return false
 }
 
 // endForAbort ends the group because of a neighbour's Abort. The cause of a context that has
 // ended takes precedence, as in fail.
 func (g *Group) endForAbort(a *Abort) {
 	g.mu.Lock()
-	op := g.op
+	running := g.op.ctx
 	g.mu.Unlock()
-	for _, ctx := range [...]context.Context{g.ctx, op.ctx} {
+	for _, ctx := range [...]context.Context{g.ctx, running} {
 		if ctx != nil && ctx.Err() != nil {
 			g.end(g.waitError(context.Cause(ctx)))
 			return
 		}
 	}
-	s, step := g.waiting()
+	s, step := g.op.waiting()
 	g.end(g.peerError(s, step, a))
 }
 

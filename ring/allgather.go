@@ -53,45 +53,24 @@ func (d *Gathered) extend(rank, n int) []byte {
 // The bytes of a rank travel around the ring in p-1 hops, in frames that each rank passes on
 // one by one. On one host they go through memory. AllGather returns a *PeerError if an exchange
 // fails, and an error if all ranks together have more than MaxGatheredBytes.
-func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) error {
-	if g.members.Size() == 1 || g.overLinks() {
-		return g.wire.allGather(ctx, mine, dst)
-	}
+func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) (err error) {
 	if err := g.begin(ctx, opAllGather, 0); err != nil {
 		return err
 	}
-	defer g.finish()
-	if err := g.checkGathered(mine); err != nil {
-		return err
+	defer g.finish(&err)
+	if len(mine) > MaxGatheredBytes {
+		return fmt.Errorf("ring: all-gather %d: %d bytes, want at most %d", g.op.seq, len(mine), MaxGatheredBytes)
 	}
-	dst.hold(g.members.Size())
-	return g.host.allGather(mine, dst)
-}
-
-// allGather collects the bytes of the workers of w.
-func (w *wire) allGather(ctx context.Context, mine []byte, dst *Gathered) error {
-	if err := w.begin(ctx, opAllGather, 0); err != nil {
-		return err
-	}
-	defer w.finish()
-	if err := w.g.checkGathered(mine); err != nil {
-		return err
-	}
-	if w == w.g.wire && w.members.Size() > 1 {
-		if err := w.g.agree(0); err != nil {
+	switch {
+	case g.members.Size() == 1:
+	case !g.overLinks():
+		return g.host.allGather(&g.op, mine, dst)
+	default:
+		if err := g.agree(0); err != nil {
 			return err
 		}
 	}
-	dst.hold(w.members.Size())
-	return w.gather.around(mine, dst, terms{kind: opAllGather})
-}
-
-// checkGathered ends the group if this worker has more bytes than MaxGatheredBytes.
-func (g *Group) checkGathered(mine []byte) error {
-	if len(mine) <= MaxGatheredBytes {
-		return nil
-	}
-	return g.end(fmt.Errorf("ring: all-gather %d: %d bytes, want at most %d", g.op.seq, len(mine), MaxGatheredBytes))
+	return g.wire.gather.around(g.wire, &g.op, mine, dst, terms{kind: opAllGather})
 }
 
 // hold makes room for the bytes of so many ranks.
@@ -101,9 +80,9 @@ func (d *Gathered) hold(ranks int) {
 	}
 }
 
-// around sends mine around the ring and collects the bytes of the other workers.
-func (a *allGather) around(mine []byte, dst *Gathered, what terms) error {
-	w := a.w
+// around sends mine around the ring of w and collects the bytes of the other workers.
+func (a *allGather) around(w *wire, op *operation, mine []byte, dst *Gathered, what terms) error {
+	dst.hold(w.members.Size())
 	rank := w.members.Rank
 	dst.announce(rank, len(mine))
 	blob := dst.extend(rank, dst.whole(rank))
@@ -111,37 +90,40 @@ func (a *allGather) around(mine []byte, dst *Gathered, what terms) error {
 	if w.members.Size() == 1 {
 		return nil
 	}
-	a.dst, a.total, a.step, a.at = dst, len(blob)-gatherPrefixBytes, 0, 0
 	frame := w.config.frameBytes()
+	a.dst, a.frame, a.total, a.step, a.from = dst, frame, len(blob)-gatherPrefixBytes, 0, 0
 	w.scratch = vec.Resize(w.scratch, frame)
 	mode := async
 	if len(blob) <= min(frame, eagerBytes) {
 		mode = eager
 	}
-	w.x.start(w.g.op.ctx, what, a, mode)
-	err := w.x.finish(a.run((len(blob) + frame - 1) / frame))
+	w.start(op, what, a, mode)
+	if err := w.finish(a.run(w, (len(blob)+frame-1)/frame)); err != nil {
+		return err // the sender may still use a
+	}
 	a.dst = nil
-	return err
+	return nil
 }
 
 // An allGather is the running all-gather. Step s sends the blob of the rank s positions to the
 // left.
 type allGather struct {
-	w        *wire
-	dst      *Gathered
-	growing  sync.Mutex // held to change dst.blobs, and by who sends to read it
-	total    int        // bytes known so far, of all ranks
-	step, at int        // the next frame to send: of which blob, from which byte
+	at         places // of the wire
+	dst        *Gathered
+	growing    sync.Mutex // held to change dst.blobs, and by who sends to read it
+	frame      int        // the longest payload
+	total      int        // bytes known so far, of all ranks
+	step, from int        // the next frame to send: of which blob, from which byte
 }
 
 // run sends this rank's blob, of own frames, and receives those of the others.
-func (a *allGather) run(own int) error {
-	if err := a.w.x.push(own); err != nil {
+func (a *allGather) run(w *wire, own int) error {
+	if err := w.push(own); err != nil {
 		return err
 	}
-	last := a.w.members.Size() - 2
+	last := w.members.Size() - 2
 	for step := range last + 1 {
-		if err := a.collect(a.rankAt(step+1), step, step < last); err != nil {
+		if err := a.collect(w, a.rankAt(step+1), step, step < last); err != nil {
 			return err
 		}
 	}
@@ -150,37 +132,36 @@ func (a *allGather) run(own int) error {
 
 // rankAt returns the rank that is so many positions to the left.
 func (a *allGather) rankAt(back int) int {
-	at := &a.w.places
-	return at.worker[mod(at.me-back, len(at.worker))]
+	return a.at.worker[mod(a.at.me-back, len(a.at.worker))]
 }
 
 // collect receives the blob of rank and, with pass, passes it on.
-func (a *allGather) collect(rank, step int, pass bool) error {
-	f, err := a.w.x.receive(&a.w.x.ring, a.w.scratch, step)
+func (a *allGather) collect(w *wire, rank, step int, pass bool) error {
+	f, err := w.receive(w.scratch, step)
 	if err != nil {
 		return err
 	}
 	n, err := a.announced(f.Payload)
 	if err != nil {
-		return a.w.fail(left, step, err)
+		return w.fail(left, step, err)
 	}
 	whole := gatherPrefixBytes + n
 	a.dst.announce(rank, n)
 	for at := copy(a.extend(rank, len(f.Payload)), f.Payload); ; at += len(f.Payload) {
 		if pass {
-			if err := a.w.x.push(1); err != nil {
+			if err := w.push(1); err != nil {
 				return err
 			}
 		}
 		if at == whole {
 			return nil
 		}
-		want := min(a.w.config.frameBytes(), whole-at)
-		if f, err = a.w.x.receive(&a.w.x.ring, a.extend(rank, at+want)[at:], step); err != nil {
+		want := min(a.frame, whole-at)
+		if f, err = w.receive(a.extend(rank, at+want)[at:], step); err != nil {
 			return err
 		}
 		if len(f.Payload) != want {
-			return a.w.fail(left, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), want))
+			return w.fail(left, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), want))
 		}
 	}
 }
@@ -202,7 +183,7 @@ func (a *allGather) announced(payload []byte) (int, error) {
 	if room := MaxGatheredBytes - a.total; n > uint64(room) {
 		return 0, fmt.Errorf("%w: %d more bytes than the %d so far, want at most %d in all", ErrCorruptFrame, n, a.total, MaxGatheredBytes)
 	}
-	if want := min(a.w.config.frameBytes(), gatherPrefixBytes+int(n)); len(payload) != want {
+	if want := min(a.frame, gatherPrefixBytes+int(n)); len(payload) != want {
 		return 0, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(payload), want)
 	}
 	a.total += int(n)
@@ -216,10 +197,10 @@ func (a *allGather) fill(f *Frame) int {
 	a.growing.Lock()
 	blob, whole := a.dst.blobs[rank], a.dst.whole(rank)
 	a.growing.Unlock()
-	end := min(a.at+a.w.config.frameBytes(), whole)
-	f.Payload, a.at = blob[a.at:end], end
+	end := min(a.from+a.frame, whole)
+	f.Payload, a.from = blob[a.from:end], end
 	if end == whole {
-		a.step, a.at = step+1, 0
+		a.step, a.from = step+1, 0
 	}
 	return step
 }

@@ -59,19 +59,19 @@ func (r *Reduction) check(tails int) {
 //
 // AllReduce returns a *PeerError if an exchange fails; Buf, Residual and Tails are then
 // undefined. At world size 1 it does nothing and uses no codec.
-func (g *Group) AllReduce(ctx context.Context, r Reduction) error {
+func (g *Group) AllReduce(ctx context.Context, r Reduction) (err error) {
 	r.check(g.members.Size() * TailBytes)
 	if err := g.begin(ctx, opAllReduce, len(r.Buf)); err != nil {
 		return err
 	}
-	defer g.finish()
+	defer g.finish(&err)
 	switch {
 	case g.members.Size() == 1:
 		return nil
 	case g.host != nil:
-		return g.host.allReduce(r)
+		return g.host.allReduce(&g.op, r)
 	default:
-		return g.wire.allReduce(ctx, r, nil)
+		return g.wire.allReduce(&g.op, r, nil)
 	}
 }
 
@@ -89,7 +89,7 @@ type allReduce struct {
 	sends     walk
 	forwarded int // segments of the store sent so far
 
-	w      *wire
+	at     places // of the wire
 	plan   schedule
 	r      Reduction
 	stored store
@@ -97,11 +97,12 @@ type allReduce struct {
 	parts  [][]float32 // of the workers of this host, Buf the first; see wire.allReduce. nil: Buf is all there is
 }
 
-func (a *allReduce) set(r Reduction, parts [][]float32) {
-	m, c := a.w.members, a.w.config
+// set prepares a for r on w.
+func (a *allReduce) set(w *wire, r Reduction, parts [][]float32) {
+	m, c := w.members, w.config
 	a.plan = schedule{size: m.Size(), length: len(r.Buf), segment: c.SegmentElements}
 	if r.Tails != nil {
-		a.plan.tail = a.w.tail
+		a.plan.tail = w.tail
 	}
 	longest := min(chunkSpan(len(r.Buf), m.Size(), 0).len(), c.SegmentElements)
 	a.in.set(r.Codec, c.Lossless, longest)
@@ -109,10 +110,10 @@ func (a *allReduce) set(r Reduction, parts [][]float32) {
 	if !a.in.lossy() {
 		r.Residual = nil
 	}
-	a.r, a.parts, a.sends = r, parts, a.plan.walk(a.w.places.me)
+	a.r, a.parts, a.sends = r, parts, a.plan.walk(a.at.me)
 	a.placed, a.walked, a.freed, a.forwarded = 0, 0, 0, 0
-	a.first = a.plan.segments(a.plan.chunk(a.w.places.me, 0), 0)
-	a.w.scratch = vec.Resize(a.w.scratch, a.in.encodedLen(longest)+a.plan.tail)
+	a.first = a.plan.segments(a.plan.chunk(a.at.me, 0), 0)
+	w.scratch = vec.Resize(w.scratch, a.in.encodedLen(longest)+a.plan.tail)
 	room := a.in.room(longest) + a.plan.tail
 	if !a.in.direct() || a.plan.tail > 0 {
 		a.own = vec.Resize(a.own, room)
@@ -124,9 +125,9 @@ func (a *allReduce) set(r Reduction, parts [][]float32) {
 
 // sendMode chooses who sends: eager if the whole and each frame are small, async if there is
 // much to send and a core to spare, otherwise prompt.
-func (a *allReduce) sendMode() sendMode {
+func (a *allReduce) sendMode(spareCore bool) sendMode {
 	switch chunk := a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len()) + a.plan.tail; {
-	case a.plan.size*chunk > promptBytes && a.w.x.spareCore:
+	case a.plan.size*chunk > promptBytes && spareCore:
 		return async
 	case a.plan.most() == 1 && a.plan.length <= eagerBytes && chunk <= eagerBytes:
 		return eager
@@ -137,21 +138,21 @@ func (a *allReduce) sendMode() sendMode {
 
 // run receives the frames of the left neighbour in order, and pushes each segment that goes on
 // to the right neighbour.
-func (a *allReduce) run() error {
-	me := a.w.places.me
-	if err := a.w.x.push(a.plan.segments(a.plan.chunk(me, 0), 0)); err != nil {
+func (a *allReduce) run(w *wire) error {
+	me := a.at.me
+	if err := w.push(a.plan.segments(a.plan.chunk(me, 0), 0)); err != nil {
 		return err
 	}
 	in := a.plan.walk(mod(me-1, a.plan.size))
 	for p, ok := in.next(); ok; p, ok = in.next() {
 		var err error
 		if p.step < a.plan.scatterSteps() {
-			err = a.add(p)
+			err = a.add(w, p)
 		} else {
-			err = a.place(p)
+			err = a.place(w, p)
 		}
 		if err == nil && a.plan.passedOn(p) {
-			err = a.w.x.push(1)
+			err = w.push(1)
 		}
 		if err != nil {
 			return err
@@ -162,11 +163,11 @@ func (a *allReduce) run() error {
 
 // add receives a partial sum in reduce-scatter and adds it. With a codec or a compressor it
 // encodes the sum at once, while the sum is in the cache.
-func (a *allReduce) add(p part) error {
-	if err := a.awaitRoom(p); err != nil {
+func (a *allReduce) add(w *wire, p part) error {
+	if err := a.awaitRoom(w, p); err != nil {
 		return err
 	}
-	f, err := a.w.x.receive(&a.w.x.ring, a.w.scratch, p.step)
+	f, err := w.receive(w.scratch, p.step)
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,9 @@ func (a *allReduce) add(p part) error {
 	}
 	switch {
 	case err != nil:
-	case a.in.direct() || !a.plan.passedOn(p):
+	case a.in.direct():
+		vec.AddF32(dst, f.Payload[:n])
+	case !a.plan.passedOn(p):
 		err = a.in.decodeAdd(dst, f.Payload[:n], f.Codec)
 	default:
 		next := p
@@ -192,7 +195,7 @@ func (a *allReduce) add(p part) error {
 		a.placed++
 	}
 	if err != nil {
-		return a.w.fail(left, p.step, err)
+		return w.fail(left, p.step, err)
 	}
 	if p.step == a.plan.scatterSteps()-1 {
 		spreadParts(a.parts, p.span.lo, p.span.hi)
@@ -215,15 +218,15 @@ func (a *allReduce) payloadSource(p part) payloadSource {
 
 // tail returns the memory of the tail that p carries.
 func (a *allReduce) tail(p part) []byte {
-	return a.r.Tails[a.w.places.worker[p.tail]*a.plan.tail:][:a.plan.tail]
+	return a.r.Tails[a.at.worker[p.tail]*a.plan.tail:][:a.plan.tail]
 }
 
 // place receives a sum in all-gather and keeps its bytes if they go on to the right neighbour.
-func (a *allReduce) place(p part) error {
-	if err := a.awaitFree(p); err != nil {
+func (a *allReduce) place(w *wire, p part) error {
+	if err := a.awaitFree(w, p); err != nil {
 		return err
 	}
-	dst, into := a.r.Buf[p.span.lo:p.span.hi], a.w.scratch
+	dst, into := a.r.Buf[p.span.lo:p.span.hi], w.scratch
 	pass := a.plan.passedOn(p)
 	var s *slot
 	switch {
@@ -233,7 +236,7 @@ func (a *allReduce) place(p part) error {
 		s = a.stored.slot(a.placed)
 		into = s.room
 	}
-	f, err := a.w.x.receive(&a.w.x.ring, into, p.step)
+	f, err := w.receive(into, p.step)
 	if err != nil {
 		return err
 	}
@@ -241,7 +244,7 @@ func (a *allReduce) place(p part) error {
 		err = a.in.decode(dst, f.Payload, f.Codec)
 	}
 	if err != nil {
-		return a.w.fail(left, p.step, err)
+		return w.fail(left, p.step, err)
 	}
 	if s != nil {
 		s.payload, s.codec = f.Payload, f.Codec
@@ -254,25 +257,25 @@ func (a *allReduce) place(p part) error {
 // awaitFree blocks until this rank has sent what p overwrites: the partial sum in Buf and the
 // oldest stored segment. The neighbour mostly has it already, but the link may still use the
 // memory.
-func (a *allReduce) awaitFree(p part) error {
+func (a *allReduce) awaitFree(w *wire, p part) error {
 	for ; a.walked <= p.step-a.plan.scatterSteps(); a.walked++ {
-		a.freed += a.plan.segments(a.plan.chunk(a.w.places.me, a.walked), a.walked)
+		a.freed += a.plan.segments(a.plan.chunk(a.at.me, a.walked), a.walked)
 	}
-	if err := a.w.x.awaitSent(a.freed, p.step); err != nil {
+	if err := w.awaitSent(a.freed, p.step); err != nil {
 		return err
 	}
-	return a.awaitRoom(p)
+	return a.awaitRoom(w, p)
 }
 
 // awaitRoom blocks until the store has room for p.
 //
 // Stores cannot deadlock the ring: a store holds one segment more than a chunk has. If the
 // stores of all ranks were full, they would hold more segments than there are.
-func (a *allReduce) awaitRoom(p part) error {
+func (a *allReduce) awaitRoom(w *wire, p part) error {
 	if a.in.direct() || !a.plan.passedOn(p) {
 		return nil
 	}
-	return a.w.x.awaitSent(a.first+a.placed-a.stored.len()+1, p.step)
+	return w.awaitSent(a.first+a.placed-a.stored.len()+1, p.step)
 }
 
 // fill makes the next frame to send.

@@ -107,25 +107,25 @@ func (h *host) bufferOf(local int) *exchangeBuffer {
 //
 // All ranks call Arena with the same n and in the same order among the operations. A group may
 // have several arenas. The errors are those of an operation.
-func (g *Group) Arena(ctx context.Context, n int) ([]float32, error) {
+func (g *Group) Arena(ctx context.Context, n int) (own []float32, err error) {
 	if g.host == nil {
 		return alignedFloats(n), nil
 	}
 	if err := g.begin(ctx, opArena, n); err != nil {
 		return nil, err
 	}
-	defer g.finish()
-	return g.host.arena(n)
+	defer g.finish(&err)
+	return g.host.arena(&g.op, n)
 }
 
 // arena makes an arena of n elements and returns this worker's part.
-func (h *host) arena(n int) ([]float32, error) {
-	t := h.g.terms()
+func (h *host) arena(op *operation, n int) ([]float32, error) {
+	t := op.terms()
 	t.length = uint64(n)
-	if err := h.agree(t); err != nil || n == 0 {
+	if err := h.agree(op, t); err != nil || n == 0 {
 		return nil, err
 	}
-	parts, err := h.allocate(h.g.op.ctx, n)
+	parts, err := h.allocate(op, n)
 	if err != nil {
 		return nil, err
 	}
@@ -135,13 +135,13 @@ func (h *host) arena(n int) ([]float32, error) {
 
 // allocate returns n zeros for each worker of the host, by local rank. All workers call it in
 // a running operation.
-func (h *host) allocate(ctx context.Context, n int) ([][]float32, error) {
-	h.g.waitFor(inside, h.step)
-	parts, err := h.memory.Arena(ctx, n)
+func (h *host) allocate(op *operation, n int) ([][]float32, error) {
+	op.waitFor(inside, h.step)
+	parts, err := h.memory.Arena(op.ctx, n)
 	if err != nil {
-		return nil, h.g.fail(inside, h.step, err)
+		return nil, &fault{inside, h.step, err}
 	}
-	h.g.waitFor(nobody, h.step)
+	op.waitFor(nobody, h.step)
 	return parts, nil
 }
 

@@ -29,7 +29,7 @@ const (
 // failed exchange is a *PeerError. If src fails, all ranks return an error that names root. If
 // a dst fails, that rank passes on the whole stream and then returns the error. As after any
 // error, the group is then of no further use.
-func (g *Group) Broadcast(ctx context.Context, root int, src io.Reader, dst io.Writer) error {
+func (g *Group) Broadcast(ctx context.Context, root int, src io.Reader, dst io.Writer) (err error) {
 	m := g.members
 	if root < 0 || root >= m.Size() {
 		panic("ring: root is not a rank")
@@ -37,41 +37,39 @@ func (g *Group) Broadcast(ctx context.Context, root int, src io.Reader, dst io.W
 	if err := g.begin(ctx, opBroadcast, 0); err != nil {
 		return err
 	}
-	defer g.finish()
+	defer g.finish(&err)
 	if m.Size() == 1 {
 		return nil
 	}
-	if g.overLinks() {
-		return g.broadcastAround(root, src, dst)
+	if !g.overLinks() {
+		return g.host.broadcast(&g.op, root, src, dst)
 	}
-	return g.host.broadcast(root, src, dst)
-}
-
-// broadcastAround sends the stream around the ring.
-func (g *Group) broadcastAround(root int, src io.Reader, dst io.Writer) error {
 	if err := g.agree(root); err != nil {
 		return err
 	}
 	w := g.wire
 	w.scratch = vec.Resize(w.scratch, g.config.frameBytes())
-	w.x.start(g.op.ctx, terms{kind: opBroadcast, root: uint32(root)}, nil, eager)
-	defer w.x.finish(nil)
-	if g.members.Rank == root {
-		return w.sendStream(src)
+	w.start(&g.op, terms{kind: opBroadcast, root: uint32(root)}, nil, eager)
+	if m.Rank == root {
+		return w.finish(w.sendStream(src))
 	}
-	return w.passStream(root, dst)
+	return w.finish(w.passStream(root, dst))
 }
+
+// A streamError is the failure of a stream's source or destination. The stream still goes to its
+// end at the other ranks, so the links stay open: see Group.fail.
+type streamError struct{ error }
 
 // sendStream is the part of root.
 func (w *wire) sendStream(src io.Reader) error {
 	for {
 		payload, cause := readPiece(src, w.scratch)
-		w.x.frame.Payload = payload
-		if err := w.x.send(0); err != nil {
+		w.frame.Payload = payload
+		if err := w.send(0); err != nil {
 			return err
 		}
 		if cause != nil || payload[0] == streamLast {
-			return w.g.sentStream(cause)
+			return w.op.sentStream(cause)
 		}
 	}
 }
@@ -94,11 +92,11 @@ func readPiece(src io.Reader, buf []byte) (payload []byte, cause error) {
 }
 
 // sentStream returns the error of root after its last piece.
-func (g *Group) sentStream(cause error) error {
+func (op *operation) sentStream(cause error) error {
 	if cause == nil {
 		return nil
 	}
-	return g.mark(fmt.Errorf("ring: broadcast %d: read: %w", g.op.seq, cause))
+	return streamError{fmt.Errorf("ring: broadcast %d: read: %w", op.seq, cause)}
 }
 
 // passStream is the part of the other ranks.
@@ -107,7 +105,7 @@ func (w *wire) passStream(root int, dst io.Writer) error {
 	step := mod(w.places.me-1-w.places.position[root], size)
 	out := pieceWriter{dst: dst}
 	for {
-		f, err := w.x.receive(&w.x.ring, w.scratch, step)
+		f, err := w.receive(w.scratch, step)
 		if err != nil {
 			return err
 		}
@@ -116,13 +114,13 @@ func (w *wire) passStream(root int, dst io.Writer) error {
 			return w.fail(left, step, err)
 		}
 		if step < size-2 { // the last one's right neighbour is root
-			w.x.frame.Payload = f.Payload
-			if err := w.x.send(step + 1); err != nil {
+			w.frame.Payload = f.Payload
+			if err := w.send(step + 1); err != nil {
 				return err
 			}
 		}
 		if out.take(p) {
-			return w.g.tookStream(root, p, out.err)
+			return w.op.tookStream(w.members.Workers[root], p, out.err)
 		}
 	}
 }
@@ -142,12 +140,12 @@ func (w *pieceWriter) take(p piece) (last bool) {
 }
 
 // tookStream returns the error of a rank that has received the last piece.
-func (g *Group) tookStream(root int, last piece, writeErr error) error {
+func (op *operation) tookStream(root Worker, last piece, writeErr error) error {
 	switch {
 	case last.kind == streamFailed:
-		return g.mark(g.rootError(root, last.data))
+		return streamError{op.rootError(root, last.data)}
 	case writeErr != nil:
-		return g.mark(fmt.Errorf("ring: broadcast %d: write: %w", g.op.seq, writeErr))
+		return streamError{fmt.Errorf("ring: broadcast %d: write: %w", op.seq, writeErr)}
 	default:
 		return nil
 	}
@@ -176,12 +174,11 @@ func pieceIn(payload []byte) (piece, error) {
 }
 
 // rootError returns the error that root sent in its last piece.
-func (g *Group) rootError(root int, said []byte) error {
+func (op *operation) rootError(root Worker, said []byte) error {
 	code := int(binary.LittleEndian.Uint16(said))
 	if code == exitcode.OK || code > 255 {
 		code = exitcode.Failed
 	}
-	w := g.members.Workers[root]
 	err := exitcode.With(code, errors.New(string(said[2:])))
-	return &PeerError{Op: opBroadcast.String(), Seq: g.op.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err}
+	return &PeerError{Op: opBroadcast.String(), Seq: op.seq, Rank: root.Rank, Host: root.Host, Addr: root.Addr, Err: err}
 }

@@ -120,7 +120,8 @@
 //
 // # Files
 //
-// The package has more than 25 files because all collectives share the state of a Group. Each
+// The package has more than 25 files because all collectives share the state of a Group. A Group
+// passes its running operation down to its host and its wires, which do not know the Group. Each
 // collective or algorithm has its own file, such as allreduce.go, doubling.go and broadcast.go.
 // The files host*.go hold the same collectives in memory, and row*.go and hostrows.go the sum of
 // rows. wire.go and exchange.go carry frames; operation.go and watchdog.go start, watch and end

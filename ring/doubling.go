@@ -18,14 +18,14 @@ func (d *doubling) room(_ int, theirs span) []byte {
 func (d *doubling) absorb(_ int, theirs span, got []byte) {
 	(*rounds)(d).split(len(d.x), theirs, got)
 	in := d.in[:len(d.x)]
-	if theirs.lo > d.w.places.me {
+	if theirs.lo > d.at.me {
 		vec.Sum2(d.x, d.x, in)
 	} else {
 		vec.Sum2(d.x, in, d.x)
 	}
 }
 
-func (d *doubling) finish() error { return nil }
+func (d *doubling) finish(*wire) error { return nil }
 
 // halving is recursive halving, then doubling. Across each edge partners give each other one half
 // of the elements that they still sum, until each worker has the sum of its share. Then they go
@@ -48,24 +48,24 @@ func (h *halving) absorb(edge int, theirs span, got []byte) {
 
 // kept returns the elements that this worker still sums after an edge.
 func (h *halving) kept(edge int) []float32 {
-	s := h.plan.share(len(h.x), h.plan.corner(h.w.places.me), edge+1)
+	s := h.plan.share(len(h.x), h.plan.corner(h.at.me), edge+1)
 	return h.x[s.lo:s.hi]
 }
 
 // given returns the elements that the partner across an edge sums after it.
 func (h *halving) given(edge int) []float32 {
-	s := h.plan.share(len(h.x), h.plan.corner(h.w.places.me)^1<<edge, edge+1)
+	s := h.plan.share(len(h.x), h.plan.corner(h.at.me)^1<<edge, edge+1)
 	return h.x[s.lo:s.hi]
 }
 
-func (h *halving) finish() error {
+func (h *halving) finish(w *wire) error {
 	r := (*rounds)(h)
 	for edge := h.plan.edges() - 1; edge >= 0; edge-- {
 		step := h.plan.back(h.plan.before() + edge)
-		if err := r.send(step, vec.Bytes(h.kept(edge))); err != nil {
+		if err := r.send(w, step, vec.Bytes(h.kept(edge))); err != nil {
 			return err
 		}
-		if _, err := r.receiveMessage(step, vec.Bytes(h.given(edge))); err != nil {
+		if _, err := r.receiveMessage(w, step, vec.Bytes(h.given(edge))); err != nil {
 			return err
 		}
 	}
@@ -73,8 +73,8 @@ func (h *halving) finish() error {
 }
 
 // takeSum replaces the piece by the total, which a partner sends in a step.
-func (r *rounds) takeSum(step int) error {
-	got, err := r.receiveMessage(step, r.joinedRoom(len(r.x), r.all()))
+func (r *rounds) takeSum(w *wire, step int) error {
+	got, err := r.receiveMessage(w, step, r.joinedRoom(len(r.x), r.all()))
 	if err == nil {
 		copy(vec.Bytes(r.x), r.split(len(r.x), r.all(), got))
 	}

@@ -96,7 +96,7 @@ func ExampleRowSum() {
 		for i := range values {
 			values[i] = float32(rank + 1)
 		}
-		if err := s.Sum(context.Background(), nil, nil); err != nil {
+		if err := g.SumRows(context.Background(), s, nil, nil); err != nil {
 			return err
 		}
 		for piece := range s.Pieces() {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"ringtrain/ring/codec"
@@ -62,16 +61,13 @@ type Group struct {
 	wires []*wire // wire, and host.across if this worker is a driver
 
 	mu    sync.Mutex
-	op    operation   // the running one; guarded by mu
+	op    operation   // the running one
 	idle  sync.Cond   // over mu: op has ended
 	clock awake.Clock // of the watchdog; guarded by mu
 	seq   uint64      // of the next operation; guarded by mu
 	err   error       // the first failure; guarded by mu
 
 	endedErr error // the error of operations after the failure; guarded by mu
-
-	wait     atomic.Uint64 // side and step that the operation's goroutine waits for; see waitFor
-	progress atomic.Uint64 // barriers passed in memory
 
 	aborts   chan *Abort // has room for one: that of a neighbour
 	stop     chan struct{}
@@ -122,14 +118,17 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 	g.idle.L = &g.mu
 	_, local := m.Local()
 	spareCore := cores.PerWorker(local, 0) > 1 // also for the wire between hosts: the host's other workers use the same cores
-	g.wire = newWire(g, m, t, spareCore)
+	g.wire = newWire(m, t, c, spareCore)
 	g.wires = []*wire{g.wire}
 	if shared {
-		h, err := newHost(ctx, g, t, spareCore)
+		h, err := newHost(ctx, m, t, c, spareCore)
 		if err != nil {
 			return nil, err
 		}
 		g.host = h
+		if h.across != nil {
+			g.wires = append(g.wires, h.across)
+		}
 	}
 	if m.Size() > 1 {
 		g.start(t)
@@ -144,11 +143,33 @@ func (g *Group) start(t Transport) {
 		needThreads(*t.Across)
 	}
 	for _, w := range g.wires {
-		if w.x.ring.link != nil {
-			g.running.Go(w.x.sender)
+		for _, link := range w.links() {
+			if a, ok := link.(AbortLink); ok {
+				a.OnAbort(g.receiveAbort)
+			}
+		}
+		if w.ring.link != nil {
+			g.running.Go(func() { g.send(w) })
 		}
 	}
 	g.running.Go(g.watch)
+}
+
+// send is the sender of w: the goroutine that sends what w announces.
+func (g *Group) send(w *wire) {
+	for {
+		select {
+		case <-w.work:
+			err := w.sendAll()
+			if err != nil {
+				err = g.fail(err)
+			}
+			w.queue.stop()
+			w.done <- err
+		case <-g.stop:
+			return
+		}
+	}
 }
 
 // Membership returns the workers of the group.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/awake"
@@ -15,7 +16,7 @@ import (
 // A host is the workers that share the memory of this one, and their way to the other hosts.
 // Only the running operation calls its methods, unless a method says otherwise.
 type host struct {
-	g       *Group
+	members Membership // of the group
 	memory  Memory
 	workers []Worker // of this host, by local rank
 	local   int      // this worker's local rank
@@ -36,14 +37,15 @@ type host struct {
 	payloads   []BarrierPayload // of the last one, by local rank
 	agreements uint64           // so far
 	step       int              // Syncs of the running operation so far
+	passed     atomic.Uint64    // Syncs and agreements of this worker, but for the last of each operation
 
 	leaving sync.Once
 }
 
-// newHost prepares g for operations in t.Memory and waits for the other workers of the host.
-func newHost(ctx context.Context, g *Group, t Transport, spareCore bool) (*host, error) {
-	m, hosts := g.members, g.members.HostRanks()
-	h := &host{g: g, memory: t.Memory, hosts: hosts}
+// newHost prepares the operations of m in t.Memory and waits for the other workers of the host.
+func newHost(ctx context.Context, m Membership, t Transport, c Config, spareCore bool) (*host, error) {
+	hosts := m.HostRanks()
+	h := &host{members: m, memory: t.Memory, hosts: hosts}
 	for i, ranks := range hosts {
 		if m.Workers[ranks[0]].HostID == m.Self().HostID {
 			h.hostIndex = i
@@ -59,19 +61,19 @@ func newHost(ctx context.Context, g *Group, t Transport, spareCore bool) (*host,
 		}
 		h.memory = privateMemory{}
 	}
-	if err := h.open(ctx); err != nil {
+	if err := h.open(ctx, c.OpTimeout); err != nil {
 		return nil, err
 	}
 	if len(hosts) > 1 {
 		h.drivers = fewest(hosts)
 	}
-	h.openAcross(t.Across, spareCore)
+	h.openAcross(t.Across, c, spareCore)
 	return h, nil
 }
 
 // open allocates the boards.
-func (h *host) open(ctx context.Context) error {
-	parts, err := h.gather(ctx)
+func (h *host) open(ctx context.Context, timeout time.Duration) error {
+	parts, err := h.gather(ctx, timeout)
 	if err != nil {
 		return err
 	}
@@ -94,8 +96,7 @@ func (h *host) open(ctx context.Context) error {
 //
 // The first worker to time out leaves, and the others then miss that worker. So each worker
 // notes shortly before its timeout which worker it misses, and blames that one.
-func (h *host) gather(ctx context.Context) ([][]float32, error) {
-	timeout := h.g.config.OpTimeout
+func (h *host) gather(ctx context.Context, timeout time.Duration) ([][]float32, error) {
 	var late atomic.Pointer[Worker]
 	note := awake.AfterFunc(timeout-timeout/10, func() {
 		if w, ok := h.missing(); ok {
@@ -107,7 +108,7 @@ func (h *host) gather(ctx context.Context) ([][]float32, error) {
 	defer over.Stop()
 	stop := context.AfterFunc(ctx, h.memory.Interrupt)
 	defer stop()
-	parts, err := h.memory.Arena(ctx, boardElements(h.g.members.Size()))
+	parts, err := h.memory.Arena(ctx, boardElements(h.members.Size()))
 	if err == nil {
 		return parts, nil
 	}
@@ -130,8 +131,8 @@ func (h *host) gather(ctx context.Context) ([][]float32, error) {
 }
 
 // openAcross opens the wire of a driver.
-func (h *host) openAcross(t *Transport, spareCore bool) {
-	drivers, driver := h.g.members.Across()
+func (h *host) openAcross(t *Transport, c Config, spareCore bool) {
+	drivers, driver := h.members.Across()
 	if driver != (t != nil) {
 		panic("ring: links across are not those of this rank")
 	}
@@ -141,9 +142,8 @@ func (h *host) openAcross(t *Transport, spareCore bool) {
 	if t.Ring == nil {
 		panic("ring: no link across")
 	}
-	h.across = newWire(h.g, drivers, *t, spareCore)
+	h.across = newWire(drivers, *t, c, spareCore)
 	h.across.between, h.across.tail = betweenHosts, largest(h.hosts)*TailBytes
-	h.g.wires = append(h.g.wires, h.across)
 	if h.local == 0 {
 		h.packed = make([]byte, len(h.hosts)*h.across.tail)
 	}
@@ -158,24 +158,23 @@ func (g *Group) agree(root int) error {
 	if g.host == nil {
 		return nil
 	}
-	t := g.terms()
+	t := g.op.terms()
 	t.root = uint32(root)
-	return g.host.agree(t)
+	return g.host.agree(&g.op, t)
 }
 
-// agree gives t to the other workers of the host, waits for theirs, and ends the group if they
-// differ. It is a barrier: afterwards the others see what a worker wrote to its exchange buffer
+// agree gives t to the other workers of the host, waits for theirs, and fails if they differ. It is a barrier: afterwards the others see what a worker wrote to its exchange buffer
 // before.
-func (h *host) agree(t terms) error {
+func (h *host) agree(op *operation, t terms) error {
 	h.payload.terms = t
-	h.beforeSync()
+	h.beforeSync(op)
 	if x, ok := h.memory.(Exchanger); ok {
-		if err := h.afterSync(x.Exchange(h.g.op.ctx, &h.payload, h.payloads)); err != nil {
+		if err := h.afterSync(x.Exchange(op.ctx, &h.payload, h.payloads)); err != nil {
 			return err
 		}
 	} else {
 		h.ownBuffer().payload = h.payload
-		if err := h.afterSync(h.memory.Sync(h.g.op.ctx)); err != nil {
+		if err := h.afterSync(h.memory.Sync(op.ctx)); err != nil {
 			return err
 		}
 		for r, b := range h.boards {
@@ -185,38 +184,39 @@ func (h *host) agree(t terms) error {
 	h.agreements++
 	for r := range h.payloads {
 		if theirs := &h.payloads[r].terms; *theirs != t {
-			return h.blame(r, t.difference(theirs, h.g.members.Self().Rank, fmt.Sprintf("rank %d", h.workers[r].Rank)))
+			return h.blame(op, r, t.difference(theirs, h.members.Self().Rank, fmt.Sprintf("rank %d", h.workers[r].Rank)))
 		}
 	}
 	return nil
 }
 
-// blame ends the group because a worker of this host has written something wrong.
-func (h *host) blame(local int, err error) error {
-	w, op := h.workers[local], &h.g.op
-	return h.g.end(&PeerError{Op: op.kind.String(), Seq: op.seq, Step: h.step - 1, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: withCode(err)})
+// blame returns the error of a worker of this host that has written something wrong.
+func (h *host) blame(op *operation, local int, err error) error {
+	e := op.errorOf(h.workers[local], err)
+	e.Step = h.step - 1
+	return e
 }
 
 // sync is a barrier of the workers of the host.
-func (h *host) sync() error {
-	h.beforeSync()
-	return h.afterSync(h.memory.Sync(h.g.op.ctx))
+func (h *host) sync(op *operation) error {
+	h.beforeSync(op)
+	return h.afterSync(h.memory.Sync(op.ctx))
 }
 
 // beforeSync notes that this worker waits for the others, and counts the Sync before as
 // progress. The first Sync of an operation has none before it.
-func (h *host) beforeSync() {
+func (h *host) beforeSync(op *operation) {
 	if h.step > 0 {
-		h.g.progress.Add(1)
+		h.passed.Add(1)
 	}
-	h.g.waitFor(inside, h.step)
+	op.waitFor(inside, h.step)
 }
 
 // afterSync takes the error of a Sync. After a success the state of beforeSync may stay:
 // Missing then names nobody.
 func (h *host) afterSync(err error) error {
 	if err != nil {
-		return h.g.fail(inside, h.step, err)
+		return &fault{inside, h.step, err}
 	}
 	h.step++
 	return nil
@@ -232,23 +232,17 @@ func (h *host) missing() (Worker, bool) {
 	return h.workers[r], true
 }
 
-// relayAbort replaces the worker and the error of e by those of the abort that the blamed
-// worker has left. A worker that left because of another rank is not the cause of the end. The
-// rest of the host has no link to the rank at fault and learns its number only here.
-func (h *host) relayAbort(e *PeerError) {
-	local := slices.IndexFunc(h.workers, func(w Worker) bool { return w.Rank == e.Rank })
-	a := h.boards[local].abort()
-	if a == nil || a.Rank == h.g.members.Self().Rank || h.g.isContextEnd(e.Err, h.g.op) {
-		return
-	}
-	w := h.g.blamed(a)
-	e.Rank, e.Host, e.Addr, e.Err = w.Rank, w.Host, w.Addr, a.exchangeError()
+// abortOf returns the abort that a rank of this host has left, or nil. It may be called at any
+// time.
+func (h *host) abortOf(rank int) *Abort {
+	local := slices.IndexFunc(h.workers, func(w Worker) bool { return w.Rank == rank })
+	return h.boards[local].abort()
 }
 
-// moved returns the progress of all workers of this host as far as their watchdogs have noted
-// it. The watchdog calls it.
-func (h *host) moved() (all uint64) {
-	h.boards[h.local].beat.Store(h.g.ownMoved())
+// moved notes the progress of this worker and returns that of all workers of this host as far as
+// their watchdogs have noted it. The watchdog calls it.
+func (h *host) moved(own uint64) (all uint64) {
+	h.boards[h.local].beat.Store(own)
 	for _, b := range h.boards {
 		all += b.beat.Load()
 	}

@@ -5,39 +5,39 @@ import (
 )
 
 // allReduce sums r over the workers of this host and, if there are other hosts, over those.
-func (h *host) allReduce(r Reduction) error {
+func (h *host) allReduce(op *operation, r Reduction) error {
 	t := r.terms(ByRing)
-	t.seq, t.kind, t.arena = h.g.op.seq, h.g.op.kind, -1
+	t.seq, t.kind, t.arena = op.seq, op.kind, -1
 	if len(r.Buf) <= smallElements {
-		return h.reduceSmall(r, t)
+		return h.reduceSmall(op, r, t)
 	}
 	number, offset := h.find(r.Buf)
 	if number < 0 {
-		return h.reduceStaged(r, t)
+		return h.reduceStaged(op, r, t)
 	}
 	t.arena, t.offset = int32(number), uint64(offset)
-	if err := h.begin(r, t); err != nil {
+	if err := h.begin(op, r, t); err != nil {
 		return err
 	}
 	for i, part := range h.arenas[number] {
 		h.parts[i] = part[offset : offset+len(r.Buf)]
 	}
-	return h.reduceParts(r)
+	return h.reduceParts(op, r)
 }
 
 // reduceStaged sums a buffer that lies in no arena, in pieces that it copies to the exchange
 // buffers.
-func (h *host) reduceStaged(r Reduction, t terms) error {
+func (h *host) reduceStaged(op *operation, r Reduction, t terms) error {
 	rest := r
 	for len(rest.Buf) > 0 {
 		piece := rest
 		piece.Buf = rest.Buf[:min(exchangeElements, len(rest.Buf))]
 		copy(h.ownBuffer().data[:], piece.Buf)
-		if err := h.begin(piece, t); err != nil {
+		if err := h.begin(op, piece, t); err != nil {
 			return err
 		}
 		h.viewBuffers(len(piece.Buf))
-		if err := h.reduceParts(piece); err != nil {
+		if err := h.reduceParts(op, piece); err != nil {
 			return err
 		}
 		copy(piece.Buf, h.parts[h.local])
@@ -51,12 +51,12 @@ func (h *host) reduceStaged(r Reduction, t terms) error {
 
 // reduceSmall sums a buffer that every worker copies. On one host each worker adds for itself;
 // on several hosts the first worker of each host adds for all.
-func (h *host) reduceSmall(r Reduction, t terms) error {
+func (h *host) reduceSmall(op *operation, r Reduction, t terms) error {
 	if len(r.Buf) <= payloadElements && h.drivers == 0 {
-		return h.reducePayloads(r, t)
+		return h.reducePayloads(op, r, t)
 	}
 	copy(h.ownBuffer().data[:], r.Buf)
-	if err := h.begin(r, t); err != nil {
+	if err := h.begin(op, r, t); err != nil {
 		return err
 	}
 	h.viewBuffers(len(r.Buf))
@@ -69,11 +69,13 @@ func (h *host) reduceSmall(r Reduction, t terms) error {
 		sumParts(sum, h.parts, 0, len(sum))
 		shard := r
 		shard.Buf = sum
-		if err := h.reduceAcross(shard, nil); err != nil {
+		h.packTails(&shard)
+		if err := h.across.allReduce(op, shard, nil); err != nil {
 			return err
 		}
+		h.unpackTails(shard.Tails)
 	}
-	if err := h.sync(); err != nil {
+	if err := h.sync(op); err != nil {
 		return err
 	}
 	copy(r.Buf, sum)
@@ -82,9 +84,9 @@ func (h *host) reduceSmall(r Reduction, t terms) error {
 }
 
 // reducePayloads sums a buffer that fits into the payloads of the barrier, on one host.
-func (h *host) reducePayloads(r Reduction, t terms) error {
+func (h *host) reducePayloads(op *operation, r Reduction, t terms) error {
 	copy(h.payload.data[:], r.Buf)
-	if err := h.begin(r, t); err != nil {
+	if err := h.begin(op, r, t); err != nil {
 		return err
 	}
 	sum := h.payloads[0].data
@@ -99,11 +101,11 @@ func (h *host) reducePayloads(r Reduction, t terms) error {
 
 // begin agrees on an all-reduce and gives this worker's tail to the others. On one host it also
 // returns all tails in r.
-func (h *host) begin(r Reduction, t terms) error {
+func (h *host) begin(op *operation, r Reduction, t terms) error {
 	if r.Tails != nil {
-		copy(h.ownBuffer().tail[:], r.Tails[h.g.members.Rank*TailBytes:])
+		copy(h.ownBuffer().tail[:], r.Tails[h.members.Rank*TailBytes:])
 	}
-	if err := h.agree(t); err != nil {
+	if err := h.agree(op, t); err != nil {
 		return err
 	}
 	if r.Tails != nil && h.drivers == 0 {
@@ -124,7 +126,7 @@ func (h *host) viewBuffers(n int) {
 // reduceParts replaces all parts by their sum. On one host each worker sums one shard over all
 // parts and writes the sum into all of them. On several hosts each driver does so for its
 // shard, over all hosts.
-func (h *host) reduceParts(r Reduction) error {
+func (h *host) reduceParts(op *operation, r Reduction) error {
 	n := len(r.Buf)
 	switch {
 	case h.drivers == 0:
@@ -133,21 +135,24 @@ func (h *host) reduceParts(r Reduction) error {
 			sumParts(h.parts[0][b.lo:b.hi], h.parts, b.lo, b.hi)
 			spreadParts(h.parts, b.lo, b.hi)
 		}
-		return h.sync()
+		return h.sync(op)
 	case h.across != nil:
-		if err := h.reduceAcross(h.cutShard(r)); err != nil {
+		shard, parts := h.cutShard(r)
+		if err := h.across.allReduce(op, shard, parts); err != nil {
 			return err
 		}
+		h.unpackTails(shard.Tails)
 	}
-	if err := h.sync(); err != nil {
+	if err := h.sync(op); err != nil {
 		return err
 	}
 	copy(r.Tails, h.tails)
 	return nil
 }
 
-// cutShard returns this driver's shard of r and of all parts.
+// cutShard returns this driver's shard of r and of all parts, with the tails that it carries.
 func (h *host) cutShard(r Reduction) (shard Reduction, parts [][]float32) {
+	h.packTails(&r)
 	s := shardSpan(len(r.Buf), h.drivers, h.local)
 	for i, part := range h.parts {
 		h.shard[i] = part[s.lo:s.hi]
@@ -161,40 +166,27 @@ func (h *host) cutShard(r Reduction) (shard Reduction, parts [][]float32) {
 	return r, h.shard
 }
 
-// reduceAcross sums a shard over all hosts, after its parts, if any, over this host. The first
-// driver carries the tails of all workers of its host.
-func (h *host) reduceAcross(shard Reduction, parts [][]float32) error {
-	tails := shard.Tails != nil && h.local == 0
-	shard.Tails = nil
-	if tails {
-		shard.Tails = h.packTails()
+// packTails makes the tails of r those that the wire between hosts carries: on the first driver
+// those of all workers of this host, in their place among those of all hosts, elsewhere none.
+func (h *host) packTails(r *Reduction) {
+	if r.Tails == nil || h.local != 0 {
+		r.Tails = nil
+		return
 	}
-	if err := h.across.begin(h.g.op.ctx, opAllReduce, len(shard.Buf)); err != nil {
-		return err
-	}
-	defer h.across.finish()
-	if err := h.across.allReduce(h.g.op.ctx, shard, parts); err != nil {
-		return err
-	}
-	if tails {
-		h.unpackTails()
-	}
-	return nil
-}
-
-// packTails puts the tails of this host's workers in their place among those of all hosts.
-func (h *host) packTails() []byte {
+	r.Tails = h.packed
 	own := h.packed[h.hostIndex*h.across.tail:]
 	for i := range h.boards {
 		copy(own[i*TailBytes:], h.bufferOf(i).tail[:])
 	}
-	return h.packed
 }
 
-// unpackTails copies the tails of all hosts to h.tails, in order of ranks.
-func (h *host) unpackTails() {
+// unpackTails copies the tails of all hosts, if there are any, to h.tails, in order of ranks.
+func (h *host) unpackTails(packed []byte) {
+	if packed == nil {
+		return
+	}
 	for i, ranks := range h.hosts {
-		theirs := h.packed[i*h.across.tail:]
+		theirs := packed[i*h.across.tail:]
 		for j, rank := range ranks {
 			copy(h.tails[rank*TailBytes:], theirs[j*TailBytes:][:TailBytes])
 		}

@@ -1,7 +1,6 @@
 package ring
 
 import (
-	"context"
 	"fmt"
 
 	"ringtrain/ring/internal/rows"
@@ -39,22 +38,22 @@ func finiteWord(r rows.Run) uint32 {
 // openRows is the agreement on NewRowSum. It returns the number of pieces of a result and of
 // ranges into which the ids are divided. The workers learn both from the first worker, which
 // is a driver if there are several hosts.
-func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err error) {
+func (h *host) openRows(op *operation, s *RowSum, tables []Table) (pieces, corners int, err error) {
 	words := rows.IDs(h.ownBuffer().data[:2])
 	words[0], words[1] = 1, 1
 	if h.across != nil {
 		s.exchange.init(h.across, tables)
 		words[0], words[1] = uint32(h.across.rowParts()), uint32(h.across.rowCorners())
 	}
-	if err := h.agree(s.terms(0)); err != nil {
+	if err := h.agree(op, s.terms(op, 0)); err != nil {
 		return 0, 0, err
 	}
 	words = rows.IDs(h.bufferOf(0).data[:2])
 	parts, corners := int(words[0]), int(words[1])
 	if parts < 1 || parts > MaxWorldSize || corners < 1 || corners > MaxWorldSize {
-		return 0, 0, h.blame(0, fmt.Errorf("%w: %d parts of rows for %d hosts", ErrCorruptFrame, parts, corners))
+		return 0, 0, h.blame(op, 0, fmt.Errorf("%w: %d parts of rows for %d hosts", ErrCorruptFrame, parts, corners))
 	}
-	if s.exchange.w == nil { // this worker takes part in the choice of ways only
+	if h.across == nil { // this worker takes part in the choice of ways only
 		s.exchange.reader.Wanted = make([]bool, len(tables))
 	}
 	if h.drivers == 0 {
@@ -64,32 +63,32 @@ func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err err
 }
 
 // sumRows sums the input and r over the workers of this host and of all other hosts.
-func (h *host) sumRows(s *RowSum, r Reduction) error {
+func (h *host) sumRows(op *operation, s *RowSum, r Reduction) error {
 	if h.drivers > 0 {
-		if err := s.sumCounts(h.g.op.ctx, r); err != nil {
+		if err := s.sumCounts(op, r, h.allReduce); err != nil {
 			return err
 		}
 		r = Reduction{}
 	} else if len(r.Buf) > maxRowDense {
-		if err := h.allReduce(r); err != nil {
+		if err := h.allReduce(op, r); err != nil {
 			return err
 		}
 		r = Reduction{}
 	}
-	if err := h.postCounts(s, r); err != nil {
+	if err := h.postCounts(op, s, r); err != nil {
 		return err
 	}
-	if err := h.placeRows(s); err != nil {
+	if err := h.placeRows(op, s); err != nil {
 		return err
 	}
 	h.sumPosted(s, r)
-	if err := h.mergeRows(s); err != nil {
+	if err := h.mergeRows(op, s); err != nil {
 		return err
 	}
-	if err := h.agree(s.terms(0)); err != nil {
+	if err := h.agree(op, s.terms(op, 0)); err != nil {
 		return err
 	}
-	if err := h.readResults(s); err != nil {
+	if err := h.readResults(op, s); err != nil {
 		return err
 	}
 	h.copyShards(s, r)
@@ -98,18 +97,18 @@ func (h *host) sumRows(s *RowSum, r Reduction) error {
 
 // postCounts is the first agreement. It posts this worker's row counts, dense elements and
 // tail, and reads the row counts of all workers.
-func (h *host) postCounts(s *RowSum, r Reduction) error {
+func (h *host) postCounts(op *operation, s *RowSum, r Reduction) error {
 	own := h.ownBuffer()
 	counts := rows.IDs(own.data[:])
 	for i := range s.tables {
 		counts[i] = uint32(s.tables[i].input.Len())
 	}
 	copy(own.data[len(s.tables):], r.Buf)
-	n := s.terms(len(r.Buf))
+	n := s.terms(op, len(r.Buf))
 	if r.Tails != nil {
 		n.tails = 1
 	}
-	if err := h.begin(r, n); err != nil {
+	if err := h.begin(op, r, n); err != nil {
 		return err
 	}
 	tables := len(s.tables)
@@ -118,7 +117,7 @@ func (h *host) postCounts(s *RowSum, r Reduction) error {
 		copy(posted, rows.IDs(h.bufferOf(local).data[:tables])) // read once: see rows.Run
 		for i, n := range posted {
 			if most := s.tables[i].Rows; n > most {
-				return h.blame(local, fmt.Errorf("%w: table %d: %d rows, want at most %d", ErrCorruptFrame, i, n, most))
+				return h.blame(op, local, fmt.Errorf("%w: table %d: %d rows, want at most %d", ErrCorruptFrame, i, n, most))
 			}
 		}
 	}
@@ -128,7 +127,7 @@ func (h *host) postCounts(s *RowSum, r Reduction) error {
 // placeRows finds the rows of all workers in shared memory. It first allocates memory for a
 // table if one worker has more rows than before, and copies the input there. On one host it
 // also allocates memory for the result.
-func (h *host) placeRows(s *RowSum) error {
+func (h *host) placeRows(op *operation, s *RowSum) error {
 	moved := false
 	for i := range s.tables {
 		t := &s.tables[i]
@@ -139,10 +138,10 @@ func (h *host) placeRows(s *RowSum) error {
 		}
 		if most > t.memory.capacity {
 			moved = true
-			if err := t.memory.ensure(h.g.op.ctx, h, t.Table, most); err != nil {
+			if err := t.memory.ensure(op, h, t.Table, most); err != nil {
 				return err
 			}
-			rows.Copy(t.memory.own(h.g), t.input)
+			rows.Copy(t.memory.own(h.local), t.input)
 		}
 		for local := range h.boards {
 			t.sources[local] = t.memory.cut(local, 0, int(s.posted[local*len(s.tables)+i]), t.Width)
@@ -151,12 +150,12 @@ func (h *host) placeRows(s *RowSum) error {
 			continue
 		}
 		t.counts.Rows = int64(total)
-		if err := t.results[s.sums&1].memory.ensure(h.g.op.ctx, h, t.Table, h.maxShare(total)); err != nil {
+		if err := t.results[s.sums&1].memory.ensure(op, h, t.Table, h.maxShare(total)); err != nil {
 			return err
 		}
 	}
 	if moved {
-		return h.sync()
+		return h.sync(op)
 	}
 	return nil
 }
@@ -196,9 +195,9 @@ func (h *host) copyShards(s *RowSum, r Reduction) {
 }
 
 // mergeRows makes this worker's pieces of the result and posts a report about them.
-func (h *host) mergeRows(s *RowSum) error {
+func (h *host) mergeRows(op *operation, s *RowSum) error {
 	if h.drivers > 0 {
-		return h.sumDriver(s)
+		return h.sumDriver(op, s)
 	}
 	for i := range s.tables {
 		t := &s.tables[i]
@@ -207,8 +206,8 @@ func (h *host) mergeRows(s *RowSum) error {
 			Hi: rows.Balance(t.sources, t.Rows, h.local+1, len(h.boards)),
 		}
 		var sum rows.Buffer
-		sum.Reset(t.results[s.sums&1].memory.own(h.g))
-		if err := h.mergeRange(s, i, ids, &sum); err != nil {
+		sum.Reset(t.results[s.sums&1].memory.own(h.local))
+		if err := h.mergeRange(op, s, i, ids, &sum); err != nil {
 			return err
 		}
 		report := rowReport(h.ownBuffer(), i, 1)
@@ -220,7 +219,7 @@ func (h *host) mergeRows(s *RowSum) error {
 
 // mergeRange appends the sum of all workers' rows in a range of ids to dst. It then checks
 // the ids that it has merged.
-func (h *host) mergeRange(s *RowSum, table int, ids rows.Range, dst *rows.Buffer) error {
+func (h *host) mergeRange(op *operation, s *RowSum, table int, ids rows.Range, dst *rows.Buffer) error {
 	t := &s.tables[table]
 	for local, source := range t.sources {
 		lo := source.Search(ids.Lo, 0, source.Len())
@@ -237,7 +236,7 @@ func (h *host) mergeRange(s *RowSum, table int, ids rows.Range, dst *rows.Buffer
 			at = 0
 		}
 		if at >= 0 {
-			return h.blame(local, t.invalidID(table, source, at))
+			return h.blame(op, local, t.invalidID(table, source, at))
 		}
 	}
 	return nil
@@ -245,7 +244,7 @@ func (h *host) mergeRange(s *RowSum, table int, ids rows.Range, dst *rows.Buffer
 
 // readResults reads the reports after the last agreement. If a worker had too little memory for
 // its pieces then all workers allocate more, and that worker copies its pieces there.
-func (h *host) readResults(s *RowSum) error {
+func (h *host) readResults(op *operation, s *RowSum) error {
 	drivers, moved := len(h.workers), false
 	if h.drivers > 0 {
 		drivers = h.drivers
@@ -257,27 +256,27 @@ func (h *host) readResults(s *RowSum) error {
 		for d := range drivers {
 			room := rowReport(h.bufferOf(d), i, parts)[0]
 			if uint64(room) > t.maxRoom() {
-				return h.blame(d, fmt.Errorf("%w: table %d: room for %d rows, want at most %d", ErrCorruptFrame, i, room, t.maxRoom()))
+				return h.blame(op, d, fmt.Errorf("%w: table %d: room for %d rows, want at most %d", ErrCorruptFrame, i, room, t.maxRoom()))
 			}
 			need = max(need, int(room))
 		}
 		if need > result.memory.capacity {
-			if err := result.memory.ensure(h.g.op.ctx, h, t.Table, need); err != nil {
+			if err := result.memory.ensure(op, h, t.Table, need); err != nil {
 				return err
 			}
 			if moved = true; h.across != nil {
-				rows.Copy(result.memory.own(h.g), s.exchange.tables[i].sum.Rows(t.Width))
+				rows.Copy(result.memory.own(h.local), s.exchange.tables[i].sum.Rows(t.Width))
 			}
 		}
 		t.finite, t.counts.Union = true, 0
 		for d := range drivers {
-			if err := h.readPieces(t, result, d, i, parts); err != nil {
+			if err := h.readPieces(op, s, d, i, parts); err != nil {
 				return err
 			}
 		}
 	}
 	if moved {
-		return h.sync()
+		return h.sync(op)
 	}
 	return nil
 }
@@ -289,13 +288,15 @@ func (t *tableSum) maxRoom() uint64 {
 }
 
 // readPieces finds the pieces of a driver in its memory, as its report tells.
-func (h *host) readPieces(t *tableSum, result *rowResult, driver, table, parts int) error {
+func (h *host) readPieces(op *operation, s *RowSum, driver, table, parts int) error {
+	t := &s.tables[table]
+	result := &t.results[s.sums&1]
 	report := rowReport(h.bufferOf(driver), table, parts)
 	t.finite = t.finite && report[1] == 1
 	for k := range parts {
 		from, n := uint64(report[2+2*k]), uint64(report[3+2*k])
 		if from+n > uint64(result.memory.capacity) {
-			return h.blame(driver, fmt.Errorf("%w: table %d: rows from %d to %d, want at most %d", ErrCorruptFrame, table, from, from+n, result.memory.capacity))
+			return h.blame(op, driver, fmt.Errorf("%w: table %d: rows from %d to %d, want at most %d", ErrCorruptFrame, table, from, from+n, result.memory.capacity))
 		}
 		result.pieces[driver*parts+k] = result.memory.cut(driver, int(from), int(from+n), t.Width)
 		t.counts.Union += int(n)
@@ -311,14 +312,14 @@ type rowMemory struct {
 }
 
 // own returns this worker's part.
-func (m *rowMemory) own(g *Group) rows.Run {
+func (m *rowMemory) own(local int) rows.Run {
 	switch {
 	case m.capacity == 0:
 		return rows.Run{}
 	case len(m.parts) == 1:
 		return m.parts[0]
 	default:
-		return m.parts[g.host.local]
+		return m.parts[local]
 	}
 }
 
@@ -344,12 +345,12 @@ func rowCapacity(n int, tableRows uint32) int {
 
 // ensure allocates shared memory if m has less than n rows for each worker of the host. All
 // workers call it with the same n. The old memory stays valid until the group's Close.
-func (m *rowMemory) ensure(ctx context.Context, h *host, t Table, n int) error {
+func (m *rowMemory) ensure(op *operation, h *host, t Table, n int) error {
 	if n <= m.capacity {
 		return nil
 	}
 	capacity := rowCapacity(n, t.Rows)
-	arenas, err := h.allocate(ctx, capacity*(1+t.Width))
+	arenas, err := h.allocate(op, capacity*(1+t.Width))
 	if err != nil {
 		return err
 	}

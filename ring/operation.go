@@ -4,19 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"ringtrain/ring/exitcode"
 )
 
-// An operation is the running collective of a group.
+// An operation is the running operation of a group, which passes it down to its host and its
+// wires. Begin and finish change it under Group.mu. The goroutines of the operation read it as it
+// is, the others under Group.mu.
 type operation struct {
-	kind  opKind // 0: none is running
-	seq   uint64
-	ctx   context.Context
-	stall stall // of g.moved
+	kind     opKind // 0: none is running
+	seq      uint64
+	ctx      context.Context
+	elements int // of the buffer, if it must be equal on all ranks; else 0
 
-	elements int    // of the buffer, if it must be equal on all ranks; else 0
-	before   uint64 // g.ownMoved at the beginning
+	stall  stall         // of Group.moved; of the watchdog
+	before uint64        // Group.ownMoved at the beginning
+	wait   atomic.Uint64 // side and step that the operation's goroutine waits for; see waitFor
 }
 
 type opKind uint8
@@ -53,15 +57,15 @@ const (
 
 // waitFor notes what the goroutine of the operation waits for from now on. Most calls repeat
 // the last one, and a load costs less than an atomic store.
-func (g *Group) waitFor(s side, step int) {
-	if w := uint64(step)<<4 | uint64(s); g.wait.Load() != w {
-		g.wait.Store(w)
+func (op *operation) waitFor(s side, step int) {
+	if w := uint64(step)<<4 | uint64(s); op.wait.Load() != w {
+		op.wait.Store(w)
 	}
 }
 
 // waiting returns what waitFor noted last.
-func (g *Group) waiting() (side, int) {
-	w := g.wait.Load()
+func (op *operation) waiting() (side, int) {
+	w := op.wait.Load()
 	return side(w & 15), int(w >> 4)
 }
 
@@ -69,15 +73,15 @@ func (g *Group) waiting() (side, int) {
 // The operation returns the error of begin.
 func (g *Group) begin(ctx context.Context, kind opKind, elements int) error {
 	g.mu.Lock()
-	if g.op.kind != 0 {
+	op := &g.op
+	if op.kind != 0 {
 		g.mu.Unlock()
 		if err := g.ended(); err != nil {
 			return err
 		}
 		panic("ring: two operations at a time")
 	}
-	g.op = operation{kind: kind, seq: g.seq, ctx: ctx, elements: elements, before: g.ownMoved()}
-	g.wire.kind, g.wire.seq = kind, g.seq
+	op.kind, op.seq, op.ctx, op.elements, op.before, op.stall = kind, g.seq, ctx, elements, g.ownMoved(), stall{}
 	g.seq++
 	over := g.err != nil
 	g.mu.Unlock()
@@ -90,20 +94,32 @@ func (g *Group) begin(ctx context.Context, kind opKind, elements int) error {
 	}
 	for _, ctx := range [...]context.Context{g.ctx, ctx} {
 		if err == nil && ctx.Err() != nil {
-			err = g.end(g.peerError(nobody, 0, withCode(context.Cause(ctx)))) // g.wait is of the last operation
+			err = g.end(g.peerError(nobody, 0, withCode(context.Cause(ctx)))) // op.wait is of the last operation
 		}
 	}
 	if err != nil {
-		g.finish()
+		g.over()
 	}
 	return err
 }
 
-// finish ends an operation that begin has admitted. What waitFor noted remains, without meaning
-// until the next operation.
-func (g *Group) finish() {
+// finish ends an operation that begin has admitted. If *err is not nil then finish ends the group
+// and replaces *err by the first failure.
+func (g *Group) finish(err *error) {
+	if *err != nil {
+		*err = g.fail(*err)
+		for _, w := range g.wires {
+			w.drain()
+		}
+	}
+	g.over()
+}
+
+// over marks that no operation is running. What waitFor noted remains, without meaning until the
+// next operation.
+func (g *Group) over() {
 	g.mu.Lock()
-	g.op = operation{}
+	g.op.kind, g.op.ctx = 0, nil
 	g.mu.Unlock()
 	g.idle.Signal()
 }
@@ -127,7 +143,7 @@ func (g *Group) phase(s side, step int) (string, int) {
 		return g.op.kind.String(), step
 	}
 	w := g.wireOf(s)
-	if w.kind == 0 { // between two collectives of a driver
+	if w.kind.Load() == 0 { // between two collectives
 		return g.op.kind.String(), step
 	}
 	return w.phase(s&^betweenHosts, step)
@@ -149,26 +165,36 @@ func (g *Group) wireOf(s side) *wire {
 	return g.wire
 }
 
-// fail ends the group because an exchange with a neighbour failed, and returns the first
+// fail ends the group because the running operation failed with err, and returns the first
 // failure. That may be another one: a link that the watchdog closed reports only that it is
-// closed. The cause of a context that has ended takes precedence, since then all ranks close
-// their links.
-func (g *Group) fail(s side, step int, err error) error {
-	switch {
-	case g.ctx.Err() != nil:
-		err = withCode(context.Cause(g.ctx))
-	case g.op.ctx.Err() != nil:
-		err = withCode(context.Cause(g.op.ctx))
-	default:
-		err = exitcode.With(exitcode.Retry, withCode(err))
+// closed. If an exchange failed then the cause of a context that has ended takes precedence, since
+// then all ranks close their links.
+func (g *Group) fail(err error) error {
+	switch e := err.(type) {
+	case *fault:
+		err = exitcode.With(exitcode.Retry, withCode(e.err))
+		if g.op.ctx.Err() != nil {
+			err = withCode(context.Cause(g.op.ctx))
+		}
+		if g.ctx.Err() != nil {
+			err = withCode(context.Cause(g.ctx))
+		}
+		return g.end(g.peerError(e.at, e.step, err))
+	case streamError:
+		return g.mark(e.error)
 	}
-	return g.end(g.peerError(s, step, err))
+	return g.end(err)
 }
 
 // waitError returns err with the worker that the group waits for.
 func (g *Group) waitError(err error) error {
-	s, step := g.waiting()
+	s, step := g.op.waiting()
 	return g.peerError(s, step, withCode(err))
+}
+
+// errorOf returns err as that of a worker that has sent or written something wrong.
+func (op *operation) errorOf(w Worker, err error) *PeerError {
+	return &PeerError{Op: op.kind.String(), Seq: op.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: withCode(err)}
 }
 
 // withCode adds the exit code of its kind to err. The cause of a context that has ended keeps
@@ -200,9 +226,21 @@ func (g *Group) peerError(s side, step int, err error) error {
 	e := &PeerError{Seq: g.op.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err}
 	e.Op, e.Step = g.phase(s, step)
 	if s == inside {
-		g.host.relayAbort(e)
+		g.relayAbort(e)
 	}
 	return e
+}
+
+// relayAbort replaces the worker and the error of e by those of the abort that the blamed worker
+// has left in memory. A worker that left because of another rank is not the cause of the end. The
+// rest of the host has no link to the rank at fault and learns its number only here.
+func (g *Group) relayAbort(e *PeerError) {
+	a := g.host.abortOf(e.Rank)
+	if a == nil || a.Rank == g.members.Self().Rank || g.isContextEnd(e.Err) {
+		return
+	}
+	w := g.blamed(a)
+	e.Rank, e.Host, e.Addr, e.Err = w.Rank, w.Host, w.Addr, a.exchangeError()
 }
 
 // abortError returns the error of a neighbour's abort, whatever this worker waits for. g.mu is

@@ -1,7 +1,6 @@
 package ring
 
 import (
-	"context"
 	"fmt"
 
 	"ringtrain/ring/internal/vec"
@@ -17,7 +16,7 @@ import (
 // sends the rest, one frame at a time. Then too no rank waits for ever: a rank that has
 // received in a step has its partner's frame of that step.
 type rounds struct {
-	w     *wire
+	at    places // of the wire
 	plan  cube
 	peers []peerLink // by round
 
@@ -38,7 +37,7 @@ type pieceAlgorithm interface {
 	message(edge int, held span) []byte // what goes to the partner across an edge
 	room(edge int, theirs span) []byte  // for its message: as long as that must be
 	absorb(edge int, theirs span, got []byte)
-	finish() error // the piece is the sum, tails are all ranks'
+	finish(w *wire) error // the piece is the sum, tails are all ranks'
 }
 
 // beforeEdges is the number of the edge between a corner and its extra rank.
@@ -48,13 +47,13 @@ const beforeEdges = -1
 // longer tails the ring sums all sizes.
 const maxRoundsTails = eagerBytes / 2
 
-// allReduce sums red by an algorithm that takes rounds.
-func (r *rounds) allReduce(ctx context.Context, red Reduction, by Algorithm) error {
+// allReduce sums red over the workers of w by an algorithm that takes rounds.
+func (r *rounds) allReduce(w *wire, op *operation, red Reduction, by Algorithm) error {
 	r.tails, r.tail, r.sends = red.Tails, 0, 0
 	if red.Tails != nil {
-		r.tail = r.w.tail
+		r.tail = w.tail
 	}
-	most := r.pieceElements(by)
+	most := r.pieceElements(by, w.config.SegmentElements)
 	longest := r.longest(by, min(most, len(red.Buf)))
 	r.in = vec.Resize(r.in, longest/4)
 	if red.Tails != nil {
@@ -67,31 +66,33 @@ func (r *rounds) allReduce(ctx context.Context, red Reduction, by Algorithm) err
 	if longest <= eagerBytes {
 		mode = eager
 	}
-	r.w.x.start(ctx, red.terms(by), r, mode)
-	err := r.w.x.finish(r.run(red.Buf, most, r.algorithm(by)))
+	w.start(op, red.terms(by), r, mode)
+	if err := w.finish(r.run(w, red.Buf, most, r.algorithm(by))); err != nil {
+		return err // the sender may still use r
+	}
 	r.x, r.tails, r.payload = nil, nil, nil
-	return err
+	return nil
 }
 
 // run sums the pieces of rest, each of most elements at most.
-func (r *rounds) run(rest []float32, most int, m pieceAlgorithm) error {
+func (r *rounds) run(w *wire, rest []float32, most int, m pieceAlgorithm) error {
 	for len(rest) > 0 || r.tails != nil {
 		n := min(most, len(rest))
 		r.x, rest = rest[:n], rest[n:]
-		if err := r.sum(m); err != nil {
+		if err := r.sum(w, m); err != nil {
 			return err
 		}
 		r.tails, r.tail = nil, 0
 	}
-	return r.awaitSends() // here, while r.step names the neighbour of the last message
+	return r.awaitSends(w) // here, while r.step names the neighbour of the last message
 }
 
 // pieceElements returns the largest length of a piece. Whole cache lines are faster to add.
-func (r *rounds) pieceElements(by Algorithm) int {
+func (r *rounds) pieceElements(by Algorithm, segment int) int {
 	if by == ByDoubling {
 		return (eagerBytes - r.plan.size*r.tail) / arenaAlign * (arenaAlign / 4)
 	}
-	return r.w.config.SegmentElements << (1 - r.plan.before()) // where none are extra it is halved before it is sent
+	return segment << (1 - r.plan.before()) // where none are extra it is halved before it is sent
 }
 
 // longest returns the largest message of a piece of n elements in bytes, rounded up to
@@ -111,52 +112,52 @@ func (r *rounds) algorithm(by Algorithm) pieceAlgorithm {
 }
 
 // sum replaces the piece by its sum.
-func (r *rounds) sum(m pieceAlgorithm) error {
-	if err := r.awaitSends(); err != nil {
+func (r *rounds) sum(w *wire, m pieceAlgorithm) error {
+	if err := r.awaitSends(w); err != nil {
 		return err
 	}
-	me := r.w.places.me
+	me := r.at.me
 	if r.plan.extra(me) {
-		return r.delegate()
+		return r.delegate(w)
 	}
 	if r.plan.paired(me) {
-		if err := r.receive(m, 0, beforeEdges, span{me + 1, me + 2}); err != nil {
+		if err := r.receive(w, m, 0, beforeEdges, span{me + 1, me + 2}); err != nil {
 			return err
 		}
 	}
 	for edge := range r.plan.edges() {
 		step := r.plan.before() + edge
-		if err := r.send(step, m.message(edge, r.plan.held(me, edge))); err != nil {
+		if err := r.send(w, step, m.message(edge, r.plan.held(me, edge))); err != nil {
 			return err
 		}
 		theirs := r.plan.held(r.plan.partnerAt(me, step), edge)
-		if err := r.receive(m, step, edge, theirs); err != nil {
+		if err := r.receive(w, m, step, edge, theirs); err != nil {
 			return err
 		}
 	}
-	if err := m.finish(); err != nil {
+	if err := m.finish(w); err != nil {
 		return err
 	}
 	if r.plan.paired(me) {
-		return r.send(r.plan.back(0), r.joined(r.x, r.all()))
+		return r.send(w, r.plan.back(0), r.joined(r.x, r.all()))
 	}
 	return nil
 }
 
 // delegate is the part of an extra rank: it gives its part to its partner and receives the sum.
-func (r *rounds) delegate() error {
-	me := r.w.places.me
-	if err := r.send(0, r.joined(r.x, span{me, me + 1})); err != nil {
+func (r *rounds) delegate(w *wire) error {
+	me := r.at.me
+	if err := r.send(w, 0, r.joined(r.x, span{me, me + 1})); err != nil {
 		return err
 	}
-	return r.takeSum(r.plan.back(0))
+	return r.takeSum(w, r.plan.back(0))
 }
 
 func (r *rounds) all() span { return span{0, r.plan.size} }
 
 // receive receives the partner's message of a step.
-func (r *rounds) receive(m pieceAlgorithm, step, edge int, theirs span) error {
-	got, err := r.receiveMessage(step, m.room(edge, theirs))
+func (r *rounds) receive(w *wire, m pieceAlgorithm, step, edge int, theirs span) error {
+	got, err := r.receiveMessage(w, step, m.room(edge, theirs))
 	if err == nil {
 		m.absorb(edge, theirs, got)
 	}
@@ -164,16 +165,15 @@ func (r *rounds) receive(m pieceAlgorithm, step, edge int, theirs span) error {
 }
 
 // send sends a message over the link of a step's round, or leaves it to the sender.
-func (r *rounds) send(step int, message []byte) error {
-	x := &r.w.x
+func (r *rounds) send(w *wire, step int, message []byte) error {
 	r.step, r.payload = step, message
-	x.peer = &r.peers[r.plan.roundOf(step)]
+	w.peer = &r.peers[r.plan.roundOf(step)]
 	r.sends++
-	return x.push(1)
+	return w.push(1)
 }
 
 // awaitSends waits until all messages are sent, so that their memory may change.
-func (r *rounds) awaitSends() error { return r.w.x.awaitSent(r.sends, r.step) }
+func (r *rounds) awaitSends(w *wire) error { return w.awaitSent(r.sends, r.step) }
 
 // fill makes the frame of the message to send.
 func (r *rounds) fill(f *Frame) int {
@@ -183,13 +183,14 @@ func (r *rounds) fill(f *Frame) int {
 
 // receiveMessage receives the message of a step into room, whose length it must have. It
 // returns after this rank's message of the step is sent too.
-func (r *rounds) receiveMessage(step int, room []byte) ([]byte, error) {
-	f, err := r.w.x.receive(&r.peers[r.plan.roundOf(step)], room, step)
+func (r *rounds) receiveMessage(w *wire, step int, room []byte) ([]byte, error) {
+	w.peer = &r.peers[r.plan.roundOf(step)]
+	f, err := w.receive(room, step)
 	if err == nil && len(f.Payload) != len(room) {
-		err = r.w.fail(partner, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), len(room)))
+		err = w.fail(partner, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), len(room)))
 	}
 	if err == nil {
-		err = r.awaitSends()
+		err = r.awaitSends(w)
 	}
 	return f.Payload, err
 }
@@ -225,5 +226,5 @@ func (r *rounds) split(n int, theirs span, m []byte) []byte {
 
 // tailAt returns the tail of the worker at a position.
 func (r *rounds) tailAt(position int) []byte {
-	return r.tails[r.w.places.worker[position]*r.tail:][:r.tail]
+	return r.tails[r.at.worker[position]*r.tail:][:r.tail]
 }

@@ -30,7 +30,7 @@ func TestRowSumAllocatesNothing(t *testing.T) {
 				copy(ids, x.ids)
 				copy(values, x.values)
 			}
-			return s.Sum(t.Context(), dense, tails)
+			return g.SumRows(t.Context(), s, dense, tails)
 		}, nil
 	}
 	var n float64

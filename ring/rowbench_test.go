@@ -61,7 +61,7 @@ func benchmarkRowSum(b *testing.B, hosts []int, table ring.Table, n int) {
 				_, before = g.SentBytes()
 				b.ResetTimer()
 			}
-			if err := s.Sum(b.Context(), nil, tails); err != nil {
+			if err := g.SumRows(b.Context(), s, nil, tails); err != nil {
 				return err
 			}
 		}

@@ -19,7 +19,8 @@ import (
 // or three workers send no more that way; more workers do, which is the price of a fixed
 // order.
 type rowExchange struct {
-	w      *wire // nil on a worker that is no driver
+	plan   cube   // of the wire
+	at     places // of the wire
 	tables []tableExchange
 	limit  int   // bytes of a payload
 	order  []int // indices of tableExchange.parts by ascending ids
@@ -103,9 +104,9 @@ func rowPayload(c Config, width int) int {
 	return max(min(c.frameBytes(), eagerBytes), rows.MinPayload(width))
 }
 
-// init prepares x for exchanges of tables over w.
+// init prepares x for exchanges of tables over w. On a worker that is no driver there are none.
 func (x *rowExchange) init(w *wire, tables []Table) {
-	x.w, x.limit = w, 0
+	x.plan, x.at, x.limit = w.rounds.plan, w.places, 0
 	widths := make([]int, len(tables))
 	for i, t := range tables {
 		widths[i] = t.Width
@@ -118,35 +119,32 @@ func (x *rowExchange) init(w *wire, tables []Table) {
 	}
 	x.reader = rows.NewReader(widths)
 	x.order = w.rowOrder()
-	if w.halvesRows() {
-		x.writer.OnPayload = x.push // otherwise the message is one piece
-	}
 	x.merger.Init(w.members.Size())
 }
 
 // run sums the rows of the tables that the reader wants, as a part of the running operation.
-func (x *rowExchange) run(hash uint32) error {
-	if x.w.halvesRows() {
-		return x.halve(hash)
+func (x *rowExchange) run(op *operation, w *wire, hash uint32) error {
+	if w.halvesRows() {
+		return x.halve(op, w, hash)
 	}
-	return x.collect(hash)
+	return x.collect(op, w, hash)
 }
 
 // halve is the exchange by recursive halving.
-func (x *rowExchange) halve(hash uint32) error {
-	d := &x.w.rounds
-	x.w.scratch = vec.Resize(x.w.scratch, x.limit)
+func (x *rowExchange) halve(op *operation, w *wire, hash uint32) error {
+	d := &w.rounds
+	w.scratch = vec.Resize(w.scratch, x.limit)
 	for k := range d.peers {
 		d.peers[k].reset()
 	}
 	x.queued = 0
 	t := terms{kind: opRows, root: hash, algorithm: ByHalving}
-	x.w.x.start(x.w.g.op.ctx, t, x, prompt)
-	err := x.reduceScatter()
+	w.start(op, t, x, prompt)
+	err := x.reduceScatter(w)
 	if err == nil {
-		err = x.allGather()
+		err = x.allGather(w)
 	}
-	return x.w.x.finish(err)
+	return w.finish(err)
 }
 
 // fill sets the payload of the next frame of the message and returns its step.
@@ -158,40 +156,39 @@ func (x *rowExchange) fill(f *Frame) int {
 
 // begin prepares the writer for the message of a step. Its payloads are sent as soon as they
 // are complete.
-func (x *rowExchange) begin(step int) {
+func (x *rowExchange) begin(w *wire, step int) {
 	x.step, x.framed, x.pushErr = step, 0, nil
-	x.w.x.peer = &x.w.rounds.peers[x.w.rounds.plan.roundOf(step)]
+	w.peer = &w.rounds.peers[x.plan.roundOf(step)]
 	x.writer.Reset(x.limit)
 }
 
 // push queues one more payload for sending.
-func (x *rowExchange) push() {
+func (x *rowExchange) push(w *wire) {
 	x.queued++
 	if x.pushErr == nil {
-		x.pushErr = x.w.x.push(1)
+		x.pushErr = w.push(1)
 	}
 }
 
 // end queues the rest of the message.
-func (x *rowExchange) end() error {
-	x.writer.Flush()
+func (x *rowExchange) end(w *wire) error {
+	x.writer.Flush(func() { x.push(w) })
 	return x.pushErr
 }
 
 // receive reads the partner's message of a step and calls take for each block. It returns
 // after this worker's message has been sent.
-func (x *rowExchange) receive(step int, take func(x *rowExchange, table int, last bool)) error {
-	peer := &x.w.rounds.peers[x.w.rounds.plan.roundOf(step)]
+func (x *rowExchange) receive(w *wire, step int, take func(x *rowExchange, table int, last bool)) error {
 	for x.reader.Begin(); !x.reader.Done(); {
-		f, err := x.w.x.receive(peer, x.w.scratch, step)
+		f, err := w.receive(w.scratch, step)
 		if err != nil {
 			return err
 		}
 		if err := x.read(f.Payload, take); err != nil {
-			return x.w.fail(partner, step, err)
+			return w.fail(partner, step, err)
 		}
 	}
-	return x.w.x.awaitSent(x.queued, x.step)
+	return w.awaitSent(x.queued, x.step)
 }
 
 // read decodes the blocks of a payload and calls take for each.
@@ -211,26 +208,24 @@ func (x *rowExchange) read(payload []byte, take func(x *rowExchange, table int, 
 }
 
 // reduceScatter leaves each worker with the sum of its own part.
-func (x *rowExchange) reduceScatter() error {
-	plan := x.w.rounds.plan
-	corner := plan.corner(x.w.places.me)
+func (x *rowExchange) reduceScatter(w *wire) error {
+	plan := x.plan
+	corner := plan.corner(x.at.me)
 	for i := range x.tables {
 		x.tables[i].partial = x.tables[i].own
 	}
 	for edge := range plan.edges() {
-		given := plan.share(plan.size, corner^1<<edge, edge+1)
-		kept := plan.share(plan.size, corner, edge+1)
 		step := plan.before() + edge
-		x.begin(step)
+		x.begin(w, step)
 		for i := range x.tables {
 			if x.reader.Wanted[i] {
-				x.writeHalf(i, given, kept, edge, corner>>edge&1 == 0)
+				x.writeHalf(w, i, edge)
 			}
 		}
-		if err := x.end(); err != nil {
+		if err := x.end(w); err != nil {
 			return err
 		}
-		if err := x.receive(step, (*rowExchange).addBlock); err != nil {
+		if err := x.receive(w, step, (*rowExchange).addBlock); err != nil {
 			return err
 		}
 		for i := range x.tables {
@@ -248,15 +243,16 @@ func (x *rowExchange) reduceScatter() error {
 }
 
 // writeHalf writes the half of a table that the partner across an edge sums, and prepares the
-// sum of the half that this worker keeps. first means that this worker's rows are the left
-// operand.
-func (x *rowExchange) writeHalf(i int, given, kept span, edge int, first bool) {
-	t := &x.tables[i]
-	theirs := t.ids(given)
-	x.writer.Write(t.partial.Within(theirs, t.Width), theirs.Lo, t.Width, true)
-	x.reader.Ranges[i] = t.ids(kept)
-	t.join = rows.NewJoin(t.partial.Within(x.reader.Ranges[i], t.Width), first)
-	t.target(edge, x.w.rounds.plan.edges()).Clear()
+// sum of the half that this worker keeps.
+func (x *rowExchange) writeHalf(w *wire, i, edge int) {
+	t, plan := &x.tables[i], x.plan
+	corner := plan.corner(x.at.me)
+	theirs := t.ids(plan.share(plan.size, corner^1<<edge, edge+1))
+	x.writer.Write(t.partial.Within(theirs, t.Width), theirs.Lo, t.Width, true, func() { x.push(w) })
+	x.reader.Ranges[i] = t.ids(plan.share(plan.size, corner, edge+1))
+	thisFirst := corner>>edge&1 == 0 // this worker's rows are the left operand
+	t.join = rows.NewJoin(t.partial.Within(x.reader.Ranges[i], t.Width), thisFirst)
+	t.target(edge, plan.edges()).Clear()
 }
 
 // target returns the buffer of the sum across an edge: the result for the last edge.
@@ -269,7 +265,7 @@ func (t *tableExchange) target(edge, edges int) *rows.Buffer {
 
 // addBlock adds a block from the partner across an edge.
 func (x *rowExchange) addBlock(table int, last bool) {
-	t, plan := &x.tables[table], x.w.rounds.plan
+	t, plan := &x.tables[table], x.plan
 	b := t.target(x.step-plan.before(), plan.edges())
 	t.join.Add(b, x.block, t.Width)
 	if last {
@@ -278,25 +274,25 @@ func (x *rowExchange) addBlock(table int, last bool) {
 }
 
 // allGather goes back across the edges and collects the sums of all parts.
-func (x *rowExchange) allGather() error {
-	plan := x.w.rounds.plan
-	corner := plan.corner(x.w.places.me)
+func (x *rowExchange) allGather(w *wire) error {
+	plan := x.plan
+	corner := plan.corner(x.at.me)
 	for edge := plan.edges() - 1; edge >= 0; edge-- {
 		theirs := plan.share(plan.size, corner^1<<edge, edge+1)
 		collected := plan.edges() - edge
 		step := plan.back(plan.before() + edge)
-		x.begin(step)
+		x.begin(w, step)
 		for i := range x.tables {
 			if x.reader.Wanted[i] {
-				x.tables[i].writeParts(&x.writer, x.order, collected)
+				x.writeParts(w, i, collected)
 				x.reader.Ranges[i] = x.tables[i].ids(theirs)
 				x.tables[i].parts[collected] = rowPart{ids: x.reader.Ranges[i], from: x.tables[i].sum.Len()}
 			}
 		}
-		if err := x.end(); err != nil {
+		if err := x.end(w); err != nil {
 			return err
 		}
-		if err := x.receive(step, (*rowExchange).appendBlock); err != nil {
+		if err := x.receive(w, step, (*rowExchange).appendBlock); err != nil {
 			return err
 		}
 		for i := range x.tables {
@@ -309,9 +305,10 @@ func (x *rowExchange) allGather() error {
 }
 
 // writeParts writes the parts collected so far, by ascending ids.
-func (t *tableExchange) writeParts(w *rows.Writer, order []int, collected int) {
+func (x *rowExchange) writeParts(w *wire, table, collected int) {
+	t := &x.tables[table]
 	left, next := collected, uint64(0)
-	for _, k := range order {
+	for _, k := range x.order {
 		if k >= collected {
 			continue
 		}
@@ -320,7 +317,8 @@ func (t *tableExchange) writeParts(w *rows.Writer, order []int, collected int) {
 			next = p.ids.Lo
 		}
 		left--
-		next = w.Write(t.sum.Memory().Cut(p.from, p.from+p.rows, t.Width), next, t.Width, left == 0)
+		part := t.sum.Memory().Cut(p.from, p.from+p.rows, t.Width)
+		next = x.writer.Write(part, next, t.Width, left == 0, func() { x.push(w) })
 	}
 }
 
@@ -336,26 +334,23 @@ func (x *rowExchange) appendBlock(table int, _ bool) {
 }
 
 // collect is the exchange in which all workers get all rows.
-func (x *rowExchange) collect(hash uint32) error {
-	w := x.w
+func (x *rowExchange) collect(op *operation, w *wire, hash uint32) error {
 	x.writer.Reset(MaxGatheredBytes)
 	for i := range x.tables {
 		if x.reader.Wanted[i] {
-			x.writer.Write(x.tables[i].own, 0, x.tables[i].Width, true)
+			x.writer.Write(x.tables[i].own, 0, x.tables[i].Width, true, func() {}) // the message is one piece
 			x.reader.Ranges[i] = rows.Range{Hi: uint64(x.tables[i].Rows)}
 		}
 	}
 	if n := len(x.writer.Bytes()); n > MaxGatheredBytes/w.members.Size() {
-		return w.g.end(fmt.Errorf("ring: rows %d: %d bytes, want at most %d: the other ranks have the rest of %d", w.g.op.seq, n, MaxGatheredBytes/w.members.Size(), MaxGatheredBytes))
+		return fmt.Errorf("ring: rows %d: %d bytes, want at most %d: the other ranks have the rest of %d", op.seq, n, MaxGatheredBytes/w.members.Size(), MaxGatheredBytes)
 	}
-	x.gathered.hold(w.members.Size())
-	if err := w.gather.around(x.writer.Bytes(), &x.gathered, terms{kind: opRows, root: hash}); err != nil {
+	if err := w.gather.around(w, op, x.writer.Bytes(), &x.gathered, terms{kind: opRows, root: hash}); err != nil {
 		return err
 	}
 	for at, worker := range w.places.worker {
 		if err := x.readMessage(at, x.gathered.At(worker)); err != nil {
-			from := w.members.Workers[worker]
-			return w.g.end(&PeerError{Op: opRows.String(), Seq: w.g.op.seq, Rank: from.Rank, Host: from.Host, Addr: from.Addr, Err: withCode(err)})
+			return op.errorOf(w.members.Workers[worker], err)
 		}
 	}
 	for i := range x.tables {

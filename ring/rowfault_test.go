@@ -20,9 +20,9 @@ import (
 // rowTables are the tables of sumRowsOnce.
 var rowTables = []ring.Table{{Rows: 1 << 20, Width: 1}, {Rows: 1 << 16, Width: 3}}
 
-// sumRowsOnce makes a RowSum and sums once. Operation 0 makes the RowSum. Over links operation 1
-// is the all-reduce of the counts and operation 2 the exchange of rows. Each rank has rows of
-// several frames.
+// sumRowsOnce makes a RowSum and sums once. Operation 0 makes the RowSum, operation 1 sums. Over
+// links collective 0 is the all-reduce of the counts and collective 1 the exchange of rows. Each
+// rank has rows of several frames.
 func sumRowsOnce(t *testing.T, g *ring.Group) error {
 	s, err := g.NewRowSum(t.Context(), rowTables)
 	if err != nil {
@@ -38,7 +38,7 @@ func sumRowsOnce(t *testing.T, g *ring.Group) error {
 			values[k] = float32(m.Rank + 1)
 		}
 	}
-	return s.Sum(t.Context(), make([]float32, 10), make([]byte, m.Size()*ring.TailBytes))
+	return g.SumRows(t.Context(), s, make([]float32, 10), make([]byte, m.Size()*ring.TailBytes))
 }
 
 // runRows runs sumRowsOnce on all ranks over mesh and returns their errors.
@@ -55,7 +55,7 @@ func runRows(t *testing.T, mesh []ring.Transport) []error {
 // with four ranks, over the link of each round; with three, around the ring.
 func inEachRowFrame(t *testing.T, f ringtest.Fault, test func(t *testing.T, partner int, errs []error)) {
 	const faulty = 1
-	f.Op = 2
+	f.Op = 1
 	for round, partner := range []int{0, 3} {
 		for segment := range 3 {
 			f.Segment = uint32(segment)
@@ -136,7 +136,7 @@ func TestRowSumCorruptBlocks(t *testing.T) {
 					if p == 4 {
 						link, partner = &mesh[1].Rounds[0], 0
 					}
-					*link = ringtest.WithFault(*link, ringtest.Fault{Op: 2, Kind: ringtest.Corrupt, Change: func(f *ring.Frame) { change(f.Payload[at:]) }})
+					*link = ringtest.WithFault(*link, ringtest.Fault{Op: 1, Kind: ringtest.Corrupt, Change: func(f *ring.Frame) { change(f.Payload[at:]) }})
 					errs := runRows(t, mesh)
 					wantPeer(t, errs[partner], 1, exitcode.Protocol)
 					if !strings.Contains(fmt.Sprint(errs[partner]), ring.ErrCorruptFrame.Error()+": table ") { // another rank may have reported it
@@ -166,8 +166,8 @@ func TestRowSumCut(t *testing.T) {
 func TestRowSumSilence(t *testing.T) {
 	inEachRowFrame(t, ringtest.Fault{Kind: ringtest.Silence}, func(t *testing.T, partner int, errs []error) {
 		wantPeer(t, errs[partner], 1, exitcode.Retry)
-		if pe, ok := errors.AsType[*ring.PeerError](errs[partner]); !ok || pe.Op != "rows" || pe.Seq != 2 {
-			t.Errorf("error %v, want one of rows 2", errs[partner])
+		if pe, ok := errors.AsType[*ring.PeerError](errs[partner]); !ok || pe.Op != "rows" || pe.Seq != 1 {
+			t.Errorf("error %v, want one of rows 1", errs[partner])
 		}
 	})
 }
@@ -238,7 +238,7 @@ func TestRowSumWrongIDs(t *testing.T) {
 							if rank == wrong {
 								change(ids)
 							}
-							err = s.Sum(t.Context(), nil, nil)
+							err = g.SumRows(t.Context(), s, nil, nil)
 						}
 						if pe, ok := errors.AsType[*ring.PeerError](err); exitcode.Of(err) != exitcode.Protocol || rank != wrong && (!ok || pe.Rank != wrong) {
 							t.Errorf("rank %d: error %v with exit code %d, want one that names rank %d, with %d", rank, err, exitcode.Of(err), wrong, exitcode.Protocol)
@@ -350,7 +350,7 @@ func TestRowSumTables(t *testing.T) {
 				}
 				s, err := g.NewRowSum(t.Context(), []ring.Table{{100, width}})
 				if err == nil {
-					err = s.Sum(t.Context(), nil, nil)
+					err = g.SumRows(t.Context(), s, nil, nil)
 				}
 				if exitcode.Of(err) != exitcode.Protocol || !strings.Contains(fmt.Sprint(err), "checksum of the tables") {
 					t.Errorf("rank %d: error %v with exit code %d, want %d about the tables", g.Membership().Rank, err, exitcode.Of(err), exitcode.Protocol)

@@ -31,7 +31,7 @@ const (
 // buffer and gathers the tails of all ranks:
 //
 //	ids, values := s.Input(table, n)   // of each table: fill in this rank's rows
-//	err := s.Sum(ctx, dense, tails)
+//	err := g.SumRows(ctx, s, dense, tails)
 //	for piece := range s.Pieces() {
 //		ids, values := s.Result(table, piece)
 //	}
@@ -47,7 +47,9 @@ const (
 //
 // Only the goroutine that runs the group's operations may use a RowSum.
 type RowSum struct {
-	g      *Group
+	ranks  int  // of the group
+	local  int  // this worker's number on its host
+	shared bool // the input lies in memory that the host's workers share
 	tables []tableSum
 	hash   uint32 // of the tables; equal on all ranks
 	sums   int    // completed sums
@@ -86,18 +88,17 @@ type rowResult struct {
 //
 // Tables that are out of range are an error with exitcode.Usage. Tables that differ among
 // ranks are ErrRanksDiffer: at once if the ranks share memory, otherwise at the first Sum.
-func (g *Group) NewRowSum(ctx context.Context, tables []Table) (*RowSum, error) {
+func (g *Group) NewRowSum(ctx context.Context, tables []Table) (s *RowSum, err error) {
 	if err := checkTables(tables); err != nil {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("ring: %w", err))
 	}
 	if err := g.begin(ctx, opRows, 0); err != nil {
 		return nil, err
 	}
-	defer g.finish()
+	defer g.finish(&err)
 	tables = slices.Clone(tables)
-	s := &RowSum{g: g, hash: hashTables(tables), tables: make([]tableSum, len(tables))}
+	s = &RowSum{ranks: g.members.Size(), hash: hashTables(tables), tables: make([]tableSum, len(tables))}
 	locals, corners := 1, 1
-	var err error
 	switch {
 	case g.members.Size() == 1:
 		s.pieces = 1
@@ -105,8 +106,10 @@ func (g *Group) NewRowSum(ctx context.Context, tables []Table) (*RowSum, error) 
 		s.exchange.init(g.wire, tables)
 		s.pieces, corners = g.wire.rowParts(), g.wire.rowCorners()
 	default:
-		locals = len(g.host.workers)
-		s.pieces, corners, err = g.host.openRows(s, tables)
+		s.local, s.shared, locals = g.host.local, true, len(g.host.workers)
+		if s.pieces, corners, err = g.host.openRows(&g.op, s, tables); err != nil {
+			return nil, err
+		}
 	}
 	for i := range s.tables {
 		t := &s.tables[i]
@@ -117,7 +120,7 @@ func (g *Group) NewRowSum(ctx context.Context, tables []Table) (*RowSum, error) 
 	}
 	s.merger.Init(locals)
 	s.posted = make([]uint32, locals*len(tables))
-	return s, err
+	return s, nil
 }
 
 // checkTables returns an error that names each table that is out of range.
@@ -144,8 +147,8 @@ func hashTables(tables []Table) uint32 {
 }
 
 // terms returns the terms of the running operation. Its root is the hash of the tables.
-func (s *RowSum) terms(dense int) terms {
-	n := s.g.terms()
+func (s *RowSum) terms(op *operation, dense int) terms {
+	n := op.terms()
 	n.length, n.root = uint64(dense), s.hash
 	return n
 }
@@ -162,19 +165,16 @@ func (s *RowSum) Input(table, n int) (ids []uint32, values []float32) {
 	if n < 0 || uint64(n) > uint64(t.Rows) {
 		panic("ring: rows of a table are more than it has")
 	}
-	if n > t.memory.capacity && !s.sharesMemory() {
+	if n > t.memory.capacity && !s.shared {
 		t.memory.makePrivate(rowCapacity(n, t.Rows), t.Width)
 	}
 	if n <= t.memory.capacity {
-		t.input = t.memory.own(s.g).Cut(0, n, t.Width)
+		t.input = t.memory.own(s.local).Cut(0, n, t.Width)
 	} else {
 		t.input = rows.Make(n, t.Width)
 	}
 	return t.input.IDs, t.input.Values
 }
-
-// sharesMemory reports whether the input lies in memory that the host's workers share.
-func (s *RowSum) sharesMemory() bool { return s.g.host != nil && s.g.members.Size() > 1 }
 
 // Finite reports whether the rows of the last Input hold neither a NaN nor an infinity. The
 // caller asks before Sum and tells the other ranks in its tail.
@@ -221,18 +221,33 @@ func (s *RowSum) NonFinite() int {
 	return 0
 }
 
-// Sum sums the input of all ranks. It replaces dense by its sum over all ranks and fills in
-// the tails of all ranks, as [Reduction.Tails] describes. dense has the same length on all
-// ranks; dense and tails may be nil. Sum allocates only if the rows are more than ever
-// before.
+// SumRows sums the input of all ranks in s, which the group has made. It replaces dense by its sum
+// over all ranks and fills in the tails of all ranks, as [Reduction.Tails] describes. dense has the
+// same length on all ranks; dense and tails may be nil. SumRows allocates only if the rows are more
+// than ever before.
 //
-// Sum fails as AllReduce does. ErrCorruptFrame names a rank whose ids do not ascend or are
+// SumRows fails as AllReduce does. ErrCorruptFrame names a rank whose ids do not ascend or are
 // not below Table.Rows. After an error the result of the previous sum is still valid.
-func (s *RowSum) Sum(ctx context.Context, dense []float32, tails []byte) error {
-	if tails != nil && len(tails) != s.g.members.Size()*TailBytes {
+func (g *Group) SumRows(ctx context.Context, s *RowSum, dense []float32, tails []byte) (err error) {
+	if tails != nil && len(tails) != g.members.Size()*TailBytes {
 		panic("ring: tails are not of size times TailBytes")
 	}
-	if err := s.sum(ctx, dense, tails); err != nil {
+	if err := g.begin(ctx, opRows, len(dense)); err != nil {
+		return err
+	}
+	defer g.finish(&err)
+	if err := s.checkInput(&g.op); err != nil {
+		return err
+	}
+	switch r := (Reduction{Buf: dense, Tails: tails}); {
+	case g.members.Size() == 1:
+		s.sumAlone()
+	case g.host == nil:
+		err = s.sumFlat(&g.op, g.wire, r)
+	default:
+		err = g.host.sumRows(&g.op, s, r)
+	}
+	if err != nil {
 		return err
 	}
 	for i := range s.tables {
@@ -242,33 +257,12 @@ func (s *RowSum) Sum(ctx context.Context, dense []float32, tails []byte) error {
 	return nil
 }
 
-func (s *RowSum) sum(ctx context.Context, dense []float32, tails []byte) error {
-	if err := s.checkInput(ctx); err != nil {
-		return err
-	}
-	switch {
-	case s.g.members.Size() == 1:
-		return s.sumAlone(ctx)
-	case s.g.host == nil:
-		return s.sumFlat(ctx, dense, tails)
-	}
-	if err := s.g.begin(ctx, opRows, len(dense)); err != nil {
-		return err
-	}
-	defer s.g.finish()
-	return s.g.host.sumRows(s, Reduction{Buf: dense, Tails: tails})
-}
-
-// checkInput ends the group on all ranks if the ids of this rank do not ascend.
-func (s *RowSum) checkInput(ctx context.Context) error {
+// checkInput returns an error if the ids of this rank do not ascend.
+func (s *RowSum) checkInput(op *operation) error {
 	for i := range s.tables {
 		t := &s.tables[i]
 		if at := t.input.FirstInvalid(t.Rows); at >= 0 {
-			if err := s.g.begin(ctx, opRows, 0); err != nil {
-				return err
-			}
-			defer s.g.finish()
-			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.op.seq, withCode(t.invalidID(i, t.input, at))))
+			return fmt.Errorf("ring: rows %d: %w", op.seq, withCode(t.invalidID(i, t.input, at)))
 		}
 	}
 	return nil
@@ -276,11 +270,7 @@ func (s *RowSum) checkInput(ctx context.Context) error {
 
 // sumAlone makes the input the result, for a job of one rank. Three memories take turns as
 // the input and the last two results.
-func (s *RowSum) sumAlone(ctx context.Context) error {
-	if err := s.g.begin(ctx, opRows, 0); err != nil {
-		return err
-	}
-	defer s.g.finish()
+func (s *RowSum) sumAlone() {
 	for i := range s.tables {
 		t := &s.tables[i]
 		r := &t.results[s.sums&1]
@@ -289,7 +279,6 @@ func (s *RowSum) sumAlone(ctx context.Context) error {
 		n := t.input.Len()
 		t.counts, t.finite = RowCounts{int64(n), n}, vec.Finite(t.input.Values)
 	}
-	return nil
 }
 
 // invalidID returns the error for the id at index at of a rank's rows.

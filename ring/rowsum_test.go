@@ -112,7 +112,7 @@ func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
 		tails := make([]byte, m.Size()*ring.TailBytes)
 		copy(tails[m.Rank*ring.TailBytes:], tailOf(m.Rank, k))
 		before := c.held(s)
-		if err := s.Sum(t.Context(), dense, tails); err != nil {
+		if err := g.SumRows(t.Context(), s, dense, tails); err != nil {
 			return nil, fmt.Errorf("step %d: %w", k, err)
 		}
 		for r := range m.Size() {
@@ -357,7 +357,7 @@ func TestRowSumNotFinite(t *testing.T) {
 							return fmt.Errorf("step %d: table %d: own rows are finite: %v, want %v", step, i, got, want)
 						}
 					}
-					if err := s.Sum(t.Context(), nil, nil); err != nil {
+					if err := g.SumRows(t.Context(), s, nil, nil); err != nil {
 						return err
 					}
 					want := 0
@@ -425,7 +425,7 @@ func TestRowSumBytes(t *testing.T) {
 							copy(ids, x.ids)
 							copy(values, x.values)
 							_, before = g.SentBytes()
-							if err := s.Sum(t.Context(), nil, nil); err != nil {
+							if err := g.SumRows(t.Context(), s, nil, nil); err != nil {
 								return err
 							}
 						}

@@ -1,7 +1,6 @@
 package ring
 
 import (
-	"context"
 	"fmt"
 
 	"ringtrain/ring/internal/rows"
@@ -13,8 +12,9 @@ import (
 const countDigit = 1 << 12
 
 // sumFlat sums over the links of a group whose ranks share no memory.
-func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) error {
-	if err := s.sumCounts(ctx, Reduction{Buf: dense, Tails: tails}); err != nil {
+func (s *RowSum) sumFlat(op *operation, w *wire, r Reduction) error {
+	overLinks := func(op *operation, r Reduction) error { return w.allReduce(op, r, nil) }
+	if err := s.sumCounts(op, r, overLinks); err != nil {
 		return err
 	}
 	for i := range s.tables {
@@ -22,7 +22,7 @@ func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) err
 		t.divide(s.sums)
 		s.prepareExchange(i, t.input, 0, 1)
 	}
-	if err := s.sumAcross(ctx, s.g.wire, 0, 1); err != nil {
+	if err := s.sumAcross(op, w, 0, 1); err != nil {
 		return err
 	}
 	for i := range s.tables {
@@ -43,7 +43,7 @@ func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) err
 
 // sumDriver is the part of a sum between hosts. Each driver sums its share of the ids over
 // its host and then over all hosts. All workers divide the ids alike.
-func (h *host) sumDriver(s *RowSum) error {
+func (h *host) sumDriver(op *operation, s *RowSum) error {
 	for i := range s.tables {
 		s.tables[i].divide(s.sums)
 	}
@@ -57,12 +57,12 @@ func (h *host) sumDriver(s *RowSum) error {
 			continue
 		}
 		t.merged.Clear()
-		if err := h.mergeRange(s, i, t.split.Of(h.local, h.drivers), &t.merged); err != nil {
+		if err := h.mergeRange(op, s, i, t.split.Of(h.local, h.drivers), &t.merged); err != nil {
 			return err
 		}
 		s.prepareExchange(i, t.merged.Rows(t.Width), h.local, h.drivers)
 	}
-	if err := s.sumAcross(h.g.op.ctx, h.across, h.local, h.drivers); err != nil {
+	if err := s.sumAcross(op, h.across, h.local, h.drivers); err != nil {
 		return err
 	}
 	parts := s.pieces / h.drivers
@@ -82,27 +82,18 @@ func (h *host) sumDriver(s *RowSum) error {
 
 // sumCounts sums the dense elements over all ranks, fills in the tails, and sums the row
 // counts of all ranks. Up to smallElements dense elements travel with the counts; more are
-// summed in place by an operation of their own.
-func (s *RowSum) sumCounts(ctx context.Context, r Reduction) error {
+// summed in place by an all-reduce of their own.
+func (s *RowSum) sumCounts(op *operation, r Reduction, reduce func(*operation, Reduction) error) error {
 	if len(r.Buf) > smallElements {
-		if err := s.reduce(ctx, r); err != nil {
+		if err := reduce(op, r); err != nil {
 			return err
 		}
 		r = Reduction{}
 	}
-	if err := s.reduce(ctx, s.packBucket(r)); err != nil {
+	if err := reduce(op, s.packBucket(r)); err != nil {
 		return err
 	}
-	return s.unpackBucket(r.Buf)
-}
-
-// reduce is an all-reduce of its own over links, or a part of the running operation of a
-// host.
-func (s *RowSum) reduce(ctx context.Context, r Reduction) error {
-	if s.g.host != nil {
-		return s.g.host.allReduce(r)
-	}
-	return s.g.AllReduce(ctx, r)
+	return s.unpackBucket(op, r.Buf)
 }
 
 // packBucket returns r with this rank's row counts behind its elements.
@@ -120,13 +111,13 @@ func (s *RowSum) packBucket(r Reduction) Reduction {
 
 // unpackBucket copies the sums of the elements to dense and chooses the way of each table by
 // the sums of the counts. All ranks choose alike.
-func (s *RowSum) unpackBucket(dense []float32) error {
+func (s *RowSum) unpackBucket(op *operation, dense []float32) error {
 	counts := s.bucket[copy(dense, s.bucket):]
 	for i := range s.tables {
 		t := &s.tables[i]
 		n := float64(counts[2*i]) + countDigit*float64(counts[2*i+1])
-		if most := float64(s.g.members.Size()) * float64(t.Rows); !(n >= 0 && n <= most) {
-			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.seq-1, withCode(fmt.Errorf("%w: table %d: %g rows of all ranks, want 0 to %g", ErrCorruptFrame, i, n, most))))
+		if most := float64(s.ranks) * float64(t.Rows); !(n >= 0 && n <= most) {
+			return fmt.Errorf("ring: rows %d: %w", op.seq, withCode(fmt.Errorf("%w: table %d: %g rows of all ranks, want 0 to %g", ErrCorruptFrame, i, n, most)))
 		}
 		t.counts.Rows = int64(n)
 		t.way = WayOfRows(t.Table, t.counts.Rows)
@@ -153,12 +144,12 @@ func (s *RowSum) prepareExchange(table int, own rows.Run, driver, drivers int) {
 	corners := (len(t.split) - 1) / drivers
 	x.split = t.split[driver*corners : (driver+1)*corners+1]
 	clear(x.parts)
-	x.sum.Reset(t.results[s.sums&1].memory.own(s.g))
+	x.sum.Reset(t.results[s.sums&1].memory.own(s.local))
 }
 
 // sumAcross sums the share of a driver over the workers of w: first the tables that go
 // densely, then those that go by rows.
-func (s *RowSum) sumAcross(ctx context.Context, w *wire, driver, drivers int) error {
+func (s *RowSum) sumAcross(op *operation, w *wire, driver, drivers int) error {
 	byRows := false
 	for i := range s.tables {
 		t, x := &s.tables[i], &s.exchange.tables[i]
@@ -167,7 +158,7 @@ func (s *RowSum) sumAcross(ctx context.Context, w *wire, driver, drivers int) er
 			continue
 		}
 		ids := t.split.Of(driver, drivers)
-		if err := s.dense.sum(ctx, w, t.Table, ids, x.own, &x.sum); err != nil {
+		if err := s.dense.sum(op, w, x, ids); err != nil {
 			return err
 		}
 		x.parts[s.exchange.order[0]] = rowPart{ids, 0, x.sum.Len()}
@@ -175,11 +166,7 @@ func (s *RowSum) sumAcross(ctx context.Context, w *wire, driver, drivers int) er
 	if !byRows {
 		return nil
 	}
-	if err := w.begin(ctx, opRows, 0); err != nil {
-		return err
-	}
-	defer w.finish()
-	return s.exchange.run(s.hash)
+	return s.exchange.run(op, w, s.hash)
 }
 
 // rowDense sums rows of a range of a table as a dense buffer of all rows of the range.
@@ -188,36 +175,26 @@ type rowDense struct {
 	present Gathered // bits of all workers
 }
 
-// sum appends the sum of all workers' own rows to dst. It is two collectives: an all-reduce
-// of the values and an all-gather of the bits that tell which rows are present.
-func (d *rowDense) sum(ctx context.Context, w *wire, t Table, ids rows.Range, own rows.Run, dst *rows.Buffer) error {
-	d.Fill(own, ids, t.Width)
-	if err := d.reduce(ctx, w); err != nil {
+// sum appends the sum of all workers' own rows of x to the sum of x. It is two collectives: an
+// all-reduce of the values and an all-gather of the bits that tell which rows are present.
+func (d *rowDense) sum(op *operation, w *wire, x *tableExchange, ids rows.Range) error {
+	d.Fill(x.own, ids, x.Width)
+	if err := w.allReduce(op, Reduction{Buf: d.Values}, nil); err != nil {
 		return err
 	}
-	if err := w.allGather(ctx, d.Present, &d.present); err != nil {
+	if err := w.gather.around(w, op, d.Present, &d.present, terms{kind: opAllGather}); err != nil {
 		return err
 	}
 	for rank := range w.members.Size() {
 		theirs := d.present.At(rank)
 		if len(theirs) != len(d.Present) {
-			worker := w.members.Workers[rank]
-			err := withCode(fmt.Errorf("%w: %d bytes of bits, want %d", ErrCorruptFrame, len(theirs), len(d.Present)))
-			return w.g.end(&PeerError{Op: opRows.String(), Seq: w.g.seq - 1, Rank: worker.Rank, Host: worker.Host, Addr: worker.Addr, Err: err})
+			err := fmt.Errorf("%w: %d bytes of bits, want %d", ErrCorruptFrame, len(theirs), len(d.Present))
+			return op.errorOf(w.members.Workers[rank], err)
 		}
 		for i, b := range theirs {
 			d.Present[i] |= b
 		}
 	}
-	d.AppendTo(dst, ids, t.Width)
+	d.AppendTo(&x.sum, ids, x.Width)
 	return nil
-}
-
-// reduce sums the values over the workers of w.
-func (d *rowDense) reduce(ctx context.Context, w *wire) error {
-	if err := w.begin(ctx, opAllReduce, len(d.Values)); err != nil {
-		return err
-	}
-	defer w.finish()
-	return w.allReduce(ctx, Reduction{Buf: d.Values}, nil)
 }

@@ -31,7 +31,7 @@ type terms struct {
 }
 
 // terms returns those of the running operation in memory, without a buffer.
-func (g *Group) terms() terms { return terms{seq: g.op.seq, kind: g.op.kind, arena: -1} }
+func (op *operation) terms() terms { return terms{seq: op.seq, kind: op.kind, arena: -1} }
 
 // terms returns those of r.
 func (r *Reduction) terms(by Algorithm) terms {

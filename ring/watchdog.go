@@ -57,9 +57,8 @@ func (g *Group) overdue(now time.Time) error {
 		return context.Cause(g.op.ctx)
 	}
 	idle := g.op.stall.idle(g.moved(), now, missed)
-	if g.host != nil && g.host.across != nil && g.host.across.kind != 0 { // the host may go on for a while without this driver
-		w := g.host.across
-		idle = max(idle, w.stall.idle(w.progress.Load(), now, missed))
+	if g.host != nil && g.host.across != nil { // the host may go on for a while without this driver
+		idle = max(idle, g.host.across.idle(now, missed))
 	}
 	if idle >= g.config.OpTimeout {
 		return fmt.Errorf("%w: nothing moved for %v", ErrTimeout, idle.Round(time.Millisecond))
@@ -89,7 +88,7 @@ func (s *stall) idle(moved uint64, now time.Time, missed time.Duration) time.Dur
 // since a worker may wait for others.
 func (g *Group) moved() uint64 {
 	if g.host != nil {
-		return g.host.moved()
+		return g.host.moved(g.ownMoved())
 	}
 	return g.ownMoved()
 }
@@ -108,7 +107,7 @@ type Wait struct {
 // Waiting returns what the group does right now. It costs the operation nothing and may be
 // called at any time.
 func (g *Group) Waiting() Wait {
-	s, step := g.waiting()
+	s, step := g.op.waiting()
 	w := Wait{Peer: -1}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -130,7 +129,10 @@ func (g *Group) Waiting() Wait {
 
 // ownMoved returns the number of frames and barriers that this worker's operations have moved.
 func (g *Group) ownMoved() uint64 {
-	own := g.progress.Load()
+	var own uint64
+	if g.host != nil {
+		own = g.host.passed.Load()
+	}
 	for _, w := range g.wires {
 		own += w.progress.Load()
 	}

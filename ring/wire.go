@@ -1,10 +1,10 @@
 package ring
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"ringtrain/ring/codec"
 )
@@ -13,39 +13,60 @@ import (
 // or the drivers of one shard, which are one worker of each host. It is flat: it knows
 // nothing of the memory that workers share.
 //
-// The group admits operations, watches them and ends; a wire only moves frames. Its methods
-// are those of the running operation unless they say otherwise.
+// The group admits operations, watches them and ends; a wire only moves frames. An operation may
+// take several collectives. Only the operation's goroutine calls the methods of a wire, unless
+// they say otherwise. The sender's goroutine runs sendAll, from the first announced frame of a
+// collective to the last.
 type wire struct {
-	g       *Group
 	members Membership // of the wire: Rank counts them
 	places  places
 	config  Config
 	between side // betweenHosts if the wire joins the drivers of a shard, else 0
 	tail    int  // bytes of each worker's tail
 
-	x       exchange
 	reduce  allReduce
 	rounds  rounds
 	gather  allGather
 	scratch []byte // one received frame
 
-	kind  opKind // of the running collective; 0: none. Guarded by g.mu
-	seq   uint64 // number of the collective, which its frames carry; guarded by g.mu
-	stall stall  // of the running collective; guarded by g.mu
+	kind   atomic.Uint32 // opKind of the running collective; 0: none
+	number atomic.Uint64 // of the collective, which its frames carry; see PROTOCOL.md
+	stall  stall         // of the collective; of the watchdog
+
+	op     *operation // that the collective is a part of
+	source frameSource
+	mode   sendMode
+	head   Frame     // the fields that all frames of the collective share
+	peer   *peerLink // that frames are sent to and received from
+	ring   peerLink
+
+	frame   Frame // to send next
+	filled  bool  // frame is filled in, and perhaps partly sent
+	step    int   // of frame, if filled
+	pending int   // frames pushed, but neither sent nor announced; of the caller's goroutine
+
+	spareCore     bool // the sender has a core of its own
+	queue         sendQueue
+	senderStarted bool // the sender has been asked to send frames of the collective
+	work          chan struct{}
+	done          chan error
 
 	progress    atomic.Uint64 // frames sent and received
 	sent        atomic.Int64  // bytes, headers included
 	sentOffHost atomic.Int64  // those of them that left the host
 }
 
-// newWire returns the collectives of m over the links of t. spare reports whether the sender
+// newWire returns the collectives of m over the links of t. spareCore reports whether the sender
 // has a core of its own.
-func newWire(g *Group, m Membership, t Transport, spareCore bool) *wire {
-	w := &wire{g: g, members: m, places: m.places(), config: g.config, tail: TailBytes}
-	w.reduce.w, w.gather.w, w.rounds.w = w, w, w
-	w.x.init(w, spareCore)
-	w.x.ring = peerLink{to: right, from: left, leavesHost: m.Right().HostID != m.Self().HostID}
-	w.x.ring.open(t.Ring, &w.x)
+func newWire(m Membership, t Transport, c Config, spareCore bool) *wire {
+	w := &wire{
+		members: m, places: m.places(), config: c, tail: TailBytes,
+		spareCore: spareCore, work: make(chan struct{}, 1), done: make(chan error, 1),
+	}
+	w.queue.init()
+	w.reduce.at, w.gather.at, w.rounds.at = w.places, w.places, w.places
+	w.ring = peerLink{to: right, from: left, leavesHost: m.Right().HostID != m.Self().HostID}
+	w.ring.open(t.Ring, w.sendPending)
 	w.openRounds(t.Rounds)
 	return w
 }
@@ -62,7 +83,7 @@ func (w *wire) openRounds(links []Link) {
 	}
 	for k, link := range links {
 		l := peerLink{stream: StreamRounds + uint8(k), to: partner, from: partner}
-		l.open(link, &w.x)
+		l.open(link, w.sendPending)
 		other := d.plan.partner(w.places.me, k)
 		if (other >= 0) != (link != nil) {
 			panic("ring: links of rounds are not those of this rank")
@@ -76,7 +97,7 @@ func (w *wire) openRounds(links []Link) {
 
 // links returns the links of w; those that this worker has no part in are nil.
 func (w *wire) links() []Link {
-	links := []Link{w.x.ring.link}
+	links := []Link{w.ring.link}
 	for k := range w.rounds.peers {
 		links = append(links, w.rounds.peers[k].link) // the rest of a peerLink is the running operation's
 	}
@@ -109,36 +130,20 @@ func closeLink(l Link, why *Abort) error {
 	return l.Close()
 }
 
-// begin starts a collective on a buffer of so many elements, 0 if workers need not have the
-// same. On the wire of all workers the collective is an operation of the group; between
-// hosts it is a part of the running one.
-func (w *wire) begin(ctx context.Context, kind opKind, elements int) error {
-	if w == w.g.wire {
-		return w.g.begin(ctx, kind, elements)
-	}
-	w.g.mu.Lock()
-	defer w.g.mu.Unlock()
-	w.kind, w.stall = kind, stall{}
-	return nil
-}
-
-// finish ends what begin began.
-func (w *wire) finish() {
-	if w == w.g.wire {
-		w.g.finish()
-		return
-	}
-	w.g.mu.Lock()
-	defer w.g.mu.Unlock()
-	w.kind = 0
-	w.seq++
-}
-
 // waitFor notes what the goroutine of the operation waits for from now on.
-func (w *wire) waitFor(s side, step int) { w.g.waitFor(s|w.between, step) }
+func (w *wire) waitFor(s side, step int) { w.op.waitFor(s|w.between, step) }
 
-// fail ends the group because the exchange with a neighbour failed; see Group.fail.
-func (w *wire) fail(s side, step int, err error) error { return w.g.fail(s|w.between, step, err) }
+// fail returns the failure of the exchange with a neighbour, for which the group ends.
+func (w *wire) fail(s side, step int, err error) error { return &fault{s | w.between, step, err} }
+
+// idle returns how long nothing has moved in the running collective, 0 if none runs. The watchdog
+// calls it.
+func (w *wire) idle(now time.Time, missed time.Duration) time.Duration {
+	if w.kind.Load() == 0 {
+		return 0
+	}
+	return w.stall.idle(w.number.Load()+w.progress.Load(), now, missed)
+}
 
 // neighbour returns the worker that a side stands for in a step, if it is known.
 func (w *wire) neighbour(s side, step int) (Worker, bool) {
@@ -157,9 +162,10 @@ func (w *wire) neighbour(s side, step int) (Worker, bool) {
 // phase names the part of the running collective that a step of the ring, or of doubling,
 // belongs to, and the step in it.
 func (w *wire) phase(s side, step int) (string, int) {
+	kind := opKind(w.kind.Load())
 	switch n := w.members.Size() - 1; {
-	case w.kind != opAllReduce, s == partner:
-		return w.kind.String(), step
+	case kind != opAllReduce, s == partner:
+		return kind.String(), step
 	case step < n:
 		return "reduce-scatter", step
 	default:
@@ -187,19 +193,21 @@ func (w *wire) algorithm(bytes int, c codec.Codec) Algorithm {
 // spread. So the wire carries one segment while memory works on the next, a segment is in
 // the cache when it is sent, and no goroutine is added. Each element is first sent or added
 // to once, and its value then does not depend on when.
-func (w *wire) allReduce(ctx context.Context, r Reduction, parts [][]float32) error {
+func (w *wire) allReduce(op *operation, r Reduction, parts [][]float32) error {
 	if by := w.algorithm(4*len(r.Buf), r.Codec); by != ByRing {
 		sumParts(r.Buf, parts, 0, len(r.Buf))
-		if err := w.rounds.allReduce(ctx, r, by); err != nil {
+		if err := w.rounds.allReduce(w, op, r, by); err != nil {
 			return err
 		}
 		spreadParts(parts, 0, len(r.Buf))
 		return nil
 	}
 	a := &w.reduce
-	a.set(r, parts)
-	w.x.start(ctx, r.terms(ByRing), a, a.sendMode())
-	err := w.x.finish(a.run())
+	a.set(w, r, parts)
+	w.start(op, r.terms(ByRing), a, a.sendMode(w.spareCore))
+	if err := w.finish(a.run(w)); err != nil {
+		return err // the sender may still use a
+	}
 	a.r, a.parts = Reduction{}, nil
-	return err
+	return nil
 }

@@ -66,6 +66,11 @@ func (s scripted) NewRowSum(context.Context, []ring.Table) (*ring.RowSum, error)
 	return nil, errors.New("a scripted group sums no rows")
 }
 
+// SumRows is never called.
+func (s scripted) SumRows(context.Context, *ring.RowSum, []float32, []byte) error {
+	panic("bucket: no tables")
+}
+
 // Barrier has the others come an hour later: it is for bubbles.
 func (s scripted) Barrier(context.Context) error {
 	time.Sleep(time.Hour)

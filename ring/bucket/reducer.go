@@ -28,6 +28,7 @@ type collective interface {
 	AllReduce(ctx context.Context, r ring.Reduction) error
 	Barrier(ctx context.Context) error
 	NewRowSum(ctx context.Context, tables []ring.Table) (*ring.RowSum, error)
+	SumRows(ctx context.Context, s *ring.RowSum, dense []float32, tails []byte) error
 }
 
 // A Reducer sums a model's gradients over all ranks, one bucket after the other, while backward

@@ -22,20 +22,26 @@ func (r *Reducer) run() {
 	}
 }
 
-// reduce sums bucket b and folds the tails that come with it, unless a step has failed before.
+// reduce sums bucket b over the ranks, by all-reduce, as factors, or with rows, and folds the tails
+// that come with it. It does nothing after the first error.
 func (r *Reducer) reduce(b int) {
 	if r.err != nil {
 		return
 	}
-	start, k := time.Now(), &r.plan.Buckets[b]
-	r.own.NonFinite = lowest(r.own.NonFinite, r.firstNonFinite(k))
-	if len(k.Tables) > 0 {
-		r.own.NonFinite = lowest(r.own.NonFinite, r.rows.bad())
-	}
-	r.own.put(r.tailOf(r.rank))
-	var err error
-	if r.size > 1 || len(k.Tables) > 0 {
-		err = r.sum(b)
+	begun, k := time.Now(), &r.plan.Buckets[b]
+	err := r.prepare(k)
+	start := time.Now()
+	switch red := r.reduction(k); {
+	case err != nil, r.size == 1 && len(k.Tables) == 0:
+	case r.factors != nil && r.factors[b] != nil:
+		err = r.sumFactors(k, r.factors[b])
+		r.summed(b, start, true)
+	case len(k.Tables) > 0:
+		err = r.sumRows(red)
+		r.summed(b, start, false)
+	default:
+		err = r.group.AllReduce(r.ctx, red)
+		r.summed(b, start, red.Codec.Lossy())
 	}
 	if err == nil {
 		err = r.foldTails(b)
@@ -43,7 +49,32 @@ func (r *Reducer) reduce(b int) {
 	if err != nil {
 		r.err = fmt.Errorf("bucket %d of %d: %w", b, len(r.plan.Buckets), err)
 	}
-	r.busy += time.Since(start)
+	r.busy += time.Since(begun)
+}
+
+// prepare puts this rank's tail beside bucket k. In a timed step it then waits for the other ranks.
+func (r *Reducer) prepare(k *Bucket) error {
+	r.own.NonFinite = lowest(r.own.NonFinite, r.firstNonFinite(k))
+	if len(k.Tables) > 0 {
+		r.own.NonFinite = lowest(r.own.NonFinite, r.rows.bad())
+	}
+	r.own.put(r.tailOf(r.rank))
+	if r.timed && (r.size > 1 || len(k.Tables) > 0) {
+		return r.group.Barrier(r.ctx)
+	}
+	return nil
+}
+
+// summed notes that bucket b is summed. A lossy codec spreads a sum that overflows over the elements
+// around it. So summed looks here whether all are finite, while the elements lie in the cache.
+// Without a codec the next loss shows it.
+func (r *Reducer) summed(b int, start time.Time, lossy bool) {
+	k := &r.plan.Buckets[b]
+	r.took[b] = time.Since(start)
+	r.bytes += int64(4 * k.Len)
+	if lossy {
+		r.overflow = lowest(r.overflow, r.firstNonFinite(k))
+	}
 }
 
 // foldTails folds the tails that came with bucket b.
@@ -62,39 +93,10 @@ func (r *Reducer) foldTails(b int) error {
 	return nil
 }
 
-// sum sums bucket b over the ranks: by all-reduce, as factors, or with rows. A lossy codec
-// spreads a sum that overflows over the elements around it. So sum looks here whether all are
-// finite, while the elements lie in the cache. Without a codec the next loss shows it.
-func (r *Reducer) sum(b int) (err error) {
-	if r.timed {
-		if err := r.group.Barrier(r.ctx); err != nil {
-			return err
-		}
-	}
-	start, k, lossy := time.Now(), &r.plan.Buckets[b], false
-	switch red := r.reduction(k); {
-	case r.factors != nil && r.factors[b] != nil:
-		lossy, err = true, r.sumFactors(k, r.factors[b])
-	case len(k.Tables) > 0:
-		err = r.sumRows(red)
-	default:
-		lossy, err = red.Codec.Lossy(), r.group.AllReduce(r.ctx, red)
-	}
-	if err != nil {
-		return err
-	}
-	r.took[b] = time.Since(start)
-	r.bytes += int64(4 * k.Len)
-	if lossy {
-		r.overflow = lowest(r.overflow, r.firstNonFinite(k))
-	}
-	return nil
-}
-
 // sumRows sums the rows of this step, with the elements and tails of red.
 func (r *Reducer) sumRows(red ring.Reduction) error {
 	r.bytes += r.rows.bytes()
-	if err := r.rows.sum.Sum(r.ctx, red.Buf, red.Tails); err != nil {
+	if err := r.group.SumRows(r.ctx, r.rows.sum, red.Buf, red.Tails); err != nil {
 		return err
 	}
 	r.overflow = lowest(r.overflow, r.rows.overflow())

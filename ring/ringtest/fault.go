@@ -10,7 +10,7 @@ import (
 
 // Fault is a fault at one frame that a rank sends, or from that frame on.
 type Fault struct {
-	Op      uint64 // the frame's operation
+	Op      uint64 // number of the frame's collective
 	Segment uint32 // the frame's number in the operation
 	Kind    FaultKind
 	Change  func(f *ring.Frame) // of Corrupt: changes the frame

@@ -29,8 +29,6 @@ func MinPayload(width int) int { return blockHeadBytes + 4 + 4*width }
 // Writer encodes rows as the payloads of a message. Another goroutine may read the payloads
 // that are complete while the Writer makes the next one.
 type Writer struct {
-	OnPayload func() // called for each complete payload; may be nil
-
 	bytes []byte // all payloads, one after the other
 	start int    // of the payload that is being made
 	limit int    // bytes of a payload
@@ -57,8 +55,8 @@ func (w *Writer) Payload(i int) []byte {
 // room returns the bytes that the current payload can still take.
 func (w *Writer) room() int { return w.limit - len(w.bytes) + w.start }
 
-// Flush completes the current payload unless it is empty.
-func (w *Writer) Flush() {
+// Flush completes the current payload unless it is empty, and calls complete for it.
+func (w *Writer) Flush(complete func()) {
 	if w.start == len(w.bytes) {
 		return
 	}
@@ -66,18 +64,17 @@ func (w *Writer) Flush() {
 	w.payloads = append(w.payloads, w.bytes[w.start:])
 	w.mu.Unlock()
 	w.start = len(w.bytes)
-	if w.OnPayload != nil {
-		w.OnPayload()
-	}
+	complete()
 }
 
 // Write appends rows of a table. Their ids are at least next. It returns the lowest id that
-// may follow. last means that the message has no more rows of the table.
-func (w *Writer) Write(r Run, next uint64, width int, last bool) uint64 {
+// may follow. last means that the message has no more rows of the table. Write calls complete for
+// each complete payload.
+func (w *Writer) Write(r Run, next uint64, width int, last bool, complete func()) uint64 {
 	for len(r.IDs) > 0 || last {
 		n, gap := w.fits(r.IDs, next, width)
 		if n == 0 && len(r.IDs) > 0 || w.room() < blockHeadBytes {
-			w.Flush()
+			w.Flush(complete)
 			continue
 		}
 		head := uint32(n) | uint32(gap)<<blockGapShift

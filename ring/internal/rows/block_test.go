@@ -18,9 +18,9 @@ func messageOf(limit int, tables []table, all []Run) *Writer {
 	w := new(Writer)
 	w.Reset(limit)
 	for i, t := range tables {
-		w.Write(all[i], 0, t.width, true)
+		w.Write(all[i], 0, t.width, true, func() {})
 	}
-	w.Flush()
+	w.Flush(func() {})
 	return w
 }
 

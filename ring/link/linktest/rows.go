@@ -42,7 +42,7 @@ func sumRows(ctx context.Context, g *ring.Group) error {
 				values[k] = rowValue(m.Rank, own[k/t.Width], k%t.Width)
 			}
 		}
-		if err := s.Sum(ctx, nil, nil); err != nil {
+		if err := g.SumRows(ctx, s, nil, nil); err != nil {
 			return err
 		}
 		for i := range rowTables {
