@@ -106,7 +106,7 @@ silence: build ## the cases of the shared folder: nothing goes wrong in silence
 	rm -rf $(BIN)/cases && cp -r $(SHARED)/cases $(BIN)/cases && chmod -R u+w $(BIN)/cases && RINGTRAIN=$(BIN)/ringtrain $(BIN)/cases/run
 
 faults: ## what a fault costs, and a start, beside torchrun and mpirun: the tables of docs/when-it-breaks.md
-	RINGTRAIN_FAULTS=1 $(GO) test -vet=off -count=1 -v -timeout 40m -run '^Test(Faults|Speed)' ./cmd/ringtrain
+	RINGTRAIN_FAULTS=1 $(GO) test -vet=off -count=1 -v -timeout 2h -run '^Test(Faults|Speed)' ./cmd/ringtrain
 
 chaos: ## random faults on four hosts (CHAOS=5m, RINGTRAIN_CHAOS_SEED=…)
 	RINGTRAIN_CHAOS=$(CHAOS) $(GO) test -vet=off -count=1 -v -timeout 2h -run '^TestChaos$$' ./cmd/ringtrain

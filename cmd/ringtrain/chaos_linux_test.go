@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -367,19 +366,13 @@ func (c *chaos) judge(t *testing.T, steps int, all []mischance, scores *tally) {
 	}
 }
 
-// history returns the output of all processes of rank 0, in order.
+// history returns the events of all processes of rank 0, in order.
 func (c *chaos) history() []event {
-	var list []event
+	var text strings.Builder
 	for _, p := range c.ranks[0] {
-		for line := range strings.Lines(p.stdout.String()) {
-			var v event
-			if json.Unmarshal([]byte(line), &v) == nil { // the last line of a killed rank may be incomplete
-				list = append(list, v)
-			}
-		}
+		text.WriteString(wholeLines(p.stdout.String()))
 	}
-	slices.SortStableFunc(list, func(a, b event) int { return a.at().Compare(b.at()) })
-	return list
+	return parsed(text.String())
 }
 
 // of returns the events with a name during m.

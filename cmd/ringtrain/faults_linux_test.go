@@ -1,253 +1,249 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"ringtrain/ring/ringtest/netns"
 )
 
-// This file measures the cost of a fault for ringtrain and for other libraries with one
-// script:
+// A job on two hosts goes through faults of the network, while no process ends. Its end must be
+// that of an undisturbed job. The test prints the table of docs/when-it-breaks.md:
 //
 //	make faults
+//	RINGTRAIN_FAULTS=1 go test -v -run 'TestFaults/fault=dark_both_ways/for=4s' ./cmd/ringtrain
 //
-// Four ranks repeatedly sum the gradients of softmax on MNIST. A rank is killed,
-// stopped, or delayed before it joins. The time counts from the fault (from the start
-// for the delay).
+// Without RINGTRAIN_FAULTS it has a share of the rows.
 
-// cellLimit bounds the time of a cell of the table.
-const cellLimit = 60 * time.Second
-
-// The rank with the fault.
-const culprit = 2
-
-// A contestant is a way to run ranks.
-type contestant struct {
-	name    string
-	rank    string // variable with the rank
-	restart bool   // continues after a loss
-	names   *regexp.Regexp
-	line    func(b *box, rank []string) []string // command line of the launcher
-	program func(t *testing.T, b *box) []string  // command line of a rank
+// A netfault is a row of the table.
+type netfault struct {
+	name  string
+	share bool          // `make check-long` has it
+	ranks int           // on two hosts
+	apart bool          // the launcher is on a third host, else on the first
+	lasts time.Duration // time of the undisturbed job
+	do    func(*shaken)
+	code  int    // of the job
+	says  string // pattern of its last line
 }
 
-// ownJob is a job as long as those of the others.
-func ownJob(t *testing.T, b *box) []string {
-	return []string{self(b), "train", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=100000000",
-		"--set", "log.every=20", "--set", "checkpoint.dir=", "--set", "export.savedmodel="}
-}
-
-func contestants() []contestant {
-	ours := regexp.MustCompile(`\brank 2\b|missing 2 `)
-	run := func(more ...string) func(*box, []string) []string {
-		return func(b *box, rank []string) []string {
-			return append(append([]string{self(b), "run", "-np", "4"}, more...), rank...)
-		}
-	}
-	return []contestant{
-		{name: "ringtrain", rank: "RINGTRAIN_RANK", names: ours, line: run(), program: ownJob},
-		{name: "ringtrain --restarts 1", rank: "RINGTRAIN_RANK", restart: true, names: ours, line: run("--restarts", "1"), program: ownJob},
-		{
-			name: "torchrun, DDP, gloo", rank: "RANK", names: regexp.MustCompile(`(?i)\brank\W*2\b`),
-			line: func(b *box, rank []string) []string {
-				port := strconv.Itoa(freePorts(b, 1)[0])
-				return append([]string{"/usr/bin/python3", "-m", "torch.distributed.run", "-r", "9:1", "-t", "9:1", "--no_python",
-					"--nnodes", "1", "--nproc_per_node", "4", "--master_port", port}, rank...)
-			},
-			program: func(t *testing.T, b *box) []string {
-				if err := exec.Command("/usr/bin/python3", "-c", "import torch.distributed.run").Run(); err != nil {
-					t.Skipf("no torch (Debian: python3-torch): %v", err)
-				}
-				return []string{"/usr/bin/python3", absolute(t, "testdata", "ddp.py")}
-			},
-		},
-		{
-			name: "mpirun (Open MPI)", rank: "OMPI_COMM_WORLD_RANK", names: regexp.MustCompile(`(?i)\brank 2\b`),
-			line: func(b *box, rank []string) []string {
-				mpirun := "mpirun"
-				if path, err := exec.LookPath("mpirun.openmpi"); err == nil {
-					mpirun = path
-				}
-				return append([]string{mpirun, "--allow-run-as-root", "--oversubscribe", "-np", "4"}, rank...)
-			},
-			program: func(t *testing.T, b *box) []string {
-				mpicc := "mpicc"
-				if path, err := exec.LookPath("mpicc.openmpi"); err == nil {
-					mpicc = path
-				}
-				made := b.path("allreduce")
-				if out, err := exec.Command(mpicc, "-O2", absolute(t, "testdata", "allreduce.c"), "-o", made).CombinedOutput(); err != nil {
-					t.Skipf("no mpicc (Debian: libopenmpi-dev): %v\n%s", err, out)
-				}
-				return []string{made}
-			},
-		},
-	}
-}
-
-func absolute(t *testing.T, elem ...string) string {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join(elem...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// A cell has the cost of a fault. A negative time is beyond the limit.
-type cell struct {
-	system, fault string
-	told          time.Duration // until the first line that names the rank
-	over          time.Duration // until the end of all ranks, or the next step
-	how           string        // kind of the end
-	lines         int           // lines printed between the fault and the end
-}
-
-func (c cell) String() string {
-	seconds := func(d time.Duration) string {
-		if d < 0 {
-			return fmt.Sprintf("> %.0f s", cellLimit.Seconds())
-		}
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	named := "yes"
-	if c.told < 0 {
-		named = "no"
-	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %d |", c.fault, c.system, seconds(c.told), seconds(c.over), c.how, named, c.lines)
-}
-
-// TestFaults measures the cost of faults and prints the table of docs/when-it-breaks.md.
-func TestFaults(t *testing.T) {
-	if os.Getenv("RINGTRAIN_FAULTS") == "" {
-		t.Skip("takes ten minutes and other launchers: set RINGTRAIN_FAULTS=1, as make faults does")
-	}
-	var table []string
-	for _, fault := range []string{"kill -9", "SIGSTOP", "missing at start"} {
-		for _, who := range contestants() {
-			if fault == "missing at start" && who.restart {
-				continue // the same as without
+// netfaults returns the rows.
+func netfaults() []netfault {
+	var all []netfault
+	for _, ranks := range []int{4, 20} {
+		for _, what := range []reset{{control: true}, {data: true}, {control: true, data: true}} {
+			for times := 1; times <= 2; times++ {
+				all = append(all, netfault{
+					name: fmt.Sprintf("reset of %v/times=%d/ranks=%d", what, times, ranks), share: ranks == 4 && times == 2,
+					ranks: ranks, lasts: 6 * time.Second, do: func(s *shaken) { s.resets(what, times) },
+				})
 			}
-			t.Run(fmt.Sprintf("fault=%s/system=%s", fault, who.name), func(t *testing.T) {
-				c := who.suffer(t, fault)
-				table = append(table, c.String())
-				t.Log(c)
-				if strings.HasPrefix(who.name, "ringtrain") {
-					c.wantOver(t, who.restart)
-				}
+		}
+	}
+	for _, way := range []string{"both ways", "towards the launcher", "from the launcher"} {
+		for _, d := range []time.Duration{time.Second, 2 * time.Second, 2500 * time.Millisecond, 3 * time.Second, 4 * time.Second} {
+			all = append(all, netfault{
+				name: fmt.Sprintf("dark %s/for=%v", way, d), share: d == 4*time.Second,
+				ranks: 4, lasts: 6 * time.Second, do: func(s *shaken) { s.dark(way, d) },
 			})
 		}
 	}
-	fmt.Printf("\n| fault of one rank of 4 | | named after | over after | how | named | lines |\n| --- | --- | --- | --- | --- | --- | --- |\n%s\n\n",
-		strings.Join(table, "\n"))
+	for _, d := range []time.Duration{3 * time.Second, 6 * time.Second} {
+		all = append(all, netfault{
+			name: fmt.Sprintf("launcher dark/for=%v", d), share: d == 6*time.Second,
+			ranks: 4, apart: true, lasts: d + 9*time.Second, do: func(s *shaken) { s.launcherDark(d) },
+		})
+	}
+	return append(all, netfault{
+		name: "dark both ways/for=8s", share: true,
+		ranks: 4, lasts: 6 * time.Second, do: func(s *shaken) { s.dark("both ways", 8*time.Second) },
+		code: 138, says: `host \S+ and the launcher did not hear each other for 5 s`,
+	})
 }
 
-// wantOver verifies that the rank was named, and the kind of the end: a wait at the
-// start, a next step if the rank is restarted, else the end of all ranks.
-func (c cell) wantOver(t *testing.T, restart bool) {
-	t.Helper()
-	if c.told < 0 || c.told > 20*time.Second {
-		t.Errorf("the rank was first named after %v, want 20s at most on any machine", c.told)
+// TestFaults verifies that resets and dark paths cost no rank, no restart and no bit, and that a
+// host which is dark for longer than the lease is named.
+func TestFaults(t *testing.T) {
+	all := os.Getenv("RINGTRAIN_FAULTS") != ""
+	if !all {
+		long(t)
 	}
-	want := map[string]string{"kill -9": "exit code 137", "SIGSTOP": "exit code 138", "missing at start": "waits for it"}[c.fault]
-	if restart {
-		want = "goes on"
+	rows := table{title: "\n| fault | what was seen | steps stood still | after its end | digest | lost |\n| --- | --- | --- | --- | --- | --- |"}
+	known := &yardstick{digests: map[string]string{}, rates: map[string]float64{}}
+	for _, f := range netfaults() {
+		if all || f.share {
+			t.Run("fault="+f.name, func(t *testing.T) { rows.add(f.run(t, known)) })
+		}
 	}
-	if c.how != want {
-		t.Errorf("after %s of a rank: %s, want %s", c.fault, c.how, want)
+	for _, f := range meetingFaults() {
+		if all || f.share {
+			t.Run("fault="+f.name, func(t *testing.T) { rows.add(f.run(t, known)) })
+		}
 	}
-	if c.fault != "missing at start" && (c.over < 0 || c.over > 30*time.Second) {
-		t.Errorf("it was over after %v, want 30s at most on any machine", c.over)
+	rows.print()
+}
+
+// A table is printed row by row.
+type table struct {
+	title string
+	rows  []string
+}
+
+func (t *table) add(row string) { t.rows = append(t.rows, row) }
+func (t *table) print()         { fmt.Printf("%s\n%s\n\n", t.title, strings.Join(t.rows, "\n")) }
+
+// A yardstick has undisturbed jobs, by ranks and steps.
+type yardstick struct {
+	digests map[string]string
+	rates   map[string]float64 // steps a second
+}
+
+// steps returns the steps of a job that lasts some time, and its digest. run trains undisturbed.
+func (y *yardstick) steps(layout string, lasts time.Duration, run func(steps int) event) (steps int, digest string) {
+	const probe = 1000
+	if y.rates[layout] == 0 {
+		y.rates[layout] = probe / run(probe).num("took_s")
+	}
+	steps = max(probe, int(y.rates[layout]*lasts.Seconds())/probe*probe)
+	key := fmt.Sprint(layout, steps)
+	if y.digests[key] == "" {
+		y.digests[key] = run(steps).text("digest")
+	}
+	return steps, y.digests[key]
+}
+
+// faultJob is a job whose steps cross the wire and are reported closely.
+func faultJob(steps, every int) []string {
+	return digits(steps, "--set", "log.every="+fmt.Sprint(every), "--set", "checkpoint.dir=", "--set", "export.savedmodel=")
+}
+
+// A shaken is a job over ssh that goes through faults.
+type shaken struct {
+	*cluster
+	net      *netns.Net
+	launcher netns.Host
+	ranks    [2]netns.Host // hosts of the ranks
+	port     string        // of the rendezvous
+	job      *testProcess
+	turmoil
+}
+
+// run runs a job through the fault and returns its row.
+func (f netfault) run(t *testing.T, known *yardstick) string {
+	net := newNet(t, netns.Config{Hosts: 3, Router: true})
+	hosts := net.Hosts()
+	s := &shaken{cluster: clusterOf(t, hosts, 3), net: net, launcher: hosts[0], ranks: [2]netns.Host{hosts[0], hosts[1]}}
+	s.box = s.lasting(2 * time.Minute)
+	slots, every := map[int]int{0: f.ranks / 2, 1: f.ranks / 2}, 10
+	if f.apart {
+		s.ranks, slots, every = [2]netns.Host{hosts[1], hosts[2]}, map[int]int{1: f.ranks / 2, 2: f.ranks / 2}, 100
+	}
+	steps, digest := known.steps(fmt.Sprint(f.ranks), f.lasts, func(steps int) event {
+		e := s.launch(slots, faultJob(steps, 100)...).wait()
+		if e.code != 0 {
+			t.Fatalf("the undisturbed job ended with %d\n%s", e.code, e.stderr)
+		}
+		return e.only(t, "done")
+	})
+	s.job = s.launch(slots, faultJob(steps, every)...)
+	s.job.await(`"event":"step"`)
+	start := parsed(s.job.stdout.String())[0]
+	_, s.port, _ = strings.Cut(start.text("rendezvous"), ":")
+	f.do(s)
+	e := s.job.wait()
+	v := s.judge(parsed(e.stdout))
+	v.wantLost(t, nil)
+	if e.code != f.code || !regexp.MustCompile(f.says).MatchString(e.last()) {
+		t.Errorf("ended with %d and %q, want %d and %s\n%s", e.code, e.last(), f.code, f.says, e.stderr)
+	}
+	if f.code == 0 && v.digest != digest {
+		t.Errorf("digest %q, want %s of the undisturbed job", v.digest, digest)
+	}
+	s.nothingLeft(40*time.Second, nil)
+	return v.row(f.name, e.code, e.last(), digest)
+}
+
+// steady waits until steps complete.
+func (s *shaken) steady() {
+	s.Helper()
+	s.job.stepAfter(s, time.Now())
+}
+
+// resets resets connections several times, each time while steps complete.
+func (s *shaken) resets(what reset, times int) {
+	for range times {
+		s.steady()
+		s.begin()
+		what.do(s)
+		s.end()
+	}
+	s.steady()
+}
+
+// dark makes the paths between the hosts of the ranks dark.
+func (s *shaken) dark(way string, d time.Duration) {
+	s.steady()
+	s.begin()
+	if way != "towards the launcher" {
+		s.cut(s.ranks[0], s.ranks[1])
+	}
+	if way != "from the launcher" {
+		s.cut(s.ranks[1], s.ranks[0])
+	}
+	pause(d)
+	s.mend()
+	s.end()
+}
+
+// launcherDark disconnects the launcher from all ranks, which reach each other.
+func (s *shaken) launcherDark(d time.Duration) {
+	s.steady()
+	s.begin()
+	for _, h := range s.ranks {
+		s.cut(s.launcher, h)
+		s.cut(h, s.launcher)
+	}
+	pause(d)
+	s.mend()
+	s.end()
+	s.steady()
+}
+
+// A reset says which connections are reset.
+type reset struct{ control, data bool }
+
+func (r reset) String() string {
+	switch {
+	case r.control && r.data:
+		return "both"
+	case r.data:
+		return "data"
+	}
+	return "control"
+}
+
+// do resets the connections: the kernel of their host ends them and tells the other side.
+func (r reset) do(s *shaken) {
+	s.Helper()
+	if r.control {
+		resetConnections(s, fmt.Sprintf("sport = :%s or dport = :%s", s.port, s.port), s.ranks[:]...)
+	}
+	if r.data {
+		const ssh = "2222"
+		filter := fmt.Sprintf("dst %s and sport != :%s and dport != :%s and sport != :%s and dport != :%s", s.ranks[1].Addr, ssh, ssh, s.port, s.port)
+		resetConnections(s, filter, s.ranks[0])
 	}
 }
 
-// suffer runs ranks and injects a fault into one.
-func (who contestant) suffer(t *testing.T, fault string) cell {
-	t.Helper()
-	b := newBox(t).with("OMP_NUM_THREADS=1", "USER=root").lasting(4 * time.Minute)
-	rank := who.program(t, b)
-	if fault == "missing at start" {
-		rank = append([]string{"sh", "-c", `[ "$` + who.rank + `" = 2 ] && exec sleep 1000; exec "$0" "$@"`}, rank...)
+// cut drops the packets from one host to another until mend.
+func (s *shaken) cut(from, to netns.Host) {
+	s.Helper()
+	if err := s.net.Cut(s.Context(), from, to); err != nil {
+		s.Fatal(err)
 	}
-	line := who.line(b, rank)
-	p := b.startProgram(line[0], line[1:]...)
-	c := cell{system: who.name, fault: fault}
-	at, before := p.began, 0
-	if fault != "missing at start" {
-		p.await("step 20")
-		before = strings.Count(p.stdout.String()+p.stderr.String(), "\n")
-		pid := b.pidBy(who.rank, culprit)
-		at = time.Now()
-		kill(t, pid, map[string]syscall.Signal{"kill -9": syscall.SIGKILL, "SIGSTOP": syscall.SIGSTOP}[fault])
-	}
-	c.measure(p, who, at)
-	c.lines = strings.Count(p.stdout.String()+p.stderr.String(), "\n") - before
-	b.endAll(p)
-	return c
-}
-
-// measure waits for the end, up to the limit.
-func (c *cell) measure(p *testProcess, who contestant, at time.Time) {
-	c.told, c.over, c.how = -1, -1, "hangs"
-	steps := -1 // length of the output when the rank was named
-	for time.Since(at) < cellLimit {
-		now := time.Since(at)
-		out, said := p.stdout.String(), p.stderr.String()
-		if c.told < 0 && who.names.MatchString(out+said) {
-			c.told = now
-		}
-		if who.restart && steps < 0 && strings.Contains(said+out, "generation 2 of") {
-			steps = strings.Count(out, "step ")
-		}
-		if steps >= 0 && strings.Count(out, "step ") > steps {
-			c.over, c.how = now, "goes on"
-			return
-		}
-		if c.told >= 0 {
-			c.how = "waits for it"
-		}
-		select {
-		case <-p.ended:
-			c.over, c.how = time.Since(at), fmt.Sprintf("exit code %d", p.cmd.ProcessState.ExitCode())
-			if c.told < 0 && who.names.MatchString(p.stdout.String()+p.stderr.String()) {
-				c.told = c.over
-			}
-			return
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
-// pidBy returns the process whose variable has a value; of several the last one.
-func (b *box) pidBy(name string, value int) int {
-	b.Helper()
-	found := 0
-	for pid, env := range b.processes() {
-		if bytes.Contains(env, []byte("\x00"+name+"="+strconv.Itoa(value)+"\x00")) {
-			found = max(found, pid)
-		}
-	}
-	if found == 0 {
-		b.Fatalf("no process with %s=%d", name, value)
-	}
-	return found
-}
-
-// endAll ends the launcher and all of its processes.
-func (b *box) endAll(p *testProcess) {
-	b.Helper()
-	p.signal(syscall.SIGKILL)
-	for pid := range b.processes() { // they hold the pipes of its output
-		syscall.Kill(pid, syscall.SIGKILL)
-	}
-	<-p.ended
-	b.nothingLeft(20*time.Second, nil)
+	s.mended = append(s.mended, func() error { return s.net.Mend(s.Context(), from, to) })
 }

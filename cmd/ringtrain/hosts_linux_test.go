@@ -18,10 +18,16 @@ import (
 // skips the test if namespaces are not permitted.
 func newHosts(t *testing.T, n int, rate string) []netns.Host {
 	t.Helper()
+	return newNet(t, netns.Config{Hosts: n, Rate: rate}).Hosts()
+}
+
+// newNet is newHosts for any network.
+func newNet(t *testing.T, c netns.Config) *netns.Net {
+	t.Helper()
 	if err := netns.Available(); err != nil {
 		t.Skip(err)
 	}
-	net, err := netns.New(t.Context(), netns.Config{Hosts: n, Rate: rate})
+	net, err := netns.New(t.Context(), c)
 	if errors.Is(err, netns.ErrUnavailable) {
 		t.Skip(err)
 	} else if err != nil {
@@ -32,7 +38,7 @@ func newHosts(t *testing.T, n int, rate string) []netns.Host {
 			t.Error(err)
 		}
 	})
-	return net.Hosts()
+	return net
 }
 
 // startOnHosts starts train on hosts[layout[r]] for each rank r. Rank 0 serves the

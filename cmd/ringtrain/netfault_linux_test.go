@@ -31,6 +31,24 @@ func plug(t testing.TB, h netns.Host) {
 	onHost(t, h, "ip link set eth0 up")
 }
 
+// resetConnections makes the kernels of hosts reset the TCP connections that a filter of ss
+// selects. A kernel that resets one tells the other side.
+func resetConnections(t testing.TB, filter string, on ...netns.Host) {
+	t.Helper()
+	reset := 0
+	for _, h := range on {
+		argv := h.Command(strings.Fields("ss -K -H -t -n state established " + filter)...)
+		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+		if err != nil {
+			t.Errorf("ss -K %s: %v: %s", filter, err, out)
+		}
+		reset += len(out)
+	}
+	if reset == 0 {
+		t.Errorf("ss -K %s has reset nothing", filter)
+	}
+}
+
 // slow limits the rate of a host.
 func slow(t testing.TB, h netns.Host, rate string) {
 	t.Helper()

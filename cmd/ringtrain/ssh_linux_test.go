@@ -33,13 +33,19 @@ func newCluster(t *testing.T, hosts, n int) *cluster {
 	if os.Getenv("RINGTRAIN_NETNS") == "" {
 		t.Skip("set RINGTRAIN_NETNS=1 and run as root to test over network namespaces")
 	}
+	return clusterOf(t, newHosts(t, hosts, ""), n)
+}
+
+// clusterOf is newCluster for hosts that are there.
+func clusterOf(t *testing.T, hosts []netns.Host, n int) *cluster {
+	t.Helper()
 	const sshd = "/usr/sbin/sshd"
 	for program, pkg := range map[string]string{sshd: "openssh-server", "ssh": "openssh-client", "ssh-keygen": "openssh-client"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("the program %s is missing, want the package %s", program, pkg)
 		}
 	}
-	c := &cluster{box: newBox(t), hosts: newHosts(t, hosts, ""), home: t.TempDir()}
+	c := &cluster{box: newBox(t), hosts: hosts, home: t.TempDir()}
 	if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd's folder, which its package makes at boot
 		t.Skip(err)
 	}

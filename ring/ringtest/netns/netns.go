@@ -9,6 +9,9 @@
 //	│               bridge                │        a namespace of its own
 //	└─────────────────────────────────────┘
 //
+// With Config.Router the middle is a router in the place of the bridge, and [Net.Cut] drops what
+// it would forward from one host to another.
+//
 // The namespaces have no names, and no part of them is in the machine's own network. The process
 // that makes them holds them by open files. The kernel removes a namespace, with all its links
 // and addresses, when the last process that is in it or holds it ends, in any way. So a panic
@@ -33,6 +36,8 @@ import (
 type Config struct {
 	Hosts int    // 1 to 250
 	Rate  string // of each link in each direction, in tc's notation: 1gbit, 100mbit; "": unshaped
+
+	Router bool // the hosts reach each other by a router, not by a switch
 }
 
 // maxHosts is the number of hosts that fit the network's addresses.
@@ -51,6 +56,7 @@ const Network = "10.231.0.0/24"
 // Net is a set of hosts joined by a switch.
 type Net struct {
 	hosts      []Host
+	hub        Host       // the switch or router
 	namespaces []*os.File // the namespaces
 }
 
@@ -132,11 +138,15 @@ func (n *Net) Close() error {
 }
 
 func (n *Net) build(ctx context.Context, c Config) error {
-	hub, err := n.add("")
-	if err != nil {
+	var err error
+	if n.hub, err = n.add(""); err != nil {
 		return err
 	}
-	if err := hub.run(ctx, "ip link add br0 type bridge", "ip link set br0 up"); err != nil {
+	kind := bridged
+	if c.Router {
+		kind = routed
+	}
+	if err := n.hub.run(ctx, kind.hub...); err != nil {
 		return err
 	}
 	for i := range c.Hosts {
@@ -144,7 +154,7 @@ func (n *Net) build(ctx context.Context, c Config) error {
 		if err != nil {
 			return err
 		}
-		if err := connect(ctx, hub, host, fmt.Sprintf("port%d", i), c.Rate); err != nil {
+		if err := kind.connect(ctx, n.hub, host, fmt.Sprintf("port%d", i), c.Rate); err != nil {
 			return fmt.Errorf("host %d: %w", i, err)
 		}
 		n.hosts = append(n.hosts, host)
@@ -162,25 +172,60 @@ func (n *Net) add(addr string) (Host, error) {
 	return Host{Addr: addr, path: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd())}, nil
 }
 
-// connect connects the switch's port with the host's eth0.
-func connect(ctx context.Context, hub, host Host, port, rate string) error {
-	err := hub.run(ctx,
-		"ip link add "+port+" type veth peer name eth0 netns "+host.path,
-		"ip link set "+port+" master br0 up")
-	if err != nil {
+// A wiring has the command lines that make a network: of the hub, and of the two ends of a
+// link. PORT, ADDR and NS stand for the hub's port, the host's address and its namespace.
+type wiring struct{ hub, port, host []string }
+
+var (
+	bridged = wiring{
+		hub:  []string{"ip link add br0 type bridge", "ip link set br0 up"},
+		port: []string{"ip link add PORT type veth peer name eth0 netns NS", "ip link set PORT master br0 up"},
+		host: []string{"ip addr add ADDR/24 dev eth0", "ip link set eth0 up", "ip link set lo up"},
+	}
+	routed = wiring{
+		hub: []string{"ip link set lo up", "sysctl -qw net.ipv4.ip_forward=1"},
+		port: []string{
+			"ip link add PORT type veth peer name eth0 netns NS", "ip link set PORT up",
+			"ip addr add 10.231.1.1/32 dev PORT", "ip route add ADDR/32 dev PORT",
+		},
+		host: []string{
+			"ip addr add ADDR/32 dev eth0", "ip link set eth0 up", "ip link set lo up",
+			"ip route add 10.231.1.1 dev eth0", "ip route add default via 10.231.1.1",
+		},
+	}
+)
+
+// connect connects the hub's port with the host's eth0.
+func (w wiring) connect(ctx context.Context, hub, host Host, port, rate string) error {
+	words := strings.NewReplacer("PORT", port, "ADDR", host.Addr, "NS", host.path)
+	fill := func(lines []string) []string {
+		list := slices.Clone(lines)
+		for i := range list {
+			list[i] = words.Replace(list[i])
+		}
+		return list
+	}
+	if err := hub.run(ctx, fill(w.port)...); err != nil {
 		return err
 	}
-	err = host.run(ctx,
-		"ip addr add "+host.Addr+"/24 dev eth0",
-		"ip link set eth0 up",
-		"ip link set lo up")
-	if err != nil || rate == "" {
+	if err := host.run(ctx, fill(w.host)...); err != nil || rate == "" {
 		return err
 	}
 	if err := host.run(ctx, shape("eth0", rate)); err != nil {
 		return err
 	}
 	return hub.run(ctx, shape(port, rate))
+}
+
+// Cut makes the router drop, without a word, what comes from one host for another. The way back
+// stays as it is.
+func (n *Net) Cut(ctx context.Context, from, to Host) error {
+	return n.hub.run(ctx, "ip rule add from "+from.Addr+" to "+to.Addr+" blackhole")
+}
+
+// Mend ends a Cut.
+func (n *Net) Mend(ctx context.Context, from, to Host) error {
+	return n.hub.run(ctx, "ip rule del from "+from.Addr+" to "+to.Addr+" blackhole")
 }
 
 // shape returns the command that limits the rate of dev. The burst is two of the largest packets
