@@ -158,11 +158,10 @@ func (s *squad) startOn(h netns.Host, rank int) *testProcess {
 func (s *squad) process(h netns.Host, rank int) *testProcess {
 	s.Helper()
 	argv := append([]string{self(s.box), "train", "--start-timeout", "30s"}, faultJob(s.steps, 10)...)
-	place := s.with("RANK="+strconv.Itoa(rank), "WORLD_SIZE="+strconv.Itoa(squadRanks), "MASTER_ADDR="+meetingName, "MASTER_PORT="+meetingPort)
+	place := s.with("RINGTRAIN_RANK="+strconv.Itoa(rank), "RINGTRAIN_WORLD_SIZE="+strconv.Itoa(squadRanks), "RINGTRAIN_RENDEZVOUS="+meetingName+":"+meetingPort)
 	if s.fault.inside {
+		place = s.with("RANK="+strconv.Itoa(rank), "WORLD_SIZE="+strconv.Itoa(squadRanks), "MASTER_ADDR="+meetingName, "MASTER_PORT="+meetingPort)
 		argv = append(argv, "--restarts", strconv.Itoa(s.fault.restarts))
-	} else {
-		argv = append(argv, "--rendezvous", meetingName+":"+meetingPort)
 	}
 	line := h.Command(withHosts(s.path("hosts"), argv...)...)
 	return place.startProgram(line[0], line[1:]...)
