@@ -15,7 +15,7 @@ func BenchmarkHandOver(b *testing.B) {
 	for _, records := range []int{4, 50} {
 		for _, ahead := range []int{0, 2, 8} {
 			b.Run(fmt.Sprintf("records=%d/ahead=%d", records, ahead), func(b *testing.B) {
-				s, err := input.NewSource(d, input.SourceConfig{Batch: records, Size: 1, Shuffle: true, Prefetch: ahead}, input.Position{})
+				s, err := input.NewSource(b.Context(), d, input.SourceConfig{Batch: records, Size: 1, Shuffle: true, Prefetch: ahead}, input.Position{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -67,17 +68,17 @@ func (b *Batch) Restore(m Mark) {
 
 // AppendGood adds the good ones of records to b, which is empty, in their order. It puts the places of
 // the bad ones into b.Bad, and the error of the first into b.Fault. Its own error is not about a record.
-// Good records cost nothing more than with AppendRecords.
+// Good records cost nothing more than with Append.
 func AppendGood(b *Batch, d Dataset, records []int) error {
 	before := b.Mark()
-	if err := AppendRecords(b, d, records); err == nil || !BadRecord(err) {
+	if err := d.Append(b, records...); err == nil || !BadRecord(err) {
 		return err
 	}
 	b.Restore(before)
 	b.Columns.Reset()
-	for place, i := range records {
+	for place := range records {
 		before = b.Mark()
-		err := d.Append(b, i)
+		err := d.Append(b, records[place:place+1]...)
 		switch {
 		case err == nil:
 			continue
@@ -97,15 +98,18 @@ func AppendGood(b *Batch, d Dataset, records []int) error {
 type RecordShape struct{ Cols, Fields int }
 
 // LearnShape returns the shape of the first good record of d. If the first most+1 records are bad, or
-// all, it returns the error of the first.
-func LearnShape(d Dataset, most int64) (RecordShape, error) {
+// all, it returns the error of the first. When ctx ends, it returns the cause.
+func LearnShape(ctx context.Context, d Dataset, most int64) (RecordShape, error) {
 	var b Batch
 	var first error
-	records := int64(d.Len())
+	records := int64(d.Facts().Records)
 	if most < records {
 		records = most + 1
 	}
 	for i := range records {
+		if ctx.Err() != nil {
+			return RecordShape{}, context.Cause(ctx)
+		}
 		b.Reset()
 		err := d.Append(&b, int(i))
 		if err == nil {

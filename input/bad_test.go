@@ -49,11 +49,11 @@ func TestBadRecord(t *testing.T) {
 // changing is a data set whose file changes at record 3.
 type changing struct{ numbers }
 
-func (d changing) Append(b *input.Batch, i int) error {
-	if i == 3 {
+func (d changing) Append(b *input.Batch, records ...int) error {
+	if slices.Contains(records, 3) {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("x: %w", input.ErrFile))
 	}
-	return d.numbers.Append(b, i)
+	return d.numbers.Append(b, records...)
 }
 
 // TestBadFile verifies that an error of a whole file is no bad record, and that a data
@@ -64,14 +64,14 @@ func TestBadFile(t *testing.T) {
 	if err := s.Next(t.Context(), &b); !errors.Is(err, input.ErrFile) {
 		t.Errorf("error %v, want %v", err, input.ErrFile)
 	}
-	if _, err := input.NewSource(allBad{numbers{n: 8}}, input.SourceConfig{Batch: 4, Size: 1, MaxBad: 5}, input.Position{}); !errors.Is(err, errBad) {
+	if _, err := input.NewSource(t.Context(), allBad{numbers{n: 8}}, input.SourceConfig{Batch: 4, Size: 1, MaxBad: 5}, input.Position{}); !errors.Is(err, errBad) {
 		t.Errorf("error %v, want %v", err, errBad)
 	}
 }
 
 type allBad struct{ numbers }
 
-func (allBad) Append(*input.Batch, int) error { return exitcode.With(exitcode.BadData, errBad) }
+func (allBad) Append(*input.Batch, ...int) error { return exitcode.With(exitcode.BadData, errBad) }
 
 // boxed is numbers in blocks.
 type boxed struct {
@@ -79,7 +79,11 @@ type boxed struct {
 	blocks *input.Blocks
 }
 
-func (b boxed) Blocks() *input.Blocks { return b.blocks }
+func (b boxed) Facts() input.Facts {
+	f := b.numbers.Facts()
+	f.Blocks = b.blocks
+	return f
+}
 
 // TestBlocksLedger verifies, over random block counts, batches, world sizes and numbers
 // of readers, that an epoch has every record once, in the same global batches at any

@@ -42,50 +42,15 @@ func (b *Batch) Reset() {
 // Dataset gives random access to the records of a list of files. Several goroutines may
 // call its methods.
 type Dataset interface {
-	// Len returns the number of records.
-	Len() int
+	// Facts returns what is known of the records.
+	Facts() Facts
 
-	// Append adds record i, features and label, to b.X and b.Y. It does not change
-	// b.Weight. An error names file, record and offset and carries an exit code.
-	Append(b *Batch, i int) error
-
-	// Features returns the columns of dense features, or one more than the
-	// largest id of sparse ones.
-	Features() int
-
-	// Manifest returns one line per file, "name bytes records", without folders. It must
-	// be equal on all ranks. Of uncounted files (see Shared) it lacks the records.
-	Manifest() []string
+	// Append adds records in their order, features and label, to b.X and b.Y. It does not
+	// change b.Weight. An error names file, record and offset and carries an exit code.
+	Append(b *Batch, records ...int) error
 
 	// Close releases the files.
 	Close() error
-}
-
-// InMemory reports whether Append of d only copies or converts memory, at least after
-// the first record of a file. Such an Append never waits, so without a spare core
-// prefetching costs more than it saves.
-func InMemory(d Dataset) bool {
-	m, ok := d.(interface{ InMemory() bool })
-	return ok && m.InMemory()
-}
-
-// Many is a Dataset with a faster method for many records.
-type Many interface {
-	// AppendAll adds records in their order, as Append does each.
-	AppendAll(b *Batch, records []int) error
-}
-
-// AppendRecords adds records of d in their order. The caller owns records.
-func AppendRecords(b *Batch, d Dataset, records []int) error {
-	if many, ok := d.(Many); ok {
-		return many.AppendAll(b, records)
-	}
-	for _, i := range records {
-		if err := d.Append(b, i); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Position is a position in the training data: the number of whole epochs, and the

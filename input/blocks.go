@@ -10,19 +10,6 @@ const BlockBytes = 64 << 10
 // 16 MiB of text.
 const WindowBlocks = 256
 
-// Blocked is a Dataset of blocks of records that are read whole. An epoch traverses the
-// blocks in windows, so that few blocks need memory at a time.
-type Blocked interface {
-	Dataset
-
-	// Blocks returns the number of records of each block. It does not change.
-	Blocks() *Blocks
-}
-
-// Sequential is a Dataset that is slow in any order but that of its files. A Source
-// reads it in that order, whatever SourceConfig.Shuffle is.
-type Sequential interface{ Sequential() bool }
-
 // Blocks has the number of records of each block of a data set. It takes two bytes per
 // block, and eight more per 64 blocks.
 type Blocks struct {

@@ -18,9 +18,6 @@ type Counts struct {
 	Whole *Counts `json:"whole,omitempty"`
 }
 
-// Counter is a data set that may know the counts of all its records, without labels; nil if not.
-type Counter interface{ Counts() *Counts }
-
 // Add adds the records of a batch.
 func (c *Counts) Add(b *Batch) {
 	known := c.NoIDs < c.Records // a record has an id

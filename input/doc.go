@@ -15,7 +15,7 @@
 //
 // Every rank computes the order independently, record by record and without a table.
 //
-// Records of text are in blocks of 64 KiB, which are read whole (see [Blocked]). If
+// Records of text are in blocks of 64 KiB, which are read whole (see [Facts]). If
 // there are more than [WindowBlocks] blocks, the blocks are permuted, and then the
 // records within each window of blocks. Within a global batch these records are arranged
 // by block, so that a rank needs about its share of the blocks. It reads each block once

@@ -2,6 +2,7 @@ package input
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,8 @@ import (
 )
 
 // File is an input file that is read sequentially. If it is gzip or zstd by its first bytes,
-// Read returns the decompressed content, within the limits.
+// Read returns the decompressed content, within the limits. When the context of OpenFile ends, Read returns
+// its cause.
 type File struct {
 	Name       string // the name passed to OpenFile
 	Bytes      int64  // on disk
@@ -30,28 +32,32 @@ type File struct {
 // OpenFile opens an input file and detects its compression. See [OpenRaw] and
 // [ReadError] for the codes of its errors. A file of a kind that no reader reads is
 // exitcode.BadData.
-func OpenFile(name string, limits Limits) (*File, error) { return openFile(name, limits, false) }
+func OpenFile(ctx context.Context, name string, limits Limits) (*File, error) {
+	return openFile(ctx, name, limits, false)
+}
 
 // OpenText is OpenFile of text.
-func OpenText(name string, limits Limits) (*File, error) { return openFile(name, limits, true) }
+func OpenText(ctx context.Context, name string, limits Limits) (*File, error) {
+	return openFile(ctx, name, limits, true)
+}
 
-func openFile(name string, limits Limits, text bool) (*File, error) {
+func openFile(ctx context.Context, name string, limits Limits, text bool) (*File, error) {
 	raw, size, err := OpenRaw(name)
 	if err != nil {
 		return nil, err
 	}
 	f := &File{Name: name, Bytes: size, Most: size, file: raw}
-	if err := f.begin(limits, text); err != nil {
+	if err := f.begin(ctx, limits, text); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
 // begin finds the kind of the file, and that of its content.
-func (f *File) begin(limits Limits, text bool) error {
+func (f *File) begin(ctx context.Context, limits Limits, text bool) error {
 	content := bufio.NewReaderSize(f.file, 64<<10)
 	for name := f.Name; ; name = f.Name + ", unpacked," {
-		f.Reader = content
+		f.Reader = WithContext(ctx, content)
 		head, err := content.Peek(headBytes)
 		if err != nil && err != io.EOF {
 			return ReadError(f.Name, err)
@@ -117,10 +123,33 @@ func openRegular(name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
+// WithContext returns r, of which no read begins when ctx has ended: its error is the cause.
+func WithContext(ctx context.Context, r io.Reader) io.Reader { return stoppable{ctx, r} }
+
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, stopped{context.Cause(s.ctx)}
+	}
+	return s.r.Read(p)
+}
+
+// stopped is the cause of a context that has ended.
+type stopped struct{ error }
+
+func (s stopped) Unwrap() error { return s.error }
+
 // ReadError adds the file name and a code to a read error: exitcode.IO for an error of
 // the system, else exitcode.BadData, because the file ended early or its compression is
-// broken.
+// broken. The cause of a context stays as it is.
 func ReadError(name string, err error) error {
+	if cause, ok := errors.AsType[stopped](err); ok {
+		return cause
+	}
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return exitcode.With(exitcode.IO, fmt.Errorf("input: %s: %w", name, pe.Err))
 	}

@@ -31,7 +31,7 @@ func TestCreate(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Close()
-		f, err := input.OpenFile(path, input.Limits{})
+		f, err := input.OpenFile(t.Context(), path, input.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestOpenFile(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.content), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			f, err := input.OpenFile(path, input.Limits{})
+			f, err := input.OpenFile(t.Context(), path, input.Limits{})
 			if err == nil {
 				defer f.Close()
 				if _, err = io.ReadAll(f); err != nil {
@@ -97,11 +97,11 @@ func TestOpenFile(t *testing.T) {
 			}
 		})
 	}
-	if _, err := input.OpenFile(filepath.Join(dir, "none"), input.Limits{}); exitcode.Of(err) != exitcode.NoInput {
+	if _, err := input.OpenFile(t.Context(), filepath.Join(dir, "none"), input.Limits{}); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("missing file: %v (%d)", err, exitcode.Of(err))
 	}
 	for name, want := range map[string]string{dir: "input: " + dir + " is a folder, want a regular file", os.DevNull: "input: " + os.DevNull + " is a pipe or a device, want a regular file"} {
-		if _, err := input.OpenFile(name, input.Limits{}); err == nil || !strings.HasPrefix(err.Error(), want) || exitcode.Of(err) != exitcode.NoInput {
+		if _, err := input.OpenFile(t.Context(), name, input.Limits{}); err == nil || !strings.HasPrefix(err.Error(), want) || exitcode.Of(err) != exitcode.NoInput {
 			t.Errorf("error %v (%d), want %s", err, exitcode.Of(err), want)
 		}
 	}

@@ -2,6 +2,7 @@ package input_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,13 +40,13 @@ func zstdOf(t testing.TB, text string) string {
 }
 
 // readAll opens a file of some content and reads it.
-func readAll(t testing.TB, content string, open func(string, input.Limits) (*input.File, error)) (string, error) {
+func readAll(t testing.TB, content string, open func(context.Context, string, input.Limits) (*input.File, error)) (string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data")
 	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, err := open(path, input.Limits{})
+	f, err := open(t.Context(), path, input.Limits{})
 	if err != nil {
 		return "", err
 	}

@@ -8,7 +8,7 @@ func BenchmarkShare(b *testing.B) {
 	for i := range counts {
 		counts[i] = 237
 	}
-	s := newSequence(blocked{blocks: NewBlocks(counts)}, true, 1, 0)
+	s := newSequence(blocked{NewBlocks(counts)}.facts(), true, 1, 0)
 	var dst []int
 	for b.Loop() {
 		dst = s.share(dst[:0], 1000, 3000, 0, 1000)

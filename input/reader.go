@@ -6,6 +6,7 @@ import "fmt"
 // at a time; fill may be called by several goroutines.
 type reader struct {
 	data   Dataset
+	facts  Facts
 	config SourceConfig
 	at     Position
 	epoch  int64 // of order
@@ -22,7 +23,7 @@ type share struct {
 
 // enter prepares the order of an epoch.
 func (r *reader) enter(epoch int64) {
-	r.epoch, r.order = epoch, newSequence(r.data, r.config.Shuffle, r.config.Seed, epoch)
+	r.epoch, r.order = epoch, newSequence(&r.facts, r.config.Shuffle, r.config.Seed, epoch)
 }
 
 // next sets s to this rank's share of the global batch at r.at, and advances.
@@ -30,7 +31,7 @@ func (r *reader) next(s *share) {
 	if r.at.Epoch != r.epoch {
 		r.enter(r.at.Epoch)
 	}
-	first, last, after := r.at.span(r.config.Batch, r.data.Len())
+	first, last, after := r.at.span(r.config.Batch, r.facts.Records)
 	from, to := Share(last-first, r.config.Rank, r.config.Size)
 	s.at, s.global, s.first = r.at, last-first, from
 	s.records = r.order.share(s.records[:0], first, last, from, to)
@@ -61,7 +62,7 @@ func (r *reader) fill(b *Batch, s *share) error {
 // append adds records to b, without the bad ones that are tolerated.
 func (r *reader) append(b *Batch, records []int) error {
 	if r.config.MaxBad == 0 {
-		return AppendRecords(b, r.data, records)
+		return r.data.Append(b, records...)
 	}
 	return AppendGood(b, r.data, records)
 }

@@ -4,7 +4,7 @@ package input
 // has returned.
 func (s *Source) Record(b *Batch, i int) int {
 	c := s.reader.config
-	all := newSequence(s.reader.data, c.Shuffle, c.Seed, b.Epoch)
+	all := newSequence(&s.reader.facts, c.Shuffle, c.Seed, b.Epoch)
 	from, to := Share(b.Global, c.Rank, c.Size)
 	for _, place := range b.Bad { // ascending
 		if place <= i {

@@ -15,7 +15,7 @@ func TestSideBySide(t *testing.T) {
 		for _, failing := range []int{n, 0, 41, n - 1} {
 			var mu sync.Mutex
 			var calls [n]int
-			err := SideBySide(n, workers, func(worker, i int) error {
+			err := SideBySide(t.Context(), n, workers, func(worker, i int) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if calls[i]++; worker < 0 || worker >= workers {
@@ -40,7 +40,7 @@ func TestSideBySide(t *testing.T) {
 			}
 		}
 	}
-	if err := SideBySide(0, 4, func(int, int) error { return errors.New("a call") }); err != nil {
+	if err := SideBySide(t.Context(), 0, 4, func(int, int) error { return errors.New("a call") }); err != nil {
 		t.Error(err)
 	}
 }

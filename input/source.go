@@ -48,23 +48,24 @@ type Source struct {
 // start of the data. The error is exitcode.BadData if d is empty or the position is
 // outside the data, and exitcode.Usage if a field of c is out of range. The caller owns
 // d and closes it after the Source. NewSource panics if c.Rank is not in [0, c.Size).
-func NewSource(d Dataset, c SourceConfig, at Position) (*Source, error) {
+func NewSource(ctx context.Context, d Dataset, c SourceConfig, at Position) (*Source, error) {
 	Share(0, c.Rank, c.Size)
 	if err := c.check(); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
-	if d.Len() == 0 {
+	facts := d.Facts()
+	if facts.Records == 0 {
 		return nil, exitcode.With(exitcode.BadData, errors.New("input: the data set has no records"))
 	}
-	if err := at.check(d.Len()); err != nil {
+	if err := at.check(facts.Records); err != nil {
 		return nil, err
 	}
-	at = at.wrap(d.Len())
+	at = at.wrap(facts.Records)
 	s := &Source{at: at, closed: make(chan struct{})}
-	s.reader = reader{data: d, config: c, at: at}
+	s.reader = reader{data: d, facts: facts, config: c, at: at}
 	s.reader.enter(at.Epoch)
 	if c.MaxBad > 0 {
-		if _, err := LearnShape(d, c.MaxBad); err != nil { // no record is good
+		if _, err := LearnShape(ctx, d, c.MaxBad); err != nil { // no record is good
 			return nil, err
 		}
 	}

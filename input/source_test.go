@@ -19,14 +19,21 @@ type numbers struct {
 	hold   chan struct{}
 }
 
-func (d numbers) Len() int           { return d.n }
-func (d numbers) Features() int      { return d.n }
-func (d numbers) Manifest() []string { return nil }
+func (d numbers) Facts() input.Facts { return input.Facts{Records: d.n, Features: d.n} }
 func (d numbers) Close() error       { return nil }
 
 var errBad = errors.New("numbers: file x: bad record")
 
-func (d numbers) Append(b *input.Batch, i int) error {
+func (d numbers) Append(b *input.Batch, records ...int) error {
+	for _, i := range records {
+		if err := d.append(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d numbers) append(b *input.Batch, i int) error {
 	if d.hold != nil {
 		<-d.hold
 	}
@@ -42,7 +49,7 @@ func (d numbers) Append(b *input.Batch, i int) error {
 
 func open(t testing.TB, d input.Dataset, c input.SourceConfig, at input.Position) *input.Source {
 	t.Helper()
-	s, err := input.NewSource(d, c, at)
+	s, err := input.NewSource(t.Context(), d, c, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +264,7 @@ func TestNewSourceRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := input.NewSource(numbers{n: tt.n}, tt.config, tt.at)
+			_, err := input.NewSource(t.Context(), numbers{n: tt.n}, tt.config, tt.at)
 			if err == nil || err.Error() != tt.want || exitcode.Of(err) != tt.code {
 				t.Errorf("error %v (%d), want %s (%d)", err, exitcode.Of(err), tt.want, tt.code)
 			}

@@ -166,16 +166,16 @@ type sequence struct {
 	windows *windows // nil: flat
 }
 
-// newSequence returns the order of an epoch of d: a function of seed, epoch and the number
-// of records, or the numbers of records of the blocks where there is more than one window.
-func newSequence(d Dataset, shuffle bool, seed uint64, epoch int64) sequence {
-	if s, ok := d.(Sequential); !shuffle || ok && s.Sequential() {
+// newSequence returns the order of an epoch: a function of seed, epoch and the number of
+// records, or the numbers of records of the blocks where there is more than one window.
+func newSequence(f *Facts, shuffle bool, seed uint64, epoch int64) sequence {
+	if !shuffle || f.Sequential {
 		return sequence{}
 	}
-	if b, ok := d.(Blocked); ok && b.Blocks() != nil && b.Blocks().Len() > WindowBlocks {
-		return sequence{windows: newWindows(seed, epoch, b.Blocks())}
+	if f.Blocks != nil && f.Blocks.Len() > WindowBlocks {
+		return sequence{windows: newWindows(seed, epoch, f.Blocks)}
 	}
-	return sequence{flat: newOrder(seed, epoch, d.Len())}
+	return sequence{flat: newOrder(seed, epoch, f.Records)}
 }
 
 // share appends the records [from, to) of a global batch to dst, which has the places

@@ -9,13 +9,9 @@ import (
 )
 
 // blocked is a data set of records in blocks.
-type blocked struct {
-	Dataset
-	blocks *Blocks
-}
+type blocked struct{ blocks *Blocks }
 
-func (b blocked) Blocks() *Blocks { return b.blocks }
-func (b blocked) Len() int        { return b.blocks.Records() }
+func (b blocked) facts() *Facts { return &Facts{Records: b.blocks.Records(), Blocks: b.blocks} }
 
 // drawBlocks returns random block counts, some of them 0.
 func drawBlocks(t *rapid.T, most int) blocked {
@@ -62,13 +58,13 @@ func TestWindowsBijection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawBlocks(t, 3*WindowBlocks)
 		seed, epoch := rapid.Uint64().Draw(t, "seed"), rapid.Int64Range(0, 5).Draw(t, "epoch")
-		s := newSequence(d, true, seed, epoch)
+		s := newSequence(d.facts(), true, seed, epoch)
 		if want := d.blocks.Len() > WindowBlocks; (s.windows != nil) != want {
 			t.Fatalf("%d blocks: windows %t, want %t", d.blocks.Len(), s.windows != nil, want)
 		}
-		seen := make([]bool, d.Len())
+		seen := make([]bool, d.blocks.Records())
 		left := map[int]int{} // block → records that have not come, of blocks that have begun
-		for i := range d.Len() {
+		for i := range d.blocks.Records() {
 			r := s.at(i)
 			if r < 0 || r >= len(seen) || seen[r] {
 				t.Fatalf("place %d is record %d of %d, seen before", i, r, len(seen))
@@ -93,10 +89,10 @@ func TestWindowsBijection(t *testing.T) {
 func TestWindowsAnyPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawBlocks(t, 3*WindowBlocks)
-		one, other := newSequence(d, true, 7, 1), newSequence(d, true, 7, 1)
+		one, other := newSequence(d.facts(), true, 7, 1), newSequence(d.facts(), true, 7, 1)
 		for range 50 {
-			i := rapid.IntRange(0, d.Len()-1).Draw(t, "place")
-			other.at(rapid.IntRange(0, d.Len()-1).Draw(t, "before"))
+			i := rapid.IntRange(0, d.blocks.Records()-1).Draw(t, "place")
+			other.at(rapid.IntRange(0, d.blocks.Records()-1).Draw(t, "before"))
 			if a, b := one.at(i), other.at(i); a != b {
 				t.Fatalf("place %d is record %d or %d", i, a, b)
 			}
@@ -114,19 +110,19 @@ func TestWindowsMix(t *testing.T) {
 	}
 	d := blocked{blocks: NewBlocks(counts)}
 	list := func(seed uint64, epoch int64, n int) (all []int) {
-		s := newSequence(d, true, seed, epoch)
+		s := newSequence(d.facts(), true, seed, epoch)
 		for i := range n {
 			all = append(all, s.at(i))
 		}
 		return all
 	}
 	together := 0
-	for i, all := 1, list(1, 0, d.Len()); i < len(all); i++ {
+	for i, all := 1, list(1, 0, d.blocks.Records()); i < len(all); i++ {
 		if all[i]/40 == all[i-1]/40 {
 			together++
 		}
 	}
-	if want := d.Len() / WindowBlocks; together < want/2 || together > 2*want {
+	if want := d.blocks.Records() / WindowBlocks; together < want/2 || together > 2*want {
 		t.Errorf("%d pairs of neighbours are of one block, want about %d", together, want)
 	}
 	golden := fmt.Sprint(list(1, 0, 8))
@@ -149,14 +145,14 @@ func TestWindowsShare(t *testing.T) {
 		counts[i] = uint16(200 + i%70)
 	}
 	d := blocked{blocks: NewBlocks(counts)}
-	s := newSequence(d, true, 3, 0)
+	s := newSequence(d.facts(), true, 3, 0)
 	edge := s.windows.starts[1]
 	for _, c := range []struct{ first, last, blocks int }{
 		{0, 2000, WindowBlocks},
 		{1000, 1001, 1},
 		{edge - 700, edge + 900, 2 * WindowBlocks}, // of two windows
 		{5000, 5000 + 2*arrangeRecords + 10, WindowBlocks},
-		{d.Len() - 10, d.Len(), 10},
+		{d.blocks.Records() - 10, d.blocks.Records(), 10},
 	} {
 		var places, whole []int
 		for i := c.first; i < c.last; i++ {
@@ -203,12 +199,12 @@ func TestWindowsEpochBlocks(t *testing.T) {
 		counts[i] = 200
 	}
 	d := blocked{blocks: NewBlocks(counts)}
-	s := newSequence(d, true, 5, 0)
+	s := newSequence(d.facts(), true, 5, 0)
 	const batch = 1900
 	for rank := range 2 {
 		blocks := map[int]bool{}
-		for first := 0; first < d.Len(); first += batch {
-			last := min(first+batch, d.Len())
+		for first := 0; first < d.blocks.Records(); first += batch {
+			last := min(first+batch, d.blocks.Records())
 			from, to := Share(last-first, rank, 2)
 			for _, r := range s.share(nil, first, last, from, to) {
 				block, _ := d.blocks.Find(r)

@@ -54,7 +54,7 @@ func writeNumbers(d synth.Draws, ids, labels string) error {
 	}
 	defer idFile.Close()
 	out := bufio.NewWriterSize(idFile, 1<<20)
-	all := make([]byte, d.Len())
+	all := make([]byte, d.Facts().Records)
 	var row []uint32
 	var bytes []byte
 	for i := range all {

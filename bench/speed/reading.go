@@ -18,16 +18,16 @@ type readFormat struct {
 	name, text string
 	made       string // format of the file; numbers is its number of numeric columns
 	numbers    int
-	open       func(file string) (input.Dataset, error)
+	open       func(ctx context.Context, file string) (input.Dataset, error)
 	theirs     []string
 	bars       []bar
 }
 
 // readFormats returns the formats of bench input. A new format needs a line here.
 func readFormats() []readFormat {
-	ofFormat := func(format string) func(string) (input.Dataset, error) {
-		return func(file string) (input.Dataset, error) {
-			return convert.Open(convert.Spec{Format: format, Files: []string{file}, Features: 1 << hashBits})
+	ofFormat := func(format string) func(context.Context, string) (input.Dataset, error) {
+		return func(ctx context.Context, file string) (input.Dataset, error) {
+			return convert.Open(ctx, convert.Spec{Format: format, Files: []string{file}, Features: 1 << hashBits})
 		}
 	}
 	return []readFormat{
@@ -71,20 +71,20 @@ func inputCases() []Case {
 }
 
 // openColumns opens a CSV file of a label and columns like of.
-func openColumns(file string, of column.Column) (input.Dataset, error) {
+func openColumns(ctx context.Context, file string, of column.Column) (input.Dataset, error) {
 	plan, err := column.Compile([]column.Column{{Label: &column.LabelOptions{Names: []string{"label"}}}, of}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return csvfile.Open([]string{file}, csvfile.Config{Format: "csv", Columns: plan, Header: true})
+	return csvfile.Open(ctx, []string{file}, csvfile.Config{Format: "csv", Columns: plan, Header: true})
 }
 
-func openNumbers(file string) (input.Dataset, error) {
-	return openColumns(file, column.Column{Numeric: &column.NumericOptions{Names: []string{fmt.Sprintf("I1..I%d", clickFields)}}})
+func openNumbers(ctx context.Context, file string) (input.Dataset, error) {
+	return openColumns(ctx, file, column.Column{Numeric: &column.NumericOptions{Names: []string{fmt.Sprintf("I1..I%d", clickFields)}}})
 }
 
-func openWords(file string) (input.Dataset, error) {
-	return openColumns(file, column.Column{Categorical: &column.CategoricalOptions{
+func openWords(ctx context.Context, file string) (input.Dataset, error) {
+	return openColumns(ctx, file, column.Column{Categorical: &column.CategoricalOptions{
 		Names: []string{fmt.Sprintf("C1..C%d", clickFields)}, Hash: 1 << hashBits / clickFields,
 	}})
 }
@@ -94,22 +94,22 @@ func openWords(file string) (input.Dataset, error) {
 type parsing struct {
 	format string // name in readFormats; "": that of the case
 
-	open1 func() (input.Dataset, error)
+	open1 func(context.Context) (input.Dataset, error)
 	batch int
 }
 
-func (p *parsing) open(_ context.Context, w work) (string, error) {
+func (p *parsing) open(ctx context.Context, w work) (string, error) {
 	if p.format == "" {
 		p.format = w.Name
 	}
 	for _, f := range readFormats() {
 		if f.name == p.format {
 			file := w.records.log.text(f.made, 1)
-			p.open1 = func() (input.Dataset, error) { return f.open(file) }
+			p.open1 = func(ctx context.Context) (input.Dataset, error) { return f.open(ctx, file) }
 			p.batch = w.batch
 		}
 	}
-	d, err := p.open1()
+	d, err := p.open1(ctx)
 	if exitcode.Of(err) == exitcode.Usage {
 		return "", lacking{err}
 	}
@@ -131,19 +131,19 @@ func (p *parsing) turn(ctx context.Context, _ time.Duration) (turn, error) {
 
 // read reads all records and returns their number.
 func (p *parsing) read(ctx context.Context) (int, error) {
-	d, err := p.open1()
+	d, err := p.open1(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer d.Close()
-	s, err := input.NewSource(d, input.SourceConfig{Batch: p.batch, Size: 1}, input.Position{})
+	s, err := input.NewSource(ctx, d, input.SourceConfig{Batch: p.batch, Size: 1}, input.Position{})
 	if err != nil {
 		return 0, err
 	}
 	defer s.Close()
 	var b input.Batch
 	n := 0
-	for n < d.Len() {
+	for records := d.Facts().Records; n < records; {
 		if err := s.Next(ctx, &b); err != nil {
 			return 0, err
 		}

@@ -149,7 +149,7 @@ func (a *app) dataCat(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return convert.Cat(a.stdout, s, c.Int("skip"), c.Int("count"))
+	return convert.Cat(a.ctx, a.stdout, s, c.Int("skip"), c.Int("count"))
 }
 
 // specOf describes files by the options. Without an option for the format, the file name

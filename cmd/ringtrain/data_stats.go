@@ -25,7 +25,7 @@ func (a *app) dataStats(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := records.StatsOfColumns(job, records.Options{Roots: dataRoots(c, a.getenv), Notice: func(line string) { fmt.Fprintln(a.stderr, line) }})
+	all, err := records.StatsOfColumns(a.ctx, job, records.Options{Roots: dataRoots(c, a.getenv), Notice: func(line string) { fmt.Fprintln(a.stderr, line) }})
 	if err != nil {
 		return err
 	}

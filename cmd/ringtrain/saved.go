@@ -45,7 +45,7 @@ func (a *app) openSaved(c *cli.Context, files []string, labelled bool) (*trained
 	if err != nil {
 		return nil, err
 	}
-	s, err := trained.Open(job, dataRoots(c, a.getenv), c.String("from"), files, labelled)
+	s, err := trained.Open(a.ctx, job, dataRoots(c, a.getenv), c.String("from"), files, labelled)
 	if err == nil && s.Note != "" {
 		fmt.Fprintln(a.stderr, s.Note)
 	}

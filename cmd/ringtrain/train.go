@@ -65,7 +65,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	if c.Bool("print-options") {
 		return a.printOptions(cfg)
 	}
-	trainer, err := train.Prepare(cfg, train.Options{
+	trainer, err := train.Prepare(ctx, cfg, train.Options{
 		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.Event, Notice: meet.Notice,
 		Stop: stopper.stop, Depart: stopper.depart, Checkpoint: stopper.wantsCheckpoint,
 	})

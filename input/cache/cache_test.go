@@ -28,17 +28,30 @@ type texts struct {
 	keys         bool
 }
 
-func (d texts) Len() int              { return d.blocks.Records() }
-func (d texts) Features() int         { return max(d.cols, 1000) }
-func (d texts) Manifest() []string    { return nil }
-func (d texts) Close() error          { return nil }
-func (d texts) Blocks() *input.Blocks { return d.blocks }
+func (d texts) Facts() input.Facts {
+	return input.Facts{Records: d.blocks.Records(), Features: max(d.cols, 1000), Blocks: d.blocks}
+}
+
+func (d texts) Close() error { return nil }
+func (d texts) Forget()      {}
 func (d texts) shape() input.RecordShape {
 	return input.RecordShape{Cols: d.cols, Fields: d.fields}
 }
-func (d texts) FileRecords() []int { return []int{d.Len() / 3, d.Len() - d.Len()/3} }
+func (d texts) FileRecords() []int {
+	n := d.blocks.Records()
+	return []int{n / 3, n - n/3}
+}
 
-func (d texts) Append(b *input.Batch, i int) error {
+func (d texts) Append(b *input.Batch, records ...int) error {
+	for _, i := range records {
+		if err := d.append(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d texts) append(b *input.Batch, i int) error {
 	if d.bad[i] {
 		return exitcode.With(exitcode.BadData, input.WithLost(1+i, fmt.Errorf("record %d is bad", i)))
 	}
@@ -149,14 +162,14 @@ func TestRoundTrip(t *testing.T) {
 		d := draw(shape[0], shape[1])
 		d.keys = shape[1] != 1
 		s := mustMake(t, Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}, d)
-		if s.Len() != d.Len() || s.Features() != d.Features() || s.Blocks().Len() != d.blocks.Len() {
-			t.Fatalf("%d records of %d features, want %d of %d", s.Len(), s.Features(), d.Len(), d.Features())
+		if s.Facts().Records != d.Facts().Records || s.Facts().Features != d.Facts().Features || s.blocks.Len() != d.blocks.Len() {
+			t.Fatalf("%d records of %d features, want %d of %d", s.Facts().Records, s.Facts().Features, d.Facts().Records, d.Facts().Features)
 		}
-		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(d.Len()) {
+		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(d.Facts().Records) {
 			same(t, s, d, i)
 		}
-		want := []string{fmt.Sprintf("a 1 %d", d.Len()/3), fmt.Sprintf("b 1 %d", d.Len()-d.Len()/3)}
-		if got := s.Manifest(); !slices.Equal(got, want) {
+		want := []string{fmt.Sprintf("a 1 %d", d.Facts().Records/3), fmt.Sprintf("b 1 %d", d.Facts().Records-d.Facts().Records/3)}
+		if got := s.Facts().Manifest; !slices.Equal(got, want) {
 			t.Errorf("manifest %q, want %q", got, want)
 		}
 	}
@@ -314,7 +327,7 @@ func TestWrongWeights(t *testing.T) {
 // anew.
 func TestOtherFeatures(t *testing.T) {
 	c := Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}
-	has := mustMake(t, c, draw(0, 1)).Features()
+	has := mustMake(t, c, draw(0, 1)).Facts().Features
 	c.Features = has + 1
 	want := fmt.Sprintf("it has %d features, want %d", has, has+1)
 	if s, why, err := Find(c); s != nil || why != want || err != nil {
@@ -415,20 +428,20 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		defer s.Close()
-		for i := range min(s.Len(), 100) {
+		for i := range min(s.Facts().Records, 100) {
 			var b input.Batch
 			s.Append(&b, i)
 		}
 	})
 }
 
-// TestAppendAll verifies that many records at once are those that come one by one, that a bad
+// TestAppendMany verifies that many records at once are those that come one by one, that a bad
 // one is the same error, and that nothing is allocated.
-func TestAppendAll(t *testing.T) {
+func TestAppendMany(t *testing.T) {
 	s := mustMake(t, Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}, draw(2, 2))
 	var records []int
 	var one, all input.Batch
-	for _, i := range rand.New(rand.NewPCG(5, 5)).Perm(s.Len()) {
+	for _, i := range rand.New(rand.NewPCG(5, 5)).Perm(s.Facts().Records) {
 		if i == 0 || i == 70 || i == 71 {
 			continue
 		}
@@ -439,7 +452,7 @@ func TestAppendAll(t *testing.T) {
 	}
 	read := func() {
 		all.Reset()
-		if err := s.AppendAll(&all, records); err != nil {
+		if err := s.Append(&all, records...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -450,7 +463,7 @@ func TestAppendAll(t *testing.T) {
 	if got := testing.AllocsPerRun(20, read); got > 0 {
 		t.Errorf("%g allocations", got)
 	}
-	if err := s.AppendAll(&all, []int{3, 70}); err == nil || err.Error() != "record 70 is bad" || input.Lost(err) != 71 {
+	if err := s.Append(&all, 3, 70); err == nil || err.Error() != "record 70 is bad" || input.Lost(err) != 71 {
 		t.Errorf("error %v", err)
 	}
 }

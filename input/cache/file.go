@@ -53,18 +53,17 @@ type entry struct {
 	records uint32
 }
 
-// Set is the records of a cache. It is an input.Blocked.
+// Set is the records of a cache. It is an input.Dataset.
 type Set struct {
 	name    string
 	file    content
 	meta    meta
-	counts  input.Counts
+	facts   input.Facts
 	shape   input.RecordShape // of each record
 	labels  input.Labels
 	entries []entry
 	blocks  *input.Blocks
 	loaded  *blockcache.Cache[block]
-	held    bool // in memory by the system when it was opened
 	records *blockcache.Records[block]
 }
 
@@ -85,7 +84,7 @@ func open(c Config) (*Set, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	s.held = resident(file, info.Size())
+	s.facts.InMemory = resident(file, info.Size()) // a block is then copied, and read from no disk
 	return s, nil
 }
 
@@ -109,6 +108,11 @@ func newSet(c Config, file content, size int64) (*Set, error) {
 	s.loaded = blockcache.New(maxBytes, s.load)
 	s.loaded.EvictStale()
 	s.records = blockcache.NewRecords(s.loaded, s.blocks, touch)
+	s.facts.Records, s.facts.Features, s.facts.Blocks = s.blocks.Records(), s.meta.Features, s.blocks
+	for _, f := range s.meta.Sources {
+		s.facts.Bytes += f.Bytes
+		s.facts.Manifest = append(s.facts.Manifest, fmt.Sprintf("%s %d %d", base(f.Path), f.Bytes, f.Records))
+	}
 	return s, nil
 }
 
@@ -136,7 +140,8 @@ func (s *Set) read(size int64) error {
 	if crc32.Checksum(index, castagnoli) != le.Uint32(footer[12:]) {
 		return errors.New("crc32c of its index is wrong")
 	}
-	if err := json.Unmarshal(index[blocks*entryBytes:], &s.counts); err != nil {
+	s.facts.Counts = new(input.Counts)
+	if err := json.Unmarshal(index[blocks*entryBytes:], s.facts.Counts); err != nil {
 		return fmt.Errorf("its counts: %w", err)
 	}
 	return s.takeIndex(index[:blocks*entryBytes], int64(at))
@@ -237,59 +242,14 @@ func (s *Set) flaw(block int, err error) error {
 // Name returns the name of the file.
 func (s *Set) Name() string { return s.name }
 
-// Len returns the number of records.
-func (s *Set) Len() int { return s.blocks.Records() }
-
-// InMemory reports whether the system held the file in memory when it was opened. A block is then
-// copied, and read from no disk.
-func (s *Set) InMemory() bool { return s.held }
-
-// Blocks returns how many records each block has.
-func (s *Set) Blocks() *input.Blocks { return s.blocks }
-
-// Features returns the number of features of the text.
-func (s *Set) Features() int { return s.meta.Features }
+// Facts returns what is known of the records: the manifest and the features are those of the text.
+func (s *Set) Facts() input.Facts { return s.facts }
 
 // Learnt returns the statistics that the text had when the cache was made, nil for none.
 func (s *Set) Learnt() []byte { return s.meta.Learnt }
 
-// Counts returns the counts of all records, without labels.
-func (s *Set) Counts() *input.Counts { return &s.counts }
-
-// Manifest returns a line a file, as that of the text.
-func (s *Set) Manifest() []string {
-	var all []string
-	for _, f := range s.meta.Sources {
-		all = append(all, fmt.Sprintf("%s %d %d", base(f.Path), f.Bytes, f.Records))
-	}
-	return all
-}
-
-// Bytes returns the size of the files that the cache was made of.
-func (s *Set) Bytes() (n int64) {
-	for _, f := range s.meta.Sources {
-		n += f.Bytes
-	}
-	return n
-}
-
 // Close closes the file.
 func (s *Set) Close() error { return s.file.Close() }
-
-// Append adds record i.
-func (s *Set) Append(b *input.Batch, i int) error {
-	at, k := s.blocks.Find(i)
-	held, err := s.loaded.Get(at)
-	if err != nil {
-		return err
-	}
-	err = held.Data.append(b, k, s.meta.Features)
-	s.loaded.Put(held)
-	if err != nil && exitcode.Of(err) != exitcode.BadData {
-		return s.flaw(at, err)
-	}
-	return err
-}
 
 // base is the name of a file without its folders.
 func base(name string) string { return filepath.Base(name) }

@@ -21,10 +21,10 @@ func TestGrowing(t *testing.T) {
 	}
 	for round := range 2 {
 		for _, g := range all {
-			for i := range d.Len() {
+			for i := range d.Facts().Records {
 				same(t, g, d, i)
 			}
-			if round == 0 && !g.Made() {
+			if round == 0 && !made(g) {
 				t.Error("no cache is made")
 			}
 		}
@@ -38,6 +38,12 @@ func TestGrowing(t *testing.T) {
 	if len(left) != 2 { // the cache and its lock
 		t.Errorf("left %q", left)
 	}
+}
+
+// made waits until the cache is whole or cannot be made, and reports which.
+func made(g *Growing) bool {
+	<-g.Facts().Caching
+	return g.Facts().Counts != nil
 }
 
 // slow is a Text that waits in each block until it may go on.
@@ -62,8 +68,8 @@ func TestGrowingCloses(t *testing.T) {
 	<-s.begun
 	g.cancel(errClosed)
 	close(s.hold)
-	if err := g.Close(); err != nil || g.Made() {
-		t.Errorf("error %v, made %t", err, g.Made())
+	if err := g.Close(); err != nil || made(g) {
+		t.Errorf("error %v, made %t", err, made(g))
 	}
 	if _, err := os.Stat(c.Name()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a cache is left: %v", err)
@@ -72,21 +78,28 @@ func TestGrowingCloses(t *testing.T) {
 	var told string
 	c.Dir = c.Files[0] // a file
 	g = Behind(c, draw(0, 1), func(line string) { told = line })
-	made := g.Made()
+	whole := made(g)
 	same(t, g, draw(0, 1), 5)
-	if g.Close(); made || !strings.HasPrefix(told, "no cache is made, and the text is read again: input.cache: ") {
-		t.Errorf("made %t, told %q", made, told)
+	if g.Close(); whole || !strings.HasPrefix(told, "no cache is made, and the text is read again: input.cache: ") {
+		t.Errorf("made %t, told %q", whole, told)
 	}
 }
 
 // uncounted is a Text whose records are counted later.
 type uncounted struct {
 	texts
-	input.Shared
+	input.Counting
 	joined *bool
 }
 
-func (u uncounted) Counted() bool               { return *u.joined }
+func (u uncounted) Facts() input.Facts {
+	f := u.texts.Facts()
+	if !*u.joined {
+		f.Counting = u
+	}
+	return f
+}
+
 func (u uncounted) JoinCounts(_ [][]byte) error { *u.joined = true; return nil }
 
 // TestGrowingWaits verifies that no cache is made before the records of the text are counted, and that
@@ -96,10 +109,10 @@ func TestGrowingWaits(t *testing.T) {
 		c := Config{Dir: t.TempDir(), Files: sources(t), Key: "k", Shape: draw(2, 3).shape()}
 		g := Behind(c, uncounted{draw(2, 3), nil, new(bool)}, func(line string) { t.Errorf("notice: %s", line) })
 		if counts {
-			if err := g.JoinCounts(nil); err != nil {
+			if err := g.Facts().Counting.JoinCounts(nil); err != nil {
 				t.Fatal(err)
 			}
-			if !g.Made() {
+			if !made(g) {
 				t.Error("no cache is made")
 			}
 		}

@@ -30,6 +30,10 @@ type Config struct {
 
 	Features int          // of all records; 0: as many as the cache says
 	Labels   input.Labels // the valid labels
+
+	// Learnt has the statistics of all records on which each depends, as JSON; nil: none. Make keeps
+	// it in the cache.
+	Learnt json.RawMessage
 }
 
 // Name returns the name of the cache. Files of other folders and other keys have other ones.
@@ -73,7 +77,7 @@ func Find(c Config) (s *Set, why string, err error) {
 
 // Text is the source of a cache's records.
 type Text interface {
-	input.Blocked
+	input.Dataset // in blocks
 
 	// AppendBlock adds the records of a block to b. In place of a bad record it adds an empty
 	// one, and calls bad with the place in the block and the error.
@@ -81,11 +85,9 @@ type Text interface {
 
 	// FileRecords returns the number of records of each file.
 	FileRecords() []int
-}
 
-// Learns is a Text whose records depend on statistics of all records.
-type Learns interface {
-	Learnt() []byte // JSON
+	// Forget drops the blocks in memory: the records are read from the cache from now on.
+	Forget()
 }
 
 // Make makes the cache c of the text t with the given number of goroutines. The file appears under
@@ -93,10 +95,7 @@ type Learns interface {
 //
 // Codes: exitcode.CannotCreate, exitcode.IO, and those of t.
 func Make(ctx context.Context, c Config, t Text, goroutines int) error {
-	m := meta{Key: c.Key, Features: t.Features()}
-	if l, ok := t.(Learns); ok {
-		m.Learnt = l.Learnt()
-	}
+	m := meta{Key: c.Key, Features: t.Facts().Features, Learnt: c.Learnt}
 	records := t.FileRecords()
 	for i, name := range c.Files {
 		info, err := os.Stat(name)
@@ -121,7 +120,7 @@ func Make(ctx context.Context, c Config, t Text, goroutines int) error {
 		return err
 	}
 	defer out.Close()
-	w := &writer{out: out, text: t}
+	w := &writer{out: out, text: t, blocks: t.Facts().Blocks}
 	if err := w.write(header); err != nil {
 		return err
 	}
@@ -136,10 +135,11 @@ func Make(ctx context.Context, c Config, t Text, goroutines int) error {
 
 // writer writes the blocks of a cache.
 type writer struct {
-	out   *input.Output
-	text  Text
-	at    int64
-	index []byte
+	out    *input.Output
+	text   Text
+	blocks *input.Blocks
+	at     int64
+	index  []byte
 
 	mu     sync.Mutex
 	counts input.Counts
@@ -156,21 +156,17 @@ const groupBlocks = 64
 
 // all writes the blocks, group after group.
 func (w *writer) all(ctx context.Context, goroutines int) error {
-	blocks := w.text.Blocks()
 	encoded := make([][]byte, groupBlocks)
 	batches := make([]input.Batch, goroutines)
-	for first := 0; first < blocks.Len(); first += groupBlocks {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		n := min(groupBlocks, blocks.Len()-first)
-		if err := w.encode(encoded[:n], batches, first); err != nil {
+	for first := 0; first < w.blocks.Len(); first += groupBlocks {
+		n := min(groupBlocks, w.blocks.Len()-first)
+		if err := w.encode(ctx, encoded[:n], batches, first); err != nil {
 			return err
 		}
 		for i, p := range encoded[:n] {
 			w.index = binary.LittleEndian.AppendUint64(w.index, uint64(w.at))
 			w.index = binary.LittleEndian.AppendUint32(w.index, uint32(len(p)))
-			w.index = binary.LittleEndian.AppendUint32(w.index, uint32(blocks.Count(first+i)))
+			w.index = binary.LittleEndian.AppendUint32(w.index, uint32(w.blocks.Count(first+i)))
 			if err := w.write(p); err != nil {
 				return err
 			}
@@ -180,15 +176,15 @@ func (w *writer) all(ctx context.Context, goroutines int) error {
 }
 
 // encode encodes the blocks from first on, with a goroutine for each batch.
-func (w *writer) encode(dst [][]byte, batches []input.Batch, first int) error {
-	return input.SideBySide(len(dst), len(batches), func(worker, i int) (err error) {
+func (w *writer) encode(ctx context.Context, dst [][]byte, batches []input.Batch, first int) error {
+	return input.SideBySide(ctx, len(dst), len(batches), func(worker, i int) (err error) {
 		dst[i], err = w.encodeBlock(dst[i][:0], &batches[worker], first+i)
 		return err
 	})
 }
 
 func (w *writer) encodeBlock(dst []byte, b *input.Batch, block int) ([]byte, error) {
-	if w.text.Blocks().Count(block) == 0 {
+	if w.blocks.Count(block) == 0 {
 		return dst, nil
 	}
 	var bad []fault

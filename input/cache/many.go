@@ -8,10 +8,10 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// AppendAll adds records in their order.
-func (s *Set) AppendAll(b *input.Batch, records []int) error {
+// Append adds records in their order.
+func (s *Set) Append(b *input.Batch, records ...int) error {
 	return s.records.Each(records, func(at blockcache.Location, held *block) error {
-		err := held.append(b, at.Place, s.meta.Features)
+		err := held.append(b, at.Place, s.facts.Features)
 		if err != nil && exitcode.Of(err) != exitcode.BadData {
 			return s.flaw(at.Block, err)
 		}

@@ -10,7 +10,7 @@ import (
 // of its pages is not.
 func TestResident(t *testing.T) {
 	d := draw(0, 3)
-	if s := mustMake(t, Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}, d); !s.InMemory() {
+	if s := mustMake(t, Config{Dir: t.TempDir(), Files: sources(t), Key: "k"}, d); !s.facts.InMemory {
 		t.Error("a cache just made is not held in memory")
 	}
 	const size = 1 << 20

@@ -24,28 +24,22 @@ const (
 	CacheOff  = "off"
 )
 
-// lines is a data set of text records.
-type lines interface {
-	cache.Text
-	Sequential() bool // true for compressed text
-}
-
 // textFormats are the formats of lines of text, whose records may be cached. Each has a case in
 // openLines.
 var textFormats = []string{"libsvm", "libffm", "vw", "csv", "criteo"}
 
 // openLines opens files of text. paths may have the decompressed text of compressed
 // files (see text.Config).
-func (s Spec) openLines(paths []string) (lines, error) {
+func (s Spec) openLines(ctx context.Context, paths []string) (*text.Set, error) {
 	switch s.Format {
 	case "csv", "criteo":
-		return s.openFields(paths)
+		return s.openFields(ctx, paths)
 	case "vw":
-		return vw.Open(s.Files, vw.Config{
+		return vw.Open(ctx, s.Files, vw.Config{
 			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths, Share: s.Share,
 		})
 	case "libsvm", "libffm":
-		return libsvm.Open(s.Files, libsvm.Config{
+		return libsvm.Open(ctx, s.Files, libsvm.Config{
 			Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
 			Fields: s.Format == "libffm", Bags: s.Fields, Share: s.Share,
 		})
@@ -58,7 +52,7 @@ func (s Spec) openLines(paths []string) (lines, error) {
 // If the text of a compressed file does not fit into memory, cached first makes a cache.
 // Otherwise it makes a cache in the background if Spec.Cache is a folder, or if the
 // records of more than one window of text are read several times.
-func (s Spec) openCached() (input.Dataset, error) {
+func (s Spec) openCached(ctx context.Context) (input.Dataset, error) {
 	if s.Notice == nil {
 		s.Notice = func(string) {}
 	}
@@ -67,14 +61,14 @@ func (s Spec) openCached() (input.Dataset, error) {
 		dir = s.CacheDir
 	}
 	if s.Cache == CacheOff || dir == "" {
-		return s.plain()
+		return s.plain(ctx)
 	}
 	if s.FindCache {
 		made := s
 		made.LabelRule.Absent = false // as a job makes it
 		found, _, err := cache.Find(made.cacheConfig(dir))
 		if err != nil || found == nil { // the text's reader names a file that is missing
-			return s.plain()
+			return s.plain(ctx)
 		}
 		return s.adopted(found)
 	}
@@ -83,16 +77,15 @@ func (s Spec) openCached() (input.Dataset, error) {
 			return nil, fmt.Errorf("input.cache: %w", err)
 		}
 	}
-	large, size, err := s.survey()
+	large, size, err := s.survey(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if named := dir == s.Cache; !named && !large && !(s.Again && size > text.HoldBytes) {
-		return s.plain()
+		return s.plain(ctx)
 	}
 	c := s.cacheConfig(dir)
 	if large {
-		ctx := context.Background()
 		made, err := cache.Once(ctx, c, s.Notice, func() error { return s.makeCache(ctx, c) })
 		if err != nil {
 			return nil, err
@@ -106,10 +99,11 @@ func (s Spec) openCached() (input.Dataset, error) {
 	if found != nil {
 		return s.adopted(found)
 	}
-	set, err := s.openLines(nil)
+	set, err := s.openLines(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
+	c.Learnt = s.learnt()
 	return cache.Behind(c, set, s.Notice), nil
 }
 
@@ -122,20 +116,28 @@ func (s Spec) adopted(made *cache.Set) (input.Dataset, error) {
 		return nil, errors.Join(fmt.Errorf("input.cache: %w", err), made.Close())
 	}
 	columns := s.Columns.Columns()
-	if want := int(columns.Size()); made.Features() != want {
-		err := exitcode.With(exitcode.BadData, fmt.Errorf("input.cache: %s has %d features, want %d; remove the file, and it is made anew", made.Name(), made.Features(), want))
+	if want := int(columns.Size()); made.Facts().Features != want {
+		err := exitcode.With(exitcode.BadData, fmt.Errorf("input.cache: %s has %d features, want %d; remove the file, and it is made anew", made.Name(), made.Facts().Features, want))
 		return nil, errors.Join(err, made.Close())
 	}
 	return made, nil
 }
 
+// learnt returns what was learnt of the columns, for a cache.
+func (s Spec) learnt() []byte {
+	if s.Columns == nil {
+		return nil
+	}
+	return s.Columns.JSON()
+}
+
 // plain opens text without a cache.
-func (s Spec) plain() (input.Dataset, error) {
-	set, err := s.openLines(nil)
+func (s Spec) plain(ctx context.Context) (input.Dataset, error) {
+	set, err := s.openLines(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	if set.Sequential() && s.Notice != nil {
+	if set.Facts().Sequential && s.Notice != nil {
 		s.Notice("compressed text is read in the order of its files, since input.cache is off")
 	}
 	return set, nil
@@ -167,14 +169,14 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 	if _, err := s.adopted(made); err != nil {
 		return "", 0, err
 	}
-	return c.Name(), made.Len(), made.Close()
+	return c.Name(), made.Facts().Records, made.Close()
 }
 
 // survey reports whether the text of a compressed file is too large for memory, and the
 // total size of the files.
-func (s Spec) survey() (large bool, size int64, err error) {
+func (s Spec) survey(ctx context.Context) (large bool, size int64, err error) {
 	for _, name := range s.Files {
-		_, l, err := text.Packed(name, s.Limits)
+		_, l, err := text.Packed(ctx, name, s.Limits)
 		if err != nil {
 			return false, 0, err
 		}
@@ -197,36 +199,37 @@ func (s Spec) makeCache(ctx context.Context, c cache.Config) error {
 	defer cache.Discard(dir, s.Notice)
 	paths := make([]string, len(s.Files))
 	for i, name := range s.Files {
-		if paths[i] = name; s.isPlain(name) {
+		if paths[i] = name; s.isPlain(ctx, name) {
 			continue
 		}
 		paths[i] = filepath.Join(dir, fmt.Sprintf("%d", i))
-		if err := s.inflate(paths[i], name); err != nil {
+		if err := s.inflate(ctx, paths[i], name); err != nil {
 			return err
 		}
 	}
 	s.Share = false
-	set, err := s.openLines(paths)
+	set, err := s.openLines(ctx, paths)
 	if err != nil {
 		return err
 	}
 	defer set.Close()
+	c.Learnt = s.learnt()
 	return cache.Make(ctx, c, set, runtime.GOMAXPROCS(0))
 }
 
-func (s Spec) isPlain(name string) bool {
-	packed, _, err := text.Packed(name, s.Limits)
+func (s Spec) isPlain(ctx context.Context, name string) bool {
+	packed, _, err := text.Packed(ctx, name, s.Limits)
 	return err == nil && !packed
 }
 
 // inflate writes the decompressed text of a file to the file to.
-func (s Spec) inflate(to, name string) error {
+func (s Spec) inflate(ctx context.Context, to, name string) error {
 	out, err := input.CreateRaw(to, false)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	if err := text.Inflate(out, name, s.Limits); err != nil {
+	if err := text.Inflate(ctx, out, name, s.Limits); err != nil {
 		return err
 	}
 	return out.Commit()

@@ -40,7 +40,7 @@ func clicksSpec(t *testing.T, path, dir string, hash int) Spec {
 func all(t *testing.T, d input.Dataset) *input.Batch {
 	t.Helper()
 	b := &input.Batch{WantKeys: true}
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		if err := d.Append(b, i); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestCachedColumns(t *testing.T) {
 	var learnt graph.Columns
 	for _, from := range []string{"text", "cache"} {
 		s := clicksSpec(t, path, dir, 100)
-		d, err := Open(s)
+		d, err := Open(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +81,11 @@ func TestCachedColumns(t *testing.T) {
 			!reflect.DeepEqual(got.X.Bags.Start, want.X.Bags.Start) || !reflect.DeepEqual(got.X.Bags.Weights, want.X.Bags.Weights) {
 			t.Errorf("from=%s: other records", from)
 		}
-		if now := s.Columns.Columns(); !reflect.DeepEqual(now, learnt) || len(now.Bags[0].Vocabulary) != 1000 || d.Features() != 1101 {
-			t.Errorf("from=%s: learnt %d texts, %d features; numbers %+v", from, len(now.Bags[0].Vocabulary), d.Features(), now.Dense)
+		if now := s.Columns.Columns(); !reflect.DeepEqual(now, learnt) || len(now.Bags[0].Vocabulary) != 1000 || d.Facts().Features != 1101 {
+			t.Errorf("from=%s: learnt %d texts, %d features; numbers %+v", from, len(now.Bags[0].Vocabulary), d.Facts().Features, now.Dense)
 		}
-		if g, ok := d.(*cache.Growing); ok && !g.Made() {
-			t.Error("no cache was made")
+		if whole := d.Facts().Caching; whole != nil {
+			<-whole
 		}
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -105,7 +105,7 @@ func TestCachedColumns(t *testing.T) {
 	if err := os.WriteFile(name, forged, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(clicksSpec(t, path, dir, 100)); err == nil || !strings.Contains(err.Error(), "has 9101 features, want 1101; remove the file") {
+	if _, err := Open(t.Context(), clicksSpec(t, path, dir, 100)); err == nil || !strings.Contains(err.Error(), "has 9101 features, want 1101; remove the file") {
 		t.Errorf("error %v of a cache with other features than its columns", err)
 	}
 	other, records, err := MakeCache(context.Background(), clicksSpec(t, path, dir, 101))
@@ -123,7 +123,7 @@ func TestFindCache(t *testing.T) {
 	for _, made := range []bool{false, true} {
 		s := clicksSpec(t, path, dir, 10)
 		s.FindCache = true
-		d, err := Open(s)
+		d, err := Open(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}

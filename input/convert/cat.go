@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"strconv"
 
@@ -17,18 +18,18 @@ import (
 //
 // Numbers have the shortest form that parses to the same float32. An index out of range
 // is exitcode.Usage, an error of w exitcode.IO.
-func Cat(w io.Writer, s Spec, from, n int) error {
-	d, err := Open(s)
+func Cat(ctx context.Context, w io.Writer, s Spec, from, n int) error {
+	d, err := Open(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	if from < 0 || from > d.Len() {
-		return usage("first record is %d, want one in [0, %d]", from, d.Len())
+	last := d.Facts().Records
+	if from < 0 || from > last {
+		return usage("first record is %d, want one in [0, %d]", from, last)
 	}
-	last := d.Len()
 	if n >= 0 {
-		last = from + min(n, d.Len()-from)
+		last = from + min(n, last-from)
 	}
 	out := bufio.NewWriter(w)
 	var b input.Batch

@@ -50,7 +50,7 @@ func TestMakeClicksFormats(t *testing.T) {
 			draws := []input.Dataset{c.Draw(synth.Train), c.Draw(synth.Eval)}
 			switch format {
 			case "libsvm", "libffm", "tfrecord":
-				d := open(t, convert.Spec{Format: format, Files: []string{files[0].Name}, Features: draws[0].Features()})
+				d := open(t, convert.Spec{Format: format, Files: []string{files[0].Name}, Features: draws[0].Facts().Features})
 				same(t, d, draws[0])
 			case "vw":
 				wantLines(t, lines(t, files[0].Name), draws[0], vwLine)
@@ -72,8 +72,8 @@ func TestMakeClicksFormats(t *testing.T) {
 // line if it has verified the line itself.
 func wantLines(t *testing.T, text []string, d input.Dataset, want func(label float32, ids []uint32) string) {
 	t.Helper()
-	if len(text) != d.Len() {
-		t.Fatalf("%d lines, want %d", len(text), d.Len())
+	if len(text) != d.Facts().Records {
+		t.Fatalf("%d lines, want %d", len(text), d.Facts().Records)
 	}
 	var b input.Batch
 	for i, line := range text {
@@ -121,10 +121,10 @@ func TestMakeClicksKnows(t *testing.T) {
 	d := log.Draw(synth.Eval)
 	var of [2][]float64
 	loss := 0.0
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		_, label, p := d.AppendRow(nil, i)
 		of[label] = append(of[label], p)
-		loss -= math.Log(math.Abs(1-float64(label)-p)) / float64(d.Len())
+		loss -= math.Log(math.Abs(1-float64(label)-p)) / float64(d.Facts().Records)
 	}
 	above := 0.0
 	for _, one := range of[1] {

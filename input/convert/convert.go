@@ -24,7 +24,7 @@ func Convert(ctx context.Context, src, dst Spec) error {
 	if err := dst.checkWritten(); err != nil {
 		return err
 	}
-	d, err := Open(src)
+	d, err := Open(ctx, src)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s Spec) checkWritten() error {
 func survey(ctx context.Context, d input.Dataset) (dense, whole bool, err error) {
 	var b input.Batch
 	whole = true
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		b.Reset()
 		if err := d.Append(&b, i); err != nil {
 			return false, false, err
@@ -94,7 +94,7 @@ func write(ctx context.Context, d input.Dataset, s Spec) error {
 	defer out.Close()
 	put := s.writer(out)
 	var b input.Batch
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -23,7 +23,7 @@ import (
 
 func open(t testing.TB, s convert.Spec) input.Dataset {
 	t.Helper()
-	d, err := convert.Open(s)
+	d, err := convert.Open(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +34,11 @@ func open(t testing.TB, s convert.Spec) input.Dataset {
 // same verifies that two data sets have the same records, bit for bit.
 func same(t testing.TB, a, b input.Dataset) {
 	t.Helper()
-	if a.Len() != b.Len() || a.Features() != b.Features() {
-		t.Fatalf("%d records of %d features, want %d of %d", a.Len(), a.Features(), b.Len(), b.Features())
+	if a.Facts().Records != b.Facts().Records || a.Facts().Features != b.Facts().Features {
+		t.Fatalf("%d records of %d features, want %d of %d", a.Facts().Records, a.Facts().Features, b.Facts().Records, b.Facts().Features)
 	}
 	var x, y input.Batch
-	for i := range a.Len() {
+	for i := range a.Facts().Records {
 		x.Reset()
 		y.Reset()
 		if err := errors.Join(a.Append(&x, i), b.Append(&y, i)); err != nil {
@@ -269,16 +269,16 @@ func TestCat(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := convert.Cat(&out, tt.spec, tt.from, tt.n); err != nil || out.String() != tt.want {
+			if err := convert.Cat(t.Context(), &out, tt.spec, tt.from, tt.n); err != nil || out.String() != tt.want {
 				t.Errorf("printed %s, error %v, want %s", out.String(), err, tt.want)
 			}
 		})
 	}
-	err := convert.Cat(&bytes.Buffer{}, text, 4, 1)
+	err := convert.Cat(t.Context(), &bytes.Buffer{}, text, 4, 1)
 	if want := "input: first record is 4, want one in [0, 3]"; fmt.Sprint(err) != want || exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	if err := convert.Cat(full{}, text, 0, -1); exitcode.Of(err) != exitcode.IO {
+	if err := convert.Cat(t.Context(), full{}, text, 0, -1); exitcode.Of(err) != exitcode.IO {
 		t.Errorf("error %v of a full disk", err)
 	}
 }
@@ -329,7 +329,7 @@ func TestAbsentLabels(t *testing.T) {
 	} {
 		t.Run("format="+s.Format, func(t *testing.T) {
 			var b input.Batch
-			d, err := convert.Open(s)
+			d, err := convert.Open(t.Context(), s)
 			if err == nil {
 				err = d.Append(&b, 0)
 			}
@@ -337,11 +337,11 @@ func TestAbsentLabels(t *testing.T) {
 				t.Error("records without labels were read as if they had some")
 			}
 			s.LabelRule.Absent = true
-			if d, err = convert.Open(s); err != nil {
+			if d, err = convert.Open(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
 			b.Reset()
-			if err := d.Append(&b, d.Len()-1); err != nil {
+			if err := d.Append(&b, d.Facts().Records-1); err != nil {
 				t.Fatal(err)
 			}
 			if b.Y[0] != 0 || !slices.Equal(b.X.Dense.Data, []float32{0.2, 0.4}) {

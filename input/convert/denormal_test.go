@@ -63,7 +63,7 @@ func TestDenormal(t *testing.T) {
 			t.Fatal(err)
 		}
 		tt.spec.Files, tt.spec.Cache = []string{name}, CacheOff
-		d, err := Open(tt.spec)
+		d, err := Open(t.Context(), tt.spec)
 		if err != nil {
 			t.Fatalf("format=%s: %v", tt.spec.Format, err)
 		}

@@ -41,9 +41,9 @@ func writeImages(ctx context.Context, d input.Dataset, s Spec) (err error) {
 	if err != nil {
 		return err
 	}
-	digits := len(strconv.Itoa(d.Len() - 1))
+	digits := len(strconv.Itoa(d.Facts().Records - 1))
 	var b input.Batch
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -61,9 +61,9 @@ func writeImages(ctx context.Context, d input.Dataset, s Spec) (err error) {
 
 // shapeOf returns the shape of the records of d, or said if it is set.
 func shapeOf(d input.Dataset, said []int) (image.Shape, error) {
-	dims := said
+	dims, facts := said, d.Facts()
 	if len(dims) == 0 {
-		dims = input.ShapeOf(d)
+		dims = facts.ShapeOf()
 	}
 	if len(dims) == 2 {
 		dims = []int{dims[0], dims[1], 1}
@@ -75,8 +75,8 @@ func shapeOf(d input.Dataset, said []int) (image.Shape, error) {
 	if err := (image.Config{Shape: s}).Check(); err != nil {
 		return s, err
 	}
-	if s.Pixels() != d.Features() {
-		return s, usage("shape is %v, want one of %d values as records have", dims, d.Features())
+	if s.Pixels() != facts.Features {
+		return s, usage("shape is %v, want one of %d values as records have", dims, facts.Features)
 	}
 	return s, nil
 }
@@ -89,7 +89,7 @@ const maxClasses = 1 << 16
 func makeClasses(ctx context.Context, d input.Dataset, folder string) ([]string, error) {
 	var b input.Batch
 	most := 0
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 	"ringtrain/input/csvfile"
 	"ringtrain/input/idx"
 	"ringtrain/input/image"
+	"ringtrain/input/text"
 	"ringtrain/input/tfrecord"
 	"ringtrain/ring/exitcode"
 )
@@ -42,7 +44,7 @@ type Spec struct {
 	LabelRule input.Labels // the valid labels
 
 	// Later postpones long reads that are not needed to describe the data set until Load
-	// of a [Later] or the first record. A format may ignore it.
+	// of its facts or the first record. A format may ignore it.
 	Later bool
 
 	// Cache is the location of the parsed records of text: auto (or empty), off, or a
@@ -54,7 +56,7 @@ type Spec struct {
 	Again           bool
 	Notice          func(string)
 
-	// Share leaves the records of large text to be counted: see input.Shared.
+	// Share leaves the records of large text to be counted: see input.Counting.
 	Share bool
 
 	// Tolerate permits bad records of text and TFRecords; see input.SourceConfig.MaxBad.
@@ -64,27 +66,23 @@ type Spec struct {
 	Overwrite  bool // to write: replace a file that exists
 }
 
-// Later is a data set that Open may not have read completely. Load reads it, or returns
-// the error that Open returns without Spec.Later.
-type Later interface{ Load() error }
-
 // Open opens a data set to read. The errors are those of the format's package; an
-// unknown format is exitcode.Usage.
-func Open(s Spec) (input.Dataset, error) {
+// unknown format is exitcode.Usage. When ctx ends, Open returns the cause.
+func Open(ctx context.Context, s Spec) (input.Dataset, error) {
 	switch s.Format {
 	case "idx":
-		return openIDX(s)
+		return openIDX(ctx, s)
 	case "images":
-		return openImages(s)
+		return openImages(ctx, s)
 	case "tfrecord":
 		if err := s.wantFiles(); err != nil {
 			return nil, err
 		}
 		if s.Columns != nil {
-			return tfrecord.OpenColumns(s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate},
+			return tfrecord.OpenColumns(ctx, s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate},
 				tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Share: s.Share})
 		}
-		return tfrecord.Open(s.Files, tfrecord.Config{
+		return tfrecord.Open(ctx, s.Files, tfrecord.Config{
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
 			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate,
 		})
@@ -100,12 +98,12 @@ func Open(s Spec) (input.Dataset, error) {
 	if s.Columns == nil && (s.Format == "csv" || s.Format == "criteo") {
 		return nil, usage("format %s wants input.columns, which a job file has", s.Format)
 	}
-	return s.openCached()
+	return s.openCached(ctx)
 }
 
 // openFields opens text with separated fields, as openLines does. Criteo's format has
 // tabs, no header and no quotes.
-func (s Spec) openFields(paths []string) (*csvfile.Set, error) {
+func (s Spec) openFields(ctx context.Context, paths []string) (*text.Set, error) {
 	c := csvfile.Config{
 		Format: s.Format, Columns: s.Columns, Learn: s.Learn, Header: s.Header, Separator: s.Separator,
 		Paths: paths, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate, Share: s.Share,
@@ -113,10 +111,10 @@ func (s Spec) openFields(paths []string) (*csvfile.Set, error) {
 	if s.Format == "criteo" {
 		c.Header, c.Separator, c.NoQuotes = false, '\t', true
 	}
-	return csvfile.Open(s.Files, c)
+	return csvfile.Open(ctx, s.Files, c)
 }
 
-func openIDX(s Spec) (input.Dataset, error) {
+func openIDX(ctx context.Context, s Spec) (input.Dataset, error) {
 	if s.Images == "" || s.Labels == "" && !s.LabelRule.Absent || len(s.Files) > 0 {
 		return nil, usage("format idx wants images and labels, one file each, and no files")
 	}
@@ -124,19 +122,19 @@ func openIDX(s Spec) (input.Dataset, error) {
 	if s.Labels != "" && !s.LabelRule.Absent {
 		labels = []string{s.Labels}
 	}
-	d, err := idx.Open([]string{s.Images}, labels, idx.Config{Labels: s.LabelRule, Later: s.Later, Limits: s.Limits})
+	d, err := idx.Open(ctx, []string{s.Images}, labels, idx.Config{Labels: s.LabelRule, Later: s.Later, Limits: s.Limits})
 	if err != nil {
 		return nil, err
 	}
-	if s.Features > 0 && d.Features() != s.Features {
+	if s.Features > 0 && d.Facts().Features != s.Features {
 		d.Close()
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: images have %d pixels, want %d", s.Images, d.Features(), s.Features))
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: images have %d pixels, want %d", s.Images, d.Facts().Features, s.Features))
 	}
 	return d, nil
 }
 
 // openImages opens a folder of images, or images without labels.
-func openImages(s Spec) (input.Dataset, error) {
+func openImages(ctx context.Context, s Spec) (input.Dataset, error) {
 	if s.Labels != "" || (s.Images == "") == (len(s.Files) == 0) || s.Images == "" && !s.LabelRule.Absent {
 		return nil, usage("format images wants images, a folder, and neither labels nor files")
 	}
@@ -148,7 +146,7 @@ func openImages(s Spec) (input.Dataset, error) {
 	if s.Images == "" {
 		return image.OpenFiles(s.Files, c)
 	}
-	d, err := image.Open(s.Images, c)
+	d, err := image.Open(ctx, s.Images, c)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +157,7 @@ func openImages(s Spec) (input.Dataset, error) {
 	case s.LabelRule.Binary:
 		want = 2
 	}
-	if n := len(d.ClassNames()); want > 0 && n != want {
+	if n := len(d.Facts().Classes); want > 0 && n != want {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %d classes, want %d", s.Images, n, want))
 	}
 	return d, nil

@@ -64,13 +64,13 @@ func TestUnlabelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Files, s.LabelRule, s.Cache = []string{name}, rule, CacheOff
-		d, err := Open(s)
+		d, err := Open(t.Context(), s)
 		if err != nil {
 			return x, err
 		}
 		defer d.Close()
 		var b input.Batch
-		for i := range d.Len() {
+		for i := range d.Facts().Records {
 			if err := d.Append(&b, i); err != nil {
 				return x, err
 			}
@@ -119,12 +119,12 @@ func TestUnlabelledImages(t *testing.T) {
 			f.Close()
 		}
 		s := Spec{Format: "images", Images: dir, Shape: []int{1, 1, 1}, LabelRule: input.Labels{Binary: true, Absent: true}}
-		d, err := Open(s)
+		d, err := Open(t.Context(), s)
 		if err != nil {
 			t.Fatalf("case=%s: %v", name, err)
 		}
 		var b input.Batch
-		for i := range d.Len() {
+		for i := range d.Facts().Records {
 			if err := d.Append(&b, i); err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +136,7 @@ func TestUnlabelledImages(t *testing.T) {
 		if s.LabelRule.Absent = false; name == "one" {
 			s.Names = []string{"y"}
 		}
-		if _, err := Open(s); exitcode.Of(err) != exitcode.BadData {
+		if _, err := Open(t.Context(), s); exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("case=%s: to train: error %v, want one of bad data", name, err)
 		}
 	}
@@ -153,11 +153,11 @@ func TestFieldsToPredict(t *testing.T) {
 			}
 			tt.spec.Files, tt.spec.Cache = []string{name}, CacheOff
 			tt.spec.LabelRule = input.Labels{Binary: true, Absent: true}
-			if _, err := Open(tt.spec); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "want 5, or 3 without label and weight") {
+			if _, err := Open(t.Context(), tt.spec); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "want 5, or 3 without label and weight") {
 				t.Errorf("%q: error %v", line, err)
 			}
 			tt.spec.LabelRule = input.Labels{Binary: true}
-			if _, err := Open(tt.spec); exitcode.Of(err) != exitcode.BadData || !strings.HasSuffix(err.Error(), "want 5") {
+			if _, err := Open(t.Context(), tt.spec); exitcode.Of(err) != exitcode.BadData || !strings.HasSuffix(err.Error(), "want 5") {
 				t.Errorf("%q: error %v", line, err)
 			}
 		}

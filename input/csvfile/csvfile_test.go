@@ -2,6 +2,7 @@ package csvfile
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -55,20 +56,21 @@ func TestOpen(t *testing.T) {
 		"\r\n"+
 		"\"gr\"\"een\",,0,4,3,,7\r\n"+
 		"red,,0,6,,x,")
-	s, err := Open([]string{path}, config(t))
+	from := config(t)
+	s, err := Open(t.Context(), []string{path}, from)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	var b input.Batch
-	for i := range s.Len() {
+	for i := range s.Facts().Records {
 		if err := s.Append(&b, i); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c := s.Columns()
-	if !slices.Equal(c.Bags[0].Vocabulary, []string{"red", `gr"een`}) || s.Features() != 103 {
-		t.Fatalf("%d features, columns %+v", s.Features(), c)
+	c := from.Columns.Columns()
+	if !slices.Equal(c.Bags[0].Vocabulary, []string{"red", `gr"een`}) || s.Facts().Features != 103 {
+		t.Fatalf("%d features, columns %+v", s.Facts().Features, c)
 	}
 	if !slices.Equal(b.Y, []float32{1, 0, 0}) {
 		t.Errorf("labels %v", b.Y)
@@ -89,12 +91,12 @@ func TestOpen(t *testing.T) {
 func TestOrder(t *testing.T) {
 	c := config(t)
 	c.Header, c.Separator, c.NoQuotes = false, '\t', true
-	s, err := Open([]string{written(t, "a.tsv", "1\t2\t3\t\"red\tx\tcomment\n0\t4\t5\tblue\t\t\n")}, c)
+	s, err := Open(t.Context(), []string{written(t, "a.tsv", "1\t2\t3\t\"red\tx\tcomment\n0\t4\t5\tblue\t\t\n")}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if got := s.Columns(); !slices.Equal(got.Bags[0].Vocabulary, []string{`"red`, "blue"}) || got.Dense[1].Mean != 4 {
+	if got := c.Columns.Columns(); !slices.Equal(got.Bags[0].Vocabulary, []string{`"red`, "blue"}) || got.Dense[1].Mean != 4 {
 		t.Errorf("columns %+v", got)
 	}
 }
@@ -126,7 +128,7 @@ func TestBadFiles(t *testing.T) {
 		{"nothing to learn from", header, "no records"},
 		{"empty", "", "bad.csv, want a header and records"},
 	} {
-		s, err := Open([]string{written(t, "bad.csv", tt.content)}, config(t))
+		s, err := Open(t.Context(), []string{written(t, "bad.csv", tt.content)}, config(t))
 		if err == nil {
 			s.Close()
 		}
@@ -135,12 +137,12 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	c := config(t)
-	_, err := Open([]string{written(t, "a.csv", header+"1,2,3,a,b,c\n"), written(t, "b.csv", "y,I2,I1,C1,C2,comment\n")}, c)
+	_, err := Open(t.Context(), []string{written(t, "a.csv", header+"1,2,3,a,b,c\n"), written(t, "b.csv", "y,I2,I1,C1,C2,comment\n")}, c)
 	if err == nil || !strings.Contains(err.Error(), "b.csv:1") || !strings.Contains(err.Error(), "as in") || !strings.Contains(err.Error(), "a.csv") {
 		t.Errorf("error %v of two headers", err)
 	}
 	c.Separator = '"'
-	if _, err := Open(nil, c); exitcode.Of(err) != exitcode.Usage {
+	if _, err := Open(t.Context(), nil, c); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error %v of a quote as separator", err)
 	}
 }
@@ -153,13 +155,14 @@ func TestQuotesInside(t *testing.T) {
 		",y,I1,I2,C1,C2,comment,,note,note\n7,1,2,3,\"a \"\"b\"\"\",b,c,\"\",1,2\n8,0,1,2,c,d,e,,,\n": `a "b" c`,
 		"y,I1,I2,C1,C2,comment\r\n1,2,3,\"a\nb,c\r\nd\",b, \"c\"\r\n0,1,2,c,d,e":                      "a\nb,c\r\nd c",
 	} {
-		s, err := Open([]string{written(t, "a.csv", content)}, config(t))
+		c := config(t)
+		s, err := Open(t.Context(), []string{written(t, "a.csv", content)}, c)
 		if err != nil {
 			t.Errorf("%.30q: %v", content, err)
 			continue
 		}
-		if got := strings.Join(s.Columns().Bags[0].Vocabulary, " "); s.Len() != 2 || got != want {
-			t.Errorf("%.30q: %d records, vocabulary %q, want 2, %q", content, s.Len(), got, want)
+		if got := strings.Join(c.Columns.Columns().Bags[0].Vocabulary, " "); s.Facts().Records != 2 || got != want {
+			t.Errorf("%.30q: %d records, vocabulary %q, want 2, %q", content, s.Facts().Records, got, want)
 		}
 		s.Close()
 	}
@@ -171,19 +174,19 @@ func TestSwallowed(t *testing.T) {
 	const good = "0,1,2,c,d,e\n"
 	c := config(t)
 	c.Tolerate = true
-	s, err := Open([]string{written(t, "a.csv", "y,I1,I2,C1,C2,comment\n"+good+"1,2,3,\"5 inch,d,e\n"+strings.Repeat(good, 30)+"0,1,2,c,d,\x00\n1,2,3,\"6 inch\",d,e\n"+"x,2,3,c,d,\"two\nlines\"\n"+good)}, c)
+	s, err := Open(t.Context(), []string{written(t, "a.csv", "y,I1,I2,C1,C2,comment\n"+good+"1,2,3,\"5 inch,d,e\n"+strings.Repeat(good, 30)+"0,1,2,c,d,\x00\n1,2,3,\"6 inch\",d,e\n"+"x,2,3,c,d,\"two\nlines\"\n"+good)}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	source, err := input.NewSource(s, input.SourceConfig{Batch: s.Len(), Size: 1, MaxBad: 1}, input.Position{})
+	source, err := input.NewSource(t.Context(), s, input.SourceConfig{Batch: s.Facts().Records, Size: 1, MaxBad: 1}, input.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer source.Close()
 	var b input.Batch
-	if err := source.Next(t.Context(), &b); err != nil || s.Len() != 4 || b.Lost != 34 {
-		t.Errorf("%d records, %d bad ones, error %v, want 4 and 34", s.Len(), b.Lost, err)
+	if err := source.Next(t.Context(), &b); err != nil || s.Facts().Records != 4 || b.Lost != 34 {
+		t.Errorf("%d records, %d bad ones, error %v, want 4 and 34", s.Facts().Records, b.Lost, err)
 	}
 }
 
@@ -192,7 +195,7 @@ func TestSwallowed(t *testing.T) {
 func TestAllBad(t *testing.T) {
 	c := config(t)
 	c.Tolerate, c.Learn = true, true
-	_, err := Open([]string{written(t, "a.csv", "y,I1,I2,C1,C2,comment\n"+strings.Repeat("1,x,2,c,d,e\n", 3))}, c)
+	_, err := Open(t.Context(), []string{written(t, "a.csv", "y,I1,I2,C1,C2,comment\n"+strings.Repeat("1,x,2,c,d,e\n", 3))}, c)
 	if err == nil || !strings.Contains(err.Error(), "the first 3 records are all bad; the first of them: ") || !strings.Contains(err.Error(), "a.csv:2: record 0 ") {
 		t.Errorf("error %v, want that of the first of 3", err)
 	}
@@ -204,11 +207,11 @@ func TestHeaderIsNone(t *testing.T) {
 	for _, learn := range []bool{true, false} {
 		c := config(t)
 		c.Header, c.Learn = false, learn
-		_, err := Open([]string{written(t, "named.csv", "y,I1,I2,C1,C2,comment\n1,2,3,a,b,c\n")}, c)
+		_, err := Open(t.Context(), []string{written(t, "named.csv", "y,I1,I2,C1,C2,comment\n1,2,3,a,b,c\n")}, c)
 		if err == nil || !strings.Contains(err.Error(), "named.csv:1: record 0 at byte 0: ") || !strings.HasSuffix(err.Error(), "; the line has names of columns, want header: true") || exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("learn=%v: error %v", learn, err)
 		}
-		_, err = Open([]string{written(t, "wrong.csv", "1,two,3,a,b,c\n")}, c)
+		_, err = Open(t.Context(), []string{written(t, "wrong.csv", "1,two,3,a,b,c\n")}, c)
 		if err == nil || strings.Contains(err.Error(), "header") {
 			t.Errorf("learn=%v: error %v of a line without names", learn, err)
 		}
@@ -220,7 +223,7 @@ func TestHeaderIsNone(t *testing.T) {
 func TestRecordsToPredict(t *testing.T) {
 	c := config(t)
 	c.Labels.Absent = true
-	s, err := Open([]string{written(t, "new.csv", "C2,C1,I2,I1\nx,red,3,2\n")}, c)
+	s, err := Open(t.Context(), []string{written(t, "new.csv", "C2,C1,I2,I1\nx,red,3,2\n")}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +246,7 @@ func TestRecordsToPredict(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Open([]string{written(t, "new.csv", header)}, c); err == nil || !strings.Contains(err.Error(), "no column "+name) {
+		if _, err := Open(t.Context(), []string{written(t, "new.csv", header)}, c); err == nil || !strings.Contains(err.Error(), "no column "+name) {
 			t.Errorf("error %v, want that there is no column %s", err, name)
 		}
 	}
@@ -262,12 +265,13 @@ func TestLearnAgain(t *testing.T) {
 	path := written(t, "long.csv", b.String())
 	var want string
 	for range 3 {
-		s, err := Open([]string{path}, config(t))
+		c := config(t)
+		s, err := Open(t.Context(), []string{path}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := fmt.Sprintf("%+v", s.Columns())
-		if mean := s.Columns().Dense[0].Mean; math.Abs(mean-float64(sum)/20000) > 1e-12*mean {
+		got := fmt.Sprintf("%+v", c.Columns.Columns())
+		if mean := c.Columns.Columns().Dense[0].Mean; math.Abs(mean-float64(sum)/20000) > 1e-12*mean {
 			t.Errorf("mean %g, want %g", mean, float64(sum)/20000)
 		}
 		if s.Close(); want != "" && got != want {
@@ -388,13 +392,13 @@ func byLines(path string, separator byte) (records [][]string, err error) {
 		}
 		return nil
 	}}
-	s, err := text.Open([]string{path}, c)
+	s, err := text.Open(context.Background(), []string{path}, c)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	var b input.Batch
-	for i := range s.Len() {
+	for i := range s.Facts().Records {
 		if err := s.Append(&b, i); err != nil {
 			return nil, err
 		}
@@ -422,7 +426,7 @@ func lineEnd(line string) int {
 func BenchmarkAppend(b *testing.B) {
 	line := "1,2.25,-3,red,68fd1e64,nothing\n"
 	path := written(b, "a.csv", "y,I1,I2,C1,C2,comment\n"+strings.Repeat(line, 2000))
-	s, err := Open([]string{path}, config(b))
+	s, err := Open(b.Context(), []string{path}, config(b))
 	if err != nil {
 		b.Fatal(err)
 	}

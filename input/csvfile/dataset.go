@@ -2,6 +2,7 @@ package csvfile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,7 +13,6 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/text"
-	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
@@ -36,25 +36,13 @@ type Config struct {
 	Tolerate bool
 }
 
-// Set is the records of the files.
-type Set struct {
-	*text.Set
-	plan *column.Plan
-}
-
-// Columns describes the inputs that the columns of a record become.
-func (s *Set) Columns() graph.Columns { return s.plan.Columns() }
-
-// Learnt returns the columns as JSON, which the plan's AdoptJSON takes.
-func (s *Set) Learnt() []byte { return s.plan.JSON() }
-
 // Open counts the records of files, or with Share leaves them to CountShare, and parses
 // those of the first MiB, so that these are checked, or all where there is something to
 // learn. Another bad line is an error when its record is due.
 //
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
 // exitcode.IO, and exitcode.Usage for c.
-func Open(files []string, c Config) (*Set, error) {
+func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
 	if c.Separator == 0 {
 		c.Separator = ','
 	}
@@ -67,13 +55,12 @@ func Open(files []string, c Config) (*Set, error) {
 	if !c.NoQuotes {
 		t.Quote = quote
 	}
-	set, err := text.Open(files, t)
+	s, err := text.Open(ctx, files, t)
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{set, c.Columns}
-	if err = p.bind(set); err == nil && c.Learn && c.Columns.Learns() {
-		err = p.learn(set)
+	if err = p.bind(s); err == nil && c.Learn && c.Columns.Learns() {
+		err = p.learn(ctx, s)
 	}
 	if err == nil {
 		p.idle = sync.Pool{} // workers that have learnt have no runner
@@ -82,15 +69,15 @@ func Open(files []string, c Config) (*Set, error) {
 	switch {
 	case err != nil:
 	case !c.Tolerate:
-		err = set.Check()
-	case c.Learn && set.Counted():
-		_, err = input.LearnShape(set, math.MaxInt64) // no record is good
+		err = s.Check(ctx)
+	case c.Learn && s.Facts().Counting == nil:
+		_, err = input.LearnShape(ctx, s, math.MaxInt64) // no record is good
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	columns := s.Columns()
-	set.SetFeatures(int(columns.Size()))
+	columns := c.Columns.Columns()
+	s.SetFeatures(int(columns.Size()))
 	return s, nil
 }
 
@@ -118,7 +105,7 @@ type worker struct {
 func (p *parser) bind(s *text.Set) error {
 	p.names = p.config.Columns.Order
 	if p.config.Header {
-		if p.names = nil; s.Len() == 0 {
+		if p.names = nil; s.Facts().Records == 0 {
 			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s, want a header and records", p.config.Format, strings.Join(p.files, ", ")))
 		}
 		if err := p.header(s); err != nil {
@@ -325,9 +312,9 @@ func (p *parser) hint(err error, line []byte) error {
 
 // learn has the plan learn from all records. The learner merges means and texts of the blocks in
 // the order of the files, so that every rank and any number of cores learns the same bits.
-func (p *parser) learn(s *text.Set) error {
+func (p *parser) learn(ctx context.Context, s *text.Set) error {
 	l := column.NewLearner(p.config.Columns, p.config.Labels)
-	err := s.EachBlock(p.config.Tolerate, func(block int) func([]byte) error {
+	err := s.EachBlock(ctx, p.config.Tolerate, func(block int) func([]byte) error {
 		part := l.Part(block)
 		return func(line []byte) error {
 			w := p.worker()

@@ -1,6 +1,7 @@
 package idx
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 type Config struct {
 	Labels input.Labels
 
-	// Later postpones the read of the pixels until Load or the first record. Open reads
+	// Later postpones the read of the pixels until Facts.Load or the first record. Open reads
 	// and checks headers and labels.
 	Later bool
 
@@ -28,11 +29,8 @@ type Config struct {
 
 // Dataset is a list of pairs of files, an [input.Dataset]. Pixels are bytes in memory.
 type Dataset struct {
-	parts    []part
-	features int
-	shape    []int // of an image; nil without height and width
-	records  int
-	manifest []string
+	parts []part
+	facts input.Facts
 }
 
 // part is one pair of files. first is the index of its first record.
@@ -49,9 +47,9 @@ type part struct {
 //
 // The error is exitcode.NoInput for a missing file, exitcode.BadData for a broken one,
 // for two files of different counts and for a label that c.Labels refuses, and
-// exitcode.Usage for unpaired files. If labels may be absent, labels may be nil: then
+// exitcode.Usage for unpaired files. When ctx ends, reads return the cause, also later ones. If labels may be absent, labels may be nil: then
 // all are 0.
-func Open(images, labels []string, c Config) (*Dataset, error) {
+func Open(ctx context.Context, images, labels []string, c Config) (*Dataset, error) {
 	if labels == nil && c.Labels.Absent {
 		labels = make([]string, len(images))
 	}
@@ -60,8 +58,10 @@ func Open(images, labels []string, c Config) (*Dataset, error) {
 			"idx: %d files of images and %d of labels, want as many of both, at least one", len(images), len(labels)))
 	}
 	d := new(Dataset)
+	d.facts.InMemory = true // the first record of a file reads the whole file
+	d.facts.Load = d.load
 	for i := range images {
-		if err := d.add(images[i], labels[i], c); err != nil {
+		if err := d.add(ctx, images[i], labels[i], c); err != nil {
 			d.Close()
 			return nil, err
 		}
@@ -72,38 +72,38 @@ func Open(images, labels []string, c Config) (*Dataset, error) {
 const maxPixels = math.MaxInt32 // of an image
 
 // add appends a pair of files.
-func (d *Dataset) add(images, labels string, config Config) error {
-	c, err := open(images, config.Limits, checkImages(images))
+func (d *Dataset) add(ctx context.Context, images, labels string, config Config) error {
+	c, err := open(ctx, images, config.Limits, checkImages(images))
 	if err != nil {
 		return err
 	}
 	count := c.dims[0]
-	p := part{first: d.records, images: c, load: sync.OnceValues(c.read)}
+	p := part{first: d.facts.Records, images: c, load: sync.OnceValues(c.read)}
 	d.parts = append(d.parts, p) // to be closed
 	columns, ok := c.payload(c.dims[1:])
 	if !ok || columns == 0 || columns > maxPixels {
 		return flaw(images, "shape is %s, want images of 1 to %d pixels", c.shape(), maxPixels)
 	}
-	if d.features > 0 && int(columns) != d.features {
-		return flaw(images, "images have %d pixels, want %d as in the files before", columns, d.features)
+	if d.facts.Features > 0 && int(columns) != d.facts.Features {
+		return flaw(images, "images have %d pixels, want %d as in the files before", columns, d.facts.Features)
 	}
 	if !config.Later {
 		if _, err := p.load(); err != nil {
 			return err
 		}
 	}
-	d.manifest = append(d.manifest, c.line())
+	d.facts.Manifest = append(d.facts.Manifest, c.line())
 	if labels != "" {
-		values, line, err := readLabels(labels, images, count, config)
+		values, line, err := readLabels(ctx, labels, images, count, config)
 		if err != nil {
 			return err
 		}
 		d.parts[len(d.parts)-1].labels = values
-		d.manifest = append(d.manifest, line)
+		d.facts.Manifest = append(d.facts.Manifest, line)
 	}
 	d.setShape(c.dims[1:])
-	d.features = int(columns)
-	d.records += int(count)
+	d.facts.Features = int(columns)
+	d.facts.Records += int(count)
 	return nil
 }
 
@@ -120,19 +120,15 @@ func (d *Dataset) setShape(dims []uint32) {
 	case len(shape) != 3:
 		shape = nil
 	}
-	if d.features > 0 && !slices.Equal(shape, d.shape) {
+	if d.facts.Features > 0 && !slices.Equal(shape, d.facts.Shape) {
 		shape = nil
 	}
-	d.shape = shape
+	d.facts.Shape = shape
 }
 
-// Shape returns height, width and channels of the images, or nil if they have no common
-// shape.
-func (d *Dataset) Shape() []int { return d.shape }
-
 // readLabels reads count labels and returns them with their line of the manifest.
-func readLabels(name, images string, count uint32, config Config) ([]float32, string, error) {
-	c, err := open(name, config.Limits, checkLabels(name))
+func readLabels(ctx context.Context, name, images string, count uint32, config Config) ([]float32, string, error) {
+	c, err := open(ctx, name, config.Limits, checkLabels(name))
 	if err != nil {
 		return nil, "", err
 	}
@@ -193,19 +189,12 @@ func integer(k kind, word [4]byte) int32 {
 	return int32(word[0])
 }
 
-// Len returns the number of images.
-func (d *Dataset) Len() int { return d.records }
+// Facts returns what is known of the images.
+func (d *Dataset) Facts() input.Facts { return d.facts }
 
-// Features returns the number of pixels of an image.
-func (d *Dataset) Features() int { return d.features }
-
-// Manifest returns two lines per pair: images, labels.
-func (d *Dataset) Manifest() []string { return d.manifest }
-
-// Load reads everything that Open postponed. For a broken file it returns an error with
-// exitcode.BadData, and so do all later calls and Append. Several goroutines may call
-// Load; all of them wait.
-func (d *Dataset) Load() error {
+// load reads everything that Open postponed. For a broken file it returns an error with
+// exitcode.BadData.
+func (d *Dataset) load() error {
 	for i := range d.parts {
 		if _, err := d.parts[i].load(); err != nil {
 			return err
@@ -214,10 +203,7 @@ func (d *Dataset) Load() error {
 	return nil
 }
 
-// InMemory returns true: the first record of a file reads the whole file.
-func (d *Dataset) InMemory() bool { return true }
-
-// Close closes the unread files and ends a Load in progress.
+// Close closes the unread files and ends a load in progress.
 func (d *Dataset) Close() error {
 	var faults []error
 	for i := range d.parts {
@@ -228,15 +214,24 @@ func (d *Dataset) Close() error {
 	return errors.Join(faults...)
 }
 
-// Append adds image i. It returns the errors of Load.
-func (d *Dataset) Append(b *input.Batch, i int) error {
+// Append adds images. It returns the errors of a load.
+func (d *Dataset) Append(b *input.Batch, records ...int) error {
+	for _, i := range records {
+		if err := d.append(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Dataset) append(b *input.Batch, i int) error {
 	p := &d.parts[sort.Search(len(d.parts), func(k int) bool { return d.parts[k].first > i })-1]
 	held, err := p.load()
 	if err != nil {
 		return err
 	}
 	i -= p.first
-	row, off := b.DenseRow(d.features), int64(i)*int64(d.features)
+	row, off := b.DenseRow(d.facts.Features), int64(i)*int64(d.facts.Features)
 	for len(row) > 0 {
 		pixels := held.View(off)
 		n := min(len(pixels), len(row))

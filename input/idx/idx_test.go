@@ -28,7 +28,7 @@ func TestMNIST(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	d, err := idx.Open([]string{realdata.Path(t, "data/mnist/train-images-idx3-ubyte.gz")}, []string{realdata.Path(t, "data/mnist/train-labels-idx1-ubyte.gz")}, digits)
+	d, err := idx.Open(t.Context(), []string{realdata.Path(t, "data/mnist/train-images-idx3-ubyte.gz")}, []string{realdata.Path(t, "data/mnist/train-labels-idx1-ubyte.gz")}, digits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,17 +36,17 @@ func TestMNIST(t *testing.T) {
 	if got := after.TotalAlloc - before.TotalAlloc; got > 52<<20 {
 		t.Errorf("opening allocates %d MiB for 45 MiB of pixels, want no doubling", got>>20)
 	}
-	if d.Len() != 60000 || d.Features() != 784 {
-		t.Fatalf("%d records of %d features", d.Len(), d.Features())
+	if d.Facts().Records != 60000 || d.Facts().Features != 784 {
+		t.Fatalf("%d records of %d features", d.Facts().Records, d.Facts().Features)
 	}
 	want := []string{"train-images-idx3-ubyte.gz 9912422 60000", "train-labels-idx1-ubyte.gz 28881 60000"}
-	if !slices.Equal(d.Manifest(), want) {
-		t.Errorf("manifest %q, want %q", d.Manifest(), want)
+	if !slices.Equal(d.Facts().Manifest, want) {
+		t.Errorf("manifest %q, want %q", d.Facts().Manifest, want)
 	}
 	var b input.Batch
 	var counts [10]int
 	sum := 0.0
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		b.Reset()
 		if err := d.Append(&b, i); err != nil {
 			t.Fatal(err)
@@ -91,19 +91,19 @@ func TestRoundTrip(t *testing.T) {
 	const n = 200_000 // more than a block
 	images, labels := make2x3(t, n, "")
 	more, moreLabels := make2x3(t, 5, ".gz")
-	d, err := idx.Open([]string{images, more}, []string{labels, moreLabels}, digits)
+	d, err := idx.Open(t.Context(), []string{images, more}, []string{labels, moreLabels}, digits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if d.Len() != n+5 || d.Features() != 6 {
-		t.Fatalf("%d records of %d features", d.Len(), d.Features())
+	if d.Facts().Records != n+5 || d.Facts().Features != 6 {
+		t.Fatalf("%d records of %d features", d.Facts().Records, d.Facts().Features)
 	}
 	var wg sync.WaitGroup
 	for g := range 2 {
 		wg.Go(func() {
 			var b input.Batch
-			for i := g; i < d.Len(); i += 2 {
+			for i := g; i < d.Facts().Records; i += 2 {
 				b.Reset()
 				if err := d.Append(&b, i); err != nil {
 					t.Error(err)
@@ -139,7 +139,7 @@ func TestIntegerLabels(t *testing.T) {
 			if err := os.WriteFile(labels, []byte(c.file), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			d, err := idx.Open([]string{images}, []string{labels}, idx.Config{})
+			d, err := idx.Open(t.Context(), []string{images}, []string{labels}, idx.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +195,7 @@ func TestBadFiles(t *testing.T) {
 			images, labels := filepath.Join(dir, "I"), filepath.Join(dir, "L")
 			os.WriteFile(images, []byte(tt.images), 0o666)
 			os.WriteFile(labels, []byte(tt.labels), 0o666)
-			_, err := idx.Open([]string{images}, []string{labels}, digits)
+			_, err := idx.Open(t.Context(), []string{images}, []string{labels}, digits)
 			text, code := "", exitcode.OK
 			if err != nil {
 				text = strings.ReplaceAll(err.Error(), dir+"/", "")
@@ -208,11 +208,11 @@ func TestBadFiles(t *testing.T) {
 			}
 		})
 	}
-	_, err := idx.Open([]string{"nowhere"}, []string{"nowhere"}, digits)
+	_, err := idx.Open(t.Context(), []string{"nowhere"}, []string{"nowhere"}, digits)
 	if exitcode.Of(err) != exitcode.NoInput || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("missing file: %v (%d)", err, exitcode.Of(err))
 	}
-	if _, err := idx.Open([]string{"a", "b"}, []string{"c"}, digits); exitcode.Of(err) != exitcode.Usage {
+	if _, err := idx.Open(t.Context(), []string{"a", "b"}, []string{"c"}, digits); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("unpaired files: %v (%d)", err, exitcode.Of(err))
 	}
 }
@@ -234,7 +234,7 @@ func TestSecondFile(t *testing.T) {
 				os.WriteFile(images[i], []byte(content), 0o666)
 				os.WriteFile(labels[i], []byte(label), 0o666)
 			}
-			_, err := idx.Open(images, labels, digits)
+			_, err := idx.Open(t.Context(), images, labels, digits)
 			if got := strings.ReplaceAll(fmt.Sprint(err), dir+"/", ""); got != tt.err || exitcode.Of(err) != exitcode.BadData {
 				t.Errorf("error %q (%d), want %q", got, exitcode.Of(err), tt.err)
 			}
@@ -256,27 +256,27 @@ func TestLater(t *testing.T) {
 		if err := os.WriteFile(images, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		unread, err := idx.Open([]string{images}, []string{labels}, later)
+		unread, err := idx.Open(t.Context(), []string{images}, []string{labels}, later)
 		if err == nil {
 			err = unread.Close()
 		}
 		if err != nil {
 			t.Errorf("%s: opened and closed: %v", name, err)
 		}
-		now, want := idx.Open([]string{images}, []string{labels}, digits)
-		d, err := idx.Open([]string{images}, []string{labels}, later)
-		if err != nil || d.Len() != 1000 || d.Features() != 6 {
+		now, want := idx.Open(t.Context(), []string{images}, []string{labels}, digits)
+		d, err := idx.Open(t.Context(), []string{images}, []string{labels}, later)
+		if err != nil || d.Facts().Records != 1000 || d.Facts().Features != 6 {
 			t.Fatalf("%s: opened with error %v", name, err)
 		}
 		var b, same input.Batch
 		for range 2 {
 			b.Reset()
-			if err := d.Append(&b, 7); !sameText(err, want) || !sameText(d.Load(), want) || exitcode.Of(err) != exitcode.Of(want) {
+			if err := d.Append(&b, 7); !sameText(err, want) || !sameText(d.Facts().Load(), want) || exitcode.Of(err) != exitcode.Of(want) {
 				t.Errorf("%s: error %v (%d), want %v (%d)", name, err, exitcode.Of(err), want, exitcode.Of(want))
 			}
 		}
 		if want == nil {
-			if now.Append(&same, 7); !reflect.DeepEqual(b.X.Dense, same.X.Dense) || !slices.Equal(b.Y, same.Y) || !slices.Equal(d.Manifest(), now.Manifest()) {
+			if now.Append(&same, 7); !reflect.DeepEqual(b.X.Dense, same.X.Dense) || !slices.Equal(b.Y, same.Y) || !slices.Equal(d.Facts().Manifest, now.Facts().Manifest) {
 				t.Errorf("%s: record %v, want %v", name, b, same)
 			}
 		}
@@ -291,7 +291,7 @@ func sameText(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 // TestAppendAllocatesNothing verifies that Append allocates nothing.
 func TestAppendAllocatesNothing(t *testing.T) {
 	images, labels := make2x3(t, 100, "")
-	d, err := idx.Open([]string{images}, []string{labels}, digits)
+	d, err := idx.Open(t.Context(), []string{images}, []string{labels}, digits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func FuzzOpen(f *testing.F) {
 		images, labels := filepath.Join(dir, "I"), filepath.Join(dir, "L")
 		os.WriteFile(images, i, 0o666)
 		os.WriteFile(labels, l, 0o666)
-		d, err := idx.Open([]string{images}, []string{labels}, digits)
+		d, err := idx.Open(t.Context(), []string{images}, []string{labels}, digits)
 		if err != nil {
 			if c := exitcode.Of(err); c != exitcode.BadData {
 				t.Errorf("%v: code %d", err, c)
@@ -353,13 +353,13 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		var b input.Batch
-		for i := range d.Len() {
+		for i := range d.Facts().Records {
 			if err := d.Append(&b, i); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(b.X.Dense.Data) != d.Len()*d.Features() || len(b.Y) != d.Len() {
-			t.Errorf("%d numbers and %d labels for %d records of %d features", len(b.X.Dense.Data), len(b.Y), d.Len(), d.Features())
+		if len(b.X.Dense.Data) != d.Facts().Records*d.Facts().Features || len(b.Y) != d.Facts().Records {
+			t.Errorf("%d numbers and %d labels for %d records of %d features", len(b.X.Dense.Data), len(b.Y), d.Facts().Records, d.Facts().Features)
 		}
 	})
 }

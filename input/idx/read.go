@@ -1,6 +1,7 @@
 package idx
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +18,8 @@ type content struct {
 }
 
 // open opens an IDX file and reads its header. check may refuse the header.
-func open(name string, limits input.Limits, check func(header) error) (*content, error) {
-	f, err := input.OpenFile(name, limits)
+func open(ctx context.Context, name string, limits input.Limits, check func(header) error) (*content, error) {
+	f, err := input.OpenFile(ctx, name, limits)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -51,37 +52,36 @@ const maxSide = 1 << 14
 type Dataset struct {
 	config  Config
 	classes []class // by name
-	names   []string
-	records int
+	facts   input.Facts
 
 	readers sync.Pool // *scratch
 }
 
-// Open lists the images of a folder, class by class. Append and AppendAll read and
-// decode images.
+// Open lists the images of a folder, class by class. Append reads and decodes images.
+// When ctx ends, Open returns the cause.
 //
 // Errors name the file or folder. The code is exitcode.NoInput for a missing folder,
 // exitcode.BadData for an unexpected content, exitcode.Usage for c.
-func Open(folder string, c Config) (*Dataset, error) {
+func Open(ctx context.Context, folder string, c Config) (*Dataset, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	if names, err := Classes(folder); c.Unlabelled && err == nil && len(names) == 0 {
-		all := class{name: "images", dir: folder}
-		if err := all.list(); err != nil {
+		all := class{dir: folder}
+		if err := all.list(ctx); err != nil {
 			return nil, err
 		} else if len(all.files) > 0 {
 			return newDataset(c, []class{all}), nil
 		}
 	}
-	classes, err := listClasses(folder, c.Names)
+	classes, err := listClasses(ctx, folder, c.Names)
 	if err != nil {
 		return nil, err
 	}
 	d := newDataset(c, classes)
-	if d.names = c.Names; d.names == nil {
+	if d.facts.Classes == nil {
 		for _, k := range classes {
-			d.names = append(d.names, k.name)
+			d.facts.Classes = append(d.facts.Classes, k.name)
 		}
 	}
 	return d, nil
@@ -96,33 +96,23 @@ func OpenFiles(files []string, c Config) (*Dataset, error) {
 	if len(images) == 0 {
 		return nil, flaw(strings.Join(files, ", "), "no image, want .png, .jpg or .jpeg")
 	}
-	d := newDataset(c, []class{{name: "images", files: images}})
-	d.names = c.Names
-	return d, nil
+	return newDataset(c, []class{{files: images}}), nil
 }
 
+// newDataset returns the images of classes. Their names are those of c, if there are any.
 func newDataset(c Config, classes []class) *Dataset {
-	d := &Dataset{config: c, classes: classes}
+	d := &Dataset{config: c, classes: classes, facts: input.Facts{Features: c.Shape.Pixels(), Classes: c.Names}}
 	for i := range classes {
-		classes[i].first = d.records
-		d.records += len(classes[i].files)
+		classes[i].first = d.facts.Records
+		d.facts.Records += len(classes[i].files)
 	}
+	d.facts.Manifest = manifest(classes)
 	return d
 }
 
-// Len returns the number of images.
-func (d *Dataset) Len() int { return d.records }
-
-// Features returns the number of values of a record.
-func (d *Dataset) Features() int { return d.config.Shape.Pixels() }
-
-// ClassNames returns the names of the classes by label, nil if they are unknown.
-func (d *Dataset) ClassNames() []string { return d.names }
-
-// Manifest returns one line per class, "name bytes images sum", with the checksum of the
-// names and sizes of its files. If there are more than 64 classes, it returns one line
-// for all.
-func (d *Dataset) Manifest() []string { return manifest(d.classes) }
+// Facts returns what is known of the images. The manifest has one line per class, "name bytes images
+// sum", with the checksum of the names and sizes of its files, or one line for all of more than 64.
+func (d *Dataset) Facts() input.Facts { return d.facts }
 
 // Close does nothing: no file stays open.
 func (d *Dataset) Close() error { return nil }
@@ -134,29 +124,20 @@ func (d *Dataset) place(i int) (file string, label float32) {
 	return filepath.Join(c.dir, c.files[i-c.first]), float32(c.label)
 }
 
-// Append adds image i.
-func (d *Dataset) Append(b *input.Batch, i int) error {
-	file, label := d.place(i)
-	s := d.scratch()
-	defer d.readers.Put(s)
-	b.Y = append(b.Y, label)
-	return s.read(d, b.DenseRow(d.Features()), file)
-}
-
-// AppendAll adds the images of records in order. It decodes GOMAXPROCS images in
+// Append adds the images of records in order. It decodes GOMAXPROCS images in
 // parallel. It returns the error of the first bad record.
-func (d *Dataset) AppendAll(b *input.Batch, records []int) error {
+func (d *Dataset) Append(b *input.Batch, records ...int) error {
 	rows := make([][]float32, len(records))
 	first := b.X.Dense.Rows
 	for _, i := range records {
 		_, label := d.place(i)
 		b.Y = append(b.Y, label)
-		b.DenseRow(d.Features())
+		b.DenseRow(d.facts.Features)
 	}
 	for k := range rows {
 		rows[k] = b.X.Dense.Row(first + k)
 	}
-	return input.SideBySide(len(records), runtime.GOMAXPROCS(0), func(_, k int) error {
+	return input.SideBySide(context.Background(), len(records), runtime.GOMAXPROCS(0), func(_, k int) error {
 		s := d.scratch()
 		defer d.readers.Put(s)
 		file, _ := d.place(records[k])
@@ -176,7 +157,7 @@ func (d *Dataset) scratch() *scratch {
 	if s, ok := d.readers.Get().(*scratch); ok {
 		return s
 	}
-	return &scratch{small: make([]byte, d.Features())}
+	return &scratch{small: make([]byte, d.facts.Features)}
 }
 
 // read sets row to the image in a file.

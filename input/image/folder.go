@@ -1,6 +1,7 @@
 package image
 
 import (
+	"context"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
@@ -25,7 +26,7 @@ type class struct {
 
 // listClasses returns the classes of a folder, sorted by name. With names, the labels
 // are the indices in names, and any other class is an error.
-func listClasses(folder string, names []string) ([]class, error) {
+func listClasses(ctx context.Context, folder string, names []string) ([]class, error) {
 	entries, err := readDir(folder)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func listClasses(folder string, names []string) ([]class, error) {
 				return nil, flaw(path, "class %q is not among those of the training records: %s", c.name, listed(names))
 			}
 		}
-		if err := c.list(); err != nil {
+		if err := c.list(ctx); err != nil {
 			return nil, err
 		}
 		classes = append(classes, c)
@@ -85,13 +86,16 @@ func listed(names []string) string {
 }
 
 // list lists the images of the class.
-func (c *class) list() error {
+func (c *class) list(ctx context.Context) error {
 	entries, err := readDir(c.dir)
 	if err != nil {
 		return err
 	}
 	table := crc32.MakeTable(crc32.Castagnoli)
 	for _, e := range entries {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		path := filepath.Join(c.dir, e.Name())
 		info, err := os.Stat(path)
 		switch {

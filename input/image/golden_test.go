@@ -22,7 +22,7 @@ func record(t *testing.T, file string, c Config) []byte {
 	if err := d.Append(&b, 0); err != nil {
 		t.Fatal(err)
 	}
-	levels := make([]byte, d.Features())
+	levels := make([]byte, d.Facts().Features)
 	for i, v := range b.X.Dense.Row(0) {
 		levels[i] = byte(v*255 + 0.5)
 	}

@@ -72,7 +72,7 @@ var small = Config{Shape: Shape{Height: 2, Width: 3, Channels: 1}}
 
 func open(t testing.TB, folder string, c Config) *Dataset {
 	t.Helper()
-	d, err := Open(folder, c)
+	d, err := Open(t.Context(), folder, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +84,11 @@ func open(t testing.TB, folder string, c Config) *Dataset {
 func TestFolder(t *testing.T) {
 	dir := animals(t, 4)
 	d := open(t, dir, small)
-	if want := []string{"bird", "cat", "dog"}; !slices.Equal(d.ClassNames(), want) || d.Len() != 12 || d.Features() != 6 {
-		t.Fatalf("classes %v, %d records of %d, want %v, 12 of 6", d.ClassNames(), d.Len(), d.Features(), want)
+	if want := []string{"bird", "cat", "dog"}; !slices.Equal(d.Facts().Classes, want) || d.Facts().Records != 12 || d.Facts().Features != 6 {
+		t.Fatalf("classes %v, %d records of %d, want %v, 12 of 6", d.Facts().Classes, d.Facts().Records, d.Facts().Features, want)
 	}
 	var b input.Batch
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		if err := d.Append(&b, i); err != nil {
 			t.Fatal(err)
 		}
@@ -97,14 +97,14 @@ func TestFolder(t *testing.T) {
 			t.Errorf("record %d: label %v, values %v, want %d and %v", i, b.Y[i], row, i/4, want)
 		}
 	}
-	if lines := d.Manifest(); len(lines) != 3 || !strings.HasPrefix(lines[1], "cat ") {
+	if lines := d.Facts().Manifest; len(lines) != 3 || !strings.HasPrefix(lines[1], "cat ") {
 		t.Errorf("manifest %q, want a line for each class", lines)
 	}
 }
 
-// TestAppendAll verifies that many records come in order, with the values of single
+// TestAppendMany verifies that many records come in order, with the values of single
 // ones, for any number of processors, and that the first error is returned.
-func TestAppendAll(t *testing.T) {
+func TestAppendMany(t *testing.T) {
 	dir := animals(t, 9)
 	d := open(t, dir, small)
 	order := []int{26, 0, 13, 13, 7, 1, 20, 5, 9, 18, 3}
@@ -119,7 +119,7 @@ func TestAppendAll(t *testing.T) {
 		var got input.Batch
 		for range 3 {
 			got.Reset()
-			if err := d.AppendAll(&got, order); err != nil {
+			if err := d.Append(&got, order...); err != nil {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(got.Y, want.Y) || !reflect.DeepEqual(got.X.Dense.Data, want.X.Dense.Data) {
@@ -130,7 +130,7 @@ func TestAppendAll(t *testing.T) {
 	put(t, []byte("\x89PNG broken"), dir, "bird", "05.png")
 	put(t, []byte("\x89PNG broken"), dir, "bird", "03.png")
 	var got input.Batch
-	if err := d.AppendAll(&got, order); err == nil || !strings.Contains(err.Error(), "05.png") || exitcode.Of(err) != exitcode.BadData {
+	if err := d.Append(&got, order...); err == nil || !strings.Contains(err.Error(), "05.png") || exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("error %v, want that of 05.png, which comes first", err)
 	}
 }
@@ -148,7 +148,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("label %v, error %v, want 2", b.Y, err)
 	}
 	put(t, encodedPNG(t, 3, 2, level8(1)), dir, "fish", "a.png")
-	if _, err := Open(dir, c); err == nil || !strings.Contains(err.Error(), `class "fish" is not among those of the training records: bird, cat, dog`) {
+	if _, err := Open(t.Context(), dir, c); err == nil || !strings.Contains(err.Error(), `class "fish" is not among those of the training records: bird, cat, dog`) {
 		t.Errorf("error %v, want the class named", err)
 	}
 }
@@ -173,7 +173,7 @@ func TestBadFolders(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			tt.make(dir)
-			if _, err := Open(dir, small); exitcode.Of(err) != tt.code || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), dir) {
+			if _, err := Open(t.Context(), dir, small); exitcode.Of(err) != tt.code || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), dir) {
 				t.Errorf("error %v with code %d, want %q with %d", err, exitcode.Of(err), tt.want, tt.code)
 			}
 		})
@@ -187,7 +187,7 @@ func TestLitter(t *testing.T) {
 	put(t, encodedPNG(t, 3, 2, level8(7)), dir, "a.png")
 	litter := []string{filepath.Join(dir, "Thumbs.db"), filepath.Join(dir, ".DS_Store"), filepath.Join(dir, "Desktop.ini")}
 	d, err := OpenFiles(append(litter, filepath.Join(dir, "a.png")), small)
-	if err != nil || d.Len() != 1 {
+	if err != nil || d.Facts().Records != 1 {
 		t.Fatalf("error %v, want one image", err)
 	}
 	var b input.Batch
@@ -205,7 +205,7 @@ func TestEmptyImage(t *testing.T) {
 	dir := animals(t, 2)
 	put(t, nil, dir, "cat", "01.png")
 	d := open(t, dir, small)
-	source, err := input.NewSource(d, input.SourceConfig{Batch: d.Len(), Size: 1, MaxBad: 1}, input.Position{})
+	source, err := input.NewSource(t.Context(), d, input.SourceConfig{Batch: d.Facts().Records, Size: 1, MaxBad: 1}, input.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestConfig(t *testing.T) {
 		{Config{Shape: Shape{1 << 20, 28, 1}}, "sides of 1 to 16384"},
 		{Config{Shape: Shape{28, 40, 1}, Resize: 39}, "input.resize is 39, want 0, or 40 to 16384"},
 	} {
-		if _, err := Open(t.TempDir(), tt.c); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), tt.want) {
+		if _, err := Open(t.Context(), t.TempDir(), tt.c); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: error %v, want %q", tt.c, err, tt.want)
 		}
 	}
@@ -371,7 +371,7 @@ func TestManifest(t *testing.T) {
 		if err := change(dir); err != nil {
 			t.Fatal(err)
 		}
-		lines := strings.Join(open(t, dir, small).Manifest(), "\n")
+		lines := strings.Join(open(t, dir, small).Facts().Manifest, "\n")
 		if seen[lines] {
 			t.Errorf("manifest %s is that of other images", lines)
 		}

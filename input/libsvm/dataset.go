@@ -1,6 +1,7 @@
 package libsvm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -51,12 +52,12 @@ func (c Config) format() string {
 //
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
 // exitcode.IO, and exitcode.Usage for c.
-func Open(files []string, c Config) (*text.Set, error) {
+func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
 	p := &parser{config: c, bound: c.Limits.IDs(c.Features), features: c.Features}
-	s, err := text.Open(files, text.Config{
+	s, err := text.Open(ctx, files, text.Config{
 		Format: c.format(), Comment: '#', Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features,
 		Share: c.Share && c.Features > 0,
 	})
@@ -65,9 +66,9 @@ func Open(files []string, c Config) (*text.Set, error) {
 	}
 	switch {
 	case c.Features == 0:
-		err = p.learn(s)
+		err = p.learn(ctx, s)
 	case !c.Tolerate:
-		err = s.Check()
+		err = s.Check(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -76,11 +77,12 @@ func Open(files []string, c Config) (*text.Set, error) {
 }
 
 // learn finds the largest id of all records.
-func (p *parser) learn(s *text.Set) error {
+func (p *parser) learn(ctx context.Context, s *text.Set) error {
+	facts := s.Facts()
 	dense := p.config.Dense
 	p.config.Dense = false // no row has a length yet
 	largest, record := int64(-1), 0
-	err := s.Scan(s.Blocks().Len(), p.config.Tolerate, func(i int, b *input.Batch) {
+	err := s.Scan(ctx, facts.Blocks.Len(), p.config.Tolerate, func(i int, b *input.Batch) {
 		if len(b.X.Bags.Slot) == 0 {
 			return
 		}
@@ -91,8 +93,8 @@ func (p *parser) learn(s *text.Set) error {
 	if p.config.Dense = dense; err != nil {
 		return err
 	}
-	if largest < 0 && s.Len() > 0 {
-		if _, err := input.LearnShape(s, math.MaxInt64); err != nil { // all are bad
+	if largest < 0 && facts.Records > 0 {
+		if _, err := input.LearnShape(ctx, s, math.MaxInt64); err != nil { // all are bad
 			return err
 		}
 		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no record of any file has an index:value", p.config.format()))
@@ -102,7 +104,7 @@ func (p *parser) learn(s *text.Set) error {
 	if !dense {
 		return nil
 	}
-	if err := p.config.Limits.Dense(s.Len(), p.features, s.Bytes()); err != nil {
+	if err := p.config.Limits.Dense(facts.Records, p.features, facts.Bytes); err != nil {
 		return s.Fault(record, fmt.Errorf("index is %d, the largest of all: %w", largest+int64(p.config.Base), err))
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestBags(t *testing.T) {
 	}
 	defer d.Close()
 	var b input.Batch
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		if err := d.Append(&b, i); err != nil {
 			t.Fatal(err)
 		}
@@ -38,12 +38,12 @@ func TestBags(t *testing.T) {
 	if want := []float32{0.5, 2, 1, 2, 1, 1, 3, 1, 4}; !slices.Equal(x.Weights, want) {
 		t.Errorf("weights %v, want %v", x.Weights, want)
 	}
-	if d.Features() != 10 {
-		t.Errorf("%d features, want 10", d.Features())
+	if d.Facts().Features != 10 {
+		t.Errorf("%d features, want 10", d.Facts().Features)
 	}
 	read := func() {
 		b.Reset()
-		for i := range d.Len() {
+		for i := range d.Facts().Records {
 			d.Append(&b, i)
 		}
 	}

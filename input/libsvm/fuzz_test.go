@@ -38,7 +38,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q became %q: %v", content, once, err)
 		}
-		if twice := written(t, again, base); twice != once || again.Features() != d.Features() {
+		if twice := written(t, again, base); twice != once || again.Facts().Features != d.Facts().Features {
 			t.Errorf("%q became %q", once, twice)
 		}
 	})
@@ -49,14 +49,14 @@ func parse(t testing.TB, content string, c Config) (*lines.Set, error) {
 	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	return Open([]string{name}, c)
+	return Open(t.Context(), []string{name}, c)
 }
 
 // written returns all records of d as lines again.
 func written(t testing.TB, d *lines.Set, base int) string {
 	var out bytes.Buffer
 	w := NewWriter(&out, base)
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		var b input.Batch
 		if err := d.Append(&b, i); err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func sameBags(t *testing.T, content string, base int, one *lines.Set) {
 		}
 		return
 	}
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		var a, b input.Batch
 		if err := one.Append(&a, i); err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ func text(t testing.TB, d input.Dataset, base int) string {
 	var out bytes.Buffer
 	w := libsvm.NewWriter(&out, base)
 	var b input.Batch
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		b.Reset()
 		if err := d.Append(&b, i); err != nil {
 			t.Fatal(err)
@@ -49,12 +49,12 @@ func TestA8A(t *testing.T) {
 	compressed := filepath.Join("..", "testdata", "a8a", "a8a_test.libsvm.gz")
 	want := realdata.Inflated(t, compressed)
 	for _, name := range []string{save(t, "a8a", want), compressed} {
-		d, err := libsvm.Open([]string{name}, libsvm.Config{Labels: input.Labels{Binary: true}})
+		d, err := libsvm.Open(t.Context(), []string{name}, libsvm.Config{Labels: input.Labels{Binary: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Len() != 9865 || d.Features() != 123 {
-			t.Errorf("%s: %d records, %d features", name, d.Len(), d.Features())
+		if d.Facts().Records != 9865 || d.Facts().Features != 123 {
+			t.Errorf("%s: %d records, %d features", name, d.Facts().Records, d.Facts().Features)
 		}
 		if got := text(t, d, 0); strings.TrimSpace(got) != strings.TrimSpace(want) {
 			t.Errorf("%s: the lines are not the same", name)
@@ -87,12 +87,12 @@ func TestLines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d, err := libsvm.Open([]string{save(t, "f", tt.content)}, tt.config)
+			d, err := libsvm.Open(t.Context(), []string{save(t, "f", tt.content)}, tt.config)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := text(t, d, 0); got != tt.want || d.Features() != tt.features {
-				t.Errorf("%d features, %.60q, want %d, %.60q", d.Features(), got, tt.features, tt.want)
+			if got := text(t, d, 0); got != tt.want || d.Facts().Features != tt.features {
+				t.Errorf("%d features, %.60q, want %d, %.60q", d.Facts().Features, got, tt.features, tt.want)
 			}
 		})
 	}
@@ -100,7 +100,7 @@ func TestLines(t *testing.T) {
 
 // TestDense verifies that an absent index is 0, also in used memory.
 func TestDense(t *testing.T) {
-	d, err := libsvm.Open([]string{save(t, "f", "1 0:5 2:7\n2 1:3\n")}, libsvm.Config{Dense: true})
+	d, err := libsvm.Open(t.Context(), []string{save(t, "f", "1 0:5 2:7\n2 1:3\n")}, libsvm.Config{Dense: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,11 +125,11 @@ func TestManifest(t *testing.T) {
 	w.Write([]byte("1 1:1\n0 2:1\n"))
 	w.Close()
 	files := []string{save(t, "a", "1 1:1\n"), save(t, "b.gz", packed.String())}
-	d, err := libsvm.Open(files, libsvm.Config{})
+	d, err := libsvm.Open(t.Context(), files, libsvm.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := d.Manifest(); len(got) != 2 || got[0] != "a 6 1" || !strings.HasPrefix(got[1], "b.gz ") || !strings.HasSuffix(got[1], " 2") {
+	if got := d.Facts().Manifest; len(got) != 2 || got[0] != "a 6 1" || !strings.HasPrefix(got[1], "b.gz ") || !strings.HasSuffix(got[1], " 2") {
 		t.Errorf("manifest %q", got)
 	}
 }
@@ -173,7 +173,7 @@ func TestBadLines(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			name := save(t, "F", tt.content)
-			_, err := libsvm.Open([]string{name}, tt.config)
+			_, err := libsvm.Open(t.Context(), []string{name}, tt.config)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -182,10 +182,10 @@ func TestBadLines(t *testing.T) {
 			}
 		})
 	}
-	if _, err := libsvm.Open([]string{"nowhere"}, libsvm.Config{}); exitcode.Of(err) != exitcode.NoInput {
+	if _, err := libsvm.Open(t.Context(), []string{"nowhere"}, libsvm.Config{}); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("missing file: %v (%d)", err, exitcode.Of(err))
 	}
-	_, err := libsvm.Open(nil, libsvm.Config{Base: -1, Features: -1})
+	_, err := libsvm.Open(t.Context(), nil, libsvm.Config{Base: -1, Features: -1})
 	if want := "base is -1, want 0 or more\nfeatures is -1, want 0 or more"; err == nil || err.Error() != want || exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -195,14 +195,14 @@ func TestBadLines(t *testing.T) {
 func TestAllocatesNothing(t *testing.T) {
 	name := save(t, "f", strings.Repeat("1 3:0.5 7:2\n0 1:1\n", 20))
 	for _, dense := range []bool{false, true} {
-		d, err := libsvm.Open([]string{name}, libsvm.Config{Dense: dense})
+		d, err := libsvm.Open(t.Context(), []string{name}, libsvm.Config{Dense: dense})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var b input.Batch
 		read := func() {
 			b.Reset()
-			for i := range d.Len() {
+			for i := range d.Facts().Records {
 				d.Append(&b, i)
 			}
 		}

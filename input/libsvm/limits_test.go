@@ -23,15 +23,15 @@ func TestHugeIDs(t *testing.T) {
 		if err := os.WriteFile(name, []byte("1 1:1\n\n0 3:1 "+index+":1\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		d, err := libsvm.Open([]string{name}, libsvm.Config{})
+		d, err := libsvm.Open(t.Context(), []string{name}, libsvm.Config{})
 		if ok {
-			if err != nil || d.Features() != 67108864 {
+			if err != nil || d.Facts().Features != 67108864 {
 				t.Errorf("index %s: error %v", index, err)
 			}
 			continue
 		}
 		if err == nil {
-			t.Errorf("index %s makes a data set of %d features, want an error", index, d.Features())
+			t.Errorf("index %s makes a data set of %d features, want an error", index, d.Facts().Features)
 			continue
 		}
 		want := "libsvm: " + name + ":3: record 1 at byte 7: index is " + index + ", want one in [0, 67108864), as input.max_features says"
@@ -58,7 +58,7 @@ func TestInflateBound(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := libsvm.Open([]string{name}, libsvm.Config{})
+	_, err := libsvm.Open(t.Context(), []string{name}, libsvm.Config{})
 	runtime.ReadMemStats(&after)
 	if err == nil || exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), name+": its ") || !strings.Contains(err.Error(), "input.max_inflate") {
 		t.Errorf("%d bytes that inflate to 80 MiB: error %v (%d), want one that names the file and input.max_inflate", packed.Len(), err, exitcode.Of(err))
@@ -75,14 +75,14 @@ func TestDenseBound(t *testing.T) {
 	if err := os.WriteFile(name, []byte("1 1:1\n0 60000000:1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	d, err := libsvm.Open([]string{name}, libsvm.Config{Dense: true})
+	d, err := libsvm.Open(t.Context(), []string{name}, libsvm.Config{Dense: true})
 	if err == nil {
-		t.Fatalf("the rows have %d columns, want an error", d.Features())
+		t.Fatalf("the rows have %d columns, want an error", d.Facts().Features)
 	}
 	if !strings.Contains(err.Error(), name+":2: record 1 at byte 6: index is 60000000, ") || exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("error %v (%d), want one that names %s:2 and the index", err, exitcode.Of(err), name)
 	}
-	if _, err := libsvm.Open([]string{name}, libsvm.Config{Dense: true, Features: 60000001}); err != nil {
+	if _, err := libsvm.Open(t.Context(), []string{name}, libsvm.Config{Dense: true, Features: 60000001}); err != nil {
 		t.Errorf("with the number of features: error %v", err)
 	}
 }

@@ -98,28 +98,30 @@ func (c ClickLog) Draw(split Split) Draws {
 	return l
 }
 
-func (l *clickLog) Len() int       { return l.Rows }
-func (l *clickLog) Features() int  { return (l.IDs-1)*l.Spread + 1 }
-func (l *clickLog) Close() error   { return nil }
-func (l *clickLog) InMemory() bool { return true } // records are computed without waiting
-
-func (l *clickLog) Manifest() []string {
+func (l *clickLog) Facts() input.Facts {
 	name := fmt.Sprintf("synthetic-click-log-%s-seed-%d-ids-%d-fields-%d-spread-%d", l.split, l.Seed, l.IDs, l.Fields, l.Spread)
 	if l.Interactions {
 		name += "-interactions"
 	}
-	return []string{fmt.Sprintf("%s %d %d", name, l.Rows*(l.Fields+1), l.Rows)}
+	return input.Facts{
+		Records: l.Rows, Features: (l.IDs-1)*l.Spread + 1, InMemory: true, // records are computed without waiting
+		Manifest: []string{fmt.Sprintf("%s %d %d", name, l.Rows*(l.Fields+1), l.Rows)},
+	}
 }
 
-func (l *clickLog) Append(b *input.Batch, i int) error {
-	var label uint8
+func (l *clickLog) Close() error { return nil }
+
+func (l *clickLog) Append(b *input.Batch, records ...int) error {
 	x := b.Bags(1)
-	x.Slot, label, _ = l.AppendRow(x.Slot, i)
-	for range l.Fields {
-		x.Weights = append(x.Weights, 1)
+	for _, i := range records {
+		var label uint8
+		x.Slot, label, _ = l.AppendRow(x.Slot, i)
+		for range l.Fields {
+			x.Weights = append(x.Weights, 1)
+		}
+		x.End()
+		b.Y = append(b.Y, float32(label))
 	}
-	x.End()
-	b.Y = append(b.Y, float32(label))
 	return nil
 }
 

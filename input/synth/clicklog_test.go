@@ -57,7 +57,7 @@ func TestClickLogRecords(t *testing.T) {
 			t.Fatalf("place %d: id %d, spread %d; want one in [%d, %d) and its sevenfold", i, id, c.X.Bags.Slot[i], starts[f], starts[f+1])
 		}
 	}
-	if got := spread.Draw(Train).Features(); got != 7*(log.IDs-1)+1 {
+	if got := spread.Draw(Train).Facts().Features; got != 7*(log.IDs-1)+1 {
 		t.Errorf("features are %d, want one more than the largest id", got)
 	}
 }
@@ -153,11 +153,13 @@ func TestClickLogCheck(t *testing.T) {
 func TestClickLogAllocatesNothing(t *testing.T) {
 	d := smallLog().Draw(Train)
 	var b input.Batch
+	all := make([]int, 20)
+	for i := range all {
+		all[i] = i
+	}
 	read := func() {
 		b.Reset()
-		for i := range 20 {
-			d.Append(&b, i)
-		}
+		d.Append(&b, all...)
 	}
 	read()
 	if got := testing.AllocsPerRun(100, read); got != 0 {

@@ -46,24 +46,24 @@ func Clicks(seed uint64, n int, split Split) input.Dataset {
 	return d
 }
 
-func (d *clicks) Len() int      { return len(d.labels) }
-func (d *clicks) Features() int { return ClicksFeatures }
-func (d *clicks) Close() error  { return nil }
-
-// InMemory returns true.
-func (d *clicks) InMemory() bool { return true }
-
-func (d *clicks) Manifest() []string {
-	return []string{fmt.Sprintf("%s %d %d", d.name, len(d.ids)+len(d.labels), len(d.labels))}
+func (d *clicks) Facts() input.Facts {
+	return input.Facts{
+		Records: len(d.labels), Features: ClicksFeatures, InMemory: true,
+		Manifest: []string{fmt.Sprintf("%s %d %d", d.name, len(d.ids)+len(d.labels), len(d.labels))},
+	}
 }
 
-func (d *clicks) Append(b *input.Batch, i int) error {
+func (d *clicks) Close() error { return nil }
+
+func (d *clicks) Append(b *input.Batch, records ...int) error {
 	x := b.Bags(1)
-	for _, id := range d.ids[d.start[i]:d.start[i+1]] {
-		x.Add(uint32(id), 1)
+	for _, i := range records {
+		for _, id := range d.ids[d.start[i]:d.start[i+1]] {
+			x.Add(uint32(id), 1)
+		}
+		x.End()
+		b.Y = append(b.Y, float32(d.labels[i]))
 	}
-	x.End()
-	b.Y = append(b.Y, float32(d.labels[i]))
 	return nil
 }
 

@@ -41,25 +41,22 @@ func DigitsBytes(seed uint64, n int, split Split) (pixels, labels []byte) {
 	return pixels, labels
 }
 
-func (d *images) Len() int      { return len(d.labels) }
-func (d *images) Features() int { return digitsPixels }
-
-// Shape returns height, width and channels of an image.
-func (d *images) Shape() []int { return []int{28, 28, 1} }
-func (d *images) Close() error { return nil }
-
-// InMemory returns true.
-func (d *images) InMemory() bool { return true }
-
-func (d *images) Manifest() []string {
-	return []string{fmt.Sprintf("%s %d %d", d.name, len(d.pixels), len(d.labels))}
+func (d *images) Facts() input.Facts {
+	return input.Facts{
+		Records: len(d.labels), Features: digitsPixels, Shape: []int{DigitsSide, DigitsSide, 1}, InMemory: true,
+		Manifest: []string{fmt.Sprintf("%s %d %d", d.name, len(d.pixels), len(d.labels))},
+	}
 }
 
-func (d *images) Append(b *input.Batch, i int) error {
-	row := b.DenseRow(digitsPixels)
-	for j, p := range d.pixels[i*digitsPixels : (i+1)*digitsPixels] {
-		row[j] = float32(p) / 255
+func (d *images) Close() error { return nil }
+
+func (d *images) Append(b *input.Batch, records ...int) error {
+	for _, i := range records {
+		row := b.DenseRow(digitsPixels)
+		for j, p := range d.pixels[i*digitsPixels : (i+1)*digitsPixels] {
+			row[j] = float32(p) / 255
+		}
+		b.Y = append(b.Y, float32(d.labels[i]))
 	}
-	b.Y = append(b.Y, float32(d.labels[i]))
 	return nil
 }

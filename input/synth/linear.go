@@ -29,19 +29,19 @@ func Linear(seed uint64) input.Dataset {
 	return d
 }
 
-func (d *linear) Len() int      { return LinearRecords }
-func (d *linear) Features() int { return 1 }
-func (d *linear) Close() error  { return nil }
-
-// InMemory returns true.
-func (d *linear) InMemory() bool { return true }
-
-func (d *linear) Manifest() []string {
-	return []string{fmt.Sprintf("synthetic-linear-seed-%d %d %d", d.seed, 8*LinearRecords, LinearRecords)}
+func (d *linear) Facts() input.Facts {
+	return input.Facts{
+		Records: LinearRecords, Features: 1, InMemory: true,
+		Manifest: []string{fmt.Sprintf("synthetic-linear-seed-%d %d %d", d.seed, 8*LinearRecords, LinearRecords)},
+	}
 }
 
-func (d *linear) Append(b *input.Batch, i int) error {
-	b.DenseRow(1)[0] = d.x[i]
-	b.Y = append(b.Y, d.y[i])
+func (d *linear) Close() error { return nil }
+
+func (d *linear) Append(b *input.Batch, records ...int) error {
+	for _, i := range records {
+		b.DenseRow(1)[0] = d.x[i]
+		b.Y = append(b.Y, d.y[i])
+	}
 	return nil
 }

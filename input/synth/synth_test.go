@@ -16,7 +16,7 @@ import (
 func all(t testing.TB, d input.Dataset) *input.Batch {
 	t.Helper()
 	b := new(input.Batch)
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		if err := d.Append(b, i); err != nil {
 			t.Fatal(err)
 		}
@@ -186,20 +186,22 @@ func TestClicksAreLearnable(t *testing.T) {
 
 // TestAllocatesNothing verifies that Append allocates nothing.
 func TestAllocatesNothing(t *testing.T) {
+	all := make([]int, 20)
+	for i := range all {
+		all[i] = i
+	}
 	for name, d := range map[string]input.Dataset{"linear": Linear(1), "digits": Digits(1, 20, Train), "clicks": Clicks(1, 20, Train)} {
 		var b input.Batch
 		read := func() {
 			b.Reset()
-			for i := range 20 {
-				d.Append(&b, i)
-			}
+			d.Append(&b, all...)
 		}
 		read()
 		if got := testing.AllocsPerRun(100, read); got != 0 || len(b.Y) != 20 {
 			t.Errorf("%s: %g allocations a batch of %d records, want 0 for 20", name, got, len(b.Y))
 		}
-		if d.Manifest()[0] == "" || d.Close() != nil {
-			t.Errorf("%s: manifest %q", name, d.Manifest())
+		if d.Facts().Manifest[0] == "" || d.Close() != nil {
+			t.Errorf("%s: manifest %q", name, d.Facts().Manifest)
 		}
 	}
 }

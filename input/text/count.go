@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 
@@ -37,20 +38,19 @@ type tally struct {
 
 // count counts the records of all files, each record in the block that its line begins in.
 // It also finds lines that are too long. With Config.Share it may count the first blocks only.
-func (s *Set) count() error {
-	if s.config.Share && !s.packed() && s.Bytes() > input.SharedBytes {
-		if heads := s.heads(); s.countAll(heads) == nil && allHold(heads) {
-			if err := s.join(heads); err != nil || s.Len() > 0 { // a header alone is no record
-				s.uncounted = err == nil
+func (s *Set) count(ctx context.Context) error {
+	if s.config.Share && !s.packed() && s.facts.IsShared() {
+		if heads := s.heads(); s.countAll(ctx, heads) == nil && allHold(heads) {
+			if err := s.join(heads, s); err != nil || s.facts.Records > 0 { // a header alone is no record
 				return err
 			}
 		}
 	}
 	all := s.stretches()
-	if err := s.countAll(all); err != nil {
+	if err := s.countAll(ctx, all); err != nil {
 		return err
 	}
-	return s.join(all)
+	return s.join(all, nil)
 }
 
 // layOut gives each file the number of its first block, and returns memory for the counts of all
@@ -91,9 +91,9 @@ func (s *Set) newStretch(f *file, first, last int, counts []uint16) *stretch {
 }
 
 // countAll counts stretches side by side.
-func (s *Set) countAll(all []*stretch) error {
+func (s *Set) countAll(ctx context.Context, all []*stretch) error {
 	buf := make([]byte, s.goroutines()*input.BlockBytes)
-	return input.SideBySide(len(all), s.goroutines(), func(worker, i int) error {
+	return input.SideBySide(ctx, len(all), s.goroutines(), func(worker, i int) error {
 		return s.countStretch(all[i], buf[worker*input.BlockBytes:][:input.BlockBytes])
 	})
 }
@@ -258,8 +258,9 @@ func markLength(file []byte) int {
 }
 
 // join makes one of the stretches of each file: which of the tallies of a stretch is
-// right, and whether a line that goes through several is too long.
-func (s *Set) join(all []*stretch) error {
+// right, and whether a line that goes through several is too long. The Set has all records then, or
+// as many as all has until counting has counted the others.
+func (s *Set) join(all []*stretch, counting input.Counting) error {
 	if err := s.joinLines(all); err != nil {
 		return err
 	}
@@ -267,6 +268,14 @@ func (s *Set) join(all []*stretch) error {
 	s.blocks = input.NewBlocks(s.counts)
 	s.records = blockcache.NewRecords(s.loaded, s.blocks, touch)
 	s.counts = nil // of s.blocks
+	s.facts.Blocks, s.facts.Records, s.facts.Counting, s.facts.Manifest = s.blocks, s.blocks.Records(), counting, nil
+	for i, records := range s.FileRecords() {
+		line := fmt.Sprintf("%s %d", s.files[i].base(), s.files[i].Size)
+		if counting == nil {
+			line = fmt.Sprintf("%s %d", line, records)
+		}
+		s.facts.Manifest = append(s.facts.Manifest, line)
+	}
 	return nil
 }
 

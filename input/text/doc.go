@@ -9,12 +9,12 @@
 //	counts             3                 …
 //
 // From the counts follow the number of records, the positions and the order of an epoch
-// (see input.Blocked). A record is then read by reading its block, finding the lines that
+// (see input.Facts). A record is then read by reading its block, finding the lines that
 // begin there, and parsing its line alone. Blocks that were used last stay in memory, up to
 // two windows of the order, so memory does not grow with the files: the counts take two
 // bytes for each 64 KiB of text.
 //
-// The ranks of a job share the counting of plain text (see input.Shared): each counts a range of
+// The ranks of a job share the counting of plain text (see input.Counting): each counts a range of
 // the blocks, and all exchange the counts. With quotes a rank does not know in which place of a line its
 // range begins: within quotes, in a field without quotes, or where a quote would enclose. It counts all
 // cases, and the ranges before tell which case holds. Two cases mostly come to the same place in the

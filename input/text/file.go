@@ -1,6 +1,7 @@
 package text
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -24,7 +25,7 @@ type file struct {
 }
 
 // openFile opens a file. Its text lies in path, which is name unless somebody has inflated it.
-func openFile(name, path string, limits input.Limits, keep bool) (*file, error) {
+func openFile(ctx context.Context, name, path string, limits input.Limits, keep bool) (*file, error) {
 	disk, r, err := input.OpenStable(name, path)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func openFile(name, path string, limits input.Limits, keep bool) (*file, error) 
 	}
 	switch {
 	case err == nil && packed != "":
-		err = f.unpack(limits)
+		err = f.unpack(ctx, limits)
 	case err == nil && keep:
 		f.Keep(r)
 		return f, nil

@@ -1,6 +1,8 @@
 package text
 
 import (
+	"context"
+
 	"ringtrain/input"
 	"ringtrain/input/internal/blockcache"
 )
@@ -44,8 +46,8 @@ func (s *Set) headerOf(f *file) (line []byte, offset int64, err error) {
 // EachBlock reads all blocks side by side, in no order. For each it calls begin, the function
 // that begin returned with each record's line, and end. A line whose function returns an error
 // is one, the first of all in the order of the files; or, if tolerate is true, is left out.
-func (s *Set) EachBlock(tolerate bool, begin func(block int) func(line []byte) error, end func(block int)) error {
-	return input.SideBySide(s.blocks.Len(), s.goroutines(), func(_, at int) error {
+func (s *Set) EachBlock(ctx context.Context, tolerate bool, begin func(block int) func(line []byte) error, end func(block int)) error {
+	return input.SideBySide(ctx, s.blocks.Len(), s.goroutines(), func(_, at int) error {
 		visit := begin(at)
 		if s.blocks.Count(at) == 0 {
 			end(at)

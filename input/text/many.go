@@ -5,8 +5,8 @@ import (
 	"ringtrain/input/internal/blockcache"
 )
 
-// AppendAll adds records in their order.
-func (s *Set) AppendAll(b *input.Batch, records []int) error {
+// Append adds records in their order.
+func (s *Set) Append(b *input.Batch, records ...int) error {
 	return s.records.Each(records, func(at blockcache.Location, block *lines) error {
 		if err := s.parse(b, block, at.Place); err != nil {
 			return s.lineError(at, block, err)

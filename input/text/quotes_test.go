@@ -25,12 +25,12 @@ func TestStretchEdge(t *testing.T) {
 			content = content[strings.IndexByte(content, '\n')+1:]
 			content = strings.Repeat(" ", edge-shift-len(content)-1) + "\n" + content + around + strings.Repeat("m,\"n\"\n", 20)
 			want, offsets := reference(content, c)
-			s, err := Open([]string{save(t, "f", content)}, c)
+			s, err := Open(t.Context(), []string{save(t, "f", content)}, c)
 			if err != nil {
 				t.Fatalf("%q at %d: %v", around, shift, err)
 			}
-			if s.Len() != len(want) {
-				t.Fatalf("%q at %d: %d records, want %d", around, shift, s.Len(), len(want))
+			if s.Facts().Records != len(want) {
+				t.Fatalf("%q at %d: %d records, want %d", around, shift, s.Facts().Records, len(want))
 			}
 			checkCounts(t, s, [][]int{offsets})
 			for i := max(len(want)-24, 0); i < len(want); i++ {
@@ -51,12 +51,12 @@ func TestQuoteLess(t *testing.T) {
 	for content, records := range map[string]int{
 		"a,\"" + filler + "\",b\nc\n": 2, "a,b\n" + filler + "\",b\nc\n\",d\n": 2 + strings.Count(filler, "\n"),
 	} {
-		s, err := Open([]string{save(t, "f", content)}, c)
+		s, err := Open(t.Context(), []string{save(t, "f", content)}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Len() != records {
-			t.Errorf("%.5q: %d records, want %d", content, s.Len(), records)
+		if s.Facts().Records != records {
+			t.Errorf("%.5q: %d records, want %d", content, s.Facts().Records, records)
 		}
 		for b := range s.blocks.Len() { // which also compares the counts with what a block holds
 			if err := s.AppendBlock(new(input.Batch), b, func(int, error) {}); err != nil {

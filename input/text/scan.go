@@ -1,6 +1,7 @@
 package text
 
 import (
+	"context"
 	"sync"
 
 	"ringtrain/input"
@@ -11,10 +12,10 @@ import (
 // with its number and a batch that holds it alone, one call at a time, in no order. A
 // record that is bad is an error, the first of all in the order of the files; or, if
 // tolerate is true, left out.
-func (s *Set) Scan(blocks int, tolerate bool, visit func(record int, b *input.Batch)) error {
+func (s *Set) Scan(ctx context.Context, blocks int, tolerate bool, visit func(record int, b *input.Batch)) error {
 	var mu sync.Mutex
 	var idle sync.Pool // *input.Batch
-	return input.SideBySide(blocks, s.goroutines(), func(_, at int) error {
+	return input.SideBySide(ctx, blocks, s.goroutines(), func(_, at int) error {
 		b, ok := idle.Get().(*input.Batch)
 		if !ok {
 			b = new(input.Batch)
@@ -57,8 +58,8 @@ func (s *Set) scanBlock(at int, b *input.Batch, tolerate bool, visit func(record
 const checkBlocks = 16
 
 // Check parses the records of the first MiB.
-func (s *Set) Check() error {
-	return s.Scan(min(s.blocks.Len(), checkBlocks), false, func(int, *input.Batch) {})
+func (s *Set) Check(ctx context.Context) error {
+	return s.Scan(ctx, min(s.blocks.Len(), checkBlocks), false, func(int, *input.Batch) {})
 }
 
 // Fault returns err with the coordinates of a record's line.
@@ -78,7 +79,7 @@ const mostBad = 1 << 16
 // AppendBlock adds the records of a block to b. In place of a bad record it adds an empty one,
 // and calls bad with the place in the block and the error.
 func (s *Set) AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error {
-	s.learn.Do(func() { s.shape, _ = input.LearnShape(s, mostBad) })
+	s.learn.Do(func() { s.shape, _ = input.LearnShape(context.Background(), s, mostBad) })
 	held, err := s.loaded.Get(block)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -30,9 +31,9 @@ type Config struct {
 	// themselves.
 	Paths []string
 
-	Share    bool         // leave large plain text to be counted by CountShare
+	Share    bool         // leave large plain text to be counted: see input.Counting
 	Limits   input.Limits // of compressed files
-	Features int          // see Dataset.Features; SetFeatures may change it
+	Features int          // see input.Facts; SetFeatures may change it
 }
 
 // blank reports whether c may stand in a line without a record.
@@ -57,18 +58,16 @@ func (c Config) path(i int, name string) string {
 	return c.Paths[i]
 }
 
-// Set is the records of text files. It is an input.Blocked.
+// Set is the records of text files. It is an input.Dataset, and an input.Counting.
 type Set struct {
-	config   Config
-	files    []*file
-	counts   []uint16 // of each block, before it is part of blocks
-	blocks   *input.Blocks
-	loaded   *blockcache.Cache[lines]
-	records  *blockcache.Records[lines]
-	features int
-
-	uncounted bool // blocks has the records of the first blocks only
-	joined    bool // other processes counted some of the blocks
+	config  Config
+	files   []*file
+	counts  []uint16 // of each block, before it is part of blocks
+	blocks  *input.Blocks
+	loaded  *blockcache.Cache[lines]
+	records *blockcache.Records[lines]
+	facts   input.Facts
+	joined  bool // other processes counted some of the blocks
 
 	learn sync.Once
 	shape input.RecordShape
@@ -79,32 +78,30 @@ type Set struct {
 const maxWindows = 2
 
 // Open opens files and counts their records. With Config.Share the Set may have uncounted
-// records: see input.Shared.
+// records: see input.Counting. When ctx ends, Open returns the cause, and so does a later read of
+// compressed text.
 //
 // Codes of its errors: exitcode.NoInput, exitcode.IO, and exitcode.BadData for a line that is
 // longer than MaxLine and a file that changes.
-func Open(files []string, c Config) (*Set, error) {
-	s := &Set{config: c, features: c.Features}
+func Open(ctx context.Context, files []string, c Config) (*Set, error) {
+	s := &Set{config: c, facts: input.Facts{Features: c.Features}}
 	s.loaded = blockcache.New(maxWindows*input.WindowBlocks*input.BlockBytes, s.load)
 	for i, name := range files {
-		f, err := openFile(name, c.path(i, name), c.Limits, i < mostOpen)
+		f, err := openFile(ctx, name, c.path(i, name), c.Limits, i < mostOpen)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 		s.files = append(s.files, f)
+		s.facts.Bytes += f.Size
+		s.facts.Sequential = s.facts.Sequential || f.stream != nil // is read in its order
 	}
-	if err := s.count(); err != nil {
+	if err := s.count(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if !s.Sequential() { // a stream goes back to a block from its beginning only
+	if !s.facts.Sequential { // a stream goes back to a block from its beginning only
 		s.loaded.EvictStale()
 	}
 	return s, nil
-}
-
-// Sequential reports whether a file is a stream, which is read in its order.
-func (s *Set) Sequential() bool {
-	return slices.ContainsFunc(s.files, func(f *file) bool { return f.stream != nil })
 }
 
 // packed reports whether a file is compressed.
@@ -114,44 +111,18 @@ func (s *Set) packed() bool {
 
 // goroutines is how many read side by side.
 func (s *Set) goroutines() int {
-	if s.Sequential() {
+	if s.facts.Sequential {
 		return 1
 	}
 	return runtime.GOMAXPROCS(0)
 }
 
-// Len returns the number of records.
-func (s *Set) Len() int { return s.blocks.Records() }
+// Facts returns what is known of the records. Their number may be that of the first blocks only: see
+// input.Counting.
+func (s *Set) Facts() input.Facts { return s.facts }
 
-// Blocks returns how many records each block has.
-func (s *Set) Blocks() *input.Blocks { return s.blocks }
-
-// Features returns Config.Features, or the number that SetFeatures stored.
-func (s *Set) Features() int { return s.features }
-
-// SetFeatures stores the number that Features returns.
-func (s *Set) SetFeatures(n int) { s.features = n }
-
-// Bytes returns the size of all files, as they lie on disk.
-func (s *Set) Bytes() (n int64) {
-	for _, f := range s.files {
-		n += f.Size
-	}
-	return n
-}
-
-// Manifest returns a line a file. It lacks the records until they are counted.
-func (s *Set) Manifest() []string {
-	var all []string
-	for i, records := range s.FileRecords() {
-		line := fmt.Sprintf("%s %d", s.files[i].base(), s.files[i].Size)
-		if !s.uncounted {
-			line = fmt.Sprintf("%s %d", line, records)
-		}
-		all = append(all, line)
-	}
-	return all
-}
+// SetFeatures stores the number of features, which a format knows when it has read the records.
+func (s *Set) SetFeatures(n int) { s.facts.Features = n }
 
 // Forget drops the blocks in memory. They are read again when they are needed.
 func (s *Set) Forget() { s.loaded.Purge() }
@@ -163,20 +134,6 @@ func (s *Set) Close() error {
 		faults = append(faults, f.close())
 	}
 	return errors.Join(faults...)
-}
-
-// Append adds record i.
-func (s *Set) Append(b *input.Batch, i int) error {
-	at, k := s.blocks.Find(i)
-	block, err := s.loaded.Get(at)
-	if err != nil {
-		return err
-	}
-	defer s.loaded.Put(block)
-	if err = s.parse(b, &block.Data, k); err != nil {
-		return s.lineError(blockcache.Location{Record: i, Block: at, Place: k}, &block.Data, err)
-	}
-	return nil
 }
 
 // parse adds the record of line k of a block to b.

@@ -145,12 +145,12 @@ func TestRecords(t *testing.T) {
 				want, files = append(want, records...), append(files, offsets)
 				names = append(names, save(t, "f", content))
 			}
-			s, err := Open(names, c)
+			s, err := Open(t.Context(), names, c)
 			if err != nil {
 				t.Fatalf("seed %d round %d: %v", seed, round, err)
 			}
-			if s.Len() != len(want) {
-				t.Fatalf("seed %d round %d quote=%q: %d records, want %d", seed, round, c.Quote, s.Len(), len(want))
+			if s.Facts().Records != len(want) {
+				t.Fatalf("seed %d round %d quote=%q: %d records, want %d", seed, round, c.Quote, s.Facts().Records, len(want))
 			}
 			checkCounts(t, s, files)
 			for _, i := range r.Perm(len(want)) {
@@ -188,7 +188,7 @@ func checkCounts(t testing.TB, s *Set, files [][]int) {
 func TestErrors(t *testing.T) {
 	c := Config{Format: "text", Parse: collect, Comment: '#'}
 	name := save(t, "F", "# x\n\n1\nbad\n2")
-	s, err := Open([]string{name}, c)
+	s, err := Open(t.Context(), []string{name}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestErrors(t *testing.T) {
 	if err := s.Append(&b, 1); err == nil || err.Error() != want || exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("error %v (%d), want %s", err, exitcode.Of(err), want)
 	}
-	if err := s.Check(); err == nil || err.Error() != want {
+	if err := s.Check(t.Context()); err == nil || err.Error() != want {
 		t.Errorf("check: error %v, want %s", err, want)
 	}
 	s.Close()
@@ -207,7 +207,7 @@ func TestErrors(t *testing.T) {
 		"it has 3 bytes":    func(name string) error { return os.Truncate(name, 3) },
 	} {
 		name := save(t, "F", "1\n2\n3\n")
-		s, err := Open([]string{name}, c)
+		s, err := Open(t.Context(), []string{name}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestLongLine(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := Open([]string{name}, c)
+	_, err := Open(t.Context(), []string{name}, c)
 	runtime.ReadMemStats(&after)
 	want := "text: " + name + ":2: byte 2: line is longer than 67108864 bytes"
 	if err == nil || err.Error() != want || exitcode.Of(err) != exitcode.BadData {
@@ -253,7 +253,7 @@ func TestLongLine(t *testing.T) {
 	}
 	f.Close()
 	want = "text: " + name + ":2: byte 2: line is longer than 67108864 bytes: a quote in it may not be closed"
-	if _, err := Open([]string{name}, c); err == nil || err.Error() != want || exitcode.Of(err) != exitcode.BadData {
+	if _, err := Open(t.Context(), []string{name}, c); err == nil || err.Error() != want || exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("error %v (%d), want %s", err, exitcode.Of(err), want)
 	}
 }
@@ -268,18 +268,18 @@ func TestMemory(t *testing.T) {
 		b.Y = append(b.Y, 1)
 		return nil
 	}}
-	s, err := Open([]string{name}, c)
+	s, err := Open(t.Context(), []string{name}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	source, err := input.NewSource(s, input.SourceConfig{Batch: 100, Size: 1, Shuffle: true}, input.Position{})
+	source, err := input.NewSource(t.Context(), s, input.SourceConfig{Batch: 100, Size: 1, Shuffle: true}, input.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b input.Batch
 	pass := func() {
-		for range (s.Len()-1)/100 + 1 {
+		for range (s.Facts().Records-1)/100 + 1 {
 			if err := source.Next(t.Context(), &b); err != nil {
 				t.Fatal(err)
 			}
@@ -305,7 +305,7 @@ func TestConcurrent(t *testing.T) {
 	for i := range 200000 {
 		fmt.Fprintf(&content, "%d\n", i)
 	}
-	s, err := Open([]string{save(t, "F", content.String())}, Config{Format: "text", Parse: collect})
+	s, err := Open(t.Context(), []string{save(t, "F", content.String())}, Config{Format: "text", Parse: collect})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestConcurrent(t *testing.T) {
 			var b input.Batch
 			for range 2000 {
 				b.Reset()
-				i := r.IntN(s.Len())
+				i := r.IntN(s.Facts().Records)
 				if err := s.Append(&b, i); err != nil {
 					faults <- err
 					return
@@ -339,12 +339,12 @@ func TestConcurrent(t *testing.T) {
 
 // TestManifest verifies the line of each file, of several, one of them empty.
 func TestManifest(t *testing.T) {
-	s, err := Open([]string{save(t, "a", "1\n2\n"), save(t, "b", ""), save(t, "c", "3")}, Config{Parse: collect})
+	s, err := Open(t.Context(), []string{save(t, "a", "1\n2\n"), save(t, "b", ""), save(t, "c", "3")}, Config{Parse: collect})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if got, want := s.Manifest(), []string{"a 4 2", "b 0 0", "c 1 1"}; !slices.Equal(got, want) {
+	if got, want := s.Facts().Manifest, []string{"a 4 2", "b 0 0", "c 1 1"}; !slices.Equal(got, want) {
 		t.Errorf("manifest %q, want %q", got, want)
 	}
 }
@@ -365,13 +365,13 @@ func FuzzRecords(f *testing.F) {
 			return collect(b, append([]byte("x"), line...))
 		}}
 		want, _ := reference(content, c)
-		s, err := Open([]string{save(t, "F", content)}, c)
+		s, err := Open(t.Context(), []string{save(t, "F", content)}, c)
 		if err != nil {
 			t.Fatalf("%q: %v", content, err)
 		}
 		defer s.Close()
-		if s.Len() != len(want) {
-			t.Fatalf("%q: %d records, want %d", content, s.Len(), len(want))
+		if s.Facts().Records != len(want) {
+			t.Fatalf("%q: %d records, want %d", content, s.Facts().Records, len(want))
 		}
 		for i, line := range want {
 			var b input.Batch
@@ -387,15 +387,15 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// TestAppendAll verifies that many records at once are those that come one by one, that a bad
+// TestAppendMany verifies that many records at once are those that come one by one, that a bad
 // one is the same error, and that nothing is allocated.
-func TestAppendAll(t *testing.T) {
+func TestAppendMany(t *testing.T) {
 	var content strings.Builder
 	for i := range 60000 {
 		fmt.Fprintf(&content, "%d\n", i)
 	}
 	content.WriteString("bad\n")
-	s, err := Open([]string{save(t, "F", content.String())}, Config{Format: "text", Parse: collect})
+	s, err := Open(t.Context(), []string{save(t, "F", content.String())}, Config{Format: "text", Parse: collect})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +409,7 @@ func TestAppendAll(t *testing.T) {
 	}
 	read := func() {
 		all.Reset()
-		if err := s.AppendAll(&all, records); err != nil {
+		if err := s.Append(&all, records...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -421,7 +421,7 @@ func TestAppendAll(t *testing.T) {
 		t.Errorf("%g allocations", got)
 	}
 	want := s.Append(&one, 60000)
-	if err := s.AppendAll(&all, []int{3, 60000}); err == nil || fmt.Sprint(err) != fmt.Sprint(want) {
+	if err := s.Append(&all, 3, 60000); err == nil || fmt.Sprint(err) != fmt.Sprint(want) {
 		t.Errorf("error %v, want %v", err, want)
 	}
 }

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -28,9 +29,6 @@ func allHold(heads []*stretch) bool {
 		return t.tallies[0].long < 0 && slices.Max(t.tallies[0].counts) == 0 // of a line that is too long, join returns the error
 	})
 }
-
-// Counted reports whether all records are counted.
-func (s *Set) Counted() bool { return !s.uncounted }
 
 const (
 	sampleBytes = 4 << 10
@@ -75,9 +73,9 @@ func share(all []*stretch, part, parts int) []*stretch {
 }
 
 // CountShare appends the counts of a part of the files to dst.
-func (s *Set) CountShare(dst []byte, part, parts int) ([]byte, error) {
+func (s *Set) CountShare(ctx context.Context, dst []byte, part, parts int) ([]byte, error) {
 	mine := share(s.stretches(), part, parts)
-	if err := s.countAll(mine); err != nil {
+	if err := s.countAll(ctx, mine); err != nil {
 		return dst, err
 	}
 	for _, t := range mine {
@@ -102,11 +100,11 @@ func (s *Set) JoinCounts(parts [][]byte) error {
 			return exitcode.With(exitcode.Protocol, fmt.Errorf("%s: counts of part %d of %d are %d bytes too long", s.config.Format, i, len(parts), len(b)))
 		}
 	}
-	if err := s.join(all); err != nil {
+	if err := s.join(all, nil); err != nil {
 		return err
 	}
 	s.Forget() // the blocks in memory were checked against the counts of this process
-	s.uncounted, s.joined = false, true
+	s.joined = true
 	return nil
 }
 

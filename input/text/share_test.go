@@ -17,7 +17,7 @@ func counts(t testing.TB, s *Set, parts int) error {
 	t.Helper()
 	var shares [][]byte
 	for part := range parts {
-		b, err := s.CountShare(nil, part, parts)
+		b, err := s.CountShare(t.Context(), nil, part, parts)
 		if err != nil {
 			return err
 		}
@@ -38,25 +38,25 @@ func TestShare(t *testing.T) {
 			save(t, "b", "second\n"+drawText(r, 100, c.Quote)),
 			save(t, "c", "third\n"+drawText(r, 5<<20, c.Quote)),
 		}
-		whole, err := Open(names, c)
+		whole, err := Open(t.Context(), names, c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Share = true
 		for _, parts := range []int{1, 2, 3, 7} {
-			s, err := Open(names, c)
+			s, err := Open(t.Context(), names, c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Counted() || len(s.Manifest()) != 3 || strings.Count(s.Manifest()[0], " ") != 1 {
-				t.Fatalf("seed %d: counted %t, manifest %q", seed, s.Counted(), s.Manifest())
+			if s.Facts().Counting == nil || len(s.Facts().Manifest) != 3 || strings.Count(s.Facts().Manifest[0], " ") != 1 {
+				t.Fatalf("seed %d: counted %t, manifest %q", seed, s.Facts().Counting == nil, s.Facts().Manifest)
 			}
 			sameRecord(t, s, whole, 0)
 			if err := counts(t, s, parts); err != nil {
 				t.Fatal(err)
 			}
-			if !s.Counted() || !slices.Equal(s.Manifest(), whole.Manifest()) {
-				t.Fatalf("seed %d quote=%q parts=%d: manifest %q, want %q", seed, c.Quote, parts, s.Manifest(), whole.Manifest())
+			if s.Facts().Counting != nil || !slices.Equal(s.Facts().Manifest, whole.Facts().Manifest) {
+				t.Fatalf("seed %d quote=%q parts=%d: manifest %q, want %q", seed, c.Quote, parts, s.Facts().Manifest, whole.Facts().Manifest)
 			}
 			for b := range whole.blocks.Len() {
 				if got, want := s.blocks.Count(b), whole.blocks.Count(b); got != want {
@@ -64,7 +64,7 @@ func TestShare(t *testing.T) {
 				}
 			}
 			for range 50 {
-				sameRecord(t, s, whole, r.IntN(whole.Len()))
+				sameRecord(t, s, whole, r.IntN(whole.Facts().Records))
 			}
 			s.Close()
 		}
@@ -94,12 +94,12 @@ func TestShareNotNeeded(t *testing.T) {
 	for name, content := range map[string]string{
 		"small": "0\n1\n2\n", "blank": strings.Repeat("\n", 2<<20) + large, "header": "0\n" + strings.Repeat("\n", 2<<20) + large,
 	} {
-		s, err := Open([]string{save(t, "f", content)}, Config{Parse: collect, Share: true, Header: name != "blank"})
+		s, err := Open(t.Context(), []string{save(t, "f", content)}, Config{Parse: collect, Share: true, Header: name != "blank"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := strings.Count(strings.TrimLeft(content, "0\n"), "\n"); !s.Counted() || s.Len() != want {
-			t.Errorf("%s: counted %t, %d records, want %d", name, s.Counted(), s.Len(), want)
+		if want := strings.Count(strings.TrimLeft(content, "0\n"), "\n"); s.Facts().Counting != nil || s.Facts().Records != want {
+			t.Errorf("%s: counted %t, %d records, want %d", name, s.Facts().Counting == nil, s.Facts().Records, want)
 		}
 		s.Close()
 	}
@@ -111,7 +111,7 @@ func TestShareOtherBytes(t *testing.T) {
 	c := Config{Format: "text", Parse: collect, Share: true}
 	line := strings.Repeat("1", 99) + "\n"
 	text := strings.Repeat(line, 200_000)
-	mine, err := Open([]string{save(t, "f", text)}, c)
+	mine, err := Open(t.Context(), []string{save(t, "f", text)}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,12 +119,12 @@ func TestShareOtherBytes(t *testing.T) {
 	if err := mine.Append(new(input.Batch), 0); err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := Open([]string{save(t, "g", text[:10_000]+"11\n1"+text[10_004:])}, c)
+	theirs, err := Open(t.Context(), []string{save(t, "g", text[:10_000]+"11\n1"+text[10_004:])}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	share, err := theirs.CountShare(nil, 0, 1)
+	share, err := theirs.CountShare(t.Context(), nil, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestShareErrors(t *testing.T) {
 	line := strings.Repeat("1", 1<<20-1) + "\n"
 	name := save(t, "F", strings.Repeat(line, 20))
 	open := func() *Set {
-		s, err := Open([]string{name}, c)
+		s, err := Open(t.Context(), []string{name}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestShareErrors(t *testing.T) {
 		return s
 	}
 	s := open()
-	share, err := s.CountShare(nil, 0, 1)
+	share, err := s.CountShare(t.Context(), nil, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestShareErrors(t *testing.T) {
 	if err := os.WriteFile(name, []byte(strings.Repeat("1111111\n"+line[8:], 20)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CountShare(nil, 0, 1); err == nil || !strings.Contains(err.Error(), name+" changed while it was read") {
+	if _, err := s.CountShare(t.Context(), nil, 0, 1); err == nil || !strings.Contains(err.Error(), name+" changed while it was read") {
 		t.Errorf("error %v, want that the file changed", err)
 	}
 	other := open()

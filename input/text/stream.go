@@ -1,6 +1,7 @@
 package text
 
 import (
+	"context"
 	"io"
 	"sync"
 
@@ -17,6 +18,7 @@ const historyBytes = 2 << 20
 // stream is the content of a compressed file, which is inflated as far as it is asked for.
 // Reading forward is cheap. Reading far back inflates the file from its beginning.
 type stream struct {
+	ctx    context.Context // of Open
 	name   string
 	limits input.Limits
 
@@ -59,7 +61,7 @@ func (s *stream) begin() error {
 		return err
 	}
 	var err error
-	s.file, err = input.OpenText(s.name, s.limits)
+	s.file, err = input.OpenText(s.ctx, s.name, s.limits)
 	s.from, s.data = 0, s.data[:0]
 	return err
 }
@@ -96,9 +98,9 @@ func (s *stream) close() error {
 }
 
 // unpack finds the text of a compressed file: it lies in memory, or is a stream.
-func (f *file) unpack(limits input.Limits) error {
+func (f *file) unpack(ctx context.Context, limits input.Limits) error {
 	name := f.Path
-	r, err := input.OpenText(name, limits)
+	r, err := input.OpenText(ctx, name, limits)
 	if err != nil {
 		return err
 	}
@@ -116,14 +118,14 @@ func (f *file) unpack(limits input.Limits) error {
 		return input.ReadError(name, err)
 	}
 	f.textSize += rest
-	f.stream = &stream{name: name, limits: limits}
+	f.stream = &stream{ctx: ctx, name: name, limits: limits}
 	return nil
 }
 
 // Packed reports whether a file is compressed, and whether its text is larger than what is
 // held in memory.
-func Packed(name string, limits input.Limits) (packed, large bool, err error) {
-	r, err := input.OpenText(name, limits)
+func Packed(ctx context.Context, name string, limits input.Limits) (packed, large bool, err error) {
+	r, err := input.OpenText(ctx, name, limits)
 	if err != nil {
 		return false, false, err
 	}
@@ -139,8 +141,8 @@ func Packed(name string, limits input.Limits) (packed, large bool, err error) {
 }
 
 // Inflate writes the text of a compressed file, or a plain one, to w.
-func Inflate(w io.Writer, name string, limits input.Limits) error {
-	r, err := input.OpenText(name, limits)
+func Inflate(ctx context.Context, w io.Writer, name string, limits input.Limits) error {
+	r, err := input.OpenText(ctx, name, limits)
 	if err != nil {
 		return err
 	}

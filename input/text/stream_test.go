@@ -57,12 +57,12 @@ func number(b *input.Batch, line []byte) error {
 func TestCompressed(t *testing.T) {
 	for _, kind := range []string{"gz", "zst"} {
 		for _, n := range []int{0, 1000, 900000} {
-			s, err := Open([]string{pack(t, kind, n)}, Config{Parse: number})
+			s, err := Open(t.Context(), []string{pack(t, kind, n)}, Config{Parse: number})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Len() != n || s.Sequential() != (n > 1000) {
-				t.Fatalf("%s: %d records, stream %t, want %d", kind, s.Len(), s.Sequential(), n)
+			if s.Facts().Records != n || s.Facts().Sequential != (n > 1000) {
+				t.Fatalf("%s: %d records, stream %t, want %d", kind, s.Facts().Records, s.Facts().Sequential, n)
 			}
 			if n == 0 {
 				continue
@@ -74,7 +74,7 @@ func TestCompressed(t *testing.T) {
 					t.Errorf("%s: record %d is %v, error %v", kind, i, b.Y, err)
 				}
 			}
-			source, err := input.NewSource(s, input.SourceConfig{Batch: n / 10, Size: 1, Shuffle: true, Prefetch: 1, Readers: 2}, input.Position{})
+			source, err := input.NewSource(t.Context(), s, input.SourceConfig{Batch: n / 10, Size: 1, Shuffle: true, Prefetch: 1, Readers: 2}, input.Position{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestCompressed(t *testing.T) {
 				if err := source.Next(t.Context(), &b); err != nil {
 					t.Fatal(err)
 				}
-				if got, want := b.Y[0], float32(batch%10*(n/10)); s.Sequential() && got != want {
+				if got, want := b.Y[0], float32(batch%10*(n/10)); s.Facts().Sequential && got != want {
 					t.Errorf("%s: batch %d begins with record %v, want %v", kind, batch, got, want)
 				}
 			}
@@ -105,13 +105,13 @@ func TestCompressedFaults(t *testing.T) {
 		damaged[len(damaged)/2] ^= 0xff
 		for fault, bytes := range map[string][]byte{"cut": content[:len(content)/2], "damaged": damaged} {
 			name := save(t, "F", string(bytes))
-			if _, err := Open([]string{name}, Config{Parse: number}); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), name) {
+			if _, err := Open(t.Context(), []string{name}, Config{Parse: number}); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s %s: error %v (%d)", kind, fault, err, exitcode.Of(err))
 			}
 		}
 	}
 	name := pack(t, "zst", 900000)
-	s, err := Open([]string{name}, Config{Parse: number})
+	s, err := Open(t.Context(), []string{name}, Config{Parse: number})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestBomb(t *testing.T) {
 	f.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err = Open([]string{name}, Config{Parse: number})
+	_, err = Open(t.Context(), []string{name}, Config{Parse: number})
 	runtime.ReadMemStats(&after)
 	if exitcode.Of(err) != exitcode.BadData || !strings.Contains(fmt.Sprint(err), "input.max_inflate") {
 		t.Errorf("error %v (%d)", err, exitcode.Of(err))

@@ -34,12 +34,14 @@ func TestAllocatesNothing(t *testing.T) {
 		"gzip":   open(t, save(t, pack(t, "gzip", framed(dense, dense))), tfrecord.Config{Dense: true}),
 	} {
 		var b input.Batch
+		all := make([]int, 20)
+		for i := range all {
+			all[i] = i % d.Facts().Records
+		}
 		read := func() {
 			b.Reset()
-			for i := range 20 {
-				if err := d.Append(&b, i%d.Len()); err != nil {
-					t.Fatal(err)
-				}
+			if err := d.Append(&b, all...); err != nil {
+				t.Fatal(err)
 			}
 		}
 		read()

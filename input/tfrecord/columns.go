@@ -1,6 +1,7 @@
 package tfrecord
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,14 +10,13 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/column"
-	"ringtrain/model/graph"
 )
 
 // Columns describes the conversion of the records' features; see package column.
 type Columns struct {
 	Plan  *column.Plan
 	Learn bool // the records are those of training, from which the plan learns
-	Share bool // see input.Shared; not if the plan learns
+	Share bool // see input.Counting; not if the plan learns
 }
 
 // columnSet has records whose features are columns: texts, numbers and lists by name.
@@ -36,13 +36,16 @@ type columnSet struct {
 // OpenColumns is Open for records whose features are columns. It uses Labels, Limits,
 // Compression and Tolerate of c. A feature that is absent or has an empty list is a missing value of
 // the column.
-func OpenColumns(files []string, c Config, columns Columns) (input.Dataset, error) {
+func OpenColumns(ctx context.Context, files []string, c Config, columns Columns) (input.Dataset, error) {
 	c.Features = 1 // unused; it avoids the measurement of the files
-	d, err := Open(files, c)
+	d, err := open(ctx, files, c)
 	if err != nil {
 		return nil, err
 	}
-	s := &columnSet{dataset: d.(*dataset), columns: columns, place: map[string]int{}}
+	s := &columnSet{dataset: d, columns: columns, place: map[string]int{}}
+	for _, f := range s.files {
+		s.facts.Bytes += f.Size
+	}
 	for i, name := range columns.Plan.Inputs {
 		if !s.config.Labels.Absent || columns.Plan.Predicts(i) {
 			s.place[name] = i
@@ -50,27 +53,22 @@ func OpenColumns(files []string, c Config, columns Columns) (input.Dataset, erro
 	}
 	if columns.Learn {
 		s.columns.Share = columns.Share && !columns.Plan.Learns()
-		if err = s.find(); err == nil && columns.Plan.Learns() {
-			err = s.learn()
+		if err = s.find(ctx); err == nil && columns.Plan.Learns() {
+			err = s.learn(ctx)
 		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.runner = column.NewRunner(columns.Plan, s.config.Labels)
-	if columns.Learn && c.Tolerate && s.Counted() {
-		if _, err := input.LearnShape(s, math.MaxInt64); err != nil { // no record is good
+	if columns.Learn && c.Tolerate && s.found == nil {
+		if _, err := input.LearnShape(ctx, s, math.MaxInt64); err != nil { // no record is good
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	made := s.Columns()
-	s.features = int(made.Size())
+	made := columns.Plan.Columns()
+	s.facts.Features = int(made.Size())
 	return s, nil
-}
-
-// Columns returns the conversion of the columns of a record.
-func (s *columnSet) Columns() graph.Columns {
-	return s.columns.Plan.Columns()
 }
 
 // columnReader has the memory of one goroutine that reads records.
@@ -89,20 +87,26 @@ func (s *columnSet) newReader() *columnReader {
 	return r
 }
 
-// Append reads record i and adds it to b. After an error the caller must discard the
+// Append reads records and adds them to b. After an error the caller must discard the
 // added parts.
-func (s *columnSet) Append(b *input.Batch, i int) error {
+func (s *columnSet) Append(b *input.Batch, records ...int) error {
 	r, ok := s.idle.Get().(*columnReader)
 	if !ok {
 		r = s.newReader()
 	}
 	defer s.idle.Put(r)
-	return s.with(&r.frame, i, func(example []byte) error {
-		if err := s.fill(r, example); err != nil {
+	for _, i := range records {
+		err := s.with(&r.frame, i, func(example []byte) error {
+			if err := s.fill(r, example); err != nil {
+				return err
+			}
+			return r.runner.Append(b, r.cells)
+		})
+		if err != nil {
 			return err
 		}
-		return r.runner.Append(b, r.cells)
-	})
+	}
+	return nil
 }
 
 // fill writes the features of an example to the cells.
@@ -147,10 +151,10 @@ func fillCell(c *column.Cell, feature []byte) error {
 const partRecords = 4096
 
 // learn makes the plan learn from all records, in parallel. Its error is that of the first record.
-func (s *columnSet) learn() error {
-	parts := (s.records + partRecords - 1) / partRecords
+func (s *columnSet) learn(ctx context.Context) error {
+	parts := (s.facts.Records + partRecords - 1) / partRecords
 	l := column.NewLearner(s.columns.Plan, s.config.Labels)
-	err := input.SideBySide(parts, runtime.GOMAXPROCS(0), func(_, number int) error { return s.learnPart(l, number) })
+	err := input.SideBySide(ctx, parts, runtime.GOMAXPROCS(0), func(_, number int) error { return s.learnPart(l, number) })
 	if err != nil {
 		return err
 	}
@@ -160,7 +164,7 @@ func (s *columnSet) learn() error {
 // learnPart learns from a part of the records.
 func (s *columnSet) learnPart(l *column.Learner, number int) error {
 	r, part := s.newReader(), l.Part(number)
-	for i := number * partRecords; i < min((number+1)*partRecords, s.records); i++ {
+	for i := number * partRecords; i < min((number+1)*partRecords, s.facts.Records); i++ {
 		err := s.with(&r.frame, i, func(example []byte) error {
 			if err := s.fill(r, example); err != nil {
 				return err
@@ -173,15 +177,4 @@ func (s *columnSet) learnPart(l *column.Learner, number int) error {
 	}
 	l.End(number)
 	return nil
-}
-
-// Manifest is that of the files. It lacks the records until all features are found: see input.Shared.
-func (s *columnSet) Manifest() []string {
-	lines := s.dataset.Manifest()
-	for i, f := range s.files {
-		if !s.Counted() {
-			lines[i] = f.base()
-		}
-	}
-	return lines
 }

@@ -15,7 +15,7 @@ func BenchmarkAppendColumns(b *testing.B) {
 		records = append(records, example(entry("y", ints(int64(i%2))), entry("n", floats(1/float32(i+1))), entry("city", text(fmt.Sprint(i%5))),
 			entry("ids", ints(3, 4, int64(i%10))), entry("values", floats(0.5, 2, 1)), entry("key", text("k"))))
 	}
-	d, err := tfrecord.OpenColumns([]string{write(b, records...)}, tfrecord.Config{Labels: input.Labels{Binary: true}}, columnsOf(b))
+	d, err := tfrecord.OpenColumns(b.Context(), []string{write(b, records...)}, tfrecord.Config{Labels: input.Labels{Binary: true}}, columnsOf(b))
 	if err != nil {
 		b.Fatal(err)
 	}

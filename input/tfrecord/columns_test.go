@@ -11,7 +11,6 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/tfrecord"
-	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
 
@@ -46,7 +45,8 @@ func TestColumns(t *testing.T) {
 		example(entry("y", ints(1)), entry("n", floats(2)), entry("city", text("Bern")), entry("ids", ints(3, 4)), entry("values", floats(0.5, 2)), entry("key", text("a")), entry("other", text("x", "y"))),
 		example(entry("y", floats(0)), entry("n", ints(4)), entry("city", text("Bern")), entry("key", ints(7))),
 		example(entry("y", ints(0)), entry("city", text()), entry("ids")))
-	d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}}, columnsOf(t))
+	columns := columnsOf(t)
+	d, err := tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}}, columns)
 	if err == nil {
 		defer d.Close()
 	}
@@ -59,8 +59,8 @@ func TestColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := d.(interface{ Columns() graph.Columns }).Columns()
-	if c.Dense[0].Mean != 2 || !slices.Equal(c.Bags[0].Vocabulary, []string{"Bern"}) || d.Features() != 12 {
+	c := columns.Plan.Columns()
+	if c.Dense[0].Mean != 2 || !slices.Equal(c.Bags[0].Vocabulary, []string{"Bern"}) || d.Facts().Features != 12 {
 		t.Errorf("learnt %+v", c)
 	}
 	if !slices.Equal(b.Y, []float32{1, 0, 0}) || !slices.Equal(b.Keys, []string{"a", "7", ""}) || b.X.Dense.Data[0] != 0 {
@@ -129,7 +129,7 @@ func TestBadColumns(t *testing.T) {
 		if err := c.Plan.Adopt(p); err != nil {
 			t.Fatal(err)
 		}
-		d, err := tfrecord.OpenColumns([]string{write(t, goodColumns.example(), goodColumns.with(tt.bad).example())}, tfrecord.Config{Labels: input.Labels{Binary: true}}, c)
+		d, err := tfrecord.OpenColumns(t.Context(), []string{write(t, goodColumns.example(), goodColumns.with(tt.bad).example())}, tfrecord.Config{Labels: input.Labels{Binary: true}}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestLearnColumns(t *testing.T) {
 	name, learnt := write(t, records...), ""
 	for range 3 {
 		c := columnsOf(t)
-		d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}}, c)
+		d, err := tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestLearnTolerates(t *testing.T) {
 	name := write(t, goodColumns.example(), goodColumns.with(features{"n": text("two")}).example())
 	for _, tolerate := range []bool{false, true} {
 		c := columnsOf(t)
-		d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}, Tolerate: tolerate}, c)
+		d, err := tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}, Tolerate: tolerate}, c)
 		if tolerate != (err == nil) {
 			t.Errorf("tolerate=%t: error %v", tolerate, err)
 		}
@@ -186,7 +186,7 @@ func TestLearnTolerates(t *testing.T) {
 			d.Close()
 		}
 		bad := goodColumns.with(features{"y": text("?")}).example()
-		_, err = tfrecord.OpenColumns([]string{write(t, bad, bad)}, tfrecord.Config{Tolerate: tolerate}, columnsOf(t))
+		_, err = tfrecord.OpenColumns(t.Context(), []string{write(t, bad, bad)}, tfrecord.Config{Tolerate: tolerate}, columnsOf(t))
 		if want := `record 0 at byte 0: column y is "?"`; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("tolerate=%t, all records are bad: error %v, want %q", tolerate, err, want)
 		}
@@ -209,18 +209,18 @@ func TestTaxi(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := tfrecord.OpenColumns(files, tfrecord.Config{}, tfrecord.Columns{Plan: p, Learn: true})
+	d, err := tfrecord.OpenColumns(t.Context(), files, tfrecord.Config{}, tfrecord.Columns{Plan: p, Learn: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
 	var b input.Batch
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		if err := d.Append(&b, i); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if c := p.Columns(); !slices.Contains(c.Bags[0].Vocabulary, "Cash") || !slices.Contains(c.Bags[0].Vocabulary, "Credit Card") || c.Dense[0].Mean < 5 || c.Dense[0].Mean > 30 {
-		t.Errorf("learnt of %d rides: %+v", d.Len(), c)
+		t.Errorf("learnt of %d rides: %+v", d.Facts().Records, c)
 	}
 }

@@ -1,6 +1,7 @@
 package tfrecord
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -61,12 +62,11 @@ func (c Config) check() error {
 
 // dataset has the records of a list of files, in the order of the files.
 type dataset struct {
-	config   Config
-	files    []*file
-	firsts   []int // index of the first record of each file
-	records  int
-	features int
-	ids      input.IDs
+	config Config
+	files  []*file
+	firsts []int // index of the first record of each file
+	facts  input.Facts
+	ids    input.IDs
 
 	readers sync.Pool // *scratch
 }
@@ -74,27 +74,32 @@ type dataset struct {
 // Open indexes files and returns their records as a data set. Append reads and parses
 // records, in several goroutines if called so.
 //
-// Errors name the file and, for a bad record, its index and its byte offset in the
+// When ctx ends, Open returns the cause. Errors name the file and, for a bad record, its index and its byte offset in the
 // decompressed file. The codes are exitcode.NoInput, exitcode.BadData, exitcode.IO, and
 // exitcode.Usage for c.
-func Open(files []string, c Config) (input.Dataset, error) {
+func Open(ctx context.Context, files []string, c Config) (input.Dataset, error) {
+	return open(ctx, files, c)
+}
+
+func open(ctx context.Context, files []string, c Config) (*dataset, error) {
 	c = c.withNames()
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	d := &dataset{config: c, features: c.Features, ids: c.Limits.IDs(c.Features)}
+	d := &dataset{config: c, facts: input.Facts{Features: c.Features}, ids: c.Limits.IDs(c.Features)}
 	most := mostOpen()
 	for i, name := range files {
-		f, err := openFile(name, c, i < most)
+		f, err := openFile(ctx, name, c, i < most)
 		if err != nil {
 			d.Close()
 			return nil, err
 		}
-		d.files, d.firsts = append(d.files, f), append(d.firsts, d.records)
-		d.records += f.records()
+		d.files, d.firsts = append(d.files, f), append(d.firsts, d.facts.Records)
+		d.facts.Records += f.records()
+		d.facts.Manifest = append(d.facts.Manifest, f.line())
 	}
-	if d.features == 0 && d.records > 0 {
-		if err := d.measure(); err != nil {
+	if d.facts.Features == 0 && d.facts.Records > 0 {
+		if err := d.measure(ctx); err != nil {
 			d.Close()
 			return nil, err
 		}
@@ -103,19 +108,22 @@ func Open(files []string, c Config) (input.Dataset, error) {
 }
 
 // measure determines the number of features from the good records.
-func (d *dataset) measure() error {
+func (d *dataset) measure(ctx context.Context) error {
 	most := int64(0)
 	if d.config.Tolerate {
 		most = math.MaxInt64
 	}
-	shape, err := input.LearnShape(d, most)
-	d.features = shape.Cols
+	shape, err := input.LearnShape(ctx, d, most)
+	d.facts.Features = shape.Cols
 	if err != nil || d.config.Dense {
 		return err
 	}
 	var b input.Batch
 	largest := int64(-1)
-	for i := range d.records {
+	for i := range d.facts.Records {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		b.Reset()
 		if err := d.Append(&b, i); err != nil && !d.tolerates(err) {
 			return err
@@ -127,28 +135,16 @@ func (d *dataset) measure() error {
 	if largest < 0 {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("tfrecord: %s: no record has any %q", d.files[0].Name, d.config.IDs))
 	}
-	d.features = int(largest) + 1
-	d.ids = d.config.Limits.IDs(d.features)
+	d.facts.Features = int(largest) + 1
+	d.ids = d.config.Limits.IDs(d.facts.Features)
 	return nil
 }
 
 // tolerates reports whether Open passes over an error: it is of a record alone, and Config says so.
 func (d *dataset) tolerates(err error) bool { return d.config.Tolerate && input.BadRecord(err) }
 
-// Len returns the number of records.
-func (d *dataset) Len() int { return d.records }
-
-// Features returns Config.Features or the number in the files.
-func (d *dataset) Features() int { return d.features }
-
-// Manifest returns one line per file.
-func (d *dataset) Manifest() []string {
-	lines := make([]string, len(d.files))
-	for i, f := range d.files {
-		lines[i] = f.line()
-	}
-	return lines
-}
+// Facts returns what is known of the records.
+func (d *dataset) Facts() input.Facts { return d.facts }
 
 // Close closes the files.
 func (d *dataset) Close() error {
@@ -159,14 +155,19 @@ func (d *dataset) Close() error {
 	return exitcode.With(exitcode.IO, errors.Join(faults...))
 }
 
-// Append reads record i, checks it and adds it to b. After an error b is unchanged.
-func (d *dataset) Append(b *input.Batch, i int) error {
+// Append reads records, checks them and adds them to b. After an error b has the records before.
+func (d *dataset) Append(b *input.Batch, records ...int) error {
 	s, ok := d.readers.Get().(*scratch)
 	if !ok {
 		s = new(scratch)
 	}
 	defer d.readers.Put(s)
-	return d.with(&s.frame, i, func(example []byte) error { return s.add(b, example, d) })
+	for _, i := range records {
+		if err := d.with(&s.frame, i, func(example []byte) error { return s.add(b, example, d) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // with calls use with the data of record i, which it reads into frame. Its errors, and those of use, name

@@ -31,7 +31,7 @@
 // A record has a label, one int64 or float, and either pairs of ids (int64) and values
 // (float), or dense features (float), or columns. Options define the names. As in
 // TensorFlow, an int64 list in place of floats is an error. A column that no training
-// record has is an error of Open, or of JoinCounts (see input.Shared).
+// record has is an error of Open, or of JoinCounts (see input.Counting).
 //
 // [Encoder] writes the form that TensorFlow's fast parser accepts: key before value, lists
 // packed contiguously.

@@ -88,8 +88,8 @@ func TestExamples(t *testing.T) {
 			d := open(t, write(t, data), tfrecord.Config{Labels: input.Labels{Binary: true}})
 			b := record(t, d, 0)
 			gotIDs, gotValues := b.X.Bags.Slot, b.X.Bags.Weights
-			if b.Y[0] != 1 || !slices.Equal(gotIDs, []uint32{3, 300}) || !slices.Equal(gotValues, []float32{0.5, 2}) || d.Features() != 301 {
-				t.Errorf("label %g, ids %v, values %v, %d features", b.Y[0], gotIDs, gotValues, d.Features())
+			if b.Y[0] != 1 || !slices.Equal(gotIDs, []uint32{3, 300}) || !slices.Equal(gotValues, []float32{0.5, 2}) || d.Facts().Features != 301 {
+				t.Errorf("label %g, ids %v, values %v, %d features", b.Y[0], gotIDs, gotValues, d.Facts().Features)
 			}
 		})
 	}
@@ -109,8 +109,8 @@ func TestExamples(t *testing.T) {
 	t.Run("dense", func(t *testing.T) {
 		d := open(t, write(t, example(entry("y", floats(-2.5)), entry("x", floats(1, 2, 3)))), tfrecord.Config{Dense: true, Label: "y", Values: "x"})
 		b := record(t, d, 0)
-		if b.Y[0] != -2.5 || !slices.Equal(b.X.Dense.Row(0), []float32{1, 2, 3}) || d.Features() != 3 {
-			t.Errorf("label %g, row %v, %d features", b.Y[0], b.X.Dense.Row(0), d.Features())
+		if b.Y[0] != -2.5 || !slices.Equal(b.X.Dense.Row(0), []float32{1, 2, 3}) || d.Facts().Features != 3 {
+			t.Errorf("label %g, row %v, %d features", b.Y[0], b.X.Dense.Row(0), d.Facts().Features)
 		}
 	})
 }
@@ -225,13 +225,13 @@ func TestUnknownFields(t *testing.T) {
 		open func(name string) (input.Dataset, error)
 	}{
 		{"ids", func(name string) (input.Dataset, error) {
-			return tfrecord.Open([]string{name}, tfrecord.Config{Features: 301})
+			return tfrecord.Open(t.Context(), []string{name}, tfrecord.Config{Features: 301})
 		}},
 		{"dense", func(name string) (input.Dataset, error) {
-			return tfrecord.Open([]string{name}, tfrecord.Config{Features: 2, Dense: true})
+			return tfrecord.Open(t.Context(), []string{name}, tfrecord.Config{Features: 2, Dense: true})
 		}},
 		{"columns", func(name string) (input.Dataset, error) {
-			return tfrecord.OpenColumns([]string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: plan})
+			return tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: plan})
 		}},
 	} {
 		for _, tt := range tests {

@@ -41,7 +41,7 @@ func learning(t *testing.T, n int, bad ...int) *columnSet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := OpenColumns([]string{name}, Config{}, Columns{Plan: p})
+	d, err := OpenColumns(t.Context(), []string{name}, Config{}, Columns{Plan: p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,11 +56,11 @@ func TestLearnFault(t *testing.T) {
 	first := 2*partRecords - 1 // at the end of its part: later parts fail sooner
 	for range 5 {
 		s := learning(t, n, first, 2*partRecords, 3*partRecords, n-1)
-		if err := s.learn(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("record %d at byte", first)) {
+		if err := s.learn(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("record %d at byte", first)) {
 			t.Fatalf("error %v, want that of record %d", err, first)
 		}
 		s.config.Tolerate = true
-		if err := s.learn(); err != nil {
+		if err := s.learn(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,9 +89,9 @@ func TestWholeFileFaults(t *testing.T) {
 		}, exitcode.BadData, "changed"},
 	} {
 		for way, read := range map[string]func(s *columnSet) error{
-			"learn":   (*columnSet).learn,
-			"search":  func(s *columnSet) error { return s.search(make([]byte, 2), 0, s.records) },
-			"measure": func(s *columnSet) error { return s.measure() },
+			"learn":   func(s *columnSet) error { return s.learn(t.Context()) },
+			"search":  func(s *columnSet) error { return s.search(t.Context(), make([]byte, 2), 0, s.facts.Records) },
+			"measure": func(s *columnSet) error { return s.measure(t.Context()) },
 		} {
 			s := learning(t, 5)
 			s.config.Tolerate = true
@@ -111,7 +111,7 @@ func TestWholeFileFaults(t *testing.T) {
 func TestFewOpenFiles(t *testing.T) {
 	s := learning(t, 3)
 	kept, name := s.files[0], s.files[0].Name
-	closed, err := openFile(name, Config{}, false)
+	closed, err := openFile(t.Context(), name, Config{}, false)
 	if err != nil || kept.at == nil || closed.at != nil {
 		t.Fatalf("kept %v, closed %v, error %v", kept, closed, err)
 	}

@@ -3,6 +3,7 @@ package tfrecord
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -54,13 +55,13 @@ func (f *file) base() string { return fmt.Sprintf("%s %d", filepath.Base(f.Name)
 func (f *file) line() string { return fmt.Sprintf("%s %d", f.base(), f.records()) }
 
 // openFile opens and indexes a file. With keep a plain file stays open.
-func openFile(name string, c Config, keep bool) (*file, error) {
+func openFile(ctx context.Context, name string, c Config, keep bool) (*file, error) {
 	stable, r, err := input.OpenStable(name, name)
 	if err != nil {
 		return nil, err
 	}
 	f := &file{StableFile: stable}
-	if err = f.index(r, c); err == nil && f.at == nil && keep {
+	if err = f.index(ctx, r, c); err == nil && f.at == nil && keep {
 		f.at = r
 		f.Keep(r)
 		return f, nil
@@ -80,7 +81,7 @@ func mostOpen() int {
 }
 
 // index finds the records. A compressed file is decompressed to memory.
-func (f *file) index(r *os.File, c Config) (err error) {
+func (f *file) index(ctx context.Context, r *os.File, c Config) (err error) {
 	compression, content, size := c.Compression, io.ReaderAt(r), f.Size
 	if compression == "" || compression == "auto" {
 		head, err := input.Head(r)
@@ -92,13 +93,13 @@ func (f *file) index(r *os.File, c Config) (err error) {
 		}
 	}
 	if compression != "none" {
-		held, err := inflate(r, size, compression, c.Limits)
+		held, err := inflate(input.WithContext(ctx, r), size, compression, c.Limits)
 		if err != nil {
 			return input.ReadError(f.Name, err)
 		}
 		f.at, content, size = held, held, held.Size()
 	}
-	if f.starts, err = index(f.Name, content, size); err != nil && compression != "none" {
+	if f.starts, err = index(ctx, f.Name, content, size); err != nil && compression != "none" {
 		head, _ := input.Head(content)
 		err = cmp.Or(input.CheckContent(f.Name, head), err)
 	}

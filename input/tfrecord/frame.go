@@ -1,6 +1,7 @@
 package tfrecord
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -47,8 +48,8 @@ func (f *flaw) Unwrap() error { return f.err }
 
 // index returns the offsets of the records in a file of size bytes, and the file's end
 // as the last one. It reads the heads of all records and checks their crc. It skips the
-// data of long records.
-func index(name string, r io.ReaderAt, size int64) ([]int64, error) {
+// data of long records. When ctx ends, index returns the cause.
+func index(ctx context.Context, name string, r io.ReaderAt, size int64) ([]int64, error) {
 	var starts []int64
 	window, from := make([]byte, 0, 256<<10), int64(0)
 	off := int64(0)
@@ -60,6 +61,9 @@ func index(name string, r io.ReaderAt, size int64) ([]int64, error) {
 			return nil, bad("file ends after %d bytes, want a head of %d", size-off, headBytes)
 		}
 		if off+headBytes > from+int64(len(window)) {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
 			window, from = window[:min(int64(cap(window)), size-off)], off
 			if _, err := r.ReadAt(window, off); err != nil && err != io.EOF {
 				return nil, exitcode.With(exitcode.IO, &flaw{name, len(starts), off, err})

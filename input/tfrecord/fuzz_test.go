@@ -39,7 +39,7 @@ func FuzzIndex(f *testing.F) {
 			content = make([]byte, held.Size())
 			held.ReadAt(content, 0)
 		}
-		starts, err := index("F", bytes.NewReader(content), int64(len(content)))
+		starts, err := index(t.Context(), "F", bytes.NewReader(content), int64(len(content)))
 		if err != nil {
 			if c := exitcode.Of(err); c != exitcode.BadData {
 				t.Errorf("%v: code %d", err, c)
@@ -91,7 +91,7 @@ func FuzzExample(f *testing.F) {
 				fuzzFill(t, data, set)
 			}
 			if dense || features > 0 {
-				fuzzAdd(t, data, &dataset{config: Config{Dense: dense}.withNames(), features: features, ids: input.Limits{}.IDs(features)})
+				fuzzAdd(t, data, &dataset{config: Config{Dense: dense}.withNames(), facts: input.Facts{Features: features}, ids: input.Limits{}.IDs(features)})
 			}
 		}
 	})

@@ -17,7 +17,7 @@ import (
 
 func open(t testing.TB, name string, c tfrecord.Config) input.Dataset {
 	t.Helper()
-	d, err := tfrecord.Open([]string{name}, c)
+	d, err := tfrecord.Open(t.Context(), []string{name}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestGoldenA8A(t *testing.T) {
 	d := open(t, filepath.Join("..", "testdata", "a8a", "a8a_test.100.int64-label.tfrecords"), tfrecord.Config{Labels: input.Labels{Binary: true}})
 	lines := bufio.NewScanner(text)
 	n := 0
-	for ; n < d.Len() && lines.Scan(); n++ {
+	for ; n < d.Facts().Records && lines.Scan(); n++ {
 		words := strings.Fields(lines.Text())
 		b := record(t, d, n)
 		if want, _ := strconv.ParseFloat(words[0], 32); b.Y[0] != float32(want) {
@@ -64,11 +64,11 @@ func TestGoldenA8A(t *testing.T) {
 			t.Fatalf("record %d: %v, want %v", n, got, words[1:])
 		}
 	}
-	if n != 100 || d.Len() != n || d.Features() != 118 {
-		t.Errorf("%d lines, %d records, %d features", n, d.Len(), d.Features())
+	if n != 100 || d.Facts().Records != n || d.Facts().Features != 118 {
+		t.Errorf("%d lines, %d records, %d features", n, d.Facts().Records, d.Facts().Features)
 	}
-	if want := "a8a_test.100.int64-label.tfrecords 13275 100"; d.Manifest()[0] != want {
-		t.Errorf("manifest %q, want %q", d.Manifest(), want)
+	if want := "a8a_test.100.int64-label.tfrecords 13275 100"; d.Facts().Manifest[0] != want {
+		t.Errorf("manifest %q, want %q", d.Facts().Manifest, want)
 	}
 }
 
@@ -96,15 +96,15 @@ func TestGoldenFiles(t *testing.T) {
 			d := open(t, filepath.Join("..", "testdata", tt.file), tt.config)
 			var b input.Batch
 			sum := 0.0
-			for i := range d.Len() {
+			for i := range d.Facts().Records {
 				b.Reset()
 				if err := d.Append(&b, i); err != nil {
 					t.Fatal(err)
 				}
 				sum += float64(b.Y[0])
 			}
-			if d.Len() != tt.records || d.Features() != tt.features || sum != tt.sum {
-				t.Errorf("%d records, %d features, labels sum up to %g; want %d, %d, %g", d.Len(), d.Features(), sum, tt.records, tt.features, tt.sum)
+			if d.Facts().Records != tt.records || d.Facts().Features != tt.features || sum != tt.sum {
+				t.Errorf("%d records, %d features, labels sum up to %g; want %d, %d, %g", d.Facts().Records, d.Facts().Features, sum, tt.records, tt.features, tt.sum)
 			}
 		})
 	}

@@ -26,15 +26,15 @@ func TestHugeIDs(t *testing.T) {
 		offset := content.Len()
 		w.Write(example(entry("label", ints(0)), entry("ids", ints(7, id)), entry("values", floats(1, 1))))
 		name := save(t, content.Bytes())
-		d, err := tfrecord.Open([]string{name}, tfrecord.Config{})
+		d, err := tfrecord.Open(t.Context(), []string{name}, tfrecord.Config{})
 		if ok {
-			if err != nil || d.Features() != 67108864 {
+			if err != nil || d.Facts().Features != 67108864 {
 				t.Errorf("id %d: error %v", id, err)
 			}
 			continue
 		}
 		if err == nil {
-			t.Errorf("id %d makes a data set of %d features, want an error", id, d.Features())
+			t.Errorf("id %d makes a data set of %d features, want an error", id, d.Facts().Features)
 			continue
 		}
 		want := fmt.Sprintf("tfrecord: %s: record 1 at byte %d: feature \"ids\": id 1 is %d, want one in [0, 67108864), as input.max_features says", name, offset, id)
@@ -59,7 +59,7 @@ func TestInflateBound(t *testing.T) {
 			name := save(t, packed.Bytes())
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			d, err := tfrecord.Open([]string{name}, tfrecord.Config{Features: 10})
+			d, err := tfrecord.Open(t.Context(), []string{name}, tfrecord.Config{Features: 10})
 			runtime.ReadMemStats(&after)
 			if err == nil {
 				d.Close()

@@ -102,8 +102,8 @@ func (s *scratch) dense(b *input.Batch, example []byte, w wanted, d *dataset) er
 	if err := wantKind(name, kind, kindFloat); err != nil {
 		return err
 	}
-	if len(floats) == 0 || d.features > 0 && len(floats) != d.features {
-		return fmt.Errorf("feature %q has %d values, want %d", name, len(floats), max(d.features, 1))
+	if len(floats) == 0 || d.facts.Features > 0 && len(floats) != d.facts.Features {
+		return fmt.Errorf("feature %q has %d values, want %d", name, len(floats), max(d.facts.Features, 1))
 	}
 	if err := checkFinite(name, floats); err != nil {
 		return err

@@ -3,6 +3,7 @@ package tfrecord
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -18,10 +19,13 @@ import (
 // search reads records [from, to) until all features are found. It returns the error of the first bad
 // record, unless it is tolerated. It passes over bad records that lack a feature which is not found yet:
 // that none has it says more.
-func (s *columnSet) search(found []byte, from, to int) error {
+func (s *columnSet) search(ctx context.Context, found []byte, from, to int) error {
 	r, trial := s.newReader(), column.NewLearner(s.columns.Plan, s.config.Labels).Part(0)
 	var first, lacked error
 	for i := from; i < to && bytes.IndexByte(found, 0) >= 0; i++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		lacks := false
 		err := s.with(&r.frame, i, func(example []byte) error {
 			if err := s.fill(r, example); err != nil {
@@ -56,39 +60,40 @@ func (s *columnSet) search(found []byte, from, to int) error {
 
 // find searches for the features of the columns. With Share it leaves most records of large files to the
 // ranks together.
-func (s *columnSet) find() error {
-	s.found, s.searched = make([]byte, len(s.columns.Plan.Inputs)), s.records
-	if s.columns.Share && s.Bytes() > input.SharedBytes {
-		s.searched = min(s.records, partRecords)
+func (s *columnSet) find(ctx context.Context) error {
+	s.found, s.searched = make([]byte, len(s.columns.Plan.Inputs)), s.facts.Records
+	if s.columns.Share && s.facts.IsShared() {
+		s.searched = min(s.facts.Records, partRecords)
 	}
-	if err := s.search(s.found, 0, s.searched); err != nil {
+	if err := s.search(ctx, s.found, 0, s.searched); err != nil {
 		return err
 	}
-	if s.searched < s.records && bytes.IndexByte(s.found, 0) >= 0 {
+	if s.searched < s.facts.Records && bytes.IndexByte(s.found, 0) >= 0 {
 		return nil
 	}
 	return s.JoinCounts(nil)
 }
 
-// Counted reports whether all features are found: see input.Shared.
-func (s *columnSet) Counted() bool { return s.found == nil }
-
-// Bytes returns the size of all files, as they lie on disk.
-func (s *columnSet) Bytes() (n int64) {
-	for _, f := range s.files {
-		n += f.Size
+// Facts lacks the records in the manifest until all features are found: see input.Counting.
+func (s *columnSet) Facts() input.Facts {
+	facts := s.facts
+	if s.found != nil {
+		facts.Counting, facts.Manifest = s, slices.Clone(facts.Manifest)
+		for i, f := range s.files {
+			facts.Manifest[i] = f.base()
+		}
 	}
-	return n
+	return facts
 }
 
 // Sample returns 0: the manifest tells the files apart.
 func (s *columnSet) Sample() (uint32, error) { return 0, nil }
 
 // CountShare searches a part of the records, and appends a byte for each column.
-func (s *columnSet) CountShare(dst []byte, part, parts int) ([]byte, error) {
+func (s *columnSet) CountShare(ctx context.Context, dst []byte, part, parts int) ([]byte, error) {
 	found := slices.Clone(s.found)
-	from, to := input.Share(s.records-s.searched, part, parts)
-	err := s.search(found, s.searched+from, s.searched+to)
+	from, to := input.Share(s.facts.Records-s.searched, part, parts)
+	err := s.search(ctx, found, s.searched+from, s.searched+to)
 	return append(dst, found...), err
 }
 
@@ -114,13 +119,13 @@ func (s *columnSet) absent(name string) error {
 	const few = 100
 	var frame []byte
 	var there []string
-	for i := range min(s.records, few) {
+	for i := range min(s.facts.Records, few) {
 		s.with(&frame, i, func(example []byte) error { // a bad record has no names
 			there = appendNames(there, example)
 			return nil
 		})
 	}
-	records := phrase.Count(s.records, "record")
+	records := phrase.Count(s.facts.Records, "record")
 	if slices.Contains(there, name) { // of a bad one
 		records = "the good ones of " + records
 	}

@@ -49,7 +49,7 @@ func TestAbsentFeatures(t *testing.T) {
 		"y": "yy", "weight": "wieght", "key": "keys", "n": "m", "age": "aeg", "city": "citi", "ids": "idz", "values": "value",
 	} {
 		names := map[string]string{was: typo}
-		_, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: planOf(t, names), Learn: true})
+		_, err := tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: planOf(t, names), Learn: true})
 		want := fmt.Sprintf("no feature %s in 40 records, which input.columns names", typo)
 		if len(was) > 2 && was != "weight" && was != "age" {
 			want += fmt.Sprintf(" (did you mean %s?)", was)
@@ -60,7 +60,7 @@ func TestAbsentFeatures(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("%s for %s: error %v, want %q", typo, was, err, want)
 		}
-		d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: planOf(t, names)})
+		d, err := tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: planOf(t, names)})
 		if err != nil {
 			t.Errorf("%s for %s in other records: %v", typo, was, err)
 			continue
@@ -68,13 +68,13 @@ func TestAbsentFeatures(t *testing.T) {
 		d.Close()
 	}
 	bad := allFeatures.with(features{"extra": text("x"), "y": text("x")}).example()
-	_, err := tfrecord.OpenColumns([]string{write(t, append(slices.Clone(records), bad)...)}, tfrecord.Config{Tolerate: true}, tfrecord.Columns{Plan: planOf(t, map[string]string{"city": "extra"}), Learn: true})
+	_, err := tfrecord.OpenColumns(t.Context(), []string{write(t, append(slices.Clone(records), bad)...)}, tfrecord.Config{Tolerate: true}, tfrecord.Columns{Plan: planOf(t, map[string]string{"city": "extra"}), Learn: true})
 	if err == nil || !strings.Contains(err.Error(), "no feature extra in the good ones of 41 records") {
 		t.Errorf("a name that a bad record alone has: error %v", err)
 	}
 	for what, last := range map[string]features{"empty": {"extra": nil}, "rare": {"extra": text("x")}} {
 		name := write(t, append(slices.Clone(records), allFeatures.with(last).example())...)
-		d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: planOf(t, map[string]string{"city": "extra"}), Learn: true})
+		d, err := tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: planOf(t, map[string]string{"city": "extra"}), Learn: true})
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
@@ -100,7 +100,7 @@ func TestAbsentNames(t *testing.T) {
 		{tfrecord.Config{Dense: true, Label: "y"}, denseRecord, `no feature "y": there are ["features" "label"]`},
 	} {
 		for _, tt.config.Tolerate = range []bool{false, true} {
-			_, err := tfrecord.Open([]string{write(t, tt.record, tt.record)}, tt.config)
+			_, err := tfrecord.Open(t.Context(), []string{write(t, tt.record, tt.record)}, tt.config)
 			if err == nil || !strings.Contains(err.Error(), "record 0 at byte 0: "+tt.want) || exitcode.Of(err) != exitcode.BadData {
 				t.Errorf("tolerate=%t: error %v, want %q", tt.config.Tolerate, err, tt.want)
 			}
@@ -119,13 +119,13 @@ func TestTolerates(t *testing.T) {
 		open   func(name string, tolerate bool) (input.Dataset, error)
 	}{
 		"ids": {sparseRecord, func(name string, tolerate bool) (input.Dataset, error) {
-			return tfrecord.Open([]string{name}, tfrecord.Config{Tolerate: tolerate})
+			return tfrecord.Open(t.Context(), []string{name}, tfrecord.Config{Tolerate: tolerate})
 		}},
 		"dense": {denseRecord, func(name string, tolerate bool) (input.Dataset, error) {
-			return tfrecord.Open([]string{name}, tfrecord.Config{Dense: true, Tolerate: tolerate})
+			return tfrecord.Open(t.Context(), []string{name}, tfrecord.Config{Dense: true, Tolerate: tolerate})
 		}},
 		"columns": {goodColumns.example(), func(name string, tolerate bool) (input.Dataset, error) {
-			return tfrecord.OpenColumns([]string{name}, tfrecord.Config{Tolerate: tolerate}, columnsOf(t))
+			return tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{Tolerate: tolerate}, columnsOf(t))
 		}},
 	}
 	for way, w := range ways {
@@ -143,8 +143,8 @@ func TestTolerates(t *testing.T) {
 				}
 				want := map[string]int{"ids": 4, "dense": 2, "columns": 12}[way]
 				var b input.Batch
-				if d.Features() != want || d.Append(&b, (at+1)%3) != nil {
-					t.Errorf("%s: %s in record %d: %d features, want %d", way, what, at, d.Features(), want)
+				if d.Facts().Features != want || d.Append(&b, (at+1)%3) != nil {
+					t.Errorf("%s: %s in record %d: %d features, want %d", way, what, at, d.Facts().Features, want)
 				}
 				d.Close()
 				if _, err := w.open(name, false); way != "dense" || at == 0 { // a dense row tells the width of all
@@ -176,7 +176,7 @@ func TestSharedSearch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: p, Learn: true, Share: parts > 0})
+			d, err := tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{}, tfrecord.Columns{Plan: p, Learn: true, Share: parts > 0})
 			if parts == 0 { // alone
 				wantFault(t, err, fault)
 				if err == nil {
@@ -187,13 +187,13 @@ func TestSharedSearch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := d.(input.Shared)
-			if s.Counted() || !input.IsShared(d) || strings.HasSuffix(d.Manifest()[0], " 5000") {
-				t.Errorf("counted=%t, manifest %q, want what is left to be searched", s.Counted(), d.Manifest())
+			s := d.Facts().Counting
+			if s == nil || !d.Facts().IsShared() || strings.HasSuffix(d.Facts().Manifest[0], " 5000") {
+				t.Fatalf("counted=%t, manifest %q, want what is left to be searched", s == nil, d.Facts().Manifest)
 			}
 			var all [][]byte
 			for part := range parts {
-				found, err := s.CountShare(nil, part, parts)
+				found, err := s.CountShare(t.Context(), nil, part, parts)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -203,8 +203,8 @@ func TestSharedSearch(t *testing.T) {
 				t.Error("a part without columns is no error")
 			}
 			wantFault(t, s.JoinCounts(all), fault)
-			if fault == "" && (!s.Counted() || !strings.HasSuffix(d.Manifest()[0], " 5000")) {
-				t.Errorf("counted=%t, manifest %q, want all", s.Counted(), d.Manifest())
+			if fault == "" && (d.Facts().Counting != nil || !strings.HasSuffix(d.Facts().Manifest[0], " 5000")) {
+				t.Errorf("counted=%t, manifest %q, want all", d.Facts().Counting == nil, d.Facts().Manifest)
 			}
 			d.Close()
 		}

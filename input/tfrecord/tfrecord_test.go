@@ -128,8 +128,8 @@ func TestCompression(t *testing.T) {
 		for _, option := range []string{"", "auto", strings.Replace(how, "zstd", "auto", 1)} {
 			t.Run(fmt.Sprintf("file=%s/option=%s", how, option), func(t *testing.T) {
 				d := open(t, save(t, pack(t, how, framed(records...))), tfrecord.Config{Compression: option})
-				if d.Len() != len(records) || d.Features() != 97 {
-					t.Fatalf("%d records, %d features", d.Len(), d.Features())
+				if d.Facts().Records != len(records) || d.Facts().Features != 97 {
+					t.Fatalf("%d records, %d features", d.Facts().Records, d.Facts().Features)
 				}
 				b := record(t, d, 1234)
 				if ids, values := b.X.Bags.Slot, b.X.Bags.Weights; !slices.Equal(ids, []uint32{0, 1234 % 97, 1234 * 2 % 97, 1234 * 3 % 97}) || values[3] != 1 {
@@ -146,13 +146,13 @@ func TestCompression(t *testing.T) {
 		}
 		n := 2000 // lengths of 2 bytes
 		d := open(t, write(t, padded(n+0x8b1f-len(padded(n)))), tfrecord.Config{Dense: true})
-		if d.Len() != 1 {
-			t.Errorf("%d records", d.Len())
+		if d.Facts().Records != 1 {
+			t.Errorf("%d records", d.Facts().Records)
 		}
 	})
 	t.Run("empty", func(t *testing.T) {
-		if d := open(t, save(t, nil), tfrecord.Config{}); d.Len() != 0 {
-			t.Errorf("%d records", d.Len())
+		if d := open(t, save(t, nil), tfrecord.Config{}); d.Facts().Records != 0 {
+			t.Errorf("%d records", d.Facts().Records)
 		}
 	})
 }
@@ -199,7 +199,7 @@ func TestBadFiles(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			name := save(t, tt.content)
-			_, err := tfrecord.Open([]string{name}, tfrecord.Config{Compression: tt.option}) // reads all
+			_, err := tfrecord.Open(t.Context(), []string{name}, tfrecord.Config{Compression: tt.option}) // reads all
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -209,10 +209,10 @@ func TestBadFiles(t *testing.T) {
 			}
 		})
 	}
-	if _, err := tfrecord.Open([]string{"nowhere"}, tfrecord.Config{}); exitcode.Of(err) != exitcode.NoInput {
+	if _, err := tfrecord.Open(t.Context(), []string{"nowhere"}, tfrecord.Config{}); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("missing file: %v (%d)", err, exitcode.Of(err))
 	}
-	_, err := tfrecord.Open([]string{"x"}, tfrecord.Config{Compression: "bz2", Features: -1, IDs: "a", Values: "a"})
+	_, err := tfrecord.Open(t.Context(), []string{"x"}, tfrecord.Config{Compression: "bz2", Features: -1, IDs: "a", Values: "a"})
 	want := "compression is \"bz2\", want auto, none, gzip or zlib\nfeatures is -1, want 0 or more\nlabel is \"label\", ids \"a\", values \"a\", want different names"
 	if err == nil || err.Error() != want || exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error %v, want %s", err, want)

@@ -1,6 +1,7 @@
 package vw
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -29,7 +30,7 @@ type Config struct {
 //
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
 // exitcode.IO, and exitcode.Usage for c.
-func Open(files []string, c Config) (*text.Set, error) {
+func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
 	if c.Features < 0 || c.Features > input.MaxFeatures {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("features is %d, want one in [0, %d]", c.Features, input.MaxFeatures))
 	}
@@ -37,7 +38,7 @@ func Open(files []string, c Config) (*text.Set, error) {
 		c.Features = DefaultFeatures
 	}
 	p := newParser(c)
-	s, err := text.Open(files, text.Config{
+	s, err := text.Open(ctx, files, text.Config{
 		Format: "vw", Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features,
 		Share: c.Share && !c.Dense, // the number of records limits dense ones
 	})
@@ -45,12 +46,12 @@ func Open(files []string, c Config) (*text.Set, error) {
 		return nil, err
 	}
 	if c.Dense {
-		if err := c.Limits.Dense(s.Len(), c.Features, s.Bytes()); err != nil {
+		if err := c.Limits.Dense(s.Facts().Records, c.Features, s.Facts().Bytes); err != nil {
 			return nil, errors.Join(exitcode.With(exitcode.BadData, fmt.Errorf("vw: %w", err)), s.Close())
 		}
 	}
 	if !c.Tolerate {
-		if err := s.Check(); err != nil {
+		if err := s.Check(ctx); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}

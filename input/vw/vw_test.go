@@ -45,7 +45,7 @@ func TestIDs(t *testing.T) {
 		"1 | 262145 " + strings.Repeat("7 ", 300) + "|a b": "1×1 1:1" + strings.Repeat(" 7:1", 300) + " 144016:1",
 	} {
 		for _, end := range []string{"", "\n", "\n1 |x y\n"} {
-			s, err := Open([]string{save(t, line+end)}, Config{})
+			s, err := Open(t.Context(), []string{save(t, line+end)}, Config{})
 			if err != nil {
 				t.Errorf("%q: %v", line, err)
 				continue
@@ -72,13 +72,13 @@ func TestIDs(t *testing.T) {
 
 // TestAnySize verifies that ids are hashes modulo a size that is no power of two.
 func TestAnySize(t *testing.T) {
-	s, err := Open([]string{save(t, "1 | 999 1000 1001\n")}, Config{Features: 1000})
+	s, err := Open(t.Context(), []string{save(t, "1 | 999 1000 1001\n")}, Config{Features: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	var b input.Batch
-	if err := s.Append(&b, 0); err != nil || fmt.Sprint(b.X.Bags.Slot) != "[999 0 1]" || s.Features() != 1000 {
+	if err := s.Append(&b, 0); err != nil || fmt.Sprint(b.X.Bags.Slot) != "[999 0 1]" || s.Facts().Features != 1000 {
 		t.Errorf("ids %v, error %v", b.X.Bags.Slot, err)
 	}
 }
@@ -86,12 +86,12 @@ func TestAnySize(t *testing.T) {
 // TestImportance verifies that the weight of a line multiplies the weight of its example, and
 // that an example without a weight counts 1.
 func TestImportance(t *testing.T) {
-	s, err := Open([]string{save(t, "1 | 1\n1 3 | 1\n1 0.5 | 1\n1 | 1\n")}, Config{})
+	s, err := Open(t.Context(), []string{save(t, "1 | 1\n1 3 | 1\n1 0.5 | 1\n1 | 1\n")}, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	source, err := input.NewSource(s, input.SourceConfig{Batch: 4, Size: 1}, input.Position{})
+	source, err := input.NewSource(t.Context(), s, input.SourceConfig{Batch: 4, Size: 1}, input.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,12 +129,12 @@ func TestBadLines(t *testing.T) {
 		"1 |a b\rc |d e":   `byte 6 of the line is '\r', want a blank or a bar`,
 	} {
 		name := save(t, "0 | 1\n\n"+line+"\n")
-		_, err := Open([]string{name}, Config{Labels: input.Labels{Binary: true}})
+		_, err := Open(t.Context(), []string{name}, Config{Labels: input.Labels{Binary: true}})
 		if want := "vw: " + name + ":3: record 1 at byte 7: " + want; err == nil || err.Error() != want || exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("%q: error %v (%d), want %s", line, err, exitcode.Of(err), want)
 		}
 	}
-	if _, err := Open(nil, Config{Features: -1}); exitcode.Of(err) != exitcode.Usage {
+	if _, err := Open(t.Context(), nil, Config{Features: -1}); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("features=-1: error %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestBadLines(t *testing.T) {
 // TestDense verifies that rows are made dense, and that the limits hold.
 func TestDense(t *testing.T) {
 	name := save(t, "1 | 2:3 0:5 2:1\n")
-	s, err := Open([]string{name}, Config{Features: 3, Dense: true})
+	s, err := Open(t.Context(), []string{name}, Config{Features: 3, Dense: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,14 +151,14 @@ func TestDense(t *testing.T) {
 	if err := s.Append(&b, 0); err != nil || fmt.Sprint(b.X.Dense.Data) != "[5 0 4]" {
 		t.Errorf("row %v, error %v", b.X.Dense.Data, err)
 	}
-	if _, err := Open([]string{name}, Config{Features: 1 << 30, Dense: true}); exitcode.Of(err) != exitcode.BadData {
+	if _, err := Open(t.Context(), []string{name}, Config{Features: 1 << 30, Dense: true}); exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("a row of 4 GiB: error %v", err)
 	}
 }
 
 // TestAllocatesNothing verifies that parsing a record allocates nothing.
 func TestAllocatesNothing(t *testing.T) {
-	s, err := Open([]string{save(t, "1 2 'tag|f abc:0.5 d e:1 |g 17\n")}, Config{})
+	s, err := Open(t.Context(), []string{save(t, "1 2 'tag|f abc:0.5 d e:1 |g 17\n")}, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestAbsent(t *testing.T) {
 		for _, p := range []int{1, 2, 3} {
 			for _, set := range []string{"input.cache=off", "input.cache=DIR/parsed", "train.epochs=3", "train.steps=7"} {
 				cfg := absentJob(t, tt.format, tt.columns, tt.head, tt.train, tt.eval, set)
-				data, err := records.NewOpener(cfg, records.Options{}).Open()
+				data, err := records.NewOpener(cfg, records.Options{}).Open(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -112,7 +112,7 @@ func TestAbsentWithoutBadRecords(t *testing.T) {
 	for _, cache := range []string{"off", "DIR/parsed"} {
 		cfg := absentJob(t, "csv", columns, "y,x,z,c\noops,1,1,1\n", "Y,,X,C", "Y,X,X,C", "input.cache="+cache, "checkpoint.dir=DIR/ckpt", "train.epochs=2")
 		cfg.Input.Eval.Format, cfg.Eval.Every = "", job.Every{} // the training records are evaluated at the end
-		data, err := records.NewOpener(cfg, records.Options{}).Open()
+		data, err := records.NewOpener(cfg, records.Options{}).Open(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

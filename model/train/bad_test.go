@@ -44,7 +44,7 @@ optimizer: {name: adagrad, learning_rate: 0.1}
 allreduce: {codec: none}
 train:     {epochs: 2}
 `, sets...)
-	d, err := libsvm.Open([]string{name}, libsvm.Config{Features: 124, Tolerate: true})
+	d, err := libsvm.Open(t.Context(), []string{name}, libsvm.Config{Features: 124, Tolerate: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ train:     {epochs: 2}
 eval:      {progressive: true}
 log:       {every: 1}
 `, sets...)
-			d, err := libsvm.Open([]string{name}, libsvm.Config{Features: 1, Tolerate: true, Dense: true})
+			d, err := libsvm.Open(t.Context(), []string{name}, libsvm.Config{Features: 1, Tolerate: true, Dense: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,11 @@ type badRecord struct {
 	broken func() bool
 }
 
-func (d badRecord) Append(b *input.Batch, i int) error {
+func (d badRecord) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, d.append)
+}
+
+func (d badRecord) append(b *input.Batch, i int) error {
 	if i == 7 && d.broken() {
 		return exitcode.With(exitcode.BadData, errors.New("file eval, record 7: length is 99, want 8"))
 	}
@@ -75,7 +79,11 @@ type failsTwice struct {
 	failures *int
 }
 
-func (d failsTwice) Append(b *input.Batch, i int) error {
+func (d failsTwice) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, d.append)
+}
+
+func (d failsTwice) append(b *input.Batch, i int) error {
 	if *d.failures < 2 {
 		*d.failures++
 		return exitcode.With(exitcode.BadData, errors.New("the record is bad"))

@@ -21,7 +21,7 @@ func (r *run) setUp(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := r.configureLoop(); err != nil {
+	if err := r.configureLoop(ctx); err != nil {
 		return err
 	}
 	if err := r.openSummary(); err != nil {
@@ -46,14 +46,14 @@ func (r *run) setUp(ctx context.Context) error {
 }
 
 // configureLoop sets the loop to the progress of the ranks.
-func (r *run) configureLoop() error {
+func (r *run) configureLoop(ctx context.Context) error {
 	p, l := r.progress, r.loop
 	var err error
-	if l.Source, err = r.source(p.position); err != nil {
+	if l.Source, err = r.source(ctx, p.position); err != nil {
 		return err
 	}
 	l.Step, l.Optimizer, l.Mix = p.step, r.optimizer, p.mix
-	l.Steps = p.end(r.job.Train, r.data.Train.Len(), r.globalBatch())
+	l.Steps = p.end(r.job.Train, r.data.Train.Facts().Records, r.globalBatch())
 	r.steps = l.Steps
 	if p.best.ends(r.job.Train.EarlyStopping) {
 		l.Steps = min(l.Steps, p.step)

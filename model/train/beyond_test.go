@@ -56,7 +56,7 @@ func TestIDBeyond(t *testing.T) {
 			}
 			eval := []string{"input.eval.format=" + tt.format, "input.eval.files=" + beyond}
 			open := func(sets ...string) error {
-				data, err := records.NewOpener(loadText(t, text, sets...), records.Options{}).Open()
+				data, err := records.NewOpener(loadText(t, text, sets...), records.Options{}).Open(t.Context())
 				if err == nil {
 					err = newLoaded(data)
 					data.Close()
@@ -67,13 +67,13 @@ func TestIDBeyond(t *testing.T) {
 			refused("records", ", as the training records have", "set model.features before training", open(eval...))
 			ckpt := filepath.Join(dir, "ckpt")
 			cfg := loadText(t, text, "checkpoint.dir="+ckpt)
-			data, err := records.NewOpener(cfg, records.Options{}).Open()
+			data, err := records.NewOpener(cfg, records.Options{}).Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer data.Close()
 			mustTrain(t, 1, cfg, data, nil)
-			s, err := trained.Open(cfg, nil, "", []string{beyond}, false)
+			s, err := trained.Open(t.Context(), cfg, nil, "", []string{beyond}, false)
 			if err == nil {
 				err = s.Predict(t.Context(), func(trained.Prediction) error { return nil })
 				s.Close()
@@ -95,7 +95,7 @@ func newLoaded(data records.Set) error {
 // readAll returns the first error of the records of d.
 func readAll(d input.Dataset) error {
 	var b input.Batch
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		b.Reset()
 		if err := d.Append(&b, i); err != nil {
 			return err
@@ -115,7 +115,7 @@ func TestClassBeyond(t *testing.T) {
 		"model: {layers: [dense: {units: 3}]}\nloss: {kind: softmax}": "label is 3, want a class in [0, 3): the last layer has 3 outputs",
 	} {
 		cfg := loadText(t, text+"\ninput: {train: {format: libsvm, files: ["+name+"]}, batch: 1}\noptimizer: {learning_rate: 0.1}\n")
-		if _, err := records.NewOpener(cfg, records.Options{}).Open(); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), want) {
+		if _, err := records.NewOpener(cfg, records.Options{}).Open(t.Context()); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

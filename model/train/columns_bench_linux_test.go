@@ -65,7 +65,7 @@ optimizer: {name: adagrad, learning_rate: 0.1}
 		if err != nil {
 			b.Fatal(err)
 		}
-		set, err := records.NewOpener(cfg, records.Options{}).Open()
+		set, err := records.NewOpener(cfg, records.Options{}).Open(b.Context())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func aboutFiles(key string) string {
 // large text, names and sizes only. A rank that has a cache knows the records, and another does not.
 func (t *Trainer) uncounted(o job.Option) string {
 	for _, c := range t.countables() {
-		if c.key == o.Key && input.IsShared(c.data) {
+		if c.key == o.Key && c.data.Facts().IsShared() {
 			return strings.Join(namesAndBytes(c.data), " ")
 		}
 	}
@@ -50,12 +50,12 @@ func (t *Trainer) uncounted(o job.Option) string {
 
 // namesAndBytes returns the manifest without the numbers of records.
 func namesAndBytes(d input.Dataset) []string {
-	lines := d.Manifest()
-	if text, ok := d.(input.Shared); ok && !text.Counted() {
-		return lines
-	}
+	facts := d.Facts()
+	lines := slices.Clone(facts.Manifest)
 	for i, line := range lines {
-		lines[i] = line[:max(0, strings.LastIndexByte(line, ' '))]
+		if facts.Counting == nil {
+			lines[i] = line[:max(0, strings.LastIndexByte(line, ' '))]
+		}
 	}
 	return lines
 }
@@ -65,7 +65,7 @@ func namesAndBytes(d input.Dataset) []string {
 // generation. It is a collective operation.
 func (t *Trainer) count(ctx context.Context, g *ring.Group) error {
 	for _, c := range t.countables() {
-		if !input.IsShared(c.data) || c.data == t.data.Train && c.key != "input.train.manifest" {
+		if !c.data.Facts().IsShared() || c.data == t.data.Train && c.key != "input.train.manifest" {
 			continue
 		}
 		n := counter{group: g, countable: c, most: countedBytes}
@@ -90,10 +90,9 @@ type counter struct {
 // count counts the records, unless all ranks have. A rank that lacks the counts tells so, with the
 // sample of its files.
 func (c *counter) count(ctx context.Context) error {
-	text, ok := c.data.(input.Shared)
-	lacks := ok && !text.Counted()
+	text := c.data.Facts().Counting
 	mine := []byte{0}
-	if lacks {
+	if text != nil {
 		sample, err := text.Sample()
 		if err != nil {
 			return c.fault(err)
@@ -108,7 +107,7 @@ func (c *counter) count(ctx context.Context) error {
 		return err
 	}
 	parts, err := c.exchange(ctx, text, ranks)
-	if err != nil || !lacks {
+	if err != nil || text == nil {
 		return err
 	}
 	if err := text.JoinCounts(parts); err != nil {
@@ -122,14 +121,14 @@ func (c *counter) count(ctx context.Context) error {
 const countedBytes = 1 << 30
 
 // exchange returns the counts of all parts. The ranks that lack the counts make them, in rounds.
-func (c *counter) exchange(ctx context.Context, text input.Shared, ranks []int) (parts [][]byte, err error) {
+func (c *counter) exchange(ctx context.Context, text input.Counting, ranks []int) (parts [][]byte, err error) {
 	own := slices.Index(ranks, c.group.Membership().Rank)
 	rounds := c.rounds(len(ranks))
 	var mine []byte
 	for round := range rounds {
 		mine = mine[:0]
 		if own >= 0 {
-			if mine, err = text.CountShare(mine, round*len(ranks)+own, rounds*len(ranks)); err != nil {
+			if mine, err = text.CountShare(ctx, mine, round*len(ranks)+own, rounds*len(ranks)); err != nil {
 				return nil, c.fault(err)
 			}
 		}
@@ -145,8 +144,7 @@ func (c *counter) exchange(ctx context.Context, text input.Shared, ranks []int) 
 
 // rounds returns the number of exchanges of so many ranks. All ranks agree on the sizes of files.
 func (c *counter) rounds(ranks int) int {
-	sized := c.data.(interface{ Bytes() int64 }) // see input.IsShared
-	return 1 + int(sized.Bytes()/(int64(ranks)*c.most))
+	return 1 + int(c.data.Facts().Bytes/(int64(ranks)*c.most))
 }
 
 // fault returns an error of this rank's files with their key.
@@ -173,7 +171,7 @@ func (c *counter) lacking() (ranks []int, err error) {
 
 // compare returns an error on all ranks unless all have the same manifest.
 func (c *counter) compare(ctx context.Context) error {
-	if err := c.group.AllGather(ctx, []byte(strings.Join(c.data.Manifest(), " ")), &c.gathered); err != nil {
+	if err := c.group.AllGather(ctx, []byte(strings.Join(c.data.Facts().Manifest, " ")), &c.gathered); err != nil {
 		return err
 	}
 	want := string(c.gathered.At(0))

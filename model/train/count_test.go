@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"ringtrain/input"
 	"ringtrain/input/convert"
 	"ringtrain/input/synth"
 	"ringtrain/model/train/records"
@@ -30,12 +29,12 @@ log:       {every: 1}
 // openText opens the text for one rank, which may leave the records to be counted by all.
 func openText(t *testing.T, name string, share bool) records.Set {
 	t.Helper()
-	d, err := convert.Open(convert.Spec{Format: "libsvm", Files: []string{name}, Features: 124, Cache: convert.CacheOff, Share: share})
+	d, err := convert.Open(t.Context(), convert.Spec{Format: "libsvm", Files: []string{name}, Features: 124, Cache: convert.CacheOff, Share: share})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	if share == d.(input.Shared).Counted() {
+	if share == (d.Facts().Counting == nil) {
 		t.Fatalf("share %t, counted %t", share, !share)
 	}
 	return records.Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}
@@ -65,8 +64,8 @@ func TestCount(t *testing.T) {
 			t.Errorf("ranks %v share: %+v, want %+v", shares, got.result, want.result)
 		}
 		for _, m := range members {
-			if !m.data.Train.(input.Shared).Counted() || m.data.Train.Len() != 2600 {
-				t.Errorf("ranks %v share: rank %d has %d records, want 2600", shares, m.rank, m.data.Train.Len())
+			if m.data.Train.Facts().Counting != nil || m.data.Train.Facts().Records != 2600 {
+				t.Errorf("ranks %v share: rank %d has %d records, want 2600", shares, m.rank, m.data.Train.Facts().Records)
 			}
 		}
 	}
@@ -97,8 +96,8 @@ func TestCountRounds(t *testing.T) {
 		if err := c.count(t.Context()); err != nil {
 			return err
 		}
-		if !d.(input.Shared).Counted() || d.Len() != 2600 {
-			return fmt.Errorf("rank %d has %d records, want 2600", rank, d.Len())
+		if d.Facts().Counting != nil || d.Facts().Records != 2600 {
+			return fmt.Errorf("rank %d has %d records, want 2600", rank, d.Facts().Records)
 		}
 		return c.compare(t.Context())
 	})

@@ -147,7 +147,7 @@ func mustResult(t *testing.T, m *member, dir string, step int64) {
 	t.Helper()
 	evals := eventsOf[report.Metrics](m)
 	last, done := evals[len(evals)-1], eventsOf[report.Done](m)[0].Eval
-	s, err := trained.Open(m.job, nil, "", nil, false)
+	s, err := trained.Open(t.Context(), m.job, nil, "", nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestEarlyStoppingRemembersTheLast(t *testing.T) {
 // without an evaluation, as after a signal or a lost rank.
 func TestEarlyStoppingResultAfterStop(t *testing.T) {
 	m := mustTrain(t, 2, stopping(t, t.TempDir(), "train.steps=9"), digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
-	s, err := trained.Open(m[0].job, nil, "", nil, false)
+	s, err := trained.Open(t.Context(), m[0].job, nil, "", nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestEarlyStoppingGone(t *testing.T) {
 	if want := "the checkpoint of step 2, the best, is gone: the last step is the result"; !slices.Contains(m.notices, want) {
 		t.Errorf("notices are %q, want %q", m.notices, want)
 	}
-	s, err := trained.Open(m.job, nil, "", nil, false)
+	s, err := trained.Open(t.Context(), m.job, nil, "", nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,11 +55,11 @@ eval: {every: 10}
 // trainFiles is mustTrain for a job that reads files.
 func trainFiles(t *testing.T, p int, cfg *job.Config) *member {
 	t.Helper()
-	data, err := records.NewOpener(cfg, records.Options{Roots: nil}).Open()
+	data, err := records.NewOpener(cfg, records.Options{Roots: nil}).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	evals, err := records.NewOpener(cfg, records.Options{}).OpenEvals(4, nil)
+	evals, err := records.NewOpener(cfg, records.Options{}).OpenEvals(t.Context(), 4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestEvals(t *testing.T) {
 // and not on the names of files.
 func TestEvalsAgree(t *testing.T) {
 	cfg := evalsJob(t)
-	trainer, err := Prepare(cfg, Options{Resume: "auto"})
+	trainer, err := Prepare(t.Context(), cfg, Options{Resume: "auto"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestEvalsFaults(t *testing.T) {
 	}
 	cfg = evalsJob(t)
 	cfg.Input.Evals[1].Files.Files = []string{"nowhere"}
-	if _, err := Prepare(cfg, Options{Resume: "auto"}); exitcode.Of(err) != exitcode.NoInput || !strings.Contains(err.Error(), "input.evals.other: ") {
+	if _, err := Prepare(t.Context(), cfg, Options{Resume: "auto"}); exitcode.Of(err) != exitcode.NoInput || !strings.Contains(err.Error(), "input.evals.other: ") {
 		t.Errorf("error %v, want input.evals.other and the file missing", err)
 	}
 }
@@ -138,11 +138,11 @@ func TestEvalsFaults(t *testing.T) {
 // exit code at the end is 65.
 func TestEvalsBroken(t *testing.T) {
 	cfg := evalsJob(t)
-	data, err := records.NewOpener(cfg, records.Options{Roots: nil}).Open()
+	data, err := records.NewOpener(cfg, records.Options{Roots: nil}).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	evals, err := records.NewOpener(cfg, records.Options{}).OpenEvals(4, nil)
+	evals, err := records.NewOpener(cfg, records.Options{}).OpenEvals(t.Context(), 4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,11 @@ type spoiled struct {
 	value   float32
 }
 
-func (d spoiled) Append(b *input.Batch, i int) error {
+func (d spoiled) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, d.append)
+}
+
+func (d spoiled) append(b *input.Batch, i int) error {
 	if err := d.Dataset.Append(b, i); err != nil {
 		return err
 	}
@@ -90,6 +94,16 @@ func (d spoiled) Append(b *input.Batch, i int) error {
 			row[j] = d.value
 		}
 		b.Y[len(b.Y)-1] = 0
+	}
+	return nil
+}
+
+// oneByOne calls appendOne for each record.
+func oneByOne(b *input.Batch, records []int, appendOne func(b *input.Batch, i int) error) error {
+	for _, i := range records {
+		if err := appendOne(b, i); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func TestFields(t *testing.T) {
 		if got.result != want.result {
 			t.Errorf("kind=%s: fields end with %+v, columns with %+v", kind, got.result, want.result)
 		}
-		s, err := trained.Open(loadText(t, model.Replace(fieldsText), "checkpoint.dir="+ckpt), []string{folder}, "", nil, true)
+		s, err := trained.Open(t.Context(), loadText(t, model.Replace(fieldsText), "checkpoint.dir="+ckpt), []string{folder}, "", nil, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,7 +71,7 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	} else if err := r.conclude(ctx); err != nil {
 		return res, err
 	}
-	r.awaitCache()
+	r.awaitCache(ctx)
 	return res, r.done(ctx, res.Digest)
 }
 
@@ -190,13 +190,16 @@ func (r *run) done(ctx context.Context, digest string) error {
 
 // awaitCache waits until a cache that the job asks for is complete. The records may have been read
 // once before the cache was.
-func (r *run) awaitCache() {
+func (r *run) awaitCache(ctx context.Context) {
 	if c := r.job.Input.Cache; c == convert.CacheAuto || c == convert.CacheOff {
 		return
 	}
-	if g, ok := r.data.Train.(interface{ Made() bool }); ok {
+	if whole := r.data.Train.Facts().Caching; whole != nil {
 		r.team.Progress(r.loop.Step, "cache")
-		g.Made()
+		select {
+		case <-whole:
+		case <-ctx.Done():
+		}
 	}
 }
 

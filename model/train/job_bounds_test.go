@@ -34,7 +34,7 @@ train:     {steps: 1}
 		{[]string{"input.max_features=100000001"}, ""},
 		{[]string{"model.features=100000001"}, ""},
 	} {
-		r, err := Prepare(loadText(t, text, tt.sets...), Options{Roots: []string{filepath.Dir(file)}, Resume: "never"})
+		r, err := Prepare(t.Context(), loadText(t, text, tt.sets...), Options{Roots: []string{filepath.Dir(file)}, Resume: "never"})
 		if err == nil {
 			r.Close()
 		}

@@ -109,7 +109,7 @@ func TestKernelsWanted(t *testing.T) {
 		t.Errorf("a job without a wish offers %v, want all of %v", got, model.KernelSets())
 	}
 	cfg.Train.Kernels = "of another machine"
-	_, err := Prepare(cfg, Options{Resume: "auto"})
+	_, err := Prepare(t.Context(), cfg, Options{Resume: "auto"})
 	if want := "this machine has " + strings.Join(model.KernelSets(), ", "); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("a set that this machine has not: %v, want %q", err, want)
 	}

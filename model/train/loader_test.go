@@ -26,9 +26,13 @@ type gatedDataset struct {
 	err  error
 }
 
-func (g gatedDataset) Load() error {
-	<-g.gate
-	return g.err
+func (g gatedDataset) Facts() input.Facts {
+	f := g.Dataset.Facts()
+	f.Load = func() error {
+		<-g.gate
+		return g.err
+	}
+	return f
 }
 
 // TestValidationIsReadBesideTraining verifies that no step waits for validation records that no
@@ -134,7 +138,7 @@ func TestBrokenValidationFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := records.NewOpener(cfg, records.Options{Roots: []string{dir}}).Open()
+			data, err := records.NewOpener(cfg, records.Options{Roots: []string{dir}}).Open(t.Context())
 			if tt.early {
 				wantBadData(t, err, tt.words)
 				return
@@ -167,7 +171,7 @@ func TestCloseEndsReading(t *testing.T) {
 	dir := t.TempDir()
 	cfg := writeDigits(t, dir, 100_000)
 	for _, begun := range []bool{false, true} {
-		trainer, err := Prepare(cfg, Options{Roots: []string{dir}, Resume: "auto"})
+		trainer, err := Prepare(t.Context(), cfg, Options{Roots: []string{dir}, Resume: "auto"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +188,7 @@ func TestCloseEndsReading(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		g := gatedDataset{gate: make(chan struct{})}
+		g := gatedDataset{Dataset: linearData().Eval, gate: make(chan struct{})}
 		trainer := &Trainer{loader: records.NewLoader(g), data: records.Set{Train: closed{}, Eval: closed{}}}
 		trainer.loader.Start()
 		over := false

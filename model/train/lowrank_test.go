@@ -153,7 +153,11 @@ type late struct {
 	good int
 }
 
-func (d *late) Append(b *input.Batch, i int) error {
+func (d *late) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, d.append)
+}
+
+func (d *late) append(b *input.Batch, i int) error {
 	err := d.Dataset.Append(b, i)
 	if d.good--; d.good < 0 && err == nil {
 		b.X.Dense.Row(b.X.Dense.Rows - 1)[0] = float32(math.NaN())

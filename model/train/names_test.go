@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
 	"ringtrain/input/tfrecord"
@@ -62,13 +61,13 @@ func TestSharedNames(t *testing.T) {
 			}
 			rank := g.Membership().Rank
 			searched := rank == 1
-			d, err := convert.Open(convert.Spec{Format: "tfrecord", Files: []string{name}, Columns: p, Learn: !searched, Share: true})
+			d, err := convert.Open(t.Context(), convert.Spec{Format: "tfrecord", Files: []string{name}, Columns: p, Learn: !searched, Share: true})
 			if err != nil {
 				return err
 			}
 			defer d.Close()
-			if !input.IsShared(d) || d.(input.Shared).Counted() != searched {
-				return fmt.Errorf("rank %d: shared %t, counted %t", rank, input.IsShared(d), !searched)
+			if !d.Facts().IsShared() || (d.Facts().Counting == nil) != searched {
+				return fmt.Errorf("rank %d: shared %t, counted %t", rank, d.Facts().IsShared(), !searched)
 			}
 			c := counter{group: g, countable: countable{"input.train.manifest", d}, most: 2 << 20}
 			err = c.count(t.Context())

@@ -115,7 +115,7 @@ func TestPenaltyFindsOptimum(t *testing.T) {
 // points returns the features and labels of the records of a line.
 func points(t *testing.T, data records.Set) (x, y []float64) {
 	t.Helper()
-	for i := range data.Train.Len() {
+	for i := range data.Train.Facts().Records {
 		var b input.Batch
 		if err := evaluate.ReadRecords(&b, data.Train, i, i+1, false); err != nil {
 			t.Fatal(err)

@@ -143,7 +143,11 @@ type watched struct {
 	begun bool
 }
 
-func (w *watched) Append(b *input.Batch, i int) error {
+func (w *watched) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, w.append)
+}
+
+func (w *watched) append(b *input.Batch, i int) error {
 	if !w.begun {
 		w.begun, w.of[w.step] = true, nil
 	}

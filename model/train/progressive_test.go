@@ -23,7 +23,7 @@ func TestProgressive(t *testing.T) {
 			data := clicksData()
 			members := mustTrain(t, p, job, data, nil)
 			got := eventsOf[report.Progressive](members[0])
-			records, batch := int64(data.Train.Len()), int64(job.Input.Batch)
+			records, batch := int64(data.Train.Facts().Records), int64(job.Input.Batch)
 			sum, before, next := 0.0, int64(0), batch
 			for i, e := range got {
 				if e.Examples != min(next, records) || e.Last != e.Examples-before || e.Epoch != 1 {

@@ -64,7 +64,7 @@ func TestKilledAnywhere(t *testing.T) {
 			if !whole.runInMemory(frames) {
 				t.Fatal(whole.members[0].err)
 			}
-			whole.readLog.mustBeComplete(t, tt.data.Train.Len(), 2, tt.steps)
+			whole.readLog.mustBeComplete(t, tt.data.Train.Facts().Records, 2, tt.steps)
 			for rank := range 3 {
 				if frames[rank].sent < 2*tt.stride {
 					t.Fatalf("rank %d sends %d frames: nothing is shown", rank, frames[rank].sent)
@@ -77,7 +77,7 @@ func TestKilledAnywhere(t *testing.T) {
 					c.kill(rank)
 					c.mustEnd()
 					t.Logf("rank %d dies at frame %d", rank, at)
-					c.readLog.mustBeComplete(t, tt.data.Train.Len(), 2, tt.steps)
+					c.readLog.mustBeComplete(t, tt.data.Train.Facts().Records, 2, tt.steps)
 					mustReportAlike(t, whole.members[0], c)
 					if t.Failed() {
 						return
@@ -109,7 +109,7 @@ func TestVanishedAnywhere(t *testing.T) {
 				c.runInMemory(map[int]*killedLink{rank: {frames: at, vanishes: true}})
 				c.kill(rank)
 				c.mustEnd()
-				c.readLog.mustBeComplete(t, tt.data.Train.Len(), 2, tt.steps)
+				c.readLog.mustBeComplete(t, tt.data.Train.Facts().Records, 2, tt.steps)
 				mustReportAlike(t, whole.members[0], c)
 			})
 			if t.Failed() {
@@ -190,7 +190,7 @@ func TestKilledAgain(t *testing.T) {
 		if m.result != whole.result {
 			t.Errorf("seed %d: ended with %+v, want %+v", seed, m.result, whole.result)
 		}
-		c.readLog.mustBeComplete(t, linearData().Train.Len(), 2, 3)
+		c.readLog.mustBeComplete(t, linearData().Train.Facts().Records, 2, 3)
 		if t.Failed() {
 			return
 		}
@@ -283,7 +283,7 @@ func TestRecoverOnFewer(t *testing.T) {
 		delete(of, 3) // the step in progress
 	}
 	got := c.mustEnd()[0].losses()
-	c.readLog.mustBeComplete(t, data.Train.Len(), 2, 3)
+	c.readLog.mustBeComplete(t, data.Train.Facts().Records, 2, 3)
 	want := mustTrain(t, 1, job, data, nil)[0].losses()
 	if len(want) != 6 {
 		t.Fatalf("losses are %v, want 6", want)

@@ -55,10 +55,10 @@ func TestReplicaDiffersAmidTraining(t *testing.T) {
 func frequent(t *testing.T, d input.Dataset) int {
 	t.Helper()
 	var b input.Batch
-	if err := evaluate.ReadRecords(&b, d, 0, d.Len(), false); err != nil {
+	if err := evaluate.ReadRecords(&b, d, 0, d.Facts().Records, false); err != nil {
 		t.Fatal(err)
 	}
-	counts, most := make([]int, d.Features()), 0
+	counts, most := make([]int, d.Facts().Features), 0
 	for _, slot := range b.X.Bags.Slot {
 		id := int(b.X.Bags.IDs[slot])
 		if counts[id]++; counts[id] > counts[most] {

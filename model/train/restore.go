@@ -136,7 +136,7 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (progress, error) {
 		return progress{}, err
 	}
 	r.storedKernels = s.Run.Kernels
-	o := progress{restored: true, step: s.Step, saved: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch, s.Run.Position, r.data.Train.Len())}
+	o := progress{restored: true, step: s.Step, saved: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch, s.Run.Position, r.data.Train.Facts().Records)}
 	if r.job.Train.EarlyStopping.Patience > 0 {
 		o.best = restoredBest(s.Run.Best)
 	}

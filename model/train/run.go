@@ -86,9 +86,9 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 }
 
 // source opens the training records at a position.
-func (r *run) source(at input.Position) (*input.Source, error) {
+func (r *run) source(ctx context.Context, at input.Position) (*input.Source, error) {
 	m := r.team.Group.Membership()
-	return input.NewSource(r.data.Train, input.SourceConfig{
+	return input.NewSource(ctx, r.data.Train, input.SourceConfig{
 		Batch: r.globalBatch(), Rank: m.Rank, Size: m.Size(),
 		Shuffle: r.job.Input.Shuffle, Seed: r.job.Train.Seed, Prefetch: r.readAhead(),
 		SumReduction: r.job.Loss.Sum(), MaxBad: r.job.Input.MaxBad, Readers: r.readers(),
@@ -99,7 +99,7 @@ func (r *run) source(at input.Position) (*input.Source, error) {
 // never waits and the rank has one core: a second goroutine would only take turns on that core. See
 // BenchmarkHandOver.
 func (r *run) readAhead() int {
-	if r.team.Cores == 1 && input.InMemory(r.data.Train) {
+	if r.team.Cores == 1 && r.data.Train.Facts().InMemory {
 		return 0
 	}
 	return r.job.Input.Prefetch
@@ -108,7 +108,7 @@ func (r *run) readAhead() int {
 // readers returns the number of goroutines that read ahead: one for each core of the rank if lines of
 // text are parsed, because parsing takes as long as a step of a small model.
 func (r *run) readers() int {
-	if _, ok := r.data.Train.(input.Blocked); ok {
+	if r.data.Train.Facts().Blocks != nil {
 		return r.team.Cores
 	}
 	return 1

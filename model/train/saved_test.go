@@ -27,7 +27,7 @@ func TestSaved(t *testing.T) {
 	kept := eventsOf[report.Metrics](m)[0]
 	var scores []string
 	for _, from := range []string{"", ckpt, filepath.Join(ckpt, "step-000030"), base, filepath.Join(base, "1")} {
-		s, err := trained.Open(cfg, nil, from, nil, true)
+		s, err := trained.Open(t.Context(), cfg, nil, from, nil, true)
 		if err != nil {
 			t.Fatalf("from %q: %v", from, err)
 		}
@@ -49,7 +49,7 @@ func TestSaved(t *testing.T) {
 			t.Fatal(err)
 		}
 		scores = append(scores, all)
-		if strings.Count(all, "\n") != linearData().Eval.Len() {
+		if strings.Count(all, "\n") != linearData().Eval.Facts().Records {
 			t.Errorf("from %q: predictions are\n%s\nwant one for each record", from, all)
 		}
 		if all != scores[0] {
@@ -64,7 +64,7 @@ func TestSavedExport(t *testing.T) {
 	base := filepath.Join(dir, "export")
 	cfg := loadText(t, linearText, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+base)
 	mustTrain(t, 1, cfg, linearData(), nil)
-	s, err := trained.Open(cfg, nil, "", nil, true)
+	s, err := trained.Open(t.Context(), cfg, nil, "", nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestSavedFiles(t *testing.T) {
 		}
 	}
 	cfg.Input.Synthetic, cfg.Input.Eval = false, job.Files{Format: "libsvm", Files: []string{"*.libsvm"}}
-	s, err := trained.Open(cfg, nil, "", []string{few}, true)
+	s, err := trained.Open(t.Context(), cfg, nil, "", []string{few}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestSavedFiles(t *testing.T) {
 	if m, err := s.Evaluate(t.Context()); err != nil || m.Examples != 2 || m.Split != "eval" {
 		t.Errorf("metrics %s, error %v, want two examples", traintest.JSON(t, m), err)
 	}
-	if _, err := trained.Open(cfg, nil, "", []string{beyond}, false); exitcode.Of(err) != exitcode.BadData {
+	if _, err := trained.Open(t.Context(), cfg, nil, "", []string{beyond}, false); exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("an id that the model does not have: error %v, want code %d", err, exitcode.BadData)
 	}
 	why := errors.New("why")
@@ -150,7 +150,7 @@ func TestOpenSavedRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("what="+tt.name, func(t *testing.T) {
-			if _, err := trained.Open(tt.job, nil, tt.from, tt.files, len(tt.files) == 0); exitcode.Of(err) != tt.code {
+			if _, err := trained.Open(t.Context(), tt.job, nil, tt.from, tt.files, len(tt.files) == 0); exitcode.Of(err) != tt.code {
 				t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), tt.code)
 			}
 		})
@@ -240,7 +240,7 @@ func TestPrepare(t *testing.T) {
 			cfg := *loadText(t, linearText)
 			cfg.Input.Synthetic, cfg.Input.Train = false, records
 			tt.change(&cfg)
-			trainer, err := Prepare(&cfg, Options{Roots: []string{dir}, Resume: tt.resume})
+			trainer, err := Prepare(t.Context(), &cfg, Options{Roots: []string{dir}, Resume: tt.resume})
 			if exitcode.Of(err) != tt.code || err != nil && !containsAll(err.Error(), tt.words) {
 				t.Fatalf("error %v (%d), want %q (%d)", err, exitcode.Of(err), tt.words, tt.code)
 			}

@@ -74,7 +74,11 @@ type spoilt struct {
 	record int
 }
 
-func (s spoilt) Append(b *input.Batch, i int) error {
+func (s spoilt) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, s.append)
+}
+
+func (s spoilt) append(b *input.Batch, i int) error {
 	err := s.Dataset.Append(b, i)
 	if i == s.record {
 		b.Y[len(b.Y)-1] = float32(math.NaN())

@@ -27,7 +27,7 @@ func TestStoredShape(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, err := trained.Open(job, nil, prefix, nil, true)
+	s, err := trained.Open(t.Context(), job, nil, prefix, nil, true)
 	runtime.ReadMemStats(&after)
 	if err == nil {
 		s.Close()

@@ -43,8 +43,12 @@ func TestStraggler(t *testing.T) {
 // slowData is a data set whose records take long to read.
 type slowData struct{ input.Dataset }
 
-// Append waits, and adds record i.
-func (d slowData) Append(b *input.Batch, i int) error {
+func (d slowData) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, d.append)
+}
+
+// append waits, and adds record i.
+func (d slowData) append(b *input.Batch, i int) error {
 	time.Sleep(2 * time.Millisecond)
 	return d.Dataset.Append(b, i)
 }

@@ -18,18 +18,21 @@ type wideRows struct{}
 
 const wideTable = 1 << 27
 
-func (wideRows) Len() int           { return 1000 }
-func (wideRows) Features() int      { return wideTable }
-func (wideRows) Manifest() []string { return []string{"wide"} }
-func (wideRows) Close() error       { return nil }
+func (wideRows) Facts() input.Facts {
+	return input.Facts{Records: 1000, Features: wideTable, Manifest: []string{"wide"}}
+}
 
-func (wideRows) Append(b *input.Batch, i int) error {
+func (wideRows) Close() error { return nil }
+
+func (wideRows) Append(b *input.Batch, records ...int) error {
 	x := b.Bags(1)
-	for _, id := range []int{i % 17, 5000 + i%13, wideTable/2 + i%5, wideTable - 1 - i%3} {
-		x.Add(uint32(id), 1)
+	for _, i := range records {
+		for _, id := range []int{i % 17, 5000 + i%13, wideTable/2 + i%5, wideTable - 1 - i%3} {
+			x.Add(uint32(id), 1)
+		}
+		x.End()
+		b.Y = append(b.Y, float32(i%2))
 	}
-	x.End()
-	b.Y = append(b.Y, float32(i%2))
 	return nil
 }
 

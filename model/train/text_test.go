@@ -45,12 +45,12 @@ func TestTextAndCache(t *testing.T) {
 		if !cached {
 			s.Cache = convert.CacheOff
 		}
-		d, err := convert.Open(s)
+		d, err := convert.Open(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { d.Close() })
-		if blocks := d.(input.Blocked).Blocks().Len(); blocks <= input.WindowBlocks {
+		if blocks := d.Facts().Blocks.Len(); blocks <= input.WindowBlocks {
 			t.Fatalf("%d blocks, want more than a window", blocks)
 		}
 		return records.Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ringtrain/export/savedmodel"
-	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/job"
 	"ringtrain/model/train/records"
@@ -75,7 +74,7 @@ type Trainer struct {
 
 // Prepare opens the job's input and builds its model. It reports faults of this machine before the
 // ranks meet.
-func Prepare(cfg *job.Config, o Options) (*Trainer, error) {
+func Prepare(ctx context.Context, cfg *job.Config, o Options) (*Trainer, error) {
 	if !slices.Contains([]string{"auto", "never", "must"}, o.Resume) {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--resume is %q, want auto, never or must", o.Resume))
 	}
@@ -86,13 +85,13 @@ func Prepare(cfg *job.Config, o Options) (*Trainer, error) {
 	opener := records.NewOpener(cfg, records.Options{
 		Roots: o.Roots, CacheDir: o.CacheDir, Share: true, Notice: o.Notice, Repeated: func(text string) { repeated = append(repeated, text) },
 	})
-	data, err := opener.Open()
+	data, err := opener.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t, err := newTrainer(cfg, o, data)
 	if err == nil {
-		t.evals, err = opener.OpenEvals(max(cfg.Model.Features, data.Train.Features()), records.ClassNames(data.Train))
+		t.evals, err = opener.OpenEvals(ctx, max(cfg.Model.Features, data.Train.Facts().Features), data.Train.Facts().Classes)
 	}
 	if err != nil {
 		data.Close()
@@ -169,14 +168,14 @@ func (t *Trainer) agreedOptions() []job.Option {
 	for i, e := range t.evals {
 		options = append(options, e.Agreed(i)...)
 	}
-	if s, ok := t.data.Train.(input.Sequential); ok && s.Sequential() {
+	if t.data.Train.Facts().Sequential {
 		options = append(options, job.Option{Key: "input.train.order", Value: "files"}) // compressed text without a cache
 	}
 	if t.data.Plan != nil {
 		options = append(options, job.Option{Key: "input.columns.learnt", Value: t.data.Plan.LearnedDigest()})
 	}
 	for _, c := range t.countables() {
-		options = append(options, job.Option{Key: c.key, Value: strings.Join(c.data.Manifest(), " ")})
+		options = append(options, job.Option{Key: c.key, Value: strings.Join(c.data.Facts().Manifest, " ")})
 	}
 	return options
 }

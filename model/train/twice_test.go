@@ -24,17 +24,17 @@ func TestColumnsThatNoExportCanRead(t *testing.T) {
 	text := "model: {kind: fm}\ninput:\n  train: {format: csv, files: [" + name + "], header: true}\n  batch: 2\n" +
 		"  columns: [label: {names: [y]}, ids: {names: [i], size: 9}, categorical: {names: [i], hash: 5}]\noptimizer: {learning_rate: 0.1}\n"
 	cfg := loadText(t, text, "export.savedmodel="+filepath.Join(dir, "export"))
-	if _, err := Prepare(cfg, Options{Resume: "auto"}); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), ":5:3: "+want) {
+	if _, err := Prepare(t.Context(), cfg, Options{Resume: "auto"}); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), ":5:3: "+want) {
 		t.Errorf("error %v (%d) before training, want %q", err, exitcode.Of(err), want)
 	}
 	cfg = loadText(t, text, "checkpoint.dir="+filepath.Join(dir, "ckpt"))
-	data, err := records.NewOpener(cfg, records.Options{}).Open()
+	data, err := records.NewOpener(cfg, records.Options{}).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer data.Close()
 	mustTrain(t, 1, cfg, data, nil)
-	s, err := trained.Open(cfg, nil, "", nil, false)
+	s, err := trained.Open(t.Context(), cfg, nil, "", nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

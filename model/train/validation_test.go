@@ -28,7 +28,7 @@ func TestValidationIsValidation(t *testing.T) {
 		if a, b := float64(*before[i].AUC), float64(*after[i].AUC); a < 0.6 || traintest.Far(b, 1-a, 1e-12) {
 			t.Errorf("evaluation %d: AUC %g, with flipped labels %g, want 1 − AUC", i, a, b)
 		}
-		if before[i].Split != "eval" || before[i].Examples != int64(data.Eval.Len()) {
+		if before[i].Split != "eval" || before[i].Examples != int64(data.Eval.Facts().Records) {
 			t.Errorf("evaluation %d is %s, want all of eval", i, traintest.JSON(t, before[i]))
 		}
 	}
@@ -37,7 +37,11 @@ func TestValidationIsValidation(t *testing.T) {
 // flipped is a data set whose labels 0 and 1 are exchanged.
 type flipped struct{ input.Dataset }
 
-func (d flipped) Append(b *input.Batch, i int) error {
+func (d flipped) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, d.append)
+}
+
+func (d flipped) append(b *input.Batch, i int) error {
 	err := d.Dataset.Append(b, i)
 	if err == nil {
 		b.Y[len(b.Y)-1] = 1 - b.Y[len(b.Y)-1]

@@ -13,7 +13,7 @@ import (
 func only(t *testing.T, d input.Dataset, label float32) repeated {
 	t.Helper()
 	r := repeated{Dataset: d}
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		if labelOf(t, d, i) == label {
 			r.records = append(r.records, i)
 		}
@@ -46,7 +46,7 @@ func TestConstant(t *testing.T) {
 			m := randomModel(t, cfg, data)
 			r := rand.New(rand.NewPCG(5, 6))
 			plain, d := weighing{Dataset: data.Eval}, weighing{Dataset: data.Eval}
-			for i := range data.Eval.Len() {
+			for i := range data.Eval.Facts().Records {
 				w := float32(1)
 				if i%768 >= 200 || tt.name == "linear" {
 					w = float32(math.Exp(5 * r.NormFloat64()))
@@ -83,14 +83,14 @@ func constantOf(t *testing.T, d weighing, classes int, smoothing float64) float6
 		return one
 	}
 	mean, weight := make([]float64, max(classes, 1)), 0.0
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		weight += float64(d.weights[i])
 		for k, v := range targets(i) {
 			mean[k] += float64(d.weights[i]) * v
 		}
 	}
 	loss := 0.0
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		for k, v := range targets(i) {
 			if m := mean[k] / weight; classes == 0 {
 				loss += float64(d.weights[i]) * (m - v) * (m - v)

@@ -104,7 +104,7 @@ func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error 
 	e.counts.Reset()
 	e.Seen = input.Counts{}
 	e.ranking.Reset()
-	first, last := input.EvalBlocks(e.Data.Len(), m.Rank, m.Size())
+	first, last := input.EvalBlocks(e.Data.Facts().Records, m.Rank, m.Size())
 	e.weighted.reset(last - first)
 	e.blocks.reset(blocksBefore(first), e.classes())
 	for ; first < last && ctx.Err() == nil; first += input.EvalBlock {
@@ -259,11 +259,13 @@ func ReadRecords(b *input.Batch, d input.Dataset, first, last int, tolerate bool
 	for i := range records {
 		records[i] = first + i
 	}
-	read := input.AppendRecords
+	var err error
 	if tolerate {
-		read = input.AppendGood
+		err = input.AppendGood(b, d, records)
+	} else {
+		err = d.Append(b, records...)
 	}
-	if err := read(b, d, records); err != nil {
+	if err != nil {
 		return err
 	}
 	b.X.Bags.Index()
@@ -275,7 +277,7 @@ func (e *Evaluator) fold(size int) error {
 	e.blocks.reset(0, e.classes())
 	e.counts.Reset()
 	for rank := range size {
-		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
+		first, last := input.EvalBlocks(e.Data.Facts().Records, rank, size)
 		bad := e.blocks.total().bad
 		b, err := e.blocks.decode(e.gathered.At(rank)[codeBytes:], blocksBefore(last))
 		if err == nil {

@@ -85,7 +85,7 @@ func TestMetrics(t *testing.T) {
 			sum += math.Pow(float64(scores[0])-float64(y), 2)
 		})
 		got := evaluated(t, m, data)
-		want := sum / float64(data.Eval.Len())
+		want := sum / float64(data.Eval.Facts().Records)
 		if traintest.Far(float64(got.Loss), want, 1e-6) || traintest.Far(float64(*got.RMSE), math.Sqrt(want), 1e-6) || got.Accuracy != nil || got.AUC != nil {
 			t.Errorf("metrics are %s, want loss %g, rmse %g", traintest.JSON(t, got), want, math.Sqrt(want))
 		}
@@ -101,7 +101,7 @@ func TestMetrics(t *testing.T) {
 			}
 		})
 		got := evaluated(t, m, data)
-		n := float64(data.Eval.Len())
+		n := float64(data.Eval.Facts().Records)
 		if traintest.Far(float64(got.Loss), sum/n, 1e-5) || *got.Correct != right || traintest.Far(float64(*got.Accuracy), float64(right)/n, 0) || got.AUC != nil {
 			t.Errorf("metrics are %s, want loss %g, %d right", traintest.JSON(t, got), sum/n, right)
 		}
@@ -148,7 +148,7 @@ func auc(yes, no []float32) float64 {
 func each(t *testing.T, d input.Dataset, m *model.Model, f func(scores []float32, y float32)) {
 	t.Helper()
 	var b input.Batch
-	for i := range d.Len() {
+	for i := range d.Facts().Records {
 		if err := ReadRecords(&b, d, i, i+1, false); err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func TestMetricsByClass(t *testing.T) {
 		})
 		e := Evaluator{Model: m, Data: data.Eval, Split: "eval", TopK: 3}
 		got := evaluatedBy(t, &e)
-		n := float64(data.Eval.Len())
+		n := float64(data.Eval.Facts().Records)
 		if !reflect.DeepEqual(got.Confusion, confusion) {
 			t.Errorf("confusion %v, want %v", got.Confusion, confusion)
 		}
@@ -63,7 +63,7 @@ func TestMetricsByClass(t *testing.T) {
 			}
 		})
 		got := evaluated(t, m, data)
-		rate := yes / float64(data.Eval.Len())
+		rate := yes / float64(data.Eval.Facts().Records)
 		entropy := -rate*math.Log(rate) - (1-rate)*math.Log(1-rate)
 		if traintest.Far(float64(*got.Calibration), sum/yes, 1e-9) || traintest.Far(float64(*got.NormalizedEntropy), float64(*got.LogLoss)/entropy, 1e-9) || got.TopK != nil {
 			t.Errorf("metrics are %s, want calibration %g and normalized entropy by %g", traintest.JSON(t, got), sum/yes, entropy)

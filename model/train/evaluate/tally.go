@@ -168,7 +168,7 @@ const maxConfusion = 100
 // metrics returns the metrics that fit the model. Area is the area under the ROC curve of a binary
 // model.
 func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
-	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: int64(e.Data.Len()) - sum.bad, Bad: sum.lost, Loss: report.Number(sum.loss / sum.weight), Weighted: sum.weighted > 0}
+	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: int64(e.Data.Facts().Records) - sum.bad, Bad: sum.lost, Loss: report.Number(sum.loss / sum.weight), Weighted: sum.weighted > 0}
 	m.Constant = report.Number(e.constant(sum))
 	classes := e.classes()
 	if classes == 0 {

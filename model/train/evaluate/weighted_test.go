@@ -25,10 +25,14 @@ type weighing struct {
 	weights []float32
 }
 
-func (d weighing) Append(b *input.Batch, i int) error {
-	err := d.Dataset.Append(b, i)
-	b.SetImportance(d.weights[i])
-	return err
+func (d weighing) Append(b *input.Batch, records ...int) error {
+	for _, i := range records {
+		if err := d.Dataset.Append(b, i); err != nil {
+			return err
+		}
+		b.SetImportance(d.weights[i])
+	}
+	return nil
 }
 
 // repeated is a data set with a record for each element of records.
@@ -37,8 +41,20 @@ type repeated struct {
 	records []int
 }
 
-func (d repeated) Len() int                           { return len(d.records) }
-func (d repeated) Append(b *input.Batch, i int) error { return d.Dataset.Append(b, d.records[i]) }
+func (d repeated) Facts() input.Facts {
+	f := d.Dataset.Facts()
+	f.Records = len(d.records)
+	return f
+}
+
+func (d repeated) Append(b *input.Batch, records ...int) error {
+	for _, i := range records {
+		if err := d.Dataset.Append(b, d.records[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // jobs are a regression, classes, and a binary model with many equal scores.
 var jobs = []struct {
@@ -55,7 +71,7 @@ func TestWeights(t *testing.T) {
 		m := randomModel(t, cfg, data)
 		r := rand.New(rand.NewPCG(5, 6))
 		one, many := weighing{Dataset: data.Eval}, repeated{Dataset: data.Eval}
-		for i := range data.Eval.Len() {
+		for i := range data.Eval.Facts().Records {
 			n := r.IntN(4)
 			if i < input.EvalBlock {
 				n = 1 // a block without weights
@@ -102,9 +118,9 @@ func TestWeightsBits(t *testing.T) {
 		m := randomModel(t, cfg, data)
 		r := rand.New(rand.NewPCG(7, 8))
 		d := weighing{Dataset: data.Eval}
-		for i := range data.Eval.Len() {
+		for i := range data.Eval.Facts().Records {
 			w := float32(1)
-			if i%1024 >= 512 || data.Eval.Len() < 512 {
+			if i%1024 >= 512 || data.Eval.Facts().Records < 512 {
 				w = float32(math.Exp(4 * r.NormFloat64()))
 			}
 			d.weights = append(d.weights, w)
@@ -204,7 +220,7 @@ func TestWeightedRounds(t *testing.T) {
 // TestWeightsZero verifies that records whose weights are all 0 are an error.
 func TestWeightsZero(t *testing.T) {
 	cfg, data := loadText(t, clicksText), clicksData()
-	d := weighing{data.Eval, make([]float32, data.Eval.Len())}
+	d := weighing{data.Eval, make([]float32, data.Eval.Facts().Records)}
 	ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
 		e := Evaluator{Model: randomModel(t, cfg, data), Data: d, Split: "eval"}
 		if _, err := e.Run(t.Context(), g); err == nil || !strings.Contains(err.Error(), "the weights of all eval records are 0") || exitcode.Of(err) != exitcode.BadData {

@@ -20,7 +20,7 @@ type Cached struct {
 // errors are those of convert.MakeCache.
 func MakeCaches(ctx context.Context, cfg *job.Config, opts Options) ([]Cached, error) {
 	o := NewOpener(cfg, opts)
-	if err := o.compileLabelled(); err != nil {
+	if err := o.compileLabelled(ctx); err != nil {
 		return nil, err
 	}
 	var all []Cached

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -18,9 +19,9 @@ func (ColumnStats) Kind() string { return "column" }
 
 // StatsOfColumns reads the training records of a job once and describes each column that
 // input.columns reads. A job without columns is an error with exitcode.Usage.
-func StatsOfColumns(cfg *job.Config, opts Options) ([]ColumnStats, error) {
+func StatsOfColumns(ctx context.Context, cfg *job.Config, opts Options) ([]ColumnStats, error) {
 	o := NewOpener(cfg, opts)
-	if err := o.compile(); err != nil {
+	if err := o.compile(ctx); err != nil {
 		return nil, err
 	}
 	if o.plan == nil {
@@ -28,7 +29,7 @@ func StatsOfColumns(cfg *job.Config, opts Options) ([]ColumnStats, error) {
 	}
 	o.plan.Count()
 	cfg.Input.Cache = convert.CacheOff // a cache stores ids in place of texts
-	d, err := o.openSplit(split{key: "input.train", files: cfg.Input.Train, learn: true})
+	d, err := o.openSplit(ctx, split{key: "input.train", files: cfg.Input.Train, learn: true})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,13 +18,13 @@ type EvalSet struct {
 
 // OpenEvals opens the items of input.evals for a model of so many features. Classes are those
 // that the training records name.
-func (o *Opener) OpenEvals(features int, classes []string) ([]EvalSet, error) {
+func (o *Opener) OpenEvals(ctx context.Context, features int, classes []string) ([]EvalSet, error) {
 	if o.job.Input.Synthetic {
 		return nil, nil
 	}
 	var all []EvalSet
 	for i, e := range o.job.Input.Evals {
-		d, err := o.openSplit(split{key: job.EvalKey(e.Name, i), files: e.Files, features: features, classes: classes})
+		d, err := o.openSplit(ctx, split{key: job.EvalKey(e.Name, i), files: e.Files, features: features, classes: classes})
 		if err != nil {
 			CloseEvals(all)
 			return nil, err
@@ -50,5 +51,5 @@ func (e EvalSet) Agreed(i int) []job.Option {
 	if f.Header || f.Separator != "" {
 		read += fmt.Sprintf(" header %t separator %q", f.Header, f.Separator)
 	}
-	return []job.Option{{Key: key, Value: read}, {Key: key + ".manifest", Value: strings.Join(e.Data.Manifest(), " ")}}
+	return []job.Option{{Key: key, Value: read}, {Key: key + ".manifest", Value: strings.Join(e.Data.Facts().Manifest, " ")}}
 }

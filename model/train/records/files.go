@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -20,7 +21,7 @@ func fileNames(f job.Files) []string {
 }
 
 // openSpec opens the files of f, those of a set, by the specification s.
-func (o *Opener) openSpec(s convert.Spec, set string, f job.Files) (input.Dataset, error) {
+func (o *Opener) openSpec(ctx context.Context, s convert.Spec, set string, f job.Files) (input.Dataset, error) {
 	roots := o.opts.Roots
 	if f.Format == "idx" {
 		var err error
@@ -30,19 +31,19 @@ func (o *Opener) openSpec(s convert.Spec, set string, f job.Files) (input.Datase
 		if s.Labels, err = oneFile(roots, f.Labels); err != nil {
 			return nil, err
 		}
-		return convert.Open(s)
+		return convert.Open(ctx, s)
 	}
 	var err error
 	if f.Format == "images" && f.Images != "" {
 		if s.Images, err = input.ExpandFolder(roots, f.Images); err != nil {
 			return nil, err
 		}
-		return convert.Open(s)
+		return convert.Open(ctx, s)
 	}
 	if s.Files, err = o.expandFiles(set, f); err != nil {
 		return nil, err
 	}
-	return convert.Open(s)
+	return convert.Open(ctx, s)
 }
 
 // expandFiles finds the files of f, those of a set, "" for files that no key names. A folder stands for its

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"ringtrain/input"
-	"ringtrain/input/convert"
 )
 
 // A Loader reads the validation records that Open left in their files. Open checks that the files
@@ -22,12 +21,12 @@ type Loader struct {
 
 // NewLoader returns a Loader of the validation records d.
 func NewLoader(d input.Dataset) *Loader {
-	rest, ok := d.(convert.Later)
-	if !ok {
+	rest := d.Facts().Load
+	if rest == nil {
 		return &Loader{Load: func() error { return nil }, begun: true}
 	}
 	return &Loader{faults: make(chan error, 1), Load: func() error {
-		if err := rest.Load(); err != nil {
+		if err := rest(); err != nil {
 			return fmt.Errorf("input.eval: %w", err)
 		}
 		return nil

@@ -21,7 +21,7 @@ func newModel(j *job.Config, plan *column.Plan, d input.Dataset) (*model.Model, 
 	if err != nil {
 		return nil, j.Locate(err)
 	}
-	if names := ClassNames(d); g.Head.Kind == graph.HeadClasses && len(names) == g.Head.Classes {
+	if names := d.Facts().Classes; g.Head.Kind == graph.HeadClasses && len(names) == g.Head.Classes {
 		g.Head.Labels = names // exported to serving clients
 	}
 	g.Columns = Set{Plan: plan}.Columns()
@@ -49,18 +49,18 @@ func inputs(j *job.Config, plan *column.Plan, d input.Dataset) (model.Inputs, er
 
 // shapeOf returns the shape of a record as the model reads it.
 func shapeOf(j *job.Config, d input.Dataset) (graph.Shape, error) {
-	features := j.Model.Features
+	features, facts := j.Model.Features, d.Facts()
 	if features == 0 {
-		features = d.Features()
+		features = facts.Features
 	}
 	if j.Model.Sparse() {
 		return graph.Shape{features}, nil
 	}
-	if features != d.Features() {
-		return nil, fmt.Errorf("model.features is %d, want %d as the records have", features, d.Features())
+	if features != facts.Features {
+		return nil, fmt.Errorf("model.features is %d, want %d as the records have", features, facts.Features)
 	}
 	if len(j.Input.Shape) == 0 {
-		return input.ShapeOf(d), nil
+		return facts.ShapeOf(), nil
 	}
 	if s := graph.Shape(j.Input.Shape); s.Len() != features {
 		return nil, fmt.Errorf("input.shape is %v, which is %d values, want %d as the records have", s, s.Len(), features)

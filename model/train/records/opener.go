@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,7 +18,7 @@ import (
 type Options struct {
 	Roots    []string     // folders in which relative input files are looked for, in turn
 	CacheDir string       // folder of parsed records if input.cache is auto; "": none
-	Share    bool         // the caller counts the records of large text: see input.Shared
+	Share    bool         // the caller counts the records of large text: see input.Counting
 	Notice   func(string) // receives messages about files and caches; may be nil
 	Repeated func(string) // receives those about names of files, which are equal on all ranks; nil: Notice does
 }
@@ -77,16 +78,17 @@ func (s Set) Columns() *graph.Columns {
 }
 
 // Open opens the files that the job names, or draws synthetic records if input.synthetic is
-// true. It never draws records because a file is missing.
-func (o *Opener) Open() (Set, error) {
+// true. It never draws records because a file is missing. When ctx ends, it returns the cause, and so do
+// later reads of compressed files.
+func (o *Opener) Open(ctx context.Context) (Set, error) {
 	cfg := o.job
 	if cfg.Input.Synthetic {
 		return drawSet(cfg)
 	}
-	if err := o.compileLabelled(); err != nil {
+	if err := o.compileLabelled(ctx); err != nil {
 		return Set{}, err
 	}
-	train, err := o.openSplit(split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true, share: o.opts.Share})
+	train, err := o.openSplit(ctx, split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true, share: o.opts.Share})
 	if err != nil {
 		return Set{}, err
 	}
@@ -94,8 +96,9 @@ func (o *Opener) Open() (Set, error) {
 		return Set{train, train, "train", o.plan}, nil
 	}
 	// A feature that the model does not have is a fault of the validation file.
-	eval, err := o.openSplit(split{
-		key: "input.eval", files: cfg.Input.Eval, features: max(cfg.Model.Features, train.Features()), later: true, classes: ClassNames(train), share: o.opts.Share,
+	facts := train.Facts()
+	eval, err := o.openSplit(ctx, split{
+		key: "input.eval", files: cfg.Input.Eval, features: max(cfg.Model.Features, facts.Features), later: true, classes: facts.Classes, share: o.opts.Share,
 	})
 	if err != nil {
 		train.Close()
@@ -116,21 +119,13 @@ type split struct {
 	classes []string // of the training records, nil if their classes have no names
 }
 
-// ClassNames returns the names of the classes of d, nil if the classes have no names.
-func ClassNames(d input.Dataset) []string {
-	if named, ok := d.(interface{ ClassNames() []string }); ok {
-		return named.ClassNames()
-	}
-	return nil
-}
-
 // openSplit opens the files of s.
-func (o *Opener) openSplit(s split) (input.Dataset, error) {
-	d, err := o.openSpec(o.splitSpec(s), s.key, s.files)
+func (o *Opener) openSplit(ctx context.Context, s split) (input.Dataset, error) {
+	d, err := o.openSpec(ctx, o.splitSpec(s), s.key, s.files)
 	if err != nil {
 		return nil, adviseOnMissing(o.job, fmt.Errorf("%s: %w", s.key, err))
 	}
-	if d.Len() == 0 {
+	if d.Facts().Records == 0 {
 		d.Close()
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s", s.key, strings.Join(fileNames(s.files), ", ")))
 	}
@@ -195,7 +190,7 @@ func adviseOnMissing(cfg *job.Config, err error) error {
 
 // OpenEvaluated opens the records that a trained model is evaluated on: files if there are any,
 // else the validation records, else the training records. Without labelled, nobody reads their labels.
-func (o *Opener) OpenEvaluated(files []string, labelled bool) (d input.Dataset, split string, err error) {
+func (o *Opener) OpenEvaluated(ctx context.Context, files []string, labelled bool) (d input.Dataset, split string, err error) {
 	if o.job.Input.Synthetic && len(files) == 0 {
 		s, err := drawSet(o.job)
 		return s.Eval, s.Split, err
@@ -218,6 +213,6 @@ func (o *Opener) OpenEvaluated(files []string, labelled bool) (d input.Dataset, 
 	if f.Format == "images" && labelled {
 		spec.Names = there.TrainedClasses()
 	}
-	d, err = there.openSpec(spec, set, f)
+	d, err = there.openSpec(ctx, spec, set, f)
 	return d, split, adviseOnMissing(o.job, err)
 }

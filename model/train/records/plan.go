@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,12 +17,12 @@ import (
 )
 
 // compile makes the plan of input.columns if the records have columns.
-func (o *Opener) compile() error {
+func (o *Opener) compile(ctx context.Context) error {
 	columns := o.job.Input.RecordColumns()
 	if len(columns) == 0 {
 		return nil
 	}
-	plan, err := column.Compile(columns, func(file string) ([]string, error) { return readVocabulary(o.opts.Roots, file) })
+	plan, err := column.Compile(columns, func(file string) ([]string, error) { return readVocabulary(ctx, o.opts.Roots, file) })
 	if err != nil {
 		return o.job.Locate(err)
 	}
@@ -30,18 +31,18 @@ func (o *Opener) compile() error {
 }
 
 // compileLabelled compiles input.columns for records whose labels are read.
-func (o *Opener) compileLabelled() error {
-	return errors.Join(o.job.CheckLabel(), o.compile())
+func (o *Opener) compileLabelled(ctx context.Context) error {
+	return errors.Join(o.job.CheckLabel(), o.compile(ctx))
 }
 
 // readVocabulary reads a vocabulary file of one text a line.
-func readVocabulary(roots []string, file string) ([]string, error) {
+func readVocabulary(ctx context.Context, roots []string, file string) ([]string, error) {
 	path, err := oneFile(roots, file)
 	if err != nil {
 		return nil, err
 	}
 	var content strings.Builder
-	if err := text.Inflate(&content, path, input.Limits{}); err != nil {
+	if err := text.Inflate(ctx, &content, path, input.Limits{}); err != nil {
 		return nil, err
 	}
 	texts := strings.TrimPrefix(content.String(), "\ufeff") // a byte order mark
@@ -88,8 +89,8 @@ func (o *Opener) HasColumns() bool { return o.plan != nil }
 
 // Adopt compiles input.columns and takes the means, deviations and vocabularies that training
 // learned. Path names the checkpoint or bundle that stores them; learned is nil if it has none.
-func (o *Opener) Adopt(path string, learned *graph.Columns) error {
-	if err := o.compile(); err != nil || o.plan == nil {
+func (o *Opener) Adopt(ctx context.Context, path string, learned *graph.Columns) error {
+	if err := o.compile(ctx); err != nil || o.plan == nil {
 		return err
 	}
 	if learned == nil && o.plan.Learns() {

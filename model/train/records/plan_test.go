@@ -16,7 +16,7 @@ func TestVocabularyFile(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, "v.txt"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		lines, err := readVocabulary([]string{folder}, "v.txt")
+		lines, err := readVocabulary(t.Context(), []string{folder}, "v.txt")
 		switch {
 		case want == "" && (err != nil || lines[0] != "a"):
 			t.Errorf("%q: %q, error %v", text, lines, err)

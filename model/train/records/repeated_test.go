@@ -22,13 +22,13 @@ func TestRepeated(t *testing.T) {
 	cfg.Input.Train = job.Files{Format: "libsvm", Files: []string{name, filepath.Join(dir, "*.svm")}}
 	cfg.Input.Eval = cfg.Input.Train
 	var got []string
-	set, err := NewOpener(&cfg, Options{Repeated: func(text string) { got = append(got, text) }, Notice: func(text string) { t.Error(text) }}).Open()
+	set, err := NewOpener(&cfg, Options{Repeated: func(text string) { got = append(got, text) }, Notice: func(text string) { t.Error(text) }}).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer set.Close()
 	want := []string{"input.train: files that are named twice are read once: " + name, "input.eval: files that are named twice are read once: " + name}
-	if !slices.Equal(got, want) || set.Train.Len() != 2 {
-		t.Errorf("told %q of %d records, want %q of 2", got, set.Train.Len(), want)
+	if !slices.Equal(got, want) || set.Train.Facts().Records != 2 {
+		t.Errorf("told %q of %d records, want %q of 2", got, set.Train.Facts().Records, want)
 	}
 }

@@ -130,7 +130,7 @@ func (x Exporter) verify(dir string) (verified int, worst report.Number, err err
 	if err := kept.Assign(others); err != nil {
 		return 0, 0, err
 	}
-	records := min(x.Data.Len(), maxVerified)
+	records := min(x.Data.Facts().Records, maxVerified)
 	var b input.Batch
 	for first := 0; first < records; first += input.EvalBlock {
 		if err := evaluate.ReadRecords(&b, x.Data, first, min(first+input.EvalBlock, records), x.Tolerate); err != nil {

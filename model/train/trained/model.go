@@ -43,7 +43,7 @@ type Model struct {
 
 // Open reads the variables at from, or at the job's checkpoint.dir if from is empty. It opens the job's
 // validation records, or files in their place. Without labelled, their labels are not read.
-func Open(cfg *job.Config, roots []string, from string, files []string, labelled bool) (*Model, error) {
+func Open(ctx context.Context, cfg *job.Config, roots []string, from string, files []string, labelled bool) (*Model, error) {
 	note := ""
 	if from == "" {
 		if from, note = ResultOf(cfg.Checkpoint.Dir); from != cfg.Checkpoint.Dir {
@@ -65,7 +65,7 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 	}
 	sized := *cfg
 	opener := records.NewOpener(&sized, records.Options{Roots: roots, Notice: func(line string) { note += "\n" + line }})
-	if err := opener.Adopt(kept.Path, kept.Columns); err != nil {
+	if err := opener.Adopt(ctx, kept.Path, kept.Columns); err != nil {
 		return nil, err
 	}
 	if sized.Model.Features == 0 && !opener.HasColumns() { // the number of the training records, not of these records
@@ -76,7 +76,7 @@ func Open(cfg *job.Config, roots []string, from string, files []string, labelled
 		opener.SizedBy(kept.Path, features)
 	}
 	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, vars: kept, from: opener}
-	if s.data, s.split, err = opener.OpenEvaluated(files, labelled); err != nil {
+	if s.data, s.split, err = opener.OpenEvaluated(ctx, files, labelled); err != nil {
 		return nil, err
 	}
 	if s.name = strings.Join(files, ", "); len(files) == 0 {
@@ -168,7 +168,7 @@ func (s *Model) EvaluateOn(ctx context.Context, d input.Dataset) (report.Metrics
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
 func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) error {
-	evals, err := s.from.OpenEvals(s.job.Model.Features, s.from.TrainedClasses())
+	evals, err := s.from.OpenEvals(ctx, s.job.Model.Features, s.from.TrainedClasses())
 	if err != nil {
 		return err
 	}
@@ -222,12 +222,12 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return err
 	}
-	b, lost, fault := input.Batch{WantKeys: true}, int64(0), error(nil)
-	for first := 0; first < s.data.Len(); first += input.EvalBlock {
+	b, lost, fault, records := input.Batch{WantKeys: true}, int64(0), error(nil), s.data.Facts().Records
+	for first := 0; first < records; first += input.EvalBlock {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := evaluate.ReadRecords(&b, s.data, first, min(first+input.EvalBlock, s.data.Len()), s.maxBad > 0); err != nil {
+		if err := evaluate.ReadRecords(&b, s.data, first, min(first+input.EvalBlock, records), s.maxBad > 0); err != nil {
 			return err
 		}
 		if lost += int64(b.Lost); fault == nil {
@@ -259,9 +259,7 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 		text := fmt.Sprintf("ignored %s; the first: %v", phrase.Count(int(lost), "bad record"), fault)
 		s.warnings = append(s.warnings, report.Warning{Operation: "input", Cause: text})
 	}
-	if known, ok := s.data.(input.Counter); ok {
-		s.seen.Whole = known.Counts()
-	}
+	s.seen.Whole = s.data.Facts().Counts
 	s.warnings = append(s.warnings, s.from.Warnings(s.name, &s.seen, true)...)
 	return nil
 }
