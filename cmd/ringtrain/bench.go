@@ -19,6 +19,7 @@ import (
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
 
@@ -125,7 +126,7 @@ func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
 	out := a.newReporter(c, 0)
 	watch := &show.ErrorWatch{Out: a.stdout, JSON: out.JSON}
 	cfg.JSON, cfg.Stdout = out.JSON, watch
-	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
+	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	return out.EndLaunch(res, err, watch)
 }
 

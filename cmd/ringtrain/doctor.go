@@ -20,6 +20,7 @@ import (
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/phrase"
+	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
 
@@ -126,7 +127,7 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 	}
 	watch := &show.VerdictWatch{Out: a.stdout}
 	cfg.Bare, cfg.JSON, cfg.Stdout = true, out.JSON, watch
-	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
+	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	if err == nil && (res.Code == exitcode.OK || !res.Unread && watch.Seen) {
 		return show.Silent(res.Code)
 	}
@@ -139,7 +140,7 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 	if reached := withoutHosts(cfg.Hosts, launch.FailedHosts(err)); !out.JSON && len(reached) > 0 && len(reached) < len(cfg.Hosts) {
 		cfg.Notice(fmt.Sprintf("%s cannot run ranks, as the last lines say; this is about the others", phrase.Count(len(cfg.Hosts)-len(reached), "host")))
 		cfg.Hosts, cfg.NP = reached, len(reached)
-		_, other := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
+		_, other := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 		err = errors.Join(err, other)
 	}
 	return out.ExaminationFailed(err)

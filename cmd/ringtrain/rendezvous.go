@@ -7,6 +7,7 @@ import (
 
 	"ringtrain/ring/joblist"
 	"ringtrain/ring/join"
+	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
 
@@ -28,10 +29,9 @@ func (a *app) rendezvous(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	alone, err := join.ServeStandalone(join.StandaloneConfig{
-		Listen: c.String("listen"), WorldSize: c.Int("world-size"), JobID: c.String("job-id"), Token: secret,
-		StartTimeout: c.Duration("start-timeout"), Insecure: c.Bool("insecure"),
-		Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
+	alone, err := join.Serve(c.String("listen"), c.Bool("insecure"), rendezvous.ServerConfig{
+		WorldSize: c.Int("world-size"), JobID: c.String("job-id"), Token: secret,
+		StartTimeout: c.Duration("start-timeout"), Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
 		Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	})
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/rendezvous"
 )
 
 func runCommand() command {
@@ -78,8 +79,8 @@ func (a *app) run(c *cli.Context) error {
 	}
 	watch := &show.ErrorWatch{Out: a.stdout, JSON: out.JSON}
 	cfg.JSON, cfg.Stdout = out.JSON, watch
-	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{
-		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, Launcher: true,
+	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{
+		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, NoticeSink: rendezvous.NoticeOwner,
 	})
 	res.Text += whereJobFileIs(c.Args().First(), res)
 	return out.EndLaunch(res, err, watch)
@@ -105,23 +106,23 @@ func surviveClosedPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPI
 
 // launch starts the rendezvous and the ranks, and waits for the ranks.
 func (a *app) launch(cfg launch.Config, startTimeout time.Duration) (launch.Result, error) {
-	return a.launchWith(cfg, "", join.StandaloneConfig{StartTimeout: startTimeout})
+	return a.launchWith(cfg, "", rendezvous.ServerConfig{StartTimeout: startTimeout})
 }
 
 // launchWith is launch with options for the rendezvous and the interface by which other
 // hosts reach it.
-func (a *app) launchWith(cfg launch.Config, via string, alone join.StandaloneConfig) (launch.Result, error) {
-	alone.Listen, alone.JobID, alone.Token = "127.0.0.1:0", cfg.JobID, cfg.Token
-	alone.WorldSize = launch.WorldSize(cfg.NP, cfg.More)
+func (a *app) launchWith(cfg launch.Config, via string, served rendezvous.ServerConfig) (launch.Result, error) {
+	served.JobID, served.Token, served.WorldSize = cfg.JobID, cfg.Token, launch.WorldSize(cfg.NP, cfg.More)
+	listen := "127.0.0.1:0"
 	if cfg.Remote() {
-		alone.Listen = ":0"
+		listen = ":0"
 	}
-	meeting, err := join.ServeStandalone(alone)
+	meeting, err := join.Serve(listen, false, served)
 	if err != nil {
 		return launch.Result{}, err
 	}
 	defer meeting.Close()
-	if alone.Launcher {
+	if served.NoticeSink == rendezvous.NoticeOwner {
 		defer a.advertise("run "+programName(cfg), meeting.Addr(), cfg.Token)()
 	}
 	cfg.Rendezvous, cfg.Server, cfg.Behind, cfg.OneOutput = meeting.Addr(), meeting, via == "", a.oneOutput

@@ -31,11 +31,11 @@ func TestCauseOf(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("op=%s/rank=%d", tt.op, tt.rank), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				team := newTeam(&Team{session: newSoloSession(t.Context())})
+				team := teamOf(t.Context(), m, Config{})
 				defer team.Close()
 				start := time.Now()
 				pe := &ring.PeerError{Op: tt.op, Rank: tt.rank, Host: "h", Addr: m.Workers[tt.rank].Addr, Err: errors.New("why")}
-				got := team.causeOf(t.Context(), m, exitcode.With(exitcode.Retry, pe))
+				got := team.causeOf(t.Context(), exitcode.With(exitcode.Retry, pe))
 				want := ring.Cause{Rank: tt.rank, Host: "h", Step: -1, Operation: tt.op, Peer: pe.Addr, Text: tt.text, ExitCode: exitcode.Retry}
 				if *got != want {
 					t.Errorf("cause %+v, want %+v", *got, want)

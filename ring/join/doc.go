@@ -18,7 +18,7 @@
 //	listen          the one port, for links and for the rendezvous
 //	serve           the rendezvous, if the place says so
 //	join            the rendezvous returns the membership of the first generation
-//	order           by hosts, as given, or measured
+//	order           by hosts, by rank, or as given
 //	links           to the neighbours of the order, and memory shared with the host
 //	group           ring.New
 //
@@ -27,18 +27,13 @@
 //
 //	Meet ──► Team 1 ──a worker is lost──► Next ──► Team 2 ──► Leave ──► Close
 //
-// If the order of the ring is to be measured (Config.Order), all ranks first form a group in
-// the order by hosts. Over it they learn an order that one of them knows from before, or
-// agree on the bandwidth that the first ranks of the hosts measure between each two hosts.
-// These links are closed before the links of the group are opened.
-//
 // [Gather] stops after the rendezvous, for a program that wants to know which links are
 // possible. [Report] is for a worker that cannot come: it tells the others why.
 //
 // # The rendezvous
 //
 // Two kinds of process serve it: rank 0, where its place says so, or a process that is no
-// worker, by [ServeStandalone]. The launcher and the command rendezvous are of the second kind.
+// worker, by [Serve]. The launcher and the command rendezvous are of the second kind.
 //
 // # Errors
 //

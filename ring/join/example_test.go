@@ -10,6 +10,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch/place"
+	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
 
@@ -18,16 +19,16 @@ import (
 // them.
 func ExampleJoin() {
 	secret := token.New()
-	rendezvous, err := join.ServeStandalone(join.StandaloneConfig{Listen: "127.0.0.1:0", WorldSize: 2, Token: secret})
+	server, err := join.Serve("127.0.0.1:0", false, rendezvous.ServerConfig{WorldSize: 2, Token: secret})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer rendezvous.Close()
+	defer server.Close()
 
 	var sums [2]float32
 	worker := func(rank int) error {
-		p, err := place.Find(os.Getenv, nil, place.Flags{Rank: rank, WorldSize: 2, Rendezvous: rendezvous.Addr()})
+		p, err := place.Find(os.Getenv, nil, place.Flags{Rank: rank, WorldSize: 2, Rendezvous: server.Addr()})
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
+	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
 
@@ -45,13 +46,13 @@ func TestJoinEnvironment(t *testing.T) {
 func TestCloseAfterFailure(t *testing.T) {
 	noLeak(t)
 	secret := token.New()
-	rendezvous, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0", WorldSize: 2, Token: secret})
+	server, err := Serve("127.0.0.1:0", false, rendezvous.ServerConfig{WorldSize: 2, Token: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rendezvous.Close()
+	defer server.Close()
 	join := func(rank int) (*ring.Group, error) {
-		p := place.Place{Rank: rank, WorldSize: 2, LocalRank: -1, Rendezvous: rendezvous.Addr(), Listen: "127.0.0.1:0"}
+		p := place.Place{Rank: rank, WorldSize: 2, LocalRank: -1, Rendezvous: server.Addr(), Listen: "127.0.0.1:0"}
 		return Join(t.Context(), Options{Place: &p, Config: Config{Token: secret}})
 	}
 	other := make(chan error, 1)

@@ -63,28 +63,22 @@ const (
 // successor of a lost rank that the others have accepted does not return for the end of
 // ctx: they have a state to save, and the successor can leave together with them.
 func Meet(ctx context.Context, p place.Place, c Config) (*Team, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if p.WorldSize == 1 && p.Rendezvous == "" {
-		return meetAlone(ctx, p, c)
-	}
-	h, s, err := joinRendezvous(ctx, p, c)
+	t, err := Gather(ctx, p, c)
 	if err != nil {
 		return nil, err
 	}
-	return openTeam(ctx, p, c, h, s)
+	return t.form(ctx)
 }
 
-// openTeam is the part of Meet that follows the membership of s.
-func openTeam(ctx context.Context, p place.Place, c Config, h *endpoint, s *rendezvous.Session) (*Team, error) {
+// form is the part of Meet that follows the membership. If it fails in this generation, it tries the
+// next one.
+func (t *Team) form(ctx context.Context) (*Team, error) {
 	opening := ctx
-	if s.Membership().Generation > 1 {
+	if t.members.Generation > 1 {
 		opening = context.WithoutCancel(ctx)
 	}
-	t := newTeam(&Team{Rendezvous: p.Rendezvous, config: c, member: s, session: s, endpoint: h})
-	if err := t.open(opening, s.Membership(), c); err != nil {
-		next, err := t.Next(ctx, t.causeOf(opening, s.Membership(), err))
+	if err := t.open(opening); err != nil {
+		next, err := t.Next(ctx, t.causeOf(opening, err))
 		if err != nil {
 			t.Close()
 		}
@@ -93,44 +87,60 @@ func openTeam(ctx context.Context, p place.Place, c Config, h *endpoint, s *rend
 	return t, nil
 }
 
-// meetAlone makes a team of one. The job ids of two such jobs differ: they may share a
-// folder of checkpoints.
-func meetAlone(ctx context.Context, p place.Place, c Config) (*Team, error) {
-	s := newSoloSession(ctx)
-	s.report = func(cause *ring.Cause) *ring.Cause { return Report(context.WithoutCancel(ctx), p, c, cause) }
-	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.ChooseAlone(c.Offers)}
-	t := newTeam(&Team{config: c, session: s})
-	if err := t.open(ctx, m, c); err != nil {
-		t.Close()
+// Gather finds the other workers of the job, as [Meet] does, and stops there: it opens the port,
+// serves the rendezvous if the place says so, and joins. The team has no links and no Group. It is
+// for a program that wants to know which links are possible.
+func Gather(ctx context.Context, p place.Place, c Config) (*Team, error) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case p.WorldSize == 1 && p.Rendezvous == "":
+		return alone(ctx, p, c), nil
+	}
+	began, t := time.Now(), &Team{Rendezvous: p.Rendezvous, config: c}
+	if err := t.listen(p); err != nil {
+		return nil, reportListenFault(ctx, p, c, err)
+	}
+	s, err := rendezvous.Join(ctx, joinOptions(p, c, t.port.Addr()))
+	if err != nil {
+		t.tellJoinFault(ctx, p, time.Since(began), err)
+		t.closePort()
 		return nil, err
 	}
+	t.session, t.member = s, s
+	t.begin(s.Membership())
+	t.setOwner(t.members.JobID, t.members.Rank)
 	return t, nil
 }
 
-// joinRendezvous opens the endpoint of a worker and joins the rendezvous. If it fails, it has told
-// the others why, as far as they can be reached, and nothing stays open.
-func joinRendezvous(ctx context.Context, p place.Place, c Config) (*endpoint, *rendezvous.Session, error) {
-	h, err := openWorkerEndpoint(p, c)
-	if err != nil {
-		return nil, nil, reportListenFault(ctx, p, c, err)
-	}
-	s, err := h.join(ctx, p, c)
-	if err != nil {
-		h.closeFailed(ctx, p, c, err)
-		return nil, nil, err
-	}
-	return h, s, nil
+// alone returns a team of one. The job ids of two such jobs differ: they may share a folder of
+// checkpoints.
+func alone(ctx context.Context, p place.Place, c Config) *Team {
+	s := newSoloSession(ctx)
+	s.report = func(cause *ring.Cause) *ring.Cause { return Report(context.WithoutCancel(ctx), p, c, cause) }
+	t := &Team{config: c, session: s}
+	t.begin(ring.Membership{
+		JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1,
+		Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.ChooseAlone(c.Offers),
+	})
+	return t
 }
 
-// join joins the rendezvous.
-func (h *endpoint) join(ctx context.Context, p place.Place, c Config) (*rendezvous.Session, error) {
-	s, err := rendezvous.Join(ctx, joinOptions(p, c, h.port.Addr()))
-	if err != nil {
-		return nil, err
+// tellJoinFault tells the others why this worker could not join, if it serves the rendezvous: those
+// that are here and, if the job ended before it began, those that come within the start timeout. It
+// tells them nothing after an interrupted wait, for rank 0 may be started again.
+func (t *Team) tellJoinFault(ctx context.Context, p place.Place, took time.Duration, err error) {
+	if t.server == nil || ctx.Err() != nil {
+		return
 	}
-	m := s.Membership()
-	h.setOwner(m.JobID, m.Rank)
-	return s, nil
+	select {
+	case <-t.server.Done():
+		if took < cmp.Or(t.config.StartTimeout, rendezvous.DefaultStartTimeout) {
+			t.server.AwaitTold(ctx, p.WorldSize)
+		}
+	default:
+		t.server.Abort(ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1))
+	}
 }
 
 // joinOptions returns the options of a worker that listens at addr.
@@ -151,14 +161,15 @@ func selfAt(p place.Place, addr string) ring.Worker {
 
 // open opens memory and links, and forms the group. If ctx ends before that is done, all of
 // it ends.
-func (t *Team) open(ctx context.Context, m ring.Membership, c Config) error {
+func (t *Team) open(ctx context.Context) error {
+	m := t.members
 	life, end := context.WithCancelCause(t.Context()) // ends with the generation
 	detach := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 	var err error
-	if m.Order, err = c.Order.Of(m.HostRanks()); err != nil {
+	if m.Order, err = t.config.Order.Of(m.HostRanks()); err != nil {
 		err = fmt.Errorf("allreduce.%w", err)
 	} else {
-		err = t.openGroup(life, m, c)
+		err = t.openGroup(life, m, t.config)
 	}
 	if err == nil && t.member != nil {
 		t.member.SetWaitSource(t.Group.Waiting)
@@ -190,7 +201,8 @@ func (t *Team) openGroup(ctx context.Context, m ring.Membership, c Config) error
 // direction of the connection, the address is its target:
 //
 //	link 12 -> 13 at 10.0.0.13:2222: no link after 46 attempts, the last: connection refused (gave up after 10s)
-func (t *Team) causeOf(ctx context.Context, m ring.Membership, err error) *ring.Cause {
+func (t *Team) causeOf(ctx context.Context, err error) *ring.Cause {
+	m := t.members
 	pe, ok := errors.AsType[*ring.PeerError](err)
 	if _, refused := errors.AsType[*memoryRefusal](err); ok && !refused && pe.Op != opDial {
 		t.awaitCause(ctx)

@@ -16,6 +16,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/launch/place"
+	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
 
@@ -45,18 +46,26 @@ func noLeak(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
 }
 
+// teamOf returns a team of m without a rendezvous and without links.
+func teamOf(ctx context.Context, m ring.Membership, c Config) *Team {
+	t := &Team{config: c, session: newSoloSession(ctx)}
+	t.begin(m)
+	return t
+}
+
 // aloneCrew meets at a rendezvous of its own, as under ringtrain run.
-func aloneCrew(t *testing.T, size int) (*crew, *Standalone) {
+func aloneCrew(t *testing.T, size int) (*crew, *rendezvous.Server) {
 	t.Helper()
 	c := newCrew("", size)
-	a := serveAlone(t, c)
+	a := serveAlone(t, c, 0)
 	return c, a
 }
 
-func serveAlone(t *testing.T, c *crew) *Standalone {
+// serveAlone serves the rendezvous of c, which replaces lost ranks if there are restarts.
+func serveAlone(t *testing.T, c *crew, restarts int) *rendezvous.Server {
 	t.Helper()
-	a, err := ServeStandalone(StandaloneConfig{
-		Listen: "127.0.0.1:0", WorldSize: len(c.places), Token: c.config.Token, StartTimeout: c.config.StartTimeout,
+	a, err := Serve("127.0.0.1:0", false, rendezvous.ServerConfig{
+		WorldSize: len(c.places), Token: c.config.Token, StartTimeout: c.config.StartTimeout, Restarts: restarts,
 	})
 	if err != nil {
 		t.Fatal(err)

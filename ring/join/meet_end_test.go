@@ -13,6 +13,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
+	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/ringtest"
 )
 
@@ -31,7 +32,7 @@ func TestMeetStopped(t *testing.T) {
 				switch at {
 				case "alone":
 					c.places[0].Serve, c.places[0].Listen = false, "127.0.0.1:0"
-					serveAlone(t, c)
+					serveAlone(t, c, 0)
 				case "nowhere":
 					c.places[0].Serve = false
 				}
@@ -179,15 +180,15 @@ func TestTeamLost(t *testing.T) {
 	noLeak(t)
 	tests := []struct {
 		name  string
-		ends  func(*Standalone, *Team)
+		ends  func(*rendezvous.Server, *Team)
 		code  int
 		words []string
 	}{
-		{"worker=aborts", func(_ *Standalone, team *Team) {
+		{"worker=aborts", func(_ *rendezvous.Server, team *Team) {
 			team.Abort(&ring.Cause{Rank: 2, Step: 7, Text: "loss is NaN", ExitCode: exitcode.NotFinite})
 		}, exitcode.NotFinite, []string{"rank 2 at step 7: loss is NaN"}},
-		{"worker=closes", func(_ *Standalone, team *Team) { team.Close() }, exitcode.Retry, []string{"lost rank 2 (", "127.0.0.1:"}},
-		{"worker=dies", func(a *Standalone, _ *Team) { a.Server.Lost(2, "killed by signal 9", exitcode.Retry) }, exitcode.Retry, []string{"rank 2", "killed by signal 9"}},
+		{"worker=closes", func(_ *rendezvous.Server, team *Team) { team.Close() }, exitcode.Retry, []string{"lost rank 2 (", "127.0.0.1:"}},
+		{"worker=dies", func(a *rendezvous.Server, _ *Team) { a.Lost(2, "killed by signal 9", exitcode.Retry) }, exitcode.Retry, []string{"rank 2", "killed by signal 9"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -208,7 +209,6 @@ func TestTeamLosesRank0(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 3)
 	teams := c.meetAll(t)
-	teams[0].endpoint.server.Close() // like a kill: no message to any worker
-	teams[0].endpoint.grpc.Stop()
+	teams[0].server.Close() // like a kill: no message to any worker
 	lost(t, teams[1:], exitcode.Retry, 0, "lost rank 0 with the rendezvous at "+c.places[0].Rendezvous)
 }

@@ -147,12 +147,12 @@ func testPortInUseAt0(t *testing.T) {
 // occupied returns an address at which another job's worker listens.
 func occupied(t *testing.T) string {
 	t.Helper()
-	h, err := openWorkerEndpoint(place.Place{Listen: "127.0.0.1:0", JobID: "older", Rank: 3}, Config{})
-	if err != nil {
+	older := new(Team)
+	if err := older.listen(place.Place{Listen: "127.0.0.1:0", JobID: "older", Rank: 3}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.close)
-	return h.port.Addr()
+	t.Cleanup(older.closePort)
+	return older.port.Addr()
 }
 
 // TestMeetTwice verifies that a rank that is started twice is told at once, and that its
@@ -165,13 +165,13 @@ func TestMeetTwice(t *testing.T) {
 	teams := c.meetAll(t)
 	twin := *c
 	twin.places = slices.Clone(c.places)
-	twin.places[2].Listen = teams[2].endpoint.port.Addr()
+	twin.places[2].Listen = teams[2].port.Addr()
 	endsWith(t, twin.meet(t.Context(), t, 2)(), exitcode.Retry, 2, "address already in use", twin.places[2].Listen)
 	<-notices // the notice of the refused report
 	twin.places[2].Listen = "127.0.0.1:0"
 	all := twin.meet(t.Context(), t, 2)()
 	taken := "rank 2 is taken by pid "
-	endsWith(t, all, exitcode.Retry, 2, taken, teams[2].endpoint.port.Addr(), "started twice?")
+	endsWith(t, all, exitcode.Retry, 2, taken, teams[2].port.Addr(), "started twice?")
 	if got := <-notices; !strings.HasPrefix(got, "refused pid ") || !strings.Contains(got, taken) {
 		t.Errorf("notice %q, want one of the refusal", got)
 	}
@@ -190,16 +190,17 @@ func TestMeetTwice(t *testing.T) {
 func TestMeetGivesUp(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 3)
-	h, err := openWorkerEndpoint(c.places[0], c.config)
-	if err != nil {
+	zero := &Team{config: c.config}
+	if err := zero.listen(c.places[0]); err != nil {
 		t.Fatal(err)
 	}
+	defer zero.closePort()
 	ended := make(chan met, 2)
 	for range 2 { // one of two workers is refused after the other has joined
 		go func() { ended <- c.meet(t.Context(), t, 1)()[0] }()
 	}
 	endsWith(t, []met{<-ended}, exitcode.Retry, 1, "rank 1 is taken by pid ")
-	h.closeFailed(t.Context(), c.places[0], c.config, exitcode.With(exitcode.Usage, errors.New("an option is wrong")))
+	zero.tellJoinFault(t.Context(), c.places[0], 0, exitcode.With(exitcode.Usage, errors.New("an option is wrong")))
 	endsWith(t, []met{<-ended}, exitcode.Usage, 0, "an option is wrong")
 }
 
@@ -217,7 +218,7 @@ func testToken(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newCrew("", 3)
 			c.config.StartTimeout = 300 * time.Millisecond
-			serveAlone(t, c)
+			serveAlone(t, c, 0)
 			stranger := *c
 			stranger.config.Token, stranger.places = tt.token, slices.Clone(c.places)
 			stranger.config.StartTimeout = 100 * time.Millisecond
@@ -267,7 +268,7 @@ func TestMeetOneInsecure(t *testing.T) {
 	noLeak(t)
 	c := newCrew("", 2)
 	c.config.Token, c.config.Insecure = token.Token{}, true
-	serveAlone(t, c)
+	serveAlone(t, c, 0)
 	other := *c
 	other.config.Insecure, other.places = false, slices.Clone(c.places)
 	other.places[1].Listen = ":0"

@@ -116,9 +116,8 @@ func TestOpenStopped(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errStopped)
 	for rank := range 2 {
-		m := hostsOf("aa", rank)
-		team := newTeam(&Team{session: newSoloSession(ctx)})
-		cause := team.causeOf(ctx, m, team.open(ctx, m, Config{Group: ring.DefaultConfig()}))
+		team := teamOf(ctx, hostsOf("aa", rank), Config{Group: ring.DefaultConfig()})
+		cause := team.causeOf(ctx, team.open(ctx))
 		team.Close()
 		endsWith(t, []met{{rank: rank, err: cause.WithCode()}}, exitcode.Terminated, rank, "stopped by a signal")
 	}
@@ -130,14 +129,13 @@ func TestMemoryOutlastsLinks(t *testing.T) {
 	noLeak(t)
 	c := newCrew("", 3)
 	c.config.Levels = "auto"
-	h, err := openWorkerEndpoint(place.Place{Listen: "127.0.0.1:0"}, c.config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	team := newTeam(&Team{session: newSoloSession(ctx), endpoint: h})
+	team := teamOf(ctx, hostsOf("aab", 0), c.config)
 	defer team.Close()
+	if err := team.listen(place.Place{Listen: "127.0.0.1:0"}); err != nil {
+		t.Fatal(err)
+	}
 	failed := make(chan error, 1)
 	away := ringtest.RefusedAddress(t)
 	members := func(rank int) ring.Membership {

@@ -31,13 +31,13 @@ func (t *Team) Next(ctx context.Context, c *ring.Cause) (*Team, error) {
 		if err := at.member.Next(ctx); err != nil {
 			return nil, err
 		}
-		m := at.member.Membership()
-		next := newTeam(&Team{Rendezvous: t.Rendezvous, config: t.config, member: t.member, session: t.session, endpoint: t.endpoint})
-		if err = next.open(ctx, m, t.config); err == nil {
+		next := &Team{Rendezvous: t.Rendezvous, config: t.config, member: t.member, session: t.session, port: t.port, server: t.server}
+		next.begin(t.member.Membership())
+		if err = next.open(ctx); err == nil {
 			t.superseded.Store(true)
 			return next, nil
 		}
-		c, at = next.causeOf(ctx, m, err), next
+		c, at = next.causeOf(ctx, err), next
 	}
 }
 

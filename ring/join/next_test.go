@@ -12,23 +12,13 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
-	"ringtrain/ring/rendezvous"
 )
 
 // recoveringCrew meets at a rendezvous of its own that replaces lost ranks.
 func recoveringCrew(t *testing.T, size, restarts int) *crew {
 	t.Helper()
 	c := newCrew("", size)
-	a, err := ServeStandalone(StandaloneConfig{
-		Listen: "127.0.0.1:0", WorldSize: size, Token: c.config.Token, StartTimeout: c.config.StartTimeout, Restarts: restarts,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(a.Close)
-	for i := range c.places {
-		c.places[i].Rendezvous = a.Addr()
-	}
+	serveAlone(t, c, restarts)
 	return c
 }
 
@@ -61,7 +51,7 @@ func TestNext(t *testing.T) {
 			teams := c.meetAll(t)
 			for generation, victim := range []int{2, 0} {
 				onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
-				addr := teams[1].endpoint.port.Addr()
+				addr := teams[1].port.Addr()
 				teams = c.replace(t, teams, victim, func() (*Team, error) { return Meet(t.Context(), c.places[victim], c.config) })
 				for rank, team := range teams {
 					m := team.Group.Membership()
@@ -69,7 +59,7 @@ func TestNext(t *testing.T) {
 						t.Errorf("rank %d: generation %d after the loss of %v by %v", rank, m.Generation, team.Lost, team.Cause)
 					}
 				}
-				if got := teams[1].endpoint.port.Addr(); got != addr {
+				if got := teams[1].port.Addr(); got != addr {
 					t.Errorf("rank 1 listens at %s, before at %s", got, addr)
 				}
 			}
@@ -90,12 +80,12 @@ func TestNextStopped(t *testing.T) {
 	teams := c.replace(t, c.meetAll(t), 1, func() (*Team, error) {
 		ctx, stop := context.WithCancelCause(t.Context())
 		defer stop(nil)
-		h, s, err := joinRendezvous(ctx, c.places[1], c.config)
+		team, err := Gather(ctx, c.places[1], c.config)
 		if err != nil {
 			return nil, err
 		}
 		stop(errStopped)
-		return openTeam(ctx, c.places[1], c.config, h, s)
+		return team.form(ctx)
 	})
 	onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
 	onAll(t, teams, func(_ int, team *Team) error { return team.Leave(t.Context()) })
@@ -193,16 +183,11 @@ func TestSuccessorDies(t *testing.T) {
 	}
 	teams[2].Close()
 	<-teams[0].Context().Done()
-	h, err := openWorkerEndpoint(c.places[2], c.config)
+	fresh, err := Gather(t.Context(), c.places[2], c.config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := joinAs(t, c, 2, h.port.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Close()
-	h.close()
+	fresh.Close()
 	teams[2] = c.meet(t.Context(), t, 2)()[0].team
 	for range 2 {
 		select {
@@ -218,10 +203,4 @@ func TestSuccessorDies(t *testing.T) {
 	}
 	onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
 	onAll(t, teams, func(_ int, team *Team) error { return team.Leave(t.Context()) })
-}
-
-// joinAs is the part of Meet up to the membership.
-func joinAs(t *testing.T, c *crew, rank int, addr string) (*rendezvous.Session, error) {
-	t.Helper()
-	return rendezvous.Join(t.Context(), joinOptions(c.places[rank], c.config, addr))
 }

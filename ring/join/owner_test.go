@@ -36,14 +36,14 @@ func TestOwner(t *testing.T) {
 	}
 	place := c.places[1]
 	place.JobID = "given"
-	h, err := openWorkerEndpoint(place, c.config)
-	if err != nil {
+	early := &Team{config: c.config}
+	if err := early.listen(place); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := ownerOf(t, h.port.Addr()), (port.Owner{JobID: "given", Rank: 1}); got != want {
+	if got, want := ownerOf(t, early.port.Addr()), (port.Owner{JobID: "given", Rank: 1}); got != want {
 		t.Errorf("before it has joined a worker says %+v, want %+v", got, want)
 	}
-	h.close()
+	early.closePort()
 	for i := range c.places {
 		c.places[i].Rank = -1
 	}

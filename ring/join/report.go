@@ -30,13 +30,13 @@ func Report(ctx context.Context, p place.Place, c Config, cause *ring.Cause) *ri
 	case !p.Serve:
 		return rendezvous.Report(ctx, reportOptions(p, c), cause)
 	}
-	h, err := openWorkerEndpoint(p, c)
-	if err != nil {
+	t := &Team{config: c}
+	if t.listen(p) != nil {
 		return cause // the others name rank 0
 	}
-	defer h.close()
-	h.server.Abort(cause)
-	h.drain.wait(ctx, p.WorldSize-1)
+	defer t.closePort()
+	t.server.Abort(cause)
+	t.server.AwaitTold(ctx, p.WorldSize-1)
 	return cause
 }
 

@@ -3,40 +3,43 @@ package join
 import (
 	"context"
 	"errors"
+	"net"
 	"sync/atomic"
 
 	"ringtrain/ring"
+	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous"
 )
 
 // Team is this worker among the others of its job: the group that they form, and the
 // session with the rendezvous. Its methods may be called from several goroutines.
 type Team struct {
-	Group      *ring.Group
-	Rendezvous string // address of the rendezvous, "" for world size 1
-	Link       string // shm, tcp, shm+tcp, or none for world size 1
+	Group      *ring.Group // nil after Gather
+	Rendezvous string      // address of the rendezvous, "" for world size 1
+	Link       string      // shm, tcp, shm+tcp, or none for world size 1
 
 	Lost  []int       // ranks that the previous generation has lost
 	Cause *ring.Cause // of the previous generation's end; nil in the first generation
 
 	config     Config
+	members    ring.Membership
 	generation context.Context // the generation's
 	session    session
 	member     *rendezvous.Session // the session, if the world size is more than 1; else nil
-	endpoint   *endpoint           // nil for world size 1
+	port       *port.Port          // nil for world size 1
+	server     *rendezvous.Server  // on port; nil if the rendezvous is elsewhere
 	memory     ring.Memory         // memory without a group: the links could not be opened; nil: none
 
 	stopCode   atomic.Int32 // exit code that a team of one is to stop with
 	superseded atomic.Bool  // the team of the next generation owns the session and the port
 }
 
-// newTeam completes t with what its session knows of the generation.
-func newTeam(t *Team) *Team {
-	t.generation = t.session.Context()
+// begin begins a generation of m.
+func (t *Team) begin(m ring.Membership) {
+	t.members, t.generation = m, t.session.Context()
 	if t.member != nil {
 		t.Lost, t.Cause = t.member.Lost()
 	}
-	return t
 }
 
 // session is a worker's part in a generation: a *rendezvous.Session or a soloSession.
@@ -46,6 +49,17 @@ type session interface {
 	Abort(*ring.Cause) *ring.Cause
 	Leave(context.Context) error
 	Close() error
+}
+
+// Membership returns the workers of the generation.
+func (t *Team) Membership() ring.Membership { return t.members }
+
+// Links returns the listener for links on this worker's port, nil for world size 1.
+func (t *Team) Links() net.Listener {
+	if t.port == nil {
+		return nil
+	}
+	return t.port.Links()
 }
 
 // Context ends when the generation ends. Its cause wraps ring.ErrGenerationEnded and the
@@ -80,9 +94,7 @@ func (t *Team) Close() error {
 // release ends the session and closes the port.
 func (t *Team) release() error {
 	t.session.Close()
-	if t.endpoint != nil {
-		t.endpoint.close()
-	}
+	t.closePort()
 	return nil
 }
 

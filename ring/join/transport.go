@@ -116,7 +116,7 @@ func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, route
 	if len(routes) == 0 {
 		return nil, nil
 	}
-	return tcplink.Open(ctx, m, t.endpoint.port.Links(), tcplink.Config{
+	return tcplink.Open(ctx, m, t.port.Links(), tcplink.Config{
 		Token: c.Token, PayloadCRC: between, Repair: between, Spin: tcplink.DefaultSpin, Repaired: c.repaired,
 	}, routes)
 }

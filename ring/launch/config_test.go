@@ -12,6 +12,7 @@ import (
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/rendezvous"
 )
 
 // TestParseExport verifies the forms of -x, and that a name without a value is an error.
@@ -90,7 +91,7 @@ func TestWorldSizeBound(t *testing.T) {
 		return err
 	}
 	served := func(size int) error {
-		a, err := join.ServeStandalone(join.StandaloneConfig{Listen: "127.0.0.1:0", WorldSize: size})
+		a, err := join.Serve("127.0.0.1:0", false, rendezvous.ServerConfig{WorldSize: size})
 		if err == nil {
 			a.Close()
 		}

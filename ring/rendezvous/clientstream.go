@@ -42,11 +42,8 @@ type outgoing struct {
 }
 
 func (s *Server) refusal(w ring.Worker, c *ring.Cause) outgoing {
-	m := outgoing{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Refused{Refused: wire.EncodeCause(c)}}}
-	if s.config.WorkerRefused != nil {
-		m.onSend = func() { s.config.WorkerRefused(w, c) }
-	}
-	return m
+	m := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Refused{Refused: wire.EncodeCause(c)}}
+	return outgoing{last: true, msg: m, onSend: func() { s.noteRefusal(w, c) }}
 }
 
 // clientStream is one stream of a client. The goroutine of its handler owns all fields but those of
@@ -59,6 +56,7 @@ type clientStream struct {
 	err       error                  // reason of the end, once received is closed
 	handshake handshake
 	lastSent  bool // the last message was sent
+	told      bool // it was the cause of the end of the job
 
 	mu     sync.Mutex // guards what follows
 	queue  []outgoing
@@ -103,6 +101,9 @@ func (s *Server) open(stream workerStream) (*clientStream, error) {
 func (s *Server) release(c *clientStream) {
 	s.mu.Lock()
 	delete(s.clients, c.id)
+	if c.told {
+		s.told++
+	}
 	close(s.clientLeft)
 	s.clientLeft = make(chan struct{})
 	s.mu.Unlock()
@@ -199,6 +200,7 @@ func (c *clientStream) send(l outgoing) error {
 	if l.onSend != nil {
 		l.onSend()
 	}
+	c.told = c.told || l.msg.GetAbort() != nil
 	return c.stream.Send(l.msg)
 }
 

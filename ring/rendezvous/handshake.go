@@ -95,7 +95,7 @@ func connect(ctx context.Context, o *Options) (*connection, error) {
 	if errors.Is(err, errWrongToken) {
 		return nil, unreachedError{fmt.Sprintf("answers with another token: here is %v, want the same on all ranks", o.Token), true}
 	}
-	if owner := otherOwner(ctx, dial, o.Addr, err); owner != "" {
+	if owner := otherOwner(ctx, dial, o.Addr); owner != "" {
 		return nil, unreachedError{reason: owner}
 	}
 	return nil, unreachedError{reason: "accepted, but not our protocol"}
@@ -126,10 +126,10 @@ func dialOptions(raw net.Conn) []grpc.DialOption {
 	}
 }
 
-// ServerOptions returns the options of a gRPC server that carries only the rendezvous. Neither side
+// serverOptions returns the options of the gRPC server that carries the rendezvous. Neither side
 // sends gRPC keepalive pings: a stopped process would lose its connection before the end of a long
 // lease.
-func ServerOptions() []grpc.ServerOption {
+func serverOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(wire.MaxRequestBytes),
 		grpc.ForceServerCodecV2(newCodec()),

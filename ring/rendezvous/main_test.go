@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-	"google.golang.org/grpc"
 
 	"ringtrain/ring/token"
 )
@@ -23,7 +22,6 @@ type testServer struct {
 	*Server
 	addr  string
 	token token.Token
-	grpc  *grpc.Server
 	dial  dialFunc
 }
 
@@ -46,15 +44,8 @@ func serveInMemory(t *testing.T, c ServerConfig) *testServer {
 
 func serveOn(t *testing.T, c ServerConfig, l net.Listener, dial dialFunc) *testServer {
 	c.Token = token.New()
-	s := &testServer{NewServer(c), l.Addr().String(), c.Token, grpc.NewServer(ServerOptions()...), dial}
-	s.Register(s.grpc)
-	var wg sync.WaitGroup
-	wg.Go(func() { s.grpc.Serve(l) })
-	t.Cleanup(func() {
-		s.Close()
-		s.grpc.Stop()
-		wg.Wait()
-	})
+	s := &testServer{Serve(l, c), l.Addr().String(), c.Token, dial}
+	t.Cleanup(s.Close)
 	return s
 }
 

@@ -141,7 +141,7 @@ func TestOtherTokenUnproved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, n, s := newPipeListener(), &impostor{answer: answer, proofs: make(chan []byte, 1000)}, serveInMemory(t, ServerConfig{})
-				g := grpc.NewServer(ServerOptions()...)
+				g := grpc.NewServer(serverOptions()...)
 				pb.RegisterRendezvousServer(g, n)
 				go g.Serve(p)
 				defer g.Stop()

@@ -2,10 +2,7 @@ package rendezvous
 
 import (
 	"strings"
-	"sync"
 	"testing"
-
-	"google.golang.org/grpc"
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/port"
@@ -30,14 +27,8 @@ func TestWorkersPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := grpc.NewServer(ServerOptions()...) // without the service
-	var wg sync.WaitGroup
-	wg.Go(func() { server.Serve(p.GRPC()) })
-	t.Cleanup(func() {
-		server.Stop()
-		p.Close()
-		wg.Wait()
-	})
+	defer p.Close()
+	p.GRPC().Close() // as on a worker without the rendezvous
 	at := p.Addr()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

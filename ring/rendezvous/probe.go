@@ -11,9 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous/internal/sanitize"
 	"ringtrain/ring/rendezvous/state"
@@ -115,17 +112,13 @@ func exchange(ctx context.Context, dial dialFunc, addr, question string) ([]byte
 	return answer, nil
 }
 
-// otherOwner returns which worker listens at addr instead of a rendezvous, after a stream there
-// ended with err. It returns "" if that is not known. The port of a worker answers gRPC without the
-// service, and tells its owner:
+// otherOwner returns which worker listens at addr, where no rendezvous has answered. It returns ""
+// if that is not known. The port of a worker closes the stream, and tells its owner:
 //
 //	10.0.0.7:4402 is the port of rank 3 of job mnist, not of a rendezvous
 //
 // The answer is not proved.
-func otherOwner(ctx context.Context, dial dialFunc, addr string, err error) string {
-	if status.Code(err) != codes.Unimplemented {
-		return ""
-	}
+func otherOwner(ctx context.Context, dial dialFunc, addr string) string {
 	answer, _ := exchange(ctx, dial, addr, port.Question)
 	o, ok := port.ParseAnswer(answer)
 	if !ok || o.Rendezvous {

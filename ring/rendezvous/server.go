@@ -37,22 +37,18 @@ type ServerConfig struct {
 
 	// Probe returns why a rank is missing, in words for people. nil: the built-in probe.
 	Probe func(ctx context.Context, p state.Probe) string
-	// WorkerRefused is called for each worker that is refused alone. Of a worker with a wrong token
-	// only the claimed rank is known. It may be nil.
-	WorkerRefused func(w ring.Worker, c *ring.Cause)
-	// RankAbandoned is called for each lost rank whose process may still run: the launcher should
-	// end the process. It must not block. It may be nil.
-	RankAbandoned func(rank int)
 	// Notice is called with texts for people. It may be nil.
 	Notice     func(text string)
 	NoticeSink state.NoticeSink // whether rank 0 receives notices too
 }
 
-// Server is the rendezvous of one job, from its start to its end. The caller owns the gRPC server
-// that carries it.
+// Server is the rendezvous of one job, from its start to its end.
 type Server struct {
 	config     ServerConfig
 	started    time.Time
+	addr       string
+	grpc       *grpc.Server
+	served     chan struct{}   // closed when grpc has ended
 	ctx        context.Context // ends with Close
 	cancel     context.CancelFunc
 	done       chan struct{}  // closed at the end of the job
@@ -60,12 +56,15 @@ type Server struct {
 	probeSlots chan struct{}  // holds one element per running probe
 	wg         sync.WaitGroup // all goroutines and handlers
 	notices    chan string    // for the owner, which may read them slowly
+	givenUp    chan int       // see GivenUp
+	refusals   *refusalLog
 
 	mu         sync.Mutex // guards what follows
 	state      *state.State
 	clients    map[uint64]*clientStream
 	lastStream uint64        // number of the newest stream
 	clientLeft chan struct{} // closed and replaced when a client leaves
+	told       int           // number of clients that were told the cause of the end and have left
 	probing    map[int]bool  // ranks with a running probe
 	roster     roster        // of the newest generation, shared by all messages
 	closed     bool          // no more clients
@@ -74,8 +73,8 @@ type Server struct {
 	jobID atomic.Pointer[string] // a copy of the state's job id, read without mu
 }
 
-// NewServer starts the rendezvous of a job. The caller must close the Server.
-func NewServer(c ServerConfig) *Server {
+// newServer starts the rendezvous of a job, without a listener.
+func newServer(c ServerConfig) *Server {
 	c.StartTimeout = cmp.Or(c.StartTimeout, DefaultStartTimeout)
 	c.Lease = max(cmp.Or(c.Lease, DefaultLease), time.Second)
 	if c.Probe == nil {
@@ -85,6 +84,7 @@ func NewServer(c ServerConfig) *Server {
 		config: c, started: time.Now(), clients: map[uint64]*clientStream{}, probing: map[int]bool{},
 		clientLeft: make(chan struct{}), done: make(chan struct{}), probeSlots: make(chan struct{}, maxProbes),
 		notices: make(chan string, maxNotices),
+		served:  make(chan struct{}), givenUp: make(chan int, ring.MaxWorldSize), refusals: newRefusalLog(c.WorldSize),
 	}
 	s.lease.Store(c.Lease.Milliseconds())
 	s.state = state.New(state.Config{
@@ -119,15 +119,23 @@ func (s *Server) deliverNotices() {
 	}
 }
 
+// tellOwner passes a text to the owner. It does not block.
+func (s *Server) tellOwner(text string) {
+	select {
+	case s.notices <- text:
+	default: // the owner does not read
+	}
+}
+
+// GivenUp returns the ranks that are lost while their processes may still run: the launcher should
+// end the processes.
+func (s *Server) GivenUp() <-chan int { return s.givenUp }
+
 func drawJobID() string {
 	var b [4]byte
 	rand.Read(b[:]) // crypto/rand.Read returns no error
 	return "job-" + hex.EncodeToString(b[:])
 }
-
-// Register registers the rendezvous on a gRPC server. [ServerOptions] are the options of one
-// without other services.
-func (s *Server) Register(r grpc.ServiceRegistrar) { pb.RegisterRendezvousServer(r, service{s: s}) }
 
 // JobID returns the job id, "" while it is not known. It does not block.
 func (s *Server) JobID() string { return *s.jobID.Load() }
@@ -194,39 +202,6 @@ func (s *Server) Stopped() *ring.Cause {
 // Done returns a channel that is closed when the job has ended.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Drain waits until the job has ended and every connected worker has received the end and closed
-// its stream, or until ctx ends. Workers that connect later receive the end too, until Close.
-func (s *Server) Drain(ctx context.Context) {
-	select {
-	case <-s.done:
-	case <-ctx.Done():
-		return
-	}
-	for {
-		s.mu.Lock()
-		n, gone := len(s.clients), s.clientLeft
-		s.mu.Unlock()
-		if n == 0 {
-			return
-		}
-		select {
-		case <-gone:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// Close ends all streams and waits for all goroutines. A job that has not ended loses its
-// rendezvous.
-func (s *Server) Close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.cancel()
-	s.wg.Wait()
-}
-
 func (s *Server) tick() {
 	t := time.NewTicker(tickEvery)
 	defer t.Stop()
@@ -280,14 +255,12 @@ func (s *Server) perform(f state.Effect) {
 	case state.SendNotice:
 		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Notice{Notice: &pb.Notice{Text: sanitize.Line(f.Text, sanitize.MaxText)}}}})
 	case state.RankAbandoned:
-		if s.config.RankAbandoned != nil {
-			s.config.RankAbandoned(f.Rank)
+		select {
+		case s.givenUp <- f.Rank:
+		default: // no launcher receives
 		}
 	case state.Notify:
-		select {
-		case s.notices <- f.Text:
-		default: // the owner does not read
-		}
+		s.tellOwner(f.Text)
 	case state.SendRefused:
 		m := s.refusal(f.Worker, f.Cause)
 		if f.Replaced {

@@ -50,8 +50,8 @@ func TestAbort(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 2
-		refused := make(chan int, 100)
-		s := serveInMemory(t, ServerConfig{JobID: "x", WorkerRefused: func(w ring.Worker, _ *ring.Cause) { refused <- w.Rank }})
+		var told notices
+		s := serveInMemory(t, ServerConfig{JobID: "x", Notice: told.add})
 		sessions := joinAll(t, s.workers(size)...)
 		tests := []struct {
 			name   string
@@ -76,8 +76,9 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%s: its report gives %v, want its own cause", tt.name, got)
 			}
 		}
-		if len(refused) != 2*len(tests) {
-			t.Errorf("%d refusals were told, want %d", len(refused), 2*len(tests))
+		synctest.Wait()
+		if n := strings.Count(told.text(), "refused pid "); n != 2*len(tests) {
+			t.Errorf("%d refusals were told, want %d:\n%s", n, 2*len(tests), told.text())
 		}
 		leaveAll(t, sessions...)
 	})

@@ -151,7 +151,7 @@ func (c *StatusClient) streamError(ctx context.Context, err error) error {
 	if errors.Is(err, ErrLate) {
 		return err
 	}
-	if owner := otherOwner(ctx, c.options.dial, c.options.Addr, err); owner != "" {
+	if owner := otherOwner(ctx, c.options.dial, c.options.Addr); owner != "" {
 		return errors.New(owner)
 	}
 	return errors.New("accepted, but not our protocol, or another version")

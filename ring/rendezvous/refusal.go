@@ -1,13 +1,13 @@
-package join
+package rendezvous
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/rendezvous"
 )
 
 // refusalLog records the last workers that the rendezvous has refused alone, and why. A
@@ -15,6 +15,8 @@ import (
 type refusalLog struct {
 	limit int
 	host  string // this host, as workers name theirs
+
+	strangers rateLimit // of notices about workers without the token
 
 	mu      sync.Mutex
 	entries []refusal
@@ -37,7 +39,7 @@ const refusalExitTimeout = 5 * time.Second
 // newRefusalLog returns the log of a world: each of its ranks may be refused and started
 // again.
 func newRefusalLog(size int) *refusalLog {
-	return &refusalLog{limit: 2 * size, host: rendezvous.Self("").Host}
+	return &refusalLog{limit: 2 * size, host: Self("").Host}
 }
 
 // isUnauthenticated reports whether w was refused for its token. Then only the rank that w
@@ -82,6 +84,21 @@ func (r *refusalLog) add(w ring.Worker, c *ring.Cause) {
 	r.entries = append(r.entries, k)
 	r.entries = r.entries[max(len(r.entries)-r.limit, 0):]
 }
+
+// noteRefusal notes that a worker is refused alone, and tells people.
+func (s *Server) noteRefusal(w ring.Worker, c *ring.Cause) {
+	s.refusals.add(w, c)
+	switch {
+	case !isUnauthenticated(w):
+		s.tellOwner(fmt.Sprintf("refused pid %d on %s (%s): %s", w.PID, w.Host, w.Addr, c.Text))
+	case s.refusals.strangers.allow():
+		s.tellOwner(fmt.Sprintf("refused a worker that claims rank %d: %s", w.Rank, c.Text))
+	}
+}
+
+// Refused returns why a worker of a rank was refused alone: process pid, or a process of its group,
+// which has ended with code. It returns "" if none was.
+func (s *Server) Refused(rank, pid, code int) string { return s.refusals.reasonOf(rank, pid, code) }
 
 // reasonOf returns why rank, which was process pid and has ended with code, was refused, or
 // "". The refused worker is that process or one of its children, as under a script: another

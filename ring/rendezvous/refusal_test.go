@@ -1,4 +1,4 @@
-package join
+package rendezvous
 
 import (
 	"os"
@@ -12,9 +12,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestRefusals verifies that the reason of a refusal is told for the rank's own process and
+// TestRefusalLog verifies that the reason of a refusal is told for the rank's own process and
 // its children, and not for strangers.
-func TestRefusals(t *testing.T) {
+func TestRefusalLog(t *testing.T) {
 	const far = 1 << 30 // no process has this pid
 	pid := os.Getpid()
 	group, err := syscall.Getpgid(pid)
@@ -85,21 +85,21 @@ func TestRefusalsPass(t *testing.T) {
 // worker with the token is reported.
 func TestStrangersAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var lines []string
-		told := refusalNotices(listenConfig{notice: func(line string) { lines = append(lines, line) }}, nil)
+		var told notices
+		s := serveInMemory(t, ServerConfig{Notice: told.add})
 		for range 120 {
-			told(ring.Worker{Rank: 1}, &ring.Cause{Rank: 1, Text: "not the token", ExitCode: exitcode.Auth})
+			s.noteRefusal(ring.Worker{Rank: 1}, &ring.Cause{Rank: 1, Text: "not the token", ExitCode: exitcode.Auth})
 			time.Sleep(500 * time.Millisecond)
 		}
-		if n := len(lines); n < 1 || n > 12 || !strings.Contains(lines[0], "claims rank 1: not the token") {
-			t.Errorf("%d notices of 120 visits within a minute, the first %q; want 1 to 12", n, lines[:min(n, 1)])
+		if n := strings.Count(told.text(), "claims rank 1: not the token"); n < 1 || n > 12 {
+			t.Errorf("%d notices of 120 visits within a minute, want 1 to 12", n)
 		}
-		lines = nil
 		for pid := range 3 {
-			told(ring.Worker{Rank: 2, PID: 7 + pid}, &ring.Cause{Rank: 2, Text: "rank 2 is taken", ExitCode: exitcode.Retry})
+			s.noteRefusal(ring.Worker{Rank: 2, PID: 7 + pid}, &ring.Cause{Rank: 2, Text: "rank 2 is taken", ExitCode: exitcode.Retry})
 		}
-		if len(lines) != 3 {
-			t.Errorf("%d notices of 3 workers with the token that were refused", len(lines))
+		synctest.Wait()
+		if n := strings.Count(told.text(), "rank 2 is taken"); n != 3 {
+			t.Errorf("%d notices of 3 workers with the token that were refused", n)
 		}
 	})
 }

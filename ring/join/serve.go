@@ -1,0 +1,92 @@
+package join
+
+import (
+	"net"
+
+	"ringtrain/ring/launch/place"
+	"ringtrain/ring/port"
+	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
+)
+
+// Serve serves the rendezvous of a job in a process that is no worker: the launcher, or the command
+// rendezvous. listen is ADDR[:PORT[-PORT]]; the default port is place.DefaultPort. insecure allows
+// an address beyond the loopback without a token.
+//
+// A port in use is exitcode.Retry, an address that needs a token is exitcode.Auth, and wrong options
+// are exitcode.Usage.
+func Serve(listen string, insecure bool, c rendezvous.ServerConfig) (*rendezvous.Server, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	at, err := place.RendezvousAddress(listen, c.Token.Set())
+	if err != nil {
+		return nil, err
+	}
+	p, err := openPort(at, c.Token, insecure, c.Notice)
+	if err != nil {
+		return nil, err
+	}
+	s := rendezvous.Serve(wholePort{p.GRPC(), p}, c)
+	p.SetOwner(func() port.Owner { return port.Owner{Rendezvous: true, JobID: s.JobID(), Rank: -1} })
+	return s, nil
+}
+
+// wholePort is the listener of a port without links. Its Close closes the port.
+type wholePort struct {
+	net.Listener
+	port *port.Port
+}
+
+func (p wholePort) Close() error { return p.port.Close() }
+
+// openPort listens, if it is safe to listen there. notice receives a warning; it may be nil.
+func openPort(listen string, secret token.Token, insecure bool, notice func(string)) (*port.Port, error) {
+	warning, err := place.CheckListen(listen, secret, insecure)
+	if err != nil {
+		return nil, err
+	}
+	if warning != "" && notice != nil {
+		notice(warning)
+	}
+	return port.Listen(listen)
+}
+
+// listen opens the port of a worker at p, and serves the rendezvous there if the place says so.
+func (t *Team) listen(p place.Place) error {
+	c := t.config
+	served := rendezvous.ServerConfig{
+		JobID: p.JobID, WorldSize: p.WorldSize, Token: c.Token, StartTimeout: c.StartTimeout, Addrs: p.Listed,
+		Restarts: c.Restarts, Lease: c.Lease, Notice: c.Notice, NoticeSink: rendezvous.NoticeRank0,
+	}
+	if err := served.Check(); err != nil {
+		return err
+	}
+	var err error
+	if t.port, err = openPort(p.Listen, c.Token, c.Insecure, c.Notice); err != nil {
+		return err
+	}
+	t.setOwner(p.JobID, p.Rank)
+	if p.Serve {
+		t.server = rendezvous.Serve(t.port.GRPC(), served)
+	} else {
+		t.port.GRPC().Close()
+	}
+	return nil
+}
+
+// setOwner sets the owner that the port names on request: a worker, with as much of its place as it
+// knows.
+func (t *Team) setOwner(jobID string, rank int) {
+	t.port.SetOwner(func() port.Owner { return port.Owner{JobID: jobID, Rank: rank} })
+}
+
+// closePort closes the port, if there is one. A rendezvous here first tells the others the end.
+func (t *Team) closePort() {
+	if t.server != nil {
+		t.server.Close()
+	}
+	if t.port != nil {
+		t.port.Close()
+	}
+}
