@@ -128,18 +128,16 @@ func (p penalty) of(vars []*model.Variable) float64 {
 }
 
 // objective returns the quantity per example that an update reduces: loss plus penalty. It returns
-// nil without a penalty. With loss.reduction sum it divides the penalty among the examples of a step.
-func (r *run) objective(loss report.Number) *report.Number {
-	p := r.penalty()
+// nil without a penalty. If the losses of a batch are summed, its examples share the penalty.
+func (p penalty) objective(loss report.Number, vars []*model.Variable, sums bool, batch int) *report.Number {
 	if p.none() {
 		return nil
 	}
-	weight := p.of(r.model.Variables())
-	if r.job.Loss.Sum() {
-		weight /= float64(r.globalBatch())
+	weight := p.of(vars)
+	if sums {
+		weight /= float64(batch)
 	}
-	value := loss + report.Number(weight)
-	return &value
+	return report.NewNumber(float64(loss) + weight)
 }
 
 // penalty returns the penalty of the job.

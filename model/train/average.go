@@ -100,9 +100,3 @@ func (m *averages) slots() []optimizer.Slot {
 	}
 	return s
 }
-
-// slots returns the slots of the optimizer and the averages: all tensors with the shape of a variable
-// except the variables.
-func (h *trainerState) slots() []optimizer.Slot {
-	return append(h.optimizer.Slots(), h.averages.slots()...)
-}

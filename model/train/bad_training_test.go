@@ -50,7 +50,7 @@ func TestBadTrainingRecordsAreNotEvaluated(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer data.Close()
-			m := mustTrain(t, 2, cfg, data, nil)[0].trainer.lastMetrics
+			m := mustTrain(t, 2, cfg, data, nil)[0].trainer.eval.last
 			if m.Examples != 700 || m.Bad != 2 || m.Split != "train" {
 				t.Errorf("%d examples and %d bad records of %q, want 700 and 2", m.Examples, m.Bad, m.Split)
 			}

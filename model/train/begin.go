@@ -15,34 +15,53 @@ func (r *run) setUp(ctx context.Context) error {
 	if err := r.openOutputs(ctx); err != nil {
 		return err
 	}
-	if err := r.syncState(ctx); err != nil {
-		if !r.hasState {
-			r.optimizer = nil // its slots may be half received
-		}
+	behind, err := r.sync(ctx)
+	if err != nil {
 		return err
 	}
 	if err := r.configureLoop(ctx); err != nil {
 		return err
 	}
-	if err := r.openSummary(); err != nil {
-		return err
+	if r.rank == 0 {
+		if err := r.reporter.curves.open(r.job.Summary.Dir, r.progress.step+1); err != nil {
+			return err
+		}
 	}
-	known, err := r.chooseInitialCodec(ctx)
+	known, notice, err := r.tuner.start(ctx, r.progress, r.steps, r.finished)
 	if err != nil {
 		return err
+	}
+	if notice != "" && r.rank == 0 {
+		r.reporter.notice(notice)
 	}
 	r.reportGeneration()
 	r.reportStart()
 	r.reportSchedule()
-	r.reportKernels()
-	if !known {
-		r.emitChoice()
+	r.reporter.reportKernels(r.team.Group.Membership(), r.kernelSet.String(), r.progress.step, r.finished)
+	if !known && !r.finished {
+		r.reporter.decide(r.tuner.take())
 	}
-	if r.wasBehind {
+	if behind {
 		r.countStep()
 	}
 	r.reportPhase()
 	return nil
+}
+
+// sync brings the replica to the state of all ranks. Behind reports whether it had the state of the step
+// before.
+func (r *run) sync(ctx context.Context) (behind bool, err error) {
+	x := transfer{
+		group: r.team.Group, replica: &r.replica, rowWidth: r.loop.Reducer.RowWidth(), seed: r.job.Train.Seed, compares: r.loop.CheckEvery > 0,
+	}
+	r.fromPeer, behind, err = x.sync(ctx, r.restore)
+	if err != nil && !r.hasState {
+		r.optimizer = nil // its slots may be half received
+	}
+	if behind {
+		r.wantsCheckpoint = false
+	}
+	return behind, err
 }
 
 // configureLoop sets the loop to the progress of the ranks.
@@ -52,37 +71,24 @@ func (r *run) configureLoop(ctx context.Context) error {
 	if l.Source, err = r.source(ctx, p.position); err != nil {
 		return err
 	}
+	r.reporter.step = p.step
 	l.Step, l.Optimizer, l.Mix = p.step, r.optimizer, p.mix
 	l.Steps = p.end(r.job.Train, r.data.Train.Facts().Records, r.globalBatch())
 	r.steps = l.Steps
 	if p.best.ends(r.job.Train.EarlyStopping) {
 		l.Steps = min(l.Steps, p.step)
 	}
-	if r.folder != nil {
-		r.folder.Pin(p.best.step)
-	}
+	r.outputs.pin(p.best.step)
 	if l.Schedule, err = optimizer.NewSchedule(r.job.Schedule, r.job.Optimizer.Rate(), r.steps); err != nil {
 		return err
 	}
-	if r.progressive = r.newProgressive(); r.progressive != nil {
+	if r.job.Eval.Progressive && p.position.Epoch == 0 {
+		r.progressive = newProgressive(r.model, p.epoch, r.globalBatch())
 		l.OnScores = r.progressive.addScores
 	}
 	r.finished = p.restored && p.step >= l.Steps
 	r.progress.restored = r.finished
 	return nil
-}
-
-// chooseInitialCodec chooses the codec of the first step of this generation. Known reports whether it
-// is the codec of the generation before, so there is nothing new to report.
-func (r *run) chooseInitialCodec(ctx context.Context) (known bool, err error) {
-	before := r.choice
-	r.choice = codecChoice{}
-	err = r.initialCodec(ctx, r.progress)
-	known = r.choice.warmupLeft == 0 && r.choice.codec == before.codec && r.choice.stored == before.stored
-	if known || err != nil {
-		r.choice = before
-	}
-	return known, err
 }
 
 // reportGeneration reports a generation that follows another one. Residuals of a codec belong to the
@@ -96,37 +102,30 @@ func (r *run) reportGeneration() {
 		Generation: m.Generation, WorldSize: m.Size(), Lost: append([]int{}, r.team.Lost...), Cause: r.team.Cause.Error(),
 		RestoredStep: r.progress.step, StepsRepeated: max(r.team.Cause.Step-r.progress.step, 0), Forgotten: !r.fromPeer,
 	}
-	if c, rank, err := (job.AllReduce{Codec: r.choice.codec}).ParseCodec(); err == nil && (c.Lossy() || rank > 0) && r.job.AllReduce.ErrorFeedback {
-		e.Residuals = r.choice.codec
+	if c, rank, err := (job.AllReduce{Codec: r.tuner.codec}).ParseCodec(); err == nil && (c.Lossy() || rank > 0) && r.job.AllReduce.ErrorFeedback {
+		e.Residuals = r.tuner.codec
 	}
-	r.emit(e)
+	r.reporter.emit(e)
 }
 
 // reportStart starts the clocks. It reports once that this process trains.
 func (r *run) reportStart() {
-	if r.tracker.startedAt.IsZero() {
+	if t := &r.reporter.tracker; t.startedAt.IsZero() {
 		now := time.Now()
-		r.savedAt, r.evaluatedAt = now, now
-		r.tracker.start(now)
+		r.outputs.savedAt, r.eval.at = now, now
+		t.start(now)
 	}
-	if r.rank != 0 || r.startReported {
+	if !r.reporter.start(r.startEvent()) {
 		return
 	}
-	r.startReported = true
-	r.emit(r.startEvent())
-	for _, c := range r.earlyWarnings {
-		r.warn(c)
+	for _, text := range r.startNotices() {
+		r.reporter.notice(text)
 	}
-	for _, text := range r.repeated {
-		r.opts.Notice(text)
-	}
-	r.noticeAllRows()
-	r.noticeMissing()
 	if r.job.Export.SavedModel != "" && r.data.Plan != nil {
-		r.data.Plan.Narrow(func(what string) { r.warnFromStart("export", what) })
+		r.data.Plan.Narrow(func(what string) { r.reporter.warnOf("export", what) })
 	}
 	if r.finished {
-		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", r.progress.step))
+		r.reporter.notice(fmt.Sprintf("finished at step %d: nothing to train", r.progress.step))
 	}
 }
 
@@ -139,11 +138,11 @@ func (r *run) reportSchedule() {
 		return
 	}
 	if c.UsesLength() && was != 0 && was != r.steps {
-		r.opts.Notice(fmt.Sprintf("schedule %s over %d steps, was %d", c.Kind, r.steps, was))
+		r.reporter.notice(fmt.Sprintf("schedule %s over %d steps, was %d", c.Kind, r.steps, was))
 	}
-	if !c.UsesLength() && !r.zeroRateReported && r.loop.Schedule.Rate(r.steps-1) == 0 {
-		r.zeroRateReported = true
-		r.warnFromStart("schedule", fmt.Sprintf("schedule %s ends before the run (schedule.steps is %d): the rate of the last of %d steps is 0, and such steps train nothing",
+	if !c.UsesLength() && !r.reporter.zeroRate && r.loop.Schedule.Rate(r.steps-1) == 0 {
+		r.reporter.zeroRate = true
+		r.reporter.warnOf("schedule", fmt.Sprintf("schedule %s ends before the run (schedule.steps is %d): the rate of the last of %d steps is 0, and such steps train nothing",
 			c.Kind, c.Steps, r.steps))
 	}
 }
@@ -155,19 +154,15 @@ func (r *run) startEvent() report.Start {
 	for _, v := range r.model.Variables() {
 		parameters += v.Len()
 	}
+	algorithm := r.job.AllReduce.Algorithm
+	if g := r.team.Group; m.Size() == 1 || g.Levels() == "host" {
+		algorithm = "none" // nothing goes over links
+	}
 	return report.Start{
 		Job: r.job.Name, JobID: m.JobID, Version: r.opts.Version, WorldSize: m.Size(), Hosts: m.Hosts(),
-		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.choice.codec, Link: r.team.Link,
-		Levels: r.team.Group.Levels(), Algorithm: r.algorithm(), Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
+		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.tuner.codec, Link: r.team.Link,
+		Levels: r.team.Group.Levels(), Algorithm: algorithm, Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
 		Variables: len(r.model.Variables()), Parameters: parameters, RestoredStep: r.progress.step,
 		Cores: r.team.Cores, Kernels: r.kernelSet.String(),
 	}
-}
-
-// algorithm returns allreduce.algorithm, or "none" if nothing goes over links.
-func (r *run) algorithm() string {
-	if g := r.team.Group; g.Membership().Size() == 1 || g.Levels() == "host" {
-		return "none"
-	}
-	return r.job.AllReduce.Algorithm
 }

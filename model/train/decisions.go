@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ringtrain/input/column"
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
@@ -28,70 +29,71 @@ func chosenKernels(j *job.Config, m ring.Membership) (kernel.Set, error) {
 }
 
 // reportKernels reports the kernel set of the ranks if it differs from that of the checkpoint or of the
-// generation before, or if some rank lacks a higher set. The run continues; after a change its bits
-// may differ from those of a run without the change.
-func (r *run) reportKernels() {
-	m, set := r.team.Group.Membership(), r.kernelSet.String()
-	c, was := m.Choice(KernelsChoice), r.storedKernels
-	r.storedKernels = ""
+// generation before, or if some rank lacks a higher set. The run continues after step; after a change
+// its bits may differ from those of a run without the change. A finished run has no step to report for.
+func (r *reporter) reportKernels(m ring.Membership, set string, step int64, finished bool) {
+	c, was := m.Choice(KernelsChoice), r.restored
+	r.restored = ""
 	var why []string
 	if c.Lacks >= 0 {
 		why = append(why, fmt.Sprintf("rank %d on %s has no higher one", c.Lacks, m.Workers[c.Lacks].Host))
 	}
-	switch next := r.progress.step + 1; {
+	switch next := step + 1; {
 	case was != "" && was != set:
 		why = append(why, fmt.Sprintf("the checkpoint was trained with %s: from step %d on bits may differ from those of a run without the change", was, next))
 	case c.Was != "" && next > 1:
 		why = append(why, fmt.Sprintf("generation %d had %s: from step %d on bits may differ from those of a run without the change", m.Generation-1, c.Was, next))
-	case r.reportedKernels == set:
+	case r.kernels == set:
 		return
 	}
-	r.reportedKernels = set
-	if len(why) > 0 && !r.finished {
+	r.kernels = set
+	if len(why) > 0 && !finished {
 		r.emit(report.Decision{What: "kernels", Choice: set, Why: strings.Join(why, "; ")})
 	}
 }
 
-// reportTableRoute reports how the rows of tables travel between hosts, and each change of it. The
-// route follows from the number of rows on the ranks, which all ranks know.
-func (r *run) reportTableRoute() {
-	g, sum := r.team.Group, r.loop.Reducer.RowSum()
+// reportRoute reports how the rows of tables, which have so many, travel between hosts, and each change
+// of it. The route follows from the number of rows on the ranks, which all ranks know.
+func (r *reporter) reportRoute(l *Loop, rows int) {
+	g, sum := l.Group, l.Reducer.RowSum()
 	if sum == nil || g.Membership().Size() == 1 || g.Levels() == "host" {
 		return
 	}
 	way := sum.Way(0).String()
-	if way == r.reportedTableRoute {
+	if way == r.route {
 		return
 	}
-	r.reportedTableRoute = way
+	r.route = way
 	r.emit(report.Decision{What: "tables", Choice: way, Why: fmt.Sprintf(
-		"step %d has %d rows over all ranks, of tables of %d", r.loop.Step, sum.Counts(0).Rows, r.tableRows())})
+		"step %d has %d rows over all ranks, of tables of %d", l.Step, sum.Counts(0).Rows, rows)})
 }
 
-// noticeAllRows gives notice of an optimizer that updates all rows of tables in each step.
-func (r *run) noticeAllRows() {
+// startNotices returns what is told once at the start, beside the event.
+func (r *run) startNotices() []string {
+	all := r.repeated
 	if r.job.Optimizer.MovesAllRows() && r.tableRows() > 0 {
-		r.opts.Notice(fmt.Sprintf("optimizer %s moves all rows of tables in each step, as TensorFlow does; lazy-adam moves those that the batch touches", r.job.Optimizer.Name))
+		all = append(all, fmt.Sprintf("optimizer %s moves all rows of tables in each step, as TensorFlow does; lazy-adam moves those that the batch touches", r.job.Optimizer.Name))
 	}
+	if names := missingNumbers(r.data.Plan); len(names) > 0 {
+		all = append(all, "missing numbers count as 0 before standardize: "+strings.Join(names, ", ")+"; default: mean would count them as the mean, default: 0 says that 0 is meant")
+	}
+	return all
 }
 
-// noticeMissing gives notice of standardized columns whose missing numbers count as 0 unasked.
-func (r *run) noticeMissing() {
-	if r.data.Plan == nil {
-		return
+// missingNumbers returns the standardized columns whose missing numbers count as 0 unasked.
+func missingNumbers(plan *column.Plan) (names []string) {
+	if plan == nil {
+		return nil
 	}
 	const mostNamed = 3
-	var names []string
-	all := r.data.Plan.Assumed()
+	all := plan.Assumed()
 	for _, c := range all[:min(len(all), mostNamed)] {
 		names = append(names, fmt.Sprintf("%s (%d of %d)", c.Column, c.Missing, c.Records))
 	}
 	if more := len(all) - mostNamed; more > 0 {
 		names = append(names, phrase.Count(more, "other column"))
 	}
-	if len(all) > 0 {
-		r.opts.Notice("missing numbers count as 0 before standardize: " + strings.Join(names, ", ") + "; default: mean would count them as the mean, default: 0 says that 0 is meant")
-	}
+	return names
 }
 
 // zerosOf counts the zeros of the tables among vars.

@@ -9,7 +9,6 @@ import (
 	"ringtrain/export/checkpoint"
 	"ringtrain/model"
 	"ringtrain/model/job"
-	"ringtrain/model/optimizer"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/phrase"
@@ -72,16 +71,14 @@ func (r *run) observe(m report.Metrics) {
 	}
 	if r.progress.best.observe(s, m.Step, float64(*value)) {
 		r.agreed.Checkpoint = true
-		if r.folder != nil {
-			r.folder.Pin(m.Step)
-		}
+		r.outputs.pin(m.Step)
 	}
 	if b := r.progress.best; b.ends(s) && r.loop.Step < r.loop.Steps {
 		r.loop.Steps = r.loop.Step
-		if r.rank == 0 && r.job.Log.Every != (job.Every{}) && r.tracker.examples > 0 {
+		if r.rank == 0 && r.job.Log.Every != (job.Every{}) && r.reporter.tracker.examples > 0 {
 			r.report() // of the last step, as at the end of every run
 		}
-		r.emit(report.Decision{What: "stop", Choice: fmt.Sprintf("step %d", m.Step), Why: b.why(s)})
+		r.reporter.emit(report.Decision{What: "stop", Choice: fmt.Sprintf("step %d", m.Step), Why: b.why(s)})
 	}
 }
 
@@ -130,26 +127,20 @@ func (r *run) asResult(ctx context.Context, f func(step, epoch int64) error) err
 	return f(b.step, epoch)
 }
 
-// variablesWith returns the variables and slots, by the names of their tensors.
-func (r *run) variablesWith(slots []optimizer.Slot) []*model.Variable {
-	vars := slices.Clone(r.model.Variables())
-	for _, s := range slots {
-		vars = append(vars, &model.Variable{Name: s.Name, Shape: s.Shape, Value: s.Value})
-	}
-	return vars
-}
-
 // takeBest gives vars on all ranks the values of the best step, and returns its epoch. The epoch is −1
 // if rank 0 no longer has that checkpoint; vars are then as they were.
 func (r *run) takeBest(ctx context.Context, vars []*model.Variable) (epoch int64, err error) {
-	head := make([]byte, 8)
+	head, step := make([]byte, 8), r.progress.best.step
 	if r.rank == 0 {
-		if epoch, err = r.readBest(vars); err != nil {
+		if epoch, err = r.outputs.read(step, vars); err != nil {
 			return 0, err
+		}
+		if epoch < 0 {
+			r.reporter.notice(fmt.Sprintf("the checkpoint of step %d, the best, is gone: the last step is the result", step))
 		}
 		binary.LittleEndian.PutUint64(head, uint64(epoch))
 	}
-	if err := r.share(ctx, 0, [][]byte{head}); err != nil {
+	if err := share(ctx, r.team.Group, 0, [][]byte{head}); err != nil {
 		return 0, err
 	}
 	if epoch = int64(binary.LittleEndian.Uint64(head)); epoch < 0 {
@@ -159,14 +150,13 @@ func (r *run) takeBest(ctx context.Context, vars []*model.Variable) (epoch int64
 	for _, v := range vars {
 		values = append(values, bytesOf(v.Value))
 	}
-	return epoch, r.share(ctx, 0, values)
+	return epoch, share(ctx, r.team.Group, 0, values)
 }
 
-// readBest reads vars from the checkpoint of the best step, and returns its epoch, −1 if it is gone.
-func (r *run) readBest(vars []*model.Variable) (epoch int64, err error) {
-	path, found := r.folder.OfStep(r.progress.best.step)
+// read reads vars from the checkpoint of a step, and returns its epoch, −1 if it is gone.
+func (o *outputs) read(step int64, vars []*model.Variable) (epoch int64, err error) {
+	path, found := o.folder.OfStep(step)
 	if !found {
-		r.opts.Notice(fmt.Sprintf("the checkpoint of step %d, the best, is gone: the last step is the result", r.progress.best.step))
 		return -1, nil
 	}
 	kept, err := trained.Read(path)

@@ -144,7 +144,7 @@ func (r *run) checkBadRecords() error {
 		return fmt.Errorf("%d bad records in epoch %d, want at most %d, as input.max_bad_records says: %w", n, r.progress.position.LastEpoch(), most, first)
 	}
 	if r.progress.position.Offset == 0 || r.ending() {
-		r.opts.Notice(fmt.Sprintf("ignored %s in epoch %d; the first: %v", phrase.Count(int(n), "bad record"), r.progress.position.LastEpoch(), first))
+		r.reporter.notice(fmt.Sprintf("ignored %s in epoch %d; the first: %v", phrase.Count(int(n), "bad record"), r.progress.position.LastEpoch(), first))
 	}
 	return nil
 }

@@ -59,11 +59,7 @@ func trainFiles(t *testing.T, p int, cfg *job.Config) *member {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evals, err := records.NewOpener(cfg, records.Options{}).OpenEvals(t.Context(), 4, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mustTrain(t, p, cfg, data, func(m *member) { m.evals = evals })[0]
+	return mustTrain(t, p, cfg, data, nil)[0]
 }
 
 // TestEvals verifies that each item of input.evals has events of its own after that of input.eval,
@@ -88,7 +84,7 @@ func TestEvals(t *testing.T) {
 			t.Errorf("world=%d: done has %+v, want the evaluation of input.eval", p, done)
 		}
 		for tag, accuracy := range map[string]float32{"eval/accuracy": 1, "eval_same/accuracy": 1, "eval_other/accuracy": 0} {
-			if got := curves(t, dir)[tag]; len(got) != 2 || got[1] != (point{20, accuracy}) {
+			if got := curvesOf(t, dir)[tag]; len(got) != 2 || got[1] != (point{20, accuracy}) {
 				t.Errorf("world=%d: curve %s is %v, want %v at step 20", p, tag, got, accuracy)
 			}
 		}
@@ -142,12 +138,8 @@ func TestEvalsBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evals, err := records.NewOpener(cfg, records.Options{}).OpenEvals(t.Context(), 4, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	evals[1].Data = badRecord{evals[1].Data, func() bool { return true }}
-	members := trainOn(t, 2, cfg, data, func(m *member) { m.evals = evals })
+	data.Evals[1].Data = badRecord{data.Evals[1].Data, func() bool { return true }}
+	members := trainOn(t, 2, cfg, data, nil)
 	wantCause(t, members, exitcode.BadData, 0, "input.evals.other: file eval, record 7: length is 99")
 	var got []string
 	for _, e := range eventsOf[report.Metrics](members[0]) {

@@ -27,18 +27,18 @@ func (r *run) stop(ctx context.Context) (Result, error) {
 		if r.rank == 0 {
 			r.noticeSaved()
 		}
-		r.endSummary()
+		r.reporter.warnUnwritten(r.reporter.curves.flush())
 	}
 	return res, err
 }
 
 // noticeSaved gives notice, on rank 0, of the checkpoint from which an ended run resumes.
 func (t *Trainer) noticeSaved() {
-	if t.folder == nil {
-		t.opts.Notice("no state is saved: the job has no checkpoint.dir")
+	if t.outputs.folder == nil {
+		t.reporter.notice("no state is saved: the job has no checkpoint.dir")
 		return
 	}
-	t.opts.Notice(fmt.Sprintf("the state after step %d is saved in %s", t.progress.step, t.job.Checkpoint.Dir))
+	t.reporter.notice(fmt.Sprintf("the state after step %d is saved in %s", t.progress.step, t.job.Checkpoint.Dir))
 }
 
 // leave ends the run of a rank that leaves while the others continue.
@@ -67,7 +67,7 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 		return res, err
 	}
 	if r.validatedProgressively() {
-		r.lastMetrics = report.Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.Split, Examples: r.progress.epoch.examples, Loss: r.progress.epoch.mean()}
+		r.eval.last = report.Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.Split, Examples: r.progress.epoch.examples, Loss: r.progress.epoch.mean()}
 	} else if err := r.conclude(ctx); err != nil {
 		return res, err
 	}
@@ -101,53 +101,54 @@ func (r *run) conclude(ctx context.Context) error {
 // the evaluation, because a model that is not finite must not be served.
 func (r *run) validatedProgressively() bool {
 	j := r.job
-	return j.Eval.Progressive && r.data.Split == "train" && len(r.evals) == 0 && r.progress.position == (input.Position{Epoch: 1}) &&
+	return j.Eval.Progressive && r.data.Split == "train" && len(r.data.Evals) == 0 && r.progress.position == (input.Position{Epoch: 1}) &&
 		j.Eval.Every == (job.Every{}) && j.Export.SavedModel == "" && j.Train.EarlyStopping.Patience == 0
 }
 
 // export writes a serving bundle of the current variables on rank 0, unless this process or its
 // predecessor has written it.
 func (r *run) export(step int64) error {
+	out := &r.outputs
 	if r.rank != 0 || r.job.Export.SavedModel == "" {
 		return nil
 	}
 	if r.progress.best.step == step && r.job.Train.EarlyStopping.Patience > 0 {
-		r.exportedBest = step
+		out.exportedBest = step
 	}
-	if r.exported || (r.finished || r.fromPeer) && r.isExported() {
+	if out.exported || (r.finished || r.fromPeer) && r.isExported(r.job.Export.SavedModel) {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
-	evaluated := r.lastEvaluation()
-	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Eval, Tolerate: r.eval.MaxBad > 0, Evaluated: &evaluated, Disk: r.disk}
-	if r.folder != nil {
-		x.Held = r.folder.CheckLease
+	evaluated := r.eval.stored(r.progress.best)
+	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Eval, Tolerate: r.eval.main.MaxBad > 0, Evaluated: &evaluated, Disk: out.disk}
+	if out.folder != nil {
+		x.Held = out.folder.CheckLease
 	}
 	e, err := x.Write(step)
-	if exitcode.Of(err) == exitcode.NotFinite && r.folder != nil {
+	if exitcode.Of(err) == exitcode.NotFinite && out.folder != nil {
 		err = fmt.Errorf("%w; its checkpoint is kept", err)
 	}
 	if err != nil {
 		return fmt.Errorf("export.savedmodel: %w", err)
 	}
-	r.exported = true
-	r.emit(e)
+	out.exported = true
+	r.reporter.emit(e)
 	return nil
 }
 
-// isExported reports whether the newest export holds the values of these variables.
-func (r *run) isExported() bool {
-	b, err := savedmodel.Read(r.job.Export.SavedModel)
+// isExported reports whether the newest export in dir holds the values of these variables.
+func (p *replica) isExported(dir string) bool {
+	b, err := savedmodel.Read(dir)
 	if err != nil {
 		return false // no export, or none that can be read
 	}
 	var exported []*model.Variable
-	for _, v := range r.model.Variables() {
+	for _, v := range p.model.Variables() {
 		exported = append(exported, &model.Variable{Name: v.Name, Shape: v.Shape})
 	}
 	model.AllocateAll(exported)
 	err = trained.NewVariables(b.Path, b.Step, 0, b.Variables).Assign(exported)
-	return err == nil && Digest(exported) == Digest(r.model.Variables())
+	return err == nil && Digest(exported) == Digest(p.model.Variables())
 }
 
 // done gathers the bytes that the ranks sent and the memory that they used, and reports the end.
@@ -163,17 +164,18 @@ func (r *run) done(ctx context.Context, digest string) error {
 	if err != nil {
 		return err
 	}
-	if r.doneReported {
+	if r.reporter.done {
 		return nil
 	}
-	r.doneReported = true
-	r.endSummary()
-	t, took := &r.tracker, time.Since(r.tracker.startedAt)
+	r.reporter.done = true
+	r.reporter.warnUnwritten(r.reporter.curves.flush())
+	t := &r.reporter.tracker
+	took := time.Since(t.startedAt)
 	at := r.loop.Source.Position()
 	d := report.Done{
 		Steps: r.loop.Step, Epochs: at.LastEpoch(), Examples: r.progress.epoch.before + r.progress.epoch.examples, Took: report.Seconds(took),
-		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.progress.epoch.mean(), Eval: r.lastMetrics, Digest: digest, Zeros: zerosOf(r.model.Variables()),
-		ExportedBest: r.exportedBest,
+		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.progress.epoch.mean(), Eval: r.eval.last, Digest: digest, Zeros: zerosOf(r.model.Variables()),
+		ExportedBest: r.outputs.exportedBest,
 	}
 	if g.Membership().Size() > 1 {
 		d.HiddenShare = report.Number(t.total.hiddenShare())
@@ -184,7 +186,7 @@ func (r *run) done(ctx context.Context, digest string) error {
 		d.SentBetweenHostsBytes += int64(binary.LittleEndian.Uint64(b[8:]))
 		d.MaxRSSBytes = max(d.MaxRSSBytes, int64(binary.LittleEndian.Uint64(b[16:])))
 	}
-	r.emit(d)
+	r.reporter.emit(d)
 	return nil
 }
 

@@ -176,7 +176,7 @@ func TestCloseEndsReading(t *testing.T) {
 			t.Fatal(err)
 		}
 		if begun {
-			trainer.loader.Start()
+			trainer.eval.loader.Start()
 		} else if n, ok := openBelow(dir); ok && n == 0 {
 			t.Error("no file is open before the validation images are read")
 		}
@@ -189,8 +189,8 @@ func TestCloseEndsReading(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g := gatedDataset{Dataset: linearData().Eval, gate: make(chan struct{})}
-		trainer := &Trainer{loader: records.NewLoader(g), data: records.Set{Train: closed{}, Eval: closed{}}}
-		trainer.loader.Start()
+		trainer := &Trainer{eval: evaluation{loader: records.NewLoader(g)}, data: records.Set{Train: closed{}, Eval: closed{}}}
+		trainer.eval.loader.Start()
 		over := false
 		go func() {
 			trainer.Close()

@@ -41,7 +41,7 @@ func (t *Trainer) saveLast() error {
 	if err := t.wantFinite(); err != nil {
 		return err
 	}
-	if t.saved.step != t.progress.step { // else it is saved, perhaps as that of a finished run
+	if t.outputs.saved.step != t.progress.step { // else it is saved, perhaps as that of a finished run
 		if err := t.save(time.Now(), false); err != nil {
 			return err
 		}

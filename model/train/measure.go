@@ -93,43 +93,36 @@ func seconds(s float64) time.Duration {
 func candidates() []codec.Codec { return []codec.Codec{codec.BF16, codec.FP16, codec.Int8} }
 
 // warmUp times the last step if it is one of the first steps. After the last of them it chooses the
-// codec, which is collective.
-func (r *run) warmUp(ctx context.Context) error {
-	c := &r.choice
-	if c.warmupLeft == 0 {
-		return nil
+// codec, which is collective, and returns its number in progress.codec; else 0.
+func (t *tuner) warmUp(ctx context.Context, l *Loop) (id int64, err error) {
+	if t.warmupLeft == 0 {
+		return 0, nil
 	}
-	c.steps = append(c.steps, r.timeStep())
-	if c.warmupLeft--; c.warmupLeft > 0 {
-		return nil
+	t.steps = append(t.steps, t.timeStep(l.last))
+	if t.warmupLeft--; t.warmupLeft > 0 {
+		return 0, nil
 	}
-	r.loop.Reducer.Time(false)
-	m, g := median(c.steps), r.team.Group
-	c.steps = nil
-	var err error
-	if m.hop, err = timeHop(ctx, g); err != nil {
-		return err
+	t.reducer.Time(false)
+	m := median(t.steps)
+	t.steps = nil
+	if m.hop, err = timeHop(ctx, t.group); err != nil {
+		return 0, err
 	}
-	m.cores = float64(r.team.Cores)
-	m.codings, m.add = r.loop.Reducer.Codings(candidates(), codecTimeLimit)
-	if err := leastOfRanks(ctx, g, &m); err != nil {
-		return err
+	m.cores = float64(t.cores)
+	m.codings, m.add = t.reducer.Codings(candidates(), codecTimeLimit)
+	if err := leastOfRanks(ctx, t.group, &m); err != nil {
+		return 0, err
 	}
-	if err := r.applyDecision(r.decide(m)); err != nil {
-		return err
-	}
-	r.reportPhase()
-	return nil
+	return t.apply(t.decide(m), l.Step)
 }
 
 // timeStep returns the measurement of the last step.
-func (r *run) timeStep() measurement {
-	t := r.loop.last
-	m := measurement{step: (t.input + t.compute + t.exposed).Seconds()}
-	for _, d := range r.loop.Reducer.Took() {
+func (t *tuner) timeStep(last times) measurement {
+	m := measurement{step: (last.input + last.compute + last.exposed).Seconds()}
+	for _, d := range t.reducer.Took() {
 		m.rates = append(m.rates, 1/max(d, 1).Seconds())
 	}
-	for _, d := range r.loop.Reducer.Left() {
+	for _, d := range t.reducer.Left() {
 		m.untilEnd = append(m.untilEnd, d.Seconds())
 	}
 	return m
@@ -137,11 +130,10 @@ func (r *run) timeStep() measurement {
 
 // decide chooses a codec from the numbers that all ranks share. The largest bucket gives the speed of
 // the wire, because latency is its smallest part.
-func (r *run) decide(m measurement) cost.Decision {
-	reducer := r.loop.Reducer
-	layout := layoutOf(r.team.Group.Membership(), r.team.Group.Levels())
+func (t *tuner) decide(m measurement) cost.Decision {
+	layout := layoutOf(t.group.Membership(), t.group.Levels())
 	rates := cost.Rates{Latency: seconds(m.hop), Add: m.add, SpareCore: m.cores >= 2, Codings: m.codings}
-	buckets, largest := reducer.Plan().Buckets, 0
+	buckets, largest := t.reducer.Plan().Buckets, 0
 	for i, b := range buckets {
 		if b.Len > buckets[largest].Len {
 			largest = i
@@ -152,7 +144,7 @@ func (r *run) decide(m measurement) cost.Decision {
 	for i, s := range m.untilEnd {
 		left[i] = seconds(s)
 	}
-	return cost.Choose(rates, cost.Buckets{Step: seconds(m.step), Each: r.ringBuckets(left)}, layout)
+	return cost.Choose(rates, cost.Buckets{Step: seconds(m.step), Each: t.ringBuckets(left)}, layout)
 }
 
 // layoutOf returns which ranks send between hosts. On two levels each host has as many senders as the

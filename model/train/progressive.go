@@ -11,6 +11,7 @@ import (
 	"ringtrain/model/tensor"
 	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/report"
+	"ringtrain/ring"
 )
 
 // progressive collects the scores of examples before they are learned, since the last report.
@@ -21,14 +22,10 @@ type progressive struct {
 	next    int64         // number of examples of the epoch after which the next report is due
 }
 
-// newProgressive continues from the current sum of the epoch. It returns nil if there is nothing to
-// report: the job does not ask for reports, or the first epoch is over.
-func (r *run) newProgressive() *progressive {
-	if !r.job.Eval.Progressive || r.progress.position.Epoch > 0 {
-		return nil
-	}
-	p := &progressive{binary: r.model.Graph().Head.Kind == graph.HeadBinary}
-	p.reset(r.progress.epoch, int64(r.globalBatch()))
+// newProgressive continues from the current sum of the epoch.
+func newProgressive(m *model.Model, at epochSum, batch int) *progressive {
+	p := &progressive{binary: m.Graph().Head.Kind == graph.HeadBinary}
+	p.reset(at, int64(batch))
 	return p
 }
 
@@ -63,36 +60,41 @@ func (r *run) reportProgressive(ctx context.Context) error {
 	if at.examples < p.next && !over && !r.ending() {
 		return nil
 	}
-	e := report.Progressive{Step: r.loop.Step, Epoch: 1, Examples: at.examples, Loss: at.mean(), Last: at.examples - p.base.examples}
-	e.LastLoss = report.Number((at.loss - p.base.loss) / float64(e.Last))
-	if p.binary {
-		area, err := r.progressiveArea(ctx)
-		if err != nil {
-			return err
-		}
-		e.LastAUC = report.NewNumber(area)
+	e, err := p.report(ctx, r.team.Group, at)
+	if err != nil {
+		return err
 	}
-	r.emit(e)
+	e.Step = r.loop.Step
+	r.reporter.emit(e)
 	if p.reset(at, int64(r.globalBatch())); over {
 		r.progressive, r.loop.OnScores = nil, nil
 	}
 	return nil
 }
 
-// progressiveArea returns the area under the curve of all ranks' scores, NaN if a score is NaN.
-func (r *run) progressiveArea(ctx context.Context) (float64, error) {
-	var undefined uint64
-	if r.progressive.ranking.Undefined() {
-		undefined = 1
+// report returns the report of an epoch whose sum is at. It is collective.
+func (p *progressive) report(ctx context.Context, g *ring.Group, at epochSum) (report.Progressive, error) {
+	e := report.Progressive{Epoch: 1, Examples: at.examples, Loss: at.mean(), Last: at.examples - p.base.examples}
+	e.LastLoss = report.Number((at.loss - p.base.loss) / float64(e.Last))
+	if !p.binary {
+		return e, nil
 	}
-	all, err := gatherEqual(ctx, r.team.Group, binary.LittleEndian.AppendUint64(nil, undefined))
+	area, err := p.area(ctx, g)
+	e.LastAUC = report.NewNumber(area)
+	return e, err
+}
+
+// area returns the area under the curve of all ranks' scores, NaN if a score is NaN.
+func (p *progressive) area(ctx context.Context, g *ring.Group) (float64, error) {
+	undefined := bit(p.ranking.Undefined())
+	all, err := gatherEqual(ctx, g, binary.LittleEndian.AppendUint64(nil, uint64(undefined)))
 	if err != nil {
 		return 0, err
 	}
-	for rank := range r.team.Group.Membership().Size() {
+	for rank := range g.Membership().Size() {
 		if binary.LittleEndian.Uint64(all.At(rank)) != 0 {
 			return math.NaN(), nil
 		}
 	}
-	return evaluate.AreaUnderCurve(ctx, r.team.Group, &r.progressive.ranking)
+	return evaluate.AreaUnderCurve(ctx, g, &p.ranking)
 }

@@ -89,17 +89,17 @@ func (l lowRank) why(variables []bucket.Variable, step int64) string {
 	return text
 }
 
-// startLowRank starts the use of factors before the next step, if that step is the first to use them.
-// It is collective then.
-func (r *run) startLowRank(ctx context.Context) error {
-	l := &r.lowRank
-	if l.rank == 0 || r.finished || r.loop.Step < l.exact {
+// startLowRank starts the use of factors before the step after step, if that is the first to use them.
+// It is collective then. A finished run has no further step.
+func (t *tuner) startLowRank(ctx context.Context, step int64, finished bool) error {
+	l := &t.lowRank
+	if l.rank == 0 || finished || step < l.exact {
 		return nil
 	}
-	if err := r.loop.Reducer.SetLowRank(ctx, l.rank, r.job.Train.Seed); err != nil {
+	if err := t.reducer.SetLowRank(ctx, l.rank, t.seed); err != nil {
 		return err
 	}
-	bindGrads(r.model.Variables(), r.loop.Reducer)
+	bindGrads(t.vars, t.reducer)
 	l.rank = 0
 	return nil
 }

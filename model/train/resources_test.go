@@ -24,7 +24,7 @@ func TestCheckMemoryFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &Trainer{job: &cfg, model: model.New(g)}
+	tr := &Trainer{job: &cfg, replica: replica{model: model.New(g)}}
 	const need = 4*(1<<28)*4*2 + 3*4*2*2 // values, gradients, two slots; an output and its gradient of three examples; two ranks
 	if err := tr.checkMemoryFits(2, 3, need); err != nil {
 		t.Errorf("what fits is refused: %v", err)
@@ -46,7 +46,7 @@ func TestCheckMemoryOfLayers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr := &Trainer{job: &cfg, model: model.New(g)}
+		tr := &Trainer{job: &cfg, replica: replica{model: model.New(g)}}
 		if err := tr.checkMemoryFits(1, 1, 1<<45); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "the layers of 1 examples") {
 			t.Errorf("%d filters: error %v, want 64 with the examples", filters, err)
 		}

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,135 +12,55 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// syncState gives all ranks the same state: the newest state of a living rank, or the state that rank
-// 0 restores or initializes. So only rank 0 needs the disk.
-func (r *run) syncState(ctx context.Context) error {
-	all, err := r.gatherStateReports(ctx)
-	if err != nil {
-		return err
-	}
-	donor, level := newestState(all)
-	r.fromPeer = donor >= 0
-	h := stateHeader{progress: r.progress, agreed: r.agreed, kind: transferAll}
-	h.progress.codec = r.codecID()
-	switch {
-	case !r.fromPeer:
-		if donor = 0; r.rank == 0 {
-			h = stateHeader{kind: transferAll}
-			if h.progress, err = r.restore(); err != nil {
-				return err
-			}
-		}
-	case level:
-		h.kind = transferNone
-	case r.rank == donor && rowsSuffice(all, donor):
-		h.kind, h.rows = transferRows, r.lastRows.rowsHead
-	}
-	if h.kind == transferAll && r.fromSeed && h.progress.step == 0 && r.tableRows() > 0 {
-		h.kind = transferInitialized
-	}
-	if h, err = r.broadcastHeader(ctx, donor, h); err != nil {
-		return err
-	}
-	behind := r.hasState && r.progress.step < all[donor].step
-	if err := r.transferState(ctx, donor, h, behind); err != nil {
-		return err
-	}
-	if r.hasState && (!behind || h.kind == transferRows) {
-		h.progress.mix = r.progress.mix // keeps its own digest for the next comparison
-	}
-	r.progress, r.agreed, r.hasState, r.fromSeed = h.progress, h.agreed, true, r.fromSeed || h.kind == transferInitialized
-	if behind {
-		r.wasBehind, r.wantsCheckpoint = true, false
-	}
-	return nil
-}
-
-// transferState sends or receives the state that follows the header h.
-func (r *run) transferState(ctx context.Context, donor int, h stateHeader, behind bool) error {
-	switch {
-	case h.kind == transferNone:
-		return nil
-	case r.rank == donor:
-		return r.sendState(ctx, h)
-	case h.kind == transferInitialized && !r.hasState:
-		r.initialize()
-	}
-	return r.receiveState(ctx, donor, h, behind)
-}
-
-// initialize gives the variables their first values, which the seed determines.
-func (r *run) initialize() {
-	r.model.Init(r.job.Train.Seed)
-	r.averages.reset()
-}
-
-// segments returns the bytes of all variables and slots, in the same order on all ranks. It includes
-// tables only if the caller asks for them.
-func (r *run) segments(tables bool) [][]byte {
-	var s [][]byte
-	for _, v := range r.model.Variables() {
-		if tables || !v.ByRows {
-			s = append(s, bytesOf(v.Value))
-		}
-	}
-	for _, slot := range r.slots() {
-		if tables || !slot.ByRows {
-			s = append(s, bytesOf(slot.Value))
-		}
-	}
-	return slices.DeleteFunc(s, func(b []byte) bool { return len(b) == 0 })
-}
-
 // restore finds the progress from which this run starts, on rank 0.
-func (r *run) restore() (progress, error) {
-	dir := r.job.Checkpoint.Dir
-	if r.opts.Resume != "never" && dir != "" {
+func (t *Trainer) restore() (progress, error) {
+	dir := t.job.Checkpoint.Dir
+	if t.opts.Resume != "never" && dir != "" {
 		path, s, found, err := checkpoint.Newest(dir)
 		if err != nil && !found {
 			return progress{}, err
 		}
 		if err != nil {
 			for line := range strings.SplitSeq(err.Error(), "\n") {
-				r.opts.Notice("checkpoint skipped: " + line)
+				t.reporter.notice("checkpoint skipped: " + line)
 			}
 		}
 		if found {
-			if r.job.Train.InitFrom.Path != "" {
-				r.opts.Notice(fmt.Sprintf("train.init_from is not used: the run resumes from %s", path))
+			if t.job.Train.InitFrom.Path != "" {
+				t.reporter.notice(fmt.Sprintf("train.init_from is not used: the run resumes from %s", path))
 			}
-			return r.restoreFrom(path, s)
+			return t.restoreFrom(path, s)
 		}
 	}
-	if r.opts.Resume == "must" {
+	if t.opts.Resume == "must" {
 		return progress{}, exitcode.With(exitcode.NoInput, fmt.Errorf("--resume must: no checkpoint in checkpoint.dir %q", dir))
 	}
-	r.initialize()
-	if r.fromSeed = r.job.Train.InitFrom.Path == ""; r.fromSeed {
+	t.initialize(t.job.Train.Seed)
+	if t.fromSeed = t.job.Train.InitFrom.Path == ""; t.fromSeed {
 		return progress{}, nil
 	}
-	if err := r.initializeFrom(); err != nil {
+	if err := t.initializeFrom(); err != nil {
 		return progress{}, err
 	}
-	r.averages.reset()
+	t.averages.reset()
 	return progress{}, nil
 }
 
 // restoreFrom restores s, the checkpoint at path.
-func (r *run) restoreFrom(path string, s checkpoint.State) (progress, error) {
-	if err := r.checkOptions(path, s.Run.Options); err != nil {
+func (t *Trainer) restoreFrom(path string, s checkpoint.State) (progress, error) {
+	if err := t.checkOptions(path, s.Run.Options); err != nil {
 		return progress{}, err
 	}
-	if err := trained.NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors).Assign(r.variablesWith(r.slots())); err != nil {
+	if err := trained.NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors).Assign(t.variablesWith(t.slots())); err != nil {
 		return progress{}, err
 	}
-	r.storedKernels = s.Run.Kernels
-	o := progress{restored: true, step: s.Step, saved: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch, s.Run.Position, r.data.Train.Facts().Records)}
-	if r.job.Train.EarlyStopping.Patience > 0 {
+	t.reporter.restored = s.Run.Kernels
+	o := progress{restored: true, step: s.Step, saved: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch, s.Run.Position, t.data.Train.Facts().Records)}
+	if t.job.Train.EarlyStopping.Patience > 0 {
 		o.best = restoredBest(s.Run.Best)
 	}
 	if was := s.Run.Decisions["order"]; was != "" {
-		r.opts.Notice(fmt.Sprintf("%s: the measured order of the ring %s is gone, and skipped: bits may differ from step %d on", path, was, s.Step+1))
+		t.reporter.notice(fmt.Sprintf("%s: the measured order of the ring %s is gone, and skipped: bits may differ from step %d on", path, was, s.Step+1))
 	}
 	var err error
 	o.codec, err = storedCodec(path, s.Run.Decisions)
@@ -156,19 +75,19 @@ var perRun = []string{"train.steps", "train.epochs", "train.check_every", "eval.
 
 // checkOptions checks that the saved run has the options of this run. The validation records may
 // differ, because training does not depend on them.
-func (r *run) checkOptions(path string, saved map[string]string) error {
+func (t *Trainer) checkOptions(path string, saved map[string]string) error {
 	for _, line := range job.RemovedFrom(saved) {
-		r.opts.Notice(path + ": " + line)
+		t.reporter.notice(path + ": " + line)
 	}
 	var differ []string
-	for _, o := range r.agreedOptions() {
+	for _, o := range t.agreedOptions() {
 		was, ok := saved[o.Key]
 		if !ok || was == o.Value || job.Removed(o.Key, was) != "" || slices.Contains(perRun, o.Key) {
 			continue
 		}
 		change := fmt.Sprintf("%s is %q, was %q", aboutFiles(o.Key), o.Value, was)
 		if strings.HasPrefix(o.Key, "input.eval.") || strings.HasPrefix(o.Key, "input.evals.") {
-			r.opts.Notice(fmt.Sprintf("%s was saved with other validation records: %s", path, change))
+			t.reporter.notice(fmt.Sprintf("%s was saved with other validation records: %s", path, change))
 		} else {
 			differ = append(differ, change)
 		}
@@ -182,8 +101,8 @@ func (r *run) checkOptions(path string, saved map[string]string) error {
 
 // initializeFrom sets variables to the values that train.init_from names, and gives notice of them. It
 // runs on rank 0; the other ranks receive the values with the rest of the state.
-func (r *run) initializeFrom() error {
-	in, vars := r.job.Train.InitFrom, r.model.Variables()
+func (t *Trainer) initializeFrom() error {
+	in, vars := t.job.Train.InitFrom, t.model.Variables()
 	if in.Path == "" {
 		return nil
 	}
@@ -192,7 +111,7 @@ func (r *run) initializeFrom() error {
 	}
 	path, note := trained.ResultOf(in.Path)
 	if note != "" {
-		r.opts.Notice(note)
+		t.reporter.notice(note)
 	}
 	from, err := trained.Read(path)
 	if err != nil {
@@ -214,7 +133,7 @@ func (r *run) initializeFrom() error {
 	if len(taken) == 0 {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("train.init_from.path: no variable is taken from %s: %s", from.Path, strings.Join(left, ", ")))
 	}
-	if err := r.checkColumns(from, taken); err != nil {
+	if err := t.checkColumns(from, taken); err != nil {
 		return err
 	}
 	if err := from.Assign(taken); err != nil {
@@ -224,7 +143,7 @@ func (r *run) initializeFrom() error {
 	if len(left) > 0 {
 		line += "; not taken: " + strings.Join(left, ", ")
 	}
-	r.opts.Notice(line)
+	t.reporter.notice(line)
 	return nil
 }
 
@@ -240,8 +159,8 @@ func names(vars []*model.Variable) string {
 // checkColumns returns an error if a variable by rows is among those that are taken, and an id of these
 // records means another thing than in from. Other variables have no row for an id. It only gives notice
 // of other numbers.
-func (r *run) checkColumns(from trained.Variables, taken []*model.Variable) error {
-	now, was := r.data.Columns(), from.Columns
+func (t *Trainer) checkColumns(from trained.Variables, taken []*model.Variable) error {
+	now, was := t.data.Columns(), from.Columns
 	if now == nil || was == nil {
 		return nil
 	}
@@ -266,7 +185,7 @@ func (r *run) checkColumns(from trained.Variables, taken []*model.Variable) erro
 	}
 	for i := range min(len(now.Dense), len(was.Dense)) {
 		if what := now.Dense[i].Difference(&was.Dense[i]); what != "" {
-			r.opts.Notice(fmt.Sprintf("train.init_from.path: numbers differ from those of %s, first of column %s: %s", from.Path, now.Dense[i].Name, what))
+			t.reporter.notice(fmt.Sprintf("train.init_from.path: numbers differ from those of %s, first of column %s: %s", from.Path, now.Dense[i].Name, what))
 			break
 		}
 	}

@@ -91,39 +91,18 @@ func decodeRowsHead(b []byte) rowsHead {
 	return rowsHead{int64(binary.LittleEndian.Uint64(b)), at(0), kernel.Adjust{L1: at(1), L2: at(2), Bound: at(3), Factor: at(4)}}
 }
 
-// saveLastRows copies the rows of the last step, because their memory is released with the group. If
+// keepRows copies the rows of the last step of l, because their memory is released with the group. If
 // this generation made no step, the rows of the generation before stay.
-func (r *run) saveLastRows() {
-	l := r.loop
+func (p *replica) keepRows(l *Loop) {
 	if l.Reducer.RowSum() == nil || l.summed == 0 || l.summed != l.Step {
 		return
 	}
-	k := &r.lastRows
+	k := &p.lastRows
 	k.ids, k.values = k.ids[:0], k.values[:0]
 	for _, p := range l.rows.Pieces {
 		k.ids, k.values = append(k.ids, p.IDs...), append(k.values, p.Values...)
 	}
 	k.step, k.rowsHead = l.Step, rowsHead{int64(len(k.ids)), l.rate, l.rows.Adjust}
-}
-
-// allocateRows allocates the rows that the donor is about to send.
-func (r *run) allocateRows(donor int, h rowsHead) (lastRows, error) {
-	width := r.loop.Reducer.RowWidth()
-	if width == 0 || h.rows < 0 || h.rows > int64(r.tableRows()) {
-		return lastRows{}, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %d rows of %d elements, want at most %d", donor, h.rows, width, r.tableRows()))
-	}
-	return lastRows{rowsHead: h, ids: make([]uint32, h.rows), values: make([]float32, int(h.rows)*width)}, nil
-}
-
-// tableRows returns the number of rows of the tables, 0 without tables. All tables have a row for each
-// id.
-func (t *Trainer) tableRows() int {
-	for _, v := range t.model.Variables() {
-		if v.ByRows {
-			return v.Shape[0]
-		}
-	}
-	return 0
 }
 
 // segments returns the ids and values as bytes.
@@ -135,26 +114,36 @@ func (k *lastRows) segments() [][]byte {
 	return [][]byte{ids, bytesOf(k.values)}
 }
 
+// allocateRows allocates the rows that the donor is about to send.
+func (x *transfer) allocateRows(donor int, h rowsHead) (lastRows, error) {
+	width, most := x.rowWidth, x.replica.tableRows()
+	if width == 0 || h.rows < 0 || h.rows > int64(most) {
+		return lastRows{}, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %d rows of %d elements, want at most %d", donor, h.rows, width, most))
+	}
+	return lastRows{rowsHead: h, ids: make([]uint32, h.rows), values: make([]float32, int(h.rows)*width)}, nil
+}
+
 // catchUp makes the step whose rows the donor sent, for the tables with their slots and averages. It
 // leaves other variables in an undefined state; the caller overwrites them.
-func (r *run) catchUp(donor int, k lastRows) error {
+func (x *transfer) catchUp(donor int, k lastRows) error {
+	p, most := x.replica, x.replica.tableRows()
 	for i, id := range k.ids {
-		if i > 0 && id <= k.ids[i-1] || int(id) >= r.tableRows() {
-			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent row %d as number %d, want ascending rows below %d", donor, id, i, r.tableRows()))
+		if i > 0 && id <= k.ids[i-1] || int(id) >= most {
+			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent row %d as number %d, want ascending rows below %d", donor, id, i, most))
 		}
 	}
 	g := &optimizer.RowGrad{
-		Pieces: []tensor.Rows{{IDs: k.ids, Values: k.values, Width: r.loop.Reducer.RowWidth()}},
-		Adjust: k.adjust, Mix: r.loop.CheckEvery > 0,
+		Pieces: []tensor.Rows{{IDs: k.ids, Values: k.values, Width: x.rowWidth}},
+		Adjust: k.adjust, Mix: x.compares,
 	}
-	r.optimizer.Apply(k.rate, g)
+	p.optimizer.Apply(k.rate, g)
 	if g.Mix {
-		r.progress.mix = mixDigest(r.progress.mix, g.Mixed)
+		p.progress.mix = mixDigest(p.progress.mix, g.Mixed)
 	}
-	if r.averages != nil {
-		r.averages.update(g)
+	if p.averages != nil {
+		p.averages.update(g)
 	}
-	k.step = r.progress.step + 1
-	r.lastRows = k
+	k.step = p.progress.step + 1
+	p.lastRows = k
 	return nil
 }

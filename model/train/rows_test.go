@@ -31,19 +31,19 @@ func TestCatchUpRefuses(t *testing.T) {
 			return err
 		}
 		defer r.close()
-		rows := tr.tableRows()
+		rows, x := tr.tableRows(), &transfer{group: g, replica: &tr.replica, rowWidth: r.loop.Reducer.RowWidth()}
 		for _, ids := range [][]uint32{{3, 3}, {4, 1}, {uint32(rows)}, {1 << 31}} {
 			k := lastRows{ids: ids, values: make([]float32, len(ids))}
-			if err := r.catchUp(1, k); exitcode.Of(err) != exitcode.Protocol {
+			if err := x.catchUp(1, k); exitcode.Of(err) != exitcode.Protocol {
 				t.Errorf("rows %v: error %v (%d), want code %d", ids, err, exitcode.Of(err), exitcode.Protocol)
 			}
 		}
 		for _, n := range []int64{-1, int64(rows) + 1, 1 << 62} {
-			if _, err := r.allocateRows(1, rowsHead{rows: n}); exitcode.Of(err) != exitcode.Protocol {
+			if _, err := x.allocateRows(1, rowsHead{rows: n}); exitcode.Of(err) != exitcode.Protocol {
 				t.Errorf("%d rows: error %v, want code %d", n, err, exitcode.Protocol)
 			}
 		}
-		k, err := r.allocateRows(1, rowsHead{rows: 2})
+		k, err := x.allocateRows(1, rowsHead{rows: 2})
 		if err != nil || len(k.ids) != 2 || len(slices.Concat(k.segments()...)) != 2*4+2*4 {
 			t.Errorf("room for 2 rows: %+v, error %v", k, err)
 		}

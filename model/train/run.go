@@ -11,7 +11,6 @@ import (
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
 	"ringtrain/model/train/evaluate"
-	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/cores"
@@ -21,22 +20,18 @@ import (
 // run is one rank of a job that trains, in one generation.
 type run struct {
 	*Trainer
-	team       Team
-	rank       int
-	loop       *Loop
-	eval       evaluate.Evaluator
-	extraEvals []evaluate.Evaluator // of input.evals
-	steps      int64                // of the whole run, were it not to stop early; schedules and checkpoints use this number
-
+	team      Team
+	rank      int
+	loop      *Loop
+	tuner     tuner
 	kernelSet kernel.Set // of all ranks
+	steps     int64      // of the whole run, were it not to stop early; schedules and checkpoints use this number
 
-	fromPeer  bool // a living rank sent the state
-	wasBehind bool // the received state was one step ahead of the state of this rank
-	finished  bool // the checkpoint is of a finished job
-	lowRank   lowRank
-	badRank   int  // rank that read the first bad record of the epoch, −1 for none
-	stopped   int  // exit code that the ranks agreed to stop with
-	leaves    bool // this rank leaves while the others continue
+	fromPeer bool // a living rank sent the state
+	finished bool // the checkpoint is of a finished job
+	badRank  int  // rank that read the first bad record of the epoch, −1 for none
+	stopped  int  // exit code that the ranks agreed to stop with
+	leaves   bool // this rank leaves while the others continue
 
 	progressive *progressive // nil if the run does not report progressive validation, or no longer does
 }
@@ -51,25 +46,29 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 		team.Cores = cores.Own()
 	}
 	team.Progress(t.progress.step, "restore")
-	set, err := chosenKernels(t.job, team.Group.Membership())
+	m := team.Group.Membership()
+	t.reporter.join(m)
+	set, err := chosenKernels(t.job, m)
 	if err != nil {
 		return nil, err
 	}
-	if _, ranks := team.Group.Membership().Local(); t.optimizer == nil {
-		if err := t.checkMemory(ranks, t.largestPart(team.Group.Membership().Size())); err != nil {
+	if _, ranks := m.Local(); t.optimizer == nil {
+		if err := t.checkMemory(ranks, t.largestPart(m.Size())); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.allocate(); err != nil {
+	if err := t.allocate(t.job); err != nil {
 		return nil, err
 	}
 	reducer, err := t.newReducer(ctx, team)
 	if err != nil {
 		return nil, err
 	}
-	bindGrads(t.model.Variables(), reducer)
+	vars := t.model.Variables()
+	bindGrads(vars, reducer)
 	t.model.Use(set, team.Cores)
-	r := &run{Trainer: t, team: team, rank: team.Group.Membership().Rank, kernelSet: set, badRank: -1}
+	r := &run{Trainer: t, team: team, rank: m.Rank, kernelSet: set, badRank: -1}
+	r.tuner = tuner{codecChoice: &t.choice, config: t.job.AllReduce, group: team.Group, reducer: reducer, vars: vars, seed: t.job.Train.Seed, cores: team.Cores}
 	r.loop = &Loop{
 		Model: t.model, Reducer: reducer, Group: team.Group,
 		Seed: t.job.Train.Seed, CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,
@@ -78,40 +77,30 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if t.averages != nil {
 		r.loop.Updated = t.averages.update
 	}
-	r.eval = evaluate.Evaluator{Model: t.model, Data: t.data.Eval, Split: t.data.Split, TopK: t.job.Eval.TopK, MaxBad: records.MaxBad(t.job, t.data.Split), Load: t.loader.Load}
-	for _, e := range t.evals {
-		r.extraEvals = append(r.extraEvals, evaluate.Evaluator{Model: t.model, Data: e.Data, Split: "eval", Name: e.Files.Name, TopK: t.job.Eval.TopK})
-	}
 	return r, nil
 }
 
 // source opens the training records at a position.
 func (r *run) source(ctx context.Context, at input.Position) (*input.Source, error) {
-	m := r.team.Group.Membership()
+	m, facts, readers := r.team.Group.Membership(), r.data.Train.Facts(), 1
+	if facts.Blocks != nil {
+		readers = r.team.Cores // parsing of lines takes as long as a step of a small model
+	}
 	return input.NewSource(ctx, r.data.Train, input.SourceConfig{
 		Batch: r.globalBatch(), Rank: m.Rank, Size: m.Size(),
-		Shuffle: r.job.Input.Shuffle, Seed: r.job.Train.Seed, Prefetch: r.readAhead(),
-		SumReduction: r.job.Loss.Sum(), MaxBad: r.job.Input.MaxBad, Readers: r.readers(),
+		Shuffle: r.job.Input.Shuffle, Seed: r.job.Train.Seed, Prefetch: readAhead(r.job, facts, r.team.Cores),
+		SumReduction: r.job.Loss.Sum(), MaxBad: r.job.Input.MaxBad, Readers: readers,
 	}, at)
 }
 
 // readAhead returns the number of batches that a goroutine reads ahead of the steps. It is 0 if reading
 // never waits and the rank has one core: a second goroutine would only take turns on that core. See
 // BenchmarkHandOver.
-func (r *run) readAhead() int {
-	if r.team.Cores == 1 && r.data.Train.Facts().InMemory {
+func readAhead(cfg *job.Config, data input.Facts, cores int) int {
+	if cores == 1 && data.InMemory {
 		return 0
 	}
-	return r.job.Input.Prefetch
-}
-
-// readers returns the number of goroutines that read ahead: one for each core of the rank if lines of
-// text are parsed, because parsing takes as long as a step of a small model.
-func (r *run) readers() int {
-	if r.data.Train.Facts().Blocks != nil {
-		return r.team.Cores
-	}
-	return 1
+	return cfg.Input.Prefetch
 }
 
 // globalBatch returns the number of examples of a step over all ranks.
@@ -123,24 +112,11 @@ func (r *run) close() {
 		r.loop.Source.Close()
 	}
 	r.loop.Reducer.Close()
-	r.saveLastRows()
+	r.keepRows(r.loop)
 	unbindGrads(r.model.Variables())
 	r.model.Use(r.kernelSet, 1) // ends the other threads
 	sent, between := r.team.Group.SentBytes()
 	r.sent, r.sentBetween = r.sent+sent, r.sentBetween+between
-}
-
-// emit sends an event from rank 0, on behalf of all ranks.
-func (r *run) emit(e report.Event) {
-	if r.rank == 0 {
-		r.Trainer.emit(e)
-	}
-}
-
-func (t *Trainer) emit(e report.Event) {
-	if t.opts.Trace != nil {
-		t.opts.Trace(e)
-	}
 }
 
 // request returns the requests of this rank for the end of the coming step. Only rank 0 asks for
@@ -148,24 +124,26 @@ func (t *Trainer) emit(e report.Event) {
 func (r *run) request() Request {
 	r.wantsCheckpoint = r.opts.Checkpoint() || r.wantsCheckpoint
 	q := Request{Stop: r.opts.Stop(), Depart: r.opts.Depart(), Checkpoint: r.wantsCheckpoint}
-	q.Evaluate = r.loader.Fault() != nil // the evaluation fails on all ranks
+	q.Evaluate = r.eval.loader.Fault() != nil // the evaluation fails on all ranks
 	if r.rank != 0 {
 		return q
 	}
 	next := r.loop.Step + 1
-	due := r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.Due(next, time.Since(r.savedAt))
-	q.Checkpoint, q.Saved = q.Checkpoint || due, r.saved.step == r.loop.Step
-	q.Evaluate = q.Evaluate || r.job.Eval.Every.Due(next, time.Since(r.evaluatedAt))
+	due := r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.Due(next, time.Since(r.outputs.savedAt))
+	q.Checkpoint, q.Saved = q.Checkpoint || due, r.outputs.saved.step == r.loop.Step
+	q.Evaluate = q.Evaluate || r.job.Eval.Every.Due(next, time.Since(r.eval.at))
 	return q
 }
 
 // after records a completed step and carries out the agreed requests.
 func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
-	r.progress.step, r.progress.position, r.progress.mix, r.agreed = r.loop.Step, r.loop.Source.Position(), r.loop.Mix, a
-	r.progress.epoch.add(a)
+	p := &r.progress
+	p.step, p.position, p.mix, r.agreed = r.loop.Step, r.loop.Source.Position(), r.loop.Mix, a
+	p.epoch.add(a)
 	if a.Saved {
-		r.progress.saved = r.loop.Step - 1
+		p.saved = r.loop.Step - 1
 	}
+	r.reporter.step = p.step
 	if err := r.checkBadRecords(); err != nil {
 		return false, err
 	}
@@ -174,24 +152,34 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 		return false, err
 	}
 	r.reportPhase()
-	r.measureAchieved(r.ending())
+	r.reporter.decide(r.tuner.achieved(r.loop.last, r.ending()))
 	r.countStep()
-	r.reportTableRoute()
+	r.reporter.reportRoute(r.loop, r.tableRows())
 	if !r.ending() && !a.Depart {
-		if err := r.warmUp(ctx); err != nil {
-			return false, err
-		}
-		if err := r.startLowRank(ctx); err != nil {
+		if err := r.tune(ctx); err != nil {
 			return false, err
 		}
 	}
-	if r.choice.warmupLeft == 0 { // no step is timed any more
-		r.loader.Start()
+	if r.tuner.warmupLeft == 0 { // no step is timed any more
+		r.eval.loader.Start()
 	}
-	if err := r.checkOwnership(); err != nil {
+	if err := r.outputs.checkOwnership(); err != nil {
 		return false, err
 	}
 	return r.carryOut(ctx)
+}
+
+// tune chooses the codec of the next step.
+func (r *run) tune(ctx context.Context) error {
+	id, err := r.tuner.warmUp(ctx, r.loop)
+	if err != nil {
+		return err
+	}
+	if id != 0 {
+		r.progress.codec = id
+		r.reportPhase()
+	}
+	return r.tuner.startLowRank(ctx, r.loop.Step, r.finished)
 }
 
 // ending reports whether no step follows the last one.
@@ -199,18 +187,19 @@ func (r *run) ending() bool { return r.loop.Step >= r.loop.Steps || r.agreed.Sto
 
 // countStep adds the last step to the tracker, and reports if a report is due.
 func (r *run) countStep() {
-	r.tracker.add(r.agreed, r.loop.last)
-	if r.rank == 0 && r.tracker.due(r.job.Log.Every, r.loop.Step, r.ending()) {
+	t := &r.reporter.tracker
+	t.add(r.agreed, r.loop.last)
+	if r.rank == 0 && t.due(r.job.Log.Every, r.loop.Step, r.ending()) {
 		r.report()
 	}
 }
 
 // report reports the steps since the last report.
 func (r *run) report() {
-	e := r.tracker.event(r.loop)
-	e.Objective = r.objective(e.Loss)
-	r.emit(e)
-	r.summarizeStep(e)
+	e := r.reporter.tracker.event(r.loop)
+	e.Objective = r.penalty().objective(e.Loss, r.model.Variables(), r.job.Loss.Sum(), r.globalBatch())
+	r.reporter.emit(e)
+	r.reporter.warnUnwritten(r.reporter.curves.addStep(e, r.loop.Schedule.Rate(max(e.Step-1, 0))))
 }
 
 // carryOut carries out the requests that the ranks agreed on after the last step and that are not done
@@ -232,7 +221,7 @@ func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
 		return true, nil
 	}
 	if a.Evaluate {
-		if err := r.evaluate(ctx, r.loop.Step, r.loop.Source.Position().LastEpoch()); err != nil && !r.toleratesEvaluation(err) {
+		if err := r.evaluate(ctx, r.loop.Step, r.loop.Source.Position().LastEpoch()); err != nil && !r.reporter.tolerates(err) {
 			return false, err
 		}
 		a.Evaluate = false
@@ -241,10 +230,10 @@ func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
 		return true, nil
 	}
 	if a.Checkpoint {
-		if r.rank == 0 && r.folder == nil {
-			r.opts.Notice("a checkpoint was requested but not saved: the job has no checkpoint.dir")
+		if r.rank == 0 && r.outputs.folder == nil {
+			r.reporter.notice("a checkpoint was requested but not saved: the job has no checkpoint.dir")
 		}
-		if _, err := r.checkpoint(ctx, false); err != nil && !r.toleratesCheckpoint(err) {
+		if _, err := r.checkpoint(ctx, false); err != nil && !r.reporter.tolerates(err) {
 			return false, err
 		}
 		a.Checkpoint = r.rank != 0 // only rank 0 knows that the checkpoint is written
@@ -256,7 +245,7 @@ func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
 // reportPhase announces that steps follow.
 func (r *run) reportPhase() {
 	phase := "train"
-	if r.choice.warmupLeft > 0 {
+	if r.tuner.warmupLeft > 0 {
 		phase = "warm-up"
 	}
 	r.team.Progress(r.loop.Step, phase)
@@ -266,51 +255,43 @@ func (r *run) reportPhase() {
 // the last update may have made the variables so; they must not be saved or exported.
 func (r *run) evaluate(ctx context.Context, step, epoch int64) error {
 	r.team.Progress(r.loop.Step, "evaluate")
-	var m report.Metrics
-	var others []report.Metrics
-	var broken error // of input.evals; the other metrics are still reported
+	var all []report.Metrics
 	err := r.averages.with(r.job.Train.Average.Evaluate, func() (err error) {
-		if m, err = r.eval.Run(ctx, r.team.Group); err != nil {
-			return err
-		}
-		others, err = r.evaluateExtra(ctx)
-		if _, ok := errors.AsType[evaluate.Failure](err); ok {
-			broken, err = err, nil
-		}
+		all, err = r.eval.run(ctx, r.team.Group)
 		return err
 	})
-	r.evaluatedAt = time.Now() // also after a failure: the next interval tries again
-	if failed, ok := errors.AsType[evaluate.Failure](errors.Join(err, broken)); ok {
+	failed, ok := errors.AsType[evaluate.Failure](err)
+	if ok {
 		failed.Step = r.loop.Step
 	}
-	if err != nil {
+	if len(all) == 0 || err != nil && !ok { // the metrics before a failure are still reported
 		return err
 	}
-	m.Step, m.Epoch = step, epoch
-	reported := r.lastEvalStep == m.Step // in the generation before
-	r.lastMetrics, r.lastEvalStep = m, m.Step
-	for _, e := range append([]report.Metrics{m}, others...) {
-		e.Step, e.Epoch = step, epoch
-		if !reported {
-			r.emit(e)
+	reported := r.eval.lastStep == step // in the generation before
+	for i := range all {
+		e := &all[i]
+		if e.Step, e.Epoch = step, epoch; !reported {
+			r.reporter.emit(*e)
 		}
 		if !reported && step == r.loop.Step { // an earlier step has its points
-			r.summarizeEval(e)
+			r.reporter.warnUnwritten(r.reporter.curves.addEval(*e))
 		}
 	}
-	r.tellAbsent("input."+m.Split, &r.eval.Seen)
-	for i := range others {
-		r.tellAbsent(job.EvalKey(others[i].Name, i), &r.extraEvals[i].Seen)
+	m := all[0]
+	r.eval.last, r.eval.lastStep = m, step
+	r.reporter.tellAbsent("input."+m.Split, r.data.Plan, &r.eval.main.Seen)
+	for i, e := range all[1:] {
+		r.reporter.tellAbsent(job.EvalKey(e.Name, i), r.data.Plan, &r.eval.others[i].Seen)
 	}
 	r.observe(m)
 	r.saveEvaluation()
 	if loss := float64(m.Loss); math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return &ring.Cause{
-			Rank: -1, Step: m.Step, Operation: "evaluate", ExitCode: exitcode.NotFinite,
+			Rank: -1, Step: step, Operation: "evaluate", ExitCode: exitcode.NotFinite,
 			Text: fmt.Sprintf("loss on the %s records is not finite; %s", m.Split, notFiniteAdvice),
 		}
 	}
-	return broken
+	return err
 }
 
 // result returns the progress of the run.
@@ -318,20 +299,4 @@ func (r *run) result() Result {
 	res := r.reached()
 	res.Stopped = r.stopped
 	return res
-}
-
-// evaluateExtra evaluates the items of input.evals in their order, up to the first failure.
-func (r *run) evaluateExtra(ctx context.Context) ([]report.Metrics, error) {
-	var all []report.Metrics
-	for i := range r.extraEvals {
-		m, err := r.extraEvals[i].Run(ctx, r.team.Group)
-		if failed, ok := errors.AsType[evaluate.Failure](err); ok {
-			failed.Text = job.EvalKey(r.extraEvals[i].Name, i) + ": " + failed.Text
-		}
-		if err != nil {
-			return all, err
-		}
-		all = append(all, m)
-	}
-	return all, nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
 
@@ -38,6 +39,75 @@ const (
 	transferAll                             // the whole state
 	transferKinds
 )
+
+// transfer gives the ranks of a new generation the same replica.
+type transfer struct {
+	group    *ring.Group
+	replica  *replica
+	rowWidth int // elements of a row of all tables
+	seed     uint64
+	compares bool // the replicas are compared: see Loop.Mix
+}
+
+// sync gives all ranks the same state: the newest state of a living rank, or else the state that fresh
+// returns on rank 0. So only rank 0 needs the disk. FromPeer reports whether a living rank had the
+// state, and behind whether this rank had the state of the step before.
+func (x *transfer) sync(ctx context.Context, fresh func() (progress, error)) (fromPeer, behind bool, err error) {
+	p, rank := x.replica, x.group.Membership().Rank
+	all, err := x.gatherReports(ctx)
+	if err != nil {
+		return false, false, err
+	}
+	donor, level := newestState(all)
+	fromPeer = donor >= 0
+	h := stateHeader{progress: p.progress, agreed: p.agreed, kind: transferAll}
+	switch {
+	case !fromPeer:
+		if donor = 0; rank == 0 {
+			h = stateHeader{kind: transferAll}
+			if h.progress, err = fresh(); err != nil {
+				return false, false, err
+			}
+		}
+	case level:
+		h.kind = transferNone
+	case rank == donor && rowsSuffice(all, donor):
+		h.kind, h.rows = transferRows, p.lastRows.rowsHead
+	}
+	if h.kind == transferAll && p.fromSeed && h.progress.step == 0 && p.tableRows() > 0 {
+		h.kind = transferInitialized
+	}
+	if h, err = x.broadcastHeader(ctx, donor, h); err != nil {
+		return fromPeer, false, err
+	}
+	behind = p.hasState && p.progress.step < all[donor].step
+	if err := x.state(ctx, donor, h, behind); err != nil {
+		return fromPeer, behind, err
+	}
+	if p.hasState && (!behind || h.kind == transferRows) {
+		h.progress.mix = p.progress.mix // keeps its own digest for the next comparison
+	}
+	p.progress, p.agreed, p.hasState, p.fromSeed = h.progress, h.agreed, true, p.fromSeed || h.kind == transferInitialized
+	return fromPeer, behind, nil
+}
+
+// state sends or receives the state that follows the header h.
+func (x *transfer) state(ctx context.Context, donor int, h stateHeader, behind bool) error {
+	p := x.replica
+	switch {
+	case h.kind == transferNone:
+		return nil
+	case x.group.Membership().Rank == donor:
+		state := p.segments(h.kind == transferAll)
+		if h.kind == transferRows {
+			state = append(state, p.lastRows.segments()...)
+		}
+		return share(ctx, x.group, donor, state)
+	case h.kind == transferInitialized && !p.hasState:
+		p.initialize(x.seed)
+	}
+	return x.receive(ctx, donor, h, behind)
+}
 
 // stateReport describes the state of one rank.
 type stateReport struct {
@@ -85,13 +155,14 @@ func rowsSuffice(all []stateReport, donor int) bool {
 	return all[donor].rows
 }
 
-// gatherStateReports gathers the reports of all ranks.
-func (r *run) gatherStateReports(ctx context.Context) ([]stateReport, error) {
-	all, err := gatherEqual(ctx, r.team.Group, stateReport{r.hasState, r.lastRows.step == r.progress.step && r.progress.step > 0, r.progress.step}.encode())
+// gatherReports gathers the reports of all ranks.
+func (x *transfer) gatherReports(ctx context.Context) ([]stateReport, error) {
+	p := x.replica
+	all, err := gatherEqual(ctx, x.group, stateReport{p.hasState, p.lastRows.step == p.progress.step && p.progress.step > 0, p.progress.step}.encode())
 	if err != nil {
 		return nil, err
 	}
-	reports := make([]stateReport, r.team.Group.Membership().Size())
+	reports := make([]stateReport, x.group.Membership().Size())
 	for rank := range reports {
 		reports[rank] = decodeStateReport(all.At(rank))
 	}
@@ -143,9 +214,9 @@ func bit(b bool) int64 {
 }
 
 // broadcastHeader sends the header from the donor to all ranks and returns it.
-func (r *run) broadcastHeader(ctx context.Context, donor int, h stateHeader) (stateHeader, error) {
+func (x *transfer) broadcastHeader(ctx context.Context, donor int, h stateHeader) (stateHeader, error) {
 	head := h.encode()
-	err := r.share(ctx, donor, [][]byte{head})
+	err := share(ctx, x.group, donor, [][]byte{head})
 	if err != nil {
 		return h, err
 	}
@@ -155,58 +226,36 @@ func (r *run) broadcastHeader(ctx context.Context, donor int, h stateHeader) (st
 	return h, err
 }
 
-// sendState sends the state of the kind in h.
-func (r *run) sendState(ctx context.Context, h stateHeader) error {
-	state := r.segments(h.kind == transferAll)
-	if h.kind == transferRows {
-		state = append(state, r.lastRows.segments()...)
-	}
-	return r.share(ctx, r.rank, state)
-}
-
-// share sends the bytes of the donor's buffers into those of all other ranks. It uses up the list.
-func (r *run) share(ctx context.Context, donor int, buffers [][]byte) error {
-	buffers = slices.DeleteFunc(buffers, func(b []byte) bool { return len(b) == 0 })
-	if r.rank != donor {
-		return r.receiveSegments(ctx, donor, buffers, 0)
-	}
-	var readers []io.Reader
-	for _, b := range buffers {
-		readers = append(readers, bytes.NewReader(b))
-	}
-	return r.team.Group.Broadcast(ctx, donor, io.MultiReader(readers...), nil)
-}
-
-// receiveState receives the state, if this rank needs it. A rank that is behind keeps its own state
-// until it has received all of the other.
-func (r *run) receiveState(ctx context.Context, donor int, h stateHeader, behind bool) error {
-	live := r.segments(h.kind == transferAll)
+// receive receives the state, if this rank needs it. A rank that is behind keeps its own state until it
+// has received all of the other.
+func (x *transfer) receive(ctx context.Context, donor int, h stateHeader, behind bool) error {
+	hasState, live := x.replica.hasState, x.replica.segments(h.kind == transferAll)
 	var rows lastRows
 	if h.kind == transferRows {
 		var err error
-		if rows, err = r.allocateRows(donor, h.rows); err != nil {
+		if rows, err = x.allocateRows(donor, h.rows); err != nil {
 			return err
 		}
 	}
-	if r.hasState && !behind {
-		return r.receiveSegments(ctx, donor, nil, length(live)+length(rows.segments()))
+	if hasState && !behind {
+		return receiveSegments(ctx, x.group, donor, nil, length(live)+length(rows.segments()))
 	}
 	into := live
-	if r.hasState {
+	if hasState {
 		into = make([][]byte, len(live))
 		for i, s := range live {
 			into[i] = make([]byte, len(s))
 		}
 	}
-	if err := r.receiveSegments(ctx, donor, append(slices.Clone(into), rows.segments()...), 0); err != nil {
+	if err := receiveSegments(ctx, x.group, donor, append(slices.Clone(into), rows.segments()...), 0); err != nil {
 		return err
 	}
 	if h.kind == transferRows {
-		if err := r.catchUp(donor, rows); err != nil {
+		if err := x.catchUp(donor, rows); err != nil {
 			return err
 		}
 	}
-	if r.hasState {
+	if hasState {
 		for i, s := range into {
 			copy(live[i], s)
 		}
@@ -214,10 +263,23 @@ func (r *run) receiveState(ctx context.Context, donor int, h stateHeader, behind
 	return nil
 }
 
+// share sends the bytes of the donor's buffers into those of all other ranks. It uses up the list.
+func share(ctx context.Context, g *ring.Group, donor int, buffers [][]byte) error {
+	buffers = slices.DeleteFunc(buffers, func(b []byte) bool { return len(b) == 0 })
+	if g.Membership().Rank != donor {
+		return receiveSegments(ctx, g, donor, buffers, 0)
+	}
+	var readers []io.Reader
+	for _, b := range buffers {
+		readers = append(readers, bytes.NewReader(b))
+	}
+	return g.Broadcast(ctx, donor, io.MultiReader(readers...), nil)
+}
+
 // receiveSegments reads the donor's bytes into buffers, then skips so many bytes.
-func (r *run) receiveSegments(ctx context.Context, donor int, into [][]byte, skip int) error {
+func receiveSegments(ctx context.Context, g *ring.Group, donor int, into [][]byte, skip int) error {
 	w := &segmentWriter{donor: donor, rest: into, skip: skip}
-	if err := r.team.Group.Broadcast(ctx, donor, nil, w); err != nil {
+	if err := g.Broadcast(ctx, donor, nil, w); err != nil {
 		return err
 	}
 	if len(w.rest) > 0 || w.skip > 0 {

@@ -159,8 +159,8 @@ func TestRecoverAuto(t *testing.T) {
 				if want := killed == 0 && after == 8; kept != want {
 					t.Errorf("decision is %+v, kept: %t, want %t", decisions[0], kept, want)
 				}
-				if m.trainer.choice.stored != c.members[2].trainer.choice.stored || m.trainer.choice.stored == "" {
-					t.Errorf("ranks keep codecs %q and %q", m.trainer.choice.stored, c.members[2].trainer.choice.stored)
+				if m.trainer.progress.codec != c.members[2].trainer.progress.codec || m.trainer.progress.codec == 0 {
+					t.Errorf("ranks keep codecs %d and %d", m.trainer.progress.codec, c.members[2].trainer.progress.codec)
 				}
 			})
 		}

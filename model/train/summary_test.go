@@ -22,9 +22,9 @@ type point struct {
 	value float32
 }
 
-// curves returns the curves that TensorBoard shows for a folder: a START event removes the points after
+// curvesOf returns the curves that TensorBoard shows for a folder: a START event removes the points after
 // it.
-func curves(t *testing.T, dir string) map[string][]point {
+func curvesOf(t *testing.T, dir string) map[string][]point {
 	t.Helper()
 	files, err := events.Files(dir)
 	if err != nil || len(files) == 0 {
@@ -93,7 +93,7 @@ func TestSummary(t *testing.T) {
 	if files, _ := events.Files(dir); len(files) != 1 {
 		t.Errorf("files %v, want one", files)
 	}
-	got := curves(t, dir)
+	got := curvesOf(t, dir)
 	for _, e := range eventsOf[report.Step](m) {
 		mustHave(t, got, "train/", e.Step, numbersOf(e))
 		rate := float32(0.1) * float32(10-(e.Step-1)) / 10
@@ -131,7 +131,7 @@ func mustHave(t *testing.T, got map[string][]point, group string, step int64, wa
 func TestSummaryWithoutValidation(t *testing.T) {
 	dir := t.TempDir()
 	mustTrain(t, 1, loadText(t, linearText, "summary.dir="+dir), linearData(), nil)
-	got := curves(t, dir)
+	got := curvesOf(t, dir)
 	if len(got["eval_train/rmse"]) != 1 || len(got["eval/rmse"]) != 0 {
 		t.Errorf("curves %v, want eval_train/rmse", got)
 	}
@@ -154,13 +154,13 @@ func TestSummaryResumed(t *testing.T) {
 	if killed.err == nil {
 		t.Fatal("the run was not killed")
 	}
-	killed.trainer.summary.Close() // a process that is dead writes nothing
-	if steps := stepsOf(curves(t, dir)["train/loss"]); len(steps) < 6 {
+	killed.trainer.reporter.curves.close() // a process that is dead writes nothing
+	if steps := stepsOf(curvesOf(t, dir)["train/loss"]); len(steps) < 6 {
 		t.Fatalf("steps %v before the kill, want 6 or more: nothing is repeated", steps)
 	}
 	for range 2 {
 		mustTrain(t, 2, job, digitsData(), nil)
-		got := curves(t, dir)
+		got := curvesOf(t, dir)
 		if steps := stepsOf(got["train/loss"]); !slices.Equal(steps, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
 			t.Errorf("steps %v, want 1 to 10 once", steps)
 		}
@@ -184,12 +184,12 @@ func TestSummaryRecovered(t *testing.T) {
 				if over {
 					break
 				}
-				if w := c.members[victim].trainer.summary; w != nil {
+				if w := c.members[victim].trainer.reporter.curves.file; w != nil {
 					w.Close() // a process that is dead writes nothing
 				}
 				c.kill(victim)
 				c.mustEnd()
-				got := curves(t, dir)
+				got := curvesOf(t, dir)
 				if steps := stepsOf(got["train/loss"]); !slices.Equal(steps, []int64{1, 2, 3, 4, 5, 6}) {
 					t.Errorf("frame=%d: steps %v, want 1 to 6 once", at, steps)
 				}
@@ -215,8 +215,8 @@ func TestSummaryWarning(t *testing.T) {
 	job := loadText(t, digitsText, "summary.dir="+t.TempDir())
 	m := mustTrain(t, 2, job, digitsData(), func(m *member) {
 		inPhase(m, 3, "train", func() {
-			m.trainer.summary.Close()
-			m.trainer.summary = events.New(brokenFile{}, "full", 4, time.Now())
+			m.trainer.reporter.curves.close()
+			m.trainer.reporter.curves.file = events.New(brokenFile{}, "full", 4, time.Now())
 		})
 	})[0]
 	warnings := eventsOf[report.Warning](m)

@@ -30,13 +30,12 @@ var (
 // member is one rank of a job under test: its parts, which a test may change before it runs, and its
 // results.
 type member struct {
-	rank  int
-	job   *job.Config // this rank's copy
-	data  records.Set
-	opts  Options
-	evals []records.EvalSet
-	team  Team
-	end   func(step int64) error // called after each step; an error ends the context of all ranks
+	rank int
+	job  *job.Config // this rank's copy
+	data records.Set
+	opts Options
+	team Team
+	end  func(step int64) error // called after each step; an error ends the context of all ranks
 
 	trainer *Trainer
 	result  Result
@@ -110,7 +109,6 @@ func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), cfg 
 			}
 		}
 		if m.trainer, m.err = newTrainer(m.job, m.opts, m.data); m.err == nil {
-			m.trainer.evals = m.evals
 			m.result, m.err = m.trainer.Run(ctx, m.team)
 		}
 		return nil
@@ -124,10 +122,10 @@ func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), cfg 
 // releaseFolder releases the folder of checkpoints, as a process does at its end. It ignores errors,
 // because a test may have broken the disk.
 func (m *member) releaseFolder(t testing.TB) {
-	if m.trainer == nil || m.trainer.folder == nil {
+	if m.trainer == nil || m.trainer.outputs.folder == nil {
 		return
 	}
-	if err := m.trainer.folder.Close(); err != nil {
+	if err := m.trainer.outputs.folder.Close(); err != nil {
 		t.Log(err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ringtrain/export/savedmodel"
-	"ringtrain/model"
 	"ringtrain/model/job"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
@@ -63,13 +62,19 @@ type Result struct {
 // Trainer is one rank of a job before it joins the others: its input is open and its model is built.
 // Between two generations it keeps the state of this process.
 type Trainer struct {
-	job    *job.Config
-	opts   Options
-	model  *model.Model
-	data   records.Set
-	loader *records.Loader   // the rest of data.Eval
-	evals  []records.EvalSet // of input.evals
-	trainerState
+	job  *job.Config
+	opts Options
+	data records.Set
+	replica
+	eval     evaluation
+	outputs  outputs
+	reporter reporter
+	choice   codecChoice
+
+	repeated        []string // notices of names of files, for the start
+	wantsCheckpoint bool     // Options.Checkpoint has asked for one, and no step has agreed on it yet
+
+	sent, sentBetween int64 // bytes, in the generations before
 }
 
 // Prepare opens the job's input and builds its model. It reports faults of this machine before the
@@ -82,17 +87,13 @@ func Prepare(ctx context.Context, cfg *job.Config, o Options) (*Trainer, error) 
 		return nil, err
 	}
 	var repeated []string
-	opener := records.NewOpener(cfg, records.Options{
+	data, err := records.NewOpener(cfg, records.Options{
 		Roots: o.Roots, CacheDir: o.CacheDir, Share: true, Notice: o.Notice, Repeated: func(text string) { repeated = append(repeated, text) },
-	})
-	data, err := opener.Open(ctx)
+	}).Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t, err := newTrainer(cfg, o, data)
-	if err == nil {
-		t.evals, err = opener.OpenEvals(ctx, max(cfg.Model.Features, data.Train.Facts().Features), data.Train.Facts().Classes)
-	}
 	if err != nil {
 		data.Close()
 		return nil, err
@@ -124,21 +125,21 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 			return nil, cfg.Locate(err)
 		}
 	}
-	t := &Trainer{job: cfg, opts: o, data: data, loader: records.NewLoader(data.Eval), model: m, trainerState: newTrainerState()}
+	t := &Trainer{
+		job: cfg, opts: o, data: data, replica: replica{model: m}, eval: newEvaluation(cfg, data, m),
+		outputs: outputs{saved: saved{step: -1}}, reporter: newReporter(o),
+	}
 	return t, t.checkMemory(1, 1)
 }
 
 // Close closes the input, the folder of checkpoints and the event file.
 func (t *Trainer) Close() error {
-	defer t.loader.Wait() // closed data ends its reading
+	defer t.eval.loader.Wait() // closed data ends its reading
 	var err error
-	if t.folder != nil {
-		err = t.folder.Close()
+	if t.outputs.folder != nil {
+		err = t.outputs.folder.Close()
 	}
-	if t.summary != nil {
-		err = errors.Join(err, t.summary.Close())
-	}
-	return errors.Join(err, t.data.Close(), records.CloseEvals(t.evals))
+	return errors.Join(err, t.reporter.curves.close(), t.data.Close())
 }
 
 // Agree returns the options that must be equal on all ranks, as "key=value" lines. The records of large
@@ -165,7 +166,7 @@ var local = []string{
 // manifests of the data.
 func (t *Trainer) agreedOptions() []job.Option {
 	options := slices.DeleteFunc(t.job.Options(), func(o job.Option) bool { return slices.Contains(local, o.Key) })
-	for i, e := range t.evals {
+	for i, e := range t.data.Evals {
 		options = append(options, e.Agreed(i)...)
 	}
 	if t.data.Train.Facts().Sequential {

@@ -48,6 +48,7 @@ type Set struct {
 	Train, Eval input.Dataset
 	Split       string       // of the evaluation: "eval", or "train" if the job names no validation records
 	Plan        *column.Plan // of input.columns; nil without input.columns
+	Evals       []EvalSet    // of input.evals
 }
 
 // MaxBad returns how many bad records an evaluation of a split of the job passes over: training records
@@ -65,7 +66,7 @@ func (s Set) Close() error {
 	if s.Eval != s.Train {
 		err = errors.Join(err, s.Eval.Close())
 	}
-	return err
+	return errors.Join(err, CloseEvals(s.Evals))
 }
 
 // Columns returns what the columns of a record become, nil without input.columns.
@@ -92,19 +93,22 @@ func (o *Opener) Open(ctx context.Context) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	if cfg.Input.Eval.Format == "" {
-		return Set{train, train, "train", o.plan}, nil
-	}
-	// A feature that the model does not have is a fault of the validation file.
+	s := Set{Train: train, Eval: train, Split: "train", Plan: o.plan}
 	facts := train.Facts()
-	eval, err := o.openSplit(ctx, split{
-		key: "input.eval", files: cfg.Input.Eval, features: max(cfg.Model.Features, facts.Features), later: true, classes: facts.Classes, share: o.opts.Share,
-	})
-	if err != nil {
-		train.Close()
+	features := max(cfg.Model.Features, facts.Features) // a feature that the model does not have is a fault of the validation file
+	if cfg.Input.Eval.Format != "" {
+		eval, err := o.openSplit(ctx, split{key: "input.eval", files: cfg.Input.Eval, features: features, later: true, classes: facts.Classes, share: o.opts.Share})
+		if err != nil {
+			s.Close()
+			return Set{}, err
+		}
+		s.Eval, s.Split = eval, "eval"
+	}
+	if s.Evals, err = o.OpenEvals(ctx, features, facts.Classes); err != nil {
+		s.Close()
 		return Set{}, err
 	}
-	return Set{train, eval, "eval", o.plan}, nil
+	return s, nil
 }
 
 // split describes one data set of the job.

@@ -4,105 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"time"
 
-	"ringtrain/export/bundle"
-	"ringtrain/export/checkpoint"
-	"ringtrain/export/events"
 	"ringtrain/input"
-	"ringtrain/model"
 	"ringtrain/model/job"
-	"ringtrain/model/optimizer"
-	"ringtrain/model/train/report"
-	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
 )
-
-// trainerState is the state that a process keeps of its job from one generation to the next, besides
-// the values of variables and slots, which have memory of their own. It changes only after an update,
-// so a step in flight leaves no trace in it.
-type trainerState struct {
-	hasState  bool // variables and slots have the values after progress.step
-	progress  progress
-	fromSeed  bool                // the state at step 0 depends on the seed alone
-	agreed    Agreed              // requests after that step that are not carried out yet
-	optimizer optimizer.Optimizer // nil before the first generation
-	averages  *averages           // allocated with the optimizer; nil if the job keeps none
-	lastRows  lastRows            // of the last step of the generation before
-
-	wantsCheckpoint bool // Options.Checkpoint has asked for one, and no step has agreed on it yet
-	choice          codecChoice
-	tracker         tracker
-
-	storedKernels   string // kernel set of the restored checkpoint; "" once it is reported
-	reportedKernels string // last reported kernel set
-
-	told map[string]bool // sets of which rank 0 has told what no record has
-
-	lastMetrics          report.Metrics // of the last evaluation
-	lastEvalStep         int64          // step of the last evaluation, -1 for none
-	savedAt, evaluatedAt time.Time
-
-	sent, sentBetween int64 // bytes, in the generations before
-
-	// Outputs of rank 0 that must not be repeated.
-	outputsChecked     bool               // openOutputs has succeeded
-	disk               *bundle.Disk       // of the outputs; nil before openOutputs
-	folder             *checkpoint.Folder // checkpoint.dir, which this process has claimed; nil if there is none
-	startReported      bool
-	earlyWarnings      []*ring.Cause // from before the start is reported
-	repeated           []string      // notices of names of files, of each rank
-	zeroRateReported   bool
-	reportedTableRoute string // last reported route of the rows of tables
-	saved              saved
-	exported           bool
-	exportedBest       int64          // step of the exported best evaluation; 0: none
-	summary            *events.Writer // of summary.dir; nil if there is none
-	scalars            []events.Scalar
-	doneReported       bool
-}
-
-// saved describes the newest checkpoint of this process.
-type saved struct {
-	step     int64 // -1 if there is none
-	finished bool
-}
-
-func newTrainerState() trainerState {
-	return trainerState{told: map[string]bool{}, lastEvalStep: -1, saved: saved{step: -1}}
-}
-
-// reached returns the progress of the process as a Result.
-func (h *trainerState) reached() Result {
-	if !h.hasState {
-		return Result{Step: -1}
-	}
-	return Result{Step: h.progress.step}
-}
-
-// codecID returns one plus the ID of the codec that was chosen by measurement, 0 if none was.
-func (h *trainerState) codecID() int64 {
-	c, err := codec.Parse(h.choice.stored)
-	if h.choice.stored == "" || err != nil {
-		return 0
-	}
-	return 1 + int64(c.ID())
-}
-
-// allocate allocates the variables, slots and averages of the replica, which belong to no group. It
-// does so in the first generation, and after a generation that left the slots half received.
-func (t *Trainer) allocate() error {
-	if t.optimizer != nil {
-		return nil
-	}
-	vars := t.model.Variables()
-	model.AllocateAll(vars)
-	var err error
-	t.optimizer, err = optimizer.New(t.job.Optimizer, vars, t.model.Engine)
-	t.averages = newAverages(t.job.Train.Average, vars, t.model.Engine)
-	return err
-}
 
 // progress is the position of a run: the facts that a checkpoint stores besides tensors. The zero
 // progress is that of a fresh run.
@@ -160,6 +67,28 @@ func (p progress) chosen() (codec.Codec, error) {
 		}
 	}
 	return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("rank 0 chose codec %d, which is unknown", p.codec-1))
+}
+
+// decisions returns the choices by measurement that a checkpoint stores.
+func (p progress) decisions() map[string]string {
+	d := map[string]string{}
+	if c, err := p.chosen(); c != nil && err == nil {
+		d["codec"] = c.String()
+	}
+	return d
+}
+
+// storedCodec returns the number of the codec among a checkpoint's decisions, 0 if there is none.
+func storedCodec(path string, decisions map[string]string) (int64, error) {
+	name, ok := decisions["codec"]
+	if !ok {
+		return 0, nil
+	}
+	c, err := codec.Parse(name)
+	if err != nil {
+		return 0, exitcode.With(exitcode.BadData, fmt.Errorf("%s: decision: %v", path, err))
+	}
+	return 1 + int64(c.ID()), nil
 }
 
 // end returns the step after which the job is done, if it starts from p: that of train.steps, else the

@@ -8,63 +8,69 @@ import (
 
 	"ringtrain/export/events"
 	"ringtrain/model/train/report"
-	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 )
 
-// openSummary creates an event file on rank 0, once a process. The file starts after the step at which
-// the run resumes.
-func (r *run) openSummary() error {
-	if r.rank != 0 || r.job.Summary.Dir == "" || r.summary != nil {
+// curves are the scalars of a run in the event file of summary.dir, which rank 0 writes. Without a file
+// they go nowhere.
+type curves struct {
+	file    *events.Writer
+	scalars []events.Scalar
+}
+
+// open creates the file in dir, once a process, for the steps from first on.
+func (c *curves) open(dir string, first int64) error {
+	if dir == "" || c.file != nil {
 		return nil
 	}
-	w, err := events.Create(r.job.Summary.Dir, r.progress.step+1, time.Now())
+	w, err := events.Create(dir, first, time.Now())
 	if err != nil {
 		return fmt.Errorf("summary.dir: %w", err)
 	}
-	r.summary = w
+	c.file = w
 	return nil
 }
 
-// summarizeStep adds the scalars of the steps since the last report.
-func (r *run) summarizeStep(e report.Step) {
-	if r.summary == nil || r.rank != 0 {
-		return
+// addStep adds the scalars of the steps since the last report, with the rate of the last of them.
+func (c *curves) addStep(e report.Step, rate float32) error {
+	return c.add(e.Step, "train", e,
+		events.Scalar{Tag: "train/learning_rate", Value: float64(rate)}, events.Scalar{Tag: "train/exchange_share", Value: e.ExchangeShare()})
+}
+
+// addEval adds the metrics of an evaluation.
+func (c *curves) addEval(e report.Metrics) error { return c.add(e.Step, curveGroup(e), e) }
+
+// add adds the numbers of an event and others. It returns the fault of earlier scalars that could not be
+// written.
+func (c *curves) add(step int64, group string, e report.Event, others ...events.Scalar) error {
+	if c.file == nil {
+		return nil
 	}
-	r.scalars = appendScalars(r.scalars[:0], "train", e)
-	r.scalars = append(r.scalars,
-		events.Scalar{Tag: "train/learning_rate", Value: float64(r.loop.Schedule.Rate(max(e.Step-1, 0)))},
-		events.Scalar{Tag: "train/exchange_share", Value: e.ExchangeShare()})
-	r.summarize(e.Step)
+	c.scalars = append(appendScalars(c.scalars[:0], group, e), others...)
+	c.file.Add(step, c.scalars, time.Now())
+	return c.file.Fault()
 }
 
-// summarizeEval adds the metrics of an evaluation.
-func (r *run) summarizeEval(e report.Metrics) {
-	if r.summary == nil || r.rank != 0 {
-		return
-	}
-	r.scalars = appendScalars(r.scalars[:0], curveGroup(e), e)
-	r.summarize(e.Step)
-}
-
-// summarize adds the scalars and warns of earlier scalars that could not be written.
-func (r *run) summarize(step int64) {
-	r.summary.Add(step, r.scalars, time.Now())
-	r.warnUnwritten(r.summary.Fault())
-}
-
-// endSummary waits until all scalars are written.
-func (r *run) endSummary() {
-	if r.summary != nil && r.rank == 0 {
-		r.warnUnwritten(r.summary.Flush())
+// push begins to write all scalars.
+func (c *curves) push() {
+	if c.file != nil {
+		c.file.Push()
 	}
 }
 
-// warnUnwritten warns of scalars that could not be written.
-func (r *run) warnUnwritten(err error) {
-	if err != nil {
-		r.warn(&ring.Cause{Rank: r.rank, Step: r.loop.Step, Operation: "summary", Text: "summary.dir: " + err.Error(), ExitCode: exitcode.Of(err)})
+// flush waits until all scalars are written.
+func (c *curves) flush() error {
+	if c.file == nil {
+		return nil
 	}
+	return c.file.Flush()
+}
+
+// close closes the file.
+func (c *curves) close() error {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.Close()
 }
 
 // curveGroup returns the group of the curves of an evaluation.

@@ -1,0 +1,62 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ringtrain/export/checkpoint"
+	"ringtrain/model"
+	"ringtrain/model/job"
+	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
+	"ringtrain/ring"
+)
+
+// evaluation computes the metrics of the replica. It remembers the last ones over generations.
+type evaluation struct {
+	main   evaluate.Evaluator
+	others []evaluate.Evaluator // of input.evals
+	loader *records.Loader      // the rest of the validation records
+
+	last     report.Metrics
+	lastStep int64     // of the last evaluation, -1 for none
+	at       time.Time // of the last attempt
+}
+
+func newEvaluation(cfg *job.Config, data records.Set, m *model.Model) evaluation {
+	e := evaluation{loader: records.NewLoader(data.Eval), lastStep: -1}
+	e.main = evaluate.Evaluator{Model: m, Data: data.Eval, Split: data.Split, TopK: cfg.Eval.TopK, MaxBad: records.MaxBad(cfg, data.Split), Load: e.loader.Load}
+	for _, set := range data.Evals {
+		e.others = append(e.others, evaluate.Evaluator{Model: m, Data: set.Data, Split: "eval", Name: set.Files.Name, TopK: cfg.Eval.TopK})
+	}
+	return e
+}
+
+// run returns the metrics of the validation records, and then of the items of input.evals in their
+// order, up to the first failure.
+func (e *evaluation) run(ctx context.Context, g *ring.Group) (all []report.Metrics, err error) {
+	e.at = time.Now() // also after a failure: the next interval tries again
+	m, err := e.main.Run(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	all = []report.Metrics{m}
+	for i := range e.others {
+		m, err := e.others[i].Run(ctx, g)
+		if failed, ok := errors.AsType[evaluate.Failure](err); ok {
+			failed.Text = job.EvalKey(e.others[i].Name, i) + ": " + failed.Text
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// stored returns the last evaluation in the form of a checkpoint, with the best one.
+func (e *evaluation) stored(best bestEvaluation) checkpoint.Evaluation {
+	return checkpoint.Evaluation{Loss: checkpoint.Sum(e.last.Loss), Constant: checkpoint.Sum(e.last.Constant), Best: best.stored()}
+}
