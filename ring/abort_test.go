@@ -58,8 +58,8 @@ func TestAbortPayload(t *testing.T) {
 	changed := append([]byte{}, b[ring.FrameHeaderBytes:]...)
 	changed[0]++
 	for _, payload := range [][]byte{nil, b[ring.FrameHeaderBytes:][:9], changed} {
-		if _, err := ring.ParseAbort(&h, payload); !errors.Is(err, ring.ErrCorruptFrame) {
-			t.Errorf("%d bytes: error %v, want ring.ErrCorruptFrame", len(payload), err)
+		if _, err := ring.ParseAbort(&h, payload); !errors.Is(err, ring.ErrDamagedFrame) {
+			t.Errorf("%d bytes: error %v, want ring.ErrDamagedFrame", len(payload), err)
 		}
 	}
 	none, long := ring.FrameHeader{}, make([]byte, ring.MaxAbortPayload+1)

@@ -199,7 +199,7 @@ func TestSilentPeer(t *testing.T) {
 // neighbour refuses the frame and names the sender.
 func TestCorruptFrames(t *testing.T) {
 	for name, change := range map[string]func(f *ring.Frame){
-		"kind":       func(f *ring.Frame) { f.Kind = ring.KindAck },
+		"kind":       func(f *ring.Frame) { f.Kind = ring.KindClose },
 		"stream":     func(f *ring.Frame) { f.Stream++ },
 		"generation": func(f *ring.Frame) { f.Generation++ },
 		"operation":  func(f *ring.Frame) { f.Op++ },

@@ -8,7 +8,7 @@ import (
 
 // ProtocolVersion is the version of the handshake and of the frame. Workers of different
 // versions refuse each other at the rendezvous (exit code 76).
-const ProtocolVersion = 1
+const ProtocolVersion = 2
 
 // FrameHeaderBytes is the length of a frame's header on the wire.
 const FrameHeaderBytes = 40
@@ -22,7 +22,6 @@ type FrameKind uint8
 // The kinds of frames.
 const (
 	KindData  FrameKind = 1 // a segment of a collective operation
-	KindAck   FrameKind = 2 // the receiver has all frames up to (Op, Segment); no payload
 	KindClose FrameKind = 3 // the sender ends the stream in good order; no payload
 	KindAbort FrameKind = 4 // the sender ends because something has failed; see Abort
 )
@@ -79,26 +78,27 @@ type FrameHeader struct {
 	payloadCRC   uint32
 }
 
-// ParseFrameHeader reads a header of FrameHeaderBytes. A header of another protocol, or one
-// that claims more than MaxPayloadBytes, is ErrCorruptFrame.
+// ParseFrameHeader reads a header of FrameHeaderBytes. A header with a wrong CRC is
+// ErrDamagedFrame. One of another protocol, or one that claims more than MaxPayloadBytes, is
+// ErrCorruptFrame.
 func ParseFrameHeader(src []byte) (FrameHeader, error) {
 	le := binary.LittleEndian
 	var h FrameHeader
 	if len(src) != FrameHeaderBytes {
 		return h, fmt.Errorf("%w: header of %d bytes, want %d", ErrCorruptFrame, len(src), FrameHeaderBytes)
 	}
+	if got, want := crc32.Checksum(src[:36], castagnoli), le.Uint32(src[36:]); got != want {
+		return h, fmt.Errorf("%w: header crc32c is %#x, want %#x", ErrDamagedFrame, got, want)
+	}
 	if [4]byte(src) != frameMagic {
 		return h, fmt.Errorf("%w: begins with %x, want %x", ErrCorruptFrame, src[:4], frameMagic)
-	}
-	if got, want := crc32.Checksum(src[:36], castagnoli), le.Uint32(src[36:]); got != want {
-		return h, fmt.Errorf("%w: header crc32c is %#x, want %#x", ErrCorruptFrame, got, want)
 	}
 	h.Kind, h.Stream, h.Codec = FrameKind(src[4]), src[5], src[6]
 	op := le.Uint64(src[16:])
 	h.Generation, h.Length, h.Segment = le.Uint32(src[8:]), le.Uint32(src[12:]), le.Uint32(src[24:])
 	h.Op, h.Terms = op&(1<<opBits-1), uint32(op>>opBits)
-	if h.Kind < KindData || h.Kind > KindAbort || src[7]&^flagPayloadCRC != 0 {
-		return h, fmt.Errorf("%w: kind is %d, flags are %#x, want kind 1 to 4, flags 0 or 1", ErrCorruptFrame, h.Kind, src[7])
+	if h.Kind != KindData && h.Kind != KindClose && h.Kind != KindAbort || src[7]&^flagPayloadCRC != 0 {
+		return h, fmt.Errorf("%w: kind is %d, flags are %#x, want kind 1, 3 or 4, flags 0 or 1", ErrCorruptFrame, h.Kind, src[7])
 	}
 	h.hasCRC, h.payloadCRC = src[7]&flagPayloadCRC != 0, le.Uint32(src[32:])
 	if !h.hasCRC && h.payloadCRC != 0 {
@@ -131,13 +131,14 @@ func (e *tooLong) Error() string {
 
 func (e *tooLong) Unwrap() error { return ErrCorruptFrame }
 
-// Check compares payload with the CRC of the header, if there is one.
+// Check compares payload with the CRC of the header, if there is one. Another CRC is
+// ErrDamagedFrame.
 func (h *FrameHeader) Check(payload []byte) error {
 	if !h.hasCRC {
 		return nil
 	}
 	if got := crc32.Checksum(payload, castagnoli); got != h.payloadCRC {
-		return fmt.Errorf("%w: payload crc32c is %#x, want %#x", ErrCorruptFrame, got, h.payloadCRC)
+		return fmt.Errorf("%w: payload crc32c is %#x, want %#x", ErrDamagedFrame, got, h.payloadCRC)
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ func TestFrameHeaderBytes(t *testing.T) {
 		crc  bool
 		want string
 	}{
-		{"crc=no", false, "52544601" + "01022300" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "00000000" + "96b9f541"},
-		{"crc=yes", true, "52544601" + "01022301" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "7069e3f4" + "98d0b4e3"},
+		{"crc=no", false, "52544602" + "01022300" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "00000000" + "e7c4beaf"},
+		{"crc=yes", true, "52544602" + "01022301" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "7069e3f4" + "e9adff0d"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := sample()
@@ -47,7 +47,7 @@ func TestFrameHeaderBytes(t *testing.T) {
 			if err := h.Check(f.Payload); err != nil {
 				t.Error(err)
 			}
-			if err := h.Check([]byte("paylord")); tt.crc != errors.Is(err, ring.ErrCorruptFrame) {
+			if err := h.Check([]byte("paylord")); tt.crc != errors.Is(err, ring.ErrDamagedFrame) {
 				t.Errorf("a changed payload gives %v", err)
 			}
 			h.Payload = f.Payload
@@ -67,8 +67,8 @@ func TestFrameHeaderFlips(t *testing.T) {
 	for bit := range 8 * len(good) {
 		bad := bytes.Clone(good)
 		bad[bit/8] ^= 1 << (bit % 8)
-		if _, err := ring.ParseFrameHeader(bad); !errors.Is(err, ring.ErrCorruptFrame) {
-			t.Errorf("bit %d: error %v, want ring.ErrCorruptFrame", bit, err)
+		if _, err := ring.ParseFrameHeader(bad); !errors.Is(err, ring.ErrDamagedFrame) {
+			t.Errorf("bit %d: error %v, want ring.ErrDamagedFrame", bit, err)
 		}
 	}
 	for _, n := range []int{0, 39, 41} {
@@ -84,6 +84,7 @@ func TestFrameHeaderBounds(t *testing.T) {
 	for name, f := range map[string]ring.Frame{
 		"payload above the limit": {Kind: ring.KindData, Payload: make([]byte, ring.MaxPayloadBytes+1)},
 		"kind=0":                  {},
+		"kind=2":                  {Kind: 2},
 		"kind=5":                  {Kind: ring.KindAbort + 1},
 	} {
 		h := make([]byte, ring.FrameHeaderBytes)
@@ -121,8 +122,8 @@ func FuzzParseFrameHeader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src, payload []byte) {
 		h, err := ring.ParseFrameHeader(src)
 		if err != nil {
-			if !errors.Is(err, ring.ErrCorruptFrame) {
-				t.Errorf("error %v, want ring.ErrCorruptFrame", err)
+			if !errors.Is(err, ring.ErrCorruptFrame) && !errors.Is(err, ring.ErrDamagedFrame) {
+				t.Errorf("error %v, want ring.ErrCorruptFrame or ring.ErrDamagedFrame", err)
 			}
 			return
 		}

@@ -62,7 +62,10 @@ type ThreadLink interface {
 // ErrClosed is the error of Send and Recv on a link that this side has closed.
 var ErrClosed = errors.New("ring: link closed")
 
-// ErrCorruptFrame means that bytes from a peer are not a frame of this protocol, or not the
-// frame that must come next. The job cannot continue: another program or version sends, or the
-// network is broken.
+// ErrDamagedFrame means that bytes from a peer are not those that it has sent: a CRC is wrong.
+// The connection is as good as broken, and the workers can go on in another generation.
+var ErrDamagedFrame = errors.New("ring: damaged frame")
+
+// ErrCorruptFrame means that a peer has sent what is no frame of this protocol, or not the frame
+// that must come next. The job cannot continue: another program or version sends.
 var ErrCorruptFrame = errors.New("ring: corrupt frame")

@@ -203,7 +203,7 @@ func withCode(err error) error {
 	switch {
 	case errors.Is(err, ErrCorruptFrame):
 		return exitcode.With(exitcode.Protocol, err)
-	case errors.Is(err, ErrTimeout), errors.Is(err, ErrGenerationEnded):
+	case errors.Is(err, ErrTimeout), errors.Is(err, ErrGenerationEnded), errors.Is(err, ErrDamagedFrame):
 		return exitcode.With(exitcode.Retry, err)
 	}
 	return err

@@ -76,7 +76,7 @@ func (pr program) runOver(t *testing.T, name string, p, faulty, round int, f rin
 // partner refuses such a frame and names its sender.
 func TestRoundsLies(t *testing.T) {
 	for name, change := range map[string]func(f *ring.Frame){
-		"kind":       func(f *ring.Frame) { f.Kind = ring.KindAck },
+		"kind":       func(f *ring.Frame) { f.Kind = ring.KindClose },
 		"stream":     func(f *ring.Frame) { f.Stream++ },
 		"generation": func(f *ring.Frame) { f.Generation++ },
 		"operation":  func(f *ring.Frame) { f.Op++ },

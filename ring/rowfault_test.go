@@ -84,7 +84,7 @@ func inEachRowFrame(t *testing.T, f ringtest.Fault, test func(t *testing.T, part
 // names the sender.
 func TestRowSumCorruptFrames(t *testing.T) {
 	for name, change := range map[string]func(f *ring.Frame){
-		"kind":      func(f *ring.Frame) { f.Kind = ring.KindAck },
+		"kind":      func(f *ring.Frame) { f.Kind = ring.KindClose },
 		"operation": func(f *ring.Frame) { f.Op++ },
 		"segment":   func(f *ring.Frame) { f.Segment++ },
 		"codec":     func(f *ring.Frame) { f.Codec = 1 },

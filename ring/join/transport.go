@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -109,24 +108,15 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (
 	return tr, nil
 }
 
-// openLinks opens the links of routes. Links between hosts check their payloads and reopen broken connections. Within one host the kernel copies from memory to
-// memory, and a connection breaks only with its worker.
+// openLinks opens the links of routes. Links between hosts check their payloads. Within one host
+// the kernel copies from memory to memory.
 func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, routes []ring.Route) ([]ring.Link, error) {
-	between := m.Hosts() > 1
 	if len(routes) == 0 {
 		return nil, nil
 	}
 	return tcplink.Open(ctx, m, t.port.Links(), tcplink.Config{
-		Token: c.Token, PayloadCRC: between, Repair: between, Spin: tcplink.DefaultSpin, Repaired: c.repaired,
+		Token: c.Token, PayloadCRC: m.Hosts() > 1, Spin: tcplink.DefaultSpin,
 	}, routes)
-}
-
-// repaired tells people of a connection that was broken for a while. Both ends do: they may
-// write to different terminals.
-func (c Config) repaired(from, to ring.Worker, why error, took time.Duration) {
-	if c.Notice != nil {
-		c.Notice(fmt.Sprintf("link %d -> %d at %s was broken (%v), repaired in %v", from.Rank, to.Rank, to.Addr, why, took.Round(time.Millisecond)))
-	}
 }
 
 // linkName names what the data of a job travels over.

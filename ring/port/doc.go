@@ -5,7 +5,7 @@
 // The first four bytes of a connection name its kind:
 //
 //	"PRI "       HTTP/2's preface: gRPC   → Port.GRPC
-//	"RTL\x01"    hello of a link          → Port.Links
+//	"RTL\x02"    hello of a link          → Port.Links
 //	"RTQ\x01"    query for the owner      → answered with the Owner of Port.SetOwner, closed
 //	else                                  → closed
 //

@@ -21,7 +21,7 @@ const magicBytes = 4
 // The first bytes of the kinds that Accept returns. The port answers [Question] itself.
 const (
 	magicHTTP2 = "PRI "
-	magicLink  = "RTL\x01"
+	magicLink  = "RTL\x02"
 )
 
 // Port is a listening socket for gRPC and links. Its methods may be called from several

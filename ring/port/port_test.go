@@ -76,7 +76,7 @@ func inBubble(t *testing.T, test func(t *testing.T, l *memListener, p *Port)) {
 // name its kind.
 func TestKinds(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
-		for first, lis := range map[string]net.Listener{"PRI ": p.GRPC(), "RTL\x01": p.Links()} {
+		for first, lis := range map[string]net.Listener{"PRI ": p.GRPC(), "RTL\x02": p.Links()} {
 			near, far := net.Pipe()
 			l.conns <- far
 			go func() {
@@ -107,7 +107,7 @@ func TestStrangers(t *testing.T) {
 		tests := []struct {
 			say  string
 			want time.Duration
-		}{{"GET ", 0}, {"RTL\x02", 0}, {"RTL", kindTimeout}, {"", kindTimeout}}
+		}{{"GET ", 0}, {"RTL\x01", 0}, {"RTL", kindTimeout}, {"", kindTimeout}}
 		for _, tt := range tests {
 			if got := closedAfter(l.dial(t, tt.say)); got != tt.want {
 				t.Errorf("say=%q: closed after %v, want %v", tt.say, got, tt.want)

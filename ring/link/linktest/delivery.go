@@ -11,7 +11,7 @@ import (
 )
 
 // Allocations returns the number of allocations of a frame with n bytes of payload on its
-// way from links[0] to links[1], including acknowledgements.
+// way from links[0] to links[1].
 func Allocations(t *testing.T, links []ring.Link, n int) float64 {
 	t.Helper()
 	payload, into := make([]byte, n), make([]byte, n)
@@ -28,8 +28,7 @@ func Allocations(t *testing.T, links []ring.Link, n int) float64 {
 }
 
 // CheckDelivery verifies that no frame is lost when rank 0 of two sends more than any buffer holds
-// and closes at once, while rank 1 acknowledges. Acknowledgements must not reset the
-// connection.
+// and closes at once.
 func CheckDelivery(t *testing.T, links []ring.Link) {
 	const n, frames = 1 << 20, 24
 	var sending sync.WaitGroup

@@ -18,7 +18,7 @@ import (
 type Stage struct {
 	Link        ring.Link
 	Membership  ring.Membership
-	Left, Right Wire // the ends of rank 0, which sends data, and rank 2, which sends acknowledgements
+	Left, Right Wire // the ends of rank 0, which sends data, and rank 2, which sends nothing
 	Shared      bool // Left and Right are one connection, which Recv reads
 }
 
@@ -80,7 +80,7 @@ func testEnds(t *testing.T, stage func(*testing.T) Stage) {
 		{"goodbye", Bytes(ring.Frame{Kind: ring.KindClose, Generation: Generation}, false), closeWire, "it closed the link", io.EOF, exitcode.Retry},
 		{"crash", nil, closeWire, "without a goodbye", io.ErrUnexpectedEOF, exitcode.Retry},
 		{"reset", nil, Wire.Reset, "", nil, exitcode.Retry},
-		{"garbage", []byte(strings.Repeat("x", 40)), func(Wire) {}, "corrupt frame", ring.ErrCorruptFrame, exitcode.Protocol},
+		{"garbage", []byte(strings.Repeat("x", 40)), func(Wire) {}, "damaged frame", ring.ErrDamagedFrame, exitcode.Retry},
 	}
 	for _, tt := range tests {
 		check := func(t *testing.T, err error, who string) {
@@ -129,15 +129,15 @@ func testEnds(t *testing.T, stage func(*testing.T) Stage) {
 func closeWire(w Wire) { w.Close() }
 
 // checkRefused verifies that the next frame is refused with an error that names the left
-// neighbour and is no orderly end. If corrupt is set, the error is ring.ErrCorruptFrame.
-func checkRefused(t *testing.T, s Stage, into []byte, corrupt bool) {
+// neighbour and is no orderly end, and that it is want, if that is not nil.
+func checkRefused(t *testing.T, s Stage, into []byte, want error) {
 	t.Helper()
 	_, err := s.Link.Recv(t.Context(), into)
 	switch {
 	case err == nil || errors.Is(err, ring.ErrClosed) || errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "rank 0 ("):
 		t.Errorf("error %v, want one that blames rank 0", err)
-	case corrupt && (!errors.Is(err, ring.ErrCorruptFrame) || exitcode.Of(err) != exitcode.Protocol):
-		t.Errorf("error %v (code %d), want ring.ErrCorruptFrame with exitcode.Protocol", err, exitcode.Of(err))
+	case want != nil && !errors.Is(err, want) || (exitcode.Of(err) == exitcode.Protocol) != (want == ring.ErrCorruptFrame):
+		t.Errorf("error %v (code %d), want %v, and exitcode.Protocol for a corrupt frame only", err, exitcode.Of(err), want)
 	}
 }
 
@@ -149,7 +149,7 @@ func testFlipped(t *testing.T, stage func(*testing.T) Stage) {
 		b := slices.Clone(good)
 		b[bit/8] ^= 1 << (bit % 8)
 		write(s.Left, b)
-		if checkRefused(t, s, make([]byte, 4), true); t.Failed() {
+		if checkRefused(t, s, make([]byte, 4), ring.ErrDamagedFrame); t.Failed() {
 			t.Fatalf("bit %d of byte %d", bit%8, bit/8)
 		}
 	}
@@ -166,7 +166,7 @@ func testCut(t *testing.T, stage func(*testing.T) Stage) {
 				write(s.Left, good[:n])
 			}
 			end(s.Left)
-			if checkRefused(t, s, make([]byte, 4), false); t.Failed() {
+			if checkRefused(t, s, make([]byte, 4), nil); t.Failed() {
 				t.Fatalf("cut at byte %d", n)
 			}
 		}
@@ -176,12 +176,10 @@ func testCut(t *testing.T, stage func(*testing.T) Stage) {
 // testLengths verifies that a length from the wire is not trusted, in frames with and without
 // data.
 func testLengths(t *testing.T, stage func(*testing.T) Stage) {
-	huge := Bytes(data(0, 0, nil), false)
-	huge[31] = 0xff
+	huge := Bytes(data(0, 0, make([]byte, ring.MaxPayloadBytes+1)), false)[:ring.FrameHeaderBytes]
 	frames := map[string][]byte{
 		"beyond into": Bytes(data(0, 0, make([]byte, 101)), true),
 		"huge":        huge,
-		"ack":         Bytes(ring.Frame{Kind: ring.KindAck, Generation: Generation}, false),
 		"kind=9":      Bytes(ring.Frame{Kind: 9, Generation: Generation}, false),
 	}
 	for name, b := range frames {
@@ -189,7 +187,7 @@ func testLengths(t *testing.T, stage func(*testing.T) Stage) {
 			s := stage(t)
 			write(s.Left, b)
 			into := make([]byte, 101)
-			checkRefused(t, s, into[:100], true)
+			checkRefused(t, s, into[:100], ring.ErrCorruptFrame)
 			if into[100] != 0 {
 				t.Error("wrote behind into")
 			}

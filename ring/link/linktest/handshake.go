@@ -90,6 +90,8 @@ func testStrangers(t *testing.T, n Network) {
 	}{
 		{"job", func(m *ring.Membership) { m.JobID = "other" }, secret, 0, `job id is "other", want "job-1"`},
 		{"generation", func(m *ring.Membership) { m.Generation = 7 }, secret, 0, "generation is 7, want 1"},
+		{"life", func(m *ring.Membership) { m.Life[0] = 1 }, secret, 0, "life is 01000000, want 00000000"},
+		{"issuer", func(m *ring.Membership) { m.Issuer = 7 }, secret, 0, "generation 1 is of rendezvous 7, want 0"},
 		{"from", func(m *ring.Membership) { m.Rank = 1 }, secret, 0, "from rank is 1, want 0"},
 		{"dialer", func(m *ring.Membership) { m.Workers[0].Incarnation = 1 }, secret, 0, "incarnation of rank 0 is 0x1, want 0x64"},
 		{"acceptor", func(m *ring.Membership) { m.Workers[1].Incarnation = 1 }, secret, 0, "incarnation of rank 1 is 0x1, want 0x65"},
@@ -108,8 +110,8 @@ func testStrangers(t *testing.T, n Network) {
 			t.Errorf("wrong %s: error %v, want %q", c.name, err, c.want)
 		}
 	}
-	hello := "RTL\x01\x5b\x00\x01\x00"
-	for _, s := range []string{"", "x", "GET / HTTP/1.1\r\n\r\n", "RTL\x01", hello, "RTL\x01\xff\xff",
+	hello := "RTL\x02\x67\x00\x02\x00"
+	for _, s := range []string{"", "x", "GET / HTTP/1.1\r\n\r\n", "RTL\x02", hello, "RTL\x02\xff\xff",
 		hello + strings.Repeat("\x00", 400), strings.Repeat("x", 1<<16)} {
 		n.Knock(t, addr, func(rw io.ReadWriter) error { // stays connected and sends no more
 			_, err := rw.Write([]byte(s))

@@ -15,9 +15,9 @@
 //
 // # Joining
 //
-// The leader listens on an abstract unix socket. Its name is a hash of job, generation, and
-// the ranks and incarnations of all workers of the host, so no other group uses it by
-// mistake. Members dial until their context ends. Both sides prove the token over fresh
+// The leader listens on an abstract unix socket. Its name is a hash of job, fence
+// (ring.Fence), and the ranks and incarnations of all workers of the host, so no other group
+// uses it by mistake. Members dial until their context ends. Both sides prove the token over fresh
 // nonces, the leader first. Without a token any process of the host that knows the name may
 // join, as over loopback.
 //

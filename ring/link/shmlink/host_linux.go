@@ -32,7 +32,7 @@ func newHost(m ring.Membership) host {
 	b := fmt.Appendf(nil, "ringtrain memory, protocol %d", ring.ProtocolVersion)
 	b = le.AppendUint64(b, uint64(len(m.JobID)))
 	b = append(b, m.JobID...)
-	b = le.AppendUint64(b, m.Generation)
+	b = m.Fence().Append(b)
 	for _, w := range h.workers {
 		b = le.AppendUint64(b, uint64(w.Rank))
 		b = le.AppendUint64(b, w.Incarnation)

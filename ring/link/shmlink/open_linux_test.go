@@ -364,17 +364,19 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestAddress verifies that workers of another job, generation or incarnation have another
-// address, and that a long job id makes a valid address.
+// TestAddress verifies that workers of another job, fence or incarnation have another address,
+// and that a long job id makes a valid address.
 func TestAddress(t *testing.T) {
 	long := strings.Repeat("j", 1000)
 	m := memberships(long, 2)[0]
-	later := m
+	later, rival, other := m, m, m
 	later.Generation++
+	rival.Issuer++
+	other.Life[0]++
 	reborn := memberships(long, 2)[0]
 	reborn.Workers[3].Incarnation++
 	seen := map[string]bool{}
-	for _, m := range []ring.Membership{m, later, reborn, memberships("job", 2)[0], memberships("job", 3)[0]} {
+	for _, m := range []ring.Membership{m, later, rival, other, reborn, memberships("job", 2)[0], memberships("job", 3)[0]} {
 		a := newHost(m).address()
 		if seen[a] || len(a) > 100 {
 			t.Errorf("address %q is another one's or too long", a)

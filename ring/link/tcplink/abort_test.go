@@ -15,8 +15,7 @@ import (
 
 // TestAbortMidFrame verifies that an abort inside a frame reaches the others with its
 // cause. Rank 0 of three ends its group while it sends a frame to rank 1, which computes and
-// reads nothing. Rank 1 must not take the end for a network fault, which it would try to
-// repair for ten seconds.
+// reads nothing. Rank 1 must not take the end for a broken connection.
 func TestAbortMidFrame(t *testing.T) {
 	for name, op := range map[string]func(g *ring.Group) error{
 		"all-reduce": func(g *ring.Group) error {
@@ -35,7 +34,7 @@ func abortMidFrame(t *testing.T, op func(g *ring.Group) error) {
 	cause := errors.New("disk full on rank 0")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	groups, errs := make([]*ring.Group, p), make([]chan error, p)
-	for rank, link := range openRing(t, p, Config{Repair: true, PayloadCRC: true}) {
+	for rank, link := range openRing(t, p, Config{PayloadCRC: true}) {
 		life := t.Context()
 		if rank == 0 {
 			life = ctx

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/link/linktest"
 )
 
@@ -17,8 +16,8 @@ import (
 //	benchstat -col /socket -filter '/crc:false' new.txt
 func BenchmarkLink(b *testing.B) {
 	for _, socketKind := range []string{"net", "own", "own+spin"} {
-		for _, c := range []Config{{}, {PayloadCRC: true}, {PayloadCRC: true, Repair: true}} {
-			b.Run(fmt.Sprintf("socket=%s/crc=%v/repair=%v", socketKind, c.PayloadCRC, c.Repair), func(b *testing.B) {
+		for _, c := range []Config{{}, {PayloadCRC: true}} {
+			b.Run(fmt.Sprintf("socket=%s/crc=%v", socketKind, c.PayloadCRC), func(b *testing.B) {
 				linktest.Bench(b, func(b *testing.B) []ring.Link { return duo(b, socketKind, c) })
 			})
 		}
@@ -49,26 +48,4 @@ func duo(b *testing.B, socketKind string, c Config) []ring.Link {
 		b.Cleanup(func() { links[rank].Close() })
 	}
 	return links
-}
-
-// BenchmarkUnacked measures the copy of a frame that Config.Repair makes.
-func BenchmarkUnacked(b *testing.B) {
-	for _, n := range []int{8, 4 << 10, 128 << 10, 512 << 10} {
-		b.Run(fmt.Sprintf("bytes=%d", n), func(b *testing.B) {
-			k, book, count := newUnackedBuffer(), delivery.AckTracker{}, delivery.ReceivedCounter{}
-			payload, head := make([]byte, n), make([]byte, ring.FrameHeaderBytes)
-			b.SetBytes(int64(n))
-			for op := uint64(0); b.Loop(); op++ {
-				f := data(op, payload)
-				k.reserve(len(head) + n)
-				k.add(delivery.At(&f), head, payload, book.Add(&f))
-				if count.Add(&f) {
-					book.Ack(&f)
-					if err := k.drop(delivery.At(&f)); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
-	}
 }

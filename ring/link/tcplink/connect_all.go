@@ -100,13 +100,14 @@ func acceptFromAll(ctx context.Context, identity handshake.Identity, lis net.Lis
 	waiting, full := context.WithCancel(ctx)
 	defer full()
 	a := &inboundSet{conns: make([]net.Conn, m.Size()), missing: m.Size() - 1, complete: full}
-	handshake.ServeReconnects(waiting, identity,
-		func(peer handshake.Peer) (next delivery.Position, take func(inbound) error, err error) {
+	handshake.Serve(waiting, identity,
+		func(peer handshake.Peer) error {
 			if peer.Stream != 0 || peer.Rank < 0 || peer.Rank >= m.Size() || peer.Rank == m.Rank {
-				return next, nil, errors.New("nobody waits for this rank and stream")
+				return errors.New("nobody waits for this rank and stream")
 			}
-			return next, func(g inbound) error { a.store(peer.Rank, tune(g.Conn, 1)); return nil }, nil
+			return nil
 		},
+		func(peer handshake.Peer, g inbound) error { a.store(peer.Rank, tune(g.Conn, 1)); return nil },
 		func(ctx context.Context) (inbound, error) {
 			conn, err := acceptUntil(ctx, lis)
 			return inbound{conn}, err

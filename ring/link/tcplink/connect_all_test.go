@@ -25,7 +25,7 @@ func TestConnectAll(t *testing.T) {
 	members, secret := linktest.World(t, n, size), token.New()
 	for _, m := range members {
 		n.Knock(t, m.Self().Addr, func(rw io.ReadWriter) error {
-			_, err := io.WriteString(rw, "RTL\x01GET / HTTP/1.0\r\n\r\n")
+			_, err := io.WriteString(rw, "RTL\x02GET / HTTP/1.0\r\n\r\n")
 			return err
 		})
 	}

@@ -2,6 +2,7 @@ package tcplink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -16,38 +17,33 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/linktest"
 	"ringtrain/ring/ringtest"
 	"ringtrain/ring/ringtest/netns"
 )
 
 // TestFlap verifies that an all-reduce of 8 MiB between two hosts completes with the right
-// sum after one host's network interface was down for half a second, and after the kernel
-// has killed its connections.
+// sum after one host's network interface was down for half a second, and that it ends after
+// the kernel has killed the connections: each rank names the other, and may run again.
 func TestFlap(t *testing.T) {
 	hosts := ringtest.Hosts(t, 2, "1gbit")
 	for _, by := range []string{"ring", "halving"} { // halving uses a shared connection
-		t.Run("by="+by, func(t *testing.T) { flap(t, hosts, by) })
-	}
-}
-
-func flap(t *testing.T, hosts []netns.Host, by string) {
-	f := newFlapping(t, hosts, by)
-	for name, fault := range map[string]func(){
-		"down": func() {
-			f.on(t, 1, "ip link set eth0 down")
-			time.Sleep(500 * time.Millisecond) // real time of a real network
-			f.on(t, 1, "ip link set eth0 up")
-		},
-		"killed": func() { f.on(t, 1, "ss -K dst "+hosts[0].Addr) },
-	} {
-		t.Run("fault="+name, func(t *testing.T) {
-			before := f.repairs.Load()
-			f.reduce(t, fault)
-			n := f.repairs.Load() - before
-			t.Logf("%d repairs", n)
-			if name == "killed" && n == 0 { // an interface that is down for half a second may only delay the frames
-				t.Error("no connection broke, so the test shows nothing")
+		t.Run("by="+by, func(t *testing.T) {
+			f := newFlapping(t, hosts, by)
+			for rank, err := range f.reduce(func() {
+				f.on(t, 1, "ip link set eth0 down")
+				time.Sleep(500 * time.Millisecond) // real time of a real network
+				f.on(t, 1, "ip link set eth0 up")
+			}) {
+				if err != nil {
+					t.Errorf("down, rank %d: %v", rank, err)
+				}
+			}
+			for rank, err := range f.reduce(func() { f.on(t, 1, "ss -K dst "+hosts[0].Addr) }) {
+				if pe, ok := errors.AsType[*ring.PeerError](err); !ok || pe.Rank != 1-rank || exitcode.Of(err) != exitcode.Retry {
+					t.Errorf("killed, rank %d: error %v (code %d), want one that names rank %d, with exitcode.Retry", rank, err, exitcode.Of(err), 1-rank)
+				}
 			}
 		})
 	}
@@ -55,9 +51,8 @@ func flap(t *testing.T, hosts []netns.Host, by string) {
 
 // flapping is a group of workers, each in a network namespace of its own.
 type flapping struct {
-	hosts   []netns.Host
-	groups  []*ring.Group
-	repairs atomic.Int64
+	hosts  []netns.Host
+	groups []*ring.Group
 }
 
 func newFlapping(t testing.TB, hosts []netns.Host, by string) *flapping {
@@ -82,8 +77,7 @@ func newFlapping(t testing.TB, hosts []netns.Host, by string) *flapping {
 	var opening sync.WaitGroup
 	for rank, h := range hosts {
 		opening.Go(func() {
-			c := Config{PayloadCRC: true, Repair: true, Spin: DefaultSpin}
-			c.Repaired = func(ring.Worker, ring.Worker, error, time.Duration) { f.repairs.Add(1) }
+			c := Config{PayloadCRC: true, Spin: DefaultSpin}
 			c.Dial = func(ctx context.Context, addr string) (conn net.Conn, err error) {
 				err = within(h, func() (err error) {
 					conn, err = dialTCP(ctx, addr)
@@ -116,8 +110,9 @@ func newFlapping(t testing.TB, hosts []netns.Host, by string) *flapping {
 	return f
 }
 
-// reduce runs all-reduces until the fault is over, and some more.
-func (f *flapping) reduce(t *testing.T, fault func()) {
+// reduce runs all-reduces until the fault is over, and some more. It returns the error of each rank.
+func (f *flapping) reduce(fault func()) []error {
+	errs := make([]error, len(f.groups))
 	var over atomic.Bool
 	begun := make(chan struct{})
 	var all sync.WaitGroup
@@ -143,8 +138,7 @@ func (f *flapping) reduce(t *testing.T, fault func()) {
 				if rank == 0 && i == 1 {
 					close(begun)
 				}
-				if err := g.AllReduce(context.Background(), ring.Reduction{Buf: buf}); err != nil {
-					t.Errorf("rank %d: %v", rank, err)
+				if errs[rank] = g.AllReduce(context.Background(), ring.Reduction{Buf: buf}); errs[rank] != nil {
 					return
 				}
 				if rank == 1 {
@@ -152,7 +146,7 @@ func (f *flapping) reduce(t *testing.T, fault func()) {
 				}
 				for k, got := range buf[2:] {
 					if want := float32(2*((k+2)%7) + 1); got != want {
-						t.Errorf("rank %d: element %d is %v, want %v", rank, k+2, got, want)
+						errs[rank] = fmt.Errorf("element %d is %v, want %v", k+2, got, want)
 						return
 					}
 				}
@@ -160,6 +154,7 @@ func (f *flapping) reduce(t *testing.T, fault func()) {
 		})
 	}
 	all.Wait()
+	return errs
 }
 
 // on runs a command on a host.

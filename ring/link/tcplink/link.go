@@ -15,13 +15,12 @@ import (
 // The time limits of a shutdown.
 const (
 	goodbyeTimeout = time.Second            // write the goodbye behind unread bytes
-	lingerTimeout  = time.Second            // wait for the acknowledgements that are due
 	reasonTimeout  = 100 * time.Millisecond // read why a write failed
 	abortTimeout   = 500 * time.Millisecond // send the rest of a partial frame before an abort
 )
 
-// link is a ring.Link. It has a connection for each direction, each with acknowledgements
-// in reverse, or one shared connection. A link of one direction has one half only.
+// link is a ring.Link. It has a connection for each direction, or one shared connection. A
+// link of one direction has one half only.
 type link struct {
 	generation uint32 // in each frame
 	to, from   ring.Worker
@@ -40,24 +39,14 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 		l.to = m.Workers[r.To]
 		l.out = newSender(out, c.PayloadCRC)
 		l.out.aborts = &l.aborts
-		l.out.sent.Counter.Rare = !c.Repair
-		if c.Repair {
-			l.out.unacked, l.out.redialer = newUnackedBuffer(), c.redialer(m, r)
-		}
 	}
 	if in != nil {
 		l.from = m.Workers[r.From]
-		l.in = newReceiver(in)
-		l.in.aborts = &l.aborts
-		l.in.count.Rare = !c.Repair
-		if c.Repair {
-			l.in.reconnection = c.reconnection(m, r)
-		}
+		l.in = &receiver{in: in, aborts: &l.aborts}
 	}
 	if out != nil && in == net.Conn(out) {
-		shareConn(l.out, l.in)
-	}
-	if out != nil {
+		l.out.in, l.in.out = l.in, l.out
+	} else if out != nil {
 		go l.out.run()
 	}
 	return l
@@ -99,7 +88,7 @@ func (l *link) TrySend(f ring.Frame) bool {
 // OnIdle implements ring.PromptLink.
 func (l *link) OnIdle(idle func(last bool)) {
 	if l.in != nil {
-		l.in.onIdle(idle)
+		l.in.idle.attach(l.in.in, idle)
 	}
 }
 
@@ -121,8 +110,7 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	return ring.Frame{}, fmt.Errorf("receive from %w", delivery.NeighbourError(l.from, err))
 }
 
-// Close sends a goodbye to both neighbours and ends the link. It always returns nil. It
-// waits only if an acknowledgement is due.
+// Close sends a goodbye to both neighbours and ends the link. It always returns nil.
 func (l *link) Close() error {
 	l.end(delivery.Goodbye(l.generation))
 	return nil
@@ -137,16 +125,11 @@ func (l *link) Abort(why *ring.Abort) error {
 // OnAbort implements ring.AbortLink.
 func (l *link) OnAbort(heard func(*ring.Abort)) { l.aborts.OnAbort(heard) }
 
-// end ends the link with a closing frame.
+// end ends the link with a closing frame. The sender writes that of a shared connection.
 func (l *link) end(last delivery.ClosingFrame) {
 	l.closing.Do(func() {
 		l.closed.Store(true)
-		if l.out != nil && l.out.shared.active() { // the sender writes the closing frame of a shared connection
-			l.out.close(last)
-			l.in.close(last)
-			return
-		}
-		if l.in != nil {
+		if l.in != nil && l.in.out == nil {
 			l.in.close(last)
 		}
 		if l.out != nil {

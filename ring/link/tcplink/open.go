@@ -33,19 +33,6 @@ type Config struct {
 	// between hosts. A receiver checks every CRC that arrives.
 	PayloadCRC bool
 
-	// Repair replaces a connection that breaks while both workers live, for
-	// connections between hosts. Both neighbours must have the same value. See the
-	// package comment.
-	Repair bool
-
-	// RepairTimeouts bounds a repair.
-	RepairTimeouts RepairTimeouts
-
-	// Repaired, if it is not nil, is called after each repair by the sending worker.
-	// The receiving worker calls it as well if it dropped the connection over a
-	// corrupt frame. The call comes from the goroutine that the link waits for.
-	Repaired func(from, to ring.Worker, why error, took time.Duration)
-
 	// Spin bounds how often Recv tries to read before it sleeps in the kernel. Recv
 	// yields its core between two attempts, and spins less while spinning finds no
 	// bytes. With 0 Recv sleeps at once.
@@ -66,9 +53,8 @@ type Config struct {
 // The links are in the order of routes. A link whose route has no From can only send, and
 // one without To can only receive. A route without both has a nil link.
 //
-// The caller owns lis, which stays open. One Open at a time may use lis; with Config.Repair
-// its links use lis until all of them are closed. lis must have a method SetDeadline like
-// that of *net.TCPListener. Open panics if it has not, if the world has one rank only, or
+// The caller owns lis, which stays open. One Open at a time may use lis. lis must have a method
+// SetDeadline like that of *net.TCPListener. Open panics if it has not, if the world has one rank only, or
 // if routes do not fit the membership or each other.
 //
 // The error wraps one *ring.PeerError for each missing worker, with exitcode.Retry. Its Op
@@ -100,7 +86,7 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	if err != nil {
 		return nil, err
 	}
-	links, all := make([]*link, len(routes)), make([]ring.Link, len(routes))
+	links := make([]ring.Link, len(routes))
 	for i, r := range routes {
 		switch {
 		case isShared(r):
@@ -108,68 +94,9 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 			links[i] = newLink(m, r, both, both, c)
 		case out[i] != nil || in[i].Conn != nil:
 			links[i] = newLink(m, r, prepare(out[i], c.socket), prepare(in[i].Conn, c.readConn), c)
-		default:
-			continue
-		}
-		all[i] = links[i]
-	}
-	if c.Repair {
-		c.acceptReconnects(identity, lis, routes, links)
-	}
-	return all, nil
-}
-
-// acceptReconnects starts to accept the neighbours of links whose connections break.
-func (c Config) acceptReconnects(identity handshake.Identity, lis net.Listener, routes []ring.Route, links []*link) {
-	d := &reconnectAcceptor{receivers: map[handshake.Peer]*receiver{}, readConn: c.readConn}
-	for i, r := range routes {
-		if links[i] != nil && links[i].in != nil {
-			links[i].in.reconnection.release = d.release
-			d.receivers[handshake.Peer{Rank: r.From, Stream: r.Stream}] = links[i].in
 		}
 	}
-	if len(d.receivers) > 0 {
-		d.serve(identity, lis)
-	}
-}
-
-// redialer returns the redialer of a route's outgoing connection.
-func (c Config) redialer(m ring.Membership, r ring.Route) *redialer {
-	identity, to := handshake.Identity{Membership: m, Token: c.Token}, handshake.Peer{Rank: r.To, Stream: r.Stream}
-	d := &redialer{RepairTimeouts: c.RepairTimeouts.orDefault(), repaired: c.repaired(m.Self(), m.Workers[r.To]), socket: c.socket}
-	d.lifetime, d.stop = context.WithCancel(context.Background())
-	d.connect = func(ctx context.Context, oldest, newest delivery.Position) (conn net.Conn, next delivery.Position, err error) {
-		conn, err = c.dial(ctx, m.Workers[r.To], func(rw handshake.Conn) (err error) {
-			next, err = identity.Redial(rw, to, oldest, newest)
-			return err
-		})
-		return conn, next, err
-	}
-	return d
-}
-
-// reconnection returns the reconnection of a route's incoming connection.
-func (c Config) reconnection(m ring.Membership, r ring.Route) *reconnection {
-	j := &reconnection{RepairTimeouts: c.RepairTimeouts.orDefault(), repaired: c.repaired(m.Workers[r.From], m.Self())}
-	j.lifetime, j.stop = context.WithCancel(context.Background())
-	j.arrived, j.release = make(chan struct{}, 1), func() {}
-	j.probe = func(ctx context.Context) error {
-		conn, err := c.Dial(ctx, m.Workers[r.From].Addr)
-		if err == nil {
-			err = conn.Close()
-		}
-		return err
-	}
-	return j
-}
-
-// repaired returns the function that reports a repair of the link from one worker to another.
-func (c Config) repaired(from, to ring.Worker) func(error, time.Duration) {
-	return func(why error, took time.Duration) {
-		if c.Repaired != nil {
-			c.Repaired(from, to, delivery.WithoutAddresses(why), took)
-		}
-	}
+	return links, nil
 }
 
 // prepare applies use to a connection after its handshake; nil stays nil.

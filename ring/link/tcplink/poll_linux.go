@@ -109,7 +109,10 @@ func (s *pollSocket) Read(p []byte) (int, error) {
 	defer s.release()
 	tries := -1 // unknown until the first EAGAIN
 	for {
-		n, err := recvNow(s.fd, p)
+		// recv(2) takes a shorter way through the kernel than read(2). The runtime preempts a
+		// goroutine that makes one announced system call after another. With more ranks than
+		// cores the preemption slows down small all-reduces, so the runtime is not told.
+		n, _, err := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(s.fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
 		switch {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:
@@ -128,7 +131,7 @@ func (s *pollSocket) Read(p []byte) (int, error) {
 			if err := s.waitReady(unix.POLLIN, &s.readBy); err != nil {
 				return 0, err
 			}
-		case err != nil:
+		case err != 0:
 			return 0, s.closedOr(os.NewSyscallError("read", err))
 		case n == 0 && len(p) > 0:
 			return 0, s.closedOr(io.EOF)
@@ -136,21 +139,9 @@ func (s *pollSocket) Read(p []byte) (int, error) {
 			if tries > 0 {
 				s.spin.succeeded()
 			}
-			return n, nil
+			return int(n), nil
 		}
 	}
-}
-
-// recvNow calls recv(2) on a nonblocking socket without notice to the runtime. recv(2)
-// takes a shorter way through the kernel than read(2). The runtime preempts a goroutine
-// that makes one announced system call after another. With more ranks than cores the
-// preemption slows down small all-reduces.
-func recvNow(fd int, p []byte) (int, error) {
-	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), nil
 }
 
 // closedOr returns net.ErrClosed if this side has closed the socket, else err: the close

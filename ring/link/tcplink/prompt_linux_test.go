@@ -12,7 +12,7 @@ import (
 // TestPromptGoesOn verifies that each TrySend of a partial frame sends as much as there is
 // room for, until the frame is sent whole.
 func TestPromptGoesOn(t *testing.T) {
-	eachKind(t, func(t *testing.T, shared bool) {
+	for _, shared := range []bool{false, true} {
 		links := openRing(t, 2, Config{PayloadCRC: true})
 		if shared {
 			links = openShared(t, 2, Config{PayloadCRC: true})
@@ -33,38 +33,5 @@ func TestPromptGoesOn(t *testing.T) {
 			runtime.Gosched()
 		}
 		receiving.Wait()
-	})
-}
-
-// TestSharedIdle verifies that a receiver on a shared connection calls the idle function
-// before it sleeps while the sender's goroutine reads, and that this goroutine does not.
-func TestSharedIdle(t *testing.T) {
-	links := openShared(t, 2, Config{Repair: true, Spin: DefaultSpin})
-	here := links[0].(*link)
-	told := make(chan struct{}, 100)
-	here.OnIdle(func(last bool) {
-		if last {
-			told <- struct{}{}
-		}
-	})
-	if here.in.in.(*pollSocket).idle != nil {
-		t.Error("a connection that two goroutines read calls the idle function")
 	}
-	here.in.reading.Lock() // in place of the sender's goroutine
-	var receiving sync.WaitGroup
-	receiving.Go(func() {
-		if _, err := here.Recv(t.Context(), nil); err != nil {
-			t.Error(err)
-		}
-	})
-	select {
-	case <-told:
-	case <-time.After(30 * time.Second):
-		t.Error("Recv sleeps and has not called the idle function")
-	}
-	here.in.reading.Unlock()
-	if err := links[1].Send(t.Context(), data(0, nil)); err != nil {
-		t.Error(err)
-	}
-	receiving.Wait()
 }

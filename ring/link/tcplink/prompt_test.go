@@ -4,7 +4,6 @@ import (
 	"io"
 	"sync"
 	"testing"
-	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/linktest"
@@ -28,50 +27,10 @@ func TestPromptGoodbye(t *testing.T) {
 	}
 }
 
-// TestPromptAck verifies the order of an acknowledgement that becomes due while a frame is
-// partly sent. The acknowledgement must not be inside the frame, and must not wait for
-// TrySend: the neighbour may wait for it.
-func TestPromptAck(t *testing.T) {
-	links := openShared(t, 2, Config{PayloadCRC: true, Repair: true})
-	begun := data(0, whole)
-	if links[0].(ring.PromptLink).TrySend(begun) {
-		t.Fatal("the frame is sent, although no rank receives")
-	}
-	var all sync.WaitGroup
-	all.Go(func() {
-		if f, err := links[1].Recv(t.Context(), make([]byte, len(whole))); err != nil || f.Op != 0 {
-			t.Errorf("received operation %d, %v, want 0", f.Op, err)
-		}
-	})
-	const frames = 12 // more than the unacked buffer holds
-	all.Go(func() {
-		for op := range uint64(frames) {
-			if err := links[1].Send(t.Context(), data(op, whole[:1<<20])); err != nil {
-				t.Errorf("send %d: %v", op, err)
-			}
-		}
-	})
-	for op := range uint64(frames) {
-		if f, err := links[0].Recv(t.Context(), make([]byte, 1<<20)); err != nil || f.Op != op {
-			t.Fatalf("received operation %d, %v, want %d", f.Op, err, op)
-		}
-	}
-	all.Wait()
-	if err := links[0].Send(t.Context(), begun); err != nil {
-		t.Errorf("send of the rest: %v", err)
-	}
-	if err := links[0].Send(t.Context(), data(frames, nil)); err != nil { // the next frame follows directly
-		t.Error(err)
-	}
-	if f, err := links[1].Recv(t.Context(), nil); err != nil || f.Op != frames {
-		t.Errorf("received operation %d, %v, want %d", f.Op, err, frames)
-	}
-}
-
 // TestPromptAllocates verifies that neither a frame that is sent at once nor one that is
 // sent in parts allocates memory.
 func TestPromptAllocates(t *testing.T) {
-	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}, {PayloadCRC: true, Repair: true}} {
+	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}} {
 		for _, shared := range []bool{false, true} {
 			open := func() []ring.Link {
 				if shared {
@@ -105,7 +64,7 @@ func allocationsOfRest(t *testing.T, links []ring.Link) float64 {
 	defer receiving.Wait()
 	defer close(turn)
 	op := uint64(0)
-	return testing.AllocsPerRun(12, func() { // AckTracker grows in the first runs
+	return testing.AllocsPerRun(12, func() {
 		f := data(op, whole)
 		if links[0].(ring.PromptLink).TrySend(f) {
 			t.Error("the frame is sent, although no rank receives")
@@ -116,22 +75,4 @@ func allocationsOfRest(t *testing.T, links []ring.Link) float64 {
 		}
 		op++
 	})
-}
-
-// TestIdleRepaired verifies that a receiver calls the idle function during a repair and
-// after it.
-func TestIdleRepaired(t *testing.T) {
-	const n = 1000
-	for _, shared := range []bool{false, true} {
-		for _, at := range []int{1, ring.FrameHeaderBytes + n, ring.FrameHeaderBytes + n + 50} {
-			links, _, _ := couple(t, Config{Spin: DefaultSpin}, shared, dialFaulty(fault{writes: helloBytes + proofBytes + at}))
-			stuck := time.AfterFunc(30*time.Second, func() { links[0].Close(); links[1].Close() })
-			if err := linktest.CheckIdle(t.Context(), links[0], links[1].(ring.PromptLink), 4, n); err != nil {
-				t.Errorf("shared=%v, broken after %d bytes: %v", shared, at, err)
-			}
-			stuck.Stop()
-			links[0].Close()
-			links[1].Close()
-		}
-	}
 }

@@ -92,7 +92,7 @@ const smallBytes = 1 << 10
 func (v *pendingFrame) drop() { v.parts = [2][]byte{} }
 
 // writeTo writes until nothing is left. It returns unix.EAGAIN when the socket is full. It
-// calls send(2) for a short frame, else writev(2), like recvNow without notice to the runtime.
+// calls send(2) for a short frame, else writev(2), like pollSocket.Read without notice to the runtime.
 func (v *pendingFrame) writeTo(fd uintptr) error {
 	for len(v.parts[0])+len(v.parts[1]) > 0 {
 		var sent uintptr

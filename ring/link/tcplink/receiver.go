@@ -1,138 +1,135 @@
 package tcplink
 
 import (
-	"fmt"
+	"errors"
+	"io"
 	"net"
+	"os"
 	"sync"
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/internal/delivery"
 )
 
+// readAhead is the size of a receiver's buffer. A frame of up to that size costs one system
+// call. Of a larger frame at most that much is copied.
+const readAhead = 4 << 10
+
 // receiver is the receiving half of a link.
 type receiver struct {
-	frames       reader
-	count        delivery.ReceivedCounter
-	end          error // why the link receives nothing more
-	ackFailed    bool  // the neighbour takes no more acknowledgements
-	ack          [ring.FrameHeaderBytes]byte
-	reconnection *reconnection // nil: the link ends with its connection
-	shared       *sharedConn   // nil: the connection is not shared
-	idle         idleHook      // called when recv finds no bytes
-	aborts       *delivery.AbortNotifier
+	in     net.Conn
+	out    *sender // that writes to the same connection; nil: the connection is not shared
+	aborts *delivery.AbortNotifier
 
-	reading sync.Mutex // held while frames are read
-
-	mu       sync.Mutex // guards the fields below; only the receiving goroutine changes in and inShared
-	in       net.Conn
-	inShared bool              // in is the shared connection: the sender writes to it, and acknowledgements arrive on it
-	next     delivery.Position // the earliest position that the next frame may have
-	finished bool              // the link has ended on this side
+	reading sync.Mutex // held while a frame is read; guards the fields below
+	end     error      // why the link receives nothing more
+	idle    idleHook   // called when recv finds no bytes
+	buf     [readAhead]byte
+	first   int // bounds of the buffered bytes
+	last    int
 }
 
-func newReceiver(in net.Conn) *receiver {
-	return &receiver{in: in, frames: reader{src: in}}
-}
-
-// recv reads a data frame and sends the acknowledgement if one is due.
-func (r *receiver) recv(into []byte) (ring.Frame, error) {
-	r.idle.beforeRead() // before Lock, which may wait too
+// recv reads a data frame.
+func (r *receiver) recv(into []byte) (f ring.Frame, err error) {
 	r.reading.Lock()
-	defer r.shared.afterRecv()
 	defer r.reading.Unlock()
-	for r.end == nil {
-		f, err := r.read(into)
-		if err == nil {
-			return f, nil
-		}
-		r.idle.run(true) // the repair may take long
-		r.end = r.repair(r.shared.failRead(err))
+	if r.end != nil {
+		return f, r.end
 	}
-	r.mu.Lock()
-	r.finished = true
-	r.mu.Unlock()
-	r.aborts.Notify(r.end)
-	return ring.Frame{}, r.end
-}
-
-// read is recv over the current connection.
-func (r *receiver) read(into []byte) (ring.Frame, error) {
-	if r.reconnection != nil && r.reconnection.offered.Load() {
-		return ring.Frame{}, errSuperseded
-	}
-	f, err := r.frames.next(into)
-	for err == nil && f.Kind == ring.KindAck && r.inShared {
-		if err = r.shared.handleAck(&f); err == nil {
-			f, err = r.frames.next(into)
-		}
-	}
-	switch {
-	case err != nil:
-		return ring.Frame{}, err
-	case f.Kind == ring.KindClose:
-		r.shared.fail(delivery.ErrGoodbye)
-		r.in.Close() // shows the neighbour that all frames were read
-		return ring.Frame{}, delivery.ErrGoodbye
-	case f.Kind != ring.KindData:
-		return ring.Frame{}, fmt.Errorf("%w: kind %d where data come", ring.ErrCorruptFrame, f.Kind)
-	}
-	if r.reconnection != nil {
-		if err := r.advance(&f); err != nil {
-			return ring.Frame{}, err
-		}
-	}
-	if r.count.Add(&f) && !r.ackFailed {
-		r.acknowledge(&f)
+	r.idle.beforeRead()
+	if f, err = r.next(into); err != nil {
+		r.fail(err)
+		return ring.Frame{}, r.end
 	}
 	return f, nil
 }
 
-// advance records the arrival of f: after a reconnect the stream continues behind f. A
-// frame at or before a recorded position is an error.
-func (r *receiver) advance(f *ring.Frame) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch at := delivery.At(f); {
-	case !at.Before(r.next):
-		r.next = at.Next()
-		r.reconnection.corrupt = 0
-		return nil
-	case at.Op == r.next.Op:
-		return fmt.Errorf("%w: operation is %d, segment is %d, want %d or later", ring.ErrCorruptFrame, at.Op, at.Segment, r.next.Segment)
-	default:
-		return fmt.Errorf("%w: operation is %d, want %d or later", ring.ErrCorruptFrame, at.Op, r.next.Op)
+// next reads a data frame and puts its payload into into. It does not allocate. A closing
+// frame is an error: the *ring.Abort, or delivery.ErrGoodbye.
+func (r *receiver) next(into []byte) (ring.Frame, error) {
+	if err := r.fill(ring.FrameHeaderBytes); err != nil {
+		return ring.Frame{}, err
 	}
+	h, err := ring.ParseFrameHeader(r.buf[r.first : r.first+ring.FrameHeaderBytes])
+	if err != nil {
+		return ring.Frame{}, err
+	}
+	r.first += ring.FrameHeaderBytes
+	switch {
+	case h.Kind == ring.KindAbort:
+		return ring.Frame{}, r.abort(&h)
+	case h.PayloadBytes > len(into):
+		return ring.Frame{}, ring.TooLong(h.Frame, h.PayloadBytes, len(into))
+	case h.Kind == ring.KindClose:
+		return ring.Frame{}, delivery.ErrGoodbye
+	}
+	f := h.Frame
+	f.Payload = into[:h.PayloadBytes:h.PayloadBytes]
+	n := copy(f.Payload, r.buf[r.first:r.last])
+	r.first += n
+	if n < len(f.Payload) {
+		if _, err := io.ReadFull(r.in, f.Payload[n:]); err != nil {
+			return ring.Frame{}, err
+		}
+	}
+	return f, h.Check(f.Payload)
 }
 
-// acknowledge tells the neighbour that all frames up to f have arrived. A failure to tell
-// is no error of this direction: a neighbour may send its frames, say goodbye and exit.
-func (r *receiver) acknowledge(f *ring.Frame) {
-	a := ring.Frame{Kind: ring.KindAck, Stream: f.Stream, Generation: f.Generation, Op: f.Op, Segment: f.Segment}
-	if r.inShared {
-		r.shared.queueAck(a)
-		return
+// abort reads the rest of an abort frame and returns the *ring.Abort, the last frame of the stream.
+func (r *receiver) abort(h *ring.FrameHeader) error {
+	n := min(h.PayloadBytes, len(r.buf))
+	if err := r.fill(n); err != nil {
+		return err
 	}
-	ring.PutFrameHeader(r.ack[:], &a, false)
-	if _, err := r.in.Write(r.ack[:]); err != nil {
-		r.ackFailed = true
+	a, err := ring.ParseAbort(h, r.buf[r.first:][:n])
+	if err != nil {
+		return err
 	}
+	return a
+}
+
+// fill reads until n bytes are buffered.
+func (r *receiver) fill(n int) error {
+	if r.last-r.first >= n {
+		return nil
+	}
+	r.last = copy(r.buf[:], r.buf[r.first:r.last])
+	r.first = 0
+	got, err := io.ReadAtLeast(r.in, r.buf[r.last:], n-r.last)
+	r.last += got
+	return err
+}
+
+// fail records why the link receives nothing more. Over a shared connection it sends nothing
+// more either. r.reading is held.
+func (r *receiver) fail(err error) {
+	if r.out != nil {
+		err = r.out.end(err)
+	}
+	r.end = err
+	r.aborts.Notify(err)
+}
+
+// endReason returns why a shared connection has ended over which a write has failed. It waits
+// for a recv in progress; else it reads the neighbour's last frame itself. Both end soon, see
+// sender.fail.
+func (r *receiver) endReason() error {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	if r.end != nil {
+		return r.end
+	}
+	r.idle.attach(r.in, nil) // this is not the receiving goroutine
+	_, err := r.next(nil)
+	if err == nil || errors.Is(err, ring.ErrCorruptFrame) { // data, and no last frame
+		err = os.ErrDeadlineExceeded
+	}
+	r.fail(err)
+	return r.end
 }
 
 // close writes a closing frame and ends a recv that blocks.
 func (r *receiver) close(last delivery.ClosingFrame) {
-	r.mu.Lock()
-	r.finished = true
-	in, both := r.in, r.inShared // finished is set, so no replacement follows
-	r.mu.Unlock()
-	if r.reconnection != nil {
-		r.reconnection.stop()
-	}
-	if !both { // the sender writes the closing frame of a shared connection
-		writeClosing(in, last)
-	}
-	in.Close()
-	if r.reconnection != nil {
-		r.adoptReplacement() // closes an offered replacement
-		r.reconnection.release()
-	}
+	writeClosing(r.in, last)
+	r.in.Close()
 }

@@ -68,9 +68,6 @@ func stage(t *testing.T, c Config) (s linktest.Stage, left, right *net.TCPConn) 
 		{Rank: 0, Addr: "left:1"}, {Rank: 1}, {Rank: 2, Addr: "right:2"},
 	}}
 	c.PayloadCRC = true
-	if c.Dial == nil {
-		c.Dial = dialTCP
-	}
 	l := newLink(m, ring.Route{To: 2, From: 0}, c.socket(out), c.readConn(in), c)
 	t.Cleanup(func() { l.Close() })
 	return linktest.Stage{Link: l, Membership: m, Left: wire{left}, Right: wire{right}}, left, right

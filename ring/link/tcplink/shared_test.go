@@ -1,15 +1,18 @@
 package tcplink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"runtime"
+	"sync/atomic"
+	"syscall"
 	"testing"
-	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/internal/delivery"
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/linktest"
 )
 
@@ -27,8 +30,8 @@ func openShared(t *testing.T, p int, c Config) []ring.Link {
 // TestSharedConformance verifies that a link over a shared connection keeps the contract of
 // ring.Link.
 func TestSharedConformance(t *testing.T) {
-	for _, c := range []Config{{}, {PayloadCRC: true, Repair: true, Spin: DefaultSpin}} {
-		t.Run(fmt.Sprintf("repair=%v", c.Repair), func(t *testing.T) {
+	for _, c := range []Config{{}, {PayloadCRC: true, Spin: DefaultSpin}} {
+		t.Run(fmt.Sprintf("spin=%d", c.Spin), func(t *testing.T) {
 			linktest.Run(t, func(t *testing.T, p int) []ring.Link { return openShared(t, p, c) })
 		})
 	}
@@ -40,7 +43,7 @@ func TestSharedConnections(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		links := linktest.Open(t, &network{}, [][]ring.Route{{{To: 1, From: 1, Shared: shared}}, {{Shared: shared}}})
 		l := links[0][0].(*link)
-		if one := l.in.in == net.Conn(l.out.conn.socket); one != shared {
+		if one := l.in.in == net.Conn(l.out.conn); one != shared {
 			t.Errorf("shared=%v: one connection is %v", shared, one)
 		}
 	}
@@ -63,54 +66,10 @@ func sharedStage(t *testing.T, c Config) linktest.Stage {
 // TestSharedFaults verifies that both halves report a neighbour's protocol fault under the
 // neighbour's name.
 func TestSharedFaults(t *testing.T) {
-	for _, c := range []Config{{}, {Spin: DefaultSpin}, {Repair: true, Dial: dialNobody}} {
-		t.Run(fmt.Sprintf("spin=%d/repair=%v", c.Spin, c.Repair), func(t *testing.T) {
+	for _, c := range []Config{{}, {Spin: DefaultSpin}} {
+		t.Run(fmt.Sprintf("spin=%d", c.Spin), func(t *testing.T) {
 			linktest.Faults(t, func(t *testing.T) linktest.Stage { return sharedStage(t, c) })
 		})
-	}
-}
-
-// TestSharedBadAck verifies that both halves refuse acknowledgements of frames that were not
-// sent.
-func TestSharedBadAck(t *testing.T) {
-	s := sharedStage(t, Config{})
-	s.Left.Write(control(ring.KindAck, 1))
-	if _, err := s.Link.Recv(t.Context(), nil); !errors.Is(err, ring.ErrCorruptFrame) {
-		t.Errorf("receive: error %v, want ring.ErrCorruptFrame", err)
-	}
-	<-s.Link.(*link).out.ended
-	if err := s.Link.Send(t.Context(), data(0, nil)); !errors.Is(err, ring.ErrCorruptFrame) {
-		t.Errorf("send: error %v, want ring.ErrCorruptFrame", err)
-	}
-}
-
-// TestSharedAckBehindData verifies that a link goes on to send while acknowledgements are behind
-// a data frame of its neighbour that it receives only afterwards, as in a step of an all-reduce.
-func TestSharedAckBehindData(t *testing.T) {
-	s := sharedStage(t, Config{Repair: true, Dial: dialNobody})
-	s.Left.Write(linktest.Bytes(data(0, []byte{7}), true))
-	const bytes = delivery.AckBytes
-	acked := make(chan error, 1)
-	go func() {
-		for op := range uint64(3 * maxUnackedBytes / bytes) {
-			if _, err := io.CopyN(io.Discard, s.Left.(wire), ring.FrameHeaderBytes+bytes); err != nil {
-				acked <- err
-				return
-			}
-			s.Left.Write(control(ring.KindAck, op)) // nobody reads it before the data frame
-		}
-		acked <- nil
-	}()
-	for op := range uint64(3 * maxUnackedBytes / bytes) {
-		if err := s.Link.Send(t.Context(), data(op, make([]byte, bytes))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := <-acked; err != nil {
-		t.Fatal(err)
-	}
-	if f, err := s.Link.Recv(t.Context(), make([]byte, 1)); err != nil || f.Op != 0 {
-		t.Errorf("received operation %d, error %v, want 0", f.Op, err)
 	}
 }
 
@@ -128,76 +87,69 @@ func TestSharedGoodbye(t *testing.T) {
 	}
 }
 
-// TestSharedDelivers verifies that Close loses no unread frames, whether or not the neighbour
-// sends as well.
+// TestSharedDelivers verifies that Close loses no frames that the neighbour has not read.
 func TestSharedDelivers(t *testing.T) {
-	linktest.CheckDelivery(t, openShared(t, 2, Config{PayloadCRC: true, Repair: true}))
-	links := openShared(t, 2, Config{PayloadCRC: true, Repair: true})
-	sizes := make([]int, 20)
-	for i := range sizes {
-		sizes[i] = 1 << 20
+	linktest.CheckDelivery(t, openShared(t, 2, Config{PayloadCRC: true}))
+}
+
+// TestSharedAbort verifies that a link that only sends learns why its neighbour has ended,
+// and passes the reason on.
+func TestSharedAbort(t *testing.T) {
+	links := openShared(t, 2, Config{})
+	told := make(chan *ring.Abort, 1)
+	links[0].(*link).OnAbort(func(why *ring.Abort) { told <- why })
+	links[1].(*link).Abort(&ring.Abort{Rank: 1, By: 1, Code: exitcode.Retry, Text: "no more"})
+	var err error
+	for op := uint64(0); err == nil; op++ {
+		err = links[0].Send(t.Context(), data(op, make([]byte, 1<<16)))
 	}
-	if err := converse(links, sizes); err != nil {
-		t.Error(err)
+	if why, ok := errors.AsType[*ring.Abort](err); !ok || why.Text != "no more" || <-told != why {
+		t.Errorf("error %v, want the neighbour's abort", err)
 	}
 }
 
-// TestSharedHalfIdle breaks the connection while one worker neither sends nor receives and the
-// other waits for its frames. It verifies that the wait ends.
-func TestSharedHalfIdle(t *testing.T) {
-	broken := fault{reads: welcomeBytes + ring.FrameHeaderBytes + 3}
-	links, _, _ := couple(t, Config{}, true, dialFaulty(broken))
-	if err := converse(links, []int{3}); err != nil {
-		t.Fatal(err)
-	}
-	for op := uint64(7); op < 9; op++ { // over the old connection, and the new one
-		if err := links[1].Send(t.Context(), data(op, []byte{1, 2})); err != nil {
-			t.Fatal(err)
-		}
-		if f, err := links[0].Recv(t.Context(), make([]byte, 2)); err != nil || f.Op != op {
-			t.Errorf("received operation %d, %v, want %d", f.Op, err, op)
-		}
-	}
-	go links[0].Close()
-	links[1].Close()
-}
-
-// TestSharedAllocates verifies that neither a frame nor its acknowledgement allocates.
+// TestSharedAllocates verifies that a frame does not allocate.
 func TestSharedAllocates(t *testing.T) {
-	for _, repair := range []bool{false, true} {
-		links := openShared(t, 2, Config{PayloadCRC: true, Repair: repair, Spin: DefaultSpin})
-		if n := linktest.Allocations(t, links, 1<<20); n != 0 {
-			t.Errorf("repair %v: %v allocations for each frame", repair, n)
-		}
+	links := openShared(t, 2, Config{PayloadCRC: true, Spin: DefaultSpin})
+	if n := linktest.Allocations(t, links, 1<<20); n != 0 {
+		t.Errorf("%v allocations for each frame", n)
 	}
 }
 
-// supplanted is a connection that is replaced while it is read.
-type supplanted struct {
+// mute is a connection whose writes fail from some time on.
+type mute struct {
 	net.Conn
-	by func()
+	now *atomic.Bool
 }
 
-func (s supplanted) Read([]byte) (int, error) {
-	s.by()
-	return 0, net.ErrClosed
+func (m mute) Write(p []byte) (int, error) {
+	if m.now.Load() {
+		return 0, syscall.ENOBUFS
+	}
+	return m.Conn.Write(p)
 }
 
-// TestSharedSupplanted verifies that the sender continues over another connection when the
-// neighbour reconnects while the sender's goroutine reads the shared connection. Else the
-// sender would end, and the neighbour would wait for ever.
-func TestSharedSupplanted(t *testing.T) {
-	here, there := tcpPair(t)
-	other, _ := tcpPair(t)
-	s, r := newSender(newSocket(here), false), newReceiver(here)
-	shareConn(s, r)
-	r.reconnection = &reconnection{arrived: make(chan struct{}, 1)}
-	r.frames.src = supplanted{there, func() {
-		if err := r.offer(replacement{conn: other, number: 1}); err != nil {
-			t.Error(err)
-		}
-	}}
-	if err := r.shared.read(time.Now().Add(time.Minute)); err != errSuperseded {
-		t.Errorf("the shared connection ends by %v, want %v", err, errSuperseded)
+// TestSharedMute verifies that a Send whose write fails does not wait for a Recv that sees
+// no error.
+func TestSharedMute(t *testing.T) {
+	var now atomic.Bool
+	links := openShared(t, 2, Config{Dial: func(ctx context.Context, addr string) (net.Conn, error) {
+		c, err := dialTCP(ctx, addr)
+		return mute{c, &now}, err
+	}})
+	received := make(chan error)
+	go func() {
+		_, err := links[0].Recv(context.Background(), nil)
+		received <- err
+	}()
+	for in := links[0].(*link).in; in.reading.TryLock(); runtime.Gosched() {
+		in.reading.Unlock()
+	}
+	now.Store(true)
+	if err := links[0].Send(t.Context(), data(0, nil)); !errors.Is(err, syscall.ENOBUFS) {
+		t.Errorf("send: error %v, want %v", err, syscall.ENOBUFS)
+	}
+	if err := <-received; !errors.Is(err, syscall.ENOBUFS) {
+		t.Errorf("receive: error %v, want %v", err, syscall.ENOBUFS)
 	}
 }

@@ -3,7 +3,6 @@ package tcplink
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -17,61 +16,20 @@ func data(op uint64, payload []byte) ring.Frame {
 	return ring.Frame{Kind: ring.KindData, Generation: linktest.Generation, Op: op, Payload: payload}
 }
 
-// control returns a frame of no payload as it is on the wire.
-func control(kind ring.FrameKind, op uint64) []byte {
-	return linktest.Bytes(ring.Frame{Kind: kind, Generation: linktest.Generation, Op: op}, false)
+// goodbye returns the last frame of a link that closes, as it is on the wire.
+func goodbye() []byte {
+	return linktest.Bytes(ring.Frame{Kind: ring.KindClose, Generation: linktest.Generation}, false)
 }
 
-// TestBadAcks verifies that the sender refuses acknowledgements of frames that it has not
-// sent.
-func TestBadAcks(t *testing.T) {
-	s, _, right := stage(t, Config{})
-	right.Write(control(ring.KindAck, 1))
-	<-s.Link.(*link).out.ended
-	if err := s.Link.Send(t.Context(), data(0, nil)); !errors.Is(err, ring.ErrCorruptFrame) {
-		t.Errorf("error %v, want ring.ErrCorruptFrame", err)
-	}
-}
-
-// TestAcks verifies that acknowledgements come where the protocol says.
-func TestAcks(t *testing.T) {
-	for _, tt := range []struct {
-		repair bool
-		frames int
-		want   []uint64
-	}{{true, 9, []uint64{3, 7}}, {false, 130, []uint64{63, 127}}} {
-		t.Run(fmt.Sprintf("repair=%v", tt.repair), func(t *testing.T) { testAcks(t, tt.repair, tt.frames, tt.want) })
-	}
-}
-
-func testAcks(t *testing.T, repair bool, frames int, want []uint64) {
-	s, left, _ := stage(t, Config{Repair: repair})
-	const n = 256 << 10
-	go func() {
-		for op := range uint64(frames) {
-			left.Write(linktest.Bytes(data(op, make([]byte, n)), false))
+// TestBackwardData verifies that the sender takes nothing but a last frame from the neighbour.
+func TestBackwardData(t *testing.T) {
+	for _, payload := range [][]byte{nil, {1}} {
+		s, _, right := stage(t, Config{})
+		right.Write(linktest.Bytes(data(0, payload), true))
+		<-s.Link.(*link).out.ended
+		if err := s.Link.Send(t.Context(), data(0, nil)); !errors.Is(err, ring.ErrCorruptFrame) {
+			t.Errorf("bytes=%d: error %v, want ring.ErrCorruptFrame", len(payload), err)
 		}
-	}()
-	into := make([]byte, n)
-	for range frames {
-		if _, err := s.Link.Recv(t.Context(), into); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var acked []uint64
-	for range want {
-		var b [ring.FrameHeaderBytes]byte
-		if _, err := io.ReadFull(left, b[:]); err != nil {
-			t.Fatal(err)
-		}
-		h, err := ring.ParseFrameHeader(b[:])
-		if err != nil || h.Kind != ring.KindAck || h.Generation != linktest.Generation {
-			t.Fatalf("header %+v, %v, want an acknowledgement", h, err)
-		}
-		acked = append(acked, h.Op)
-	}
-	if !slices.Equal(acked, want) {
-		t.Errorf("acknowledged %v, want %v", acked, want)
 	}
 }
 
@@ -98,54 +56,26 @@ func TestFlippedBit(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := links[1].Recv(t.Context(), make([]byte, n))
-		if flipped := n > 1000; errors.Is(err, ring.ErrCorruptFrame) != flipped {
-			t.Errorf("bytes=%d: error %v, want ring.ErrCorruptFrame: %v", n, err, flipped)
+		if flipped := n > 1000; errors.Is(err, ring.ErrDamagedFrame) != flipped {
+			t.Errorf("bytes=%d: error %v, want ring.ErrDamagedFrame: %v", n, err, flipped)
 		}
 	}
 }
 
-// TestCloseWaits verifies that Close waits for the acknowledgements that are due. They would
-// reset a closed connection and lose the frames that the neighbour has not read.
-func TestCloseWaits(t *testing.T) {
-	s, _, right := stage(t, Config{})
-	const frames, n = 2, ring.MaxPayloadBytes
-	read := make(chan struct{})
-	go func() {
-		io.CopyN(io.Discard, right, frames*(ring.FrameHeaderBytes+n))
-		close(read)
-	}()
-	for op := range uint64(frames) {
-		if err := s.Link.Send(t.Context(), data(op, make([]byte, n))); err != nil {
-			t.Fatal(err)
+// TestGoodbye verifies that the last frame of a link that closes is a goodbye.
+func TestGoodbye(t *testing.T) {
+	s, left, right := stage(t, Config{})
+	s.Link.Close()
+	for name, c := range map[string]io.Reader{"left": left, "right": right} {
+		if last, err := io.ReadAll(c); err != nil || !slices.Equal(last, goodbye()) {
+			t.Errorf("%s: received %x, %v, want a goodbye and no error", name, last, err)
 		}
-	}
-	closed := make(chan struct{})
-	go func() {
-		s.Link.Close()
-		close(closed)
-	}()
-	<-read
-	for op := range uint64(frames) {
-		select {
-		case <-closed:
-			t.Fatalf("closed before acknowledgement %d", op)
-		default:
-		}
-		right.Write(control(ring.KindAck, op))
-	}
-	<-closed
-	last, err := io.ReadAll(right)
-	want := control(ring.KindClose, 0)
-	if err != nil || !slices.Equal(last, want) {
-		t.Errorf("last came %x, %v, want a goodbye and no error", last, err)
 	}
 }
 
 // TestDelivers verifies that a rank that sends and closes loses no frames.
 func TestDelivers(t *testing.T) {
-	for _, c := range []Config{{}, {Repair: true}} {
-		linktest.CheckDelivery(t, openRing(t, 2, c))
-	}
+	linktest.CheckDelivery(t, openRing(t, 2, Config{}))
 }
 
 // TestContext verifies that no operation begins on a context that has ended.
@@ -155,7 +85,7 @@ func TestContext(t *testing.T) {
 
 // TestAllocations verifies that a frame does not allocate on either side.
 func TestAllocations(t *testing.T) {
-	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}, {PayloadCRC: true, Repair: true}} {
+	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}} {
 		for _, n := range []int{0, 64, 128 << 10} {
 			if got := linktest.Allocations(t, openRing(t, 2, c), n); got != 0 {
 				t.Errorf("bytes=%d: %v allocations per frame with %+v, want 0", n, got, c)

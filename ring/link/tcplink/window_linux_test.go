@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestClosedWindow verifies that the kernel does not end a connection within this
-// machine whose window is closed for long, as while a job is stopped: no repair runs there.
+// TestClosedWindow verifies that the kernel does not end a connection within this machine whose
+// window is closed for long, as while a job is stopped.
 func TestClosedWindow(t *testing.T) {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

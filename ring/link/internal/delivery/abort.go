@@ -43,7 +43,6 @@ func (h *AbortNotifier) Notify(why error) {
 type ClosingFrame struct {
 	Bytes         []byte
 	FinishPartial bool // write the rest of a partly sent frame first
-	Incomplete    bool // the outgoing stream ends inside a frame, so no closing frame may follow
 }
 
 // Goodbye returns the closing frame of an orderly shutdown.

@@ -23,18 +23,8 @@ func acceptAll[G Inbound](ctx context.Context, p Identity, from []Peer, next fun
 	}
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
-	h := acceptor[G]{pool: newPool(), identity: p, complete: stop, from: from, accepted: map[Peer]G{}}
-	var acceptErr error
-	for waiting.Err() == nil {
-		g, err := next(waiting)
-		if err == nil {
-			h.accept(waiting, g)
-		} else if waiting.Err() == nil {
-			acceptErr = err
-			stop()
-		}
-	}
-	h.running.Wait()
+	h := acceptor[G]{complete: stop, from: from, accepted: map[Peer]G{}}
+	refused, acceptErr := serve(waiting, p, h.admit, h.keep, next)
 	if len(h.accepted) == len(from) {
 		conns := make([]G, len(from))
 		for i, peer := range from {
@@ -48,26 +38,44 @@ func acceptAll[G Inbound](ctx context.Context, p Identity, from []Peer, next fun
 	if acceptErr != nil {
 		return nil, []error{acceptErr}
 	}
-	return nil, h.missingErrors(ctx)
+	return nil, h.missingErrors(ctx, p, refused)
+}
+
+// Serve runs the handshakes of the connections of next, until ctx ends or next fails. It hands
+// each connection to keep after its handshake, and closes it if keep returns an error. admit
+// returns the reason to refuse a peer. Both may be called from several goroutines. When Serve
+// returns, all its goroutines have ended.
+func Serve[G Inbound](ctx context.Context, p Identity, admit func(Peer) error, keep func(Peer, G) error, next func(context.Context) (G, error)) {
+	_, _ = serve(ctx, p, admit, keep, next)
+}
+
+// serve is Serve. It returns whom it has refused, and the error of next before ctx has ended.
+func serve[G Inbound](ctx context.Context, p Identity, admit func(Peer) error, keep func(Peer, G) error, next func(context.Context) (G, error)) (*refusals, error) {
+	serving, stop := context.WithCancel(ctx)
+	r := newPool()
+	defer r.running.Wait()
+	defer stop()
+	for ctx.Err() == nil {
+		g, err := next(serving)
+		if err == nil {
+			r.handle(serving, g, func(c Conn) (take func() error, err error) {
+				peer, err := p.Accept(c, admit)
+				return func() error { return keep(peer, g) }, err
+			})
+		} else if ctx.Err() == nil {
+			return &r.refusals, err
+		}
+	}
+	return &r.refusals, nil
 }
 
 // acceptor accepts the connections of the expected peers.
 type acceptor[G Inbound] struct {
-	pool
-	identity Identity
 	complete func() // ends the wait when all peers have connected
 	from     []Peer
 
 	mu       sync.Mutex
 	accepted map[Peer]G
-}
-
-// accept keeps g if it comes from an expected peer.
-func (h *acceptor[G]) accept(ctx context.Context, g G) {
-	h.pool.handle(ctx, g, func(c Conn) (keep func() error, err error) {
-		peer, err := h.identity.Accept(c, h.admit)
-		return func() error { return h.keep(peer, g) }, err
-	})
 }
 
 // admit returns nil if peer is expected, else the reason to refuse it.
@@ -113,11 +121,11 @@ func (h *acceptor[G]) keep(peer Peer, g G) error {
 }
 
 // missingErrors returns an error for each peer that did not connect before ctx ended.
-func (h *acceptor[G]) missingErrors(ctx context.Context) []error {
+func (h *acceptor[G]) missingErrors(ctx context.Context, p Identity, refused *refusals) []error {
 	var errs []error
 	for _, peer := range h.from {
 		if _, ok := h.accepted[peer]; !ok {
-			errs = append(errs, peerError(opAccept, h.identity.worker(peer), h.refusals.explain(ctx)))
+			errs = append(errs, peerError(opAccept, p.worker(peer), refused.explain(ctx)))
 		}
 	}
 	return errs

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/internal/delivery"
 )
 
 func fill(b byte) (n [NonceBytes]byte) {
@@ -19,17 +18,17 @@ func fill(b byte) (n [NonceBytes]byte) {
 }
 
 var sampleHello = hello{
-	version: 1, stream: 2, from: 3, to: 4, generation: 5, dialer: 6, acceptor: 7,
-	next: delivery.Position{Op: 8, Segment: 9}, nonce: fill(0xaa), jobID: "job-1",
+	version: 2, stream: 2, from: 3, to: 4, fence: ring.Fence{Life: [16]byte{0xcc, 15: 0xdd}, Generation: 5, Issuer: 8},
+	dialer: 6, acceptor: 7, nonce: fill(0xaa), jobID: "job-1",
 }
 
 // TestHelloBytes verifies the layout of the hello. A change of it needs another protocol
 // version.
 func TestHelloBytes(t *testing.T) {
-	const want = "52544c01" + "5b00" + // magic, length of the rest
-		"0100" + "02" + "00" + "03000000" + "04000000" + // version, stream, reserved, from, to
-		"0500000000000000" + "0600000000000000" + "0700000000000000" + // generation, incarnations
-		"0800000000000000" + "09000000" // next operation and segment
+	const want = "52544c02" + "6700" + // magic, length of the rest
+		"0200" + "02" + "00" + "03000000" + "04000000" + // version, stream, reserved, from, to
+		"cc0000000000000000000000000000dd" + "0500000000000000" + "0800000000000000" + // fence: life, generation, issuer
+		"0600000000000000" + "0700000000000000" // incarnations
 	tail := strings.Repeat("aa", 32) + "0500" + hex.EncodeToString([]byte("job-1"))
 	got := hex.EncodeToString(sampleHello.bytes())
 	if !strings.HasPrefix(got, want+tail) || len(got) != len(want)+len(tail)+8 {
@@ -39,8 +38,8 @@ func TestHelloBytes(t *testing.T) {
 
 // TestWelcomeBytes verifies the layout of the welcome.
 func TestWelcomeBytes(t *testing.T) {
-	w := welcome{status: 138, next: delivery.Position{Op: 8, Segment: 9}, nonce: fill(0xaa), proof: fill(0xbb), reason: "no"}
-	want := "52545701" + "5600" + "8a00" + "0800000000000000" + "09000000" +
+	w := welcome{status: 138, nonce: fill(0xaa), proof: fill(0xbb), reason: "no"}
+	want := "52545702" + "4a00" + "8a00" +
 		strings.Repeat("aa", 32) + strings.Repeat("bb", 32) + "0200" + hex.EncodeToString([]byte("no"))
 	got := hex.EncodeToString(w.bytes())
 	if !strings.HasPrefix(got, want) || len(got) != len(want)+8 {
@@ -62,7 +61,7 @@ func TestParseMalformed(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, "0 bytes"},
-		{"magic=other", change(0, 'G'), `begins with "GTL\x01"`},
+		{"magic=other", change(0, 'G'), `begins with "GTL\x02"`},
 		{"length=short", change(4, 3, 0), "length is 3"},
 		{"length=huge", change(4, 0xff, 0xff), "length is 65535"},
 		{"byte=flipped", change(20, 0xff), "crc32c"},
@@ -128,7 +127,7 @@ func sealed(msg []byte) []byte {
 // this version is written back byte for byte.
 func FuzzParseHello(f *testing.F) {
 	f.Add(sampleHello.bytes())
-	f.Add([]byte("RTL\x01\x06\x00\x02\x00"))
+	f.Add([]byte("RTL\x02\x06\x00\x03\x00"))
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		parseHello(msg)
 		msg = sealed(msg)
@@ -143,7 +142,7 @@ func FuzzParseHello(f *testing.F) {
 // reason that needed no change is written back byte for byte.
 func FuzzParseWelcome(f *testing.F) {
 	f.Add((&welcome{nonce: fill(1), proof: fill(2)}).bytes())
-	f.Add((&welcome{status: 76, reason: "protocol version is 2, want 1"}).bytes())
+	f.Add((&welcome{status: 76, reason: "protocol version is 3, want 2"}).bytes())
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		parseWelcome(msg)
 		msg = sealed(msg)

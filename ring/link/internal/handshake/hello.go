@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/internal/delivery"
 )
 
 // The sizes of the handshake.
@@ -20,13 +19,13 @@ const (
 
 	prefixBytes       = 4 + 2 // magic, length of the rest
 	crcBytes          = 4
-	helloFixedBytes   = 2 + 1 + 1 + 4 + 4 + 8 + 8 + 8 + 8 + 4 + NonceBytes + 2
-	welcomeFixedBytes = 2 + 8 + 4 + NonceBytes + ProofBytes + 2
+	helloFixedBytes   = 2 + 1 + 1 + 4 + 4 + ring.FenceBytes + 8 + 8 + NonceBytes + 2
+	welcomeFixedBytes = 2 + NonceBytes + ProofBytes + 2
 )
 
 var (
-	helloMagic   = [4]byte{'R', 'T', 'L', 1}
-	welcomeMagic = [4]byte{'R', 'T', 'W', 1}
+	helloMagic   = [4]byte{'R', 'T', 'L', ring.ProtocolVersion}
+	welcomeMagic = [4]byte{'R', 'T', 'W', ring.ProtocolVersion}
 	castagnoli   = crc32.MakeTable(crc32.Castagnoli)
 )
 
@@ -35,15 +34,14 @@ var errMalformed = errors.New("not the handshake of a link")
 
 // hello is the first message. It names the dialer and the acceptor.
 type hello struct {
-	version    uint16
-	stream     uint8
-	from, to   uint32 // ranks
-	generation uint64
-	dialer     uint64 // incarnation of from
-	acceptor   uint64 // incarnation of to, according to the membership
-	next       delivery.Position
-	nonce      [NonceBytes]byte
-	jobID      string
+	version  uint16
+	stream   uint8
+	from, to uint32 // ranks
+	fence    ring.Fence
+	dialer   uint64 // incarnation of from
+	acceptor uint64 // incarnation of to, according to the membership
+	nonce    [NonceBytes]byte
+	jobID    string
 }
 
 // sender returns the peer that h claims to come from.
@@ -58,11 +56,9 @@ func (h *hello) bytes() []byte {
 	b = append(b, h.stream, 0)
 	b = le.AppendUint32(b, h.from)
 	b = le.AppendUint32(b, h.to)
-	b = le.AppendUint64(b, h.generation)
+	b = h.fence.Append(b)
 	b = le.AppendUint64(b, h.dialer)
 	b = le.AppendUint64(b, h.acceptor)
-	b = le.AppendUint64(b, h.next.Op)
-	b = le.AppendUint32(b, h.next.Segment)
 	b = append(b, h.nonce[:]...)
 	b = le.AppendUint16(b, uint16(len(h.jobID)))
 	b = append(b, h.jobID...)
@@ -90,10 +86,9 @@ func parseHello(b []byte) (hello, error) {
 	}
 	h.stream = body[2]
 	h.from, h.to = le.Uint32(body[4:]), le.Uint32(body[8:])
-	h.generation = le.Uint64(body[12:])
-	h.dialer, h.acceptor = le.Uint64(body[20:]), le.Uint64(body[28:])
-	h.next = delivery.Position{Op: le.Uint64(body[36:]), Segment: le.Uint32(body[44:])}
-	h.nonce = [NonceBytes]byte(body[48:])
+	h.fence = ring.ParseFence(body[12:])
+	h.dialer, h.acceptor = le.Uint64(body[44:]), le.Uint64(body[52:])
+	h.nonce = [NonceBytes]byte(body[60:])
 	h.jobID, err = text(body[helloFixedBytes-2:], MaxJobIDBytes)
 	return h, err
 }

@@ -10,7 +10,6 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/wire"
-	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/token"
 )
 
@@ -49,71 +48,51 @@ func (p Identity) Check() error {
 //
 // Another protocol version of an acceptor that has the token is exitcode.Protocol, and
 // another attempt is useless. After any other error another attempt may succeed: the
-// neighbour may still be in the last generation, or ErrUnproved.
+// neighbour may still be in the last generation, or another program may use its address.
 func (p Identity) Dial(rw Conn, to Peer) error {
-	_, err := p.Redial(rw, to, delivery.Position{}, delivery.Position{})
-	return err
-}
-
-// Redial is Dial for the replacement of a broken connection. The dialer can repeat the
-// frames from oldest on and has sent none from newest on. The acceptor answers with the
-// position between the two at which it continues.
-//
-// ErrRefused means that the acceptor does not take this dialer back. ErrUnproved means that
-// the dialer did not reach the acceptor.
-func (p Identity) Redial(rw Conn, to Peer, oldest, newest delivery.Position) (next delivery.Position, err error) {
 	h := p.hello(p.Membership.Rank, to.Rank, to.Stream)
-	h.next = oldest
 	rand.Read(h.nonce[:]) // never fails
 	msg := h.bytes()
 	if _, err := rw.Write(msg); err != nil {
-		return next, err
+		return err
 	}
 	w, err := readWelcome(rw)
 	if err != nil {
-		return next, err
+		return err
 	}
 	if !p.Token.Proves(w.proof[:], []byte(acceptorLabel), msg, w.nonce[:]) {
-		return next, fmt.Errorf("%w: it has another token than this worker", ErrUnproved)
+		return fmt.Errorf("%w: it has another token than this worker", errUnproved)
 	}
 	if w.status != exitcode.OK {
-		return next, refusalError(int(w.status), w.reason)
-	}
-	if w.next.Before(oldest) || newest.Before(w.next) {
-		return next, fmt.Errorf("it expects %v next, want %v to %v", w.next, oldest, newest)
+		return refusalError(int(w.status), w.reason)
 	}
 	proof := p.Token.Prove([]byte(dialerLabel), msg, w.nonce[:])
 	_, err = rw.Write(proof[:])
-	return w.next, err
+	return err
 }
 
-var (
-	// ErrRefused is the refusal of an acceptor that has proved the token.
-	ErrRefused = errors.New("refused")
-
-	// ErrUnproved is an answer without a proof of the token. Another program uses the
-	// address at present, which says nothing about the acceptor.
-	ErrUnproved = errors.New("a stranger answers there")
-)
+// errUnproved is an answer without a proof of the token. Another program uses the address at
+// present, which says nothing about the acceptor.
+var errUnproved = errors.New("a stranger answers there")
 
 // refusalError returns a refusal with a reason from the wire. It keeps the status only if
 // that is exitcode.Protocol, the only code that matters to a dialer.
 func refusalError(status int, reason string) error {
-	err := fmt.Errorf("%w: %s", ErrRefused, reason)
+	err := fmt.Errorf("refused: %s", reason)
 	if status == exitcode.Protocol {
 		return exitcode.With(status, err)
 	}
 	return err
 }
 
-// readWelcome reads the acceptor's answer. Malformed bytes are ErrUnproved.
+// readWelcome reads the acceptor's answer. Malformed bytes are errUnproved.
 func readWelcome(r io.Reader) (w welcome, err error) {
 	answer, err := readMessage(r, welcomeMagic)
 	if err == nil {
 		w, err = parseWelcome(answer)
 	}
 	if errors.Is(err, errMalformed) {
-		err = fmt.Errorf("%w: %w", ErrUnproved, err)
+		err = fmt.Errorf("%w: %w", errUnproved, err)
 	}
 	return w, err
 }
@@ -123,96 +102,82 @@ func readWelcome(r io.Reader) (w welcome, err error) {
 // the membership may pass admit.
 //
 // The error says how the peer differs from an expected one.
-func (p Identity) Accept(rw Conn, admit func(Peer) error) (Peer, error) {
-	var from Peer
-	err := p.Readmit(rw, func(peer Peer) (delivery.Position, error) {
-		from = peer
-		return delivery.Position{}, admit(peer)
-	})
-	return from, err
-}
-
-// Readmit is Accept for the replacement of a broken connection. expect also returns the
-// position at which the stream continues, which the peer is told. A peer that cannot repeat
-// the frames from there is refused.
-func (p Identity) Readmit(rw Conn, expect func(Peer) (delivery.Position, error)) error {
+func (p Identity) Accept(rw Conn, admit func(Peer) error) (from Peer, err error) {
 	msg, err := readMessage(rw, helloMagic)
 	if err != nil {
-		return err
+		return from, err
 	}
 	h, err := parseHello(msg)
 	if err != nil {
-		return err
+		return from, err
 	}
-	next, wrong := p.check(&h, expect)
-	w := welcome{status: uint16(exitcode.Of(wrong)), next: next}
+	wrong := p.check(&h, admit)
+	w := welcome{status: uint16(exitcode.Of(wrong))}
 	if wrong != nil {
 		w.reason = wrong.Error()
 	}
 	rand.Read(w.nonce[:])
 	w.proof = p.Token.Prove([]byte(acceptorLabel), msg, w.nonce[:])
 	if _, err := rw.Write(w.bytes()); err != nil {
-		return err
+		return from, err
 	}
 	if wrong != nil {
-		return wrong
+		return from, wrong
 	}
 	var proof [ProofBytes]byte
 	if _, err := io.ReadFull(rw, proof[:]); err != nil {
-		return fmt.Errorf("no proof of the token: %w", wire.NoEOF(err))
+		return from, fmt.Errorf("no proof of the token: %w", wire.NoEOF(err))
 	}
 	if !p.Token.Proves(proof[:], []byte(dialerLabel), msg, w.nonce[:]) {
-		return errors.New("its proof of the token is wrong")
+		return from, errors.New("its proof of the token is wrong")
 	}
-	return nil
+	return h.sender(), nil
 }
 
 // hello returns the hello of rank from to rank to, without a nonce.
 func (p Identity) hello(from, to int, stream uint8) hello {
 	m := p.Membership
 	return hello{
-		version:    ring.ProtocolVersion,
-		stream:     stream,
-		from:       uint32(from),
-		to:         uint32(to),
-		generation: m.Generation,
-		dialer:     m.Workers[from].Incarnation,
-		acceptor:   m.Workers[to].Incarnation,
-		jobID:      m.JobID,
+		version:  ring.ProtocolVersion,
+		stream:   stream,
+		from:     uint32(from),
+		to:       uint32(to),
+		fence:    m.Fence(),
+		dialer:   m.Workers[from].Incarnation,
+		acceptor: m.Workers[to].Incarnation,
+		jobID:    m.JobID,
 	}
 }
 
-// check compares h with the hello of a peer that expect accepts. It returns the position at
-// which the stream continues, or the first difference with its exit code.
-func (p Identity) check(h *hello, expect func(Peer) (delivery.Position, error)) (next delivery.Position, err error) {
+// check compares h with the hello of a peer that admit accepts. It returns the first
+// difference with its exit code.
+func (p Identity) check(h *hello, admit func(Peer) error) (err error) {
 	if h.version != ring.ProtocolVersion {
-		return next, exitcode.With(exitcode.Protocol, fmt.Errorf("protocol version is %d, want %d", h.version, ring.ProtocolVersion))
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("protocol version is %d, want %d", h.version, ring.ProtocolVersion))
 	}
-	switch m := p.Membership; {
-	case h.jobID != m.JobID:
+	m := p.Membership
+	if h.jobID != m.JobID {
 		err = fmt.Errorf("job id is %q, want %q", h.jobID, m.JobID)
-	case h.generation != m.Generation:
-		err = fmt.Errorf("generation is %d, want %d", h.generation, m.Generation)
-	case h.to != uint32(m.Rank):
-		err = fmt.Errorf("this is rank %d, not rank %d", m.Rank, h.to)
-	default:
-		if next, err = expect(h.sender()); err == nil {
-			err = p.checkHello(h, next)
-		}
+	} else if err = h.fence.Difference(m.Fence()); err == nil {
+		err = p.checkEnds(h, admit)
 	}
-	return next, exitcode.With(exitcode.Retry, err)
+	return exitcode.With(exitcode.Retry, err)
 }
 
-// checkHello compares h with the hello of that rank, which is in the membership. next is the
-// position that the acceptor expects.
-func (p Identity) checkHello(h *hello, next delivery.Position) error {
+// checkEnds compares the ends of the connection of h with this worker and a peer that admit
+// accepts.
+func (p Identity) checkEnds(h *hello, admit func(Peer) error) error {
+	if h.to != uint32(p.Membership.Rank) {
+		return fmt.Errorf("this is rank %d, not rank %d", p.Membership.Rank, h.to)
+	}
+	if err := admit(h.sender()); err != nil {
+		return err
+	}
 	switch want := p.hello(int(h.from), int(h.to), h.stream); {
 	case h.acceptor != want.acceptor:
 		return fmt.Errorf("incarnation of rank %d is %#x, want %#x", want.to, h.acceptor, want.acceptor)
 	case h.dialer != want.dialer:
 		return fmt.Errorf("incarnation of rank %d is %#x, want %#x", want.from, h.dialer, want.dialer)
-	case next.Before(h.next):
-		return fmt.Errorf("the next frame is %v, want %v", h.next, next)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type pool struct {
 	refusals refusals
 }
 
-func newPool() pool { return pool{slots: make(chan struct{}, maxHandshakes)} }
+func newPool() *pool { return &pool{slots: make(chan struct{}, maxHandshakes)} }
 
 // handle runs the handshake of g in a goroutine of its own. part is the acceptor's part. The
 // function that part returns takes over g after the handshake. If either fails, handle

@@ -6,13 +6,11 @@ import (
 	"hash/crc32"
 
 	"ringtrain/ring/internal/wire"
-	"ringtrain/ring/link/internal/delivery"
 )
 
 // welcome is the acceptor's answer.
 type welcome struct {
 	status uint16 // 0, or the exit code of a refusal
-	next   delivery.Position
 	nonce  [NonceBytes]byte
 	proof  [ProofBytes]byte
 	reason string // of a refusal, for people
@@ -25,8 +23,6 @@ func (w *welcome) bytes() []byte {
 	b := append(make([]byte, 0, MaxMessageBytes), welcomeMagic[:]...)
 	b = le.AppendUint16(b, uint16(welcomeFixedBytes+len(reason)+crcBytes))
 	b = le.AppendUint16(b, w.status)
-	b = le.AppendUint64(b, w.next.Op)
-	b = le.AppendUint32(b, w.next.Segment)
 	b = append(b, w.nonce[:]...)
 	b = append(b, w.proof[:]...)
 	b = le.AppendUint16(b, uint16(len(reason)))
@@ -43,9 +39,8 @@ func parseWelcome(b []byte) (welcome, error) {
 	}
 	le := binary.LittleEndian
 	w.status = le.Uint16(body)
-	w.next = delivery.Position{Op: le.Uint64(body[2:]), Segment: le.Uint32(body[10:])}
-	w.nonce = [NonceBytes]byte(body[14:])
-	w.proof = [ProofBytes]byte(body[14+NonceBytes:])
+	w.nonce = [NonceBytes]byte(body[2:])
+	w.proof = [ProofBytes]byte(body[2+NonceBytes:])
 	reason, err := text(body[welcomeFixedBytes-2:], MaxReasonBytes)
 	if err != nil {
 		return w, err
