@@ -101,7 +101,7 @@ func Gather(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	if err := t.listen(p); err != nil {
 		return nil, reportListenFault(ctx, p, c, err)
 	}
-	s, err := rendezvous.Join(ctx, joinOptions(p, c, t.port.Addr()))
+	s, err := rendezvous.Join(ctx, joinOptions(p, c, t.self))
 	if err != nil {
 		t.tellJoinFault(ctx, p, time.Since(began), err)
 		t.closePort()
@@ -143,11 +143,11 @@ func (t *Team) tellJoinFault(ctx context.Context, p place.Place, took time.Durat
 	}
 }
 
-// joinOptions returns the options of a worker that listens at addr.
-func joinOptions(p place.Place, c Config, addr string) rendezvous.Options {
+// joinOptions returns the options of worker w.
+func joinOptions(p place.Place, c Config, w ring.Worker) rendezvous.Options {
 	return rendezvous.Options{
 		Addr: p.Rendezvous, Token: c.Token, JobID: p.JobID, Rank: p.Rank, WorldSize: p.WorldSize,
-		Self: selfAt(p, addr), InRank0: p.AtRank0, Agree: c.Agree, Offers: c.Offers, Version: c.Version,
+		Self: w, InRank0: p.AtRank0, Agree: c.Agree, Offers: c.Offers, Version: c.Version,
 		StartTimeout: c.StartTimeout, Waiting: c.Waiting, Notice: c.Notice,
 	}
 }

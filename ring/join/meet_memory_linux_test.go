@@ -26,7 +26,7 @@ func memoryCrew(t *testing.T, size int) *crew {
 // bare joins a rank to the rendezvous, and to nothing else.
 func (c *crew) bare(t *testing.T, rank int) *rendezvous.Session {
 	t.Helper()
-	s, err := rendezvous.Join(t.Context(), joinOptions(c.places[rank], c.config, "127.0.0.1:1"))
+	s, err := rendezvous.Join(t.Context(), joinOptions(c.places[rank], c.config, selfAt(c.places[rank], "127.0.0.1:1")))
 	if err != nil {
 		t.Fatalf("rank %d: %v", rank, err)
 	}

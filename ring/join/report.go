@@ -61,7 +61,7 @@ func reportListenFault(ctx context.Context, p place.Place, c Config, err error) 
 
 // reportOptions returns the options of a session that only reports a fault.
 func reportOptions(p place.Place, c Config) rendezvous.Options {
-	o := joinOptions(p, c, noListenAddr)
+	o := joinOptions(p, c, selfAt(p, noListenAddr))
 	o.Agree, o.Waiting = nil, nil
 	return o
 }

@@ -66,6 +66,7 @@ func (t *Team) listen(p place.Place) error {
 	if t.port, err = openPort(p.Listen, c.Token, c.Insecure, c.Notice); err != nil {
 		return err
 	}
+	t.self = selfAt(p, t.port.Addr())
 	t.setOwner(p.JobID, p.Rank)
 	if p.Serve {
 		t.server = rendezvous.Serve(t.port.GRPC(), served)

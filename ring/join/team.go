@@ -25,6 +25,7 @@ type Team struct {
 	members    ring.Membership
 	generation context.Context // the generation's
 	session    session
+	self       ring.Worker         // this worker, as the others know it
 	member     *rendezvous.Session // the session, if the world size is more than 1; else nil
 	port       *port.Port          // nil for world size 1
 	server     *rendezvous.Server  // on port; nil if the rendezvous is elsewhere

@@ -205,7 +205,7 @@ func TestRendezvousComesBack(t *testing.T) {
 			}
 			return all[0].dial(ctx, addr)
 		}
-		time.AfterFunc(5*time.Second, first.grpc.Stop)
+		time.AfterFunc(5*time.Second, first.carrier.grpc.Stop)
 		leaveAll(t, joinAll(t, all...)...)
 	})
 }

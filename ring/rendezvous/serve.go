@@ -45,13 +45,31 @@ func (c ServerConfig) Check() error {
 func Serve(l net.Listener, c ServerConfig) *Server {
 	s := newServer(c)
 	s.addr = l.Addr().String()
-	s.grpc = grpc.NewServer(append(serverOptions(), grpc.WaitForHandlers(true))...)
-	pb.RegisterRendezvousServer(s.grpc, service{s: s})
-	go func() {
-		defer close(s.served)
-		s.grpc.Serve(l) // until Close
-	}()
+	s.carrier = carry(l, service{s: s})
 	return s
+}
+
+// carrier is a gRPC server with the service of a rendezvous, or with that of a worker.
+type carrier struct {
+	grpc   *grpc.Server
+	served chan struct{} // closed when grpc has ended
+}
+
+// carry serves s on l until close, which closes l.
+func carry(l net.Listener, s pb.RendezvousServer) *carrier {
+	c := &carrier{grpc.NewServer(append(serverOptions(), grpc.WaitForHandlers(true))...), make(chan struct{})}
+	pb.RegisterRendezvousServer(c.grpc, s)
+	go func() {
+		defer close(c.served)
+		c.grpc.Serve(l)
+	}()
+	return c
+}
+
+// close ends all streams and waits for their handlers.
+func (c *carrier) close() {
+	c.grpc.Stop()
+	<-c.served
 }
 
 // Addr returns the address that the rendezvous listens on.
@@ -140,13 +158,12 @@ func (s *Server) Close() {
 		s.Drain(ctx)
 		cancel()
 	}
-	free := time.AfterFunc(drainTimeout, s.grpc.Stop) // a handler whose worker does not read
+	free := time.AfterFunc(drainTimeout, s.carrier.grpc.Stop) // a handler whose worker does not read
 	defer free.Stop()
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.cancel()
 	s.wg.Wait()
-	s.grpc.Stop()
-	<-s.served
+	s.carrier.close()
 }

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"google.golang.org/grpc"
-
 	"ringtrain/ring"
 	"ringtrain/ring/rendezvous/internal/sanitize"
 	"ringtrain/ring/rendezvous/internal/wire"
@@ -47,8 +45,7 @@ type Server struct {
 	config     ServerConfig
 	started    time.Time
 	addr       string
-	grpc       *grpc.Server
-	served     chan struct{}   // closed when grpc has ended
+	carrier    *carrier
 	ctx        context.Context // ends with Close
 	cancel     context.CancelFunc
 	done       chan struct{}  // closed at the end of the job
@@ -84,7 +81,7 @@ func newServer(c ServerConfig) *Server {
 		config: c, started: time.Now(), clients: map[uint64]*clientStream{}, probing: map[int]bool{},
 		clientLeft: make(chan struct{}), done: make(chan struct{}), probeSlots: make(chan struct{}, maxProbes),
 		notices: make(chan string, maxNotices),
-		served:  make(chan struct{}), givenUp: make(chan int, ring.MaxWorldSize), refusals: newRefusalLog(c.WorldSize),
+		givenUp: make(chan int, ring.MaxWorldSize), refusals: newRefusalLog(c.WorldSize),
 	}
 	s.lease.Store(c.Lease.Milliseconds())
 	s.state = state.New(state.Config{

@@ -187,7 +187,7 @@ func TestRendezvousGone(t *testing.T) {
 		all := s.workers(2)
 		all[1].InRank0 = true
 		sessions := joinAll(t, all...)
-		s.grpc.Stop()
+		s.carrier.grpc.Stop()
 		for rank, m := range sessions {
 			<-m.Context().Done()
 			c, _ := errors.AsType[*ring.Cause](context.Cause(m.Context()))
