@@ -223,18 +223,18 @@ type checked struct {
 
 // round measures the links and the sums once and adds the results to m. It keeps the
 // largest rate: other load on the machine can only make a wire slower.
-func (c rankRunner) round(ctx context.Context, check CheckConfig, m *checked) error {
-	rate, sockets, err := c.streams(ctx)
+func (r rankRunner) round(ctx context.Context, check CheckConfig, m *checked) error {
+	rate, sockets, err := r.streams(ctx)
 	if err != nil {
 		return err
 	}
 	m.rate, m.sockets = max(m.rate, rate), append(m.sockets, sockets)
 	for _, args := range check.launches() {
-		hop, err := c.hop(ctx, check.hopCodec())
+		hop, err := r.hop(ctx, check.hopCodec())
 		if err != nil {
 			return err
 		}
-		rows, err := c.sums(ctx, args...)
+		rows, err := r.sums(ctx, args...)
 		if err != nil {
 			return err
 		}
@@ -244,23 +244,23 @@ func (c rankRunner) round(ctx context.Context, check CheckConfig, m *checked) er
 	return nil
 }
 
-// add adds the rows of a launch to m.
-func (m *checked) add(rows []Row) {
+// add adds the rows of a launch to ch.
+func (ch *checked) add(rows []Row) {
 	for _, r := range rows {
-		i := slices.IndexFunc(m.cells, func(c Row) bool { return c.Bytes == r.Bytes && c.Codec == r.Codec })
+		i := slices.IndexFunc(ch.cells, func(c Row) bool { return c.Bytes == r.Bytes && c.Codec == r.Codec })
 		if i < 0 {
-			i, m.cells, m.times = len(m.cells), append(m.cells, r), append(m.times, nil)
+			i, ch.cells, ch.times = len(ch.cells), append(ch.cells, r), append(ch.times, nil)
 		}
-		m.times[i] = append(m.times[i], r.Time)
+		ch.times[i] = append(ch.times[i], r.Time)
 	}
 }
 
 // medians returns the cells with their median times. A pause makes one sum slower and
 // the next one faster, because the shaper then has a burst.
-func (m *checked) medians() []Row {
-	rows := slices.Clone(m.cells)
+func (ch *checked) medians() []Row {
+	rows := slices.Clone(ch.cells)
 	for i := range rows {
-		rows[i].Time = median(m.times[i])
+		rows[i].Time = median(ch.times[i])
 	}
 	return rows
 }
@@ -274,16 +274,16 @@ func median[T cmp.Ordered](of []T) T {
 // that one core passes through the links, out and in. It derives the latter from the
 // CPU-time difference of a long and a short stream, which cancels the cost of start and
 // end.
-func (c rankRunner) streams(ctx context.Context) (rate, sockets float64, err error) {
+func (r rankRunner) streams(ctx context.Context) (rate, sockets float64, err error) {
 	var bytes, cores [2]float64
 	for i, d := range [...]time.Duration{streamOf / 8, streamOf} {
 		before := childrenTime()
-		l, err := c.limit(ctx, fmt.Sprintf("--duration=%v", d))
+		l, err := r.limit(ctx, fmt.Sprintf("--duration=%v", d))
 		if err != nil {
 			return 0, 0, err
 		}
 		rate = l.Rate * gigabyte
-		bytes[i], cores[i] = rate*d.Seconds()*float64(len(c.Hosts)), (childrenTime() - before).Seconds()
+		bytes[i], cores[i] = rate*d.Seconds()*float64(len(r.Hosts)), (childrenTime() - before).Seconds()
 	}
 	return rate, perSecond(bytes[1]-bytes[0], cores[1]-cores[0]), nil
 }
@@ -297,13 +297,13 @@ func perSecond(n, seconds float64) float64 {
 }
 
 // hop returns the time of a small frame from host to host, with the rank's own work.
-func (c rankRunner) hop(ctx context.Context, cd codec.Codec) (time.Duration, error) {
-	out, err := c.run(ctx, "allreduce", "--in-place", "--sizes="+SizeText(len(c.Hosts)*hopBytes), "--codec="+cd.String(),
+func (r rankRunner) hop(ctx context.Context, cd codec.Codec) (time.Duration, error) {
+	out, err := r.run(ctx, "allreduce", "--in-place", "--sizes="+SizeText(len(r.Hosts)*hopBytes), "--codec="+cd.String(),
 		"--algorithm=ring", fmt.Sprintf("--budget=%v", hopBudget))
 	if err != nil {
 		return 0, err
 	}
-	return HopOf(out, len(c.Hosts))
+	return HopOf(out, len(r.Hosts))
 }
 
 // HopOf returns the time of a hop from the output of bench allreduce --json for one

@@ -31,17 +31,17 @@ const rankPort = "29400"
 const enter = `eval "exec \$BENCH_HOST_$RINGTRAIN_RANK \"\$@\" --listen=\$BENCH_ADDR_$RINGTRAIN_RANK"`
 
 // run runs the command with its options and returns the output of rank 0.
-func (c rankRunner) run(ctx context.Context, argv ...string) ([]byte, error) {
+func (r rankRunner) run(ctx context.Context, argv ...string) ([]byte, error) {
 	env := os.Environ()
-	for rank, h := range c.Hosts {
+	for rank, h := range r.Hosts {
 		env = append(env,
 			fmt.Sprintf("BENCH_HOST_%d=%s", rank, strings.Join(h.Command(), " ")),
 			fmt.Sprintf("BENCH_ADDR_%d=%s:%s", rank, h.Addr, rankPort))
 	}
 	var out bytes.Buffer
 	res, err := launch.Run(ctx, launch.Config{
-		NP: len(c.Hosts), Program: append([]string{"sh", "-c", enter, "sh", c.Program, "bench"}, argv...), Env: env,
-		Rendezvous: c.Hosts[0].Addr + ":" + rankPort, Token: token.New(), JSON: true, Stdout: &out, Stderr: c.Stderr,
+		NP: len(r.Hosts), Program: append([]string{"sh", "-c", enter, "sh", r.Program, "bench"}, argv...), Env: env,
+		Rendezvous: r.Hosts[0].Addr + ":" + rankPort, Token: token.New(), JSON: true, Stdout: &out, Stderr: r.Stderr,
 	})
 	if err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func (c rankRunner) run(ctx context.Context, argv ...string) ([]byte, error) {
 }
 
 // limit returns the limit of the wire that bench link prints.
-func (c rankRunner) limit(ctx context.Context, argv ...string) (l Limit, err error) {
-	out, err := c.run(ctx, append([]string{"link", "--only=stream"}, argv...)...)
+func (r rankRunner) limit(ctx context.Context, argv ...string) (l Limit, err error) {
+	out, err := r.run(ctx, append([]string{"link", "--only=stream"}, argv...)...)
 	if err == nil {
 		err = only(out, "limit", &l)
 	}
@@ -82,8 +82,8 @@ func isEvent(line []byte, kind string) bool {
 }
 
 // sums returns the rows of bench allreduce.
-func (c rankRunner) sums(ctx context.Context, argv ...string) ([]Row, error) {
-	out, err := c.run(ctx, append([]string{"allreduce", "--in-place"}, argv...)...)
+func (r rankRunner) sums(ctx context.Context, argv ...string) ([]Row, error) {
+	out, err := r.run(ctx, append([]string{"allreduce", "--in-place"}, argv...)...)
 	if err != nil {
 		return nil, err
 	}

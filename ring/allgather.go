@@ -21,30 +21,30 @@ type Gathered struct {
 	blobs [][]byte // by rank, each behind its prefix; what has come so far
 }
 
-// At returns rank's bytes, valid until the next AllGather into d.
-func (d *Gathered) At(rank int) []byte { return d.blobs[rank][gatherPrefixBytes:] }
+// At returns rank's bytes, valid until the next AllGather into g.
+func (g *Gathered) At(rank int) []byte { return g.blobs[rank][gatherPrefixBytes:] }
 
 // announce sets the length of rank's bytes, of which none has arrived.
-func (d *Gathered) announce(rank, n int) {
-	d.blobs[rank] = vec.Resize(d.blobs[rank], gatherPrefixBytes)
-	binary.LittleEndian.PutUint64(d.blobs[rank], uint64(n))
+func (g *Gathered) announce(rank, n int) {
+	g.blobs[rank] = vec.Resize(g.blobs[rank], gatherPrefixBytes)
+	binary.LittleEndian.PutUint64(g.blobs[rank], uint64(n))
 }
 
 // whole returns the final length of rank's blob.
-func (d *Gathered) whole(rank int) int {
-	return gatherPrefixBytes + int(binary.LittleEndian.Uint64(d.blobs[rank]))
+func (g *Gathered) whole(rank int) int {
+	return gatherPrefixBytes + int(binary.LittleEndian.Uint64(g.blobs[rank]))
 }
 
 // extend returns the first n bytes of rank's blob and makes room for them. The length that a
 // peer announces is not trusted: memory at most doubles with what arrives, up to the announced
 // length.
-func (d *Gathered) extend(rank, n int) []byte {
-	blob := d.blobs[rank]
+func (g *Gathered) extend(rank, n int) []byte {
+	blob := g.blobs[rank]
 	if n > cap(blob) {
-		blob = append(make([]byte, 0, min(d.whole(rank), max(n, 2*cap(blob)))), blob...)
+		blob = append(make([]byte, 0, min(g.whole(rank), max(n, 2*cap(blob)))), blob...)
 	}
-	d.blobs[rank] = blob[:n]
-	return d.blobs[rank]
+	g.blobs[rank] = blob[:n]
+	return g.blobs[rank]
 }
 
 // AllGather collects the bytes of all ranks in dst, on every rank. Lengths may differ by rank.
@@ -74,9 +74,9 @@ func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) (err 
 }
 
 // hold makes room for the bytes of so many ranks.
-func (d *Gathered) hold(ranks int) {
-	for len(d.blobs) < ranks {
-		d.blobs = append(d.blobs, make([]byte, gatherPrefixBytes))
+func (g *Gathered) hold(ranks int) {
+	for len(g.blobs) < ranks {
+		g.blobs = append(g.blobs, make([]byte, gatherPrefixBytes))
 	}
 }
 

@@ -37,29 +37,29 @@ func unbufferedRing(p int) []ring.Link {
 	return links
 }
 
-func (l *unbuffered) Send(_ context.Context, f ring.Frame) error {
+func (u *unbuffered) Send(_ context.Context, f ring.Frame) error {
 	select {
-	case l.out <- f:
-		<-l.copied
+	case u.out <- f:
+		<-u.copied
 		return nil
-	case <-l.closed:
+	case <-u.closed:
 		return ring.ErrClosed
 	}
 }
 
-func (l *unbuffered) Recv(_ context.Context, into []byte) (ring.Frame, error) {
+func (u *unbuffered) Recv(_ context.Context, into []byte) (ring.Frame, error) {
 	select {
-	case f := <-l.in:
+	case f := <-u.in:
 		f.Payload = into[:copy(into, f.Payload)]
-		l.ack <- struct{}{}
+		u.ack <- struct{}{}
 		return f, nil
-	case <-l.closed:
+	case <-u.closed:
 		return ring.Frame{}, ring.ErrClosed
 	}
 }
 
-func (l *unbuffered) Close() error {
-	l.once.Do(func() { close(l.closed) })
+func (u *unbuffered) Close() error {
+	u.once.Do(func() { close(u.closed) })
 	return nil
 }
 

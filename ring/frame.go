@@ -125,11 +125,11 @@ type tooLong struct {
 	bytes, room int
 }
 
-func (e *tooLong) Error() string {
-	return fmt.Sprintf("%v: payload of %d bytes, want at most %d", ErrCorruptFrame, e.bytes, e.room)
+func (t *tooLong) Error() string {
+	return fmt.Sprintf("%v: payload of %d bytes, want at most %d", ErrCorruptFrame, t.bytes, t.room)
 }
 
-func (e *tooLong) Unwrap() error { return ErrCorruptFrame }
+func (t *tooLong) Unwrap() error { return ErrCorruptFrame }
 
 // Check compares payload with the CRC of the header, if there is one. Another CRC is
 // ErrDamagedFrame.

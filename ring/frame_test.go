@@ -52,7 +52,8 @@ func TestFrameHeaderBytes(t *testing.T) {
 			}
 			h.Payload = f.Payload
 			again := make([]byte, ring.FrameHeaderBytes)
-			if ring.PutFrameHeader(again, &h.Frame, tt.crc); !bytes.Equal(again, got) {
+			ring.PutFrameHeader(again, &h.Frame, tt.crc)
+			if !bytes.Equal(again, got) {
 				t.Errorf("written again it is %x, want %x", again, got)
 			}
 		})
@@ -135,7 +136,8 @@ func FuzzParseFrameHeader(f *testing.F) {
 		}
 		h.Payload = payload
 		again := make([]byte, ring.FrameHeaderBytes)
-		if ring.PutFrameHeader(again, &h.Frame, src[7] != 0); !bytes.Equal(again, src) {
+		ring.PutFrameHeader(again, &h.Frame, src[7] != 0)
+		if !bytes.Equal(again, src) {
 			t.Errorf("written again it is %x, want %x", again, src)
 		}
 	})

@@ -472,8 +472,8 @@ func TestCloseInMemory(t *testing.T) {
 // slowToTell is memory whose Sync takes its time to tell how it ended.
 type slowToTell struct{ ring.Memory }
 
-func (m slowToTell) Sync(ctx context.Context) error {
-	err := m.Memory.Sync(ctx)
+func (s slowToTell) Sync(ctx context.Context) error {
+	err := s.Memory.Sync(ctx)
 	if err != nil {
 		time.Sleep(faultTimeout)
 	}

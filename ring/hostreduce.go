@@ -160,7 +160,8 @@ func (h *host) cutShard(r Reduction) (shard Reduction, parts [][]float32) {
 	if r.Residual != nil {
 		r.Residual = r.Residual[s.lo:s.hi]
 	}
-	if r.Buf = h.shard[0]; len(h.shard) == 1 {
+	r.Buf = h.shard[0]
+	if len(h.shard) == 1 {
 		return r, nil
 	}
 	return r, h.shard

@@ -264,7 +264,8 @@ func (h *host) readResults(op *operation, s *RowSum) error {
 			if err := result.memory.ensure(op, h, t.Table, need); err != nil {
 				return err
 			}
-			if moved = true; h.across != nil {
+			moved = true
+			if h.across != nil {
 				rows.Copy(result.memory.own(h.local), s.exchange.tables[i].sum.Rows(t.Width))
 			}
 		}

@@ -29,33 +29,33 @@ type hesitant struct {
 
 var errContract = errors.New("not the frame that was tried is sent")
 
-func (l *hesitant) TrySend(f ring.Frame) bool {
+func (h *hesitant) TrySend(f ring.Frame) bool {
 	payload := unsafe.SliceData(f.Payload)
-	if l.rest != nil && l.rest != payload {
+	if h.rest != nil && h.rest != payload {
 		return false // Send reports errContract
 	}
-	if l.each > 0 && l.chance.IntN(l.each) == 0 {
-		if l.rest == nil {
-			l.taken++
+	if h.each > 0 && h.chance.IntN(h.each) == 0 {
+		if h.rest == nil {
+			h.taken++
 		} else {
-			l.on++
+			h.on++
 		}
-		l.rest = nil
-		return l.Link.Send(context.Background(), f) == nil
+		h.rest = nil
+		return h.Link.Send(context.Background(), f) == nil
 	}
-	l.rest = payload
+	h.rest = payload
 	return false
 }
 
-func (l *hesitant) OnIdle(idle func(last bool)) { l.idle = idle }
+func (h *hesitant) OnIdle(idle func(last bool)) { h.idle = idle }
 
 // Recv calls idle twice before it blocks, unless a frame is known to be there.
-func (l *hesitant) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
-	if a, ok := l.Link.(*ahead); !ok || len(a.there) == 0 {
-		l.idle(false)
-		l.idle(true)
+func (h *hesitant) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
+	if a, ok := h.Link.(*ahead); !ok || len(a.there) == 0 {
+		h.idle(false)
+		h.idle(true)
 	}
-	return l.Link.Recv(ctx, into)
+	return h.Link.Recv(ctx, into)
 }
 
 // ahead is a link that receives before its caller asks.
@@ -79,8 +79,8 @@ func readAhead(l ring.Link) *ahead {
 	return a
 }
 
-func (l *ahead) Recv(_ context.Context, into []byte) (ring.Frame, error) {
-	f, ok := <-l.there
+func (a *ahead) Recv(_ context.Context, into []byte) (ring.Frame, error) {
+	f, ok := <-a.there
 	if !ok {
 		return f, ring.ErrClosed
 	}
@@ -88,12 +88,12 @@ func (l *ahead) Recv(_ context.Context, into []byte) (ring.Frame, error) {
 	return f, nil
 }
 
-func (l *hesitant) Send(ctx context.Context, f ring.Frame) error {
-	if l.rest != nil && l.rest != unsafe.SliceData(f.Payload) {
+func (h *hesitant) Send(ctx context.Context, f ring.Frame) error {
+	if h.rest != nil && h.rest != unsafe.SliceData(f.Payload) {
 		return errContract
 	}
-	l.rest = nil
-	return l.Link.Send(ctx, f)
+	h.rest = nil
+	return h.Link.Send(ctx, f)
 }
 
 func hesitate(l ring.Link, each int) *hesitant {

@@ -24,31 +24,31 @@ func narrowPair() (a, b ring.Link) {
 	return &narrow{in: back, out: there, closed: make(chan struct{})}, &narrow{in: there, out: back, closed: make(chan struct{})}
 }
 
-func (l *narrow) Send(_ context.Context, f ring.Frame) error {
+func (n *narrow) Send(_ context.Context, f ring.Frame) error {
 	if len(f.Payload) > 64<<10 {
 		return fmt.Errorf("payload of %d bytes, want at most 64 KiB", len(f.Payload))
 	}
 	f.Payload = bytes.Clone(f.Payload)
 	select {
-	case l.out <- f:
+	case n.out <- f:
 		return nil
-	case <-l.closed:
+	case <-n.closed:
 		return ring.ErrClosed
 	}
 }
 
-func (l *narrow) Recv(_ context.Context, into []byte) (ring.Frame, error) {
+func (n *narrow) Recv(_ context.Context, into []byte) (ring.Frame, error) {
 	select {
-	case f := <-l.in:
+	case f := <-n.in:
 		f.Payload = into[:copy(into, f.Payload)]
 		return f, nil
-	case <-l.closed:
+	case <-n.closed:
 		return ring.Frame{}, ring.ErrClosed
 	}
 }
 
-func (l *narrow) Close() error {
-	l.once.Do(func() { close(l.closed) })
+func (n *narrow) Close() error {
+	n.once.Do(func() { close(n.closed) })
 	return nil
 }
 

@@ -59,7 +59,8 @@ func TestRowSumAllocatesNothing(t *testing.T) {
 		"ring":   func() { ringtest.Run(t, 3, small(nil), run) },
 	} {
 		t.Run(fmt.Sprintf("over=%s", name), func(t *testing.T) {
-			if over(); n != 0 {
+			over()
+			if n != 0 {
 				t.Errorf("%v allocations per sum of all ranks, want 0", n)
 			}
 		})

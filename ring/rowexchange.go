@@ -104,138 +104,138 @@ func rowPayload(c Config, width int) int {
 	return max(min(c.frameBytes(), eagerBytes), rows.MinPayload(width))
 }
 
-// init prepares x for exchanges of tables over w. On a worker that is no driver there are none.
-func (x *rowExchange) init(w *wire, tables []Table) {
-	x.plan, x.at, x.limit = w.rounds.plan, w.places, 0
+// init prepares r for exchanges of tables over w. On a worker that is no driver there are none.
+func (r *rowExchange) init(w *wire, tables []Table) {
+	r.plan, r.at, r.limit = w.rounds.plan, w.places, 0
 	widths := make([]int, len(tables))
 	for i, t := range tables {
 		widths[i] = t.Width
-		x.limit = max(x.limit, rowPayload(w.config, t.Width))
+		r.limit = max(r.limit, rowPayload(w.config, t.Width))
 		e := tableExchange{Table: t, split: make(rows.Split, w.rowCorners()+1), parts: make([]rowPart, w.rowParts())}
 		if !w.halvesRows() {
 			e.theirs = make([]rows.Buffer, w.members.Size())
 		}
-		x.tables = append(x.tables, e)
+		r.tables = append(r.tables, e)
 	}
-	x.reader = rows.NewReader(widths)
-	x.order = w.rowOrder()
-	x.merger.Init(w.members.Size())
+	r.reader = rows.NewReader(widths)
+	r.order = w.rowOrder()
+	r.merger.Init(w.members.Size())
 }
 
 // run sums the rows of the tables that the reader wants, as a part of the running operation.
-func (x *rowExchange) run(op *operation, w *wire, hash uint32) error {
+func (r *rowExchange) run(op *operation, w *wire, hash uint32) error {
 	if w.halvesRows() {
-		return x.halve(op, w, hash)
+		return r.halve(op, w, hash)
 	}
-	return x.collect(op, w, hash)
+	return r.collect(op, w, hash)
 }
 
 // halve is the exchange by recursive halving.
-func (x *rowExchange) halve(op *operation, w *wire, hash uint32) error {
+func (r *rowExchange) halve(op *operation, w *wire, hash uint32) error {
 	d := &w.rounds
-	w.scratch = vec.Resize(w.scratch, x.limit)
+	w.scratch = vec.Resize(w.scratch, r.limit)
 	for k := range d.peers {
 		d.peers[k].reset()
 	}
-	x.queued = 0
+	r.queued = 0
 	t := terms{kind: opRows, root: hash, algorithm: ByHalving}
-	w.start(op, t, x, prompt)
-	err := x.reduceScatter(w)
+	w.start(op, t, r, prompt)
+	err := r.reduceScatter(w)
 	if err == nil {
-		err = x.allGather(w)
+		err = r.allGather(w)
 	}
 	return w.finish(err)
 }
 
 // fill sets the payload of the next frame of the message and returns its step.
-func (x *rowExchange) fill(f *Frame) int {
-	f.Payload = x.writer.Payload(x.framed)
-	x.framed++
-	return x.step
+func (r *rowExchange) fill(f *Frame) int {
+	f.Payload = r.writer.Payload(r.framed)
+	r.framed++
+	return r.step
 }
 
 // begin prepares the writer for the message of a step. Its payloads are sent as soon as they
 // are complete.
-func (x *rowExchange) begin(w *wire, step int) {
-	x.step, x.framed, x.pushErr = step, 0, nil
-	w.peer = &w.rounds.peers[x.plan.roundOf(step)]
-	x.writer.Reset(x.limit)
+func (r *rowExchange) begin(w *wire, step int) {
+	r.step, r.framed, r.pushErr = step, 0, nil
+	w.peer = &w.rounds.peers[r.plan.roundOf(step)]
+	r.writer.Reset(r.limit)
 }
 
 // push queues one more payload for sending.
-func (x *rowExchange) push(w *wire) {
-	x.queued++
-	if x.pushErr == nil {
-		x.pushErr = w.push(1)
+func (r *rowExchange) push(w *wire) {
+	r.queued++
+	if r.pushErr == nil {
+		r.pushErr = w.push(1)
 	}
 }
 
 // end queues the rest of the message.
-func (x *rowExchange) end(w *wire) error {
-	x.writer.Flush(func() { x.push(w) })
-	return x.pushErr
+func (r *rowExchange) end(w *wire) error {
+	r.writer.Flush(func() { r.push(w) })
+	return r.pushErr
 }
 
 // receive reads the partner's message of a step and calls take for each block. It returns
 // after this worker's message has been sent.
-func (x *rowExchange) receive(w *wire, step int, take func(x *rowExchange, table int, last bool)) error {
-	for x.reader.Begin(); !x.reader.Done(); {
+func (r *rowExchange) receive(w *wire, step int, take func(x *rowExchange, table int, last bool)) error {
+	for r.reader.Begin(); !r.reader.Done(); {
 		f, err := w.receive(w.scratch, step)
 		if err != nil {
 			return err
 		}
-		if err := x.read(f.Payload, take); err != nil {
+		if err := r.read(f.Payload, take); err != nil {
 			return w.fail(partner, step, err)
 		}
 	}
-	return w.awaitSent(x.queued, x.step)
+	return w.awaitSent(r.queued, r.step)
 }
 
 // read decodes the blocks of a payload and calls take for each.
-func (x *rowExchange) read(payload []byte, take func(x *rowExchange, table int, last bool)) error {
+func (r *rowExchange) read(payload []byte, take func(x *rowExchange, table int, last bool)) error {
 	if len(payload) == 0 {
 		return fmt.Errorf("%w: payload of 0 bytes, want some rows", ErrCorruptFrame)
 	}
 	for len(payload) > 0 {
-		table, last, rest, err := x.reader.Block(&x.block, payload)
+		table, last, rest, err := r.reader.Block(&r.block, payload)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrCorruptFrame, err)
 		}
-		take(x, table, last)
+		take(r, table, last)
 		payload = rest
 	}
 	return nil
 }
 
 // reduceScatter leaves each worker with the sum of its own part.
-func (x *rowExchange) reduceScatter(w *wire) error {
-	plan := x.plan
-	corner := plan.corner(x.at.me)
-	for i := range x.tables {
-		x.tables[i].partial = x.tables[i].own
+func (r *rowExchange) reduceScatter(w *wire) error {
+	plan := r.plan
+	corner := plan.corner(r.at.me)
+	for i := range r.tables {
+		r.tables[i].partial = r.tables[i].own
 	}
 	for edge := range plan.edges() {
 		step := plan.before() + edge
-		x.begin(w, step)
-		for i := range x.tables {
-			if x.reader.Wanted[i] {
-				x.writeHalf(w, i, edge)
+		r.begin(w, step)
+		for i := range r.tables {
+			if r.reader.Wanted[i] {
+				r.writeHalf(w, i, edge)
 			}
 		}
-		if err := x.end(w); err != nil {
+		if err := r.end(w); err != nil {
 			return err
 		}
-		if err := x.receive(w, step, (*rowExchange).addBlock); err != nil {
+		if err := r.receive(w, step, (*rowExchange).addBlock); err != nil {
 			return err
 		}
-		for i := range x.tables {
-			if t := &x.tables[i]; x.reader.Wanted[i] {
+		for i := range r.tables {
+			if t := &r.tables[i]; r.reader.Wanted[i] {
 				t.partial = t.target(edge, plan.edges()).Rows(t.Width)
 			}
 		}
 	}
-	for i := range x.tables {
-		if t := &x.tables[i]; x.reader.Wanted[i] {
+	for i := range r.tables {
+		if t := &r.tables[i]; r.reader.Wanted[i] {
 			t.parts[0] = rowPart{t.ids(plan.share(plan.size, corner, plan.edges())), 0, t.sum.Len()}
 		}
 	}
@@ -244,14 +244,14 @@ func (x *rowExchange) reduceScatter(w *wire) error {
 
 // writeHalf writes the half of a table that the partner across an edge sums, and prepares the
 // sum of the half that this worker keeps.
-func (x *rowExchange) writeHalf(w *wire, i, edge int) {
-	t, plan := &x.tables[i], x.plan
-	corner := plan.corner(x.at.me)
+func (r *rowExchange) writeHalf(w *wire, i, edge int) {
+	t, plan := &r.tables[i], r.plan
+	corner := plan.corner(r.at.me)
 	theirs := t.ids(plan.share(plan.size, corner^1<<edge, edge+1))
-	x.writer.Write(t.partial.Within(theirs, t.Width), theirs.Lo, t.Width, true, func() { x.push(w) })
-	x.reader.Ranges[i] = t.ids(plan.share(plan.size, corner, edge+1))
+	r.writer.Write(t.partial.Within(theirs, t.Width), theirs.Lo, t.Width, true, func() { r.push(w) })
+	r.reader.Ranges[i] = t.ids(plan.share(plan.size, corner, edge+1))
 	thisFirst := corner>>edge&1 == 0 // this worker's rows are the left operand
-	t.join = rows.NewJoin(t.partial.Within(x.reader.Ranges[i], t.Width), thisFirst)
+	t.join = rows.NewJoin(t.partial.Within(r.reader.Ranges[i], t.Width), thisFirst)
 	t.target(edge, plan.edges()).Clear()
 }
 
@@ -264,39 +264,39 @@ func (t *tableExchange) target(edge, edges int) *rows.Buffer {
 }
 
 // addBlock adds a block from the partner across an edge.
-func (x *rowExchange) addBlock(table int, last bool) {
-	t, plan := &x.tables[table], x.plan
-	b := t.target(x.step-plan.before(), plan.edges())
-	t.join.Add(b, x.block, t.Width)
+func (r *rowExchange) addBlock(table int, last bool) {
+	t, plan := &r.tables[table], r.plan
+	b := t.target(r.step-plan.before(), plan.edges())
+	t.join.Add(b, r.block, t.Width)
 	if last {
 		t.join.End(b, t.Width)
 	}
 }
 
 // allGather goes back across the edges and collects the sums of all parts.
-func (x *rowExchange) allGather(w *wire) error {
-	plan := x.plan
-	corner := plan.corner(x.at.me)
+func (r *rowExchange) allGather(w *wire) error {
+	plan := r.plan
+	corner := plan.corner(r.at.me)
 	for edge := plan.edges() - 1; edge >= 0; edge-- {
 		theirs := plan.share(plan.size, corner^1<<edge, edge+1)
 		collected := plan.edges() - edge
 		step := plan.back(plan.before() + edge)
-		x.begin(w, step)
-		for i := range x.tables {
-			if x.reader.Wanted[i] {
-				x.writeParts(w, i, collected)
-				x.reader.Ranges[i] = x.tables[i].ids(theirs)
-				x.tables[i].parts[collected] = rowPart{ids: x.reader.Ranges[i], from: x.tables[i].sum.Len()}
+		r.begin(w, step)
+		for i := range r.tables {
+			if r.reader.Wanted[i] {
+				r.writeParts(w, i, collected)
+				r.reader.Ranges[i] = r.tables[i].ids(theirs)
+				r.tables[i].parts[collected] = rowPart{ids: r.reader.Ranges[i], from: r.tables[i].sum.Len()}
 			}
 		}
-		if err := x.end(w); err != nil {
+		if err := r.end(w); err != nil {
 			return err
 		}
-		if err := x.receive(w, step, (*rowExchange).appendBlock); err != nil {
+		if err := r.receive(w, step, (*rowExchange).appendBlock); err != nil {
 			return err
 		}
-		for i := range x.tables {
-			if t := &x.tables[i]; x.reader.Wanted[i] {
+		for i := range r.tables {
+			if t := &r.tables[i]; r.reader.Wanted[i] {
 				t.parts[collected].rows = t.sum.Len() - t.parts[collected].from
 			}
 		}
@@ -305,10 +305,10 @@ func (x *rowExchange) allGather(w *wire) error {
 }
 
 // writeParts writes the parts collected so far, by ascending ids.
-func (x *rowExchange) writeParts(w *wire, table, collected int) {
-	t := &x.tables[table]
+func (r *rowExchange) writeParts(w *wire, table, collected int) {
+	t := &r.tables[table]
 	left, next := collected, uint64(0)
-	for _, k := range x.order {
+	for _, k := range r.order {
 		if k >= collected {
 			continue
 		}
@@ -318,7 +318,7 @@ func (x *rowExchange) writeParts(w *wire, table, collected int) {
 		}
 		left--
 		part := t.sum.Memory().Cut(p.from, p.from+p.rows, t.Width)
-		next = x.writer.Write(part, next, t.Width, left == 0, func() { x.push(w) })
+		next = r.writer.Write(part, next, t.Width, left == 0, func() { r.push(w) })
 	}
 }
 
@@ -328,52 +328,52 @@ func (t *tableExchange) ids(corners span) rows.Range {
 }
 
 // appendBlock appends a block of sums to the result.
-func (x *rowExchange) appendBlock(table int, _ bool) {
-	t := &x.tables[table]
-	t.sum.Append(x.block, t.Width)
+func (r *rowExchange) appendBlock(table int, _ bool) {
+	t := &r.tables[table]
+	t.sum.Append(r.block, t.Width)
 }
 
 // collect is the exchange in which all workers get all rows.
-func (x *rowExchange) collect(op *operation, w *wire, hash uint32) error {
-	x.writer.Reset(MaxGatheredBytes)
-	for i := range x.tables {
-		if x.reader.Wanted[i] {
-			x.writer.Write(x.tables[i].own, 0, x.tables[i].Width, true, func() {}) // the message is one piece
-			x.reader.Ranges[i] = rows.Range{Hi: uint64(x.tables[i].Rows)}
+func (r *rowExchange) collect(op *operation, w *wire, hash uint32) error {
+	r.writer.Reset(MaxGatheredBytes)
+	for i := range r.tables {
+		if r.reader.Wanted[i] {
+			r.writer.Write(r.tables[i].own, 0, r.tables[i].Width, true, func() {}) // the message is one piece
+			r.reader.Ranges[i] = rows.Range{Hi: uint64(r.tables[i].Rows)}
 		}
 	}
-	if n := len(x.writer.Bytes()); n > MaxGatheredBytes/w.members.Size() {
+	if n := len(r.writer.Bytes()); n > MaxGatheredBytes/w.members.Size() {
 		return fmt.Errorf("ring: rows %d: %d bytes, want at most %d: the other ranks have the rest of %d", op.seq, n, MaxGatheredBytes/w.members.Size(), MaxGatheredBytes)
 	}
-	if err := w.gather.around(w, op, x.writer.Bytes(), &x.gathered, terms{kind: opRows, root: hash}); err != nil {
+	if err := w.gather.around(w, op, r.writer.Bytes(), &r.gathered, terms{kind: opRows, root: hash}); err != nil {
 		return err
 	}
 	for at, worker := range w.places.worker {
-		if err := x.readMessage(at, x.gathered.At(worker)); err != nil {
+		if err := r.readMessage(at, r.gathered.At(worker)); err != nil {
 			return op.errorOf(w.members.Workers[worker], err)
 		}
 	}
-	for i := range x.tables {
-		if x.reader.Wanted[i] {
-			x.tables[i].mergeAll(&x.merger)
+	for i := range r.tables {
+		if r.reader.Wanted[i] {
+			r.tables[i].mergeAll(&r.merger)
 		}
 	}
 	return nil
 }
 
 // readMessage decodes the message of the worker at a position.
-func (x *rowExchange) readMessage(at int, message []byte) error {
-	for i := range x.tables {
-		x.tables[i].theirs[at].Clear()
+func (r *rowExchange) readMessage(at int, message []byte) error {
+	for i := range r.tables {
+		r.tables[i].theirs[at].Clear()
 	}
-	x.reader.Begin()
-	x.step = at
-	err := x.read(message, func(x *rowExchange, table int, _ bool) {
+	r.reader.Begin()
+	r.step = at
+	err := r.read(message, func(x *rowExchange, table int, _ bool) {
 		t := &x.tables[table]
 		t.theirs[x.step].Append(x.block, t.Width)
 	})
-	if err == nil && !x.reader.Done() {
-		err = fmt.Errorf("%w: table %d: rows end after %d bytes", ErrCorruptFrame, x.reader.Table(), len(message))
+	if err == nil && !r.reader.Done() {
+		err = fmt.Errorf("%w: table %d: rows end after %d bytes", ErrCorruptFrame, r.reader.Table(), len(message))
 	}
 	return err
 }

@@ -229,14 +229,14 @@ func (c rowCase) check(t *testing.T, step int, got rowResult) {
 }
 
 // same verifies that two results have equal bits.
-func (x rowResult) same(t *testing.T, what string, y rowResult) {
+func (r rowResult) same(t *testing.T, what string, y rowResult) {
 	t.Helper()
-	sameBits(t, what+": dense", x.dense, y.dense)
-	for i := range x.tables {
-		if !slices.Equal(x.tables[i].ids, y.tables[i].ids) {
+	sameBits(t, what+": dense", r.dense, y.dense)
+	for i := range r.tables {
+		if !slices.Equal(r.tables[i].ids, y.tables[i].ids) {
 			t.Fatalf("%s: table %d: ids differ", what, i)
 		}
-		sameBits(t, fmt.Sprintf("%s: table %d", what, i), x.tables[i].values, y.tables[i].values)
+		sameBits(t, fmt.Sprintf("%s: table %d", what, i), r.tables[i].values, y.tables[i].values)
 	}
 }
 

@@ -59,7 +59,8 @@ func TestScheduleSumsEveryRankOnce(t *testing.T) {
 			t.Run(fmt.Sprintf("p=%d/n=%d/tail=%d", p, s.length, s.tail), func(t *testing.T) {
 				for rank, got := range simulate(t, s) {
 					for i, ranks := range got.ranks {
-						if slices.Sort(ranks); !slices.Equal(ranks, upTo(p)) {
+						slices.Sort(ranks)
+						if !slices.Equal(ranks, upTo(p)) {
 							t.Fatalf("rank %d: element %d is summed over ranks %v, want %v", rank, i, ranks, upTo(p))
 						}
 					}

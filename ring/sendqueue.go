@@ -13,85 +13,85 @@ type sendQueue struct {
 	over, stopped bool // no more are announced; no more are sent
 }
 
-func (t *sendQueue) init() { t.moved.L = &t.mu }
+func (s *sendQueue) init() { s.moved.L = &s.mu }
 
 // reset begins a new count. No goroutine may wait.
-func (t *sendQueue) reset() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.announced, t.sent, t.over, t.stopped = 0, 0, false, false
+func (s *sendQueue) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.announced, s.sent, s.over, s.stopped = 0, 0, false, false
 }
 
 // idle reports whether all announced frames are sent.
-func (t *sendQueue) idle() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.sent == t.announced
+func (s *sendQueue) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sent == s.announced
 }
 
 // hasSent reports whether n frames are sent.
-func (t *sendQueue) hasSent(n int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.sent >= n
+func (s *sendQueue) hasSent(n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sent >= n
 }
 
 // countSent counts a frame that was sent without an announcement.
-func (t *sendQueue) countSent() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.announced++
-	t.sent++
+func (s *sendQueue) countSent() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.announced++
+	s.sent++
 }
 
 // announce adds k frames to send.
-func (t *sendQueue) announce(k int) {
-	t.mu.Lock()
-	t.announced += k
-	t.mu.Unlock()
-	t.moved.Signal()
+func (s *sendQueue) announce(k int) {
+	s.mu.Lock()
+	s.announced += k
+	s.mu.Unlock()
+	s.moved.Signal()
 }
 
 // finish says that no more frames come.
-func (t *sendQueue) finish() {
-	t.mu.Lock()
-	t.over = true
-	t.mu.Unlock()
-	t.moved.Signal()
+func (s *sendQueue) finish() {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
+	s.moved.Signal()
 }
 
 // next blocks until there is a frame to send. It returns false if no more come.
-func (t *sendQueue) next() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for t.sent == t.announced && !t.over {
-		t.moved.Wait()
+func (s *sendQueue) next() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.sent == s.announced && !s.over {
+		s.moved.Wait()
 	}
-	return t.sent < t.announced
+	return s.sent < s.announced
 }
 
 // markSent counts an announced frame as sent.
-func (t *sendQueue) markSent() {
-	t.mu.Lock()
-	t.sent++
-	t.mu.Unlock()
-	t.moved.Signal()
+func (s *sendQueue) markSent() {
+	s.mu.Lock()
+	s.sent++
+	s.mu.Unlock()
+	s.moved.Signal()
 }
 
 // stop says that no more frames will be sent.
-func (t *sendQueue) stop() {
-	t.mu.Lock()
-	t.stopped = true
-	t.mu.Unlock()
-	t.moved.Signal()
+func (s *sendQueue) stop() {
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
+	s.moved.Signal()
 }
 
 // await blocks until n frames are sent. It returns false if they never will be.
-func (t *sendQueue) await(n int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for t.sent < n && !t.stopped {
-		t.moved.Wait()
+func (s *sendQueue) await(n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.sent < n && !s.stopped {
+		s.moved.Wait()
 	}
-	return t.sent >= n
+	return s.sent >= n
 }

@@ -48,7 +48,8 @@ func (r *Reduction) terms(by Algorithm) terms {
 // put writes the part of t that frames carry into the header of f.
 func (t *terms) put(f *Frame) {
 	f.Terms = uint32(t.kind) | uint32(t.algorithm)<<3 | uint32(t.codec&15)<<6 | uint32(t.tails)<<10
-	if f.Length = uint32(t.length); t.hasRoot() {
+	f.Length = uint32(t.length)
+	if t.hasRoot() {
 		f.Length = t.root
 	}
 }

@@ -111,9 +111,9 @@ type reluctant struct {
 	once *sync.Once
 }
 
-func (l reluctant) Close() error {
-	l.once.Do(func() { time.Sleep(faultTimeout) })
-	return l.Link.Close()
+func (r reluctant) Close() error {
+	r.once.Do(func() { time.Sleep(faultTimeout) })
+	return r.Link.Close()
 }
 
 // TestCloseAcross verifies that a driver closes its links between hosts at the same time as

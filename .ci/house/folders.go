@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ type folder struct {
 	files     int
 	lines     int
 	explained bool // the package comment says why there are more than mostFiles
+	machinery bool // of tests: the product's binary is made without it
 }
 
 // countFolders returns the folders of the product, by path.
@@ -53,7 +55,22 @@ func countFolders(root string) ([]folder, error) {
 		folders = append(folders, *f)
 	}
 	slices.SortFunc(folders, func(a, b folder) int { return strings.Compare(a.path, b.path) })
-	return folders, nil
+	return folders, markMachinery(root, folders)
+}
+
+// markMachinery marks the folders of which `go list -deps ./cmd/ringtrain` names no package.
+func markMachinery(root string, folders []folder) error {
+	list := exec.Command("go", "list", "-deps", "./cmd/ringtrain")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w", err)
+	}
+	needed := strings.Fields(string(out))
+	for i, f := range folders {
+		folders[i].machinery = !slices.Contains(needed, module+"/"+f.path)
+	}
+	return nil
 }
 
 // countFile adds the Go file at path to the counts of its folder.
@@ -84,10 +101,14 @@ func countFile(root, path string, counts map[string]*folder) error {
 
 // printFolders prints the sums, and the folders that have many files, or all.
 func printFolders(out io.Writer, folders []folder, all bool) {
-	var files, lines, large int
+	var files, lines, product, large, machinery int
 	var rows bytes.Buffer
 	for _, f := range folders {
-		files, lines = files+f.files, lines+f.lines
+		if f.machinery {
+			machinery += f.lines
+		} else {
+			files, lines, product = files+f.files, lines+f.lines, product+1
+		}
 		note := ""
 		if f.files > mostFiles {
 			large++
@@ -99,6 +120,7 @@ func printFolders(out io.Writer, folders []folder, all bool) {
 			fmt.Fprintf(&rows, "  %3d files %6d lines  %s%s\n", f.files, f.lines, f.path, note)
 		}
 	}
-	fmt.Fprintf(out, "product: %d lines in %d files of %d folders, %d of them with more than %d files\n", lines, files, len(folders), large, mostFiles)
+	fmt.Fprintf(out, "product: %d lines in %d files of %d folders, %d of them with more than %d files\n", lines, files, product, large, mostFiles)
+	fmt.Fprintf(out, "test machinery: %d lines\n", machinery)
 	out.Write(rows.Bytes())
 }

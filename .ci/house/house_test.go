@@ -4,14 +4,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// The bars of a gradient's way for two levels over TCP.
-const (
-	mostFunctions = 30
-	mostTypes     = 18
-)
+// product is the program of the product.
+var product = sync.OnceValues(func() (*program, error) { return load(filepath.Join("..", "..")) })
+
+func mustLoad(t *testing.T) *program {
+	t.Helper()
+	p, err := product()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 // TestPage verifies that docs/architecture.md names only what exists and every package of the
 // product, that its way of a gradient is that of the code, and that the way stays within its bars.
@@ -37,19 +44,15 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := checkWay(root, names)
-	if err != nil {
+	if _, err := mustLoad(t).checkWay(names); err != nil {
 		t.Error(err)
-	}
-	if len(w.functions) > mostFunctions || len(w.types) > mostTypes {
-		t.Errorf("the way has %d functions and %d types, want at most %d and %d", len(w.functions), len(w.types), mostFunctions, mostTypes)
 	}
 }
 
 // TestCheckWay verifies that a way is refused that names no function, leaves out a caller, or
 // ends before the socket.
 func TestCheckWay(t *testing.T) {
-	_, err := checkWay(filepath.Join("..", ".."), []string{
+	_, err := mustLoad(t).checkWay([]string{
 		"ring/bucket.Reducer.Ready", "ring/bucket.Reducer.run", "ring/bucket.Reducer.none", "ring.sumParts",
 	})
 	for _, want := range []string{
@@ -93,11 +96,23 @@ func TestFolders(t *testing.T) {
 		t.Errorf("%d files, want those of the product", files)
 	}
 	var out strings.Builder
-	printFolders(&out, []folder{{"a", 3, 10, false}, {"b", 26, 20, false}, {"c", 26, 20, true}}, false)
+	printFolders(&out, []folder{{"a", 3, 10, false, false}, {"b", 26, 20, false, false}, {"c", 26, 20, true, false}, {"d", 1, 7, false, true}}, false)
 	want := "product: 50 lines in 55 files of 3 folders, 2 of them with more than 25 files\n" +
+		"test machinery: 7 lines\n" +
 		"   26 files     20 lines  b  no sentence says why\n" +
 		"   26 files     20 lines  c  the package comment says why\n"
 	if out.String() != want {
 		t.Errorf("printed\n%s\nwant\n%s", &out, want)
+	}
+}
+
+// TestHouse verifies that no type of the product is too large, that no types reach each other by
+// their fields, and that receivers and conditions are as they should be.
+func TestHouse(t *testing.T) {
+	if err := checkShape(mustLoad(t)); err != nil {
+		t.Error(err)
+	}
+	if err := checkManners(filepath.Join("..", "..")); err != nil {
+		t.Error(err)
 	}
 }

@@ -21,20 +21,37 @@ const module = "ringtrain"
 
 // A program is packages of this module with their functions.
 type program struct {
+	files     *token.FileSet
+	packages  []*checkedPackage
 	functions map[string]*function // by nameOf
+}
+
+// A checkedPackage is a package of this module, without its tests.
+type checkedPackage struct {
+	types *types.Package
+	files []*ast.File
+}
+
+// isGenerated reports whether a place is in generated code.
+func (c *checkedPackage) isGenerated(at token.Pos) bool {
+	for _, f := range c.files {
+		if f.FileStart <= at && at < f.FileEnd {
+			return ast.IsGenerated(f)
+		}
+	}
+	return false
 }
 
 // listed is what `go list` says of a package.
 type listed struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
-	Standard                bool
 }
 
-// load checks the types of the packages at paths and of the packages of this module that
-// they import. The other packages' types come from the compiler's export data.
-func load(root string, paths []string) (*program, error) {
-	packages, err := listPackages(root, paths)
+// load checks the types of the product's packages. The other packages' types come from the
+// compiler's export data.
+func load(root string) (*program, error) {
+	packages, err := listPackages(root)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +63,7 @@ func load(root string, paths []string) (*program, error) {
 	imports := &moduleImporter{checked: map[string]*types.Package{}, others: importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) {
 		return os.Open(exports[path])
 	})}
-	p := &program{functions: map[string]*function{}}
+	p := &program{files: set, functions: map[string]*function{}}
 	for _, l := range packages { // each after what it imports
 		if !strings.HasPrefix(l.ImportPath, module+"/") {
 			continue
@@ -58,9 +75,13 @@ func load(root string, paths []string) (*program, error) {
 	return p, nil
 }
 
-// listPackages returns the packages at paths and all that they import, imported ones first.
-func listPackages(root string, paths []string) ([]listed, error) {
-	list := exec.Command("go", append([]string{"list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,Standard"}, paths...)...)
+// listPackages returns the packages of the product and all that they import, imported ones first.
+func listPackages(root string) ([]listed, error) {
+	args := []string{"list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles"}
+	for _, column := range columns {
+		args = append(args, "./"+column+"/...")
+	}
+	list := exec.Command("go", args...)
 	list.Dir = root
 	var fault bytes.Buffer
 	list.Stderr = &fault
@@ -83,7 +104,7 @@ func listPackages(root string, paths []string) ([]listed, error) {
 func (p *program) check(set *token.FileSet, l listed, imports *moduleImporter) error {
 	var files []*ast.File
 	for _, name := range l.GoFiles {
-		f, err := parser.ParseFile(set, filepath.Join(l.Dir, name), nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(set, filepath.Join(l.Dir, name), nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
@@ -96,6 +117,7 @@ func (p *program) check(set *token.FileSet, l listed, imports *moduleImporter) e
 		return err
 	}
 	imports.checked[l.ImportPath] = pkg
+	p.packages = append(p.packages, &checkedPackage{pkg, files})
 	for _, file := range files {
 		for _, d := range file.Decls {
 			decl, ok := d.(*ast.FuncDecl)

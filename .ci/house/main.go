@@ -10,9 +10,15 @@
 //
 // A product file is a Go file that is neither a test nor generated. A folder with more than
 // 25 product files is flagged unless its package comment says why it has "more than 25 files".
+// The lines of folders that the binary is made without are those of the test machinery.
+//
+// House fails if the way or a type is above its bars, if types of a package reach each other by
+// their fields, if a receiver is not named by its type, or if a condition does not test what its
+// statement assigns.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -48,7 +54,11 @@ func run(out io.Writer, root, page string, list bool) error {
 	if err != nil {
 		return err
 	}
-	w, err := checkWay(root, names)
+	p, err := load(root)
+	if err != nil {
+		return err
+	}
+	w, err := p.checkWay(names)
 	if err != nil {
 		return err
 	}
@@ -61,5 +71,5 @@ func run(out io.Writer, root, page string, list bool) error {
 			fmt.Fprintln(out, "  type", t)
 		}
 	}
-	return nil
+	return errors.Join(checkShape(p), checkManners(root))
 }

@@ -42,12 +42,14 @@ func wayIn(page string) ([]string, error) {
 	return names, nil
 }
 
+// The bars of a gradient's way for two levels over TCP.
+const (
+	mostFunctions = 27
+	mostTypes     = 16
+)
+
 // checkWay returns the way through the functions of names, such as ring/bucket.Reducer.Ready.
-func checkWay(root string, names []string) (way, error) {
-	p, err := load(root, packagesOf(names))
-	if err != nil {
-		return way{}, err
-	}
+func (p *program) checkWay(names []string) (way, error) {
 	var w way
 	var errs []error
 	listed := map[string]*function{}
@@ -80,20 +82,10 @@ func checkWay(root string, names []string) (way, error) {
 			errs = append(errs, fmt.Errorf("no function of the way uses %s", end))
 		}
 	}
-	return w, errors.Join(errs...)
-}
-
-// packagesOf returns the import paths of the functions.
-func packagesOf(names []string) []string {
-	var paths []string
-	for _, name := range names {
-		slash := strings.LastIndex(name, "/")
-		pkg, _, _ := strings.Cut(name[slash+1:], ".")
-		if path := module + "/" + name[:slash+1] + pkg; !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
+	if len(w.functions) > mostFunctions || len(w.types) > mostTypes {
+		errs = append(errs, fmt.Errorf("the way has %d functions and %d types, want at most %d and %d", len(w.functions), len(w.types), mostFunctions, mostTypes))
 	}
-	return paths
+	return w, errors.Join(errs...)
 }
 
 // reached reports whether one of the listed functions calls f or hands f on: by its name, by

@@ -27,24 +27,24 @@ type Topology struct {
 }
 
 // at returns the command line that runs argv on the host of a rank.
-func (p Topology) at(rank int, argv []string) []string {
-	if len(p.Hosts) == 0 {
+func (t Topology) at(rank int, argv []string) []string {
+	if len(t.Hosts) == 0 {
 		return argv
 	}
-	return p.Hosts[rank/p.PerHost].Command(argv...)
+	return t.Hosts[rank/t.PerHost].Command(argv...)
 }
 
 // addr returns the address of a rank's host. device returns the interface with that
 // address.
-func (p Topology) addr(rank int) string {
-	if len(p.Hosts) == 0 {
+func (t Topology) addr(rank int) string {
+	if len(t.Hosts) == 0 {
 		return "127.0.0.1"
 	}
-	return p.Hosts[rank/p.PerHost].Addr
+	return t.Hosts[rank/t.PerHost].Addr
 }
 
-func (p Topology) device() string {
-	if len(p.Hosts) == 0 {
+func (t Topology) device() string {
+	if len(t.Hosts) == 0 {
 		return "lo"
 	}
 	return "eth0"

@@ -18,13 +18,13 @@ type variant struct {
 	ranks         int // 0: any number
 }
 
-func (s variant) String() string {
-	who := s.name
-	if s.setting != "" {
-		who += ", " + s.setting + ","
+func (v variant) String() string {
+	who := v.name
+	if v.setting != "" {
+		who += ", " + v.setting + ","
 	}
-	if s.ranks > 0 {
-		who += fmt.Sprintf(" with %d ranks", s.ranks)
+	if v.ranks > 0 {
+		who += fmt.Sprintf(" with %d ranks", v.ranks)
 	}
 	return who
 }

@@ -55,7 +55,8 @@ func TestClickJobs(t *testing.T) {
 				t.Errorf("%s: %d features, want %d", c.Name, cfg.Model.Features, c.click.ids*spread)
 			}
 		}
-		if log.remove(); len(log.texts) == 0 {
+		log.remove()
+		if len(log.texts) == 0 {
 			t.Errorf("%s: no text", c.Name)
 		}
 	}
@@ -176,7 +177,8 @@ func TestMemory(t *testing.T) {
 	}
 	all := map[int]status{1: {0, 100}, 7: {1, 5}, 8: {7, 20}, 9: {8, 30}, 10: {1, 90}}
 	got := family(all, 7)
-	if slices.Sort(got); !slices.Equal(got, []int{7, 8, 9}) {
+	slices.Sort(got)
+	if !slices.Equal(got, []int{7, 8, 9}) {
 		t.Errorf("processes are %v, want 7, its child and the child's", got)
 	}
 }

@@ -90,7 +90,7 @@ type Comparison struct {
 // Run compares all contenders of all cases. A short bar or a library that cannot run is
 // no error. A failure of ringtrain is exitcode.Failed, after everything is printed. If
 // ctx ends, Run prints the results until then.
-func (p *Comparison) Run(ctx context.Context, c Config) error {
+func (co *Comparison) Run(ctx context.Context, c Config) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
@@ -108,13 +108,13 @@ func (p *Comparison) Run(ctx context.Context, c Config) error {
 			return exitcode.With(exitcode.NoInput, err)
 		}
 	}
-	p.announced = map[string]bool{}
+	co.announced = map[string]bool{}
 	var all []*figures
 	for _, one := range casesOf(c.Suite) {
 		if len(c.Cases) > 0 && !slices.Contains(c.Cases, one.Name) {
 			continue
 		}
-		f, err := p.runCase(ctx, c, one, data, folder)
+		f, err := co.runCase(ctx, c, one, data, folder)
 		if f != nil {
 			all = append(all, f)
 		}
@@ -125,19 +125,19 @@ func (p *Comparison) Run(ctx context.Context, c Config) error {
 			break
 		}
 	}
-	p.verdicts(all)
+	co.verdicts(all)
 	return errors.Join(context.Cause(ctx), failure(all))
 }
 
 // runCase compares the contenders of one case and prints its rows.
-func (p *Comparison) runCase(ctx context.Context, c Config, one Case, data records, folder string) (*figures, error) {
+func (co *Comparison) runCase(ctx context.Context, c Config, one Case, data records, folder string) (*figures, error) {
 	w := work{Case: one, records: data, folder: folder, warm: c.Warm, kernels: c.Kernels}
 	var err error
 	switch {
 	case one.dense:
 		w.records, err = data.withoutZeros(folder)
 	case c.Suite != Images:
-		p.Log(one.Text + ": drawing the records")
+		co.Log(one.Text + ": drawing the records")
 		w.records.log, err = one.click.draw(ctx, filepath.Join(folder, one.Name))
 		defer w.records.log.remove()
 	}
@@ -148,8 +148,8 @@ func (p *Comparison) runCase(ctx context.Context, c Config, one Case, data recor
 	if one.click.parse {
 		f.rowBytes = w.records.log.rowBytes(one)
 	}
-	p.compare(ctx, w, c, f)
-	p.rows(f)
+	co.compare(ctx, w, c, f)
+	co.rows(f)
 	return f, nil
 }
 
@@ -165,51 +165,51 @@ type participant struct {
 }
 
 // compare runs one case. All contenders are open before the first turn.
-func (p *Comparison) compare(ctx context.Context, w work, c Config, f *figures) {
-	p.Log(fmt.Sprintf("%s: %d contenders get ready", w.Text, len(w.who)))
+func (co *Comparison) compare(ctx context.Context, w work, c Config, f *figures) {
+	co.Log(fmt.Sprintf("%s: %d contenders get ready", w.Text, len(w.who)))
 	var seats []*participant
 	for _, name := range w.who {
-		s := &participant{name: name, of: p.maker()(name, p.Program)}
+		s := &participant{name: name, of: co.maker()(name, co.Program)}
 		defer s.of.close()
 		seats = append(seats, s)
-		p.open(ctx, s, w, f)
+		co.open(ctx, s, w, f)
 	}
 	for round := range c.Rounds {
-		p.Log(fmt.Sprintf("round %d of %d: %s", round+1, c.Rounds, w.Text))
+		co.Log(fmt.Sprintf("round %d of %d: %s", round+1, c.Rounds, w.Text))
 		for i := range seats {
 			if ctx.Err() != nil {
 				return
 			}
-			p.turn(ctx, seats[(i+round)%len(seats)], w, c, f)
+			co.turn(ctx, seats[(i+round)%len(seats)], w, c, f)
 		}
 	}
 }
 
-func (p *Comparison) maker() func(name, program string) contender {
-	if p.make != nil {
-		return p.make
+func (co *Comparison) maker() func(name, program string) contender {
+	if co.make != nil {
+		return co.make
 	}
 	return newContender
 }
 
 // open prepares a contender, or leaves it out.
-func (p *Comparison) open(ctx context.Context, s *participant, w work, f *figures) {
+func (co *Comparison) open(ctx context.Context, s *participant, w work, f *figures) {
 	what, err := s.of.open(ctx, w)
 	if _, ok := errors.AsType[lacking](err); ok {
-		p.skipLacking(s, f, err)
+		co.skipLacking(s, f, err)
 		return
 	}
 	if err != nil {
 		s.failures = tries
 		if ctx.Err() == nil {
-			p.drop(s, f, err)
+			co.drop(s, f, err)
 		}
 		return
 	}
 	s.open = true
-	if what != "" && !p.announced[s.name] {
-		p.announced[s.name] = true
-		p.Log(s.name + " runs " + what)
+	if what != "" && !co.announced[s.name] {
+		co.announced[s.name] = true
+		co.Log(s.name + " runs " + what)
 	}
 	if what != "" {
 		f.libraries[s.name] = what
@@ -218,10 +218,10 @@ func (p *Comparison) open(ctx context.Context, s *participant, w work, f *figure
 
 // turn runs a contender once. After a failure it opens the contender again, for one more
 // try; after the second failure the contender is left out.
-func (p *Comparison) turn(ctx context.Context, s *participant, w work, c Config, f *figures) {
+func (co *Comparison) turn(ctx context.Context, s *participant, w work, c Config, f *figures) {
 	for s.failures < tries {
 		if !s.open {
-			p.open(ctx, s, w, f)
+			co.open(ctx, s, w, f)
 			continue
 		}
 		t, err := s.of.turn(ctx, c.Turn)
@@ -240,27 +240,27 @@ func (p *Comparison) turn(ctx context.Context, s *participant, w work, c Config,
 		s.of.close()
 		s.open = false
 		if s.failures < tries {
-			p.Log(fmt.Sprintf("%s has failed and is tried again: %v", s.name, err))
+			co.Log(fmt.Sprintf("%s has failed and is tried again: %v", s.name, err))
 			continue
 		}
-		p.drop(s, f, err)
+		co.drop(s, f, err)
 	}
 }
 
 // skipLacking leaves ringtrain out of a case for which it lacks a key, format or model.
-func (p *Comparison) skipLacking(s *participant, f *figures, err error) {
+func (co *Comparison) skipLacking(s *participant, f *figures, err error) {
 	f.lacking[s.name] = err
 	s.failures = tries
-	p.Log(fmt.Sprintf("%s, %s: %v", f.of.Name, s.name, err))
+	co.Log(fmt.Sprintf("%s, %s: %v", f.of.Name, s.name, err))
 }
 
 // drop leaves a contender out for the rest of the case.
-func (p *Comparison) drop(s *participant, f *figures, err error) {
+func (co *Comparison) drop(s *participant, f *figures, err error) {
 	if isRingtrain(s.name) {
 		f.failed[s.name] = err
 		delete(f.turns, s.name)
-		p.Log(fmt.Sprintf("%s has FAILED: %v", s.name, err))
+		co.Log(fmt.Sprintf("%s has FAILED: %v", s.name, err))
 		return
 	}
-	p.Log(fmt.Sprintf("%s is left out: %v", s.name, err))
+	co.Log(fmt.Sprintf("%s is left out: %v", s.name, err))
 }

@@ -101,38 +101,38 @@ type ringtrainJob struct {
 	table int64 // bytes of the table of a click log, which the memory of a turn excludes
 }
 
-func (o *ringtrainJob) open(_ context.Context, w work) (string, error) {
-	path, err := o.writeJob(w)
+func (j *ringtrainJob) open(_ context.Context, w work) (string, error) {
+	path, err := j.writeJob(w)
 	if err != nil {
 		return "", err
 	}
-	o.job, o.warm, o.sets = path, w.warm, nil
+	j.job, j.warm, j.sets = path, w.warm, nil
 	if w.kernels != "" {
-		o.sets = []string{"train.kernels=" + w.kernels}
+		j.sets = []string{"train.kernels=" + w.kernels}
 	}
 	return "", nil
 }
 
 // writeJob writes the job file of the case.
-func (o *ringtrainJob) writeJob(w work) (string, error) {
+func (j *ringtrainJob) writeJob(w work) (string, error) {
 	if w.click.rows == 0 {
 		return w.writeJob(w.folder, w.records)
 	}
-	if o.spread > 0 {
-		o.table = 4 * int64(w.click.ids*o.spread) * int64(1+w.click.factors)
+	if j.spread > 0 {
+		j.table = 4 * int64(w.click.ids*j.spread) * int64(1+w.click.factors)
 	}
-	path := filepath.Join(w.folder, fmt.Sprintf("%s-%d.yaml", w.Name, o.spread))
-	return path, writeClickJob(path, w.clickJob(w.records.log, w.click.texts[0], max(o.spread, 1)))
+	path := filepath.Join(w.folder, fmt.Sprintf("%s-%d.yaml", w.Name, j.spread))
+	return path, writeClickJob(path, w.clickJob(w.records.log, w.click.texts[0], max(j.spread, 1)))
 }
 
-func (o *ringtrainJob) turn(ctx context.Context, seconds time.Duration) (turn, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, o.warm+seconds+startTimeout, fmt.Errorf("took more than %v", o.warm+seconds+startTimeout))
+func (j *ringtrainJob) turn(ctx context.Context, seconds time.Duration) (turn, error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, j.warm+seconds+startTimeout, fmt.Errorf("took more than %v", j.warm+seconds+startTimeout))
 	defer cancel()
-	r, err := Run{Program: o.program, Job: o.job, Sets: o.sets, Ranks: o.ranks, Warm: o.warm, Measure: seconds, Memory: o.table > 0}.Time(bounded)
-	return turn{rate: r.ExamplesPerS, loss: r.Loss, memory: max(0, r.Memory-o.table)}, err
+	r, err := Run{Program: j.program, Job: j.job, Sets: j.sets, Ranks: j.ranks, Warm: j.warm, Measure: seconds, Memory: j.table > 0}.Time(bounded)
+	return turn{rate: r.ExamplesPerS, loss: r.Loss, memory: max(0, r.Memory-j.table)}, err
 }
 
-func (o *ringtrainJob) close() {}
+func (j *ringtrainJob) close() {}
 
 // library is the driver of another library. It stays alive between its turns.
 type library struct {

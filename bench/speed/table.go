@@ -102,9 +102,9 @@ func times(ratio float64) string {
 }
 
 // rows prints the figures of a case.
-func (p *Comparison) rows(f *figures) {
-	p.Print("# " + f.of.Text + load())
-	p.Print(fmt.Sprintf("#%-33s %12s    lowest   highest   2 ranks   1 rank", "   the median of all turns", f.of.unit()))
+func (co *Comparison) rows(f *figures) {
+	co.Print("# " + f.of.Text + load())
+	co.Print(fmt.Sprintf("#%-33s %12s    lowest   highest   2 ranks   1 rank", "   the median of all turns", f.of.unit()))
 	for _, name := range f.of.who {
 		rate, ok := f.rate(name)
 		switch {
@@ -112,16 +112,16 @@ func (p *Comparison) rows(f *figures) {
 			r := Rate{Case: f.of.Name, Who: name, ExamplesPerS: rate, Turns: f.turns[name], Runs: f.libraries[name]}
 			r.TwoRanks, r.OneRank = f.ratio(f.ownContender(twoRanks), rate), f.ratio(f.ownContender(oneRank), rate)
 			r.Memory, r.MBPerS = f.memory[name], rate*f.rowBytes[name]/1e6
-			p.Print(r.String())
-			if p.Event != nil {
-				p.Event(r)
+			co.Print(r.String())
+			if co.Event != nil {
+				co.Event(r)
 			}
 		case f.lacking[name] != nil:
-			p.Print(fmt.Sprintf("%-34s %12s: %s", "    "+name, "lacking", reason(f.lacking[name])))
+			co.Print(fmt.Sprintf("%-34s %12s: %s", "    "+name, "lacking", reason(f.lacking[name])))
 		case f.failed[name] != nil:
-			p.Print(fmt.Sprintf("%-34s %12s", "    "+name, "FAILED"))
+			co.Print(fmt.Sprintf("%-34s %12s", "    "+name, "FAILED"))
 		default:
-			p.Print(fmt.Sprintf("%-34s %12s", "    "+name, "missing"))
+			co.Print(fmt.Sprintf("%-34s %12s", "    "+name, "missing"))
 		}
 	}
 }
@@ -213,14 +213,14 @@ func (v Verdict) String() string {
 }
 
 // verdicts prints the results of the bars.
-func (p *Comparison) verdicts(all []*figures) {
-	p.Print("# bars: ringtrain's examples a second by those of the best of theirs; the required ratio in brackets")
+func (co *Comparison) verdicts(all []*figures) {
+	co.Print("# bars: ringtrain's examples a second by those of the best of theirs; the required ratio in brackets")
 	for _, f := range all {
 		for _, b := range f.of.bars {
 			v := b.evaluate(f)
-			p.Print(v.String())
-			if p.Event != nil {
-				p.Event(v)
+			co.Print(v.String())
+			if co.Event != nil {
+				co.Event(v)
 			}
 		}
 	}

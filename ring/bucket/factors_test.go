@@ -164,7 +164,8 @@ func TestLowRankSends(t *testing.T) {
 				return err
 			}
 			after, _ := g.SentBytes()
-			if bytes[i] = after - before; i == 0 {
+			bytes[i] = after - before
+			if i == 0 {
 				if err := r.SetLowRank(t.Context(), lowRankOfTest, 1); err != nil {
 					return err
 				}

@@ -111,7 +111,8 @@ func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
 		}
 	}
 	withTables := open[exactKind]
-	if withTables.Exact, withTables.Tables = true, tables; len(tables) > 0 {
+	withTables.Exact, withTables.Tables = true, tables
+	if len(tables) > 0 {
 		open[exactKind] = Bucket{}
 	}
 	for _, b := range open {

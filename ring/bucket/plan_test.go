@@ -114,7 +114,8 @@ func TestPlanCoversAll(t *testing.T) {
 			}
 			length := 0
 			for _, i := range b.Tables {
-				if seen[i]++; !vars[i].ByRows || !b.Exact {
+				seen[i]++
+				if !vars[i].ByRows || !b.Exact {
 					t.Fatalf("seed=%d: variable %v is among the tables of a bucket with exact=%v", seed, vars[i], b.Exact)
 				}
 			}

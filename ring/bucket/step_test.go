@@ -112,7 +112,8 @@ func TestWorldSizeOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := make([]float32, vars[0].Len)
-	if fill(want, 1); !slices.Equal(r.Grad(0), want) {
+	fill(want, 1)
+	if !slices.Equal(r.Grad(0), want) {
 		t.Error("the gradient has changed")
 	}
 	if got := r.Tails(); len(got) != 1 || got[0] != (Tail{Examples: 7, NonFinite: 4}) {

@@ -21,7 +21,7 @@ func (bf16) String() string       { return "bf16" }
 func (bf16) Lossy() bool          { return true }
 func (bf16) EncodedLen(n int) int { return 2 * n }
 
-func (c bf16) check(n int, payload []byte) error { return checkLen(c, n, payload) }
+func (b bf16) check(n int, payload []byte) error { return checkLen(b, n, payload) }
 
 func (bf16) put(payload []byte, lo int, src []float32) { vec.PutBF16(span(payload, 2, lo, src), src) }
 func (bf16) get(dst []float32, payload []byte, lo int) { vec.GetBF16(dst, span(payload, 2, lo, dst)) }

@@ -29,33 +29,33 @@ type scaler interface {
 // dense is the codec of a layout for all elements of a buffer.
 type dense struct{ layout }
 
-func (c dense) Append(dst []byte, src []float32) []byte {
-	return c.encode(dst, terms{x: src}, false)
+func (d dense) Append(dst []byte, src []float32) []byte {
+	return d.encode(dst, terms{x: src}, false)
 }
 
-func (c dense) AppendKeep(dst []byte, x, residual []float32) []byte {
-	return c.encode(dst, terms{x: x, residual: residual}, true)
+func (d dense) AppendKeep(dst []byte, x, residual []float32) []byte {
+	return d.encode(dst, terms{x: x, residual: residual}, true)
 }
 
-func (c dense) AppendHop(dst []byte, x []float32, payload []byte, residual []float32, keep bool) ([]byte, error) {
-	if err := c.check(len(x), payload); err != nil {
+func (d dense) AppendHop(dst []byte, x []float32, payload []byte, residual []float32, keep bool) ([]byte, error) {
+	if err := d.check(len(x), payload); err != nil {
 		return dst, err
 	}
-	return c.encode(dst, terms{x, residual, payload}, keep || residual != nil), nil
+	return d.encode(dst, terms{x, residual, payload}, keep || residual != nil), nil
 }
 
-func (c dense) Decode(dst []float32, payload []byte) error {
-	if err := c.check(len(dst), payload); err != nil {
+func (d dense) Decode(dst []float32, payload []byte) error {
+	if err := d.check(len(dst), payload); err != nil {
 		return err
 	}
-	c.get(dst, payload, 0)
+	d.get(dst, payload, 0)
 	return nil
 }
 
-func (c dense) DecodeAdd(dst []float32, payload []byte) error {
-	if err := c.check(len(dst), payload); err != nil {
+func (d dense) DecodeAdd(dst []float32, payload []byte) error {
+	if err := d.check(len(dst), payload); err != nil {
 		return err
 	}
-	c.add(dst, payload, 0)
+	d.add(dst, payload, 0)
 	return nil
 }

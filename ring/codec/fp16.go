@@ -36,8 +36,8 @@ func (fp16) String() string       { return "fp16" }
 func (fp16) Lossy() bool          { return true }
 func (fp16) EncodedLen(n int) int { return 2 + 2*n }
 
-func (c fp16) check(n int, payload []byte) error {
-	if err := checkLen(c, n, payload); err != nil {
+func (f fp16) check(n int, payload []byte) error {
+	if err := checkLen(f, n, payload); err != nil {
 		return err
 	}
 	if k := fp16K(payload); k < -fp16MaxScale || k > fp16MaxScale {

@@ -17,27 +17,27 @@ type terms struct {
 // encode appends the encoded sum of t. With keep it sets t.x to the decoded bytes and
 // t.residual to the loss; without keep, t.residual must be nil. It changes nothing else: with
 // x as the only term and without keep, it only reads.
-func (c dense) encode(dst []byte, t terms, keep bool) []byte {
+func (d dense) encode(dst []byte, t terms, keep bool) []byte {
 	if t.residual != nil && len(t.residual) != len(t.x) {
 		panic("codec: residual is not of x's length")
 	}
-	dst, payload := extend(dst, c.EncodedLen(len(t.x)))
-	s, whole := c.layout.(scaler)
+	dst, payload := extend(dst, d.EncodedLen(len(t.x)))
+	s, whole := d.layout.(scaler)
 	if whole {
-		s.scale(payload, c.largest(t))
+		s.scale(payload, d.largest(t))
 	}
 	for lo := 0; lo < len(t.x); lo += tile {
 		if !whole {
-			c.sum(t, lo)
+			d.sum(t, lo)
 		}
 		x, residual := t.tile(lo)
 		if residual == nil {
-			c.put(payload, lo, x)
+			d.put(payload, lo, x)
 		} else {
-			c.put(payload, lo, residual)
+			d.put(payload, lo, residual)
 		}
 		if keep {
-			c.get(x, payload, lo)
+			d.get(x, payload, lo)
 		}
 		if residual != nil {
 			vec.Subtract(residual, x)
@@ -47,20 +47,20 @@ func (c dense) encode(dst []byte, t terms, keep bool) []byte {
 }
 
 // largest sums all terms of t and returns the largest magnitude.
-func (c dense) largest(t terms) float32 {
+func (d dense) largest(t terms) float32 {
 	var m float32
 	for lo := 0; lo < len(t.x); lo += tile {
-		m = max(m, vec.AbsMax(c.sum(t, lo))) // max returns NaN if one is NaN
+		m = max(m, vec.AbsMax(d.sum(t, lo))) // max returns NaN if one is NaN
 	}
 	return m
 }
 
 // sum sums one tile of t. It writes the sum to the residual if there is one, else to x. The
 // decoded values replace x, and the loss is computed from the sum after that.
-func (c dense) sum(t terms, lo int) []float32 {
+func (d dense) sum(t terms, lo int) []float32 {
 	x, residual := t.tile(lo)
 	if t.received != nil {
-		c.add(x, t.received, lo)
+		d.add(x, t.received, lo)
 	}
 	if residual == nil {
 		return x

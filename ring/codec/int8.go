@@ -38,11 +38,11 @@ func (int8Blocks) String() string       { return "int8" }
 func (int8Blocks) Lossy() bool          { return true }
 func (int8Blocks) EncodedLen(n int) int { return 4*((n+int8Block-1)/int8Block) + n }
 
-func (c int8Blocks) check(n int, payload []byte) error {
-	if err := checkLen(c, n, payload); err != nil {
+func (i int8Blocks) check(n int, payload []byte) error {
+	if err := checkLen(i, n, payload); err != nil {
 		return err
 	}
-	scales, _ := c.split(payload, 0)
+	scales, _ := i.split(payload, 0)
 	for b := 0; 4*b < len(scales); b++ {
 		if err := int8Check(scales[4*b:]); err != nil {
 			return fmt.Errorf("codec int8: scale of block %d is %w", b, err)
@@ -51,8 +51,8 @@ func (c int8Blocks) check(n int, payload []byte) error {
 	return nil
 }
 
-func (c int8Blocks) put(payload []byte, lo int, src []float32) {
-	scales, codes := c.split(payload, lo)
+func (i int8Blocks) put(payload []byte, lo int, src []float32) {
+	scales, codes := i.split(payload, lo)
 	// All maxima first: each block's codes would otherwise wait for its maximum.
 	for b := 0; b*int8Block < len(src); b++ {
 		block := src[b*int8Block : min((b+1)*int8Block, len(src))]
@@ -68,8 +68,8 @@ func (c int8Blocks) put(payload []byte, lo int, src []float32) {
 	}
 }
 
-func (c int8Blocks) get(dst []float32, payload []byte, lo int) {
-	scales, codes := c.split(payload, lo)
+func (i int8Blocks) get(dst []float32, payload []byte, lo int) {
+	scales, codes := i.split(payload, lo)
 	for len(dst) > 0 {
 		n := min(int8Block, len(dst))
 		vec.GetInt8(dst[:n], codes[:n], getFloat(scales))
@@ -77,8 +77,8 @@ func (c int8Blocks) get(dst []float32, payload []byte, lo int) {
 	}
 }
 
-func (c int8Blocks) add(dst []float32, payload []byte, lo int) {
-	scales, codes := c.split(payload, lo)
+func (i int8Blocks) add(dst []float32, payload []byte, lo int) {
+	scales, codes := i.split(payload, lo)
 	for len(dst) > 0 {
 		n := min(int8Block, len(dst))
 		vec.AddInt8(dst[:n], codes[:n], getFloat(scales))

@@ -19,7 +19,7 @@ func (none) String() string       { return "none" }
 func (none) Lossy() bool          { return false }
 func (none) EncodedLen(n int) int { return 4 * n }
 
-func (c none) check(n int, payload []byte) error { return checkLen(c, n, payload) }
+func (none) check(n int, payload []byte) error { return checkLen(none{}, n, payload) }
 
 func (none) put(payload []byte, lo int, src []float32) { vec.PutF32(span(payload, 4, lo, src), src) }
 func (none) get(dst []float32, payload []byte, lo int) { vec.GetF32(dst, span(payload, 4, lo, dst)) }

@@ -87,7 +87,7 @@ func Exposed(r Rates, c Coding, b Buckets, l Layout) time.Duration {
 	return max(end, cpu, 0)
 }
 
-func (k Bucket) worthCoding() bool { return !k.Exact && k.Bytes >= WorthBytes }
+func (b Bucket) worthCoding() bool { return !b.Exact && b.Bytes >= WorthBytes }
 
 // Worth reports whether a codec may apply to any bucket. If not, Choose returns none for the
 // reason TooSmall at any rates.

@@ -35,7 +35,7 @@ type coded struct {
 	code int
 }
 
-func (e coded) Unwrap() error { return e.error }
+func (c coded) Unwrap() error { return c.error }
 
 // With returns err with an exit code. The innermost code wins, because the code nearest to the
 // cause knows it best. With(code, nil) is nil.

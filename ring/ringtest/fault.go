@@ -42,41 +42,41 @@ type faulty struct {
 }
 
 // Abort implements ring.AbortLink if the link does.
-func (l *faulty) Abort(why *ring.Abort) error {
-	if a, ok := l.Link.(ring.AbortLink); ok && !l.silent {
+func (f *faulty) Abort(why *ring.Abort) error {
+	if a, ok := f.Link.(ring.AbortLink); ok && !f.silent {
 		return a.Abort(why)
 	}
-	return l.Link.Close()
+	return f.Link.Close()
 }
 
 // OnAbort implements ring.AbortLink if the link does.
-func (l *faulty) OnAbort(heard func(*ring.Abort)) {
-	if a, ok := l.Link.(ring.AbortLink); ok {
+func (f *faulty) OnAbort(heard func(*ring.Abort)) {
+	if a, ok := f.Link.(ring.AbortLink); ok {
 		a.OnAbort(heard)
 	}
 }
 
 // Send sends frame unless the fault prevents that.
-func (l *faulty) Send(ctx context.Context, frame ring.Frame) error {
-	if l.silent {
+func (f *faulty) Send(ctx context.Context, frame ring.Frame) error {
+	if f.silent {
 		return nil
 	}
-	if frame.Op != l.fault.Op || frame.Segment != l.fault.Segment {
-		return l.Link.Send(ctx, frame)
+	if frame.Op != f.fault.Op || frame.Segment != f.fault.Segment {
+		return f.Link.Send(ctx, frame)
 	}
-	switch l.fault.Kind {
+	switch f.fault.Kind {
 	case Cut:
 		return ErrCut
 	case Silence:
-		l.silent = true
+		f.silent = true
 		return nil
 	case Corrupt:
 		frame.Payload = append([]byte(nil), frame.Payload...) // the caller's payload stays unchanged
-		l.fault.Change(&frame)
+		f.fault.Change(&frame)
 	case Delay:
-		time.Sleep(l.fault.Delay)
+		time.Sleep(f.fault.Delay)
 	default:
 		panic("ringtest: no such fault")
 	}
-	return l.Link.Send(ctx, frame)
+	return f.Link.Send(ctx, frame)
 }

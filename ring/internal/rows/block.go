@@ -150,41 +150,41 @@ func NewReader(widths []int) Reader {
 	return Reader{Ranges: make([]Range, len(widths)), Wanted: make([]bool, len(widths)), widths: widths}
 }
 
-// Begin prepares d for a message.
-func (d *Reader) Begin() {
-	d.table = -1
-	d.nextTable()
+// Begin prepares r for a message.
+func (r *Reader) Begin() {
+	r.table = -1
+	r.nextTable()
 }
 
 // nextTable goes to the next table of the message.
-func (d *Reader) nextTable() {
-	d.table++
-	for d.table < len(d.widths) && !d.Wanted[d.table] {
-		d.table++
+func (r *Reader) nextTable() {
+	r.table++
+	for r.table < len(r.widths) && !r.Wanted[r.table] {
+		r.table++
 	}
-	if d.table < len(d.widths) {
-		d.next = d.Ranges[d.table].Lo
+	if r.table < len(r.widths) {
+		r.next = r.Ranges[r.table].Lo
 	}
 }
 
 // Done reports whether the message has ended.
-func (d *Reader) Done() bool { return d.table == len(d.widths) }
+func (r *Reader) Done() bool { return r.table == len(r.widths) }
 
 // Table returns the number of the table that the next block belongs to.
-func (d *Reader) Table() int { return d.table }
+func (r *Reader) Table() int { return r.table }
 
 // Block decodes the first block of payload into dst, whose length it sets. It returns the
 // number of the table, whether the message has no more rows of the table, and the rest of
 // payload. An error describes a corrupt payload.
-func (d *Reader) Block(dst *Run, payload []byte) (table int, last bool, rest []byte, err error) {
-	if d.Done() {
+func (r *Reader) Block(dst *Run, payload []byte) (table int, last bool, rest []byte, err error) {
+	if r.Done() {
 		return 0, false, nil, fmt.Errorf("%d bytes after the last row", len(payload))
 	}
 	if len(payload) < blockHeadBytes {
-		return 0, false, nil, fmt.Errorf("table %d: block of %d bytes, want %d or more", d.table, len(payload), blockHeadBytes)
+		return 0, false, nil, fmt.Errorf("table %d: block of %d bytes, want %d or more", r.table, len(payload), blockHeadBytes)
 	}
-	table = d.table
-	width, head := d.widths[table], binary.LittleEndian.Uint32(payload)
+	table = r.table
+	width, head := r.widths[table], binary.LittleEndian.Uint32(payload)
 	n, gap := int(head&blockRowsMask), int(head>>blockGapShift&7)
 	last = head&blockLast != 0
 	if n > MaxBlockRows || gap > 4 || head&^(blockRowsMask|7<<blockGapShift|blockLast) != 0 || n == 0 && !last {
@@ -195,15 +195,15 @@ func (d *Reader) Block(dst *Run, payload []byte) (table int, last bool, rest []b
 		return 0, false, nil, fmt.Errorf("table %d: %d rows in %d bytes, want %d", table, n, len(payload), size)
 	}
 	dst.resize(n, width)
-	next := readGaps(dst.IDs, payload, d.next, gap)
-	if hi := d.Ranges[table].Hi; next > hi {
+	next := readGaps(dst.IDs, payload, r.next, gap)
+	if hi := r.Ranges[table].Hi; next > hi {
 		return 0, false, nil, fmt.Errorf("table %d: id is %d, want less than %d", table, next-1, hi)
 	}
-	d.next = next
+	r.next = next
 	payload = payload[n*gap:]
 	copy(vec.Bytes(dst.Values), payload)
 	if last {
-		d.nextTable()
+		r.nextTable()
 	}
 	return table, last, payload[4*n*width:], nil
 }
