@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model"
+	"ringtrain/ring"
 	"ringtrain/ring/build"
 	"ringtrain/ring/doctor"
 	"ringtrain/ring/exitcode"
@@ -82,8 +83,8 @@ func (a *app) jobWrites(c *cli.Context) ([]doctor.Write, error) {
 }
 
 // examine joins the other ranks and examines the hosts with them. All ranks end with the
-// verdict's code. Rank 0 prints the verdict. The other ranks print its worst finding,
-// unless they share rank 0's output.
+// verdict's code. Rank 0 prints the verdict. The other ranks print its worst finding, with which
+// rank 0 ends the group, unless they share rank 0's output.
 func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write, out *show.Reporter) error {
 	began := time.Now()
 	g, err := join.Gather(a.ctx, place, meet)
@@ -95,22 +96,32 @@ func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write
 	if out.Rank = m.Rank; m.Rank != 0 {
 		writes = nil // only rank 0 writes
 	}
-	r, v, err := doctor.Examine(g.Context(), doctor.Config{
+	sets := model.KernelSets()
+	r, err := doctor.Examine(g.Context(), doctor.Config{
 		Membership: m, Links: g.Links(), Token: meet.Token, Limit: meet.StartTimeout,
-		Host: doctor.Inspect(version, model.KernelSets(), writes),
+		Host: doctor.Inspect(version, sets[len(sets)-1], writes),
 	})
 	took := time.Since(began)
-	g.Leave(g.Context()) // the findings are complete: the others need not wait for the output of this rank
 	if r != nil {
+		v := r.Verdict()
+		if v.Well() {
+			g.Leave(g.Context()) // the findings are complete: the others need not wait for the output of this rank
+		} else {
+			g.Abort(v.Cause())
+		}
 		out.Examined(r, v, took)
+		return show.Silent(v.Code)
+	}
+	if err == nil {
+		err = g.Leave(g.Context())
 	}
 	switch {
-	case err != nil:
-		return out.ExaminationFailed(err)
-	case m.Rank != 0 && !v.Well() && place.Source != underRun:
-		return show.Reported(exitcode.With(v.Code, errors.New(v.Worst())))
+	case err == nil:
+		return nil
+	case place.Source == underRun:
+		return show.Silent(exitcode.Of(err))
 	}
-	return show.Silent(v.Code)
+	return out.ExaminationFailed(ring.CauseOf(err, m.Rank, m.Self().Host, -1).WithCode())
 }
 
 // underRun is the Source of a place that `run`, or this command with hosts, has set.

@@ -94,8 +94,8 @@ func TestDoctorSlowHost(t *testing.T) {
 		if rank > 0 {
 			continue
 		}
-		slow := "warning: rank 3 (" + hosts[3].Addr + "): sends at "
-		if !strings.Contains(e.stdout, slow) || strings.Count(e.stdout, "warning: ") != strings.Count(e.stdout, "warning: rank 3 (") {
+		slow := "warning: rank 3 on "
+		if !strings.Contains(e.stdout, slow) || strings.Count(e.stdout, "warning: ") != strings.Count(e.stdout, "warning: rank 3 on ") {
 			t.Errorf("want %q, and no other rank blamed\n%s", slow, e.stdout)
 		}
 	}

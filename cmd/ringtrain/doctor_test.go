@@ -95,7 +95,7 @@ func TestDoctorUsage(t *testing.T) {
 		{"doctor -H -oProxyCommand=x", 64, "-oProxyCommand=x"},
 		{"doctor -H nosuchhost.invalid", 138, "host nosuchhost.invalid cannot be reached"},
 		{"doctor linear --set checkpoint.dir=file/below", 73, "checkpoint.dir file/below: "},
-		{"doctor -H localhost linear --set export.savedmodel=file", 73, "file is no folder"},
+		{"doctor -H localhost linear --set export.savedmodel=file", 73, "file is a file, want a folder"},
 		{"doctor linear --set summary.dir=file/below", 73, "summary.dir file/below: "},
 	}
 	for _, tt := range tests {

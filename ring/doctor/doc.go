@@ -6,14 +6,13 @@
 //
 //	connect    each worker dials each other one's port as its links would, and proves
 //	           the job's token; all at once, for at most 5 s
-//	measure    the pairs measure in rounds, so that no worker is in two measurements
-//	           at a time: round trips of 64 bytes, then bursts of growing size until
-//	           one takes long enough
-//	collect    each worker sends its report to rank 0, through another worker if it
-//	           cannot reach rank 0, and receives the verdict
+//	measure    in round r the workers meet whose ranks sum to r modulo the world size, so
+//	           that no worker is in two measurements at a time
+//	collect    each worker sends its report to rank 0
 //
 // [Examine] does this. Only rank 0 gets the [Report]. [Report.Verdict] judges it, as a pure
-// function of it. [Report.Table] prints it.
+// function of it. [Report.Table] prints it. If a job could not run, rank 0 ends the group with the worst
+// finding as its cause, so that all ranks have it.
 //
 // # Pairs
 //
@@ -23,17 +22,13 @@
 //
 // # On the wire
 //
-// A connection begins with the handshake of a link (ring/PROTOCOL.md). Then both sides send
-// messages, little-endian:
+// A connection begins with the handshake of a link (ring/PROTOCOL.md). Then the dialling worker
+// measures, little-endian:
 //
-//	u8 kind   u32 length   payload
+//	u32 length, payload     up to 4 MiB of zeros; the answer, after all of it, is the partner's
+//	                        clock: i64 nanoseconds since 1970, UTC
+//	u32 0                   end of the measurement
 //
-//	'B' 'R'   begin, ready       begin of a pair's measurement, and the partner's answer
-//	'P'       64 bytes           returned with the partner's clock in the first 8:
-//	                             nanoseconds since 1970, UTC
-//	'D'       up to 16 KiB       part of a burst
-//	'F' 'A'   flush, arrived     end of a burst, and the answer after all of it
-//	'E'       end                end of a pair's measurement
-//	'S' 'T'   JSON, up to 1 MiB  a worker's report, to rank 0 or to a rank that relays it
-//	'V'       JSON               the verdict
+// After all measurements the connection between rank 0 and another rank, the one that rank 0 dialled
+// or else the other way, carries the report of that rank, as JSON after its length as u32.
 package doctor

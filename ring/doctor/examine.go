@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/tcplink"
 	"ringtrain/ring/token"
 )
@@ -33,73 +35,142 @@ type Config struct {
 }
 
 // Examine examines the connections between the workers; all of them must call it. It returns the
-// report on rank 0 only, and the verdict on all ranks. It takes at most the limit and a
-// second.
-//
-// A pair that cannot connect is no error but a part of the report. Examine returns an error if ctx
-// ends, with its cause, or, on a rank other than 0, if no verdict arrives
-// (exitcode.Retry).
-func Examine(ctx context.Context, c Config) (*Report, Verdict, error) {
+// report on rank 0, and nil on the other ranks. It takes at most the limit. A pair that cannot connect
+// is no error but a part of the report. Examine returns an error if ctx ends, with its cause.
+func Examine(ctx context.Context, c Config) (*Report, error) {
 	if c.now == nil {
 		c.now = time.Now
 	}
-	m, limit := c.Membership, cmp.Or(c.Limit, DefaultLimit)
-	c.Host.Rank = m.Rank
+	m := c.Membership
 	if m.Size() == 1 {
 		r := newReport(m)
-		r.add(rankReport{Host: c.Host})
-		r.setClocks()
-		return r, r.Verdict(), nil
+		r.add(0, rankReport{c.Host, make([]Pair, 1)})
+		return r, nil
 	}
-	began := time.Now()
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	reached, err := c.connect(bounded, limit)
+	s, err := c.connect(ctx, cmp.Or(c.Limit, DefaultLimit))
 	if err != nil {
-		return nil, Verdict{}, err
+		return nil, err
 	}
-	defer reached.Close()
-	t := newSurvey(m, reached, c.now)
-	t.measureEnd, t.collectEnd, t.burstTime = began.Add(limit*3/4), began.Add(limit*7/8), burstTime(m.Size(), limit)
-	t.run(bounded)
-	r, v, err := t.collect(bounded, c.Host)
-	if ctx.Err() != nil {
-		return nil, Verdict{}, context.Cause(ctx)
+	defer s.conns.Close()
+	defer context.AfterFunc(ctx, func() { s.conns.Close() })()
+	s.measureAll()
+	var r *Report
+	if m.Rank == 0 {
+		r = s.gather(c.Host)
+	} else if conn := cmp.Or(s.conns.In[0], s.conns.Out[0]); conn != nil {
+		conn.SetDeadline(s.end)
+		send(conn, rankReport{c.Host, s.pairs}) // rank 0 tells of a report that it misses
 	}
-	return r, v, err
+	return r, context.Cause(ctx)
 }
 
-// connect connects to all others.
-func (c *Config) connect(ctx context.Context, limit time.Duration) (*tcplink.AllConns, error) {
+// survey is one worker's part of an examination.
+type survey struct {
+	members    ring.Membership
+	conns      *tcplink.AllConns // a connection that has failed is nil
+	pairs      []Pair            // from this worker, by rank
+	measureEnd time.Time         // deadline of all measurements
+	end        time.Time         // deadline of the reports to rank 0
+	burstTime  time.Duration
+	now        func() time.Time
+}
+
+// connect connects to all others, and records the ranks that could not be reached.
+func (c *Config) connect(ctx context.Context, limit time.Duration) (*survey, error) {
+	m, began := c.Membership, time.Now()
+	s := &survey{
+		members: m, now: c.now, pairs: make([]Pair, m.Size()), burstTime: burstTime(m.Size(), limit),
+		measureEnd: began.Add(limit * 3 / 4), end: began.Add(limit),
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, min(connectTimeout, limit/4), errSilent)
 	defer cancel()
-	return tcplink.ConnectAll(ctx, c.Membership, c.Links, tcplink.Config{Token: c.Token, Dial: dialer(c.dial)})
-}
-
-var errSilent = fmt.Errorf("connected, but no answer: %w", os.ErrDeadlineExceeded)
-
-// collect brings the reports of all ranks together.
-func (t *survey) collect(ctx context.Context, h Host) (*Report, Verdict, error) {
-	m := t.members
-	mine := rankReport{Host: h}
-	for _, p := range t.pairs {
-		if p.To != m.Rank {
-			mine.Pairs = append(mine.Pairs, p)
+	var err error
+	if s.conns, err = tcplink.ConnectAll(ctx, m, c.Links, tcplink.Config{Token: c.Token, Dial: c.open}); err != nil {
+		return nil, err
+	}
+	for rank, w := range m.Workers {
+		s.pairs[rank] = Pair{From: m.Rank, To: rank, Address: w.Addr}
+		if rank != m.Rank && s.conns.Out[rank] == nil {
+			s.pairs[rank].fail(s.conns.Why[rank])
 		}
 	}
-	o := t.newCollector()
-	defer o.close()
-	if m.Rank != 0 {
-		v, err := o.report(ctx, mine)
-		return nil, v, err
+	return s, nil
+}
+
+// errSilent ends a handshake to which the other end says nothing.
+var errSilent = fmt.Errorf("connected, but no answer: %w", os.ErrDeadlineExceeded)
+
+func (p *Pair) fail(err error) {
+	p.Fault, p.Code = reason(err), exitcode.Of(exitcode.With(exitcode.Retry, err))
+}
+
+// measureAll measures with each other worker, and answers while the other worker measures. The
+// lower rank of two is the first.
+func (s *survey) measureAll() {
+	rates, me, size := bandwidthRanks(s.members), s.members.Rank, s.members.Size()
+	for round := range size {
+		other := (round - me + size) % size
+		turn := s.burstTime
+		if !rates[me] || !rates[other] {
+			turn = 0
+		}
+		switch {
+		case me < other:
+			s.measure(other, turn)
+			s.answer(other)
+		case me > other:
+			s.answer(other)
+			s.measure(other, turn)
+		}
 	}
-	r := newReport(m)
-	r.add(mine)
-	soon, cancel := context.WithDeadline(ctx, t.collectEnd)
-	defer cancel()
-	o.gather(soon, r)
-	r.setClocks()
-	v := r.Verdict()
-	o.broadcast(v)
-	return r, v, nil
+}
+
+// measure measures the pair with a partner. It closes a connection that fails, so that the other
+// end notices.
+func (s *survey) measure(other int, turn time.Duration) {
+	conn, p := s.conns.Out[other], &s.pairs[other]
+	if conn == nil {
+		return
+	}
+	if err := p.measure(conn, s.measureEnd, turn, s.now); err != nil {
+		conn.Close()
+		s.conns.Out[other] = nil
+		p.fail(err)
+	}
+}
+
+// answer answers while a partner measures.
+func (s *survey) answer(other int) {
+	conn := s.conns.In[other]
+	if conn == nil {
+		return
+	}
+	if err := answer(conn, s.measureEnd, s.now); err != nil {
+		conn.Close()
+		s.conns.In[other] = nil
+	}
+}
+
+// gather receives the reports of the others on rank 0.
+func (s *survey) gather(h Host) *Report {
+	r := newReport(s.members)
+	r.add(0, rankReport{h, s.pairs})
+	var mu sync.Mutex // guards r
+	var receiving sync.WaitGroup
+	for rank, conn := range s.conns.Out {
+		if conn = cmp.Or(conn, s.conns.In[rank]); conn == nil {
+			continue
+		}
+		receiving.Go(func() {
+			conn.SetDeadline(s.end)
+			var theirs rankReport
+			if receive(conn, &theirs) == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				r.add(rank, theirs)
+			}
+		})
+	}
+	receiving.Wait()
+	return r
 }

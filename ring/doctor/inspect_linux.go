@@ -9,21 +9,15 @@ import (
 )
 
 func (h *Host) limits() {
-	h.OpenFiles, h.Locked = resource(unix.RLIMIT_NOFILE), resource(unix.RLIMIT_MEMLOCK)
+	h.OpenFiles = resource(unix.RLIMIT_NOFILE)
 	g := limits.ControlGroup(os.ReadFile)
 	h.Tasks = limits.Stricter(resource(unix.RLIMIT_NPROC), g.Tasks)
 	if os.Geteuid() == 0 {
 		h.Tasks = g.Tasks // root is exempt from the user's limit
 	}
 	h.Memory, h.MemoryFree = limits.Memory(os.ReadFile)
-	h.MemoryLimit, h.CoreLimit = g.Memory, g.Cores
 	if g.Memory > 0 {
 		h.MemoryFree = min(h.MemoryFree, max(g.Memory-g.Used, 0))
-	}
-	if fd, err := unix.MemfdCreate("ringtrain", unix.MFD_CLOEXEC); err != nil {
-		h.SharedMemory = "memfd_create: " + err.Error()
-	} else {
-		unix.Close(fd)
 	}
 }
 

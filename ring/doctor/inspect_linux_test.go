@@ -15,7 +15,7 @@ func TestInspect(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := Inspect("1", []string{"j", "k"}, []Write{{"here", dir}, {"to be made", filepath.Join(dir, "a", "b")}, {"file", file}, {"below a file", filepath.Join(file, "a")}})
+	h := Inspect("1", "k", []Write{{"here", dir}, {"to be made", filepath.Join(dir, "a", "b")}, {"file", file}, {"below a file", filepath.Join(file, "a")}})
 	if h.Version != "1" || h.Kernels != "k" || h.Cores < 1 || h.OpenFiles == 0 || h.Memory <= 0 || h.MemoryFree <= 0 || h.MemoryFree > h.Memory {
 		t.Errorf("host is %+v", h)
 	}
@@ -24,7 +24,7 @@ func TestInspect(t *testing.T) {
 			t.Errorf("%s: %d bytes free, fault %q; want well=%v", d.Key, d.Free, d.Fault, well)
 		}
 	}
-	if d := h.Disks[2]; !strings.Contains(d.Fault, "is no folder") {
+	if d := h.Disks[2]; !strings.Contains(d.Fault, "is a file, want a folder") {
 		t.Errorf("file: fault %q", d.Fault)
 	}
 }

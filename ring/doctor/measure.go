@@ -2,70 +2,85 @@ package doctor
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"time"
 
+	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/internal/pairwise"
 )
 
 // The constants of a pair's measurement.
 const (
-	pingCount     = 21              // the first one does not count: it wakes the partner
-	answerTimeout = 3 * time.Second // for a message of a partner that measures
+	headBytes     = 4
+	pingCount     = 21 // the first one does not count: it wakes the partner
+	pingBytes     = 64
+	answerTimeout = 3 * time.Second // for the answer of a partner that measures
 	minBurst      = 64 << 10        // bytes
 	maxBurst      = 4 << 20
-	maxBursts     = 4                      // of size mostBurst
+	maxBursts     = 4                      // of size maxBurst
 	maxBurstTime  = 300 * time.Millisecond // for all bursts, if the limit allows it
 	minBurstTime  = 20 * time.Millisecond
+	maxText       = 1 << 20 // bytes of a report
 )
 
-// measure measures the connection l to the partner: round trips, and bandwidth if turn is not 0.
-// The partner may be in another measurement until the deadline. now is the clock to compare with
-// the partner's.
-func (p *Pair) measure(l *peerConn, deadline time.Time, turn time.Duration, now func() time.Time) error {
-	l.SetDeadline(deadline)
-	if err := l.send(kindBegin, nil); err != nil {
-		return err
+// bandwidthRanks reports for each rank whether it measures bandwidth.
+func bandwidthRanks(m ring.Membership) []bool {
+	hosts := m.HostRanks()
+	does := make([]bool, m.Size())
+	for rank := range does {
+		does[rank] = len(hosts) == 1
 	}
-	if _, err := l.expect(kindReady); err != nil {
-		return inPhase("connected, but it takes no part in the measurement", err)
+	for _, ranks := range hosts {
+		does[ranks[0]] = true
 	}
-	if err := p.ping(l, now); err != nil {
-		return inPhase("round trips of 64 bytes", err)
+	return does
+}
+
+// burstTime returns the time for one bandwidth measurement. A round has two measurements, each with
+// as much time for other messages; all rounds together take at most limit. 0: the world is too
+// large to measure bandwidth.
+func burstTime(size int, limit time.Duration) time.Duration {
+	turn := min(limit/time.Duration(4*size), maxBurstTime)
+	if turn < minBurstTime {
+		return 0
+	}
+	return turn
+}
+
+// measure measures the connection to the partner: round trips, and bandwidth if turn is not 0. The
+// partner may be in another measurement until the deadline. now is the clock to compare with the
+// partner's.
+func (p *Pair) measure(conn net.Conn, deadline time.Time, turn time.Duration, now func() time.Time) error {
+	conn.SetDeadline(deadline)
+	if _, _, err := exchange(conn, pingBytes); err != nil {
+		return fmt.Errorf("connected, but it takes no part in the measurement: %s", reason(err))
+	}
+	if err := p.ping(conn, now); err != nil {
+		return fmt.Errorf("round trips of 64 bytes: %s", reason(err))
 	}
 	if turn > 0 {
-		if err := p.burst(l, turn); err != nil {
-			return inPhase("64 bytes pass, larger packets do not (MTU?)", err)
+		if err := p.burst(conn, turn); err != nil {
+			return fmt.Errorf("64 bytes pass, larger packets do not (MTU?): %s", reason(err))
 		}
 	}
-	return l.send(kindEnd, nil)
+	return write(conn, nil)
 }
 
 // ping measures the latency and the offset of the partner's clock.
-func (p *Pair) ping(l *peerConn, now func() time.Time) error {
+func (p *Pair) ping(conn net.Conn, now func() time.Time) error {
 	var took []time.Duration
-	payload := make([]byte, pingBytes)
-	for i := range pingCount {
-		l.SetDeadline(time.Now().Add(answerTimeout))
-		sent, start := now(), time.Now()
-		if err := l.send(kindPing, payload); err != nil {
-			return err
-		}
-		answer, err := l.expect(kindPing)
+	for range pingCount - 1 {
+		conn.SetDeadline(time.Now().Add(answerTimeout))
+		sent := now()
+		trip, theirs, err := exchange(conn, pingBytes)
 		if err != nil {
 			return err
 		}
-		if len(answer) < 8 {
-			return exitcode.With(exitcode.Protocol, fmt.Errorf("an answer of %d bytes, want %d", len(answer), pingBytes))
-		}
-		if i == 0 {
-			continue
-		}
-		trip := time.Since(start)
 		if len(took) == 0 || trip < slices.Min(took) {
-			theirs := int64(binary.LittleEndian.Uint64(answer))
 			p.Ahead = float64(theirs-sent.UnixNano()-int64(trip/2)) / 1e9
 		}
 		took = append(took, trip)
@@ -75,66 +90,100 @@ func (p *Pair) ping(l *peerConn, now func() time.Time) error {
 	return nil
 }
 
-// burst measures the bandwidth.
-func (p *Pair) burst(l *peerConn, turn time.Duration) (err error) {
-	payload := make([]byte, dataBytes)
-	bursts := pairwise.Bursts{
-		Least: minBurst, Most: maxBurst, Idle: time.Duration(p.Latency * float64(time.Second)),
-		Done: func(b pairwise.Burst) bool {
-			return b.Largest == maxBursts || b.Took >= turn/3 || b.Elapsed >= turn
-		},
-	}
-	p.Bandwidth, err = bursts.Bandwidth(func(size int) (time.Duration, error) { return sendBurst(l, payload, size) })
-	return err
-}
-
-// sendBurst sends a burst and returns the time until it has arrived.
-func sendBurst(l *peerConn, payload []byte, size int) (time.Duration, error) {
-	start := time.Now()
-	for range size / dataBytes {
-		l.SetDeadline(time.Now().Add(answerTimeout))
-		if err := l.send(kindData, payload); err != nil {
-			return 0, err
+// burst measures the bandwidth by bursts of growing size. The result is the rate of the largest
+// burst; of several bursts of size maxBurst it is the best, which no other process has delayed. Small
+// bursts do not count: they may fit into a shaper's burst, and end before a connection reaches its
+// speed.
+func (p *Pair) burst(conn net.Conn, turn time.Duration) error {
+	began, largest := time.Now(), 0
+	idle := time.Duration(p.Latency * float64(time.Second))
+	for size := minBurst; ; size = min(4*size, maxBurst) {
+		conn.SetDeadline(time.Now().Add(answerTimeout))
+		took, _, err := exchange(conn, size)
+		if err != nil {
+			return err
+		}
+		rate := float64(size) / max(took-idle, took/4, time.Microsecond).Seconds()
+		if size == maxBurst {
+			largest++
+		}
+		if largest > 1 {
+			rate = max(rate, p.Bandwidth)
+		}
+		p.Bandwidth = rate
+		if largest == maxBursts || took >= turn/3 || time.Since(began) >= turn {
+			return nil
 		}
 	}
-	l.SetDeadline(time.Now().Add(answerTimeout))
-	if err := l.send(kindFlush, nil); err != nil {
-		return 0, err
+}
+
+// exchange sends zeros and returns the time until the partner has all of them, and its clock.
+func exchange(conn net.Conn, size int) (took time.Duration, clock int64, err error) {
+	message := binary.LittleEndian.AppendUint32(make([]byte, 0, headBytes+size), uint32(size))
+	start := time.Now()
+	if _, err := conn.Write(message[:headBytes+size]); err != nil {
+		return 0, 0, err
 	}
-	_, err := l.expect(kindArrived)
-	return time.Since(start), err
+	var answer [8]byte
+	_, err = io.ReadFull(conn, answer[:])
+	return time.Since(start), int64(binary.LittleEndian.Uint64(answer[:])), err
 }
 
 // answer is the partner's part of measure. now is its clock.
-func answer(l *peerConn, deadline time.Time, now func() time.Time) error {
-	l.SetDeadline(deadline)
-	if _, err := l.expect(kindBegin); err != nil {
-		return err
-	}
-	if err := l.send(kindReady, nil); err != nil {
-		return err
-	}
-	pong := make([]byte, pingBytes)
+func answer(conn net.Conn, deadline time.Time, now func() time.Time) error {
+	conn.SetDeadline(deadline)
 	for {
-		l.SetDeadline(time.Now().Add(2 * answerTimeout)) // the measuring side times out first, since it knows the phase
-		kind, _, err := l.next()
-		if err != nil {
+		size, err := length(conn, maxBurst)
+		if err != nil || size == 0 {
 			return err
 		}
-		switch kind {
-		case kindPing:
-			binary.LittleEndian.PutUint64(pong, uint64(now().UnixNano()))
-			err = l.send(kindPing, pong)
-		case kindData:
-		case kindFlush:
-			err = l.send(kindArrived, nil)
-		case kindEnd:
-			return nil
-		default:
-			return exitcode.With(exitcode.Protocol, fmt.Errorf("message %q in a measurement", kind))
+		if _, err := io.CopyN(io.Discard, conn, int64(size)); err != nil {
+			return err
 		}
-		if err != nil {
+		conn.SetDeadline(time.Now().Add(2 * answerTimeout)) // the measuring side times out first, since it knows the phase
+		if _, err := conn.Write(binary.LittleEndian.AppendUint64(nil, uint64(now().UnixNano()))); err != nil {
 			return err
 		}
 	}
+}
+
+// write sends a payload after its length.
+func write(conn net.Conn, payload []byte) error {
+	_, err := conn.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(payload))), payload...))
+	return err
+}
+
+// length reads the length of a payload, which is not believed beyond most.
+func length(conn net.Conn, most int) (int, error) {
+	var head [headBytes]byte
+	if _, err := io.ReadFull(conn, head[:]); err != nil {
+		return 0, err
+	}
+	n := binary.LittleEndian.Uint32(head[:])
+	if int64(n) > int64(most) {
+		return 0, exitcode.With(exitcode.Protocol, fmt.Errorf("a message of %d bytes, want at most %d", n, most))
+	}
+	return int(n), nil
+}
+
+// send sends a report.
+func send(conn net.Conn, report rankReport) error {
+	text, err := json.Marshal(report)
+	if err != nil {
+		return exitcode.With(exitcode.Internal, err)
+	}
+	return write(conn, text)
+}
+
+// receive receives a report.
+func receive(conn net.Conn, report *rankReport) error {
+	n, err := length(conn, maxText)
+	if err != nil {
+		return err
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(conn, text); err != nil {
+		return err
+	}
+	return exitcode.With(exitcode.Protocol, json.Unmarshal(text, report))
 }

@@ -5,31 +5,25 @@ import "ringtrain/ring"
 // Report is the result of all measurements.
 type Report struct {
 	Hosts []Host // by rank
-	Pairs []Pair // every ordered pair of ranks, by From, then To
+	pairs []Pair // of all ranks, by From, then To; From may be To
 }
 
 // Host describes a worker's host, as the worker sees it. A limit of -1 is no limit; 0 is
 // unknown.
 type Host struct {
-	Rank         int      `json:"rank"`
-	Host         string   `json:"host"`    // name of the host
-	HostID       string   `json:"host_id"` // equal for ranks that share memory
-	Address      string   `json:"address"` // of the worker's port; "" for a world of one
-	Version      string   `json:"version"`
-	Kernels      string   `json:"kernels"`     // highest kernel set
-	Sets         []string `json:"kernel_sets"` // all kernel sets in ascending order
-	Cores        int      `json:"cores"`       // that this process may use
-	CoreLimit    float64  `json:"core_limit"`
-	ClockAhead   *float64 `json:"clock_ahead_s"` // of rank 0's; nil: unknown
-	OpenFiles    int64    `json:"open_files_limit"`
-	Tasks        int64    `json:"tasks_limit"` // threads and processes, the least of all limits
-	Locked       int64    `json:"locked_memory_limit_bytes"`
-	Memory       int64    `json:"memory_bytes"`
-	MemoryFree   int64    `json:"memory_available_bytes"` // to this process: of the host, or of its limit
-	MemoryLimit  int64    `json:"memory_limit_bytes"`     // of its control group
-	SharedMemory string   `json:"shared_memory_fault"`    // why ranks here cannot share memory; "": they can
-	Disks        []Disk   `json:"disks"`                  // that the job writes to; of rank 0 only
-	Fault        string   `json:"fault"`                  // why only rank and address are known; else ""
+	Rank       int    `json:"rank"`
+	Host       string `json:"host"`    // name of the host
+	HostID     string `json:"host_id"` // equal for ranks that share memory
+	Address    string `json:"address"` // of the worker's port; "" for a world of one
+	Version    string `json:"version"`
+	Kernels    string `json:"kernels"` // highest kernel set
+	Cores      int    `json:"cores"`   // that this process may use
+	OpenFiles  int64  `json:"open_files_limit"`
+	Tasks      int64  `json:"tasks_limit"` // threads and processes, the least of all limits
+	Memory     int64  `json:"memory_bytes"`
+	MemoryFree int64  `json:"memory_available_bytes"` // to this process: of the host, or of its limit
+	Disks      []Disk `json:"disks"`                  // that the job writes to; of rank 0 only
+	Fault      string `json:"fault"`                  // why only rank and address are known; else ""
 }
 
 // Disk is the folder of a path that a job writes to.
@@ -52,17 +46,10 @@ type Pair struct {
 	Ahead     float64 `json:"clock_ahead_s"` // offset of To's clock, corrected by half of the shortest round trip
 }
 
-// reached reports whether p was measured.
-func (p *Pair) reached() bool { return p.Fault == "" }
-
-// pair returns the entry of a pair in Pairs.
-func (r *Report) pair(from, to int) *Pair {
-	p := len(r.Hosts)
-	i := from*(p-1) + to
-	if to > from {
-		i--
-	}
-	return &r.Pairs[i]
+// rankReport is the report of one worker.
+type rankReport struct {
+	Host  Host   `json:"host"`
+	Pairs []Pair `json:"pairs"` // from it, by To, with itself
 }
 
 // newReport returns the report of m before any rank has reported.
@@ -71,55 +58,52 @@ func newReport(m ring.Membership) *Report {
 	for _, w := range m.Workers {
 		r.Hosts = append(r.Hosts, Host{Rank: w.Rank, Host: w.Host, HostID: w.HostID, Address: w.Addr, Fault: "rank 0 has not received its report", Disks: []Disk{}})
 		for _, to := range m.Workers {
-			if to.Rank != w.Rank {
-				r.Pairs = append(r.Pairs, Pair{From: w.Rank, To: to.Rank, Address: to.Addr, Fault: "unknown: the dialling rank has not reported"})
-			}
+			r.pairs = append(r.pairs, Pair{From: w.Rank, To: to.Rank, Address: to.Addr, Fault: "unknown: the dialling rank has not reported"})
 		}
 	}
 	return r
 }
 
-// rankReport is the report of one worker.
-type rankReport struct {
-	Host  Host   `json:"host"`
-	Pairs []Pair `json:"pairs"` // from it, by To
+// add adds the report of a rank, if it has a pair for each rank. Names and addresses are those of the
+// membership.
+func (r *Report) add(rank int, s rankReport) {
+	if len(s.Pairs) != len(r.Hosts) {
+		return
+	}
+	known := r.Hosts[rank]
+	s.Host.Rank, s.Host.Host, s.Host.HostID, s.Host.Address, s.Host.Fault = rank, known.Host, known.HostID, known.Address, ""
+	r.Hosts[rank] = s.Host
+	for to, p := range s.Pairs {
+		p.From, p.To, p.Address = rank, to, r.Hosts[to].Address
+		*r.pair(rank, to) = p
+	}
 }
 
-// add adds a worker's report. It reports whether the worker is in r and has not reported
-// before.
-func (r *Report) add(s rankReport) bool {
-	from := s.Host.Rank
-	if from < 0 || from >= len(r.Hosts) || r.Hosts[from].Fault == "" {
-		return false
-	}
-	for _, p := range s.Pairs {
-		if p.From != from || p.To < 0 || p.To >= len(r.Hosts) || p.To == from {
-			return false
+// pair returns the entry of a pair.
+func (r *Report) pair(from, to int) *Pair { return &r.pairs[from*len(r.Hosts)+to] }
+
+// Pairs returns every ordered pair of two ranks, by From, then To.
+func (r *Report) Pairs() []Pair {
+	var list []Pair
+	for _, p := range r.pairs {
+		if p.From != p.To {
+			list = append(list, p)
 		}
 	}
-	known := r.Hosts[from]
-	s.Host.Host, s.Host.HostID, s.Host.Address, s.Host.Fault, s.Host.ClockAhead = known.Host, known.HostID, known.Address, "", nil
-	r.Hosts[from] = s.Host
-	for _, p := range s.Pairs {
-		*r.pair(from, p.To) = p
-	}
-	return true
+	return list
 }
 
-// setClocks sets the offsets of the clocks from rank 0's, where rank 0 and the host have
-// connected.
-func (r *Report) setClocks() {
-	for rank := range r.Hosts {
-		var ahead float64
-		switch {
-		case rank == 0:
-		case r.pair(0, rank).reached():
-			ahead = r.pair(0, rank).Ahead
-		case r.pair(rank, 0).reached():
-			ahead = -r.pair(rank, 0).Ahead
-		default:
-			continue
+// hosts returns the ranks of each host.
+func (r *Report) hosts() [][]int {
+	var list [][]int
+	at := map[string]int{}
+	for rank, h := range r.Hosts {
+		i, ok := at[h.HostID]
+		if !ok {
+			i = len(list)
+			at[h.HostID], list = i, append(list, nil)
 		}
-		r.Hosts[rank].ClockAhead = &ahead
+		list[i] = append(list[i], rank)
 	}
+	return list
 }

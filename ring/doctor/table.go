@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -18,7 +19,13 @@ func (r *Report) Table(v Verdict) string {
 	if n := len(r.Hosts); n > 1 && n <= maxMatrix {
 		r.matrix(&b)
 	}
-	r.disks(&b)
+	for _, h := range r.Hosts {
+		for _, d := range h.Disks {
+			if d.Fault == "" {
+				fmt.Fprintf(&b, "%s %s on %s: %s free\n", d.Key, d.Path, r.name(h.Rank), bytesText(d.Free))
+			}
+		}
+	}
 	if best := r.BestOrder(); best != "" {
 		b.WriteString(best + "\n")
 	}
@@ -49,24 +56,18 @@ func (v Verdict) Text(size int) string {
 
 func (r *Report) hostTable(b *strings.Builder) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "rank\thost\taddress\tversion\tkernels\tcores\tmemory free\tfiles\ttasks\tlocked\tshared memory\tclock")
+	fmt.Fprintln(w, "rank\thost\taddress\tversion\tkernels\tcores\tmemory free\tfiles\ttasks\tclock")
 	for _, h := range r.Hosts {
 		if h.Fault != "" {
 			fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", h.Rank, h.Host, h.Address, h.Fault)
 			continue
 		}
-		cores, shared, clock := fmt.Sprint(h.Cores), "yes", "?"
-		if h.CoreLimit > 0 {
-			cores = fmt.Sprintf("%d, at most %.3g", h.Cores, h.CoreLimit)
+		clock := "-"
+		if p := r.pair(0, h.Rank); h.Rank > 0 && p.Fault == "" {
+			clock = fmt.Sprintf("%+.3f s", p.Ahead)
 		}
-		if h.SharedMemory != "" {
-			shared = "no"
-		}
-		if h.ClockAhead != nil {
-			clock = clockText(*h.ClockAhead)
-		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s of %s\t%s\t%s\t%s\t%s\t%s\n", h.Rank, h.Host, orDash(h.Address), h.Version, h.Kernels, cores,
-			bytesText(h.MemoryFree), bytesText(h.Memory), limitText(h.OpenFiles), limitText(h.Tasks), lockedText(h.Locked), shared, clock)
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s of %s\t%s\t%s\t%s\n", h.Rank, h.Host, cmp.Or(h.Address, "-"), h.Version, h.Kernels, h.Cores,
+			bytesText(h.MemoryFree), bytesText(h.Memory), limitText(h.OpenFiles), limitText(h.Tasks), clock)
 	}
 	w.Flush()
 }
@@ -79,9 +80,8 @@ func (r *Report) matrix(b *strings.Builder) {
 	for to := range r.Hosts {
 		fmt.Fprintf(w, "\t%d", to)
 	}
-	fmt.Fprintln(w)
 	for from := range r.Hosts {
-		fmt.Fprint(w, from)
+		fmt.Fprintf(w, "\n%d", from)
 		for to := range r.Hosts {
 			cell := "-"
 			if from != to {
@@ -89,14 +89,14 @@ func (r *Report) matrix(b *strings.Builder) {
 			}
 			fmt.Fprint(w, "\t"+cell)
 		}
-		fmt.Fprintln(w)
 	}
+	fmt.Fprintln(w)
 	w.Flush()
 }
 
 func (p *Pair) cell() string {
 	switch {
-	case !p.reached():
+	case p.Fault != "":
 		return "FAULT"
 	case p.Bandwidth == 0:
 		return secondsText(p.Latency)
@@ -104,29 +104,7 @@ func (p *Pair) cell() string {
 	return secondsText(p.Latency) + " / " + rateText(p.Bandwidth)
 }
 
-func (r *Report) disks(b *strings.Builder) {
-	for _, h := range r.Hosts {
-		for i, d := range h.Disks {
-			if i == 0 {
-				fmt.Fprintln(b)
-			}
-			if d.Fault == "" {
-				fmt.Fprintf(b, "%s %s on %s: %s free\n", d.Key, d.Path, r.name(h.Rank), bytesText(d.Free))
-			}
-		}
-	}
-}
-
-func clockText(ahead float64) string {
-	switch {
-	case ahead >= 1e-3:
-		return "+" + secondsText(ahead)
-	case ahead <= -1e-3:
-		return "-" + secondsText(-ahead)
-	}
-	return "same"
-}
-
+// limitText returns a limit: -1 is none, 0 is unknown.
 func limitText(n int64) string {
 	switch {
 	case n < 0:
@@ -135,18 +113,4 @@ func limitText(n int64) string {
 		return "?"
 	}
 	return fmt.Sprint(n)
-}
-
-func lockedText(n int64) string {
-	if n == 0 {
-		return "?"
-	}
-	return bytesText(n)
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

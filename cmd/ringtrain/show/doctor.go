@@ -42,12 +42,12 @@ func (r *Reporter) Examined(found *doctor.Report, v doctor.Verdict, took time.Du
 	for _, h := range found.Hosts {
 		r.Emit(hostEvent{h})
 	}
-	for _, p := range found.Pairs {
+	for _, p := range found.Pairs() {
 		r.Emit(pairEvent{p})
 	}
 	r.Emit(verdictEvent{v.Well(), v, report.Seconds(took)})
 	if !v.Well() {
-		r.Emit(Failure(&ring.Cause{Rank: -1, Host: Hostname(), Step: -1, Text: v.Worst(), ExitCode: v.Code}))
+		r.Emit(Failure(v.Cause()))
 	}
 	if best := found.BestOrder(); best != "" {
 		fmt.Fprintln(r.People, best)
