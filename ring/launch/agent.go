@@ -59,8 +59,7 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 	over := make(chan struct{})
 	defer close(over)
 	go a.out.keepAlive(a.orders.Host, over)
-	a.serve()
-	return exitcode.OK
+	return a.serve()
 }
 
 // agent is the state of Agent. Only its own goroutine touches it.
@@ -129,8 +128,10 @@ func (a *agent) start(environ []string, version string) error {
 	return a.out.send(frameOf(kindHello, o.Host, 0, said))
 }
 
-// serve obeys the launcher until its end, and then ends the ranks that are left.
-func (a *agent) serve() {
+// serve obeys the launcher until its end, and then ends the ranks that are left. It returns the
+// exit code.
+func (a *agent) serve() int {
+	code := exitcode.OK
 	go a.read()
 	silent := awake.NewTimer(beatTimeout)
 	defer silent.Stop()
@@ -143,6 +144,8 @@ func (a *agent) serve() {
 			delete(a.ranks, rank)
 		case <-silent.C:
 			alone = true
+		case err := <-a.host.guard.Failed():
+			alone, code = true, exitcode.Of(err)
 		case <-a.signals:
 			alone = true
 		}
@@ -150,6 +153,7 @@ func (a *agent) serve() {
 	a.leaving.Store(true)
 	a.credits.close()
 	a.endAll()
+	return code
 }
 
 // unbounded is a duration without a practical end.

@@ -209,6 +209,8 @@ func (l *launcher) supervise(ctx context.Context) error {
 			now = l.cancelOn(l.handleEvent(e), &fault)
 		case o := <-l.failover.results:
 			now = l.cancelOn(l.dialDone(o), &fault)
+		case err := <-l.guard.Failed():
+			now = l.cancelOn(err, &fault)
 		case s, ok := <-signals:
 			if sig, is := s.(syscall.Signal); is {
 				now = l.handleSignal(sig)

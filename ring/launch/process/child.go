@@ -78,7 +78,7 @@ func CannotRun(program string, err error) error {
 
 // Start starts one rank and passes its output to hear in chunks. An empty chunk is the end
 // of an output. The calling thread must live as long as the rank: the system ends the rank
-// with its thread. Without the guard the rank would outlive this process: then it is ended.
+// with its thread.
 func Start(p Program, rank int, guard *GuardProcess, hear func(rank int, toErr bool, chunk []byte)) (*Child, error) {
 	cmd := &exec.Cmd{Path: p.Path, Args: p.Argv, Env: p.Env, Dir: p.Dir, SysProcAttr: rankAttr()}
 	if p.Dir != "" {
@@ -100,12 +100,8 @@ func Start(p Program, rank int, guard *GuardProcess, hear func(rank int, toErr b
 	defer errW.Close()
 	cmd.Stdout, cmd.Stderr = outW, errW
 	err = onCores(p.Cores, func() error {
-		if err := guard.start(cmd); err != nil && cmd.Process == nil {
+		if err := guard.start(cmd); err != nil {
 			return CannotRun(p.Argv[0], err)
-		} else if err != nil {
-			signalGroup(cmd.Process.Pid, syscall.SIGKILL)
-			cmd.Wait()
-			return err
 		}
 		return nil
 	})

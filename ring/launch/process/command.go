@@ -48,8 +48,7 @@ func (c *Command) Start(f *os.File) error {
 }
 
 func (c *Command) start() error {
-	err := c.guard.start(c.cmd)
-	if c.cmd.Process == nil { // a dead guard shows when a rank starts
+	if err := c.guard.start(c.cmd); err != nil {
 		return CannotRun(c.cmd.Args[0], err)
 	}
 	c.group.id = c.cmd.Process.Pid

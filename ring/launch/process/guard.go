@@ -27,6 +27,9 @@ const (
 // rendezvous has died with it, so they can only end.
 const GuardGrace = 2 * time.Second
 
+// maxGuards bounds the guards of a launcher. What ends a guard at once would end each other one.
+const maxGuards = 10
+
 // reapInterval is the time between two looks for orphans that have ended.
 const reapInterval = time.Second
 
@@ -76,29 +79,54 @@ func readGroups(r io.Reader) map[int]bool {
 	return left
 }
 
-// GuardProcess is the launcher's side of its guard process.
+// GuardProcess is the launcher's side of its guard process. A guard that ends before Close, as by
+// killall -9, is replaced.
 type GuardProcess struct {
-	cmd  *exec.Cmd
-	pipe *os.File
-	over chan struct{} // closed by Close
+	begin  func() (*os.Process, *os.File, error) // starts a guard, and returns it and the pipe to it
+	over   chan struct{}                         // closed by Close
+	ended  chan struct{}                         // closed when no guard runs any more
+	failed chan error                            // gets why a guard could not be replaced
 
-	mu  sync.Mutex
-	own map[int]bool // processes that this process has started and waits for
+	mu     sync.Mutex
+	guard  *os.Process
+	pipe   *os.File
+	closed bool
+	begun  int          // number of guards so far
+	own    map[int]bool // processes that this process has started and waits for: each leads a group
 }
 
 // StartGuard starts the guard of this process. The guard is this program with
 // guardArgument.
 func StartGuard() (*GuardProcess, error) {
+	g, err := newGuard(beginGuard)
+	if err == nil && inheritsOrphans() {
+		go g.reapOrphans()
+	}
+	return g, err
+}
+
+func newGuard(begin func() (*os.Process, *os.File, error)) (*GuardProcess, error) {
+	g := &GuardProcess{begin: begin, over: make(chan struct{}), ended: make(chan struct{}), failed: make(chan error, 1), begun: 1, own: map[int]bool{}}
+	var err error
+	if g.guard, g.pipe, err = begin(); err != nil {
+		return nil, fmt.Errorf("guard: %w", err)
+	}
+	go g.keep()
+	return g, nil
+}
+
+// beginGuard starts a guard process. The guard gets no output, no folder and no token of the
+// launcher.
+func beginGuard() (*os.Process, *os.File, error) {
 	self, err := Self()
 	if err != nil {
-		return nil, fmt.Errorf("guard: %w", err)
+		return nil, nil, err
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("guard: %w", err)
+		return nil, nil, err
 	}
 	defer r.Close()
-	// The guard gets no output, no folder and no token of the launcher.
 	cmd := exec.Command(self, guardArgument)
 	cmd.Env, cmd.Dir, cmd.Stdin = []string{GuardVariable + "=1"}, "/", r
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -107,17 +135,54 @@ func StartGuard() (*GuardProcess, error) {
 		if errors.Is(err, fs.ErrNotExist) { // os.DevNull is
 			err = exitcode.With(exitcode.NotRunnable, fmt.Errorf("%w; want /dev mounted, as in a container", err))
 		}
-		return nil, fmt.Errorf("guard: %w", err)
+		return nil, nil, err
 	}
-	g := &GuardProcess{cmd: cmd, pipe: w, over: make(chan struct{}), own: map[int]bool{cmd.Process.Pid: true}}
-	if inheritsOrphans() {
-		go g.reapOrphans()
-	}
-	return g, nil
+	return cmd.Process, w, nil
 }
 
+// keep waits for the end of the guard. It starts another one until Close.
+func (g *GuardProcess) keep() {
+	defer close(g.ended)
+	for again := true; again; {
+		state, _ := g.guard.Wait()
+		again = g.replace(state)
+	}
+}
+
+// replace starts another guard and tells it the groups, unless this one has ended by Close.
+func (g *GuardProcess) replace(state *os.ProcessState) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.pipe.Close()
+	guard, pipe, err := g.next()
+	if err != nil {
+		g.failed <- exitcode.With(exitcode.Internal, fmt.Errorf("the guard of the launcher has ended (%v), and another cannot be started: %w", state, err))
+		return false
+	}
+	g.guard, g.pipe = guard, pipe
+	for id := range g.own {
+		fmt.Fprintf(g.pipe, "+%d\n", id)
+	}
+	return true
+}
+
+// next starts another guard.
+func (g *GuardProcess) next() (*os.Process, *os.File, error) {
+	if g.begun == maxGuards {
+		return nil, nil, fmt.Errorf("%d have ended", maxGuards)
+	}
+	g.begun++
+	return g.begin()
+}
+
+// Failed gets the error of a guard that has ended and could not be replaced. Then nobody would
+// end the ranks after the death of this process.
+func (g *GuardProcess) Failed() <-chan error { return g.failed }
+
 // start starts cmd, which leads a process group. The guard ends the group if this process dies.
-// If only the guard is gone, start returns an error though cmd runs.
 func (g *GuardProcess) start(cmd *exec.Cmd) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -125,9 +190,7 @@ func (g *GuardProcess) start(cmd *exec.Cmd) error {
 		return err
 	}
 	g.own[cmd.Process.Pid] = true
-	if _, err := fmt.Fprintf(g.pipe, "+%d\n", cmd.Process.Pid); err != nil {
-		return fmt.Errorf("guard process %d is gone: %w", g.cmd.Process.Pid, err)
-	}
+	fmt.Fprintf(g.pipe, "+%d\n", cmd.Process.Pid) // the successor of a guard that has ended is told of all
 	return nil
 }
 
@@ -145,7 +208,7 @@ func (g *GuardProcess) reapOrphans() {
 		}
 		g.mu.Lock()
 		for _, pid := range children() {
-			if !g.own[pid] {
+			if !g.own[pid] && pid != g.guard.Pid {
 				syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // groupEmpty may have been first
 			}
 		}
@@ -158,14 +221,20 @@ func (g *GuardProcess) Forget(id int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.own, id)
-	fmt.Fprintf(g.pipe, "-%d\n", id) // a guard that has ended needs no message
+	fmt.Fprintf(g.pipe, "-%d\n", id)
 }
 
 // Close closes the pipe to the guard and waits until the guard has ended the groups that are
 // left.
 func (g *GuardProcess) Close() error {
-	late := time.AfterFunc(GuardGrace+SettleTime, func() { g.cmd.Process.Kill() })
+	g.mu.Lock()
+	g.closed = true
+	guard := g.guard
+	err := g.pipe.Close()
+	g.mu.Unlock()
+	late := time.AfterFunc(GuardGrace+SettleTime, func() { guard.Kill() })
 	defer late.Stop()
 	close(g.over)
-	return errors.Join(g.pipe.Close(), g.cmd.Wait())
+	<-g.ended
+	return err
 }
