@@ -24,6 +24,7 @@ var explanations = []struct {
 	{"host-unreachable", regexp.MustCompile(`host \S+ cannot be reached|the agent did not start|ringtrain: not (found|executable) on host`)},
 	{"bare-chroot", regexp.MustCompile(`want /(proc|dev) mounted`)},
 	{"guard", regexp.MustCompile(`the guard of the launcher has ended`)},
+	{"no-port", regexp.MustCompile(`no free port`)},
 	{"program", regexp.MustCompile(`no job or program |start rank \d+: program`)},
 	{"slots", regexp.MustCompile(`ranks? (is|are) asked for`)},
 	{"missing", regexp.MustCompile(`missing after .*want \d+ workers?|gave up waiting for the others`)},

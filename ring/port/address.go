@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -61,7 +62,21 @@ func (a address) listen() (net.Listener, error) {
 			return nil, fmt.Errorf("listen %s: %w", a.at(port), listenError(err))
 		}
 	}
+	if a.hi == 0 {
+		return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %s", a, NoFree()))
+	}
 	return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %w: %s", a, syscall.EADDRINUSE, a.ownerText()))
+}
+
+// NoFree says that the system has no port left to give out, to a listener (EADDRINUSE) or to a
+// connection (EADDRNOTAVAIL).
+func NoFree() string {
+	const key = "net.ipv4.ip_local_port_range"
+	text, err := os.ReadFile("/proc/sys/" + strings.ReplaceAll(key, ".", "/"))
+	if err != nil {
+		return "no free port"
+	}
+	return fmt.Sprintf("no free port (%s is %s)", key, strings.Join(strings.Fields(string(text)), " "))
 }
 
 // ownerText returns a sentence on the program that has the port and on the remedy. A person who

@@ -50,6 +50,8 @@ func Reason(err error) string {
 		return "connection reset"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "no route to host"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return port.NoFree()
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
 		return "connect timeout"
 	}
