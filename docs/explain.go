@@ -25,6 +25,7 @@ var explanations = []struct {
 	{"bare-chroot", regexp.MustCompile(`want /(proc|dev) mounted`)},
 	{"guard", regexp.MustCompile(`the guard of the launcher has ended`)},
 	{"no-port", regexp.MustCompile(`no free port`)},
+	{"open-files", regexp.MustCompile(`open files are needed`)},
 	{"program", regexp.MustCompile(`no job or program |start rank \d+: program`)},
 	{"slots", regexp.MustCompile(`ranks? (is|are) asked for`)},
 	{"missing", regexp.MustCompile(`missing after .*want \d+ workers?|gave up waiting for the others`)},

@@ -76,6 +76,8 @@ type agent struct {
 	ranks   map[int]bool
 	paused  bool        // the launcher has announced that it is stopped
 	leaving atomic.Bool // no rank is started any more
+
+	unguarded <-chan error // gets why no guard runs any more
 }
 
 // start takes the orders and sends hello.
@@ -96,6 +98,9 @@ func (a *agent) start(environ []string, version string) error {
 		return a.out.send(frameOf(kindHello, 0, 0, said))
 	}
 	if err := o.check(); err != nil {
+		return err
+	}
+	if err := checkOpenFiles(o.Ranks, filesOfProcess+o.Ranks*filesOfChild); err != nil {
 		return err
 	}
 	a.orders = o
@@ -119,7 +124,7 @@ func (a *agent) start(environ []string, version string) error {
 	if err != nil {
 		return err
 	}
-	a.frames, a.cleared = make(chan frame), make(chan int)
+	a.frames, a.cleared, a.unguarded = make(chan frame), make(chan int), g.Failed()
 	a.host = &localHost{
 		env: env, dir: dir, bind: o.Bind, cores: said.Cores, grace: o.Grace, guard: g,
 		more:   func(rank int) { a.out.send(frame{kind: kindMore, host: o.Host, rank: rank}) },
@@ -144,7 +149,7 @@ func (a *agent) serve() int {
 			delete(a.ranks, rank)
 		case <-silent.C:
 			alone = true
-		case err := <-a.host.guard.Failed():
+		case err := <-a.unguarded:
 			alone, code = true, exitcode.Of(err)
 		case <-a.signals:
 			alone = true

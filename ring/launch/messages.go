@@ -24,7 +24,8 @@ type orders struct {
 	Bind       process.Binding `json:"bind"`
 	Grace      time.Duration   `json:"grace"`
 
-	Host int `json:"host"` // the agent's own host
+	Host  int `json:"host"`  // the agent's own host
+	Ranks int `json:"ranks"` // that may run there
 }
 
 // check refuses orders that would misdirect an agent.

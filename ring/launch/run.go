@@ -73,6 +73,9 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	if err != nil {
 		return Result{Rank: -1}, err
 	}
+	if err := checkOpenFiles(len(seats), c.openFiles(seats)); err != nil {
+		return Result{Rank: -1}, err
+	}
 	v, err := newRankOutputs(&c)
 	if err != nil {
 		return Result{Rank: -1}, err
