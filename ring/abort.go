@@ -133,7 +133,7 @@ func (g *Group) abort(why error) *Abort {
 		return &Abort{Rank: self, By: self, Code: exitcode.Retry, Text: fmt.Sprintf("it has closed its group during %v %d", g.op.kind, g.op.seq)}
 	}
 	c := CauseOf(why, self, "", -1)
-	if pe, ok := errors.AsType[*PeerError](why); ok && g.isContextEnd(pe.Err) {
+	if pe, ok := errors.AsType[*PeerError](why); ok && isCauseOf(pe.Err, g.ctx, g.op.ctx) {
 		c = CauseOf(pe.Err, self, "", -1) // this worker stopped waiting; the neighbour is not at fault
 	}
 	return &Abort{Rank: c.Rank, By: self, Code: c.ExitCode, Text: strings.TrimPrefix(c.Text, "ring: "), provisional: isProvisional(why)}
@@ -145,10 +145,10 @@ func (g *Group) abort(why error) *Abort {
 // blame the wrong rank and no longer report whom it waits for.
 func isProvisional(why error) bool { return errors.Is(why, ErrTimeout) || errors.Is(why, io.EOF) }
 
-// isContextEnd reports whether err is the cause of a context that has ended: that of the group
-// or that of the running operation. g.mu is held.
-func (g *Group) isContextEnd(err error) bool {
-	for _, ctx := range [...]context.Context{g.ctx, g.op.ctx} {
+// isCauseOf reports whether err is the cause of one of the contexts, which may be nil, and that
+// context has ended.
+func isCauseOf(err error, contexts ...context.Context) bool {
+	for _, ctx := range contexts {
 		if ctx != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 			return true
 		}
@@ -174,12 +174,12 @@ func (g *Group) endForAbort(a *Abort) {
 
 // blamed returns the worker at fault: that of a.Rank, or that of a.By if a.Rank is none or this
 // worker. Of a rank outside of the group only the number is known.
-func (g *Group) blamed(a *Abort) Worker {
+func (a *Abort) blamed(m Membership) Worker {
 	rank := a.Rank
-	if rank < 0 || rank == g.members.Self().Rank {
+	if rank < 0 || rank == m.Self().Rank {
 		rank = a.By
 	}
-	if w, ok := g.members.ranked(rank); ok {
+	if w, ok := m.ranked(rank); ok {
 		return w
 	}
 	return Worker{Rank: rank}

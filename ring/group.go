@@ -65,10 +65,8 @@ type Group struct {
 	idle  sync.Cond   // over mu: op has ended
 	clock awake.Clock // of the watchdog; guarded by mu
 	seq   uint64      // of the next operation; guarded by mu
-	err   error       // the first failure; guarded by mu
 
-	endedErr error // the error of operations after the failure; guarded by mu
-
+	failed   failure
 	aborts   chan *Abort // has room for one: that of a neighbour
 	stop     chan struct{}
 	running  sync.WaitGroup // senders and watchdog
@@ -210,8 +208,11 @@ func (g *Group) SentBytes() (total, betweenHosts int64) {
 func (g *Group) Close() error {
 	g.closing.Do(func() {
 		var errs []error
-		if g.beforeClose != nil && !g.runs() {
-			errs = append(errs, g.beforeClose(g.failure()))
+		g.mu.Lock()
+		runs := g.op.kind != 0
+		g.mu.Unlock()
+		if g.beforeClose != nil && !runs {
+			errs = append(errs, g.beforeClose(g.failed.first()))
 		}
 		g.end(ErrClosed)
 		g.mu.Lock()
@@ -232,13 +233,6 @@ func (g *Group) Close() error {
 	return g.closeErr
 }
 
-// runs reports whether an operation is running.
-func (g *Group) runs() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.op.kind != 0
-}
-
 // OnClose has Close call before while the links are still open, and after when all is
 // closed. before receives the error that has ended the group, nil if the group is well. Close
 // does not call before if an operation is running. Package join ends a worker's session with
@@ -250,7 +244,7 @@ func (g *Group) OnClose(before func(failure error) error, after func() error) {
 // end keeps why as the reason for the end unless the group has ended before, and closes the
 // links, which unblocks their users. It returns the first reason.
 func (g *Group) end(why error) error {
-	first := g.mark(why)
+	first := g.failed.keep(why)
 	g.leave(g.abort(first))
 	return first
 }
@@ -261,27 +255,9 @@ func (g *Group) leave(why *Abort) {
 	if g.host != nil {
 		g.host.leave(why)
 	}
-	if err := g.closeLinks(why); err != nil {
+	if err := closeLinks(g.wires, why); err != nil {
 		g.mu.Lock()
 		g.closeErr = err
 		g.mu.Unlock()
 	}
-}
-
-// mark keeps why as the reason why no operation can follow, unless there is a reason already.
-// It returns the first reason. The links stay open: frames already sent still arrive.
-func (g *Group) mark(why error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.err == nil {
-		g.err = why
-	}
-	return g.err
-}
-
-// failure returns the reason for the end of the group, or nil.
-func (g *Group) failure() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.err
 }

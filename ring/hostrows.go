@@ -75,29 +75,29 @@ func (h *host) sumRows(op *operation, s *RowSum, r Reduction) error {
 		}
 		r = Reduction{}
 	}
-	if err := h.postCounts(op, s, r); err != nil {
+	if err := s.postCounts(op, h, r); err != nil {
 		return err
 	}
-	if err := h.placeRows(op, s); err != nil {
+	if err := s.placeRows(op, h); err != nil {
 		return err
 	}
-	h.sumPosted(s, r)
-	if err := h.mergeRows(op, s); err != nil {
+	s.sumPosted(h, r)
+	if err := s.mergeRows(op, h); err != nil {
 		return err
 	}
 	if err := h.agree(op, s.terms(op, 0)); err != nil {
 		return err
 	}
-	if err := h.readResults(op, s); err != nil {
+	if err := s.readResults(op, h); err != nil {
 		return err
 	}
-	h.copyShards(s, r)
+	s.copyShards(h, r)
 	return nil
 }
 
 // postCounts is the first agreement. It posts this worker's row counts, dense elements and
 // tail, and reads the row counts of all workers.
-func (h *host) postCounts(op *operation, s *RowSum, r Reduction) error {
+func (s *RowSum) postCounts(op *operation, h *host, r Reduction) error {
 	own := h.ownBuffer()
 	counts := rows.IDs(own.data[:])
 	for i := range s.tables {
@@ -127,7 +127,7 @@ func (h *host) postCounts(op *operation, s *RowSum, r Reduction) error {
 // placeRows finds the rows of all workers in shared memory. It first allocates memory for a
 // table if one worker has more rows than before, and copies the input there. On one host it
 // also allocates memory for the result.
-func (h *host) placeRows(op *operation, s *RowSum) error {
+func (s *RowSum) placeRows(op *operation, h *host) error {
 	moved := false
 	for i := range s.tables {
 		t := &s.tables[i]
@@ -166,7 +166,7 @@ func (h *host) maxShare(total int) int { return total/len(h.workers) + len(h.wor
 
 // sumPosted sums the dense elements in the exchange buffers. Each worker sums up to
 // smallElements for itself. Of more elements it sums one shard and posts the shard.
-func (h *host) sumPosted(s *RowSum, r Reduction) {
+func (s *RowSum) sumPosted(h *host, r Reduction) {
 	n := len(r.Buf)
 	for i := range h.parts {
 		h.parts[i] = h.bufferOf(i).data[len(s.tables):][:n]
@@ -183,7 +183,7 @@ func (h *host) sumPosted(s *RowSum, r Reduction) {
 }
 
 // copyShards copies the shards from all exchange buffers to r.Buf.
-func (h *host) copyShards(s *RowSum, r Reduction) {
+func (s *RowSum) copyShards(h *host, r Reduction) {
 	n := len(r.Buf)
 	if n <= smallElements {
 		return
@@ -195,9 +195,9 @@ func (h *host) copyShards(s *RowSum, r Reduction) {
 }
 
 // mergeRows makes this worker's pieces of the result and posts a report about them.
-func (h *host) mergeRows(op *operation, s *RowSum) error {
+func (s *RowSum) mergeRows(op *operation, h *host) error {
 	if h.drivers > 0 {
-		return h.sumDriver(op, s)
+		return s.sumDriver(op, h)
 	}
 	for i := range s.tables {
 		t := &s.tables[i]
@@ -207,7 +207,7 @@ func (h *host) mergeRows(op *operation, s *RowSum) error {
 		}
 		var sum rows.Buffer
 		sum.Reset(t.results[s.sums&1].memory.own(h.local))
-		if err := h.mergeRange(op, s, i, ids, &sum); err != nil {
+		if err := s.mergeRange(op, h, i, ids, &sum); err != nil {
 			return err
 		}
 		report := rowReport(h.ownBuffer(), i, 1)
@@ -219,7 +219,7 @@ func (h *host) mergeRows(op *operation, s *RowSum) error {
 
 // mergeRange appends the sum of all workers' rows in a range of ids to dst. It then checks
 // the ids that it has merged.
-func (h *host) mergeRange(op *operation, s *RowSum, table int, ids rows.Range, dst *rows.Buffer) error {
+func (s *RowSum) mergeRange(op *operation, h *host, table int, ids rows.Range, dst *rows.Buffer) error {
 	t := &s.tables[table]
 	for local, source := range t.sources {
 		lo := source.Search(ids.Lo, 0, source.Len())
@@ -244,7 +244,7 @@ func (h *host) mergeRange(op *operation, s *RowSum, table int, ids rows.Range, d
 
 // readResults reads the reports after the last agreement. If a worker had too little memory for
 // its pieces then all workers allocate more, and that worker copies its pieces there.
-func (h *host) readResults(op *operation, s *RowSum) error {
+func (s *RowSum) readResults(op *operation, h *host) error {
 	drivers, moved := len(h.workers), false
 	if h.drivers > 0 {
 		drivers = h.drivers
@@ -271,7 +271,7 @@ func (h *host) readResults(op *operation, s *RowSum) error {
 		}
 		t.finite, t.counts.Union = true, 0
 		for d := range drivers {
-			if err := h.readPieces(op, s, d, i, parts); err != nil {
+			if err := s.readPieces(op, h, d, i, parts); err != nil {
 				return err
 			}
 		}
@@ -289,7 +289,7 @@ func (t *tableSum) maxRoom() uint64 {
 }
 
 // readPieces finds the pieces of a driver in its memory, as its report tells.
-func (h *host) readPieces(op *operation, s *RowSum, driver, table, parts int) error {
+func (s *RowSum) readPieces(op *operation, h *host, driver, table, parts int) error {
 	t := &s.tables[table]
 	result := &t.results[s.sums&1]
 	report := rowReport(h.bufferOf(driver), table, parts)

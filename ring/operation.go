@@ -18,7 +18,7 @@ type operation struct {
 	ctx      context.Context
 	elements int // of the buffer, if it must be equal on all ranks; else 0
 
-	stall  stall         // of Group.moved; of the watchdog
+	stall  stall         // of the whole host's progress; of the watchdog
 	before uint64        // Group.ownMoved at the beginning
 	wait   atomic.Uint64 // side and step that the operation's goroutine waits for; see waitFor
 }
@@ -76,22 +76,18 @@ func (g *Group) begin(ctx context.Context, kind opKind, elements int) error {
 	op := &g.op
 	if op.kind != 0 {
 		g.mu.Unlock()
-		if err := g.ended(); err != nil {
+		if err := g.failed.later(); err != nil {
 			return err
 		}
 		panic("ring: two operations at a time")
 	}
 	op.kind, op.seq, op.ctx, op.elements, op.before, op.stall = kind, g.seq, ctx, elements, g.ownMoved(), stall{}
 	g.seq++
-	over := g.err != nil
 	g.mu.Unlock()
 	if g.host != nil {
 		g.host.step = 0
 	}
-	var err error
-	if over {
-		err = g.ended()
-	}
+	err := g.failed.later()
 	for _, ctx := range [...]context.Context{g.ctx, ctx} {
 		if err == nil && ctx.Err() != nil {
 			err = g.end(g.peerError(nobody, 0, withCode(context.Cause(ctx)))) // op.wait is of the last operation
@@ -122,19 +118,6 @@ func (g *Group) over() {
 	g.op.kind, g.op.ctx = 0, nil
 	g.mu.Unlock()
 	g.idle.Signal()
-}
-
-// ended returns the error of operations after the end of the group, or nil.
-func (g *Group) ended() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.err == nil || errors.Is(g.err, ErrGenerationEnded) {
-		return g.err
-	}
-	if g.endedErr == nil {
-		g.endedErr = fmt.Errorf("%w: %w", ErrGenerationEnded, g.err)
-	}
-	return g.endedErr
 }
 
 // phase names the part of the running operation that a step belongs to, and the step in it.
@@ -181,7 +164,7 @@ func (g *Group) fail(err error) error {
 		}
 		return g.end(g.peerError(e.at, e.step, err))
 	case streamError:
-		return g.mark(e.error)
+		return g.failed.keep(e.error) // the links stay open: frames already sent still arrive
 	}
 	return g.end(err)
 }
@@ -236,17 +219,17 @@ func (g *Group) peerError(s side, step int, err error) error {
 // rest of the host has no link to the rank at fault and learns its number only here.
 func (g *Group) relayAbort(e *PeerError) {
 	a := g.host.abortOf(e.Rank)
-	if a == nil || a.Rank == g.members.Self().Rank || g.isContextEnd(e.Err) {
+	if a == nil || a.Rank == g.members.Self().Rank || isCauseOf(e.Err, g.ctx, g.op.ctx) {
 		return
 	}
-	w := g.blamed(a)
+	w := a.blamed(g.members)
 	e.Rank, e.Host, e.Addr, e.Err = w.Rank, w.Host, w.Addr, a.exchangeError()
 }
 
 // abortError returns the error of a neighbour's abort, whatever this worker waits for. g.mu is
 // held.
 func (g *Group) abortError(a *Abort, s side, step int) error {
-	w := g.blamed(a)
+	w := a.blamed(g.members)
 	e := &PeerError{Op: "idle", Seq: g.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: a.exchangeError()}
 	if g.op.kind == 0 {
 		return fmt.Errorf("%w: %w", ErrGenerationEnded, e)

@@ -43,7 +43,7 @@ func (s *RowSum) sumFlat(op *operation, w *wire, r Reduction) error {
 
 // sumDriver is the part of a sum between hosts. Each driver sums its share of the ids over
 // its host and then over all hosts. All workers divide the ids alike.
-func (h *host) sumDriver(op *operation, s *RowSum) error {
+func (s *RowSum) sumDriver(op *operation, h *host) error {
 	for i := range s.tables {
 		s.tables[i].divide(s.sums)
 	}
@@ -57,7 +57,7 @@ func (h *host) sumDriver(op *operation, s *RowSum) error {
 			continue
 		}
 		t.merged.Clear()
-		if err := h.mergeRange(op, s, i, t.split.Of(h.local, h.drivers), &t.merged); err != nil {
+		if err := s.mergeRange(op, h, i, t.split.Of(h.local, h.drivers), &t.merged); err != nil {
 			return err
 		}
 		s.prepareExchange(i, t.merged.Rows(t.Width), h.local, h.drivers)

@@ -56,7 +56,11 @@ func (g *Group) overdue(now time.Time) error {
 	if g.op.ctx.Err() != nil {
 		return context.Cause(g.op.ctx)
 	}
-	idle := g.op.stall.idle(g.moved(), now, missed)
+	moved := g.ownMoved()
+	if g.host != nil {
+		moved = g.host.moved(moved) // of the whole host, since a worker may wait for others
+	}
+	idle := g.op.stall.idle(moved, now, missed)
 	if g.host != nil && g.host.across != nil { // the host may go on for a while without this driver
 		idle = max(idle, g.host.across.idle(now, missed))
 	}
@@ -82,15 +86,6 @@ func (s *stall) idle(moved uint64, now time.Time, missed time.Duration) time.Dur
 		s.since = s.since.Add(missed)
 	}
 	return now.Sub(s.since)
-}
-
-// moved returns the progress of the group's operations: on two levels that of the whole host,
-// since a worker may wait for others.
-func (g *Group) moved() uint64 {
-	if g.host != nil {
-		return g.host.moved(g.ownMoved())
-	}
-	return g.ownMoved()
 }
 
 // A Wait is what the group of a worker does right now, and for which worker it waits. A

@@ -104,12 +104,12 @@ func (w *wire) links() []Link {
 	return links
 }
 
-// closeLinks closes the links of all wires, which unblocks their users, and returns the
+// closeLinks closes the links of all the wires, which unblocks their users, and returns the
 // links' errors. It closes all at once: each may wait for its neighbour. why, unless it is
 // nil, is what the neighbours are told.
-func (g *Group) closeLinks(why *Abort) error {
+func closeLinks(wires []*wire, why *Abort) error {
 	var links []Link
-	for _, w := range g.wires {
+	for _, w := range wires {
 		links = append(links, w.links()...)
 	}
 	errs := make([]error, len(links))

@@ -85,5 +85,5 @@ func (r *Reducer) use(l *layout, feedback bool) {
 		r.residual = make([]float32, len(r.arena))
 	}
 	r.missing = r.missing[:len(l.Buckets)]
-	r.took = r.took[:len(l.Buckets)]
+	r.times.took = r.times.took[:len(l.Buckets)]
 }

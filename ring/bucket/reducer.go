@@ -55,20 +55,17 @@ type Reducer struct {
 	inStep  bool
 	started bool // a variable of this step is ready
 	closed  bool
-	timed   bool        // see Time
-	ready   []bool      // by variable
-	filled  []time.Time // by variable: when it was ready
-	waited  time.Time   // when Wait began
-	missing []int       // by bucket: variables that are not ready
-	next    int         // the bucket that leaves next
+	ready   []bool // by variable
+	missing []int  // by bucket: variables that are not ready
+	next    int    // the bucket that leaves next
 	stats   Stats
+	times   times
 
 	// Of the goroutine from the first bucket of a step until done; with one bucket, of Wait.
 	ctx       context.Context // the step's
 	own       Tail            // this rank's
 	tailBytes []byte          // all ranks' tails as they travel
 	tails     []Tail          // all ranks' tails, folded over the buckets so far
-	took      []time.Duration // by bucket, in this step: all-reduce
 	busy      time.Duration   // in this step
 	bytes     int64           // of gradients summed in this step
 	overflow  int32           // 1 + variable whose sum is not finite, 0 if none
@@ -116,9 +113,8 @@ func newReducer(ctx context.Context, g collective, vars []Variable, c Config) (*
 		vars:      slices.Clone(vars),
 		arena:     arena,
 		ready:     make([]bool, len(vars)),
-		filled:    make([]time.Time, len(vars)),
 		missing:   make([]int, most),
-		took:      make([]time.Duration, most),
+		times:     times{filled: make([]time.Time, len(vars)), took: make([]time.Duration, most)},
 		tailBytes: make([]byte, m.Size()*ring.TailBytes),
 		tails:     make([]Tail, m.Size()),
 		queue:     make(chan int, most), // so that Ready never blocks

@@ -59,7 +59,7 @@ func (r *Reducer) prepare(k *Bucket) error {
 		r.own.NonFinite = lowest(r.own.NonFinite, r.rows.bad())
 	}
 	r.own.put(r.tailOf(r.rank))
-	if r.timed && (r.size > 1 || len(k.Tables) > 0) {
+	if r.times.on && (r.size > 1 || len(k.Tables) > 0) {
 		return r.group.Barrier(r.ctx)
 	}
 	return nil
@@ -70,7 +70,7 @@ func (r *Reducer) prepare(k *Bucket) error {
 // Without a codec the next loss shows it.
 func (r *Reducer) summed(b int, start time.Time, lossy bool) {
 	k := &r.plan.Buckets[b]
-	r.took[b] = time.Since(start)
+	r.times.took[b] = time.Since(start)
 	r.bytes += int64(4 * k.Len)
 	if lossy {
 		r.overflow = lowest(r.overflow, r.firstNonFinite(k))

@@ -23,7 +23,7 @@ func (r *Reducer) Begin(ctx context.Context) {
 		r.rows.mine = nil
 	}
 	clear(r.tails)
-	clear(r.took)
+	clear(r.times.took)
 	r.ctx, r.own, r.busy, r.bytes, r.overflow = ctx, Tail{}, 0, 0, 0
 }
 
@@ -49,7 +49,7 @@ func (r *Reducer) Ready(i int) {
 	case r.ready[i]:
 		panic("bucket: Ready twice in a step")
 	}
-	r.started, r.ready[i], r.filled[i] = true, true, time.Now()
+	r.started, r.ready[i], r.times.filled[i] = true, true, time.Now()
 	r.missing[r.plan.placements[i].bucket]--
 	for r.next < len(r.missing) && r.missing[r.next] == 0 {
 		if !r.hasOneBucket() {
@@ -72,14 +72,14 @@ func (r *Reducer) Wait() error {
 	case r.next < len(r.plan.Buckets):
 		panic("bucket: Wait before every variable is ready")
 	}
-	r.waited = time.Now()
+	r.times.waited = time.Now()
 	if r.hasOneBucket() {
 		r.reduce(0)
 	} else {
 		<-r.done
 	}
 	r.inStep = false
-	r.stats.Exposed += time.Since(r.waited)
+	r.stats.Exposed += time.Since(r.times.waited)
 	r.stats.Reduce += r.busy
 	r.stats.Bytes += r.bytes
 	if r.err != nil {

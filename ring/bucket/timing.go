@@ -10,21 +10,30 @@ import (
 // The methods below measure what the choice of a codec needs, in the first steps of a run. They
 // are called between two steps, and they allocate.
 
+// times are when things happened in a step. took is of the goroutine that sums, until the step is
+// done.
+type times struct {
+	on     bool            // all ranks begin each bucket together: see Reducer.Time
+	filled []time.Time     // by variable: when it was ready
+	waited time.Time       // when Wait began
+	took   []time.Duration // by bucket: all-reduce
+}
+
 // Time turns the timing of steps on or off, equally on all ranks. With timing all ranks begin
 // each bucket together, so that none waits in it for a late one.
-func (r *Reducer) Time(on bool) { r.timed = on }
+func (r *Reducer) Time(on bool) { r.times.on = on }
 
 // Took returns how long the all-reduce of each bucket of Plan took in the last step on this
 // rank. In a timed step the exchange took as long as the slowest rank: a rank is done once it
 // has the sum, while its neighbour may still wait for frames.
-func (r *Reducer) Took() []time.Duration { return append([]time.Duration(nil), r.took...) }
+func (r *Reducer) Took() []time.Duration { return append([]time.Duration(nil), r.times.took...) }
 
 // Left returns for each variable how much of backward was left in the last step when its
 // gradient was ready.
 func (r *Reducer) Left() []time.Duration {
-	left := make([]time.Duration, len(r.filled))
-	for i, at := range r.filled {
-		left[i] = r.waited.Sub(at)
+	left := make([]time.Duration, len(r.times.filled))
+	for i, at := range r.times.filled {
+		left[i] = r.times.waited.Sub(at)
 	}
 	return left
 }
