@@ -21,21 +21,20 @@ const (
 	socketTimeout = 10 * time.Second
 )
 
-// Sizes for CoreRates: a segment that stays in a core's own caches, and a buffer that
+// Sizes of CoreRates: a segment that stays in a core's own caches, and a buffer that
 // does not.
 const (
-	CachedBytes = 512 << 10
-	ColdBytes   = 32 << 20
+	cachedBytes = 512 << 10
+	coldBytes   = 32 << 20
 )
 
 // CoreRates measures the rates of one core for an all-reduce between hosts: coding,
 // adding, copying, and passing bytes through sockets with checksums. It takes about a
 // second. The caller fills in Bandwidth and Latency. CoreRates assumes a second core for
-// the wire, as `bench allreduce` does. It codes CachedBytes or ColdBytes of float32
-// repeatedly.
-func CoreRates(ctx context.Context, codecs []codec.Codec, bytes int) (cost.Rates, error) {
+// the wire, as `bench allreduce` does.
+func CoreRates(ctx context.Context, codecs []codec.Codec) (cost.Rates, error) {
 	r := cost.Rates{SpareCore: true}
-	b := newCodecBench(bytes, rateRound)
+	b := newCodecBench(cachedBytes, rateRound)
 	for _, c := range append([]codec.Codec{codec.None}, codecs...) {
 		coding := cost.Coding{Name: c.String()}
 		err := b.codec(c, func(row CodecRow) error {
@@ -56,7 +55,7 @@ func CoreRates(ctx context.Context, codecs []codec.Codec, bytes int) (cost.Rates
 			r.Codings = append(r.Codings, coding)
 		}
 	}
-	r.Memory = ColdBytes / timeCopies(make([]byte, ColdBytes), make([]byte, ColdBytes))
+	r.Memory = coldBytes / timeCopies(make([]byte, coldBytes), make([]byte, coldBytes))
 	var err error
 	r.Sockets, err = socketRate(ctx)
 	return r, err

@@ -184,7 +184,7 @@ func TestChoiceOfMany(t *testing.T) {
 
 // TestCoreRates verifies that every rate is measured.
 func TestCoreRates(t *testing.T) {
-	r, err := CoreRates(t.Context(), []codec.Codec{codec.None, codec.Int8}, CachedBytes)
+	r, err := CoreRates(t.Context(), []codec.Codec{codec.None, codec.Int8})
 	if err != nil {
 		t.Fatal(err)
 	}

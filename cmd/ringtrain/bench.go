@@ -40,7 +40,7 @@ func benchCommand() command {
 			flags:    benchLinkFlags(), run: (*app).benchLink,
 		}, {
 			name: "scale", usage: "predict all-reduce on wires and world sizes that are not here",
-			examples: []string{"ringtrain bench scale -np 16,64 --hosts 8 --bandwidth 10gbit --latency 50us", "ringtrain bench scale --check -np 2,4"},
+			examples: []string{"ringtrain bench scale -np 16,64 --hosts 8 --bandwidth 10gbit --latency 50us"},
 			flags:    benchScaleFlags(), run: (*app).benchScale,
 		}, {
 			name: "train", args: "[MODEL …]", usage: "examples a second of the models on drawn records, and what a step's time goes to",

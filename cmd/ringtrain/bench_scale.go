@@ -11,10 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench"
-	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
-	"ringtrain/ring/cores"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
@@ -25,28 +23,17 @@ import (
 func benchScaleFlags() []cli.Flag {
 	return []cli.Flag{
 		jsonFlag(),
-		&cli.StringFlag{Name: "np", Aliases: []string{"n", "ranks"}, Value: "2,4,8,16,32,64,128,256,1000", Usage: "`NUMBERS` of ranks; with --check, of hosts"},
+		&cli.StringFlag{Name: "np", Aliases: []string{"n", "ranks"}, Value: "2,4,8,16,32,64,128,256,1000", Usage: "`NUMBERS` of ranks"},
 		&cli.IntFlag{Name: "hosts", Usage: "`N` hosts that the ranks are spread over (default: each has one of its own)"},
 		&cli.StringFlag{Name: "bandwidth", Value: "100mbit,1gbit,10gbit,25gbit", Usage: "`RATES` of the hosts' links"},
 		&cli.DurationFlag{Name: "latency", Usage: "`TIME` of a hop (default: measured on loopback)"},
 		&cli.StringFlag{Name: "codec", Value: "none,bf16,int8", Usage: "`CODECS` on the wire"},
 		&cli.StringFlag{Name: "sizes", Value: "128KiB,2MiB,8MiB,128MiB", Usage: "`SIZES` of the buffers"},
 		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "as allreduce.algorithm"},
-		&cli.BoolFlag{Name: "check", Usage: "measure on network namespaces with shaped links, and print the error (needs root)"},
-		&cli.DurationFlag{Name: "budget", Value: checkBudget, Usage: "with --check, `TIME` for the sums of a size and codec; below 1 MiB three times that"},
 	}
 }
 
-// Defaults with --check.
-const (
-	checkRanks     = "2,4,8"
-	checkBandwidth = "1gbit,100mbit"
-	checkCodecs    = "none,int8"
-	checkSizes     = "128KiB,2MiB,8MiB"
-	checkBudget    = 1500 * time.Millisecond // long compared with a shaper's burst
-)
-
-// benchScale predicts times, or compares predictions with measurements.
+// benchScale predicts times.
 func (a *app) benchScale(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
@@ -61,13 +48,7 @@ func (a *app) benchScale(c *cli.Context) error {
 	}
 	a.ctx, _ = catchSignals(a.ctx, a.stderr)
 	out := a.newReporter(c, 0)
-	if c.Bool("check") {
-		return a.scaleCheck(c, out, config, self)
-	}
-	if c.IsSet("budget") {
-		return exitcode.With(exitcode.Usage, errors.New("nothing is summed without --check, want no --budget"))
-	}
-	rates, err := bench.CoreRates(a.ctx, config.Codecs, bench.CachedBytes)
+	rates, err := bench.CoreRates(a.ctx, config.Codecs)
 	if err != nil {
 		return err
 	}
@@ -99,41 +80,6 @@ func ratesLine(r cost.Rates) string {
 	return b.String()
 }
 
-// scaleCheck prints measured and predicted times. A large prediction error is no
-// failure.
-func (a *app) scaleCheck(c *cli.Context, out *show.Reporter, s bench.ScaleConfig, self string) error {
-	check := bench.CheckConfig{
-		Program: self, Hosts: s.Ranks, Wires: s.Wires, Sizes: s.Sizes, Codecs: s.Codecs, Budget: c.Duration("budget"), Stderr: a.stderr,
-	}
-	errs := []error{check.Check()}
-	if s.Hosts > 0 {
-		errs = append(errs, errors.New("--check has a host for each rank, want no --hosts"))
-	}
-	if c.IsSet("latency") || c.IsSet("algorithm") {
-		errs = append(errs, errors.New("--check measures what auto does, want no --latency and no --algorithm"))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return exitcode.With(exitcode.Usage, err)
-	}
-	core, err := bench.CoreRates(a.ctx, s.Codecs, bench.ColdBytes)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out.People, "# %d cores for all hosts\n", cores.Own())
-	out.Head(bench.TrialHeader)
-	var trials []bench.Trial
-	err = bench.CheckScale(a.ctx, check, core, func(t bench.Trial) error {
-		trials = append(trials, t)
-		out.Line(t)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	out.Line(bench.WorstOf(trials))
-	return nil
-}
-
 // loopbackHop measures a TCP hop between two ranks on this host.
 func (a *app) loopbackHop(self string) (time.Duration, error) {
 	var printed bytes.Buffer
@@ -151,20 +97,16 @@ func (a *app) loopbackHop(self string) (time.Duration, error) {
 	return bench.HopOf(printed.Bytes(), cfg.NP)
 }
 
-// scaleConfig parses the options. Some have other defaults with --check.
+// scaleConfig parses the options.
 func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
 	s := bench.ScaleConfig{Hosts: c.Int("hosts")}
 	var errs []error
-	each := func(name, ofCheck string, read func(word string) error) {
-		text := c.String(name)
-		if c.Bool("check") && !c.IsSet(name) {
-			text = ofCheck
-		}
-		for word := range strings.SplitSeq(text, ",") {
+	each := func(name string, read func(word string) error) {
+		for word := range strings.SplitSeq(c.String(name), ",") {
 			errs = append(errs, read(word))
 		}
 	}
-	each("np", checkRanks, func(word string) error {
+	each("np", func(word string) error {
 		n, err := strconv.Atoi(word)
 		if err != nil {
 			return fmt.Errorf("-np has %q, want numbers such as 2,4,8", word)
@@ -172,7 +114,7 @@ func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
 		s.Ranks = append(s.Ranks, n)
 		return nil
 	})
-	each("bandwidth", checkBandwidth, func(word string) error {
+	each("bandwidth", func(word string) error {
 		w, err := bench.ParseWire(word)
 		s.Wires = append(s.Wires, w)
 		if err != nil {
@@ -180,7 +122,7 @@ func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
 		}
 		return err
 	})
-	each("codec", checkCodecs, func(word string) error {
+	each("codec", func(word string) error {
 		cd, err := codec.Parse(word)
 		s.Codecs = append(s.Codecs, cd)
 		if err != nil {
@@ -188,7 +130,7 @@ func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
 		}
 		return err
 	})
-	each("sizes", checkSizes, func(word string) error {
+	each("sizes", func(word string) error {
 		n, err := byteCount("--sizes", word)
 		s.Sizes = append(s.Sizes, n)
 		return err

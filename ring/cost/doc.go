@@ -27,19 +27,12 @@
 //
 // With one segment in a chunk (k = 1) nothing overlaps: the wire rests while the core works.
 // One exception is the time in sockets, most of which overlaps with the arrival of more bytes:
-// of m/s only the last 64 KiB of a segment count in way. A traffic shaper makes up for rests of
-// the wire with a burst. The model subtracts the burst from way, step by step, as long as a
-// step still takes cpu/k + L.
+// of m/s only the last 64 KiB of a segment count in way.
 //
 // N/M is the sum in shared memory, where the ranks of a host sum at M bytes/s. It also proceeds
 // segment by segment. On one host it is the whole time. [Algorithm] has the model of the
 // algorithms with few rounds: the wire, the core and the latency of each round come one after
 // the other, after N/M.
-//
-// Where more ranks than cores take turns, sending and coding do not always overlap, and in the
-// ring a late rank delays all ranks behind it. For max(x, y) of sending and the rest the model
-// then uses ∜(x⁴ + y⁴), in busy and in a round of the other algorithms. This is a fit: nearly
-// the longer of the two if they differ by a factor of two, and a fifth more if they are equal.
 //
 // The buckets of a step are sent one after the other, each once backward has filled it. The
 // part after the end of backward is exposed: training waits for it. Without a spare core the

@@ -1,9 +1,6 @@
 package cost
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // Coding is the model of a codec. Rates are in bytes of float32 per second on one
 // core.
@@ -20,13 +17,11 @@ var None = Coding{Name: "none", Ratio: 1}
 // Rates are the measurements.
 type Rates struct {
 	Bandwidth float64       // bytes/s that a rank sends while all send
-	Burst     float64       // bytes that a traffic shaper passes at once after a pause; 0: no shaper
 	Latency   time.Duration // of a hop between hosts
 	Sockets   float64       // bytes/s that a core passes through sockets, out and in at once; 0: they take no time
 	Add       float64       // bytes of float32 per second on one core
 	Memory    float64       // bytes of the buffer per second, for the sum within a host; 0: the sum takes no time
 	SpareCore bool          // coding overlaps with sending
-	Uneven    bool          // the overlap is partial: more ranks than cores take turns
 	Codings   []Coding      // the choices besides None, the safest first
 }
 
@@ -83,7 +78,7 @@ func (w work) after(r Rates) time.Duration {
 func (l Layout) ring(r Rates, n int64, wire time.Duration, w work) time.Duration {
 	busy := wire + w.cpu
 	if r.SpareCore {
-		busy = r.beside(wire, w.cpu)
+		busy = max(wire, w.cpu)
 	}
 	k, steps := l.segments(n), l.steps()
 	wire, w = wire/(k*steps), work{w.cpu / (k * steps), w.sockets / (k * steps)}
@@ -92,27 +87,16 @@ func (l Layout) ring(r Rates, n int64, wire time.Duration, w work) time.Duration
 }
 
 // dependent returns the time of a step that sends for the time wire after it has received and
-// processed the step before, which takes work. The wire rests meanwhile, and a burst makes up
-// for the rest.
+// processed the step before, which takes work.
 func (r Rates) dependent(wire, work time.Duration) time.Duration {
-	pause := r.latency() + work
-	return min(wire+pause-min(pause, wire, over(r.Burst, r.Bandwidth)), forever)
-}
-
-// beside returns the time of two overlapping activities.
-func (r Rates) beside(a, b time.Duration) time.Duration {
-	if !r.Uneven {
-		return max(a, b)
-	}
-	x, y := a.Seconds(), b.Seconds()
-	return over(math.Sqrt(math.Hypot(x*x, y*y)), 1)
+	return min(wire+r.latency()+work, forever)
 }
 
 // latency returns the latency of a hop, bounded so that sums do not overflow.
 func (r Rates) latency() time.Duration { return min(r.Latency, forever) }
 
 // Bandwidth is the inverse of Predict. It returns the bandwidth at which an all-reduce of n
-// bytes without codec takes the time took, on a wire without bursts. It ignores r.Bandwidth.
+// bytes without codec takes the time took. It ignores r.Bandwidth.
 // Where the other parts explain nine tenths of the time or more, Bandwidth assigns a tenth to
 // the wire, which was too fast to be seen.
 func Bandwidth(r Rates, took time.Duration, n int64, l Layout) float64 {

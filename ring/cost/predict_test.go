@@ -85,7 +85,6 @@ func TestPredict(t *testing.T) {
 	half := Coding{"half", 2, 8e6, 4e6}
 	with := func(r Rates, change func(*Rates)) Rates { change(&r); return r }
 	spare := with(r, func(r *Rates) { r.SpareCore = true })
-	uneven := with(spare, func(r *Rates) { r.Uneven = true })
 	sockets := with(r, func(r *Rates) { r.Sockets = 2e6 })
 	const ms, us = time.Millisecond, time.Microsecond
 	const many = 4 * segmentBytes // 8 segments in 2 chunks: 2.097152 s of wire, 262.144 ms of adding
@@ -106,7 +105,6 @@ func TestPredict(t *testing.T) {
 		{"many segments, spare core", spare, None, many, Layout{2, 1}, Time{2097152*us + 160*us + ms, 262144 * us, 2097152*us + 160*us + ms}},
 		{"four hosts of two ranks", r, None, 800e3, Layout{4, 2}, Time{606240 * us, 125 * ms, 731240*us - 2}},
 		{"two hosts of two ranks, spare core", spare, None, 2 * many, Layout{2, 2}, Time{2097152*us + 160*us + ms, 2 * 262144 * us, 2097152*us + 160*us + ms}},
-		{"many segments, uneven", uneven, None, many, Layout{2, 1}, Time{2097152*us + 160*us + ms, 262144 * us, 2098439958}},
 		{"through sockets", sockets, half, 800e3, Layout{2, 1}, Time{402080 * us, 500 * ms, 901080 * us}},
 		{"through sockets while the wire sends", with(sockets, func(r *Rates) { r.SpareCore, r.Bandwidth = true, 0.5e6 }), half, 800e3, Layout{2, 1},
 			Time{802160 * us, 500 * ms, 2 * (400080*us + ms + 150*ms + 32768*us)}},

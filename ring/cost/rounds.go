@@ -44,5 +44,5 @@ func (t *Time) round(r Rates, sent, added float64) {
 	wire, cpu := over(sent+headerBytes, r.Bandwidth), min(r.throughSockets(sent)+over(added, r.Add), forever)
 	t.Wire = min(t.Wire+r.dependent(wire, 0), forever)
 	t.CPU = min(t.CPU+cpu, forever)
-	t.Total = min(t.Total+max(r.dependent(wire, cpu), r.beside(wire, r.latency()+cpu)), forever)
+	t.Total = min(t.Total+r.dependent(wire, cpu), forever)
 }

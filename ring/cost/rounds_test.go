@@ -37,20 +37,6 @@ func TestRounds(t *testing.T) {
 	if got := Halving.Predict(sockets, 80e3, Layout{2, 1}).CPU; got != 20*ms {
 		t.Errorf("through sockets halving takes %v of a core, want 20ms", got)
 	}
-	uneven := r // sends as long as it waits and adds, with a burst that makes up for the pauses
-	uneven.Uneven, uneven.Burst, uneven.Latency = true, 1e6, 60*ms+head
-	if got, want := Doubling.Predict(uneven, 80e3, Layout{2, 1}).Total, 95184*us; got.Round(us) != want {
-		t.Errorf("where ranks take turns doubling takes %v, want %v", got, want)
-	}
-	burst := r // of 41 ms, longer than a round's pauses of 1 and 20 ms
-	burst.Burst = 41e3
-	if got := Doubling.Predict(burst, 80e3, Layout{4, 1}).Total; got != 2*(80*ms+head) {
-		t.Errorf("on a wire with bursts doubling takes %v, want as long as it sends", got)
-	}
-	burst.Burst = 11e3
-	if got := Doubling.Predict(burst, 80e3, Layout{4, 1}).Total; got != 2*(80*ms+head+10*ms) {
-		t.Errorf("on a wire with short bursts doubling takes %v, want the pauses but for 11 ms of each", got)
-	}
 	if got := Doubling.Predict(Rates{}, math.MaxInt64, Layout{math.MaxInt32, 1}); got != (Time{forever, forever, forever}) {
 		t.Errorf("without rates it takes %v, want for ever", got)
 	}
