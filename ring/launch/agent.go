@@ -49,7 +49,7 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 		return exitcode.Retry
 	}
 	if err := a.start(environ, version); err != nil {
-		a.out.send(frameOf(kindHello, 0, 0, hello{Protocol: agentProtocol, Version: version, Fault: faultOf(err)}))
+		a.out.send(frameOf(kindHello, 0, hello{Protocol: agentProtocol, Version: version, Fault: faultOf(err)}))
 		return exitcode.Of(err)
 	}
 	if a.host == nil { // the launcher wants another version of this program
@@ -58,7 +58,7 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 	defer a.host.guard.Close()
 	over := make(chan struct{})
 	defer close(over)
-	go a.out.keepAlive(a.orders.Host, over)
+	go a.out.keepAlive(over)
 	return a.serve()
 }
 
@@ -95,10 +95,7 @@ func (a *agent) start(environ []string, version string) error {
 	}
 	said := hello{Protocol: agentProtocol, Version: version, Cores: process.OwnCores()}
 	if o.Protocol != agentProtocol || !build.Same(o.Version, version) { // the launcher reports the difference
-		return a.out.send(frameOf(kindHello, 0, 0, said))
-	}
-	if err := o.check(); err != nil {
-		return err
+		return a.out.send(frameOf(kindHello, 0, said))
 	}
 	if err := checkOpenFiles(o.Ranks, filesOfProcess+o.Ranks*filesOfChild); err != nil {
 		return err
@@ -127,10 +124,10 @@ func (a *agent) start(environ []string, version string) error {
 	a.frames, a.cleared, a.unguarded = make(chan frame), make(chan int), g.Failed()
 	a.host = &localHost{
 		env: env, dir: dir, bind: o.Bind, cores: said.Cores, grace: o.Grace, guard: g,
-		more:   func(rank int) { a.out.send(frame{kind: kindMore, host: o.Host, rank: rank}) },
+		more:   func(rank int) { a.out.send(frame{kind: kindMore, rank: rank}) },
 		output: a.sendOutput, post: a.handleEvent, ranks: map[int]*process.Child{},
 	}
-	return a.out.send(frameOf(kindHello, o.Host, 0, said))
+	return a.out.send(frameOf(kindHello, 0, said))
 }
 
 // serve obeys the launcher until its end, and then ends the ranks that are left. It returns the
@@ -188,15 +185,8 @@ func (a *agent) read() {
 func (a *agent) handleFrame(f frame) bool {
 	switch f.kind {
 	case kindBeat:
-		return true
 	case kindPause, kindResume: // a beat may have been under way before a pause
 		a.paused = f.kind == kindPause
-		return true
-	}
-	if f.host != a.orders.Host {
-		return false
-	}
-	switch f.kind {
 	case kindSignal:
 		n, err := strconv.Atoi(string(f.payload))
 		if err != nil || n < 1 || n > 64 {
@@ -217,7 +207,7 @@ func (a *agent) handleFrame(f frame) bool {
 			return false
 		}
 		if err := a.host.start(f.rank, o); err != nil {
-			go a.out.send(frameOf(kindFault, f.host, f.rank, faultOf(err)))
+			go a.out.send(frameOf(kindFault, f.rank, faultOf(err)))
 			return true
 		}
 		a.ranks[f.rank] = true
@@ -260,17 +250,17 @@ func (a *agent) sendOutput(rank int, toErr bool, chunk []byte) {
 	if toErr {
 		kind = kindErr
 	}
-	if a.credits.acquire(outputID{a.orders.Host, rank, kind}, len(chunk)) {
-		a.out.send(frame{kind, a.orders.Host, rank, chunk}) // an error means the end of the launcher
+	if a.credits.acquire(outputID{rank, kind}, len(chunk)) {
+		a.out.send(frame{kind, rank, chunk}) // an error means the end of the launcher
 	}
 }
 
 // handleEvent reports an event to the launcher.
 func (a *agent) handleEvent(e event) {
 	if !e.cleared {
-		a.out.send(frameOf(kindEnded, a.orders.Host, e.Rank, endingMessage(e.Ending)))
+		a.out.send(frameOf(kindEnded, e.Rank, endingMessage(e.Ending)))
 		return
 	}
 	a.cleared <- e.Rank
-	a.out.send(frameOf(kindCleared, a.orders.Host, e.Rank, wireCleared{a.leaving.Load()}))
+	a.out.send(frameOf(kindCleared, e.Rank, wireCleared{a.leaving.Load()}))
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/ringtest"
 )
@@ -53,7 +52,7 @@ func (a *talk) send(f frame) {
 // greet sends orders and returns the answer.
 func (a *talk) greet(o orders) (h hello) {
 	a.t.Helper()
-	a.send(frameOf(kindOrders, 0, 0, o))
+	a.send(frameOf(kindOrders, 0, o))
 	if f := a.await(kindHello); f.decode(&h) != nil {
 		a.t.Fatalf("hello is %q", f.payload)
 	}
@@ -110,18 +109,18 @@ func TestAgent(t *testing.T) {
 	if h := a.greet(goodOrders); h.Fault != nil || h.Version != "test" || len(h.Cores) == 0 || h.Notice != "" {
 		t.Fatalf("hello is %+v", h)
 	}
-	a.send(frameOf(kindStart, 0, 3, startOf("wait")))
+	a.send(frameOf(kindStart, 3, startOf("wait")))
 	a.ready()
 	a.send(frame{kind: kindBeat})
-	a.send(frame{kindSignal, 0, 3, []byte("15")})
+	a.send(frame{kindSignal, 3, []byte("15")})
 	var said wireEnding
 	if f := a.await(kindEnded); f.rank != 3 || f.decode(&said) != nil || said.Exit != 143 || said.Signal != 0 {
 		t.Errorf("rank %d ended as %+v, want rank 3 with 143", f.rank, said)
 	}
 	a.await(kindCleared)
-	a.send(frameOf(kindStart, 0, 3, startOf("wait"))) // starts rank 3 again after its end
+	a.send(frameOf(kindStart, 3, startOf("wait"))) // starts rank 3 again after its end
 	a.ready()
-	a.send(frame{kindSignal, 0, 3, []byte("9")})
+	a.send(frame{kindSignal, 3, []byte("9")})
 	if f := a.await(kindEnded); f.decode(&said) != nil || said.Signal != 9 {
 		t.Errorf("rank ended as %+v, want signal 9", said)
 	}
@@ -144,19 +143,18 @@ func TestAgentAlone(t *testing.T) {
 		{"end=launcher", "stubborn", func(a *talk) { a.in.Close() }},
 		{"end=torn frame", "wait", func(a *talk) { a.in.Write([]byte("K\x00")); a.in.Close() }},
 		{"frame=unknown", "wait", func(a *talk) { a.send(frame{kind: '?'}) }},
-		{"signal=unknown", "wait", func(a *talk) { a.send(frame{kindSignal, 0, 3, []byte("65")}) }},
-		{"taken=nonsense", "wait", func(a *talk) { a.send(frame{kindAck, 0, 3, []byte("o")}) }},
-		{"start=twice", "wait", func(a *talk) { a.send(frameOf(kindStart, 0, 3, startOf("wait"))) }},
-		{"start=nonsense", "wait", func(a *talk) { a.send(frame{kindStart, 0, 4, []byte("x")}) }},
-		{"host=none below", "wait", func(a *talk) { a.send(frame{kindSignal, 1, 3, []byte("15")}) }},
-		{"start=no such seat", "wait", func(a *talk) { a.send(frameOf(kindStart, 0, 4, startOrder{Program: []string{"x"}, Local: 1, Of: 1})) }},
+		{"signal=unknown", "wait", func(a *talk) { a.send(frame{kindSignal, 3, []byte("65")}) }},
+		{"taken=nonsense", "wait", func(a *talk) { a.send(frame{kindAck, 3, []byte("o")}) }},
+		{"start=twice", "wait", func(a *talk) { a.send(frameOf(kindStart, 3, startOf("wait"))) }},
+		{"start=nonsense", "wait", func(a *talk) { a.send(frame{kindStart, 4, []byte("x")}) }},
+		{"start=no such seat", "wait", func(a *talk) { a.send(frameOf(kindStart, 4, startOrder{Program: []string{"x"}, Local: 1, Of: 1})) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			a := startAgent(t)
 			a.greet(goodOrders)
-			a.send(frameOf(kindStart, 0, 3, startOf(tt.part)))
+			a.send(frameOf(kindStart, 3, startOf(tt.part)))
 			a.ready()
 			tt.end(a)
 			var said wireEnding
@@ -192,7 +190,7 @@ func TestAgentOrders(t *testing.T) {
 	change := func(f func(*orders)) frame {
 		o := goodOrders
 		f(&o)
-		return frameOf(kindOrders, 0, 0, o)
+		return frameOf(kindOrders, 0, o)
 	}
 	tests := []struct {
 		name   string
@@ -205,7 +203,6 @@ func TestAgentOrders(t *testing.T) {
 		{"protocol=another", change(func(o *orders) { o.Protocol++ }), exitcode.Protocol, "", ""},
 		{"orders=none", frame{kind: kindBeat}, exitcode.Protocol, "the first frame is not of orders", ""},
 		{"orders=nonsense", frame{kind: kindOrders, payload: []byte("x")}, exitcode.Protocol, "invalid character", ""},
-		{"host=too high", change(func(o *orders) { o.Host = hosts.MaxSlots }), exitcode.Protocol, "are invalid", ""},
 		{"folder=missing", change(func(o *orders) { o.Dir, o.MustDir = "/none", true }), exitcode.Usage, "--wdir is /none", ""},
 		{"folder=missing by default", change(func(o *orders) { o.Dir = "/none" }), 0, "", "has no folder /none: ranks there run in "},
 		{"launcher=out of reach", change(func(o *orders) { o.Rendezvous = []string{ringtest.RefusedAddress(t)} }), exitcode.Retry, "cannot reach the launcher", ""},
@@ -238,7 +235,7 @@ func TestAgentCannotStart(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t)
 	a.greet(goodOrders)
-	a.send(frameOf(kindStart, 0, 3, startOrder{Program: []string{"no-such-program-anywhere"}, Of: 1}))
+	a.send(frameOf(kindStart, 3, startOrder{Program: []string{"no-such-program-anywhere"}, Of: 1}))
 	var said wireFault
 	if f := a.await(kindFault); f.rank != 3 || f.decode(&said) != nil || said.Code != exitcode.NotFound {
 		t.Errorf("fault of rank %d is %+v, want rank 3 with 127", f.rank, said)

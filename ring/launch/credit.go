@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// One login carries the outputs, ends and faults of all ranks of a branch. Each output of a
+// One login carries the outputs, ends and faults of all ranks of a host. Each output of a
 // rank has credit, so that no frame waits behind output that is not read. The agent sends at
 // most windowBytes that the launcher has not acknowledged, and then stops reading the
-// rank's pipe. The launcher and every agent between accept each frame at once: they hold at
-// most one window for each output.
+// rank's pipe. The launcher accepts each frame at once: it holds at most one window for each
+// output.
 //
 //	rank ──pipe──► agent ── out, err ──►  launcher ──► reader
 //	                     ◄──── ack ─────
@@ -22,10 +22,10 @@ const (
 	ackBytes = windowBytes / 2
 )
 
-// outputID names one output of one rank on one host.
+// outputID names one output of one rank.
 type outputID struct {
-	host, rank int
-	kind       byte // kindOut or kindErr
+	rank int
+	kind byte // kindOut or kindErr
 }
 
 // credits counts the bytes that an agent has sent and the launcher has not acknowledged.
@@ -109,7 +109,7 @@ func (d *unacked) written(v outputID, n int) (due int) {
 
 // ackFrame acknowledges n bytes of an output.
 func ackFrame(v outputID, n int) frame {
-	return frame{kindAck, v.host, v.rank, binary.BigEndian.AppendUint32([]byte{v.kind}, uint32(n))}
+	return frame{kindAck, v.rank, binary.BigEndian.AppendUint32([]byte{v.kind}, uint32(n))}
 }
 
 // parseAck parses an ackFrame.
@@ -118,5 +118,5 @@ func (f frame) parseAck() (v outputID, n int, ok bool) {
 		return outputID{}, 0, false
 	}
 	n = int(binary.BigEndian.Uint32(f.payload[1:]))
-	return outputID{f.host, f.rank, f.payload[0]}, n, n <= windowBytes
+	return outputID{f.rank, f.payload[0]}, n, n <= windowBytes
 }

@@ -13,7 +13,7 @@ import (
 // wakes it, and that close does.
 func TestCreditsAcquire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, v := newCredits(), outputID{1, 2, kindOut}
+		c, v := newCredits(), outputID{2, kindOut}
 		sent := 0
 		go func() {
 			for c.acquire(v, windowBytes/4) {
@@ -29,7 +29,7 @@ func TestCreditsAcquire(t *testing.T) {
 				t.Errorf("after %d bytes are taken %d pieces are sent, want %d", tt.taken, sent, tt.want)
 			}
 		}
-		if !c.acquire(outputID{1, 2, kindErr}, windowBytes) || !c.acquire(outputID{1, 3, kindOut}, windowBytes) || !c.acquire(v, 0) {
+		if !c.acquire(outputID{2, kindErr}, windowBytes) || !c.acquire(outputID{3, kindOut}, windowBytes) || !c.acquire(v, 0) {
 			t.Error("another output waits, too")
 		}
 		c.close()
@@ -40,7 +40,7 @@ func TestCreditsAcquire(t *testing.T) {
 // the credit that is left.
 func TestCreditsClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, v, w := newCredits(), outputID{1, 2, kindOut}, outputID{1, 2, kindErr}
+		c, v, w := newCredits(), outputID{2, kindOut}, outputID{2, kindErr}
 		c.acquire(v, windowBytes)
 		waits := true
 		go func() {
@@ -70,7 +70,7 @@ func TestCreditsClose(t *testing.T) {
 func TestUnacked(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		d, v := newUnacked(), outputID{1, 2, kindErr}
+		d, v := newUnacked(), outputID{2, kindErr}
 		sent, held := 0, []int(nil)
 		for turn := 0; turn < 500; turn++ {
 			if n := 1 + rng.IntN(windowBytes/2); sent+n <= windowBytes {
@@ -101,12 +101,12 @@ func TestUnacked(t *testing.T) {
 // TestAckFrame verifies that an acknowledgement survives the wire, and that invalid ones
 // are refused.
 func TestAckFrame(t *testing.T) {
-	want := outputID{3, 4, kindErr}
+	want := outputID{4, kindErr}
 	if v, n, ok := ackFrame(want, 77).parseAck(); v != want || n != 77 || !ok {
 		t.Errorf("%v, %d bytes, %v; want %v and 77", v, n, ok, want)
 	}
 	for _, payload := range [][]byte{nil, {kindOut, 0, 0, 0}, {kindOut, 0, 0, 0, 1, 0}, {kindBeat, 0, 0, 0, 1}, {kindOut, 0, 1, 0, 1}, {kindOut, 255, 255, 255, 255}} {
-		if _, _, ok := (frame{kindAck, 3, 4, payload}).parseAck(); ok {
+		if _, _, ok := (frame{kindAck, 4, payload}).parseAck(); ok {
 			t.Errorf("payload %v is believed", payload)
 		}
 	}

@@ -71,7 +71,7 @@ func (d *dialer) connect(ctx context.Context, t target, line string) (*login, er
 	go g.ssh.KillFailed(answered)
 	defer close(answered)
 	o := d.orders
-	o.Host, o.Ranks = t.host, t.ranks
+	o.Ranks = t.ranks
 	to, err := g.handshake(o)
 	if err == nil {
 		go g.send(to)

@@ -127,9 +127,7 @@
 // Package process ends a rank together with its process group, also if the launcher itself
 // is killed. On other hosts the agent reads the end of its input: at once when the launcher
 // or its ssh dies. When the network dies, the agent gets no beat for 30 s. If the agent is
-// killed, its own guard ends its ranks. Either way the hosts below it read the end of their
-// input, too. Beats begin in the launcher and are passed down, so all hosts behind a silent
-// network end at the same time. The launcher names the host that was lost first.
+// killed, its own guard ends its ranks.
 //
 // main must begin with process.RunGuard: see package process.
 package launch

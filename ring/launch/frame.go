@@ -19,7 +19,7 @@ import (
 
 // agentProtocol is the version of the protocol between launcher and agents. Each change of
 // a frame or a message raises it.
-const agentProtocol = 7
+const agentProtocol = 8
 
 // agentMagic begins the output of an agent. A login may print text before it.
 const agentMagic = "\nringtrain-agent\n"
@@ -31,16 +31,15 @@ const maxBanner = 64 << 10
 // order:
 //
 //	┌──────┬──────┬──────┬──────────────┬─────────┐
-//	│ kind │ host │ rank │ length       │ payload │
+//	│ kind │ 0    │ rank │ length       │ payload │
 //	│ 1 B  │ 2 B  │ 2 B  │ 4 B          │         │
 //	└──────┴──────┴──────┴──────────────┴─────────┘
 //
-// The host is the index of the frame's source or target in the launcher's list. It is 0 in orders and in the answer to orders of another
-// version, so that each version understands that the other one differs.
+// All versions have this header, so that each understands that the other one differs.
 type frame struct {
-	kind       byte
-	host, rank int // a host is less than hosts.MaxSlots, a rank than ring.MaxWorldSize
-	payload    []byte
+	kind    byte
+	rank    int // less than ring.MaxWorldSize
+	payload []byte
 }
 
 // The kinds of frames, to the agent and from it.
@@ -82,11 +81,11 @@ func readFrame(r io.Reader) (frame, error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return frame{}, err
 	}
-	host, rank, n := binary.BigEndian.Uint16(head[1:]), binary.BigEndian.Uint16(head[3:]), binary.BigEndian.Uint32(head[5:])
+	rank, n := binary.BigEndian.Uint16(head[3:]), binary.BigEndian.Uint32(head[5:])
 	if n > maxPayload || strings.IndexByte(allKinds, head[0]) < 0 {
 		return frame{payload: head[:]}, errNoFrame
 	}
-	f := frame{kind: head[0], host: int(host), rank: int(rank), payload: make([]byte, n)}
+	f := frame{kind: head[0], rank: int(rank), payload: make([]byte, n)}
 	if _, err := io.ReadFull(r, f.payload); err != nil {
 		return frame{}, fmt.Errorf("frame %q: %w", f.kind, wire.NoEOF(err))
 	}
@@ -102,12 +101,12 @@ func (f frame) decode(into any) error {
 }
 
 // frameOf returns a frame with a payload of JSON.
-func frameOf(kind byte, host, rank int, v any) frame {
+func frameOf(kind byte, rank int, v any) frame {
 	payload, err := json.Marshal(v)
 	if err != nil {
 		panic("launch: message cannot be written as JSON")
 	}
-	return frame{kind, host, rank, payload}
+	return frame{kind, rank, payload}
 }
 
 // frameWriter writes frames, one at a time.
@@ -125,8 +124,7 @@ func (w *frameWriter) send(f frame) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.buf = append(w.buf[:0], f.kind)
-	w.buf = binary.BigEndian.AppendUint16(w.buf, uint16(f.host))
+	w.buf = append(w.buf[:0], f.kind, 0, 0)
 	w.buf = binary.BigEndian.AppendUint16(w.buf, uint16(f.rank))
 	w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(len(f.payload)))
 	w.buf = append(w.buf, f.payload...)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/hosts"
 )
 
 // TestFrame verifies that a frame survives the wire.
@@ -18,20 +18,20 @@ func TestFrame(t *testing.T) {
 	var wire bytes.Buffer
 	w := &frameWriter{w: &wire}
 	sent := []frame{
-		{kindBeat, 0, 0, nil}, {kindOut, 8, 7, []byte("text")}, {kindErr, hosts.MaxSlots - 1, hosts.MaxSlots - 1, make([]byte, maxPayload)}, frameOf(kindEnded, 2, 3, wireEnding{PID: 5, Signal: 9}),
+		{kindBeat, 0, nil}, {kindOut, 7, []byte("text")}, {kindErr, ring.MaxWorldSize - 1, make([]byte, maxPayload)}, frameOf(kindEnded, 3, wireEnding{PID: 5, Signal: 9}),
 	}
 	for _, f := range sent {
 		if err := w.send(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.send(frame{kindOut, 0, 0, make([]byte, maxPayload+1)}); err == nil {
+	if err := w.send(frame{kindOut, 0, make([]byte, maxPayload+1)}); err == nil {
 		t.Error("a frame was sent that is too long to be read")
 	}
 	for i, want := range sent {
 		got, err := readFrame(&wire)
-		if err != nil || got.kind != want.kind || got.host != want.host || got.rank != want.rank || !bytes.Equal(got.payload, want.payload) {
-			t.Errorf("frame %d: got %c of host %d, rank %d with %d bytes, error %v", i, got.kind, got.host, got.rank, len(got.payload), err)
+		if err != nil || got.kind != want.kind || got.rank != want.rank || !bytes.Equal(got.payload, want.payload) {
+			t.Errorf("frame %d: got %c of rank %d with %d bytes, error %v", i, got.kind, got.rank, len(got.payload), err)
 		}
 	}
 	if _, err := readFrame(&wire); err != io.EOF {
@@ -39,8 +39,8 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// TestFrameOrders verifies the bytes of orders: an agent of version 1, whose frames have no
-// host, can read that the version is another.
+// TestFrameOrders verifies the bytes of orders: an agent of any other version
+// can read that the version is another.
 func TestFrameOrders(t *testing.T) {
 	var wire bytes.Buffer
 	if err := (&frameWriter{w: &wire}).send(frame{kind: kindOrders, payload: []byte("{}")}); err != nil {

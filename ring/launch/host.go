@@ -123,23 +123,20 @@ func (h *localHost) signal(rank int, s syscall.Signal) {
 
 // remoteHost starts ranks on another host through its agent.
 type remoteHost struct {
-	name  string
-	index int
 	login *login
-	hello hello
 }
 
 func (h *remoteHost) start(rank int, o startOrder) error {
-	f := frameOf(kindStart, h.index, rank, o)
+	f := frameOf(kindStart, rank, o)
 	if len(f.payload) > maxPayload {
-		return exitcode.With(exitcode.NotRunnable, fmt.Errorf("host %s: command line and variables of %d bytes, want at most %d", h.name, len(f.payload), maxPayload))
+		return exitcode.With(exitcode.NotRunnable, fmt.Errorf("host %s: command line and variables of %d bytes, want at most %d", h.login.target.name, len(f.payload), maxPayload))
 	}
 	h.login.enqueue(f)
 	return nil
 }
 
 func (h *remoteHost) signal(rank int, s syscall.Signal) {
-	h.login.enqueue(frame{kindSignal, h.index, rank, []byte(strconv.Itoa(int(s)))})
+	h.login.enqueue(frame{kindSignal, rank, []byte(strconv.Itoa(int(s)))})
 }
 
 // loginReceiver handles the messages of one login in the launcher.
@@ -153,15 +150,15 @@ type loginReceiver struct {
 func (l *launcher) receiver(g *login) loginReceiver { return loginReceiver{l, g, newUnacked()} }
 
 func (t loginReceiver) handleFrame(f frame) error {
-	if f.rank >= len(t.hostOfRank) || int(t.hostOfRank[f.rank].Load()) != f.host {
+	if f.rank >= len(t.hostOfRank) || int(t.hostOfRank[f.rank].Load()) != t.login.target.host {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of rank %d, which does not run there", f.kind, f.rank))
 	}
-	name := t.config.Hosts[f.host].Name
+	name := t.login.target.name
 	switch f.kind {
 	case kindOut, kindErr:
 		return t.receiveOutput(f)
 	case kindMore:
-		t.input.ask(inputTarget{t.login, f.host})
+		t.input.ask(t.login)
 	case kindCleared:
 		var s wireCleared
 		if err := f.decode(&s); err != nil {
@@ -188,7 +185,7 @@ func (t loginReceiver) handleFrame(f frame) error {
 
 // receiveOutput writes the output of a rank, and acknowledges it once it is written.
 func (t loginReceiver) receiveOutput(f frame) error {
-	v, n := outputID{f.host, f.rank, f.kind}, len(f.payload)
+	v, n := outputID{f.rank, f.kind}, len(f.payload)
 	if !t.unacked.receive(v, n) {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent output of rank %d beyond its credit, %d bytes", f.rank, windowBytes))
 	}

@@ -21,14 +21,15 @@ func TestLoginReceiver(t *testing.T) {
 		frame frame
 		sane  bool
 	}{
-		{"rank=its own", frame{kindCleared, 1, 1, []byte("{}")}, true},
-		{"rank=another host's", frame{kindCleared, 1, 0, []byte("{}")}, false},
-		{"rank=none", frame{kindCleared, 1, 2, []byte("{}")}, false},
-		{"ended=nonsense", frame{kindEnded, 1, 1, []byte("x")}, false},
-		{"fault=nonsense", frame{kindFault, 1, 1, []byte("x")}, false},
-		{"kind=an order", frame{kindStart, 1, 1, nil}, false},
+		{"rank=its own", frame{kindCleared, 1, []byte("{}")}, true},
+		{"rank=another host's", frame{kindCleared, 0, []byte("{}")}, false},
+		{"rank=none", frame{kindCleared, 2, []byte("{}")}, false},
+		{"ended=nonsense", frame{kindEnded, 1, []byte("x")}, false},
+		{"fault=nonsense", frame{kindFault, 1, []byte("x")}, false},
+		{"kind=an order", frame{kindStart, 1, nil}, false},
+		{"kind=hello again", frameOf(kindHello, 1, hello{}), false},
 	} {
-		err := loginReceiver{launcher: l, unacked: newUnacked()}.handleFrame(tt.frame)
+		err := loginReceiver{l, newLogin(target{1, "b", 1}, []string{"true"}, nil), newUnacked()}.handleFrame(tt.frame)
 		if (err == nil) != tt.sane || err != nil && exitcode.Of(err) != exitcode.Protocol {
 			t.Errorf("%s: error %v, want one with code 76: %v", tt.name, err, !tt.sane)
 		}

@@ -25,25 +25,19 @@ const (
 type inputFeed struct {
 	file  *os.File // nil: none
 	begin sync.Once
-	wants chan inputTarget
+	wants chan *login // agents that ask for a chunk
 	done  <-chan struct{}
 }
 
-// inputTarget is an agent that asks for a chunk.
-type inputTarget struct {
-	login *login
-	host  int
-}
-
-// ask has the next chunk sent to t.
-func (f *inputFeed) ask(t inputTarget) {
+// ask has the next chunk sent by g.
+func (f *inputFeed) ask(g *login) {
 	if f.file == nil {
 		return
 	}
 	f.begin.Do(func() { go f.serve() })
 	for {
 		select {
-		case f.wants <- t:
+		case f.wants <- g:
 			return
 		default:
 		}
@@ -60,18 +54,18 @@ func (f *inputFeed) ask(t inputTarget) {
 func (f *inputFeed) serve() {
 	chunk := make([]byte, maxInput)
 	for {
-		var t inputTarget
+		var g *login
 		select {
-		case t = <-f.wants:
+		case g = <-f.wants:
 		case <-f.done:
 			return
 		}
 		n, _ := f.file.Read(chunk) // an error is the end, too
 		select {
-		case t = <-f.wants:
+		case g = <-f.wants:
 		default:
 		}
-		t.login.enqueue(frame{kindInput, t.host, 0, bytes.Clone(chunk[:max(n, 0)])})
+		g.enqueue(frame{kindInput, 0, bytes.Clone(chunk[:max(n, 0)])})
 	}
 }
 

@@ -49,12 +49,12 @@ func TestInputOnDemand(t *testing.T) {
 	}
 	defer r.Close()
 	g, done := testLogin(), make(chan struct{})
-	f := &inputFeed{file: r, wants: make(chan inputTarget, 1), done: done}
+	f := &inputFeed{file: r, wants: make(chan *login, 1), done: done}
 	next := func() string {
-		f.ask(inputTarget{g, 3})
+		f.ask(g)
 		got := <-g.outbox
-		if got.kind != kindInput || got.host != 3 || got.rank != 0 {
-			t.Fatalf("frame %q of host %d, rank %d, want input of host 3, rank 0", got.kind, got.host, got.rank)
+		if got.kind != kindInput || got.rank != 0 {
+			t.Fatalf("frame %q of rank %d, want input of rank 0", got.kind, got.rank)
 		}
 		return string(got.payload)
 	}

@@ -78,7 +78,7 @@ func (g *login) pipes(in io.WriteCloser, out io.Reader) {
 // handshake sends the orders and reads the hello.
 func (g *login) handshake(o orders) (*frameWriter, error) {
 	to := &frameWriter{w: g.in}
-	if err := to.send(frameOf(kindOrders, 0, 0, o)); err != nil && !errors.Is(err, syscall.EPIPE) {
+	if err := to.send(frameOf(kindOrders, 0, o)); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return nil, err // the message of ssh counts more than a broken pipe
 	}
 	if err := skipBanner(g.out); err != nil {
@@ -99,8 +99,6 @@ func (g *login) handshake(o orders) (*frameWriter, error) {
 		return nil, g.hello.Fault.error()
 	case g.hello.Protocol != o.Protocol || !build.Same(g.hello.Version, o.Version):
 		return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("ringtrain there is version %s, here it is %s: give --push, or install the same one", g.hello.Version, o.Version))
-	case f.host != o.Host:
-		return nil, errNoAgent
 	}
 	return to, nil
 }
@@ -206,10 +204,7 @@ func (g *login) readFrames(l loginHandler) error {
 		if err != nil {
 			return err
 		}
-		switch {
-		case f.host != g.target.host || f.kind == kindHello:
-			return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of host %d, which does not speak there", f.kind, f.host))
-		case f.kind == kindAlive:
+		if f.kind == kindAlive {
 			continue
 		}
 		if err := l.handleFrame(f); err != nil {

@@ -14,7 +14,7 @@ import (
 type logbook []string
 
 func (b *logbook) handleFrame(f frame) error {
-	*b = append(*b, fmt.Sprintf("%c %d", f.kind, f.host))
+	*b = append(*b, fmt.Sprintf("%c %d", f.kind, f.rank))
 	return nil
 }
 
@@ -25,22 +25,19 @@ func (b *logbook) hostLost(why string) { *b = append(*b, "lost: "+why) }
 // testLogin is a login to host 3.
 func testLogin() *login { return newLogin(target{3, "a", 1}, []string{"true"}, nil) }
 
-// TestLoginEnds verifies that an agent speaks for its own host alone, and that the end of a login is the
-// loss of the host, with the reason.
+// TestLoginEnds verifies that the end of a login is the loss of the host, with the reason.
 func TestLoginEnds(t *testing.T) {
 	const closed = "Connection to a closed."
-	out := func(host int) frame { return frame{kindOut, host, 0, nil} }
+	out := frame{kindOut, 3, nil}
 	for _, tt := range []struct {
 		name   string
 		frames []frame
 		text   string // that the host prints behind the frames
 		want   []string
 	}{
-		{"end=ssh", []frame{out(3), {kindAlive, 3, 0, nil}, out(3)}, "", []string{"o 3", "o 3", "lost: " + closed}},
-		{"end=another host", []frame{out(4), out(3)}, "", []string{"lost: agent sent a frame 'o' of host 4, which does not speak there"}},
-		{"end=hello again", []frame{out(3), frameOf(kindHello, 3, 0, hello{})}, "", []string{"o 3", "lost: agent sent a frame 'H' of host 3, which does not speak there"}},
-		{"end=a shell prints", []frame{out(3)}, "\nYou have new mail\nin /var/mail\n", []string{"o 3", `lost: a printed "You have new mail" into the login: want no output behind the agent's start, of a start file of the shell or of --ssh`}},
-		{"end=a word", []frame{out(3)}, "hi\nA\x00\x03\x00\x00\x00\x00\x00\x00", []string{"o 3", `lost: a printed "hi" into the login: want no output behind the agent's start, of a start file of the shell or of --ssh`}},
+		{"end=ssh", []frame{out, {kindAlive, 0, nil}, out}, "", []string{"o 3", "o 3", "lost: " + closed}},
+		{"end=a shell prints", []frame{out}, "\nYou have new mail\nin /var/mail\n", []string{"o 3", `lost: a printed "You have new mail" into the login: want no output behind the agent's start, of a start file of the shell or of --ssh`}},
+		{"end=a word", []frame{out}, "hi\nA\x00\x03\x00\x00\x00\x00\x00\x00", []string{"o 3", `lost: a printed "hi" into the login: want no output behind the agent's start, of a start file of the shell or of --ssh`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g, book := testLogin(), new(logbook)

@@ -133,8 +133,8 @@ func playRude(kind byte) int {
 	readFrame(os.Stdin)
 	io.WriteString(os.Stdout, agentMagic)
 	w := &frameWriter{w: os.Stdout}
-	w.send(frameOf(kindHello, 0, 0, hello{Protocol: agentProtocol, Version: "test"}))
-	w.send(frame{kind, 0, 0, []byte("{}")})
+	w.send(frameOf(kindHello, 0, hello{Protocol: agentProtocol, Version: "test"}))
+	w.send(frame{kind, 0, []byte("{}")})
 	io.Copy(io.Discard, os.Stdin)
 	return 0
 }

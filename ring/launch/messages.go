@@ -2,12 +2,10 @@ package launch
 
 import (
 	"errors"
-	"fmt"
 	"syscall"
 	"time"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
 )
 
@@ -23,17 +21,7 @@ type orders struct {
 	MustDir    bool            `json:"must_dir"`   // the user has asked for Dir: no other will do
 	Bind       process.Binding `json:"bind"`
 	Grace      time.Duration   `json:"grace"`
-
-	Host  int `json:"host"`  // the agent's own host
-	Ranks int `json:"ranks"` // that may run there
-}
-
-// check refuses orders that would misdirect an agent.
-func (o orders) check() error {
-	if o.Host < 0 || o.Host >= hosts.MaxSlots {
-		return exitcode.With(exitcode.Protocol, fmt.Errorf("orders of host %d are invalid", o.Host))
-	}
-	return nil
+	Ranks      int             `json:"ranks"` // that may run there
 }
 
 // hello is the answer of the agent.

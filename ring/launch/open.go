@@ -30,7 +30,7 @@ func (l *launcher) openHosts(ctx context.Context) error {
 			return err
 		}
 		first := l.hosts[others[0].host].(*remoteHost)
-		at = localRendezvous(c.Reach, first.hello.Rendezvous, at)
+		at = localRendezvous(c.Reach, first.login.hello.Rendezvous, at)
 	}
 	for i, h := range list {
 		if h.Local {
@@ -137,7 +137,7 @@ func (l *launcher) announceBinding(index int, ranks []hosts.Assignment) {
 		name, _ = os.Hostname()
 		cores = h.cores
 	case *remoteHost:
-		name, cores = h.name, h.hello.Cores
+		name, cores = h.login.target.name, h.login.hello.Cores
 	}
 	if !l.config.Quiet || len(cores) == 0 {
 		l.config.tell(bindingText(name, ranks, cores))

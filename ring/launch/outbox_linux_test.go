@@ -27,7 +27,7 @@ func TestOutboxFull(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { g.receive(book); close(ended) }()
 	for range cap(g.outbox) + 2 { // one is on its way
-		g.enqueue(frame{kindStart, 3, 0, []byte("{}")})
+		g.enqueue(frame{kindStart, 0, []byte("{}")})
 	}
 	select {
 	case <-ended:

@@ -109,7 +109,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	if !c.NoInput {
 		l.input.file = process.Stdin()
 	}
-	l.input.wants, l.input.done = make(chan inputTarget, 1), l.done
+	l.input.wants, l.input.done = make(chan *login, 1), l.done
 	l.failover.init(ctx)
 	err = l.run(ctx)
 	g.Close()

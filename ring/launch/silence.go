@@ -80,8 +80,8 @@ func (s *silenceTimer) watch(over <-chan struct{}, notice, lost func()) {
 	}
 }
 
-// keepAlive sends kindAlive for host when w has sent nothing else, until over is closed.
-func (w *frameWriter) keepAlive(host int, over <-chan struct{}) {
+// keepAlive sends kindAlive when w has sent nothing else, until over is closed.
+func (w *frameWriter) keepAlive(over <-chan struct{}) {
 	turn := time.NewTicker(aliveInterval)
 	defer turn.Stop()
 	for {
@@ -91,7 +91,7 @@ func (w *frameWriter) keepAlive(host int, over <-chan struct{}) {
 		case <-turn.C:
 		}
 		if !w.wrote.Swap(false) {
-			w.send(frame{kind: kindAlive, host: host})
+			w.send(frame{kind: kindAlive})
 			w.wrote.Store(false)
 		}
 	}

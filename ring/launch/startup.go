@@ -136,7 +136,7 @@ func FailedHosts(err error) []int {
 func (l *launcher) addLogin(g *login) {
 	l.logins = append(l.logins, g)
 	t := g.target
-	l.hosts[t.host] = &remoteHost{name: t.name, index: t.host, login: g, hello: g.hello}
+	l.hosts[t.host] = &remoteHost{g}
 	l.config.tell(g.hello.Notice)
 	go g.receive(l.receiver(g))
 }
