@@ -32,20 +32,6 @@ func (a *Abort) Error() string {
 	return fmt.Sprintf("rank %d says of rank %d: %s", a.By, a.Rank, a.Text)
 }
 
-// AbortLink is a Link that can tell its neighbours why it ends.
-type AbortLink interface {
-	Link
-
-	// Abort closes the link and sends why to both neighbours, whose Send and Recv then
-	// return it. If a neighbour has a part of a frame then Abort first sends the rest, for
-	// half a second at most: a neighbour that does not read does not learn why.
-	Abort(why *Abort) error
-
-	// OnAbort makes the link call received when the Abort of a neighbour arrives, whether or
-	// not a Send or Recv is running. received may run on any goroutine and must not block.
-	OnAbort(received func(*Abort))
-}
-
 // The payload of a frame of KindAbort.
 const (
 	abortHeadBytes = 10 // Rank, By and Code

@@ -13,6 +13,22 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
+// untried is the part of a link that cannot try to send, and cannot tell when a read sleeps.
+type untried struct{ idle func(last bool) }
+
+func (u *untried) TrySend(ring.Frame) bool { return false }
+
+func (u *untried) Notify(idle func(last bool), _ func(*ring.Abort)) { u.idle = idle }
+
+func (u *untried) Threads() int { return 0 }
+
+// beforeRead calls idle, if the link has a group.
+func (u *untried) beforeRead() {
+	if u.idle != nil {
+		u.idle(true)
+	}
+}
+
 // unbuffered is a link that holds no frame: Send returns when the neighbour has received.
 type unbuffered struct {
 	in, out chan ring.Frame
@@ -20,6 +36,7 @@ type unbuffered struct {
 	ack     chan struct{} // the left neighbour's copied
 	closed  chan struct{}
 	once    sync.Once
+	untried
 }
 
 // unbufferedRing returns the links of a ring of p ranks.
@@ -48,6 +65,7 @@ func (u *unbuffered) Send(_ context.Context, f ring.Frame) error {
 }
 
 func (u *unbuffered) Recv(_ context.Context, into []byte) (ring.Frame, error) {
+	u.beforeRead()
 	select {
 	case f := <-u.in:
 		f.Payload = into[:copy(into, f.Payload)]
@@ -57,6 +75,8 @@ func (u *unbuffered) Recv(_ context.Context, into []byte) (ring.Frame, error) {
 		return ring.Frame{}, ring.ErrClosed
 	}
 }
+
+func (u *unbuffered) Abort(*ring.Abort) error { return u.Close() }
 
 func (u *unbuffered) Close() error {
 	u.once.Do(func() { close(u.closed) })

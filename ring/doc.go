@@ -102,7 +102,7 @@
 // The sender sends frames that the caller's goroutine cannot send without waiting. A worker
 // never stops receiving because it cannot send, so a ring of any size can start with buffers of
 // any size. The caller's goroutine sends small frames itself, which halves the latency. It also
-// sends larger ones as far as the link takes them at once, see [PromptLink], if they are few or
+// sends larger ones as far as the link takes them at once, see [Link], if they are few or
 // the sender has no core of its own.
 //
 // The watchdog ends an operation whose context has ended, or that has made no progress for

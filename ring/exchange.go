@@ -37,22 +37,12 @@ const (
 
 // A peerLink is a link and the neighbours at its two ends.
 type peerLink struct {
-	link       Link       // nil: nobody
-	prompt     PromptLink // link, if it is one
+	link       Link // nil: nobody
 	stream     uint8
 	to, from   side
 	leavesHost bool // to another host
 
 	sent, received uint32 // frames of the running collective
-}
-
-// open takes link, which may be nil. While a goroutine waits in Recv of the link, it calls idle.
-func (l *peerLink) open(link Link, idle func(last bool)) {
-	l.link = link
-	if p, ok := link.(PromptLink); ok {
-		l.prompt = p
-		p.OnIdle(idle)
-	}
 }
 
 // reset begins a new collective.
@@ -138,12 +128,12 @@ func (w *wire) push(k int) error {
 // sendPending sends the pending frames as far as the link does not block. last says that the
 // caller's goroutine is about to sleep: the sender then sends the rest.
 func (w *wire) sendPending(last bool) {
-	for w.pending > 0 && w.peer.prompt != nil && w.queue.idle() {
+	for w.pending > 0 && w.queue.idle() {
 		if !w.filled {
 			w.step, w.filled = w.source.fill(&w.frame), true
 		}
 		w.frame.Stream, w.frame.Segment = w.peer.stream, w.peer.sent
-		if !w.peer.prompt.TrySend(w.frame) {
+		if !w.peer.link.TrySend(w.frame) {
 			break // the same frame is tried again, or announced
 		}
 		w.countFrame()
@@ -235,9 +225,6 @@ func (w *wire) countFrame() {
 func (w *wire) receive(into []byte, step int) (Frame, error) {
 	l := w.peer
 	w.waitFor(l.from, step)
-	if l.prompt == nil { // Recv does not call sendPending
-		w.sendPending(true)
-	}
 	f, err := l.link.Recv(w.op.ctx, into)
 	if err == nil {
 		err = w.check(&f, step)

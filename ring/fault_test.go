@@ -274,8 +274,8 @@ func TestSlowPeer(t *testing.T) {
 	}
 }
 
-// lingering is a link whose first Close waits for its neighbour. Other calls of Close wait for
-// the first.
+// lingering is a link whose first Close or Abort waits for its neighbour. Other calls wait for the
+// first.
 type lingering struct {
 	ring.Link
 	first atomic.Bool
@@ -285,12 +285,21 @@ type lingering struct {
 func newLingering(l ring.Link) *lingering { return &lingering{Link: l, over: make(chan struct{})} }
 
 func (l *lingering) Close() error {
+	l.linger()
+	return l.Link.Close()
+}
+
+func (l *lingering) Abort(why *ring.Abort) error {
+	l.linger()
+	return l.Link.Abort(why)
+}
+
+func (l *lingering) linger() {
 	if !l.first.Swap(true) {
 		time.Sleep(2 * time.Second)
 		close(l.over)
 	}
 	<-l.over
-	return l.Link.Close()
 }
 
 // TestCloseAtOnce verifies that a group closes all its links at the same time: neighbours that

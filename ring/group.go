@@ -79,7 +79,7 @@ type Group struct {
 
 // New returns the group of m over t. The group closes t; New closes t if it fails. The end of
 // ctx ends the group with the cause of ctx. New raises GOMAXPROCS to what the links need, see
-// ThreadLink.
+// Link.Threads.
 //
 // On two levels New waits for all workers of the host, for at most Config.OpTimeout. A
 // *PeerError names a worker that has not come.
@@ -142,8 +142,8 @@ func (g *Group) start(t Transport) {
 	}
 	for _, w := range g.wires {
 		for _, link := range w.links() {
-			if a, ok := link.(AbortLink); ok {
-				a.OnAbort(g.receiveAbort)
+			if link != nil {
+				link.Notify(w.sendPending, g.receiveAbort)
 			}
 		}
 		if w.ring.link != nil {

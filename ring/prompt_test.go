@@ -16,8 +16,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// hesitant is a PromptLink that takes one in each tries of a frame, 0 for none. Send
-// returns errContract if the caller breaks the contract of ring.PromptLink.
+// hesitant is a link that takes one in each tries of a frame, 0 for none. Send
+// returns errContract if the caller breaks the contract of TrySend.
 type hesitant struct {
 	ring.Link
 	each      int
@@ -47,7 +47,11 @@ func (h *hesitant) TrySend(f ring.Frame) bool {
 	return false
 }
 
-func (h *hesitant) OnIdle(idle func(last bool)) { h.idle = idle }
+// Notify keeps idle: Recv of the link below may run on another goroutine.
+func (h *hesitant) Notify(idle func(last bool), aborted func(*ring.Abort)) {
+	h.idle = idle
+	h.Link.Notify(nil, aborted)
+}
 
 // Recv calls idle twice before it blocks, unless a frame is known to be there.
 func (h *hesitant) Recv(ctx context.Context, into []byte) (ring.Frame, error) {

@@ -17,6 +17,7 @@ type narrow struct {
 	in, out chan ring.Frame
 	closed  chan struct{}
 	once    sync.Once
+	untried
 }
 
 func narrowPair() (a, b ring.Link) {
@@ -38,6 +39,7 @@ func (n *narrow) Send(_ context.Context, f ring.Frame) error {
 }
 
 func (n *narrow) Recv(_ context.Context, into []byte) (ring.Frame, error) {
+	n.beforeRead()
 	select {
 	case f := <-n.in:
 		f.Payload = into[:copy(into, f.Payload)]
@@ -46,6 +48,8 @@ func (n *narrow) Recv(_ context.Context, into []byte) (ring.Frame, error) {
 		return ring.Frame{}, ring.ErrClosed
 	}
 }
+
+func (n *narrow) Abort(*ring.Abort) error { return n.Close() }
 
 func (n *narrow) Close() error {
 	n.once.Do(func() { close(n.closed) })

@@ -109,7 +109,7 @@ const LeastThreads = 3
 func needThreads(t Transport) {
 	least := 0
 	for _, l := range append([]Link{t.Ring}, t.Rounds...) {
-		if l, ok := l.(ThreadLink); ok {
+		if l != nil {
 			least = max(least, l.Threads())
 		}
 	}

@@ -65,8 +65,7 @@ func newWire(m Membership, t Transport, c Config, spareCore bool) *wire {
 	}
 	w.queue.init()
 	w.reduce.at, w.gather.at, w.rounds.at = w.places, w.places, w.places
-	w.ring = peerLink{to: right, from: left, leavesHost: m.Right().HostID != m.Self().HostID}
-	w.ring.open(t.Ring, w.sendPending)
+	w.ring = peerLink{link: t.Ring, to: right, from: left, leavesHost: m.Right().HostID != m.Self().HostID}
 	w.openRounds(t.Rounds)
 	return w
 }
@@ -82,8 +81,7 @@ func (w *wire) openRounds(links []Link) {
 		panic("ring: links of rounds are not as many as rounds")
 	}
 	for k, link := range links {
-		l := peerLink{stream: StreamRounds + uint8(k), to: partner, from: partner}
-		l.open(link, w.sendPending)
+		l := peerLink{link: link, stream: StreamRounds + uint8(k), to: partner, from: partner}
 		other := d.plan.partner(w.places.me, k)
 		if (other >= 0) != (link != nil) {
 			panic("ring: links of rounds are not those of this rank")
@@ -124,8 +122,8 @@ func closeLinks(wires []*wire, why *Abort) error {
 }
 
 func closeLink(l Link, why *Abort) error {
-	if a, ok := l.(AbortLink); ok && why != nil && !why.provisional {
-		return a.Abort(why)
+	if why != nil && !why.provisional {
+		return l.Abort(why)
 	}
 	return l.Close()
 }

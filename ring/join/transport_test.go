@@ -1,7 +1,6 @@
 package join
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -133,11 +132,10 @@ func TestRoutesMeetInOrder(t *testing.T) {
 }
 
 // named is a link that is nothing but its name.
-type named string
-
-func (named) Send(context.Context, ring.Frame) error               { return ring.ErrClosed }
-func (named) Recv(context.Context, []byte) (f ring.Frame, e error) { return f, ring.ErrClosed }
-func (named) Close() error                                         { return nil }
+type named struct {
+	ring.Link
+	name string
+}
 
 // TestTransportPlaces verifies the place of each link in the transport: the ring of all ranks,
 // and the ring and the rounds of the drivers.
@@ -145,11 +143,11 @@ func TestTransportPlaces(t *testing.T) {
 	l := layoutOf(hostsOf("aabbcc", 1), false)
 	var links []ring.Link
 	for _, r := range l.routes() {
-		links = append(links, named(fmt.Sprint(r.Stream)))
+		links = append(links, named{name: fmt.Sprint(r.Stream)})
 	}
 	tr := l.transport(links)
-	if tr.Ring != named("0") || len(tr.Rounds) != 0 || tr.Across.Ring != named("32") ||
-		len(tr.Across.Rounds) != 2 || tr.Across.Rounds[0] != named("33") || tr.Across.Rounds[1] != named("34") {
+	if tr.Ring != (named{name: "0"}) || len(tr.Rounds) != 0 || tr.Across.Ring != (named{name: "32"}) ||
+		len(tr.Across.Rounds) != 2 || tr.Across.Rounds[0] != (named{name: "33"}) || tr.Across.Rounds[1] != (named{name: "34"}) {
 		t.Errorf("transport %+v across %+v: links out of place", tr, tr.Across)
 	}
 }

@@ -41,20 +41,16 @@ type faulty struct {
 	silent bool
 }
 
-// Abort implements ring.AbortLink if the link does.
+// Abort tells the neighbours nothing if the link is silent.
 func (f *faulty) Abort(why *ring.Abort) error {
-	if a, ok := f.Link.(ring.AbortLink); ok && !f.silent {
-		return a.Abort(why)
+	if f.silent {
+		return f.Link.Close()
 	}
-	return f.Link.Close()
+	return f.Link.Abort(why)
 }
 
-// OnAbort implements ring.AbortLink if the link does.
-func (f *faulty) OnAbort(heard func(*ring.Abort)) {
-	if a, ok := f.Link.(ring.AbortLink); ok {
-		a.OnAbort(heard)
-	}
-}
+// TrySend leaves all frames to Send, which has the fault.
+func (f *faulty) TrySend(ring.Frame) bool { return false }
 
 // Send sends frame unless the fault prevents that.
 func (f *faulty) Send(ctx context.Context, frame ring.Frame) error {

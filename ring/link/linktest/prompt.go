@@ -12,13 +12,8 @@ import (
 	"ringtrain/ring"
 )
 
-// WithTrySend returns l with a Send that calls TrySend twice first, if l is a ring.PromptLink.
-func WithTrySend(l ring.Link) ring.Link {
-	if p, ok := l.(ring.PromptLink); ok {
-		return trySendLink{p}
-	}
-	return l
-}
+// WithTrySend returns l with a Send that calls TrySend twice first.
+func WithTrySend(l ring.Link) ring.Link { return trySendLink{l} }
 
 func withTrySend(links []ring.Link) []ring.Link {
 	all := make([]ring.Link, len(links))
@@ -28,7 +23,7 @@ func withTrySend(links []ring.Link) []ring.Link {
 	return all
 }
 
-type trySendLink struct{ ring.PromptLink }
+type trySendLink struct{ ring.Link }
 
 func (l trySendLink) Send(ctx context.Context, f ring.Frame) error {
 	for range 2 {
@@ -36,14 +31,14 @@ func (l trySendLink) Send(ctx context.Context, f ring.Frame) error {
 			return nil
 		}
 	}
-	return l.PromptLink.Send(ctx, f)
+	return l.Link.Send(ctx, f)
 }
 
-// runPrompt verifies the contract of ring.PromptLink.
+// runPrompt verifies the contract of TrySend and of idle.
 func runPrompt(t *testing.T, open func(t *testing.T, p int) []ring.Link) {
 	cases := []struct {
 		name string
-		test func(t *testing.T, links []ring.PromptLink)
+		test func(t *testing.T, links []ring.Link)
 	}{
 		{"rest of a frame", testRest},
 		{"close before the rest", testCloseBegun},
@@ -51,17 +46,12 @@ func runPrompt(t *testing.T, open func(t *testing.T, p int) []ring.Link) {
 	}
 	for _, c := range cases {
 		t.Run("prompt/"+c.name, func(t *testing.T) {
-			var links []ring.PromptLink
-			for _, l := range open(t, 2) {
+			links := open(t, 2)
+			for _, l := range links {
 				defer l.Close()
 				defer time.AfterFunc(testTimeout, func() { l.Close() }).Stop()
-				if p, ok := l.(ring.PromptLink); ok {
-					links = append(links, p)
-				}
 			}
-			if len(links) > 0 {
-				c.test(t, links)
-			}
+			c.test(t, links)
 		})
 	}
 }
@@ -69,7 +59,7 @@ func runPrompt(t *testing.T, open func(t *testing.T, p int) []ring.Link) {
 // testRest verifies that two ranks do not block each other when both try to send more than the
 // link holds before either receives. It also verifies that a frame sent in parts arrives
 // whole, once, and before the next.
-func testRest(t *testing.T, links []ring.PromptLink) {
+func testRest(t *testing.T, links []ring.Link) {
 	sizes := []int{100, ring.MaxPayloadBytes, 100}
 	var g errgroup.Group
 	for i, n := range sizes {
@@ -99,7 +89,7 @@ func testRest(t *testing.T, links []ring.PromptLink) {
 }
 
 // testCloseBegun verifies that Close does not wait for the rest of a frame.
-func testCloseBegun(t *testing.T, links []ring.PromptLink) {
+func testCloseBegun(t *testing.T, links []ring.Link) {
 	f := frame(0, make([]byte, ring.MaxPayloadBytes))
 	if links[0].TrySend(f) {
 		t.Fatal("the frame is sent, although no rank receives")
@@ -114,7 +104,7 @@ func testCloseBegun(t *testing.T, links []ring.PromptLink) {
 
 // testIdle verifies that a receiving rank calls the idle function before it sleeps, on the
 // receiving goroutine only.
-func testIdle(t *testing.T, links []ring.PromptLink) {
+func testIdle(t *testing.T, links []ring.Link) {
 	if err := CheckIdle(t.Context(), links[0], links[1], 3, 1<<20); err != nil {
 		t.Error(err)
 	}
@@ -123,17 +113,17 @@ func testIdle(t *testing.T, links []ring.PromptLink) {
 // CheckIdle sends frames of n bytes to a link, each after the link has reported that it
 // sleeps with nothing to read. The race detector verifies that the report comes on the
 // receiving goroutine.
-func CheckIdle(ctx context.Context, from ring.Link, to ring.PromptLink, frames, n int) error {
+func CheckIdle(ctx context.Context, from, to ring.Link, frames, n int) error {
 	receives, told := -1, -1
 	ask := make(chan struct{}, frames)
 	early := false
-	to.OnIdle(func(last bool) {
+	to.Notify(func(last bool) {
 		early = early || receives < 0
 		if last && told < receives {
 			told = receives
 			ask <- struct{}{}
 		}
-	})
+	}, func(*ring.Abort) {})
 	var g errgroup.Group
 	g.Go(func() error {
 		for i := range frames {

@@ -19,6 +19,7 @@ var errNeighbourClosed = fmt.Errorf("memlink: neighbour has closed its link: %w"
 // link is one rank's end of its pipes.
 type link struct {
 	left, right *pipe // to receive from and to send to; nil: none
+	idle        func(last bool)
 }
 
 // Ring returns the links of p ranks, by rank. With one rank, the rank is its own
@@ -97,10 +98,16 @@ func (l *link) Send(_ context.Context, f ring.Frame) error {
 	return l.right.put(f)
 }
 
+// TrySend sends nothing: a pipe takes a frame whole or blocks.
+func (l *link) TrySend(ring.Frame) bool { return false }
+
 // Recv blocks until a frame arrives.
 func (l *link) Recv(_ context.Context, into []byte) (ring.Frame, error) {
 	if l.left == nil {
 		panic("memlink: receive on a link that only sends")
+	}
+	if l.idle != nil {
+		l.idle(true)
 	}
 	return l.left.get(into)
 }
@@ -111,7 +118,7 @@ func (l *link) Close() error {
 	return nil
 }
 
-// Abort implements ring.AbortLink.
+// Abort is Close with a reason.
 func (l *link) Abort(why *ring.Abort) error {
 	l.end(why)
 	return nil
@@ -126,12 +133,16 @@ func (l *link) end(why error) {
 	}
 }
 
-// OnAbort implements ring.AbortLink.
-func (l *link) OnAbort(heard func(*ring.Abort)) {
+// Notify implements ring.Link.
+func (l *link) Notify(idle func(last bool), aborted func(*ring.Abort)) {
+	l.idle = idle
 	if l.right != nil {
-		l.right.sender.OnAbort(heard)
+		l.right.sender.OnAbort(aborted)
 	}
 	if l.left != nil {
-		l.left.receiver.OnAbort(heard)
+		l.left.receiver.OnAbort(aborted)
 	}
 }
+
+// Threads returns 0: more threads than cores would slow down links in memory.
+func (l *link) Threads() int { return 0 }

@@ -27,7 +27,7 @@
 //
 // Recv reads a small frame with one system call, and a large one with two or more. At most
 // 4 KiB of a large payload are copied; the socket delivers the rest into the caller's
-// buffer. Recv calls the function of OnIdle when a read finds no bytes; outside Linux, it
+// buffer. Recv calls the idle function of Notify when a read finds no bytes; outside Linux, it
 // calls it before each read.
 //
 // Send and Recv do not allocate and do not start goroutines. A link has one goroutine, which

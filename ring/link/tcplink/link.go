@@ -80,16 +80,17 @@ func (l *link) Send(ctx context.Context, f ring.Frame) error {
 	return fmt.Errorf("send to %w", delivery.NeighbourError(l.to, err))
 }
 
-// TrySend implements ring.PromptLink.
+// TrySend implements ring.Link.
 func (l *link) TrySend(f ring.Frame) bool {
 	return l.out != nil && len(f.Payload) <= ring.MaxPayloadBytes && !l.closed.Load() && l.out.try(&f)
 }
 
-// OnIdle implements ring.PromptLink.
-func (l *link) OnIdle(idle func(last bool)) {
+// Notify implements ring.Link.
+func (l *link) Notify(idle func(last bool), aborted func(*ring.Abort)) {
 	if l.in != nil {
 		l.in.idle.attach(l.in.in, idle)
 	}
+	l.aborts.OnAbort(aborted)
 }
 
 // Recv reads the next frame from the socket.
@@ -116,14 +117,11 @@ func (l *link) Close() error {
 	return nil
 }
 
-// Abort implements ring.AbortLink.
+// Abort implements ring.Link.
 func (l *link) Abort(why *ring.Abort) error {
 	l.end(delivery.Abort(why, l.generation))
 	return nil
 }
-
-// OnAbort implements ring.AbortLink.
-func (l *link) OnAbort(heard func(*ring.Abort)) { l.aborts.OnAbort(heard) }
 
 // end ends the link with a closing frame. The sender writes that of a shared connection.
 func (l *link) end(last delivery.ClosingFrame) {

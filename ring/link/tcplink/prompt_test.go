@@ -16,7 +16,7 @@ var whole = make([]byte, ring.MaxPayloadBytes)
 // neighbour would take it for payload.
 func TestPromptGoodbye(t *testing.T) {
 	s, _, right := stage(t, Config{})
-	if s.Link.(ring.PromptLink).TrySend(data(0, whole)) {
+	if s.Link.TrySend(data(0, whole)) {
 		t.Fatal("the frame is sent, although no rank receives")
 	}
 	s.Link.Close()
@@ -66,7 +66,7 @@ func allocationsOfRest(t *testing.T, links []ring.Link) float64 {
 	op := uint64(0)
 	return testing.AllocsPerRun(12, func() {
 		f := data(op, whole)
-		if links[0].(ring.PromptLink).TrySend(f) {
+		if links[0].TrySend(f) {
 			t.Error("the frame is sent, although no rank receives")
 		}
 		turn <- op

@@ -97,8 +97,8 @@ func TestSharedDelivers(t *testing.T) {
 func TestSharedAbort(t *testing.T) {
 	links := openShared(t, 2, Config{})
 	told := make(chan *ring.Abort, 1)
-	links[0].(*link).OnAbort(func(why *ring.Abort) { told <- why })
-	links[1].(*link).Abort(&ring.Abort{Rank: 1, By: 1, Code: exitcode.Retry, Text: "no more"})
+	links[0].Notify(func(bool) {}, func(why *ring.Abort) { told <- why })
+	links[1].Abort(&ring.Abort{Rank: 1, By: 1, Code: exitcode.Retry, Text: "no more"})
 	var err error
 	for op := uint64(0); err == nil; op++ {
 		err = links[0].Send(t.Context(), data(op, make([]byte, 1<<16)))

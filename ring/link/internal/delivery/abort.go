@@ -15,7 +15,7 @@ type AbortNotifier struct {
 	first  *ring.Abort
 }
 
-// OnAbort implements ring.AbortLink.
+// OnAbort sets the function.
 func (h *AbortNotifier) OnAbort(heard func(*ring.Abort)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
