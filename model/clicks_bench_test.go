@@ -16,7 +16,7 @@ func BenchmarkClicks(b *testing.B) {
 	for _, c := range []Config{
 		{Kind: "sparse-linear"}, {Kind: "fm"}, {Kind: "wide-deep", Hidden: hidden}, {Kind: "deepfm", Hidden: hidden}, {Kind: "dcn", Hidden: hidden},
 	} {
-		b.Run("model="+c.Kind, func(b *testing.B) {
+		b.Run("model="+string(c.Kind), func(b *testing.B) {
 			m := build(b, ofIDs(c, LossConfig{}, ids, fields))
 			place(m, 1)
 			r := rand.New(rand.NewPCG(1, 2))

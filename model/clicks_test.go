@@ -14,7 +14,10 @@ import (
 // clicks has TensorFlow's results for a model of ids.
 type clicks struct {
 	Options struct {
-		Kind, Loss, Pooling, Activation            string
+		Kind                                       Kind
+		Loss                                       Loss
+		Pooling                                    graph.Pooling
+		Activation                                 Activation
 		IDs, Fields, Columns, Size, Classes, Cross int
 		Hidden                                     []int
 	}

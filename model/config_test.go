@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,21 +22,20 @@ func TestConfigCheck(t *testing.T) {
 		{"softmax", Config{Kind: "softmax", Classes: 10, Features: 784}, ""},
 		{"mlp", Config{Kind: "mlp", Classes: 10, Hidden: []int{30}, Activation: "relu"}, ""},
 		{"sparse-linear", Config{Kind: "sparse-linear"}, ""},
-		{"misspelt kind", Config{Kind: "deepmf"}, `model.kind is "deepmf" (did you mean deepfm?), want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`},
-		{"no kind", Config{}, `model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`},
+		{"misspelt kind", Config{Kind: "deepmf"}, `model.kind is "deepmf" (did you mean deepfm?), want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn`},
+		{"no kind", Config{}, `model.kind is empty, want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`},
 		{"deepfm", Config{Kind: "deepfm", Hidden: []int{3}, Embedding: 4, Pooling: "mean", Activation: "tanh"}, ""},
 		{"embedding", Config{Kind: "dcn", Hidden: []int{3}, Embedding: -1, Cross: -2, Pooling: "max"},
-			"model.embedding is -1, want 1 or more\nmodel.pooling is \"max\", want one of sum, mean, sqrtn\nmodel.cross is -2, want 1 or more"},
+			"model.embedding is -1, want 1 or more\nmodel.pooling is \"max\" (did you mean mean?), want one of sum, mean, sqrtn\nmodel.cross is -2, want 1 or more"},
 		{"keys of ids", Config{Kind: "fm", Hidden: []int{3}, Pooling: "sum", Cross: 1},
 			"model.hidden is [3], want none with model.kind fm\nmodel.pooling is sum, want none with model.kind fm\nmodel.cross is 1, want none with model.kind fm"},
 		{"no classes", Config{Kind: "softmax"}, "model.classes is 0, want 2 or more"},
 		{"misfits", Config{Kind: "linear", Classes: 3, Features: -1, Hidden: []int{2}, Activation: "relu"},
-			"model.features is -1, want 1 or more, or 0 for as many as the data has\n" +
-				"model.classes is 3, want none with model.kind linear\n" +
+			"model.features is -1, want 0 to 2147483647\n" +
 				"model.hidden is [2], want none with model.kind linear\n" +
 				"model.activation is relu, want none with model.kind linear"},
 		{"hidden", Config{Kind: "mlp", Classes: 2, Hidden: []int{4, 0}, Activation: "tan"},
-			"model.hidden[1] is 0, want 1 or more\nmodel.activation is \"tan\", want one of relu, leaky_relu, tanh, sigmoid, gelu"},
+			"model.hidden[1] is 0, want 1 or more\nmodel.activation is \"tan\" (did you mean tanh?), want one of linear, relu, leaky_relu, tanh, sigmoid, gelu"},
 		{"no hidden", Config{Kind: "mlp", Classes: 2}, "model.hidden is empty, want one size or more with model.kind mlp"},
 	}
 	for _, tt := range tests {
@@ -72,12 +72,12 @@ func TestHead(t *testing.T) {
 		{Config{Kind: "mlp", Hidden: []int{1}}, LossConfig{Kind: "squared"}, graph.Head{Kind: graph.HeadRegression}, ""},
 		{Config{Kind: "mlp", Hidden: []int{1}, Classes: 3}, LossConfig{Kind: "squared"}, graph.Head{}, "model.classes is 3, want none with loss.kind squared"},
 		{Config{Kind: "sparse-linear"}, LossConfig{Kind: "sigmoid"}, graph.Head{Kind: graph.HeadBinary, Classes: 2}, ""},
-		{Config{Kind: "linear"}, LossConfig{Kind: "softmax"}, graph.Head{}, "loss.kind is softmax, want auto, squared or sigmoid with model.kind linear"},
+		{Config{Kind: "linear"}, LossConfig{Kind: "softmax"}, graph.Head{}, "loss.kind is softmax, want one of auto, squared, sigmoid with model.kind linear"},
 		{Config{Kind: "linear"}, LossConfig{Kind: "hinge", Reduction: "max"}, graph.Head{},
-			"loss.kind is \"hinge\", want one of auto, squared, softmax, sigmoid\nloss.reduction is \"max\", want one of mean, sum"},
+			"loss.kind is \"hinge\", want one of auto, squared, softmax, sigmoid\nloss.reduction is \"max\" (did you mean mean?), want one of mean, sum"},
 	}
 	for _, tt := range tests {
-		t.Run("kind="+tt.l.Kind+"/reduction="+tt.l.Reduction+"/model="+tt.c.Kind, func(t *testing.T) {
+		t.Run(fmt.Sprintf("kind=%s/reduction=%s/model=%s", tt.l.Kind, tt.l.Reduction, tt.c.Kind), func(t *testing.T) {
 			err := tt.c.Check(tt.l)
 			wantUsage(t, err, tt.err)
 			if err != nil {
@@ -102,7 +102,7 @@ func TestGraphRefuses(t *testing.T) {
 		want  string
 	}{
 		{Config{Kind: "linear"}, graph.Shape{0}, "model.features is 0, want 1 or more"},
-		{Config{Kind: "linear", Features: -1}, graph.Shape{1}, "model.features is -1, want 1 or more, or 0 for as many as the data has"},
+		{Config{Kind: "linear", Features: -1}, graph.Shape{1}, "model.features is -1, want 0 to 2147483647"},
 		{Config{Kind: "mlp", Classes: 1 << 40, Hidden: []int{1 << 62}}, graph.Shape{1 << 60}, large},
 		{Config{Kind: "mlp", Classes: 2, Hidden: []int{60000, 60000}}, graph.Shape{60000}, large},
 		{Config{Kind: "mlp", Classes: 2, Hidden: []int{60000}}, graph.Shape{60000}, ""},

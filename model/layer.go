@@ -1,44 +1,39 @@
 package model
 
 import (
+	"errors"
 	"fmt"
-	"slices"
+	"reflect"
 	"strings"
 
 	"ringtrain/model/graph"
+	"ringtrain/model/keys"
 )
 
 // Layer is an item of model.layers: one kind, with a name and inputs. Kinds and options
 // have Keras's names.
 type Layer struct {
-	// Name is the layer's name and the first part of its variables' names. The default
-	// is its kind and, from the second layer of a kind on, a number: conv2d, conv2d_2.
-	Name string `yaml:"name"`
-
-	// In names the layers that this layer reads. input is the model's input: the ids for
-	// sparse and embedding, otherwise the dense features. The default is the item
-	// before; for the first item, sparse and embedding it is input.
-	In []string `yaml:"in"`
-
-	Dense         *DenseLayer     `yaml:"dense"`           // x·kernel + bias
-	Conv2D        *Conv2DLayer    `yaml:"conv2d"`          // convolution of an image
-	MaxPool2D     *PoolLayer      `yaml:"max_pool2d"`      // largest element of each window
-	AvgPool2D     *PoolLayer      `yaml:"avg_pool2d"`      // mean of each window
-	GlobalAvgPool *PlainLayer     `yaml:"global_avg_pool"` // mean of each channel
-	Flatten       *PlainLayer     `yaml:"flatten"`         // an image as one row
-	ReLU          *PlainLayer     `yaml:"relu"`            // max(x, 0)
-	LeakyReLU     *LeakyReLULayer `yaml:"leaky_relu"`      // x, or a share of x below 0
-	Tanh          *PlainLayer     `yaml:"tanh"`            // hyperbolic tangent
-	Sigmoid       *PlainLayer     `yaml:"sigmoid"`         // 1/(1+exp(−x))
-	GELU          *PlainLayer     `yaml:"gelu"`            // x·Φ(x), with the error function
-	Dropout       *DropoutLayer   `yaml:"dropout"`         // in training, zeros at random
-	LayerNorm     *LayerNormLayer `yaml:"layer_norm"`      // normalization over the last axis
-	Sparse        *SparseLayer    `yaml:"sparse"`          // Σ weight·value of an example's ids + bias
-	Embedding     *EmbeddingLayer `yaml:"embedding"`       // a row for each id, pooled by field
-	FM            *FMLayer        `yaml:"fm"`              // second order over the ids of an embedding
-	Cross         *CrossLayer     `yaml:"cross"`           // x0·(x·kernel + bias) + x; in: [x0, x]
-	Add           *PlainLayer     `yaml:"add"`             // sum of two inputs or more
-	Concat        *PlainLayer     `yaml:"concat"`          // inputs one after the other, along the last axis
+	Name          string          `yaml:"name" doc:"Name of the layer, and the first part of its variables' names. Default: its kind, and a number from the second layer of a kind on, as in conv2d_2."`
+	In            []string        `yaml:"in" doc:"Layers that this layer reads. input is the record: its ids for sparse and embedding, its numbers for the others. Default: the item before; of the first item, and of sparse and embedding, input."`
+	Dense         *DenseLayer     `yaml:"dense" doc:"x·kernel + bias."`
+	Conv2D        *Conv2DLayer    `yaml:"conv2d" doc:"Convolution of an image."`
+	MaxPool2D     *PoolLayer      `yaml:"max_pool2d" doc:"Largest element of each window."`
+	AvgPool2D     *PoolLayer      `yaml:"avg_pool2d" doc:"Mean of each window."`
+	GlobalAvgPool *PlainLayer     `yaml:"global_avg_pool" doc:"Mean of each channel."`
+	Flatten       *PlainLayer     `yaml:"flatten" doc:"An image as one row."`
+	ReLU          *PlainLayer     `yaml:"relu" doc:"max(x, 0)."`
+	LeakyReLU     *LeakyReLULayer `yaml:"leaky_relu" doc:"x, or a share of x where it is below 0."`
+	Tanh          *PlainLayer     `yaml:"tanh" doc:"Hyperbolic tangent."`
+	Sigmoid       *PlainLayer     `yaml:"sigmoid" doc:"1/(1+exp(−x))."`
+	GELU          *PlainLayer     `yaml:"gelu" doc:"x·Φ(x), with the error function."`
+	Dropout       *DropoutLayer   `yaml:"dropout" doc:"In training, zeros at random."`
+	LayerNorm     *LayerNormLayer `yaml:"layer_norm" doc:"Normalization over the last axis."`
+	Sparse        *SparseLayer    `yaml:"sparse" doc:"Σ weight·value over the ids of an example, plus a bias."`
+	Embedding     *EmbeddingLayer `yaml:"embedding" doc:"A row for each id, joined by field."`
+	FM            *FMLayer        `yaml:"fm" doc:"Second order of the ids of the embedding that it reads."`
+	Cross         *CrossLayer     `yaml:"cross" doc:"x0·(x·kernel + bias) + x, with ‘in: [x0, x]’."`
+	Add           *PlainLayer     `yaml:"add" doc:"Sum of two layers or more, which ‘in’ names."`
+	Concat        *PlainLayer     `yaml:"concat" doc:"Layers that ‘in’ names, one after the other, along the last axis."`
 }
 
 // PlainLayer is a kind without options.
@@ -46,72 +41,68 @@ type PlainLayer struct{}
 
 // DenseLayer has the options of dense.
 type DenseLayer struct {
-	Units      int    `yaml:"units"`      // number of outputs
-	Activation string `yaml:"activation"` // relu, leaky_relu, tanh, sigmoid or gelu after it; default none
-	UseBias    *bool  `yaml:"use_bias"`   // default true
-	Init       string `yaml:"init"`       // of the kernel: glorot (default), he or zeros
+	Units      int               `yaml:"units" need:"yes" takes:"1 or more" doc:"Number of outputs."`
+	Activation Activation        `yaml:"activation" doc:"Activation behind it. Default: none."`
+	UseBias    *bool             `yaml:"use_bias" absent:"true" doc:"It has a bias."`
+	Init       graph.Initializer `yaml:"init" absent:"glorot" doc:"How the kernel begins."`
 }
 
 // Conv2DLayer has the options of conv2d.
 type Conv2DLayer struct {
-	Filters    int    `yaml:"filters"`    // number of output channels
-	Kernel     []int  `yaml:"kernel"`     // height and width of the kernel, or one number for both
-	Strides    []int  `yaml:"strides"`    // default 1
-	Padding    string `yaml:"padding"`    // valid (default) or same
-	Activation string `yaml:"activation"` // as of dense
-	UseBias    *bool  `yaml:"use_bias"`   // default true
-	Init       string `yaml:"init"`       // as of dense
+	Filters    int               `yaml:"filters" need:"yes" takes:"1 or more" doc:"Number of output channels."`
+	Kernel     []int             `yaml:"kernel" takes:"1 or more" doc:"Height and width of the kernel, or one number for both."`
+	Strides    []int             `yaml:"strides" absent:"1" takes:"1 or more" doc:"Steps of the kernel down and across, or one number for both."`
+	Padding    string            `yaml:"padding" absent:"valid" takes:"valid, same" doc:"same: zeros around the image, so that the output has its size over the strides."`
+	Activation Activation        `yaml:"activation" doc:"Activation behind it. Default: none."`
+	UseBias    *bool             `yaml:"use_bias" absent:"true" doc:"It has a bias."`
+	Init       graph.Initializer `yaml:"init" absent:"glorot" doc:"How the kernel begins."`
 }
 
 // PoolLayer has the options of max_pool2d and avg_pool2d.
 type PoolLayer struct {
-	PoolSize []int  `yaml:"pool_size"` // height and width of the window, or one number for both; default 2
-	Strides  []int  `yaml:"strides"`   // default pool_size
-	Padding  string `yaml:"padding"`   // valid (default) or same
+	PoolSize []int  `yaml:"pool_size" absent:"2" takes:"1 or more" doc:"Height and width of the window, or one number for both."`
+	Strides  []int  `yaml:"strides" takes:"1 or more" doc:"Steps of the window down and across, or one number for both. Default: those of pool_size."`
+	Padding  string `yaml:"padding" absent:"valid" takes:"valid, same" doc:"same: windows may reach over the border, so that the output has the image's size over the strides."`
 }
 
 // LeakyReLULayer has the options of leaky_relu.
 type LeakyReLULayer struct {
-	NegativeSlope *float64 `yaml:"negative_slope"` // default 0.3
+	NegativeSlope *float64 `yaml:"negative_slope" absent:"0.3" takes:"0 or more" doc:"The share. Of leaky_relu as an activation it is 0.2."`
 }
 
 // DropoutLayer has the options of dropout.
 type DropoutLayer struct {
-	Rate float64 `yaml:"rate"` // share of the inputs that become 0
+	Rate float64 `yaml:"rate" takes:"0 or more and below 1" doc:"Share of the inputs that become 0."`
 }
 
 // LayerNormLayer has the options of layer_norm.
 type LayerNormLayer struct {
-	Epsilon *float64 `yaml:"epsilon"` // added to the variance; default 0.001
+	Epsilon *float64 `yaml:"epsilon" absent:"0.001" takes:"above 0" doc:"Added to the variance."`
 }
 
 // SparseLayer has the options of sparse.
 type SparseLayer struct {
-	Units int `yaml:"units"` // number of outputs, default 1
+	Units int `yaml:"units" absent:"1" takes:"1 or more" doc:"Number of outputs."`
 }
 
 // EmbeddingLayer has the options of embedding.
 type EmbeddingLayer struct {
-	Size    int    `yaml:"size"`    // numbers per id
-	Pooling string `yaml:"pooling"` // of the ids of a field: sum (default), mean or sqrtn
+	Size    int           `yaml:"size" need:"yes" takes:"1 or more" doc:"Numbers of an id."`
+	Pooling graph.Pooling `yaml:"pooling" absent:"sum" doc:"How the rows of one field are joined, as TensorFlow's ‘embedding_lookup_sparse’ does."`
 }
 
 // FMLayer has the options of fm.
 type FMLayer struct {
-	Units int `yaml:"units"` // number of outputs, default 1; each has its own part of the embedding
+	Units int `yaml:"units" absent:"1" takes:"1 or more" doc:"Number of outputs. Each has its own part of the embedding."`
 }
 
 // CrossLayer has the options of cross.
 type CrossLayer struct {
-	Init string `yaml:"init"` // of the kernel: glorot (default), he or zeros
+	Init graph.Initializer `yaml:"init" absent:"glorot" doc:"How the kernel begins."`
 }
 
-// Keras's defaults.
-const (
-	defaultSlope    = 0.3 // of the layer
-	activationSlope = 0.2 // of leaky_relu as an activation
-	defaultEpsilon  = 1e-3
-)
+// activationSlope is Keras's default slope of leaky_relu as an activation. That of the layer is another.
+const activationSlope = 0.2
 
 // LayerError is an error in an item of model.layers.
 type LayerError struct {
@@ -140,210 +131,137 @@ type plan struct {
 	activation graph.Op // "" for none
 }
 
+// A planner is a kind with options: it makes the attributes of the node.
+type planner interface{ plan(p *plan) error }
+
 // plan checks the options of the item's kind that do not depend on shapes.
 func (l *Layer) plan() (plan, error) {
 	var kinds []string
-	var p plan
-	var err error
-	take := func(op graph.Op, is bool, attr func() error) {
-		if !is {
-			return
-		}
-		kinds = append(kinds, string(op))
-		p.op = op
-		if attr != nil {
-			err = attr()
-		}
+	for _, f := range keys.KindsOf(reflect.ValueOf(l).Elem()) {
+		kinds = append(kinds, f.Name)
 	}
-	take(graph.OpDense, l.Dense != nil, func() error { return p.dense(l.Dense) })
-	take(graph.OpConv2D, l.Conv2D != nil, func() error { return p.conv(l.Conv2D) })
-	take(graph.OpMaxPool2D, l.MaxPool2D != nil, func() error { return p.pool(l.MaxPool2D) })
-	take(graph.OpAvgPool2D, l.AvgPool2D != nil, func() error { return p.pool(l.AvgPool2D) })
-	take(graph.OpGlobalAvgPool, l.GlobalAvgPool != nil, nil)
-	take(graph.OpFlatten, l.Flatten != nil, nil)
-	take(graph.OpReLU, l.ReLU != nil, nil)
-	take(graph.OpLeakyReLU, l.LeakyReLU != nil, func() error {
-		p.attr.Alpha = float32(orDefault(l.LeakyReLU.NegativeSlope, defaultSlope))
-		return nil
-	})
-	take(graph.OpTanh, l.Tanh != nil, nil)
-	take(graph.OpSigmoid, l.Sigmoid != nil, nil)
-	take(graph.OpGELU, l.GELU != nil, nil)
-	take(graph.OpDropout, l.Dropout != nil, func() error {
-		p.attr.Rate = float32(l.Dropout.Rate)
-		return nil
-	})
-	take(graph.OpLayerNorm, l.LayerNorm != nil, func() error {
-		p.attr.Epsilon = float32(orDefault(l.LayerNorm.Epsilon, defaultEpsilon))
-		return nil
-	})
-	take(graph.OpSparse, l.Sparse != nil, func() error { p.attr.Units = orOne(l.Sparse.Units); return nil })
-	take(graph.OpEmbedding, l.Embedding != nil, func() error { return p.embedding(l.Embedding) })
-	take(graph.OpFM, l.FM != nil, func() error { p.attr.Units = orOne(l.FM.Units); return nil })
-	take(graph.OpCross, l.Cross != nil, func() error {
-		var err error
-		if p.attr.Init, err = parseInit(l.Cross.Init, graph.Glorot); err != nil {
-			return fmt.Errorf("init %w", err)
-		}
-		return nil
-	})
-	take(graph.OpAdd, l.Add != nil, nil)
-	take(graph.OpConcat, l.Concat != nil, nil)
-	switch len(kinds) {
-	case 0:
+	if len(kinds) == 0 {
 		return plan{}, fmt.Errorf("has no kind, want one of %s", strings.Join(LayerKinds(), ", "))
-	case 1:
-		return p, err
 	}
-	return plan{}, fmt.Errorf("has the kinds %s, want one", strings.Join(kinds, " and "))
+	if len(kinds) > 1 {
+		return plan{}, fmt.Errorf("has the kinds %s, want one", strings.Join(kinds, " and "))
+	}
+	f, _ := keys.Find(l, kinds[0])
+	p, options := plan{op: graph.Op(f.Name)}, f.Value.Interface()
+	if errs := keys.Check("", options); errs != nil {
+		return p, errs[0]
+	}
+	if o, ok := options.(planner); ok {
+		return p, o.plan(&p)
+	}
+	return p, nil
 }
 
 // readsIDs reports whether the layer reads ids.
-func (l *Layer) readsIDs() bool { return l.Sparse != nil || l.Embedding != nil }
+func (l *Layer) readsIDs() bool {
+	p, _ := l.plan()
+	return p.op.ReadsIDs()
+}
 
 // LayerKinds returns the kinds of layers, in the order of the fields of Layer.
-func LayerKinds() []string {
-	return []string{
-		"dense", "conv2d", "max_pool2d", "avg_pool2d", "global_avg_pool", "flatten", "relu", "leaky_relu", "tanh", "sigmoid",
-		"gelu", "dropout", "layer_norm", "sparse", "embedding", "fm", "cross", "add", "concat",
-	}
+func LayerKinds() []string { return keys.Kinds(reflect.TypeFor[Layer]()) }
+
+// Activation is the name of a layer that another one has behind it.
+type Activation string
+
+// Takes returns the names of all activations. linear is none.
+func (Activation) Takes() string {
+	return "linear, " + strings.Join(graph.Activations(), ", ")
 }
 
-func orDefault(v *float64, d float64) float64 {
-	if v == nil {
-		return d
-	}
-	return *v
-}
-
-// orOne returns units, or 1 if units is 0.
-func orOne(units int) int {
-	if units == 0 {
-		return 1
-	}
-	return units
-}
-
-func (p *plan) embedding(l *EmbeddingLayer) error {
-	p.attr.Size = l.Size
-	var err error
-	if p.attr.Pooling, err = parsePooling(l.Pooling); err != nil {
-		return fmt.Errorf("pooling %w", err)
-	}
+func (l *DenseLayer) plan(p *plan) error {
+	o := keys.Fill(*l)
+	p.attr.Units, p.attr.NoBias, p.attr.Init = o.Units, !*o.UseBias, o.Init
+	p.activation = o.Activation.op()
 	return nil
 }
 
-// parsePooling parses the name of a pooling; "" is sum.
-func parsePooling(name string) (graph.Pooling, error) {
-	if name == "" {
-		return graph.PoolSum, nil
+func (l *Conv2DLayer) plan(p *plan) error {
+	o := keys.Fill(*l)
+	p.attr.Units, p.attr.NoBias, p.attr.Init = o.Filters, !*o.UseBias, o.Init
+	p.activation = o.Activation.op()
+	if len(o.Kernel) == 0 {
+		return errors.New("kernel is empty, want its height and width, or one number for both")
 	}
-	if p := graph.Pooling(name); slices.Contains(graph.Poolings, p) {
-		return p, nil
-	}
-	return "", fmt.Errorf("is %q, want one of sum, mean, sqrtn", name)
+	return p.window("kernel", o.Kernel, o.Strides, o.Padding)
 }
 
-func (p *plan) dense(l *DenseLayer) error {
-	if p.attr.Units = l.Units; l.Units < 1 {
-		return fmt.Errorf("units is %d, want 1 or more", l.Units)
+func (l *PoolLayer) plan(p *plan) error {
+	o := keys.Fill(*l)
+	if len(o.Strides) == 0 {
+		o.Strides = o.PoolSize
 	}
-	return p.weights(l.UseBias, l.Init, l.Activation)
+	return p.window("pool_size", o.PoolSize, o.Strides, o.Padding)
 }
 
-func (p *plan) conv(l *Conv2DLayer) error {
-	if p.attr.Units = l.Filters; l.Filters < 1 {
-		return fmt.Errorf("filters is %d, want 1 or more", l.Filters)
-	}
-	if len(l.Kernel) == 0 {
-		return fmt.Errorf("kernel is empty, want its height and width, or one number for both")
-	}
-	if err := p.window("kernel", l.Kernel, l.Strides, l.Padding, []int{1}); err != nil {
-		return err
-	}
-	return p.weights(l.UseBias, l.Init, l.Activation)
-}
-
-func (p *plan) pool(l *PoolLayer) error {
-	size := l.PoolSize
-	if len(size) == 0 {
-		size = []int{2}
-	}
-	return p.window("pool_size", size, l.Strides, l.Padding, size)
-}
-
-// weights sets the options that dense and conv2d share.
-func (p *plan) weights(bias *bool, init, activation string) error {
-	p.attr.NoBias = bias != nil && !*bias
-	var err error
-	if p.attr.Init, err = parseInit(init, graph.Glorot); err != nil {
-		return fmt.Errorf("init %w", err)
-	}
-	if p.activation, err = parseActivation(activation); err != nil {
-		return fmt.Errorf("activation %w", err)
-	}
+func (l *LeakyReLULayer) plan(p *plan) error {
+	p.attr.Alpha = float32(*keys.Fill(*l).NegativeSlope)
 	return nil
+}
+
+func (l *DropoutLayer) plan(p *plan) error {
+	p.attr.Rate = float32(l.Rate)
+	return nil
+}
+
+func (l *LayerNormLayer) plan(p *plan) error {
+	p.attr.Epsilon = float32(*keys.Fill(*l).Epsilon)
+	return nil
+}
+
+func (l *SparseLayer) plan(p *plan) error {
+	p.attr.Units = keys.Fill(*l).Units
+	return nil
+}
+
+func (l *EmbeddingLayer) plan(p *plan) error {
+	p.attr.Size, p.attr.Pooling = l.Size, keys.Fill(*l).Pooling
+	return nil
+}
+
+func (l *FMLayer) plan(p *plan) error {
+	p.attr.Units = keys.Fill(*l).Units
+	return nil
+}
+
+func (l *CrossLayer) plan(p *plan) error {
+	p.attr.Init = keys.Fill(*l).Init
+	return nil
+}
+
+// op returns the op of the activation, "" for none.
+func (a Activation) op() graph.Op {
+	if a == "linear" {
+		return ""
+	}
+	return graph.Op(a)
 }
 
 // window sets window, strides and padding.
-func (p *plan) window(name string, size, strides []int, padding string, otherwise []int) error {
+func (p *plan) window(name string, size, strides []int, padding string) error {
 	var err error
 	if p.attr.Window, err = pair(size); err != nil {
 		return fmt.Errorf("%s %w", name, err)
 	}
-	if len(strides) == 0 {
-		strides = otherwise
-	}
 	if p.attr.Stride, err = pair(strides); err != nil {
 		return fmt.Errorf("strides %w", err)
 	}
-	switch padding {
-	case "", "valid":
-	case "same":
-		p.attr.Same = true
-	default:
-		return fmt.Errorf("padding is %q, want valid or same", padding)
-	}
+	p.attr.Same = padding == "same"
 	return nil
 }
 
 // pair returns two numbers from a list of one or two.
 func pair(v []int) ([2]int, error) {
-	if len(v) == 1 {
-		v = []int{v[0], v[0]}
+	switch len(v) {
+	case 1:
+		return [2]int{v[0], v[0]}, nil
+	case 2:
+		return [2]int(v), nil
 	}
-	if len(v) != 2 || v[0] < 1 || v[1] < 1 {
-		return [2]int{}, fmt.Errorf("is %v, want one number or two, from 1", v)
-	}
-	return [2]int(v), nil
-}
-
-// parseInit parses the name of an initializer; "" is otherwise.
-func parseInit(name string, otherwise graph.Initializer) (graph.Initializer, error) {
-	switch name {
-	case "":
-		return otherwise, nil
-	case "glorot":
-		return graph.Glorot, nil
-	case "he":
-		return graph.He, nil
-	case "zeros":
-		return graph.Zeros, nil
-	}
-	return 0, fmt.Errorf("is %q, want one of glorot, he, zeros", name)
-}
-
-// parseActivation parses the name of an activation; "" is none.
-func parseActivation(name string) (graph.Op, error) {
-	if name == "" || name == "linear" {
-		return "", nil
-	}
-	if op := graph.Op(name); slices.Contains(graph.Activations, op) {
-		return op, nil
-	}
-	names := make([]string, len(graph.Activations))
-	for i, op := range graph.Activations {
-		names[i] = string(op)
-	}
-	return "", fmt.Errorf("is %q, want one of %s", name, strings.Join(names, ", "))
+	return [2]int{}, fmt.Errorf("is %v, want one number or two, from 1", v)
 }

@@ -1,73 +1,70 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/tensor"
 )
 
 // LossConfig chooses the loss: the keys loss.* of a job file.
 type LossConfig struct {
-	// Kind is squared (ŷ−y)², softmax or sigmoid cross-entropy, or auto, the default:
-	// the loss that fits the model.
-	Kind string `yaml:"kind"`
-
-	// Reduction is mean, the default, or sum. With mean the gradient is that of the mean
-	// loss over the global batch; with sum every example counts 1.
-	Reduction string `yaml:"reduction"`
-
-	// LabelSmoothing is the share of each label that is distributed equally over all
-	// classes, below 1, in training and evaluation, as in Keras.
-	LabelSmoothing float64 `yaml:"label_smoothing"`
+	Kind           Loss    `yaml:"kind" default:"auto" doc:"Loss. auto is the one that fits the model."`
+	Reduction      string  `yaml:"reduction" default:"mean" takes:"mean, sum" doc:"mean: the gradient is that of the mean over the global batch. sum: every example has weight 1."`
+	LabelSmoothing float64 `yaml:"label_smoothing" takes:"0 or more and below 1" doc:"Share of each label that all classes get equal parts of, also in the loss of evaluations. ‘log_loss’ is without it."`
 }
 
 // Sum reports whether the reduction is sum.
 func (c LossConfig) Sum() bool { return c.Reduction == "sum" }
 
-// Loss is a loss function.
-type Loss int
+// Loss is the name of a loss function, or auto.
+type Loss string
 
-// The losses.
-const (
-	Squared Loss = iota + 1 // (ŷ−y)², without a factor ½
-	Softmax                 // cross-entropy of classes
-	Sigmoid                 // cross-entropy of 0 and 1
-)
+// auto is the loss that fits the model.
+const auto Loss = "auto"
 
-// String returns the loss's name in job files.
-func (l Loss) String() string {
-	switch l {
-	case Squared:
-		return "squared"
-	case Softmax:
-		return "softmax"
-	case Sigmoid:
-		return "sigmoid"
-	}
-	return fmt.Sprintf("Loss(%d)", int(l))
+// A lossKind is a loss function: all that distinguishes it from the others.
+type lossKind struct {
+	name     Loss
+	head     graph.HeadKind
+	function func(smoothing float32) lossFunc // of labels that are smoothed; squared ignores smoothing
 }
 
-// losses returns all losses in the order of lossNames.
-var losses = []Loss{Squared, Softmax, Sigmoid}
+// The losses.
+var (
+	squaredLoss = lossKind{"squared", graph.HeadRegression, func(float32) lossFunc { return squared{} }} // (ŷ−y)², without a factor ½
+	softmaxLoss = lossKind{"softmax", graph.HeadClasses, func(s float32) lossFunc { return softmax{s} }} // cross-entropy of classes
+	sigmoidLoss = lossKind{"sigmoid", graph.HeadBinary, func(s float32) lossFunc { return sigmoid{s} }}  // cross-entropy of 0 and 1
+)
 
-var lossNames = []string{"squared", "softmax", "sigmoid"}
+var losses = []lossKind{squaredLoss, softmaxLoss, sigmoidLoss}
 
-// check returns the errors of c that do not depend on the model.
-func (c LossConfig) check() []error {
-	var errs []error
-	if kinds := append([]string{"auto"}, lossNames...); c.Kind != "" && !slices.Contains(kinds, c.Kind) {
-		errs = append(errs, fmt.Errorf("loss.kind is %q, want one of %s", c.Kind, strings.Join(kinds, ", ")))
+// Takes returns auto and the names of all losses.
+func (Loss) Takes() string {
+	names := []string{string(auto)}
+	for _, l := range losses {
+		names = append(names, string(l.name))
 	}
-	if c.Reduction != "" && c.Reduction != "mean" && c.Reduction != "sum" {
-		errs = append(errs, fmt.Errorf("loss.reduction is %q, want one of mean, sum", c.Reduction))
+	return strings.Join(names, ", ")
+}
+
+// lossOf returns the loss of a head.
+func lossOf(h graph.HeadKind) lossKind {
+	return losses[slices.IndexFunc(losses, func(l lossKind) bool { return l.head == h })]
+}
+
+// headFor returns the head of the loss for so many classes.
+func (l lossKind) headFor(classes int) graph.Head {
+	h := graph.Head{Kind: l.head}
+	switch h.Kind {
+	case graph.HeadClasses:
+		h.Classes = classes
+	case graph.HeadBinary:
+		h.Classes = 2
 	}
-	if !(c.LabelSmoothing >= 0 && c.LabelSmoothing < 1) {
-		errs = append(errs, fmt.Errorf("loss.label_smoothing is %v, want 0 or more and less than 1", c.LabelSmoothing))
-	}
-	return errs
+	return h
 }
 
 // lossFunc is the arithmetic of a loss. It maps the outputs z of the last layer to
@@ -79,18 +76,4 @@ type lossFunc interface {
 
 	// backward writes the gradient of Σ weight[i]·loss[i] with respect to z.
 	backward(e *kernel.Engine, dz, scores tensor.Matrix, y, weight []float32)
-}
-
-// function returns the arithmetic of the loss with smoothed labels. The squared loss
-// ignores smoothing.
-func (l Loss) function(smoothing float32) lossFunc {
-	switch l {
-	case Squared:
-		return squared{}
-	case Softmax:
-		return softmax{smoothing}
-	case Sigmoid:
-		return sigmoid{smoothing}
-	}
-	panic("model: no such loss")
 }

@@ -26,7 +26,7 @@ type Model struct {
 
 // New returns the model of a graph.
 func New(g *graph.Graph) *Model {
-	m := &Model{graph: g, f: LossOf(g.Head).function(0)}
+	m := &Model{graph: g, f: lossOf(g.Head.Kind).function(0)}
 	m.pass.engine = kernel.New(highest(), 1)
 	m.connect()
 	return m
@@ -34,7 +34,7 @@ func New(g *graph.Graph) *Model {
 
 // Smooth smooths the labels of a classification with share s from now on, in losses and
 // gradients: all classes get equal parts of the share.
-func (m *Model) Smooth(s float32) { m.f, m.smooth = LossOf(m.graph.Head).function(s), s }
+func (m *Model) Smooth(s float32) { m.f, m.smooth = lossOf(m.graph.Head.Kind).function(s), s }
 
 // highest returns the highest kernel set of this machine.
 func highest() kernel.Set {

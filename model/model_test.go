@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 			}
 			got = append(got, s)
 		}
-		if diff := cmp.Diff(want[c.Kind], got); diff != "" {
+		if diff := cmp.Diff(want[string(c.Kind)], got); diff != "" {
 			t.Errorf("variables of %s (-want +got):\n%s", c.name(), diff)
 		}
 	}
@@ -255,21 +255,19 @@ func TestCallersBugs(t *testing.T) {
 		return m, x, y
 	}
 	tests := map[string]func(){
-		"no arena":                     func() { m, x, y := placed(soft); m.Variables()[0].Value = nil; m.Forward(x, y) },
-		"no gradient arena":            func() { m, x, y := placed(soft); m.Variables()[0].Grad = nil; m.Forward(x, y); m.Backward(y, ignore) },
-		"too few labels":               func() { m, x, y := placed(soft); m.Forward(x, y[:1]) },
-		"too few weights":              func() { m, x, y := placed(soft); m.Forward(x, y); m.Backward(y[:1], ignore) },
-		"label beyond classes":         func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, 4}) },
-		"negative label":               func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, -1}) },
-		"label between classes":        func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, 0.5}) },
-		"other features":               func() { m, _, y := placed(soft); x, _ := batch(linearExample, 2, 1); x.Dense.Cols = 4; m.Forward(x, y) },
-		"id beyond features":           func() { m, x, y := placed(sparse); x.Bags = oneID(7); m.Forward(x, y[:1]) },
-		"backward before forward":      func() { m, _, y := placed(soft); m.Backward(y, ignore) },
-		"backward after predict":       func() { m, x, y := placed(soft); m.Forward(x, y); m.Predict(x); m.Backward(y, ignore) },
-		"more labels than scores":      func() { Correct(tensor.Matrix{}, []float32{1}) },
-		"more labels than ranked":      func() { new(Ranking).Add(nil, []float32{1}) },
-		"a loss that is not a loss":    func() { Loss(9).function(0) },
-		"a loss that was never parsed": func() { Loss(0).function(0) },
+		"no arena":                func() { m, x, y := placed(soft); m.Variables()[0].Value = nil; m.Forward(x, y) },
+		"no gradient arena":       func() { m, x, y := placed(soft); m.Variables()[0].Grad = nil; m.Forward(x, y); m.Backward(y, ignore) },
+		"too few labels":          func() { m, x, y := placed(soft); m.Forward(x, y[:1]) },
+		"too few weights":         func() { m, x, y := placed(soft); m.Forward(x, y); m.Backward(y[:1], ignore) },
+		"label beyond classes":    func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, 4}) },
+		"negative label":          func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, -1}) },
+		"label between classes":   func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, 0.5}) },
+		"other features":          func() { m, _, y := placed(soft); x, _ := batch(linearExample, 2, 1); x.Dense.Cols = 4; m.Forward(x, y) },
+		"id beyond features":      func() { m, x, y := placed(sparse); x.Bags = oneID(7); m.Forward(x, y[:1]) },
+		"backward before forward": func() { m, _, y := placed(soft); m.Backward(y, ignore) },
+		"backward after predict":  func() { m, x, y := placed(soft); m.Forward(x, y); m.Predict(x); m.Backward(y, ignore) },
+		"more labels than scores": func() { Correct(tensor.Matrix{}, []float32{1}) },
+		"more labels than ranked": func() { new(Ranking).Add(nil, []float32{1}) },
 	}
 	for name, f := range tests {
 		t.Run("case="+name, func(t *testing.T) {
@@ -280,9 +278,6 @@ func TestCallersBugs(t *testing.T) {
 			}()
 			f()
 		})
-	}
-	if got := fmt.Sprint(Squared, Softmax, Sigmoid, Loss(9)); got != "squared softmax sigmoid Loss(9)" {
-		t.Errorf("losses print as %s", got)
 	}
 }
 

@@ -3,14 +3,18 @@ package model
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"ringtrain/model/keys"
 )
 
 // A preset is a kind of model: model.kind. This file alone knows their names.
 type preset struct {
-	name, usage string
-	sparse      bool     // it reads ids with values, else dense features
-	keys        []string // of model.*, besides features, that it takes
-	losses      []Loss   // that fit, the default first
+	name   Kind
+	usage  string
+	sparse bool       // it reads ids with values, else dense features
+	keys   []string   // of model.*, that not all have
+	losses []lossKind // that fit, the default first
 
 	// layers returns the layers of dense features, whose last one has the given outputs.
 	layers func(c *Config, last *DenseLayer, name string) []Layer
@@ -20,40 +24,44 @@ type preset struct {
 	ofIDs func(c *Config, outputs int, columns bool) []Layer
 }
 
-func presets() []preset {
-	ofClicks := []Loss{Sigmoid, Squared, Softmax}
-	deep := []string{"classes", "hidden", "activation", "embedding", "pooling"}
-	return []preset{
-		{name: "linear", usage: "y = x·w + b; with loss.kind sigmoid, logistic regression",
-			losses: []Loss{Squared, Sigmoid}, flat: true, layers: linearLayers},
-		{name: "softmax", usage: "classes by one linear layer",
-			keys: []string{"classes"}, losses: []Loss{Softmax}, flat: true, layers: linearLayers},
-		{name: "mlp", usage: "hidden layers and a linear one",
-			keys: []string{"classes", "hidden", "activation"}, losses: []Loss{Softmax, Squared, Sigmoid}, flat: true, layers: mlpLayers},
-		{name: "lenet", usage: "LeNet-5: two convolutions of 5×5, three dense layers; for small grey images",
-			keys: []string{"classes"}, losses: []Loss{Softmax, Squared, Sigmoid}, layers: lenetLayers},
-		{name: "cnn", usage: "convolutions 5×5×32 and 5×5×64, each with pooling, then dropout",
-			keys: []string{"classes"}, losses: []Loss{Softmax, Squared, Sigmoid}, layers: cnnLayers},
-		{name: "cnn-small", usage: "residual convolutions 3×3 with layer norm, few parameters",
-			keys: []string{"classes"}, losses: []Loss{Softmax, Squared, Sigmoid}, layers: cnnSmallLayers},
-		{name: "sparse-linear", usage: "y = Σ w·value + b over ids; by default logistic regression",
-			sparse: true, keys: []string{"classes"}, losses: ofClicks, ofIDs: sparseLinearLayers},
-		{name: "fm", usage: "factorization machine of order 2 over ids",
-			sparse: true, keys: []string{"classes", "embedding"}, losses: ofClicks, ofIDs: fmLayers},
-		{name: "wide-deep", usage: "sparse-linear beside hidden layers over an embedding of the ids",
-			sparse: true, keys: deep, losses: ofClicks, ofIDs: wideDeepLayers},
-		{name: "deepfm", usage: "fm beside hidden layers over the same embedding",
-			sparse: true, keys: deep, losses: ofClicks, ofIDs: deepFMLayers},
-		{name: "dcn", usage: "cross network, version 2, beside hidden layers over an embedding",
-			sparse: true, keys: append([]string{"cross"}, deep...), losses: ofClicks, ofIDs: dcnLayers},
-	}
+var (
+	ofNumbers = []lossKind{squaredLoss, sigmoidLoss}
+	ofImages  = []lossKind{softmaxLoss, squaredLoss, sigmoidLoss}
+	ofClicks  = []lossKind{sigmoidLoss, squaredLoss, softmaxLoss}
+
+	keysOfDeep = []string{"hidden", "activation", "embedding", "pooling"}
+)
+
+// presets has all kinds of models.
+var presets = []preset{
+	{name: "linear", usage: "y = x·w + b; with loss.kind sigmoid, logistic regression",
+		losses: ofNumbers, flat: true, layers: linearLayers},
+	{name: "softmax", usage: "classes by one linear layer",
+		losses: []lossKind{softmaxLoss}, flat: true, layers: linearLayers},
+	{name: "mlp", usage: "hidden layers and a linear one",
+		keys: []string{"hidden", "activation"}, losses: ofImages, flat: true, layers: mlpLayers},
+	{name: "lenet", usage: "LeNet-5: two convolutions of 5×5, three dense layers; for small grey images",
+		losses: ofImages, layers: lenetLayers},
+	{name: "cnn", usage: "convolutions 5×5×32 and 5×5×64, each with pooling, then dropout",
+		losses: ofImages, layers: cnnLayers},
+	{name: "cnn-small", usage: "residual convolutions 3×3 with layer norm, few parameters",
+		losses: ofImages, layers: cnnSmallLayers},
+	{name: "sparse-linear", usage: "y = Σ w·value + b over ids; by default logistic regression",
+		sparse: true, losses: ofClicks, ofIDs: sparseLinearLayers},
+	{name: "fm", usage: "factorization machine of order 2 over ids",
+		sparse: true, keys: []string{"embedding"}, losses: ofClicks, ofIDs: fmLayers},
+	{name: "wide-deep", usage: "sparse-linear beside hidden layers over an embedding of the ids",
+		sparse: true, keys: keysOfDeep, losses: ofClicks, ofIDs: wideDeepLayers},
+	{name: "deepfm", usage: "fm beside hidden layers over the same embedding",
+		sparse: true, keys: keysOfDeep, losses: ofClicks, ofIDs: deepFMLayers},
+	{name: "dcn", usage: "cross network, version 2, beside hidden layers over an embedding",
+		sparse: true, keys: append([]string{"cross"}, keysOfDeep...), losses: ofClicks, ofIDs: dcnLayers},
 }
 
 // presetOf returns the preset of a kind. ok is false if there is none.
-func presetOf(kind string) (preset, bool) {
-	all := presets()
-	if i := slices.IndexFunc(all, func(p preset) bool { return p.name == kind }); i >= 0 {
-		return all[i], true
+func presetOf(kind Kind) (preset, bool) {
+	if i := slices.IndexFunc(presets, func(p preset) bool { return p.name == kind }); i >= 0 {
+		return presets[i], true
 	}
 	return preset{}, false
 }
@@ -61,18 +69,22 @@ func presetOf(kind string) (preset, bool) {
 // Presets returns the names of the kinds of models, each with a line of description.
 func Presets() [][2]string {
 	var all [][2]string
-	for _, p := range presets() {
-		all = append(all, [2]string{p.name, p.usage})
+	for _, p := range presets {
+		all = append(all, [2]string{string(p.name), p.usage})
 	}
 	return all
 }
 
-func presetNames() []string {
+// Kind is the name of a kind of model.
+type Kind string
+
+// Takes returns the names of all kinds.
+func (Kind) Takes() string {
 	var names []string
-	for _, p := range presets() {
-		names = append(names, p.name)
+	for _, p := range presets {
+		names = append(names, string(p.name))
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
 func linearLayers(_ *Config, last *DenseLayer, name string) []Layer {
@@ -86,10 +98,7 @@ func mlpLayers(c *Config, last *DenseLayer, name string) []Layer {
 
 // hiddenLayers returns the layers of model.hidden, named prefix and a number from 1.
 func (c *Config) hiddenLayers(prefix string) []Layer {
-	activation := c.Activation
-	if activation == "" {
-		activation = "relu"
-	}
+	activation := keys.Fill(*c).Activation
 	var layers []Layer
 	for i, n := range c.Hidden {
 		layers = append(layers, Layer{
@@ -100,7 +109,7 @@ func (c *Config) hiddenLayers(prefix string) []Layer {
 }
 
 // conv returns a convolution of stride 1.
-func conv(name string, filters, kernel int, padding, activation string) Layer {
+func conv(name string, filters, kernel int, padding string, activation Activation) Layer {
 	return Layer{Name: name, Conv2D: &Conv2DLayer{
 		Filters: filters, Kernel: []int{kernel}, Padding: padding, Activation: activation, Init: "he",
 	}}

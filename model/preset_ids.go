@@ -1,11 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
 
-// Defaults of presets.
-const (
-	defaultEmbedding = 8
-	defaultCross     = 2
+	"ringtrain/model/keys"
 )
 
 // sum adds a layer named logits that adds the parts. A single part needs no sum.
@@ -32,10 +30,7 @@ func wide(outputs int, columns bool) (layers []Layer, parts []string) {
 // embed returns the embedding of all ids with times·size numbers per id; size is
 // model.embedding.
 func (c *Config) embed(times int) Layer {
-	size := c.Embedding
-	if size == 0 {
-		size = defaultEmbedding
-	}
+	size := keys.Fill(*c).Embedding
 	return Layer{Name: "embedding", Embedding: &EmbeddingLayer{Size: size * times, Pooling: c.Pooling}}
 }
 
@@ -95,11 +90,8 @@ func (c *Config) withDeep(layers []Layer, parts []string, outputs int, columns b
 // cross layers and hidden layers, with one linear layer over both.
 func dcnLayers(c *Config, outputs int, columns bool) []Layer {
 	layers, from := features([]Layer{c.embed(1)}, columns)
-	crosses, last := c.Cross, from
-	if crosses == 0 {
-		crosses = defaultCross
-	}
-	for i := range crosses {
+	last := from
+	for i := range keys.Fill(*c).Cross {
 		l := Layer{Name: fmt.Sprintf("cross_%d", i+1), In: []string{from, last}, Cross: &CrossLayer{}}
 		layers, last = append(layers, l), l.Name
 	}

@@ -8,13 +8,13 @@ import (
 // Ranking stores the scores of examples of two classes in 4 bytes each, for the area
 // under the ROC curve. The zero value is empty.
 type Ranking struct {
-	positives, negatives keys
+	positives, negatives sortedScores
 	undefined            bool // a score was NaN
 	scratch              []uint32
 }
 
-// keys has scores as integers of the same order.
-type keys struct {
+// sortedScores has scores as integers of the same order.
+type sortedScores struct {
 	list []uint32
 	next int // index of the first key that was not dropped
 }
@@ -27,8 +27,8 @@ type Tie struct {
 
 // Reset removes all examples from r and keeps its memory.
 func (r *Ranking) Reset() {
-	r.positives = keys{list: r.positives.list[:0]}
-	r.negatives = keys{list: r.negatives.list[:0]}
+	r.positives = sortedScores{list: r.positives.list[:0]}
+	r.negatives = sortedScores{list: r.negatives.list[:0]}
 	r.undefined = false
 }
 
@@ -84,17 +84,17 @@ func (r *Ranking) Drop(key uint32) {
 	r.negatives.drop(key)
 }
 
-func (k *keys) first() (key uint32, some bool) {
-	if k.next == len(k.list) {
+func (s *sortedScores) first() (key uint32, some bool) {
+	if s.next == len(s.list) {
 		return 0, false
 	}
-	return k.list[k.next], true
+	return s.list[s.next], true
 }
 
 // drop removes the keys up to and including upTo and returns their number.
-func (k *keys) drop(upTo uint32) (n uint32) {
-	for k.next < len(k.list) && k.list[k.next] <= upTo {
-		k.next++
+func (s *sortedScores) drop(upTo uint32) (n uint32) {
+	for s.next < len(s.list) && s.list[s.next] <= upTo {
+		s.next++
 		n++
 	}
 	return n

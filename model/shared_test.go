@@ -68,7 +68,7 @@ func (e example) name() string {
 	if e.Kind == "" {
 		return strings.Join(e.itemNames(), "-")
 	}
-	return e.Kind + e.loss.Kind
+	return string(e.Kind) + string(e.loss.Kind)
 }
 
 // inputs returns the features of the records.
@@ -175,7 +175,7 @@ func ofIDs(c Config, l LossConfig, shape ...int) example { return example{c, sha
 
 var plain = &PlainLayer{}
 
-func convolution(filters, size int, padding string, stride int, activation string) Layer {
+func convolution(filters, size int, padding string, stride int, activation Activation) Layer {
 	return Layer{Conv2D: &Conv2DLayer{Filters: filters, Kernel: []int{size, 2}, Padding: padding, Strides: []int{stride, 1}, Activation: activation}}
 }
 

@@ -59,11 +59,11 @@ func drawnLayers(r *rand.Rand) []Layer {
 		add(kind())
 		join(first)
 	}
-	add(Layer{Dense: &DenseLayer{Units: 4, Activation: []string{"", "relu"}[r.IntN(2)]}})
+	add(Layer{Dense: &DenseLayer{Units: 4, Activation: []Activation{"", "relu"}[r.IntN(2)]}})
 	before := layers[len(layers)-1].Name
 	add(Layer{ReLU: plain})
 	add(Layer{Concat: plain, In: []string{before, layers[len(layers)-1].Name, before}})
-	add(Layer{Dense: &DenseLayer{Units: 2, Activation: []string{"", "relu"}[r.IntN(2)]}})
+	add(Layer{Dense: &DenseLayer{Units: 2, Activation: []Activation{"", "relu"}[r.IntN(2)]}})
 	return layers
 }
 

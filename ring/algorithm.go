@@ -39,6 +39,9 @@ var algorithmNames = [...]string{ByRing: "ring", ByDoubling: "doubling", ByHalvi
 
 func (a Algorithm) String() string { return algorithmNames[a] }
 
+// AlgorithmNames returns the names of all algorithms.
+func AlgorithmNames() []string { return slices.Clone(algorithmNames[:]) }
+
 // The crossovers of auto: the largest buffers that doubling and halving sum. They were measured by
 // 2 to 8 processes that sum over TCP on 2 cores:
 //

@@ -48,7 +48,7 @@ func TestClickJobs(t *testing.T) {
 				continue
 			}
 			cfg, err := job.Load(path, nil, nil)
-			if err != nil || cfg.Model.Kind != c.click.kind || cfg.Input.Batch != c.batch || cfg.Optimizer.Name != c.optimizer {
+			if err != nil || string(cfg.Model.Kind) != c.click.kind || cfg.Input.Batch != c.batch || string(cfg.Optimizer.Name) != c.optimizer {
 				t.Errorf("%s, %s: job is %+v, error %v", c.Name, file, cfg, err)
 			}
 			if format == "libsvm" && cfg.Model.Features != c.click.ids*spread {

@@ -145,7 +145,7 @@ func (c TrainingConfig) time(ctx context.Context, folder, name string) (Training
 		return Training{}, exitcode.With(exitcode.Failed, err)
 	}
 	return Training{
-		Model: name, Ranks: c.Ranks, Batch: r.Batch, Optimizer: cfg.Optimizer.Name, Parameters: r.Parameters, Kernels: r.Kernels,
+		Model: name, Ranks: c.Ranks, Batch: r.Batch, Optimizer: string(cfg.Optimizer.Name), Parameters: r.Parameters, Kernels: r.Kernels,
 		ExamplesPerS: r.ExamplesPerS, StepTime: float64(r.Batch) / r.ExamplesPerS, Shares: r.Shares,
 	}, nil
 }

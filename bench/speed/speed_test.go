@@ -128,7 +128,7 @@ func TestCasesLoad(t *testing.T) {
 			continue
 		}
 		cfg, err := job.Load(o.job, nil, o.sets)
-		if err != nil || cfg.Train.Kernels != kernelsAVX2 || cfg.Input.Batch != c.batch || cfg.Optimizer.Name != c.optimizer || !cfg.Input.Shuffle {
+		if err != nil || cfg.Train.Kernels != kernelsAVX2 || cfg.Input.Batch != c.batch || string(cfg.Optimizer.Name) != c.optimizer || !cfg.Input.Shuffle {
 			t.Errorf("%s: job is %+v, error %v", c.Name, cfg, err)
 		}
 	}
@@ -330,7 +330,7 @@ func TestPresetJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg, err := job.Load(path, nil, nil)
-		if err != nil || !cfg.Input.Synthetic || cfg.Model.Kind != p[0] || cfg.Input.Batch != settingOf(p[0]).batch {
+		if err != nil || !cfg.Input.Synthetic || string(cfg.Model.Kind) != p[0] || cfg.Input.Batch != settingOf(p[0]).batch {
 			t.Errorf("%s: job is %+v, error %v", p[0], cfg, err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 var floors = [][]string{
 	{"model/internal/kernel", "model/train/report", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/blockcache", "input/maskedcrc", "ring/internal/vec", "ring/internal/awake", "ring/internal/wire", "ring/exitcode", "ring/phrase", "ring/cores", "ring/build", "input/realdata", "bench/child",
 		"ring/rendezvous/internal/sanitize", "export/savedmodel/interop"},
-	{"docs", "ring/folder", "ring/internal/rows", "model/graph", "model/tensor", "model/kernelbench", "ring/launch/internal/environ", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/limits", "ring/token", "ring/order", "ring/ringtest/netns", "export/tfpb"},
+	{"docs", "ring/folder", "ring/internal/rows", "model/graph", "model/keys", "model/tensor", "model/kernelbench", "ring/launch/internal/environ", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/limits", "ring/token", "ring/order", "ring/ringtest/netns", "export/tfpb"},
 	{"model", "input", "ring", "ring/oracle", "export/bundle"},
 	{"ring/link/internal/delivery", "ring/rendezvous/state", "input/text"},
 	{"ring/link/internal/handshake", "ring/rendezvous/internal/wire", "input/column"},

@@ -83,7 +83,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	if meet.Group.Lossless, err = cfg.AllReduce.Compressor(); err != nil {
 		return early(err)
 	}
-	if meet.Group.Algorithm, err = ring.ParseAlgorithm(cfg.AllReduce.Algorithm); err != nil {
+	if meet.Group.Algorithm, err = ring.ParseAlgorithm(string(cfg.AllReduce.Algorithm)); err != nil {
 		return early(err)
 	}
 	if place.Serve {

@@ -82,7 +82,7 @@ func rawRecord(p *column.Plan, number int, rng *rand.Rand) (map[string]any, []co
 func columnsModel(t *testing.T, p *column.Plan, c model.Config, loss string, rng *rand.Rand) *model.Model {
 	t.Helper()
 	columns := p.Columns()
-	g, err := c.GraphOf(model.Inputs{Dense: graph.Shape{len(columns.Dense)}, IDs: int(columns.Size()), Fields: len(columns.Bags)}, model.LossConfig{Kind: loss})
+	g, err := c.GraphOf(model.Inputs{Dense: graph.Shape{len(columns.Dense)}, IDs: int(columns.Size()), Fields: len(columns.Bags)}, model.LossConfig{Kind: model.Loss(loss)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -322,7 +322,7 @@ func tensorFlowModels(t *testing.T) map[string]*tfpb.SavedModel {
 func graphs() map[string]*graph.Graph {
 	all := map[string]*graph.Graph{}
 	ofBoth := func(name string, in model.Inputs, loss string, c model.Config) {
-		g, err := c.GraphOf(in, model.LossConfig{Kind: loss})
+		g, err := c.GraphOf(in, model.LossConfig{Kind: model.Loss(loss)})
 		if err != nil {
 			panic("savedmodel: " + err.Error())
 		}

@@ -70,7 +70,7 @@ func kinds() map[string]kind {
 // newModel returns a model with random values.
 func newModel(t *testing.T, k kind, rng *rand.Rand) *model.Model {
 	t.Helper()
-	g, err := k.GraphOf(k.inputs(), model.LossConfig{Kind: k.loss})
+	g, err := k.GraphOf(k.inputs(), model.LossConfig{Kind: model.Loss(k.loss)})
 	if err != nil {
 		t.Fatal(err)
 	}

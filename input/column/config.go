@@ -3,67 +3,64 @@ package column
 // Column is an item of input.columns: exactly one of its kinds. Columns of a file that has no
 // header are named by the items, in the order of the file.
 type Column struct {
-	// Name is the name of the feature that a cross makes; the default is its columns' names
-	// with an x between them.
-	Name string `yaml:"name"`
-
-	Label       *LabelOptions       `yaml:"label"`       // what is to be predicted
-	Weight      *WeightOptions      `yaml:"weight"`      // what the example counts in loss and gradient
-	Key         *KeyOptions         `yaml:"key"`         // passed through by predict and by the export
-	Numeric     *NumericOptions     `yaml:"numeric"`     // a number, dense or by buckets
-	Categorical *CategoricalOptions `yaml:"categorical"` // a text, as an id
-	IDs         *IDsOptions         `yaml:"ids"`         // ids with values, as they are
-	Cross       *CrossOptions       `yaml:"cross"`       // several texts as one id
-	Ignore      *IgnoreOptions      `yaml:"ignore"`      // not read
+	Name        string              `yaml:"name" doc:"Name of the feature that a cross makes. Default: the names of its columns with an x between them."`
+	Label       *LabelOptions       `yaml:"label" doc:"What is to be predicted."`
+	Weight      *WeightOptions      `yaml:"weight" doc:"What an example counts, in the gradient of training and in the metrics of an evaluation."`
+	Key         *KeyOptions         `yaml:"key" doc:"What predict and the export hand on."`
+	Numeric     *NumericOptions     `yaml:"numeric" doc:"A number, or with buckets an id."`
+	Categorical *CategoricalOptions `yaml:"categorical" doc:"A text, as an id: by a hash, or by its place in a vocabulary. An empty text is missing: no id."`
+	IDs         *IDsOptions         `yaml:"ids" doc:"Ids with values, as they are."`
+	Cross       *CrossOptions       `yaml:"cross" doc:"Several texts as one id. No id where one of them is missing."`
+	Ignore      *IgnoreOptions      `yaml:"ignore" doc:"What is not read."`
 }
 
 // LabelOptions has the options of label.
 type LabelOptions struct {
-	Names []string `yaml:"names"` // one column
+	Names []string `yaml:"names" doc:"One column."`
 }
 
 // WeightOptions has the options of weight.
 type WeightOptions struct {
-	Names []string `yaml:"names"` // one column, of numbers from 0
+	Names []string `yaml:"names" doc:"One column, of numbers from 0."`
 }
 
 // KeyOptions has the options of key.
 type KeyOptions struct {
-	Names []string `yaml:"names"` // one column
+	Names []string `yaml:"names" doc:"One column."`
 }
 
 // NumericOptions has the options of numeric. In names, A1..A9 is a range.
 type NumericOptions struct {
-	Names       []string  `yaml:"names"`
-	Transform   string    `yaml:"transform"`   // log1p: sign(x)·ln(1+|x|); default none
-	Standardize bool      `yaml:"standardize"` // less the mean, over the standard deviation, of the training records, after the transform
-	Buckets     []float64 `yaml:"buckets"`     // ascending boundaries: an id by range instead of a number
-	Default     *Missing  `yaml:"default"`     // of what is missing, before transform and standardize: a number, or mean; default 0, and no id with buckets
+	Names       []string  `yaml:"names" doc:"Columns. I1..I13 is a range."`
+	Transform   string    `yaml:"transform" takes:"log1p" doc:"log1p: sign(x)·ln(1+|x|). Default: none."`
+	Standardize bool      `yaml:"standardize" doc:"Subtracts the mean of the training records and divides by their standard deviation, after the transform."`
+	Buckets     []float64 `yaml:"buckets" doc:"Boundaries, ascending. The column becomes an id instead of a number: how many boundaries are not above the number."`
+	Default     *Missing  `yaml:"default" takes:"a number, or mean" doc:"What a missing number counts as, before transform and standardize. mean: that of the training records that have a number, after the transform. Default: 0; with buckets a missing number is no id."`
 }
 
 // CategoricalOptions has the options of categorical: hash or vocabulary.
 type CategoricalOptions struct {
-	Names      []string `yaml:"names"`
-	Hash       int      `yaml:"hash"`       // number of ids: FarmHash Fingerprint64 of the text, modulo it
-	Vocabulary string   `yaml:"vocabulary"` // a file with a text a line, or auto: those of the training records
-	MinCount   int      `yaml:"min_count"`  // with auto: how often a text occurs at least; default 1
-	Unknown    string   `yaml:"unknown"`    // with a vocabulary: bucket (default), one id for all that are not in it, or error
+	Names      []string `yaml:"names" doc:"Columns. C1..C26 is a range."`
+	Hash       int      `yaml:"hash" takes:"1 to 2147483647" doc:"Number of ids. An id is FarmHash's Fingerprint64 of the text modulo it, as TensorFlow's ‘string_to_hash_bucket_fast’ has it."`
+	Vocabulary string   `yaml:"vocabulary" takes:"auto, or a file" doc:"A file has a text a line. auto: the texts of the training records, the most frequent first."`
+	MinCount   int      `yaml:"min_count" absent:"1" takes:"1 or more" doc:"With ‘vocabulary: auto’, how often a text occurs at least."`
+	Unknown    string   `yaml:"unknown" absent:"bucket" takes:"bucket, error" doc:"With a vocabulary. bucket: all texts outside it have one id. error: they make bad records."`
 }
 
 // IDsOptions has the options of ids.
 type IDsOptions struct {
-	Names  []string `yaml:"names"`  // one column: in CSV numbers with spaces between them
-	Values string   `yaml:"values"` // the column of their values; default: all 1
-	Size   int      `yaml:"size"`   // ids are below it
+	Names  []string `yaml:"names" doc:"One column. In CSV it has ids with spaces between them."`
+	Values string   `yaml:"values" doc:"The column of their values. Default: all values are 1."`
+	Size   int      `yaml:"size" takes:"1 to 2147483647" doc:"Ids are below it."`
 }
 
 // CrossOptions has the options of cross.
 type CrossOptions struct {
-	Of   []string `yaml:"of"`   // categorical columns
-	Hash int      `yaml:"hash"` // number of ids: of the texts joined by the byte 0x1f, as of categorical
+	Of   []string `yaml:"of" doc:"Two columns or more that are categorical."`
+	Hash int      `yaml:"hash" takes:"1 to 2147483647" doc:"Number of ids. The texts are joined by the byte 0x1f, and hashed as those of categorical."`
 }
 
 // IgnoreOptions has the options of ignore.
 type IgnoreOptions struct {
-	Names []string `yaml:"names"`
+	Names []string `yaml:"names" doc:"Columns. Without a header they have their place in the order of the file."`
 }

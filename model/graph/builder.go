@@ -42,9 +42,6 @@ func (b *Builder) Add(op Op, name string, a Attrs, in ...string) (string, error)
 	return name, nil
 }
 
-// ReadsIDs reports whether nodes of op o read a sparse port.
-func (o Op) ReadsIDs() bool { return o == OpSparse || o == OpEmbedding }
-
 // inherit sets the attributes that n gets from its input.
 func (b *Builder) inherit(n *Node) error {
 	switch {

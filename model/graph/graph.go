@@ -44,35 +44,6 @@ type Node struct {
 	Out  Shape
 }
 
-// Op is the kind of a node, with Keras's name.
-type Op string
-
-// The kinds of nodes.
-const (
-	OpDense         Op = "dense"           // x·kernel + bias
-	OpConv2D        Op = "conv2d"          // cross-correlation of an image with kernels, + bias
-	OpMaxPool2D     Op = "max_pool2d"      // largest element of each window
-	OpAvgPool2D     Op = "avg_pool2d"      // mean of each window, of the elements inside the image
-	OpGlobalAvgPool Op = "global_avg_pool" // mean of each channel
-	OpFlatten       Op = "flatten"         // the same values, row-major
-	OpReLU          Op = "relu"            // max(x, 0)
-	OpLeakyReLU     Op = "leaky_relu"      // x, or Alpha·x below 0
-	OpTanh          Op = "tanh"
-	OpSigmoid       Op = "sigmoid"
-	OpGELU          Op = "gelu"       // x·Φ(x), with the error function
-	OpDropout       Op = "dropout"    // in training, 0 at the given rate, else x/(1−rate)
-	OpLayerNorm     Op = "layer_norm" // over the last axis, times gamma, + beta
-	OpAdd           Op = "add"        // of two inputs or more of one shape
-	OpConcat        Op = "concat"     // along the last axis
-	OpSparse        Op = "sparse"     // Σ weights[id]·value + bias over an example's ids
-	OpEmbedding     Op = "embedding"  // Σ embeddings[id]·value over the ids of each field, side by side
-	OpFM            Op = "fm"         // ½·Σ((Σ v)² − Σ v²) over an example's v = embedding[id]·value
-	OpCross         Op = "cross"      // x₀·(x·kernel + bias) + x, x₀ the first input and x the last
-)
-
-// Activations are the ops that a layer's option activation may name.
-var Activations = []Op{OpReLU, OpLeakyReLU, OpTanh, OpSigmoid, OpGELU}
-
 // Attrs are the options of a node. The comment of each option lists its ops.
 type Attrs struct {
 	Units   int         // dense, sparse, fm; conv2d: filters
@@ -101,8 +72,8 @@ const (
 	PoolSqrtN Pooling = "sqrtn" // Σ value·row / √Σ value²
 )
 
-// Poolings has all poolings, the default first.
-var Poolings = []Pooling{PoolSum, PoolMean, PoolSqrtN}
+// Takes returns the names of all poolings.
+func (Pooling) Takes() string { return fmt.Sprintf("%s, %s, %s", PoolSum, PoolMean, PoolSqrtN) }
 
 // VarSpec describes a variable of one node. An fm reads the table of its embedding.
 type VarSpec struct {
@@ -119,16 +90,19 @@ type VarSpec struct {
 func (v *VarSpec) Len() int { return Shape(v.Shape).Len() }
 
 // Initializer is the method that sets a variable's initial values.
-type Initializer int
+type Initializer string
 
 // The initializers. The uniform ones draw from [−r, r).
 const (
-	Zeros  Initializer = iota
-	Ones               //
-	Glorot             // r = √(6/(fan in + fan out)): Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks", 2010
-	He                 // r = √(6/fan in): He et al., "Delving deep into rectifiers", 2015
-	Small              // r = 0.05, as in Keras's Embedding; each row has its own random stream
+	Glorot Initializer = "glorot" // r = √(6/(fan in + fan out)): Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks", 2010
+	He     Initializer = "he"     // r = √(6/fan in): He et al., "Delving deep into rectifiers", 2015
+	Zeros  Initializer = "zeros"
+	Ones   Initializer = "ones"  // of layer_norm alone
+	Small  Initializer = "small" // of embedding alone: r = 0.05, as in Keras's Embedding; each row has its own random stream
 )
+
+// Takes returns the names of those that a job may choose.
+func (Initializer) Takes() string { return fmt.Sprintf("%s, %s, %s", Glorot, He, Zeros) }
 
 // Head defines the meaning of the last node's outputs.
 type Head struct {

@@ -7,65 +7,25 @@ import (
 	"slices"
 )
 
-// infer sets the variables and the output shape of n for inputs of shapes in. An error
-// has the actual shape and the requirement of the op.
-func (n *Node) infer(in []Shape) error {
-	if n.Op != OpAdd && n.Op != OpConcat && n.Op != OpCross && len(in) != 1 {
-		return fmt.Errorf("has %d inputs, want one", len(in))
+func (n *Node) inferGlobalPool(in []Shape) error {
+	if !in[0].IsImage() {
+		return wantImage(in[0])
 	}
-	switch n.Op {
-	case OpDense:
-		return n.inferDense(in[0])
-	case OpConv2D:
-		return n.inferConv(in[0])
-	case OpMaxPool2D, OpAvgPool2D:
-		return n.inferWindow(in[0], in[0][len(in[0])-1])
-	case OpGlobalAvgPool:
-		if !in[0].IsImage() {
-			return wantImage(in[0])
-		}
-		n.Out = Shape{in[0][2]}
-		return nil
-	case OpFlatten:
-		n.Out = Shape{in[0].Len()}
-		return nil
-	case OpReLU, OpTanh, OpSigmoid, OpGELU:
-		n.Out = in[0]
-		return nil
-	case OpLeakyReLU:
-		n.Out = in[0]
-		if !(n.Attr.Alpha >= 0) || math.IsInf(float64(n.Attr.Alpha), 0) {
-			return fmt.Errorf("negative_slope is %g, want a number of 0 or more", n.Attr.Alpha)
-		}
-		return nil
-	case OpDropout:
-		n.Out = in[0]
-		if !(n.Attr.Rate >= 0 && n.Attr.Rate < 1) {
-			return fmt.Errorf("rate is %g, want 0 or more and below 1", n.Attr.Rate)
-		}
-		return nil
-	case OpLayerNorm:
-		return n.inferLayerNorm(in[0])
-	case OpAdd:
-		return n.inferAdd(in)
-	case OpConcat:
-		return n.inferConcat(in)
-	case OpSparse:
-		return n.inferSparse(in[0])
-	case OpEmbedding:
-		return n.inferEmbedding(in[0])
-	case OpFM:
-		return n.inferFM()
-	case OpCross:
-		return n.inferCross(in)
-	}
-	return fmt.Errorf("no layer %q", n.Op)
+	n.Out = Shape{in[0][2]}
+	return nil
 }
 
-func (n *Node) inferDense(in Shape) error {
-	if n.Attr.Units < 1 {
-		return fmt.Errorf("units is %d, want 1 or more", n.Attr.Units)
-	}
+func (n *Node) inferFlatten(in []Shape) error {
+	n.Out = Shape{in[0].Len()}
+	return nil
+}
+
+func (n *Node) inferPool(in []Shape) error {
+	return n.inferWindow(in[0], in[0][len(in[0])-1])
+}
+
+func (n *Node) inferDense(from []Shape) error {
+	in := from[0]
 	if len(in) != 1 {
 		return fmt.Errorf("gets %v, want a flat input: put flatten or global_avg_pool before it", in)
 	}
@@ -74,10 +34,8 @@ func (n *Node) inferDense(in Shape) error {
 	return nil
 }
 
-func (n *Node) inferConv(in Shape) error {
-	if n.Attr.Units < 1 {
-		return fmt.Errorf("filters is %d, want 1 or more", n.Attr.Units)
-	}
+func (n *Node) inferConv(from []Shape) error {
+	in := from[0]
 	if err := n.inferWindow(in, n.Attr.Units); err != nil {
 		return err
 	}
@@ -92,7 +50,7 @@ func (n *Node) kernel(shape []int, fanIn, fanOut int) {
 		Name: n.Name + "/kernel", Shape: shape, Init: n.Attr.Init, FanIn: fanIn, FanOut: fanOut, Decay: true,
 	}}
 	if !n.Attr.NoBias {
-		n.Vars = append(n.Vars, VarSpec{Name: n.Name + "/bias", Shape: []int{n.Attr.Units}})
+		n.Vars = append(n.Vars, VarSpec{Name: n.Name + "/bias", Shape: []int{n.Attr.Units}, Init: Zeros})
 	}
 }
 
@@ -108,9 +66,6 @@ func (n *Node) inferWindow(in Shape, channels int) error {
 	out := Shape{0, 0, channels}
 	for i := range 2 {
 		size, window, stride := in[i], n.Attr.Window[i], n.Attr.Stride[i]
-		if window < 1 || stride < 1 {
-			return fmt.Errorf("has a window of %v and strides of %v, want 1 or more", n.Attr.Window, n.Attr.Stride)
-		}
 		if stride > math.MaxInt32 || product(n.Attr.Window[0], n.Attr.Window[1]) > math.MaxInt32 {
 			return fmt.Errorf("has a window of %v and strides of %v, want at most %d elements and strides, as TensorFlow takes",
 				n.Attr.Window, n.Attr.Stride, math.MaxInt32)
@@ -134,15 +89,12 @@ func places(size, window, stride int, same bool) int {
 	return (size-window)/stride + 1
 }
 
-func (n *Node) inferLayerNorm(in Shape) error {
-	if !(n.Attr.Epsilon > 0) || math.IsInf(float64(n.Attr.Epsilon), 0) {
-		return fmt.Errorf("epsilon is %g, want a number above 0", n.Attr.Epsilon)
-	}
-	channels := in[len(in)-1]
-	n.Out = in
+func (n *Node) inferLayerNorm(in []Shape) error {
+	n.Out = in[0]
+	channels := n.Out[len(n.Out)-1]
 	n.Vars = []VarSpec{
 		{Name: n.Name + "/gamma", Shape: []int{channels}, Init: Ones},
-		{Name: n.Name + "/beta", Shape: []int{channels}},
+		{Name: n.Name + "/beta", Shape: []int{channels}, Init: Zeros},
 	}
 	return nil
 }

@@ -1,44 +1,26 @@
 package graph
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
-func (n *Node) inferSparse(ids Shape) error {
-	if n.Attr.Units < 1 {
-		return fmt.Errorf("units is %d, want 1 or more", n.Attr.Units)
-	}
+func (n *Node) inferSparse(ids []Shape) error {
 	n.Out = Shape{n.Attr.Units}
 	n.Vars = []VarSpec{
-		{Name: n.Name + "/weights", Shape: []int{ids.Len(), n.Attr.Units}, ByRows: true, Decay: true},
-		{Name: n.Name + "/bias", Shape: []int{n.Attr.Units}},
+		{Name: n.Name + "/weights", Shape: []int{ids[0].Len(), n.Attr.Units}, Init: Zeros, ByRows: true, Decay: true},
+		{Name: n.Name + "/bias", Shape: []int{n.Attr.Units}, Init: Zeros},
 	}
 	return nil
 }
 
-func (n *Node) inferEmbedding(ids Shape) error {
-	if n.Attr.Size < 1 {
-		return fmt.Errorf("size is %d, want 1 or more", n.Attr.Size)
-	}
-	if n.Attr.Pooling == "" {
-		n.Attr.Pooling = Poolings[0]
-	}
-	if !slices.Contains(Poolings, n.Attr.Pooling) {
-		return fmt.Errorf("pooling is %q, want one of %v", n.Attr.Pooling, Poolings)
-	}
+func (n *Node) inferEmbedding(ids []Shape) error {
 	n.Out = Shape{product(n.Attr.Fields, n.Attr.Size)}
 	n.Vars = []VarSpec{{
-		Name: n.Name + "/embeddings", Shape: []int{ids.Len(), n.Attr.Size}, Init: Small, ByRows: true, Decay: true,
+		Name: n.Name + "/embeddings", Shape: []int{ids[0].Len(), n.Attr.Size}, Init: Small, ByRows: true, Decay: true,
 	}}
 	return nil
 }
 
 // inferFM sets one output per part: units equal parts of an embedding's row.
-func (n *Node) inferFM() error {
-	if n.Attr.Units < 1 {
-		return fmt.Errorf("units is %d, want 1 or more", n.Attr.Units)
-	}
+func (n *Node) inferFM([]Shape) error {
 	if n.Attr.Size%n.Attr.Units != 0 {
 		return fmt.Errorf("units is %d, want a divisor of the embedding's size %d: each output has as many of its elements", n.Attr.Units, n.Attr.Size)
 	}

@@ -1,15 +1,16 @@
 package job
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"ringtrain/model/keys"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/order"
+	"ringtrain/ring/phrase"
 )
 
 // powerSGD is the value of allreduce.codec that sends matrices as factors. powersgd:R sets their rank.
@@ -20,41 +21,36 @@ const (
 	maxLowRank     = 64
 )
 
-func codecNames() []string {
-	names := []string{Auto}
-	for _, c := range codec.All() {
-		names = append(names, c.String())
-	}
-	return append(names, powerSGD)
+// Codec is the value of allreduce.codec.
+type Codec string
+
+// Takes returns all codecs.
+func (Codec) Takes() string {
+	return Auto + ", " + strings.Join(codec.Names(), ", ") + ", " + powerSGD + ", or " + powerSGD + ":R"
 }
 
-func compressorNames() []string { return []string{"none", "zstd"} }
+// Algorithm is the value of allreduce.algorithm.
+type Algorithm string
+
+// Takes returns the names of all algorithms.
+func (Algorithm) Takes() string { return strings.Join(ring.AlgorithmNames(), ", ") }
+
+// Lossless is the value of allreduce.lossless.
+type Lossless string
+
+// Takes returns the names of all compressors.
+func (Lossless) Takes() string { return strings.Join(codec.CompressorNames(), ", ") }
 
 // Compressor returns the compressor of the codec's bytes on the wire, nil for none. A value that
-// allreduce.codec or allreduce.lossless does not allow is an error with exitcode.Usage.
+// allreduce.lossless does not allow is an error with exitcode.Usage.
 func (a AllReduce) Compressor() (codec.Compressor, error) {
-	if err := a.checkLossless(); err != nil {
-		return nil, exitcode.With(exitcode.Usage, err)
-	}
-	return codec.ParseCompressor(a.Lossless)
-}
-
-func (a AllReduce) checkLossless() error {
-	return oneOf("allreduce.lossless", a.Lossless, compressorNames()...)
-}
-
-// oneOf returns an error unless the value of key is one of names.
-func oneOf(key, value string, names ...string) error {
-	if slices.Contains(names, value) {
-		return nil
-	}
-	return fmt.Errorf("%s is %q, want one of %s", key, value, strings.Join(names, ", "))
+	return codec.ParseCompressor(string(a.Lossless))
 }
 
 // ParseCodec returns the codec of the first step, and the rank of the factors of powersgd, 0 for other
 // codecs.
 func (a AllReduce) ParseCodec() (c codec.Codec, lowRank int, err error) {
-	kind, r, given := strings.Cut(a.Codec, ":")
+	kind, r, given := strings.Cut(string(a.Codec), ":")
 	switch {
 	case kind == powerSGD && given:
 		n, err := strconv.ParseUint(r, 10, 8)
@@ -67,8 +63,8 @@ func (a AllReduce) ParseCodec() (c codec.Codec, lowRank int, err error) {
 	case a.Codec == Auto:
 		return codec.None, 0, nil
 	}
-	if c, err = codec.Parse(a.Codec); err != nil {
-		err = fmt.Errorf("allreduce.codec is %q, want one of %s", a.Codec, strings.Join(codecNames(), ", "))
+	if c, err = codec.Parse(string(a.Codec)); err != nil {
+		err = fmt.Errorf("allreduce.codec is %q%s, want one of %s", a.Codec, phrase.DidYouMean(kind, codec.Names()), a.Codec.Takes())
 	}
 	return c, 0, err
 }
@@ -76,8 +72,8 @@ func (a AllReduce) ParseCodec() (c codec.Codec, lowRank int, err error) {
 // Check returns all faults of a at once.
 func (a *AllReduce) Check() error {
 	var f faults
-	check := func(key, value string, err error) {
-		if instead := Removed(key, value); instead != "" {
+	add := func(key string, value any, err error) {
+		if instead := Removed(key, fmt.Sprint(value)); instead != "" {
 			err = fmt.Errorf("%s is %q, %s", key, value, instead)
 		}
 		if err != nil {
@@ -85,27 +81,17 @@ func (a *AllReduce) Check() error {
 		}
 	}
 	_, lowRank, err := a.ParseCodec()
-	check("allreduce.codec", a.Codec, err)
+	add("allreduce.codec", a.Codec, err)
 	if lowRank > 0 && !a.ErrorFeedback {
 		f.add("allreduce.error_feedback is false, want true with allreduce.codec %s: the part of gradients that factors drop would be lost", a.Codec)
 	}
-	check("allreduce.lossless", a.Lossless, a.checkLossless())
-	check("allreduce.link", a.Link, oneOf("allreduce.link", a.Link, Auto, "tcp", "shm"))
-	check("allreduce.levels", a.Levels, oneOf("allreduce.levels", a.Levels, Auto, "flat"))
-	_, err = ring.ParseAlgorithm(a.Algorithm)
-	check("allreduce.algorithm", a.Algorithm, asKey(err))
-	_, err = order.Parse(a.Order)
-	check("allreduce.order", a.Order, asKey(err))
-	if a.Bucket < 4<<10 {
-		f.add("allreduce.bucket is %d, want 4KiB or more", a.Bucket)
+	if _, err = order.Parse(a.Order); err != nil {
+		err = fmt.Errorf("allreduce.%w", err)
+	}
+	add("allreduce.order", a.Order, err)
+	for _, err := range keys.Check("allreduce", a) {
+		fault, _ := errors.AsType[keys.Fault](err)
+		add(fault.Key, fault.Value, err)
 	}
 	return f.err()
-}
-
-// asKey returns an error of package ring as one of its key.
-func asKey(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("allreduce.%w", err)
 }

@@ -15,10 +15,10 @@ func TestCompressor(t *testing.T) {
 		{"none", "none", "", ""},
 		{"int8", "zstd", "zstd", ""},
 		{"auto", "zstd", "zstd", ""},
-		{"none", "rows", "", `allreduce.lossless is "rows", want one of none, zstd`},
+		{"none", "rows", "", `compressor "rows" is unknown, want one of none, zstd`},
 	} {
 		t.Run(fmt.Sprintf("codec=%s/lossless=%s", tt.codec, tt.lossless), func(t *testing.T) {
-			got, err := AllReduce{Codec: tt.codec, Lossless: tt.lossless}.Compressor()
+			got, err := AllReduce{Codec: Codec(tt.codec), Lossless: Lossless(tt.lossless)}.Compressor()
 			if tt.err != "" {
 				if err == nil || err.Error() != tt.err || exitcode.Of(err) != exitcode.Usage {
 					t.Errorf("error is %v with code %d, want %s", err, exitcode.Of(err), tt.err)
@@ -51,7 +51,7 @@ func TestParseCodec(t *testing.T) {
 		{"powersgd:0", nil, 0}, {"powersgd:65", nil, 0}, {"powersgd:x", nil, 0}, {"powersgd:", nil, 0}, {"powersgd:-1", nil, 0},
 		{"powersgd:99999999999999999999", nil, 0}, {"powersgd:4:4", nil, 0}, {"int8:4", nil, 0}, {"", nil, 0},
 	} {
-		c, rank, err := AllReduce{Codec: tt.name}.ParseCodec()
+		c, rank, err := AllReduce{Codec: Codec(tt.name)}.ParseCodec()
 		if c != tt.want || rank != tt.rank || (err == nil) != (tt.want != nil) {
 			t.Errorf("%q is %v of rank %d, error %v; want %v of rank %d", tt.name, c, rank, err, tt.want, tt.rank)
 		}

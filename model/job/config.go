@@ -1,10 +1,10 @@
 package job
 
 import (
-	"time"
+	"reflect"
 
-	"ringtrain/input"
 	"ringtrain/model"
+	"ringtrain/model/keys"
 	"ringtrain/model/optimizer"
 )
 
@@ -23,7 +23,7 @@ const (
 // --set input.batch=64 and the variable RINGTRAIN_INPUT_BATCH set too. The comments of the fields, here
 // and at the types of other packages, document the keys. docs/reference.md has a table of all keys.
 type Config struct {
-	Name       string                   `yaml:"name"`       // name of the job, for the user
+	Name       string                   `yaml:"name" doc:"Name of the job, for people."`
 	Model      model.Config             `yaml:"model"`      // the model
 	Input      Input                    `yaml:"input"`      // the records
 	Loss       model.LossConfig         `yaml:"loss"`       // the function to minimize
@@ -36,93 +36,69 @@ type Config struct {
 	Checkpoint Checkpoint               `yaml:"checkpoint"` // where the state is saved
 	Export     Export                   `yaml:"export"`     // where the serving bundle is written
 	Summary    Summary                  `yaml:"summary"`    // where curves for TensorBoard are written
-
-	places map[string]string // key → place in the job file, for lists of groups and the keys in them
+	places     map[string]string        // key → place in the job file, for lists of groups and the keys in them
 }
 
 // AllReduce configures the sum of gradients over the ranks.
 type AllReduce struct {
-	Codec         string `yaml:"codec"`          // auto (by measurement), none, bf16, fp16, int8, powersgd or powersgd:RANK
-	Bucket        Size   `yaml:"bucket"`         // gradients are summed in buckets of this many bytes; the first bucket is full at 1MiB
-	Link          string `yaml:"link"`           // auto, tcp or shm
-	Levels        string `yaml:"levels"`         // auto or flat
-	Algorithm     string `yaml:"algorithm"`      // over links: auto (by size), ring, doubling or halving
-	Order         string `yaml:"order"`          // of the ring: auto, rank, host, measured, or the ranks as in "0,2,1,3"
-	ErrorFeedback bool   `yaml:"error_feedback"` // add the error of a lossy codec to the next step
-	Lossless      string `yaml:"lossless"`       // compressor of the codec's bytes: none or zstd
+	Codec         Codec     `yaml:"codec" default:"auto" doc:"What gradients are between hosts. auto measures the link and the codecs in the first 3 steps. It picks none, bf16, fp16 or int8, says why (‘decision’), and keeps to it, also after a resume. Tables travel by rows whatever the codec is; powersgd is for large matrices."`
+	Bucket        Size      `yaml:"bucket" default:"4MiB" takes:"4KiB or more" doc:"Gradients leave in buckets of so many bytes while backward goes on. The first one is full at 1MiB."`
+	Link          string    `yaml:"link" default:"auto" takes:"auto, tcp, shm" doc:"Links between workers. shm is an error unless memory is enough."`
+	Levels        string    `yaml:"levels" default:"auto" takes:"auto, flat" doc:"auto: in memory within a host, over links between hosts. flat: one ring of all ranks over links, whatever hosts they are on."`
+	Algorithm     Algorithm `yaml:"algorithm" default:"auto" doc:"Algorithm over links. auto takes doubling up to 32 KiB, halving up to 512 KiB if the ranks are a power of two, and the ring."`
+	Order         string    `yaml:"order" default:"auto" takes:"auto, rank, host, or a list such as \"0,2,1,3\"" doc:"Order of the ring. auto and host visit host by host. ‘ringtrain doctor’ prints the best order, as a list."`
+	ErrorFeedback bool      `yaml:"error_feedback" default:"true" doc:"What a lossy codec loses is added to the next step. No codec touches the rows of tables."`
+	Lossless      Lossless  `yaml:"lossless" default:"none" doc:"Compressor around the codec's bytes."`
 }
 
 // Train configures training.
 type Train struct {
-	Epochs int    `yaml:"epochs"` // passes over the training records
-	Steps  int64  `yaml:"steps"`  // optimizer steps, instead of train.epochs; 0: by epochs
-	Seed   uint64 `yaml:"seed"`   // of initial values, the order of records, and drawn records
-
-	ClipNorm  float64 `yaml:"clip_norm"`  // bound on the norm of the gradient of all variables; 0: none
-	ClipValue float64 `yaml:"clip_value"` // bound on each element of the gradient, before clip_norm; 0: none
-
-	Accumulate   int       `yaml:"accumulate"`    // parts in which each rank computes its share of a batch, for one update
-	ClassWeights []float64 `yaml:"class_weights"` // weight of an example of each class; empty: 1
-	Average      Average   `yaml:"average"`       // a moving average of the variables
-
-	Kernels  string   `yaml:"kernels"`   // auto (the highest set that all ranks have), portable, avx2 or avx512
-	InitFrom InitFrom `yaml:"init_from"` // the source of the first values of a fresh run
-
+	Epochs        int           `yaml:"epochs" default:"1" takes:"1 to 1073741824" doc:"Passes over the training records."`
+	Steps         int64         `yaml:"steps" takes:"0 or more" doc:"Steps of the run. Above 0 it replaces train.epochs."`
+	Seed          uint64        `yaml:"seed" default:"1" takes:"0 or more" doc:"Seed of initial values, order of records, dropout and drawn records."`
+	ClipNorm      float64       `yaml:"clip_norm" takes:"0 or more" doc:"Bound on the norm of the summed gradient over all variables. 0: none."`
+	ClipValue     float64       `yaml:"clip_value" takes:"0 or more" doc:"Bound on each element of the summed gradient, before train.clip_norm. 0: none."`
+	Accumulate    int           `yaml:"accumulate" default:"1" takes:"1 to 1073741824" doc:"Parts that each rank computes its share of a batch in, one after the other, with the memory of one part. input.batch stays the examples of an update."`
+	ClassWeights  []float64     `yaml:"class_weights" takes:"0 or more" doc:"What an example of each class counts in the gradient and in the printed loss. The mean divides by the number of examples all the same."`
+	Average       Average       `yaml:"average"` // a moving average of the variables
+	Kernels       Kernels       `yaml:"kernels" default:"auto" doc:"Arithmetic of all ranks. auto is the highest set that all ranks have, in each generation. A change says so (‘decision’), as does a resume on another set. A rank without the set that is named ends the job before it starts (64). With auto, ‘eval’, ‘predict’ and ‘export’ take the set of the checkpoint."`
+	InitFrom      InitFrom      `yaml:"init_from"`      // the source of the first values of a fresh run
 	EarlyStopping EarlyStopping `yaml:"early_stopping"` // the end of the run before its steps are done
-
-	CheckEvery int64 `yaml:"check_every"` // steps between comparisons of the replicas; 0: only before checkpoints and at the end
+	CheckEvery    int64         `yaml:"check_every" default:"1000" takes:"0 or more" doc:"Steps between comparisons of digests of the ranks' variables. The ranks compare them before each checkpoint, too. A rank that differs is named, with exit code 81. 0: before checkpoints and at the end alone."`
 }
 
 // Eval configures the evaluation. The model is always evaluated at the end.
 type Eval struct {
-	Every       Every `yaml:"every"`       // steps or a duration; 0: at the end only
-	Progressive bool  `yaml:"progressive"` // report loss and AUC of the first epoch's records before they are learned
-	TopK        int   `yaml:"top_k"`       // an example counts for top_k if its class has one of so many largest scores; 0: none does
+	Every       Every `yaml:"every" doc:"Interval of evaluations. 0: at the end only. The end has one anyway, behind the checkpoint. A failure amid training is a warning, and the next interval tries again; at the end it is 65."`
+	Progressive bool  `yaml:"progressive" doc:"In the first epoch, loss and AUC of records before they are learned, as Vowpal Wabbit's: events ‘progressive’. They come after 1, 2, 4, … batches and at the epoch's end. A run of one epoch without validation records and export is then not evaluated at its end."`
+	TopK        int   `yaml:"top_k" default:"5" takes:"0 to 1048576" doc:"An example counts for ‘top_k’ if its class has one of so many largest scores. 0: none is counted. A model of no more classes has no ‘top_k’."`
 }
 
 // Log configures reports.
 type Log struct {
-	Every Every `yaml:"every"` // steps or a duration; 0: never
+	Every Every `yaml:"every" default:"1s" doc:"Interval of lines about a step. 0: never."`
 }
 
 // Checkpoint says where and when rank 0 saves the state.
 type Checkpoint struct {
-	Dir   string `yaml:"dir"`   // folder, on rank 0's disk; empty: none is written
-	Every Every  `yaml:"every"` // steps or a duration; 0: at the end only
-	Keep  int    `yaml:"keep"`  // number of checkpoints that are kept
+	Dir   string `yaml:"dir" doc:"Folder of the checkpoints, on rank 0's disk. Empty: none are written. One job at a time may have the folder. Another is refused (138) and told by whom, until the holder has ended or has shown no sign for 30 s."`
+	Every Every  `yaml:"every" default:"10m" doc:"Interval of checkpoints. 0: at the end only. The end has one anyway, before the evaluation, and so has the loss of a rank that ends the job. A failure amid training is a warning, and the next interval tries again; at the end it is 74."`
+	Keep  int    `yaml:"keep" default:"2" takes:"1 or more" doc:"Checkpoints that are kept."`
 }
 
 // Export names the exports that rank 0 writes at the end.
 type Export struct {
-	SavedModel string `yaml:"savedmodel"` // base folder of the serving bundle; empty: none
-	If         string `yaml:"if"`         // sound or always: whether a model that has diverged is exported
+	SavedModel string `yaml:"savedmodel" doc:"Folder of the serving bundle, on rank 0's disk. Empty: none is written."`
+	If         string `yaml:"if" default:"sound" takes:"sound, always" doc:"sound: a model is not exported if a variable is not finite, or if the loss of the last evaluation is more than twice that of a constant prediction (the share of each class, or the mean). The job then ends with 80, and the checkpoint is kept. Labels that are all equal decide nothing."`
 }
 
 // Summary says where rank 0 writes curves for TensorBoard.
 type Summary struct {
-	Dir string `yaml:"dir"` // folder, on rank 0's disk; empty: none are written
+	Dir string `yaml:"dir" doc:"Folder of curves for TensorBoard, on rank 0's disk. Empty: none are written. ‘tensorboard --logdir DIR’ shows them. A run that resumes goes on in the same folder; another run wants a folder of its own."`
 }
 
 // Default returns a job with every key at its default.
-func Default() Config {
-	return Config{
-		Input: Input{
-			Batch: 100, Shuffle: true, Prefetch: 2, Cache: Auto, MaxFeatures: input.DefaultMaxFeatures, MaxInflate: input.DefaultMaxInflate,
-		},
-		Loss:      model.LossConfig{Kind: "auto", Reduction: "mean"},
-		Optimizer: optimizer.Config{Name: "sgd"},
-		Schedule:  optimizer.ScheduleConfig{Kind: "constant"},
-		AllReduce: AllReduce{
-			Codec: "auto", Bucket: 4 << 20, Link: "auto", Levels: "auto",
-			Algorithm: "auto", Order: "auto", ErrorFeedback: true, Lossless: "none",
-		},
-		Train:      Train{Accumulate: 1, EarlyStopping: EarlyStopping{Metric: "loss"}, Epochs: 1, Seed: 1, CheckEvery: 1000, Kernels: Auto},
-		Eval:       Eval{TopK: 5},
-		Log:        Log{Every: Every{Duration: time.Second}},
-		Export:     Export{If: Sound},
-		Checkpoint: Checkpoint{Every: Every{Duration: 10 * time.Minute}, Keep: 2},
-	}
-}
+func Default() Config { return keys.New(reflect.TypeFor[Config]()).Interface().(Config) }
 
 // GlobalBatch returns the number of examples of a step over so many ranks.
 func (j *Config) GlobalBatch(size int) int {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/model/keys"
 	"ringtrain/ring/phrase"
 )
 
@@ -28,7 +29,7 @@ var removedVariables = map[string]string{
 // RINGTRAIN_ variable that is neither a key nor reserved nor a service link is a fault, like a misspelt
 // key in a file.
 func (l *loader) fromEnviron(environ []string, root reflect.Value) {
-	keys := settable(root, "")
+	settable := settable(root, "")
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
 		rest, ok := strings.CutPrefix(name, envPrefix)
@@ -39,7 +40,7 @@ func (l *loader) fromEnviron(environ []string, root reflect.Value) {
 			l.faults.add("%s is gone: %s", name, instead)
 			continue
 		}
-		key, err := keyOf(name, keys)
+		key, err := keyOf(name, settable)
 		if err != nil {
 			l.faults.add("%s: %w", name, err)
 			continue
@@ -49,9 +50,9 @@ func (l *loader) fromEnviron(environ []string, root reflect.Value) {
 }
 
 // keyOf returns the key of a variable. An entry of a map is its name in lower case.
-func keyOf(name string, keys []string) (string, error) {
-	names := make([]string, len(keys))
-	for i, key := range keys {
+func keyOf(name string, all []string) (string, error) {
+	names := make([]string, len(all))
+	for i, key := range all {
 		names[i] = variable(key)
 		entry, ok := strings.CutPrefix(name, names[i])
 		if ok && entry == "" || ok && strings.HasSuffix(key, ".") {
@@ -77,14 +78,14 @@ func variable(key string) string {
 // settable lists the keys of v. A map is listed by the prefix of its keys, with the last dot.
 func settable(v reflect.Value, prefix string) []string {
 	switch {
-	case !isGroup(v):
+	case !keys.IsGroup(v):
 		return []string{prefix}
 	case v.Kind() == reflect.Map:
 		return []string{prefix + "."}
 	}
-	var keys []string
-	for _, f := range fields(v) {
-		keys = append(keys, settable(f.value, join(prefix, f.name))...)
+	var all []string
+	for _, f := range keys.Of(v) {
+		all = append(all, settable(f.Value, join(prefix, f.Name))...)
 	}
-	return keys
+	return all
 }

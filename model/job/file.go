@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"ringtrain/model/keys"
 )
 
 // File returns the job in the form of a job file, with every key that has a value. Load makes an equal
@@ -42,9 +44,9 @@ func wantUTF8(v reflect.Value, key string) error {
 				return err
 			}
 		}
-	case v.Kind() == reflect.Struct && !isText(v.Type()):
-		for _, f := range fields(v) {
-			if err := wantUTF8(f.value, join(key, f.name)); err != nil {
+	case v.Kind() == reflect.Struct && !keys.IsText(v.Type()):
+		for _, f := range keys.Of(v) {
+			if err := wantUTF8(f.Value, join(key, f.Name)); err != nil {
 				return err
 			}
 		}
@@ -54,22 +56,22 @@ func wantUTF8(v reflect.Value, key string) error {
 
 // appendGroup appends the keys of the group v, one a line, indented by indent.
 func appendGroup(dst []byte, v reflect.Value, indent string) []byte {
-	for _, f := range fields(v) {
-		switch v := f.value; {
+	for _, f := range keys.Of(v) {
+		switch v := f.Value; {
 		case v.Kind() == reflect.Map:
-			dst = appendMap(dst, f.name, v, indent)
-		case isGroup(v):
-			dst = append(dst, indent+f.name+":\n"...)
+			dst = appendMap(dst, f.Name, v, indent)
+		case keys.IsGroup(v):
+			dst = append(dst, indent+f.Name+":\n"...)
 			dst = appendGroup(dst, v, indent+"  ")
-		case isList(v.Type()) && v.Len() == 0: // no value
-		case isList(v.Type()):
-			dst = append(dst, indent+f.name+":\n"...)
+		case keys.IsList(v.Type()) && v.Len() == 0: // no value
+		case keys.IsList(v.Type()):
+			dst = append(dst, indent+f.Name+":\n"...)
 			for i := range v.Len() {
 				dst = append(dst, indent+"  - "+yamlItem(v.Index(i))+"\n"...)
 			}
 		case v.Kind() == reflect.Pointer && v.IsNil(): // no value
 		default:
-			dst = append(dst, indent+f.name+": "+yamlValue(v)+"\n"...)
+			dst = append(dst, indent+f.Name+": "+yamlValue(v)+"\n"...)
 		}
 	}
 	return dst
@@ -81,17 +83,10 @@ func appendMap(dst []byte, name string, v reflect.Value, indent string) []byte {
 		return dst
 	}
 	dst = append(dst, indent+name+":\n"...)
-	for _, key := range sortedKeys(v) {
+	for _, key := range keys.SortedKeys(v) {
 		dst = append(dst, indent+"  "+yamlText(key.String())+": "+yamlValue(v.MapIndex(key))+"\n"...)
 	}
 	return dst
-}
-
-// sortedKeys returns the keys of a map with text keys in order.
-func sortedKeys(v reflect.Value) []reflect.Value {
-	keys := v.MapKeys()
-	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-	return keys
 }
 
 // yamlValue returns the value of a key on one line.
@@ -102,7 +97,7 @@ func yamlValue(v reflect.Value) string {
 	case reflect.Slice:
 		items := make([]string, v.Len())
 		for i := range items {
-			if isList(v.Type()) {
+			if keys.IsList(v.Type()) {
 				items[i] = yamlItem(v.Index(i))
 			} else {
 				items[i] = yamlValue(v.Index(i))
@@ -119,15 +114,15 @@ func yamlValue(v reflect.Value) string {
 // leaves out options with their defaults, but not in a list without kinds: a key that an item of
 // input.evals does not say is inherited.
 func yamlItem(v reflect.Value) string {
-	if len(kindsOf(v.Type())) == 0 {
+	if len(keys.Kinds(v.Type())) == 0 {
 		return yamlKeys(v, true)
 	}
-	if kind, options := kindOf(v); kind != "" && yamlOptions(options) == "{}" {
+	if has := keys.KindsOf(v); len(has) == 1 && yamlOptions(has[0].Value.Elem()) == "{}" {
 		rest := reflect.New(v.Type()).Elem()
 		rest.Set(v)
-		f, _ := child(rest, "", kind)
+		f, _ := child(rest, "", has[0].Name)
 		if f.SetZero(); yamlOptions(rest) == "{}" {
-			return kind
+			return has[0].Name
 		}
 	}
 	return yamlOptions(v)
@@ -139,27 +134,19 @@ func yamlOptions(v reflect.Value) string { return yamlKeys(v, false) }
 // yamlKeys returns a group on one line, with all keys or those with another value than the default.
 func yamlKeys(v reflect.Value, all bool) string {
 	var pairs []string
-	defaults := fields(newGroup(v.Type()))
-	for i, f := range fields(v) {
+	defaults := keys.Of(keys.New(v.Type()))
+	for i, f := range keys.Of(v) {
 		switch {
-		case isKind(f.value.Type()) && !f.value.IsNil():
-			pairs = append(pairs, f.name+": "+yamlOptions(f.value.Elem()))
-		case f.value.Kind() == reflect.Pointer && f.value.IsNil(), !all && sameValue(f.value, defaults[i].value):
-		case isList(f.value.Type()) || !isGroup(f.value):
-			pairs = append(pairs, f.name+": "+yamlValue(f.value))
+		case keys.IsKind(f.Value.Type()) && !f.Value.IsNil():
+			pairs = append(pairs, f.Name+": "+yamlOptions(f.Value.Elem()))
+		case f.Value.Kind() == reflect.Pointer && f.Value.IsNil(), !all && keys.Same(f.Value, defaults[i].Value):
+		case keys.IsList(f.Value.Type()) || !keys.IsGroup(f.Value):
+			pairs = append(pairs, f.Name+": "+yamlValue(f.Value))
 		default:
-			pairs = append(pairs, f.name+": "+yamlOptions(f.value))
+			pairs = append(pairs, f.Name+": "+yamlOptions(f.Value))
 		}
 	}
 	return "{" + strings.Join(pairs, ", ") + "}"
-}
-
-// sameValue reports whether two values of a key are equal. A list without items equals nil.
-func sameValue(a, b reflect.Value) bool {
-	if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
-		return true
-	}
-	return reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
 // plainText matches texts that need no quotes in YAML. yamlText excludes those that YAML reads as other

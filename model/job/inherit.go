@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"ringtrain/model/keys"
 )
 
 // inherit resolves how the files of each set of records are read: what input.eval and the items of
@@ -25,11 +27,11 @@ func (l *loader) inheritFiles(f *Files, key string, train *Files) {
 	if f.Format != train.Format {
 		return
 	}
-	from := fields(reflect.ValueOf(train).Elem())
-	for i, to := range fields(reflect.ValueOf(f).Elem()) {
+	from := keys.Of(reflect.ValueOf(train).Elem())
+	for i, to := range keys.Of(reflect.ValueOf(f).Elem()) {
 		names := []string{"format", "files", "images", "labels"} // what is read, not how
-		if at := join(key, to.name); !slices.Contains(names, to.name) && !l.said[at] {
-			to.value.Set(from[i].value)
+		if at := join(key, to.Name); !slices.Contains(names, to.Name) && !l.said[at] {
+			to.Value.Set(from[i].Value)
 			l.suspect[at] = true
 		}
 	}

@@ -8,74 +8,55 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/image"
 	"ringtrain/model/graph"
+	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
 )
 
 // Input configures the records and their batches.
 type Input struct {
-	Train      Files           `yaml:"train"`       // training records
-	Eval       Files           `yaml:"eval"`        // validation records; none: the evaluation reads the training records
-	Evals      []NamedFiles    `yaml:"evals"`       // more validation records, each with a name and events of its own
-	Columns    []column.Column `yaml:"columns"`     // csv, criteo, tfrecord: inputs of the model from the columns of a record
-	Batch      int             `yaml:"batch"`       // examples per step over all ranks
-	LocalBatch int             `yaml:"local_batch"` // examples per step on each rank, instead of input.batch
-	Shuffle    bool            `yaml:"shuffle"`     // another order in each epoch, from train.seed alone
-	Prefetch   int             `yaml:"prefetch"`    // number of batches read ahead
-	Shape      []int           `yaml:"shape"`       // height, width and channels of a record, if the file does not give them
-	Resize     int             `yaml:"resize"`      // images: pixels of the shorter side before the centre is cropped; 0: the fewest that cover input.shape
-	Synthetic  bool            `yaml:"synthetic"`   // ringtrain draws the records from train.seed
-
-	// MaxFeatures bounds the ids of sparse records, if model.features is not set. Ids are below it.
-	MaxFeatures int `yaml:"max_features"`
-
-	// Cache is the place of the parsed records of text: auto, off or a folder. See docs/reference.md.
-	Cache string `yaml:"cache"`
-
-	// MaxBad is the largest number of bad training records of an epoch, over all ranks. A bad record
-	// is left out of its batch.
-	MaxBad int64 `yaml:"max_bad_records"`
-
-	// MaxInflate bounds the bytes to which a compressed file inflates. A larger file may inflate to 64
-	// times its size.
-	MaxInflate Size `yaml:"max_inflate"`
+	Train       Files           `yaml:"train"` // training records
+	Eval        Files           `yaml:"eval"`  // validation records; none: the evaluation reads the training records
+	Evals       []NamedFiles    `yaml:"evals" doc:"More validation records. Each item has a name and the keys of input.eval. Its eval events come after those of input.eval. What input.eval or an item does not say of how its files are read is as of input.train: the format, and if it is the same, the other keys."`
+	Columns     []column.Column `yaml:"columns" doc:"Of csv, criteo and tfrecord: what the columns of a record become. criteo has a list of its own. --set finds an item by its name or its number from 0, as in ‘input.columns.2.numeric.default’."`
+	Batch       int             `yaml:"batch" default:"100" takes:"1 to 1073741824" doc:"Examples of a step over all ranks. The curve does not depend on the number of ranks."`
+	LocalBatch  int             `yaml:"local_batch" takes:"0 to 1073741824" doc:"Examples of a step on each rank, instead of input.batch. 0: input.batch counts."`
+	Shuffle     bool            `yaml:"shuffle" default:"true" doc:"Another order in each epoch, from train.seed alone. Of more than 16 MiB of text, blocks of 64 KiB are permuted, and the records within windows of 256 blocks. A global batch of such records is arranged by block."`
+	Prefetch    int             `yaml:"prefetch" default:"2" takes:"0 to 1024" doc:"Batches read ahead. None are where the records lie in memory (idx, synthetic, a cache that the system holds) and the rank has one core. Of text, each further core parses one batch more."`
+	Shape       []int           `yaml:"shape" takes:"1 to 1048576" doc:"Height, width and channels of a record, such as [28, 28, 1], where the file does not say it. LibSVM records are then as wide. Images are brought to this size, with 1 or 3 channels."`
+	Resize      int             `yaml:"resize" takes:"0 to 16384" doc:"Of images: pixels of the shorter side, before the centre is cropped to input.shape. 0: as few as cover it."`
+	Synthetic   bool            `yaml:"synthetic" doc:"Records that ringtrain draws from train.seed, instead of all files, also those of input.evals."`
+	MaxFeatures int             `yaml:"max_features" default:"67108864" takes:"1 to 2147483647" doc:"Ids of sparse records are below this number, where model.features does not say it. A table of so many weights as the default takes 256 MiB."`
+	Cache       string          `yaml:"cache" default:"auto" takes:"auto, off, or a folder" doc:"Where the parsed records of libsvm, libffm, vw, csv and criteo are kept for later epochs and jobs, with what was learnt of their columns. auto is the user's cache folder (‘ringtrain/records’). It is used for text of more than 16 MiB that a job reads more than once, or that is compressed. One rank of a host makes the cache in the background, or ‘ringtrain data cache JOB’ does. Compressed text is cached before the first step. With off, it is read in the order of its files."`
+	MaxBad      int64           `yaml:"max_bad_records" takes:"0 or more" doc:"Training records of an epoch, over all ranks, that may be bad. Each is left out: nothing is learnt, counted or trained from it. Their number and the first one are printed, and saved. One more ends the job with 65."`
+	MaxInflate  Size            `yaml:"max_inflate" default:"64MiB" takes:"64MiB or more" doc:"Bytes that a compressed file may inflate to; a larger one may inflate to 64 times its size. A file beyond is refused with 65. So are LibSVM records that a model wants dense, unless model.features says how wide they are."`
 }
 
 // Files names the files of one data set, relative to the data folder, and describes their records. What
 // validation records do not say of how they are read is as of input.train, if the format is the same.
 type Files struct {
-	Format      string   `yaml:"format"`      // idx, images, tfrecord, libsvm, libffm, vw, csv or criteo
-	Files       []string `yaml:"files"`       // all formats but idx and images: files or globs
-	Images      string   `yaml:"images"`      // idx: file of images; images: folder with a folder of PNG and JPEG files for each class
-	Labels      string   `yaml:"labels"`      // idx: file of labels
-	Label       string   `yaml:"label"`       // tfrecord: name of the feature that holds the label
-	IDs         string   `yaml:"ids"`         // tfrecord: name of the feature that holds sparse ids
-	Values      string   `yaml:"values"`      // tfrecord: name of the feature that holds the values
-	Compression string   `yaml:"compression"` // tfrecord: auto, none, gzip or zlib
-	Base        int      `yaml:"base"`        // libsvm: subtracted from ids
-	Header      bool     `yaml:"header"`      // csv: the first line of each file names the columns; else input.columns names them in order
-	Separator   string   `yaml:"separator"`   // csv: one character between fields, or tab; default a comma
+	Format      string   `yaml:"format" takes:"idx, images, tfrecord, libsvm, libffm, vw, csv, criteo" doc:"Format of the records. Fields of libffm are bags if model.fields says how many. Ids of vw are those of ‘vw -b b’ where model.features is 2^b; 0 means 2^18."`
+	Files       []string `yaml:"files" doc:"Files of tfrecord, libsvm, libffm, vw, csv and criteo. Globs are expanded; formats of text take folders, too."`
+	Images      string   `yaml:"images" doc:"Of idx: the file of the images. Of images: a folder that has a folder of PNG and JPEG files for each class."`
+	Labels      string   `yaml:"labels" doc:"Of idx: the file of the labels."`
+	Label       string   `yaml:"label" doc:"Of tfrecord: the feature with the label. Default: label."`
+	IDs         string   `yaml:"ids" doc:"Of tfrecord: the feature with the ids. Default: ids."`
+	Values      string   `yaml:"values" doc:"Of tfrecord: the feature with the values. Default: values, and of dense models features."`
+	Compression string   `yaml:"compression" takes:"auto, none, gzip, zlib" doc:"Of tfrecord: how the file is compressed. Default: auto."`
+	Base        int      `yaml:"base" doc:"Of libsvm and libffm: this number is subtracted from ids."`
+	Header      bool     `yaml:"header" doc:"Of csv: the first line of each file names the columns. Without it, input.columns names them in the order of the file."`
+	Separator   string   `yaml:"separator" doc:"Of csv: a character, or tab. Default: a comma."`
 }
 
 func (in *Input) check(sparse bool) error {
-	var f faults
-	if in.LocalBatch == 0 {
-		f.wantBetween("input.batch", in.Batch, 1, maxBatch)
-	} else {
-		f.wantBetween("input.local_batch", in.LocalBatch, 1, maxBatch)
+	numbers := *in
+	if in.LocalBatch > 0 && in.Batch == 0 {
+		numbers.Batch = 1 // it counts no more
 	}
-	f.wantBetween("input.prefetch", in.Prefetch, 0, maxPrefetch)
-	f.wantBetween("input.max_features", in.MaxFeatures, 1, maxIDs)
+	f := faults(keys.Check("input", &numbers))
 	in.checkShape(&f, sparse)
-	if in.MaxBad < 0 {
-		f.add("input.max_bad_records is %d, want 0 or more", in.MaxBad)
-	}
-	if in.MaxInflate < input.DefaultMaxInflate {
-		f.add("input.max_inflate is %d, want %d (64MiB) or more", in.MaxInflate, input.DefaultMaxInflate)
-	}
 	if in.Synthetic {
 		return f.err() // no file is read
 	}
@@ -90,6 +71,9 @@ func (in *Input) check(sparse bool) error {
 	return f.err()
 }
 
+// maxWidth bounds the values of a record of input.shape: 1 GiB.
+const maxWidth = 1 << 28
+
 // checkShape checks input.shape, except the conditions of checkImages.
 func (in *Input) checkShape(f *faults, sparse bool) {
 	switch n := len(in.Shape); {
@@ -100,11 +84,7 @@ func (in *Input) checkShape(f *faults, sparse bool) {
 	case n != 1 && n != 3:
 		f.add("input.shape is %v, want height, width and channels, or one size", in.Shape)
 	}
-	before := len(*f)
-	for _, n := range in.Shape {
-		f.wantBetween("input.shape", n, 1, maxShape)
-	}
-	if n := graph.Shape(in.Shape).Len(); n > maxWidth && len(*f) == before {
+	if n := graph.Shape(in.Shape).Len(); n > maxWidth {
 		f.add("input.shape is %v, which is %d values, want at most %d", in.Shape, n, maxWidth)
 	}
 }
@@ -201,15 +181,8 @@ func (f *Files) check(key string, sparse bool) faults {
 		if _, err := f.SeparatorByte(); err != nil {
 			add("%w", err)
 		}
-	case "parquet":
-		add("format is %s, which is not built yet, want one of %s", f.Format, strings.Join(formats(), ", "))
+	default: // keys.Check reports it
 		return all
-	default:
-		add("format is %s, want one of %s", f.Format, strings.Join(formats(), ", "))
-		return all
-	}
-	if !slices.Contains([]string{"", "auto", "none", "gzip", "zlib"}, f.Compression) {
-		add("compression is %s, want one of auto, none, gzip, zlib", f.Compression)
 	}
 	return append(all, f.unusedKeys(key)...)
 }
@@ -246,7 +219,7 @@ func (f *Files) unusedKeys(key string) faults {
 // NamedFiles is an item of input.evals: records that are evaluated besides input.eval, with an event of
 // their own.
 type NamedFiles struct {
-	Name  string `yaml:"name"` // in the event, and of the curves
+	Name  string `yaml:"name" doc:"Name of the records in the event, and of the curves."`
 	Files        // as in input.eval
 }
 

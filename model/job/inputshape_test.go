@@ -17,7 +17,7 @@ func TestInputShape(t *testing.T) {
 	}{
 		{"dense", dense, []string{"input.shape=[2,2,1]"}, ""},
 		{"dense, a size that is not", dense, []string{"input.shape=[2,2]"}, "input.shape is [2 2], want height, width and channels, or one size"},
-		{"dense, no size", dense, []string{"input.shape=[0]"}, "input.shape is 0, want 1 to 1048576"},
+		{"dense, no size", dense, []string{"input.shape=[0]"}, "input.shape[0] is 0, want 1 to 1048576"},
 		{"dense, too many values", dense, []string{"input.shape=[1048576,1048576,1048576]"},
 			"input.shape is [1048576 1048576 1048576], which is 1152921504606846976 values, want at most 268435456"},
 		{"sparse", sparse, []string{"input.shape=[2,2,1]"}, "input.shape is [2 2 1], want none: the model reads sparse records"},

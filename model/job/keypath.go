@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ringtrain/model/keys"
 	"ringtrain/ring/phrase"
 )
 
@@ -26,9 +27,9 @@ func (p keyPath) item(i int, name string) keyPath {
 
 // itemName returns the name of an item of a list, "" for none.
 func itemName(item reflect.Value) string {
-	for _, f := range fields(item) {
-		if f.name == "name" && f.value.Kind() == reflect.String {
-			return f.value.String()
+	for _, f := range keys.Of(item) {
+		if f.Name == "name" && f.Value.Kind() == reflect.String {
+			return f.Value.String()
 		}
 	}
 	return ""
@@ -63,7 +64,7 @@ func itemIndex(v reflect.Value, at keyPath, name string) (int, error) {
 
 // descend returns the member called name of v, which is at a path, and the path of the member.
 func descend(v reflect.Value, at keyPath, name string) (reflect.Value, keyPath, error) {
-	if isList(v.Type()) {
+	if keys.IsList(v.Type()) {
 		i, err := itemIndex(v, at, name)
 		if err != nil {
 			return v, at, err
@@ -71,12 +72,11 @@ func descend(v reflect.Value, at keyPath, name string) (reflect.Value, keyPath, 
 		return v.Index(i), at.item(i, name), nil
 	}
 	f, err := child(v, at.label, name)
-	if err != nil || !isKind(f.Type()) {
+	if err != nil || !keys.IsKind(f.Type()) {
 		return f, at.join(name), err
 	}
 	if f.IsNil() {
-		kind, _ := kindOf(v)
-		return f, at, fmt.Errorf("%s is %s, not %s", at.label, kind, name)
+		return f, at, fmt.Errorf("%s is %s, not %s", at.label, strings.Join(namesOfKinds(v), " and "), name)
 	}
 	return f.Elem(), at.join(name), nil
 }
@@ -86,7 +86,7 @@ func canonical(root reflect.Value, key string) string {
 	v, at := root, keyPath{}
 	names := strings.Split(key, ".")
 	for i, name := range names {
-		if !isGroup(v) && !isList(v.Type()) || v.Kind() == reflect.Map {
+		if !keys.IsGroup(v) && !keys.IsList(v.Type()) || v.Kind() == reflect.Map {
 			return join(at.key, strings.Join(names[i:], "."))
 		}
 		var err error

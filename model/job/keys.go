@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"ringtrain/model/keys"
 	"ringtrain/ring/phrase"
 )
 
@@ -18,11 +19,11 @@ func child(v reflect.Value, prefix, name string) (reflect.Value, error) {
 		return reflect.New(v.Type().Elem()).Elem(), nil
 	}
 	var names []string
-	for _, f := range fields(v) {
-		if f.name == name {
-			return f.value, nil
+	for _, f := range keys.Of(v) {
+		if f.Name == name {
+			return f.Value, nil
 		}
-		names = append(names, f.name)
+		names = append(names, f.Name)
 	}
 	return v, unknownKey{prefix, name, names}
 }
@@ -92,17 +93,17 @@ func (j *Config) Options() []Option {
 }
 
 func appendOptions(dst []Option, v reflect.Value, key string) []Option {
-	if !isGroup(v) {
+	if !keys.IsGroup(v) {
 		return append(dst, Option{key, format(v)})
 	}
 	if v.Kind() == reflect.Map {
-		for _, name := range sortedKeys(v) {
+		for _, name := range keys.SortedKeys(v) {
 			dst = append(dst, Option{join(key, name.String()), format(v.MapIndex(name))})
 		}
 		return dst
 	}
-	for _, f := range fields(v) {
-		dst = appendOptions(dst, f.value, join(key, f.name))
+	for _, f := range keys.Of(v) {
+		dst = appendOptions(dst, f.Value, join(key, f.Name))
 	}
 	return dst
 }
@@ -114,7 +115,7 @@ func format(v reflect.Value) string {
 		return ""
 	case v.Kind() == reflect.Pointer:
 		return format(v.Elem())
-	case isList(v.Type()):
+	case keys.IsList(v.Type()):
 		return yamlValue(v)
 	case v.Kind() == reflect.Slice:
 		items := make([]string, v.Len())

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
@@ -18,6 +19,8 @@ type KeyText struct {
 	// List is the list of groups of which Key is a key of the items, "" for none. --set wants the name
 	// or the number of the item behind the list.
 	List string
+
+	values keys.Takes
 }
 
 // About returns the texts of all keys that begin with name: a key, or a group such as input, train.average
@@ -80,42 +83,43 @@ func withoutItem(all []KeyText, name string) string {
 	return name
 }
 
-// appendTexts appends the texts of key and of the keys in it, in the order of the struct. v has the value
-// of key in a job without a file. The keys of items are those of a new item.
+// appendTexts appends the texts of all keys of the group v at key, in the order of the struct. v has the
+// values of a job without a file. The keys of items are those of a new item.
 func appendTexts(dst []KeyText, v reflect.Value, key, list string) []KeyText {
-	a := aboutOf(key)
-	switch {
-	case isKind(v.Type()):
-		options := newGroup(v.Type().Elem())
-		takes := "kind with options"
-		if options.NumField() == 0 {
-			takes = "kind without options"
+	for _, f := range keys.Of(v) {
+		at, t := join(key, f.Name), f.Value.Type()
+		k := KeyText{Key: at, Takes: takes(t, f.Takes()), Text: f.Doc(), List: list, values: keys.Takes(f.Takes())}
+		if e, ok := v.Interface().(explainer); ok {
+			k.Text = e.Explain(f.Name, k.Text)
 		}
-		dst = append(dst, KeyText{Key: key, Takes: takes, Text: a.text, List: list})
-		v = options
-	case isList(v.Type()):
-		dst = append(dst, KeyText{key, takes(v.Type(), a.values), shown(v, a.values), a.text, list})
-		v, list = newGroup(v.Type().Elem()), key
-	case !isGroup(v) || v.Kind() == reflect.Map:
-		return append(dst, KeyText{key, takes(v.Type(), a.values), shown(v, a.values), a.text, list})
-	}
-	for _, f := range fields(v) {
-		dst = appendTexts(dst, f.value, join(key, f.name), list)
+		if k.Default = f.Absent(); k.Default == "" {
+			k.Default = shown(f.Value, f.Takes())
+		}
+		switch {
+		case keys.IsKind(t):
+			options := keys.New(t.Elem())
+			k.Takes, k.Default = "kind with options", ""
+			if options.NumField() == 0 {
+				k.Takes = "kind without options"
+			}
+			dst = appendTexts(append(dst, k), options, at, list)
+		case keys.IsList(t):
+			if kinds := keys.Kinds(t.Elem()); kinds != nil {
+				k.Takes = "list: " + strings.Join(kinds, ", ")
+			}
+			dst = appendTexts(append(dst, k), keys.New(t.Elem()), at, at)
+		case f.Value.Kind() == reflect.Struct && keys.IsGroup(f.Value):
+			dst = appendTexts(dst, f.Value, at, list)
+		default:
+			dst = append(dst, k)
+		}
 	}
 	return dst
 }
 
-// sameAbouts leads to the texts of keys that other keys share.
-var sameAbouts = strings.NewReplacer("input.evals.name", "input.evals.name", "input.evals.", "input.train.", "input.eval.", "input.train.",
-	"model.layers.avg_pool2d.", "model.layers.max_pool2d.")
-
-// aboutOf returns what key is for.
-func aboutOf(key string) about {
-	key = sameAbouts.Replace(key)
-	if a, ok := itemAbouts[key]; ok {
-		return a
-	}
-	return abouts[key]
+// An explainer is a group that completes the texts of its keys from a table.
+type explainer interface {
+	Explain(key, doc string) string
 }
 
 // takes describes the values of a type, of which a key takes some.
@@ -132,9 +136,7 @@ func takes(t reflect.Type, values string) string {
 		return "for each name a " + takes(t.Elem(), values)
 	case t.Kind() == reflect.Struct:
 		return values
-	case isList(t) && values != "":
-		return "list: " + values
-	case isList(t):
+	case keys.IsList(t):
 		kind = "list of items"
 	case t.Kind() == reflect.Slice:
 		return "list: " + takes(t.Elem(), values)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"ringtrain/model/keys"
 	"ringtrain/ring/phrase"
 )
 
@@ -28,7 +29,7 @@ import (
 //	}
 //
 // A struct without such pointers makes a plain list, whose items have their own keys
-// only. Options have the value that the method SetDefaults gives them, else zero.
+// only.
 
 // items puts a YAML list into v, the list of groups at a path.
 func (s *source) items(n ast.Node, v reflect.Value, at keyPath) {
@@ -43,7 +44,7 @@ func (s *source) items(n ast.Node, v reflect.Value, at keyPath) {
 	before := len(s.loader.faults)
 	list := reflect.MakeSlice(v.Type(), len(seq.Values), len(seq.Values))
 	for i, item := range seq.Values {
-		list.Index(i).Set(newGroup(v.Type().Elem()))
+		list.Index(i).Set(keys.New(v.Type().Elem()))
 		s.item(item, list.Index(i), at.item(i, writtenName(item)))
 	}
 	if v.SetZero(); list.Len() > 0 {
@@ -57,7 +58,7 @@ func (s *source) items(n ast.Node, v reflect.Value, at keyPath) {
 // item puts one item of a list into v.
 func (s *source) item(n ast.Node, v reflect.Value, at keyPath) {
 	s.setAt(at.key, firstNode(n))
-	kinds := kindsOf(v.Type())
+	kinds := keys.Kinds(v.Type())
 	switch {
 	case len(kinds) == 0:
 		s.mapping(n, v, at)
@@ -71,12 +72,7 @@ func (s *source) item(n ast.Node, v reflect.Value, at keyPath) {
 	}
 	before := len(s.loader.faults)
 	s.mapping(n, v, at)
-	var has []string
-	for _, f := range fields(v) {
-		if isKind(f.value.Type()) && !f.value.IsNil() {
-			has = append(has, f.name)
-		}
-	}
+	has := namesOfKinds(v)
 	switch {
 	case len(s.loader.faults) > before: // the kind may be what was misspelt
 	case len(has) == 0:
@@ -86,12 +82,21 @@ func (s *source) item(n ast.Node, v reflect.Value, at keyPath) {
 	}
 }
 
+// namesOfKinds returns the names of the kinds that an item has.
+func namesOfKinds(item reflect.Value) []string {
+	var names []string
+	for _, f := range keys.KindsOf(item) {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 // bareKind makes v an item of the kind that a word names, without options.
 func (s *source) bareKind(n ast.Node, v reflect.Value, at keyPath, kinds []string) {
 	word := scalarText(n)
-	for _, f := range fields(v) {
-		if f.name == word && isKind(f.value.Type()) {
-			f.value.Set(newGroup(f.value.Type().Elem()).Addr())
+	for _, f := range keys.Of(v) {
+		if f.Name == word && keys.IsKind(f.Value.Type()) {
+			f.Value.Set(keys.New(f.Value.Type().Elem()).Addr())
 			return
 		}
 	}
@@ -108,7 +113,7 @@ func (s *source) bareKind(n ast.Node, v reflect.Value, at keyPath, kinds []strin
 
 // kind puts the options of a kind into f, a field of an item.
 func (s *source) kind(n ast.Node, f reflect.Value, at keyPath) {
-	options := newGroup(f.Type().Elem())
+	options := keys.New(f.Type().Elem())
 	s.mapping(n, options, at) // null: a kind without options
 	f.Set(options.Addr())
 }

@@ -39,10 +39,8 @@ type listConv2D struct {
 
 type listDense struct {
 	Units   int  `yaml:"units"`
-	UseBias bool `yaml:"use_bias"`
+	UseBias bool `yaml:"use_bias" default:"true"`
 }
-
-func (d *listDense) SetDefaults() { d.UseBias = true }
 
 type listEval struct {
 	Name  string `yaml:"name"`

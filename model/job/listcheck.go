@@ -6,17 +6,18 @@ import (
 	"reflect"
 	"strings"
 
+	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
 )
 
 // eachList calls f for all lists of groups in the group v at a path.
 func eachList(v reflect.Value, at keyPath, f func(list reflect.Value, at keyPath)) {
 	switch {
-	case isList(v.Type()):
+	case keys.IsList(v.Type()):
 		f(v, at)
-	case v.Kind() == reflect.Struct && isGroup(v):
-		for _, g := range fields(v) {
-			eachList(g.value, at.join(g.name), f)
+	case v.Kind() == reflect.Struct && keys.IsGroup(v):
+		for _, g := range keys.Of(v) {
+			eachList(g.Value, at.join(g.Name), f)
 		}
 	}
 }
@@ -30,7 +31,7 @@ func (j *Config) checkLists() error {
 func checkNames(root reflect.Value) []error {
 	var errs []error
 	eachList(root, keyPath{}, func(list reflect.Value, at keyPath) {
-		seen, kinds := map[string]int{}, kindsOf(list.Type().Elem())
+		seen, kinds := map[string]int{}, keys.Kinds(list.Type().Elem())
 		for i := range list.Len() {
 			name, key := itemName(list.Index(i)), at.item(i, "").join("name").label
 			if fault := faultOfName(name); fault != "" {

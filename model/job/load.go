@@ -15,6 +15,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model"
+	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
@@ -136,12 +137,12 @@ func (l *loader) set(root reflect.Value, key, value, source, where string) {
 			l.fail(source, at.key, err)
 			return
 		}
-		list := isList(f.Type())
+		list := keys.IsList(f.Type())
 		switch last := i == len(names)-1; {
-		case last && isGroup(f):
+		case last && keys.IsGroup(f):
 			l.fail(source, next.key, fmt.Errorf("%s is a group of keys, want one of them", next.label))
 			return
-		case !last && !isGroup(f) && !list:
+		case !last && !keys.IsGroup(f) && !list:
 			l.fail(source, next.key, fmt.Errorf("%s is a key, not a group of keys", next.label))
 			return
 		case !last:
@@ -160,7 +161,7 @@ func (l *loader) set(root reflect.Value, key, value, source, where string) {
 // setText puts value into f, a value or a list at a path.
 func (l *loader) setText(f reflect.Value, at keyPath, value, place string) error {
 	node, err := parseValue(f, value)
-	if err != nil || !isList(f.Type()) {
+	if err != nil || !keys.IsList(f.Type()) {
 		if err == nil {
 			err = setLeaf(f, node)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ringtrain/model/optimizer"
 	"ringtrain/ring/exitcode"
 )
 
@@ -179,16 +180,16 @@ func TestFaults(t *testing.T) {
 		{name: "alias for a pattern", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train:\n    format: tfrecord\n    files: *x",
 			want: []string{"job.yaml:6:12: input.train.files is an alias, anchor or tag (a text that begins with * needs quotes), want one value"}},
 		{name: "algorithm", file: small + "allreduce: {algorithm: rings}\ntrain: {check_every: -1}\n", want: []string{
-			`job.yaml:4:13: allreduce.algorithm is "rings", want one of ring, doubling, halving, auto`,
+			`job.yaml:4:13: allreduce.algorithm is "rings" (did you mean ring?), want one of ring, doubling, halving, auto`,
 			"job.yaml:5:9: train.check_every is -1, want 0 or more",
 		}},
 		{name: "misfits", file: small + "train: {epochs: 0}\ncheckpoint: {keep: 0}\nallreduce: {link: xyz, codec: bf17,\n  bucket: 1}\n" +
 			"loss: {kind: softmax}\nschedule: {kind: cosine, decay_rate: 0.5}", want: []string{
-			"job.yaml:8:8: loss.kind is softmax, want auto, squared or sigmoid with model.kind linear",
-			"job.yaml:9:26: schedule.decay_rate, decay_steps or staircase is set, want none with schedule.kind cosine",
-			`job.yaml:6:24: allreduce.codec is "bf17", want one of auto, none, bf16, fp16, int8, powersgd`,
-			`job.yaml:6:13: allreduce.link is "xyz", want one of auto, tcp, shm`,
+			"job.yaml:8:8: loss.kind is softmax, want one of auto, squared, sigmoid with model.kind linear",
+			"job.yaml:9:26: schedule.decay_rate is 0.5, want none with schedule.kind cosine",
+			`job.yaml:6:24: allreduce.codec is "bf17" (did you mean bf16?), want one of auto, none, bf16, fp16, int8, powersgd, or powersgd:R`,
 			"job.yaml:7:3: allreduce.bucket is 1, want 4KiB or more",
+			`job.yaml:6:13: allreduce.link is "xyz", want one of auto, tcp, shm`,
 			"job.yaml:4:9: train.epochs is 0, want 1 to 1073741824",
 			"job.yaml:5:14: checkpoint.keep is 0, want 1 or more",
 		}},
@@ -204,16 +205,16 @@ func TestFaults(t *testing.T) {
 		}},
 		{name: "training features", file: small + "train:\n  clip_norm: -1\n  clip_value: -0.5\n  class_weights: [1]\n  average: {decay: 1}", want: []string{
 			"job.yaml:5:3: train.clip_norm is -1, want 0 or more",
-			"job.yaml:6:3: train.clip_value is -0.5, want 0 or more, within the range of float32",
+			"job.yaml:6:3: train.clip_value is -0.5, want 0 or more",
+			"job.yaml:8:13: train.average.decay is 1, want 0 or more and below 1",
 			"job.yaml:7:3: train.class_weights is [1], want none: labels are no classes",
-			"job.yaml:8:13: train.average.decay is 1, want 0 or more and less than 1",
 		}},
 		{name: "beyond float32", file: small, sets: []string{"model.kind=softmax", "model.classes=2", "model.l2=1e39", "train.clip_value=1e-50",
 			"train.class_weights=1,1e39", "train.average.decay=0.999999999"}, want: []string{
 			"model.l2 is 1e+39, want 0 or more, within the range of float32",
 			"train.clip_value is 1e-50, want 0 or more, within the range of float32",
 			"train.class_weights[1] is 1e+39, want 0 or more, within the range of float32",
-			"train.average.decay is 0.999999999, which is 1 in float32: the average would stay as it begins",
+			"train.average.decay is 0.999999999, want 0 or more and below 1",
 		}},
 		{name: "init from", file: small + "train:\n  init_from:\n    include: [a, \"[\"]\n    exclude: [b]", want: []string{
 			"job.yaml:6:5: train.init_from.include is [a [], which needs train.init_from.path",
@@ -225,16 +226,16 @@ func TestFaults(t *testing.T) {
 			"job.yaml:5:9: train.accumulate is 0, want 1 to 1073741824",
 		}},
 		{name: "smoothing by set", file: small, sets: []string{"loss.label_smoothing=1"}, want: []string{
-			"loss.label_smoothing is 1, want 0 or more and less than 1",
+			"loss.label_smoothing is 1, want 0 or more and below 1",
 		}},
 		{name: "early stopping", file: small + "train:\n  early_stopping: {metric: auc, patience: 1, min_delta: -1}\n", want: []string{
-			`job.yaml:5:20: train.early_stopping.metric is "auc", want one of loss, rmse`,
 			"job.yaml:5:46: train.early_stopping.min_delta is -1, want 0 or more",
+			`job.yaml:5:20: train.early_stopping.metric is "auc", want one of loss, rmse`,
 			"job.yaml:5:33: train.early_stopping.patience is 1, which needs eval.every",
 			"job.yaml:5:33: train.early_stopping.patience is 1, which needs checkpoint.dir: the best checkpoint is kept there",
 		}},
 		{name: "a metric that is none", file: small, sets: []string{"train.early_stopping.metric=los", "train.early_stopping.patience=-1"}, want: []string{
-			`train.early_stopping.metric is "los", want one of loss, accuracy, auc, rmse, log_loss, normalized_entropy`,
+			`train.early_stopping.metric is "los" (did you mean loss?), want one of loss, accuracy, auc, rmse, log_loss, normalized_entropy`,
 			"train.early_stopping.patience is -1, want 0 or more",
 		}},
 		{name: "class weights of no model", file: small, sets: []string{"model.kind=softmax", "model.classes=0", "train.class_weights=1"}, want: []string{
@@ -242,7 +243,7 @@ func TestFaults(t *testing.T) {
 		}},
 		{name: "class weights", file: small, sets: []string{"model.kind=softmax", "model.classes=3", "train.class_weights=1,-1",
 			"train.average.evaluate=true", "train.average.export=true"}, want: []string{
-			"train.class_weights[1] is -1, want 0 or more, within the range of float32",
+			"train.class_weights[1] is -1, want 0 or more",
 			"train.class_weights has 2 weights, want one for each of 3 classes",
 			"train.average.evaluate is true, want false without train.average.decay",
 			"train.average.export is true, want false without train.average.decay",
@@ -254,23 +255,23 @@ func TestFaults(t *testing.T) {
 				"RINGTRAIN_TRAIN_STEPS: train.steps is -1, want 0 or more",
 			}},
 		{name: "what is missing", file: "input:\n  batch: 1\n", want: []string{
-			`job.yaml: model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`,
+			`job.yaml: model.kind is empty, want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`,
 			"job.yaml:1:1: input.train.format is empty, want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo (or input.synthetic: true)",
-			"job.yaml: optimizer.learning_rate is missing, want a number above 0: sgd has no default",
+			"job.yaml: optimizer.learning_rate is missing, want one above 0: sgd has no default",
 		}},
 		{name: "files", file: "model: {kind: sparse-linear}\noptimizer: {learning_rate: 1}\n" +
 			"input:\n  train: {format: idx, images: a, files: [b]}\n  eval: {format: libsvm, files: c,\n    label: l, compression: gzap, images: x}\n",
 			want: []string{
+				"job.yaml:6:15: input.eval.compression is \"gzap\" (did you mean gzip?), want one of auto, none, gzip, zlib",
 				"job.yaml:4:3: input.train.labels is empty, want the file of labels",
 				"job.yaml:4:11: input.train.format is idx, want tfrecord, libsvm, libffm, vw, csv or criteo: the model reads sparse records",
 				"job.yaml:4:35: input.train.files is b, want none with format idx",
-				"job.yaml:6:15: input.eval.compression is gzap, want one of auto, none, gzip, zlib",
 				"job.yaml:6:34: input.eval.images is x, want none with format libsvm",
 				"job.yaml:6:5: input.eval.label is l, want none with format libsvm",
 				"job.yaml:6:15: input.eval.compression is gzap, want none with format libsvm",
 			}},
 		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: parquet}, eval: {format: '', files: [a]}}", want: []string{
-			"job.yaml:3:17: input.train.format is parquet, which is not built yet, want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
+			"job.yaml:3:17: input.train.format is \"parquet\", want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
 			"job.yaml:3:42: input.eval.format is empty, want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
 		}},
 		{name: "columns", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, separator: ab}\n  eval: {format: idx, images: a, labels: b, header: true}\n" +
@@ -299,7 +300,7 @@ func TestFaults(t *testing.T) {
 			`job.yaml:4:1: no key "trian" (did you mean "train"?)`,
 			"job.yaml:5:14: log.every is x, want a number of steps or a duration such as 60s",
 			"job.yaml:6:24: allreduce.streams is gone: leave it out, a ring has one TCP connection to each neighbour",
-			`job.yaml:6:13: allreduce.link is "udp", want one of auto, tcp, shm`,
+			`job.yaml:6:13: allreduce.link is "udp" (did you mean tcp?), want one of auto, tcp, shm`,
 		}},
 		{name: "two documents", file: small + "---\nname: x\n", want: []string{"job.yaml:5:5: a second document, want one"}},
 		{name: "no mapping", file: "- a\n- b\n", want: []string{
@@ -367,10 +368,13 @@ func TestBuiltinJobs(t *testing.T) {
 			t.Errorf("%s: name, folders or seed are not those of the job: %+v", name, job)
 		}
 	}
-	for _, optimizer := range []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "ftrl", "rmsprop"} {
-		job, err := Load("ctr", nil, []string{"optimizer.name=" + optimizer})
-		if err != nil || job.Optimizer.LearningRate != nil || job.Optimizer.Rate() != job.Optimizer.LearningRates[optimizer] {
-			t.Errorf("ctr with %s: rate %v, error %v, want the rate of its list", optimizer, job.Optimizer.Rate(), err)
+	for _, name := range optimizer.Names() {
+		job, err := Load("ctr", nil, []string{"optimizer.name=" + name})
+		if err != nil || job.Optimizer.LearningRate != nil {
+			t.Fatalf("ctr with %s: rate %v, error %v, want that of its list, or the default", name, job.Optimizer.LearningRate, err)
+		}
+		if want, listed := job.Optimizer.LearningRates[name]; listed && job.Optimizer.Rate() != want {
+			t.Errorf("ctr with %s: rate %v, want %v", name, job.Optimizer.Rate(), want)
 		}
 	}
 }

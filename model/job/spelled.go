@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringtrain/model"
+	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
 )
 
@@ -39,24 +40,16 @@ func modelOf(name string) (model.Config, model.LossConfig, error) {
 		}
 		return job.Model, job.Loss, nil
 	}
+	kind := model.Kind(name)
 	for _, c := range []model.Config{
-		{Kind: name}, {Kind: name, Classes: 10}, {Kind: name, Classes: 10, Hidden: []int{100}}, {Kind: name, Hidden: []int{100}},
+		{Kind: kind}, {Kind: kind, Classes: 10}, {Kind: kind, Classes: 10, Hidden: []int{100}}, {Kind: kind, Hidden: []int{100}},
 	} {
 		if c.Check(model.LossConfig{}) == nil {
 			return c, model.LossConfig{}, nil
 		}
 	}
-	known := append(BuiltinNames(), kindNames()...)
+	known := append(BuiltinNames(), keys.Takes(kind.Takes()).Words()...)
 	slices.Sort(known) // a job and a kind may have one name
 	return model.Config{}, model.LossConfig{}, exitcode.With(exitcode.Usage, fmt.Errorf("no built-in job or kind of model %q, want one of %s, or a job file",
 		name, strings.Join(slices.Compact(known), ", ")))
-}
-
-// kindNames returns the names of the kinds of models.
-func kindNames() []string {
-	var names []string
-	for _, p := range model.Presets() {
-		names = append(names, p[0])
-	}
-	return names
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringtrain/model"
 	"ringtrain/model/graph"
+	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
 )
 
@@ -16,7 +18,7 @@ import (
 // is the same graph.
 func TestSpellLayers(t *testing.T) {
 	shape := graph.Shape{28, 28, 1}
-	for _, name := range append(kindNames(), "mnist") {
+	for _, name := range append(keys.Takes(model.Kind("").Takes()).Words(), "mnist") {
 		c, loss, err := modelOf(name)
 		if err != nil {
 			t.Fatal(err)

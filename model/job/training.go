@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
+	"strings"
+
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/graph"
+	"ringtrain/model/internal/kernel"
 	"ringtrain/ring/exitcode"
-	"slices"
-	"strings"
 )
 
 // Average configures an exponential moving average of the variables, which is kept beside them. After
@@ -21,19 +23,12 @@ import (
 // averages about the last 1/(1−decay) steps, and often predicts new records better than the last step.
 // For a variable by rows a step moves only the average of the rows that it updates.
 type Average struct {
-	Decay    float64 `yaml:"decay"`    // of the average, below 1; 0: no average
-	Evaluate bool    `yaml:"evaluate"` // evaluations use the average
-	Export   bool    `yaml:"export"`   // the serving bundle has the average
+	Decay    float64 `yaml:"decay" takes:"0 or more and below 1" doc:"Decay of a moving average of the variables, which is kept beside them. 0: none. Of a table, a step moves the average of the rows that it touches."`
+	Evaluate bool    `yaml:"evaluate" doc:"Evaluations are of the moving average."`
+	Export   bool    `yaml:"export" doc:"The serving export is of the moving average."`
 }
 
 func (a Average) check(f *faults) {
-	if !(a.Decay >= 0 && a.Decay < 1) {
-		f.add("train.average.decay is %v, want 0 or more and less than 1", a.Decay)
-		return
-	}
-	if float32(a.Decay) == 1 {
-		f.add("train.average.decay is %v, which is 1 in float32: the average would stay as it begins", a.Decay)
-	}
 	if a.Decay == 0 && a.Evaluate {
 		f.add("train.average.evaluate is true, want false without train.average.decay")
 	}
@@ -46,66 +41,63 @@ func (a Average) check(f *faults) {
 // improve on the best one by more than min_delta. The checkpoint of the best evaluation is kept in
 // addition to checkpoint.keep. It is the result of the run.
 type EarlyStopping struct {
-	Metric   string  `yaml:"metric"`    // of the evaluations of eval.every and of the last evaluation
-	Patience int     `yaml:"patience"`  // evaluations; 0: the run does all its steps
-	MinDelta float64 `yaml:"min_delta"` // least improvement that counts
+	Metric   StopMetric `yaml:"metric" default:"loss" doc:"Metric that ends a run."`
+	Patience int        `yaml:"patience" takes:"0 or more" doc:"Evaluations (eval.every) in a row without a better one that end the run. 0: never. The best one's checkpoint is kept, whatever checkpoint.keep says. It is the result: what is exported and what ‘eval’ and ‘predict’ read."`
+	MinDelta float64    `yaml:"min_delta" takes:"0 or more" doc:"By how much an evaluation must be better to count."`
 }
 
 // stopMetric is a metric that can end a run.
 type stopMetric struct {
-	name          string
+	name          StopMetric
 	lowerIsBetter bool
 	heads         []graph.HeadKind // heads of the models that have the metric
 }
 
-func stopMetrics() []stopMetric {
-	all := []graph.HeadKind{graph.HeadRegression, graph.HeadClasses, graph.HeadBinary}
-	return []stopMetric{
-		{"loss", true, all},
-		{"accuracy", false, all[1:]},
-		{"auc", false, all[2:]},
-		{"rmse", true, all[:1]},
-		{"log_loss", true, all[1:]},
-		{"normalized_entropy", true, all[2:]},
-	}
+var allHeads = []graph.HeadKind{graph.HeadRegression, graph.HeadClasses, graph.HeadBinary}
+
+var stopMetrics = []stopMetric{
+	{"loss", true, allHeads},
+	{"accuracy", false, allHeads[1:]},
+	{"auc", false, allHeads[2:]},
+	{"rmse", true, allHeads[:1]},
+	{"log_loss", true, allHeads[1:]},
+	{"normalized_entropy", true, allHeads[2:]},
 }
 
 // stopMetricNames returns the names of the metrics of models with a head, of all models for head 0.
 func stopMetricNames(head graph.HeadKind) []string {
 	var names []string
-	for _, s := range stopMetrics() {
+	for _, s := range stopMetrics {
 		if head == 0 || slices.Contains(s.heads, head) {
-			names = append(names, s.name)
+			names = append(names, string(s.name))
 		}
 	}
 	return names
 }
 
-// stopMetric returns the metric that the job names.
-func (s EarlyStopping) stopMetric() stopMetric {
-	all := stopMetrics()
-	i := slices.IndexFunc(all, func(m stopMetric) bool { return m.name == s.Metric })
-	if i < 0 {
-		panic("job: early_stopping.metric was not checked")
+// StopMetric is the name of a metric that can end a run.
+type StopMetric string
+
+// Takes returns the names of all.
+func (StopMetric) Takes() string { return strings.Join(stopMetricNames(0), ", ") }
+
+// stopMetric returns the metric that the job names, false if there is none.
+func (s EarlyStopping) stopMetric() (stopMetric, bool) {
+	for _, m := range stopMetrics {
+		if m.name == s.Metric {
+			return m, true
+		}
 	}
-	return all[i]
+	return stopMetric{}, false
 }
 
 func (s EarlyStopping) check(f *faults, j *Config) {
-	names := stopMetricNames(0)
-	known := slices.Contains(names, s.Metric)
-	if known && s.Patience > 0 && j.Model.Check(j.Loss) == nil {
-		names = stopMetricNames(j.Model.Head(j.Loss).Kind)
-	}
-	if !slices.Contains(names, s.Metric) {
-		f.add("train.early_stopping.metric is %q, want one of %s", s.Metric, strings.Join(names, ", "))
-	}
-	if s.Patience < 0 {
-		f.add("train.early_stopping.patience is %d, want 0 or more", s.Patience)
-	}
-	f.wantFinite("train.early_stopping.min_delta", s.MinDelta)
 	if s.Patience <= 0 {
 		return
+	}
+	m, known := s.stopMetric()
+	if known && j.Model.Check(j.Loss) == nil && !slices.Contains(m.heads, j.Model.Head(j.Loss).Kind) {
+		f.add("train.early_stopping.metric is %q, want one of %s", s.Metric, strings.Join(stopMetricNames(j.Model.Head(j.Loss).Kind), ", "))
 	}
 	if j.Eval.Every == (Every{}) {
 		f.add("train.early_stopping.patience is %d, which needs eval.every", s.Patience)
@@ -121,7 +113,7 @@ func (s EarlyStopping) Better(value, best float64) bool {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return false
 	}
-	if s.stopMetric().lowerIsBetter {
+	if m, _ := s.stopMetric(); m.lowerIsBetter {
 		return value < best-s.MinDelta
 	}
 	return value > best+s.MinDelta
@@ -131,9 +123,9 @@ func (s EarlyStopping) Better(value, best float64) bool {
 // variable's name or of its layer's name: "hidden_*" and "hidden_*/kernel" match variables of the hidden
 // layers.
 type InitFrom struct {
-	Path    string   `yaml:"path"`    // checkpoint or serving bundle, on rank 0's disk; empty: none
-	Include []string `yaml:"include"` // patterns of variables to take; empty: all that path has
-	Exclude []string `yaml:"exclude"` // patterns of variables not to take
+	Path    string   `yaml:"path" doc:"Checkpoint or serving bundle, on rank 0's disk, that a fresh run takes its first values from. The run tells what it takes and what not. Columns whose ids mean another thing are refused if a variable with a row for each id is taken. A run that resumes takes nothing, and says so."`
+	Include []string `yaml:"include" doc:"Globs of variables (‘*/kernel’) or layers (‘hidden_*’) to take. Empty: all."`
+	Exclude []string `yaml:"exclude" doc:"Globs of variables or layers to leave."`
 }
 
 func (in InitFrom) check(f *faults) {
@@ -203,9 +195,6 @@ func (j *Config) checkClassWeights(f *faults) {
 	if len(w) == 0 {
 		return
 	}
-	for i, x := range w {
-		f.wantFloat32(fmt.Sprintf("train.class_weights[%d]", i), x)
-	}
 	if j.Model.Check(j.Loss) != nil {
 		return // Check reports this fault
 	}
@@ -246,19 +235,25 @@ func (j *Config) DeclaredFeatures() int {
 	return graph.Shape(j.Input.Shape).Len()
 }
 
+// Kernels is the value of train.kernels: a kernel set, or auto.
+type Kernels string
+
+// Takes returns the names of all kernel sets.
+func (Kernels) Takes() string { return Auto + ", " + strings.Join(kernel.SetNames(), ", ") }
+
 // KernelSets returns the kernel sets that this machine offers to the job, in ascending order: all that
 // it has, or the set that the job wants.
 func (j *Config) KernelSets() []string {
 	if j.Train.Kernels == Auto {
 		return model.KernelSets()
 	}
-	return []string{j.Train.Kernels}
+	return []string{string(j.Train.Kernels)}
 }
 
 // CheckKernels returns an error if this machine lacks the kernel set that the job wants.
 func (j *Config) CheckKernels() error {
 	has := model.KernelSets()
-	if want := j.Train.Kernels; want != Auto && !slices.Contains(has, want) {
+	if want := j.Train.Kernels; want != Auto && !slices.Contains(has, string(want)) {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("train.kernels is %s, this machine has %s", want, strings.Join(has, ", ")))
 	}
 	return nil

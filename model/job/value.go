@@ -6,11 +6,12 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"ringtrain/model/keys"
 )
 
 // parseValue turns the text of --set or of a variable into a YAML node. It takes the text of a string
@@ -22,7 +23,7 @@ func parseValue(field reflect.Value, text string) (ast.Node, error) {
 		elem = field.Type().Elem().Kind()
 	}
 	bare := !strings.HasPrefix(strings.TrimSpace(text), "[")
-	if isList(field.Type()) { // its items may be on separate lines
+	if keys.IsList(field.Type()) { // its items may be on separate lines
 		bare = bare && !strings.HasPrefix(strings.TrimSpace(text), "-")
 	}
 	switch {
@@ -113,42 +114,11 @@ func setList(v reflect.Value, n ast.Node) error {
 // setScalar sets one value. A text in quotes is not a number.
 func setScalar(v reflect.Value, n ast.Node) error {
 	text := scalarText(n)
-	if v.Kind() == reflect.String {
-		if !utf8.ValidString(text) {
-			return fmt.Errorf("is %s, want UTF-8 text", abbreviated(text))
-		}
-		v.SetString(text)
-		return nil
+	_, isBool := n.(*ast.BoolNode)
+	if v.Kind() != reflect.String && isQuoted(n) || v.Kind() == reflect.Bool && !isBool {
+		text = "" // no value of these kinds
 	}
-	var err error
-	want := ""
-	switch v.Kind() {
-	case reflect.Bool:
-		b, ok := n.(*ast.BoolNode)
-		if !ok {
-			return fmt.Errorf("is %s, want true or false", describe(n))
-		}
-		v.SetBool(b.Value)
-		return nil
-	case reflect.Int, reflect.Int64:
-		var i int64
-		i, err = strconv.ParseInt(text, 10, 64)
-		v.SetInt(i)
-		want = "a whole number"
-	case reflect.Uint64:
-		var u uint64
-		u, err = strconv.ParseUint(text, 10, 64)
-		v.SetUint(u)
-		want = "a whole number, 0 or more"
-	case reflect.Float64:
-		var f float64
-		f, err = strconv.ParseFloat(text, 64)
-		v.SetFloat(f)
-		want = "a number"
-	default:
-		panic("job: a key of a kind that no job file can hold")
-	}
-	if err != nil || isQuoted(n) {
+	if want := keys.Set(v, text); want != "" {
 		return fmt.Errorf("is %s, want %s", describe(n), want)
 	}
 	return nil

@@ -1,6 +1,8 @@
 package job
 
 import (
+	"ringtrain/model/keys"
+
 	"errors"
 	"fmt"
 	"reflect"
@@ -97,11 +99,11 @@ func (s *source) pair(p *ast.MappingValueNode, v reflect.Value, at keyPath) {
 	at = at.join(name)
 	s.setAt(at.key, p.Key)
 	switch {
-	case isKind(f.Type()):
+	case keys.IsKind(f.Type()):
 		s.kind(p.Value, f, at)
-	case isList(f.Type()):
+	case keys.IsList(f.Type()):
 		s.items(p.Value, f, at)
-	case isGroup(f):
+	case keys.IsGroup(f):
 		s.mapping(p.Value, f, at)
 	default:
 		if err := setLeaf(f, p.Value); err != nil {

@@ -1,9 +1,6 @@
 package optimizer
 
-import (
-	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
-)
+import "ringtrain/model/internal/kernel"
 
 // adadelta is TensorFlow's AdadeltaOptimizer (Zeiler, "ADADELTA: an adaptive
 // learning rate method", 2012), with slots a ("Adadelta", from 0) and d
@@ -15,27 +12,13 @@ import (
 //	d ← d·ρ + u²·(1−ρ)
 //
 // The paper has η = 1. TensorFlow's default of 0.001 converges slowly.
-type adadelta struct {
-	state
-	rho, epsilon float32
-}
-
-func newAdadelta(c Config, vars []*model.Variable, engine func() *kernel.Engine) *adadelta {
-	return &adadelta{newState(engine, vars, "Adadelta", 0, 0), c.rho(), c.epsilon()}
-}
-
-func (o *adadelta) Apply(lr float32, g *RowGrad) { o.apply(o, lr, g) }
-
-func (o *adadelta) dense(p part, lr float32) {
-	p.C = o.constants(lr)
-	o.engine().Update(kernel.Adadelta, &p)
-}
-
-func (o *adadelta) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
-	u.C = o.constants(lr)
-	return kernel.Adadelta
-}
-
-func (o *adadelta) constants(lr float32) [6]float32 {
-	return [6]float32{lr, o.rho, 1 - o.rho, o.epsilon}
+var adadelta = kind{
+	name:     "adadelta",
+	settings: []setting{{key: "learning_rate", standard: "0.001"}, {key: "rho", standard: "0.95"}, {key: "epsilon", standard: "1e-8"}},
+	slot:     "Adadelta",
+	slots:    func(Config) []float32 { return []float32{0, 0} },
+	step: func(c Config, n now) step {
+		rho := float32(*c.Rho)
+		return both(kernel.Adadelta, n.rate, rho, 1-rho, float32(*c.Epsilon))
+	},
 }

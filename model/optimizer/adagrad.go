@@ -1,9 +1,6 @@
 package optimizer
 
-import (
-	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
-)
+import "ringtrain/model/internal/kernel"
 
 // adagrad is TensorFlow's AdagradOptimizer (Duchi et al., "Adaptive subgradient
 // methods", 2011), with slot a ("Adagrad", from initial_accumulator):
@@ -12,20 +9,10 @@ import (
 //	w ← w − g·η·(1/√a)
 //
 // There is no ε: the initial accumulator keeps the root above 0.
-type adagrad struct{ state }
-
-func newAdagrad(c Config, vars []*model.Variable, engine func() *kernel.Engine) *adagrad {
-	return &adagrad{newState(engine, vars, "Adagrad", c.initialAccumulator())}
-}
-
-func (o *adagrad) Apply(lr float32, g *RowGrad) { o.apply(o, lr, g) }
-
-func (o *adagrad) dense(p part, lr float32) {
-	p.C[0] = lr
-	o.engine().Update(kernel.Adagrad, &p)
-}
-
-func (o *adagrad) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
-	u.C[0] = lr
-	return kernel.Adagrad
+var adagrad = kind{
+	name:     "adagrad",
+	settings: []setting{{key: "initial_accumulator", standard: "0.1", takes: "above 0"}},
+	slot:     "Adagrad",
+	slots:    func(c Config) []float32 { return []float32{float32(*c.InitialAccumulator)} },
+	step:     func(_ Config, n now) step { return both(kernel.Adagrad, n.rate) },
 }

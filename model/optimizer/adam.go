@@ -1,9 +1,8 @@
 package optimizer
 
 import (
-	"cmp"
+	"math"
 
-	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
 )
 
@@ -22,9 +21,27 @@ import (
 // settings train differently.
 //
 // Rows: m ← m·β₁ + g·(1−β₁) and v ← v·β₂ + g²·(1−β₂), where g is 0 for rows that are
-// not in the batch, and every weight changes. lazy-adam changes only the rows of the batch.
-//
-// adamw is Keras's AdamW (Loshchilov and Hutter, "Decoupled weight decay
+// not in the batch, and every weight changes.
+var adam = kind{
+	name:     "adam",
+	settings: adamSettings("1e-8"),
+	slot:     "Adam",
+	slots:    func(Config) []float32 { return []float32{0, 0} },
+	powers:   true,
+	movesAll: true,
+	step: func(c Config, n now) step {
+		return adamStep(c, n, 1-float32(*c.Beta1), 1-float32(*c.Beta2))
+	},
+}
+
+// lazyAdam is TensorFlow Addons' LazyAdam: adam that changes only the rows of the batch, and their slots.
+var lazyAdam = func() kind {
+	k := adam
+	k.name, k.settings, k.movesAll = "lazy-adam", adamSettings("1e-7"), false
+	return k
+}()
+
+// adamW is Keras's AdamW (Loshchilov and Hutter, "Decoupled weight decay
 // regularization", 2019), with slots "AdamW" and "AdamW_1". First it applies
 //
 //	w ← w − w·λ·η
@@ -32,60 +49,34 @@ import (
 // to every weight, including biases and rows that are not in the batch. A penalty's
 // gradient is that of the weights before this decay. As in Keras, 1−β uses the β of the job
 // file, not its float32 rounding.
-type adam struct {
-	state
-	beta1, beta2, epsilon float32
-	rest1, rest2          float32   // 1−β₁ and 1−β₂
-	decay                 float32   // λ of adamw, 0 for adam
-	lazy                  bool      // rows without a gradient do not change
-	alpha                 float32   // of the current step
-	power1, power2        []float32 // β₁ᵗ and β₂ᵗ, one element each
+var adamW = kind{
+	name:     "adamw",
+	settings: append(adamSettings("1e-7"), setting{key: "weight_decay", standard: "0.004"}),
+	slot:     "AdamW",
+	slots:    adam.slots,
+	powers:   true,
+	movesAll: true,
+	step: func(c Config, n now) step {
+		s := adamStep(c, n, float32(1-*c.Beta1), float32(1-*c.Beta2))
+		if s.decay = float32(*c.WeightDecay); s.decay != 0 {
+			s.dense.rule, s.dense.c[4], s.dense.c[5] = kernel.AdamW, s.decay, n.rate
+		}
+		return s
+	},
 }
 
-func newAdam(c Config, vars []*model.Variable, engine func() *kernel.Engine) *adam {
-	o := &adam{beta1: c.beta1(), beta2: c.beta2(), epsilon: c.epsilon(), lazy: c.Name == "lazy-adam"}
-	o.rest1, o.rest2 = 1-o.beta1, 1-o.beta2
-	if c.Name == "adamw" {
-		o.state, o.decay = newState(engine, vars, "AdamW", 0, 0), c.weightDecay()
-		o.rest1, o.rest2 = rest(c.Beta1, 0.9), rest(c.Beta2, 0.999)
-	} else {
-		o.state = newState(engine, vars, "Adam", 0, 0)
-	}
-	o.power1, o.power2 = []float32{o.beta1}, []float32{o.beta2}
-	return o
-}
-
-// rest returns 1−β, rounded once.
-func rest(beta *float64, otherwise float64) float32 {
-	return float32(1 - *cmp.Or(beta, &otherwise))
-}
-
-// Slots returns the powers first.
-func (o *adam) Slots() []Slot {
-	powers := []Slot{{Name: "beta1_power", Shape: []int{}, Value: o.power1}, {Name: "beta2_power", Shape: []int{}, Value: o.power2}}
-	return append(powers, o.state.Slots()...)
-}
-
-func (o *adam) Apply(lr float32, g *RowGrad) {
-	o.alpha = lr * sqrt(1-o.power2[0]) / (1 - o.power1[0])
-	o.apply(o, lr, g)
-	o.power1[0] *= o.beta1
-	o.power2[0] *= o.beta2
-}
-
-func (o *adam) dense(p part, lr float32) {
-	p.C = [6]float32{o.alpha, o.rest1, o.rest2, o.epsilon, o.decay, lr}
-	if o.decay != 0 {
-		o.engine().Update(kernel.AdamW, &p)
-	} else {
-		o.engine().Update(kernel.Adam, &p)
+func adamSettings(epsilon string) []setting {
+	return []setting{
+		{key: "learning_rate", standard: "0.001"}, {key: "beta1", standard: "0.9"}, {key: "beta2", standard: "0.999"},
+		{key: "epsilon", standard: epsilon},
 	}
 }
 
-func (o *adam) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
-	u.C = [6]float32{o.alpha, o.rest1, o.rest2, o.epsilon, o.beta1, o.beta2}
-	if u.Whole = !o.lazy; u.Whole {
-		u.Decay, u.Rate = o.decay, lr
-	}
-	return kernel.AdamRows
+// adamStep returns a step without decay of weights, for 1−β₁ and 1−β₂.
+func adamStep(c Config, n now, rest1, rest2 float32) step {
+	root := float32(math.Sqrt(float64(1 - n.power2))) // rounded once, as the float32 root
+	constants := [6]float32{n.rate * root / (1 - n.power1), rest1, rest2, float32(*c.Epsilon)}
+	s := step{dense: form{kernel.Adam, constants}, rows: form{kernel.AdamRows, constants}}
+	s.rows.c[4], s.rows.c[5] = float32(*c.Beta1), float32(*c.Beta2)
+	return s
 }

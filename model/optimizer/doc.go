@@ -2,20 +2,10 @@
 // TensorFlow 1's optimizers and of Keras's AdamW, and computes the learning rate of
 // each step.
 //
-//	sgd  momentum  adagrad  adadelta  adam  lazy-adam  adamw  ftrl  rmsprop
-//
-// An optimizer keeps its state in slot variables of the variable's shape. They have the
-// names of TensorFlow's checkpoints, so that a Saver can restore them:
-//
-//	sgd        none
-//	momentum   <w>/Momentum
-//	adagrad    <w>/Adagrad
-//	adadelta   <w>/Adadelta, <w>/Adadelta_1
-//	adam       beta1_power, beta2_power (scalars), <w>/Adam, <w>/Adam_1
-//	lazy-adam  as adam
-//	adamw      beta1_power, beta2_power (scalars), <w>/AdamW, <w>/AdamW_1
-//	ftrl       <w>/Ftrl, <w>/Ftrl_1
-//	rmsprop    <w>/RMSProp, <w>/RMSProp_1, centered also <w>/RMSProp_2
+// The list kinds has all optimizers. An optimizer keeps its state in slot variables of the variable's shape.
+// They have the names of TensorFlow's checkpoints, so that a Saver can restore them: "<w>/Momentum" of
+// momentum, "<w>/Adam" and "<w>/Adam_1" of adam, and so on. adam's powers of β are the scalars "beta1_power"
+// and "beta2_power".
 //
 // Each kind of slot is one flat arena, variable after variable. Slots of tables have their
 // own memory.

@@ -1,9 +1,6 @@
 package optimizer
 
-import (
-	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
-)
+import "ringtrain/model/internal/kernel"
 
 // ftrl is TensorFlow's FtrlOptimizer (McMahan et al., "Ad click prediction: a
 // view from the trenches", 2013), with slots n ("Ftrl", from
@@ -21,43 +18,19 @@ import (
 // Each step computes w from z and n, in proportion to the rate. A falling rate therefore
 // pulls the weights to 0, also in TensorFlow: use a constant rate with ftrl. A rate of 0
 // changes nothing, where TensorFlow refuses it.
-type ftrl struct {
-	state
-	l1, twoL2, twoShrinkage float32
-	power                   float32 // −p
-}
-
-func newFtrl(c Config, vars []*model.Variable, engine func() *kernel.Engine) *ftrl {
-	return &ftrl{
-		state: newState(engine, vars, "Ftrl", c.initialAccumulator(), 0),
-		l1:    float32(c.L1), twoL2: 2 * float32(c.L2), twoShrinkage: 2 * float32(c.L2Shrinkage),
-		power: -c.power(),
-	}
-}
-
-func (o *ftrl) Apply(lr float32, g *RowGrad) {
-	if lr != 0 {
-		o.apply(o, lr, g)
-	}
-}
-
-func (o *ftrl) dense(p part, lr float32) {
-	p.C = o.constants(lr)
-	o.engine().Update(o.rule(), &p)
-}
-
-func (o *ftrl) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
-	u.C = o.constants(lr)
-	return o.rule()
-}
-
-func (o *ftrl) constants(lr float32) [6]float32 {
-	return [6]float32{lr, o.l1, o.twoL2, o.twoShrinkage, o.power}
-}
-
-func (o *ftrl) rule() kernel.Rule {
-	if o.power == 0.5 {
-		return kernel.Ftrl
-	}
-	return kernel.FtrlPower
+var ftrl = kind{
+	name: "ftrl",
+	settings: []setting{{key: "initial_accumulator", standard: "0.1"}, {key: "l1"}, {key: "l2"}, {key: "l2_shrinkage"},
+		{key: "power", standard: "-0.5"}},
+	slot:  "Ftrl",
+	slots: func(c Config) []float32 { return []float32{float32(*c.InitialAccumulator), 0} },
+	step: func(c Config, n now) step {
+		rule, power := kernel.FtrlPower, -float32(*c.Power)
+		if power == 0.5 {
+			rule = kernel.Ftrl
+		}
+		s := both(rule, n.rate, float32(c.L1), 2*float32(c.L2), 2*float32(c.L2Shrinkage), power)
+		s.none = n.rate == 0
+		return s
+	},
 }

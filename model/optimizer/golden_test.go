@@ -272,7 +272,7 @@ func goldenGradients(step int, w, table *model.Variable) []int64 {
 	return rows
 }
 
-func checkOrder(t *testing.T, want []string, o Optimizer) {
+func checkOrder(t *testing.T, want []string, o *Optimizer) {
 	t.Helper()
 	got := []string{"w", "t", "global_step"} // the trainer's
 	for _, s := range o.Slots() {

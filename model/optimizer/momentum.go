@@ -1,9 +1,6 @@
 package optimizer
 
-import (
-	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
-)
+import "ringtrain/model/internal/kernel"
 
 // momentum is TensorFlow's MomentumOptimizer, with slot a ("Momentum", from 0):
 //
@@ -12,32 +9,17 @@ import (
 //	w ← w − (g·η + a·μ·η)       Nesterov
 //
 // The rate multiplies a, not g: a new rate takes effect at once. Keras and PyTorch (in
-// its Nesterov form) differ.
-type momentum struct {
-	state
-	mu       float32
-	nesterov bool
-}
-
-func newMomentum(c Config, vars []*model.Variable, engine func() *kernel.Engine) *momentum {
-	return &momentum{newState(engine, vars, "Momentum", 0), c.momentum(), c.Nesterov}
-}
-
-func (o *momentum) Apply(lr float32, g *RowGrad) { o.apply(o, lr, g) }
-
-func (o *momentum) dense(p part, lr float32) {
-	p.C = [6]float32{lr, o.mu}
-	if o.nesterov {
-		o.engine().Update(kernel.Nesterov, &p)
-	} else {
-		o.engine().Update(kernel.Momentum, &p)
-	}
-}
-
-func (o *momentum) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
-	u.C = [6]float32{lr, o.mu}
-	if o.nesterov {
-		return kernel.NesterovRows
-	}
-	return kernel.Momentum
+// its Nesterov form) differ. TensorFlow has no default of μ.
+var momentum = kind{
+	name:     "momentum",
+	settings: []setting{{key: "momentum", standard: "0.9"}, {key: "nesterov"}},
+	slot:     "Momentum",
+	slots:    func(Config) []float32 { return []float32{0} },
+	step: func(c Config, n now) step {
+		s := both(kernel.Momentum, n.rate, float32(*c.Momentum))
+		if c.Nesterov {
+			s.dense.rule, s.rows.rule = kernel.Nesterov, kernel.NesterovRows
+		}
+		return s
+	},
 }

@@ -1,113 +1,103 @@
 package optimizer
 
 import (
-	"ringtrain/model"
+	"iter"
+	"slices"
+
 	"ringtrain/model/internal/kernel"
-	"ringtrain/model/tensor"
+	"ringtrain/model/keys"
 )
 
-// Optimizer updates variables in place. Only one goroutine may use it. Its methods
-// allocate nothing but the result of Slots.
-type Optimizer interface {
-	// Apply makes one step with learning rate lr: it reads each variable's Grad and
-	// changes its Value and its slots. g is the gradient of the variables by rows; it
-	// may be nil if there are none.
-	Apply(lr float32, g *RowGrad)
+// kinds has all optimizers. All that is said of optimizers is made from it: checks, texts, the memory that a
+// job needs.
+var kinds = []kind{sgd, momentum, adagrad, adadelta, adam, lazyAdam, adamW, ftrl, rmsprop}
 
-	// Slots returns the slot variables in TensorFlow's order of creation. Their values
-	// are views: a restore writes into them.
-	Slots() []Slot
+// A kind is an optimizer: all that distinguishes it from the others.
+type kind struct {
+	name     Name
+	settings []setting
+	slot     string                     // TensorFlow's name of the slots
+	slots    func(c Config) []float32   // initial values of the slots of a variable; nil: it has none
+	powers   bool                       // it keeps β₁ᵗ and β₂ᵗ
+	movesAll bool                       // a step changes all rows of a table, not only those of the batch
+	step     func(c Config, n now) step // c has no omitted setting
 }
 
-// Slot is a slot variable: state of the optimizer, of the shape of its variable, or a
-// scalar (no dimensions, one value).
-type Slot struct {
-	Name   string
-	Shape  []int
-	Value  []float32
-	ByRows bool // as its variable
+// A setting is a key that an optimizer has.
+type setting struct {
+	key      string
+	standard string     // default, in the form of a job file; "" for none
+	takes    keys.Takes // if it takes fewer values than the key
 }
 
-// RowGrad is the gradient of the variables by rows: the rows of the global batch. All
-// other rows are zero.
-type RowGrad struct {
-	// Pieces have distinct ids in ascending order, also from piece to piece. A row has
-	// the gradients of all variables by rows side by side, in forward order.
-	Pieces []tensor.Rows
+// now has the numbers of a step: the learning rate, and β₁ᵗ and β₂ᵗ.
+type now struct{ rate, power1, power2 float32 }
 
-	// Adjust changes gradients before the rule. L1 and L2 apply to variables with Decay.
-	Adjust kernel.Adjust
-
-	// Mix makes Apply set Mixed: a hash of the changed rows after the step. It depends
-	// only on ids and values.
-	Mix   bool
-	Mixed uint64
+// A step is the arithmetic of a step.
+type step struct {
+	none        bool // nothing changes
+	dense, rows form
+	decay       float32 // λ of the weights of rows
+	swap        bool    // the kernel has the last two of three slots in the other order
 }
 
-// Squares returns the sum of the squares of all adjusted gradients of the variables by
-// rows, in float64 and in the order of variables, rows and elements.
-func (g *RowGrad) Squares(e *kernel.Engine, vars []*model.Variable) float64 {
-	sum, offset := 0.0, 0
-	for _, v := range vars {
-		if !v.ByRows {
-			continue
+// A form is a rule with its constants.
+type form struct {
+	rule kernel.Rule
+	c    [6]float32
+}
+
+// both is a step with one form for dense gradients and for rows.
+func both(rule kernel.Rule, c ...float32) step {
+	f := form{rule: rule}
+	copy(f.c[:], c)
+	return step{dense: f, rows: f}
+}
+
+// Names returns the names of all optimizers.
+func Names() []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, string(k.name))
+	}
+	return names
+}
+
+func kindOf(name Name) (kind, bool) {
+	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name }); i >= 0 {
+		return kinds[i], true
+	}
+	return kind{}, false
+}
+
+// settingsOf returns the settings of k with their fields in c.
+func (k kind) settingsOf(c *Config) iter.Seq2[keys.Field, setting] {
+	return func(yield func(keys.Field, setting) bool) {
+		for _, s := range k.settings {
+			if f, ok := keys.Find(c, s.key); ok && !yield(f, s) {
+				return
+			}
 		}
-		u := kernel.RowUpdate{W: v.Value, Width: v.RowLen(), Adjust: g.adjustOf(v)}
-		for _, p := range g.Pieces {
-			take(&u, p, offset)
-			sum += e.SquaresOfRows(&u)
+	}
+}
+
+// withDefaults returns c with the defaults of k for omitted settings.
+func (k kind) withDefaults(c Config) Config {
+	if r, ok := c.LearningRates[string(k.name)]; ok && c.LearningRate == nil {
+		c.LearningRate = &r
+	}
+	for f, s := range k.settingsOf(&c) {
+		if s.standard != "" && f.Value.IsZero() {
+			keys.Set(f.Value, s.standard)
 		}
-		offset += v.RowLen()
 	}
-	return sum
+	return c
 }
 
-// adjustOf returns the adjustment for v.
-func (g *RowGrad) adjustOf(v *model.Variable) kernel.Adjust {
-	a := g.Adjust
-	if !v.Decay {
-		a.L1, a.L2 = 0, 0
+// initial returns the initial values of the slots of a variable.
+func (k kind) initial(c Config) []float32 {
+	if k.slots == nil {
+		return nil
 	}
-	return a
-}
-
-// take sets the gradient of u to the rows of p from an offset on.
-func take(u *kernel.RowUpdate, p tensor.Rows, offset int) {
-	u.IDs, u.G, u.Stride = p.IDs, p.Values, p.Width
-	if len(p.IDs) > 0 {
-		u.G = p.Values[offset:]
-	}
-}
-
-// New returns the optimizer of c with its slots at TensorFlow's initial values. It keeps
-// references to Value and Grad of vars, which the caller may place later, but before
-// Apply. Each Apply calls engine for the compute engine, which the caller owns; its
-// kernel set and threads change no bit. If engine is nil, the machine's highest set runs
-// on the goroutine of Apply.
-func New(c Config, vars []*model.Variable, engine func() *kernel.Engine) (Optimizer, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	if engine == nil {
-		sets := kernel.Sets()
-		own := kernel.New(sets[len(sets)-1], 1)
-		engine = func() *kernel.Engine { return own }
-	}
-	switch c.Name {
-	case "sgd":
-		return newSGD(vars, engine), nil
-	case "momentum":
-		return newMomentum(c, vars, engine), nil
-	case "adagrad":
-		return newAdagrad(c, vars, engine), nil
-	case "adadelta":
-		return newAdadelta(c, vars, engine), nil
-	case "adam", "adamw", "lazy-adam":
-		return newAdam(c, vars, engine), nil
-	case "ftrl":
-		return newFtrl(c, vars, engine), nil
-	case "rmsprop":
-		return newRMSProp(c, vars, engine), nil
-	}
-	panic("optimizer: checked name is unknown")
+	return k.slots(k.withDefaults(c))
 }

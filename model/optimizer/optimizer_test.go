@@ -11,27 +11,29 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// every has each optimizer in each of its forms with default settings.
-var every = []Config{
-	{Name: "sgd", LearningRate: new(0.1)},
-	{Name: "momentum", LearningRate: new(0.1)},
-	{Name: "momentum", LearningRate: new(0.1), Nesterov: true},
-	{Name: "adagrad", LearningRate: new(0.1)},
-	{Name: "adadelta", LearningRate: new(0.1)},
-	{Name: "adam", LearningRate: new(0.1)},
-	{Name: "lazy-adam", LearningRate: new(0.1)},
-	{Name: "adamw", LearningRate: new(0.1)},
-	{Name: "ftrl", LearningRate: new(0.1)},
-	{Name: "ftrl", LearningRate: new(0.1), Power: new(-0.6), L1: 0.01, L2: 0.01, L2Shrinkage: 0.01},
-	{Name: "rmsprop", LearningRate: new(0.1)},
-	{Name: "rmsprop", LearningRate: new(0.1), Momentum: new(0.5), Centered: true},
+// sqrt is the square root of x, rounded once.
+func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
+
+// every has each optimizer with default settings, and some in other forms.
+var every = append(eachName(),
+	Config{Name: "momentum", LearningRate: new(0.1), Nesterov: true},
+	Config{Name: "ftrl", LearningRate: new(0.1), Power: new(-0.6), L1: 0.01, L2: 0.01, L2Shrinkage: 0.01},
+	Config{Name: "rmsprop", LearningRate: new(0.1), Momentum: new(0.5), Centered: true},
+)
+
+func eachName() []Config {
+	var all []Config
+	for _, name := range Names() {
+		all = append(all, Config{Name: Name(name), LearningRate: new(0.1)})
+	}
+	return all
 }
 
 func label(c Config) string {
 	return fmt.Sprintf("name=%s/nesterov=%v/centered=%v/l1=%v", c.Name, c.Nesterov, c.Centered, c.L1)
 }
 
-func build(t testing.TB, c Config, vars ...*model.Variable) Optimizer {
+func build(t testing.TB, c Config, vars ...*model.Variable) *Optimizer {
 	t.Helper()
 	o, err := New(c, vars, nil)
 	if err != nil {
@@ -84,7 +86,7 @@ func TestEveryOptimizerOnEveryTarget(t *testing.T) {
 				v := variable("v", len(target.start))
 				copy(v.Value, target.start)
 				const steps = 5000
-				kind := "linear"
+				kind := ScheduleKind("linear")
 				if c.Name == "ftrl" {
 					kind = "constant"
 				}
@@ -106,7 +108,7 @@ func TestEveryOptimizerOnEveryTarget(t *testing.T) {
 }
 
 // TestRowsEqualDense verifies that rows equal the dense rule up to rounding if all rows
-// are listed. With some rows listed, only these change, slots included. For adam see
+// are listed. With some rows listed, only these change, slots included. For optimizers that move all rows see
 // TestAdamMovesAll.
 func TestRowsEqualDense(t *testing.T) {
 	for _, c := range every {
@@ -130,7 +132,7 @@ func TestRowsEqualDense(t *testing.T) {
 					}
 					if met := slices.Contains([]int{1, 2, 5}, k/2); met && some[k] != rows[k] {
 						t.Errorf("%s[%d] is %g with some rows, %g with all", name, k, some[k], rows[k])
-					} else if !met && c.Name != "adam" && some[k] != before(k) {
+					} else if !met && !c.MovesAllRows() && some[k] != before(k) {
 						t.Errorf("%s[%d] is %g, want %g: its row was not listed", name, k, some[k], before(k))
 					}
 				}
@@ -282,7 +284,7 @@ func TestCallersBugs(t *testing.T) {
 			"too wide":    wide(1, 2),
 			"too narrow":  wide(1, 0),
 		} {
-			t.Run("name="+c.Name+"/case="+name, func(t *testing.T) {
+			t.Run(label(c)+"/case="+name, func(t *testing.T) {
 				defer func() {
 					text, _ := recover().(string)
 					if !strings.HasPrefix(text, "optimizer: ") && !strings.HasPrefix(text, "kernel: ") {
@@ -331,5 +333,21 @@ func BenchmarkApply(b *testing.B) {
 				o.Apply(0.001, rows)
 			}
 		})
+	}
+}
+
+// TestSlots verifies that Slots counts what each optimizer makes for a variable: the memory that a job
+// needs is computed from it.
+func TestSlots(t *testing.T) {
+	for _, c := range every {
+		got := 0
+		for _, s := range build(t, c, variable("v", 3)).Slots() {
+			if len(s.Shape) > 0 { // powers are scalars
+				got++
+			}
+		}
+		if want := c.Slots(); got != want {
+			t.Errorf("%s: makes %d slots of a variable, Slots says %d", label(c), got, want)
+		}
 	}
 }

@@ -1,9 +1,6 @@
 package optimizer
 
-import (
-	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
-)
+import "ringtrain/model/internal/kernel"
 
 // rmsprop is TensorFlow's RMSPropOptimizer (Tieleman and Hinton, 2012), with
 // slots r ("RMSProp", from 1, not 0) and q ("RMSProp_1", from 0):
@@ -15,37 +12,24 @@ import (
 // centered has the additional slot h (r, h, q are "RMSProp", "_1", "_2"; h from 0):
 // h ← h + (g−h)·(1−ρ), and the root is of (r−h²)+ε. If a gradient's variance is all
 // rounding, this may be negative and the result NaN, as in TensorFlow.
-type rmsprop struct {
-	state
-	rho, mu, epsilon float32
-	centered         bool
-}
-
-func newRMSProp(c Config, vars []*model.Variable, engine func() *kernel.Engine) *rmsprop {
-	initial := []float32{1, 0}
-	if c.Centered {
-		initial = []float32{1, 0, 0}
-	}
-	return &rmsprop{newState(engine, vars, "RMSProp", initial...), c.rho(), c.momentum(), c.epsilon(), c.Centered}
-}
-
-func (o *rmsprop) Apply(lr float32, g *RowGrad) { o.apply(o, lr, g) }
-
-func (o *rmsprop) dense(p part, lr float32) {
-	p.C = [6]float32{lr, 1 - o.rho, o.mu, o.epsilon}
-	if o.centered {
-		p.S[1], p.S[2] = p.S[2], p.S[1] // the kernel has h last
-		o.engine().Update(kernel.RMSPropCentered, &p)
-	} else {
-		o.engine().Update(kernel.RMSProp, &p)
-	}
-}
-
-func (o *rmsprop) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
-	u.C = [6]float32{lr, 1 - o.rho, o.mu, o.epsilon, o.rho}
-	if !o.centered {
-		return kernel.RMSPropRows
-	}
-	u.S[1], u.S[2] = u.S[2], u.S[1]
-	return kernel.RMSPropRowsMean
+var rmsprop = kind{
+	name: "rmsprop",
+	settings: []setting{{key: "rho", standard: "0.9"}, {key: "momentum", standard: "0"}, {key: "epsilon", standard: "1e-10"},
+		{key: "centered"}},
+	slot: "RMSProp",
+	slots: func(c Config) []float32 {
+		if c.Centered {
+			return []float32{1, 0, 0}
+		}
+		return []float32{1, 0}
+	},
+	step: func(c Config, n now) step {
+		rho := float32(*c.Rho)
+		constants := [6]float32{n.rate, 1 - rho, float32(*c.Momentum), float32(*c.Epsilon)}
+		s := step{dense: form{kernel.RMSProp, constants}, rows: form{kernel.RMSPropRows, constants}}
+		if s.rows.c[4] = rho; c.Centered {
+			s.dense.rule, s.rows.rule, s.swap = kernel.RMSPropCentered, kernel.RMSPropRowsMean, true // the kernel has h last
+		}
+		return s
+	},
 }

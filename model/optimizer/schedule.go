@@ -2,78 +2,90 @@ package optimizer
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
 )
 
 // ScheduleConfig chooses the learning rate schedule: the keys schedule.* of a job file.
 // See [Schedule] for the formulas.
 type ScheduleConfig struct {
-	// Kind is constant (the default), linear, exponential or cosine.
-	Kind string `yaml:"kind"`
-
-	// Steps is the length S of linear and cosine. 0 means the whole run.
-	Steps int64 `yaml:"steps"`
-
-	// WarmupSteps is the number of steps W in which the rate rises to its base.
-	WarmupSteps int64 `yaml:"warmup_steps"`
-
-	// End is the rate at the end of linear and cosine.
-	End float64 `yaml:"end"`
-
-	// DecayRate is the factor of exponential, above 0 and at most 1.
-	DecayRate float64 `yaml:"decay_rate"`
-
-	// DecaySteps is the number of steps in which exponential decays by its factor.
-	DecaySteps int64 `yaml:"decay_steps"`
-
-	// Staircase makes exponential decay in jumps every decay_steps.
-	Staircase bool `yaml:"staircase"`
+	Kind        ScheduleKind `yaml:"kind" default:"constant" doc:"How the learning rate moves."`
+	Steps       int64        `yaml:"steps" takes:"0 or more" doc:"Steps of linear and cosine. 0: the whole run, as long as it now is. A run that is made longer stretches its schedule, and says so. With more steps than these a run is warned once if the rate is then 0."`
+	WarmupSteps int64        `yaml:"warmup_steps" takes:"0 or more" doc:"Steps in which the rate rises to its base."`
+	End         float64      `yaml:"end" takes:"0 or more" doc:"The rate at the end."`
+	DecayRate   float64      `yaml:"decay_rate" takes:"above 0 and at most 1" doc:"The factor."`
+	DecaySteps  int64        `yaml:"decay_steps" takes:"1 or more" doc:"The steps that one factor takes."`
+	Staircase   bool         `yaml:"staircase" doc:"The rate falls at once every schedule.decay_steps steps."`
 }
 
-var schedules = []string{"constant", "linear", "exponential", "cosine"}
+// A curve is a kind of schedule.
+type curve struct {
+	name ScheduleKind
+	keys []string                          // that it has, besides kind, steps and warmup_steps
+	need []string                          // of these, what a job must say
+	rate func(s Schedule, t int64) float64 // t steps after warm-up
+}
 
-// Check returns all errors of c, joined, as usage errors. Every kind accepts steps.
+// curves has all kinds of schedules.
+var curves = []curve{
+	{name: "constant", rate: func(s Schedule, _ int64) float64 { return s.base }},
+	{name: "linear", keys: []string{"end"}, rate: func(s Schedule, t int64) float64 {
+		return s.base + float64((s.c.End-s.base)*s.progress(t))
+	}},
+	{name: "exponential", keys: []string{"decay_rate", "decay_steps", "staircase"}, need: []string{"decay_rate", "decay_steps"}, rate: exponential},
+	{name: "cosine", keys: []string{"end"}, rate: func(s Schedule, t int64) float64 {
+		return s.c.End + float64((s.base-s.c.End)*(1+math.Cos(math.Pi*s.progress(t)))/2)
+	}},
+}
+
+func exponential(s Schedule, t int64) float64 {
+	x := float64(t) / float64(s.c.DecaySteps)
+	if s.c.Staircase {
+		x = math.Floor(x)
+	}
+	return s.base * math.Pow(s.c.DecayRate, x)
+}
+
+// ScheduleKind is the name of a kind of schedule.
+type ScheduleKind string
+
+// Takes returns the names of all kinds.
+func (ScheduleKind) Takes() string {
+	var names []string
+	for _, c := range curves {
+		names = append(names, string(c.name))
+	}
+	return strings.Join(names, ", ")
+}
+
+// curve returns the curve of c, the first one for an unknown kind.
+func (c ScheduleConfig) curve() curve {
+	return curves[max(0, slices.IndexFunc(curves, func(of curve) bool { return of.name == c.Kind }))]
+}
+
+// Check returns all errors of c, joined, as usage errors.
 func (c ScheduleConfig) Check() error {
-	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	kind := c.kind()
-	if !slices.Contains(schedules, kind) {
-		bad("schedule.kind is %q, want one of %s", c.Kind, strings.Join(schedules, ", "))
-	}
-	if c.Steps < 0 {
-		bad("schedule.steps is %d, want 1 or more, or 0 for the whole run", c.Steps)
-	}
-	if c.WarmupSteps < 0 {
-		bad("schedule.warmup_steps is %d, want 0 or more", c.WarmupSteps)
-	}
-	if !finite(c.End) || c.End < 0 {
-		bad("schedule.end is %v, want 0 or more", c.End)
-	} else if c.End != 0 && (kind == "constant" || kind == "exponential") {
-		bad("schedule.end is %v, want none with schedule.kind %s", c.End, kind)
-	}
-	if kind == "exponential" {
-		if !(c.DecayRate > 0 && c.DecayRate <= 1) {
-			bad("schedule.decay_rate is %v, want a number above 0, at most 1", c.DecayRate)
-		}
-		if c.DecaySteps < 1 {
-			bad("schedule.decay_steps is %d, want 1 or more", c.DecaySteps)
-		}
-	} else if c.DecayRate != 0 || c.DecaySteps != 0 || c.Staircase {
-		bad("schedule.decay_rate, decay_steps or staircase is set, want none with schedule.kind %s", kind)
-	}
+	c = keys.Fill(c)
+	errs, of := keys.Check("schedule", &c), c.curve()
+	taken := append([]string{"kind", "steps", "warmup_steps"}, of.keys...)
+	errs = append(errs, keys.Unused("schedule", &c, taken, "schedule.kind "+string(c.Kind))...)
+	errs = append(errs, keys.Missing("schedule", &c, of.need)...)
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-func (c ScheduleConfig) kind() string {
-	if c.Kind == "" {
-		return "constant"
+// Explain completes the text of a key with the kinds that have it.
+func (ScheduleConfig) Explain(key, doc string) string {
+	var of []string
+	for _, c := range curves {
+		if slices.Contains(c.keys, key) {
+			of = append(of, string(c.name))
+		}
 	}
-	return c.Kind
+	return keys.Owned(of, doc)
 }
 
 // Schedule computes the learning rate of each step. Steps count from 0. The rate of step
@@ -110,29 +122,12 @@ func (s Schedule) Rate(step int64) float32 {
 	if step < s.c.WarmupSteps {
 		return float32(s.base * float64(step+1) / float64(s.c.WarmupSteps))
 	}
-	return float32(s.decayed(step - s.c.WarmupSteps))
-}
-
-// decayed returns the rate t steps after the end of warm-up.
-func (s Schedule) decayed(t int64) float64 {
-	switch s.c.kind() {
-	case "linear":
-		return s.base + float64((s.c.End-s.base)*s.progress(t))
-	case "cosine":
-		return s.c.End + float64((s.base-s.c.End)*(1+math.Cos(math.Pi*s.progress(t)))/2)
-	case "exponential":
-		x := float64(t) / float64(s.c.DecaySteps)
-		if s.c.Staircase {
-			x = math.Floor(x)
-		}
-		return s.base * math.Pow(s.c.DecayRate, x)
-	}
-	return s.base
+	return float32(s.c.curve().rate(s, step-s.c.WarmupSteps))
 }
 
 // UsesLength reports whether the rates depend on the length of the run.
 func (c ScheduleConfig) UsesLength() bool {
-	return c.Steps == 0 && (c.kind() == "linear" || c.kind() == "cosine")
+	return c.Steps == 0 && slices.Contains(c.curve().keys, "end")
 }
 
 // progress returns t as a share of the steps after warm-up, at most 1.

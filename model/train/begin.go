@@ -102,7 +102,7 @@ func (r *run) reportGeneration() {
 		Generation: m.Generation, WorldSize: m.Size(), Lost: append([]int{}, r.team.Lost...), Cause: r.team.Cause.Error(),
 		RestoredStep: r.progress.step, StepsRepeated: max(r.team.Cause.Step-r.progress.step, 0), Forgotten: !r.fromPeer,
 	}
-	if c, rank, err := (job.AllReduce{Codec: r.tuner.codec}).ParseCodec(); err == nil && (c.Lossy() || rank > 0) && r.job.AllReduce.ErrorFeedback {
+	if c, rank, err := (job.AllReduce{Codec: job.Codec(r.tuner.codec)}).ParseCodec(); err == nil && (c.Lossy() || rank > 0) && r.job.AllReduce.ErrorFeedback {
 		e.Residuals = r.tuner.codec
 	}
 	r.reporter.emit(e)
@@ -154,7 +154,7 @@ func (r *run) startEvent() report.Start {
 	for _, v := range r.model.Variables() {
 		parameters += v.Len()
 	}
-	algorithm := r.job.AllReduce.Algorithm
+	algorithm := string(r.job.AllReduce.Algorithm)
 	if g := r.team.Group; m.Size() == 1 || g.Levels() == "host" {
 		algorithm = "none" // nothing goes over links
 	}

@@ -126,16 +126,16 @@ func (t *tuner) useNamedCodec(step, steps int64) (notice string, err error) {
 		unused = t.unusedReason()
 		t.setCodec(codec.None) // the same plan and memory as without a codec
 	}
-	if t.codec = t.config.Codec; unused != "" {
+	if t.codec = string(t.config.Codec); unused != "" {
 		t.codec = cost.None.Name
-		if t.group.Membership().Size() > 1 && t.codec != t.config.Codec {
+		if t.group.Membership().Size() > 1 && t.codec != string(t.config.Codec) {
 			notice = fmt.Sprintf("allreduce.codec %s is not used: %s", t.config.Codec, unused)
 		}
 		return notice, nil
 	}
 	if rank > 0 {
 		t.lowRank = newLowRank(rank, steps)
-		t.unreported = &report.Decision{What: "codec", Choice: t.config.Codec, Why: t.lowRank.why(variables, step)}
+		t.unreported = &report.Decision{What: "codec", Choice: string(t.config.Codec), Why: t.lowRank.why(variables, step)}
 	}
 	return "", nil
 }

@@ -91,7 +91,7 @@ func TestCodecUnused(t *testing.T) {
 func byAlgorithm(t *testing.T, cfg *job.Config) *member {
 	config := ring.DefaultConfig()
 	var err error
-	if config.Algorithm, err = ring.ParseAlgorithm(cfg.AllReduce.Algorithm); err != nil {
+	if config.Algorithm, err = ring.ParseAlgorithm(string(cfg.AllReduce.Algorithm)); err != nil {
 		t.Fatal(err)
 	}
 	return mustEnd(t, trainBy(t, 3, func(rank func(g *ring.Group) error) {

@@ -65,7 +65,7 @@ func (r *run) observe(m report.Metrics) {
 	if s.Patience == 0 {
 		return
 	}
-	value := metricNamed(&m, s.Metric)
+	value := metricNamed(&m, string(s.Metric))
 	if value == nil {
 		panic("train: a metric that the model has not")
 	}

@@ -98,7 +98,7 @@ func TestKernelsOfLaterGeneration(t *testing.T) {
 // may name another set.
 func TestKernelsWanted(t *testing.T) {
 	if _, err := job.Load("linear", nil, []string{"train.kernels=sse"}); err == nil || exitcode.Of(err) != exitcode.Usage ||
-		!strings.Contains(err.Error(), `train.kernels is "sse", want auto, portable, avx2 or avx512`) {
+		!strings.Contains(err.Error(), `train.kernels is "sse", want one of auto, portable, avx2, avx512`) {
 		t.Errorf("train.kernels=sse: %v", err)
 	}
 	cfg := loadText(t, linearText, "train.kernels=portable")

@@ -18,7 +18,7 @@ type Loop struct {
 	Source    *input.Source
 	Model     *model.Model
 	Reducer   *bucket.Reducer
-	Optimizer optimizer.Optimizer
+	Optimizer *optimizer.Optimizer
 	Schedule  optimizer.Schedule
 	Group     *ring.Group
 

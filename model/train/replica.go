@@ -16,10 +16,10 @@ import (
 // to the next. It changes only after an update, so a step in flight leaves no trace in it.
 type replica struct {
 	model     *model.Model
-	optimizer optimizer.Optimizer // nil before the first generation
-	averages  *averages           // allocated with the optimizer; nil if the job keeps none
-	hasState  bool                // variables and slots have the values after progress.step
-	fromSeed  bool                // the state at step 0 depends on the seed alone
+	optimizer *optimizer.Optimizer // nil before the first generation
+	averages  *averages            // allocated with the optimizer; nil if the job keeps none
+	hasState  bool                 // variables and slots have the values after progress.step
+	fromSeed  bool                 // the state at step 0 depends on the seed alone
 	progress  progress
 	agreed    Agreed   // requests after progress.step that are not carried out yet
 	lastRows  lastRows // of the last step of the generation before

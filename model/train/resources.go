@@ -14,16 +14,11 @@ import (
 	"ringtrain/ring/limits"
 )
 
-// slotsPerVariable is the number of slots that each optimizer keeps for a variable.
-var slotsPerVariable = map[string]int{
-	"sgd": 0, "momentum": 1, "adagrad": 1, "adadelta": 2, "adam": 2, "lazy-adam": 2, "adamw": 2, "ftrl": 2, "rmsprop": 3,
-}
-
 // memoryNeeded returns the bytes that a number of ranks of one host need: values, slots and averages
 // of the variables, gradients of all variables but those by rows, and the layers' memory for the
 // examples of each rank.
 func (t *Trainer) memoryNeeded(ranks, examples int) float64 {
-	copies := 1 + slotsPerVariable[t.job.Optimizer.Name]
+	copies := 1 + t.job.Optimizer.Slots()
 	if t.job.Train.Average.Decay > 0 {
 		copies++
 	}

@@ -7,7 +7,6 @@ import (
 
 	"ringtrain/model"
 	"ringtrain/model/job"
-	"ringtrain/model/optimizer"
 	"ringtrain/ring"
 	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
@@ -62,27 +61,6 @@ func TestLargestPart(t *testing.T) {
 		cfg.Input.Batch, cfg.Input.LocalBatch, cfg.Train.Accumulate = c.batch, c.local, c.parts
 		if got := (&Trainer{job: &cfg}).largestPart(c.size); got != c.want {
 			t.Errorf("%+v: %d examples", c, got)
-		}
-	}
-}
-
-// TestSlotsPerVariable verifies that slotsPerVariable counts the slots of each optimizer.
-func TestSlotsPerVariable(t *testing.T) {
-	for name, want := range slotsPerVariable {
-		rate := 0.1
-		c := optimizer.Config{Name: name, LearningRate: &rate, Centered: name == "rmsprop"}
-		o, err := optimizer.New(c, []*model.Variable{{Name: "w", Shape: []int{3}}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := 0
-		for _, s := range o.Slots() {
-			if len(s.Shape) > 0 { // powers are scalars
-				got++
-			}
-		}
-		if got != want {
-			t.Errorf("%s makes %d slots of a variable, slotsOf says %d", name, got, want)
 		}
 	}
 }

@@ -14,10 +14,6 @@ func TestParse(t *testing.T) {
 		want Codec
 		err  string
 	}{
-		{name: "none", want: None},
-		{name: "bf16", want: BF16},
-		{name: "fp16", want: FP16},
-		{name: "int8", want: Int8},
 		{name: "rows", err: `codec "rows" is unknown, want one of none, bf16, fp16, int8`},
 		{name: "auto", err: "codec auto is for training alone, want one of none, bf16, fp16, int8"},
 		{name: "powersgd", err: "codec powersgd is for training alone, want one of none, bf16, fp16, int8"},
@@ -33,6 +29,11 @@ func TestParse(t *testing.T) {
 				t.Errorf("exit code is %d, want %d", exitcode.Of(err), exitcode.Usage)
 			}
 		})
+	}
+	for _, c := range All() {
+		if got, err := Parse(c.String()); got != c || err != nil {
+			t.Errorf("%v is parsed as %v, error %v", c, got, err)
+		}
 	}
 }
 
@@ -59,7 +60,7 @@ func TestParseCompressor(t *testing.T) {
 			t.Errorf("%q is %v, error %v, want nil", name, c, err)
 		}
 	}
-	for _, name := range []string{"zstd"} {
+	for _, name := range CompressorNames()[1:] {
 		if c, err := ParseCompressor(name); err != nil || c.String() != name {
 			t.Errorf("%q is %v, error %v", name, c, err)
 		}

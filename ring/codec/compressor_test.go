@@ -12,7 +12,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-func compressors() []Compressor { return []Compressor{NewZstd()} }
+// compressors returns a new compressor of each name.
+func compressors() []Compressor {
+	var all []Compressor
+	for _, c := range lossless {
+		all = append(all, c.new())
+	}
+	return all
+}
 
 func eachCompressor(t *testing.T, run func(t *testing.T, c Compressor)) {
 	for _, c := range compressors() {

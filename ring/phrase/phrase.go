@@ -15,13 +15,21 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
+// And is "A", "A and B", or "A, B and C".
+func And(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
 // Are is "A is", or "A, B and C are".
 func Are(names []string) string {
 	if len(names) == 1 {
 		return names[0] + " is"
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last] + " are"
+	return And(names) + " are"
 }
 
 // Count is "1 host", "2 hosts".

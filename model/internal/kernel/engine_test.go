@@ -117,7 +117,7 @@ func TestSets(t *testing.T) {
 			t.Errorf("ParseSet(%q) = %v, %v, want set %d", s, got, err, i)
 		}
 	}
-	const want = `kernel set is "sse", want portable, avx2 or avx512`
+	const want = `kernel set is "sse", want one of portable, avx2, avx512`
 	if _, err := ParseSet("sse"); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}

@@ -1,6 +1,10 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // A Set is a set of kernels. The sets of one machine are ordered: a machine with a set
 // has every lower one too.
@@ -16,37 +20,24 @@ const (
 	AVX512              // amd64 with AVX-512 F, BW, DQ and VL
 )
 
+var setNames = []string{"portable", "avx2", "avx512"}
+
+// SetNames returns the names of all sets, lowest first.
+func SetNames() []string { return slices.Clone(setNames) }
+
 // String returns the name in options, messages and checkpoints.
-func (s Set) String() string {
-	switch s {
-	case Portable:
-		return "portable"
-	case AVX2:
-		return "avx2"
-	case AVX512:
-		return "avx512"
-	}
-	return fmt.Sprintf("set(%d)", int(s))
-}
+func (s Set) String() string { return setNames[s] }
 
 // ParseSet returns the set with a name. The machine may lack the set; see [Sets].
 func ParseSet(name string) (Set, error) {
-	for s := Portable; s <= AVX512; s++ {
-		if s.String() == name {
-			return s, nil
-		}
+	if i := slices.Index(setNames, name); i >= 0 {
+		return Set(i), nil
 	}
-	return Portable, fmt.Errorf("kernel set is %q, want portable, avx2 or avx512", name)
+	return Portable, fmt.Errorf("kernel set is %q, want one of %s", name, strings.Join(setNames, ", "))
 }
 
 // Sets returns the sets of this build that this machine supports, lowest first. The
 // first is always [Portable].
 func Sets() []Set {
-	switch highest() {
-	case AVX512:
-		return []Set{Portable, AVX2, AVX512}
-	case AVX2:
-		return []Set{Portable, AVX2}
-	}
-	return []Set{Portable}
+	return []Set{Portable, AVX2, AVX512}[:highest()+1]
 }

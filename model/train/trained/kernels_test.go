@@ -21,7 +21,7 @@ func TestKernelSetOf(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := job.Default()
-			cfg.Train.Kernels = c.key
+			cfg.Train.Kernels = job.Kernels(c.key)
 			set, note := kernelSetOf(&cfg, Variables{Kernels: c.stored})
 			if got := set.String(); got != c.want || !strings.Contains(note, c.note) || c.note == "" && note != "" {
 				t.Errorf("kernels are %s, note %q, want %s and %q", got, note, c.want, c.note)
