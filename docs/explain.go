@@ -21,6 +21,7 @@ var explanations = []struct {
 	{"unknown-launcher", regexp.MustCompile(`no variable (says where rank 0 is|has the world size)`)},
 	{"login-text", regexp.MustCompile(` printed ".*" into the login`)},
 	{"host-lost", regexp.MustCompile(`host \S+( \S+)? is lost: |, by which it was reached, is lost: `)},
+	{"host-silent", regexp.MustCompile(`host \S+ and the launcher did not hear each other for `)},
 	{"host-unreachable", regexp.MustCompile(`host \S+ cannot be reached|the agent did not start|ringtrain: not (found|executable) on host`)},
 	{"bare-chroot", regexp.MustCompile(`want /(proc|dev) mounted`)},
 	{"guard", regexp.MustCompile(`the guard of the launcher has ended`)},

@@ -188,10 +188,10 @@ func (s *squad) history(t *testing.T, digest string) []event {
 	for rank := range squadRanks {
 		e := s.current(rank).wait()
 		if e.code != 0 || e.last() != "digest="+digest {
-			t.Errorf("rank %d ended with %d and %q, want 0 and digest=%s\n%s", rank, e.code, e.last(), digest, e.stderr)
+			t.Errorf("rank %d ended with %d and %q, want 0 and digest=%s\n%s", rank, e.code, e.last(), digest, withoutSteps(e.stderr))
 		}
 		if !regexp.MustCompile(s.fault.says).MatchString(e.stderr) {
-			t.Errorf("rank %d does not say %q\n%s", rank, s.fault.says, e.stderr)
+			t.Errorf("rank %d does not say %q\n%s", rank, s.fault.says, withoutSteps(e.stderr))
 		}
 	}
 	var text strings.Builder

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -150,3 +151,8 @@ func lastStep(text string) time.Time {
 	}
 	return time.Time{}
 }
+
+var stepLine = regexp.MustCompile(`(?m)^(\[0\] )?step .*\n`)
+
+// withoutSteps returns what a job has said, without the lines about steps.
+func withoutSteps(said string) string { return stepLine.ReplaceAllString(said, "") }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,8 +28,16 @@ type rankOutput struct {
 	file  *os.File // gets every byte; nil: none
 
 	mu     sync.Mutex
-	failed error // the first fault of the file
+	failed error  // the first fault of the file
+	reason string // the last reason for the end of the rank, of standard error
 }
+
+// Lines of this program about the end of a rank: the reason, and what to do about it.
+const (
+	reasonPrefix = "ringtrain: "
+	remedyPrefix = reasonPrefix + "what to do: "
+	maxReason    = 1000 // bytes that are kept
+)
 
 // newRankOutputs opens the files and chooses the prefixes.
 func newRankOutputs(c *Config) (*rankOutputs, error) {
@@ -98,7 +107,33 @@ func (v *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, accepted fu
 	} else {
 		o.text = o.lines.Append(o.text[:0], chunk)
 	}
+	if toErr {
+		o.keepReason()
+	}
 	v.mux.write(o.toErr, o.text, accepted)
+}
+
+// keepReason keeps the last reason in the lines of o.text.
+func (o *rankOutput) keepReason() {
+	for line := range bytes.Lines(o.text) {
+		_, said, ok := bytes.Cut(line, []byte(o.lines.Prefix+reasonPrefix))
+		if !ok || bytes.Contains(line, []byte(remedyPrefix)) {
+			continue
+		}
+		o.mu.Lock()
+		o.reason = string(bytes.TrimSpace(said[:min(len(said), maxReason)]))
+		o.mu.Unlock()
+	}
+}
+
+// takeReason returns the last reason that a rank has given for its end, once.
+func (v *rankOutputs) takeReason(rank int) string {
+	o := &v.ranks[rank][1]
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	reason := o.reason
+	o.reason = ""
+	return reason
 }
 
 // fail records the first fault of the file.

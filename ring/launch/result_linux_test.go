@@ -2,10 +2,14 @@ package launch
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"ringtrain/ring"
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/rendezvous"
 )
@@ -59,6 +63,59 @@ func TestResult(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestResultOfSilence verifies that the silence of a host is the first cause of the loss of its rank,
+// and not of the loss of another rank, nor a silence that is short.
+func TestResultOfSilence(t *testing.T) {
+	const lost = "lost rank 2 (b b:1): silent for 5s"
+	for _, tt := range []struct {
+		name string
+		host int // of the silent login
+		lost time.Duration
+		text string
+	}{
+		{"of its host", 1, 6 * time.Second, "host b and the launcher did not hear each other for 6 s"},
+		{"of another host", 0, 6 * time.Second, lost},
+		{"short", 1, 3 * time.Second, lost},
+	} {
+		t.Run("silence="+tt.name, func(t *testing.T) {
+			s := &knowing{cause: &ring.Cause{Rank: 2, Host: "b", Step: 41, Text: lost, ExitCode: 138}}
+			g := &login{target: target{host: tt.host, name: "b"}}
+			g.silence.ticks.Store(int32(tt.lost / aliveInterval))
+			l := launcher{
+				config: &Config{Server: s}, termination: termination{firstFailure: &process.Ending{Rank: 2, Host: "b", PID: 7, ExitCode: 138}},
+				logins: []*login{g}, assignments: []hosts.Assignment{{Rank: 0}, {Rank: 1}, {Rank: 2, Host: 1}},
+			}
+			l.keepSilence()
+			if r := l.result(); r.Code != 138 || r.Rank != 2 || !strings.HasSuffix(r.Text, tt.text) || r.Cause.Text != tt.text {
+				t.Errorf("result %+v with cause %+v, want 138, rank 2 and %q", r, r.Cause, tt.text)
+			}
+		})
+	}
+}
+
+// TestReasonOfRank verifies that the last line in which a rank says why it ends describes its
+// ending, that a line about the remedy does not, and that the next process of the rank has its own.
+func TestReasonOfRank(t *testing.T) {
+	v, err := newRankOutputs(&Config{NP: 1, Stdout: io.Discard, Stderr: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.write(0, false, []byte("ringtrain: of standard output\n"))
+	v.write(0, true, []byte("step 3\nringtrain: first\nringt"))
+	v.write(0, true, []byte("rain: lost the rendezvous\nringtrain: what to do: ringtrain help\nmore ringtrain: text\n"))
+	e := process.Ending{PID: 7, ExitCode: 138, Said: v.takeReason(0)}
+	if got, want := e.String(), "rank 0 (pid 7) ended with exit code 138: lost the rendezvous"; got != want {
+		t.Errorf("ending is %q, want %q", got, want)
+	}
+	if !e.Symptom() {
+		t.Error("a rank that lost others is the cause of their end")
+	}
+	if again := v.takeReason(0); again != "" {
+		t.Errorf("the next process has said %q", again)
+	}
+	v.close()
 }
 
 // TestResultGaveUp verifies that the launcher ends with the code of a rank that was in a

@@ -141,6 +141,7 @@ type launcher struct {
 	delayed     map[int]time.Time      // ranks without a process whose delay is not over
 	lastEnding  map[int]process.Ending // by rank: the ending before its last restart
 	failover    failover               // ranks to start again whose host is lost
+	unheard     string                 // the silent host for whose rank the job has ended; "": none
 }
 
 // post posts an event from any goroutine.
@@ -226,6 +227,7 @@ func (l *launcher) supervise(ctx context.Context) error {
 			l.killGivenUp(rank)
 		case <-jobOver: // the ranks write their last lines now
 			jobOver = nil
+			l.keepSilence()
 			l.outputs.mux.raiseLimit(false)
 		case <-cancelled:
 			cancelled, fault = nil, errors.Join(fault, context.Cause(ctx))
@@ -317,8 +319,11 @@ func (l *launcher) anyRuns() bool {
 // rankEnded handles a rank's end. It tells the rendezvous of a failure. A rank with a cause
 // has told that before.
 func (l *launcher) rankEnded(e process.Ending) {
-	if s := l.config.Server; s != nil && !e.OK() && !e.Lost && e.Signal == 0 {
-		e.Why = s.Refused(e.Rank, e.PID, e.ExitCode)
+	if !e.OK() && !e.Lost && e.Signal == 0 {
+		e.Said = l.outputs.takeReason(e.Rank)
+		if s := l.config.Server; s != nil {
+			e.Why = s.Refused(e.Rank, e.PID, e.ExitCode)
+		}
 	}
 	if !l.askRestart(e) {
 		l.rankFailed(e)
@@ -350,10 +355,29 @@ func (l *launcher) result() Result {
 	case gaveUp.Why != "":
 		r.Text += "; " + gaveUp.Why
 	}
+	if l.unheard != "" && r.Cause != nil {
+		c := *r.Cause
+		c.Text = l.unheard
+		r.Text, r.Cause = c.Text, &c
+	}
 	if c := l.stopCause(); c != nil && r.Cause == nil {
 		r.Rank, r.Host, r.Text, r.Cause = c.Rank, c.Host, c.Error(), c
 	}
 	return r
+}
+
+// keepSilence looks, when the job has ended for a rank, whether that rank's host is silent. The
+// network between the hosts is the first cause then.
+func (l *launcher) keepSilence() {
+	c := l.config.Server.Cause()
+	if c == nil || c.Rank < 0 {
+		return
+	}
+	for _, g := range l.logins {
+		if d := g.silence.lasts(); d >= silentNotice && g.target.host == l.assignments[c.Rank].Host {
+			l.unheard = fmt.Sprintf("host %s and the launcher did not hear each other for %.0f s", g.target.name, d.Seconds())
+		}
+	}
 }
 
 // stopCause returns which worker a signal has told to end, if that signal came to ranks

@@ -53,6 +53,9 @@ func (l silenceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// lasts returns how long the silence has lasted.
+func (s *silenceTimer) lasts() time.Duration { return time.Duration(s.ticks.Load()) * aliveInterval }
+
 // expired reports whether the silence was too long.
 func (s *silenceTimer) expired() bool { return s.ticks.Load() >= lostTicks }
 

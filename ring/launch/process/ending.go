@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"syscall"
@@ -17,6 +18,7 @@ type Ending struct {
 	Signal    syscall.Signal // that killed the process; 0: none
 	Lost      bool           // the host is lost, and how the rank ended is unknown
 	Why       string         // why the host is lost, or why the rendezvous has refused the rank; "" if neither
+	Said      string         // what a rank that ended by itself said last of the reason; may be ""
 }
 
 // endingOf returns how process pid of a rank ended.
@@ -96,10 +98,10 @@ func (e Ending) Cause() string {
 
 // because returns why the rank ended by itself, as an addition to its exit code.
 func (e Ending) because() string {
-	if e.Why == "" {
-		return ""
+	if why := cmp.Or(e.Why, e.Said); why != "" {
+		return ": " + why
 	}
-	return ": " + e.Why
+	return ""
 }
 
 // SignalText names a signal by number and name.
