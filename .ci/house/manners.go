@@ -18,10 +18,10 @@ var notYet = []string{
 	"cmd/ringtrain", "cmd/ringtrain/show", "export/bundle", "export/checkpoint", "export/savedmodel", "input", "input/cache",
 	"input/column", "input/convert", "input/csvfile", "input/idx", "input/libsvm", "input/synth", "input/text", "input/tfrecord",
 	"model", "model/internal/kernel", "model/job", "model/kernelbench", "model/optimizer", "model/train",
-	"model/train/evaluate", "model/train/records", "model/train/report", "model/train/trained", "ring/doctor", "ring/join",
-	"ring/launch", "ring/launch/hosts", "ring/launch/internal/environ", "ring/launch/place", "ring/launch/process",
+	"model/train/evaluate", "model/train/records", "model/train/report", "model/train/trained", "ring/doctor",
+	"ring/launch", "ring/launch/process",
 	"ring/link/internal/delivery", "ring/link/internal/handshake", "ring/link/linktest", "ring/link/shmlink", "ring/link/tcplink",
-	"ring/port", "ring/rendezvous", "ring/rendezvous/state",
+	"ring/rendezvous", "ring/rendezvous/state",
 }
 
 // checkManners fails for each receiver that is not named by its type, and for each condition that

@@ -77,7 +77,7 @@ type memoryWithRemedy struct {
 	config Config
 }
 
-func (a memoryWithRemedy) Arena(ctx context.Context, n int) ([][]float32, error) {
-	parts, err := a.hostMemory.Arena(ctx, n)
-	return parts, a.config.withRemedy(err)
+func (m memoryWithRemedy) Arena(ctx context.Context, n int) ([][]float32, error) {
+	parts, err := m.hostMemory.Arena(ctx, n)
+	return parts, m.config.withRemedy(err)
 }

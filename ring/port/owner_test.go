@@ -121,7 +121,8 @@ func TestSlowAskers(t *testing.T) {
 		l.dial(t, Question)
 		synctest.Wait()
 		start := time.Now()
-		if p.Close(); time.Since(start) != 0 {
+		p.Close()
+		if time.Since(start) != 0 {
 			t.Errorf("the port was closed after %v, want at once", time.Since(start))
 		}
 	})

@@ -17,30 +17,30 @@ func newPendingConns(limit int) *pendingConns {
 }
 
 // add adds c and reports whether it has: not if the set is full or closed.
-func (d *pendingConns) add(c net.Conn) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.conns == nil || len(d.conns) >= d.limit {
+func (p *pendingConns) add(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conns == nil || len(p.conns) >= p.limit {
 		return false
 	}
-	d.conns[c] = struct{}{}
+	p.conns[c] = struct{}{}
 	return true
 }
 
 // remove removes c and reports whether the set is open.
-func (d *pendingConns) remove(c net.Conn) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.conns, c)
-	return d.conns != nil
+func (p *pendingConns) remove(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
+	return p.conns != nil
 }
 
 // closeAll closes all connections of the set and refuses others.
-func (d *pendingConns) closeAll() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for c := range d.conns {
+func (p *pendingConns) closeAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
 		c.Close()
 	}
-	d.conns = nil
+	p.conns = nil
 }

@@ -51,10 +51,10 @@ func FreeSlots(current []Assignment, hosts []Host, ranks []int) []int {
 	return free
 }
 
-// takeLocalRank gives s the lowest local rank of its host that others leave free.
-func (s *Assignment) takeLocalRank(others []Assignment) {
-	for slices.ContainsFunc(others, func(o Assignment) bool { return o.Host == s.Host && o.LocalRank == s.LocalRank }) {
-		s.LocalRank++
+// takeLocalRank gives a the lowest local rank of its host that others leave free.
+func (a *Assignment) takeLocalRank(others []Assignment) {
+	for slices.ContainsFunc(others, func(o Assignment) bool { return o.Host == a.Host && o.LocalRank == a.LocalRank }) {
+		a.LocalRank++
 	}
 }
 

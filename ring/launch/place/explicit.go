@@ -50,56 +50,56 @@ func findExplicitPlace(e environ.Vars, f Flags) (explicitPlace, error) {
 }
 
 // findRendezvous reads and checks the address of the rendezvous.
-func (g *explicitPlace) findRendezvous(e environ.Vars) error {
+func (p *explicitPlace) findRendezvous(e environ.Vars) error {
 	name := "--rendezvous"
-	if g.rendezvous == "" {
+	if p.rendezvous == "" {
 		name = "RINGTRAIN_RENDEZVOUS"
-		g.rendezvous = e.Get(name)
+		p.rendezvous = e.Get(name)
 	}
-	if g.rendezvous == "" {
+	if p.rendezvous == "" {
 		return nil
 	}
-	if err := CheckRemoved(g.rendezvous); err != nil {
+	if err := CheckRemoved(p.rendezvous); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if err := checkEndpoint(g.rendezvous); err != nil {
-		return fmt.Errorf("%s is %q, want %w", name, g.rendezvous, err)
+	if err := checkEndpoint(p.rendezvous); err != nil {
+		return fmt.Errorf("%s is %q, want %w", name, p.rendezvous, err)
 	}
 	return nil
 }
 
 // claim returns the claim of a worker with an explicit rank.
-func (g explicitPlace) claim(e environ.Vars) (claim, error) {
-	if g.size == 0 {
-		return claim{}, environ.Incomplete([]string{g.rankName}, []string{"RINGTRAIN_WORLD_SIZE (or --world-size)"})
+func (p explicitPlace) claim(e environ.Vars) (claim, error) {
+	if p.size == 0 {
+		return claim{}, environ.Incomplete([]string{p.rankName}, []string{"RINGTRAIN_WORLD_SIZE (or --world-size)"})
 	}
-	if g.rank >= g.size {
-		return claim{}, fmt.Errorf("%s is %d, want 0 to %d: %s is %d", g.rankName, g.rank, g.size-1, g.sizeName, g.size)
+	if p.rank >= p.size {
+		return claim{}, fmt.Errorf("%s is %d, want 0 to %d: %s is %d", p.rankName, p.rank, p.size-1, p.sizeName, p.size)
 	}
 	c := claim{
-		Place:   Place{Rank: g.rank, WorldSize: g.size, Source: g.source},
-		missing: environ.Incomplete([]string{g.rankName, g.sizeName}, []string{"RINGTRAIN_RENDEZVOUS (or --rendezvous)"}),
+		Place:   Place{Rank: p.rank, WorldSize: p.size, Source: p.source},
+		missing: environ.Incomplete([]string{p.rankName, p.sizeName}, []string{"RINGTRAIN_RENDEZVOUS (or --rendezvous)"}),
 	}
 	local := numberNames{localRank: "RINGTRAIN_LOCAL_RANK", localSize: "RINGTRAIN_LOCAL_SIZE"}
 	return c, readLocalNumbers(e, local, &c.Place)
 }
 
 // sizeClaims returns the claim of an explicit world size without a rank, or no claim.
-func (g explicitPlace) sizeClaims() []claim {
-	if g.size == 0 {
+func (p explicitPlace) sizeClaims() []claim {
+	if p.size == 0 {
 		return nil
 	}
-	return []claim{{Place: Place{Rank: -1, WorldSize: g.size, LocalRank: -1, Source: g.sizeName}}}
+	return []claim{{Place: Place{Rank: -1, WorldSize: p.size, LocalRank: -1, Source: p.sizeName}}}
 }
 
 // claimWithoutDialect returns the claim of a worker in an environment without any dialect.
 // Without a world size and a rendezvous the job has one worker.
-func (g explicitPlace) claimWithoutDialect() (claim, error) {
-	if c := g.sizeClaims(); c != nil {
-		c[0].missing = fmt.Errorf("%s is %d, the rendezvous is missing: add --rendezvous HOST:PORT", g.sizeName, g.size)
+func (p explicitPlace) claimWithoutDialect() (claim, error) {
+	if c := p.sizeClaims(); c != nil {
+		c[0].missing = fmt.Errorf("%s is %d, the rendezvous is missing: add --rendezvous HOST:PORT", p.sizeName, p.size)
 		return c[0], nil
 	}
-	if g.rendezvous != "" {
+	if p.rendezvous != "" {
 		return claim{}, errors.New("a rendezvous is given, the world size is missing: add --world-size N, or unset RINGTRAIN_RENDEZVOUS")
 	}
 	return claim{Place: Place{WorldSize: 1}}, nil

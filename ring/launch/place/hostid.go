@@ -16,15 +16,15 @@ const maxHostID = 64
 // on other hosts, also on one machine. Nothing else changes for them: they reach each other
 // over the loopback if they listen there. The part before a slash names the machine, as the
 // boot id does in a detected name.
-func (g *explicitPlace) findHostID(e environ.Vars) error {
+func (p *explicitPlace) findHostID(e environ.Vars) error {
 	name := "--host-id"
-	if g.hostID == "" {
+	if p.hostID == "" {
 		name = "RINGTRAIN_HOST_ID"
-		g.hostID = e.Get(name)
+		p.hostID = e.Get(name)
 	}
-	odd := strings.ContainsFunc(g.hostID, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar })
-	if odd || len(g.hostID) > maxHostID {
-		return fmt.Errorf("%s is %q, want at most %d bytes that can be printed, no space", name, g.hostID, maxHostID)
+	odd := strings.ContainsFunc(p.hostID, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar })
+	if odd || len(p.hostID) > maxHostID {
+		return fmt.Errorf("%s is %q, want at most %d bytes that can be printed, no space", name, p.hostID, maxHostID)
 	}
 	return nil
 }

@@ -125,8 +125,8 @@ func (p *PMI) ownHost() (string, error) {
 
 // remind repeats line as a notice until stop is called. stop waits for the end of a notice
 // that is being written.
-func (c LearnOptions) remind(line string) (stop func()) {
-	if c.Notice == nil {
+func (l LearnOptions) remind(line string) (stop func()) {
+	if l.Notice == nil {
 		return func() {}
 	}
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -137,7 +137,7 @@ func (c LearnOptions) remind(line string) (stop func()) {
 		for {
 			select {
 			case <-timer.C:
-				c.Notice(line)
+				l.Notice(line)
 				timer.Reset(learnNotice)
 			case <-quit:
 				return

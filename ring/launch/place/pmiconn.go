@@ -62,14 +62,14 @@ func newPMI(ctx context.Context, conn net.Conn) (*pmiConn, error) {
 }
 
 // finish sends finalize. From then on mpiexec accepts the end of this rank.
-func (w *pmiConn) finish(ctx context.Context) error {
-	_, err := w.ask(ctx, "cmd=finalize", "finalize_ack")
+func (p *pmiConn) finish(ctx context.Context) error {
+	_, err := p.ask(ctx, "cmd=finalize", "finalize_ack")
 	return err
 }
 
 // name returns the name of the job's key-value space, which is the job's id.
-func (w *pmiConn) name(ctx context.Context) (string, error) {
-	values, err := w.ask(ctx, "cmd=get_my_kvsname", "my_kvsname")
+func (p *pmiConn) name(ctx context.Context) (string, error) {
+	values, err := p.ask(ctx, "cmd=get_my_kvsname", "my_kvsname")
 	if err != nil {
 		return "", err
 	}
@@ -81,28 +81,28 @@ func (w *pmiConn) name(ctx context.Context) (string, error) {
 }
 
 // put stores a value in the key-value space.
-func (w *pmiConn) put(ctx context.Context, space, key, value string) error {
-	_, err := w.ask(ctx, fmt.Sprintf("cmd=put kvsname=%s key=%s value=%s", space, key, value), "put_result")
+func (p *pmiConn) put(ctx context.Context, space, key, value string) error {
+	_, err := p.ask(ctx, fmt.Sprintf("cmd=put kvsname=%s key=%s value=%s", space, key, value), "put_result")
 	return err
 }
 
 // get returns a value of the key-value space.
-func (w *pmiConn) get(ctx context.Context, space, key string) (string, error) {
-	values, err := w.ask(ctx, fmt.Sprintf("cmd=get kvsname=%s key=%s", space, key), "get_result")
+func (p *pmiConn) get(ctx context.Context, space, key string) (string, error) {
+	values, err := p.ask(ctx, fmt.Sprintf("cmd=get kvsname=%s key=%s", space, key), "get_result")
 	return values["value"], err
 }
 
 // barrier returns when all ranks have entered it.
-func (w *pmiConn) barrier(ctx context.Context) error {
-	_, err := w.ask(ctx, "cmd=barrier_in", "barrier_out")
+func (p *pmiConn) barrier(ctx context.Context) error {
+	_, err := p.ask(ctx, "cmd=barrier_in", "barrier_out")
 	return err
 }
 
 // ask sends one line and returns the values of the answer, whose name must be want.
-func (w *pmiConn) ask(ctx context.Context, line, want string) (map[string]string, error) {
-	stop := context.AfterFunc(ctx, func() { w.conn.Close() })
+func (p *pmiConn) ask(ctx context.Context, line, want string) (map[string]string, error) {
+	stop := context.AfterFunc(ctx, func() { p.conn.Close() })
 	defer stop()
-	answer, err := w.exchange(line)
+	answer, err := p.exchange(line)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -121,11 +121,11 @@ func (w *pmiConn) ask(ctx context.Context, line, want string) (map[string]string
 	return values, nil
 }
 
-func (w *pmiConn) exchange(line string) (string, error) {
-	if _, err := w.conn.Write([]byte(line + "\n")); err != nil {
+func (p *pmiConn) exchange(line string) (string, error) {
+	if _, err := p.conn.Write([]byte(line + "\n")); err != nil {
 		return "", err
 	}
-	answer, err := w.in.ReadSlice('\n')
+	answer, err := p.in.ReadSlice('\n')
 	return string(answer), err
 }
 

@@ -29,9 +29,9 @@ func New(getenv func(string) string, environ []string) Vars {
 }
 
 // Split returns which of names are set and which are not.
-func (e Vars) Split(names ...string) (set, missing []string) {
+func (v Vars) Split(names ...string) (set, missing []string) {
 	for _, name := range names {
-		if e.Get(name) != "" {
+		if v.Get(name) != "" {
 			set = append(set, name)
 		} else {
 			missing = append(missing, name)
@@ -41,15 +41,15 @@ func (e Vars) Split(names ...string) (set, missing []string) {
 }
 
 // Any reports whether one of names is set.
-func (e Vars) Any(names ...string) bool {
-	set, _ := e.Split(names...)
+func (v Vars) Any(names ...string) bool {
+	set, _ := v.Split(names...)
 	return len(set) > 0
 }
 
 // WithPrefix returns the names of the variables that begin with prefix, sorted.
-func (e Vars) WithPrefix(prefix string) []string {
+func (v Vars) WithPrefix(prefix string) []string {
 	var found []string
-	for _, name := range e.names {
+	for _, name := range v.names {
 		if strings.HasPrefix(name, prefix) {
 			found = append(found, name)
 		}
@@ -59,8 +59,8 @@ func (e Vars) WithPrefix(prefix string) []string {
 
 // Int returns the whole number in the variable name, which must be least or more. It
 // returns none if the variable is not set.
-func (e Vars) Int(name string, least, none int) (int, error) {
-	s := e.Get(name)
+func (v Vars) Int(name string, least, none int) (int, error) {
+	s := v.Get(name)
 	if s == "" {
 		return none, nil
 	}
