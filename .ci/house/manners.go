@@ -19,7 +19,6 @@ var notYet = []string{
 	"input/column", "input/convert", "input/csvfile", "input/idx", "input/libsvm", "input/synth", "input/text", "input/tfrecord",
 	"model", "model/internal/kernel", "model/job", "model/kernelbench", "model/optimizer", "model/train",
 	"model/train/evaluate", "model/train/records", "model/train/report", "model/train/trained", "ring/doctor",
-	"ring/launch", "ring/launch/process",
 	"ring/link/internal/delivery", "ring/link/internal/handshake", "ring/link/linktest", "ring/link/shmlink", "ring/link/tcplink",
 	"ring/rendezvous", "ring/rendezvous/state",
 }

@@ -42,30 +42,30 @@ func startAgent(t *testing.T) *talk {
 	return a
 }
 
-func (a *talk) send(f frame) {
-	a.t.Helper()
-	if err := a.to.send(f); err != nil {
-		a.t.Fatal(err)
+func (t *talk) send(f frame) {
+	t.t.Helper()
+	if err := t.to.send(f); err != nil {
+		t.t.Fatal(err)
 	}
 }
 
 // greet sends orders and returns the answer.
-func (a *talk) greet(o orders) (h hello) {
-	a.t.Helper()
-	a.send(frameOf(kindOrders, 0, o))
-	if f := a.await(kindHello); f.decode(&h) != nil {
-		a.t.Fatalf("hello is %q", f.payload)
+func (t *talk) greet(o orders) (h hello) {
+	t.t.Helper()
+	t.send(frameOf(kindOrders, 0, o))
+	if f := t.await(kindHello); f.decode(&h) != nil {
+		t.t.Fatalf("hello is %q", f.payload)
 	}
 	return h
 }
 
 // await returns the next frame of a kind, and what the rank printed before it.
-func (a *talk) await(kind byte) frame {
-	a.t.Helper()
+func (t *talk) await(kind byte) frame {
+	t.t.Helper()
 	for {
-		f, err := readFrame(a.out)
+		f, err := readFrame(t.out)
 		if err != nil {
-			a.t.Fatalf("waiting for frame %c: %v", kind, err)
+			t.t.Fatalf("waiting for frame %c: %v", kind, err)
 		}
 		if f.kind == kind {
 			return f
@@ -74,23 +74,23 @@ func (a *talk) await(kind byte) frame {
 }
 
 // ready waits until a rank says that it runs, and returns what it said.
-func (a *talk) ready() string {
-	a.t.Helper()
+func (t *talk) ready() string {
+	t.t.Helper()
 	var text strings.Builder
 	for !strings.Contains(text.String(), "ready") || !strings.HasSuffix(text.String(), "\n") {
-		text.Write(a.await(kindOut).payload)
+		text.Write(t.await(kindOut).payload)
 	}
 	return text.String()
 }
 
-func (a *talk) end() int {
-	a.t.Helper()
-	go io.Copy(io.Discard, a.out)
+func (t *talk) end() int {
+	t.t.Helper()
+	go io.Copy(io.Discard, t.out)
 	select {
-	case code := <-a.code:
+	case code := <-t.code:
 		return code
 	case <-time.After(patience):
-		a.t.Fatal("the agent does not end")
+		t.t.Fatal("the agent does not end")
 		return 0
 	}
 }

@@ -85,25 +85,25 @@ type unackedBytes struct {
 func newUnacked() *unacked { return &unacked{outputs: map[outputID]unackedBytes{}} }
 
 // receive counts n bytes that have come. It reports whether there was credit for them.
-func (d *unacked) receive(v outputID, n int) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	at := d.outputs[v]
+func (u *unacked) receive(v outputID, n int) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	at := u.outputs[v]
 	at.unwritten += n
-	d.outputs[v] = at
+	u.outputs[v] = at
 	return at.unwritten+at.unreported <= windowBytes
 }
 
 // written counts n bytes that were written. It returns how many are to be acknowledged now.
-func (d *unacked) written(v outputID, n int) (due int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	at := d.outputs[v]
+func (u *unacked) written(v outputID, n int) (due int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	at := u.outputs[v]
 	at.unwritten, at.unreported = at.unwritten-n, at.unreported+n
 	if at.unreported >= ackBytes {
 		due, at.unreported = at.unreported, 0
 	}
-	d.outputs[v] = at
+	u.outputs[v] = at
 	return due
 }
 

@@ -25,7 +25,8 @@ func TestCreditsAcquire(t *testing.T) {
 			want  int
 		}{{0, 4}, {windowBytes/4 - 1, 4}, {1, 5}, {windowBytes, 9}, {2 * windowBytes, 13}} { // a credit beyond the sent bytes is ignored
 			c.release(v, tt.taken)
-			if synctest.Wait(); sent != tt.want {
+			synctest.Wait()
+			if sent != tt.want {
 				t.Errorf("after %d bytes are taken %d pieces are sent, want %d", tt.taken, sent, tt.want)
 			}
 		}
@@ -51,7 +52,8 @@ func TestCreditsClose(t *testing.T) {
 		}()
 		synctest.Wait()
 		c.close()
-		if synctest.Wait(); waits {
+		synctest.Wait()
+		if waits {
 			t.Error("a rank waits for credit that nobody gives")
 		}
 		for _, tt := range []struct {
@@ -74,7 +76,8 @@ func TestUnacked(t *testing.T) {
 		sent, held := 0, []int(nil)
 		for turn := 0; turn < 500; turn++ {
 			if n := 1 + rng.IntN(windowBytes/2); sent+n <= windowBytes {
-				if sent += n; !d.receive(v, n) {
+				sent += n
+				if !d.receive(v, n) {
 					t.Fatalf("seed=%d: cut off with %d bytes", seed, sent)
 				}
 				held = append(held, n)

@@ -34,10 +34,10 @@ type failover struct {
 }
 
 // init makes an empty failover.
-func (r *failover) init(ctx context.Context) {
-	r.unplaced, r.dialing, r.unreachable = map[int]process.Ending{}, map[int]bool{}, map[int]error{}
-	r.results = make(chan dialResult)
-	r.ctx, r.cancel = context.WithCancel(ctx)
+func (f *failover) init(ctx context.Context) {
+	f.unplaced, f.dialing, f.unreachable = map[int]process.Ending{}, map[int]bool{}, map[int]error{}
+	f.results = make(chan dialResult)
+	f.ctx, f.cancel = context.WithCancel(ctx)
 }
 
 // retryHost logs in again to a lost host with unplaced ranks.
@@ -222,14 +222,14 @@ func (l *launcher) unreachableText(lost string) string {
 }
 
 // cancelAll drops the unplaced ranks once the job ends.
-func (r *failover) cancelAll(l *launcher) {
-	r.cancel()
-	for rank := range r.unplaced {
+func (f *failover) cancelAll(l *launcher) {
+	f.cancel()
+	for rank := range f.unplaced {
 		l.termination.restartsDropped = true
 		delete(l.ranks, rank)
 		delete(l.restartAt, rank)
 	}
-	clear(r.unplaced)
+	clear(f.unplaced)
 }
 
 // A hostLoss is the loss of an open host.

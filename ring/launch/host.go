@@ -149,34 +149,34 @@ type loginReceiver struct {
 // receiver returns the handler of a login's messages.
 func (l *launcher) receiver(g *login) loginReceiver { return loginReceiver{l, g, newUnacked()} }
 
-func (t loginReceiver) handleFrame(f frame) error {
-	if f.rank >= len(t.hostOfRank) || int(t.hostOfRank[f.rank].Load()) != t.login.target.host {
+func (l loginReceiver) handleFrame(f frame) error {
+	if f.rank >= len(l.hostOfRank) || int(l.hostOfRank[f.rank].Load()) != l.login.target.host {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of rank %d, which does not run there", f.kind, f.rank))
 	}
-	name := t.login.target.name
+	name := l.login.target.name
 	switch f.kind {
 	case kindOut, kindErr:
-		return t.receiveOutput(f)
+		return l.receiveOutput(f)
 	case kindMore:
-		t.input.ask(t.login)
+		l.input.ask(l.login)
 	case kindCleared:
 		var s wireCleared
 		if err := f.decode(&s); err != nil {
 			return err
 		}
-		t.post(event{Ending: process.Ending{Rank: f.rank}, cleared: true, leaving: s.Leaving})
+		l.post(event{Ending: process.Ending{Rank: f.rank}, cleared: true, leaving: s.Leaving})
 	case kindEnded:
 		var s wireEnding
 		if err := f.decode(&s); err != nil {
 			return err
 		}
-		t.post(event{Ending: s.ending(f.rank, name)})
+		l.post(event{Ending: s.ending(f.rank, name)})
 	case kindFault:
 		var s wireFault
 		if err := f.decode(&s); err != nil {
 			return err
 		}
-		t.post(event{Ending: process.Ending{Rank: f.rank}, fault: fmt.Errorf("host %s: %w", name, s.error())})
+		l.post(event{Ending: process.Ending{Rank: f.rank}, fault: fmt.Errorf("host %s: %w", name, s.error())})
 	default:
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q", f.kind))
 	}
@@ -184,40 +184,40 @@ func (t loginReceiver) handleFrame(f frame) error {
 }
 
 // receiveOutput writes the output of a rank, and acknowledges it once it is written.
-func (t loginReceiver) receiveOutput(f frame) error {
+func (l loginReceiver) receiveOutput(f frame) error {
 	v, n := outputID{f.rank, f.kind}, len(f.payload)
-	if !t.unacked.receive(v, n) {
+	if !l.unacked.receive(v, n) {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent output of rank %d beyond its credit, %d bytes", f.rank, windowBytes))
 	}
-	t.outputs.writeAsync(f.rank, f.kind == kindErr, f.payload, func() {
-		if due := t.unacked.written(v, n); due > 0 {
-			t.login.enqueue(ackFrame(v, due))
+	l.outputs.writeAsync(f.rank, f.kind == kindErr, f.payload, func() {
+		if due := l.unacked.written(v, n); due > 0 {
+			l.login.enqueue(ackFrame(v, due))
 		}
 	})
 	return nil
 }
 
 // hostSilent tells people that the agent is silent, and which ranks with it.
-func (t loginReceiver) hostSilent() {
-	if ranks := t.ranksThere(); len(ranks) > 0 {
-		t.config.tell(fmt.Sprintf("host %s: its agent has said nothing for %v; unheard: %s", t.login.target.name, silentNotice, phrase.Ranks(ranks)))
+func (l loginReceiver) hostSilent() {
+	if ranks := l.ranksThere(); len(ranks) > 0 {
+		l.config.tell(fmt.Sprintf("host %s: its agent has said nothing for %v; unheard: %s", l.login.target.name, silentNotice, phrase.Ranks(ranks)))
 	}
 }
 
 // hostLost reports the loss of the host, and ends the output of its ranks.
-func (t loginReceiver) hostLost(why string) {
-	for _, rank := range t.ranksThere() {
-		t.outputs.writeAsync(rank, false, nil, func() {})
-		t.outputs.writeAsync(rank, true, nil, func() {})
+func (l loginReceiver) hostLost(why string) {
+	for _, rank := range l.ranksThere() {
+		l.outputs.writeAsync(rank, false, nil, func() {})
+		l.outputs.writeAsync(rank, true, nil, func() {})
 	}
-	t.post(event{loss: &hostLoss{t.login, why}})
+	l.post(event{loss: &hostLoss{l.login, why}})
 }
 
 // ranksThere returns the ranks of the login's host.
-func (t loginReceiver) ranksThere() []int {
+func (l loginReceiver) ranksThere() []int {
 	var ranks []int
-	for rank := range t.hostOfRank {
-		if int(t.hostOfRank[rank].Load()) == t.login.target.host {
+	for rank := range l.hostOfRank {
+		if int(l.hostOfRank[rank].Load()) == l.login.target.host {
 			ranks = append(ranks, rank)
 		}
 	}

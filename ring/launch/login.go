@@ -71,66 +71,66 @@ func newLogin(t target, argv []string, guard *process.GuardProcess) *login {
 }
 
 // pipes connects the login to ssh's standard input and output.
-func (g *login) pipes(in io.WriteCloser, out io.Reader) {
-	g.in, g.out = in, bufio.NewReaderSize(silenceReader{out, &g.silence}, 64<<10)
+func (lo *login) pipes(in io.WriteCloser, out io.Reader) {
+	lo.in, lo.out = in, bufio.NewReaderSize(silenceReader{out, &lo.silence}, 64<<10)
 }
 
 // handshake sends the orders and reads the hello.
-func (g *login) handshake(o orders) (*frameWriter, error) {
-	to := &frameWriter{w: g.in}
+func (lo *login) handshake(o orders) (*frameWriter, error) {
+	to := &frameWriter{w: lo.in}
 	if err := to.send(frameOf(kindOrders, 0, o)); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return nil, err // the message of ssh counts more than a broken pipe
 	}
-	if err := skipBanner(g.out); err != nil {
+	if err := skipBanner(lo.out); err != nil {
 		return nil, err
 	}
-	f, err := readAgentFrame(g.out, g.target.name)
+	f, err := readAgentFrame(lo.out, lo.target.name)
 	if err != nil {
 		return nil, err
 	}
 	if f.kind != kindHello {
 		return nil, errNoAgent
 	}
-	if err := f.decode(&g.hello); err != nil {
+	if err := f.decode(&lo.hello); err != nil {
 		return nil, err
 	}
 	switch {
-	case g.hello.Fault != nil:
-		return nil, g.hello.Fault.error()
-	case g.hello.Protocol != o.Protocol || !build.Same(g.hello.Version, o.Version):
-		return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("ringtrain there is version %s, here it is %s: give --push, or install the same one", g.hello.Version, o.Version))
+	case lo.hello.Fault != nil:
+		return nil, lo.hello.Fault.error()
+	case lo.hello.Protocol != o.Protocol || !build.Same(lo.hello.Version, o.Version):
+		return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("ringtrain there is version %s, here it is %s: give --push, or install the same one", lo.hello.Version, o.Version))
 	}
 	return to, nil
 }
 
 // wait waits for ssh, for at most d before it kills it, and returns its exit code.
-func (g *login) wait(d time.Duration) int {
-	late := time.AfterFunc(d, g.ssh.Kill)
+func (lo *login) wait(d time.Duration) int {
+	late := time.AfterFunc(d, lo.ssh.Kill)
 	defer late.Stop()
-	return g.ssh.Wait()
+	return lo.ssh.Wait()
 }
 
 // send sends the frames of the outbox, and beats, until leave. At its end the agent reads the
 // end of its input.
-func (g *login) send(to *frameWriter) {
-	defer close(g.sent)
-	defer g.in.Close()
+func (lo *login) send(to *frameWriter) {
+	defer close(lo.sent)
+	defer lo.in.Close()
 	beat := time.NewTicker(beatInterval)
 	defer beat.Stop()
 	for { // an error also shows at the other pipe
 		select {
-		case f := <-g.outbox:
+		case f := <-lo.outbox:
 			to.send(f)
-		case done := <-g.flushes:
-			for len(g.outbox) > 0 {
-				to.send(<-g.outbox)
+		case done := <-lo.flushes:
+			for len(lo.outbox) > 0 {
+				to.send(<-lo.outbox)
 			}
 			close(done)
 		case <-beat.C:
 			to.send(frame{kind: kindBeat})
-		case <-g.leaving:
-			for len(g.outbox) > 0 {
-				to.send(<-g.outbox)
+		case <-lo.leaving:
+			for len(lo.outbox) > 0 {
+				to.send(<-lo.outbox)
 			}
 			return
 		}
@@ -140,46 +140,46 @@ func (g *login) send(to *frameWriter) {
 // enqueue puts f into the outbox. A full outbox means that the host does not read: enqueue
 // then ends the login, for without a start or a credit a rank would wait for ever. After
 // leave, enqueue does nothing.
-func (g *login) enqueue(f frame) {
+func (lo *login) enqueue(f frame) {
 	select {
-	case g.outbox <- f:
+	case lo.outbox <- f:
 		return
-	case <-g.leaving:
+	case <-lo.leaving:
 		return
 	default:
 	}
-	if !g.overflown.Swap(true) {
-		g.ssh.Kill()
+	if !lo.overflown.Swap(true) {
+		lo.ssh.Kill()
 	}
 }
 
 // flush returns when the frames of the outbox have been sent, or when over is closed: a
 // host may not read.
-func (g *login) flush(over <-chan struct{}) {
+func (lo *login) flush(over <-chan struct{}) {
 	done := make(chan struct{})
 	select {
-	case g.flushes <- done:
-	case <-g.leaving:
+	case lo.flushes <- done:
+	case <-lo.leaving:
 	case <-over:
 	}
 	select {
 	case <-done:
-	case <-g.leaving:
+	case <-lo.leaving:
 	case <-over:
 	}
 }
 
 // receive handles all that comes, until the end. The host is lost then.
-func (g *login) receive(l loginHandler) {
+func (lo *login) receive(l loginHandler) {
 	over := make(chan struct{})
 	var watching sync.WaitGroup
-	watching.Go(func() { g.silence.watch(over, l.hostSilent, g.ssh.Kill) })
-	err := g.readFrames(l)
+	watching.Go(func() { lo.silence.watch(over, l.hostSilent, lo.ssh.Kill) })
+	err := lo.readFrames(l)
 	close(over)
 	watching.Wait()
-	code := g.wait(process.SettleTime)
-	close(g.ended)
-	why := g.stderr.last()
+	code := lo.wait(process.SettleTime)
+	close(lo.ended)
+	why := lo.stderr.last()
 	switch {
 	case why == "" && code == 0:
 		why = "its agent has ended"
@@ -189,18 +189,18 @@ func (g *login) receive(l loginHandler) {
 	switch {
 	case exitcode.Of(err) == exitcode.Protocol:
 		why = err.Error()
-	case g.overflown.Load():
-		why = fmt.Sprintf("it takes nothing any more: %d frames wait to be sent to its agent", cap(g.outbox))
-	case g.silence.expired():
+	case lo.overflown.Load():
+		why = fmt.Sprintf("it takes nothing any more: %d frames wait to be sent to its agent", cap(lo.outbox))
+	case lo.silence.expired():
 		why = fmt.Sprintf("its agent has said nothing for %v", silentTimeout)
 	}
 	l.hostLost(why)
 }
 
 // readFrames reads and handles frames until an error.
-func (g *login) readFrames(l loginHandler) error {
+func (lo *login) readFrames(l loginHandler) error {
 	for {
-		f, err := readAgentFrame(g.out, g.target.name)
+		f, err := readAgentFrame(lo.out, lo.target.name)
 		if err != nil {
 			return err
 		}
@@ -214,13 +214,13 @@ func (g *login) readFrames(l loginHandler) error {
 }
 
 // leave lets the agent go: it reads the end of its input.
-func (g *login) leave() { g.leaveOnce.Do(func() { close(g.leaving) }) }
+func (lo *login) leave() { lo.leaveOnce.Do(func() { close(lo.leaving) }) }
 
 // close lets the agent go and waits for ssh. It kills the ssh of a dead host.
-func (g *login) close() {
-	g.leave()
-	late := time.AfterFunc(2*process.SettleTime, g.ssh.Kill)
+func (lo *login) close() {
+	lo.leave()
+	late := time.AfterFunc(2*process.SettleTime, lo.ssh.Kill)
 	defer late.Stop()
-	<-g.ended
-	<-g.sent
+	<-lo.ended
+	<-lo.sent
 }

@@ -13,14 +13,14 @@ import (
 // logbook is a listener that keeps what it is told.
 type logbook []string
 
-func (b *logbook) handleFrame(f frame) error {
-	*b = append(*b, fmt.Sprintf("%c %d", f.kind, f.rank))
+func (l *logbook) handleFrame(f frame) error {
+	*l = append(*l, fmt.Sprintf("%c %d", f.kind, f.rank))
 	return nil
 }
 
-func (b *logbook) hostSilent() { *b = append(*b, "silent") }
+func (l *logbook) hostSilent() { *l = append(*l, "silent") }
 
-func (b *logbook) hostLost(why string) { *b = append(*b, "lost: "+why) }
+func (l *logbook) hostLost(why string) { *l = append(*l, "lost: "+why) }
 
 // testLogin is a login to host 3.
 func testLogin() *login { return newLogin(target{3, "a", 1}, []string{"true"}, nil) }

@@ -68,6 +68,6 @@ type wireEnding struct {
 
 func endingMessage(e process.Ending) wireEnding { return wireEnding{e.PID, e.ExitCode, int(e.Signal)} }
 
-func (s wireEnding) ending(rank int, host string) process.Ending {
-	return process.Ending{Rank: rank, PID: s.PID, Host: host, ExitCode: s.Exit, Signal: syscall.Signal(s.Signal)}
+func (w wireEnding) ending(rank int, host string) process.Ending {
+	return process.Ending{Rank: rank, PID: w.PID, Host: host, ExitCode: w.Exit, Signal: syscall.Signal(w.Signal)}
 }

@@ -163,7 +163,8 @@ func bindingText(host string, ranks []hosts.Assignment, cores []int) string {
 	each := ""
 	if !slices.ContainsFunc(ranks, func(s hosts.Assignment) bool { return s.LocalSize != ranks[0].LocalSize }) { // else they began at different times
 		share := float64(len(cores)) / float64(ranks[0].LocalSize)
-		if each = fmt.Sprintf(", %.3g cores each", share); share == 1 {
+		each = fmt.Sprintf(", %.3g cores each", share)
+		if share == 1 {
 			each = ", 1 core each"
 		}
 	}

@@ -49,7 +49,8 @@ func newOutputMux(out, err io.Writer, one bool, notice func(string)) *outputMux 
 		o.tell("nobody reads the standard output any more: the job goes on without")
 	}}, {w: err, onClosed: func() {}}}
 	o.queues[0] = newWriteQueue(queueLimit, false)
-	if o.queues[1] = o.queues[0]; !one {
+	o.queues[1] = o.queues[0]
+	if !one {
 		o.queues[1] = newWriteQueue(queueLimit, false)
 	}
 	return o
@@ -66,30 +67,30 @@ type sink struct {
 
 // Write never fails, because the ranks must not block: after a fault the sink discards its
 // output.
-func (o *sink) Write(text []byte) (int, error) {
-	if _, err := o.w.Write(text); err != nil {
-		o.w = io.Discard
-		o.fail(err)
+func (s *sink) Write(text []byte) (int, error) {
+	if _, err := s.w.Write(text); err != nil {
+		s.w = io.Discard
+		s.fail(err)
 	}
 	return len(text), nil
 }
 
 // fail records the fault of a Write.
-func (o *sink) fail(err error) {
+func (s *sink) fail(err error) {
 	if errors.Is(err, syscall.EPIPE) {
-		o.onClosed()
+		s.onClosed()
 		return
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.failed = err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = err
 }
 
 // firstFault returns the fault of a Write, if one has failed.
-func (o *sink) firstFault() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.failed
+func (s *sink) firstFault() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
 }
 
 // noticeWriter passes what is written to a function, which may be nil.

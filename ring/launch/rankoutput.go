@@ -54,8 +54,8 @@ func newRankOutputs(c *Config) (*rankOutputs, error) {
 }
 
 // open prepares one output of a rank: i is 0 for standard output and 1 for standard error.
-func (v *rankOutputs) open(c *Config, rank, i int, name string) error {
-	o := &v.ranks[rank][i]
+func (r *rankOutputs) open(c *Config, rank, i int, name string) error {
+	o := &r.ranks[rank][i]
 	o.toErr = i == 1
 	o.lines.Prefix = "[" + strconv.Itoa(rank) + "] "
 	if c.Tag {
@@ -86,16 +86,16 @@ func (v *rankOutputs) open(c *Config, rank, i int, name string) error {
 
 // write writes the output of a rank, once there is room. An empty chunk is the end of the
 // output, until the rank is started again.
-func (v *rankOutputs) write(rank int, toErr bool, chunk []byte) {
-	v.writeAsync(rank, toErr, chunk, nil)
+func (r *rankOutputs) write(rank int, toErr bool, chunk []byte) {
+	r.writeAsync(rank, toErr, chunk, nil)
 }
 
 // writeAsync is write, but does not wait: it calls accepted, if that is not nil, when there is
 // room.
-func (v *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, accepted func()) {
-	o := &v.ranks[rank][0]
+func (r *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, accepted func()) {
+	o := &r.ranks[rank][0]
 	if toErr {
-		o = &v.ranks[rank][1]
+		o = &r.ranks[rank][1]
 	}
 	if o.file != nil && len(chunk) > 0 {
 		if _, err := o.file.Write(chunk); err != nil {
@@ -110,7 +110,7 @@ func (v *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, accepted fu
 	if toErr {
 		o.keepReason()
 	}
-	v.mux.write(o.toErr, o.text, accepted)
+	r.mux.write(o.toErr, o.text, accepted)
 }
 
 // keepReason keeps the last reason in the lines of o.text.
@@ -127,8 +127,8 @@ func (o *rankOutput) keepReason() {
 }
 
 // takeReason returns the last reason that a rank has given for its end, once.
-func (v *rankOutputs) takeReason(rank int) string {
-	o := &v.ranks[rank][1]
+func (r *rankOutputs) takeReason(rank int) string {
+	o := &r.ranks[rank][1]
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	reason := o.reason
@@ -147,11 +147,11 @@ func (o *rankOutput) fail(err error) {
 
 // close ends the outputs. It returns whether the last lines were not read, and the first
 // fault.
-func (v *rankOutputs) close() (unread bool, err error) {
-	unread, first := v.mux.close()
-	for i := range v.ranks {
-		for j := range v.ranks[i] {
-			o := &v.ranks[i][j]
+func (r *rankOutputs) close() (unread bool, err error) {
+	unread, first := r.mux.close()
+	for i := range r.ranks {
+		for j := range r.ranks[i] {
+			o := &r.ranks[i][j]
 			if o.file == nil {
 				continue
 			}

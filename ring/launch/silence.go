@@ -43,12 +43,12 @@ type silenceReader struct {
 	silence *silenceTimer
 }
 
-func (l silenceReader) Read(p []byte) (int, error) {
-	l.silence.busy.Store(false)
-	n, err := l.Reader.Read(p)
-	l.silence.busy.Store(true)
+func (s silenceReader) Read(p []byte) (int, error) {
+	s.silence.busy.Store(false)
+	n, err := s.Reader.Read(p)
+	s.silence.busy.Store(true)
 	if n > 0 {
-		l.silence.reset()
+		s.silence.reset()
 	}
 	return n, err
 }

@@ -58,48 +58,48 @@ func (l *launcher) openRemote(ctx context.Context, targets []target) error {
 }
 
 // wait returns when all hosts have answered or failed.
-func (o *hostStartup) wait(cancel func()) {
-	since, told, signals := time.Now(), time.NewTicker(waitingNoticeEvery), o.config.Signals
+func (h *hostStartup) wait(cancel func()) {
+	since, told, signals := time.Now(), time.NewTicker(waitingNoticeEvery), h.config.Signals
 	defer told.Stop()
-	for len(o.waiting) > 0 {
+	for len(h.waiting) > 0 {
 		select {
-		case r := <-o.results:
-			delete(o.waiting, r.target.host)
+		case r := <-h.results:
+			delete(h.waiting, r.target.host)
 			switch {
 			case r.err == nil:
-				o.addLogin(r.login)
+				h.addLogin(r.login)
 			case errors.Is(r.err, errNotTried): // the last line is a cause
-				o.errs = slices.Insert(o.errs, 0, error(&hostError{r.target.host, r.err}))
+				h.errs = slices.Insert(h.errs, 0, error(&hostError{r.target.host, r.err}))
 			default:
-				o.errs = append(o.errs, &hostError{r.target.host, r.err})
+				h.errs = append(h.errs, &hostError{r.target.host, r.err})
 			}
-		case e := <-o.events: // no rank runs yet: an open host is lost
-			if o.stopped == nil {
-				o.stopped = o.earlyEvent(e)
+		case e := <-h.events: // no rank runs yet: an open host is lost
+			if h.stopped == nil {
+				h.stopped = h.earlyEvent(e)
 				cancel()
 			}
 		case s, ok := <-signals:
 			if sig, is := s.(syscall.Signal); is && asksToEnd(sig) {
-				o.stopped = exitcode.With(128+int(sig), fmt.Errorf("stopped by %s before all hosts had answered", process.SignalText(sig)))
+				h.stopped = exitcode.With(128+int(sig), fmt.Errorf("stopped by %s before all hosts had answered", process.SignalText(sig)))
 				cancel()
 			}
 			if s == syscall.SIGTSTP || s == syscall.SIGCONT {
-				o.handleSignal(s.(syscall.Signal))
+				h.handleSignal(s.(syscall.Signal))
 			}
 			if !ok {
 				signals = nil
 			}
-			o.suspend(signals)
+			h.suspend(signals)
 		case <-told.C:
-			o.config.tell(waitingText(o.config.Hosts, o.waiting, time.Since(since)))
+			h.config.tell(waitingText(h.config.Hosts, h.waiting, time.Since(since)))
 		}
 	}
 }
 
 // earlyEvent returns the error of an event before any rank runs.
-func (o *hostStartup) earlyEvent(e event) error {
+func (h *hostStartup) earlyEvent(e event) error {
 	if e.loss == nil {
-		host := o.config.Hosts[o.assignments[e.Rank].Host].Name
+		host := h.config.Hosts[h.assignments[e.Rank].Host].Name
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("host %s: agent tells of rank %d, which was not started yet", host, e.Rank))
 	}
 	return exitcode.With(exitcode.Retry, fmt.Errorf("host %s is lost: %s", e.loss.login.target.name, e.loss.why))

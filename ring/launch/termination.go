@@ -52,8 +52,8 @@ const (
 )
 
 // signal returns the signal of an action to all ranks; 0 for none.
-func (o action) signal(c *termination) syscall.Signal {
-	switch o {
+func (a action) signal(c *termination) syscall.Signal {
+	switch a {
 	case actionForward:
 		return c.signal
 	case actionDump:
@@ -67,98 +67,98 @@ func (o action) signal(c *termination) syscall.Signal {
 }
 
 // undisturbed reports whether no event has ended the run yet.
-func (c *termination) undisturbed() bool {
-	return c.firstFailure == nil && c.signal == 0 && !c.endSent && c.expiredTimeout == 0
+func (te *termination) undisturbed() bool {
+	return te.firstFailure == nil && te.signal == 0 && !te.endSent && te.expiredTimeout == 0
 }
 
 // rankEnded handles a rank's end. It reports whether the rank has failed of its own accord.
-func (c *termination) rankEnded(e process.Ending, now time.Time) (failed bool) {
-	if c.endSent || c.expiredTimeout > 0 {
-		if e.Lost && c.firstFailure != nil && c.firstFailure.Symptom() { // the loss came first, though its notice came late
-			c.firstFailure = &e
+func (te *termination) rankEnded(e process.Ending, now time.Time) (failed bool) {
+	if te.endSent || te.expiredTimeout > 0 {
+		if e.Lost && te.firstFailure != nil && te.firstFailure.Symptom() { // the loss came first, though its notice came late
+			te.firstFailure = &e
 		}
 		return false
 	}
-	if c.signal != 0 && c.killAt.IsZero() {
-		c.killAt = now.Add(c.grace)
+	if te.signal != 0 && te.killAt.IsZero() {
+		te.killAt = now.Add(te.grace)
 	}
 	if e.OK() {
 		return false
 	}
-	if c.firstFailure == nil || c.firstFailure.Symptom() && !e.Symptom() {
+	if te.firstFailure == nil || te.firstFailure.Symptom() && !e.Symptom() {
 		// A rank that has lost another may end before that other one is seen to end.
-		c.firstFailure = &e
+		te.firstFailure = &e
 	}
-	if c.signal == 0 && c.termAt.IsZero() {
-		c.termAt = now.Add(process.SettleTime)
+	if te.signal == 0 && te.termAt.IsZero() {
+		te.termAt = now.Add(process.SettleTime)
 	}
-	return !c.obeys(e)
+	return !te.obeys(e)
 }
 
 // obeys reports whether a rank ended as a signal to the launcher had asked it to: by
 // itself, or by the signal, if it has no handler yet.
-func (c *termination) obeys(e process.Ending) bool {
-	return c.signal != 0 && (e.Obedient() || e.Signal == c.signal)
+func (te *termination) obeys(e process.Ending) bool {
+	return te.signal != 0 && (e.Obedient() || e.Signal == te.signal)
 }
 
 // signaled handles a signal to the launcher.
-func (c *termination) signaled(s syscall.Signal, now time.Time) action {
+func (te *termination) signaled(s syscall.Signal, now time.Time) action {
 	switch {
-	case c.signal == 0:
-	case now.Sub(c.signaledAt) < SameTime:
+	case te.signal == 0:
+	case now.Sub(te.signaledAt) < SameTime:
 		return actionNone
 	default:
-		return c.kill(now)
+		return te.kill(now)
 	}
-	c.signal, c.signaledAt = s, now
-	if !c.termAt.IsZero() { // this signal tells the ranks; a second TERM would interrupt their saving
-		c.termAt, c.killAt = time.Time{}, now.Add(c.grace)
+	te.signal, te.signaledAt = s, now
+	if !te.termAt.IsZero() { // this signal tells the ranks; a second TERM would interrupt their saving
+		te.termAt, te.killAt = time.Time{}, now.Add(te.grace)
 	}
 	return actionForward
 }
 
 // cancel handles the end of the launcher's context, or a fault of the launcher.
-func (c *termination) cancel(now time.Time) action {
-	if c.endSent {
+func (te *termination) cancel(now time.Time) action {
+	if te.endSent {
 		return actionNone
 	}
-	c.endSent, c.termAt, c.killAt = true, time.Time{}, now.Add(c.grace)
+	te.endSent, te.termAt, te.killAt = true, time.Time{}, now.Add(te.grace)
 	return actionTerm
 }
 
 // expire handles the end of the run's timeout d.
-func (c *termination) expire(d time.Duration, now time.Time) action {
-	if c.firstFailure != nil || c.endSent {
+func (te *termination) expire(d time.Duration, now time.Time) action {
+	if te.firstFailure != nil || te.endSent {
 		return actionNone
 	}
-	c.expiredTimeout, c.termAt = d, now.Add(process.SettleTime)
+	te.expiredTimeout, te.termAt = d, now.Add(process.SettleTime)
 	return actionDump
 }
 
 // tick returns the action that is due.
-func (c *termination) tick(now time.Time) action {
+func (te *termination) tick(now time.Time) action {
 	due := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
 	switch {
-	case due(c.giveUpAt):
+	case due(te.giveUpAt):
 		return actionGiveUp
-	case due(c.killAt):
-		return c.kill(now)
-	case due(c.termAt):
-		return c.cancel(now)
+	case due(te.killAt):
+		return te.kill(now)
+	case due(te.termAt):
+		return te.cancel(now)
 	}
 	return actionNone
 }
 
 // kill plans the time to give up.
-func (c *termination) kill(now time.Time) action {
-	c.endSent, c.killSent = true, true
-	c.termAt, c.killAt, c.giveUpAt = time.Time{}, time.Time{}, now.Add(process.KillTimeout)
+func (te *termination) kill(now time.Time) action {
+	te.endSent, te.killSent = true, true
+	te.termAt, te.killAt, te.giveUpAt = time.Time{}, time.Time{}, now.Add(process.KillTimeout)
 	return actionKill
 }
 
 // nextDeadline returns when tick has something to do; zero if never.
-func (c *termination) nextDeadline() time.Time {
-	for _, t := range []time.Time{c.giveUpAt, c.killAt, c.termAt} {
+func (te *termination) nextDeadline() time.Time {
+	for _, t := range []time.Time{te.giveUpAt, te.killAt, te.termAt} {
 		if !t.IsZero() {
 			return t // at most one is planned
 		}
@@ -169,18 +169,18 @@ func (c *termination) nextDeadline() time.Time {
 // result returns the result of the first failure. Ranks that obey a signal to the launcher,
 // that the launcher kills after one, or that are not started again do not fail: then the
 // signal is the reason.
-func (c *termination) result() Result {
+func (te *termination) result() Result {
 	switch {
-	case c.firstFailure != nil && c.obeys(*c.firstFailure):
-		return Result{Code: c.firstFailure.Code(), Rank: -1, Text: "stopped by " + process.SignalText(c.signal)}
-	case c.firstFailure != nil:
-		return Result{Code: c.firstFailure.Code(), Rank: c.firstFailure.Rank, Host: c.firstFailure.Host, Text: c.firstFailure.String()}
-	case c.expiredTimeout > 0:
-		return Result{Code: TimedOut, Rank: -1, Text: fmt.Sprintf("not done after %v (--timeout): ranks were told to dump and to end", c.expiredTimeout)}
-	case c.killSent && c.signal != 0:
-		return Result{Code: 128 + int(c.signal), Rank: -1, Text: "ranks were killed after " + process.SignalText(c.signal)}
-	case c.restartsDropped && c.signal != 0:
-		return Result{Code: 128 + int(c.signal), Rank: -1, Text: "stopped by " + process.SignalText(c.signal) + " while ranks were to be started again"}
+	case te.firstFailure != nil && te.obeys(*te.firstFailure):
+		return Result{Code: te.firstFailure.Code(), Rank: -1, Text: "stopped by " + process.SignalText(te.signal)}
+	case te.firstFailure != nil:
+		return Result{Code: te.firstFailure.Code(), Rank: te.firstFailure.Rank, Host: te.firstFailure.Host, Text: te.firstFailure.String()}
+	case te.expiredTimeout > 0:
+		return Result{Code: TimedOut, Rank: -1, Text: fmt.Sprintf("not done after %v (--timeout): ranks were told to dump and to end", te.expiredTimeout)}
+	case te.killSent && te.signal != 0:
+		return Result{Code: 128 + int(te.signal), Rank: -1, Text: "ranks were killed after " + process.SignalText(te.signal)}
+	case te.restartsDropped && te.signal != 0:
+		return Result{Code: 128 + int(te.signal), Rank: -1, Text: "stopped by " + process.SignalText(te.signal) + " while ranks were to be started again"}
 	}
 	return Result{Rank: -1}
 }

@@ -41,80 +41,80 @@ func newWriteQueue(most int, shed bool) *writeQueue {
 }
 
 // write puts text into the queue, once there is room.
-func (f *writeQueue) write(to io.Writer, text []byte) {
+func (w *writeQueue) write(to io.Writer, text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for f.full(text) && !f.dropping {
-		f.change.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.full(text) && !w.dropping {
+		w.change.Wait()
 	}
-	f.push(to, text)
+	w.push(to, text)
 }
 
 // enqueue is write for callers that must not wait and have a bound of their own. It calls
 // onAccepted at once if there is room for text, and at the latest when text is written or
 // dropped. All text behind a pending piece is pending, too, even if it completes no line:
 // the line may become long.
-func (f *writeQueue) enqueue(to io.Writer, text []byte, onAccepted func()) {
-	if f.accepted(to, text, onAccepted) {
+func (w *writeQueue) enqueue(to io.Writer, text []byte, onAccepted func()) {
+	if w.accepted(to, text, onAccepted) {
 		onAccepted()
 	}
 }
 
 // accepted queues text and reports whether it is accepted. If not, the piece is pending,
 // and onAccepted is called later.
-func (f *writeQueue) accepted(to io.Writer, text []byte, onAccepted func()) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.dropping && (f.pendingPieces > 0 || f.full(text)) {
-		f.pendingPieces++
-		f.queue = append(f.queue, piece{to, bytes.Clone(text), onAccepted})
-		f.change.Broadcast()
+func (w *writeQueue) accepted(to io.Writer, text []byte, onAccepted func()) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.dropping && (w.pendingPieces > 0 || w.full(text)) {
+		w.pendingPieces++
+		w.queue = append(w.queue, piece{to, bytes.Clone(text), onAccepted})
+		w.change.Broadcast()
 		return false
 	}
 	if len(text) > 0 {
-		f.push(to, text)
+		w.push(to, text)
 	}
 	return true
 }
 
-// push puts text into the queue, or drops it if there is no room. The caller holds f.mu.
-func (f *writeQueue) push(to io.Writer, text []byte) {
-	if f.abandoned || f.full(text) {
-		f.droppedBytes += len(text)
+// push puts text into the queue, or drops it if there is no room. The caller holds w.mu.
+func (w *writeQueue) push(to io.Writer, text []byte) {
+	if w.abandoned || w.full(text) {
+		w.droppedBytes += len(text)
 		return
 	}
-	f.queue = append(f.queue, piece{to, bytes.Clone(text), nil})
-	f.queuedBytes += len(text)
-	f.change.Broadcast()
+	w.queue = append(w.queue, piece{to, bytes.Clone(text), nil})
+	w.queuedBytes += len(text)
+	w.change.Broadcast()
 }
 
-// full reports whether there is no room for text. The caller holds f.mu.
-func (f *writeQueue) full(text []byte) bool {
-	return f.queuedBytes > 0 && f.queuedBytes+len(text) > f.limit
+// full reports whether there is no room for text. The caller holds w.mu.
+func (w *writeQueue) full(text []byte) bool {
+	return w.queuedBytes > 0 && w.queuedBytes+len(text) > w.limit
 }
 
 // raiseLimit lets the queue grow to limit bytes. With dropping no writer waits from now on.
-func (f *writeQueue) raiseLimit(limit int, dropping bool) {
-	for _, onAccepted := range f.accept(limit, dropping) {
+func (w *writeQueue) raiseLimit(limit int, dropping bool) {
+	for _, onAccepted := range w.accept(limit, dropping) {
 		onAccepted()
 	}
 }
 
 // accept raises the limit and accepts the pending pieces that have room now. It returns
 // their callbacks.
-func (f *writeQueue) accept(limit int, dropping bool) (callbacks []func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.limit, f.dropping = limit, f.dropping || dropping
-	f.change.Broadcast()
-	for i := range f.queue {
-		p := &f.queue[i]
-		if p.onAccepted != nil && (f.dropping || !f.full(p.text)) {
-			f.queuedBytes += len(p.text)
-			f.pendingPieces--
+func (w *writeQueue) accept(limit int, dropping bool) (callbacks []func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit, w.dropping = limit, w.dropping || dropping
+	w.change.Broadcast()
+	for i := range w.queue {
+		p := &w.queue[i]
+		if p.onAccepted != nil && (w.dropping || !w.full(p.text)) {
+			w.queuedBytes += len(p.text)
+			w.pendingPieces--
 			callbacks, p.onAccepted = append(callbacks, p.onAccepted), nil
 		}
 	}
@@ -122,10 +122,10 @@ func (f *writeQueue) accept(limit int, dropping bool) (callbacks []func()) {
 }
 
 // deliver writes the pieces until close.
-func (f *writeQueue) deliver() {
-	defer close(f.done)
+func (w *writeQueue) deliver() {
+	defer close(w.done)
 	for {
-		p, ok := f.next()
+		p, ok := w.next()
 		if !ok {
 			return
 		}
@@ -139,42 +139,42 @@ func (f *writeQueue) deliver() {
 }
 
 // next takes a piece from the queue, once there is one; false at the end.
-func (f *writeQueue) next() (piece, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for len(f.queue) == 0 && !f.closed {
-		f.change.Wait()
+func (w *writeQueue) next() (piece, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.queue) == 0 && !w.closed {
+		w.change.Wait()
 	}
-	f.taken++
-	if len(f.queue) == 0 || f.abandoned {
+	w.taken++
+	if len(w.queue) == 0 || w.abandoned {
 		return piece{}, false
 	}
-	p := f.queue[0]
-	f.queue[0] = piece{}
-	f.queue = f.queue[1:]
+	p := w.queue[0]
+	w.queue[0] = piece{}
+	w.queue = w.queue[1:]
 	if p.onAccepted == nil {
-		f.queuedBytes -= len(p.text)
+		w.queuedBytes -= len(p.text)
 	} else {
-		f.pendingPieces--
+		w.pendingPieces--
 	}
-	f.change.Broadcast()
+	w.change.Broadcast()
 	return p, true
 }
 
 // close returns true when all is written. It returns false when nothing has moved for
 // patience: the rest is lost then. Several goroutines may call close.
-func (f *writeQueue) close(patience time.Duration) bool {
-	f.raiseLimit(finalQueueLimit, true)
+func (w *writeQueue) close(patience time.Duration) bool {
+	w.raiseLimit(finalQueueLimit, true)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	for turns := f.closeInput(); ; {
+	for turns := w.closeInput(); ; {
 		select {
-		case <-f.done:
+		case <-w.done:
 			return true
 		case <-timer.C:
 		}
 		var stuck bool
-		if turns, stuck = f.abandonIfStuck(turns); stuck {
+		if turns, stuck = w.abandonIfStuck(turns); stuck {
 			return false
 		}
 		timer.Reset(patience)
@@ -182,26 +182,26 @@ func (f *writeQueue) close(patience time.Duration) bool {
 }
 
 // closeInput marks the end of the input. It returns the pieces taken so far.
-func (f *writeQueue) closeInput() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	f.change.Broadcast()
-	return f.taken
+func (w *writeQueue) closeInput() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	w.change.Broadcast()
+	return w.taken
 }
 
 // abandonIfStuck drops the queue if no piece was taken since turns. It returns the pieces
 // taken so far.
-func (f *writeQueue) abandonIfStuck(turns int) (int, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.abandoned = f.taken == turns
-	return f.taken, f.abandoned
+func (w *writeQueue) abandonIfStuck(turns int) (int, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.abandoned = w.taken == turns
+	return w.taken, w.abandoned
 }
 
 // dropped returns how many bytes found no room.
-func (f *writeQueue) dropped() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.droppedBytes
+func (w *writeQueue) dropped() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.droppedBytes
 }

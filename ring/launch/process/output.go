@@ -26,45 +26,45 @@ type Prefixer struct {
 }
 
 // begin appends the time and the prefix of a line.
-func (l *Prefixer) begin(dst []byte) []byte {
-	if l.Clock != nil {
-		dst = l.Clock().UTC().AppendFormat(dst, timeLayout)
+func (p *Prefixer) begin(dst []byte) []byte {
+	if p.Clock != nil {
+		dst = p.Clock().UTC().AppendFormat(dst, timeLayout)
 	}
-	return append(dst, l.Prefix...)
+	return append(dst, p.Prefix...)
 }
 
 // Append appends the lines that chunk completes to dst.
-func (l *Prefixer) Append(dst, chunk []byte) []byte {
+func (p *Prefixer) Append(dst, chunk []byte) []byte {
 	for {
 		i := bytes.IndexByte(chunk, '\n')
 		if i < 0 {
 			break
 		}
-		dst = l.begin(dst)
-		dst = append(dst, l.partial...)
+		dst = p.begin(dst)
+		dst = append(dst, p.partial...)
 		dst = append(dst, chunk[:i+1]...)
-		l.partial, chunk = l.partial[:0], chunk[i+1:]
+		p.partial, chunk = p.partial[:0], chunk[i+1:]
 	}
-	l.partial = append(l.partial, chunk...)
-	for len(l.partial) > maxLineBytes {
-		dst = l.begin(dst)
-		dst = append(dst, l.partial[:maxLineBytes]...)
-		if l.Prefix != "" {
+	p.partial = append(p.partial, chunk...)
+	for len(p.partial) > maxLineBytes {
+		dst = p.begin(dst)
+		dst = append(dst, p.partial[:maxLineBytes]...)
+		if p.Prefix != "" {
 			dst = append(dst, lineContinues+"\n"...)
 		}
-		l.partial = append(l.partial[:0], l.partial[maxLineBytes:]...)
+		p.partial = append(p.partial[:0], p.partial[maxLineBytes:]...)
 	}
 	return dst
 }
 
 // Finish appends the incomplete line to dst, at the end of the output.
-func (l *Prefixer) Finish(dst []byte) []byte {
-	if len(l.partial) == 0 {
+func (p *Prefixer) Finish(dst []byte) []byte {
+	if len(p.partial) == 0 {
 		return dst
 	}
-	dst = l.begin(dst)
-	dst = append(dst, l.partial...)
-	l.partial = nil
+	dst = p.begin(dst)
+	dst = append(dst, p.partial...)
+	p.partial = nil
 	return append(dst, '\n')
 }
 
@@ -77,15 +77,15 @@ const maxPipeBytes = 1 << 20
 // readAll calls hear with each chunk of the output until all writers have closed it, and
 // then with an empty chunk. After the read deadline it reads only what is in the pipe
 // already.
-func (s pipeReader) readAll(hear func(chunk []byte)) {
+func (p pipeReader) readAll(hear func(chunk []byte)) {
 	defer hear(nil)
-	defer s.pipe.Close()
+	defer p.pipe.Close()
 	chunk := make([]byte, 32<<10)
 	for late, spare := false, maxPipeBytes; spare > 0; {
 		if late {
-			s.pipe.SetReadDeadline(time.Now().Add(sweepInterval))
+			p.pipe.SetReadDeadline(time.Now().Add(sweepInterval))
 		}
-		n, err := s.pipe.Read(chunk)
+		n, err := p.pipe.Read(chunk)
 		if n > 0 {
 			hear(chunk[:n])
 		}
