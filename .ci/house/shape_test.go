@@ -107,3 +107,23 @@ func TestUntested(t *testing.T) {
 		}
 	}
 }
+
+// TestLists verifies that each value of a kind of which a package has a list stands in a list.
+func TestLists(t *testing.T) {
+	if err := checkLists(mustLoad(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCheckLists verifies that a value that stands in no list is named, and no other.
+func TestCheckLists(t *testing.T) {
+	set, f := parse(t, "package x; type a struct{}; var b, c = a{}, a{}; var d = a{}; var e = func() a { return d }(); var all = []a{e, d}; var n = []int{1}; var m = 2")
+	pkg, err := new(types.Config).Check(module+"/x", set, []*ast.File{f}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := checkLists(&program{packages: []*checkedPackage{{pkg, []*ast.File{f}}}})
+	if want := "ringtrain/x.b stands in no list of its kind\nringtrain/x.c stands in no list of its kind"; got == nil || got.Error() != want {
+		t.Errorf("error %v, want %s", got, want)
+	}
+}

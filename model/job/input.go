@@ -234,7 +234,7 @@ func (in *Input) checkEvals(f *faults, sparse bool) {
 		if e.Format == "" {
 			f.add("%s.format is empty, want one of %s", key, strings.Join(formats(), ", "))
 		}
-		*f = append(*f, e.check(key, sparse)...)
+		*f = append(append(*f, keys.Check(key, &e.Files)...), e.check(key, sparse)...)
 	}
 }
 

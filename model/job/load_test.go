@@ -270,9 +270,11 @@ func TestFaults(t *testing.T) {
 				"job.yaml:6:5: input.eval.label is l, want none with format libsvm",
 				"job.yaml:6:15: input.eval.compression is gzap, want none with format libsvm",
 			}},
-		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: parquet}, eval: {format: '', files: [a]}}", want: []string{
+		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: parquet}, eval: {format: '', files: [a]},\n  evals: [{name: day, format: svm, compression: zap, files: [a]}]}", want: []string{
 			"job.yaml:3:17: input.train.format is \"parquet\", want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
 			"job.yaml:3:42: input.eval.format is empty, want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
+			"job.yaml:4:23: input.evals.day.format is \"svm\" (did you mean vw?), want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
+			"job.yaml:4:36: input.evals.day.compression is \"zap\" (did you mean gzip?), want one of auto, none, gzip, zlib",
 		}},
 		{name: "columns", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, separator: ab}\n  eval: {format: idx, images: a, labels: b, header: true}\n" +
 			"  columns:\n    - numeric: {names: [x..y]}\n    - {name: c, cross: {of: [a]}}\n    - categorial: {names: [z]}\n", want: []string{

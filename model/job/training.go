@@ -11,6 +11,7 @@ import (
 	"ringtrain/model"
 	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -51,17 +52,18 @@ type stopMetric struct {
 	name          StopMetric
 	lowerIsBetter bool
 	heads         []graph.HeadKind // heads of the models that have the metric
+	value         func(m *report.Metrics) *report.Number
 }
 
 var allHeads = []graph.HeadKind{graph.HeadRegression, graph.HeadClasses, graph.HeadBinary}
 
 var stopMetrics = []stopMetric{
-	{"loss", true, allHeads},
-	{"accuracy", false, allHeads[1:]},
-	{"auc", false, allHeads[2:]},
-	{"rmse", true, allHeads[:1]},
-	{"log_loss", true, allHeads[1:]},
-	{"normalized_entropy", true, allHeads[2:]},
+	{"loss", true, allHeads, func(m *report.Metrics) *report.Number { return &m.Loss }},
+	{"accuracy", false, allHeads[1:], func(m *report.Metrics) *report.Number { return m.Accuracy }},
+	{"auc", false, allHeads[2:], func(m *report.Metrics) *report.Number { return m.AUC }},
+	{"rmse", true, allHeads[:1], func(m *report.Metrics) *report.Number { return m.RMSE }},
+	{"log_loss", true, allHeads[1:], func(m *report.Metrics) *report.Number { return m.LogLoss }},
+	{"normalized_entropy", true, allHeads[2:], func(m *report.Metrics) *report.Number { return m.NormalizedEntropy }},
 }
 
 // stopMetricNames returns the names of the metrics of models with a head, of all models for head 0.
@@ -105,6 +107,15 @@ func (s EarlyStopping) check(f *faults, j *Config) {
 	if j.Checkpoint.Dir == "" {
 		f.add("train.early_stopping.patience is %d, which needs checkpoint.dir: the best checkpoint is kept there", s.Patience)
 	}
+}
+
+// Value returns the metric among those of an evaluation, nil if it is not there.
+func (s EarlyStopping) Value(m *report.Metrics) *report.Number {
+	of, ok := s.stopMetric()
+	if !ok {
+		panic("job: early_stopping.metric was not checked")
+	}
+	return of.value(m)
 }
 
 // Better reports whether a metric's value is better than the best so far. A value that is not finite

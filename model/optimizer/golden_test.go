@@ -85,6 +85,19 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestGoldenOfEach verifies that the numbers of each optimizer are compared with those of its source.
+func TestGoldenOfEach(t *testing.T) {
+	compared := map[Name]string{"adamw": "TestGoldenAdamW", "lazy-adam": "TestLazyAdam"}
+	for _, c := range goldenCases {
+		compared[c.c.Name] = "TestGolden"
+	}
+	for _, k := range kinds {
+		if compared[k.name] == "" {
+			t.Errorf("no golden test compares %s", k.name)
+		}
+	}
+}
+
 // onSets runs f with an engine of each kernel set.
 func onSets(t *testing.T, name string, f func(t *testing.T, e func() *kernel.Engine)) {
 	for _, s := range kernel.Sets() {

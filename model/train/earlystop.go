@@ -65,7 +65,7 @@ func (r *run) observe(m report.Metrics) {
 	if s.Patience == 0 {
 		return
 	}
-	value := metricNamed(&m, string(s.Metric))
+	value := s.Value(&m)
 	if value == nil {
 		panic("train: a metric that the model has not")
 	}
@@ -164,23 +164,4 @@ func (o *outputs) read(step int64, vars []*model.Variable) (epoch int64, err err
 		err = kept.Assign(vars)
 	}
 	return kept.Epoch, err
-}
-
-// metricNamed returns the metric that train.early_stopping.metric names, nil if the model lacks it.
-func metricNamed(m *report.Metrics, metric string) *report.Number {
-	switch metric {
-	case "loss":
-		return &m.Loss
-	case "accuracy":
-		return m.Accuracy
-	case "auc":
-		return m.AUC
-	case "rmse":
-		return m.RMSE
-	case "log_loss":
-		return m.LogLoss
-	case "normalized_entropy":
-		return m.NormalizedEntropy
-	}
-	panic("train: early_stopping.metric was not checked")
 }

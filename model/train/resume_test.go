@@ -12,6 +12,7 @@ import (
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/model/job"
+	"ringtrain/model/optimizer"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/traintest"
@@ -30,7 +31,7 @@ func TestResumeIsNoEvent(t *testing.T) {
 		{"digits", digitsText, digitsData()},
 	}
 	for _, j := range jobs {
-		for _, optimizer := range []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "adamw", "ftrl", "rmsprop"} {
+		for _, optimizer := range optimizer.Names() {
 			t.Run(fmt.Sprintf("job=%s/optimizer=%s", j.name, optimizer), func(t *testing.T) {
 				sets := []string{"optimizer.name=" + optimizer, "schedule.kind=linear", "schedule.warmup_steps=3", "checkpoint.dir=" + t.TempDir()}
 				cfg := loadText(t, j.text, sets...)

@@ -8,12 +8,15 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
+// all has every codec, in order of its ID.
+var all = []Codec{None, BF16, FP16, Int8}
+
 // All returns every codec, in order of its ID.
-func All() []Codec { return []Codec{None, BF16, FP16, Int8} }
+func All() []Codec { return slices.Clone(all) }
 
 // ByID returns the codec with this number on the wire, if there is one.
 func ByID(id uint8) (Codec, bool) {
-	for _, c := range All() {
+	for _, c := range all {
 		if c.ID() == id {
 			return c, true
 		}
@@ -24,7 +27,7 @@ func ByID(id uint8) (Codec, bool) {
 // Names returns the names of all codecs, in order of ID.
 func Names() []string {
 	var names []string
-	for _, c := range All() {
+	for _, c := range all {
 		names = append(names, c.String())
 	}
 	return names
