@@ -31,8 +31,8 @@ const (
 	interval = 200 * time.Millisecond
 )
 
-// File has the file operations that a Writer needs.
-type File interface {
+// file has the file operations that a Writer needs.
+type file interface {
 	io.WriterAt
 	io.Closer
 	Truncate(size int64) error
@@ -41,7 +41,7 @@ type File interface {
 // Writer writes one event file and owns the file. A goroutine writes while events are
 // pending. Several goroutines may call the methods.
 type Writer struct {
-	file File
+	file file
 	name string
 	size int64 // bytes of whole records in the file; used by the goroutine only
 
@@ -105,14 +105,7 @@ func create(dir string, from int64, now time.Time) (*Writer, error) {
 	return w, nil
 }
 
-// New starts an empty file for a run whose next step is from. Errors call the file name.
-func New(f File, name string, from int64, now time.Time) *Writer {
-	w := newWriter(f, name, map[string]int64{})
-	w.begin(from, now)
-	return w
-}
-
-func newWriter(f File, name string, last map[string]int64) *Writer {
+func newWriter(f file, name string, last map[string]int64) *Writer {
 	w := &Writer{file: f, name: name, last: last}
 	w.idle.L = &w.mu
 	w.records = tfrecord.NewWriter(&w.pending)

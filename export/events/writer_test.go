@@ -251,7 +251,7 @@ func (nowhere) Close() error                           { return nil }
 
 // TestAddAllocs verifies that Add allocates nothing.
 func TestAddAllocs(t *testing.T) {
-	w, step := New(nowhere{}, "file", 1, noon), int64(0)
+	w, step := newWriter(nowhere{}, "file", map[string]int64{}), int64(0)
 	defer w.Close()
 	scalars := []Scalar{{"loss", 1}, {"rate", 2}}
 	if got := testing.AllocsPerRun(5000, func() { step++; w.Add(step, scalars, noon) }); got != 0 {

@@ -66,12 +66,6 @@ func (b *Builder) isSparse(port string) bool {
 	return slices.ContainsFunc(b.g.Inputs, func(p Port) bool { return p.Name == port && p.Kind == Sparse })
 }
 
-// Shape returns the shape of an existing input or node.
-func (b *Builder) Shape(name string) Shape {
-	s, _ := b.g.Shape(name)
-	return s
-}
-
 // Graph completes the graph with a head. Every node but the last must be read by
 // another.
 func (b *Builder) Graph(h Head) (*Graph, error) {

@@ -46,12 +46,6 @@ func (b *Bags) Examples() int {
 	return (len(b.Start) - 1) / b.Fields
 }
 
-// Bag returns the pairs [first, last) of a field of an example.
-func (b *Bags) Bag(example, field int) (first, last int32) {
-	i := example*b.Fields + field
-	return b.Start[i], b.Start[i+1]
-}
-
 // Part returns the examples [from, to) of b, after Index, as a view. IDs are those of
 // all examples.
 func (b *Bags) Part(from, to int) Bags {
@@ -169,6 +163,3 @@ type Rows struct {
 	Values []float32 // [len(IDs), Width], row-major
 	Width  int
 }
-
-// Row returns the values of row k of r, a view.
-func (r Rows) Row(k int) []float32 { return r.Values[k*r.Width : (k+1)*r.Width] }

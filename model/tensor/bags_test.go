@@ -53,7 +53,7 @@ func TestBagsOfNothing(t *testing.T) {
 	b.End()
 	b.End()
 	b.Index()
-	if first, last := b.Bag(0, 1); b.Examples() != 1 || len(b.IDs) != 0 || first != last {
+	if first, last := b.Start[1], b.Start[2]; b.Examples() != 1 || len(b.IDs) != 0 || first != last {
 		t.Errorf("%d examples, %d ids, second bag [%d, %d)", b.Examples(), len(b.IDs), first, last)
 	}
 }

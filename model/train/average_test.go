@@ -102,7 +102,7 @@ func TestAverageIsUsed(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if got, err := s.EvaluateOn(t.Context(), digitsData().Eval); err != nil || got.Loss != last.Loss {
+			if got, err := s.Evaluate(t.Context()); err != nil || got.Loss != last.Loss {
 				t.Errorf("from %s: loss %v, error %v, want %v", from, got.Loss, err, last.Loss)
 			}
 		}

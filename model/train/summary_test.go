@@ -7,13 +7,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"ringtrain/export/events"
 	"ringtrain/model/train/report"
-	"ringtrain/ring/exitcode"
 )
 
 // point is a point of a curve.
@@ -198,35 +196,5 @@ func TestSummaryRecovered(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// brokenFile is a file on a full disk.
-type brokenFile struct{}
-
-func (brokenFile) WriteAt([]byte, int64) (int, error) { return 0, syscall.ENOSPC }
-func (brokenFile) Truncate(int64) error               { return nil }
-func (brokenFile) Close() error                       { return nil }
-
-// TestSummaryWarning verifies that an event file that cannot be written gives one warning, and that
-// training ends with the same result.
-func TestSummaryWarning(t *testing.T) {
-	whole := mustTrain(t, 2, loadText(t, digitsText), digitsData(), nil)[0]
-	job := loadText(t, digitsText, "summary.dir="+t.TempDir())
-	m := mustTrain(t, 2, job, digitsData(), func(m *member) {
-		inPhase(m, 3, "train", func() {
-			m.trainer.reporter.curves.close()
-			m.trainer.reporter.curves.file = events.New(brokenFile{}, "full", 4, time.Now())
-		})
-	})[0]
-	warnings := eventsOf[report.Warning](m)
-	if len(warnings) != 1 || warnings[0].Operation != "summary" || warnings[0].ExitCode != exitcode.IO || !strings.Contains(warnings[0].Cause, "write full") {
-		t.Errorf("warnings %+v, want one of the summary", warnings)
-	}
-	if m.result.Digest != whole.result.Digest {
-		t.Errorf("digest %s, want %s as without curves", m.result.Digest, whole.result.Digest)
-	}
-	if last := m.events[len(m.events)-1]; last.Kind() != "done" {
-		t.Errorf("last event is %s, want done", last.Kind())
 	}
 }

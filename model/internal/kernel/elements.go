@@ -16,7 +16,6 @@ const (
 	opAverage
 	opExp
 	opLog
-	opErf
 	opTanh
 	opTanhGrad
 	opSigmoid
@@ -106,8 +105,6 @@ func (o op) portable(dst, a, b []float32, x float32) {
 		expRef(dst, a, b, x)
 	case opLog:
 		logRef(dst, a, b, x)
-	case opErf:
-		erfRef(dst, a, b, x)
 	case opTanh:
 		tanhRef(dst, a, b, x)
 	case opTanhGrad:

@@ -72,8 +72,6 @@ func (o op) avx2(dst, a, b *float32, n int, x float32) {
 		expAVX2(dst, a, b, n, x)
 	case opLog:
 		logAVX2(dst, a, b, n, x)
-	case opErf:
-		erfAVX2(dst, a, b, n, x)
 	case opTanh:
 		tanhAVX2(dst, a, b, n, x)
 	case opTanhGrad:
@@ -121,8 +119,6 @@ func (o op) avx512(dst, a, b *float32, n int, x float32) {
 		expAVX512(dst, a, b, n, x)
 	case opLog:
 		logAVX512(dst, a, b, n, x)
-	case opErf:
-		erfAVX512(dst, a, b, n, x)
 	case opTanh:
 		tanhAVX512(dst, a, b, n, x)
 	case opTanhGrad:

@@ -14,7 +14,6 @@
 #define AVERAGE ·averageAVX2
 #define EXPONENTIAL ·expAVX2
 #define LOGARITHM ·logAVX2
-#define ERRORFUNCTION ·erfAVX2
 #define TANHYPERBOLIC ·tanhAVX2
 #define TANHGRAD ·tanhGradAVX2
 #define SIGMOID ·sigmoidAVX2

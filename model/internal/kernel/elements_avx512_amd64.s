@@ -14,7 +14,6 @@
 #define AVERAGE ·averageAVX512
 #define EXPONENTIAL ·expAVX512
 #define LOGARITHM ·logAVX512
-#define ERRORFUNCTION ·erfAVX512
 #define TANHYPERBOLIC ·tanhAVX512
 #define TANHGRAD ·tanhGradAVX512
 #define SIGMOID ·sigmoidAVX512

@@ -39,9 +39,6 @@ func expAVX2(dst, a, b *float32, n int, x float32)
 func logAVX2(dst, a, b *float32, n int, x float32)
 
 //go:noescape
-func erfAVX2(dst, a, b *float32, n int, x float32)
-
-//go:noescape
 func tanhAVX2(dst, a, b *float32, n int, x float32)
 
 //go:noescape
@@ -103,9 +100,6 @@ func expAVX512(dst, a, b *float32, n int, x float32)
 
 //go:noescape
 func logAVX512(dst, a, b *float32, n int, x float32)
-
-//go:noescape
-func erfAVX512(dst, a, b *float32, n int, x float32)
 
 //go:noescape
 func tanhAVX512(dst, a, b *float32, n int, x float32)

@@ -46,9 +46,3 @@ func erf32(x float32) float32 {
 	p = float32(p*a) + c[0]
 	return withSign(1-exp32(p), x)
 }
-
-func erfRef(dst, a, _ []float32, _ float32) {
-	for i, v := range a {
-		dst[i] = erf32(v)
-	}
-}

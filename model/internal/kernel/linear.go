@@ -33,14 +33,8 @@ func (e *Engine) Average(mean, x []float32, rate float32) {
 	e.elements(opAverage, mean, mean, x, rate, false)
 }
 
-// Exp writes eˣ to y, within 1 ulp. y may be x.
-func (e *Engine) Exp(y, x []float32) { e.elements(opExp, y, x, x, 0, false) }
-
 // Log writes ln x to y, within 1 ulp. y may be x.
 func (e *Engine) Log(y, x []float32) { e.elements(opLog, y, x, x, 0, false) }
-
-// Erf writes the error function of x to y, within 2 ulp. y may be x.
-func (e *Engine) Erf(y, x []float32) { e.elements(opErf, y, x, x, 0, false) }
 
 func addRef(dst, a, b []float32, _ float32) {
 	for i, v := range a {

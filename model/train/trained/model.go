@@ -134,9 +134,6 @@ func kernelSetOf(cfg *job.Config, kept Variables) (set kernel.Set, note string) 
 // others, and the one in whose place files were opened.
 func (s *Model) Split() string { return s.split }
 
-// Kernels returns the name of the kernel set that the model computes with.
-func (s *Model) Kernels() string { return s.model.Engine().Set().String() }
-
 // assign sets the variables to their stored values. If average is true and the model is from a
 // checkpoint, it sets them to their averages. A bundle has one set of variables.
 func (s *Model) assign(average bool) error {
@@ -159,11 +156,6 @@ func (s *Model) Close() error {
 // Evaluate computes the model's metrics over the records.
 func (s *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
 	return s.evaluate(ctx, "input."+s.split, evaluate.Evaluator{Data: s.data, Split: s.split, MaxBad: s.maxBad})
-}
-
-// EvaluateOn computes the model's metrics over the records of d.
-func (s *Model) EvaluateOn(ctx context.Context, d input.Dataset) (report.Metrics, error) {
-	return s.evaluate(ctx, "input."+s.split, evaluate.Evaluator{Data: d, Split: s.split})
 }
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
