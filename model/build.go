@@ -77,13 +77,15 @@ func (c Config) ports(b *graph.Builder, in Inputs) ports {
 	var p ports
 	dense := len(in.Dense) > 0 && (!c.Sparse() || c.readsDense())
 	if c.Sparse() {
-		if p.ids = inputName; dense {
+		p.ids = inputName
+		if dense {
 			p.ids = inputName + "/ids"
 		}
 		b.Input(graph.Port{Name: p.ids, Kind: graph.Sparse, Shape: graph.Shape{in.IDs}, Fields: max(in.Fields, c.Fields, 1)})
 	}
 	if dense {
-		if p.dense = inputName; c.Sparse() {
+		p.dense = inputName
+		if c.Sparse() {
 			p.dense = inputName + "/dense"
 		}
 		b.Input(graph.Port{Name: p.dense, Kind: graph.Dense, Shape: in.Dense})

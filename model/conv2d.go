@@ -31,26 +31,26 @@ func newConv2D(n *graph.Node, in graph.Shape, vars []*Variable, first int) *conv
 	return l
 }
 
-func (l *conv2D) fuseReLU() { l.act = kernel.ReLU }
+func (c *conv2D) fuseReLU() { c.act = kernel.ReLU }
 
-func (l *conv2D) forward(p *pass, in []value, out *tensor.Matrix) {
-	l.x = in[0].Matrix
+func (c *conv2D) forward(p *pass, in []value, out *tensor.Matrix) {
+	c.x = in[0].Matrix
 	var bias []float32
-	if l.bias != nil {
-		bias = l.bias.Value
+	if c.bias != nil {
+		bias = c.bias.Value
 	}
-	p.engine.Conv(out.Data, l.x.Data, l.kernel.Value, bias, l.conv, l.act)
+	p.engine.Conv(out.Data, c.x.Data, c.kernel.Value, bias, c.conv, c.act)
 }
 
 // backward: dbias = Σ cells of dy.
-func (l *conv2D) backward(p *pass, dy tensor.Matrix, dx []grad) {
-	if l.bias != nil {
-		p.engine.SumRows(l.bias.Grad, dy.Data, len(dy.Data)/l.conv.Filters, p.accumulate)
-		p.isReady(l.first + 1)
+func (c *conv2D) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	if c.bias != nil {
+		p.engine.SumRows(c.bias.Grad, dy.Data, len(dy.Data)/c.conv.Filters, p.accumulate)
+		p.isReady(c.first + 1)
 	}
-	p.engine.ConvKernelGrad(l.kernel.Grad, l.x.Data, dy.Data, l.conv, p.accumulate)
-	p.isReady(l.first)
+	p.engine.ConvKernelGrad(c.kernel.Grad, c.x.Data, dy.Data, c.conv, p.accumulate)
+	p.isReady(c.first)
 	if dx[0].wanted() {
-		p.engine.ConvInputGrad(dx[0].Data, dy.Data, l.kernel.Value, l.conv, dx[0].add)
+		p.engine.ConvInputGrad(dx[0].Data, dy.Data, c.kernel.Value, c.conv, dx[0].add)
 	}
 }

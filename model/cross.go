@@ -25,25 +25,25 @@ func newCross(n *graph.Node, vars []*Variable, first int) *cross {
 	return &cross{kernel: vars[0], bias: vars[1], first: first, width: n.Attr.Units}
 }
 
-func (l *cross) forward(p *pass, in []value, out *tensor.Matrix) {
-	l.x0, l.x = in[0].Matrix, in[len(in)-1].Matrix
-	l.z.Resize(l.x.Rows, l.width)
-	p.engine.Gemm(l.z.Data, l.x.Data, l.kernel.Value, l.bias.Value, l.x.Rows, l.width, l.width, kernel.None)
-	p.engine.Multiply(out.Data, l.x0.Data, l.z.Data, false)
-	p.engine.Add(out.Data, l.x.Data)
+func (c *cross) forward(p *pass, in []value, out *tensor.Matrix) {
+	c.x0, c.x = in[0].Matrix, in[len(in)-1].Matrix
+	c.z.Resize(c.x.Rows, c.width)
+	p.engine.Gemm(c.z.Data, c.x.Data, c.kernel.Value, c.bias.Value, c.x.Rows, c.width, c.width, kernel.None)
+	p.engine.Multiply(out.Data, c.x0.Data, c.z.Data, false)
+	p.engine.Add(out.Data, c.x.Data)
 }
 
 // backward: dz = dy·x₀, dx₀ = dy·z, dx = dy + dz·kernelᵀ, and those of a dense layer.
-func (l *cross) backward(p *pass, dy tensor.Matrix, dx []grad) {
+func (c *cross) backward(p *pass, dy tensor.Matrix, dx []grad) {
 	n := dy.Rows
-	l.dz.Resize(n, l.width)
-	p.engine.Multiply(l.dz.Data, dy.Data, l.x0.Data, false)
-	p.engine.SumRows(l.bias.Grad, l.dz.Data, n, p.accumulate)
-	p.isReady(l.first + 1)
-	p.engine.GemmTA(l.kernel.Grad, l.x.Data, l.dz.Data, l.width, l.width, n, p.accumulate)
-	p.isReady(l.first)
+	c.dz.Resize(n, c.width)
+	p.engine.Multiply(c.dz.Data, dy.Data, c.x0.Data, false)
+	p.engine.SumRows(c.bias.Grad, c.dz.Data, n, p.accumulate)
+	p.isReady(c.first + 1)
+	p.engine.GemmTA(c.kernel.Grad, c.x.Data, c.dz.Data, c.width, c.width, n, p.accumulate)
+	p.isReady(c.first)
 	if d := dx[0]; d.wanted() {
-		p.engine.Multiply(d.Data, dy.Data, l.z.Data, d.add)
+		p.engine.Multiply(d.Data, dy.Data, c.z.Data, d.add)
 	}
 	d := dx[len(dx)-1]
 	if !d.wanted() {
@@ -54,5 +54,5 @@ func (l *cross) backward(p *pass, dy tensor.Matrix, dx []grad) {
 	} else {
 		copy(d.Data, dy.Data)
 	}
-	p.engine.GemmTB(d.Data, l.dz.Data, l.kernel.Value, n, l.width, l.width, true)
+	p.engine.GemmTB(d.Data, c.dz.Data, c.kernel.Value, n, c.width, c.width, true)
 }

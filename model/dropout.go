@@ -24,14 +24,14 @@ func newDropout(name string, rate float32) *dropout {
 	return &dropout{rate: rate, name: h.Sum64()}
 }
 
-func (l *dropout) forward(p *pass, in []value, out *tensor.Matrix) {
-	l.drop = kernel.Drop{Seed: p.seed ^ l.name, Step: uint64(p.step), First: uint64(p.first), Rate: l.rate}
+func (d *dropout) forward(p *pass, in []value, out *tensor.Matrix) {
+	d.drop = kernel.Drop{Seed: p.seed ^ d.name, Step: uint64(p.step), First: uint64(p.first), Rate: d.rate}
 	if !p.train {
-		l.drop.Rate = 0
+		d.drop.Rate = 0
 	}
-	p.engine.Dropout(out.Data, in[0].Data, out.Rows, l.drop, false)
+	p.engine.Dropout(out.Data, in[0].Data, out.Rows, d.drop, false)
 }
 
-func (l *dropout) backward(p *pass, dy tensor.Matrix, dx []grad) {
-	p.engine.Dropout(dx[0].Data, dy.Data, dy.Rows, l.drop, dx[0].add)
+func (d *dropout) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.Dropout(dx[0].Data, dy.Data, dy.Rows, d.drop, dx[0].add)
 }

@@ -26,47 +26,48 @@ func newEmbedding(n *graph.Node, v *Variable, first int) *embedding {
 	return &embedding{table: newTable(v), first: first, pooling: n.Attr.Pooling}
 }
 
-func (l *embedding) forward(p *pass, in []value, out *tensor.Matrix) {
-	l.gather(p, in[0].bags)
-	if l.unread {
+func (e *embedding) forward(p *pass, in []value, out *tensor.Matrix) {
+	e.gather(p, in[0].bags)
+	if e.unread {
 		return
 	}
-	l.pairs = byField(l.bags)
-	l.scales()
-	p.engine.PoolRows(out.Data, l.read(), &l.pairs)
+	e.pairs = byField(e.bags)
+	e.scales()
+	p.engine.PoolRows(out.Data, e.read(), &e.pairs)
 }
 
-func (l *embedding) backward(p *pass, dy tensor.Matrix, _ []grad) {
-	if !l.unread {
-		p.engine.PoolRowsGrad(l.v.rowGrad(), dy.Data, &l.pairs)
+func (e *embedding) backward(p *pass, dy tensor.Matrix, _ []grad) {
+	if !e.unread {
+		p.engine.PoolRowsGrad(e.v.rowGrad(), dy.Data, &e.pairs)
 	}
-	p.isReady(l.first)
+	p.isReady(e.first)
 }
 
 // scales sets the factors of the fields' sums, as in TensorFlow's
 // embedding_lookup_sparse.
-func (l *embedding) scales() {
-	if l.pooling == graph.PoolSum {
+func (e *embedding) scales() {
+	if e.pooling == graph.PoolSum {
 		return
 	}
-	n := l.pairs.Len()
-	if cap(l.scale) < n {
-		l.scale = make([]float32, n)
+	n := e.pairs.Len()
+	if cap(e.scale) < n {
+		e.scale = make([]float32, n)
 	}
-	l.scale = l.scale[:n]
-	for i := range l.scale {
+	e.scale = e.scale[:n]
+	for i := range e.scale {
 		var sum, squares float32
-		for _, w := range l.bags.Weights[l.bags.Start[i]:l.bags.Start[i+1]] {
+		for _, w := range e.bags.Weights[e.bags.Start[i]:e.bags.Start[i+1]] {
 			sum += w
 			squares += float32(w * w)
 		}
 		divisor := sum
-		if l.pooling == graph.PoolSqrtN {
+		if e.pooling == graph.PoolSqrtN {
 			divisor = float32(math.Sqrt(float64(squares)))
 		}
-		if l.scale[i] = 0; divisor != 0 {
-			l.scale[i] = 1 / divisor
+		e.scale[i] = 0
+		if divisor != 0 {
+			e.scale[i] = 1 / divisor
 		}
 	}
-	l.pairs.Scale = l.scale
+	e.pairs.Scale = e.scale
 }

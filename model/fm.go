@@ -22,12 +22,12 @@ type fm struct {
 
 func newFM(n *graph.Node) *fm { return &fm{units: n.Attr.Units} }
 
-func (l *fm) forward(p *pass, _ []value, out *tensor.Matrix) {
-	l.pairs = byExample(l.of.bags)
-	l.sum.Resize(out.Rows, l.of.width)
-	p.engine.Interact(out.Data, l.sum.Data, l.of.read(), l.units, &l.pairs)
+func (f *fm) forward(p *pass, _ []value, out *tensor.Matrix) {
+	f.pairs = byExample(f.of.bags)
+	f.sum.Resize(out.Rows, f.of.width)
+	p.engine.Interact(out.Data, f.sum.Data, f.of.read(), f.units, &f.pairs)
 }
 
-func (l *fm) backward(p *pass, dy tensor.Matrix, _ []grad) {
-	p.engine.InteractGrad(l.of.v.rowGrad(), dy.Data, l.sum.Data, l.of.read(), l.units, &l.pairs)
+func (f *fm) backward(p *pass, dy tensor.Matrix, _ []grad) {
+	p.engine.InteractGrad(f.of.v.rowGrad(), dy.Data, f.sum.Data, f.of.read(), f.units, &f.pairs)
 }

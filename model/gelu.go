@@ -7,11 +7,11 @@ import "ringtrain/model/tensor"
 // PyTorch do by default, not the approximation by tanh.
 type gelu struct{ x tensor.Matrix }
 
-func (l *gelu) forward(p *pass, in []value, out *tensor.Matrix) {
-	l.x = in[0].Matrix
-	p.engine.GELU(out.Data, l.x.Data)
+func (g *gelu) forward(p *pass, in []value, out *tensor.Matrix) {
+	g.x = in[0].Matrix
+	p.engine.GELU(out.Data, g.x.Data)
 }
 
-func (l *gelu) backward(p *pass, dy tensor.Matrix, dx []grad) {
-	p.engine.GELUGrad(dx[0].Data, dy.Data, l.x.Data, dx[0].add)
+func (g *gelu) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.GELUGrad(dx[0].Data, dy.Data, g.x.Data, dx[0].add)
 }

@@ -29,21 +29,21 @@ type concat struct {
 	widths []int // sizes of the inputs' last axes
 }
 
-func (l *concat) forward(_ *pass, in []value, out *tensor.Matrix) {
-	at, total := 0, l.total()
+func (c *concat) forward(_ *pass, in []value, out *tensor.Matrix) {
+	at, total := 0, c.total()
 	if len(out.Data) == 0 {
 		return
 	}
 	for k, x := range in {
-		copyColumns(out.Data[at:], total, x.Data, l.widths[k], l.widths[k])
-		at += l.widths[k]
+		copyColumns(out.Data[at:], total, x.Data, c.widths[k], c.widths[k])
+		at += c.widths[k]
 	}
 }
 
-func (l *concat) backward(_ *pass, dy tensor.Matrix, dx []grad) {
-	at, total := 0, l.total()
+func (c *concat) backward(_ *pass, dy tensor.Matrix, dx []grad) {
+	at, total := 0, c.total()
 	for k, d := range dx {
-		w := l.widths[k]
+		w := c.widths[k]
 		switch {
 		case !d.wanted() || len(dy.Data) == 0:
 		case d.add:
@@ -55,9 +55,9 @@ func (l *concat) backward(_ *pass, dy tensor.Matrix, dx []grad) {
 	}
 }
 
-func (l *concat) total() int {
+func (c *concat) total() int {
 	n := 0
-	for _, w := range l.widths {
+	for _, w := range c.widths {
 		n += w
 	}
 	return n

@@ -22,38 +22,38 @@ type maxPool struct {
 	arg  []int32 // index of each output in its window
 }
 
-func (l *maxPool) forward(p *pass, in []value, out *tensor.Matrix) {
-	if n := len(out.Data); cap(l.arg) < n {
-		l.arg = make([]int32, n)
+func (m *maxPool) forward(p *pass, in []value, out *tensor.Matrix) {
+	if n := len(out.Data); cap(m.arg) < n {
+		m.arg = make([]int32, n)
 	} else {
-		l.arg = l.arg[:n]
+		m.arg = m.arg[:n]
 	}
-	p.engine.MaxPool(out.Data, l.arg, in[0].Data, l.pool)
+	p.engine.MaxPool(out.Data, m.arg, in[0].Data, m.pool)
 }
 
-func (l *maxPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
-	p.engine.MaxPoolGrad(dx[0].Data, dy.Data, l.arg, l.pool, dx[0].add)
+func (m *maxPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.MaxPoolGrad(dx[0].Data, dy.Data, m.arg, m.pool, dx[0].add)
 }
 
 // avgPool is the layer that computes the mean of each window's elements inside the
 // image.
 type avgPool struct{ pool kernel.Pooling }
 
-func (l *avgPool) forward(p *pass, in []value, out *tensor.Matrix) {
-	p.engine.AvgPool(out.Data, in[0].Data, l.pool)
+func (a *avgPool) forward(p *pass, in []value, out *tensor.Matrix) {
+	p.engine.AvgPool(out.Data, in[0].Data, a.pool)
 }
 
-func (l *avgPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
-	p.engine.AvgPoolGrad(dx[0].Data, dy.Data, l.pool, dx[0].add)
+func (a *avgPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.AvgPoolGrad(dx[0].Data, dy.Data, a.pool, dx[0].add)
 }
 
 // globalAvgPool is the layer that computes the mean of each channel.
 type globalAvgPool struct{ cells, channels int }
 
-func (l *globalAvgPool) forward(p *pass, in []value, out *tensor.Matrix) {
-	p.engine.GlobalAvgPool(out.Data, in[0].Data, l.cells, l.channels)
+func (g *globalAvgPool) forward(p *pass, in []value, out *tensor.Matrix) {
+	p.engine.GlobalAvgPool(out.Data, in[0].Data, g.cells, g.channels)
 }
 
-func (l *globalAvgPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
-	p.engine.GlobalAvgPoolGrad(dx[0].Data, dy.Data, l.cells, l.channels, dx[0].add)
+func (g *globalAvgPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.GlobalAvgPoolGrad(dx[0].Data, dy.Data, g.cells, g.channels, dx[0].add)
 }

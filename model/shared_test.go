@@ -36,7 +36,8 @@ func place(m *Model, seed uint64) {
 
 // placeGrad allocates the gradient of v; for a table it has space for all rows.
 func placeGrad(v *Variable) {
-	if v.Grad = make([]float32, v.Len()); v.ByRows {
+	v.Grad = make([]float32, v.Len())
+	if v.ByRows {
 		v.Grad, v.RowGrad, v.RowStride = nil, v.Grad, v.RowLen()
 	}
 }

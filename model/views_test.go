@@ -40,7 +40,8 @@ func drawnLayers(r *rand.Rand) []Layer {
 	// join randomly adds a sum of the last layer and a layer with at least the given
 	// index, possibly the same.
 	join := func(from int) {
-		if from = from + r.IntN(len(layers)-from); r.IntN(2) == 0 {
+		from = from + r.IntN(len(layers)-from)
+		if r.IntN(2) == 0 {
 			add(Layer{Add: plain, In: []string{layers[len(layers)-1].Name, layers[from].Name}})
 		}
 	}

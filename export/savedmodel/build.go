@@ -49,29 +49,29 @@ func build(m *graph.Graph, names Names) *tfpb.SavedModel {
 }
 
 // model adds the nodes of input, layers and head.
-func (g *builder) model(m *graph.Graph, names Names) signatures {
+func (bu *builder) model(m *graph.Graph, names Names) signatures {
 	e := featuresOf(m)
 	switch {
 	case m.Columns != nil:
-		g.columns(m.Columns)
+		bu.columns(m.Columns)
 	case e.sparse:
-		g.idsInput(names, e.fields, int(e.dense))
+		bu.idsInput(names, e.fields, int(e.dense))
 	default:
-		g.denseInput(names.Dense, int(e.dense))
+		bu.denseInput(names.Dense, int(e.dense))
 	}
-	at := g.layers(m)
+	at := bu.layers(m)
 	switch m.Head.Kind {
 	case graph.HeadRegression:
-		g.regressionHead(at)
+		bu.regressionHead(at)
 		return e.regression()
 	case graph.HeadClasses:
-		g.classesHead(at, m.Head)
+		bu.classesHead(at, m.Head)
 		return e.classes(int64(m.Head.Classes))
 	default:
 		if !e.sparse {
-			g.denseBatchSize()
+			bu.denseBatchSize()
 		}
-		g.binaryHead(at, m.Head)
+		bu.binaryHead(at, m.Head)
 		return e.binary()
 	}
 }

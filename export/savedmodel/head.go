@@ -16,20 +16,20 @@ const (
 )
 
 // regressionHead adds the output y of a regression.
-func (g *builder) regressionHead(at string) {
-	g.add("Identity", nodeY, []string{at}, floats())
+func (bu *builder) regressionHead(at string) {
+	bu.add("Identity", nodeY, []string{at}, floats())
 }
 
 // classesHead adds the probabilities, and the classes sorted by them.
-func (g *builder) classesHead(at string, h graph.Head) {
-	g.add("Softmax", nodeY, []string{at}, floats())
-	g.add("TopKV2", nodeTop, []string{nodeY, g.number("TopKV2/k", int32(h.Classes))}, floats())
+func (bu *builder) classesHead(at string, h graph.Head) {
+	bu.add("Softmax", nodeY, []string{at}, floats())
+	bu.add("TopKV2", nodeTop, []string{nodeY, bu.number("TopKV2/k", int32(h.Classes))}, floats())
 	names := make([]string, h.Classes)
 	for i := range names {
 		names[i] = h.Label(i)
 	}
-	labels := g.strings("labels", names...)
-	g.add("GatherV2", nodeClasses, []string{labels, output(nodeTop, 1), g.number("classes/axis", 0)}, attrs{
+	labels := bu.strings("labels", names...)
+	bu.add("GatherV2", nodeClasses, []string{labels, output(nodeTop, 1), bu.number("classes/axis", 0)}, attrs{
 		"Tparams":  typeAttr(tfpb.DataType_DT_STRING),
 		"Tindices": typeAttr(tfpb.DataType_DT_INT32),
 		"Taxis":    typeAttr(tfpb.DataType_DT_INT32),
@@ -38,16 +38,16 @@ func (g *builder) classesHead(at string, h graph.Head) {
 
 // binaryHead adds the probability of class 1, and the scores of "0" and "1" in this
 // order.
-func (g *builder) binaryHead(at string, h graph.Head) {
-	g.add("Identity", nodeLogits, []string{at}, floats())
-	g.add("Sigmoid", nodeProbability, []string{nodeLogits}, floats())
-	negative := g.add("Sub", "negative", []string{g.float("negative/one", 1), nodeProbability}, floats())
-	g.add("ConcatV2", nodeScores, []string{negative, nodeProbability, g.number("scores/axis", 1)}, attrs{
+func (bu *builder) binaryHead(at string, h graph.Head) {
+	bu.add("Identity", nodeLogits, []string{at}, floats())
+	bu.add("Sigmoid", nodeProbability, []string{nodeLogits}, floats())
+	negative := bu.add("Sub", "negative", []string{bu.float("negative/one", 1), nodeProbability}, floats())
+	bu.add("ConcatV2", nodeScores, []string{negative, nodeProbability, bu.number("scores/axis", 1)}, attrs{
 		"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_FLOAT),
 	})
-	labels := g.texts("labels", []int64{1, 2}, h.Label(0), h.Label(1))
-	multiples := g.add("Pack", "classes/multiples", []string{nodeBatch, g.number("classes/one", 1)}, attrs{
+	labels := bu.texts("labels", []int64{1, 2}, h.Label(0), h.Label(1))
+	multiples := bu.add("Pack", "classes/multiples", []string{nodeBatch, bu.number("classes/one", 1)}, attrs{
 		"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_INT32),
 	})
-	g.add("Tile", nodeClasses, []string{labels, multiples}, attrs{"T": typeAttr(tfpb.DataType_DT_STRING)})
+	bu.add("Tile", nodeClasses, []string{labels, multiples}, attrs{"T": typeAttr(tfpb.DataType_DT_STRING)})
 }

@@ -26,17 +26,17 @@ const (
 const parse = "ParseExample/ParseExample"
 
 // denseInput adds a float list of exactly n features, which every example must have.
-func (g *builder) denseInput(name string, n int) {
-	g.parse(nil, g.required(name, n))
-	g.add("Identity", nodeX, []string{parse}, floats())
+func (bu *builder) denseInput(name string, n int) {
+	bu.parse(nil, bu.required(name, n))
+	bu.add("Identity", nodeX, []string{parse}, floats())
 }
 
 // required is a float list of n features, none for n = 0: an empty default makes it required.
-func (g *builder) required(name string, n int) []feature {
+func (bu *builder) required(name string, n int) []feature {
 	if n == 0 {
 		return nil
 	}
-	return []feature{{name, tfpb.DataType_DT_FLOAT, g.zeros("ParseExample/Const", 0), shape(int64(n))}}
+	return []feature{{name, tfpb.DataType_DT_FLOAT, bu.zeros("ParseExample/Const", 0), shape(int64(n))}}
 }
 
 // A feature is what ParseExample takes out of an example.
@@ -49,9 +49,9 @@ type feature struct {
 
 // parse adds the node that parses examples. Its outputs are the indices of all lists, their values, their
 // shapes, and the dense features.
-func (g *builder) parse(lists, dense []feature) {
-	example := g.add("Placeholder", nodeExample, nil, attrs{"dtype": typeAttr(tfpb.DataType_DT_STRING), "shape": shapeAttr(-1)})
-	inputs := []string{example, g.strings(parse + "/names")}
+func (bu *builder) parse(lists, dense []feature) {
+	example := bu.add("Placeholder", nodeExample, nil, attrs{"dtype": typeAttr(tfpb.DataType_DT_STRING), "shape": shapeAttr(-1)})
+	inputs := []string{example, bu.strings(parse + "/names")}
 	seen := map[string]bool{}
 	keys := func(kind string, features []feature) *tfpb.AttrValue {
 		types := typesAttr()
@@ -60,7 +60,7 @@ func (g *builder) parse(lists, dense []feature) {
 				panic("savedmodel: ParseExample has a key twice")
 			}
 			seen[f.name] = true
-			inputs = append(inputs, g.texts(fmt.Sprintf("%s/%s_keys_%d", parse, kind, i), nil, f.name))
+			inputs = append(inputs, bu.texts(fmt.Sprintf("%s/%s_keys_%d", parse, kind, i), nil, f.name))
 			types.GetList().Type = append(types.GetList().Type, f.t)
 		}
 		return types
@@ -69,7 +69,7 @@ func (g *builder) parse(lists, dense []feature) {
 	for _, f := range dense {
 		inputs, shapes.Shape = append(inputs, f.missing), append(shapes.Shape, f.shape)
 	}
-	g.add("ParseExample", parse, inputs, attrs{
+	bu.add("ParseExample", parse, inputs, attrs{
 		"Nsparse": intAttr(int64(len(lists))), "Ndense": intAttr(int64(len(dense))),
 		"sparse_types": listTypes, "Tdense": denseTypes, "dense_shapes": listAttr(shapes),
 	})
@@ -77,23 +77,23 @@ func (g *builder) parse(lists, dense []feature) {
 
 // batchSize adds the number of examples. The sum over an example's ids needs the number,
 // to make rows also for examples without ids at the end of a batch.
-func (g *builder) batchSize() {
-	batch := g.add("StridedSlice", "batch", []string{
+func (bu *builder) batchSize() {
+	batch := bu.add("StridedSlice", "batch", []string{
 		nodeShape,
-		g.numbers("batch/stack", 0), g.numbers("batch/stack_1", 1), g.numbers("batch/stack_2", 1),
+		bu.numbers("batch/stack", 0), bu.numbers("batch/stack_1", 1), bu.numbers("batch/stack_2", 1),
 	}, attrs{
 		"T": typeAttr(tfpb.DataType_DT_INT64), "Index": typeAttr(tfpb.DataType_DT_INT32), "shrink_axis_mask": intAttr(1),
 	})
-	g.add("Cast", nodeBatch, []string{batch}, attrs{
+	bu.add("Cast", nodeBatch, []string{batch}, attrs{
 		"SrcT": typeAttr(tfpb.DataType_DT_INT64), "DstT": typeAttr(tfpb.DataType_DT_INT32),
 	})
 }
 
 // denseBatchSize adds the number of examples of dense features.
-func (g *builder) denseBatchSize() {
-	shape := g.add("Shape", "x_shape", []string{nodeX}, floats())
-	g.add("StridedSlice", nodeBatch, []string{
-		shape, g.numbers("batch/stack", 0), g.numbers("batch/stack_1", 1), g.numbers("batch/stack_2", 1),
+func (bu *builder) denseBatchSize() {
+	shape := bu.add("Shape", "x_shape", []string{nodeX}, floats())
+	bu.add("StridedSlice", nodeBatch, []string{
+		shape, bu.numbers("batch/stack", 0), bu.numbers("batch/stack_1", 1), bu.numbers("batch/stack_2", 1),
 	}, attrs{
 		"T": typeAttr(tfpb.DataType_DT_INT32), "Index": typeAttr(tfpb.DataType_DT_INT32), "shrink_axis_mask": intAttr(1),
 	})

@@ -22,22 +22,22 @@ type attrs map[string]*tfpb.AttrValue
 
 // add adds a node and returns its name, which differs from name if that one is taken.
 // Only names with a slash, such as those of layers, can be taken.
-func (g *builder) add(op, name string, inputs []string, a attrs) string {
-	name = g.unique(name)
-	g.nodes = append(g.nodes, &tfpb.NodeDef{Name: name, Op: op, Input: inputs, Attr: a})
+func (bu *builder) add(op, name string, inputs []string, a attrs) string {
+	name = bu.unique(name)
+	bu.nodes = append(bu.nodes, &tfpb.NodeDef{Name: name, Op: op, Input: inputs, Attr: a})
 	return name
 }
 
 // unique returns the first unused name of name, name_1, name_2, as TensorFlow does.
-func (g *builder) unique(name string) string {
+func (bu *builder) unique(name string) string {
 	free := name
-	for i := 1; g.taken[free]; i++ {
+	for i := 1; bu.taken[free]; i++ {
 		free = fmt.Sprintf("%s_%d", name, i)
 	}
-	if g.taken == nil {
-		g.taken = map[string]bool{}
+	if bu.taken == nil {
+		bu.taken = map[string]bool{}
 	}
-	g.taken[free] = true
+	bu.taken[free] = true
 	return free
 }
 
@@ -90,47 +90,47 @@ func shape(dims ...int64) *tfpb.TensorShapeProto {
 
 // constant adds a Const. If the list of values is shorter than the shape, the last value
 // repeats.
-func (g *builder) constant(name string, v *tfpb.TensorProto) string {
-	return g.add("Const", name, nil, attrs{
+func (bu *builder) constant(name string, v *tfpb.TensorProto) string {
+	return bu.add("Const", name, nil, attrs{
 		"dtype": typeAttr(v.Dtype),
 		"value": {Value: &tfpb.AttrValue_Tensor{Tensor: v}},
 	})
 }
 
 // number adds an int32 scalar.
-func (g *builder) number(name string, v int32) string {
-	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT32, TensorShape: shape(), IntVal: []int32{v}})
+func (bu *builder) number(name string, v int32) string {
+	return bu.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT32, TensorShape: shape(), IntVal: []int32{v}})
 }
 
 // numbers adds an int32 vector.
-func (g *builder) numbers(name string, v ...int32) string {
-	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT32, TensorShape: shape(int64(len(v))), IntVal: v})
+func (bu *builder) numbers(name string, v ...int32) string {
+	return bu.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT32, TensorShape: shape(int64(len(v))), IntVal: v})
 }
 
 // float adds a float scalar.
-func (g *builder) float(name string, v float32) string {
-	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(), FloatVal: []float32{v}})
+func (bu *builder) float(name string, v float32) string {
+	return bu.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(), FloatVal: []float32{v}})
 }
 
 // zeros adds a float tensor of zeros.
-func (g *builder) zeros(name string, dims ...int64) string {
+func (bu *builder) zeros(name string, dims ...int64) string {
 	v := &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(dims...)}
 	if !slices.Contains(dims, 0) {
 		v.FloatVal = []float32{0}
 	}
-	return g.constant(name, v)
+	return bu.constant(name, v)
 }
 
 // texts adds a string tensor, without dimensions a scalar.
-func (g *builder) texts(name string, dims []int64, values ...string) string {
+func (bu *builder) texts(name string, dims []int64, values ...string) string {
 	v := &tfpb.TensorProto{Dtype: tfpb.DataType_DT_STRING, TensorShape: shape(dims...)}
 	for _, s := range values {
 		v.StringVal = append(v.StringVal, []byte(s))
 	}
-	return g.constant(name, v)
+	return bu.constant(name, v)
 }
 
 // strings adds a string vector.
-func (g *builder) strings(name string, values ...string) string {
-	return g.texts(name, []int64{int64(len(values))}, values...)
+func (bu *builder) strings(name string, values ...string) string {
+	return bu.texts(name, []int64{int64(len(values))}, values...)
 }

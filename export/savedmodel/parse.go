@@ -97,7 +97,7 @@ func (p parsedColumns) isWide(name string) bool { return p.texts[name] != "" }
 
 // parsedColumns adds the node that parses examples: lists first, then numbers, then texts. A column that
 // is read as a number and as a text is parsed as a text.
-func (g *builder) parsedColumns(c *graph.Columns) parsedColumns {
+func (bu *builder) parsedColumns(c *graph.Columns) parsedColumns {
 	if CheckColumns(c) != nil {
 		panic("savedmodel: columns that cannot be parsed")
 	}
@@ -111,17 +111,17 @@ func (g *builder) parsedColumns(c *graph.Columns) parsedColumns {
 			lists = append(lists, feature{name: name, t: tfpb.DataType_DT_FLOAT})
 		case u == asNumber:
 			if numbers == nil {
-				g.float("ParseExample/missing_number", float32(math.NaN()))
+				bu.float("ParseExample/missing_number", float32(math.NaN()))
 			}
 			numbers = append(numbers, feature{name, tfpb.DataType_DT_FLOAT, "ParseExample/missing_number", shape()})
 		default:
 			if texts == nil {
-				g.texts("ParseExample/missing_text", nil, "")
+				bu.texts("ParseExample/missing_text", nil, "")
 			}
 			texts = append(texts, feature{name, tfpb.DataType_DT_STRING, "ParseExample/missing_text", shape()})
 		}
 	}
-	g.parse(lists, append(numbers[:len(numbers):len(numbers)], texts...))
+	bu.parse(lists, append(numbers[:len(numbers):len(numbers)], texts...))
 	p := parsedColumns{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
 	for i, f := range lists {
 		p.indices[f.name], p.values[f.name] = output(parse, i), output(parse, len(lists)+i)
@@ -133,34 +133,34 @@ func (g *builder) parsedColumns(c *graph.Columns) parsedColumns {
 	for i, f := range texts {
 		p.texts[f.name] = output(parse, at+len(numbers)+i)
 		if all[f.name]&asNumber != 0 {
-			p.numbers[f.name] = g.numberOf(fmt.Sprintf("columns/number_%d/", i), p.texts[f.name])
+			p.numbers[f.name] = bu.numberOf(fmt.Sprintf("columns/number_%d/", i), p.texts[f.name])
 		}
 	}
 	return p
 }
 
 // numberOf adds the number that a text is, NaN for an empty one.
-func (g *builder) numberOf(name, text string) string {
-	isMissing := g.add("Equal", name+"missing", []string{text, g.texts(name+"empty", nil, "")}, stringsType())
-	text = g.add("SelectV2", name+"text", []string{isMissing, g.texts(name+"zero", nil, "0"), text}, stringsType())
-	x := g.add("StringToNumber", name+"parsed", []string{text}, attrs{"out_type": typeAttr(tfpb.DataType_DT_DOUBLE)})
-	return g.add("SelectV2", name+"number", []string{isMissing, g.double(name+"none", math.NaN()), x}, doubles())
+func (bu *builder) numberOf(name, text string) string {
+	isMissing := bu.add("Equal", name+"missing", []string{text, bu.texts(name+"empty", nil, "")}, stringsType())
+	text = bu.add("SelectV2", name+"text", []string{isMissing, bu.texts(name+"zero", nil, "0"), text}, stringsType())
+	x := bu.add("StringToNumber", name+"parsed", []string{text}, attrs{"out_type": typeAttr(tfpb.DataType_DT_DOUBLE)})
+	return bu.add("SelectV2", name+"number", []string{isMissing, bu.double(name+"none", math.NaN()), x}, doubles())
 }
 
 // agreeing adds values, which fails unless each example has as many values as ids. The arguments are
 // outputs of ParseExample for ids and values.
-func (g *builder) agreeing(name, ids, valueIndices, values string, t tfpb.DataType) string {
-	said := g.texts(name+"said", nil, "ids and values of an example differ in number")
+func (bu *builder) agreeing(name, ids, valueIndices, values string, t tfpb.DataType) string {
+	said := bu.texts(name+"said", nil, "ids and values of an example differ in number")
 	assert := func(part, x, y string, axes ...int32) string {
-		equal := g.add("Equal", name+part, []string{x, y}, int64s())
-		all := g.add("All", name+part+"/all", []string{equal, g.numbers(name+part+"/axes", axes...)}, attrs{})
-		return "^" + g.add("Assert", name+part+"/assert", []string{all, said}, attrs{"T": typesAttr(tfpb.DataType_DT_STRING)})
+		equal := bu.add("Equal", name+part, []string{x, y}, int64s())
+		all := bu.add("All", name+part+"/all", []string{equal, bu.numbers(name+part+"/axes", axes...)}, attrs{})
+		return "^" + bu.add("Assert", name+part+"/assert", []string{all, said}, attrs{"T": typesAttr(tfpb.DataType_DT_STRING)})
 	}
 	size := func(part, indices string) string {
-		return g.add("Shape", name+part, []string{indices}, attrs{"T": typeAttr(tfpb.DataType_DT_INT64), "out_type": typeAttr(tfpb.DataType_DT_INT64)})
+		return bu.add("Shape", name+part, []string{indices}, attrs{"T": typeAttr(tfpb.DataType_DT_INT64), "out_type": typeAttr(tfpb.DataType_DT_INT64)})
 	}
 	inAll := assert("sizes", size("ids_size", ids), size("values_size", valueIndices), 0)
-	ids = g.add("Identity", name+"ids_indices", []string{ids, inAll}, int64s()) // of unequal shapes Equal does not say why
+	ids = bu.add("Identity", name+"ids_indices", []string{ids, inAll}, int64s()) // of unequal shapes Equal does not say why
 	inEach := assert("indices", ids, valueIndices, 0, 1)
-	return g.add("Identity", name+"values", []string{values, inEach}, attrs{"T": typeAttr(t)})
+	return bu.add("Identity", name+"values", []string{values, inEach}, attrs{"T": typeAttr(t)})
 }

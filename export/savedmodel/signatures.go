@@ -47,13 +47,13 @@ type features struct {
 
 // predict adds the signatures that return scores. predict takes dense features or, if
 // the model has ids, examples; then predict_sparse takes the ids.
-func (e features) predict(all signatures, scores, sparse endpoints) {
-	if !e.sparse && !e.columns {
-		all["predict"] = signature(methodPredict, endpoints{"x": floatInfo(nodeX, -1, e.dense)}, scores)
+func (f features) predict(all signatures, scores, sparse endpoints) {
+	if !f.sparse && !f.columns {
+		all["predict"] = signature(methodPredict, endpoints{"x": floatInfo(nodeX, -1, f.dense)}, scores)
 		return
 	}
-	all["predict"] = signature(methodPredict, endpoints{"examples": example()}, e.withKey(scores))
-	if !e.sparse {
+	all["predict"] = signature(methodPredict, endpoints{"examples": example()}, f.withKey(scores))
+	if !f.sparse {
 		return
 	}
 	ids := endpoints{
@@ -62,21 +62,21 @@ func (e features) predict(all signatures, scores, sparse endpoints) {
 		"values":  floatInfo(nodeValues, -1),
 		"shape":   tensorInfo(nodeShape, tfpb.DataType_DT_INT64, 2),
 	}
-	if e.fields > 1 {
+	if f.fields > 1 {
 		ids["fields"] = tensorInfo(nodeFields, tfpb.DataType_DT_INT64, -1)
 	}
-	if e.dense > 0 {
-		ids["x"] = floatInfo(nodeX, -1, e.dense)
+	if f.dense > 0 {
+		ids["x"] = floatInfo(nodeX, -1, f.dense)
 	}
-	if e.key {
+	if f.key {
 		ids["key"] = tensorInfo(nodeKey, tfpb.DataType_DT_STRING, -1)
 	}
-	all["predict_sparse"] = signature(methodPredict, ids, e.withKey(sparse))
+	all["predict_sparse"] = signature(methodPredict, ids, f.withKey(sparse))
 }
 
 // withKey returns the outputs of predict, including the pass-through column.
-func (e features) withKey(scores endpoints) endpoints {
-	if !e.key {
+func (f features) withKey(scores endpoints) endpoints {
+	if !f.key {
 		return scores
 	}
 	all := maps.Clone(scores)
@@ -84,16 +84,16 @@ func (e features) withKey(scores endpoints) endpoints {
 	return all
 }
 
-func (e features) regression() signatures {
+func (f features) regression() signatures {
 	y := endpoints{"y": floatInfo(nodeY, -1, 1)}
 	all := signatures{
 		defaultSignature: signature(methodRegress, endpoints{"inputs": example()}, endpoints{"outputs": y["y"]}),
 	}
-	e.predict(all, y, y)
+	f.predict(all, y, y)
 	return all
 }
 
-func (e features) classes(classes int64) signatures {
+func (f features) classes(classes int64) signatures {
 	scores := endpoints{"scores": floatInfo(nodeY, -1, classes)}
 	all := signatures{
 		defaultSignature: signature(methodClassify,
@@ -103,15 +103,15 @@ func (e features) classes(classes int64) signatures {
 				"scores":  floatInfo(nodeTop, -1, classes),
 			}),
 	}
-	if e.sparse || e.columns {
-		e.predict(all, scores, scores)
+	if f.sparse || f.columns {
+		f.predict(all, scores, scores)
 		return all
 	}
-	all["predict_images"] = signature(methodPredict, endpoints{"images": floatInfo(nodeX, -1, e.dense)}, scores)
+	all["predict_images"] = signature(methodPredict, endpoints{"images": floatInfo(nodeX, -1, f.dense)}, scores)
 	return all
 }
 
-func (e features) binary() signatures {
+func (f features) binary() signatures {
 	probability := floatInfo(nodeProbability, -1, 1)
 	all := signatures{
 		defaultSignature: signature(methodClassify,
@@ -122,6 +122,6 @@ func (e features) binary() signatures {
 			}),
 		"regression": signature(methodRegress, endpoints{"inputs": example()}, endpoints{"outputs": probability}),
 	}
-	e.predict(all, endpoints{"probability": probability, "logits": floatInfo(nodeLogits, -1, 1)}, endpoints{"probability": probability})
+	f.predict(all, endpoints{"probability": probability, "logits": floatInfo(nodeLogits, -1, 1)}, endpoints{"probability": probability})
 	return all
 }

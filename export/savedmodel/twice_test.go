@@ -162,7 +162,8 @@ func TestTwice(t *testing.T) {
 		t.Error(fault)
 	}
 	keys, want := keysOf(t, nodes), slices.Sorted(slices.Values(p.Inputs))
-	if slices.Sort(keys); !slices.Equal(keys, want) {
+	slices.Sort(keys)
+	if !slices.Equal(keys, want) {
 		t.Errorf("ParseExample asks for %q, want each of %q once", keys, want)
 	}
 }

@@ -88,14 +88,14 @@ func checkVariables(want, have []Variable) error {
 // variable adds the nodes of a variable. Initializer and Assign are for programs that
 // build on the graph; a server never runs them. The kernel identifies a variable by
 // shared_name.
-func (g *builder) variable(v Variable) *tfpb.VariableDef {
+func (bu *builder) variable(v Variable) *tfpb.VariableDef {
 	dtype := typeAttr(tfpb.DataType_DT_FLOAT)
-	zeros := g.initializer(v)
-	g.add("VarHandleOp", v.Name, nil, attrs{
+	zeros := bu.initializer(v)
+	bu.add("VarHandleOp", v.Name, nil, attrs{
 		"dtype": dtype, "shape": shapeAttr(dims(v)...), "shared_name": stringAttr(v.Name),
 	})
-	assign := g.add("AssignVariableOp", v.Name+"/Assign", []string{v.Name, zeros}, attrs{"dtype": dtype})
-	read := g.add("ReadVariableOp", snapshot(v.Name), []string{v.Name}, attrs{"dtype": dtype})
+	assign := bu.add("AssignVariableOp", v.Name+"/Assign", []string{v.Name, zeros}, attrs{"dtype": dtype})
+	read := bu.add("ReadVariableOp", snapshot(v.Name), []string{v.Name}, attrs{"dtype": dtype})
 	return &tfpb.VariableDef{
 		VariableName:     v.Name + ":0",
 		InitializerName:  assign,
@@ -109,20 +109,20 @@ func (g *builder) variable(v Variable) *tfpb.VariableDef {
 // snapshot returns the name of the node that reads a variable.
 func snapshot(variable string) string { return variable + "/Read/ReadVariableOp" }
 
-func (g *builder) initializer(v Variable) string {
+func (bu *builder) initializer(v Variable) string {
 	name := v.Name + "/Initializer/zeros"
 	n := int64(1)
 	for _, d := range dims(v) {
 		n *= d
 	}
 	if n <= maxConst {
-		return g.zeros(name, dims(v)...)
+		return bu.zeros(name, dims(v)...)
 	}
-	size := g.constant(name+"/shape_as_tensor", &tfpb.TensorProto{
+	size := bu.constant(name+"/shape_as_tensor", &tfpb.TensorProto{
 		Dtype: tfpb.DataType_DT_INT64, TensorShape: shape(int64(len(v.Shape))), Int64Val: dims(v),
 	})
-	zero := g.float(name+"/Const", 0)
-	return g.add("Fill", name, []string{size, zero}, attrs{
+	zero := bu.float(name+"/Const", 0)
+	return bu.add("Fill", name, []string{size, zero}, attrs{
 		"T": typeAttr(tfpb.DataType_DT_FLOAT), "index_type": typeAttr(tfpb.DataType_DT_INT64),
 	})
 }

@@ -9,30 +9,30 @@ import (
 )
 
 // Check returns all faults of the job at once. Each error begins with the key of the fault.
-func (j *Config) Check() error {
+func (cfg *Config) Check() error {
 	return errors.Join(
-		j.Model.Check(j.Loss),
-		j.Input.check(j.Model.Sparse()),
-		j.Input.checkFields(j.Model.Fields),
-		j.Optimizer.Check(),
-		j.Schedule.Check(),
-		j.AllReduce.Check(),
-		j.checkTrain(),
-		j.checkLists(),
+		cfg.Model.Check(cfg.Loss),
+		cfg.Input.check(cfg.Model.Sparse()),
+		cfg.Input.checkFields(cfg.Model.Fields),
+		cfg.Optimizer.Check(),
+		cfg.Schedule.Check(),
+		cfg.AllReduce.Check(),
+		cfg.checkTrain(),
+		cfg.checkLists(),
 	)
 }
 
 // checkTrain returns the faults of the keys of training and of what it writes.
-func (j *Config) checkTrain() error {
-	t := j.Train
+func (cfg *Config) checkTrain() error {
+	t := cfg.Train
 	if t.Steps > 0 && t.Epochs == 0 {
 		t.Epochs = 1 // it counts no more
 	}
-	f := faults(slices.Concat(keys.Check("train", &t), keys.Check("eval", &j.Eval), keys.Check("checkpoint", &j.Checkpoint), keys.Check("export", &j.Export)))
-	j.checkClassWeights(&f)
-	j.Train.Average.check(&f)
-	j.Train.InitFrom.check(&f)
-	j.Train.EarlyStopping.check(&f, j)
+	f := faults(slices.Concat(keys.Check("train", &t), keys.Check("eval", &cfg.Eval), keys.Check("checkpoint", &cfg.Checkpoint), keys.Check("export", &cfg.Export)))
+	cfg.checkClassWeights(&f)
+	cfg.Train.Average.check(&f)
+	cfg.Train.InitFrom.check(&f)
+	cfg.Train.EarlyStopping.check(&f, cfg)
 	return f.err()
 }
 

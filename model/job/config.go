@@ -101,9 +101,9 @@ type Summary struct {
 func Default() Config { return keys.New(reflect.TypeFor[Config]()).Interface().(Config) }
 
 // GlobalBatch returns the number of examples of a step over so many ranks.
-func (j *Config) GlobalBatch(size int) int {
-	if j.Input.LocalBatch > 0 {
-		return j.Input.LocalBatch * size
+func (cfg *Config) GlobalBatch(size int) int {
+	if cfg.Input.LocalBatch > 0 {
+		return cfg.Input.LocalBatch * size
 	}
-	return j.Input.Batch
+	return cfg.Input.Batch
 }

@@ -15,7 +15,7 @@ import (
 
 // File returns the job in the form of a job file, with every key that has a value. Load makes an equal
 // job from it. File fails if a text is not UTF-8, which Load never accepts.
-func (j *Config) File() ([]byte, error) { return fileOf(reflect.ValueOf(j).Elem()) }
+func (cfg *Config) File() ([]byte, error) { return fileOf(reflect.ValueOf(cfg).Elem()) }
 
 // fileOf returns the group root in the form of a job file.
 func fileOf(root reflect.Value) ([]byte, error) {
@@ -121,7 +121,8 @@ func yamlItem(v reflect.Value) string {
 		rest := reflect.New(v.Type()).Elem()
 		rest.Set(v)
 		f, _ := child(rest, "", has[0].Name)
-		if f.SetZero(); yamlOptions(rest) == "{}" {
+		f.SetZero()
+		if yamlOptions(rest) == "{}" {
 			return has[0].Name
 		}
 	}

@@ -284,13 +284,13 @@ func (in *Input) checkColumns(f *faults) {
 }
 
 // CheckLabel returns an error if input.columns has no label, which training and evaluation read.
-func (j *Config) CheckLabel() error {
-	columns := j.Input.RecordColumns()
+func (cfg *Config) CheckLabel() error {
+	columns := cfg.Input.RecordColumns()
 	isLabel := func(c column.Column) bool { return c.Label != nil }
-	if j.Input.Synthetic || len(columns) == 0 || slices.ContainsFunc(columns, isLabel) {
+	if cfg.Input.Synthetic || len(columns) == 0 || slices.ContainsFunc(columns, isLabel) {
 		return nil
 	}
-	return j.Locate(exitcode.With(exitcode.Usage, errors.New("input.columns has no label, want one to train or evaluate")))
+	return cfg.Locate(exitcode.With(exitcode.Usage, errors.New("input.columns has no label, want one to train or evaluate")))
 }
 
 // SeparatorByte returns the character between the fields of csv.

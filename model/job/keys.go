@@ -88,8 +88,8 @@ func parent(key string) (string, bool) {
 type Option struct{ Key, Value string }
 
 // Options returns all keys of the job with their values, in the order of the struct.
-func (j *Config) Options() []Option {
-	return appendOptions(nil, reflect.ValueOf(j).Elem(), "")
+func (cfg *Config) Options() []Option {
+	return appendOptions(nil, reflect.ValueOf(cfg).Elem(), "")
 }
 
 func appendOptions(dst []Option, v reflect.Value, key string) []Option {

@@ -100,7 +100,8 @@ func TestLayersFile(t *testing.T) {
 	if job.places = nil; len(again.places) == 0 {
 		t.Error("the printed job has no places of its layers")
 	}
-	if again.places = nil; !reflect.DeepEqual(again, job) {
+	again.places = nil
+	if !reflect.DeepEqual(again, job) {
 		t.Errorf("the job\n%s\nloads as\n%+v\nwant\n%+v", file, again, job)
 	}
 }

@@ -47,7 +47,8 @@ func (s *source) items(n ast.Node, v reflect.Value, at keyPath) {
 		list.Index(i).Set(keys.New(v.Type().Elem()))
 		s.item(item, list.Index(i), at.item(i, writtenName(item)))
 	}
-	if v.SetZero(); list.Len() > 0 {
+	v.SetZero()
+	if list.Len() > 0 {
 		v.Set(list)
 	}
 	if len(s.loader.faults) > before {

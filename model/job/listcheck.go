@@ -24,8 +24,8 @@ func eachList(v reflect.Value, at keyPath, f func(list reflect.Value, at keyPath
 
 // checkLists returns the faults in the names of items, in all lists of groups of the job. --set finds
 // an item by its name or its number. So a name is no number, has no dot, and is unique in its list.
-func (j *Config) checkLists() error {
-	return errors.Join(checkNames(reflect.ValueOf(j).Elem())...)
+func (cfg *Config) checkLists() error {
+	return errors.Join(checkNames(reflect.ValueOf(cfg).Elem())...)
 }
 
 func checkNames(root reflect.Value) []error {
@@ -78,13 +78,13 @@ func (l *loader) placesInLists(root reflect.Value) map[string]string {
 
 // Locate puts the place in the job file before each error that begins with the key of an item, or with
 // a key in an item.
-func (j *Config) Locate(err error) error {
-	if err == nil || len(j.places) == 0 {
+func (cfg *Config) Locate(err error) error {
+	if err == nil || len(cfg.places) == 0 {
 		return err
 	}
-	root, errs := reflect.ValueOf(j).Elem(), flatten(err)
+	root, errs := reflect.ValueOf(cfg).Elem(), flatten(err)
 	for i, e := range errs {
-		errs[i] = withPlace(root, j.places, e)
+		errs[i] = withPlace(root, cfg.places, e)
 	}
 	return exitcode.With(exitcode.Of(err), errors.Join(errs...))
 }

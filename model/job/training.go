@@ -201,15 +201,15 @@ func (in InitFrom) CheckUsed(vars []*model.Variable) error {
 }
 
 // checkClassWeights adds the faults of train.class_weights.
-func (j *Config) checkClassWeights(f *faults) {
-	w := j.Train.ClassWeights
+func (cfg *Config) checkClassWeights(f *faults) {
+	w := cfg.Train.ClassWeights
 	if len(w) == 0 {
 		return
 	}
-	if j.Model.Check(j.Loss) != nil {
+	if cfg.Model.Check(cfg.Loss) != nil {
 		return // Check reports this fault
 	}
-	labels := j.Labels()
+	labels := cfg.Labels()
 	classes := labels.Classes
 	if labels.Binary {
 		classes = 2
@@ -223,11 +223,11 @@ func (j *Config) checkClassWeights(f *faults) {
 }
 
 // Labels returns the rule for the labels of the job's records.
-func (j *Config) Labels() input.Labels {
-	switch h := j.Model.Head(j.Loss); h.Kind {
+func (cfg *Config) Labels() input.Labels {
+	switch h := cfg.Model.Head(cfg.Loss); h.Kind {
 	case graph.HeadClasses:
 		why := fmt.Sprintf(": model.classes is %d", h.Classes)
-		if len(j.Model.Layers) > 0 {
+		if len(cfg.Model.Layers) > 0 {
 			why = fmt.Sprintf(": the last layer has %d outputs", h.Classes)
 		}
 		return input.Labels{Classes: h.Classes, Why: why}
@@ -239,11 +239,11 @@ func (j *Config) Labels() input.Labels {
 
 // DeclaredFeatures returns the number of features of the training records, 0 if the records give it.
 // Only the records of LibSVM and libffm do not give the width of an image.
-func (j *Config) DeclaredFeatures() int {
-	if n := j.Model.Features; n > 0 || j.Model.Sparse() || j.Input.Train.Format != "libsvm" && j.Input.Train.Format != "libffm" || len(j.Input.Shape) == 0 {
+func (cfg *Config) DeclaredFeatures() int {
+	if n := cfg.Model.Features; n > 0 || cfg.Model.Sparse() || cfg.Input.Train.Format != "libsvm" && cfg.Input.Train.Format != "libffm" || len(cfg.Input.Shape) == 0 {
 		return n
 	}
-	return graph.Shape(j.Input.Shape).Len()
+	return graph.Shape(cfg.Input.Shape).Len()
 }
 
 // Kernels is the value of train.kernels: a kernel set, or auto.
@@ -254,17 +254,17 @@ func (Kernels) Takes() string { return Auto + ", " + strings.Join(kernel.SetName
 
 // KernelSets returns the kernel sets that this machine offers to the job, in ascending order: all that
 // it has, or the set that the job wants.
-func (j *Config) KernelSets() []string {
-	if j.Train.Kernels == Auto {
+func (cfg *Config) KernelSets() []string {
+	if cfg.Train.Kernels == Auto {
 		return model.KernelSets()
 	}
-	return []string{string(j.Train.Kernels)}
+	return []string{string(cfg.Train.Kernels)}
 }
 
 // CheckKernels returns an error if this machine lacks the kernel set that the job wants.
-func (j *Config) CheckKernels() error {
+func (cfg *Config) CheckKernels() error {
 	has := model.KernelSets()
-	if want := j.Train.Kernels; want != Auto && !slices.Contains(has, string(want)) {
+	if want := cfg.Train.Kernels; want != Auto && !slices.Contains(has, string(want)) {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("train.kernels is %s, this machine has %s", want, strings.Join(has, ", ")))
 	}
 	return nil

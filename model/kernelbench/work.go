@@ -83,24 +83,24 @@ func layer(p product) []work {
 	}
 }
 
-func (v convolution) String() string {
-	return fmt.Sprintf("%dx%dx%dx%d %dx%dx%d", v.images, v.H, v.W, v.C, v.Height, v.Width, v.Filters)
+func (c convolution) String() string {
+	return fmt.Sprintf("%dx%dx%dx%d %dx%dx%d", c.images, c.H, c.W, c.C, c.Height, c.Width, c.Filters)
 }
 
 // works returns the works of a convolution: forward, and the gradients of its kernel and
 // input.
-func (v convolution) works() []work {
-	h, wide := v.Out()
-	in, out, weights := v.images*v.H*v.W*v.C, v.images*h*wide*v.Filters, v.Height*v.Width*v.C*v.Filters
-	flop := 2 * float64(out) * float64(v.Height*v.Width*v.C)
-	x, w, dy, bias := drawn(in), drawn(weights), drawn(out), drawn(v.Filters)
+func (c convolution) works() []work {
+	h, wide := c.Out()
+	in, out, weights := c.images*c.H*c.W*c.C, c.images*h*wide*c.Filters, c.Height*c.Width*c.C*c.Filters
+	flop := 2 * float64(out) * float64(c.Height*c.Width*c.C)
+	x, w, dy, bias := drawn(in), drawn(weights), drawn(out), drawn(c.Filters)
 	y, dw, dx := make([]float32, out), make([]float32, weights), make([]float32, in)
 	all := []work{
-		{"conv", v.String(), flop, func(e *kernel.Engine) { e.Conv(y, x, w, bias, v.Conv, kernel.ReLU) }},
-		{"conv dw", v.String(), flop, func(e *kernel.Engine) { e.ConvKernelGrad(dw, x, dy, v.Conv, false) }},
+		{"conv", c.String(), flop, func(e *kernel.Engine) { e.Conv(y, x, w, bias, c.Conv, kernel.ReLU) }},
+		{"conv dw", c.String(), flop, func(e *kernel.Engine) { e.ConvKernelGrad(dw, x, dy, c.Conv, false) }},
 	}
-	if v.C > 1 { // the input images need no gradient
-		all = append(all, work{"conv dx", v.String(), flop, func(e *kernel.Engine) { e.ConvInputGrad(dx, dy, w, v.Conv, false) }})
+	if c.C > 1 { // the input images need no gradient
+		all = append(all, work{"conv dx", c.String(), flop, func(e *kernel.Engine) { e.ConvInputGrad(dx, dy, w, c.Conv, false) }})
 	}
 	return all
 }

@@ -109,10 +109,12 @@ func (Config) Explain(key, doc string) string {
 			if s.key != key {
 				continue
 			}
-			if of = append(of, string(k.name)); names[s.standard] == nil {
+			of = append(of, string(k.name))
+			if names[s.standard] == nil {
 				standards = append(standards, s.standard)
 			}
-			if names[s.standard] = append(names[s.standard], string(k.name)); s.takes != "" {
+			names[s.standard] = append(names[s.standard], string(k.name))
+			if s.takes != "" {
 				doc += fmt.Sprintf(" Of %s it is %s.", k.name, s.takes)
 			}
 		}

@@ -269,7 +269,8 @@ func goldenGradients(step int, w, table *model.Variable) []int64 {
 		met := slices.Contains(ids, row)
 		for j := range 2 {
 			g := &table.Grad[2*row+j]
-			if *g = 1000; met {
+			*g = 1000
+			if met {
 				*g = 0
 			}
 		}

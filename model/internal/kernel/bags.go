@@ -129,73 +129,73 @@ func (e *Engine) runBags(t bagSpan, n int) {
 }
 
 // Span computes bags lo to hi, whole vectors of columns first.
-func (t *bagSpan) Span(lo, hi, _ int) {
+func (bs *bagSpan) Span(lo, hi, _ int) {
 	if lo >= hi {
 		return
 	}
-	part := t.partWidth
+	part := bs.partWidth
 	if part == 0 {
-		part = t.rows.Width
+		part = bs.rows.Width
 	}
-	for at := 0; at < t.rows.Width; at += part {
-		if done := at + t.assembly(lo, hi, at, part); done < at+part {
-			t.portable(lo, hi, done, at+part)
+	for at := 0; at < bs.rows.Width; at += part {
+		if done := at + bs.assembly(lo, hi, at, part); done < at+part {
+			bs.portable(lo, hi, done, at+part)
 		}
 	}
 }
 
 // portable defines the result for columns from to to.
-func (t *bagSpan) portable(lo, hi, from, to int) {
-	switch w := t.rows.Width; {
-	case w == 1 && t.kind == bagPool:
-		t.sumOne(lo, hi)
-	case w == 1 && t.kind == bagPoolGrad:
-		t.spreadOne(lo, hi)
+func (bs *bagSpan) portable(lo, hi, from, to int) {
+	switch w := bs.rows.Width; {
+	case w == 1 && bs.kind == bagPool:
+		bs.sumOne(lo, hi)
+	case w == 1 && bs.kind == bagPoolGrad:
+		bs.spreadOne(lo, hi)
 	default:
 		for i := lo; i < hi; i++ {
-			t.bag(i, from, to)
+			bs.bag(i, from, to)
 		}
 	}
 }
 
 // bag computes columns from to to of bag i.
-func (t *bagSpan) bag(i, from, to int) {
-	w := t.rows.Width
-	out := t.out[i*w+from : i*w+to]
-	first, last := t.bags.bag(i)
-	switch t.kind {
+func (bs *bagSpan) bag(i, from, to int) {
+	w := bs.rows.Width
+	out := bs.out[i*w+from : i*w+to]
+	first, last := bs.bags.bag(i)
+	switch bs.kind {
 	case bagPool:
 		clear(out)
 		for p := first; p < last; p++ {
-			x := t.bags.Weights[p]
-			for j, v := range t.rows.row(t.bags.Slot[p])[from:to] {
+			x := bs.bags.Weights[p]
+			for j, v := range bs.rows.row(bs.bags.Slot[p])[from:to] {
 				out[j] += float32(x * v)
 			}
 		}
-		if t.bags.Scale != nil {
+		if bs.bags.Scale != nil {
 			for j := range out {
-				out[j] *= t.bags.Scale[i]
+				out[j] *= bs.bags.Scale[i]
 			}
 		}
 	case bagPoolGrad:
-		scale := t.bags.scale(i)
+		scale := bs.bags.scale(i)
 		for p := first; p < last; p++ {
-			c := t.bags.Weights[p] * scale
-			g := t.grad.row(t.bags.Slot[p])[from:to]
+			c := bs.bags.Weights[p] * scale
+			g := bs.grad.row(bs.bags.Slot[p])[from:to]
 			for j, d := range out {
 				g[j] += float32(c * d)
 			}
 		}
 	case bagInteract:
-		t.interact(t.second[i*w+from:i*w+to], out, first, last, from)
+		bs.interact(bs.second[i*w+from:i*w+to], out, first, last, from)
 	case bagInteractGrad:
-		units := w / t.partWidth
-		dy := t.bags.Scale[i*units+from/t.partWidth]
+		units := w / bs.partWidth
+		dy := bs.bags.Scale[i*units+from/bs.partWidth]
 		for p := first; p < last; p++ {
-			x := t.bags.Weights[p]
+			x := bs.bags.Weights[p]
 			c := x * dy
-			v := t.rows.row(t.bags.Slot[p])[from:to]
-			g := t.grad.row(t.bags.Slot[p])[from:to]
+			v := bs.rows.row(bs.bags.Slot[p])[from:to]
+			g := bs.grad.row(bs.bags.Slot[p])[from:to]
 			for j, s := range out {
 				g[j] += float32(c * (s - float32(x*v[j])))
 			}
@@ -204,12 +204,12 @@ func (t *bagSpan) bag(i, from, to int) {
 }
 
 // interact writes Σ w·v to sum, and its square minus Σ (w·v)² to second.
-func (t *bagSpan) interact(second, sum []float32, first, last, from int) {
+func (bs *bagSpan) interact(second, sum []float32, first, last, from int) {
 	clear(sum)
 	clear(second)
 	for p := first; p < last; p++ {
-		x := t.bags.Weights[p]
-		for j, v := range t.rows.row(t.bags.Slot[p])[from:][:len(sum)] {
+		x := bs.bags.Weights[p]
+		for j, v := range bs.rows.row(bs.bags.Slot[p])[from:][:len(sum)] {
 			xv := float32(x * v)
 			sum[j] += xv
 			second[j] += float32(xv * xv)
@@ -221,28 +221,28 @@ func (t *bagSpan) interact(second, sum []float32, first, last, from int) {
 }
 
 // sumOne is bagPool for rows of one element.
-func (t *bagSpan) sumOne(lo, hi int) {
-	data, stride := t.rows.Data, t.rows.Stride
+func (bs *bagSpan) sumOne(lo, hi int) {
+	data, stride := bs.rows.Data, bs.rows.Stride
 	for i := lo; i < hi; i++ {
-		first, last := t.bags.bag(i)
-		weights, sum := t.bags.Weights[first:last], float32(0)
-		for p, slot := range t.bags.Slot[first:last] {
+		first, last := bs.bags.bag(i)
+		weights, sum := bs.bags.Weights[first:last], float32(0)
+		for p, slot := range bs.bags.Slot[first:last] {
 			sum += float32(weights[p] * data[int(slot)*stride])
 		}
-		if t.bags.Scale != nil {
-			sum *= t.bags.Scale[i]
+		if bs.bags.Scale != nil {
+			sum *= bs.bags.Scale[i]
 		}
-		t.out[i] = sum
+		bs.out[i] = sum
 	}
 }
 
 // spreadOne is bagPoolGrad for rows of one element.
-func (t *bagSpan) spreadOne(lo, hi int) {
-	data, stride := t.grad.Data, t.grad.Stride
+func (bs *bagSpan) spreadOne(lo, hi int) {
+	data, stride := bs.grad.Data, bs.grad.Stride
 	for i := lo; i < hi; i++ {
-		first, last := t.bags.bag(i)
-		weights, d, scale := t.bags.Weights[first:last], t.out[i], t.bags.scale(i)
-		for p, slot := range t.bags.Slot[first:last] {
+		first, last := bs.bags.bag(i)
+		weights, d, scale := bs.bags.Weights[first:last], bs.out[i], bs.bags.scale(i)
+		for p, slot := range bs.bags.Slot[first:last] {
 			data[int(slot)*stride] += float32(weights[p] * scale * d)
 		}
 	}

@@ -18,38 +18,38 @@ type bagArgs struct {
 
 // assembly computes whole vectors among columns from to from+cols of bags lo to hi, and
 // returns the number of their columns. lo is below hi.
-func (t *bagSpan) assembly(lo, hi, from, cols int) int {
-	if t.set == Portable || cols < 8 || len(t.bags.Slot) == 0 || len(t.rows.Data) == 0 {
+func (bs *bagSpan) assembly(lo, hi, from, cols int) int {
+	if bs.set == Portable || cols < 8 || len(bs.bags.Slot) == 0 || len(bs.rows.Data) == 0 {
 		return 0
 	}
-	w, b := t.rows.Width, &t.bags
+	w, b := bs.rows.Width, &bs.bags
 	a := bagArgs{
 		start: &b.Start[lo*b.Step], slot: &b.Slot[0], weights: &b.Weights[0], bags: hi - lo,
-		step: 4 * b.Step, rowStep: 4 * t.rows.Stride, outStep: 4 * w,
+		step: 4 * b.Step, rowStep: 4 * bs.rows.Stride, outStep: 4 * w,
 	}
 	done := 0
 	for cols-done >= 8 {
 		at := from + done
-		a.rows, a.out = &t.rows.Data[at], &t.out[lo*w+at]
-		switch t.kind {
+		a.rows, a.out = &bs.rows.Data[at], &bs.out[lo*w+at]
+		switch bs.kind {
 		case bagInteract:
-			a.grad, a.gradStep = &t.second[lo*w+at], 4*w
+			a.grad, a.gradStep = &bs.second[lo*w+at], 4*w
 		case bagPoolGrad, bagInteractGrad:
-			a.grad, a.gradStep = &t.grad.Data[at], 4*t.grad.Stride
+			a.grad, a.gradStep = &bs.grad.Data[at], 4*bs.grad.Stride
 		}
 		a.scale, a.scaleStep = nil, 0
-		if t.kind == bagInteractGrad {
-			units := w / t.partWidth
-			a.scale, a.scaleStep = &b.Scale[lo*units+from/t.partWidth], 4*units
+		if bs.kind == bagInteractGrad {
+			units := w / bs.partWidth
+			a.scale, a.scaleStep = &b.Scale[lo*units+from/bs.partWidth], 4*units
 		} else if b.Scale != nil {
 			a.scale, a.scaleStep = &b.Scale[lo], 4
 		}
-		if t.set == AVX512 && cols-done >= 16 {
-			t.kind.avx512(&a)
+		if bs.set == AVX512 && cols-done >= 16 {
+			bs.kind.avx512(&a)
 			done += 16
 			continue
 		}
-		t.kind.avx2(&a)
+		bs.kind.avx2(&a)
 		done += 8
 	}
 	return done

@@ -9,35 +9,35 @@ type canvas struct {
 }
 
 // inPlace reports whether the image itself can serve as the canvas.
-func (v *canvas) inPlace() bool {
-	return v.top == 0 && v.left == 0 && v.height <= v.h && v.width <= v.w
+func (c *canvas) inPlace() bool {
+	return c.top == 0 && c.left == 0 && c.height <= c.h && c.width <= c.w
 }
 
 // reserve returns buf, or a new slice, large enough for the canvas.
-func (v *canvas) reserve(buf []float32) []float32 {
-	if v.inPlace() {
+func (c *canvas) reserve(buf []float32) []float32 {
+	if c.inPlace() {
 		return buf
 	}
-	return grow(buf, v.height*v.width*v.c)
+	return grow(buf, c.height*c.width*c.c)
 }
 
 // clear writes the zeros of the canvas to buf. They remain valid for all images.
-func (v *canvas) clear(buf []float32) {
-	if !v.inPlace() {
-		clear(buf[:v.height*v.width*v.c])
+func (c *canvas) clear(buf []float32) {
+	if !c.inPlace() {
+		clear(buf[:c.height*c.width*c.c])
 	}
 }
 
 // paint returns the canvas of an image, in buf or in place, and its row length in
 // elements.
-func (v *canvas) paint(buf, image []float32) (data []float32, wide int) {
-	if v.inPlace() {
-		return image, v.w * v.c
+func (c *canvas) paint(buf, image []float32) (data []float32, wide int) {
+	if c.inPlace() {
+		return image, c.w * c.c
 	}
-	wide = v.width * v.c
-	for i := range min(v.h, v.height-v.top) {
-		row := (v.top + i) * wide
-		copy(buf[row+v.left*v.c:row+wide], image[i*v.w*v.c:(i+1)*v.w*v.c])
+	wide = c.width * c.c
+	for i := range min(c.h, c.height-c.top) {
+		row := (c.top + i) * wide
+		copy(buf[row+c.left*c.c:row+wide], image[i*c.w*c.c:(i+1)*c.w*c.c])
 	}
 	return buf, wide
 }

@@ -94,28 +94,28 @@ func (e *Engine) imageGrain(images, rows int) int {
 }
 
 // Span computes the rows lo to hi of the output, counted over all images.
-func (t *correlation) Span(lo, hi, thread int) {
-	own := &t.e.threads[thread]
-	t.canvas.clear(own.a)
+func (c *correlation) Span(lo, hi, thread int) {
+	own := &c.e.threads[thread]
+	c.canvas.clear(own.a)
 	for lo < hi {
-		image := lo / t.outH
-		end := min((image+1)*t.outH, hi)
-		size := t.canvas.h * t.canvas.w * t.canvas.c
-		a, wide := t.canvas.paint(own.a, t.src[image*size:(image+1)*size])
+		image := lo / c.outH
+		end := min((image+1)*c.outH, hi)
+		size := c.canvas.h * c.canvas.w * c.canvas.c
+		a, wide := c.canvas.paint(own.a, c.src[image*size:(image+1)*size])
 		for ; lo < end; lo++ {
-			t.row(&own.tile, lo, a[(lo-image*t.outH)*t.strideH*wide:], wide)
+			c.row(&own.tile, lo, a[(lo-image*c.outH)*c.strideH*wide:], wide)
 		}
 	}
 }
 
 // row computes one row of the output, counted over all images. Its windows begin at a.
 // Rows of the canvas have wide elements.
-func (t *correlation) row(x *tile, row int, a []float32, wide int) {
-	channels := t.canvas.c
-	x.k, x.runs, x.jump = t.width*channels, t.height, wide-t.width*channels
-	x.rs, x.ldc = t.strideW*channels, t.filters
-	x.add, x.relu = false, t.relu
-	t.e.windows(x, t.outW, t.filters, a, t.dst[row*t.outW*t.filters:], t.bias, t.b)
+func (c *correlation) row(x *tile, row int, a []float32, wide int) {
+	channels := c.canvas.c
+	x.k, x.runs, x.jump = c.width*channels, c.height, wide-c.width*channels
+	x.rs, x.ldc = c.strideW*channels, c.filters
+	x.add, x.relu = false, c.relu
+	c.e.windows(x, c.outW, c.filters, a, c.dst[row*c.outW*c.filters:], c.bias, c.b)
 }
 
 // windows computes n outputs of filters elements each from n windows; the first is at a.

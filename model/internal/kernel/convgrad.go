@@ -40,39 +40,39 @@ type kernelGrad struct {
 }
 
 // panels returns the number of panels of a kernel's row, width·c elements.
-func (t *kernelGrad) panels() int { return ceil(t.conv.Width*t.conv.C, t.e.set.shape().rows) }
+func (k *kernelGrad) panels() int { return ceil(k.conv.Width*k.conv.C, k.e.set.shape().rows) }
 
 // strips returns the number of strips of filters.
-func (t *kernelGrad) strips() int { return ceil(t.conv.Filters, t.e.set.shape().cols) }
+func (k *kernelGrad) strips() int { return ceil(k.conv.Filters, k.e.set.shape().cols) }
 
 // Span computes the tiles lo to hi.
-func (t *kernelGrad) Span(lo, hi, thread int) {
-	own := &t.e.threads[thread]
-	t.canvas.clear(own.a)
-	size := t.conv.H * t.conv.W * t.conv.C
-	for i := range t.images {
-		a, wide := t.canvas.paint(own.a, t.x[i*size:(i+1)*size])
-		dy := t.dy[i*t.outH*t.outW*t.conv.Filters:]
+func (k *kernelGrad) Span(lo, hi, thread int) {
+	own := &k.e.threads[thread]
+	k.canvas.clear(own.a)
+	size := k.conv.H * k.conv.W * k.conv.C
+	for i := range k.images {
+		a, wide := k.canvas.paint(own.a, k.x[i*size:(i+1)*size])
+		dy := k.dy[i*k.outH*k.outW*k.conv.Filters:]
 		for unit := lo; unit < hi; unit++ {
-			t.tile(&own.tile, unit, a, wide, dy, t.add || i > 0)
+			k.tile(&own.tile, unit, a, wide, dy, k.add || i > 0)
 		}
 	}
 }
 
 // tile adds one image to a tile of dw, or starts it.
-func (t *kernelGrad) tile(x *tile, unit int, a []float32, wide int, dy []float32, add bool) {
-	s, c := t.e.set.shape(), &t.conv
-	j := unit % t.strips() * s.cols
-	unit /= t.strips()
-	row, run := unit/t.panels(), c.Width*c.C
-	lo, hi := share(run, t.panels(), unit%t.panels())
+func (k *kernelGrad) tile(x *tile, unit int, a []float32, wide int, dy []float32, add bool) {
+	s, c := k.e.set.shape(), &k.conv
+	j := unit % k.strips() * s.cols
+	unit /= k.strips()
+	row, run := unit/k.panels(), c.Width*c.C
+	lo, hi := share(run, k.panels(), unit%k.panels())
 	x.rows, x.cols = hi-lo, min(s.cols, c.Filters-j)
-	x.k, x.runs = t.outW, t.outH
-	x.rs, x.cs, x.jump = 1, c.StrideW*c.C, c.StrideH*wide-t.outW*c.StrideW*c.C
+	x.k, x.runs = k.outW, k.outH
+	x.rs, x.cs, x.jump = 1, c.StrideW*c.C, c.StrideH*wide-k.outW*c.StrideW*c.C
 	x.a = a[row*wide+lo:]
 	x.b, x.bs = dy[j:], c.Filters
-	x.c, x.ldc = t.dw[(row*run+lo)*c.Filters+j:], c.Filters
+	x.c, x.ldc = k.dw[(row*run+lo)*c.Filters+j:], c.Filters
 	x.add, x.relu = add, false
-	t.e.micro(x)
+	k.e.micro(x)
 	x.a, x.b, x.c = nil, nil, nil
 }

@@ -58,48 +58,48 @@ func taps(size, stride, phase int) (n, before int) {
 }
 
 // Span computes the rows lo to hi of dx, counted over all images.
-func (t *inputGrad) Span(lo, hi, thread int) {
-	own, c := &t.e.threads[thread], &t.conv
-	t.canvas.clear(own.a)
-	size := t.canvas.h * t.canvas.w * t.canvas.c
+func (g *inputGrad) Span(lo, hi, thread int) {
+	own, c := &g.e.threads[thread], &g.conv
+	g.canvas.clear(own.a)
+	size := g.canvas.h * g.canvas.w * g.canvas.c
 	for lo < hi {
 		image := lo / c.H
-		a, wide := t.canvas.paint(own.a, t.dy[image*size:(image+1)*size])
+		a, wide := g.canvas.paint(own.a, g.dy[image*size:(image+1)*size])
 		for end := min((image+1)*c.H, hi); lo < end; lo++ {
-			t.row(&own.tile, lo, a, wide)
+			g.row(&own.tile, lo, a, wide)
 		}
 	}
 }
 
 // row computes one row of dx, counted over all images, from the canvas a with rows of
 // wide elements.
-func (t *inputGrad) row(x *tile, row int, a []float32, wide int) {
-	c := &t.conv
-	i := row%c.H + t.top
+func (g *inputGrad) row(x *tile, row int, a []float32, wide int) {
+	c := &g.conv
+	i := row%c.H + g.top
 	height, rowsBefore := taps(c.Height, c.StrideH, i%c.StrideH)
-	first := i/c.StrideH + t.tapsH - height // row of the canvas
+	first := i/c.StrideH + g.tapsH - height // row of the canvas
 	for phase := range min(c.StrideW, c.W) {
-		j := phase + t.left
+		j := phase + g.left
 		width, before := taps(c.Width, c.StrideW, j%c.StrideW)
 		n := ceil(c.W-phase, c.StrideW)
 		x.k, x.runs, x.jump = width*c.Filters, height, wide-width*c.Filters
 		x.rs, x.ldc = c.Filters, c.StrideW*c.C
-		x.add, x.relu = t.add, false
-		from, b := a, t.b
+		x.add, x.relu = g.add, false
+		from, b := a, g.b
 		if height*width > 0 {
-			from = a[first*wide+(j/c.StrideW+t.tapsW-width)*c.Filters:]
+			from = a[first*wide+(j/c.StrideW+g.tapsW-width)*c.Filters:]
 			b.data = b.data[(rowsBefore*c.Width+height*before)*c.Filters*b.row:]
 		} else {
 			x.k, x.rs = 0, 0 // no tap: the sums are empty
 		}
-		t.e.windows(x, n, c.C, from, t.dx[(row*c.W+phase)*c.C:], nil, b)
+		g.e.windows(x, n, c.C, from, g.dx[(row*c.W+phase)*c.C:], nil, b)
 	}
 }
 
 // tiles returns the taps as strips of channels, row by row in the order of the windows.
 // The taps of a row are ordered by phase.
-func (t *inputGrad) tiles(w []float32) strip {
-	e, c, cols := t.e, &t.conv, t.e.set.shape().cols
+func (g *inputGrad) tiles(w []float32) strip {
+	e, c, cols := g.e, &g.conv, g.e.set.shape().cols
 	depth := c.Height * c.Width * c.Filters
 	e.packed = grow(e.packed, ceil(c.C, cols)*cols*depth)
 	for j := 0; j < c.C; j += cols {

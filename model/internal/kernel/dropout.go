@@ -40,11 +40,11 @@ func (e *Engine) Dropout(dst, src []float32, rows int, d Drop, add bool) {
 }
 
 // Span computes rows lo to hi.
-func (t *dropRows) Span(lo, hi, _ int) {
-	c := dropKey{limit: uint32(float64(t.d.Rate) * (1 << 32)), scale: 1 / (1 - t.d.Rate)}
+func (d *dropRows) Span(lo, hi, _ int) {
+	c := dropKey{limit: uint32(float64(d.d.Rate) * (1 << 32)), scale: 1 / (1 - d.d.Rate)}
 	for i := lo; i < hi; i++ {
-		c.example(t.d, uint64(i))
-		dropSpan(t.set, t.dst[i*t.width:(i+1)*t.width], t.src[i*t.width:(i+1)*t.width], &c, t.add)
+		c.example(d.d, uint64(i))
+		dropSpan(d.set, d.dst[i*d.width:(i+1)*d.width], d.src[i*d.width:(i+1)*d.width], &c, d.add)
 	}
 }
 

@@ -59,16 +59,16 @@ func (e *Engine) elements(o op, dst, a, b []float32, x float32, add bool) {
 }
 
 // Span computes elements lo to hi.
-func (t *elementwise) Span(lo, hi, thread int) {
-	if !t.add {
-		t.op.apply(t.set, t.dst[lo:hi], t.a[lo:hi], t.b[lo:hi], t.x)
+func (e *elementwise) Span(lo, hi, thread int) {
+	if !e.add {
+		e.op.apply(e.set, e.dst[lo:hi], e.a[lo:hi], e.b[lo:hi], e.x)
 		return
 	}
 	for ; lo < hi; lo += addBlock {
 		end := min(hi, lo+addBlock)
-		part, dst := t.block[thread][:end-lo], t.dst[lo:end]
-		t.op.apply(t.set, part, t.a[lo:end], t.b[lo:end], t.x)
-		opAdd.apply(t.set, dst, dst, part, 0)
+		part, dst := e.block[thread][:end-lo], e.dst[lo:end]
+		e.op.apply(e.set, part, e.a[lo:end], e.b[lo:end], e.x)
+		opAdd.apply(e.set, dst, dst, part, 0)
 	}
 }
 

@@ -143,36 +143,36 @@ func (e *Engine) matmul(p matmul) {
 }
 
 // cut determines the ranges of k and the numbers of strips and bands.
-func (p *matmul) cut(threads int) {
-	ranges := max(1, ceil(p.k, mostDepth))
-	p.depth = ceil(ceil(p.k, ranges), line) * line
-	tiles := ceil(p.n, p.shape.cols)
-	p.strips, p.bands = ceil(tiles, max(1, stripElements/(max(p.depth, 1)*p.shape.cols))), 1
-	if threads == 1 || p.m*p.n*p.k < p.e.worth {
+func (m *matmul) cut(threads int) {
+	ranges := max(1, ceil(m.k, mostDepth))
+	m.depth = ceil(ceil(m.k, ranges), line) * line
+	tiles := ceil(m.n, m.shape.cols)
+	m.strips, m.bands = ceil(tiles, max(1, stripElements/(max(m.depth, 1)*m.shape.cols))), 1
+	if threads == 1 || m.m*m.n*m.k < m.e.worth {
 		return
 	}
 	if tiles >= 2*threads {
-		p.strips = min(ceil(p.strips, threads)*threads, tiles)
-		if p.strips == threads && tiles >= 8*threads {
-			p.strips *= 2 // smaller strips balance threads that start late
+		m.strips = min(ceil(m.strips, threads)*threads, tiles)
+		if m.strips == threads && tiles >= 8*threads {
+			m.strips *= 2 // smaller strips balance threads that start late
 		}
 		return
 	}
-	p.bands = min(threads, ceil(p.m, p.shape.rows))
+	m.bands = min(threads, ceil(m.m, m.shape.rows))
 }
 
 // reserve allocates for every thread the scratch memory of any block, because threads
 // take blocks dynamically.
-func (p *matmul) reserve() {
-	depth := min(p.k, p.depth)
-	tiles := ceil(ceil(p.n, p.shape.cols), p.strips)
-	for i := range p.e.threads {
-		t := &p.e.threads[i]
-		if p.packsA(tiles * p.shape.cols) {
-			t.a = grow(t.a, max(p.shape.rows*(depth+line), p.shape.beside()*depth))
+func (m *matmul) reserve() {
+	depth := min(m.k, m.depth)
+	tiles := ceil(ceil(m.n, m.shape.cols), m.strips)
+	for i := range m.e.threads {
+		t := &m.e.threads[i]
+		if m.packsA(tiles * m.shape.cols) {
+			t.a = grow(t.a, max(m.shape.rows*(depth+line), m.shape.beside()*depth))
 		}
-		if p.packsB(ceil(p.m, p.bands)) {
-			t.b = grow(t.b, tiles*p.shape.cols*depth)
+		if m.packsB(ceil(m.m, m.bands)) {
+			t.b = grow(t.b, tiles*m.shape.cols*depth)
 		}
 	}
 }
@@ -191,48 +191,48 @@ func share(n, parts, i int) (lo, hi int) {
 }
 
 // Span computes blocks lo to hi.
-func (p *matmul) Span(lo, hi, thread int) {
-	tiles := ceil(p.n, p.shape.cols)
+func (m *matmul) Span(lo, hi, thread int) {
+	tiles := ceil(m.n, m.shape.cols)
 	for i := lo; i < hi; i++ {
-		j0, j1 := share(tiles, p.strips, i%p.strips)
-		i0, i1 := share(p.m, p.bands, i/p.strips)
-		p.block(&p.e.threads[thread], i0, i1, j0*p.shape.cols, min(j1*p.shape.cols, p.n))
+		j0, j1 := share(tiles, m.strips, i%m.strips)
+		i0, i1 := share(m.m, m.bands, i/m.strips)
+		m.block(&m.e.threads[thread], i0, i1, j0*m.shape.cols, min(j1*m.shape.cols, m.n))
 	}
 }
 
 // block computes rows [i0, i1) and columns [j0, j1) of dst.
-func (p *matmul) block(t *thread, i0, i1, j0, j1 int) {
-	for l := 0; l < p.k || l == 0; l += max(p.depth, 1) {
-		depth := min(p.k-l, p.depth)
-		b := p.packB(t, i1-i0, j0, j1, l, depth)
-		panels := ceil(i1-i0, p.shape.rows)
+func (m *matmul) block(t *thread, i0, i1, j0, j1 int) {
+	for l := 0; l < m.k || l == 0; l += max(m.depth, 1) {
+		depth := min(m.k-l, m.depth)
+		b := m.packB(t, i1-i0, j0, j1, l, depth)
+		panels := ceil(i1-i0, m.shape.rows)
 		for i := range panels {
 			lo, hi := share(i1-i0, panels, i)
-			p.panel(t, i0+lo, i0+hi, j0, j1, l, depth, b)
+			m.panel(t, i0+lo, i0+hi, j0, j1, l, depth, b)
 		}
 	}
 }
 
 // panel computes a range of k for the tiles of rows [i0, i1), at most the rows of a
 // tile.
-func (p *matmul) panel(t *thread, i0, i1, j0, j1, l, depth int, b strip) {
-	a := p.packA(t, i0, i1, l, depth, j1-j0)
+func (m *matmul) panel(t *thread, i0, i1, j0, j1, l, depth int, b strip) {
+	a := m.packA(t, i0, i1, l, depth, j1-j0)
 	x := &t.tile
-	x.k, x.runs, x.jump, x.rows, x.ldc = depth, 1, 0, i1-i0, p.n
+	x.k, x.runs, x.jump, x.rows, x.ldc = depth, 1, 0, i1-i0, m.n
 	x.a, x.rs, x.cs = a.data, a.row, a.col
 	x.bs = b.row
-	x.add = p.add || l > 0
-	last := l+depth == p.k
-	x.relu = p.relu && last
-	for j := j0; j < j1; j += p.shape.cols {
-		x.cols = min(p.shape.cols, j1-j)
-		x.b = b.data[(j-j0)/p.shape.cols*b.tile:]
-		x.c = p.dst[i0*p.n+j:]
+	x.add = m.add || l > 0
+	last := l+depth == m.k
+	x.relu = m.relu && last
+	for j := j0; j < j1; j += m.shape.cols {
+		x.cols = min(m.shape.cols, j1-j)
+		x.b = b.data[(j-j0)/m.shape.cols*b.tile:]
+		x.c = m.dst[i0*m.n+j:]
 		x.bias = nil
-		if last && p.bias != nil {
-			x.bias = p.bias[j : j+x.cols]
+		if last && m.bias != nil {
+			x.bias = m.bias[j : j+x.cols]
 		}
-		p.e.micro(x)
+		m.e.micro(x)
 	}
 	x.a, x.b, x.c, x.bias = nil, nil, nil, nil
 }

@@ -197,26 +197,26 @@ func (e *Engine) listed(p listed) {
 }
 
 // Span computes units lo to hi.
-func (p *listed) Span(lo, hi, thread int) {
-	own, cols := &p.e.threads[thread], p.e.set.shape().cols
+func (l *listed) Span(lo, hi, thread int) {
+	own, cols := &l.e.threads[thread], l.e.set.shape().cols
 	for unit := lo; unit < hi; unit++ {
-		j := unit / p.bands * cols
-		i0, i1 := share(p.m, p.bands, unit%p.bands)
+		j := unit / l.bands * cols
+		i0, i1 := share(l.m, l.bands, unit%l.bands)
 		g := &own.gather
-		g.b, g.bs = p.b, p.n
-		if p.n > cols {
-			p.e.set.copyRows(own.b, p.b[j:], p.k, min(cols, p.n-j), cols, p.n)
+		g.b, g.bs = l.b, l.n
+		if l.n > cols {
+			l.e.set.copyRows(own.b, l.b[j:], l.k, min(cols, l.n-j), cols, l.n)
 			g.b, g.bs = own.b, cols
 		}
-		g.cols, g.ldc = min(cols, p.n-j), p.n
-		if p.bias != nil {
-			g.bias = p.bias[j : j+g.cols]
+		g.cols, g.ldc = min(cols, l.n-j), l.n
+		if l.bias != nil {
+			g.bias = l.bias[j : j+g.cols]
 		}
-		g.index, g.value, g.add, g.relu = p.x.index, p.x.value, p.add, p.relu
+		g.index, g.value, g.add, g.relu = l.x.index, l.x.value, l.add, l.relu
 		for ; i0 < i1; i0 += mostListed {
 			g.rows = min(mostListed, i1-i0)
-			g.start, g.c = p.x.start[i0:i0+g.rows+1], p.dst[i0*p.n+j:]
-			p.e.gather(g)
+			g.start, g.c = l.x.start[i0:i0+g.rows+1], l.dst[i0*l.n+j:]
+			l.e.gather(g)
 		}
 		*g = gather{}
 	}

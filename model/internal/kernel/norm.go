@@ -71,47 +71,47 @@ func (n *Norm) mustFit(x, y int) {
 }
 
 // room allocates n elements of scratch memory for each thread.
-func (t *normRows) room(threads, n int) {
-	if len(t.scratch) == threads && len(t.scratch[0]) >= n {
+func (r *normRows) room(threads, n int) {
+	if len(r.scratch) == threads && len(r.scratch[0]) >= n {
 		return
 	}
-	t.scratch = make([][]float32, threads)
-	for i := range t.scratch {
-		t.scratch[i] = make([]float32, n)
+	r.scratch = make([][]float32, threads)
+	for i := range r.scratch {
+		r.scratch[i] = make([]float32, n)
 	}
 }
 
 // Span computes rows lo to hi or, backward, blocks lo to hi.
-func (t *normRows) Span(lo, hi, thread int) {
-	width := len(t.n.Gamma)
-	if !t.gradient {
-		if t.forwardRows(lo, hi) {
+func (r *normRows) Span(lo, hi, thread int) {
+	width := len(r.n.Gamma)
+	if !r.gradient {
+		if r.forwardRows(lo, hi) {
 			return
 		}
 		for i := lo; i < hi; i++ {
-			t.forward(t.y[i*width:(i+1)*width], t.x[i*width:(i+1)*width], i)
+			r.forward(r.y[i*width:(i+1)*width], r.x[i*width:(i+1)*width], i)
 		}
 		return
 	}
 	for b := lo; b < hi; b++ {
-		sums := t.sums[2*b*width : 2*(b+1)*width]
-		first, end := b*sumBlock, min((b+1)*sumBlock, len(t.n.Mean))
-		if t.backwardRows(sums, first, end) {
+		sums := r.sums[2*b*width : 2*(b+1)*width]
+		first, end := b*sumBlock, min((b+1)*sumBlock, len(r.n.Mean))
+		if r.backwardRows(sums, first, end) {
 			continue
 		}
 		for i := first; i < end; i++ {
-			t.backward(sums, i, t.scratch[thread])
+			r.backward(sums, i, r.scratch[thread])
 		}
 	}
 }
 
-func (t *normRows) forward(y, x []float32, i int) {
+func (r *normRows) forward(y, x []float32, i int) {
 	width := float32(len(x))
-	mean := laneSum(t.set, x) / width
+	mean := laneSum(r.set, x) / width
 	variance := laneSquares(x, mean) / width
-	inv := 1 / root(variance+t.n.Epsilon)
-	t.n.Mean[i], t.n.Inv[i] = mean, inv
-	normRef(y, x, t.n.Gamma, t.n.Beta, mean, inv)
+	inv := 1 / root(variance+r.n.Epsilon)
+	r.n.Mean[i], r.n.Inv[i] = mean, inv
+	normRef(y, x, r.n.Gamma, r.n.Beta, mean, inv)
 }
 
 func normRef(y, x, gamma, beta []float32, mean, inv float32) {
@@ -126,23 +126,23 @@ func normRef(y, x, gamma, beta []float32, mean, inv float32) {
 //	dx = inv·(g − Σg/width − h·(Σ g·h)/width)
 //
 // and adds dy·h and dy to the sums of the block.
-func (t *normRows) backward(sums []float32, i int, scratch []float32) {
-	width := len(t.n.Gamma)
-	x, dy := t.x[i*width:(i+1)*width], t.dy[i*width:(i+1)*width]
+func (r *normRows) backward(sums []float32, i int, scratch []float32) {
+	width := len(r.n.Gamma)
+	x, dy := r.x[i*width:(i+1)*width], r.dy[i*width:(i+1)*width]
 	g, gh, dx := scratch[:width], scratch[width:2*width], scratch[2*width:3*width]
-	mean, inv := t.n.Mean[i], t.n.Inv[i]
-	normSumsRef(sums[:width], sums[width:], g, gh, x, dy, t.n.Gamma, mean, inv)
-	if t.dx == nil {
+	mean, inv := r.n.Mean[i], r.n.Inv[i]
+	normSumsRef(sums[:width], sums[width:], g, gh, x, dy, r.n.Gamma, mean, inv)
+	if r.dx == nil {
 		return
 	}
-	dst := t.dx[i*width : (i+1)*width]
-	if !t.add {
+	dst := r.dx[i*width : (i+1)*width]
+	if !r.add {
 		dx = dst
 	}
-	first, second := laneSum(t.set, g)/float32(width), laneSum(t.set, gh)/float32(width)
+	first, second := laneSum(r.set, g)/float32(width), laneSum(r.set, gh)/float32(width)
 	normGradRef(dx, g, x, mean, inv, first, second)
-	if t.add {
-		opAdd.apply(t.set, dst, dst, dx, 0)
+	if r.add {
+		opAdd.apply(r.set, dst, dst, dx, 0)
 	}
 }
 

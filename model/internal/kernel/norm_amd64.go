@@ -14,31 +14,31 @@ type normArgs struct {
 
 // forwardRows computes rows lo to hi by assembly, if the set has it. There are no
 // AVX-512 kernels, because rows are often short.
-func (t *normRows) forwardRows(lo, hi int) bool {
-	if t.set == Portable || lo == hi {
+func (r *normRows) forwardRows(lo, hi int) bool {
+	if r.set == Portable || lo == hi {
 		return false
 	}
-	width := len(t.n.Gamma)
+	width := len(r.n.Gamma)
 	normForwardAVX2(&normArgs{
-		x: &t.x[lo*width], y: &t.y[lo*width], gamma: &t.n.Gamma[0], beta: &t.n.Beta[0],
-		mean: &t.n.Mean[lo], inv: &t.n.Inv[lo], rows: hi - lo, width: width, epsilon: t.n.Epsilon,
+		x: &r.x[lo*width], y: &r.y[lo*width], gamma: &r.n.Gamma[0], beta: &r.n.Beta[0],
+		mean: &r.n.Mean[lo], inv: &r.n.Inv[lo], rows: hi - lo, width: width, epsilon: r.n.Epsilon,
 	})
 	return true
 }
 
 // backwardRows computes rows lo to hi of a block with these sums by assembly, if the set
 // has it.
-func (t *normRows) backwardRows(sums []float32, lo, hi int) bool {
-	if t.set == Portable || lo == hi {
+func (r *normRows) backwardRows(sums []float32, lo, hi int) bool {
+	if r.set == Portable || lo == hi {
 		return false
 	}
-	width := len(t.n.Gamma)
+	width := len(r.n.Gamma)
 	a := normArgs{
-		x: &t.x[lo*width], dy: &t.dy[lo*width], gamma: &t.n.Gamma[0], dGamma: &sums[0], dBeta: &sums[width],
-		mean: &t.n.Mean[lo], inv: &t.n.Inv[lo], rows: hi - lo, width: width, add: t.add,
+		x: &r.x[lo*width], dy: &r.dy[lo*width], gamma: &r.n.Gamma[0], dGamma: &sums[0], dBeta: &sums[width],
+		mean: &r.n.Mean[lo], inv: &r.n.Inv[lo], rows: hi - lo, width: width, add: r.add,
 	}
-	if t.dx != nil {
-		a.dx = &t.dx[lo*width]
+	if r.dx != nil {
+		a.dx = &r.dx[lo*width]
 	}
 	normBackwardAVX2(&a)
 	return true

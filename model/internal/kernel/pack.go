@@ -14,18 +14,18 @@ const line = 16 // elements of a cache line
 //
 // packB uses a b with contiguous rows in place if it is as narrow as a tile, or if rows,
 // the number of rows of a, is small.
-func (p *matmul) packB(t *thread, rows, j0, j1, l, depth int) strip {
-	cols := p.shape.cols
+func (m *matmul) packB(t *thread, rows, j0, j1, l, depth int) strip {
+	cols := m.shape.cols
 	if depth == 0 {
 		return strip{}
 	}
-	if !p.packsB(rows) {
-		return strip{data: p.b.data[l*p.b.row+j0:], row: p.b.row, tile: cols}
+	if !m.packsB(rows) {
+		return strip{data: m.b.data[l*m.b.row+j0:], row: m.b.row, tile: cols}
 	}
-	if p.b.col == 1 {
-		p.packRows(t, j0, j1, l, depth)
+	if m.b.col == 1 {
+		m.packRows(t, j0, j1, l, depth)
 	} else {
-		p.packColumns(t, j0, j1, l, depth)
+		m.packColumns(t, j0, j1, l, depth)
 	}
 	return strip{data: t.b, row: cols, tile: cols * depth}
 }
@@ -36,51 +36,51 @@ func (p *matmul) packB(t *thread, rows, j0, j1, l, depth int) strip {
 const rowsAtOnce = 16
 
 // packRows packs a strip of a b with contiguous rows.
-func (p *matmul) packRows(t *thread, j0, j1, l, depth int) {
-	cols := p.shape.cols
+func (m *matmul) packRows(t *thread, j0, j1, l, depth int) {
+	cols := m.shape.cols
 	for first := 0; first < depth; first += rowsAtOnce {
 		rows := min(rowsAtOnce, depth-first)
-		src := p.b.data[(l+first)*p.b.row:]
+		src := m.b.data[(l+first)*m.b.row:]
 		for j := j0; j < j1; j += cols {
 			dst := t.b[(j-j0)*depth+first*cols:]
-			p.e.set.copyRows(dst, src[j:], rows, min(cols, j1-j), cols, p.b.row)
+			m.e.set.copyRows(dst, src[j:], rows, min(cols, j1-j), cols, m.b.row)
 		}
 	}
 }
 
 // packColumns packs a strip of a b with contiguous columns.
-func (p *matmul) packColumns(t *thread, j0, j1, l, depth int) {
-	cols := p.shape.cols
+func (m *matmul) packColumns(t *thread, j0, j1, l, depth int) {
+	cols := m.shape.cols
 	for j := j0; j < j1; j += cols {
-		p.e.set.transpose(t.b[(j-j0)*depth:], p.b.data[j*p.b.col+l:], depth, min(cols, j1-j), cols, p.b.col)
+		m.e.set.transpose(t.b[(j-j0)*depth:], m.b.data[j*m.b.col+l:], depth, min(cols, j1-j), cols, m.b.col)
 	}
 }
 
 // packsB reports whether packB packs a strip of b for the given number of rows of a.
-func (p *matmul) packsB(rows int) bool {
-	return p.b.col != 1 || p.n > p.shape.cols && rows > 2*p.shape.rows
+func (m *matmul) packsB(rows int) bool {
+	return m.b.col != 1 || m.n > m.shape.cols && rows > 2*m.shape.rows
 }
 
 // packsA reports whether packA packs a panel of a for the given number of columns of b.
-func (p *matmul) packsA(cols int) bool { return cols > 2*p.shape.cols }
+func (m *matmul) packsA(cols int) bool { return cols > 2*m.shape.cols }
 
 // packA returns rows [i0, i1) and columns [l, l+depth) of a. It copies them to the
 // thread's scratch memory if cols, the number of columns of b, is large.
-func (p *matmul) packA(t *thread, i0, i1, l, depth, cols int) operand {
+func (m *matmul) packA(t *thread, i0, i1, l, depth, cols int) operand {
 	if depth == 0 {
 		return operand{}
 	}
-	src := p.a.data[i0*p.a.row+l*p.a.col:]
-	if !p.packsA(cols) {
-		return operand{src, p.a.row, p.a.col}
+	src := m.a.data[i0*m.a.row+l*m.a.col:]
+	if !m.packsA(cols) {
+		return operand{src, m.a.row, m.a.col}
 	}
-	if p.a.col == 1 {
+	if m.a.col == 1 {
 		row := depth + line // rows at a power of two would map to few cache sets
-		p.e.set.copyRows(t.a, src, i1-i0, depth, row, p.a.row)
+		m.e.set.copyRows(t.a, src, i1-i0, depth, row, m.a.row)
 		return operand{t.a, row, 1}
 	}
-	p.e.set.copyRows(t.a, src, depth, i1-i0, p.shape.beside(), p.a.col)
-	return operand{t.a, 1, p.shape.beside()}
+	m.e.set.copyRows(t.a, src, depth, i1-i0, m.shape.beside(), m.a.col)
+	return operand{t.a, 1, m.shape.beside()}
 }
 
 // beside returns the padded number of rows of a tile.

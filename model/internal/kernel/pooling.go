@@ -112,16 +112,16 @@ func (e *Engine) pooling(kind poolKind, x, y []float32, arg []int32, p Pooling, 
 }
 
 // Span computes images lo to hi.
-func (t *poolImages) Span(lo, hi, _ int) {
-	in, out := t.p.H*t.p.W*t.p.C, t.outH*t.outW*t.p.C
+func (p *poolImages) Span(lo, hi, _ int) {
+	in, out := p.p.H*p.p.W*p.p.C, p.outH*p.outW*p.p.C
 	for i := lo; i < hi; i++ {
-		x := t.x[i*in : (i+1)*in]
-		if !t.add && (t.kind == poolMaxGrad || t.kind == poolMeanGrad) {
+		x := p.x[i*in : (i+1)*in]
+		if !p.add && (p.kind == poolMaxGrad || p.kind == poolMeanGrad) {
 			clear(x)
 		}
-		for oy := range t.outH {
-			for ox := range t.outW {
-				t.window(x, i*out+(oy*t.outW+ox)*t.p.C, t.top+oy*t.p.StrideH, t.left+ox*t.p.StrideW)
+		for oy := range p.outH {
+			for ox := range p.outW {
+				p.window(x, i*out+(oy*p.outW+ox)*p.p.C, p.top+oy*p.p.StrideH, p.left+ox*p.p.StrideW)
 			}
 		}
 	}
@@ -129,16 +129,16 @@ func (t *poolImages) Span(lo, hi, _ int) {
 
 // window computes the window with the first cell [top, left] of image x and outputs from
 // out on.
-func (t *poolImages) window(x []float32, out, top, left int) {
-	y0, y1 := max(0, top), min(t.p.H, top+t.p.Height)
-	x0, x1 := max(0, left), min(t.p.W, left+t.p.Width)
-	c := t.p.C
+func (p *poolImages) window(x []float32, out, top, left int) {
+	y0, y1 := max(0, top), min(p.p.H, top+p.p.Height)
+	x0, x1 := max(0, left), min(p.p.W, left+p.p.Width)
+	c := p.p.C
 	w := poolWindow{
-		x: x[(y0*t.p.W+x0)*c:], y: t.y[out : out+c], rows: y1 - y0, cols: x1 - x0, stride: t.p.W * c,
-		first: int32((y0-top)*t.p.Width + x0 - left), skip: int32(t.p.Width - (x1 - x0)), count: float32((y1 - y0) * (x1 - x0)),
+		x: x[(y0*p.p.W+x0)*c:], y: p.y[out : out+c], rows: y1 - y0, cols: x1 - x0, stride: p.p.W * c,
+		first: int32((y0-top)*p.p.Width + x0 - left), skip: int32(p.p.Width - (x1 - x0)), count: float32((y1 - y0) * (x1 - x0)),
 	}
-	if t.arg != nil {
-		w.arg = t.arg[out : out+c]
+	if p.arg != nil {
+		w.arg = p.arg[out : out+c]
 	}
-	w.run(t.set, t.kind)
+	w.run(p.set, p.kind)
 }

@@ -10,8 +10,8 @@ func dropSpan(_ Set, dst, src []float32, k *dropKey, add bool) { dropRef(dst, sr
 
 func (w *poolWindow) assembly(Set, poolKind) int { return 0 }
 
-func (t *normRows) forwardRows(int, int) bool { return false }
+func (r *normRows) forwardRows(int, int) bool { return false }
 
-func (t *normRows) backwardRows([]float32, int, int) bool { return false }
+func (r *normRows) backwardRows([]float32, int, int) bool { return false }
 
 func fewClasses(_ Set, p, z, y []float32, out []softmaxSums, k int) { fewClassesRef(p, z, y, out, k) }

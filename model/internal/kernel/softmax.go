@@ -67,44 +67,44 @@ func wantClasses(y []float32, k int) {
 }
 
 // Span computes rows lo to hi.
-func (t *softmaxRows) Span(lo, hi, _ int) {
+func (r *softmaxRows) Span(lo, hi, _ int) {
 	switch {
-	case t.gradient:
+	case r.gradient:
 		for i := lo; i < hi; i++ {
-			t.backward(t.p[i*t.k:(i+1)*t.k], t.z[i*t.k:(i+1)*t.k], int(t.y[i]), t.weight[i])
+			r.backward(r.p[i*r.k:(i+1)*r.k], r.z[i*r.k:(i+1)*r.k], int(r.y[i]), r.weight[i])
 		}
-	case t.k <= lanes:
-		t.few(lo, hi)
+	case r.k <= lanes:
+		r.few(lo, hi)
 	default:
-		t.many(lo, hi)
+		r.many(lo, hi)
 	}
 }
 
 // many computes rows with more classes than lanes: each step for all rows.
-func (t *softmaxRows) many(lo, hi int) {
+func (r *softmaxRows) many(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		z, p := t.z[i*t.k:(i+1)*t.k], t.p[i*t.k:(i+1)*t.k]
+		z, p := r.z[i*r.k:(i+1)*r.k], r.p[i*r.k:(i+1)*r.k]
 		top := rowMax(z)
-		if t.losses != nil {
-			t.losses[i] = float64(top) // temporary value
+		if r.losses != nil {
+			r.losses[i] = float64(top) // temporary value
 		}
-		opShift.apply(t.set, p, z, z, top)
+		opShift.apply(r.set, p, z, z, top)
 	}
-	all := t.p[lo*t.k : hi*t.k]
-	opExp.apply(t.set, all, all, all, 0)
+	all := r.p[lo*r.k : hi*r.k]
+	opExp.apply(r.set, all, all, all, 0)
 	for i := lo; i < hi; i++ {
-		p := t.p[i*t.k : (i+1)*t.k]
-		s := softmaxSums{sum: laneSum(t.set, p)}
-		if t.losses != nil {
-			s.top = float32(t.losses[i])
-			own := int(t.y[i])
+		p := r.p[i*r.k : (i+1)*r.k]
+		s := softmaxSums{sum: laneSum(r.set, p)}
+		if r.losses != nil {
+			s.top = float32(r.losses[i])
+			own := int(r.y[i])
 			e := p[own]
 			p[own] = 0
-			s.others = laneSum(t.set, p)
+			s.others = laneSum(r.set, p)
 			p[own] = e
-			t.losses[i] = t.loss(i, s)
+			r.losses[i] = r.loss(i, s)
 		}
-		opDivide.apply(t.set, p, p, p, s.sum)
+		opDivide.apply(r.set, p, p, p, s.sum)
 	}
 }
 
@@ -113,18 +113,18 @@ func (t *softmaxRows) many(lo, hi int) {
 type softmaxSums struct{ top, sum, others float32 }
 
 // few computes rows with at most as many classes as lanes.
-func (t *softmaxRows) few(lo, hi int) {
+func (r *softmaxRows) few(lo, hi int) {
 	var sums [64]softmaxSums
 	for ; lo < hi; lo += len(sums) {
 		end := min(hi, lo+len(sums))
 		var y []float32
-		if t.losses != nil {
-			y = t.y[lo:end]
+		if r.losses != nil {
+			y = r.y[lo:end]
 		}
-		fewClasses(t.set, t.p[lo*t.k:end*t.k], t.z[lo*t.k:end*t.k], y, sums[:end-lo], t.k)
-		if t.losses != nil {
+		fewClasses(r.set, r.p[lo*r.k:end*r.k], r.z[lo*r.k:end*r.k], y, sums[:end-lo], r.k)
+		if r.losses != nil {
 			for i := lo; i < end; i++ {
-				t.losses[i] = t.loss(i, sums[i-lo])
+				r.losses[i] = r.loss(i, sums[i-lo])
 			}
 		}
 	}
@@ -156,29 +156,29 @@ func fewClassesRef(p, z, y []float32, out []softmaxSums, k int) {
 // loss returns the loss of row i. If the class has the largest z and the sum is near 1,
 // the loss is the logarithm of the sum. It is then computed from the sum of the other
 // classes, to keep the digits of a small loss.
-func (t *softmaxRows) loss(i int, s softmaxSums) float64 {
-	z := t.z[i*t.k : (i+1)*t.k]
-	top, own := float64(s.top), float64(z[int(t.y[i])])
+func (r *softmaxRows) loss(i int, s softmaxSums) float64 {
+	z := r.z[i*r.k : (i+1)*r.k]
+	top, own := float64(s.top), float64(z[int(r.y[i])])
 	loss := float64(log32(s.sum))
 	if own == top && !(s.sum > 2) {
 		loss = logOnePlus(float64(s.others))
 	}
-	if t.smoothing == 0 {
+	if r.smoothing == 0 {
 		return loss + (top - own)
 	}
 	all := 0.0
 	for _, v := range z {
 		all += top - float64(v)
 	}
-	smoothing := float64(t.smoothing)
-	return loss + float64((1-smoothing)*(top-own)) + float64(smoothing/float64(t.k)*all)
+	smoothing := float64(r.smoothing)
+	return loss + float64((1-smoothing)*(top-own)) + float64(smoothing/float64(r.k)*all)
 }
 
-func (t *softmaxRows) backward(d, p []float32, class int, weight float32) {
-	share := t.smoothing / float32(len(p))
-	own := (p[class] - (1 - t.smoothing + share)) * weight
+func (r *softmaxRows) backward(d, p []float32, class int, weight float32) {
+	share := r.smoothing / float32(len(p))
+	own := (p[class] - (1 - r.smoothing + share)) * weight
 	if share == 0 && len(p) > lanes {
-		opScale.apply(t.set, d, p, p, weight)
+		opScale.apply(r.set, d, p, p, weight)
 	} else {
 		d = d[:len(p)]
 		for j, v := range p {

@@ -89,23 +89,23 @@ func (e *Engine) addBlocks(dst, sums []float32, blocks int, add bool) {
 }
 
 // Span sums columns lo to hi, or blocks lo to hi.
-func (t *rowSums) Span(lo, hi, _ int) {
-	if t.columns {
-		t.sum(t.dst[lo:hi], t.m[min(lo, len(t.m)):], len(t.m)/max(1, t.cols))
+func (r *rowSums) Span(lo, hi, _ int) {
+	if r.columns {
+		r.sum(r.dst[lo:hi], r.m[min(lo, len(r.m)):], len(r.m)/max(1, r.cols))
 		return
 	}
 	for b := lo; b < hi; b++ {
-		m := t.m[b*sumBlock*t.cols:]
-		t.sum(t.dst[b*t.cols:(b+1)*t.cols], m, min(sumBlock, len(m)/t.cols))
+		m := r.m[b*sumBlock*r.cols:]
+		r.sum(r.dst[b*r.cols:(b+1)*r.cols], m, min(sumBlock, len(m)/r.cols))
 	}
 }
 
 // sum writes the sum of rows of m with stride cols to dst.
-func (t *rowSums) sum(dst, m []float32, rows int) {
+func (r *rowSums) sum(dst, m []float32, rows int) {
 	clear(dst)
 	for i := range rows {
-		row := m[i*t.cols : i*t.cols+len(dst)]
-		opAdd.apply(t.set, dst, dst, row, 0)
+		row := m[i*r.cols : i*r.cols+len(dst)]
+		opAdd.apply(r.set, dst, dst, row, 0)
 	}
 }
 

@@ -69,11 +69,11 @@ func (e *Engine) Update(r Rule, u *Update) {
 }
 
 // Span updates elements lo to hi.
-func (t *updates) Span(lo, hi, _ int) {
-	u := t.u.Cut(lo, hi)
-	if n := t.rule.assembly(t.set, &u); n < hi-lo {
-		u = t.u.Cut(lo+n, hi)
-		t.rule.portable(&u)
+func (up *updates) Span(lo, hi, _ int) {
+	u := up.u.Cut(lo, hi)
+	if n := up.rule.assembly(up.set, &u); n < hi-lo {
+		u = up.u.Cut(lo+n, hi)
+		up.rule.portable(&u)
 	}
 }
 

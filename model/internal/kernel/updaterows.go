@@ -91,34 +91,34 @@ func (e *Engine) UpdateRows(r Rule, u *RowUpdate) uint64 {
 }
 
 // Span updates rows lo to hi of the list.
-func (t *rowUpdates) Span(lo, hi, thread int) {
-	b, u := &t.engine.threads[thread].rows, &t.u
+func (r *rowUpdates) Span(lo, hi, thread int) {
+	b, u := &r.engine.threads[thread].rows, &r.u
 	if len(u.IDs) == 0 {
-		t.engine.decayRows(u, u.First+lo, u.First+hi)
+		r.engine.decayRows(u, u.First+lo, u.First+hi)
 		return
 	}
 	rows := max(1, blockElements/u.Width)
-	slots := ruleSlots[t.rule]
+	slots := ruleSlots[r.rule]
 	if need := (2 + slots) * rows * u.Width; len(b.memory) < need {
 		b.memory = make([]float32, need)
 	}
 	b.reserve(rows)
 	for ; lo < hi; lo += rows {
 		to := min(lo+rows, hi)
-		t.load(b, lo, to)
-		t.gather(b, lo, to, slots)
+		r.load(b, lo, to)
+		r.gather(b, lo, to, slots)
 		if u.Whole {
-			t.decayUnlisted(lo, to)
+			r.decayUnlisted(lo, to)
 		}
 		u.Adjust.apply(b.u.G, b.u.W) // before the decay of the weights
 		weightDecay(b.u.W, u.Decay, u.Rate)
-		if done := t.rule.assembly(t.engine.set, &b.u); done < len(b.u.W) {
+		if done := r.rule.assembly(r.engine.set, &b.u); done < len(b.u.W) {
 			rest := b.u.Cut(done, len(b.u.W))
-			t.rule.portable(&rest)
+			r.rule.portable(&rest)
 		}
-		t.scatter(b, slots)
+		r.scatter(b, slots)
 		if u.Mix {
-			b.mix += t.engine.set.mixRows(b.ids, b.u.W, u.Width)
+			b.mix += r.engine.set.mixRows(b.ids, b.u.W, u.Width)
 		}
 	}
 }
@@ -131,25 +131,25 @@ func (b *rowBlock) reserve(rows int) {
 }
 
 // load makes rows lo to hi the rows of b. It copies and checks the ids that assembly reads.
-func (t *rowUpdates) load(b *rowBlock, lo, hi int) {
-	b.ids, b.copied = t.u.IDs[lo:hi], b.copied[:0]
-	if t.u.Width%8 != 0 {
+func (r *rowUpdates) load(b *rowBlock, lo, hi int) {
+	b.ids, b.copied = r.u.IDs[lo:hi], b.copied[:0]
+	if r.u.Width%8 != 0 {
 		return
 	}
-	b.copied = append(b.copied, t.u.IDs[lo:min(hi+rowsAhead, len(t.u.IDs))]...)
+	b.copied = append(b.copied, r.u.IDs[lo:min(hi+rowsAhead, len(r.u.IDs))]...)
 	last := uint32(0)
 	for _, id := range b.copied[:hi-lo] {
 		last = max(last, id)
 	}
-	if (int(last)+1)*t.u.Width > len(t.u.W) {
+	if (int(last)+1)*r.u.Width > len(r.u.W) {
 		panic("kernel: UpdateRows: id is out of range")
 	}
 	b.ids = b.copied[:hi-lo]
 }
 
 // gather copies rows lo to hi, which load has set, to b.u.
-func (t *rowUpdates) gather(b *rowBlock, lo, hi, slots int) {
-	u, n := &t.u, (hi-lo)*t.u.Width
+func (r *rowUpdates) gather(b *rowBlock, lo, hi, slots int) {
+	u, n := &r.u, (hi-lo)*r.u.Width
 	memory := b.memory
 	next := func() []float32 {
 		part := memory[:n:n]
@@ -157,18 +157,18 @@ func (t *rowUpdates) gather(b *rowBlock, lo, hi, slots int) {
 		return part
 	}
 	b.u = Update{W: next(), G: next(), C: u.C}
-	t.gatherFrom(b, b.u.W, u.W)
+	r.gatherFrom(b, b.u.W, u.W)
 	copyStrided(b.u.G, u.G[lo*u.Stride:], u.Stride, u.Width)
 	for i := range slots {
 		b.u.S[i] = next()
-		t.gatherFrom(b, b.u.S[i], u.S[i])
+		r.gatherFrom(b, b.u.S[i], u.S[i])
 	}
 }
 
 // gatherFrom copies the rows of b to dst.
-func (t *rowUpdates) gatherFrom(b *rowBlock, dst, table []float32) {
-	width, ids := t.u.Width, b.ids
-	if t.engine.set.gatherRows(dst, Table{table, width, width}, b.copied, len(ids)) {
+func (r *rowUpdates) gatherFrom(b *rowBlock, dst, table []float32) {
+	width, ids := r.u.Width, b.ids
+	if r.engine.set.gatherRows(dst, Table{table, width, width}, b.copied, len(ids)) {
 		return
 	}
 	if width == 1 {
@@ -202,13 +202,13 @@ func copyRow(dst, src []float32) {
 // decayUnlisted makes the step for a gradient of 0 on all rows of the range lo to hi that
 // no earlier block has covered. The block has copies of the listed rows, which scatter
 // overwrites later.
-func (t *rowUpdates) decayUnlisted(lo, hi int) {
-	u := &t.u
+func (r *rowUpdates) decayUnlisted(lo, hi int) {
+	u := &r.u
 	first := u.First
 	if lo > 0 {
 		first = int(u.IDs[lo-1]) + 1
 	}
-	t.engine.decayRows(u, first, int(u.IDs[hi-1])+1)
+	r.engine.decayRows(u, first, int(u.IDs[hi-1])+1)
 }
 
 // DecayRows makes the step for a gradient of 0 on rows first to last of u: those after
@@ -244,10 +244,10 @@ func weightDecay(w []float32, decay, rate float32) {
 }
 
 // scatter copies the rows of b back.
-func (t *rowUpdates) scatter(b *rowBlock, slots int) {
-	scatterTo(t.u.W, b.u.W, b.ids, t.u.Width)
+func (r *rowUpdates) scatter(b *rowBlock, slots int) {
+	scatterTo(r.u.W, b.u.W, b.ids, r.u.Width)
 	for i := range slots {
-		scatterTo(t.u.S[i], b.u.S[i], b.ids, t.u.Width)
+		scatterTo(r.u.S[i], b.u.S[i], b.ids, r.u.Width)
 	}
 }
 
