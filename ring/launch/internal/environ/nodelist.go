@@ -12,101 +12,105 @@ import (
 // Limits of a list of hosts. Those of Slurm itself are of this size.
 const (
 	maxNodeListBytes = 1 << 20
+	maxNodes         = 1 << 16
 	maxNodeDigits    = 18
 )
 
-var errNodeList = errors.New("want host names between commas, with ranges in brackets, such as node[1-2,07],m5")
+var (
+	errNodeList     = errors.New("want host names between commas, with ranges in brackets, such as node[1-2,07],m5")
+	errTooManyNodes = errors.New("more hosts than asked for")
+)
 
-// FirstNode returns the first host of a list in the form of Slurm: names between commas,
-// with ranges of numbers in brackets. Leading zeros are kept:
-//
-//	node[1-2,7],m5       node1
-//	gpu-a[08-10]         gpu-a08
-//	r[1-2]n[1-2]         r1n1
-//
-// FirstNode checks the whole list. Text after the last bracket of a name is an error, as in
-// Slurm.
+// FirstNode returns the first host of a list.
 func FirstNode(list string) (string, error) {
-	if len(list) > maxNodeListBytes {
-		return "", fmt.Errorf("%s is longer than %d bytes", phrase.Quote(list), maxNodeListBytes)
+	all, err := ExpandNodes(list, maxNodes)
+	if err != nil {
+		return "", err
 	}
-	first := ""
-	for rest, more := list, true; more; {
-		var term string
-		term, rest, more = cutNodes(rest)
-		name, ok := firstOfNodes(term)
-		if !ok {
-			return "", fmt.Errorf("%s is no list of hosts at %s: %w", phrase.Quote(list), phrase.Quote(term), errNodeList)
-		}
-		if first == "" {
-			first = name
-		}
-	}
-	return first, nil
+	return all[0], nil
 }
 
-// ExpandNodes returns all hosts of a list that FirstNode reads, in the order of the list.
-// More than most hosts are an error.
+// ExpandNodes returns the hosts of a list in the form of Slurm, in the order of the list: names
+// between commas, with ranges of numbers in brackets. Leading zeros are kept:
+//
+//	node[1-2,7],m5       node1 node2 node7 m5
+//	gpu-a[08-10]         gpu-a08 gpu-a09 gpu-a10
+//	r[1-2]n[1-2]         r1n1 r1n2 r2n1 r2n2
+//
+// Text after the last bracket of a name is an error, as in Slurm. So are more than most hosts.
 func ExpandNodes(list string, most int) ([]string, error) {
-	if _, err := FirstNode(list); err != nil { // the whole list makes sense
-		return nil, err
+	if len(list) > maxNodeListBytes {
+		return nil, fmt.Errorf("%s is longer than %d bytes", phrase.Quote(list), maxNodeListBytes)
 	}
 	var all []string
 	for rest, more := list, true; more; {
 		var term string
 		term, rest, more = cutNodes(rest)
-		names := expandTerm(term, most-len(all))
-		if names == nil {
+		names, err := expandTerm(term, most-len(all))
+		switch {
+		case err == errTooManyNodes:
 			return nil, fmt.Errorf("%s has more than %d hosts", phrase.Quote(list), most)
+		case err != nil:
+			return nil, fmt.Errorf("%s is no list of hosts at %s: %w", phrase.Quote(list), phrase.Quote(term), err)
 		}
 		all = append(all, names...)
 	}
 	return all, nil
 }
 
-// expandTerm returns the hosts of a valid term, or nil if there are more than most.
-func expandTerm(term string, most int) []string {
-	names := []string{""}
-	for term != "" {
-		text, behind, _ := strings.Cut(term, "[")
-		inside, rest, _ := strings.Cut(behind, "]")
-		numbers := []string{""}
-		if inside != "" {
-			numbers = expandRanges(inside, most)
+// expandTerm returns the hosts of a term without commas outside brackets.
+func expandTerm(term string, most int) ([]string, error) {
+	text, rest, bracket := strings.Cut(term, "[")
+	if text == "" || !isNodeText(text) {
+		return nil, errNodeList
+	}
+	names := []string{text}
+	for bracket {
+		inside, behind, closed := strings.Cut(rest, "]")
+		text, rest, bracket = strings.Cut(behind, "[")
+		if !closed || !isNodeText(text) || text != "" && !bracket {
+			return nil, errNodeList
 		}
-		if len(numbers) == 0 || len(names)*len(numbers) > most {
-			return nil
+		numbers, err := expandRanges(inside, most/len(names))
+		if err != nil {
+			return nil, err
 		}
 		longer := make([]string, 0, len(names)*len(numbers))
 		for _, name := range names {
 			for _, number := range numbers {
-				longer = append(longer, name+text+number)
+				longer = append(longer, name+number+text)
 			}
 		}
-		names, term = longer, rest
+		names = longer
 	}
-	return names
+	if len(names) > most {
+		return nil, errTooManyNodes
+	}
+	return names, nil
 }
 
-// expandRanges returns the numbers of a bracket, or nil if there are more than most. The
-// numbers of a range have the leading zeros of its first number.
-func expandRanges(s string, most int) []string {
+// expandRanges returns the numbers of a bracket. The numbers of a range have the leading zeros of
+// its first number.
+func expandRanges(s string, most int) ([]string, error) {
 	var numbers []string
 	for one := range strings.SplitSeq(s, ",") {
 		first, last, isRange := strings.Cut(one, "-")
 		if !isRange {
 			last = first
 		}
-		a, _ := nodeNumber(first)
-		b, _ := nodeNumber(last)
+		a, err1 := nodeNumber(first)
+		b, err2 := nodeNumber(last)
+		if err1 != nil || err2 != nil || a > b {
+			return nil, errNodeList
+		}
 		if b-a >= uint64(max(most-len(numbers), 0)) {
-			return nil
+			return nil, errTooManyNodes
 		}
 		for n := a; n <= b; n++ {
 			numbers = append(numbers, fmt.Sprintf("%0*d", len(first), n))
 		}
 	}
-	return numbers
+	return numbers, nil
 }
 
 // cutNodes cuts s at its first comma outside brackets.
@@ -127,49 +131,11 @@ func cutNodes(s string) (term, rest string, more bool) {
 	return s, "", false
 }
 
-// firstOfNodes returns the first host of a term without commas outside brackets.
-func firstOfNodes(term string) (string, bool) {
-	text, rest, bracket := strings.Cut(term, "[")
-	if text == "" || !isNodeText(text) {
-		return "", false
-	}
-	name := text
-	for bracket {
-		inside, behind, closed := strings.Cut(rest, "]")
-		number, ok := firstOfRanges(inside)
-		if !closed || !ok {
-			return "", false
-		}
-		text, rest, bracket = strings.Cut(behind, "[")
-		if !isNodeText(text) || text != "" && !bracket {
-			return "", false
-		}
-		name += number + text
-	}
-	return name, true
-}
-
 // isNodeText reports whether s can be a part of a host name.
 func isNodeText(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("-_.", r)
 	})
-}
-
-// firstOfRanges returns the first number of a bracket, with its leading zeros.
-func firstOfRanges(s string) (string, bool) {
-	for one := range strings.SplitSeq(s, ",") {
-		first, last, isRange := strings.Cut(one, "-")
-		if !isRange {
-			last = first
-		}
-		a, err1 := nodeNumber(first)
-		b, err2 := nodeNumber(last)
-		if err1 != nil || err2 != nil || a > b {
-			return "", false
-		}
-	}
-	return s[:strings.IndexAny(s+",", ",-")], true
 }
 
 // nodeNumber parses one number of a range.
