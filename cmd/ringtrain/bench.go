@@ -133,7 +133,7 @@ func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
 // benchLaunch returns the launch of the ranks of bench NAME.
 func (a *app) benchLaunch(c *cli.Context, name string, flags []cli.Flag) (launch.Config, error) {
 	cfg := launch.Config{
-		NP: c.Int("np"), Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Token: token.New(), Bare: true,
+		NP: c.Int("np"), Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Token: token.New(), Output: launch.Output{Bare: true},
 		StartTimeout: c.Duration("start-timeout"), Stderr: a.stderr, Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	}
 	var err error

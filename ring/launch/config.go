@@ -65,6 +65,16 @@ type App struct {
 	Program []string // argv; Program[0] is looked up in PATH on the rank's host
 }
 
+// Output says how the outputs of the ranks become those of the launcher.
+type Output struct {
+	Bare      bool   // rank 0's standard output unprefixed, the others' to Stderr
+	JSON      bool   // Bare, and RINGTRAIN_JSON=1 for the ranks
+	Tag       bool   // lines begin with [rank,stdout] or [rank,stderr]
+	Stamp     bool   // lines begin with the time
+	OutputDir string // gets the outputs as they are, too; "": none
+	OneOutput bool   // Stdout and Stderr lead to the same place, such as a terminal: their order is kept
+}
+
 // Config is the configuration of Run.
 type Config struct {
 	NP         int      // ranks of Program, 1 or more
@@ -89,17 +99,12 @@ type Config struct {
 	Version      string          // of this program; all hosts must have the same
 	StartTimeout time.Duration   // for all hosts to answer; 0: 300 s
 
-	NoInput   bool   // the program reads no standard input
-	Bare      bool   // rank 0's standard output unprefixed, the others' to Stderr
-	JSON      bool   // Bare, and RINGTRAIN_JSON=1 for the ranks
-	Tag       bool   // lines begin with [rank,stdout] or [rank,stderr]
-	Stamp     bool   // lines begin with the time
-	OutputDir string // "": none
-	Stdout    io.Writer
-	Stderr    io.Writer    // nil discards, as with Stdout
-	OneOutput bool         // both lead to the same place, such as a terminal: their order is kept
-	Notice    func(string) // receives lines for people; may be nil
-	Quiet     bool         // Notice receives no lines about a start as it was asked for
+	NoInput bool // the program reads no standard input
+	Output
+	Stdout io.Writer
+	Stderr io.Writer    // nil discards, as with Stdout
+	Notice func(string) // receives lines for people; may be nil
+	Quiet  bool         // Notice receives no lines about a start as it was asked for
 
 	Grace    time.Duration    // between TERM and KILL; 0 means 10 s
 	Timeout  time.Duration    // of the whole run; 0: none

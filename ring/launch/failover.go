@@ -41,36 +41,35 @@ func (f *failover) init(ctx context.Context) {
 }
 
 // retryHost logs in again to a lost host with unplaced ranks.
-func (l *launcher) retryHost(lost int) error {
-	for rank := range l.failover.unplaced {
-		if l.assignments[rank].Host == lost && !l.failover.dialing[lost] {
-			return l.dialHost(lost, redialTimeout)
+func (f *failover) retryHost(l *launcher, lost int) error {
+	for rank := range f.unplaced {
+		if l.assignments[rank].Host == lost && !f.dialing[lost] {
+			return f.dialHost(l, lost, redialTimeout)
 		}
 	}
 	return nil
 }
 
 // dialHost logs in to a host.
-func (l *launcher) dialHost(host int, patience time.Duration) error {
-	r := &l.failover
-	if r.dialer == nil {
+func (f *failover) dialHost(l *launcher, host int, patience time.Duration) error {
+	if f.dialer == nil {
 		d, err := l.dialer()
 		if err != nil {
 			return err
 		}
-		r.dialer = d
+		f.dialer = d
 	}
-	r.dialing[host] = true
+	f.dialing[host] = true
 	t := l.target(host)
-	r.dials.Go(func() {
-		ctx, cancel := withAnswerTimeout(r.ctx, patience)
+	f.dials.Go(func() {
+		ctx, cancel := withAnswerTimeout(f.ctx, patience)
 		defer cancel()
-		g, err := r.dialer.open(ctx, t)
+		g, err := f.dialer.open(ctx, t)
 		select {
-		case r.results <- dialResult{t, g, err}:
+		case f.results <- dialResult{t, g, err}:
 		case <-l.done:
 			if err == nil {
-				go g.receive(l.receiver(g))
+				go g.receive(newReceiver(l, g))
 				g.close()
 			}
 		}
@@ -79,34 +78,33 @@ func (l *launcher) dialHost(host int, patience time.Duration) error {
 }
 
 // dialDone handles the result of a login.
-func (l *launcher) dialDone(o dialResult) error {
-	delete(l.failover.dialing, o.target.host)
+func (f *failover) dialDone(l *launcher, o dialResult) error {
+	delete(f.dialing, o.target.host)
 	if o.err != nil {
-		l.failover.unreachable[o.target.host] = o.err
+		f.unreachable[o.target.host] = o.err
 	} else {
 		l.addLogin(o.login)
 	}
-	return l.placeUnplaced()
+	return f.placeUnplaced(l)
 }
 
 // placeUnplaced starts the unplaced ranks, once no login is under way and there is room.
 // Without room it logs in to more hosts. If there are none, the loss ends the job.
-func (l *launcher) placeUnplaced() error {
-	r := &l.failover
-	if len(r.unplaced) == 0 || len(r.dialing) > 0 {
+func (f *failover) placeUnplaced(l *launcher) error {
+	if len(f.unplaced) == 0 || len(f.dialing) > 0 {
 		return nil
 	}
-	list := slices.Sorted(maps.Keys(r.unplaced))
+	list := slices.Sorted(maps.Keys(f.unplaced))
 	moved, without := hosts.Reassign(l.assignments, l.config.Hosts, list, func(h int) bool { return l.hosts[h] != nil })
 	if without == 0 {
-		return l.startMoved(moved)
+		return f.startMoved(l, moved)
 	}
-	spares := l.spareHosts(list, without)
+	spares := f.spareHosts(l, list, without)
 	if spares == nil {
-		l.failUnplaced(list)
+		f.failUnplaced(l, list)
 	}
 	for _, h := range spares {
-		if err := l.dialHost(h, (l.config.StartTimeout+1)/2); err != nil {
+		if err := f.dialHost(l, h, (l.config.StartTimeout+1)/2); err != nil {
 			return err
 		}
 	}
@@ -115,10 +113,10 @@ func (l *launcher) placeUnplaced() error {
 
 // spareHosts returns hosts to log in to that have room for n ranks of list; nil if there
 // are too few.
-func (l *launcher) spareHosts(list []int, n int) []int {
+func (f *failover) spareHosts(l *launcher, list []int, n int) []int {
 	var found []int
 	for h, free := range hosts.FreeSlots(l.assignments, l.config.Hosts, list) {
-		if n > 0 && free > 0 && l.hosts[h] == nil && l.failover.unreachable[h] == nil {
+		if n > 0 && free > 0 && l.hosts[h] == nil && f.unreachable[h] == nil {
 			found = append(found, h)
 			n -= free
 		}
@@ -130,8 +128,8 @@ func (l *launcher) spareHosts(list []int, n int) []int {
 }
 
 // startMoved starts the unplaced ranks by their new assignments.
-func (l *launcher) startMoved(moved []hosts.Assignment) error {
-	l.config.tell(l.failoverText(moved))
+func (f *failover) startMoved(l *launcher, moved []hosts.Assignment) error {
+	l.config.tell(f.text(l, moved))
 	for _, s := range moved {
 		l.assignments[s.Rank] = s
 		l.hostOfRank[s.Rank].Store(int32(s.Host))
@@ -142,8 +140,8 @@ func (l *launcher) startMoved(moved []hosts.Assignment) error {
 			l.announceBinding(h, slices.DeleteFunc(slices.Clone(l.assignments), func(s hosts.Assignment) bool { return !at(s) }))
 		}
 	}
-	clear(l.failover.unplaced)
-	clear(l.failover.unreachable)
+	clear(f.unplaced)
+	clear(f.unreachable)
 	for _, s := range moved { // the launcher does not wait for ranks that cannot be started
 		delete(l.ranks, s.Rank)
 	}
@@ -155,14 +153,14 @@ func (l *launcher) startMoved(moved []hosts.Assignment) error {
 	return nil
 }
 
-// failoverText tells people which ranks move where, and why.
-func (l *launcher) failoverText(moved []hosts.Assignment) string {
+// text tells people which ranks move where, and why.
+func (f *failover) text(l *launcher, moved []hosts.Assignment) string {
 	var line strings.Builder
 	from := ""
 	for i := 0; i < len(moved); {
-		e := l.failover.unplaced[moved[i].Rank]
-		lost, there, ranks := fmt.Sprintf("host %s was lost: %s", e.Host, e.Why), l.placeText(moved[i]), []int(nil)
-		for ; i < len(moved) && l.failover.unplaced[moved[i].Rank].Host == e.Host && l.placeText(moved[i]) == there; i++ {
+		e := f.unplaced[moved[i].Rank]
+		lost, there, ranks := fmt.Sprintf("host %s was lost: %s", e.Host, e.Why), f.placeText(l, moved[i]), []int(nil)
+		for ; i < len(moved) && f.unplaced[moved[i].Rank].Host == e.Host && f.placeText(l, moved[i]) == there; i++ {
 			ranks = append(ranks, moved[i].Rank)
 		}
 		switch {
@@ -180,7 +178,7 @@ func (l *launcher) failoverText(moved []hosts.Assignment) string {
 }
 
 // placeText names the new host of an unplaced rank.
-func (l *launcher) placeText(s hosts.Assignment) string {
+func (f *failover) placeText(l *launcher, s hosts.Assignment) string {
 	if s.Host == l.assignments[s.Rank].Host {
 		return "there"
 	}
@@ -188,29 +186,29 @@ func (l *launcher) placeText(s hosts.Assignment) string {
 }
 
 // failUnplaced ends the job: no host has a free slot for the ranks of list.
-func (l *launcher) failUnplaced(list []int) {
+func (f *failover) failUnplaced(l *launcher, list []int) {
 	for _, rank := range list {
-		e := l.failover.unplaced[rank]
-		if err := l.failover.unreachable[l.assignments[rank].Host]; err != nil {
+		e := f.unplaced[rank]
+		if err := f.unreachable[l.assignments[rank].Host]; err != nil {
 			e.Why += "; again: " + trimHost(e.Host, err.Error())
 		}
-		e.Why += l.unreachableText(e.Host) + "; no other host has a free slot"
+		e.Why += f.unreachableText(l, e.Host) + "; no other host has a free slot"
 		delete(l.ranks, rank)
 		delete(l.restartAt, rank)
 		l.rankFailed(e)
 	}
-	clear(l.failover.unplaced)
+	clear(f.unplaced)
 }
 
 // unreachableText tells why hosts other than the lost one have not answered: the reason of
 // the first, and the number of the others.
-func (l *launcher) unreachableText(lost string) string {
+func (f *failover) unreachableText(l *launcher, lost string) string {
 	text, more := "", 0
-	for _, h := range slices.Sorted(maps.Keys(l.failover.unreachable)) {
+	for _, h := range slices.Sorted(maps.Keys(f.unreachable)) {
 		switch name := l.config.Hosts[h].Name; {
 		case name == lost:
 		case text == "":
-			text = fmt.Sprintf("; host %s: %s", name, trimHost(name, l.failover.unreachable[h].Error()))
+			text = fmt.Sprintf("; host %s: %s", name, trimHost(name, f.unreachable[h].Error()))
 		default:
 			more++
 		}
@@ -247,7 +245,7 @@ func (l *launcher) hostLost(x *hostLoss) error {
 	if !l.anyRuns() {
 		l.outputs.mux.raiseLimit(true)
 	}
-	return l.retryHost(host)
+	return l.failover.retryHost(l, host)
 }
 
 // ranksLost handles the loss of all ranks of a host.

@@ -22,7 +22,7 @@ func TestRedialTimeout(t *testing.T) {
 		r.dialer = &dialer{turns: make(chan struct{})} // no login starts
 		r.unplaced[1] = process.Ending{Rank: 1}
 		began := time.Now()
-		if err := l.retryHost(1); err != nil {
+		if err := l.failover.retryHost(l, 1); err != nil {
 			t.Fatal(err)
 		}
 		o := <-r.results

@@ -146,8 +146,7 @@ type loginReceiver struct {
 	unacked *unacked
 }
 
-// receiver returns the handler of a login's messages.
-func (l *launcher) receiver(g *login) loginReceiver { return loginReceiver{l, g, newUnacked()} }
+func newReceiver(l *launcher, g *login) loginReceiver { return loginReceiver{l, g, newUnacked()} }
 
 func (l loginReceiver) handleFrame(f frame) error {
 	if f.rank >= len(l.hostOfRank) || int(l.hostOfRank[f.rank].Load()) != l.login.target.host {

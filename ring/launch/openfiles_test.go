@@ -23,7 +23,7 @@ func TestOpenFiles(t *testing.T) {
 		{"without hosts", 3, Config{}, own + 3*here},
 		{"here", 2, Config{Hosts: list}, own + 2*here},
 		{"on two other hosts", 5, Config{Hosts: list}, own + 2*here + 3*there + 2*filesOfLogin},
-		{"with output", 2, Config{OutputDir: "out"}, own + 2*here + 2*filesOfOutput},
+		{"with output", 2, Config{Output: Output{OutputDir: "out"}}, own + 2*here + 2*filesOfOutput},
 	} {
 		t.Run("ranks="+tt.name, func(t *testing.T) {
 			seats, err := hosts.Assign(tt.ranks, tt.config.Hosts, tt.config.MapBy)

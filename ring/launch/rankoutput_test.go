@@ -19,10 +19,10 @@ func TestRankOutputs(t *testing.T) {
 		out, err string // patterns of file names
 	}{
 		{"prefix=default", Config{}, `^\[0\] a\n\[1\] b\n$`, `^\[1\] c\n$`},
-		{"prefix=tag", Config{Tag: true}, `^\[0,stdout\] a\n\[1,stdout\] b\n$`, `^\[1,stderr\] c\n$`},
-		{"prefix=time", Config{Stamp: true}, `^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \[[01]\] [ab]\n){2}$`, `^\d{4}-\S+Z \[1\] c\n$`},
-		{"prefix=both", Config{Stamp: true, Tag: true}, `^\S+Z \[0,stdout\] a\n\S+Z \[1,stdout\] b\n$`, `^\S+Z \[1,stderr\] c\n$`},
-		{"output=JSON", Config{JSON: true, Stamp: true, Tag: true}, `^a\n$`, `^\S+Z \[1,stdout\] b\n\S+Z \[1,stderr\] c\n$`},
+		{"prefix=tag", Config{Output: Output{Tag: true}}, `^\[0,stdout\] a\n\[1,stdout\] b\n$`, `^\[1,stderr\] c\n$`},
+		{"prefix=time", Config{Output: Output{Stamp: true}}, `^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \[[01]\] [ab]\n){2}$`, `^\d{4}-\S+Z \[1\] c\n$`},
+		{"prefix=both", Config{Output: Output{Stamp: true, Tag: true}}, `^\S+Z \[0,stdout\] a\n\S+Z \[1,stdout\] b\n$`, `^\S+Z \[1,stderr\] c\n$`},
+		{"output=JSON", Config{Output: Output{JSON: true, Stamp: true, Tag: true}}, `^a\n$`, `^\S+Z \[1,stdout\] b\n\S+Z \[1,stderr\] c\n$`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,10 +55,10 @@ func TestRankOutputs(t *testing.T) {
 func TestRankOutputsFault(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	os.WriteFile(file, nil, 0o644)
-	if _, err := Run(t.Context(), Config{NP: 1, Program: []string{"true"}, OutputDir: file}); exitcode.Of(err) != exitcode.CannotCreate {
+	if _, err := Run(t.Context(), Config{NP: 1, Program: []string{"true"}, Output: Output{OutputDir: file}}); exitcode.Of(err) != exitcode.CannotCreate {
 		t.Errorf("error %v with code %d, want 73", err, exitcode.Of(err))
 	}
-	v, err := newRankOutputs(&Config{NP: 1, Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), OutputDir: t.TempDir()})
+	v, err := newRankOutputs(&Config{NP: 1, Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), Output: Output{OutputDir: t.TempDir()}})
 	if err != nil {
 		t.Fatal(err)
 	}

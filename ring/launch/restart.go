@@ -94,8 +94,8 @@ func (l *launcher) nextRestart() time.Time {
 
 // exitCodeForOthers returns the exit code of the other ranks. It allows another run, unless
 // the rank's own code says that another run would not help.
-func (l *launcher) exitCodeForOthers(e process.Ending) int {
-	if l.config.Restarts == 0 || e.Retryable() {
+func (c *Config) exitCodeForOthers(e process.Ending) int {
+	if c.Restarts == 0 || e.Retryable() {
 		return exitcode.Retry
 	}
 	return e.Code()

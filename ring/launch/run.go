@@ -212,7 +212,7 @@ func (l *launcher) supervise(ctx context.Context) error {
 		case e := <-l.events:
 			now = l.cancelOn(l.handleEvent(e), &fault)
 		case o := <-l.failover.results:
-			now = l.cancelOn(l.dialDone(o), &fault)
+			now = l.cancelOn(l.failover.dialDone(l, o), &fault)
 		case err := <-l.guard.Failed():
 			now = l.cancelOn(err, &fault)
 		case s, ok := <-signals:
@@ -333,7 +333,7 @@ func (l *launcher) rankEnded(e process.Ending) {
 // rankFailed handles the end of a rank that is not started again.
 func (l *launcher) rankFailed(e process.Ending) {
 	if own := l.termination.rankEnded(e, l.now()); own && l.config.Server != nil {
-		l.config.Server.LostForGood(e.Rank, e.Cause(), l.exitCodeForOthers(e))
+		l.config.Server.LostForGood(e.Rank, e.Cause(), l.config.exitCodeForOthers(e))
 	}
 }
 

@@ -138,7 +138,7 @@ func (l *launcher) addLogin(g *login) {
 	t := g.target
 	l.hosts[t.host] = &remoteHost{g}
 	l.config.tell(g.hello.Notice)
-	go g.receive(l.receiver(g))
+	go g.receive(newReceiver(l, g))
 }
 
 // waitingText names the hosts that have not answered.
