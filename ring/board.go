@@ -46,10 +46,10 @@ type board struct {
 
 // exchangeBuffer is what a worker gives to the others at one Sync.
 type exchangeBuffer struct {
-	payload BarrierPayload // if the memory is no Exchanger
-	length  uint64         // bytes that this worker has for the others
-	data    [exchangeElements]float32
-	tail    [TailBytes]byte
+	length uint64 // bytes that this worker has for the others
+	_      [arenaAlign - 8]byte
+	data   [exchangeElements]float32
+	tail   [TailBytes]byte
 }
 
 // provisionalBit is the bit of board.aborted for Abort.provisional.

@@ -168,18 +168,8 @@ func (g *Group) agree(root int) error {
 func (h *host) agree(op *operation, t terms) error {
 	h.payload.terms = t
 	h.beforeSync(op)
-	if x, ok := h.memory.(Exchanger); ok {
-		if err := h.afterSync(x.Exchange(op.ctx, &h.payload, h.payloads)); err != nil {
-			return err
-		}
-	} else {
-		h.ownBuffer().payload = h.payload
-		if err := h.afterSync(h.memory.Sync(op.ctx)); err != nil {
-			return err
-		}
-		for r, b := range h.boards {
-			h.payloads[r] = b.buffers[h.agreements&1].payload
-		}
+	if err := h.afterSync(h.memory.Exchange(op.ctx, &h.payload, h.payloads)); err != nil {
+		return err
 	}
 	h.agreements++
 	for r := range h.payloads {
@@ -264,7 +254,12 @@ type privateMemory struct{}
 func (privateMemory) Arena(_ context.Context, n int) ([][]float32, error) {
 	return [][]float32{alignedFloats(n)}, nil
 }
+func (privateMemory) Exchange(_ context.Context, mine *BarrierPayload, all []BarrierPayload) error {
+	all[0] = *mine
+	return nil
+}
 func (privateMemory) Sync(context.Context) error { return nil }
 func (privateMemory) Missing() int               { return -1 }
 func (privateMemory) Interrupt()                 {}
+func (privateMemory) Cores() int                 { return 0 }
 func (privateMemory) Close() error               { return nil }

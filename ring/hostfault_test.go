@@ -469,11 +469,11 @@ func TestCloseInMemory(t *testing.T) {
 	}
 }
 
-// slowToTell is memory whose Sync takes its time to tell how it ended.
+// slowToTell is memory whose Exchange takes its time to tell how it ended.
 type slowToTell struct{ ring.Memory }
 
-func (s slowToTell) Sync(ctx context.Context) error {
-	err := s.Memory.Sync(ctx)
+func (s slowToTell) Exchange(ctx context.Context, mine *ring.BarrierPayload, all []ring.BarrierPayload) error {
+	err := s.Memory.Exchange(ctx, mine, all)
 	if err != nil {
 		time.Sleep(faultTimeout)
 	}

@@ -5,13 +5,13 @@ import (
 	"unsafe"
 )
 
-// Memory is what the workers of one host share. All of them call Arena and Sync in the same
-// order. One goroutine at a time calls Arena and Sync; the other methods may be called at any
+// Memory is what the workers of one host share. All of them call Arena, Sync and Exchange in the
+// same order. One goroutine at a time calls these three; the other methods may be called at any
 // time.
 //
-// Once a worker has called Interrupt or Close, or has died, Sync and Arena of the others fail,
-// and Missing names that worker. A Sync that it called before still counts, so a worker may
-// leave right after the last Sync.
+// Once a worker has called Interrupt or Close, or has died, these three fail for the others, and
+// Missing names that worker. A Sync that it called before still counts, so a worker may leave
+// right after the last Sync.
 type Memory interface {
 	// Arena allocates n zeros for each worker of the host and returns all of them, by local
 	// rank. Workers read and write their own and the others' memory in place. Each part begins
@@ -26,6 +26,12 @@ type Memory interface {
 	// Sync need not watch ctx while it blocks: Interrupt follows the end of ctx.
 	Sync(ctx context.Context) error
 
+	// Exchange is a Sync that also fills all, by local rank, with what each worker of the host
+	// gave as mine. The others read a worker's payload on the cache line by which they learn
+	// that it has come. That spares each of them a second line that lies in another core's
+	// cache.
+	Exchange(ctx context.Context, mine *BarrierPayload, all []BarrierPayload) error
+
 	// Missing returns the local rank of a worker that the running Sync or Arena waits for, or
 	// whose end made the last one fail; -1 if there is none.
 	Missing() int
@@ -34,33 +40,21 @@ type Memory interface {
 	// once.
 	Interrupt()
 
+	// Cores returns how many cores the workers of the host may use together, 0 if it is unknown.
+	Cores() int
+
 	// Close interrupts and then releases the memory, which nobody may use any more. It may be
 	// called more than once.
 	Close() error
 }
 
-// Cores returns how many cores the workers of this host may use together, if their memory has a
-// method Cores() int. It returns 0 without such a method or without shared memory.
+// Cores returns how many cores the workers of this host may use together. It returns 0 if that is
+// unknown, or without shared memory.
 func (g *Group) Cores() int {
 	if g.host == nil {
 		return 0
 	}
-	m, ok := g.host.memory.(interface{ Cores() int })
-	if !ok {
-		return 0
-	}
-	return m.Cores()
-}
-
-// An Exchanger is a Memory whose barrier carries payloads. The others read a worker's payload
-// on the cache line by which they learn that it has come. That spares each of them a second
-// line that lies in another core's cache.
-type Exchanger interface {
-	Memory
-
-	// Exchange is a Sync that also fills all, by local rank, with what each worker of the host
-	// gave as mine.
-	Exchange(ctx context.Context, mine *BarrierPayload, all []BarrierPayload) error
+	return g.host.memory.Cores()
 }
 
 // A BarrierPayload is what a worker gives to the others of its host in an agreement: the terms

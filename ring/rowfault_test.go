@@ -263,13 +263,13 @@ func TestRowSumWrongIDs(t *testing.T) {
 }
 
 // bufferForger is a Memory whose worker overwrites its exchange buffer, or its ids of table 0,
-// before one Sync.
+// before one Sync or Exchange.
 type bufferForger struct {
 	ring.Memory
-	local, at, syncs int
-	arenas           [][]float32
-	words            []uint32
-	ids              bool
+	local, at, meetings int
+	arenas              [][]float32
+	words               []uint32
+	ids                 bool
 }
 
 func (f *bufferForger) Arena(ctx context.Context, n int) ([][]float32, error) {
@@ -281,7 +281,18 @@ func (f *bufferForger) Arena(ctx context.Context, n int) ([][]float32, error) {
 }
 
 func (f *bufferForger) Sync(ctx context.Context) error {
-	if f.syncs++; f.syncs == f.at {
+	f.meet()
+	return f.Memory.Sync(ctx)
+}
+
+func (f *bufferForger) Exchange(ctx context.Context, mine *ring.BarrierPayload, all []ring.BarrierPayload) error {
+	f.meet()
+	return f.Memory.Exchange(ctx, mine, all)
+}
+
+// meet overwrites the memory if the next meeting is the chosen one.
+func (f *bufferForger) meet() {
+	if f.meetings++; f.meetings == f.at {
 		const size, head = 1<<16 + 32, 16 // words of a buffer with its tail, and words before its data
 		if f.ids {
 			forge(f.arenas[1], f.words)
@@ -289,7 +300,6 @@ func (f *bufferForger) Sync(ctx context.Context) error {
 			forge(f.arenas[0][size*(f.at/2%2)+head:], f.words)
 		}
 	}
-	return f.Memory.Sync(ctx)
 }
 
 // TestRowSumForgedBuffers makes one rank of a host post false row counts or a false place of its

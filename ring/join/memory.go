@@ -18,7 +18,7 @@ func openMemory(ctx context.Context, m ring.Membership, c Config, l layout) (rin
 	if err != nil {
 		return nil, c.withRemedy(err)
 	}
-	return memoryWithRemedy{opened.(hostMemory), c}, nil
+	return memoryWithRemedy{opened, c}, nil
 }
 
 // fallsBackToLinks reports whether the ranks go on over links after err, which all of them
@@ -64,20 +64,13 @@ func (r *memoryRefusal) Unwrap() error { return r.error }
 // cause returns r without the remedy.
 func (r *memoryRefusal) cause() error { return r.error }
 
-// hostMemory is the part of shared memory that a group uses.
-type hostMemory interface {
-	ring.Memory
-	ring.Exchanger
-	Cores() int
-}
-
 // memoryWithRemedy is a memory whose refusals contain a remedy.
 type memoryWithRemedy struct {
-	hostMemory
+	ring.Memory
 	config Config
 }
 
 func (m memoryWithRemedy) Arena(ctx context.Context, n int) ([][]float32, error) {
-	parts, err := m.hostMemory.Arena(ctx, n)
+	parts, err := m.Memory.Arena(ctx, n)
 	return parts, m.config.withRemedy(err)
 }

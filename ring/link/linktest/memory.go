@@ -19,6 +19,7 @@ import (
 // workers of one host, by local rank. One case uses the memories of one call, which are
 // closed at its end. open may register its own cleanup with t.
 func Memory(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
+	run(t, open, exchangeCases)
 	run(t, open, []memoryCase{
 		{"arenas", 1, testArenas},
 		{"sync is a barrier", 1, testBarrier},

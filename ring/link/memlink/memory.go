@@ -21,6 +21,9 @@ func Memory(p int) []ring.Memory {
 	}
 	s := &sharedState{syncs: make([]uint64, p), left: make([]bool, p), arenas: make([]int, p)}
 	s.changed.L = &s.mu
+	for i := range s.payloads {
+		s.payloads[i] = make([]ring.BarrierPayload, p)
+	}
 	all := make([]ring.Memory, p)
 	for r := range all {
 		all[r] = &memory{sharedState: s, rank: r}
@@ -36,6 +39,8 @@ type sharedState struct {
 	left    []bool        // by worker
 	arenas  []int         // calls of Arena, by worker
 	parts   [][][]float32 // by number of the arena, by worker
+
+	payloads [2][]ring.BarrierPayload // of even and of odd Syncs, by worker
 }
 
 // memory is one worker's ring.Memory.
@@ -75,6 +80,25 @@ func aligned(n int) []float32 {
 func (m *memory) Sync(context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.sync()
+}
+
+// Exchange is Sync with payloads. Nobody writes to those of a Sync before all have called the
+// next one.
+func (m *memory) Exchange(_ context.Context, mine *ring.BarrierPayload, all []ring.BarrierPayload) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	meeting := m.payloads[(m.syncs[m.rank]+1)%2]
+	meeting[m.rank] = *mine
+	err := m.sync()
+	if err == nil {
+		copy(all, meeting)
+	}
+	return err
+}
+
+// sync is Sync with m.mu held.
+func (m *memory) sync() error {
 	if m.left[m.rank] {
 		return ring.ErrClosed
 	}
@@ -134,6 +158,9 @@ func (m *memory) Interrupt() {
 	m.left[m.rank] = true
 	m.changed.Broadcast()
 }
+
+// Cores returns 0: the workers of a process share all of its cores.
+func (m *memory) Cores() int { return 0 }
 
 // Close makes this worker leave. The garbage collector frees the memory.
 func (m *memory) Close() error {

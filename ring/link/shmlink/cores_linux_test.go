@@ -12,7 +12,7 @@ import (
 // affinity, whose cores count once.
 func TestCores(t *testing.T) {
 	for local, m := range openAll(t, 3, Config{Token: token.New()}) {
-		if got := m.(interface{ Cores() int }).Cores(); got != machine.Own() {
+		if got := m.Cores(); got != machine.Own() {
 			t.Errorf("local=%d: %d cores, want %d", local, got, machine.Own())
 		}
 	}
@@ -36,7 +36,7 @@ func TestCoresRace(t *testing.T) {
 		})
 		working.Go(func() {
 			for {
-				if got := m.(interface{ Cores() int }).Cores(); got != machine.Own() {
+				if got := m.Cores(); got != machine.Own() {
 					t.Errorf("local=%d: %d cores, want %d", local, got, machine.Own())
 				}
 				select {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/linktest"
 )
 
 // each calls f for all memories at the same time and reports their errors.
@@ -25,11 +24,6 @@ func each(t *testing.T, all []ring.Memory, f func(me int, m *memory) error) {
 			t.Errorf("worker %d: %v", me, err)
 		}
 	}
-}
-
-// TestExchange verifies the contract of ring.Exchanger.
-func TestExchange(t *testing.T) {
-	linktest.Exchanger(t, func(t *testing.T, p int) []ring.Memory { return openAll(t, p, Config{}) })
 }
 
 // TestGroup verifies the sums and tails of a group over this memory, for buffers of a few

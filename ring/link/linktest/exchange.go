@@ -10,28 +10,16 @@ import (
 	"ringtrain/ring"
 )
 
-// Exchanger verifies that the memories of open, which is as for [Memory], keep the contract
-// of [ring.Exchanger].
-func Exchanger(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
-	run(t, open, []memoryCase{
-		{"payloads of one meeting", 1, testPayloads},
-		{"an exchange is a barrier", 2, testExchangeOrders},
-		{"exchange allocates nothing", 1, testExchangeAllocates},
-		{"interrupt ends exchange", 2, testInterruptExchange},
-		{"interrupt comes before exchange", 1, testExchangeAfterInterrupt},
-		{"close comes before exchange", 1, testExchangeAfterClose},
-		{"close ends the others' exchange", 2, testCloseEndsExchange},
-		{"leave after the last exchange", 2, testLastExchange},
-	})
-}
-
-// exchangePayloads calls m's Exchange.
-func exchangePayloads(m ring.Memory, mine *ring.BarrierPayload, all []ring.BarrierPayload) error {
-	x, ok := m.(ring.Exchanger)
-	if !ok {
-		return errors.New("the memory is no ring.Exchanger")
-	}
-	return x.Exchange(context.Background(), mine, all)
+// exchangeCases verify Exchange.
+var exchangeCases = []memoryCase{
+	{"payloads of one meeting", 1, testPayloads},
+	{"an exchange is a barrier", 2, testExchangeOrders},
+	{"exchange allocates nothing", 1, testExchangeAllocates},
+	{"interrupt ends exchange", 2, testInterruptExchange},
+	{"interrupt comes before exchange", 1, testExchangeAfterInterrupt},
+	{"close comes before exchange", 1, testExchangeAfterClose},
+	{"close ends the others' exchange", 2, testCloseEndsExchange},
+	{"leave after the last exchange", 2, testLastExchange},
 }
 
 // samplePayload returns a payload whose bytes encode worker and round. None of its floats is NaN, which
@@ -56,7 +44,7 @@ func testPayloads(t *testing.T, all []ring.Memory) {
 				}
 			}
 			mine := samplePayload(me, round)
-			if err := exchangePayloads(m, &mine, got); err != nil {
+			if err := m.Exchange(context.Background(), &mine, got); err != nil {
 				return err
 			}
 			if mine != samplePayload(me, round) {
@@ -88,7 +76,7 @@ func testExchangeOrders(t *testing.T, all []ring.Memory) {
 			for i := range parts[me] {
 				parts[me][i] = float32(round*100 + i)
 			}
-			if err := exchangePayloads(m, &mine, got); err != nil {
+			if err := m.Exchange(context.Background(), &mine, got); err != nil {
 				return err
 			}
 			for i, v := range parts[(me+1)%len(all)] {
@@ -96,7 +84,7 @@ func testExchangeOrders(t *testing.T, all []ring.Memory) {
 					return fmt.Errorf("round %d: element %d is %g, want %g", round, i, v, want)
 				}
 			}
-			if err := exchangePayloads(m, &mine, got); err != nil { // no worker writes before all have read
+			if err := m.Exchange(context.Background(), &mine, got); err != nil { // no worker writes before all have read
 				return err
 			}
 		}
@@ -112,7 +100,7 @@ func testExchangeAllocates(t *testing.T, all []ring.Memory) {
 		var mine ring.BarrierPayload
 		got := make([]ring.BarrierPayload, len(all))
 		meet := func() {
-			if err := exchangePayloads(m, &mine, got); err != nil {
+			if err := m.Exchange(context.Background(), &mine, got); err != nil {
 				failed = err
 			}
 		}
@@ -134,7 +122,7 @@ func testExchangeAllocates(t *testing.T, all []ring.Memory) {
 func exchangeOf(workers int) func(ring.Memory) error {
 	return func(m ring.Memory) error {
 		var mine ring.BarrierPayload
-		return exchangePayloads(m, &mine, make([]ring.BarrierPayload, workers))
+		return m.Exchange(context.Background(), &mine, make([]ring.BarrierPayload, workers))
 	}
 }
 
@@ -186,7 +174,7 @@ func testLastExchange(t *testing.T, all []ring.Memory) {
 	eachWorker(t, all, func(me int, m ring.Memory) error {
 		got := make([]ring.BarrierPayload, len(all))
 		mine := samplePayload(me, 1)
-		if err := exchangePayloads(m, &mine, got); err != nil {
+		if err := m.Exchange(context.Background(), &mine, got); err != nil {
 			return err
 		}
 		if me%2 == 0 {
