@@ -44,8 +44,8 @@ func wayIn(page string) ([]string, error) {
 
 // The bars of a gradient's way for two levels over TCP.
 const (
-	mostFunctions = 27
-	mostTypes     = 16
+	mostFunctions = 24
+	mostTypes     = 14
 )
 
 // checkWay returns the way through the functions of names, such as ring/bucket.Reducer.Ready.

@@ -20,7 +20,8 @@ type oddFS struct {
 }
 
 func (f *oddFS) Remove(name string) error {
-	if f.removals++; f.remove != nil {
+	f.removals++
+	if f.remove != nil {
 		return &os.PathError{Op: "remove", Path: name, Err: f.remove}
 	}
 	return f.FS.Remove(name)

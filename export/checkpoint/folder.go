@@ -158,7 +158,8 @@ func writeUnsynced(fsys bundle.FS, name string, data []byte) error {
 // another process has taken over the folder.
 func (f *Folder) Close() error {
 	f.mu.Lock()
-	if f.closed = true; f.timer != nil {
+	f.closed = true
+	if f.timer != nil {
 		f.timer.Stop()
 	}
 	f.mu.Unlock()

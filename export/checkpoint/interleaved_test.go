@@ -79,7 +79,8 @@ func TestInterleavedWriters(t *testing.T) {
 		for n, frozen := 1, true; frozen; n++ {
 			for m, woken := 1+n%stride, true; woken; m += stride {
 				name := fmt.Sprintf("second=%d/frozen=%d/woken=%d", second, n, m)
-				if frozen, woken = interleave(t, name, second, n, m); t.Failed() {
+				frozen, woken = interleave(t, name, second, n, m)
+				if t.Failed() {
 					return
 				}
 			}

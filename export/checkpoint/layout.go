@@ -45,7 +45,8 @@ func parseStep(name string) (step int64, copy int, ok bool) {
 	}
 	digits, suffix, _ := strings.Cut(rest, ".")
 	step, err := strconv.ParseInt(digits, 10, 64)
-	if copy, _ = strconv.Atoi(suffix); "."+suffix == replacedSuffix {
+	copy, _ = strconv.Atoi(suffix)
+	if "."+suffix == replacedSuffix {
 		copy = -1
 	}
 	return step, copy, err == nil && step >= 0 && stepName(step, copy) == name

@@ -112,7 +112,8 @@ func (f *Folder) publish(tmp string, step int64) (name string, err error) {
 		if err == nil {
 			f.attempts[name] = f.own.Attempt
 		}
-		if f.taken[name] = true; !errors.Is(err, fs.ErrExist) {
+		f.taken[name] = true
+		if !errors.Is(err, fs.ErrExist) {
 			return name, err
 		}
 	}

@@ -80,9 +80,28 @@ func (l *link) Send(ctx context.Context, f ring.Frame) error {
 	return fmt.Errorf("send to %w", delivery.NeighbourError(l.to, err))
 }
 
-// TrySend implements ring.Link.
-func (l *link) TrySend(f ring.Frame) bool {
-	return l.out != nil && len(f.Payload) <= ring.MaxPayloadBytes && !l.closed.Load() && l.out.try(&f)
+// TrySend implements ring.Link. If a frame is partly written it continues with its rest.
+func (l *link) TrySend(f ring.Frame) (whole bool) {
+	s := l.out
+	if s == nil || len(f.Payload) > ring.MaxPayloadBytes || l.closed.Load() || !s.writing.TryLock() {
+		return false
+	}
+	defer s.writing.Unlock()
+	var err error
+	switch {
+	case s.broken:
+		return false
+	case s.partial:
+		whole, err = s.conn.resume()
+	default:
+		ring.PutFrameHeader(s.head[:], &f, s.payloadCRC)
+		whole, err = s.conn.begin(s.head[:], f.Payload)
+	}
+	if err != nil {
+		s.fail(err)
+	}
+	s.partial = !whole
+	return whole
 }
 
 // Notify implements ring.Link.

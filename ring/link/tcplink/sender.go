@@ -23,7 +23,7 @@ type sender struct {
 
 	writing  sync.Mutex // held while a frame is written; guards the fields below
 	broken   bool       // no frame may follow
-	partial  bool       // try has written part of a frame
+	partial  bool       // TrySend has written part of a frame
 	writeErr error      // error of the write that broke the connection
 	head     [ring.FrameHeaderBytes]byte
 
@@ -35,7 +35,7 @@ func newSender(conn socket, payloadCRC bool) *sender {
 	return &sender{conn: conn, payloadCRC: payloadCRC, ended: make(chan struct{})}
 }
 
-// send writes f, or the rest that try has left, with one system call if the socket takes it
+// send writes f, or the rest that TrySend has left, with one system call if the socket takes it
 // whole. The error says why the connection has ended.
 func (s *sender) send(f *ring.Frame) error {
 	switch {
@@ -67,30 +67,6 @@ func (s *sender) write(f *ring.Frame) bool {
 		s.fail(err)
 	}
 	return err == nil
-}
-
-// try writes as much of f as it can without blocking and reports whether all is written. If
-// a frame is partly written, try continues with its rest.
-func (s *sender) try(f *ring.Frame) (whole bool) {
-	if !s.writing.TryLock() {
-		return false
-	}
-	defer s.writing.Unlock()
-	var err error
-	switch {
-	case s.broken:
-		return false
-	case s.partial:
-		whole, err = s.conn.resume()
-	default:
-		ring.PutFrameHeader(s.head[:], f, s.payloadCRC)
-		whole, err = s.conn.begin(s.head[:], f.Payload)
-	}
-	if err != nil {
-		s.fail(err)
-	}
-	s.partial = !whole
-	return whole
 }
 
 // fail records a failed write, and bounds the wait for the neighbour's last frame, which may
