@@ -17,6 +17,9 @@ FRESH  ?=
 COUNTS ?=
 SUITE  := $(GO) run ./.ci/suite -have '$(HAVE)' -counts "$(COUNTS)"
 
+# vet is a target of its own. A test without the debugger's tables is linked in half the time.
+FLAGS := -vet=off -ldflags=-w
+
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -33,7 +36,7 @@ house: ## product lines, files of each folder, and the functions of a gradient's
 	@$(GO) run ./.ci/house -list
 
 quick: fmt ## what a minute tells: packages of arithmetic, formats and the ring
-	$(SUITE) -- -vet=off -short $(QUICK) ./.ci/suite
+	$(SUITE) -- $(FLAGS) -short $(QUICK) ./.ci/suite
 
 # The compiler of the suites has more memory. A path with a blank in it cannot be in GOFLAGS.
 quick check check-long long vet lint test race race-long cross manifests interop: export GOFLAGS := $(shell $(GO) env GOFLAGS) $(if $(word 2,$(CURDIR)),,-toolexec=$(CURDIR)/.ci/tool)
@@ -49,7 +52,7 @@ check-long: ## what make check leaves out: long tests, all parameters, more unde
 	$(PAIRS) long cross race-long $(if $(wildcard .ci/manifests/go.mod),manifests) $(if $(wildcard $(SHARED)/cases/run),silence)
 
 long: # the tests of .ci/skips that leave something out under -short, in full
-	$(SUITE) -long -- -vet=off -count=1 -timeout 15m
+	$(SUITE) -long -- $(FLAGS) -count=1 -timeout 15m
 
 fmt:
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
@@ -62,7 +65,7 @@ lint: ## staticcheck; it takes two thirds of the time with more memory, 0.6 GiB
 
 # A test that leaves something out under -short says "long:", and check-long runs it in full.
 test: ## all tests but the long ones
-	$(SUITE) -- -vet=off -short $(FRESH) ./... ./.ci/suite ./.ci/house ./.ci/release
+	$(SUITE) -- $(FLAGS) -short $(FRESH) ./... ./.ci/suite ./.ci/house ./.ci/release
 
 QUICK := ./export/... ./input ./input/column ./input/convert ./input/idx ./input/image ./input/libsvm ./input/synth ./input/tfrecord ./model ./model/internal/... ./model/job ./model/optimizer ./model/tensor ./ring ./ring/bucket ./ring/codec \
 	./ring/cost ./ring/internal/... ./ring/link/internal/... ./ring/link/memlink
@@ -75,17 +78,17 @@ RACE_LONG := ./bench ./input ./input/tfrecord ./model/train ./ring/codec ./ring/
 RACE_E2E  := ^Test(Imports|Events|SameDigest|StoppedAndResumed|WaysToStart|KilledRank|FaultOfOneRank|SignalToOneRank)
 
 race: ## buckets and links, and the ring over them, under the race detector
-	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -race -short $(FRESH) $(RACE)
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -race -short $(FRESH) $(RACE)
 
 race-long: # the other packages where goroutines meet, and whole jobs
-	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -count=1 -race -short $(RACE_LONG)
-	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -count=1 -race -short -run '^Test(Run|Close|SameBits)' ./model/internal/kernel
-	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -count=1 -race -short -run '$(RACE_E2E)' ./cmd/ringtrain
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short $(RACE_LONG)
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short -run '^Test(Run|Close|SameBits)' ./model/internal/kernel
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short -run '$(RACE_E2E)' ./cmd/ringtrain
 
 cross: # another architecture compiles too; its bodies, which are Go alone, pass here
 	GOARCH=arm64 $(GO) vet '-gcflags=all=-N -l' ./... # it is only compiled: without optimizing, in less time
 	! GOARCH=arm64 $(GO) build -gcflags=-S ./model/internal/kernel ./model/optimizer ./ring/internal/vec ./ring/codec 2>&1 | grep -E '\bFN?M(ADD|SUB)[SD]\b' # a product fused with a sum has other bits
-	$(SUITE) -- -vet=off -tags noasm ./ring/internal/vec ./ring/codec ./model/internal/kernel ./model/optimizer ./input/internal/pixel
+	$(SUITE) -- $(FLAGS) -tags noasm ./ring/internal/vec ./ring/codec ./model/internal/kernel ./model/optimizer ./input/internal/pixel
 
 manifests: # deploy's manifests in Kubernetes' own types, which a module of its own has
 	$(GO) build -o $(BIN)/suite ./.ci/suite

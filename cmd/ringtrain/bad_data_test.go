@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// TestBadData damages the files of a job in many ways. It verifies that the error names
-// the file and the position, and that no job hangs or trains on unreadable data.
+// TestBadData damages a file of a job. It verifies that the error names the file and the position, that
+// both ranks end with it, and that nothing is left. The packages of the formats have the tables of
+// damages.
 func TestBadData(t *testing.T) {
 	drawn := newBox(t)
 	for _, kind := range []string{"digits", "clicks"} {
 		drawn.must(0, "data", "make", kind, "--to", kind)
 	}
-	images := drawn.read("digits", "train-images-idx3-ubyte.gz")
 	labels := drawn.read("digits", "train-labels-idx1-ubyte.gz")
 	clicks := drawn.read("clicks", "clicks_train.tfrecords")
 	const (
@@ -32,26 +32,9 @@ func TestBadData(t *testing.T) {
 		want      []string
 	}{
 		{"idx=missing", "digits", imagesName, "", 66, []string{imagesName}},
-		{"idx=gzip cut short", "digits", imagesName, images[:len(images)/2], 65, []string{imagesName}},
-		{"idx=cut short", "digits", imagesName, unzipped(t, images)[:10000], 65, []string{imagesName + ": ", "9984", "4704000"}},
-		{"idx=header cut short", "digits", imagesName, unzipped(t, images)[:7], 65, []string{imagesName}},
-		{"idx=bad magic", "digits", imagesName, "not an IDX file", 65, []string{imagesName}},
-		{"idx=longer than it says", "digits", labelsName, unzipped(t, labels) + "x", 65, []string{labelsName}},
 		{"idx=label out of range", "digits", labelsName, changed(unzipped(t, labels), 8+41, 10), 65, []string{labelsName, "record 41: ", "label is 10"}},
-		{"idx=fewer labels", "digits", labelsName, "\x00\x00\x08\x01\x00\x00\x00\x02\x01\x02", 65, []string{labelsName, ": 2 labels, want "}},
-		{"tfrecord=missing", "clicks", clicksName, "", 66, []string{clicksName}},
-		{"tfrecord=cut short", "clicks", clicksName, clicks[:len(clicks)-5], 65, []string{clicksName, "record", "byte"}},
-		{"tfrecord=cut in a header", "clicks", clicksName, clicks[:7], 65, []string{clicksName, "record 0", "byte 0"}},
-		{"tfrecord=bad crc of the length", "clicks", clicksName, changed(clicks, 9, clicks[9]^1), 65, []string{clicksName, "record 0", "crc"}},
 		{"tfrecord=bad crc of the data", "clicks", clicksName, changed(clicks, 40, clicks[40]^1), 65, []string{clicksName, "record 0", "byte 0", "crc"}},
-		{"tfrecord=other format", "clicks", clicksName, "1 3:1 5:1\n0 4:1\n", 65, []string{clicksName, "record 0"}},
-		{"libsvm=missing", "libsvm", "train.libsvm", "", 66, []string{"train.libsvm"}},
-		{"libsvm=cut short", "libsvm", "train.libsvm", "1 3:1 5:1\n0 4:1 7", 65, []string{"train.libsvm:2"}},
 		{"libsvm=no number", "libsvm", "train.libsvm", "1 3:1 x:1\n", 65, []string{"train.libsvm:1"}},
-		{"libsvm=label out of range", "libsvm", "train.libsvm", "1 3:1\n7 4:1\n", 65, []string{"train.libsvm:2", "label is 7"}},
-		{"libsvm=negative id", "libsvm", "train.libsvm", "1 -3:1\n", 65, []string{"train.libsvm:1"}},
-		{"libsvm=not finite", "libsvm", "train.libsvm", "1 3:nan\n", 65, []string{"train.libsvm:1"}},
-		{"libsvm=empty", "libsvm", "train.libsvm", "\n", 65, []string{"train.libsvm"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

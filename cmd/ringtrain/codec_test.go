@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestWire verifies training over every codec and link, and the lossless compressor. Exact ones
-// must give the bits of float32. A lossy codec must reach nearly the same loss, and its
-// compression.
+// TestWire verifies training over a codec of each kind, over TCP, and with the lossless compressor.
+// Exact ones must give the bits of float32. A lossy codec must reach nearly the same loss, and its
+// compression. Package ring has the table of all codecs.
 func TestWire(t *testing.T) {
 	train := func(t *testing.T, set string) ended {
 		return newBox(t).must(0, "run", "-np", "3", "--json", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=30",
@@ -22,14 +22,10 @@ func TestWire(t *testing.T) {
 		apart       float64 // tolerance of the loss against float32; exact: equal digests
 		event, want string
 	}{
-		{"allreduce.codec=bf16", 0.5, 0.53, 2e-4, "codec", "bf16"},
-		{"allreduce.codec=fp16", 0.5, 0.53, 2e-4, "codec", "fp16"},
 		{"allreduce.codec=int8", 0.25, 0.29, 5e-4, "codec", "int8"},
 		{"allreduce.codec=powersgd", 0.4, 0.55, 0.04, "codec", "powersgd"},
 		{"allreduce.link=tcp", 1, 1, exact, "link", "tcp"},
-		{"allreduce.codec=auto", 1, 1, exact, "codec", "none"},
 		{"allreduce.lossless=zstd", 0.9, 0.998, exact, "codec", "none"},
-		{"allreduce.bucket=4KiB", 1, 1.01, exact, "codec", "none"},
 	}
 	for _, tt := range tests {
 		t.Run("set="+tt.set, func(t *testing.T) {

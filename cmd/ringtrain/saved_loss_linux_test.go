@@ -11,20 +11,20 @@ import (
 // checkpoints are due at the end only. It verifies that rank 0 saves a checkpoint of at most one step
 // before the loss, and that a new start ends with the digest of a run without a kill.
 func TestSavedAtKill(t *testing.T) {
+	kills, steps := 10, 6000
+	if short(t) {
+		kills, steps = 2, 1500
+	}
 	job := func(more ...string) []string {
 		return append([]string{
-			"run", "-np", "3", "--json", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=6000", "--set", "log.every=1",
+			"run", "-np", "3", "--json", "mnist", "--set", "input.synthetic=true", "--set", fmt.Sprint("train.steps=", steps), "--set", "log.every=1",
 			"--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=0", "--set", "export.savedmodel=",
 		}, more...)
 	}
 	want := newBox(t).must(0, job()...).digest(t)
-	kills := 10
-	if short(t) {
-		kills = 2
-	}
 	for seed := range uint64(kills) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		victim, at := 1+r.IntN(2), 1+r.IntN(3000)
+		victim, at := 1+r.IntN(2), 1+r.IntN(steps/2)
 		t.Run(fmt.Sprintf("seed=%d/rank=%d/step=%d", seed, victim, at), func(t *testing.T) {
 			b := newBox(t)
 			p := b.start(job()...)

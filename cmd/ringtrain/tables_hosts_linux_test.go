@@ -29,7 +29,10 @@ const hostLoss = 1e-6
 // with few rows per step is exchanged by rows and another one densely, that each run
 // reports the choice and repeats to the bit, and that the losses are within hostLoss.
 func TestTablesOnHosts(t *testing.T) {
-	hosts := newHosts(t, 4, "")
+	hosts, layouts := newHosts(t, 4, ""), [][]int{{0, 0, 1, 1, 2, 2, 3, 3}, fourHosts}
+	if short(t) {
+		layouts = layouts[1:]
+	}
 	for kind, more := range map[string]string{"sparse-linear": "", "deepfm": ", embedding: 4, hidden: [8]"} {
 		for way, features := range map[string]int{"rows": 200_000, "dense": 60} {
 			t.Run(fmt.Sprintf("model=%s/way=%s", kind, way), func(t *testing.T) {
@@ -37,7 +40,7 @@ func TestTablesOnHosts(t *testing.T) {
 				b.write("train.txt", drawnClicks(4000, features))
 				b.write("job.yaml", fmt.Sprintf(tablesJob, kind, features, more))
 				want := b.must(0, "train", "job.yaml", "--json").losses(t)
-				for _, layout := range [][]int{fourHosts, {0, 0, 1, 1, 2, 2, 3, 3}} {
+				for _, layout := range layouts {
 					e := b.startOnHosts(hosts, layout, "job.yaml", "--json").trained()
 					again := b.startOnHosts(hosts, layout, "job.yaml", "--json").trained()
 					if d := e.decision(t, "tables"); d.text("choice") != way || d.text("why") == "" {

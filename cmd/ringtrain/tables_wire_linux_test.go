@@ -23,12 +23,16 @@ log: {every: 1}
 // It logs the time of the exchange and the wire's time for the bytes. The median is over a
 // hundred steps: in the first ones the ranks wait for the first records of each other.
 func TestTablesOverWire(t *testing.T) {
+	rows, rates := 400_000, map[string]float64{"1gbit": 125e6, "100mbit": 12.5e6}
+	if short(t) {
+		rows, rates = 40_000, map[string]float64{"1gbit": 125e6}
+	}
 	b := newBox(t)
-	b.must(0, "data", "make", "clicks", "--to", ".", "--rows", "400000", "--test-rows", "100")
+	b.must(0, "data", "make", "clicks", "--to", ".", "--rows", strconv.Itoa(rows), "--test-rows", "100")
 	b.write("job.yaml", wireJob)
 	own, union := rowsOfSteps(b.read("clicks_train.libsvm"), 4000, 4)
 	want := 3. / 4 * float64(own+4*union) * 8
-	for rate, bytesPerS := range map[string]float64{"1gbit": 125e6, "100mbit": 12.5e6} {
+	for rate, bytesPerS := range rates {
 		t.Run("rate="+rate, func(t *testing.T) {
 			e := b.startOnHosts(newHosts(t, 4, rate), fourHosts, "job.yaml", "--json").trained()
 			if d := e.decision(t, "tables"); d.text("choice") != "rows" {
