@@ -75,57 +75,31 @@ func (e *elementwise) Span(lo, hi, thread int) {
 // apply computes dst = o(a, b, x) on the calling goroutine.
 func (o op) apply(s Set, dst, a, b []float32, x float32) {
 	if n := o.assembly(s, dst, a, b, x); n < len(dst) {
-		o.portable(dst[n:], a[n:], b[n:], x)
+		bodies[o](dst[n:], a[n:], b[n:], x)
 	}
 }
 
-// portable defines the result of o.
-func (o op) portable(dst, a, b []float32, x float32) {
-	dst, b = dst[:len(a)], b[:len(a)]
-	switch o {
-	case opAdd:
-		addRef(dst, a, b, x)
-	case opMultiply:
-		multiplyRef(dst, a, b, x)
-	case opAxpy:
-		axpyRef(dst, a, b, x)
-	case opScale:
-		scaleRef(dst, a, b, x)
-	case opDivide:
-		divideRef(dst, a, b, x)
-	case opAddQuotient:
-		addQuotientRef(dst, a, b, x)
-	case opShift:
-		shiftRef(dst, a, b, x)
-	case opClamp:
-		clampRef(dst, a, b, x)
-	case opAverage:
-		averageRef(dst, a, b, x)
-	case opExp:
-		expRef(dst, a, b, x)
-	case opLog:
-		logRef(dst, a, b, x)
-	case opTanh:
-		tanhRef(dst, a, b, x)
-	case opTanhGrad:
-		tanhGradRef(dst, a, b, x)
-	case opSigmoid:
-		sigmoidRef(dst, a, b, x)
-	case opSigmoidGrad:
-		sigmoidGradRef(dst, a, b, x)
-	case opGELU:
-		geluRef(dst, a, b, x)
-	case opGELUGrad:
-		geluGradRef(dst, a, b, x)
-	case opReLU:
-		reluRef(dst, a, b, x)
-	case opReLUGrad:
-		reluGradRef(dst, a, b, x)
-	case opLeakyReLU:
-		leakyReLURef(dst, a, b, x)
-	case opLeakyReLUGrad:
-		leakyReLUGradRef(dst, a, b, x)
-	default:
-		panic("kernel: no such op")
-	}
+// bodies has the body of each op that defines its result.
+var bodies = [opCount]func(dst, a, b []float32, x float32){
+	opAdd:           addRef,
+	opMultiply:      multiplyRef,
+	opAxpy:          axpyRef,
+	opScale:         scaleRef,
+	opDivide:        divideRef,
+	opAddQuotient:   addQuotientRef,
+	opShift:         shiftRef,
+	opClamp:         clampRef,
+	opAverage:       averageRef,
+	opExp:           expRef,
+	opLog:           logRef,
+	opTanh:          tanhRef,
+	opTanhGrad:      tanhGradRef,
+	opSigmoid:       sigmoidRef,
+	opSigmoidGrad:   sigmoidGradRef,
+	opGELU:          geluRef,
+	opGELUGrad:      geluGradRef,
+	opReLU:          reluRef,
+	opReLUGrad:      reluGradRef,
+	opLeakyReLU:     leakyReLURef,
+	opLeakyReLUGrad: leakyReLUGradRef,
 }

@@ -39,105 +39,20 @@ func (o op) assembly(s Set, dst, a, b []float32, x float32) int {
 	n := 0
 	if s == AVX512 && len(dst) >= 16 {
 		n = len(dst) &^ 15
-		o.avx512(&dst[0], &a[0], &b[0], n, x)
+		elementsAVX512(&dst[0], &a[0], &b[0], n, x, o)
 	}
 	if rest := (len(dst) - n) &^ 7; s != Portable && rest > 0 {
-		o.avx2(&dst[n], &a[n], &b[n], rest, x)
+		elementsAVX2(&dst[n], &a[n], &b[n], rest, x, o)
 		n += rest
 	}
 	return n
 }
 
-func (o op) avx2(dst, a, b *float32, n int, x float32) {
-	switch o {
-	case opAdd:
-		addAVX2(dst, a, b, n, x)
-	case opMultiply:
-		multiplyAVX2(dst, a, b, n, x)
-	case opAxpy:
-		axpyAVX2(dst, a, b, n, x)
-	case opScale:
-		scaleAVX2(dst, a, b, n, x)
-	case opDivide:
-		divideAVX2(dst, a, b, n, x)
-	case opAddQuotient:
-		addQuotientAVX2(dst, a, b, n, x)
-	case opShift:
-		shiftAVX2(dst, a, b, n, x)
-	case opClamp:
-		clampAVX2(dst, a, b, n, x)
-	case opAverage:
-		averageAVX2(dst, a, b, n, x)
-	case opExp:
-		expAVX2(dst, a, b, n, x)
-	case opLog:
-		logAVX2(dst, a, b, n, x)
-	case opTanh:
-		tanhAVX2(dst, a, b, n, x)
-	case opTanhGrad:
-		tanhGradAVX2(dst, a, b, n, x)
-	case opSigmoid:
-		sigmoidAVX2(dst, a, b, n, x)
-	case opSigmoidGrad:
-		sigmoidGradAVX2(dst, a, b, n, x)
-	case opGELU:
-		geluAVX2(dst, a, b, n, x)
-	case opGELUGrad:
-		geluGradAVX2(dst, a, b, n, x)
-	case opReLU:
-		reluAVX2(dst, a, b, n, x)
-	case opReLUGrad:
-		reluGradAVX2(dst, a, b, n, x)
-	case opLeakyReLU:
-		leakyReLUAVX2(dst, a, b, n, x)
-	case opLeakyReLUGrad:
-		leakyReLUGradAVX2(dst, a, b, n, x)
-	}
-}
+// The assembly of elements_wide_amd64.h computes the same as the portable body of o. n is a positive
+// multiple of the width of a vector.
 
-func (o op) avx512(dst, a, b *float32, n int, x float32) {
-	switch o {
-	case opAdd:
-		addAVX512(dst, a, b, n, x)
-	case opMultiply:
-		multiplyAVX512(dst, a, b, n, x)
-	case opAxpy:
-		axpyAVX512(dst, a, b, n, x)
-	case opScale:
-		scaleAVX512(dst, a, b, n, x)
-	case opDivide:
-		divideAVX512(dst, a, b, n, x)
-	case opAddQuotient:
-		addQuotientAVX512(dst, a, b, n, x)
-	case opShift:
-		shiftAVX512(dst, a, b, n, x)
-	case opClamp:
-		clampAVX512(dst, a, b, n, x)
-	case opAverage:
-		averageAVX512(dst, a, b, n, x)
-	case opExp:
-		expAVX512(dst, a, b, n, x)
-	case opLog:
-		logAVX512(dst, a, b, n, x)
-	case opTanh:
-		tanhAVX512(dst, a, b, n, x)
-	case opTanhGrad:
-		tanhGradAVX512(dst, a, b, n, x)
-	case opSigmoid:
-		sigmoidAVX512(dst, a, b, n, x)
-	case opSigmoidGrad:
-		sigmoidGradAVX512(dst, a, b, n, x)
-	case opGELU:
-		geluAVX512(dst, a, b, n, x)
-	case opGELUGrad:
-		geluGradAVX512(dst, a, b, n, x)
-	case opReLU:
-		reluAVX512(dst, a, b, n, x)
-	case opReLUGrad:
-		reluGradAVX512(dst, a, b, n, x)
-	case opLeakyReLU:
-		leakyReLUAVX512(dst, a, b, n, x)
-	case opLeakyReLUGrad:
-		leakyReLUGradAVX512(dst, a, b, n, x)
-	}
-}
+//go:noescape
+func elementsAVX2(dst, a, b *float32, n int, x float32, o op)
+
+//go:noescape
+func elementsAVX512(dst, a, b *float32, n int, x float32, o op)

@@ -69,7 +69,7 @@ func TestOpsAgree(t *testing.T) {
 				for n := range most {
 					off := n % guard
 					want, got := random(off+n+guard, 3), random(off+n+guard, 3)
-					o.portable(want[off:off+n], a[off:off+n], b[:n], 0.37)
+					bodies[o](want[off:off+n], a[off:off+n], b[:n], 0.37)
 					o.apply(s, got[off:off+n], a[off:off+n], b[:n], 0.37)
 					wantSame(t, fmt.Sprintf("n=%d", n), got, want)
 					copy(got[off:off+n], a[off:])
@@ -91,12 +91,12 @@ func TestOpsAgreeEverywhere(t *testing.T) {
 	b := random(len(x), 2)
 	want, got := make([]float32, len(x)), make([]float32, len(x))
 	for o := range opCount {
-		o.portable(want, x, b, 0.37)
+		bodies[o](want, x, b, 0.37)
 		for _, s := range Sets()[1:] {
 			o.apply(s, got, x, b, 0.37)
 			wantSame(t, fmt.Sprintf("op=%s/set=%v", opNames[o], s), got, want)
 		}
-		o.portable(want, b, x, 0.37)
+		bodies[o](want, b, x, 0.37)
 		for _, s := range Sets()[1:] {
 			o.apply(s, got, b, x, 0.37)
 			wantSame(t, fmt.Sprintf("second argument: op=%s/set=%v", opNames[o], s), got, want)

@@ -27,7 +27,7 @@
 
 #include "exp_wide_amd64.h"
 
-TEXT ADD(SB), NOSPLIT, $0-36
+TEXT add<>(SB), NOSPLIT, $0-36
 	ARGS
 
 add:
@@ -35,7 +35,7 @@ add:
 	VADDPS (DX)(BX*1), V0, V0
 	NEXT(add, V0)
 
-TEXT MULTIPLY(SB), NOSPLIT, $0-36
+TEXT multiply<>(SB), NOSPLIT, $0-36
 	ARGS
 
 multiply:
@@ -43,7 +43,7 @@ multiply:
 	VMULPS (DX)(BX*1), V0, V0
 	NEXT(multiply, V0)
 
-TEXT AXPY(SB), NOSPLIT, $0-36
+TEXT axpy<>(SB), NOSPLIT, $0-36
 	ARGS
 
 axpy:
@@ -52,14 +52,14 @@ axpy:
 	VADDPS V1, V0, V0           // a + b·x
 	NEXT(axpy, V0)
 
-TEXT SCALE(SB), NOSPLIT, $0-36
+TEXT scale<>(SB), NOSPLIT, $0-36
 	ARGS
 
 scale:
 	VMULPS (SI)(BX*1), V10, V0
 	NEXT(scale, V0)
 
-TEXT DIVIDE(SB), NOSPLIT, $0-36
+TEXT divide<>(SB), NOSPLIT, $0-36
 	ARGS
 
 divide:
@@ -67,7 +67,7 @@ divide:
 	VDIVPS V10, V0, V0
 	NEXT(divide, V0)
 
-TEXT ADDQUOTIENT(SB), NOSPLIT, $0-36
+TEXT addQuotient<>(SB), NOSPLIT, $0-36
 	ARGS
 
 quotient:
@@ -76,7 +76,7 @@ quotient:
 	VADDPS (SI)(BX*1), V1, V0   // a + b/x
 	NEXT(quotient, V0)
 
-TEXT SHIFT(SB), NOSPLIT, $0-36
+TEXT shift<>(SB), NOSPLIT, $0-36
 	ARGS
 
 shift:
@@ -84,7 +84,7 @@ shift:
 	VSUBPS V10, V0, V0
 	NEXT(shift, V0)
 
-TEXT CLAMP(SB), NOSPLIT, $0-36
+TEXT clamp<>(SB), NOSPLIT, $0-36
 	ARGS
 	XOR(V14, V10, V11)          // V11 = −x
 
@@ -94,7 +94,7 @@ clamp:
 	VMAXPS V0, V11, V0
 	NEXT(clamp, V0)
 
-TEXT AVERAGE(SB), NOSPLIT, $0-36
+TEXT average<>(SB), NOSPLIT, $0-36
 	ARGS
 
 average:
@@ -105,7 +105,7 @@ average:
 	VSUBPS V1, V0, V0           // a − (a−b)·x
 	NEXT(average, V0)
 
-TEXT EXPONENTIAL(SB), NOSPLIT, $0-36
+TEXT exp<>(SB), NOSPLIT, $0-36
 	ARGS
 
 exp:
@@ -113,7 +113,7 @@ exp:
 	EXP
 	NEXT(exp, V0)
 
-TEXT LOGARITHM(SB), NOSPLIT, $0-36
+TEXT log<>(SB), NOSPLIT, $0-36
 	ARGS
 	XOR(V13, V13, V13)
 
@@ -165,7 +165,7 @@ log:
 	SELECT(EQ, V0, V3, V0, V2, V2)
 	NEXT(log, V2)
 
-TEXT TANHYPERBOLIC(SB), NOSPLIT, $0-36
+TEXT tanh<>(SB), NOSPLIT, $0-36
 	ARGS
 
 tanh:
@@ -173,7 +173,7 @@ tanh:
 	TANH
 	NEXT(tanh, V0)
 
-TEXT TANHGRAD(SB), NOSPLIT, $0-36
+TEXT tanhGrad<>(SB), NOSPLIT, $0-36
 	ARGS
 	CONSTANT(ONE, V13)
 
@@ -185,7 +185,7 @@ tanhgrad:
 	VMULPS V1, V0, V0           // dy·(1−y²)
 	NEXT(tanhgrad, V0)
 
-TEXT SIGMOID(SB), NOSPLIT, $0-36
+TEXT sigmoid<>(SB), NOSPLIT, $0-36
 	ARGS
 	XOR(V13, V13, V13)
 
@@ -199,7 +199,7 @@ sigmoid:
 	VDIVPS V0, V1, V0
 	NEXT(sigmoid, V0)
 
-TEXT SIGMOIDGRAD(SB), NOSPLIT, $0-36
+TEXT sigmoidGrad<>(SB), NOSPLIT, $0-36
 	ARGS
 	CONSTANT(ONE, V13)
 
@@ -211,7 +211,7 @@ sigmoidgrad:
 	VMULPS V1, V0, V0           // (dy·y)·(1−y)
 	NEXT(sigmoidgrad, V0)
 
-TEXT GELU(SB), NOSPLIT, $0-36
+TEXT gelu<>(SB), NOSPLIT, $0-36
 	ARGS
 	CONSTANT(ROOTHALF, V12)
 	CONSTANT(HALF, V13)
@@ -226,7 +226,7 @@ gelu:
 	VMULPS  V8, V0, V0          // (x/2)·(1+erf)
 	NEXT(gelu, V0)
 
-TEXT GELUGRAD(SB), NOSPLIT, $0-36
+TEXT geluGrad<>(SB), NOSPLIT, $0-36
 	ARGS
 	CONSTANT(ROOTHALF, V12)
 	CONSTANT(HALF, V13)
@@ -249,7 +249,7 @@ gelugrad:
 	VMULPS  (SI)(BX*1), V0, V0
 	NEXT(gelugrad, V0)
 
-TEXT RELU(SB), NOSPLIT, $0-36
+TEXT relu<>(SB), NOSPLIT, $0-36
 	ARGS
 	XOR(V13, V13, V13)
 
@@ -258,7 +258,7 @@ relu:
 	SELECT(LE, V0, V13, V13, V0, V0)
 	NEXT(relu, V0)
 
-TEXT RELUGRAD(SB), NOSPLIT, $0-36
+TEXT reluGrad<>(SB), NOSPLIT, $0-36
 	ARGS
 	XOR(V13, V13, V13)
 
@@ -268,7 +268,7 @@ relugrad:
 	SELECT(LE, V1, V13, V13, V0, V0)
 	NEXT(relugrad, V0)
 
-TEXT LEAKYRELU(SB), NOSPLIT, $0-36
+TEXT leakyReLU<>(SB), NOSPLIT, $0-36
 	ARGS
 	XOR(V13, V13, V13)
 
@@ -278,7 +278,7 @@ leaky:
 	SELECT(LE, V0, V13, V1, V0, V0)
 	NEXT(leaky, V0)
 
-TEXT LEAKYRELUGRAD(SB), NOSPLIT, $0-36
+TEXT leakyReLUGrad<>(SB), NOSPLIT, $0-36
 	ARGS
 	XOR(V13, V13, V13)
 
@@ -288,3 +288,32 @@ leakygrad:
 	VMULPS V10, V0, V2
 	SELECT(LE, V1, V13, V2, V0, V0)
 	NEXT(leakygrad, V0)
+
+// ELEMENTS jumps to the body of op o.
+TEXT ELEMENTS(SB), NOSPLIT, $0-48
+	MOVQ o+40(FP), AX
+	LEAQ bodies<>(SB), CX
+	JMP  (CX)(AX*8)
+
+DATA bodies<>+(8*const_opAdd)(SB)/8, $add<>(SB)
+DATA bodies<>+(8*const_opMultiply)(SB)/8, $multiply<>(SB)
+DATA bodies<>+(8*const_opAxpy)(SB)/8, $axpy<>(SB)
+DATA bodies<>+(8*const_opScale)(SB)/8, $scale<>(SB)
+DATA bodies<>+(8*const_opDivide)(SB)/8, $divide<>(SB)
+DATA bodies<>+(8*const_opAddQuotient)(SB)/8, $addQuotient<>(SB)
+DATA bodies<>+(8*const_opShift)(SB)/8, $shift<>(SB)
+DATA bodies<>+(8*const_opClamp)(SB)/8, $clamp<>(SB)
+DATA bodies<>+(8*const_opAverage)(SB)/8, $average<>(SB)
+DATA bodies<>+(8*const_opExp)(SB)/8, $exp<>(SB)
+DATA bodies<>+(8*const_opLog)(SB)/8, $log<>(SB)
+DATA bodies<>+(8*const_opTanh)(SB)/8, $tanh<>(SB)
+DATA bodies<>+(8*const_opTanhGrad)(SB)/8, $tanhGrad<>(SB)
+DATA bodies<>+(8*const_opSigmoid)(SB)/8, $sigmoid<>(SB)
+DATA bodies<>+(8*const_opSigmoidGrad)(SB)/8, $sigmoidGrad<>(SB)
+DATA bodies<>+(8*const_opGELU)(SB)/8, $gelu<>(SB)
+DATA bodies<>+(8*const_opGELUGrad)(SB)/8, $geluGrad<>(SB)
+DATA bodies<>+(8*const_opReLU)(SB)/8, $relu<>(SB)
+DATA bodies<>+(8*const_opReLUGrad)(SB)/8, $reluGrad<>(SB)
+DATA bodies<>+(8*const_opLeakyReLU)(SB)/8, $leakyReLU<>(SB)
+DATA bodies<>+(8*const_opLeakyReLUGrad)(SB)/8, $leakyReLUGrad<>(SB)
+GLOBL bodies<>(SB), RODATA, $(8*const_opCount)

@@ -32,8 +32,28 @@ const (
 // hasAssembly reports whether a set may have an assembly body of r.
 func (r Rule) hasAssembly() bool { return r < NesterovRows }
 
-// ruleSlots is the number of slots of each rule.
-var ruleSlots = [rules]int{0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3, 1, 2, 3, 2}
+// ruleKinds has the number of slots of each rule, and the body that defines its result.
+var ruleKinds = [rules]struct {
+	slots int
+	body  func(u Update)
+}{
+	SGD:             {0, sgdRef},
+	Momentum:        {1, momentumRef},
+	Nesterov:        {1, nesterovRef},
+	Adagrad:         {1, adagradRef},
+	Adadelta:        {2, adadeltaRef},
+	Adam:            {2, adamRef},
+	AdamRows:        {2, adamRowsRef},
+	AdamDecay:       {2, adamDecayRef},
+	AdamW:           {2, adamWRef},
+	Ftrl:            {2, ftrlRef},
+	RMSProp:         {2, rmspropRef},
+	RMSPropCentered: {3, centeredRef},
+	NesterovRows:    {1, nesterovRowsRef},
+	RMSPropRows:     {2, rmspropRowsRef},
+	RMSPropRowsMean: {3, rmspropRowsRef},
+	FtrlPower:       {2, ftrlPowerRef},
+}
 
 // Update has the operands of a rule: elements of a range of a variable.
 type Update struct {
@@ -56,7 +76,7 @@ const updateGrain = 1 << 14
 func (e *Engine) Update(r Rule, u *Update) {
 	n := len(u.W)
 	fits := r >= 0 && r < rules && (len(u.G) == n || r == AdamDecay)
-	for i := range ruleSlots[r] {
+	for i := range ruleKinds[r].slots {
 		fits = fits && len(u.S[i]) == n
 	}
 	if !fits {
@@ -72,8 +92,7 @@ func (e *Engine) Update(r Rule, u *Update) {
 func (up *updates) Span(lo, hi, _ int) {
 	u := up.u.Cut(lo, hi)
 	if n := up.rule.assembly(up.set, &u); n < hi-lo {
-		u = up.u.Cut(lo+n, hi)
-		up.rule.portable(&u)
+		ruleKinds[up.rule].body(up.u.Cut(lo+n, hi))
 	}
 }
 
@@ -89,40 +108,4 @@ func (u *Update) Cut(lo, hi int) Update {
 		}
 	}
 	return part
-}
-
-// portable defines the result of r.
-func (r Rule) portable(u *Update) {
-	switch r {
-	case SGD:
-		sgdRef(u)
-	case Momentum:
-		momentumRef(u)
-	case Nesterov:
-		nesterovRef(u)
-	case Adagrad:
-		adagradRef(u)
-	case Adadelta:
-		adadeltaRef(u)
-	case Adam:
-		adamRef(u)
-	case AdamRows:
-		adamRowsRef(u)
-	case AdamDecay:
-		adamDecayRef(u)
-	case AdamW:
-		adamWRef(u)
-	case Ftrl:
-		ftrlRef(u)
-	case RMSProp:
-		rmspropRef(u)
-	case RMSPropCentered:
-		centeredRef(u)
-	case NesterovRows:
-		nesterovRowsRef(u)
-	case RMSPropRows, RMSPropRowsMean:
-		rmspropRowsRef(u)
-	case FtrlPower:
-		ftrlPowerRef(u)
-	}
 }

@@ -37,139 +37,15 @@ func (r Rule) assembly(s Set, u *Update) int {
 		}
 	}
 	if s == AVX512 {
-		r.avx512(&a)
+		updateAVX512(&a, r)
 	} else {
-		r.avx2(&a)
+		updateAVX2(&a, r)
 	}
 	return n
 }
 
-func (r Rule) avx2(a *updateArgs) {
-	switch r {
-	case SGD:
-		sgdAVX2(a)
-	case Momentum:
-		momentumAVX2(a)
-	case Nesterov:
-		nesterovAVX2(a)
-	case Adagrad:
-		adagradAVX2(a)
-	case Adadelta:
-		adadeltaAVX2(a)
-	case Adam:
-		adamAVX2(a)
-	case AdamRows:
-		adamRowsAVX2(a)
-	case AdamDecay:
-		adamDecayAVX2(a)
-	case AdamW:
-		adamWAVX2(a)
-	case Ftrl:
-		ftrlAVX2(a)
-	case RMSProp:
-		rmspropAVX2(a)
-	case RMSPropCentered:
-		centeredAVX2(a)
-	}
-}
-
-func (r Rule) avx512(a *updateArgs) {
-	switch r {
-	case SGD:
-		sgdAVX512(a)
-	case Momentum:
-		momentumAVX512(a)
-	case Nesterov:
-		nesterovAVX512(a)
-	case Adagrad:
-		adagradAVX512(a)
-	case Adadelta:
-		adadeltaAVX512(a)
-	case Adam:
-		adamAVX512(a)
-	case AdamRows:
-		adamRowsAVX512(a)
-	case AdamDecay:
-		adamDecayAVX512(a)
-	case AdamW:
-		adamWAVX512(a)
-	case Ftrl:
-		ftrlAVX512(a)
-	case RMSProp:
-		rmspropAVX512(a)
-	case RMSPropCentered:
-		centeredAVX512(a)
-	}
-}
+//go:noescape
+func updateAVX2(a *updateArgs, r Rule)
 
 //go:noescape
-func sgdAVX2(a *updateArgs)
-
-//go:noescape
-func momentumAVX2(a *updateArgs)
-
-//go:noescape
-func nesterovAVX2(a *updateArgs)
-
-//go:noescape
-func adagradAVX2(a *updateArgs)
-
-//go:noescape
-func adadeltaAVX2(a *updateArgs)
-
-//go:noescape
-func adamAVX2(a *updateArgs)
-
-//go:noescape
-func adamRowsAVX2(a *updateArgs)
-
-//go:noescape
-func adamDecayAVX2(a *updateArgs)
-
-//go:noescape
-func adamWAVX2(a *updateArgs)
-
-//go:noescape
-func ftrlAVX2(a *updateArgs)
-
-//go:noescape
-func rmspropAVX2(a *updateArgs)
-
-//go:noescape
-func centeredAVX2(a *updateArgs)
-
-//go:noescape
-func sgdAVX512(a *updateArgs)
-
-//go:noescape
-func momentumAVX512(a *updateArgs)
-
-//go:noescape
-func nesterovAVX512(a *updateArgs)
-
-//go:noescape
-func adagradAVX512(a *updateArgs)
-
-//go:noescape
-func adadeltaAVX512(a *updateArgs)
-
-//go:noescape
-func adamAVX512(a *updateArgs)
-
-//go:noescape
-func adamRowsAVX512(a *updateArgs)
-
-//go:noescape
-func adamDecayAVX512(a *updateArgs)
-
-//go:noescape
-func adamWAVX512(a *updateArgs)
-
-//go:noescape
-func ftrlAVX512(a *updateArgs)
-
-//go:noescape
-func rmspropAVX512(a *updateArgs)
-
-//go:noescape
-func centeredAVX512(a *updateArgs)
+func updateAVX512(a *updateArgs, r Rule)

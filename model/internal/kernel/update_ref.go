@@ -4,14 +4,14 @@ import "math"
 
 // The portable bodies of the rules: they define the results.
 
-func sgdRef(u *Update) {
+func sgdRef(u Update) {
 	w, lr := u.W[:len(u.G)], u.C[0]
 	for i, g := range u.G {
 		w[i] -= float32(g * lr)
 	}
 }
 
-func momentumRef(u *Update) {
+func momentumRef(u Update) {
 	w, a, lr, mu := u.W, u.S[0], u.C[0], u.C[1]
 	for i, g := range u.G {
 		a[i] = float32(a[i]*mu) + g
@@ -19,7 +19,7 @@ func momentumRef(u *Update) {
 	}
 }
 
-func nesterovRef(u *Update) {
+func nesterovRef(u Update) {
 	w, a, lr, mu := u.W, u.S[0], u.C[0], u.C[1]
 	for i, g := range u.G {
 		a[i] = float32(a[i]*mu) + g
@@ -27,7 +27,7 @@ func nesterovRef(u *Update) {
 	}
 }
 
-func adagradRef(u *Update) {
+func adagradRef(u Update) {
 	w, a, lr := u.W, u.S[0], u.C[0]
 	for i, g := range u.G {
 		a[i] += float32(g * g)
@@ -35,7 +35,7 @@ func adagradRef(u *Update) {
 	}
 }
 
-func adadeltaRef(u *Update) {
+func adadeltaRef(u Update) {
 	w, a, d := u.W, u.S[0], u.S[1]
 	lr, rho, rest, epsilon := u.C[0], u.C[1], u.C[2], u.C[3]
 	for i, g := range u.G {
@@ -46,7 +46,7 @@ func adadeltaRef(u *Update) {
 	}
 }
 
-func adamRef(u *Update) {
+func adamRef(u Update) {
 	w, m, v := u.W, u.S[0], u.S[1]
 	alpha, rest1, rest2, epsilon := u.C[0], u.C[1], u.C[2], u.C[3]
 	for i, g := range u.G {
@@ -56,7 +56,7 @@ func adamRef(u *Update) {
 	}
 }
 
-func adamRowsRef(u *Update) {
+func adamRowsRef(u Update) {
 	w, m, v := u.W, u.S[0], u.S[1]
 	alpha, rest1, rest2, epsilon, beta1, beta2 := u.C[0], u.C[1], u.C[2], u.C[3], u.C[4], u.C[5]
 	for i, g := range u.G {
@@ -66,7 +66,7 @@ func adamRowsRef(u *Update) {
 	}
 }
 
-func adamDecayRef(u *Update) {
+func adamDecayRef(u Update) {
 	w, m, v := u.W, u.S[0], u.S[1]
 	alpha, epsilon, beta1, beta2 := u.C[0], u.C[3], u.C[4], u.C[5]
 	for i := range w {
@@ -76,7 +76,7 @@ func adamDecayRef(u *Update) {
 	}
 }
 
-func adamWRef(u *Update) {
+func adamWRef(u Update) {
 	w, m, v := u.W, u.S[0], u.S[1]
 	alpha, rest1, rest2, epsilon, decay, lr := u.C[0], u.C[1], u.C[2], u.C[3], u.C[4], u.C[5]
 	for i, g := range u.G {
@@ -87,7 +87,7 @@ func adamWRef(u *Update) {
 	}
 }
 
-func ftrlRef(u *Update) {
+func ftrlRef(u Update) {
 	w, n, z := u.W, u.S[0], u.S[1]
 	lr, l1, twoL2, shrinkage := u.C[0], u.C[1], u.C[2], u.C[3]
 	for i, g := range u.G {
@@ -116,7 +116,7 @@ func FtrlWeight(z, l1, denominator float32) float32 {
 	return 0
 }
 
-func rmspropRef(u *Update) {
+func rmspropRef(u Update) {
 	w, r, q := u.W, u.S[0], u.S[1]
 	lr, rest, mu, epsilon := u.C[0], u.C[1], u.C[2], u.C[3]
 	for i, g := range u.G {
@@ -126,7 +126,7 @@ func rmspropRef(u *Update) {
 	}
 }
 
-func centeredRef(u *Update) {
+func centeredRef(u Update) {
 	w, r, q, h := u.W, u.S[0], u.S[1], u.S[2]
 	lr, rest, mu, epsilon := u.C[0], u.C[1], u.C[2], u.C[3]
 	for i, g := range u.G {
@@ -138,7 +138,7 @@ func centeredRef(u *Update) {
 	}
 }
 
-func nesterovRowsRef(u *Update) {
+func nesterovRowsRef(u Update) {
 	w, a, lr, mu := u.W, u.S[0], u.C[0], u.C[1]
 	step := mu * lr
 	for i, g := range u.G {
@@ -147,7 +147,7 @@ func nesterovRowsRef(u *Update) {
 	}
 }
 
-func rmspropRowsRef(u *Update) {
+func rmspropRowsRef(u Update) {
 	w, r, q, h := u.W, u.S[0], u.S[1], u.S[2]
 	lr, rest, mu, epsilon, rho := u.C[0], u.C[1], u.C[2], u.C[3], u.C[4]
 	for i, g := range u.G {
@@ -162,7 +162,7 @@ func rmspropRowsRef(u *Update) {
 	}
 }
 
-func ftrlPowerRef(u *Update) {
+func ftrlPowerRef(u Update) {
 	w, n, z := u.W, u.S[0], u.S[1]
 	lr, l1, twoL2, shrinkage, p := u.C[0], u.C[1], u.C[2], u.C[3], float64(u.C[4])
 	for i, g := range u.G {

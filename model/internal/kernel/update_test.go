@@ -21,7 +21,7 @@ var ruleConstants = [rules][6]float32{
 
 func makeUpdate(r Rule, n int, values func(n int, seed uint64) []float32) *Update {
 	u := &Update{W: values(n, 1), G: values(n, 2), C: ruleConstants[r]}
-	for i := range ruleSlots[r] {
+	for i := range ruleKinds[r].slots {
 		u.S[i] = values(n, uint64(3+i))
 	}
 	return u
@@ -63,7 +63,7 @@ func updateCase(t *testing.T, e *Engine, r Rule, u *Update, n int) {
 		want.S[i] = slices.Clone(s)
 	}
 	part, other := u.Cut(0, n), want.Cut(0, n)
-	r.portable(&other)
+	ruleKinds[r].body(other)
 	e.Update(r, &part)
 	wantSame(t, fmt.Sprintf("n=%d: w", n), u.W, want.W)
 	wantSame(t, fmt.Sprintf("n=%d: g", n), u.G, want.G)
@@ -104,7 +104,7 @@ func BenchmarkUpdate(b *testing.B) {
 			u := makeUpdate(r, n, positive)
 			for _, e := range engines(b, 1, 2) {
 				b.Run(fmt.Sprintf("rule=%s/n=%d/%v", ruleNames[r], n, e), func(b *testing.B) {
-					b.SetBytes(int64(4 * n * (2 + ruleSlots[r])))
+					b.SetBytes(int64(4 * n * (2 + ruleKinds[r].slots)))
 					for b.Loop() {
 						e.Update(r, u)
 					}

@@ -36,7 +36,7 @@
 #define STORES1 VMOVUPS V3, (R9)(BX*1)
 #define STORES2 VMOVUPS V4, (R10)(BX*1)
 
-TEXT SGD(SB), NOSPLIT, $0-8
+TEXT sgd<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = η
 
@@ -47,7 +47,7 @@ sgd:
 	STOREW
 	NEXT(sgd)
 
-TEXT MOMENTUM(SB), NOSPLIT, $0-8
+TEXT momentum<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = η
 	CONSTANT(1, V9)            // V9 = μ
@@ -63,7 +63,7 @@ momentum:
 	STOREW
 	NEXT(momentum)
 
-TEXT NESTEROV(SB), NOSPLIT, $0-8
+TEXT nesterov<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = η
 	CONSTANT(1, V9)            // V9 = μ
@@ -83,7 +83,7 @@ nesterov:
 	STOREW
 	NEXT(nesterov)
 
-TEXT ADAGRAD(SB), NOSPLIT, $0-8
+TEXT adagrad<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = η
 	VBROADCASTSS one<>(SB), V14
@@ -103,7 +103,7 @@ adagrad:
 	STOREW
 	NEXT(adagrad)
 
-TEXT ADADELTA(SB), NOSPLIT, $0-8
+TEXT adadelta<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = η
 	CONSTANT(1, V9)            // V9 = ρ
@@ -156,7 +156,7 @@ adadelta:
 	VDIVPS  V6, V5, V5  \
 	VSUBPS  V5, V1, V1
 
-TEXT ADAM(SB), NOSPLIT, $0-8
+TEXT adam<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = α
 	CONSTANT(1, V9)            // V9 = 1−β₁
@@ -175,7 +175,7 @@ adam:
 	STOREW
 	NEXT(adam)
 
-TEXT ADAMROWS(SB), NOSPLIT, $0-8
+TEXT adamRows<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = α
 	CONSTANT(1, V9)            // V9 = 1−β₁
@@ -202,7 +202,7 @@ rows:
 	STOREW
 	NEXT(rows)
 
-TEXT ADAMDECAY(SB), NOSPLIT, $0-8
+TEXT adamDecay<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = α
 	CONSTANT(3, V11)           // V11 = ε
@@ -221,7 +221,7 @@ decay:
 	STOREW
 	NEXT(decay)
 
-TEXT ADAMW(SB), NOSPLIT, $0-8
+TEXT adamW<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = α
 	CONSTANT(1, V9)            // V9 = 1−β₁
@@ -245,7 +245,7 @@ adamw:
 	STOREW
 	NEXT(adamw)
 
-TEXT FTRL(SB), NOSPLIT, $0-8
+TEXT ftrl<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = η
 	CONSTANT(1, V9)            // V9 = λ₁
@@ -290,7 +290,7 @@ plain:
 	STOREW
 	NEXT(ftrl)
 
-TEXT RMSPROP(SB), NOSPLIT, $0-8
+TEXT rmsprop<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = η
 	CONSTANT(1, V9)            // V9 = 1−ρ
@@ -318,7 +318,7 @@ rmsprop:
 	STOREW
 	NEXT(rmsprop)
 
-TEXT CENTERED(SB), NOSPLIT, $0-8
+TEXT centered<>(SB), NOSPLIT, $0-8
 	ARGS
 	CONSTANT(0, V8)            // V8 = η
 	CONSTANT(1, V9)            // V9 = 1−ρ
@@ -358,3 +358,23 @@ GLOBL one<>(SB), RODATA|NOPTR, $4
 
 DATA signs<>+0(SB)/4, $0x80000000
 GLOBL signs<>(SB), RODATA|NOPTR, $4
+
+// UPDATE jumps to the body of rule r.
+TEXT UPDATE(SB), NOSPLIT, $0-16
+	MOVQ r+8(FP), AX
+	LEAQ bodies<>(SB), CX
+	JMP  (CX)(AX*8)
+
+DATA bodies<>+(8*const_SGD)(SB)/8, $sgd<>(SB)
+DATA bodies<>+(8*const_Momentum)(SB)/8, $momentum<>(SB)
+DATA bodies<>+(8*const_Nesterov)(SB)/8, $nesterov<>(SB)
+DATA bodies<>+(8*const_Adagrad)(SB)/8, $adagrad<>(SB)
+DATA bodies<>+(8*const_Adadelta)(SB)/8, $adadelta<>(SB)
+DATA bodies<>+(8*const_Adam)(SB)/8, $adam<>(SB)
+DATA bodies<>+(8*const_AdamRows)(SB)/8, $adamRows<>(SB)
+DATA bodies<>+(8*const_AdamDecay)(SB)/8, $adamDecay<>(SB)
+DATA bodies<>+(8*const_AdamW)(SB)/8, $adamW<>(SB)
+DATA bodies<>+(8*const_Ftrl)(SB)/8, $ftrl<>(SB)
+DATA bodies<>+(8*const_RMSProp)(SB)/8, $rmsprop<>(SB)
+DATA bodies<>+(8*const_RMSPropCentered)(SB)/8, $centered<>(SB)
+GLOBL bodies<>(SB), RODATA, $(8*const_NesterovRows)

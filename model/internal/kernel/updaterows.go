@@ -70,7 +70,7 @@ func (e *Engine) UpdateRows(r Rule, u *RowUpdate) uint64 {
 	}
 	w := u.Width
 	fits := r >= 0 && r < rules && len(u.G) >= (n-1)*u.Stride+w && len(u.W) >= (int(u.IDs[n-1])+1)*w
-	for i := range ruleSlots[r] {
+	for i := range ruleKinds[r].slots {
 		fits = fits && len(u.S[i]) == len(u.W)
 	}
 	if !fits || u.Whole && r != AdamRows {
@@ -98,7 +98,7 @@ func (r *rowUpdates) Span(lo, hi, thread int) {
 		return
 	}
 	rows := max(1, blockElements/u.Width)
-	slots := ruleSlots[r.rule]
+	slots := ruleKinds[r.rule].slots
 	if need := (2 + slots) * rows * u.Width; len(b.memory) < need {
 		b.memory = make([]float32, need)
 	}
@@ -113,8 +113,7 @@ func (r *rowUpdates) Span(lo, hi, thread int) {
 		u.Adjust.apply(b.u.G, b.u.W) // before the decay of the weights
 		weightDecay(b.u.W, u.Decay, u.Rate)
 		if done := r.rule.assembly(r.engine.set, &b.u); done < len(b.u.W) {
-			rest := b.u.Cut(done, len(b.u.W))
-			r.rule.portable(&rest)
+			ruleKinds[r.rule].body(b.u.Cut(done, len(b.u.W)))
 		}
 		r.scatter(b, slots)
 		if u.Mix {
@@ -228,8 +227,7 @@ func (e *Engine) decayRows(u *RowUpdate, first, last int) {
 	part.S[0], part.S[1] = u.S[0][lo:hi], u.S[1][lo:hi]
 	weightDecay(part.W, u.Decay, u.Rate)
 	if done := AdamDecay.assembly(e.set, &part); done < len(part.W) {
-		part = part.Cut(done, len(part.W))
-		AdamDecay.portable(&part)
+		adamDecayRef(part.Cut(done, len(part.W)))
 	}
 }
 

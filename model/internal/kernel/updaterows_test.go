@@ -15,7 +15,7 @@ import (
 // rows.
 func rowCase(r Rule, rows, width int) *RowUpdate {
 	u := &RowUpdate{W: positive(rows*width, 1), Width: width, Stride: width + 3, C: ruleConstants[r], Mix: true}
-	for i := range ruleSlots[r] {
+	for i := range ruleKinds[r].slots {
 		u.S[i] = positive(rows*width, uint64(3+i))
 	}
 	for row := 1; row < rows; row += 1 + row%4 {
@@ -41,7 +41,7 @@ func byHand(r Rule, u *RowUpdate) {
 		all := Update{W: u.W, C: u.C, S: u.S}
 		before := u.clone()
 		weightDecay(u.W, u.Decay, u.Rate)
-		AdamDecay.portable(&all)
+		adamDecayRef(all)
 		for _, id := range u.IDs {
 			lo, hi := int(id)*w, int(id+1)*w
 			copy(u.W[lo:hi], before.W[lo:hi])
@@ -52,12 +52,12 @@ func byHand(r Rule, u *RowUpdate) {
 	for k, id := range u.IDs {
 		lo, hi := int(id)*w, int(id+1)*w
 		row := Update{W: u.W[lo:hi], G: slices.Clone(u.G[k*u.Stride : k*u.Stride+w]), C: u.C}
-		for i := range ruleSlots[r] {
+		for i := range ruleKinds[r].slots {
 			row.S[i] = u.S[i][lo:hi]
 		}
 		u.Adjust.apply(row.G, row.W)
 		weightDecay(row.W, u.Decay, u.Rate)
-		r.portable(&row)
+		ruleKinds[r].body(row)
 	}
 }
 
@@ -177,7 +177,7 @@ func BenchmarkUpdateRows(b *testing.B) {
 				const rows, n = 4_000_000, 100_000
 				memory := []*pages.Floats{pages.Make(rows * width)}
 				u := &RowUpdate{W: memory[0].Values, Width: width, Stride: width, C: ruleConstants[r]}
-				for i := range ruleSlots[r] {
+				for i := range ruleKinds[r].slots {
 					memory = append(memory, pages.Make(rows*width))
 					u.S[i] = memory[1+i].Values
 				}
