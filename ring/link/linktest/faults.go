@@ -149,7 +149,8 @@ func testFlipped(t *testing.T, stage func(*testing.T) Stage) {
 		b := slices.Clone(good)
 		b[bit/8] ^= 1 << (bit % 8)
 		write(s.Left, b)
-		if checkRefused(t, s, make([]byte, 4), ring.ErrDamagedFrame); t.Failed() {
+		checkRefused(t, s, make([]byte, 4), ring.ErrDamagedFrame)
+		if t.Failed() {
 			t.Fatalf("bit %d of byte %d", bit%8, bit/8)
 		}
 	}
@@ -166,7 +167,8 @@ func testCut(t *testing.T, stage func(*testing.T) Stage) {
 				write(s.Left, good[:n])
 			}
 			end(s.Left)
-			if checkRefused(t, s, make([]byte, 4), nil); t.Failed() {
+			checkRefused(t, s, make([]byte, 4), nil)
+			if t.Failed() {
 				t.Fatalf("cut at byte %d", n)
 			}
 		}

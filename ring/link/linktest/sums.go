@@ -77,7 +77,8 @@ func testSums(t *testing.T, n Network, p int, cfg ring.Config) {
 			used = codec.None // one rank sends nothing; rounds send float32
 		}
 		var seen oracle.Deviation
-		if right.For(used).Check(&seen, got); seen.Wrong > 0 {
+		right.For(used).Check(&seen, got)
+		if seen.Wrong > 0 {
 			t.Errorf("codec=%v length=%d: %d elements are wrong, by up to %g", c, len(got), seen.Wrong, seen.MaxError)
 		}
 		for rank := range results {

@@ -47,10 +47,10 @@ func (h host) peerError(err error) error {
 	return &ring.PeerError{Op: "memory", Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err}
 }
 
-func (r *shareError) Error() string { return r.Unwrap().Error() + ": " + r.text }
+func (s *shareError) Error() string { return s.Unwrap().Error() + ": " + s.text }
 
-func (r *shareError) Unwrap() error {
-	switch r.status {
+func (s *shareError) Unwrap() error {
+	switch s.status {
 	case unavailable:
 		return ErrUnavailable
 	case differ:

@@ -54,7 +54,7 @@ type entry struct {
 }
 
 // entry returns a worker's entry of a round.
-func (p exchangeBuffer) entry(rank int, round uint64) *entry { return &p.slots[rank].entries[round%2] }
+func (e exchangeBuffer) entry(rank int, round uint64) *entry { return &e.slots[rank].entries[round%2] }
 
 // exchangeBufferBytes returns the size of the exchange buffer of p workers.
 func exchangeBufferBytes(p int) int {
@@ -73,14 +73,14 @@ func exchangeBufferOf(view []byte, p int) exchangeBuffer {
 
 // markEnded records how a worker has ended, unless that is recorded, and wakes all
 // sleepers.
-func (p exchangeBuffer) markEnded(rank int, f peerState) {
-	p.slots[rank].state.CompareAndSwap(uint32(alive), uint32(f))
-	p.wakeAll()
+func (e exchangeBuffer) markEnded(rank int, f peerState) {
+	e.slots[rank].state.CompareAndSwap(uint32(alive), uint32(f))
+	e.wakeAll()
 }
 
 // wakeAll makes all sleepers check again. A worker that is about to sleep finds events
 // changed and does not sleep.
-func (p exchangeBuffer) wakeAll() {
-	p.events.Add(1)
-	futexWake(&p.events)
+func (e exchangeBuffer) wakeAll() {
+	e.events.Add(1)
+	futexWake(&e.events)
 }

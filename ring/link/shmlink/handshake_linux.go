@@ -60,8 +60,8 @@ func ownCores() cores {
 
 // withLeader runs the member's part. An answer without a right proof does not come from the
 // leader: any process of the host may have taken the name of the socket.
-func (g handshaker) withLeader(c io.ReadWriter) error {
-	hello := binary.LittleEndian.AppendUint32(magic[:], uint32(g.host.me))
+func (h handshaker) withLeader(c io.ReadWriter) error {
+	hello := binary.LittleEndian.AppendUint32(magic[:], uint32(h.host.me))
 	own := ownCores()
 	hello = append(hello, own[:]...)
 	hello = append(hello, make([]byte, nonceBytes)...)
@@ -74,17 +74,17 @@ func (g handshaker) withLeader(c io.ReadWriter) error {
 		return err
 	}
 	nonce, proof := answer[:nonceBytes], answer[nonceBytes:]
-	if !g.token.Proves(proof, []byte(leaderLabel), g.host.id[:], hello, nonce) {
+	if !h.token.Proves(proof, []byte(leaderLabel), h.host.id[:], hello, nonce) {
 		return errors.New("a stranger answers there: it has another token than this worker")
 	}
-	mine := g.token.Prove([]byte(memberLabel), g.host.id[:], hello, nonce)
+	mine := h.token.Prove([]byte(memberLabel), h.host.id[:], hello, nonce)
 	_, err = c.Write(mine[:])
 	return err
 }
 
 // withMember runs the leader's part for a new connection and returns the local rank and the
 // cores of the member at its other end.
-func (g handshaker) withMember(c io.ReadWriter) (rank int, its cores, err error) {
+func (h handshaker) withMember(c io.ReadWriter) (rank int, its cores, err error) {
 	hello, err := readPacket(c, helloBytes)
 	if err != nil {
 		return 0, its, err
@@ -93,12 +93,12 @@ func (g handshaker) withMember(c io.ReadWriter) (rank int, its cores, err error)
 		return 0, its, fmt.Errorf("begins with %q, want %q", hello[:4], magic)
 	}
 	r := binary.LittleEndian.Uint32(hello[4:])
-	if r == leader || uint64(r) >= uint64(g.host.size()) {
-		return 0, its, fmt.Errorf("local rank is %d, want 1 to %d", r, g.host.size()-1)
+	if r == leader || uint64(r) >= uint64(h.host.size()) {
+		return 0, its, fmt.Errorf("local rank is %d, want 1 to %d", r, h.host.size()-1)
 	}
 	nonce := make([]byte, nonceBytes)
 	rand.Read(nonce)
-	mine := g.token.Prove([]byte(leaderLabel), g.host.id[:], hello, nonce)
+	mine := h.token.Prove([]byte(leaderLabel), h.host.id[:], hello, nonce)
 	if _, err := c.Write(append(nonce, mine[:]...)); err != nil {
 		return 0, its, err
 	}
@@ -106,7 +106,7 @@ func (g handshaker) withMember(c io.ReadWriter) (rank int, its cores, err error)
 	if err != nil {
 		return 0, its, fmt.Errorf("no proof of the token: %w", err)
 	}
-	if !g.token.Proves(proof, []byte(memberLabel), g.host.id[:], hello, nonce[:nonceBytes]) {
+	if !h.token.Proves(proof, []byte(memberLabel), h.host.id[:], hello, nonce[:nonceBytes]) {
 		return 0, its, errors.New("its proof of the token is wrong")
 	}
 	return int(r), cores(hello[8:]), nil

@@ -47,13 +47,13 @@ func socketError(err error) error {
 }
 
 // connect connects a member to its leader, which may start later.
-func (g handshaker) connect(ctx context.Context) (*net.UnixConn, error) {
-	where := net.UnixAddr{Name: g.host.address(), Net: "unixpacket"}
+func (h handshaker) connect(ctx context.Context) (*net.UnixConn, error) {
+	where := net.UnixAddr{Name: h.host.address(), Net: "unixpacket"}
 	var last error
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		c, err := net.DialUnix("unixpacket", nil, &where)
 		if err == nil {
-			if err = withinTimeout(ctx, c, func() error { return g.withLeader(c) }); err == nil {
+			if err = withinTimeout(ctx, c, func() error { return h.withLeader(c) }); err == nil {
 				return c, nil
 			}
 			c.Close()
@@ -66,7 +66,7 @@ func (g handshaker) connect(ctx context.Context) (*net.UnixConn, error) {
 		select {
 		case <-ctx.Done():
 			return nil, &absenceError{leader, exitcode.With(exitcode.Retry,
-				fmt.Errorf("%s does not take this worker in: %v (%w)", g.host.name(leader), last, context.Cause(ctx)))}
+				fmt.Errorf("%s does not take this worker in: %v (%w)", h.host.name(leader), last, context.Cause(ctx)))}
 		case <-time.After(pause):
 		}
 	}
@@ -84,16 +84,16 @@ type joiner struct {
 // connections by local rank, and the number of cores that all workers may use together.
 //
 // If ctx ends first, it returns the connections that exist, with the error.
-func (g handshaker) acceptMembers(ctx context.Context) (conns []*net.UnixConn, cpus int, err error) {
-	conns = make([]*net.UnixConn, g.host.size())
-	lis, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: g.host.address(), Net: "unixpacket"})
+func (h handshaker) acceptMembers(ctx context.Context) (conns []*net.UnixConn, cpus int, err error) {
+	conns = make([]*net.UnixConn, h.host.size())
+	lis, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: h.host.address(), Net: "unixpacket"})
 	if err != nil {
 		return conns, 0, socketError(err)
 	}
 	acceptCtx, shut := context.WithCancel(ctx)
 	joiners := make(chan joiner)
 	var serving sync.WaitGroup
-	serving.Go(func() { g.serve(acceptCtx, lis, joiners) })
+	serving.Go(func() { h.serve(acceptCtx, lis, joiners) })
 	defer func() {
 		shut()
 		lis.Close()
@@ -102,16 +102,16 @@ func (g handshaker) acceptMembers(ctx context.Context) (conns []*net.UnixConn, c
 
 	all := ownCores()
 	var lastRefusal error
-	for missing := g.host.size() - 1; missing > 0; {
+	for missing := h.host.size() - 1; missing > 0; {
 		select {
 		case <-ctx.Done():
-			return conns, 0, g.absentError(ctx, conns, lastRefusal)
+			return conns, 0, h.absentError(ctx, conns, lastRefusal)
 		case v := <-joiners:
 			switch {
 			case v.err != nil:
 				lastRefusal = v.err
 			case conns[v.rank] != nil:
-				lastRefusal = fmt.Errorf("%s has come twice", g.host.name(v.rank))
+				lastRefusal = fmt.Errorf("%s has come twice", h.host.name(v.rank))
 				v.conn.Close()
 			default:
 				conns[v.rank] = v.conn
@@ -126,10 +126,10 @@ func (g handshaker) acceptMembers(ctx context.Context) (conns []*net.UnixConn, c
 // serve runs the handshake of each connection in a goroutine of its own, so a silent
 // stranger delays no other. It returns after acceptCtx has ended, lis is closed and all
 // handshakes are over.
-func (g handshaker) serve(acceptCtx context.Context, lis *net.UnixListener, joiners chan<- joiner) {
+func (h handshaker) serve(acceptCtx context.Context, lis *net.UnixListener, joiners chan<- joiner) {
 	var handshakes sync.WaitGroup
 	defer handshakes.Wait()
-	slots := make(chan struct{}, maxHandshakes+g.host.size())
+	slots := make(chan struct{}, maxHandshakes+h.host.size())
 	var turn sync.Mutex
 	for {
 		c, err := lis.AcceptUnix()
@@ -154,7 +154,7 @@ func (g handshaker) serve(acceptCtx context.Context, lis *net.UnixListener, join
 			defer func() { <-slots }()
 			v := joiner{conn: c}
 			v.err = withinTimeout(acceptCtx, c, func() (err error) {
-				v.rank, v.cores, err = g.withMember(serialConn{c, &turn})
+				v.rank, v.cores, err = h.withMember(serialConn{c, &turn})
 				return err
 			})
 			if !send(acceptCtx, joiners, v) || v.err != nil {
@@ -175,12 +175,12 @@ func send(acceptCtx context.Context, joiners chan<- joiner, v joiner) bool {
 }
 
 // absentError names the first member that has not connected, and the last refusal.
-func (g handshaker) absentError(ctx context.Context, conns []*net.UnixConn, lastRefusal error) error {
+func (h handshaker) absentError(ctx context.Context, conns []*net.UnixConn, lastRefusal error) error {
 	for i := 1; i < len(conns); i++ {
 		if conns[i] != nil {
 			continue
 		}
-		err := fmt.Errorf("%s has not come for the memory that this host shares (%w)", g.host.name(i), context.Cause(ctx))
+		err := fmt.Errorf("%s has not come for the memory that this host shares (%w)", h.host.name(i), context.Cause(ctx))
 		if lastRefusal != nil {
 			err = fmt.Errorf("%w; somebody was refused: %v", err, lastRefusal)
 		}

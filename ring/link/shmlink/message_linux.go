@@ -97,9 +97,9 @@ type receivedMessage struct {
 }
 
 // drop closes the memory of a message that is not used.
-func (p receivedMessage) drop() {
-	if p.memory != nil {
-		p.memory.Close()
+func (r receivedMessage) drop() {
+	if r.memory != nil {
+		r.memory.Close()
 	}
 }
 

@@ -171,33 +171,33 @@ func start(t *testing.T, p int, work string) []*process {
 }
 
 // stop stops the worker and returns once none of its threads runs.
-func (w *process) stop() {
-	w.t.Helper()
-	if err := w.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		w.t.Fatal(err)
+func (p *process) stop() {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		p.t.Fatal(err)
 	}
 	var how syscall.WaitStatus
-	if _, err := syscall.Wait4(w.cmd.Process.Pid, &how, syscall.WUNTRACED, nil); err != nil || !how.Stopped() {
-		w.t.Fatalf("a worker has ended instead of stopped: %v", err)
+	if _, err := syscall.Wait4(p.cmd.Process.Pid, &how, syscall.WUNTRACED, nil); err != nil || !how.Stopped() {
+		p.t.Fatalf("a worker has ended instead of stopped: %v", err)
 	}
 }
 
 // says returns the worker's next line.
-func (w *process) says() string {
-	w.t.Helper()
-	if !w.lines.Scan() {
-		w.t.Fatalf("a worker has said nothing more: %v", w.lines.Err())
+func (p *process) says() string {
+	p.t.Helper()
+	if !p.lines.Scan() {
+		p.t.Fatalf("a worker has said nothing more: %v", p.lines.Err())
 	}
-	return w.lines.Text()
+	return p.lines.Text()
 }
 
 // expect fails the test unless the worker's next line contains all words.
-func (w *process) expect(words ...string) {
-	w.t.Helper()
-	line := w.says()
+func (p *process) expect(words ...string) {
+	p.t.Helper()
+	line := p.says()
 	for _, s := range words {
 		if !strings.Contains(line, s) {
-			w.t.Errorf("a worker says %q, want %q in it", line, s)
+			p.t.Errorf("a worker says %q, want %q in it", line, s)
 		}
 	}
 }

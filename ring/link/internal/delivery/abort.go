@@ -16,25 +16,27 @@ type AbortNotifier struct {
 }
 
 // OnAbort sets the function.
-func (h *AbortNotifier) OnAbort(heard func(*ring.Abort)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.notify = heard; h.first != nil {
-		heard(h.first)
+func (n *AbortNotifier) OnAbort(heard func(*ring.Abort)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.notify = heard
+	if n.first != nil {
+		heard(n.first)
 	}
 }
 
 // Notify takes the reason for the end of a stream and passes it on if it is an Abort.
-func (h *AbortNotifier) Notify(why error) {
+func (n *AbortNotifier) Notify(why error) {
 	a, ok := errors.AsType[*ring.Abort](why)
 	if !ok {
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.first == nil {
-		if h.first = a; h.notify != nil {
-			h.notify(a)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.first == nil {
+		n.first = a
+		if n.notify != nil {
+			n.notify(a)
 		}
 	}
 }

@@ -79,14 +79,14 @@ type acceptor[G Inbound] struct {
 }
 
 // admit returns nil if peer is expected, else the reason to refuse it.
-func (h *acceptor[G]) admit(peer Peer) error {
-	if slices.Contains(h.from, peer) {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return h.checkDuplicate(peer)
+func (a *acceptor[G]) admit(peer Peer) error {
+	if slices.Contains(a.from, peer) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.checkDuplicate(peer)
 	}
 	var ranks, streams []string
-	for _, want := range h.from {
+	for _, want := range a.from {
 		ranks = append(ranks, fmt.Sprint(want.Rank))
 		if want.Rank == peer.Rank {
 			streams = append(streams, fmt.Sprint(want.Stream))
@@ -98,33 +98,33 @@ func (h *acceptor[G]) admit(peer Peer) error {
 	return fmt.Errorf("from rank is %d, want %s", peer.Rank, alternatives(ranks))
 }
 
-// checkDuplicate returns an error if peer has connected already. h.mu is held.
-func (h *acceptor[G]) checkDuplicate(peer Peer) error {
-	if _, ok := h.accepted[peer]; ok {
+// checkDuplicate returns an error if peer has connected already. a.mu is held.
+func (a *acceptor[G]) checkDuplicate(peer Peer) error {
+	if _, ok := a.accepted[peer]; ok {
 		return fmt.Errorf("rank %d has joined already (stream %d)", peer.Rank, peer.Stream)
 	}
 	return nil
 }
 
 // keep stores g as peer's connection, unless there is one.
-func (h *acceptor[G]) keep(peer Peer, g G) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err := h.checkDuplicate(peer); err != nil {
+func (a *acceptor[G]) keep(peer Peer, g G) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.checkDuplicate(peer); err != nil {
 		return err
 	}
-	h.accepted[peer] = g
-	if len(h.accepted) == len(h.from) {
-		h.complete()
+	a.accepted[peer] = g
+	if len(a.accepted) == len(a.from) {
+		a.complete()
 	}
 	return nil
 }
 
 // missingErrors returns an error for each peer that did not connect before ctx ended.
-func (h *acceptor[G]) missingErrors(ctx context.Context, p Identity, refused *refusals) []error {
+func (a *acceptor[G]) missingErrors(ctx context.Context, p Identity, refused *refusals) []error {
 	var errs []error
-	for _, peer := range h.from {
-		if _, ok := h.accepted[peer]; !ok {
+	for _, peer := range a.from {
+		if _, ok := a.accepted[peer]; !ok {
 			errs = append(errs, peerError(opAccept, p.worker(peer), refused.explain(ctx)))
 		}
 	}
@@ -132,4 +132,4 @@ func (h *acceptor[G]) missingErrors(ctx context.Context, p Identity, refused *re
 }
 
 // worker returns the worker of peer.
-func (p Identity) worker(peer Peer) ring.Worker { return p.Membership.Workers[peer.Rank] }
+func (i Identity) worker(peer Peer) ring.Worker { return i.Membership.Workers[peer.Rank] }

@@ -65,14 +65,14 @@ func Connect[D io.Closer, G Inbound](ctx context.Context, p Identity, routes []r
 }
 
 // peers returns the peers that routes lead to and those that routes come from, each in order.
-func (p Identity) peers(routes []ring.Route) (to, from []Peer) {
+func (i Identity) peers(routes []ring.Route) (to, from []Peer) {
 	add := func(list []Peer, peer Peer) []Peer {
 		switch {
 		case peer.Rank == -1:
 			return list
-		case peer.Rank < 0 || peer.Rank >= p.Membership.Size():
+		case peer.Rank < 0 || peer.Rank >= i.Membership.Size():
 			panic("handshake: a route leads out of the world")
-		case peer.Rank == p.Membership.Rank:
+		case peer.Rank == i.Membership.Rank:
 			panic("handshake: a route leads to its own worker")
 		case slices.Contains(list, peer):
 			panic("handshake: two routes have the same end")

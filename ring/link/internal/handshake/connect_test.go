@@ -22,13 +22,13 @@ type inboundStub struct {
 	closed bool
 }
 
-func (g *inboundStub) From() string { return "10.0.0.9:2" }
+func (i *inboundStub) From() string { return "10.0.0.9:2" }
 
-func (g *inboundStub) Handshake(_ context.Context, part func(Conn) error) error { return part(g.Conn) }
+func (i *inboundStub) Handshake(_ context.Context, part func(Conn) error) error { return part(i.Conn) }
 
-func (g *inboundStub) Close() error {
-	g.closed = true
-	return g.Conn.Close()
+func (i *inboundStub) Close() error {
+	i.closed = true
+	return i.Conn.Close()
 }
 
 // memNetwork is a world in memory. A dialled connection arrives in the rank's inbox.
@@ -45,19 +45,19 @@ func newMemNetwork(p int) *memNetwork {
 	return w
 }
 
-func (w *memNetwork) identity(rank int) Identity {
+func (n *memNetwork) identity(rank int) Identity {
 	m := ring.Membership{JobID: "job-1", Generation: 3, Rank: rank}
-	for i := range w.inboxes {
+	for i := range n.inboxes {
 		m.Workers = append(m.Workers, ring.Worker{Rank: i, Addr: fmt.Sprintf("host-%d:1", i), Incarnation: uint64(100 + i)})
 	}
-	return Identity{m, w.token}
+	return Identity{m, n.token}
 }
 
 // dial puts one end of a connection into a rank's inbox and returns the other end.
-func (w *memNetwork) dial(ctx context.Context, door int) (net.Conn, error) {
+func (n *memNetwork) dial(ctx context.Context, door int) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
-	case w.inboxes[door] <- &inboundStub{Conn: theirs}:
+	case n.inboxes[door] <- &inboundStub{Conn: theirs}:
 		return ours, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -65,10 +65,10 @@ func (w *memNetwork) dial(ctx context.Context, door int) (net.Conn, error) {
 }
 
 // connect opens the routes of a rank.
-func (w *memNetwork) connect(ctx context.Context, rank int, routes []ring.Route) ([]net.Conn, []*inboundStub, error) {
-	p := w.identity(rank)
+func (n *memNetwork) connect(ctx context.Context, rank int, routes []ring.Route) ([]net.Conn, []*inboundStub, error) {
+	p := n.identity(rank)
 	dial := func(ctx context.Context, to Peer) (net.Conn, error) {
-		c, err := w.dial(ctx, to.Rank)
+		c, err := n.dial(ctx, to.Rank)
 		if err == nil {
 			err = p.Dial(c, to)
 		}
@@ -76,7 +76,7 @@ func (w *memNetwork) connect(ctx context.Context, rank int, routes []ring.Route)
 	}
 	next := func(ctx context.Context) (*inboundStub, error) {
 		select {
-		case g := <-w.inboxes[rank]:
+		case g := <-n.inboxes[rank]:
 			return g, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()

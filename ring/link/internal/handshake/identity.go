@@ -37,8 +37,8 @@ type Identity struct {
 }
 
 // Check returns an error if no handshake with this identity can succeed.
-func (p Identity) Check() error {
-	if n := len(p.Membership.JobID); n > MaxJobIDBytes {
+func (i Identity) Check() error {
+	if n := len(i.Membership.JobID); n > MaxJobIDBytes {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("job id has %d bytes, want at most %d", n, MaxJobIDBytes))
 	}
 	return nil
@@ -49,8 +49,8 @@ func (p Identity) Check() error {
 // Another protocol version of an acceptor that has the token is exitcode.Protocol, and
 // another attempt is useless. After any other error another attempt may succeed: the
 // neighbour may still be in the last generation, or another program may use its address.
-func (p Identity) Dial(rw Conn, to Peer) error {
-	h := p.hello(p.Membership.Rank, to.Rank, to.Stream)
+func (i Identity) Dial(rw Conn, to Peer) error {
+	h := i.hello(i.Membership.Rank, to.Rank, to.Stream)
 	rand.Read(h.nonce[:]) // never fails
 	msg := h.bytes()
 	if _, err := rw.Write(msg); err != nil {
@@ -60,13 +60,13 @@ func (p Identity) Dial(rw Conn, to Peer) error {
 	if err != nil {
 		return err
 	}
-	if !p.Token.Proves(w.proof[:], []byte(acceptorLabel), msg, w.nonce[:]) {
+	if !i.Token.Proves(w.proof[:], []byte(acceptorLabel), msg, w.nonce[:]) {
 		return fmt.Errorf("%w: it has another token than this worker", errUnproved)
 	}
 	if w.status != exitcode.OK {
 		return refusalError(int(w.status), w.reason)
 	}
-	proof := p.Token.Prove([]byte(dialerLabel), msg, w.nonce[:])
+	proof := i.Token.Prove([]byte(dialerLabel), msg, w.nonce[:])
 	_, err = rw.Write(proof[:])
 	return err
 }
@@ -102,7 +102,7 @@ func readWelcome(r io.Reader) (w welcome, err error) {
 // the membership may pass admit.
 //
 // The error says how the peer differs from an expected one.
-func (p Identity) Accept(rw Conn, admit func(Peer) error) (from Peer, err error) {
+func (i Identity) Accept(rw Conn, admit func(Peer) error) (from Peer, err error) {
 	msg, err := readMessage(rw, helloMagic)
 	if err != nil {
 		return from, err
@@ -111,13 +111,13 @@ func (p Identity) Accept(rw Conn, admit func(Peer) error) (from Peer, err error)
 	if err != nil {
 		return from, err
 	}
-	wrong := p.check(&h, admit)
+	wrong := i.check(&h, admit)
 	w := welcome{status: uint16(exitcode.Of(wrong))}
 	if wrong != nil {
 		w.reason = wrong.Error()
 	}
 	rand.Read(w.nonce[:])
-	w.proof = p.Token.Prove([]byte(acceptorLabel), msg, w.nonce[:])
+	w.proof = i.Token.Prove([]byte(acceptorLabel), msg, w.nonce[:])
 	if _, err := rw.Write(w.bytes()); err != nil {
 		return from, err
 	}
@@ -128,15 +128,15 @@ func (p Identity) Accept(rw Conn, admit func(Peer) error) (from Peer, err error)
 	if _, err := io.ReadFull(rw, proof[:]); err != nil {
 		return from, fmt.Errorf("no proof of the token: %w", wire.NoEOF(err))
 	}
-	if !p.Token.Proves(proof[:], []byte(dialerLabel), msg, w.nonce[:]) {
+	if !i.Token.Proves(proof[:], []byte(dialerLabel), msg, w.nonce[:]) {
 		return from, errors.New("its proof of the token is wrong")
 	}
 	return h.sender(), nil
 }
 
 // hello returns the hello of rank from to rank to, without a nonce.
-func (p Identity) hello(from, to int, stream uint8) hello {
-	m := p.Membership
+func (i Identity) hello(from, to int, stream uint8) hello {
+	m := i.Membership
 	return hello{
 		version:  ring.ProtocolVersion,
 		stream:   stream,
@@ -151,29 +151,29 @@ func (p Identity) hello(from, to int, stream uint8) hello {
 
 // check compares h with the hello of a peer that admit accepts. It returns the first
 // difference with its exit code.
-func (p Identity) check(h *hello, admit func(Peer) error) (err error) {
+func (i Identity) check(h *hello, admit func(Peer) error) (err error) {
 	if h.version != ring.ProtocolVersion {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("protocol version is %d, want %d", h.version, ring.ProtocolVersion))
 	}
-	m := p.Membership
+	m := i.Membership
 	if h.jobID != m.JobID {
 		err = fmt.Errorf("job id is %q, want %q", h.jobID, m.JobID)
 	} else if err = h.fence.Difference(m.Fence()); err == nil {
-		err = p.checkEnds(h, admit)
+		err = i.checkEnds(h, admit)
 	}
 	return exitcode.With(exitcode.Retry, err)
 }
 
 // checkEnds compares the ends of the connection of h with this worker and a peer that admit
 // accepts.
-func (p Identity) checkEnds(h *hello, admit func(Peer) error) error {
-	if h.to != uint32(p.Membership.Rank) {
-		return fmt.Errorf("this is rank %d, not rank %d", p.Membership.Rank, h.to)
+func (i Identity) checkEnds(h *hello, admit func(Peer) error) error {
+	if h.to != uint32(i.Membership.Rank) {
+		return fmt.Errorf("this is rank %d, not rank %d", i.Membership.Rank, h.to)
 	}
 	if err := admit(h.sender()); err != nil {
 		return err
 	}
-	switch want := p.hello(int(h.from), int(h.to), h.stream); {
+	switch want := i.hello(int(h.from), int(h.to), h.stream); {
 	case h.acceptor != want.acceptor:
 		return fmt.Errorf("incarnation of rank %d is %#x, want %#x", want.to, h.acceptor, want.acceptor)
 	case h.dialer != want.dialer:

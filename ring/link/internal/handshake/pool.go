@@ -34,16 +34,16 @@ func newPool() *pool { return &pool{slots: make(chan struct{}, maxHandshakes)} }
 // handle runs the handshake of g in a goroutine of its own. part is the acceptor's part. The
 // function that part returns takes over g after the handshake. If either fails, handle
 // closes g.
-func (r *pool) handle(ctx context.Context, g Inbound, part func(Conn) (keep func() error, err error)) {
+func (p *pool) handle(ctx context.Context, g Inbound, part func(Conn) (keep func() error, err error)) {
 	select {
-	case r.slots <- struct{}{}:
+	case p.slots <- struct{}{}:
 	default:
-		r.refusals.record(g.From(), errors.New("too many connections at once"))
+		p.refusals.record(g.From(), errors.New("too many connections at once"))
 		g.Close()
 		return
 	}
-	r.running.Go(func() {
-		defer func() { <-r.slots }()
+	p.running.Go(func() {
+		defer func() { <-p.slots }()
 		var keep func() error
 		err := g.Handshake(ctx, func(c Conn) (err error) {
 			keep, err = part(c)
@@ -56,7 +56,7 @@ func (r *pool) handle(ctx context.Context, g Inbound, part func(Conn) (keep func
 			return
 		}
 		if ctx.Err() == nil {
-			r.refusals.record(g.From(), err)
+			p.refusals.record(g.From(), err)
 		}
 		g.Close()
 	})

@@ -18,22 +18,22 @@ type refusals struct {
 }
 
 // record records the refusal of a connection from addr.
-func (v *refusals) record(addr string, why error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.count++
-	v.last, v.why = addr, why
+func (r *refusals) record(addr string, why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count++
+	r.last, r.why = addr, why
 }
 
 // explain returns why a peer has not connected before ctx ended, with the last refusal.
-func (v *refusals) explain(ctx context.Context) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.count == 0 {
+func (r *refusals) explain(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.count == 0 {
 		return fmt.Errorf("it did not connect, and nobody was refused (%w)", context.Cause(ctx))
 	}
 	return fmt.Errorf("it did not connect; of %d refused connections the last was from %s: %v (%w)",
-		v.count, v.last, v.why, context.Cause(ctx))
+		r.count, r.last, r.why, context.Cause(ctx))
 }
 
 // alternatives lists the accepted values: "0", "0 or 2", "0, 2 or 4".
