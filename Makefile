@@ -111,10 +111,10 @@ silence: build ## the cases of the shared folder: nothing goes wrong in silence
 faults: ## what a fault costs, and a start, beside torchrun and mpirun: the tables of docs/when-it-breaks.md
 	RINGTRAIN_FAULTS=1 $(GO) test -vet=off -count=1 -v -timeout 2h -run '^Test(Faults|Speed)' ./cmd/ringtrain
 
-chaos: ## random faults on four hosts (CHAOS=5m, RINGTRAIN_CHAOS_SEED=…)
+chaos: ## random faults of ranks, hosts and paths on four hosts (CHAOS=5m, RINGTRAIN_CHAOS_SEED=…)
 	RINGTRAIN_CHAOS=$(CHAOS) $(GO) test -vet=off -count=1 -v -timeout 2h -run '^TestChaos$$' ./cmd/ringtrain
 
-kills: ## a hundred runs whose ranks are killed and stopped at random (KILLS=100, RINGTRAIN_KILLS_SEED=…)
+kills: ## a hundred runs with random kills, stops, resets and dark paths (KILLS=100, RINGTRAIN_KILLS_SEED=…)
 	RINGTRAIN_KILLS=$(KILLS) $(GO) test -vet=off -count=1 -v -timeout 3h -run '^TestKills$$' ./cmd/ringtrain
 
 soak: ## a million steps on 20 ranks (SOAK=…), and S13 a hundred times

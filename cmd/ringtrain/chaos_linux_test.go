@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -37,12 +38,14 @@ const chaosPatience = 90 * time.Second
 // mischief lists the kinds of faults; duplicates make a kind more frequent.
 var mischief = []string{
 	"kill", "kill", "kill", "stop", "stop", "term", "cut", "flap", "slow", "rendezvous", "pause", "pause-kill", "double",
+	"reset-control", "reset-data", "reset-both", "dark", "dark-one-way", "dark-rendezvous",
 }
 
 // A chaos is a job under random faults.
 type chaos struct {
 	*box
 	r     *rand.Rand
+	net   *netns.Net
 	hosts []netns.Host // the last one is that of the rendezvous
 	job   []string
 	until time.Time // end of the injection of faults
@@ -76,14 +79,15 @@ func TestChaos(t *testing.T) {
 		seed = s
 	}
 	t.Logf("seed %d (RINGTRAIN_CHAOS_SEED)", seed)
-	hosts := newHosts(t, chaosHosts+1, "")
+	net := newNet(t, netns.Config{Hosts: chaosHosts + 1, Router: true})
+	hosts := net.Hosts()
 	steps := max(20_000, int(stepRate(t, hosts)*min(length, time.Minute).Seconds()))
 	r := rand.New(rand.NewPCG(seed, 0))
 	var scores tally
 	faults := 0
 	for begin := time.Now(); time.Since(begin) < length && !t.Failed(); { // one job per round
 		c := &chaos{
-			box: newBox(t).lasting(5*length + 10*time.Minute).with(newToken()), r: r, hosts: hosts, until: begin.Add(length),
+			box: newBox(t).lasting(5*length + 10*time.Minute).with(newToken()), r: r, net: net, hosts: hosts, until: begin.Add(length),
 			job: longLinear(steps, "--set", "log.every=100", "--set", "allreduce.codec=none", "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=30s"),
 		}
 		began, done := time.Now(), c.begin()
@@ -274,21 +278,37 @@ func (c *chaos) do(m *mischance) {
 		p.signal(syscall.SIGCONT)
 	case "cut":
 		m.loss, m.ranks = true, ofHost
-		unplug(c, c.hosts[host])
-		pause(chaosLease + 3*time.Second)
-		plug(c, c.hosts[host])
+		c.dark(chaosLease+3*time.Second, c.waysOf(host)...)
 	case "flap":
 		m.ranks = ofHost
-		unplug(c, c.hosts[host])
-		pause(500 * time.Millisecond)
-		plug(c, c.hosts[host])
+		c.dark(500*time.Millisecond, c.waysOf(host)...)
 	case "slow":
 		m.ranks = nil
 		slow(c, c.hosts[host], "1mbit")
 		pause(5 * time.Second)
 		fast(c, c.hosts[host])
+	case "reset-control", "reset-data", "reset-both":
+		m.ranks, m.calm = nil, m.kind == "reset-control"
+		const control = ":29400"
+		if m.kind != "reset-data" {
+			resetConnections(c, "dport = "+control, c.hosts[host])
+		}
+		if m.kind != "reset-control" {
+			resetConnections(c, "sport != "+control+" and dport != "+control, c.hosts[host])
+		}
+	case "dark", "dark-one-way", "dark-rendezvous":
+		m.ranks, m.calm = nil, m.kind == "dark-rendezvous"
+		other := c.hosts[(host+1+c.r.IntN(chaosHosts-1))%chaosHosts]
+		if m.calm {
+			other = c.hosts[chaosHosts]
+		}
+		ways := []way{{c.hosts[host], other}, {other, c.hosts[host]}}
+		if m.kind == "dark-one-way" {
+			ways = ways[:1]
+		}
+		c.dark(time.Second+time.Duration(c.r.IntN(3000))*time.Millisecond, ways...)
 	case "rendezvous":
-		m.ranks = nil
+		m.ranks, m.calm = nil, true
 		c.meeting.signal(syscall.SIGKILL)
 		<-c.meeting.ended
 		pause(time.Second)
@@ -300,7 +320,37 @@ func (c *chaos) do(m *mischance) {
 		m.loss = true
 		c.pauseRendezvous(func() { p.signal(syscall.SIGKILL) })
 	case "double":
+		m.ranks, m.calm = nil, true
 		c.double(rank)
+	}
+}
+
+// A way is what goes from one host to another.
+type way struct{ from, to netns.Host }
+
+// waysOf returns all ways from and to a host.
+func (c *chaos) waysOf(host int) []way {
+	var all []way
+	for i, other := range c.hosts {
+		if i != host {
+			all = append(all, way{c.hosts[host], other}, way{other, c.hosts[host]})
+		}
+	}
+	return all
+}
+
+// dark drops what goes some ways for a time.
+func (c *chaos) dark(d time.Duration, ways ...way) {
+	var errs []error
+	for _, w := range ways {
+		errs = append(errs, c.net.Cut(c.Context(), w.from, w.to))
+	}
+	pause(d)
+	for _, w := range ways {
+		errs = append(errs, c.net.Mend(c.Context(), w.from, w.to))
+	}
+	if err := errors.Join(errs...); err != nil {
+		c.Error(err)
 	}
 }
 

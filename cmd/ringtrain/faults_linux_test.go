@@ -230,12 +230,20 @@ func (r reset) String() string {
 func (r reset) do(s *shaken) {
 	s.Helper()
 	if r.control {
-		resetConnections(s, fmt.Sprintf("sport = :%s or dport = :%s", s.port, s.port), s.ranks[:]...)
+		s.wantReset(fmt.Sprintf("sport = :%s or dport = :%s", s.port, s.port), s.ranks[:]...)
 	}
 	if r.data {
 		const ssh = "2222"
 		filter := fmt.Sprintf("dst %s and sport != :%s and dport != :%s and sport != :%s and dport != :%s", s.ranks[1].Addr, ssh, ssh, s.port, s.port)
-		resetConnections(s, filter, s.ranks[0])
+		s.wantReset(filter, s.ranks[0])
+	}
+}
+
+// wantReset resets connections and verifies that there were some.
+func (s *shaken) wantReset(filter string, on ...netns.Host) {
+	s.Helper()
+	if !resetConnections(s, filter, on...) {
+		s.Errorf("no connection to reset: %s", filter)
 	}
 }
 
