@@ -150,6 +150,18 @@ func ExpandFolder(roots []string, name string) (string, error) {
 	return "", exitcode.With(exitcode.NoInput, fmt.Errorf("no input folder %s; looked for %s", name, strings.Join(looked, ", ")))
 }
 
+// ExpandOne is Expand of one file.
+func ExpandOne(roots []string, name string) (string, error) {
+	files, err := Expand(roots, []string{name}, nil)
+	if err != nil {
+		return "", err
+	}
+	if len(files) > 1 {
+		return "", exitcode.With(exitcode.Usage, fmt.Errorf("%s matches %d files, want one", name, len(files)))
+	}
+	return files[0], nil
+}
+
 // ExpandText is Expand, but a folder stands for its files. Files whose names begin with
 // a dot or an underscore do not count; tools leave such files beside the data.
 func ExpandText(roots, patterns []string, notice func(string)) ([]string, error) {

@@ -16,7 +16,9 @@ func SideBySide(ctx context.Context, n, workers int, work func(worker, i int) er
 	for worker := range min(workers, n) {
 		wait.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				if faults[i] = context.Cause(ctx); faults[i] == nil {
+				if ctx.Err() != nil {
+					faults[i] = context.Cause(ctx)
+				} else {
 					faults[i] = work(worker, i)
 				}
 				if faults[i] != nil {

@@ -27,7 +27,7 @@ func (c clickCase) draw(ctx context.Context, folder string) (clickFiles, error) 
 	}
 	for _, spread := range spreads {
 		for _, format := range c.texts {
-			log := convert.ClickLog{ClickLog: c.log(spread), TestRows: 1, Format: format}
+			log := convert.ClickLog{ClickLog: c.log(spread), TestRows: 1, Format: convert.FormatName(format)}
 			if format == "csv" {
 				log.Numbers = c.numbers
 			}
@@ -47,14 +47,14 @@ func (c clickCase) draw(ctx context.Context, folder string) (clickFiles, error) 
 
 // writeNumbers writes the ids of all records, little-endian in 4 bytes each, and their
 // labels in one byte each.
-func writeNumbers(d synth.Draws, ids, labels string) error {
+func writeNumbers(d *synth.Drawn, ids, labels string) error {
 	idFile, err := os.Create(ids)
 	if err != nil {
 		return err
 	}
 	defer idFile.Close()
 	out := bufio.NewWriterSize(idFile, 1<<20)
-	all := make([]byte, d.Facts().Records)
+	all := make([]byte, d.Rows)
 	var row []uint32
 	var bytes []byte
 	for i := range all {

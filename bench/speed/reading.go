@@ -27,7 +27,7 @@ type readFormat struct {
 func readFormats() []readFormat {
 	ofFormat := func(format string) func(context.Context, string) (input.Dataset, error) {
 		return func(ctx context.Context, file string) (input.Dataset, error) {
-			return convert.Open(ctx, convert.Spec{Format: format, Files: []string{file}, Features: 1 << hashBits})
+			return convert.Open(ctx, convert.Spec{Origin: convert.Origin{Format: convert.FormatName(format), Files: []string{file}}, Features: 1 << hashBits})
 		}
 	}
 	return []readFormat{

@@ -206,8 +206,8 @@ func clicks(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a8a_train.libsvm", "a8a_test.libsvm"} {
-		text := convert.Spec{Format: "libsvm", Files: []string{filepath.Join("..", "..", "input", "testdata", "a8a", name+".gz")}}
-		records := convert.Spec{Format: "tfrecord", Files: []string{filepath.Join(to, name+".tfrecords")}}
+		text := convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{filepath.Join("..", "..", "input", "testdata", "a8a", name+".gz")}}}
+		records := convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{filepath.Join(to, name+".tfrecords")}}}
 		if err := convert.Convert(t.Context(), text, records); err != nil {
 			t.Fatal(err)
 		}

@@ -52,25 +52,34 @@ func dataCommand() command {
 // formatFlags describes the records of files: the keys input.train.* and input.max_* of
 // a job.
 func formatFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: "idx, images, tfrecord, libsvm, libffm or vw (default: by the name)"},
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "format", Usage: strings.Join(convert.Names(convert.Format.IsPlain), ", ") + " (default: by the name)"},
 		&cli.StringFlag{Name: "labels", Usage: "`FILE` of labels that belongs to a file of images"},
 		&cli.StringFlag{Name: "shape", Usage: "images: `HEIGHT,WIDTH,CHANNELS` that they are brought to, or of records that become images"},
 		&cli.IntFlag{Name: "resize", Usage: "images: `PIXELS` of the shorter side before the centre is cropped"},
-		&cli.StringFlag{Name: "label", Usage: "tfrecord: feature that holds the label"},
-		&cli.StringFlag{Name: "ids", Usage: "tfrecord: feature that holds sparse ids"},
-		&cli.StringFlag{Name: "values", Usage: "tfrecord: feature that holds the values"},
-		&cli.StringFlag{Name: "compression", Usage: "tfrecord: auto, none, gzip or zlib"},
-		&cli.IntFlag{Name: "base", Usage: "libsvm, libffm: subtracted from ids"},
+	}
+	for _, k := range convert.PlainKeys() {
+		text := strings.TrimSuffix(convert.Origin{}.Explain(k.Name, k.Doc()), ".")
+		text = strings.ToLower(text[:1]) + text[1:]
+		switch {
+		case k.Value.CanInt():
+			flags = append(flags, &cli.IntFlag{Name: k.Name, Usage: text})
+		case k.Takes() != "":
+			text += "; one of " + k.Takes()
+			fallthrough
+		default:
+			flags = append(flags, &cli.StringFlag{Name: k.Name, Usage: text})
+		}
+	}
+	return append(flags,
 		&cli.IntFlag{Name: "max-features", Value: input.DefaultMaxFeatures, Usage: "ids are below `N`"},
 		&cli.StringFlag{Name: "max-inflate", Value: "64MiB", Usage: "a compressed file may inflate to `SIZE`, or 64 times its own"},
-		&cli.BoolFlag{Name: "dense", Usage: "records are dense, as those of linear, softmax and mlp are"},
-	}
+		&cli.BoolFlag{Name: "dense", Usage: "records are dense, as those of linear, softmax and mlp are"})
 }
 
 func convertFlags() []cli.Flag {
 	return append(formatFlags(), toFlag(),
-		&cli.StringFlag{Name: "to-format", Usage: "tfrecord, libsvm or images (default: by the name of --to)"},
+		&cli.StringFlag{Name: "to-format", Usage: strings.Join(convert.Names(convert.Format.IsWritten), ", ") + " (default: by the name of --to)"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "replace a file that exists"})
 }
 
@@ -155,10 +164,7 @@ func (a *app) dataCat(c *cli.Context) error {
 // specOf describes files by the options. Without an option for the format, the file name
 // determines it.
 func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spec, error) {
-	s := convert.Spec{
-		Format: format, Label: c.String("label"), IDs: c.String("ids"), Values: c.String("values"),
-		Compression: c.String("compression"), Base: c.Int("base"), Dense: c.Bool("dense"), Resize: c.Int("resize"),
-	}
+	s := convert.Spec{Dense: c.Bool("dense"), Resize: c.Int("resize")}
 	for _, n := range strings.FieldsFunc(c.String("shape"), func(r rune) bool { return r == ',' }) {
 		size, err := strconv.Atoi(n)
 		if err != nil || size < 1 {
@@ -171,41 +177,30 @@ func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spe
 		return s, err
 	}
 	s.Limits = input.Limits{MaxInflate: int64(inflate), MaxFeatures: c.Int("max-features")}
-	if s.Format == "" {
-		if s.Format = formatOf(files[0]); s.Format == "" {
-			return s, exitcode.With(exitcode.Usage, fmt.Errorf("the name %s does not say its format: want --format (of what is written: --to-format)", files[0]))
+	s.Format = convert.FormatName(format)
+	if format == "" {
+		s.Format = convert.FormatOfFile(files[0])
+	}
+	f, known := convert.FormatOf(s.Format)
+	if !known && format == "" {
+		return s, exitcode.With(exitcode.Usage, fmt.Errorf("the name %s does not say its format: want --format (of what is written: --to-format)", files[0]))
+	}
+	for _, k := range convert.PlainKeys() {
+		if f.Has(k.Name) && c.IsSet(k.Name) {
+			s.Set(k.Name, c.String(k.Name))
 		}
 	}
-	if s.Format == "images" && files[0] != c.String("to") {
-		if len(files) > 1 {
-			return s, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want one folder of images", len(files)))
-		}
-		s.Images, s.Dense = files[0], true
+	s.Dense = s.Dense || f.Dense
+	if files[0] == c.String("to") {
+		s.Files = files
 		return s, nil
 	}
-	if s.Format != "idx" {
-		s.Files = files
-		if files[0] != c.String("to") {
-			s.Files, err = input.Expand([]string{"."}, files, func(line string) { fmt.Fprintln(a.stderr, line) })
-		}
+	if s.Origin, err = s.Give(files); err != nil {
 		return s, err
 	}
-	if len(files) > 1 {
-		return s, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want one file of images and --labels", len(files)))
+	if f.Has("labels") {
+		s.Labels = c.String("labels")
 	}
-	s.Images, s.Labels, s.Dense = files[0], c.String("labels"), true
-	return s, nil
-}
-
-// formatOf derives a format from the name of a file.
-func formatOf(name string) string {
-	base := filepath.Base(name)
-	for _, f := range []struct{ part, format string }{
-		{"tfrecord", "tfrecord"}, {"idx", "idx"}, {"ubyte", "idx"}, {"libsvm", "libsvm"}, {".svm", "libsvm"}, {"libffm", "libffm"}, {".ffm", "libffm"}, {".vw", "vw"},
-	} {
-		if strings.Contains(base, f.part) {
-			return f.format
-		}
-	}
-	return ""
+	s.Origin, err = s.Find([]string{"."}, func(line string) { fmt.Fprintln(a.stderr, line) })
+	return s, err
 }

@@ -20,7 +20,7 @@ func clickLogFlags() []cli.Flag {
 		&cli.IntFlag{Name: "fields", Value: 39, Usage: "clicks: `F` ids a record, one of each field"},
 		&cli.IntFlag{Name: "spread", Value: 1, Usage: "clicks: id k is written as k times `S`: the same log over a larger table"},
 		&cli.BoolFlag{Name: "interactions", Usage: "clicks: labels depend on pairs of ids, as in a factorization machine"},
-		&cli.StringFlag{Name: "format", Value: "libsvm", Usage: "clicks: " + strings.Join(convert.ClickFormats(), ", ")},
+		&cli.StringFlag{Name: "format", Value: "libsvm", Usage: "clicks: " + strings.Join(convert.Names(convert.Format.IsDrawn), ", ")},
 		&cli.IntFlag{Name: "numbers", Usage: "clicks, csv: the first `N` fields are columns of numbers, I1 to IN"},
 	}
 }
@@ -43,7 +43,7 @@ func (a *app) dataMakeClickLog(c *cli.Context) error {
 			Seed: c.Uint64("seed"), Rows: c.Int("rows"), IDs: c.Int("ids"), Fields: c.Int("fields"),
 			Spread: c.Int("spread"), Interactions: c.Bool("interactions"),
 		},
-		TestRows: c.Int("test-rows"), Format: c.String("format"), Numbers: c.Int("numbers"),
+		TestRows: c.Int("test-rows"), Format: convert.FormatName(c.String("format")), Numbers: c.Int("numbers"),
 	}
 	if !c.IsSet("test-rows") {
 		log.TestRows = max(1, log.Rows/10)

@@ -7,13 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
+	"strings"
 
 	"ringtrain/input"
 	"ringtrain/input/cache"
-	"ringtrain/input/libsvm"
 	"ringtrain/input/text"
-	"ringtrain/input/vw"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/folder"
 )
@@ -24,27 +22,11 @@ const (
 	CacheOff  = "off"
 )
 
-// textFormats are the formats of lines of text, whose records may be cached. Each has a case in
-// openLines.
-var textFormats = []string{"libsvm", "libffm", "vw", "csv", "criteo"}
-
 // openLines opens files of text. paths may have the decompressed text of compressed
 // files (see text.Config).
 func (s Spec) openLines(ctx context.Context, paths []string) (*text.Set, error) {
-	switch s.Format {
-	case "csv", "criteo":
-		return s.openFields(ctx, paths)
-	case "vw":
-		return vw.Open(ctx, s.Files, vw.Config{
-			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths, Share: s.Share,
-		})
-	case "libsvm", "libffm":
-		return libsvm.Open(ctx, s.Files, libsvm.Config{
-			Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
-			Fields: s.Format == "libffm", Bags: s.Fields, Share: s.Share,
-		})
-	}
-	return nil, usage("format %s has no reader of text", s.Format)
+	f, _ := FormatOf(s.Format)
+	return f.lines(ctx, s, paths)
 }
 
 // openCached opens text, or the cache of its records.
@@ -150,13 +132,14 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 	if dir == "" || dir == CacheAuto {
 		dir = s.CacheDir
 	}
+	f, err := s.check()
 	switch {
-	case !slices.Contains(textFormats, s.Format):
-		return "", 0, usage("format %s has no cache, want libsvm, libffm, vw, csv or criteo", s.Format)
+	case err != nil:
+		return "", 0, err
+	case !f.IsText():
+		return "", 0, usage("format %s has no cache, want one of %s", s.Format, strings.Join(Names(Format.IsText), ", "))
 	case dir == CacheOff || dir == "":
 		return "", 0, usage("input.cache is %q, want auto or a folder", s.Cache)
-	case s.wantFiles() != nil:
-		return "", 0, s.wantFiles()
 	}
 	if s.Notice == nil {
 		s.Notice = func(string) {}
@@ -256,16 +239,13 @@ func (s Spec) shape() input.RecordShape {
 	return input.RecordShape{Fields: max(s.Fields, 1)}
 }
 
-// key returns all fields of s on which the records of text depend.
+// key returns all of s on which the records of text depend: the keys of the format among them.
 func (s Spec) key() string {
-	columns := ""
+	read := s.How()
 	if s.Columns != nil {
 		s.Features = 0 // determined by the columns
-		columns = fmt.Sprintf(" header=%t separator=%q columns=%s learn=%t", s.Header, s.Separator, s.Columns.Digest(), s.Learn)
+		read += fmt.Sprintf(" columns=%s learn=%t", s.Columns.Digest(), s.Learn)
 	}
-	if s.Fields > 0 {
-		columns += fmt.Sprintf(" fields=%d", s.Fields)
-	}
-	return fmt.Sprintf("%s base=%d features=%d max_features=%d classes=%d binary=%t absent=%t dense=%t",
-		s.Format, s.Base, s.Features, s.Limits.MaxFeatures, s.LabelRule.Classes, s.LabelRule.Binary, s.LabelRule.Absent, s.Dense) + columns
+	return fmt.Sprintf("%s features=%d max_features=%d fields=%d classes=%d binary=%t absent=%t dense=%t", read,
+		s.Features, s.Limits.MaxFeatures, s.Fields, s.LabelRule.Classes, s.LabelRule.Binary, s.LabelRule.Absent, s.Dense)
 }

@@ -33,7 +33,7 @@ func clicksSpec(t *testing.T, path, dir string, hash int) Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Spec{Format: "csv", Files: []string{path}, Header: true, Columns: p, Learn: true, Cache: dir, LabelRule: input.Labels{Binary: true}}
+	return Spec{Origin: Origin{Format: "csv", Files: []string{path}, Header: true}, Columns: p, Learn: true, Cache: dir, LabelRule: input.Labels{Binary: true}}
 }
 
 // all returns the records of d in one batch.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"ringtrain/input"
@@ -19,23 +18,9 @@ import (
 // A ClickLog is a drawn click log that MakeClicks writes as files.
 type ClickLog struct {
 	synth.ClickLog
-	TestRows int    // records of the second file; Rows are those of the first
-	Format   string // libsvm, libffm, vw, csv or tfrecord
-	Numbers  int    // csv: number of leading fields that are numeric columns
-}
-
-// clickFormats has the formats of a click log's files and their file name extensions.
-var clickFormats = []struct{ name, extension string }{
-	{"libsvm", ".libsvm"}, {"libffm", ".libffm"}, {"vw", ".vw"}, {"csv", ".csv"}, {"tfrecord", ".tfrecords"},
-}
-
-// ClickFormats returns the formats that MakeClicks writes.
-func ClickFormats() []string {
-	var names []string
-	for _, f := range clickFormats {
-		names = append(names, f.name)
-	}
-	return names
+	TestRows int // records of the second file; Rows are those of the first
+	Format   FormatName
+	Numbers  int // of leading fields that are numeric columns, where columns have names
 }
 
 // A DrawnFile is a file of MakeClicks. AUC and LogLoss are those of the hidden model on
@@ -68,7 +53,8 @@ func MakeClicks(ctx context.Context, c ClickLog, dir string) ([]DrawnFile, error
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	names, err := freshNames(dir, []string{"clicks_train" + c.extension(), "clicks_test" + c.extension()})
+	f, _ := FormatOf(c.Format)
+	names, err := freshNames(dir, []string{"clicks_train" + f.Parts[0], "clicks_test" + f.Parts[0]})
 	if err != nil {
 		return nil, err
 	}
@@ -89,23 +75,14 @@ func (c ClickLog) check() error {
 	if c.TestRows < 1 {
 		errs = append(errs, fmt.Errorf("--test-rows is %d, want 1 or more", c.TestRows))
 	}
-	if c.extension() == "" {
-		errs = append(errs, fmt.Errorf("--format is %q, want one of %s", c.Format, strings.Join(ClickFormats(), ", ")))
+	f, _ := FormatOf(c.Format)
+	if !f.IsDrawn() {
+		errs = append(errs, fmt.Errorf("--format is %q, want one of %s", c.Format, strings.Join(Names(Format.IsDrawn), ", ")))
 	}
-	if c.Numbers < 0 || c.Numbers > c.Fields || c.Numbers > 0 && c.Format != "csv" {
-		errs = append(errs, fmt.Errorf("--numbers is %d, want 0, or with --format csv at most the %d fields", c.Numbers, c.Fields))
+	if c.Numbers < 0 || c.Numbers > c.Fields || c.Numbers > 0 && !f.HasNames() {
+		errs = append(errs, fmt.Errorf("--numbers is %d, want 0, or with --format %s at most the %d fields", c.Numbers, strings.Join(Names(Format.HasNames), ", "), c.Fields))
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
-}
-
-// extension returns the file name extension, "" for an unknown format.
-func (c ClickLog) extension() string {
-	for _, f := range clickFormats {
-		if f.name == c.Format {
-			return f.extension
-		}
-	}
-	return ""
 }
 
 // freshNames creates dir and returns the paths of files in it. It is an error if one
@@ -134,13 +111,14 @@ func (c ClickLog) write(ctx context.Context, rows int, split synth.Split, name s
 		return DrawnFile{}, err
 	}
 	defer out.Close()
-	if c.Format == "csv" {
-		if _, err := out.Write(c.appendNames(nil)); err != nil {
+	f, _ := FormatOf(c.Format)
+	if f.HasNames() {
+		if _, err := out.Write(f.click.head(c)); err != nil {
 			return DrawnFile{}, err
 		}
 	}
 	known := &knownModel{}
-	err = inOrder(ctx, rows, func() func(p *clickPart) { return c.encoder(log.Draw(split)) }, func(p *clickPart) error {
+	err = inOrder(ctx, rows, func() func(p *clickPart) { return encoder(log.Draw(split), f.click.row(c)) }, func(p *clickPart) error {
 		known.add(p)
 		_, err := out.Write(p.text)
 		return err
@@ -148,28 +126,14 @@ func (c ClickLog) write(ctx context.Context, rows int, split synth.Split, name s
 	if err != nil {
 		return DrawnFile{}, err
 	}
-	f := DrawnFile{Name: name, Rows: rows}
-	f.Clicks, f.AUC, f.LogLoss = known.result()
-	return f, out.Commit()
-}
-
-// appendNames adds the header of a csv file.
-func (c ClickLog) appendNames(dst []byte) []byte {
-	dst = append(dst, "label"...)
-	for f := range c.Fields {
-		if f < c.Numbers {
-			dst = fmt.Appendf(dst, ",I%d", f+1)
-			continue
-		}
-		dst = fmt.Appendf(dst, ",C%d", f+1-c.Numbers)
-	}
-	return append(dst, '\n')
+	drawn := DrawnFile{Name: name, Rows: rows}
+	drawn.Clicks, drawn.AUC, drawn.LogLoss = known.result()
+	return drawn, out.Commit()
 }
 
 // encoder returns a function that encodes the text of a part. Each function has its own
 // memory.
-func (c ClickLog) encoder(d synth.Draws) func(p *clickPart) {
-	row := c.rowEncoder()
+func encoder(d *synth.Drawn, row func(dst []byte, label uint8, ids []uint32) []byte) func(p *clickPart) {
 	var ids []uint32
 	return func(p *clickPart) {
 		p.text, p.labels, p.probabilities = p.text[:0], p.labels[:0], p.probabilities[:0]
@@ -181,23 +145,4 @@ func (c ClickLog) encoder(d synth.Draws) func(p *clickPart) {
 			p.labels, p.probabilities = append(p.labels, label), append(p.probabilities, probability)
 		}
 	}
-}
-
-// rowEncoder returns the function that appends a record to a text in the format of c.
-func (c ClickLog) rowEncoder() func(dst []byte, label uint8, ids []uint32) []byte {
-	switch c.Format {
-	case "libffm":
-		return appendLibFFM
-	case "vw":
-		return appendVW
-	case "csv":
-		starts := c.FieldStarts()
-		return func(dst []byte, label uint8, ids []uint32) []byte {
-			return appendCSV(dst, label, ids, starts[:c.Numbers])
-		}
-	case "tfrecord":
-		ones := slices.Repeat([]float32{1}, c.Fields)
-		return exampleEncoder(ones)
-	}
-	return appendLibSVM
 }

@@ -20,7 +20,7 @@ import (
 
 func clickLog(format string) convert.ClickLog {
 	return convert.ClickLog{
-		ClickLog: synth.ClickLog{Seed: 3, Rows: 9000, IDs: 700, Fields: 6, Spread: 5, Interactions: true}, TestRows: 40, Format: format,
+		ClickLog: synth.ClickLog{Seed: 3, Rows: 9000, IDs: 700, Fields: 6, Spread: 5, Interactions: true}, TestRows: 40, Format: convert.FormatName(format),
 	}
 }
 
@@ -34,10 +34,33 @@ func lines(t testing.TB, name string) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
+// rows is the records of a drawn log as a data set.
+type rows struct{ *synth.Drawn }
+
+func (r rows) Facts() input.Facts {
+	return input.Facts{Records: r.Rows, Features: (r.IDs-1)*r.Spread + 1}
+}
+
+func (r rows) Close() error { return nil }
+
+func (r rows) Append(b *input.Batch, records ...int) error {
+	x := b.Bags(1)
+	for _, i := range records {
+		var label uint8
+		x.Slot, label, _ = r.AppendRow(x.Slot, i)
+		for range r.Fields {
+			x.Weights = append(x.Weights, 1)
+		}
+		x.End()
+		b.Y = append(b.Y, float32(label))
+	}
+	return nil
+}
+
 // TestMakeClicksFormats verifies that each format has exactly the records of the drawn
 // log: by the readers of libsvm, libffm and tfrecord, line by line for vw and csv.
 func TestMakeClicksFormats(t *testing.T) {
-	for _, format := range convert.ClickFormats() {
+	for _, format := range convert.Names(convert.Format.IsDrawn) {
 		t.Run("format="+format, func(t *testing.T) {
 			c := clickLog(format)
 			if format == "csv" {
@@ -47,20 +70,20 @@ func TestMakeClicksFormats(t *testing.T) {
 			if err != nil || len(files) != 2 || files[0].Rows != 9000 || files[1].Rows != 40 {
 				t.Fatalf("files %v, error %v", files, err)
 			}
-			draws := []input.Dataset{c.Draw(synth.Train), c.Draw(synth.Eval)}
+			drawn := rows{c.Draw(synth.Train)}
 			switch format {
 			case "libsvm", "libffm", "tfrecord":
-				d := open(t, convert.Spec{Format: format, Files: []string{files[0].Name}, Features: draws[0].Facts().Features})
-				same(t, d, draws[0])
+				d := open(t, convert.Spec{Origin: convert.Origin{Format: c.Format, Files: []string{files[0].Name}}, Features: drawn.Facts().Features})
+				same(t, d, drawn)
 			case "vw":
-				wantLines(t, lines(t, files[0].Name), draws[0], vwLine)
+				wantLines(t, lines(t, files[0].Name), drawn, vwLine)
 			case "csv":
 				text := lines(t, files[0].Name)
 				if text[0] != "label,I1,I2,C1,C2,C3,C4" {
 					t.Errorf("names are %s", text[0])
 				}
 				starts, words := c.FieldStarts(), map[string]uint32{}
-				wantLines(t, text[1:], draws[0], func(label float32, ids []uint32) string {
+				wantLines(t, text[1:], drawn, func(label float32, ids []uint32) string {
 					return csvLine(t, label, ids, starts, words)
 				})
 			}
@@ -121,10 +144,10 @@ func TestMakeClicksKnows(t *testing.T) {
 	d := log.Draw(synth.Eval)
 	var of [2][]float64
 	loss := 0.0
-	for i := range d.Facts().Records {
+	for i := range d.Rows {
 		_, label, p := d.AppendRow(nil, i)
 		of[label] = append(of[label], p)
-		loss -= math.Log(math.Abs(1-float64(label)-p)) / float64(d.Facts().Records)
+		loss -= math.Log(math.Abs(1-float64(label)-p)) / float64(d.Rows)
 	}
 	above := 0.0
 	for _, one := range of[1] {
@@ -150,7 +173,7 @@ func TestMakeClicksErrors(t *testing.T) {
 	c := clickLog("parquet")
 	c.Fields, c.Numbers, c.TestRows = 0, 3, 0
 	_, err := convert.MakeClicks(t.Context(), c, t.TempDir())
-	for _, want := range []string{"--fields is 0", `--format is "parquet", want one of libsvm, libffm, vw, csv, tfrecord`, "--numbers is 3", "--test-rows is 0"} {
+	for _, want := range []string{"--fields is 0", `--format is "parquet", want one of tfrecord, libsvm, libffm, vw, csv`, "--numbers is 3", "--test-rows is 0"} {
 		if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want Usage and %s", err, want)
 		}

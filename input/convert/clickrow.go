@@ -1,10 +1,19 @@
 package convert
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 
 	"ringtrain/input/tfrecord"
 )
+
+// A clickRow appends a record to a text. It may have memory of its own.
+type clickRow = func(dst []byte, label uint8, ids []uint32) []byte
+
+func clickLibSVM(ClickLog) clickRow { return appendLibSVM }
+func clickLibFFM(ClickLog) clickRow { return appendLibFFM }
+func clickVW(ClickLog) clickRow     { return appendVW }
 
 func appendLibSVM(dst []byte, label uint8, ids []uint32) []byte {
 	dst = append(dst, '0'+label)
@@ -40,6 +49,24 @@ func appendVW(dst []byte, label uint8, ids []uint32) []byte {
 	return append(dst, '\n')
 }
 
+func clickCSV(c ClickLog) clickRow {
+	starts := c.FieldStarts()[:c.Numbers]
+	return func(dst []byte, label uint8, ids []uint32) []byte { return appendCSV(dst, label, ids, starts) }
+}
+
+// names returns the line of names of a csv file.
+func (c ClickLog) names() []byte {
+	line := []byte("label")
+	for f := range c.Fields {
+		if f < c.Numbers {
+			line = fmt.Appendf(line, ",I%d", f+1)
+			continue
+		}
+		line = fmt.Appendf(line, ",C%d", f+1-c.Numbers)
+	}
+	return append(line, '\n')
+}
+
 // appendCSV appends a record. The first len(starts) fields are numbers: the offset of
 // the id from the first id of its field.
 func appendCSV(dst []byte, label uint8, ids, starts []uint32) []byte {
@@ -67,9 +94,10 @@ func categoryOf(id uint32) uint32 {
 	return id ^ id>>13
 }
 
-// exampleEncoder returns the function that appends a record of a TFRecord file. The
+// clickExamples returns the function that appends a record of a TFRecord file. The
 // values of its ids are ones.
-func exampleEncoder(ones []float32) func(dst []byte, label uint8, ids []uint32) []byte {
+func clickExamples(c ClickLog) clickRow {
+	ones := slices.Repeat([]float32{1}, c.Fields)
 	var encoder tfrecord.Encoder
 	var example []byte
 	var to appended

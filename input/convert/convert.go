@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"ringtrain/input"
 	"ringtrain/input/libsvm"
@@ -17,11 +18,12 @@ import (
 // shape may become a folder of images, which must not exist. A record with a weight is
 // exitcode.BadData: no format that is written holds weights.
 //
-// The error is exitcode.Usage for an impossible pair of formats, exitcode.CannotCreate
+// The error is exitcode.Usage for a format that cannot hold the records, exitcode.CannotCreate
 // if dst exists and dst.Overwrite is not set, or that of [Open]. After an error no file
 // is left.
 func Convert(ctx context.Context, src, dst Spec) error {
-	if err := dst.checkWritten(); err != nil {
+	f, err := dst.checkWritten()
+	if err != nil {
 		return err
 	}
 	d, err := Open(ctx, src)
@@ -33,33 +35,25 @@ func Convert(ctx context.Context, src, dst Spec) error {
 	if err != nil {
 		return err
 	}
-	if dst.Format == "images" {
-		if !dense {
-			return usage("records of %s are sparse, want dense ones to write images", src.Format)
-		}
-		return writeImages(ctx, d, dst)
-	}
-	if dense && dst.Format == "libsvm" {
-		return usage("records of %s are dense, want sparse ones to write libsvm", src.Format)
-	}
 	dst.Dense = dense
 	dst.FloatLabel = dst.FloatLabel || !whole
-	return write(ctx, d, dst)
+	return f.write(ctx, d, dst)
 }
 
-// checkWritten returns an error if Convert cannot write s.
-func (s Spec) checkWritten() error {
+// checkWritten returns the format of s, or an error if Convert cannot write s.
+func (s Spec) checkWritten() (Format, error) {
+	f, _ := FormatOf(s.Format)
 	switch {
-	case s.Format != "tfrecord" && s.Format != "libsvm" && s.Format != "images":
-		return usage("cannot write format %q, want tfrecord, libsvm or images", s.Format)
+	case !f.IsWritten():
+		return f, usage("cannot write format %q, want one of %s", s.Format, strings.Join(Names(Format.IsWritten), ", "))
 	case len(s.Files) != 1:
-		return usage("%d files to write, want one", len(s.Files))
+		return f, usage("%d files to write, want one", len(s.Files))
 	case s.Compression != "" && s.Compression != "auto":
-		return usage("compression is %q, want auto: a file to write is gzip if its name ends in .gz", s.Compression)
+		return f, usage("compression is %q, want auto: a file to write is gzip if its name ends in .gz", s.Compression)
 	case s.Base < 0:
-		return usage("base is %d, want 0 or more", s.Base)
+		return f, usage("base is %d, want 0 or more", s.Base)
 	}
-	return nil
+	return f, nil
 }
 
 // survey reads all records, refuses those with a weight, and reports whether they are dense and whether all labels are
@@ -85,14 +79,15 @@ func survey(ctx context.Context, d input.Dataset) (dense, whole bool, err error)
 	return b.X.Dense.Cols > 0, whole, nil
 }
 
-// write writes all records of d to the file of s. The file appears complete.
-func write(ctx context.Context, d input.Dataset, s Spec) error {
+// writeRecords writes all records of d to the file of s, each by the function that begin returns. The file
+// appears complete.
+func writeRecords(ctx context.Context, d input.Dataset, s Spec, begin func(w io.Writer) func(b *input.Batch) error) error {
 	out, err := input.Create(s.Files[0], s.Overwrite)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	put := s.writer(out)
+	put := begin(out)
 	var b input.Batch
 	for i := range d.Facts().Records {
 		if ctx.Err() != nil {
@@ -109,24 +104,28 @@ func write(ctx context.Context, d input.Dataset, s Spec) error {
 	return out.Commit()
 }
 
-// writer returns the function that writes the single record of a batch in the format of
-// s.
-func (s Spec) writer(w io.Writer) func(b *input.Batch) error {
-	if s.Format == "libsvm" {
+func writeLibSVM(ctx context.Context, d input.Dataset, s Spec) error {
+	if s.Dense {
+		return usage("the records are dense, want sparse ones to write %s", s.Format)
+	}
+	return writeRecords(ctx, d, s, func(w io.Writer) func(b *input.Batch) error {
 		lines := libsvm.NewWriter(w, s.Base)
+		return func(b *input.Batch) error { return lines.Write(b.Y[0], b.X.Bags.Slot, b.X.Bags.Weights) }
+	})
+}
+
+func writeTFRecord(ctx context.Context, d input.Dataset, s Spec) error {
+	return writeRecords(ctx, d, s, func(w io.Writer) func(b *input.Batch) error {
+		records := tfrecord.NewWriter(w)
+		encoder := tfrecord.Encoder{Label: s.Label, IDs: s.IDs, Values: s.Values, FloatLabel: s.FloatLabel}
+		var example []byte
 		return func(b *input.Batch) error {
-			return lines.Write(b.Y[0], b.X.Bags.Slot, b.X.Bags.Weights)
+			if s.Dense {
+				example = encoder.AppendDense(example[:0], b.Y[0], b.X.Dense.Row(0))
+			} else {
+				example = encoder.AppendSparse(example[:0], b.Y[0], b.X.Bags.Slot, b.X.Bags.Weights)
+			}
+			return records.Write(example)
 		}
-	}
-	records := tfrecord.NewWriter(w)
-	encoder := tfrecord.Encoder{Label: s.Label, IDs: s.IDs, Values: s.Values, FloatLabel: s.FloatLabel}
-	var example []byte
-	return func(b *input.Batch) error {
-		if s.Dense {
-			example = encoder.AppendDense(example[:0], b.Y[0], b.X.Dense.Row(0))
-		} else {
-			example = encoder.AppendSparse(example[:0], b.Y[0], b.X.Bags.Slot, b.X.Bags.Weights)
-		}
-		return records.Write(example)
-	}
+	})
 }

@@ -61,13 +61,13 @@ func TestMake(t *testing.T) {
 		want  []input.Dataset
 	}{
 		{"linear", "linear.tfrecords",
-			[]convert.Spec{{Format: "tfrecord", Files: []string{"linear.tfrecords"}, Dense: true}},
+			[]convert.Spec{{Origin: convert.Origin{Format: "tfrecord", Files: []string{"linear.tfrecords"}}, Dense: true}},
 			[]input.Dataset{synth.Linear(3)}},
 		{"clicks", "clicks_train.tfrecords clicks_test.tfrecords",
-			[]convert.Spec{{Format: "tfrecord", Files: []string{"clicks_train.tfrecords"}}, {Format: "tfrecord", Files: []string{"clicks_test.tfrecords"}}},
+			[]convert.Spec{{Origin: convert.Origin{Format: "tfrecord", Files: []string{"clicks_train.tfrecords"}}}, {Origin: convert.Origin{Format: "tfrecord", Files: []string{"clicks_test.tfrecords"}}}},
 			[]input.Dataset{synth.Clicks(3, synth.ClicksTrain, synth.Train), synth.Clicks(3, synth.ClicksEval, synth.Eval)}},
 		{"digits", "train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz",
-			[]convert.Spec{{Format: "idx", Images: "train-images-idx3-ubyte.gz", Labels: "train-labels-idx1-ubyte.gz"}, {Format: "idx", Images: "t10k-images-idx3-ubyte.gz", Labels: "t10k-labels-idx1-ubyte.gz"}},
+			[]convert.Spec{{Origin: convert.Origin{Format: "idx", Images: "train-images-idx3-ubyte.gz", Labels: "train-labels-idx1-ubyte.gz"}}, {Origin: convert.Origin{Format: "idx", Images: "t10k-images-idx3-ubyte.gz", Labels: "t10k-labels-idx1-ubyte.gz"}}},
 			[]input.Dataset{synth.Digits(3, synth.DigitsTrain, synth.Train), synth.Digits(3, synth.DigitsEval, synth.Eval)}},
 	}
 	for _, tt := range tests {
@@ -126,12 +126,12 @@ func TestRoundTripA8A(t *testing.T) {
 	if err := os.WriteFile(theirs, []byte(strings.Join(lines, "")), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	text := convert.Spec{Format: "libsvm", Files: []string{theirs}}
-	records := convert.Spec{Format: "tfrecord", Files: []string{dir + "/r.gz"}, Label: "y", IDs: "i", Values: "v"}
-	again := convert.Spec{Format: "libsvm", Files: []string{dir + "/t"}, Base: 1}
-	based := convert.Spec{Format: "libsvm", Files: []string{dir + "/t"}, Base: 1}
-	back := convert.Spec{Format: "tfrecord", Files: []string{dir + "/r2.gz"}, Label: "y", IDs: "i", Values: "v"}
-	final := convert.Spec{Format: "libsvm", Files: []string{dir + "/t2"}}
+	text := convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{theirs}}}
+	records := convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{dir + "/r.gz"}, Label: "y", IDs: "i", Values: "v"}}
+	again := convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{dir + "/t"}, Base: 1}}
+	based := convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{dir + "/t"}, Base: 1}}
+	back := convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{dir + "/r2.gz"}, Label: "y", IDs: "i", Values: "v"}}
+	final := convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{dir + "/t2"}}}
 	for _, pair := range [][2]convert.Spec{{text, records}, {records, again}, {based, back}, {back, final}} {
 		if err := convert.Convert(t.Context(), pair[0], pair[1]); err != nil {
 			t.Fatal(err)
@@ -151,7 +151,7 @@ func TestRoundTripA8A(t *testing.T) {
 	}
 	for _, label := range []string{"int64-label", "float-label", "oct2016"} {
 		wrote := filepath.Join("..", "testdata", "a8a", "a8a_test.100."+label+".tfrecords")
-		same(t, open(t, convert.Spec{Format: "libsvm", Files: []string{few}}), open(t, convert.Spec{Format: "tfrecord", Files: []string{wrote}}))
+		same(t, open(t, convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{few}}}), open(t, convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{wrote}}}))
 	}
 }
 
@@ -163,11 +163,11 @@ func TestImagesToRecords(t *testing.T) {
 	for i := range pixels {
 		pixels[i] = byte(i)
 	}
-	src := convert.Spec{Format: "idx", Images: dir + "/i", Labels: dir + "/l"}
+	src := convert.Spec{Origin: convert.Origin{Format: "idx", Images: dir + "/i", Labels: dir + "/l"}}
 	if err := errors.Join(idx.WriteImages(src.Images, false, pixels, 2, 3), idx.WriteLabels(src.Labels, false, make([]byte, 50))); err != nil {
 		t.Fatal(err)
 	}
-	dst := convert.Spec{Format: "tfrecord", Files: []string{dir + "/r"}}
+	dst := convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{dir + "/r"}}}
 	if err := convert.Convert(t.Context(), src, dst); err != nil {
 		t.Fatal(err)
 	}
@@ -175,8 +175,8 @@ func TestImagesToRecords(t *testing.T) {
 	same(t, open(t, dst), open(t, src))
 
 	os.WriteFile(dir+"/s", []byte("0.5 1:1\n1 2:-0.25\n"), 0o666)
-	src = convert.Spec{Format: "libsvm", Files: []string{dir + "/s"}}
-	dst = convert.Spec{Format: "tfrecord", Files: []string{dir + "/r"}, Overwrite: true}
+	src = convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{dir + "/s"}}}
+	dst = convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{dir + "/r"}}, Overwrite: true}
 	if err := convert.Convert(t.Context(), src, dst); err != nil {
 		t.Fatal(err)
 	}
@@ -192,10 +192,10 @@ func TestRefusals(t *testing.T) {
 	idx.WriteImages(dir+"/i", false, []byte{1, 2}, 1, 2)
 	idx.WriteLabels(dir+"/l", false, []byte{1})
 	text := func(name string) convert.Spec {
-		return convert.Spec{Format: "libsvm", Files: []string{dir + "/" + name}}
+		return convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{dir + "/" + name}}}
 	}
-	images := convert.Spec{Format: "idx", Images: dir + "/i", Labels: dir + "/l"}
-	out := convert.Spec{Format: "tfrecord", Files: []string{dir + "/out"}}
+	images := convert.Spec{Origin: convert.Origin{Format: "idx", Images: dir + "/i", Labels: dir + "/l"}}
+	out := convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{dir + "/out"}}}
 	with := func(s convert.Spec, change func(*convert.Spec)) convert.Spec { change(&s); return s }
 	tests := []struct {
 		name     string
@@ -203,19 +203,19 @@ func TestRefusals(t *testing.T) {
 		err      string
 		code     int
 	}{
-		{"csv", convert.Spec{Format: "csv", Files: []string{"x"}}, out, "input: format csv wants input.columns, which a job file has", exitcode.Usage},
-		{"parquet", convert.Spec{Format: "parquet"}, out, "input: format parquet is not built yet, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo", exitcode.Usage},
-		{"format", convert.Spec{}, out, `input: format is "", want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo`, exitcode.Usage},
-		{"no files", convert.Spec{Format: "libsvm"}, out, "input: format libsvm wants files, and neither images nor labels", exitcode.Usage},
-		{"files of images", convert.Spec{Format: "idx", Files: []string{"x"}}, out, "input: format idx wants images and labels, one file each, and no files", exitcode.Usage},
+		{"csv", convert.Spec{Origin: convert.Origin{Format: "csv", Files: []string{"x"}}}, out, "input: format csv wants input.columns, which a job file has", exitcode.Usage},
+		{"parquet", convert.Spec{Origin: convert.Origin{Format: "parquet"}}, out, "input: format is \"parquet\", want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo", exitcode.Usage},
+		{"format", convert.Spec{}, out, `input: format is "", want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo`, exitcode.Usage},
+		{"no files", convert.Spec{Origin: convert.Origin{Format: "libsvm"}}, out, "input: files is empty, want at least one file", exitcode.Usage},
+		{"files of images", convert.Spec{Origin: convert.Origin{Format: "idx", Files: []string{"x"}}}, out, "input: images is empty, want the file of images", exitcode.Usage},
 		{"missing", text("nowhere"), out, "input: open DIR/nowhere: no such file or directory", exitcode.NoInput},
 		{"bad", text("bad"), out, `libsvm: DIR/bad:2: record 1 at byte 6: label is "x", want a number`, exitcode.BadData},
 		{"features", with(images, func(s *convert.Spec) { s.Features = 3 }), out, "DIR/i: images have 2 pixels, want 3", exitcode.BadData},
 		{"exists", text("good"), text("there"), "output DIR/there: file already exists", exitcode.CannotCreate},
 		{"folder", text("good"), text("no/where"), "output DIR/no/where: no such file or directory", exitcode.CannotCreate},
-		{"dense to libsvm", images, text("out"), "input: records of idx are dense, want sparse ones to write libsvm", exitcode.Usage},
-		{"to idx", text("good"), images, `input: cannot write format "idx", want tfrecord, libsvm or images`, exitcode.Usage},
-		{"two outputs", text("good"), convert.Spec{Format: "libsvm", Files: []string{"a", "b"}}, "input: 2 files to write, want one", exitcode.Usage},
+		{"dense to libsvm", images, text("out"), "input: the records are dense, want sparse ones to write libsvm", exitcode.Usage},
+		{"to idx", text("good"), images, `input: cannot write format "idx", want one of images, tfrecord, libsvm`, exitcode.Usage},
+		{"two outputs", text("good"), convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{"a", "b"}}}, "input: 2 files to write, want one", exitcode.Usage},
 		{"compression", text("good"), with(out, func(s *convert.Spec) { s.Compression = "zlib" }), `input: compression is "zlib", want auto: a file to write is gzip if its name ends in .gz`, exitcode.Usage},
 		{"base", text("good"), with(out, func(s *convert.Spec) { s.Base = -1 }), "input: base is -1, want 0 or more", exitcode.Usage},
 	}
@@ -254,7 +254,7 @@ func TestCat(t *testing.T) {
 	os.WriteFile(dir+"/s", []byte("1 1:0.1 7:1e20\n-1\n0 3:16777216\n"), 0o666)
 	idx.WriteImages(dir+"/i", false, []byte{0, 255, 51, 1}, 1, 2)
 	idx.WriteLabels(dir+"/l", false, []byte{3, 4})
-	text := convert.Spec{Format: "libsvm", Files: []string{dir + "/s"}}
+	text := convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{dir + "/s"}}}
 	tests := []struct {
 		name    string
 		spec    convert.Spec
@@ -264,7 +264,7 @@ func TestCat(t *testing.T) {
 		{"sparse", text, 0, -1, `{"record":0,"label":1,"ids":[1,7],"values":[0.1,1e+20]}` + "\n" + `{"record":1,"label":-1,"ids":[],"values":[]}` + "\n" + `{"record":2,"label":0,"ids":[3],"values":[1.6777216e+07]}` + "\n"},
 		{"part", text, 1, 1, `{"record":1,"label":-1,"ids":[],"values":[]}` + "\n"},
 		{"none", text, 3, 9, ""},
-		{"dense", convert.Spec{Format: "idx", Images: dir + "/i", Labels: dir + "/l"}, 1, 5, `{"record":1,"label":4,"features":[0.2,0.003921569]}` + "\n"},
+		{"dense", convert.Spec{Origin: convert.Origin{Format: "idx", Images: dir + "/i", Labels: dir + "/l"}}, 1, 5, `{"record":1,"label":4,"features":[0.2,0.003921569]}` + "\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -295,7 +295,7 @@ func TestConvertWeights(t *testing.T) {
 	if err := os.WriteFile(in, []byte("1 | a:1\n-1 2.5 | b:1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := convert.Convert(t.Context(), convert.Spec{Format: "vw", Files: []string{in}, LabelRule: input.Labels{Binary: true}}, convert.Spec{Format: "tfrecord", Files: []string{out}})
+	err := convert.Convert(t.Context(), convert.Spec{Origin: convert.Origin{Format: "vw", Files: []string{in}}, LabelRule: input.Labels{Binary: true}}, convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{out}}})
 	if err == nil || !strings.Contains(err.Error(), "record 1 has the weight 2.5, want 1") || exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("error %v", err)
 	}
@@ -324,10 +324,10 @@ func TestAbsentLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []convert.Spec{
-		{Format: "idx", Images: images, Dense: true, Features: 2},
-		{Format: "tfrecord", Files: []string{records}, Dense: true, Features: 2},
+		{Origin: convert.Origin{Format: "idx", Images: images}, Dense: true, Features: 2},
+		{Origin: convert.Origin{Format: "tfrecord", Files: []string{records}}, Dense: true, Features: 2},
 	} {
-		t.Run("format="+s.Format, func(t *testing.T) {
+		t.Run("format="+string(s.Format), func(t *testing.T) {
 			var b input.Batch
 			d, err := convert.Open(t.Context(), s)
 			if err == nil {

@@ -48,15 +48,15 @@ func TestDenormal(t *testing.T) {
 		spec Spec
 		text string
 	}{
-		{Spec{Format: "csv", Columns: columns()}, "1,1e-40,1.17549435e-38\n"},
-		{Spec{Format: "csv", Columns: columns()}, "1,-0.00000000000000000000000000000000000000000000001,1.17549435e-38\n"},
-		{Spec{Format: "libsvm", Features: 3}, "1 1:-1e-40 2:1.17549435e-38\n"},
-		{Spec{Format: "libsvm", Features: 3, Dense: true}, "1 1:1e-40 2:1.17549435e-38\n"},
-		{Spec{Format: "libffm", Features: 3}, "1 0:1:1e-40 0:2:1.17549435e-38\n"},
-		{Spec{Format: "vw", Features: 64}, "1 | a:1e-40 b:1.17549435e-38\n"},
-		{Spec{Format: "vw", Features: 64}, "1 |n:1e-20 a:1e-20 b:1.17549435e-18\n"},
-		{Spec{Format: "tfrecord", Features: 3}, records[0]},
-		{Spec{Format: "tfrecord", Features: 2, Dense: true}, records[1]},
+		{Spec{Origin: Origin{Format: "csv"}, Columns: columns()}, "1,1e-40,1.17549435e-38\n"},
+		{Spec{Origin: Origin{Format: "csv"}, Columns: columns()}, "1,-0.00000000000000000000000000000000000000000000001,1.17549435e-38\n"},
+		{Spec{Origin: Origin{Format: "libsvm"}, Features: 3}, "1 1:-1e-40 2:1.17549435e-38\n"},
+		{Spec{Origin: Origin{Format: "libsvm"}, Features: 3, Dense: true}, "1 1:1e-40 2:1.17549435e-38\n"},
+		{Spec{Origin: Origin{Format: "libffm"}, Features: 3}, "1 0:1:1e-40 0:2:1.17549435e-38\n"},
+		{Spec{Origin: Origin{Format: "vw"}, Features: 64}, "1 | a:1e-40 b:1.17549435e-38\n"},
+		{Spec{Origin: Origin{Format: "vw"}, Features: 64}, "1 |n:1e-20 a:1e-20 b:1.17549435e-18\n"},
+		{Spec{Origin: Origin{Format: "tfrecord"}, Features: 3}, records[0]},
+		{Spec{Origin: Origin{Format: "tfrecord"}, Features: 2, Dense: true}, records[1]},
 	} {
 		name := filepath.Join(t.TempDir(), "records")
 		if err := os.WriteFile(name, []byte(tt.text), 0o666); err != nil {

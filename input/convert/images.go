@@ -20,6 +20,9 @@ import (
 // writeImages writes the records of d as a folder of PNG images with one folder per
 // class: DIR/7/00042.png is record 42. The folder must not exist, and appears complete.
 func writeImages(ctx context.Context, d input.Dataset, s Spec) (err error) {
+	if !s.Dense {
+		return usage("the records are sparse, want dense ones to write %s", s.Format)
+	}
 	to := s.Files[0]
 	switch at, err := folder.Nearest(to); {
 	case err != nil:

@@ -73,8 +73,8 @@ func drawn(kind string, seed uint64) ([]output, error) {
 // records returns the TFRecord file of the records of draw.
 func records(name string, draw func() input.Dataset, s Spec) output {
 	return output{name, func(path string) error {
-		s.Format, s.Files = "tfrecord", []string{path}
-		return write(context.Background(), draw(), s)
+		s.Files = []string{path}
+		return writeTFRecord(context.Background(), draw(), s)
 	}}
 }
 

@@ -2,44 +2,36 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/csvfile"
 	"ringtrain/input/idx"
 	"ringtrain/input/image"
+	"ringtrain/input/libsvm"
 	"ringtrain/input/text"
 	"ringtrain/input/tfrecord"
+	"ringtrain/input/vw"
 	"ringtrain/ring/exitcode"
 )
 
-// Spec describes a data set in files, to read or to write. The fields have the names of
-// the keys input.train.* of a job.
+// Spec describes a data set in files, to read or to write.
 type Spec struct {
-	Format string   // idx, images, tfrecord, libsvm, libffm, vw, csv, criteo
-	Files  []string // tfrecord, libsvm, libffm, vw, csv, criteo: the files in order; exactly one to write. images: files without labels, instead of a folder
-
-	Images, Labels string // idx: the two files; images: the folder, and none
+	Origin // with the files that its names mean: see Origin.Find. To write: one file, or folder
 
 	Shape  []int    // images: height, width, channels
 	Resize int      // images: as in image.Config
 	Names  []string // images: the classes in order; nil means those of the folder, sorted
 
-	Label, IDs, Values string // tfrecord: names of features; empty as in tfrecord.Config
-	Compression        string // tfrecord, to read: auto (or empty), none, gzip, zlib
-	Base               int    // libsvm, libffm: the index of id 0
+	Columns *column.Plan // the conversion of columns; nil means that the format has none, or a record of its own
+	Learn   bool         // the plan learns from these records, which are those of training
 
-	Columns   *column.Plan // tfrecord, csv, criteo: the conversion of columns; nil for tfrecord means label, ids and values
-	Learn     bool         // the plan learns from these records, which are those of training
-	Header    bool         // csv: the first line names the columns
-	Separator byte         // csv: 0 means a comma
-
-	Dense bool // tfrecord: Values are dense features; libsvm, libffm, vw: rows are made dense
+	Dense bool // the model reads dense records: values that are dense, or sparse records that are made so
 
 	Features  int          // 0: the number in the files
-	Fields    int          // libffm: bags of a record; 0: one of all ids
+	Fields    int          // bags of a record whose ids have fields; 0: one of all ids
 	Limits    input.Limits // of compressed files, and of ids if Features is 0
 	LabelRule input.Labels // the valid labels
 
@@ -69,55 +61,97 @@ type Spec struct {
 // Open opens a data set to read. The errors are those of the format's package; an
 // unknown format is exitcode.Usage. When ctx ends, Open returns the cause.
 func Open(ctx context.Context, s Spec) (input.Dataset, error) {
-	switch s.Format {
-	case "idx":
-		return openIDX(ctx, s)
-	case "images":
-		return openImages(ctx, s)
-	case "tfrecord":
-		if err := s.wantFiles(); err != nil {
-			return nil, err
-		}
-		if s.Columns != nil {
-			return tfrecord.OpenColumns(ctx, s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate},
-				tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Share: s.Share})
-		}
-		return tfrecord.Open(ctx, s.Files, tfrecord.Config{
-			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
-			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate,
-		})
-	case "parquet":
-		return nil, usage("format parquet is not built yet, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo")
-	}
-	if !slices.Contains(textFormats, s.Format) {
-		return nil, usage("format is %q, want idx, images, tfrecord, libsvm, libffm, vw, csv or criteo", s.Format)
-	}
-	if err := s.wantFiles(); err != nil {
+	f, err := s.check()
+	if err != nil {
 		return nil, err
 	}
-	if s.Columns == nil && (s.Format == "csv" || s.Format == "criteo") {
-		return nil, usage("format %s wants input.columns, which a job file has", s.Format)
+	if f.IsText() {
+		return s.openCached(ctx)
 	}
-	return s.openCached(ctx)
+	return f.open(ctx, s)
 }
 
-// openFields opens text with separated fields, as openLines does. Criteo's format has
-// tabs, no header and no quotes.
-func (s Spec) openFields(ctx context.Context, paths []string) (*text.Set, error) {
-	c := csvfile.Config{
-		Format: s.Format, Columns: s.Columns, Learn: s.Learn, Header: s.Header, Separator: s.Separator,
+// check returns the format of s, unless the files or the columns do not suit it.
+func (s Spec) check() (Format, error) {
+	f, known := FormatOf(s.Format)
+	if !known {
+		return f, usage("format is %q, want one of %s", s.Format, s.Format.Takes())
+	}
+	given := len(s.Files) > 0 && !f.Has("files") && s.LabelRule.Absent // without labels, see Origin.Give
+	for i, r := range f.Reads {
+		if len(s.names(r.Key)) == 0 && !given && (i == 0 || !s.LabelRule.Absent) {
+			return f, usage("%s is empty, want %s", r.Key, r.Want)
+		}
+	}
+	if !given {
+		if err := errors.Join(s.unused("", f)...); err != nil {
+			return f, usage("%w", err)
+		}
+	}
+	if s.Columns == nil && f.Columns == WantColumns {
+		return f, usage("format %s wants input.columns, which a job file has", s.Format)
+	}
+	return f, nil
+}
+
+func openTFRecord(ctx context.Context, s Spec) (input.Dataset, error) {
+	if s.Columns != nil {
+		return tfrecord.OpenColumns(ctx, s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate},
+			tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Share: s.Share})
+	}
+	return tfrecord.Open(ctx, s.Files, tfrecord.Config{
+		Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
+		Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate,
+	})
+}
+
+func openLibSVM(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
+	f, _ := FormatOf(s.Format)
+	return libsvm.Open(ctx, s.Files, libsvm.Config{
+		Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
+		Fields: f.Fields, Bags: s.Fields, Share: s.Share,
+	})
+}
+
+func openVW(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
+	return vw.Open(ctx, s.Files, vw.Config{
+		Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths, Share: s.Share,
+	})
+}
+
+func openFields(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
+	return openSeparated(ctx, s, paths, false)
+}
+
+// openCriteo opens text that has tabs, no header and no quotes.
+func openCriteo(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
+	s.Separator = "tab"
+	return openSeparated(ctx, s, paths, true)
+}
+
+// openSeparated opens text with separated fields.
+func openSeparated(ctx context.Context, s Spec, paths []string, noQuotes bool) (*text.Set, error) {
+	separator, err := s.separator()
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return csvfile.Open(ctx, s.Files, csvfile.Config{
+		Format: string(s.Format), Columns: s.Columns, Learn: s.Learn, Header: s.Header, Separator: separator, NoQuotes: noQuotes,
 		Paths: paths, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate, Share: s.Share,
+	})
+}
+
+// criteoColumns returns the columns of Criteo's click logs: label, 13 counts and 26 texts.
+func criteoColumns() []column.Column {
+	const hash = 100_000 // ids of each text column
+	return []column.Column{
+		{Label: &column.LabelOptions{Names: []string{"label"}}},
+		{Numeric: &column.NumericOptions{Names: []string{"I1..I13"}, Transform: "log1p", Standardize: true, Default: &column.Missing{}}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"C1..C26"}, Hash: hash}},
 	}
-	if s.Format == "criteo" {
-		c.Header, c.Separator, c.NoQuotes = false, '\t', true
-	}
-	return csvfile.Open(ctx, s.Files, c)
 }
 
 func openIDX(ctx context.Context, s Spec) (input.Dataset, error) {
-	if s.Images == "" || s.Labels == "" && !s.LabelRule.Absent || len(s.Files) > 0 {
-		return nil, usage("format idx wants images and labels, one file each, and no files")
-	}
 	var labels []string
 	if s.Labels != "" && !s.LabelRule.Absent {
 		labels = []string{s.Labels}
@@ -126,24 +160,21 @@ func openIDX(ctx context.Context, s Spec) (input.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Features > 0 && d.Facts().Features != s.Features {
+	if n := d.Facts().Features; s.Features > 0 && n != s.Features {
 		d.Close()
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: images have %d pixels, want %d", s.Images, d.Facts().Features, s.Features))
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: images have %d pixels, want %d", s.Images, n, s.Features))
 	}
 	return d, nil
 }
 
 // openImages opens a folder of images, or images without labels.
 func openImages(ctx context.Context, s Spec) (input.Dataset, error) {
-	if s.Labels != "" || (s.Images == "") == (len(s.Files) == 0) || s.Images == "" && !s.LabelRule.Absent {
-		return nil, usage("format images wants images, a folder, and neither labels nor files")
-	}
 	if len(s.Shape) != 3 {
 		return nil, usage("shape is %v, want HEIGHT,WIDTH,CHANNELS that the images are brought to", s.Shape)
 	}
 	c := image.Config{Resize: s.Resize, Names: s.Names, Unlabelled: s.LabelRule.Absent, Limits: s.Limits}
 	c.Shape = image.Shape{Height: s.Shape[0], Width: s.Shape[1], Channels: s.Shape[2]}
-	if s.Images == "" {
+	if len(s.Files) > 0 {
 		return image.OpenFiles(s.Files, c)
 	}
 	d, err := image.Open(ctx, s.Images, c)
@@ -161,13 +192,6 @@ func openImages(ctx context.Context, s Spec) (input.Dataset, error) {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %d classes, want %d", s.Images, n, want))
 	}
 	return d, nil
-}
-
-func (s Spec) wantFiles() error {
-	if len(s.Files) == 0 || s.Images != "" || s.Labels != "" {
-		return usage("format %s wants files, and neither images nor labels", s.Format)
-	}
-	return nil
 }
 
 func usage(format string, args ...any) error {

@@ -41,17 +41,17 @@ func unlabelled(t *testing.T) []struct {
 		spec                  Spec
 		labelled, odd, absent string
 	}{
-		{"csv", Spec{Format: "csv", Columns: plan()}, "1,2,x,1,\n0,3,\"y,\",2,z\n", "?,2,x,NA,\n5,3,\"y,\",-1,z\n", "2,x,\n3,\"y,\",z\n"},
-		{"csv, some lines with a label", Spec{Format: "csv", Columns: plan()}, "1,2,x,1,\n0,3,y,2,z\n", "?,2,x,NA,\n5,3,y,-1,z\n", "2,x,\n5,3,y,-1,z\n"},
-		{"csv with a header", Spec{Format: "csv", Header: true, Columns: plan()}, "y,a,c,w,z\n1,2,x,1,\n", "y,a,c,w\n?,2,x,NA\n", "c,a\nx,2\n"},
-		{"csv with a weight alone", Spec{Format: "csv", Header: true, Columns: plan()}, "y,a,c,w,z\n1,2,x,1,\n", "a,c,w\n2,x,?\n", "c,a\nx,2\n"},
-		{"tsv", Spec{Format: "csv", Separator: '\t', Columns: plan()}, "1\t2\tx\t1\tz\n", "?\t2\tx\tNA\tz\n", "2\tx\tz\n"},
-		{"criteo", Spec{Format: "criteo", Columns: plan()}, "1\t2\tx\t1\tz\n", "?\t2\tx\tNA\tz\n", "2\tx\tz\n"},
-		{"libsvm", Spec{Format: "libsvm", Features: 9}, "1 3:1 4:0.5\n-1 5:2\n", "? 3:1 4:0.5\n5 5:2\n", "3:1 4:0.5\n  5:2\n"},
-		{"libsvm with queries", Spec{Format: "libsvm", Features: 9}, "1 qid:2 3:1\n", "NA qid:2 3:1\n", "qid:2 3:1\n"},
-		{"libsvm, dense", Spec{Format: "libsvm", Features: 9, Dense: true}, "1 3:1 4:0.5\n", "x 3:1 4:0.5\n", "3:1 4:0.5 # 1\n"},
-		{"libffm", Spec{Format: "libffm", Features: 9, Fields: 3}, "1 0:3:1 2:4:0.5\n", "5 0:3:1 2:4:0.5\n", "0:3:1 2:4:0.5\n"},
-		{"vw", Spec{Format: "vw", Features: 64}, "1 2 tag|a b c:3\n", "? -3 x 'tag|a b c:3\n", "|a b c:3\n"},
+		{"csv", Spec{Origin: Origin{Format: "csv"}, Columns: plan()}, "1,2,x,1,\n0,3,\"y,\",2,z\n", "?,2,x,NA,\n5,3,\"y,\",-1,z\n", "2,x,\n3,\"y,\",z\n"},
+		{"csv, some lines with a label", Spec{Origin: Origin{Format: "csv"}, Columns: plan()}, "1,2,x,1,\n0,3,y,2,z\n", "?,2,x,NA,\n5,3,y,-1,z\n", "2,x,\n5,3,y,-1,z\n"},
+		{"csv with a header", Spec{Origin: Origin{Format: "csv", Header: true}, Columns: plan()}, "y,a,c,w,z\n1,2,x,1,\n", "y,a,c,w\n?,2,x,NA\n", "c,a\nx,2\n"},
+		{"csv with a weight alone", Spec{Origin: Origin{Format: "csv", Header: true}, Columns: plan()}, "y,a,c,w,z\n1,2,x,1,\n", "a,c,w\n2,x,?\n", "c,a\nx,2\n"},
+		{"tsv", Spec{Origin: Origin{Format: "csv", Separator: "tab"}, Columns: plan()}, "1\t2\tx\t1\tz\n", "?\t2\tx\tNA\tz\n", "2\tx\tz\n"},
+		{"criteo", Spec{Origin: Origin{Format: "criteo"}, Columns: plan()}, "1\t2\tx\t1\tz\n", "?\t2\tx\tNA\tz\n", "2\tx\tz\n"},
+		{"libsvm", Spec{Origin: Origin{Format: "libsvm"}, Features: 9}, "1 3:1 4:0.5\n-1 5:2\n", "? 3:1 4:0.5\n5 5:2\n", "3:1 4:0.5\n  5:2\n"},
+		{"libsvm with queries", Spec{Origin: Origin{Format: "libsvm"}, Features: 9}, "1 qid:2 3:1\n", "NA qid:2 3:1\n", "qid:2 3:1\n"},
+		{"libsvm, dense", Spec{Origin: Origin{Format: "libsvm"}, Features: 9, Dense: true}, "1 3:1 4:0.5\n", "x 3:1 4:0.5\n", "3:1 4:0.5 # 1\n"},
+		{"libffm", Spec{Origin: Origin{Format: "libffm"}, Features: 9, Fields: 3}, "1 0:3:1 2:4:0.5\n", "5 0:3:1 2:4:0.5\n", "0:3:1 2:4:0.5\n"},
+		{"vw", Spec{Origin: Origin{Format: "vw"}, Features: 64}, "1 2 tag|a b c:3\n", "? -3 x 'tag|a b c:3\n", "|a b c:3\n"},
 	}
 }
 
@@ -118,7 +118,7 @@ func TestUnlabelledImages(t *testing.T) {
 			}
 			f.Close()
 		}
-		s := Spec{Format: "images", Images: dir, Shape: []int{1, 1, 1}, LabelRule: input.Labels{Binary: true, Absent: true}}
+		s := Spec{Origin: Origin{Format: "images", Images: dir}, Shape: []int{1, 1, 1}, LabelRule: input.Labels{Binary: true, Absent: true}}
 		d, err := Open(t.Context(), s)
 		if err != nil {
 			t.Fatalf("case=%s: %v", name, err)

@@ -3,8 +3,6 @@ package synth
 import (
 	"errors"
 	"fmt"
-
-	"ringtrain/input"
 )
 
 // A ClickLog describes a drawn click log. A record has one id of each field, like a log
@@ -67,76 +65,40 @@ func (c ClickLog) Check() error {
 	return errors.Join(errs...)
 }
 
-// clickLog is a drawn click log.
-type clickLog struct {
+// Drawn is a split of a drawn click log, with access to each record. Several goroutines may use it.
+type Drawn struct {
 	ClickLog
-	sizes   []int // ids of each field
-	split   Split
+	sizes   []int  // ids of each field
 	records uint64 // key of the records' random numbers
 	model   clickModel
 }
 
-// Draws is a drawn click log with access to each record. Several goroutines may call its
-// methods.
-type Draws interface {
-	input.Dataset
-
-	// AppendRow appends the ids of record i, one for each field, and returns its label
-	// and the probability of label 1. It panics if there is no such record.
-	AppendRow(ids []uint32, i int) (with []uint32, label uint8, probability float64)
-}
-
 // Draw returns a split of the log. Both splits have c.Rows records of the same hidden
 // model. Draw panics if c.Check returns an error.
-func (c ClickLog) Draw(split Split) Draws {
+func (c ClickLog) Draw(split Split) *Drawn {
 	if c.Check() != nil {
 		panic("synth: no such click log")
 	}
 	c.Spread = max(c.Spread, 1)
-	l := &clickLog{ClickLog: c, sizes: c.fieldSizes(), split: split, records: keyOf(c.Seed, split.stream())}
-	l.model = l.hiddenModel()
-	return l
+	d := &Drawn{ClickLog: c, sizes: c.fieldSizes(), records: keyOf(c.Seed, split.stream())}
+	d.model = d.hiddenModel()
+	return d
 }
 
-func (l *clickLog) Facts() input.Facts {
-	name := fmt.Sprintf("synthetic-click-log-%s-seed-%d-ids-%d-fields-%d-spread-%d", l.split, l.Seed, l.IDs, l.Fields, l.Spread)
-	if l.Interactions {
-		name += "-interactions"
-	}
-	return input.Facts{
-		Records: l.Rows, Features: (l.IDs-1)*l.Spread + 1, InMemory: true, // records are computed without waiting
-		Manifest: []string{fmt.Sprintf("%s %d %d", name, l.Rows*(l.Fields+1), l.Rows)},
-	}
-}
-
-func (l *clickLog) Close() error { return nil }
-
-func (l *clickLog) Append(b *input.Batch, records ...int) error {
-	x := b.Bags(1)
-	for _, i := range records {
-		var label uint8
-		x.Slot, label, _ = l.AppendRow(x.Slot, i)
-		for range l.Fields {
-			x.Weights = append(x.Weights, 1)
-		}
-		x.End()
-		b.Y = append(b.Y, float32(label))
-	}
-	return nil
-}
-
-func (l *clickLog) AppendRow(ids []uint32, i int) (with []uint32, label uint8, probability float64) {
-	if i < 0 || i >= l.Rows {
+// AppendRow appends the ids of record i, one for each field, and returns its label
+// and the probability of label 1. It panics if there is no such record.
+func (d *Drawn) AppendRow(ids []uint32, i int) (with []uint32, label uint8, probability float64) {
+	if i < 0 || i >= d.Rows {
 		panic("synth: no such record")
 	}
 	n := len(ids)
-	ids = l.appendIDs(ids, l.records, i)
-	probability = 1 / (1 + exp(-l.model.logit(ids[n:])))
-	if d := drawOf(l.records, i, l.Fields); unitOf(d) < probability {
+	ids = d.appendIDs(ids, d.records, i)
+	probability = 1 / (1 + exp(-d.model.logit(ids[n:])))
+	if unitOf(drawOf(d.records, i, d.Fields)) < probability {
 		label = 1
 	}
-	for k := n; l.Spread > 1 && k < len(ids); k++ {
-		ids[k] *= uint32(l.Spread)
+	for k := n; d.Spread > 1 && k < len(ids); k++ {
+		ids[k] *= uint32(d.Spread)
 	}
 	return ids, label, probability
 }
@@ -166,9 +128,9 @@ func (c ClickLog) fieldSizes() []int {
 }
 
 // appendIDs appends the ids of a record before Spread.
-func (l *clickLog) appendIDs(ids []uint32, key uint64, record int) []uint32 {
+func (d *Drawn) appendIDs(ids []uint32, key uint64, record int) []uint32 {
 	first := 0
-	for f, n := range l.sizes {
+	for f, n := range d.sizes {
 		u := unitOf(drawOf(key, record, f))
 		u *= u
 		ids = append(ids, uint32(first)+uint32(u*u*float64(n)))

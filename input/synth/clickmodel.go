@@ -33,13 +33,13 @@ type clickModel struct {
 }
 
 // hiddenModel draws the model and scales it to the specified means and variances.
-func (l *clickLog) hiddenModel() clickModel {
-	m := clickModel{weights: keyOf(l.Seed, streamWeights), factors: keyOf(l.Seed, streamFactors)}
-	m.setMeans(l)
-	linear, pairs := l.moments(&m)
+func (d *Drawn) hiddenModel() clickModel {
+	m := clickModel{weights: keyOf(d.Seed, streamWeights), factors: keyOf(d.Seed, streamFactors)}
+	m.setMeans(d)
+	linear, pairs := d.moments(&m)
 	m.linearScale = scaleTo(linearVariance, linear)
 	m.bias = logitMean - float64(m.linearScale*linear.mean())
-	if l.Interactions {
+	if d.Interactions {
 		m.pairsScale = scaleTo(pairsVariance, pairs)
 		m.bias -= float64(m.pairsScale * pairs.mean())
 	}
@@ -47,8 +47,8 @@ func (l *clickLog) hiddenModel() clickModel {
 }
 
 // setMeans sets the mean of the factors of each field.
-func (m *clickModel) setMeans(l *clickLog) {
-	l.eachMeansRecord(func(ids []uint32) {
+func (m *clickModel) setMeans(d *Drawn) {
+	d.eachMeansRecord(func(ids []uint32) {
 		for f, id := range ids[:min(factorFields, len(ids))] {
 			for k, v := range m.drawnFactors(id) {
 				m.means[f][k] += v / meansRecords
@@ -58,8 +58,8 @@ func (m *clickModel) setMeans(l *clickLog) {
 }
 
 // moments returns the moments of the two sums of z before scaling.
-func (l *clickLog) moments(m *clickModel) (linear, pairs moments) {
-	l.eachMeansRecord(func(ids []uint32) {
+func (d *Drawn) moments(m *clickModel) (linear, pairs moments) {
+	d.eachMeansRecord(func(ids []uint32) {
 		linear.add(m.linear(ids))
 		pairs.add(m.pairs(ids))
 	})
@@ -67,11 +67,11 @@ func (l *clickLog) moments(m *clickModel) (linear, pairs moments) {
 }
 
 // eachMeansRecord calls do with the ids of the records for means and variances.
-func (l *clickLog) eachMeansRecord(do func(ids []uint32)) {
-	key := keyOf(l.Seed, streamMeans)
+func (d *Drawn) eachMeansRecord(do func(ids []uint32)) {
+	key := keyOf(d.Seed, streamMeans)
 	var ids []uint32
 	for i := range meansRecords {
-		ids = l.appendIDs(ids[:0], key, i)
+		ids = d.appendIDs(ids[:0], key, i)
 		do(ids)
 	}
 }

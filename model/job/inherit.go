@@ -3,8 +3,8 @@ package job
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
+	"ringtrain/input/convert"
 	"ringtrain/model/keys"
 )
 
@@ -29,8 +29,7 @@ func (l *loader) inheritFiles(f *Files, key string, train *Files) {
 	}
 	from := keys.Of(reflect.ValueOf(train).Elem())
 	for i, to := range keys.Of(reflect.ValueOf(f).Elem()) {
-		names := []string{"format", "files", "images", "labels"} // what is read, not how
-		if at := join(key, to.Name); !slices.Contains(names, to.Name) && !l.said[at] {
+		if at := join(key, to.Name); convert.SaysHow(to.Name) && !l.said[at] {
 			to.Value.Set(from[i].Value)
 			l.suspect[at] = true
 		}

@@ -120,7 +120,7 @@ input:
 			t.Fatal(err)
 		}
 		for _, f := range []*Files{&c.Input.Eval, &c.Input.Evals[0].Files} {
-			if f.Format != r.format || valueOf(t, f, r.key) != r.value {
+			if string(f.Format) != r.format || valueOf(t, f, r.key) != r.value {
 				t.Errorf("format %s and %s %s, want %s and %s", f.Format, r.key, valueOf(t, f, r.key), r.format, r.value)
 			}
 		}

@@ -3,12 +3,11 @@ package job
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ringtrain/input/column"
+	"ringtrain/input/convert"
 	"ringtrain/input/image"
 	"ringtrain/model/graph"
 	"ringtrain/model/keys"
@@ -20,7 +19,7 @@ type Input struct {
 	Train       Files           `yaml:"train"` // training records
 	Eval        Files           `yaml:"eval"`  // validation records; none: the evaluation reads the training records
 	Evals       []NamedFiles    `yaml:"evals" doc:"More validation records. Each item has a name and the keys of input.eval. Its eval events come after those of input.eval. What input.eval or an item does not say of how its files are read is as of input.train: the format, and if it is the same, the other keys."`
-	Columns     []column.Column `yaml:"columns" doc:"Of csv, criteo and tfrecord: what the columns of a record become. criteo has a list of its own. --set finds an item by its name or its number from 0, as in ‘input.columns.2.numeric.default’."`
+	Columns     []column.Column `yaml:"columns" doc:"What the columns of a record become. Criteo's logs have a list of their own. --set finds an item by its name or its number from 0, as in ‘input.columns.2.numeric.default’."`
 	Batch       int             `yaml:"batch" default:"100" takes:"1 to 1073741824" doc:"Examples of a step over all ranks. The curve does not depend on the number of ranks."`
 	LocalBatch  int             `yaml:"local_batch" takes:"0 to 1073741824" doc:"Examples of a step on each rank, instead of input.batch. 0: input.batch counts."`
 	Shuffle     bool            `yaml:"shuffle" default:"true" doc:"Another order in each epoch, from train.seed alone. Of more than 16 MiB of text, blocks of 64 KiB are permuted, and the records within windows of 256 blocks. A global batch of such records is arranged by block."`
@@ -29,25 +28,24 @@ type Input struct {
 	Resize      int             `yaml:"resize" takes:"0 to 16384" doc:"Of images: pixels of the shorter side, before the centre is cropped to input.shape. 0: as few as cover it."`
 	Synthetic   bool            `yaml:"synthetic" doc:"Records that ringtrain draws from train.seed, instead of all files, also those of input.evals."`
 	MaxFeatures int             `yaml:"max_features" default:"67108864" takes:"1 to 2147483647" doc:"Ids of sparse records are below this number, where model.features does not say it. A table of so many weights as the default takes 256 MiB."`
-	Cache       string          `yaml:"cache" default:"auto" takes:"auto, off, or a folder" doc:"Where the parsed records of libsvm, libffm, vw, csv and criteo are kept for later epochs and jobs, with what was learnt of their columns. auto is the user's cache folder (‘ringtrain/records’). It is used for text of more than 16 MiB that a job reads more than once, or that is compressed. One rank of a host makes the cache in the background, or ‘ringtrain data cache JOB’ does. Compressed text is cached before the first step. With off, it is read in the order of its files."`
+	Cache       string          `yaml:"cache" default:"auto" takes:"auto, off, or a folder" doc:"Where the parsed records are kept for later epochs and jobs, with what was learnt of their columns. auto is the user's cache folder (‘ringtrain/records’). It is used for text of more than 16 MiB that a job reads more than once, or that is compressed. One rank of a host makes the cache in the background, or ‘ringtrain data cache JOB’ does. Compressed text is cached before the first step. With off, it is read in the order of its files."`
 	MaxBad      int64           `yaml:"max_bad_records" takes:"0 or more" doc:"Training records of an epoch, over all ranks, that may be bad. Each is left out: nothing is learnt, counted or trained from it. Their number and the first one are printed, and saved. One more ends the job with 65."`
 	MaxInflate  Size            `yaml:"max_inflate" default:"64MiB" takes:"64MiB or more" doc:"Bytes that a compressed file may inflate to; a larger one may inflate to 64 times its size. A file beyond is refused with 65. So are LibSVM records that a model wants dense, unless model.features says how wide they are."`
 }
 
 // Files names the files of one data set, relative to the data folder, and describes their records. What
 // validation records do not say of how they are read is as of input.train, if the format is the same.
-type Files struct {
-	Format      string   `yaml:"format" takes:"idx, images, tfrecord, libsvm, libffm, vw, csv, criteo" doc:"Format of the records. Fields of libffm are bags if model.fields says how many. Ids of vw are those of ‘vw -b b’ where model.features is 2^b; 0 means 2^18."`
-	Files       []string `yaml:"files" doc:"Files of tfrecord, libsvm, libffm, vw, csv and criteo. Globs are expanded; formats of text take folders, too."`
-	Images      string   `yaml:"images" doc:"Of idx: the file of the images. Of images: a folder that has a folder of PNG and JPEG files for each class."`
-	Labels      string   `yaml:"labels" doc:"Of idx: the file of the labels."`
-	Label       string   `yaml:"label" doc:"Of tfrecord: the feature with the label. Default: label."`
-	IDs         string   `yaml:"ids" doc:"Of tfrecord: the feature with the ids. Default: ids."`
-	Values      string   `yaml:"values" doc:"Of tfrecord: the feature with the values. Default: values, and of dense models features."`
-	Compression string   `yaml:"compression" takes:"auto, none, gzip, zlib" doc:"Of tfrecord: how the file is compressed. Default: auto."`
-	Base        int      `yaml:"base" doc:"Of libsvm and libffm: this number is subtracted from ids."`
-	Header      bool     `yaml:"header" doc:"Of csv: the first line of each file names the columns. Without it, input.columns names them in the order of the file."`
-	Separator   string   `yaml:"separator" doc:"Of csv: a character, or tab. Default: a comma."`
+type Files = convert.Origin
+
+// Explain completes the texts of keys by the formats that have them.
+func (in Input) Explain(key, doc string) string {
+	switch key {
+	case "columns":
+		return keys.Owned(convert.Names(convert.Format.HasColumns), doc)
+	case "cache":
+		return keys.Owned(convert.Names(convert.Format.IsText), doc)
+	}
+	return doc
 }
 
 func (in *Input) check(sparse bool) error {
@@ -61,14 +59,45 @@ func (in *Input) check(sparse bool) error {
 		return f.err() // no file is read
 	}
 	if in.Train.Format == "" {
-		f.add("input.train.format is empty, want one of %s (or input.synthetic: true)", strings.Join(formats(), ", "))
+		f.add("input.train.format is empty, want one of %s (or input.synthetic: true)", in.Train.Format.Takes())
 	}
-	f = append(f, in.Train.check("input.train", sparse)...)
-	f = append(f, in.Eval.check("input.eval", sparse)...)
-	in.checkEvals(&f, sparse)
+	for _, s := range in.sets() {
+		f = append(f, s.Check(s.key)...)
+		s.checkModel(&f, sparse)
+	}
+	in.checkEvals(&f)
 	in.checkColumns(&f)
 	in.checkImages(&f)
 	return f.err()
+}
+
+// A set is the records of a group of keys.
+type set struct {
+	key string
+	Files
+	format convert.Format // without a name, if none is said
+}
+
+// sets returns all sets of records.
+func (in *Input) sets() []set {
+	all := []set{{key: "input.train", Files: in.Train}, {key: "input.eval", Files: in.Eval}}
+	for i, e := range in.Evals {
+		all = append(all, set{key: EvalKey(e.Name, i), Files: e.Files})
+	}
+	for i := range all {
+		all[i].format, _ = convert.FormatOf(all[i].Format)
+	}
+	return all
+}
+
+// checkModel checks that a model of sparse records, or another model, can read the set.
+func (s *set) checkModel(f *faults, sparse bool) {
+	switch {
+	case s.format.Dense && sparse:
+		f.add("%s.format is %s, want one of %s: the model reads sparse records", s.key, s.Format, strings.Join(convert.Names(convert.Format.IsSparse), ", "))
+	case s.IDs != "" && s.format.Has("ids") && !sparse:
+		f.add("%s.ids is %s, want none: the model reads dense records", s.key, s.IDs)
+	}
 }
 
 // maxWidth bounds the values of a record of input.shape: 1 GiB.
@@ -89,17 +118,16 @@ func (in *Input) checkShape(f *faults, sparse bool) {
 	}
 }
 
-// hasImages reports whether some of the files are folders of images.
+// hasImages reports whether some of the records are brought to input.shape.
 func (in *Input) hasImages() bool {
-	return in.Train.Format == "images" || in.Eval.Format == "images" ||
-		slices.ContainsFunc(in.Evals, func(e NamedFiles) bool { return e.Format == "images" })
+	return slices.ContainsFunc(in.sets(), func(s set) bool { return s.format.Resized })
 }
 
 // checkImages checks the options of images.
 func (in *Input) checkImages(f *faults) {
 	if !in.hasImages() {
 		if in.Resize != 0 {
-			f.add("input.resize is %d, want 0: no format is images", in.Resize)
+			f.add("input.resize is %d, want 0: no format is %s", in.Resize, strings.Join(convert.Names(convert.Format.IsResized), " or "))
 		}
 		return
 	}
@@ -114,7 +142,9 @@ func (in *Input) checkImages(f *faults) {
 // checkFields checks that records of a model of so many fields have numbered fields.
 func (in *Input) checkFields(fields int) error {
 	var f faults
-	refuse := func(of string) { f.add("model.fields is %d, want 0 with %s: only libffm numbers fields", fields, of) }
+	refuse := func(of string) {
+		f.add("model.fields is %d, want 0 with %s: only %s numbers fields", fields, of, strings.Join(convert.Names(convert.Format.HasFields), ", "))
+	}
 	if fields == 0 {
 		return nil
 	}
@@ -122,98 +152,12 @@ func (in *Input) checkFields(fields int) error {
 		refuse("input.synthetic")
 		return f.err()
 	}
-	for _, k := range []struct{ key, format string }{{"input.train", in.Train.Format}, {"input.eval", in.Eval.Format}} {
-		if k.format != "" && k.format != "libffm" {
-			refuse(k.key + ".format " + k.format)
-		}
-	}
-	for i, e := range in.Evals {
-		if e.Format != "libffm" {
-			refuse(EvalKey(e.Name, i) + ".format " + e.Format)
+	for _, s := range in.sets() {
+		if s.Format != "" && !s.format.Fields {
+			refuse(fmt.Sprintf("%s.format %s", s.key, s.Format))
 		}
 	}
 	return f.err()
-}
-
-func formats() []string {
-	return []string{"idx", "images", "tfrecord", "libsvm", "libffm", "vw", "csv", "criteo"}
-}
-
-// check returns the faults of the files at key, for a model of sparse records or another model.
-func (f *Files) check(key string, sparse bool) faults {
-	var all faults
-	add := func(format string, args ...any) { all.add(key+"."+format, args...) }
-	switch f.Format {
-	case "":
-		empty := *f
-		if empty.Files = nil; len(f.Files) > 0 || !reflect.DeepEqual(empty, Files{}) {
-			add("format is empty, want one of %s", strings.Join(formats(), ", "))
-		}
-		return all
-	case "idx":
-		if f.Images == "" {
-			add("images is empty, want the file of images")
-		}
-		if f.Labels == "" {
-			add("labels is empty, want the file of labels")
-		}
-		if sparse {
-			add("format is idx, want tfrecord, libsvm, libffm, vw, csv or criteo: the model reads sparse records")
-		}
-	case "images":
-		if f.Images == "" {
-			add("images is empty, want the folder of the classes")
-		}
-		if sparse {
-			add("format is images, want tfrecord, libsvm, libffm, vw, csv or criteo: the model reads sparse records")
-		}
-	case "tfrecord", "libsvm", "libffm", "vw":
-		if len(f.Files) == 0 {
-			add("files is empty, want at least one file")
-		}
-		if f.IDs != "" && !sparse {
-			add("ids is %s, want none: the model reads dense records", f.IDs)
-		}
-	case "csv", "criteo":
-		if len(f.Files) == 0 {
-			add("files is empty, want at least one file")
-		}
-		if _, err := f.SeparatorByte(); err != nil {
-			add("%w", err)
-		}
-	default: // keys.Check reports it
-		return all
-	}
-	return append(all, f.unusedKeys(key)...)
-}
-
-// unusedKeys returns a fault for each key that is set but has no meaning for the format.
-func (f *Files) unusedKeys(key string) faults {
-	var all faults
-	for _, k := range []struct {
-		name, value string
-		of          []string // formats
-	}{
-		{"files", strings.Join(f.Files, " "), []string{"tfrecord", "libsvm", "libffm", "vw", "csv", "criteo"}},
-		{"images", f.Images, []string{"idx", "images"}},
-		{"labels", f.Labels, []string{"idx"}},
-		{"label", f.Label, []string{"tfrecord"}},
-		{"ids", f.IDs, []string{"tfrecord"}},
-		{"values", f.Values, []string{"tfrecord"}},
-		{"compression", f.Compression, []string{"tfrecord"}},
-		{"separator", f.Separator, []string{"csv"}},
-	} {
-		if k.value != "" && !slices.Contains(k.of, f.Format) {
-			all.add("%s.%s is %s, want none with format %s", key, k.name, k.value, f.Format)
-		}
-	}
-	if f.Base != 0 && f.Format != "libsvm" && f.Format != "libffm" {
-		all.add("%s.base is %d, want none with format %s", key, f.Base, f.Format)
-	}
-	if f.Header && f.Format != "csv" {
-		all.add("%s.header is true, want none with format %s", key, f.Format)
-	}
-	return all
 }
 
 // NamedFiles is an item of input.evals: records that are evaluated besides input.eval, with an event of
@@ -223,18 +167,17 @@ type NamedFiles struct {
 	Files        // as in input.eval
 }
 
-// checkEvals checks the items of input.evals.
-func (in *Input) checkEvals(f *faults, sparse bool) {
-	for i := range in.Evals {
-		e := &in.Evals[i]
+// checkEvals checks the names of the items of input.evals, and that they have a format.
+func (in *Input) checkEvals(f *faults) {
+	for i, e := range in.Evals {
 		key := EvalKey(e.Name, i)
 		if e.Name == "" {
 			f.add("%s.name is empty, want a name for its events", key)
 		}
-		if e.Format == "" {
-			f.add("%s.format is empty, want one of %s", key, strings.Join(formats(), ", "))
+		if e.Format == "" && len(e.Check(key)) == 0 {
+			f.add("%s.format is empty, want one of %s", key, e.Format.Takes())
 		}
-		*f = append(append(*f, keys.Check(key, &e.Files)...), e.check(key, sparse)...)
+		*f = append(*f, keys.Check(key, &e.Files)...)
 	}
 }
 
@@ -246,34 +189,14 @@ func EvalKey(name string, i int) string {
 	return "input.evals." + name
 }
 
-// criteoHash is the number of ids of each text column of format criteo without input.columns.
-const criteoHash = 100_000
-
-// criteoColumns returns the columns of Criteo's click logs: label, 13 counts and 26 texts.
-func criteoColumns() []column.Column {
-	return []column.Column{
-		{Label: &column.LabelOptions{Names: []string{"label"}}},
-		{Numeric: &column.NumericOptions{Names: []string{"I1..I13"}, Transform: "log1p", Standardize: true, Default: &column.Missing{}}},
-		{Categorical: &column.CategoricalOptions{Names: []string{"C1..C26"}, Hash: criteoHash}},
-	}
-}
-
-// columnFormats returns the formats whose records have columns.
-func columnFormats() []string { return []string{"csv", "criteo", "tfrecord"} }
-
 // checkColumns checks input.columns against the formats, except the conditions that need files.
 func (in *Input) checkColumns(f *faults) {
-	files := []struct{ key, format string }{{"input.train", in.Train.Format}, {"input.eval", in.Eval.Format}}
-	for i, e := range in.Evals {
-		files = append(files, struct{ key, format string }{EvalKey(e.Name, i), e.Format})
-	}
-	for _, k := range files {
-		has := slices.Contains(columnFormats(), k.format)
+	for _, s := range in.sets() {
 		switch {
-		case len(in.Columns) > 0 && !has && slices.Contains(formats(), k.format):
-			f.add("%s.format is %s, want one of %s with input.columns", k.key, k.format, strings.Join(columnFormats(), ", "))
-		case len(in.Columns) == 0 && k.format == "csv":
-			f.add("input.columns is empty, want what the columns become: %s.format is csv", k.key)
+		case len(in.Columns) > 0 && s.format.Name != "" && !s.format.HasColumns():
+			f.add("%s.format is %s, want one of %s with input.columns", s.key, s.Format, strings.Join(convert.Names(convert.Format.HasColumns), ", "))
+		case len(in.Columns) == 0 && s.format.Columns == convert.WantColumns && s.format.Default == nil:
+			f.add("input.columns is empty, want what the columns become: %s.format is %s", s.key, s.Format)
 		}
 	}
 	if len(in.Columns) == 0 {
@@ -293,24 +216,12 @@ func (cfg *Config) CheckLabel() error {
 	return cfg.Locate(exitcode.With(exitcode.Usage, errors.New("input.columns has no label, want one to train or evaluate")))
 }
 
-// SeparatorByte returns the character between the fields of csv.
-func (f *Files) SeparatorByte() (byte, error) {
-	switch {
-	case f.Separator == "":
-		return ',', nil
-	case f.Separator == "tab":
-		return '\t', nil
-	case len(f.Separator) == 1 && f.Separator[0] < utf8.RuneSelf && !strings.Contains("\"\r\n", f.Separator):
-		return f.Separator[0], nil
-	}
-	return 0, fmt.Errorf("separator is %q, want ASCII, one character that is no quote, or tab", f.Separator)
-}
-
-// RecordColumns returns input.columns, or for format criteo without them the columns of Criteo's click
-// logs.
+// RecordColumns returns input.columns, or without them those that the format of the training records has of
+// its own.
 func (in *Input) RecordColumns() []column.Column {
-	if len(in.Columns) == 0 && in.Train.Format == "criteo" {
-		return criteoColumns()
+	f, _ := convert.FormatOf(in.Train.Format)
+	if len(in.Columns) == 0 && f.Default != nil {
+		return f.Default()
 	}
 	return in.Columns
 }

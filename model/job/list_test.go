@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ringtrain/input/convert"
 )
 
 // listJob is a job with the two forms of lists of groups.
@@ -289,7 +291,7 @@ func drawLists(r *rand.Rand) *listJob {
 		job.Model.Layers = append(job.Model.Layers, l)
 	}
 	for range r.IntN(3) {
-		job.Input.Evals = append(job.Input.Evals, listEval{text(), Files{Format: text(), Files: []string{text(), text()}, Base: r.IntN(3)}})
+		job.Input.Evals = append(job.Input.Evals, listEval{text(), Files{Format: convert.FormatName(text()), Files: []string{text(), text()}, Base: r.IntN(3)}})
 	}
 	return &job
 }

@@ -264,8 +264,8 @@ func TestFaults(t *testing.T) {
 			want: []string{
 				"job.yaml:6:15: input.eval.compression is \"gzap\" (did you mean gzip?), want one of auto, none, gzip, zlib",
 				"job.yaml:4:3: input.train.labels is empty, want the file of labels",
-				"job.yaml:4:11: input.train.format is idx, want tfrecord, libsvm, libffm, vw, csv or criteo: the model reads sparse records",
-				"job.yaml:4:35: input.train.files is b, want none with format idx",
+				"job.yaml:4:35: input.train.files is [b], want none with format idx",
+				"job.yaml:4:11: input.train.format is idx, want one of tfrecord, libsvm, libffm, vw, csv, criteo: the model reads sparse records",
 				"job.yaml:6:34: input.eval.images is x, want none with format libsvm",
 				"job.yaml:6:5: input.eval.label is l, want none with format libsvm",
 				"job.yaml:6:15: input.eval.compression is gzap, want none with format libsvm",
@@ -282,21 +282,21 @@ func TestFaults(t *testing.T) {
 			"job.yaml:4:3: input.train.files is empty, want at least one file",
 			`job.yaml:4:24: input.train.separator is "ab", want ASCII, one character that is no quote, or tab`,
 			"job.yaml:5:45: input.eval.header is true, want none with format idx",
-			"job.yaml:5:10: input.eval.format is idx, want one of csv, criteo, tfrecord with input.columns",
+			"job.yaml:5:10: input.eval.format is idx, want one of tfrecord, csv, criteo with input.columns",
 		}},
 		{name: "options of columns", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, separator: ab}\n  eval: {format: idx, images: a, labels: b, header: true}\n" +
 			"  columns:\n    - numeric: {names: [x..y]}\n    - {name: c, cross: {of: [a], hash: 3}}\n", want: []string{
 			"job.yaml:4:3: input.train.files is empty, want at least one file",
 			`job.yaml:4:24: input.train.separator is "ab", want ASCII, one character that is no quote, or tab`,
 			"job.yaml:5:45: input.eval.header is true, want none with format idx",
-			"job.yaml:5:10: input.eval.format is idx, want one of csv, criteo, tfrecord with input.columns",
+			"job.yaml:5:10: input.eval.format is idx, want one of tfrecord, csv, criteo with input.columns",
 			"job.yaml:7:7: input.columns.0.numeric has the range x..y, want one like C1..C26, of at most 100000 columns",
 			"job.yaml:8:17: input.columns.1.cross is of 1 column, want two or more",
 		}},
 		{name: "dense records by id", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\n" +
 			"input: {train: {format: tfrecord, files: [a], ids: i, base: 1}}", want: []string{
-			"job.yaml:3:47: input.train.ids is i, want none: the model reads dense records",
 			"job.yaml:3:55: input.train.base is 1, want none with format tfrecord",
+			"job.yaml:3:47: input.train.ids is i, want none: the model reads dense records",
 		}},
 		{name: "several kinds at once", file: small + "trian: {}\nlog: {every: x}\nallreduce: {link: udp, streams: 5}", sets: []string{"train.steps=-4"}, want: []string{
 			`job.yaml:4:1: no key "trian" (did you mean "train"?)`,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ringtrain/input"
+	"ringtrain/input/convert"
 	"ringtrain/model"
 	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
@@ -238,9 +239,10 @@ func (cfg *Config) Labels() input.Labels {
 }
 
 // DeclaredFeatures returns the number of features of the training records, 0 if the records give it.
-// Only the records of LibSVM and libffm do not give the width of an image.
+// Records of some formats do not give the width of an image.
 func (cfg *Config) DeclaredFeatures() int {
-	if n := cfg.Model.Features; n > 0 || cfg.Model.Sparse() || cfg.Input.Train.Format != "libsvm" && cfg.Input.Train.Format != "libffm" || len(cfg.Input.Shape) == 0 {
+	f, _ := convert.FormatOf(cfg.Input.Train.Format)
+	if n := cfg.Model.Features; n > 0 || cfg.Model.Sparse() || !f.Wide || len(cfg.Input.Shape) == 0 {
 		return n
 	}
 	return graph.Shape(cfg.Input.Shape).Len()

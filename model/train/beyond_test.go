@@ -40,7 +40,7 @@ func TestIDBeyond(t *testing.T) {
 					t.Fatal(err)
 				}
 				if to != name {
-					if err := convert.Convert(t.Context(), convert.Spec{Format: "libsvm", Files: []string{to}}, convert.Spec{Format: "tfrecord", Files: []string{name}}); err != nil {
+					if err := convert.Convert(t.Context(), convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{to}}}, convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{name}}}); err != nil {
 						t.Fatal(err)
 					}
 				}

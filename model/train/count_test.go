@@ -29,7 +29,7 @@ log:       {every: 1}
 // openText opens the text for one rank, which may leave the records to be counted by all.
 func openText(t *testing.T, name string, share bool) records.Set {
 	t.Helper()
-	d, err := convert.Open(t.Context(), convert.Spec{Format: "libsvm", Files: []string{name}, Features: 124, Cache: convert.CacheOff, Share: share})
+	d, err := convert.Open(t.Context(), convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{name}}, Features: 124, Cache: convert.CacheOff, Share: share})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func TestSharedNames(t *testing.T) {
 			}
 			rank := g.Membership().Rank
 			searched := rank == 1
-			d, err := convert.Open(t.Context(), convert.Spec{Format: "tfrecord", Files: []string{name}, Columns: p, Learn: !searched, Share: true})
+			d, err := convert.Open(t.Context(), convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{name}}, Columns: p, Learn: !searched, Share: true})
 			if err != nil {
 				return err
 			}

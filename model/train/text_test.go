@@ -36,7 +36,7 @@ func longText(t *testing.T) string {
 // the same.
 func TestTextAndCache(t *testing.T) {
 	name := longText(t)
-	spec := convert.Spec{Format: "libsvm", Files: []string{name}, Features: 124, Cache: t.TempDir()}
+	spec := convert.Spec{Origin: convert.Origin{Format: "libsvm", Files: []string{name}}, Features: 124, Cache: t.TempDir()}
 	if _, _, err := convert.MakeCache(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package records
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"ringtrain/input"
@@ -46,10 +45,6 @@ func CloseEvals(all []EvalSet) error {
 // Agreed returns the options of the set that must be equal on all ranks: all but the names of its
 // files.
 func (e EvalSet) Agreed(i int) []job.Option {
-	key, f := job.EvalKey(e.Files.Name, i), e.Files
-	read := fmt.Sprintf("%s label %q ids %q values %q compression %q base %d", f.Format, f.Label, f.IDs, f.Values, f.Compression, f.Base)
-	if f.Header || f.Separator != "" {
-		read += fmt.Sprintf(" header %t separator %q", f.Header, f.Separator)
-	}
-	return []job.Option{{Key: key, Value: read}, {Key: key + ".manifest", Value: strings.Join(e.Data.Facts().Manifest, " ")}}
+	key := job.EvalKey(e.Files.Name, i)
+	return []job.Option{{Key: key, Value: e.Files.How()}, {Key: key + ".manifest", Value: strings.Join(e.Data.Facts().Manifest, " ")}}
 }

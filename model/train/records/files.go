@@ -2,113 +2,43 @@ package records
 
 import (
 	"context"
-	"fmt"
-	"os"
 
 	"ringtrain/input"
 	"ringtrain/input/convert"
-	"ringtrain/input/image"
-	"ringtrain/model/job"
-	"ringtrain/ring/exitcode"
 )
 
-// fileNames returns the files of f as the job names them.
-func fileNames(f job.Files) []string {
-	if f.Format == "idx" || f.Format == "images" {
-		return []string{f.Images}
-	}
-	return f.Files
-}
-
-// openSpec opens the files of f, those of a set, by the specification s.
-func (o *Opener) openSpec(ctx context.Context, s convert.Spec, set string, f job.Files) (input.Dataset, error) {
-	roots := o.opts.Roots
-	if f.Format == "idx" {
-		var err error
-		if s.Images, err = oneFile(roots, f.Images); err != nil {
-			return nil, err
-		}
-		if s.Labels, err = oneFile(roots, f.Labels); err != nil {
-			return nil, err
-		}
-		return convert.Open(ctx, s)
-	}
+// openSpec opens the files that s names, those of a set, "" for files that no key names.
+func (o *Opener) openSpec(ctx context.Context, s convert.Spec, set string) (input.Dataset, error) {
 	var err error
-	if f.Format == "images" && f.Images != "" {
-		if s.Images, err = input.ExpandFolder(roots, f.Images); err != nil {
-			return nil, err
-		}
-		return convert.Open(ctx, s)
-	}
-	if s.Files, err = o.expandFiles(set, f); err != nil {
+	if s.Origin, err = o.find(s.Origin, set); err != nil {
 		return nil, err
 	}
 	return convert.Open(ctx, s)
 }
 
-// expandFiles finds the files of f, those of a set, "" for files that no key names. A folder stands for its
-// text files.
-func (o *Opener) expandFiles(set string, f job.Files) ([]string, error) {
+// find finds the files of a set.
+func (o *Opener) find(from convert.Origin, set string) (convert.Origin, error) {
 	notice := o.opts.Repeated
 	if set != "" && notice != nil {
 		notice = func(text string) { o.opts.Repeated(set + ": " + text) }
 	}
-	if f.Format == "tfrecord" {
-		return input.Expand(o.opts.Roots, f.Files, notice)
-	}
-	return input.ExpandText(o.opts.Roots, f.Files, notice)
+	return from.Find(o.opts.Roots, notice)
 }
 
-// oneFile finds the one file called name; it returns "" for "".
-func oneFile(roots []string, name string) (string, error) {
-	if name == "" {
-		return "", nil
-	}
-	files, err := input.Expand(roots, []string{name}, nil)
-	if err != nil {
-		return "", err
-	}
-	if len(files) > 1 {
-		return "", exitcode.With(exitcode.Usage, fmt.Errorf("%s matches %d files, want one", name, len(files)))
-	}
-	return files[0], nil
-}
-
-// replaceFiles returns f with other files.
-func replaceFiles(f job.Files, files []string) (job.Files, error) {
-	switch {
-	case f.Format == "images" && len(files) == 1 && isFolder(files[0]):
-		f.Images = files[0]
-	case f.Format == "images":
-		f.Images, f.Files = "", files
-	case f.Format != "idx":
-		f.Files = files
-	case len(files) == 1:
-		f.Images, f.Labels = files[0], ""
-	case len(files) == 2:
-		f.Images, f.Labels = files[0], files[1]
-	default:
-		return f, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want images with format idx, or images and labels", len(files)))
-	}
-	return f, nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// TrainedClasses returns the names of the classes of the training images. It returns nil if this
-// machine does not have the images; the folder that is evaluated must then have all classes.
+// TrainedClasses returns the names of the classes of the training records. It returns nil if they have
+// none, or if this machine does not have the records; the folder that is evaluated must then have all
+// classes.
 func (o *Opener) TrainedClasses() []string {
-	if o.job.Input.Train.Format != "images" {
+	train := o.job.Input.Train
+	f, _ := convert.FormatOf(train.Format)
+	if f.Classes == nil {
 		return nil
 	}
-	folder, err := input.ExpandFolder(o.opts.Roots, o.job.Input.Train.Images)
+	found, err := train.Find(o.opts.Roots, nil)
 	if err != nil {
 		return nil
 	}
-	names, err := image.Classes(folder)
+	names, err := f.Classes(found.Named()[0])
 	if err != nil {
 		return nil
 	}

@@ -125,13 +125,13 @@ type split struct {
 
 // openSplit opens the files of s.
 func (o *Opener) openSplit(ctx context.Context, s split) (input.Dataset, error) {
-	d, err := o.openSpec(ctx, o.splitSpec(s), s.key, s.files)
+	d, err := o.openSpec(ctx, o.splitSpec(s), s.key)
 	if err != nil {
 		return nil, adviseOnMissing(o.job, fmt.Errorf("%s: %w", s.key, err))
 	}
 	if d.Facts().Records == 0 {
 		d.Close()
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s", s.key, strings.Join(fileNames(s.files), ", ")))
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s", s.key, strings.Join(s.files.Named(), ", ")))
 	}
 	return d, nil
 }
@@ -151,14 +151,12 @@ func (o *Opener) splitSpec(s split) convert.Spec {
 func (o *Opener) spec(f job.Files, features int) convert.Spec {
 	cfg := o.job
 	s := convert.Spec{
-		Format: f.Format, Label: f.Label, IDs: f.IDs, Values: f.Values, Compression: f.Compression, Base: f.Base,
-		Dense: !cfg.Model.Sparse(), Features: features, Fields: cfg.Model.Fields, Columns: o.plan, Header: f.Header,
+		Origin: f, Dense: !cfg.Model.Sparse(), Features: features, Fields: cfg.Model.Fields, Columns: o.plan,
 		Shape: cfg.Input.Shape, Resize: cfg.Input.Resize,
 		Limits:    input.Limits{MaxInflate: int64(cfg.Input.MaxInflate), MaxFeatures: cfg.Input.MaxFeatures},
 		LabelRule: cfg.Labels(), Notice: o.opts.Notice,
 	}
 	s.Limits.FeaturesWhy = o.featuresWhy()
-	s.Separator, _ = f.SeparatorByte()
 	return s
 }
 
@@ -206,7 +204,7 @@ func (o *Opener) OpenEvaluated(ctx context.Context, files []string, labelled boo
 	there, set := *o, "input."+split
 	if len(files) > 0 {
 		set = ""
-		if f, err = replaceFiles(f, files); err != nil {
+		if f, err = f.Give(files); err != nil {
 			return nil, "", err
 		}
 		there.opts.Roots = []string{"."}
@@ -214,9 +212,9 @@ func (o *Opener) OpenEvaluated(ctx context.Context, files []string, labelled boo
 	spec := there.spec(f, o.job.Model.Features)
 	spec.LabelRule.Absent, spec.Tolerate = !labelled, len(files) == 0 && MaxBad(o.job, split) > 0
 	spec.Cache, spec.CacheDir, spec.FindCache = there.job.Input.Cache, there.opts.CacheDir, true
-	if f.Format == "images" && labelled {
+	if labelled {
 		spec.Names = there.TrainedClasses()
 	}
-	d, err = there.openSpec(ctx, spec, set, f)
+	d, err = there.openSpec(ctx, spec, set)
 	return d, split, adviseOnMissing(o.job, err)
 }

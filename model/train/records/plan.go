@@ -37,7 +37,7 @@ func (o *Opener) compileLabelled(ctx context.Context) error {
 
 // readVocabulary reads a vocabulary file of one text a line.
 func readVocabulary(ctx context.Context, roots []string, file string) ([]string, error) {
-	path, err := oneFile(roots, file)
+	path, err := input.ExpandOne(roots, file)
 	if err != nil {
 		return nil, err
 	}

@@ -95,10 +95,7 @@ func (x Exporter) sound(step int64) error {
 // training records, if these have names.
 func featureNames(j *job.Config) savedmodel.Names {
 	n := savedmodel.DefaultNames()
-	f := j.Input.Train
-	if f.Format != "tfrecord" {
-		return n
-	}
+	f := j.Input.Train // other formats have none of these keys
 	if f.IDs != "" {
 		n.IDs = f.IDs
 	}
