@@ -33,7 +33,6 @@ var notYet = []string{
 	"model/train/report",
 	"model/train/trained",
 	"ring/doctor",
-	"ring/link/tcplink",
 	"ring/rendezvous",
 	"ring/rendezvous/state",
 }

@@ -12,10 +12,10 @@ import (
 // inbound is an accepted connection that has not finished its handshake.
 type inbound struct{ net.Conn }
 
-func (g inbound) From() string { return g.RemoteAddr().String() }
+func (i inbound) From() string { return i.RemoteAddr().String() }
 
-func (g inbound) Handshake(ctx context.Context, part func(handshake.Conn) error) error {
-	return doHandshake(ctx, g.Conn, part)
+func (i inbound) Handshake(ctx context.Context, part func(handshake.Conn) error) error {
+	return doHandshake(ctx, i.Conn, part)
 }
 
 // acceptUntil accepts one connection. If ctx ends first, acceptUntil returns an error and lis stays usable.

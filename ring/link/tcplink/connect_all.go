@@ -25,8 +25,8 @@ type AllConns struct {
 }
 
 // Close closes all connections. It returns nil.
-func (r *AllConns) Close() error {
-	for _, list := range [][]net.Conn{r.Out, r.In} {
+func (a *AllConns) Close() error {
+	for _, list := range [][]net.Conn{a.Out, a.In} {
 		for _, c := range list {
 			if c != nil {
 				c.Close()
@@ -117,16 +117,16 @@ func acceptFromAll(ctx context.Context, identity handshake.Identity, lis net.Lis
 
 // store keeps conn as the connection from rank. A dialer that missed the end of the handshake
 // dials again, so the newest connection replaces an older one.
-func (a *inboundSet) store(rank int, conn net.Conn) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if old := a.conns[rank]; old != nil {
+func (i *inboundSet) store(rank int, conn net.Conn) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if old := i.conns[rank]; old != nil {
 		old.Close()
 	} else {
-		a.missing--
+		i.missing--
 	}
-	a.conns[rank] = conn
-	if a.missing == 0 {
-		a.complete()
+	i.conns[rank] = conn
+	if i.missing == 0 {
+		i.complete()
 	}
 }

@@ -132,7 +132,8 @@ func (f *flapping) reduce(fault func()) []error {
 				if over.Load() && rank == 0 {
 					last++
 				}
-				if buf[1] = 0; rank == 0 {
+				buf[1] = 0
+				if rank == 0 {
 					buf[1] = last // stops rank 1
 				}
 				if rank == 0 && i == 1 {

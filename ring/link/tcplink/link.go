@@ -37,16 +37,16 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 	l := &link{generation: uint32(m.Generation)}
 	if out != nil {
 		l.to = m.Workers[r.To]
-		l.out = newSender(out, c.PayloadCRC)
-		l.out.aborts = &l.aborts
+		l.out = &sender{conn: out, payloadCRC: c.PayloadCRC, aborts: &l.aborts}
 	}
 	if in != nil {
 		l.from = m.Workers[r.From]
 		l.in = &receiver{in: in, aborts: &l.aborts}
 	}
 	if out != nil && in == net.Conn(out) {
-		l.out.in, l.in.out = l.in, l.out
+		l.in.out = l.out
 	} else if out != nil {
+		l.out.ended = make(chan struct{})
 		go l.out.run()
 	}
 	return l
@@ -70,15 +70,27 @@ func (l *link) Send(ctx context.Context, f ring.Frame) error {
 	if l.closed.Load() {
 		return ring.ErrClosed
 	}
-	err := l.out.send(&f)
-	if err == nil {
+	if l.out.send(&f) {
 		return nil
 	}
+	err := l.sendError()
 	if l.closed.Load() {
 		return ring.ErrClosed
 	}
 	return fmt.Errorf("send to %w", delivery.NeighbourError(l.to, err))
 }
+
+// sendError returns why the connection has ended over which a send has failed.
+func (l *link) sendError() error {
+	if l.isShared() {
+		return l.in.endReason()
+	}
+	<-l.out.ended
+	return l.out.reason
+}
+
+// isShared reports whether both halves have the same connection.
+func (l *link) isShared() bool { return l.in != nil && l.in.out != nil }
 
 // TrySend implements ring.Link. If a frame is partly written it continues with its rest.
 func (l *link) TrySend(f ring.Frame) (whole bool) {
@@ -146,7 +158,7 @@ func (l *link) Abort(why *ring.Abort) error {
 func (l *link) end(last delivery.ClosingFrame) {
 	l.closing.Do(func() {
 		l.closed.Store(true)
-		if l.in != nil && l.in.out == nil {
+		if l.in != nil && !l.isShared() {
 			l.in.close(last)
 		}
 		if l.out != nil {

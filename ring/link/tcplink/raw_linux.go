@@ -89,29 +89,29 @@ type pendingFrame struct {
 const smallBytes = 1 << 10
 
 // drop releases the frame.
-func (v *pendingFrame) drop() { v.parts = [2][]byte{} }
+func (f *pendingFrame) drop() { f.parts = [2][]byte{} }
 
 // writeTo writes until nothing is left. It returns unix.EAGAIN when the socket is full. It
 // calls send(2) for a short frame, else writev(2), like pollSocket.Read without notice to the runtime.
-func (v *pendingFrame) writeTo(fd uintptr) error {
-	for len(v.parts[0])+len(v.parts[1]) > 0 {
+func (f *pendingFrame) writeTo(fd uintptr) error {
+	for len(f.parts[0])+len(f.parts[1]) > 0 {
 		var sent uintptr
 		var errno unix.Errno
-		if len(v.parts[0])+len(v.parts[1]) <= len(v.small) {
-			n := copy(v.small[:], v.parts[0])
-			n += copy(v.small[n:], v.parts[1])
-			sent, _, errno = unix.RawSyscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&v.small)), uintptr(n), unix.MSG_NOSIGNAL, 0, 0)
+		if len(f.parts[0])+len(f.parts[1]) <= len(f.small) {
+			n := copy(f.small[:], f.parts[0])
+			n += copy(f.small[n:], f.parts[1])
+			sent, _, errno = unix.RawSyscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&f.small)), uintptr(n), unix.MSG_NOSIGNAL, 0, 0)
 		} else {
-			for i, p := range v.parts {
-				v.vec[i].Base = unsafe.SliceData(p)
-				v.vec[i].SetLen(len(p))
+			for i, p := range f.parts {
+				f.vec[i].Base = unsafe.SliceData(p)
+				f.vec[i].SetLen(len(p))
 			}
-			sent, _, errno = unix.RawSyscall(unix.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&v.vec)), uintptr(len(v.vec)))
+			sent, _, errno = unix.RawSyscall(unix.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&f.vec)), uintptr(len(f.vec)))
 		}
 		switch errno {
 		case 0:
-			head := min(int(sent), len(v.parts[0]))
-			v.parts[0], v.parts[1] = v.parts[0][head:], v.parts[1][int(sent)-head:]
+			head := min(int(sent), len(f.parts[0]))
+			f.parts[0], f.parts[1] = f.parts[0][head:], f.parts[1][int(sent)-head:]
 		case unix.EINTR:
 		default:
 			return errno

@@ -65,7 +65,8 @@ func (f *flapping) measure(b *testing.B, open func(g *ring.Group) (func() error,
 			begun[rank], ended[rank] = make([]time.Time, b.N+3), make([]time.Time, b.N+3)
 			for i := 0; i < b.N+3 && err == nil; i++ {
 				if i == 3 {
-					if _, sent[rank] = g.SentBytes(); rank == 0 {
+					_, sent[rank] = g.SentBytes()
+					if rank == 0 {
 						b.ResetTimer()
 					}
 				}

@@ -18,7 +18,6 @@ import (
 type sender struct {
 	conn       socket
 	payloadCRC bool
-	in         *receiver // that reads the same connection; nil: the connection is not shared
 	aborts     *delivery.AbortNotifier
 
 	writing  sync.Mutex // held while a frame is written; guards the fields below
@@ -27,29 +26,13 @@ type sender struct {
 	writeErr error      // error of the write that broke the connection
 	head     [ring.FrameHeaderBytes]byte
 
-	ended  chan struct{} // of a connection that is not shared: closed at its end
+	ended  chan struct{} // closed when run has ended; nil: the connection is shared
 	reason error         // why; set before ended is closed
 }
 
-func newSender(conn socket, payloadCRC bool) *sender {
-	return &sender{conn: conn, payloadCRC: payloadCRC, ended: make(chan struct{})}
-}
-
 // send writes f, or the rest that TrySend has left, with one system call if the socket takes it
-// whole. The error says why the connection has ended.
-func (s *sender) send(f *ring.Frame) error {
-	switch {
-	case s.write(f):
-		return nil
-	case s.in != nil:
-		return s.in.endReason()
-	}
-	<-s.ended
-	return s.reason
-}
-
-// write is send. It reports whether the socket has taken the frame.
-func (s *sender) write(f *ring.Frame) bool {
+// whole. It reports whether the socket has taken the frame.
+func (s *sender) send(f *ring.Frame) bool {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.broken {
@@ -127,7 +110,7 @@ func (s *sender) close(last delivery.ClosingFrame) {
 		s.writing.Unlock()
 	}
 	s.conn.Close()
-	if s.in == nil {
+	if s.ended != nil {
 		<-s.ended
 	}
 }

@@ -36,13 +36,13 @@ func TestBackwardData(t *testing.T) {
 // flipper flips the last bit of every large write.
 type flipper struct{ net.Conn }
 
-func (c flipper) Write(p []byte) (int, error) {
+func (f flipper) Write(p []byte) (int, error) {
 	if len(p) < 1000 {
-		return c.Conn.Write(p)
+		return f.Conn.Write(p)
 	}
 	q := slices.Clone(p)
 	q[len(q)-1] ^= 1
-	return c.Conn.Write(q)
+	return f.Conn.Write(q)
 }
 
 // TestFlippedBit verifies that with payload CRCs a flipped bit never reaches a gradient.
