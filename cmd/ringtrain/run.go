@@ -112,6 +112,7 @@ func (a *app) launch(cfg launch.Config, startTimeout time.Duration) (launch.Resu
 // launchWith is launch with options for the rendezvous and the interface by which other
 // hosts reach it.
 func (a *app) launchWith(cfg launch.Config, via string, served rendezvous.ServerConfig) (launch.Result, error) {
+	served.Unique = true
 	served.JobID, served.Token, served.WorldSize = cfg.JobID, cfg.Token, launch.WorldSize(cfg.NP, cfg.More)
 	listen := "127.0.0.1:0"
 	if cfg.Remote() {

@@ -159,7 +159,7 @@ func (s *stopper) stop() int {
 // depart reports whether this rank must leave alone.
 func (s *stopper) depart() bool {
 	t := s.current()
-	return t != nil && t.Departing()
+	return t != nil && t.Leaving()
 }
 
 // wantsCheckpoint reports, once for each SIGUSR1, that a checkpoint is requested.

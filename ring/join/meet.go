@@ -107,6 +107,7 @@ func Gather(ctx context.Context, p place.Place, c Config) (*Team, error) {
 		t.closePort()
 		return nil, err
 	}
+	t.joined.session.Store(s)
 	t.session, t.member = s, s
 	t.begin(s.Membership())
 	t.setOwner(t.members.JobID, t.members.Rank)
@@ -174,8 +175,14 @@ func (t *Team) open(ctx context.Context) error {
 	if err == nil && t.member != nil {
 		t.member.SetWaitSource(t.Group.Waiting)
 	}
+	if err == nil && t.member != nil {
+		err = t.Group.Barrier(life)
+	}
 	if !detach() && err == nil {
 		err = context.Cause(ctx) // the group has ended with ctx
+	}
+	if err == nil && t.member != nil {
+		t.member.Formed()
 	}
 	return err
 }

@@ -203,12 +203,19 @@ func TestTeamLost(t *testing.T) {
 	}
 }
 
-// TestTeamLosesRank0 verifies that the loss of rank 0 is told as the loss of the
-// rendezvous, with its address.
+// TestTeamLosesRank0 verifies that after the end of rank 0 with the rendezvous the others end as soon
+// as an operation fails, with the address: without a restart nobody comes back there.
 func TestTeamLosesRank0(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 3)
 	teams := c.meetAll(t)
-	teams[0].server.Close() // like a kill: no message to any worker
-	lost(t, teams[1:], exitcode.Retry, 0, "lost rank 0 with the rendezvous at "+c.places[0].Rendezvous)
+	teams[0].port.Close() // like a kill: no message to any worker
+	teams[0].server.Close()
+	for rank, team := range teams[1:] {
+		next, err := team.Next(t.Context(), &ring.Cause{Rank: 0, Text: "link broke", ExitCode: exitcode.Retry})
+		if next != nil {
+			t.Fatalf("rank %d goes on", rank+1)
+		}
+		endsWith(t, []met{{rank: rank + 1, err: err}}, exitcode.Retry, 0, "lost rank 0 with the rendezvous at "+c.places[0].Rendezvous)
+	}
 }

@@ -7,8 +7,7 @@ import (
 )
 
 // Next moves on to the next generation after an operation or Leave has failed. c is the
-// cause of the fault of this worker. It is nil if the generation's context has ended or
-// another worker has departed. Next tells c to the others, closes the group and its links,
+// cause of the fault of this worker. It is nil if the generation's context has ended. Next tells c to the others, closes the group and its links,
 // keeps the port and the session, and waits until all ranks are there: the survivors, and
 // the successors of the lost ones. It returns the team of the next generation, which owns
 // everything. The caller must not use t any more.
@@ -31,7 +30,7 @@ func (t *Team) Next(ctx context.Context, c *ring.Cause) (*Team, error) {
 		if err := at.member.Next(ctx); err != nil {
 			return nil, err
 		}
-		next := &Team{Rendezvous: t.Rendezvous, config: t.config, member: t.member, session: t.session, port: t.port, server: t.server}
+		next := &Team{Rendezvous: t.Rendezvous, config: t.config, member: t.member, session: t.session, port: t.port, server: t.server, answers: t.answers, joined: t.joined}
 		next.begin(t.member.Membership())
 		if err = next.open(ctx); err == nil {
 			t.superseded.Store(true)
@@ -50,10 +49,10 @@ func causeOr(ctx context.Context, c *ring.Cause) *ring.Cause {
 }
 
 // Recovers reports whether another generation can follow this one.
-func (t *Team) Recovers() bool { return t.member != nil && t.member.Recovers() }
+func (t *Team) Recovers() bool { return t.member != nil }
 
 // RequestLeave reports that a signal has told this worker to end with code. Stopping and
-// Departing return the answer. Only the first call counts.
+// Leaving return the answer. Only the first call counts.
 func (t *Team) RequestLeave(code int) {
 	if t.member == nil {
 		t.stopCode.CompareAndSwap(0, int32(code))
@@ -81,6 +80,6 @@ func (t *Team) StoppedBy() int {
 	return t.member.StoppedBy()
 }
 
-// Departing reports whether this worker alone is to leave, at a step that it agrees on with
-// the others. The worker then calls Leave. Departing never blocks.
-func (t *Team) Departing() bool { return t.member != nil && t.member.Departing() }
+// Leaving reports whether this worker alone is to leave, after the step in flight: the others do not
+// stop. The worker then calls Abort with its exit code. Leaving never blocks.
+func (t *Team) Leaving() bool { return t.member != nil && t.member.Leaving() }

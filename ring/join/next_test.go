@@ -155,8 +155,8 @@ func TestNextAlone(t *testing.T) {
 	}
 	defer team.Close()
 	team.RequestLeave(exitcode.Terminated)
-	if team.Stopping() != exitcode.Terminated || team.Departing() {
-		t.Errorf("stop %d, departing %t, want 143 and not alone", team.Stopping(), team.Departing())
+	if team.Stopping() != exitcode.Terminated || team.Leaving() {
+		t.Errorf("stop %d, leaving %t, want 143 and not alone", team.Stopping(), team.Leaving())
 	}
 	mine := &ring.Cause{Text: "mine", ExitCode: exitcode.BadData}
 	if _, err := team.Next(t.Context(), mine); exitcode.Of(err) != exitcode.BadData {

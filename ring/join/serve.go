@@ -68,12 +68,22 @@ func (t *Team) listen(p place.Place) error {
 	}
 	t.self = selfAt(p, t.port.Addr())
 	t.setOwner(p.JobID, p.Rank)
+	t.joined = new(joined)
+	served.Member = t.whoIs
 	if p.Serve {
 		t.server = rendezvous.Serve(t.port.GRPC(), served)
 	} else {
-		t.port.GRPC().Close()
+		t.answers = rendezvous.ServeMember(t.port.GRPC(), c.Token, t.whoIs)
 	}
 	return nil
+}
+
+// whoIs returns who this worker is, and which rendezvous it follows.
+func (t *Team) whoIs() (incarnation, follows uint64) {
+	if s := t.joined.session.Load(); s != nil {
+		return s.Self()
+	}
+	return t.self.Incarnation, 0
 }
 
 // setOwner sets the owner that the port names on request: a worker, with as much of its place as it
@@ -86,6 +96,9 @@ func (t *Team) setOwner(jobID string, rank int) {
 func (t *Team) closePort() {
 	if t.server != nil {
 		t.server.Close()
+	}
+	if t.answers != nil {
+		t.answers.Close()
 	}
 	if t.port != nil {
 		t.port.Close()

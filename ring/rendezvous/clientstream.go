@@ -34,7 +34,7 @@ var (
 	errUnexpected = status.Error(codes.InvalidArgument, "rendezvous: message out of turn or out of bounds")
 )
 
-// outgoing is a message to a worker.
+// outgoing is a message to a worker. Without a message it ends the stream.
 type outgoing struct {
 	msg    *pb.RendezvousMessage
 	last   bool
@@ -57,6 +57,7 @@ type clientStream struct {
 	handshake handshake
 	lastSent  bool // the last message was sent
 	told      bool // it was the cause of the end of the job
+	lastBeat  uint64
 
 	mu     sync.Mutex // guards what follows
 	queue  []outgoing
@@ -71,14 +72,14 @@ func (sv service) Meet(stream workerStream) error {
 	}
 	defer c.s.release(c)
 	err = c.serve()
-	reason := "connection reset"
+	reason, closed := "connection reset", errors.Is(err, io.EOF)
 	switch {
 	case errors.Is(err, io.EOF):
 		err, reason = nil, "connection closed without leaving"
 	case errors.Is(err, errUnexpected):
 		reason = "sent an unexpected message"
 	}
-	c.s.step(state.StreamBroken{Stream: c.id, Reason: reason})
+	c.s.step(state.StreamBroken{Stream: c.id, Reason: reason, Closed: closed})
 	return err
 }
 
@@ -149,7 +150,7 @@ func (c *clientStream) takeQueue() []outgoing {
 // serve exchanges messages with the client until the stream ends. It returns io.EOF if the client
 // has closed the stream; after the last message this means that the client has read it.
 func (c *clientStream) serve() error {
-	ticker := time.NewTicker(min(state.HeartbeatEvery, c.s.config.Lease/3))
+	ticker := time.NewTicker(state.BeatEvery(c.s.config.Lease))
 	defer ticker.Stop()
 	beat := new(pb.Beat)
 	heartbeat := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: beat}} // reused for each heartbeat
@@ -173,6 +174,9 @@ func (c *clientStream) serve() error {
 			}
 		case <-c.queued:
 			for _, l := range c.takeQueue() {
+				if l.msg == nil {
+					return errClosed
+				}
 				if err := c.send(l); err != nil {
 					return err
 				}
@@ -183,7 +187,7 @@ func (c *clientStream) serve() error {
 			}
 		case <-ticker.C:
 			if c.handshake.proved && !c.lastSent {
-				beat.LeaseMs = c.s.lease.Load()
+				beat.LeaseMs, beat.Number = c.s.lease.Load(), c.lastBeat
 				if err := c.stream.Send(heartbeat); err != nil {
 					return err
 				}
@@ -206,7 +210,7 @@ func (c *clientStream) send(l outgoing) error {
 
 // handle handles one message. An error ends the stream.
 func (c *clientStream) handle(m *pb.WorkerMessage) error {
-	if proto.Size(m) > wire.MaxRequestBytes {
+	if m.GetResume() == nil && proto.Size(m) > wire.MaxRequestBytes {
 		return errUnexpected
 	}
 	switch w := m.GetWhat().(type) {
@@ -218,8 +222,11 @@ func (c *clientStream) handle(m *pb.WorkerMessage) error {
 		cause := wire.DecodeCause(w.Report.GetCause())
 		return c.authenticate(w.Report.GetJoin(), func(r state.Request) state.Event { return state.Reported{Stream: c.id, Request: r, Cause: cause} })
 	case *pb.WorkerMessage_Resume:
-		g := w.Resume.GetGeneration()
-		return c.authenticate(w.Resume.GetJoin(), func(r state.Request) state.Event { return state.Resumed{Stream: c.id, Request: r, Generation: g} })
+		record, _ := wire.DecodeRecord(w.Resume.GetRecord()) // the state refuses a bad one
+		doing := state.Doing(w.Resume.GetDoing())
+		return c.authenticate(w.Resume.GetJoin(), func(r state.Request) state.Event {
+			return state.Resumed{Stream: c.id, Request: r, Record: record, Doing: doing}
+		})
 	}
 	if !c.handshake.proved {
 		return errUnexpected
@@ -227,15 +234,14 @@ func (c *clientStream) handle(m *pb.WorkerMessage) error {
 	switch w := m.GetWhat().(type) {
 	case *pb.WorkerMessage_Beat:
 		wait, idle := wire.DecodeWait(w.Beat.GetWait())
-		c.s.step(state.Heartbeat{Stream: c.id, Step: max(w.Beat.GetStep(), -1), Phase: sanitize.Name(w.Beat.GetPhase()), Wait: wait, Unchanged: idle})
+		c.lastBeat = w.Beat.GetNumber()
+		c.s.step(state.Heartbeat{Stream: c.id, Step: max(w.Beat.GetStep(), -1), Whole: w.Beat.GetWhole(), Phase: sanitize.Name(w.Beat.GetPhase()), Wait: wait, Unchanged: idle})
 	case *pb.WorkerMessage_Abort:
 		c.s.step(state.Aborted{Stream: c.id, Cause: wire.DecodeCause(w.Abort)})
 	case *pb.WorkerMessage_Leave:
 		c.s.step(state.Left{Stream: c.id})
 	case *pb.WorkerMessage_Ready:
 		c.s.step(state.ReadyForNext{Stream: c.id, Generation: w.Ready.GetGeneration(), Step: max(w.Ready.GetStep(), -1)})
-	case *pb.WorkerMessage_Parted:
-		c.s.step(state.Parted{Stream: c.id, Generation: w.Parted.GetGeneration(), Step: max(w.Parted.GetStep(), -1)})
 	case *pb.WorkerMessage_Leaving:
 		c.s.step(state.LeaveRequested{Stream: c.id, Code: stopCode(w.Leaving.GetExitCode())})
 	default:
@@ -266,7 +272,7 @@ func (c *clientStream) challenge(h *pb.Hello) error {
 	if reply == nil {
 		return errUnexpected
 	}
-	reply.LeaseMs, reply.Recovers = c.s.lease.Load(), c.s.config.Restarts > 0
+	reply.LeaseMs, reply.Instance = c.s.lease.Load(), c.s.instance
 	return c.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: reply}})
 }
 

@@ -2,7 +2,7 @@
 // and agree on the end.
 //
 // One process of the job, or its launcher, holds a [Server]. Every worker calls [Join] and gets a
-// [Session], which keeps one gRPC stream open for as long as the worker takes part:
+// [Session], which keeps a gRPC stream open for as long as the worker takes part:
 //
 //	worker                              rendezvous
 //	  │ ── hello: nonce ───────────────────► │
@@ -10,7 +10,7 @@
 //	  │ ── join: proof, rank, options ─────► │   and never send it
 //	  │ ◄──────────────────── waiting … ──── │   missing ranks, with reasons
 //	  │ ◄───────────────────── membership ── │   all have joined: generation 1
-//	  │ ◄─ beat ─────────────────── beat ──► │   every second, from join on
+//	  │ ◄─ beat ─────────────────── beat ──► │   every 0.25 s, from join on
 //	  │ ── leave ──────────────────────────► │
 //	  │ ◄──────────────────────────── end ── │   all have left
 //
@@ -45,44 +45,65 @@
 //
 // # Loss
 //
-// A worker is lost as soon as its stream breaks, or when it has been silent for the lease. A worker
-// loses the rendezvous in the same way, and its generation ends with a cause that names the address
-// of the rendezvous.
+// A worker is lost when its process is known to have ended, or after silence for the lease. Nothing
+// else is a loss. A process is known to have ended if the launcher saw its exit, if its port refuses
+// or answers for another process, or by its own word.
 //
-// A process that was stopped or starved does not blame others for its own pause: it measures
-// silence while its own clock ticks. A silent worker is named to rank 0 and to the owner of the
-// Server long before a long lease ends.
+// A broken stream ends nothing. The worker dials again at once, and training goes on. A worker whose
+// beats are not heard for two seconds dials a second stream beside the first: a path may be dark one
+// way, and TCP waits ever longer before it tries again. Beats have numbers, and those of the
+// rendezvous name the last one that it has heard. The first stream that is proved replaces the old
+// one. If the rendezvous is not reached, the workers train on without limit, and say so once.
+//
+// A completed step proves the life of all members of the generation: no all-reduce ends without each
+// of them. Silence counts only if the members that are heard are a quorum; otherwise the host of the
+// rendezvous may be cut off, and it waits for the start timeout. A process that was stopped or
+// starved does not blame others for its own pause: it measures silence while its own clock ticks. A
+// silent worker is named to people long before a long lease ends.
 //
 // A worker's report about another one, after a failed exchange, is only a suspicion. It waits for a
-// moment: the end of a stream or of a process is better evidence. Without better evidence the root
-// is at fault: a suspect that suspects no other.
+// moment: the end of a process is better evidence. Without better evidence nobody is lost, and the
+// root is at fault: a suspect that suspects no other.
 //
 // # The next generation
 //
-// Without restarts a loss ends the job: the rendezvous sends abort with the first cause to all
-// workers. With restarts left, a loss only ends the generation and uses one restart for each lost
-// worker:
+// A loss, or a broken link, ends the generation. The members leave their groups and form the next
+// generation, with their state in memory:
 //
 //	worker                              rendezvous                    lost rank
-//	  │ ── abort: cause ───────────────────► │ ◄───────────── stream breaks ─ ┘
+//	  │ ── abort: cause ───────────────────► │ ◄──────────── process ends ─── ┘
 //	  │ ◄─────────────────── end generation ─│   lost ranks and cause
 //	  │ ── ready: step ────────────────────► │   it has left its group   successor
 //	  │ ◄──────────────────── waiting … ──── │ ◄────────────────── join ───── │
 //	  │ ◄───────────── membership, lost ──── │ ── membership, lost ─────────► │
 //
-// If suspicions end a generation and no worker is lost, this uses a restart too, which then counts
-// for the next loss.
+// Each lost worker uses a restart. Without one left the job ends: the rendezvous sends abort with the
+// first cause to all. A generation that ends with nobody lost uses none. All members, and the
+// successors of lost ranks, have the start timeout to be ready. A fault that no restart can mend (an
+// exit code below 128, other options) ends the job at any time. So do links that do not open at the
+// start, and five generations in a row without a completed step that name one rank or link. A worker
+// that was lost and is still alive is sent refused: superseded.
 //
-// The other workers have the lease to be ready, and lost ranks have the start timeout to return. A
-// worker that is lost meanwhile uses a restart too. A fault that no restart can mend (an exit code
-// below 128, other options) ends the job at any time. So do five generations in a row that lose the
-// same rank before a step is completed: that rank is in a crash loop. A worker that was lost and is
-// still alive is sent refused: superseded.
+// # The workers hold the truth
+//
+// Each worker keeps a record: life, generation, members, who is lost. On each new stream it sends
+// resume with its record in place of join. So a rendezvous may end and another one start empty at
+// the same address:
+//
+//	worker                              rendezvous
+//	  │ ── resume: record, doing ──────────► │   an empty one adopts the record
+//	  │ ◄────────────────────────── resumed ─│   and what the worker has missed
+//
+// A generation after the first of a life holds a quorum of the one before, and of those that may
+// have begun since (dynamic voting), so no two generations go on side by side. Members that are away
+// are awaited; their ports are asked who listens there, see [ServeMember]. Of two rendezvous at one
+// name the one with the smaller instance ends. A launcher is unique ([ServerConfig.Unique]): one
+// member will do.
 //
 // A launcher reports each process that it starts and that ends ([Server.Started], [Server.Lost]).
 // The answer says whether to start the rank again, and after which delay. Only the rendezvous
-// counts restarts. A process that ends before it joins uses one too; a process whose broken stream
-// has used one does not use another.
+// counts restarts. A process that ends before it joins uses one too; one whose loss has used one does
+// not use another.
 //
 // # Stalls
 //
@@ -98,22 +119,24 @@
 //
 // # Leaving
 //
-// A worker that gets a signal requests to leave. All workers stop if all have requested it after a
-// moment, or at once if the launcher says so ([Server.StopAll]) or no restart is left. Otherwise
-// the worker leaves alone, at a step on which the workers agree among themselves: it sends leave,
-// the others send parted, and the generation ends.
+// A worker that gets a signal requests to leave. All workers stop if all have requested it after half
+// a second, or at once if the launcher says so ([Server.StopAll]) or no restart is left. A worker that
+// hears of no stop for a second leaves alone, with an abort, which is a loss. A worker that does not
+// reach the rendezvous asks the others, by the tails of a step, to stop.
 //
 //	worker                              rendezvous
 //	  │ ── leaving: 143 ───────────────────► │
-//	  │ ◄────── stop: 143, or leave alone ── │
+//	  │ ◄──────────── stop: 143, or silence ─│
 //
 // # Invariants
 //
 //   - A generation has one membership, and each rank has one owner.
-//   - Numbers of generations grow and are never used again.
+//   - The pair of generation and issuer that a worker has taken never falls. Links and host memory
+//     carry it with the life as a fence; see ring.Fence.
+//   - Silence alone never makes the last holder of the state gone.
 //   - The first cause wins, and every worker gets it, also the one that reported it. Of losses
 //     it is the first one since the last completed step. Each process reports a loss with the
-//     last step that it has completed, because heartbeats are up to a second old. The last
+//     last step that it has completed, because heartbeats are a moment old. The last
 //     heartbeat, after the end, tells the rendezvous.
 //   - After the end is agreed, closing is no fault.
 //   - The state machine is pure: time and events go in, effects come out.

@@ -26,11 +26,6 @@ func newGeneration(life context.Context) *generation {
 	return g
 }
 
-// hasNumber reports whether the generation has number n. An awaited generation has no number.
-func (g *generation) hasNumber(n uint64) bool {
-	return isClosed(g.started) && g.membership.Generation == n
-}
-
 func (g *generation) hasEnded() bool { return isClosed(g.ended) }
 
 // end ends the generation alone. The context ends first, so a reader of ended finds its cause

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
@@ -50,6 +51,7 @@ func newNonce() []byte {
 type unreachedError struct {
 	reason     string
 	wrongToken bool // a server with another token answered
+	refused    bool // the host is up, and nobody listens
 }
 
 func (u unreachedError) Error() string { return u.reason }
@@ -61,9 +63,11 @@ type connection struct {
 	stream grpc.BidiStreamingClient[pb.WorkerMessage, pb.RendezvousMessage]
 	cancel context.CancelFunc
 	proof  []byte        // the worker's proof, for the join
-	lease  time.Duration // lease, durable and recovers are those of the challenge
+	lease  time.Duration // lease and instance are those of the challenge
 
-	durable, recovers bool
+	instance uint64
+
+	received chan struct{} // closed when nothing more is received
 }
 
 // connect makes one attempt to reach the rendezvous. Its error is an unreachedError.
@@ -74,9 +78,9 @@ func connect(ctx context.Context, o *Options) (*connection, error) {
 	}
 	raw, err := dial(ctx, o.Addr)
 	if err != nil {
-		return nil, unreachedError{reason: Reason(err)}
+		return nil, unreachedError{reason: Reason(err), refused: errors.Is(err, syscall.ECONNREFUSED)}
 	}
-	c := &connection{raw: raw}
+	c := &connection{raw: raw, received: make(chan struct{})}
 	if c.conn, err = grpc.NewClient("passthrough:///"+o.Addr, dialOptions(raw)...); err != nil {
 		raw.Close()
 		return nil, unreachedError{reason: err.Error()}
@@ -93,7 +97,7 @@ func connect(ctx context.Context, o *Options) (*connection, error) {
 	}
 	c.close()
 	if errors.Is(err, errWrongToken) {
-		return nil, unreachedError{fmt.Sprintf("answers with another token: here is %v, want the same on all ranks", o.Token), true}
+		return nil, unreachedError{fmt.Sprintf("answers with another token: here is %v, want the same on all ranks", o.Token), true, false}
 	}
 	if owner := otherOwner(ctx, dial, o.Addr); owner != "" {
 		return nil, unreachedError{reason: owner}
@@ -118,7 +122,7 @@ func dialOptions(raw net.Conn) []grpc.DialOption {
 		grpc.WithNoProxy(),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDisableRetry(),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.MaxReplyBytes), grpc.MaxCallSendMsgSize(wire.MaxRequestBytes)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.MaxReplyBytes), grpc.MaxCallSendMsgSize(wire.MaxReplyBytes)),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: maxBackOff, Multiplier: 1, MaxDelay: maxBackOff},
 			MinConnectTimeout: handshakeTimeout,
@@ -131,7 +135,7 @@ func dialOptions(raw net.Conn) []grpc.DialOption {
 // lease.
 func serverOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
-		grpc.MaxRecvMsgSize(wire.MaxRequestBytes),
+		grpc.MaxRecvMsgSize(wire.MaxReplyBytes), // a record names all workers
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.ConnectionTimeout(handshakeTimeout),
 	}
@@ -154,7 +158,7 @@ func (c *connection) authenticate(o *Options) error {
 	}
 	if o.Token.Proves(challenge.Proof, []byte("rendezvous: server"), nonce, challenge.Nonce) {
 		c.proof = workerProof(o.Token, nonce, challenge.Nonce)
-		c.lease, c.durable, c.recovers = max(wire.Milliseconds(challenge.LeaseMs), time.Second), challenge.Durable, challenge.Recovers
+		c.lease, c.instance = max(wire.Milliseconds(challenge.LeaseMs), time.Second), challenge.Instance
 		return nil
 	}
 	// The server learns which rank has another token, so that it can tell others. It gets no proof.
@@ -163,6 +167,13 @@ func (c *connection) authenticate(o *Options) error {
 		c.stream.Recv() // the answer is not trusted
 	}
 	return errWrongToken
+}
+
+// complete adds to a request what belongs to this connection: the proof, and the address of this
+// worker as the rendezvous sees it.
+func (c *connection) complete(j *pb.Join) {
+	j.Proof = c.proof
+	j.Worker.Addr = completeAddr(j.Worker.Addr, c.raw.LocalAddr())
 }
 
 func (c *connection) close() {

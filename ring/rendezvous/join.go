@@ -108,8 +108,8 @@ func (a *attempts) join(ctx context.Context) (*Session, error) {
 		return nil, err
 	}
 	a.wrongTokenSince = time.Time{}
-	j := wire.EncodeRequest(a.o.request(c.raw.LocalAddr()))
-	j.Proof = c.proof
+	j := wire.EncodeRequest(a.o.request())
+	c.complete(j)
 	if n := proto.Size(j); n > wire.MaxRequestBytes-1024 {
 		c.close()
 		return nil, a.o.cause(exitcode.Usage, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d: options or variables are too many or too long", n, wire.MaxRequestBytes-1024)).WithCode()
@@ -147,6 +147,9 @@ func (a *attempts) await(ctx context.Context, s *Session, g *generation) error {
 			}
 			return s.cause.WithCode()
 		case <-late.C:
+			if !s.reached() {
+				return s.giveUp(nil).WithCode()
+			}
 			return s.Abort(state.MissingCause(a.lastWaiting.Missing, a.lastWaiting.Present, a.lastWaiting.WorldSize, a.limit)).WithCode()
 		case <-ctx.Done():
 			return a.canceled(ctx)
@@ -189,8 +192,9 @@ func (a *attempts) report(ctx context.Context, c *ring.Cause) (*ring.Cause, erro
 		return nil, err
 	}
 	a.wrongTokenSince = time.Time{}
-	j := wire.EncodeRequest(a.o.request(conn.raw.LocalAddr()))
-	j.Proof, j.Agree = conn.proof, nil
+	j := wire.EncodeRequest(a.o.request())
+	conn.complete(j)
+	j.Agree = nil
 	r := &pb.Report{Join: j, Cause: wire.EncodeCause(c)}
 	s := newSession(ctx, a.o, conn, &pb.WorkerMessage{What: &pb.WorkerMessage_Report{Report: r}})
 	defer s.Close()

@@ -95,7 +95,7 @@ func TestLateWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{
 			Addrs: []string{"h0:1", "h1:1", "h2:1", "h3:1"},
-			Probe: func(context.Context, state.Probe) string { return "connection refused" },
+			Probe: func(context.Context, state.Probe) state.Probed { return state.Probed{Reason: "connection refused"} },
 		})
 		start := time.Now()
 		var lines [2][]string
@@ -126,7 +126,7 @@ func TestTimeoutNamesTheMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{
 			StartTimeout: 15 * time.Second, Addrs: []string{"", "", "127.0.0.1:2229"},
-			Probe: func(context.Context, state.Probe) string { return "connection refused" },
+			Probe: func(context.Context, state.Probe) state.Probed { return state.Probed{Reason: "connection refused"} },
 		})
 		errs := make(chan error)
 		for _, o := range s.workers(3)[:2] {

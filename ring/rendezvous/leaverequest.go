@@ -7,57 +7,41 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// leaveRequestTimeout is how long a request to leave waits for the rendezvous. Then the worker asks
-// all others to stop: a signal leaves little time.
-const leaveRequestTimeout = 2 * time.Second
+// leaveAloneAfter is how long a worker that requested to leave waits for a stop of all.
+const leaveAloneAfter = 1 * time.Second
 
 // leaveRequest is a worker's request to leave, with its answer.
 type leaveRequest struct {
-	code   atomic.Int32              // exit code of the request; 0: no request
-	sentAt atomic.Pointer[time.Time] // has a monotonic clock; nil: not sent
-	stop   atomic.Int32              // exit code with which all workers stop; 0: not known yet
-	by     atomic.Int32              // 1 + the one rank that a signal told to end; 0: not known, or not one alone
-	alone  atomic.Bool               // this worker leaves alone
+	code  atomic.Int32              // exit code of the request; 0: no request
+	since atomic.Pointer[time.Time] // time of the request; nil: none
+	stop  atomic.Int32              // exit code with which all workers stop; 0: not known yet
+	by    atomic.Int32              // 1 + the one rank that a signal told to end; 0: not known, or not one alone
+	beat  atomic.Uint64             // last heartbeat before the request
+	alone atomic.Bool               // this worker leaves alone
 }
 
 // RequestLeave requests to leave, because a signal told this worker to end with code. Stopping and
-// Departing report the answer. All workers stop if all were told to end or if no worker can be
-// replaced. Otherwise this worker leaves alone. Only the first call counts.
+// Leaving report the answer. All workers stop if all were told to end, if no worker can be replaced,
+// or if the rendezvous is not reached. Otherwise this worker leaves alone. Only the first call counts.
 func (s *Session) RequestLeave(code int) {
-	if !s.leaveRequest.code.CompareAndSwap(0, int32(code)) {
+	r := &s.leaveRequest
+	if !r.code.CompareAndSwap(0, int32(code)) {
 		return
 	}
-	s.leaveRequest.noteSent()
-	if !s.recovers { // the answer is known; the other workers learn which rank the signal was for
-		s.leaveRequest.stop.CompareAndSwap(0, int32(code))
-		s.enqueue(leavingMessage(int32(code)))
-		return
-	}
-	if q := s.leaveRequest.message(); q != nil {
-		s.enqueue(q)
-	}
+	now := time.Now()
+	r.beat.Store(s.control.lastBeat())
+	r.since.Store(&now)
+	s.control.enqueue(leavingMessage(int32(code)))
 }
 
 // message returns the request to be sent now, nil if there is none or it is answered. The request
-// is sent again in each generation.
+// is sent again in each generation and on each connection.
 func (r *leaveRequest) message() *pb.WorkerMessage {
 	code := r.code.Load()
 	if code == 0 || r.stop.Load() != 0 || r.alone.Load() {
 		return nil
 	}
-	r.noteSent()
 	return leavingMessage(code)
-}
-
-func (r *leaveRequest) noteSent() {
-	now := time.Now()
-	r.sentAt.Store(&now)
-}
-
-// overdue reports whether the time to answer is over.
-func (r *leaveRequest) overdue() bool {
-	at := r.sentAt.Load()
-	return at != nil && time.Since(*at) > leaveRequestTimeout
 }
 
 func leavingMessage(code int32) *pb.WorkerMessage {
@@ -66,14 +50,23 @@ func leavingMessage(code int32) *pb.WorkerMessage {
 
 // Stopping returns the exit code with which all workers stop, 0 if they go on. It does not block.
 func (s *Session) Stopping() int {
-	w := &s.leaveRequest
-	if code := w.stop.Load(); code != 0 {
-		return int(code)
+	r := &s.leaveRequest
+	if code := r.code.Load(); code != 0 && r.stop.Load() == 0 && !r.alone.Load() {
+		if known, _ := s.known(); known.RestartsLeft() == 0 || !s.reached() {
+			r.stop.CompareAndSwap(0, code)
+		}
 	}
-	if code := w.code.Load(); code != 0 && !w.alone.Load() && w.overdue() {
-		return int(code)
+	return int(r.stop.Load())
+}
+
+// Leaving reports whether this worker leaves alone: it was told to end, and a second later it has
+// heard of no stop of all although the rendezvous hears it. Leaving does not block.
+func (s *Session) Leaving() bool {
+	r := &s.leaveRequest
+	if since := r.since.Load(); since != nil && s.Stopping() == 0 && time.Since(*since) >= leaveAloneAfter && s.control.hasHeard(r.beat.Load()+1) {
+		r.alone.Store(true)
 	}
-	return 0
+	return r.alone.Load()
 }
 
 // StoppedBy returns the one rank that a signal told to end, for which all workers stop. It returns
@@ -85,6 +78,3 @@ func (s *Session) StoppedBy() int {
 	}
 	return -1
 }
-
-// Departing reports whether this worker alone leaves. It does not block.
-func (s *Session) Departing() bool { return s.leaveRequest.alone.Load() }

@@ -1,8 +1,6 @@
 package rendezvous
 
 import (
-	"net"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,13 +40,13 @@ func TestRequestLeave(t *testing.T) {
 				if tt.stopAll {
 					s.StopAll(exitcode.Terminated)
 				}
-				time.Sleep(time.Second) // on the fake clock
+				time.Sleep(1500 * time.Millisecond) // on the fake clock
 				for rank, m := range sessions {
 					asked := false
 					for _, r := range tt.asking {
 						asked = asked || r == rank
 					}
-					stop, alone := m.Stopping(), m.Departing()
+					stop, alone := m.Stopping(), m.Leaving()
 					if tt.all != (stop == exitcode.Terminated) || alone != (asked && !tt.all) {
 						t.Errorf("rank %d: stop %d, alone %t", rank, stop, alone)
 					}
@@ -67,47 +65,15 @@ func TestRequestLeave(t *testing.T) {
 	}
 }
 
-// TestDepart verifies that a worker that leaves alone may close as soon as the others confirm, and
-// that the others go on with its successor at once.
-func TestDepart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := serveInMemory(t, ServerConfig{Restarts: 1})
-		sessions := joinAll(t, s.workers(3)...)
-		sessions[1].RequestLeave(exitcode.Terminated)
-		time.Sleep(time.Second) // on the fake clock
-		start := time.Now()
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			if err := sessions[1].Leave(t.Context()); err != nil {
-				t.Errorf("the one that leaves: %v", err)
-			}
-			sessions[1].Close()
-		})
-		for _, m := range []*Session{sessions[0], sessions[2]} {
-			wg.Go(func() {
-				if err := m.Outcome(t.Context(), nil); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		if took := time.Since(start); took > 100*time.Millisecond {
-			t.Errorf("it took %v", took)
-		}
-		leaveAll(t, nextAll(t, []*Session{sessions[0], sessions[2]}, s.successor(1, 3))...)
-	})
-}
-
 // TestLeaveRequestUnanswered verifies that a worker with a silent rendezvous asks the others to stop
-// after leaveRequestTimeout.
+// once it knows that it is not heard.
 func TestLeaveRequestUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 1})
 		all := s.workers(2)
-		var conn net.Conn
-		keepConn(&all[0], &conn)
 		sessions := joinAll(t, all...)
-		conn.(*pipeEnd).cut.Store(true)
+		p := s.pathOf(sessions[0])
+		p.change(func() { p.dark = true })
 		sessions[0].RequestLeave(exitcode.Terminated)
 		if code := sessions[0].Stopping(); code != 0 {
 			t.Errorf("stop %d at once, want to wait for the rendezvous", code)
@@ -124,7 +90,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 	s := new(Session)
 	if n := testing.AllocsPerRun(100, func() {
 		s.Progress(7, "train")
-		if s.Stopping() != 0 || s.Departing() {
+		if s.Stopping() != 0 || s.Leaving() {
 			t.Error("nobody has asked")
 		}
 	}); n != 0 {

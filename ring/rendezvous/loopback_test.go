@@ -52,19 +52,16 @@ func TestOneKilled(t *testing.T) {
 	const size, killed = 20, 7
 	s := serve(t, ServerConfig{})
 	all := s.workers(size)
-	var conn net.Conn
-	keepConn(&all[killed], &conn)
 	sessions := joinAll(t, all...)
-	conn.(*net.TCPConn).SetLinger(0)
-	conn.Close()
+	s.pathOf(sessions[killed]).kill()
 	for rank, m := range sessions {
-		wait(t, fmt.Sprintf("rank %d", rank), m.Context().Done())
 		if rank == killed {
 			continue
 		}
+		wait(t, fmt.Sprintf("rank %d", rank), m.Context().Done())
 		err := context.Cause(m.Context())
 		c, ok := errors.AsType[*ring.Cause](err)
-		if want := "lost rank 7 (host7 127.0.0.1:4000): connection reset"; !ok || c.Rank != killed || c.Text != want {
+		if want := "lost rank 7 (host7 127.0.0.1:4000): connection reset, and nobody listens at its port"; !ok || c.Rank != killed || c.Text != want {
 			t.Errorf("rank %d ends with %v, want %s", rank, err, want)
 		}
 		if !errors.Is(err, ring.ErrGenerationEnded) || exitcode.Of(err) != exitcode.Retry {
@@ -127,7 +124,7 @@ func TestProbe(t *testing.T) {
 					}
 				}()
 			}
-			if got := probe(t.Context(), state.Probe{Rank: 12, Addr: l.Addr().String()}); got != tt.want {
+			if got := probeMissing(t.Context(), state.Probe{Rank: 12, Addr: l.Addr().String()}); got != tt.want {
 				t.Errorf("probe says %q, want %q", got, tt.want)
 			}
 			l.Close()
@@ -166,7 +163,7 @@ func TestProbeOwner(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p.SetOwner(func() port.Owner { return tt.owner })
-			if got := probe(t.Context(), state.Probe{JobID: "mine", Rank: 12, Addr: p.Addr()}); got != tt.want {
+			if got := probeMissing(t.Context(), state.Probe{JobID: "mine", Rank: 12, Addr: p.Addr()}); got != tt.want {
 				t.Errorf("probe says %q, want %q", got, tt.want)
 			}
 		})

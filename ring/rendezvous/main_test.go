@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +24,10 @@ type testServer struct {
 	addr  string
 	token token.Token
 	dial  dialFunc
+	paths *paths // of the workers
+
+	listener *pipeListener                  // of serveAlone
+	door     *atomic.Pointer[*pipeListener] // where a dial of its address arrives
 }
 
 // serve starts a rendezvous on loopback that ends with the test.
@@ -38,13 +43,18 @@ func serve(t *testing.T, c ServerConfig) *testServer {
 // serveInMemory starts a rendezvous without a network, for tests with a fake clock.
 func serveInMemory(t *testing.T, c ServerConfig) *testServer {
 	t.Helper()
+	c.Unique = true
 	p := newPipeListener()
 	return serveOn(t, c, p, p.dial)
 }
 
 func serveOn(t *testing.T, c ServerConfig, l net.Listener, dial dialFunc) *testServer {
 	c.Token = token.New()
-	s := &testServer{Serve(l, c), l.Addr().String(), c.Token, dial}
+	s := &testServer{addr: l.Addr().String(), token: c.Token, dial: dial, paths: new(paths)}
+	if c.Probe == nil {
+		c.Probe = s.paths.probe
+	}
+	s.Server = Serve(l, c)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -55,9 +65,18 @@ func (s *testServer) worker(rank, size int) Options {
 		Addr: s.addr, Token: s.token, Rank: rank, WorldSize: size, Self: Self(":4000"),
 		Version: "v1", Agree: []string{"seed=1"}, StartTimeout: time.Minute, dial: s.dial,
 	}
-	o.Self.Host, o.Self.Incarnation = fmt.Sprint("host", rank), uint64(rank+2)
+	return s.process(o, uint64(rank+2))
+}
+
+// process returns o for the process with an incarnation, which has a path of its own.
+func (s *testServer) process(o Options, incarnation uint64) Options {
+	o.Self.Host, o.Self.Incarnation = fmt.Sprint("host", o.Rank), incarnation
+	o.dial = s.paths.of(incarnation).through(s.dial)
 	return o
 }
+
+// pathOf returns the path of a worker.
+func (s *testServer) pathOf(m *Session) *path { return s.paths.of(m.options.Self.Incarnation) }
 
 // joinAll joins all workers at the same time. The sessions close with the test.
 func joinAll(t *testing.T, all ...Options) []*Session {
@@ -141,7 +160,7 @@ func (p *pipeListener) dial(ctx context.Context, _ string) (net.Conn, error) {
 	case p.conns <- its:
 		return &pipeEnd{Conn: mine}, nil
 	case <-p.gone:
-		return nil, net.ErrClosed
+		return nil, syscall.ECONNREFUSED
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -185,15 +204,5 @@ func (w *pipeEnd) Read(b []byte) (int, error) {
 		if err != nil || !w.cut.Load() {
 			return n, err
 		}
-	}
-}
-
-// keepConn stores the connection of o in *c.
-func keepConn(o *Options, c *net.Conn) {
-	dial := o.dial
-	o.dial = func(ctx context.Context, addr string) (net.Conn, error) {
-		conn, err := dial(ctx, addr)
-		*c = conn
-		return conn, err
 	}
 }

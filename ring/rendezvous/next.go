@@ -4,27 +4,24 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/internal/awake"
+	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 )
 
 // Outcome reports c, if it is not nil, and waits until it is known what has ended. It returns nil
 // if only the generation has ended: the worker then leaves its group and calls Next. If the job has
 // ended, Outcome returns the first cause as an error with its exit code. c is nil if the context of
-// the generation has ended, or if another worker leaves alone, of which the rendezvous hears by
-// this call.
+// the generation has ended. A rendezvous that is not reached may come back: Outcome waits for it for
+// the start timeout.
 func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 	g := s.current()
-	switch {
-	case c != nil:
+	if c != nil {
 		s.reportCause(c)
-	case g.ctx.Err() == nil:
-		s.sendUntilAcked(s.partedMessage(g))
 	}
-	timer := awake.NewTimer(s.outcomeTimeout(c))
+	timer := awake.NewTimer(s.options.StartTimeout + s.Lease())
 	defer timer.Stop()
 	for done := ctx.Done(); ; {
 		select {
@@ -42,24 +39,29 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 			done = nil // the other workers hear of c first
 			timer.Reset(abortTimeout)
 		case <-timer.C:
-			if c == nil {
-				c = s.lostCause("no answer after the end of the generation")
-			}
-			s.end(c, false, false)
-			return c.WithCode()
+			return s.giveUp(c).WithCode()
 		}
 	}
 }
 
-// outcomeTimeout returns how long Outcome waits for an answer of a rendezvous that is connected.
-func (s *Session) outcomeTimeout(c *ring.Cause) time.Duration {
-	switch {
-	case c == nil || s.durable:
-		return s.options.StartTimeout + s.Lease()
-	case s.recovers:
-		return s.Lease()
+// giveUp ends the session because the rendezvous did not answer in time. c is what this worker has
+// reported, or nil. The cause names the first failure, too.
+func (s *Session) giveUp(c *ring.Cause) *ring.Cause {
+	s.control.mu.Lock()
+	reason := s.control.lastError.reason
+	s.control.mu.Unlock()
+	if s.reached() {
+		reason = "no answer after the end of the generation"
 	}
-	return abortTimeout
+	lost := s.lostCause(fmt.Sprintf("%s (waited %d s)", reason, int64(s.options.StartTimeout.Seconds())))
+	if known, _ := s.known(); c == nil {
+		c = known.Cause
+	}
+	if c != nil {
+		lost.Text += "; the generation ended by: " + c.Error()
+	}
+	s.end(lost, false, false)
+	return lost
 }
 
 // Next reports that this worker has left its group, and waits for the next generation. Membership,
@@ -70,8 +72,7 @@ func (s *Session) Next(ctx context.Context) error {
 	if old.printsEnd() {
 		s.notify(fmt.Sprintf("generation %d has ended: %v", old.membership.Generation, old.cause))
 	}
-	g := s.nextGeneration()
-	s.sendUntilAcked(s.readyMessage(old))
+	g := s.nextGeneration(old)
 	a := newAttempts(s.options, s.options.StartTimeout)
 	defer a.clock.Stop()
 	err := a.await(ctx, s, g)
@@ -92,29 +93,17 @@ func (g *generation) printsEnd() bool {
 	return true
 }
 
-func (s *Session) readyMessage(g *generation) *pb.WorkerMessage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := &pb.Ready{Generation: g.membership.Generation, Step: s.step}
-	return &pb.WorkerMessage{What: &pb.WorkerMessage_Ready{Ready: r}}
-}
-
-func (s *Session) partedMessage(g *generation) *pb.WorkerMessage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := &pb.Parted{Generation: g.membership.Generation, Step: s.step}
-	return &pb.WorkerMessage{What: &pb.WorkerMessage_Parted{Parted: p}}
-}
-
-// nextGeneration makes the awaited generation the current one. If the session has ended meanwhile,
-// the generation has ended too.
-func (s *Session) nextGeneration() *generation {
+// nextGeneration makes the awaited generation the current one, and says that this worker has left
+// the old one. If the session has ended meanwhile, the generation has ended too.
+func (s *Session) nextGeneration(old *generation) *generation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waitSource.Store(nil)
-	s.generation = newGeneration(context.WithoutCancel(s.ctx))
+	s.generation, s.doing, s.suspicion = newGeneration(context.WithoutCancel(s.ctx)), state.OutOfGroup, nil
 	if s.endErr != nil {
 		s.generation.cancel(s.endErr)
 	}
+	r := &pb.Ready{Generation: old.membership.Generation, Step: s.step}
+	s.control.enqueue(&pb.WorkerMessage{What: &pb.WorkerMessage_Ready{Ready: r}})
 	return s.generation
 }

@@ -3,7 +3,6 @@ package rendezvous
 import (
 	"context"
 	"errors"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -41,9 +40,7 @@ func nextAll(t *testing.T, sessions []*Session, fresh ...Options) []*Session {
 
 // successor returns the options of another process of a rank.
 func (s *testServer) successor(rank, size int) Options {
-	o := s.worker(rank, size)
-	o.Self.Incarnation += 1000
-	return o
+	return s.process(s.worker(rank, size), uint64(rank+1002))
 }
 
 // TestNextGeneration verifies that the others hear at once of a killed worker, enter the next
@@ -63,8 +60,7 @@ func TestNextGeneration(t *testing.T) {
 					t.Fatalf("the generation ended by %v, want the loss of rank 1", err)
 				}
 			}
-			o := s.successor(1, 3)
-			o.Self.Incarnation += generation
+			o := s.process(s.worker(1, 3), 1000+generation)
 			all := nextAll(t, rest, o)
 			sessions = []*Session{all[0], all[2], all[1]}
 			for rank, m := range sessions {
@@ -168,10 +164,9 @@ func TestSupersededWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 1, Lease: 30 * time.Second})
 		all := s.workers(2)
-		var conn net.Conn
-		keepConn(&all[1], &conn)
 		sessions := joinAll(t, all...)
-		conn.(*pipeEnd).mute.Store(true)
+		p := s.pathOf(sessions[1])
+		p.change(func() { p.mute = true })
 		<-sessions[0].Context().Done()
 		next := nextAll(t, sessions[:1], s.successor(1, 2))
 		<-sessions[1].Context().Done()
@@ -190,12 +185,11 @@ func TestSilenceIsTold(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Lease: 60 * time.Second, Notice: owner.add})
 		all := s.workers(3)
 		all[0].Notice = rank0.add
-		var conn net.Conn
-		keepConn(&all[2], &conn)
 		sessions := joinAll(t, all...)
 		sessions[2].Progress(7, "train")
 		time.Sleep(1500 * time.Millisecond) // on the fake clock, for a heartbeat
-		conn.(*pipeEnd).cut.Store(true)
+		p := s.pathOf(sessions[2])
+		p.change(func() { p.dark = true })
 		<-sessions[0].Context().Done()
 		synctest.Wait() // until all notices have arrived
 		const want = "rank 2 (host2 10.0.0.2:4000) is silent for 10 s, last heard at step 7 in train; it counts as lost after 1m0s"

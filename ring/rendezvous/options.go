@@ -99,11 +99,10 @@ func checkAddr(addr string) error {
 	return nil
 }
 
-// request returns the request to join. local is the worker's end of the connection to the
-// rendezvous.
-func (o *Options) request(local net.Addr) state.Request {
+// request returns the request to join; see connection.complete.
+func (o *Options) request() state.Request {
 	w := o.Self
-	w.Rank, w.Addr = o.Rank, completeAddr(w.Addr, local)
+	w.Rank = o.Rank
 	return state.Request{
 		JobID: o.JobID, Rank: o.Rank, WorldSize: o.WorldSize, Worker: w,
 		Protocol: ring.ProtocolVersion, Version: o.Version, Agree: o.Agree, Offers: o.Offers,

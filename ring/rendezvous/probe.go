@@ -14,6 +14,7 @@ import (
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous/internal/sanitize"
 	"ringtrain/ring/rendezvous/state"
+	"ringtrain/ring/token"
 )
 
 // Limits of one attempt to reach an address.
@@ -58,9 +59,17 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// probe returns why no worker has joined from p.Addr: why the address is not reached, or who
+// probe probes a rank: a member's port, or the configured address of a missing rank.
+func probe(ctx context.Context, p state.Probe, t token.Token) state.Probed {
+	if p.Incarnation != 0 {
+		return probeMember(ctx, p, t)
+	}
+	return state.Probed{Reason: probeMissing(ctx, p)}
+}
+
+// probeMissing returns why no worker has joined from p.Addr: why the address is not reached, or who
 // listens there.
-func probe(ctx context.Context, p state.Probe) string {
+func probeMissing(ctx context.Context, p state.Probe) string {
 	answer, err := exchange(ctx, dialTCP, p.Addr, port.Question)
 	if o, ok := port.ParseAnswer(answer); ok {
 		return ownerReason(p, o)

@@ -16,8 +16,7 @@ import (
 
 // Times at the end of a job.
 const (
-	drainTimeout = 2 * time.Second  // for the workers to hear the end
-	stopTimeout  = 20 * time.Second // for a job to stop and save its state
+	drainTimeout = 2 * time.Second // for the workers to hear the end
 )
 
 // Check returns all faults of the settings at once, with exitcode.Usage.
@@ -76,14 +75,13 @@ func (c *carrier) close() {
 func (s *Server) Addr() string { return s.addr }
 
 // Wait returns when the job has ended: nil after a clean end, else the first cause with its exit
-// code. When ctx ends, Wait stops a job that has begun, and returns the cause of ctx. Wait closes s.
+// code. When ctx ends, Wait returns its cause: the job goes on without this rendezvous. Wait closes s.
 // If the job ended before it began, workers that come within two seconds are told the cause.
 func (s *Server) Wait(ctx context.Context) error {
 	defer s.Close()
 	select {
 	case <-s.done:
 	case <-ctx.Done():
-		s.stop(exitcode.Of(context.Cause(ctx)))
 		return fmt.Errorf("rendezvous on %s: %w", s.addr, context.Cause(ctx))
 	}
 	if s.Cause() == nil {
@@ -91,20 +89,6 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 	s.AwaitTold(ctx, s.config.WorldSize)
 	return s.Cause().WithCode() // now with the step that the workers have reported
-}
-
-// stop has the job stop in good order, if it has begun: it ends with its rendezvous.
-func (s *Server) stop(code int) {
-	if !s.begun() {
-		return
-	}
-	s.StopAll(code)
-	timer := time.NewTimer(stopTimeout)
-	defer timer.Stop()
-	select {
-	case <-s.done:
-	case <-timer.C:
-	}
 }
 
 // begun reports whether all workers have joined.

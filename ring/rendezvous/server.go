@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	mathrand "math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,10 +32,14 @@ type ServerConfig struct {
 	StartTimeout time.Duration // from the first join to the last; 0: DefaultStartTimeout
 	Lease        time.Duration // a worker that is silent for this time is lost; 0: DefaultLease; at least 1 s
 	Addrs        []string      // configured address of each rank, if known; probed while the rank is missing
-	Restarts     int           // number of lost workers that may be replaced in all
+	Restarts     int           // number of lost workers that may be replaced in all; 0: none, or as the workers of a job that goes on know it
+	Unique       bool          // no other rendezvous can serve this job, and the owner ends the processes of lost ranks: a launcher
 
-	// Probe returns why a rank is missing, in words for people. nil: the built-in probe.
-	Probe func(ctx context.Context, p state.Probe) string
+	// Probe returns why a rank is missing, in words for people, or whether a member still listens. nil:
+	// the built-in probes.
+	Probe func(ctx context.Context, p state.Probe) state.Probed
+	// Member returns who the worker of this process is, as [Session.Self] does. nil: there is none.
+	Member func() (incarnation, follows uint64)
 	// Notice is called with texts for people. It may be nil.
 	Notice     func(text string)
 	NoticeSink state.NoticeSink // whether rank 0 receives notices too
@@ -46,6 +51,7 @@ type Server struct {
 	started    time.Time
 	addr       string
 	carrier    *carrier
+	instance   uint64          // random, of this rendezvous
 	ctx        context.Context // ends with Close
 	cancel     context.CancelFunc
 	done       chan struct{}  // closed at the end of the job
@@ -62,10 +68,10 @@ type Server struct {
 	lastStream uint64        // number of the newest stream
 	clientLeft chan struct{} // closed and replaced when a client leaves
 	told       int           // number of clients that were told the cause of the end and have left
-	probing    map[int]bool  // ranks with a running probe
-	roster     roster        // of the newest generation, shared by all messages
-	closed     bool          // no more clients
-	cause      *ring.Cause   // of the end of the job
+	probing    map[probing]bool
+	record     *pb.Record  // of the newest generation, shared by all messages
+	closed     bool        // no more clients
+	cause      *ring.Cause // of the end of the job
 
 	jobID atomic.Pointer[string] // a copy of the state's job id, read without mu
 }
@@ -75,18 +81,22 @@ func newServer(c ServerConfig) *Server {
 	c.StartTimeout = cmp.Or(c.StartTimeout, DefaultStartTimeout)
 	c.Lease = max(cmp.Or(c.Lease, DefaultLease), time.Second)
 	if c.Probe == nil {
-		c.Probe = probe
+		c.Probe = func(ctx context.Context, p state.Probe) state.Probed { return probe(ctx, p, c.Token) }
 	}
 	s := &Server{
-		config: c, started: time.Now(), clients: map[uint64]*clientStream{}, probing: map[int]bool{},
+		config: c, started: time.Now(), instance: mathrand.Uint64() | 1, clients: map[uint64]*clientStream{}, probing: map[probing]bool{},
 		clientLeft: make(chan struct{}), done: make(chan struct{}), probeSlots: make(chan struct{}, maxProbes),
 		notices: make(chan string, maxNotices),
 		givenUp: make(chan int, ring.MaxWorldSize), refusals: newRefusalLog(c.WorldSize),
 	}
 	s.lease.Store(c.Lease.Milliseconds())
+	if c.Restarts == 0 && !c.Unique {
+		c.Restarts = -1
+	}
 	s.state = state.New(state.Config{
 		JobID: sanitize.Name(c.JobID), DefaultJobID: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
-		Lease: c.Lease, Addrs: c.Addrs, Restarts: c.Restarts, NoticeSink: c.NoticeSink,
+		Lease: c.Lease, Addrs: c.Addrs, Restarts: c.Restarts, Unique: c.Unique, NoticeSink: c.NoticeSink, HostID: Self("").HostID,
+		Instance: s.instance, NewLife: drawLife,
 	})
 	job := s.state.JobID()
 	s.jobID.Store(&job)
@@ -127,6 +137,12 @@ func (s *Server) tellOwner(text string) {
 // GivenUp returns the ranks that are lost while their processes may still run: the launcher should
 // end the processes.
 func (s *Server) GivenUp() <-chan int { return s.givenUp }
+
+// drawLife draws the name of a life.
+func drawLife() (life [16]byte) {
+	rand.Read(life[:]) // crypto/rand.Read returns no error
+	return life
+}
 
 func drawJobID() string {
 	var b [4]byte
@@ -240,15 +256,11 @@ func (s *Server) perform(f state.Effect) {
 	case state.SendMembership:
 		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Membership{Membership: s.membership(f)}}})
 	case state.SendEndGeneration:
-		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_EndGeneration{EndGeneration: &pb.EndGeneration{
-			Generation: f.Generation, Lost: wire.EncodeRanks(f.Lost), Cause: wire.EncodeCause(f.Cause),
-		}}}})
+		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_EndGeneration{EndGeneration: endGenerationMessage(f)}}})
 	case state.SendResumed:
 		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Resumed{Resumed: &pb.Resumed{}}}})
 	case state.SendStop:
 		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Stop{Stop: &pb.Stop{ExitCode: int32(f.Code), By: int32(f.By + 1)}}}})
-	case state.SendLeaveAlone:
-		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_LeaveAlone{LeaveAlone: &pb.LeaveAlone{}}}})
 	case state.SendNotice:
 		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Notice{Notice: &pb.Notice{Text: sanitize.Line(f.Text, sanitize.MaxText)}}}})
 	case state.RankAbandoned:
@@ -268,6 +280,8 @@ func (s *Server) perform(f state.Effect) {
 		s.send(f.Stream, outgoing{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Abort{Abort: wire.EncodeCause(f.Cause)}}})
 	case state.SendEnd:
 		s.send(f.Stream, outgoing{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_End{End: &pb.End{}}}})
+	case state.CloseStream:
+		s.send(f.Stream, outgoing{})
 	case state.SetLease:
 		s.lease.Store(f.Lease.Milliseconds())
 	case state.Probe:
@@ -278,23 +292,21 @@ func (s *Server) perform(f state.Effect) {
 	}
 }
 
-// roster is the list of workers of a generation in the form of the wire.
-type roster struct {
-	generation uint64
-	workers    []*pb.Worker
-}
-
 func (s *Server) membership(f state.SendMembership) *pb.Membership {
-	m := f.Membership
-	if s.roster.generation != m.Generation {
-		s.roster = roster{m.Generation, wire.EncodeWorkers(m.Workers)}
+	if s.record == nil || wire.DecodeFence(s.record.Fence) != f.Record.Fence {
+		s.record = wire.EncodeRecord(f.Record)
 	}
-	p := &pb.Membership{
-		JobId: m.JobID, Generation: m.Generation, Rank: int32(m.Rank), Workers: s.roster.workers, Lost: wire.EncodeRanks(f.Lost),
-		Choices: wire.EncodeChoices(m.Choices),
-	}
+	p := &pb.Membership{Rank: int32(f.Membership.Rank), Record: s.record, Lost: wire.EncodeRanks(f.Lost)}
 	if f.Cause != nil {
 		p.Cause = wire.EncodeCause(f.Cause)
+	}
+	return p
+}
+
+func endGenerationMessage(f state.SendEndGeneration) *pb.EndGeneration {
+	p := &pb.EndGeneration{Fence: wire.EncodeFence(f.Fence), Lost: wire.EncodeRanks(f.Lost), Incarnations: f.Incarnations, Cause: wire.EncodeCause(f.Cause)}
+	if f.First != nil {
+		p.First = wire.EncodeCause(f.First)
 	}
 	return p
 }
@@ -305,25 +317,33 @@ func (s *Server) send(stream uint64, m outgoing) {
 	}
 }
 
-// probe probes a rank in the background. A rank has at most one probe at a time.
+// probe probes a rank in the background. A rank has at most one probe of a kind at a time.
 func (s *Server) probe(p state.Probe) {
-	if s.closed || s.probing[p.Rank] {
+	what := probing{p.Rank, p.Incarnation}
+	if s.closed || s.probing[what] {
 		return
 	}
-	s.probing[p.Rank] = true
+	s.probing[what] = true
 	s.wg.Go(func() {
-		reason := ""
+		var answer state.Probed
 		select {
 		case s.probeSlots <- struct{}{}:
-			reason = s.config.Probe(s.ctx, p)
+			answer = s.config.Probe(s.ctx, p)
 			<-s.probeSlots
 		case <-s.ctx.Done():
 		}
 		s.mu.Lock()
-		delete(s.probing, p.Rank)
+		delete(s.probing, what)
 		s.mu.Unlock()
-		if reason != "" && s.ctx.Err() == nil {
-			s.step(state.Probed{Rank: p.Rank, Reason: sanitize.Name(reason)})
+		if s.ctx.Err() == nil {
+			answer.Rank, answer.Incarnation, answer.Reason = p.Rank, p.Incarnation, sanitize.Name(answer.Reason)
+			s.step(answer)
 		}
 	})
+}
+
+// probing names a running probe.
+type probing struct {
+	rank        int
+	incarnation uint64
 }

@@ -22,32 +22,27 @@ const (
 )
 
 // Session is the part of a worker in a job, from one generation to the next. It sends heartbeats by
-// itself. Several goroutines may call its methods; Outcome and Next are called by one goroutine at
-// a time.
+// itself, and it dials the rendezvous again when it is not heard: a broken stream ends nothing.
+// Several goroutines may call its methods; Outcome and Next are called by one goroutine at a time.
 type Session struct {
-	options  *Options
-	lease    atomic.Int64 // current lease in nanoseconds
-	durable  bool         // a lost rendezvous comes back
-	recovers bool         // a generation may end without the job
+	options *Options
+	lease   atomic.Int64 // current lease in nanoseconds
 
-	waitingReports  chan state.Waiting
-	unansweredBeats atomic.Int32                     // heartbeats sent since the last message was received
-	waitSource      atomic.Pointer[func() ring.Wait] // see SetWaitSource
-	leaveRequest    leaveRequest
+	waitingReports chan state.Waiting
+	waitSource     atomic.Pointer[func() ring.Wait] // see SetWaitSource
+	leaveRequest   leaveRequest
+	control        control
 
-	mu             sync.Mutex // guards what follows
-	generation     *generation
-	lastMembership ring.Membership // of the newest generation that has started; its Generation is 0 before
-	step           int64
-	phase          string
-	sendQueue      []*pb.WorkerMessage // messages to be sent
-	reconnecting   atomic.Bool         // the rendezvous is lost, and the session tries to reach it
-	unacked        *pb.WorkerMessage   // sent, and sent again after each reconnection until it is answered
-	unackedSince   time.Time           // time of the first send
-	conn           *connection         // the current connection
-	endErr         error               // set when the session has ended
+	mu         sync.Mutex // guards what follows
+	generation *generation
+	record     state.Record // what this worker knows of the job; without a generation before the first one
+	rank       int          // in the generation of the record
+	doing      state.Doing
+	suspicion  *ring.Cause // reported in this generation; nil: none
+	step       int64
+	phase      string
+	endErr     error // set when the session has ended
 
-	queued chan struct{} // has room for one: sendQueue is not empty
 	ctx    context.Context
 	cancel context.CancelFunc
 
@@ -57,32 +52,26 @@ type Session struct {
 	fromRendezvous bool          // the end came from the rendezvous
 	refused        bool          // the end concerns this worker alone
 
-	receiverDone chan struct{} // closed when no more messages are received
-	wg           sync.WaitGroup
+	wg sync.WaitGroup
 }
 
 // newSession starts a session on conn with the first message.
 func newSession(ctx context.Context, o *Options, conn *connection, first *pb.WorkerMessage) *Session {
-	s := &Session{
-		options: o, conn: conn, durable: conn.durable, recovers: conn.recovers, step: -1,
-		waitingReports: make(chan state.Waiting, 1), queued: make(chan struct{}, 1), over: make(chan struct{}), receiverDone: make(chan struct{}),
-	}
+	s := &Session{options: o, step: -1, waitingReports: make(chan state.Waiting, 1), over: make(chan struct{})}
 	s.lease.Store(int64(conn.lease))
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.generation = newGeneration(context.WithoutCancel(ctx))
-	s.enqueue(first)
+	s.control.init()
+	s.useConnection(conn, first)
 	s.wg.Go(s.run)
 	return s
 }
 
-// Recovers reports whether a generation may end without the job.
-func (s *Session) Recovers() bool { return s.recovers }
-
 // Membership returns the membership of the current generation.
 func (s *Session) Membership() ring.Membership { return s.current().membership }
 
-// Lost returns the ranks that the previous generation lost, and the cause of its end. Both are nil
-// in the first generation.
+// Lost returns the ranks that the previous generation lost, and the cause of its end, whose Step is
+// the last one that is known to have been completed in it. Both are nil in the first generation.
 func (s *Session) Lost() ([]int, *ring.Cause) {
 	g := s.current()
 	return g.previousLost, g.previousCause
@@ -98,11 +87,11 @@ func (s *Session) current() *generation {
 	return s.generation
 }
 
-// lastKnown returns the membership of the newest generation that has started.
-func (s *Session) lastKnown() ring.Membership {
+// known returns what this worker knows of the job, and its rank.
+func (s *Session) known() (state.Record, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lastMembership
+	return s.record, s.rank
 }
 
 // Progress sets the step and the phase of the next heartbeats. It does not block.
@@ -112,19 +101,42 @@ func (s *Session) Progress(step int64, phase string) {
 	s.mu.Unlock()
 }
 
+// Formed notes that the first collective operation of the current generation has ended: all workers
+// have taken its membership.
+func (s *Session) Formed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if isClosed(s.generation.started) {
+		s.record.Complete()
+	}
+}
+
 // SetWaitSource makes the heartbeats of this generation carry the result of wait. Each heartbeat
 // calls wait once, from another goroutine.
 func (s *Session) SetWaitSource(wait func() ring.Wait) { s.waitSource.Store(&wait) }
 
-// Lease returns how long a worker or the rendezvous may currently be silent.
+// Lease returns how long a worker may currently be silent.
 func (s *Session) Lease() time.Duration { return time.Duration(s.lease.Load()) }
+
+// Self returns the incarnation of this worker and the instance of the rendezvous to which it is
+// connected, 0 if it is not; see [ServeMember].
+func (s *Session) Self() (incarnation, follows uint64) {
+	return s.options.Self.Incarnation, s.control.follows()
+}
 
 // reportCause reports what went wrong, unless the generation has ended. The answer is the end of
 // the generation or of the job. Abort and Outcome wait for it.
 func (s *Session) reportCause(c *ring.Cause) {
-	if s.current().ctx.Err() == nil {
-		s.sendUntilAcked(&pb.WorkerMessage{What: &pb.WorkerMessage_Abort{Abort: wire.EncodeCause(c)}})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.generation.ctx.Err() == nil {
+		s.suspicion = c
+		s.control.enqueue(abortMessage(c))
 	}
+}
+
+func abortMessage(c *ring.Cause) *pb.WorkerMessage {
+	return &pb.WorkerMessage{What: &pb.WorkerMessage_Abort{Abort: wire.EncodeCause(c)}}
 }
 
 // Abort ends the worker's part with c and returns the first cause of the generation's or the job's
@@ -152,9 +164,10 @@ func (s *Session) Abort(c *ring.Cause) *ring.Cause {
 
 // firstCause returns the job's first cause for a worker that has reported c. over is closed.
 func (s *Session) firstCause(c *ring.Cause) *ring.Cause {
-	suspicion := c == nil || c.ExitCode == exitcode.Retry && c.Rank != s.lastKnown().Rank
+	_, rank := s.known()
+	suspicion := c == nil || c.ExitCode == exitcode.Retry && c.Rank != rank
 	switch {
-	case s.refused && c != nil && c.Rank == s.lastKnown().Rank:
+	case s.refused && c != nil && c.Rank == rank:
 		return c // c is why the rendezvous refused the worker
 	case s.cause != nil && (s.fromRendezvous || suspicion):
 		return s.cause
@@ -166,17 +179,16 @@ func (s *Session) firstCause(c *ring.Cause) *ring.Cause {
 
 // Leave reports that this worker has done its work, and waits until all workers have done so. Then
 // it returns nil, and closing is no fault. Otherwise the error holds the first cause of the job's
-// or the generation's end. For a worker that leaves alone, Leave waits until the others have said
-// that they go on.
+// or the generation's end. If the rendezvous is not reached for the lease, nobody confirms the end,
+// and Leave says so and returns nil.
 func (s *Session) Leave(ctx context.Context) error {
 	g := s.current()
-	s.sendUntilAcked(&pb.WorkerMessage{What: &pb.WorkerMessage_Leave{Leave: &pb.Leave{}}})
-	var leaseOver <-chan time.Time
-	if s.Stopping() != 0 {
-		t := time.NewTicker(s.Lease())
-		defer t.Stop()
-		leaseOver = t.C
-	}
+	s.mu.Lock()
+	s.doing = state.WorkDone
+	s.control.enqueue(&pb.WorkerMessage{What: &pb.WorkerMessage_Leave{Leave: &pb.Leave{}}})
+	s.mu.Unlock()
+	unreached := time.NewTicker(s.Lease() / 10)
+	defer unreached.Stop()
 	for done := false; !done; {
 		select {
 		case <-s.over:
@@ -185,8 +197,9 @@ func (s *Session) Leave(ctx context.Context) error {
 			return g.cause.GenerationEnded()
 		case <-ctx.Done():
 			return fmt.Errorf("leave: %w", context.Cause(ctx))
-		case <-leaseOver:
-			if s.reconnecting.Load() { // all have agreed on this step, and the rendezvous is lost
+		case <-unreached.C:
+			if s.control.unreachedFor() >= s.Lease() {
+				s.notify(fmt.Sprintf("the rendezvous at %s is not reached for %v: nobody has confirmed the end", s.options.Addr, s.Lease()))
 				return nil
 			}
 		}
@@ -204,13 +217,7 @@ func (s *Session) Leave(ctx context.Context) error {
 // the others lose this worker. Close returns nil and may be called more than once.
 func (s *Session) Close() error {
 	s.end(nil, false, false)
-	timer := time.NewTimer(closeTimeout)
-	defer timer.Stop()
-	select {
-	case <-s.receiverDone:
-	case <-timer.C:
-	}
-	s.connection().close()
+	s.control.awaitClose(closeTimeout)
 	s.wg.Wait()
 	s.current().cancel(ring.ErrGenerationEnded)
 	return nil
@@ -240,10 +247,16 @@ func (s *Session) lostCause(reason string) *ring.Cause {
 	c.Text = fmt.Sprintf("lost the rendezvous at %s: %s", s.options.Addr, reason)
 	if s.options.InRank0 {
 		c.Rank = 0
-		if len(s.lastMembership.Workers) > 0 {
-			c.Host = s.lastMembership.Workers[0].Host
+		if len(s.record.Workers) > 0 {
+			c.Host = s.record.Workers[0].Host
 		}
 		c.Text = fmt.Sprintf("lost rank 0 with the rendezvous at %s: %s", s.options.Addr, reason)
 	}
 	return c
+}
+
+func (s *Session) notify(text string) {
+	if text != "" && s.options.Notice != nil {
+		s.options.Notice(text)
+	}
 }

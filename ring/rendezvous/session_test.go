@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -179,23 +178,39 @@ func TestRanksAreGiven(t *testing.T) {
 	})
 }
 
-// TestRendezvousGone verifies that every session ends with the rendezvous, with a cause that names
-// its address, and rank 0 if rank 0 serves it.
+// TestRendezvousGone verifies that workers train on without their rendezvous, and say so once. When
+// an operation fails they wait for the rendezvous for the start timeout; the cause names its address
+// and the first failure. If rank 0 served it and no restart is left, they do not wait.
 func TestRendezvousGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		all := s.workers(2)
-		all[1].InRank0 = true
+		var told notices
+		all[0].Notice, all[1].InRank0 = told.add, true
 		sessions := joinAll(t, all...)
 		s.carrier.grpc.Stop()
+		time.Sleep(time.Hour) // on the fake clock
+		if got := told.text(); strings.Count(got, "lost the rendezvous at 10.0.0.1:29400") != 1 {
+			t.Errorf("rank 0 says %q, want once that the rendezvous is lost", got)
+		}
 		for rank, m := range sessions {
-			<-m.Context().Done()
-			c, _ := errors.AsType[*ring.Cause](context.Cause(m.Context()))
-			if c == nil || !strings.Contains(c.Text, s.addr) || c.Rank != rank-1 || c.ExitCode != exitcode.Retry {
-				t.Errorf("rank %d ends with %+v, want rank %d and the address %s", rank, c, rank-1, s.addr)
+			if m.Context().Err() != nil {
+				t.Fatalf("rank %d ends with %v, want that it trains on", rank, context.Cause(m.Context()))
 			}
-			if got := m.Abort(&ring.Cause{Rank: 5, Text: "mine"}); got != c {
-				t.Errorf("rank %d: Abort gives %v, want the first cause %v", rank, got, c)
+			began := time.Now()
+			err := m.Outcome(t.Context(), &ring.Cause{Rank: 1 - rank, Step: 7, Text: "link broke", ExitCode: exitcode.Retry})
+			c, _ := errors.AsType[*ring.Cause](err)
+			took, wants := time.Since(began), []string{s.addr, "connection refused", "link broke"}
+			if rank == 1 {
+				wants = wants[:2]
+			}
+			for _, want := range wants {
+				if c == nil || !strings.Contains(c.Text, want) || c.ExitCode != exitcode.Retry || c.Rank != rank-1 {
+					t.Errorf("rank %d ends with %v, want %q", rank, err, want)
+				}
+			}
+			if wait := took > time.Minute; wait != (rank == 0) || took > 70*time.Second {
+				t.Errorf("rank %d ends after %v", rank, took)
 			}
 		}
 	})
@@ -276,14 +291,12 @@ func TestServerEndsTheJob(t *testing.T) {
 	})
 }
 
-// TestSilentWorker verifies that both ends notice a cut connection after the lease: the others lose
-// the worker, and the worker loses the rendezvous.
+// TestSilentWorker verifies that the others lose a worker whose path is dark for the lease. The worker
+// itself trains on.
 func TestSilentWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Lease: 5 * time.Second})
 		all := s.workers(3)
-		var conn net.Conn
-		keepConn(&all[1], &conn)
 		sessions := joinAll(t, all...)
 		sessions[1].Progress(41, "train")
 		time.Sleep(10*time.Second + state.HeartbeatEvery/2) // on the fake clock: no heartbeat is on its way
@@ -291,17 +304,18 @@ func TestSilentWorker(t *testing.T) {
 			t.Fatalf("ended while all beat: %v", context.Cause(sessions[2].Context()))
 		}
 		cut := time.Now()
-		conn.(*pipeEnd).cut.Store(true)
+		p := s.pathOf(sessions[1])
+		p.change(func() { p.dark = true })
 		for rank, m := range sessions {
+			if rank == 1 {
+				continue
+			}
 			<-m.Context().Done()
 			if took := time.Since(cut); took < 3*time.Second || took > 7*time.Second { // a heartbeat that is answered at the same instant may count as unanswered
 				t.Errorf("rank %d noticed after %v, want about 5 s", rank, took)
 			}
 			c, _ := errors.AsType[*ring.Cause](context.Cause(m.Context()))
-			want := "at step 41: lost rank 1 (host1 10.0.0.2:4000): " // silent, or reset if the worker noticed first and hung up
-			if rank == 1 {
-				want = "at step 41: lost the rendezvous at 10.0.0.1:29400: silent for 5s"
-			}
+			const want = "at step 41: lost rank 1 (host1 10.0.0.2:4000): silent for 5s"
 			if !strings.HasPrefix(c.Error(), want) {
 				t.Errorf("rank %d: %v\nwant %s", rank, c, want)
 			}
@@ -315,10 +329,9 @@ func TestAbortWithoutAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		all := s.workers(2)
-		var conn net.Conn
-		keepConn(&all[0], &conn)
 		sessions := joinAll(t, all...)
-		conn.(*pipeEnd).cut.Store(true)
+		p := s.pathOf(sessions[0])
+		p.change(func() { p.dark = true })
 		start, mine := time.Now(), &ring.Cause{Rank: 0, Text: "mine", ExitCode: 1}
 		if got := sessions[0].Abort(mine); got != mine || time.Since(start) != time.Second {
 			t.Errorf("Abort gives %v after %v, want its own cause after 1s", got, time.Since(start))

@@ -193,8 +193,8 @@ func joinForgetful(ctx context.Context, o *Options) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := wire.EncodeRequest(o.request(m.raw.LocalAddr()))
-	j.Proof = m.proof
+	j := wire.EncodeRequest(o.request())
+	m.complete(j)
 	if err := m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}}); err != nil {
 		return m, err
 	}

@@ -114,7 +114,7 @@ func (c *StatusClient) authenticate(ctx context.Context) error {
 // Next returns the states of the jobs: of the job in the options, if it is known, or of all. After
 // an error the caller closes the StatusClient.
 func (c *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
-	reply, err := c.fetch(ctx)
+	reply, err := c.fetch(ctx, &pb.Ask{JobId: sanitize.Name(c.options.JobID)})
 	if err != nil {
 		return nil, err
 	}
@@ -126,11 +126,11 @@ func (c *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
 }
 
 // fetch sends one request and returns the reply. The server has proved the token.
-func (c *StatusClient) fetch(ctx context.Context) (*pb.StatusReply, error) {
+func (c *StatusClient) fetch(ctx context.Context, ask *pb.Ask) (*pb.StatusReply, error) {
 	stop := context.AfterFunc(ctx, c.cancel)
 	defer stop()
-	reply, err := c.exchange(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: c.proof, JobId: sanitize.Name(c.options.JobID)}}})
-	c.proof = nil
+	ask.Proof, c.proof = c.proof, nil
+	reply, err := c.exchange(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: ask}})
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -107,8 +107,12 @@ func (h *handshake) reply(q *pb.StatusRequest, answer func(*pb.Ask) *pb.StatusRe
 	return answer(ask), nil
 }
 
-// report returns the state of the job, if the client asks for it or for any.
+// report returns the state of the job, if the client asks for it or for any, or who the worker at
+// this port is.
 func (s *Server) report(ask *pb.Ask) *pb.StatusReply {
+	if ask.GetMember() {
+		return memberReply(s.config.Member)
+	}
 	r := new(pb.StatusReply_Report)
 	st := s.Status()
 	if id := sanitize.Name(ask.GetJobId()); id == "" || id == st.JobID {

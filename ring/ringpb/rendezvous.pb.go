@@ -25,6 +25,55 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type Resume_Doing int32
+
+const (
+	Resume_IN_GROUP     Resume_Doing = 0 // it has not left the group of its generation
+	Resume_OUT_OF_GROUP Resume_Doing = 1 // it waits for the next generation
+	Resume_WORK_DONE    Resume_Doing = 2
+)
+
+// Enum value maps for Resume_Doing.
+var (
+	Resume_Doing_name = map[int32]string{
+		0: "IN_GROUP",
+		1: "OUT_OF_GROUP",
+		2: "WORK_DONE",
+	}
+	Resume_Doing_value = map[string]int32{
+		"IN_GROUP":     0,
+		"OUT_OF_GROUP": 1,
+		"WORK_DONE":    2,
+	}
+)
+
+func (x Resume_Doing) Enum() *Resume_Doing {
+	p := new(Resume_Doing)
+	*p = x
+	return p
+}
+
+func (x Resume_Doing) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Resume_Doing) Descriptor() protoreflect.EnumDescriptor {
+	return file_rendezvous_proto_enumTypes[0].Descriptor()
+}
+
+func (Resume_Doing) Type() protoreflect.EnumType {
+	return &file_rendezvous_proto_enumTypes[0]
+}
+
+func (x Resume_Doing) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Resume_Doing.Descriptor instead.
+func (Resume_Doing) EnumDescriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{17, 0}
+}
+
 type WorkerMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to What:
@@ -38,8 +87,6 @@ type WorkerMessage struct {
 	//	*WorkerMessage_Resume
 	//	*WorkerMessage_Ready
 	//	*WorkerMessage_Leaving
-	//	*WorkerMessage_Parted
-	//	*WorkerMessage_Away
 	What          isWorkerMessage_What `protobuf_oneof:"what"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -163,24 +210,6 @@ func (x *WorkerMessage) GetLeaving() *Leaving {
 	return nil
 }
 
-func (x *WorkerMessage) GetParted() *Parted {
-	if x != nil {
-		if x, ok := x.What.(*WorkerMessage_Parted); ok {
-			return x.Parted
-		}
-	}
-	return nil
-}
-
-func (x *WorkerMessage) GetAway() *Away {
-	if x != nil {
-		if x, ok := x.What.(*WorkerMessage_Away); ok {
-			return x.Away
-		}
-	}
-	return nil
-}
-
 type isWorkerMessage_What interface {
 	isWorkerMessage_What()
 }
@@ -221,14 +250,6 @@ type WorkerMessage_Leaving struct {
 	Leaving *Leaving `protobuf:"bytes,9,opt,name=leaving,proto3,oneof"`
 }
 
-type WorkerMessage_Parted struct {
-	Parted *Parted `protobuf:"bytes,10,opt,name=parted,proto3,oneof"`
-}
-
-type WorkerMessage_Away struct {
-	Away *Away `protobuf:"bytes,11,opt,name=away,proto3,oneof"`
-}
-
 func (*WorkerMessage_Hello) isWorkerMessage_What() {}
 
 func (*WorkerMessage_Join) isWorkerMessage_What() {}
@@ -247,10 +268,6 @@ func (*WorkerMessage_Ready) isWorkerMessage_What() {}
 
 func (*WorkerMessage_Leaving) isWorkerMessage_What() {}
 
-func (*WorkerMessage_Parted) isWorkerMessage_What() {}
-
-func (*WorkerMessage_Away) isWorkerMessage_What() {}
-
 type RendezvousMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to What:
@@ -265,7 +282,6 @@ type RendezvousMessage struct {
 	//	*RendezvousMessage_Resumed
 	//	*RendezvousMessage_EndGeneration
 	//	*RendezvousMessage_Stop
-	//	*RendezvousMessage_LeaveAlone
 	//	*RendezvousMessage_Notice
 	What          isRendezvousMessage_What `protobuf_oneof:"what"`
 	unknownFields protoimpl.UnknownFields
@@ -399,15 +415,6 @@ func (x *RendezvousMessage) GetStop() *Stop {
 	return nil
 }
 
-func (x *RendezvousMessage) GetLeaveAlone() *LeaveAlone {
-	if x != nil {
-		if x, ok := x.What.(*RendezvousMessage_LeaveAlone); ok {
-			return x.LeaveAlone
-		}
-	}
-	return nil
-}
-
 func (x *RendezvousMessage) GetNotice() *Notice {
 	if x != nil {
 		if x, ok := x.What.(*RendezvousMessage_Notice); ok {
@@ -461,12 +468,8 @@ type RendezvousMessage_Stop struct {
 	Stop *Stop `protobuf:"bytes,10,opt,name=stop,proto3,oneof"`
 }
 
-type RendezvousMessage_LeaveAlone struct {
-	LeaveAlone *LeaveAlone `protobuf:"bytes,11,opt,name=leave_alone,json=leaveAlone,proto3,oneof"`
-}
-
 type RendezvousMessage_Notice struct {
-	Notice *Notice `protobuf:"bytes,12,opt,name=notice,proto3,oneof"`
+	Notice *Notice `protobuf:"bytes,11,opt,name=notice,proto3,oneof"`
 }
 
 func (*RendezvousMessage_Challenge) isRendezvousMessage_What() {}
@@ -488,8 +491,6 @@ func (*RendezvousMessage_Resumed) isRendezvousMessage_What() {}
 func (*RendezvousMessage_EndGeneration) isRendezvousMessage_What() {}
 
 func (*RendezvousMessage_Stop) isRendezvousMessage_What() {}
-
-func (*RendezvousMessage_LeaveAlone) isRendezvousMessage_What() {}
 
 func (*RendezvousMessage_Notice) isRendezvousMessage_What() {}
 
@@ -541,9 +542,8 @@ type Challenge struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Nonce         []byte                 `protobuf:"bytes,1,opt,name=nonce,proto3" json:"nonce,omitempty"`                     // 32 bytes
 	Proof         []byte                 `protobuf:"bytes,2,opt,name=proof,proto3" json:"proof,omitempty"`                     // of the token, over both nonces, by the rendezvous
-	LeaseMs       int64                  `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"` // who is silent for so long is lost, on either side
-	Durable       bool                   `protobuf:"varint,4,opt,name=durable,proto3" json:"durable,omitempty"`                // the rendezvous keeps a journal: if it is lost it comes back
-	Recovers      bool                   `protobuf:"varint,5,opt,name=recovers,proto3" json:"recovers,omitempty"`              // a lost worker may be replaced
+	LeaseMs       int64                  `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"` // a worker that is silent for so long may be lost
+	Instance      uint64                 `protobuf:"fixed64,4,opt,name=instance,proto3" json:"instance,omitempty"`             // of this rendezvous
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -599,18 +599,11 @@ func (x *Challenge) GetLeaseMs() int64 {
 	return 0
 }
 
-func (x *Challenge) GetDurable() bool {
+func (x *Challenge) GetInstance() uint64 {
 	if x != nil {
-		return x.Durable
+		return x.Instance
 	}
-	return false
-}
-
-func (x *Challenge) GetRecovers() bool {
-	if x != nil {
-		return x.Recovers
-	}
-	return false
+	return 0
 }
 
 type Join struct {
@@ -1116,15 +1109,14 @@ func (x *Missing) GetForMs() int64 {
 	return 0
 }
 
+// Membership starts a generation: all but the last three fields of the record are the worker's from
+// now on.
 type Membership struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Generation    uint64                 `protobuf:"varint,2,opt,name=generation,proto3" json:"generation,omitempty"`
-	Rank          int32                  `protobuf:"zigzag32,3,opt,name=rank,proto3" json:"rank,omitempty"`
-	Workers       []*Worker              `protobuf:"bytes,4,rep,name=workers,proto3" json:"workers,omitempty"`
-	Lost          []int32                `protobuf:"zigzag32,5,rep,packed,name=lost,proto3" json:"lost,omitempty"` // ranks that the generation before this one has lost
-	Cause         *Cause                 `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`         // of that one's end; none in generation 1
-	Choices       []*Choice              `protobuf:"bytes,7,rep,name=choices,proto3" json:"choices,omitempty"`
+	Rank          int32                  `protobuf:"zigzag32,1,opt,name=rank,proto3" json:"rank,omitempty"`
+	Lost          []int32                `protobuf:"zigzag32,2,rep,packed,name=lost,proto3" json:"lost,omitempty"` // ranks that the generation before this one has lost
+	Cause         *Cause                 `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`         // of that one's end; none in generation 1
+	Record        *Record                `protobuf:"bytes,4,opt,name=record,proto3" json:"record,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1159,32 +1151,11 @@ func (*Membership) Descriptor() ([]byte, []int) {
 	return file_rendezvous_proto_rawDescGZIP(), []int{11}
 }
 
-func (x *Membership) GetJobId() string {
-	if x != nil {
-		return x.JobId
-	}
-	return ""
-}
-
-func (x *Membership) GetGeneration() uint64 {
-	if x != nil {
-		return x.Generation
-	}
-	return 0
-}
-
 func (x *Membership) GetRank() int32 {
 	if x != nil {
 		return x.Rank
 	}
 	return 0
-}
-
-func (x *Membership) GetWorkers() []*Worker {
-	if x != nil {
-		return x.Workers
-	}
-	return nil
 }
 
 func (x *Membership) GetLost() []int32 {
@@ -1201,9 +1172,311 @@ func (x *Membership) GetCause() *Cause {
 	return nil
 }
 
-func (x *Membership) GetChoices() []*Choice {
+func (x *Membership) GetRecord() *Record {
+	if x != nil {
+		return x.Record
+	}
+	return nil
+}
+
+// Record is what a worker knows of its job. It keeps the record, and sends it whenever it comes to
+// a rendezvous again, which may know nothing.
+type Record struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	Fence         *Fence                 `protobuf:"bytes,2,opt,name=fence,proto3" json:"fence,omitempty"` // of the newest generation that the worker has taken
+	Workers       []*Worker              `protobuf:"bytes,3,rep,name=workers,proto3" json:"workers,omitempty"`
+	Choices       []*Choice              `protobuf:"bytes,4,rep,name=choices,proto3" json:"choices,omitempty"`
+	Protocol      uint32                 `protobuf:"varint,5,opt,name=protocol,proto3" json:"protocol,omitempty"`
+	Version       string                 `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
+	Agree         []string               `protobuf:"bytes,7,rep,name=agree,proto3" json:"agree,omitempty"`                           // in a resume
+	LoopCount     uint32                 `protobuf:"varint,8,opt,name=loop_count,json=loopCount,proto3" json:"loop_count,omitempty"` // generations in a row before it that completed no step
+	LoopRanks     []int32                `protobuf:"zigzag32,9,rep,packed,name=loop_ranks,json=loopRanks,proto3" json:"loop_ranks,omitempty"`
+	Restarts      int32                  `protobuf:"zigzag32,10,opt,name=restarts,proto3" json:"restarts,omitempty"` // allowed
+	Used          uint32                 `protobuf:"varint,11,opt,name=used,proto3" json:"used,omitempty"`           // of these, when the generation began
+	Whole         *Roster                `protobuf:"bytes,12,opt,name=whole,proto3" json:"whole,omitempty"`          // the newest generation whose first collective operation has ended
+	Taken         []*Roster              `protobuf:"bytes,13,rep,name=taken,proto3" json:"taken,omitempty"`          // after it
+	Dead          []uint64               `protobuf:"fixed64,14,rep,packed,name=dead,proto3" json:"dead,omitempty"`   // incarnations of these that are known to have ended
+	Ended         bool                   `protobuf:"varint,15,opt,name=ended,proto3" json:"ended,omitempty"`
+	Lost          []uint64               `protobuf:"fixed64,16,rep,packed,name=lost,proto3" json:"lost,omitempty"` // incarnations, since the generation began
+	Cause         *Cause                 `protobuf:"bytes,17,opt,name=cause,proto3" json:"cause,omitempty"`        // the first since the last completed step
+	Step          int64                  `protobuf:"zigzag64,18,opt,name=step,proto3" json:"step,omitempty"`       // last completed, of this worker
+	Stop          int32                  `protobuf:"zigzag32,19,opt,name=stop,proto3" json:"stop,omitempty"`       // exit code with which all stop; 0: they go on
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Record) Reset() {
+	*x = Record{}
+	mi := &file_rendezvous_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Record) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Record) ProtoMessage() {}
+
+func (x *Record) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Record.ProtoReflect.Descriptor instead.
+func (*Record) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Record) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *Record) GetFence() *Fence {
+	if x != nil {
+		return x.Fence
+	}
+	return nil
+}
+
+func (x *Record) GetWorkers() []*Worker {
+	if x != nil {
+		return x.Workers
+	}
+	return nil
+}
+
+func (x *Record) GetChoices() []*Choice {
 	if x != nil {
 		return x.Choices
+	}
+	return nil
+}
+
+func (x *Record) GetProtocol() uint32 {
+	if x != nil {
+		return x.Protocol
+	}
+	return 0
+}
+
+func (x *Record) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *Record) GetAgree() []string {
+	if x != nil {
+		return x.Agree
+	}
+	return nil
+}
+
+func (x *Record) GetLoopCount() uint32 {
+	if x != nil {
+		return x.LoopCount
+	}
+	return 0
+}
+
+func (x *Record) GetLoopRanks() []int32 {
+	if x != nil {
+		return x.LoopRanks
+	}
+	return nil
+}
+
+func (x *Record) GetRestarts() int32 {
+	if x != nil {
+		return x.Restarts
+	}
+	return 0
+}
+
+func (x *Record) GetUsed() uint32 {
+	if x != nil {
+		return x.Used
+	}
+	return 0
+}
+
+func (x *Record) GetWhole() *Roster {
+	if x != nil {
+		return x.Whole
+	}
+	return nil
+}
+
+func (x *Record) GetTaken() []*Roster {
+	if x != nil {
+		return x.Taken
+	}
+	return nil
+}
+
+func (x *Record) GetDead() []uint64 {
+	if x != nil {
+		return x.Dead
+	}
+	return nil
+}
+
+func (x *Record) GetEnded() bool {
+	if x != nil {
+		return x.Ended
+	}
+	return false
+}
+
+func (x *Record) GetLost() []uint64 {
+	if x != nil {
+		return x.Lost
+	}
+	return nil
+}
+
+func (x *Record) GetCause() *Cause {
+	if x != nil {
+		return x.Cause
+	}
+	return nil
+}
+
+func (x *Record) GetStep() int64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
+func (x *Record) GetStop() int32 {
+	if x != nil {
+		return x.Stop
+	}
+	return 0
+}
+
+type Fence struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Life          []byte                 `protobuf:"bytes,1,opt,name=life,proto3" json:"life,omitempty"` // 16 bytes
+	Generation    uint64                 `protobuf:"varint,2,opt,name=generation,proto3" json:"generation,omitempty"`
+	Issuer        uint64                 `protobuf:"fixed64,3,opt,name=issuer,proto3" json:"issuer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fence) Reset() {
+	*x = Fence{}
+	mi := &file_rendezvous_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fence) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fence) ProtoMessage() {}
+
+func (x *Fence) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fence.ProtoReflect.Descriptor instead.
+func (*Fence) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Fence) GetLife() []byte {
+	if x != nil {
+		return x.Life
+	}
+	return nil
+}
+
+func (x *Fence) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *Fence) GetIssuer() uint64 {
+	if x != nil {
+		return x.Issuer
+	}
+	return 0
+}
+
+type Roster struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Fence         *Fence                 `protobuf:"bytes,1,opt,name=fence,proto3" json:"fence,omitempty"`
+	Incarnations  []uint64               `protobuf:"fixed64,2,rep,packed,name=incarnations,proto3" json:"incarnations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Roster) Reset() {
+	*x = Roster{}
+	mi := &file_rendezvous_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Roster) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Roster) ProtoMessage() {}
+
+func (x *Roster) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Roster.ProtoReflect.Descriptor instead.
+func (*Roster) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Roster) GetFence() *Fence {
+	if x != nil {
+		return x.Fence
+	}
+	return nil
+}
+
+func (x *Roster) GetIncarnations() []uint64 {
+	if x != nil {
+		return x.Incarnations
 	}
 	return nil
 }
@@ -1212,16 +1485,18 @@ func (x *Membership) GetChoices() []*Choice {
 // group, says ready, and is sent the membership of the next one.
 type EndGeneration struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Generation    uint64                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
+	Fence         *Fence                 `protobuf:"bytes,1,opt,name=fence,proto3" json:"fence,omitempty"`
 	Lost          []int32                `protobuf:"zigzag32,2,rep,packed,name=lost,proto3" json:"lost,omitempty"`
-	Cause         *Cause                 `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
+	Incarnations  []uint64               `protobuf:"fixed64,3,rep,packed,name=incarnations,proto3" json:"incarnations,omitempty"` // of the lost ranks
+	Cause         *Cause                 `protobuf:"bytes,4,opt,name=cause,proto3" json:"cause,omitempty"`
+	First         *Cause                 `protobuf:"bytes,5,opt,name=first,proto3" json:"first,omitempty"` // the first since the last completed step
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *EndGeneration) Reset() {
 	*x = EndGeneration{}
-	mi := &file_rendezvous_proto_msgTypes[12]
+	mi := &file_rendezvous_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1233,7 +1508,7 @@ func (x *EndGeneration) String() string {
 func (*EndGeneration) ProtoMessage() {}
 
 func (x *EndGeneration) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[12]
+	mi := &file_rendezvous_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1246,14 +1521,14 @@ func (x *EndGeneration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGeneration.ProtoReflect.Descriptor instead.
 func (*EndGeneration) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{12}
+	return file_rendezvous_proto_rawDescGZIP(), []int{15}
 }
 
-func (x *EndGeneration) GetGeneration() uint64 {
+func (x *EndGeneration) GetFence() *Fence {
 	if x != nil {
-		return x.Generation
+		return x.Fence
 	}
-	return 0
+	return nil
 }
 
 func (x *EndGeneration) GetLost() []int32 {
@@ -1263,9 +1538,23 @@ func (x *EndGeneration) GetLost() []int32 {
 	return nil
 }
 
+func (x *EndGeneration) GetIncarnations() []uint64 {
+	if x != nil {
+		return x.Incarnations
+	}
+	return nil
+}
+
 func (x *EndGeneration) GetCause() *Cause {
 	if x != nil {
 		return x.Cause
+	}
+	return nil
+}
+
+func (x *EndGeneration) GetFirst() *Cause {
+	if x != nil {
+		return x.First
 	}
 	return nil
 }
@@ -1281,7 +1570,7 @@ type Ready struct {
 
 func (x *Ready) Reset() {
 	*x = Ready{}
-	mi := &file_rendezvous_proto_msgTypes[13]
+	mi := &file_rendezvous_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1293,7 +1582,7 @@ func (x *Ready) String() string {
 func (*Ready) ProtoMessage() {}
 
 func (x *Ready) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[13]
+	mi := &file_rendezvous_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1306,7 +1595,7 @@ func (x *Ready) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ready.ProtoReflect.Descriptor instead.
 func (*Ready) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{13}
+	return file_rendezvous_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Ready) GetGeneration() uint64 {
@@ -1323,110 +1612,19 @@ func (x *Ready) GetStep() int64 {
 	return 0
 }
 
-// Parted says, while the generation goes on, that another worker has left it.
-// Away is the last word on a stream that the worker gives up because it hears nothing: it
-// goes on, and comes back on another one.
-type Away struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Away) Reset() {
-	*x = Away{}
-	mi := &file_rendezvous_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Away) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Away) ProtoMessage() {}
-
-func (x *Away) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Away.ProtoReflect.Descriptor instead.
-func (*Away) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{14}
-}
-
-type Parted struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Generation    uint64                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
-	Step          int64                  `protobuf:"zigzag64,2,opt,name=step,proto3" json:"step,omitempty"` // last completed, by all
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Parted) Reset() {
-	*x = Parted{}
-	mi := &file_rendezvous_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Parted) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Parted) ProtoMessage() {}
-
-func (x *Parted) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Parted.ProtoReflect.Descriptor instead.
-func (*Parted) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *Parted) GetGeneration() uint64 {
-	if x != nil {
-		return x.Generation
-	}
-	return 0
-}
-
-func (x *Parted) GetStep() int64 {
-	if x != nil {
-		return x.Step
-	}
-	return 0
-}
-
-// Resume is sent in place of a join by a worker that has lost a durable
-// rendezvous in a generation.
+// Resume is sent in place of a join by a worker that has been in a generation.
 type Resume struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Join          *Join                  `protobuf:"bytes,1,opt,name=join,proto3" json:"join,omitempty"`              // without the lines that must agree
-	Generation    uint64                 `protobuf:"varint,2,opt,name=generation,proto3" json:"generation,omitempty"` // the last that the worker had the membership of
+	Join          *Join                  `protobuf:"bytes,1,opt,name=join,proto3" json:"join,omitempty"` // without the lines that must agree
+	Record        *Record                `protobuf:"bytes,2,opt,name=record,proto3" json:"record,omitempty"`
+	Doing         Resume_Doing           `protobuf:"varint,3,opt,name=doing,proto3,enum=ringtrain.Resume_Doing" json:"doing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_rendezvous_proto_msgTypes[16]
+	mi := &file_rendezvous_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1438,7 +1636,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[16]
+	mi := &file_rendezvous_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1451,7 +1649,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{16}
+	return file_rendezvous_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Resume) GetJoin() *Join {
@@ -1461,11 +1659,18 @@ func (x *Resume) GetJoin() *Join {
 	return nil
 }
 
-func (x *Resume) GetGeneration() uint64 {
+func (x *Resume) GetRecord() *Record {
 	if x != nil {
-		return x.Generation
+		return x.Record
 	}
-	return 0
+	return nil
+}
+
+func (x *Resume) GetDoing() Resume_Doing {
+	if x != nil {
+		return x.Doing
+	}
+	return Resume_IN_GROUP
 }
 
 // Resumed says that the worker is known and goes on as before.
@@ -1477,7 +1682,7 @@ type Resumed struct {
 
 func (x *Resumed) Reset() {
 	*x = Resumed{}
-	mi := &file_rendezvous_proto_msgTypes[17]
+	mi := &file_rendezvous_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1489,7 +1694,7 @@ func (x *Resumed) String() string {
 func (*Resumed) ProtoMessage() {}
 
 func (x *Resumed) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[17]
+	mi := &file_rendezvous_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1502,7 +1707,7 @@ func (x *Resumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resumed.ProtoReflect.Descriptor instead.
 func (*Resumed) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{17}
+	return file_rendezvous_proto_rawDescGZIP(), []int{18}
 }
 
 // Leaving asks whether a signal to this worker means it alone, or all.
@@ -1515,7 +1720,7 @@ type Leaving struct {
 
 func (x *Leaving) Reset() {
 	*x = Leaving{}
-	mi := &file_rendezvous_proto_msgTypes[18]
+	mi := &file_rendezvous_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1732,7 @@ func (x *Leaving) String() string {
 func (*Leaving) ProtoMessage() {}
 
 func (x *Leaving) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[18]
+	mi := &file_rendezvous_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1745,7 @@ func (x *Leaving) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leaving.ProtoReflect.Descriptor instead.
 func (*Leaving) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{18}
+	return file_rendezvous_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Leaving) GetExitCode() int32 {
@@ -1561,7 +1766,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_rendezvous_proto_msgTypes[19]
+	mi := &file_rendezvous_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +1778,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[19]
+	mi := &file_rendezvous_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +1791,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{19}
+	return file_rendezvous_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Stop) GetExitCode() int32 {
@@ -1601,44 +1806,6 @@ func (x *Stop) GetBy() int32 {
 		return x.By
 	}
 	return 0
-}
-
-// LeaveAlone lets a worker that is leaving go at a step that all agree on, to be
-// replaced. Its last word is leave; the others say parted.
-type LeaveAlone struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LeaveAlone) Reset() {
-	*x = LeaveAlone{}
-	mi := &file_rendezvous_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LeaveAlone) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LeaveAlone) ProtoMessage() {}
-
-func (x *LeaveAlone) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LeaveAlone.ProtoReflect.Descriptor instead.
-func (*LeaveAlone) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{20}
 }
 
 // Notice is what a person should know.
@@ -1686,13 +1853,16 @@ func (x *Notice) GetText() string {
 	return ""
 }
 
-// Beat says that the process is alive, and a worker's how far it is.
+// Beat says that the process is alive, and a worker's how far it is. Each worker's beat has a number,
+// and the rendezvous' beat names the last one that it has heard: a path may be dark one way.
 type Beat struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Step          int64                  `protobuf:"zigzag64,1,opt,name=step,proto3" json:"step,omitempty"`
 	Phase         string                 `protobuf:"bytes,2,opt,name=phase,proto3" json:"phase,omitempty"`
 	Wait          *Wait                  `protobuf:"bytes,3,opt,name=wait,proto3" json:"wait,omitempty"`                       // a worker's, while it has a group
 	LeaseMs       int64                  `protobuf:"varint,4,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"` // the rendezvous': as in the challenge, but it may have grown
+	Number        uint64                 `protobuf:"varint,5,opt,name=number,proto3" json:"number,omitempty"`                  // of a worker's beat, or of the last one that the rendezvous has heard
+	Whole         bool                   `protobuf:"varint,6,opt,name=whole,proto3" json:"whole,omitempty"`                    // the first collective operation of the generation has ended
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1753,6 +1923,20 @@ func (x *Beat) GetLeaseMs() int64 {
 		return x.LeaseMs
 	}
 	return 0
+}
+
+func (x *Beat) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Beat) GetWhole() bool {
+	if x != nil {
+		return x.Whole
+	}
+	return false
 }
 
 // Wait is what a worker's group does, and for whom it waits.
@@ -1927,6 +2111,7 @@ type Ask struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Proof         []byte                 `protobuf:"bytes,1,opt,name=proof,proto3" json:"proof,omitempty"`              // as in a join; in the first question only
 	JobId         string                 `protobuf:"bytes,2,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"` // "": all
+	Member        bool                   `protobuf:"varint,3,opt,name=member,proto3" json:"member,omitempty"`           // who is the worker at this port?
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1973,6 +2158,13 @@ func (x *Ask) GetJobId() string {
 		return x.JobId
 	}
 	return ""
+}
+
+func (x *Ask) GetMember() bool {
+	if x != nil {
+		return x.Member
+	}
+	return false
 }
 
 type StatusReply struct {
@@ -2089,12 +2281,11 @@ func (*StatusReply_Report_) isStatusReply_What() {}
 
 func (*StatusReply_Member) isStatusReply_What() {}
 
-// Member is the answer of a worker that does not serve the rendezvous, though it may.
+// Member is the worker whose port was asked.
 type Member struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Rank          int32                  `protobuf:"zigzag32,2,opt,name=rank,proto3" json:"rank,omitempty"`           // -1: none given yet
-	Generation    uint64                 `protobuf:"varint,3,opt,name=generation,proto3" json:"generation,omitempty"` // the last that it was in; 0: none
+	Incarnation   uint64                 `protobuf:"fixed64,1,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Follows       uint64                 `protobuf:"fixed64,2,opt,name=follows,proto3" json:"follows,omitempty"` // instance of the rendezvous to which it is connected; 0: none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2129,23 +2320,16 @@ func (*Member) Descriptor() ([]byte, []int) {
 	return file_rendezvous_proto_rawDescGZIP(), []int{27}
 }
 
-func (x *Member) GetJobId() string {
+func (x *Member) GetIncarnation() uint64 {
 	if x != nil {
-		return x.JobId
-	}
-	return ""
-}
-
-func (x *Member) GetRank() int32 {
-	if x != nil {
-		return x.Rank
+		return x.Incarnation
 	}
 	return 0
 }
 
-func (x *Member) GetGeneration() uint64 {
+func (x *Member) GetFollows() uint64 {
 	if x != nil {
-		return x.Generation
+		return x.Follows
 	}
 	return 0
 }
@@ -2602,7 +2786,7 @@ var File_rendezvous_proto protoreflect.FileDescriptor
 
 const file_rendezvous_proto_rawDesc = "" +
 	"\n" +
-	"\x10rendezvous.proto\x12\tringtrain\"\xeb\x03\n" +
+	"\x10rendezvous.proto\x12\tringtrain\"\x97\x03\n" +
 	"\rWorkerMessage\x12(\n" +
 	"\x05hello\x18\x01 \x01(\v2\x10.ringtrain.HelloH\x00R\x05hello\x12%\n" +
 	"\x04join\x18\x02 \x01(\v2\x0f.ringtrain.JoinH\x00R\x04join\x12+\n" +
@@ -2612,11 +2796,8 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x05leave\x18\x06 \x01(\v2\x10.ringtrain.LeaveH\x00R\x05leave\x12+\n" +
 	"\x06resume\x18\a \x01(\v2\x11.ringtrain.ResumeH\x00R\x06resume\x12(\n" +
 	"\x05ready\x18\b \x01(\v2\x10.ringtrain.ReadyH\x00R\x05ready\x12.\n" +
-	"\aleaving\x18\t \x01(\v2\x12.ringtrain.LeavingH\x00R\aleaving\x12+\n" +
-	"\x06parted\x18\n" +
-	" \x01(\v2\x11.ringtrain.PartedH\x00R\x06parted\x12%\n" +
-	"\x04away\x18\v \x01(\v2\x0f.ringtrain.AwayH\x00R\x04awayB\x06\n" +
-	"\x04what\"\xde\x04\n" +
+	"\aleaving\x18\t \x01(\v2\x12.ringtrain.LeavingH\x00R\aleavingB\x06\n" +
+	"\x04what\"\xa4\x04\n" +
 	"\x11RendezvousMessage\x124\n" +
 	"\tchallenge\x18\x01 \x01(\v2\x14.ringtrain.ChallengeH\x00R\tchallenge\x12.\n" +
 	"\awaiting\x18\x02 \x01(\v2\x12.ringtrain.WaitingH\x00R\awaiting\x127\n" +
@@ -2630,19 +2811,16 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\aresumed\x18\b \x01(\v2\x12.ringtrain.ResumedH\x00R\aresumed\x12A\n" +
 	"\x0eend_generation\x18\t \x01(\v2\x18.ringtrain.EndGenerationH\x00R\rendGeneration\x12%\n" +
 	"\x04stop\x18\n" +
-	" \x01(\v2\x0f.ringtrain.StopH\x00R\x04stop\x128\n" +
-	"\vleave_alone\x18\v \x01(\v2\x15.ringtrain.LeaveAloneH\x00R\n" +
-	"leaveAlone\x12+\n" +
-	"\x06notice\x18\f \x01(\v2\x11.ringtrain.NoticeH\x00R\x06noticeB\x06\n" +
+	" \x01(\v2\x0f.ringtrain.StopH\x00R\x04stop\x12+\n" +
+	"\x06notice\x18\v \x01(\v2\x11.ringtrain.NoticeH\x00R\x06noticeB\x06\n" +
 	"\x04what\"\x1d\n" +
 	"\x05Hello\x12\x14\n" +
-	"\x05nonce\x18\x01 \x01(\fR\x05nonce\"\x88\x01\n" +
+	"\x05nonce\x18\x01 \x01(\fR\x05nonce\"n\n" +
 	"\tChallenge\x12\x14\n" +
 	"\x05nonce\x18\x01 \x01(\fR\x05nonce\x12\x14\n" +
 	"\x05proof\x18\x02 \x01(\fR\x05proof\x12\x19\n" +
-	"\blease_ms\x18\x03 \x01(\x03R\aleaseMs\x12\x18\n" +
-	"\adurable\x18\x04 \x01(\bR\adurable\x12\x1a\n" +
-	"\brecovers\x18\x05 \x01(\bR\brecovers\"\x87\x02\n" +
+	"\blease_ms\x18\x03 \x01(\x03R\aleaseMs\x12\x1a\n" +
+	"\binstance\x18\x04 \x01(\x06R\binstance\"\x87\x02\n" +
 	"\x04Join\x12\x14\n" +
 	"\x05proof\x18\x01 \x01(\fR\x05proof\x12\x1a\n" +
 	"\bprotocol\x18\x02 \x01(\rR\bprotocol\x12\x18\n" +
@@ -2682,55 +2860,79 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x04rank\x18\x01 \x01(\x11R\x04rank\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x15\n" +
-	"\x06for_ms\x18\x04 \x01(\x03R\x05forMs\"\xed\x01\n" +
+	"\x06for_ms\x18\x04 \x01(\x03R\x05forMs\"\x87\x01\n" +
 	"\n" +
-	"Membership\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1e\n" +
+	"Membership\x12\x12\n" +
+	"\x04rank\x18\x01 \x01(\x11R\x04rank\x12\x12\n" +
+	"\x04lost\x18\x02 \x03(\x11R\x04lost\x12&\n" +
+	"\x05cause\x18\x03 \x01(\v2\x10.ringtrain.CauseR\x05cause\x12)\n" +
+	"\x06record\x18\x04 \x01(\v2\x11.ringtrain.RecordR\x06record\"\xbb\x04\n" +
+	"\x06Record\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12&\n" +
+	"\x05fence\x18\x02 \x01(\v2\x10.ringtrain.FenceR\x05fence\x12+\n" +
+	"\aworkers\x18\x03 \x03(\v2\x11.ringtrain.WorkerR\aworkers\x12+\n" +
+	"\achoices\x18\x04 \x03(\v2\x11.ringtrain.ChoiceR\achoices\x12\x1a\n" +
+	"\bprotocol\x18\x05 \x01(\rR\bprotocol\x12\x18\n" +
+	"\aversion\x18\x06 \x01(\tR\aversion\x12\x14\n" +
+	"\x05agree\x18\a \x03(\tR\x05agree\x12\x1d\n" +
+	"\n" +
+	"loop_count\x18\b \x01(\rR\tloopCount\x12\x1d\n" +
+	"\n" +
+	"loop_ranks\x18\t \x03(\x11R\tloopRanks\x12\x1a\n" +
+	"\brestarts\x18\n" +
+	" \x01(\x11R\brestarts\x12\x12\n" +
+	"\x04used\x18\v \x01(\rR\x04used\x12'\n" +
+	"\x05whole\x18\f \x01(\v2\x11.ringtrain.RosterR\x05whole\x12'\n" +
+	"\x05taken\x18\r \x03(\v2\x11.ringtrain.RosterR\x05taken\x12\x12\n" +
+	"\x04dead\x18\x0e \x03(\x06R\x04dead\x12\x14\n" +
+	"\x05ended\x18\x0f \x01(\bR\x05ended\x12\x12\n" +
+	"\x04lost\x18\x10 \x03(\x06R\x04lost\x12&\n" +
+	"\x05cause\x18\x11 \x01(\v2\x10.ringtrain.CauseR\x05cause\x12\x12\n" +
+	"\x04step\x18\x12 \x01(\x12R\x04step\x12\x12\n" +
+	"\x04stop\x18\x13 \x01(\x11R\x04stop\"S\n" +
+	"\x05Fence\x12\x12\n" +
+	"\x04life\x18\x01 \x01(\fR\x04life\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x02 \x01(\x04R\n" +
-	"generation\x12\x12\n" +
-	"\x04rank\x18\x03 \x01(\x11R\x04rank\x12+\n" +
-	"\aworkers\x18\x04 \x03(\v2\x11.ringtrain.WorkerR\aworkers\x12\x12\n" +
-	"\x04lost\x18\x05 \x03(\x11R\x04lost\x12&\n" +
-	"\x05cause\x18\x06 \x01(\v2\x10.ringtrain.CauseR\x05cause\x12+\n" +
-	"\achoices\x18\a \x03(\v2\x11.ringtrain.ChoiceR\achoices\"k\n" +
-	"\rEndGeneration\x12\x1e\n" +
-	"\n" +
-	"generation\x18\x01 \x01(\x04R\n" +
-	"generation\x12\x12\n" +
-	"\x04lost\x18\x02 \x03(\x11R\x04lost\x12&\n" +
-	"\x05cause\x18\x03 \x01(\v2\x10.ringtrain.CauseR\x05cause\";\n" +
+	"generation\x12\x16\n" +
+	"\x06issuer\x18\x03 \x01(\x06R\x06issuer\"T\n" +
+	"\x06Roster\x12&\n" +
+	"\x05fence\x18\x01 \x01(\v2\x10.ringtrain.FenceR\x05fence\x12\"\n" +
+	"\fincarnations\x18\x02 \x03(\x06R\fincarnations\"\xbf\x01\n" +
+	"\rEndGeneration\x12&\n" +
+	"\x05fence\x18\x01 \x01(\v2\x10.ringtrain.FenceR\x05fence\x12\x12\n" +
+	"\x04lost\x18\x02 \x03(\x11R\x04lost\x12\"\n" +
+	"\fincarnations\x18\x03 \x03(\x06R\fincarnations\x12&\n" +
+	"\x05cause\x18\x04 \x01(\v2\x10.ringtrain.CauseR\x05cause\x12&\n" +
+	"\x05first\x18\x05 \x01(\v2\x10.ringtrain.CauseR\x05first\";\n" +
 	"\x05Ready\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
 	"generation\x12\x12\n" +
-	"\x04step\x18\x02 \x01(\x12R\x04step\"\x06\n" +
-	"\x04Away\"<\n" +
-	"\x06Parted\x12\x1e\n" +
-	"\n" +
-	"generation\x18\x01 \x01(\x04R\n" +
-	"generation\x12\x12\n" +
-	"\x04step\x18\x02 \x01(\x12R\x04step\"M\n" +
+	"\x04step\x18\x02 \x01(\x12R\x04step\"\xbf\x01\n" +
 	"\x06Resume\x12#\n" +
-	"\x04join\x18\x01 \x01(\v2\x0f.ringtrain.JoinR\x04join\x12\x1e\n" +
-	"\n" +
-	"generation\x18\x02 \x01(\x04R\n" +
-	"generation\"\t\n" +
+	"\x04join\x18\x01 \x01(\v2\x0f.ringtrain.JoinR\x04join\x12)\n" +
+	"\x06record\x18\x02 \x01(\v2\x11.ringtrain.RecordR\x06record\x12-\n" +
+	"\x05doing\x18\x03 \x01(\x0e2\x17.ringtrain.Resume.DoingR\x05doing\"6\n" +
+	"\x05Doing\x12\f\n" +
+	"\bIN_GROUP\x10\x00\x12\x10\n" +
+	"\fOUT_OF_GROUP\x10\x01\x12\r\n" +
+	"\tWORK_DONE\x10\x02\"\t\n" +
 	"\aResumed\"&\n" +
 	"\aLeaving\x12\x1b\n" +
 	"\texit_code\x18\x01 \x01(\x11R\bexitCode\"3\n" +
 	"\x04Stop\x12\x1b\n" +
 	"\texit_code\x18\x01 \x01(\x11R\bexitCode\x12\x0e\n" +
-	"\x02by\x18\x02 \x01(\x05R\x02by\"\f\n" +
-	"\n" +
-	"LeaveAlone\"\x1c\n" +
+	"\x02by\x18\x02 \x01(\x05R\x02by\"\x1c\n" +
 	"\x06Notice\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\"p\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\"\x9e\x01\n" +
 	"\x04Beat\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x12R\x04step\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12#\n" +
 	"\x04wait\x18\x03 \x01(\v2\x0f.ringtrain.WaitR\x04wait\x12\x19\n" +
-	"\blease_ms\x18\x04 \x01(\x03R\aleaseMs\"\x93\x01\n" +
+	"\blease_ms\x18\x04 \x01(\x03R\aleaseMs\x12\x16\n" +
+	"\x06number\x18\x05 \x01(\x04R\x06number\x12\x14\n" +
+	"\x05whole\x18\x06 \x01(\bR\x05whole\"\x93\x01\n" +
 	"\x04Wait\x12\x1c\n" +
 	"\toperation\x18\x01 \x01(\tR\toperation\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x1a\n" +
@@ -2741,10 +2943,11 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\rStatusRequest\x12(\n" +
 	"\x05hello\x18\x01 \x01(\v2\x10.ringtrain.HelloH\x00R\x05hello\x12\"\n" +
 	"\x03ask\x18\x02 \x01(\v2\x0e.ringtrain.AskH\x00R\x03askB\x06\n" +
-	"\x04what\"2\n" +
+	"\x04what\"J\n" +
 	"\x03Ask\x12\x14\n" +
 	"\x05proof\x18\x01 \x01(\fR\x05proof\x12\x15\n" +
-	"\x06job_id\x18\x02 \x01(\tR\x05jobId\"\x8d\x02\n" +
+	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x12\x16\n" +
+	"\x06member\x18\x03 \x01(\bR\x06member\"\x8d\x02\n" +
 	"\vStatusReply\x124\n" +
 	"\tchallenge\x18\x01 \x01(\v2\x14.ringtrain.ChallengeH\x00R\tchallenge\x12,\n" +
 	"\arefused\x18\x02 \x01(\v2\x10.ringtrain.CauseH\x00R\arefused\x127\n" +
@@ -2752,13 +2955,10 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x06member\x18\x04 \x01(\v2\x11.ringtrain.MemberH\x00R\x06member\x1a,\n" +
 	"\x06Report\x12\"\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x0e.ringtrain.JobR\x04jobsB\x06\n" +
-	"\x04what\"S\n" +
-	"\x06Member\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
-	"\x04rank\x18\x02 \x01(\x11R\x04rank\x12\x1e\n" +
-	"\n" +
-	"generation\x18\x03 \x01(\x04R\n" +
-	"generation\"\x99\x03\n" +
+	"\x04what\"D\n" +
+	"\x06Member\x12 \n" +
+	"\vincarnation\x18\x01 \x01(\x06R\vincarnation\x12\x18\n" +
+	"\afollows\x18\x02 \x01(\x06R\afollows\"\x99\x03\n" +
 	"\x03Job\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x1e\n" +
@@ -2814,99 +3014,108 @@ func file_rendezvous_proto_rawDescGZIP() []byte {
 	return file_rendezvous_proto_rawDescData
 }
 
+var file_rendezvous_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_rendezvous_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_rendezvous_proto_goTypes = []any{
-	(*WorkerMessage)(nil),      // 0: ringtrain.WorkerMessage
-	(*RendezvousMessage)(nil),  // 1: ringtrain.RendezvousMessage
-	(*Hello)(nil),              // 2: ringtrain.Hello
-	(*Challenge)(nil),          // 3: ringtrain.Challenge
-	(*Join)(nil),               // 4: ringtrain.Join
-	(*Offer)(nil),              // 5: ringtrain.Offer
-	(*Choice)(nil),             // 6: ringtrain.Choice
-	(*Report)(nil),             // 7: ringtrain.Report
-	(*Worker)(nil),             // 8: ringtrain.Worker
-	(*Waiting)(nil),            // 9: ringtrain.Waiting
-	(*Missing)(nil),            // 10: ringtrain.Missing
-	(*Membership)(nil),         // 11: ringtrain.Membership
-	(*EndGeneration)(nil),      // 12: ringtrain.EndGeneration
-	(*Ready)(nil),              // 13: ringtrain.Ready
-	(*Away)(nil),               // 14: ringtrain.Away
-	(*Parted)(nil),             // 15: ringtrain.Parted
-	(*Resume)(nil),             // 16: ringtrain.Resume
-	(*Resumed)(nil),            // 17: ringtrain.Resumed
-	(*Leaving)(nil),            // 18: ringtrain.Leaving
-	(*Stop)(nil),               // 19: ringtrain.Stop
-	(*LeaveAlone)(nil),         // 20: ringtrain.LeaveAlone
-	(*Notice)(nil),             // 21: ringtrain.Notice
-	(*Beat)(nil),               // 22: ringtrain.Beat
-	(*Wait)(nil),               // 23: ringtrain.Wait
-	(*StatusRequest)(nil),      // 24: ringtrain.StatusRequest
-	(*Ask)(nil),                // 25: ringtrain.Ask
-	(*StatusReply)(nil),        // 26: ringtrain.StatusReply
-	(*Member)(nil),             // 27: ringtrain.Member
-	(*Job)(nil),                // 28: ringtrain.Job
-	(*Rank)(nil),               // 29: ringtrain.Rank
-	(*Cause)(nil),              // 30: ringtrain.Cause
-	(*Leave)(nil),              // 31: ringtrain.Leave
-	(*End)(nil),                // 32: ringtrain.End
-	(*StatusReply_Report)(nil), // 33: ringtrain.StatusReply.Report
+	(Resume_Doing)(0),          // 0: ringtrain.Resume.Doing
+	(*WorkerMessage)(nil),      // 1: ringtrain.WorkerMessage
+	(*RendezvousMessage)(nil),  // 2: ringtrain.RendezvousMessage
+	(*Hello)(nil),              // 3: ringtrain.Hello
+	(*Challenge)(nil),          // 4: ringtrain.Challenge
+	(*Join)(nil),               // 5: ringtrain.Join
+	(*Offer)(nil),              // 6: ringtrain.Offer
+	(*Choice)(nil),             // 7: ringtrain.Choice
+	(*Report)(nil),             // 8: ringtrain.Report
+	(*Worker)(nil),             // 9: ringtrain.Worker
+	(*Waiting)(nil),            // 10: ringtrain.Waiting
+	(*Missing)(nil),            // 11: ringtrain.Missing
+	(*Membership)(nil),         // 12: ringtrain.Membership
+	(*Record)(nil),             // 13: ringtrain.Record
+	(*Fence)(nil),              // 14: ringtrain.Fence
+	(*Roster)(nil),             // 15: ringtrain.Roster
+	(*EndGeneration)(nil),      // 16: ringtrain.EndGeneration
+	(*Ready)(nil),              // 17: ringtrain.Ready
+	(*Resume)(nil),             // 18: ringtrain.Resume
+	(*Resumed)(nil),            // 19: ringtrain.Resumed
+	(*Leaving)(nil),            // 20: ringtrain.Leaving
+	(*Stop)(nil),               // 21: ringtrain.Stop
+	(*Notice)(nil),             // 22: ringtrain.Notice
+	(*Beat)(nil),               // 23: ringtrain.Beat
+	(*Wait)(nil),               // 24: ringtrain.Wait
+	(*StatusRequest)(nil),      // 25: ringtrain.StatusRequest
+	(*Ask)(nil),                // 26: ringtrain.Ask
+	(*StatusReply)(nil),        // 27: ringtrain.StatusReply
+	(*Member)(nil),             // 28: ringtrain.Member
+	(*Job)(nil),                // 29: ringtrain.Job
+	(*Rank)(nil),               // 30: ringtrain.Rank
+	(*Cause)(nil),              // 31: ringtrain.Cause
+	(*Leave)(nil),              // 32: ringtrain.Leave
+	(*End)(nil),                // 33: ringtrain.End
+	(*StatusReply_Report)(nil), // 34: ringtrain.StatusReply.Report
 }
 var file_rendezvous_proto_depIdxs = []int32{
-	2,  // 0: ringtrain.WorkerMessage.hello:type_name -> ringtrain.Hello
-	4,  // 1: ringtrain.WorkerMessage.join:type_name -> ringtrain.Join
-	7,  // 2: ringtrain.WorkerMessage.report:type_name -> ringtrain.Report
-	22, // 3: ringtrain.WorkerMessage.beat:type_name -> ringtrain.Beat
-	30, // 4: ringtrain.WorkerMessage.abort:type_name -> ringtrain.Cause
-	31, // 5: ringtrain.WorkerMessage.leave:type_name -> ringtrain.Leave
-	16, // 6: ringtrain.WorkerMessage.resume:type_name -> ringtrain.Resume
-	13, // 7: ringtrain.WorkerMessage.ready:type_name -> ringtrain.Ready
-	18, // 8: ringtrain.WorkerMessage.leaving:type_name -> ringtrain.Leaving
-	15, // 9: ringtrain.WorkerMessage.parted:type_name -> ringtrain.Parted
-	14, // 10: ringtrain.WorkerMessage.away:type_name -> ringtrain.Away
-	3,  // 11: ringtrain.RendezvousMessage.challenge:type_name -> ringtrain.Challenge
-	9,  // 12: ringtrain.RendezvousMessage.waiting:type_name -> ringtrain.Waiting
-	11, // 13: ringtrain.RendezvousMessage.membership:type_name -> ringtrain.Membership
-	22, // 14: ringtrain.RendezvousMessage.beat:type_name -> ringtrain.Beat
-	30, // 15: ringtrain.RendezvousMessage.refused:type_name -> ringtrain.Cause
-	30, // 16: ringtrain.RendezvousMessage.abort:type_name -> ringtrain.Cause
-	32, // 17: ringtrain.RendezvousMessage.end:type_name -> ringtrain.End
-	17, // 18: ringtrain.RendezvousMessage.resumed:type_name -> ringtrain.Resumed
-	12, // 19: ringtrain.RendezvousMessage.end_generation:type_name -> ringtrain.EndGeneration
-	19, // 20: ringtrain.RendezvousMessage.stop:type_name -> ringtrain.Stop
-	20, // 21: ringtrain.RendezvousMessage.leave_alone:type_name -> ringtrain.LeaveAlone
-	21, // 22: ringtrain.RendezvousMessage.notice:type_name -> ringtrain.Notice
-	8,  // 23: ringtrain.Join.worker:type_name -> ringtrain.Worker
-	5,  // 24: ringtrain.Join.offers:type_name -> ringtrain.Offer
-	4,  // 25: ringtrain.Report.join:type_name -> ringtrain.Join
-	30, // 26: ringtrain.Report.cause:type_name -> ringtrain.Cause
-	10, // 27: ringtrain.Waiting.missing:type_name -> ringtrain.Missing
-	8,  // 28: ringtrain.Membership.workers:type_name -> ringtrain.Worker
-	30, // 29: ringtrain.Membership.cause:type_name -> ringtrain.Cause
-	6,  // 30: ringtrain.Membership.choices:type_name -> ringtrain.Choice
-	30, // 31: ringtrain.EndGeneration.cause:type_name -> ringtrain.Cause
-	4,  // 32: ringtrain.Resume.join:type_name -> ringtrain.Join
-	23, // 33: ringtrain.Beat.wait:type_name -> ringtrain.Wait
-	2,  // 34: ringtrain.StatusRequest.hello:type_name -> ringtrain.Hello
-	25, // 35: ringtrain.StatusRequest.ask:type_name -> ringtrain.Ask
-	3,  // 36: ringtrain.StatusReply.challenge:type_name -> ringtrain.Challenge
-	30, // 37: ringtrain.StatusReply.refused:type_name -> ringtrain.Cause
-	33, // 38: ringtrain.StatusReply.report:type_name -> ringtrain.StatusReply.Report
-	27, // 39: ringtrain.StatusReply.member:type_name -> ringtrain.Member
-	30, // 40: ringtrain.Job.cause:type_name -> ringtrain.Cause
-	29, // 41: ringtrain.Job.ranks:type_name -> ringtrain.Rank
-	6,  // 42: ringtrain.Job.choices:type_name -> ringtrain.Choice
-	8,  // 43: ringtrain.Rank.worker:type_name -> ringtrain.Worker
-	23, // 44: ringtrain.Rank.wait:type_name -> ringtrain.Wait
-	28, // 45: ringtrain.StatusReply.Report.jobs:type_name -> ringtrain.Job
-	0,  // 46: ringtrain.Rendezvous.Meet:input_type -> ringtrain.WorkerMessage
-	24, // 47: ringtrain.Rendezvous.Status:input_type -> ringtrain.StatusRequest
-	1,  // 48: ringtrain.Rendezvous.Meet:output_type -> ringtrain.RendezvousMessage
-	26, // 49: ringtrain.Rendezvous.Status:output_type -> ringtrain.StatusReply
-	48, // [48:50] is the sub-list for method output_type
-	46, // [46:48] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	3,  // 0: ringtrain.WorkerMessage.hello:type_name -> ringtrain.Hello
+	5,  // 1: ringtrain.WorkerMessage.join:type_name -> ringtrain.Join
+	8,  // 2: ringtrain.WorkerMessage.report:type_name -> ringtrain.Report
+	23, // 3: ringtrain.WorkerMessage.beat:type_name -> ringtrain.Beat
+	31, // 4: ringtrain.WorkerMessage.abort:type_name -> ringtrain.Cause
+	32, // 5: ringtrain.WorkerMessage.leave:type_name -> ringtrain.Leave
+	18, // 6: ringtrain.WorkerMessage.resume:type_name -> ringtrain.Resume
+	17, // 7: ringtrain.WorkerMessage.ready:type_name -> ringtrain.Ready
+	20, // 8: ringtrain.WorkerMessage.leaving:type_name -> ringtrain.Leaving
+	4,  // 9: ringtrain.RendezvousMessage.challenge:type_name -> ringtrain.Challenge
+	10, // 10: ringtrain.RendezvousMessage.waiting:type_name -> ringtrain.Waiting
+	12, // 11: ringtrain.RendezvousMessage.membership:type_name -> ringtrain.Membership
+	23, // 12: ringtrain.RendezvousMessage.beat:type_name -> ringtrain.Beat
+	31, // 13: ringtrain.RendezvousMessage.refused:type_name -> ringtrain.Cause
+	31, // 14: ringtrain.RendezvousMessage.abort:type_name -> ringtrain.Cause
+	33, // 15: ringtrain.RendezvousMessage.end:type_name -> ringtrain.End
+	19, // 16: ringtrain.RendezvousMessage.resumed:type_name -> ringtrain.Resumed
+	16, // 17: ringtrain.RendezvousMessage.end_generation:type_name -> ringtrain.EndGeneration
+	21, // 18: ringtrain.RendezvousMessage.stop:type_name -> ringtrain.Stop
+	22, // 19: ringtrain.RendezvousMessage.notice:type_name -> ringtrain.Notice
+	9,  // 20: ringtrain.Join.worker:type_name -> ringtrain.Worker
+	6,  // 21: ringtrain.Join.offers:type_name -> ringtrain.Offer
+	5,  // 22: ringtrain.Report.join:type_name -> ringtrain.Join
+	31, // 23: ringtrain.Report.cause:type_name -> ringtrain.Cause
+	11, // 24: ringtrain.Waiting.missing:type_name -> ringtrain.Missing
+	31, // 25: ringtrain.Membership.cause:type_name -> ringtrain.Cause
+	13, // 26: ringtrain.Membership.record:type_name -> ringtrain.Record
+	14, // 27: ringtrain.Record.fence:type_name -> ringtrain.Fence
+	9,  // 28: ringtrain.Record.workers:type_name -> ringtrain.Worker
+	7,  // 29: ringtrain.Record.choices:type_name -> ringtrain.Choice
+	15, // 30: ringtrain.Record.whole:type_name -> ringtrain.Roster
+	15, // 31: ringtrain.Record.taken:type_name -> ringtrain.Roster
+	31, // 32: ringtrain.Record.cause:type_name -> ringtrain.Cause
+	14, // 33: ringtrain.Roster.fence:type_name -> ringtrain.Fence
+	14, // 34: ringtrain.EndGeneration.fence:type_name -> ringtrain.Fence
+	31, // 35: ringtrain.EndGeneration.cause:type_name -> ringtrain.Cause
+	31, // 36: ringtrain.EndGeneration.first:type_name -> ringtrain.Cause
+	5,  // 37: ringtrain.Resume.join:type_name -> ringtrain.Join
+	13, // 38: ringtrain.Resume.record:type_name -> ringtrain.Record
+	0,  // 39: ringtrain.Resume.doing:type_name -> ringtrain.Resume.Doing
+	24, // 40: ringtrain.Beat.wait:type_name -> ringtrain.Wait
+	3,  // 41: ringtrain.StatusRequest.hello:type_name -> ringtrain.Hello
+	26, // 42: ringtrain.StatusRequest.ask:type_name -> ringtrain.Ask
+	4,  // 43: ringtrain.StatusReply.challenge:type_name -> ringtrain.Challenge
+	31, // 44: ringtrain.StatusReply.refused:type_name -> ringtrain.Cause
+	34, // 45: ringtrain.StatusReply.report:type_name -> ringtrain.StatusReply.Report
+	28, // 46: ringtrain.StatusReply.member:type_name -> ringtrain.Member
+	31, // 47: ringtrain.Job.cause:type_name -> ringtrain.Cause
+	30, // 48: ringtrain.Job.ranks:type_name -> ringtrain.Rank
+	7,  // 49: ringtrain.Job.choices:type_name -> ringtrain.Choice
+	9,  // 50: ringtrain.Rank.worker:type_name -> ringtrain.Worker
+	24, // 51: ringtrain.Rank.wait:type_name -> ringtrain.Wait
+	29, // 52: ringtrain.StatusReply.Report.jobs:type_name -> ringtrain.Job
+	1,  // 53: ringtrain.Rendezvous.Meet:input_type -> ringtrain.WorkerMessage
+	25, // 54: ringtrain.Rendezvous.Status:input_type -> ringtrain.StatusRequest
+	2,  // 55: ringtrain.Rendezvous.Meet:output_type -> ringtrain.RendezvousMessage
+	27, // 56: ringtrain.Rendezvous.Status:output_type -> ringtrain.StatusReply
+	55, // [55:57] is the sub-list for method output_type
+	53, // [53:55] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_rendezvous_proto_init() }
@@ -2924,8 +3133,6 @@ func file_rendezvous_proto_init() {
 		(*WorkerMessage_Resume)(nil),
 		(*WorkerMessage_Ready)(nil),
 		(*WorkerMessage_Leaving)(nil),
-		(*WorkerMessage_Parted)(nil),
-		(*WorkerMessage_Away)(nil),
 	}
 	file_rendezvous_proto_msgTypes[1].OneofWrappers = []any{
 		(*RendezvousMessage_Challenge)(nil),
@@ -2938,7 +3145,6 @@ func file_rendezvous_proto_init() {
 		(*RendezvousMessage_Resumed)(nil),
 		(*RendezvousMessage_EndGeneration)(nil),
 		(*RendezvousMessage_Stop)(nil),
-		(*RendezvousMessage_LeaveAlone)(nil),
 		(*RendezvousMessage_Notice)(nil),
 	}
 	file_rendezvous_proto_msgTypes[24].OneofWrappers = []any{
@@ -2956,13 +3162,14 @@ func file_rendezvous_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rendezvous_proto_rawDesc), len(file_rendezvous_proto_rawDesc)),
-			NumEnums:      0,
+			NumEnums:      1,
 			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_rendezvous_proto_goTypes,
 		DependencyIndexes: file_rendezvous_proto_depIdxs,
+		EnumInfos:         file_rendezvous_proto_enumTypes,
 		MessageInfos:      file_rendezvous_proto_msgTypes,
 	}.Build()
 	File_rendezvous_proto = out.File

@@ -11,39 +11,59 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// join admits a worker, refuses it alone, or ends the start for all.
+// settleTime is how long an empty rendezvous listens before it begins a life: workers of a life
+// that goes on come again at once, and no life begins beside it. Members of a unique rendezvous
+// cannot be elsewhere.
+const settleTime = 500 * time.Millisecond
+
+// heldJoin is a join that waits until it is known whether its rank is free.
+type heldJoin struct {
+	Joined
+	ownerLives bool // the port of the rank's owner has answered for it
+}
+
+// join admits a worker, holds or refuses it, or ends the start for all.
 func (s *State) join(e Joined) {
 	j := &e.Request
 	earlier := s.earlierAttempt(j)
 	switch {
+	case s.endedAlone:
+		s.emit(CloseStream{e.Stream})
+		return
 	case earlier == nil:
 	case e.Stream < earlier.stream:
 		s.refuseStream(e.Stream, j, "joined again on another stream")
 		return
-	case s.phase == phaseRunning, s.phase == phaseRecovering:
+	case !earlier.fresh: // the worker is in the generation, and has received no membership
 		j.Rank = earlier.Rank
-		s.resume(Resumed{e.Stream, *j, 0}) // the worker has received no membership
+		s.reattach(earlier, Resumed{Stream: e.Stream, Request: *j, Doing: OutOfGroup})
 		return
 	}
-	if s.placeUndecided(j) {
-		s.deferJoin(e)
-		return
-	}
+	s.admit(heldJoin{Joined: e}, earlier)
+}
+
+// admit decides on a join. earlier is the member that an earlier attempt of the same process has
+// made, or nil.
+func (s *State) admit(h heldJoin, earlier *member) {
+	j := &h.Request
 	switch code, text := s.refusalReason(j); {
 	case text != "":
-		s.refuse(e.Stream, j, code, text)
+		s.refuse(h.Stream, j, code, text)
 		return
-	case s.phase == phaseFinished:
-		s.emit(SendAbort{e.Stream, s.cause})
+	case s.phase == phaseEnded:
+		s.emit(SendAbort{h.Stream, s.cause})
+		return
+	}
+	if earlier == nil && s.placeTaken(h) {
 		return
 	}
 	s.beginWaiting(j)
 	if code, text := s.conflict(j); text != "" {
-		s.fail(JoinCause(j, code, text), e.Stream)
+		s.fail(JoinCause(j, code, text), h.Stream)
 		return
 	}
 	if s.worldSize == 0 || j.Rank >= s.worldSize {
-		s.refuse(e.Stream, j, exitcode.Usage, fmt.Sprintf("rank is %d and world size %d, want a rank below the world size", j.Rank, s.worldSize))
+		s.refuse(h.Stream, j, exitcode.Usage, fmt.Sprintf("rank is %d and world size %d, want a rank below the world size", j.Rank, s.worldSize))
 		return
 	}
 	if o := s.referenceRequest(); o != nil {
@@ -52,15 +72,79 @@ func (s *State) join(e Joined) {
 	if earlier != nil {
 		s.replace(earlier)
 	}
-	delete(s.absences, j.Rank)
-	m := &member{Request: *j, stream: e.Stream, joined: s.now, lastHeard: s.awake, step: -1, wait: ring.Wait{Peer: -1}, progress: readyForNext}
-	s.byStream[e.Stream] = m
+	delete(s.wait.absences, j.Rank)
+	m := &member{Request: *j, stream: h.Stream, fresh: true, joined: s.clock.now, lastHeard: s.clock.awake, step: -1, wait: ring.Wait{Peer: -1}, place: ready}
+	s.byStream[h.Stream] = m
 	s.members = append(s.members, m)
 	s.processesOf(j.Rank).joined = true
-	if s.phase == phaseRecovering {
+	if s.phase == phaseRegrouping {
 		assignRanks(s.members)
 	}
 	s.startIfComplete()
+}
+
+// placeTaken holds or refuses a join for which no rank is free. It reports whether it did.
+func (s *State) placeTaken(h heldJoin) bool {
+	j := &h.Request
+	owner := s.member(j.Rank)
+	switch {
+	case j.Rank < 0 && (s.phase == phaseEmpty || len(s.members) < s.worldSize), j.Rank >= 0 && owner == nil:
+		return false
+	case owner != nil && owner.present() && (h.ownerLives || !s.reachable(&owner.Worker)):
+		s.refuse(h.Stream, j, exitcode.Retry, fmt.Sprintf("rank %d is taken by pid %d on %s (%s), which joined %v ago: started twice?",
+			owner.Rank, owner.Worker.PID, owner.Worker.Host, owner.Worker.Addr, (s.clock.now-owner.joined).Round(time.Second)))
+	case owner == nil && !slices.ContainsFunc(s.members, func(m *member) bool { return m.place == away }):
+		s.refuse(h.Stream, j, exitcode.Retry, fmt.Sprintf("job %s is complete: %d of %d workers are here", s.jobID, len(s.members), s.worldSize))
+	default:
+		s.hold(h, owner)
+	}
+	return true
+}
+
+// hold keeps a join until it can be decided. A probe of the owner's port says whether the owner
+// still lives: the end of its stream may be late.
+func (s *State) hold(h heldJoin, owner *member) {
+	s.held = slices.DeleteFunc(s.held, func(o heldJoin) bool {
+		again := o.Request.Worker.Incarnation == h.Request.Worker.Incarnation && o.Stream != h.Stream
+		if again {
+			s.refuseStream(o.Stream, &o.Request, "joined again on another stream")
+		}
+		return again
+	})
+	s.held = append(s.held, h)
+	text := "all ranks are taken, and some of them are not connected"
+	if owner != nil {
+		s.probeMember(owner)
+		text = fmt.Sprintf("rank %d was pid %d on %s (%s)", owner.Rank, owner.Worker.PID, owner.Worker.Host, owner.Worker.Addr)
+	}
+	if owner == nil || !owner.present() {
+		s.emit(SendNotice{h.Stream, text + ": waiting until it comes back or is lost"})
+	}
+}
+
+// retryJoins decides each held join whose place is known by now.
+func (s *State) retryJoins() {
+	for i := 0; i < len(s.held); {
+		h := s.held[i]
+		if s.undecided(h) {
+			i++
+			continue
+		}
+		s.held = slices.Delete(s.held, i, i+1)
+		s.admit(h, nil)
+	}
+}
+
+// undecided reports whether it is still not known if there is a place for h.
+func (s *State) undecided(h heldJoin) bool {
+	if s.phase == phaseEnded {
+		return false
+	}
+	if h.Request.Rank < 0 {
+		return len(s.members) >= s.worldSize && slices.ContainsFunc(s.members, func(m *member) bool { return m.place == away })
+	}
+	owner := s.member(h.Request.Rank)
+	return owner != nil && !(owner.present() && h.ownerLives)
 }
 
 // earlierAttempt returns the member that is the same process as j: the worker did not get the
@@ -69,13 +153,10 @@ func (s *State) earlierAttempt(j *Request) *member {
 	if j.Worker.Incarnation == 0 || j.JobID != "" && j.JobID != s.jobID {
 		return nil
 	}
-	i := slices.IndexFunc(s.members, func(m *member) bool {
-		return m.Worker.Incarnation == j.Worker.Incarnation && (m.Rank == j.Rank || j.Rank < 0)
-	})
-	if i < 0 {
-		return nil
+	if m := s.memberOf(j.Worker.Incarnation); m != nil && (m.Rank == j.Rank || j.Rank < 0) {
+		return m
 	}
-	return s.members[i]
+	return nil
 }
 
 // reported ends the start for all workers with the fault of one that will not join. A worker of
@@ -84,9 +165,9 @@ func (s *State) reported(e Reported) {
 	switch code, text := s.refusalReason(&e.Request); {
 	case text != "":
 		s.refuse(e.Stream, &e.Request, code, text)
-	case s.phase == phaseFinished:
+	case s.phase == phaseEnded:
 		s.emit(SendAbort{e.Stream, s.cause})
-	case s.phase == phaseRecovering && retryable(e.Cause): // the launcher may start the rank again
+	case s.inLife() && retryable(e.Cause), s.member(e.Request.Rank) != nil: // the rank may be started again, or another process has it
 		s.refuse(e.Stream, &e.Request, e.Cause.ExitCode, e.Cause.Text)
 		s.noteAbsence(e.Request.Rank, e.Cause.Text)
 	default:
@@ -98,46 +179,43 @@ func (s *State) reported(e Reported) {
 // beginWaiting starts the wait for ranks at the first join, which may give the job id and the world
 // size.
 func (s *State) beginWaiting(j *Request) {
-	if s.phase != phaseIdle {
+	if s.phase != phaseEmpty {
 		return
 	}
-	s.phase, s.waitSince = phaseWaiting, s.now
-	s.lastTick, s.nextReport, s.nextProbe = s.now, s.now+FirstReport, s.now+firstProbe
+	s.phase = phaseForming
+	s.startWait()
 	s.jobID = cmp.Or(s.jobID, j.JobID, s.config.DefaultJobID)
 	s.worldSize = cmp.Or(s.worldSize, j.WorldSize)
 }
 
 // refusalReason returns why a worker does not belong to this job, "" if it does.
 func (s *State) refusalReason(j *Request) (code int, text string) {
-	m := s.member(j.Rank)
 	switch {
 	case j.WorldSize > ring.MaxWorldSize || j.Rank >= ring.MaxWorldSize:
 		return exitcode.Usage, fmt.Sprintf("rank is %d and world size %d, want at most %d workers", j.Rank, j.WorldSize, ring.MaxWorldSize)
-	case j.JobID != "" && s.jobID != "" && j.JobID != s.jobID:
+	case s.otherJob(j):
 		return exitcode.Retry, fmt.Sprintf("the rendezvous answers for job %s, not %s", s.jobID, j.JobID)
-	case s.phase == phaseFinished && s.cause == nil:
+	case s.phase == phaseEnded && s.cause == nil:
 		return exitcode.Retry, fmt.Sprintf("job %s has ended", s.jobID)
-	case s.phase == phaseFinished:
-		return 0, ""
-	case m != nil && m != s.earlierAttempt(j):
-		return exitcode.Retry, fmt.Sprintf("rank %d is taken by pid %d on %s (%s), which joined %v ago: started twice?",
-			m.Rank, m.Worker.PID, m.Worker.Host, m.Worker.Addr, (s.now - m.joined).Round(time.Second))
-	case s.phase == phaseRunning, s.phase == phaseRecovering && len(s.members) == s.worldSize:
-		return exitcode.Retry, fmt.Sprintf("job %s is complete: %d of %d workers are here", s.jobID, len(s.members), s.worldSize)
 	}
 	return 0, ""
 }
 
-// conflict returns where a worker differs from the members, "" if it agrees with them.
+// otherJob reports whether a worker asks for another job.
+func (s *State) otherJob(j *Request) bool {
+	return j.JobID != "" && s.jobID != "" && j.JobID != s.jobID
+}
+
+// conflict returns where a worker differs from the others, "" if it agrees with them.
 func (s *State) conflict(j *Request) (code int, text string) {
+	o := s.referenceRequest()
 	if j.WorldSize != 0 && s.worldSize != 0 && j.WorldSize != s.worldSize {
 		other := "at the rendezvous"
-		if len(s.members) > 0 && s.members[0].WorldSize == s.worldSize {
-			other = "on " + s.members[0].label()
+		if o != nil && o.WorldSize == s.worldSize {
+			other = "on " + o.label()
 		}
 		return exitcode.Usage, fmt.Sprintf("world size is %d on %s and %d %s, want the same on all ranks", j.WorldSize, j.label(), s.worldSize, other)
 	}
-	o := s.referenceRequest()
 	if o == nil {
 		return 0, ""
 	}
@@ -153,19 +231,23 @@ func (s *State) conflict(j *Request) (code int, text string) {
 // replace removes a member whose process joins again. The first stream is broken, but its end was
 // not seen yet.
 func (s *State) replace(m *member) {
-	if m.stream != 0 {
+	if m.present() {
 		s.refuseStream(m.stream, &m.Request, "joined again on another stream")
 	}
 	s.remove(m, "")
 }
 
-// referenceRequest returns what a worker must agree with: the request of the first member, or of
-// the first member ever. It returns nil if there was none.
+// referenceRequest returns what a worker must agree with: what the life has agreed on, or the
+// request of the first member. It returns nil if there is none.
 func (s *State) referenceRequest() *Request {
-	if len(s.members) > 0 {
+	switch {
+	case s.known.Fence.Generation > 0:
+		a, w := &s.known.Agreed, s.known.Workers[0]
+		return &Request{Rank: w.Rank, WorldSize: a.WorldSize, Worker: w, Protocol: a.Protocol, Version: a.Version, Agree: a.Lines}
+	case len(s.members) > 0:
 		return &s.members[0].Request
 	}
-	return s.reference
+	return nil
 }
 
 // assignRanks gives each member without a rank a free rank. Members of one host get neighbouring
@@ -204,6 +286,7 @@ func (s *State) refuseStream(stream uint64, j *Request, text string) {
 	s.emit(SendRefused{stream, j.Worker, JoinCause(j, exitcode.Retry, text), true})
 }
 
+// JoinCause returns the cause by which a worker that wants to join is refused.
 func JoinCause(j *Request, code int, text string) *ring.Cause {
 	return &ring.Cause{Rank: j.Rank, Host: j.Worker.Host, Step: -1, Operation: OpJoin, Text: text, ExitCode: code}
 }

@@ -18,7 +18,7 @@ type crashLoopJob struct {
 }
 
 func newCrashLoopJob(restarts int) *crashLoopJob {
-	return &crashLoopJob{s: New(Config{DefaultJobID: "j", WorldSize: 2, StartTimeout: time.Hour, Lease: 5 * time.Second, Restarts: restarts})}
+	return &crashLoopJob{s: New(Config{DefaultJobID: "j", WorldSize: 2, StartTimeout: time.Hour, Lease: 5 * time.Second, Restarts: restarts, Unique: true, NewLife: func() (life [16]byte) { return life }})}
 }
 
 func (l *crashLoopJob) step(e Event) {
@@ -45,9 +45,9 @@ func (l *crashLoopJob) generation(completes bool) {
 		l.step(Heartbeat{Stream: l.alive[0], Step: step - 1, Phase: "train"})
 		l.step(Heartbeat{Stream: l.alive[0], Step: step, Phase: "train"})
 	}
-	l.step(StreamBroken{l.alive[1], "connection reset"})
+	l.step(StreamBroken{Stream: l.alive[1], Reason: "connection reset"})
 	l.step(ProcessExited{Rank: 1, Text: "killed by signal 9", Code: 138})
-	l.step(ReadyForNext{l.alive[0], l.s.generation, max(step, l.s.startStep)})
+	l.step(ReadyForNext{l.alive[0], l.s.known.Fence.Generation, max(step, l.s.run.startStep)})
 }
 
 // TestCrashLoopProgress verifies that a rank that fails again and again does not end a job that
@@ -89,8 +89,10 @@ func TestRestoredStep(t *testing.T) {
 		l.join(1)
 		l.step(Heartbeat{Stream: l.alive[0], Step: -1, Phase: "restore"})
 		l.step(Heartbeat{Stream: l.alive[0], Step: 500, Phase: "train"})
-		l.step(StreamBroken{l.alive[0], "connection reset"})
-		l.step(StreamBroken{l.alive[1], "connection reset"})
+		for rank := range 2 {
+			l.step(StreamBroken{Stream: l.alive[rank], Reason: "connection reset"})
+			l.step(ProcessExited{Rank: rank, Text: "killed by signal 9", Code: 138})
+		}
 	}
 	l.join(0)
 	if l.end == nil || !strings.Contains(l.end.Cause.Text, "gave up") {

@@ -18,18 +18,24 @@ type (
 	}
 	// SendMembership starts a generation for a worker. Lost are the ranks that the previous
 	// generation lost, and Cause is the cause of its end. Both are empty for the first generation.
+	// Record is what the worker keeps from now on, without what only the worker knows.
 	SendMembership struct {
 		Stream     uint64
 		Membership ring.Membership
+		Record     Record
 		Lost       []int
 		Cause      *ring.Cause
 	}
-	// SendEndGeneration ends the generation of a worker, but not the job.
+	// SendEndGeneration ends the generation of a worker, but not the job. Lost are the ranks that it
+	// has lost and Incarnations their processes. First is the first cause since the last completed
+	// step.
 	SendEndGeneration struct {
-		Stream     uint64
-		Generation uint64
-		Lost       []int
-		Cause      *ring.Cause
+		Stream       uint64
+		Fence        ring.Fence
+		Lost         []int
+		Incarnations []uint64
+		Cause        *ring.Cause
+		First        *ring.Cause
 	}
 	// SendResumed confirms to a worker that it is a member as before.
 	SendResumed struct{ Stream uint64 }
@@ -40,8 +46,6 @@ type (
 		Code   int
 		By     int
 	}
-	// SendLeaveAlone allows a worker that asked to leave to leave alone.
-	SendLeaveAlone struct{ Stream uint64 }
 	// SendNotice sends a worker a text for people.
 	SendNotice struct {
 		Stream uint64
@@ -61,12 +65,16 @@ type (
 	}
 	// SendEnd tells a worker that all workers have left.
 	SendEnd struct{ Stream uint64 }
-	// Probe asks why a rank is missing. Probed is the answer.
+	// Probe asks why a rank is missing, or with an Incarnation whether that member still listens.
+	// Probed is the answer.
 	Probe struct {
-		JobID string
-		Rank  int
-		Addr  string
+		JobID       string
+		Rank        int
+		Addr        string
+		Incarnation uint64
 	}
+	// CloseStream ends a stream without a last message: the worker dials again.
+	CloseStream struct{ Stream uint64 }
 	// RankAbandoned tells the owner of the server that a rank is lost although its process may
 	// still run, stopped or cut off.
 	RankAbandoned struct{ Rank int }
@@ -83,12 +91,12 @@ func (SendMembership) effect()    {}
 func (SendEndGeneration) effect() {}
 func (SendResumed) effect()       {}
 func (SendStop) effect()          {}
-func (SendLeaveAlone) effect()    {}
 func (SendNotice) effect()        {}
 func (SendRefused) effect()       {}
 func (SendAbort) effect()         {}
 func (SendEnd) effect()           {}
 func (Probe) effect()             {}
+func (CloseStream) effect()       {}
 func (RankAbandoned) effect()     {}
 func (Notify) effect()            {}
 func (SetLease) effect()          {}

@@ -22,6 +22,16 @@ type Request struct {
 	Offers    []Offer
 }
 
+// Doing is what a worker that comes again does.
+type Doing uint8
+
+// The values of Doing.
+const (
+	InGroup    Doing = iota // it is in the group of its generation, or has not left it yet
+	OutOfGroup              // it has left the group and waits for the next generation
+	WorkDone                // it has done its work
+)
+
 // The events.
 type (
 	// Joined reports a worker that has proved the token and wants to join.
@@ -39,19 +49,25 @@ type (
 	// WrongToken reports a client with a wrong token that claims Rank.
 	WrongToken struct{ Rank int }
 	// Heartbeat reports the last completed step, the phase and the operation of a worker. Wait has
-	// no Since; nothing has changed for the time Unchanged.
+	// no Since; nothing has changed for the time Unchanged. Whole says that the first collective
+	// operation of the worker's generation has ended.
 	Heartbeat struct {
 		Stream    uint64
 		Step      int64
+		Whole     bool
 		Phase     string
 		Wait      ring.Wait
 		Unchanged time.Duration
 	}
-	// StreamBroken reports the end of a stream.
+	// StreamBroken reports the end of a stream. Closed says that the worker has ended it: it does not
+	// come again.
 	StreamBroken struct {
 		Stream uint64
 		Reason string
+		Closed bool
 	}
+	// EndConfirmed reports a worker that has received the end and has closed its stream.
+	EndConfirmed struct{ Stream uint64 }
 	// Left reports a worker that has done its work.
 	Left struct{ Stream uint64 }
 	// Aborted reports a cause of the end. Stream 0 is the owner of the server.
@@ -59,23 +75,16 @@ type (
 		Stream uint64
 		Cause  *ring.Cause
 	}
-	// Resumed reports a worker that has proved the token and was a member before the connection was
-	// lost. Generation is the last one whose membership it received.
+	// Resumed reports a worker that has proved the token and has been in a generation.
 	Resumed struct {
-		Stream     uint64
-		Request    Request
-		Generation uint64
+		Stream  uint64
+		Request Request
+		Record  Record
+		Doing   Doing
 	}
 	// ReadyForNext reports a worker that has left its group after the end of Generation. Its state
 	// is that of Step.
 	ReadyForNext struct {
-		Stream     uint64
-		Generation uint64
-		Step       int64
-	}
-	// Parted reports a worker that another worker has left at an agreed step, while Generation went
-	// on.
-	Parted struct {
 		Stream     uint64
 		Generation uint64
 		Step       int64
@@ -99,10 +108,15 @@ type (
 
 		Final bool // the launcher does not start the rank again
 	}
-	// Probed is the result of a Probe.
+	// Probed is the answer to a Probe.
 	Probed struct {
-		Rank   int
-		Reason string
+		Rank        int
+		Incarnation uint64 // of the Probe
+		Reason      string // why the rank is missing, for people
+
+		Refused bool   // the host is up, and nobody listens at the port
+		Owner   uint64 // incarnation of the worker that has proved itself there; 0: none has
+		Follows uint64 // instance of the rendezvous that this worker is connected to; 0: none
 	}
 	// Tick reports that time has passed.
 	Tick struct{}
@@ -113,11 +127,11 @@ func (Reported) event()       {}
 func (WrongToken) event()     {}
 func (Heartbeat) event()      {}
 func (StreamBroken) event()   {}
+func (EndConfirmed) event()   {}
 func (Left) event()           {}
 func (Aborted) event()        {}
 func (Resumed) event()        {}
 func (ReadyForNext) event()   {}
-func (Parted) event()         {}
 func (LeaveRequested) event() {}
 func (StopAll) event()        {}
 func (ProcessStarted) event() {}

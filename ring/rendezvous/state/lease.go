@@ -62,17 +62,24 @@ func (d *heartbeatDelays) lease(current time.Duration) time.Duration {
 	return wanted
 }
 
+// leaseWatch is the lease, which may grow.
+type leaseWatch struct {
+	current time.Duration
+	delays  heartbeatDelays
+}
+
 // adaptLease lengthens the lease if heartbeats of healthy workers are late.
 func (s *State) adaptLease(gap time.Duration) {
 	if s.phase != phaseRunning || gap >= s.silenceNoticeAfter() {
 		return
 	}
-	s.delays.observe(gap)
-	lease := s.delays.lease(s.lease)
-	if lease == s.lease {
+	w := &s.lease
+	w.delays.observe(gap)
+	grown := w.delays.lease(w.current)
+	if grown == w.current {
 		return
 	}
-	s.lease = lease
-	s.emit(SetLease{lease})
-	s.notify(fmt.Sprintf("heartbeats are up to %v late: from now on a rank counts as lost after %v, not %v", s.delays.lateness(), lease, s.config.Lease), nil)
+	w.current = grown
+	s.emit(SetLease{grown})
+	s.notify(fmt.Sprintf("heartbeats are up to %v late: from now on a rank counts as lost after %v, not %v", w.delays.lateness(), grown, s.config.Lease), nil)
 }

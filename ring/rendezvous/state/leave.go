@@ -1,7 +1,6 @@
 package state
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,139 +9,84 @@ import (
 )
 
 // A signal to one worker may mean that this worker alone is to leave. It may also be the first of
-// many signals: a scheduler that ends a job signals all ranks. So the first request to leave waits
-// for others for leaveTime. The whole job stops at one agreed step if all members have asked by
-// then. The job stops at once if the launcher says so or if no restart is left. Otherwise each
-// member that asked leaves alone, at a step of its own.
-//
-// The decision does not come earlier if all have asked: they may be on one host whose launcher
-// agent is gone. During leaveTime the launcher then reports them as lost, and they are replaced.
+// many signals: a scheduler that ends a job signals all ranks, one after the other. So the first
+// request to leave waits for others for leaveTime. The whole job stops at one agreed step if all
+// members have asked by then, if the launcher says so, or if no restart is left. Otherwise each
+// worker that asked hears nothing and leaves alone, which is a loss.
 
 // leaveTime is how long the first request to leave waits for others.
 const leaveTime = 500 * time.Millisecond
 
+// stop is the stop of all workers.
+type stop struct {
+	code     int           // exit code with which all workers stop; 0: they go on
+	member   *member       // the one member that a signal told to end; nil: the launcher, or several members
+	decideAt time.Duration // time at which the requests to leave are decided; 0: no request
+}
+
+// by returns the one rank that a signal told to end, or -1.
+func (x *stop) by() int {
+	if x.member == nil {
+		return -1
+	}
+	return x.member.Rank
+}
+
 // leaveRequested takes in a member's request to leave.
 func (s *State) leaveRequested(e LeaveRequested) {
 	m := s.byStream[e.Stream]
-	if m == nil || s.phase != phaseRunning || e.Code == exitcode.OK {
+	if m == nil || !s.inLife() || e.Code == exitcode.OK {
 		return
 	}
 	m.leaveCode = e.Code
-	if m.departure == staying {
-		m.departure = leaveAsked
-	}
 	switch {
-	case s.stopCode != 0:
-		if s.stopMember != m {
-			s.stopMember = nil
+	case s.stop.code != 0:
+		if s.stop.member != m {
+			s.stop.member = nil
 		}
-		s.emit(SendStop{m.stream, s.stopCode, s.stoppedBy()})
-	case m.departure == leaveGranted:
-		s.emit(SendLeaveAlone{m.stream})
-	case s.config.Restarts <= s.restartsUsed:
+		s.emit(SendStop{m.stream, s.stop.code, s.stop.by()})
+	case s.RestartsLeft() == 0:
 		s.stopAll(e.Code, m)
-	case s.decideLeaveAt == 0:
-		s.decideLeaveAt = s.now + leaveTime
+	case s.stop.decideAt == 0:
+		s.stop.decideAt = s.clock.now + leaveTime
 	}
 }
 
-func (s *State) allRequestedLeave() bool {
-	return !slices.ContainsFunc(s.members, func(m *member) bool { return m.leaveCode == 0 })
-}
-
-// decideLeaving decides the requests to leave when leaveTime is over.
+// decideLeaving decides the requests to leave when leaveTime is over. It does not decide earlier if
+// all have asked: they may be on one host whose launcher agent is gone. During leaveTime the
+// launcher then reports them as lost, and they are replaced.
 func (s *State) decideLeaving() {
-	if s.decideLeaveAt == 0 || s.now < s.decideLeaveAt {
+	if s.stop.decideAt == 0 || s.clock.now < s.stop.decideAt {
 		return
 	}
-	s.decideLeaveAt = 0
-	var asking []*member
-	for _, m := range s.members {
-		if m.departure == leaveAsked {
-			asking = append(asking, m)
-		}
-	}
-	if len(asking) == 0 {
+	s.stop.decideAt = 0
+	asking := slices.DeleteFunc(slices.Clone(s.members), func(m *member) bool { return m.leaveCode == 0 })
+	if len(asking) == 0 || len(asking) <= s.RestartsLeft() && len(asking) < len(s.members) {
 		return
 	}
-	if s.restartsUsed+len(asking) > s.config.Restarts || s.allRequestedLeave() {
-		var alone *member
-		if len(asking) == 1 {
-			alone = asking[0]
-		}
-		s.stopAll(asking[0].leaveCode, alone)
-		return
+	var alone *member
+	if len(asking) == 1 {
+		alone = asking[0]
 	}
-	for _, m := range asking {
-		m.departure = leaveGranted
-		if m.stream != 0 {
-			s.emit(SendLeaveAlone{m.stream})
-		}
-	}
+	s.stopAll(asking[0].leaveCode, alone)
 }
 
 // stopAll makes all members stop at one step. alone is the one member that a signal told to end, or
 // nil. While no generation runs, the members cannot agree on a step, and the job ends.
 func (s *State) stopAll(code int, alone *member) {
-	if s.phase == phaseFinished || s.stopCode != 0 || code == exitcode.OK {
+	if s.phase == phaseEnded || s.stop.code != 0 || code == exitcode.OK {
 		return
 	}
-	s.stopCode, s.stopMember, s.decideLeaveAt = code, alone, 0
-	s.firstCause = nil // a failure to reach the step has a cause of its own
+	s.stop = stop{code: code, member: alone}
+	s.known.Cause, s.known.Stop = nil, code // a failure to reach the step has a cause of its own
 	switch s.phase {
 	case phaseRunning:
 		for _, m := range s.members {
-			if m.stream != 0 {
-				s.emit(SendStop{m.stream, code, s.stoppedBy()})
+			if m.present() {
+				s.emit(SendStop{m.stream, code, s.stop.by()})
 			}
 		}
-	case phaseRecovering:
+	case phaseRegrouping:
 		s.fail(&ring.Cause{Rank: -1, Step: -1, Operation: OpJoin, ExitCode: code, Text: "stopped by a signal while the next generation was awaited"})
 	}
-}
-
-// stoppedBy returns the one rank that a signal told to end, or -1.
-func (s *State) stoppedBy() int {
-	if s.stopMember == nil {
-		return -1
-	}
-	return s.stopMember.Rank
-}
-
-// parted takes in that a member has stopped at the step after which another member leaves.
-func (s *State) parted(e Parted) {
-	m := s.byStream[e.Stream]
-	if m == nil || s.phase != phaseRunning || e.Generation != s.generation {
-		return
-	}
-	m.progress = m.progress.withParted()
-	s.noteStep(m, e.Step)
-	s.completeDeparture()
-}
-
-// completeDeparture ends the generation when a member has left and another has said that it parted.
-// If all members leave, the job ends instead.
-func (s *State) completeDeparture() {
-	if !slices.ContainsFunc(s.members, func(m *member) bool { return m.progress.parted() }) {
-		return
-	}
-	var gone []*member
-	for _, m := range s.members {
-		if m.progress.left() { // the members that parted say why
-			gone = append(gone, m)
-		}
-	}
-	if len(gone) == 0 {
-		return
-	}
-	c := gone[0].lossCause("")
-	c.Text = fmt.Sprintf("rank %d (%s %s) left after a signal", gone[0].Rank, gone[0].Worker.Host, gone[0].Worker.Addr)
-	for _, m := range gone {
-		if m.stream != 0 {
-			s.emit(SendEnd{m.stream})
-			delete(s.byStream, m.stream)
-			m.stream = 0
-		}
-	}
-	s.lose(c, gone...)
 }

@@ -1,21 +1,25 @@
 package state
 
 import (
+	"fmt"
 	"time"
 
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 )
 
-// member is a worker that was admitted.
+// member is a worker of the known generation, or one that waits for the next generation.
 type member struct {
 	Request
 	stream            uint64 // 0 without one
-	connection        connection
-	progress          progress
-	departure         departure
+	place             place
+	fresh             bool          // it has been in no generation of this life
 	joined            time.Duration // time of the join
-	lastHeard         time.Duration // awake time of the last heartbeat
+	lastHeard         time.Duration // awake time of the last word of it
 	nextSilenceNotice time.Duration // awake time of the next notice about its silence; 0: after silenceNoticeAfter
+	brokeAt           time.Duration // time at which its stream broke
+	breakReason       string        // why; "": unknown
+	portClosed        bool          // its port answers for nobody, or for another process
 	step              int64         // last completed step, -1 before training
 	phase             string        // what the worker does, such as "train"
 	wait              ring.Wait     // its operation, without Since
@@ -23,66 +27,49 @@ type member struct {
 	leaveCode         int           // exit code of its request to leave; 0: no request
 }
 
-// connection is the state of the connection to a member.
-type connection uint8
+// place is where a member is. A member that is gone is no member any more.
+type place uint8
 
 const (
-	connOpen   connection = iota // the stream is open
-	connLost                     // the member is not awaited back; an open stream may carry the last message
-	connExited                   // as connLost, and the launcher reported the end of the process
+	here  place = iota // it has a stream, and is in its generation or has not left its group yet
+	away               // it has no stream and is awaited back
+	ready              // it is out of its group and waits for the next generation
+	left               // it has done its work
 )
 
-// gone reports whether the member is not awaited back.
-func (c connection) gone() bool { return c >= connLost }
-
-// progress is the progress of a member in its generation.
-type progress uint8
-
-const (
-	inGeneration      progress = iota // the member takes part, or has not left its group yet
-	saidParted                        // the member reported that another one has left
-	saidLeft                          // the member has done its work
-	saidPartedAndLeft                 // both
-	readyForNext                      // the member waits for the next generation, or for the first
-)
-
-func (p progress) left() bool   { return p == saidLeft || p == saidPartedAndLeft }
-func (p progress) parted() bool { return p == saidParted || p == saidPartedAndLeft }
-
-// withLeft returns the progress of a member in a generation that says that it has done its work.
-func (p progress) withLeft() progress {
-	switch p {
-	case inGeneration:
-		return saidLeft
-	case saidParted:
-		return saidPartedAndLeft
-	}
-	return p
+// heard notes that the member lives.
+func (m *member) heard(awake time.Duration) {
+	m.lastHeard, m.nextSilenceNotice = max(m.lastHeard, awake), 0
 }
 
-// withParted returns the progress of a member in a generation that says that another has left.
-func (p progress) withParted() progress {
-	switch p {
-	case inGeneration:
-		return saidParted
-	case saidLeft:
-		return saidPartedAndLeft
+// present reports whether the rendezvous hears the member.
+func (m *member) present() bool { return m.stream != 0 }
+
+// noteHeartbeat stores the member's phase and operation, and since when they are unchanged.
+func (m *member) noteHeartbeat(e Heartbeat, now time.Duration) {
+	if e.Step != m.step || e.Phase != m.phase || e.Wait != m.wait {
+		m.unchangedSince = max(m.unchangedSince, now-max(e.Unchanged, 0))
 	}
-	return p
+	m.phase, m.wait = e.Phase, e.Wait
 }
 
-// departure is the state of a member's request to leave.
-type departure uint8
-
-const (
-	staying      departure = iota // no open request
-	leaveAsked                    // the request is not decided yet
-	leaveGranted                  // the member may leave alone
-)
-
-// stopAwaiting notes that the member is not awaited back. This alone is no loss: see lose.
-func (m *member) stopAwaiting() {
-	if !m.connection.gone() {
-		m.connection = connLost
+// lossCause returns the cause if the member is lost for a reason.
+func (m *member) lossCause(reason string) *ring.Cause {
+	return &ring.Cause{
+		Rank: m.Rank, Host: m.Worker.Host, Step: m.step, Operation: m.phase, Peer: m.Worker.Addr,
+		Text:     fmt.Sprintf("lost rank %d (%s %s): %s", m.Rank, m.Worker.Host, m.Worker.Addr, reason),
+		ExitCode: exitcode.Retry,
 	}
+}
+
+// connect gives a member a new stream in place of its old one.
+func (s *State) connect(m *member, stream uint64) {
+	delete(s.byStream, m.stream)
+	m.stream, m.breakReason, m.portClosed = stream, "", false
+	if m.place == away {
+		m.place = here
+	}
+	m.heard(s.clock.awake)
+	m.unchangedSince = s.clock.awake // the next heartbeat reports its operation
+	s.byStream[stream] = m
 }

@@ -54,32 +54,34 @@ func (w Waiting) String() string {
 	return line + left
 }
 
-// missing returns the missing ranks, at most n.
+// missing returns the ranks that are missing or awaited, at most n.
 func (s *State) missing(n int) []Missing {
 	var list []Missing
 	if s.hasUnranked() {
 		for range min(s.worldSize-len(s.members), n) {
-			list = append(list, Missing{Rank: -1, Reason: unknownReason, For: s.now - s.waitSince})
+			list = append(list, Missing{Rank: -1, Reason: unknownReason, For: s.clock.now - s.wait.since})
 		}
 		return list
 	}
-	taken := make(map[int]bool, len(s.members))
-	for _, m := range s.members {
-		taken[m.Rank] = true
-	}
 	for rank := 0; rank < s.worldSize && len(list) < n; rank++ {
-		if taken[rank] {
+		a, ok := s.wait.absences[rank]
+		m := s.member(rank)
+		switch {
+		case m != nil && s.awaitedReason(m) == "":
 			continue
+		case m != nil:
+			a = absence{s.wait.since, s.awaitedReason(m)}
+		case !ok:
+			a = absence{s.wait.since, unknownReason}
 		}
-		a, ok := s.absences[rank]
-		if !ok {
-			a = absence{s.waitSince, unknownReason}
+		missing := Missing{Rank: rank, Reason: a.reason, For: s.clock.now - a.since}
+		switch {
+		case m != nil:
+			missing.Address = m.Worker.Addr
+		case rank < len(s.config.Addrs):
+			missing.Address = s.config.Addrs[rank]
 		}
-		m := Missing{Rank: rank, Reason: a.reason, For: s.now - a.since}
-		if rank < len(s.config.Addrs) {
-			m.Address = s.config.Addrs[rank]
-		}
-		list = append(list, m)
+		list = append(list, missing)
 	}
 	return list
 }
@@ -103,13 +105,10 @@ func (s *State) startTimeoutCause(after time.Duration) *ring.Cause {
 // start without m, so the job ends. The cause names the ranks that were missing, not m. m knows
 // them as of the last report.
 func (s *State) gaveUpWaiting(m *member) {
-	switch {
-	case len(s.members) == s.worldSize: // all are here, and some are not ready
-		s.lose(m.lossCause("gave up waiting for the others"), m)
-	case s.phase == phaseRecovering:
-		s.fail(s.notReturnedCause((s.now - s.waitSince).Round(time.Second)))
-	default:
-		s.fail(s.startTimeoutCause((s.now - m.joined).Round(time.Second)))
+	if s.phase == phaseRegrouping {
+		s.fail(s.notReturnedCause((s.clock.now - s.wait.since).Round(time.Second)))
+	} else {
+		s.fail(s.startTimeoutCause((s.clock.now - m.joined).Round(time.Second)))
 	}
 }
 

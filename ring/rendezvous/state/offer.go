@@ -19,24 +19,22 @@ type Offer struct {
 	Values []string // ascending
 }
 
-// choose sets the choices of the members, whose ranks are known. It returns the cause of the job's
-// end if the members have no common value.
-func (s *State) choose() *ring.Cause {
-	workers := slices.SortedFunc(slices.Values(s.members), func(a, b *member) int { return a.Rank - b.Rank })
-	before := ring.Membership{Choices: s.choices}
+// choose returns the choices of the members, which are in order of rank. It returns the cause of the
+// job's end if the members have no common value.
+func (s *State) choose() ([]ring.Choice, *ring.Cause) {
+	workers, before := s.members, ring.Membership{Choices: s.known.Choices}
 	var choices []ring.Choice
 	for _, name := range offerNames(workers) {
 		c := commonChoice(workers, name)
 		if c.Value == "" {
-			return noCommonCause(workers, name)
+			return nil, noCommonCause(workers, name)
 		}
 		if was := before.Choice(name).Value; was != c.Value {
 			c.Was = was
 		}
 		choices = append(choices, c)
 	}
-	s.choices = choices
-	return nil
+	return choices, nil
 }
 
 // ChooseAlone returns the choices of a worker without others.

@@ -1,47 +1,38 @@
 package state
 
-import (
-	"fmt"
-	"time"
-
-	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
-)
+import "time"
 
 // The process of a rendezvous may be stopped (SIGSTOP), its machine may be paused, or it may get no
-// processor time. Meanwhile no heartbeat goes either way, and the workers take the rendezvous for
-// lost, and end. The state detects its own pause by the missing ticks: the first worker that is seen
-// to end is not at fault.
+// processor time. Meanwhile no heartbeat goes either way. The state detects its own pause by the
+// missing ticks: every silence, lease and wait begins again.
 
-// pauseBlameTime is how long after a pause of the rendezvous the end of a worker counts as caused
-// by the pause.
-const pauseBlameTime = 1 * time.Second
-
-// detectPause detects that no tick came for so long that workers may have given up the rendezvous.
+// detectPause begins all waits again if no tick came for so long that workers may have dialled
+// anew. It runs before the first event after the pause, which may be the end of a stream.
 func (s *State) detectPause() {
-	if gap := s.now - s.lastTick; gap > s.lease && s.generation > 0 {
-		s.lastPause, s.lastPauseEnd = gap, s.now
+	if gap := s.clock.now - s.clock.lastTick; gap >= max(longestPause, s.lease.current/2) && s.phase != phaseEmpty {
+		s.clock.awake += min(gap, longestPause)
+		s.clock.lastTick = s.clock.now
+		s.restartWaits(gap)
 	}
 }
 
 // restartWaits restarts every wait after a pause of this process. No worker was heard meanwhile.
 // The workers may have been stopped too, as by Ctrl-Z, and wake after the rendezvous.
 func (s *State) restartWaits(pause time.Duration) {
-	s.waitSince += pause
-	s.generationEnded = max(s.generationEnded, s.awake)
-	s.judgeAt = max(s.judgeAt, s.now+suspicionTime)
+	now := s.clock.now
+	s.wait.since += pause
+	s.cutOff.since = max(s.cutOff.since, s.clock.awake)
+	if len(s.suspicions.list) > 0 {
+		s.suspicions.judgeAt = now + suspicionTime
+	}
+	if s.stop.decideAt != 0 {
+		s.stop.decideAt = now + leaveTime
+	}
+	if s.endUntil != 0 {
+		s.endUntil = now + s.lease.current
+	}
 	for _, m := range s.members {
-		m.lastHeard, m.unchangedSince = max(m.lastHeard, s.awake), s.awake
+		m.heard(s.clock.awake)
+		m.unchangedSince, m.brokeAt = s.clock.awake, max(m.brokeAt, now-goneAfter+portProbeEvery)
 	}
-}
-
-// pauseCause returns the cause of a loss: shortly after a pause the pause, otherwise c. A process with
-// an exit code other than exitcode.Retry has a cause of its own.
-func (s *State) pauseCause(c *ring.Cause) *ring.Cause {
-	if s.lastPause == 0 || s.now-s.lastPauseEnd > pauseBlameTime || c.ExitCode != exitcode.Retry {
-		return c
-	}
-	text := fmt.Sprintf("the rendezvous stood still for %v (stopped, or starved): workers give it up after %v",
-		s.lastPause.Round(time.Second), s.lease)
-	return &ring.Cause{Rank: -1, Step: c.Step, Text: text, ExitCode: c.ExitCode}
 }

@@ -59,7 +59,7 @@ func (s *State) processesOf(rank int) *rankProcesses {
 	return t
 }
 
-func (s *State) processStarted(e ProcessStarted) { s.processesOf(e.Rank).started = s.now }
+func (s *State) processStarted(e ProcessStarted) { s.processesOf(e.Rank).started = s.clock.now }
 
 // noteExit takes in the end of the newest process, whatever the end means for the job.
 func (p *rankProcesses) noteExit(now time.Duration) {
@@ -78,7 +78,7 @@ func (p *rankProcesses) noteExit(now time.Duration) {
 // processExited takes in the end of a process that did not leave. If the process is no member any
 // more, only the reason is new.
 func (s *State) processExited(e ProcessExited) {
-	if s.phase == phaseFinished {
+	if s.phase == phaseEnded {
 		return
 	}
 	c := &ring.Cause{Rank: e.Rank, Step: -1, Text: e.Text, ExitCode: e.Code}
@@ -90,16 +90,16 @@ func (s *State) processExited(e ProcessExited) {
 		c.Host, c.Step = m.Worker.Host, m.step
 	}
 	charged := p.charged
-	p.noteExit(s.now)
+	p.noteExit(s.clock.now)
 	defer func() { p.joined, p.inGeneration, p.charged = false, false, false }() // the next process has a history of its own
 	switch {
 	case e.Final || !retryable(c):
 		s.fail(c)
-	case s.phase == phaseIdle && p.quickExits >= maxQuickExits:
+	case s.phase == phaseEmpty && p.quickExits >= maxQuickExits:
 		s.fail(s.quickExitsCause(c, p.quickExits))
-	case m != nil && (s.phase == phaseRunning || s.phase == phaseRecovering):
-		m.connection = connExited
-		s.lose(s.pauseCause(c), m)
+	case m != nil && m.place == left && s.phase == phaseRunning: // its work is done
+	case m != nil && s.inLife():
+		s.lose(c, true, m)
 	case charged:
 		s.noteAbsence(e.Rank, e.Text)
 	default:
@@ -110,8 +110,8 @@ func (s *State) processExited(e ProcessExited) {
 // exitedBeforeGeneration charges the end of a process that was in no generation. m is its member,
 // or nil if it had not joined.
 func (s *State) exitedBeforeGeneration(c *ring.Cause, m *member) {
-	s.restartsUsed++
-	if s.restartsUsed > s.config.Restarts || s.stopCode != 0 {
+	s.known.Used++
+	if s.known.used() > s.restarts() || s.stop.code != 0 {
 		s.fail(s.restartsExhaustedCause(c))
 		return
 	}
@@ -129,8 +129,8 @@ func (s *State) exitedBeforeGeneration(c *ring.Cause, m *member) {
 // in a generation, unless the rank may be in a crash loop.
 func (s *State) RestartDelay(rank int) time.Duration {
 	n := s.processesOf(rank).unjoined
-	if s.phase == phaseRecovering && !s.stepCompleted && s.inCrashLoop(rank) {
-		n += s.crashLoop
+	if s.phase == phaseRegrouping && !s.run.stepCompleted && s.inCrashLoop(rank) {
+		n += s.known.Loop.Count
 	}
 	if n == 0 {
 		return 0
@@ -138,25 +138,22 @@ func (s *State) RestartDelay(rank int) time.Duration {
 	return min(firstRestartDelay<<min(n-1, 10), maxRestartDelay)
 }
 
-// RestartsLeft returns how many more losses the job survives.
-func (s *State) RestartsLeft() int { return max(s.config.Restarts-s.restartsUsed, 0) }
-
 // restartsExhaustedCause returns the cause of the end if no restart is left: the first cause since
 // the last completed step, or c.
 func (s *State) restartsExhaustedCause(c *ring.Cause) *ring.Cause {
-	if s.config.Restarts == 0 || s.stopCode != 0 {
+	if s.restarts() <= 0 || s.stop.code != 0 {
 		return c
 	}
-	if s.firstCause != nil {
-		c, s.firstCause = s.firstCause, nil
+	if s.known.Cause != nil {
+		c, s.known.Cause = s.known.Cause, nil
 	}
-	return s.withGiveUpReason(c, fmt.Sprintf("gave up: no restart is left of --restarts %d; with a higher number the job would go on", s.config.Restarts))
+	return s.withGiveUpReason(c, fmt.Sprintf("gave up: no restart is left of --restarts %d; with a higher number the job would go on", s.restarts()))
 }
 
 // quickExitsCause returns the cause of the end after n quick exits of a rank. c is the cause of the
 // last one.
 func (s *State) quickExitsCause(c *ring.Cause, n int) *ring.Cause {
-	s.firstCause = nil // unrelated to c
+	s.known.Cause = nil // unrelated to c
 	return s.withGiveUpReason(c, fmt.Sprintf("gave up: rank %d ended %d times in a row within %v of its start, before it joined (%s and would not help: see the output of rank %d)",
 		c.Rank, n, quickExitTime, s.restartsLeftText(), c.Rank))
 }

@@ -8,32 +8,139 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// resume takes back a member whose connection was lost.
+// resume takes in a worker of a life that goes on. If no life is known, its record is adopted.
 func (s *State) resume(e Resumed) {
-	j := &e.Request
-	m := s.member(j.Rank)
-	known := m != nil && m.Worker.Incarnation == j.Worker.Incarnation
+	j, r := &e.Request, &e.Record
 	switch {
-	case j.JobID != "" && j.JobID != s.jobID, e.Generation > s.generation, s.generation == 0:
-		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("the rendezvous knows of no generation %d of job %s", e.Generation, j.JobID))
-	case s.phase == phaseFinished && s.cause != nil:
-		if known {
-			s.connect(m, e.Stream)
-		}
-		s.emit(SendAbort{e.Stream, s.cause})
-	case !known:
-		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("superseded by generation %d", s.currentOrNext()))
+	case s.endedAlone:
+		s.emit(CloseStream{e.Stream})
+	case s.otherJob(j):
+		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("the rendezvous answers for job %s, not %s", s.jobID, j.JobID))
+	case r.Fence.Generation == 0 || r.worker(j.Worker.Incarnation) == nil:
+		s.refuse(e.Stream, j, exitcode.Protocol, "its record does not name it")
+	case s.dead.Fence.Generation > 0 && s.dead.Fence.Life == r.Fence.Life:
+		s.emit(SendAbort{e.Stream, s.dead.Cause})
+	case s.phase == phaseEnded:
+		s.resumeAfterEnd(e)
+	case s.config.WorldSize != 0 && r.Agreed.WorldSize != s.config.WorldSize:
+		s.endAlone(JoinCause(j, exitcode.Usage, fmt.Sprintf("the job that goes on has world size %d, and --world-size is %d: want the same", r.Agreed.WorldSize, s.config.WorldSize)))
+	case !s.inLife(), r.Fence.Life != s.known.Fence.Life && !s.anyPresent() && !s.config.Unique:
+		s.adopt(e)
+	case r.Fence.Life != s.known.Fence.Life:
+		s.refuse(e.Stream, j, exitcode.Retry, "the rendezvous serves another start of job "+s.jobID)
+	case Newer(r.Fence, s.known.Fence):
+		s.adopt(e)
 	default:
-		s.reattach(m, e)
+		s.resumeKnown(e)
+	}
+}
+
+// resumeAfterEnd tells a worker the end of its job.
+func (s *State) resumeAfterEnd(e Resumed) {
+	m := s.memberOf(e.Request.Worker.Incarnation)
+	switch {
+	case m != nil && e.Stream < m.stream:
+		s.refuseStream(e.Stream, &e.Request, "came again on another stream")
+		return
+	case m != nil:
+		s.connect(m, e.Stream)
+	}
+	switch {
+	case s.cause != nil:
+		s.emit(SendAbort{e.Stream, s.cause})
+	case m != nil:
+		s.emit(SendEnd{e.Stream})
+	default:
+		s.refuse(e.Stream, &e.Request, exitcode.Retry, fmt.Sprintf("job %s has ended", s.jobID))
+	}
+}
+
+// anyPresent reports whether any member of the known generation is here.
+func (s *State) anyPresent() bool {
+	return slices.ContainsFunc(s.members, func(m *member) bool { return !m.fresh && m.present() })
+}
+
+// adopt makes the record of e what is known. Workers that have joined are judged again, and all
+// other members are away.
+func (s *State) adopt(e Resumed) {
+	before := s.members
+	s.setKnown(e.Record)
+	var streams []*member
+	for _, m := range before {
+		switch {
+		case m.fresh:
+			s.held = append(s.held, heldJoin{Joined: Joined{m.stream, m.Request}})
+		case m.present():
+			streams = append(streams, m)
+		}
+	}
+	for _, m := range streams {
+		s.resumeKnown(Resumed{Stream: m.stream, Request: m.Request, Doing: OutOfGroup})
+	}
+	s.notify(fmt.Sprintf("goes on with generation %d of job %s, which %s knows", s.known.Fence.Generation, s.jobID, e.Request.label()), nil)
+	s.resumeKnown(e)
+}
+
+// setKnown makes r what is known. All members are away, and their ports are probed.
+func (s *State) setKnown(r Record) {
+	s.known, s.adopted, s.run = r, true, run{startStep: r.Step, startStepUnknown: true}
+	s.jobID, s.worldSize = r.JobID, len(r.Workers)
+	s.members, s.byStream, s.suspicions = nil, map[uint64]*member{}, suspicions{}
+	s.phase = phaseRunning
+	if r.Ended {
+		s.phase, s.run.cause = phaseRegrouping, r.Cause
+	}
+	s.startWait()
+	if s.stop.code == 0 {
+		s.stop.code = r.Stop
+	}
+	for _, w := range r.Workers {
+		if slices.Contains(r.Lost, w.Incarnation) {
+			continue
+		}
+		m := &member{
+			Request: Request{JobID: r.JobID, Rank: w.Rank, WorldSize: len(r.Workers), Worker: w, Protocol: r.Agreed.Protocol, Version: r.Agreed.Version, Agree: r.Agreed.Lines},
+			joined:  s.clock.now, lastHeard: s.clock.awake, unchangedSince: s.clock.awake, step: -1, wait: ring.Wait{Peer: -1},
+		}
+		s.members = append(s.members, m)
+		s.sendAway(m, "not heard of yet")
+	}
+}
+
+// resumeKnown takes in a worker of the known life, whose record is not newer than what is known.
+func (s *State) resumeKnown(e Resumed) {
+	older := e.Record.Fence != s.known.Fence
+	s.known = s.known.Merge(e.Record)
+	m := s.memberOf(e.Request.Worker.Incarnation)
+	if m == nil || older && s.known.worker(m.Worker.Incarnation) == nil {
+		s.refuse(e.Stream, &e.Request, exitcode.Retry, fmt.Sprintf("superseded by generation %d", s.currentOrNext()))
+		return
+	}
+	if e.Record.Stop != 0 && s.stop.code == 0 {
+		s.stopAll(e.Record.Stop, nil)
+	}
+	s.reattach(m, e)
+	s.followMerge()
+}
+
+// followMerge acts on what the record of a worker has told: losses, and the end of the generation.
+func (s *State) followMerge() {
+	for _, m := range slices.Clone(s.members) {
+		if slices.Contains(s.known.Lost, m.Worker.Incarnation) {
+			s.supersede(m, "is lost", false)
+		}
+	}
+	if s.known.Ended && s.phase == phaseRunning {
+		s.endGeneration(s.known.Cause)
 	}
 }
 
 // currentOrNext returns the number of the running generation, or of the one to come.
 func (s *State) currentOrNext() uint64 {
-	if s.phase == phaseRecovering {
-		return s.generation + 1
+	if s.phase == phaseRegrouping {
+		return s.known.Fence.Generation + 1
 	}
-	return s.generation
+	return s.known.Fence.Generation
 }
 
 // reattach gives a member its new stream and sends what the member has missed.
@@ -42,46 +149,29 @@ func (s *State) reattach(m *member, e Resumed) {
 		s.refuseStream(e.Stream, &e.Request, "came again on another stream")
 		return
 	}
-	if m.stream != 0 && s.phase != phaseFinished { // otherwise that stream carries its last message
+	if m.present() && m.stream != e.Stream {
 		s.refuseStream(m.stream, &m.Request, "came again on another stream")
 	}
 	s.connect(m, e.Stream)
 	m.Offers = e.Request.Offers
+	s.noteStep(m, max(m.step, e.Record.Step))
+	older := e.Record.Fence != s.known.Fence
 	s.emit(SendResumed{m.stream})
-	switch s.phase {
-	case phaseRunning:
-		if e.Generation < s.generation {
-			s.sendMembership(m, s.workers())
-		}
-		if s.stopCode != 0 {
-			s.emit(SendStop{m.stream, s.stopCode, s.stoppedBy()})
-		}
-	case phaseRecovering:
-		if e.Generation < s.generation { // the member has left its group and knows nothing of the generation that ended meanwhile
-			m.progress = readyForNext
-			s.startIfComplete()
-		} else if m.progress != readyForNext {
-			s.emit(SendEndGeneration{m.stream, s.generation, s.lostRanks, s.generationCause})
-		}
-	case phaseFinished:
-		s.emit(SendEnd{m.stream})
+	switch {
+	case e.Doing == WorkDone && !older:
+		m.place = left
+	case s.phase == phaseRegrouping && (older || e.Doing == OutOfGroup):
+		m.place = ready
+	case s.phase == phaseRegrouping:
+		m.place = here
+		s.sendEnd(m)
+	case older:
+		s.sendMembership(m)
 	}
-}
-
-// connect gives a member a new stream in place of its old one.
-func (s *State) connect(m *member, stream uint64) {
-	delete(s.byStream, m.stream)
-	m.stream, m.connection, m.lastHeard, m.nextSilenceNotice = stream, connOpen, s.awake, 0
-	m.unchangedSince = s.awake // the next heartbeat reports its operation
-	s.byStream[stream] = m
-}
-
-// workers returns the workers of the generation, by rank.
-func (s *State) workers() []ring.Worker {
-	workers := make([]ring.Worker, 0, len(s.members))
-	for _, m := range s.members {
-		workers = append(workers, m.Worker)
+	if s.stop.code != 0 && s.phase == phaseRunning {
+		s.emit(SendStop{m.stream, s.stop.code, s.stop.by()})
 	}
-	slices.SortFunc(workers, func(a, b ring.Worker) int { return a.Rank - b.Rank })
-	return workers
+	s.judgeLater()
+	s.endIfAllLeft()
+	s.startIfComplete()
 }

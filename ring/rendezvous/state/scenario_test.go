@@ -1,6 +1,7 @@
 package state
 
 import (
+	gocmp "cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -23,17 +24,20 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 // is a list of events; the lines after an event that begin with ">" are its effects. The words of a
 // line:
 //
-//	config size=4 start=15s lease=5s job=x listed=a:1,,c:3 restarts=1 teller=owner|rank0
+//	config size=4 start=15s lease=5s job=x listed=a:1,,c:3 restarts=1 teller=owner|rank0 launcher=no
 //	at 2s                            the clock, without a tick
 //	tick                             one tick
 //	run 15s a b | all | all but b    ticks every 200 ms until then; the named streams send heartbeats
 //	join a rank=0 size=4 host=h …    stream a; also pid addr job version protocol incarnation agree=k:v,k:v offers=k:v+w,k:v
 //	report a rank=0 host=h code=65 : text
 //	abort a|- rank=3 code=138 op=join : text
-//	beat a step=3 phase=train        op=barrier seq=8 n=100 moved=2 wait=1 for=1s: the operation, repeated by run
-//	broken a : why · left a · unproved 3 · probed 3 : why · started 3 · exited 3 code=138 : text
-//	resume a rank=0 incarnation=7 generation=1     stream a, again
-//	ready a generation=1 step=41 · parted a generation=1 step=41 · leaving a code=143 · stop code=143
+//	beat a step=3 phase=train whole=yes    op=barrier seq=8 n=100 moved=2 wait=1 for=1s: the operation, repeated by run
+//	broken a closed=yes : why · left a · heard a · unproved 3 · started 3 · exited 3 code=138 : text
+//	probed 3 : why                   of a missing rank
+//	port a : why owner=self|other follows=2    the answer of the port of worker a
+//	ready a generation=1 step=41 · leaving a code=143 · stop code=143
+//	resume a as=b doing=out|done step=4    worker a comes again with its record, which is that of worker b without as
+//	empty                            another rendezvous starts empty, at time 0
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -45,7 +49,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &scenario{streams: map[string]uint64{}, beats: map[string]Heartbeat{}}
+			p := &scenario{streams: map[string]uint64{}, names: map[uint64]string{}, beats: map[string]Heartbeat{}, requests: map[string]Request{}, records: map[string]Record{}}
 			for l := range strings.Lines(string(script)) {
 				if l = strings.TrimSuffix(l, "\n"); strings.HasPrefix(l, ">") {
 					continue
@@ -70,11 +74,17 @@ func TestScenarios(t *testing.T) {
 // scenario runs one scenario.
 type scenario struct {
 	s       *State
+	config  Config
 	now     time.Duration
 	streams map[string]uint64    // streams of joined workers, until they break
+	names   map[uint64]string    // of all streams
+	life    int                  // number of the newest life
 	last    uint64               // number of the newest stream
 	beats   map[string]Heartbeat // heartbeats that run repeats
 	out     strings.Builder
+
+	requests map[string]Request // of the workers
+	records  map[string]Record  // what the workers know
 }
 
 func (p *scenario) line(l string) error {
@@ -86,11 +96,16 @@ func (p *scenario) line(l string) error {
 	kv := pairs(f[1:])
 	switch f[0] {
 	case "config":
-		p.s = New(Config{
+		p.config = Config{
 			JobID: kv["job"], DefaultJobID: "job-drawn", WorldSize: number(kv, "size", 0), Restarts: number(kv, "restarts", 0),
 			NoticeSink:   map[string]NoticeSink{"owner": NoticeOwner, "rank0": NoticeRank0}[kv["teller"]],
-			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Addrs: list(kv["listed"]),
-		})
+			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Addrs: list(kv["listed"]), Unique: kv["launcher"] == "",
+			Instance: 1, NewLife: func() [16]byte { return [16]byte{byte(p.lives())} },
+		}
+		p.s = New(p.config)
+	case "empty":
+		p.config.Instance++
+		p.s, p.now, p.streams = New(p.config), 0, map[string]uint64{}
 	case "at":
 		p.now = seconds(f[1], 0)
 	case "run":
@@ -103,6 +118,19 @@ func (p *scenario) line(l string) error {
 		p.step(e, "")
 	}
 	return nil
+}
+
+// lives numbers the lives of all rendezvous.
+func (p *scenario) lives() int {
+	p.life++
+	return p.life
+}
+
+// open gives worker name a new stream.
+func (p *scenario) open(name string) uint64 {
+	p.last++
+	p.streams[name], p.names[p.last] = p.last, name
+	return p.last
 }
 
 func (p *scenario) run(until time.Duration, who []string) {
@@ -131,21 +159,17 @@ func (p *scenario) event(f []string, kv map[string]string, text string) (Event, 
 	case "tick":
 		return Tick{}, nil
 	case "join":
-		p.last++
-		p.streams[arg] = p.last
-		return Joined{p.streams[arg], request(kv)}, nil
+		p.requests[arg] = p.request(kv)
+		return Joined{p.open(arg), p.requests[arg]}, nil
 	case "report":
-		p.last++
-		p.streams[arg] = p.last
-		return Reported{p.streams[arg], request(kv), c}, nil
+		return Reported{p.open(arg), p.request(kv), c}, nil
 	case "resume":
-		p.last++
-		p.streams[arg] = p.last
-		return Resumed{p.streams[arg], request(kv), uint64(number(kv, "generation", 0))}, nil
+		doing := map[string]Doing{"out": OutOfGroup, "done": WorkDone}[kv["doing"]]
+		r := p.records[gocmp.Or(kv["as"], arg)]
+		r.Step = int64(number(kv, "step", -1))
+		return Resumed{p.open(arg), p.requests[arg], r, doing}, nil
 	case "ready":
 		return ReadyForNext{p.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
-	case "parted":
-		return Parted{p.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
 	case "leaving":
 		return LeaveRequested{p.streams[arg], c.ExitCode}, nil
 	case "stop":
@@ -153,9 +177,13 @@ func (p *scenario) event(f []string, kv map[string]string, text string) (Event, 
 	case "abort":
 		return Aborted{p.streams[arg], c}, nil
 	case "beat":
-		e := Heartbeat{Stream: p.streams[arg], Step: int64(number(kv, "step", -1)), Phase: kv["phase"], Unchanged: seconds(kv["for"], 0)}
+		e := Heartbeat{Stream: p.streams[arg], Step: int64(number(kv, "step", -1)), Phase: kv["phase"], Whole: kv["whole"] != "", Unchanged: seconds(kv["for"], 0)}
 		e.Wait = ring.Wait{
 			Operation: kv["op"], Seq: uint64(number(kv, "seq", 0)), Elements: number(kv, "n", 0), Peer: number(kv, "wait", -1), Moved: uint64(number(kv, "moved", 0)),
+		}
+		if r, ok := p.records[arg]; ok && e.Whole {
+			r.Complete()
+			p.records[arg] = r
 		}
 		if _, ok := kv["seq"]; ok {
 			p.beats[arg] = e
@@ -164,13 +192,19 @@ func (p *scenario) event(f []string, kv map[string]string, text string) (Event, 
 	case "broken":
 		id := p.streams[arg]
 		delete(p.streams, arg)
-		return StreamBroken{id, text}, nil
+		return StreamBroken{Stream: id, Reason: text, Closed: kv["closed"] != ""}, nil
+	case "heard":
+		return EndConfirmed{p.streams[arg]}, nil
 	case "left":
 		return Left{p.streams[arg]}, nil
 	case "unproved":
 		return WrongToken{rank}, nil
 	case "probed":
-		return Probed{rank, text}, nil
+		return Probed{Rank: rank, Reason: text, Refused: text == "connection refused"}, nil
+	case "port":
+		e := Probed{Rank: p.requests[arg].Rank, Incarnation: p.requests[arg].Worker.Incarnation, Reason: text, Refused: text == "connection refused", Follows: uint64(number(kv, "follows", 0))}
+		e.Owner = map[string]uint64{"self": e.Incarnation, "other": e.Incarnation + 100}[kv["owner"]]
+		return e, nil
 	case "started":
 		return ProcessStarted{rank}, nil
 	case "exited":
@@ -179,13 +213,13 @@ func (p *scenario) event(f []string, kv map[string]string, text string) (Event, 
 	return nil, fmt.Errorf("no event %q", f[0])
 }
 
-func request(kv map[string]string) Request {
+func (p *scenario) request(kv map[string]string) Request {
 	r := Request{
 		JobID: kv["job"], Rank: number(kv, "rank", -1), WorldSize: number(kv, "size", 0),
 		Protocol: number(kv, "protocol", 1), Version: "v1",
 		Worker: ring.Worker{
 			Host: kv["host"], HostID: kv["host"], Addr: kv["addr"], PID: number(kv, "pid", 1),
-			Incarnation: uint64(number(kv, "incarnation", 0)),
+			Incarnation: uint64(number(kv, "incarnation", 1001+int(p.last))),
 		},
 	}
 	if v, ok := kv["version"]; ok {
@@ -204,7 +238,20 @@ func request(kv map[string]string) Request {
 // step writes the effects of e into the transcript.
 func (p *scenario) step(e Event, when string) {
 	for _, f := range p.s.Step(p.now, e) {
+		p.learn(f)
 		fmt.Fprintf(&p.out, "> %s%s\n", when, p.tell(f))
+	}
+}
+
+// learn notes what the workers know by effect f.
+func (p *scenario) learn(f Effect) {
+	switch f := f.(type) {
+	case SendMembership:
+		p.records[p.name(f.Stream)] = f.Record
+	case SendEndGeneration:
+		r := p.records[p.name(f.Stream)]
+		r.Ended, r.Lost, r.Cause = true, f.Incarnations, f.First
+		p.records[p.name(f.Stream)] = r
 	}
 }
 
@@ -233,7 +280,7 @@ func (p *scenario) tell(f Effect) string {
 		}
 		return l
 	case SendEndGeneration:
-		return fmt.Sprintf("end of generation %d to %s, lost %v: %v", f.Generation, p.name(f.Stream), f.Lost, f.Cause)
+		return fmt.Sprintf("end of generation %d to %s, lost %v: %v", f.Fence.Generation, p.name(f.Stream), f.Lost, f.Cause)
 	case SendResumed:
 		return "resumed " + p.name(f.Stream)
 	case SendStop:
@@ -242,8 +289,6 @@ func (p *scenario) tell(f Effect) string {
 			l += fmt.Sprintf(" by rank %d", f.By)
 		}
 		return l
-	case SendLeaveAlone:
-		return "leave alone " + p.name(f.Stream)
 	case SendNotice:
 		return fmt.Sprintf("notice %s: %s", p.name(f.Stream), f.Text)
 	case RankAbandoned:
@@ -252,6 +297,8 @@ func (p *scenario) tell(f Effect) string {
 		return "warn: " + f.Text
 	case SetLease:
 		return fmt.Sprintf("lease %v", f.Lease)
+	case CloseStream:
+		return "close " + p.name(f.Stream)
 	case SendRefused:
 		return fmt.Sprintf("refused %s %d: %v", p.name(f.Stream), f.Cause.ExitCode, f.Cause)
 	case SendAbort:
@@ -259,6 +306,9 @@ func (p *scenario) tell(f Effect) string {
 	case SendEnd:
 		return "end " + p.name(f.Stream)
 	case Probe:
+		if f.Incarnation != 0 {
+			return fmt.Sprintf("probe %d at %s for process %d", f.Rank, f.Addr, f.Incarnation)
+		}
 		return fmt.Sprintf("probe %d at %s", f.Rank, f.Addr)
 	case Finish:
 		if f.Cause == nil {
@@ -269,14 +319,7 @@ func (p *scenario) tell(f Effect) string {
 	return fmt.Sprintf("%#v", f)
 }
 
-func (p *scenario) name(stream uint64) string {
-	for name, id := range p.streams {
-		if id == stream {
-			return name
-		}
-	}
-	return "?"
-}
+func (p *scenario) name(stream uint64) string { return p.names[stream] }
 
 func pairs(words []string) map[string]string {
 	m := map[string]string{}

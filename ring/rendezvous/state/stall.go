@@ -23,10 +23,17 @@ const (
 	maxStallPhase = 40
 )
 
+// stallWatch is what is known of a stall.
+type stallWatch struct {
+	states     []rankState   // reused by updateRankStates
+	text       string        // description of the current stall; "": no stall
+	nextNotice time.Duration // awake time of the next notice about a stall
+}
+
 // checkStall searches the wait graph for a stall. It notifies people of a stall and ends a
 // generation or a job that cannot go on.
 func (s *State) checkStall() {
-	s.stallText = ""
+	s.stall.text = ""
 	all := s.updateRankStates()
 	st, ok := findStall(all)
 	switch {
@@ -34,43 +41,46 @@ func (s *State) checkStall() {
 	case st.kind == stallMismatch:
 		s.fail(s.mismatchCause(all, st))
 	case st.kind == stallDeadLink && st.allWaiting && st.unchanged >= deadLinkAfter:
-		s.lose(s.deadLinkCause(st))
+		c := s.deadLinkCause(st)
+		s.run.link = []int{min(st.peer, st.rank), max(st.peer, st.rank)}
+		s.noteFreeEnd(c)
+		s.lose(c, false)
 	case st.worthNotice(all):
-		s.stallText = s.formatStall(all, st)
+		s.stall.text = s.formatStall(all, st)
 		s.notifyStall(all, st)
 	}
 }
 
 // updateRankStates returns the states of all ranks. A lost rank counts as silent for the lease.
 func (s *State) updateRankStates() []rankState {
-	s.rankStates = s.rankStates[:0]
+	s.stall.states = s.stall.states[:0]
 	for range s.worldSize {
-		s.rankStates = append(s.rankStates, rankState{step: -1, wait: ring.Wait{Peer: -1}, silence: s.lease})
+		s.stall.states = append(s.stall.states, rankState{step: -1, wait: ring.Wait{Peer: -1}, silence: s.lease.current})
 	}
 	for _, m := range s.members {
-		r := rankState{m.step, m.phase, m.wait, s.awake - m.unchangedSince, s.awake - m.lastHeard}
+		r := rankState{m.step, m.phase, m.wait, s.clock.awake - m.unchangedSince, s.clock.awake - m.lastHeard}
 		if r.wait.Peer >= s.worldSize || r.wait.Peer == m.Rank {
 			r.wait.Peer = -1
 		}
-		s.rankStates[m.Rank] = r
+		s.stall.states[m.Rank] = r
 	}
-	return s.rankStates
+	return s.stall.states
 }
 
 // notifyStall notifies people of a stall, not too often.
 func (s *State) notifyStall(all []rankState, st stall) {
-	if s.awake < s.nextStallNotice {
+	if s.clock.awake < s.stall.nextNotice {
 		return
 	}
-	s.nextStallNotice = s.awake + stallNoticeEvery
+	s.stall.nextNotice = s.clock.awake + stallNoticeEvery
 	if st.kind == stallWorking && all[st.rank].inLongPhase() {
-		s.nextStallNotice = s.awake + longPhaseNoticeEvery
+		s.stall.nextNotice = s.clock.awake + longPhaseNoticeEvery
 	}
 	root := s.member(st.rank)
 	if st.kind == stallSilent && root != nil {
-		root.nextSilenceNotice = s.awake + silenceNoticeEvery // the notice about the stall names the silent rank
+		root.nextSilenceNotice = s.clock.awake + silenceNoticeEvery // the notice about the stall names the silent rank
 	}
-	s.notify(s.stallText, root)
+	s.notify(s.stall.text, root)
 }
 
 // NoticeSink says who receives notices about what goes slowly. Two receivers that write to one
@@ -91,8 +101,8 @@ const (
 // notify sends a notice to its receivers. Rank 0 does not receive a notice about its own silence.
 func (s *State) notify(text string, about *member) {
 	rank0 := s.noticeMember()
-	reached := rank0 != nil && rank0.stream != 0 && (rank0 != about || s.awake-rank0.lastHeard < suspectAfter)
-	if s.config.NoticeSink != NoticeRank0 || !reached || s.awake-rank0.lastHeard >= suspectAfter {
+	reached := rank0 != nil && rank0.stream != 0 && (rank0 != about || s.clock.awake-rank0.lastHeard < suspectAfter)
+	if s.config.NoticeSink != NoticeRank0 || !reached || s.clock.awake-rank0.lastHeard >= suspectAfter {
 		s.emit(Notify{text})
 	}
 	if s.config.NoticeSink != NoticeOwner && reached {
@@ -108,7 +118,7 @@ func (s *State) formatStall(all []rankState, st stall) string {
 	waitedFor, what, next := fmt.Sprintf("rank %d", st.rank), root.phase, "continues with this rank; no rank is lost while its heartbeats arrive"
 	switch {
 	case st.kind == stallSilent:
-		next = fmt.Sprintf("counts as lost in %s without a heartbeat", wholeSeconds(s.lease-root.silence))
+		next = fmt.Sprintf("counts as lost in %s without a heartbeat", wholeSeconds(s.lease.current-root.silence))
 	case st.kind == stallDeadLink:
 		waitedFor = fmt.Sprintf("link %d -> %d with both ends alive", st.peer, st.rank)
 		next = "the generation ends when all have waited " + wholeSeconds(deadLinkAfter)

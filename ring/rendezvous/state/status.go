@@ -44,7 +44,7 @@ func (s *Status) Choice(name string) ring.Choice {
 }
 
 // Ended reports whether the job has ended.
-func (s *Status) Ended() bool { return s.Phase == phaseFinished.String() }
+func (s *Status) Ended() bool { return s.Phase == phaseEnded.String() }
 
 func (p phase) String() string {
 	return [...]string{"idle", "waiting", "running", "recovering", "ended"}[p]
@@ -54,7 +54,7 @@ func (p phase) String() string {
 func (s *State) JobID() string { return s.jobID }
 
 // Finished reports whether the job has ended.
-func (s *State) Finished() bool { return s.phase == phaseFinished }
+func (s *State) Finished() bool { return s.phase == phaseEnded }
 
 // Cause returns the cause of the job's end. It is nil before the end and after a clean end.
 func (s *State) Cause() *ring.Cause { return s.cause }
@@ -65,12 +65,12 @@ func (s *State) GaveUp() GaveUp { return s.gaveUp }
 // Stopped returns the rank that a signal told to end, so that all workers stop, with the exit code
 // of all. It returns nil if the workers do not stop.
 func (s *State) Stopped() *ring.Cause {
-	if s.stopCode == 0 {
+	if s.stop.code == 0 {
 		return nil
 	}
-	c := &ring.Cause{Rank: s.stoppedBy(), Step: -1, Text: "stopped by a signal", ExitCode: s.stopCode}
-	if s.stopMember != nil {
-		c.Host = s.stopMember.Worker.Host
+	c := &ring.Cause{Rank: s.stop.by(), Step: -1, Text: "stopped by a signal", ExitCode: s.stop.code}
+	if s.stop.member != nil {
+		c.Host = s.stop.member.Worker.Host
 	}
 	return c
 }
@@ -78,25 +78,31 @@ func (s *State) Stopped() *ring.Cause {
 // Status returns the state of the job at time now.
 func (s *State) Status(now time.Duration) Status {
 	st := Status{
-		JobID: s.jobID, Phase: s.phase.String(), Generation: s.generation, WorldSize: s.worldSize, Present: len(s.members), Step: -1,
-		StepsPerS: s.stepRate.perSecond(s.awake), RestartsLeft: s.RestartsLeft(), Stall: s.stallText, Cause: s.cause, Choices: s.choices,
+		JobID: s.jobID, Phase: s.phase.String(), Generation: s.known.Fence.Generation, WorldSize: s.worldSize, Present: len(s.members), Step: -1,
+		StepsPerS: s.stepRate.perSecond(s.clock.awake), RestartsLeft: s.RestartsLeft(), Stall: s.stall.text, Cause: s.cause, Choices: s.known.Choices,
 	}
 	if st.Cause == nil {
-		st.Cause = s.generationCause
+		st.Cause = s.run.cause
 	}
-	if s.phase == phaseWaiting || s.phase == phaseRecovering {
-		st.Remaining = max(s.config.StartTimeout-(now-s.waitSince), 0)
+	if s.phase == phaseForming || s.phase == phaseRegrouping {
+		st.Remaining = max(s.config.StartTimeout-(now-s.wait.since), 0)
 	}
 	for _, m := range s.members {
 		st.Step = max(st.Step, m.step)
 		r := RankStatus{
-			Worker: m.Worker, Present: true, Step: m.step, Phase: m.phase, Beat: s.awake - m.lastHeard, Wait: m.wait, For: max(m.lastHeard-m.unchangedSince, 0),
+			Worker: m.Worker, Present: m.present(), Step: m.step, Phase: m.phase, Beat: s.clock.awake - m.lastHeard, Wait: m.wait, For: max(m.lastHeard-m.unchangedSince, 0),
 		}
 		r.Worker.Rank = m.Rank
+		if m.place == away {
+			r.Reason, r.Missing = "has no connection to the rendezvous: "+m.breakReason, now-m.brokeAt
+		}
 		st.Ranks = append(st.Ranks, r)
 	}
-	if s.phase == phaseWaiting || s.phase == phaseRecovering {
+	if s.phase == phaseForming || s.phase == phaseRegrouping {
 		for _, m := range s.missing(ring.MaxWorldSize) {
+			if s.member(m.Rank) != nil {
+				continue
+			}
 			w := ring.Worker{Rank: m.Rank, Addr: m.Address}
 			st.Ranks = append(st.Ranks, RankStatus{Worker: w, Reason: m.Reason, Missing: m.For, Step: -1, Wait: ring.Wait{Peer: -1}})
 		}
@@ -107,6 +113,9 @@ func (s *State) Status(now time.Duration) Status {
 
 // stepRateWindow is the longest time over which the speed is measured.
 const stepRateWindow = 20 * time.Second
+
+// stepMarkEvery is the least time between two marks.
+const stepMarkEvery = 500 * time.Millisecond
 
 // stepRate measures the speed of a job from the steps in heartbeats.
 type stepRate struct {
@@ -125,7 +134,7 @@ func (r *stepRate) observe(now time.Duration, step int64) {
 	switch {
 	case step < 0:
 	case n > 0 && step < r.marks[n-1].step: // the rank is behind others
-	case n == 0 || now-r.marks[n-1].at >= HeartbeatEvery/2:
+	case n == 0 || now-r.marks[n-1].at >= stepMarkEvery:
 		r.marks = append(r.marks, stepMark{now, step})
 	}
 	for len(r.marks) > 2 && now-r.marks[0].at > stepRateWindow {
@@ -139,7 +148,7 @@ func (r *stepRate) perSecond(now time.Duration) float64 {
 	if n < 2 {
 		return 0
 	}
-	took := max(r.marks[n-1].at, now-2*HeartbeatEvery) - r.marks[0].at
+	took := max(r.marks[n-1].at, now-4*stepMarkEvery) - r.marks[0].at
 	if took <= 0 {
 		return 0
 	}

@@ -1,7 +1,9 @@
 package state
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ringtrain/ring"
@@ -10,18 +12,33 @@ import (
 
 // In a ring one dead worker makes all others fail: its neighbours see a closed link and close
 // theirs, and so on around the ring. A worker's report about another one is therefore only a
-// suspicion. The suspicion waits for better evidence: the end of the suspect's stream, the end of
-// its process, or a fault that a worker reports of itself. Without better evidence the root is at
-// fault: a suspect that suspects no other.
+// suspicion. The suspicion waits for better evidence: the end of a process, or a fault that a worker
+// reports of itself. Without better evidence nobody is lost, and the root is at fault: a suspect
+// that suspects no other.
 
-// suspicionTime is how long a suspicion waits for evidence. Session.Abort waits longer for the
-// answer.
-const suspicionTime = 500 * time.Millisecond
+// suspicionTime is how long a suspicion waits for evidence at least.
+const suspicionTime = 100 * time.Millisecond
 
-// suspicion is a cause by which one member blames another.
+// suspicions are the suspicions of the running generation.
+type suspicions struct {
+	list    []suspicion // in order of arrival
+	judgeAt time.Duration
+}
+
+// suspicion is a cause by which one member blames another, or a connection.
 type suspicion struct {
 	by    *member
 	cause *ring.Cause
+}
+
+// of reports whether m has blamed another member.
+func (x *suspicions) of(m *member) bool {
+	return slices.ContainsFunc(x.list, func(s suspicion) bool { return s.by == m })
+}
+
+// drop drops the suspicions of m.
+func (x *suspicions) drop(m *member) {
+	x.list = slices.DeleteFunc(x.list, func(s suspicion) bool { return s.by == m })
 }
 
 // aborted takes in a cause that a member reports.
@@ -31,51 +48,95 @@ func (s *State) aborted(e Aborted) {
 		return
 	}
 	m := s.byStream[e.Stream]
-	if m == nil || s.phase == phaseFinished {
+	if m == nil || s.phase == phaseEnded {
 		return
 	}
 	s.noteStep(m, max(m.step, e.Cause.Step))
 	switch {
-	case s.suspects(m):
-	case m.progress == readyForNext && e.Cause.ExitCode == exitcode.Retry:
+	case m.place == ready && e.Cause.ExitCode == exitcode.Retry:
 		s.gaveUpWaiting(m)
-	case !retryable(e.Cause) || s.phase == phaseWaiting:
+	case !retryable(e.Cause) || s.phase == phaseForming:
 		s.fail(e.Cause)
-	case s.phase == phaseRecovering: // the member does not know yet that the generation has ended
-	case e.Cause.Operation == OpJoin: // the member gave up as the last ones joined
-		s.lose(m.lossCause("gave up waiting for the others"), m)
 	case e.Cause.ExitCode != exitcode.Retry: // a signal ends the member
-		s.lose(e.Cause, m)
-	case !s.isSuspicion(m, e.Cause):
-		s.lose(e.Cause)
+		s.lose(e.Cause, true, m)
+	case s.phase == phaseRegrouping, s.suspicions.of(m): // the member does not know yet that the generation has ended
+	case e.Cause.Operation == OpJoin: // the member gave up as the last ones joined
+		s.lose(m.lossCause("gave up waiting for the others"), true, m)
 	default:
-		if len(s.suspicions) == 0 {
-			s.judgeAt = s.now + suspicionTime
-		}
-		s.suspicions = append(s.suspicions, suspicion{m, e.Cause})
+		s.suspect(m, e.Cause)
 	}
 }
 
-// isSuspicion reports whether m blames another member for a failed exchange.
-func (s *State) isSuspicion(m *member, c *ring.Cause) bool {
-	return s.phase == phaseRunning && c.ExitCode == exitcode.Retry && c.Rank != m.Rank && s.member(c.Rank) != nil
+// suspect takes in that an exchange of m has failed.
+func (s *State) suspect(m *member, c *ring.Cause) {
+	s.suspicions.list = append(s.suspicions.list, suspicion{m, c})
+	if len(s.suspicions.list) == 1 {
+		s.judgeLater()
+	}
+	if o := s.member(c.Rank); o != nil && o != m {
+		s.probeMember(o)
+	}
 }
 
-// suspects reports whether m has blamed another member.
-func (s *State) suspects(m *member) bool {
-	return slices.ContainsFunc(s.suspicions, func(x suspicion) bool { return x.by == m })
+// judgeLater lets the suspicions wait anew: a member has come that may know the root.
+func (s *State) judgeLater() {
+	s.suspicions.judgeAt = max(s.suspicions.judgeAt, s.clock.now+suspicionTime)
 }
 
-// judgeSuspicions ends the generation with the root of the suspicions when their time is over.
+// judgeSuspicions ends the generation with the root of the suspicions when their time is over. It
+// waits for members that are away: one of them may have ended, or know the root.
 func (s *State) judgeSuspicions() {
-	if len(s.suspicions) == 0 || s.now < s.judgeAt {
+	if len(s.suspicions.list) == 0 || s.clock.now < s.suspicions.judgeAt || slices.ContainsFunc(s.members, func(m *member) bool { return m.place == away }) {
 		return
 	}
-	for _, x := range s.suspicions {
-		if suspect := s.member(x.cause.Rank); suspect == nil || !s.suspects(suspect) {
-			s.lose(x.cause)
-			return
+	x := s.root()
+	if s.neverOpened() {
+		s.fail(x.cause)
+		return
+	}
+	s.noteFreeEnd(x.cause)
+	s.lose(s.linkCause(x), false)
+}
+
+// root returns the cause at the root of the suspicions: of a member that blames itself or nobody,
+// or of a suspect that suspects nobody. If all suspect each other, the first report counts.
+func (s *State) root() suspicion {
+	for _, x := range s.suspicions.list {
+		if o := s.member(x.cause.Rank); o == nil || o == x.by {
+			return x
 		}
 	}
-	s.lose(s.suspicions[0].cause) // all suspect each other: the first report counts
+	for _, x := range s.suspicions.list {
+		if !s.suspicions.of(s.member(x.cause.Rank)) {
+			return x
+		}
+	}
+	return s.suspicions.list[0]
+}
+
+// linkCause returns the cause of a generation's end that a broken link between two living members
+// has brought about. It names the link, in the direction of the data as far as the ranks tell it.
+func (s *State) linkCause(x suspicion) *ring.Cause {
+	from, to := x.by.Rank, x.cause.Rank
+	if s.member(to) == nil || from == to {
+		return x.cause
+	}
+	s.run.link = []int{min(from, to), max(from, to)}
+	if (to+1)%s.worldSize == from && (from+1)%s.worldSize != to {
+		from, to = to, from
+	}
+	c := *x.cause
+	if at := strings.LastIndex(c.Text, "("+c.Peer+"): "); at >= 0 && c.Peer != "" {
+		c.Text = c.Text[at+len("("+c.Peer+"): "):]
+	}
+	if link := fmt.Sprintf("link %d -> %d", from, to); !strings.HasPrefix(c.Text, link) {
+		c.Text = link + ": " + c.Text
+	}
+	return &c
+}
+
+// neverOpened reports whether the links, or the memory of a host, do not open at the start: another
+// start of the same workers would find the same network.
+func (s *State) neverOpened() bool {
+	return s.known.Fence.Generation == 1 && s.known.Whole.Incarnations == nil
 }

@@ -125,13 +125,13 @@ func TestLeaseAdapts(t *testing.T) {
 		in            int // one of this many heartbeats is late
 		current, want time.Duration
 	}{
-		{"late=none", time.Second, time.Second, 10, 5 * sec, 5 * sec},
-		{"late=by a little", 1100 * time.Millisecond, 1300 * time.Millisecond, 10, 5 * sec, 5 * sec},
-		{"late=one of ten by 2 s", time.Second, 3 * time.Second, 10, 5 * sec, 16 * sec},
-		{"late=one of ten by 2 s, lease is longer", time.Second, 3 * time.Second, 10, 30 * sec, 30 * sec},
-		{"late=one of two thousand", time.Second, 3 * time.Second, 2000, 5 * sec, 5 * sec},
-		{"late=by more than counts", time.Second, time.Hour, 10, 5 * sec, 60 * sec},
-		{"late=by more than counts, lease is longer", time.Second, time.Hour, 10, 90 * sec, 90 * sec},
+		{"late=none", HeartbeatEvery, HeartbeatEvery, 10, 5 * sec, 5 * sec},
+		{"late=by a little", HeartbeatEvery + 100*time.Millisecond, HeartbeatEvery + 300*time.Millisecond, 10, 5 * sec, 5 * sec},
+		{"late=one of ten by 2 s", HeartbeatEvery, HeartbeatEvery + 2*sec, 10, 5 * sec, 16 * sec},
+		{"late=one of ten by 2 s, lease is longer", HeartbeatEvery, HeartbeatEvery + 2*sec, 10, 30 * sec, 30 * sec},
+		{"late=one of two thousand", HeartbeatEvery, HeartbeatEvery + 2*sec, 2000, 5 * sec, 5 * sec},
+		{"late=by more than counts", HeartbeatEvery, time.Hour, 10, 5 * sec, 60 * sec},
+		{"late=by more than counts, lease is longer", HeartbeatEvery, time.Hour, 10, 90 * sec, 90 * sec},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestLeaseAdapts(t *testing.T) {
 
 // TestLeaseIsTold verifies that a longer lease holds, and that it is announced once.
 func TestLeaseIsTold(t *testing.T) {
-	s := New(Config{WorldSize: 1, Lease: 5 * time.Second, StartTimeout: time.Minute})
+	s := New(Config{WorldSize: 1, Lease: 5 * time.Second, StartTimeout: time.Minute, Unique: true, NewLife: func() (life [16]byte) { return life }})
 	s.Step(0, Joined{1, Request{Rank: 0}})
 	told := 0
 	for now := time.Duration(0); now < 300*sec; now += 200 * time.Millisecond {
@@ -167,16 +167,16 @@ func TestLeaseIsTold(t *testing.T) {
 			switch f := f.(type) {
 			case SetLease:
 				told++
-				if f.Lease != 12800*time.Millisecond {
-					t.Errorf("lease is %v, want eight times 1.6 s", f.Lease)
+				if f.Lease != 18400*time.Millisecond {
+					t.Errorf("lease is %v, want eight times 2.3 s", f.Lease)
 				}
 			case SendAbort:
 				t.Fatalf("lost at %v: %v", now, f.Cause)
 			}
 		}
 	}
-	if told != 1 || s.lease != 12800*time.Millisecond {
-		t.Errorf("lease is %v, told %d times; want 12.8s, once", s.lease, told)
+	if told != 1 || s.lease.current != 18400*time.Millisecond {
+		t.Errorf("lease is %v, told %d times; want 18.4s, once", s.lease.current, told)
 	}
 }
 

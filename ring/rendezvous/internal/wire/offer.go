@@ -37,8 +37,7 @@ func decodeOffers(list []*pb.Offer) []state.Offer {
 	return offers
 }
 
-// EncodeChoices converts choices to their messages.
-func EncodeChoices(choices []ring.Choice) []*pb.Choice {
+func encodeChoices(choices []ring.Choice) []*pb.Choice {
 	var list []*pb.Choice
 	for _, c := range choices {
 		list = append(list, &pb.Choice{Name: sanitize.Name(c.Name), Value: sanitize.Name(c.Value), Was: sanitize.Name(c.Was), Lacks: int32(c.Lacks + 1)})
@@ -46,8 +45,8 @@ func EncodeChoices(choices []ring.Choice) []*pb.Choice {
 	return list
 }
 
-// DecodeChoices converts at most maxOffers choices from their messages.
-func DecodeChoices(list []*pb.Choice) []ring.Choice {
+// decodeChoices converts at most maxOffers choices from their messages.
+func decodeChoices(list []*pb.Choice) []ring.Choice {
 	var choices []ring.Choice
 	for _, p := range list[:min(len(list), maxOffers)] {
 		choices = append(choices, ring.Choice{

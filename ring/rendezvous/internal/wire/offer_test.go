@@ -18,7 +18,7 @@ func TestOffersOverTheWire(t *testing.T) {
 		t.Errorf("offers are %v on the other side, want %v", got, offers)
 	}
 	choices := []ring.Choice{{Name: "kernels", Value: "avx2", Was: "avx512", Lacks: 0}, {Name: "other", Value: "x", Lacks: -1}}
-	if got := DecodeChoices(EncodeChoices(choices)); !cmp.Equal(got, choices) {
+	if got := decodeChoices(encodeChoices(choices)); !cmp.Equal(got, choices) {
 		t.Errorf("choices are %v on the other side, want %v", got, choices)
 	}
 	many := encodeOffers([]state.Offer{{Name: "kernels", Values: slices.Repeat([]string{"v"}, 3*maxOfferValues)}})

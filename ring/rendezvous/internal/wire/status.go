@@ -11,7 +11,7 @@ func EncodeStatus(s state.Status) *pb.Job {
 	j := &pb.Job{
 		JobId: sanitize.Name(s.JobID), Phase: s.Phase, Generation: s.Generation, WorldSize: uint32(s.WorldSize), Present: uint32(s.Present),
 		Step: s.Step, StepsPerS: s.StepsPerS, RestartsLeft: int32(s.RestartsLeft), RemainingMs: s.Remaining.Milliseconds(), Stall: sanitize.Line(s.Stall, sanitize.MaxText),
-		Choices: EncodeChoices(s.Choices),
+		Choices: encodeChoices(s.Choices),
 	}
 	if s.Cause != nil {
 		j.Cause = EncodeCause(s.Cause)
@@ -33,7 +33,7 @@ func DecodeStatus(j *pb.Job) state.Status {
 	s := state.Status{
 		JobID: sanitize.Name(j.GetJobId()), Phase: sanitize.Name(j.GetPhase()), Generation: j.GetGeneration(), WorldSize: int(j.GetWorldSize()), Present: int(j.GetPresent()),
 		Step: max(j.GetStep(), -1), StepsPerS: j.GetStepsPerS(), RestartsLeft: int(j.GetRestartsLeft()), Remaining: Milliseconds(j.GetRemainingMs()),
-		Stall: sanitize.Line(j.GetStall(), sanitize.MaxText), Choices: DecodeChoices(j.GetChoices()),
+		Stall: sanitize.Line(j.GetStall(), sanitize.MaxText), Choices: decodeChoices(j.GetChoices()),
 	}
 	if j.GetCause() != nil {
 		s.Cause = DecodeCause(j.GetCause())

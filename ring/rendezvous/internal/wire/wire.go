@@ -131,8 +131,7 @@ func Milliseconds(ms int64) time.Duration {
 	return time.Duration(min(max(ms, 0), year)) * time.Millisecond
 }
 
-// EncodeWorkers converts a list of workers to its messages.
-func EncodeWorkers(workers []ring.Worker) []*pb.Worker {
+func encodeWorkers(workers []ring.Worker) []*pb.Worker {
 	roster := make([]*pb.Worker, len(workers))
 	for i, w := range workers {
 		roster[i] = encodeWorker(w)
@@ -156,17 +155,4 @@ func DecodeRanks(list []int32) []int {
 		ranks = append(ranks, int(max(r, -1)))
 	}
 	return ranks
-}
-
-// DecodeMembership decodes a membership. ok is false if a rank is not at its place, or if there is
-// no place for this worker.
-func DecodeMembership(p *pb.Membership) (m ring.Membership, ok bool) {
-	m = ring.Membership{JobID: sanitize.Name(p.GetJobId()), Generation: p.GetGeneration(), Rank: int(p.GetRank()), Choices: DecodeChoices(p.GetChoices())}
-	for i, w := range p.GetWorkers() {
-		if int(w.GetRank()) != i {
-			return m, false
-		}
-		m.Workers = append(m.Workers, decodeWorker(w))
-	}
-	return m, m.Rank >= 0 && m.Rank < len(m.Workers) && m.Generation > 0
 }

@@ -21,7 +21,7 @@ func FuzzWire(f *testing.F) {
 	for _, m := range []proto.Message{
 		&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}},
 		&pb.WorkerMessage{What: &pb.WorkerMessage_Report{Report: &pb.Report{Cause: c, Join: j}}},
-		&pb.RendezvousMessage{What: &pb.RendezvousMessage_Membership{Membership: &pb.Membership{Rank: 1, Workers: []*pb.Worker{{}, {Rank: 1}}}}},
+		&pb.RendezvousMessage{What: &pb.RendezvousMessage_Membership{Membership: &pb.Membership{Rank: 1, Record: &pb.Record{Fence: &pb.Fence{Generation: 1}, Workers: []*pb.Worker{{}, {Rank: 1, Incarnation: 7}}}}}},
 		&pb.RendezvousMessage{What: &pb.RendezvousMessage_Waiting{Waiting: &pb.Waiting{RemainingMs: 1 << 62, Missing: []*pb.Missing{{ForMs: -1}}}}},
 	} {
 		b, err := proto.Marshal(m)
@@ -44,7 +44,7 @@ func FuzzWire(f *testing.F) {
 		var r pb.RendezvousMessage
 		if proto.Unmarshal(b, &r) == nil {
 			checkLine(t, DecodeWaiting(r.GetWaiting()).String())
-			if m, ok := DecodeMembership(r.GetMembership()); ok && m.Self().Rank != m.Rank {
+			if m, _, ok := DecodeMembership(r.GetMembership(), 7); ok && m.Self().Rank != m.Rank {
 				t.Errorf("membership %+v", m)
 			}
 		}
