@@ -53,13 +53,13 @@ func (bu *builder) model(m *graph.Graph, names Names) signatures {
 	e := featuresOf(m)
 	switch {
 	case m.Columns != nil:
-		bu.columns(m.Columns)
+		columnNodes{bu}.columns(m.Columns)
 	case e.sparse:
 		bu.idsInput(names, e.fields, int(e.dense))
 	default:
 		bu.denseInput(names.Dense, int(e.dense))
 	}
-	at := bu.layers(m)
+	at := layerNodes{bu, map[string]*embedded{}}.layers(m)
 	switch m.Head.Kind {
 	case graph.HeadRegression:
 		bu.regressionHead(at)

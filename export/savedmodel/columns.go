@@ -19,6 +19,9 @@ const (
 // idOutside is an id outside of every table. A lookup of it fails the whole request.
 const idOutside = math.MaxInt32
 
+// columnNodes adds the nodes that make inputs from the columns of raw records.
+type columnNodes struct{ *builder }
+
 // columns adds the inputs of a model from the columns of raw records, as package
 // input/column makes them. In an example a number is a float list of one element, a text
 // a bytes list of one element, ids an int64 list and their values a float list. A column
@@ -31,17 +34,17 @@ const idOutside = math.MaxInt32
 //	texts, numbers ──► ids [n, fields] ──┐
 //	               └─► mask [n, fields] ─┴► Where, GatherNd ──┐
 //	ids with values ──────────────────────────────────────────┴► ids, values, fields of all
-func (bu *builder) columns(c *graph.Columns) {
-	p := bu.parsedColumns(c)
+func (cn columnNodes) columns(c *graph.Columns) {
+	p := cn.parsedColumns(c)
 	if len(c.Dense) > 0 {
-		bu.denseColumns(c.Dense, p)
+		cn.denseColumns(c.Dense, p)
 	}
 	if len(c.Bags) > 0 {
-		bu.bagColumns(c.Bags, p)
+		cn.bagColumns(c.Bags, p)
 	}
 	if c.Key != "" {
-		bu.add("Identity", nodeKey, []string{p.texts[c.Key]}, stringsType())
-		bu.add("Identity", nodeKeyOut, []string{nodeKey}, stringsType())
+		cn.add("Identity", nodeKey, []string{p.texts[c.Key]}, stringsType())
+		cn.add("Identity", nodeKeyOut, []string{nodeKey}, stringsType())
 	}
 }
 
@@ -50,7 +53,7 @@ func doubles() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_DOUBLE)} }
 func stringsType() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_STRING)} }
 
 // denseColumns adds the dense input x [n, columns], which is computed in double and then rounded.
-func (bu *builder) denseColumns(columns []graph.DenseColumn, p parsedColumns) {
+func (cn columnNodes) denseColumns(columns []graph.DenseColumn, p parsedColumns) {
 	var missing, mean, scale []float64
 	var logs []bool
 	someLogs := false
@@ -59,36 +62,36 @@ func (bu *builder) denseColumns(columns []graph.DenseColumn, p parsedColumns) {
 		someLogs = someLogs || d.Log1p
 	}
 	double := doubles()
-	x := bu.denseNumbers(columns, p)
-	isMissing := bu.add("IsNan", "columns/missing", []string{x}, double)
-	x = bu.add("SelectV2", "columns/known", []string{isMissing, bu.doubles("columns/default", missing), x}, double)
+	x := cn.denseNumbers(columns, p)
+	isMissing := cn.add("IsNan", "columns/missing", []string{x}, double)
+	x = cn.add("SelectV2", "columns/known", []string{isMissing, cn.doubles("columns/default", missing), x}, double)
 	if someLogs {
-		sign := bu.add("Sign", "columns/sign", []string{x}, double)
-		log := bu.add("Log1p", "columns/log1p", []string{bu.add("Abs", "columns/abs", []string{x}, double)}, double)
-		log = bu.add("Mul", "columns/signed", []string{sign, log}, double)
-		x = bu.add("SelectV2", "columns/transformed", []string{bu.bools("columns/logs", logs), log, x}, double)
+		sign := cn.add("Sign", "columns/sign", []string{x}, double)
+		log := cn.add("Log1p", "columns/log1p", []string{cn.add("Abs", "columns/abs", []string{x}, double)}, double)
+		log = cn.add("Mul", "columns/signed", []string{sign, log}, double)
+		x = cn.add("SelectV2", "columns/transformed", []string{cn.bools("columns/logs", logs), log, x}, double)
 	}
-	x = bu.add("Sub", "columns/centred", []string{x, bu.doubles("columns/mean", mean)}, double)
-	x = bu.add("Mul", "columns/scaled", []string{x, bu.doubles("columns/scale", scale)}, double)
-	bu.cast(nodeX, x, tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_FLOAT)
+	x = cn.add("Sub", "columns/centred", []string{x, cn.doubles("columns/mean", mean)}, double)
+	x = cn.add("Mul", "columns/scaled", []string{x, cn.doubles("columns/scale", scale)}, double)
+	cn.cast(nodeX, x, tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_FLOAT)
 }
 
 // denseNumbers adds the numbers of dense columns as double [n, columns], NaN for missing ones.
-func (bu *builder) denseNumbers(columns []graph.DenseColumn, p parsedColumns) string {
+func (cn columnNodes) denseNumbers(columns []graph.DenseColumn, p parsedColumns) string {
 	isWide := func(d graph.DenseColumn) bool { return p.isWide(d.Name) }
 	someWide := slices.ContainsFunc(columns, isWide)
 	var all []string
 	for i, d := range columns {
 		x := p.numbers[d.Name]
 		if someWide && !isWide(d) {
-			x = bu.toDouble(fmt.Sprintf("columns/doubles/%d", i), x)
+			x = cn.toDouble(fmt.Sprintf("columns/doubles/%d", i), x)
 		}
 		all = append(all, x)
 	}
 	if someWide {
-		return bu.stack("columns/numbers", all, tfpb.DataType_DT_DOUBLE)
+		return cn.stack("columns/numbers", all, tfpb.DataType_DT_DOUBLE)
 	}
-	return bu.toDouble("columns/doubles", bu.stack("columns/numbers", all, tfpb.DataType_DT_FLOAT))
+	return cn.toDouble("columns/doubles", cn.stack("columns/numbers", all, tfpb.DataType_DT_FLOAT))
 }
 
 func (bu *builder) toDouble(name, x string) string {
@@ -105,8 +108,8 @@ func (bu *builder) stack(name string, vectors []string, t tfpb.DataType) string 
 }
 
 // bagColumns adds the ids of all fields, with their values, fields and rows.
-func (bu *builder) bagColumns(bags []graph.BagColumn, p parsedColumns) {
-	n := bu.exampleCount()
+func (cn columnNodes) bagColumns(bags []graph.BagColumn, p parsedColumns) {
+	n := cn.exampleCount()
 	var ids, masks []string
 	var fields []int64
 	var parts []idPart
@@ -114,22 +117,22 @@ func (bu *builder) bagColumns(bags []graph.BagColumn, p parsedColumns) {
 		b := &bags[k]
 		name := fmt.Sprintf("columns/field_%d/", k)
 		if b.Kind == graph.IDs {
-			parts = append(parts, bu.listed(name, b, int64(k), p))
+			parts = append(parts, cn.listed(name, b, int64(k), p))
 			continue
 		}
-		id, mask := bu.single(name, b, p)
-		ids, masks, fields = append(ids, bu.plus(name+"id", id, int64(b.First))), append(masks, mask), append(fields, int64(k))
+		id, mask := cn.single(name, b, p)
+		ids, masks, fields = append(ids, cn.plus(name+"id", id, int64(b.First))), append(masks, mask), append(fields, int64(k))
 	}
 	if len(ids) > 0 {
-		parts = append(parts, bu.present(ids, masks, fields))
+		parts = append(parts, cn.present(ids, masks, fields))
 	}
-	bu.joined(parts)
-	places := bu.long("columns/places", int64(len(bags)))
-	bu.add("Pack", nodeShape, []string{n, places}, attrs{"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_INT64)})
-	bu.batchSize()
-	bu.rowsAndColumn()
+	cn.joined(parts)
+	places := cn.long("columns/places", int64(len(bags)))
+	cn.add("Pack", nodeShape, []string{n, places}, attrs{"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_INT64)})
+	cn.batchSize()
+	cn.rowsAndColumn()
 	if len(bags) > 1 {
-		bu.bags(len(bags))
+		cn.bags(len(bags))
 	}
 }
 
@@ -138,7 +141,7 @@ func (bu *builder) bagColumns(bags []graph.BagColumn, p parsedColumns) {
 type idPart struct{ indices, ids, values, fields string }
 
 // joined concatenates the parts into the nodes that requests may feed.
-func (bu *builder) joined(parts []idPart) {
+func (cn columnNodes) joined(parts []idPart) {
 	for _, out := range []struct {
 		name string
 		t    tfpb.DataType
@@ -154,93 +157,93 @@ func (bu *builder) joined(parts []idPart) {
 			all = append(all, out.of(p))
 		}
 		if len(all) == 1 {
-			bu.add("Identity", out.name, all, attrs{"T": typeAttr(out.t)})
+			cn.add("Identity", out.name, all, attrs{"T": typeAttr(out.t)})
 			continue
 		}
-		bu.add("ConcatV2", out.name, append(all, bu.number(out.name+"/axis", 0)), attrs{"N": intAttr(int64(len(all))), "T": typeAttr(out.t)})
+		cn.add("ConcatV2", out.name, append(all, cn.number(out.name+"/axis", 0)), attrs{"N": intAttr(int64(len(all))), "T": typeAttr(out.t)})
 	}
 }
 
 // present selects the existing ids of the single-id fields.
-func (bu *builder) present(ids, masks []string, fields []int64) idPart {
-	matrix := bu.stack("columns/ids", ids, tfpb.DataType_DT_INT64)
-	mask := bu.stack("columns/mask", masks, tfpb.DataType_DT_BOOL)
-	where := bu.add("Where", "columns/where", []string{mask}, attrs{})
-	taken := bu.add("GatherNd", "columns/taken", []string{matrix, where}, attrs{
+func (cn columnNodes) present(ids, masks []string, fields []int64) idPart {
+	matrix := cn.stack("columns/ids", ids, tfpb.DataType_DT_INT64)
+	mask := cn.stack("columns/mask", masks, tfpb.DataType_DT_BOOL)
+	where := cn.add("Where", "columns/where", []string{mask}, attrs{})
+	taken := cn.add("GatherNd", "columns/taken", []string{matrix, where}, attrs{
 		"Tparams": typeAttr(tfpb.DataType_DT_INT64), "Tindices": typeAttr(tfpb.DataType_DT_INT64),
 	})
-	column := bu.add("StridedSlice", "columns/column", []string{
-		where, bu.numbers("columns/column/begin", 0, 1), bu.numbers("columns/column/end", 0, 2), bu.numbers("columns/column/stride", 1, 1),
+	column := cn.add("StridedSlice", "columns/column", []string{
+		where, cn.numbers("columns/column/begin", 0, 1), cn.numbers("columns/column/end", 0, 2), cn.numbers("columns/column/stride", 1, 1),
 	}, attrs{
 		"T": typeAttr(tfpb.DataType_DT_INT64), "Index": typeAttr(tfpb.DataType_DT_INT32),
 		"begin_mask": intAttr(1), "end_mask": intAttr(1), "shrink_axis_mask": intAttr(2),
 	})
-	field := bu.add("GatherV2", "columns/field", []string{bu.longs("columns/fields", fields), column, bu.number("columns/field/axis", 0)}, attrs{
+	field := cn.add("GatherV2", "columns/field", []string{cn.longs("columns/fields", fields), column, cn.number("columns/field/axis", 0)}, attrs{
 		"Tparams": typeAttr(tfpb.DataType_DT_INT64), "Tindices": typeAttr(tfpb.DataType_DT_INT64), "Taxis": typeAttr(tfpb.DataType_DT_INT32),
 	})
-	return idPart{where, taken, bu.filled("columns/ones", taken, 1), field}
+	return idPart{where, taken, cn.filled("columns/ones", taken, 1), field}
 }
 
 // single adds the id of a single-id field, without the offset First, and the mask of
 // existing ids.
-func (bu *builder) single(name string, b *graph.BagColumn, p parsedColumns) (id, mask string) {
+func (cn columnNodes) single(name string, b *graph.BagColumn, p parsedColumns) (id, mask string) {
 	switch b.Kind {
 	case graph.Buckets:
-		return bu.bucketed(name, b, p.numbers[b.Name], p.isWide(b.Name))
+		return cn.bucketed(name, b, p.numbers[b.Name], p.isWide(b.Name))
 	case graph.Vocabulary:
 		text := p.texts[b.Name]
-		return bu.lookedUp(name, b, text), bu.notEmpty(name, text)
+		return cn.lookedUp(name, b, text), cn.notEmpty(name, text)
 	case graph.Cross:
 		var texts []string
 		for i, of := range b.Of {
 			text := p.texts[of]
 			texts = append(texts, text)
-			if there := bu.notEmpty(fmt.Sprintf("%s%d/", name, i), text); mask == "" {
+			if there := cn.notEmpty(fmt.Sprintf("%s%d/", name, i), text); mask == "" {
 				mask = there
 			} else {
-				mask = bu.add("LogicalAnd", name+"both", []string{mask, there}, attrs{})
+				mask = cn.add("LogicalAnd", name+"both", []string{mask, there}, attrs{})
 			}
 		}
-		text := bu.add("StringJoin", name+"joined", texts, attrs{"N": intAttr(int64(len(texts))), "separator": stringAttr(graph.CrossSeparator)})
-		return bu.hashed(name, b, text), mask
+		text := cn.add("StringJoin", name+"joined", texts, attrs{"N": intAttr(int64(len(texts))), "separator": stringAttr(graph.CrossSeparator)})
+		return cn.hashed(name, b, text), mask
 	default:
 		text := p.texts[b.Name]
-		return bu.hashed(name, b, text), bu.notEmpty(name, text)
+		return cn.hashed(name, b, text), cn.notEmpty(name, text)
 	}
 }
 
-func (bu *builder) notEmpty(name, text string) string {
-	return bu.add("NotEqual", name+"there", []string{text, bu.texts(name+"empty", nil, "")}, stringsType())
+func (cn columnNodes) notEmpty(name, text string) string {
+	return cn.add("NotEqual", name+"there", []string{text, cn.texts(name+"empty", nil, "")}, stringsType())
 }
 
-func (bu *builder) hashed(name string, b *graph.BagColumn, text string) string {
-	return bu.add("StringToHashBucketFast", name+"hash", []string{text}, attrs{"num_buckets": intAttr(int64(b.Size))})
+func (cn columnNodes) hashed(name string, b *graph.BagColumn, text string) string {
+	return cn.add("StringToHashBucketFast", name+"hash", []string{text}, attrs{"num_buckets": intAttr(int64(b.Size))})
 }
 
 // bucketed adds the number of boundaries that are not above a number, which is double if it is wide. Else
 // it and the boundaries are float32, as a request has them.
-func (bu *builder) bucketed(name string, b *graph.BagColumn, x string, wide bool) (id, mask string) {
+func (cn columnNodes) bucketed(name string, b *graph.BagColumn, x string, wide bool) (id, mask string) {
 	missing, boundaries := b.Default, b.Boundaries
 	if !wide {
 		missing, boundaries = float64(float32(missing)), graph.Narrow(boundaries)
-		x = bu.toDouble(name+"double", x)
+		x = cn.toDouble(name+"double", x)
 	}
-	isMissing := bu.add("IsNan", name+"missing", []string{x}, doubles())
-	x = bu.add("SelectV2", name+"known", []string{isMissing, bu.double(name+"default", missing), x}, doubles())
-	x = bu.add("ExpandDims", name+"column", []string{x, bu.number(name+"column/dim", 1)}, doubles())
-	reached := bu.add("GreaterEqual", name+"reached", []string{x, bu.doubles(name+"boundaries", boundaries)}, doubles())
-	mask = bu.add("LogicalNot", name+"there", []string{isMissing}, attrs{})
+	isMissing := cn.add("IsNan", name+"missing", []string{x}, doubles())
+	x = cn.add("SelectV2", name+"known", []string{isMissing, cn.double(name+"default", missing), x}, doubles())
+	x = cn.add("ExpandDims", name+"column", []string{x, cn.number(name+"column/dim", 1)}, doubles())
+	reached := cn.add("GreaterEqual", name+"reached", []string{x, cn.doubles(name+"boundaries", boundaries)}, doubles())
+	mask = cn.add("LogicalNot", name+"there", []string{isMissing}, attrs{})
 	if b.HasDefault {
-		mask = bu.add("LogicalOr", name+"always", []string{isMissing, mask}, attrs{})
+		mask = cn.add("LogicalOr", name+"always", []string{isMissing, mask}, attrs{})
 	}
-	ones := bu.cast(name+"ones", reached, tfpb.DataType_DT_BOOL, tfpb.DataType_DT_INT64)
-	return bu.add("Sum", name+"bucket", []string{ones, bu.numbers(name+"bucket/axis", 1)}, int64s()), mask
+	ones := cn.cast(name+"ones", reached, tfpb.DataType_DT_BOOL, tfpb.DataType_DT_INT64)
+	return cn.add("Sum", name+"bucket", []string{ones, cn.numbers(name+"bucket/axis", 1)}, int64s()), mask
 }
 
 // lookedUp adds the index of a text in a vocabulary. The loader fills the lookup table.
-func (bu *builder) lookedUp(name string, b *graph.BagColumn, text string) string {
+func (cn columnNodes) lookedUp(name string, b *graph.BagColumn, text string) string {
 	types := attrs{"key_dtype": typeAttr(tfpb.DataType_DT_STRING), "value_dtype": typeAttr(tfpb.DataType_DT_INT64)}
-	table := bu.add("HashTableV2", name+"table", nil, attrs{
+	table := cn.add("HashTableV2", name+"table", nil, attrs{
 		"key_dtype": types["key_dtype"], "value_dtype": types["value_dtype"], "shared_name": stringAttr("ringtrain/" + name + "table"),
 	})
 	places := make([]int64, len(b.Vocabulary))
@@ -248,37 +251,37 @@ func (bu *builder) lookedUp(name string, b *graph.BagColumn, text string) string
 		places[i] = int64(i)
 	}
 	keyed := attrs{"Tin": types["key_dtype"], "Tout": types["value_dtype"]}
-	fill := bu.add("LookupTableImportV2", name+"fill", []string{table, bu.strings(name+"texts", b.Vocabulary...), bu.longs(name+"places", places)}, keyed)
-	if bu.tables == "" {
-		bu.tables = bu.add("NoOp", "columns/fill_tables", nil, attrs{})
-		bu.fill = bu.nodes[len(bu.nodes)-1]
+	fill := cn.add("LookupTableImportV2", name+"fill", []string{table, cn.strings(name+"texts", b.Vocabulary...), cn.longs(name+"places", places)}, keyed)
+	if cn.tables == "" {
+		cn.tables = cn.add("NoOp", "columns/fill_tables", nil, attrs{})
+		cn.fill = cn.nodes[len(cn.nodes)-1]
 	}
-	bu.fill.Input = append(bu.fill.Input, "^"+fill)
+	cn.fill.Input = append(cn.fill.Input, "^"+fill)
 	unknown := int64(len(b.Vocabulary))
 	if b.Strict {
 		unknown = idOutside
 	}
-	return bu.add("LookupTableFindV2", name+"place", []string{table, text, bu.long(name+"unknown", unknown)}, keyed)
+	return cn.add("LookupTableFindV2", name+"place", []string{table, text, cn.long(name+"unknown", unknown)}, keyed)
 }
 
 // listed adds the ids of a list. It maps an id outside of the column to idOutside, so
 // that it cannot become an id of the next field.
-func (bu *builder) listed(name string, b *graph.BagColumn, field int64, p parsedColumns) idPart {
+func (cn columnNodes) listed(name string, b *graph.BagColumn, field int64, p parsedColumns) idPart {
 	ids := p.values[b.Name]
-	below := bu.add("Less", name+"below", []string{ids, bu.long(name+"size", int64(b.Size))}, int64s())
-	from := bu.add("GreaterEqual", name+"from", []string{ids, bu.long(name+"zero", 0)}, int64s())
-	inside := bu.add("LogicalAnd", name+"inside", []string{below, from}, attrs{})
-	shifted := bu.plus(name+"shifted", ids, int64(b.First))
+	below := cn.add("Less", name+"below", []string{ids, cn.long(name+"size", int64(b.Size))}, int64s())
+	from := cn.add("GreaterEqual", name+"from", []string{ids, cn.long(name+"zero", 0)}, int64s())
+	inside := cn.add("LogicalAnd", name+"inside", []string{below, from}, attrs{})
+	shifted := cn.plus(name+"shifted", ids, int64(b.First))
 	part := idPart{
 		indices: p.indices[b.Name],
-		ids:     bu.add("SelectV2", name+"id", []string{inside, shifted, bu.long(name+"outside", idOutside)}, int64s()),
-		values:  bu.filled(name+"ones", ids, 1),
+		ids:     cn.add("SelectV2", name+"id", []string{inside, shifted, cn.long(name+"outside", idOutside)}, int64s()),
+		values:  cn.filled(name+"ones", ids, 1),
 	}
 	if b.Values != "" {
-		part.values = bu.agreeing(name+"agree/", part.indices, p.indices[b.Values], p.values[b.Values], tfpb.DataType_DT_FLOAT)
+		part.values = cn.agreeing(name+"agree/", part.indices, p.indices[b.Values], p.values[b.Values], tfpb.DataType_DT_FLOAT)
 	}
-	fields := bu.add("ZerosLike", name+"zeros", []string{ids}, int64s())
-	part.fields = bu.plus(name+"field", fields, field)
+	fields := cn.add("ZerosLike", name+"zeros", []string{ids}, int64s())
+	part.fields = cn.plus(name+"field", fields, field)
 	return part
 }
 
@@ -294,10 +297,10 @@ func (bu *builder) filled(name, like string, v float32) string {
 }
 
 // exampleCount adds the number of examples as int64.
-func (bu *builder) exampleCount() string {
-	dims := bu.add("Shape", "columns/examples", []string{nodeExample}, attrs{"T": typeAttr(tfpb.DataType_DT_STRING), "out_type": typeAttr(tfpb.DataType_DT_INT64)})
-	return bu.add("StridedSlice", "columns/count", []string{
-		dims, bu.numbers("columns/count/begin", 0), bu.numbers("columns/count/end", 1), bu.numbers("columns/count/stride", 1),
+func (cn columnNodes) exampleCount() string {
+	dims := cn.add("Shape", "columns/examples", []string{nodeExample}, attrs{"T": typeAttr(tfpb.DataType_DT_STRING), "out_type": typeAttr(tfpb.DataType_DT_INT64)})
+	return cn.add("StridedSlice", "columns/count", []string{
+		dims, cn.numbers("columns/count/begin", 0), cn.numbers("columns/count/end", 1), cn.numbers("columns/count/stride", 1),
 	}, attrs{"T": typeAttr(tfpb.DataType_DT_INT64), "Index": typeAttr(tfpb.DataType_DT_INT32), "shrink_axis_mask": intAttr(1)})
 }
 

@@ -58,30 +58,30 @@ func (bu *builder) bags(fields int) {
 }
 
 // sumByRow adds the sum of data [nnz, width] over the ids of each example.
-func (bu *builder) sumByRow(name, data string) string {
-	return bu.segments(name, data, nodeRows, nodeBatch)
+func (l layerNodes) sumByRow(name, data string) string {
+	return l.segments(name, data, nodeRows, nodeBatch)
 }
 
 // sumByBag adds the sum of data [nnz, width] over the ids of each field of each example.
-func (bu *builder) sumByBag(name, data string, fields int) string {
+func (l layerNodes) sumByBag(name, data string, fields int) string {
 	if fields == 1 {
-		return bu.sumByRow(name, data)
+		return l.sumByRow(name, data)
 	}
-	return bu.segments(name, data, nodeBags, nodeBagsEnd)
+	return l.segments(name, data, nodeBags, nodeBagsEnd)
 }
 
-func (bu *builder) segments(name, data, segments, count string) string {
-	return bu.add("UnsortedSegmentSum", name, []string{data, segments, count}, attrs{
+func (l layerNodes) segments(name, data, segments, count string) string {
+	return l.add("UnsortedSegmentSum", name, []string{data, segments, count}, attrs{
 		"T": typeAttr(tfpb.DataType_DT_FLOAT), "Tindices": typeAttr(tfpb.DataType_DT_INT64),
 	})
 }
 
 // weighted adds value · table row for each id.
-func (bu *builder) weighted(n *graph.Node) string {
-	lookup := bu.add("ResourceGather", n.Name+"/lookup", []string{n.Vars[0].Name, nodeIDs}, attrs{
+func (l layerNodes) weighted(n *graph.Node) string {
+	lookup := l.add("ResourceGather", n.Name+"/lookup", []string{n.Vars[0].Name, nodeIDs}, attrs{
 		"dtype": typeAttr(tfpb.DataType_DT_FLOAT), "Tindices": typeAttr(tfpb.DataType_DT_INT64),
 	})
-	return bu.add("Mul", n.Name+"/weighted", []string{lookup, nodeColumn}, floats())
+	return l.add("Mul", n.Name+"/weighted", []string{lookup, nodeColumn}, floats())
 }
 
 // embedded has the nodes of an embedding that other nodes read.
@@ -92,70 +92,67 @@ type embedded struct {
 
 // embedding adds the pooled rows of each field, with the fields side by side. read
 // reports whether a layer other than an fm reads the embedding.
-func (bu *builder) embedding(n *graph.Node, read bool) string {
-	e := &embedded{weighted: bu.weighted(n)}
-	if bu.embedded == nil {
-		bu.embedded = map[string]*embedded{}
-	}
-	bu.embedded[n.Name] = e
+func (l layerNodes) embedding(n *graph.Node, read bool) string {
+	e := &embedded{weighted: l.weighted(n)}
+	l.embedded[n.Name] = e
 	if n.Attr.Fields == 1 || read {
-		sum := bu.sumByBag(n.Name+"/sum", e.weighted, n.Attr.Fields)
+		sum := l.sumByBag(n.Name+"/sum", e.weighted, n.Attr.Fields)
 		if n.Attr.Fields == 1 {
 			e.sum = sum
 		}
 		if read {
-			return bu.sideBySide(n, bu.divided(n, sum))
+			return l.sideBySide(n, l.divided(n, sum))
 		}
 	}
 	return e.weighted
 }
 
 // divided adds sum divided by the divisor of the pooling, 0 if the divisor is 0.
-func (bu *builder) divided(n *graph.Node, sum string) string {
+func (l layerNodes) divided(n *graph.Node, sum string) string {
 	var divisor string
 	switch n.Attr.Pooling {
 	case graph.PoolMean:
-		divisor = bu.sumByBag(n.Name+"/values", nodeColumn, n.Attr.Fields)
+		divisor = l.sumByBag(n.Name+"/values", nodeColumn, n.Attr.Fields)
 	case graph.PoolSqrtN:
-		squares := bu.add("Square", n.Name+"/squared", []string{nodeColumn}, floats())
-		squares = bu.sumByBag(n.Name+"/squares", squares, n.Attr.Fields)
-		divisor = bu.add("Sqrt", n.Name+"/Sqrt", []string{squares}, floats())
+		squares := l.add("Square", n.Name+"/squared", []string{nodeColumn}, floats())
+		squares = l.sumByBag(n.Name+"/squares", squares, n.Attr.Fields)
+		divisor = l.add("Sqrt", n.Name+"/Sqrt", []string{squares}, floats())
 	default:
 		return sum
 	}
-	return bu.add("DivNoNan", n.Name+"/DivNoNan", []string{sum, divisor}, floats())
+	return l.add("DivNoNan", n.Name+"/DivNoNan", []string{sum, divisor}, floats())
 }
 
-func (bu *builder) sideBySide(n *graph.Node, at string) string {
+func (l layerNodes) sideBySide(n *graph.Node, at string) string {
 	if n.Attr.Fields == 1 {
 		return at
 	}
-	return bu.reshape(n.Name+"/Reshape", at, n.Out)
+	return l.reshape(n.Name+"/Reshape", at, n.Out)
 }
 
 // fm adds ½·Σ((Σ v)² − Σ v²) over the rows v of the embedding that n reads, by example.
-func (bu *builder) fm(n *graph.Node) string {
-	e, name := bu.embedded[n.In[0]], n.Name+"/"
+func (l layerNodes) fm(n *graph.Node) string {
+	e, name := l.embedded[n.In[0]], n.Name+"/"
 	if e.sum == "" {
-		e.sum = bu.sumByRow(name+"sum", e.weighted)
+		e.sum = l.sumByRow(name+"sum", e.weighted)
 	}
-	whole := bu.add("Square", name+"square_of_sum", []string{e.sum}, floats())
-	parts := bu.sumByRow(name+"sum_of_square", bu.add("Square", name+"squared", []string{e.weighted}, floats()))
-	diff, axis := bu.add("Sub", name+"diff", []string{whole, parts}, floats()), int32(1)
+	whole := l.add("Square", name+"square_of_sum", []string{e.sum}, floats())
+	parts := l.sumByRow(name+"sum_of_square", l.add("Square", name+"squared", []string{e.weighted}, floats()))
+	diff, axis := l.add("Sub", name+"diff", []string{whole, parts}, floats()), int32(1)
 	a := floats()
 	if units := n.Attr.Units; units > 1 {
-		diff, axis = bu.reshape(name+"units", diff, graph.Shape{units, n.Attr.Size / units}), 2
+		diff, axis = l.reshape(name+"units", diff, graph.Shape{units, n.Attr.Size / units}), 2
 	} else {
 		a["keep_dims"] = boolAttr(true)
 	}
-	twice := bu.add("Sum", name+"reduce", []string{diff, bu.numbers(name+"reduce/axis", axis)}, a)
-	return bu.add("Mul", name+"pairwise", []string{twice, bu.float(name+"half", 0.5)}, floats())
+	twice := l.add("Sum", name+"reduce", []string{diff, l.numbers(name+"reduce/axis", axis)}, a)
+	return l.add("Mul", name+"pairwise", []string{twice, l.float(name+"half", 0.5)}, floats())
 }
 
 // cross adds x₀·(x·kernel + bias) + x.
-func (bu *builder) cross(n *graph.Node, in []string) string {
+func (l layerNodes) cross(n *graph.Node, in []string) string {
 	matmul, x := n.Name+"/MatMul", in[len(in)-1]
-	z := bu.bias(n, bu.add("MatMul", matmul, []string{x, bu.read(matmul, n.Vars[0].Name)}, floats()))
-	product := bu.add("Mul", n.Name+"/Mul", []string{in[0], z}, floats())
-	return bu.add("AddV2", n.Name+"/AddV2", []string{product, x}, floats())
+	z := l.bias(n, l.add("MatMul", matmul, []string{x, l.read(matmul, n.Vars[0].Name)}, floats()))
+	product := l.add("Mul", n.Name+"/Mul", []string{in[0], z}, floats())
+	return l.add("AddV2", n.Name+"/AddV2", []string{product, x}, floats())
 }

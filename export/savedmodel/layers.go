@@ -8,12 +8,18 @@ import (
 	"ringtrain/model/graph"
 )
 
+// layerNodes adds the nodes of layers.
+type layerNodes struct {
+	*builder
+	embedded map[string]*embedded // by name of the graph's node
+}
+
 // layers adds the nodes of the model and returns the output of the last. The operations
 // of a layer are named NAME/Op; an activation NAME/relu is NAME/Relu.
-func (bu *builder) layers(m *graph.Graph) string {
+func (l layerNodes) layers(m *graph.Graph) string {
 	at := map[string]string{}
 	for _, p := range m.Inputs {
-		at[p.Name] = bu.port(p)
+		at[p.Name] = l.port(p)
 	}
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
@@ -22,10 +28,10 @@ func (bu *builder) layers(m *graph.Graph) string {
 			in[k] = at[name]
 		}
 		if n.Op == graph.OpEmbedding {
-			at[n.Name] = bu.embedding(n, readBesidesFM(m, i))
+			at[n.Name] = l.embedding(n, readBesidesFM(m, i))
 			continue
 		}
-		at[n.Name] = bu.layer(n, in)
+		at[n.Name] = l.layer(n, in)
 	}
 	return at[m.Output().Name]
 }
@@ -41,87 +47,87 @@ func readBesidesFM(m *graph.Graph, i int) bool {
 }
 
 // port returns the node of an input. An image in an example is one row.
-func (bu *builder) port(p graph.Port) string {
+func (l layerNodes) port(p graph.Port) string {
 	if p.Kind == graph.Sparse {
 		return nodeIDs
 	}
 	if !p.Shape.IsImage() {
 		return nodeX
 	}
-	return bu.reshape(nodeX+"/image", nodeX, p.Shape)
+	return l.reshape(nodeX+"/image", nodeX, p.Shape)
 }
 
 // reshape adds a reshape to s, which does not include the batch dimension.
-func (bu *builder) reshape(name, in string, s graph.Shape) string {
+func (l layerNodes) reshape(name, in string, s graph.Shape) string {
 	dims := []int32{-1}
 	for _, d := range s {
 		dims = append(dims, int32(d))
 	}
-	return bu.add("Reshape", name, []string{in, bu.numbers(name+"/shape", dims...)}, floats())
+	return l.add("Reshape", name, []string{in, l.numbers(name+"/shape", dims...)}, floats())
 }
 
-func (bu *builder) layer(n *graph.Node, in []string) string {
+func (l layerNodes) layer(n *graph.Node, in []string) string {
 	switch n.Op {
 	case graph.OpDense:
 		matmul := n.Name + "/MatMul"
-		return bu.bias(n, bu.add("MatMul", matmul, []string{in[0], bu.read(matmul, n.Vars[0].Name)}, floats()))
+		return l.bias(n, l.add("MatMul", matmul, []string{in[0], l.read(matmul, n.Vars[0].Name)}, floats()))
 	case graph.OpConv2D:
-		return bu.bias(n, bu.convolution(n, in[0]))
+		return l.bias(n, l.convolution(n, in[0]))
 	case graph.OpMaxPool2D: // the default of T is float
-		return bu.add("MaxPool", n.Name+"/MaxPool", in, bu.windowed(n, attrs{"ksize": around(n.Attr.Window)}))
+		return l.add("MaxPool", n.Name+"/MaxPool", in, l.windowed(n, attrs{"ksize": around(n.Attr.Window)}))
 	case graph.OpAvgPool2D:
 		a := floats()
 		a["ksize"] = around(n.Attr.Window)
-		return bu.add("AvgPool", n.Name+"/AvgPool", in, bu.windowed(n, a))
+		return l.add("AvgPool", n.Name+"/AvgPool", in, l.windowed(n, a))
 	case graph.OpGlobalAvgPool:
-		return bu.add("Mean", n.Name+"/Mean", []string{in[0], bu.numbers(n.Name+"/Mean/axes", 1, 2)}, floats())
+		return l.add("Mean", n.Name+"/Mean", []string{in[0], l.numbers(n.Name+"/Mean/axes", 1, 2)}, floats())
 	case graph.OpFlatten:
-		return bu.reshape(n.Name+"/Reshape", in[0], n.Out)
+		return l.reshape(n.Name+"/Reshape", in[0], n.Out)
 	case graph.OpDropout:
 		return in[0] // dropout is for training only
 	case graph.OpLayerNorm:
-		return bu.layerNorm(n, in[0])
+		return l.layerNorm(n, in[0])
 	case graph.OpAdd:
 		sum := in[0]
 		for _, other := range in[1:] {
-			sum = bu.add("AddV2", n.Name+"/AddV2", []string{sum, other}, floats())
+			sum = l.add("AddV2", n.Name+"/AddV2", []string{sum, other}, floats())
 		}
 		return sum
 	case graph.OpConcat:
-		axis := bu.number(n.Name+"/ConcatV2/axis", int32(len(n.Out)))
+		axis := l.number(n.Name+"/ConcatV2/axis", int32(len(n.Out)))
 		a := floats()
 		a["N"] = intAttr(int64(len(in)))
-		return bu.add("ConcatV2", n.Name+"/ConcatV2", append(in, axis), a)
+		return l.add("ConcatV2", n.Name+"/ConcatV2", append(in, axis), a)
 	case graph.OpSparse:
-		return bu.bias(n, bu.sumByRow(n.Name+"/sum", bu.weighted(n)))
+		return l.bias(n, l.sumByRow(n.Name+"/sum", l.weighted(n)))
 	case graph.OpFM:
-		return bu.fm(n)
+		return l.fm(n)
 	case graph.OpCross:
-		return bu.cross(n, in)
+		return l.cross(n, in)
 	}
-	return bu.activation(n, in)
+	return l.activation(n, in)
 }
 
 // leakyDefault is the default slope of LeakyRelu.
 const leakyDefault = float32(0.2)
 
-func (bu *builder) activation(n *graph.Node, in []string) string {
+func (l layerNodes) activation(n *graph.Node, in []string) string {
 	name := scope(n)
 	switch n.Op {
 	case graph.OpReLU:
-		return bu.add("Relu", name+"/Relu", in, floats())
+		return l.add("Relu", name+"/Relu", in, floats())
 	case graph.OpLeakyReLU: // the default of T is float
 		a := attrs{}
 		if n.Attr.Alpha != leakyDefault {
 			a["alpha"] = floatAttr(n.Attr.Alpha)
 		}
-		return bu.add("LeakyRelu", name+"/LeakyRelu", in, a)
+		return l.add("LeakyRelu", name+"/LeakyRelu", in, a)
 	case graph.OpTanh:
-		return bu.add("Tanh", name+"/Tanh", in, floats())
+		return l.add("Tanh", name+"/Tanh", in, floats())
 	case graph.OpSigmoid:
-		return bu.add("Sigmoid", name+"/Sigmoid", in, floats())
+		return l.add("Sigmoid", name+"/Sigmoid", in, floats())
 	case graph.OpGELU:
-		return bu.gelu(name, in[0])
+		return l.gelu(name, in[0])
 	}
 	panic("savedmodel: unknown layer " + string(n.Op))
 }
@@ -135,40 +141,40 @@ func scope(n *graph.Node) string {
 }
 
 // gelu adds x·½·(1 + erf(x/√2)).
-func (bu *builder) gelu(name, x string) string {
+func (l layerNodes) gelu(name, x string) string {
 	name += "/Gelu"
-	scaled := bu.add("Mul", name+"/scaled", []string{x, bu.float(name+"/sqrt_half", float32(math.Sqrt2/2))}, floats())
-	erf := bu.add("Erf", name+"/Erf", []string{scaled}, floats())
-	one := bu.add("AddV2", name+"/add", []string{erf, bu.float(name+"/one", 1)}, floats())
-	half := bu.add("Mul", name+"/half_x", []string{x, bu.float(name+"/half", 0.5)}, floats())
-	return bu.add("Mul", name, []string{half, one}, floats())
+	scaled := l.add("Mul", name+"/scaled", []string{x, l.float(name+"/sqrt_half", float32(math.Sqrt2/2))}, floats())
+	erf := l.add("Erf", name+"/Erf", []string{scaled}, floats())
+	one := l.add("AddV2", name+"/add", []string{erf, l.float(name+"/one", 1)}, floats())
+	half := l.add("Mul", name+"/half_x", []string{x, l.float(name+"/half", 0.5)}, floats())
+	return l.add("Mul", name, []string{half, one}, floats())
 }
 
 // layerNorm adds (x−mean)/√(variance+ε)·gamma + beta over the last axis.
-func (bu *builder) layerNorm(n *graph.Node, x string) string {
+func (l layerNodes) layerNorm(n *graph.Node, x string) string {
 	name := n.Name + "/"
-	axis := bu.numbers(name+"axis", int32(len(n.Out)))
+	axis := l.numbers(name+"axis", int32(len(n.Out)))
 	mean := func(op, in string) string {
 		a := floats()
 		a["keep_dims"] = boolAttr(true)
-		return bu.add("Mean", name+op, []string{in, axis}, a)
+		return l.add("Mean", name+op, []string{in, axis}, a)
 	}
-	center := bu.add("Sub", name+"centered", []string{x, mean("mean", x)}, floats())
-	variance := mean("variance", bu.add("Square", name+"square", []string{center}, floats()))
-	shifted := bu.add("AddV2", name+"add", []string{variance, bu.float(name+"epsilon", n.Attr.Epsilon)}, floats())
-	scale := bu.add("Rsqrt", name+"Rsqrt", []string{shifted}, floats())
-	normal := bu.add("Mul", name+"normalized", []string{center, scale}, floats())
-	scaled := bu.add("Mul", name+"scaled", []string{normal, bu.read(name+"scaled", n.Vars[0].Name)}, floats())
-	return bu.add("AddV2", name+"shifted", []string{scaled, bu.read(name+"shifted", n.Vars[1].Name)}, floats())
+	center := l.add("Sub", name+"centered", []string{x, mean("mean", x)}, floats())
+	variance := mean("variance", l.add("Square", name+"square", []string{center}, floats()))
+	shifted := l.add("AddV2", name+"add", []string{variance, l.float(name+"epsilon", n.Attr.Epsilon)}, floats())
+	scale := l.add("Rsqrt", name+"Rsqrt", []string{shifted}, floats())
+	normal := l.add("Mul", name+"normalized", []string{center, scale}, floats())
+	scaled := l.add("Mul", name+"scaled", []string{normal, l.read(name+"scaled", n.Vars[0].Name)}, floats())
+	return l.add("AddV2", name+"shifted", []string{scaled, l.read(name+"shifted", n.Vars[1].Name)}, floats())
 }
 
-func (bu *builder) convolution(n *graph.Node, in string) string {
+func (l layerNodes) convolution(n *graph.Node, in string) string {
 	name := n.Name + "/Conv2D"
-	return bu.add("Conv2D", name, []string{in, bu.read(name, n.Vars[0].Name)}, bu.windowed(n, floats()))
+	return l.add("Conv2D", name, []string{in, l.read(name, n.Vars[0].Name)}, l.windowed(n, floats()))
 }
 
 // windowed adds strides and padding to a.
-func (bu *builder) windowed(n *graph.Node, a attrs) attrs {
+func (l layerNodes) windowed(n *graph.Node, a attrs) attrs {
 	a["strides"] = around(n.Attr.Stride)
 	padding := "VALID"
 	if n.Attr.Same {
@@ -184,15 +190,15 @@ func around(hw [2]int) *tfpb.AttrValue {
 }
 
 // bias adds the bias, the node's second variable, if the node has one.
-func (bu *builder) bias(n *graph.Node, at string) string {
+func (l layerNodes) bias(n *graph.Node, at string) string {
 	if len(n.Vars) < 2 {
 		return at
 	}
-	return bu.add("BiasAdd", n.Name+"/BiasAdd", []string{at, bu.read(n.Name+"/BiasAdd", n.Vars[1].Name)}, floats())
+	return l.add("BiasAdd", n.Name+"/BiasAdd", []string{at, l.read(n.Name+"/BiasAdd", n.Vars[1].Name)}, floats())
 }
 
 // read adds the node by which an operation reads a variable.
-func (bu *builder) read(op, variable string) string {
-	return bu.add("ReadVariableOp", op+"/ReadVariableOp", []string{variable},
+func (l layerNodes) read(op, variable string) string {
+	return l.add("ReadVariableOp", op+"/ReadVariableOp", []string{variable},
 		attrs{"dtype": typeAttr(tfpb.DataType_DT_FLOAT)})
 }

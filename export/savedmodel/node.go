@@ -13,9 +13,8 @@ type builder struct {
 	nodes []*tfpb.NodeDef
 	taken map[string]bool // names of nodes
 
-	embedded map[string]*embedded // by name of the graph's node
-	tables   string               // node that fills the vocabulary tables; "" without vocabularies
-	fill     *tfpb.NodeDef        // that node
+	tables string        // node that fills the vocabulary tables; "" without vocabularies
+	fill   *tfpb.NodeDef // that node
 }
 
 type attrs map[string]*tfpb.AttrValue

@@ -97,7 +97,7 @@ func (p parsedColumns) isWide(name string) bool { return p.texts[name] != "" }
 
 // parsedColumns adds the node that parses examples: lists first, then numbers, then texts. A column that
 // is read as a number and as a text is parsed as a text.
-func (bu *builder) parsedColumns(c *graph.Columns) parsedColumns {
+func (cn columnNodes) parsedColumns(c *graph.Columns) parsedColumns {
 	if CheckColumns(c) != nil {
 		panic("savedmodel: columns that cannot be parsed")
 	}
@@ -111,17 +111,17 @@ func (bu *builder) parsedColumns(c *graph.Columns) parsedColumns {
 			lists = append(lists, feature{name: name, t: tfpb.DataType_DT_FLOAT})
 		case u == asNumber:
 			if numbers == nil {
-				bu.float("ParseExample/missing_number", float32(math.NaN()))
+				cn.float("ParseExample/missing_number", float32(math.NaN()))
 			}
 			numbers = append(numbers, feature{name, tfpb.DataType_DT_FLOAT, "ParseExample/missing_number", shape()})
 		default:
 			if texts == nil {
-				bu.texts("ParseExample/missing_text", nil, "")
+				cn.texts("ParseExample/missing_text", nil, "")
 			}
 			texts = append(texts, feature{name, tfpb.DataType_DT_STRING, "ParseExample/missing_text", shape()})
 		}
 	}
-	bu.parse(lists, append(numbers[:len(numbers):len(numbers)], texts...))
+	cn.parse(lists, append(numbers[:len(numbers):len(numbers)], texts...))
 	p := parsedColumns{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
 	for i, f := range lists {
 		p.indices[f.name], p.values[f.name] = output(parse, i), output(parse, len(lists)+i)
@@ -133,18 +133,18 @@ func (bu *builder) parsedColumns(c *graph.Columns) parsedColumns {
 	for i, f := range texts {
 		p.texts[f.name] = output(parse, at+len(numbers)+i)
 		if all[f.name]&asNumber != 0 {
-			p.numbers[f.name] = bu.numberOf(fmt.Sprintf("columns/number_%d/", i), p.texts[f.name])
+			p.numbers[f.name] = cn.numberOf(fmt.Sprintf("columns/number_%d/", i), p.texts[f.name])
 		}
 	}
 	return p
 }
 
 // numberOf adds the number that a text is, NaN for an empty one.
-func (bu *builder) numberOf(name, text string) string {
-	isMissing := bu.add("Equal", name+"missing", []string{text, bu.texts(name+"empty", nil, "")}, stringsType())
-	text = bu.add("SelectV2", name+"text", []string{isMissing, bu.texts(name+"zero", nil, "0"), text}, stringsType())
-	x := bu.add("StringToNumber", name+"parsed", []string{text}, attrs{"out_type": typeAttr(tfpb.DataType_DT_DOUBLE)})
-	return bu.add("SelectV2", name+"number", []string{isMissing, bu.double(name+"none", math.NaN()), x}, doubles())
+func (cn columnNodes) numberOf(name, text string) string {
+	isMissing := cn.add("Equal", name+"missing", []string{text, cn.texts(name+"empty", nil, "")}, stringsType())
+	text = cn.add("SelectV2", name+"text", []string{isMissing, cn.texts(name+"zero", nil, "0"), text}, stringsType())
+	x := cn.add("StringToNumber", name+"parsed", []string{text}, attrs{"out_type": typeAttr(tfpb.DataType_DT_DOUBLE)})
+	return cn.add("SelectV2", name+"number", []string{isMissing, cn.double(name+"none", math.NaN()), x}, doubles())
 }
 
 // agreeing adds values, which fails unless each example has as many values as ids. The arguments are
