@@ -14,7 +14,8 @@ const (
 	mostFields  = 32
 )
 
-// tooLarge are the types that are above the bars, until they are divided.
+// tooLarge are the types that are above the bars, until they are divided. An Engine has a method for
+// each kernel.
 var tooLarge = []string{
 	"cmd/ringtrain.app", "model/internal/kernel.Engine",
 	"model/train.trainerState",
