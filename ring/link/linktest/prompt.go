@@ -105,15 +105,15 @@ func testCloseBegun(t *testing.T, links []ring.Link) {
 // testIdle verifies that a receiving rank calls the idle function before it sleeps, on the
 // receiving goroutine only.
 func testIdle(t *testing.T, links []ring.Link) {
-	if err := CheckIdle(t.Context(), links[0], links[1], 3, 1<<20); err != nil {
+	if err := checkIdle(t.Context(), links[0], links[1], 3, 1<<20); err != nil {
 		t.Error(err)
 	}
 }
 
-// CheckIdle sends frames of n bytes to a link, each after the link has reported that it
+// checkIdle sends frames of n bytes to a link, each after the link has reported that it
 // sleeps with nothing to read. The race detector verifies that the report comes on the
 // receiving goroutine.
-func CheckIdle(ctx context.Context, from, to ring.Link, frames, n int) error {
+func checkIdle(ctx context.Context, from, to ring.Link, frames, n int) error {
 	receives, told := -1, -1
 	ask := make(chan struct{}, frames)
 	early := false

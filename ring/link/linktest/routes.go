@@ -3,6 +3,7 @@ package linktest
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,11 +40,34 @@ func Routes(t *testing.T, open func(t *testing.T, routes [][]ring.Route) [][]rin
 			stuck := time.AfterFunc(testTimeout, func() { closeAll(links) })
 			defer closeAll(links)
 			defer stuck.Stop()
-			if err := exchange(c.routes, links); err != nil {
+			if err := Exchange(c.routes, links); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+// ringRoutes returns the routes of a ring of p ranks, by rank.
+func ringRoutes(p int) [][]ring.Route {
+	routes := make([][]ring.Route, p)
+	for rank := range routes {
+		routes[rank] = []ring.Route{{Stream: ring.StreamRing, To: (rank + 1) % p, From: (rank + p - 1) % p}}
+	}
+	return routes
+}
+
+// closeAll closes all links at the same time, as workers do: Close of one may wait for
+// another.
+func closeAll(links [][]ring.Link) {
+	var closing sync.WaitGroup
+	for _, list := range links {
+		for _, l := range list {
+			if l != nil {
+				closing.Go(func() { l.Close() })
+			}
+		}
+	}
+	closing.Wait()
 }
 
 // meshRoutes returns the ring of p ranks, a power of two, and the rounds of
@@ -59,10 +83,10 @@ func meshRoutes(p int) [][]ring.Route {
 	return routes
 }
 
-// exchange sends and receives over all links at the same time. It returns an error if a route
+// Exchange sends and receives over all links at the same time. It returns an error if a route
 // without ends has a link or a route with one has none, if frames arrive on the link of
 // another route or from the wrong rank, or if links wait for each other.
-func exchange(routes [][]ring.Route, links [][]ring.Link) error {
+func Exchange(routes [][]ring.Route, links [][]ring.Link) error {
 	var g errgroup.Group
 	for rank, list := range routes {
 		for i, r := range list {

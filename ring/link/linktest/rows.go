@@ -26,8 +26,8 @@ func rowIDs(table, rank, step int) []uint32 {
 // rowValue returns element w of a rank's row. Sums of it are exact.
 func rowValue(rank int, id uint32, w int) float32 { return float32(int(id)%31 + 7*rank + w) }
 
-// sumRows runs one rank's part of sums of rows and compares each with the expected sum.
-func sumRows(ctx context.Context, g *ring.Group) error {
+// SumRows runs one rank's part of sums of rows and compares each with the expected sum.
+func SumRows(ctx context.Context, g *ring.Group) error {
 	m := g.Membership()
 	s, err := g.NewRowSum(ctx, rowTables)
 	if err != nil {
@@ -85,11 +85,6 @@ func checkRows(s *ring.RowSum, table, p, step int) error {
 	return nil
 }
 
-// testRows verifies sums of rows of p ranks over one network.
-func testRows(t *testing.T, n Network, p int, cfg ring.Config) {
-	onGroups(t, n, p, cfg, func(g *ring.Group) error { return sumRows(t.Context(), g) })
-}
-
 // testRowsInMemory verifies sums of rows in shared memory, which grows meanwhile.
 func testRowsInMemory(t *testing.T, all []ring.Memory) {
 	m := ring.Membership{JobID: "job-1", Generation: Generation}
@@ -104,6 +99,6 @@ func testRowsInMemory(t *testing.T, all []ring.Memory) {
 			return err
 		}
 		defer g.Close()
-		return sumRows(t.Context(), g)
+		return SumRows(t.Context(), g)
 	})
 }

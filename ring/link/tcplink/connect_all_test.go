@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/linktest"
 	"ringtrain/ring/token"
 )
 
@@ -22,7 +21,7 @@ import (
 func TestConnectAll(t *testing.T) {
 	const size = 4
 	n := &network{}
-	members, secret := linktest.World(t, n, size), token.New()
+	members, secret := world(t, n, size), token.New()
 	for _, m := range members {
 		n.Knock(t, m.Self().Addr, func(rw io.ReadWriter) error {
 			_, err := io.WriteString(rw, "RTL\x02GET / HTTP/1.0\r\n\r\n")
@@ -87,7 +86,7 @@ func exchangeRanks(r *AllConns, m ring.Membership) error {
 // with the reason for each of them.
 func TestConnectAllAlone(t *testing.T) {
 	n := &network{}
-	m := linktest.World(t, n, 3)[1]
+	m := world(t, n, 3)[1]
 	ctx, cancel := context.WithCancel(t.Context())
 	var tries atomic.Int32
 	dial := func(context.Context, string) (net.Conn, error) {

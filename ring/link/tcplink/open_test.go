@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/linktest"
 	"ringtrain/ring/token"
 )
 
@@ -16,7 +15,7 @@ import (
 // also after an Open that gave up.
 func TestPlainListener(t *testing.T) {
 	n := &network{}
-	members := linktest.World(t, n, 2)
+	members := world(t, n, 2)
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +50,7 @@ func TestPlainListener(t *testing.T) {
 // TestClosedListener verifies that Open ends when its listener is closed.
 func TestClosedListener(t *testing.T) {
 	n := &network{}
-	m := linktest.World(t, n, 2)[1]
+	m := world(t, n, 2)[1]
 	n.lis[1].Close()
 	if _, err := n.Open(t.Context(), m, token.Token{}, []ring.Route{{To: 0, From: 0}}); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("error %v, want net.ErrClosed", err)

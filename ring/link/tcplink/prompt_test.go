@@ -15,13 +15,13 @@ var whole = make([]byte, ring.MaxPayloadBytes)
 // TestPromptGoodbye verifies that Close writes no goodbye inside a partial frame: the
 // neighbour would take it for payload.
 func TestPromptGoodbye(t *testing.T) {
-	s, _, right := stage(t, Config{})
+	s, _, right := newStage(t, Config{})
 	if s.Link.TrySend(data(0, whole)) {
 		t.Fatal("the frame is sent, although no rank receives")
 	}
 	s.Link.Close()
 	got, _ := io.ReadAll(right)
-	want := linktest.Bytes(data(0, whole), true)
+	want := wireBytes(data(0, whole), true)
 	if len(got) > len(want) || string(got) != string(want[:len(got)]) { // package net writes no byte of it
 		t.Errorf("%d bytes are not the first ones of the frame", len(got))
 	}
@@ -40,7 +40,7 @@ func TestPromptAllocates(t *testing.T) {
 			}
 			links := open()
 			links[0] = linktest.WithTrySend(links[0])
-			if got := linktest.Allocations(t, links, 128<<10); got != 0 {
+			if got := allocations(t, links, 128<<10); got != 0 {
 				t.Errorf("shared=%v: %v allocations per frame with %+v, want 0", shared, got, c)
 			}
 			if got := allocationsOfRest(t, open()); got != 0 {
@@ -50,7 +50,7 @@ func TestPromptAllocates(t *testing.T) {
 	}
 }
 
-// allocationsOfRest is linktest.Allocations for a frame that is sent in two parts.
+// allocationsOfRest is allocations for a frame that is sent in two parts.
 func allocationsOfRest(t *testing.T, links []ring.Link) float64 {
 	turn, into := make(chan uint64), make([]byte, len(whole))
 	var receiving sync.WaitGroup

@@ -23,7 +23,7 @@ func openShared(t *testing.T, p int, c Config) []ring.Link {
 		return openRing(t, p, c)
 	}
 	routes := [][]ring.Route{{{To: 1, From: 1, Shared: true}}, {{Shared: true}}}
-	links := linktest.Open(t, &network{config: c}, routes)
+	links := openRoutes(t, &network{config: c}, routes)
 	return []ring.Link{links[0][0], links[1][0]}
 }
 
@@ -41,7 +41,7 @@ func TestSharedConformance(t *testing.T) {
 // allows that.
 func TestSharedConnections(t *testing.T) {
 	for _, shared := range []bool{false, true} {
-		links := linktest.Open(t, &network{}, [][]ring.Route{{{To: 1, From: 1, Shared: shared}}, {{Shared: shared}}})
+		links := openRoutes(t, &network{}, [][]ring.Route{{{To: 1, From: 1, Shared: shared}}, {{Shared: shared}}})
 		l := links[0][0].(*link)
 		if one := l.in.in == net.Conn(l.out.conn); one != shared {
 			t.Errorf("shared=%v: one connection is %v", shared, one)
@@ -50,7 +50,7 @@ func TestSharedConnections(t *testing.T) {
 }
 
 // sharedStage is a stage whose neighbours share a connection with the link.
-func sharedStage(t *testing.T, c Config) linktest.Stage {
+func sharedStage(t *testing.T, c Config) stage {
 	t.Helper()
 	here, there := tcpPair(t)
 	m := ring.Membership{JobID: "job-1", Generation: linktest.Generation, Rank: 1, Workers: []ring.Worker{
@@ -60,7 +60,7 @@ func sharedStage(t *testing.T, c Config) linktest.Stage {
 	both := c.sharedSocket(here)
 	l := newLink(m, ring.Route{To: 2, From: 0}, both, both, c)
 	t.Cleanup(func() { l.Close() })
-	return linktest.Stage{Link: l, Membership: m, Left: wire{there}, Right: wire{there}, Shared: true}
+	return stage{Link: l, Membership: m, Left: wire{there}, Right: wire{there}, Shared: true}
 }
 
 // TestSharedFaults verifies that both halves report a neighbour's protocol fault under the
@@ -68,7 +68,7 @@ func sharedStage(t *testing.T, c Config) linktest.Stage {
 func TestSharedFaults(t *testing.T) {
 	for _, c := range []Config{{}, {Spin: DefaultSpin}} {
 		t.Run(fmt.Sprintf("spin=%d", c.Spin), func(t *testing.T) {
-			linktest.Faults(t, func(t *testing.T) linktest.Stage { return sharedStage(t, c) })
+			checkFaults(t, func(t *testing.T) stage { return sharedStage(t, c) })
 		})
 	}
 }
@@ -89,7 +89,7 @@ func TestSharedGoodbye(t *testing.T) {
 
 // TestSharedDelivers verifies that Close loses no frames that the neighbour has not read.
 func TestSharedDelivers(t *testing.T) {
-	linktest.CheckDelivery(t, openShared(t, 2, Config{PayloadCRC: true}))
+	checkDelivery(t, openShared(t, 2, Config{PayloadCRC: true}))
 }
 
 // TestSharedAbort verifies that a link that only sends learns why its neighbour has ended,
@@ -111,7 +111,7 @@ func TestSharedAbort(t *testing.T) {
 // TestSharedAllocates verifies that a frame does not allocate.
 func TestSharedAllocates(t *testing.T) {
 	links := openShared(t, 2, Config{PayloadCRC: true, Spin: DefaultSpin})
-	if n := linktest.Allocations(t, links, 1<<20); n != 0 {
+	if n := allocations(t, links, 1<<20); n != 0 {
 		t.Errorf("%v allocations for each frame", n)
 	}
 }

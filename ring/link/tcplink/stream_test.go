@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"sync"
 	"testing"
 
 	"ringtrain/ring"
@@ -18,14 +19,14 @@ func data(op uint64, payload []byte) ring.Frame {
 
 // goodbye returns the last frame of a link that closes, as it is on the wire.
 func goodbye() []byte {
-	return linktest.Bytes(ring.Frame{Kind: ring.KindClose, Generation: linktest.Generation}, false)
+	return wireBytes(ring.Frame{Kind: ring.KindClose, Generation: linktest.Generation}, false)
 }
 
 // TestBackwardData verifies that the sender takes nothing but a last frame from the neighbour.
 func TestBackwardData(t *testing.T) {
 	for _, payload := range [][]byte{nil, {1}} {
-		s, _, right := stage(t, Config{})
-		right.Write(linktest.Bytes(data(0, payload), true))
+		s, _, right := newStage(t, Config{})
+		right.Write(wireBytes(data(0, payload), true))
 		<-s.Link.(*link).out.ended
 		if err := s.Link.Send(t.Context(), data(0, nil)); !errors.Is(err, ring.ErrCorruptFrame) {
 			t.Errorf("bytes=%d: error %v, want ring.ErrCorruptFrame", len(payload), err)
@@ -64,7 +65,7 @@ func TestFlippedBit(t *testing.T) {
 
 // TestGoodbye verifies that the last frame of a link that closes is a goodbye.
 func TestGoodbye(t *testing.T) {
-	s, left, right := stage(t, Config{})
+	s, left, right := newStage(t, Config{})
 	s.Link.Close()
 	for name, c := range map[string]io.Reader{"left": left, "right": right} {
 		if last, err := io.ReadAll(c); err != nil || !slices.Equal(last, goodbye()) {
@@ -73,21 +74,74 @@ func TestGoodbye(t *testing.T) {
 	}
 }
 
-// TestDelivers verifies that a rank that sends and closes loses no frames.
-func TestDelivers(t *testing.T) {
-	linktest.CheckDelivery(t, openRing(t, 2, Config{}))
+// checkDelivery verifies that no frame is lost when rank 0 of two sends more than any buffer holds
+// and closes at once.
+func checkDelivery(t *testing.T, links []ring.Link) {
+	const n, frames = 1 << 20, 24
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		payload := make([]byte, n)
+		for op := range uint64(frames) {
+			if err := links[0].Send(t.Context(), data(op, payload)); err != nil {
+				t.Errorf("frame %d: %v", op, err)
+			}
+		}
+		links[0].Close()
+	})
+	into := make([]byte, n)
+	for op := range uint64(frames) {
+		if f, err := links[1].Recv(t.Context(), into); err != nil || f.Op != op {
+			t.Fatalf("received operation %d, %v, want %d", f.Op, err, op)
+		}
+	}
+	if _, err := links[1].Recv(t.Context(), into); !errors.Is(err, io.EOF) {
+		t.Errorf("error %v, want io.EOF", err)
+	}
+	sending.Wait()
 }
 
-// TestContext verifies that no operation begins on a context that has ended.
+// TestDelivers verifies that a rank that sends and closes loses no frames.
+func TestDelivers(t *testing.T) {
+	checkDelivery(t, openRing(t, 2, Config{}))
+}
+
+// TestContext verifies that no operation begins on a context that has ended, and that the error
+// has the cause.
 func TestContext(t *testing.T) {
-	linktest.CheckContexts(t, openRing(t, 2, Config{})[0])
+	l := openRing(t, 2, Config{})[0]
+	cause := errors.New("generation ended")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if err := l.Send(ctx, data(0, nil)); !errors.Is(err, cause) {
+		t.Errorf("send: error %v, want %v", err, cause)
+	}
+	if _, err := l.Recv(ctx, nil); !errors.Is(err, cause) {
+		t.Errorf("receive: error %v, want %v", err, cause)
+	}
+}
+
+// allocations returns the number of allocations of a frame with n bytes of payload on its
+// way from links[0] to links[1].
+func allocations(t *testing.T, links []ring.Link, n int) float64 {
+	t.Helper()
+	payload, into := make([]byte, n), make([]byte, n)
+	var op uint64
+	return testing.AllocsPerRun(100, func() {
+		op++
+		if err := links[0].Send(t.Context(), data(op, payload)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := links[1].Recv(t.Context(), into); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // TestAllocations verifies that a frame does not allocate on either side.
 func TestAllocations(t *testing.T) {
 	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}} {
 		for _, n := range []int{0, 64, 128 << 10} {
-			if got := linktest.Allocations(t, openRing(t, 2, c), n); got != 0 {
+			if got := allocations(t, openRing(t, 2, c), n); got != 0 {
 				t.Errorf("bytes=%d: %v allocations per frame with %+v, want 0", n, got, c)
 			}
 		}

@@ -1,4 +1,4 @@
-package linktest
+package tcplink
 
 import (
 	"context"
@@ -14,13 +14,13 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/internal/handshake"
+	"ringtrain/ring/link/linktest"
 	"ringtrain/ring/token"
 )
 
-// Handshake verifies that the workers of a network find each other and refuse strangers.
-// network returns a new network for each case.
-func Handshake(t *testing.T, network func() Network) {
-	for name, test := range map[string]func(*testing.T, Network){
+// TestHandshake verifies that workers find each other and that strangers are refused.
+func TestHandshake(t *testing.T) {
+	for name, test := range map[string]func(*testing.T, *network){
 		"case=strangers":       testStrangers,
 		"case=twice":           testTwice,
 		"case=missing":         testMissingNeighbours,
@@ -28,22 +28,22 @@ func Handshake(t *testing.T, network func() Network) {
 		"case=next generation": testNextGeneration,
 		"case=bad routes":      testBadRoutes,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, network()) })
+		t.Run(name, func(t *testing.T) { test(t, new(network)) })
 	}
 }
 
-// openResult is the result of Network.Open.
+// openResult is the result of network.Open.
 type openResult struct {
 	links []ring.Link
 	err   error
 }
 
 // openAsync opens a worker's links of the ring in a goroutine and sends the result.
-func openAsync(ctx context.Context, n Network, m ring.Membership, secret token.Token) <-chan openResult {
+func openAsync(ctx context.Context, n *network, m ring.Membership, secret token.Token) <-chan openResult {
 	return openRoutesAsync(ctx, n, m, secret, ringRoutes(m.Size())[m.Rank])
 }
 
-func openRoutesAsync(ctx context.Context, n Network, m ring.Membership, secret token.Token, routes []ring.Route) <-chan openResult {
+func openRoutesAsync(ctx context.Context, n *network, m ring.Membership, secret token.Token, routes []ring.Route) <-chan openResult {
 	ch := make(chan openResult, 1)
 	go func() {
 		links, err := n.Open(ctx, m, secret, routes)
@@ -64,8 +64,8 @@ func checkOpen(t *testing.T, ends ...<-chan openResult) {
 		}
 		links = append(links, o.links)
 	}
-	defer closeAll(links)
-	if err := exchange(ringRoutes(len(ends)), links); err != nil {
+	defer closeLinks(links)
+	if err := linktest.Exchange(ringRoutes(len(ends)), links); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -79,7 +79,7 @@ func dialAs(m ring.Membership, secret token.Token, stream uint8) func(io.ReadWri
 
 // testStrangers sends strangers to rank 1 of 2 while it waits for rank 0. It verifies that
 // each is refused in the right words, and that rank 0 can connect after them.
-func testStrangers(t *testing.T, n Network) {
+func testStrangers(t *testing.T, n *network) {
 	secret := token.New()
 	changes := []struct {
 		name   string
@@ -98,8 +98,8 @@ func testStrangers(t *testing.T, n Network) {
 		{"stream", func(*ring.Membership) {}, secret, 3, "stream is 3, want 0"},
 		{"token", func(*ring.Membership) {}, token.Token{}, 0, "another token"},
 	}
-	ctx := within(t, 10*time.Second)
-	members := World(t, n, 2)
+	ctx := endingIn(t, 10*time.Second)
+	members := world(t, n, 2)
 	one := openAsync(ctx, n, members[1], secret)
 	addr := members[1].Self().Addr
 	for _, c := range changes {
@@ -123,10 +123,10 @@ func testStrangers(t *testing.T, n Network) {
 
 // testTwice verifies that a second connection of a rank that has joined does not replace the
 // first one, and that it is refused with the reason.
-func testTwice(t *testing.T, n Network) {
+func testTwice(t *testing.T, n *network) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	members := World(t, n, 3)
+	members := world(t, n, 3)
 	one := openRoutesAsync(ctx, n, members[1], token.Token{}, []ring.Route{{To: -1, From: 0}, {To: -1, From: 2}})
 	addr := members[1].Self().Addr
 	if err := n.Knock(t, addr, dialAs(members[0], token.Token{}, 0)); err != nil {
@@ -152,8 +152,8 @@ func testTwice(t *testing.T, n Network) {
 
 // testMissingNeighbours verifies that a worker whose neighbours are absent waits no longer
 // than its context, and that the error names all of them with the reasons.
-func testMissingNeighbours(t *testing.T, n Network) {
-	members := World(t, n, 4)
+func testMissingNeighbours(t *testing.T, n *network) {
+	members := world(t, n, 4)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -188,36 +188,36 @@ func testMissingNeighbours(t *testing.T, n Network) {
 // testWrongToken puts a stranger with another token at the place of rank 1 until the right
 // worker comes. It verifies that rank 0 and the stranger both wait until their contexts end,
 // and that the stranger's error names the token.
-func testWrongToken(t *testing.T, n Network) {
-	members, secret := World(t, n, 2), token.New()
-	zero := openAsync(within(t, 10*time.Second), n, members[0], secret)
-	o := <-openAsync(within(t, 200*time.Millisecond), n, members[1], token.New())
+func testWrongToken(t *testing.T, n *network) {
+	members, secret := world(t, n, 2), token.New()
+	zero := openAsync(endingIn(t, 10*time.Second), n, members[0], secret)
+	o := <-openAsync(endingIn(t, 200*time.Millisecond), n, members[1], token.New())
 	if exitcode.Of(o.err) != exitcode.Retry || !strings.Contains(fmt.Sprint(o.err), "another token") {
 		t.Errorf("the stranger's error is %v (code %d), want exitcode.Retry and the token", o.err, exitcode.Of(o.err))
 	}
-	checkOpen(t, zero, openAsync(within(t, 10*time.Second), n, members[1], secret))
+	checkOpen(t, zero, openAsync(endingIn(t, 10*time.Second), n, members[1], secret))
 }
 
 // testNextGeneration verifies that a listener can serve the next generation after an Open
 // that succeeded and after one that gave up.
-func testNextGeneration(t *testing.T, n Network) {
-	members := World(t, n, 2)
+func testNextGeneration(t *testing.T, n *network) {
+	members := world(t, n, 2)
 	for generation := uint64(1); generation <= 3; generation++ {
 		members[0].Generation, members[1].Generation = generation, generation
 		if generation == 2 {
-			if o := <-openAsync(within(t, 20*time.Millisecond), n, members[1], token.Token{}); o.err == nil {
+			if o := <-openAsync(endingIn(t, 20*time.Millisecond), n, members[1], token.Token{}); o.err == nil {
 				t.Fatal("rank 1 opened a link alone")
 			}
 		}
-		ctx := within(t, 10*time.Second)
+		ctx := endingIn(t, 10*time.Second)
 		checkOpen(t, openAsync(ctx, n, members[0], token.Token{}), openAsync(ctx, n, members[1], token.Token{}))
 	}
 }
 
 // testBadRoutes verifies that Open panics at mistakes in the routes: else it would wait in
 // vain.
-func testBadRoutes(t *testing.T, n Network) {
-	m := World(t, n, 3)[0]
+func testBadRoutes(t *testing.T, n *network) {
+	m := world(t, n, 3)[0]
 	for name, routes := range map[string][]ring.Route{
 		"world": {{To: 3, From: 1}}, "self": {{To: 1, From: 0}}, "twice": {{To: 1, From: 2}, {To: 1, From: -1}},
 	} {

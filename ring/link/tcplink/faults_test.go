@@ -1,59 +1,62 @@
-package linktest
+package tcplink
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"slices"
 	"strings"
 	"testing"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/linktest"
 )
 
-// Stage is the link of rank 1 in a ring of 3, with payload CRCs. The test plays its
-// neighbours.
-type Stage struct {
-	Link        ring.Link
-	Membership  ring.Membership
-	Left, Right Wire // the ends of rank 0, which sends data, and rank 2, which sends nothing
-	Shared      bool // Left and Right are one connection, which Recv reads
-}
-
-// Wire is the neighbour's end of a connection.
-type Wire interface {
-	// Write sends bytes, as one message where links use messages.
-	io.Writer
-
-	// Close ends the connection like a process that exits without a goodbye.
-	Close() error
-
-	// Reset ends the connection like a process that crashes.
-	Reset()
-}
-
-// Faults verifies how a link handles neighbours that break off or send invalid frames. stage
-// returns a new stage, which ends with the test.
-func Faults(t *testing.T, stage func(t *testing.T) Stage) {
-	for name, test := range map[string]func(*testing.T, func(*testing.T) Stage){
-		"ends": testEnds, "flipped": testFlipped, "cut": testCut, "order": testWrongFrames, "length": testLengths,
-	} {
-		t.Run("fault="+name, func(t *testing.T) { test(t, stage) })
+// TestFaults verifies that the link reports a neighbour's protocol fault under the
+// neighbour's name.
+func TestFaults(t *testing.T) {
+	for _, c := range []Config{{}, {Spin: DefaultSpin}} {
+		t.Run(fmt.Sprintf("spin=%d", c.Spin), func(t *testing.T) {
+			checkFaults(t, func(t *testing.T) stage {
+				s, _, _ := newStage(t, c)
+				return s
+			})
+		})
 	}
 }
 
-// Bytes returns f as it is on the wire.
-func Bytes(f ring.Frame, crc bool) []byte {
+// stage is the link of rank 1 in a ring of 3, with payload CRCs. The test plays its
+// neighbours.
+type stage struct {
+	Link        ring.Link
+	Membership  ring.Membership
+	Left, Right wire // the ends of rank 0, which sends data, and rank 2, which sends nothing
+	Shared      bool // Left and Right are one connection, which Recv reads
+}
+
+// checkFaults verifies how a link handles neighbours that break off or send invalid frames. open
+// returns a new stage, which ends with the test.
+func checkFaults(t *testing.T, open func(t *testing.T) stage) {
+	for name, test := range map[string]func(*testing.T, func(*testing.T) stage){
+		"ends": testEnds, "flipped": testFlipped, "cut": testCut, "order": testWrongFrames, "length": testLengths,
+	} {
+		t.Run("fault="+name, func(t *testing.T) { test(t, open) })
+	}
+}
+
+// wireBytes returns f as it is on the wire.
+func wireBytes(f ring.Frame, crc bool) []byte {
 	b := make([]byte, ring.FrameHeaderBytes, ring.FrameHeaderBytes+len(f.Payload))
 	ring.PutFrameHeader(b, &f, crc)
 	return append(b, f.Payload...)
 }
 
-// data returns a data frame of a stage's generation.
-func data(op uint64, segment uint32, payload []byte) ring.Frame {
-	return ring.Frame{Kind: ring.KindData, Generation: Generation, Op: op, Segment: segment, Payload: payload}
+// segmentOf returns a segment of an operation.
+func segmentOf(op uint64, segment uint32, payload []byte) ring.Frame {
+	return ring.Frame{Kind: ring.KindData, Generation: linktest.Generation, Op: op, Segment: segment, Payload: payload}
 }
 
 // withTerms gives f the terms of an operation of a kind on n elements. Kind 1 is an all-reduce by
@@ -63,24 +66,24 @@ func withTerms(kind, n uint32, f ring.Frame) ring.Frame {
 	return f
 }
 
-// write writes b to w and ignores errors: the link may have closed w.
-func write(w Wire, b []byte) { _, _ = w.Write(b) }
+// play writes b to w and ignores errors: the link may have closed w.
+func play(w wire, b []byte) { _, _ = w.Write(b) }
 
 // testEnds verifies that the link reports the end of a neighbour in the right words, and
 // tells a crash from a goodbye.
-func testEnds(t *testing.T, stage func(*testing.T) Stage) {
+func testEnds(t *testing.T, open func(*testing.T) stage) {
 	tests := []struct {
 		name  string
 		last  []byte
-		end   func(Wire)
+		end   func(wire)
 		text  string
 		cause error
 		code  int
 	}{
-		{"goodbye", Bytes(ring.Frame{Kind: ring.KindClose, Generation: Generation}, false), closeWire, "it closed the link", io.EOF, exitcode.Retry},
+		{"goodbye", wireBytes(ring.Frame{Kind: ring.KindClose, Generation: linktest.Generation}, false), closeWire, "it closed the link", io.EOF, exitcode.Retry},
 		{"crash", nil, closeWire, "without a goodbye", io.ErrUnexpectedEOF, exitcode.Retry},
-		{"reset", nil, Wire.Reset, "", nil, exitcode.Retry},
-		{"garbage", []byte(strings.Repeat("x", 40)), func(Wire) {}, "damaged frame", ring.ErrDamagedFrame, exitcode.Retry},
+		{"reset", nil, wire.Reset, "", nil, exitcode.Retry},
+		{"garbage", []byte(strings.Repeat("x", 40)), func(wire) {}, "damaged frame", ring.ErrDamagedFrame, exitcode.Retry},
 	}
 	for _, tt := range tests {
 		check := func(t *testing.T, err error, who string) {
@@ -93,14 +96,14 @@ func testEnds(t *testing.T, stage func(*testing.T) Stage) {
 			}
 		}
 		t.Run("left="+tt.name, func(t *testing.T) {
-			s := stage(t)
-			write(s.Left, Bytes(data(7, 0, []byte("abc")), true))
+			s := open(t)
+			play(s.Left, wireBytes(segmentOf(7, 0, []byte("abc")), true))
 			f, err := s.Link.Recv(t.Context(), make([]byte, 100))
 			if err != nil || f.Op != 7 || string(f.Payload) != "abc" {
 				t.Fatalf("received %+v, %v", f, err)
 			}
 			if tt.last != nil {
-				write(s.Left, tt.last)
+				play(s.Left, tt.last)
 			}
 			tt.end(s.Left)
 			for range 2 { // the second call verifies that an ended link stays ended
@@ -109,9 +112,9 @@ func testEnds(t *testing.T, stage func(*testing.T) Stage) {
 			}
 		})
 		t.Run("right="+tt.name, func(t *testing.T) {
-			s := stage(t)
+			s := open(t)
 			if tt.last != nil {
-				write(s.Right, tt.last)
+				play(s.Right, tt.last)
 			}
 			tt.end(s.Right)
 			if s.Shared {
@@ -119,18 +122,18 @@ func testEnds(t *testing.T, stage func(*testing.T) Stage) {
 			}
 			var err error
 			for err == nil {
-				err = s.Link.Send(t.Context(), data(0, 0, make([]byte, 1<<16)))
+				err = s.Link.Send(t.Context(), segmentOf(0, 0, make([]byte, 1<<16)))
 			}
 			check(t, err, "send to rank 2 ("+s.Membership.Right().Addr)
 		})
 	}
 }
 
-func closeWire(w Wire) { w.Close() }
+func closeWire(w wire) { w.Close() }
 
 // checkRefused verifies that the next frame is refused with an error that names the left
 // neighbour and is no orderly end, and that it is want, if that is not nil.
-func checkRefused(t *testing.T, s Stage, into []byte, want error) {
+func checkRefused(t *testing.T, s stage, into []byte, want error) {
 	t.Helper()
 	_, err := s.Link.Recv(t.Context(), into)
 	switch {
@@ -142,13 +145,13 @@ func checkRefused(t *testing.T, s Stage, into []byte, want error) {
 }
 
 // testFlipped verifies that a frame with any bit flipped never reaches a gradient.
-func testFlipped(t *testing.T, stage func(*testing.T) Stage) {
-	good := Bytes(data(1, 2, payload(0, 0, 4)), true)
+func testFlipped(t *testing.T, open func(*testing.T) stage) {
+	good := wireBytes(segmentOf(1, 2, []byte("good")), true)
 	for bit := range 8 * len(good) {
-		s := stage(t)
+		s := open(t)
 		b := slices.Clone(good)
 		b[bit/8] ^= 1 << (bit % 8)
-		write(s.Left, b)
+		play(s.Left, b)
 		checkRefused(t, s, make([]byte, 4), ring.ErrDamagedFrame)
 		if t.Failed() {
 			t.Fatalf("bit %d of byte %d", bit%8, bit/8)
@@ -158,13 +161,13 @@ func testFlipped(t *testing.T, stage func(*testing.T) Stage) {
 
 // testCut verifies that a frame that is cut at any byte passes neither for a frame nor for an
 // orderly end.
-func testCut(t *testing.T, stage func(*testing.T) Stage) {
-	good := Bytes(data(1, 2, payload(0, 0, 4)), true)
+func testCut(t *testing.T, open func(*testing.T) stage) {
+	good := wireBytes(segmentOf(1, 2, []byte("good")), true)
 	for n := range good {
-		for _, end := range []func(Wire){closeWire, Wire.Reset} {
-			s := stage(t)
+		for _, end := range []func(wire){closeWire, wire.Reset} {
+			s := open(t)
 			if n > 0 {
-				write(s.Left, good[:n])
+				play(s.Left, good[:n])
 			}
 			end(s.Left)
 			checkRefused(t, s, make([]byte, 4), nil)
@@ -177,17 +180,17 @@ func testCut(t *testing.T, stage func(*testing.T) Stage) {
 
 // testLengths verifies that a length from the wire is not trusted, in frames with and without
 // data.
-func testLengths(t *testing.T, stage func(*testing.T) Stage) {
-	huge := Bytes(data(0, 0, make([]byte, ring.MaxPayloadBytes+1)), false)[:ring.FrameHeaderBytes]
+func testLengths(t *testing.T, open func(*testing.T) stage) {
+	huge := wireBytes(segmentOf(0, 0, make([]byte, ring.MaxPayloadBytes+1)), false)[:ring.FrameHeaderBytes]
 	frames := map[string][]byte{
-		"beyond into": Bytes(data(0, 0, make([]byte, 101)), true),
+		"beyond into": wireBytes(segmentOf(0, 0, make([]byte, 101)), true),
 		"huge":        huge,
-		"kind=9":      Bytes(ring.Frame{Kind: 9, Generation: Generation}, false),
+		"kind=9":      wireBytes(ring.Frame{Kind: 9, Generation: linktest.Generation}, false),
 	}
 	for name, b := range frames {
 		t.Run("frame="+name, func(t *testing.T) {
-			s := stage(t)
-			write(s.Left, b)
+			s := open(t)
+			play(s.Left, b)
 			into := make([]byte, 101)
 			checkRefused(t, s, into[:100], ring.ErrCorruptFrame)
 			if into[100] != 0 {
@@ -200,13 +203,13 @@ func testLengths(t *testing.T, stage func(*testing.T) Stage) {
 // testWrongFrames plays a neighbour whose frames are valid but not the expected ones, to a
 // group over the link. It verifies that no such frame reaches a sum, and that the error names
 // the neighbour.
-func testWrongFrames(t *testing.T, stage func(*testing.T) Stage) {
+func testWrongFrames(t *testing.T, open func(*testing.T) stage) {
 	barrier := func(ctx context.Context, g *ring.Group) error { return g.Barrier(ctx) }
 	reduce := func(ctx context.Context, g *ring.Group) error {
 		return g.AllReduce(ctx, ring.Reduction{Buf: make([]float32, 12)})
 	}
-	wait := func(op uint64, segment uint32) ring.Frame { return withTerms(4, 0, data(op, segment, nil)) }
-	sum := func(n uint32, bytes int) ring.Frame { return withTerms(1, n, data(0, 0, make([]byte, bytes))) }
+	wait := func(op uint64, segment uint32) ring.Frame { return withTerms(4, 0, segmentOf(op, segment, nil)) }
+	sum := func(n uint32, bytes int) ring.Frame { return withTerms(1, n, segmentOf(0, 0, make([]byte, bytes))) }
 	other := wait(0, 0)
 	other.Generation++
 	tests := []struct {
@@ -226,14 +229,14 @@ func testWrongFrames(t *testing.T, stage func(*testing.T) Stage) {
 	}
 	for _, tt := range tests {
 		t.Run("frame="+tt.name, func(t *testing.T) {
-			s := stage(t)
+			s := open(t)
 			g, err := ring.New(t.Context(), s.Membership, ring.Transport{Ring: s.Link}, ring.DefaultConfig())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer g.Close()
 			for _, f := range tt.frames {
-				write(s.Left, Bytes(f, true))
+				play(s.Left, wireBytes(f, true))
 			}
 			err = tt.op(t.Context(), g)
 			pe, ok := errors.AsType[*ring.PeerError](err)
@@ -242,4 +245,26 @@ func testWrongFrames(t *testing.T, stage func(*testing.T) Stage) {
 			}
 		})
 	}
+}
+
+// newStage returns a stage, with the ends of the neighbours.
+func newStage(t *testing.T, c Config) (s stage, left, right *net.TCPConn) {
+	t.Helper()
+	in, left := tcpPair(t)
+	right, out := tcpPair(t)
+	m := ring.Membership{JobID: "job-1", Generation: linktest.Generation, Rank: 1, Workers: []ring.Worker{
+		{Rank: 0, Addr: "left:1"}, {Rank: 1}, {Rank: 2, Addr: "right:2"},
+	}}
+	c.PayloadCRC = true
+	l := newLink(m, ring.Route{To: 2, From: 0}, c.socket(out), c.readConn(in), c)
+	t.Cleanup(func() { l.Close() })
+	return stage{Link: l, Membership: m, Left: wire{left}, Right: wire{right}}, left, right
+}
+
+// wire is a connection that can end like that of a crashed process.
+type wire struct{ *net.TCPConn }
+
+func (w wire) Reset() {
+	w.SetLinger(0)
+	w.Close()
 }

@@ -1,22 +1,23 @@
-package linktest
+package tcplink
 
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
 
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
+	"ringtrain/ring/link/linktest"
 	"ringtrain/ring/oracle"
 )
 
-// Sums compares the sums of groups over a network with an oracle, and the bits of all ranks
+// TestSums compares the sums of groups over sockets with an oracle, and the bits of all ranks
 // with each other. It covers every world size up to 17 (with -short: 9), each algorithm,
 // codec and compressor, lengths around the edges of chunks and segments, and sums of rows.
-// network returns a new network each time.
-func Sums(t *testing.T, network func() Network) {
+func TestSums(t *testing.T) {
 	most := 17
 	if testing.Short() {
 		t.Log("long: world sizes up to 17")
@@ -26,7 +27,7 @@ func Sums(t *testing.T, network func() Network) {
 		t.Run(fmt.Sprintf("p=%d/rows", p), func(t *testing.T) {
 			cfg := ring.DefaultConfig()
 			cfg.SegmentElements = 256
-			testRows(t, network(), p, cfg)
+			onGroups(t, p, cfg, func(g *ring.Group) error { return linktest.SumRows(t.Context(), g) })
 		})
 		for _, by := range []string{"ring", "doubling", "halving"} {
 			for _, lossless := range []codec.Compressor{nil, codec.NewZstd()} {
@@ -40,18 +41,18 @@ func Sums(t *testing.T, network func() Network) {
 					}
 					cfg := ring.DefaultConfig()
 					cfg.Algorithm, cfg.SegmentElements, cfg.Lossless = a, 256, lossless
-					testSums(t, network(), p, cfg)
+					testSums(t, p, cfg)
 				})
 			}
 		}
 	}
 }
 
-// testSums verifies the sums of p ranks over one network.
-func testSums(t *testing.T, n Network, p int, cfg ring.Config) {
+// testSums verifies the sums of p ranks over sockets.
+func testSums(t *testing.T, p int, cfg ring.Config) {
 	results := make([][][]float32, p)
 	var by []ring.Algorithm // algorithm of each of rank 0's results
-	onGroups(t, n, p, cfg, func(g *ring.Group) error {
+	onGroups(t, p, cfg, func(g *ring.Group) error {
 		rank := g.Membership().Rank
 		in := oracle.New(rank, p, codec.None)
 		for _, c := range codec.All() {
@@ -101,10 +102,10 @@ func bits(x []float32) []uint32 {
 
 // onGroups calls fn once per rank with its group, over links of the ring and of the
 // rounds.
-func onGroups(t *testing.T, n Network, p int, cfg ring.Config, fn func(*ring.Group) error) {
+func onGroups(t *testing.T, p int, cfg ring.Config, fn func(*ring.Group) error) {
 	t.Helper()
 	ranks, routes := make([]int, p), ringRoutes(p)
-	m := ring.Membership{JobID: "job-1", Generation: Generation}
+	m := ring.Membership{JobID: "job-1", Generation: linktest.Generation}
 	for rank := range ranks {
 		ranks[rank] = rank
 		m.Workers = append(m.Workers, ring.Worker{Rank: rank, Host: "here", Incarnation: uint64(100 + rank)})
@@ -114,11 +115,11 @@ func onGroups(t *testing.T, n Network, p int, cfg ring.Config, fn func(*ring.Gro
 		for rank := range routes {
 			routes[rank] = append(routes[rank], ring.RoundRoutes(ranks, rank, ring.StreamRounds)...)
 		}
-		for rank, links := range Open(t, n, routes) {
+		for rank, links := range openRoutes(t, &network{config: Config{PayloadCRC: true}}, routes) {
 			over[rank] = ring.Transport{Ring: links[0], Rounds: links[1:]}
 		}
 	}
-	ctx := within(t, testTimeout)
+	ctx := endingIn(t, testTimeout)
 	var all sync.WaitGroup
 	for rank := range over {
 		m.Rank = rank
@@ -134,4 +135,13 @@ func onGroups(t *testing.T, n Network, p int, cfg ring.Config, fn func(*ring.Gro
 		})
 	}
 	all.Wait()
+}
+
+// TestThreads verifies that a group has as many threads as links over sockets need, also with GOMAXPROCS=1.
+func TestThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	onGroups(t, 2, ring.DefaultConfig(), func(g *ring.Group) error { return g.Barrier(t.Context()) })
+	if got := runtime.GOMAXPROCS(0); got != ring.LeastThreads {
+		t.Errorf("GOMAXPROCS is %d after ring.New, want %d", got, ring.LeastThreads)
+	}
 }
