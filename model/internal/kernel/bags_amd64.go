@@ -45,41 +45,21 @@ func (bs *bagSpan) assembly(lo, hi, from, cols int) int {
 			a.scale, a.scaleStep = &b.Scale[lo], 4
 		}
 		if bs.set == AVX512 && cols-done >= 16 {
-			bs.kind.avx512(&a)
+			bagsAVX512(&a, bs.kind)
 			done += 16
 			continue
 		}
-		bs.kind.avx2(&a)
+		bagsAVX2(&a, bs.kind)
 		done += 8
 	}
 	return done
 }
 
-func (k bagKind) avx2(a *bagArgs) {
-	switch k {
-	case bagPool:
-		poolRowsAVX2(a)
-	case bagPoolGrad:
-		poolRowsGradAVX2(a)
-	case bagInteract:
-		interactAVX2(a)
-	case bagInteractGrad:
-		interactGradAVX2(a)
-	}
-}
+//go:noescape
+func bagsAVX2(a *bagArgs, k bagKind)
 
-func (k bagKind) avx512(a *bagArgs) {
-	switch k {
-	case bagPool:
-		poolRowsAVX512(a)
-	case bagPoolGrad:
-		poolRowsGradAVX512(a)
-	case bagInteract:
-		interactAVX512(a)
-	case bagInteractGrad:
-		interactGradAVX512(a)
-	}
-}
+//go:noescape
+func bagsAVX512(a *bagArgs, k bagKind)
 
 // gatherArgs has the arguments of gatherRows's assembly: n rows are copied, and those of the next
 // ids are fetched into the cache, before id number ends. step and row are in bytes.
@@ -107,31 +87,7 @@ func (s Set) gatherRows(dst []float32, table Table, ids []uint32, n int) bool {
 }
 
 //go:noescape
-func poolRowsAVX2(a *bagArgs)
-
-//go:noescape
-func poolRowsGradAVX2(a *bagArgs)
-
-//go:noescape
-func interactAVX2(a *bagArgs)
-
-//go:noescape
-func interactGradAVX2(a *bagArgs)
-
-//go:noescape
 func gatherRowsAVX2(a *gatherArgs)
-
-//go:noescape
-func poolRowsAVX512(a *bagArgs)
-
-//go:noescape
-func poolRowsGradAVX512(a *bagArgs)
-
-//go:noescape
-func interactAVX512(a *bagArgs)
-
-//go:noescape
-func interactGradAVX512(a *bagArgs)
 
 //go:noescape
 func gatherRowsAVX512(a *gatherArgs)

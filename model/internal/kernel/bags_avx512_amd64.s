@@ -4,10 +4,7 @@
 #include "go_asm.h"
 #include "wide_avx512_amd64.h"
 
-#define POOL ·poolRowsAVX512
-#define POOLGRAD ·poolRowsGradAVX512
-#define INTERACT ·interactAVX512
-#define INTERACTGRAD ·interactGradAVX512
+#define BAGS ·bagsAVX512
 #define GATHERROWS ·gatherRowsAVX512
 
 #include "bags_wide_amd64.h"

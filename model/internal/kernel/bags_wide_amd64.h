@@ -46,7 +46,7 @@
 	VZEROUPPER                     \
 	RET
 
-TEXT POOL(SB), NOSPLIT, $0-8
+TEXT pool<>(SB), NOSPLIT, $0-8
 	ARGS
 
 poolbag:
@@ -69,7 +69,7 @@ poolstore:
 	VMOVUPS V0, (R11)
 	NEXTBAG(poolbag)
 
-TEXT POOLGRAD(SB), NOSPLIT, $0-8
+TEXT poolGrad<>(SB), NOSPLIT, $0-8
 	ARGS
 
 gradbag:
@@ -93,7 +93,7 @@ gradpair:
 gradend:
 	NEXTBAG(gradbag)
 
-TEXT INTERACT(SB), NOSPLIT, $0-8
+TEXT interact<>(SB), NOSPLIT, $0-8
 	ARGS
 
 actbag:
@@ -117,7 +117,7 @@ actend:
 	ADDQ    R13, R10
 	NEXTBAG(actbag)
 
-TEXT INTERACTGRAD(SB), NOSPLIT, $0-8
+TEXT interactGrad<>(SB), NOSPLIT, $0-8
 	ARGS
 
 backbag:
@@ -185,3 +185,15 @@ copycolumns:
 	JNE     copyrow
 	VZEROUPPER
 	RET
+
+// BAGS jumps to the body of kind k.
+TEXT BAGS(SB), NOSPLIT, $0-16
+	MOVQ k+8(FP), AX
+	LEAQ bodies<>(SB), CX
+	JMP  (CX)(AX*8)
+
+DATA bodies<>+(8*const_bagPool)(SB)/8, $pool<>(SB)
+DATA bodies<>+(8*const_bagPoolGrad)(SB)/8, $poolGrad<>(SB)
+DATA bodies<>+(8*const_bagInteract)(SB)/8, $interact<>(SB)
+DATA bodies<>+(8*const_bagInteractGrad)(SB)/8, $interactGrad<>(SB)
+GLOBL bodies<>(SB), RODATA, $(8*4)

@@ -55,7 +55,7 @@
 	VZEROUPPER          \
 	RET
 
-TEXT MAXWINDOW(SB), NOSPLIT, $0-24
+TEXT maxWindow<>(SB), NOSPLIT, $0-24
 	ARGS
 
 max:
@@ -79,7 +79,7 @@ maxcell:
 maxnext:
 	NEXT(max)
 
-TEXT MAXGRAD(SB), NOSPLIT, $0-24
+TEXT maxGrad<>(SB), NOSPLIT, $0-24
 	ARGS
 
 grad:
@@ -99,7 +99,7 @@ gradcell:
 	ROW(gradrow)
 	NEXT(grad)
 
-TEXT MAXPUT(SB), NOSPLIT, $0-24
+TEXT maxPut<>(SB), NOSPLIT, $0-24
 	ARGS
 	XOR(V5, V5, V5)
 
@@ -118,7 +118,7 @@ putcell:
 	ROW(putrow)
 	NEXT(put)
 
-TEXT MEANWINDOW(SB), NOSPLIT, $0-24
+TEXT meanWindow<>(SB), NOSPLIT, $0-24
 	ARGS
 	VBROADCASTSS ·poolMinusZero(SB), V5
 
@@ -137,7 +137,7 @@ meancell:
 	VMOVUPS V0, (SI)(BX*1)
 	NEXT(mean)
 
-TEXT MEANGRAD(SB), NOSPLIT, $0-24
+TEXT meanGrad<>(SB), NOSPLIT, $0-24
 	ARGS
 
 share:
@@ -154,3 +154,16 @@ sharecell:
 	CELL(sharecell)
 	ROW(sharerow)
 	NEXT(share)
+
+// POOL jumps to the body of a kind.
+TEXT POOL(SB), NOSPLIT, $0-32
+	MOVQ kind+24(FP), AX
+	LEAQ bodies<>(SB), CX
+	JMP  (CX)(AX*8)
+
+DATA bodies<>+(8*const_poolMax)(SB)/8, $maxWindow<>(SB)
+DATA bodies<>+(8*const_poolMaxGrad)(SB)/8, $maxGrad<>(SB)
+DATA bodies<>+(8*const_poolMaxPut)(SB)/8, $maxPut<>(SB)
+DATA bodies<>+(8*const_poolMean)(SB)/8, $meanWindow<>(SB)
+DATA bodies<>+(8*const_poolMeanGrad)(SB)/8, $meanGrad<>(SB)
+GLOBL bodies<>(SB), RODATA, $(8*5)
