@@ -15,7 +15,7 @@ func TestConfigCheck(t *testing.T) {
 		c    Config
 		want string
 	}{
-		{"no name", Config{}, `optimizer.name is "", want one of sgd, momentum, adagrad, adadelta, adam, lazy-adam, adamw, ftrl, rmsprop`},
+		{"no name", Config{}, `optimizer.name is "", want one of ` + Name("").Takes()},
 		{"no rate", Config{Name: "sgd"}, "optimizer.learning_rate is missing, want one above 0: sgd has no default"},
 		{"default rate", Config{Name: "adam"}, ""},
 		{"rate by name", Config{Name: "sgd", LearningRates: map[string]float64{"sgd": 1, "adam": 2}}, ""},
@@ -26,7 +26,7 @@ func TestConfigCheck(t *testing.T) {
 		{"rate below float32", Config{Name: "adam", LearningRate: new(1e-50)}, "optimizer.learning_rate is 1e-50, want above 0"},
 		{"rates", Config{Name: "adam", LearningRates: map[string]float64{"sdg": 1, "ftrl": -1}},
 			"optimizer.learning_rates.ftrl is -1, want above 0\n" +
-				`optimizer.learning_rates has "sdg", want one of sgd, momentum, adagrad, adadelta, adam, lazy-adam, adamw, ftrl, rmsprop`},
+				`optimizer.learning_rates has "sdg", want one of ` + Name("").Takes()},
 		{"rates 0", Config{Name: "adam", LearningRates: map[string]float64{"adam": 0}}, "optimizer.learning_rates.adam is 0, want above 0"},
 		{"momentum 1", Config{Name: "momentum", LearningRate: new(1.0), Momentum: new(1.0)}, "optimizer.momentum is 1, want 0 or more and below 1"},
 		{"betas", Config{Name: "adam", Beta1: new(-0.1), Beta2: new(0.999999999999), Epsilon: new(0.0)},
