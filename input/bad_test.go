@@ -34,7 +34,8 @@ func TestBadRecord(t *testing.T) {
 					t.Fatalf("bad=%d batch %d: %v are bad, %v, %d rows, weights %v", bad, batch, b.Bad, b.Fault, b.X.Rows(), b.Weight)
 				}
 				for i, y := range b.Y {
-					if got = append(got, s.Record(&b, i)); y != float32(want[i]) || b.Weight[i] != 0.25 {
+					got = append(got, s.Record(&b, i))
+					if y != float32(want[i]) || b.Weight[i] != 0.25 {
 						t.Errorf("bad=%d: example %d has the label %g and the weight %g, want %d and 0.25", bad, i, y, b.Weight[i], want[i])
 					}
 				}
@@ -49,11 +50,11 @@ func TestBadRecord(t *testing.T) {
 // changing is a data set whose file changes at record 3.
 type changing struct{ numbers }
 
-func (d changing) Append(b *input.Batch, records ...int) error {
+func (c changing) Append(b *input.Batch, records ...int) error {
 	if slices.Contains(records, 3) {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("x: %w", input.ErrFile))
 	}
-	return d.numbers.Append(b, records...)
+	return c.numbers.Append(b, records...)
 }
 
 // TestBadFile verifies that an error of a whole file is no bad record, and that a data

@@ -36,37 +36,37 @@ func NewBlocks(counts []uint16) *Blocks {
 }
 
 // Len returns the number of blocks.
-func (s *Blocks) Len() int { return len(s.counts) }
+func (b *Blocks) Len() int { return len(b.counts) }
 
 // Records returns the number of records of all blocks.
-func (s *Blocks) Records() int { return int(min(s.before[len(s.before)-1], math.MaxInt)) }
+func (b *Blocks) Records() int { return int(min(b.before[len(b.before)-1], math.MaxInt)) }
 
 // Count returns the number of records of a block.
-func (s *Blocks) Count(block int) int { return int(s.counts[block]) }
+func (b *Blocks) Count(block int) int { return int(b.counts[block]) }
 
 // First returns the number of records before a block. block may be Len.
-func (s *Blocks) First(block int) int {
+func (b *Blocks) First(block int) int {
 	at := block / sumBlocks
-	sum := s.before[min(at, len(s.before)-1)]
-	for _, n := range s.counts[min(at*sumBlocks, len(s.counts)):block] {
+	sum := b.before[min(at, len(b.before)-1)]
+	for _, n := range b.counts[min(at*sumBlocks, len(b.counts)):block] {
 		sum += int64(n)
 	}
 	return int(sum)
 }
 
 // Find returns the block of a record and the record's index in it.
-func (s *Blocks) Find(record int) (block, place int) {
-	low, high := 0, len(s.before)-1 // before[low] <= record < before[high]
+func (b *Blocks) Find(record int) (block, place int) {
+	low, high := 0, len(b.before)-1 // before[low] <= record < before[high]
 	for high-low > 1 {
-		if mid := (low + high) / 2; s.before[mid] <= int64(record) {
+		if mid := (low + high) / 2; b.before[mid] <= int64(record) {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
-	place = record - int(s.before[low])
-	for block = low * sumBlocks; place >= int(s.counts[block]); block++ {
-		place -= int(s.counts[block])
+	place = record - int(b.before[low])
+	for block = low * sumBlocks; place >= int(b.counts[block]); block++ {
+		place -= int(b.counts[block])
 	}
 	return block, place
 }

@@ -49,7 +49,8 @@ func TestSetKey(t *testing.T) {
 	if want := []string{"", "a", "", "b"}; !slices.Equal(b.Keys, want) {
 		t.Errorf("keys %q, want %q", b.Keys, want)
 	}
-	if b.Reset(); len(b.Keys) > 0 {
+	b.Reset()
+	if len(b.Keys) > 0 {
 		t.Errorf("after Reset: keys %q", b.Keys)
 	}
 }

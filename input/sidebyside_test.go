@@ -18,7 +18,8 @@ func TestSideBySide(t *testing.T) {
 			err := SideBySide(t.Context(), n, workers, func(worker, i int) error {
 				mu.Lock()
 				defer mu.Unlock()
-				if calls[i]++; worker < 0 || worker >= workers {
+				calls[i]++
+				if worker < 0 || worker >= workers {
 					t.Errorf("worker %d of %d", worker, workers)
 				}
 				if i >= failing {

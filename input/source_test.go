@@ -19,25 +19,25 @@ type numbers struct {
 	hold   chan struct{}
 }
 
-func (d numbers) Facts() input.Facts { return input.Facts{Records: d.n, Features: d.n} }
-func (d numbers) Close() error       { return nil }
+func (n numbers) Facts() input.Facts { return input.Facts{Records: n.n, Features: n.n} }
+func (n numbers) Close() error       { return nil }
 
 var errBad = errors.New("numbers: file x: bad record")
 
-func (d numbers) Append(b *input.Batch, records ...int) error {
+func (n numbers) Append(b *input.Batch, records ...int) error {
 	for _, i := range records {
-		if err := d.append(b, i); err != nil {
+		if err := n.append(b, i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d numbers) append(b *input.Batch, i int) error {
-	if d.hold != nil {
-		<-d.hold
+func (n numbers) append(b *input.Batch, i int) error {
+	if n.hold != nil {
+		<-n.hold
 	}
-	if d.bad > 0 && i == d.bad {
+	if n.bad > 0 && i == n.bad {
 		return exitcode.With(exitcode.BadData, errBad)
 	}
 	x := b.Bags(1)

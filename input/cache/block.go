@@ -169,7 +169,8 @@ func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) er
 		}
 		*part, rest = rest[:lengths[i]], rest[lengths[i]:]
 	}
-	if b.keys = nil; flags&flagKeys != 0 {
+	b.keys = nil
+	if flags&flagKeys != 0 {
 		b.keys, rest = rest, nil
 		if err := checkEnds(b.keyEnds, "a key ends", len(b.keys)); err != nil {
 			return err

@@ -28,42 +28,42 @@ type texts struct {
 	keys         bool
 }
 
-func (d texts) Facts() input.Facts {
-	return input.Facts{Records: d.blocks.Records(), Features: max(d.cols, 1000), Blocks: d.blocks}
+func (t texts) Facts() input.Facts {
+	return input.Facts{Records: t.blocks.Records(), Features: max(t.cols, 1000), Blocks: t.blocks}
 }
 
-func (d texts) Close() error { return nil }
-func (d texts) Forget()      {}
-func (d texts) shape() input.RecordShape {
-	return input.RecordShape{Cols: d.cols, Fields: d.fields}
+func (t texts) Close() error { return nil }
+func (t texts) Forget()      {}
+func (t texts) shape() input.RecordShape {
+	return input.RecordShape{Cols: t.cols, Fields: t.fields}
 }
-func (d texts) FileRecords() []int {
-	n := d.blocks.Records()
+func (t texts) FileRecords() []int {
+	n := t.blocks.Records()
 	return []int{n / 3, n - n/3}
 }
 
-func (d texts) Append(b *input.Batch, records ...int) error {
+func (t texts) Append(b *input.Batch, records ...int) error {
 	for _, i := range records {
-		if err := d.append(b, i); err != nil {
+		if err := t.append(b, i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d texts) append(b *input.Batch, i int) error {
-	if d.bad[i] {
+func (t texts) append(b *input.Batch, i int) error {
+	if t.bad[i] {
 		return exitcode.With(exitcode.BadData, input.WithLost(1+i, fmt.Errorf("record %d is bad", i)))
 	}
 	r := rand.New(rand.NewPCG(uint64(i), 0))
-	if d.cols > 0 {
-		for k := range b.DenseRow(d.cols) {
-			b.X.Dense.Data[len(b.X.Dense.Data)-d.cols+k] = r.Float32()
+	if t.cols > 0 {
+		for k := range b.DenseRow(t.cols) {
+			b.X.Dense.Data[len(b.X.Dense.Data)-t.cols+k] = r.Float32()
 		}
 	}
-	if d.fields > 0 {
-		x := b.Bags(d.fields)
-		for range d.fields {
+	if t.fields > 0 {
+		x := b.Bags(t.fields)
+		for range t.fields {
 			for range r.IntN(5) {
 				w := float32(1)
 				if i%64 > 32 {
@@ -75,7 +75,7 @@ func (d texts) append(b *input.Batch, i int) error {
 		}
 	}
 	b.Y = append(b.Y, float32(i))
-	if d.keys && b.WantKeys {
+	if t.keys && b.WantKeys {
 		b.SetKey(strings.Repeat("k", i%3) + fmt.Sprint(i%7))
 	}
 	if i%100 == 99 {
@@ -86,10 +86,10 @@ func (d texts) append(b *input.Batch, i int) error {
 	return nil
 }
 
-func (d texts) AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error {
-	for k := range d.blocks.Count(block) {
-		if err := d.Append(b, d.blocks.First(block)+k); err != nil {
-			b.AppendEmpty(d.shape())
+func (t texts) AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error {
+	for k := range t.blocks.Count(block) {
+		if err := t.Append(b, t.blocks.First(block)+k); err != nil {
+			b.AppendEmpty(t.shape())
 			bad(k, err)
 		}
 	}

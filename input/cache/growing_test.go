@@ -80,7 +80,8 @@ func TestGrowingCloses(t *testing.T) {
 	g = Behind(c, draw(0, 1), func(line string) { told = line })
 	whole := made(g)
 	same(t, g, draw(0, 1), 5)
-	if g.Close(); whole || !strings.HasPrefix(told, "no cache is made, and the text is read again: input.cache: ") {
+	g.Close()
+	if whole || !strings.HasPrefix(told, "no cache is made, and the text is read again: input.cache: ") {
 		t.Errorf("made %t, told %q", whole, told)
 	}
 }

@@ -107,7 +107,8 @@ func TestPrune(t *testing.T) {
 	}
 	slices.Sort(told)
 	want := []string{first.Name() + " is removed: " + gone[0] + " is not there", second.Name() + " is removed: " + gone[1] + " is not there"}
-	if slices.Sort(want); !slices.Equal(told, want) {
+	slices.Sort(want)
+	if !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 	for _, path := range append(left, first.Name(), second.Name(), first.Name()+".lock", killed.Name()+".lock") {

@@ -155,45 +155,45 @@ func (l *Learner) End(number int) {
 
 // Learn takes a record: the cells of the plan's Inputs. An error names the column and has the
 // code exitcode.BadData; nothing is then learnt of the record.
-func (l *Part) Learn(cells []Cell) error {
-	if err := l.runner.check(cells, l.numeric, l.values); err != nil {
+func (pa *Part) Learn(cells []Cell) error {
+	if err := pa.runner.check(cells, pa.numeric, pa.values); err != nil {
 		return err
 	}
-	p := l.plan
+	p := pa.plan
 	for i := range p.dense {
 		d := &p.dense[i]
 		if !d.learns() {
 			continue
 		}
-		x := l.values[d.input]
+		x := pa.values[d.input]
 		if math.IsNaN(x) {
 			x = d.Default
 			if d.meanDefault {
 				continue
 			}
 		}
-		l.moments[i].add(d.transform(x), x)
+		pa.moments[i].add(d.transform(x), x)
 	}
-	for i, texts := range l.texts {
+	for i, texts := range pa.texts {
 		if texts != nil {
-			texts.add(l.textOf(&cells[p.bags[i].inputs[0]]))
+			texts.add(pa.textOf(&cells[p.bags[i].inputs[0]]))
 		}
 	}
-	for i := range l.tallies {
-		if texts := l.tallies[i].texts; texts != nil {
-			texts.add(l.textOf(&cells[i]))
+	for i := range pa.tallies {
+		if texts := pa.tallies[i].texts; texts != nil {
+			texts.add(pa.textOf(&cells[i]))
 		}
-		if x := l.values[i]; !math.IsNaN(x) {
-			l.tallies[i].numbers.add(x, x)
+		if x := pa.values[i]; !math.IsNaN(x) {
+			pa.tallies[i].numbers.add(x, x)
 		}
 	}
-	l.runner.count(&l.counts, cells)
+	pa.runner.count(&pa.counts, cells)
 	return nil
 }
 
 // textOf returns the text of a cell that check has seen.
-func (l *Part) textOf(c *Cell) []byte {
-	text, _ := c.text(&l.runner.number)
+func (pa *Part) textOf(c *Cell) []byte {
+	text, _ := c.text(&pa.runner.number)
 	return text
 }
 

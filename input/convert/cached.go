@@ -182,7 +182,8 @@ func (s Spec) makeCache(ctx context.Context, c cache.Config) error {
 	defer cache.Discard(dir, s.Notice)
 	paths := make([]string, len(s.Files))
 	for i, name := range s.Files {
-		if paths[i] = name; s.isPlain(ctx, name) {
+		paths[i] = name
+		if s.isPlain(ctx, name) {
 			continue
 		}
 		paths[i] = filepath.Join(dir, fmt.Sprintf("%d", i))

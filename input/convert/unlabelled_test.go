@@ -133,7 +133,8 @@ func TestUnlabelledImages(t *testing.T) {
 			t.Errorf("case=%s: pixels %v, want %v", name, b.X.Dense.Data, want)
 		}
 		d.Close()
-		if s.LabelRule.Absent = false; name == "one" {
+		s.LabelRule.Absent = false
+		if name == "one" {
 			s.Names = []string{"y"}
 		}
 		if _, err := Open(t.Context(), s); exitcode.Of(err) != exitcode.BadData {

@@ -274,7 +274,8 @@ func TestLearnAgain(t *testing.T) {
 		if mean := c.Columns.Columns().Dense[0].Mean; math.Abs(mean-float64(sum)/20000) > 1e-12*mean {
 			t.Errorf("mean %g, want %g", mean, float64(sum)/20000)
 		}
-		if s.Close(); want != "" && got != want {
+		s.Close()
+		if want != "" && got != want {
 			t.Errorf("learnt %s, and then %s", want, got)
 		}
 		want = got

@@ -105,7 +105,8 @@ type worker struct {
 func (p *parser) bind(s *text.Set) error {
 	p.names = p.config.Columns.Order
 	if p.config.Header {
-		if p.names = nil; s.Facts().Records == 0 {
+		p.names = nil
+		if s.Facts().Records == 0 {
 			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s, want a header and records", p.config.Format, strings.Join(p.files, ", ")))
 		}
 		if err := p.header(s); err != nil {

@@ -276,7 +276,8 @@ func TestLater(t *testing.T) {
 			}
 		}
 		if want == nil {
-			if now.Append(&same, 7); !reflect.DeepEqual(b.X.Dense, same.X.Dense) || !slices.Equal(b.Y, same.Y) || !slices.Equal(d.Facts().Manifest, now.Facts().Manifest) {
+			now.Append(&same, 7)
+			if !reflect.DeepEqual(b.X.Dense, same.X.Dense) || !slices.Equal(b.Y, same.Y) || !slices.Equal(d.Facts().Manifest, now.Facts().Manifest) {
 				t.Errorf("%s: record %v, want %v", name, b, same)
 			}
 		}

@@ -90,7 +90,8 @@ func (p *parser) learn(ctx context.Context, s *text.Set) error {
 			largest, record = id, i
 		}
 	})
-	if p.config.Dense = dense; err != nil {
+	p.config.Dense = dense
+	if err != nil {
 		return err
 	}
 	if largest < 0 && facts.Records > 0 {

@@ -112,7 +112,8 @@ func (p *parser) pairs(x *tensor.Bags, f *fields, all []byte, i int) error {
 			if err != nil {
 				return err
 			}
-			if i = place; f != nil {
+			i = place
+			if f != nil {
 				f.of = append(f.of, number)
 			}
 		}

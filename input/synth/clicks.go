@@ -46,23 +46,23 @@ func Clicks(seed uint64, n int, split Split) input.Dataset {
 	return d
 }
 
-func (d *clicks) Facts() input.Facts {
+func (c *clicks) Facts() input.Facts {
 	return input.Facts{
-		Records: len(d.labels), Features: ClicksFeatures, InMemory: true,
-		Manifest: []string{fmt.Sprintf("%s %d %d", d.name, len(d.ids)+len(d.labels), len(d.labels))},
+		Records: len(c.labels), Features: ClicksFeatures, InMemory: true,
+		Manifest: []string{fmt.Sprintf("%s %d %d", c.name, len(c.ids)+len(c.labels), len(c.labels))},
 	}
 }
 
-func (d *clicks) Close() error { return nil }
+func (c *clicks) Close() error { return nil }
 
-func (d *clicks) Append(b *input.Batch, records ...int) error {
+func (c *clicks) Append(b *input.Batch, records ...int) error {
 	x := b.Bags(1)
 	for _, i := range records {
-		for _, id := range d.ids[d.start[i]:d.start[i+1]] {
+		for _, id := range c.ids[c.start[i]:c.start[i+1]] {
 			x.Add(uint32(id), 1)
 		}
 		x.End()
-		b.Y = append(b.Y, float32(d.labels[i]))
+		b.Y = append(b.Y, float32(c.labels[i]))
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func chance(v, size int) float64 {
 }
 
 // draw appends the ids of one record.
-func (m *hidden) draw(ids []uint8, r source) []uint8 {
+func (h *hidden) draw(ids []uint8, r source) []uint8 {
 	first := 1
 	for _, size := range fields() {
 		if v := min(r.below(size), r.below(size)); r.unit() >= 0.1 {
@@ -107,10 +107,10 @@ func (m *hidden) draw(ids []uint8, r source) []uint8 {
 }
 
 // probability returns the probability of a click.
-func (m *hidden) probability(ids []uint8) float64 {
-	z := m.bias
+func (h *hidden) probability(ids []uint8) float64 {
+	z := h.bias
 	for _, id := range ids {
-		z += m.weight[id]
+		z += h.weight[id]
 	}
 	return 1 / (1 + exp(-z))
 }

@@ -41,22 +41,22 @@ func DigitsBytes(seed uint64, n int, split Split) (pixels, labels []byte) {
 	return pixels, labels
 }
 
-func (d *images) Facts() input.Facts {
+func (im *images) Facts() input.Facts {
 	return input.Facts{
-		Records: len(d.labels), Features: digitsPixels, Shape: []int{DigitsSide, DigitsSide, 1}, InMemory: true,
-		Manifest: []string{fmt.Sprintf("%s %d %d", d.name, len(d.pixels), len(d.labels))},
+		Records: len(im.labels), Features: digitsPixels, Shape: []int{DigitsSide, DigitsSide, 1}, InMemory: true,
+		Manifest: []string{fmt.Sprintf("%s %d %d", im.name, len(im.pixels), len(im.labels))},
 	}
 }
 
-func (d *images) Close() error { return nil }
+func (im *images) Close() error { return nil }
 
-func (d *images) Append(b *input.Batch, records ...int) error {
+func (im *images) Append(b *input.Batch, records ...int) error {
 	for _, i := range records {
 		row := b.DenseRow(digitsPixels)
-		for j, p := range d.pixels[i*digitsPixels : (i+1)*digitsPixels] {
+		for j, p := range im.pixels[i*digitsPixels : (i+1)*digitsPixels] {
 			row[j] = float32(p) / 255
 		}
-		b.Y = append(b.Y, float32(d.labels[i]))
+		b.Y = append(b.Y, float32(im.labels[i]))
 	}
 	return nil
 }

@@ -29,19 +29,19 @@ func Linear(seed uint64) input.Dataset {
 	return d
 }
 
-func (d *linear) Facts() input.Facts {
+func (l *linear) Facts() input.Facts {
 	return input.Facts{
 		Records: LinearRecords, Features: 1, InMemory: true,
-		Manifest: []string{fmt.Sprintf("synthetic-linear-seed-%d %d %d", d.seed, 8*LinearRecords, LinearRecords)},
+		Manifest: []string{fmt.Sprintf("synthetic-linear-seed-%d %d %d", l.seed, 8*LinearRecords, LinearRecords)},
 	}
 }
 
-func (d *linear) Close() error { return nil }
+func (l *linear) Close() error { return nil }
 
-func (d *linear) Append(b *input.Batch, records ...int) error {
+func (l *linear) Append(b *input.Batch, records ...int) error {
 	for _, i := range records {
-		b.DenseRow(1)[0] = d.x[i]
-		b.Y = append(b.Y, d.y[i])
+		b.DenseRow(1)[0] = l.x[i]
+		b.Y = append(b.Y, l.y[i])
 	}
 	return nil
 }

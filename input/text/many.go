@@ -21,7 +21,8 @@ func touch(l *lines, places []blockcache.Location) (read byte) {
 	for _, at := range places {
 		span := l.spans[at.Place]
 		for p := l.data[span.from:span.to]; ; p = p[cacheLine:] {
-			if read |= p[0]; len(p) <= cacheLine {
+			read |= p[0]
+			if len(p) <= cacheLine {
 				break
 			}
 		}

@@ -46,7 +46,8 @@ func Uint(p []byte) (value uint64, n int) {
 	for len(p)-n >= Pad {
 		v, more := Digits(binary.LittleEndian.Uint64(p[n:]))
 		value = value*powers[more] + v
-		if n += more; more < 8 {
+		n += more
+		if more < 8 {
 			break
 		}
 	}

@@ -117,14 +117,14 @@ func (s *Set) JoinCounts(parts [][]byte) error {
 const tallyHead = 25
 
 // encodedBytes returns the length of what encode appends.
-func (t *stretch) encodedBytes() int {
-	y := &t.tallies[0]
-	return len(t.tallies) * (tallyHead + 2*len(y.counts) + len(y.places))
+func (s *stretch) encodedBytes() int {
+	y := &s.tallies[0]
+	return len(s.tallies) * (tallyHead + 2*len(y.counts) + len(y.places))
 }
 
-func (t *stretch) encode(dst []byte) []byte {
+func (s *stretch) encode(dst []byte) []byte {
 	le := binary.LittleEndian
-	for _, y := range t.tallies {
+	for _, y := range s.tallies {
 		for _, v := range []int64{y.firstEnd, y.lastEnd, y.long} {
 			dst = le.AppendUint64(dst, uint64(v))
 		}
@@ -139,12 +139,12 @@ func (t *stretch) encode(dst []byte) []byte {
 	return dst
 }
 
-// decode sets t to what encode appended, of a stretch of the same blocks, and returns the rest of
+// decode sets s to what encode appended, of a stretch of the same blocks, and returns the rest of
 // b. It returns nil if b has a place that is none.
-func (t *stretch) decode(b []byte) (rest []byte) {
+func (s *stretch) decode(b []byte) (rest []byte) {
 	le := binary.LittleEndian
-	for k := range t.tallies {
-		y := &t.tallies[k]
+	for k := range s.tallies {
+		y := &s.tallies[k]
 		for i, v := range []*int64{&y.firstEnd, &y.lastEnd, &y.long} {
 			*v = int64(le.Uint64(b[8*i:]))
 		}

@@ -82,7 +82,8 @@ func (s *stream) more() error {
 		s.data = append(s.data, make([]byte, max(have, input.BlockBytes))...)[:have]
 	}
 	n, err := s.file.Read(s.data[have : have+input.BlockBytes])
-	if s.data = s.data[:have+n]; n > 0 {
+	s.data = s.data[:have+n]
+	if n > 0 {
 		return nil
 	}
 	return err

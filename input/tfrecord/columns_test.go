@@ -138,7 +138,8 @@ func TestBadColumns(t *testing.T) {
 			t.Errorf("a good record: %v", err)
 		}
 		err = d.Append(&b, 1)
-		if d.Close(); tt.want == "" && err != nil {
+		d.Close()
+		if tt.want == "" && err != nil {
 			t.Errorf("%q: error %v", tt.bad, err)
 		} else if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "record 1 at byte ") || exitcode.Of(err) != exitcode.BadData) {
 			t.Errorf("error %v, want %q", err, tt.want)
@@ -166,7 +167,8 @@ func TestLearnColumns(t *testing.T) {
 		if learnt != "" && got != learnt {
 			t.Errorf("learnt %s, and then %s", learnt, got)
 		}
-		if learnt = got; len(c.Plan.Columns().Bags[0].Vocabulary) != 5 {
+		learnt = got
+		if len(c.Plan.Columns().Bags[0].Vocabulary) != 5 {
 			t.Errorf("learnt %s, want 5 texts", got)
 		}
 	}

@@ -244,7 +244,8 @@ func TestUnknownFields(t *testing.T) {
 				t.Errorf("%s: a good record: %v", way.name, err)
 			}
 			err = d.Append(&b, 1)
-			if d.Close(); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "record 1 at byte ") || exitcode.Of(err) != exitcode.BadData {
+			d.Close()
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "record 1 at byte ") || exitcode.Of(err) != exitcode.BadData {
 				t.Errorf("%s/%s: error %v, want %q", way.name, tt.name, err, tt.want)
 			}
 		}
