@@ -16,9 +16,6 @@ import (
 func agentCommand() command { return command{name: "agent", run: (*app).agent} }
 
 func (a *app) agent(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	if code := launch.Agent(os.Stdin, os.Stdout, a.environ, build.Current(version)); code != exitcode.OK {
 		return exitcode.With(code, errors.New("")) // the launcher already has the error
 	}

@@ -43,7 +43,7 @@ func benchCommand() command {
 			examples: []string{"ringtrain bench scale -np 16,64 --hosts 8 --bandwidth 10gbit --latency 50us"},
 			flags:    benchScaleFlags(), run: (*app).benchScale,
 		}, {
-			name: "train", args: "[MODEL …]", usage: "examples a second of the models on drawn records, and what a step's time goes to",
+			name: "train", takes: anyWords, args: "[MODEL …]", usage: "examples a second of the models on drawn records, and what a step's time goes to",
 			examples: []string{"ringtrain bench train -np 2 mlp cnn"},
 			flags:    benchTrainFlags(), run: (*app).benchTrain,
 		}, {

@@ -18,9 +18,6 @@ import (
 
 // benchAllReduce measures as one rank, or with -np or hosts starts the ranks.
 func (a *app) benchAllReduce(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	config, err := benchConfig(c)
 	if err != nil {
 		return err

@@ -9,9 +9,6 @@ import (
 
 // benchCodec measures the codecs, in cache and beyond it.
 func (a *app) benchCodec(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	out := a.newReporter(c, 0)
 	out.Head(bench.CodecHeader)
 	for _, bytes := range []int{bench.CodecInCache, bench.CodecBeyondCache} {

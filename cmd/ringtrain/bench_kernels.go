@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,22 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-func benchKernelsFlags() []cli.Flag {
-	return []cli.Flag{
-		jsonFlag(),
-		&cli.IntFlag{Name: "threads", Value: 1, Usage: "`N` threads of each kernel"},
-		&cli.StringFlag{Name: "kernels", Usage: "kernel `SETS`, as in portable,avx2 (default: all that the machine has)"},
-		&cli.StringFlag{Name: "only", Usage: "`PART` of the table: squares, models"},
-		&cli.StringFlag{Name: "sizes", Usage: "`LENGTHS` of the squares (default: 64 to 1024)"},
-		&cli.DurationFlag{Name: "budget", Value: 100 * time.Millisecond, Usage: "`TIME` of each row"},
-	}
-}
-
 // benchKernels times the kernels of the models.
 func (a *app) benchKernels(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	config := kernelbench.Config{Threads: c.Int("threads"), Budget: c.Duration("budget"), Only: c.String("only")}
 	if names := c.String("kernels"); names != "" {
 		config.Sets = strings.Split(names, ",")

@@ -13,9 +13,6 @@ const copyTimes = 4
 
 // benchLink measures the limits as one rank, or with -np or hosts starts the ranks.
 func (a *app) benchLink(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	sizes, err := sizesOf(c, copyTimes)
 	if err != nil {
 		return err

@@ -25,9 +25,6 @@ const (
 
 // benchPeers compares ringtrain with other libraries.
 func (a *app) benchPeers(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	if suite, ok := suiteOf(c.String("only")); ok {
 		return a.benchPeersTrain(c, suite)
 	}

@@ -60,9 +60,6 @@ func (a *app) benchPeersTrain(c *cli.Context, suite speed.Suite) error {
 
 // benchInput times the reading of each format by ringtrain and other libraries.
 func (a *app) benchInput(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	return a.compare(c, speed.Config{Suite: speed.Input, Rounds: c.Int("rounds"), Turn: trainTurn, Cases: casesOf(c)})
 }
 

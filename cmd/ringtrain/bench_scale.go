@@ -20,24 +20,8 @@ import (
 	"ringtrain/ring/token"
 )
 
-func benchScaleFlags() []cli.Flag {
-	return []cli.Flag{
-		jsonFlag(),
-		&cli.StringFlag{Name: "np", Aliases: []string{"n", "ranks"}, Value: "2,4,8,16,32,64,128,256,1000", Usage: "`NUMBERS` of ranks"},
-		&cli.IntFlag{Name: "hosts", Usage: "`N` hosts that the ranks are spread over (default: each has one of its own)"},
-		&cli.StringFlag{Name: "bandwidth", Value: "100mbit,1gbit,10gbit,25gbit", Usage: "`RATES` of the hosts' links"},
-		&cli.DurationFlag{Name: "latency", Usage: "`TIME` of a hop (default: measured on loopback)"},
-		&cli.StringFlag{Name: "codec", Value: "none,bf16,int8", Usage: "`CODECS` on the wire"},
-		&cli.StringFlag{Name: "sizes", Value: "128KiB,2MiB,8MiB,128MiB", Usage: "`SIZES` of the buffers"},
-		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "as allreduce.algorithm"},
-	}
-}
-
 // benchScale predicts times.
 func (a *app) benchScale(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	config, err := scaleConfig(c)
 	if err != nil {
 		return err

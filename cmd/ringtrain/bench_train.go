@@ -1,22 +1,12 @@
 package main
 
 import (
-	"time"
-
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench/speed"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/process"
 )
-
-func benchTrainFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Value: 1, Usage: "`N` ranks on this host"}, jsonFlag(),
-		&cli.DurationFlag{Name: "duration", Value: 3 * time.Second, Usage: "`TIME` that each model is timed for, after a second that is not"},
-		setFlag(),
-	}
-}
 
 // benchTrain times training of the presets on drawn records.
 func (a *app) benchTrain(c *cli.Context) error {

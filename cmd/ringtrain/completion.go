@@ -10,13 +10,13 @@ import (
 )
 
 func completionCommand() command {
-	return command{name: "completion", args: "bash|zsh|fish", usage: "the script that completes command lines of ringtrain in a shell", examples: []string{"ringtrain completion bash >~/.local/share/bash-completion/completions/ringtrain"}, run: (*app).completion}
+	return command{name: "completion", takes: anyWords, args: "bash|zsh|fish", usage: "the script that completes command lines of ringtrain in a shell", examples: []string{"ringtrain completion bash >~/.local/share/bash-completion/completions/ringtrain"}, run: (*app).completion}
 }
 
 // completeCommand is called by the scripts of completionCommand. It prints the
 // candidates for the last of its words, which may be empty.
 func completeCommand() command {
-	return command{name: "complete", run: (*app).complete, stop: func(string) bool { return true }}
+	return command{name: "complete", takes: anyWords, run: (*app).complete, stop: func(string) bool { return true }}
 }
 
 // completionScripts has the script of each shell. A script passes the words up to the

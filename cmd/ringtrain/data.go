@@ -21,72 +21,31 @@ func dataCommand() command {
 		name: "data", args: "make|fetch|convert|cat|cache|stats", usage: "draw, download, convert, print, parse or measure records",
 		sub: []command{
 			{
-				name: "make", args: "linear|digits|clicks --to DIR", run: (*app).dataMake,
+				name: "make", takes: words{1, 1, "one of " + strings.Join(convert.Kinds(), ", ")}, args: "linear|digits|clicks --to DIR", run: (*app).dataMake,
 				examples: []string{"ringtrain data make digits --to digits", "ringtrain data make clicks --rows 1000000 --to clicks"},
 				usage:    "write the records that a job with input.synthetic draws from train.seed, or a click log of any size", flags: append([]cli.Flag{seedFlag(), toFlag()}, clickLogFlags()...),
 			},
 			{
-				name: "fetch", args: "NAME", run: (*app).dataFetch, flags: []cli.Flag{
-					&cli.StringFlag{Name: "from", Usage: "base `URL`, or a folder, instead of the published places"}, toFlag(),
-				},
+				name: "fetch", takes: words{1, 1, "one of " + strings.Join(fetch.Names(), ", ")}, args: "NAME", run: (*app).dataFetch, flags: fetchFlags(),
 				examples: []string{"ringtrain data fetch mnist"},
 				usage:    "download a data set (" + strings.Join(fetch.Names(), ", ") + ") with its checksum checked",
 			},
 			{
-				name: "convert", args: "FILE … --to FILE", run: (*app).dataConvert, flags: convertFlags(),
+				name: "convert", takes: words{1, -1, "at least one file"}, args: "FILE … --to FILE", run: (*app).dataConvert, flags: convertFlags(),
 				usage:    "records in another format",
 				examples: []string{"ringtrain data convert train.libsvm --to train.tfrecord"},
 			},
 			{
-				name: "cat", args: "FILE …", run: (*app).dataCat, usage: "print records as lines of JSON",
+				name: "cat", takes: words{1, -1, "at least one file"}, args: "FILE …", run: (*app).dataCat, usage: "print records as lines of JSON",
 				examples: []string{"ringtrain data cat train.libsvm --count 3"},
-				flags: append(formatFlags(),
-					&cli.IntFlag{Name: "skip", Usage: "leave out the first `N`"},
-					&cli.IntFlag{Name: "count", Value: -1, Usage: "print `N` records (default: all)"}),
+				flags:    catFlags(),
 			},
 			dataCacheCommand(), dataStatsCommand(),
 		},
 	}
 }
 
-// formatFlags describes the records of files: the keys input.train.* and input.max_* of
-// a job.
-func formatFlags() []cli.Flag {
-	flags := []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: strings.Join(convert.Names(convert.Format.IsPlain), ", ") + " (default: by the name)"},
-		&cli.StringFlag{Name: "labels", Usage: "`FILE` of labels that belongs to a file of images"},
-		&cli.StringFlag{Name: "shape", Usage: "images: `HEIGHT,WIDTH,CHANNELS` that they are brought to, or of records that become images"},
-		&cli.IntFlag{Name: "resize", Usage: "images: `PIXELS` of the shorter side before the centre is cropped"},
-	}
-	for _, k := range convert.PlainKeys() {
-		text := strings.TrimSuffix(convert.Origin{}.Explain(k.Name, k.Doc()), ".")
-		text = strings.ToLower(text[:1]) + text[1:]
-		switch {
-		case k.Value.CanInt():
-			flags = append(flags, &cli.IntFlag{Name: k.Name, Usage: text})
-		case k.Takes() != "":
-			text += "; one of " + k.Takes()
-			fallthrough
-		default:
-			flags = append(flags, &cli.StringFlag{Name: k.Name, Usage: text})
-		}
-	}
-	return append(flags,
-		&cli.IntFlag{Name: "max-features", Value: input.DefaultMaxFeatures, Usage: "ids are below `N`"},
-		&cli.StringFlag{Name: "max-inflate", Value: "64MiB", Usage: "a compressed file may inflate to `SIZE`, or 64 times its own"},
-		&cli.BoolFlag{Name: "dense", Usage: "records are dense, as those of linear, softmax and mlp are"})
-}
-
-func convertFlags() []cli.Flag {
-	return append(formatFlags(), toFlag(),
-		&cli.StringFlag{Name: "to-format", Usage: strings.Join(convert.Names(convert.Format.IsWritten), ", ") + " (default: by the name of --to)"},
-		&cli.BoolFlag{Name: "overwrite", Usage: "replace a file that exists"})
-}
-
 func (a *app) dataMake(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1, "one of "+strings.Join(convert.Kinds(), ", ")); err != nil {
-		return err
-	}
 	if c.String("to") == "" {
 		return exitcode.With(exitcode.Usage, errors.New("--to is missing: want a folder"))
 	}
@@ -104,9 +63,6 @@ func (a *app) dataMake(c *cli.Context) error {
 }
 
 func (a *app) dataFetch(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1, "one of "+strings.Join(fetch.Names(), ", ")); err != nil {
-		return err
-	}
 	to := c.String("to")
 	if to == "" {
 		cache, err := cacheDir()
@@ -132,9 +88,6 @@ func (a *app) dataFetch(c *cli.Context) error {
 }
 
 func (a *app) dataConvert(c *cli.Context) error {
-	if err := wantArgs(c, 1, -1, "at least one file"); err != nil {
-		return err
-	}
 	if c.String("to") == "" {
 		return exitcode.With(exitcode.Usage, errors.New("--to is missing: want a file"))
 	}
@@ -151,9 +104,6 @@ func (a *app) dataConvert(c *cli.Context) error {
 }
 
 func (a *app) dataCat(c *cli.Context) error {
-	if err := wantArgs(c, 1, -1, "at least one file"); err != nil {
-		return err
-	}
 	s, err := a.specOf(c, c.Args().Slice(), c.String("format"))
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,13 +11,14 @@ import (
 	"ringtrain/input/cache"
 	"ringtrain/input/convert"
 	"ringtrain/model/train/records"
+	"ringtrain/ring/exitcode"
 )
 
 func dataCacheCommand() command {
 	return command{
-		name: "cache", args: "JOB", examples: []string{"ringtrain data cache job.yaml", "ringtrain data cache --prune"}, run: (*app).dataCache,
+		name: "cache", takes: words{0, 1, "one job"}, args: "JOB", examples: []string{"ringtrain data cache job.yaml", "ringtrain data cache --prune"}, run: (*app).dataCache,
 		usage: "parse the text of a job ahead, where input.cache keeps its records",
-		flags: []cli.Flag{dataFlag(), setFlag(), &cli.BoolFlag{Name: "prune", Usage: "only remove caches of files that are gone, from the job's folder or, without a job, from the one of input.cache auto"}},
+		flags: cacheFlags(),
 	}
 }
 
@@ -25,8 +27,8 @@ func (a *app) dataCache(c *cli.Context) error {
 	if c.Bool("prune") {
 		return a.pruneCaches(c)
 	}
-	if err := wantArgs(c, 1, 1, "one job"); err != nil {
-		return err
+	if c.NArg() == 0 {
+		return exitcode.With(exitcode.Usage, errors.New("nothing is given, want one job, or --prune; see ringtrain data cache --help"))
 	}
 	job, err := loadJob(c, a.environ, c.Args().First())
 	if err != nil {
@@ -44,9 +46,6 @@ func (a *app) dataCache(c *cli.Context) error {
 
 // pruneCaches removes the caches of files that are gone, and prints a line for each.
 func (a *app) pruneCaches(c *cli.Context) error {
-	if err := wantArgs(c, 0, 1, "one job or none"); err != nil {
-		return err
-	}
 	dir := recordsDir()
 	if c.NArg() > 0 {
 		job, err := loadJob(c, a.environ, c.Args().First())

@@ -27,7 +27,7 @@ import (
 
 func doctorCommand() command {
 	return command{
-		name: "doctor", args: "[-H HOST,…] [JOB]",
+		name: "doctor", takes: words{0, 1, "one job or none"}, args: "[-H HOST,…] [JOB]",
 		usage:    "can the hosts reach each other, how fast, and what is wrong with them",
 		about:    "Checks whether the hosts reach each other and how fast, and what is wrong with them: clocks, limits, disks, versions. Takes the hosts of -H, or runs under any launcher.",
 		examples: []string{"ringtrain doctor -H host-a,host-b", "ringtrain doctor -H host-a,host-b job.yaml", "srun -N 4 ringtrain doctor"},
@@ -37,9 +37,6 @@ func doctorCommand() command {
 
 // doctor examines as one rank, or with hosts starts a rank on each host.
 func (a *app) doctor(c *cli.Context) error {
-	if err := wantArgs(c, 0, 1, "one job or none"); err != nil {
-		return err
-	}
 	surviveClosedPipes()
 	if namesHosts(c) {
 		return a.doctorOnHosts(c)

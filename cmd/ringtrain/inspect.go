@@ -10,16 +10,13 @@ import (
 
 func inspectCommand() command {
 	return command{
-		name: "inspect", args: "PATH", usage: "what is in a checkpoint, a bundle or an event file",
+		name: "inspect", takes: words{1, 1, "a path"}, args: "PATH", usage: "what is in a checkpoint, a bundle or an event file",
 		examples: []string{"ringtrain inspect ckpt/job", "ringtrain inspect export/job/1 --top 20"},
 		flags:    []cli.Flag{topFlag(), jsonFlag()}, run: (*app).inspect,
 	}
 }
 
 func (a *app) inspect(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1, "a path"); err != nil {
-		return err
-	}
 	events, err := inspect(c.Args().First(), c.Int("top"))
 	if err != nil {
 		return err

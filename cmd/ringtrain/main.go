@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -46,6 +47,7 @@ type command struct {
 	group      string   // heading of the list of commands
 	examples   []string // valid command lines
 	flags      []cli.Flag
+	takes      words
 	sub        []command
 	run        func(a *app, c *cli.Context) error
 
@@ -209,7 +211,7 @@ func (a *app) execute(cmd command, path string, sorted arguments) error {
 		DisableSliceFlagSeparator: true, // --set model.hidden=[64,32] is one value
 		Writer:                    io.Discard, ErrWriter: io.Discard,
 		Action: func(c *cli.Context) error {
-			if err := checkLeast(c, cmd.flags); err != nil {
+			if err := cmp.Or(checkLeast(c, cmd.flags), cmd.takes.check(c)); err != nil {
 				return err
 			}
 			return cmd.run(a, c)
@@ -222,15 +224,24 @@ func (a *app) execute(cmd command, path string, sorted arguments) error {
 	return flagApp.Run(append([]string{path}, sorted.all()...))
 }
 
-// wantArgs checks the number of words of a command.
-func wantArgs(c *cli.Context, least, most int, what string) error {
+// words says how many words a command takes. The zero value is none.
+type words struct {
+	min, max int    // max -1: any number
+	want     string // for messages
+}
+
+// anyWords is for a command that checks its words itself.
+var anyWords = words{0, -1, ""}
+
+// check checks the number of words of a command.
+func (w words) check(c *cli.Context) error {
 	n := c.NArg()
-	if n >= least && (most < 0 || n <= most) {
+	if n >= w.min && (w.max < 0 || n <= w.max) {
 		return nil
 	}
 	given := "nothing is given"
 	if n > 0 {
 		given = fmt.Sprintf("%q is given", strings.Join(c.Args().Slice(), " "))
 	}
-	return exitcode.With(exitcode.Usage, fmt.Errorf("%s, want %s; see %s --help", given, what, c.App.Name))
+	return exitcode.With(exitcode.Usage, fmt.Errorf("%s, want %s; see %s --help", given, cmp.Or(w.want, "none"), c.App.Name))
 }

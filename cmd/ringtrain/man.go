@@ -12,9 +12,6 @@ func manCommand() command {
 }
 
 func (a *app) man(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	fmt.Fprint(a.stdout, manualPage())
 	return nil
 }

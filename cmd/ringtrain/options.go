@@ -2,14 +2,18 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"time"
 
-	"ringtrain/ring/rendezvous"
-
 	"github.com/urfave/cli/v2"
+
+	"ringtrain/bench/speed"
+	"ringtrain/input"
+	"ringtrain/input/convert"
+	"ringtrain/ring/rendezvous"
 )
 
-// This file and bench_flags.go name every option of the command line once. The keys of a
+// This file names every option of the command line once. The keys of a
 // job file are in model/job; --set sets them.
 
 func layersFlag() cli.Flag {
@@ -178,4 +182,153 @@ func benchAllReduceFlags() []cli.Flag {
 		&cli.StringFlag{Name: "lossless", Value: "none", Usage: "none or zstd around the codec's bytes"},
 		&cli.IntFlag{Name: "iters", Usage: "`N` operations a size (default: by size)"},
 	}, hostFlags(), placeFlags())
+}
+
+func benchSumFlags() []cli.Flag {
+	return append(benchAllReduceFlags(),
+		&cli.DurationFlag{Name: "budget", Usage: "`TIME` for the timed operations of a row, instead of a number of them"},
+		&cli.StringFlag{Name: "batch", Value: "16MiB", Usage: "`BYTES` of the buffers that are summed back to back"},
+		sizesFlag(), bindFlag("core"), // do not depend on the kernel's initial placement of ranks
+		&cli.BoolFlag{Name: "in-place", Usage: "nothing out of place"},
+	)
+}
+
+func sizesFlag() cli.Flag {
+	return &cli.StringFlag{Name: "sizes", Usage: "`SIZES` of the buffers, as in 8,4KiB,8MiB, instead of --min and --max"}
+}
+
+func benchCodecFlags() []cli.Flag { return []cli.Flag{jsonFlag()} }
+
+func benchLinkFlags() []cli.Flag {
+	return slices.Concat([]cli.Flag{
+		npFlag(), jsonFlag(),
+		&cli.StringFlag{Name: "min", Value: "8KiB", Usage: "smallest buffer that is copied"},
+		&cli.StringFlag{Name: "max", Value: "128MiB", Usage: "largest buffer that is copied"},
+		sizesFlag(),
+		&cli.StringFlag{Name: "only", Usage: "copy or stream alone"},
+		&cli.DurationFlag{Name: "duration", Value: 2 * time.Second, Usage: "`TIME` of the stream between neighbours"},
+	}, hostFlags(), placeFlags())
+}
+
+func benchPeersFlags() []cli.Flag {
+	return []cli.Flag{
+		jsonFlag(),
+		&cli.IntFlag{Name: "hosts", Usage: "over `N` hosts that are network namespaces, instead of on this host (needs root)"},
+		&cli.IntFlag{Name: "per-host", Value: 1, Usage: "`N` ranks on each of --hosts"},
+		&cli.StringFlag{Name: "rate", Value: "1gbit", Usage: "`RATE` of each link between --hosts, as tc takes it"},
+		&cli.StringFlag{Name: "only", Usage: "`PART` of the tables: one-host (shared memory), flat (TCP on loopback), hosts (4 unless --hosts says); or train: examples a second beside PyTorch, TensorFlow and numpy; or clicks: models of ids on drawn click logs, beside VW, PyTorch and TensorFlow"},
+		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of the cases of --only train: " + strings.Join(speed.CaseNames(speed.Images), ", ") + "; of --only clicks: " + strings.Join(speed.CaseNames(speed.Clicks), ", ") + " (default: all)"},
+		&cli.StringFlag{Name: "kernels", Usage: "hold all of --only train or clicks to `SET`: avx2"},
+		&cli.DurationFlag{Name: "turn", Usage: "`TIME` of each turn of --only train or clicks (default: 3s, with --short 1s)"},
+		dataFlag(),
+		&cli.BoolFlag{Name: "short", Usage: "fewer sizes and rounds, in three minutes or less"},
+		&cli.IntFlag{Name: "rounds", Usage: "`N` interleaved rounds, however long they take (default: 7 or 20 minutes, with --short 3 or 2 minutes)"},
+	}
+}
+
+func benchInputFlags() []cli.Flag {
+	return []cli.Flag{
+		jsonFlag(),
+		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of formats: " + strings.Join(speed.CaseNames(speed.Input), ", ") + " (default: all)"},
+		&cli.IntFlag{Name: "rounds", Value: 5, Usage: "`N` interleaved rounds"},
+	}
+}
+
+func benchScaleFlags() []cli.Flag {
+	return []cli.Flag{
+		jsonFlag(),
+		&cli.StringFlag{Name: "np", Aliases: []string{"n", "ranks"}, Value: "2,4,8,16,32,64,128,256,1000", Usage: "`NUMBERS` of ranks"},
+		&cli.IntFlag{Name: "hosts", Usage: "`N` hosts that the ranks are spread over (default: each has one of its own)"},
+		&cli.StringFlag{Name: "bandwidth", Value: "100mbit,1gbit,10gbit,25gbit", Usage: "`RATES` of the hosts' links"},
+		&cli.DurationFlag{Name: "latency", Usage: "`TIME` of a hop (default: measured on loopback)"},
+		&cli.StringFlag{Name: "codec", Value: "none,bf16,int8", Usage: "`CODECS` on the wire"},
+		&cli.StringFlag{Name: "sizes", Value: "128KiB,2MiB,8MiB,128MiB", Usage: "`SIZES` of the buffers"},
+		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "as allreduce.algorithm"},
+	}
+}
+
+func benchKernelsFlags() []cli.Flag {
+	return []cli.Flag{
+		jsonFlag(),
+		&cli.IntFlag{Name: "threads", Value: 1, Usage: "`N` threads of each kernel"},
+		&cli.StringFlag{Name: "kernels", Usage: "kernel `SETS`, as in portable,avx2 (default: all that the machine has)"},
+		&cli.StringFlag{Name: "only", Usage: "`PART` of the table: squares, models"},
+		&cli.StringFlag{Name: "sizes", Usage: "`LENGTHS` of the squares (default: 64 to 1024)"},
+		&cli.DurationFlag{Name: "budget", Value: 100 * time.Millisecond, Usage: "`TIME` of each row"},
+	}
+}
+
+func benchTrainFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Value: 1, Usage: "`N` ranks on this host"}, jsonFlag(),
+		&cli.DurationFlag{Name: "duration", Value: 3 * time.Second, Usage: "`TIME` that each model is timed for, after a second that is not"},
+		setFlag(),
+	}
+}
+
+// formatFlags describes the records of files: the keys input.train.* and input.max_* of
+// a job.
+func formatFlags() []cli.Flag {
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "format", Usage: strings.Join(convert.Names(convert.Format.IsPlain), ", ") + " (default: by the name)"},
+		&cli.StringFlag{Name: "labels", Usage: "`FILE` of labels that belongs to a file of images"},
+		&cli.StringFlag{Name: "shape", Usage: "images: `HEIGHT,WIDTH,CHANNELS` that they are brought to, or of records that become images"},
+		&cli.IntFlag{Name: "resize", Usage: "images: `PIXELS` of the shorter side before the centre is cropped"},
+	}
+	for _, k := range convert.PlainKeys() {
+		text := strings.TrimSuffix(convert.Origin{}.Explain(k.Name, k.Doc()), ".")
+		text = strings.ToLower(text[:1]) + text[1:]
+		switch {
+		case k.Value.CanInt():
+			flags = append(flags, &cli.IntFlag{Name: k.Name, Usage: text})
+		case k.Takes() != "":
+			text += "; one of " + k.Takes()
+			fallthrough
+		default:
+			flags = append(flags, &cli.StringFlag{Name: k.Name, Usage: text})
+		}
+	}
+	return append(flags,
+		&cli.IntFlag{Name: "max-features", Value: input.DefaultMaxFeatures, Usage: "ids are below `N`"},
+		&cli.StringFlag{Name: "max-inflate", Value: "64MiB", Usage: "a compressed file may inflate to `SIZE`, or 64 times its own"},
+		&cli.BoolFlag{Name: "dense", Usage: "records are dense, as those of linear, softmax and mlp are"})
+}
+
+func convertFlags() []cli.Flag {
+	return append(formatFlags(), toFlag(),
+		&cli.StringFlag{Name: "to-format", Usage: strings.Join(convert.Names(convert.Format.IsWritten), ", ") + " (default: by the name of --to)"},
+		&cli.BoolFlag{Name: "overwrite", Usage: "replace a file that exists"})
+}
+
+// clickLogFlags describes a click log. Without any of these options data make clicks
+// writes the records of a job with input.synthetic.
+func clickLogFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "rows", Value: 500000, Usage: "clicks: `N` records, drawn in memory that does not grow with N"},
+		&cli.IntFlag{Name: "test-rows", Usage: "clicks: `N` records of the second file (default: a tenth of --rows)"},
+		&cli.IntFlag{Name: "ids", Value: 1000000, Usage: "clicks: `M` distinct ids over all fields"},
+		&cli.IntFlag{Name: "fields", Value: 39, Usage: "clicks: `F` ids a record, one of each field"},
+		&cli.IntFlag{Name: "spread", Value: 1, Usage: "clicks: id k is written as k times `S`: the same log over a larger table"},
+		&cli.BoolFlag{Name: "interactions", Usage: "clicks: labels depend on pairs of ids, as in a factorization machine"},
+		&cli.StringFlag{Name: "format", Value: "libsvm", Usage: "clicks: " + strings.Join(convert.Names(convert.Format.IsDrawn), ", ")},
+		&cli.IntFlag{Name: "numbers", Usage: "clicks, csv: the first `N` fields are columns of numbers, I1 to IN"},
+	}
+}
+
+func catFlags() []cli.Flag {
+	return append(formatFlags(),
+		&cli.IntFlag{Name: "skip", Usage: "leave out the first `N`"},
+		&cli.IntFlag{Name: "count", Value: -1, Usage: "print `N` records (default: all)"})
+}
+
+func fetchFlags() []cli.Flag {
+	return []cli.Flag{&cli.StringFlag{Name: "from", Usage: "base `URL`, or a folder, instead of the published places"}, toFlag()}
+}
+
+func cacheFlags() []cli.Flag {
+	return []cli.Flag{dataFlag(), setFlag(), &cli.BoolFlag{Name: "prune", Usage: "only remove caches of files that are gone, from the job's folder or, without a job, from the one of input.cache auto"}}
+}
+
+func forceFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "force", Usage: "replace the token that is there"}
 }

@@ -278,7 +278,7 @@ func TestGivenDefaults(t *testing.T) {
 	var try func(path string, list []command)
 	try = func(path string, list []command) {
 		for _, c := range list {
-			c.run = func(*app, *cli.Context) error { return nil }
+			c.run, c.takes = func(*app, *cli.Context) error { return nil }, anyWords
 			for _, f := range c.flags {
 				name, value := f.Names()[0], ""
 				switch f := f.(type) {

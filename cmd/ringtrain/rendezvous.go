@@ -22,9 +22,6 @@ func rendezvousCommand() command {
 }
 
 func (a *app) rendezvous(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	secret, err := token.Find(a.getenv)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ import (
 
 func runCommand() command {
 	return command{
-		name: "run", args: "-np N [-H HOST:SLOTS,…] JOB|PROGRAM … [: -np N PROGRAM …]",
+		name: "run", takes: anyWords, args: "-np N [-H HOST:SLOTS,…] JOB|PROGRAM … [: -np N PROGRAM …]",
 		usage: "start N ranks of a job or of any program, like mpirun",
 		about: "Starts N ranks of a job, or of any program, on hosts over ssh. Without -H the hosts are those of the Slurm, PBS or LSF allocation that this is in, else this one alone, which needs -np. Passes signals on, and ends with the exit code of the first rank that fails.",
 		examples: []string{

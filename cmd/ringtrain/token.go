@@ -15,15 +15,12 @@ func tokenCommand() command {
 	return command{
 		name: "token", usage: "make the token by which this user's workers know each other",
 		examples: []string{"ringtrain token"},
-		flags:    []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace the token that is there"}},
+		flags:    []cli.Flag{forceFlag()},
 		run:      (*app).token,
 	}
 }
 
 func (a *app) token(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return exitcode.With(exitcode.CannotCreate, err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,14 +26,14 @@ import (
 
 func trainCommand() command {
 	return command{
-		name: "train", args: "JOB", usage: "train a job as one rank; the environment says which",
+		name: "train", takes: words{1, 1, "one job"}, args: "JOB", usage: "train a job as one rank; the environment says which",
 		examples: []string{"mpirun -np 4 ringtrain train mnist", "srun -n 4 ringtrain train job.yaml", "ringtrain train job.yaml --rank 0 --world-size 2 --rendezvous host-a:7000"},
 		flags:    trainFlags(), run: (*app).train, fails: (*app).reportEarly,
 	}
 }
 
 func (a *app) train(c *cli.Context) error {
-	if err := cmp.Or(wantArgs(c, 1, 1, "one job"), wantOneVolume(c)); err != nil {
+	if err := wantOneVolume(c); err != nil {
 		return err
 	}
 	surviveClosedPipes() // also of a launcher that has died: the state is saved

@@ -19,9 +19,6 @@ func versionCommand() command {
 }
 
 func (a *app) version(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
 	fmt.Fprintf(a.stdout, "ringtrain %s%s, protocol %d, %s %s/%s\n", version, commit(), ring.ProtocolVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	fmt.Fprintf(a.stdout, "kernel sets %s\n", strings.Join(model.KernelSets(), " "))
 	fmt.Fprintf(a.stdout, "build %s\n", build.Current(version))

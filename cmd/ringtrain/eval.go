@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/cmd/ringtrain/show"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
+)
+
+func evalCommand() command {
+	return command{
+		name: "eval", takes: words{1, 1, "one job"}, args: "JOB [--from DIR]", usage: "metrics of a checkpoint or bundle on the job's validation records",
+		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json", "ringtrain eval churn.yaml --set input.eval.files=test.csv"},
+		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).eval,
+	}
+}
+
+// openSaved opens the checkpoint or bundle of --from for the job of the first word.
+func (a *app) openSaved(c *cli.Context, files []string, labelled bool) (*trained.Model, error) {
+	job, err := loadJob(c, a.environ, c.Args().First())
+	if err != nil {
+		return nil, err
+	}
+	s, err := trained.Open(a.ctx, job, dataRoots(c, a.getenv), c.String("from"), files, labelled)
+	if err == nil && s.Note != "" {
+		fmt.Fprintln(a.stderr, s.Note)
+	}
+	return s, err
+}
+
+func (a *app) eval(c *cli.Context) error {
+	s, err := a.openSaved(c, nil, true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	m, err := s.Evaluate(a.ctx)
+	if err != nil {
+		return err
+	}
+	out := a.newReporter(c, 0)
+	tell := func(m report.Metrics) {
+		out.Event(m)
+		show.MetricsTable(out.People, m)
+	}
+	tell(m)
+	err = s.EvaluateOthers(a.ctx, tell)
+	a.warnings(s, out)
+	return err
+}
+
+// warnings tells what none of the records has, apart from what is asked for on standard output.
+func (a *app) warnings(s *trained.Model, out *show.Reporter) {
+	for _, w := range s.Warnings() {
+		out.Emit(w)
+		fmt.Fprintln(a.stderr, show.Sentence(w))
+	}
+}
