@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringtrain/export/savedmodel"
+	"ringtrain/input/synth"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
@@ -82,10 +83,12 @@ func TestAverageIsUsed(t *testing.T) {
 	dir := t.TempDir()
 	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
 	sets := []string{"train.average.decay=0.5", "eval.every=4", "checkpoint.dir=" + ckpt}
-	plain := mustTrain(t, 2, loadText(t, digitsText, sets...), digitsData(), nil)[0]
+	data := digitsData()
+	data.Eval = synth.Digits(1, synth.DigitsEval, synth.Eval) // those that trained.Open draws
+	plain := mustTrain(t, 2, loadText(t, digitsText, sets...), data, nil)[0]
 	job := loadText(t, digitsText, append(sets, "train.average.evaluate=true", "train.average.export=true", "export.savedmodel="+base)...)
 	for _, resume := range []string{"never", "auto"} { // the second finds the export written
-		m := mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Resume = resume })[0]
+		m := mustTrain(t, 2, job, data, func(m *member) { m.opts.Resume = resume })[0]
 		if m.result.Digest != plain.result.Digest {
 			t.Errorf("--resume %s: the digest is that of another model", resume)
 		}
