@@ -27,6 +27,7 @@ func TestFault(t *testing.T) {
 		code  int
 	}{
 		{"reset", reset, "rank 3 (10.0.0.7:44): connection reset by peer", syscall.ECONNRESET, exitcode.Retry},
+		{"killed here", os.NewSyscallError("writev", syscall.ECONNABORTED), "rank 3 (10.0.0.7:44): connection reset by peer", syscall.ECONNRESET, exitcode.Retry},
 		{"crash", io.EOF, "rank 3 (10.0.0.7:44): the connection ended without a goodbye: unexpected EOF", io.ErrUnexpectedEOF, exitcode.Retry},
 		{"goodbye", ErrGoodbye, "rank 3 (10.0.0.7:44): it closed the link: EOF", io.EOF, exitcode.Retry},
 		{"damaged", ring.ErrDamagedFrame, "rank 3 (10.0.0.7:44): ring: damaged frame", ring.ErrDamagedFrame, exitcode.Retry},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -29,7 +30,8 @@ func NeighbourError(w ring.Worker, err error) error {
 }
 
 // WithoutAddresses strips addresses and system calls from an error of package net. It turns
-// the end of a stream without a goodbye into io.ErrUnexpectedEOF, since io.EOF means a goodbye.
+// the end of a stream without a goodbye into io.ErrUnexpectedEOF, since io.EOF means a goodbye,
+// and the words of a kernel that has ended the connection on this side into a reset.
 func WithoutAddresses(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("the connection ended without a goodbye: %w", io.ErrUnexpectedEOF)
@@ -39,6 +41,9 @@ func WithoutAddresses(err error) error {
 	}
 	if call, ok := err.(*os.SyscallError); ok {
 		err = call.Err
+	}
+	if err == syscall.ECONNABORTED || err == syscall.EPIPE {
+		return syscall.ECONNRESET
 	}
 	return err
 }
