@@ -30,8 +30,8 @@ func TestResetEndsNothing(t *testing.T) {
 					}
 					time.Sleep(100 * time.Millisecond)
 					for rank, m := range sessions {
-						if !m.reached() || m.Context().Err() != nil {
-							t.Errorf("rank %d: reached is %t, the generation has ended by %v", rank, m.reached(), context.Cause(m.Context()))
+						if !m.control.reached(m.Lease()) || m.Context().Err() != nil {
+							t.Errorf("rank %d: reached is %t, the generation has ended by %v", rank, m.control.reached(m.Lease()), context.Cause(m.Context()))
 						}
 					}
 				}
@@ -60,8 +60,8 @@ func TestDarkPath(t *testing.T) {
 					}
 					time.Sleep(dialLimit + dialEvery)
 					for rank, m := range sessions {
-						if !m.reached() || m.Context().Err() != nil {
-							t.Errorf("rank %d: reached is %t, the generation has ended by %v", rank, m.reached(), context.Cause(m.Context()))
+						if !m.control.reached(m.Lease()) || m.Context().Err() != nil {
+							t.Errorf("rank %d: reached is %t, the generation has ended by %v", rank, m.control.reached(m.Lease()), context.Cause(m.Context()))
 						}
 					}
 					leaveAll(t, sessions...)
@@ -187,4 +187,79 @@ func (s *testServer) restart(t *testing.T, c ServerConfig) {
 	s.door.Store(&s.listener)
 	c.Token, c.Probe = s.token, s.paths.probe
 	s.Server = Serve(p, c)
+}
+
+// TestOutageBegins verifies that an outage of a path that was dark before its connection broke is
+// counted from the first beat that was not heard.
+func TestOutageBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		sessions := joinAll(t, s.workers(2)...)
+		time.Sleep(time.Second) // on the fake clock
+		p := s.pathOf(sessions[1])
+		p.change(func() { p.dark, p.mute = true, true })
+		time.Sleep(3 * time.Second)
+		p.reset()
+		time.Sleep(200 * time.Millisecond)
+		if d := sessions[1].control.unreachedFor(); d < 2*time.Second || d > 4*time.Second {
+			t.Errorf("not reached for %v, want about 3 s", d)
+		}
+		p.change(func() { p.dark, p.mute = false, false })
+		time.Sleep(dialLimit + dialEvery)
+		leaveAll(t, sessions...)
+	})
+}
+
+// TestPausedRendezvous verifies that pauses of the rendezvous lose nobody: the clock has advanced
+// without a tick, and the workers have given up their connections.
+func TestPausedRendezvous(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		sessions := joinAll(t, s.workers(3)...)
+		for range 2 {
+			time.Sleep(10 * time.Second) // on the fake clock
+			s.pause(15*time.Second, sessions)
+			time.Sleep(10 * time.Second)
+			for rank, m := range sessions {
+				if err := m.Context().Err(); err != nil {
+					t.Fatalf("rank %d: the generation has ended by %v", rank, context.Cause(m.Context()))
+				}
+			}
+		}
+		leaveAll(t, sessions...)
+	})
+}
+
+// TestKilledInPause verifies that a worker that is killed during a pause of the rendezvous is named
+// within 2 s of its end, and that no other one is lost.
+func TestKilledInPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{Restarts: 2})
+		sessions := joinAll(t, s.workers(3)...)
+		time.Sleep(10 * time.Second) // on the fake clock
+		s.pathOf(sessions[1]).kill()
+		s.pause(15*time.Second, sessions)
+		woke := time.Now()
+		for _, rank := range []int{0, 2} {
+			<-sessions[rank].Context().Done()
+			err := context.Cause(sessions[rank].Context())
+			if took := time.Since(woke); took > 2*time.Second || !strings.Contains(err.Error(), "lost rank 1 (host1 ") {
+				t.Errorf("rank %d is told %v after %v, want the loss of rank 1 within 2 s", rank, err, took)
+			}
+		}
+		if left := s.RestartsLeft(); left != 1 {
+			t.Errorf("%d restarts are left, want 1", left)
+		}
+	})
+}
+
+// pause is what SIGSTOP and SIGCONT do to the rendezvous: its clock has advanced without a tick, and
+// the workers have closed their connections.
+func (s *testServer) pause(length time.Duration, sessions []*Session) {
+	s.Server.mu.Lock()
+	s.started = s.started.Add(-length)
+	s.Server.mu.Unlock()
+	for _, m := range sessions {
+		s.pathOf(m).reset()
+	}
 }

@@ -49,7 +49,6 @@ func (s *Server) refusal(w ring.Worker, c *ring.Cause) outgoing {
 // clientStream is one stream of a client. The goroutine of its handler owns all fields but those of
 // the queue, and calls all methods but read and enqueue.
 type clientStream struct {
-	s         *Server
 	id        uint64
 	stream    workerStream
 	received  chan *pb.WorkerMessage // closed when the stream ends
@@ -70,8 +69,8 @@ func (sv service) Meet(stream workerStream) error {
 	if err != nil {
 		return err
 	}
-	defer c.s.release(c)
-	err = c.serve()
+	defer sv.s.release(c)
+	err = sv.serve(c)
 	reason, closed := "connection reset", errors.Is(err, io.EOF)
 	switch {
 	case errors.Is(err, io.EOF):
@@ -79,7 +78,7 @@ func (sv service) Meet(stream workerStream) error {
 	case errors.Is(err, errUnexpected):
 		reason = "sent an unexpected message"
 	}
-	c.s.step(state.StreamBroken{Stream: c.id, Reason: reason, Closed: closed})
+	sv.s.step(state.StreamBroken{Stream: c.id, Reason: reason, Closed: closed})
 	return err
 }
 
@@ -89,7 +88,7 @@ func (s *Server) open(stream workerStream) (*clientStream, error) {
 	if s.closed {
 		return nil, errClosed
 	}
-	c := &clientStream{s: s, stream: stream, received: make(chan *pb.WorkerMessage), queued: make(chan struct{}, 1)}
+	c := &clientStream{stream: stream, received: make(chan *pb.WorkerMessage), queued: make(chan struct{}, 1)}
 	c.handshake.token = s.config.Token
 	s.lastStream++
 	c.id = s.lastStream
@@ -149,8 +148,8 @@ func (c *clientStream) takeQueue() []outgoing {
 
 // serve exchanges messages with the client until the stream ends. It returns io.EOF if the client
 // has closed the stream; after the last message this means that the client has read it.
-func (c *clientStream) serve() error {
-	ticker := time.NewTicker(state.BeatEvery(c.s.config.Lease))
+func (sv service) serve(c *clientStream) error {
+	ticker := time.NewTicker(state.BeatEvery(sv.s.config.Lease))
 	defer ticker.Stop()
 	beat := new(pb.Beat)
 	heartbeat := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: beat}} // reused for each heartbeat
@@ -163,10 +162,10 @@ func (c *clientStream) serve() error {
 				return c.err
 			}
 			if c.lastSent {
-				c.handleAfterLast(m)
+				sv.handleAfterLast(c, m)
 				continue
 			}
-			if err := c.handle(m); err != nil {
+			if err := sv.handle(c, m); err != nil {
 				return err
 			}
 			if c.handshake.proved {
@@ -183,18 +182,18 @@ func (c *clientStream) serve() error {
 				c.lastSent = c.lastSent || l.last
 			}
 			if c.lastSent {
-				limit.Reset(wire.Milliseconds(c.s.lease.Load()))
+				limit.Reset(wire.Milliseconds(sv.s.lease.Load()))
 			}
 		case <-ticker.C:
 			if c.handshake.proved && !c.lastSent {
-				beat.LeaseMs, beat.Number = c.s.lease.Load(), c.lastBeat
+				beat.LeaseMs, beat.Number = sv.s.lease.Load(), c.lastBeat
 				if err := c.stream.Send(heartbeat); err != nil {
 					return err
 				}
 			}
 		case <-limit.C:
 			return errSilent
-		case <-c.s.ctx.Done():
+		case <-sv.s.ctx.Done():
 			return errClosed
 		}
 	}
@@ -209,22 +208,22 @@ func (c *clientStream) send(l outgoing) error {
 }
 
 // handle handles one message. An error ends the stream.
-func (c *clientStream) handle(m *pb.WorkerMessage) error {
+func (sv service) handle(c *clientStream, m *pb.WorkerMessage) error {
 	if m.GetResume() == nil && proto.Size(m) > wire.MaxRequestBytes {
 		return errUnexpected
 	}
 	switch w := m.GetWhat().(type) {
 	case *pb.WorkerMessage_Hello:
-		return c.challenge(w.Hello)
+		return sv.challenge(c, w.Hello)
 	case *pb.WorkerMessage_Join:
-		return c.authenticate(w.Join, func(r state.Request) state.Event { return state.Joined{Stream: c.id, Request: r} })
+		return sv.authenticate(c, w.Join, func(r state.Request) state.Event { return state.Joined{Stream: c.id, Request: r} })
 	case *pb.WorkerMessage_Report:
 		cause := wire.DecodeCause(w.Report.GetCause())
-		return c.authenticate(w.Report.GetJoin(), func(r state.Request) state.Event { return state.Reported{Stream: c.id, Request: r, Cause: cause} })
+		return sv.authenticate(c, w.Report.GetJoin(), func(r state.Request) state.Event { return state.Reported{Stream: c.id, Request: r, Cause: cause} })
 	case *pb.WorkerMessage_Resume:
 		record, _ := wire.DecodeRecord(w.Resume.GetRecord()) // the state refuses a bad one
 		doing := state.Doing(w.Resume.GetDoing())
-		return c.authenticate(w.Resume.GetJoin(), func(r state.Request) state.Event {
+		return sv.authenticate(c, w.Resume.GetJoin(), func(r state.Request) state.Event {
 			return state.Resumed{Stream: c.id, Request: r, Record: record, Doing: doing}
 		})
 	}
@@ -235,15 +234,15 @@ func (c *clientStream) handle(m *pb.WorkerMessage) error {
 	case *pb.WorkerMessage_Beat:
 		wait, idle := wire.DecodeWait(w.Beat.GetWait())
 		c.lastBeat = w.Beat.GetNumber()
-		c.s.step(state.Heartbeat{Stream: c.id, Step: max(w.Beat.GetStep(), -1), Whole: w.Beat.GetWhole(), Phase: sanitize.Name(w.Beat.GetPhase()), Wait: wait, Unchanged: idle})
+		sv.s.step(state.Heartbeat{Stream: c.id, Step: max(w.Beat.GetStep(), -1), Whole: w.Beat.GetWhole(), Phase: sanitize.Name(w.Beat.GetPhase()), Wait: wait, Unchanged: idle})
 	case *pb.WorkerMessage_Abort:
-		c.s.step(state.Aborted{Stream: c.id, Cause: wire.DecodeCause(w.Abort)})
+		sv.s.step(state.Aborted{Stream: c.id, Cause: wire.DecodeCause(w.Abort)})
 	case *pb.WorkerMessage_Leave:
-		c.s.step(state.Left{Stream: c.id})
+		sv.s.step(state.Left{Stream: c.id})
 	case *pb.WorkerMessage_Ready:
-		c.s.step(state.ReadyForNext{Stream: c.id, Generation: w.Ready.GetGeneration(), Step: max(w.Ready.GetStep(), -1)})
+		sv.s.step(state.ReadyForNext{Stream: c.id, Generation: w.Ready.GetGeneration(), Step: max(w.Ready.GetStep(), -1)})
 	case *pb.WorkerMessage_Leaving:
-		c.s.step(state.LeaveRequested{Stream: c.id, Code: stopCode(w.Leaving.GetExitCode())})
+		sv.s.step(state.LeaveRequested{Stream: c.id, Code: stopCode(w.Leaving.GetExitCode())})
 	default:
 		return errUnexpected
 	}
@@ -252,9 +251,9 @@ func (c *clientStream) handle(m *pb.WorkerMessage) error {
 
 // handleAfterLast handles a message that arrives after the last one was sent. A heartbeat still
 // tells the step of the worker.
-func (c *clientStream) handleAfterLast(m *pb.WorkerMessage) {
+func (sv service) handleAfterLast(c *clientStream, m *pb.WorkerMessage) {
 	if _, ok := m.GetWhat().(*pb.WorkerMessage_Beat); ok && c.handshake.proved {
-		c.handle(m)
+		sv.handle(c, m)
 	}
 }
 
@@ -267,26 +266,26 @@ func stopCode(code int32) int {
 }
 
 // challenge proves the token to the client and asks for the client's proof.
-func (c *clientStream) challenge(h *pb.Hello) error {
+func (sv service) challenge(c *clientStream, h *pb.Hello) error {
 	reply := c.handshake.challenge(h)
 	if reply == nil {
 		return errUnexpected
 	}
-	reply.LeaseMs, reply.Instance = c.s.lease.Load(), c.s.instance
+	reply.LeaseMs, reply.Instance = sv.s.lease.Load(), sv.s.instance
 	return c.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: reply}})
 }
 
 // authenticate checks the client's proof and passes the event to the state.
-func (c *clientStream) authenticate(j *pb.Join, event func(state.Request) state.Event) error {
+func (sv service) authenticate(c *clientStream, j *pb.Join, event func(state.Request) state.Event) error {
 	if !c.handshake.challenged() || c.handshake.proved {
 		return errUnexpected
 	}
 	r := wire.DecodeRequest(j)
 	if !c.handshake.verify(j.GetProof()) {
-		c.s.step(state.WrongToken{Rank: r.Rank})
-		c.enqueue(c.s.refusal(ring.Worker{Rank: r.Rank}, state.JoinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
+		sv.s.step(state.WrongToken{Rank: r.Rank})
+		c.enqueue(sv.s.refusal(ring.Worker{Rank: r.Rank}, state.JoinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
 		return nil
 	}
-	c.s.step(event(r))
+	sv.s.step(event(r))
 	return nil
 }

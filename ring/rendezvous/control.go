@@ -113,11 +113,11 @@ func (c *control) unreached() time.Duration {
 // dark returns the silence after which a worker with the given lease is not reached.
 func dark(lease time.Duration) time.Duration { return min(darkAfter, 2*lease/5) }
 
-// reached reports whether the rendezvous hears this worker.
-func (s *Session) reached() bool {
-	s.control.mu.Lock()
-	defer s.control.mu.Unlock()
-	return s.control.conn != nil && s.control.unreached() < dark(s.Lease())
+// reached reports whether the rendezvous hears this worker, which has the given lease.
+func (c *control) reached(lease time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.conn != nil && c.unreached() < dark(lease)
 }
 
 // lastBeat returns the number of the last beat.
@@ -179,7 +179,7 @@ func (s *Session) useConnection(conn *connection, first ...*pb.WorkerMessage) {
 	s.wg.Go(func() { s.receive(conn) })
 	c.wake()
 	if told {
-		s.notify(fmt.Sprintf("the rendezvous at %s is back after %v", s.options.Addr, outage.Round(10*time.Millisecond)))
+		s.options.notify(fmt.Sprintf("the rendezvous at %s is back after %v", s.options.Addr, outage.Round(10*time.Millisecond)))
 	}
 }
 
@@ -189,10 +189,8 @@ func (s *Session) loseConnection(b brokenConnection) {
 	c.mu.Lock()
 	current := c.conn == b.conn
 	if current {
-		if c.conn, c.queue = nil, nil; !c.dialing {
-			c.lostAt = time.Now()
-		}
-		c.lastError.reason = b.reason
+		c.lostAt = time.Now().Add(-c.unreached())
+		c.conn, c.queue, c.lastError.reason = nil, nil, b.reason
 	}
 	c.mu.Unlock()
 	b.conn.close()
@@ -219,28 +217,23 @@ func (s *Session) watch() {
 	c.told = c.told || tell
 	failure := c.lastError
 	c.mu.Unlock()
-	known, _ := s.known()
+	s.mu.Lock()
+	begun, restarts := s.record.Fence.Generation > 0, s.record.RestartsLeft()
+	failed := s.suspicion != nil || s.doing == state.OutOfGroup // this worker needs the rendezvous
+	s.mu.Unlock()
 	switch {
-	case connected && silence >= dark(s.Lease()) && known.Fence.Generation == 0:
+	case connected && silence >= dark(s.Lease()) && !begun:
 		s.end(s.lostCause(fmt.Sprintf("silent for %v", dark(s.Lease()))), false, false)
 		return
 	case connected && silence >= dark(s.Lease()):
 		s.dial()
-	case !connected && failure.refused && s.options.InRank0 && known.RestartsLeft() == 0 && s.hasFailed():
+	case !connected && failure.refused && s.options.InRank0 && restarts == 0 && failed:
 		s.end(s.lostCause(failure.reason), false, false)
 		return
 	}
 	if tell {
-		s.notify(fmt.Sprintf("lost the rendezvous at %s: %s; training goes on, trying again", s.options.Addr, failure.reason))
+		s.options.notify(fmt.Sprintf("lost the rendezvous at %s: %s; training goes on, trying again", s.options.Addr, failure.reason))
 	}
-}
-
-// hasFailed reports whether an operation of the generation has failed, so that this worker needs the
-// rendezvous.
-func (s *Session) hasFailed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.suspicion != nil || s.doing == state.OutOfGroup
 }
 
 // dial starts the attempts to reach the rendezvous, unless they run.

@@ -40,7 +40,7 @@ func (s *Session) handle(msg *pb.RendezvousMessage) {
 		s.leaveRequest.by.Store(w.Stop.GetBy())
 		s.leaveRequest.stop.CompareAndSwap(0, w.Stop.GetExitCode())
 	case *pb.RendezvousMessage_Notice:
-		s.notify(sanitize.Line(w.Notice.GetText(), sanitize.MaxText))
+		s.options.notify(sanitize.Line(w.Notice.GetText(), sanitize.MaxText))
 	case *pb.RendezvousMessage_Refused:
 		s.end(wire.DecodeCause(w.Refused), true, true)
 	case *pb.RendezvousMessage_Abort:

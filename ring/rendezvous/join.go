@@ -147,7 +147,7 @@ func (a *attempts) await(ctx context.Context, s *Session, g *generation) error {
 			}
 			return s.cause.WithCode()
 		case <-late.C:
-			if !s.reached() {
+			if !s.control.reached(s.Lease()) {
 				return s.giveUp(nil).WithCode()
 			}
 			return s.Abort(state.MissingCause(a.lastWaiting.Missing, a.lastWaiting.Present, a.lastWaiting.WorldSize, a.limit)).WithCode()

@@ -36,28 +36,7 @@ func (m *Member) Close() { m.carrier.close() }
 
 // Status handles one stream.
 func (m *Member) Status(stream statusStream) error {
-	requests, read := receiveRequests(stream)
-	go read() // ends with the stream, which ends when Status returns
-	limit := time.NewTimer(handshakeTimeout)
-	defer limit.Stop()
-	h := handshake{token: m.token}
-	for {
-		select {
-		case q, ok := <-requests:
-			if !ok {
-				return nil
-			}
-			reply, err := h.reply(q, func(*pb.Ask) *pb.StatusReply { return memberReply(m.self) })
-			if err == nil {
-				err = stream.Send(reply)
-			}
-			if err != nil || reply.GetChallenge() == nil {
-				return err
-			}
-		case <-limit.C:
-			return errSilent
-		}
-	}
+	return answerStatus(stream, m.token, nil, func(*pb.Ask) *pb.StatusReply { return memberReply(m.self) })
 }
 
 func memberReply(self func() (incarnation, follows uint64)) *pb.StatusReply {

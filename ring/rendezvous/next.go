@@ -50,7 +50,7 @@ func (s *Session) giveUp(c *ring.Cause) *ring.Cause {
 	s.control.mu.Lock()
 	reason := s.control.lastError.reason
 	s.control.mu.Unlock()
-	if s.reached() {
+	if s.control.reached(s.Lease()) {
 		reason = "no answer after the end of the generation"
 	}
 	lost := s.lostCause(fmt.Sprintf("%s (waited %d s)", reason, int64(s.options.StartTimeout.Seconds())))
@@ -70,7 +70,7 @@ func (s *Session) giveUp(c *ring.Cause) *ring.Cause {
 func (s *Session) Next(ctx context.Context) error {
 	old := s.current()
 	if old.printsEnd() {
-		s.notify(fmt.Sprintf("generation %d has ended: %v", old.membership.Generation, old.cause))
+		s.options.notify(fmt.Sprintf("generation %d has ended: %v", old.membership.Generation, old.cause))
 	}
 	g := s.nextGeneration(old)
 	a := newAttempts(s.options, s.options.StartTimeout)

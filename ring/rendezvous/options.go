@@ -62,6 +62,13 @@ func hostID(host string) string {
 	return strings.TrimSpace(string(boot)) + "/" + ns
 }
 
+// notify tells people a text, if there is one.
+func (o *Options) notify(text string) {
+	if text != "" && o.Notice != nil {
+		o.Notice(text)
+	}
+}
+
 // check returns all errors of the options.
 func (o *Options) check() error {
 	for _, l := range o.Agree {

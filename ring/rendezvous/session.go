@@ -199,7 +199,7 @@ func (s *Session) Leave(ctx context.Context) error {
 			return fmt.Errorf("leave: %w", context.Cause(ctx))
 		case <-unreached.C:
 			if s.control.unreachedFor() >= s.Lease() {
-				s.notify(fmt.Sprintf("the rendezvous at %s is not reached for %v: nobody has confirmed the end", s.options.Addr, s.Lease()))
+				s.options.notify(fmt.Sprintf("the rendezvous at %s is not reached for %v: nobody has confirmed the end", s.options.Addr, s.Lease()))
 				return nil
 			}
 		}
@@ -253,10 +253,4 @@ func (s *Session) lostCause(reason string) *ring.Cause {
 		c.Text = fmt.Sprintf("lost rank 0 with the rendezvous at %s: %s", s.options.Addr, reason)
 	}
 	return c
-}
-
-func (s *Session) notify(text string) {
-	if text != "" && s.options.Notice != nil {
-		s.options.Notice(text)
-	}
 }

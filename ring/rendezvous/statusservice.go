@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
 )
 
 // statusStream is the server's end of a status stream.
@@ -19,69 +20,55 @@ type statusStream = grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]
 // maxStatusRanks bounds the ranks in one reply, so that it fits in MaxStatusBytes.
 const maxStatusRanks = 2 * ring.MaxWorldSize
 
-// Status handles one stream. The client proves the token as a worker does, within handshakeTimeout,
-// and then sends any number of requests.
+// Status handles one stream.
 func (sv service) Status(stream statusStream) error {
-	s := sv.s
-	requests, err := s.receiveStatusRequests(stream)
-	if err != nil {
-		return err
-	}
+	return answerStatus(stream, sv.s.config.Token, sv.s.ctx.Done(), sv.s.report)
+}
+
+// answerStatus answers the requests of a stream until it ends or quit is closed. The client proves
+// the token as a worker does, within handshakeTimeout, and then sends any number of requests.
+func answerStatus(stream statusStream, t token.Token, quit <-chan struct{}, answer func(*pb.Ask) *pb.StatusReply) error {
+	requests := make(chan *pb.StatusRequest)
+	go receiveRequests(stream, requests) // ends with the stream, which ends with the handler
 	limit := time.NewTimer(handshakeTimeout)
 	defer limit.Stop()
-	h := handshake{token: s.config.Token}
+	h := handshake{token: t}
 	for {
 		select {
 		case q, ok := <-requests:
 			if !ok {
 				return nil
 			}
-			proved := h.proved
-			reply, err := h.reply(q, s.report)
+			reply, err := h.reply(q, answer)
 			if err == nil {
 				err = stream.Send(reply)
 			}
 			if err != nil || reply.GetRefused() != nil {
 				return err
 			}
-			if h.proved && !proved {
+			if h.proved {
 				limit.Stop()
 			}
 		case <-limit.C:
 			return errSilent
-		case <-s.ctx.Done():
+		case <-quit:
 			return errClosed
 		}
 	}
 }
 
-// receiveStatusRequests returns the requests of a stream until it ends.
-func (s *Server) receiveStatusRequests(stream statusStream) (<-chan *pb.StatusRequest, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, errClosed
-	}
-	requests, read := receiveRequests(stream)
-	s.wg.Go(read)
-	return requests, nil
-}
-
-// receiveRequests returns a channel of requests, to which read sends until the stream ends.
-func receiveRequests(stream statusStream) (requests chan *pb.StatusRequest, read func()) {
-	requests = make(chan *pb.StatusRequest)
-	return requests, func() {
-		defer close(requests)
-		for {
-			q, err := stream.Recv()
-			if err != nil {
-				return
-			}
-			select {
-			case requests <- q:
-			case <-stream.Context().Done():
-				return
-			}
+// receiveRequests sends the requests of a stream to requests, and closes it when the stream ends.
+func receiveRequests(stream statusStream, requests chan<- *pb.StatusRequest) {
+	defer close(requests)
+	for {
+		q, err := stream.Recv()
+		if err != nil {
+			return
+		}
+		select {
+		case requests <- q:
+		case <-stream.Context().Done():
+			return
 		}
 	}
 }
