@@ -56,22 +56,6 @@ func compressors() []codec.Compressor {
 	return []codec.Compressor{nil, codec.NewZstd()}
 }
 
-// errorBound is the largest error of one encoding, relative to the largest
-// value of the segment.
-func errorBound(c codec.Codec) float64 {
-	switch c.String() {
-	case "none":
-		return 0
-	case "bf16":
-		return 0x1p-8
-	case "fp16":
-		return 0x1p-11
-	case "int8":
-		return 1.001 / 254
-	}
-	panic("no bound for codec " + c.String())
-}
-
 // TestAllReduce verifies sums against float64, and that all ranks hold equal bits, for every
 // codec, compressor and world size, and for lengths around the edges.
 func TestAllReduce(t *testing.T) {
@@ -130,7 +114,7 @@ func checkSum(c codec.Codec, in [][]float32, got []float32) error {
 	if p == 1 {
 		largest = 0 // no codec, no sum: exact
 	}
-	bound := largest * float64(p) * (errorBound(c) + 0x1p-24)
+	bound := largest * float64(p) * (c.Unit() + 0x1p-24)
 	for i := range got {
 		want := 0.0
 		for r := range in {

@@ -19,7 +19,7 @@ func checkLists(p *program) error {
 			if !ok {
 				continue
 			}
-			hasList[slice.Elem()] = true
+			hasList[valueType(slice.Elem())] = true
 			ast.Inspect(list.Values[0], func(n ast.Node) bool {
 				if name, ok := n.(*ast.Ident); ok {
 					stands[name.Name] = true
@@ -29,15 +29,23 @@ func checkLists(p *program) error {
 		}
 		for _, name := range scope.Names() {
 			v, ok := scope.Lookup(name).(*types.Var)
-			if !ok || !hasList[v.Type()] || stands[name] {
+			if !ok || stands[name] || !hasList[valueType(v.Type())] {
 				continue
 			}
-			if t, ok := v.Type().(*types.Named); ok && t.Obj().Pkg() == pkg.types {
+			if t, ok := valueType(v.Type()).(*types.Named); ok && t.Obj().Pkg() == pkg.types {
 				errs = append(errs, fmt.Errorf("%s.%s stands in no list of its kind", pkg.types.Path(), name))
 			}
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// valueType returns the type of a value, or of what it points to.
+func valueType(t types.Type) types.Type {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	return types.Unalias(t)
 }
 
 // valuesOf returns the declarations of one variable with a value, outside of functions.

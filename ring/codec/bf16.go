@@ -12,17 +12,12 @@ import "ringtrain/ring/internal/vec"
 //
 // Infinities stay, any NaN becomes 0x7fc0, and the last half unit below 2¹²⁸
 // rounds to an infinity.
-var BF16 Codec = dense{bf16{}}
-
-type bf16 struct{}
-
-func (bf16) ID() uint8            { return 1 }
-func (bf16) String() string       { return "bf16" }
-func (bf16) Lossy() bool          { return true }
-func (bf16) EncodedLen(n int) int { return 2 * n }
-
-func (b bf16) check(n int, payload []byte) error { return checkLen(b, n, payload) }
-
-func (bf16) put(payload []byte, lo int, src []float32) { vec.PutBF16(span(payload, 2, lo, src), src) }
-func (bf16) get(dst []float32, payload []byte, lo int) { vec.GetBF16(dst, span(payload, 2, lo, dst)) }
-func (bf16) add(dst []float32, payload []byte, lo int) { vec.AddBF16(dst, span(payload, 2, lo, dst)) }
+//
+// The error is at most half a unit in the last place: 2⁻⁸ of the value.
+var BF16 Codec = &Format{
+	name: "bf16", id: 1, unit: 0x1p-8,
+	size: func(n int) int { return 2 * n },
+	put:  func(payload []byte, lo int, src []float32) { vec.PutBF16(span(payload, 2, lo, src), src) },
+	get:  func(dst []float32, payload []byte, lo int) { vec.GetBF16(dst, span(payload, 2, lo, dst)) },
+	add:  func(dst []float32, payload []byte, lo int) { vec.AddBF16(dst, span(payload, 2, lo, dst)) },
+}

@@ -25,42 +25,31 @@ import (
 // keeps 2ᵏ and 2⁻ᵏ normal numbers: decoding is exact, and only encoding rounds. It also makes
 // elements from 2¹¹⁶ on infinities. An infinity or a NaN among the elements gives k = -100,
 // which flushes ordinary elements to zero but keeps the infinity and the NaN (as 0x7e00).
-var FP16 Codec = dense{fp16{}}
+//
+// The error is at most half a unit in the last place, 2⁻¹¹ of the value; elements that become
+// subnormal are off by less, against the largest.
+var FP16 Codec = &Format{
+	name: "fp16", id: 2, unit: 0x1p-11,
+	size: func(n int) int { return 2 + 2*n },
+	bad: func(payload []byte) error {
+		if k := fp16K(payload); k < -fp16MaxScale || k > fp16MaxScale {
+			return fmt.Errorf("codec fp16: k is %d, want -%d to %d", k, fp16MaxScale, fp16MaxScale)
+		}
+		return nil
+	},
+	scale: func(payload []byte, m float32) { binary.LittleEndian.PutUint16(payload, uint16(fp16Scale(m))) },
+	put: func(payload []byte, lo int, src []float32) {
+		vec.PutFP16(span(payload[2:], 2, lo, src), src, pow2(fp16K(payload)))
+	},
+	get: func(dst []float32, payload []byte, lo int) {
+		vec.GetFP16(dst, span(payload[2:], 2, lo, dst), pow2(-fp16K(payload)))
+	},
+	add: func(dst []float32, payload []byte, lo int) {
+		vec.AddFP16(dst, span(payload[2:], 2, lo, dst), pow2(-fp16K(payload)))
+	},
+}
 
 const fp16MaxScale = 100 // bound of |k|
-
-type fp16 struct{}
-
-func (fp16) ID() uint8            { return 2 }
-func (fp16) String() string       { return "fp16" }
-func (fp16) Lossy() bool          { return true }
-func (fp16) EncodedLen(n int) int { return 2 + 2*n }
-
-func (f fp16) check(n int, payload []byte) error {
-	if err := checkLen(f, n, payload); err != nil {
-		return err
-	}
-	if k := fp16K(payload); k < -fp16MaxScale || k > fp16MaxScale {
-		return fmt.Errorf("codec fp16: k is %d, want -%d to %d", k, fp16MaxScale, fp16MaxScale)
-	}
-	return nil
-}
-
-func (fp16) scale(payload []byte, m float32) {
-	binary.LittleEndian.PutUint16(payload, uint16(fp16Scale(m)))
-}
-
-func (fp16) put(payload []byte, lo int, src []float32) {
-	vec.PutFP16(span(payload[2:], 2, lo, src), src, pow2(fp16K(payload)))
-}
-
-func (fp16) get(dst []float32, payload []byte, lo int) {
-	vec.GetFP16(dst, span(payload[2:], 2, lo, dst), pow2(-fp16K(payload)))
-}
-
-func (fp16) add(dst []float32, payload []byte, lo int) {
-	vec.AddFP16(dst, span(payload[2:], 2, lo, dst), pow2(-fp16K(payload)))
-}
 
 // fp16K returns the k of a payload.
 func fp16K(payload []byte) int { return int(int16(binary.LittleEndian.Uint16(payload))) }

@@ -17,27 +17,26 @@ type terms struct {
 // encode appends the encoded sum of t. With keep it sets t.x to the decoded bytes and
 // t.residual to the loss; without keep, t.residual must be nil. It changes nothing else: with
 // x as the only term and without keep, it only reads.
-func (d dense) encode(dst []byte, t terms, keep bool) []byte {
+func (f *Format) encode(dst []byte, t terms, keep bool) []byte {
 	if t.residual != nil && len(t.residual) != len(t.x) {
 		panic("codec: residual is not of x's length")
 	}
-	dst, payload := extend(dst, d.EncodedLen(len(t.x)))
-	s, whole := d.layout.(scaler)
-	if whole {
-		s.scale(payload, d.largest(t))
+	dst, payload := extend(dst, f.EncodedLen(len(t.x)))
+	if f.scale != nil {
+		f.scale(payload, f.largest(t))
 	}
 	for lo := 0; lo < len(t.x); lo += tile {
-		if !whole {
-			d.sum(t, lo)
+		if f.scale == nil {
+			f.sum(t, lo)
 		}
 		x, residual := t.tile(lo)
 		if residual == nil {
-			d.put(payload, lo, x)
+			f.put(payload, lo, x)
 		} else {
-			d.put(payload, lo, residual)
+			f.put(payload, lo, residual)
 		}
 		if keep {
-			d.get(x, payload, lo)
+			f.get(x, payload, lo)
 		}
 		if residual != nil {
 			vec.Subtract(residual, x)
@@ -47,20 +46,20 @@ func (d dense) encode(dst []byte, t terms, keep bool) []byte {
 }
 
 // largest sums all terms of t and returns the largest magnitude.
-func (d dense) largest(t terms) float32 {
+func (f *Format) largest(t terms) float32 {
 	var m float32
 	for lo := 0; lo < len(t.x); lo += tile {
-		m = max(m, vec.AbsMax(d.sum(t, lo))) // max returns NaN if one is NaN
+		m = max(m, vec.AbsMax(f.sum(t, lo))) // max returns NaN if one is NaN
 	}
 	return m
 }
 
 // sum sums one tile of t. It writes the sum to the residual if there is one, else to x. The
 // decoded values replace x, and the loss is computed from the sum after that.
-func (d dense) sum(t terms, lo int) []float32 {
+func (f *Format) sum(t terms, lo int) []float32 {
 	x, residual := t.tile(lo)
 	if t.received != nil {
-		d.add(x, t.received, lo)
+		f.add(x, t.received, lo)
 	}
 	if residual == nil {
 		return x

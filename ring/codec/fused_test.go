@@ -40,10 +40,10 @@ func sameFloats(t *testing.T, what string, got, want []float32) {
 // appendWhole is Append without tiles.
 func appendWhole(c Codec, src []float32) []byte {
 	payload := make([]byte, c.EncodedLen(len(src)))
-	if s, ok := c.(dense).layout.(scaler); ok {
-		s.scale(payload, vec.AbsMax(src))
+	if c.scale != nil {
+		c.scale(payload, vec.AbsMax(src))
 	}
-	c.(dense).put(payload, 0, src)
+	c.put(payload, 0, src)
 	return payload
 }
 

@@ -27,32 +27,29 @@ import (
 // NaN. A block with an infinity or a NaN becomes the scale NaN (0x7fc00000) and codes 0. All of
 // it decodes to NaN, on every machine alike. All scales come before all codes, since a
 // lossless compressor compresses bytes of one kind better.
-var Int8 Codec = dense{int8Blocks{}}
+//
+// Codes are multiples of m/127: half of that is m/254. The scale, its inverse, the product with
+// that and the product with the scale are rounded to float32, each by 2⁻²⁴ of m at most: together
+// 4 · 254 · 2⁻²⁴ < 2⁻¹³ of m/254.
+var Int8 Codec = &Format{
+	name: "int8", id: 3, unit: (1 + 0x1p-13) / 254,
+	size: func(n int) int { return 4*((n+int8Block-1)/int8Block) + n },
+	bad: func(payload []byte) error {
+		scales, _ := int8Split(payload, 0)
+		for b := 0; 4*b < len(scales); b++ {
+			if err := int8Check(scales[4*b:]); err != nil {
+				return fmt.Errorf("codec int8: scale of block %d is %w", b, err)
+			}
+		}
+		return nil
+	},
+	put: int8Put, get: int8Get, add: int8Add,
+}
 
 const int8Block = 256
 
-type int8Blocks struct{}
-
-func (int8Blocks) ID() uint8            { return 3 }
-func (int8Blocks) String() string       { return "int8" }
-func (int8Blocks) Lossy() bool          { return true }
-func (int8Blocks) EncodedLen(n int) int { return 4*((n+int8Block-1)/int8Block) + n }
-
-func (i int8Blocks) check(n int, payload []byte) error {
-	if err := checkLen(i, n, payload); err != nil {
-		return err
-	}
-	scales, _ := i.split(payload, 0)
-	for b := 0; 4*b < len(scales); b++ {
-		if err := int8Check(scales[4*b:]); err != nil {
-			return fmt.Errorf("codec int8: scale of block %d is %w", b, err)
-		}
-	}
-	return nil
-}
-
-func (i int8Blocks) put(payload []byte, lo int, src []float32) {
-	scales, codes := i.split(payload, lo)
+func int8Put(payload []byte, lo int, src []float32) {
+	scales, codes := int8Split(payload, lo)
 	// All maxima first: each block's codes would otherwise wait for its maximum.
 	for b := 0; b*int8Block < len(src); b++ {
 		block := src[b*int8Block : min((b+1)*int8Block, len(src))]
@@ -68,8 +65,8 @@ func (i int8Blocks) put(payload []byte, lo int, src []float32) {
 	}
 }
 
-func (i int8Blocks) get(dst []float32, payload []byte, lo int) {
-	scales, codes := i.split(payload, lo)
+func int8Get(dst []float32, payload []byte, lo int) {
+	scales, codes := int8Split(payload, lo)
 	for len(dst) > 0 {
 		n := min(int8Block, len(dst))
 		vec.GetInt8(dst[:n], codes[:n], getFloat(scales))
@@ -77,8 +74,8 @@ func (i int8Blocks) get(dst []float32, payload []byte, lo int) {
 	}
 }
 
-func (i int8Blocks) add(dst []float32, payload []byte, lo int) {
-	scales, codes := i.split(payload, lo)
+func int8Add(dst []float32, payload []byte, lo int) {
+	scales, codes := int8Split(payload, lo)
 	for len(dst) > 0 {
 		n := min(int8Block, len(dst))
 		vec.AddInt8(dst[:n], codes[:n], getFloat(scales))
@@ -86,9 +83,9 @@ func (i int8Blocks) add(dst []float32, payload []byte, lo int) {
 	}
 }
 
-// split returns the scales and the codes from element lo on, the first of a block. Each block
+// int8Split returns the scales and the codes from element lo on, the first of a block. Each block
 // has a scale and 256 codes; only the last may have fewer codes.
-func (int8Blocks) split(payload []byte, lo int) (scales, codes []byte) {
+func int8Split(payload []byte, lo int) (scales, codes []byte) {
 	blocks := (len(payload) + 4 + int8Block - 1) / (4 + int8Block)
 	return payload[4*(lo/int8Block) : 4*blocks], payload[4*blocks+lo:]
 }

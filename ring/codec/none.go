@@ -10,17 +10,10 @@ import "ringtrain/ring/internal/vec"
 //	└────────┴────────┴───┴──────────┘
 //
 // All bits are kept, also those of NaNs.
-var None Codec = dense{none{}}
-
-type none struct{}
-
-func (none) ID() uint8            { return 0 }
-func (none) String() string       { return "none" }
-func (none) Lossy() bool          { return false }
-func (none) EncodedLen(n int) int { return 4 * n }
-
-func (none) check(n int, payload []byte) error { return checkLen(none{}, n, payload) }
-
-func (none) put(payload []byte, lo int, src []float32) { vec.PutF32(span(payload, 4, lo, src), src) }
-func (none) get(dst []float32, payload []byte, lo int) { vec.GetF32(dst, span(payload, 4, lo, dst)) }
-func (none) add(dst []float32, payload []byte, lo int) { vec.AddF32(dst, span(payload, 4, lo, dst)) }
+var None Codec = &Format{
+	name: "none",
+	size: func(n int) int { return 4 * n },
+	put:  func(payload []byte, lo int, src []float32) { vec.PutF32(span(payload, 4, lo, src), src) },
+	get:  func(dst []float32, payload []byte, lo int) { vec.GetF32(dst, span(payload, 4, lo, dst)) },
+	add:  func(dst []float32, payload []byte, lo int) { vec.AddF32(dst, span(payload, 4, lo, dst)) },
+}

@@ -43,8 +43,7 @@ const (
 )
 
 // New returns the oracle of a rank among p. c is the codec that encodes each partial sum:
-// codec.None if the sum must be exact. New panics if c is lossy and its error is
-// unknown.
+// codec.None if the sum must be exact.
 func New(rank, p int, c codec.Codec) *Oracle {
 	o := &Oracle{own: make([]float32, period), sum: make([]float32, period), size: p, bound: bound(p, c), Codec: c}
 	for i := range period {
@@ -88,30 +87,7 @@ func bound(p int, c codec.Codec) float64 {
 	if !c.Lossy() {
 		return 0
 	}
-	return partial * math.Expm1(float64(p)*(math.Log1p(unit(c))+math.Log1p(0x1p-24)))
-}
-
-// unit returns the largest error of a lossy codec, relative to the largest magnitude that is
-// encoded together.
-//
-//	bf16  8 bits of precision: half a unit in the last place of the value is at
-//	      most 2⁻⁸ of it
-//	fp16  likewise 11 bits and 2⁻¹¹; elements that become subnormal are off by
-//	      less, against the largest
-//	int8  codes are multiples of m/127, m being the block's largest magnitude:
-//	      half of that is m/254. The scale, its inverse, the product with that
-//	      and the product with the scale are rounded to float32, each by 2⁻²⁴ of
-//	      m at most: together 4 · 254 · 2⁻²⁴ < 2⁻¹³ of m/254
-func unit(c codec.Codec) float64 {
-	switch c {
-	case codec.BF16:
-		return 0x1p-8
-	case codec.FP16:
-		return 0x1p-11
-	case codec.Int8:
-		return (1 + 0x1p-13) / 254
-	}
-	panic("oracle: no bound for this codec")
+	return partial * math.Expm1(float64(p)*(math.Log1p(c.Unit())+math.Log1p(0x1p-24)))
 }
 
 // Fill writes the rank's input.

@@ -54,7 +54,7 @@ func TestUnit(t *testing.T) {
 					worst = max(worst, loss(t, c, most, step%16))
 				}
 			}
-			if u := unit(c); worst > u || worst < 0.99*u {
+			if u := c.Unit(); worst > u || worst < 0.99*u {
 				t.Errorf("largest loss is %g of the largest element, want up to %g and near it", worst, u)
 			}
 		})
