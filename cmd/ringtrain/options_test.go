@@ -185,7 +185,7 @@ func TestUsage(t *testing.T) {
 		{"data make cats --to d", "linear, digits, clicks", 64},
 		{"data make linear", "--to is missing", 64},
 		{"data make clicks --rows 0 --to d", "--rows is 0, want 1 or more", 64},
-		{"data make clicks --format parquet --to d", "want one of libsvm, libffm, vw, csv, tfrecord", 64},
+		{"data make clicks --format parquet --to d", "want one of tfrecord, libsvm, libffm, vw, csv", 64},
 		{"data make digits --ids 5 --to d", "--ids is 5, want none: it is for a click log", 64},
 		{"data convert x.libsvm", "--to is missing", 64},
 		{"data cat records", "--format", 64},
