@@ -3,41 +3,26 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
 	"syscall"
+
+	"ringtrain/ring/rendezvous"
 )
 
-// reasons has what a person reads of errors of a connection. The first one that matches counts.
-var reasons = []struct {
-	err  error
-	text string
-}{
-	{syscall.ECONNREFUSED, "connection refused"},
-	{syscall.EHOSTUNREACH, "no route to host"},
-	{syscall.ENETUNREACH, "no route to host"},
-	{os.ErrDeadlineExceeded, "no answer"}, // on an open connection
-	{syscall.ECONNRESET, "connection reset"},
-	{io.EOF, "connection closed"},
-	{io.ErrUnexpectedEOF, "connection closed"},
-	{net.ErrClosed, "connection closed"},
-	{syscall.EPIPE, "connection closed"},
-}
-
 // reason returns a text that says why a connection failed. It tells apart a name that does not
-// resolve, a refusal, a timeout and silence.
+// resolve, a refusal, a dial that timed out, and the silence or the end of an open connection.
 func reason(err error) string {
-	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return fmt.Sprintf("name %s does not resolve", dns.Name)
+	switch {
+	case errors.Is(err, errNoConnection):
+		return err.Error()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return "no answer"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.EPIPE):
+		return "connection closed"
 	}
-	for _, r := range reasons {
-		if errors.Is(err, r.err) {
-			return r.text
-		}
-	}
-	return err.Error()
+	return rendezvous.Reason(err)
 }
 
 // errNoConnection is a dial that timed out.
@@ -52,9 +37,8 @@ func (c *Config) open(ctx context.Context, addr string) (net.Conn, error) {
 		}
 	}
 	conn, err := dial(ctx, addr)
-	_, isDNS := errors.AsType[*net.DNSError](err)
-	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() && !isDNS {
-		return nil, errNoConnection
+	if err != nil && rendezvous.Reason(err) == errNoConnection.Error() {
+		err = errNoConnection
 	}
 	return conn, err
 }
