@@ -9,7 +9,6 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/link/internal/handshake"
 )
 
@@ -68,12 +67,12 @@ func ConnectAll(ctx context.Context, m ring.Membership, lis net.Listener, c Conf
 func (c Config) dialUntil(ctx context.Context, identity handshake.Identity, w ring.Worker) (net.Conn, error) {
 	var last error
 	for {
-		conn, err := c.dial(ctx, w, func(rw handshake.Conn) error { return identity.Dial(rw, handshake.Peer{Rank: w.Rank}) })
+		conn, err := identity.Reach(ctx, c.Dial, handshake.Peer{Rank: w.Rank})
 		if err == nil {
 			return tune(conn, 1), nil
 		}
 		if last == nil || ctx.Err() == nil {
-			last = delivery.WithoutAddresses(err)
+			last = err
 		}
 		if exitcode.Of(err) == exitcode.Protocol {
 			return nil, last
@@ -107,11 +106,8 @@ func acceptFromAll(ctx context.Context, identity handshake.Identity, lis net.Lis
 			}
 			return nil
 		},
-		func(peer handshake.Peer, g inbound) error { a.store(peer.Rank, tune(g.Conn, 1)); return nil },
-		func(ctx context.Context) (inbound, error) {
-			conn, err := acceptUntil(ctx, lis)
-			return inbound{conn}, err
-		})
+		func(peer handshake.Peer, conn net.Conn) error { a.store(peer.Rank, tune(conn, 1)); return nil },
+		acceptUntil(lis))
 	return a.conns
 }
 

@@ -3,22 +3,11 @@ package tcplink
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net"
-	"os"
-	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/link/internal/handshake"
 	"ringtrain/ring/token"
-)
-
-// The limits on one attempt to connect to a neighbour.
-const (
-	dialTimeout      = 2 * time.Second // TCP connect
-	handshakeTimeout = 5 * time.Second // handshake
 )
 
 // DefaultSpin is a good value of Config.Spin.
@@ -75,14 +64,7 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	for i, r := range routes {
 		halves[i] = dialSide(m.Rank, r)
 	}
-	out, in, err := handshake.Connect(ctx, identity, halves,
-		func(ctx context.Context, to handshake.Peer) (net.Conn, error) {
-			return c.dial(ctx, m.Workers[to.Rank], func(rw handshake.Conn) error { return identity.Dial(rw, to) })
-		},
-		func(ctx context.Context) (inbound, error) {
-			conn, err := acceptUntil(ctx, lis)
-			return inbound{conn}, err
-		})
+	out, in, err := handshake.Connect(ctx, identity, halves, c.Dial, acceptUntil(lis))
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +72,10 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	for i, r := range routes {
 		switch {
 		case isShared(r):
-			both := prepare(cmp.Or[net.Conn](out[i], in[i].Conn), c.sharedSocket)
+			both := prepare(cmp.Or(out[i], in[i]), c.sharedSocket)
 			links[i] = newLink(m, r, both, both, c)
-		case out[i] != nil || in[i].Conn != nil:
-			links[i] = newLink(m, r, prepare(out[i], c.socket), prepare(in[i].Conn, c.readConn), c)
+		case out[i] != nil || in[i] != nil:
+			links[i] = newLink(m, r, prepare(out[i], c.socket), prepare(in[i], c.readConn), c)
 		}
 	}
 	return links, nil
@@ -117,40 +99,3 @@ func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	var d net.Dialer
 	return d.DialContext(ctx, "tcp", addr)
 }
-
-// dial makes one attempt to connect to a worker. part is the dialer's part of the
-// handshake.
-func (c Config) dial(ctx context.Context, to ring.Worker, part func(handshake.Conn) error) (net.Conn, error) {
-	attempt, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	conn, err := c.Dial(attempt, to.Addr)
-	if err != nil {
-		return nil, delivery.WithoutAddresses(err)
-	}
-	if err := doHandshake(ctx, conn, part); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return conn, nil
-}
-
-// doHandshake runs one side's part of a handshake within handshakeTimeout and ctx.
-func doHandshake(ctx context.Context, c net.Conn, part func(rw handshake.Conn) error) error {
-	c.SetDeadline(time.Now().Add(handshakeTimeout))
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(expiredDeadline) })
-	err := part(c)
-	if !stop() {
-		return context.Cause(ctx)
-	}
-	c.SetDeadline(time.Time{})
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("no answer within %v: %w", handshakeTimeout, os.ErrDeadlineExceeded)
-	}
-	if err != nil {
-		return delivery.WithoutAddresses(err)
-	}
-	return nil
-}
-
-// expiredDeadline is a deadline in the past.
-var expiredDeadline = time.Unix(1, 0)

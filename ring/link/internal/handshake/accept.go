@@ -3,6 +3,7 @@ package handshake
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
 
@@ -17,23 +18,23 @@ import (
 // If ctx ends first, acceptAll closes all connections and returns one error for each missing
 // peer: a *ring.PeerError with Op "accept" and exitcode.Retry, with the last refused
 // connection. An error of next before its context ends is returned as it is.
-func acceptAll[G Inbound](ctx context.Context, p Identity, from []Peer, next func(context.Context) (G, error)) ([]G, []error) {
+func acceptAll(ctx context.Context, p Identity, from []Peer, next func(context.Context) (net.Conn, error)) ([]net.Conn, []error) {
 	if len(from) == 0 {
 		return nil, nil
 	}
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
-	h := acceptor[G]{complete: stop, from: from, accepted: map[Peer]G{}}
+	h := acceptor{complete: stop, from: from, accepted: map[Peer]net.Conn{}}
 	refused, acceptErr := serve(waiting, p, h.admit, h.keep, next)
 	if len(h.accepted) == len(from) {
-		conns := make([]G, len(from))
+		conns := make([]net.Conn, len(from))
 		for i, peer := range from {
 			conns[i] = h.accepted[peer]
 		}
 		return conns, nil
 	}
-	for _, g := range h.accepted {
-		g.Close()
+	for _, conn := range h.accepted {
+		conn.Close()
 	}
 	if acceptErr != nil {
 		return nil, []error{acceptErr}
@@ -45,22 +46,29 @@ func acceptAll[G Inbound](ctx context.Context, p Identity, from []Peer, next fun
 // each connection to keep after its handshake, and closes it if keep returns an error. admit
 // returns the reason to refuse a peer. Both may be called from several goroutines. When Serve
 // returns, all its goroutines have ended.
-func Serve[G Inbound](ctx context.Context, p Identity, admit func(Peer) error, keep func(Peer, G) error, next func(context.Context) (G, error)) {
+func Serve(ctx context.Context, p Identity, admit func(Peer) error, keep func(Peer, net.Conn) error, next func(context.Context) (net.Conn, error)) {
 	_, _ = serve(ctx, p, admit, keep, next)
 }
 
 // serve is Serve. It returns whom it has refused, and the error of next before ctx has ended.
-func serve[G Inbound](ctx context.Context, p Identity, admit func(Peer) error, keep func(Peer, G) error, next func(context.Context) (G, error)) (*refusals, error) {
+func serve(ctx context.Context, p Identity, admit func(Peer) error, keep func(Peer, net.Conn) error, next func(context.Context) (net.Conn, error)) (*refusals, error) {
 	serving, stop := context.WithCancel(ctx)
 	r := newPool()
 	defer r.running.Wait()
 	defer stop()
 	for ctx.Err() == nil {
-		g, err := next(serving)
+		conn, err := next(serving)
 		if err == nil {
-			r.handle(serving, g, func(c Conn) (take func() error, err error) {
-				peer, err := p.Accept(c, admit)
-				return func() error { return keep(peer, g) }, err
+			r.handle(serving, conn, func() error {
+				var peer Peer
+				err := within(serving, conn, func(c Conn) (err error) {
+					peer, err = p.Accept(c, admit)
+					return err
+				})
+				if err == nil {
+					err = keep(peer, conn)
+				}
+				return err
 			})
 		} else if ctx.Err() == nil {
 			return &r.refusals, err
@@ -70,16 +78,16 @@ func serve[G Inbound](ctx context.Context, p Identity, admit func(Peer) error, k
 }
 
 // acceptor accepts the connections of the expected peers.
-type acceptor[G Inbound] struct {
+type acceptor struct {
 	complete func() // ends the wait when all peers have connected
 	from     []Peer
 
 	mu       sync.Mutex
-	accepted map[Peer]G
+	accepted map[Peer]net.Conn
 }
 
 // admit returns nil if peer is expected, else the reason to refuse it.
-func (a *acceptor[G]) admit(peer Peer) error {
+func (a *acceptor) admit(peer Peer) error {
 	if slices.Contains(a.from, peer) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -99,21 +107,21 @@ func (a *acceptor[G]) admit(peer Peer) error {
 }
 
 // checkDuplicate returns an error if peer has connected already. a.mu is held.
-func (a *acceptor[G]) checkDuplicate(peer Peer) error {
+func (a *acceptor) checkDuplicate(peer Peer) error {
 	if _, ok := a.accepted[peer]; ok {
 		return fmt.Errorf("rank %d has joined already (stream %d)", peer.Rank, peer.Stream)
 	}
 	return nil
 }
 
-// keep stores g as peer's connection, unless there is one.
-func (a *acceptor[G]) keep(peer Peer, g G) error {
+// keep stores conn as peer's connection, unless there is one.
+func (a *acceptor) keep(peer Peer, conn net.Conn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.checkDuplicate(peer); err != nil {
 		return err
 	}
-	a.accepted[peer] = g
+	a.accepted[peer] = conn
 	if len(a.accepted) == len(a.from) {
 		a.complete()
 	}
@@ -121,7 +129,7 @@ func (a *acceptor[G]) keep(peer Peer, g G) error {
 }
 
 // missingErrors returns an error for each peer that did not connect before ctx ended.
-func (a *acceptor[G]) missingErrors(ctx context.Context, p Identity, refused *refusals) []error {
+func (a *acceptor) missingErrors(ctx context.Context, p Identity, refused *refusals) []error {
 	var errs []error
 	for _, peer := range a.from {
 		if _, ok := a.accepted[peer]; !ok {

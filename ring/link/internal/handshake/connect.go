@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"slices"
 	"sync"
 
@@ -12,9 +12,9 @@ import (
 )
 
 // Connect opens the connections of all routes at once; all workers call it at the same time.
-// dial makes one attempt to reach a peer. Connect repeats it with growing pauses until it
-// succeeds (see retry). next returns the next accepted connection, until its context ends.
-// The results are in the order of routes. They are zero where a route lacks the direction.
+// It dials each peer with growing pauses until it has reached the peer (see retry). next
+// returns the next accepted connection, until its context ends. The results are in the order
+// of routes. They are nil where a route lacks the direction.
 //
 // If one connection fails for good, Connect cancels the others and closes what is open. The
 // error has one *ring.PeerError for each missing worker, in the order of routes: first those
@@ -23,8 +23,7 @@ import (
 //
 // Connect panics if a route leads to this worker itself or to a rank outside the world, or
 // if two routes have an end in common.
-func Connect[D io.Closer, G Inbound](ctx context.Context, p Identity, routes []ring.Route,
-	dial func(context.Context, Peer) (D, error), next func(context.Context) (G, error)) ([]D, []G, error) {
+func Connect(ctx context.Context, p Identity, routes []ring.Route, dial Dialer, next func(context.Context) (net.Conn, error)) (outs, ins []net.Conn, err error) {
 	to, from := p.peers(routes)
 	if err := p.Check(); err != nil {
 		return nil, nil, err
@@ -32,13 +31,13 @@ func Connect[D io.Closer, G Inbound](ctx context.Context, p Identity, routes []r
 	dialCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
-		out     = make([]D, len(to))
+		out     = make([]net.Conn, len(to))
 		outErrs = make([]error, len(to))
 		dialing sync.WaitGroup
 	)
 	for i, peer := range to {
 		dialing.Go(func() {
-			out[i], outErrs[i] = retry(dialCtx, p.worker(peer), func(ctx context.Context) (D, error) { return dial(ctx, peer) })
+			out[i], outErrs[i] = retry(dialCtx, p.worker(peer), func(ctx context.Context) (net.Conn, error) { return p.Reach(ctx, dial, peer) })
 			if outErrs[i] != nil {
 				cancel(errCancelled)
 			}
@@ -49,17 +48,18 @@ func Connect[D io.Closer, G Inbound](ctx context.Context, p Identity, routes []r
 		cancel(errCancelled)
 	}
 	dialing.Wait()
-	err := joinErrors(append(outErrs, inErrs...))
+	err = joinErrors(append(outErrs, inErrs...))
 	if err == nil {
-		return byRoute(routes, out, in)
+		outs, ins = byRoute(routes, out, in)
+		return outs, ins, nil
 	}
 	for i := range out {
 		if outErrs[i] == nil {
 			out[i].Close()
 		}
 	}
-	for _, g := range in {
-		g.Close()
+	for _, conn := range in {
+		conn.Close()
 	}
 	return nil, nil, err
 }
@@ -86,8 +86,8 @@ func (i Identity) peers(routes []ring.Route) (to, from []Peer) {
 }
 
 // byRoute assigns the connections to their routes.
-func byRoute[D, G any](routes []ring.Route, out []D, in []G) ([]D, []G, error) {
-	outs, ins := make([]D, len(routes)), make([]G, len(routes))
+func byRoute(routes []ring.Route, out, in []net.Conn) (outs, ins []net.Conn) {
+	outs, ins = make([]net.Conn, len(routes)), make([]net.Conn, len(routes))
 	for i, r := range routes {
 		if r.To >= 0 {
 			outs[i], out = out[0], out[1:]
@@ -96,7 +96,7 @@ func byRoute[D, G any](routes []ring.Route, out []D, in []G) ([]D, []G, error) {
 			ins[i], in = in[0], in[1:]
 		}
 	}
-	return outs, ins, nil
+	return outs, ins
 }
 
 // errCancelled ends the other connections after one has failed.

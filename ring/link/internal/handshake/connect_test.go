@@ -16,31 +16,27 @@ import (
 	"ringtrain/ring/token"
 )
 
-// inboundStub is an accepted connection in memory.
-type inboundStub struct {
+// watched is a connection that knows whether it is closed.
+type watched struct {
 	net.Conn
 	closed bool
 }
 
-func (i *inboundStub) From() string { return "10.0.0.9:2" }
-
-func (i *inboundStub) Handshake(_ context.Context, part func(Conn) error) error { return part(i.Conn) }
-
-func (i *inboundStub) Close() error {
-	i.closed = true
-	return i.Conn.Close()
+func (w *watched) Close() error {
+	w.closed = true
+	return w.Conn.Close()
 }
 
 // memNetwork is a world in memory. A dialled connection arrives in the rank's inbox.
 type memNetwork struct {
 	token   token.Token
-	inboxes []chan *inboundStub
+	inboxes []chan net.Conn
 }
 
 func newMemNetwork(p int) *memNetwork {
 	w := &memNetwork{token: token.New()}
 	for range p {
-		w.inboxes = append(w.inboxes, make(chan *inboundStub))
+		w.inboxes = append(w.inboxes, make(chan net.Conn))
 	}
 	return w
 }
@@ -53,11 +49,15 @@ func (n *memNetwork) identity(rank int) Identity {
 	return Identity{m, n.token}
 }
 
-// dial puts one end of a connection into a rank's inbox and returns the other end.
-func (n *memNetwork) dial(ctx context.Context, door int) (net.Conn, error) {
+// dial puts one end of a connection into the inbox of the rank at addr and returns the other end.
+func (n *memNetwork) dial(ctx context.Context, addr string) (net.Conn, error) {
+	var rank int
+	if _, err := fmt.Sscanf(addr, "host-%d:1", &rank); err != nil {
+		return nil, err
+	}
 	ours, theirs := net.Pipe()
 	select {
-	case n.inboxes[door] <- &inboundStub{Conn: theirs}:
+	case n.inboxes[rank] <- theirs:
 		return ours, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -65,24 +65,16 @@ func (n *memNetwork) dial(ctx context.Context, door int) (net.Conn, error) {
 }
 
 // connect opens the routes of a rank.
-func (n *memNetwork) connect(ctx context.Context, rank int, routes []ring.Route) ([]net.Conn, []*inboundStub, error) {
-	p := n.identity(rank)
-	dial := func(ctx context.Context, to Peer) (net.Conn, error) {
-		c, err := n.dial(ctx, to.Rank)
-		if err == nil {
-			err = p.Dial(c, to)
-		}
-		return c, err
-	}
-	next := func(ctx context.Context) (*inboundStub, error) {
+func (n *memNetwork) connect(ctx context.Context, rank int, routes []ring.Route) (out, in []net.Conn, err error) {
+	next := func(ctx context.Context) (net.Conn, error) {
 		select {
-		case g := <-n.inboxes[rank]:
-			return g, nil
+		case c := <-n.inboxes[rank]:
+			return c, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-	return Connect(ctx, p, routes, dial, next)
+	return Connect(ctx, n.identity(rank), routes, n.dial, next)
 }
 
 // TestConnect opens a ring and pairs among three workers that start one second after
@@ -97,10 +89,7 @@ func TestConnect(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newMemNetwork(3)
-		type met struct {
-			out []net.Conn
-			in  []*inboundStub
-		}
+		type met struct{ out, in []net.Conn }
 		all := make([]chan met, 3)
 		for rank := range all {
 			all[rank] = make(chan met, 1)
@@ -113,7 +102,7 @@ func TestConnect(t *testing.T) {
 				all[rank] <- met{out, in}
 			}()
 		}
-		var ins [3][]*inboundStub
+		var ins [3][]net.Conn
 		for rank := range all {
 			m := <-all[rank]
 			ins[rank] = m.in
@@ -132,7 +121,7 @@ func TestConnect(t *testing.T) {
 					continue
 				}
 				var got string
-				fmt.Fscanln(in[i].Conn, &got)
+				fmt.Fscanln(in[i], &got)
 				if want := fmt.Sprintf("%d-%d-%d", r.From, rank, r.Stream); got != want {
 					t.Errorf("rank %d, route %+v: received %q, want %q", rank, r, got, want)
 				}
@@ -175,13 +164,16 @@ func TestConnectFails(t *testing.T) {
 	p := w.identity(0)
 	routes := []ring.Route{{To: 1, From: 2}, {Stream: 1, To: 2, From: -1}}
 	for name, fails := range map[string]bool{"dial": true, "door": false} {
-		ours, _ := net.Pipe()
-		got := &inboundStub{Conn: ours}
+		ours, theirs := net.Pipe()
+		got := &watched{Conn: ours}
 		joined := make(chan struct{})
 		_, _, err := Connect(t.Context(), p, routes,
-			func(ctx context.Context, to Peer) (*inboundStub, error) {
-				if to.Rank == 1 {
-					close(joined)
+			func(ctx context.Context, addr string) (net.Conn, error) {
+				if addr == p.Membership.Workers[1].Addr {
+					go func() {
+						w.identity(1).Accept(theirs, func(Peer) error { return nil })
+						close(joined)
+					}()
 					return got, nil
 				}
 				<-joined
@@ -191,7 +183,7 @@ func TestConnectFails(t *testing.T) {
 				<-ctx.Done()
 				return nil, context.Cause(ctx)
 			},
-			func(ctx context.Context) (*inboundStub, error) {
+			func(ctx context.Context) (net.Conn, error) {
 				<-joined
 				if fails {
 					<-ctx.Done()

@@ -27,7 +27,7 @@ func testIdentity(r int, secret token.Token) Identity {
 
 // admitZero expects stream 0 of rank 0.
 func admitZero(p Peer) error {
-	h := acceptor[*inboundStub]{from: []Peer{{Rank: 0}}}
+	h := acceptor{from: []Peer{{Rank: 0}}}
 	return h.admit(p)
 }
 

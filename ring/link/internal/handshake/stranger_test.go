@@ -44,8 +44,8 @@ func TestLinkStranger(t *testing.T) {
 				for began := time.Now(); time.Since(began) < 3*time.Second; {
 					select {
 					case g := <-w.inboxes[1]:
-						g.Conn.SetDeadline(time.Now().Add(50 * time.Millisecond))
-						answer(w, g.Conn)
+						g.SetDeadline(time.Now().Add(50 * time.Millisecond))
+						answer(w, g)
 						g.Close()
 					case err := <-met:
 						t.Fatalf("rank 0 ends after %v: %v (code %d)", time.Since(began), err, exitcode.Of(err))
