@@ -44,12 +44,13 @@ func TestDenormal(t *testing.T) {
 		}
 		records[i] = string(content)
 	}
-	for _, tt := range []struct {
+	cases := []struct {
 		spec Spec
 		text string
 	}{
 		{Spec{Origin: Origin{Format: "csv"}, Columns: columns()}, "1,1e-40,1.17549435e-38\n"},
 		{Spec{Origin: Origin{Format: "csv"}, Columns: columns()}, "1,-0.00000000000000000000000000000000000000000000001,1.17549435e-38\n"},
+		{Spec{Origin: Origin{Format: "criteo"}, Columns: columns()}, "1\t1e-40\t1.17549435e-38\n"},
 		{Spec{Origin: Origin{Format: "libsvm"}, Features: 3}, "1 1:-1e-40 2:1.17549435e-38\n"},
 		{Spec{Origin: Origin{Format: "libsvm"}, Features: 3, Dense: true}, "1 1:1e-40 2:1.17549435e-38\n"},
 		{Spec{Origin: Origin{Format: "libffm"}, Features: 3}, "1 0:1:1e-40 0:2:1.17549435e-38\n"},
@@ -57,7 +58,13 @@ func TestDenormal(t *testing.T) {
 		{Spec{Origin: Origin{Format: "vw"}, Features: 64}, "1 |n:1e-20 a:1e-20 b:1.17549435e-18\n"},
 		{Spec{Origin: Origin{Format: "tfrecord"}, Features: 3}, records[0]},
 		{Spec{Origin: Origin{Format: "tfrecord"}, Features: 2, Dense: true}, records[1]},
-	} {
+	}
+	tried := map[FormatName]bool{}
+	for _, tt := range cases {
+		tried[tt.spec.Format] = true
+	}
+	wantEach(t, tried, Format.IsSparse)
+	for _, tt := range cases {
 		name := filepath.Join(t.TempDir(), "records")
 		if err := os.WriteFile(name, []byte(tt.text), 0o666); err != nil {
 			t.Fatal(err)

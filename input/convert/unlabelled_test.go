@@ -80,6 +80,11 @@ func TestUnlabelled(t *testing.T) {
 		}
 		return b.X, nil
 	}
+	tried := map[FormatName]bool{}
+	for _, tt := range unlabelled(t) {
+		tried[tt.spec.Format] = true
+	}
+	wantEach(t, tried, Format.IsText)
 	for _, tt := range unlabelled(t) {
 		binary, absent := input.Labels{Binary: true}, input.Labels{Binary: true, Absent: true}
 		want, err := read(tt.spec, tt.labelled, binary)

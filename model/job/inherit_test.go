@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ringtrain/input/convert"
 )
 
 // howRead has a value of each key that says how files are read, and another value: the default where
@@ -165,7 +167,7 @@ func valueOf(t *testing.T, f *Files, key string) string {
 // format that has columns, and that criteo's own columns and synthetic records need none.
 func TestCheckLabel(t *testing.T) {
 	const columns = "  columns:\n    - numeric: {names: [a]}\n"
-	for _, format := range []string{"csv", "criteo", "tfrecord"} {
+	for _, format := range convert.Names(convert.Format.HasColumns) {
 		text := "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: " + format + ", files: [a]}\n"
 		c, err := load(t, text+columns, nil, nil)
 		if err != nil {

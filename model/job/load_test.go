@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ringtrain/input/convert"
 	"ringtrain/model/optimizer"
 	"ringtrain/ring/exitcode"
 )
@@ -129,6 +130,7 @@ func wantFiles(names ...string) func(j *Config) {
 // TestFaults verifies that each mistake in a job is reported with its place and hides no other
 // mistake. Each list is the complete report.
 func TestFaults(t *testing.T) {
+	all := convert.FormatName("").Takes()
 	tests := []struct {
 		name    string
 		file    string
@@ -256,7 +258,7 @@ func TestFaults(t *testing.T) {
 			}},
 		{name: "what is missing", file: "input:\n  batch: 1\n", want: []string{
 			`job.yaml: model.kind is empty, want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`,
-			"job.yaml:1:1: input.train.format is empty, want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo (or input.synthetic: true)",
+			"job.yaml:1:1: input.train.format is empty, want one of " + all + " (or input.synthetic: true)",
 			"job.yaml: optimizer.learning_rate is missing, want one above 0: sgd has no default",
 		}},
 		{name: "files", file: "model: {kind: sparse-linear}\noptimizer: {learning_rate: 1}\n" +
@@ -265,15 +267,15 @@ func TestFaults(t *testing.T) {
 				"job.yaml:6:15: input.eval.compression is \"gzap\" (did you mean gzip?), want one of auto, none, gzip, zlib",
 				"job.yaml:4:3: input.train.labels is empty, want the file of labels",
 				"job.yaml:4:35: input.train.files is [b], want none with format idx",
-				"job.yaml:4:11: input.train.format is idx, want one of tfrecord, libsvm, libffm, vw, csv, criteo: the model reads sparse records",
+				"job.yaml:4:11: input.train.format is idx, want one of " + strings.Join(convert.Names(convert.Format.IsSparse), ", ") + ": the model reads sparse records",
 				"job.yaml:6:34: input.eval.images is x, want none with format libsvm",
 				"job.yaml:6:5: input.eval.label is l, want none with format libsvm",
 				"job.yaml:6:15: input.eval.compression is gzap, want none with format libsvm",
 			}},
 		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: parquet}, eval: {format: '', files: [a]},\n  evals: [{name: day, format: svm, compression: zap, files: [a]}]}", want: []string{
-			"job.yaml:3:17: input.train.format is \"parquet\", want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
-			"job.yaml:3:42: input.eval.format is empty, want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
-			"job.yaml:4:23: input.evals.day.format is \"svm\" (did you mean vw?), want one of idx, images, tfrecord, libsvm, libffm, vw, csv, criteo",
+			"job.yaml:3:17: input.train.format is \"parquet\", want one of " + all,
+			"job.yaml:3:42: input.eval.format is empty, want one of " + all,
+			"job.yaml:4:23: input.evals.day.format is \"svm\" (did you mean vw?), want one of " + all,
 			"job.yaml:4:36: input.evals.day.compression is \"zap\" (did you mean gzip?), want one of auto, none, gzip, zlib",
 		}},
 		{name: "columns", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, separator: ab}\n  eval: {format: idx, images: a, labels: b, header: true}\n" +
@@ -282,14 +284,14 @@ func TestFaults(t *testing.T) {
 			"job.yaml:4:3: input.train.files is empty, want at least one file",
 			`job.yaml:4:24: input.train.separator is "ab", want ASCII, one character that is no quote, or tab`,
 			"job.yaml:5:45: input.eval.header is true, want none with format idx",
-			"job.yaml:5:10: input.eval.format is idx, want one of tfrecord, csv, criteo with input.columns",
+			"job.yaml:5:10: input.eval.format is idx, want one of " + strings.Join(convert.Names(convert.Format.HasColumns), ", ") + " with input.columns",
 		}},
 		{name: "options of columns", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, separator: ab}\n  eval: {format: idx, images: a, labels: b, header: true}\n" +
 			"  columns:\n    - numeric: {names: [x..y]}\n    - {name: c, cross: {of: [a], hash: 3}}\n", want: []string{
 			"job.yaml:4:3: input.train.files is empty, want at least one file",
 			`job.yaml:4:24: input.train.separator is "ab", want ASCII, one character that is no quote, or tab`,
 			"job.yaml:5:45: input.eval.header is true, want none with format idx",
-			"job.yaml:5:10: input.eval.format is idx, want one of tfrecord, csv, criteo with input.columns",
+			"job.yaml:5:10: input.eval.format is idx, want one of " + strings.Join(convert.Names(convert.Format.HasColumns), ", ") + " with input.columns",
 			"job.yaml:7:7: input.columns.0.numeric has the range x..y, want one like C1..C26, of at most 100000 columns",
 			"job.yaml:8:17: input.columns.1.cross is of 1 column, want two or more",
 		}},
