@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
 	"ringtrain/model/graph"
+	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
@@ -97,30 +99,27 @@ func itemError(i int, kind string, err error) error {
 	if kind == "" {
 		return fmt.Errorf("input.columns.%d %w", i, err)
 	}
+	if fault, ok := errors.AsType[keys.Fault](err); ok {
+		return fmt.Errorf("input.columns.%d.%s.%w", i, kind, fault)
+	}
 	return fmt.Errorf("input.columns.%d.%s %w", i, kind, err)
 }
 
 // kind is the name of the item's kind, "" if it has not exactly one.
-func (c *Column) kind() (kind string) {
-	for _, k := range []struct {
-		name string
-		is   bool
-	}{
-		{"label", c.Label != nil}, {"weight", c.Weight != nil}, {"key", c.Key != nil}, {"numeric", c.Numeric != nil},
-		{"categorical", c.Categorical != nil}, {"ids", c.IDs != nil}, {"cross", c.Cross != nil}, {"ignore", c.Ignore != nil},
-	} {
-		if k.is && kind != "" {
-			return ""
-		}
-		if k.is {
-			kind = k.name
-		}
+func (c *Column) kind() string {
+	if has := keys.KindsOf(reflect.ValueOf(c).Elem()); len(has) == 1 {
+		return has[0].Name
 	}
-	return kind
+	return ""
 }
 
 // item adds an item; a cross comes after all others.
 func (p *Plan) item(c *Column, vocabulary func(string) ([]string, error)) error {
+	if f, ok := keys.Find(c, c.kind()); ok {
+		if errs := keys.Check("", f.Value.Interface()); errs != nil {
+			return errs[0]
+		}
+	}
 	switch c.kind() {
 	case "label":
 		return p.single(&p.Label, c.Label.Names)
@@ -143,7 +142,7 @@ func (p *Plan) item(c *Column, vocabulary func(string) ([]string, error)) error 
 	case "cross":
 		return nil
 	}
-	return errors.New("has no kind or several, want one of label, weight, key, numeric, categorical, ids, cross, ignore")
+	return errors.New("has no kind or several, want one of " + strings.Join(keys.Kinds(reflect.TypeFor[Column]()), ", "))
 }
 
 // listed expands names, of which there must be one.
@@ -209,8 +208,6 @@ func (p *Plan) numeric(o *NumericOptions) error {
 	switch {
 	case err != nil:
 		return err
-	case o.Transform != "" && o.Transform != "log1p":
-		return fmt.Errorf("has transform %s, want log1p or none", o.Transform)
 	case o.Default != nil && !isFloat32(o.Default.Number):
 		return fmt.Errorf("has default %g, want a finite number", o.Default.Number)
 	case len(o.Buckets) > 0 && o.Default != nil && o.Default.Mean:
@@ -255,12 +252,10 @@ func (p *Plan) categorical(o *CategoricalOptions, vocabulary func(string) ([]str
 		return err
 	case (o.Hash != 0) == (o.Vocabulary != ""):
 		return errors.New("wants either hash or vocabulary")
-	case o.Hash < 0 || o.Hash > maxIDs:
-		return fmt.Errorf("has hash %d, want 1 to %d", o.Hash, maxIDs)
-	case o.MinCount != 0 && (o.Vocabulary != "auto" || o.MinCount < 1):
-		return fmt.Errorf("has min_count %d, want 1 or more, with vocabulary auto", o.MinCount)
-	case o.Unknown != "" && (o.Vocabulary == "" || o.Unknown != "bucket" && o.Unknown != "error"):
-		return fmt.Errorf("has unknown %s, want bucket or error, with a vocabulary", o.Unknown)
+	case o.MinCount != 0 && o.Vocabulary != "auto":
+		return fmt.Errorf("has min_count %d, want none without vocabulary: auto", o.MinCount)
+	case o.Unknown != "" && o.Vocabulary == "":
+		return fmt.Errorf("has unknown %s, want none without a vocabulary", o.Unknown)
 	}
 	rule := bagRule{BagColumn: graph.BagColumn{Kind: graph.Hash, Size: uint32(o.Hash)}}
 	if o.Vocabulary != "" {
@@ -297,8 +292,6 @@ func (p *Plan) ids(o *IDsOptions) error {
 		return err
 	case len(names) != 1:
 		return fmt.Errorf("names %d columns, want one", len(names))
-	case o.Size < 1 || o.Size > maxIDs:
-		return fmt.Errorf("has size %d, want 1 to %d", o.Size, maxIDs)
 	}
 	rule := bagRule{BagColumn: graph.BagColumn{Name: names[0], Kind: graph.IDs, Size: uint32(o.Size), Values: o.Values}, inputs: []int{p.input(names[0])}, values: -1}
 	if o.Values != "" {
@@ -309,11 +302,8 @@ func (p *Plan) ids(o *IDsOptions) error {
 
 // cross adds a cross of categorical columns, whose names are texts.
 func (p *Plan) cross(texts map[string]bool, name string, o *CrossOptions) error {
-	switch {
-	case len(o.Of) < 2:
+	if len(o.Of) < 2 {
 		return fmt.Errorf("is of %s, want two or more", phrase.Count(len(o.Of), "column"))
-	case o.Hash < 1 || o.Hash > maxIDs:
-		return fmt.Errorf("has hash %d, want 1 to %d", o.Hash, maxIDs)
 	}
 	rule := bagRule{BagColumn: graph.BagColumn{Name: name, Kind: graph.Cross, Size: uint32(o.Hash), Of: o.Of}}
 	if name == "" {

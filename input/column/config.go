@@ -51,13 +51,13 @@ type CategoricalOptions struct {
 type IDsOptions struct {
 	Names  []string `yaml:"names" doc:"One column. In CSV it has ids with spaces between them."`
 	Values string   `yaml:"values" doc:"The column of their values. Default: all values are 1."`
-	Size   int      `yaml:"size" takes:"1 to 2147483647" doc:"Ids are below it."`
+	Size   int      `yaml:"size" need:"yes" takes:"1 to 2147483647" doc:"Ids are below it."`
 }
 
 // CrossOptions has the options of cross.
 type CrossOptions struct {
 	Of   []string `yaml:"of" doc:"Two columns or more that are categorical."`
-	Hash int      `yaml:"hash" takes:"1 to 2147483647" doc:"Number of ids. The texts are joined by the byte 0x1f, and hashed as those of categorical."`
+	Hash int      `yaml:"hash" need:"yes" takes:"1 to 2147483647" doc:"Number of ids. The texts are joined by the byte 0x1f, and hashed as those of categorical."`
 }
 
 // IgnoreOptions has the options of ignore.

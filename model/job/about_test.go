@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/graph"
 	"ringtrain/model/optimizer"
@@ -268,4 +269,20 @@ func words(list, standard string) []string {
 	all = slices.DeleteFunc(all, func(w string) bool { return w == "to" || !aWord.MatchString(w) })
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// TestBoundsOfReaders verifies the ranges and defaults that a tag repeats because readers have them as
+// constants.
+func TestBoundsOfReaders(t *testing.T) {
+	for key, want := range map[string]KeyText{
+		"input.max_features":             {Takes: fmt.Sprintf("whole number, 1 to %d", input.MaxFeatures), Default: fmt.Sprint(input.DefaultMaxFeatures)},
+		"model.features":                 {Takes: fmt.Sprintf("whole number, 0 to %d", input.MaxFeatures), Default: "0"},
+		"input.columns.categorical.hash": {Takes: fmt.Sprintf("whole number, 1 to %d", input.MaxFeatures)},
+		"input.max_inflate":              {Takes: "bytes, " + Size(input.DefaultMaxInflate).short() + " or more", Default: Size(input.DefaultMaxInflate).short()},
+	} {
+		texts, err := About(key)
+		if err != nil || len(texts) != 1 || texts[0].Takes != want.Takes || texts[0].Default != want.Default {
+			t.Errorf("%s: %+v, %v, want %q and default %q", key, texts, err, want.Takes, want.Default)
+		}
+	}
 }
