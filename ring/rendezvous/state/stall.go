@@ -58,7 +58,7 @@ func (s *State) updateRankStates() []rankState {
 		s.stall.states = append(s.stall.states, rankState{step: -1, wait: ring.Wait{Peer: -1}, silence: s.lease.current})
 	}
 	for _, m := range s.members {
-		r := rankState{m.step, m.phase, m.wait, s.clock.awake - m.unchangedSince, s.clock.awake - m.lastHeard}
+		r := rankState{m.step, m.phase, m.wait, s.clock.awake - m.unchangedSince, s.clock.awake - m.lastHeard, m.Worker.HostID}
 		if r.wait.Peer >= s.worldSize || r.wait.Peer == m.Rank {
 			r.wait.Peer = -1
 		}
@@ -119,6 +119,8 @@ func (s *State) formatStall(all []rankState, st stall) string {
 	switch {
 	case st.kind == stallSilent:
 		next = fmt.Sprintf("counts as lost in %s without a heartbeat", wholeSeconds(s.lease.current-root.silence))
+	case st.kind == stallDeadLink && st.oneHost:
+		next = "the generation ends when all have waited " + wholeSeconds(deadLinkAfter)
 	case st.kind == stallDeadLink:
 		waitedFor = fmt.Sprintf("link %d -> %d with both ends alive", st.peer, st.rank)
 		next = "the generation ends when all have waited " + wholeSeconds(deadLinkAfter)
@@ -146,9 +148,16 @@ func wholeSeconds(d time.Duration) string {
 	return fmt.Sprintf("%ds", int64(max(d, 0).Round(time.Second).Seconds()))
 }
 
-// deadLinkCause returns the cause of the end of a generation in which nothing moves over a link.
+// deadLinkCause returns the cause of the end of a generation in which nothing moves over a link. On
+// one host that is the rank which is furthest behind.
 func (s *State) deadLinkCause(st stall) *ring.Cause {
 	m, to := s.member(st.peer), s.member(st.rank)
+	if st.oneHost {
+		return &ring.Cause{
+			Rank: st.rank, Host: to.Worker.Host, Step: to.step, Operation: to.wait.Operation, ExitCode: exitcode.Retry,
+			Text: fmt.Sprintf("%s is furthest behind: nothing moved for %d s, all ranks are alive", s.rankLabel(st.rank), int64(st.unchanged.Seconds())),
+		}
+	}
 	return &ring.Cause{
 		Rank: st.peer, Host: m.Worker.Host, Step: m.step, Operation: to.wait.Operation, Peer: to.Worker.Addr, ExitCode: exitcode.Retry,
 		Text: fmt.Sprintf("link %d -> %d at %s: nothing moved for %d s, both ends are alive", st.peer, st.rank, to.Worker.Addr, int64(st.unchanged.Seconds())),

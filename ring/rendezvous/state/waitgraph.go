@@ -31,6 +31,7 @@ type rankState struct {
 	wait      ring.Wait     // without Since; Peer is another rank, or -1
 	unchanged time.Duration // how long step, phase and wait have been unchanged
 	silence   time.Duration // time since the heartbeat
+	host      string        // its host id
 }
 
 // isWaiting reports whether the rank waits for another rank.
@@ -59,6 +60,7 @@ type stall struct {
 	longest    time.Duration // longest of their waits
 	unchanged  time.Duration // how long the root has been unchanged
 	allWaiting bool          // of a dead link: all ranks wait, and none is silent
+	oneHost    bool          // of a dead link: both ends are on one host, so that no network lies between them
 }
 
 type stallKind uint8
@@ -212,6 +214,7 @@ func (g *waitGraph) classify(st stall) stall {
 		st.kind = stallWorking
 	default:
 		st.kind, st.peer = stallDeadLink, s.wait.Peer
+		st.oneHost = s.host != "" && s.host == g.ranks[st.peer].host
 		if st.allWaiting, st.unchanged = g.allWaiting(); !st.allWaiting {
 			st.unchanged = s.unchanged
 		}

@@ -24,6 +24,11 @@ func (s rankState) silentFor(d time.Duration) rankState {
 	return s
 }
 
+func (s rankState) on(host string) rankState {
+	s.host = host
+	return s
+}
+
 func (s rankState) other(operation string, elements int) rankState {
 	s.wait.Operation, s.wait.Elements = operation, elements
 	return s
@@ -60,6 +65,12 @@ func TestFindStall(t *testing.T) {
 		{"picture=one-way partition 1 to 2",
 			[]rankState{waitingRank(7, 5, 3, 11*sec), waitingRank(7, 6, 0, 11*sec), waitingRank(7, 3, 1, 12*sec), waitingRank(7, 4, 2, 11*sec)},
 			stall{kind: stallDeadLink, rank: 2, peer: 1, waiting: 4, longest: 12 * sec, unchanged: 11 * sec, allWaiting: true}, true},
+		{"picture=all wait on one host",
+			[]rankState{waitingRank(7, 5, 1, 11*sec).on("a"), waitingRank(7, 3, 0, 12*sec).on("a")},
+			stall{kind: stallDeadLink, rank: 1, peer: 0, waiting: 2, longest: 12 * sec, unchanged: 11 * sec, allWaiting: true, oneHost: true}, true},
+		{"picture=all wait on two hosts",
+			[]rankState{waitingRank(7, 5, 1, 11*sec).on("a"), waitingRank(7, 3, 0, 12*sec).on("b")},
+			stall{kind: stallDeadLink, rank: 1, peer: 0, waiting: 2, longest: 12 * sec, unchanged: 11 * sec, allWaiting: true}, true},
 		{"picture=one-way partition, an end silent",
 			[]rankState{waitingRank(7, 5, 3, 11*sec), waitingRank(7, 6, 0, 11*sec).silentFor(4 * sec), waitingRank(7, 3, 1, 12*sec), waitingRank(7, 4, 2, 11*sec)},
 			stall{kind: stallSilent, rank: 1, waiting: 3, longest: 12 * sec, unchanged: 11 * sec}, true},
