@@ -135,11 +135,6 @@ func otherOwner(ctx context.Context, dial dialFunc, addr string) string {
 	if !ok || o.Rendezvous {
 		return ""
 	}
-	return otherOwnerText(addr, o)
-}
-
-// otherOwnerText says that addr is the port of worker o, which does not serve a rendezvous.
-func otherOwnerText(addr string, o port.Owner) string {
 	owner, job := "a worker", "a job"
 	if o.Rank >= 0 {
 		owner = fmt.Sprintf("rank %d", o.Rank)
