@@ -65,7 +65,7 @@ func TestRunTellsRefusal(t *testing.T) {
 		code         int
 		want         string
 	}{
-		{"refused=token", "test $RANK = 1 && export RINGTRAIN_TOKEN=" + strings.Repeat("cd", 32) + " && exec " + train + " --start-timeout 1s; exec " + train, 77, "not the token of the rendezvous"},
+		{"refused=token", "test $RANK = 1 && export RINGTRAIN_TOKEN=" + strings.Repeat("cd", 32) + " && exec " + train + " --start-timeout 1s; exec " + train, 77, "answers with another token: here is token(set), want the same on all ranks"},
 		{"refused=job", "test $RANK = 1 && exec " + train + " --job-id other; exec " + train, 138, "the rendezvous answers for job mine, not other"},
 		{"refused=job, in a script", "test $RANK = 1 && { " + train + " --job-id other; exit $?; }; exec " + train, 138, "the rendezvous answers for job mine, not other"},
 	}
@@ -73,12 +73,12 @@ func TestRunTellsRefusal(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			e := newBox(t).must(tt.code, "run", "-np", "3", "--job-id", "mine", "--json", "sh", "-c", tt.script)
-			want := fmt.Sprintf(`^ringtrain: rank 1 \(pid (\d+)\) ended with exit code %d: %s$`, tt.code, tt.want)
+			want := fmt.Sprintf(`^ringtrain: rank 1 \(pid (\d+)\) ended with exit code %d: (.*%s)$`, tt.code, regexp.QuoteMeta(tt.want))
 			last := regexp.MustCompile(want).FindStringSubmatch(strings.TrimSpace(e.last()))
 			if last == nil {
 				t.Fatalf("last line %q, want %q", e.last(), want)
 			}
-			cause := fmt.Sprintf("process %s ended with exit code %d: %s", last[1], tt.code, tt.want)
+			cause := fmt.Sprintf("process %s ended with exit code %d: %s", last[1], tt.code, last[2])
 			for _, rank := range []int{0, 2} {
 				if want := "ringtrain: rank 1: " + cause; !slices.Contains(linesOf(e.stderr, rank), want) {
 					t.Errorf("rank %d does not say %q:\n%s", rank, want, e.stderr)

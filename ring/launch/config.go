@@ -38,10 +38,6 @@ type Rendezvous interface {
 	// if there is none. The rank is -1 if there is more than one.
 	Stopped() *ring.Cause
 
-	// Refused returns why a worker of a rank was refused alone: process pid, or a process of
-	// its group, which has ended with code. It returns "" if none was.
-	Refused(rank, pid, code int) string
-
 	// RestartsLeft returns how many more ranks may be started again.
 	RestartsLeft() int
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -126,13 +127,17 @@ func (o *rankOutput) keepReason() {
 	}
 }
 
-// takeReason returns the last reason that a rank has given for its end, once.
+// takeReason returns the last reason that a rank has given for its end, once, without the name of the
+// rank.
 func (r *rankOutputs) takeReason(rank int) string {
 	o := &r.ranks[rank][1]
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	reason := o.reason
 	o.reason = ""
+	if who, text, ok := strings.Cut(reason, ": "); ok && strings.HasPrefix(who+" ", fmt.Sprintf("rank %d ", rank)) {
+		return text
+	}
 	return reason
 }
 

@@ -105,7 +105,7 @@ func TestReasonOfRank(t *testing.T) {
 	v.write(0, false, []byte("ringtrain: of standard output\n"))
 	v.write(0, true, []byte("step 3\nringtrain: first\nringt"))
 	v.write(0, true, []byte("rain: lost the rendezvous\nringtrain: what to do: ringtrain help\nmore ringtrain: text\n"))
-	e := process.Ending{PID: 7, ExitCode: 138, Said: v.takeReason(0)}
+	e := process.Ending{PID: 7, ExitCode: 138, Why: v.takeReason(0)}
 	if got, want := e.String(), "rank 0 (pid 7) ended with exit code 138: lost the rendezvous"; got != want {
 		t.Errorf("ending is %q, want %q", got, want)
 	}

@@ -320,10 +320,7 @@ func (l *launcher) anyRuns() bool {
 // has told that before.
 func (l *launcher) rankEnded(e process.Ending) {
 	if !e.OK() && !e.Lost && e.Signal == 0 {
-		e.Said = l.outputs.takeReason(e.Rank)
-		if s := l.config.Server; s != nil {
-			e.Why = s.Refused(e.Rank, e.PID, e.ExitCode)
-		}
+		e.Why = l.outputs.takeReason(e.Rank)
 	}
 	if !l.askRestart(e) {
 		l.rankFailed(e)

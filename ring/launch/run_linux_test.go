@@ -118,8 +118,6 @@ type server struct {
 	over   bool        // the job has ended
 	by     *ring.Cause // what Stopped returns
 	given  chan int
-
-	refused map[int]string // by rank: the reason
 }
 
 func (s *server) Started(int) {}
@@ -154,8 +152,6 @@ func (s *server) Cause() *ring.Cause {
 }
 
 func (s *server) Stopped() *ring.Cause { return s.by }
-
-func (s *server) Refused(rank, pid, code int) string { return s.refused[rank] }
 
 func (s *server) GivenUp() <-chan int { return s.given }
 

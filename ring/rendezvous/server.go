@@ -60,18 +60,18 @@ type Server struct {
 	wg         sync.WaitGroup // all goroutines and handlers
 	notices    chan string    // for the owner, which may read them slowly
 	givenUp    chan int       // see GivenUp
-	refusals   *refusalLog
 
-	mu         sync.Mutex // guards what follows
-	state      *state.State
-	clients    map[uint64]*clientStream
-	lastStream uint64        // number of the newest stream
-	clientLeft chan struct{} // closed and replaced when a client leaves
-	told       int           // number of clients that were told the cause of the end and have left
-	probing    map[probing]bool
-	record     *pb.Record  // of the newest generation, shared by all messages
-	closed     bool        // no more clients
-	cause      *ring.Cause // of the end of the job
+	mu           sync.Mutex // guards what follows
+	state        *state.State
+	clients      map[uint64]*clientStream
+	lastStream   uint64        // number of the newest stream
+	clientLeft   chan struct{} // closed and replaced when a client leaves
+	told         int           // number of clients that were told the cause of the end and have left
+	probing      map[probing]bool
+	record       *pb.Record  // of the newest generation, shared by all messages
+	closed       bool        // no more clients
+	unprovedTold time.Time   // of the last notice of a worker without the token
+	cause        *ring.Cause // of the end of the job
 
 	jobID atomic.Pointer[string] // a copy of the state's job id, read without mu
 }
@@ -87,7 +87,7 @@ func newServer(c ServerConfig) *Server {
 		config: c, started: time.Now(), instance: mathrand.Uint64() | 1, clients: map[uint64]*clientStream{}, probing: map[probing]bool{},
 		clientLeft: make(chan struct{}), done: make(chan struct{}), probeSlots: make(chan struct{}, maxProbes),
 		notices: make(chan string, maxNotices),
-		givenUp: make(chan int, ring.MaxWorldSize), refusals: newRefusalLog(c.WorldSize),
+		givenUp: make(chan int, ring.MaxWorldSize),
 	}
 	s.lease.Store(c.Lease.Milliseconds())
 	if c.Restarts == 0 && !c.Unique {

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"syscall"
@@ -17,8 +16,7 @@ type Ending struct {
 	ExitCode  int            // exit code, unless a signal killed the process
 	Signal    syscall.Signal // that killed the process; 0: none
 	Lost      bool           // the host is lost, and how the rank ended is unknown
-	Why       string         // why the host is lost, or why the rendezvous has refused the rank; "" if neither
-	Said      string         // what a rank that ended by itself said last of the reason; may be ""
+	Why       string         // why the host is lost, or what a rank that ended by itself said last of the reason; may be ""
 }
 
 // endingOf returns how process pid of a rank ended.
@@ -48,10 +46,9 @@ func (e Ending) Code() int {
 	return e.ExitCode
 }
 
-// Symptom reports whether the rank ended because another rank was gone. A rank that was
-// refused has a cause of its own.
+// Symptom reports whether the rank may have ended because another rank was gone.
 func (e Ending) Symptom() bool {
-	return e.Signal == 0 && e.ExitCode == exitcode.Retry && !e.Lost && e.Why == ""
+	return e.Signal == 0 && e.ExitCode == exitcode.Retry && !e.Lost
 }
 
 // Follows reports whether the rank ended because of c, the cause that the rendezvous told
@@ -98,10 +95,10 @@ func (e Ending) Cause() string {
 
 // because returns why the rank ended by itself, as an addition to its exit code.
 func (e Ending) because() string {
-	if why := cmp.Or(e.Why, e.Said); why != "" {
-		return ": " + why
+	if e.Why == "" {
+		return ""
 	}
-	return ""
+	return ": " + e.Why
 }
 
 // SignalText names a signal by number and name.
