@@ -29,35 +29,35 @@ func benchCommand() command {
 		sub: []command{{
 			name: "allreduce", args: "[-np N] [-H HOST:SLOTS,…]", usage: "time and check all-reduce over a range of sizes",
 			examples: []string{"ringtrain bench allreduce -np 4", "ringtrain bench allreduce -H host-a,host-b --codec none,int8", "mpirun -np 4 ringtrain bench allreduce --max 128MiB"},
-			flags:    benchSumFlags(), run: (*app).benchAllReduce,
+			flags:    benchSumFlags(), run: runBenchAllReduce,
 		}, {
 			name: "codec", usage: "time each codec on one core",
 			examples: []string{"ringtrain bench codec"},
-			flags:    benchCodecFlags(), run: (*app).benchCodec,
+			flags:    benchCodecFlags(), run: runBenchCodec,
 		}, {
 			name: "link", args: "[-np N] [-H HOST:SLOTS,…]", usage: "what copies in memory and plain TCP do here: the limit of all-reduce",
 			examples: []string{"ringtrain bench link -np 2", "ringtrain bench link -H host-a,host-b --only stream"},
-			flags:    benchLinkFlags(), run: (*app).benchLink,
+			flags:    benchLinkFlags(), run: runBenchLink,
 		}, {
 			name: "scale", usage: "predict all-reduce on wires and world sizes that are not here",
 			examples: []string{"ringtrain bench scale -np 16,64 --hosts 8 --bandwidth 10gbit --latency 50us"},
-			flags:    benchScaleFlags(), run: (*app).benchScale,
+			flags:    benchScaleFlags(), run: runBenchScale,
 		}, {
 			name: "train", takes: anyWords, args: "[MODEL …]", usage: "examples a second of the models on drawn records, and what a step's time goes to",
 			examples: []string{"ringtrain bench train -np 2 mlp cnn"},
-			flags:    benchTrainFlags(), run: (*app).benchTrain,
+			flags:    benchTrainFlags(), run: runBenchTrain,
 		}, {
 			name: "kernels", usage: "GFLOP/s of each kernel set, and its share of the measured peak",
 			examples: []string{"ringtrain bench kernels"},
-			flags:    benchKernelsFlags(), run: (*app).benchKernels,
+			flags:    benchKernelsFlags(), run: runBenchKernels,
 		}, {
 			name: "input", usage: "rows and MB a second of CPU time that each format is read at, beside VW, pyarrow and tf.data",
 			examples: []string{"ringtrain bench input --cases libsvm,csv"},
-			flags:    benchInputFlags(), run: (*app).benchInput,
+			flags:    benchInputFlags(), run: runBenchInput,
 		}, {
 			name: "peers", usage: "all-reduce by other libraries and by ringtrain, on the same work in the same minutes",
 			examples: []string{"ringtrain bench peers --short", "ringtrain bench peers --only clicks"},
-			flags:    benchPeersFlags(), run: (*app).benchPeers,
+			flags:    benchPeersFlags(), run: runBenchPeers,
 		}},
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"ringtrain/ring/join"
 )
 
-// benchAllReduce measures as one rank, or with -np or hosts starts the ranks.
-func (a *app) benchAllReduce(c *cli.Context) error {
+// runBenchAllReduce measures as one rank, or with -np or hosts starts the ranks.
+func runBenchAllReduce(a *app, c *cli.Context) error {
 	config, err := benchConfig(c)
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// benchCodec measures the codecs, in cache and beyond it.
-func (a *app) benchCodec(c *cli.Context) error {
+// runBenchCodec measures the codecs, in cache and beyond it.
+func runBenchCodec(a *app, c *cli.Context) error {
 	out := a.newReporter(c, 0)
 	out.Head(bench.CodecHeader)
 	for _, bytes := range []int{bench.CodecInCache, bench.CodecBeyondCache} {

@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// benchKernels times the kernels of the models.
-func (a *app) benchKernels(c *cli.Context) error {
+// runBenchKernels times the kernels of the models.
+func runBenchKernels(a *app, c *cli.Context) error {
 	config := kernelbench.Config{Threads: c.Int("threads"), Budget: c.Duration("budget"), Only: c.String("only")}
 	if names := c.String("kernels"); names != "" {
 		config.Sets = strings.Split(names, ",")

@@ -11,8 +11,8 @@ import (
 // copyTimes is the factor from one size of the copied buffers to the next.
 const copyTimes = 4
 
-// benchLink measures the limits as one rank, or with -np or hosts starts the ranks.
-func (a *app) benchLink(c *cli.Context) error {
+// runBenchLink measures the limits as one rank, or with -np or hosts starts the ranks.
+func runBenchLink(a *app, c *cli.Context) error {
 	sizes, err := sizesOf(c, copyTimes)
 	if err != nil {
 		return err

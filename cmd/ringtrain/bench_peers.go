@@ -23,10 +23,10 @@ const (
 	hostsShortLimit  = 20 * time.Second
 )
 
-// benchPeers compares ringtrain with other libraries.
-func (a *app) benchPeers(c *cli.Context) error {
+// runBenchPeers compares ringtrain with other libraries.
+func runBenchPeers(a *app, c *cli.Context) error {
 	if suite, ok := suiteOf(c.String("only")); ok {
-		return a.benchPeersTrain(c, suite)
+		return benchPeersTrain(a, c, suite)
 	}
 	if err := refuse(c, "is for --only train or clicks", "cases", "kernels", "turn", "data"); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (a *app) benchPeers(c *cli.Context) error {
 	if c.IsSet("rounds") {
 		config.Rounds, config.Limit = c.Int("rounds"), 0
 	}
-	return a.withPeers(c, func(p *peers.Runner) error { return p.Compare(a.ctx, config) })
+	return withPeers(a, c, func(p *peers.Runner) error { return p.Compare(a.ctx, config) })
 }
 
 // checkHostOptions checks the options that need --hosts.
@@ -80,7 +80,7 @@ func refuse(c *cli.Context, why string, names ...string) error {
 
 // withPeers calls run with a runner that prints in the form that --json selects. Ctrl-C
 // and TERM end its processes.
-func (a *app) withPeers(c *cli.Context, run func(*peers.Runner) error) error {
+func withPeers(a *app, c *cli.Context, run func(*peers.Runner) error) error {
 	self, err := process.Self()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)

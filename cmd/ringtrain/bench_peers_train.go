@@ -35,7 +35,7 @@ const (
 )
 
 // benchPeersTrain compares training by ringtrain with other libraries.
-func (a *app) benchPeersTrain(c *cli.Context, suite speed.Suite) error {
+func benchPeersTrain(a *app, c *cli.Context, suite speed.Suite) error {
 	if err := refuse(c, "is for sums, not for --only "+c.String("only"), "hosts", "per-host", "rate"); err != nil {
 		return err
 	}
@@ -55,12 +55,12 @@ func (a *app) benchPeersTrain(c *cli.Context, suite speed.Suite) error {
 		config.Turn = c.Duration("turn")
 	}
 	config.Cases = casesOf(c)
-	return a.compare(c, config)
+	return compare(a, c, config)
 }
 
-// benchInput times the reading of each format by ringtrain and other libraries.
-func (a *app) benchInput(c *cli.Context) error {
-	return a.compare(c, speed.Config{Suite: speed.Input, Rounds: c.Int("rounds"), Turn: trainTurn, Cases: casesOf(c)})
+// runBenchInput times the reading of each format by ringtrain and other libraries.
+func runBenchInput(a *app, c *cli.Context) error {
+	return compare(a, c, speed.Config{Suite: speed.Input, Rounds: c.Int("rounds"), Turn: trainTurn, Cases: casesOf(c)})
 }
 
 // casesOf returns the cases of --cases.
@@ -73,7 +73,7 @@ func casesOf(c *cli.Context) []string {
 
 // compare runs a comparison that prints in the form that --json selects. Ctrl-C and TERM
 // end it.
-func (a *app) compare(c *cli.Context, config speed.Config) error {
+func compare(a *app, c *cli.Context, config speed.Config) error {
 	self, err := process.Self()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)

@@ -20,8 +20,8 @@ import (
 	"ringtrain/ring/token"
 )
 
-// benchScale predicts times.
-func (a *app) benchScale(c *cli.Context) error {
+// runBenchScale predicts times.
+func runBenchScale(a *app, c *cli.Context) error {
 	config, err := scaleConfig(c)
 	if err != nil {
 		return err
@@ -36,7 +36,8 @@ func (a *app) benchScale(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if rates.Latency = c.Duration("latency"); !c.IsSet("latency") {
+	rates.Latency = c.Duration("latency")
+	if !c.IsSet("latency") {
 		if rates.Latency, err = a.loopbackHop(self); err != nil {
 			return err
 		}

@@ -8,8 +8,8 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// benchTrain times training of the presets on drawn records.
-func (a *app) benchTrain(c *cli.Context) error {
+// runBenchTrain times training of the presets on drawn records.
+func runBenchTrain(a *app, c *cli.Context) error {
 	self, err := process.Self()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)

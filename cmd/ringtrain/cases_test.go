@@ -51,31 +51,31 @@ func newListed(t *testing.T, n int) *listed {
 }
 
 // join starts a rank.
-func (c *listed) join(rank int, args ...string) *testProcess {
-	c.Helper()
-	p := c.with(tfConfigOf(c.workers, rank)).start(args...)
-	c.ranks[rank] = p
+func (l *listed) join(rank int, args ...string) *testProcess {
+	l.Helper()
+	p := l.with(tfConfigOf(l.workers, rank)).start(args...)
+	l.ranks[rank] = p
 	return p
 }
 
 // joinAll starts all ranks except some.
-func (c *listed) joinAll(but []int, args ...string) {
-	c.Helper()
-	for rank := range c.workers {
+func (l *listed) joinAll(but []int, args ...string) {
+	l.Helper()
+	for rank := range l.workers {
 		if !slices.Contains(but, rank) {
-			c.join(rank, args...)
+			l.join(rank, args...)
 		}
 	}
 }
 
 // trained waits until all started ranks have succeeded with the same digest, and returns
 // the result of rank 0.
-func (c *listed) trained() ended {
-	c.Helper()
-	first := c.ranks[0].wait()
-	for _, rank := range slices.Sorted(maps.Keys(c.ranks)) {
-		if e := c.ranks[rank].wait(); e.code != 0 || e.last() != first.last() || !strings.HasPrefix(e.last(), "digest=") {
-			c.Fatalf("rank %d ended with %d and %q, want 0 and the digest of rank 0, %q\n%s", rank, e.code, e.last(), first.last(), e.stderr)
+func (l *listed) trained() ended {
+	l.Helper()
+	first := l.ranks[0].wait()
+	for _, rank := range slices.Sorted(maps.Keys(l.ranks)) {
+		if e := l.ranks[rank].wait(); e.code != 0 || e.last() != first.last() || !strings.HasPrefix(e.last(), "digest=") {
+			l.Fatalf("rank %d ended with %d and %q, want 0 and the digest of rank 0, %q\n%s", rank, e.code, e.last(), first.last(), e.stderr)
 		}
 	}
 	return first
@@ -84,18 +84,18 @@ func (c *listed) trained() ended {
 // wantEnds waits for all started ranks. It verifies that each ends with code, at about
 // the same time, with a line that names exactly the ranks in names and contains each of
 // the texts.
-func (c *listed) wantEnds(code int, names []int, texts ...string) {
-	c.Helper()
+func (l *listed) wantEnds(code int, names []int, texts ...string) {
+	l.Helper()
 	var earliest, latest time.Time
-	for _, rank := range slices.Sorted(maps.Keys(c.ranks)) {
-		p := c.ranks[rank]
+	for _, rank := range slices.Sorted(maps.Keys(l.ranks)) {
+		p := l.ranks[rank]
 		e := p.wait()
 		if e.code != code || !slices.Equal(ranksIn(e.last()), names) {
-			c.Errorf("rank %d ended with %d and %q, want %d and ranks %v named", rank, e.code, e.last(), code, names)
+			l.Errorf("rank %d ended with %d and %q, want %d and ranks %v named", rank, e.code, e.last(), code, names)
 		}
 		for _, text := range texts {
 			if !strings.Contains(e.last(), text) {
-				c.Errorf("rank %d ends with %q, want %q in it", rank, e.last(), text)
+				l.Errorf("rank %d ends with %q, want %q in it", rank, e.last(), text)
 			}
 		}
 		if earliest.IsZero() || p.endedAt.Before(earliest) {
@@ -106,7 +106,7 @@ func (c *listed) wantEnds(code int, names []int, texts ...string) {
 		}
 	}
 	if apart := latest.Sub(earliest); apart > 5*time.Second {
-		c.Errorf("the ranks ended up to %v apart, want 5s at most", apart)
+		l.Errorf("the ranks ended up to %v apart, want 5s at most", apart)
 	}
 }
 

@@ -477,24 +477,24 @@ type score struct {
 }
 
 // add counts m. It returns false if the job did not report m correctly.
-func (all *tally) add(m mischance, events []event) bool {
-	if all.kinds == nil {
-		all.kinds = map[string]*score{}
+func (t *tally) add(m mischance, events []event) bool {
+	if t.kinds == nil {
+		t.kinds = map[string]*score{}
 	}
-	s := all.kinds[m.kind]
+	s := t.kinds[m.kind]
 	if s == nil {
 		s = &score{}
-		all.kinds[m.kind] = s
+		t.kinds[m.kind] = s
 	}
 	s.times++
 	ok := m.told(events)
 	if !m.loss && !ok {
-		all.wrong++
+		t.wrong++
 	}
 	if m.loss {
-		s.losses, all.losses = s.losses+1, all.losses+1
+		s.losses, t.losses = s.losses+1, t.losses+1
 		if ok {
-			s.named, all.named = s.named+1, all.named+1
+			s.named, t.named = s.named+1, t.named+1
 		}
 	}
 	changed := slices.Concat(m.of(events, "generation"), m.of(events, "start"))
@@ -508,15 +508,15 @@ func (all *tally) add(m mischance, events []event) bool {
 	return ok
 }
 
-func (all *tally) table() string {
+func (t *tally) table() string {
 	var b strings.Builder
 	b.WriteString("\n| fault | times | new generations | named | next step after, median | at most |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, kind := range slices.Compact(slices.Clone(mischief)) {
-		if s := all.kinds[kind]; s != nil {
+		if s := t.kinds[kind]; s != nil {
 			fmt.Fprintf(&b, "| %s | %s |\n", kind, s)
 		}
 	}
-	fmt.Fprintf(&b, "\n%d of %d losses named, %d other faults blamed on somebody else\n\n", all.named, all.losses, all.wrong)
+	fmt.Fprintf(&b, "\n%d of %d losses named, %d other faults blamed on somebody else\n\n", t.named, t.losses, t.wrong)
 	return b.String()
 }
 

@@ -10,13 +10,13 @@ import (
 )
 
 func completionCommand() command {
-	return command{name: "completion", takes: anyWords, args: "bash|zsh|fish", usage: "the script that completes command lines of ringtrain in a shell", examples: []string{"ringtrain completion bash >~/.local/share/bash-completion/completions/ringtrain"}, run: (*app).completion}
+	return command{name: "completion", takes: anyWords, args: "bash|zsh|fish", usage: "the script that completes command lines of ringtrain in a shell", examples: []string{"ringtrain completion bash >~/.local/share/bash-completion/completions/ringtrain"}, run: runCompletion}
 }
 
 // completeCommand is called by the scripts of completionCommand. It prints the
 // candidates for the last of its words, which may be empty.
 func completeCommand() command {
-	return command{name: "complete", takes: anyWords, run: (*app).complete, stop: func(string) bool { return true }}
+	return command{name: "complete", takes: anyWords, run: runComplete, stop: func(string) bool { return true }}
 }
 
 // completionScripts has the script of each shell. A script passes the words up to the
@@ -61,7 +61,7 @@ complete -c ringtrain -f -a '(__ringtrain_complete)'
 `,
 }
 
-func (a *app) completion(c *cli.Context) error {
+func runCompletion(a *app, c *cli.Context) error {
 	script, ok := completionScripts[c.Args().First()]
 	if !ok || c.NArg() != 1 {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("completion %s: want completion bash, zsh or fish", strings.Join(c.Args().Slice(), " ")))
@@ -70,7 +70,7 @@ func (a *app) completion(c *cli.Context) error {
 	return nil
 }
 
-func (a *app) complete(c *cli.Context) error {
+func runComplete(a *app, c *cli.Context) error {
 	words := c.Args().Slice()
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]

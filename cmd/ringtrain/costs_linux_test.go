@@ -171,25 +171,25 @@ func (c cell) wantOver(t *testing.T, restart bool) {
 }
 
 // suffer runs ranks and injects a fault into one.
-func (who contestant) suffer(t *testing.T, fault string) cell {
+func (co contestant) suffer(t *testing.T, fault string) cell {
 	t.Helper()
 	b := newBox(t).with("OMP_NUM_THREADS=1", "USER=root").lasting(4 * time.Minute)
-	rank := who.program(t, b)
+	rank := co.program(t, b)
 	if fault == "missing at start" {
-		rank = append([]string{"sh", "-c", `[ "$` + who.rank + `" = 2 ] && exec sleep 1000; exec "$0" "$@"`}, rank...)
+		rank = append([]string{"sh", "-c", `[ "$` + co.rank + `" = 2 ] && exec sleep 1000; exec "$0" "$@"`}, rank...)
 	}
-	line := who.line(b, rank)
+	line := co.line(b, rank)
 	p := b.startProgram(line[0], line[1:]...)
-	c := cell{system: who.name, fault: fault}
+	c := cell{system: co.name, fault: fault}
 	at, before := p.began, 0
 	if fault != "missing at start" {
 		p.await("step 20")
 		before = strings.Count(p.stdout.String()+p.stderr.String(), "\n")
-		pid := b.pidBy(who.rank, culprit)
+		pid := b.pidBy(co.rank, culprit)
 		at = time.Now()
 		kill(t, pid, map[string]syscall.Signal{"kill -9": syscall.SIGKILL, "SIGSTOP": syscall.SIGSTOP}[fault])
 	}
-	c.measure(p, who, at)
+	c.measure(p, co, at)
 	c.lines = strings.Count(p.stdout.String()+p.stderr.String(), "\n") - before
 	b.endAll(p)
 	return c

@@ -21,22 +21,22 @@ func dataCommand() command {
 		name: "data", args: "make|fetch|convert|cat|cache|stats", usage: "draw, download, convert, print, parse or measure records",
 		sub: []command{
 			{
-				name: "make", takes: words{1, 1, "one of " + strings.Join(convert.Kinds(), ", ")}, args: "linear|digits|clicks --to DIR", run: (*app).dataMake,
+				name: "make", takes: words{1, 1, "one of " + strings.Join(convert.Kinds(), ", ")}, args: "linear|digits|clicks --to DIR", run: runDataMake,
 				examples: []string{"ringtrain data make digits --to digits", "ringtrain data make clicks --rows 1000000 --to clicks"},
 				usage:    "write the records that a job with input.synthetic draws from train.seed, or a click log of any size", flags: append([]cli.Flag{seedFlag(), toFlag()}, clickLogFlags()...),
 			},
 			{
-				name: "fetch", takes: words{1, 1, "one of " + strings.Join(fetch.Names(), ", ")}, args: "NAME", run: (*app).dataFetch, flags: fetchFlags(),
+				name: "fetch", takes: words{1, 1, "one of " + strings.Join(fetch.Names(), ", ")}, args: "NAME", run: runDataFetch, flags: fetchFlags(),
 				examples: []string{"ringtrain data fetch mnist"},
 				usage:    "download a data set (" + strings.Join(fetch.Names(), ", ") + ") with its checksum checked",
 			},
 			{
-				name: "convert", takes: words{1, -1, "at least one file"}, args: "FILE … --to FILE", run: (*app).dataConvert, flags: convertFlags(),
+				name: "convert", takes: words{1, -1, "at least one file"}, args: "FILE … --to FILE", run: runDataConvert, flags: convertFlags(),
 				usage:    "records in another format",
 				examples: []string{"ringtrain data convert train.libsvm --to train.tfrecord"},
 			},
 			{
-				name: "cat", takes: words{1, -1, "at least one file"}, args: "FILE …", run: (*app).dataCat, usage: "print records as lines of JSON",
+				name: "cat", takes: words{1, -1, "at least one file"}, args: "FILE …", run: runDataCat, usage: "print records as lines of JSON",
 				examples: []string{"ringtrain data cat train.libsvm --count 3"},
 				flags:    catFlags(),
 			},
@@ -45,12 +45,12 @@ func dataCommand() command {
 	}
 }
 
-func (a *app) dataMake(c *cli.Context) error {
+func runDataMake(a *app, c *cli.Context) error {
 	if c.String("to") == "" {
 		return exitcode.With(exitcode.Usage, errors.New("--to is missing: want a folder"))
 	}
 	if c.Args().First() == "clicks" && len(clickLogOptions(c)) > 0 {
-		return a.dataMakeClickLog(c)
+		return dataMakeClickLog(a, c)
 	}
 	if err := refuse(c, "is for a click log", clickLogOptions(c)...); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (a *app) dataMake(c *cli.Context) error {
 	return err
 }
 
-func (a *app) dataFetch(c *cli.Context) error {
+func runDataFetch(a *app, c *cli.Context) error {
 	to := c.String("to")
 	if to == "" {
 		cache, err := cacheDir()
@@ -87,7 +87,7 @@ func (a *app) dataFetch(c *cli.Context) error {
 	return err
 }
 
-func (a *app) dataConvert(c *cli.Context) error {
+func runDataConvert(a *app, c *cli.Context) error {
 	if c.String("to") == "" {
 		return exitcode.With(exitcode.Usage, errors.New("--to is missing: want a file"))
 	}
@@ -103,7 +103,7 @@ func (a *app) dataConvert(c *cli.Context) error {
 	return convert.Convert(a.ctx, src, dst)
 }
 
-func (a *app) dataCat(c *cli.Context) error {
+func runDataCat(a *app, c *cli.Context) error {
 	s, err := a.specOf(c, c.Args().Slice(), c.String("format"))
 	if err != nil {
 		return err

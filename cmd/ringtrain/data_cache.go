@@ -16,16 +16,16 @@ import (
 
 func dataCacheCommand() command {
 	return command{
-		name: "cache", takes: words{0, 1, "one job"}, args: "JOB", examples: []string{"ringtrain data cache job.yaml", "ringtrain data cache --prune"}, run: (*app).dataCache,
+		name: "cache", takes: words{0, 1, "one job"}, args: "JOB", examples: []string{"ringtrain data cache job.yaml", "ringtrain data cache --prune"}, run: runDataCache,
 		usage: "parse the text of a job ahead, where input.cache keeps its records",
 		flags: cacheFlags(),
 	}
 }
 
-// dataCache makes the caches of a job and prints a line for each.
-func (a *app) dataCache(c *cli.Context) error {
+// runDataCache makes the caches of a job and prints a line for each.
+func runDataCache(a *app, c *cli.Context) error {
 	if c.Bool("prune") {
-		return a.pruneCaches(c)
+		return pruneCaches(a, c)
 	}
 	if c.NArg() == 0 {
 		return exitcode.With(exitcode.Usage, errors.New("nothing is given, want one job, or --prune; see ringtrain data cache --help"))
@@ -45,7 +45,7 @@ func (a *app) dataCache(c *cli.Context) error {
 }
 
 // pruneCaches removes the caches of files that are gone, and prints a line for each.
-func (a *app) pruneCaches(c *cli.Context) error {
+func pruneCaches(a *app, c *cli.Context) error {
 	dir := recordsDir()
 	if c.NArg() > 0 {
 		job, err := loadJob(c, a.environ, c.Args().First())

@@ -21,7 +21,7 @@ func clickLogOptions(c *cli.Context) []string {
 }
 
 // dataMakeClickLog writes a click log and prints its files.
-func (a *app) dataMakeClickLog(c *cli.Context) error {
+func dataMakeClickLog(a *app, c *cli.Context) error {
 	log := convert.ClickLog{
 		ClickLog: synth.ClickLog{
 			Seed: c.Uint64("seed"), Rows: c.Int("rows"), IDs: c.Int("ids"), Fields: c.Int("fields"),

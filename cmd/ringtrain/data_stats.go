@@ -11,13 +11,13 @@ import (
 
 func dataStatsCommand() command {
 	return command{
-		name: "stats", takes: words{1, 1, "one job"}, args: "JOB", examples: []string{"ringtrain data stats job.yaml"}, run: (*app).dataStats, flags: []cli.Flag{dataFlag(), setFlag(), jsonFlag()},
+		name: "stats", takes: words{1, 1, "one job"}, args: "JOB", examples: []string{"ringtrain data stats job.yaml"}, run: runDataStats, flags: []cli.Flag{dataFlag(), setFlag(), jsonFlag()},
 		usage: "what a job's training records have in each column",
 	}
 }
 
-// dataStats prints a line for each column.
-func (a *app) dataStats(c *cli.Context) error {
+// runDataStats prints a line for each column.
+func runDataStats(a *app, c *cli.Context) error {
 	job, err := loadJob(c, a.environ, c.Args().First())
 	if err != nil {
 		return err

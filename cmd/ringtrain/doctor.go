@@ -31,15 +31,15 @@ func doctorCommand() command {
 		usage:    "can the hosts reach each other, how fast, and what is wrong with them",
 		about:    "Checks whether the hosts reach each other and how fast, and what is wrong with them: clocks, limits, disks, versions. Takes the hosts of -H, or runs under any launcher.",
 		examples: []string{"ringtrain doctor -H host-a,host-b", "ringtrain doctor -H host-a,host-b job.yaml", "srun -N 4 ringtrain doctor"},
-		flags:    doctorFlags(), run: (*app).doctor,
+		flags:    doctorFlags(), run: runDoctor,
 	}
 }
 
-// doctor examines as one rank, or with hosts starts a rank on each host.
-func (a *app) doctor(c *cli.Context) error {
+// runDoctor examines as one rank, or with hosts starts a rank on each host.
+func runDoctor(a *app, c *cli.Context) error {
 	surviveClosedPipes()
 	if namesHosts(c) {
-		return a.doctorOnHosts(c)
+		return doctorOnHosts(a, c)
 	}
 	place, err := a.findPlace(c)
 	if err != nil || !a.needed(place) {
@@ -126,7 +126,7 @@ const underRun = "ringtrain run"
 
 // doctorOnHosts starts one rank of this command on each host. If some hosts cannot run it, a
 // person still sees what the others find.
-func (a *app) doctorOnHosts(c *cli.Context) error {
+func doctorOnHosts(a *app, c *cli.Context) error {
 	defer a.joinCauses()()
 	out := a.newReporter(c, 0)
 	cfg, err := a.doctorConfig(c)

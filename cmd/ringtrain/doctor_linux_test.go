@@ -21,9 +21,9 @@ func deafen(t *testing.T, host, to netns.Host) {
 
 // faults returns the findings of a verdict except warnings: on a busy machine links look
 // uneven.
-func (v event) faults() []string {
+func (e event) faults() []string {
 	var list []string
-	for _, f := range v.list("findings") {
+	for _, f := range e.list("findings") {
 		if f := event(f.(map[string]any)); f.num("exit_code") != 0 {
 			list = append(list, f.text("text"))
 		}

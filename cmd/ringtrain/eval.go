@@ -14,7 +14,7 @@ func evalCommand() command {
 	return command{
 		name: "eval", takes: words{1, 1, "one job"}, args: "JOB [--from DIR]", usage: "metrics of a checkpoint or bundle on the job's validation records",
 		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json", "ringtrain eval churn.yaml --set input.eval.files=test.csv"},
-		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).eval,
+		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), jsonFlag()}, run: runEval,
 	}
 }
 
@@ -31,7 +31,7 @@ func (a *app) openSaved(c *cli.Context, files []string, labelled bool) (*trained
 	return s, err
 }
 
-func (a *app) eval(c *cli.Context) error {
+func runEval(a *app, c *cli.Context) error {
 	s, err := a.openSaved(c, nil, true)
 	if err != nil {
 		return err
@@ -48,12 +48,12 @@ func (a *app) eval(c *cli.Context) error {
 	}
 	tell(m)
 	err = s.EvaluateOthers(a.ctx, tell)
-	a.warnings(s, out)
+	warnings(a, s, out)
 	return err
 }
 
 // warnings tells what none of the records has, apart from what is asked for on standard output.
-func (a *app) warnings(s *trained.Model, out *show.Reporter) {
+func warnings(a *app, s *trained.Model, out *show.Reporter) {
 	for _, w := range s.Warnings() {
 		out.Emit(w)
 		fmt.Fprintln(a.stderr, show.Sentence(w))

@@ -13,11 +13,11 @@ func exportCommand() command {
 	return command{
 		name: "export", takes: words{1, 1, "one job"}, args: "JOB --from CKPT --to DIR", usage: "write a serving bundle from a checkpoint",
 		examples: []string{"ringtrain export job.yaml --from ckpt/job/step-000500 --to export"},
-		flags:    []cli.Flag{fromFlag(), toFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).export,
+		flags:    []cli.Flag{fromFlag(), toFlag(), dataFlag(), setFlag(), jsonFlag()}, run: runExport,
 	}
 }
 
-func (a *app) export(c *cli.Context) error {
+func runExport(a *app, c *cli.Context) error {
 	to, out := c.String("to"), a.newReporter(c, 0)
 	if _, err := folder.Nearest(to); err != nil {
 		return fmt.Errorf("--to: %w", err)

@@ -133,16 +133,16 @@ type shaken struct {
 }
 
 // run runs a job through the fault and returns its row.
-func (f netfault) run(t *testing.T, known *yardstick) string {
+func (n netfault) run(t *testing.T, known *yardstick) string {
 	net := newNet(t, netns.Config{Hosts: 3, Router: true})
 	hosts := net.Hosts()
 	s := &shaken{cluster: clusterOf(t, hosts, 3), net: net, launcher: hosts[0], ranks: [2]netns.Host{hosts[0], hosts[1]}}
 	s.box = s.lasting(2 * time.Minute)
-	slots, every := map[int]int{0: f.ranks / 2, 1: f.ranks / 2}, 10
-	if f.apart {
-		s.ranks, slots, every = [2]netns.Host{hosts[1], hosts[2]}, map[int]int{1: f.ranks / 2, 2: f.ranks / 2}, 100
+	slots, every := map[int]int{0: n.ranks / 2, 1: n.ranks / 2}, 10
+	if n.apart {
+		s.ranks, slots, every = [2]netns.Host{hosts[1], hosts[2]}, map[int]int{1: n.ranks / 2, 2: n.ranks / 2}, 100
 	}
-	steps, digest := known.steps(fmt.Sprint(f.ranks), f.lasts, func(steps int) event {
+	steps, digest := known.steps(fmt.Sprint(n.ranks), n.lasts, func(steps int) event {
 		e := s.launch(slots, faultJob(steps, 100)...).wait()
 		if e.code != 0 {
 			t.Fatalf("the undisturbed job ended with %d\n%s", e.code, e.stderr)
@@ -153,18 +153,18 @@ func (f netfault) run(t *testing.T, known *yardstick) string {
 	s.job.await(`"event":"step"`)
 	start := parsed(s.job.stdout.String())[0]
 	_, s.port, _ = strings.Cut(start.text("rendezvous"), ":")
-	f.do(s)
+	n.do(s)
 	e := s.job.wait()
 	v := s.judge(parsed(e.stdout))
 	v.wantLost(t, nil)
-	if e.code != f.code || !regexp.MustCompile(f.says).MatchString(e.last()) {
-		t.Errorf("ended with %d and %q, want %d and %s\n%s", e.code, e.last(), f.code, f.says, withoutSteps(e.stderr))
+	if e.code != n.code || !regexp.MustCompile(n.says).MatchString(e.last()) {
+		t.Errorf("ended with %d and %q, want %d and %s\n%s", e.code, e.last(), n.code, n.says, withoutSteps(e.stderr))
 	}
-	if f.code == 0 && v.digest != digest {
+	if n.code == 0 && v.digest != digest {
 		t.Errorf("digest %q, want %s of the undisturbed job", v.digest, digest)
 	}
 	s.nothingLeft(40*time.Second, nil)
-	return v.row(f.name, e.code, e.last(), digest)
+	return v.row(n.name, e.code, e.last(), digest)
 }
 
 // steady waits until steps complete.

@@ -36,7 +36,7 @@ func printHelp(w io.Writer, path string, list []command) {
 }
 
 // printPage prints a page of the manual, or with NAME#ANCHOR the part that an anchor names.
-func (a *app) printPage(name string) error {
+func printPage(a *app, name string) error {
 	name, anchor, part := strings.Cut(name, "#")
 	text, ok := docs.Page(strings.TrimSuffix(name, ".md"))
 	if ok && part {

@@ -12,11 +12,11 @@ func inspectCommand() command {
 	return command{
 		name: "inspect", takes: words{1, 1, "a path"}, args: "PATH", usage: "what is in a checkpoint, a bundle or an event file",
 		examples: []string{"ringtrain inspect ckpt/job", "ringtrain inspect export/job/1 --top 20"},
-		flags:    []cli.Flag{topFlag(), jsonFlag()}, run: (*app).inspect,
+		flags:    []cli.Flag{topFlag(), jsonFlag()}, run: runInspect,
 	}
 }
 
-func (a *app) inspect(c *cli.Context) error {
+func runInspect(a *app, c *cli.Context) error {
 	events, err := inspect(c.Args().First(), c.Int("top"))
 	if err != nil {
 		return err

@@ -15,10 +15,10 @@ import (
 func jobsCommand() command {
 	return command{name: "jobs", takes: anyWords, args: "[show NAME [--layers] | explain [KEY]]", usage: "the built-in jobs and the kinds of models, the file of a job, what a key is for",
 		examples: []string{"ringtrain jobs", "ringtrain jobs show mnist >job.yaml", "ringtrain jobs explain input.cache", "ringtrain jobs explain optimizer", "ringtrain jobs explain input.columns.numeric"},
-		flags:    []cli.Flag{layersFlag()}, run: (*app).jobs}
+		flags:    []cli.Flag{layersFlag()}, run: runJobs}
 }
 
-func (a *app) jobs(c *cli.Context) error {
+func runJobs(a *app, c *cli.Context) error {
 	args := c.Args()
 	switch {
 	case args.Len() == 0 && c.Bool("layers"):
@@ -41,7 +41,7 @@ func (a *app) jobs(c *cli.Context) error {
 		_, err = a.stdout.Write(text)
 		return err
 	case args.First() == "explain" && args.Len() <= 2:
-		return a.explain(args.Get(1))
+		return explain(a, args.Get(1))
 	case args.Len() == 2 && args.First() == "show":
 		text, ok := job.Builtin(args.Get(1))
 		if !ok {
@@ -54,7 +54,7 @@ func (a *app) jobs(c *cli.Context) error {
 }
 
 // explain prints the purpose of the key name, or the keys of a group; "" means all keys.
-func (a *app) explain(name string) error {
+func explain(a *app, name string) error {
 	texts, err := job.About(name)
 	if err != nil {
 		return err

@@ -27,7 +27,8 @@ func TestKernelsOfReplacedHost(t *testing.T) {
 	digests := map[string]bool{}
 	for rank, p := range ranks {
 		e := p.wait()
-		if digests[e.last()] = true; e.code != 0 || !strings.HasPrefix(e.last(), "digest=") {
+		digests[e.last()] = true
+		if e.code != 0 || !strings.HasPrefix(e.last(), "digest=") {
 			t.Fatalf("rank %d ended with %d\n%s", rank, e.code, e.stderr)
 		}
 	}

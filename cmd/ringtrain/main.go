@@ -1,7 +1,7 @@
 // Command ringtrain trains models on many CPU workers at once, without a parameter
 // server. docs/ is its manual.
 //
-// The package has one file per command, named after the command, and one per part of the
+// The package has more than 25 files: one per command, named after the command, and one per part of the
 // command line (arguments, options, help, completion, signals). The files translate options
 // into the configurations of packages; they contain no other logic. What a person sees is
 // package show's.
@@ -128,7 +128,7 @@ func (a *app) dispatch(args []string) error {
 	for {
 		if len(args) > 1 && args[0] == "help" {
 			if page, ok := strings.CutPrefix(args[1], "docs/"); ok {
-				return a.printPage(page)
+				return printPage(a, page)
 			}
 			args = append(args[1:], "--help")
 		}

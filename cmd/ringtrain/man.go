@@ -8,10 +8,10 @@ import (
 )
 
 func manCommand() command {
-	return command{name: "man", usage: "the manual page of ringtrain, for man -l", examples: []string{"ringtrain man | man -l -"}, run: (*app).man}
+	return command{name: "man", usage: "the manual page of ringtrain, for man -l", examples: []string{"ringtrain man | man -l -"}, run: runMan}
 }
 
-func (a *app) man(c *cli.Context) error {
+func runMan(a *app, c *cli.Context) error {
 	fmt.Fprint(a.stdout, manualPage())
 	return nil
 }

@@ -240,7 +240,8 @@ func TestBadValues(t *testing.T) {
 		}
 	}
 	try(nil, commands())
-	if t.Logf("%d values", tried); tried == 0 {
+	t.Logf("%d values", tried)
+	if tried == 0 {
 		t.Error("no value was tried")
 	}
 }
@@ -312,11 +313,13 @@ func TestClaimedDefaults(t *testing.T) {
 			d, ok := f.(*cli.DurationFlag)
 			switch {
 			case ok && d.Name == "start-timeout":
-				if found++; d.Value != 300*time.Second {
+				found++
+				if d.Value != 300*time.Second {
 					t.Errorf("%s --start-timeout is %v by default, want 300 s", c.name, d.Value)
 				}
 			case ok && d.Name == "lease":
-				if found++; d.Value != 5*time.Second {
+				found++
+				if d.Value != 5*time.Second {
 					t.Errorf("%s --lease is %v by default, want 5 s", c.name, d.Value)
 				}
 			}

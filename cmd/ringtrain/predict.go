@@ -17,11 +17,11 @@ func predictCommand() command {
 	return command{
 		name: "predict", takes: words{1, -1, "a job and files"}, args: "JOB [FILE …] [--from DIR]", usage: "predictions for the validation records, or for those in files",
 		examples: []string{"ringtrain predict job.yaml", "ringtrain predict job.yaml new.csv --from export/job --csv >scores.csv"},
-		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), csvFlag(), jsonFlag()}, run: (*app).predict,
+		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), csvFlag(), jsonFlag()}, run: runPredict,
 	}
 }
 
-func (a *app) predict(c *cli.Context) error {
+func runPredict(a *app, c *cli.Context) error {
 	s, err := a.openSaved(c, c.Args().Tail(), false)
 	if err != nil {
 		return err
@@ -48,6 +48,6 @@ func (a *app) predict(c *cli.Context) error {
 	default:
 		err = s.Predict(a.ctx, func(p trained.Prediction) error { return show.Prediction(a.stdout, p) })
 	}
-	a.warnings(s, out)
+	warnings(a, s, out)
 	return err
 }

@@ -81,7 +81,8 @@ func TestReadmeVariables(t *testing.T) {
 				return err
 			}
 			for _, m := range ownVariable.FindAllStringSubmatch(readFile(t, path), -1) {
-				if found++; !slices.Contains(internal, m[1]) && !strings.Contains(section, "`"+m[1]+"`") {
+				found++
+				if !slices.Contains(internal, m[1]) && !strings.Contains(section, "`"+m[1]+"`") {
 					t.Errorf("%s reads %s, which docs/reference.md lacks", path, m[1])
 				}
 			}

@@ -17,11 +17,11 @@ func rendezvousCommand() command {
 		about:    "Serves the rendezvous of one job alone, for schedulers. It ends with the job.",
 		examples: []string{"ringtrain rendezvous --listen :7000 --world-size 4"},
 		flags:    []cli.Flag{listenFlag(), worldSizeFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(), restartsFlag(), leaseFlag()},
-		run:      (*app).rendezvous,
+		run:      runRendezvous,
 	}
 }
 
-func (a *app) rendezvous(c *cli.Context) error {
+func runRendezvous(a *app, c *cli.Context) error {
 	secret, err := token.Find(a.getenv)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func runCommand() command {
 			"ringtrain run -np 4 --restarts 10 --hostfile hosts job.yaml",
 			"ringtrain run -np 2 ./program --its-own-option",
 		},
-		flags: unionFlags(runFlags(), jobFlags()), run: (*app).run,
+		flags: unionFlags(runFlags(), jobFlags()), run: runRun,
 		stop: func(word string) bool { return !job.IsName(word) },
 	}
 }
@@ -53,7 +53,7 @@ func unionFlags(a, b []cli.Flag) []cli.Flag {
 	return all
 }
 
-func (a *app) run(c *cli.Context) error {
+func runRun(a *app, c *cli.Context) error {
 	if c.NArg() == 0 {
 		return exitcode.With(exitcode.Usage, errors.New("nothing to run: want a job or a program; see ringtrain run --help"))
 	}

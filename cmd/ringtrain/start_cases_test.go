@@ -100,7 +100,8 @@ func TestS3MissingRanks(t *testing.T) {
 		}
 	}
 	v := c.ranks[0].wait().only(t, "error")
-	if checkFields(t, v); v.num("exit_code") != 138 || !slices.Equal(ranksIn(v.text("cause")), missing) {
+	checkFields(t, v)
+	if v.num("exit_code") != 138 || !slices.Equal(ranksIn(v.text("cause")), missing) {
 		t.Errorf("error event %v, want exit_code 138 and ranks %v", v, missing)
 	}
 	if files := c.files(); len(files) > 0 {
@@ -225,9 +226,9 @@ type wrongAddress struct {
 
 // wantMissing verifies that all ranks give up on one rank, and that rank 0 reports the
 // reason.
-func (c *listed) wantMissing(t *testing.T, rank int, why string) {
+func (l *listed) wantMissing(t *testing.T, rank int, why string) {
 	t.Helper()
-	e := c.ranks[0].wait()
+	e := l.ranks[0].wait()
 	waiting := e.named(t, "waiting")
 	if len(waiting) == 0 {
 		t.Fatalf("rank 0 waits for nobody\n%s%s", e.stdout, e.stderr)
@@ -239,9 +240,9 @@ func (c *listed) wantMissing(t *testing.T, rank int, why string) {
 	if v := e.only(t, "error"); v.num("exit_code") != 138 || v.num("rank") != float64(rank) {
 		t.Errorf("error event %v, want exit_code 138 and rank %d", v, rank)
 	}
-	for other, p := range c.ranks {
-		if e := p.wait(); e.code != 138 || !strings.Contains(e.last(), c.workers[rank]) {
-			t.Errorf("rank %d ended with %d and %q, want 138 and %s", other, e.code, e.last(), c.workers[rank])
+	for other, p := range l.ranks {
+		if e := p.wait(); e.code != 138 || !strings.Contains(e.last(), l.workers[rank]) {
+			t.Errorf("rank %d ended with %d and %q, want 138 and %s", other, e.code, e.last(), l.workers[rank])
 		}
 	}
 }

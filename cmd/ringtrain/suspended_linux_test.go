@@ -37,14 +37,14 @@ func startSuspendable(b *box, args ...string) suspendable {
 }
 
 // suspend acts as Ctrl-Z in a terminal, and returns when all processes are stopped.
-func (p suspendable) suspend(ranks ...int) {
-	p.t.Helper()
-	pids := []int{p.cmd.Process.Pid}
+func (s suspendable) suspend(ranks ...int) {
+	s.t.Helper()
+	pids := []int{s.cmd.Process.Pid}
 	for _, rank := range ranks {
-		pids = append(pids, p.b.rankPID(rank))
+		pids = append(pids, s.b.rankPID(rank))
 	}
-	kill(p.t, -p.cmd.Process.Pid, syscall.SIGTSTP)
-	eventually(p.t, 10*time.Second, "launcher and ranks are stopped", func() bool {
+	kill(s.t, -s.cmd.Process.Pid, syscall.SIGTSTP)
+	eventually(s.t, 10*time.Second, "launcher and ranks are stopped", func() bool {
 		for _, pid := range pids {
 			if state, _ := stateOf(pid); state != 'T' {
 				return false
@@ -55,9 +55,9 @@ func (p suspendable) suspend(ranks ...int) {
 }
 
 // goOn acts as fg.
-func (p suspendable) goOn() {
-	p.t.Helper()
-	kill(p.t, -p.cmd.Process.Pid, syscall.SIGCONT)
+func (s suspendable) goOn() {
+	s.t.Helper()
+	kill(s.t, -s.cmd.Process.Pid, syscall.SIGCONT)
 }
 
 // TestJobSuspended suspends a job for longer than its lease and resumes it. It

@@ -16,11 +16,11 @@ func tokenCommand() command {
 		name: "token", usage: "make the token by which this user's workers know each other",
 		examples: []string{"ringtrain token"},
 		flags:    []cli.Flag{forceFlag()},
-		run:      (*app).token,
+		run:      runToken,
 	}
 }
 
-func (a *app) token(c *cli.Context) error {
+func runToken(a *app, c *cli.Context) error {
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return exitcode.With(exitcode.CannotCreate, err)

@@ -28,11 +28,11 @@ func trainCommand() command {
 	return command{
 		name: "train", takes: words{1, 1, "one job"}, args: "JOB", usage: "train a job as one rank; the environment says which",
 		examples: []string{"mpirun -np 4 ringtrain train mnist", "srun -n 4 ringtrain train job.yaml", "ringtrain train job.yaml --rank 0 --world-size 2 --rendezvous host-a:7000"},
-		flags:    trainFlags(), run: (*app).train, fails: (*app).reportEarly,
+		flags:    trainFlags(), run: runTrain, fails: (*app).reportEarly,
 	}
 }
 
-func (a *app) train(c *cli.Context) error {
+func runTrain(a *app, c *cli.Context) error {
 	if err := wantOneVolume(c); err != nil {
 		return err
 	}

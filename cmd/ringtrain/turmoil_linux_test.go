@@ -17,13 +17,13 @@ type turmoil struct {
 	mended []func() error
 }
 
-func (s *turmoil) begin() {
-	if s.began.IsZero() {
-		s.began = time.Now()
+func (t *turmoil) begin() {
+	if t.began.IsZero() {
+		t.began = time.Now()
 	}
 }
 
-func (s *turmoil) end() { s.ended = time.Now() }
+func (t *turmoil) end() { t.ended = time.Now() }
 
 // mend ends all cuts.
 func (s *shaken) mend() {
@@ -46,9 +46,9 @@ type verdict struct {
 }
 
 // judge reads the events of a job.
-func (s *turmoil) judge(events []event) verdict {
+func (t *turmoil) judge(events []event) verdict {
 	v := verdict{after: -1}
-	last := s.began
+	last := t.began
 	for _, e := range events {
 		switch e.name() {
 		case "generation":
@@ -59,12 +59,12 @@ func (s *turmoil) judge(events []event) verdict {
 		case "done":
 			v.digest = e.text("digest")
 		case "step":
-			if e.at().Before(s.began) {
+			if e.at().Before(t.began) {
 				continue
 			}
 			v.still, last = max(v.still, e.at().Sub(last)), e.at()
-			if v.after < 0 && e.at().After(s.ended) {
-				v.after = e.at().Sub(s.ended)
+			if v.after < 0 && e.at().After(t.ended) {
+				v.after = e.at().Sub(t.ended)
 			}
 		}
 	}

@@ -15,10 +15,10 @@ import (
 )
 
 func versionCommand() command {
-	return command{name: "version", usage: "version, commit and date of the binary, its protocol and kernel sets", examples: []string{"ringtrain version"}, run: (*app).version}
+	return command{name: "version", usage: "version, commit and date of the binary, its protocol and kernel sets", examples: []string{"ringtrain version"}, run: runVersion}
 }
 
-func (a *app) version(c *cli.Context) error {
+func runVersion(a *app, c *cli.Context) error {
 	fmt.Fprintf(a.stdout, "ringtrain %s%s, protocol %d, %s %s/%s\n", version, commit(), ring.ProtocolVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	fmt.Fprintf(a.stdout, "kernel sets %s\n", strings.Join(model.KernelSets(), " "))
 	fmt.Fprintf(a.stdout, "build %s\n", build.Current(version))

@@ -29,31 +29,31 @@ func newMemListener() *memListener {
 	return &memListener{conns: make(chan net.Conn), past: make(chan struct{})}
 }
 
-func (d *memListener) Accept() (net.Conn, error) {
-	d.mu.Lock()
-	past := d.past
-	d.mu.Unlock()
+func (m *memListener) Accept() (net.Conn, error) {
+	m.mu.Lock()
+	past := m.past
+	m.mu.Unlock()
 	select {
-	case c := <-d.conns:
+	case c := <-m.conns:
 		return c, nil
 	case <-past:
 		return nil, os.ErrDeadlineExceeded
 	}
 }
 
-func (d *memListener) SetDeadline(at time.Time) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (m *memListener) SetDeadline(at time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if at.IsZero() {
-		d.past = make(chan struct{})
+		m.past = make(chan struct{})
 	} else {
-		close(d.past)
+		close(m.past)
 	}
 	return nil
 }
 
-func (d *memListener) Addr() net.Addr { return &net.TCPAddr{} }
-func (d *memListener) Close() error   { return nil }
+func (m *memListener) Addr() net.Addr { return &net.TCPAddr{} }
+func (m *memListener) Close() error   { return nil }
 
 // pathKind says how a dialled connection behaves.
 type pathKind string
@@ -77,12 +77,12 @@ type wire struct {
 
 const wireRate = 10e6
 
-func (c *wire) Write(p []byte) (int, error) {
-	<-time.After(time.Duration(len(p)) * time.Second / time.Duration(c.rate))
-	if c.lost = c.lost || c.largest > 0 && len(p) > c.largest; c.lost {
+func (w *wire) Write(p []byte) (int, error) {
+	<-time.After(time.Duration(len(p)) * time.Second / time.Duration(w.rate))
+	if w.lost = w.lost || w.largest > 0 && len(p) > w.largest; w.lost {
 		return len(p), nil
 	}
-	return c.Conn.Write(p)
+	return w.Conn.Write(p)
 }
 
 // memNetwork is a network of workers in memory.
@@ -102,17 +102,17 @@ func newMemNetwork(hosts ...string) *memNetwork {
 	return w
 }
 
-func (w *memNetwork) cut(a, b int, how pathKind) {
-	w.paths[[2]int{a, b}], w.paths[[2]int{b, a}] = how, how
+func (n *memNetwork) cut(a, b int, how pathKind) {
+	n.paths[[2]int{a, b}], n.paths[[2]int{b, a}] = how, how
 }
 
 // dial connects a rank to an address.
-func (w *memNetwork) dial(ctx context.Context, from int, addr string) (net.Conn, error) {
+func (n *memNetwork) dial(ctx context.Context, from int, addr string) (net.Conn, error) {
 	to := 0
-	for w.members.Workers[to].Addr != addr {
+	for n.members.Workers[to].Addr != addr {
 		to++
 	}
-	how := w.paths[[2]int{from, to}]
+	how := n.paths[[2]int{from, to}]
 	switch how {
 	case refuses:
 		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
@@ -126,7 +126,7 @@ func (w *memNetwork) dial(ctx context.Context, from int, addr string) (net.Conn,
 		return ours, nil
 	}
 	select {
-	case w.listeners[to].conns <- theirs:
+	case n.listeners[to].conns <- theirs:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -148,21 +148,21 @@ type outcome struct {
 }
 
 // examine runs Examine on all ranks but those absent.
-func (w *memNetwork) examine(ctx context.Context, absent ...int) []outcome {
-	all := make([]outcome, w.members.Size())
+func (n *memNetwork) examine(ctx context.Context, absent ...int) []outcome {
+	all := make([]outcome, n.members.Size())
 	var busy sync.WaitGroup
 	for rank := range all {
 		if len(absent) > 0 && rank == absent[0] {
 			continue
 		}
-		m := w.members
+		m := n.members
 		m.Rank = rank
 		start := time.Now()
 		busy.Go(func() {
 			r, err := Examine(ctx, Config{
-				Membership: m, Links: w.listeners[rank], Token: w.token, Host: Inspect("1", "k", nil),
-				dial: func(ctx context.Context, addr string) (net.Conn, error) { return w.dial(ctx, rank, addr) },
-				now:  func() time.Time { return time.Now().Add(w.ahead[rank]) },
+				Membership: m, Links: n.listeners[rank], Token: n.token, Host: Inspect("1", "k", nil),
+				dial: func(ctx context.Context, addr string) (net.Conn, error) { return n.dial(ctx, rank, addr) },
+				now:  func() time.Time { return time.Now().Add(n.ahead[rank]) },
 			})
 			all[rank] = outcome{r, err, time.Since(start)}
 		})

@@ -27,7 +27,8 @@ func healthy(hosts ...string) *Report {
 	for rank := range hosts {
 		s := rankReport{Host{Version: "1", Kernels: "avx2", Cores: 4, OpenFiles: 1 << 16, Tasks: -1, Memory: 16 << 30, MemoryFree: 8 << 30}, make([]Pair, len(hosts))}
 		for to := range hosts {
-			if s.Pairs[to].Latency = 1e-4; to != rank && rates[rank] && rates[to] {
+			s.Pairs[to].Latency = 1e-4
+			if to != rank && rates[rank] && rates[to] {
 				s.Pairs[to].Bandwidth = 940e6 / 8
 			}
 		}

@@ -34,7 +34,8 @@ func CSVPredictions(w *csv.Writer) func(trained.Prediction) error {
 				return err
 			}
 		}
-		if line[0] = strconv.Itoa(p.Record); p.Key != nil {
+		line[0] = strconv.Itoa(p.Record)
+		if p.Key != nil {
 			line[0] = *p.Key
 		}
 		for k, s := range p.Scores {

@@ -172,7 +172,8 @@ func TestVerboseScreen(t *testing.T) {
 	out := NewSink(&screenFile{out: &shown, screen: &screen{after: time.Hour, width: func() int { return 80 }}})
 	All(out)
 	lines := "[0] no file\n[1] no file\n[0] digest=" + strings.Repeat("0f", 32) + "\n"
-	if fmt.Fprint(out, lines); shown.String() != lines {
+	fmt.Fprint(out, lines)
+	if shown.String() != lines {
 		t.Errorf("shows %q, want %q", shown.String(), lines)
 	}
 }
