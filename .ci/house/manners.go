@@ -21,7 +21,6 @@ var notYet = []string{
 	"model/train/report",
 	"model/train/trained",
 	"ring/rendezvous",
-	"ring/rendezvous/state",
 }
 
 // checkManners fails for each receiver that is not named by its type, and for each condition that

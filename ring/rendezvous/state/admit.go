@@ -131,13 +131,17 @@ func (s *State) retryJoins() {
 			continue
 		}
 		s.held = slices.Delete(s.held, i, i+1)
-		s.admit(h, nil)
+		if s.earlierAttempt(&h.Request) != nil { // the generation that was adopted names it
+			s.join(h.Joined)
+		} else {
+			s.admit(h, nil)
+		}
 	}
 }
 
 // undecided reports whether it is still not known if there is a place for h.
 func (s *State) undecided(h heldJoin) bool {
-	if s.phase == phaseEnded {
+	if s.phase == phaseEnded || s.earlierAttempt(&h.Request) != nil {
 		return false
 	}
 	if h.Request.Rank < 0 {
@@ -292,9 +296,9 @@ func JoinCause(j *Request, code int, text string) *ring.Cause {
 }
 
 // label returns how messages name a worker.
-func (j *Request) label() string {
-	if j.Rank >= 0 {
-		return fmt.Sprintf("rank %d", j.Rank)
+func (r *Request) label() string {
+	if r.Rank >= 0 {
+		return fmt.Sprintf("rank %d", r.Rank)
 	}
-	return fmt.Sprintf("pid %d of %s", j.Worker.PID, j.Worker.Host)
+	return fmt.Sprintf("pid %d of %s", r.Worker.PID, r.Worker.Host)
 }

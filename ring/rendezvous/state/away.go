@@ -70,6 +70,16 @@ func (s *State) probeAway() {
 			s.probeMember(m)
 		}
 	}
+	for _, w := range s.known.Workers {
+		if s.phase == phaseRegrouping && s.maybeAlive(w.Incarnation) && s.reachable(&w) {
+			s.emit(Probe{s.jobID, w.Rank, w.Addr, w.Incarnation})
+		}
+	}
+}
+
+// maybeAlive reports whether a process is lost, and not known to have ended: it counts in a quorum.
+func (s *State) maybeAlive(id uint64) bool {
+	return slices.Contains(s.known.Lost, id) && !s.known.dead(id)
 }
 
 // reachable reports whether a dial from the rendezvous to the address of w reaches w.
@@ -91,6 +101,10 @@ func (s *State) probed(e Probed) {
 	case e.Incarnation == 0:
 		s.noteAbsence(e.Rank, e.Reason)
 	case m == nil:
+		if s.maybeAlive(e.Incarnation) && (e.Refused || e.Owner != 0 && e.Owner != e.Incarnation) {
+			s.known.lose(e.Incarnation, true)
+			s.startIfComplete()
+		}
 	case e.Refused || e.Owner != 0 && e.Owner != e.Incarnation:
 		s.portAnswersForNobody(m)
 	case e.Owner == e.Incarnation && e.Follows != 0 && e.Follows != s.config.Instance && !s.config.Unique:

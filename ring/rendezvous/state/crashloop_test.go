@@ -57,12 +57,14 @@ func TestCrashLoopProgress(t *testing.T) {
 	l := newCrashLoopJob(100)
 	l.join(0)
 	for i := range 10 {
-		if l.generation(true); l.end != nil {
+		l.generation(true)
+		if l.end != nil {
 			t.Fatalf("the job ends by loss %d although each generation completed a step: %v", i+1, l.end.Cause)
 		}
 	}
 	for i := range 4 {
-		if l.generation(false); l.end != nil {
+		l.generation(false)
+		if l.end != nil {
 			t.Fatalf("the job ends by generation %d without a completed step: %v", i+1, l.end.Cause)
 		}
 	}

@@ -25,11 +25,11 @@ type stop struct {
 }
 
 // by returns the one rank that a signal told to end, or -1.
-func (x *stop) by() int {
-	if x.member == nil {
+func (s *stop) by() int {
+	if s.member == nil {
 		return -1
 	}
-	return x.member.Rank
+	return s.member.Rank
 }
 
 // leaveRequested takes in a member's request to leave.

@@ -90,8 +90,8 @@ func firstWithout(workers []*member, name, value string) int {
 }
 
 // offered returns the values that the worker offers for name.
-func (j *Request) offered(name string) []string {
-	for _, o := range j.Offers {
+func (r *Request) offered(name string) []string {
+	for _, o := range r.Offers {
 		if o.Name == name {
 			return o.Values
 		}
@@ -100,8 +100,8 @@ func (j *Request) offered(name string) []string {
 }
 
 // highest returns the highest value that the worker offers for name, "" if there is none.
-func (j *Request) highest(name string) string {
-	values := j.offered(name)
+func (r *Request) highest(name string) string {
+	values := r.offered(name)
 	if len(values) == 0 {
 		return ""
 	}
@@ -122,9 +122,9 @@ func noCommonCause(workers []*member, name string) *ring.Cause {
 	return JoinCause(&workers[0].Request, exitcode.Usage, fmt.Sprintf("%s: there is none that all %d ranks have", name, len(workers)))
 }
 
-func (j *Request) offerText(name string) string {
-	if len(j.offered(name)) == 0 {
+func (r *Request) offerText(name string) string {
+	if len(r.offered(name)) == 0 {
 		return "none"
 	}
-	return sanitize.Clip(strings.Join(j.offered(name), ", "), maxValueNamed)
+	return sanitize.Clip(strings.Join(r.offered(name), ", "), maxValueNamed)
 }

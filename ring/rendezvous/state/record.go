@@ -171,7 +171,8 @@ func (r *Record) quorum(here func(id uint64) bool) bool {
 			if r.dead(id) {
 				continue
 			}
-			if living++; here(id) {
+			living++
+			if here(id) {
 				present++
 				lowest = lowest || living == 1
 			}

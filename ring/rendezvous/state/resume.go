@@ -14,7 +14,7 @@ func (s *State) resume(e Resumed) {
 	switch {
 	case s.endedAlone:
 		s.emit(CloseStream{e.Stream})
-	case s.otherJob(j):
+	case s.otherJob(j) && (s.inLife() || s.jobID != s.config.DefaultJobID): // a drawn id yields to that of a life
 		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("the rendezvous answers for job %s, not %s", s.jobID, j.JobID))
 	case r.Fence.Generation == 0 || r.worker(j.Worker.Incarnation) == nil:
 		s.refuse(e.Stream, j, exitcode.Protocol, "its record does not name it")
@@ -26,6 +26,8 @@ func (s *State) resume(e Resumed) {
 		s.endAlone(JoinCause(j, exitcode.Usage, fmt.Sprintf("the job that goes on has world size %d, and --world-size is %d: want the same", r.Agreed.WorldSize, s.config.WorldSize)))
 	case !s.inLife(), r.Fence.Life != s.known.Fence.Life && !s.anyPresent() && !s.config.Unique:
 		s.adopt(e)
+	case r.Fence.Life != s.known.Fence.Life && s.neverWhole(j) && !s.config.Unique:
+		s.adopt(e)
 	case r.Fence.Life != s.known.Fence.Life:
 		s.refuse(e.Stream, j, exitcode.Retry, "the rendezvous serves another start of job "+s.jobID)
 	case Newer(r.Fence, s.known.Fence):
@@ -33,6 +35,12 @@ func (s *State) resume(e Resumed) {
 	default:
 		s.resumeKnown(e)
 	}
+}
+
+// neverWhole reports whether the known generation cannot become whole, because a worker that it names
+// has taken another life.
+func (s *State) neverWhole(j *Request) bool {
+	return s.known.worker(j.Worker.Incarnation) != nil && s.known.Whole.Fence != s.known.Fence
 }
 
 // resumeAfterEnd tells a worker the end of its job.

@@ -87,7 +87,7 @@ type scenario struct {
 	records  map[string]Record  // what the workers know
 }
 
-func (p *scenario) line(l string) error {
+func (s *scenario) line(l string) error {
 	words, text, _ := strings.Cut(l, " : ")
 	f := strings.Fields(words)
 	if len(f) == 0 || strings.HasPrefix(l, "#") {
@@ -96,62 +96,62 @@ func (p *scenario) line(l string) error {
 	kv := pairs(f[1:])
 	switch f[0] {
 	case "config":
-		p.config = Config{
+		s.config = Config{
 			JobID: kv["job"], DefaultJobID: "job-drawn", WorldSize: number(kv, "size", 0), Restarts: number(kv, "restarts", 0),
 			NoticeSink:   map[string]NoticeSink{"owner": NoticeOwner, "rank0": NoticeRank0}[kv["teller"]],
 			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Addrs: list(kv["listed"]), Unique: kv["launcher"] == "",
-			Instance: 1, NewLife: func() [16]byte { return [16]byte{byte(p.lives())} },
+			Instance: 1, NewLife: func() [16]byte { return [16]byte{byte(s.lives())} },
 		}
-		p.s = New(p.config)
+		s.s = New(s.config)
 	case "empty":
-		p.config.Instance++
-		p.s, p.now, p.streams = New(p.config), 0, map[string]uint64{}
+		s.config.Instance++
+		s.s, s.now, s.streams = New(s.config), 0, map[string]uint64{}
 	case "at":
-		p.now = seconds(f[1], 0)
+		s.now = seconds(f[1], 0)
 	case "run":
-		p.run(seconds(f[1], 0), f[2:])
+		s.run(seconds(f[1], 0), f[2:])
 	default:
-		e, err := p.event(f, kv, text)
+		e, err := s.event(f, kv, text)
 		if err != nil {
 			return err
 		}
-		p.step(e, "")
+		s.step(e, "")
 	}
 	return nil
 }
 
 // lives numbers the lives of all rendezvous.
-func (p *scenario) lives() int {
-	p.life++
-	return p.life
+func (s *scenario) lives() int {
+	s.life++
+	return s.life
 }
 
 // open gives worker name a new stream.
-func (p *scenario) open(name string) uint64 {
-	p.last++
-	p.streams[name], p.names[p.last] = p.last, name
-	return p.last
+func (s *scenario) open(name string) uint64 {
+	s.last++
+	s.streams[name], s.names[s.last] = s.last, name
+	return s.last
 }
 
-func (p *scenario) run(until time.Duration, who []string) {
+func (s *scenario) run(until time.Duration, who []string) {
 	if len(who) > 0 && who[0] == "all" {
-		who = slices.DeleteFunc(slices.Sorted(maps.Keys(p.streams)), func(name string) bool { return slices.Contains(who[1:], name) })
+		who = slices.DeleteFunc(slices.Sorted(maps.Keys(s.streams)), func(name string) bool { return slices.Contains(who[1:], name) })
 	}
-	for p.now < until {
-		p.now = min(p.now+200*time.Millisecond, until)
+	for s.now < until {
+		s.now = min(s.now+200*time.Millisecond, until)
 		for _, name := range who {
-			e, ok := p.beats[name]
+			e, ok := s.beats[name]
 			if !ok {
-				e = Heartbeat{Stream: p.streams[name], Step: -1}
+				e = Heartbeat{Stream: s.streams[name], Step: -1}
 			}
-			p.step(e, fmt.Sprintf("at %v ", p.now))
+			s.step(e, fmt.Sprintf("at %v ", s.now))
 		}
-		p.step(Tick{}, fmt.Sprintf("at %v ", p.now))
+		s.step(Tick{}, fmt.Sprintf("at %v ", s.now))
 	}
 }
 
 // event returns the event that the words of a line describe.
-func (p *scenario) event(f []string, kv map[string]string, text string) (Event, error) {
+func (s *scenario) event(f []string, kv map[string]string, text string) (Event, error) {
 	arg := append(f, "")[1]
 	rank, _ := strconv.Atoi(arg)
 	c := &ring.Cause{Rank: number(kv, "rank", -1), Host: kv["host"], Step: -1, Operation: kv["op"], Text: text, ExitCode: number(kv, "code", 1)}
@@ -159,50 +159,50 @@ func (p *scenario) event(f []string, kv map[string]string, text string) (Event, 
 	case "tick":
 		return Tick{}, nil
 	case "join":
-		p.requests[arg] = p.request(kv)
-		return Joined{p.open(arg), p.requests[arg]}, nil
+		s.requests[arg] = s.request(kv)
+		return Joined{s.open(arg), s.requests[arg]}, nil
 	case "report":
-		return Reported{p.open(arg), p.request(kv), c}, nil
+		return Reported{s.open(arg), s.request(kv), c}, nil
 	case "resume":
 		doing := map[string]Doing{"out": OutOfGroup, "done": WorkDone}[kv["doing"]]
-		r := p.records[gocmp.Or(kv["as"], arg)]
+		r := s.records[gocmp.Or(kv["as"], arg)]
 		r.Step = int64(number(kv, "step", -1))
-		return Resumed{p.open(arg), p.requests[arg], r, doing}, nil
+		return Resumed{s.open(arg), s.requests[arg], r, doing}, nil
 	case "ready":
-		return ReadyForNext{p.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
+		return ReadyForNext{s.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
 	case "leaving":
-		return LeaveRequested{p.streams[arg], c.ExitCode}, nil
+		return LeaveRequested{s.streams[arg], c.ExitCode}, nil
 	case "stop":
 		return StopAll{c.ExitCode}, nil
 	case "abort":
-		return Aborted{p.streams[arg], c}, nil
+		return Aborted{s.streams[arg], c}, nil
 	case "beat":
-		e := Heartbeat{Stream: p.streams[arg], Step: int64(number(kv, "step", -1)), Phase: kv["phase"], Whole: kv["whole"] != "", Unchanged: seconds(kv["for"], 0)}
+		e := Heartbeat{Stream: s.streams[arg], Step: int64(number(kv, "step", -1)), Phase: kv["phase"], Whole: kv["whole"] != "", Unchanged: seconds(kv["for"], 0)}
 		e.Wait = ring.Wait{
 			Operation: kv["op"], Seq: uint64(number(kv, "seq", 0)), Elements: number(kv, "n", 0), Peer: number(kv, "wait", -1), Moved: uint64(number(kv, "moved", 0)),
 		}
-		if r, ok := p.records[arg]; ok && e.Whole {
+		if r, ok := s.records[arg]; ok && e.Whole {
 			r.Complete()
-			p.records[arg] = r
+			s.records[arg] = r
 		}
 		if _, ok := kv["seq"]; ok {
-			p.beats[arg] = e
+			s.beats[arg] = e
 		}
 		return e, nil
 	case "broken":
-		id := p.streams[arg]
-		delete(p.streams, arg)
+		id := s.streams[arg]
+		delete(s.streams, arg)
 		return StreamBroken{Stream: id, Reason: text, Closed: kv["closed"] != ""}, nil
 	case "heard":
-		return EndConfirmed{p.streams[arg]}, nil
+		return EndConfirmed{s.streams[arg]}, nil
 	case "left":
-		return Left{p.streams[arg]}, nil
+		return Left{s.streams[arg]}, nil
 	case "unproved":
 		return WrongToken{rank}, nil
 	case "probed":
 		return Probed{Rank: rank, Reason: text, Refused: text == "connection refused"}, nil
 	case "port":
-		e := Probed{Rank: p.requests[arg].Rank, Incarnation: p.requests[arg].Worker.Incarnation, Reason: text, Refused: text == "connection refused", Follows: uint64(number(kv, "follows", 0))}
+		e := Probed{Rank: s.requests[arg].Rank, Incarnation: s.requests[arg].Worker.Incarnation, Reason: text, Refused: text == "connection refused", Follows: uint64(number(kv, "follows", 0))}
 		e.Owner = map[string]uint64{"self": e.Incarnation, "other": e.Incarnation + 100}[kv["owner"]]
 		return e, nil
 	case "started":
@@ -213,13 +213,13 @@ func (p *scenario) event(f []string, kv map[string]string, text string) (Event, 
 	return nil, fmt.Errorf("no event %q", f[0])
 }
 
-func (p *scenario) request(kv map[string]string) Request {
+func (s *scenario) request(kv map[string]string) Request {
 	r := Request{
 		JobID: kv["job"], Rank: number(kv, "rank", -1), WorldSize: number(kv, "size", 0),
 		Protocol: number(kv, "protocol", 1), Version: "v1",
 		Worker: ring.Worker{
 			Host: kv["host"], HostID: kv["host"], Addr: kv["addr"], PID: number(kv, "pid", 1),
-			Incarnation: uint64(number(kv, "incarnation", 1001+int(p.last))),
+			Incarnation: uint64(number(kv, "incarnation", 1001+int(s.last))),
 		},
 	}
 	if v, ok := kv["version"]; ok {
@@ -236,36 +236,36 @@ func (p *scenario) request(kv map[string]string) Request {
 }
 
 // step writes the effects of e into the transcript.
-func (p *scenario) step(e Event, when string) {
-	for _, f := range p.s.Step(p.now, e) {
-		p.learn(f)
-		fmt.Fprintf(&p.out, "> %s%s\n", when, p.tell(f))
+func (s *scenario) step(e Event, when string) {
+	for _, f := range s.s.Step(s.now, e) {
+		s.learn(f)
+		fmt.Fprintf(&s.out, "> %s%s\n", when, s.tell(f))
 	}
 }
 
 // learn notes what the workers know by effect f.
-func (p *scenario) learn(f Effect) {
+func (s *scenario) learn(f Effect) {
 	switch f := f.(type) {
 	case SendMembership:
-		p.records[p.name(f.Stream)] = f.Record
+		s.records[s.name(f.Stream)] = f.Record
 	case SendEndGeneration:
-		r := p.records[p.name(f.Stream)]
+		r := s.records[s.name(f.Stream)]
 		r.Ended, r.Lost, r.Cause = true, f.Incarnations, f.First
-		p.records[p.name(f.Stream)] = r
+		s.records[s.name(f.Stream)] = r
 	}
 }
 
-func (p *scenario) tell(f Effect) string {
+func (s *scenario) tell(f Effect) string {
 	switch f := f.(type) {
 	case SendWaiting:
-		return fmt.Sprintf("waiting %s: %v", p.name(f.Stream), f.Waiting)
+		return fmt.Sprintf("waiting %s: %v", s.name(f.Stream), f.Waiting)
 	case SendMembership:
 		m := f.Membership
 		var hosts []string
 		for _, w := range m.Workers {
 			hosts = append(hosts, fmt.Sprintf("%d@%s", w.Rank, w.Host))
 		}
-		l := fmt.Sprintf("membership %s: %s generation %d rank %d of %v", p.name(f.Stream), m.JobID, m.Generation, m.Rank, hosts)
+		l := fmt.Sprintf("membership %s: %s generation %d rank %d of %v", s.name(f.Stream), m.JobID, m.Generation, m.Rank, hosts)
 		for _, c := range m.Choices {
 			l += fmt.Sprintf(", %s %s", c.Name, c.Value)
 			if c.Lacks >= 0 {
@@ -280,17 +280,17 @@ func (p *scenario) tell(f Effect) string {
 		}
 		return l
 	case SendEndGeneration:
-		return fmt.Sprintf("end of generation %d to %s, lost %v: %v", f.Fence.Generation, p.name(f.Stream), f.Lost, f.Cause)
+		return fmt.Sprintf("end of generation %d to %s, lost %v: %v", f.Fence.Generation, s.name(f.Stream), f.Lost, f.Cause)
 	case SendResumed:
-		return "resumed " + p.name(f.Stream)
+		return "resumed " + s.name(f.Stream)
 	case SendStop:
-		l := fmt.Sprintf("stop %s %d", p.name(f.Stream), f.Code)
+		l := fmt.Sprintf("stop %s %d", s.name(f.Stream), f.Code)
 		if f.By >= 0 {
 			l += fmt.Sprintf(" by rank %d", f.By)
 		}
 		return l
 	case SendNotice:
-		return fmt.Sprintf("notice %s: %s", p.name(f.Stream), f.Text)
+		return fmt.Sprintf("notice %s: %s", s.name(f.Stream), f.Text)
 	case RankAbandoned:
 		return fmt.Sprintf("give up rank %d", f.Rank)
 	case Notify:
@@ -298,13 +298,13 @@ func (p *scenario) tell(f Effect) string {
 	case SetLease:
 		return fmt.Sprintf("lease %v", f.Lease)
 	case CloseStream:
-		return "close " + p.name(f.Stream)
+		return "close " + s.name(f.Stream)
 	case SendRefused:
-		return fmt.Sprintf("refused %s %d: %v", p.name(f.Stream), f.Cause.ExitCode, f.Cause)
+		return fmt.Sprintf("refused %s %d: %v", s.name(f.Stream), f.Cause.ExitCode, f.Cause)
 	case SendAbort:
-		return fmt.Sprintf("abort %s %d: %v", p.name(f.Stream), f.Cause.ExitCode, f.Cause)
+		return fmt.Sprintf("abort %s %d: %v", s.name(f.Stream), f.Cause.ExitCode, f.Cause)
 	case SendEnd:
-		return "end " + p.name(f.Stream)
+		return "end " + s.name(f.Stream)
 	case Probe:
 		if f.Incarnation != 0 {
 			return fmt.Sprintf("probe %d at %s for process %d", f.Rank, f.Addr, f.Incarnation)
@@ -319,7 +319,7 @@ func (p *scenario) tell(f Effect) string {
 	return fmt.Sprintf("%#v", f)
 }
 
-func (p *scenario) name(stream uint64) string { return p.names[stream] }
+func (s *scenario) name(stream uint64) string { return s.names[stream] }
 
 func pairs(words []string) map[string]string {
 	m := map[string]string{}

@@ -21,6 +21,8 @@
 // counts its awake time: the sum of the times between ticks, without long pauses of its own
 // process. Silence of a worker is measured in awake time, so a rendezvous that was stopped blames
 // nobody for its own pause.
+//
+// This package has more than 25 files because each kind of event has a file of its own.
 package state
 
 import (

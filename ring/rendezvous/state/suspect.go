@@ -32,13 +32,13 @@ type suspicion struct {
 }
 
 // of reports whether m has blamed another member.
-func (x *suspicions) of(m *member) bool {
-	return slices.ContainsFunc(x.list, func(s suspicion) bool { return s.by == m })
+func (su *suspicions) of(m *member) bool {
+	return slices.ContainsFunc(su.list, func(s suspicion) bool { return s.by == m })
 }
 
 // drop drops the suspicions of m.
-func (x *suspicions) drop(m *member) {
-	x.list = slices.DeleteFunc(x.list, func(s suspicion) bool { return s.by == m })
+func (su *suspicions) drop(m *member) {
+	su.list = slices.DeleteFunc(su.list, func(s suspicion) bool { return s.by == m })
 }
 
 // aborted takes in a cause that a member reports.
@@ -126,6 +126,7 @@ func (s *State) linkCause(x suspicion) *ring.Cause {
 		from, to = to, from
 	}
 	c := *x.cause
+	c.Rank, c.Host = -1, "" // nobody is at fault
 	if at := strings.LastIndex(c.Text, "("+c.Peer+"): "); at >= 0 && c.Peer != "" {
 		c.Text = c.Text[at+len("("+c.Peer+"): "):]
 	}
