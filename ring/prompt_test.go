@@ -68,19 +68,21 @@ type ahead struct {
 	there chan ring.Frame
 }
 
-func readAhead(l ring.Link) *ahead {
-	a := &ahead{Link: l, there: make(chan ring.Frame, 1000)}
+func readAhead(l ring.Link) *ahead { return &ahead{Link: l, there: make(chan ring.Frame, 1000)} }
+
+// Notify begins to receive: a link must not be told later.
+func (a *ahead) Notify(idle func(last bool), aborted func(*ring.Abort)) {
+	a.Link.Notify(idle, aborted)
 	go func() {
 		defer close(a.there)
 		for {
-			f, err := l.Recv(context.Background(), make([]byte, ring.MaxPayloadBytes>>4))
+			f, err := a.Link.Recv(context.Background(), make([]byte, ring.MaxPayloadBytes>>4))
 			if err != nil {
 				return
 			}
 			a.there <- f
 		}
 	}()
-	return a
 }
 
 func (a *ahead) Recv(_ context.Context, into []byte) (ring.Frame, error) {
