@@ -152,11 +152,10 @@ func criteoColumns() []column.Column {
 }
 
 func openIDX(ctx context.Context, s Spec) (input.Dataset, error) {
-	var labels []string
-	if s.Labels != "" && !s.LabelRule.Absent {
-		labels = []string{s.Labels}
+	if s.LabelRule.Absent {
+		s.Labels = ""
 	}
-	d, err := idx.Open(ctx, []string{s.Images}, labels, idx.Config{Labels: s.LabelRule, Later: s.Later, Limits: s.Limits})
+	d, err := idx.Open(ctx, s.Images, s.Labels, idx.Config{Labels: s.LabelRule, Later: s.Later, Limits: s.Limits})
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func TestOpenCloses(t *testing.T) {
 	images, labels := make2x3(t, 5, "")
 	dir := filepath.Dir(images)
 	later := idx.Config{Labels: input.Labels{Classes: 10}, Later: true}
-	d, err := idx.Open(t.Context(), []string{images}, []string{labels}, later)
+	d, err := idx.Open(t.Context(), images, labels, later)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestOpenCloses(t *testing.T) {
 		t.Errorf("%d files are open after Close, error %v", openBelow(t, dir), err)
 	}
 	for _, second := range []string{filepath.Join(dir, "missing"), images} { // images are no labels
-		d, err := idx.Open(t.Context(), []string{images, images}, []string{labels, second}, later)
+		d, err := idx.Open(t.Context(), images, second, later)
 		if err == nil || exitcode.Of(err) == exitcode.Failed || d != nil {
 			t.Errorf("labels %s: %v with code %d, want a fault of the input", second, err, exitcode.Of(err))
 		}

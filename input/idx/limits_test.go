@@ -35,7 +35,7 @@ func TestHeaderBounds(t *testing.T) {
 			images := save(t, "I", packedHeader(header, 100))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			d, err := idx.Open(t.Context(), []string{images}, []string{labels}, idx.Config{})
+			d, err := idx.Open(t.Context(), images, labels, idx.Config{})
 			runtime.ReadMemStats(&after)
 			if err == nil {
 				d.Close()
