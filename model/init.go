@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -11,10 +12,13 @@ import (
 // Init sets all variables to their initial values by the graph's initializers: zero,
 // one, uniform in ±r with r from the fan in and fan out, or small (see
 // [graph.Initializer]). The values depend only on the seed and the variables' names and
-// shapes.
-func (m *Model) Init(seed uint64) {
+// shapes. When ctx ends, Init returns the cause before the next variable.
+func (m *Model) Init(ctx context.Context, seed uint64) error {
 	m.checkPlaced(false)
 	for i, spec := range m.graph.Variables() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		v := m.vars[i]
 		switch spec.Init {
 		case graph.Zeros:
@@ -31,6 +35,7 @@ func (m *Model) Init(seed uint64) {
 			uniform(v, math.Sqrt(6/float64(spec.FanIn)), seed)
 		}
 	}
+	return nil
 }
 
 // smallRange is r of [graph.Small].

@@ -43,7 +43,7 @@ func TestInit(t *testing.T) {
 		a, b, other := build(t, c), build(t, c), build(t, c)
 		for i, m := range []*Model{a, b, other} {
 			place(m, uint64(i)) // earlier values must not matter
-			m.Init([]uint64{1, 1, 2}[i])
+			m.Init(t.Context(), []uint64{1, 1, 2}[i])
 		}
 		for i, v := range a.Variables() {
 			if !cmp.Equal(v.Value, b.Variables()[i].Value) {
@@ -84,7 +84,7 @@ func convex(c example, name string) bool {
 func TestInitRows(t *testing.T) {
 	m := build(t, ofIDs(Config{Kind: "fm", Embedding: 16}, LossConfig{}, 5000))
 	place(m, 1)
-	m.Init(3)
+	m.Init(t.Context(), 3)
 	v := m.Variables()[2]
 	var sum, squares, largest float64
 	for _, x := range v.Value {
@@ -111,7 +111,7 @@ func TestInitRows(t *testing.T) {
 func TestInitSpread(t *testing.T) {
 	m := build(t, example{Config{Kind: "mlp", Classes: 60, Hidden: []int{90}}, graph.Shape{100}, LossConfig{}})
 	place(m, 1)
-	m.Init(1)
+	m.Init(t.Context(), 1)
 	for i, r := range map[int]float64{0: math.Sqrt(6.0 / 100), 2: math.Sqrt(6.0 / (90 + 60))} {
 		var sum, squares, largest float64
 		v := m.Variables()[i]

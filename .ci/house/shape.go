@@ -18,7 +18,6 @@ const (
 // each kernel.
 var tooLarge = []string{
 	"model/internal/kernel.Engine",
-	"model/train.trainerState",
 	"ring/rendezvous/state.State",
 }
 

@@ -27,7 +27,7 @@ func runExport(a *app, c *cli.Context) error {
 		return err
 	}
 	defer s.Close()
-	e, err := s.Export(to, func(operation, text string) { out.Event(report.Warning{Operation: operation, Cause: text}) })
+	e, err := s.Export(a.ctx, to, func(operation, text string) { out.Event(report.Warning{Operation: operation, Cause: text}) })
 	if err != nil {
 		return err
 	}

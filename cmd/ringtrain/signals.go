@@ -23,43 +23,58 @@ import (
 
 // stopper translates signals into requests to the training job.
 //
-//	SIGTERM, Ctrl-C   before training: end the wait; in training: leave at a step that
-//	                  all ranks agree on, alone or with all others; between two
-//	                  generations: leave so in the next one, if it begins soon; after
-//	                  the last one: nothing; a second one ends the process at once
+//	SIGTERM, Ctrl-C   before training, and between two generations: end the wait; in
+//	                  training: ask the rendezvous whether all stop at a step that they
+//	                  agree on, or this rank leaves alone; after the last generation:
+//	                  nothing; a second one ends the process at once
 //	SIGUSR1           write a checkpoint after the coming step
 //	SIGUSR2           nothing: Go's runtime passes over it
 //	SIGQUIT           print what this rank does and waits for, and all goroutines
 type stopper struct {
-	code       atomic.Int32
-	checkpoint atomic.Bool
-	cancel     context.CancelCauseFunc
-	people     io.Writer
-	since      time.Time // time of the first signal to end; used by handle only
+	code        atomic.Int32
+	checkpoint  atomic.Bool
+	cancel      context.CancelCauseFunc // ends the wait for a generation
+	stop, leave notice
+	people      io.Writer
+	since       time.Time // time of the first signal to end; used by handle only
 
-	mu         sync.Mutex  // guards the fields below
-	team       *join.Team  // nil while no team trains
-	awaitsNext bool        // a team has ended, and the next generation is expected
-	ended      bool        // a team has ended, and no generation follows
-	nextTimer  *time.Timer // ends the wait for the next generation; nil before a signal
-	step       int64
-	phase      string
+	mu    sync.Mutex // guards the fields below
+	team  *join.Team // nil while no team trains
+	over  func()     // ends the watch of team
+	ended bool       // a team has ended, and no generation follows
+	step  int64
+	phase string
 }
 
-// nextGenerationTimeout is the time that a rank told to end between two generations
-// waits for the next one. In the next generation the other ranks have its state, so they
-// lose no step. Many senders of the signal kill the process after 10 s.
-const nextGenerationTimeout = 5 * time.Second
+// notice is a context that ends when a signal is to be followed, with its exit code.
+type notice struct {
+	context.Context
+	cancel context.CancelCauseFunc
+}
+
+func newNotice() (n notice) {
+	n.Context, n.cancel = context.WithCancelCause(context.Background())
+	return n
+}
+
+// answerEvery is the time between two looks for the answer to a signal.
+const answerEvery = 50 * time.Millisecond
+
+func stoppedBySignal(code int) error { return exitcode.With(code, errors.New("stopped by a signal")) }
 
 // duplicateSignalTime is the time after a signal within which another one counts as the
 // same.
 const duplicateSignalTime = launch.SameTime
 
+func newStopper(cancel context.CancelCauseFunc, people io.Writer) *stopper {
+	return &stopper{cancel: cancel, stop: newNotice(), leave: newNotice(), people: people, step: -1, phase: "start"}
+}
+
 // catchSignals returns a context that a signal cancels while no team trains. people receives lines
 // about signals.
 func catchSignals(parent context.Context, people io.Writer) (context.Context, *stopper) {
 	ctx, cancel := context.WithCancelCause(parent)
-	s := &stopper{cancel: cancel, people: people, step: -1, phase: "start"}
+	s := newStopper(cancel, people)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGUSR1, syscall.SIGQUIT)
 	go func() {
@@ -97,33 +112,42 @@ func (s *stopper) end(code int) {
 	switch {
 	case s.team != nil:
 		s.team.RequestLeave(code)
-	case s.awaitsNext:
-		s.waitForNext(code)
 	case s.ended: // the process is ending by itself and reports its own reason
 	default:
-		s.cancel(exitcode.With(code, errors.New("stopped by a signal")))
+		s.cancel(stoppedBySignal(code))
 	}
 }
 
-// waitForNext waits for the next generation, in which this rank leaves. If that does not
-// begin in time, the process ends without it. The caller holds s.mu.
-func (s *stopper) waitForNext(code int) {
-	fmt.Fprintf(s.people, "told to end between two generations: this rank leaves in the next one, if that begins within %v\n", nextGenerationTimeout)
-	s.nextTimer = time.AfterFunc(nextGenerationTimeout, func() {
-		s.cancel(exitcode.With(code, fmt.Errorf("stopped by a signal between two generations; the next one has not begun in %v", nextGenerationTimeout)))
-	})
-}
-
-// startTeam sets the team that begins to train: from now on signals wait for a step.
+// startTeam sets the team that begins to train: from now on signals wait for an answer.
 func (s *stopper) startTeam(team *join.Team) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.team, s.awaitsNext = team, false
-	if s.nextTimer != nil {
-		s.nextTimer.Stop()
-	}
+	over := make(chan struct{})
+	s.team, s.over = team, func() { close(over) }
 	if code := s.code.Load(); code != 0 {
 		team.RequestLeave(int(code))
+	}
+	go s.watch(team, over)
+}
+
+// watch looks for the answer to a signal here or at another rank, until over is closed.
+func (s *stopper) watch(team *join.Team, over <-chan struct{}) {
+	tick := time.NewTicker(answerEvery)
+	defer tick.Stop()
+	for {
+		if code := team.Stopping(); code != 0 {
+			s.stop.cancel(stoppedBySignal(code))
+			return
+		}
+		if team.Leaving() {
+			s.leave.cancel(stoppedBySignal(int(s.code.Load())))
+			return
+		}
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
 	}
 }
 
@@ -132,34 +156,23 @@ func (s *stopper) startTeam(team *join.Team) {
 func (s *stopper) endTeam(next bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.team, s.awaitsNext, s.ended = nil, next, !next
+	if s.team != nil {
+		s.over()
+	}
+	s.team, s.ended = nil, !next
 	if code := s.code.Load(); code != 0 && next {
-		s.waitForNext(int(code))
+		s.cancel(stoppedBySignal(int(code)))
 	}
 }
 
-// current returns the team that trains, or nil.
-func (s *stopper) current() *join.Team {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.team
-}
-
-// signalled reports whether a signal has told this rank to end.
-func (s *stopper) signalled() bool { return s.code.Load() != 0 }
-
-// stop returns the exit code with which all ranks must stop, 0 for none.
-func (s *stopper) stop() int {
-	if t := s.current(); t != nil {
-		return t.Stopping()
+// told returns the exit code of the signal that ends this rank, 0 for none.
+func (s *stopper) told() int {
+	for _, n := range []notice{s.stop, s.leave} {
+		if n.Err() != nil {
+			return exitcode.Of(context.Cause(n))
+		}
 	}
-	return 0
-}
-
-// depart reports whether this rank must leave alone.
-func (s *stopper) depart() bool {
-	t := s.current()
-	return t != nil && t.Leaving()
+	return int(s.code.Load())
 }
 
 // wantsCheckpoint reports, once for each SIGUSR1, that a checkpoint is requested.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strings"
+	"os"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -22,7 +22,7 @@ func TestSignalAfterTheLast(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			var people bytes.Buffer
-			s := &stopper{cancel: cancel, people: &people}
+			s := newStopper(cancel, &people)
 			s.startTeam(new(join.Team))
 			if before {
 				s.handle(syscall.SIGTERM)
@@ -31,8 +31,8 @@ func TestSignalAfterTheLast(t *testing.T) {
 			if !before {
 				s.handle(syscall.SIGTERM)
 			}
-			if people.Len() > 0 || ctx.Err() != nil || s.nextTimer != nil {
-				t.Errorf("people read %q, the context is %v, timer %v; want nothing", &people, context.Cause(ctx), s.nextTimer)
+			if people.Len() > 0 || ctx.Err() != nil {
+				t.Errorf("people read %q, the context is %v; want nothing", &people, context.Cause(ctx))
 			}
 		})
 	}
@@ -45,9 +45,10 @@ func TestSignalTwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
-		s := &stopper{cancel: cancel, people: new(bytes.Buffer)}
+		s := newStopper(cancel, new(bytes.Buffer))
 		team := new(join.Team)
 		s.startTeam(team)
+		defer s.endTeam(false)
 		s.handle(syscall.SIGTERM)
 		time.Sleep(500*time.Millisecond - 1)
 		s.handle(syscall.SIGTERM)
@@ -57,50 +58,45 @@ func TestSignalTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// TestSignalBetweenGenerations verifies that a rank signalled between two generations
-// waits for the next one for a bounded time and reports the wait: the other ranks may
-// need its state.
+// TestSignalBetweenGenerations verifies that a signal between two generations, or before the first one,
+// ends the wait for the next at once, because the ranks can agree on no step.
 func TestSignalBetweenGenerations(t *testing.T) {
-	tests := []struct {
-		name           string
-		before, during bool // the signal comes during the generation, or after it
-		next           bool // the next one begins
-	}{
-		{"signal=in between, next=begins", false, true, true},
-		{"signal=in between, next=does not", false, true, false},
-		{"signal=before the loss, next=begins", true, false, true},
-		{"signal=before the loss, next=does not", true, false, false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancelCause(t.Context())
-				var people bytes.Buffer
-				s := &stopper{cancel: cancel, people: &people}
+	for _, when := range []string{"before the first", "in the generation before", "in between"} {
+		t.Run("when="+when, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			s := newStopper(cancel, new(bytes.Buffer))
+			if when != "before the first" {
 				s.startTeam(new(join.Team))
-				if tt.before {
+				if when == "in the generation before" {
 					s.handle(syscall.SIGTERM)
+				}
+				if ctx.Err() != nil {
+					t.Errorf("in a generation the context ends: %v", context.Cause(ctx))
 				}
 				s.endTeam(true)
-				if tt.during {
-					s.handle(syscall.SIGTERM)
-				}
-				time.Sleep(nextGenerationTimeout - time.Second)
-				if ctx.Err() != nil || !strings.Contains(people.String(), "leaves in the next one") {
-					t.Errorf("before time is up: %v; people read %q", context.Cause(ctx), &people)
-				}
-				next := new(join.Team)
-				if tt.next {
-					s.startTeam(next)
-				}
-				time.Sleep(nextGenerationTimeout)
-				if tt.next && (ctx.Err() != nil || next.Stopping() != exitcode.Terminated) {
-					t.Errorf("in the next generation: %v, it asks for code %d", context.Cause(ctx), next.Stopping())
-				}
-				if err := context.Cause(ctx); !tt.next && (exitcode.Of(err) != exitcode.Terminated || !strings.Contains(err.Error(), "has not begun")) {
-					t.Errorf("without a next generation: %v with code %d", err, exitcode.Of(err))
-				}
-			})
+			}
+			s.handle(syscall.SIGTERM)
+			if code := exitcode.Of(context.Cause(ctx)); code != exitcode.Terminated || s.told() != exitcode.Terminated {
+				t.Errorf("the wait ends with code %d, told %d, want 143", code, s.told())
+			}
 		})
 	}
+}
+
+// TestSignalIsAnswered verifies that training learns what the rendezvous answers to a signal.
+func TestSignalIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStopper(nil, new(bytes.Buffer))
+		s.startTeam(new(join.Team))
+		defer s.endTeam(false)
+		synctest.Wait()
+		if s.stop.Err() != nil {
+			t.Error("all are told to stop before a signal")
+		}
+		s.handle(os.Interrupt)
+		<-s.stop.Done()
+		if code := exitcode.Of(context.Cause(s.stop)); code != exitcode.Interrupted || s.leave.Err() != nil {
+			t.Errorf("told to stop with %d, to leave: %v; want 130, and not to leave", code, s.leave.Err())
+		}
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,7 +65,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	}
 	trainer, err := train.Prepare(ctx, cfg, train.Options{
 		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.Event, Notice: meet.Notice,
-		Stop: stopper.stop, Depart: stopper.depart, Checkpoint: stopper.wantsCheckpoint,
+		Checkpoint: stopper.wantsCheckpoint,
 	})
 	if err != nil {
 		return early(err)
@@ -98,29 +97,38 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 // trainOn trains with team and the teams of later generations until the job ends for
 // this rank.
 func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Trainer, signals *stopper, out *show.Reporter) error {
-	defer func() { team.Close() }()
+	defer func() {
+		signals.endTeam(false)
+		team.Close()
+	}()
 	cores := train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.fixedThreads())
 	for {
 		m := team.Group.Membership()
 		out.Rank = m.Rank
 		signals.startTeam(team)
 		result, err := trainWith(trainer, train.Team{
-			Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: signals.progress, Cores: cores, Lost: team.Lost, Cause: team.Cause,
+			Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: signals.progress, Cores: cores, Lost: team.Lost, Cause: team.Cause, Stop: signals.stop, Leave: signals.leave,
 		}, team)
 		if err == nil {
-			if result.Alone {
-				result.Stopped = int(signals.code.Load()) // 130 by Ctrl-C
-			}
-			out.End(result, stopCause(result, m, team.StoppedBy(), signals.signalled()))
+			out.End(result, stopCause(result, m, team.StoppedBy(), signals.code.Load() != 0))
 			return show.Silent(result.Stopped)
 		}
-		signals.endTeam(team.Recovers())
-		next, err := team.Next(ctx, causeOfFailure(err, m, result.Step))
-		if err != nil {
-			signals.endTeam(false)
-			return out.Fail(trainer.Lost(m.Rank, ring.CauseOf(err, m.Rank, m.Self().Host, result.Step)))
+		c := ring.CauseOf(err, m.Rank, m.Self().Host, result.Step)
+		signalled := func() bool { return signals.told() != 0 && c.ExitCode >= exitcode.Interrupted }
+		if !signalled() { // else the ranks can agree on no step
+			signals.endTeam(m.Size() > 1)
+			next, err := team.Next(ctx, c)
+			if err == nil {
+				team = next
+				continue
+			}
+			c = ring.CauseOf(err, m.Rank, m.Self().Host, result.Step)
 		}
-		team = next
+		if signalled() {
+			c = signalCause(m, result.Step, signals.told())
+			team.Abort(c)
+		}
+		return out.Fail(trainer.Lost(m.Rank, c))
 	}
 }
 
@@ -136,10 +144,19 @@ func (a *app) fixedThreads() int {
 // trainWith trains for one generation and leaves it.
 func trainWith(trainer *train.Trainer, t train.Team, team *join.Team) (train.Result, error) {
 	result, err := trainer.Run(team.Context(), t)
-	if err == nil {
+	switch {
+	case err != nil:
+	case result.Alone:
+		team.Abort(signalCause(t.Group.Membership(), result.Step, result.Stopped))
+	default:
 		err = team.Leave(team.Context())
 	}
 	return result, err
+}
+
+// signalCause is the word of a rank that a signal ends while others go on, or before they agree on a step.
+func signalCause(m ring.Membership, step int64, code int) *ring.Cause {
+	return &ring.Cause{Rank: m.Rank, Host: m.Self().Host, Step: step, Text: "stopped by a signal", ExitCode: code}
 }
 
 // stopCause returns the cause of a job stopped by a signal: by is the rank that received
@@ -157,15 +174,6 @@ func stopCause(r train.Result, m ring.Membership, by int, told bool) *ring.Cause
 		c.Host = m.Workers[c.Rank].Host
 	}
 	return c
-}
-
-// causeOfFailure returns the cause to report to the other ranks, nil if they know it
-// because other ranks have left.
-func causeOfFailure(err error, m ring.Membership, step int64) *ring.Cause {
-	if _, ok := errors.AsType[*train.Departed](err); ok {
-		return nil
-	}
-	return ring.CauseOf(err, m.Rank, m.Self().Host, step)
 }
 
 // meetConfig returns this worker's configuration of the join, without the job's part.

@@ -116,7 +116,7 @@ func TestAbsentWithoutBadRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stopped := mustTrain(t, 2, cfg, data, func(m *member) { m.opts.Stop = stopAfter(3, exitcode.Terminated) })
+		stopped := mustTrain(t, 2, cfg, data, func(m *member) { m.stopAfter(3, exitcode.Terminated) })
 		if got := toldOf(t, stopped); len(got) > 0 {
 			t.Errorf("told %q of a part of an epoch", got)
 		}

@@ -20,7 +20,7 @@ type Agreed struct {
 	BadRank  int     // lowest rank with a bad record, −1 if there is none
 
 	// Request merges the requests of all ranks. The stop code is that of the lowest rank that asks
-	// to stop. If all ranks ask to depart, the job stops.
+	// to stop.
 	Request
 }
 
@@ -30,7 +30,7 @@ const notFiniteAdvice = "try a smaller optimizer.learning_rate, or look at the r
 // names the first such rank and the variable. A sum that is not finite and a replica that differs are
 // errors too.
 func (l *Loop) agree(b *input.Batch) (Agreed, error) {
-	a, everybody := Agreed{First: b.Offset == 0, BadRank: -1}, true
+	a := Agreed{First: b.Offset == 0, BadRank: -1}
 	tails := l.Reducer.Tails()
 	for rank, t := range tails {
 		l.straggler.add(rank, len(tails), t.Busy)
@@ -44,9 +44,7 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 		}
 		a.Checkpoint = a.Checkpoint || t.Checkpoint
 		a.Evaluate = a.Evaluate || t.Evaluate
-		a.Depart = a.Depart || t.Depart
 		a.Saved = a.Saved || t.Saved
-		everybody = everybody && t.Depart
 		if what := l.nonFiniteText(t); what != "" {
 			return a, &ring.Cause{
 				Rank: rank, Host: l.Group.Membership().Workers[rank].Host, Step: l.Step, Operation: "backward",
@@ -61,9 +59,6 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 			Text:     fmt.Sprintf("sum of the gradients of %s is not finite; %s", l.Model.Variables()[v-1].Name, notFiniteAdvice),
 			ExitCode: exitcode.NotFinite,
 		}
-	}
-	if everybody && a.Stop == 0 {
-		a.Stop = exitcode.Terminated
 	}
 	if l.checkDue() {
 		return a, l.compareTails(tails)

@@ -142,7 +142,7 @@ func TestResumedAverage(t *testing.T) {
 	for i, dir := range dirs {
 		job := loadText(t, clicksText, "train.average.decay=0.99", "checkpoint.dir="+dir)
 		if i == 0 {
-			mustTrain(t, 2, job, clicksData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
+			mustTrain(t, 2, job, clicksData(), func(m *member) { m.stopAfter(5, exitcode.Terminated) })
 		}
 		mustTrain(t, 2, job, clicksData(), nil)
 	}

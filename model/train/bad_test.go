@@ -154,7 +154,7 @@ func TestStepOfBadRecordsHasTheLastLoss(t *testing.T) {
 // tells their number at the end of the epoch.
 func TestResumedEpochTellsBadRecords(t *testing.T) {
 	cfg, data := badLines(t, "input.max_bad_records=2", "input.shuffle=false", "train.epochs=1", "checkpoint.dir="+t.TempDir())
-	mustTrain(t, 2, cfg, data, func(m *member) { m.opts.Stop = stopAfter(4, exitcode.Terminated) })
+	mustTrain(t, 2, cfg, data, func(m *member) { m.stopAfter(4, exitcode.Terminated) })
 	var told []string
 	for _, m := range mustTrain(t, 2, cfg, data, func(m *member) { m.opts.Resume = "must" }) {
 		told = append(told, m.notices...)

@@ -12,10 +12,10 @@ import (
 
 // setUp brings all ranks to the same state and reports the start.
 func (r *run) setUp(ctx context.Context) error {
-	if err := r.openOutputs(ctx); err != nil {
+	if err := r.openOutputs(r.signals.any); err != nil {
 		return err
 	}
-	behind, err := r.sync(ctx)
+	behind, err := r.sync(r.signals.any)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
-	known, notice, err := r.tuner.start(ctx, r.progress, r.steps, r.finished)
+	known, notice, err := r.tuner.start(r.signals.any, r.progress, r.steps, r.finished)
 	if err != nil {
 		return err
 	}

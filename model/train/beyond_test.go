@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,7 +87,7 @@ func TestIDBeyond(t *testing.T) {
 // newLoaded reads all records of the evaluation.
 func newLoaded(data records.Set) error {
 	l := records.NewLoader(data.Eval)
-	if err := l.Load(); err != nil {
+	if err := l.Load(context.Background()); err != nil {
 		return err
 	}
 	return readAll(data.Eval)

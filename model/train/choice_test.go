@@ -180,7 +180,7 @@ func TestAuto(t *testing.T) {
 		t.Run(fmt.Sprintf("mbits=%g", tt.mbits), func(t *testing.T) {
 			dir := t.TempDir()
 			slow := func(m *member) { // a request takes a millisecond, so steps take time on any wire
-				m.opts.Stop = func() int { time.Sleep(time.Millisecond); return 0 }
+				m.opts.Checkpoint = func() bool { time.Sleep(time.Millisecond); return false }
 			}
 			members := mustEnd(t, onWire(t, 3, tt.mbits*mbit, loadText(t, wireText, "checkpoint.dir="+dir), slow))
 			if got := eventsOf[report.Start](members[0])[0].Codec; got != "auto" {
@@ -266,7 +266,7 @@ func TestAutoResumes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("stop=%d", tt.stop), func(t *testing.T) {
 			cfg := loadText(t, wireText, "checkpoint.dir="+t.TempDir())
-			first := mustEnd(t, onWire(t, 2, slow, cfg, func(m *member) { m.opts.Stop = stopAfter(tt.stop, 143) }))[0]
+			first := mustEnd(t, onWire(t, 2, slow, cfg, func(m *member) { m.stopAfter(tt.stop, 143) }))[0]
 			told := eventsOf[report.Decision](first)
 			if (len(told) == 1) != (tt.stop > 3) {
 				t.Errorf("before the stop it has decided %+v", told)
@@ -288,7 +288,7 @@ func TestAutoResumes(t *testing.T) {
 // checkpoints keep the codec.
 func TestAutoRepeats(t *testing.T) {
 	cfg := loadText(t, wireText, "checkpoint.dir="+t.TempDir(), "checkpoint.keep=9")
-	mustEnd(t, onWire(t, 2, 1e6, cfg, func(m *member) { m.opts.Stop = stopAfter(9, 143) }))
+	mustEnd(t, onWire(t, 2, 1e6, cfg, func(m *member) { m.stopAfter(9, 143) }))
 	var digests []string
 	for range 2 {
 		again := *cfg

@@ -29,7 +29,7 @@
 // the step in flight is repeated. With the same world size and layout the sums of the new generation
 // are those of the old one, so the run ends with the bits of a run without an interruption. The
 // process that is rank 0 reports each step, loss, evaluation and checkpoint once. A rank may also
-// leave by agreement after a step: see [Options].Depart and [Departed].
+// leave after a step: see [Team].Leave.
 //
 // # A step
 //

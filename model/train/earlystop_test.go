@@ -204,7 +204,7 @@ func TestEarlyStoppingRemembersTheLast(t *testing.T) {
 	cfg := stopping(t, t.TempDir(), "train.steps=4", "train.early_stopping.min_delta=0")
 	want := mustTrain(t, 2, cfg, digitsData(), nil)[0].trainer.progress.best
 	cfg.Train.Steps = 8
-	m := mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(1, exitcode.Terminated) })
+	m := mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.stopAfter(1, exitcode.Terminated) })
 	for _, m := range m {
 		if got := m.trainer.progress.best; got != want || got.step != 4 || m.result.Step != 5 {
 			t.Errorf("rank %d at step %d: the best is %+v, want %+v of step 4", m.rank, m.result.Step, got, want)
@@ -215,7 +215,7 @@ func TestEarlyStoppingRemembersTheLast(t *testing.T) {
 // TestEarlyStoppingResultAfterStop verifies that the best step is the result, too, if the newest checkpoint is of a step
 // without an evaluation, as after a signal or a lost rank.
 func TestEarlyStoppingResultAfterStop(t *testing.T) {
-	m := mustTrain(t, 2, stopping(t, t.TempDir(), "train.steps=9"), digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
+	m := mustTrain(t, 2, stopping(t, t.TempDir(), "train.steps=9"), digitsData(), func(m *member) { m.stopAfter(5, exitcode.Terminated) })
 	s, err := trained.Open(t.Context(), m[0].job, nil, "", nil, false)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestEarlyStoppingResumes(t *testing.T) {
 	for _, at := range []int{3, 5, 7} {
 		dir := t.TempDir()
 		cfg := stopping(t, dir, "train.average.decay=0.5", "train.average.export=true")
-		mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(at, exitcode.Terminated) })
+		mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.stopAfter(at, exitcode.Terminated) })
 		m := mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]
 		if m.result.Step != 8 {
 			t.Errorf("stopped after step %d, the run ends at step %d, want 8", at, m.result.Step)

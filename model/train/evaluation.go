@@ -35,16 +35,16 @@ func newEvaluation(cfg *job.Config, data records.Set, m *model.Model) evaluation
 }
 
 // run returns the metrics of the validation records, and then of the items of input.evals in their
-// order, up to the first failure.
-func (e *evaluation) run(ctx context.Context, g *ring.Group) (all []report.Metrics, err error) {
+// order, up to the first failure. The end of work is a failure of this rank.
+func (e *evaluation) run(ctx, work context.Context, g *ring.Group) (all []report.Metrics, err error) {
 	e.at = time.Now() // also after a failure: the next interval tries again
-	m, err := e.main.Run(ctx, g)
+	m, err := e.main.Run(ctx, work, g)
 	if err != nil {
 		return nil, err
 	}
 	all = []report.Metrics{m}
 	for i := range e.others {
-		m, err := e.others[i].Run(ctx, g)
+		m, err := e.others[i].Run(ctx, work, g)
 		if failed, ok := errors.AsType[evaluate.Failure](err); ok {
 			failed.Text = job.EvalKey(e.others[i].Name, i) + ": " + failed.Text
 		}

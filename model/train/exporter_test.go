@@ -78,7 +78,7 @@ func TestDivergedIsNotExported(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer s.Close()
-					_, err = s.Export(filepath.Join(dir, "other"), func(_, _ string) {})
+					_, err = s.Export(t.Context(), filepath.Join(dir, "other"), func(_, _ string) {})
 					return err
 				}
 				if err := exportAs(job.Sound); exitcode.Of(err) != exitcode.NotFinite {
@@ -143,7 +143,7 @@ func TestExportIntoAnothersFolder(t *testing.T) {
 	defer s.Close()
 	mustTrain(t, 1, loadText(t, linearText, "export.savedmodel="+filepath.Join(dir, "other")), linearData(), nil)
 	var warned []string
-	if _, err := s.Export(filepath.Join(dir, "other"), func(_, text string) { warned = append(warned, text) }); err != nil || len(warned) != 1 || !containsAll(warned[0], "--to: ", "has another job's name: line there, clicks here") {
+	if _, err := s.Export(t.Context(), filepath.Join(dir, "other"), func(_, text string) { warned = append(warned, text) }); err != nil || len(warned) != 1 || !containsAll(warned[0], "--to: ", "has another job's name: line there, clicks here") {
 		t.Errorf("export warns %q, error %v", warned, err)
 	}
 }

@@ -102,10 +102,10 @@ func TestFailedLastSave(t *testing.T) {
 		ask  func(m *member)
 	}{
 		{"end", 10, func(*member) {}},
-		{"stop", 6, func(m *member) { m.opts.Stop = stopAfter(6, exitcode.Terminated) }},
-		{"depart", 6, func(m *member) {
+		{"stop", 6, func(m *member) { m.stopAfter(6, exitcode.Terminated) }},
+		{"leave", 6, func(m *member) {
 			if m.rank == 0 {
-				m.opts.Depart = since(6)
+				m.team.Leave = m.signalAfter(6, exitcode.Terminated)
 			}
 		}},
 	} {

@@ -180,7 +180,7 @@ func TestNotFiniteCheckpoint(t *testing.T) {
 				dir := t.TempDir()
 				job := loadText(t, linearText, "checkpoint.dir="+dir, "checkpoint.every="+map[int]string{0: "2", 143: "3"}[stop])
 				members := trainOn(t, 3, job, linearData(), func(m *member) {
-					m.opts.Stop = stopAfter(4, stop)
+					m.stopAfter(4, stop)
 					m.team.Progress = func(step int64, phase string) {
 						if step == 4 && phase == "train" {
 							m.trainer.model.Variables()[0].Value[0] = bad
@@ -226,7 +226,7 @@ func TestStop(t *testing.T) {
 			dir := t.TempDir()
 			members := mustTrain(t, 3, loadText(t, clicksText, "checkpoint.dir="+dir, "log.every=4"), clicksData(), func(m *member) {
 				if m.rank == asked {
-					m.opts.Stop = stopAfter(6, exitcode.Interrupted)
+					m.stopAfter(6, exitcode.Interrupted)
 				}
 			})
 			if r := members[0].result; r.Step != 6 || r.Stopped != exitcode.Interrupted || len(r.Digest) != 64 {
@@ -243,11 +243,17 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopAtTheEnd verifies that a stop at the last step does not discard the finished job.
+// TestStopAtTheEnd verifies that a stop at the last step saves the finished job, and that the next start
+// does the rest.
 func TestStopAtTheEnd(t *testing.T) {
-	m := mustTrain(t, 2, loadText(t, clicksText), clicksData(), func(m *member) { m.opts.Stop = stopAfter(10, 143) })[0]
-	if m.result.Stopped != 0 || len(eventsOf[report.Done](m)) != 1 {
-		t.Errorf("ended with %+v, want a job that is done", m.result)
+	job := loadText(t, clicksText, "checkpoint.dir="+t.TempDir())
+	m := mustTrain(t, 2, job, clicksData(), func(m *member) { m.stopAfter(10, 143) })[0]
+	if m.result.Stopped != exitcode.Terminated || m.result.Step != 10 || len(eventsOf[report.Done](m)) > 0 {
+		t.Errorf("ended with %+v, want code 143 after step 10", m.result)
+	}
+	next := mustTrain(t, 2, job, clicksData(), nil)[0]
+	if next.result.Digest != m.result.Digest || len(eventsOf[report.Step](next)) > 0 || len(eventsOf[report.Done](next)) != 1 {
+		t.Errorf("the next start ends with %+v and %v, want a job that is done without a step", next.result, next.events)
 	}
 }
 

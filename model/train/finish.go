@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"ringtrain/export/savedmodel"
@@ -13,9 +13,9 @@ import (
 	"ringtrain/input/convert"
 	"ringtrain/model"
 	"ringtrain/model/job"
+	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
 
@@ -41,20 +41,22 @@ func (t *Trainer) noticeSaved() {
 	t.reporter.notice(fmt.Sprintf("the state after step %d is saved in %s", t.progress.step, t.job.Checkpoint.Dir))
 }
 
-// leave ends the run of a rank that leaves while the others continue.
-func (r *run) leave() Result {
-	res := r.result()
-	if r.rank == 0 {
-		r.noticeSaved()
+// leave ends the run of a rank that leaves while the others continue. They repeat at most the step in
+// flight. Rank 0 saves first, because no other rank has its disk.
+func (r *run) leave() (Result, error) {
+	res, digest := r.result(), Digest(r.model.Variables())
+	res.Stopped, res.Alone, res.Digest = ofSignal(r.signals.told()), true, hex.EncodeToString(digest[:])
+	if r.rank != 0 {
+		return res, nil
 	}
-	digest := Digest(r.model.Variables())
-	res.Stopped, res.Alone, res.Digest = exitcode.Terminated, true, hex.EncodeToString(digest[:])
-	return res
+	r.team.Progress(r.loop.Step, "checkpoint")
+	return res, finalCheckpointError(r.saveLast())
 }
 
 // finish ends a run that completed its steps: checkpoint, evaluation, export. The checkpoint comes
 // first, before anything else can fail. If a generation ends during finish, the next generation
-// repeats all of it, and skips the outputs that rank 0 has already written or reported.
+// repeats all of it, and skips the outputs that rank 0 has already written or reported. A signal to all
+// ranks ends evaluation and export; the next start of the job makes them.
 func (r *run) finish(ctx context.Context) (Result, error) {
 	res := r.result()
 	var err error
@@ -71,8 +73,13 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	} else if err := r.conclude(ctx); err != nil {
 		return res, err
 	}
-	r.awaitCache(ctx)
-	return res, r.done(ctx, res.Digest)
+	r.awaitCache()
+	err = r.done(res.Digest)
+	res.Stopped = r.stopped
+	if r.rank == 0 && r.stopped != 0 {
+		r.noticeSaved()
+	}
+	return res, err
 }
 
 // conclude evaluates and exports the result of the run. The last step is evaluated first, if no
@@ -81,18 +88,28 @@ func (r *run) conclude(ctx context.Context) error {
 	last := r.loop.Step
 	counted := r.progress.best.seen == last
 	if !counted {
-		if err := r.evaluate(ctx, last, r.loop.Source.Position().LastEpoch()); err != nil {
-			return err
+		if err := r.evaluate(last, r.loop.Source.Position().LastEpoch()); err != nil {
+			return r.stopOr(err)
 		}
 	}
 	return r.asResult(ctx, func(step, epoch int64) error {
 		if counted || step != last {
-			if err := r.evaluate(ctx, step, epoch); err != nil {
-				return err
+			if err := r.evaluate(step, epoch); err != nil {
+				return r.stopOr(err)
 			}
 		}
-		return r.averages.with(r.job.Train.Average.Export, func() error { return r.export(step) })
+		return r.averages.with(r.job.Train.Average.Export, func() error { return r.stopOr(r.export(step)) })
 	})
+}
+
+// stopOr returns err, unless a signal to all ranks is its reason: then the run stops here.
+func (r *run) stopOr(err error) error {
+	_, failed := errors.AsType[evaluate.Failure](err)
+	if code := ofSignal(err); code != 0 && (failed || r.signals.stopCode() != 0) {
+		r.stopped = code
+		return nil
+	}
+	return err
 }
 
 // validatedProgressively reports whether progressive validation replaces the evaluation at the end.
@@ -124,7 +141,7 @@ func (r *run) export(step int64) error {
 	if out.folder != nil {
 		x.Held = out.folder.CheckLease
 	}
-	e, err := x.Write(step)
+	e, err := x.Write(r.signals.any, step)
 	if exitcode.Of(err) == exitcode.NotFinite && out.folder != nil {
 		err = fmt.Errorf("%w; its checkpoint is kept", err)
 	}
@@ -151,20 +168,24 @@ func (p *replica) isExported(dir string) bool {
 	return err == nil && Digest(exported) == Digest(p.model.Variables())
 }
 
-// done gathers the bytes that the ranks sent and the memory that they used, and reports the end.
-func (r *run) done(ctx context.Context, digest string) error {
+// done gathers the bytes that the ranks sent, the memory that they used, and the signals that stopped
+// them. It reports the end, unless there was one.
+func (r *run) done(digest string) error {
 	g := r.team.Group
 	r.team.Progress(r.loop.Step, "end")
 	sent, between := g.SentBytes()
 	var mine []byte
-	for _, v := range []int64{r.sent + sent, r.sentBetween + between, maxRSS()} {
+	for _, v := range []int64{r.sent + sent, r.sentBetween + between, maxRSS(), int64(r.stopped)} {
 		mine = binary.LittleEndian.AppendUint64(mine, uint64(v))
 	}
-	all, err := gatherEqual(ctx, g, mine)
+	all, err := gatherEqual(r.signals.alone, g, mine)
 	if err != nil {
 		return err
 	}
-	if r.reporter.done {
+	for rank := range g.Membership().Size() { // rank 0 alone may have stopped, in its export
+		r.stopped = max(r.stopped, int(binary.LittleEndian.Uint64(all.At(rank)[24:])))
+	}
+	if r.reporter.done || r.stopped != 0 {
 		return nil
 	}
 	r.reporter.done = true
@@ -192,7 +213,7 @@ func (r *run) done(ctx context.Context, digest string) error {
 
 // awaitCache waits until a cache that the job asks for is complete. The records may have been read
 // once before the cache was.
-func (r *run) awaitCache(ctx context.Context) {
+func (r *run) awaitCache() {
 	if c := r.job.Input.Cache; c == convert.CacheAuto || c == convert.CacheOff {
 		return
 	}
@@ -200,52 +221,7 @@ func (r *run) awaitCache(ctx context.Context) {
 		r.team.Progress(r.loop.Step, "cache")
 		select {
 		case <-whole:
-		case <-ctx.Done():
+		case <-r.signals.any.Done():
 		}
 	}
-}
-
-// Departed reports that ranks left after a step, as they had asked to. This rank holds the state after
-// that step. The caller should join the next generation and call Run again.
-type Departed struct {
-	Ranks []int
-	Step  int64 // completed
-}
-
-func (e *Departed) Error() string {
-	if len(e.Ranks) == 1 {
-		return fmt.Sprintf("rank %d has left after step %d", e.Ranks[0], e.Step)
-	}
-	return fmt.Sprintf("ranks %v have left after step %d", e.Ranks, e.Step)
-}
-
-// Unwrap returns [ring.ErrGenerationEnded].
-func (e *Departed) Unwrap() error { return ring.ErrGenerationEnded }
-
-// depart lets the ranks leave that asked to, after all ranks completed the step. If rank 0 leaves it
-// writes a checkpoint first, because no other rank has its disk. The next generation does all else
-// that is due.
-func (r *run) depart(ctx context.Context) error {
-	e := &Departed{Step: r.loop.Step}
-	for rank, t := range r.loop.Reducer.Tails() {
-		if t.Depart {
-			e.Ranks = append(e.Ranks, rank)
-		}
-	}
-	if e.Ranks[0] == 0 {
-		r.agreed.Checkpoint = true
-		if _, err := r.finalCheckpoint(ctx, false); err != nil {
-			return err
-		}
-	}
-	if err := r.team.Group.Barrier(ctx); err != nil {
-		return err
-	}
-	if e.Ranks[0] == 0 {
-		r.agreed.Checkpoint = false
-	}
-	if r.leaves = slices.Contains(e.Ranks, r.rank); r.leaves {
-		return nil
-	}
-	return exitcode.With(exitcode.Retry, e)
 }

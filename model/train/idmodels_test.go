@@ -49,7 +49,7 @@ func resumesAlike(t *testing.T, sets []string) {
 	job := loadText(t, clicksText, append(slices.Clone(sets), "checkpoint.dir="+t.TempDir())...)
 	mustTrain(t, 3, job, clicksData(), func(m *member) {
 		if m.rank == 1 {
-			m.opts.Stop = stopAfter(5, exitcode.Terminated)
+			m.stopAfter(5, exitcode.Terminated)
 		}
 	})
 	resumed := mustTrain(t, 3, job, clicksData(), func(m *member) { m.opts.Resume = "must" })[0]

@@ -47,7 +47,7 @@ func TestInitFrom(t *testing.T) {
 		}
 	}
 	cfg := loadText(t, mlpText, "train.init_from.path="+ckpt, "checkpoint.dir="+filepath.Join(dir, "own"), "train.average.decay=0.5")
-	mustTrain(t, 1, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
+	mustTrain(t, 1, cfg, digitsData(), func(m *member) { m.stopAfter(5, exitcode.Terminated) })
 	cfg.Train.InitFrom = job.InitFrom{Path: filepath.Join(dir, "nowhere")}
 	if m := mustTrain(t, 1, cfg, digitsData(), nil)[0]; len(m.losses()) != 5 || len(m.notices) != 1 ||
 		!strings.HasPrefix(m.notices[0], "train.init_from is not used: the run resumes from "+dir) {

@@ -70,9 +70,9 @@ func TestKernelsOfLaterGeneration(t *testing.T) {
 			c.runGeneration(func(rank func(g *ring.Group) error) {
 				ringtest.RunAs(t, kernelMembers(generation, choice), ring.DefaultConfig(), func(g *ring.Group) error {
 					m := c.members[g.Membership().Rank]
-					m.trainer.opts.Stop = func() int { return 0 }
-					if !end {
-						m.trainer.opts.Stop = stopAfter(3, exitcode.Terminated)
+					if m.team.Stop = nil; !end {
+						m.stopAfter(3, exitcode.Terminated)
+						m.trainer.opts.Checkpoint = m.opts.Checkpoint
 					}
 					return rank(g)
 				})

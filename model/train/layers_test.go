@@ -42,7 +42,7 @@ func TestLayersInJob(t *testing.T) {
 		t.Fatalf("units are %v, want 16, 16 and 10", got)
 	}
 	sameCurve(t, layersText, digitsData(), sets[:2]...)
-	mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
+	mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.stopAfter(5, exitcode.Terminated) })
 	if m := mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]; m.result.Step != 10 || len(m.losses()) != 5 {
 		t.Errorf("the resumed run ends with %+v after %d steps, want step 10 after 5", m.result, len(m.losses()))
 	}

@@ -2,12 +2,12 @@ package train
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -42,19 +42,16 @@ func TestValidationIsReadBesideTraining(t *testing.T) {
 	for _, p := range []int{1, 3} {
 		broken := exitcode.With(exitcode.BadData, errors.New("file ends early"))
 		data := digitsData()
-		var told atomic.Bool
+		told, stop := context.WithCancelCause(t.Context())
 		members := trainOn(t, p, loadText(t, digitsText, "train.steps=1000000"), data, func(m *member) {
 			trace := m.opts.Trace
 			m.opts.Trace = func(e report.Event) {
 				trace(e)
-				told.Store(told.Load() || e.Kind() == "warning")
-			}
-			m.opts.Stop = func() int {
-				if told.Load() {
-					return exitcode.Terminated
+				if e.Kind() == "warning" {
+					stop(exitcode.With(exitcode.Terminated, errors.New("told")))
 				}
-				return 0
 			}
+			m.team.Stop = told
 			gate := make(chan struct{})
 			eval := gatedDataset{data.Eval, gate, nil}
 			if m.rank == p-1 {

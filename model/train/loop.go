@@ -65,8 +65,7 @@ type Loop struct {
 
 // Request is what one rank asks of all ranks after a step, and what it tells them.
 type Request struct {
-	Stop       int  // exit code to stop with, 0 to go on
-	Depart     bool // leave while the others continue
+	Stop       int // exit code to stop with, 0 to go on
 	Checkpoint bool
 	Evaluate   bool
 	Saved      bool // rank 0 has saved the state before the step
@@ -157,7 +156,7 @@ func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch)
 	t := bucket.Tail{
 		Loss: loss, Examples: int64(len(b.Y)), Bad: uint32(b.Lost), Record: l.nonFiniteRecord(loss, losses, b), Layer: layer,
 		Busy: l.last.input + l.last.compute,
-		Stop: int32(q.Stop), Depart: q.Depart, Checkpoint: q.Checkpoint, Evaluate: q.Evaluate, Saved: q.Saved,
+		Stop: int32(q.Stop), Checkpoint: q.Checkpoint, Evaluate: q.Evaluate, Saved: q.Saved,
 	}
 	if l.checkDue() {
 		t.Digest = l.tailDigest()

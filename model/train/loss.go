@@ -23,9 +23,10 @@ func (t *Trainer) Lost(rank int, c *ring.Cause) *ring.Cause {
 		if err := t.saveLast(); err != nil {
 			told.Text += fmt.Sprintf("; the state after step %d is not saved: %v", t.progress.step, err)
 		}
-	case c.Rank == 0 && t.progress.saved > 0:
+	case c.Rank != 0 || c.ExitCode != exitcode.Retry: // a rank 0 that a signal ends has saved
+	case t.progress.saved > 0:
 		told.Text += fmt.Sprintf("; the newest checkpoint is of step %d", t.progress.saved)
-	case c.Rank == 0:
+	default:
 		told.Text += "; no checkpoint is known"
 	}
 	return &told

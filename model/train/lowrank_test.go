@@ -104,7 +104,7 @@ func TestPowerSGDResumes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("stop=%d", tt.stop), func(t *testing.T) {
 			job := loadText(t, factorText, append(sets, "checkpoint.dir="+t.TempDir())...)
-			mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(tt.stop, exitcode.Terminated) })
+			mustTrain(t, 2, job, digitsData(), func(m *member) { m.stopAfter(tt.stop, exitcode.Terminated) })
 			var ends []Result
 			for range 2 {
 				again := *job

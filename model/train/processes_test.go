@@ -64,7 +64,7 @@ func (c *processes) runGeneration(all func(rank func(g *ring.Group) error)) bool
 		m := c.members[g.Membership().Rank]
 		m.team.Group, m.team.Link = g, "memory"
 		m.result, m.err = m.trainer.Run(context.Background(), m.team)
-		if m.err != nil {
+		if m.err != nil || m.result.Alone {
 			return g.Close()
 		}
 		return nil

@@ -321,37 +321,31 @@ func TestRecoverLossy(t *testing.T) {
 // verifies that the next generation trains, saves, exports and reports nothing again, and ends with
 // the same result.
 func TestRecoverEnd(t *testing.T) {
-	for _, stop := range []int{0, 143} {
-		for killed := range 3 {
-			t.Run(fmt.Sprintf("stop=%d/killed=%d", stop, killed), func(t *testing.T) {
-				dir := t.TempDir()
-				job := loadText(t, clicksText, "checkpoint.dir="+dir+"/ckpt", "export.savedmodel="+dir+"/export")
-				c := newProcesses(t, 3, job, clicksData(), func(m *member) {
-					if m.rank == 1 && stop != 0 {
-						m.opts.Stop = stopAfter(4, stop)
-					}
-				})
-				before := c.mustEnd()[0]
-				want, told := before.result, len(before.events)
-				c.kill(killed)
-				m := c.mustEnd()[0]
-				if m.result != want {
-					t.Errorf("ended with %+v, want %+v", m.result, want)
-				}
-				if killed != 0 && len(m.events) != told {
-					t.Errorf("tells %v again", kinds(m)[told:])
-				}
-				if got := len(eventsOf[report.Done](m)); stop == 0 && got != 1 || stop != 0 && got != 0 {
-					t.Errorf("%d ends are told", got)
-				}
-				if steps, exports := len(m.losses()), len(eventsOf[report.Exported](m)); killed == 0 && steps+exports > 0 {
-					t.Errorf("%d steps and %d exports are told, want none", steps, exports)
-				}
-				if exports := glob(t, dir+"/export/*"); len(exports) != 1 && stop == 0 {
-					t.Errorf("exports are %v, want one", exports)
-				}
-			})
-		}
+	for killed := range 3 {
+		t.Run(fmt.Sprintf("killed=%d", killed), func(t *testing.T) {
+			dir := t.TempDir()
+			job := loadText(t, clicksText, "checkpoint.dir="+dir+"/ckpt", "export.savedmodel="+dir+"/export")
+			c := newProcesses(t, 3, job, clicksData(), nil)
+			before := c.mustEnd()[0]
+			want, told := before.result, len(before.events)
+			c.kill(killed)
+			m := c.mustEnd()[0]
+			if m.result != want {
+				t.Errorf("ended with %+v, want %+v", m.result, want)
+			}
+			if killed != 0 && len(m.events) != told {
+				t.Errorf("tells %v again", kinds(m)[told:])
+			}
+			if got := len(eventsOf[report.Done](m)); got != 1 {
+				t.Errorf("%d ends are told", got)
+			}
+			if steps, exports := len(m.losses()), len(eventsOf[report.Exported](m)); killed == 0 && steps+exports > 0 {
+				t.Errorf("%d steps and %d exports are told, want none", steps, exports)
+			}
+			if exports := glob(t, dir+"/export/*"); len(exports) != 1 {
+				t.Errorf("exports are %v, want one", exports)
+			}
+		})
 	}
 }
 

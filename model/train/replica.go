@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -48,9 +49,10 @@ func (p *replica) allocate(cfg *job.Config) error {
 }
 
 // initialize gives the variables their first values, which the seed determines.
-func (p *replica) initialize(seed uint64) {
-	p.model.Init(seed)
+func (p *replica) initialize(ctx context.Context, seed uint64) error {
+	err := p.model.Init(ctx, seed)
 	p.averages.reset()
+	return err
 }
 
 // slots returns the slots of the optimizer and the averages: all tensors with the shape of a variable

@@ -97,7 +97,7 @@ func TestDiverged(t *testing.T) {
 // ranks compare after the same steps.
 func TestCheckEveryMayChange(t *testing.T) {
 	job := loadText(t, clicksText, "checkpoint.dir="+t.TempDir(), "train.check_every=2")
-	first := mustTrain(t, 2, job, clicksData(), func(m *member) { m.opts.Stop = stopAfter(5, 143) })[0]
+	first := mustTrain(t, 2, job, clicksData(), func(m *member) { m.stopAfter(5, 143) })[0]
 	job.Train.CheckEvery = 1
 	if got := mustTrain(t, 2, job, clicksData(), nil)[0].result; got.Step != 10 || first.result.Step != 5 {
 		t.Errorf("ended with %+v after %+v", got, first.result)

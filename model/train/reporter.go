@@ -82,7 +82,9 @@ func (r *reporter) warnOf(operation, text string) {
 // last one. If so, it warns. The result is the same on all ranks for an evaluation.
 func (r *reporter) tolerates(err error) bool {
 	if failed, ok := errors.AsType[evaluate.Failure](err); ok {
-		r.warn(failed.Cause)
+		if ofSignal(err) == 0 { // else the next step agrees on the stop
+			r.warn(failed.Cause)
+		}
 		return true
 	}
 	unsaved, ok := errors.AsType[checkpointError](err)

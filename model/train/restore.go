@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 )
 
 // restore finds the progress from which this run starts, on rank 0.
-func (t *Trainer) restore() (progress, error) {
+func (t *Trainer) restore(ctx context.Context) (progress, error) {
 	dir := t.job.Checkpoint.Dir
 	if t.opts.Resume != "never" && dir != "" {
 		path, s, found, err := checkpoint.Newest(dir)
@@ -35,7 +36,9 @@ func (t *Trainer) restore() (progress, error) {
 	if t.opts.Resume == "must" {
 		return progress{}, exitcode.With(exitcode.NoInput, fmt.Errorf("--resume must: no checkpoint in checkpoint.dir %q", dir))
 	}
-	t.initialize(t.job.Train.Seed)
+	if err := t.initialize(ctx, t.job.Train.Seed); err != nil {
+		return progress{}, err
+	}
 	if t.fromSeed = t.job.Train.InitFrom.Path == ""; t.fromSeed {
 		return progress{}, nil
 	}

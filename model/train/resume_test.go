@@ -37,7 +37,7 @@ func TestResumeIsNoEvent(t *testing.T) {
 				cfg := loadText(t, j.text, sets...)
 				stopped := mustTrain(t, 2, cfg, j.data, func(m *member) {
 					if m.rank == 1 {
-						m.opts.Stop = stopAfter(5, exitcode.Terminated)
+						m.stopAfter(5, exitcode.Terminated)
 					}
 				})[0]
 				if stopped.result.Step != 5 || stopped.result.Stopped != exitcode.Terminated {
@@ -67,7 +67,7 @@ func TestResumeIsNoEvent(t *testing.T) {
 func TestResumeWithoutEpochSum(t *testing.T) {
 	dir := t.TempDir()
 	cfg := loadText(t, digitsText, "checkpoint.dir="+dir)
-	mustTrain(t, 1, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(2, exitcode.Terminated) })
+	mustTrain(t, 1, cfg, digitsData(), func(m *member) { m.stopAfter(2, exitcode.Terminated) })
 	s, err := checkpoint.Load(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestResumeWithoutEpochSum(t *testing.T) {
 func TestResumeAtAnotherWorldSize(t *testing.T) {
 	dir := t.TempDir()
 	cfg := loadText(t, digitsText, "checkpoint.dir="+dir, "input.batch=130") // 4 full batches and a short one
-	first := mustTrain(t, 4, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, 130) })[0]
+	first := mustTrain(t, 4, cfg, digitsData(), func(m *member) { m.stopAfter(5, 130) })[0]
 	second := mustTrain(t, 2, cfg, digitsData(), nil)[0]
 	cfg.Checkpoint.Dir = ""
 	want := mustTrain(t, 1, cfg, digitsData(), nil)[0].losses()
@@ -106,7 +106,7 @@ func TestResumeAtAnotherWorldSize(t *testing.T) {
 // global batch changes with the world size.
 func TestLocalBatchAtAnotherWorldSize(t *testing.T) {
 	cfg := loadText(t, digitsText, "checkpoint.dir="+t.TempDir(), "input.local_batch=25", "train.steps=0", "train.epochs=2")
-	first := mustTrain(t, 4, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(4, 130) })[0] // 400 of 600
+	first := mustTrain(t, 4, cfg, digitsData(), func(m *member) { m.stopAfter(4, 130) })[0] // 400 of 600
 	second := mustTrain(t, 2, cfg, digitsData(), nil)[0]
 	if first.result.Step != 4 || second.result.Step != 4+4+12 {
 		t.Errorf("ended at steps %d and %d, want 4 and 20", first.result.Step, second.result.Step)
@@ -178,7 +178,7 @@ func TestLongerRun(t *testing.T) {
 		name := fmt.Sprintf("%v, %s, then %s", tt.sets, tt.first, tt.now)
 		before := mustTrain(t, 2, loadText(t, clicksText, append(sets, tt.first)...), clicksData(), func(m *member) {
 			if tt.stop > 0 {
-				m.opts.Stop = stopAfter(tt.stop, exitcode.Terminated)
+				m.stopAfter(tt.stop, exitcode.Terminated)
 			}
 		})[0]
 		m := mustTrain(t, 2, loadText(t, clicksText, append(sets, tt.now)...), clicksData(), nil)[0]

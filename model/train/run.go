@@ -22,6 +22,7 @@ type run struct {
 	*Trainer
 	team      Team
 	rank      int
+	signals   signals
 	loop      *Loop
 	tuner     tuner
 	kernelSet kernel.Set // of all ranks
@@ -123,7 +124,7 @@ func (r *run) close() {
 // checkpoints and evaluations that are due, so their options may differ between ranks.
 func (r *run) request() Request {
 	r.wantsCheckpoint = r.opts.Checkpoint() || r.wantsCheckpoint
-	q := Request{Stop: r.opts.Stop(), Depart: r.opts.Depart(), Checkpoint: r.wantsCheckpoint}
+	q := Request{Stop: r.signals.stopCode(), Checkpoint: r.wantsCheckpoint}
 	q.Evaluate = r.eval.loader.Fault() != nil // the evaluation fails on all ranks
 	if r.rank != 0 {
 		return q
@@ -155,7 +156,7 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	r.reporter.decide(r.tuner.achieved(r.loop.last, r.ending()))
 	r.countStep()
 	r.reporter.reportRoute(r.loop, r.tableRows())
-	if !r.ending() && !a.Depart {
+	if !r.ending() {
 		if err := r.tune(ctx); err != nil {
 			return false, err
 		}
@@ -215,13 +216,14 @@ func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
 	case a.Stop != 0:
 		r.stopped = a.Stop
 		return false, nil
-	case a.Depart:
-		return false, r.depart(ctx)
+	case r.signals.leaves():
+		r.leaves = true
+		return false, nil
 	case !a.Evaluate && !a.Checkpoint:
 		return true, nil
 	}
 	if a.Evaluate {
-		if err := r.evaluate(ctx, r.loop.Step, r.loop.Source.Position().LastEpoch()); err != nil && !r.reporter.tolerates(err) {
+		if err := r.evaluate(r.loop.Step, r.loop.Source.Position().LastEpoch()); err != nil && !r.reporter.tolerates(err) {
 			return false, err
 		}
 		a.Evaluate = false
@@ -253,11 +255,11 @@ func (r *run) reportPhase() {
 
 // evaluate reports the metrics of the current variables, those after a step. If the loss is not finite,
 // the last update may have made the variables so; they must not be saved or exported.
-func (r *run) evaluate(ctx context.Context, step, epoch int64) error {
+func (r *run) evaluate(step, epoch int64) error {
 	r.team.Progress(r.loop.Step, "evaluate")
 	var all []report.Metrics
 	err := r.averages.with(r.job.Train.Average.Evaluate, func() (err error) {
-		all, err = r.eval.run(ctx, r.team.Group)
+		all, err = r.eval.run(r.signals.alone, r.signals.any, r.team.Group)
 		return err
 	})
 	failed, ok := errors.AsType[evaluate.Failure](err)

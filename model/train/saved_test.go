@@ -70,11 +70,11 @@ func TestSavedExport(t *testing.T) {
 	}
 	defer s.Close()
 	warn := func(_, text string) { t.Error(text) }
-	got, err := s.Export(filepath.Join(dir, "other"), warn)
+	got, err := s.Export(t.Context(), filepath.Join(dir, "other"), warn)
 	if want := (report.Exported{Step: 10, Path: filepath.Join(dir, "other", "1"), Format: "savedmodel", Verified: 100, How: "variables read back"}); err != nil || got != want {
 		t.Errorf("export is %+v, %v, want %+v", got, err, want)
 	}
-	if got, err = s.Export("", warn); err != nil || got.Path != filepath.Join(base, "2") {
+	if got, err = s.Export(t.Context(), "", warn); err != nil || got.Path != filepath.Join(base, "2") {
 		t.Errorf("export is %+v, %v, want the job's base, version 2", got, err)
 	}
 	for _, name := range []string{"saved_model.pb", "variables/variables.index", "variables/variables.data-00000-of-00001"} {

@@ -61,7 +61,7 @@ func TestAccumulate(t *testing.T) {
 func TestAccumulateResumes(t *testing.T) {
 	sets := []string{"train.accumulate=3", "train.steps=10"}
 	job := loadText(t, dropText, append(sets, "checkpoint.dir="+t.TempDir())...)
-	mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
+	mustTrain(t, 2, job, digitsData(), func(m *member) { m.stopAfter(5, exitcode.Terminated) })
 	resumed := mustTrain(t, 2, job, digitsData(), nil)[0]
 	if whole := mustTrain(t, 2, loadText(t, dropText, sets...), digitsData(), nil)[0]; resumed.result != whole.result {
 		t.Errorf("5 + 5 steps end with %+v, 10 with %+v", resumed.result, whole.result)

@@ -52,7 +52,7 @@ type transfer struct {
 // sync gives all ranks the same state: the newest state of a living rank, or else the state that fresh
 // returns on rank 0. So only rank 0 needs the disk. FromPeer reports whether a living rank had the
 // state, and behind whether this rank had the state of the step before.
-func (x *transfer) sync(ctx context.Context, fresh func() (progress, error)) (fromPeer, behind bool, err error) {
+func (x *transfer) sync(ctx context.Context, fresh func(ctx context.Context) (progress, error)) (fromPeer, behind bool, err error) {
 	p, rank := x.replica, x.group.Membership().Rank
 	all, err := x.gatherReports(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (x *transfer) sync(ctx context.Context, fresh func() (progress, error)) (fr
 	case !fromPeer:
 		if donor = 0; rank == 0 {
 			h = stateHeader{kind: transferAll}
-			if h.progress, err = fresh(); err != nil {
+			if h.progress, err = fresh(ctx); err != nil {
 				return false, false, err
 			}
 		}
@@ -104,7 +104,9 @@ func (x *transfer) state(ctx context.Context, donor int, h stateHeader, behind b
 		}
 		return share(ctx, x.group, donor, state)
 	case h.kind == transferInitialized && !p.hasState:
-		p.initialize(x.seed)
+		if err := p.initialize(ctx, x.seed); err != nil {
+			return err
+		}
 	}
 	return x.receive(ctx, donor, h, behind)
 }
@@ -178,8 +180,7 @@ type stateHeader struct {
 	rows     rowsHead // with transferRows
 }
 
-// agreedBytes is the length of an encoded Agreed. Requests to depart are not sent, because the ranks
-// that asked have left.
+// agreedBytes is the length of an encoded Agreed.
 const agreedBytes = 48
 
 const stateHeaderBytes = agreedBytes + progressBytes + 8 + rowsHeadBytes

@@ -10,6 +10,7 @@ import (
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/traintest"
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
 )
 
@@ -111,6 +112,9 @@ func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), cfg 
 		if m.trainer, m.err = newTrainer(m.job, m.opts, m.data); m.err == nil {
 			m.result, m.err = m.trainer.Run(ctx, m.team)
 		}
+		if m.result.Alone {
+			return g.Close()
+		}
 		return nil
 	})
 	for _, m := range members {
@@ -165,13 +169,18 @@ func mustEnd(t testing.TB, members []*member) []*member {
 	return members
 }
 
-// stopAfter makes a rank ask for a stop with the code after its n-th step.
-func stopAfter(n, code int) func() int {
-	asked := 0
-	return func() int {
-		if asked++; asked < n {
-			return 0
+// stopAfter has all ranks told to stop with the code while the rank works on its n-th step.
+func (m *member) stopAfter(n, code int) { m.team.Stop = m.signalAfter(n, code) }
+
+// signalAfter returns a context that a signal with the code ends while m works on its n-th step.
+func (m *member) signalAfter(n, code int) context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	asks, asked := m.opts.Checkpoint, 0
+	m.opts.Checkpoint = func() bool { // is called once a step
+		if asked++; asked == n {
+			cancel(exitcode.With(code, errors.New("stopped by a signal")))
 		}
-		return code
+		return asks != nil && asks()
 	}
+	return ctx
 }

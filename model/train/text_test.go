@@ -58,7 +58,7 @@ func TestTextAndCache(t *testing.T) {
 	whole := mustTrain(t, 2, loadText(t, countedText), open(false), nil)[0]
 	for _, first := range []bool{false, true} {
 		job := loadText(t, countedText, "checkpoint.dir="+t.TempDir())
-		stopped := mustTrain(t, 2, job, open(first), func(m *member) { m.opts.Stop = stopAfter(11, exitcode.Terminated) })[0]
+		stopped := mustTrain(t, 2, job, open(first), func(m *member) { m.stopAfter(11, exitcode.Terminated) })[0]
 		resumed := mustTrain(t, 2, job, open(!first), func(m *member) { m.opts.Resume = "must" })[0]
 		if resumed.result != whole.result {
 			t.Errorf("cache first %t: 11 + 15 steps end with %+v, 26 with %+v", first, resumed.result, whole.result)

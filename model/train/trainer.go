@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,11 +26,6 @@ type Options struct {
 
 	Trace  report.Trace // receives the events
 	Notice func(string) // receives messages for the user; may be nil
-	Stop   func() int   // returns the exit code with which a signal asks to stop the job, 0 for none; may be nil
-
-	// Depart reports whether this rank asks to leave; may be nil. If all ranks ask at once, the job stops as
-	// by Stop.
-	Depart func() bool
 
 	// Checkpoint reports whether this rank asks for a checkpoint after the coming step. Each true is one
 	// request. May be nil.
@@ -45,6 +41,10 @@ type Team struct {
 
 	Lost  []int       // ranks that the generation before has lost
 	Cause *ring.Cause // of its end, with the last step that a rank is known to have completed; nil in the first generation
+
+	// Stop ends when all ranks are told to stop, and Leave when this rank alone is told to leave. Their
+	// causes have the exit codes. Nil: never.
+	Stop, Leave context.Context
 
 	// Progress receives each completed step and each change of phase: restore, warm-up, train, evaluate,
 	// checkpoint, export, end. It must not block. May be nil.
@@ -104,12 +104,6 @@ func Prepare(ctx context.Context, cfg *job.Config, o Options) (*Trainer, error) 
 
 // newTrainer builds the job's model for data. The Trainer closes data.
 func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) {
-	if o.Stop == nil {
-		o.Stop = func() int { return 0 }
-	}
-	if o.Depart == nil {
-		o.Depart = func() bool { return false }
-	}
 	if o.Checkpoint == nil {
 		o.Checkpoint = func() bool { return false }
 	}
@@ -190,8 +184,8 @@ func (t *Trainer) shapes() string {
 	return strings.TrimPrefix(b.String(), " ")
 }
 
-// Run trains with the team until the job is done, a signal stops all ranks after one agreed step,
-// ranks leave, or an error occurs. All ranks call it. They call it again with the team of the next
+// Run trains with the team until the job is done, a signal stops all ranks after one agreed step, this
+// rank leaves, or an error occurs. All ranks call it. They call it again with the team of the next
 // generation when a generation has ended. They also do so after Run returned, if the ranks did not
 // agree on the end.
 //
@@ -200,18 +194,30 @@ func (t *Trainer) shapes() string {
 // codec, the same world size and the same layout the run has the bits of a run without an
 // interruption. Residuals of a lossy codec and the directions of powersgd start again.
 //
-// A rank that asked to leave by Options.Depart returns a Result that is Stopped; the others return an
-// error that wraps a *Departed. After an error of the job itself, with an exit code below 128, another
-// call is of no use.
+// While no step is under way, a signal ends the work of this rank at once. Before the first step Run then
+// returns the cause of Team.Stop or Team.Leave; see also [Trainer.Lost]. After the last step the state is
+// saved, and what is left to do comes with the next start of the job. After an error of the job itself,
+// with an exit code below 128, another call is of no use.
 func (t *Trainer) Run(ctx context.Context, team Team) (Result, error) {
-	if err := t.count(ctx, team.Group); err != nil {
+	s, release := signalsOf(ctx, team)
+	defer release()
+	result, err := t.run(ctx, s, team)
+	if err != nil && exitcode.Of(err) >= exitcode.Interrupted {
+		err = cmp.Or(s.told(), err) // what failed, failed for the signal
+	}
+	return result, err
+}
+
+func (t *Trainer) run(ctx context.Context, s signals, team Team) (Result, error) {
+	if err := t.count(s.any, team.Group); err != nil {
 		return t.reached(), err
 	}
-	r, err := t.newRun(ctx, team)
+	r, err := t.newRun(s.any, team)
 	if err != nil {
 		return t.reached(), err
 	}
 	defer r.close()
+	r.signals = s
 	if err := r.setUp(ctx); err != nil {
 		return t.reached(), err
 	}
@@ -223,7 +229,7 @@ func (t *Trainer) Run(ctx context.Context, team Team) (Result, error) {
 	case err != nil:
 		return r.result(), err
 	case r.leaves:
-		return r.leave(), nil
+		return r.leave()
 	case r.stopped != 0:
 		return r.stop(ctx)
 	}

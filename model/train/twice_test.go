@@ -39,7 +39,7 @@ func TestColumnsThatNoExportCanRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.Export(filepath.Join(dir, "export"), func(string, string) {}); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
+	if _, err := s.Export(t.Context(), filepath.Join(dir, "export"), func(string, string) {}); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v (%d) of an export, want %q", err, exitcode.Of(err), want)
 	}
 }

@@ -17,8 +17,8 @@ import (
 //	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┴───────┴───────┴───────┘
 //
 // All numbers are little-endian.
-// `v`       version of this layout: 3.
-// `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation, bit 2: to leave, bit 3: Saved; the other bits are zero.
+// `v`       version of this layout: 4.
+// `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation, bit 2: Saved; the other bits are zero.
 // `nonfin.` NonFinite, int32.  `loss` float64.  `examples` int64.  `stop` int32.  `digest` uint64.
 // `record`  Record, int64.  `layer` Layer, int32.  `bad` Bad, uint32.
 // `busy`    Busy in microseconds, uint32; the largest number also stands for more.
@@ -30,7 +30,6 @@ type Tail struct {
 	Stop       int32  // exit code that this rank asks to stop with (130, 143), 0 for none
 	Checkpoint bool   // this rank asks for a checkpoint after this step
 	Evaluate   bool   // this rank asks for an evaluation after this step
-	Depart     bool   // this rank asks to leave alone after this step
 	Saved      bool   // this rank has saved the state before this step
 	Digest     uint64 // first 8 bytes of the digest of the replica, 0 if none was made
 	Layer      int32  // 1 + index of the model's first layer with an output that is not finite, 0 if none
@@ -43,11 +42,10 @@ type Tail struct {
 }
 
 const (
-	tailVersion    = 3
+	tailVersion    = 4
 	tailCheckpoint = 1 // bits of the flags
 	tailEvaluate   = 2
-	tailDepart     = 4
-	tailSaved      = 8
+	tailSaved      = 4
 )
 
 // put encodes t into dst.
@@ -59,9 +57,6 @@ func (t *Tail) put(dst *[ring.TailBytes]byte) {
 	}
 	if t.Evaluate {
 		dst[1] |= tailEvaluate
-	}
-	if t.Depart {
-		dst[1] |= tailDepart
 	}
 	if t.Saved {
 		dst[1] |= tailSaved
@@ -91,14 +86,13 @@ func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
 		Layer:      int32(le.Uint32(src[28:])),
 		Checkpoint: src[1]&tailCheckpoint != 0,
 		Evaluate:   src[1]&tailEvaluate != 0,
-		Depart:     src[1]&tailDepart != 0,
 		Saved:      src[1]&tailSaved != 0,
 		Digest:     le.Uint64(src[32:]),
 		Record:     int64(le.Uint64(src[40:])),
 		Bad:        le.Uint32(src[48:]),
 		Busy:       time.Duration(le.Uint32(src[52:])) * time.Microsecond,
 	}
-	if src[1]&^(tailCheckpoint|tailEvaluate|tailDepart|tailSaved) != 0 || le.Uint16(src[2:]) != 0 ||
+	if src[1]&^(tailCheckpoint|tailEvaluate|tailSaved) != 0 || le.Uint16(src[2:]) != 0 ||
 		[8]byte(src[56:]) != [8]byte{} {
 		return Tail{}, fmt.Errorf("reserved bits are set in %x, want 0", *src)
 	}
@@ -132,6 +126,5 @@ func (t *Tail) fold(later Tail) {
 	t.Stop = max(t.Stop, later.Stop)
 	t.Checkpoint = t.Checkpoint || later.Checkpoint
 	t.Evaluate = t.Evaluate || later.Evaluate
-	t.Depart = t.Depart || later.Depart
 	t.Saved = t.Saved || later.Saved
 }

@@ -48,9 +48,6 @@ func causeOr(ctx context.Context, c *ring.Cause) *ring.Cause {
 	return ring.CauseOf(context.Cause(ctx), 0, "", -1)
 }
 
-// Recovers reports whether another generation can follow this one.
-func (t *Team) Recovers() bool { return t.member != nil }
-
 // RequestLeave reports that a signal has told this worker to end with code. Stopping and
 // Leaving return the answer. Only the first call counts.
 func (t *Team) RequestLeave(code int) {

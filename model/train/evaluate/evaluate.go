@@ -34,7 +34,7 @@ type Evaluator struct {
 	// examples.
 	MaxBad int64
 
-	Load func() error // reads the part of Data that is still in its files; nil: all is read
+	Load func(context.Context) error // reads the part of Data that is still in its files; nil: all is read
 
 	// Seen counts the records of this rank, and after Run those of all. A bad record is in none.
 	Seen input.Counts
@@ -53,11 +53,11 @@ type Evaluator struct {
 // of a bad record, and no rank waits for another. Scores follow in pieces: see area.go.
 const codeBytes = 8
 
-// Run evaluates the model. It is a collective operation. If a rank cannot read its records, all ranks
-// return the same error, a [ring.Cause] of that rank.
-func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, error) {
+// Run evaluates the model. It is a collective operation. If a rank cannot read its records, or if the
+// context work of its own work ends, all ranks return the same error, a [Failure] of that rank.
+func (e *Evaluator) Run(ctx, work context.Context, g *ring.Group) (report.Metrics, error) {
 	m := g.Membership()
-	err := e.evaluateShare(ctx, m)
+	err := e.evaluateShare(work, m)
 	if ctx.Err() != nil {
 		return report.Metrics{}, context.Cause(ctx)
 	}
@@ -97,7 +97,7 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, err
 func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error {
 	e.sent = append(e.sent[:0], make([]byte, codeBytes)...)
 	if e.Load != nil {
-		if err := e.Load(); err != nil {
+		if err := e.Load(ctx); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,10 @@ func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error 
 	first, last := input.EvalBlocks(e.Data.Facts().Records, m.Rank, m.Size())
 	e.weighted.reset(last - first)
 	e.blocks.reset(blocksBefore(first), e.classes())
-	for ; first < last && ctx.Err() == nil; first += input.EvalBlock {
+	for ; first < last; first += input.EvalBlock {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err := e.block(first, min(first+input.EvalBlock, last)); err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ func TestEvaluatorBits(t *testing.T) {
 					e := Evaluator{Model: randomModel(t, cfg, tt.data), Data: tt.data.Eval, Split: tt.data.Split, TopK: 3}
 					var err error
 					for range 2 { // the second time in used memory
-						got[g.Membership().Rank], err = e.Run(t.Context(), g)
+						got[g.Membership().Rank], err = e.Run(t.Context(), t.Context(), g)
 					}
 					return err
 				})
@@ -165,7 +165,7 @@ func evaluatedBy(t *testing.T, e *Evaluator) (got report.Metrics) {
 	t.Helper()
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
 		var err error
-		got, err = e.Run(t.Context(), g)
+		got, err = e.Run(t.Context(), t.Context(), g)
 		return err
 	})
 	return got
@@ -190,7 +190,7 @@ func TestEvaluatorRefuses(t *testing.T) {
 						return g.AllGather(t.Context(), make([]byte, n), new(ring.Gathered))
 					}
 					e := Evaluator{Model: randomModel(t, cfg, tt.data), Data: tt.data.Eval}
-					_, err := e.Run(t.Context(), g)
+					_, err := e.Run(t.Context(), t.Context(), g)
 					if exitcode.Of(err) != exitcode.Protocol {
 						t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), exitcode.Protocol)
 					}

@@ -85,7 +85,7 @@ func TestEvaluatorNaN(t *testing.T) {
 			}
 		}
 		e := Evaluator{Model: m, Data: data.Eval}
-		got, err := e.Run(t.Context(), g)
+		got, err := e.Run(t.Context(), t.Context(), g)
 		if err == nil && !math.IsNaN(float64(*got.AUC)) {
 			t.Errorf("AUC is %v, want NaN", *got.AUC)
 		}

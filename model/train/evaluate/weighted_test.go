@@ -132,7 +132,7 @@ func TestWeightsBits(t *testing.T) {
 				e := Evaluator{Model: randomModel(t, cfg, data), Data: d, Split: "eval", TopK: 3}
 				var err error
 				for range 2 { // the second time in used memory
-					got[g.Membership().Rank], err = e.Run(t.Context(), g)
+					got[g.Membership().Rank], err = e.Run(t.Context(), t.Context(), g)
 				}
 				return err
 			})
@@ -223,7 +223,7 @@ func TestWeightsZero(t *testing.T) {
 	d := weighing{data.Eval, make([]float32, data.Eval.Facts().Records)}
 	ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
 		e := Evaluator{Model: randomModel(t, cfg, data), Data: d, Split: "eval"}
-		if _, err := e.Run(t.Context(), g); err == nil || !strings.Contains(err.Error(), "the weights of all eval records are 0") || exitcode.Of(err) != exitcode.BadData {
+		if _, err := e.Run(t.Context(), t.Context(), g); err == nil || !strings.Contains(err.Error(), "the weights of all eval records are 0") || exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("error %v (%d)", err, exitcode.Of(err))
 		}
 		return nil

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -11,49 +12,59 @@ import (
 // exist and have the right kind and number of records. The Loader reads the rest after the first steps,
 // during training, or when an evaluation needs it. So the first step does not wait for the validation
 // records. A rank that finds a fault asks for an evaluation, which fails on all ranks; training
-// continues.
+// continues. One goroutine calls its methods.
 type Loader struct {
-	Load    func() error // reads the records once; returns the same fault each time
-	begun   bool
-	faults  chan error // the fault that Start found, at most one
+	load    func() error  // reads the records; nil: all is read
+	over    chan struct{} // closed when they are read; nil before
+	fault   error         // of reading, once it is over
+	told    bool          // the fault has been returned
 	reading sync.WaitGroup
 }
 
 // NewLoader returns a Loader of the validation records d.
-func NewLoader(d input.Dataset) *Loader {
-	rest := d.Facts().Load
-	if rest == nil {
-		return &Loader{Load: func() error { return nil }, begun: true}
-	}
-	return &Loader{faults: make(chan error, 1), Load: func() error {
-		if err := rest(); err != nil {
-			return fmt.Errorf("input.eval: %w", err)
-		}
-		return nil
-	}}
-}
+func NewLoader(d input.Dataset) *Loader { return &Loader{load: d.Facts().Load} }
 
-// Start starts to read in the background.
+// Start starts to read in the background, once.
 func (p *Loader) Start() {
-	if p.begun {
+	if p.load == nil || p.over != nil {
 		return
 	}
-	p.begun = true
+	p.over = make(chan struct{})
 	p.reading.Go(func() {
-		if err := p.Load(); err != nil {
-			p.faults <- err
+		if err := p.load(); err != nil {
+			p.fault = fmt.Errorf("input.eval: %w", err)
 		}
+		close(p.over)
 	})
 }
 
-// Fault returns the fault that reading in the background found, nil for none.
+// Load returns when the records are read, with their fault if there is one; or with the cause of ctx
+// when that ends.
+func (p *Loader) Load(ctx context.Context) error {
+	if p.Start(); p.load == nil {
+		return nil
+	}
+	select {
+	case <-p.over:
+		p.told = true
+		return p.fault
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Fault returns the fault that reading in the background found, nil if there is none or it is known.
 func (p *Loader) Fault() error {
 	select {
-	case err := <-p.faults:
-		return err
+	case <-p.over:
 	default:
 		return nil
 	}
+	if p.told {
+		return nil
+	}
+	p.told = true
+	return p.fault
 }
 
 // Wait returns when no reading is in progress.

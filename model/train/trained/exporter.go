@@ -1,6 +1,7 @@
 package trained
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -36,8 +37,12 @@ type Exporter struct {
 
 // Write writes the next version of the bundle. Before it publishes the version it reads the variables
 // back and predicts up to maxVerified records with them. The scores must equal those of the live model
-// bit for bit. A model that export.if does not allow is an error with [exitcode.NotFinite].
-func (x Exporter) Write(step int64) (report.Exported, error) {
+// bit for bit. A model that export.if does not allow is an error with [exitcode.NotFinite]. When ctx
+// ends, Write returns the cause and publishes nothing.
+func (x Exporter) Write(ctx context.Context, step int64) (report.Exported, error) {
+	if ctx.Err() != nil {
+		return report.Exported{}, context.Cause(ctx)
+	}
 	if err := x.sound(step); err != nil {
 		return report.Exported{}, exitcode.With(exitcode.NotFinite, err)
 	}
@@ -47,7 +52,7 @@ func (x Exporter) Write(step int64) (report.Exported, error) {
 	e := report.Exported{Step: step, Format: "savedmodel", How: readBack}
 	verify := func(dir string) error {
 		var err error
-		e.Verified, e.MaxDifference, err = x.verify(dir)
+		e.Verified, e.MaxDifference, err = x.verify(ctx, dir)
 		if err == nil && x.Held != nil { // a rank 0 that was paused may have a successor, which exports
 			err = x.Held()
 		}
@@ -107,7 +112,7 @@ func featureNames(j *job.Config) savedmodel.Names {
 
 // verify predicts records with the variables of the bundle in dir. It returns the number of records and
 // the largest difference of their scores from the live model's. A difference is an error.
-func (x Exporter) verify(dir string) (verified int, worst report.Number, err error) {
+func (x Exporter) verify(ctx context.Context, dir string) (verified int, worst report.Number, err error) {
 	exported := model.New(x.Model.Graph())
 	defer exported.Close()
 	exported.Use(x.Model.Engine().Set(), 1) // another set may round products differently
@@ -130,6 +135,9 @@ func (x Exporter) verify(dir string) (verified int, worst report.Number, err err
 	records := min(x.Data.Facts().Records, maxVerified)
 	var b input.Batch
 	for first := 0; first < records; first += input.EvalBlock {
+		if ctx.Err() != nil {
+			return 0, 0, context.Cause(ctx)
+		}
 		if err := evaluate.ReadRecords(&b, x.Data, first, min(first+input.EvalBlock, records), x.Tolerate); err != nil {
 			return 0, 0, err
 		}

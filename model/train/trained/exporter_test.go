@@ -84,7 +84,7 @@ func TestTamperedExport(t *testing.T) {
 			base := filepath.Join(t.TempDir(), "export")
 			_, err := savedmodel.Write(x.Disk, base, x.Model.Graph(), made, func(dir string) error {
 				tt.tamper(t, dir)
-				_, worst, err := x.verify(dir)
+				_, worst, err := x.verify(t.Context(), dir)
 				if (worst != 0) != (tt.code == exitcode.Internal) {
 					t.Errorf("largest difference is %g", worst)
 				}
@@ -143,7 +143,7 @@ func TestSound(t *testing.T) {
 		model.AllocateAll(m.Variables())
 		m.Variables()[0].Value[7] = float32(tt.value)
 		cfg.Export.SavedModel = filepath.Join(t.TempDir(), "export")
-		_, err = Exporter{Job: &cfg, Model: m, Data: data.Eval, Evaluated: tt.evaluated, Disk: bundle.NewDisk(bundle.OS, nil)}.Write(5)
+		_, err = Exporter{Job: &cfg, Model: m, Data: data.Eval, Evaluated: tt.evaluated, Disk: bundle.NewDisk(bundle.OS, nil)}.Write(t.Context(), 5)
 		told := err != nil && exitcode.Of(err) == exitcode.NotFinite && strings.Contains(err.Error(), tt.want) && strings.Contains(err.Error(), "export.if=always")
 		if tt.want == "" && err != nil || tt.want != "" && !told {
 			t.Errorf("%s: error %v (%d), want %q", tt.name, err, exitcode.Of(err), tt.want)

@@ -187,7 +187,7 @@ func (s *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator) 
 	}
 	defer g.Close()
 	e.Model, e.TopK = s.model, s.job.Eval.TopK
-	metrics, err := e.Run(ctx, g)
+	metrics, err := e.Run(ctx, ctx, g)
 	if err == nil {
 		s.warnings = append(s.warnings, s.from.Warnings(set, &e.Seen, false)...)
 	}
@@ -261,7 +261,7 @@ func (s *Model) Warnings() []report.Warning { return s.warnings }
 
 // Export writes a serving bundle of the model to base, the folder of --to, or if that is "", to the
 // job's. Warn receives warnings, which end nothing.
-func (s *Model) Export(base string, warn func(operation, text string)) (report.Exported, error) {
+func (s *Model) Export(ctx context.Context, base string, warn func(operation, text string)) (report.Exported, error) {
 	cfg, key := *s.job, "export.savedmodel"
 	if base != "" {
 		cfg.Export.SavedModel, key = base, "--to"
@@ -279,7 +279,7 @@ func (s *Model) Export(base string, warn func(operation, text string)) (report.E
 	if text := x.Other(); text != "" {
 		warn("export", key+": "+text)
 	}
-	e, err := x.Write(s.Step)
+	e, err := x.Write(ctx, s.Step)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", key, err)
 	}
