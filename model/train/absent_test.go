@@ -97,7 +97,8 @@ func toldOf(t *testing.T, members []*member) (all []string) {
 	t.Helper()
 	for _, m := range members {
 		for _, w := range eventsOf[report.Warning](m) {
-			if all = append(all, w.Cause); m.rank != 0 || w.Operation != "input" || w.ExitCode != exitcode.OK || w.Records != w.Of || !strings.HasPrefix(w.Cause, w.Set+": "+w.Column+" is ") {
+			all = append(all, w.Cause)
+			if m.rank != 0 || w.Operation != "input" || w.ExitCode != exitcode.OK || w.Records != w.Of || !strings.HasPrefix(w.Cause, w.Set+": "+w.Column+" is ") {
 				t.Errorf("rank %d: event %+v", m.rank, w)
 			}
 		}

@@ -35,44 +35,44 @@ func newAverages(a job.Average, vars []*model.Variable, engine func() *kernel.En
 }
 
 // reset sets the averages to the current values of the variables.
-func (m *averages) reset() {
-	if m == nil {
+func (av *averages) reset() {
+	if av == nil {
 		return
 	}
-	for i, v := range m.vars {
-		copy(m.values[i], v.Value)
+	for i, v := range av.vars {
+		copy(av.values[i], v.Value)
 	}
 }
 
 // update moves the averages towards the variables after an update. g holds the rows of the update.
-func (m *averages) update(g *optimizer.RowGrad) {
-	e := m.engine()
-	for i, v := range m.vars {
+func (av *averages) update(g *optimizer.RowGrad) {
+	e := av.engine()
+	for i, v := range av.vars {
 		if v.ByRows {
-			m.updateRows(m.values[i], v, g)
+			av.updateRows(av.values[i], v, g)
 		} else {
-			e.Average(m.values[i], v.Value, m.rate)
+			e.Average(av.values[i], v.Value, av.rate)
 		}
 	}
 }
 
 // updateRows moves the average of the rows of g.
-func (m *averages) updateRows(average []float32, v *model.Variable, g *optimizer.RowGrad) {
+func (av *averages) updateRows(average []float32, v *model.Variable, g *optimizer.RowGrad) {
 	w := v.RowLen()
 	for _, p := range g.Pieces {
 		for _, id := range p.IDs {
 			a, x := average[int(id)*w:][:w], v.Value[int(id)*w:][:w]
 			for j := range a {
-				a[j] -= float32((a[j] - x[j]) * m.rate)
+				a[j] -= float32((a[j] - x[j]) * av.rate)
 			}
 		}
 	}
 }
 
 // swap exchanges the values of the averages and the variables.
-func (m *averages) swap() {
-	for i, v := range m.vars {
-		a := m.values[i]
+func (av *averages) swap() {
+	for i, v := range av.vars {
+		a := av.values[i]
 		for j, x := range v.Value {
 			v.Value[j], a[j] = a[j], x
 		}
@@ -80,23 +80,23 @@ func (m *averages) swap() {
 }
 
 // with calls f. If use is true, the variables have the values of the averages during the call.
-func (m *averages) with(use bool, f func() error) error {
-	if m == nil || !use {
+func (av *averages) with(use bool, f func() error) error {
+	if av == nil || !use {
 		return f()
 	}
-	m.swap()
-	defer m.swap()
+	av.swap()
+	defer av.swap()
 	return f()
 }
 
 // slots returns the averages as tensors of a checkpoint.
-func (m *averages) slots() []optimizer.Slot {
-	if m == nil {
+func (av *averages) slots() []optimizer.Slot {
+	if av == nil {
 		return nil
 	}
 	var s []optimizer.Slot
-	for i, v := range m.vars {
-		s = append(s, optimizer.Slot{Name: v.Name + trained.AverageSuffix, Shape: v.Shape, Value: m.values[i], ByRows: v.ByRows})
+	for i, v := range av.vars {
+		s = append(s, optimizer.Slot{Name: v.Name + trained.AverageSuffix, Shape: v.Shape, Value: av.values[i], ByRows: v.ByRows})
 	}
 	return s
 }

@@ -20,15 +20,15 @@ type badRecord struct {
 	broken func() bool
 }
 
-func (d badRecord) Append(b *input.Batch, records ...int) error {
-	return oneByOne(b, records, d.append)
+func (r badRecord) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, r.append)
 }
 
-func (d badRecord) append(b *input.Batch, i int) error {
-	if i == 7 && d.broken() {
+func (r badRecord) append(b *input.Batch, i int) error {
+	if i == 7 && r.broken() {
 		return exitcode.With(exitcode.BadData, errors.New("file eval, record 7: length is 99, want 8"))
 	}
-	return d.Dataset.Append(b, i)
+	return r.Dataset.Append(b, i)
 }
 
 // TestSavedBeforeBadValidation puts a bad record into the validation records for the end of a run. It
@@ -79,16 +79,16 @@ type failsTwice struct {
 	failures *int
 }
 
-func (d failsTwice) Append(b *input.Batch, records ...int) error {
-	return oneByOne(b, records, d.append)
+func (f failsTwice) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, f.append)
 }
 
-func (d failsTwice) append(b *input.Batch, i int) error {
-	if *d.failures < 2 {
-		*d.failures++
+func (f failsTwice) append(b *input.Batch, i int) error {
+	if *f.failures < 2 {
+		*f.failures++
 		return exitcode.With(exitcode.BadData, errors.New("the record is bad"))
 	}
-	return d.Dataset.Append(b, i)
+	return f.Dataset.Append(b, i)
 }
 
 func kindsBut(m *member, kind string) []string {

@@ -126,7 +126,8 @@ func (t *tuner) useNamedCodec(step, steps int64) (notice string, err error) {
 		unused = t.unusedReason()
 		t.setCodec(codec.None) // the same plan and memory as without a codec
 	}
-	if t.codec = string(t.config.Codec); unused != "" {
+	t.codec = string(t.config.Codec)
+	if unused != "" {
 		t.codec = cost.None.Name
 		if t.group.Membership().Size() > 1 && t.codec != string(t.config.Codec) {
 			notice = fmt.Sprintf("allreduce.codec %s is not used: %s", t.config.Codec, unused)

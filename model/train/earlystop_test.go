@@ -43,7 +43,8 @@ func TestBest(t *testing.T) {
 			if b.observe(tt.s, int64(10*i+10), -v) {
 				t.Errorf("%s: an evaluation counts twice", tt.name)
 			}
-			if end = i + 1; b.ends(tt.s) {
+			end = i + 1
+			if b.ends(tt.s) {
 				break
 			}
 			end = 0

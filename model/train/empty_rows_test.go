@@ -19,24 +19,24 @@ type stepRows struct{ steps, batch, empty int }
 
 const stepFeatures = 20_000 // a table of 80 kB, which codecs touch
 
-func (d stepRows) Facts() input.Facts {
-	return input.Facts{Records: d.steps * d.batch, Features: stepFeatures, Manifest: []string{"rows"}}
+func (s stepRows) Facts() input.Facts {
+	return input.Facts{Records: s.steps * s.batch, Features: stepFeatures, Manifest: []string{"rows"}}
 }
 
-func (d stepRows) Close() error { return nil }
+func (s stepRows) Close() error { return nil }
 
-func (d stepRows) ids(step int) []int64 {
+func (s stepRows) ids(step int) []int64 {
 	return []int64{int64(10 * step), int64(10*step + 3), int64(5000 + 7*step)}
 }
 
-func (d stepRows) Append(b *input.Batch, records ...int) error {
-	return oneByOne(b, records, d.append)
+func (s stepRows) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, s.append)
 }
 
-func (d stepRows) append(b *input.Batch, i int) error {
+func (s stepRows) append(b *input.Batch, i int) error {
 	x := b.Bags(1)
-	if step := i / d.batch; step >= d.empty {
-		for k, id := range d.ids(step) {
+	if step := i / s.batch; step >= s.empty {
+		for k, id := range s.ids(step) {
 			x.Add(uint32(id), 1/float32(3+i+k)) // no codec is exact for this value
 		}
 	}

@@ -80,18 +80,18 @@ type spoiled struct {
 	value   float32
 }
 
-func (d spoiled) Append(b *input.Batch, records ...int) error {
-	return oneByOne(b, records, d.append)
+func (s spoiled) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, s.append)
 }
 
-func (d spoiled) append(b *input.Batch, i int) error {
-	if err := d.Dataset.Append(b, i); err != nil {
+func (s spoiled) append(b *input.Batch, i int) error {
+	if err := s.Dataset.Append(b, i); err != nil {
 		return err
 	}
-	if slices.Contains(d.records, i) {
+	if slices.Contains(s.records, i) {
 		row := b.X.Dense.Row(b.X.Dense.Rows - 1)
 		for j := range row {
-			row[j] = d.value
+			row[j] = s.value
 		}
 		b.Y[len(b.Y)-1] = 0
 	}

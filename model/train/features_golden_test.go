@@ -67,7 +67,8 @@ func TestAverageIsTensorFlows(t *testing.T) {
 		a.reset()
 		for step, values := range g.Values {
 			copy(v.Value, values)
-			if a.update(nil); !slices.Equal(a.values[0], g.Averages[step]) {
+			a.update(nil)
+			if !slices.Equal(a.values[0], g.Averages[step]) {
 				t.Errorf("%v: after step %d the average is %v, want %v", set, step+1, a.values[0], g.Averages[step])
 			}
 		}

@@ -154,18 +154,18 @@ func (r *run) export(step int64) error {
 }
 
 // isExported reports whether the newest export in dir holds the values of these variables.
-func (p *replica) isExported(dir string) bool {
+func (r *replica) isExported(dir string) bool {
 	b, err := savedmodel.Read(dir)
 	if err != nil {
 		return false // no export, or none that can be read
 	}
 	var exported []*model.Variable
-	for _, v := range p.model.Variables() {
+	for _, v := range r.model.Variables() {
 		exported = append(exported, &model.Variable{Name: v.Name, Shape: v.Shape})
 	}
 	model.AllocateAll(exported)
 	err = trained.NewVariables(b.Path, b.Step, 0, b.Variables).Assign(exported)
-	return err == nil && Digest(exported) == Digest(p.model.Variables())
+	return err == nil && Digest(exported) == Digest(r.model.Variables())
 }
 
 // done gathers the bytes that the ranks sent, the memory that they used, and the signals that stopped

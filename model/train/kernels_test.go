@@ -70,7 +70,8 @@ func TestKernelsOfLaterGeneration(t *testing.T) {
 			c.runGeneration(func(rank func(g *ring.Group) error) {
 				ringtest.RunAs(t, kernelMembers(generation, choice), ring.DefaultConfig(), func(g *ring.Group) error {
 					m := c.members[g.Membership().Rank]
-					if m.team.Stop = nil; !end {
+					m.team.Stop = nil
+					if !end {
 						m.stopAfter(3, exitcode.Terminated)
 						m.trainer.opts.Checkpoint = m.opts.Checkpoint
 					}

@@ -103,4 +103,4 @@ func TestLayerFaults(t *testing.T) {
 // trimmed is an error without the folder before "job.yaml".
 type trimmed struct{ error }
 
-func (e *trimmed) Error() string { return e.error.Error()[strings.Index(e.error.Error(), "job.yaml"):] }
+func (t *trimmed) Error() string { return t.error.Error()[strings.Index(t.error.Error(), "job.yaml"):] }

@@ -193,11 +193,13 @@ func TestCloseEndsReading(t *testing.T) {
 			trainer.Close()
 			over = true
 		}()
-		if synctest.Wait(); over {
+		synctest.Wait()
+		if over {
 			t.Error("closed while records are being read")
 		}
 		close(g.gate)
-		if synctest.Wait(); !over {
+		synctest.Wait()
+		if !over {
 			t.Error("not closed after that")
 		}
 	})

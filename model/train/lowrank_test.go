@@ -153,13 +153,13 @@ type late struct {
 	good int
 }
 
-func (d *late) Append(b *input.Batch, records ...int) error {
-	return oneByOne(b, records, d.append)
+func (l *late) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, l.append)
 }
 
-func (d *late) append(b *input.Batch, i int) error {
-	err := d.Dataset.Append(b, i)
-	if d.good--; d.good < 0 && err == nil {
+func (l *late) append(b *input.Batch, i int) error {
+	err := l.Dataset.Append(b, i)
+	if l.good--; l.good < 0 && err == nil {
 		b.X.Dense.Row(b.X.Dense.Rows - 1)[0] = float32(math.NaN())
 	}
 	return err

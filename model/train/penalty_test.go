@@ -54,7 +54,8 @@ func TestPenalty(t *testing.T) {
 		}
 		vars[0].Decay, vars[1].Decay = false, false
 		before := vars[0].Grad[0]
-		if p.apply(e, vars, rows); p.of(vars) != 0 || vars[0].Grad[0] != before || full(t, vars[1], rows)[0] != 0 {
+		p.apply(e, vars, rows)
+		if p.of(vars) != 0 || vars[0].Grad[0] != before || full(t, vars[1], rows)[0] != 0 {
 			t.Errorf("%+v: biases are penalized", p)
 		}
 	}

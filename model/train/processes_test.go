@@ -36,32 +36,32 @@ func newProcesses(t *testing.T, p int, cfg *job.Config, data records.Set, change
 }
 
 // start starts the process of a rank.
-func (c *processes) start(rank int) {
-	m := newMember(rank, c.job, c.data, c.change)
-	c.readLog.watch(m)
+func (p *processes) start(rank int) {
+	m := newMember(rank, p.job, p.data, p.change)
+	p.readLog.watch(m)
 	var err error
 	if m.trainer, err = newTrainer(m.job, m.opts, m.data); err != nil {
-		c.t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	c.members[rank] = m
-	c.t.Cleanup(func() { m.releaseFolder(c.t) })
+	p.members[rank] = m
+	p.t.Cleanup(func() { m.releaseFolder(p.t) })
 }
 
 // kill replaces the processes of ranks by new ones.
-func (c *processes) kill(ranks ...int) {
+func (p *processes) kill(ranks ...int) {
 	for _, rank := range ranks {
-		c.killed = append(c.killed, c.members[rank])
-		c.start(rank)
+		p.killed = append(p.killed, p.members[rank])
+		p.start(rank)
 	}
 }
 
 // runGeneration runs one generation on the groups that all makes, one for each rank. A process whose
 // run fails leaves the group, as a dead process does, or one that joins the next generation. It reports
 // whether all ranks succeeded.
-func (c *processes) runGeneration(all func(rank func(g *ring.Group) error)) bool {
-	c.t.Helper()
+func (p *processes) runGeneration(all func(rank func(g *ring.Group) error)) bool {
+	p.t.Helper()
 	all(func(g *ring.Group) error {
-		m := c.members[g.Membership().Rank]
+		m := p.members[g.Membership().Rank]
 		m.team.Group, m.team.Link = g, "memory"
 		m.result, m.err = m.trainer.Run(context.Background(), m.team)
 		if m.err != nil || m.result.Alone {
@@ -69,26 +69,26 @@ func (c *processes) runGeneration(all func(rank func(g *ring.Group) error)) bool
 		}
 		return nil
 	})
-	return !slices.ContainsFunc(c.members, func(m *member) bool { return m.err != nil })
+	return !slices.ContainsFunc(p.members, func(m *member) bool { return m.err != nil })
 }
 
 // runInMemory runs one generation over links in memory. The ranks of odd have other links.
-func (c *processes) runInMemory(odd map[int]*killedLink) bool {
-	c.t.Helper()
-	links := memlink.Ring(len(c.members))
+func (p *processes) runInMemory(odd map[int]*killedLink) bool {
+	p.t.Helper()
+	links := memlink.Ring(len(p.members))
 	for rank, d := range odd {
 		d.Link, links[rank] = links[rank], d
 	}
-	return c.runGeneration(func(rank func(g *ring.Group) error) {
-		ringtest.RunOver(c.t, links, ring.DefaultConfig(), rank)
+	return p.runGeneration(func(rank func(g *ring.Group) error) {
+		ringtest.RunOver(p.t, links, ring.DefaultConfig(), rank)
 	})
 }
 
 // mustEnd runs one generation over links in memory, which must succeed.
-func (c *processes) mustEnd() []*member {
-	c.t.Helper()
-	c.runInMemory(nil)
-	return mustEnd(c.t, c.members)
+func (p *processes) mustEnd() []*member {
+	p.t.Helper()
+	p.runInMemory(nil)
+	return mustEnd(p.t, p.members)
 }
 
 // killedLink is the link of a rank that dies before it sends its next frame, after a number of frames;

@@ -66,7 +66,8 @@ func (r *run) reportProgressive(ctx context.Context) error {
 	}
 	e.Step = r.loop.Step
 	r.reporter.emit(e)
-	if p.reset(at, int64(r.globalBatch())); over {
+	p.reset(at, int64(r.globalBatch()))
+	if over {
 		r.progressive, r.loop.OnScores = nil, nil
 	}
 	return nil

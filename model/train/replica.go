@@ -27,43 +27,43 @@ type replica struct {
 }
 
 // reached returns the progress of the process as a Result.
-func (p *replica) reached() Result {
-	if !p.hasState {
+func (r *replica) reached() Result {
+	if !r.hasState {
 		return Result{Step: -1}
 	}
-	return Result{Step: p.progress.step}
+	return Result{Step: r.progress.step}
 }
 
 // allocate allocates the variables, slots and averages, which belong to no group. It does so in the
 // first generation, and after a generation that left the slots half received.
-func (p *replica) allocate(cfg *job.Config) error {
-	if p.optimizer != nil {
+func (r *replica) allocate(cfg *job.Config) error {
+	if r.optimizer != nil {
 		return nil
 	}
-	vars := p.model.Variables()
+	vars := r.model.Variables()
 	model.AllocateAll(vars)
 	var err error
-	p.optimizer, err = optimizer.New(cfg.Optimizer, vars, p.model.Engine)
-	p.averages = newAverages(cfg.Train.Average, vars, p.model.Engine)
+	r.optimizer, err = optimizer.New(cfg.Optimizer, vars, r.model.Engine)
+	r.averages = newAverages(cfg.Train.Average, vars, r.model.Engine)
 	return err
 }
 
 // initialize gives the variables their first values, which the seed determines.
-func (p *replica) initialize(ctx context.Context, seed uint64) error {
-	err := p.model.Init(ctx, seed)
-	p.averages.reset()
+func (r *replica) initialize(ctx context.Context, seed uint64) error {
+	err := r.model.Init(ctx, seed)
+	r.averages.reset()
 	return err
 }
 
 // slots returns the slots of the optimizer and the averages: all tensors with the shape of a variable
 // except the variables.
-func (p *replica) slots() []optimizer.Slot {
-	return append(p.optimizer.Slots(), p.averages.slots()...)
+func (r *replica) slots() []optimizer.Slot {
+	return append(r.optimizer.Slots(), r.averages.slots()...)
 }
 
 // variablesWith returns the variables and slots, by the names of their tensors.
-func (p *replica) variablesWith(slots []optimizer.Slot) []*model.Variable {
-	vars := slices.Clone(p.model.Variables())
+func (r *replica) variablesWith(slots []optimizer.Slot) []*model.Variable {
+	vars := slices.Clone(r.model.Variables())
 	for _, s := range slots {
 		vars = append(vars, &model.Variable{Name: s.Name, Shape: s.Shape, Value: s.Value, ByRows: s.ByRows})
 	}
@@ -72,9 +72,9 @@ func (p *replica) variablesWith(slots []optimizer.Slot) []*model.Variable {
 
 // segments returns the bytes of all variables and slots, in the same order on all ranks. It includes
 // tables only if the caller asks for them.
-func (p *replica) segments(tables bool) [][]byte {
+func (r *replica) segments(tables bool) [][]byte {
 	var s [][]byte
-	for _, v := range p.variablesWith(p.slots()) {
+	for _, v := range r.variablesWith(r.slots()) {
 		if b := bytesOf(v.Value); len(b) > 0 && (tables || !v.ByRows) {
 			s = append(s, b)
 		}
@@ -84,8 +84,8 @@ func (p *replica) segments(tables bool) [][]byte {
 
 // tableRows returns the number of rows of the tables, 0 without tables. All tables have a row for each
 // id.
-func (p *replica) tableRows() int {
-	for _, v := range p.model.Variables() {
+func (r *replica) tableRows() int {
+	for _, v := range r.model.Variables() {
 		if v.ByRows {
 			return v.Shape[0]
 		}
@@ -96,11 +96,11 @@ func (p *replica) tableRows() int {
 // wantFinite returns an error that names the first variable with a NaN or an infinity. The last
 // update may have produced it, and only the next loss would show it. Replicas are equal, so all ranks
 // return the same error.
-func (p *replica) wantFinite() error {
-	for _, v := range p.model.Variables() {
+func (r *replica) wantFinite() error {
+	for _, v := range r.model.Variables() {
 		if !tensor.Finite(v.Value) {
 			return &ring.Cause{
-				Rank: -1, Step: p.progress.step, Operation: "checkpoint", ExitCode: exitcode.NotFinite,
+				Rank: -1, Step: r.progress.step, Operation: "checkpoint", ExitCode: exitcode.NotFinite,
 				Text: fmt.Sprintf("variable %s is not finite; %s", v.Name, notFiniteAdvice),
 			}
 		}

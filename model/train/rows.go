@@ -93,11 +93,11 @@ func decodeRowsHead(b []byte) rowsHead {
 
 // keepRows copies the rows of the last step of l, because their memory is released with the group. If
 // this generation made no step, the rows of the generation before stay.
-func (p *replica) keepRows(l *Loop) {
+func (r *replica) keepRows(l *Loop) {
 	if l.Reducer.RowSum() == nil || l.summed == 0 || l.summed != l.Step {
 		return
 	}
-	k := &p.lastRows
+	k := &r.lastRows
 	k.ids, k.values = k.ids[:0], k.values[:0]
 	for _, p := range l.rows.Pieces {
 		k.ids, k.values = append(k.ids, p.IDs...), append(k.values, p.Values...)
@@ -106,17 +106,17 @@ func (p *replica) keepRows(l *Loop) {
 }
 
 // segments returns the ids and values as bytes.
-func (k *lastRows) segments() [][]byte {
-	if len(k.ids) == 0 {
+func (l *lastRows) segments() [][]byte {
+	if len(l.ids) == 0 {
 		return nil
 	}
-	ids := unsafe.Slice((*byte)(unsafe.Pointer(&k.ids[0])), 4*len(k.ids))
-	return [][]byte{ids, bytesOf(k.values)}
+	ids := unsafe.Slice((*byte)(unsafe.Pointer(&l.ids[0])), 4*len(l.ids))
+	return [][]byte{ids, bytesOf(l.values)}
 }
 
 // allocateRows allocates the rows that the donor is about to send.
-func (x *transfer) allocateRows(donor int, h rowsHead) (lastRows, error) {
-	width, most := x.rowWidth, x.replica.tableRows()
+func (t *transfer) allocateRows(donor int, h rowsHead) (lastRows, error) {
+	width, most := t.rowWidth, t.replica.tableRows()
 	if width == 0 || h.rows < 0 || h.rows > int64(most) {
 		return lastRows{}, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %d rows of %d elements, want at most %d", donor, h.rows, width, most))
 	}
@@ -125,16 +125,16 @@ func (x *transfer) allocateRows(donor int, h rowsHead) (lastRows, error) {
 
 // catchUp makes the step whose rows the donor sent, for the tables with their slots and averages. It
 // leaves other variables in an undefined state; the caller overwrites them.
-func (x *transfer) catchUp(donor int, k lastRows) error {
-	p, most := x.replica, x.replica.tableRows()
+func (t *transfer) catchUp(donor int, k lastRows) error {
+	p, most := t.replica, t.replica.tableRows()
 	for i, id := range k.ids {
 		if i > 0 && id <= k.ids[i-1] || int(id) >= most {
 			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent row %d as number %d, want ascending rows below %d", donor, id, i, most))
 		}
 	}
 	g := &optimizer.RowGrad{
-		Pieces: []tensor.Rows{{IDs: k.ids, Values: k.values, Width: x.rowWidth}},
-		Adjust: k.adjust, Mix: x.compares,
+		Pieces: []tensor.Rows{{IDs: k.ids, Values: k.values, Width: t.rowWidth}},
+		Adjust: k.adjust, Mix: t.compares,
 	}
 	p.optimizer.Apply(k.rate, g)
 	if g.Mix {

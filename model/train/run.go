@@ -272,7 +272,8 @@ func (r *run) evaluate(step, epoch int64) error {
 	reported := r.eval.lastStep == step // in the generation before
 	for i := range all {
 		e := &all[i]
-		if e.Step, e.Epoch = step, epoch; !reported {
+		e.Step, e.Epoch = step, epoch
+		if !reported {
 			r.reporter.emit(*e)
 		}
 		if !reported && step == r.loop.Step { // an earlier step has its points

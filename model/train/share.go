@@ -58,7 +58,8 @@ func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variabl
 		l.Model.Accumulate(part > 0)
 		loss := l.Weights.loss(l.Model.Forward(&m.x, b.Y[from:to]), l.Model, b.Y[from:to])
 		l.reportScores(b, from)
-		if sum += loss; layer == 0 {
+		sum += loss
+		if layer == 0 {
 			layer = l.nonFiniteLayer(loss)
 		}
 		m.losses = append(m.losses, l.Model.Losses()...)
@@ -72,11 +73,11 @@ func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variabl
 	l.Model.Accumulate(false)
 }
 
-// view sets m.x to the examples [from, to) of x.
-func (m *partition) view(x *tensor.Features, from, to int) {
-	m.x.Dense.Rows, m.x.Dense.Cols = to-from, x.Dense.Cols
-	m.x.Dense.Data = x.Dense.Data[from*x.Dense.Cols : to*x.Dense.Cols]
-	m.x.Bags = x.Bags.Part(from, to)
+// view sets p.x to the examples [from, to) of x.
+func (p *partition) view(x *tensor.Features, from, to int) {
+	p.x.Dense.Rows, p.x.Dense.Cols = to-from, x.Dense.Cols
+	p.x.Dense.Data = x.Dense.Data[from*x.Dense.Cols : to*x.Dense.Cols]
+	p.x.Bags = x.Bags.Part(from, to)
 }
 
 // classWeights multiply the weights of examples by the weight of their class. As in Keras the mean

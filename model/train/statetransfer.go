@@ -52,9 +52,9 @@ type transfer struct {
 // sync gives all ranks the same state: the newest state of a living rank, or else the state that fresh
 // returns on rank 0. So only rank 0 needs the disk. FromPeer reports whether a living rank had the
 // state, and behind whether this rank had the state of the step before.
-func (x *transfer) sync(ctx context.Context, fresh func(ctx context.Context) (progress, error)) (fromPeer, behind bool, err error) {
-	p, rank := x.replica, x.group.Membership().Rank
-	all, err := x.gatherReports(ctx)
+func (t *transfer) sync(ctx context.Context, fresh func(ctx context.Context) (progress, error)) (fromPeer, behind bool, err error) {
+	p, rank := t.replica, t.group.Membership().Rank
+	all, err := t.gatherReports(ctx)
 	if err != nil {
 		return false, false, err
 	}
@@ -63,7 +63,8 @@ func (x *transfer) sync(ctx context.Context, fresh func(ctx context.Context) (pr
 	h := stateHeader{progress: p.progress, agreed: p.agreed, kind: transferAll}
 	switch {
 	case !fromPeer:
-		if donor = 0; rank == 0 {
+		donor = 0
+		if rank == 0 {
 			h = stateHeader{kind: transferAll}
 			if h.progress, err = fresh(ctx); err != nil {
 				return false, false, err
@@ -77,11 +78,11 @@ func (x *transfer) sync(ctx context.Context, fresh func(ctx context.Context) (pr
 	if h.kind == transferAll && p.fromSeed && h.progress.step == 0 && p.tableRows() > 0 {
 		h.kind = transferInitialized
 	}
-	if h, err = x.broadcastHeader(ctx, donor, h); err != nil {
+	if h, err = t.broadcastHeader(ctx, donor, h); err != nil {
 		return fromPeer, false, err
 	}
 	behind = p.hasState && p.progress.step < all[donor].step
-	if err := x.state(ctx, donor, h, behind); err != nil {
+	if err := t.state(ctx, donor, h, behind); err != nil {
 		return fromPeer, behind, err
 	}
 	if p.hasState && (!behind || h.kind == transferRows) {
@@ -92,23 +93,23 @@ func (x *transfer) sync(ctx context.Context, fresh func(ctx context.Context) (pr
 }
 
 // state sends or receives the state that follows the header h.
-func (x *transfer) state(ctx context.Context, donor int, h stateHeader, behind bool) error {
-	p := x.replica
+func (t *transfer) state(ctx context.Context, donor int, h stateHeader, behind bool) error {
+	p := t.replica
 	switch {
 	case h.kind == transferNone:
 		return nil
-	case x.group.Membership().Rank == donor:
+	case t.group.Membership().Rank == donor:
 		state := p.segments(h.kind == transferAll)
 		if h.kind == transferRows {
 			state = append(state, p.lastRows.segments()...)
 		}
-		return share(ctx, x.group, donor, state)
+		return share(ctx, t.group, donor, state)
 	case h.kind == transferInitialized && !p.hasState:
-		if err := p.initialize(ctx, x.seed); err != nil {
+		if err := p.initialize(ctx, t.seed); err != nil {
 			return err
 		}
 	}
-	return x.receive(ctx, donor, h, behind)
+	return t.receive(ctx, donor, h, behind)
 }
 
 // stateReport describes the state of one rank.
@@ -158,13 +159,13 @@ func rowsSuffice(all []stateReport, donor int) bool {
 }
 
 // gatherReports gathers the reports of all ranks.
-func (x *transfer) gatherReports(ctx context.Context) ([]stateReport, error) {
-	p := x.replica
-	all, err := gatherEqual(ctx, x.group, stateReport{p.hasState, p.lastRows.step == p.progress.step && p.progress.step > 0, p.progress.step}.encode())
+func (t *transfer) gatherReports(ctx context.Context) ([]stateReport, error) {
+	p := t.replica
+	all, err := gatherEqual(ctx, t.group, stateReport{p.hasState, p.lastRows.step == p.progress.step && p.progress.step > 0, p.progress.step}.encode())
 	if err != nil {
 		return nil, err
 	}
-	reports := make([]stateReport, x.group.Membership().Size())
+	reports := make([]stateReport, t.group.Membership().Size())
 	for rank := range reports {
 		reports[rank] = decodeStateReport(all.At(rank))
 	}
@@ -215,9 +216,9 @@ func bit(b bool) int64 {
 }
 
 // broadcastHeader sends the header from the donor to all ranks and returns it.
-func (x *transfer) broadcastHeader(ctx context.Context, donor int, h stateHeader) (stateHeader, error) {
+func (t *transfer) broadcastHeader(ctx context.Context, donor int, h stateHeader) (stateHeader, error) {
 	head := h.encode()
-	err := share(ctx, x.group, donor, [][]byte{head})
+	err := share(ctx, t.group, donor, [][]byte{head})
 	if err != nil {
 		return h, err
 	}
@@ -229,17 +230,17 @@ func (x *transfer) broadcastHeader(ctx context.Context, donor int, h stateHeader
 
 // receive receives the state, if this rank needs it. A rank that is behind keeps its own state until it
 // has received all of the other.
-func (x *transfer) receive(ctx context.Context, donor int, h stateHeader, behind bool) error {
-	hasState, live := x.replica.hasState, x.replica.segments(h.kind == transferAll)
+func (t *transfer) receive(ctx context.Context, donor int, h stateHeader, behind bool) error {
+	hasState, live := t.replica.hasState, t.replica.segments(h.kind == transferAll)
 	var rows lastRows
 	if h.kind == transferRows {
 		var err error
-		if rows, err = x.allocateRows(donor, h.rows); err != nil {
+		if rows, err = t.allocateRows(donor, h.rows); err != nil {
 			return err
 		}
 	}
 	if hasState && !behind {
-		return receiveSegments(ctx, x.group, donor, nil, length(live)+length(rows.segments()))
+		return receiveSegments(ctx, t.group, donor, nil, length(live)+length(rows.segments()))
 	}
 	into := live
 	if hasState {
@@ -248,11 +249,11 @@ func (x *transfer) receive(ctx context.Context, donor int, h stateHeader, behind
 			into[i] = make([]byte, len(s))
 		}
 	}
-	if err := receiveSegments(ctx, x.group, donor, append(slices.Clone(into), rows.segments()...), 0); err != nil {
+	if err := receiveSegments(ctx, t.group, donor, append(slices.Clone(into), rows.segments()...), 0); err != nil {
 		return err
 	}
 	if h.kind == transferRows {
-		if err := x.catchUp(donor, rows); err != nil {
+		if err := t.catchUp(donor, rows); err != nil {
 			return err
 		}
 	}

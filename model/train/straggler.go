@@ -24,7 +24,8 @@ func (s *straggler) add(rank, size int, took time.Duration) {
 func (s *straggler) find(interval time.Duration) (rank int, share float64) {
 	var sum time.Duration
 	for i, took := range s.busy {
-		if sum += took; took > s.busy[rank] {
+		sum += took
+		if took > s.busy[rank] {
 			rank = i
 		}
 	}

@@ -37,12 +37,12 @@ func TestValidationIsValidation(t *testing.T) {
 // flipped is a data set whose labels 0 and 1 are exchanged.
 type flipped struct{ input.Dataset }
 
-func (d flipped) Append(b *input.Batch, records ...int) error {
-	return oneByOne(b, records, d.append)
+func (f flipped) Append(b *input.Batch, records ...int) error {
+	return oneByOne(b, records, f.append)
 }
 
-func (d flipped) append(b *input.Batch, i int) error {
-	err := d.Dataset.Append(b, i)
+func (f flipped) append(b *input.Batch, i int) error {
+	err := f.Dataset.Append(b, i)
 	if err == nil {
 		b.Y[len(b.Y)-1] = 1 - b.Y[len(b.Y)-1]
 	}

@@ -129,7 +129,7 @@ const maxFailure = 4 << 10
 // unchanged.
 type Failure struct{ *ring.Cause }
 
-func (e Failure) Unwrap() error { return e.Cause }
+func (f Failure) Unwrap() error { return f.Cause }
 
 // failure returns the error of the lowest rank that failed, nil if none failed.
 func (e *Evaluator) failure(m ring.Membership) error {

@@ -25,12 +25,12 @@ type weighing struct {
 	weights []float32
 }
 
-func (d weighing) Append(b *input.Batch, records ...int) error {
+func (w weighing) Append(b *input.Batch, records ...int) error {
 	for _, i := range records {
-		if err := d.Dataset.Append(b, i); err != nil {
+		if err := w.Dataset.Append(b, i); err != nil {
 			return err
 		}
-		b.SetImportance(d.weights[i])
+		b.SetImportance(w.weights[i])
 	}
 	return nil
 }
@@ -41,15 +41,15 @@ type repeated struct {
 	records []int
 }
 
-func (d repeated) Facts() input.Facts {
-	f := d.Dataset.Facts()
-	f.Records = len(d.records)
+func (r repeated) Facts() input.Facts {
+	f := r.Dataset.Facts()
+	f.Records = len(r.records)
 	return f
 }
 
-func (d repeated) Append(b *input.Batch, records ...int) error {
+func (r repeated) Append(b *input.Batch, records ...int) error {
 	for _, i := range records {
-		if err := d.Dataset.Append(b, d.records[i]); err != nil {
+		if err := r.Dataset.Append(b, r.records[i]); err != nil {
 			return err
 		}
 	}

@@ -25,47 +25,48 @@ type Loader struct {
 func NewLoader(d input.Dataset) *Loader { return &Loader{load: d.Facts().Load} }
 
 // Start starts to read in the background, once.
-func (p *Loader) Start() {
-	if p.load == nil || p.over != nil {
+func (l *Loader) Start() {
+	if l.load == nil || l.over != nil {
 		return
 	}
-	p.over = make(chan struct{})
-	p.reading.Go(func() {
-		if err := p.load(); err != nil {
-			p.fault = fmt.Errorf("input.eval: %w", err)
+	l.over = make(chan struct{})
+	l.reading.Go(func() {
+		if err := l.load(); err != nil {
+			l.fault = fmt.Errorf("input.eval: %w", err)
 		}
-		close(p.over)
+		close(l.over)
 	})
 }
 
 // Load returns when the records are read, with their fault if there is one; or with the cause of ctx
 // when that ends.
-func (p *Loader) Load(ctx context.Context) error {
-	if p.Start(); p.load == nil {
+func (l *Loader) Load(ctx context.Context) error {
+	l.Start()
+	if l.load == nil {
 		return nil
 	}
 	select {
-	case <-p.over:
-		p.told = true
-		return p.fault
+	case <-l.over:
+		l.told = true
+		return l.fault
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
 // Fault returns the fault that reading in the background found, nil if there is none or it is known.
-func (p *Loader) Fault() error {
+func (l *Loader) Fault() error {
 	select {
-	case <-p.over:
+	case <-l.over:
 	default:
 		return nil
 	}
-	if p.told {
+	if l.told {
 		return nil
 	}
-	p.told = true
-	return p.fault
+	l.told = true
+	return l.fault
 }
 
 // Wait returns when no reading is in progress.
-func (p *Loader) Wait() { p.reading.Wait() }
+func (l *Loader) Wait() { l.reading.Wait() }

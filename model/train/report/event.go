@@ -261,12 +261,12 @@ type Zeros struct {
 }
 
 // ExchangeShare returns the share of the step in which training waited for the exchange.
-func (e Step) ExchangeShare() float64 {
-	all := e.Input + e.Compute + e.Exposed
+func (s Step) ExchangeShare() float64 {
+	all := s.Input + s.Compute + s.Exposed
 	if all <= 0 {
 		return 0
 	}
-	return float64(e.Exposed) / float64(all)
+	return float64(s.Exposed) / float64(all)
 }
 
 // NewNumber returns a pointer to f as a Number.

@@ -39,53 +39,53 @@ type Exporter struct {
 // back and predicts up to maxVerified records with them. The scores must equal those of the live model
 // bit for bit. A model that export.if does not allow is an error with [exitcode.NotFinite]. When ctx
 // ends, Write returns the cause and publishes nothing.
-func (x Exporter) Write(ctx context.Context, step int64) (report.Exported, error) {
+func (ex Exporter) Write(ctx context.Context, step int64) (report.Exported, error) {
 	if ctx.Err() != nil {
 		return report.Exported{}, context.Cause(ctx)
 	}
-	if err := x.sound(step); err != nil {
+	if err := ex.sound(step); err != nil {
 		return report.Exported{}, exitcode.With(exitcode.NotFinite, err)
 	}
-	if err := savedmodel.CheckColumns(x.Model.Graph().Columns); err != nil {
-		return report.Exported{}, x.Job.Locate(err)
+	if err := savedmodel.CheckColumns(ex.Model.Graph().Columns); err != nil {
+		return report.Exported{}, ex.Job.Locate(err)
 	}
 	e := report.Exported{Step: step, Format: "savedmodel", How: readBack}
 	verify := func(dir string) error {
 		var err error
-		e.Verified, e.MaxDifference, err = x.verify(ctx, dir)
-		if err == nil && x.Held != nil { // a rank 0 that was paused may have a successor, which exports
-			err = x.Held()
+		e.Verified, e.MaxDifference, err = ex.verify(ctx, dir)
+		if err == nil && ex.Held != nil { // a rank 0 that was paused may have a successor, which exports
+			err = ex.Held()
 		}
 		return err
 	}
-	t := savedmodel.Trained{Job: x.Job.Name, Names: featureNames(x.Job), Step: step}
-	for _, v := range x.Model.Variables() {
+	t := savedmodel.Trained{Job: ex.Job.Name, Names: featureNames(ex.Job), Step: step}
+	for _, v := range ex.Model.Variables() {
 		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
 	var err error
-	e.Path, err = savedmodel.Write(x.Disk, x.Job.Export.SavedModel, x.Model.Graph(), t, verify)
+	e.Path, err = savedmodel.Write(ex.Disk, ex.Job.Export.SavedModel, ex.Model.Graph(), t, verify)
 	return e, err
 }
 
 // Other tells what the newest version in the folder has otherwise than this job's, "" for nothing: a
 // server may take the next one for it.
-func (x Exporter) Other() string {
-	return savedmodel.Other(x.Job.Export.SavedModel, x.Model.Graph(), savedmodel.Trained{Job: x.Job.Name, Names: featureNames(x.Job)})
+func (ex Exporter) Other() string {
+	return savedmodel.Other(ex.Job.Export.SavedModel, ex.Model.Graph(), savedmodel.Trained{Job: ex.Job.Name, Names: featureNames(ex.Job)})
 }
 
 // maxLoss is the largest loss of a sound model, in losses of a constant prediction.
 const maxLoss = 2
 
 // sound returns an error if export.if wants a sound model and this one has diverged.
-func (x Exporter) sound(step int64) error {
-	if x.Job.Export.If == job.Always {
+func (ex Exporter) sound(step int64) error {
+	if ex.Job.Export.If == job.Always {
 		return nil
 	}
 	why := ""
-	if e := x.Evaluated; e != nil && e.Constant > 0 && !(e.Loss <= maxLoss*e.Constant) {
+	if e := ex.Evaluated; e != nil && e.Constant > 0 && !(e.Loss <= maxLoss*e.Constant) {
 		why = fmt.Sprintf("its loss is %.6g, more than twice that of a constant prediction, %.6g", e.Loss, e.Constant)
 	}
-	for _, v := range x.Model.Variables() {
+	for _, v := range ex.Model.Variables() {
 		if !tensor.Finite(v.Value) {
 			why = fmt.Sprintf("variable %s is not finite", v.Name)
 		}
@@ -112,10 +112,10 @@ func featureNames(j *job.Config) savedmodel.Names {
 
 // verify predicts records with the variables of the bundle in dir. It returns the number of records and
 // the largest difference of their scores from the live model's. A difference is an error.
-func (x Exporter) verify(ctx context.Context, dir string) (verified int, worst report.Number, err error) {
-	exported := model.New(x.Model.Graph())
+func (ex Exporter) verify(ctx context.Context, dir string) (verified int, worst report.Number, err error) {
+	exported := model.New(ex.Model.Graph())
 	defer exported.Close()
-	exported.Use(x.Model.Engine().Set(), 1) // another set may round products differently
+	exported.Use(ex.Model.Engine().Set(), 1) // another set may round products differently
 	model.AllocateAll(exported.Variables())
 	kept, err := Read(dir)
 	if err != nil {
@@ -123,7 +123,7 @@ func (x Exporter) verify(ctx context.Context, dir string) (verified int, worst r
 	}
 	var others []*model.Variable
 	for i, v := range exported.Variables() {
-		if live := x.Model.Variables()[i]; v.ByRows && kept.holds(live) {
+		if live := ex.Model.Variables()[i]; v.ByRows && kept.holds(live) {
 			v.Value = live.Value // saves the memory of a second table
 		} else {
 			others = append(others, v)
@@ -132,19 +132,20 @@ func (x Exporter) verify(ctx context.Context, dir string) (verified int, worst r
 	if err := kept.Assign(others); err != nil {
 		return 0, 0, err
 	}
-	records := min(x.Data.Facts().Records, maxVerified)
+	records := min(ex.Data.Facts().Records, maxVerified)
 	var b input.Batch
 	for first := 0; first < records; first += input.EvalBlock {
 		if ctx.Err() != nil {
 			return 0, 0, context.Cause(ctx)
 		}
-		if err := evaluate.ReadRecords(&b, x.Data, first, min(first+input.EvalBlock, records), x.Tolerate); err != nil {
+		if err := evaluate.ReadRecords(&b, ex.Data, first, min(first+input.EvalBlock, records), ex.Tolerate); err != nil {
 			return 0, 0, err
 		}
-		if verified += len(b.Y); len(b.Y) == 0 {
+		verified += len(b.Y)
+		if len(b.Y) == 0 {
 			continue
 		}
-		worst = max(worst, report.Number(difference(x.Model, exported, &b.X)))
+		worst = max(worst, report.Number(difference(ex.Model, exported, &b.X)))
 	}
 	if worst != 0 {
 		err = exitcode.With(exitcode.Internal,

@@ -79,7 +79,8 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, fil
 	if s.data, s.split, err = opener.OpenEvaluated(ctx, files, labelled); err != nil {
 		return nil, err
 	}
-	if s.name = strings.Join(files, ", "); len(files) == 0 {
+	s.name = strings.Join(files, ", ")
+	if len(files) == 0 {
 		s.name, s.maxBad = "input."+s.split, records.MaxBad(cfg, s.split)
 	}
 	if s.model, err = opener.NewModel(s.data); err == nil {
@@ -132,41 +133,41 @@ func kernelSetOf(cfg *job.Config, kept Variables) (set kernel.Set, note string) 
 
 // Split returns "eval" for the job's validation records, "train" for its training records if it has no
 // others, and the one in whose place files were opened.
-func (s *Model) Split() string { return s.split }
+func (mo *Model) Split() string { return mo.split }
 
 // assign sets the variables to their stored values. If average is true and the model is from a
 // checkpoint, it sets them to their averages. A bundle has one set of variables.
-func (s *Model) assign(average bool) error {
-	vars := s.model.Variables()
-	if average && !IsBundle(s.vars.Path) {
+func (mo *Model) assign(average bool) error {
+	vars := mo.model.Variables()
+	if average && !IsBundle(mo.vars.Path) {
 		var err error
-		if vars, err = s.vars.Averaged(vars); err != nil {
+		if vars, err = mo.vars.Averaged(vars); err != nil {
 			return exitcode.With(exitcode.BadData, err)
 		}
 	}
-	return s.vars.Assign(vars)
+	return mo.vars.Assign(vars)
 }
 
 // Close releases the records and ends the model's threads.
-func (s *Model) Close() error {
-	s.model.Close()
-	return s.data.Close()
+func (mo *Model) Close() error {
+	mo.model.Close()
+	return mo.data.Close()
 }
 
 // Evaluate computes the model's metrics over the records.
-func (s *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
-	return s.evaluate(ctx, "input."+s.split, evaluate.Evaluator{Data: s.data, Split: s.split, MaxBad: s.maxBad})
+func (mo *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
+	return mo.evaluate(ctx, "input."+mo.split, evaluate.Evaluator{Data: mo.data, Split: mo.split, MaxBad: mo.maxBad})
 }
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
-func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) error {
-	evals, err := s.from.OpenEvals(ctx, s.job.Model.Features, s.from.TrainedClasses())
+func (mo *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) error {
+	evals, err := mo.from.OpenEvals(ctx, mo.job.Model.Features, mo.from.TrainedClasses())
 	if err != nil {
 		return err
 	}
 	defer records.CloseEvals(evals)
 	for i, e := range evals {
-		m, err := s.evaluate(ctx, job.EvalKey(e.Files.Name, i), evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
+		m, err := mo.evaluate(ctx, job.EvalKey(e.Files.Name, i), evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
 		if err != nil {
 			return err
 		}
@@ -176,8 +177,8 @@ func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) e
 }
 
 // evaluate runs e, of the records of a set, with the model.
-func (s *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator) (report.Metrics, error) {
-	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
+func (mo *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator) (report.Metrics, error) {
+	if err := mo.assign(mo.job.Train.Average.Evaluate); err != nil {
 		return report.Metrics{}, err
 	}
 	m := ring.Membership{Generation: 1, Workers: []ring.Worker{{}}}
@@ -186,15 +187,15 @@ func (s *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator) 
 		return report.Metrics{}, err
 	}
 	defer g.Close()
-	e.Model, e.TopK = s.model, s.job.Eval.TopK
+	e.Model, e.TopK = mo.model, mo.job.Eval.TopK
 	metrics, err := e.Run(ctx, ctx, g)
 	if err == nil {
-		s.warnings = append(s.warnings, s.from.Warnings(set, &e.Seen, false)...)
+		mo.warnings = append(mo.warnings, mo.from.Warnings(set, &e.Seen, false)...)
 	}
 	if failed, ok := errors.AsType[evaluate.Failure](err); ok { // without the rank: there is only one
 		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))
 	}
-	metrics.Step, metrics.Epoch = s.Step, s.epoch
+	metrics.Step, metrics.Epoch = mo.Step, mo.epoch
 	return metrics, err
 }
 
@@ -210,29 +211,30 @@ func (Prediction) Kind() string { return "prediction" }
 
 // Predict calls each with the scores of every record, in order. The scores are valid only during the
 // call. It passes over as many bad training records as input.max_bad_records says, and warns.
-func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error {
-	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
+func (mo *Model) Predict(ctx context.Context, each func(Prediction) error) error {
+	if err := mo.assign(mo.job.Train.Average.Evaluate); err != nil {
 		return err
 	}
-	b, lost, fault, records := input.Batch{WantKeys: true}, int64(0), error(nil), s.data.Facts().Records
+	b, lost, fault, records := input.Batch{WantKeys: true}, int64(0), error(nil), mo.data.Facts().Records
 	for first := 0; first < records; first += input.EvalBlock {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := evaluate.ReadRecords(&b, s.data, first, min(first+input.EvalBlock, records), s.maxBad > 0); err != nil {
+		if err := evaluate.ReadRecords(&b, mo.data, first, min(first+input.EvalBlock, records), mo.maxBad > 0); err != nil {
 			return err
 		}
-		if lost += int64(b.Lost); fault == nil {
+		lost += int64(b.Lost)
+		if fault == nil {
 			fault = b.Fault
 		}
-		if lost > s.maxBad {
-			return exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", lost, s.maxBad, fault))
+		if lost > mo.maxBad {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", lost, mo.maxBad, fault))
 		}
-		s.seen.Add(&b)
+		mo.seen.Add(&b)
 		if len(b.Y) == 0 {
 			continue
 		}
-		scores, record, bad := s.model.Predict(&b.X), first, b.Bad
+		scores, record, bad := mo.model.Predict(&b.X), first, b.Bad
 		for i := range scores.Rows {
 			for ; len(bad) > 0 && bad[0] == record-first; bad = bad[1:] {
 				record++
@@ -249,20 +251,20 @@ func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error 
 	}
 	if lost > 0 {
 		text := fmt.Sprintf("ignored %s; the first: %v", phrase.Count(int(lost), "bad record"), fault)
-		s.warnings = append(s.warnings, report.Warning{Operation: "input", Cause: text})
+		mo.warnings = append(mo.warnings, report.Warning{Operation: "input", Cause: text})
 	}
-	s.seen.Whole = s.data.Facts().Counts
-	s.warnings = append(s.warnings, s.from.Warnings(s.name, &s.seen, true)...)
+	mo.seen.Whole = mo.data.Facts().Counts
+	mo.warnings = append(mo.warnings, mo.from.Warnings(mo.name, &mo.seen, true)...)
 	return nil
 }
 
 // Warnings returns what none of the records has that were evaluated or predicted.
-func (s *Model) Warnings() []report.Warning { return s.warnings }
+func (mo *Model) Warnings() []report.Warning { return mo.warnings }
 
 // Export writes a serving bundle of the model to base, the folder of --to, or if that is "", to the
 // job's. Warn receives warnings, which end nothing.
-func (s *Model) Export(ctx context.Context, base string, warn func(operation, text string)) (report.Exported, error) {
-	cfg, key := *s.job, "export.savedmodel"
+func (mo *Model) Export(ctx context.Context, base string, warn func(operation, text string)) (report.Exported, error) {
+	cfg, key := *mo.job, "export.savedmodel"
 	if base != "" {
 		cfg.Export.SavedModel, key = base, "--to"
 	}
@@ -272,14 +274,14 @@ func (s *Model) Export(ctx context.Context, base string, warn func(operation, te
 	if cfg.Export.SavedModel == "" {
 		return report.Exported{}, exitcode.With(exitcode.Usage, errors.New("--to is empty and the job has no export.savedmodel"))
 	}
-	if err := s.assign(cfg.Train.Average.Export); err != nil {
+	if err := mo.assign(cfg.Train.Average.Export); err != nil {
 		return report.Exported{}, err
 	}
-	x := Exporter{Job: &cfg, Model: s.model, Data: s.data, Tolerate: s.maxBad > 0, Evaluated: s.vars.Evaluation, Disk: bundle.NewDisk(bundle.OS, func(err error) { warn("clean-up", err.Error()) })}
+	x := Exporter{Job: &cfg, Model: mo.model, Data: mo.data, Tolerate: mo.maxBad > 0, Evaluated: mo.vars.Evaluation, Disk: bundle.NewDisk(bundle.OS, func(err error) { warn("clean-up", err.Error()) })}
 	if text := x.Other(); text != "" {
 		warn("export", key+": "+text)
 	}
-	e, err := x.Write(ctx, s.Step)
+	e, err := x.Write(ctx, mo.Step)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", key, err)
 	}

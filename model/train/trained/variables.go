@@ -88,27 +88,27 @@ func NewVariables(path string, step, epoch int64, tensors []bundle.Tensor) Varia
 }
 
 // Tensor returns the tensor called name and reports whether there is one.
-func (s Variables) Tensor(name string) (bundle.Tensor, bool) {
-	t, ok := s.tensors[name]
+func (va Variables) Tensor(name string) (bundle.Tensor, bool) {
+	t, ok := va.tensors[name]
 	return t, ok
 }
 
 // Assign copies the tensors into the values of vars with the same names. Its errors are those of fits.
-func (s Variables) Assign(vars []*model.Variable) error {
-	if err := s.fits(vars); err != nil {
+func (va Variables) Assign(vars []*model.Variable) error {
+	if err := va.fits(vars); err != nil {
 		return err
 	}
 	for _, v := range vars {
-		if err := s.tensors[v.Name].Decode(v.Value); err != nil {
-			return s.bad("%w", err)
+		if err := va.tensors[v.Name].Decode(v.Value); err != nil {
+			return va.bad("%w", err)
 		}
 	}
 	return nil
 }
 
-// holds reports whether s has a tensor with the name, shape and bytes of v.
-func (s Variables) holds(v *model.Variable) bool {
-	t, ok := s.tensors[v.Name]
+// holds reports whether va has a tensor with the name, shape and bytes of v.
+func (va Variables) holds(v *model.Variable) bool {
+	t, ok := va.tensors[v.Name]
 	return ok && t.DType == bundle.DTFloat32 && sameShape(t.Shape, v.Shape) && equalBytes(t.Data, v.Value)
 }
 
@@ -127,14 +127,14 @@ func equalBytes(data []byte, values []float32) bool {
 
 // fits returns an error with exitcode.BadData for a variable without a tensor, or with a tensor of
 // another shape. The variables need no values.
-func (s Variables) fits(vars []*model.Variable) error {
+func (va Variables) fits(vars []*model.Variable) error {
 	for _, v := range vars {
-		t, ok := s.tensors[v.Name]
+		t, ok := va.tensors[v.Name]
 		if !ok {
-			return s.bad("no tensor %s", v.Name)
+			return va.bad("no tensor %s", v.Name)
 		}
 		if !sameShape(t.Shape, v.Shape) {
-			return s.bad("%s has shape %v, want %v%s", v.Name, t.Shape, v.Shape, shapeKey(v, t.Shape))
+			return va.bad("%s has shape %v, want %v%s", v.Name, t.Shape, v.Shape, shapeKey(v, t.Shape))
 		}
 	}
 	return nil
@@ -153,34 +153,34 @@ func shapeKey(v *model.Variable, was []int64) string {
 	return ""
 }
 
-func (s Variables) bad(format string, args ...any) error {
-	return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", s.Path, fmt.Errorf(format, args...)))
+func (va Variables) bad(format string, args ...any) error {
+	return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", va.Path, fmt.Errorf(format, args...)))
 }
 
 func sameShape(a []int64, b []int) bool {
 	return slices.EqualFunc(a, b, func(x int64, y int) bool { return x == int64(y) })
 }
 
-// features returns the number of features of the job's model. If s does not store it, it is the number
+// features returns the number of features of the job's model. If va does not store it, it is the number
 // of rows of the model's first variable. It is 0 if the variables do not determine it, as for a
 // convolution.
-func (s Variables) features(cfg *job.Config) (int, error) {
+func (va Variables) features(cfg *job.Config) (int, error) {
 	g, err := cfg.Model.Graph(graph.Shape{1}, cfg.Loss)
 	if err != nil {
 		if cfg.Model.Check(cfg.Loss) == nil {
-			return s.width, nil // the model reads images
+			return va.width, nil // the model reads images
 		}
 		return 0, err
 	}
 	name := g.Variables()[0].Name
-	t, ok := s.tensors[name]
+	t, ok := va.tensors[name]
 	switch {
 	case !ok:
-		return 0, s.bad("no tensor %s", name)
-	case s.width > 0:
-		return s.width, nil
+		return 0, va.bad("no tensor %s", name)
+	case va.width > 0:
+		return va.width, nil
 	case len(t.Shape) == 0 || t.Shape[0] < 1 || t.Shape[0] > int64(len(t.Data)): // [1<<40, 0] has no elements
-		return 0, s.bad("tensor %s has shape %v, want a row for each feature", name, t.Shape)
+		return 0, va.bad("tensor %s has shape %v, want a row for each feature", name, t.Shape)
 	}
 	return int(t.Shape[0]), nil
 }
@@ -207,12 +207,12 @@ func isVersion(path string) bool {
 // checkpoints.
 const AverageSuffix = "/ExponentialMovingAverage"
 
-// Averaged returns vars with the names of their averages in s. They share their values with vars.
-func (s Variables) Averaged(vars []*model.Variable) ([]*model.Variable, error) {
+// Averaged returns vars with the names of their averages in va. They share their values with vars.
+func (va Variables) Averaged(vars []*model.Variable) ([]*model.Variable, error) {
 	var renamed []*model.Variable
 	for _, v := range vars {
-		if _, ok := s.tensors[v.Name+AverageSuffix]; !ok {
-			return nil, fmt.Errorf("%s: no tensor %s, which train.average asks for", s.Path, v.Name+AverageSuffix)
+		if _, ok := va.tensors[v.Name+AverageSuffix]; !ok {
+			return nil, fmt.Errorf("%s: no tensor %s, which train.average asks for", va.Path, v.Name+AverageSuffix)
 		}
 		renamed = append(renamed, &model.Variable{Name: v.Name + AverageSuffix, Shape: v.Shape, Value: v.Value})
 	}
