@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"ringtrain/model/train/report"
+	"ringtrain/bench/child"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest/netns"
 )
 
 // A Runner runs contenders and reports the results.
 type Runner struct {
-	Program string             // path of this program
-	Event   func(report.Event) // receives events; may be nil
-	Print   func(line string)  // receives lines of the table
-	Log     func(line string)  // receives messages about progress and missing libraries
+	child.Output
 
 	failures map[variant]int
 }

@@ -29,11 +29,11 @@ func script(name, text string) Contender {
 // recorder returns a runner that records its messages, lines and events.
 func recorder() (r *Runner, said, printed *[]string, events *[]report.Event) {
 	said, printed, events = new([]string), new([]string), new([]report.Event)
-	return &Runner{
+	return &Runner{Output: child.Output{
 		Log:   func(line string) { *said = append(*said, line) },
 		Print: func(line string) { *printed = append(*printed, line) },
 		Event: func(e report.Event) { *events = append(*events, e) },
-	}, said, printed, events
+	}}, said, printed, events
 }
 
 // TestRounds verifies that contenders take turns, that one that cannot run is reported

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ringtrain/model/train/report"
+	"ringtrain/bench/child"
 	"ringtrain/ring/exitcode"
 )
 
@@ -78,10 +78,7 @@ func CaseNames(s Suite) []string {
 
 // A Comparison runs cases and prints the results.
 type Comparison struct {
-	Program string             // path of this program
-	Event   func(report.Event) // receives events; may be nil
-	Print   func(line string)  // receives lines of the table
-	Log     func(line string)  // receives messages about progress and missing libraries
+	child.Output
 
 	make      func(name, program string) contender // newContender, except in tests
 	announced map[string]bool                      // lines about what a contender runs, once each

@@ -212,7 +212,7 @@ func compared(t *testing.T, c Case, rounds int, all map[string]*fake) (f *figure
 	t.Helper()
 	var words strings.Builder
 	p := &Comparison{
-		Print: func(s string) { words.WriteString(s + "\n") }, Log: func(s string) { words.WriteString(s + "\n") }, announced: map[string]bool{},
+		Output: child.Output{Print: func(s string) { words.WriteString(s + "\n") }, Log: func(s string) { words.WriteString(s + "\n") }}, announced: map[string]bool{},
 		make: func(name, _ string) contender { all[name].order, all[name].name = &order, name; return all[name] },
 	}
 	f = newFigures(c)

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench"
+	"ringtrain/bench/child"
 	"ringtrain/bench/peers"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/process"
@@ -50,7 +51,11 @@ func runBenchPeers(a *app, c *cli.Context) error {
 	if c.IsSet("rounds") {
 		config.Rounds, config.Limit = c.Int("rounds"), 0
 	}
-	return withPeers(a, c, func(p *peers.Runner) error { return p.Compare(a.ctx, config) })
+	to, err := comparison(a, c)
+	if err != nil {
+		return err
+	}
+	return (&peers.Runner{Output: to}).Compare(a.ctx, config)
 }
 
 // checkHostOptions checks the options that need --hosts.
@@ -78,22 +83,22 @@ func refuse(c *cli.Context, why string, names ...string) error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// withPeers calls run with a runner that prints in the form that --json selects. Ctrl-C
-// and TERM end its processes.
-func withPeers(a *app, c *cli.Context, run func(*peers.Runner) error) error {
+// comparison returns where a comparison prints: in the form that --json selects. Ctrl-C and TERM end
+// its processes.
+func comparison(a *app, c *cli.Context) (child.Output, error) {
 	self, err := process.Self()
 	if err != nil {
-		return exitcode.With(exitcode.Internal, err)
+		return child.Output{}, exitcode.With(exitcode.Internal, err)
 	}
 	a.ctx, _ = catchSignals(a.ctx, a.stderr)
 	out := a.newReporter(c, 0)
-	p := &peers.Runner{
+	to := child.Output{
 		Program: self,
 		Print:   func(line string) { fmt.Fprintln(out.People, line) },
 		Log:     func(line string) { fmt.Fprintln(a.stderr, line) },
 	}
 	if out.JSON {
-		p.Event = out.Emit
+		to.Event = out.Emit
 	}
-	return run(p)
+	return to, nil
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench/speed"
-	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/process"
 )
 
 // suiteOf returns the suite of training for a part of bench peers. ok is false for other
@@ -71,22 +68,11 @@ func casesOf(c *cli.Context) []string {
 	return nil
 }
 
-// compare runs a comparison that prints in the form that --json selects. Ctrl-C and TERM
-// end it.
+// compare compares training or reading.
 func compare(a *app, c *cli.Context, config speed.Config) error {
-	self, err := process.Self()
+	to, err := comparison(a, c)
 	if err != nil {
-		return exitcode.With(exitcode.Internal, err)
+		return err
 	}
-	a.ctx, _ = catchSignals(a.ctx, a.stderr)
-	out := a.newReporter(c, 0)
-	p := &speed.Comparison{
-		Program: self,
-		Print:   func(line string) { fmt.Fprintln(out.People, line) },
-		Log:     func(line string) { fmt.Fprintln(a.stderr, line) },
-	}
-	if out.JSON {
-		p.Event = out.Emit
-	}
-	return p.Run(a.ctx, config)
+	return (&speed.Comparison{Output: to}).Run(a.ctx, config)
 }
