@@ -37,7 +37,7 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 //	port a : why owner=self|other follows=2    the answer of the port of worker a
 //	ready a generation=1 step=41 · leaving a code=143 · stop code=143
 //	resume a as=b doing=out|done step=4    worker a comes again with its record, which is that of worker b without as
-//	empty                            another rendezvous starts empty, at time 0
+//	empty [drawn=ID]                 another rendezvous starts empty, at time 0; ID is its own job id
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -105,6 +105,7 @@ func (s *scenario) line(l string) error {
 		s.s = New(s.config)
 	case "empty":
 		s.config.Instance++
+		s.config.DefaultJobID = gocmp.Or(kv["drawn"], s.config.DefaultJobID)
 		s.s, s.now, s.streams = New(s.config), 0, map[string]uint64{}
 	case "at":
 		s.now = seconds(f[1], 0)
@@ -167,7 +168,9 @@ func (s *scenario) event(f []string, kv map[string]string, text string) (Event, 
 		doing := map[string]Doing{"out": OutOfGroup, "done": WorkDone}[kv["doing"]]
 		r := s.records[gocmp.Or(kv["as"], arg)]
 		r.Step = int64(number(kv, "step", -1))
-		return Resumed{s.open(arg), s.requests[arg], r, doing}, nil
+		q := s.requests[arg]
+		q.JobID = r.JobID
+		return Resumed{s.open(arg), q, r, doing}, nil
 	case "ready":
 		return ReadyForNext{s.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
 	case "leaving":
