@@ -13,11 +13,6 @@ import (
 	"unicode"
 )
 
-// notYet are the folders whose receivers and conditions are not mended yet.
-var notYet = []string{
-	"ring/rendezvous",
-}
-
 // checkManners fails for each receiver that is not named by its type, and for each condition that
 // tests nothing of what its statement assigns. It reads the files of all systems, and the tests.
 func checkManners(root string) error {
@@ -26,7 +21,7 @@ func checkManners(root string) error {
 	var errs []error
 	for _, column := range columns {
 		err := filepath.WalkDir(filepath.Join(root, column), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || isNotYet(root, path) {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
 				return err
 			}
 			f, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -42,12 +37,6 @@ func checkManners(root string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// isNotYet reports whether a file lies in a folder of notYet.
-func isNotYet(root, path string) bool {
-	dir, err := filepath.Rel(root, filepath.Dir(path))
-	return err == nil && slices.Contains(notYet, filepath.ToSlash(dir))
 }
 
 // misnamed returns an error for each method of a file whose receiver has a name that is no short

@@ -122,7 +122,8 @@ func TestTwoRendezvous(t *testing.T) {
 		follows := map[uint64]int{}
 		for rank, m := range sessions {
 			_, instance := m.Self()
-			if follows[instance]++; m.Context().Err() != nil {
+			follows[instance]++
+			if m.Context().Err() != nil {
 				t.Errorf("rank %d: the generation has ended by %v", rank, context.Cause(m.Context()))
 			}
 		}

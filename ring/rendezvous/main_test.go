@@ -189,19 +189,19 @@ type pipeEnd struct {
 	cut, mute atomic.Bool
 }
 
-func (w *pipeEnd) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 5} }
+func (p *pipeEnd) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 5} }
 
-func (w *pipeEnd) Write(b []byte) (int, error) {
-	if w.cut.Load() || w.mute.Load() {
+func (p *pipeEnd) Write(b []byte) (int, error) {
+	if p.cut.Load() || p.mute.Load() {
 		return len(b), nil
 	}
-	return w.Conn.Write(b)
+	return p.Conn.Write(b)
 }
 
-func (w *pipeEnd) Read(b []byte) (int, error) {
+func (p *pipeEnd) Read(b []byte) (int, error) {
 	for {
-		n, err := w.Conn.Read(b)
-		if err != nil || !w.cut.Load() {
+		n, err := p.Conn.Read(b)
+		if err != nil || !p.cut.Load() {
 			return n, err
 		}
 	}

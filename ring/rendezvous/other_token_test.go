@@ -111,7 +111,7 @@ type impostor struct {
 	proofs chan []byte
 }
 
-func (n *impostor) Meet(stream workerStream) error {
+func (i *impostor) Meet(stream workerStream) error {
 	if _, err := stream.Recv(); err != nil {
 		return err
 	}
@@ -123,8 +123,8 @@ func (n *impostor) Meet(stream workerStream) error {
 	if err != nil {
 		return err
 	}
-	n.proofs <- m.GetJoin().GetProof()
-	return stream.Send(n.answer)
+	i.proofs <- m.GetJoin().GetProof()
+	return stream.Send(i.answer)
 }
 
 // TestOtherTokenUnproved verifies that a worker neither obeys a server that has not proved the token
