@@ -3,7 +3,6 @@ package column
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -272,11 +271,27 @@ func (l *Learner) Finish() error {
 // frequent are the texts that occur so often, the most frequent first, equally frequent ones in
 // bytewise order.
 func (t textCounts) frequent(least int64) []string {
-	all := slices.DeleteFunc(slices.Collect(maps.Keys(t)), func(text string) bool { return *t[text] < least })
-	slices.SortFunc(all, func(a, b string) int {
-		return cmp.Or(cmp.Compare(*t[b], *t[a]), cmp.Compare(a, b))
+	type counted struct {
+		text string
+		n    int64
+	}
+	var all []counted
+	for text, n := range t {
+		if *n >= least {
+			all = append(all, counted{text, *n})
+		}
+	}
+	slices.SortFunc(all, func(a, b counted) int {
+		if a.n != b.n {
+			return cmp.Compare(b.n, a.n)
+		}
+		return cmp.Compare(a.text, b.text)
 	})
-	return all
+	var texts []string
+	for _, c := range all {
+		texts = append(texts, c.text)
+	}
+	return texts
 }
 
 // layOut gives the fields their ids, one field behind the other.
