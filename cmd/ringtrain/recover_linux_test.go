@@ -71,7 +71,8 @@ func mustEnd(t *testing.T, ranks []*testProcess, digest string) {
 // is named.
 func TestReturnedRank(t *testing.T) {
 	long(t)
-	want := undisturbed(t, steadyDigits())
+	job := steadyDigits("--set", "train.steps=12000") // a rank that leaves alone waits a second for the others
+	want := undisturbed(t, job)
 	for _, victim := range []int{0, 1} {
 		for _, tt := range []struct {
 			signal syscall.Signal
@@ -82,7 +83,7 @@ func TestReturnedRank(t *testing.T) {
 			{syscall.SIGTERM, 143, "rank %d on "},
 		} {
 			t.Run(fmt.Sprintf("rank=%d/signal=%d", victim, tt.signal), func(t *testing.T) {
-				c := newCompany(t, steadyDigits(), "--restarts", "1")
+				c := newCompany(t, job, "--restarts", "1")
 				ranks := c.ranks()
 				ranks[0].await(`"event":"step"`)
 				ranks[victim].signal(tt.signal)

@@ -118,6 +118,17 @@ func TestSignalInEachPhase(t *testing.T) {
 	}
 }
 
+// TestSignalBeforeTheJoin verifies that the opening of records ends with the cause of its context.
+func TestSignalBeforeTheJoin(t *testing.T) {
+	dir := t.TempDir()
+	cfg := writeDigits(t, dir, 1000)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(exitcode.With(exitcode.Terminated, errors.New("stopped by a signal")))
+	if _, err := Prepare(ctx, cfg, Options{Roots: []string{dir}, Resume: "auto"}); exitcode.Of(err) != exitcode.Terminated {
+		t.Errorf("error %v with code %d, want that of the signal", err, exitcode.Of(err))
+	}
+}
+
 // TestCheckpointAsked verifies that a checkpoint that any rank asks for is written once, after the
 // coming step.
 func TestCheckpointAsked(t *testing.T) {
