@@ -120,8 +120,8 @@ kills: ## a hundred runs with random kills, stops, resets and dark paths (KILLS=
 soak: ## a million steps on 20 ranks (SOAK=…), and S13 a hundred times
 	RINGTRAIN_SOAK=$(SOAK) RINGTRAIN_CASES_FULL=1 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^Test(L1|S13)' ./cmd/ringtrain
 
-simulate: ## a million lives of a rendezvous
-	RINGTRAIN_SIMULATE=1000000 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^TestSimulation$$' ./ring/rendezvous/state
+simulate: ## a million lives of a job and its rendezvous, and broken rules that they must find
+	RINGTRAIN_SIMULATE=1000000 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^TestSimulation' ./ring/rendezvous/state
 
 everywhere: ## mnist over ssh, srun, mpirun, mpiexec, torchrun and TF_CONFIG: one digest (after make interop, as root)
 	RINGTRAIN_MNIST=1 RINGTRAIN_NETNS=1 INTEROP=1 $(GO) test -vet=off -count=1 -v -timeout 30m -run '$(EVERYWHERE)' ./cmd/ringtrain

@@ -9,7 +9,12 @@ import "time"
 // detectPause begins all waits again if no tick came for so long that workers may have dialled
 // anew. It runs before the first event after the pause, which may be the end of a stream.
 func (s *State) detectPause() {
-	if gap := s.clock.now - s.clock.lastTick; gap >= max(longestPause, s.lease.current/2) && s.phase != phaseEmpty {
+	gap := s.clock.now - s.clock.lastTick
+	if gap < max(longestPause, s.lease.current/2) {
+		return
+	}
+	s.clock.listensSince = s.clock.now
+	if s.phase != phaseEmpty {
 		s.clock.awake += min(gap, longestPause)
 		s.clock.lastTick = s.clock.now
 		s.restartWaits(gap)

@@ -82,7 +82,7 @@ func (s *State) startIfComplete() {
 	case s.phase == phaseRegrouping && s.countCrashLoop() >= CrashLoopLimit:
 		s.fail(s.crashLoopCause())
 	case len(s.members) < s.worldSize:
-	case s.phase == phaseForming && !s.config.Unique && s.clock.now < settleTime:
+	case s.phase == phaseForming && !s.config.Unique && s.clock.now-s.clock.listensSince < settleTime:
 	case s.phase == phaseForming || s.mayGoOn():
 		s.startGeneration()
 	}

@@ -9,11 +9,15 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
+// dialsAfter is the longest pause between two attempts of a worker.
+const dialsAfter = 250 * time.Millisecond
+
 // simServer is a process of the rendezvous.
 type simServer struct {
 	id         uint64
 	s          *State
-	born       time.Duration
+	born       time.Duration // time 0 of its clock
+	started    time.Duration
 	stillUntil time.Duration
 	diesAt     time.Duration // 0: when something ends it
 	ended      bool          // its job has ended, or it has
@@ -61,13 +65,10 @@ func (s *simServer) answer(w *world) {
 		if !p.alive || p.addr(w) != f.Addr {
 			continue
 		}
-		if p.darkUntil > w.now || p.frozen {
+		if w.dark(p, s) || p.frozen {
 			return
 		}
-		e.Refused, e.Owner = false, p.id
-		if w.noIncarnation {
-			e.Owner = f.Incarnation
-		}
+		e.Refused, e.Owner = false, p.incarnation(w)
 		if p.stream != nil {
 			e.Follows = p.stream.server.id
 		}
@@ -101,7 +102,7 @@ func (s *simStream) cut() {
 	if !s.closed {
 		s.closed = true
 		s.up = append(s.up, StreamBroken{Stream: s.id, Reason: "connection reset"})
-		s.down = nil
+		s.down = s.down[:0:0]
 	}
 	if s.p.stream == s {
 		s.p.stream = nil
@@ -115,8 +116,9 @@ type simProcess struct {
 	alive     bool
 	frozen    bool // stopped by SIGSTOP
 	darkUntil time.Duration
-	heldBack  time.Duration // until then it was dark or stopped
-	stream    *simStream    // nil without one
+	heldBack  time.Duration                // until then it was dark or stopped
+	blind     map[*simServer]time.Duration // until then its path to a rendezvous is dark
+	stream    *simStream                   // nil without one
 	record    Record
 	doing     Doing
 	group     ring.Fence // of the group that it is in
@@ -132,18 +134,26 @@ type simProcess struct {
 // darken makes the path of the process dark for a while.
 func (p *simProcess) darken(w *world) {
 	p.darkUntil = w.now + time.Duration(w.r.IntN(9000))*time.Millisecond
-	p.heldBack = p.darkUntil
+	p.heldBack = max(p.heldBack, p.darkUntil)
 }
 
 // thaw lets a stopped process go on.
 func (p *simProcess) thaw(w *world) {
 	if p.frozen {
-		p.frozen, p.heldBack = false, w.now
+		p.frozen, p.heldBack = false, max(p.heldBack, w.now)
 	}
 }
 
 // trains reports whether the process takes part in the operations of its group.
 func (p *simProcess) trains() bool { return p.alive && !p.frozen && p.inGroup && p.blames == nil }
+
+// incarnation returns the number that distinguishes the process from others of its rank.
+func (p *simProcess) incarnation(w *world) uint64 {
+	if w.noIncarnation {
+		return uint64(p.rank + 1)
+	}
+	return p.id
+}
 
 func (p *simProcess) addr(w *world) string {
 	if w.fixed {
@@ -169,7 +179,7 @@ func (p *simProcess) act(w *world) {
 		p.end(w)
 		return
 	}
-	if p.stream != nil && w.now-p.stream.opened > 2*time.Second && (p.stream.server.stillUntil > w.now || p.darkUntil > w.now) {
+	if p.stream != nil && w.now-p.stream.opened > 2*time.Second && (p.stream.server.stillUntil > w.now || w.dark(p, p.stream.server)) {
 		p.stream.cut() // its beats are not heard
 	}
 	if p.stream == nil {
@@ -199,18 +209,19 @@ func (p *simProcess) out(w *world) {
 func (p *simProcess) connect(w *world) {
 	var open []*simServer
 	for _, v := range w.servers {
-		if !v.gone && w.now >= v.stillUntil {
+		late := w.now-v.born < dialsAfter && w.r.IntN(2) == 0 // it dials again and again, with pauses
+		if !v.gone && w.now >= v.stillUntil && !w.dark(p, v) && !late {
 			open = append(open, v)
 		}
 	}
-	if len(open) == 0 || p.darkUntil > w.now || p.record.Fence.Generation == 0 && w.r.IntN(3) == 0 {
+	if len(open) == 0 || p.record.Fence.Generation == 0 && w.r.IntN(3) == 0 {
 		return
 	}
 	v := open[w.r.IntN(len(open))]
 	w.last++
 	p.stream = &simStream{id: w.last, server: v, p: p, opened: w.now}
 	v.streams[w.last] = p.stream
-	r := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Worker: ring.Worker{Rank: p.rank, Addr: p.addr(w), PID: int(p.id), Incarnation: p.id}}
+	r := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Worker: ring.Worker{Rank: p.rank, Addr: p.addr(w), PID: int(p.id), Incarnation: p.incarnation(w)}}
 	if p.record.Fence.Generation == 0 {
 		p.say(Joined{p.stream.id, r})
 		return
@@ -228,7 +239,7 @@ func (p *simProcess) connect(w *world) {
 // blame reports a member of the group that does not take part any more.
 func (p *simProcess) blame(w *world) {
 	for rank, id := range p.members {
-		q := w.procs[id-1]
+		q := w.owner(p.group, rank, id)
 		if q == p || q.alive && !Newer(q.record.Fence, p.group) && !(q.group == p.group && !q.inGroup) {
 			continue
 		}
@@ -283,7 +294,7 @@ func (p *simProcess) end(w *world) {
 func (p *simProcess) take(w *world, f SendMembership) {
 	m := f.Membership
 	waits := p.record.Fence.Generation == 0 || p.doing == OutOfGroup
-	if !w.takesAny && (!waits || !Newer(m.Fence(), p.record.Fence)) || m.Workers[m.Rank].Incarnation != p.id && !w.noIncarnation {
+	if !w.takesAny && (!waits || !Newer(m.Fence(), p.record.Fence)) || m.Workers[m.Rank].Incarnation != p.incarnation(w) {
 		return
 	}
 	if Newer(p.record.Fence, m.Fence()) {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 )
 
 // The configuration of all simulations.
@@ -51,47 +50,11 @@ func TestSimulation(t *testing.T) {
 	for _, what := range []string{
 		"rendezvous killed", "rendezvous stood still", "rendezvous doubled", "fresh duplicate", "late message", "stream cut", "all silent",
 		"process killed", "process stopped", "dark", "adopted", "next generation", "steps after a loss", "nobody but the network",
+		"cut off from one rendezvous", "started again", "two halves",
 	} {
 		if seen[what]*100 < lives {
 			t.Errorf("%q in %d of %d lives, want 1 %% at least; all: %v", what, seen[what], lives, seen)
 		}
-	}
-}
-
-// mutant is a way in which the protocol is broken on purpose.
-type mutant struct {
-	name  string
-	lives uint64 // within which it is caught
-	set   func(*world)
-}
-
-var mutants = []mutant{
-	{"fence", 10_000, func(w *world) { w.noFence = true }},
-	{"newer only", 10_000, func(w *world) { w.takesAny = true }},
-	{"quorum", 10_000, func(w *world) { w.noQuorum = true }},
-	{"incarnation check", 10_000, func(w *world) { w.noIncarnation = true }},
-	{"settle", 10_000, func(w *world) { w.noSettle = true }},
-	{"ready after close", 10_000, func(w *world) { w.readyFirst = true }},
-	{"taken", 1_000_000, func(w *world) { w.noTaken = true }},
-}
-
-// TestSimulationCatches verifies that the simulation finds the fault of a protocol in which one rule
-// is missing.
-func TestSimulationCatches(t *testing.T) {
-	for _, m := range mutants {
-		t.Run("without="+m.name, func(t *testing.T) {
-			if testing.Short() || m.lives > 10_000 && os.Getenv("RINGTRAIN_SIMULATE") == "" {
-				t.Skip("long: up to ", m.lives, " lives")
-			}
-			t.Parallel()
-			for seed := range m.lives {
-				if err := newWorld(seed, m.set).live(); err != nil {
-					t.Logf("seed %d: %v", seed, err)
-					return
-				}
-			}
-			t.Errorf("%d lives, and nothing was found", m.lives)
-		})
 	}
 }
 
@@ -162,7 +125,7 @@ func (w *world) start(rank int) {
 
 // serve starts an empty rendezvous.
 func (w *world) serve() {
-	v := &simServer{id: uint64(len(w.servers) + 1), born: w.now, streams: map[uint64]*simStream{}}
+	v := &simServer{id: uint64(len(w.servers) + 1), born: w.now, started: w.now, streams: map[uint64]*simStream{}}
 	if w.noSettle {
 		v.born -= settleTime
 	}
@@ -209,6 +172,7 @@ func (w *world) moment(faults bool) {
 		p.act(w)
 	}
 	w.exchange()
+	w.checkOwners()
 	for _, v := range w.servers {
 		if w.err == nil && v.runs(w) {
 			w.deliver(v)
@@ -277,13 +241,8 @@ func (w *world) exchange() {
 func (w *world) complete(p *simProcess) {
 	var group []*simProcess
 	for rank, id := range p.members {
-		q := w.procs[id-1]
-		if w.noFence { // links are between ranks: whoever is there answers
-			if i := slices.IndexFunc(w.procs, func(q *simProcess) bool { return q.trains() && q.rank == rank }); i >= 0 {
-				q = w.procs[i]
-			}
-		}
-		if !q.trains() || q.group != p.group && !w.noFence || q.darkUntil > w.now {
+		q := w.owner(p.group, rank, id)
+		if len(group) > 0 && w.unseenBy(q) != w.unseenBy(group[0]) || !q.trains() || q.group != p.group && !w.noFence || q.darkUntil > w.now {
 			return
 		}
 		group = append(group, q)
@@ -300,6 +259,46 @@ func (w *world) complete(p *simProcess) {
 		w.holders = append(w.holders, q.id)
 	}
 	w.note("step %d in generation %d of %d", w.state, p.group.Generation, p.group.Issuer)
+}
+
+// unseenBy returns the rendezvous that a process does not reach, nil if there is none. Processes that
+// differ in it do not reach each other.
+func (w *world) unseenBy(p *simProcess) *simServer {
+	for v, until := range p.blind {
+		if until > w.now {
+			return v
+		}
+	}
+	return nil
+}
+
+// owner returns the process that answers for a member of a generation: the one that the generation
+// names. Without fences it is whoever has the rank, and without incarnations whoever has the rank in
+// that generation.
+func (w *world) owner(f ring.Fence, rank int, id uint64) *simProcess {
+	if !w.noFence && !w.noIncarnation {
+		return w.procs[id-1]
+	}
+	has := func(q *simProcess) bool { return q.trains() && q.rank == rank && (w.noFence || q.group == f) }
+	if i := slices.IndexFunc(w.procs, has); i >= 0 {
+		return w.procs[i]
+	}
+	return w.procs[rank]
+}
+
+// checkOwners fails if a rank of a generation has two owners.
+func (w *world) checkOwners() {
+	owners := map[string]uint64{}
+	for _, p := range w.procs {
+		if !p.trains() {
+			continue
+		}
+		place := fmt.Sprint(p.group, p.rank)
+		if o, taken := owners[place]; taken {
+			w.fail("processes %d and %d have rank %d of generation %+v", o, p.id, p.rank, p.group)
+		}
+		owners[place] = p.id
+	}
 }
 
 // checkStep fails if another generation has gone on since, or if the state was lost while a process
@@ -330,100 +329,8 @@ func (w *world) checkStep(f ring.Fence, newest *simProcess, group []*simProcess)
 // by silence may go on when all that it knew of have ended: they count no more.
 func (w *world) wasHeard(q *simProcess, f ring.Fence) bool {
 	v := w.servers[f.Issuer-1]
-	only := !slices.ContainsFunc(w.servers, func(o *simServer) bool { return o != v && !(o.gone && o.goneAt < v.born) })
-	return q.alive && !q.told && !q.frozen && q.heldBack < v.born && only
-}
-
-// strike lets a fault happen.
-func (w *world) strike() {
-	p := w.procs[w.r.IntN(len(w.procs))]
-	v := w.servers[w.r.IntN(len(w.servers))]
-	switch w.r.IntN(40) {
-	case 0, 1:
-		if p.stream != nil {
-			w.seen["stream cut"] = true
-			p.stream.cut()
-		}
-	case 2:
-		if !w.launcher && !v.gone && !w.jobEnded {
-			w.seen["rendezvous killed"] = true
-			v.die(w)
-			if w.r.IntN(4) != 0 {
-				w.serve()
-			}
-		}
-	case 3:
-		if !v.gone {
-			w.seen["rendezvous stood still"] = true
-			v.stillUntil = w.now + time.Duration(w.r.IntN(12_000))*time.Millisecond
-		}
-	case 4:
-		if !w.launcher && !w.jobEnded && w.r.IntN(3) == 0 {
-			w.seen["rendezvous doubled"] = true
-			for _, o := range w.servers { // a name has two servers for a while only
-				o.diesAt = w.now + time.Duration(w.r.IntN(12_000))*time.Millisecond
-			}
-			w.serve()
-		}
-	case 5, 6:
-		w.revive()
-	}
-	if w.calm {
-		return
-	}
-	switch w.r.IntN(60) {
-	case 0, 1:
-		w.kill(p)
-	case 2:
-		if p.alive && w.r.IntN(2) == 0 {
-			w.seen["process stopped"] = true
-			p.frozen = true
-			w.faults++
-		}
-	case 3, 4:
-		for _, q := range w.procs {
-			q.thaw(w)
-		}
-	case 5:
-		if p.alive && !w.fixed {
-			w.seen["fresh duplicate"] = true
-			w.start(p.rank)
-			w.faults++
-		}
-	case 6, 7:
-		w.seen["dark"] = true
-		p.darken(w)
-		w.faults++
-	case 8:
-		w.seen["all silent"] = true
-		for _, q := range w.procs {
-			q.darken(w)
-			w.faults++
-		}
-	}
-}
-
-// kill ends a process. A launcher sees the end, sometimes late.
-func (w *world) kill(p *simProcess) {
-	if !p.alive {
-		return
-	}
-	w.seen["process killed"] = true
-	w.note("process %d of rank %d is killed", p.id, p.rank)
-	p.alive = false
-	w.faults++
-	if p.record.Fence.Generation == 0 {
-		w.faults++ // its join may be on the way, and count as another loss
-	}
-	if p.stream != nil {
-		p.stream.cut()
-	}
-	for _, v := range w.servers {
-		twin := slices.ContainsFunc(w.procs, func(q *simProcess) bool { return q != p && q.rank == p.rank && q.alive })
-		if w.launcher && !v.gone && !twin {
-			w.step(v, ProcessExited{Rank: p.rank, Text: "killed by signal 9", Code: exitcode.Retry})
-		}
-	}
+	only := !slices.ContainsFunc(w.servers, func(o *simServer) bool { return o != v && !(o.gone && o.goneAt <= v.started) })
+	return q.alive && !q.told && !q.frozen && q.heldBack < v.started && only
 }
 
 // step passes an event to a rendezvous, and performs the effects.
@@ -510,9 +417,19 @@ func (w *world) checkRoster(m ring.Membership) {
 		w.fail("generation %+v is of %v and of %v", m.Fence(), known, list)
 	}
 	w.rosters[m.Fence()] = list
+	for _, p := range w.procs {
+		if m.Generation == 1 && p.inGroup && p.record.Fence.Life != m.Life && w.wasHeard(p, m.Fence()) {
+			w.fail("life %v begins beside process %d, which is in generation %+v", m.Life[0], p.id, p.group)
+		}
+	}
 	if m.Generation > 1 {
 		w.seen["next generation"] = true
 	}
+}
+
+// dark reports whether the path between a process and a rendezvous is dark.
+func (w *world) dark(p *simProcess, v *simServer) bool {
+	return p.darkUntil > w.now || p.blind[v] > w.now
 }
 
 // deliver lets some of the messages of a rendezvous arrive.
@@ -523,18 +440,18 @@ func (w *world) deliver(v *simServer) {
 			w.seen["late message"] = true
 			continue
 		}
-		dark := c.p.darkUntil > w.now
+		dark := w.dark(c.p, v)
 		for len(c.up) > 0 && !dark && w.err == nil {
 			e := c.up[0]
 			c.up = c.up[1:]
 			w.step(v, e)
 		}
-		for len(c.down) > 0 && !dark && w.err == nil && c.p.alive && !c.p.frozen && c.p.stream == c {
+		for len(c.down) > 0 && !dark && w.err == nil && c.p.alive && !c.p.frozen && (c.p.stream == c || w.takesAny) {
 			f := c.down[0]
 			c.down = c.down[1:]
 			c.p.hear(w, f)
 		}
-		if c.closed && len(c.up) == 0 {
+		if c.closed && len(c.up) == 0 && len(c.down) == 0 {
 			delete(v.streams, id)
 		}
 	}

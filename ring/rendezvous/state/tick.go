@@ -16,9 +16,10 @@ const (
 
 // clock is the time of the state.
 type clock struct {
-	now      time.Duration // time of this step
-	lastTick time.Duration // time of the last tick
-	awake    time.Duration // awake time; see the package comment
+	now          time.Duration // time of this step
+	lastTick     time.Duration // time of the last tick
+	listensSince time.Duration // end of the last pause of this process, or its start
+	awake        time.Duration // awake time; see the package comment
 }
 
 // tick does what is due: losses by silence, the end of a wait, reports.
