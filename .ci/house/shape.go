@@ -18,7 +18,6 @@ const (
 // each kernel.
 var tooLarge = []string{
 	"model/internal/kernel.Engine",
-	"ring/rendezvous/state.State",
 }
 
 // knowParents are types in a cycle of fields, one of each cycle, until they are parted.

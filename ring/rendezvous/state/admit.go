@@ -153,7 +153,7 @@ func (s *State) undecided(h heldJoin) bool {
 
 // earlierAttempt returns the member that is the same process as j: the worker did not get the
 // answer to an earlier join. It returns nil if there is none.
-func (s *State) earlierAttempt(j *Request) *member {
+func (s *knownState) earlierAttempt(j *Request) *member {
 	if j.Worker.Incarnation == 0 || j.JobID != "" && j.JobID != s.jobID {
 		return nil
 	}
@@ -206,7 +206,7 @@ func (s *State) refusalReason(j *Request) (code int, text string) {
 }
 
 // otherJob reports whether a worker asks for another job.
-func (s *State) otherJob(j *Request) bool {
+func (s *knownState) otherJob(j *Request) bool {
 	return j.JobID != "" && s.jobID != "" && j.JobID != s.jobID
 }
 
@@ -243,7 +243,7 @@ func (s *State) replace(m *member) {
 
 // referenceRequest returns what a worker must agree with: what the life has agreed on, or the
 // request of the first member. It returns nil if there is none.
-func (s *State) referenceRequest() *Request {
+func (s *knownState) referenceRequest() *Request {
 	switch {
 	case s.known.Fence.Generation > 0:
 		a, w := &s.known.Agreed, s.known.Workers[0]
@@ -281,12 +281,12 @@ func assignRanks(members []*member) {
 	}
 }
 
-func (s *State) refuse(stream uint64, j *Request, code int, text string) {
+func (s *knownState) refuse(stream uint64, j *Request, code int, text string) {
 	s.emit(SendRefused{Stream: stream, Worker: j.Worker, Cause: JoinCause(j, code, text)})
 }
 
 // refuseStream ends a stream of a worker that has another one.
-func (s *State) refuseStream(stream uint64, j *Request, text string) {
+func (s *knownState) refuseStream(stream uint64, j *Request, text string) {
 	s.emit(SendRefused{stream, j.Worker, JoinCause(j, exitcode.Retry, text), true})
 }
 

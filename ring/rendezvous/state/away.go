@@ -39,7 +39,7 @@ func (s *State) streamBroken(e StreamBroken) {
 }
 
 // sendAway notes that a member has no stream any more.
-func (s *State) sendAway(m *member, reason string) {
+func (s *knownState) sendAway(m *member, reason string) {
 	delete(s.byStream, m.stream)
 	m.stream, m.brokeAt, m.breakReason, m.portClosed = 0, s.clock.now, reason, false
 	if m.place != left {
@@ -51,7 +51,7 @@ func (s *State) sendAway(m *member, reason string) {
 }
 
 // probeMember asks the port of a member whether its process still lives.
-func (s *State) probeMember(m *member) {
+func (s *knownState) probeMember(m *member) {
 	if m.Worker.Addr != "" && s.reachable(&m.Worker) {
 		s.emit(Probe{s.jobID, m.Rank, m.Worker.Addr, m.Worker.Incarnation})
 	}
@@ -78,12 +78,12 @@ func (s *State) probeAway() {
 }
 
 // maybeAlive reports whether a process is lost, and not known to have ended: it counts in a quorum.
-func (s *State) maybeAlive(id uint64) bool {
+func (s *knownState) maybeAlive(id uint64) bool {
 	return slices.Contains(s.known.Lost, id) && !s.known.dead(id)
 }
 
 // reachable reports whether a dial from the rendezvous to the address of w reaches w.
-func (s *State) reachable(w *ring.Worker) bool { return ReachableFrom(s.config.HostID, w) }
+func (s *knownState) reachable(w *ring.Worker) bool { return ReachableFrom(s.config.HostID, w) }
 
 // ReachableFrom reports whether a dial from the host hostID to the address of w reaches w. A
 // loopback address is valid in its own network namespace only.
@@ -119,7 +119,7 @@ func (s *State) probed(e Probed) {
 
 // portAnswersForNobody takes in that the process of a member does not listen any more. The end of
 // its stream may be late.
-func (s *State) portAnswersForNobody(m *member) {
+func (s *regroupingState) portAnswersForNobody(m *member) {
 	switch {
 	case m.fresh:
 		if m.present() {
@@ -136,7 +136,7 @@ func (s *State) portAnswersForNobody(m *member) {
 }
 
 // loseClosed loses the members whose port is closed and that do not come back.
-func (s *State) loseClosed() {
+func (s *regroupingState) loseClosed() {
 	for _, m := range slices.Clone(s.members) {
 		if m.portClosed && m.place == away && s.clock.now-m.brokeAt >= goneAfter && s.inLife() {
 			s.lose(m.lossCause(m.breakReason+", and nobody listens at its port"), true, m)
@@ -158,7 +158,7 @@ func (s *State) refuseDoubles(m *member) {
 
 // yield ends this rendezvous because a member follows another one at the same name. Its members
 // dial again, and find the other one.
-func (s *State) yield(m *member) {
+func (s *endingState) yield(m *member) {
 	c := &ring.Cause{Rank: -1, Step: -1, Operation: "rendezvous", Peer: m.Worker.Addr, ExitCode: exitcode.Retry}
 	c.Text = m.Request.label() + " follows another rendezvous of the same name, which goes on: started twice?"
 	s.endAlone(c)
@@ -166,7 +166,7 @@ func (s *State) yield(m *member) {
 
 // endAlone ends this rendezvous with cause c, and not the job: all streams are closed, and the
 // workers dial again.
-func (s *State) endAlone(c *ring.Cause) {
+func (s *endingState) endAlone(c *ring.Cause) {
 	if s.phase == phaseEnded {
 		return
 	}

@@ -26,10 +26,10 @@ type CrashLoop struct {
 }
 
 // countCrashLoop returns the length of the crash loop with the generation that has ended.
-func (s *State) countCrashLoop() int { return s.nextLoop().Count }
+func (s *endingState) countCrashLoop() int { return s.nextLoop().Count }
 
 // nextLoop returns the crash loop with the generation that has ended.
-func (s *State) nextLoop() CrashLoop {
+func (s *endingState) nextLoop() CrashLoop {
 	if s.known.Fence.Generation == 0 || s.run.stepCompleted {
 		return CrashLoop{}
 	}
@@ -40,11 +40,11 @@ func (s *State) nextLoop() CrashLoop {
 	return CrashLoop{1, named}
 }
 
-func (s *State) inCrashLoop(rank int) bool { return slices.Contains(s.known.Loop.Ranks, rank) }
+func (s *endingState) inCrashLoop(rank int) bool { return slices.Contains(s.known.Loop.Ranks, rank) }
 
 // endingRanks returns the ranks that ended the generation: the lost ranks, or the ends of the link
 // at fault if none is lost.
-func (s *State) endingRanks() []int {
+func (s *endingState) endingRanks() []int {
 	c := s.run.cause
 	if lost := s.known.lostRanks(); len(lost) > 0 || c == nil {
 		return lost
@@ -57,7 +57,7 @@ func (s *State) endingRanks() []int {
 
 // crashLoopCause returns the cause of giving up. It names the rank or the link in the crash loop and
 // the first cause since the last completed step.
-func (s *State) crashLoopCause() *ring.Cause {
+func (s *endingState) crashLoopCause() *ring.Cause {
 	loop, first := s.nextLoop(), s.known.Cause
 	c := &ring.Cause{Rank: slices.Max(loop.Ranks), Step: first.Step, Operation: first.Operation, ExitCode: first.ExitCode}
 	if m := s.member(c.Rank); m != nil {
@@ -89,7 +89,7 @@ const (
 )
 
 // noteFreeEnd tells people if links break often.
-func (s *State) noteFreeEnd(c *ring.Cause) {
+func (s *regroupingState) noteFreeEnd(c *ring.Cause) {
 	now := s.clock.awake
 	s.freeEnds = append(slices.DeleteFunc(s.freeEnds, func(e freeEnd) bool { return now-e.at > freeEndsWindow }), freeEnd{now, c.Host})
 	if len(s.freeEnds) <= freeEndsNoticed {

@@ -10,7 +10,7 @@ import (
 // the first cause counts. If c may be retried, the first cause since the last completed step
 // replaces c. A life that another rendezvous has begun ends alone: workers that have come for the
 // next life stay.
-func (s *State) fail(c *ring.Cause, streams ...uint64) {
+func (s *endingState) fail(c *ring.Cause, streams ...uint64) {
 	if s.phase == phaseEnded {
 		return
 	}
@@ -36,7 +36,7 @@ func (s *State) fail(c *ring.Cause, streams ...uint64) {
 }
 
 // endLife ends an adopted life. Its workers hear c when they come again.
-func (s *State) endLife(c *ring.Cause) {
+func (s *endingState) endLife(c *ring.Cause) {
 	fresh := slices.DeleteFunc(slices.Clone(s.members), func(m *member) bool { return !m.fresh })
 	s.dead, s.known, s.run, s.adopted = s.known, Record{}, run{}, false
 	s.dead.Cause = c
@@ -49,7 +49,7 @@ func (s *State) endLife(c *ring.Cause) {
 }
 
 // leave notes that a member has done its work. When all members have left, the job ends.
-func (s *State) leave(e Left) {
+func (s *endingState) leave(e Left) {
 	m := s.byStream[e.Stream]
 	switch {
 	case m == nil:
@@ -62,7 +62,7 @@ func (s *State) leave(e Left) {
 }
 
 // endIfAllLeft ends the job if all members have done their work.
-func (s *State) endIfAllLeft() {
+func (s *endingState) endIfAllLeft() {
 	if s.phase != phaseRunning || slices.ContainsFunc(s.members, func(m *member) bool { return m.place != left }) {
 		return
 	}
@@ -77,7 +77,7 @@ func (s *State) endIfAllLeft() {
 
 // announceEnd tells the owner the end. Members that are away come again to hear it: the rendezvous
 // waits for them for the lease at most. A launcher ends the processes of its ranks itself.
-func (s *State) announceEnd() {
+func (s *endingState) announceEnd() {
 	if s.inNeedOfEnd() && !s.config.Unique {
 		s.endUntil = s.clock.now + s.lease.current
 		return
@@ -86,12 +86,12 @@ func (s *State) announceEnd() {
 }
 
 // inNeedOfEnd reports whether a member may come again to hear the end.
-func (s *State) inNeedOfEnd() bool {
+func (s *endingState) inNeedOfEnd() bool {
 	return slices.ContainsFunc(s.members, func(m *member) bool { return !m.fresh && !m.present() && !m.portClosed })
 }
 
 // endConfirmed takes in that a member has received the end.
-func (s *State) endConfirmed(e EndConfirmed) {
+func (s *endingState) endConfirmed(e EndConfirmed) {
 	if m := s.byStream[e.Stream]; m != nil && s.phase == phaseEnded {
 		s.remove(m, "was here, has heard the end")
 	}
@@ -99,7 +99,7 @@ func (s *State) endConfirmed(e EndConfirmed) {
 
 // finishWhenConfirmed tells the owner the end when all awaited members have received it or their
 // time is over.
-func (s *State) finishWhenConfirmed() {
+func (s *endingState) finishWhenConfirmed() {
 	if s.endUntil == 0 || s.clock.now < s.endUntil && s.inNeedOfEnd() {
 		return
 	}

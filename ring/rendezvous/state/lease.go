@@ -69,7 +69,7 @@ type leaseWatch struct {
 }
 
 // adaptLease lengthens the lease if heartbeats of healthy workers are late.
-func (s *State) adaptLease(gap time.Duration) {
+func (s *regroupingState) adaptLease(gap time.Duration) {
 	if s.phase != phaseRunning || gap >= s.silenceNoticeAfter() {
 		return
 	}

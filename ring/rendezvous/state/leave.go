@@ -33,7 +33,7 @@ func (s *stop) by() int {
 }
 
 // leaveRequested takes in a member's request to leave.
-func (s *State) leaveRequested(e LeaveRequested) {
+func (s *endingState) leaveRequested(e LeaveRequested) {
 	m := s.byStream[e.Stream]
 	if m == nil || !s.inLife() || e.Code == exitcode.OK {
 		return
@@ -55,7 +55,7 @@ func (s *State) leaveRequested(e LeaveRequested) {
 // decideLeaving decides the requests to leave when leaveTime is over. It does not decide earlier if
 // all have asked: they may be on one host whose launcher agent is gone. During leaveTime the
 // launcher then reports them as lost, and they are replaced.
-func (s *State) decideLeaving() {
+func (s *endingState) decideLeaving() {
 	if s.stop.decideAt == 0 || s.clock.now < s.stop.decideAt {
 		return
 	}
@@ -73,7 +73,7 @@ func (s *State) decideLeaving() {
 
 // stopAll makes all members stop at one step. alone is the one member that a signal told to end, or
 // nil. While no generation runs, the members cannot agree on a step, and the job ends.
-func (s *State) stopAll(code int, alone *member) {
+func (s *endingState) stopAll(code int, alone *member) {
 	if s.phase == phaseEnded || s.stop.code != 0 || code == exitcode.OK {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 // lose declares members lost for cause c, which ends the generation. dead says that their processes
 // are known to have ended. Without a restart left, or if no restart can help, the loss ends the job.
 // If nobody is lost, a connection between two members is at fault, and that costs no restart.
-func (s *State) lose(c *ring.Cause, dead bool, gone ...*member) {
+func (s *regroupingState) lose(c *ring.Cause, dead bool, gone ...*member) {
 	c = s.withLatestStep(c)
 	for _, m := range gone {
 		s.known.lose(m.Worker.Incarnation, dead)
@@ -42,7 +42,7 @@ func (s *State) lose(c *ring.Cause, dead bool, gone ...*member) {
 
 // supersede removes a lost member and refuses its stream, if there is one. The process may still
 // run, or wake later, and must not go on.
-func (s *State) supersede(m *member, reason string, dead bool) {
+func (s *regroupingState) supersede(m *member, reason string, dead bool) {
 	if m.present() {
 		s.refuse(m.stream, &m.Request, exitcode.Retry, fmt.Sprintf("superseded by generation %d: %s", s.known.Fence.Generation+1, reason))
 	}
@@ -69,7 +69,7 @@ func WithLaterStep(c *ring.Cause, step int64) *ring.Cause {
 }
 
 // withLatestStep returns c with the latest step that any member has reported.
-func (s *State) withLatestStep(c *ring.Cause) *ring.Cause {
+func (s *knownState) withLatestStep(c *ring.Cause) *ring.Cause {
 	for _, m := range s.members {
 		c = WithLaterStep(c, m.step)
 	}

@@ -63,7 +63,7 @@ func (m *member) lossCause(reason string) *ring.Cause {
 }
 
 // connect gives a member a new stream in place of its old one.
-func (s *State) connect(m *member, stream uint64) {
+func (s *knownState) connect(m *member, stream uint64) {
 	delete(s.byStream, m.stream)
 	m.stream, m.breakReason, m.portClosed = stream, "", false
 	if m.place == away {

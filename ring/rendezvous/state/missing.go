@@ -55,7 +55,7 @@ func (w Waiting) String() string {
 }
 
 // missing returns the ranks that are missing or awaited, at most n.
-func (s *State) missing(n int) []Missing {
+func (s *knownState) missing(n int) []Missing {
 	var list []Missing
 	if s.hasUnranked() {
 		for range min(s.worldSize-len(s.members), n) {
@@ -87,7 +87,7 @@ func (s *State) missing(n int) []Missing {
 }
 
 // hasUnranked reports whether a member waits for a rank. Then the missing ranks are not known.
-func (s *State) hasUnranked() bool {
+func (s *knownState) hasUnranked() bool {
 	for _, m := range s.members {
 		if m.Rank < 0 {
 			return true
@@ -97,14 +97,14 @@ func (s *State) hasUnranked() bool {
 }
 
 // startTimeoutCause returns the cause of a start that took too long.
-func (s *State) startTimeoutCause(after time.Duration) *ring.Cause {
+func (s *endingState) startTimeoutCause(after time.Duration) *ring.Cause {
 	return MissingCause(s.missing(maxMissingText), len(s.members), s.worldSize, after)
 }
 
 // gaveUpWaiting takes in that member m does not wait for the others any longer. No generation can
 // start without m, so the job ends. The cause names the ranks that were missing, not m. m knows
 // them as of the last report.
-func (s *State) gaveUpWaiting(m *member) {
+func (s *endingState) gaveUpWaiting(m *member) {
 	if s.phase == phaseRegrouping {
 		s.fail(s.notReturnedCause((s.clock.now - s.wait.since).Round(time.Second)))
 	} else {

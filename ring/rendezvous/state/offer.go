@@ -21,7 +21,7 @@ type Offer struct {
 
 // choose returns the choices of the members, which are in order of rank. It returns the cause of the
 // job's end if the members have no common value.
-func (s *State) choose() ([]ring.Choice, *ring.Cause) {
+func (s *regroupingState) choose() ([]ring.Choice, *ring.Cause) {
 	workers, before := s.members, ring.Membership{Choices: s.known.Choices}
 	var choices []ring.Choice
 	for _, name := range offerNames(workers) {

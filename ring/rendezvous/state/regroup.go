@@ -11,7 +11,7 @@ import (
 
 // endGeneration tells all members to leave their groups. The next generation begins when all
 // members are ready and the lost ranks are back.
-func (s *State) endGeneration(c *ring.Cause) {
+func (s *regroupingState) endGeneration(c *ring.Cause) {
 	s.phase, s.known.Ended, s.run.cause = phaseRegrouping, true, c
 	s.startWait()
 	s.suspicions = suspicions{}
@@ -27,7 +27,7 @@ func (s *State) endGeneration(c *ring.Cause) {
 }
 
 // sendEnd tells a member that the known generation has ended.
-func (s *State) sendEnd(m *member) {
+func (s *knownState) sendEnd(m *member) {
 	if m.present() {
 		s.emit(SendEndGeneration{m.stream, s.known.Fence, s.known.lostRanks(), s.known.Lost, s.run.cause, s.known.Cause})
 	}
@@ -36,14 +36,14 @@ func (s *State) sendEnd(m *member) {
 // noteStartStep sets the start step of a generation in which no member had a state, or of an
 // adopted one, from the first heartbeat with a step. A step that was restored from a checkpoint
 // does not count as completed in the generation.
-func (s *State) noteStartStep(e Heartbeat) {
+func (s *knownState) noteStartStep(e Heartbeat) {
 	if s.run.startStepUnknown && e.Step >= 0 && e.Phase != "" && e.Phase != "restore" {
 		s.run.startStep, s.run.startStepUnknown = max(s.run.startStep, e.Step), false
 	}
 }
 
 // noteStep notes the step of a member.
-func (s *State) noteStep(m *member, step int64) {
+func (s *knownState) noteStep(m *member, step int64) {
 	m.step = step
 	s.known.Step = max(s.known.Step, step)
 	if s.run.stepCompleted || step <= s.run.startStep || !s.inLife() {
@@ -56,7 +56,7 @@ func (s *State) noteStep(m *member, step int64) {
 	}
 }
 
-func (s *State) memberReady(e ReadyForNext) {
+func (s *regroupingState) memberReady(e ReadyForNext) {
 	m := s.byStream[e.Stream]
 	if m == nil || s.phase != phaseRegrouping || e.Generation != s.known.Fence.Generation {
 		return
@@ -75,7 +75,7 @@ func (s *State) memberReady(e ReadyForNext) {
 // startIfComplete starts the next generation if all members are ready, no rank is missing, and no
 // other rendezvous can start one. If the last generation completes a crash loop, the job ends. This
 // is known once all members have reported their step.
-func (s *State) startIfComplete() {
+func (s *regroupingState) startIfComplete() {
 	switch {
 	case s.phase != phaseForming && s.phase != phaseRegrouping:
 	case slices.ContainsFunc(s.members, func(m *member) bool { return m.place != ready }):
@@ -90,13 +90,13 @@ func (s *State) startIfComplete() {
 
 // mayGoOn reports whether the members may form a generation after the known one: they have a
 // quorum, or nobody who may have the state is alive.
-func (s *State) mayGoOn() bool {
+func (s *regroupingState) mayGoOn() bool {
 	return s.config.Unique || s.known.allDead() || s.known.quorum(func(id uint64) bool { return s.memberOf(id) != nil })
 }
 
 // startGeneration assigns the free ranks and starts a generation. The job ends if the offers of the
 // members have no common value.
-func (s *State) startGeneration() {
+func (s *regroupingState) startGeneration() {
 	assignRanks(s.members)
 	slices.SortFunc(s.members, func(a, b *member) int { return a.Rank - b.Rank })
 	choices, cause := s.choose()
@@ -120,7 +120,7 @@ func (s *State) startGeneration() {
 
 // endedCause returns the cause of the known generation's end, with the latest step that is known to
 // have been completed in it. It returns nil before the first generation.
-func (s *State) endedCause() *ring.Cause {
+func (s *regroupingState) endedCause() *ring.Cause {
 	if s.run.cause == nil {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (s *State) endedCause() *ring.Cause {
 }
 
 // setNext makes the next generation the known one. It begins a new life if no member has a state.
-func (s *State) setNext(choices []ring.Choice) {
+func (s *regroupingState) setNext(choices []ring.Choice) {
 	r, first := s.known, s.members[0]
 	r.Loop = s.nextLoop()
 	if !slices.ContainsFunc(s.members, func(m *member) bool { return !m.fresh }) {
@@ -153,12 +153,12 @@ func (s *State) setNext(choices []ring.Choice) {
 }
 
 // sendMembership tells a member again of the known generation.
-func (s *State) sendMembership(m *member) {
+func (s *knownState) sendMembership(m *member) {
 	s.emit(SendMembership{m.stream, s.known.Membership(m.Rank), s.known, nil, s.known.Cause})
 }
 
 // notReturnedCause returns the cause if the next generation is not complete in time.
-func (s *State) notReturnedCause(after time.Duration) *ring.Cause {
+func (s *endingState) notReturnedCause(after time.Duration) *ring.Cause {
 	c := &ring.Cause{Rank: -1, Step: -1, Operation: OpJoin, ExitCode: exitcode.Retry}
 	first := s.known.Cause
 	if first != nil {
@@ -186,7 +186,7 @@ func (s *State) notReturnedCause(after time.Duration) *ring.Cause {
 }
 
 // readyCount returns the number of members that are ready for the next generation.
-func (s *State) readyCount() int {
+func (s *knownState) readyCount() int {
 	n := 0
 	for _, m := range s.members {
 		if m.place == ready {

@@ -50,7 +50,7 @@ type rankProcesses struct {
 }
 
 // processesOf returns the history of a rank, creating it if necessary.
-func (s *State) processesOf(rank int) *rankProcesses {
+func (s *knownState) processesOf(rank int) *rankProcesses {
 	t := s.processes[rank]
 	if t == nil {
 		t = &rankProcesses{}
@@ -59,7 +59,9 @@ func (s *State) processesOf(rank int) *rankProcesses {
 	return t
 }
 
-func (s *State) processStarted(e ProcessStarted) { s.processesOf(e.Rank).started = s.clock.now }
+func (s *regroupingState) processStarted(e ProcessStarted) {
+	s.processesOf(e.Rank).started = s.clock.now
+}
 
 // noteExit takes in the end of the newest process, whatever the end means for the job.
 func (p *rankProcesses) noteExit(now time.Duration) {
@@ -77,7 +79,7 @@ func (p *rankProcesses) noteExit(now time.Duration) {
 
 // processExited takes in the end of a process that did not leave. If the process is no member any
 // more, only the reason is new.
-func (s *State) processExited(e ProcessExited) {
+func (s *regroupingState) processExited(e ProcessExited) {
 	if s.phase == phaseEnded {
 		return
 	}
@@ -109,7 +111,7 @@ func (s *State) processExited(e ProcessExited) {
 
 // exitedBeforeGeneration charges the end of a process that was in no generation. m is its member,
 // or nil if it had not joined.
-func (s *State) exitedBeforeGeneration(c *ring.Cause, m *member) {
+func (s *endingState) exitedBeforeGeneration(c *ring.Cause, m *member) {
 	s.known.Used++
 	if s.known.used() > s.restarts() || s.stop.code != 0 {
 		s.fail(s.restartsExhaustedCause(c))
@@ -127,7 +129,7 @@ func (s *State) exitedBeforeGeneration(c *ring.Cause, m *member) {
 
 // RestartDelay returns the delay before the next start of a rank. It is 0 after a process that was
 // in a generation, unless the rank may be in a crash loop.
-func (s *State) RestartDelay(rank int) time.Duration {
+func (s *regroupingState) RestartDelay(rank int) time.Duration {
 	n := s.processesOf(rank).unjoined
 	if s.phase == phaseRegrouping && !s.run.stepCompleted && s.inCrashLoop(rank) {
 		n += s.known.Loop.Count
@@ -140,7 +142,7 @@ func (s *State) RestartDelay(rank int) time.Duration {
 
 // restartsExhaustedCause returns the cause of the end if no restart is left: the first cause since
 // the last completed step, or c.
-func (s *State) restartsExhaustedCause(c *ring.Cause) *ring.Cause {
+func (s *endingState) restartsExhaustedCause(c *ring.Cause) *ring.Cause {
 	if s.restarts() <= 0 || s.stop.code != 0 {
 		return c
 	}
@@ -152,14 +154,14 @@ func (s *State) restartsExhaustedCause(c *ring.Cause) *ring.Cause {
 
 // quickExitsCause returns the cause of the end after n quick exits of a rank. c is the cause of the
 // last one.
-func (s *State) quickExitsCause(c *ring.Cause, n int) *ring.Cause {
+func (s *endingState) quickExitsCause(c *ring.Cause, n int) *ring.Cause {
 	s.known.Cause = nil // unrelated to c
 	return s.withGiveUpReason(c, fmt.Sprintf("gave up: rank %d ended %d times in a row within %v of its start, before it joined (%s and would not help: see the output of rank %d)",
 		c.Rank, n, quickExitTime, s.restartsLeftText(), c.Rank))
 }
 
 // withGiveUpReason returns c with the reason why no process is started again.
-func (s *State) withGiveUpReason(c *ring.Cause, reason string) *ring.Cause {
+func (s *endingState) withGiveUpReason(c *ring.Cause, reason string) *ring.Cause {
 	s.gaveUp.Why = reason
 	given := *c
 	given.Text += "; " + reason
@@ -167,7 +169,7 @@ func (s *State) withGiveUpReason(c *ring.Cause, reason string) *ring.Cause {
 }
 
 // restartsLeftText says how many restarts are left unused.
-func (s *State) restartsLeftText() string {
+func (s *endingState) restartsLeftText() string {
 	if s.RestartsLeft() == 1 {
 		return "1 restart was left"
 	}

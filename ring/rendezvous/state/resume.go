@@ -44,7 +44,7 @@ func (s *State) neverWhole(j *Request) bool {
 }
 
 // resumeAfterEnd tells a worker the end of its job.
-func (s *State) resumeAfterEnd(e Resumed) {
+func (s *endingState) resumeAfterEnd(e Resumed) {
 	m := s.memberOf(e.Request.Worker.Incarnation)
 	switch {
 	case m != nil && e.Stream < m.stream:
@@ -64,7 +64,7 @@ func (s *State) resumeAfterEnd(e Resumed) {
 }
 
 // anyPresent reports whether any member of the known generation is here.
-func (s *State) anyPresent() bool {
+func (s *knownState) anyPresent() bool {
 	return slices.ContainsFunc(s.members, func(m *member) bool { return !m.fresh && m.present() })
 }
 
@@ -132,7 +132,7 @@ func (s *State) resumeKnown(e Resumed) {
 }
 
 // followMerge acts on what the record of a worker has told: losses, and the end of the generation.
-func (s *State) followMerge() {
+func (s *regroupingState) followMerge() {
 	for _, m := range slices.Clone(s.members) {
 		if slices.Contains(s.known.Lost, m.Worker.Incarnation) {
 			s.supersede(m, "is lost", false)
@@ -144,7 +144,7 @@ func (s *State) followMerge() {
 }
 
 // currentOrNext returns the number of the running generation, or of the one to come.
-func (s *State) currentOrNext() uint64 {
+func (s *knownState) currentOrNext() uint64 {
 	if s.phase == phaseRegrouping {
 		return s.known.Fence.Generation + 1
 	}

@@ -25,7 +25,7 @@ type cutOff struct {
 
 // silentMembers returns the members of the generation without a word for the lease. A member that
 // has done its work may be silent while the generation goes on.
-func (s *State) silentMembers() []*member {
+func (s *regroupingState) silentMembers() []*member {
 	var silent []*member
 	for _, m := range s.members {
 		if s.clock.awake-m.lastHeard >= s.lease.current && !m.fresh && (m.place != left || s.phase == phaseRegrouping) {
@@ -36,7 +36,7 @@ func (s *State) silentMembers() []*member {
 }
 
 // loseSilent loses the silent members, or waits for them.
-func (s *State) loseSilent() {
+func (s *regroupingState) loseSilent() {
 	silent := s.silentMembers()
 	switch {
 	case len(silent) == 0:
@@ -51,7 +51,7 @@ func (s *State) loseSilent() {
 
 // quorumWithout reports whether the members that are heard are a quorum without the silent ones. A
 // unique rendezvous needs one that has the state.
-func (s *State) quorumWithout(silent []*member) bool {
+func (s *regroupingState) quorumWithout(silent []*member) bool {
 	heard := func(id uint64) bool {
 		m := s.memberOf(id)
 		return m != nil && m.place != away && !m.fresh && !slices.Contains(silent, m)
@@ -64,7 +64,7 @@ func (s *State) quorumWithout(silent []*member) bool {
 
 // silenceCause returns the cause if members are lost by silence. If all members of a host are
 // silent, the cause names the host.
-func (s *State) silenceCause(silent []*member) *ring.Cause {
+func (s *regroupingState) silenceCause(silent []*member) *ring.Cause {
 	m := silent[0]
 	c := m.lossCause(fmt.Sprintf("silent for %v", s.lease.current))
 	onHost := func(all []*member) (n int) {
@@ -82,7 +82,7 @@ func (s *State) silenceCause(silent []*member) *ring.Cause {
 }
 
 // ownName returns what messages call this rendezvous.
-func (s *State) ownName() string {
+func (s *knownState) ownName() string {
 	if s.config.Unique {
 		return "launcher"
 	}
@@ -90,7 +90,7 @@ func (s *State) ownName() string {
 }
 
 // waitCutOff waits for silent members, for the start timeout at most.
-func (s *State) waitCutOff(silent []*member) {
+func (s *endingState) waitCutOff(silent []*member) {
 	text := fmt.Sprintf("hears no rank for %v: this host's network is cut off, or all ranks stand still", s.lease.current)
 	if len(silent) < len(s.members) {
 		var ranks []string
@@ -140,7 +140,7 @@ func (s *State) notifySilence() {
 }
 
 // silenceNoticeAfter returns the silence after which people are notified.
-func (s *State) silenceNoticeAfter() time.Duration {
+func (s *regroupingState) silenceNoticeAfter() time.Duration {
 	return max(suspectAfter, min(silenceNoticeEvery, s.lease.current/2))
 }
 

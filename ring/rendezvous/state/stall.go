@@ -32,7 +32,7 @@ type stallWatch struct {
 
 // checkStall searches the wait graph for a stall. It notifies people of a stall and ends a
 // generation or a job that cannot go on.
-func (s *State) checkStall() {
+func (s *regroupingState) checkStall() {
 	s.stall.text = ""
 	all := s.updateRankStates()
 	st, ok := findStall(all)
@@ -52,7 +52,7 @@ func (s *State) checkStall() {
 }
 
 // updateRankStates returns the states of all ranks. A lost rank counts as silent for the lease.
-func (s *State) updateRankStates() []rankState {
+func (s *regroupingState) updateRankStates() []rankState {
 	s.stall.states = s.stall.states[:0]
 	for range s.worldSize {
 		s.stall.states = append(s.stall.states, rankState{step: -1, wait: ring.Wait{Peer: -1}, silence: s.lease.current})
@@ -68,7 +68,7 @@ func (s *State) updateRankStates() []rankState {
 }
 
 // notifyStall notifies people of a stall, not too often.
-func (s *State) notifyStall(all []rankState, st stall) {
+func (s *regroupingState) notifyStall(all []rankState, st stall) {
 	if s.clock.awake < s.stall.nextNotice {
 		return
 	}
@@ -99,7 +99,7 @@ const (
 )
 
 // notify sends a notice to its receivers. Rank 0 does not receive a notice about its own silence.
-func (s *State) notify(text string, about *member) {
+func (s *knownState) notify(text string, about *member) {
 	rank0 := s.noticeMember()
 	reached := rank0 != nil && rank0.stream != 0 && (rank0 != about || s.clock.awake-rank0.lastHeard < suspectAfter)
 	if s.config.NoticeSink != NoticeRank0 || !reached || s.clock.awake-rank0.lastHeard >= suspectAfter {
@@ -113,7 +113,7 @@ func (s *State) notify(text string, about *member) {
 // formatStall returns one line with fixed keys in a fixed order:
 //
 //	19 of 20 ranks wait for rank 7: host=h7 addr=10.0.0.7:4402 phase=train step=41 for=4s beat=0.3s next=…
-func (s *State) formatStall(all []rankState, st stall) string {
+func (s *regroupingState) formatStall(all []rankState, st stall) string {
 	root := &all[st.rank]
 	waitedFor, what, next := fmt.Sprintf("rank %d", st.rank), root.phase, "continues with this rank; no rank is lost while its heartbeats arrive"
 	switch {
@@ -137,7 +137,7 @@ func (s *State) formatStall(all []rankState, st stall) string {
 		wholeSeconds(st.unchanged), root.silence.Round(100*time.Millisecond), next)
 }
 
-func (s *State) hostAndAddr(rank int) (host, addr string) {
+func (s *knownState) hostAndAddr(rank int) (host, addr string) {
 	if m := s.member(rank); m != nil {
 		host, addr = m.Worker.Host, m.Worker.Addr
 	}
@@ -150,7 +150,7 @@ func wholeSeconds(d time.Duration) string {
 
 // deadLinkCause returns the cause of the end of a generation in which nothing moves over a link. On
 // one host that is the rank which is furthest behind.
-func (s *State) deadLinkCause(st stall) *ring.Cause {
+func (s *regroupingState) deadLinkCause(st stall) *ring.Cause {
 	m, to := s.member(st.peer), s.member(st.rank)
 	if st.oneHost {
 		return &ring.Cause{
@@ -166,7 +166,7 @@ func (s *State) deadLinkCause(st stall) *ring.Cause {
 
 // mismatchCause returns the cause of the end of a job in which two ranks are in different
 // operations.
-func (s *State) mismatchCause(all []rankState, st stall) *ring.Cause {
+func (s *endingState) mismatchCause(all []rankState, st stall) *ring.Cause {
 	a, b := all[st.rank].wait, all[st.peer].wait
 	return &ring.Cause{
 		Rank: -1, Step: all[st.rank].step, Operation: a.Operation, ExitCode: exitcode.Usage,
@@ -175,14 +175,14 @@ func (s *State) mismatchCause(all []rankState, st stall) *ring.Cause {
 	}
 }
 
-func (s *State) formatOperation(w ring.Wait) string {
+func (s *endingState) formatOperation(w ring.Wait) string {
 	if w.Elements == 0 {
 		return w.Operation
 	}
 	return fmt.Sprintf("%s of %d elements", w.Operation, w.Elements)
 }
 
-func (s *State) rankLabel(rank int) string {
+func (s *knownState) rankLabel(rank int) string {
 	host, addr := s.hostAndAddr(rank)
 	return fmt.Sprintf("rank %d (%s %s)", rank, host, addr)
 }

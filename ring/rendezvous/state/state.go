@@ -49,7 +49,20 @@ type Config struct {
 }
 
 // State is the rendezvous of one job. It changes by Step alone.
-type State struct {
+//
+// It has four layers, and each calls only those below it. State takes in the events: who comes, what
+// the ports say, and what time does. regroupingState decides on losses and forms generations.
+// endingState ends the job. knownState is all that the rendezvous knows, and what it sends.
+type State struct{ regroupingState }
+
+// regroupingState decides who is lost, ends generations and begins the next ones.
+type regroupingState struct{ endingState }
+
+// endingState ends the job, or the part of this rendezvous in it.
+type endingState struct{ knownState }
+
+// knownState is what the rendezvous knows of the job and of its workers.
+type knownState struct {
 	config    Config
 	jobID     string
 	worldSize int
@@ -104,10 +117,10 @@ const (
 
 // New returns the state of a job without workers.
 func New(c Config) *State {
-	return &State{
+	return &State{regroupingState{endingState{knownState{
 		config: c, lease: leaseWatch{current: c.Lease}, jobID: c.JobID, worldSize: c.WorldSize, byStream: map[uint64]*member{},
 		wait: wait{absences: map[int]absence{}}, processes: map[int]*rankProcesses{}, gaveUp: GaveUp{Rank: -1},
-	}
+	}}}}
 }
 
 // Step applies event e at time now and returns the effects, in order. now never decreases.
@@ -152,13 +165,13 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 	return s.effects
 }
 
-func (s *State) emit(e Effect) { s.effects = append(s.effects, e) }
+func (s *knownState) emit(e Effect) { s.effects = append(s.effects, e) }
 
 // inLife reports whether a life goes on.
-func (s *State) inLife() bool { return s.phase == phaseRunning || s.phase == phaseRegrouping }
+func (s *knownState) inLife() bool { return s.phase == phaseRunning || s.phase == phaseRegrouping }
 
 // restarts returns how many lost workers may be replaced in all.
-func (s *State) restarts() int {
+func (s *knownState) restarts() int {
 	if s.config.Restarts >= 0 {
 		return s.config.Restarts
 	}
@@ -166,7 +179,7 @@ func (s *State) restarts() int {
 }
 
 // RestartsLeft returns how many more losses the job survives.
-func (s *State) RestartsLeft() int { return max(s.restarts()-s.known.used(), 0) }
+func (s *knownState) RestartsLeft() int { return max(s.restarts()-s.known.used(), 0) }
 
 // heartbeat takes in the progress of a member. A completed step proves the life of all members: no
 // all-reduce ends without each of them.
@@ -195,7 +208,7 @@ func (s *State) heartbeat(e Heartbeat) {
 }
 
 // allHeard begins the silence of all members of the generation anew.
-func (s *State) allHeard() {
+func (s *knownState) allHeard() {
 	for _, m := range s.members {
 		if !m.fresh {
 			m.heard(s.clock.awake)
@@ -204,7 +217,7 @@ func (s *State) allHeard() {
 }
 
 // member returns the member with the given rank, or nil.
-func (s *State) member(rank int) *member {
+func (s *knownState) member(rank int) *member {
 	i := slices.IndexFunc(s.members, func(m *member) bool { return m.Rank == rank && rank >= 0 })
 	if i < 0 {
 		return nil
@@ -213,7 +226,7 @@ func (s *State) member(rank int) *member {
 }
 
 // memberOf returns the member with an incarnation, or nil.
-func (s *State) memberOf(id uint64) *member {
+func (s *knownState) memberOf(id uint64) *member {
 	i := slices.IndexFunc(s.members, func(m *member) bool { return m.Worker.Incarnation == id })
 	if i < 0 {
 		return nil
@@ -222,7 +235,7 @@ func (s *State) memberOf(id uint64) *member {
 }
 
 // remove removes a member. reason says why its rank is missing from now on.
-func (s *State) remove(m *member, reason string) {
+func (s *knownState) remove(m *member, reason string) {
 	delete(s.byStream, m.stream)
 	s.members = slices.DeleteFunc(s.members, func(o *member) bool { return o == m })
 	if m.Rank >= 0 {

@@ -51,20 +51,20 @@ func (p phase) String() string {
 }
 
 // JobID returns the job's id, "" until one is known.
-func (s *State) JobID() string { return s.jobID }
+func (s *knownState) JobID() string { return s.jobID }
 
 // Finished reports whether the job has ended.
-func (s *State) Finished() bool { return s.phase == phaseEnded }
+func (s *knownState) Finished() bool { return s.phase == phaseEnded }
 
 // Cause returns the cause of the job's end. It is nil before the end and after a clean end.
-func (s *State) Cause() *ring.Cause { return s.cause }
+func (s *knownState) Cause() *ring.Cause { return s.cause }
 
 // GaveUp returns why the job was given up, if it was.
-func (s *State) GaveUp() GaveUp { return s.gaveUp }
+func (s *endingState) GaveUp() GaveUp { return s.gaveUp }
 
 // Stopped returns the rank that a signal told to end, so that all workers stop, with the exit code
 // of all. It returns nil if the workers do not stop.
-func (s *State) Stopped() *ring.Cause {
+func (s *endingState) Stopped() *ring.Cause {
 	if s.stop.code == 0 {
 		return nil
 	}

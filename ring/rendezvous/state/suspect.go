@@ -42,7 +42,7 @@ func (su *suspicions) drop(m *member) {
 }
 
 // aborted takes in a cause that a member reports.
-func (s *State) aborted(e Aborted) {
+func (s *regroupingState) aborted(e Aborted) {
 	if e.Stream == 0 {
 		s.fail(e.Cause)
 		return
@@ -68,7 +68,7 @@ func (s *State) aborted(e Aborted) {
 }
 
 // suspect takes in that an exchange of m has failed.
-func (s *State) suspect(m *member, c *ring.Cause) {
+func (s *regroupingState) suspect(m *member, c *ring.Cause) {
 	s.suspicions.list = append(s.suspicions.list, suspicion{m, c})
 	if len(s.suspicions.list) == 1 {
 		s.judgeLater()
@@ -79,13 +79,13 @@ func (s *State) suspect(m *member, c *ring.Cause) {
 }
 
 // judgeLater lets the suspicions wait anew: a member has come that may know the root.
-func (s *State) judgeLater() {
+func (s *regroupingState) judgeLater() {
 	s.suspicions.judgeAt = max(s.suspicions.judgeAt, s.clock.now+suspicionTime)
 }
 
 // judgeSuspicions ends the generation with the root of the suspicions when their time is over. It
 // waits for members that are away: one of them may have ended, or know the root.
-func (s *State) judgeSuspicions() {
+func (s *regroupingState) judgeSuspicions() {
 	if len(s.suspicions.list) == 0 || s.clock.now < s.suspicions.judgeAt || slices.ContainsFunc(s.members, func(m *member) bool { return m.place == away }) {
 		return
 	}
@@ -100,7 +100,7 @@ func (s *State) judgeSuspicions() {
 
 // root returns the cause at the root of the suspicions: of a member that blames itself or nobody,
 // or of a suspect that suspects nobody. If all suspect each other, the first report counts.
-func (s *State) root() suspicion {
+func (s *regroupingState) root() suspicion {
 	for _, x := range s.suspicions.list {
 		if o := s.member(x.cause.Rank); o == nil || o == x.by {
 			return x
@@ -116,7 +116,7 @@ func (s *State) root() suspicion {
 
 // linkCause returns the cause of a generation's end that a broken link between two living members
 // has brought about. It names the link, in the direction of the data as far as the ranks tell it.
-func (s *State) linkCause(x suspicion) *ring.Cause {
+func (s *regroupingState) linkCause(x suspicion) *ring.Cause {
 	from, to := x.by.Rank, x.cause.Rank
 	if s.member(to) == nil || from == to {
 		return x.cause
@@ -138,6 +138,6 @@ func (s *State) linkCause(x suspicion) *ring.Cause {
 
 // neverOpened reports whether the links, or the memory of a host, do not open at the start: another
 // start of the same workers would find the same network.
-func (s *State) neverOpened() bool {
+func (s *regroupingState) neverOpened() bool {
 	return s.known.Fence.Generation == 1 && s.known.Whole.Incarnations == nil
 }

@@ -23,7 +23,7 @@ type absence struct {
 }
 
 // startWait starts the wait for ranks.
-func (s *State) startWait() {
+func (s *knownState) startWait() {
 	now := s.clock.now
 	s.clock.lastTick = now
 	s.wait.since, s.wait.nextReport, s.wait.nextProbe, s.wait.toRank0Only = now, now+FirstReport, now+firstProbe, false
@@ -31,7 +31,7 @@ func (s *State) startWait() {
 
 // noteAbsence stores why a rank is missing. It may be called before the first join: the first
 // worker may have the wrong token. The rank is not proved, and the world size may be unknown.
-func (s *State) noteAbsence(rank int, reason string) {
+func (s *knownState) noteAbsence(rank int, reason string) {
 	if s.phase == phaseRunning || s.phase == phaseEnded || rank < 0 || rank >= ring.MaxWorldSize || s.member(rank) != nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (s *State) noteAbsence(rank int, reason string) {
 }
 
 // awaitedReason returns why the next generation waits for a member, "" if it does not.
-func (s *State) awaitedReason(m *member) string {
+func (s *knownState) awaitedReason(m *member) string {
 	switch {
 	case s.phase != phaseRegrouping || m.place == ready:
 		return ""
@@ -89,7 +89,7 @@ func (s *State) reportWaiting() {
 
 // noticeMember returns the member that shows notices: rank 0, or the first member while ranks are
 // not assigned.
-func (s *State) noticeMember() *member {
+func (s *knownState) noticeMember() *member {
 	if m := s.member(0); m != nil {
 		return m
 	}
