@@ -1,11 +1,13 @@
 package rendezvous
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
 	"time"
 
+	"ringtrain/ring/internal/awake"
 	"ringtrain/ring/rendezvous/internal/sanitize"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
@@ -29,6 +31,7 @@ type control struct {
 	conn      *connection
 	queue     []*pb.WorkerMessage // messages to be sent on conn
 	dialing   bool
+	tickedAt  time.Time      // time of the last beat's tick
 	openedAt  time.Time      // time at which conn was proved
 	lastError unreachedError // of the last attempt
 	lostAt    time.Time      // time at which the last connection broke, or its first beat went unheard
@@ -143,6 +146,22 @@ func (c *control) noteHeard(number uint64) {
 	}
 }
 
+// skipPause leaves a pause of this process out of the time in which it was not heard: it was stopped,
+// or starved.
+func (c *control) skipPause() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	gap := now.Sub(c.tickedAt)
+	if !c.tickedAt.IsZero() && gap > awake.MaxCounted {
+		c.lostAt = c.lostAt.Add(gap)
+		for i := range c.sentAt {
+			c.sentAt[i] = c.sentAt[i].Add(gap)
+		}
+	}
+	c.tickedAt = now
+}
+
 // run keeps the session connected until it ends.
 func (s *Session) run() {
 	c := &s.control
@@ -159,6 +178,7 @@ func (s *Session) run() {
 		case b := <-c.broken:
 			s.loseConnection(b)
 		case <-tick.C:
+			c.skipPause()
 			s.sendBeat()
 			s.watch()
 		}
@@ -213,8 +233,8 @@ func (s *Session) watch() {
 	if connected {
 		limit += dark(s.Lease())
 	}
-	tell := silence >= limit && !c.told
-	c.told = c.told || tell
+	tell, back := silence >= limit && !c.told, connected && silence < dark(s.Lease()) && c.told
+	c.told = c.told && !back || tell
 	failure := c.lastError
 	c.mu.Unlock()
 	s.mu.Lock()
@@ -231,8 +251,12 @@ func (s *Session) watch() {
 		s.end(s.lostCause(failure.reason), false, false)
 		return
 	}
-	if tell {
-		s.options.notify(fmt.Sprintf("lost the rendezvous at %s: %s; training goes on, trying again", s.options.Addr, failure.reason))
+	switch {
+	case tell:
+		reason := cmp.Or(failure.reason, "it does not hear this worker")
+		s.options.notify(fmt.Sprintf("lost the rendezvous at %s: %s; training goes on, trying again", s.options.Addr, reason))
+	case back:
+		s.options.notify(fmt.Sprintf("the rendezvous at %s hears this worker again", s.options.Addr))
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 // Limits of a server.
 const (
-	tickEvery = 200 * time.Millisecond
+	tickEvery = 100 * time.Millisecond
 	maxProbes = 32 // at the same time
 )
 
