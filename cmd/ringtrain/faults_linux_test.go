@@ -242,9 +242,7 @@ func (r reset) do(s *shaken) {
 // wantReset resets connections and verifies that there were some.
 func (s *shaken) wantReset(filter string, on ...netns.Host) {
 	s.Helper()
-	if !resetConnections(s, filter, on...) {
-		s.Errorf("no connection to reset: %s", filter)
-	}
+	eventually(s, patience, "there is a connection to reset: "+filter, func() bool { return resetConnections(s, filter, on...) })
 }
 
 // cut drops the packets from one host to another until mend.

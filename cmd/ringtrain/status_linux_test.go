@@ -115,7 +115,9 @@ func TestStoppedForAWhile(t *testing.T) {
 func TestOneWayPartition(t *testing.T) {
 	long(t)
 	hosts := newHosts(t, 3, "")
-	c := newBox(t).startOnHosts(hosts, []int{0, 1, 2}, append(longDigits(), "--set", "train.steps=1000000000", "--set", "log.every=10s", "--set", "allreduce.algorithm=ring")...)
+	b := newBox(t)
+	b.limit = 3 * patience // five generations try to open the link, for ten seconds each
+	c := b.startOnHosts(hosts, []int{0, 1, 2}, append(longDigits(), "--set", "train.steps=1000000000", "--set", "log.every=10s", "--set", "allreduce.algorithm=ring")...)
 	c.ranks[0].await(`"event":"step"`)
 	silence(t, hosts[1], hosts[2])
 	for rank, p := range c.ranks {

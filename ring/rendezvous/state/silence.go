@@ -41,21 +41,29 @@ func (s *regroupingState) loseSilent() {
 	switch {
 	case len(silent) == 0:
 		s.cutOff = cutOff{}
-	case s.quorumWithout(silent):
-		s.cutOff = cutOff{}
-		s.lose(s.silenceCause(silent), false, silent...)
-	default:
+	case !s.hearsQuorum():
 		s.waitCutOff(silent)
+	case s.cutOff.waits: // they come again one after the other: the silence of all begins anew
+		s.cutOff = cutOff{}
+		s.allHeard()
+	default:
+		s.lose(s.silenceCause(silent), false, silent...)
 	}
 }
 
-// quorumWithout reports whether the members that are heard are a quorum without the silent ones. A
-// unique rendezvous needs one that has the state.
-func (s *regroupingState) quorumWithout(silent []*member) bool {
-	heard := func(id uint64) bool {
-		m := s.memberOf(id)
-		return m != nil && m.place != away && !m.fresh && !slices.Contains(silent, m)
-	}
+// heardPart of the lease is the time within which a member that is heard must have said something:
+// the members of a network that goes dark fall silent at nearly the same time, but not at once.
+const heardPart = 2. / 5
+
+// hears reports whether the rendezvous hears a member that has the state.
+func (s *endingState) hears(m *member) bool {
+	return m != nil && m.place != away && !m.fresh && float64(s.clock.awake-m.lastHeard) < heardPart*float64(s.lease.current)
+}
+
+// hearsQuorum reports whether the members that are heard are a quorum. A unique rendezvous needs one
+// that has the state.
+func (s *regroupingState) hearsQuorum() bool {
+	heard := func(id uint64) bool { return s.hears(s.memberOf(id)) }
 	if s.config.Unique {
 		return slices.ContainsFunc(s.members, func(m *member) bool { return heard(m.Worker.Incarnation) })
 	}
@@ -92,7 +100,7 @@ func (s *knownState) ownName() string {
 // waitCutOff waits for silent members, for the start timeout at most.
 func (s *endingState) waitCutOff(silent []*member) {
 	text := fmt.Sprintf("hears no rank for %v: this host's network is cut off, or all ranks stand still", s.lease.current)
-	if len(silent) < len(s.members) {
+	if slices.ContainsFunc(s.members, s.hears) {
 		var ranks []string
 		for _, m := range silent {
 			ranks = append(ranks, fmt.Sprint(m.Rank))
