@@ -76,7 +76,7 @@ func TestDoctorPairCut(t *testing.T) {
 }
 
 // TestDoctorSlowHost verifies that doctor names one of four hosts that has 100 Mbit/s
-// instead of 1 Gbit/s.
+// instead of 1 Gbit/s. It may look three times: other load on the machine slows a pair down, too.
 func TestDoctorSlowHost(t *testing.T) {
 	long(t)
 	hosts := newHosts(t, 4, "1gbit")
@@ -84,21 +84,25 @@ func TestDoctorSlowHost(t *testing.T) {
 	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
 		t.Skipf("%v\n%s", err, out)
 	}
-	b := newBox(t)
-	c := b.startArgvOnHosts(hosts, []int{0, 1, 2, 3}, []string{self(b), "doctor"})
-	for rank, p := range c.ranks {
-		e := p.wait()
-		if e.code != 0 {
-			t.Errorf("rank %d ended with %d, want 0: slow is no fault\n%s", rank, e.code, e.stderr)
+	const slow = "warning: rank 3 on "
+	var said string
+	for range 3 {
+		b := newBox(t)
+		c := b.startArgvOnHosts(hosts, []int{0, 1, 2, 3}, []string{self(b), "doctor"})
+		for rank, p := range c.ranks {
+			e := p.wait()
+			if e.code != 0 {
+				t.Errorf("rank %d ended with %d, want 0: slow is no fault\n%s", rank, e.code, e.stderr)
+			}
+			if rank == 0 {
+				said = e.stdout
+			}
 		}
-		if rank > 0 {
-			continue
-		}
-		slow := "warning: rank 3 on "
-		if !strings.Contains(e.stdout, slow) || strings.Count(e.stdout, "warning: ") != strings.Count(e.stdout, "warning: rank 3 on ") {
-			t.Errorf("want %q, and no other rank blamed\n%s", slow, e.stdout)
+		if strings.Contains(said, slow) && strings.Count(said, "warning: ") == strings.Count(said, slow) {
+			return
 		}
 	}
+	t.Errorf("want %q, and no other rank blamed\n%s", slow, said)
 }
 
 // TestSSHDoctor verifies the examination over ssh: without a fault, with a host without
