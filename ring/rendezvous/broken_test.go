@@ -110,13 +110,13 @@ func TestTwoRendezvous(t *testing.T) {
 			s.pathOf(m).session = m
 		}
 		other := serveAlone(t, ServerConfig{Token: s.token, Probe: s.paths.probe})
-		s.door.Store(&other.listener)
+		s.door.Store(other.listener)
 		s.pathOf(sessions[1]).reset() // finds the other one, which adopts the life
 		for s.Server.Cause() == nil && other.Server.Cause() == nil {
 			time.Sleep(100 * time.Millisecond)
 		}
 		if s.Server.Cause() == nil {
-			s.door.Store(&s.listener)
+			s.door.Store(s.listener)
 		}
 		time.Sleep(2 * time.Second)
 		follows := map[uint64]int{}
@@ -167,9 +167,9 @@ func serveAlone(t *testing.T, c ServerConfig) *testServer {
 		c.Token = token.New()
 	}
 	p := newPipeListener()
-	s := &testServer{addr: p.Addr().String(), token: c.Token, paths: new(paths), listener: p, door: new(atomic.Pointer[*pipeListener])}
-	s.door.Store(&s.listener)
-	s.dial = func(ctx context.Context, addr string) (net.Conn, error) { return (*s.door.Load()).dial(ctx, addr) }
+	s := &testServer{addr: p.Addr().String(), token: c.Token, paths: new(paths), listener: p, door: new(atomic.Pointer[pipeListener])}
+	s.door.Store(s.listener)
+	s.dial = func(ctx context.Context, addr string) (net.Conn, error) { return s.door.Load().dial(ctx, addr) }
 	if c.Probe == nil {
 		c.Probe = s.paths.probe
 	}
@@ -184,8 +184,7 @@ func (s *testServer) restart(t *testing.T, c ServerConfig) {
 	s.carrier.grpc.Stop()
 	s.Server.Close()
 	p := newPipeListener()
-	s.listener = p
-	s.door.Store(&s.listener)
+	s.door.Store(p)
 	c.Token, c.Probe = s.token, s.paths.probe
 	s.Server = Serve(p, c)
 }

@@ -26,8 +26,8 @@ type testServer struct {
 	dial  dialFunc
 	paths *paths // of the workers
 
-	listener *pipeListener                  // of serveAlone
-	door     *atomic.Pointer[*pipeListener] // where a dial of its address arrives
+	listener *pipeListener                 // of serveAlone
+	door     *atomic.Pointer[pipeListener] // where a dial of its address arrives
 }
 
 // serve starts a rendezvous on loopback that ends with the test.
