@@ -38,7 +38,7 @@ func netfaults() []netfault {
 		for _, what := range []reset{{control: true}, {data: true}, {control: true, data: true}} {
 			for times := 1; times <= 2; times++ {
 				all = append(all, netfault{
-					name: fmt.Sprintf("reset of %v/times=%d/ranks=%d", what, times, ranks), share: ranks == 4 && times == 2,
+					name: fmt.Sprintf("reset of %v/times=%d/ranks=%d", what, times, ranks), share: ranks == 4 && times == 2 && what.control && what.data,
 					ranks: ranks, lasts: 6 * time.Second, do: func(s *shaken) { s.resets(what, times) },
 				})
 			}
@@ -47,7 +47,7 @@ func netfaults() []netfault {
 	for _, way := range []string{"both ways", "towards the launcher", "from the launcher"} {
 		for _, d := range []time.Duration{time.Second, 2 * time.Second, 2500 * time.Millisecond, 3 * time.Second, 4 * time.Second} {
 			all = append(all, netfault{
-				name: fmt.Sprintf("dark %s/for=%v", way, d), share: d == 4*time.Second,
+				name: fmt.Sprintf("dark %s/for=%v", way, d), share: d == 4*time.Second && way == "both ways",
 				ranks: 4, lasts: 6 * time.Second, do: func(s *shaken) { s.dark(way, d) },
 			})
 		}

@@ -41,7 +41,7 @@ func meetingFaults() []meetingFault {
 		{name: "rendezvous killed and back", share: true, lasts: usual, do: (*squad).killMeeting},
 		{name: "rendezvous and rank 2 killed and back", restarts: 1, lasts: usual, do: (*squad).killMeetingAndRank, lost: []int{2}},
 		{name: "second process for a rank", lasts: usual, do: (*squad).second},
-		{name: "rendezvous killed, second process for a rank first", share: true, lasts: usual, do: (*squad).secondFirst},
+		{name: "rendezvous killed, second process for a rank first", lasts: usual, do: (*squad).secondFirst},
 		{name: "rendezvous killed, never back", lasts: usual, do: (*squad).neverBack, says: "confirm"},
 		{name: "two rendezvous at one name", lasts: 20 * time.Second, do: (*squad).twoMeetings},
 	}
