@@ -82,7 +82,7 @@ func readFrame(r io.Reader) (frame, error) {
 		return frame{}, err
 	}
 	rank, n := binary.BigEndian.Uint16(head[3:]), binary.BigEndian.Uint32(head[5:])
-	if n > maxPayload || strings.IndexByte(allKinds, head[0]) < 0 {
+	if n > maxPayload || strings.IndexByte(allKinds, head[0]) < 0 || head[1] != 0 || head[2] != 0 {
 		return frame{payload: head[:]}, errNoFrame
 	}
 	f := frame{kind: head[0], rank: int(rank), payload: make([]byte, n)}

@@ -80,6 +80,7 @@ func TestFrameRefused(t *testing.T) {
 // writer's frames are read back unchanged.
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte("o\x00\x00\x00\x01\x00\x00\x00\x02hi"))
+	f.Add([]byte("A0000\x00\x00\x00\x0200"))
 	f.Add([]byte("H\x00\x00\x00\x00\x00\x00\x00\x02{}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r := bytes.NewReader(text)
