@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -60,7 +61,8 @@ func misnamed(set *token.FileSet, f *ast.File, receivers map[string]map[string]b
 			seen = map[string]bool{}
 			receivers[pkg+"."+of] = seen
 		}
-		if seen[name] = true; len(seen) == 2 {
+		seen[name] = true
+		if len(seen) == 2 {
 			errs = append(errs, fmt.Errorf("%v: receiver %s of %s has another name in other methods", set.Position(fn.Pos()), name, of))
 		}
 	}
@@ -109,8 +111,8 @@ func isWithin(short, long string) bool {
 	return short == ""
 }
 
-// untested returns an error for each `if x = …; condition` of a file whose condition has no x. What
-// `if x := …; condition` declares may be for its branches.
+// untested returns an error for each `if x = …; condition` of a file whose condition has no x. The
+// variable of `if x := …; condition` may be for its branches.
 func untested(set *token.FileSet, f *ast.File) []error {
 	var errs []error
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -132,40 +134,25 @@ func declares(s ast.Stmt) bool {
 	return ok && a.Tok == token.DEFINE
 }
 
-// assignedBy returns the names of the variables and fields that a statement assigns.
+// assignedBy returns the texts of what a statement assigns, such as `x`, `s.count` or `list[i]`.
 func assignedBy(s ast.Stmt) []string {
-	var names []string
+	var places []string
 	switch s := s.(type) {
 	case *ast.AssignStmt:
 		for _, x := range s.Lhs {
-			names = append(names, lastName(x))
+			places = append(places, types.ExprString(x))
 		}
 	case *ast.IncDecStmt:
-		names = append(names, lastName(s.X))
+		places = append(places, types.ExprString(s.X))
 	}
-	return names
+	return places
 }
 
-// lastName returns the name of a variable, or that of a field of it.
-func lastName(x ast.Expr) string {
-	switch x := x.(type) {
-	case *ast.Ident:
-		return x.Name
-	case *ast.SelectorExpr:
-		return x.Sel.Name
-	case *ast.IndexExpr:
-		return lastName(x.X)
-	case *ast.StarExpr:
-		return lastName(x.X)
-	}
-	return ""
-}
-
-// mentions reports whether an expression has one of the names.
-func mentions(x ast.Expr, names []string) bool {
+// mentions reports whether an expression has one of the places.
+func mentions(x ast.Expr, places []string) bool {
 	found := false
 	ast.Inspect(x, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && slices.Contains(names, id.Name) {
+		if part, ok := n.(ast.Expr); ok && slices.Contains(places, types.ExprString(part)) {
 			found = true
 		}
 		return !found

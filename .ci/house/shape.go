@@ -118,7 +118,7 @@ func reached(t *types.Named, named []*types.Named) []*types.Named {
 }
 
 // held appends the named types that a value of type t holds: in fields, elements, keys, and behind
-// pointers. What an interface, a function or a channel may lead to does not count.
+// pointers. It does not follow interfaces, functions and channels.
 func held(dst []*types.Named, t types.Type) []*types.Named {
 	switch t := t.(type) {
 	case *types.Named:

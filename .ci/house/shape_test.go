@@ -100,6 +100,7 @@ func TestUntested(t *testing.T) {
 	for text, want := range map[string]int{
 		"if x = f(); x > 0 {}": 0, "if x.y = f(); g(x.y) {}": 0, "if m[k], ok = f(); !ok {}": 0, "if v := f(); other {}": 0,
 		"if x++; x > 3 {}": 0, "if x = f(); y > 0 {}": 1, "if f(); y {} else if x.y = 1; x.z {}": 2,
+		"if m[k] = f(); len(m) > 1 {}": 1, "if x.c[4] = f(); c.z {}": 1, "if m[k]++; m[k] > 1 {}": 0,
 	} {
 		set, file := parse(t, "package x; func _() { "+text+" }")
 		if errs := untested(set, file); len(errs) != want {

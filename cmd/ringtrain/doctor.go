@@ -90,7 +90,8 @@ func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write
 	}
 	defer g.Close()
 	m := g.Membership()
-	if out.Rank = m.Rank; m.Rank != 0 {
+	out.Rank = m.Rank
+	if out.Rank != 0 {
 		writes = nil // only rank 0 writes
 	}
 	sets := model.KernelSets()

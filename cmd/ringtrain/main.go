@@ -3,8 +3,8 @@
 //
 // The package has more than 25 files: one per command, named after the command, and one per part of the
 // command line (arguments, options, help, completion, signals). The files translate options
-// into the configurations of packages; they contain no other logic. What a person sees is
-// package show's.
+// into the configurations of packages; they contain no other logic. Package
+// show writes all that a person sees.
 package main
 
 import (

@@ -18,7 +18,8 @@ type Missing struct {
 // UnmarshalText reads a number, or mean.
 func (m *Missing) UnmarshalText(text []byte) error {
 	number, err := strconv.ParseFloat(string(text), 64)
-	if *m = (Missing{Number: number, Mean: string(text) == "mean"}); err != nil && !m.Mean {
+	*m = Missing{Number: number, Mean: string(text) == "mean"}
+	if err != nil && !m.Mean {
 		return fmt.Errorf("is %s, want a number or mean", shown(text))
 	}
 	return nil

@@ -97,10 +97,10 @@ func TestLayersFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if job.places = nil; len(again.places) == 0 {
+	if len(again.places) == 0 {
 		t.Error("the printed job has no places of its layers")
 	}
-	again.places = nil
+	job.places, again.places = nil, nil
 	if !reflect.DeepEqual(again, job) {
 		t.Errorf("the job\n%s\nloads as\n%+v\nwant\n%+v", file, again, job)
 	}

@@ -27,7 +27,8 @@ var rmsprop = kind{
 		rho := float32(*c.Rho)
 		constants := [6]float32{n.rate, 1 - rho, float32(*c.Momentum), float32(*c.Epsilon)}
 		s := step{dense: form{kernel.RMSProp, constants}, rows: form{kernel.RMSPropRows, constants}}
-		if s.rows.c[4] = rho; c.Centered {
+		s.rows.c[4] = rho
+		if c.Centered {
 			s.dense.rule, s.rows.rule, s.swap = kernel.RMSPropCentered, kernel.RMSPropRowsMean, true // the kernel has h last
 		}
 		return s

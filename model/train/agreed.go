@@ -36,7 +36,8 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 		l.straggler.add(rank, len(tails), t.Busy)
 		a.Loss += t.Loss
 		a.Examples += t.Examples
-		if a.Bad += int64(t.Bad); t.Bad > 0 && a.BadRank < 0 {
+		a.Bad += int64(t.Bad)
+		if t.Bad > 0 && a.BadRank < 0 {
 			a.BadRank = rank
 		}
 		if a.Stop == 0 {

@@ -37,8 +37,8 @@ func Routes(t *testing.T, open func(t *testing.T, routes [][]ring.Route) [][]rin
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			links := open(t, c.routes)
-			stuck := time.AfterFunc(testTimeout, func() { closeAll(links) })
-			defer closeAll(links)
+			stuck := time.AfterFunc(testTimeout, func() { CloseAll(links) })
+			defer CloseAll(links)
 			defer stuck.Stop()
 			if err := Exchange(c.routes, links); err != nil {
 				t.Error(err)
@@ -47,8 +47,8 @@ func Routes(t *testing.T, open func(t *testing.T, routes [][]ring.Route) [][]rin
 	}
 }
 
-// ringRoutes returns the routes of a ring of p ranks, by rank.
-func ringRoutes(p int) [][]ring.Route {
+// RingRoutes returns the routes of a ring of p ranks, by rank.
+func RingRoutes(p int) [][]ring.Route {
 	routes := make([][]ring.Route, p)
 	for rank := range routes {
 		routes[rank] = []ring.Route{{Stream: ring.StreamRing, To: (rank + 1) % p, From: (rank + p - 1) % p}}
@@ -56,9 +56,9 @@ func ringRoutes(p int) [][]ring.Route {
 	return routes
 }
 
-// closeAll closes all links at the same time, as workers do: Close of one may wait for
+// CloseAll closes all links at the same time, as workers do: Close of one may wait for
 // another.
-func closeAll(links [][]ring.Link) {
+func CloseAll(links [][]ring.Link) {
 	var closing sync.WaitGroup
 	for _, list := range links {
 		for _, l := range list {
@@ -73,7 +73,7 @@ func closeAll(links [][]ring.Link) {
 // meshRoutes returns the ring of p ranks, a power of two, and the rounds of
 // recursive doubling.
 func meshRoutes(p int) [][]ring.Route {
-	routes := ringRoutes(p)
+	routes := RingRoutes(p)
 	for rank := range routes {
 		for k := 0; 1<<k < p; k++ {
 			peer := rank ^ 1<<k

@@ -40,7 +40,7 @@ type openResult struct {
 
 // openAsync opens a worker's links of the ring in a goroutine and sends the result.
 func openAsync(ctx context.Context, n *network, m ring.Membership, secret token.Token) <-chan openResult {
-	return openRoutesAsync(ctx, n, m, secret, ringRoutes(m.Size())[m.Rank])
+	return openRoutesAsync(ctx, n, m, secret, linktest.RingRoutes(m.Size())[m.Rank])
 }
 
 func openRoutesAsync(ctx context.Context, n *network, m ring.Membership, secret token.Token, routes []ring.Route) <-chan openResult {
@@ -64,8 +64,8 @@ func checkOpen(t *testing.T, ends ...<-chan openResult) {
 		}
 		links = append(links, o.links)
 	}
-	defer closeLinks(links)
-	if err := linktest.Exchange(ringRoutes(len(ends)), links); err != nil {
+	defer linktest.CloseAll(links)
+	if err := linktest.Exchange(linktest.RingRoutes(len(ends)), links); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -95,7 +95,7 @@ func openRoutes(t testing.TB, n *network, routes [][]ring.Route) [][]ring.Link {
 			t.Fatalf("rank %d: %v", rank, err)
 		}
 	}
-	t.Cleanup(func() { closeLinks(links) })
+	t.Cleanup(func() { linktest.CloseAll(links) })
 	return links
 }
 
@@ -103,33 +103,10 @@ func openRoutes(t testing.TB, n *network, routes [][]ring.Route) [][]ring.Link {
 func openRing(t testing.TB, p int, c Config) []ring.Link {
 	t.Helper()
 	links := make([]ring.Link, p)
-	for rank, list := range openRoutes(t, &network{config: c}, ringRoutes(p)) {
+	for rank, list := range openRoutes(t, &network{config: c}, linktest.RingRoutes(p)) {
 		links[rank] = list[0]
 	}
 	return links
-}
-
-// ringRoutes returns the routes of a ring of p ranks, by rank.
-func ringRoutes(p int) [][]ring.Route {
-	routes := make([][]ring.Route, p)
-	for rank := range routes {
-		routes[rank] = []ring.Route{{Stream: ring.StreamRing, To: (rank + 1) % p, From: (rank + p - 1) % p}}
-	}
-	return routes
-}
-
-// closeLinks closes all links at the same time, as workers do: Close of one may wait for
-// another.
-func closeLinks(links [][]ring.Link) {
-	var closing sync.WaitGroup
-	for _, list := range links {
-		for _, l := range list {
-			if l != nil {
-				closing.Go(func() { l.Close() })
-			}
-		}
-	}
-	closing.Wait()
 }
 
 // endingIn returns a context that ends after d, or with the test.

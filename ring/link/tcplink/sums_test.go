@@ -104,7 +104,7 @@ func bits(x []float32) []uint32 {
 // rounds.
 func onGroups(t *testing.T, p int, cfg ring.Config, fn func(*ring.Group) error) {
 	t.Helper()
-	ranks, routes := make([]int, p), ringRoutes(p)
+	ranks, routes := make([]int, p), linktest.RingRoutes(p)
 	m := ring.Membership{JobID: "job-1", Generation: linktest.Generation}
 	for rank := range ranks {
 		ranks[rank] = rank
