@@ -124,11 +124,11 @@ func (s *State) resumeKnown(e Resumed) {
 		s.refuse(e.Stream, &e.Request, exitcode.Retry, fmt.Sprintf("superseded by generation %d", s.currentOrNext()))
 		return
 	}
-	if e.Record.Stop != 0 && s.stop.code == 0 {
-		s.stopAll(e.Record.Stop, nil)
-	}
 	s.reattach(m, e)
 	s.followMerge()
+	if e.Record.Stop != 0 && s.stop.code == 0 {
+		s.stopAll(e.Record.Stop, nil) // it may end the job: the worker hears that on its new stream
+	}
 }
 
 // followMerge acts on what the record of a worker has told: losses, and the end of the generation.

@@ -36,7 +36,7 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 //	probed 3 : why                   of a missing rank
 //	port a : why owner=self|other follows=2    the answer of the port of worker a
 //	ready a generation=1 step=41 · leaving a code=143 · stop code=143
-//	resume a as=b doing=out|done step=4    worker a comes again with its record, which is that of worker b without as
+//	resume a as=b doing=out|done step=4 stop=143    worker a comes again with its record, which is that of worker b without as
 //	empty [drawn=ID]                 another rendezvous starts empty, at time 0; ID is its own job id
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -167,7 +167,7 @@ func (s *scenario) event(f []string, kv map[string]string, text string) (Event, 
 	case "resume":
 		doing := map[string]Doing{"out": OutOfGroup, "done": WorkDone}[kv["doing"]]
 		r := s.records[gocmp.Or(kv["as"], arg)]
-		r.Step = int64(number(kv, "step", -1))
+		r.Step, r.Stop = int64(number(kv, "step", -1)), number(kv, "stop", 0)
 		q := s.requests[arg]
 		q.JobID = r.JobID
 		return Resumed{s.open(arg), q, r, doing}, nil
