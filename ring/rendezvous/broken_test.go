@@ -160,6 +160,39 @@ func TestNobodyLost(t *testing.T) {
 	})
 }
 
+// TestResetAmidRegroup verifies that nothing that a worker says is lost when its stream breaks while
+// generations end and begin.
+func TestResetAmidRegroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		sessions := joinAll(t, s.workers(3)...)
+		for round := range 100 {
+			for _, m := range sessions {
+				m.Formed()
+				m.Progress(int64(round), "train")
+			}
+			time.Sleep(time.Second) // on the fake clock, for a heartbeat
+			began := time.Now()
+			for _, m := range sessions {
+				go s.pathOf(m).reset()
+			}
+			go sessions[1].Outcome(t.Context(), &ring.Cause{Rank: 2, Peer: "h:2", Step: 4, Text: "connection reset", ExitCode: exitcode.Retry})
+			for _, m := range sessions {
+				go func() {
+					<-m.Context().Done()
+					s.pathOf(m).reset()
+				}()
+				<-m.Context().Done()
+			}
+			sessions = nextAll(t, sessions)
+			if took := time.Since(began); took > 10*time.Second {
+				t.Fatalf("round %d: the next generation begins after %v", round, took)
+			}
+		}
+		leaveAll(t, sessions...)
+	})
+}
+
 // serveAlone starts a rendezvous in memory that is no launcher's, and whose process may be replaced.
 func serveAlone(t *testing.T, c ServerConfig) *testServer {
 	t.Helper()

@@ -174,7 +174,7 @@ func (s *Session) run() {
 			s.sayLast()
 			return
 		case conn := <-c.proved:
-			s.useConnection(conn, s.resumeMessages()...)
+			s.useConnection(conn, s.resumeMessages)
 		case b := <-c.broken:
 			s.loseConnection(b)
 		case <-tick.C:
@@ -185,13 +185,16 @@ func (s *Session) run() {
 	}
 }
 
-// useConnection replaces the connection and sends the first messages on the new one.
-func (s *Session) useConnection(conn *connection, first ...*pb.WorkerMessage) {
+// useConnection replaces the connection and sends the first messages on the new one. What this worker
+// says meanwhile comes after them: both locks are held from what they tell to where they are queued.
+func (s *Session) useConnection(conn *connection, first func() []*pb.WorkerMessage) {
 	c := &s.control
+	s.mu.Lock()
 	c.mu.Lock()
 	old, outage, told := c.conn, c.unreached(), c.told
-	c.conn, c.queue, c.dialing, c.heard, c.told, c.openedAt = conn, first, false, c.number, false, time.Now()
+	c.conn, c.queue, c.dialing, c.heard, c.told, c.openedAt = conn, first(), false, c.number, false, time.Now()
 	c.mu.Unlock()
+	s.mu.Unlock()
 	if old != nil {
 		old.close()
 	}
@@ -325,10 +328,8 @@ func (c *control) noteFailure(err error) {
 }
 
 // resumeMessages returns the first messages on a new connection: who this worker is, what it knows,
-// and what was not answered.
+// and what was not answered. It is called with s.mu held.
 func (s *Session) resumeMessages() []*pb.WorkerMessage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	j := wire.EncodeRequest(s.options.request())
 	j.Rank, j.JobId = int32(s.rank), s.record.JobID
 	r := wire.EncodeRecord(s.record)

@@ -24,6 +24,8 @@ type leaveRequest struct {
 // Leaving report the answer. All workers stop if all were told to end, if no worker can be replaced,
 // or if the rendezvous is not reached. Otherwise this worker leaves alone. Only the first call counts.
 func (s *Session) RequestLeave(code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	r := &s.leaveRequest
 	if !r.code.CompareAndSwap(0, int32(code)) {
 		return

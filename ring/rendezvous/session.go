@@ -62,7 +62,7 @@ func newSession(ctx context.Context, o *Options, conn *connection, first *pb.Wor
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.generation = newGeneration(context.WithoutCancel(ctx))
 	s.control.init()
-	s.useConnection(conn, first)
+	s.useConnection(conn, func() []*pb.WorkerMessage { return []*pb.WorkerMessage{first} })
 	s.wg.Go(s.run)
 	return s
 }
