@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"ringtrain/ring/token"
 )
 
 // TestJobs verifies that the built-in jobs are listed, shown, and can be trained from
@@ -32,8 +34,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestToken verifies that token makes the user's token with mode 0600 and does not print
-// it.
+// TestToken verifies that token makes the user's token with mode 0600, and that it prints the id of the
+// token but not the token.
 func TestToken(t *testing.T) {
 	for _, env := range []string{"", "XDG_CONFIG_HOME"} {
 		t.Run("folder="+env, func(t *testing.T) {
@@ -53,7 +55,14 @@ func TestToken(t *testing.T) {
 			if secret := strings.TrimSpace(first); len(secret) < 43 || strings.Contains(e.stdout+e.stderr, secret) {
 				t.Errorf("want 32 bytes, and not printed: %d characters", len(secret))
 			}
-			b.must(73, "token")
+			secret, err := token.Parse(first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := "token " + secret.ID().String()
+			if again := b.must(73, "token"); !strings.Contains(e.stdout, id) || !strings.Contains(again.stderr, id+" already") {
+				t.Errorf("printed are %q and then %q, want %q in both", e.stdout, again.stderr, id)
+			}
 			if readFile(t, file) != first {
 				t.Error("a second token replaced the first without --force")
 			}

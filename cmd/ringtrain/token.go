@@ -26,9 +26,10 @@ func runToken(a *app, c *cli.Context) error {
 		return exitcode.With(exitcode.CannotCreate, err)
 	}
 	name := filepath.Join(dir, "ringtrain", "token")
-	if err := token.New().WriteFile(name, c.Bool("force")); err != nil {
+	secret := token.New()
+	if err := secret.WriteFile(name, c.Bool("force")); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s\ncopy it to every host, with mode 0600: who has it may join your jobs\n", name)
+	fmt.Fprintf(a.stdout, "%s\ntoken %v: copy the file to every host, with mode 0600: who has it may join your jobs\n", name, secret.ID())
 	return nil
 }

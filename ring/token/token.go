@@ -22,8 +22,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -173,6 +175,9 @@ func (t Token) WriteFile(name string, replace bool) error {
 		}
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if old, fault := readFile(name); errors.Is(err, fs.ErrExist) && fault == nil {
+		err = fmt.Errorf("%s has token %v already, want --force to replace it", name, old.ID())
+	}
 	if err != nil {
 		return exitcode.With(exitcode.CannotCreate, err)
 	}
