@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Abort is the reason for which a worker's group ends in the middle of its work. The worker
@@ -56,11 +56,11 @@ func (a *Abort) appendPayload(dst []byte) []byte {
 	dst = le.AppendUint32(dst, uint32(a.Rank))
 	dst = le.AppendUint32(dst, uint32(a.By))
 	dst = le.AppendUint16(dst, uint16(a.Code))
-	return append(dst, a.Text[:min(len(a.Text), maxAbortText)]...)
+	return append(dst, phrase.Clip(a.Text, maxAbortText)...)
 }
 
-// ParseAbort decodes the payload of a frame of KindAbort with header h. It replaces control
-// characters in the text by spaces.
+// ParseAbort decodes the payload of a frame of KindAbort with header h. The
+// text is a foreign one.
 func ParseAbort(h *FrameHeader, payload []byte) (*Abort, error) {
 	if err := h.Check(payload); err != nil {
 		return nil, err
@@ -73,14 +73,9 @@ func parseAbort(payload []byte) (*Abort, error) {
 		return nil, fmt.Errorf("%w: payload of %d bytes in an abort, want %d to %d", ErrCorruptFrame, n, abortHeadBytes, MaxAbortPayload)
 	}
 	le := binary.LittleEndian
-	text := strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, string(payload[abortHeadBytes:]))
 	return &Abort{
-		Rank: int(int32(le.Uint32(payload))), By: int(int32(le.Uint32(payload[4:]))), Code: int(le.Uint16(payload[8:])), Text: text,
+		Rank: int(int32(le.Uint32(payload))), By: int(int32(le.Uint32(payload[4:]))), Code: int(le.Uint16(payload[8:])),
+		Text: phrase.Foreign(string(payload[abortHeadBytes:]), maxAbortText),
 	}, nil
 }
 
@@ -122,7 +117,7 @@ func (g *Group) abort(why error) *Abort {
 	if pe, ok := errors.AsType[*PeerError](why); ok && isCauseOf(pe.Err, g.ctx, g.op.ctx) {
 		c = CauseOf(pe.Err, self, "", -1) // this worker stopped waiting; the neighbour is not at fault
 	}
-	return &Abort{Rank: c.Rank, By: self, Code: c.ExitCode, Text: strings.TrimPrefix(c.Text, "ring: "), provisional: isProvisional(why)}
+	return &Abort{Rank: c.Rank, By: self, Code: c.ExitCode, Text: strings.ReplaceAll(strings.TrimPrefix(c.Text, "ring: "), "\n", " "), provisional: isProvisional(why)}
 }
 
 // isProvisional reports whether other workers may know the cause better. All ranks run into

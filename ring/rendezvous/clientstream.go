@@ -13,7 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
@@ -234,7 +234,7 @@ func (sv service) handle(c *clientStream, m *pb.WorkerMessage) error {
 	case *pb.WorkerMessage_Beat:
 		wait, idle := wire.DecodeWait(w.Beat.GetWait())
 		c.lastBeat = w.Beat.GetNumber()
-		sv.s.step(state.Heartbeat{Stream: c.id, Step: max(w.Beat.GetStep(), -1), Whole: w.Beat.GetWhole(), Phase: sanitize.Name(w.Beat.GetPhase()), Wait: wait, Unchanged: idle})
+		sv.s.step(state.Heartbeat{Stream: c.id, Step: max(w.Beat.GetStep(), -1), Whole: w.Beat.GetWhole(), Phase: phrase.Name(w.Beat.GetPhase()), Wait: wait, Unchanged: idle})
 	case *pb.WorkerMessage_Abort:
 		sv.s.step(state.Aborted{Stream: c.id, Cause: wire.DecodeCause(w.Abort)})
 	case *pb.WorkerMessage_Leave:

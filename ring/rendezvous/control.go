@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringtrain/ring/internal/awake"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
@@ -372,7 +372,7 @@ func (s *Session) beat() *pb.Beat {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b.Step, b.Phase = s.step, sanitize.Name(s.phase)
+	b.Step, b.Phase = s.step, phrase.Name(s.phase)
 	b.Whole = s.record.Fence.Generation > 0 && s.record.Whole.Fence == s.record.Fence
 	return b
 }

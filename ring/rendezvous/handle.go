@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
@@ -40,7 +40,7 @@ func (s *Session) handle(msg *pb.RendezvousMessage) {
 		s.leaveRequest.by.Store(w.Stop.GetBy())
 		s.leaveRequest.stop.CompareAndSwap(0, w.Stop.GetExitCode())
 	case *pb.RendezvousMessage_Notice:
-		s.options.notify(sanitize.Line(w.Notice.GetText(), sanitize.MaxText))
+		s.options.notify(phrase.Foreign(w.Notice.GetText(), phrase.MaxText))
 	case *pb.RendezvousMessage_Refused:
 		s.end(wire.DecodeCause(w.Refused), true, true)
 	case *pb.RendezvousMessage_Abort:

@@ -147,7 +147,7 @@ func TestProbeOwner(t *testing.T) {
 		{"job=other", port.Owner{JobID: "older", Rank: 12}, "answers for run older, not mine"},
 		{"job=other/rank=other", port.Owner{JobID: "older", Rank: 3}, "answers for run older, not mine"},
 		{"job=other/rank=unknown", port.Owner{JobID: "older", Rank: -1}, "answers for run older, not mine"},
-		{"job=hostile", port.Owner{JobID: "a\x1b[2J\nb\xff", Rank: 3}, "answers for run a [2J b?, not mine"},
+		{"job=hostile", port.Owner{JobID: "a\x1b[2J\nb\xff", Rank: 3}, "answers for run a?[2J?b?, not mine"},
 		{"job=long", port.Owner{JobID: long, Rank: 3}, "answers for run " + long[:77] + "…, not mine"},
 		{"rank=own", port.Owner{JobID: "mine", Rank: 12}, "accepts connections, has not joined"},
 		{"rank=own/job=unknown", port.Owner{Rank: 12}, "accepts connections, has not joined"},

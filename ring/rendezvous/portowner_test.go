@@ -19,7 +19,7 @@ func TestWorkersPort(t *testing.T) {
 		{"rank=3", port.Owner{JobID: "x", Rank: 3}, "rank 3 of job x"},
 		{"rank=unknown", port.Owner{JobID: "x", Rank: -1}, "a worker of job x"},
 		{"job=unknown", port.Owner{Rank: 3}, "rank 3 of a job"},
-		{"job=hostile", port.Owner{JobID: "a\x1b[2J\nb\xff", Rank: 3}, "rank 3 of job a [2J b?"},
+		{"job=hostile", port.Owner{JobID: "a\x1b[2J\nb\xff", Rank: 3}, "rank 3 of job a?[2J?b?"},
 		{"job=long", port.Owner{JobID: strings.Repeat("a", 256), Rank: 3}, "rank 3 of job " + strings.Repeat("a", 77) + "…"},
 		{"lies=rendezvous", port.Owner{Rendezvous: true, JobID: "x", Rank: -1}, ""},
 	}

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/port"
-	"ringtrain/ring/rendezvous/internal/sanitize"
 	"ringtrain/ring/rendezvous/state"
 	"ringtrain/ring/token"
 )
@@ -77,7 +77,7 @@ func probeMissing(ctx context.Context, p state.Probe) string {
 	if err == nil && len(answer) == 0 {
 		answer, _ = exchange(ctx, dialTCP, p.Addr, "GET / HTTP/1.0\r\n\r\n") // an error tells nothing new: the address accepts connections
 	}
-	greeting := strings.TrimSpace(sanitize.Line(string(answer[:min(len(answer), maxShownGreeting)]), maxShownGreeting))
+	greeting := strings.TrimSpace(phrase.Foreign(string(answer[:min(len(answer), maxShownGreeting)]), maxShownGreeting))
 	switch {
 	case err != nil:
 		return Reason(err)
@@ -94,13 +94,13 @@ const notJoinedReason = "accepts connections, has not joined"
 // ownerReason returns why o, the process at p.Addr, is not the missing rank. The answer of o is not
 // proved.
 func ownerReason(p state.Probe, o port.Owner) string {
-	switch job := sanitize.Name(o.JobID); {
+	switch job := phrase.Name(o.JobID); {
 	case o.Rendezvous && job == "":
 		return "is a rendezvous, of no rank"
 	case o.Rendezvous:
-		return "is the rendezvous of run " + sanitize.Clip(job, maxShownJobID)
+		return "is the rendezvous of run " + phrase.Clip(job, maxShownJobID)
 	case job != "" && job != p.JobID:
-		return fmt.Sprintf("answers for run %s, not %s", sanitize.Clip(job, maxShownJobID), sanitize.Clip(p.JobID, maxShownJobID))
+		return fmt.Sprintf("answers for run %s, not %s", phrase.Clip(job, maxShownJobID), phrase.Clip(p.JobID, maxShownJobID))
 	case o.Rank >= 0 && o.Rank != p.Rank:
 		return fmt.Sprintf("is rank %d's", o.Rank)
 	}
@@ -139,8 +139,8 @@ func otherOwner(ctx context.Context, dial dialFunc, addr string) string {
 	if o.Rank >= 0 {
 		owner = fmt.Sprintf("rank %d", o.Rank)
 	}
-	if id := sanitize.Name(o.JobID); id != "" {
-		job = "job " + sanitize.Clip(id, maxShownJobID)
+	if id := phrase.Name(o.JobID); id != "" {
+		job = "job " + phrase.Clip(id, maxShownJobID)
 	}
 	return fmt.Sprintf("%s is the port of %s of %s, not of a rendezvous", addr, owner, job)
 }

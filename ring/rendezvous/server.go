@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
@@ -94,7 +94,7 @@ func newServer(c ServerConfig) *Server {
 		c.Restarts = -1
 	}
 	s.state = state.New(state.Config{
-		JobID: sanitize.Name(c.JobID), DefaultJobID: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
+		JobID: phrase.Name(c.JobID), DefaultJobID: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
 		Lease: c.Lease, Addrs: c.Addrs, Restarts: c.Restarts, Unique: c.Unique, NoticeSink: c.NoticeSink, HostID: Self("").HostID,
 		Instance: s.instance, NewLife: drawLife,
 	})
@@ -161,7 +161,7 @@ func (s *Server) Started(rank int) { s.step(state.ProcessStarted{Rank: rank}) }
 // restarts are left and the rank is not in a crash loop. The verdict says whether. After the end of
 // the job Lost has no effect.
 func (s *Server) Lost(rank int, text string, code int) state.Verdict {
-	s.step(state.ProcessExited{Rank: rank, Text: sanitize.Line(text, sanitize.MaxText), Code: code})
+	s.step(state.ProcessExited{Rank: rank, Text: phrase.Foreign(text, phrase.MaxText), Code: code})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.state.Finished() {
@@ -186,7 +186,7 @@ func (s *Server) GaveUp() state.GaveUp {
 
 // LostForGood is Lost for a rank that is not started again: the job ends.
 func (s *Server) LostForGood(rank int, text string, code int) {
-	s.step(state.ProcessExited{Rank: rank, Text: sanitize.Line(text, sanitize.MaxText), Code: code, Final: true})
+	s.step(state.ProcessExited{Rank: rank, Text: phrase.Foreign(text, phrase.MaxText), Code: code, Final: true})
 }
 
 // Abort ends the job with c for all workers, unless it has ended.
@@ -262,7 +262,7 @@ func (s *Server) perform(f state.Effect) {
 	case state.SendStop:
 		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Stop{Stop: &pb.Stop{ExitCode: int32(f.Code), By: int32(f.By + 1)}}}})
 	case state.SendNotice:
-		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Notice{Notice: &pb.Notice{Text: sanitize.Line(f.Text, sanitize.MaxText)}}}})
+		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Notice{Notice: &pb.Notice{Text: phrase.Foreign(f.Text, phrase.MaxText)}}}})
 	case state.RankAbandoned:
 		select {
 		case s.givenUp <- f.Rank:
@@ -336,7 +336,7 @@ func (s *Server) probe(p state.Probe) {
 		delete(s.probing, what)
 		s.mu.Unlock()
 		if s.ctx.Err() == nil {
-			answer.Rank, answer.Incarnation, answer.Reason = p.Rank, p.Incarnation, sanitize.Name(answer.Reason)
+			answer.Rank, answer.Incarnation, answer.Reason = p.Rank, p.Incarnation, phrase.Name(answer.Reason)
 			s.step(answer)
 		}
 	})

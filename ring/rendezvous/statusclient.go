@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
@@ -114,7 +114,7 @@ func (c *StatusClient) authenticate(ctx context.Context) error {
 // Next returns the states of the jobs: of the job in the options, if it is known, or of all. After
 // an error the caller closes the StatusClient.
 func (c *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
-	reply, err := c.fetch(ctx, &pb.Ask{JobId: sanitize.Name(c.options.JobID)})
+	reply, err := c.fetch(ctx, &pb.Ask{JobId: phrase.Name(c.options.JobID)})
 	if err != nil {
 		return nil, err
 	}

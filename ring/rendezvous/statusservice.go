@@ -7,7 +7,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
@@ -102,7 +102,7 @@ func (s *Server) report(ask *pb.Ask) *pb.StatusReply {
 	}
 	r := new(pb.StatusReply_Report)
 	st := s.Status()
-	if id := sanitize.Name(ask.GetJobId()); id == "" || id == st.JobID {
+	if id := phrase.Name(ask.GetJobId()); id == "" || id == st.JobID {
 		st.Ranks = st.Ranks[:min(len(st.Ranks), maxStatusRanks)]
 		r.Jobs = append(r.Jobs, wire.EncodeStatus(st))
 	}

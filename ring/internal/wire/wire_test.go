@@ -15,10 +15,3 @@ func TestNoEOF(t *testing.T) {
 		}
 	}
 }
-
-// TestPrintable verifies that control characters are replaced.
-func TestPrintable(t *testing.T) {
-	if got := Printable("a\x1b[2J\nb\xff"); got != "a?[2J?b\ufffd" {
-		t.Errorf("text is %q", got)
-	}
-}

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringtrain/ring/internal/wire"
+	"ringtrain/ring/phrase"
 )
 
 // message is what leader and members send each other while they set up memory. It is one
@@ -67,7 +67,7 @@ func (m message) append(b []byte) []byte {
 	b = append(b, byte(m.kind), byte(m.status), 0, 0)
 	b = le.AppendUint64(b, m.number)
 	b = le.AppendUint32(b, uint32(m.rank))
-	return append(b, m.text[:min(len(m.text), maxTextBytes)]...)
+	return append(b, phrase.Clip(m.text, maxTextBytes)...)
 }
 
 // parse parses a whole packet and makes the text printable.
@@ -81,7 +81,7 @@ func parse(b []byte) (message, error) {
 	le := binary.LittleEndian
 	m := message{
 		kind: kind(b[4]), status: status(b[5]),
-		number: le.Uint64(b[8:]), rank: int32(le.Uint32(b[16:])), text: wire.Printable(string(b[fixedBytes:])),
+		number: le.Uint64(b[8:]), rank: int32(le.Uint32(b[16:])), text: phrase.Foreign(string(b[fixedBytes:]), maxTextBytes),
 	}
 	if m.kind < request || m.kind > result || m.status > lastStatus || b[6]|b[7] != 0 || m.number > math.MaxInt64 {
 		return message{}, fmt.Errorf("%w: header is % x", errMalformed, b[:fixedBytes])

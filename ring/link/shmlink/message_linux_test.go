@@ -60,7 +60,7 @@ func TestMessageText(t *testing.T) {
 	if m, err := parse(long.append(nil)); err != nil || len(m.text) != maxTextBytes {
 		t.Errorf("read %d bytes of text, %v, want %d", len(m.text), err, maxTextBytes)
 	}
-	if m, err := parse(message{kind: request, text: "a\x1b[2J\nb\xff"}.append(nil)); err != nil || m.text != "a?[2J?b\ufffd" {
+	if m, err := parse(message{kind: request, text: "a\x1b[2J\nb\xff"}.append(nil)); err != nil || m.text != "a?[2J?b?" {
 		t.Errorf("read %q, %v, want control characters replaced", m.text, err)
 	}
 }

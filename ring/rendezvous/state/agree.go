@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 )
 
 // Bounds of the text about a disagreement.
@@ -84,5 +84,5 @@ func abbreviate(a, b string) (string, string) {
 		}
 		a, b = "…"+a[from:], "…"+b[from:]
 	}
-	return sanitize.Clip(a, maxValueNamed), sanitize.Clip(b, maxValueNamed)
+	return phrase.Clip(a, maxValueNamed), phrase.Clip(b, maxValueNamed)
 }

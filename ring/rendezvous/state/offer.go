@@ -7,7 +7,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 )
 
 // An Offer lists the values that a worker has for one property, such as the kernel sets of its
@@ -126,5 +126,5 @@ func (r *Request) offerText(name string) string {
 	if len(r.offered(name)) == 0 {
 		return "none"
 	}
-	return sanitize.Clip(strings.Join(r.offered(name), ", "), maxValueNamed)
+	return phrase.Clip(strings.Join(r.offered(name), ", "), maxValueNamed)
 }

@@ -8,7 +8,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 )
 
 // Times between two notices about a stall.
@@ -133,7 +133,7 @@ func (s *regroupingState) formatStall(all []rankState, st stall) string {
 		step = strconv.FormatInt(root.step, 10)
 	}
 	return fmt.Sprintf("%d of %d ranks wait for %s: host=%s addr=%s phase=%s step=%s for=%s beat=%s next=%s",
-		st.waiting, s.worldSize, waitedFor, sanitize.Clip(host, maxStallName), sanitize.Clip(addr, maxStallName), sanitize.Clip(cmp.Or(what, "-"), maxStallPhase), step,
+		st.waiting, s.worldSize, waitedFor, phrase.Clip(host, maxStallName), phrase.Clip(addr, maxStallName), phrase.Clip(cmp.Or(what, "-"), maxStallPhase), step,
 		wholeSeconds(st.unchanged), root.silence.Round(100*time.Millisecond), next)
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 )
 
 // waitingRank returns the state of a rank that has waited for peer in all-reduce seq for the time
@@ -111,7 +111,7 @@ func TestFindStall(t *testing.T) {
 // of hosts and phases.
 func TestStallTextIsBounded(t *testing.T) {
 	s := New(Config{WorldSize: 2, Lease: time.Hour})
-	long := string(make([]byte, sanitize.MaxName))
+	long := string(make([]byte, phrase.MaxName))
 	for rank := range 2 {
 		s.members = append(s.members, &member{Request: Request{Rank: rank, Worker: ring.Worker{Host: long, Addr: long}}})
 	}

@@ -107,7 +107,7 @@ func TestReason(t *testing.T) {
 		t.Errorf("read %d bytes of reason, %v, want %d", len(got.reason), err, MaxReasonBytes)
 	}
 	w.reason = "a\x1b[2J\nb\xff"
-	if got, err := parseWelcome(w.bytes()); err != nil || got.reason != "a?[2J?b\ufffd" {
+	if got, err := parseWelcome(w.bytes()); err != nil || got.reason != "a?[2J?b?" {
 		t.Errorf("read %q, %v, want control characters replaced", got.reason, err)
 	}
 }

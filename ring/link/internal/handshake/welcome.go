@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"ringtrain/ring/internal/wire"
+	"ringtrain/ring/phrase"
 )
 
 // welcome is the acceptor's answer.
@@ -48,6 +48,6 @@ func parseWelcome(b []byte) (welcome, error) {
 	if w.status == 0 && reason != "" {
 		return w, fmt.Errorf("%w: status is 0 with a reason", errMalformed)
 	}
-	w.reason = wire.Printable(reason)
+	w.reason = phrase.Foreign(reason, MaxReasonBytes)
 	return w, nil
 }

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"ringtrain/ring"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 )
@@ -16,9 +16,9 @@ const (
 func encodeOffers(offers []state.Offer) []*pb.Offer {
 	var list []*pb.Offer
 	for _, o := range offers {
-		p := &pb.Offer{Name: sanitize.Name(o.Name)}
+		p := &pb.Offer{Name: phrase.Name(o.Name)}
 		for _, v := range o.Values {
-			p.Values = append(p.Values, sanitize.Name(v))
+			p.Values = append(p.Values, phrase.Name(v))
 		}
 		list = append(list, p)
 	}
@@ -28,9 +28,9 @@ func encodeOffers(offers []state.Offer) []*pb.Offer {
 func decodeOffers(list []*pb.Offer) []state.Offer {
 	var offers []state.Offer
 	for _, p := range list[:min(len(list), maxOffers)] {
-		o := state.Offer{Name: sanitize.Name(p.GetName())}
+		o := state.Offer{Name: phrase.Name(p.GetName())}
 		for _, v := range p.GetValues()[:min(len(p.GetValues()), maxOfferValues)] {
-			o.Values = append(o.Values, sanitize.Name(v))
+			o.Values = append(o.Values, phrase.Name(v))
 		}
 		offers = append(offers, o)
 	}
@@ -40,7 +40,7 @@ func decodeOffers(list []*pb.Offer) []state.Offer {
 func encodeChoices(choices []ring.Choice) []*pb.Choice {
 	var list []*pb.Choice
 	for _, c := range choices {
-		list = append(list, &pb.Choice{Name: sanitize.Name(c.Name), Value: sanitize.Name(c.Value), Was: sanitize.Name(c.Was), Lacks: int32(c.Lacks + 1)})
+		list = append(list, &pb.Choice{Name: phrase.Name(c.Name), Value: phrase.Name(c.Value), Was: phrase.Name(c.Was), Lacks: int32(c.Lacks + 1)})
 	}
 	return list
 }
@@ -50,7 +50,7 @@ func decodeChoices(list []*pb.Choice) []ring.Choice {
 	var choices []ring.Choice
 	for _, p := range list[:min(len(list), maxOffers)] {
 		choices = append(choices, ring.Choice{
-			Name: sanitize.Name(p.GetName()), Value: sanitize.Name(p.GetValue()), Was: sanitize.Name(p.GetWas()), Lacks: int(max(p.GetLacks(), 0)) - 1,
+			Name: phrase.Name(p.GetName()), Value: phrase.Name(p.GetValue()), Was: phrase.Name(p.GetWas()), Lacks: int(max(p.GetLacks(), 0)) - 1,
 		})
 	}
 	return choices

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ringtrain/ring"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 )
@@ -40,8 +40,8 @@ func decodeRoster(p *pb.Roster) state.Roster {
 // membership goes to workers that have them.
 func EncodeRecord(r state.Record) *pb.Record {
 	p := &pb.Record{
-		JobId: sanitize.Name(r.JobID), Fence: EncodeFence(r.Fence), Workers: encodeWorkers(r.Workers), Choices: encodeChoices(r.Choices),
-		Protocol: uint32(r.Agreed.Protocol), Version: sanitize.Name(r.Agreed.Version), LoopCount: uint32(r.Loop.Count), LoopRanks: EncodeRanks(r.Loop.Ranks),
+		JobId: phrase.Name(r.JobID), Fence: EncodeFence(r.Fence), Workers: encodeWorkers(r.Workers), Choices: encodeChoices(r.Choices),
+		Protocol: uint32(r.Agreed.Protocol), Version: phrase.Name(r.Agreed.Version), LoopCount: uint32(r.Loop.Count), LoopRanks: EncodeRanks(r.Loop.Ranks),
 		Restarts: int32(r.Restarts), Used: uint32(r.Used), Dead: r.Dead, Ended: r.Ended, Lost: r.Lost, Step: r.Step, Stop: int32(r.Stop),
 	}
 	if r.Whole.Incarnations != nil {
@@ -60,7 +60,7 @@ func EncodeRecord(r state.Record) *pb.Record {
 // place.
 func DecodeRecord(p *pb.Record) (r state.Record, ok bool) {
 	r = state.Record{
-		JobID: sanitize.Name(p.GetJobId()), Fence: DecodeFence(p.GetFence()), Choices: decodeChoices(p.GetChoices()),
+		JobID: phrase.Name(p.GetJobId()), Fence: DecodeFence(p.GetFence()), Choices: decodeChoices(p.GetChoices()),
 		Loop:     state.CrashLoop{Count: int(p.GetLoopCount()), Ranks: DecodeRanks(p.GetLoopRanks())},
 		Restarts: int(max(p.GetRestarts(), 0)), Used: int(p.GetUsed()), Dead: sorted(p.GetDead()), Ended: p.GetEnded(), Lost: sorted(p.GetLost()),
 		Step: max(p.GetStep(), -1), Stop: exitCode(p.GetStop()),
@@ -80,9 +80,9 @@ func DecodeRecord(p *pb.Record) (r state.Record, ok bool) {
 		}
 		r.Workers = append(r.Workers, decodeWorker(w))
 	}
-	r.Agreed = state.Agreed{WorldSize: len(r.Workers), Protocol: int(p.GetProtocol()), Version: sanitize.Name(p.GetVersion())}
+	r.Agreed = state.Agreed{WorldSize: len(r.Workers), Protocol: int(p.GetProtocol()), Version: phrase.Name(p.GetVersion())}
 	for _, l := range p.GetAgree() {
-		r.Agreed.Lines = append(r.Agreed.Lines, sanitize.Line(l, MaxRequestBytes))
+		r.Agreed.Lines = append(r.Agreed.Lines, phrase.Foreign(l, MaxRequestBytes))
 	}
 	return r, r.Fence.Generation > 0 && len(r.Workers) > 0 && len(r.Workers) <= ring.MaxWorldSize
 }

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 )
@@ -9,8 +9,8 @@ import (
 // EncodeStatus converts a status to its message.
 func EncodeStatus(s state.Status) *pb.Job {
 	j := &pb.Job{
-		JobId: sanitize.Name(s.JobID), Phase: s.Phase, Generation: s.Generation, WorldSize: uint32(s.WorldSize), Present: uint32(s.Present),
-		Step: s.Step, StepsPerS: s.StepsPerS, RestartsLeft: int32(s.RestartsLeft), RemainingMs: s.Remaining.Milliseconds(), Stall: sanitize.Line(s.Stall, sanitize.MaxText),
+		JobId: phrase.Name(s.JobID), Phase: s.Phase, Generation: s.Generation, WorldSize: uint32(s.WorldSize), Present: uint32(s.Present),
+		Step: s.Step, StepsPerS: s.StepsPerS, RestartsLeft: int32(s.RestartsLeft), RemainingMs: s.Remaining.Milliseconds(), Stall: phrase.Foreign(s.Stall, phrase.MaxText),
 		Choices: encodeChoices(s.Choices),
 	}
 	if s.Cause != nil {
@@ -18,7 +18,7 @@ func EncodeStatus(s state.Status) *pb.Job {
 	}
 	for _, r := range s.Ranks {
 		p := &pb.Rank{
-			Worker: encodeWorker(r.Worker), Present: r.Present, Reason: sanitize.Name(r.Reason), MissingMs: r.Missing.Milliseconds(),
+			Worker: encodeWorker(r.Worker), Present: r.Present, Reason: phrase.Name(r.Reason), MissingMs: r.Missing.Milliseconds(),
 			Step: r.Step, Phase: r.Phase, BeatMs: r.Beat.Milliseconds(), Wait: new(pb.Wait),
 		}
 		EncodeWait(p.Wait, r.Wait)
@@ -31,17 +31,17 @@ func EncodeStatus(s state.Status) *pb.Job {
 // DecodeStatus converts a status from its message.
 func DecodeStatus(j *pb.Job) state.Status {
 	s := state.Status{
-		JobID: sanitize.Name(j.GetJobId()), Phase: sanitize.Name(j.GetPhase()), Generation: j.GetGeneration(), WorldSize: int(j.GetWorldSize()), Present: int(j.GetPresent()),
+		JobID: phrase.Name(j.GetJobId()), Phase: phrase.Name(j.GetPhase()), Generation: j.GetGeneration(), WorldSize: int(j.GetWorldSize()), Present: int(j.GetPresent()),
 		Step: max(j.GetStep(), -1), StepsPerS: j.GetStepsPerS(), RestartsLeft: int(j.GetRestartsLeft()), Remaining: Milliseconds(j.GetRemainingMs()),
-		Stall: sanitize.Line(j.GetStall(), sanitize.MaxText), Choices: decodeChoices(j.GetChoices()),
+		Stall: phrase.Foreign(j.GetStall(), phrase.MaxText), Choices: decodeChoices(j.GetChoices()),
 	}
 	if j.GetCause() != nil {
 		s.Cause = DecodeCause(j.GetCause())
 	}
 	for _, p := range j.GetRanks() {
 		r := state.RankStatus{
-			Worker: decodeWorker(p.GetWorker()), Present: p.GetPresent(), Reason: sanitize.Name(p.GetReason()), Missing: Milliseconds(p.GetMissingMs()),
-			Step: max(p.GetStep(), -1), Phase: sanitize.Name(p.GetPhase()), Beat: Milliseconds(p.GetBeatMs()),
+			Worker: decodeWorker(p.GetWorker()), Present: p.GetPresent(), Reason: phrase.Name(p.GetReason()), Missing: Milliseconds(p.GetMissingMs()),
+			Step: max(p.GetStep(), -1), Phase: phrase.Name(p.GetPhase()), Beat: Milliseconds(p.GetBeatMs()),
 		}
 		r.Wait, r.For = DecodeWait(p.GetWait())
 		s.Ranks = append(s.Ranks, r)

@@ -9,7 +9,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 )
@@ -26,8 +26,8 @@ const (
 // EncodeCause converts a cause to its message.
 func EncodeCause(c *ring.Cause) *pb.Cause {
 	return &pb.Cause{
-		Rank: int32(c.Rank), Host: sanitize.Name(c.Host), Step: c.Step, Operation: sanitize.Name(c.Operation),
-		Peer: sanitize.Name(c.Peer), Text: sanitize.Line(c.Text, sanitize.MaxText), ExitCode: int32(c.ExitCode),
+		Rank: int32(c.Rank), Host: phrase.Name(c.Host), Step: c.Step, Operation: phrase.Name(c.Operation),
+		Peer: phrase.Name(c.Peer), Text: phrase.Foreign(strings.ReplaceAll(c.Text, "\n", " "), phrase.MaxText), ExitCode: int32(c.ExitCode),
 	}
 }
 
@@ -38,21 +38,21 @@ func DecodeCause(c *pb.Cause) *ring.Cause {
 		code = exitcode.Failed
 	}
 	return &ring.Cause{
-		Rank: int(max(c.GetRank(), -1)), Host: sanitize.Name(c.GetHost()), Step: max(c.GetStep(), -1), Operation: sanitize.Name(c.GetOperation()),
-		Peer: sanitize.Name(c.GetPeer()), Text: sanitize.Line(c.GetText(), sanitize.MaxText), ExitCode: code,
+		Rank: int(max(c.GetRank(), -1)), Host: phrase.Name(c.GetHost()), Step: max(c.GetStep(), -1), Operation: phrase.Name(c.GetOperation()),
+		Peer: phrase.Name(c.GetPeer()), Text: phrase.Foreign(c.GetText(), phrase.MaxText), ExitCode: code,
 	}
 }
 
 func encodeWorker(w ring.Worker) *pb.Worker {
 	return &pb.Worker{
-		Rank: int32(w.Rank), Host: sanitize.Name(w.Host), HostId: sanitize.Name(w.HostID), Addr: sanitize.Name(w.Addr),
+		Rank: int32(w.Rank), Host: phrase.Name(w.Host), HostId: phrase.Name(w.HostID), Addr: phrase.Name(w.Addr),
 		Pid: int64(w.PID), Incarnation: w.Incarnation,
 	}
 }
 
 func decodeWorker(w *pb.Worker) ring.Worker {
 	return ring.Worker{
-		Rank: int(w.GetRank()), Host: sanitize.Name(w.GetHost()), HostID: sanitize.Name(w.GetHostId()), Addr: sanitize.Name(w.GetAddr()),
+		Rank: int(w.GetRank()), Host: phrase.Name(w.GetHost()), HostID: phrase.Name(w.GetHostId()), Addr: phrase.Name(w.GetAddr()),
 		PID: int(w.GetPid()), Incarnation: w.GetIncarnation(),
 	}
 }
@@ -64,7 +64,7 @@ func EncodeRequest(j state.Request) *pb.Join {
 		agree[i] = strings.ToValidUTF8(l, "?")
 	}
 	return &pb.Join{
-		Protocol: uint32(j.Protocol), Version: sanitize.Name(j.Version), JobId: sanitize.Name(j.JobID), Rank: int32(j.Rank),
+		Protocol: uint32(j.Protocol), Version: phrase.Name(j.Version), JobId: phrase.Name(j.JobID), Rank: int32(j.Rank),
 		WorldSize: uint32(j.WorldSize), Worker: encodeWorker(j.Worker), Agree: agree, Offers: encodeOffers(j.Offers),
 	}
 }
@@ -73,11 +73,11 @@ func EncodeRequest(j state.Request) *pb.Join {
 func DecodeRequest(j *pb.Join) state.Request {
 	agree := make([]string, len(j.GetAgree()))
 	for i, l := range j.GetAgree() {
-		agree[i] = sanitize.Line(l, MaxRequestBytes)
+		agree[i] = phrase.Foreign(l, MaxRequestBytes)
 	}
 	return state.Request{
-		JobID: sanitize.Name(j.GetJobId()), Rank: int(max(j.GetRank(), -1)), WorldSize: int(j.GetWorldSize()),
-		Worker: decodeWorker(j.GetWorker()), Protocol: int(j.GetProtocol()), Version: sanitize.Name(j.GetVersion()), Agree: agree,
+		JobID: phrase.Name(j.GetJobId()), Rank: int(max(j.GetRank(), -1)), WorldSize: int(j.GetWorldSize()),
+		Worker: decodeWorker(j.GetWorker()), Protocol: int(j.GetProtocol()), Version: phrase.Name(j.GetVersion()), Agree: agree,
 		Offers: decodeOffers(j.GetOffers()),
 	}
 }
@@ -87,7 +87,7 @@ func EncodeWaiting(w state.Waiting) *pb.Waiting {
 	p := &pb.Waiting{Present: uint32(w.Present), WorldSize: uint32(w.WorldSize), RemainingMs: w.Remaining.Milliseconds()}
 	for _, m := range w.Missing {
 		p.Missing = append(p.Missing, &pb.Missing{
-			Rank: int32(m.Rank), Address: sanitize.Name(m.Address), Reason: sanitize.Name(m.Reason), ForMs: m.For.Milliseconds(),
+			Rank: int32(m.Rank), Address: phrase.Name(m.Address), Reason: phrase.Name(m.Reason), ForMs: m.For.Milliseconds(),
 		})
 	}
 	return p
@@ -98,7 +98,7 @@ func DecodeWaiting(p *pb.Waiting) state.Waiting {
 	w := state.Waiting{Present: int(p.GetPresent()), WorldSize: int(p.GetWorldSize()), Remaining: Milliseconds(p.GetRemainingMs())}
 	for _, m := range p.GetMissing() {
 		w.Missing = append(w.Missing, state.Missing{
-			Rank: int(max(m.GetRank(), -1)), Address: sanitize.Name(m.GetAddress()), Reason: sanitize.Name(m.GetReason()), For: Milliseconds(m.GetForMs()),
+			Rank: int(max(m.GetRank(), -1)), Address: phrase.Name(m.GetAddress()), Reason: phrase.Name(m.GetReason()), For: Milliseconds(m.GetForMs()),
 		})
 	}
 	return w
@@ -116,7 +116,7 @@ func EncodeWait(dst *pb.Wait, w ring.Wait) {
 // DecodeWait returns a wait without Since, and how long it has been unchanged.
 func DecodeWait(p *pb.Wait) (w ring.Wait, idle time.Duration) {
 	w = ring.Wait{
-		Operation: sanitize.Clip(sanitize.Name(p.GetOperation()), maxOperation), Seq: p.GetSeq(), Elements: int(min(p.GetElements(), math.MaxInt)),
+		Operation: phrase.Clip(phrase.Name(p.GetOperation()), maxOperation), Seq: p.GetSeq(), Elements: int(min(p.GetElements(), math.MaxInt)),
 		Peer: int(max(p.GetPeer(), -1)), Moved: p.GetMoved(),
 	}
 	if p == nil || w.Operation == "" {

@@ -3,12 +3,11 @@ package wire
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
 	"ringtrain/ring"
-	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 )
@@ -59,14 +58,14 @@ func checkRequest(t *testing.T, r state.Request) {
 	for _, s := range append(r.Agree, r.JobID, r.Version, r.Worker.Host, r.Worker.HostID, r.Worker.Addr) {
 		checkLine(t, s)
 	}
-	if len(r.Worker.Host) > sanitize.MaxName || r.Rank < -1 || r.WorldSize < 0 {
+	if len(r.Worker.Host) > phrase.MaxName || r.Rank < -1 || r.WorldSize < 0 {
 		t.Errorf("request %+v is out of bounds", r)
 	}
 }
 
 func checkLine(t *testing.T, s string) {
 	t.Helper()
-	if strings.ContainsAny(s, "\n\r\x00\x1b") || !utf8.ValidString(s) {
-		t.Errorf("%q is not one clean line", s)
+	if phrase.Foreign(s, len(s)+1) != s {
+		t.Errorf("%q is not one printable line", s)
 	}
 }
