@@ -3,9 +3,13 @@ package child
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -15,8 +19,35 @@ const Grace = 5 * time.Second
 
 // A Process is a program to start, such as a rank or a launcher of ranks.
 type Process struct {
-	Argv []string
-	Env  []string // in addition to the environment of this process
+	Argv   []string
+	Env    []string // in addition to the environment of this process
+	Stdin  io.Reader
+	Stdout io.Writer
+}
+
+// Run runs the processes until they end. When a process fails or ctx ends, Run ends the
+// others. The error is that of the process that failed first, with the end of its standard
+// error.
+func Run(ctx context.Context, processes []Process) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	for i, p := range processes {
+		cmd, stderr := p.Command(ctx)
+		if err := cmd.Start(); err != nil {
+			cancel(err)
+			break
+		}
+		running.Go(func() {
+			if err := cmd.Wait(); err != nil && ctx.Err() == nil {
+				cancel(fmt.Errorf("process %d of %d: %w%s", i, len(processes), err, stderr))
+			}
+		})
+	}
+	running.Wait()
+	return context.Cause(ctx)
 }
 
 // Command returns a command for p, which the caller starts. When ctx ends, the process
@@ -27,6 +58,7 @@ type Process struct {
 func (p Process) Command(ctx context.Context) (*exec.Cmd, *Tail) {
 	cmd, stderr := exec.CommandContext(ctx, p.Argv[0], p.Argv[1:]...), new(Tail)
 	cmd.Env, cmd.Stderr, cmd.SysProcAttr = append(os.Environ(), p.Env...), stderr, dieWithParent()
+	cmd.Stdin, cmd.Stdout = p.Stdin, p.Stdout
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = Grace
 	return cmd, stderr

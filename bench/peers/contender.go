@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strconv"
@@ -87,13 +88,15 @@ func (c Contender) ready(ctx context.Context) error {
 
 // run does the work once.
 func (c Contender) run(ctx context.Context, w Work, p Topology, folder string) ([]Sample, error) {
-	out, err := runProcesses(ctx, c.processes(w, p, folder))
-	if err != nil {
+	var out bytes.Buffer
+	processes := c.processes(w, p, folder)
+	processes[0].Stdout = &out
+	if err := child.Run(ctx, processes); err != nil {
 		return nil, err
 	}
 	var samples []Sample
 	seen := map[int]bool{}
-	for line := range strings.Lines(out) {
+	for line := range strings.Lines(out.String()) {
 		for _, s := range c.parse(w, line) {
 			if s.Wrong > 0 {
 				return nil, fmt.Errorf("%s sums wrongly: %d elements of %d bytes", s.Way, s.Wrong, s.Bytes)

@@ -176,22 +176,6 @@ func TestRoundsEnd(t *testing.T) {
 	}
 }
 
-// TestCrewEndsTogether verifies that the failure of one process ends the others, and
-// that the error is of the first failure.
-func TestCrewEndsTogether(t *testing.T) {
-	processes := []child.Process{{Argv: []string{"sh", "-c", "echo out; exec sleep 1000"}}, {Argv: []string{"sh", "-c", "echo $WHY >&2; exit 7"}, Env: []string{"WHY=reason"}}}
-	out, err := runProcesses(t.Context(), processes)
-	if err == nil || err.Error() != "process 1 of 2: exit status 7: reason" {
-		t.Errorf("error is %v, want that of the second process", err)
-	}
-	if out != "" && out != "out\n" {
-		t.Errorf("output is %q", out)
-	}
-	if _, err := runProcesses(t.Context(), []child.Process{{Argv: []string{"/no/such/program"}}}); err == nil {
-		t.Error("a program that is not there has run")
-	}
-}
-
 // TestConfig verifies that a bad config is refused as wrong usage.
 func TestConfig(t *testing.T) {
 	if err := (Config{Rounds: 1, PerHost: 1}).Check(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -50,10 +51,10 @@ const (
 func cases() []Case {
 	torch, tensorflow := []string{torchOne, torchTwo, torchDDP}, []string{tfFit, tfStep, tfLoop, tfWorkers}
 	ours := []string{twoRanks, oneRank}
-	every := join(torch, tensorflow, []string{numpyMPI})
+	every := slices.Concat(torch, tensorflow, []string{numpyMPI})
 	mlp := Case{
 		Name: "mlp", Text: "MLP 784-512-512-10, batch 256, adam",
-		hidden: []int{512, 512}, batch: 256, optimizer: "adam", rate: 0.001, who: join(ours, every),
+		hidden: []int{512, 512}, batch: 256, optimizer: "adam", rate: 0.001, who: slices.Concat(ours, every),
 		bars: []bar{
 			{ours: twoRanks, theirs: every, want: 1},
 			{ours: oneRank, theirs: every, want: 0.95},
@@ -62,7 +63,7 @@ func cases() []Case {
 	}
 	dense := mlp
 	dense.Name, dense.Text, dense.dense, dense.bars = "mlp-dense", mlp.Text+", inputs without zeros", true, nil
-	dense.who = join(ours, []string{torchTwo, torchDDP, tfLoop, numpyMPI})
+	dense.who = slices.Concat(ours, []string{torchTwo, torchDDP, tfLoop, numpyMPI})
 	sgemm := func(n int) Case {
 		return Case{
 			Name: fmt.Sprintf("sgemm-%d", n), Text: fmt.Sprintf("sgemm %d x %d x %d, one core", n, n, n), sgemm: n,
@@ -72,11 +73,11 @@ func cases() []Case {
 	fixed := []string{torchOne, torchTwo, torchLast, torchDDP, tfFit, tfStep, tfWorkers}
 	return []Case{{
 		Name: "softmax", Text: "softmax 784-10, batch 100, sgd",
-		batch: 100, optimizer: "sgd", rate: 0.5, who: join(ours, every),
+		batch: 100, optimizer: "sgd", rate: 0.5, who: slices.Concat(ours, every),
 		bars: []bar{{ours: twoRanks, theirs: every, want: 1.3}},
 	}, mlp, dense, {
 		Name: "cnn", Text: "CNN 5x5x32, pool, 5x5x64, pool, 10, batch 128, adam",
-		cnn: true, batch: 128, optimizer: "adam", rate: 0.001, who: join(ours, fixed, []string{tfLoop}),
+		cnn: true, batch: 128, optimizer: "adam", rate: 0.001, who: slices.Concat(ours, fixed, []string{tfLoop}),
 		bars: []bar{
 			{ours: twoRanks, theirs: fixed, want: 1},
 			{ours: twoRanks, theirs: []string{tfLoop}, want: 0.8},
@@ -84,7 +85,7 @@ func cases() []Case {
 	}, {
 		Name: "mlp-10m", Text: "MLP 784-2048-2048-2048-10 (10 M), batch 128, momentum",
 		hidden: []int{2048, 2048, 2048}, batch: 128, optimizer: "momentum", rate: 0.01, momentum: 0.9,
-		who: join(ours, []string{torchTwo, torchDDP}),
+		who: slices.Concat(ours, []string{torchTwo, torchDDP}),
 		bars: []bar{
 			{ours: twoRanks, theirs: []string{torchDDP}, want: 1 / 0.65},
 			{ours: oneRank, theirs: []string{torchTwo}, want: 1 / 1.15},
@@ -109,14 +110,6 @@ func (c Case) lossLimit() float64 {
 		return c.maxLoss
 	}
 	return MaxLoss
-}
-
-func join(lists ...[]string) []string {
-	var all []string
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
 }
 
 // model returns the group model of ringtrain's job file.

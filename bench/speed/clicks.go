@@ -2,6 +2,7 @@ package speed
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ const constantLoss = 0.6
 // clickCases returns the cases of the suite Clicks.
 func clickCases() []Case {
 	torch := []string{torchSparse, torchSparS, torchDense, torchHand, torchHandS}
-	every := join(torch, []string{torchRows, tfRowsFit, tfRowsLoop})
+	every := slices.Concat(torch, []string{torchRows, tfRowsFit, tfRowsLoop})
 	pass := Case{
 		Name: "pass", Text: "sparse-linear, 1 M ids x 39, 500,000 rows of text, one pass end to end",
 		batch: 2000, optimizer: "adagrad", rate: 0.2, maxLoss: constantLoss,
@@ -79,8 +80,8 @@ func clickCases() []Case {
 		Name: "fm", Text: "fm, 8 factors, 1 M ids x 39, batch 2000, adagrad, training only",
 		batch: 2000, optimizer: "adagrad", rate: 0.02, maxLoss: constantLoss,
 		click: clickCase{rows: 200000, ids: 1e6, kind: "fm", factors: 8, drawn: true, texts: []string{"libsvm"}},
-		who:   join([]string{twoRanks, oneRank}, every),
-		bars:  []bar{{ours: twoRanks, theirs: join(torch, []string{torchRows}), want: 3}},
+		who:   slices.Concat([]string{twoRanks, oneRank}, every),
+		bars:  []bar{{ours: twoRanks, theirs: slices.Concat(torch, []string{torchRows}), want: 3}},
 	}
 	deep := func(kind string) Case {
 		c := fm
@@ -152,51 +153,6 @@ func (c Case) clickJob(f clickFiles, format string, spread int) string {
 	return fmt.Sprintf("name: bench-%s\nmodel: {%s}\ninput:\n  train: %s\n  batch: %d\n  shuffle: true\n"+
 		"loss: {kind: sigmoid}\noptimizer: {name: %s, learning_rate: %v}\ntrain: {epochs: %d, seed: 1}\n%s",
 		c.Name, strings.Join(model, ", "), train, c.batch, c.optimizer, c.rate, epochs, validation)
-}
-
-// newClickContender returns the contender of that name, nil if there is none.
-func newClickContender(name, program string) contender {
-	torch := software{driver: "pytorch_clicks.py", modules: "torch, numpy", start: glooEnv}
-	flow := software{driver: "tensorflow_clicks.py", modules: "tensorflow, numpy", start: glooEnv}
-	vw := software{driver: "vw_pass.py", modules: "vowpalwabbit, numpy", start: glooEnv}
-	made := map[string]contender{
-		twoRanksSVM: &pass{program: program, ranks: 2, format: "libsvm"},
-		twoRanksVW:  &pass{program: program, ranks: 2, format: "vw"},
-		oneRankSVM:  &pass{program: program, ranks: 1, format: "libsvm"},
-		parseSVM:    &parsing{format: "libsvm"},
-		parseVW:     &parsing{format: "vw"},
-		reader:      &parsing{},
-
-		arrowCSV:    &library{of: reads("pyarrow"), way: "arrow", threads: 1},
-		flowCSV:     &library{of: reads("tensorflow"), way: "tf-csv", threads: 1},
-		flowRecords: &library{of: reads("tensorflow"), way: "tf-records", threads: 1},
-
-		vwOne:    &library{of: vw, way: "pass", threads: 2},
-		vwTwo:    &library{of: vw, way: "pass", ranks: 2, threads: 1},
-		vwCached: &library{of: vw, way: "cache", threads: 2},
-		vwNoop:   &library{of: vw, way: "noop", threads: 2},
-
-		torchSparse: &library{of: torch, way: "sparse", threads: 1},
-		torchSparS:  &library{of: torch, way: "sparse", threads: 2},
-		torchDense:  &library{of: torch, way: "dense", threads: 2},
-		torchHand:   &library{of: torch, way: "hand", threads: 1},
-		torchHandS:  &library{of: torch, way: "hand", threads: 2},
-		torchRows:   &library{of: torch, way: "ddp", ranks: 2, threads: 1},
-		tfRowsFit:   &library{of: flow, way: "fit", threads: 2},
-		tfRowsLoop:  &library{of: flow, way: "loop", threads: 2},
-	}
-	for table, spread := range map[string]int{tableSmall: 1, tableMiddle: 10, tableLarge: 100} {
-		made[table] = &ringtrainJob{program: program, ranks: 2, spread: spread}
-	}
-	if c, ok := made[name]; ok {
-		return c
-	}
-	return nil
-}
-
-// reads returns the driver of libraries that read records.
-func reads(modules string) software {
-	return software{driver: "read_records.py", modules: modules + ", numpy", start: glooEnv}
 }
 
 // clickFiles are the files of a drawn click log.

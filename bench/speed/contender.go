@@ -53,40 +53,59 @@ type work struct {
 	kernels string // kernel set of all contenders; "" for their own choices
 }
 
-// newContender returns the contender of that name.
+// newContender returns the contender of that name, nil if there is none.
 func newContender(name, program string) contender {
-	switch name {
-	case twoRanks:
-		return &ringtrainJob{program: program, ranks: 2}
-	case oneRank:
-		return &ringtrainJob{program: program, ranks: 1}
-	case torchOne:
-		return &library{of: pytorch(), threads: 1}
-	case torchTwo:
-		return &library{of: pytorch(), threads: 2}
-	case torchLast:
-		return &library{of: pytorch(), way: "channels_last", threads: 2}
-	case torchDDP:
-		return &library{of: pytorch(), way: "ddp", ranks: 2, threads: 1}
-	case tfFit:
-		return &library{of: tensorflow(), way: "fit", threads: 2}
-	case tfStep:
-		return &library{of: tensorflow(), way: "step", threads: 2}
-	case tfLoop:
-		return &library{of: tensorflow(), way: "loop", threads: 2}
-	case tfWorkers:
-		return &library{of: tensorflow(), way: "workers", ranks: 2, threads: 1}
-	case numpyMPI:
-		return &library{of: numpy(), way: "mpi", ranks: 2, threads: 1}
-	case oneCore:
-		return &sgemm{program: program}
-	case openBLAS:
-		return &library{of: blas(), threads: 1}
-	}
-	if c := newClickContender(name, program); c != nil {
-		return c
-	}
-	panic("speed: no such contender")
+	torch := software{driver: "pytorch_steps.py", modules: "torch, numpy"}
+	flow := software{driver: "tensorflow_steps.py", modules: "tensorflow, numpy", cluster: true}
+	mpi := software{driver: "numpy_steps.py", modules: "numpy, mpi4py", launcher: "mpirun"}
+	torchClicks := software{driver: "pytorch_clicks.py", modules: "torch, numpy"}
+	flowClicks := software{driver: "tensorflow_clicks.py", modules: "tensorflow, numpy"}
+	vw := software{driver: "vw_pass.py", modules: "vowpalwabbit, numpy"}
+	arrowReads := software{driver: "read_records.py", modules: "pyarrow, numpy"}
+	flowReads := software{driver: "read_records.py", modules: "tensorflow, numpy"}
+	return map[string]contender{
+		twoRanks:    &ringtrainJob{program: program, ranks: 2},
+		oneRank:     &ringtrainJob{program: program, ranks: 1},
+		tableSmall:  &ringtrainJob{program: program, ranks: 2, spread: 1},
+		tableMiddle: &ringtrainJob{program: program, ranks: 2, spread: 10},
+		tableLarge:  &ringtrainJob{program: program, ranks: 2, spread: 100},
+		oneCore:     &sgemm{program: program},
+		twoRanksSVM: &pass{program: program, ranks: 2, format: "libsvm"},
+		twoRanksVW:  &pass{program: program, ranks: 2, format: "vw"},
+		oneRankSVM:  &pass{program: program, ranks: 1, format: "libsvm"},
+		parseSVM:    &parsing{format: "libsvm"},
+		parseVW:     &parsing{format: "vw"},
+		reader:      &parsing{},
+
+		torchOne:  &library{of: torch, threads: 1},
+		torchTwo:  &library{of: torch, threads: 2},
+		torchLast: &library{of: torch, way: "channels_last", threads: 2},
+		torchDDP:  &library{of: torch, way: "ddp", ranks: 2, threads: 1},
+		tfFit:     &library{of: flow, way: "fit", threads: 2},
+		tfStep:    &library{of: flow, way: "step", threads: 2},
+		tfLoop:    &library{of: flow, way: "loop", threads: 2},
+		tfWorkers: &library{of: flow, way: "workers", ranks: 2, threads: 1},
+		numpyMPI:  &library{of: mpi, way: "mpi", ranks: 2, threads: 1},
+		openBLAS:  &library{of: software{driver: "sgemm.py", modules: "numpy"}, threads: 1},
+
+		arrowCSV:    &library{of: arrowReads, way: "arrow", threads: 1},
+		flowCSV:     &library{of: flowReads, way: "tf-csv", threads: 1},
+		flowRecords: &library{of: flowReads, way: "tf-records", threads: 1},
+
+		vwOne:    &library{of: vw, way: "pass", threads: 2},
+		vwTwo:    &library{of: vw, way: "pass", ranks: 2, threads: 1},
+		vwCached: &library{of: vw, way: "cache", threads: 2},
+		vwNoop:   &library{of: vw, way: "noop", threads: 2},
+
+		torchSparse: &library{of: torchClicks, way: "sparse", threads: 1},
+		torchSparS:  &library{of: torchClicks, way: "sparse", threads: 2},
+		torchDense:  &library{of: torchClicks, way: "dense", threads: 2},
+		torchHand:   &library{of: torchClicks, way: "hand", threads: 1},
+		torchHandS:  &library{of: torchClicks, way: "hand", threads: 2},
+		torchRows:   &library{of: torchClicks, way: "ddp", ranks: 2, threads: 1},
+		tfRowsFit:   &library{of: flowClicks, way: "fit", threads: 2},
+		tfRowsLoop:  &library{of: flowClicks, way: "loop", threads: 2},
+	}[name]
 }
 
 // ringtrainJob is ringtrain. It starts anew for each turn.

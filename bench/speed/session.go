@@ -2,12 +2,13 @@ package speed
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
+	"os"
 	"time"
 
 	"ringtrain/bench/child"
@@ -39,14 +40,22 @@ type answer struct {
 
 // newSession starts the processes and waits until they are ready.
 func newSession(ctx context.Context, processes []child.Process) (*session, error) {
-	s := &session{answers: make(chan []byte, 1), ended: make(chan struct{})}
-	s.ctx, s.stop = context.WithCancelCause(ctx)
-	started := make(chan error, 1)
-	go s.watch(processes, started)
-	if err := <-started; err != nil {
-		s.close()
+	in, input, err := os.Pipe()
+	if err != nil {
 		return nil, err
 	}
+	s := &session{input: input, answers: make(chan []byte, 1), ended: make(chan struct{})}
+	s.ctx, s.stop = context.WithCancelCause(ctx)
+	lines, out := io.Pipe()
+	processes[0].Stdin, processes[0].Stdout = in, out
+	go s.read(lines)
+	go func() {
+		defer close(s.ended)
+		err := child.Run(s.ctx, processes)
+		s.stop(cmp.Or(err, errors.New("all of its processes have ended")))
+		in.Close()
+		out.Close()
+	}()
 	a, err := s.next(startTimeout)
 	if err == nil && a.Library == "" {
 		err = errors.New("its driver does not say what it runs")
@@ -57,62 +66,6 @@ func newSession(ctx context.Context, processes []child.Process) (*session, error
 	}
 	s.library = a.Library
 	return s, nil
-}
-
-// watch starts the processes and waits for their ends. A process that fails ends the
-// others. One goroutine locked to a thread does both, as child.Process.Command requires.
-func (s *session) watch(processes []child.Process, started chan<- error) {
-	defer close(s.ended)
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	ends := make(chan error, len(processes))
-	running := 0
-	for i, p := range processes {
-		err := s.start(i, p, ends)
-		if err != nil {
-			started <- err
-			s.stop(err)
-			break
-		}
-		running++
-	}
-	if running == len(processes) {
-		started <- nil
-	}
-	for range running {
-		if err := <-ends; err != nil {
-			s.stop(err)
-		}
-	}
-	s.stop(errors.New("all of its processes have ended"))
-}
-
-func (s *session) start(i int, p child.Process, ends chan<- error) error {
-	cmd, stderr := p.Command(s.ctx)
-	var out io.ReadCloser
-	if i == 0 {
-		var err error
-		if s.input, err = cmd.StdinPipe(); err != nil {
-			return err
-		}
-		if out, err = cmd.StdoutPipe(); err != nil {
-			return err
-		}
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	go func() {
-		if out != nil {
-			s.read(out)
-		}
-		if err := cmd.Wait(); err != nil {
-			ends <- fmt.Errorf("process %d: %w%s", i, err, stderr)
-			return
-		}
-		ends <- nil
-	}()
-	return nil
 }
 
 // read forwards the answers and ignores other lines.
@@ -153,9 +106,7 @@ func (s *session) turn(seconds time.Duration) (answer, error) {
 
 // close ends the processes by closing their input, and after child.Grace by TERM.
 func (s *session) close() {
-	if s.input != nil {
-		s.input.Close()
-	}
+	s.input.Close()
 	late := time.NewTimer(child.Grace)
 	defer late.Stop()
 	select {

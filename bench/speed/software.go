@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,27 +37,10 @@ func writeDrivers(folder string) error {
 
 // software is a library and its driver.
 type software struct {
-	driver  string
-	modules string // required Python modules
-	program string // required program besides Python; "": none
-	start   func(ranks int) ([][]string, error)
-	mpi     bool // one launcher starts the ranks
-}
-
-func pytorch() software {
-	return software{driver: "pytorch_steps.py", modules: "torch, numpy", start: glooEnv}
-}
-
-func tensorflow() software {
-	return software{driver: "tensorflow_steps.py", modules: "tensorflow, numpy", start: clusterEnv}
-}
-
-func numpy() software {
-	return software{driver: "numpy_steps.py", modules: "numpy, mpi4py", program: "mpirun", mpi: true}
-}
-
-func blas() software {
-	return software{driver: "sgemm.py", modules: "numpy", start: glooEnv}
+	driver   string
+	modules  string // required Python modules
+	launcher string // program that starts the ranks; "": each is started
+	cluster  bool   // the ranks have a TF_CONFIG
 }
 
 // wants is the remedy for missing software.
@@ -64,9 +48,9 @@ const wants = "want: make bench-peers"
 
 // python returns the first Python that has the modules.
 func (s software) python(ctx context.Context) (string, error) {
-	if s.program != "" {
-		if _, err := exec.LookPath(s.program); err != nil {
-			return "", errors.New("no " + s.program + "; " + wants)
+	if s.launcher != "" {
+		if _, err := exec.LookPath(s.launcher); err != nil {
+			return "", errors.New("no " + s.launcher + "; " + wants)
 		}
 	}
 	find := "import importlib.util as u, sys; sys.exit(any(u.find_spec(m) is None for m in sys.argv[1].split(', ')))"
@@ -81,13 +65,16 @@ func (s software) python(ctx context.Context) (string, error) {
 // processes returns a process per rank, or the launcher that starts them.
 func (s software) processes(python, folder, spec string, ranks int) ([]child.Process, error) {
 	driver := []string{python, filepath.Join(folder, s.driver), spec}
-	if s.mpi {
-		launcher := []string{s.program, "--allow-run-as-root", "--oversubscribe", "-np", strconv.Itoa(ranks)}
+	if s.launcher != "" {
+		launcher := []string{s.launcher, "--allow-run-as-root", "--oversubscribe", "-np", strconv.Itoa(ranks)}
 		return []child.Process{{Argv: append(append(launcher, driver...), "0", strconv.Itoa(ranks))}}, nil
 	}
-	env, err := s.start(ranks)
-	if err != nil {
-		return nil, err
+	env := slices.Repeat([][]string{{"GLOO_SOCKET_IFNAME=lo"}}, ranks) // gloo stays on this host
+	if s.cluster && ranks > 1 {
+		var err error
+		if env, err = clusterEnv(ranks); err != nil {
+			return nil, err
+		}
 	}
 	var processes []child.Process
 	for rank := range ranks {
@@ -97,21 +84,9 @@ func (s software) processes(python, folder, spec string, ranks int) ([]child.Pro
 	return processes, nil
 }
 
-// glooEnv returns the environment that keeps gloo on this host.
-func glooEnv(ranks int) ([][]string, error) {
-	env := make([][]string, ranks)
-	for i := range env {
-		env[i] = []string{"GLOO_SOCKET_IFNAME=lo"}
-	}
-	return env, nil
-}
-
-// clusterEnv returns TF_CONFIG of each worker. A single worker has none.
+// clusterEnv returns TF_CONFIG of each worker.
 func clusterEnv(ranks int) ([][]string, error) {
 	env := make([][]string, ranks)
-	if ranks == 1 {
-		return env, nil
-	}
 	var workers []string
 	for range ranks {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -310,12 +310,13 @@ func TestLibraryEnvironment(t *testing.T) {
 	if len(kernelsEnv("")) != 0 {
 		t.Error("a choice of their own sets variables")
 	}
-	for _, s := range []software{pytorch(), tensorflow(), numpy()} {
+	for _, name := range []string{torchTwo, tfWorkers, numpyMPI} {
+		s := newContender(name, "").(*library).of
 		if _, err := drivers.ReadFile("drivers/" + s.driver); err != nil {
 			t.Error(err)
 		}
 		processes, err := s.processes("python3", "folder", "case.json", 2)
-		if want := 2; err != nil || !s.mpi && len(processes) != want || s.mpi && processes[0].Argv[0] != "mpirun" {
+		if want := 2; err != nil || s.launcher == "" && len(processes) != want || s.launcher != "" && processes[0].Argv[0] != "mpirun" {
 			t.Errorf("%s: processes is %v, error %v", s.driver, processes, err)
 		}
 	}
