@@ -88,14 +88,14 @@ func (b bar) cell(f *figures, at Point, v *Verdict) (ratio float64, ok bool) {
 		of = f.bytesBetween
 	}
 	mine, known := of(b.ours, at.Ranks, at.Bytes)
-	failed := f.failed[cell{b.ours, at.Ranks, at.Bytes}]
+	failed := f.cells[cell{b.ours, at.Ranks, at.Bytes}].failed
 	best := math.Inf(1)
 	for _, who := range b.theirs {
 		theirs, ok := of(who, at.Ranks, at.Bytes)
 		switch {
 		case ok:
 			best = min(best, theirs)
-		case f.failed[cell{who, at.Ranks, at.Bytes}]:
+		case f.cells[cell{who, at.Ranks, at.Bytes}].failed:
 			failed = true
 		case known:
 			v.Without[who]++

@@ -15,28 +15,28 @@ type cell struct {
 	ranks, bytes int
 }
 
-// figures has the measurements: for each cell and each variant the times of the rounds
-// in seconds, and the bytes between hosts. A cell that failed has none, whatever was
-// measured before.
-type figures struct {
-	times    map[cell]map[string][]float64
-	between  map[cell]float64
-	failed   map[cell]bool
-	failures []Failure // the reasons of failed, in order
+// result has the measurements of a cell: for each variant the times of the rounds in
+// seconds, and the bytes between hosts. A cell that failed has none, whatever was measured
+// before.
+type result struct {
+	times   map[string][]float64
+	between float64
+	failed  bool
 }
 
-func newFigures() *figures {
-	return &figures{times: map[cell]map[string][]float64{}, between: map[cell]float64{}, failed: map[cell]bool{}}
+// figures has the results of all cells.
+type figures struct {
+	cells    map[cell]result
+	failures []Failure // the reasons of failed cells, in order
 }
+
+func newFigures() *figures { return &figures{cells: map[cell]result{}} }
 
 // fail marks the cells of these sizes as failed.
 func (f *figures) fail(why Failure, sizes []int) {
 	f.failures = append(f.failures, why)
 	for _, n := range sizes {
-		at := cell{why.Who, why.Ranks, n}
-		f.failed[at] = true
-		delete(f.times, at)
-		delete(f.between, at)
+		f.cells[cell{why.Who, why.Ranks, n}] = result{failed: true}
 	}
 }
 
@@ -51,16 +51,18 @@ func (f *figures) failure() error {
 
 func (f *figures) add(who string, ranks int, s Sample) {
 	at := cell{who, ranks, s.Bytes}
-	if f.times[at] == nil {
-		f.times[at] = map[string][]float64{}
+	r := f.cells[at]
+	if r.times == nil {
+		r.times = map[string][]float64{}
 	}
-	f.times[at][s.Way] = append(f.times[at][s.Way], s.Time)
-	f.between[at] = float64(s.Between)
+	r.times[s.Way] = append(r.times[s.Way], s.Time)
+	r.between = float64(s.Between)
+	f.cells[at] = r
 }
 
 // time returns the median time of the best variant.
 func (f *figures) time(who string, ranks, bytes int) (seconds float64, ok bool) {
-	for _, rounds := range f.times[cell{who, ranks, bytes}] {
+	for _, rounds := range f.cells[cell{who, ranks, bytes}].times {
 		if m := median(rounds); !ok || m < seconds {
 			seconds, ok = m, true
 		}
@@ -70,7 +72,7 @@ func (f *figures) time(who string, ranks, bytes int) (seconds float64, ok bool) 
 
 // bytesBetween returns the number of bytes that leave their host in one sum.
 func (f *figures) bytesBetween(who string, ranks, bytes int) (n float64, ok bool) {
-	n = f.between[cell{who, ranks, bytes}]
+	n = f.cells[cell{who, ranks, bytes}].between
 	return n, n > 0
 }
 
@@ -89,10 +91,7 @@ func (f *figures) sizes() []int { return f.numbers(func(c cell) int { return c.b
 
 func (f *figures) numbers(of func(cell) int) []int {
 	seen := map[int]bool{}
-	for c := range f.times {
-		seen[of(c)] = true
-	}
-	for c := range f.failed {
+	for c := range f.cells {
 		seen[of(c)] = true
 	}
 	return slices.Sorted(maps.Keys(seen))

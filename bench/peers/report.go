@@ -66,12 +66,7 @@ func (s suite) names(f *figures) []string {
 }
 
 func (f *figures) has(who string) bool {
-	for c := range f.times {
-		if c.who == who {
-			return true
-		}
-	}
-	for c := range f.failed {
+	for c := range f.cells {
 		if c.who == who {
 			return true
 		}
@@ -85,7 +80,7 @@ func (r *Runner) line(f *figures, names []string, base string, at Point) {
 	mine, known := f.time(base, at.Ranks, at.Bytes)
 	for _, who := range names {
 		t, ok := f.time(who, at.Ranks, at.Bytes)
-		failed := f.failed[cell{who, at.Ranks, at.Bytes}]
+		failed := f.cells[cell{who, at.Ranks, at.Bytes}].failed
 		switch {
 		case failed:
 			text += fmt.Sprintf("  %17s", "FAILED")

@@ -73,7 +73,7 @@ func (r *Runner) Compare(ctx context.Context, c Config) error {
 		s = overHosts(r.Program, c.Rate, Topology{Hosts: n.Hosts(), PerHost: c.PerHost}, c.Short)
 	}
 	f, rounds, err := r.rounds(ctx, s, c)
-	if len(f.times) > 0 || len(f.failed) > 0 {
+	if len(f.cells) > 0 {
 		r.report(s, f, rounds)
 	}
 	return errors.Join(err, f.failure())

@@ -132,7 +132,7 @@ func (co *Comparison) runCase(ctx context.Context, c Config, one Case, data reco
 	var err error
 	switch {
 	case one.dense:
-		w.records, err = data.withoutZeros(folder)
+		w.records, err = data.withoutZeros(ctx, folder)
 	case c.Suite != Images:
 		co.Log(one.Text + ": drawing the records")
 		w.records.log, err = one.click.draw(ctx, filepath.Join(folder, one.Name))

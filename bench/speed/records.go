@@ -1,14 +1,12 @@
 package speed
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
-
-	"github.com/klauspost/compress/gzip"
 
 	"ringtrain/input"
 )
@@ -34,17 +32,21 @@ func findMNIST(roots []string) (records, error) {
 }
 
 const (
-	imageHeader = 16      // bytes before the pixels
-	drawnBelow  = 64      // pixels of 0 become 1 to drawnBelow
-	mostPixels  = 1 << 28 // bytes of an images file
+	imageHeader = 16 // bytes before the pixels
+	drawnBelow  = 64 // pixels of 0 become 1 to drawnBelow
 )
 
 // withoutZeros writes the images of r into folder, with a random value for each zero
 // pixel.
-func (r records) withoutZeros(folder string) (records, error) {
-	pixels, err := inflated(r.images)
+func (r records) withoutZeros(ctx context.Context, folder string) (records, error) {
+	f, err := input.OpenFile(ctx, r.images, input.Limits{})
 	if err != nil {
 		return records{}, err
+	}
+	defer f.Close()
+	pixels, err := io.ReadAll(f)
+	if err != nil {
+		return records{}, input.ReadError(r.images, err)
 	}
 	if len(pixels) < imageHeader {
 		return records{}, fmt.Errorf("%s: %d bytes, want %d or more", r.images, len(pixels), imageHeader)
@@ -57,25 +59,4 @@ func (r records) withoutZeros(folder string) (records, error) {
 	}
 	path := filepath.Join(folder, "without-zeros-idx3-ubyte")
 	return records{images: path, labels: r.labels}, os.WriteFile(path, pixels, 0o600)
-}
-
-// inflated returns the content of a file, decompressed if it is gzip.
-func inflated(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if !strings.HasSuffix(path, ".gz") {
-		return io.ReadAll(io.LimitReader(f, mostPixels))
-	}
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	text, err := io.ReadAll(io.LimitReader(z, mostPixels))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return text, nil
 }

@@ -164,7 +164,7 @@ func TestWithoutZeros(t *testing.T) {
 	if err := os.WriteFile(from, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := records{images: from, labels: "labels"}.withoutZeros(folder)
+	r, err := records{images: from, labels: "labels"}.withoutZeros(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestWithoutZeros(t *testing.T) {
 			t.Errorf("pixel %d is %d, was %d", i, b, was)
 		}
 	}
-	if _, err := (records{images: from + "x"}).withoutZeros(folder); err == nil {
+	if _, err := (records{images: from + "x"}).withoutZeros(t.Context(), folder); err == nil {
 		t.Error("no error without the file")
 	}
 }
