@@ -95,12 +95,9 @@ func (c Config) ports(b *graph.Builder, in Inputs) ports {
 
 // readsDense reports whether an item reads the model's dense features.
 func (c Config) readsDense() bool {
-	for i, in := range c.sources() {
-		if p, err := c.Layers[i].plan(); err == nil && !p.op.ReadsIDs() && slices.Contains(in, -1) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.items(), func(it item) bool {
+		return it.err == nil && !it.op.ReadsIDs() && slices.Contains(it.reads, -1)
+	})
 }
 
 // PresetLayers returns the preset of c as model.layers, for records without dense
@@ -149,36 +146,35 @@ func (c Config) initialized(layers []Layer) []Layer {
 // add adds the items of model.layers. An activation becomes a node NAME/relu, which the
 // next item and the items that name the layer read.
 func (c Config) add(b *graph.Builder, in ports) error {
-	names, sources, outs := c.itemNames(), c.sources(), make([]string, len(c.Layers))
-	for i := range c.Layers {
-		l := &c.Layers[i]
-		p, err := l.plan()
-		if err != nil {
-			return c.layerError(i, "", err)
+	outs := make([]string, len(c.Layers))
+	for i, it := range c.items() {
+		if it.err != nil {
+			return c.layerError(i, "", it.err)
 		}
 		reads := []string{}
-		for _, s := range sources[i] {
+		for _, s := range it.reads {
 			switch {
 			case s >= 0:
 				reads = append(reads, outs[s])
-			case p.op.ReadsIDs():
+			case it.op.ReadsIDs():
 				reads = append(reads, in.ids)
 			case in.dense == "":
-				return c.layerError(i, string(p.op), fmt.Errorf("reads %s, but the records have no dense features besides ids", inputName))
+				return c.layerError(i, string(it.op), fmt.Errorf("reads %s, but the records have no dense features besides ids", inputName))
 			default:
 				reads = append(reads, in.dense)
 			}
 		}
-		if outs[i], err = b.Add(p.op, names[i], p.attr, reads...); err != nil {
-			return c.layerError(i, string(p.op), err)
+		var err error
+		if outs[i], err = b.Add(it.op, it.name, it.attr, reads...); err != nil {
+			return c.layerError(i, string(it.op), err)
 		}
-		if p.activation != "" {
+		if it.activation != "" {
 			a := graph.Attrs{}
-			if p.activation == graph.OpLeakyReLU {
+			if it.activation == graph.OpLeakyReLU {
 				a.Alpha = activationSlope
 			}
-			if outs[i], err = b.Add(p.activation, names[i]+"/"+string(p.activation), a, outs[i]); err != nil {
-				return c.layerError(i, string(p.op), err)
+			if outs[i], err = b.Add(it.activation, it.name+"/"+string(it.activation), a, outs[i]); err != nil {
+				return c.layerError(i, string(it.op), err)
 			}
 		}
 	}
@@ -194,48 +190,48 @@ func (c Config) layerError(i int, kind string, err error) error {
 	return &LayerError{Item: i, Name: name, Kind: kind, Err: err}
 }
 
-// itemNames returns the names of the items, including default names.
-func (c Config) itemNames() []string {
-	names, count := make([]string, len(c.Layers)), map[string]int{}
-	for i := range c.Layers {
-		names[i] = c.Layers[i].Name
-		if names[i] != "" {
-			continue
-		}
-		p, err := c.Layers[i].plan()
-		kind := string(p.op)
-		if err != nil {
-			kind = strconv.Itoa(i)
-		}
-		if count[kind]++; count[kind] > 1 {
-			kind += "_" + strconv.Itoa(count[kind])
-		}
-		names[i] = kind
-	}
-	return names
+// An item is an item of model.layers and its place among the others.
+type item struct {
+	plan
+	err   error  // of its kind or options
+	name  string // its own or its default name
+	reads []int  // the items that it reads; -1 is the model's input
 }
 
-// sources returns the items that each item reads; -1 is the model's input. It ignores
-// unknown names, which checkLayers reports.
-func (c Config) sources() [][]int {
-	all, before := make([][]int, len(c.Layers)), map[string]int{}
-	for i, name := range c.itemNames() {
-		for _, in := range c.Layers[i].In {
-			item, ok := before[in]
-			if !ok { // the model's input
-				item = -1
+// items returns the items of model.layers. An unknown name is taken for the model's input;
+// checkLayers reports it.
+func (c Config) items() []item {
+	all, count, before := make([]item, len(c.Layers)), map[string]int{}, map[string]int{}
+	for i := range all {
+		l, it := &c.Layers[i], &all[i]
+		it.plan, it.err = l.plan()
+		it.name = l.Name
+		if it.name == "" {
+			kind := string(it.op)
+			if it.err != nil {
+				kind = strconv.Itoa(i)
 			}
-			all[i] = append(all[i], item)
+			it.name = kind
+			if count[kind]++; count[kind] > 1 {
+				it.name += "_" + strconv.Itoa(count[kind])
+			}
+		}
+		for _, in := range l.In {
+			at, ok := before[in]
+			if !ok { // the model's input
+				at = -1
+			}
+			it.reads = append(it.reads, at)
 		}
 		switch {
-		case len(all[i]) > 0:
-		case c.Layers[i].readsIDs():
-			all[i] = []int{-1}
+		case len(it.reads) > 0:
+		case it.op.ReadsIDs():
+			it.reads = []int{-1}
 		default:
-			all[i] = []int{i - 1}
+			it.reads = []int{i - 1}
 		}
-		if _, taken := before[name]; !taken {
-			before[name] = i
+		if _, taken := before[it.name]; !taken {
+			before[it.name] = i
 		}
 	}
 	return all
@@ -245,25 +241,23 @@ func (c Config) sources() [][]int {
 func (c Config) checkLayers() []error {
 	var errs []error
 	before := map[string]bool{inputName: true}
-	for i, name := range c.itemNames() {
-		l := &c.Layers[i]
-		p, err := l.plan()
-		bad := func(err error) { errs = append(errs, c.layerError(i, string(p.op), err)) }
-		if err != nil {
-			bad(err)
+	for i, it := range c.items() {
+		bad := func(err error) { errs = append(errs, c.layerError(i, string(it.op), err)) }
+		if it.err != nil {
+			bad(it.err)
 		}
-		if !validName(name) {
-			bad(fmt.Errorf("name is %q, want letters, digits, _ - and /, a letter or digit first", name))
+		if !validName(it.name) {
+			bad(fmt.Errorf("name is %q, want letters, digits, _ - and /, a letter or digit first", it.name))
 		}
-		if before[name] {
-			bad(fmt.Errorf("name is %q, which is taken", name))
+		if before[it.name] {
+			bad(fmt.Errorf("name is %q, which is taken", it.name))
 		}
-		for _, in := range l.In {
+		for _, in := range c.Layers[i].In {
 			if !before[in] {
 				bad(fmt.Errorf("in is %q, want %s or a layer before it", in, inputName))
 			}
 		}
-		before[name] = true
+		before[it.name] = true
 	}
 	if len(errs) == 0 {
 		errs = c.checkRead()
@@ -273,18 +267,16 @@ func (c Config) checkLayers() []error {
 
 // checkRead returns an error for each item, except the last, that no other item reads.
 func (c Config) checkRead() []error {
-	read := make([]bool, len(c.Layers))
-	for _, in := range c.sources() {
-		for _, item := range in {
-			if item >= 0 {
-				read[item] = true
-			}
+	items, read := c.items(), map[int]bool{}
+	for _, it := range items {
+		for _, i := range it.reads {
+			read[i] = true
 		}
 	}
 	var errs []error
-	for i := range len(read) - 1 {
-		if p, err := c.Layers[i].plan(); err == nil && !read[i] {
-			errs = append(errs, c.layerError(i, string(p.op), errors.New("is read by no other layer: want it in the in of another, or last")))
+	for i, it := range items[:max(len(items)-1, 0)] {
+		if it.err == nil && !read[i] {
+			errs = append(errs, c.layerError(i, string(it.op), errors.New("is read by no other layer: want it in the in of another, or last")))
 		}
 	}
 	return errs

@@ -77,5 +77,5 @@ func (c Config) Check(l LossConfig) error {
 // Sparse reports whether the model reads ids. It may read dense features too.
 func (c Config) Sparse() bool {
 	p, _ := presetOf(c.Kind)
-	return p.sparse || slices.ContainsFunc(c.Layers, func(l Layer) bool { return l.readsIDs() })
+	return p.sparse || slices.ContainsFunc(c.items(), func(it item) bool { return it.op.ReadsIDs() })
 }

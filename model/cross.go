@@ -1,7 +1,6 @@
 package model
 
 import (
-	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/tensor"
 )
@@ -19,10 +18,6 @@ type cross struct {
 
 	x0, x tensor.Matrix
 	z, dz tensor.Matrix // x·kernel + bias, and its gradient
-}
-
-func newCross(n *graph.Node, vars []*Variable, first int) *cross {
-	return &cross{kernel: vars[0], bias: vars[1], first: first, width: n.Attr.Units}
 }
 
 func (c *cross) forward(p *pass, in []value, out *tensor.Matrix) {

@@ -22,10 +22,6 @@ type embedding struct {
 	scale []float32   // of the pairs of each field; nil for sums
 }
 
-func newEmbedding(n *graph.Node, v *Variable, first int) *embedding {
-	return &embedding{table: newTable(v), first: first, pooling: n.Attr.Pooling}
-}
-
 func (e *embedding) forward(p *pass, in []value, out *tensor.Matrix) {
 	e.gather(p, in[0].bags)
 	if e.unread {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/tensor"
 )
@@ -19,8 +18,6 @@ type fm struct {
 	pairs kernel.Bags // of the last forward
 	sum   tensor.Matrix
 }
-
-func newFM(n *graph.Node) *fm { return &fm{units: n.Attr.Units} }
 
 func (f *fm) forward(p *pass, _ []value, out *tensor.Matrix) {
 	f.pairs = byExample(f.of.bags)

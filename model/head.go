@@ -62,11 +62,11 @@ func (c Config) layersHead(l LossConfig) (graph.Head, error) {
 	outputs, isAuto := c.outputs(), l.Kind == "" || l.Kind == auto
 	bad := func(format string, args ...any) (graph.Head, error) {
 		last := len(c.Layers) - 1
-		p, err := c.Layers[last].plan()
-		if err != nil {
-			return graph.Head{}, err
+		it := c.items()[last]
+		if it.err != nil {
+			return graph.Head{}, it.err
 		}
-		return graph.Head{}, c.layerError(last, string(p.op), fmt.Errorf(format, args...))
+		return graph.Head{}, c.layerError(last, string(it.op), fmt.Errorf(format, args...))
 	}
 	if outputs == unknown { // the records determine it, and Builder.Graph compares it
 		if outputs = c.Classes; outputs == 0 && l.Kind == softmaxLoss.name {
@@ -103,16 +103,16 @@ func (c Config) outputs() int {
 		}
 		return sizes[item]
 	}
-	for i, in := range c.sources() {
-		switch p, _ := c.Layers[i].plan(); {
-		case p.attr.Units > 0:
-			sizes[i] = p.attr.Units
-		case p.op == graph.OpFlatten, p.op == graph.OpEmbedding:
+	for i, it := range c.items() {
+		switch {
+		case it.attr.Units > 0:
+			sizes[i] = it.attr.Units
+		case it.op == graph.OpFlatten, it.op == graph.OpEmbedding:
 			sizes[i] = unknown
-		case p.op == graph.OpConcat:
-			sizes[i] = sumOf(in, sizeOf)
+		case it.op == graph.OpConcat:
+			sizes[i] = sumOf(it.reads, sizeOf)
 		default:
-			sizes[i] = sizeOf(in[0])
+			sizes[i] = sizeOf(it.reads[0])
 		}
 	}
 	return sizes[len(sizes)-1]

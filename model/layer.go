@@ -157,12 +157,6 @@ func (l *Layer) plan() (plan, error) {
 	return p, nil
 }
 
-// readsIDs reports whether the layer reads ids.
-func (l *Layer) readsIDs() bool {
-	p, _ := l.plan()
-	return p.op.ReadsIDs()
-}
-
 // LayerKinds returns the kinds of layers, in the order of the fields of Layer.
 func LayerKinds() []string { return keys.Kinds(reflect.TypeFor[Layer]()) }
 

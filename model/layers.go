@@ -64,11 +64,11 @@ func newLayer(n *graph.Node, in []graph.Shape, vars []*Variable, first int) laye
 	case graph.OpSparse:
 		return &sparse{table: newTable(vars[0]), bias: vars[1], first: first}
 	case graph.OpEmbedding:
-		return newEmbedding(n, vars[0], first)
+		return &embedding{table: newTable(vars[0]), first: first, pooling: n.Attr.Pooling}
 	case graph.OpFM:
-		return newFM(n)
+		return &fm{units: n.Attr.Units}
 	case graph.OpCross:
-		return newCross(n, vars, first)
+		return &cross{kernel: vars[0], bias: vars[1], first: first, width: n.Attr.Units}
 	case graph.OpMaxPool2D:
 		return &maxPool{pool: pooling(n, in[0])}
 	case graph.OpAvgPool2D:
@@ -77,16 +77,6 @@ func newLayer(n *graph.Node, in []graph.Shape, vars []*Variable, first int) laye
 		return &globalAvgPool{in[0][0] * in[0][1], in[0][2]}
 	case graph.OpFlatten:
 		return flatten{}
-	case graph.OpReLU:
-		return &relu{}
-	case graph.OpLeakyReLU:
-		return &leakyReLU{slope: n.Attr.Alpha}
-	case graph.OpTanh:
-		return &tanh{}
-	case graph.OpSigmoid:
-		return &logistic{}
-	case graph.OpGELU:
-		return &gelu{}
 	case graph.OpDropout:
 		return newDropout(n.Name, n.Attr.Rate)
 	case graph.OpLayerNorm:
@@ -100,5 +90,5 @@ func newLayer(n *graph.Node, in []graph.Shape, vars []*Variable, first int) laye
 		}
 		return l
 	}
-	panic("model: no layer for op " + string(n.Op))
+	return newActivation(n)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/tensor"
 )
@@ -149,7 +150,7 @@ func TestExtremeOutputs(t *testing.T) {
 	t.Run("layer=relu/x=NaN", func(t *testing.T) {
 		x := matrix([][]float32{{nan, -1}})
 		y := matrix([][]float32{{0, 0}})
-		(&relu{}).forward(&pass{engine: kernel.New(kernel.Portable, 1)}, []value{{Matrix: x}}, &y)
+		newActivation(&graph.Node{Op: graph.OpReLU}).forward(&pass{engine: kernel.New(kernel.Portable, 1)}, []value{{Matrix: x}}, &y)
 		if y.Data[0] == y.Data[0] || y.Data[1] != 0 {
 			t.Errorf("relu(NaN, -1) is %v, want NaN and 0", y.Data)
 		}

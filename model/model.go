@@ -27,7 +27,8 @@ type Model struct {
 // New returns the model of a graph.
 func New(g *graph.Graph) *Model {
 	m := &Model{graph: g, f: lossOf(g.Head.Kind).function(0)}
-	m.pass.engine = kernel.New(highest(), 1)
+	sets := kernel.Sets()
+	m.pass.engine = kernel.New(sets[len(sets)-1], 1) // the highest of this machine
 	m.connect()
 	return m
 }
@@ -35,12 +36,6 @@ func New(g *graph.Graph) *Model {
 // Smooth smooths the labels of a classification with share s from now on, in losses and
 // gradients: all classes get equal parts of the share.
 func (m *Model) Smooth(s float32) { m.f, m.smooth = lossOf(m.graph.Head.Kind).function(s), s }
-
-// highest returns the highest kernel set of this machine.
-func highest() kernel.Set {
-	sets := kernel.Sets()
-	return sets[len(sets)-1]
-}
 
 // Use makes the model compute with a kernel set on a number of threads, from the next
 // batch on. The results depend on the set, not on the number of threads.

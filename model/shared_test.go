@@ -67,7 +67,11 @@ type example struct {
 // name returns the preset, or the name of the layers under test.
 func (e example) name() string {
 	if e.Kind == "" {
-		return strings.Join(e.itemNames(), "-")
+		var names []string
+		for _, it := range e.items() {
+			names = append(names, it.name)
+		}
+		return strings.Join(names, "-")
 	}
 	return string(e.Kind) + string(e.loss.Kind)
 }

@@ -3,6 +3,7 @@ package savedmodel
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"ringtrain/export/tfpb"
 	"ringtrain/model/graph"
@@ -72,7 +73,8 @@ func (l layerNodes) layer(n *graph.Node, in []string) string {
 		matmul := n.Name + "/MatMul"
 		return l.bias(n, l.add("MatMul", matmul, []string{in[0], l.read(matmul, n.Vars[0].Name)}, floats()))
 	case graph.OpConv2D:
-		return l.bias(n, l.convolution(n, in[0]))
+		conv := n.Name + "/Conv2D"
+		return l.bias(n, l.add("Conv2D", conv, []string{in[0], l.read(conv, n.Vars[0].Name)}, l.windowed(n, floats())))
 	case graph.OpMaxPool2D: // the default of T is float
 		return l.add("MaxPool", n.Name+"/MaxPool", in, l.windowed(n, attrs{"ksize": around(n.Attr.Window)}))
 	case graph.OpAvgPool2D:
@@ -105,14 +107,14 @@ func (l layerNodes) layer(n *graph.Node, in []string) string {
 	case graph.OpCross:
 		return l.cross(n, in)
 	}
-	return l.activation(n, in)
+	return l.activation(n, in, strings.TrimSuffix(n.Name, "/"+string(n.Op)))
 }
 
 // leakyDefault is the default slope of LeakyRelu.
 const leakyDefault = float32(0.2)
 
-func (l layerNodes) activation(n *graph.Node, in []string) string {
-	name := scope(n)
+// activation adds an activation in the name scope of its layer.
+func (l layerNodes) activation(n *graph.Node, in []string, name string) string {
 	switch n.Op {
 	case graph.OpReLU:
 		return l.add("Relu", name+"/Relu", in, floats())
@@ -130,14 +132,6 @@ func (l layerNodes) activation(n *graph.Node, in []string) string {
 		return l.gelu(name, in[0])
 	}
 	panic("savedmodel: unknown layer " + string(n.Op))
-}
-
-// scope returns the name scope of an activation: that of its layer.
-func scope(n *graph.Node) string {
-	if own := "/" + string(n.Op); len(n.Name) > len(own) && n.Name[len(n.Name)-len(own):] == own {
-		return n.Name[:len(n.Name)-len(own)]
-	}
-	return n.Name
 }
 
 // gelu adds x·½·(1 + erf(x/√2)).
@@ -166,11 +160,6 @@ func (l layerNodes) layerNorm(n *graph.Node, x string) string {
 	normal := l.add("Mul", name+"normalized", []string{center, scale}, floats())
 	scaled := l.add("Mul", name+"scaled", []string{normal, l.read(name+"scaled", n.Vars[0].Name)}, floats())
 	return l.add("AddV2", name+"shifted", []string{scaled, l.read(name+"shifted", n.Vars[1].Name)}, floats())
-}
-
-func (l layerNodes) convolution(n *graph.Node, in string) string {
-	name := n.Name + "/Conv2D"
-	return l.add("Conv2D", name, []string{in, l.read(name, n.Vars[0].Name)}, l.windowed(n, floats()))
 }
 
 // windowed adds strides and padding to a.
