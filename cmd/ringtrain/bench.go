@@ -33,7 +33,7 @@ func benchCommand() command {
 		}, {
 			name: "codec", usage: "time each codec on one core",
 			examples: []string{"ringtrain bench codec"},
-			flags:    benchCodecFlags(), run: runBenchCodec,
+			flags:    []cli.Flag{option("json")}, run: runBenchCodec,
 		}, {
 			name: "link", args: "[-np N] [-H HOST:SLOTS,…]", usage: "what copies in memory and plain TCP do here: the limit of all-reduce",
 			examples: []string{"ringtrain bench link -np 2", "ringtrain bench link -H host-a,host-b --only stream"},
@@ -166,7 +166,7 @@ func (a *app) benchLaunch(c *cli.Context, name string, flags []cli.Flag) (launch
 
 // launcherFlags has the options of a bench that the ranks do not receive.
 func launcherFlags() []cli.Flag {
-	return append(hostFlags(), npFlag(), jsonFlag(), rankFlag(), worldSizeFlag(), rendezvousFlag(), bindFlag("core"))
+	return append(hostFlags(), option("np"), option("json"), option("rank"), option("world-size"), option("rendezvous"), bindFlag("core"))
 }
 
 // sizesOf parses --sizes, or --min and --max with the sizes between them.

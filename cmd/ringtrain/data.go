@@ -23,10 +23,11 @@ func dataCommand() command {
 			{
 				name: "make", takes: words{1, 1, "one of " + strings.Join(convert.Kinds(), ", ")}, args: "linear|digits|clicks --to DIR", run: runDataMake,
 				examples: []string{"ringtrain data make digits --to digits", "ringtrain data make clicks --rows 1000000 --to clicks"},
-				usage:    "write the records that a job with input.synthetic draws from train.seed, or a click log of any size", flags: append([]cli.Flag{seedFlag(), toFlag()}, clickLogFlags()...),
+				usage:    "write the records that a job with input.synthetic draws from train.seed, or a click log of any size", flags: append([]cli.Flag{option("seed"), option("to")}, clickLogFlags()...),
 			},
 			{
-				name: "fetch", takes: words{1, 1, "one of " + strings.Join(fetch.Names(), ", ")}, args: "NAME", run: runDataFetch, flags: fetchFlags(),
+				name: "fetch", takes: words{1, 1, "one of " + strings.Join(fetch.Names(), ", ")}, args: "NAME", run: runDataFetch,
+				flags:    []cli.Flag{&cli.StringFlag{Name: "from", Usage: "base `URL`, or a folder, instead of the published places"}, option("to")},
 				examples: []string{"ringtrain data fetch mnist"},
 				usage:    "download a data set (" + strings.Join(fetch.Names(), ", ") + ") with its checksum checked",
 			},

@@ -18,7 +18,7 @@ func dataCacheCommand() command {
 	return command{
 		name: "cache", takes: words{0, 1, "one job"}, args: "JOB", examples: []string{"ringtrain data cache job.yaml", "ringtrain data cache --prune"}, run: runDataCache,
 		usage: "parse the text of a job ahead, where input.cache keeps its records",
-		flags: cacheFlags(),
+		flags: []cli.Flag{option("data"), option("set"), option("prune")},
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 func dataStatsCommand() command {
 	return command{
-		name: "stats", takes: words{1, 1, "one job"}, args: "JOB", examples: []string{"ringtrain data stats job.yaml"}, run: runDataStats, flags: []cli.Flag{dataFlag(), setFlag(), jsonFlag()},
+		name: "stats", takes: words{1, 1, "one job"}, args: "JOB", examples: []string{"ringtrain data stats job.yaml"}, run: runDataStats, flags: []cli.Flag{option("data"), option("set"), option("json")},
 		usage: "what a job's training records have in each column",
 	}
 }

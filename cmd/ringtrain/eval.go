@@ -14,7 +14,7 @@ func evalCommand() command {
 	return command{
 		name: "eval", takes: words{1, 1, "one job"}, args: "JOB [--from DIR]", usage: "metrics of a checkpoint or bundle on the job's validation records",
 		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json", "ringtrain eval churn.yaml --set input.eval.files=test.csv"},
-		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), jsonFlag()}, run: runEval,
+		flags:    []cli.Flag{option("from"), option("data"), option("set"), option("json")}, run: runEval,
 	}
 }
 

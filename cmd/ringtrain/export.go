@@ -13,7 +13,7 @@ func exportCommand() command {
 	return command{
 		name: "export", takes: words{1, 1, "one job"}, args: "JOB --from CKPT --to DIR", usage: "write a serving bundle from a checkpoint",
 		examples: []string{"ringtrain export job.yaml --from ckpt/job/step-000500 --to export"},
-		flags:    []cli.Flag{fromFlag(), toFlag(), dataFlag(), setFlag(), jsonFlag()}, run: runExport,
+		flags:    []cli.Flag{option("from"), option("to"), option("data"), option("set"), option("json")}, run: runExport,
 	}
 }
 

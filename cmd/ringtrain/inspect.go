@@ -12,7 +12,7 @@ func inspectCommand() command {
 	return command{
 		name: "inspect", takes: words{1, 1, "a path"}, args: "PATH", usage: "what is in a checkpoint, a bundle or an event file",
 		examples: []string{"ringtrain inspect ckpt/job", "ringtrain inspect export/job/1 --top 20"},
-		flags:    []cli.Flag{topFlag(), jsonFlag()}, run: runInspect,
+		flags:    []cli.Flag{option("top"), option("json")}, run: runInspect,
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func jobsCommand() command {
 	return command{name: "jobs", takes: anyWords, args: "[show NAME [--layers] | explain [KEY]]", usage: "the built-in jobs and the kinds of models, the file of a job, what a key is for",
 		examples: []string{"ringtrain jobs", "ringtrain jobs show mnist >job.yaml", "ringtrain jobs explain input.cache", "ringtrain jobs explain optimizer", "ringtrain jobs explain input.columns.numeric"},
-		flags:    []cli.Flag{layersFlag()}, run: runJobs}
+		flags:    []cli.Flag{option("layers")}, run: runJobs}
 }
 
 func runJobs(a *app, c *cli.Context) error {

@@ -16,91 +16,39 @@ import (
 // This file names every option of the command line once. The keys of a
 // job file are in model/job; --set sets them.
 
-func layersFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "layers", Usage: "the model of a job, or a kind of model, as model.layers"}
-}
-
-func jsonFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "one JSON object a line on standard output, words for people on standard error"}
-}
-
-func topFlag() cli.Flag {
-	return &cli.IntFlag{Name: "top", Usage: "the `N` largest weights of the model's linear part, with the names of the columns"}
-}
-
-func csvFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "csv", Usage: "print CSV with a header: key, whatever the name of the key column, or record, and score, or score_0 and on (default: tabs)"}
-}
-
-func dataFlag() cli.Flag {
-	return &cli.StringFlag{Name: "data", Usage: "`DIR` that relative input files are in (else RINGTRAIN_DATA, else the working directory)"}
-}
-
-func setFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the job file, as in --set train.epochs=2; may be repeated"}
-}
-
-func fromFlag() cli.Flag {
-	return &cli.StringFlag{Name: "from", Usage: "`DIR` of a checkpoint or a bundle (default: the job's checkpoint.dir)"}
-}
-
-func toFlag() cli.Flag {
-	return &cli.StringFlag{Name: "to", Usage: "`DIR` to write to"}
-}
-
-func seedFlag() cli.Flag {
-	return &cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of the drawn records"}
-}
-
-func npFlag() cli.Flag {
-	return &cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as -H has slots; without hosts this process is the only rank)"}
-}
-
-func startTimeoutFlag() cli.Flag {
-	return &cli.DurationFlag{Name: "start-timeout", Value: 300 * time.Second, Usage: "wait this long for all ranks"}
-}
-
-func insecureFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "insecure", Usage: "without a token, listen beyond loopback all the same"}
-}
-
-func listenFlag() cli.Flag {
-	return &cli.StringFlag{Name: "listen", Usage: "`ADDR[:PORT[-PORT]]` to listen on"}
-}
-
-func rankFlag() cli.Flag {
-	return &cli.IntFlag{Name: "rank", Value: -1, Usage: "`RANK` of this worker (default: from the environment)"}
-}
-
-func rendezvousFlag() cli.Flag {
-	return &cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet, HOST:PORT"}
-}
-
-func worldSizeFlag() cli.Flag {
-	return &cli.IntFlag{Name: "world-size", Usage: "`N` workers make the job"}
-}
-
-func jobIDFlag() cli.Flag {
-	return &cli.StringFlag{Name: "job-id", Usage: "`ID` that tells this job from others"}
-}
-
-func restartsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "restarts", Usage: "replace `N` lost ranks in all, if they come back (where the rendezvous is)"}
-}
-
-func leaseFlag() cli.Flag {
-	return &cli.DurationFlag{Name: "lease", Value: rendezvous.DefaultLease, Usage: "`TIME` after which a silent rank is lost, from 1s; where the rendezvous is"}
-}
-
-func watchFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "watch", Usage: "look again each second until the job has ended"}
+// option returns an option that stands alone, or that several commands have.
+func option(name string) cli.Flag {
+	return findFlag([]cli.Flag{
+		&cli.BoolFlag{Name: "layers", Usage: "the model of a job, or a kind of model, as model.layers"},
+		&cli.BoolFlag{Name: "prune", Usage: "only remove caches of files that are gone, from the job's folder or, without a job, from the one of input.cache auto"},
+		&cli.BoolFlag{Name: "json", Usage: "one JSON object a line on standard output, words for people on standard error"},
+		&cli.IntFlag{Name: "top", Usage: "the `N` largest weights of the model's linear part, with the names of the columns"},
+		&cli.BoolFlag{Name: "csv", Usage: "print CSV with a header: key, whatever the name of the key column, or record, and score, or score_0 and on (default: tabs)"},
+		&cli.StringFlag{Name: "data", Usage: "`DIR` that relative input files are in (else RINGTRAIN_DATA, else the working directory)"},
+		&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the job file, as in --set train.epochs=2; may be repeated"},
+		&cli.StringFlag{Name: "from", Usage: "`DIR` of a checkpoint or a bundle (default: the job's checkpoint.dir)"},
+		&cli.StringFlag{Name: "to", Usage: "`DIR` to write to"},
+		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of the drawn records"},
+		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as -H has slots; without hosts this process is the only rank)"},
+		&cli.DurationFlag{Name: "start-timeout", Value: 300 * time.Second, Usage: "wait this long for all ranks"},
+		&cli.BoolFlag{Name: "insecure", Usage: "without a token, listen beyond loopback all the same"},
+		&cli.StringFlag{Name: "listen", Usage: "`ADDR[:PORT[-PORT]]` to listen on"},
+		&cli.IntFlag{Name: "rank", Value: -1, Usage: "`RANK` of this worker (default: from the environment)"},
+		&cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet, HOST:PORT"},
+		&cli.IntFlag{Name: "world-size", Usage: "`N` workers make the job"},
+		&cli.StringFlag{Name: "job-id", Usage: "`ID` that tells this job from others"},
+		&cli.IntFlag{Name: "restarts", Usage: "replace `N` lost ranks in all, if they come back (where the rendezvous is)"},
+		&cli.DurationFlag{Name: "lease", Value: rendezvous.DefaultLease, Usage: "`TIME` after which a silent rank is lost, from 1s; where the rendezvous is"},
+		&cli.BoolFlag{Name: "watch", Usage: "look again each second until the job has ended"},
+		&cli.StringFlag{Name: "sizes", Usage: "`SIZES` of the buffers, as in 8,4KiB,8MiB, instead of --min and --max"},
+	}, name)
 }
 
 // placeFlags has the options for the place of this worker.
 func placeFlags() []cli.Flag {
 	return grouped("place of this worker",
-		rankFlag(), worldSizeFlag(), rendezvousFlag(),
-		listenFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(),
+		option("rank"), option("world-size"), option("rendezvous"),
+		option("listen"), option("job-id"), option("start-timeout"), option("insecure"),
 		&cli.StringFlag{Name: "host-id", Usage: "`ID` of this worker's host (else RINGTRAIN_HOST_ID): ranks with the same share memory, others do not (default: the machine's boot and network namespace)"},
 	)
 }
@@ -108,29 +56,25 @@ func placeFlags() []cli.Flag {
 // jobFlags has the options for the training job.
 func jobFlags() []cli.Flag {
 	return grouped("training",
-		dataFlag(), setFlag(),
+		option("data"), option("set"),
 		&cli.StringFlag{Name: "resume", Value: "auto", Usage: "`HOW` to use a checkpoint: auto, never or must"},
 		&cli.StringFlag{Name: "link", Usage: "`LINK` between workers: auto, tcp or shm; short for --set allreduce.link=LINK"},
 		&cli.StringFlag{Name: "codec", Usage: "`CODEC` of gradients between hosts: auto, none, bf16, fp16, int8, …; short for --set allreduce.codec=CODEC"},
 		&cli.BoolFlag{Name: "print-options", Usage: "print the job file that is in force, and end"},
 		&cli.BoolFlag{Name: "quiet", Usage: "print only warnings, errors and the result, and digests if standard error is no terminal"},
 		&cli.BoolFlag{Name: "verbose", Usage: "on a terminal print each line of each rank, digests too: none is joined to others or left out"},
-		jsonFlag(),
+		option("json"),
 	)
-}
-
-func trainFlags() []cli.Flag {
-	return slices.Concat(jobFlags(), placeFlags(), []cli.Flag{restartsFlag(), leaseFlag()})
 }
 
 // runFlags has the launcher's own options. The launcher passes those of train on.
 func runFlags() []cli.Flag {
 	return slices.Concat(grouped("run",
 		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as -H, --hostfile or the allocation has slots; without these -np is needed); slots that are left are spare, for --restarts"},
-		jsonFlag(), startTimeoutFlag(), jobIDFlag(),
+		option("json"), option("start-timeout"), option("job-id"),
 		&cli.DurationFlag{Name: "grace", Value: 10 * time.Second, Usage: "`TIME` between TERM and KILL for ranks that are ended"},
 		&cli.DurationFlag{Name: "timeout", Usage: "end a run that takes longer: SIGQUIT, so that ranks dump, then TERM, then KILL; exit code 110"},
-		restartsFlag(), leaseFlag(),
+		option("restarts"), option("lease"),
 	), hostFlags(), rankFlags())
 }
 
@@ -151,7 +95,7 @@ func hostFlags() []cli.Flag {
 func doctorFlags() []cli.Flag {
 	examined := &cli.StringSliceFlag{Name: "host", Aliases: []string{"H"}, Usage: "`HOST,…` to examine, over ssh, with one rank on each; may be repeated"}
 	soon := &cli.DurationFlag{Name: "start-timeout", Value: 30 * time.Second, Usage: "wait this long for all ranks, and as long for what they find"}
-	return unionFlags(unionFlags([]cli.Flag{soon, jsonFlag(), setFlag(), examined}, hostFlags()), placeFlags())
+	return unionFlags(unionFlags([]cli.Flag{soon, option("json"), option("set"), examined}, hostFlags()), placeFlags())
 }
 
 func bindFlag(unset string) cli.Flag {
@@ -172,7 +116,7 @@ func rankFlags() []cli.Flag {
 
 func benchAllReduceFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		npFlag(), jsonFlag(),
+		option("np"), option("json"),
 		&cli.StringFlag{Name: "min", Value: "8", Usage: "smallest buffer, such as 8 or 4KiB"},
 		&cli.StringFlag{Name: "max", Value: "8MiB", Usage: "largest buffer"},
 		&cli.StringFlag{Name: "codec", Value: "none", Usage: "none, bf16, fp16 or int8; several as in none,int8"},
@@ -188,23 +132,17 @@ func benchSumFlags() []cli.Flag {
 	return append(benchAllReduceFlags(),
 		&cli.DurationFlag{Name: "budget", Usage: "`TIME` for the timed operations of a row, instead of a number of them"},
 		&cli.StringFlag{Name: "batch", Value: "16MiB", Usage: "`BYTES` of the buffers that are summed back to back"},
-		sizesFlag(), bindFlag("core"), // do not depend on the kernel's initial placement of ranks
+		option("sizes"), bindFlag("core"), // do not depend on the kernel's initial placement of ranks
 		&cli.BoolFlag{Name: "in-place", Usage: "nothing out of place"},
 	)
 }
 
-func sizesFlag() cli.Flag {
-	return &cli.StringFlag{Name: "sizes", Usage: "`SIZES` of the buffers, as in 8,4KiB,8MiB, instead of --min and --max"}
-}
-
-func benchCodecFlags() []cli.Flag { return []cli.Flag{jsonFlag()} }
-
 func benchLinkFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		npFlag(), jsonFlag(),
+		option("np"), option("json"),
 		&cli.StringFlag{Name: "min", Value: "8KiB", Usage: "smallest buffer that is copied"},
 		&cli.StringFlag{Name: "max", Value: "128MiB", Usage: "largest buffer that is copied"},
-		sizesFlag(),
+		option("sizes"),
 		&cli.StringFlag{Name: "only", Usage: "copy or stream alone"},
 		&cli.DurationFlag{Name: "duration", Value: 2 * time.Second, Usage: "`TIME` of the stream between neighbours"},
 	}, hostFlags(), placeFlags())
@@ -212,7 +150,7 @@ func benchLinkFlags() []cli.Flag {
 
 func benchPeersFlags() []cli.Flag {
 	return []cli.Flag{
-		jsonFlag(),
+		option("json"),
 		&cli.IntFlag{Name: "hosts", Usage: "over `N` hosts that are network namespaces, instead of on this host (needs root)"},
 		&cli.IntFlag{Name: "per-host", Value: 1, Usage: "`N` ranks on each of --hosts"},
 		&cli.StringFlag{Name: "rate", Value: "1gbit", Usage: "`RATE` of each link between --hosts, as tc takes it"},
@@ -220,7 +158,7 @@ func benchPeersFlags() []cli.Flag {
 		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of the cases of --only train: " + strings.Join(speed.CaseNames(speed.Images), ", ") + "; of --only clicks: " + strings.Join(speed.CaseNames(speed.Clicks), ", ") + " (default: all)"},
 		&cli.StringFlag{Name: "kernels", Usage: "hold all of --only train or clicks to `SET`: avx2"},
 		&cli.DurationFlag{Name: "turn", Usage: "`TIME` of each turn of --only train or clicks (default: 3s, with --short 1s)"},
-		dataFlag(),
+		option("data"),
 		&cli.BoolFlag{Name: "short", Usage: "fewer sizes and rounds, in three minutes or less"},
 		&cli.IntFlag{Name: "rounds", Usage: "`N` interleaved rounds, however long they take (default: 7 or 20 minutes, with --short 3 or 2 minutes)"},
 	}
@@ -228,7 +166,7 @@ func benchPeersFlags() []cli.Flag {
 
 func benchInputFlags() []cli.Flag {
 	return []cli.Flag{
-		jsonFlag(),
+		option("json"),
 		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of formats: " + strings.Join(speed.CaseNames(speed.Input), ", ") + " (default: all)"},
 		&cli.IntFlag{Name: "rounds", Value: 5, Usage: "`N` interleaved rounds"},
 	}
@@ -236,7 +174,7 @@ func benchInputFlags() []cli.Flag {
 
 func benchScaleFlags() []cli.Flag {
 	return []cli.Flag{
-		jsonFlag(),
+		option("json"),
 		&cli.StringFlag{Name: "np", Aliases: []string{"n", "ranks"}, Value: "2,4,8,16,32,64,128,256,1000", Usage: "`NUMBERS` of ranks"},
 		&cli.IntFlag{Name: "hosts", Usage: "`N` hosts that the ranks are spread over (default: each has one of its own)"},
 		&cli.StringFlag{Name: "bandwidth", Value: "100mbit,1gbit,10gbit,25gbit", Usage: "`RATES` of the hosts' links"},
@@ -249,7 +187,7 @@ func benchScaleFlags() []cli.Flag {
 
 func benchKernelsFlags() []cli.Flag {
 	return []cli.Flag{
-		jsonFlag(),
+		option("json"),
 		&cli.IntFlag{Name: "threads", Value: 1, Usage: "`N` threads of each kernel"},
 		&cli.StringFlag{Name: "kernels", Usage: "kernel `SETS`, as in portable,avx2 (default: all that the machine has)"},
 		&cli.StringFlag{Name: "only", Usage: "`PART` of the table: squares, models"},
@@ -260,9 +198,9 @@ func benchKernelsFlags() []cli.Flag {
 
 func benchTrainFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Value: 1, Usage: "`N` ranks on this host"}, jsonFlag(),
+		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Value: 1, Usage: "`N` ranks on this host"}, option("json"),
 		&cli.DurationFlag{Name: "duration", Value: 3 * time.Second, Usage: "`TIME` that each model is timed for, after a second that is not"},
-		setFlag(),
+		option("set"),
 	}
 }
 
@@ -295,7 +233,7 @@ func formatFlags() []cli.Flag {
 }
 
 func convertFlags() []cli.Flag {
-	return append(formatFlags(), toFlag(),
+	return append(formatFlags(), option("to"),
 		&cli.StringFlag{Name: "to-format", Usage: strings.Join(convert.Names(convert.Format.IsWritten), ", ") + " (default: by the name of --to)"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "replace a file that exists"})
 }
@@ -319,14 +257,6 @@ func catFlags() []cli.Flag {
 	return append(formatFlags(),
 		&cli.IntFlag{Name: "skip", Usage: "leave out the first `N`"},
 		&cli.IntFlag{Name: "count", Value: -1, Usage: "print `N` records (default: all)"})
-}
-
-func fetchFlags() []cli.Flag {
-	return []cli.Flag{&cli.StringFlag{Name: "from", Usage: "base `URL`, or a folder, instead of the published places"}, toFlag()}
-}
-
-func cacheFlags() []cli.Flag {
-	return []cli.Flag{dataFlag(), setFlag(), &cli.BoolFlag{Name: "prune", Usage: "only remove caches of files that are gone, from the job's folder or, without a job, from the one of input.cache auto"}}
 }
 
 func forceFlag() cli.Flag {

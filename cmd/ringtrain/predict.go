@@ -17,7 +17,7 @@ func predictCommand() command {
 	return command{
 		name: "predict", takes: words{1, -1, "a job and files"}, args: "JOB [FILE …] [--from DIR]", usage: "predictions for the validation records, or for those in files",
 		examples: []string{"ringtrain predict job.yaml", "ringtrain predict job.yaml new.csv --from export/job --csv >scores.csv"},
-		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), csvFlag(), jsonFlag()}, run: runPredict,
+		flags:    []cli.Flag{option("from"), option("data"), option("set"), option("csv"), option("json")}, run: runPredict,
 	}
 }
 

@@ -16,7 +16,7 @@ func rendezvousCommand() command {
 		name: "rendezvous", usage: "the rendezvous alone, for schedulers",
 		about:    "Serves the rendezvous of one job alone, for schedulers. It ends with the job.",
 		examples: []string{"ringtrain rendezvous --listen :7000 --world-size 4"},
-		flags:    []cli.Flag{listenFlag(), worldSizeFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(), restartsFlag(), leaseFlag()},
+		flags:    []cli.Flag{option("listen"), option("world-size"), option("job-id"), option("start-timeout"), option("insecure"), option("restarts"), option("lease")},
 		run:      runRendezvous,
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 func statusCommand() command {
 	return command{
-		name: "status", takes: words{0, 1, "the address of a rendezvous, a job of this host, or none"}, args: "[ADDR|JOBID]", flags: []cli.Flag{jsonFlag(), watchFlag(), jobIDFlag()}, run: runStatus,
+		name: "status", takes: words{0, 1, "the address of a rendezvous, a job of this host, or none"}, args: "[ADDR|JOBID]", flags: []cli.Flag{option("json"), option("watch"), option("job-id")}, run: runStatus,
 		usage:    "who is there, step, speed, and who waits for whom",
 		about:    "Shows who is there, step, speed, and who waits for whom. Without a word: of your job on this host, or a list of your jobs; JOBID is one of these. ADDR is the rendezvous of the start event. There it takes the job's token: RINGTRAIN_TOKEN, or that of ringtrain token.",
 		examples: []string{"ringtrain status", "ringtrain status --watch", "ringtrain status host-a:41234 --json"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,7 @@ func trainCommand() command {
 	return command{
 		name: "train", takes: words{1, 1, "one job"}, args: "JOB", usage: "train a job as one rank; the environment says which",
 		examples: []string{"mpirun -np 4 ringtrain train mnist", "srun -n 4 ringtrain train job.yaml", "ringtrain train job.yaml --rank 0 --world-size 2 --rendezvous host-a:7000"},
-		flags:    trainFlags(), run: runTrain, fails: (*app).reportEarly,
+		flags:    slices.Concat(jobFlags(), placeFlags(), []cli.Flag{option("restarts"), option("lease")}), run: runTrain, fails: (*app).reportEarly,
 	}
 }
 
