@@ -87,6 +87,12 @@ func (Kind) Takes() string {
 	return strings.Join(names, ", ")
 }
 
+// Has reports whether a kind has a key of model.* that not all have.
+func (k Kind) Has(key string) bool {
+	p, _ := presetOf(k)
+	return slices.Contains(p.keys, key)
+}
+
 func linearLayers(_ *Config, last *DenseLayer, name string) []Layer {
 	last.Init = "zeros" // the loss is convex
 	return []Layer{{Name: name, Dense: last}}

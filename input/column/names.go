@@ -48,3 +48,23 @@ func numbered(name string) (text string, number, width int) {
 	}
 	return text, n, width
 }
+
+// Ranges returns names in the form of an item's list: three names or more that make a range are one.
+func Ranges(names []string) []string {
+	var all []string
+	for i := 0; i < len(names); {
+		text, first, width := numbered(names[i])
+		n := 1
+		for first >= 0 && i+n < len(names) && n < maxRange && names[i+n] == fmt.Sprintf("%s%0*d", text, width, first+n) {
+			n++
+		}
+		if n < 3 {
+			n = 1
+			all = append(all, names[i])
+		} else {
+			all = append(all, names[i]+".."+names[i+n-1])
+		}
+		i += n
+	}
+	return all
+}

@@ -77,3 +77,18 @@ func trimEnd(line []byte) []byte {
 	}
 	return line
 }
+
+// Fields cuts lines into fields without a plan. One goroutine at a time may use it.
+type Fields struct{ splitter }
+
+// NewFields returns the Fields of lines with a separator, without quotes if noQuotes is true.
+func NewFields(separator byte, noQuotes bool) *Fields {
+	f := &Fields{splitter{Quoting: text.Quoting{Separator: separator}}}
+	if !noQuotes {
+		f.Quote = quote
+	}
+	return f
+}
+
+// Split returns the fields of a line, which may have its end. They are views into line and f until the next call.
+func (f *Fields) Split(line []byte) ([][]byte, error) { return f.split(trimEnd(line)) }

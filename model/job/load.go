@@ -32,6 +32,11 @@ func Load(name string, environ, sets []string) (*Config, error) {
 			return nil, err
 		}
 	}
+	return loadText(name, text, environ, sets)
+}
+
+// loadText is Load of the text of a job file.
+func loadText(name string, text []byte, environ, sets []string) (*Config, error) {
 	job := Default()
 	l := newLoader(name)
 	root := reflect.ValueOf(&job).Elem()

@@ -1,0 +1,152 @@
+package look
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"ringtrain/input/column"
+)
+
+// columnName returns the name of a column without a header.
+func columnName(i int) string { return fmt.Sprintf("c%d", i+1) }
+
+// A Column is what a pass has found of one column, and what becomes of it.
+type Column struct {
+	Name string `json:"column"`
+
+	Records  int64   `json:"records"`
+	Missing  []Value `json:"missing,omitempty"`   // words for missing that occur, among numbers and dates; among texts the empty cell
+	Distinct int64   `json:"distinct"`            // values
+	Estimate bool    `json:"estimate,omitempty"`  // Distinct is one
+	Values   []Value `json:"values,omitempty"`    // the most frequent first; none of more than 100
+	Numbers  *Number `json:"numbers,omitempty"`   // of a column of numbers
+	OddCells int64   `json:"odd_cells,omitempty"` // that are no numbers among numbers, no dates among dates
+	Odd      []Odd   `json:"odd,omitempty"`       // the first of these
+
+	Becomes string `json:"becomes"` // a kind of input.columns
+	Why     string `json:"why"`
+
+	content content
+	name    string // why it cannot be named in a job: "" if it can
+	tally   *tally
+	unique  bool
+	item    func(c *Column, names []string) column.Column
+}
+
+// A Number describes the numbers of a column.
+type Number struct {
+	Mean      float64 `json:"mean"`
+	Deviation float64 `json:"deviation"`
+	Min       float64 `json:"min"`
+	Max       float64 `json:"max"`
+	Skewed    bool    `json:"skewed,omitempty"` // the logarithm is far less so
+	Strip     string  `json:"strip,omitempty"`  // characters that are left out first
+	Decimal   string  `json:"decimal,omitempty"`
+}
+
+// content is the sort of cells that a column mostly has.
+type content int
+
+const (
+	empty content = iota
+	numbers
+	dates
+	texts
+)
+
+// A column is of numbers or dates if all its cells are but one of fewOdd.
+const fewOdd = 100
+
+// describe makes a Column of what was counted.
+func describe(name string, t *tally, v *values, records int64) Column {
+	c := Column{Name: name, Records: records, tally: t, unique: v.hashes.unique()}
+	var exact bool
+	c.Distinct, exact = v.hashes.count()
+	c.Estimate = !exact
+	c.Values = v.list()
+	words := int64(0) // that are missing among numbers
+	for i, n := range t.missing {
+		if i > 0 {
+			words += n
+		}
+	}
+	loose := t.commas + t.stripped
+	cells := t.numbers + loose + t.dates + t.shaped + t.texts
+	few := func(n int64) bool { return n > 0 && n <= cells/fewOdd }
+	switch {
+	case cells+words == 0:
+		c.content = empty
+	case t.numbers+loose > 0 && (cells == t.numbers+loose || few(cells-t.numbers-loose)):
+		c.content = numbers
+	case t.dates > 0 && (cells == t.dates || few(cells-t.dates)):
+		c.content = dates
+	default:
+		c.content = texts
+	}
+	for i, n := range t.missing {
+		if n > 0 && (i == 0 || c.content != texts) {
+			c.Missing = append(c.Missing, Value{missingWords[i], n})
+			if i > 0 && !c.Estimate {
+				c.Distinct--
+			}
+		}
+	}
+	switch c.content {
+	case numbers:
+		c.Numbers = t.describeNumbers()
+		c.OddCells = cells - t.numbers - loose
+	case dates:
+		c.OddCells = cells - t.dates
+	}
+	if c.OddCells > 0 {
+		c.Odd = t.odd
+	}
+	return c
+}
+
+// describeNumbers describes the plain numbers, and how the others are written.
+func (t *tally) describeNumbers() *Number {
+	n := &Number{Mean: t.all.mean, Deviation: t.all.deviation(), Min: t.min, Max: t.max}
+	before, after := math.Abs(t.all.skewness()), math.Abs(t.log.skewness())
+	n.Skewed = before > skewed && after < before/2
+	for i, s := range signs {
+		if t.signs[i] && s != "," {
+			n.Strip += s
+		}
+	}
+	switch {
+	case t.commas > 0:
+		n.Decimal = ","
+	case t.signs[len(signs)-1]:
+		n.Strip += ","
+	}
+	return n
+}
+
+// skewed is the skewness of an exponential distribution.
+const skewed = 2
+
+// filled returns the records that have something in the column.
+func (c *Column) filled() int64 {
+	n := c.Records
+	for _, m := range c.Missing {
+		n -= m.Records
+	}
+	return n
+}
+
+// quoted lists values for people.
+func quoted(all []Value, most int) string {
+	var b strings.Builder
+	for i, v := range all[:min(len(all), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(v.Text)
+	}
+	if len(all) > most {
+		b.WriteString(", …")
+	}
+	return b.String()
+}

@@ -1,0 +1,116 @@
+package look
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
+)
+
+// labelNames are the names by which a label is found.
+var labelNames = [...]string{"label", "target", "class", "y", "churn", "clicked", "survived"}
+
+// mostClasses bounds the classes of a label.
+const mostClasses = mostValues
+
+// findLabel returns the place of the label among the names of columns: the one that is asked for, else the
+// one with a name that labels have.
+func findLabel(names []string, label string) (int, error) {
+	fail := func(format string, args ...any) (int, error) {
+		return -1, exitcode.With(exitcode.Usage, fmt.Errorf(format, args...))
+	}
+	if label != "" {
+		at := slices.Index(names, label)
+		switch {
+		case at < 0:
+			return fail("--label %s: no such column%s; the columns are %s", label, phrase.DidYouMean(label, names), namesShown(names))
+		case slices.Contains(names[at+1:], label):
+			return fail("--label %s: two columns have this name, want one", label)
+		}
+		return at, nil
+	}
+	var found []int
+	for i, name := range names {
+		if slices.Contains(labelNames[:], strings.ToLower(strings.TrimSpace(name))) {
+			found = append(found, i)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return fail("%s and %s may be the label: want --label COLUMN", names[found[0]], names[found[1]])
+	}
+	return fail("which column is to be predicted? want --label COLUMN, one of %s", namesShown(names))
+}
+
+// mostShown bounds the names in an error.
+const mostShown = 40
+
+func namesShown(names []string) string {
+	shown := make([]string, 0, mostShown)
+	for _, n := range names[:min(len(names), mostShown)] {
+		shown = append(shown, phrase.Name(n))
+	}
+	text := strings.Join(shown, ", ")
+	if n := len(names) - mostShown; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+// A Label is what is predicted.
+type Label struct {
+	Column  string   `json:"column"`
+	Classes []string `json:"classes,omitempty"` // the rarer of two last, else as vocabularies of classes are ordered; nil: a number
+	Counts  []Value  `json:"counts,omitempty"`  // records of each class, in the order of Classes
+	Missing int64    `json:"missing,omitempty"` // records without a label
+}
+
+// label makes a Label of a column. file is for errors.
+func (c *Column) label() (*Label, error) {
+	bad := func(format string, args ...any) (*Label, error) {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("the label "+format, append([]any{c.Name}, args...)...))
+	}
+	l := &Label{Column: c.Name, Missing: c.Records - c.filled()}
+	switch {
+	case c.content == empty:
+		return bad("%s is empty in each record")
+	case c.Distinct == 1:
+		return bad("%s is %s in each record, want two classes or more, or numbers", c.example())
+	}
+	whole := c.content == numbers && c.tally.integers == c.tally.numbers && c.tally.commas+c.tally.stripped == 0
+	if c.Values != nil && (whole || c.content == texts) {
+		l.Counts = classesOf(c)
+		if len(l.Counts) == 1 {
+			return bad("%s is %s in each record, want two classes or more, or numbers", l.Counts[0].Text)
+		}
+		for _, v := range l.Counts {
+			l.Classes = append(l.Classes, v.Text)
+		}
+		return l, nil
+	}
+	if c.content != numbers {
+		return bad("%s has %s texts, want at most %d classes, or numbers", c.distinct(), mostClasses)
+	}
+	return l, nil
+}
+
+// why says what is predicted.
+func (l *Label) why(c *Column) string {
+	var b strings.Builder
+	if l.Classes == nil {
+		fmt.Fprintf(&b, "a number, %.6g to %.6g, mean %.6g", c.Numbers.Min, c.Numbers.Max, c.Numbers.Mean)
+	} else {
+		fmt.Fprintf(&b, "%d classes: ", len(l.Classes))
+		for i, v := range l.Counts[:min(len(l.Counts), 4)] {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, "%s %.1f %%", v.Text, 100*float64(v.Records)/float64(c.filled()))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,271 @@
+package look
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"ringtrain/input"
+	"ringtrain/input/csvfile"
+	"ringtrain/input/text"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
+)
+
+const (
+	mostValues   = 100       // values of a column that are counted one by one
+	mostValue    = 100       // bytes of such a value
+	mostDistinct = 100_000   // values of a column that are told apart, of
+	mostHashes   = 4_000_000 // in all columns
+	logEvery     = 16        // the logarithm of one number of so many is looked at
+	mostBadLines = 3         // examples that are kept
+)
+
+// A Value is a text of a column and the records that have it.
+type Value struct {
+	Text    string `json:"text"`
+	Records int64  `json:"records"`
+}
+
+// values counts the values of a column, all of them.
+type values struct {
+	mu     sync.Mutex
+	hashes distinct
+	count  map[uint64]*Value
+	many   atomic.Bool // there are more than mostValues, or longer ones: count has not all
+}
+
+// part is what one part of the text has of a column.
+type part struct {
+	tally  tally
+	count  map[uint64]*Value // until many
+	many   bool
+	hashes []uint64 // of the cells after that
+}
+
+// add counts a cell.
+func (p *part) add(cell []byte) {
+	h := hash(cell)
+	if p.many {
+		p.hashes = append(p.hashes, h)
+		return
+	}
+	if v := p.count[h]; v != nil {
+		v.Records++
+		return
+	}
+	if len(p.count) < mostValues && len(cell) <= mostValue {
+		p.count[h] = &Value{string(cell), 1}
+		return
+	}
+	p.overflow()
+	p.hashes = append(p.hashes, h)
+}
+
+// overflow makes hashes of what was counted.
+func (p *part) overflow() {
+	for h, v := range p.count {
+		for range min(v.Records, 2) { // twice is again
+			p.hashes = append(p.hashes, h)
+		}
+	}
+	p.many = true
+	clear(p.count)
+}
+
+// merge adds a part's values.
+func (v *values) merge(p *part) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if p.many || v.many.Load() {
+		v.many.Store(true)
+		v.count = nil
+	}
+	for _, h := range p.hashes {
+		v.hashes.add(h)
+	}
+	for h, n := range p.count {
+		for range min(n.Records, 2) {
+			v.hashes.add(h)
+		}
+		if v.many.Load() {
+			continue
+		}
+		if known := v.count[h]; known != nil {
+			known.Records += n.Records
+			continue
+		}
+		v.count[h] = &Value{n.Text, n.Records}
+		if len(v.count) > mostValues {
+			v.many.Store(true)
+			v.count = nil
+		}
+	}
+}
+
+// list returns the values, the most frequent first; nil if there are many.
+func (v *values) list() []Value {
+	if v.many.Load() {
+		return nil
+	}
+	all := make([]Value, 0, len(v.count))
+	for _, n := range v.count {
+		all = append(all, *n)
+	}
+	slices.SortFunc(all, func(a, b Value) int {
+		if a.Records != b.Records {
+			return int(b.Records - a.Records)
+		}
+		return strings.Compare(a.Text, b.Text)
+	})
+	return all
+}
+
+// worker is the memory of the part in one slot.
+type worker struct {
+	fields  *csvfile.Fields
+	dater   dater
+	columns []part
+	records int64
+	bad     []Odd // lines that are no record: the reason in place of the text
+	badAll  int64
+}
+
+// pass reads separated text once.
+type pass struct {
+	dialect
+	noQuotes bool
+	values   []values
+	workers  []worker // by slot
+	total    []tally
+	records  int64
+	bad      []Odd
+	badAll   int64
+}
+
+func newPass(d dialect, noQuotes bool) *pass {
+	n := len(d.names)
+	p := &pass{dialect: d, noQuotes: noQuotes, values: make([]values, n), workers: make([]worker, text.Slots()), total: make([]tally, n)}
+	for i := range p.values {
+		p.values[i].count = map[uint64]*Value{}
+		p.values[i].hashes.limit = max(1, min(mostDistinct, mostHashes/n))
+	}
+	for i := range p.workers {
+		w := &p.workers[i]
+		w.fields, w.dater.all, w.columns = csvfile.NewFields(d.separator, noQuotes), layouts(), make([]part, n)
+		for c := range w.columns {
+			w.columns[c].count = map[uint64]*Value{}
+		}
+	}
+	return p
+}
+
+// run reads the files.
+func (p *pass) run(ctx context.Context, files []string, limits input.Limits) error {
+	c := text.Config{Format: "csv", Separator: p.separator, Limits: limits}
+	if !p.noQuotes {
+		c.Quote = '"'
+	}
+	return text.EachPart(ctx, files, c, p.work, p.done)
+}
+
+// work looks at the cells of a part.
+func (p *pass) work(t *text.Part) error {
+	w := &p.workers[t.Slot]
+	w.records, w.bad, w.badAll = 0, w.bad[:0], 0
+	for i := range w.columns {
+		c := &w.columns[i]
+		c.tally.reset()
+		c.hashes, c.many = c.hashes[:0], p.values[i].many.Load()
+		clear(c.count)
+	}
+	for k := range t.Len() {
+		line, err := t.Line(k)
+		var fields [][]byte
+		if err == nil {
+			fields, err = w.fields.Split(line)
+		}
+		if k == 0 && t.First && p.header {
+			if err == nil {
+				err = p.checkHeader(fields)
+			}
+			if err != nil {
+				return t.Fault("csv", k, err)
+			}
+			continue
+		}
+		if err == nil && len(fields) != len(p.names) {
+			err = fmt.Errorf("has %s, want %d", phrase.Count(len(fields), "field"), len(p.names))
+		}
+		if err != nil {
+			if w.badAll++; len(w.bad) < mostBadLines {
+				w.bad = append(w.bad, Odd{Text: err.Error(), File: t.File, Line: t.Number(k), Records: 1})
+			}
+			continue
+		}
+		w.records++
+		for i, cell := range fields {
+			w.add(i, cell, t, k)
+		}
+	}
+	for i := range w.columns {
+		w.columns[i].tally.end()
+		p.values[i].merge(&w.columns[i])
+	}
+	return nil
+}
+
+// add takes a cell of record k of a part.
+func (w *worker) add(column int, cell []byte, t *text.Part, k int) {
+	c := &w.columns[column]
+	trimmed := bytes.Trim(cell, " \t")
+	isOdd := c.tally.add(trimmed, &w.dater, k%logEvery == 0)
+	if len(trimmed) > 0 {
+		c.add(trimmed)
+	}
+	if !isOdd {
+		return
+	}
+	if len(trimmed) < len(cell) {
+		c.tally.padded++
+	}
+	odd := c.tally.odd
+	for i := range odd {
+		if odd[i].Text == string(trimmed) {
+			odd[i].Records++
+			return
+		}
+	}
+	if len(odd) < mostOdd {
+		c.tally.odd = append(odd, Odd{Text: phrase.Clip(string(trimmed), mostValue), File: t.File, Line: t.Number(k), Records: 1})
+	}
+}
+
+// done puts a part behind those before.
+func (p *pass) done(t *text.Part) error {
+	w := &p.workers[t.Slot]
+	for i := range p.total {
+		p.total[i].merge(&w.columns[i].tally)
+	}
+	p.records += w.records
+	p.badAll += w.badAll
+	for _, b := range w.bad {
+		if len(p.bad) < mostBadLines {
+			p.bad = append(p.bad, b)
+		}
+	}
+	return nil
+}
+
+// checkHeader refuses the header of a file that is not that of the first one.
+func (p *pass) checkHeader(fields [][]byte) error {
+	same := func(name []byte, want string) bool { return string(name) == want }
+	if !slices.EqualFunc(fields, p.names, same) {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("the header is %.200q, want %.200q as in the first file", fields, p.names))
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package look
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ringtrain/input"
+	"ringtrain/input/csvfile"
+	"ringtrain/input/maskedcrc"
+	"ringtrain/input/text"
+)
+
+// headBytes is how much of a file tells its format, separator and header.
+const headBytes = 256 << 10
+
+// head returns the beginning of a file's content. whole reports whether it is all of it.
+func head(ctx context.Context, name string, limits input.Limits) (content []byte, whole bool, err error) {
+	f, err := input.OpenFile(ctx, name, limits)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	content, err = io.ReadAll(io.LimitReader(f, headBytes+1))
+	if err != nil {
+		return nil, false, input.ReadError(name, err)
+	}
+	return content[:min(len(content), headBytes)], len(content) <= headBytes, nil
+}
+
+// formatOf returns the format of a file by its content, and of text that several formats share by its name.
+func formatOf(name string, head []byte) string {
+	switch {
+	case isIDX(head):
+		return "idx"
+	case isTFRecord(head):
+		return "tfrecord"
+	}
+	base := strings.ToLower(filepath.Base(name))
+	for _, part := range []string{".csv", ".tsv"} {
+		if strings.Contains(base, part) && !isCriteo(head) {
+			return "csv"
+		}
+	}
+	for _, f := range []struct {
+		name string
+		is   func(line string) bool
+	}{{"vw", isVW}, {"libffm", func(l string) bool { return isPairs(l, 2) }}, {"libsvm", func(l string) bool { return isPairs(l, 1) }}} {
+		if all(head, f.is) {
+			return f.name
+		}
+	}
+	if isCriteo(head) {
+		return "criteo"
+	}
+	return "csv"
+}
+
+// mostLines bounds the lines of a head that are looked at.
+const mostLines = 200
+
+// all reports whether a condition holds for the first lines of a text, of which there is one or more.
+func all(head []byte, is func(line string) bool) bool {
+	n := 0
+	for line := range bytes.Lines(head) {
+		if !bytes.HasSuffix(line, []byte{'\n'}) && n > 0 || n == mostLines {
+			break // it may be cut
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if !is(strings.TrimRight(string(line), "\r\n")) {
+			return false
+		}
+		n++
+	}
+	return n > 0
+}
+
+func isIDX(head []byte) bool {
+	return len(head) > 4 && head[0] == 0 && head[1] == 0 && head[2] == 8 && (head[3] == 1 || head[3] == 3)
+}
+
+func isTFRecord(head []byte) bool {
+	return len(head) >= 12 && maskedcrc.Of(head[:8]) == binary.LittleEndian.Uint32(head[8:])
+}
+
+// isPairs reports whether a line is a number and pairs with so many colons.
+func isPairs(line string, colons int) bool {
+	words := strings.Fields(line)
+	if _, ok := number([]byte(words[0])); !ok || len(words) < 2 {
+		return false
+	}
+	return !slices.ContainsFunc(words[1:], func(w string) bool {
+		parts := strings.Split(w, ":")
+		return len(parts) != colons+1 || slices.ContainsFunc(parts, func(p string) bool {
+			if p == "" {
+				return true
+			}
+			_, ok := number([]byte(p))
+			return !ok
+		})
+	})
+}
+
+// isVW reports whether a line has a label, and features behind a bar.
+func isVW(line string) bool {
+	before, features, found := strings.Cut(line, "|")
+	words := strings.Fields(before)
+	if !found || len(words) == 0 || !strings.HasSuffix(before, " ") || features == "" {
+		return false
+	}
+	_, ok := number([]byte(words[0]))
+	return ok
+}
+
+// isCriteo reports whether a text has Criteo's lines: label, 13 numbers and 26 texts of 8 digits.
+func isCriteo(head []byte) bool {
+	return all(head, func(line string) bool {
+		fields := strings.Split(line, "\t")
+		if len(fields) != 40 || fields[0] != "0" && fields[0] != "1" {
+			return false
+		}
+		return !slices.ContainsFunc(fields[14:], func(f string) bool { return f != "" && len(f) != 8 })
+	})
+}
+
+// A dialect is how the fields of lines are written.
+type dialect struct {
+	separator byte
+	header    bool
+	names     []string // of the header, else c1, c2, …
+}
+
+// separators that are looked for. The first by which nearly all lines have as many fields as the first is
+// taken: what separates fields is rarely in as many of them.
+var separators = [...]byte{'\t', ';', ',', '|', ' '}
+
+// sniffDialect finds separator and header in the first lines of a file.
+func sniffDialect(head []byte, whole bool) dialect {
+	d := dialect{separator: ','}
+	var rows [][]string
+	for _, s := range separators {
+		found := cut(head, whole, s)
+		same := 0
+		for _, row := range found {
+			if len(row) == len(found[0]) {
+				same++
+			}
+		}
+		if len(found) > 0 && len(found[0]) > 1 && 20*same >= 19*len(found) {
+			d.separator, rows = s, found
+			break
+		}
+	}
+	if rows == nil {
+		rows = cut(head, whole, d.separator)
+	}
+	if len(rows) == 0 {
+		return d
+	}
+	d.header = isHeader(rows)
+	for i, name := range rows[0] {
+		if !d.header {
+			name = columnName(i)
+		}
+		d.names = append(d.names, name)
+	}
+	return d
+}
+
+// cut returns the fields of the first lines.
+func cut(head []byte, whole bool, separator byte) (rows [][]string) {
+	fields := csvfile.NewFields(separator, false)
+	for _, line := range text.Lines(head, text.Config{Quote: '"', Separator: separator}, whole) {
+		if len(rows) == mostLines {
+			break
+		}
+		row, err := fields.Split(line)
+		if err != nil {
+			row = nil
+		}
+		cells := make([]string, len(row))
+		for i, f := range row {
+			cells[i] = string(f)
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// isHeader reports whether the first row names columns: no cell of it is a number, a date or a word for
+// missing, and either a column below has such cells, or its cells do not occur below.
+func isHeader(rows [][]string) bool {
+	named := 0
+	for _, cell := range rows[0] {
+		cell = strings.TrimSpace(cell)
+		if cell == "" {
+			continue
+		}
+		if isValue(cell) {
+			return false
+		}
+		named++
+	}
+	if named == 0 || 2*named < len(rows[0]) {
+		return false
+	}
+	again := 0
+	for i, name := range rows[0] {
+		for _, row := range rows[1:] {
+			if i >= len(row) {
+				continue
+			}
+			cell := strings.TrimSpace(row[i])
+			if cell != "" && isValue(cell) {
+				return true
+			}
+			if cell == strings.TrimSpace(name) {
+				again++
+				break
+			}
+		}
+	}
+	return 2*again < named
+}
+
+// isValue reports whether a cell is a number, a date or a word for missing.
+func isValue(cell string) bool {
+	_, isNumber := number([]byte(cell))
+	return isNumber || dateShaped([]byte(cell)) || missingWord([]byte(cell)) > 0
+}

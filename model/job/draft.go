@@ -1,0 +1,217 @@
+package job
+
+import (
+	"fmt"
+	"math/bits"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ringtrain/input/column"
+	"ringtrain/input/look"
+	"ringtrain/model"
+	"ringtrain/ring/exitcode"
+)
+
+// A Draft is a job for files that were looked at.
+type Draft struct {
+	Table *look.Table
+	Files []string // as a person named them
+	Name  string   // of the job
+	Kind  string   // of the model; "" chooses
+}
+
+const (
+	fewRecords  = 10_000 // below, a linear model
+	mostItems   = 100    // columns that have a line each; more are put together by what becomes of them
+	commentFrom = 72     // place of the comments in a line
+)
+
+// DraftName returns the name of a job for files: that of the first without its endings.
+func DraftName(files []string) string {
+	base := filepath.Base(files[0])
+	for _, end := range []string{".gz", ".zst"} {
+		base = strings.TrimSuffix(base, end)
+	}
+	if ext := filepath.Ext(base); ext != base {
+		base = strings.TrimSuffix(base, ext)
+	}
+	return base
+}
+
+// File returns the job file, with a comment on each choice, and the job. Equal drafts give equal bytes.
+func (d *Draft) File() ([]byte, *Config, error) {
+	w := &draftWriter{Draft: d}
+	w.write()
+	text := []byte(w.String())
+	if len(text) > maxJobFile {
+		return nil, nil, exitcode.With(exitcode.BadData, fmt.Errorf("%d columns make a job file of %d bytes, want at most %d: give columns names with a number at their end, such as x1 and x2", len(d.Table.Columns), len(text), maxJobFile))
+	}
+	cfg, err := loadText(d.Name+".yaml", text, nil, nil)
+	if err != nil {
+		return text, nil, exitcode.With(exitcode.Internal, fmt.Errorf("the job file that was made is not one: %w", err))
+	}
+	return text, cfg, nil
+}
+
+// draftWriter writes the lines of a job file.
+type draftWriter struct {
+	*Draft
+	strings.Builder
+}
+
+// line writes a line and, behind it, a comment.
+func (w *draftWriter) line(text, comment string, args ...any) {
+	if comment != "" {
+		text += strings.Repeat(" ", max(1, commentFrom-utf8.RuneCountInString(text))) + "# " + oneLine(fmt.Sprintf(comment, args...))
+	}
+	w.WriteString(text + "\n")
+}
+
+// oneLine makes a text of others fit for a comment.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == utf8.RuneError || r == 0xfeff {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+func (w *draftWriter) write() {
+	t := w.Table
+	records := int(t.Records)
+	w.line("# A job for "+oneLine(strings.Join(w.Files[:min(3, len(w.Files))], ", "))+fmt.Sprintf(": %d records of %d columns.", records, len(t.Columns)), "")
+	w.line("# Change what you like: ringtrain jobs explain KEY says what a key is for.", "")
+	w.line("name: "+yamlText(w.Name), "")
+	w.model()
+	w.input()
+	w.training()
+	w.line("checkpoint: {dir: "+yamlText("ckpt/"+w.Name)+"}", "eval, predict and a run that goes on read it")
+	w.line("export: {savedmodel: "+yamlText("export/"+w.Name)+"}", "for TensorFlow Serving")
+}
+
+// hasIDs reports whether a column becomes ids.
+func (d *Draft) hasIDs() bool {
+	return slices.ContainsFunc(d.Table.Columns, func(c look.Column) bool { return c.Becomes == "categorical" })
+}
+
+// kind returns the kind of the model, and why it is this one.
+func (d *Draft) kind() (kind, why string) {
+	switch n := d.Table.Records; {
+	case d.Kind != "":
+		return d.Kind, "as asked for"
+	case n < fewRecords:
+		kind, why = "linear", fmt.Sprintf("below %d records", fewRecords)
+	case d.hasIDs():
+		return "wide-deep", fmt.Sprintf("%d records or more", fewRecords)
+	default:
+		return "mlp", fmt.Sprintf("%d records or more, all of numbers", fewRecords)
+	}
+	switch {
+	case d.hasIDs():
+		kind = "sparse-linear"
+	case len(d.Table.Label.Classes) > 2:
+		kind = "softmax"
+	}
+	return kind, why
+}
+
+func (w *draftWriter) model() {
+	kind, why := w.kind()
+	w.line("model:", "")
+	w.line("  kind: "+yamlText(kind), "%s", why)
+	if model.Kind(kind).Has("hidden") {
+		w.line("  hidden: [64, 32]", "units of the hidden layers")
+	}
+	label := w.Table.Label
+	loss := "squared"
+	switch n := len(label.Classes); {
+	case n == 2:
+		loss = "sigmoid"
+	case n > 2:
+		loss = "softmax"
+		w.line(fmt.Sprintf("  classes: %d", n), "")
+	}
+	w.line("loss: {kind: "+loss+"}", "%s", label.Column)
+}
+
+func (w *draftWriter) input() {
+	t := w.Table
+	w.line("input:", "")
+	from := "format: " + t.Format + ", files: " + yamlValue(reflect.ValueOf(w.Files))
+	if t.Header {
+		from += ", header: true"
+	}
+	if t.Separator != ',' {
+		from += ", separator: " + separatorText(t.Separator)
+	}
+	w.line("  train: {"+from+"}", "")
+	w.line(fmt.Sprintf("  batch: %d", w.batch()), "records of a step")
+	if t.BadLines > 0 {
+		w.line(fmt.Sprintf("  max_bad_records: %d", t.BadLines), "lines that are no records, such as line %d: %s", t.Bad[0].Line, t.Bad[0].Text)
+	}
+	w.line("  columns:", "")
+	for i := 0; i < len(t.Columns); {
+		item, n := w.together(i)
+		c := &t.Columns[i]
+		comment := c.Why
+		if n > 1 {
+			comment = fmt.Sprintf("%d columns; the first: %s", n, c.Why)
+		}
+		w.line("    - "+yamlItem(reflect.ValueOf(item)), "%s", comment+missingText(c.Missing))
+		i += n
+	}
+}
+
+// missingText says how many cells are missing, as which words.
+func missingText(missing []look.Value) string {
+	text := ""
+	for i, v := range missing {
+		word := v.Text
+		if word == "" {
+			word = "empty"
+		}
+		text += fmt.Sprintf("%s %d %s", []string{";", ","}[min(i, 1)], v.Records, word)
+	}
+	return text
+}
+
+// separatorText returns the value of input.train.separator.
+func separatorText(c byte) string {
+	if c == '\t' {
+		return "tab"
+	}
+	return fmt.Sprintf("%q", string(c))
+}
+
+// together returns the item of column i and of those behind it of which the same becomes, if a table has
+// too many columns for a line each, and their number.
+func (w *draftWriter) together(i int) (item column.Column, n int) {
+	all := w.Table.Columns[i:]
+	names := []string{all[0].Name}
+	same := func(c *look.Column) bool { return reflect.DeepEqual(c.Item(nil), all[0].Item(nil)) }
+	for len(w.Table.Columns) > mostItems && len(names) < len(all) && same(&all[len(names)]) {
+		names = append(names, all[len(names)].Name)
+	}
+	return all[0].Item(column.Ranges(names)), len(names)
+}
+
+// training writes how the model is trained, in the measure of the records.
+func (w *draftWriter) training() {
+	records, batch, epochs, rate := int(w.Table.Records), w.batch(), 40, 0.01
+	if records >= fewRecords {
+		epochs, rate = 10, 0.002
+	}
+	w.line(fmt.Sprintf("optimizer: {name: adam, learning_rate: %v}", rate), "")
+	w.line("schedule: {kind: cosine}", "the rate falls to 0 at the end")
+	w.line(fmt.Sprintf("train: {epochs: %d, early_stopping: {patience: 3}}", epochs), "at most; no better loss in 3 evaluations ends it")
+	w.line(fmt.Sprintf("eval: {every: %d}", max(1, (records+batch-1)/batch)), "steps: once an epoch")
+}
+
+// batch returns the records of a step: at least 50 steps an epoch of a small table, 1,024 of a large one.
+func (w *draftWriter) batch() int {
+	return max(16, min(1024, 1<<bits.Len(uint(w.Table.Records/100))))
+}
