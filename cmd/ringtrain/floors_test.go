@@ -23,6 +23,7 @@ var floors = [][]string{
 		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/cache", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},
 	{"input/convert", "export/events", "model/train/evaluate"},
+	{"input/look"},
 	{"model/job"},
 	{"model/train/records"},
 	{"model/train/trained", "model/train/traintest"},

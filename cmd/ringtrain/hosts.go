@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/input/convert"
 	"ringtrain/model/job"
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
@@ -35,7 +36,12 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		return cfg, err
 	}
 	if cfg.NP == 0 && !c.IsSet("np") && len(cfg.More) == 0 {
-		if cfg.NP = hosts.TotalSlots(cfg.Hosts); cfg.NP == 0 {
+		switch cfg.NP = hosts.TotalSlots(cfg.Hosts); {
+		case cfg.NP > 0:
+		case cfg.NoInput: // a job
+			cfg.NP = 1
+			cfg.Notice("one rank on all cores; -np N starts N ranks, -H HOSTS starts them on hosts")
+		default:
 			return cfg, exitcode.With(exitcode.Usage, errors.New("the number of ranks is missing, want -np N, or hosts with -H"))
 		}
 	}
@@ -167,6 +173,9 @@ func wantProgram(word string, cfg *launch.Config) error {
 	isFile := err == nil && !info.IsDir() // a program that is not in PATH
 	if near := nearJob(word, !cfg.Remote() && !isFile); near != "" {
 		return exitcode.With(exitcode.NotFound, fmt.Errorf("no job or program %s (did you mean %s?)", word, near))
+	}
+	if isFile && info.Mode()&0o111 == 0 && convert.FormatOfFile(word) != "" {
+		return exitcode.With(exitcode.NotFound, fmt.Errorf("%s is no job and no program; ringtrain init %s makes a job file of records", word, word))
 	}
 	return nil
 }

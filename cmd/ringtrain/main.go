@@ -81,7 +81,7 @@ func commands() []command {
 		heading string
 		list    []command
 	}{
-		{"train", []command{runCommand(), trainCommand(), jobsCommand(), dataCommand()}},
+		{"train", []command{initCommand(), runCommand(), trainCommand(), jobsCommand(), dataCommand()}},
 		{"a job that runs", []command{statusCommand(), doctorCommand(), rendezvousCommand(), tokenCommand()}},
 		{"a trained model", []command{evalCommand(), predictCommand(), exportCommand(), inspectCommand()}},
 		{"other", []command{benchCommand(), versionCommand(), completionCommand(), manCommand()}},

@@ -70,7 +70,7 @@ func jobFlags() []cli.Flag {
 // runFlags has the launcher's own options. The launcher passes those of train on.
 func runFlags() []cli.Flag {
 	return slices.Concat(grouped("run",
-		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as -H, --hostfile or the allocation has slots; without these -np is needed); slots that are left are spare, for --restarts"},
+		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as -H, --hostfile or the allocation has slots; without these one rank of a job; a program needs -np); slots that are left are spare, for --restarts"},
 		option("json"), option("start-timeout"), option("job-id"),
 		&cli.DurationFlag{Name: "grace", Value: 10 * time.Second, Usage: "`TIME` between TERM and KILL for ranks that are ended"},
 		&cli.DurationFlag{Name: "timeout", Usage: "end a run that takes longer: SIGQUIT, so that ranks dump, then TERM, then KILL; exit code 110"},
@@ -259,6 +259,16 @@ func catFlags() []cli.Flag {
 		&cli.IntFlag{Name: "count", Value: -1, Usage: "print `N` records (default: all)"})
 }
 
-func forceFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "force", Usage: "replace the token that is there"}
+func forceFlag(what string) cli.Flag {
+	return &cli.BoolFlag{Name: "force", Usage: "replace the " + what + " that is there"}
+}
+
+func initFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "label", Usage: "the `COLUMN` to predict (default: the one called label, target, class, y, churn, clicked or survived)"},
+		&cli.StringSliceFlag{Name: "key", Usage: "a `COLUMN` that predictions hand on; may be repeated (default: those called id, key or uuid that have no value twice)"},
+		&cli.StringFlag{Name: "to", Usage: "the `JOB.yaml` to write (default: the name of the first file)"},
+		&cli.StringFlag{Name: "kind", Usage: "the `KIND` of the model (default: linear below 10,000 records, else wide-deep)"},
+		forceFlag("job file"), option("json"),
+	}
 }

@@ -153,7 +153,7 @@ func TestUsage(t *testing.T) {
 		{"train", "want one job", 64},
 		{"train a b", "want one job", 64},
 		{"run", "nothing to run", 64},
-		{"run linear", "the number of ranks is missing, want -np N, or hosts with -H", 64},
+		{"run sh", "the number of ranks is missing, want -np N, or hosts with -H", 64},
 		{"train mnsit", "no such job file, and no built-in job (did you mean mnist?)", 66},
 		{"run --grace -1s linear", "--grace is -1s, want 0 or more", 64},
 		{"run -np 2 --interface q linear", `--interface is "q", want the name of an interface`, 64},

@@ -29,7 +29,7 @@ func runCommand() command {
 	return command{
 		name: "run", takes: anyWords, args: "-np N [-H HOST:SLOTS,…] JOB|PROGRAM … [: -np N PROGRAM …]",
 		usage: "start N ranks of a job or of any program, like mpirun",
-		about: "Starts N ranks of a job, or of any program, on hosts over ssh. Without -H the hosts are those of the Slurm, PBS or LSF allocation that this is in, else this one alone, which needs -np. Passes signals on, and ends with the exit code of the first rank that fails.",
+		about: "Starts N ranks of a job, or of any program, on hosts over ssh. Without -H the hosts are those of the Slurm, PBS or LSF allocation that this is in, else this one alone. A job without -np and hosts has one rank, on all cores. Passes signals on, and ends with the exit code of the first rank that fails.",
 		examples: []string{
 			"ringtrain run -np 4 mnist",
 			"ringtrain run -np 8 -H host-a:4,host-b:4 job.yaml --set train.epochs=3",

@@ -15,7 +15,7 @@ func tokenCommand() command {
 	return command{
 		name: "token", usage: "make the token by which this user's workers know each other",
 		examples: []string{"ringtrain token"},
-		flags:    []cli.Flag{forceFlag()},
+		flags:    []cli.Flag{forceFlag("token")},
 		run:      runToken,
 	}
 }

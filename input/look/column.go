@@ -55,6 +55,9 @@ const (
 	texts
 )
 
+// want says what a cell is to be.
+func (c content) want() string { return [...]string{"nothing", "a number", "a date", "a text"}[c] }
+
 // A column is of numbers or dates if all its cells are but one of fewOdd.
 const fewOdd = 100
 
@@ -126,6 +129,9 @@ func (t *tally) describeNumbers() *Number {
 
 // skewed is the skewness of an exponential distribution.
 const skewed = 2
+
+// MissingCells returns the records that have nothing in the column.
+func (c *Column) MissingCells() int64 { return c.Records - c.filled() }
 
 // filled returns the records that have something in the column.
 func (c *Column) filled() int64 {

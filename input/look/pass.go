@@ -138,25 +138,24 @@ type worker struct {
 // pass reads separated text once.
 type pass struct {
 	dialect
-	noQuotes bool
-	values   []values
-	workers  []worker // by slot
-	total    []tally
-	records  int64
-	bad      []Odd
-	badAll   int64
+	values  []values
+	workers []worker // by slot
+	total   []tally
+	records int64
+	bad     []Odd
+	badAll  int64
 }
 
-func newPass(d dialect, noQuotes bool) *pass {
+func newPass(d dialect) *pass {
 	n := len(d.names)
-	p := &pass{dialect: d, noQuotes: noQuotes, values: make([]values, n), workers: make([]worker, text.Slots()), total: make([]tally, n)}
+	p := &pass{dialect: d, values: make([]values, n), workers: make([]worker, text.Slots()), total: make([]tally, n)}
 	for i := range p.values {
 		p.values[i].count = map[uint64]*Value{}
 		p.values[i].hashes.limit = max(1, min(mostDistinct, mostHashes/n))
 	}
 	for i := range p.workers {
 		w := &p.workers[i]
-		w.fields, w.dater.all, w.columns = csvfile.NewFields(d.separator, noQuotes), layouts(), make([]part, n)
+		w.fields, w.dater.all, w.columns = csvfile.NewFields(d.separator, d.noQuotes), layouts(), make([]part, n)
 		for c := range w.columns {
 			w.columns[c].count = map[uint64]*Value{}
 		}
@@ -184,32 +183,28 @@ func (p *pass) work(t *text.Part) error {
 		clear(c.count)
 	}
 	for k := range t.Len() {
-		line, err := t.Line(k)
-		var fields [][]byte
-		if err == nil {
-			fields, err = w.fields.Split(line)
-		}
-		if k == 0 && t.First && p.header {
-			if err == nil {
-				err = p.checkHeader(fields)
-			}
-			if err != nil {
-				return t.Fault("csv", k, err)
-			}
-			continue
-		}
-		if err == nil && len(fields) != len(p.names) {
+		fields, err := w.fieldsOf(t, k)
+		isHeader := k == 0 && t.First && p.header
+		switch {
+		case isHeader && err == nil:
+			err = p.checkHeader(fields)
+		case err == nil && len(fields) != len(p.names):
 			err = fmt.Errorf("has %s, want %d", phrase.Count(len(fields), "field"), len(p.names))
 		}
-		if err != nil {
-			if w.badAll++; len(w.bad) < mostBadLines {
+		switch {
+		case isHeader && err != nil:
+			return t.Fault("csv", k, err)
+		case isHeader:
+		case err != nil:
+			w.badAll++
+			if len(w.bad) < mostBadLines {
 				w.bad = append(w.bad, Odd{Text: err.Error(), File: t.File, Line: t.Number(k), Records: 1})
 			}
-			continue
-		}
-		w.records++
-		for i, cell := range fields {
-			w.add(i, cell, t, k)
+		default:
+			w.records++
+			for i, cell := range fields {
+				w.add(i, cell, t, k)
+			}
 		}
 	}
 	for i := range w.columns {
@@ -217,6 +212,15 @@ func (p *pass) work(t *text.Part) error {
 		p.values[i].merge(&w.columns[i])
 	}
 	return nil
+}
+
+// fieldsOf cuts the line of record k.
+func (w *worker) fieldsOf(t *text.Part, k int) ([][]byte, error) {
+	line, err := t.Line(k)
+	if err != nil {
+		return nil, err
+	}
+	return w.fields.Split(line)
 }
 
 // add takes a cell of record k of a part.

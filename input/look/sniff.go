@@ -132,6 +132,7 @@ func isCriteo(head []byte) bool {
 // A dialect is how the fields of lines are written.
 type dialect struct {
 	separator byte
+	noQuotes  bool
 	header    bool
 	names     []string // of the header, else c1, c2, …
 }
@@ -232,5 +233,6 @@ func isHeader(rows [][]string) bool {
 // isValue reports whether a cell is a number, a date or a word for missing.
 func isValue(cell string) bool {
 	_, isNumber := number([]byte(cell))
-	return isNumber || dateShaped([]byte(cell)) || missingWord([]byte(cell)) > 0
+	var t tally
+	return isNumber || dateShaped([]byte(cell)) || missingWord([]byte(cell)) > 0 || t.looseNumber([]byte(cell))
 }

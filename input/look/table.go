@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/input/convert"
 	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
@@ -32,7 +34,38 @@ type Table struct {
 	BadLines  int64
 	Label     *Label
 	Columns   []Column // in the order of the file
-	Notices   []string
+}
+
+// BadRecords returns how many records at most will be bad: lines that are none, odd cells of columns that are
+// read, and labels that are missing.
+func (t *Table) BadRecords() int64 {
+	n := t.BadLines + t.Label.Missing
+	for i := range t.Columns {
+		if c := &t.Columns[i]; c.Becomes != "ignore" && c.Becomes != "key" {
+			n += c.OddCells
+		}
+	}
+	return n
+}
+
+// Notices returns what a person should know beside the columns.
+func (t *Table) Notices() (all []string) {
+	for _, b := range t.Bad {
+		all = append(all, fmt.Sprintf("%s:%d: %s: no record", b.File, b.Line, b.Text))
+	}
+	if n := t.BadLines - int64(len(t.Bad)); n > 0 {
+		all = append(all, fmt.Sprintf("%d more lines are no record", n))
+	}
+	if t.Label.Missing > 0 {
+		all = append(all, fmt.Sprintf("%d records have no label %s: they are left out", t.Label.Missing, t.Label.Column))
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		for _, o := range c.Odd[:min(len(c.Odd), mostBadLines)] {
+			all = append(all, fmt.Sprintf("%s:%d: %s is %q, %d times: want %s", o.File, o.Line, c.Name, o.Text, o.Records, c.content.want()))
+		}
+	}
+	return all
 }
 
 // Look reads files once.
@@ -53,7 +86,10 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 	bad := func(format string, args ...any) error {
 		return exitcode.With(exitcode.BadData, fmt.Errorf(format, args...))
 	}
-	d := sniffDialect(first, whole)
+	d, err := t.dialect(first, whole)
+	if err != nil {
+		return err
+	}
 	if len(d.names) < 2 {
 		return bad("%s has one column, want a label and one column more; between columns a comma, a semicolon, a tab, a bar or a blank is found", o.Files[0])
 	}
@@ -61,7 +97,7 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 	if err != nil {
 		return err
 	}
-	p := newPass(d, false)
+	p := newPass(d)
 	if err := p.run(ctx, o.Files, o.Limits); err != nil {
 		return err
 	}
@@ -83,6 +119,19 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 		t.Columns = append(t.Columns, c)
 	}
 	return t.choose(at, o.Keys)
+}
+
+// dialect returns how the fields of the format's lines are written.
+func (t *Table) dialect(first []byte, whole bool) (dialect, error) {
+	f, _ := convert.FormatOf(convert.FormatName(t.Format))
+	if f.Default == nil {
+		return sniffDialect(first, whole), nil
+	}
+	plan, err := column.Compile(f.Default(), nil)
+	if err != nil {
+		return dialect{}, err
+	}
+	return dialect{separator: '\t', names: plan.Order, noQuotes: true}, nil
 }
 
 // unnamed says why a job cannot name a column, "" if it can.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringtrain/input/column"
+	"ringtrain/input/convert"
 	"ringtrain/input/look"
 	"ringtrain/model"
 	"ringtrain/ring/exitcode"
@@ -145,13 +146,13 @@ func (w *draftWriter) input() {
 	if t.Header {
 		from += ", header: true"
 	}
-	if t.Separator != ',' {
+	if f, _ := convert.FormatOf(convert.FormatName(t.Format)); f.Has("separator") && t.Separator != ',' {
 		from += ", separator: " + separatorText(t.Separator)
 	}
 	w.line("  train: {"+from+"}", "")
 	w.line(fmt.Sprintf("  batch: %d", w.batch()), "records of a step")
-	if t.BadLines > 0 {
-		w.line(fmt.Sprintf("  max_bad_records: %d", t.BadLines), "lines that are no records, such as line %d: %s", t.Bad[0].Line, t.Bad[0].Text)
+	if n := t.BadRecords(); n > 0 {
+		w.line(fmt.Sprintf("  max_bad_records: %d", n), "left out; %s", t.Notices()[0])
 	}
 	w.line("  columns:", "")
 	for i := 0; i < len(t.Columns); {
@@ -161,7 +162,8 @@ func (w *draftWriter) input() {
 		if n > 1 {
 			comment = fmt.Sprintf("%d columns; the first: %s", n, c.Why)
 		}
-		w.line("    - "+yamlItem(reflect.ValueOf(item)), "%s", comment+missingText(c.Missing))
+		text := yamlItem(reflect.ValueOf(item))
+		w.line("    - "+text[1:len(text)-1], "%s", comment+missingText(c.Missing)) // one key: no braces
 		i += n
 	}
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/cmd/ringtrain/show"
+	"ringtrain/input"
+	"ringtrain/input/look"
+	"ringtrain/model/job"
+	"ringtrain/ring/exitcode"
+)
+
+func initCommand() command {
+	return command{
+		name: "init", takes: words{1, -1, "at least one file"}, args: "FILE … [--label COLUMN] [--to JOB.yaml]", run: runInit, flags: initFlags(),
+		usage:    "write a job file, with comments, from a look at files of records",
+		about:    "Reads files of records once, finds their format and what each column is, and writes a job file in which each choice has a comment.",
+		examples: []string{"ringtrain init churn.csv", "ringtrain init day_1.csv day_2.csv --label clicked --to clicks.yaml"},
+	}
+}
+
+// runInit looks at files and writes a job file.
+func runInit(a *app, c *cli.Context) error {
+	files, err := input.ExpandText(dataRoots(c, a.getenv), c.Args().Slice(), func(line string) { fmt.Fprintln(a.stderr, line) })
+	if err != nil {
+		return err
+	}
+	to := c.String("to")
+	name := job.DraftName(files)
+	if to == "" {
+		to = name + ".yaml"
+	}
+	if !job.IsName(to) {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("--to is %s, want a name that ends in .yaml", to))
+	}
+	out, err := input.CreateRaw(to, c.Bool("force"))
+	if exitcode.Of(err) == exitcode.CannotCreate {
+		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("%w; --force writes over it, --to writes elsewhere", err))
+	} else if err != nil {
+		return err
+	}
+	defer out.Close()
+	t, err := look.Look(a.ctx, look.Options{Files: files, Label: c.String("label"), Keys: c.StringSlice("key")})
+	if err != nil {
+		return err
+	}
+	draft := job.Draft{Table: t, Files: c.Args().Slice(), Name: name, Kind: c.String("kind")}
+	text, _, err := draft.File()
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(text); err != nil {
+		return err
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	return a.newReporter(c, 0).Looked(t, show.Written{Job: to, Format: t.Format, Records: t.Records, Bad: t.BadRecords(), Label: t.Label})
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// rawTable is a raw file: an id, numbers with words for missing, texts, and a label of two numbers.
+func rawTable(rows int) string {
+	var b strings.Builder
+	b.WriteString("customer_id,age,plan,spent,label\n")
+	for i := range rows {
+		age := fmt.Sprint(20 + i*7%50)
+		if i%10 == 0 {
+			age = "NA"
+		}
+		fmt.Fprintf(&b, "k%d,%s,%s,%d.5,%d\n", i, age, []string{"basic", "plus", "pro"}[i%3], i*31%400, map[bool]int{true: 1}[i%3 == 2])
+	}
+	return b.String()
+}
+
+// TestInit verifies that a job file of init trains as it is, by run without the number of ranks, that a second
+// one has equal bytes, and that nothing is written over without --force.
+func TestInit(t *testing.T) {
+	b := newBox(t)
+	b.write("raw.csv", strings.ReplaceAll(rawTable(600), "NA", ""))
+	e := b.must(0, "init", "raw.csv")
+	if !strings.Contains(e.stdout, "ringtrain run raw.yaml") {
+		t.Errorf("init does not name the next command:\n%s", e.stdout)
+	}
+	first := b.read("raw.yaml")
+	b.must(73, "init", "raw.csv")
+	b.must(0, "init", "raw.csv", "--force")
+	b.must(0, "init", "raw.csv", "--to", "other.yaml")
+	if again := b.read("raw.yaml"); again != first || again != b.read("other.yaml") {
+		t.Errorf("another init writes other bytes:\n%s\nand\n%s", first, again)
+	}
+	e = b.must(0, "run", "raw.yaml", "--set", "train.epochs=5")
+	if !strings.Contains(e.stderr, "one rank on all cores") || !strings.Contains(e.stdout, "AUC") {
+		t.Errorf("run says\n%s%s", e.stdout, e.stderr)
+	}
+	b.must(64, "init", "raw.csv", "--label", "labl", "--force")
+	b.must(64, "init", "raw.csv", "--to", "raw.json")
+	b.must(66, "init", "none.csv")
+	if e := b.must(127, "run", "raw.csv"); !strings.Contains(e.last(), "ringtrain init raw.csv") {
+		t.Errorf("run of a file of records says %q", e.last())
+	}
+}

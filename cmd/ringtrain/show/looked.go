@@ -1,0 +1,53 @@
+package show
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"ringtrain/input/look"
+	"ringtrain/ring/phrase"
+)
+
+// lookedColumn is the event of a column of init.
+type lookedColumn struct{ *look.Column }
+
+// Kind names the event.
+func (lookedColumn) Kind() string { return "column" }
+
+// Written is the event of a job file that init has written.
+type Written struct {
+	Job     string      `json:"job"`
+	Format  string      `json:"format"`
+	Records int64       `json:"records"`
+	Bad     int64       `json:"bad_records"`
+	Label   *look.Label `json:"label"`
+}
+
+// Kind names the event.
+func (Written) Kind() string { return "init" }
+
+// Looked writes what init made of the columns of a table, and the next command.
+func (r *Reporter) Looked(t *look.Table, w Written) error {
+	for i := range t.Columns {
+		r.Emit(lookedColumn{&t.Columns[i]})
+	}
+	r.Emit(w)
+	table := tabwriter.NewWriter(r.People, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "column\tmissing\tdistinct\tbecomes\twhy")
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		about := ""
+		if c.Estimate {
+			about = "~"
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s%d\t%s\t%s\n", phrase.Name(c.Name), c.MissingCells(), about, c.Distinct, c.Becomes, phrase.Foreign(c.Why, phrase.MaxText))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, line := range t.Notices() {
+		fmt.Fprintln(r.People, "notice: "+phrase.Foreign(line, phrase.MaxText))
+	}
+	_, err := fmt.Fprintf(r.People, "%s: %d records of %s, %s\nlook at %s, then: ringtrain run %s\n", w.Job, t.Records, t.Format, phrase.Count(len(t.Columns), "column"), w.Job, w.Job)
+	return err
+}

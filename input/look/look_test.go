@@ -1,0 +1,258 @@
+package look
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ringtrain/docs"
+	"ringtrain/ring/exitcode"
+)
+
+// write writes a file and returns its name.
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// lookAt looks at a file of a content.
+func lookAt(t *testing.T, content, label string) (*Table, error) {
+	t.Helper()
+	return Look(t.Context(), Options{Files: []string{write(t, "f.csv", content)}, Label: label})
+}
+
+// TestRules verifies what becomes of each sort of column, and the reason.
+func TestRules(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cell    func(i int) string
+		becomes string
+		why     string
+	}{
+		"column=empty":       {func(int) string { return "" }, "ignore", "empty in each record"},
+		"column=constant":    {func(int) string { return "x" }, "ignore", "x in each record"},
+		"column=one number":  {func(int) string { return "7" }, "ignore", "7 in each record"},
+		"user_id":            {func(i int) string { return fmt.Sprint("u", i) }, "key", "500 values, each once"},
+		"PassengerId":        {func(i int) string { return fmt.Sprint(i) }, "key", "500 values, each once"},
+		"paid":               {func(i int) string { return fmt.Sprint("u", i) }, "ignore", "500 texts in 500 cells: hardly one comes twice"},
+		"column=iso":         {func(i int) string { return fmt.Sprintf("2026-01-%02d", 1+i%28) }, "ignore", "dates, layout auto"},
+		"column=european":    {func(i int) string { return fmt.Sprintf("%02d/02/2026 10:%02d", 1+i%28, i%60) }, "ignore", "dates, layout %d/%m/%Y %H:%M"},
+		"column=layouts":     {func(i int) string { return []string{"2026-01-05", "05.01.2026"}[i%2] }, "ignore", `dates of two layouts, as in "05.01.2026", "2026-01-05"`},
+		"column=list":        {func(i int) string { return []string{"a|b", "b|c|d", "a"}[i%3] }, "categorical", "lists with | in 334 of 500 cells"},
+		"column=text":        {func(i int) string { return fmt.Sprintf("the %d of us", i/2) }, "ignore", "text, 4.0 words a cell"},
+		"column=row":         {func(i int) string { return fmt.Sprint(i + 5) }, "ignore", "5 to 504, one more in each record"},
+		"column=rare":        {func(i int) string { return fmt.Sprintf("w%dx", i/2*2%400) }, "categorical", "200 texts"},
+		"column=yes":         {func(i int) string { return []string{"yes", "no"}[i%2] }, "categorical", "2 texts: no, yes"},
+		"column=true":        {func(i int) string { return []string{"true", "false"}[i%2] }, "categorical", "2 texts: false, true"},
+		"column=numbers":     {func(i int) string { return fmt.Sprint(i * 7 % 50) }, "numeric", "numbers 0 to 49, mean 24.5"},
+		"column=skewed":      {func(i int) string { return fmt.Sprintf("1e%d", i%6) }, "numeric", "numbers 1 to 100000, mean 18444.4"},
+		"column=words":       {func(i int) string { return []string{"NA", "1", "2", ""}[i%4] }, "numeric", "numbers 1 to 2, mean 1.5"},
+		"column=one odd":     {func(i int) string { return map[bool]string{true: "oops", false: fmt.Sprint(i % 9)}[i == 77] }, "numeric", "numbers 0 to 8, mean 3.97796"},
+		"column=two letters": {func(i int) string { return []string{"1", "2", "A", "B"}[i%4] }, "categorical", "4 texts: 1, 2, A, B"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			fmt.Fprintf(&b, "%s,other,y\n", name)
+			for i := range 500 {
+				fmt.Fprintf(&b, "%s,%d,%d\n", tt.cell(i), i%7, i%2)
+			}
+			table, err := lookAt(t, b.String(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := table.Columns[0]; c.Becomes != tt.becomes || c.Why != tt.why && !strings.HasPrefix(c.Why, tt.why+", skewed") {
+				t.Errorf("becomes %s: %s, want %s: %s", c.Becomes, c.Why, tt.becomes, tt.why)
+			}
+		})
+	}
+}
+
+// TestRulesOfDocs verifies that docs/data.md has the rules as they are.
+func TestRulesOfDocs(t *testing.T) {
+	page, _ := docs.Page("data")
+	if !strings.Contains(page, rows()) {
+		t.Errorf("docs/data.md lacks the rules:\n%s", rows())
+	}
+}
+
+// TestDialect verifies how separator and header are found.
+func TestDialect(t *testing.T) {
+	for content, want := range map[string]string{
+		"a,b\n1,2\n3,4\n":              `, [a b]`,
+		"1,2\n3,4\n":                   `, [c1 c2]`,
+		"a;b\n1,5;2\n2,5;3\n":          `; [a b]`,
+		"1,5;2,5\n2,5;3,5\n":           `; [c1 c2]`,
+		"a\tb\nx, y\t2\n":              "\t [a b]",
+		"a|b\n1|2\n":                   `| [a b]`,
+		"\xef\xbb\xbfa,b\n1,2\n":       `, [a b]`,
+		"p,x,s\nx,x,n\np,s,n\np,x,n\n": `, [c1 c2 c3]`,
+		"name,city\nAnn,Bern\nBob,Rom": `, [name city]`,
+		",age\n0,5\n1,6\n":             `, [ age]`,
+		"a,\"b,c\"\n1,\"x\ny\"\n":      `, [a b,c]`,
+		"a,b\n2026-01-02,x\n":          `, [a b]`,
+		"2026-01-02,x\n2026-01-03,y\n": `, [c1 c2]`,
+		"a,b,c\nx,\"1|2\",3\n":         `, [a b c]`,
+	} {
+		d := sniffDialect([]byte(content), true)
+		if got := fmt.Sprintf("%c %v", d.separator, d.names); got != want {
+			t.Errorf("%q is %q, want %q", content, got, want)
+		}
+	}
+}
+
+// TestFormatOf verifies that the content tells the format.
+func TestFormatOf(t *testing.T) {
+	for content, want := range map[string]string{
+		"1 3:1 5:0.5\n-1 4:1\n": "libsvm", "1 0:3:1 1:5:0.5\n": "libffm", "1 |a b c:2\n-1 'tag|a d\n": "csv", "1 |a b c:2\n-1 0.5 |a d\n": "vw",
+		"0\t" + strings.Repeat("1\t", 13) + strings.Repeat("68fd1e64\t", 25) + "\n": "criteo", "a,b\n1,2\n": "csv", "\x00\x00\x08\x03\x00": "idx",
+	} {
+		if got := formatOf("f", []byte(content)); got != want {
+			t.Errorf("%q is %s, want %s", content, got, want)
+		}
+	}
+}
+
+// TestLabel verifies the classes of a label and their order, and what is a number.
+func TestLabel(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cells string
+		want  []string
+	}{
+		"label=two, rarer last":      {"Yes No No", []string{"No", "Yes"}},
+		"label=two, rarer first":     {"a b a", []string{"a", "b"}},
+		"label=texts":                {"c a b a", []string{"a", "b", "c"}},
+		"label=numbers by value":     {"10 9 2 1", []string{"1", "2", "9", "10"}},
+		"label=numbers in two ways":  {"1 1.0 0 0", []string{"0", "1"}},
+		"label=fractions":            {"1.5 2.5 3.5", nil},
+		"label=numbers with a blank": {"1 0 1 NA 1 0 1", []string{"1", "0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := "x,y\n"
+			for i, cell := range strings.Fields(tt.cells) {
+				content += fmt.Sprintf("%d,%s\n", i*i, cell)
+			}
+			table, err := lookAt(t, content, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(table.Label.Classes, tt.want) {
+				t.Errorf("classes are %q, want %q", table.Label.Classes, tt.want)
+			}
+		})
+	}
+}
+
+// TestBadFiles verifies the words for files of which no job can be made.
+func TestBadFiles(t *testing.T) {
+	many := "x,y\n"
+	for i := range 10_000 {
+		many += fmt.Sprintf("%d,t%d\n", i%7, i)
+	}
+	for name, tt := range map[string]struct {
+		content, label string
+		code           int
+		want           string
+	}{
+		"file=empty":             {"", "", exitcode.BadData, "f.csv is empty, want records"},
+		"file=header alone":      {"a,y\n", "", exitcode.BadData, "f.csv has a header and no record"},
+		"file=one column":        {"y\n1\n0\n", "", exitcode.BadData, "f.csv has one column, want a label and one column more"},
+		"label=not named":        {"a,b\n1,2\n2,3\n", "", exitcode.Usage, "which column is to be predicted? want --label COLUMN, one of a, b"},
+		"label=misspelt":         {"age,b\n1,2\n2,3\n", "aeg", exitcode.Usage, "--label aeg: no such column (did you mean age?); the columns are age, b"},
+		"label=two by name":      {"y,label\n1,2\n2,3\n", "", exitcode.Usage, "y and label may be the label: want --label COLUMN"},
+		"label=twice":            {"y,y,a\n1,2,3\n2,3,4\n", "y", exitcode.Usage, "--label y: two columns have this name, want one"},
+		"label=one value":        {"a,y\n1,no\n2,no\n", "", exitcode.BadData, "the label y is no in each record, want two classes or more, or numbers"},
+		"label=10,000 values":    {many, "", exitcode.BadData, "the label y has 10000 texts, want at most 100 classes, or numbers"},
+		"label=empty":            {"a,y\n1,\n2,\n", "", exitcode.BadData, "the label y is empty in each record"},
+		"columns=none of use":    {"id,y\n1,1\n2,0\n3,1\n", "", exitcode.BadData, "no column can tell the label y: id (3 values, each once)"},
+		"file=no text":           {"PK\x03\x04zip", "", exitcode.BadData, "f.csv is zip (or .xlsx, .npz): unpack it, or use gzip or zstd"},
+		"header=of another file": {"", "", exitcode.BadData, "the header is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{Files: []string{write(t, "f.csv", tt.content)}, Label: tt.label}
+			if name == "header=of another file" {
+				o.Files = []string{write(t, "f.csv", "a,y\n1,2\n"), write(t, "g.csv", "b,y\n1,2\n")}
+			}
+			_, err := Look(t.Context(), o)
+			if err == nil || exitcode.Of(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v (%d), want %q (%d)", err, exitcode.Of(err), tt.want, tt.code)
+			}
+		})
+	}
+}
+
+// TestOddInput verifies what becomes of names that cannot be used, lines that are no record, cells that do not
+// fit, 31 February, and labels that are missing: each is told with its place, and counted.
+func TestOddInput(t *testing.T) {
+	content := "x,x,,a..b,n,day,y\n"
+	for i := range 400 {
+		content += fmt.Sprintf("1,%d,%d,%d,%d,2026-03-%02d,%d\n", i%3, i%3, i%3, i%9, 1+i%28, i%2)
+	}
+	content += "1,2,3\n1,1,1,1,many,2026-02-31,1\n1,1,1,1,5,2026-03-01,\n"
+	table, err := lookAt(t, content, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"2 columns have this name", "2 columns have this name", "has no name in the header", "its name reads as a range of columns"} {
+		if c := table.Columns[i]; c.Becomes != "ignore" || c.Why != want {
+			t.Errorf("column %d becomes %s: %s, want ignore: %s", i, c.Becomes, c.Why, want)
+		}
+	}
+	notices := strings.Join(table.Notices(), "\n")
+	for _, want := range []string{
+		":402: has 3 fields, want 7: no record", "1 records have no label y", `:403: n is "many", 1 times: want a number`, `:403: day is "2026-02-31", 1 times: want a date`,
+	} {
+		if !strings.Contains(notices, want) {
+			t.Errorf("notices are\n%s\nwant %s", notices, want)
+		}
+	}
+	if n := table.BadRecords(); n != 3 { // a line, a number, a label
+		t.Errorf("%d bad records, want 3", n)
+	}
+}
+
+// TestLargeInput verifies 20,000 columns, a cell of 5 MB, and more values than are told apart: their number
+// is an estimate, and the same again.
+func TestLargeInput(t *testing.T) {
+	var wide strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&wide, "x%d,", i)
+	}
+	wide.WriteString("y\n")
+	for r := range 4 {
+		wide.WriteString(strings.Repeat(fmt.Sprint(r*r, ","), 20_000) + fmt.Sprint(r%2, "\n"))
+	}
+	table, err := lookAt(t, wide.String(), "")
+	if err != nil || len(table.Columns) != 20_001 || table.Columns[19_999].Becomes != "numeric" {
+		t.Fatalf("20,000 columns: %v", err)
+	}
+	table, err = lookAt(t, "a,t,y\n1,"+strings.Repeat("word ", 1_000_000)+",1\n2,b,0\n", "")
+	if err != nil || table.Records != 2 {
+		t.Fatalf("a cell of 5 MB: %v", err)
+	}
+	var b strings.Builder
+	b.WriteString("a,t,y\n")
+	for i := range 300_000 {
+		fmt.Fprintf(&b, "%d,t%d,%d\n", i%3, i/2, i%2)
+	}
+	first, err := lookAt(t, b.String(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := first.Columns[1]
+	if !c.Estimate || c.Distinct < 145_000 || c.Distinct > 155_000 || c.unique {
+		t.Errorf("%d distinct (estimate: %v, unique: %v), want about 150,000", c.Distinct, c.Estimate, c.unique)
+	}
+	again, err := lookAt(t, b.String(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Columns[1].Distinct != c.Distinct || again.Columns[0].Numbers.Mean != first.Columns[0].Numbers.Mean {
+		t.Error("another look finds other numbers")
+	}
+}
