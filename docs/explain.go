@@ -37,6 +37,7 @@ var explanations = []struct {
 	{"superseded", regexp.MustCompile(`superseded by generation`)},
 	{"versions", regexp.MustCompile(`(version|protocol|build) is .*want the same on all ranks|protocol version is \d+, want`)},
 	{"ranks-differ", regexp.MustCompile(`want the same on all ranks|ranks differ`)},
+	{"worn-keys", regexp.MustCompile(`under one key, and rank \d+ does not reach the rendezvous`)},
 	{"rendezvous-lost", regexp.MustCompile(`lost (rank 0 with )?the rendezvous`)},
 	{"silent", regexp.MustCompile(`lost rank \d+ \(.*\): silent for`)},
 	{"timed-out", regexp.MustCompile(`operation timed out|nothing moved for`)},

@@ -20,6 +20,10 @@ type Cause struct {
 	ExitCode  int
 }
 
+// OpKeys is the Operation of a Cause by which all ranks end their generation after one step, so that
+// the links of the next one have new keys.
+const OpKeys = "keys"
+
 // Error returns one line with the rank, host and step as far as they are known. If the text
 // already names the rank then Error leaves out rank and host.
 func (c *Cause) Error() string {

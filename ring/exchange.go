@@ -43,7 +43,11 @@ type peerLink struct {
 	leavesHost bool // to another host
 
 	sent, received uint32 // frames of the running collective
+	keyBytes       int64  // sent under the link's key in data frames, headers included; 0 without a key
 }
+
+// hasKey reports whether what the link sends is encrypted.
+func (l *peerLink) hasKey() bool { return l.leavesHost }
 
 // reset begins a new collective.
 func (l *peerLink) reset() { l.sent, l.received = 0, 0 }
@@ -218,6 +222,9 @@ func (w *wire) countFrame() {
 	w.sent.Add(n)
 	if w.peer.leavesHost {
 		w.sentOffHost.Add(n)
+	}
+	if w.peer.hasKey() {
+		w.peer.keyBytes += n
 	}
 }
 

@@ -200,6 +200,20 @@ func (g *Group) SentBytes() (total, betweenHosts int64) {
 	return total, betweenHosts
 }
 
+// KeyBytes returns how many bytes of data frames, headers included, this rank has sent under one
+// key: the most of all its links, 0 if none is encrypted. The number depends on the operations
+// alone. KeyBytes must not be called beside an operation.
+func (g *Group) KeyBytes() int64 {
+	var most int64
+	for _, w := range g.wires {
+		most = max(most, w.ring.keyBytes)
+		for k := range w.rounds.peers {
+			most = max(most, w.rounds.peers[k].keyBytes)
+		}
+	}
+	return most
+}
+
 // Close ends the group and closes its links and its memory, so its arenas become invalid. A
 // running operation fails, and Close waits for its end. Close may be called more than once.
 //

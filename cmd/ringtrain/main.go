@@ -19,6 +19,7 @@ import (
 
 	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/docs"
+	"ringtrain/model/train"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/launch/process"
@@ -67,6 +68,7 @@ type app struct {
 	launched       bool // this process launches a job: an error from now on is one of the manual
 	environ        []string
 	getenv         func(string) string
+	keys           train.KeyLimits // 0: the usual ones
 }
 
 // joinCauses joins the lines with which ranks end in standard error. end shows those that still wait.

@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case process.IsGuard():
 		syscall.Exit(process.RunGuard()) // skip the race detector's second at exit
+	case os.Getenv(asRingtrain) == "1" && os.Getenv(keyLimits) != "":
+		os.Exit(mainWithKeys(os.Getenv(keyLimits)))
 	case os.Getenv(asRingtrain) == "1":
 		main() // exits
 	case os.Getenv(asRingtrain) != "":

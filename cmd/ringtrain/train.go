@@ -109,6 +109,7 @@ func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Train
 		signals.startTeam(team)
 		result, err := trainWith(trainer, train.Team{
 			Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: signals.progress, Cores: cores, Lost: team.Lost, Cause: team.Cause, Stop: signals.stop, Leave: signals.leave,
+			Reached: team.Reached, Keys: a.keys,
 		}, team)
 		if err == nil {
 			out.End(result, stopCause(result, m, team.StoppedBy(), signals.code.Load() != 0))

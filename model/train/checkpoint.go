@@ -163,12 +163,6 @@ func finalCheckpointError(err error) error {
 	return exitcode.With(exitcode.IO, fmt.Errorf("the last state is not saved: %v", u.error)) // %v, because the exit code of u would win
 }
 
-// finalCheckpoint writes the checkpoint at the end of the run, or of this rank's part of it.
-func (r *run) finalCheckpoint(ctx context.Context, finished bool) (string, error) {
-	digest, err := r.checkpoint(ctx, finished)
-	return digest, finalCheckpointError(err)
-}
-
 // checkpointState returns the complete state from which a run can resume.
 func (t *Trainer) checkpointState(finished bool) (checkpoint.State, error) {
 	var tensors []bundle.Tensor

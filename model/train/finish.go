@@ -23,13 +23,13 @@ import (
 func (r *run) stop(ctx context.Context) (Result, error) {
 	res := r.result()
 	var err error
-	if res.Digest, err = r.finalCheckpoint(ctx, false); err == nil {
+	if res.Digest, err = r.checkpoint(ctx, false); err == nil {
 		if r.rank == 0 {
 			r.noticeSaved()
 		}
 		r.reporter.warnUnwritten(r.reporter.curves.flush())
 	}
-	return res, err
+	return res, finalCheckpointError(err)
 }
 
 // noticeSaved gives notice, on rank 0, of the checkpoint from which an ended run resumes.
@@ -63,10 +63,10 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	if r.finished { // the checkpoint is of this step
 		res.Digest, err = compareReplicas(ctx, r.team.Group, r.model.Variables(), r.loop.Step)
 	} else {
-		res.Digest, err = r.finalCheckpoint(ctx, true)
+		res.Digest, err = r.checkpoint(ctx, true)
 	}
 	if err != nil {
-		return res, err
+		return res, finalCheckpointError(err)
 	}
 	if r.validatedProgressively() {
 		r.eval.last = report.Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.Split, Examples: r.progress.epoch.examples, Loss: r.progress.epoch.mean()}

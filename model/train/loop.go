@@ -69,6 +69,9 @@ type Request struct {
 	Checkpoint bool
 	Evaluate   bool
 	Saved      bool // rank 0 has saved the state before the step
+
+	// Of this rank, not merged: see run.renewKeys.
+	OldKeys, WornKeys, Unreached bool
 }
 
 // times divides the time of steps: input, compute and exposed are all of it. Update is the part of
@@ -157,6 +160,7 @@ func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch)
 		Loss: loss, Examples: int64(len(b.Y)), Bad: uint32(b.Lost), Record: l.nonFiniteRecord(loss, losses, b), Layer: layer,
 		Busy: l.last.input + l.last.compute,
 		Stop: int32(q.Stop), Checkpoint: q.Checkpoint, Evaluate: q.Evaluate, Saved: q.Saved,
+		OldKeys: q.OldKeys, WornKeys: q.WornKeys, Unreached: q.Unreached,
 	}
 	if l.checkDue() {
 		t.Digest = l.tailDigest()

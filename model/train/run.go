@@ -43,6 +43,10 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if team.Progress == nil {
 		team.Progress = func(int64, string) {}
 	}
+	if team.Reached == nil {
+		team.Reached = func() bool { return true }
+	}
+	team.Keys = team.Keys.orUsual()
 	if team.Cores == 0 {
 		team.Cores = cores.Own()
 	}
@@ -126,6 +130,8 @@ func (r *run) request() Request {
 	r.wantsCheckpoint = r.opts.Checkpoint() || r.wantsCheckpoint
 	q := Request{Stop: r.signals.stopCode(), Checkpoint: r.wantsCheckpoint}
 	q.Evaluate = r.eval.loader.Fault() != nil // the evaluation fails on all ranks
+	sent := r.team.Group.KeyBytes()
+	q.OldKeys, q.WornKeys, q.Unreached = sent >= r.team.Keys.Renew, sent >= r.team.Keys.End, !r.team.Reached()
 	if r.rank != 0 {
 		return q
 	}
@@ -167,7 +173,11 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	if err := r.outputs.checkOwnership(); err != nil {
 		return false, err
 	}
-	return r.carryOut(ctx)
+	goOn, err := r.carryOut(ctx)
+	if err == nil && goOn {
+		err = r.renewKeys(ctx)
+	}
+	return goOn, err
 }
 
 // tune chooses the codec of the next step.

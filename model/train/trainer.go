@@ -49,6 +49,12 @@ type Team struct {
 	// Progress receives each completed step and each change of phase: restore, warm-up, train, evaluate,
 	// checkpoint, export, end. It must not block. May be nil.
 	Progress func(step int64, phase string)
+
+	// Reached reports whether the rendezvous hears this rank, without which no generation can follow. It
+	// must not block. Nil: always.
+	Reached func() bool
+
+	Keys KeyLimits
 }
 
 // Result describes how a run ended.

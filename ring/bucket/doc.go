@@ -53,9 +53,9 @@
 // # Tail
 //
 // Each bucket carries the [Tail] of every rank beside the sums, exactly: loss, number of
-// examples, requests to stop or to write a checkpoint, a digest, and the variable in which a
-// rank found a value that is not finite, before the sum spread it over all ranks. After a lossy
-// codec all ranks also find a sum of finite gradients that overflows: [Reducer.NonFinite].
+// examples, requests to stop, to write a checkpoint or to renew keys, a digest, and the variable in
+// which a rank found a value that is not finite, before the sum spread it over all ranks. After a
+// lossy codec all ranks also find a sum of finite gradients that overflows: [Reducer.NonFinite].
 //
 // # Time
 //

@@ -17,8 +17,8 @@ import (
 //	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┴───────┴───────┴───────┘
 //
 // All numbers are little-endian.
-// `v`       version of this layout: 4.
-// `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation, bit 2: Saved; the other bits are zero.
+// `v`       version of this layout: 5.
+// `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation, bit 2: Saved, bit 3: OldKeys, bit 4: WornKeys, bit 5: Unreached; the other bits are zero.
 // `nonfin.` NonFinite, int32.  `loss` float64.  `examples` int64.  `stop` int32.  `digest` uint64.
 // `record`  Record, int64.  `layer` Layer, int32.  `bad` Bad, uint32.
 // `busy`    Busy in microseconds, uint32; the largest number also stands for more.
@@ -31,6 +31,9 @@ type Tail struct {
 	Checkpoint bool   // this rank asks for a checkpoint after this step
 	Evaluate   bool   // this rank asks for an evaluation after this step
 	Saved      bool   // this rank has saved the state before this step
+	OldKeys    bool   // this rank asks for new keys of the links after this step
+	WornKeys   bool   // a link of this rank has sent all that its key is good for
+	Unreached  bool   // this rank does not reach the rendezvous
 	Digest     uint64 // first 8 bytes of the digest of the replica, 0 if none was made
 	Layer      int32  // 1 + index of the model's first layer with an output that is not finite, 0 if none
 	Bad        uint32 // this rank's examples whose records are bad
@@ -41,25 +44,21 @@ type Tail struct {
 	Busy time.Duration
 }
 
-const (
-	tailVersion    = 4
-	tailCheckpoint = 1 // bits of the flags
-	tailEvaluate   = 2
-	tailSaved      = 4
-)
+const tailVersion = 5
+
+// flags returns the flags of t, from bit 0 on.
+func (t *Tail) flags() [6]*bool {
+	return [...]*bool{&t.Checkpoint, &t.Evaluate, &t.Saved, &t.OldKeys, &t.WornKeys, &t.Unreached}
+}
 
 // put encodes t into dst.
 func (t *Tail) put(dst *[ring.TailBytes]byte) {
 	le := binary.LittleEndian
 	*dst = [ring.TailBytes]byte{0: tailVersion}
-	if t.Checkpoint {
-		dst[1] |= tailCheckpoint
-	}
-	if t.Evaluate {
-		dst[1] |= tailEvaluate
-	}
-	if t.Saved {
-		dst[1] |= tailSaved
+	for i, set := range t.flags() {
+		if *set {
+			dst[1] |= 1 << i
+		}
 	}
 	le.PutUint32(dst[4:], uint32(t.NonFinite))
 	le.PutUint64(dst[8:], math.Float64bits(t.Loss))
@@ -79,20 +78,21 @@ func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
 		return Tail{}, fmt.Errorf("version is %d, want %d", src[0], tailVersion)
 	}
 	t := Tail{
-		Loss:       math.Float64frombits(le.Uint64(src[8:])),
-		Examples:   int64(le.Uint64(src[16:])),
-		NonFinite:  int32(le.Uint32(src[4:])),
-		Stop:       int32(le.Uint32(src[24:])),
-		Layer:      int32(le.Uint32(src[28:])),
-		Checkpoint: src[1]&tailCheckpoint != 0,
-		Evaluate:   src[1]&tailEvaluate != 0,
-		Saved:      src[1]&tailSaved != 0,
-		Digest:     le.Uint64(src[32:]),
-		Record:     int64(le.Uint64(src[40:])),
-		Bad:        le.Uint32(src[48:]),
-		Busy:       time.Duration(le.Uint32(src[52:])) * time.Microsecond,
+		Loss:      math.Float64frombits(le.Uint64(src[8:])),
+		Examples:  int64(le.Uint64(src[16:])),
+		NonFinite: int32(le.Uint32(src[4:])),
+		Stop:      int32(le.Uint32(src[24:])),
+		Layer:     int32(le.Uint32(src[28:])),
+		Digest:    le.Uint64(src[32:]),
+		Record:    int64(le.Uint64(src[40:])),
+		Bad:       le.Uint32(src[48:]),
+		Busy:      time.Duration(le.Uint32(src[52:])) * time.Microsecond,
 	}
-	if src[1]&^(tailCheckpoint|tailEvaluate|tailSaved) != 0 || le.Uint16(src[2:]) != 0 ||
+	flags := t.flags()
+	for i, set := range flags {
+		*set = src[1]>>i&1 != 0
+	}
+	if src[1]>>len(flags) != 0 || le.Uint16(src[2:]) != 0 ||
 		[8]byte(src[56:]) != [8]byte{} {
 		return Tail{}, fmt.Errorf("reserved bits are set in %x, want 0", *src)
 	}
@@ -124,7 +124,8 @@ func (t *Tail) check(variables int) error {
 func (t *Tail) fold(later Tail) {
 	t.NonFinite = lowest(t.NonFinite, later.NonFinite)
 	t.Stop = max(t.Stop, later.Stop)
-	t.Checkpoint = t.Checkpoint || later.Checkpoint
-	t.Evaluate = t.Evaluate || later.Evaluate
-	t.Saved = t.Saved || later.Saved
+	others := later.flags()
+	for i, set := range t.flags() {
+		*set = *set || *others[i]
+	}
 }

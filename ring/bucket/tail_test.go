@@ -13,13 +13,13 @@ import (
 // TestTailGolden verifies the bytes of a tail, so that workers of different builds understand
 // each other.
 func TestTailGolden(t *testing.T) {
-	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Saved: true, Digest: 0x0102030405060708, Layer: 2, Record: 76, Bad: 9, Busy: 258 * time.Microsecond}
+	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Saved: true, OldKeys: true, WornKeys: true, Unreached: true, Digest: 0x0102030405060708, Layer: 2, Record: 76, Bad: 9, Busy: 258 * time.Microsecond}
 	var b [ring.TailBytes]byte
 	for i := range b {
 		b[i] = 0xff // the previous content
 	}
 	want.put(&b)
-	const golden = "04070000 03000000 00000000000004c0 0201000000000000 8f000000 02000000 0807060504030201" +
+	const golden = "053f0000 03000000 00000000000004c0 0201000000000000 8f000000 02000000 0807060504030201" +
 		"4c00000000000000 09000000 02010000 0000000000000000"
 	if got := hex.EncodeToString(b[:]); got != strings.ReplaceAll(golden, " ", "") {
 		t.Errorf("tail is %s, want %s", got, golden)
@@ -37,8 +37,8 @@ func TestTailRefuses(t *testing.T) {
 		value byte
 		err   string
 	}{
-		{"version", 0, 1, "version is 1, want 4"},
-		{"flags", 1, 8, "reserved bits are set"},
+		{"version", 0, 1, "version is 1, want 5"},
+		{"flags", 1, 64, "reserved bits are set"},
 		{"behind the flags", 3, 1, "reserved bits are set"},
 		{"variable of another model", 4, 8, "non-finite variable is 8, want 0 to 7"},
 		{"negative variable", 7, 0x80, "non-finite variable is -2147483648, want 0 to 7"},
@@ -64,10 +64,10 @@ func TestTailRefuses(t *testing.T) {
 // bad variable.
 func TestTailFold(t *testing.T) {
 	got := Tail{Loss: 1, Examples: 2, Digest: 9}
-	for _, later := range []Tail{{NonFinite: 5}, {NonFinite: 3, Stop: 130}, {NonFinite: 4, Checkpoint: true, Evaluate: true}, {Saved: true}, {}} {
+	for _, later := range []Tail{{NonFinite: 5}, {NonFinite: 3, Stop: 130}, {NonFinite: 4, Checkpoint: true, Evaluate: true}, {Saved: true}, {OldKeys: true}, {WornKeys: true, Unreached: true}, {}} {
 		got.fold(later)
 	}
-	if want := (Tail{Loss: 1, Examples: 2, NonFinite: 3, Stop: 130, Checkpoint: true, Evaluate: true, Saved: true, Digest: 9}); got != want {
+	if want := (Tail{Loss: 1, Examples: 2, NonFinite: 3, Stop: 130, Checkpoint: true, Evaluate: true, Saved: true, OldKeys: true, WornKeys: true, Unreached: true, Digest: 9}); got != want {
 		t.Errorf("folded to %+v, want %+v", got, want)
 	}
 }

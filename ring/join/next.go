@@ -77,6 +77,9 @@ func (t *Team) StoppedBy() int {
 	return t.member.StoppedBy()
 }
 
+// Reached reports whether the rendezvous hears this worker. It never blocks.
+func (t *Team) Reached() bool { return t.member == nil || t.member.Reached() }
+
 // Leaving reports whether this worker alone is to leave, after the step in flight: the others do not
 // stop. The worker then calls Abort with its exit code. Leaving never blocks.
 func (t *Team) Leaving() bool { return t.member != nil && t.member.Leaving() }

@@ -54,7 +54,7 @@ func leavingMessage(code int32) *pb.WorkerMessage {
 func (s *Session) Stopping() int {
 	r := &s.leaveRequest
 	if code := r.code.Load(); code != 0 && r.stop.Load() == 0 && !r.alone.Load() {
-		if known, _ := s.known(); known.RestartsLeft() == 0 || !s.control.reached(s.Lease()) {
+		if known, _ := s.known(); known.RestartsLeft() == 0 || !s.Reached() {
 			r.stop.CompareAndSwap(0, code)
 		}
 	}

@@ -72,7 +72,16 @@ func (s *Session) Next(ctx context.Context) error {
 	if old.printsEnd() {
 		s.options.notify(fmt.Sprintf("generation %d has ended: %v", old.membership.Generation, old.cause))
 	}
-	g := s.nextGeneration(old)
+	s.mu.Lock()
+	g := newGeneration(context.WithoutCancel(s.ctx))
+	s.waitSource.Store(nil)
+	s.generation, s.doing, s.suspicion = g, state.OutOfGroup, nil
+	if s.endErr != nil { // the session has ended meanwhile
+		g.cancel(s.endErr)
+	}
+	r := &pb.Ready{Generation: old.membership.Generation, Step: s.step}
+	s.control.enqueue(&pb.WorkerMessage{What: &pb.WorkerMessage_Ready{Ready: r}})
+	s.mu.Unlock()
 	a := newAttempts(s.options, s.options.StartTimeout)
 	defer a.clock.Stop()
 	err := a.await(ctx, s, g)
@@ -83,27 +92,12 @@ func (s *Session) Next(ctx context.Context) error {
 }
 
 // printsEnd reports whether this worker tells people the end of g: it has the lowest rank that is
-// not lost.
+// not lost. An end that all have agreed on needs no line.
 func (g *generation) printsEnd() bool {
 	for rank := range g.membership.Rank {
 		if !slices.Contains(g.lost, rank) {
 			return false
 		}
 	}
-	return true
-}
-
-// nextGeneration makes the awaited generation the current one, and says that this worker has left
-// the old one. If the session has ended meanwhile, the generation has ended too.
-func (s *Session) nextGeneration(old *generation) *generation {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waitSource.Store(nil)
-	s.generation, s.doing, s.suspicion = newGeneration(context.WithoutCancel(s.ctx)), state.OutOfGroup, nil
-	if s.endErr != nil {
-		s.generation.cancel(s.endErr)
-	}
-	r := &pb.Ready{Generation: old.membership.Generation, Step: s.step}
-	s.control.enqueue(&pb.WorkerMessage{What: &pb.WorkerMessage_Ready{Ready: r}})
-	return s.generation
+	return g.cause.Operation != ring.OpKeys
 }

@@ -118,6 +118,9 @@ func (s *Session) SetWaitSource(wait func() ring.Wait) { s.waitSource.Store(&wai
 // Lease returns how long a worker may currently be silent.
 func (s *Session) Lease() time.Duration { return time.Duration(s.lease.Load()) }
 
+// Reached reports whether the rendezvous hears this worker.
+func (s *Session) Reached() bool { return s.control.reached(s.Lease()) }
+
 // Self returns the incarnation of this worker and the instance of the rendezvous to which it is
 // connected, 0 if it is not; see [ServeMember].
 func (s *Session) Self() (incarnation, follows uint64) {

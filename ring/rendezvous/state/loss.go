@@ -9,7 +9,8 @@ import (
 
 // lose declares members lost for cause c, which ends the generation. dead says that their processes
 // are known to have ended. Without a restart left, or if no restart can help, the loss ends the job.
-// If nobody is lost, a connection between two members is at fault, and that costs no restart.
+// If nobody is lost, a connection between two members is at fault, or all have agreed on the end, and
+// that costs no restart. A stop of all is then agreed on in the next generation.
 func (s *regroupingState) lose(c *ring.Cause, dead bool, gone ...*member) {
 	c = s.withLatestStep(c)
 	for _, m := range gone {
@@ -20,7 +21,7 @@ func (s *regroupingState) lose(c *ring.Cause, dead bool, gone ...*member) {
 		}
 	}
 	switch {
-	case !retryable(c) || s.stop.code != 0:
+	case !retryable(c) || s.stop.code != 0 && c.Operation != ring.OpKeys:
 		s.fail(c)
 		return
 	case len(gone) > 0 && s.known.used() > s.restarts():

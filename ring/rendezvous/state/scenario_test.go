@@ -155,7 +155,7 @@ func (s *scenario) run(until time.Duration, who []string) {
 func (s *scenario) event(f []string, kv map[string]string, text string) (Event, error) {
 	arg := append(f, "")[1]
 	rank, _ := strconv.Atoi(arg)
-	c := &ring.Cause{Rank: number(kv, "rank", -1), Host: kv["host"], Step: -1, Operation: kv["op"], Text: text, ExitCode: number(kv, "code", 1)}
+	c := &ring.Cause{Rank: number(kv, "rank", -1), Host: kv["host"], Step: int64(number(kv, "step", -1)), Operation: kv["op"], Text: text, ExitCode: number(kv, "code", 1)}
 	switch f[0] {
 	case "tick":
 		return Tick{}, nil

@@ -59,6 +59,8 @@ func (s *regroupingState) aborted(e Aborted) {
 		s.fail(e.Cause)
 	case e.Cause.ExitCode != exitcode.Retry: // a signal ends the member
 		s.lose(e.Cause, true, m)
+	case s.phase == phaseRunning && e.Cause.Operation == ring.OpKeys: // all members end this generation
+		s.lose(e.Cause, false)
 	case s.phase == phaseRegrouping, s.suspicions.of(m): // the member does not know yet that the generation has ended
 	case e.Cause.Operation == OpJoin: // the member gave up as the last ones joined
 		s.lose(m.lossCause("gave up waiting for the others"), true, m)
