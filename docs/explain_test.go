@@ -50,6 +50,9 @@ func TestExplain(t *testing.T) {
 		anchor  string
 	}{
 		{"rank 3 has something new", 64, ""},
+		{"mkdir /tmp/ringtrain-7: read-only file system; mkdir /dev/shm/ringtrain-7: no such file or directory: set RINGTRAIN_TOKEN_FILE", 73, "runtime-folder"},
+		{"127.0.0.1:29400 has another token (77e1d0aa, here 3f2a91c0): set RINGTRAIN_TOKEN_FILE to one file for both", 77, "token"},
+		{"/run/secrets/token is no regular file, want one", 77, "token"},
 		{"link 1 -> 2 at 10.0.0.2:2222: nothing moved for 10 s, both ends are alive", 138, "timed-out"},
 		{"ringtrain: not found on host host-b, neither at /opt/ringtrain nor in the PATH that ssh gives there: install it there, or give --push", 127, "host-unreachable"},
 		{"link 1 <- 0 at 10.0.0.1:2222: protocol version is 3, want 4", 76, "versions"},

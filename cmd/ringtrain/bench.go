@@ -20,7 +20,6 @@ import (
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/rendezvous"
-	"ringtrain/ring/token"
 )
 
 func benchCommand() command {
@@ -73,7 +72,7 @@ func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []c
 		return nil, nil, err
 	}
 	out := a.newReporter(c, place.Rank)
-	found, err := a.meetConfig(c, out)
+	found, err := a.meetConfig(c, place, out)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,10 +132,13 @@ func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
 // benchLaunch returns the launch of the ranks of bench NAME.
 func (a *app) benchLaunch(c *cli.Context, name string, flags []cli.Flag) (launch.Config, error) {
 	cfg := launch.Config{
-		NP: c.Int("np"), Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Token: token.New(), Output: launch.Output{Bare: true},
+		NP: c.Int("np"), Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Output: launch.Output{Bare: true},
 		StartTimeout: c.Duration("start-timeout"), Stderr: a.stderr, Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	}
-	var err error
+	err := a.drawToken(&cfg)
+	if err != nil {
+		return cfg, err
+	}
 	if cfg.Bind, err = process.ParseBinding(c.String("bind-to")); err != nil {
 		return cfg, err
 	}

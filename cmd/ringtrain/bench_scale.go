@@ -17,7 +17,6 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/process"
-	"ringtrain/ring/token"
 )
 
 // runBenchScale predicts times.
@@ -69,8 +68,11 @@ func ratesLine(r cost.Rates) string {
 func (a *app) loopbackHop(self string) (time.Duration, error) {
 	var printed bytes.Buffer
 	cfg := launch.Config{
-		NP: 2, Env: a.environ, Token: token.New(), Output: launch.Output{JSON: true}, Stdout: &printed, Stderr: a.stderr,
+		NP: 2, Env: a.environ, Output: launch.Output{JSON: true}, Stdout: &printed, Stderr: a.stderr,
 		Program: []string{self, "bench", "allreduce", "--levels=flat", "--link=tcp", "--algorithm=ring", "--sizes=1KiB", "--in-place", "--budget=300ms"},
+	}
+	if err := a.drawToken(&cfg); err != nil {
+		return 0, err
 	}
 	res, err := a.launch(cfg, time.Minute)
 	if err != nil {

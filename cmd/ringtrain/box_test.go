@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +26,8 @@ type box struct {
 	env  []string
 
 	limit time.Duration // limit of each process
+
+	system *syscall.SysProcAttr // of each process; nil: as this one
 }
 
 // inBox marks the processes of a box: it is in the environment of every process of a box

@@ -22,7 +22,6 @@ import (
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous"
-	"ringtrain/ring/token"
 )
 
 func doctorCommand() command {
@@ -50,7 +49,7 @@ func runDoctor(a *app, c *cli.Context) error {
 	if err != nil {
 		return out.ExaminationFailed(err)
 	}
-	meet, err := a.meetConfig(c, out)
+	meet, err := a.meetConfig(c, place, out)
 	if err != nil {
 		return out.ExaminationFailed(err)
 	}
@@ -189,8 +188,6 @@ func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
 		cfg.Program = append(cfg.Program, "--set="+set)
 	}
 	cfg.Program = append(cfg.Program, c.Args().Slice()...)
-	if cfg.Token, err = token.Find(a.getenv); err == nil && !cfg.Token.Set() {
-		cfg.Token = token.New()
-	}
+	err = a.drawToken(&cfg)
 	return cfg, err
 }

@@ -45,10 +45,17 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 			return cfg, exitcode.With(exitcode.Usage, errors.New("the number of ranks is missing, want -np N, or hosts with -H"))
 		}
 	}
-	if cfg.Token, err = token.Find(a.getenv); err == nil && !cfg.Token.Set() {
-		cfg.Token = token.New()
-	}
+	err = a.drawToken(&cfg)
 	return cfg, err
+}
+
+// drawToken sets the token of a job that this process starts: the one that the environment
+// names, else a fresh one, so that each job has its own.
+func (a *app) drawToken(cfg *launch.Config) (err error) {
+	if cfg.Token, err = token.Given(a.getenv); !cfg.Token.Set() {
+		cfg.Token.Token = token.New()
+	}
+	return err
 }
 
 // wantInterface refuses an --interface that this host does not have.

@@ -61,7 +61,7 @@ func (b *box) startWithin(limit time.Duration, program string, args ...string) *
 	p := &testProcess{t: b, line: strings.Join(args, " "), stdout: newRecorder(), stderr: newRecorder(), ended: make(chan struct{}), limit: limit}
 	p.cmd = exec.CommandContext(ctx, program, args...)
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = b.dir, b.env, p.stdout, p.stderr
-	p.cmd.WaitDelay = patience
+	p.cmd.WaitDelay, p.cmd.SysProcAttr = patience, b.system
 	if err := p.cmd.Start(); err != nil {
 		cancel()
 		b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"ringtrain/ring/joblist"
 	"ringtrain/ring/join"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
@@ -22,11 +23,19 @@ func rendezvousCommand() command {
 }
 
 func runRendezvous(a *app, c *cli.Context) error {
+	token.NoCore()
 	secret, err := token.Find(a.getenv)
 	if err != nil {
 		return err
 	}
-	alone, err := join.Serve(c.String("listen"), c.Bool("insecure"), rendezvous.ServerConfig{
+	at, err := place.RendezvousAddress(c.String("listen"), secret.Set())
+	if err == nil {
+		secret, err = place.TokenFor(at, secret, c.Bool("insecure"))
+	}
+	if err != nil {
+		return err
+	}
+	alone, err := join.Serve(at, c.Bool("insecure"), rendezvous.ServerConfig{
 		WorldSize: c.Int("world-size"), JobID: c.String("job-id"), Token: secret,
 		StartTimeout: c.Duration("start-timeout"), Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
 		Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
@@ -43,7 +52,7 @@ func runRendezvous(a *app, c *cli.Context) error {
 // advertise publishes the rendezvous of this process for `ringtrain status` until remove
 // is called. A failure does not prevent training.
 func (a *app) advertise(command, address string, secret token.Token) (remove func()) {
-	remove, err := joblist.Add(a.getenv, command, address, secret)
+	remove, err := joblist.Add(command, address, secret)
 	if err != nil {
 		fmt.Fprintf(a.stderr, "ringtrain status will not find this job without an address: %v\n", err)
 		return func() {}

@@ -113,7 +113,7 @@ func (a *app) launch(cfg launch.Config, startTimeout time.Duration) (launch.Resu
 // hosts reach it.
 func (a *app) launchWith(cfg launch.Config, via string, served rendezvous.ServerConfig) (launch.Result, error) {
 	served.Unique = true
-	served.JobID, served.Token, served.WorldSize = cfg.JobID, cfg.Token, launch.WorldSize(cfg.NP, cfg.More)
+	served.JobID, served.Token, served.WorldSize = cfg.JobID, cfg.Token.Token, launch.WorldSize(cfg.NP, cfg.More)
 	listen := "127.0.0.1:0"
 	if cfg.Remote() {
 		listen = ":0"
@@ -124,7 +124,7 @@ func (a *app) launchWith(cfg launch.Config, via string, served rendezvous.Server
 	}
 	defer meeting.Close()
 	if served.NoticeSink == rendezvous.NoticeOwner {
-		defer a.advertise("run "+programName(cfg), meeting.Addr(), cfg.Token)()
+		defer a.advertise("run "+programName(cfg), meeting.Addr(), cfg.Token.Token)()
 	}
 	cfg.Rendezvous, cfg.Server, cfg.Behind, cfg.OneOutput = meeting.Addr(), meeting, via == "", a.oneOutput
 	switch {

@@ -78,7 +78,7 @@ func TestRunEnvironment(t *testing.T) {
 				t.Errorf("rank %d lacks %s: %q", rank, want, lines)
 			}
 		}
-		for _, prefix := range []string{"RINGTRAIN_RENDEZVOUS=127.0.0.1:", "RINGTRAIN_TOKEN="} {
+		for _, prefix := range []string{"RINGTRAIN_RENDEZVOUS=127.0.0.1:", "RINGTRAIN_TOKEN_FILE=/"} {
 			if !slices.ContainsFunc(lines, func(s string) bool { return strings.HasPrefix(s, prefix) }) {
 				t.Errorf("rank %d lacks %s", rank, prefix)
 			}

@@ -163,25 +163,30 @@ func TestSSHHostfile(t *testing.T) {
 	}
 }
 
-// TestSSHSecret verifies that no process list on a host shows the token.
+// TestSSHSecret verifies that ranks on all hosts have a file of the token, that no command line and
+// no environment on a host shows the token, and that the files go with the job.
 func TestSSHSecret(t *testing.T) {
 	c := newCluster(t, 2, 2)
 	p := c.launch(map[int]int{0: 1, 1: 1}, endless()...)
 	p.await("step 20 ")
-	token := regexp.MustCompile(`\x00RINGTRAIN_TOKEN=([0-9a-f]+)\x00`).FindSubmatch(c.processes()[c.rankPID(1)])
-	if token == nil {
-		t.Fatal("rank 1 has no token")
-	}
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range files {
-		if line, _ := os.ReadFile(name); strings.Contains(string(line), string(token[1])) {
-			t.Errorf("%s has the token: %q", name, line)
+	var files []string
+	for rank := range 2 {
+		file := regexp.MustCompile(`\x00RINGTRAIN_TOKEN_FILE=([^\x00]+)\x00`).FindSubmatch(c.processes()[c.rankPID(rank)])
+		if file == nil {
+			t.Fatalf("rank %d has no file of the token", rank)
 		}
+		files = append(files, string(file[1]))
 	}
-	for pid, env := range c.processes() {
-		isRank := strings.Contains(string(env), "\x00RINGTRAIN_RANK=")
-		if has := strings.Contains(string(env), string(token[1])); has != isRank {
-			t.Errorf("process %d: has the token %v, is a rank %v", pid, has, isRank)
+	digits := strings.TrimSpace(readFile(t, files[0]))
+	if files[0] == files[1] || strings.TrimSpace(readFile(t, files[1])) != digits || !secret.MatchString(digits) {
+		t.Errorf("the files %v of two hosts are one, or do not have one token", files)
+	}
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range processes {
+		for _, name := range []string{"cmdline", "environ"} {
+			if text, _ := os.ReadFile(filepath.Join(dir, name)); strings.Contains(string(text), digits) {
+				t.Errorf("%s of %s has the token", name, dir)
+			}
 		}
 	}
 	p.signal(syscall.SIGTERM)
@@ -189,6 +194,11 @@ func TestSSHSecret(t *testing.T) {
 		t.Errorf("ended with %d, want 143\n%s", e.code, e.stderr)
 	}
 	c.nothingLeft(5*time.Second, nil)
+	for _, name := range files {
+		if _, err := os.Stat(name); err == nil {
+			t.Errorf("%s is left after the job", name)
+		}
+	}
 }
 
 // TestSSHKilled kills the launcher, and a rank on another host, by -9. It verifies that

@@ -23,18 +23,19 @@ func statusCommand() command {
 	return command{
 		name: "status", takes: words{0, 1, "the address of a rendezvous, a job of this host, or none"}, args: "[ADDR|JOBID]", flags: []cli.Flag{option("json"), option("watch"), option("job-id")}, run: runStatus,
 		usage:    "who is there, step, speed, and who waits for whom",
-		about:    "Shows who is there, step, speed, and who waits for whom. Without a word: of your job on this host, or a list of your jobs; JOBID is one of these. ADDR is the rendezvous of the start event. There it takes the job's token: RINGTRAIN_TOKEN, or that of ringtrain token.",
+		about:    "Shows who is there, step, speed, and who waits for whom. Without a word: of your job on this host, or a list of your jobs; JOBID is one of these. ADDR is the rendezvous of the start event. There it takes the job's token: RINGTRAIN_TOKEN_FILE, RINGTRAIN_TOKEN, or that of ringtrain token. Without an address it takes none.",
 		examples: []string{"ringtrain status", "ringtrain status --watch", "ringtrain status host-a:41234 --json"},
 	}
 }
 
 func runStatus(a *app, c *cli.Context) error {
+	token.NoCore()
 	ctx, _ := catchSignals(a.ctx, a.stderr)
 	word := c.Args().First()
 	if word == "" {
 		return a.localStatus(ctx, c, c.String("job-id"))
 	}
-	if !strings.ContainsAny(word, ":/") && slices.ContainsFunc(joblist.Jobs(ctx, a.getenv, word, func(string) {}), answers) { // otherwise the word is an address
+	if !strings.ContainsAny(word, ":/") && slices.ContainsFunc(joblist.Jobs(ctx, word, func(string) {}), answers) { // otherwise the word is an address
 		return a.localStatus(ctx, c, word)
 	}
 	look, err := a.openStatus(word, c.String("job-id"))
@@ -83,8 +84,15 @@ func (a *app) openStatus(addr, jobID string) (func(context.Context) (joblist.Sou
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		addr = net.JoinHostPort(addr, place.DefaultPort)
 	}
+	if secret, err = place.TokenFor(addr, secret, false); err != nil {
+		return nil, err
+	}
 	return func(ctx context.Context) (joblist.Source, error) {
-		return rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: addr, Token: secret, JobID: jobID})
+		l, err := rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: addr, Token: secret, JobID: jobID})
+		if exitcode.Of(err) == exitcode.Auth {
+			err = fmt.Errorf("%w: set RINGTRAIN_TOKEN_FILE to a file of the job's token; `ringtrain status` without an address, by the same user on the launcher's host, needs none", err)
+		}
+		return l, err
 	}, nil
 }
 
@@ -101,7 +109,7 @@ func answers(j joblist.Job) bool { return j.Err == nil }
 // localStatus shows the job of this host with an id, or the only job, or a list of all.
 func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error {
 	notice := func(text string) { fmt.Fprintln(a.stderr, text) }
-	jobs := joblist.Jobs(ctx, a.getenv, id, notice)
+	jobs := joblist.Jobs(ctx, id, notice)
 	if first := slices.IndexFunc(jobs, answers); len(jobs) == 1 || id != "" && first >= 0 {
 		j := jobs[max(first, 0)]
 		look := func(ctx context.Context) (joblist.Source, error) {

@@ -2,12 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/token"
 )
 
@@ -21,11 +18,10 @@ func tokenCommand() command {
 }
 
 func runToken(a *app, c *cli.Context) error {
-	dir, err := os.UserConfigDir()
+	name, err := token.OwnFile()
 	if err != nil {
-		return exitcode.With(exitcode.CannotCreate, err)
+		return err
 	}
-	name := filepath.Join(dir, "ringtrain", "token")
 	secret := token.New()
 	if err := secret.WriteFile(name, c.Bool("force")); err != nil {
 		return err

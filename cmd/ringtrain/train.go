@@ -33,6 +33,7 @@ func trainCommand() command {
 }
 
 func runTrain(a *app, c *cli.Context) error {
+	token.NoCore()
 	if err := wantOneVolume(c); err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func runTrain(a *app, c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, place.Rank)
-	meet, err := a.meetConfig(c, out)
+	meet, err := a.meetConfig(c, place, out)
 	if err != nil {
 		return out.Fail(ring.CauseOf(err, place.Rank, show.Hostname(), -1))
 	}
@@ -178,9 +179,12 @@ func stopCause(r train.Result, m ring.Membership, by int, told bool) *ring.Cause
 	return c
 }
 
-// meetConfig returns this worker's configuration of the join, without the job's part.
-func (a *app) meetConfig(c *cli.Context, out *show.Reporter) (join.Config, error) {
+// meetConfig returns this worker's configuration of the join at a place, without the job's part.
+func (a *app) meetConfig(c *cli.Context, at place.Place, out *show.Reporter) (join.Config, error) {
 	secret, err := token.Find(a.getenv)
+	if err == nil {
+		secret, err = place.TokenFor(at.Listen, secret, c.Bool("insecure"))
+	}
 	return join.Config{
 		Token: secret, Insecure: c.Bool("insecure"), Version: build.Current(version), StartTimeout: c.Duration("start-timeout"),
 		Restarts: c.Int("restarts"), Lease: c.Duration("lease"),

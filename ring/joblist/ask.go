@@ -22,8 +22,8 @@ type Job struct {
 
 // Jobs returns the job with an id, or with "" all jobs, of all rendezvous of this
 // user on this host. It reports unreadable listings to notice.
-func Jobs(ctx context.Context, getenv func(string) string, id string, notice func(string)) []Job {
-	list, faults := Read(getenv)
+func Jobs(ctx context.Context, id string, notice func(string)) []Job {
+	list, faults := Read()
 	for _, err := range faults {
 		notice(err.Error())
 	}

@@ -19,8 +19,8 @@ import (
 
 // Config is what a worker brings to the meeting besides its place.
 type Config struct {
-	Token        token.Token
-	Insecure     bool // listen beyond loopback without a token
+	Token        token.Token // the zero Token on the loopback: the user's local one
+	Insecure     bool        // without a token, have none, and listen beyond loopback all the same
 	Version      string
 	Agree        []string           // "key=value" lines that all ranks must have equal
 	Offers       []rendezvous.Offer // a generation chooses what all ranks offer
@@ -97,6 +97,10 @@ func Gather(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	case p.WorldSize == 1 && p.Rendezvous == "":
 		return alone(ctx, p, c), nil
 	}
+	var err error
+	if c.Token, err = place.TokenFor(p.Listen, c.Token, c.Insecure); err != nil {
+		return nil, err
+	}
 	began, t := time.Now(), &Team{Rendezvous: p.Rendezvous, config: c}
 	if err := t.listen(p); err != nil {
 		return nil, reportListenFault(ctx, p, c, err)
@@ -105,13 +109,24 @@ func Gather(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	if err != nil {
 		t.tellJoinFault(ctx, p, time.Since(began), err)
 		t.closePort()
-		return nil, err
+		return nil, explainToken(p, err)
 	}
 	t.joined.session.Store(s)
 	t.session, t.member = s, s
 	t.begin(s.Membership())
 	t.setOwner(t.members.JobID, t.members.Rank)
 	return t, nil
+}
+
+// explainToken adds a way out if the rendezvous on this host has another token than this worker:
+// containers may share the loopback and no runtime folder.
+func explainToken(p place.Place, err error) error {
+	if exitcode.Of(err) != exitcode.Auth || !p.MeetsOnLoopback() {
+		return err
+	}
+	cause := *ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1)
+	cause.Text += ": set RINGTRAIN_TOKEN_FILE to one file for both"
+	return cause.WithCode()
 }
 
 // alone returns a team of one. The job ids of two such jobs differ: they may share a folder of

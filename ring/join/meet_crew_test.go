@@ -64,7 +64,7 @@ func aloneCrew(t *testing.T, size int) (*crew, *rendezvous.Server) {
 // serveAlone serves the rendezvous of c, which replaces lost ranks if there are restarts.
 func serveAlone(t *testing.T, c *crew, restarts int) *rendezvous.Server {
 	t.Helper()
-	a, err := Serve("127.0.0.1:0", false, rendezvous.ServerConfig{
+	a, err := Serve("127.0.0.1:0", c.config.Insecure, rendezvous.ServerConfig{
 		WorldSize: len(c.places), Token: c.config.Token, StartTimeout: c.config.StartTimeout, Restarts: restarts,
 	})
 	if err != nil {

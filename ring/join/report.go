@@ -27,6 +27,12 @@ func Report(ctx context.Context, p place.Place, c Config, cause *ring.Cause) *ri
 	switch p.Rendezvous = cmp.Or(p.Rendezvous, p.Launcher); {
 	case p.Rendezvous == "":
 		return cause
+	}
+	var err error
+	if c.Token, err = place.TokenFor(p.Listen, c.Token, c.Insecure); err != nil {
+		return cause
+	}
+	switch {
 	case !p.Serve:
 		return rendezvous.Report(ctx, reportOptions(p, c), cause)
 	}

@@ -23,6 +23,9 @@ func Serve(listen string, insecure bool, c rendezvous.ServerConfig) (*rendezvous
 	if err != nil {
 		return nil, err
 	}
+	if c.Token, err = place.TokenFor(at, c.Token, insecure); err != nil {
+		return nil, err
+	}
 	p, err := openPort(at, c.Token, insecure, c.Notice)
 	if err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ import (
 	"ringtrain/ring/internal/awake"
 	"ringtrain/ring/internal/wire"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/token"
 )
 
 // Agent starts ranks on this host for a launcher on another host. It reads its orders from
@@ -45,6 +46,7 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	a := &agent{in: bufio.NewReader(in), out: &frameWriter{w: out}, signals: told, dial: dialOnce, ranks: map[int]bool{}, credits: newCredits()}
+	defer func() { a.secret.Close() }()
 	if _, err := io.WriteString(out, agentMagic); err != nil {
 		return exitcode.Retry
 	}
@@ -69,6 +71,7 @@ type agent struct {
 	signals <-chan os.Signal
 	dial    dialFunc
 	orders  orders
+	secret  *token.HeldFile
 	host    *localHost
 	credits *credits
 	frames  chan frame // closed at the end of in
@@ -110,7 +113,14 @@ func (a *agent) start(environ []string, version string) error {
 		dir, _ = os.Getwd()
 		said.Notice = fmt.Sprintf("%s has no folder %s: ranks there run in %s; --wdir gives another", cmp.Or(name, "the host"), o.Dir, dir)
 	}
-	env := slices.Concat(environ, o.Env)
+	secret, err := token.ParseRevealed(o.Token)
+	if err != nil {
+		return err
+	}
+	if a.secret, err = secret.Hold(); err != nil {
+		return err
+	}
+	env := token.Hide(slices.Concat(environ, o.Env), a.secret.Path)
 	if len(o.Rendezvous) > 0 {
 		if said.Rendezvous, err = firstReachable(context.Background(), candidates(o.Rendezvous, os.Getenv("SSH_CONNECTION"), o.Behind), a.dial); err != nil {
 			return err

@@ -73,18 +73,18 @@ type Output struct {
 
 // Config is the configuration of Run.
 type Config struct {
-	NP         int      // ranks of Program, 1 or more
-	Program    []string // argv; Program[0] is looked up in PATH on the rank's host
-	Self       bool     // Program[0] is this program: each host runs its own copy
-	More       []App    // run by the ranks that follow
-	Env        []string // base environment on this host; Run adds each rank's place
-	Export     []string // NAME=VALUE, in the environment of ranks on all hosts
-	Dir        string   // working directory on all hosts; "": that of this process, on hosts that have it
-	Rendezvous string   // host:port, for RINGTRAIN_RENDEZVOUS; "" sets none
-	Reach      []string // host:port by which other hosts may reach it, in order
-	Behind     bool     // agents may also try the address that their login comes from
-	JobID      string   // for RINGTRAIN_JOB_ID
-	Token      token.Token
+	NP         int          // ranks of Program, 1 or more
+	Program    []string     // argv; Program[0] is looked up in PATH on the rank's host
+	Self       bool         // Program[0] is this program: each host runs its own copy
+	More       []App        // run by the ranks that follow
+	Env        []string     // base environment on this host; Run adds each rank's place
+	Export     []string     // NAME=VALUE, in the environment of ranks on all hosts
+	Dir        string       // working directory on all hosts; "": that of this process, on hosts that have it
+	Rendezvous string       // host:port, for RINGTRAIN_RENDEZVOUS; "" sets none
+	Reach      []string     // host:port by which other hosts may reach it, in order
+	Behind     bool         // agents may also try the address that their login comes from
+	JobID      string       // for RINGTRAIN_JOB_ID
+	Token      token.Source // ranks on this host get its file; without a file Run writes one, which goes with the job
 
 	Hosts        []hosts.Host    // nil: this host, without bound
 	MapBy        hosts.Mapping   // of ranks to hosts
@@ -203,18 +203,16 @@ func (c *Config) placeOf(s hosts.Assignment) []string {
 	if c.JobID != "" {
 		set(c.JobID, "RINGTRAIN_JOB_ID")
 	}
-	if c.Token.Set() {
-		set(c.Token.Reveal(), "RINGTRAIN_TOKEN")
-	}
 	if c.JSON {
 		set("1", "RINGTRAIN_JSON")
 	}
 	return env
 }
 
-// localEnv returns the environment of ranks on this host, without their place.
-func (c *Config) localEnv(rendezvous string) []string {
-	env := slices.Concat(c.Env, c.Export)
+// localEnv returns the environment of ranks on this host, without their place. tokenFile has
+// the token; "": there is none.
+func (c *Config) localEnv(rendezvous, tokenFile string) []string {
+	env := token.Hide(slices.Concat(c.Env, c.Export), tokenFile)
 	if rendezvous != "" {
 		env = append(env, "RINGTRAIN_RENDEZVOUS="+rendezvous)
 	}
@@ -230,7 +228,7 @@ func (c *Config) remoteEnv() []string {
 			env = append(env, kv)
 		}
 	}
-	return append(env, c.Export...)
+	return token.Hide(append(env, c.Export...), "")
 }
 
 // ParseExport reads NAME=VALUE, or NAME for its value in environ. Another form or a name

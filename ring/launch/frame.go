@@ -19,7 +19,7 @@ import (
 
 // agentProtocol is the version of the protocol between launcher and agents. Each change of
 // a frame or a message raises it.
-const agentProtocol = 8
+const agentProtocol = 9
 
 // agentMagic begins the output of an agent. A login may print text before it.
 const agentMagic = "\nringtrain-agent\n"

@@ -18,6 +18,7 @@ import (
 
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/token"
 )
 
 // testProgram is set for processes of this binary that play a rank, a rank's
@@ -41,10 +42,12 @@ func TestMain(m *testing.M) {
 func play(part string, args []string) int {
 	rank, _ := strconv.Atoi(os.Getenv("RINGTRAIN_RANK"))
 	switch part {
-	case "place": // prints its variables
+	case "place": // prints its variables and the id of its token
 		for _, kv := range os.Environ() {
 			fmt.Println(kv)
 		}
+		secret, err := token.Find(os.Getenv)
+		fmt.Println("token", secret.ID(), err)
 	case "executable": // prints where it is
 		name, _ := os.Executable()
 		fmt.Println(name)

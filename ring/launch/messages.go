@@ -10,12 +10,13 @@ import (
 )
 
 // orders are what an agent must know before it starts ranks. They come on its standard
-// input, so that no list of processes shows the secrets in them.
+// input, so that no list of processes and no environment shows the secret in them.
 type orders struct {
 	Protocol   int             `json:"protocol"`
 	Version    string          `json:"version"`
 	Rendezvous []string        `json:"rendezvous"` // host:port; the agent uses the first one that it reaches
 	Behind     bool            `json:"behind"`     // the agent may also try the address that this login came from
+	Token      string          `json:"token"`      // hexadecimal digits; "": none; ranks get a file of it
 	Env        []string        `json:"env"`        // in addition to the environment of the login
 	Dir        string          `json:"dir"`        // working directory
 	MustDir    bool            `json:"must_dir"`   // the user has asked for Dir: no other will do

@@ -32,10 +32,18 @@ func (l *launcher) openHosts(ctx context.Context) error {
 		first := l.hosts[others[0].host].(*remoteHost)
 		at = localRendezvous(c.Reach, first.login.hello.Rendezvous, at)
 	}
+	file := c.Token.File
+	if file == "" && slices.ContainsFunc(list, func(h hosts.Host) bool { return h.Local }) {
+		var err error
+		if l.secret, err = c.Token.Hold(); err != nil {
+			return err
+		}
+		file = l.secret.Path
+	}
 	for i, h := range list {
 		if h.Local {
 			l.hosts[i] = &localHost{
-				env: c.localEnv(at), dir: c.Dir, bind: c.Bind, cores: process.OwnCores(), grace: c.Grace, input: l.input.file, guard: l.guard,
+				env: c.localEnv(at, file), dir: c.Dir, bind: c.Bind, cores: process.OwnCores(), grace: c.Grace, input: l.input.file, guard: l.guard,
 				output: l.outputs.write, post: l.post, ranks: map[int]*process.Child{},
 			}
 		}
@@ -92,7 +100,7 @@ func (l *launcher) dialer() (*dialer, error) {
 		ssh: c.SSH, self: self, guard: l.guard, turns: make(chan struct{}, cmp.Or(c.Fanout, len(c.Hosts))),
 		orders: orders{
 			Protocol: agentProtocol, Version: c.Version, Rendezvous: c.Reach, Behind: c.Behind,
-			Env: c.remoteEnv(), Dir: dir, MustDir: must, Bind: c.Bind, Grace: c.Grace,
+			Token: c.Token.Reveal(), Env: c.remoteEnv(), Dir: dir, MustDir: must, Bind: c.Bind, Grace: c.Grace,
 		},
 	}
 	if c.Push {
@@ -144,7 +152,7 @@ func (l *launcher) announceBinding(index int, ranks []hosts.Assignment) {
 	}
 }
 
-// closeHosts closes all logins at the same time.
+// closeHosts closes all logins at the same time, and removes the token's file.
 func (l *launcher) closeHosts() {
 	l.failover.cancel()
 	l.failover.dials.Wait()
@@ -153,6 +161,7 @@ func (l *launcher) closeHosts() {
 		closing.Go(g.close)
 	}
 	closing.Wait()
+	l.secret.Close()
 }
 
 // bindingText tells people which rank of a host has which cores.

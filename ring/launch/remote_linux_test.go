@@ -41,7 +41,7 @@ case $FAKE_HOST in
 shy*) echo "$2: Permission denied (publickey)." >&2; exit 255;;
 esac
 mkdir -p "$dir/$2"
-exec env -i PATH="$PATH" HOME="$dir/$2" FAKE_HOST="$2" SSH_CONNECTION="192.0.2.1 1 192.0.2.2 22" ` + testProgram + `=1 ` + fastRace + ` sh -c "$3"
+exec env -i PATH="$PATH" HOME="$dir/$2" FAKE_HOST="$2" RINGTRAIN_TOKEN=login SSH_CONNECTION="192.0.2.1 1 192.0.2.2 22" ` + testProgram + `=1 ` + fastRace + ` sh -c "$3"
 `
 	if err := os.WriteFile(name, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
@@ -99,9 +99,9 @@ func TestRemoteTellsPlace(t *testing.T) {
 	t.Parallel()
 	secret := token.New()
 	j := startRemote(t, "localhost:1,b:1,chatty:1", func(c *Config) {
-		c.JobID, c.Token = "j1", secret
-		c.Env = append(c.Env, "FOO=bar", "RINGTRAIN_DATA=/d")
-		c.Export = []string{"BAZ=1 2"}
+		c.JobID, c.Token.Token = "j1", secret
+		c.Env = append(c.Env, "FOO=bar", "RINGTRAIN_DATA=/d", "RINGTRAIN_TOKEN="+secret.Reveal(), "RINGTRAIN_TOKEN_FILE=other")
+		c.Export = []string{"BAZ=1 2", "RINGTRAIN_TOKEN=exported"}
 	}, "place")
 	if r := j.wait(t); j.fault != nil || r.Code != 0 {
 		t.Fatalf("result %+v, error %v\n%s%s", r, j.fault, j.out, j.err)
@@ -112,7 +112,7 @@ func TestRemoteTellsPlace(t *testing.T) {
 		for _, want := range []string{
 			fmt.Sprint("RINGTRAIN_RANK=", rank), "RINGTRAIN_WORLD_SIZE=3", "RINGTRAIN_LOCAL_RANK=0", "RINGTRAIN_LOCAL_SIZE=1",
 			fmt.Sprint("RANK=", rank), "WORLD_SIZE=3", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "RINGTRAIN_DATA=/d", "BAZ=1 2",
-			"RINGTRAIN_JOB_ID=j1", "RINGTRAIN_TOKEN=" + secret.Reveal(), "PWD=" + dir,
+			"RINGTRAIN_JOB_ID=j1", "PWD=" + dir,
 		} {
 			if !slices.Contains(lines, fmt.Sprintf("[%d] %s", rank, want)) {
 				t.Errorf("rank %d lacks %s", rank, want)
@@ -122,6 +122,7 @@ func TestRemoteTellsPlace(t *testing.T) {
 			t.Errorf("rank %d has FOO: %v, want it on the launcher's host alone", rank, has)
 		}
 	}
+	j.checkToken(t, 3)
 }
 
 // TestRemoteWholeLines verifies that the output of ranks on other hosts arrives complete,

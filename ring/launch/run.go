@@ -15,6 +15,7 @@ import (
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // Result is how the ranks ended.
@@ -128,6 +129,7 @@ type launcher struct {
 	hostOfRank  []atomic.Int32     // by rank: the index of its host; for the goroutines of logins
 	hosts       []host             // by index in Config.Hosts; nil: not logged in to, or lost
 	logins      []*login
+	secret      *token.HeldFile // of the ranks on this host; nil: there is none
 	guard       *process.GuardProcess
 	outputs     *rankOutputs
 	input       inputFeed

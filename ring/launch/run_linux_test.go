@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -234,13 +235,36 @@ func awaitEnd(t *testing.T, pid int) {
 	}
 }
 
+// checkToken verifies that each rank found the token in a file that was this job's, that the
+// file is gone, and that neither the token nor RINGTRAIN_TOKEN was in a rank's environment.
+func (j *job) checkToken(t *testing.T, ranks int) {
+	t.Helper()
+	out := j.out.String()
+	if n := strings.Count(out, fmt.Sprintf("] token %v <nil>\n", j.Token.ID())); n != ranks {
+		t.Errorf("%d of %d ranks have the token", n, ranks)
+	}
+	if strings.Contains(out, j.Token.Reveal()) || strings.Contains(out, "] RINGTRAIN_TOKEN=") {
+		t.Error("the token is in the environment of a rank, or RINGTRAIN_TOKEN is")
+	}
+	files := regexp.MustCompile(`\] RINGTRAIN_TOKEN_FILE=(.+)\n`).FindAllStringSubmatch(out, -1)
+	if len(files) != ranks {
+		t.Errorf("%d of %d ranks have a file of the token", len(files), ranks)
+	}
+	for _, f := range files {
+		if _, err := os.Stat(f[1]); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("after the job %s is left: %v", f[1], err)
+		}
+	}
+}
+
 // TestRunTellsPlace verifies the environment of each rank.
 func TestRunTellsPlace(t *testing.T) {
 	t.Parallel()
 	secret := token.New()
 	j := startJob(t, 2, func(c *Config) {
-		c.Rendezvous, c.JobID, c.Token = "127.0.0.1:29400", "j1", secret
-		c.Env = append(c.Env, "RANK=9", "FOO=bar")
+		c.Rendezvous, c.JobID, c.Token = "127.0.0.1:29400", "j1", token.Source{Token: secret}
+		c.Env = append(c.Env, "RANK=9", "FOO=bar", "RINGTRAIN_TOKEN="+secret.Reveal(), "RINGTRAIN_TOKEN_FILE=other")
+		c.Export = []string{"RINGTRAIN_TOKEN=exported"}
 	}, "place")
 	if r := j.wait(t); j.fault != nil || r.Code != 0 || r.Rank != -1 || r.Text != "" {
 		t.Errorf("result %+v, error %v, want none failed", r, j.fault)
@@ -250,13 +274,14 @@ func TestRunTellsPlace(t *testing.T) {
 		for _, want := range []string{
 			fmt.Sprint("RINGTRAIN_RANK=", rank), "RINGTRAIN_WORLD_SIZE=2", fmt.Sprint("RINGTRAIN_LOCAL_RANK=", rank), "RINGTRAIN_LOCAL_SIZE=2",
 			fmt.Sprint("RANK=", rank), "WORLD_SIZE=2", fmt.Sprint("LOCAL_RANK=", rank), "LOCAL_WORLD_SIZE=2", "FOO=bar",
-			"RINGTRAIN_RENDEZVOUS=127.0.0.1:29400", "RINGTRAIN_JOB_ID=j1", "RINGTRAIN_TOKEN=" + secret.Reveal(),
+			"RINGTRAIN_RENDEZVOUS=127.0.0.1:29400", "RINGTRAIN_JOB_ID=j1",
 		} {
 			if !slices.Contains(lines, fmt.Sprintf("[%d] %s", rank, want)) {
 				t.Errorf("rank %d lacks %s", rank, want)
 			}
 		}
 	}
+	j.checkToken(t, 2)
 	if strings.Contains(j.out.String(), process.GuardVariable) {
 		t.Error("ranks have the guard's variable: they would take themselves for one")
 	}

@@ -1,9 +1,22 @@
 // Package token holds the secret that the workers of a job share.
 //
 // A worker proves that it knows the token; the token itself never travels. The
-// command `ringtrain run` draws a token for each job and passes it to the ranks in
-// the environment. A user who starts ranks by other means stores one in a file:
-// see [Find] for the places.
+// command `ringtrain run` draws a token for each job, and gives the ranks a file of it
+// ([Token.Hold]). A user who starts ranks by other means stores one in a file: see
+// [Find] for the places. Without any, the processes of one user on one host share the
+// local token ([Local]).
+//
+// # Runtime folder
+//
+// Files of running processes lie in a folder that only their user can read ([Folder]):
+//
+//	/tmp/ringtrain-UID/ringtrain/             else in /dev/shm
+//	├── local.token                           the user's local token
+//	├── 4711-9f86d081884c7d65.token           of the job of process 4711
+//	└── 4711-2c26b46b68ffc68f.job             what package joblist knows of it
+//
+// A process holds a lock on its files. The next process that holds a file removes those of
+// dead processes. /tmp is cleaned by age, so a process renews the times of its files.
 //
 // # Proof
 //
@@ -22,12 +35,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"ringtrain/ring/exitcode"
@@ -60,61 +68,13 @@ func Parse(s string) (Token, error) {
 	return Token{[Bytes]byte(b), true}, nil
 }
 
-// Find returns the token of this user. It looks in three places and takes the first
-// that is set: the variable RINGTRAIN_TOKEN, the file that RINGTRAIN_TOKEN_FILE names,
-// and the file ringtrain/token in the user's configuration folder. It returns the zero
-// Token if none is set.
-func Find(getenv func(string) string) (Token, error) {
-	if s := getenv("RINGTRAIN_TOKEN"); s != "" {
-		t, err := Parse(s)
-		if err != nil {
-			return t, fmt.Errorf("RINGTRAIN_TOKEN: %w", err)
-		}
-		return t, nil
+// ParseRevealed reads what Reveal returns: "" is the zero Token.
+func ParseRevealed(s string) (Token, error) {
+	if s == "" {
+		return Token{}, nil
 	}
-	name := getenv("RINGTRAIN_TOKEN_FILE")
-	if name == "" {
-		dir, err := os.UserConfigDir()
-		if err != nil {
-			return Token{}, nil // no home folder
-		}
-		name = filepath.Join(dir, "ringtrain", "token")
-		if _, err := os.Stat(name); os.IsNotExist(err) {
-			return Token{}, nil
-		}
-	}
-	return readFile(name)
+	return Parse(s)
 }
-
-// readFile reads a token file. Only its owner may be able to read the file, with one
-// exception: root owns the file, and its group is a group of this process. Kubernetes
-// mounts Secrets in this way for a pod with fsGroup whose process is not root.
-func readFile(name string) (Token, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return Token{}, exitcode.With(exitcode.Auth, err)
-	}
-	defer f.Close()
-	info, err := f.Stat() // of the open file: a link may lead elsewhere by now
-	if err != nil {
-		return Token{}, exitcode.With(exitcode.Auth, err)
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 && !(mode&0o037 == 0 && inOwnGroup(info)) {
-		return Token{}, exitcode.With(exitcode.Auth, fmt.Errorf("%s has mode %#o, want 0600, or 0640 if root owns it and its group is this process's: others could read the token", name, mode))
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxTokenFile))
-	if err != nil {
-		return Token{}, exitcode.With(exitcode.Auth, err)
-	}
-	t, err := Parse(strings.TrimPrefix(string(b), "\ufeff")) // without a byte order mark
-	if err != nil {
-		return t, fmt.Errorf("%s: %w", name, err)
-	}
-	return t, nil
-}
-
-// maxTokenFile bounds the bytes that readFile reads.
-const maxTokenFile = 4 << 10
 
 // Set reports whether t is a token and not the zero Token.
 func (t Token) Set() bool { return t.set }
@@ -157,33 +117,4 @@ func (t Token) Prove(parts ...[]byte) [sha256.Size]byte {
 func (t Token) Proves(proof []byte, parts ...[]byte) bool {
 	want := t.Prove(parts...)
 	return subtle.ConstantTimeCompare(proof, want[:]) == 1
-}
-
-// WriteFile stores the token in the file name with mode 0600, and creates the folder of
-// the file. If the file exists, WriteFile fails unless replace is true.
-func (t Token) WriteFile(name string, replace bool) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return exitcode.With(exitcode.CannotCreate, err)
-	}
-	if replace {
-		to, err := filepath.EvalSymlinks(name)
-		if err == nil {
-			name, err = to, os.Remove(to) // a link stays
-		}
-		if err != nil && !os.IsNotExist(err) {
-			return exitcode.With(exitcode.CannotCreate, err)
-		}
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if old, fault := readFile(name); errors.Is(err, fs.ErrExist) && fault == nil {
-		err = fmt.Errorf("%s has token %v already, want --force to replace it", name, old.ID())
-	}
-	if err != nil {
-		return exitcode.With(exitcode.CannotCreate, err)
-	}
-	if _, err := f.WriteString(t.Reveal() + "\n"); err != nil {
-		f.Close()
-		return exitcode.With(exitcode.IO, err)
-	}
-	return exitcode.With(exitcode.IO, f.Close())
 }

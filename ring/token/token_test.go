@@ -1,10 +1,14 @@
 package token_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"ringtrain/ring/exitcode"
@@ -102,6 +106,71 @@ func TestFind(t *testing.T) {
 				t.Errorf("found %q, %v, want %q", got.Reveal(), err, tt.want)
 			}
 		})
+	}
+}
+
+// TestFindHostileFile verifies that a token file that is no file, or has no end, is refused at once: Find waits for no
+// writer and reads no more than the beginning.
+func TestFindHostileFile(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"1 GB": func(path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<30))
+		},
+		"loop": func(path string) error { return os.Symlink(path, path) },
+	} {
+		t.Run("is="+name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "token")
+			if err := make(path); err != nil {
+				t.Fatal(err)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := token.Find(func(key string) string { return map[string]string{"RINGTRAIN_TOKEN_FILE": path}[key] })
+			runtime.ReadMemStats(&after)
+			if exitcode.Of(err) != exitcode.Auth || !strings.Contains(err.Error(), path) {
+				t.Errorf("error %v with exit code %d, want %d and the name", err, exitcode.Of(err), exitcode.Auth)
+			}
+			if read := after.TotalAlloc - before.TotalAlloc; read > 1<<20 {
+				t.Errorf("%d bytes of memory are taken", read)
+			}
+		})
+	}
+}
+
+// TestHide verifies that the environment of ranks has no token, and names its file last.
+func TestHide(t *testing.T) {
+	environ := []string{"RINGTRAIN_TOKEN=a", "PATH=/bin", "RINGTRAIN_TOKEN_FILE=old", "RINGTRAIN_TOKEN=b"}
+	if got, want := token.Hide(environ, "/new"), []string{"PATH=/bin", "RINGTRAIN_TOKEN_FILE=old", "RINGTRAIN_TOKEN_FILE=/new"}; !slices.Equal(got, want) {
+		t.Errorf("the environment is %q, want %q", got, want)
+	}
+	if got := token.Hide(environ[:2], ""); !slices.Equal(got, environ[1:2]) {
+		t.Errorf("without a file the environment is %q, want %q", got, environ[1:2])
+	}
+}
+
+// TestGiven verifies that the environment alone counts for a job of a launcher, and that the
+// name of its file does not depend on the working directory.
+func TestGiven(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	own, err := token.OwnFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := token.New()
+	if err := secret.WriteFile(own, false); err != nil {
+		t.Fatal(err)
+	}
+	none := func(string) string { return "" }
+	if got, err := token.Given(none); got != (token.Source{}) || err != nil {
+		t.Errorf("without variables the token is %v, error %v", got, err)
+	}
+	t.Chdir(filepath.Dir(own))
+	got, err := token.Given(func(key string) string { return map[string]string{"RINGTRAIN_TOKEN_FILE": "token"}[key] })
+	if got.Token != secret || err != nil || !filepath.IsAbs(got.File) || filepath.Base(got.File) != "token" {
+		t.Errorf("the token is %v of %q, error %v", got, got.File, err)
 	}
 }
 

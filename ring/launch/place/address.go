@@ -126,6 +126,20 @@ func isLoopback(addr string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
+// TokenFor returns the token of a process that listens at an address, or asks the process
+// there: secret, if it is set. On the loopback it is else this user's local token, unless
+// insecure is set. The zero Token means that there is none.
+func TokenFor(address string, secret token.Token, insecure bool) (token.Token, error) {
+	if secret.Set() || insecure || !isLoopback(address) {
+		return secret, nil
+	}
+	return token.Local()
+}
+
+// MeetsOnLoopback reports whether all workers are on this host, because the rendezvous is on
+// its loopback.
+func (p Place) MeetsOnLoopback() bool { return isLoopback(p.Rendezvous) }
+
 // CheckListen checks that it is safe to listen on an address of Place.Listen. Without a
 // token only the loopback is safe. Any other address is exitcode.Auth, unless insecure is
 // set: then the caller must print the notice. World size 1 listens nowhere, and "" is
