@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 //	run 15s a b | all | all but b    ticks every 200 ms until then; the named streams send heartbeats
 //	join a rank=0 size=4 host=h …    stream a; also pid addr job version protocol incarnation agree=k:v,k:v offers=k:v+w,k:v
 //	report a rank=0 host=h code=65 : text
-//	abort a|- rank=3 code=138 op=join : text
+//	abort a|- rank=3 step=8 code=138 op=join : text
 //	beat a step=3 phase=train whole=yes    op=barrier seq=8 n=100 moved=2 wait=1 for=1s: the operation, repeated by run
 //	broken a closed=yes : why · left a · heard a · unproved 3 · started 3 · exited 3 code=138 : text
 //	probed 3 : why                   of a missing rank

@@ -139,7 +139,8 @@ func (s *regroupingState) linkCause(x suspicion) *ring.Cause {
 }
 
 // neverOpened reports whether the links, or the memory of a host, do not open at the start: another
-// start of the same workers would find the same network.
+// start of the same workers would find the same network. A report can come before the heartbeat that
+// says that the generation is whole, but a step in it says so, too.
 func (s *regroupingState) neverOpened() bool {
-	return s.known.Fence.Generation == 1 && s.known.Whole.Incarnations == nil
+	return s.known.Fence.Generation == 1 && s.known.Whole.Incarnations == nil && !s.run.stepCompleted
 }
