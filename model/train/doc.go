@@ -45,9 +45,8 @@
 // Beside the sums each bucket carries every rank's tail: its loss, its number of examples, and its
 // requests for the end of this step. [Agreed] folds the tails. So a stop, a checkpoint, an evaluation or
 // the change of the links' keys happens after the same step on all ranks, and a signal to one rank stops
-// all ranks. Only
-// rank 0 asks for checkpoints and evaluations that are due, by its own clock if they are due by time.
-// Any rank may ask for a checkpoint besides those.
+// all ranks. Only rank 0 asks for checkpoints and evaluations that are due, by its own clock if they are
+// due by time. Any rank may ask for a checkpoint besides those.
 //
 // # Choices by measurement
 //
