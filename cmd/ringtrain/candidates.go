@@ -73,7 +73,7 @@ func (c *command) candidates(before []string, current string) []candidate {
 			all = append(all, candidate{shell, ""})
 		}
 	case len(sorted.words) == 0 && c.name == "jobs":
-		all = append(all, candidate{"show", "the file of a job"}, candidate{"explain", "what a key is for"})
+		all = append(all, candidate{"show", "the file of a job"}, candidate{"explain", "what a key is for"}, candidate{"schema", "a JSON Schema of job files"})
 	case c.name == "jobs" && len(sorted.words) == 1 && sorted.words[0] == "explain":
 		return keysOf("", true)
 	case len(sorted.words) == 0 && strings.Contains(c.args, "JOB"), c.name == "jobs" && len(sorted.words) == 1:

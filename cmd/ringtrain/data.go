@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,9 +22,9 @@ func dataCommand() command {
 		name: "data", args: "make|fetch|convert|cat|cache|stats", usage: "draw, download, convert, print, parse or measure records",
 		sub: []command{
 			{
-				name: "make", takes: words{1, 1, "one of " + strings.Join(convert.Kinds(), ", ")}, args: "linear|digits|clicks --to DIR", run: runDataMake,
-				examples: []string{"ringtrain data make digits --to digits", "ringtrain data make clicks --rows 1000000 --to clicks"},
-				usage:    "write the records that a job with input.synthetic draws from train.seed, or a click log of any size", flags: append([]cli.Flag{option("seed"), option("to")}, clickLogFlags()...),
+				name: "make", takes: words{1, 1, "one of " + strings.Join(convert.Kinds(), ", ")}, args: "linear|digits|clicks|table --to DIR", run: runDataMake,
+				examples: []string{"ringtrain data make digits --to digits", "ringtrain data make clicks --rows 1000000 --to clicks", "ringtrain data make table --to raw"},
+				usage:    "write the records that a job with input.synthetic draws from train.seed, a click log of any size, or a raw table", flags: append([]cli.Flag{option("seed"), option("to")}, clickLogFlags()...),
 			},
 			{
 				name: "fetch", takes: words{1, 1, "one of " + strings.Join(fetch.Names(), ", ")}, args: "NAME", run: runDataFetch,
@@ -53,10 +54,17 @@ func runDataMake(a *app, c *cli.Context) error {
 	if c.Args().First() == "clicks" && len(clickLogOptions(c)) > 0 {
 		return dataMakeClickLog(a, c)
 	}
-	if err := refuse(c, "is for a click log", clickLogOptions(c)...); err != nil {
+	set, rows := clickLogOptions(c), 0
+	if c.Args().First() == "table" {
+		set = slices.DeleteFunc(set, func(name string) bool { return name == "rows" })
+		if c.IsSet("rows") {
+			rows = c.Int("rows")
+		}
+	}
+	if err := refuse(c, "is for a click log", set...); err != nil {
 		return err
 	}
-	files, err := convert.Make(c.Args().First(), c.Uint64("seed"), c.String("to"))
+	files, err := convert.Make(c.Args().First(), c.Uint64("seed"), rows, c.String("to"))
 	for _, f := range files {
 		fmt.Fprintln(a.stdout, f)
 	}

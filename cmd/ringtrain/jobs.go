@@ -13,8 +13,8 @@ import (
 )
 
 func jobsCommand() command {
-	return command{name: "jobs", takes: anyWords, args: "[show NAME [--layers] | explain [KEY]]", usage: "the built-in jobs and the kinds of models, the file of a job, what a key is for",
-		examples: []string{"ringtrain jobs", "ringtrain jobs show mnist >job.yaml", "ringtrain jobs explain input.cache", "ringtrain jobs explain optimizer", "ringtrain jobs explain input.columns.numeric"},
+	return command{name: "jobs", takes: anyWords, args: "[show NAME [--layers] | explain [KEY] | schema]", usage: "the built-in jobs and the kinds of models, the file of a job, what a key is for, a JSON Schema of job files",
+		examples: []string{"ringtrain jobs", "ringtrain jobs show mnist >job.yaml", "ringtrain jobs explain input.cache", "ringtrain jobs explain optimizer", "ringtrain jobs explain input.columns.numeric", "ringtrain jobs schema >job.schema.json"},
 		flags:    []cli.Flag{option("layers")}, run: runJobs}
 }
 
@@ -40,6 +40,13 @@ func runJobs(a *app, c *cli.Context) error {
 		}
 		_, err = a.stdout.Write(text)
 		return err
+	case args.Len() == 1 && args.First() == "schema":
+		text, err := job.Schema()
+		if err != nil {
+			return err
+		}
+		_, err = a.stdout.Write(append(text, '\n'))
+		return err
 	case args.First() == "explain" && args.Len() <= 2:
 		return explain(a, args.Get(1))
 	case args.Len() == 2 && args.First() == "show":
@@ -50,7 +57,7 @@ func runJobs(a *app, c *cli.Context) error {
 		_, err := a.stdout.Write(text)
 		return err
 	}
-	return exitcode.With(exitcode.Usage, fmt.Errorf("jobs %s: want jobs, jobs show NAME or jobs explain KEY", strings.Join(args.Slice(), " ")))
+	return exitcode.With(exitcode.Usage, fmt.Errorf("jobs %s: want jobs, jobs show NAME, jobs explain KEY or jobs schema", strings.Join(args.Slice(), " ")))
 }
 
 // explain prints the purpose of the key name, or the keys of a group; "" means all keys.

@@ -242,7 +242,7 @@ func convertFlags() []cli.Flag {
 // writes the records of a job with input.synthetic.
 func clickLogFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "rows", Value: 500000, Usage: "clicks: `N` records, drawn in memory that does not grow with N"},
+		&cli.IntFlag{Name: "rows", Value: 500000, Usage: "clicks, table: `N` records, drawn in memory that does not grow with N (of table: 20,000)"},
 		&cli.IntFlag{Name: "test-rows", Usage: "clicks: `N` records of the second file (default: a tenth of --rows)"},
 		&cli.IntFlag{Name: "ids", Value: 1000000, Usage: "clicks: `M` distinct ids over all fields"},
 		&cli.IntFlag{Name: "fields", Value: 39, Usage: "clicks: `F` ids a record, one of each field"},

@@ -72,7 +72,7 @@ func TestMake(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("kind="+tt.kind, func(t *testing.T) {
-			files, err := convert.Make(tt.kind, 3, dir)
+			files, err := convert.Make(tt.kind, 3, 0, dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestMake(t *testing.T) {
 			for _, name := range files[:len(files)-1] {
 				os.Remove(name)
 			}
-			if _, err := convert.Make(tt.kind, 4, dir); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), last) {
+			if _, err := convert.Make(tt.kind, 4, 0, dir); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), last) {
 				t.Errorf("error %v, want that %s exists", err, last)
 			}
 			if after, _ := os.ReadFile(last); !bytes.Equal(before, after) {
@@ -108,10 +108,10 @@ func TestMake(t *testing.T) {
 			}
 		})
 	}
-	if _, err := convert.Make("cats", 1, dir); exitcode.Of(err) != exitcode.Usage {
+	if _, err := convert.Make("cats", 1, 0, dir); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("unknown kind: %v", err)
 	}
-	if _, err := convert.Make("linear", 1, filepath.Join(dir, "linear.tfrecords", "x")); exitcode.Of(err) != exitcode.CannotCreate {
+	if _, err := convert.Make("linear", 1, 0, filepath.Join(dir, "linear.tfrecords", "x")); exitcode.Of(err) != exitcode.CannotCreate {
 		t.Errorf("folder below a file: %v (%d)", err, exitcode.Of(err))
 	}
 }

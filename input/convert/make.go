@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -12,7 +13,7 @@ import (
 )
 
 // Kinds returns the kinds of data that Make can draw.
-func Kinds() []string { return []string{"linear", "digits", "clicks"} }
+func Kinds() []string { return []string{"linear", "digits", "clicks", "table"} }
 
 // Make writes the records of a job with input.synthetic and train.seed: seed to the
 // folder dir, and returns the files:
@@ -21,10 +22,12 @@ func Kinds() []string { return []string{"linear", "digits", "clicks"} }
 //	digits   four IDX files with the names of MNIST's
 //	clicks   clicks_train.tfrecords, clicks_test.tfrecords: label (int64), ids, values
 //
+// Of a table, which no job draws, it writes table.csv with so many rows; 0: [synth.TableRows].
+//
 // Make creates dir if necessary. If one of the files exists, Make writes nothing and the
 // error carries exitcode.CannotCreate. After any error no file is left.
-func Make(kind string, seed uint64, dir string) ([]string, error) {
-	outputs, err := drawn(kind, seed)
+func Make(kind string, seed uint64, rows int, dir string) ([]string, error) {
+	outputs, err := drawn(kind, seed, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +58,7 @@ type output struct {
 }
 
 // drawn returns the files of a kind.
-func drawn(kind string, seed uint64) ([]output, error) {
+func drawn(kind string, seed uint64, rows int) ([]output, error) {
 	switch kind {
 	case "linear":
 		return []output{records("linear.tfrecords", func() input.Dataset { return synth.Linear(seed) }, Spec{Dense: true, FloatLabel: true})}, nil
@@ -66,6 +69,8 @@ func drawn(kind string, seed uint64) ([]output, error) {
 		}, nil
 	case "digits":
 		return append(images("train", seed, synth.DigitsTrain, synth.Train), images("t10k", seed, synth.DigitsEval, synth.Eval)...), nil
+	case "table":
+		return []output{{"table.csv", func(path string) error { return writeTable(path, synth.Table{Seed: seed}, rows) }}}, nil
 	}
 	return nil, usage("no data %q to draw, want one of %s", kind, strings.Join(Kinds(), ", "))
 }
@@ -89,4 +94,24 @@ func images(prefix string, seed uint64, n int, split synth.Split) []output {
 			return idx.WriteLabels(path, false, labels)
 		}},
 	}
+}
+
+// writeTable writes the first rows of a table.
+func writeTable(path string, t synth.Table, rows int) error {
+	out, err := input.Create(path, false)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	line := []byte(synth.TableHeader)
+	for i := range cmp.Or(rows, synth.TableRows) {
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+		line = t.AppendRow(line[:0], i)
+	}
+	if _, err := out.Write(line); err != nil {
+		return err
+	}
+	return out.Commit()
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringtrain/docs"
+	"ringtrain/input/synth"
 	"ringtrain/ring/exitcode"
 )
 
@@ -254,5 +255,36 @@ func TestLargeInput(t *testing.T) {
 	}
 	if again.Columns[1].Distinct != c.Distinct || again.Columns[0].Numbers.Mean != first.Columns[0].Numbers.Mean {
 		t.Error("another look finds other numbers")
+	}
+}
+
+// TestDrawnTable verifies what becomes of each column of a drawn raw table, and that it has words for missing,
+// empty cells, booleans, dates and lists.
+func TestDrawnTable(t *testing.T) {
+	text := []byte(synth.TableHeader)
+	for i := range 5000 {
+		text = synth.Table{Seed: 3}.AppendRow(text, i)
+	}
+	table, err := lookAt(t, string(text), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range table.Columns {
+		missing := ""
+		for _, m := range c.Missing {
+			missing += fmt.Sprintf(" %q", m.Text)
+		}
+		got = append(got, c.Name+": "+c.Becomes+missing)
+	}
+	want := []string{
+		"customer_id: key", "signup: ignore", `age: numeric "NA"`, `income: numeric "?"`, "plan: categorical", `city: categorical ""`, "active: categorical",
+		`genres: categorical ""`, "visits: numeric", "churn: label",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("columns are\n%q\nwant\n%q", got, want)
+	}
+	if classes := table.Label.Classes; !reflect.DeepEqual(classes, []string{"No", "Yes"}) {
+		t.Errorf("classes are %q", classes)
 	}
 }

@@ -54,6 +54,12 @@ func (f Field) Doc() string { return asCode.Replace(f.tag.Get("doc")) }
 // Absent returns what the key counts as without a value, "" if it says nothing.
 func (f Field) Absent() string { return f.tag.Get("absent") }
 
+// Needed reports whether the zero value is an error, and nothing else stands for it.
+func (f Field) Needed() bool { return f.tag.Get("need") != "" && f.tag.Get("default") == "" }
+
+// Optional reports whether the zero value says that the key has none, whatever values it takes.
+func (f Field) Optional() bool { return f.tag.Get("need") == "" && f.tag.Get("default") == "" }
+
 // Takes returns the values of the key, "" if its type says them.
 func (f Field) Takes() string {
 	t := f.Value.Type()

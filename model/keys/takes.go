@@ -79,30 +79,38 @@ func (t Takes) Refuses(v reflect.Value) string {
 	return ""
 }
 
-// has reports whether x is in the range, if t is one.
-func (t Takes) has(x float64) bool {
+// A Range is a range of numbers.
+type Range struct {
+	Min, Max           float64
+	AboveMin, BelowMax bool // Min, and Max, are not in it
+}
+
+// Range returns the range that t is. ok is false if it is none.
+func (t Takes) Range() (r Range, ok bool) {
 	m := inRange.FindStringSubmatch(string(t))
 	if m == nil {
-		return true
+		return r, false
 	}
 	number := func(s string) float64 {
 		n, _ := strconv.ParseFloat(s, 64)
 		return n * map[string]float64{"": 1, "KiB": 1 << 10, "MiB": 1 << 20}[m[3]]
 	}
-	first := number(m[2])
-	switch above, end := m[1] != "", m[6]; {
+	r = Range{Min: number(m[2]), Max: math.Inf(1), AboveMin: m[1] != "", BelowMax: m[6] == "below"}
+	switch {
 	case m[4] == "less":
-		return x <= first
-	case above && !(x > first), !(x >= first):
-		return false
+		r.Min, r.Max = math.Inf(-1), r.Min
 	case m[5] != "":
-		return x <= number(m[5])
-	case end == "below":
-		return x < number(m[7])
-	case end != "":
-		return x <= number(m[7])
+		r.Max = number(m[5])
+	case m[6] != "":
+		r.Max = number(m[7])
 	}
-	return true
+	return r, true
+}
+
+// has reports whether x is in the range, if t is one.
+func (t Takes) has(x float64) bool {
+	r, ok := t.Range()
+	return !ok || x >= r.Min && x <= r.Max && !(r.AboveMin && x == r.Min) && !(r.BelowMax && x == r.Max)
 }
 
 // Check returns a [Fault] for each key of a group, or of a group in it, whose value the key does not
@@ -122,7 +130,7 @@ func (f Field) check(errs []error, key string) []error {
 			errs = append(errs, Fault{key, v.Interface(), phrase.DidYouMean(v.String(), takes.Words()), want})
 		}
 	}
-	switch isUnset := v.IsZero() && f.tag.Get("default") == "" && f.tag.Get("need") == ""; {
+	switch isUnset := v.IsZero() && f.Optional(); {
 	case IsList(v.Type()), isUnset:
 	case v.Kind() == reflect.Struct:
 		if IsGroup(v) {

@@ -197,7 +197,7 @@ func TestInspect(t *testing.T) {
 // exit code.
 func TestPrepare(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := convert.Make("linear", 1, dir); err != nil {
+	if _, err := convert.Make("linear", 1, 0, dir); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "empty"), nil, 0o666); err != nil {
