@@ -22,13 +22,14 @@ import (
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 func doctorCommand() command {
 	return command{
 		name: "doctor", takes: words{0, 1, "one job or none"}, args: "[-H HOST,…] [JOB]",
 		usage:    "can the hosts reach each other, how fast, and what is wrong with them",
-		about:    "Checks whether the hosts reach each other and how fast, and what is wrong with them: clocks, limits, disks, versions. Takes the hosts of -H, or runs under any launcher.",
+		about:    "Checks whether the hosts reach each other and how fast, and what is wrong with them: clocks, limits, disks, versions, tokens. Takes the hosts of -H, or runs under any launcher.",
 		examples: []string{"ringtrain doctor -H host-a,host-b", "ringtrain doctor -H host-a,host-b job.yaml", "srun -N 4 ringtrain doctor"},
 		flags:    doctorFlags(), run: runDoctor,
 	}
@@ -94,9 +95,11 @@ func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write
 		writes = nil // only rank 0 writes
 	}
 	sets := model.KernelSets()
+	host := doctor.Inspect(version, sets[len(sets)-1], writes)
+	host.TokenID, host.TokenFault = tokenOf(place, meet.Token)
 	r, err := doctor.Examine(g.Context(), doctor.Config{
 		Membership: m, Links: g.Links(), Token: meet.Token, Limit: meet.StartTimeout,
-		Host: doctor.Inspect(version, sets[len(sets)-1], writes),
+		Host: host,
 	})
 	took := time.Since(began)
 	if r != nil {
@@ -119,6 +122,18 @@ func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write
 		return show.Silent(exitcode.Of(err))
 	}
 	return out.ExaminationFailed(ring.CauseOf(err, m.Rank, m.Self().Host, -1).WithCode())
+}
+
+// tokenOf returns the id of the token by which a rank of this host proves itself under other launchers
+// than `run`, which draws one for each job, or why that token cannot be used.
+func tokenOf(p place.Place, used token.Token) (id, fault string) {
+	if p.Source == underRun {
+		var err error
+		if used, err = token.Own(); err != nil {
+			return "", err.Error()
+		}
+	}
+	return used.ID().String(), ""
 }
 
 // underRun is the Source of a place that `run`, or this command with hosts, has set.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
+
+	"ringtrain/ring/token"
 )
 
 // TestDoctor verifies the examination of healthy workers of this host under each kind of
@@ -28,6 +31,27 @@ func TestDoctor(t *testing.T) {
 	}
 	if e := b.must(0, "doctor", "-H", "localhost"); !strings.Contains(e.stdout, "this host is well") {
 		t.Errorf("alone:\n%s", e.stdout)
+	}
+}
+
+// TestDoctorTokens verifies that doctor on hosts names, by their ids, the tokens of hosts that would refuse
+// each other under another launcher, and that this is a warning: run draws a token of its own.
+func TestDoctorTokens(t *testing.T) {
+	b := newBox(t)
+	ids := make([]string, 3)
+	for rank := range ids[:2] {
+		secret := token.New()
+		if err := secret.WriteFile(b.path(strconv.Itoa(rank), "ringtrain", "token"), false); err != nil {
+			t.Fatal(err)
+		}
+		ids[rank] = secret.ID().String()
+	}
+	ids[2] = "none"
+	e := b.must(0, "run", "-np", "3", "--", "sh", "-c", "XDG_CONFIG_HOME="+b.dir+"/$RINGTRAIN_RANK exec "+self(b)+" doctor")
+	for _, other := range ids[1:] {
+		if want := "its token is " + other + ", that of rank 0 " + ids[0] + ": without ringtrain run they would refuse each other"; !strings.Contains(e.stdout, want) {
+			t.Errorf("doctor does not say %q:\n%s", want, e.stdout)
+		}
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 type Write struct{ Key, Path string }
 
 // Inspect describes this process's host: its limits, and the free space in the folders that the
-// job writes to. kernels is the highest kernel set of the process. [Examine] sets rank and address.
+// job writes to. kernels is the highest kernel set of the process. [Examine] sets rank and address,
+// and the caller the token.
 func Inspect(version, kernels string, writes []Write) Host {
 	h := Host{Version: version, Kernels: kernels, Cores: cores.Own(), Disks: []Disk{}}
 	h.limits()

@@ -22,6 +22,8 @@ type Host struct {
 	Tasks      int64  `json:"tasks_limit"` // threads and processes, the least of all limits
 	Memory     int64  `json:"memory_bytes"`
 	MemoryFree int64  `json:"memory_available_bytes"` // to this process: of the host, or of its limit
+	TokenID    string `json:"token_id"`               // of the token by which a rank proves itself under other launchers than run; "none"; "": it cannot be used
+	TokenFault string `json:"token_fault"`            // why it cannot be used; else ""
 	Disks      []Disk `json:"disks"`                  // that the job writes to; of rank 0 only
 	Fault      string `json:"fault"`                  // why only rank and address are known; else ""
 }

@@ -56,7 +56,7 @@ func (v Verdict) Text(size int) string {
 
 func (r *Report) hostTable(b *strings.Builder) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "rank\thost\taddress\tversion\tkernels\tcores\tmemory free\tfiles\ttasks\tclock")
+	fmt.Fprintln(w, "rank\thost\taddress\tversion\tkernels\tcores\tmemory free\tfiles\ttasks\ttoken\tclock")
 	for _, h := range r.Hosts {
 		if h.Fault != "" {
 			fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", h.Rank, h.Host, h.Address, h.Fault)
@@ -66,8 +66,8 @@ func (r *Report) hostTable(b *strings.Builder) {
 		if p := r.pair(0, h.Rank); h.Rank > 0 && p.Fault == "" {
 			clock = fmt.Sprintf("%+.3f s", p.Ahead)
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s of %s\t%s\t%s\t%s\n", h.Rank, h.Host, cmp.Or(h.Address, "-"), h.Version, h.Kernels, h.Cores,
-			bytesText(h.MemoryFree), bytesText(h.Memory), limitText(h.OpenFiles), limitText(h.Tasks), clock)
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s of %s\t%s\t%s\t%s\t%s\n", h.Rank, h.Host, cmp.Or(h.Address, "-"), h.Version, h.Kernels, h.Cores,
+			bytesText(h.MemoryFree), bytesText(h.Memory), limitText(h.OpenFiles), limitText(h.Tasks), cmp.Or(h.TokenID, "unusable"), clock)
 	}
 	w.Flush()
 }

@@ -102,7 +102,7 @@ const (
 // other worker, and one more for each on rank 0, for the rendezvous.
 func filesNeeded(size int) int64 { return int64(3*size + spareFiles) }
 
-// shortages finds what hosts lack, and in what they differ: resources, kernel sets, clocks.
+// shortages finds what hosts lack, and in what they differ: resources, kernel sets, tokens, clocks.
 func (r *Report) shortages() []Finding {
 	var found []Finding
 	for rank, h := range r.Hosts {
@@ -133,6 +133,12 @@ func (r *Report) shortages() []Finding {
 		}
 		if first := r.Hosts[0]; first.Fault == "" && h.Kernels != first.Kernels {
 			add(exitcode.OK, "its kernels are %s at most, those of rank 0 %s: all ranks would compute with the lower set", h.Kernels, first.Kernels)
+		}
+		switch first := r.Hosts[0]; {
+		case h.TokenFault != "":
+			add(exitcode.OK, "its token is of no use without ringtrain run: %s", h.TokenFault)
+		case first.Fault == "" && first.TokenFault == "" && h.TokenID != first.TokenID:
+			add(exitcode.OK, "its token is %s, that of rank 0 %s: without ringtrain run they would refuse each other", h.TokenID, first.TokenID)
 		}
 		switch ahead := r.pair(0, rank).Ahead; {
 		case ahead >= wrongClock:

@@ -25,7 +25,7 @@ func healthy(hosts ...string) *Report {
 	r := newReport(m)
 	rates := bandwidthRanks(m)
 	for rank := range hosts {
-		s := rankReport{Host{Version: "1", Kernels: "avx2", Cores: 4, OpenFiles: 1 << 16, Tasks: -1, Memory: 16 << 30, MemoryFree: 8 << 30}, make([]Pair, len(hosts))}
+		s := rankReport{Host{Version: "1", Kernels: "avx2", Cores: 4, OpenFiles: 1 << 16, Tasks: -1, Memory: 16 << 30, MemoryFree: 8 << 30, TokenID: "3f2a91c0"}, make([]Pair, len(hosts))}
 		for to := range hosts {
 			s.Pairs[to].Latency = 1e-4
 			if to != rank && rates[rank] && rates[to] {
@@ -67,6 +67,12 @@ func TestVerdict(t *testing.T) {
 			"rank 1 on b: clock is 40 s ahead of rank 0's", "rank 2 on c: clock is 1.5 s behind rank 0's"}},
 		{"kernels", "a b", func(r *Report) { r.Hosts[1].Kernels = "avx512" }, 0, []string{
 			"rank 1 on b: its kernels are avx512 at most, those of rank 0 avx2: all ranks would compute with the lower set"}},
+		{"tokens", "a b c d", func(r *Report) {
+			r.Hosts[1].TokenID, r.Hosts[2].TokenID, r.Hosts[3].TokenID, r.Hosts[3].TokenFault = "77e1d0aa", "none", "", "token has mode 0644, want 0600"
+		}, 0, []string{
+			"rank 1 on b: its token is 77e1d0aa, that of rank 0 3f2a91c0: without ringtrain run they would refuse each other",
+			"rank 2 on c: its token is none, that of rank 0 3f2a91c0: without ringtrain run they would refuse each other",
+			"rank 3 on d: its token is of no use without ringtrain run: token has mode 0644, want 0600"}},
 		{"slow host", "a b c d", func(r *Report) {
 			for other := range 4 {
 				r.pair(1, other).Bandwidth, r.pair(other, 1).Bandwidth = 100e6/8, 100e6/8
