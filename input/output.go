@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -31,7 +32,11 @@ type Output struct {
 // exitcode.CannotCreate if the file exists and overwrite is false, or if it cannot be
 // created. A link stays, and its file is written. Equal content gives equal files.
 func Create(name string, overwrite bool) (*Output, error) {
-	o, err := CreateRaw(name, overwrite)
+	target, err := folder.File(name)
+	if err != nil {
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	o, err := create(name, target, overwrite)
 	if err == nil && strings.HasSuffix(name, ".gz") {
 		o.gzip = gzip.NewWriter(o.buffer)
 		o.w = o.gzip
@@ -39,12 +44,15 @@ func Create(name string, overwrite bool) (*Output, error) {
 	return o, err
 }
 
-// CreateRaw is Create without compression, whatever the name.
+// CreateRaw is Create without compression for a name that a program gives: the file replaces a link.
 func CreateRaw(name string, overwrite bool) (*Output, error) {
-	target, err := folder.File(name)
-	if err != nil {
+	if _, err := folder.Nearest(filepath.Dir(name)); err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
+	return create(name, name, overwrite)
+}
+
+func create(name, target string, overwrite bool) (*Output, error) {
 	if _, err := os.Lstat(target); err == nil && !overwrite {
 		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output %s: %w", name, fs.ErrExist))
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"ringtrain/input"
 	"ringtrain/input/internal/blockcache"
@@ -70,9 +71,14 @@ type Set struct {
 // maxBytes bounds the blocks in memory: two windows. A parsed block is shorter than its text.
 const maxBytes = 2 * input.WindowBlocks * input.BlockBytes
 
+// openFile opens a file of a folder that others may write to. A FIFO is not waited for.
+func openFile(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
 // open opens a cache. An error says why the file is not the cache of c.
 func open(c Config) (*Set, error) {
-	file, err := os.Open(c.Name())
+	file, err := openFile(c.Name())
 	if err != nil {
 		return nil, err
 	}

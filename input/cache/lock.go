@@ -22,9 +22,9 @@ func tryLock(name string) (*lock, error) {
 	if err := folder.Make(filepath.Dir(name)); err != nil {
 		return nil, fmt.Errorf("input.cache: %w", err)
 	}
-	f, err := os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := folder.Open(name+".lock", os.O_RDWR)
 	if err != nil {
-		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
+		return nil, fmt.Errorf("input.cache: %w", err)
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

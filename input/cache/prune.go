@@ -83,7 +83,7 @@ func Prune(dir string, told, notice func(string)) error {
 // goneFile returns the first file of a cache that is gone, "" if all are there or if the cache cannot be
 // read.
 func goneFile(name string) string {
-	file, err := os.Open(name)
+	file, err := openFile(name)
 	if err != nil {
 		return ""
 	}

@@ -43,6 +43,16 @@ func Nearest(dir string) (string, error) {
 	}
 }
 
+// Open opens or makes a file whose name a program gives, in a folder that others may write to. A link in
+// its place is an error, so that nobody has this process write elsewhere, and a FIFO is not waited for.
+func Open(name string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(name, flag|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o666)
+	if errors.Is(err, syscall.ELOOP) && isLink(name) {
+		err = fmt.Errorf("%s is a link, want a file", name)
+	}
+	return f, exitcode.With(exitcode.CannotCreate, err)
+}
+
 // File returns where the file name is written: the end of its links, so that no link is replaced. A
 // folder that is missing is no error yet.
 func File(name string) (string, error) {

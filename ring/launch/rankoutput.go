@@ -13,6 +13,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/folder"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/phrase"
 )
 
 // rankOutputs are the outputs of all ranks, for people and in files.
@@ -79,8 +80,8 @@ func (r *rankOutputs) open(c *Config, rank, i int, name string) error {
 	if err != nil {
 		return fmt.Errorf("--output-dir: %w", err)
 	}
-	if o.file, err = os.Create(filepath.Join(dir, name)); err != nil {
-		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("--output-dir: %w", err))
+	if o.file, err = folder.Open(filepath.Join(dir, name), os.O_WRONLY|os.O_TRUNC); err != nil {
+		return fmt.Errorf("--output-dir: %w", err)
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func (o *rankOutput) keepReason() {
 			continue
 		}
 		o.mu.Lock()
-		o.reason = string(bytes.TrimSpace(said[:min(len(said), maxReason)]))
+		o.reason = phrase.Foreign(string(bytes.TrimSpace(said)), maxReason)
 		o.mu.Unlock()
 	}
 }

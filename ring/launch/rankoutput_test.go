@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"ringtrain/ring/exitcode"
@@ -48,6 +49,22 @@ func TestRankOutputs(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRankOutputsLink verifies that a link in the place of a rank's file is an error, and that nothing is
+// written to where it leads.
+func TestRankOutputsLink(t *testing.T) {
+	dir, precious := t.TempDir(), filepath.Join(t.TempDir(), "precious")
+	os.Mkdir(filepath.Join(dir, "rank.0"), 0o755)
+	os.WriteFile(precious, []byte("mine"), 0o644)
+	os.Symlink(precious, filepath.Join(dir, "rank.0", "stderr"))
+	_, err := newRankOutputs(&Config{NP: 1, Output: Output{OutputDir: dir}})
+	if exitcode.Of(err) != exitcode.CannotCreate || !strings.HasSuffix(err.Error(), "rank.0/stderr is a link, want a file") {
+		t.Errorf("error %v with code %d, want a link and 73", err, exitcode.Of(err))
+	}
+	if text, _ := os.ReadFile(precious); string(text) != "mine" {
+		t.Errorf("the file behind the link has %q", text)
 	}
 }
 
