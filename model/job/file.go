@@ -160,5 +160,5 @@ func yamlText(s string) string {
 	if plainText.MatchString(s) && !slices.Contains(other, strings.ToLower(s)) {
 		return s
 	}
-	return strconv.QuoteToGraphic(s)
+	return strconv.Quote(s)
 }

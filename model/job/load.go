@@ -55,18 +55,16 @@ func loadText(name string, text []byte, environ, sets []string) (*Config, error)
 }
 
 // Parse reads the text of a job file that a checkpoint keeps. Errors call it name. Parse skips keys that
-// are gone, and does not check the job as a whole.
+// are gone, and does not check the job as a whole. It returns no job if the text is no YAML.
 func Parse(name string, text []byte) (*Config, error) {
 	job := Default()
 	l := newLoader(name)
 	l.stored = true
-	l.fromFile(text, reflect.ValueOf(&job).Elem())
+	if !l.fromFile(text, reflect.ValueOf(&job).Elem()) {
+		return nil, l.faults.err()
+	}
 	return &job, l.faults.err()
 }
-
-// maxJobFile bounds the size of a job file. The time of its parser can grow with the square of the
-// size.
-const maxJobFile = 256 << 10
 
 func readJobFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
@@ -84,9 +82,6 @@ func readJobFile(name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(f, maxJobFile+1))
 	if err != nil {
 		return nil, exitcode.With(exitcode.NoInput, err)
-	}
-	if len(text) > maxJobFile {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s: more than %d bytes, which is no job file", name, maxJobFile))
 	}
 	if kind, err := input.Compression(name, text, false); err != nil {
 		return nil, exitcode.With(exitcode.Usage, errors.New(err.Error())) // not the code of data

@@ -426,8 +426,8 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
-// FuzzLoad verifies that no job file, variable or option makes ringtrain panic, and that an
-// accepted job prints as itself.
+// FuzzLoad verifies that no job file, variable or option makes ringtrain panic or take more than 64 MiB,
+// and that an accepted job prints as itself.
 func FuzzLoad(f *testing.F) {
 	for _, name := range BuiltinNames() {
 		text, _ := Builtin(name)
@@ -437,6 +437,9 @@ func FuzzLoad(f *testing.F) {
 		"---\n---\n", "name: >-\n a", "{", "input: {train: {files: [[a]]}}", "\x00", "a: *a"} {
 		f.Add(text, "optimizer.learning_rates.adam", "[1, {a: b}]")
 	}
+	for _, text := range deep(maxDepth) {
+		f.Add("model: "+text, "model.layers", text)
+	}
 	f.Add(layersFile, "model.layers.stem.dense.units", "3")
 	f.Add(strings.Replace(layersFile, "steps: 10", "class_weights: [1, 2], early_stopping: {patience: 2}, init_from: {path: x, include: [\"*\"]}, average: {decay: 0.5}", 1),
 		"train.early_stopping.metric", "auc")
@@ -444,9 +447,12 @@ func FuzzLoad(f *testing.F) {
 		job := Default()
 		l := newLoader("job.yaml")
 		root := reflect.ValueOf(&job).Elem()
-		readable := l.fromFile([]byte(text), root)
-		l.fromEnviron([]string{envPrefix + key + "=" + value}, root)
-		l.fromSets([]string{key + "=" + value}, root)
+		readable := false
+		wantMemory(t, 64<<20, func() {
+			readable = l.fromFile([]byte(text), root)
+			l.fromEnviron([]string{envPrefix + key + "=" + value}, root)
+			l.fromSets([]string{key + "=" + value}, root)
+		})
 		if !readable {
 			return
 		}

@@ -2,16 +2,16 @@ package job
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"ringtrain/model/keys"
+	"ringtrain/ring/phrase"
 )
 
 // parseValue turns the text of --set or of a variable into a YAML node. It takes the text of a string
@@ -40,7 +40,10 @@ func parseValue(field reflect.Value, text string) (ast.Node, error) {
 	case kind == reflect.Slice && bare:
 		text = "[" + text + "]"
 	}
-	f, err := parser.ParseBytes([]byte(text), 0)
+	f, err := parseYAML([]byte(text))
+	if b, ok := errors.AsType[*beyond](err); ok {
+		return nil, fmt.Errorf("is %s, %s", abbreviated(text), b.Message)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("is %s, which cannot be read", abbreviated(text))
 	}
@@ -151,20 +154,14 @@ func describe(n ast.Node) string {
 		return fmt.Sprintf("an alias, anchor or tag (a text that begins with %s needs quotes)", n.GetToken().Value)
 	}
 	if isQuoted(n) {
-		return strconv.Quote(scalarText(n))
+		return phrase.Quote(scalarText(n))
 	}
 	return abbreviated(scalarText(n))
 }
 
-// maxShown bounds the length of a wrong value in an error.
-const maxShown = 60
-
 // abbreviated returns text in a form that fits on one line of an error.
 func abbreviated(text string) string {
-	if runes := []rune(text); len(runes) > maxShown {
-		text = string(runes[:maxShown]) + "…"
-	}
-	quoted := strconv.Quote(text)
+	quoted := phrase.Quote(text)
 	if text == "" || len(quoted) != len(text)+2 {
 		return quoted
 	}

@@ -10,12 +10,11 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
 // fromFile sets the keys of a job file. It returns false if the file is no YAML.
 func (l *loader) fromFile(text []byte, root reflect.Value) bool {
-	f, err := parser.ParseBytes(text, 0)
+	f, err := parseYAML(text)
 	if err != nil {
 		l.faults = append(l.faults, syntaxError(l.file, err))
 		return false

@@ -77,7 +77,11 @@ func Inspect(path string) ([]report.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g := storedGraph(s.Run.JobFile, s.Run.Shape, s.Run.Columns); g != nil {
+	g, err := storedGraph(path, &s.Run)
+	if err != nil {
+		return nil, err
+	}
+	if g != nil {
 		list = describeGraph(g)
 	}
 	for _, t := range s.Tensors {

@@ -3,10 +3,12 @@ package trained
 import (
 	"fmt"
 
+	"ringtrain/export/checkpoint"
 	"ringtrain/model/graph"
 	"ringtrain/model/job"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
+	"ringtrain/ring/exitcode"
 )
 
 // NodeInfo describes one node of a model's graph.
@@ -51,21 +53,23 @@ func describeGraph(g *graph.Graph) []report.Event {
 	return list
 }
 
-// storedGraph returns the graph of the model in a checkpoint, nil if the checkpoint does not determine
-// it.
-func storedGraph(jobFile string, shape []int, columns *graph.Columns) *graph.Graph {
-	cfg, err := job.Parse("job file of the checkpoint", []byte(jobFile))
-	if err != nil || len(shape) == 0 {
-		return nil
+// storedGraph returns the graph of the model in the checkpoint at path, nil if the checkpoint does not
+// determine it. A job file that cannot be parsed is an error.
+func storedGraph(path string, run *checkpoint.Run) (*graph.Graph, error) {
+	cfg, err := job.Parse(path+": job file", []byte(run.JobFile))
+	switch {
+	case cfg == nil:
+		return nil, exitcode.With(exitcode.BadData, err)
+	case err != nil || len(run.Shape) == 0:
+		return nil, nil
+	case run.Columns == nil:
+		return orNil(cfg.Model.Graph(run.Shape, cfg.Loss)), nil
 	}
-	if columns != nil {
-		in, err := records.ColumnInputs(cfg, *columns)
-		if err != nil {
-			return nil
-		}
-		return orNil(cfg.Model.GraphOf(in, cfg.Loss))
+	in, err := records.ColumnInputs(cfg, *run.Columns)
+	if err != nil {
+		return nil, nil
 	}
-	return orNil(cfg.Model.Graph(shape, cfg.Loss))
+	return orNil(cfg.Model.GraphOf(in, cfg.Loss)), nil
 }
 
 func orNil(g *graph.Graph, err error) *graph.Graph {

@@ -50,7 +50,9 @@ func InspectTop(path string, n int) ([]report.Event, error) {
 			return nil, err
 		}
 		tensors, columns = s.Tensors, s.Run.Columns
-		g = storedGraph(s.Run.JobFile, s.Run.Shape, s.Run.Columns)
+		if g, err = storedGraph(path, &s.Run); err != nil {
+			return nil, err
+		}
 	}
 	var all []WeightInfo
 	for _, t := range linearParts(tensors, g, columns) {
