@@ -123,7 +123,7 @@ func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	watch := &show.ErrorWatch{Out: a.stdout, JSON: out.JSON}
+	watch := &show.ErrorWatch{Out: a.rawOut, JSON: out.JSON}
 	cfg.JSON, cfg.Stdout = out.JSON, watch
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	return out.EndLaunch(res, err, watch)
@@ -133,7 +133,7 @@ func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
 func (a *app) benchLaunch(c *cli.Context, name string, flags []cli.Flag) (launch.Config, error) {
 	cfg := launch.Config{
 		NP: c.Int("np"), Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Output: launch.Output{Bare: true},
-		StartTimeout: c.Duration("start-timeout"), Stderr: a.stderr, Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+		StartTimeout: c.Duration("start-timeout"), Stderr: a.rawErr, Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	}
 	err := a.drawToken(&cfg)
 	if err != nil {

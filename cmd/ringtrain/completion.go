@@ -66,7 +66,7 @@ func runCompletion(a *app, c *cli.Context) error {
 	if !ok || c.NArg() != 1 {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("completion %s: want completion bash, zsh or fish", strings.Join(c.Args().Slice(), " ")))
 	}
-	fmt.Fprint(a.stdout, script)
+	fmt.Fprint(a.rawOut, script)
 	return nil
 }
 
@@ -76,7 +76,7 @@ func runComplete(a *app, c *cli.Context) error {
 		words = words[1:]
 	}
 	for _, candidate := range candidatesFor(words) {
-		fmt.Fprintf(a.stdout, "%s\t%s\n", candidate.text, candidate.about)
+		fmt.Fprintf(a.dataOut(), "%s\t%s\n", candidate.text, candidate.about)
 	}
 	return nil
 }

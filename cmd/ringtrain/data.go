@@ -66,7 +66,7 @@ func runDataMake(a *app, c *cli.Context) error {
 	}
 	files, err := convert.Make(c.Args().First(), c.Uint64("seed"), rows, c.String("to"))
 	for _, f := range files {
-		fmt.Fprintln(a.stdout, f)
+		fmt.Fprintln(a.dataOut(), f)
 	}
 	return err
 }
@@ -89,7 +89,7 @@ func runDataFetch(a *app, c *cli.Context) error {
 	})
 	switch {
 	case err == nil:
-		fmt.Fprintln(a.stdout, filepath.Join(to, c.Args().First()))
+		fmt.Fprintln(a.dataOut(), filepath.Join(to, c.Args().First()))
 	case exitcode.Of(err) == exitcode.IO && c.String("from") == "":
 		err = fmt.Errorf("%w\nwithout a network add --set input.synthetic=true to run, eval and predict: ringtrain draws the records", err)
 	}

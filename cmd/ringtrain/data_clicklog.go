@@ -34,7 +34,7 @@ func dataMakeClickLog(a *app, c *cli.Context) error {
 	}
 	files, err := convert.MakeClicks(a.ctx, log, c.String("to"))
 	for _, f := range files {
-		fmt.Fprintln(a.stdout, f)
+		fmt.Fprintln(a.dataOut(), f)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/docs"
 	"ringtrain/ring/launch"
 )
@@ -146,7 +147,7 @@ func parseWords(words []string) error {
 	}
 	var discard bytes.Buffer
 	if cmd.name == "" {
-		return (&app{stdout: &discard}).dispatch(words)
+		return (&app{stdout: &discard, rawOut: show.NewSink(&discard)}).dispatch(words)
 	}
 	_, err := sortArguments(words, cmd.flags, cmd.stop)
 	return err

@@ -148,7 +148,7 @@ func doctorOnHosts(a *app, c *cli.Context) error {
 	if err != nil {
 		return out.ExaminationFailed(err)
 	}
-	watch := &show.VerdictWatch{Out: a.stdout}
+	watch := &show.VerdictWatch{Out: a.rawOut}
 	cfg.Bare, cfg.JSON, cfg.Stdout = true, out.JSON, watch
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	if err == nil && (res.Code == exitcode.OK || !res.Unread && watch.Seen) {
@@ -183,7 +183,7 @@ func withoutHosts(list []hosts.Host, without []int) []hosts.Host {
 // doctorConfig returns the configuration of one rank of this command on each host.
 func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
 	cfg := launch.Config{
-		Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Stderr: a.stderr,
+		Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Stderr: a.rawErr,
 		StartTimeout: cmp.Or(c.Duration("start-timeout"), doctor.DefaultLimit),
 		Notice:       func(text string) { fmt.Fprintln(a.stderr, text) },
 	}

@@ -28,7 +28,7 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 	cfg := launch.Config{
 		NP: c.Int("np"), Env: a.rankEnviron(), JobID: c.String("job-id"), Version: build.Current(version), StartTimeout: c.Duration("start-timeout"),
 		Push: c.Bool("push"), Output: launch.Output{Tag: c.Bool("tag-output"), Stamp: c.Bool("timestamp-output"), OutputDir: c.String("output-dir")},
-		Grace: c.Duration("grace"), Timeout: c.Duration("timeout"), Restarts: c.Int("restarts"), Stderr: a.stderr,
+		Grace: c.Duration("grace"), Timeout: c.Duration("timeout"), Restarts: c.Int("restarts"), Stderr: a.rawErr,
 		Notice: func(line string) { fmt.Fprintln(a.stderr, line) }, Quiet: c.Bool("quiet"),
 	}
 	err := errors.Join(a.programsOf(c, &cfg), a.hostsOf(c, &cfg), a.ranksOf(c, &cfg), wantInterface(c))

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -63,7 +64,9 @@ type command struct {
 // app has the environment of every command.
 type app struct {
 	ctx            context.Context
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer  // for lines of text
+	rawOut         *show.Sink // the same files, for the bytes of ranks and for data
+	rawErr         io.Writer
 	oneOutput      bool // stdout and stderr are the same file
 	launched       bool // this process launches a job: an error from now on is one of the manual
 	environ        []string
@@ -73,8 +76,18 @@ type app struct {
 
 // joinCauses joins the lines with which ranks end in standard error. end shows those that still wait.
 func (a *app) joinCauses() (end func()) {
-	a.stderr, end = show.JoinCauses(a.stderr)
+	a.rawErr, end = show.JoinCauses(a.rawErr)
+	a.stderr = show.Printable(a.rawErr, show.MaxMessage)
 	return end
+}
+
+// dataOut returns standard output for what programs read, such as names of files: a terminal gets it
+// printable, a file or a pipe as it is.
+func (a *app) dataOut() io.Writer {
+	if show.IsTerminal(a.rawOut) {
+		return a.stdout
+	}
+	return a.rawOut
 }
 
 func commands() []command {
@@ -101,8 +114,8 @@ func commands() []command {
 func Main(args []string, stdout, stderr io.Writer) int {
 	out := show.NewSink(stdout)
 	a := &app{
-		ctx: context.Background(), stdout: out, stderr: stderr, oneOutput: show.SameFile(stdout, stderr),
-		environ: os.Environ(), getenv: os.Getenv,
+		ctx: context.Background(), stdout: show.Printable(out, math.MaxInt), stderr: show.Printable(stderr, show.MaxMessage),
+		rawOut: out, rawErr: stderr, oneOutput: show.SameFile(stdout, stderr), environ: os.Environ(), getenv: os.Getenv,
 	}
 	err := a.dispatch(args)
 	if err == nil {
@@ -112,12 +125,13 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitcode.OK
 	}
 	if text := err.Error(); text != "" {
+		messages := show.Printable(stderr, show.MaxMessage)
 		show.Bound(func() {
 			if anchor := docs.Explain(text, exitcode.Of(err)); a.launched && anchor != "" {
-				fmt.Fprintf(stderr, "ringtrain: what to do: ringtrain help docs/when-it-breaks#%s\n", anchor)
+				fmt.Fprintf(messages, "ringtrain: what to do: ringtrain help docs/when-it-breaks#%s\n", anchor)
 			}
 			for _, line := range strings.Split(text, "\n") {
-				fmt.Fprintln(stderr, "ringtrain: "+line)
+				fmt.Fprintln(messages, "ringtrain: "+line)
 			}
 		})
 	}

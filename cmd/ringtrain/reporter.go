@@ -12,7 +12,7 @@ import (
 func (a *app) newReporter(c *cli.Context, rank int) *show.Reporter {
 	r := &show.Reporter{Rank: rank, JSON: wantsJSON(c, a.getenv), Quiet: c.Bool("quiet"), Stdout: a.stdout, People: a.stdout, Stderr: a.stderr}
 	if c.Bool("verbose") {
-		show.All(a.stdout, a.stderr)
+		show.All(a.rawOut, a.rawErr)
 	}
 	if r.JSON {
 		r.People = a.stderr

@@ -77,7 +77,7 @@ func runRun(a *app, c *cli.Context) error {
 	if err := checkJob(c, &cfg); err != nil {
 		return out.Refuse(err)
 	}
-	watch := &show.ErrorWatch{Out: a.stdout, JSON: out.JSON}
+	watch := &show.ErrorWatch{Out: a.rawOut, JSON: out.JSON}
 	cfg.JSON, cfg.Stdout = out.JSON, watch
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, NoticeSink: rendezvous.NoticeOwner,

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"unsafe"
 
 	"ringtrain/input"
 	"ringtrain/input/text"
+	"ringtrain/ring/phrase"
 )
 
 // Cell is what a record has in a column. Text stands for a text, or for a number as it was
@@ -55,10 +55,10 @@ func (c *Cell) read(bits int, missing float64) (v float64, err error) {
 	default:
 		v, err = text.ParseFloat(c.Text, bits)
 		if errors.Is(err, strconv.ErrRange) || err == nil && math.IsInf(float64(float32(v)), 0) && !math.IsInf(v, 0) {
-			return 0, fmt.Errorf("is %s, want a number in the range of float32", shown(c.Text))
+			return 0, fmt.Errorf("is %s, want a number in the range of float32", phrase.Quote(string(c.Text)))
 		}
 		if err != nil {
-			return 0, fmt.Errorf("is %s, want a number", shown(c.Text))
+			return 0, fmt.Errorf("is %s, want a number", phrase.Quote(string(c.Text)))
 		}
 	}
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -95,14 +95,3 @@ func (c *Cell) text(memory *[]byte) ([]byte, error) {
 
 // view is b as a string, as long as b stays as it is.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// maxShown bounds a text in an error.
-const maxShown = 40
-
-func shown(b []byte) string {
-	s := strings.ToValidUTF8(string(b[:min(len(b), maxShown)]), "?")
-	if len(b) > maxShown {
-		s += "…"
-	}
-	return strconv.Quote(s)
-}

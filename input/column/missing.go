@@ -7,6 +7,7 @@ import (
 
 	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Missing is what a missing number counts as, before transform and standardize.
@@ -20,7 +21,7 @@ func (m *Missing) UnmarshalText(text []byte) error {
 	number, err := strconv.ParseFloat(string(text), 64)
 	*m = Missing{Number: number, Mean: string(text) == "mean"}
 	if err != nil && !m.Mean {
-		return fmt.Errorf("is %s, want a number or mean", shown(text))
+		return fmt.Errorf("is %s, want a number or mean", phrase.Quote(string(text)))
 	}
 	return nil
 }

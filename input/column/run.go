@@ -258,13 +258,13 @@ func (r *Runner) place(i int, c *Cell) (int, error) {
 	case err != nil || len(text) == 0:
 		return -1, err
 	case r.known[i] == nil && !utf8.Valid(text): // to be learnt
-		return 0, fmt.Errorf("is %s, want UTF-8 for a vocabulary", shown(text))
+		return 0, fmt.Errorf("is %s, want UTF-8 for a vocabulary", phrase.Quote(string(text)))
 	case r.known[i] == nil:
 		return 0, nil
 	}
 	place, known := r.known[i][string(text)]
 	if !known && rule.Strict {
-		return 0, fmt.Errorf("is %s, which is not in its vocabulary of %d", shown(text), len(rule.Vocabulary))
+		return 0, fmt.Errorf("is %s, which is not in its vocabulary of %d", phrase.Quote(string(text)), len(rule.Vocabulary))
 	}
 	if !known {
 		place, r.unknown = uint32(len(rule.Vocabulary)), append(r.unknown, i)
@@ -346,7 +346,7 @@ func (rule *bagRule) ids(bags *tensor.Bags, cells []Cell) (at int, err error) {
 		}
 		id, err := strconv.ParseInt(view(word), 10, 64)
 		if err != nil {
-			return at, fmt.Errorf("has the id %s, want an integer", shown(word))
+			return at, fmt.Errorf("has the id %s, want an integer", phrase.Quote(string(word)))
 		}
 		if id < 0 || id >= int64(rule.Size) {
 			return at, rule.outside(id)

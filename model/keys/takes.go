@@ -23,7 +23,7 @@ type Fault struct {
 func (f Fault) Error() string {
 	value := fmt.Sprint(f.Value)
 	if reflect.TypeOf(f.Value).Kind() == reflect.String {
-		value = strconv.Quote(value)
+		value = phrase.Quote(value)
 	}
 	return fmt.Sprintf("%s is %s%s, want %s", f.Key, value, f.Near, f.Want)
 }

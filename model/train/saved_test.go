@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -251,8 +252,8 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestAgree verifies that ranks with different jobs do not agree, and that ranks with equal jobs
-// agree whatever their disks.
+// TestAgree verifies that ranks with different jobs do not agree, also if the rendezvous prints both values
+// alike, and that ranks with equal jobs agree whatever their disks.
 func TestAgree(t *testing.T) {
 	lines := func(sets ...string) []string {
 		t.Helper()
@@ -274,5 +275,8 @@ func TestAgree(t *testing.T) {
 		if got := lines(set); reflect.DeepEqual(got, want) {
 			t.Errorf("%s: ranks need not agree on it", set)
 		}
+	}
+	if tab, blank := lines("name=a\tb"), lines("name=a b"); reflect.DeepEqual(tab, blank) || !slices.Contains(tab, `name="a\tb"`) {
+		t.Errorf("with a tab in its name a job agrees on %q, want it quoted", tab)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ringtrain/export/savedmodel"
@@ -14,6 +15,7 @@ import (
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Options are what a worker needs besides its job.
@@ -143,11 +145,16 @@ func (t *Trainer) Close() error {
 }
 
 // Agree returns the options that must be equal on all ranks, as "key=value" lines. The records of large
-// text are counted later, when the ranks have met.
+// text are counted later, when the ranks have met. A value that is not printable is quoted: two such
+// values would be one foreign text.
 func (t *Trainer) Agree() []string {
 	var lines []string
 	for _, o := range t.agreedOptions() {
-		lines = append(lines, aboutFiles(o.Key)+"="+t.uncounted(o))
+		value := t.uncounted(o)
+		if phrase.Foreign(value, len(value)) != value {
+			value = strconv.Quote(value)
+		}
+		lines = append(lines, aboutFiles(o.Key)+"="+value)
 	}
 	return append(lines, "variables="+t.shapes())
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // sshOptions follow the options of the user, which therefore win: ssh uses the first of
@@ -116,5 +117,5 @@ func (t *tailBuffer) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	return strings.ToValidUTF8(strings.TrimSpace(lines[len(lines)-1]), "?")
+	return phrase.Foreign(strings.TrimSpace(lines[len(lines)-1]), maxTail)
 }

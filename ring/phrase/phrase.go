@@ -8,11 +8,8 @@ import (
 
 // Quote returns the beginning of s in quotation marks.
 func Quote(s string) string {
-	const most = 60
-	if len(s) > most {
-		return strconv.Quote(s[:most]) + "…"
-	}
-	return strconv.Quote(s)
+	const most = 60 // bytes
+	return strconv.Quote(Clip(s, most))
 }
 
 // And is "A", "A and B", or "A, B and C".

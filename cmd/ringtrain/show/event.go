@@ -1,11 +1,12 @@
 package show
 
 import (
-	"encoding/json"
+	"strings"
 	"time"
 
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
+	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -51,20 +52,24 @@ func (failure) Kind() string { return "error" }
 
 // Failure returns the event of a job's end.
 func Failure(c *ring.Cause) report.Event {
-	return failure{c.Rank, c.Host, c.Step, c.Operation, c.Peer, c.Text, c.ExitCode}
+	lines := strings.Split(c.Text, "\n")
+	for i, line := range lines {
+		lines[i] = phrase.Foreign(line, phrase.MaxText)
+	}
+	return failure{c.Rank, c.Host, c.Step, c.Operation, c.Peer, strings.Join(lines, "\n"), c.ExitCode}
 }
 
 // Line returns the JSON object of an event, with its name and time first, and a
 // newline.
 func Line(e report.Event, now time.Time) ([]byte, error) {
-	head, err := json.Marshal(struct {
+	head, err := marshal(struct {
 		Event string `json:"event"`
 		Time  string `json:"time"`
 	}{e.Kind(), now.UTC().Format(time.RFC3339Nano)})
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(e)
+	body, err := marshal(e)
 	if err != nil {
 		return nil, err
 	}

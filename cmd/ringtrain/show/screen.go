@@ -125,6 +125,17 @@ func (f *screenFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// IsTerminal reports whether what is written to s reaches a terminal.
+func IsTerminal(s *Sink) bool {
+	switch w := s.w.(type) {
+	case *screenFile:
+		return true
+	case *os.File:
+		return term.IsTerminal(int(w.Fd()))
+	}
+	return false
+}
+
 // All has terminals among the writers get each line as it is.
 func All(writers ...io.Writer) {
 	for _, w := range writers {

@@ -16,6 +16,7 @@ import (
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // Evaluator computes metrics over a whole data set, shared among the ranks.
@@ -62,9 +63,9 @@ func (e *Evaluator) Run(ctx, work context.Context, g *ring.Group) (report.Metric
 		return report.Metrics{}, context.Cause(ctx)
 	}
 	if err != nil {
-		text := err.Error()
+		text := phrase.Clip(strings.ReplaceAll(err.Error(), "\n", " "), maxFailure)
 		e.sent = binary.LittleEndian.AppendUint64(e.sent[:0], uint64(exitcode.Of(err)))
-		e.sent = append(e.sent, text[:min(len(text), maxFailure)]...)
+		e.sent = append(e.sent, text...)
 	}
 	if err := g.AllGather(ctx, e.sent, &e.gathered); err != nil {
 		return report.Metrics{}, err
@@ -141,7 +142,7 @@ func (e *Evaluator) failure(m ring.Membership) error {
 		if code := binary.LittleEndian.Uint64(b); code != 0 {
 			c := &ring.Cause{
 				Rank: rank, Host: m.Workers[rank].Host, Step: -1, Operation: "evaluate",
-				Text: strings.ToValidUTF8(string(b[codeBytes:]), "?"), ExitCode: int(min(code, 255)),
+				Text: phrase.Foreign(string(b[codeBytes:]), maxFailure), ExitCode: int(min(code, 255)),
 			}
 			return exitcode.With(c.ExitCode, Failure{c})
 		}
