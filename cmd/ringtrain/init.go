@@ -35,7 +35,7 @@ func runInit(a *app, c *cli.Context) error {
 	if !job.IsName(to) {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("--to is %s, want a name that ends in .yaml", to))
 	}
-	out, err := input.CreateRaw(to, c.Bool("force"))
+	out, err := input.Create(to, c.Bool("force"))
 	if exitcode.Of(err) == exitcode.CannotCreate {
 		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("%w; --force writes over it, --to writes elsewhere", err))
 	} else if err != nil {

@@ -14,6 +14,7 @@ import (
 	"ringtrain/input/look"
 	"ringtrain/model"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // A Draft is a job for files that were looked at.
@@ -47,7 +48,7 @@ func (d *Draft) File() ([]byte, *Config, error) {
 	w := &draftWriter{Draft: d}
 	w.write()
 	text := []byte(w.String())
-	if len(text) > maxJobFile {
+	if endOfSigns(text) < len(text) {
 		return nil, nil, exitcode.With(exitcode.BadData, fmt.Errorf("%d columns make a job file of %d bytes, want at most %d: give columns names with a number at their end, such as x1 and x2", len(d.Table.Columns), len(text), maxJobFile))
 	}
 	cfg, err := loadText(d.Name+".yaml", text, nil, nil)
@@ -66,25 +67,15 @@ type draftWriter struct {
 // line writes a line and, behind it, a comment.
 func (w *draftWriter) line(text, comment string, args ...any) {
 	if comment != "" {
-		text += strings.Repeat(" ", max(1, commentFrom-utf8.RuneCountInString(text))) + "# " + oneLine(fmt.Sprintf(comment, args...))
+		text += strings.Repeat(" ", max(1, commentFrom-utf8.RuneCountInString(text))) + "# " + phrase.Foreign(fmt.Sprintf(comment, args...), phrase.MaxText)
 	}
 	w.WriteString(text + "\n")
-}
-
-// oneLine makes a text of others fit for a comment.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == utf8.RuneError || r == 0xfeff {
-			return '?'
-		}
-		return r
-	}, text)
 }
 
 func (w *draftWriter) write() {
 	t := w.Table
 	records := int(t.Records)
-	w.line("# A job for "+oneLine(strings.Join(w.Files[:min(3, len(w.Files))], ", "))+fmt.Sprintf(": %d records of %d columns.", records, len(t.Columns)), "")
+	w.line("# A job for "+phrase.Foreign(strings.Join(w.Files[:min(3, len(w.Files))], ", "), phrase.MaxText)+fmt.Sprintf(": %d records of %d columns.", records, len(t.Columns)), "")
 	w.line("# Change what you like: ringtrain jobs explain KEY says what a key is for.", "")
 	w.line("name: "+yamlText(w.Name), "")
 	w.model()

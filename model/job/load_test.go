@@ -395,7 +395,7 @@ func TestFile(t *testing.T) {
 		jobs[name] = job
 	}
 	for i, text := range []string{"", "null", "~", "true", "1e3", "*x", "&x", "a: b", "a #b", "- a", "{a", "\"", "'", " a ",
-		"a\nb", "é\t", "%", "0x10", "yes", "|", "...", "---", ".inf", ".", "-", "1_000", "a,b", "\x00\x7f\u0085\ufeff\u2028\U0001f600", "\\n", "?", "@a", "`"} {
+		"a\nb", "é\t", "%", "0x10", "yes", "|", "...", "---", ".inf", ".", "-", "1_000", "a,b", "\x00\x7f\u0085\ufeff\u2028\U0001f600", "\u00a0\u202e\U000e0001", "\\n", "?", "@a", "`"} {
 		job := *jobs["ctr"]
 		job.Name, job.Checkpoint.Dir, job.Input.Train.Files = text, text, []string{"x", text}
 		job.Checkpoint.Every, job.Eval.Every = Every{Duration: 1500 * time.Millisecond}, Every{Steps: int64(i)}

@@ -16,7 +16,7 @@ import (
 // a hundred times the text: maxSigns bounds them before there is one.
 const (
 	maxJobFile = 256 << 10 // bytes
-	maxSigns   = 32 << 10  // characters that may end or be a token
+	maxSigns   = 40 << 10  // characters that may end or be a token
 	maxDepth   = 64        // mappings and lists inside each other
 	maxKeys    = 256       // in one mapping
 )

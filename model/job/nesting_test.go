@@ -54,7 +54,7 @@ func TestBeyond(t *testing.T) {
 	for text, want := range map[string]string{
 		"model: " + nested[:20_000]:             "job.yaml:1:71: nested deeper than 64",
 		"model: " + nested:                      "job.yaml:1:71: nested deeper than 64",
-		strings.Repeat("#\n", maxSigns/2) + "#": "job.yaml: more than 262144 bytes, or 32768 signs such as brackets and commas, which is no job file",
+		strings.Repeat("#\n", maxSigns/2) + "#": "job.yaml: more than 262144 bytes, or 40960 signs such as brackets and commas, which is no job file",
 		keys:                                    "job.yaml:257:5: more than 256 keys in one mapping",
 	} {
 		if _, err := load(t, text, nil, nil); exitcode.Of(err) != exitcode.Usage || !strings.HasSuffix(err.Error(), want) {
