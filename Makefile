@@ -7,7 +7,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.
 FUZZ    ?= 30s
 SHARED  := $(or $(RINGTRAIN_SHARED),../shared)
 
-.PHONY: help build demo house quick check check-long long fmt vet lint test race race-long cross manifests cases silence faults chaos kills soak simulate everywhere wire interop quality bench bench-peers gobench fuzz goldens generate release clean
+.PHONY: help build demo house quick check check-long long fmt vet lint test race race-long cross manifests cases silence faults attacks chaos kills soak simulate everywhere wire interop quality bench bench-peers gobench fuzz goldens generate release clean
 
 # The suite runs go test, lists what failed and counts. A test that is skipped
 # must be in .ci/skips. HAVE=mnist: MNIST is here, no test may miss it. FRESH=-count=1:
@@ -110,6 +110,9 @@ silence: build ## the cases of the shared folder: nothing goes wrong in silence
 
 faults: ## what a fault costs, and a start, beside torchrun and mpirun: the tables of docs/when-it-breaks.md
 	RINGTRAIN_FAULTS=1 $(GO) test -vet=off -count=1 -v -timeout 2h -run '^Test(Faults|Speed)' ./cmd/ringtrain
+
+attacks: ## strangers, men in the middle and other users against jobs, in full (as root)
+	RINGTRAIN_ATTACKS=1 $(GO) test -vet=off -count=1 -v -timeout 1h -run '^TestAttack' ./cmd/ringtrain
 
 chaos: ## random faults of ranks, hosts and paths on four hosts (CHAOS=5m, RINGTRAIN_CHAOS_SEED=…)
 	RINGTRAIN_CHAOS=$(CHAOS) $(GO) test -vet=off -count=1 -v -timeout 2h -run '^TestChaos$$' ./cmd/ringtrain
