@@ -21,6 +21,9 @@ type Format struct {
 	// data make writes.
 	Parts []string
 
+	// is reports whether the content of a file begins as those of the format; nil: it does not say.
+	is func(head []byte) bool
+
 	Reads []Read   // the keys of input.train that say what is read; all are wanted
 	Keys  []string // the keys of input.train that say how
 
@@ -65,7 +68,7 @@ func Formats() []Format {
 	files, texts := Read{"files", "at least one file", input.Expand}, Read{"files", "at least one file", input.ExpandText}
 	return []Format{
 		{
-			Name: "idx", Parts: []string{"idx", "ubyte"}, Dense: true, open: openIDX,
+			Name: "idx", is: isIDX, Parts: []string{"idx", "ubyte"}, Dense: true, open: openIDX,
 			Reads: []Read{{"images", "the file of images", findOne}, {"labels", "the file of labels", findOne}},
 		},
 		{
@@ -73,26 +76,26 @@ func Formats() []Format {
 			Reads: []Read{{"images", "the folder of the classes", findFolder}},
 		},
 		{
-			Name: "tfrecord", Parts: []string{".tfrecords", "tfrecord"}, Reads: []Read{files}, Keys: []string{"label", "ids", "values", "compression"},
+			Name: "tfrecord", is: isTFRecord, Parts: []string{".tfrecords", "tfrecord"}, Reads: []Read{files}, Keys: []string{"label", "ids", "values", "compression"},
 			Columns: MayColumns, open: openTFRecord, write: writeTFRecord, click: &clickRows{row: clickExamples},
 		},
 		{
-			Name: "libsvm", Parts: []string{".libsvm", "libsvm", ".svm"}, Reads: []Read{texts}, Keys: []string{"base"},
+			Name: "libsvm", is: func(head []byte) bool { return isPairs(head, 1) }, Parts: []string{".libsvm", "libsvm", ".svm"}, Reads: []Read{texts}, Keys: []string{"base"},
 			Wide: true, lines: openLibSVM, write: writeLibSVM, click: &clickRows{row: clickLibSVM},
 		},
 		{
-			Name: "libffm", Parts: []string{".libffm", "libffm", ".ffm"}, Reads: []Read{texts}, Keys: []string{"base"},
+			Name: "libffm", is: func(head []byte) bool { return isPairs(head, 2) }, Parts: []string{".libffm", "libffm", ".ffm"}, Reads: []Read{texts}, Keys: []string{"base"},
 			Wide: true, Fields: true, lines: openLibSVM, click: &clickRows{row: clickLibFFM},
 		},
 		{
-			Name: "vw", Parts: []string{".vw"}, Reads: []Read{texts}, lines: openVW, click: &clickRows{row: clickVW},
+			Name: "vw", is: isVW, Parts: []string{".vw"}, Reads: []Read{texts}, lines: openVW, click: &clickRows{row: clickVW},
 		},
 		{
 			Name: "csv", Parts: []string{".csv", ".tsv"}, Reads: []Read{texts}, Keys: []string{"header", "separator"},
 			Columns: WantColumns, lines: openFields, click: &clickRows{row: clickCSV, head: ClickLog.names},
 		},
 		{
-			Name: "criteo", Reads: []Read{texts}, Columns: WantColumns, Default: criteoColumns, lines: openCriteo,
+			Name: "criteo", is: isCriteo, Reads: []Read{texts}, Columns: WantColumns, Default: criteoColumns, lines: openCriteo,
 		},
 	}
 }

@@ -138,6 +138,7 @@ type worker struct {
 // pass reads separated text once.
 type pass struct {
 	dialect
+	format  string
 	values  []values
 	workers []worker // by slot
 	total   []tally
@@ -146,9 +147,9 @@ type pass struct {
 	badAll  int64
 }
 
-func newPass(d dialect) *pass {
+func newPass(format string, d dialect) *pass {
 	n := len(d.names)
-	p := &pass{dialect: d, values: make([]values, n), workers: make([]worker, text.Slots()), total: make([]tally, n)}
+	p := &pass{dialect: d, format: format, values: make([]values, n), workers: make([]worker, text.Slots()), total: make([]tally, n)}
 	for i := range p.values {
 		p.values[i].count = map[uint64]*Value{}
 		p.values[i].hashes.limit = max(1, min(mostDistinct, mostHashes/n))
@@ -165,7 +166,7 @@ func newPass(d dialect) *pass {
 
 // run reads the files.
 func (p *pass) run(ctx context.Context, files []string, limits input.Limits) error {
-	c := text.Config{Format: "csv", Separator: p.separator, Limits: limits}
+	c := text.Config{Format: p.format, Separator: p.separator, Limits: limits}
 	if !p.noQuotes {
 		c.Quote = '"'
 	}
@@ -193,7 +194,7 @@ func (p *pass) work(t *text.Part) error {
 		}
 		switch {
 		case isHeader && err != nil:
-			return t.Fault("csv", k, err)
+			return t.Fault(p.format, k, err)
 		case isHeader:
 		case err != nil:
 			w.badAll++

@@ -1,17 +1,12 @@
 package look
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"ringtrain/input"
 	"ringtrain/input/csvfile"
-	"ringtrain/input/maskedcrc"
 	"ringtrain/input/text"
 )
 
@@ -32,102 +27,8 @@ func head(ctx context.Context, name string, limits input.Limits) (content []byte
 	return content[:min(len(content), headBytes)], len(content) <= headBytes, nil
 }
 
-// formatOf returns the format of a file by its content, and of text that several formats share by its name.
-func formatOf(name string, head []byte) string {
-	switch {
-	case isIDX(head):
-		return "idx"
-	case isTFRecord(head):
-		return "tfrecord"
-	}
-	base := strings.ToLower(filepath.Base(name))
-	for _, part := range []string{".csv", ".tsv"} {
-		if strings.Contains(base, part) && !isCriteo(head) {
-			return "csv"
-		}
-	}
-	for _, f := range []struct {
-		name string
-		is   func(line string) bool
-	}{{"vw", isVW}, {"libffm", func(l string) bool { return isPairs(l, 2) }}, {"libsvm", func(l string) bool { return isPairs(l, 1) }}} {
-		if all(head, f.is) {
-			return f.name
-		}
-	}
-	if isCriteo(head) {
-		return "criteo"
-	}
-	return "csv"
-}
-
 // mostLines bounds the lines of a head that are looked at.
 const mostLines = 200
-
-// all reports whether a condition holds for the first lines of a text, of which there is one or more.
-func all(head []byte, is func(line string) bool) bool {
-	n := 0
-	for line := range bytes.Lines(head) {
-		if !bytes.HasSuffix(line, []byte{'\n'}) && n > 0 || n == mostLines {
-			break // it may be cut
-		}
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		if !is(strings.TrimRight(string(line), "\r\n")) {
-			return false
-		}
-		n++
-	}
-	return n > 0
-}
-
-func isIDX(head []byte) bool {
-	return len(head) > 4 && head[0] == 0 && head[1] == 0 && head[2] == 8 && (head[3] == 1 || head[3] == 3)
-}
-
-func isTFRecord(head []byte) bool {
-	return len(head) >= 12 && maskedcrc.Of(head[:8]) == binary.LittleEndian.Uint32(head[8:])
-}
-
-// isPairs reports whether a line is a number and pairs with so many colons.
-func isPairs(line string, colons int) bool {
-	words := strings.Fields(line)
-	if _, ok := number([]byte(words[0])); !ok || len(words) < 2 {
-		return false
-	}
-	return !slices.ContainsFunc(words[1:], func(w string) bool {
-		parts := strings.Split(w, ":")
-		return len(parts) != colons+1 || slices.ContainsFunc(parts, func(p string) bool {
-			if p == "" {
-				return true
-			}
-			_, ok := number([]byte(p))
-			return !ok
-		})
-	})
-}
-
-// isVW reports whether a line has a label, and features behind a bar.
-func isVW(line string) bool {
-	before, features, found := strings.Cut(line, "|")
-	words := strings.Fields(before)
-	if !found || len(words) == 0 || !strings.HasSuffix(before, " ") || features == "" {
-		return false
-	}
-	_, ok := number([]byte(words[0]))
-	return ok
-}
-
-// isCriteo reports whether a text has Criteo's lines: label, 13 numbers and 26 texts of 8 digits.
-func isCriteo(head []byte) bool {
-	return all(head, func(line string) bool {
-		fields := strings.Split(line, "\t")
-		if len(fields) != 40 || fields[0] != "0" && fields[0] != "1" {
-			return false
-		}
-		return !slices.ContainsFunc(fields[14:], func(f string) bool { return f != "" && len(f) != 8 })
-	})
-}
 
 // A dialect is how the fields of lines are written.
 type dialect struct {

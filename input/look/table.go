@@ -77,7 +77,7 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 	if len(first) == 0 {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s is empty, want records", o.Files[0]))
 	}
-	t := &Table{Format: formatOf(o.Files[0], first)}
+	t := &Table{Format: convert.Sniff(first).Name}
 	return t, t.lookSeparated(ctx, o, first, whole)
 }
 
@@ -97,7 +97,7 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 	if err != nil {
 		return err
 	}
-	p := newPass(d)
+	p := newPass(t.Format, d)
 	if err := p.run(ctx, o.Files, o.Limits); err != nil {
 		return err
 	}
