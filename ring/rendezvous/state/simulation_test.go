@@ -301,15 +301,17 @@ func (w *world) checkOwners() {
 	}
 }
 
-// checkStep fails if another generation has gone on since, or if the state was lost while a process
-// has it.
+// checkStep fails if a newer generation has gone on and a process lives that has its result, or if the
+// state was lost while a process has it. With two rendezvous both may begin anew when all who had the
+// state have ended, one after the other.
 func (w *world) checkStep(f ring.Fence, newest *simProcess, group []*simProcess) {
 	for _, q := range group {
 		if q.group != f {
 			w.fail("a step of generation %+v with process %d of rank %d, whose generation is %+v", f, q.id, q.rank, q.group)
 		}
 	}
-	if Newer(w.done, f) && w.done.Life == f.Life {
+	lives := func(id uint64) bool { return w.procs[id-1].alive }
+	if Newer(w.done, f) && w.done.Life == f.Life && slices.ContainsFunc(w.holders, lives) {
 		w.fail("a step in generation %+v after one in %+v", f, w.done)
 	}
 	if newest.step < w.state-1 {
