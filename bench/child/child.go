@@ -57,7 +57,7 @@ func Run(ctx context.Context, processes []Process) error {
 // therefore locks its goroutine to the thread until the process has ended.
 func (p Process) Command(ctx context.Context) (*exec.Cmd, *Tail) {
 	cmd, stderr := exec.CommandContext(ctx, p.Argv[0], p.Argv[1:]...), new(Tail)
-	cmd.Env, cmd.Stderr, cmd.SysProcAttr = append(os.Environ(), p.Env...), stderr, dieWithParent()
+	cmd.Env, cmd.Stderr, cmd.SysProcAttr = append(os.Environ(), p.Env...), stderr, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	cmd.Stdin, cmd.Stdout = p.Stdin, p.Stdout
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = Grace

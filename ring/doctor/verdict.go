@@ -98,10 +98,6 @@ const (
 	wrongClock  = 1.0 // seconds from rank 0's clock: times in logs and events can no longer be compared
 )
 
-// filesNeeded returns the maximal number of open files of a worker: two for the links to each
-// other worker, and one more for each on rank 0, for the rendezvous.
-func filesNeeded(size int) int64 { return int64(3*size + spareFiles) }
-
 // shortages finds what hosts lack, and in what they differ: resources, kernel sets, tokens, clocks.
 func (r *Report) shortages() []Finding {
 	var found []Finding
@@ -112,7 +108,9 @@ func (r *Report) shortages() []Finding {
 		add := func(code int, format string, args ...any) {
 			found = append(found, Finding{code, r.name(rank) + ": " + fmt.Sprintf(format, args...), rank, -1})
 		}
-		if need := filesNeeded(len(r.Hosts)); h.OpenFiles > 0 && h.OpenFiles < need {
+		// A worker has at most two open files for the links to each other worker, and on rank 0
+		// one more for each, for the rendezvous.
+		if need := int64(3*len(r.Hosts) + spareFiles); h.OpenFiles > 0 && h.OpenFiles < need {
 			add(exitcode.Failed, "limit of open files is %d, want %d or more (ulimit -n)", h.OpenFiles, need)
 		}
 		if need := int64(h.Cores + spareTasks); h.Tasks > 0 && h.Tasks < need {

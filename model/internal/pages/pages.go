@@ -6,7 +6,11 @@
 // Memory is zero and occupies no pages before the first access.
 package pages
 
-import "runtime"
+import (
+	"runtime"
+	"syscall"
+	"unsafe"
+)
 
 // Floats has the elements of a table. Values is valid as long as the Floats is
 // reachable.
@@ -22,7 +26,7 @@ const hugeBytes = 2 << 20
 func Make(n int) *Floats {
 	f := &Floats{}
 	if 4*n >= hugeBytes && f.fromSystem(n) {
-		runtime.AddCleanup(f, release, f.mapped)
+		runtime.AddCleanup(f, func(memory []byte) { _ = syscall.Munmap(memory) }, f.mapped)
 	} else {
 		f.Values = make([]float32, n)
 	}
@@ -31,7 +35,21 @@ func Make(n int) *Floats {
 
 // Clear sets all values to zero and releases their pages.
 func (f *Floats) Clear() {
-	if f.mapped == nil || !drop(f.mapped) {
+	if f.mapped == nil || syscall.Madvise(f.mapped, syscall.MADV_DONTNEED) != nil {
 		clear(f.Values)
 	}
+}
+
+// fromSystem maps memory for n elements, aligned to a huge page.
+func (f *Floats) fromSystem(n int) bool {
+	memory, err := syscall.Mmap(-1, 0, 4*n+hugeBytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+	if err != nil {
+		return false
+	}
+	_ = syscall.Madvise(memory, syscall.MADV_HUGEPAGE) // without success the pages are small
+	begin := uintptr(unsafe.Pointer(&memory[0]))
+	skip := (begin+hugeBytes-1)/hugeBytes*hugeBytes - begin
+	f.mapped = memory
+	f.Values = unsafe.Slice((*float32)(unsafe.Pointer(&memory[skip])), n)
+	return true
 }
