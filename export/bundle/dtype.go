@@ -25,37 +25,29 @@ const (
 	DTUint64     DType = 23
 )
 
+// types has the name and the bytes of one element of each type. 0: elements differ in
+// length.
+var types = map[DType]struct {
+	name string
+	size int
+}{
+	DTFloat32: {"float32", 4}, DTFloat64: {"float64", 8}, DTInt32: {"int32", 4}, DTUint8: {"uint8", 1},
+	DTInt16: {"int16", 2}, DTInt8: {"int8", 1}, DTString: {"string", 0}, DTComplex64: {"complex64", 8},
+	DTInt64: {"int64", 8}, DTBool: {"bool", 1}, DTBfloat16: {"bfloat16", 2}, DTUint16: {"uint16", 2},
+	DTComplex128: {"complex128", 16}, DTFloat16: {"float16", 2}, DTUint32: {"uint32", 4}, DTUint64: {"uint64", 8},
+}
+
 // Size returns the bytes of one element. It returns 0 for DTString, whose elements
 // differ in length, and for types that a bundle cannot hold.
-func (d DType) Size() int {
-	switch d {
-	case DTUint8, DTInt8, DTBool:
-		return 1
-	case DTInt16, DTBfloat16, DTUint16, DTFloat16:
-		return 2
-	case DTFloat32, DTInt32, DTUint32:
-		return 4
-	case DTFloat64, DTComplex64, DTInt64, DTUint64:
-		return 8
-	case DTComplex128:
-		return 16
-	}
-	return 0
-}
+func (d DType) Size() int { return types[d].size }
 
 // String returns the type's name as NumPy and TensorFlow spell it.
 func (d DType) String() string {
-	names := [...]string{
-		DTFloat32: "float32", DTFloat64: "float64", DTInt32: "int32", DTUint8: "uint8",
-		DTInt16: "int16", DTInt8: "int8", DTString: "string", DTComplex64: "complex64",
-		DTInt64: "int64", DTBool: "bool", DTBfloat16: "bfloat16", DTUint16: "uint16",
-		DTComplex128: "complex128", DTFloat16: "float16", DTUint32: "uint32", DTUint64: "uint64",
-	}
-	if d < 0 || int(d) >= len(names) || names[d] == "" {
+	if !d.known() {
 		return fmt.Sprintf("type %d", int32(d))
 	}
-	return names[d]
+	return types[d].name
 }
 
 // known reports whether a bundle can hold elements of type d.
-func (d DType) known() bool { return d == DTString || d.Size() > 0 }
+func (d DType) known() bool { return types[d].name != "" }

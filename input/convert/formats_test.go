@@ -339,8 +339,12 @@ func isFlag(n ast.Node) bool {
 		name, ok := n.Key.(*ast.Ident)
 		return ok && name.Name == "Name"
 	case *ast.CallExpr:
-		call, ok := n.Fun.(*ast.SelectorExpr)
-		return ok && call.Sel.Name == "Bool"
+		switch call := n.Fun.(type) {
+		case *ast.SelectorExpr:
+			return call.Sel.Name == "Bool"
+		case *ast.Ident:
+			return call.Name == "option"
+		}
 	}
 	return false
 }

@@ -37,16 +37,13 @@ func (l *lines) text(k int) ([]byte, error) {
 
 func (l *lines) offset(k int) int64 { return l.from + int64(l.spans[k].from) }
 
-// bytes returns how much memory l takes.
-func (l *lines) bytes() int64 { return int64(cap(l.data)) + 8*int64(cap(l.spans)) }
-
 // tail is the number of bytes read behind a block, for a line that crosses the end of the block.
 const tail = 4 << 10
 
 // mostKept is how much memory is used again. A block takes more where a line is long.
 const mostKept = 1 << 20
 
-// load reads block number key of the Set.
+// load reads block number key of the Set, and returns how much memory it takes.
 func (s *Set) load(key int, l *lines) (int64, error) {
 	f := s.fileOf(key)
 	r, err := f.open()
@@ -67,7 +64,7 @@ func (s *Set) load(key int, l *lines) (int64, error) {
 	if len(l.spans) != s.blocks.Count(key) {
 		return 0, s.otherCount(f, key, len(l.spans))
 	}
-	return l.bytes(), nil
+	return int64(cap(l.data)) + 8*int64(cap(l.spans)), nil
 }
 
 // otherCount is the error of a block that has other records than when it was counted.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"ringtrain/input"
 	"ringtrain/input/internal/blockcache"
@@ -150,7 +151,7 @@ func (c *lineCounter) run(f *file, r io.ReaderAt, buf []byte, known *lineCounter
 		}
 		return nil
 	}
-	for at < f.textSize && (at < c.to || c.pending()) {
+	for at < f.textSize && (at < c.to || c.begins && c.begin < c.to) { // the last line of the stretch may have only blanks so far
 		if at < c.to && c.block(int((at-c.from)/input.BlockBytes), known) {
 			return nil
 		}
@@ -169,9 +170,6 @@ func (c *lineCounter) run(f *file, r io.ReaderAt, buf []byte, known *lineCounter
 	}
 	return nil
 }
-
-// pending reports whether the last line that begins in the stretch has only blanks so far.
-func (c *lineCounter) pending() bool { return c.begins && c.begin < c.to }
 
 // block notes the place of the beginning of block b. It reports whether known was there, too, and
 // then takes the rest from it.
@@ -218,7 +216,7 @@ func (c *lineCounter) count(p []byte, at int64) {
 					return
 				}
 				if p[i] != c.config.Comment || c.config.Comment == 0 {
-					c.record()
+					c.counts[(c.begin-c.from)/input.BlockBytes]++
 				}
 				if at >= c.to {
 					return // the quotes here are those of the next stretch
@@ -231,11 +229,6 @@ func (c *lineCounter) count(p []byte, at int64) {
 			c.lineEnd(at + int64(i))
 		}
 	}
-}
-
-// record counts the line at c.begin.
-func (c *lineCounter) record() {
-	c.counts[(c.begin-c.from)/input.BlockBytes]++
 }
 
 // lineEnd notes a line end, of which after is the offset behind it.
@@ -270,7 +263,7 @@ func (s *Set) join(all []*stretch, counting input.Counting) error {
 	s.counts = nil // of s.blocks
 	s.facts.Blocks, s.facts.Records, s.facts.Counting, s.facts.Manifest = s.blocks, s.blocks.Records(), counting, nil
 	for i, records := range s.FileRecords() {
-		line := fmt.Sprintf("%s %d", s.files[i].base(), s.files[i].Size)
+		line := fmt.Sprintf("%s %d", filepath.Base(s.files[i].Name), s.files[i].Size)
 		if counting == nil {
 			line = fmt.Sprintf("%s %d", line, records)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 
 	"ringtrain/input"
 )
@@ -80,6 +79,3 @@ func (f *file) close() error {
 
 // readError is the error of a read of the text.
 func (f *file) readError(err error) error { return f.ReadError(err, f.textSize) }
-
-// base is the name of the file without its folders.
-func (f *file) base() string { return filepath.Base(f.Name) }

@@ -49,25 +49,49 @@ func (s *Set) headerOf(f *file) (line []byte, offset int64, err error) {
 func (s *Set) EachBlock(ctx context.Context, tolerate bool, begin func(block int) func(line []byte) error, end func(block int)) error {
 	return input.SideBySide(ctx, s.blocks.Len(), s.goroutines(), func(_, at int) error {
 		visit := begin(at)
-		if s.blocks.Count(at) == 0 {
-			end(at)
-			return nil
-		}
-		block, err := s.loaded.Get(at)
+		err := s.eachLine(at, func(block *lines, k int) error {
+			line, err := block.text(k)
+			if err != nil {
+				return err
+			}
+			return visit(line)
+		}, unless(tolerate))
 		if err != nil {
 			return err
-		}
-		defer s.loaded.Put(block)
-		for k := range block.Data.spans {
-			line, err := block.Data.text(k)
-			if err == nil {
-				err = visit(line)
-			}
-			if err != nil && !tolerate {
-				return s.lineError(blockcache.Location{Record: s.blocks.First(at) + k, Block: at, Place: k}, &block.Data, err)
-			}
 		}
 		end(at)
 		return nil
 	})
+}
+
+// eachLine calls visit with each line of a block. An error of visit becomes one of that line,
+// which ends eachLine unless bad takes it.
+func (s *Set) eachLine(at int, visit func(block *lines, k int) error, bad func(k int, err error) error) error {
+	if s.blocks.Count(at) == 0 {
+		return nil
+	}
+	block, err := s.loaded.Get(at)
+	if err != nil {
+		return err
+	}
+	defer s.loaded.Put(block)
+	for k := range block.Data.spans {
+		if err := visit(&block.Data, k); err != nil {
+			place := blockcache.Location{Record: s.blocks.First(at) + k, Block: at, Place: k}
+			if err := bad(k, s.lineError(place, &block.Data, err)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unless returns the bad of eachLine that takes all errors if tolerate is true, else none.
+func unless(tolerate bool) func(int, error) error {
+	return func(_ int, err error) error {
+		if tolerate {
+			return nil
+		}
+		return err
+	}
 }

@@ -21,37 +21,17 @@ func (s *Set) Scan(ctx context.Context, blocks int, tolerate bool, visit func(re
 			b = new(input.Batch)
 		}
 		defer idle.Put(b)
-		return s.scanBlock(at, b, tolerate, func(record int) {
-			mu.Lock()
-			visit(record, b)
-			mu.Unlock()
-		})
-	})
-}
-
-// scanBlock parses the records of a block.
-func (s *Set) scanBlock(at int, b *input.Batch, tolerate bool, visit func(record int)) error {
-	n := s.blocks.Count(at)
-	if n == 0 {
-		return nil
-	}
-	first := s.blocks.First(at)
-	block, err := s.loaded.Get(at)
-	if err != nil {
-		return err
-	}
-	defer s.loaded.Put(block)
-	for k := range n {
-		b.Reset()
-		if err := s.parse(b, &block.Data, k); err != nil {
-			if tolerate {
-				continue
+		return s.eachLine(at, func(block *lines, k int) error {
+			b.Reset()
+			err := s.parse(b, block, k)
+			if err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				visit(s.blocks.First(at)+k, b)
 			}
-			return s.lineError(blockcache.Location{Record: first + k, Block: at, Place: k}, &block.Data, err)
-		}
-		visit(first + k)
-	}
-	return nil
+			return err
+		}, unless(tolerate))
+	})
 }
 
 // checkBlocks is how many blocks Check parses: 1 MiB, which takes a millisecond.
@@ -80,20 +60,18 @@ const mostBad = 1 << 16
 // and calls bad with the place in the block and the error.
 func (s *Set) AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error {
 	s.learn.Do(func() { s.shape, _ = input.LearnShape(context.Background(), s, mostBad) })
-	held, err := s.loaded.Get(block)
-	if err != nil {
-		return err
-	}
-	defer s.loaded.Put(held)
-	for k := range s.blocks.Count(block) {
+	return s.eachLine(block, func(held *lines, k int) error {
 		before := b.Mark()
-		if err := s.parse(b, &held.Data, k); err != nil {
+		err := s.parse(b, held, k)
+		if err != nil {
 			b.Restore(before)
 			b.AppendEmpty(s.shape)
-			bad(k, s.lineError(blockcache.Location{Record: s.blocks.First(block) + k, Block: block, Place: k}, &held.Data, err))
 		}
-	}
-	return nil
+		return err
+	}, func(k int, err error) error {
+		bad(k, err)
+		return nil
+	})
 }
 
 // FileRecords returns the number of records of each file.
