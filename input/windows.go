@@ -63,11 +63,6 @@ func newWindows(seed uint64, epoch int64, s *Blocks) *windows {
 	return w
 }
 
-// holds reports whether place i is in the window that was entered last.
-func (w *windows) holds(i int) bool {
-	return w.entered && w.starts[w.window] <= i && i < w.starts[w.window+1]
-}
-
 // enter prepares the window that place i is in.
 func (w *windows) enter(i int) {
 	k, _ := slices.BinarySearch(w.starts, i+1)
@@ -99,7 +94,7 @@ func (w *windows) share(dst []int, first, last, from, to int) []int {
 func (w *windows) arrange(from, to int) {
 	w.depths = w.depths[:0]
 	for at := from; at < to; {
-		if !w.holds(at) {
+		if !w.entered || at < w.starts[w.window] || at >= w.starts[w.window+1] {
 			w.enter(at)
 		}
 		first, end := len(w.arranged), min(to, w.starts[w.window+1])

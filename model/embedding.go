@@ -27,7 +27,7 @@ func (e *embedding) forward(p *pass, in []value, out *tensor.Matrix) {
 	if e.unread {
 		return
 	}
-	e.pairs = byField(e.bags)
+	e.pairs = kernel.Bags{Start: e.bags.Start, Step: 1, Slot: e.bags.Slot, Weights: e.bags.Weights} // of each field of each example
 	e.scales()
 	p.engine.PoolRows(out.Data, e.read(), &e.pairs)
 }

@@ -51,7 +51,7 @@ func (m *Model) connect() {
 		}
 		first := len(m.vars)
 		for _, v := range n.Vars {
-			m.vars = append(m.vars, newVariable(v))
+			m.vars = append(m.vars, &Variable{Name: v.Name, Shape: v.Shape, ByRows: v.ByRows, Decay: v.Decay})
 		}
 		s.needsGrad = s.needsGrad || len(n.Vars) > 0
 		s.layer = newLayer(n, shapes, m.vars[first:], first)

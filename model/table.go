@@ -37,11 +37,6 @@ func (t *table) read() kernel.Table {
 	return kernel.Table{Data: t.rows, Width: t.width, Stride: t.width}
 }
 
-// byField returns the pairs of each field of each example.
-func byField(b *tensor.Bags) kernel.Bags {
-	return kernel.Bags{Start: b.Start, Step: 1, Slot: b.Slot, Weights: b.Weights}
-}
-
 // byExample returns the pairs of each example.
 func byExample(b *tensor.Bags) kernel.Bags {
 	return kernel.Bags{Start: b.Start, Step: max(b.Fields, 1), Slot: b.Slot, Weights: b.Weights}

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/internal/pages"
 )
@@ -28,14 +27,7 @@ type Variable struct {
 	RowGrad   []float32
 	RowStride int
 
-	memory *pages.Floats // memory of Value after Allocate
-}
-
-// Allocate allocates the value in zeroed memory that the system provides at first
-// access. It is for variables by rows, which may be large.
-func (v *Variable) Allocate() {
-	v.memory = pages.Make(v.Len())
-	v.Value = v.memory.Values
+	memory *pages.Floats // of Value, of a variable by rows
 }
 
 // zero sets all values to 0.
@@ -74,12 +66,8 @@ func (v *Variable) RowLen() int {
 	return v.Len() / v.Shape[0]
 }
 
-func newVariable(v graph.VarSpec) *Variable {
-	return &Variable{Name: v.Name, Shape: v.Shape, ByRows: v.ByRows, Decay: v.Decay}
-}
-
 // AllocateAll places the values of vars in one new arena. It places the values of each variable
-// by rows in memory of its own.
+// by rows, which may be large, in zeroed memory of its own that the system provides at first access.
 func AllocateAll(vars []*Variable) {
 	n := 0
 	for _, v := range vars {
@@ -90,7 +78,8 @@ func AllocateAll(vars []*Variable) {
 	arena := make([]float32, n)
 	for _, v := range vars {
 		if v.ByRows {
-			v.Allocate()
+			v.memory = pages.Make(v.Len())
+			v.Value = v.memory.Values
 			continue
 		}
 		v.Value, arena = arena[:v.Len():v.Len()], arena[v.Len():]

@@ -87,7 +87,8 @@ func oneHost(program string, short bool) suite {
 	}
 	tcp := ringtrain(ringtrainFlat, program, "--levels=flat", "--link=tcp")
 	for _, w.Ranks = range fewRanks() {
-		all := append([]Contender{ringtrain(ours, program), tcp, glooContender()}, mpiOnHost(w.Ranks)...)
+		all := slices.Concat([]Contender{ringtrain(ours, program), tcp, glooContender()},
+			mpiContenders(mpiMemory, memorySettings(), cores.Own(), w.Ranks), mpiContenders(mpiTCP, tcpSettings(), cores.Own(), w.Ranks))
 		if w.Ranks == 2 {
 			all = append(all, copying(program))
 		}
@@ -112,12 +113,6 @@ func oneHost(program string, short bool) suite {
 		s.bars = append(s.bars, manyRanksBars()...)
 	}
 	return s
-}
-
-// mpiOnHost returns Open MPI through shared memory and over TCP.
-func mpiOnHost(ranks int) []Contender {
-	own := cores.Own()
-	return append(mpiContenders(mpiMemory, memorySettings(), own, ranks), mpiContenders(mpiTCP, tcpSettings(), own, ranks)...)
 }
 
 // overHosts returns the suite of ranks on hosts with links of a given rate. Batches are

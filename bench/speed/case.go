@@ -143,12 +143,6 @@ func (c Case) job(r records) string {
 	return b.String()
 }
 
-// writeJob writes the job file into folder.
-func (c Case) writeJob(folder string, r records) (string, error) {
-	path := filepath.Join(folder, c.Name+".yaml")
-	return path, os.WriteFile(path, []byte(c.job(r)), 0o600)
-}
-
 // writeSpec writes the input of the drivers for one of their variants.
 func (c Case) writeSpec(folder, name, way string, threads int, warm float64, r records) (string, error) {
 	model := "mlp"

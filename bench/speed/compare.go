@@ -189,11 +189,13 @@ func (co *Comparison) maker() func(name, program string) contender {
 	return newContender
 }
 
-// open prepares a contender, or leaves it out.
+// open prepares a contender, or leaves it out: ringtrain also of a case for which it lacks a
+// key, format or model.
 func (co *Comparison) open(ctx context.Context, s *participant, w work, f *figures) {
 	what, err := s.of.open(ctx, w)
 	if _, ok := errors.AsType[lacking](err); ok {
-		co.skipLacking(s, f, err)
+		f.lacking[s.name], s.failures = err, tries
+		co.Log(fmt.Sprintf("%s, %s: %v", f.of.Name, s.name, err))
 		return
 	}
 	if err != nil {
@@ -242,13 +244,6 @@ func (co *Comparison) turn(ctx context.Context, s *participant, w work, c Config
 		}
 		co.drop(s, f, err)
 	}
-}
-
-// skipLacking leaves ringtrain out of a case for which it lacks a key, format or model.
-func (co *Comparison) skipLacking(s *participant, f *figures, err error) {
-	f.lacking[s.name] = err
-	s.failures = tries
-	co.Log(fmt.Sprintf("%s, %s: %v", f.of.Name, s.name, err))
 }
 
 // drop leaves a contender out for the rest of the case.

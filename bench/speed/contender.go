@@ -135,7 +135,8 @@ func (j *ringtrainJob) open(_ context.Context, w work) (string, error) {
 // writeJob writes the job file of the case.
 func (j *ringtrainJob) writeJob(w work) (string, error) {
 	if w.click.rows == 0 {
-		return w.writeJob(w.folder, w.records)
+		path := filepath.Join(w.folder, w.Name+".yaml")
+		return path, os.WriteFile(path, []byte(w.job(w.records)), 0o600)
 	}
 	if j.spread > 0 {
 		j.table = 4 * int64(w.click.ids*j.spread) * int64(1+w.click.factors)

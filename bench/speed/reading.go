@@ -30,14 +30,16 @@ func readFormats() []readFormat {
 			return convert.Open(ctx, convert.Spec{Origin: convert.Origin{Format: convert.FormatName(format), Files: []string{file}}, Features: 1 << hashBits})
 		}
 	}
+	numbers := column.Column{Numeric: &column.NumericOptions{Names: []string{fmt.Sprintf("I1..I%d", clickFields)}}}
+	words := column.Column{Categorical: &column.CategoricalOptions{Names: []string{fmt.Sprintf("C1..C%d", clickFields)}, Hash: 1 << hashBits / clickFields}}
 	return []readFormat{
 		{name: "libsvm", text: "LibSVM, beside the same records in VW's text", made: "libsvm", open: ofFormat("libsvm"), theirs: []string{vwNoop},
 			bars: []bar{{ours: reader, theirs: []string{vwNoop}, want: 2}}},
 		{name: "libffm", text: "libffm", made: "libffm", open: ofFormat("libffm")},
 		{name: "vw", text: "VW text", made: "vw", open: ofFormat("vw"), theirs: []string{vwNoop}},
-		{name: "csv-numbers", text: "CSV of numbers", made: "csv", numbers: clickFields, open: openNumbers, theirs: []string{arrowCSV, flowCSV},
+		{name: "csv-numbers", text: "CSV of numbers", made: "csv", numbers: clickFields, open: openColumns(numbers), theirs: []string{arrowCSV, flowCSV},
 			bars: []bar{{ours: reader, theirs: []string{arrowCSV}, want: 1}}},
-		{name: "csv", text: "CSV of words of 8 letters, hashed by ringtrain", made: "csv", open: openWords, theirs: []string{arrowCSV}},
+		{name: "csv", text: "CSV of words of 8 letters, hashed by ringtrain", made: "csv", open: openColumns(words), theirs: []string{arrowCSV}},
 		{name: "tfrecord", text: "TFRecord of Examples", made: "tfrecord", open: ofFormat("tfrecord"), theirs: []string{flowRecords}},
 	}
 }
@@ -70,23 +72,15 @@ func inputCases() []Case {
 	return all
 }
 
-// openColumns opens a CSV file of a label and columns like of.
-func openColumns(ctx context.Context, file string, of column.Column) (input.Dataset, error) {
-	plan, err := column.Compile([]column.Column{{Label: &column.LabelOptions{Names: []string{"label"}}}, of}, nil)
-	if err != nil {
-		return nil, err
+// openColumns returns a function that opens a CSV file of a label and columns like of.
+func openColumns(of column.Column) func(context.Context, string) (input.Dataset, error) {
+	return func(ctx context.Context, file string) (input.Dataset, error) {
+		plan, err := column.Compile([]column.Column{{Label: &column.LabelOptions{Names: []string{"label"}}}, of}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return csvfile.Open(ctx, []string{file}, csvfile.Config{Format: "csv", Columns: plan, Header: true})
 	}
-	return csvfile.Open(ctx, []string{file}, csvfile.Config{Format: "csv", Columns: plan, Header: true})
-}
-
-func openNumbers(ctx context.Context, file string) (input.Dataset, error) {
-	return openColumns(ctx, file, column.Column{Numeric: &column.NumericOptions{Names: []string{fmt.Sprintf("I1..I%d", clickFields)}}})
-}
-
-func openWords(ctx context.Context, file string) (input.Dataset, error) {
-	return openColumns(ctx, file, column.Column{Categorical: &column.CategoricalOptions{
-		Names: []string{fmt.Sprintf("C1..C%d", clickFields)}, Hash: 1 << hashBits / clickFields,
-	}})
 }
 
 // parsing opens a file and reads all of its records once, in order, in this process. The

@@ -20,7 +20,6 @@ type Run struct {
 	Job     string   // a job file, or the name of a built-in job
 	Sets    []string // options of the job, as --set takes them
 	Ranks   int
-	Env     []string // in addition to that of this process
 
 	Memory  bool          // measure Result.Memory
 	Warm    time.Duration // untimed duration before Measure
@@ -68,7 +67,7 @@ func (r Run) Time(ctx context.Context) (Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	argv := r.argv()
-	cmd, stderr := child.Process{Argv: argv, Env: r.Env}.Command(ctx)
+	cmd, stderr := child.Process{Argv: argv}.Command(ctx)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return Result{}, err

@@ -78,7 +78,7 @@ func (f *Folder) awaitFree(ctx context.Context, notice func(string)) error {
 		if first.Attempt == 0 {
 			first = holder
 		}
-		if holder.aliveHere() || holder != first {
+		if holder.Machine != "" && holder.Machine == f.own.Machine || holder != first {
 			return exitcode.With(exitcode.Retry, fmt.Errorf("%s is in use by %v, which renewed its lease %v ago: end that job, or use another folder; "+
 				"the lease of a dead job expires after %v", f.dir, holder, age.Round(time.Second), leaseTimeout))
 		}

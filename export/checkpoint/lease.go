@@ -66,11 +66,6 @@ func (l lease) over() bool {
 	return l.Ended || l.Machine != "" && l.Machine == thisProcess().Machine && startOf(l.PID) != l.Started
 }
 
-// aliveHere reports whether the holder is a living process of this machine.
-func (l lease) aliveHere() bool {
-	return l.Machine != "" && l.Machine == thisProcess().Machine && !l.over()
-}
-
 // String names the holder.
 func (l lease) String() string {
 	return fmt.Sprintf("job %s (pid %d on host %s, attempt %d)", l.Job, l.PID, l.Host, l.Attempt)

@@ -79,7 +79,7 @@ func parseState(text string) ([]string, error) {
 		if !ok || err != nil || path == "" {
 			return nil, fmt.Errorf("line %d: want %s: \"a path\"", i+1, key)
 		}
-		if step, ok := stepOfPath(path); ok {
+		if step, ok := strings.CutSuffix(path, "/"+prefixName); ok && isStep(step) {
 			path = step
 		}
 		if key == "model_checkpoint_path" {
@@ -94,12 +94,6 @@ func parseState(text string) ([]string, error) {
 	paths = append(paths, newest)
 	slices.Reverse(paths)
 	return paths[:min(len(paths), maxNamed)], nil
-}
-
-// stepOfPath returns the step folder of a path of formatState.
-func stepOfPath(path string) (string, bool) {
-	step, ok := strings.CutSuffix(path, "/"+prefixName)
-	return step, ok && isStep(step)
 }
 
 // isMissing reports whether err means a missing state file.

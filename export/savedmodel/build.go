@@ -57,12 +57,13 @@ func (bu *builder) model(m *graph.Graph, names Names) signatures {
 	case e.sparse:
 		bu.idsInput(names, e.fields, int(e.dense))
 	default:
-		bu.denseInput(names.Dense, int(e.dense))
+		bu.parse(nil, bu.required(names.Dense, int(e.dense)))
+		bu.add("Identity", nodeX, []string{parse}, floats())
 	}
 	at := layerNodes{bu, map[string]*embedded{}}.layers(m)
 	switch m.Head.Kind {
 	case graph.HeadRegression:
-		bu.regressionHead(at)
+		bu.add("Identity", nodeY, []string{at}, floats())
 		return e.regression()
 	case graph.HeadClasses:
 		bu.classesHead(at, m.Head)

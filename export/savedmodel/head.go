@@ -15,11 +15,6 @@ const (
 	nodeScores      = "scores"      // of "0" and "1" [n, 2]
 )
 
-// regressionHead adds the output y of a regression.
-func (bu *builder) regressionHead(at string) {
-	bu.add("Identity", nodeY, []string{at}, floats())
-}
-
 // classesHead adds the probabilities, and the classes sorted by them.
 func (bu *builder) classesHead(at string, h graph.Head) {
 	bu.add("Softmax", nodeY, []string{at}, floats())

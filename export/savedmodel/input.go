@@ -25,13 +25,7 @@ const (
 
 const parse = "ParseExample/ParseExample"
 
-// denseInput adds a float list of exactly n features, which every example must have.
-func (bu *builder) denseInput(name string, n int) {
-	bu.parse(nil, bu.required(name, n))
-	bu.add("Identity", nodeX, []string{parse}, floats())
-}
-
-// required is a float list of n features, none for n = 0: an empty default makes it required.
+// required is a float list of exactly n features, which every example must have; none for n = 0: an empty default makes it required.
 func (bu *builder) required(name string, n int) []feature {
 	if n == 0 {
 		return nil

@@ -96,7 +96,7 @@ func open(ctx context.Context, files []string, c Config) (*dataset, error) {
 		}
 		d.files, d.firsts = append(d.files, f), append(d.firsts, d.facts.Records)
 		d.facts.Records += f.records()
-		d.facts.Manifest = append(d.facts.Manifest, f.line())
+		d.facts.Manifest = append(d.facts.Manifest, fmt.Sprintf("%s %d", f.base(), f.records()))
 	}
 	if d.facts.Features == 0 && d.facts.Records > 0 {
 		if err := d.measure(ctx); err != nil {
@@ -173,7 +173,8 @@ func (d *dataset) Append(b *input.Batch, records ...int) error {
 // with calls use with the data of record i, which it reads into frame. Its errors, and those of use, name
 // the record.
 func (d *dataset) with(frame *[]byte, i int, use func(example []byte) error) error {
-	f, record := d.file(i)
+	k := sort.Search(len(d.firsts), func(k int) bool { return d.firsts[k] > i }) - 1
+	f, record := d.files[k], i-d.firsts[k]
 	var example []byte
 	var err error
 	if *frame, err = f.read((*frame)[:0], record); err == nil {
@@ -185,10 +186,4 @@ func (d *dataset) with(frame *[]byte, i int, use func(example []byte) error) err
 		return exitcode.With(exitcode.BadData, &flaw{f.Name, record, f.starts[record], err})
 	}
 	return nil
-}
-
-// file returns the file of record i, and its index in the file.
-func (d *dataset) file(i int) (*file, int) {
-	k := sort.Search(len(d.firsts), func(k int) bool { return d.firsts[k] > i }) - 1
-	return d.files[k], i - d.firsts[k]
 }

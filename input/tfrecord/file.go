@@ -51,9 +51,6 @@ func (f *file) read(dst []byte, record int) ([]byte, error) {
 // base returns the file's name and size.
 func (f *file) base() string { return fmt.Sprintf("%s %d", filepath.Base(f.Name), f.Size) }
 
-// line returns the file's line of the manifest.
-func (f *file) line() string { return fmt.Sprintf("%s %d", f.base(), f.records()) }
-
 // openFile opens and indexes a file. With keep a plain file stays open.
 func openFile(ctx context.Context, name string, c Config, keep bool) (*file, error) {
 	stable, r, err := input.OpenStable(name, name)

@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"ringtrain/model/keys"
@@ -18,7 +19,7 @@ func (cfg *Config) Check() error {
 		cfg.Schedule.Check(),
 		cfg.AllReduce.Check(),
 		cfg.checkTrain(),
-		cfg.checkLists(),
+		errors.Join(checkNames(reflect.ValueOf(cfg).Elem())...),
 	)
 }
 

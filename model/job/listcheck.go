@@ -22,12 +22,8 @@ func eachList(v reflect.Value, at keyPath, f func(list reflect.Value, at keyPath
 	}
 }
 
-// checkLists returns the faults in the names of items, in all lists of groups of the job. --set finds
+// checkNames returns the faults in the names of items, in all lists of groups of the job. --set finds
 // an item by its name or its number. So a name is no number, has no dot, and is unique in its list.
-func (cfg *Config) checkLists() error {
-	return errors.Join(checkNames(reflect.ValueOf(cfg).Elem())...)
-}
-
 func checkNames(root reflect.Value) []error {
 	var errs []error
 	eachList(root, keyPath{}, func(list reflect.Value, at keyPath) {

@@ -113,7 +113,7 @@ func (r *run) reportStart() {
 	if t := &r.reporter.tracker; t.startedAt.IsZero() {
 		now := time.Now()
 		r.outputs.savedAt, r.eval.at = now, now
-		t.start(now)
+		t.startedAt, t.reportedAt = now, now
 	}
 	if !r.reporter.start(r.startEvent()) {
 		return

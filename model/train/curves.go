@@ -30,15 +30,6 @@ func (c *curves) open(dir string, first int64) error {
 	return nil
 }
 
-// addStep adds the scalars of the steps since the last report, with the rate of the last of them.
-func (c *curves) addStep(e report.Step, rate float32) error {
-	return c.add(e.Step, "train", e,
-		events.Scalar{Tag: "train/learning_rate", Value: float64(rate)}, events.Scalar{Tag: "train/exchange_share", Value: e.ExchangeShare()})
-}
-
-// addEval adds the metrics of an evaluation.
-func (c *curves) addEval(e report.Metrics) error { return c.add(e.Step, curveGroup(e), e) }
-
 // add adds the numbers of an event and others. It returns the fault of earlier scalars that could not be
 // written.
 func (c *curves) add(step int64, group string, e report.Event, others ...events.Scalar) error {

@@ -29,8 +29,6 @@ type tracker struct {
 	mean report.Number // loss of the last report that had examples
 }
 
-func (t *tracker) start(now time.Time) { t.startedAt, t.reportedAt = now, now }
-
 // add counts one step.
 func (t *tracker) add(a Agreed, took times) {
 	t.sinceReport.add(took)

@@ -32,13 +32,6 @@ func bindGrads(vars []*model.Variable, reducer *bucket.Reducer) {
 	}
 }
 
-// unbindGrads removes the gradients of vars before their memory is released with the group.
-func unbindGrads(vars []*model.Variable) {
-	for _, v := range vars {
-		v.Grad, v.RowGrad, v.RowStride = nil, nil, 0
-	}
-}
-
 // bucketVariables describes the variables to the reducer. A tensor of more than two dimensions is a
 // matrix with as many columns as its last dimension. A variable by rows has one row for each id.
 func bucketVariables(vars []*model.Variable) []bucket.Variable {

@@ -33,17 +33,6 @@ type reporter struct {
 	curves  curves
 }
 
-func newReporter(o Options) reporter {
-	return reporter{trace: o.Trace, notice: o.Notice, absent: map[string]bool{}}
-}
-
-// join begins a generation.
-func (r *reporter) join(m ring.Membership) {
-	if m.Rank == 0 {
-		r.workers = m.Workers
-	}
-}
-
 // speaks reports whether this rank is rank 0.
 func (r *reporter) speaks() bool { return r.workers != nil }
 

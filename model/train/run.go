@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"ringtrain/export/events"
 	"ringtrain/input"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
@@ -52,7 +53,9 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	}
 	team.Progress(t.progress.step, "restore")
 	m := team.Group.Membership()
-	t.reporter.join(m)
+	if m.Rank == 0 {
+		t.reporter.workers = m.Workers
+	}
 	set, err := chosenKernels(t.job, m)
 	if err != nil {
 		return nil, err
@@ -118,7 +121,9 @@ func (r *run) close() {
 	}
 	r.loop.Reducer.Close()
 	r.keepRows(r.loop)
-	unbindGrads(r.model.Variables())
+	for _, v := range r.model.Variables() { // before the memory is released with the group
+		v.Grad, v.RowGrad, v.RowStride = nil, nil, 0
+	}
 	r.model.Use(r.kernelSet, 1) // ends the other threads
 	sent, between := r.team.Group.SentBytes()
 	r.sent, r.sentBetween = r.sent+sent, r.sentBetween+between
@@ -210,7 +215,9 @@ func (r *run) report() {
 	e := r.reporter.tracker.event(r.loop)
 	e.Objective = r.penalty().objective(e.Loss, r.model.Variables(), r.job.Loss.Sum(), r.globalBatch())
 	r.reporter.emit(e)
-	r.reporter.warnUnwritten(r.reporter.curves.addStep(e, r.loop.Schedule.Rate(max(e.Step-1, 0))))
+	rate := float64(r.loop.Schedule.Rate(max(e.Step-1, 0))) // of the last of these steps
+	r.reporter.warnUnwritten(r.reporter.curves.add(e.Step, "train", e,
+		events.Scalar{Tag: "train/learning_rate", Value: rate}, events.Scalar{Tag: "train/exchange_share", Value: e.ExchangeShare()}))
 }
 
 // carryOut carries out the requests that the ranks agreed on after the last step and that are not done
@@ -287,7 +294,7 @@ func (r *run) evaluate(step, epoch int64) error {
 			r.reporter.emit(*e)
 		}
 		if !reported && step == r.loop.Step { // an earlier step has its points
-			r.reporter.warnUnwritten(r.reporter.curves.addEval(*e))
+			r.reporter.warnUnwritten(r.reporter.curves.add(step, curveGroup(*e), *e))
 		}
 	}
 	m := all[0]

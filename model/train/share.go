@@ -6,28 +6,6 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// compute runs the model over this rank's share of a global batch. Full buckets are sent during
-// backward.
-func (l *Loop) compute(b *input.Batch, ready func(variable int)) {
-	weight := l.Weights.batch(b)
-	if l.Parts > 1 {
-		l.computeParts(b, weight, ready)
-		return
-	}
-	l.Model.Step(l.Seed, l.Step, int64(b.First))
-	loss := l.Weights.loss(l.Model.Forward(&b.X, b.Y), l.Model, b.Y)
-	l.reportScores(b, 0)
-	l.Reducer.Report(l.tail(loss, l.Model.Losses(), l.nonFiniteLayer(loss), b))
-	l.Model.Backward(weight, ready)
-}
-
-// reportScores passes the scores of examples from number first on to OnScores.
-func (l *Loop) reportScores(b *input.Batch, first int) {
-	if l.OnScores != nil {
-		l.OnScores(l.Model.Scores(), b, first)
-	}
-}
-
 // partition holds the buffers for a share that is computed in parts:
 //
 //	share   ┌──────────┬──────────┬─────────┐   k = 3
@@ -43,11 +21,10 @@ type partition struct {
 	losses []float64       // of the share
 }
 
-// ignoreReady replaces ready in all parts but the last, because their gradients are incomplete.
-func ignoreReady(int) {}
-
-// computeParts is compute in l.Parts parts. Buckets are sent during backward of the last part.
-func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variable int)) {
+// compute runs the model over this rank's share of a global batch, in l.Parts parts. Full buckets are
+// sent during backward of the last part: the gradients of the others are incomplete.
+func (l *Loop) compute(b *input.Batch, ready func(variable int)) {
+	weight := l.Weights.batch(b)
 	m, n, sum := &l.partition, len(b.Y), 0.0
 	m.losses = m.losses[:0]
 	parts, layer := max(1, min(l.Parts, n)), int32(0)
@@ -57,13 +34,15 @@ func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variabl
 		l.Model.Step(l.Seed, l.Step, int64(b.First+from))
 		l.Model.Accumulate(part > 0)
 		loss := l.Weights.loss(l.Model.Forward(&m.x, b.Y[from:to]), l.Model, b.Y[from:to])
-		l.reportScores(b, from)
+		if l.OnScores != nil {
+			l.OnScores(l.Model.Scores(), b, from)
+		}
 		sum += loss
 		if layer == 0 {
 			layer = l.nonFiniteLayer(loss)
 		}
 		m.losses = append(m.losses, l.Model.Losses()...)
-		done := ignoreReady
+		done := func(int) {}
 		if part == parts-1 {
 			l.Reducer.Report(l.tail(sum, m.losses, layer, b))
 			done = ready

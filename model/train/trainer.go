@@ -129,7 +129,7 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 	}
 	t := &Trainer{
 		job: cfg, opts: o, data: data, replica: replica{model: m}, eval: newEvaluation(cfg, data, m),
-		outputs: outputs{saved: saved{step: -1}}, reporter: newReporter(o),
+		outputs: outputs{saved: saved{step: -1}}, reporter: reporter{trace: o.Trace, notice: o.Notice, absent: map[string]bool{}},
 	}
 	return t, t.checkMemory(1, 1)
 }

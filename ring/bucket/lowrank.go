@@ -77,7 +77,7 @@ func (l *lowRank) first(g []float32) {
 	for i := range l.rows {
 		row := g[i*l.cols : (i+1)*l.cols]
 		for k := range l.rank {
-			l.p[k*l.rows+i] = dot(row, l.q[k*l.cols:(k+1)*l.cols])
+			l.p[k*l.rows+i] = blas32.Dot(vector(row), vector(l.q[k*l.cols:(k+1)*l.cols]))
 		}
 	}
 }
@@ -146,8 +146,6 @@ func (l *lowRank) orthonormalize() {
 }
 
 func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }
-
-func dot(x, y []float32) float32 { return blas32.Dot(vector(x), vector(y)) }
 
 func axpy(a float32, x, y []float32) { blas32.Axpy(a, vector(x), vector(y)) }
 

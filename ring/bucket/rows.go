@@ -109,6 +109,3 @@ func (r *rows) firstNonFinite(values []float32) int32 {
 	}
 	return first
 }
-
-// bytes returns the size of this rank's rows in this step.
-func (r *rows) bytes() int64 { return int64(4 * len(r.mine)) }

@@ -95,7 +95,7 @@ func (r *Reducer) foldTails(b int) error {
 
 // sumRows sums the rows of this step, with the elements and tails of red.
 func (r *Reducer) sumRows(red ring.Reduction) error {
-	r.bytes += r.rows.bytes()
+	r.bytes += int64(4 * len(r.rows.mine))
 	if err := r.group.SumRows(r.ctx, r.rows.sum, red.Buf, red.Tails); err != nil {
 		return err
 	}

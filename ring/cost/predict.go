@@ -66,12 +66,6 @@ func (l Layout) check(n int64) {
 // work is the time of a core, and the part of it that is spent in sockets.
 type work struct{ cpu, sockets time.Duration }
 
-// after returns the part of the work on a segment that follows its last byte: earlier bytes
-// have passed the socket by then.
-func (w work) after(r Rates) time.Duration {
-	return w.cpu - w.sockets + min(w.sockets, r.throughSockets(pieceBytes))
-}
-
 // ring returns the time in which hosts send for the time wire and work for w. It is the longer
 // of the time that the wire and the core are busy and the way of one segment through all
 // steps.
@@ -82,7 +76,9 @@ func (l Layout) ring(r Rates, n int64, wire time.Duration, w work) time.Duration
 	}
 	k, steps := l.segments(n), l.steps()
 	wire, w = wire/(k*steps), work{w.cpu / (k * steps), w.sockets / (k * steps)}
-	way := steps * max(r.dependent(wire, w.after(r)), r.latency()+w.cpu)
+	// The work on a segment that follows its last byte: earlier bytes have passed the socket by then.
+	after := w.cpu - w.sockets + min(w.sockets, r.throughSockets(pieceBytes))
+	way := steps * max(r.dependent(wire, after), r.latency()+w.cpu)
 	return min(max(busy+r.latency(), way), forever)
 }
 
