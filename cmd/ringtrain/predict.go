@@ -11,7 +11,6 @@ import (
 	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/phrase"
 )
 
 func predictCommand() command {
@@ -36,27 +35,26 @@ func runPredict(a *app, c *cli.Context) error {
 		}
 		fmt.Fprintf(a.stderr, "scores of the job's %s records\n", records)
 	}
-	onTerminal := show.IsTerminal(a.rawOut)
-	predict := func(write func(trained.Prediction) error) error {
-		return s.Predict(a.ctx, func(p trained.Prediction) error {
-			if onTerminal && p.Key != nil {
-				p.Key = new(phrase.Foreign(*p.Key, phrase.MaxText))
-			}
-			return write(p)
-		})
-	}
+	to := a.dataOut()
 	switch {
 	case out.JSON && c.Bool("csv"):
 		return exitcode.With(exitcode.Usage, errors.New("--csv and --json are given, want one of them"))
 	case out.JSON:
-		err = predict(func(p trained.Prediction) error { out.Emit(p); return nil })
+		err = s.Predict(a.ctx, func(p trained.Prediction) error { out.Emit(p); return nil })
 	case c.Bool("csv"):
-		lines := csv.NewWriter(a.rawOut)
-		err = predict(show.CSVPredictions(lines))
+		lines, whole := csv.NewWriter(to), to == a.stdout
+		write := show.CSVPredictions(lines)
+		err = s.Predict(a.ctx, func(p trained.Prediction) error {
+			err := write(p)
+			if whole { // a terminal takes whole lines
+				lines.Flush()
+			}
+			return err
+		})
 		lines.Flush() // also after an error, for the records before it
 		err = cmp.Or(err, lines.Error())
 	default:
-		err = predict(func(p trained.Prediction) error { return show.Prediction(a.rawOut, p) })
+		err = s.Predict(a.ctx, func(p trained.Prediction) error { return show.Prediction(to, p) })
 	}
 	warnings(a, s, out)
 	return err

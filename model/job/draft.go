@@ -31,7 +31,8 @@ const (
 	commentFrom = 72     // place of the comments in a line
 )
 
-// DraftName returns the name of a job for files: that of the first without its endings.
+// DraftName returns the name of a job for files: that of the first without its endings. Folders of the job
+// are called by it.
 func DraftName(files []string) string {
 	base := filepath.Base(files[0])
 	for _, end := range []string{".gz", ".zst"} {
@@ -39,6 +40,9 @@ func DraftName(files []string) string {
 	}
 	if ext := filepath.Ext(base); ext != base {
 		base = strings.TrimSuffix(base, ext)
+	}
+	if strings.Trim(base, ".") == "" { // as of "...csv": a name out of data that is a folder above
+		return "job"
 	}
 	return base
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds of a job file and of other texts in its form. The parser calls itself for each level, and for each key of a mapping on lines
-// of its own; its time and memory grow with the square of both. The lexer does not, but its tokens are
-// a hundred times the text: maxSigns bounds them before there is one.
+// Bounds of a job file and of other texts in its form. The parser calls itself for each level, and for
+// each key of a mapping on lines of its own; its time and memory grow with the square of both. Those of
+// the lexer do not, but its tokens take a hundred times the text: maxSigns bounds them before there is one.
 const (
 	maxJobFile = 256 << 10 // bytes
 	maxSigns   = 40 << 10  // characters that may end or be a token

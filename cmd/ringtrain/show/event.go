@@ -1,7 +1,6 @@
 package show
 
 import (
-	"strings"
 	"time"
 
 	"ringtrain/model/train/report"
@@ -52,11 +51,7 @@ func (failure) Kind() string { return "error" }
 
 // Failure returns the event of a job's end.
 func Failure(c *ring.Cause) report.Event {
-	lines := strings.Split(c.Text, "\n")
-	for i, line := range lines {
-		lines[i] = phrase.Foreign(line, phrase.MaxText)
-	}
-	return failure{c.Rank, c.Host, c.Step, c.Operation, c.Peer, strings.Join(lines, "\n"), c.ExitCode}
+	return failure{c.Rank, c.Host, c.Step, c.Operation, c.Peer, printed(c.Text, phrase.MaxText), c.ExitCode}
 }
 
 // Line returns the JSON object of an event, with its name and time first, and a

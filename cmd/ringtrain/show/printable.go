@@ -26,21 +26,23 @@ func Printable(w io.Writer, most int) io.Writer { return printable{w, most} }
 const MaxMessage = 2 * phrase.MaxText
 
 func (p printable) Write(b []byte) (int, error) {
-	text := make([]byte, 0, len(b))
-	for rest := string(b); rest != ""; {
-		end := strings.IndexAny(rest, "\n\t")
-		if end < 0 {
-			end = len(rest)
-		}
-		text = append(text, phrase.Foreign(rest[:end], p.most)...)
-		if rest = rest[end:]; rest != "" {
-			text, rest = append(text, rest[0]), rest[1:]
-		}
-	}
-	if _, err := p.out.Write(text); err != nil {
+	if _, err := io.WriteString(p.out, printed(string(b), p.most)); err != nil {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// printed returns a text in which each line is a foreign text of at most most bytes. Tabs stay.
+func printed(text string, most int) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		cells := strings.Split(line, "\t")
+		for k, cell := range cells {
+			cells[k] = phrase.Foreign(cell, most)
+		}
+		lines[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // marshal returns v as JSON whose bytes are all of printable characters. JSON can tell of other
