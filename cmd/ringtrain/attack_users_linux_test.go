@@ -238,13 +238,19 @@ func wantSecret(t *testing.T, b *box, p *testProcess, drawn bool) {
 	if mode := fileMode(t, name); mode != 0o600 {
 		t.Errorf("%s has mode %o, want 600", name, mode)
 	}
-	digits := strings.TrimSpace(readFile(t, name))
-	wantNowhere(t, b, p, digits)
+	s := &search{T: t, digits: strings.TrimSpace(readFile(t, name))}
+	var err error
+	if s.raw, err = hex.DecodeString(s.digits); err != nil || len(s.raw) != token.Bytes {
+		t.Fatalf("the token file has %q", s.digits)
+	}
+	s.inProcesses()
 	p.signal(syscall.SIGTERM)
-	if e := p.wait(); e.code != 143 {
+	e := p.wait()
+	if e.code != 143 {
 		t.Errorf("ended with %d\n%s", e.code, e.stderr)
 	}
-	wantNowhere(t, b, p, digits) // with what was written at the end
+	s.inResults(b, e)
+	t.Logf("%d environments, command lines, files and outputs were searched", s.searched)
 	if _, err := os.Stat(name); drawn && err == nil {
 		t.Errorf("%s is left after the job", name)
 	}
@@ -259,34 +265,40 @@ func fileMode(t *testing.T, name string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// wantNowhere verifies that a secret is nowhere but in its file.
-func wantNowhere(t *testing.T, b *box, p *testProcess, digits string) {
-	t.Helper()
-	raw, err := hex.DecodeString(digits)
-	if err != nil || len(raw) != token.Bytes {
-		t.Fatalf("the token file has %q", digits)
+// A search looks for a secret where it must not be.
+type search struct {
+	*testing.T
+	digits   string
+	raw      []byte
+	searched int
+}
+
+func (s *search) in(where string, text []byte) {
+	s.searched++
+	if bytes.Contains(bytes.ToLower(text), []byte(s.digits)) || bytes.Contains(text, s.raw) {
+		s.Errorf("%s has the token", where)
 	}
-	searched := 0
-	search := func(where string, text []byte) {
-		searched++
-		if bytes.Contains(bytes.ToLower(text), []byte(digits)) || bytes.Contains(text, raw) {
-			t.Errorf("%s has the token", where)
-		}
-	}
+}
+
+// inProcesses searches the environments and the command lines of all processes.
+func (s *search) inProcesses() {
 	for _, kind := range []string{"environ", "cmdline"} {
 		files, _ := filepath.Glob("/proc/[0-9]*/" + kind)
 		for _, file := range files {
-			if text, err := os.ReadFile(file); err == nil {
-				search(file, text)
+			if text, err := os.ReadFile(file); err == nil { // else the process has ended
+				s.in(file, text)
 			}
 		}
 	}
+}
+
+// inResults searches what an ended job has printed and written.
+func (s *search) inResults(b *box, e ended) {
 	for _, name := range b.files() {
-		search(name, []byte(b.read(name)))
+		s.in(name, []byte(b.read(name)))
 	}
-	search("standard output", []byte(p.stdout.String()))
-	search("standard error", []byte(p.stderr.String()))
-	t.Logf("%d environments, command lines and files were searched", searched)
+	s.in("standard output", []byte(e.stdout))
+	s.in("standard error", []byte(e.stderr))
 }
 
 // TestAttackCore verifies that ringtrain leaves no core with GOTRACEBACK=crash and no limit, and
