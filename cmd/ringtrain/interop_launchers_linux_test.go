@@ -214,7 +214,7 @@ func TestInteropMPICHHosts(t *testing.T) {
 	}
 }
 
-// TestInteropTorchrun verifies a start by torchrun, with a program that is not Python
+// TestInteropTorchrun verifies a start by torchrun without a token, with a program that is not Python
 // and a port of torchrun's choice.
 func TestInteropTorchrun(t *testing.T) {
 	python := program(t, "/usr/bin/python3", "python3") // Debian's Python, which has Debian's modules
@@ -222,7 +222,7 @@ func TestInteropTorchrun(t *testing.T) {
 		t.Skipf("%s has no torch (Debian: python3-torch): %v", python, err)
 	}
 	port := strconv.Itoa(freePorts(t, 1)[0])
-	e := newBox(t).with(newToken()).launch(python, "-m", "torch.distributed.run", "-r", "9:1", "-t", "9:1", "--no_python", "--nnodes", "1", "--nproc_per_node", "4",
+	e := newBox(t).launch(python, "-m", "torch.distributed.run", "-r", "9:1", "-t", "9:1", "--no_python", "--nnodes", "1", "--nproc_per_node", "4",
 		"--rdzv_backend", "c10d", "--rdzv_endpoint", "localhost:"+port, "--rdzv_id", "digits")
 	wantSame(t, e)
 	if got := e.only(t, "start").text("job_id"); got != "digits" {

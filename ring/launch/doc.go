@@ -72,10 +72,11 @@
 // network sooner. Time in which the listening process itself was stopped does not count, nor
 // does the time of writes to a disk that hangs.
 //
-// Neither the token nor the environment is ever in an argument of a process. Ranks get the
-// environment of the login, the launcher's RINGTRAIN_* variables and the exported ones
-// (Config.Export). They get the first of the launcher's addresses that their agent reaches,
-// never the loopback. Each agent tries for itself.
+// Neither the token nor the environment is ever in an argument of a process, and no environment
+// has the token: launcher and agents write it to a file, and ranks get the file's name
+// ([token.Token.Hold]). Ranks get the environment of the login, the launcher's RINGTRAIN_*
+// variables and the exported ones (Config.Export). They get the first of the launcher's
+// addresses that their agent reaches, never the loopback. Each agent tries for itself.
 //
 // # A lost host
 //
