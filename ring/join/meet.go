@@ -118,14 +118,14 @@ func Gather(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	return t, nil
 }
 
-// explainToken adds a way out if the rendezvous on this host has another token than this worker:
-// containers may share the loopback and no runtime folder.
+// explainToken adds the ways out if the rendezvous on this host has another token than this worker:
+// containers may share the loopback and no runtime folder, and another user may have the port.
 func explainToken(p place.Place, err error) error {
 	if exitcode.Of(err) != exitcode.Auth || !p.MeetsOnLoopback() {
 		return err
 	}
 	cause := *ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1)
-	cause.Text += ": set RINGTRAIN_TOKEN_FILE to one file for both"
+	cause.Text += ": set RINGTRAIN_TOKEN_FILE to one file for both, or give this job another port"
 	return cause.WithCode()
 }
 

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"ringtrain/ring/exitcode"
 )
 
@@ -17,7 +19,8 @@ import (
 // those of a login and those of cron, in any environment.
 //
 // It is the first of the two that Folder can make or that is this user's. A folder that
-// others could read is exitcode.Auth, and one that cannot be made is CannotCreate.
+// others could read is exitcode.Auth, and one that cannot be made or written to is
+// CannotCreate.
 func Folder() (string, error) { return folderOf(os.Geteuid(), "/tmp", "/dev/shm") }
 
 // folderOf is Folder for a user and the folders that the runtime folder may lie in, best
@@ -30,6 +33,9 @@ func folderOf(uid int, roots ...string) (string, error) {
 		err := makeFolder(own, uid)
 		if err == nil {
 			err = os.MkdirAll(dir, 0o700)
+		}
+		if err == nil && unix.Access(dir, unix.W_OK) != nil {
+			err = fmt.Errorf("%s is read-only", dir) // as its file system may be
 		}
 		switch {
 		case err == nil:

@@ -31,9 +31,10 @@ func localIn(dir string) (Token, error) {
 	name := filepath.Join(dir, localName)
 	t, err := readFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeLocal(name); err == nil {
-			t, err = readFile(name)
+		if err := makeLocal(name); err != nil {
+			return Token{}, wantFile(err)
 		}
+		t, err = readFile(name)
 	}
 	if err != nil {
 		return t, fmt.Errorf("%w: remove %s", err, name)
@@ -62,9 +63,9 @@ func (t Token) Hold() (*HeldFile, error) {
 	if !t.set {
 		return new(HeldFile), nil
 	}
-	dir, err := Folder()
+	h, err := Hold(".token", []byte(t.Reveal()+"\n"))
 	if err != nil {
 		return nil, wantFile(err)
 	}
-	return hold(dir, ".token", []byte(t.Reveal()+"\n"))
+	return h, nil
 }
