@@ -1,6 +1,7 @@
 package port
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -8,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // address is a host with a range of ports; lo equals hi for a single port.
@@ -51,8 +54,8 @@ func (a address) at(port int) string {
 	return net.JoinHostPort(a.host, strconv.Itoa(port))
 }
 
-// listen listens on the first free port of a.
-func (a address) listen() (net.Listener, error) {
+// listen listens on the first free port of a. Its owner is asked for with t.
+func (a address) listen(t token.Token) (net.Listener, error) {
 	for port := int(a.lo); port <= int(a.hi); port++ {
 		lis, err := net.Listen("tcp", a.at(port))
 		if err == nil {
@@ -65,7 +68,7 @@ func (a address) listen() (net.Listener, error) {
 	if a.hi == 0 {
 		return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %s", a, NoFree()))
 	}
-	return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %w: %s", a, syscall.EADDRINUSE, a.ownerText()))
+	return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %w: %s", a, syscall.EADDRINUSE, a.ownerText(t)))
 }
 
 // NoFree says that the system has no port left to give out, to a listener (EADDRINUSE) or to a
@@ -79,31 +82,34 @@ func NoFree() string {
 	return fmt.Sprintf("no free port (%s is %s)", key, strings.Join(strings.Fields(string(text)), " "))
 }
 
+// askTimeout bounds the wait for an answer from a process on this host.
+const askTimeout = 500 * time.Millisecond
+
 // ownerText returns a sentence on the program that has the port and on the remedy. A person who
 // would stop this program must know whether it is a rank of the same job.
-func (a address) ownerText() string {
+func (a address) ownerText(t token.Token) string {
 	if a.lo != a.hi {
 		return "other programs have all of these ports; give others"
 	}
-	o, ok := ask(a.String())
-	if !ok {
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", a.String())
+	if err != nil {
 		return "another program has the port; stop it or give another one"
 	}
-	job := "a job"
-	if o.JobID != "" {
-		job = fmt.Sprintf("job %.*q", maxShown, o.JobID) // not proved: any program may answer
-	}
+	o, err := Ask(ctx, c, t)
+	other, wrong := errors.AsType[*token.WrongTokenError](err)
 	switch {
+	case wrong:
+		return fmt.Sprintf("a job that %v has the port; give another one", other)
+	case err != nil:
+		return "another program has the port; stop it or give another one"
 	case o.Rendezvous:
-		return fmt.Sprintf("the rendezvous of %s has the port; give another one", job)
-	case o.Rank < 0:
-		return fmt.Sprintf("a worker of %s has the port: was it started twice?", job)
+		return fmt.Sprintf("%v has the port; give another one", o)
 	}
-	return fmt.Sprintf("rank %d of %s has the port: was it started twice?", o.Rank, job)
+	return fmt.Sprintf("%v has the port: was it started twice?", o)
 }
-
-// maxShown bounds the characters of a job id in a message.
-const maxShown = 80
 
 // listenError removes the address that package net repeats. An address that can never work on this
 // host is a usage error.

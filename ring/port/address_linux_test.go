@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // TestNoFreePort verifies the error of a listener if the system has no port left, in a network
@@ -25,7 +26,7 @@ func TestNoFreePort(t *testing.T) {
 		errs <- err
 		for err == nil {
 			var lis net.Listener
-			if lis, err = (address{}).listen(); err == nil {
+			if lis, err = (address{}).listen(token.Token{}); err == nil {
 				defer lis.Close()
 			}
 		}

@@ -1,24 +1,19 @@
-// Package port serves everything that arrives on a worker's one TCP port: control by gRPC, and
-// the raw links of the ring. A firewall rule, a Kubernetes service and a worker's entry in the
-// membership then need one port number.
+// Package port serves everything that arrives on a worker's one TCP port: control and status by gRPC,
+// the links of the ring, and the question whose port it is. A firewall rule, a Kubernetes service and
+// a worker's entry in the membership then need one port number.
 //
-// The first four bytes of a connection name its kind:
+//	           ┌───────┐  proved   ┌─ control, status ─► Port.GRPC
+//	accept ──► │ seats │ ────────► ├─ link ────────────► Port.Links
+//	           │ ≤ 256 │           └─ owner ───────────► answered here
+//	           └───────┘  else closed
 //
-//	"PRI "       HTTP/2's preface: gRPC   → Port.GRPC
-//	"RTL\x02"    hello of a link          → Port.Links
-//	"RTQ\x01"    query for the owner      → answered with the Owner of Port.SetOwner, closed
-//	else                                  → closed
-//
-//	           ┌────────┐   first 4 bytes    ┌──────────────┐
-//	accept ──► │  Port  │ ─────────────────► │ queue, ≤ 128 │ ──► Accept
-//	           └────────┘   ≤ 5 s, ≤ 256     └──────────────┘
+// A connection begins with TLS (0x16) or, for a link in clear, with token.Preamble, and then with the
+// exchange of ring/token. What lies above the port sees no byte of a stranger.
 //
 // # Strangers
 //
-// The peer of a new connection is unknown, so a connection costs little and not for long. It
-// must send its four bytes, and take an answer, within 5 s. At most 256 connections may be in
-// this state, and at most 128 of each kind wait to be accepted. Further connections are closed
-// at once; links and gRPC both dial again. The answer to a query has the job's id and the rank,
-// no secrets. It lets an error say that an address belongs to another worker, or that an older
-// run still has it.
+// All connections that have not proved the token share 256 seats. A seat is taken for 5 s and for
+// 16 KiB at most. If all are taken, the oldest seat of the address with the most seats is closed, and
+// not the newcomer. A flood from one address therefore closes its own connections. A connection that
+// has proved the token holds no seat.
 package port

@@ -1,97 +1,89 @@
 package port
 
 import (
+	"context"
 	"encoding/binary"
-	"hash/crc32"
-	"io"
+	"errors"
+	"fmt"
 	"net"
-	"time"
+
+	"ringtrain/ring/token"
 )
-
-// Question asks a port for its owner. The port sends one answer of at most MaxAnswerBytes and
-// closes the connection.
-const Question = "RTQ\x01"
-
-// Bounds of an answer, in bytes.
-const (
-	MaxAnswerBytes = answerHead + maxJobID + crcBytes
-
-	answerHead = 14 // bytes before the job id
-	maxJobID   = 256
-	crcBytes   = 4
-	lenEnd     = 6 // offset from which the length counts
-)
-
-const magicAnswer = "RTA\x01"
-
-// The kinds of owners.
-const (
-	ownerWorker     = 1
-	ownerRendezvous = 2
-)
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Owner is the owner of a port: a worker, or a rendezvous without a worker.
 type Owner struct {
-	Rendezvous bool
-	JobID      string // "": not known yet, or several jobs; an answer has at most 256 bytes of it
-	Rank       int    // of the worker; -1: not known yet, or no worker
+	Rendezvous  bool
+	JobID       string // "": not known yet
+	Rank        int    // of the worker; -1: not known yet, or no worker
+	Incarnation uint64 // of the worker; 0: not known yet
+	Follows     uint64 // instance of the rendezvous to which the worker is connected; 0: none
 }
 
-// askTimeout bounds the wait for an answer from a process on this host.
-const askTimeout = 300 * time.Millisecond
-
-// ask returns the owner of the port at addr. It returns false if there is no answer: the port
-// belongs to another program, or to a stopped process.
-func ask(addr string) (Owner, bool) {
-	until := time.Now().Add(askTimeout)
-	d := net.Dialer{Deadline: until}
-	c, err := d.Dial("tcp", addr)
+// Ask asks the port at the other end of c for its owner, within ctx. Only a process that has the token
+// t answers. Ask closes c.
+func Ask(ctx context.Context, c net.Conn, t token.Token) (Owner, error) {
+	none := token.End{Rank: -1}
+	conn, a, err := t.DialTLS(ctx, c, token.Request{Purpose: token.Owner, From: none, To: none})
 	if err != nil {
-		return Owner{}, false
+		return Owner{}, err
 	}
-	defer c.Close()
-	c.SetDeadline(until)
-	if _, err := io.WriteString(c, Question); err != nil {
-		return Owner{}, false
+	defer conn.Close()
+	if err := a.Err(); err != nil {
+		return Owner{}, err
 	}
-	said, _ := io.ReadAll(io.LimitReader(c, MaxAnswerBytes+1))
-	return ParseAnswer(said)
+	return parseOwner(a.Data)
 }
 
-// appendAnswer appends the answer to [Question]; see ring/PROTOCOL.md.
-func appendAnswer(dst []byte, o Owner) []byte {
-	kind, job := uint16(ownerWorker), o.JobID[:min(len(o.JobID), maxJobID)]
+// appendOwner appends o; see ring/PROTOCOL.md.
+func appendOwner(dst []byte, o Owner) []byte {
+	le := binary.LittleEndian
+	var kind byte
 	if o.Rendezvous {
-		kind = ownerRendezvous
+		kind = 1
 	}
-	start := len(dst)
-	dst = append(dst, magicAnswer...)
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(answerHead-lenEnd+len(job)+crcBytes))
-	dst = binary.LittleEndian.AppendUint16(dst, kind)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(o.Rank)))
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(job)))
-	dst = append(dst, job...)
-	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+	dst = le.AppendUint32(append(dst, kind), uint32(int32(o.Rank)))
+	dst = le.AppendUint64(dst, o.Incarnation)
+	dst = le.AppendUint64(dst, o.Follows)
+	return append(dst, o.JobID[:min(len(o.JobID), token.MaxJobIDBytes)]...)
 }
 
-// ParseAnswer parses all bytes of a connection to a port. It returns false unless they are one
-// whole answer. The job id can be any bytes: any program may have sent it.
-func ParseAnswer(b []byte) (o Owner, ok bool) {
-	if len(b) < answerHead+crcBytes || len(b) > MaxAnswerBytes || string(b[:len(magicAnswer)]) != magicAnswer {
-		return Owner{}, false
+// ownerBytes is the number of bytes of an owner before its job id.
+const ownerBytes = 1 + 4 + 8 + 8
+
+func parseOwner(b []byte) (Owner, error) {
+	if len(b) < ownerBytes || b[0] > 1 {
+		return Owner{}, errors.New("a malformed answer")
 	}
-	body := len(b) - crcBytes
-	job := b[answerHead:body]
-	kind, rank := binary.LittleEndian.Uint16(b[6:]), int32(binary.LittleEndian.Uint32(b[8:]))
-	switch {
-	case int(binary.LittleEndian.Uint16(b[4:])) != len(b)-lenEnd,
-		int(binary.LittleEndian.Uint16(b[12:])) != len(job),
-		kind != ownerWorker && kind != ownerRendezvous,
-		rank < -1,
-		crc32.Checksum(b[:body], castagnoli) != binary.LittleEndian.Uint32(b[body:]):
-		return Owner{}, false
-	}
-	return Owner{Rendezvous: kind == ownerRendezvous, JobID: string(job), Rank: int(rank)}, true
+	le := binary.LittleEndian
+	return Owner{
+		Rendezvous: b[0] == 1, Rank: int(int32(le.Uint32(b[1:]))), Incarnation: le.Uint64(b[5:]), Follows: le.Uint64(b[13:]),
+		JobID: string(b[ownerBytes:]),
+	}, nil
 }
+
+// sentence says why a port of o does not take a connection of the purpose.
+func (o Owner) sentence(purpose token.Purpose) string {
+	wanted := "a rendezvous"
+	if purpose == token.Link {
+		wanted = "a rank that forms its ring"
+	}
+	return fmt.Sprintf("is the port of %v, not of %s", o, wanted)
+}
+
+// String names o: `rank 3 of job "mnist"`.
+func (o Owner) String() string {
+	job := "a job"
+	if o.JobID != "" {
+		job = fmt.Sprintf("job %.*q", maxShown, o.JobID)
+	}
+	switch {
+	case o.Rendezvous:
+		return "the rendezvous of " + job
+	case o.Rank < 0:
+		return "a worker of " + job
+	}
+	return fmt.Sprintf("rank %d of %s", o.Rank, job)
+}
+
+// maxShown bounds the characters of a job id in a message.
+const maxShown = 80

@@ -2,97 +2,101 @@ package port
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/netip"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"ringtrain/ring/token"
 )
 
-// The limits on pending connections.
-const (
-	maxPending  = 256
-	kindTimeout = 5 * time.Second
-)
-
-// magicBytes is the number of bytes that name the kind of a connection.
-const magicBytes = 4
-
-// The first bytes of the kinds that Accept returns. The port answers [Question] itself.
-const (
-	magicHTTP2 = "PRI "
-	magicLink  = "RTL\x02"
-)
+// firstTLS is the first byte of a connection that uses TLS.
+const firstTLS = 0x16
 
 // Port is a listening socket for gRPC and links. Its methods may be called from several
 // goroutines.
 type Port struct {
 	lis         net.Listener
-	grpc, links *queue
-	pending     *pendingConns
-	owner       atomic.Pointer[func() Owner] // nil: queries are not answered
+	token       token.Token
+	identity    *token.Identity
+	grpc, links *Queue
+	seats       seats
+	strangers   register
+	owner       atomic.Pointer[func() Owner] // nil: not known
 	done        chan struct{}                // closed by Close
 	closing     sync.Once
 	running     sync.WaitGroup
 }
 
 // Listen listens on addr: "host:port", "host:lo-hi" for the first free port of a range, or ":0"
-// for any free port of any interface.
+// for any free port of any interface. Who connects must prove t.
 //
 // A taken port, or a range without a free one, is exitcode.Retry; the error names the owner of
 // a port if it answers. An address that is malformed or not of this host is
 // exitcode.Usage.
-func Listen(addr string) (*Port, error) {
+func Listen(addr string, t token.Token) (*Port, error) {
 	a, err := parse(addr)
 	if err != nil {
 		return nil, err
 	}
-	lis, err := a.listen()
+	lis, err := a.listen(t)
 	if err != nil {
 		return nil, err
 	}
-	return serve(lis), nil
+	p, err := Serve(lis, t)
+	if err != nil {
+		lis.Close()
+	}
+	return p, err
 }
 
-// serve dispatches the connections of lis until Close.
-func serve(lis net.Listener) *Port {
+// Serve serves the connections of lis until Close, which closes lis. Who connects must prove t.
+func Serve(lis net.Listener, t token.Token) (*Port, error) {
+	identity, err := token.NewIdentity()
+	if err != nil {
+		return nil, err
+	}
 	p := &Port{
-		lis:     lis,
-		grpc:    newQueue(lis.Addr()),
-		links:   newQueue(lis.Addr()),
-		pending: newPendingConns(maxPending),
-		done:    make(chan struct{}),
+		lis:       lis,
+		token:     t,
+		identity:  identity,
+		grpc:      newQueue(lis.Addr()),
+		links:     newQueue(lis.Addr()),
+		strangers: register{known: map[netip.Addr]*Stranger{}},
+		done:      make(chan struct{}),
 	}
 	p.running.Go(p.acceptAll)
-	return p
+	return p, nil
 }
 
 // Addr returns the host:port on which p listens, with the port that the system
 // chose for port 0.
 func (p *Port) Addr() string { return p.lis.Addr().String() }
 
-// GRPC returns a listener for the connections that begin as HTTP/2. Closing it ends this kind
-// only: later connections of the kind are closed.
-func (p *Port) GRPC() net.Listener { return p.grpc }
+// GRPC returns the connections for control and status, whose requests are answered. Before the first
+// call they are refused: the port is no rendezvous. Closing the queue ends this kind only.
+func (p *Port) GRPC() *Queue { return p.grpc.open() }
 
-// Links returns a listener for the connections that begin as a link. It has a SetDeadline like
-// that of *net.TCPListener. Closing it ends this kind only: later connections of the kind are
-// closed.
-func (p *Port) Links() net.Listener { return p.links }
+// Links returns the connections for links, whose requests wait for an answer. Before the first call
+// they are refused. Closing the queue ends this kind only.
+func (p *Port) Links() *Queue { return p.links.open() }
 
-// SetOwner sets the function that returns the owner of p for queries. It is called once for each
-// query, from several goroutines, and should not block. It may be replaced.
+// SetOwner sets the function that returns the owner of p. It is called once for each question and
+// refusal, from several goroutines, and should not block. It may be replaced.
 func (p *Port) SetOwner(whose func() Owner) { p.owner.Store(&whose) }
 
-// Close stops listening and closes all connections that Accept has not returned. Accept of both
-// listeners returns net.ErrClosed from now on. When Close returns, all goroutines of p have
-// ended. It may be called more than once.
+// Close stops listening and closes all connections that were not taken. When Close returns, all
+// goroutines of p have ended. It may be called more than once.
 func (p *Port) Close() error {
 	var err error
 	p.closing.Do(func() {
 		close(p.done)
 		err = p.lis.Close()
-		p.pending.closeAll()
+		p.seats.closeAll()
 	})
 	p.running.Wait()
 	return errors.Join(err, p.grpc.Close(), p.links.Close())
@@ -105,11 +109,12 @@ func (p *Port) acceptAll() {
 		switch {
 		case err == nil:
 			pause = 0
-			if !p.pending.add(c) {
+			s := p.seats.take(c)
+			if s == nil {
 				c.Close()
 				continue
 			}
-			p.running.Go(func() { p.dispatch(c) })
+			p.running.Go(func() { p.admit(s) })
 		case errors.Is(err, net.ErrClosed):
 			return
 		default: // most likely out of file descriptors, which passes
@@ -123,33 +128,94 @@ func (p *Port) acceptAll() {
 	}
 }
 
-// dispatch reads the first bytes of c and passes it to the queue of its kind. A query stays pending
-// until it is answered.
-func (p *Port) dispatch(c net.Conn) {
-	s := &Conn{Conn: c}
-	c.SetDeadline(time.Now().Add(kindTimeout))
-	_, err := io.ReadFull(c, s.head[:])
-	if err == nil && string(s.head[:]) == Question {
-		p.answer(c)
+// admit runs the exchange of a seat and hands the proved connection to its purpose.
+func (p *Port) admit(s *seat) {
+	s.SetDeadline(time.Now().Add(token.Timeout))
+	c, err := p.prove(s)
+	if !p.seats.leave(s) && err == nil {
+		err = net.ErrClosed
 	}
-	c.SetDeadline(time.Time{})
-	if !p.pending.remove(c) || err != nil {
-		c.Close()
+	if err != nil {
+		s.Close()
+		p.noteStranger(s, err)
 		return
 	}
-	switch string(s.head[:]) {
-	case magicHTTP2:
-		p.grpc.put(s)
-	case magicLink:
-		p.links.put(s)
-	default:
+	c.SetSocket(s.Conn)
+	a, keep := p.route(c)
+	if !keep {
+		_ = c.Answer(a) // the dialer may ask again
 		c.Close()
 	}
 }
 
-// answer sends the owner of p. It ignores errors: the client may ask again.
-func (p *Port) answer(c net.Conn) {
-	if whose := p.owner.Load(); whose != nil {
-		c.Write(appendAnswer(nil, (*whose)()))
+// noteStranger counts s, which has proved nothing. A probe of TCP, which closes without a byte, is not
+// counted.
+func (p *Port) noteStranger(s *seat, err error) {
+	switch {
+	case s.silent() && errors.Is(err, io.EOF):
+		return
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = fmt.Errorf("proved nothing in %v", token.Timeout)
+	case errors.Is(err, net.ErrClosed):
+		err = errors.New("took too many seats")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("closed without a proof")
 	}
+	p.strangers.add(addressOf(s), err)
+}
+
+// prove runs the acceptor's part of the exchange over s.
+func (p *Port) prove(s *seat) (*token.Conn, error) {
+	var head [16]byte
+	n, err := io.ReadAtLeast(s, head[:], len(token.Preamble))
+	if err != nil {
+		return nil, err
+	}
+	again := &replayed{s, head[:n]}
+	switch {
+	case head[0] == firstTLS:
+		return p.identity.AcceptTLS(again, p.token)
+	case string(head[:len(token.Preamble)]) == token.Preamble:
+		return p.token.AcceptClear(again)
+	}
+	return nil, token.Foreign(head[:n])
+}
+
+// replayed is a connection whose first bytes were read ahead.
+type replayed struct {
+	net.Conn
+	ahead []byte
+}
+
+func (r *replayed) Read(p []byte) (int, error) {
+	if len(r.ahead) == 0 {
+		return r.Conn.Read(p)
+	}
+	n := copy(p, r.ahead)
+	r.ahead = r.ahead[n:]
+	return n, nil
+}
+
+// route hands c to its purpose. If keep is false, a is the answer and c has no owner.
+func (p *Port) route(c *token.Conn) (a token.Answer, keep bool) {
+	switch purpose := c.Request.Purpose; {
+	case !c.Secure() && purpose != token.Link:
+		return token.Refuse(fmt.Errorf("%v wants TLS", purpose)), false
+	case purpose == token.Owner:
+		return token.Answer{Data: appendOwner(nil, p.whose())}, false
+	case purpose == token.Link:
+		c.SetDeadline(time.Time{})
+		keep = p.links.put(c)
+	case purpose == token.Control || purpose == token.Status:
+		keep = p.grpc.answer(c)
+	}
+	return token.Refuse(errors.New(p.whose().sentence(c.Request.Purpose))), keep
+}
+
+// whose returns the owner of p.
+func (p *Port) whose() Owner {
+	if whose := p.owner.Load(); whose != nil {
+		return (*whose)()
+	}
+	return Owner{Rank: -1}
 }

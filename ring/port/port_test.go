@@ -1,16 +1,21 @@
 package port
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
-	"os"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -45,13 +50,27 @@ func (l *memListener) Close() error {
 
 func (l *memListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7} }
 
-// dial connects and sends a text.
-func (l *memListener) dial(t *testing.T, say string) net.Conn {
-	t.Helper()
+// pipe is one end of a connection in memory that comes from an address.
+type pipe struct {
+	net.Conn
+	from net.Addr
+}
+
+func (p pipe) RemoteAddr() net.Addr { return p.from }
+
+// dial connects from an address and sends a text.
+func (l *memListener) dial(from, say string) net.Conn {
 	near, far := net.Pipe()
-	l.conns <- far
+	l.conns <- pipe{far, &net.TCPAddr{IP: net.ParseIP(from), Port: 9}}
 	near.Write([]byte(say)) // an error shows in a later read
 	return near
+}
+
+// ask connects and runs the dialer's part of an exchange.
+func (l *memListener) ask(t *testing.T, secret token.Token, purpose token.Purpose) (*token.Conn, token.Answer, error) {
+	t.Helper()
+	none := token.End{Rank: -1}
+	return secret.DialTLS(t.Context(), l.dial("10.0.0.1", ""), token.Request{Purpose: purpose, JobID: "mnist", From: none, To: none})
 }
 
 // closedAfter returns the time until the other side closes c.
@@ -66,89 +85,173 @@ func inBubble(t *testing.T, test func(t *testing.T, l *memListener, p *Port)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := newMemListener()
-		p := serve(l)
+		p, err := Serve(l, secret)
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer p.Close()
 		test(t, l, p)
 	})
 }
 
-// TestKinds verifies that a connection comes out of the right listener, with the bytes that
-// name its kind.
-func TestKinds(t *testing.T) {
+// secret is the token of the tests' ports.
+var secret = token.New()
+
+// TestPurposes verifies that a proved connection comes out of the queue of its purpose, a link's with
+// its request not answered, and that the port itself says whose it is.
+func TestPurposes(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
-		for first, lis := range map[string]net.Listener{"PRI ": p.GRPC(), "RTL\x02": p.Links()} {
-			near, far := net.Pipe()
-			l.conns <- far
-			go func() {
-				for _, b := range []byte(first + "and more") { // one byte at a time
-					near.Write([]byte{b})
-				}
-				near.Close()
-			}()
-			c, err := lis.Accept()
-			if err != nil {
-				t.Fatal(err)
+		owner := Owner{JobID: "mnist", Rank: 3, Incarnation: 7, Follows: 8}
+		p.SetOwner(func() Owner { return owner })
+		grpc, links := p.GRPC(), p.Links()
+		for _, purpose := range []token.Purpose{token.Control, token.Status} {
+			if _, a, err := l.ask(t, secret, purpose); err != nil || a.Err() != nil {
+				t.Errorf("%v: answer is %+v, %v", purpose, a, err)
 			}
-			got, err := io.ReadAll(c)
-			if string(got) != first+"and more" || err != nil {
-				t.Errorf("read %q, %v, want %q", got, err, first+"and more")
+			if c, err := grpc.Accept(); err != nil || c.(*token.Conn).Request.Purpose != purpose {
+				t.Errorf("%v: accepted %v, %v", purpose, c, err)
 			}
-			if c.(*Conn).Socket() != far {
-				t.Error("the socket below is not the accepted one")
+		}
+		go func() {
+			c, err := links.Take(t.Context())
+			if err == nil {
+				time.Sleep(4 * time.Second) // within the dialer's time
+				c.Answer(token.Answer{Data: []byte("later")})
+			}
+		}()
+		if _, a, err := l.ask(t, secret, token.Link); err != nil || string(a.Data) != "later" {
+			t.Errorf("link: answer is %+v, %v", a, err)
+		}
+		if got, err := Ask(t.Context(), l.dial("10.0.0.1", ""), secret); err != nil || got != owner {
+			t.Errorf("owner is %+v, %v, want %+v", got, err, owner)
+		}
+	})
+}
+
+// TestNobodyAccepts verifies that a purpose that nobody serves here is refused with who has the port:
+// before the first call of GRPC or Links, and after a queue is closed.
+func TestNobodyAccepts(t *testing.T) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
+		p.SetOwner(func() Owner { return Owner{JobID: "mnist", Rank: 3} })
+		closed := p.Links()
+		closed.Close()
+		for purpose, want := range map[token.Purpose]string{
+			token.Control: `refused: is the port of rank 3 of job "mnist", not of a rendezvous`,
+			token.Link:    `refused: is the port of rank 3 of job "mnist", not of a rank that forms its ring`,
+		} {
+			if _, a, err := l.ask(t, secret, purpose); err != nil || exitcode.Of(a.Err()) != exitcode.Retry || a.Err().Error() != want {
+				t.Errorf("%v: answer is %v, error %v, want %q", purpose, a.Err(), err, want)
 			}
 		}
 	})
 }
 
-// TestStrangers verifies that a connection of another kind is closed at once, and a silent one
-// after 5 s.
+// TestClear verifies that a connection in clear may be a link's only.
+func TestClear(t *testing.T) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
+		p.GRPC()
+		_, a, err := secret.DialClear(t.Context(), l.dial("10.0.0.1", ""), token.Request{Purpose: token.Control})
+		if err != nil || a.Err() == nil || a.Err().Error() != "refused: control wants TLS" {
+			t.Errorf("answer is %v, error %v", a.Err(), err)
+		}
+		links := p.Links()
+		go func() {
+			if c, err := links.Take(t.Context()); err == nil {
+				c.Answer(token.Answer{})
+			}
+		}()
+		if c, a, err := secret.DialClear(t.Context(), l.dial("10.0.0.1", ""), token.Request{Purpose: token.Link}); err != nil || a.Err() != nil || c.Secure() {
+			t.Errorf("link: answer is %v, error %v", a.Err(), err)
+		}
+	})
+}
+
+// TestStrangers verifies that a connection of another kind is closed at once and a silent one after
+// 5 s, and that the port counts and describes those that proved nothing: not one that closed without
+// a byte.
 func TestStrangers(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
 		tests := []struct {
-			say  string
-			want time.Duration
-		}{{"GET ", 0}, {"RTL\x01", 0}, {"RTL", kindTimeout}, {"", kindTimeout}}
+			from, say string
+			want      time.Duration
+			why       string
+		}{
+			{"10.0.0.2", "GET / HTTP/1.1\r\nHost: x\r\n\r\n123", 0, `speaks no TLS: begins with "GET / HTTP/1.1??"`},
+			{"10.0.0.3", "RTL\x02" + strings.Repeat("x", 40), 0, "a ringtrain of protocol 2, here 3"},
+			{"10.0.0.4", "\x16\x03", token.Timeout, "proved nothing in 5s"},
+			{"::ffff:10.0.0.5", "", token.Timeout, "proved nothing in 5s"},
+		}
 		for _, tt := range tests {
-			if got := closedAfter(l.dial(t, tt.say)); got != tt.want {
+			if got := closedAfter(l.dial(tt.from, tt.say)); got != tt.want {
 				t.Errorf("say=%q: closed after %v, want %v", tt.say, got, tt.want)
 			}
 		}
+		l.dial("10.0.0.6", "").Close()
+		other := token.New()
+		for range 2 {
+			if _, _, err := l.ask(t, other, token.Link); err == nil {
+				t.Error("another token was taken in")
+			}
+		}
+		synctest.Wait()
+		s := p.Strangers()
+		if s.Closed != 6 || s.Most.String() != "10.0.0.1" || len(s.Known) != 5 {
+			t.Errorf("strangers are %+v", s)
+		}
+		why := map[string]string{}
+		for _, k := range s.Known {
+			why[k.From.String()] = k.Why
+		}
+		for _, tt := range tests {
+			if from := strings.TrimPrefix(tt.from, "::ffff:"); why[from] != tt.why {
+				t.Errorf("from=%s: reason is %q, want %q", from, why[from], tt.why)
+			}
+		}
+		if want := fmt.Sprintf("has another token (%v)", other.ID()); why["10.0.0.1"] != want {
+			t.Errorf("reason is %q, want %q", why["10.0.0.1"], want)
+		}
 	})
 }
 
-// TestPending verifies that at most 256 connections are pending, and that later connections are
-// served once these have timed out.
-func TestPending(t *testing.T) {
+// TestSeats verifies that a flood from one address closes its own connections: others keep their
+// seats and get in, also those of a second flood from one IPv6 network.
+func TestSeats(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
-		for range maxPending {
-			l.dial(t, "")
+		p.GRPC()
+		friend := l.dial("10.0.0.9", "\x16")
+		for range 3 * maxSeats {
+			l.dial("10.0.0.2", "\x16")
 		}
-		if got := closedAfter(l.dial(t, "")); got != 0 {
-			t.Errorf("number 257 was closed after %v, want at once", got)
+		for i := range 3 * maxSeats {
+			l.dial(fmt.Sprintf("fd00::%x", i), "\x16")
 		}
-		time.Sleep(kindTimeout)
-		synctest.Wait()
-		l.dial(t, magicLink)
-		if _, err := p.Links().Accept(); err != nil {
-			t.Error(err)
+		if _, _, err := l.ask(t, secret, token.Status); err != nil {
+			t.Errorf("a worker does not get in: %v", err)
+		}
+		count := map[string]int{}
+		p.seats.mu.Lock()
+		for _, s := range p.seats.taken {
+			count[s.from.String()]++
+		}
+		p.seats.mu.Unlock()
+		if count["10.0.0.9/32"] != 1 || count["10.0.0.2/32"] < maxSeats/2-2 || count["fd00::/64"] < maxSeats/2-2 {
+			t.Errorf("seats are %v", count)
+		}
+		if got := closedAfter(friend); got != token.Timeout {
+			t.Errorf("a connection of another address was closed after %v, want %v", got, token.Timeout)
 		}
 	})
 }
 
-// TestQueue verifies that unaccepted connections of a kind are bounded, and that they do not
-// block the other kind.
-func TestQueue(t *testing.T) {
+// TestTooMuch verifies that a stranger cannot send more than 16 KiB.
+func TestTooMuch(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
-		for range maxQueued {
-			l.dial(t, magicHTTP2)
-		}
+		c := l.dial("10.0.0.2", "")
+		hello := "\x16\x03\x01\x40\x00\x01\x00\x7f\xff" // a client hello of 32 KiB in records of 16 KiB
+		n, err := io.WriteString(c, hello+strings.Repeat("\x00", 1<<14))
 		synctest.Wait()
-		if got := closedAfter(l.dial(t, magicHTTP2)); got != 0 {
-			t.Errorf("number 129 was closed after %v, want at once", got)
-		}
-		l.dial(t, magicLink)
-		if _, err := p.Links().Accept(); err != nil {
-			t.Error(err)
+		if err == nil || n > maxSeatBytes {
+			t.Errorf("sent %d bytes, error %v", n, err)
 		}
 	})
 }
@@ -157,7 +260,13 @@ func TestQueue(t *testing.T) {
 // running: the bubble would not end.
 func TestClose(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
-		silent, queued := l.dial(t, "RT"), l.dial(t, magicLink)
+		silent := l.dial("10.0.0.2", "\x16")
+		links := p.Links()
+		refused := make(chan error)
+		go func() {
+			_, _, err := l.ask(t, secret, token.Link)
+			refused <- err
+		}()
 		synctest.Wait()
 		ended := make(chan error)
 		go func() {
@@ -171,15 +280,14 @@ func TestClose(t *testing.T) {
 		if err := <-ended; !errors.Is(err, net.ErrClosed) {
 			t.Errorf("pending accept: error %v, want net.ErrClosed", err)
 		}
-		for name, c := range map[string]net.Conn{"silent": silent, "queued": queued} {
-			if got := closedAfter(c); got != 0 {
-				t.Errorf("%s connection was closed after %v, want at once", name, got)
-			}
+		if err := <-refused; err == nil {
+			t.Error("the queued connection is open")
 		}
-		for _, lis := range []net.Listener{p.GRPC(), p.Links()} {
-			if _, err := lis.Accept(); !errors.Is(err, net.ErrClosed) {
-				t.Errorf("accept: error %v, want net.ErrClosed", err)
-			}
+		if got := closedAfter(silent); got != 0 {
+			t.Errorf("silent connection was closed after %v, want at once", got)
+		}
+		if _, err := links.Take(t.Context()); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("take: error %v, want net.ErrClosed", err)
 		}
 		if err := p.Close(); err != nil {
 			t.Errorf("second close: %v", err)
@@ -187,45 +295,29 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestOneKindCloses verifies that closing one kind, as a gRPC server does when it stops, does
-// not end the other.
-func TestOneKindCloses(t *testing.T) {
+// TestTake verifies that Take ends with its context, and that one connection wakes one of two.
+func TestTake(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
-		p.GRPC().Close()
-		if got := closedAfter(l.dial(t, magicHTTP2)); got != 0 {
-			t.Errorf("closed after %v, want at once", got)
+		q := p.GRPC()
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("late"))
+		defer cancel()
+		if _, err := q.Take(ctx); err == nil || err.Error() != "late" {
+			t.Errorf("error is %v, want the cause of the context", err)
 		}
-		l.dial(t, magicLink)
-		if _, err := p.Links().Accept(); err != nil {
-			t.Error(err)
+		got := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := q.Accept()
+				got <- err
+			}()
 		}
-	})
-}
-
-// TestDeadline verifies that Accept follows the rules of package net, which tcplink relies on
-// to end its wait.
-func TestDeadline(t *testing.T) {
-	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
-		q := p.Links().(*queue)
-		start := time.Now()
-		for _, wait := range []time.Duration{-time.Second, 0, 3 * time.Second} {
-			q.SetDeadline(time.Now().Add(wait))
-			if _, err := q.Accept(); !errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Errorf("wait=%v: error %v, want os.ErrDeadlineExceeded", wait, err)
+		for range 2 {
+			if _, _, err := l.ask(t, secret, token.Status); err != nil {
+				t.Fatal(err)
 			}
-		}
-		if got := time.Since(start); got != 3*time.Second {
-			t.Errorf("three deadlines took %v, want 3s", got)
-		}
-		q.SetDeadline(time.Now().Add(time.Second))
-		go func() {
-			time.Sleep(time.Second / 2)
-			q.SetDeadline(time.Time{}) // removed while Accept waits
-			time.Sleep(time.Hour)
-			l.dial(t, magicLink)
-		}()
-		if _, err := q.Accept(); err != nil {
-			t.Errorf("without deadline: %v", err)
+			if err := <-got; err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }
@@ -241,19 +333,9 @@ func TestAcceptFails(t *testing.T) {
 		if took := time.Since(start); took < 10*time.Second || took > 20*time.Second {
 			t.Errorf("20 failures took %v, want pauses that grow to 1s", took)
 		}
-		l.dial(t, magicLink)
-		if _, err := p.Links().Accept(); err != nil {
+		p.GRPC()
+		if _, _, err := l.ask(t, secret, token.Status); err != nil {
 			t.Error(err)
 		}
 	})
-}
-
-// TestSocketEarly verifies that Socket panics while bytes that were read ahead could be lost.
-func TestSocketEarly(t *testing.T) {
-	defer func() {
-		if fault := recover(); fault != "port: socket taken before its first bytes were read" {
-			t.Errorf("panic %v, want that the first bytes are not read", fault)
-		}
-	}()
-	(&Conn{}).Socket()
 }

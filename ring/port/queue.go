@@ -1,116 +1,133 @@
 package port
 
 import (
+	"context"
 	"net"
-	"os"
 	"sync"
 	"time"
+
+	"ringtrain/ring/token"
 )
 
-// maxQueued is the maximal number of unaccepted connections of a kind, like a socket's
-// backlog.
-const maxQueued = 128
+// Queue has the proved connections of a port that wait for their owner. They hold no seat.
+type Queue struct {
+	addr net.Addr
 
-// queue is a net.Listener of connections that put has added.
-type queue struct {
-	addr  net.Addr
-	conns chan net.Conn // sends hold mu, so that Close can empty it for good
-	done  chan struct{} // closed by Close
-
-	mu       sync.Mutex
-	closed   bool
-	timer    *time.Timer   // of the deadline, or nil
-	deadline chan struct{} // closed when the deadline passes; SetDeadline replaces it
+	mu     sync.Mutex
+	conns  []*token.Conn
+	more   chan struct{} // has room for one: conns is not empty
+	closed chan struct{}
+	opened bool // somebody accepts
 }
 
-func newQueue(addr net.Addr) *queue {
-	return &queue{
-		addr:     addr,
-		conns:    make(chan net.Conn, maxQueued),
-		done:     make(chan struct{}),
-		deadline: make(chan struct{}),
+func newQueue(addr net.Addr) *Queue {
+	return &Queue{addr: addr, more: make(chan struct{}, 1), closed: make(chan struct{})}
+}
+
+// open makes q take connections.
+func (q *Queue) open() *Queue {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.opened = true
+	return q
+}
+
+// put adds c, and reports whether somebody will take it.
+func (q *Queue) put(c *token.Conn) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.isClosed() || !q.opened {
+		return false
+	}
+	q.conns = append(q.conns, c)
+	q.wake()
+	return true
+}
+
+func (q *Queue) wake() {
+	select {
+	case q.more <- struct{}{}:
+	default:
 	}
 }
 
-// put adds c for a later Accept, or closes it if the queue is full or closed.
-func (q *queue) put(c net.Conn) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.closed {
+func (q *Queue) isClosed() bool {
+	select {
+	case <-q.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Take returns the next connection. It returns the cause of ctx if ctx ends first, and net.ErrClosed
+// after Close.
+func (q *Queue) Take(ctx context.Context) (*token.Conn, error) {
+	for {
+		if c := q.next(); c != nil {
+			return c, nil
+		}
 		select {
-		case q.conns <- c:
-			return
-		default:
+		case <-q.more:
+		case <-q.closed:
+			return nil, net.ErrClosed
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
-	c.Close()
 }
 
-func (q *queue) Accept() (net.Conn, error) {
-	q.mu.Lock()
-	deadline := q.deadline
-	q.mu.Unlock()
-	select {
-	case <-q.done:
-		return nil, net.ErrClosed
-	case <-deadline:
-		return nil, os.ErrDeadlineExceeded
-	default:
-	}
-	select {
-	case c := <-q.conns:
-		return c, nil
-	case <-q.done:
-		return nil, net.ErrClosed
-	case <-deadline:
-		return nil, os.ErrDeadlineExceeded
-	}
-}
-
-// SetDeadline makes pending and future calls of Accept return
-// os.ErrDeadlineExceeded once t has passed. The zero time means never.
-func (q *queue) SetDeadline(t time.Time) error {
+// next returns the first connection, or nil. It wakes another Take if there are more.
+func (q *Queue) next() *token.Conn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.timer != nil && !q.timer.Stop() {
-		<-q.deadline // the timer has fired: wait for its function
-	}
-	q.timer = nil
-	select {
-	case <-q.deadline:
-		q.deadline = make(chan struct{})
-	default:
-	}
-	if t.IsZero() {
+	if len(q.conns) == 0 {
 		return nil
 	}
-	passed := q.deadline
-	if until := time.Until(t); until > 0 {
-		q.timer = time.AfterFunc(until, func() { close(passed) })
-	} else {
-		close(passed)
+	c := q.conns[0]
+	q.conns = q.conns[1:]
+	if len(q.conns) > 0 {
+		q.wake()
 	}
+	return c
+}
+
+// Accept is Take without an end, for gRPC. The result is a *token.Conn.
+func (q *Queue) Accept() (net.Conn, error) {
+	c, err := q.Take(context.Background())
+	if err != nil {
+		return nil, err // and no *token.Conn
+	}
+	return c, nil
+}
+
+// Close closes the connections in q; later ones are refused.
+func (q *Queue) Close() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.isClosed() {
+		close(q.closed)
+	}
+	for _, c := range q.conns {
+		c.Close()
+	}
+	q.conns = nil
 	return nil
 }
 
-// Close closes the connections in the queue and all later ones.
-func (q *queue) Close() error {
-	q.SetDeadline(time.Time{}) // no timer outlives the queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return nil
-	}
-	q.closed = true
-	close(q.done)
-	for {
-		select {
-		case c := <-q.conns:
-			c.Close()
-		default:
-			return nil
-		}
-	}
-}
+// Addr returns the address of the port.
+func (q *Queue) Addr() net.Addr { return q.addr }
 
-func (q *queue) Addr() net.Addr { return q.addr }
+// answer accepts the request of c and adds c, if somebody will take it.
+func (q *Queue) answer(c *token.Conn) bool {
+	q.mu.Lock()
+	refused := q.isClosed() || !q.opened
+	q.mu.Unlock()
+	if refused {
+		return false
+	}
+	if c.Answer(token.Answer{}) != nil || c.SetDeadline(time.Time{}) != nil || !q.put(c) {
+		c.Close()
+	}
+	return true
+}
