@@ -18,11 +18,13 @@
 // A process holds a lock on its files. The next process that holds a file removes those of
 // dead processes. /tmp is cleaned by age, so a process renews the times of its files.
 //
-// # Proof
+// # Exchange
 //
-// Two processes that meet exchange nonces, and each sends the HMAC-SHA256 of both
-// nonces and of what it claims, with the token as the key ([Token.Prove]). The other
-// one compares in constant time ([Token.Proves]). A proof therefore serves once.
+// One exchange begins every connection: links, control, status, questions for an owner, shared memory.
+// The dialer sends a [Request], the acceptor an [Answer], and each the HMAC-SHA256, with the token as
+// the key, of the channel and of what it says ([Token.Prove]). The channel is what the connection has
+// alone: the exporter of TLS, or in clear the nonces of both. A proof therefore serves on one
+// connection only, and who relays it to another one proves nothing. ring/PROTOCOL.md has the bytes.
 //
 // # Errors
 //
@@ -100,7 +102,7 @@ func (t Token) Reveal() string {
 }
 
 // Prove returns the HMAC-SHA256 of the parts, keyed with the token. Each part follows
-// its length. Both sides of a handshake include both sides' nonces, so a proof serves
+// its length. Both sides of an exchange include the channel, so a proof serves
 // once. The zero Token uses a key of zeros, which proves nothing: workers without a
 // token listen on loopback only.
 func (t Token) Prove(parts ...[]byte) [sha256.Size]byte {
