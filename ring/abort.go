@@ -41,12 +41,12 @@ const (
 	MaxAbortPayload = abortHeadBytes + maxAbortText
 )
 
-// AppendFrame appends a frame that carries a.
-func (a *Abort) AppendFrame(dst []byte, generation uint32) []byte {
+// AppendFrame appends a frame that carries a, with or without a CRC.
+func (a *Abort) AppendFrame(dst []byte, generation uint32, crc bool) []byte {
 	start := len(dst)
 	dst = a.appendPayload(append(dst, make([]byte, FrameHeaderBytes)...))
 	f := Frame{Kind: KindAbort, Generation: generation, Payload: dst[start+FrameHeaderBytes:]}
-	PutFrameHeader(dst[start:], &f, true)
+	PutFrameHeader(dst[start:], &f, crc)
 	return dst
 }
 

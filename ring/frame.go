@@ -4,14 +4,16 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+
+	"ringtrain/ring/token"
 )
 
-// ProtocolVersion is the version of the handshake and of the frame. Workers of different
-// versions refuse each other at the rendezvous (exit code 76).
-const ProtocolVersion = 2
+// ProtocolVersion is the version of the exchange and of the frame. Workers of different versions
+// refuse each other (exit code 76).
+const ProtocolVersion = token.Protocol
 
 // FrameHeaderBytes is the length of a frame's header on the wire.
-const FrameHeaderBytes = 40
+const FrameHeaderBytes = 36
 
 // MaxPayloadBytes bounds a payload that a worker sends or accepts.
 const MaxPayloadBytes = 16 << 20
@@ -39,8 +41,6 @@ type Frame struct {
 	Payload    []byte
 }
 
-const flagPayloadCRC = 1
-
 // opBits is the number of bits for the number of the operation in a header. They suffice for a
 // year with an operation every 30 µs. The other bits of the eight bytes hold the terms.
 const opBits = 40
@@ -50,9 +50,12 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// PutFrameHeader writes the header of f into dst, which has FrameHeaderBytes. With payloadCRC
-// the header includes the CRC-32C of the payload.
-func PutFrameHeader(dst []byte, f *Frame, payloadCRC bool) {
+// sumAt is the offset of the CRC in a header: the last field.
+const sumAt = FrameHeaderBytes - 4
+
+// PutFrameHeader writes the header of f into dst, which has FrameHeaderBytes. With crc it includes
+// the CRC-32C of the header and the payload, else 0.
+func PutFrameHeader(dst []byte, f *Frame, crc bool) {
 	le := binary.LittleEndian
 	dst = dst[:FrameHeaderBytes]
 	copy(dst, frameMagic[:])
@@ -62,53 +65,52 @@ func PutFrameHeader(dst []byte, f *Frame, payloadCRC bool) {
 	le.PutUint64(dst[16:], f.Op&(1<<opBits-1)|uint64(f.Terms)<<opBits)
 	le.PutUint32(dst[24:], f.Segment)
 	le.PutUint32(dst[28:], uint32(len(f.Payload)))
-	le.PutUint32(dst[32:], 0)
-	if payloadCRC {
-		dst[7] = flagPayloadCRC
-		le.PutUint32(dst[32:], crc32.Checksum(f.Payload, castagnoli))
+	var sum uint32
+	if crc {
+		sum = crc32.Update(crc32.Checksum(dst[:sumAt], castagnoli), castagnoli, f.Payload)
 	}
-	le.PutUint32(dst[36:], crc32.Checksum(dst[:36], castagnoli))
+	le.PutUint32(dst[sumAt:], sum)
 }
 
-// FrameHeader is a header that was read and has a valid CRC.
+// FrameHeader is a header that was read.
 type FrameHeader struct {
 	Frame        // without payload
 	PayloadBytes int
-	hasCRC       bool
-	payloadCRC   uint32
+	crc          bool
+	sum, want    uint32 // CRC of what was read so far, and that of the whole frame
 }
 
-// ParseFrameHeader reads a header of FrameHeaderBytes. A header with a wrong CRC is
-// ErrDamagedFrame. One of another protocol, or one that claims more than MaxPayloadBytes, is
-// ErrCorruptFrame.
-func ParseFrameHeader(src []byte) (FrameHeader, error) {
+// ParseFrameHeader reads a header of FrameHeaderBytes. With crc, Check must follow before the header
+// is believed.
+//
+// A header of another protocol, or one that claims more than MaxPayloadBytes, is ErrCorruptFrame. With
+// crc it is ErrChangedBytes: the neighbour has proved the protocol.
+func ParseFrameHeader(src []byte, crc bool) (FrameHeader, error) {
 	le := binary.LittleEndian
-	var h FrameHeader
-	if len(src) != FrameHeaderBytes {
-		return h, fmt.Errorf("%w: header of %d bytes, want %d", ErrCorruptFrame, len(src), FrameHeaderBytes)
+	h := FrameHeader{crc: crc}
+	bad := ErrCorruptFrame
+	if crc {
+		bad = ErrChangedBytes
 	}
-	if got, want := crc32.Checksum(src[:36], castagnoli), le.Uint32(src[36:]); got != want {
-		return h, fmt.Errorf("%w: header crc32c is %#x, want %#x", ErrDamagedFrame, got, want)
+	if len(src) != FrameHeaderBytes {
+		return h, fmt.Errorf("%w: header of %d bytes, want %d", bad, len(src), FrameHeaderBytes)
 	}
 	if [4]byte(src) != frameMagic {
-		return h, fmt.Errorf("%w: begins with %x, want %x", ErrCorruptFrame, src[:4], frameMagic)
+		return h, fmt.Errorf("%w: begins with %x, want %x", bad, src[:4], frameMagic)
 	}
 	h.Kind, h.Stream, h.Codec = FrameKind(src[4]), src[5], src[6]
 	op := le.Uint64(src[16:])
 	h.Generation, h.Length, h.Segment = le.Uint32(src[8:]), le.Uint32(src[12:]), le.Uint32(src[24:])
 	h.Op, h.Terms = op&(1<<opBits-1), uint32(op>>opBits)
-	if h.Kind != KindData && h.Kind != KindClose && h.Kind != KindAbort || src[7]&^flagPayloadCRC != 0 {
-		return h, fmt.Errorf("%w: kind is %d, flags are %#x, want kind 1, 3 or 4, flags 0 or 1", ErrCorruptFrame, h.Kind, src[7])
-	}
-	h.hasCRC, h.payloadCRC = src[7]&flagPayloadCRC != 0, le.Uint32(src[32:])
-	if !h.hasCRC && h.payloadCRC != 0 {
-		return h, fmt.Errorf("%w: payload crc32c is %#x, want 0 in a frame without", ErrCorruptFrame, h.payloadCRC)
+	if h.Kind != KindData && h.Kind != KindClose && h.Kind != KindAbort || src[7] != 0 {
+		return h, fmt.Errorf("%w: kind is %d, the byte of zeros %#x, want kind 1, 3 or 4", bad, h.Kind, src[7])
 	}
 	n := le.Uint32(src[28:])
 	if n > MaxPayloadBytes {
-		return h, fmt.Errorf("%w: payload of %d bytes, want at most %d", ErrCorruptFrame, n, MaxPayloadBytes)
+		return h, fmt.Errorf("%w: payload of %d bytes, want at most %d", bad, n, MaxPayloadBytes)
 	}
 	h.PayloadBytes = int(n)
+	h.sum, h.want = crc32.Checksum(src[:sumAt], castagnoli), le.Uint32(src[sumAt:])
 	return h, nil
 }
 
@@ -131,14 +133,17 @@ func (t *tooLong) Error() string {
 
 func (t *tooLong) Unwrap() error { return ErrCorruptFrame }
 
-// Check compares payload with the CRC of the header, if there is one. Another CRC is
-// ErrDamagedFrame.
-func (h *FrameHeader) Check(payload []byte) error {
-	if !h.hasCRC {
+// Add adds a part of the payload to the CRC that Check compares.
+func (h *FrameHeader) Add(part []byte) { h.sum = crc32.Update(h.sum, castagnoli, part) }
+
+// Check compares the CRC of the frame, if it has one. rest is the payload, or what Add has not taken
+// of it. Another CRC is ErrChangedBytes.
+func (h *FrameHeader) Check(rest []byte) error {
+	if !h.crc {
 		return nil
 	}
-	if got := crc32.Checksum(payload, castagnoli); got != h.payloadCRC {
-		return fmt.Errorf("%w: payload crc32c is %#x, want %#x", ErrDamagedFrame, got, h.payloadCRC)
+	if h.Add(rest); h.sum != h.want {
+		return fmt.Errorf("%w (crc32c is %#x, want %#x)", ErrChangedBytes, h.sum, h.want)
 	}
 	return nil
 }

@@ -54,18 +54,27 @@ type Link interface {
 	// Close may be called more than once.
 	Close() error
 
-	// Threads returns how many threads the worker's Go code needs beside a link that waits in
+	// Facts returns what the owner of a link may want to know.
+	Facts() LinkFacts
+}
+
+// LinkFacts is what a link tells its owner of itself. It does not change.
+type LinkFacts struct {
+	// Threads is the number of threads that the worker's Go code needs beside a link that waits in
 	// system calls, which occupy threads; 0 for a link that does not. New raises GOMAXPROCS to
 	// what its links need.
-	Threads() int
+	Threads int
+
+	// TLS reports whether the link encrypts what it sends.
+	TLS bool
 }
 
 // ErrClosed is the error of Send and Recv on a link that this side has closed.
 var ErrClosed = errors.New("ring: link closed")
 
-// ErrDamagedFrame means that bytes from a peer are not those that it has sent: a CRC is wrong.
-// The connection is as good as broken, and the workers can go on in another generation.
-var ErrDamagedFrame = errors.New("ring: damaged frame")
+// ErrChangedBytes means that bytes from a peer are not those that it has sent: TLS or a CRC says so.
+// The connection has broken, and the workers can go on in another generation.
+var ErrChangedBytes = errors.New("bytes were changed on the way")
 
 // ErrCorruptFrame means that a peer has sent what is no frame of this protocol, or not the frame
 // that must come next. The job cannot continue: another program or version sends.

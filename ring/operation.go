@@ -186,7 +186,7 @@ func withCode(err error) error {
 	switch {
 	case errors.Is(err, ErrCorruptFrame):
 		return exitcode.With(exitcode.Protocol, err)
-	case errors.Is(err, ErrTimeout), errors.Is(err, ErrGenerationEnded), errors.Is(err, ErrDamagedFrame):
+	case errors.Is(err, ErrTimeout), errors.Is(err, ErrGenerationEnded), errors.Is(err, ErrChangedBytes):
 		return exitcode.With(exitcode.Retry, err)
 	}
 	return err

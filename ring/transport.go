@@ -110,7 +110,7 @@ func needThreads(t Transport) {
 	least := 0
 	for _, l := range append([]Link{t.Ring}, t.Rounds...) {
 		if l != nil {
-			least = max(least, l.Threads())
+			least = max(least, l.Facts().Threads)
 		}
 	}
 	if runtime.GOMAXPROCS(0) < least {

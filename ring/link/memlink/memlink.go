@@ -144,5 +144,5 @@ func (l *link) Notify(idle func(last bool), aborted func(*ring.Abort)) {
 	}
 }
 
-// Threads returns 0: more threads than cores would slow down links in memory.
-func (l *link) Threads() int { return 0 }
+// Facts asks for no threads: more threads than cores would slow down links in memory.
+func (l *link) Facts() ring.LinkFacts { return ring.LinkFacts{} }

@@ -25,16 +25,18 @@ func TestAbortMidFrame(t *testing.T) {
 			return g.Broadcast(t.Context(), 0, bytes.NewReader(make([]byte, 60<<20)), io.Discard)
 		},
 	} {
-		t.Run("op="+name, func(t *testing.T) { abortMidFrame(t, op) })
+		for _, how := range []mode{auth, tls} {
+			t.Run("op="+name+"/mode="+how.name, func(t *testing.T) { abortMidFrame(t, op, how) })
+		}
 	}
 }
 
-func abortMidFrame(t *testing.T, op func(g *ring.Group) error) {
+func abortMidFrame(t *testing.T, op func(g *ring.Group) error, how mode) {
 	const p = 3
 	cause := errors.New("disk full on rank 0")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	groups, errs := make([]*ring.Group, p), make([]chan error, p)
-	for rank, link := range openRing(t, p, Config{PayloadCRC: true}) {
+	for rank, link := range openRing(t, p, how) {
 		life := t.Context()
 		if rank == 0 {
 			life = ctx

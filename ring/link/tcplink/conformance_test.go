@@ -11,11 +11,11 @@ import (
 // TestConformance verifies that links over loopback keep the contract of ring.Link with
 // every combination of options.
 func TestConformance(t *testing.T) {
-	for _, c := range []Config{{}, {PayloadCRC: true, Spin: DefaultSpin}, {Spin: 2}} {
-		t.Run(fmt.Sprintf("crc=%v/spin=%d", c.PayloadCRC, c.Spin), func(t *testing.T) {
-			linktest.Run(t, func(t *testing.T, p int) []ring.Link { return openRing(t, p, c) })
+	for _, how := range []mode{local, local.spinning(0), auth, tls, tls.spinning(0)} {
+		t.Run(fmt.Sprintf("mode=%s/spin=%d", how.name, how.Spin), func(t *testing.T) {
+			linktest.Run(t, func(t *testing.T, p int) []ring.Link { return openRing(t, p, how) })
 			linktest.Routes(t, func(t *testing.T, routes [][]ring.Route) [][]ring.Link {
-				return openRoutes(t, &network{config: c}, routes)
+				return openRoutes(t, &network{mode: how}, routes)
 			})
 		})
 	}

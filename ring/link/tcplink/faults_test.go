@@ -18,17 +18,13 @@ import (
 // TestFaults verifies that the link reports a neighbour's protocol fault under the
 // neighbour's name.
 func TestFaults(t *testing.T) {
-	for _, c := range []Config{{}, {Spin: DefaultSpin}} {
-		t.Run(fmt.Sprintf("spin=%d", c.Spin), func(t *testing.T) {
-			checkFaults(t, func(t *testing.T) stage {
-				s, _, _ := newStage(t, c)
-				return s
-			})
-		})
-	}
+	checkFaults(t, func(t *testing.T) stage {
+		s, _, _ := newStage(t)
+		return s
+	})
 }
 
-// stage is the link of rank 1 in a ring of 3, with payload CRCs. The test plays its
+// stage is the link of rank 1 in a ring of 3, with CRCs. The test plays its
 // neighbours.
 type stage struct {
 	Link        ring.Link
@@ -47,10 +43,10 @@ func checkFaults(t *testing.T, open func(t *testing.T) stage) {
 	}
 }
 
-// wireBytes returns f as it is on the wire.
-func wireBytes(f ring.Frame, crc bool) []byte {
+// wireBytes returns f as it is on a wire in clear.
+func wireBytes(f ring.Frame) []byte {
 	b := make([]byte, ring.FrameHeaderBytes, ring.FrameHeaderBytes+len(f.Payload))
-	ring.PutFrameHeader(b, &f, crc)
+	ring.PutFrameHeader(b, &f, true)
 	return append(b, f.Payload...)
 }
 
@@ -80,10 +76,10 @@ func testEnds(t *testing.T, open func(*testing.T) stage) {
 		cause error
 		code  int
 	}{
-		{"goodbye", wireBytes(ring.Frame{Kind: ring.KindClose, Generation: linktest.Generation}, false), closeWire, "it closed the link", io.EOF, exitcode.Retry},
+		{"goodbye", goodbye(), closeWire, "it closed the link", io.EOF, exitcode.Retry},
 		{"crash", nil, closeWire, "without a goodbye", io.ErrUnexpectedEOF, exitcode.Retry},
 		{"reset", nil, wire.Reset, "", nil, exitcode.Retry},
-		{"garbage", []byte(strings.Repeat("x", 40)), func(wire) {}, "damaged frame", ring.ErrDamagedFrame, exitcode.Retry},
+		{"garbage", []byte(strings.Repeat("x", 40)), func(wire) {}, "changed on the way", ring.ErrChangedBytes, exitcode.Retry},
 	}
 	for _, tt := range tests {
 		check := func(t *testing.T, err error, who string) {
@@ -97,7 +93,7 @@ func testEnds(t *testing.T, open func(*testing.T) stage) {
 		}
 		t.Run("left="+tt.name, func(t *testing.T) {
 			s := open(t)
-			play(s.Left, wireBytes(segmentOf(7, 0, []byte("abc")), true))
+			play(s.Left, wireBytes(segmentOf(7, 0, []byte("abc"))))
 			f, err := s.Link.Recv(t.Context(), make([]byte, 100))
 			if err != nil || f.Op != 7 || string(f.Payload) != "abc" {
 				t.Fatalf("received %+v, %v", f, err)
@@ -146,13 +142,13 @@ func checkRefused(t *testing.T, s stage, into []byte, want error) {
 
 // testFlipped verifies that a frame with any bit flipped never reaches a gradient.
 func testFlipped(t *testing.T, open func(*testing.T) stage) {
-	good := wireBytes(segmentOf(1, 2, []byte("good")), true)
+	good := wireBytes(segmentOf(1, 2, []byte("good")))
 	for bit := range 8 * len(good) {
 		s := open(t)
 		b := slices.Clone(good)
 		b[bit/8] ^= 1 << (bit % 8)
 		play(s.Left, b)
-		checkRefused(t, s, make([]byte, 4), ring.ErrDamagedFrame)
+		checkRefused(t, s, make([]byte, 4), ring.ErrChangedBytes)
 		if t.Failed() {
 			t.Fatalf("bit %d of byte %d", bit%8, bit/8)
 		}
@@ -162,7 +158,7 @@ func testFlipped(t *testing.T, open func(*testing.T) stage) {
 // testCut verifies that a frame that is cut at any byte passes neither for a frame nor for an
 // orderly end.
 func testCut(t *testing.T, open func(*testing.T) stage) {
-	good := wireBytes(segmentOf(1, 2, []byte("good")), true)
+	good := wireBytes(segmentOf(1, 2, []byte("good")))
 	for n := range good {
 		for _, end := range []func(wire){closeWire, wire.Reset} {
 			s := open(t)
@@ -181,11 +177,11 @@ func testCut(t *testing.T, open func(*testing.T) stage) {
 // testLengths verifies that a length from the wire is not trusted, in frames with and without
 // data.
 func testLengths(t *testing.T, open func(*testing.T) stage) {
-	huge := wireBytes(segmentOf(0, 0, make([]byte, ring.MaxPayloadBytes+1)), false)[:ring.FrameHeaderBytes]
+	huge := wireBytes(segmentOf(0, 0, make([]byte, ring.MaxPayloadBytes+1)))[:ring.FrameHeaderBytes]
 	frames := map[string][]byte{
-		"beyond into": wireBytes(segmentOf(0, 0, make([]byte, 101)), true),
+		"beyond into": wireBytes(segmentOf(0, 0, make([]byte, 101))),
 		"huge":        huge,
-		"kind=9":      wireBytes(ring.Frame{Kind: 9, Generation: linktest.Generation}, false),
+		"kind=9":      wireBytes(ring.Frame{Kind: 9, Generation: linktest.Generation}),
 	}
 	for name, b := range frames {
 		t.Run("frame="+name, func(t *testing.T) {
@@ -236,7 +232,7 @@ func testWrongFrames(t *testing.T, open func(*testing.T) stage) {
 			}
 			defer g.Close()
 			for _, f := range tt.frames {
-				play(s.Left, wireBytes(f, true))
+				play(s.Left, wireBytes(f))
 			}
 			err = tt.op(t.Context(), g)
 			pe, ok := errors.AsType[*ring.PeerError](err)
@@ -248,18 +244,20 @@ func testWrongFrames(t *testing.T, open func(*testing.T) stage) {
 }
 
 // newStage returns a stage, with the ends of the neighbours.
-func newStage(t *testing.T, c Config) (s stage, left, right *net.TCPConn) {
+func newStage(t *testing.T) (s stage, left, right *net.TCPConn) {
 	t.Helper()
 	in, left := tcpPair(t)
 	right, out := tcpPair(t)
 	m := ring.Membership{JobID: "job-1", Generation: linktest.Generation, Rank: 1, Workers: []ring.Worker{
 		{Rank: 0, Addr: "left:1"}, {Rank: 1}, {Rank: 2, Addr: "right:2"},
 	}}
-	c.PayloadCRC = true
-	l := newLink(m, ring.Route{To: 2, From: 0}, c.socket(out), c.readConn(in), c)
+	l := newLink(m, ring.Route{To: 2, From: 0}, plain(newSocket(tune(out, 2))), plain(newSocket(newReadConn(tune(in, 2), DefaultSpin))))
 	t.Cleanup(func() { l.Close() })
 	return stage{Link: l, Membership: m, Left: wire{left}, Right: wire{right}}, left, right
 }
+
+// plain returns s as a connection in clear between hosts.
+func plain(s socket) *conn { return &conn{socket: s, below: s, crc: true} }
 
 // wire is a connection that can end like that of a crashed process.
 type wire struct{ *net.TCPConn }

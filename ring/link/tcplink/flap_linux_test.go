@@ -19,8 +19,10 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/linktest"
+	"ringtrain/ring/port"
 	"ringtrain/ring/ringtest"
 	"ringtrain/ring/ringtest/netns"
+	"ringtrain/ring/token"
 )
 
 // TestFlap verifies that an all-reduce of 8 MiB between two hosts completes with the right
@@ -61,23 +63,23 @@ func newFlapping(t testing.TB, hosts []netns.Host, by string) *flapping {
 		t.Fatal(err)
 	}
 	f := &flapping{hosts: hosts, groups: make([]*ring.Group, len(hosts))}
-	workers, lis, ranks := make([]ring.Worker, len(hosts)), make([]net.Listener, len(hosts)), make([]int, len(hosts))
+	workers, ports, ranks := make([]ring.Worker, len(hosts)), make([]*port.Port, len(hosts)), make([]int, len(hosts))
 	for rank, h := range hosts {
 		err := within(h, func() (err error) {
-			lis[rank], err = net.Listen("tcp", h.Addr+":0")
+			ports[rank], err = port.Listen(h.Addr+":0", token.Token{})
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { lis[rank].Close() })
+		t.Cleanup(func() { ports[rank].Close() })
 		ranks[rank] = rank
-		workers[rank] = ring.Worker{Rank: rank, HostID: h.Addr, Addr: lis[rank].Addr().String(), Incarnation: uint64(rank + 1)}
+		workers[rank] = ring.Worker{Rank: rank, HostID: h.Addr, Addr: ports[rank].Addr(), Incarnation: uint64(rank + 1)}
 	}
 	var opening sync.WaitGroup
 	for rank, h := range hosts {
 		opening.Go(func() {
-			c := Config{PayloadCRC: true, Spin: DefaultSpin}
+			c := Config{Spin: DefaultSpin}
 			c.Dial = func(ctx context.Context, addr string) (conn net.Conn, err error) {
 				err = within(h, func() (err error) {
 					conn, err = dialTCP(ctx, addr)
@@ -87,7 +89,7 @@ func newFlapping(t testing.TB, hosts []netns.Host, by string) *flapping {
 			}
 			m := ring.Membership{JobID: "flap", Generation: linktest.Generation, Rank: rank, Workers: workers}
 			routes := append([]ring.Route{ring.RingRoute(ranks, rank, ring.StreamRing)}, ring.RoundRoutes(ranks, rank, ring.StreamRounds)...)
-			links, err := Open(t.Context(), m, lis[rank], c, routes)
+			links, err := Open(t.Context(), m, ports[rank].Links(), c, routes)
 			if err == nil {
 				f.groups[rank], err = ring.New(context.Background(), m, ring.Transport{Ring: links[0], Rounds: links[1:]}, config)
 			}

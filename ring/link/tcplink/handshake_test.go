@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/internal/handshake"
 	"ringtrain/ring/link/linktest"
+	"ringtrain/ring/port"
 	"ringtrain/ring/token"
 )
 
@@ -22,13 +22,14 @@ import (
 func TestHandshake(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, *network){
 		"case=strangers":       testStrangers,
+		"case=clear":           testClear,
 		"case=twice":           testTwice,
 		"case=missing":         testMissingNeighbours,
 		"case=token":           testWrongToken,
 		"case=next generation": testNextGeneration,
 		"case=bad routes":      testBadRoutes,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, new(network)) })
+		t.Run(name, func(t *testing.T) { test(t, &network{mode: local, token: token.New()}) })
 	}
 }
 
@@ -70,17 +71,26 @@ func checkOpen(t *testing.T, ends ...<-chan openResult) {
 	}
 }
 
-// dialAs returns the dialer's part of a handshake in which rank 0 of m dials rank 1.
-func dialAs(m ring.Membership, secret token.Token, stream uint8) func(io.ReadWriter) error {
-	return func(rw io.ReadWriter) error {
-		return handshake.Identity{Membership: m, Token: secret}.Dial(rw, handshake.Peer{Rank: 1, Stream: stream})
+// knock dials rank 1 of m as rank m.Rank, and returns the acceptor's refusal, or why there is none. The
+// connection ends with the test.
+func knock(t *testing.T, m ring.Membership, secret token.Token, stream uint8) error {
+	t.Helper()
+	socket, err := net.Dial("tcp", m.Workers[1].Addr)
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { socket.Close() })
+	r := handshake.Identity{Membership: m}.Request(token.Link, handshake.Peer{Rank: 1, Stream: stream})
+	_, answer, err := secret.DialClear(t.Context(), socket, r)
+	if err == nil {
+		err = answer.Err()
+	}
+	return err
 }
 
-// testStrangers sends strangers to rank 1 of 2 while it waits for rank 0. It verifies that
+// testStrangers sends wrong dialers to rank 1 of 2 while it waits for rank 0. It verifies that
 // each is refused in the right words, and that rank 0 can connect after them.
 func testStrangers(t *testing.T, n *network) {
-	secret := token.New()
 	changes := []struct {
 		name   string
 		change func(m *ring.Membership)
@@ -88,65 +98,66 @@ func testStrangers(t *testing.T, n *network) {
 		stream uint8
 		want   string
 	}{
-		{"job", func(m *ring.Membership) { m.JobID = "other" }, secret, 0, `job id is "other", want "job-1"`},
-		{"generation", func(m *ring.Membership) { m.Generation = 7 }, secret, 0, "generation is 7, want 1"},
-		{"life", func(m *ring.Membership) { m.Life[0] = 1 }, secret, 0, "life is 01000000, want 00000000"},
-		{"issuer", func(m *ring.Membership) { m.Issuer = 7 }, secret, 0, "generation 1 is of rendezvous 7, want 0"},
-		{"from", func(m *ring.Membership) { m.Rank = 1 }, secret, 0, "from rank is 1, want 0"},
-		{"dialer", func(m *ring.Membership) { m.Workers[0].Incarnation = 1 }, secret, 0, "incarnation of rank 0 is 0x1, want 0x64"},
-		{"acceptor", func(m *ring.Membership) { m.Workers[1].Incarnation = 1 }, secret, 0, "incarnation of rank 1 is 0x1, want 0x65"},
-		{"stream", func(*ring.Membership) {}, secret, 3, "stream is 3, want 0"},
+		{"job", func(m *ring.Membership) { m.JobID = "other" }, n.token, 0, `job id is "other", want "job-1"`},
+		{"generation", func(m *ring.Membership) { m.Generation = 7 }, n.token, 0, "generation is 7, want 1"},
+		{"life", func(m *ring.Membership) { m.Life[0] = 1 }, n.token, 0, "life is 01000000, want 00000000"},
+		{"issuer", func(m *ring.Membership) { m.Issuer = 7 }, n.token, 0, "generation 1 is of rendezvous 7, want 0"},
+		{"from", func(m *ring.Membership) { m.Rank = 1 }, n.token, 0, "from rank is 1, want 0"},
+		{"dialer", func(m *ring.Membership) { m.Workers[0].Incarnation = 1 }, n.token, 0, "incarnation of rank 0 is 0x1, want 0x64"},
+		{"acceptor", func(m *ring.Membership) { m.Workers[1].Incarnation = 1 }, n.token, 0, "incarnation of rank 1 is 0x1, want 0x65"},
+		{"stream", func(*ring.Membership) {}, n.token, 3, "stream is 3, want 0"},
 		{"token", func(*ring.Membership) {}, token.Token{}, 0, "another token"},
 	}
 	ctx := endingIn(t, 10*time.Second)
 	members := world(t, n, 2)
-	one := openAsync(ctx, n, members[1], secret)
-	addr := members[1].Self().Addr
+	one := openAsync(ctx, n, members[1], n.token)
 	for _, c := range changes {
 		m := members[0]
 		m.Workers = slices.Clone(m.Workers)
 		c.change(&m)
-		if err := n.Knock(t, addr, dialAs(m, c.token, c.stream)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := knock(t, m, c.token, c.stream); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("wrong %s: error %v, want %q", c.name, err, c.want)
 		}
 	}
-	hello := "RTL\x02\x67\x00\x02\x00"
-	for _, s := range []string{"", "x", "GET / HTTP/1.1\r\n\r\n", "RTL\x02", hello, "RTL\x02\xff\xff",
-		hello + strings.Repeat("\x00", 400), strings.Repeat("x", 1<<16)} {
-		n.Knock(t, addr, func(rw io.ReadWriter) error { // stays connected and sends no more
-			_, err := rw.Write([]byte(s))
-			return err
-		})
-	}
-	checkOpen(t, openAsync(ctx, n, members[0], secret), one)
+	checkOpen(t, openAsync(ctx, n, members[0], n.token), one)
 }
 
-// testTwice verifies that a second connection of a rank that has joined does not replace the
-// first one, and that it is refused with the reason.
-func testTwice(t *testing.T, n *network) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	members := world(t, n, 3)
-	one := openRoutesAsync(ctx, n, members[1], token.Token{}, []ring.Route{{To: -1, From: 0}, {To: -1, From: 2}})
-	addr := members[1].Self().Addr
-	if err := n.Knock(t, addr, dialAs(members[0], token.Token{}, 0)); err != nil {
-		t.Fatal(err)
+// testClear verifies that a link in clear from another host is refused where links use TLS, whatever
+// its dialer says.
+func testClear(t *testing.T, n *network) {
+	n.mode = tls
+	ctx := endingIn(t, 10*time.Second)
+	members := world(t, n, 2)
+	one := openAsync(ctx, n, members[1], n.token)
+	if err := knock(t, members[0], n.token, 0); err == nil || !strings.Contains(err.Error(), "want TLS") {
+		t.Errorf("error %v, want a refusal for TLS", err)
 	}
-	// The first connection has joined once the acceptor has read its proof. Until
-	// then the acceptor admits the second one and closes it later.
-	want := "rank 0 has joined already (stream 0)"
-	for {
-		err := n.Knock(t, addr, dialAs(members[0], token.Token{}, 0))
-		if err != nil {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v, want %q", err, want)
-			}
-			break
+	checkOpen(t, openAsync(ctx, n, members[0], n.token), one)
+}
+
+// testTwice verifies that a later connection of a rank replaces an earlier one, which the rank has
+// given up.
+func testTwice(t *testing.T, n *network) {
+	ctx := endingIn(t, 10*time.Second)
+	members := world(t, n, 3)
+	one := openRoutesAsync(ctx, n, members[1], n.token, []ring.Route{{To: -1, From: 0}, {To: -1, From: 2}})
+	for range 2 {
+		if err := knock(t, members[0], n.token, 0); err != nil {
+			t.Fatal(err)
 		}
 	}
-	cancel()
-	if o := <-one; o.err == nil || strings.Contains(o.err.Error(), "peer rank 0") {
-		t.Errorf("error %v, want one about rank 2 only", o.err)
+	to := []ring.Route{{To: 1, From: -1}}
+	zero, two := <-openRoutesAsync(ctx, n, members[0], n.token, to), <-openRoutesAsync(ctx, n, members[2], n.token, to)
+	o := <-one
+	if err := errors.Join(zero.err, two.err, o.err); err != nil {
+		t.Fatal(err)
+	}
+	defer linktest.CloseAll([][]ring.Link{zero.links, two.links, o.links})
+	if err := zero.links[0].Send(ctx, data(0, []byte{5})); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := o.links[0].Recv(ctx, make([]byte, 1)); err != nil || f.Payload[0] != 5 {
+		t.Errorf("received %v, %v, want what the last connection of rank 0 carries", f.Payload, err)
 	}
 }
 
@@ -165,8 +176,11 @@ func testMissingNeighbours(t *testing.T, n *network) {
 	cause := errors.New("start timeout")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, cause)
 	defer cancel()
-	ch := openRoutesAsync(ctx, n, m, token.Token{}, []ring.Route{{To: 1, From: 3}, {Stream: 1, To: -1, From: 2}})
-	if err := n.Knock(t, m.Self().Addr, dialAs(members[3], token.Token{}, 0)); err == nil {
+	ch := openRoutesAsync(ctx, n, m, n.token, []ring.Route{{To: 1, From: 3}, {Stream: 1, To: -1, From: 2}})
+	stray := members[3]
+	stray.Workers = slices.Clone(stray.Workers)
+	stray.Workers[1].Addr = m.Self().Addr
+	if err := knock(t, stray, n.token, 0); err == nil {
 		t.Error("a dialer of rank 1 passed for one of rank 0")
 	}
 	o := <-ch
@@ -189,13 +203,25 @@ func testMissingNeighbours(t *testing.T, n *network) {
 // worker comes. It verifies that rank 0 and the stranger both wait until their contexts end,
 // and that the stranger's error names the token.
 func testWrongToken(t *testing.T, n *network) {
-	members, secret := world(t, n, 2), token.New()
-	zero := openAsync(endingIn(t, 10*time.Second), n, members[0], secret)
-	o := <-openAsync(endingIn(t, 200*time.Millisecond), n, members[1], token.New())
-	if exitcode.Of(o.err) != exitcode.Retry || !strings.Contains(fmt.Sprint(o.err), "another token") {
+	members := world(t, n, 2)
+	zero := openAsync(endingIn(t, 10*time.Second), n, members[0], n.token)
+	serve := func(secret token.Token) {
+		n.ports[1].Close()
+		p, err := port.Listen(members[1].Self().Addr, secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		n.ports[1] = p
+	}
+	other := token.New()
+	serve(other)
+	o := <-openAsync(endingIn(t, 200*time.Millisecond), n, members[1], other)
+	if exitcode.Of(o.err) != exitcode.Retry || !strings.Contains(fmt.Sprint(o.err), "has another token ("+n.token.ID().String()) {
 		t.Errorf("the stranger's error is %v (code %d), want exitcode.Retry and the token", o.err, exitcode.Of(o.err))
 	}
-	checkOpen(t, zero, openAsync(endingIn(t, 10*time.Second), n, members[1], secret))
+	serve(n.token)
+	checkOpen(t, zero, openAsync(endingIn(t, 10*time.Second), n, members[1], n.token))
 }
 
 // testNextGeneration verifies that a listener can serve the next generation after an Open
@@ -205,12 +231,12 @@ func testNextGeneration(t *testing.T, n *network) {
 	for generation := uint64(1); generation <= 3; generation++ {
 		members[0].Generation, members[1].Generation = generation, generation
 		if generation == 2 {
-			if o := <-openAsync(endingIn(t, 20*time.Millisecond), n, members[1], token.Token{}); o.err == nil {
+			if o := <-openAsync(endingIn(t, 20*time.Millisecond), n, members[1], n.token); o.err == nil {
 				t.Fatal("rank 1 opened a link alone")
 			}
 		}
 		ctx := endingIn(t, 10*time.Second)
-		checkOpen(t, openAsync(ctx, n, members[0], token.Token{}), openAsync(ctx, n, members[1], token.Token{}))
+		checkOpen(t, openAsync(ctx, n, members[0], n.token), openAsync(ctx, n, members[1], n.token))
 	}
 }
 
@@ -223,7 +249,7 @@ func testBadRoutes(t *testing.T, n *network) {
 	} {
 		panicked := func() (p bool) {
 			defer func() { p = recover() != nil }()
-			n.Open(t.Context(), m, token.Token{}, routes)
+			n.Open(t.Context(), m, n.token, routes)
 			return false
 		}()
 		if !panicked {

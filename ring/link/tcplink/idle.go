@@ -1,7 +1,5 @@
 package tcplink
 
-import "net"
-
 // idleHook calls the function that ring.Link.Notify sets when a receiver finds no bytes.
 type idleHook struct {
 	work   func(last bool) // nil: no function
@@ -13,9 +11,9 @@ type idleHook struct {
 type idleNotifier interface{ onIdle(work func(last bool)) }
 
 // attach sets the function for reads of c. It must not be called while one runs.
-func (i *idleHook) attach(c net.Conn, work func(last bool)) {
+func (i *idleHook) attach(c *conn, work func(last bool)) {
 	i.work = work
-	if to, ok := c.(idleNotifier); ok {
+	if to, ok := c.below.(idleNotifier); ok {
 		to.onIdle(work)
 		i.hooked = true
 	}

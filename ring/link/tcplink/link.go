@@ -2,8 +2,6 @@ package tcplink
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +21,7 @@ const (
 // link of one direction has one half only.
 type link struct {
 	generation uint32 // in each frame
+	self       ring.Worker
 	to, from   ring.Worker
 	out        *sender   // nil: the link does not send
 	in         *receiver // nil: the link does not receive
@@ -33,17 +32,17 @@ type link struct {
 
 // newLink returns the link of a route over out and in. One of the two may be nil, and both
 // may be the same connection. The link closes them when it ends.
-func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config) *link {
-	l := &link{generation: uint32(m.Generation)}
+func newLink(m ring.Membership, r ring.Route, out, in *conn) *link {
+	l := &link{generation: uint32(m.Generation), self: m.Self()}
 	if out != nil {
 		l.to = m.Workers[r.To]
-		l.out = &sender{conn: out, payloadCRC: c.PayloadCRC, aborts: &l.aborts}
+		l.out = &sender{conn: out, aborts: &l.aborts}
 	}
 	if in != nil {
 		l.from = m.Workers[r.From]
 		l.in = &receiver{in: in, aborts: &l.aborts}
 	}
-	if out != nil && in == net.Conn(out) {
+	if out != nil && in == out {
 		l.in.out = l.out
 	} else if out != nil {
 		l.out.ended = make(chan struct{})
@@ -52,8 +51,10 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 	return l
 }
 
-// Threads returns ring.LeastThreads: a sender and a receiver can each wait in the kernel.
-func (l *link) Threads() int { return ring.LeastThreads }
+// Facts asks for ring.LeastThreads: a sender and a receiver can each wait in the kernel.
+func (l *link) Facts() ring.LinkFacts {
+	return ring.LinkFacts{Threads: ring.LeastThreads, TLS: l.out != nil && l.out.conn.tls}
+}
 
 // Send writes f to the socket. It panics if the payload is longer than
 // ring.MaxPayloadBytes.
@@ -77,7 +78,7 @@ func (l *link) Send(ctx context.Context, f ring.Frame) error {
 	if l.closed.Load() {
 		return ring.ErrClosed
 	}
-	return fmt.Errorf("send to %w", delivery.NeighbourError(l.to, err))
+	return delivery.FrameError(l.self, l.to, l.to, err)
 }
 
 // sendError returns why the connection has ended over which a send has failed.
@@ -106,7 +107,7 @@ func (l *link) TrySend(f ring.Frame) (whole bool) {
 	case s.partial:
 		whole, err = s.conn.resume()
 	default:
-		ring.PutFrameHeader(s.head[:], &f, s.payloadCRC)
+		ring.PutFrameHeader(s.head[:], &f, s.conn.crc)
 		whole, err = s.conn.begin(s.head[:], f.Payload)
 	}
 	if err != nil {
@@ -139,18 +140,18 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	if l.closed.Load() {
 		return ring.Frame{}, ring.ErrClosed
 	}
-	return ring.Frame{}, fmt.Errorf("receive from %w", delivery.NeighbourError(l.from, err))
+	return ring.Frame{}, delivery.FrameError(l.from, l.self, l.from, err)
 }
 
 // Close sends a goodbye to both neighbours and ends the link. It always returns nil.
 func (l *link) Close() error {
-	l.end(delivery.Goodbye(l.generation))
+	l.end(delivery.ClosingFrame{Generation: l.generation})
 	return nil
 }
 
 // Abort implements ring.Link.
 func (l *link) Abort(why *ring.Abort) error {
-	l.end(delivery.Abort(why, l.generation))
+	l.end(delivery.ClosingFrame{Generation: l.generation, Why: why})
 	return nil
 }
 

@@ -2,7 +2,6 @@ package tcplink
 
 import (
 	"context"
-	"io"
 	"net"
 	"sync"
 	"testing"
@@ -21,11 +20,35 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // testTimeout bounds each test. A test that runs longer is stuck.
 const testTimeout = 30 * time.Second
 
+// mode is a way in which frames travel.
+type mode struct {
+	Config
+	name   string
+	apart  bool // each worker is on a host of its own
+	shared bool // a ring of two shares a connection
+}
+
+// The modes of links. All tests use loopback; a host id of its own makes a worker a host.
+var (
+	local = mode{Config{Spin: DefaultSpin}, "local", false, false}
+	auth  = mode{Config{Spin: DefaultSpin, Clear: true}, "auth", true, false}
+	tls   = mode{Config{Spin: DefaultSpin}, "tls", true, false}
+)
+
+func (m mode) spinning(n int) mode { m.Spin = n; return m }
+
+func (m mode) sharing() mode { m.shared = true; return m }
+
+func (m mode) dialing(dial func(ctx context.Context, addr string) (net.Conn, error)) mode {
+	m.Dial = dial
+	return m
+}
+
 // network is a network of workers in one process, each with a port of its own on loopback.
 type network struct {
-	config Config
-	lis    []net.Listener
-	ports  []*port.Port
+	mode
+	token token.Token // of the ports
+	ports []*port.Port
 }
 
 // Listen makes the ports of p workers, which last until the end of the test, and returns their
@@ -33,12 +56,13 @@ type network struct {
 func (n *network) Listen(t testing.TB, p int) (addrs []string) {
 	t.Helper()
 	for range p {
-		prt, err := port.Listen("127.0.0.1:0")
+		prt, err := port.Listen("127.0.0.1:0", n.token)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { prt.Close() })
-		n.lis, n.ports = append(n.lis, prt.Links()), append(n.ports, prt)
+		prt.Links() // takes connections from now on
+		n.ports = append(n.ports, prt)
 		addrs = append(addrs, prt.Addr())
 	}
 	return addrs
@@ -46,20 +70,9 @@ func (n *network) Listen(t testing.TB, p int) (addrs []string) {
 
 // Open opens the links of rank m.Rank with its port.
 func (n *network) Open(ctx context.Context, m ring.Membership, secret token.Token, routes []ring.Route) ([]ring.Link, error) {
-	c := n.config
+	c := n.Config
 	c.Token = secret
-	return Open(ctx, m, n.lis[m.Rank], c, routes)
-}
-
-// Knock connects to a port and runs part over the connection, which ends with the test.
-func (n *network) Knock(t testing.TB, addr string, part func(io.ReadWriter) error) error {
-	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	return part(conn)
+	return Open(ctx, m, n.ports[m.Rank].Links(), c, routes)
 }
 
 // world returns the memberships of the p workers of a network, by rank. Their
@@ -68,7 +81,11 @@ func world(t testing.TB, n *network, p int) []ring.Membership {
 	t.Helper()
 	var workers []ring.Worker
 	for rank, addr := range n.Listen(t, p) {
-		workers = append(workers, ring.Worker{Rank: rank, Host: "here", Addr: addr, Incarnation: uint64(100 + rank)})
+		w := ring.Worker{Rank: rank, Host: "here", Addr: addr, Incarnation: uint64(100 + rank)}
+		if n.apart {
+			w.HostID = addr
+		}
+		workers = append(workers, w)
 	}
 	members := make([]ring.Membership, p)
 	for rank := range members {
@@ -100,10 +117,13 @@ func openRoutes(t testing.TB, n *network, routes [][]ring.Route) [][]ring.Link {
 }
 
 // openRing opens the links of a ring of p ranks. They are closed after the test.
-func openRing(t testing.TB, p int, c Config) []ring.Link {
+func openRing(t testing.TB, p int, how mode) []ring.Link {
 	t.Helper()
-	links := make([]ring.Link, p)
-	for rank, list := range openRoutes(t, &network{config: c}, linktest.RingRoutes(p)) {
+	links, routes := make([]ring.Link, p), linktest.RingRoutes(p)
+	for _, list := range routes {
+		list[0].Shared = how.shared && p == 2
+	}
+	for rank, list := range openRoutes(t, &network{mode: how}, routes) {
 		links[rank] = list[0]
 	}
 	return links

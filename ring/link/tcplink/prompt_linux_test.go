@@ -10,11 +10,8 @@ import (
 // TestPromptGoesOn verifies that each TrySend of a partial frame sends as much as there is
 // room for, until the frame is sent whole.
 func TestPromptGoesOn(t *testing.T) {
-	for _, shared := range []bool{false, true} {
-		links := openRing(t, 2, Config{PayloadCRC: true})
-		if shared {
-			links = openShared(t, 2, Config{PayloadCRC: true})
-		}
+	for _, how := range []mode{auth, tls, auth.sharing(), tls.sharing()} {
+		links := openRing(t, 2, how)
 		stuck := time.AfterFunc(30*time.Second, func() { links[0].Close(); links[1].Close() })
 		defer stuck.Stop()
 		begun := data(0, whole)

@@ -15,13 +15,13 @@ var whole = make([]byte, ring.MaxPayloadBytes)
 // TestPromptGoodbye verifies that Close writes no goodbye inside a partial frame: the
 // neighbour would take it for payload.
 func TestPromptGoodbye(t *testing.T) {
-	s, _, right := newStage(t, Config{})
+	s, _, right := newStage(t)
 	if s.Link.TrySend(data(0, whole)) {
 		t.Fatal("the frame is sent, although no rank receives")
 	}
 	s.Link.Close()
 	got, _ := io.ReadAll(right)
-	want := wireBytes(data(0, whole), true)
+	want := wireBytes(data(0, whole))
 	if len(got) > len(want) || string(got) != string(want[:len(got)]) { // package net writes no byte of it
 		t.Errorf("%d bytes are not the first ones of the frame", len(got))
 	}
@@ -30,22 +30,14 @@ func TestPromptGoodbye(t *testing.T) {
 // TestPromptAllocates verifies that neither a frame that is sent at once nor one that is
 // sent in parts allocates memory.
 func TestPromptAllocates(t *testing.T) {
-	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}} {
-		for _, shared := range []bool{false, true} {
-			open := func() []ring.Link {
-				if shared {
-					return openShared(t, 2, c)
-				}
-				return openRing(t, 2, c)
-			}
-			links := open()
-			links[0] = linktest.WithTrySend(links[0])
-			if got := allocations(t, links, 128<<10); got != 0 {
-				t.Errorf("shared=%v: %v allocations per frame with %+v, want 0", shared, got, c)
-			}
-			if got := allocationsOfRest(t, open()); got != 0 {
-				t.Errorf("shared=%v: %v allocations per rest of a frame with %+v, want 0", shared, got, c)
-			}
+	for _, how := range []mode{local, auth, local.sharing(), auth.sharing()} {
+		links := openRing(t, 2, how)
+		links[0] = linktest.WithTrySend(links[0])
+		if got := allocations(t, links, 128<<10); got != 0 {
+			t.Errorf("%v allocations per frame with %+v, want 0", got, how)
+		}
+		if got := allocationsOfRest(t, openRing(t, 2, how)); got != 0 {
+			t.Errorf("%v allocations per rest of a frame with %+v, want 0", got, how)
 		}
 	}
 }

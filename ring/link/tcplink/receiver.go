@@ -1,11 +1,13 @@
 package tcplink
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
-	"net"
 	"os"
 	"sync"
+	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/internal/delivery"
@@ -17,7 +19,7 @@ const readAhead = 4 << 10
 
 // receiver is the receiving half of a link.
 type receiver struct {
-	in     net.Conn
+	in     *conn
 	out    *sender // that writes to the same connection; nil: the connection is not shared
 	aborts *delivery.AbortNotifier
 
@@ -50,7 +52,7 @@ func (r *receiver) next(into []byte) (ring.Frame, error) {
 	if err := r.fill(ring.FrameHeaderBytes); err != nil {
 		return ring.Frame{}, err
 	}
-	h, err := ring.ParseFrameHeader(r.buf[r.first : r.first+ring.FrameHeaderBytes])
+	h, err := ring.ParseFrameHeader(r.buf[r.first:r.first+ring.FrameHeaderBytes], r.in.crc)
 	if err != nil {
 		return ring.Frame{}, err
 	}
@@ -59,9 +61,9 @@ func (r *receiver) next(into []byte) (ring.Frame, error) {
 	case h.Kind == ring.KindAbort:
 		return ring.Frame{}, r.abort(&h)
 	case h.PayloadBytes > len(into):
-		return ring.Frame{}, ring.TooLong(h.Frame, h.PayloadBytes, len(into))
+		return ring.Frame{}, r.tooLong(&h, len(into))
 	case h.Kind == ring.KindClose:
-		return ring.Frame{}, delivery.ErrGoodbye
+		return ring.Frame{}, cmp.Or(h.Check(nil), delivery.ErrGoodbye)
 	}
 	f := h.Frame
 	f.Payload = into[:h.PayloadBytes:h.PayloadBytes]
@@ -73,6 +75,25 @@ func (r *receiver) next(into []byte) (ring.Frame, error) {
 		}
 	}
 	return f, h.Check(f.Payload)
+}
+
+// restTimeout bounds the wait for more of a payload that is too long.
+const restTimeout = time.Second
+
+// tooLong returns why a frame has more payload than there is room for: its sender differs from this
+// worker, or the length was changed on the way. The CRC, for which all of the payload is read, tells
+// the two apart.
+func (r *receiver) tooLong(h *ring.FrameHeader, room int) error {
+	for left := h.PayloadBytes; r.in.crc && left > 0; {
+		r.in.SetReadDeadline(time.Now().Add(restTimeout))
+		if err := r.fill(1); err != nil {
+			return fmt.Errorf("%w (%d bytes of a payload of %d do not come)", ring.ErrChangedBytes, left, h.PayloadBytes)
+		}
+		n := min(left, r.last-r.first)
+		h.Add(r.buf[r.first : r.first+n])
+		r.first, left = r.first+n, left-n
+	}
+	return cmp.Or(h.Check(nil), ring.TooLong(h.Frame, h.PayloadBytes, room))
 }
 
 // abort reads the rest of an abort frame and returns the *ring.Abort, the last frame of the stream.

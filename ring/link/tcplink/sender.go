@@ -16,9 +16,8 @@ import (
 
 // sender is the sending half of a link.
 type sender struct {
-	conn       socket
-	payloadCRC bool
-	aborts     *delivery.AbortNotifier
+	conn   *conn
+	aborts *delivery.AbortNotifier
 
 	writing  sync.Mutex // held while a frame is written; guards the fields below
 	broken   bool       // no frame may follow
@@ -43,7 +42,7 @@ func (s *sender) send(f *ring.Frame) bool {
 		s.partial = false
 		err = s.conn.finish()
 	} else {
-		ring.PutFrameHeader(s.head[:], f, s.payloadCRC)
+		ring.PutFrameHeader(s.head[:], f, s.conn.crc)
 		err = write(s.conn, s.head[:], f.Payload)
 	}
 	if err != nil {
@@ -98,9 +97,9 @@ func breakCause(read, write error) error {
 }
 
 // close writes a closing frame and closes the connection. If the stream ends inside a frame,
-// close writes nothing, unless the closing frame says that the rest of the frame goes first.
+// close writes nothing, unless it is an abort: then the rest of the frame goes first.
 func (s *sender) close(last delivery.ClosingFrame) {
-	if last.FinishPartial {
+	if last.Why != nil {
 		s.conn.SetWriteDeadline(time.Now().Add(abortTimeout)) // bounds a write in progress, which holds writing
 		s.writing.Lock()
 		s.writeLast(last)
@@ -117,7 +116,7 @@ func (s *sender) close(last delivery.ClosingFrame) {
 
 // writeLast writes a closing frame if it can. s.writing is held.
 func (s *sender) writeLast(last delivery.ClosingFrame) {
-	if s.broken || s.partial && (!last.FinishPartial || s.conn.finish() != nil) {
+	if s.broken || s.partial && (last.Why == nil || s.conn.finish() != nil) {
 		return
 	}
 	s.broken = true // no frame may follow
@@ -125,7 +124,7 @@ func (s *sender) writeLast(last delivery.ClosingFrame) {
 }
 
 // writeClosing writes a closing frame.
-func writeClosing(c net.Conn, last delivery.ClosingFrame) {
+func writeClosing(c *conn, last delivery.ClosingFrame) {
 	c.SetWriteDeadline(time.Now().Add(goodbyeTimeout))
-	_, _ = c.Write(last.Bytes) // the connection ends either way
+	_, _ = c.Write(last.Bytes(c.crc)) // the connection ends either way
 }

@@ -1,10 +1,6 @@
 package tcplink
 
-import (
-	"net"
-
-	"ringtrain/ring"
-)
+import "ringtrain/ring"
 
 // isShared reports whether the link of r has one connection for both directions. Data packets
 // then carry the TCP acknowledgements, which else need packets of their own.
@@ -21,6 +17,3 @@ func dialSide(me int, r ring.Route) ring.Route {
 	}
 	return r
 }
-
-// sharedSocket returns conn, after its handshake, as a connection for frames in both directions.
-func (c Config) sharedSocket(conn net.Conn) socket { return newSocket(c.readConn(conn)) }

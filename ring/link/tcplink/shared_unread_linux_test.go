@@ -11,7 +11,7 @@ import (
 // TestSharedCloseUnread verifies that Close delivers all sent frames although frames of the
 // neighbour are unread: the kernel resets such a connection.
 func TestSharedCloseUnread(t *testing.T) {
-	links := openShared(t, 2, Config{})
+	links := openRing(t, 2, local.sharing())
 	const frames = 5
 	for op := range uint64(frames) {
 		if err := links[0].Send(t.Context(), data(op, make([]byte, 128<<10))); err != nil {
@@ -21,7 +21,7 @@ func TestSharedCloseUnread(t *testing.T) {
 	if err := links[1].Send(t.Context(), data(0, []byte{1})); err != nil {
 		t.Fatal(err)
 	}
-	socket := links[0].(*link).in.in.(*pollSocket)
+	socket := links[0].(*link).in.in.below.(*pollSocket)
 	if err := socket.waitReady(unix.POLLIN, &socket.readBy); err != nil {
 		t.Fatal(err)
 	}

@@ -33,12 +33,9 @@ func write(s socket, head, payload []byte) error {
 	return err
 }
 
-// tune returns the connection below c, after its handshake, with socket options for bulk
-// data. local is the number of workers on this host. Go disables Nagle's algorithm by default.
+// tune returns c with socket options for bulk data. local is the number of workers on this host. Go
+// disables Nagle's algorithm by default.
 func tune(c net.Conn, local int) net.Conn {
-	if s, ok := c.(interface{ Socket() net.Conn }); ok {
-		c = s.Socket() // the handshake has consumed the bytes that the port read ahead
-	}
 	if t, ok := c.(*net.TCPConn); ok {
 		tuneTCP(t, local) // errors are ignored: the socket works without the options
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ringtrain/ring/link/internal/handshake"
 )
 
 // userTimeout bounds the time that sent data may stay unacknowledged by the other host's
@@ -34,7 +36,7 @@ func tuneTCP(c *net.TCPConn, local int) {
 	if bufferLimit("/proc/sys/net/core/rmem_max") >= bufferBytes {
 		c.SetReadBuffer(bufferBytes)
 	}
-	sameHost := onSameHost(c)
+	sameHost := handshake.OneAddress(c)
 	if size := sendBytes(sameHost, local, bufferLimit("/proc/sys/net/core/wmem_max")); size > 0 {
 		c.SetWriteBuffer(size)
 	}
@@ -61,13 +63,6 @@ func sendBytes(near bool, local, limit int) int {
 		return 0
 	}
 	return size
-}
-
-// onSameHost reports whether both ends of c are on one machine.
-func onSameHost(c net.Conn) bool {
-	here, _ := c.LocalAddr().(*net.TCPAddr)
-	there, _ := c.RemoteAddr().(*net.TCPAddr)
-	return here != nil && there != nil && here.IP.Equal(there.IP)
 }
 
 // bufferLimit reads a limit of the kernel. It returns 0 if it cannot.

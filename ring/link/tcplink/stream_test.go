@@ -3,13 +3,17 @@ package tcplink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/linktest"
 )
 
@@ -19,14 +23,14 @@ func data(op uint64, payload []byte) ring.Frame {
 
 // goodbye returns the last frame of a link that closes, as it is on the wire.
 func goodbye() []byte {
-	return wireBytes(ring.Frame{Kind: ring.KindClose, Generation: linktest.Generation}, false)
+	return wireBytes(ring.Frame{Kind: ring.KindClose, Generation: linktest.Generation})
 }
 
 // TestBackwardData verifies that the sender takes nothing but a last frame from the neighbour.
 func TestBackwardData(t *testing.T) {
 	for _, payload := range [][]byte{nil, {1}} {
-		s, _, right := newStage(t, Config{})
-		right.Write(wireBytes(data(0, payload), true))
+		s, _, right := newStage(t)
+		right.Write(wireBytes(data(0, payload)))
 		<-s.Link.(*link).out.ended
 		if err := s.Link.Send(t.Context(), data(0, nil)); !errors.Is(err, ring.ErrCorruptFrame) {
 			t.Errorf("bytes=%d: error %v, want ring.ErrCorruptFrame", len(payload), err)
@@ -34,11 +38,14 @@ func TestBackwardData(t *testing.T) {
 	}
 }
 
-// flipper flips the last bit of every large write.
-type flipper struct{ net.Conn }
+// flipper flips the last bit of every large write, from some time on.
+type flipper struct {
+	net.Conn
+	now *atomic.Bool
+}
 
 func (f flipper) Write(p []byte) (int, error) {
-	if len(p) < 1000 {
+	if len(p) < 1000 || !f.now.Load() {
 		return f.Conn.Write(p)
 	}
 	q := slices.Clone(p)
@@ -46,26 +53,50 @@ func (f flipper) Write(p []byte) (int, error) {
 	return f.Conn.Write(q)
 }
 
-// TestFlippedBit verifies that with payload CRCs a flipped bit never reaches a gradient.
+// TestFlippedBit verifies that a flipped bit between hosts never reaches a gradient, and that the
+// error names the link. TLS tells the sender, too.
 func TestFlippedBit(t *testing.T) {
-	links := openRing(t, 2, Config{PayloadCRC: true, Dial: func(ctx context.Context, addr string) (net.Conn, error) {
-		c, err := dialTCP(ctx, addr)
-		return flipper{c}, err
-	}})
-	for _, n := range []int{10, 2000} {
-		if err := links[0].Send(t.Context(), data(0, make([]byte, n))); err != nil {
-			t.Fatal(err)
+	for _, how := range []mode{auth, tls, tls.sharing()} {
+		var now atomic.Bool
+		links := openRing(t, 2, how.dialing(func(ctx context.Context, addr string) (net.Conn, error) {
+			c, err := dialTCP(ctx, addr)
+			return flipper{c, &now}, err
+		}))
+		now.Store(true)
+		want := fmt.Sprintf("link 0 -> 1 at %s: bytes were changed on the way (", links[1].(*link).self.Addr)
+		for _, n := range []int{10, 2000} {
+			if err := links[0].Send(t.Context(), data(0, make([]byte, n))); err != nil {
+				t.Fatal(err)
+			}
+			_, err := links[1].Recv(t.Context(), make([]byte, n))
+			if n < 1000 {
+				if err != nil {
+					t.Errorf("mode=%s bytes=%d: %v", how.name, n, err)
+				}
+			} else if !errors.Is(err, ring.ErrChangedBytes) || exitcode.Of(err) != exitcode.Retry || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("mode=%s bytes=%d: error %v (code %d), want %q and exitcode.Retry", how.name, n, err, exitcode.Of(err), want)
+			}
 		}
-		_, err := links[1].Recv(t.Context(), make([]byte, n))
-		if flipped := n > 1000; errors.Is(err, ring.ErrDamagedFrame) != flipped {
-			t.Errorf("bytes=%d: error %v, want ring.ErrDamagedFrame: %v", n, err, flipped)
+		if how.name != tls.name {
+			continue
+		}
+		err := error(nil)
+		for op := uint64(1); err == nil && t.Context().Err() == nil; op++ {
+			if how.shared {
+				_, err = links[0].Recv(t.Context(), nil)
+			} else {
+				err = links[0].Send(t.Context(), data(op, nil))
+			}
+		}
+		if !errors.Is(err, ring.ErrChangedBytes) {
+			t.Errorf("the sender's error is %v, want ring.ErrChangedBytes", err)
 		}
 	}
 }
 
 // TestGoodbye verifies that the last frame of a link that closes is a goodbye.
 func TestGoodbye(t *testing.T) {
-	s, left, right := newStage(t, Config{})
+	s, left, right := newStage(t)
 	s.Link.Close()
 	for name, c := range map[string]io.Reader{"left": left, "right": right} {
 		if last, err := io.ReadAll(c); err != nil || !slices.Equal(last, goodbye()) {
@@ -102,13 +133,15 @@ func checkDelivery(t *testing.T, links []ring.Link) {
 
 // TestDelivers verifies that a rank that sends and closes loses no frames.
 func TestDelivers(t *testing.T) {
-	checkDelivery(t, openRing(t, 2, Config{}))
+	for _, how := range []mode{local, tls, auth.sharing(), tls.sharing()} {
+		checkDelivery(t, openRing(t, 2, how))
+	}
 }
 
 // TestContext verifies that no operation begins on a context that has ended, and that the error
 // has the cause.
 func TestContext(t *testing.T) {
-	l := openRing(t, 2, Config{})[0]
+	l := openRing(t, 2, local)[0]
 	cause := errors.New("generation ended")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
@@ -137,12 +170,17 @@ func allocations(t *testing.T, links []ring.Link, n int) float64 {
 	})
 }
 
-// TestAllocations verifies that a frame does not allocate on either side.
+// TestAllocations verifies that a frame does not allocate on either side. With TLS the receiver
+// allocates at most one object a record.
 func TestAllocations(t *testing.T) {
-	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}} {
+	for _, how := range []mode{local, local.spinning(0), auth, tls, tls.sharing()} {
 		for _, n := range []int{0, 64, 128 << 10} {
-			if got := allocations(t, openRing(t, 2, c), n); got != 0 {
-				t.Errorf("bytes=%d: %v allocations per frame with %+v, want 0", n, got, c)
+			want := 0.0
+			if how.name == tls.name {
+				want = float64(2 + n/recordBytes)
+			}
+			if got := allocations(t, openRing(t, 2, how), n); got > want {
+				t.Errorf("bytes=%d: %v allocations per frame with %+v, want %v at most", n, got, how, want)
 			}
 		}
 	}
@@ -153,15 +191,15 @@ func TestAllocations(t *testing.T) {
 func TestPortable(t *testing.T) {
 	linktest.Run(t, func(t *testing.T, p int) []ring.Link {
 		links := make([]ring.Link, p)
-		in, out := make([]socket, p), make([]socket, p)
+		in, out := make([]*conn, p), make([]*conn, p)
 		m := ring.Membership{Generation: linktest.Generation, Workers: make([]ring.Worker, p)}
 		for rank := range p {
 			a, b := tcpPair(t)
-			out[rank], in[(rank+1)%p] = &portableSocket{Conn: a}, &portableSocket{Conn: b}
+			out[rank], in[(rank+1)%p] = plain(&portableSocket{Conn: a}), plain(&portableSocket{Conn: b})
 		}
 		for rank := range p {
 			r := ring.Route{To: (rank + 1) % p, From: (rank + p - 1) % p}
-			links[rank] = newLink(m, r, out[rank], in[rank], Config{PayloadCRC: true})
+			links[rank] = newLink(m, r, out[rank], in[rank])
 		}
 		return links
 	})

@@ -115,7 +115,11 @@ func onGroups(t *testing.T, p int, cfg ring.Config, fn func(*ring.Group) error) 
 		for rank := range routes {
 			routes[rank] = append(routes[rank], ring.RoundRoutes(ranks, rank, ring.StreamRounds)...)
 		}
-		for rank, links := range openRoutes(t, &network{config: Config{PayloadCRC: true}}, routes) {
+		how := auth
+		if p%2 == 0 {
+			how = tls
+		}
+		for rank, links := range openRoutes(t, &network{mode: how}, routes) {
 			over[rank] = ring.Transport{Ring: links[0], Rounds: links[1:]}
 		}
 	}

@@ -18,7 +18,7 @@ func BenchmarkThreads(b *testing.B) {
 		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 			groups := make([]*ring.Group, 2)
-			for rank, link := range openRing(b, 2, Config{Spin: 100}) {
+			for rank, link := range openRing(b, 2, local.spinning(100)) {
 				g, err := ring.New(b.Context(), ringtest.Membership(2, rank), ring.Transport{Ring: link}, ring.DefaultConfig())
 				if err != nil {
 					b.Fatal(err)

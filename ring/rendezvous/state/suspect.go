@@ -132,8 +132,8 @@ func (s *regroupingState) linkCause(x suspicion) *ring.Cause {
 	if at := strings.LastIndex(c.Text, "("+c.Peer+"): "); at >= 0 && c.Peer != "" {
 		c.Text = c.Text[at+len("("+c.Peer+"): "):]
 	}
-	if link := fmt.Sprintf("link %d -> %d", from, to); !strings.HasPrefix(c.Text, link) {
-		c.Text = link + ": " + c.Text
+	if !strings.HasPrefix(c.Text, "link ") {
+		c.Text = fmt.Sprintf("link %d -> %d: %s", from, to, c.Text)
 	}
 	return &c
 }

@@ -41,20 +41,18 @@ func (n *AbortNotifier) Notify(why error) {
 	}
 }
 
-// ClosingFrame is the last frame that a closing link writes.
+// ClosingFrame is the last frame that a closing link writes: a goodbye, or an abort.
 type ClosingFrame struct {
-	Bytes         []byte
-	FinishPartial bool // write the rest of a partly sent frame first
+	Generation uint32
+	Why        *ring.Abort // nil: an orderly shutdown
 }
 
-// Goodbye returns the closing frame of an orderly shutdown.
-func Goodbye(generation uint32) ClosingFrame {
+// Bytes returns the frame as it is on the wire.
+func (c ClosingFrame) Bytes(crc bool) []byte {
+	if c.Why != nil {
+		return c.Why.AppendFrame(nil, c.Generation, crc)
+	}
 	var b [ring.FrameHeaderBytes]byte
-	ring.PutFrameHeader(b[:], &ring.Frame{Kind: ring.KindClose, Generation: generation}, false)
-	return ClosingFrame{Bytes: b[:]}
-}
-
-// Abort returns the closing frame that carries the cause why.
-func Abort(why *ring.Abort, generation uint32) ClosingFrame {
-	return ClosingFrame{Bytes: why.AppendFrame(nil, generation), FinishPartial: true}
+	ring.PutFrameHeader(b[:], &ring.Frame{Kind: ring.KindClose, Generation: c.Generation}, crc)
+	return b[:]
 }

@@ -16,17 +16,28 @@ import (
 // wraps io.EOF.
 var ErrGoodbye = fmt.Errorf("it closed the link: %w", io.EOF)
 
-// NeighbourError adds the neighbour's rank and address to err, and removes the addresses
-// that a socket's error repeats.
+// FrameError returns why a link from one worker to another has ended, as the one of both that is not
+// neighbour sees it: "receive from rank 3 (10.0.0.7:44): connection reset by peer". It removes the
+// addresses that a socket's error repeats. Changed bytes are the fault of neither, so that error names
+// the link: "link 3 -> 4 at 10.0.0.8:44: bytes were changed on the way".
 //
 // A corrupt frame is exitcode.Protocol. Any other error is a lost neighbour,
 // exitcode.Retry.
-func NeighbourError(w ring.Worker, err error) error {
+func FrameError(from, to, neighbour ring.Worker, err error) error {
 	code := exitcode.Retry
 	if errors.Is(err, ring.ErrCorruptFrame) {
 		code = exitcode.Protocol
 	}
-	return exitcode.With(code, fmt.Errorf("rank %d (%s): %w", w.Rank, w.Addr, WithoutAddresses(err)))
+	verb := "send to"
+	if neighbour.Rank == from.Rank {
+		verb = "receive from"
+	}
+	if errors.Is(err, ring.ErrChangedBytes) {
+		err = fmt.Errorf("link %d -> %d at %s: %w", from.Rank, to.Rank, to.Addr, err)
+	} else {
+		err = fmt.Errorf("%s rank %d (%s): %w", verb, neighbour.Rank, neighbour.Addr, WithoutAddresses(err))
+	}
+	return exitcode.With(code, err)
 }
 
 // WithoutAddresses strips addresses and system calls from an error of package net. It turns

@@ -2,99 +2,60 @@ package handshake
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
+	"os"
 	"slices"
-	"sync"
+	"time"
 
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/port"
+	"ringtrain/ring/token"
 )
 
-// acceptAll waits for a connection from each peer of from among those that next returns, and
-// returns the connections in that order. Each handshake runs in a goroutine of its own, so a
-// silent stranger delays no other. When acceptAll returns, all these goroutines have ended
-// and all other connections are closed. next must return when its context ends.
+// A Check compares the request of a connection with those that this worker waits for; see
+// [Identity.Check].
+type Check func(c *token.Conn, admit func(Peer) error) (Peer, error)
+
+// Accept takes a connection from each peer of from out of queue, and answers it. It refuses all
+// others, with the reason. It returns the connections in the order of from, nil for a peer that did not
+// come before ctx ended, and what was refused. An error of queue while ctx lasts is returned.
 //
-// If ctx ends first, acceptAll closes all connections and returns one error for each missing
-// peer: a *ring.PeerError with Op "accept" and exitcode.Retry, with the last refused
-// connection. An error of next before its context ends is returned as it is.
-func acceptAll(ctx context.Context, p Identity, from []Peer, next func(context.Context) (net.Conn, error)) ([]net.Conn, []error) {
-	if len(from) == 0 {
-		return nil, nil
-	}
-	waiting, stop := context.WithCancel(ctx)
-	defer stop()
-	h := acceptor{complete: stop, from: from, accepted: map[Peer]net.Conn{}}
-	refused, acceptErr := serve(waiting, p, h.admit, h.keep, next)
-	if len(h.accepted) == len(from) {
-		conns := make([]net.Conn, len(from))
-		for i, peer := range from {
-			conns[i] = h.accepted[peer]
+// A later connection of a peer replaces an earlier one: the peer has given that one up.
+func Accept(ctx context.Context, queue *port.Queue, from []Peer, check Check) (conns []*token.Conn, r Refusals, err error) {
+	conns = make([]*token.Conn, len(from))
+	for missing := len(from); missing > 0; {
+		c, err := queue.Take(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				err = nil
+			}
+			return conns, r, err
 		}
-		return conns, nil
-	}
-	for _, conn := range h.accepted {
-		conn.Close()
-	}
-	if acceptErr != nil {
-		return nil, []error{acceptErr}
-	}
-	return nil, h.missingErrors(ctx, p, refused)
-}
-
-// Serve runs the handshakes of the connections of next, until ctx ends or next fails. It hands
-// each connection to keep after its handshake, and closes it if keep returns an error. admit
-// returns the reason to refuse a peer. Both may be called from several goroutines. When Serve
-// returns, all its goroutines have ended.
-func Serve(ctx context.Context, p Identity, admit func(Peer) error, keep func(Peer, net.Conn) error, next func(context.Context) (net.Conn, error)) {
-	_, _ = serve(ctx, p, admit, keep, next)
-}
-
-// serve is Serve. It returns whom it has refused, and the error of next before ctx has ended.
-func serve(ctx context.Context, p Identity, admit func(Peer) error, keep func(Peer, net.Conn) error, next func(context.Context) (net.Conn, error)) (*refusals, error) {
-	serving, stop := context.WithCancel(ctx)
-	r := newPool()
-	defer r.running.Wait()
-	defer stop()
-	for ctx.Err() == nil {
-		conn, err := next(serving)
-		if err == nil {
-			r.handle(serving, conn, func() error {
-				var peer Peer
-				err := within(serving, conn, func(c Conn) (err error) {
-					peer, err = p.Accept(c, admit)
-					return err
-				})
-				if err == nil {
-					err = keep(peer, conn)
-				}
-				return err
-			})
-		} else if ctx.Err() == nil {
-			return &r.refusals, err
+		peer, err := check(c, func(p Peer) error { return expected(p, from) })
+		if err = answer(c, err); err != nil {
+			r.add(c, err)
+			continue
 		}
+		at := slices.Index(from, peer)
+		if old := conns[at]; old != nil {
+			old.Close()
+		} else {
+			missing--
+		}
+		conns[at] = c
 	}
-	return &r.refusals, nil
+	return conns, r, nil
 }
 
-// acceptor accepts the connections of the expected peers.
-type acceptor struct {
-	complete func() // ends the wait when all peers have connected
-	from     []Peer
-
-	mu       sync.Mutex
-	accepted map[Peer]net.Conn
-}
-
-// admit returns nil if peer is expected, else the reason to refuse it.
-func (a *acceptor) admit(peer Peer) error {
-	if slices.Contains(a.from, peer) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return a.checkDuplicate(peer)
+// expected returns nil if peer is one of from, else the reason to refuse it.
+func expected(peer Peer, from []Peer) error {
+	if slices.Contains(from, peer) {
+		return nil
 	}
 	var ranks, streams []string
-	for _, want := range a.from {
+	for _, want := range from {
 		ranks = append(ranks, fmt.Sprint(want.Rank))
 		if want.Rank == peer.Rank {
 			streams = append(streams, fmt.Sprint(want.Stream))
@@ -106,38 +67,79 @@ func (a *acceptor) admit(peer Peer) error {
 	return fmt.Errorf("from rank is %d, want %s", peer.Rank, alternatives(ranks))
 }
 
-// checkDuplicate returns an error if peer has connected already. a.mu is held.
-func (a *acceptor) checkDuplicate(peer Peer) error {
-	if _, ok := a.accepted[peer]; ok {
-		return fmt.Errorf("rank %d has joined already (stream %d)", peer.Rank, peer.Stream)
+// answer answers the request of c, with a refusal if why is not nil. It closes c and returns an error
+// if c is refused or gone.
+func answer(c *token.Conn, why error) error {
+	a := token.Answer{}
+	if why != nil {
+		a = token.Refuse(why)
+	} else if gone(c) {
+		why = errors.New("it has given up")
 	}
-	return nil
+	c.SetWriteDeadline(time.Now().Add(token.Timeout))
+	if err := c.Answer(a); why == nil {
+		why = err
+	}
+	c.SetWriteDeadline(time.Time{})
+	if why != nil {
+		c.Close()
+	}
+	return why
 }
 
-// keep stores conn as peer's connection, unless there is one.
-func (a *acceptor) keep(peer Peer, conn net.Conn) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err := a.checkDuplicate(peer); err != nil {
-		return err
-	}
-	a.accepted[peer] = conn
-	if len(a.accepted) == len(a.from) {
-		a.complete()
-	}
-	return nil
+// lookTime is how long gone waits for an end that has arrived already.
+const lookTime = time.Millisecond
+
+// gone reports whether the dialer of c no longer waits for an answer. The connection may have waited
+// in the queue for longer than the dialer.
+func gone(c *token.Conn) bool {
+	c.SetReadDeadline(time.Now().Add(lookTime))
+	defer c.SetReadDeadline(time.Time{})
+	_, err := c.Read(make([]byte, 1))
+	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// missingErrors returns an error for each peer that did not connect before ctx ended.
-func (a *acceptor) missingErrors(ctx context.Context, p Identity, refused *refusals) []error {
+// acceptLinks is Accept for links. It closes all connections and returns one error for each missing
+// peer if ctx ends before all have come: a *ring.PeerError with Op "accept" and exitcode.Retry, with the
+// last refused connection.
+func (i Identity) acceptLinks(ctx context.Context, from []Peer, queue *port.Queue) ([]*Conn, []error) {
+	accepted, refused, err := Accept(ctx, queue, from, i.checkLink)
 	var errs []error
-	for _, peer := range a.from {
-		if _, ok := a.accepted[peer]; !ok {
-			errs = append(errs, peerError(opAccept, p.worker(peer), refused.explain(ctx)))
+	if err != nil {
+		errs = append(errs, fmt.Errorf("accept links on %s: %w", queue.Addr(), err))
+	}
+	conns := make([]*Conn, len(from))
+	for k, c := range accepted {
+		if c != nil {
+			conns[k] = i.conn(c, from[k])
+		} else if err == nil {
+			errs = append(errs, peerError(opAccept, i.worker(from[k]), refused.explain(ctx)))
 		}
 	}
-	return errs
+	if len(errs) > 0 {
+		closeAll(conns)
+		return nil, errs
+	}
+	return conns, nil
 }
 
-// worker returns the worker of peer.
-func (i Identity) worker(peer Peer) ring.Worker { return i.Membership.Workers[peer.Rank] }
+// closeAll closes the connections that are open.
+func closeAll(conns []*Conn) {
+	for _, c := range conns {
+		if c != nil {
+			c.Close()
+		}
+	}
+}
+
+// The Op of an error gives the direction of the failed connection. A dialer mostly knows the
+// reason. An acceptor knows only that the peer did not connect.
+const (
+	opDial   = "handshake" // to the worker
+	opAccept = "accept"    // from the worker
+)
+
+// peerError reports that there is no link with w.
+func peerError(op string, w ring.Worker, err error) error {
+	return exitcode.With(exitcode.Retry, &ring.PeerError{Op: op, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err})
+}

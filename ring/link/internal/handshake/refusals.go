@@ -3,37 +3,32 @@ package handshake
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
-	"sync"
 )
 
-// refusals counts refused connections, for the error about a peer that did not connect. Its
-// methods may be called from several goroutines.
-type refusals struct {
-	mu    sync.Mutex
+// Refusals counts refused connections, for the error about a peer that did not connect. All of them
+// have proved the token.
+type Refusals struct {
 	count int
 	last  string // address of the last one
-	why   error  // reason of the last one
+	Why   error  // reason of the last one; nil: none was refused
 }
 
-// record records the refusal of a connection from addr.
-func (r *refusals) record(addr string, why error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// add adds the refusal of c.
+func (r *Refusals) add(c interface{ RemoteAddr() net.Addr }, why error) {
 	r.count++
-	r.last, r.why = addr, why
+	r.last, r.Why = c.RemoteAddr().String(), why
 }
 
 // explain returns why a peer has not connected before ctx ended, with the last refusal.
-func (r *refusals) explain(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *Refusals) explain(ctx context.Context) error {
 	if r.count == 0 {
 		return fmt.Errorf("it did not connect, and nobody was refused (%w)", context.Cause(ctx))
 	}
 	return fmt.Errorf("it did not connect; of %d refused connections the last was from %s: %v (%w)",
-		r.count, r.last, r.why, context.Cause(ctx))
+		r.count, r.last, r.Why, context.Cause(ctx))
 }
 
 // alternatives lists the accepted values: "0", "0 or 2", "0, 2 or 4".
