@@ -15,7 +15,7 @@ import (
 // bytesOfAbort returns the frame of the example in PROTOCOL.md.
 func bytesOfAbort() []byte {
 	a := ring.Abort{Rank: 3, By: 1, Code: exitcode.Retry, Text: "connection reset by peer"}
-	return a.AppendFrame(nil, 7)
+	return a.AppendFrame(nil, 7, true)
 }
 
 // TestAbortFrame verifies that ParseAbort reads what AppendFrame wrote, that PROTOCOL.md has
@@ -34,8 +34,8 @@ func TestAbortFrame(t *testing.T) {
 		{Rank: -1, By: 0, Code: exitcode.Protocol},
 		{Rank: 5, By: 5, Code: 1, Text: strings.Repeat("x", 600)},
 	} {
-		b := a.AppendFrame(nil, 7)
-		h, err := ring.ParseFrameHeader(b[:ring.FrameHeaderBytes])
+		b := a.AppendFrame(nil, 7, true)
+		h, err := ring.ParseFrameHeader(b[:ring.FrameHeaderBytes], true)
 		if err != nil || h.Kind != ring.KindAbort || h.Generation != 7 {
 			t.Fatalf("%+v: header %+v, %v", a, h, err)
 		}
@@ -51,15 +51,16 @@ func TestAbortFrame(t *testing.T) {
 // line of printable characters.
 func TestAbortPayload(t *testing.T) {
 	b := bytesOfAbort()
-	h, err := ring.ParseFrameHeader(b[:ring.FrameHeaderBytes])
+	h, err := ring.ParseFrameHeader(b[:ring.FrameHeaderBytes], true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	changed := append([]byte{}, b[ring.FrameHeaderBytes:]...)
 	changed[0]++
 	for _, payload := range [][]byte{nil, b[ring.FrameHeaderBytes:][:9], changed} {
-		if _, err := ring.ParseAbort(&h, payload); !errors.Is(err, ring.ErrDamagedFrame) {
-			t.Errorf("%d bytes: error %v, want ring.ErrDamagedFrame", len(payload), err)
+		h := h
+		if _, err := ring.ParseAbort(&h, payload); !errors.Is(err, ring.ErrChangedBytes) {
+			t.Errorf("%d bytes: error %v, want ring.ErrChangedBytes", len(payload), err)
 		}
 	}
 	none, long := ring.FrameHeader{}, make([]byte, ring.MaxAbortPayload+1)

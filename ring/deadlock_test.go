@@ -20,7 +20,7 @@ func (u *untried) TrySend(ring.Frame) bool { return false }
 
 func (u *untried) Notify(idle func(last bool), _ func(*ring.Abort)) { u.idle = idle }
 
-func (u *untried) Threads() int { return 0 }
+func (u *untried) Facts() ring.LinkFacts { return ring.LinkFacts{} }
 
 // beforeRead calls idle, if the link has a group.
 func (u *untried) beforeRead() {

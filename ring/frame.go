@@ -88,30 +88,34 @@ type FrameHeader struct {
 func ParseFrameHeader(src []byte, crc bool) (FrameHeader, error) {
 	le := binary.LittleEndian
 	h := FrameHeader{crc: crc}
-	bad := ErrCorruptFrame
-	if crc {
-		bad = ErrChangedBytes
-	}
 	if len(src) != FrameHeaderBytes {
-		return h, fmt.Errorf("%w: header of %d bytes, want %d", bad, len(src), FrameHeaderBytes)
+		return h, h.malformed("header of %d bytes, want %d", len(src), FrameHeaderBytes)
 	}
 	if [4]byte(src) != frameMagic {
-		return h, fmt.Errorf("%w: begins with %x, want %x", bad, src[:4], frameMagic)
+		return h, h.malformed("begins with %x, want %x", src[:4], frameMagic)
 	}
 	h.Kind, h.Stream, h.Codec = FrameKind(src[4]), src[5], src[6]
 	op := le.Uint64(src[16:])
 	h.Generation, h.Length, h.Segment = le.Uint32(src[8:]), le.Uint32(src[12:]), le.Uint32(src[24:])
 	h.Op, h.Terms = op&(1<<opBits-1), uint32(op>>opBits)
 	if h.Kind != KindData && h.Kind != KindClose && h.Kind != KindAbort || src[7] != 0 {
-		return h, fmt.Errorf("%w: kind is %d, the byte of zeros %#x, want kind 1, 3 or 4", bad, h.Kind, src[7])
+		return h, h.malformed("kind is %d, want 1, 3 or 4, and byte 7 is %d, want 0", h.Kind, src[7])
 	}
 	n := le.Uint32(src[28:])
 	if n > MaxPayloadBytes {
-		return h, fmt.Errorf("%w: payload of %d bytes, want at most %d", bad, n, MaxPayloadBytes)
+		return h, h.malformed("payload of %d bytes, want at most %d", n, MaxPayloadBytes)
 	}
 	h.PayloadBytes = int(n)
 	h.sum, h.want = crc32.Checksum(src[:sumAt], castagnoli), le.Uint32(src[sumAt:])
 	return h, nil
+}
+
+// malformed returns the error of a header that no worker of this protocol sends.
+func (h *FrameHeader) malformed(format string, args ...any) error {
+	if h.crc {
+		return fmt.Errorf("%w ("+format+")", append([]any{ErrChangedBytes}, args...)...)
+	}
+	return fmt.Errorf("%w: "+format, append([]any{ErrCorruptFrame}, args...)...)
 }
 
 // TooLong returns the error of Recv for a frame with a longer payload than there is room. It is

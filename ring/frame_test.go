@@ -27,8 +27,8 @@ func TestFrameHeaderBytes(t *testing.T) {
 		crc  bool
 		want string
 	}{
-		{"crc=no", false, "52544602" + "01022300" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "00000000" + "e7c4beaf"},
-		{"crc=yes", true, "52544602" + "01022301" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "7069e3f4" + "e9adff0d"},
+		{"crc=no", false, "52544603" + "01022300" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "00000000"},
+		{"crc=yes", true, "52544603" + "01022300" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "5ce3b091"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := sample()
@@ -37,27 +37,30 @@ func TestFrameHeaderBytes(t *testing.T) {
 			if hex.EncodeToString(got) != tt.want {
 				t.Errorf("header is %x, want %s", got, tt.want)
 			}
-			h, err := ring.ParseFrameHeader(got)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if h.PayloadBytes != len(f.Payload) {
-				t.Errorf("payload of %d bytes, want %d", h.PayloadBytes, len(f.Payload))
-			}
-			if err := h.Check(f.Payload); err != nil {
-				t.Error(err)
-			}
-			if err := h.Check([]byte("paylord")); tt.crc != errors.Is(err, ring.ErrDamagedFrame) {
-				t.Errorf("a changed payload gives %v", err)
-			}
-			h.Payload = f.Payload
-			again := make([]byte, ring.FrameHeaderBytes)
-			ring.PutFrameHeader(again, &h.Frame, tt.crc)
-			if !bytes.Equal(again, got) {
-				t.Errorf("written again it is %x, want %x", again, got)
+			for payload, changed := range map[string]bool{"payload": false, "paylord": tt.crc, "payloa": tt.crc} {
+				h, err := ring.ParseFrameHeader(got, tt.crc)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if h.PayloadBytes != len(f.Payload) {
+					t.Errorf("payload of %d bytes, want %d", h.PayloadBytes, len(f.Payload))
+				}
+				h.Add([]byte(payload[:3]))
+				if err := h.Check([]byte(payload[3:])); errors.Is(err, ring.ErrChangedBytes) != changed {
+					t.Errorf("payload %q gives %v", payload, err)
+				}
 			}
 		})
 	}
+}
+
+// checkedHeader reads a header and a payload with their CRC.
+func checkedHeader(head, payload []byte) (ring.FrameHeader, error) {
+	h, err := ring.ParseFrameHeader(head, true)
+	if err == nil {
+		err = h.Check(payload)
+	}
+	return h, err
 }
 
 // TestFrameHeaderFlips verifies that a header with any one bit changed is refused.
@@ -68,19 +71,19 @@ func TestFrameHeaderFlips(t *testing.T) {
 	for bit := range 8 * len(good) {
 		bad := bytes.Clone(good)
 		bad[bit/8] ^= 1 << (bit % 8)
-		if _, err := ring.ParseFrameHeader(bad); !errors.Is(err, ring.ErrDamagedFrame) {
-			t.Errorf("bit %d: error %v, want ring.ErrDamagedFrame", bit, err)
+		if _, err := checkedHeader(bad, f.Payload); !errors.Is(err, ring.ErrChangedBytes) || errors.Is(err, ring.ErrCorruptFrame) {
+			t.Errorf("bit %d: error %v, want ring.ErrChangedBytes", bit, err)
 		}
 	}
-	for _, n := range []int{0, 39, 41} {
-		if _, err := ring.ParseFrameHeader(make([]byte, n)); !errors.Is(err, ring.ErrCorruptFrame) {
+	for _, n := range []int{0, 35, 37} {
+		if _, err := ring.ParseFrameHeader(make([]byte, n), false); !errors.Is(err, ring.ErrCorruptFrame) {
 			t.Errorf("%d bytes: error %v, want ring.ErrCorruptFrame", n, err)
 		}
 	}
 }
 
-// TestFrameHeaderBounds verifies that a header with a valid CRC is refused if it claims what no
-// worker sends.
+// TestFrameHeaderBounds verifies that a header is refused if it claims what no worker sends. Without a
+// CRC it is that of another program, with one it was changed on the way.
 func TestFrameHeaderBounds(t *testing.T) {
 	for name, f := range map[string]ring.Frame{
 		"payload above the limit": {Kind: ring.KindData, Payload: make([]byte, ring.MaxPayloadBytes+1)},
@@ -88,10 +91,12 @@ func TestFrameHeaderBounds(t *testing.T) {
 		"kind=2":                  {Kind: 2},
 		"kind=5":                  {Kind: ring.KindAbort + 1},
 	} {
-		h := make([]byte, ring.FrameHeaderBytes)
-		ring.PutFrameHeader(h, &f, false)
-		if _, err := ring.ParseFrameHeader(h); !errors.Is(err, ring.ErrCorruptFrame) {
-			t.Errorf("%s: error %v, want ring.ErrCorruptFrame", name, err)
+		for crc, want := range map[bool]error{false: ring.ErrCorruptFrame, true: ring.ErrChangedBytes} {
+			h := make([]byte, ring.FrameHeaderBytes)
+			ring.PutFrameHeader(h, &f, crc)
+			if _, err := ring.ParseFrameHeader(h, crc); !errors.Is(err, want) {
+				t.Errorf("%s, crc=%v: error %v, want %v", name, crc, err, want)
+			}
 		}
 	}
 }
@@ -117,14 +122,18 @@ func FuzzParseFrameHeader(f *testing.F) {
 		fr := sample()
 		h := make([]byte, ring.FrameHeaderBytes)
 		ring.PutFrameHeader(h, &fr, crc)
-		f.Add(h, fr.Payload)
+		f.Add(h, fr.Payload, crc)
 	}
-	f.Add([]byte("GET / HTTP/1.1\r\nHost: 10.0.0.1:29400\r\n\r\n"), []byte{})
-	f.Fuzz(func(t *testing.T, src, payload []byte) {
-		h, err := ring.ParseFrameHeader(src)
+	f.Add([]byte("GET / HTTP/1.1\r\nHost: 10.0.0.1:29400\r\n\r\n"), []byte{}, false)
+	f.Fuzz(func(t *testing.T, src, payload []byte, crc bool) {
+		refused := ring.ErrCorruptFrame
+		if crc {
+			refused = ring.ErrChangedBytes
+		}
+		h, err := ring.ParseFrameHeader(src, crc)
 		if err != nil {
-			if !errors.Is(err, ring.ErrCorruptFrame) && !errors.Is(err, ring.ErrDamagedFrame) {
-				t.Errorf("error %v, want ring.ErrCorruptFrame or ring.ErrDamagedFrame", err)
+			if !errors.Is(err, refused) {
+				t.Errorf("error %v, want %v", err, refused)
 			}
 			return
 		}
@@ -136,7 +145,10 @@ func FuzzParseFrameHeader(f *testing.F) {
 		}
 		h.Payload = payload
 		again := make([]byte, ring.FrameHeaderBytes)
-		ring.PutFrameHeader(again, &h.Frame, src[7] != 0)
+		ring.PutFrameHeader(again, &h.Frame, crc)
+		if !crc {
+			copy(again[ring.FrameHeaderBytes-4:], src[ring.FrameHeaderBytes-4:]) // is not looked at
+		}
 		if !bytes.Equal(again, src) {
 			t.Errorf("written again it is %x, want %x", again, src)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"ringtrain/ring/link/tcplink"
 	"ringtrain/ring/port"
 	"ringtrain/ring/ringtest"
+	"ringtrain/ring/token"
 )
 
 // A call is what one rank does while others do something else.
@@ -204,9 +204,9 @@ const patience = 20 * time.Second
 func meshOverTCP(t *testing.T, p int) ([]ring.Membership, []ring.Transport) {
 	t.Helper()
 	members, mesh := make([]ring.Membership, p), make([]ring.Transport, p)
-	doors, ranks, workers := make([]net.Listener, p), make([]int, p), make([]ring.Worker, p)
+	doors, ranks, workers := make([]*port.Queue, p), make([]int, p), make([]ring.Worker, p)
 	for rank := range p {
-		door, err := port.Listen("127.0.0.1:0")
+		door, err := port.Listen("127.0.0.1:0", token.Token{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func TestThreads(t *testing.T) {
 // threadLink is a link that needs five threads.
 type threadLink struct{ ring.Link }
 
-func (threadLink) Threads() int { return 5 }
+func (threadLink) Facts() ring.LinkFacts { return ring.LinkFacts{Threads: 5} }
 
 // TestCoresInOnePlace verifies that only package ring/cores asks the runtime for the number of
 // cores. The runtime knows no quota, so workers, trainer and launcher would count differently.

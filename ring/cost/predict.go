@@ -117,7 +117,7 @@ func (l Layout) moved(n int64) float64 {
 
 const (
 	segmentBytes = 512 << 10 // of float32 in a frame of the ring, as in ring.DefaultConfig
-	headerBytes  = 40        // of a frame
+	headerBytes  = 36        // of a frame
 	pieceBytes   = 64 << 10  // of a longer frame that arrive at once, at most
 )
 

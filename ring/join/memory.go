@@ -10,11 +10,11 @@ import (
 )
 
 // openMemory opens the memory that l needs, nil if it needs none.
-func openMemory(ctx context.Context, m ring.Membership, c Config, l layout) (ring.Memory, error) {
+func (t *Team) openMemory(ctx context.Context, m ring.Membership, c Config, l layout) (ring.Memory, error) {
 	if !l.memory {
 		return nil, nil
 	}
-	opened, err := shmlink.Open(ctx, m, shmlink.Config{Token: c.Token})
+	opened, err := shmlink.Open(ctx, m, shmlink.Config{Token: c.Token, Port: t.port})
 	if err != nil {
 		return nil, c.withRemedy(err)
 	}

@@ -24,6 +24,7 @@ type Port struct {
 	token       token.Token
 	identity    *token.Identity
 	grpc, links *Queue
+	memory      atomic.Pointer[Queue] // nil: none is open
 	seats       seats
 	strangers   register
 	owner       atomic.Pointer[func() Owner] // nil: not known
@@ -69,8 +70,24 @@ func Serve(lis net.Listener, t token.Token) (*Port, error) {
 		strangers: register{known: map[netip.Addr]*Stranger{}},
 		done:      make(chan struct{}),
 	}
-	p.running.Go(p.acceptAll)
+	p.running.Go(func() { p.acceptAll(lis, p.route) })
 	return p, nil
+}
+
+// Memory serves lis too: the socket on which the ranks of this host meet for the memory that they
+// share. It returns the connections for it, whose requests wait for an answer. To close the queue closes
+// lis.
+func (p *Port) Memory(lis net.Listener) *Queue {
+	q := newQueue(lis.Addr()).open()
+	q.source = lis
+	p.memory.Store(q)
+	p.running.Go(func() {
+		p.acceptAll(lis, func(c *token.Conn) (token.Answer, bool) {
+			c.SetDeadline(time.Time{})
+			return token.Refuse(errors.New("is a host's memory")), c.Request.Purpose == token.Memory && q.put(c)
+		})
+	})
+	return q
 }
 
 // Addr returns the host:port on which p listens, with the port that the system
@@ -96,16 +113,21 @@ func (p *Port) Close() error {
 	p.closing.Do(func() {
 		close(p.done)
 		err = p.lis.Close()
+		if q := p.memory.Load(); q != nil {
+			q.Close()
+		}
 		p.seats.closeAll()
 	})
 	p.running.Wait()
 	return errors.Join(err, p.grpc.Close(), p.links.Close())
 }
 
-func (p *Port) acceptAll() {
+// acceptAll gives the connections of lis their seats. route hands those that have proved the token to
+// their owner; if keep is false, a is the answer and the connection has no owner.
+func (p *Port) acceptAll(lis net.Listener, route func(*token.Conn) (a token.Answer, keep bool)) {
 	var pause time.Duration
 	for {
-		c, err := p.lis.Accept()
+		c, err := lis.Accept()
 		switch {
 		case err == nil:
 			pause = 0
@@ -114,7 +136,7 @@ func (p *Port) acceptAll() {
 				c.Close()
 				continue
 			}
-			p.running.Go(func() { p.admit(s) })
+			p.running.Go(func() { p.admit(s, route) })
 		case errors.Is(err, net.ErrClosed):
 			return
 		default: // most likely out of file descriptors, which passes
@@ -128,8 +150,8 @@ func (p *Port) acceptAll() {
 	}
 }
 
-// admit runs the exchange of a seat and hands the proved connection to its purpose.
-func (p *Port) admit(s *seat) {
+// admit runs the exchange of a seat and hands the proved connection to route.
+func (p *Port) admit(s *seat, route func(*token.Conn) (token.Answer, bool)) {
 	s.SetDeadline(time.Now().Add(token.Timeout))
 	c, err := p.prove(s)
 	if !p.seats.leave(s) && err == nil {
@@ -141,7 +163,7 @@ func (p *Port) admit(s *seat) {
 		return
 	}
 	c.SetSocket(s.Conn)
-	a, keep := p.route(c)
+	a, keep := route(c)
 	if !keep {
 		_ = c.Answer(a) // the dialer may ask again
 		c.Close()
@@ -196,7 +218,7 @@ func (r *replayed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// route hands c to its purpose. If keep is false, a is the answer and c has no owner.
+// route hands c to its purpose; see acceptAll.
 func (p *Port) route(c *token.Conn) (a token.Answer, keep bool) {
 	switch purpose := c.Request.Purpose; {
 	case !c.Secure() && purpose != token.Link:

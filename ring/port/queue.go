@@ -11,7 +11,8 @@ import (
 
 // Queue has the proved connections of a port that wait for their owner. They hold no seat.
 type Queue struct {
-	addr net.Addr
+	addr   net.Addr
+	source net.Listener // that the queue owns; nil: the port's
 
 	mu     sync.Mutex
 	conns  []*token.Conn
@@ -107,6 +108,9 @@ func (q *Queue) Close() error {
 	defer q.mu.Unlock()
 	if !q.isClosed() {
 		close(q.closed)
+		if q.source != nil {
+			q.source.Close()
+		}
 	}
 	for _, c := range q.conns {
 		c.Close()

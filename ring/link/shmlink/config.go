@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/port"
 	"ringtrain/ring/token"
 )
 
@@ -16,6 +17,10 @@ var ErrUnavailable = exitcode.With(exitcode.Usage, errors.New("shared memory is 
 type Config struct {
 	// Token is the job's token. All workers have the same.
 	Token token.Token
+
+	// Port is this worker's. It serves the socket over which the workers meet, too: what does not prove
+	// the token takes its seats.
+	Port *port.Port
 
 	// Spin is the number of times that Sync checks the others' counts before it
 	// yields its core. 0 means 1000 if each worker has a core, else none. A negative

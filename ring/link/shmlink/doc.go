@@ -17,9 +17,9 @@
 //
 // The leader listens on an abstract unix socket. Its name is a hash of job, fence
 // (ring.Fence), and the ranks and incarnations of all workers of the host, so no other group
-// uses it by mistake. Members dial until their context ends. Both sides prove the token over fresh
-// nonces, the leader first. Without a token any process of the host that knows the name may
-// join, as over loopback.
+// uses it by mistake. Members dial until their context ends. Both sides prove the token by the exchange
+// of ring/token, and the socket takes part in the seats of the leader's port. Then the kernel says whose
+// process is at the other end (SO_PEERCRED): all workers must have one effective user id.
 //
 // When its context ends, the leader tells the members that have joined who is missing. The
 // members listen for a second longer than their own context: else they would blame the

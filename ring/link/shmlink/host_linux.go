@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"ringtrain/ring"
+	"ringtrain/ring/link/internal/handshake"
 )
 
 // leader is the local rank to which the other workers connect.
@@ -50,6 +51,9 @@ func (h host) address() string { return "@ringtrain-" + hex.EncodeToString(h.id[
 func (h host) name(i int) string {
 	return fmt.Sprintf("rank %d (%s)", h.workers[i].Rank, h.workers[i].Host)
 }
+
+// peer returns local rank i as the end of a connection.
+func (h host) peer(i int) handshake.Peer { return handshake.Peer{Rank: h.workers[i].Rank} }
 
 // worker returns i if i is a local rank, else -1. i comes from a message and is not trusted.
 func (h host) worker(i int32) int {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"net"
 	"slices"
 	"sync"
@@ -14,18 +13,13 @@ import (
 
 	machine "ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/internal/handshake"
+	"ringtrain/ring/port"
+	"ringtrain/ring/token"
 )
 
-// The pause between two attempts to connect. It doubles from the first to the last
-// value.
-const (
-	firstPause = time.Millisecond
-	lastPause  = 50 * time.Millisecond
-)
-
-// maxHandshakes is the maximal number of concurrent handshakes, apart from those of the
-// members. Further connections are closed; a member dials again.
-const maxHandshakes = 64
+// pauses are those between two attempts to connect.
+var pauses = handshake.Pauses{First: time.Millisecond, Last: 50 * time.Millisecond}
 
 // deniedErrnos are the errors of a system that does not allow unix sockets or the passing
 // of descriptors over them.
@@ -46,161 +40,99 @@ func socketError(err error) error {
 	return exitcode.With(exitcode.Retry, fmt.Errorf("unix socket: %w", err))
 }
 
-// connect connects a member to its leader, which may start later.
-func (h handshaker) connect(ctx context.Context) (*net.UnixConn, error) {
-	where := net.UnixAddr{Name: h.host.address(), Net: "unixpacket"}
-	var last error
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		c, err := net.DialUnix("unixpacket", nil, &where)
-		if err == nil {
-			if err = withinTimeout(ctx, c, func() error { return h.withLeader(c) }); err == nil {
-				return c, nil
-			}
-			c.Close()
-		} else if err = socketError(err); errors.Is(err, ErrUnavailable) {
-			return nil, err
-		}
-		if last == nil || ctx.Err() == nil {
-			last = err // an attempt that ctx interrupts has no reason of its own
-		}
-		select {
-		case <-ctx.Done():
-			return nil, &absenceError{leader, exitcode.With(exitcode.Retry,
-				fmt.Errorf("%s does not take this worker in: %v (%w)", h.host.name(leader), last, context.Cause(ctx)))}
-		case <-time.After(pause):
-		}
-	}
+// meeting is what a worker needs to meet the others of its host.
+type meeting struct {
+	host     host
+	identity handshake.Identity
+	port     *port.Port  // of this worker
+	turn     *sync.Mutex // held by one system call of the sockets at a time
 }
 
-// joiner is a connection after its handshake, or the error of a handshake.
-type joiner struct {
-	rank  int
-	conn  *net.UnixConn
-	cores cores
-	err   error
+// connect connects a member to its leader, which may start later.
+func (m meeting) connect(ctx context.Context) (*net.UnixConn, error) {
+	c, _, err := handshake.Retry(ctx, pauses, m.dial)
+	switch {
+	case err == nil, errors.Is(err, ErrUnavailable):
+		return c, err
+	case handshake.IsFinal(err):
+		err = fmt.Errorf("%s: %w", m.host.name(leader), err)
+	default:
+		err = exitcode.With(exitcode.Retry, fmt.Errorf("%s does not take this worker in: %v (%w)", m.host.name(leader), err, context.Cause(ctx)))
+	}
+	return nil, &absenceError{leader, err}
+}
+
+// dial makes one attempt of connect. An answer without a right proof does not come from the leader:
+// any process of the host may have taken the name of the socket.
+func (m meeting) dial(ctx context.Context) (*net.UnixConn, error) {
+	socket, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Name: m.host.address(), Net: "unixpacket"})
+	if err != nil {
+		return nil, socketError(err)
+	}
+	r := m.identity.Request(token.Memory, m.host.peer(leader))
+	own := ownCores()
+	r.Data = own[:]
+	c, answer, err := m.identity.Token.DialClear(ctx, &packets{serialConn: serialConn{socket, m.turn}}, r)
+	if err != nil {
+		return nil, err
+	}
+	if err = answer.Err(); err == nil {
+		err = checkUser(socket)
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return socket, nil
 }
 
 // acceptMembers waits, on the leader, until all members have connected. It returns their
 // connections by local rank, and the number of cores that all workers may use together.
 //
 // If ctx ends first, it returns the connections that exist, with the error.
-func (h handshaker) acceptMembers(ctx context.Context) (conns []*net.UnixConn, cpus int, err error) {
-	conns = make([]*net.UnixConn, h.host.size())
-	lis, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: h.host.address(), Net: "unixpacket"})
+func (m meeting) acceptMembers(ctx context.Context) (conns []*net.UnixConn, cpus int, err error) {
+	conns = make([]*net.UnixConn, m.host.size())
+	lis, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: m.host.address(), Net: "unixpacket"})
 	if err != nil {
 		return conns, 0, socketError(err)
 	}
-	acceptCtx, shut := context.WithCancel(ctx)
-	joiners := make(chan joiner)
-	var serving sync.WaitGroup
-	serving.Go(func() { h.serve(acceptCtx, lis, joiners) })
-	defer func() {
-		shut()
-		lis.Close()
-		serving.Wait()
-	}()
-
+	queue := m.port.Memory(packetListener{lis, m.turn})
+	defer queue.Close()
+	members := make([]handshake.Peer, m.host.size()-1)
+	for i := range members {
+		members[i] = m.host.peer(i + 1)
+	}
+	accepted, refused, err := handshake.Accept(ctx, queue, members, m.check)
 	all := ownCores()
-	var lastRefusal error
-	for missing := h.host.size() - 1; missing > 0; {
-		select {
-		case <-ctx.Done():
-			return conns, 0, h.absentError(ctx, conns, lastRefusal)
-		case v := <-joiners:
-			switch {
-			case v.err != nil:
-				lastRefusal = v.err
-			case conns[v.rank] != nil:
-				lastRefusal = fmt.Errorf("%s has come twice", h.host.name(v.rank))
-				v.conn.Close()
-			default:
-				conns[v.rank] = v.conn
-				all.add(v.cores)
-				missing--
-			}
+	for i, c := range accepted {
+		if c != nil {
+			conns[i+1] = c.Socket().(*packets).UnixConn
+			all.add(cores(c.Request.Data))
 		}
 	}
-	return conns, machine.WithinQuota(all.count()), nil
+	if absent := slices.Index(conns[1:], nil); err == nil && absent >= 0 {
+		err = m.absentError(ctx, absent+1, refused.Why)
+	}
+	return conns, machine.WithinQuota(all.count()), err
 }
 
-// serve runs the handshake of each connection in a goroutine of its own, so a silent
-// stranger delays no other. It returns after acceptCtx has ended, lis is closed and all
-// handshakes are over.
-func (h handshaker) serve(acceptCtx context.Context, lis *net.UnixListener, joiners chan<- joiner) {
-	var handshakes sync.WaitGroup
-	defer handshakes.Wait()
-	slots := make(chan struct{}, maxHandshakes+h.host.size())
-	var turn sync.Mutex
-	for {
-		c, err := lis.AcceptUnix()
-		if err != nil {
-			if acceptCtx.Err() != nil {
-				return
-			}
-			send(acceptCtx, joiners, joiner{err: err})
-			select { // perhaps out of descriptors, which may pass
-			case <-acceptCtx.Done():
-			case <-time.After(lastPause):
-			}
-			continue
-		}
-		select {
-		case slots <- struct{}{}:
-		default:
-			c.Close()
-			continue
-		}
-		handshakes.Go(func() {
-			defer func() { <-slots }()
-			v := joiner{conn: c}
-			v.err = withinTimeout(acceptCtx, c, func() (err error) {
-				v.rank, v.cores, err = h.withMember(serialConn{c, &turn})
-				return err
-			})
-			if !send(acceptCtx, joiners, v) || v.err != nil {
-				c.Close()
-			}
-		})
+// check returns the member that has sent a request.
+func (m meeting) check(c *token.Conn, admit func(handshake.Peer) error) (handshake.Peer, error) {
+	from, err := m.identity.Check(&c.Request, admit)
+	if err == nil && len(c.Request.Data) != coresBytes {
+		err = fmt.Errorf("set of cores has %d bytes, want %d", len(c.Request.Data), coresBytes)
 	}
+	if err == nil {
+		err = checkUser(c.Socket().(*packets).UnixConn)
+	}
+	return from, err
 }
 
-// send sends v and reports whether it has: not if acceptCtx ends first.
-func send(acceptCtx context.Context, joiners chan<- joiner, v joiner) bool {
-	select {
-	case joiners <- v:
-		return true
-	case <-acceptCtx.Done():
-		return false
+// absentError says that a member has not connected, with the last refusal, if there is one.
+func (m meeting) absentError(ctx context.Context, local int, lastRefusal error) error {
+	err := fmt.Errorf("%s has not come for the memory that this host shares (%w)", m.host.name(local), context.Cause(ctx))
+	if lastRefusal != nil {
+		err = fmt.Errorf("%w; somebody was refused: %v", err, lastRefusal)
 	}
-}
-
-// absentError names the first member that has not connected, and the last refusal.
-func (h handshaker) absentError(ctx context.Context, conns []*net.UnixConn, lastRefusal error) error {
-	for i := 1; i < len(conns); i++ {
-		if conns[i] != nil {
-			continue
-		}
-		err := fmt.Errorf("%s has not come for the memory that this host shares (%w)", h.host.name(i), context.Cause(ctx))
-		if lastRefusal != nil {
-			err = fmt.Errorf("%w; somebody was refused: %v", err, lastRefusal)
-		}
-		return &absenceError{i, exitcode.With(exitcode.Retry, err)}
-	}
-	panic("shmlink: nobody is absent")
-}
-
-// add adds the cores of others to c.
-func (c *cores) add(others cores) {
-	for i, b := range others {
-		c[i] |= b
-	}
-}
-
-// count returns the number of cores in c.
-func (c *cores) count() int {
-	n := 0
-	for _, b := range c {
-		n += bits.OnesCount8(b)
-	}
-	return n
+	return &absenceError{local, exitcode.With(exitcode.Retry, err)}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ringtrain/ring"
+	"ringtrain/ring/link/internal/handshake"
 )
 
 // Open joins the workers of m on this worker's host. It returns when all of them have mapped
@@ -17,7 +18,7 @@ import (
 // cannot be opened, the error names no worker.
 func Open(ctx context.Context, m ring.Membership, c Config) (ring.Memory, error) {
 	mem := newMemory(m, c)
-	err := mem.open(ctx, c)
+	err := mem.open(ctx, meeting{mem.host, handshake.Identity{Membership: m, Token: c.Token}, c.Port, &mem.syscalls}, c.Spin)
 	close(mem.opened)
 	if err != nil {
 		mem.Close()
@@ -27,8 +28,8 @@ func Open(ctx context.Context, m ring.Membership, c Config) (ring.Memory, error)
 }
 
 // open joins the other workers and maps the exchange buffer.
-func (m *memory) open(ctx context.Context, c Config) error {
-	if err := m.meet(ctx, handshaker{m.host, c.Token}); err != nil {
+func (m *memory) open(ctx context.Context, others meeting, spin int) error {
+	if err := m.meet(ctx, others); err != nil {
 		return err
 	}
 	bytes := wholePages(exchangeBufferBytes(m.host.size()))
@@ -39,23 +40,23 @@ func (m *memory) open(ctx context.Context, c Config) error {
 	m.views = append(m.views, view)
 	m.exchangeBuffer = exchangeBufferOf(view, m.host.size())
 	m.missing.Store(-1)
-	m.spin = max(c.Spin, 0)
-	if c.Spin == 0 && m.host.size() <= m.Cores() {
+	m.spin = max(spin, 0)
+	if spin == 0 && m.host.size() <= m.Cores() {
 		m.spin = spinChecks
 	}
 	return nil
 }
 
 // meet connects a member to its leader, and the leader to all members.
-func (m *memory) meet(ctx context.Context, g handshaker) error {
+func (m *memory) meet(ctx context.Context, others meeting) error {
 	if m.host.me != leader {
-		conn, err := g.connect(ctx)
+		conn, err := others.connect(ctx)
 		if err == nil {
 			m.addPeer(leader, conn)
 		}
 		return err
 	}
-	conns, cores, err := g.acceptMembers(ctx)
+	conns, cores, err := others.acceptMembers(ctx)
 	for rank, c := range conns {
 		if c != nil {
 			m.addPeer(rank, c)

@@ -2,17 +2,18 @@ package shmlink
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"net"
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/internal/handshake"
 	"ringtrain/ring/token"
 )
 
@@ -46,11 +47,11 @@ func TestWrongToken(t *testing.T) {
 	m := memberships(t.Name(), 2)
 	ended := make(chan error)
 	go func() {
-		_, err := Open(ctx, m[leader], Config{Token: token.New()})
+		_, err := open(ctx, t, m[leader], Config{Token: token.New()})
 		ended <- err
 	}()
 	time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("enough")) })
-	_, err := Open(ctx, m[1], Config{Token: token.New()})
+	_, err := open(ctx, t, m[1], Config{Token: token.New()})
 	wantError(t, "member", err, exitcode.Retry, "rank 1 (here)", "another token", "enough")
 	wantError(t, "leader", <-ended, exitcode.Retry, "rank 3 (here) has not come", "enough")
 }
@@ -60,9 +61,9 @@ func TestWrongToken(t *testing.T) {
 func TestRefusedIsTold(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(testContext(t))
 	cancel(errors.New("enough"))
-	g := handshaker{host: newHost(memberships("job", 3)[leader])}
-	err := g.absentError(ctx, []*net.UnixConn{nil, {}, nil}, errors.New("its proof of the token is wrong"))
-	wantError(t, "leader", err, exitcode.Retry, "rank 5 (here)", "enough", "refused: its proof")
+	g := meeting{host: newHost(memberships("job", 3)[leader])}
+	err := g.absentError(ctx, 2, errors.New("its uid is 7"))
+	wantError(t, "leader", err, exitcode.Retry, "rank 5 (here)", "enough", "refused: its uid")
 }
 
 // dialLeader connects to the leader's socket once it exists.
@@ -81,9 +82,10 @@ func dialLeader(t *testing.T, h host) *net.UnixConn {
 }
 
 // TestStrangers verifies that strangers without the token cannot join, stop the leader, or
-// delay it by silence.
+// delay it by silence, and that the leader's port counts them.
 func TestStrangers(t *testing.T) {
 	c := Config{Token: token.New()}
+	c.Port = newPort(t, c.Token)
 	m := memberships(t.Name(), 2)
 	h := newHost(m[leader])
 	type opened struct {
@@ -95,32 +97,31 @@ func TestStrangers(t *testing.T) {
 		mem, err := Open(testContext(t), m[leader], c)
 		lead <- opened{mem, err}
 	}()
-	hello := binary.LittleEndian.AppendUint32(magic[:], 1)
-	hello = append(hello, make([]byte, helloBytes-len(hello))...)
-	elsewhere := binary.LittleEndian.AppendUint32(magic[:], 2)
-	elsewhere = append(elsewhere, hello[len(elsewhere):]...)
-	for _, packets := range [][][]byte{
+	preamble := append([]byte(token.Preamble), make([]byte, 32)...)
+	said := [][][]byte{
 		{[]byte("x")},
-		{make([]byte, helloBytes)},
-		{hello[:helloBytes-1]},
-		{append(hello, 0)},
-		{elsewhere},
-		{hello, []byte("no proof")},
-		{hello, make([]byte, proofBytes)},
-	} {
+		{preamble[:9]},
+		{preamble, []byte("no request")},
+		{preamble, make([]byte, 2000)},
+		{append(preamble, 0), make([]byte, 200)},
+	}
+	for _, packets := range said {
 		c := dialLeader(t, h)
 		for _, b := range packets {
 			c.Write(b)
 		}
-		b := make([]byte, maxBytes)
-		for {
+		c.CloseWrite()
+		for b := make([]byte, maxBytes); ; {
 			if n, err := c.Read(b); err != nil || n == 0 {
-				break // lastRefusal
+				break // refused
 			}
 		}
 	}
+	if got := c.Port.Strangers().Closed; got != uint64(len(said)) {
+		t.Errorf("%d strangers are counted, want %d", got, len(said))
+	}
 	dialLeader(t, h) // stays silent
-	member, err := Open(testContext(t), m[1], c)
+	member, err := open(testContext(t), t, m[1], c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +133,11 @@ func TestStrangers(t *testing.T) {
 	got.mem.Close()
 }
 
-// TestFalseLeader verifies that a member refuses a leader that does not prove the
-// token.
-func TestFalseLeader(t *testing.T) {
+// TestTakenAddress verifies that a leader ends at once if another program has its address, and that a
+// member does not believe that program.
+func TestTakenAddress(t *testing.T) {
 	m := memberships(t.Name(), 2)
-	h := newHost(m[leader])
-	lis, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: h.address(), Net: "unixpacket"})
+	lis, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: newHost(m[leader]).address(), Net: "unixpacket"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,15 +148,16 @@ func TestFalseLeader(t *testing.T) {
 			return
 		}
 		defer c.Close()
-		c.Read(make([]byte, maxBytes))
-		c.Write(make([]byte, nonceBytes+proofBytes))
-		c.Read(make([]byte, maxBytes))
+		c.Read(make([]byte, packetBytes))
+		c.Write(make([]byte, 32)) // a nonce
+		c.Read(make([]byte, packetBytes))
+		c.Write(append([]byte{2, 0, 0}, make([]byte, 32)...)) // an answer without a proof
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err = Open(ctx, m[1], Config{Token: token.New()})
-	wantError(t, "member", err, exitcode.Retry, "another token")
-	_, err = Open(testContext(t), m[leader], Config{})
+	_, err = open(ctx, t, m[1], Config{Token: token.New()})
+	wantError(t, "member", err, exitcode.Retry, "its proof of the token is wrong")
+	_, err = open(testContext(t), t, m[leader], Config{})
 	wantError(t, "leader", err, exitcode.Retry, "address already in use")
 }
 
@@ -171,7 +172,7 @@ func TestLateLeader(t *testing.T) {
 	}
 	member := make(chan error)
 	go func() {
-		mem, err := Open(testContext(t), m[1], Config{})
+		mem, err := open(testContext(t), t, m[1], Config{})
 		if err == nil {
 			defer mem.Close()
 		}
@@ -183,7 +184,7 @@ func TestLateLeader(t *testing.T) {
 	}
 	c.Close()
 	lis.Close()
-	mem, err := Open(testContext(t), m[leader], Config{})
+	mem, err := open(testContext(t), t, m[leader], Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func TestAllAbsent(t *testing.T) {
 	cancel(why)
 	for i, who := range []string{"rank 3 (here)", "rank 1 (here)"} {
 		m := memberships(t.Name(), 2)[i]
-		_, err := Open(ctx, m, Config{})
+		_, err := open(ctx, t, m, Config{})
 		wantPeer(t, "worker", err, m.Workers[3-2*i])
 		wantError(t, "worker", err, exitcode.Retry, who, "enough")
 		if !errors.Is(err, why) {
@@ -210,40 +211,37 @@ func TestAllAbsent(t *testing.T) {
 	}
 }
 
+// joinAs joins the leader as a member, which has no memory yet.
+func joinAs(t *testing.T, m ring.Membership) *net.UnixConn {
+	t.Helper()
+	c, err := meeting{host: newHost(m), identity: handshake.Identity{Membership: m}, turn: new(sync.Mutex)}.connect(testContext(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
 // TestOneAbsent verifies that the members that have joined learn which one is missing, and
-// that a worker cannot join twice.
+// that of two connections of one worker the later one counts.
 func TestOneAbsent(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(testContext(t))
 	m := memberships(t.Name(), 3)
 	ended := make(chan error)
 	go func() {
-		_, err := Open(ctx, m[leader], Config{})
+		_, err := open(ctx, t, m[leader], Config{})
 		ended <- err
 	}()
-	type hearing struct {
-		msg receivedMessage
-		err error
-	}
-	heard := make(chan hearing)
-	for range 2 {
-		c := dialLeader(t, newHost(m[leader]))
-		if err := (handshaker{host: newHost(m[1])}).withLeader(c); err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			msg, err := receive(c)
-			heard <- hearing{msg, err}
-		}()
-	}
-	if h := <-heard; h.err == nil { // one connection is refused, so the other one is in
-		t.Errorf("the leader says %+v, want that it ends a connection", h.msg)
+	first, second := joinAs(t, m[1]), joinAs(t, m[1])
+	if msg, err := receive(first); err == nil {
+		t.Errorf("the leader says %+v, want that it ends the first connection", msg)
 	}
 	cancel(errors.New("enough"))
-	h := <-heard
-	if h.err != nil || h.msg.kind != grant || h.msg.status != lost || !strings.Contains(h.msg.text, "rank 5 (here)") {
-		t.Errorf("the leader says %+v, %v, want that rank 5 has not come", h.msg, h.err)
+	msg, err := receive(second)
+	if err != nil || msg.kind != grant || msg.status != lost || !strings.Contains(msg.text, "rank 5 (here)") {
+		t.Errorf("the leader says %+v, %v, want that rank 5 has not come", msg, err)
 	}
-	err := <-ended
+	err = <-ended
 	wantError(t, "leader", err, exitcode.Retry, "rank 5 (here)", "enough")
 	wantPeer(t, "leader", err, m[leader].Workers[5])
 }
@@ -257,7 +255,7 @@ func TestMissingIsNamed(t *testing.T) {
 	errs := make(chan error)
 	for local := range 3 {
 		go func() {
-			_, err := Open(ctx, m[local], Config{})
+			_, err := open(ctx, t, m[local], Config{})
 			errs <- err
 		}()
 	}
@@ -273,17 +271,13 @@ func TestMissingIsNamed(t *testing.T) {
 func TestMemberDies(t *testing.T) {
 	m := memberships(t.Name(), 3)
 	errs := make(chan error)
-	open := func(local int) {
-		_, err := Open(testContext(t), m[local], Config{})
+	start := func(local int) {
+		_, err := open(testContext(t), t, m[local], Config{})
 		errs <- err
 	}
-	go open(leader)
-	c := dialLeader(t, newHost(m[1]))
-	if err := (handshaker{host: newHost(m[1])}).withLeader(c); err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
-	go open(2)
+	go start(leader)
+	joinAs(t, m[1]).Close()
+	go start(2)
 	for range 2 {
 		err := <-errs
 		wantError(t, "worker", err, exitcode.Retry, "rank 3 (here): it has gone")

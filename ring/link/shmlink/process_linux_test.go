@@ -2,6 +2,7 @@ package shmlink
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ var sizes = []int{2, 4, 8}
 func TestSum(t *testing.T) {
 	for _, p := range sizes {
 		t.Run(fmt.Sprintf("p=%d", p), func(t *testing.T) {
-			for _, w := range start(t, p, "sum") {
+			for _, w := range start(t, p, "sum", 0) {
 				w.expect("ok")
 			}
 		})
@@ -27,7 +28,7 @@ func TestKill(t *testing.T) {
 	for _, p := range sizes {
 		for _, victim := range []int{leader, p - 1} {
 			t.Run(fmt.Sprintf("p=%d/victim=%d", p, victim), func(t *testing.T) {
-				all := start(t, p, "loop")
+				all := start(t, p, "loop", 0)
 				for _, w := range all {
 					w.expect("looping")
 				}
@@ -51,7 +52,7 @@ func TestStop(t *testing.T) {
 	for _, p := range sizes {
 		for _, victim := range []int{leader, p - 1} {
 			t.Run(fmt.Sprintf("p=%d/victim=%d", p, victim), func(t *testing.T) {
-				all := start(t, p, "loop")
+				all := start(t, p, "loop", 0)
 				for _, w := range all {
 					w.expect("looping")
 				}
@@ -80,4 +81,15 @@ func TestStop(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestOtherUser verifies that a worker of another user id gets no memory although it has the token. It
+// needs root.
+func TestOtherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can start a process of another user")
+	}
+	all := start(t, 2, "sum", 1001)
+	all[1].expect("open:", "its uid is 1001, want 0: give one uid, or --host-id")
+	all[0].cmd.Process.Kill() // it waits for the right worker
 }

@@ -14,7 +14,7 @@ func TestMemoryStranger(t *testing.T) {
 	m, secret := memberships(t.Name(), 2), token.New()
 	met := make(chan error, 1)
 	go func() {
-		mem, err := Open(testContext(t), m[1], Config{Token: secret})
+		mem, err := open(testContext(t), t, m[1], Config{Token: secret})
 		if err == nil {
 			err = mem.Close()
 		}
@@ -22,7 +22,7 @@ func TestMemoryStranger(t *testing.T) {
 	}()
 	strange, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := Open(strange, m[leader], Config{Token: token.New()}); err == nil {
+	if _, err := open(strange, t, m[leader], Config{Token: token.New()}); err == nil {
 		t.Fatal("the member believes a stranger")
 	}
 	select {
@@ -30,7 +30,7 @@ func TestMemoryStranger(t *testing.T) {
 		t.Fatalf("the stranger's answer ends the member: %v", err)
 	default:
 	}
-	mem, err := Open(testContext(t), m[leader], Config{Token: secret})
+	mem, err := open(testContext(t), t, m[leader], Config{Token: secret})
 	if err != nil {
 		t.Fatal(err)
 	}

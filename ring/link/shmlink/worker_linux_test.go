@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"ringtrain/ring"
+	"ringtrain/ring/port"
 	"ringtrain/ring/token"
 )
 
@@ -44,7 +45,13 @@ func workerMain(s string) int {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
-	mem, err := Open(ctx, memberships(a.Job, a.Size)[a.Local], Config{Token: secret})
+	own, err := port.Listen("127.0.0.1:0", secret)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer own.Close()
+	mem, err := Open(ctx, memberships(a.Job, a.Size)[a.Local], Config{Token: secret, Port: own})
 	if err != nil {
 		fmt.Println("open:", err)
 		return 1
@@ -132,13 +139,10 @@ type process struct {
 	lines *bufio.Scanner
 }
 
-// start starts p workers with the same work. They end with the test.
-func start(t *testing.T, p int, work string) []*process {
+// start starts p workers with the same work. They end with the test. The last one has the user id uid,
+// if that is not 0.
+func start(t *testing.T, p int, work string, uid uint32) []*process {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx := testContext(t)
 	secret := token.New().Reveal() // of this job only, so other tests are not disturbed
 	all := make([]*process, p)
@@ -147,8 +151,11 @@ func start(t *testing.T, p int, work string) []*process {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &process{t: t, cmd: exec.CommandContext(ctx, exe)}
+		w := &process{t: t, cmd: exec.CommandContext(ctx, "/proc/self/exe")}
 		w.cmd.Env = append(os.Environ(), workerVariable+"="+string(s))
+		if uid > 0 && i == p-1 {
+			w.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		}
 		w.cmd.Stderr = os.Stderr
 		out, err := w.cmd.StdoutPipe()
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/linktest"
+	"ringtrain/ring/port"
 	"ringtrain/ring/token"
 )
 
@@ -39,6 +40,23 @@ func memberships(job string, p int) []ring.Membership {
 	return all
 }
 
+// open opens the memory of one worker with a port of its own.
+func open(ctx context.Context, t testing.TB, m ring.Membership, c Config) (ring.Memory, error) {
+	t.Helper()
+	c.Port = newPort(t, c.Token)
+	defer c.Port.Close()
+	return Open(ctx, m, c)
+}
+
+func newPort(t testing.TB, secret token.Token) *port.Port {
+	p, err := port.Listen("127.0.0.1:0", secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
 // openEach opens memory for p workers of this process, each with its own Config, and returns
 // their errors. The memory is closed with the test.
 func openEach(ctx context.Context, t testing.TB, p int, config func(local int) Config) ([]ring.Memory, []error) {
@@ -46,7 +64,7 @@ func openEach(ctx context.Context, t testing.TB, p int, config func(local int) C
 	all, errs := make([]ring.Memory, p), make([]error, p)
 	var opening sync.WaitGroup
 	for i, m := range memberships(t.Name(), p) {
-		opening.Go(func() { all[i], errs[i] = Open(ctx, m, config(i)) })
+		opening.Go(func() { all[i], errs[i] = open(ctx, t, m, config(i)) })
 	}
 	opening.Wait()
 	for _, m := range all {

@@ -82,8 +82,11 @@ func testEnds(t *testing.T, open func(*testing.T) stage) {
 		{"garbage", []byte(strings.Repeat("x", 40)), func(wire) {}, "changed on the way", ring.ErrChangedBytes, exitcode.Retry},
 	}
 	for _, tt := range tests {
-		check := func(t *testing.T, err error, who string) {
+		check := func(t *testing.T, err error, link, who string) {
 			t.Helper()
+			if tt.cause == ring.ErrChangedBytes {
+				who = "link " + link
+			}
 			if err == nil || !strings.Contains(err.Error(), tt.text) || !strings.Contains(err.Error(), who) {
 				t.Fatalf("error %v, want %q and %q", err, who, tt.text)
 			}
@@ -104,7 +107,7 @@ func testEnds(t *testing.T, open func(*testing.T) stage) {
 			tt.end(s.Left)
 			for range 2 { // the second call verifies that an ended link stays ended
 				_, err = s.Link.Recv(t.Context(), make([]byte, 100))
-				check(t, err, "receive from rank 0 ("+s.Membership.Left().Addr)
+				check(t, err, "0 -> 1", "receive from rank 0 ("+s.Membership.Left().Addr)
 			}
 		})
 		t.Run("right="+tt.name, func(t *testing.T) {
@@ -120,7 +123,7 @@ func testEnds(t *testing.T, open func(*testing.T) stage) {
 			for err == nil {
 				err = s.Link.Send(t.Context(), segmentOf(0, 0, make([]byte, 1<<16)))
 			}
-			check(t, err, "send to rank 2 ("+s.Membership.Right().Addr)
+			check(t, err, "1 -> 2", "send to rank 2 ("+s.Membership.Right().Addr)
 		})
 	}
 }
@@ -128,12 +131,12 @@ func testEnds(t *testing.T, open func(*testing.T) stage) {
 func closeWire(w wire) { w.Close() }
 
 // checkRefused verifies that the next frame is refused with an error that names the left
-// neighbour and is no orderly end, and that it is want, if that is not nil.
+// neighbour, or the link from it, and is no orderly end, and that it is want, if that is not nil.
 func checkRefused(t *testing.T, s stage, into []byte, want error) {
 	t.Helper()
 	_, err := s.Link.Recv(t.Context(), into)
 	switch {
-	case err == nil || errors.Is(err, ring.ErrClosed) || errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "rank 0 ("):
+	case err == nil || errors.Is(err, ring.ErrClosed) || errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "rank 0 (") && !strings.HasPrefix(err.Error(), "link 0 -> 1 at "):
 		t.Errorf("error %v, want one that blames rank 0", err)
 	case want != nil && !errors.Is(err, want) || (exitcode.Of(err) == exitcode.Protocol) != (want == ring.ErrCorruptFrame):
 		t.Errorf("error %v (code %d), want %v, and exitcode.Protocol for a corrupt frame only", err, exitcode.Of(err), want)
@@ -148,6 +151,7 @@ func testFlipped(t *testing.T, open func(*testing.T) stage) {
 		b := slices.Clone(good)
 		b[bit/8] ^= 1 << (bit % 8)
 		play(s.Left, b)
+		s.Left.Close() // else a longer length waits for more
 		checkRefused(t, s, make([]byte, 4), ring.ErrChangedBytes)
 		if t.Failed() {
 			t.Fatalf("bit %d of byte %d", bit%8, bit/8)
@@ -178,17 +182,22 @@ func testCut(t *testing.T, open func(*testing.T) stage) {
 // data.
 func testLengths(t *testing.T, open func(*testing.T) stage) {
 	huge := wireBytes(segmentOf(0, 0, make([]byte, ring.MaxPayloadBytes+1)))[:ring.FrameHeaderBytes]
-	frames := map[string][]byte{
-		"beyond into": wireBytes(segmentOf(0, 0, make([]byte, 101))),
-		"huge":        huge,
-		"kind=9":      wireBytes(ring.Frame{Kind: 9, Generation: linktest.Generation}),
+	frames := map[string]struct {
+		bytes []byte
+		want  error
+	}{
+		"beyond into":      {wireBytes(segmentOf(0, 0, make([]byte, 101))), ring.ErrCorruptFrame},
+		"far beyond into":  {wireBytes(segmentOf(0, 0, make([]byte, 1<<20))), ring.ErrCorruptFrame},
+		"without its rest": {wireBytes(segmentOf(0, 0, make([]byte, 1<<10)))[:1000], ring.ErrChangedBytes},
+		"huge":             {huge, ring.ErrChangedBytes},
+		"kind=9":           {wireBytes(ring.Frame{Kind: 9, Generation: linktest.Generation}), ring.ErrChangedBytes},
 	}
-	for name, b := range frames {
+	for name, f := range frames {
 		t.Run("frame="+name, func(t *testing.T) {
 			s := open(t)
-			play(s.Left, b)
+			go play(s.Left, f.bytes)
 			into := make([]byte, 101)
-			checkRefused(t, s, into[:100], ring.ErrCorruptFrame)
+			checkRefused(t, s, into[:100], f.want)
 			if into[100] != 0 {
 				t.Error("wrote behind into")
 			}
