@@ -9,7 +9,7 @@
 // are, with rates in bytes of float32 per second on one core:
 //
 //   - B: bytes/s of a sender while all send; L: latency of a hop;
-//   - s: bytes/s that a core passes through sockets;
+//   - s: bytes/s that a core passes through sockets, and through TLS if links use it;
 //   - e, d: rates of encoding, and of decoding with adding; a: rate of adding;
 //   - r: ratio of a codec; m: bytes that a rank sends, 2(h-1)/h · N/(l·r).
 //

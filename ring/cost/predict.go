@@ -19,6 +19,7 @@ type Rates struct {
 	Bandwidth float64       // bytes/s that a rank sends while all send
 	Latency   time.Duration // of a hop between hosts
 	Sockets   float64       // bytes/s that a core passes through sockets, out and in at once; 0: they take no time
+	TLS       float64       // bytes/s that a core encrypts and decrypts, out and in at once; 0: links are in clear
 	Add       float64       // bytes of float32 per second on one core
 	Memory    float64       // bytes of the buffer per second, for the sum within a host; 0: the sum takes no time
 	SpareCore bool          // coding overlaps with sending
@@ -151,12 +152,15 @@ func (l Layout) cpu(r Rates, c Coding, n int64) time.Duration {
 	return min(all+over(float64(n)/float64(l.Local), c.Encode)+over(l.moved(n), c.Decode), forever)
 }
 
-// throughSockets returns the time on one core to send n bytes and to receive as many.
-func (r Rates) throughSockets(n float64) time.Duration {
-	if r.Sockets == 0 {
-		return 0
+// throughSockets returns the time on one core to send n bytes and to receive as many, encrypted with
+// TLS.
+func (r Rates) throughSockets(n float64) (d time.Duration) {
+	for _, rate := range []float64{r.Sockets, r.TLS} {
+		if rate > 0 {
+			d = min(d+over(n, rate), forever)
+		}
 	}
-	return over(n, r.Sockets)
+	return d
 }
 
 // within returns the time of the sum within a host.
