@@ -74,7 +74,7 @@ func TestHead(t *testing.T) {
 		{Config{Kind: "sparse-linear"}, LossConfig{Kind: "sigmoid"}, graph.Head{Kind: graph.HeadBinary, Classes: 2}, ""},
 		{Config{Kind: "linear"}, LossConfig{Kind: "softmax"}, graph.Head{}, "loss.kind is softmax, want one of auto, squared, sigmoid with model.kind linear"},
 		{Config{Kind: "linear"}, LossConfig{Kind: "hinge", Reduction: "max"}, graph.Head{},
-			"loss.kind is \"hinge\", want one of auto, squared, softmax, sigmoid\nloss.reduction is \"max\" (did you mean mean?), want one of mean, sum"},
+			"loss.kind is \"hinge\", want one of auto, squared, softmax, sigmoid\nloss.reduction is \"max\" (did you mean mean?), want mean or sum"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("kind=%s/reduction=%s/model=%s", tt.l.Kind, tt.l.Reduction, tt.c.Kind), func(t *testing.T) {

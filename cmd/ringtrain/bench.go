@@ -76,7 +76,7 @@ func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []c
 	if err != nil {
 		return nil, nil, err
 	}
-	found.Link, found.Levels, found.Group, found.Agree = meet.Link, meet.Levels, meet.Group, meet.Agree
+	found.Link, found.Levels, found.Security, found.Group, found.Agree = meet.Link, meet.Levels, meet.Security, meet.Group, meet.Agree
 	team, err := join.Meet(a.ctx, place, found)
 	if err != nil {
 		return nil, nil, out.Fail(ring.CauseOf(err, place.Rank, show.Hostname(), -1))

@@ -22,7 +22,7 @@ func runBenchAllReduce(a *app, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	meet := join.Config{Link: c.String("link"), Levels: c.String("levels"), Group: ring.DefaultConfig()}
+	meet := join.Config{Link: c.String("link"), Levels: c.String("levels"), Security: c.String("security"), Group: ring.DefaultConfig()}
 	if meet.Group.Lossless, err = codec.ParseCompressor(c.String("lossless")); err != nil {
 		return fmt.Errorf("--lossless: %w", err)
 	}
@@ -31,7 +31,7 @@ func runBenchAllReduce(a *app, c *cli.Context) error {
 	}
 	meet.Agree = benchAgree("sizes", config.Sizes, "codec", config.Codecs, "iters", config.Iterations, "budget", config.Budget,
 		"batch", config.BatchBytes, "in-place", config.InPlace, "algorithm", meet.Group.Algorithm, "lossless", c.String("lossless"),
-		"link", meet.Link, "levels", meet.Levels)
+		"link", meet.Link, "levels", meet.Levels, "security", meet.Security)
 	config.Before = bench.Footprint()
 	team, out, err := a.benchTeam(c, "allreduce", meet, benchSumFlags())
 	if err != nil || team == nil {
@@ -70,8 +70,8 @@ const sizeTimes = 2
 func benchConfig(c *cli.Context) (bench.AllReduceConfig, error) {
 	config := bench.AllReduceConfig{Iterations: c.Int("iters"), Budget: c.Duration("budget"), InPlace: c.Bool("in-place")}
 	cfg := job.Default()
-	cfg.AllReduce.Link, cfg.AllReduce.Levels = c.String("link"), c.String("levels")
-	errs := []error{asOptions(cfg.AllReduce.Check(), "link", "levels")}
+	cfg.AllReduce.Link, cfg.AllReduce.Levels, cfg.AllReduce.Security = c.String("link"), c.String("levels"), c.String("security")
+	errs := []error{asOptions(cfg.AllReduce.Check(), "link", "levels", "security")}
 	var err error
 	config.Sizes, err = sizesOf(c, sizeTimes)
 	errs = append(errs, err)

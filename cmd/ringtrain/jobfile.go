@@ -21,9 +21,9 @@ import (
 func loadJob(c *cli.Context, environ []string, name string) (*job.Config, error) {
 	sets := c.StringSlice("set")
 	var short []string
-	for _, option := range []string{"link", "codec"} {
-		if value := c.String(option); value != "" {
-			sets, short = append(sets, "allreduce."+option+"="+value), append(short, option)
+	for _, option := range []string{"link", "codec", "security"} {
+		if c.IsSet(option) {
+			sets, short = append(sets, "allreduce."+option+"="+c.String(option)), append(short, option)
 		}
 	}
 	config, err := job.Load(name, environ, sets)

@@ -75,7 +75,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	defer trainer.Close()
 	meet.Agree = append(trainer.Agree(), place.AgreeLines()...)
 	meet.Offers = []rendezvous.Offer{{Name: train.KernelsChoice, Values: trainer.KernelSets()}}
-	meet.Link, meet.Levels = cfg.AllReduce.Link, cfg.AllReduce.Levels
+	meet.Link, meet.Levels, meet.Security = cfg.AllReduce.Link, cfg.AllReduce.Levels, cfg.AllReduce.Security
 	if meet.Order, err = order.Parse(cfg.AllReduce.Order); err != nil {
 		return early(err)
 	}

@@ -272,7 +272,7 @@ func TestCompileRefuses(t *testing.T) {
 		{Column{Categorical: &CategoricalOptions{Names: []string{"x"}}}, "wants either hash or vocabulary"},
 		{Column{Categorical: &CategoricalOptions{Names: []string{"x"}, Hash: -1}}, "categorical.hash is -1, want 1 to 2147483647"},
 		{Column{Categorical: &CategoricalOptions{Names: []string{"x"}, Hash: 3, MinCount: 2}}, "has min_count 2"},
-		{Column{Categorical: &CategoricalOptions{Names: []string{"x"}, Vocabulary: "auto", Unknown: "skip"}}, `categorical.unknown is "skip", want one of bucket, error`},
+		{Column{Categorical: &CategoricalOptions{Names: []string{"x"}, Vocabulary: "auto", Unknown: "skip"}}, `categorical.unknown is "skip", want bucket or error`},
 		{Column{Categorical: &CategoricalOptions{Names: []string{"x"}, Vocabulary: "none.txt"}}, "vocabulary: no such file"},
 		{Column{Categorical: &CategoricalOptions{Names: []string{"x", "x"}, Hash: 3}}, "makes hash of x, which another item does"},
 		{Column{Categorical: &CategoricalOptions{Names: []string{"x"}, Hash: maxIDs}}, "want at most 2147483647 in all"},

@@ -49,6 +49,7 @@ type AllReduce struct {
 	Order         string    `yaml:"order" default:"auto" takes:"auto, rank, host, or a list such as \"0,2,1,3\"" doc:"Order of the ring. auto and host visit host by host. ‘ringtrain doctor’ prints the best order, as a list."`
 	ErrorFeedback bool      `yaml:"error_feedback" default:"true" doc:"What a lossy codec loses is added to the next step. No codec touches the rows of tables."`
 	Lossless      Lossless  `yaml:"lossless" default:"none" doc:"Compressor around the codec's bytes."`
+	Security      string    `yaml:"security" default:"tls" takes:"tls, auth" doc:"How gradients travel between hosts. tls: encrypted, and nobody on the path can change a byte. auth: both ends prove the token, then send in clear with checksums; for isolated fast networks. The rendezvous always uses TLS."`
 }
 
 // Train configures training.

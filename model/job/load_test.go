@@ -197,7 +197,7 @@ func TestFaults(t *testing.T) {
 		}},
 		{name: "codecs", file: small + "allreduce:\n  codec: powersgd:0\n  lossless: lzo", want: []string{
 			`job.yaml:5:3: allreduce.codec is "powersgd:0", want powersgd:R with R from 1 to 64`,
-			`job.yaml:6:3: allreduce.lossless is "lzo", want one of none, zstd`,
+			`job.yaml:6:3: allreduce.lossless is "lzo", want none or zstd`,
 		}},
 		{name: "codec with a rank that is no number", file: small, sets: []string{"allreduce.codec=powersgd:x"}, want: []string{
 			`allreduce.codec is "powersgd:x", want powersgd:R with R from 1 to 64`,

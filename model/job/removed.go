@@ -5,8 +5,8 @@ import (
 	"path"
 )
 
-// removed lists the keys of earlier versions that are gone, and the values that a key no longer has. A
-// job that says one of them is refused. A checkpoint that says it is read all the same.
+// removed lists the keys of earlier versions that are gone, and the values that a key no longer or never
+// had, although people say them. A job that says one of them is refused. A checkpoint that says it is read all the same.
 var removed = []struct {
 	key     string
 	value   string // pattern of package path; "": the key itself
@@ -20,6 +20,7 @@ var removed = []struct {
 	{"allreduce.algorithm", "tree", "want auto, ring, doubling or halving"},
 	{"allreduce.algorithm", "*:*", "want auto, ring, doubling or halving: auto takes them by the size of a buffer"},
 	{"allreduce.order", "measured", "want auto, rank, host or a list; ringtrain doctor prints the best order"},
+	{"allreduce.security", "none", "want tls or auth: --insecure drops the token, never TLS"},
 	{"allreduce.link", "grpc", "want auto, tcp or shm: gradients no longer travel over gRPC"},
 }
 

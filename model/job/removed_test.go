@@ -9,7 +9,7 @@ import (
 )
 
 // goneValues has a value of each pattern in the table of what is gone.
-var goneValues = map[string]string{"": "2", "grpc": "grpc", "measured": "measured", "fold": "fold", "tree": "tree", "*:*": "<=2KiB:fold,ring", "int8u": "int8u", "s2": "s2", "huff0": "huff0"}
+var goneValues = map[string]string{"": "2", "grpc": "grpc", "measured": "measured", "fold": "fold", "tree": "tree", "*:*": "<=2KiB:fold,ring", "int8u": "int8u", "s2": "s2", "huff0": "huff0", "none": "none"}
 
 // TestRemoved verifies that what is gone is refused from each source, with what to do instead and beside
 // other faults, and that a checkpoint that has it is read.

@@ -16,7 +16,7 @@ func TestTakes(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"mean, sum", "sum", ""}, {"mean, sum", "max", "one of mean, sum"}, {"log1p", "log", "log1p"}, {"log1p", "log1p", ""},
+		{"mean, sum", "sum", ""}, {"mean, sum", "max", "mean or sum"}, {"a, b, c", "d", "one of a, b, c"}, {"log1p", "log", "log1p"}, {"log1p", "log1p", ""},
 		{"auto, off, or a folder", "x", ""}, {"", "x", ""}, {"", math.NaN(), ""},
 		{"2 or more", 1, "2 or more"}, {"2 or more", 2, ""}, {"2 or more", 1.5, "2 or more"}, {"0 or more", uint64(math.MaxUint64), ""},
 		{"0 or less", 0.0, ""}, {"0 or less", 0.5, "0 or less"},
@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("filled it is %+v", filled)
 	}
 	g.Word, g.Rate, g.Weights, g.Rates, g.In.N = "men", new(0.0), []float64{1, -1}, map[string]float64{"b": 1, "a": 0}, 10
-	want := []string{`a.word is "men" (did you mean mean?), want one of mean, sum`, "a.rate is 0, want above 0", "a.units is 0, want 1 or more",
+	want := []string{`a.word is "men" (did you mean mean?), want mean or sum`, "a.rate is 0, want above 0", "a.units is 0, want 1 or more",
 		"a.weights[1] is -1, want 0 or more", "a.rates.a is 0, want above 0", "a.in.n is 10, want 0 to 9"}
 	if got := lines(Check("a", &g)); got != strings.Join(want, "\n") {
 		t.Errorf("faults are\n%s\nwant\n%s", got, strings.Join(want, "\n"))

@@ -30,7 +30,7 @@ func (f Fault) Error() string {
 
 // Takes are the values of a key, in the words of people:
 //
-//	mean, sum                       words; "want one of …"
+//	auto, squared, sigmoid          words; "want one of …", of two "want mean or sum"
 //	log1p                           one word
 //	2 or more                       a range; so are 0 or less, above 0, 1 to 64
 //	0 or more and below 1           with an end; so are above 0 and at most 1
@@ -62,6 +62,9 @@ func (t Takes) Refuses(v reflect.Value) string {
 	case v.Kind() == reflect.String && len(words) == 1 && v.String() != words[0]:
 		return words[0]
 	case v.Kind() == reflect.String && words != nil && !slices.Contains(words, v.String()):
+		if len(words) == 2 {
+			return words[0] + " or " + words[1]
+		}
 		return "one of " + string(t)
 	case v.CanInt() && !t.has(float64(v.Int())), v.CanUint() && !t.has(float64(v.Uint())):
 		return string(t)

@@ -29,6 +29,7 @@ type Config struct {
 	Lease        time.Duration      // likewise: a worker that is silent for so long is lost; 0: rendezvous.DefaultLease
 	Link         string             // auto, tcp or shm
 	Levels       string             // auto or flat
+	Security     string             // tls or auth: how links between hosts travel; "": tls
 	Order        order.Rule
 	Group        ring.Config
 	Waiting      func(rendezvous.Waiting) // receives the missing ranks; may be nil
@@ -209,6 +210,7 @@ func (t *Team) openGroup(ctx context.Context, m ring.Membership, c Config) error
 		t.Group, err = ring.New(ctx, m, tr, c.Group)
 	}
 	if err == nil {
+		c.noticeClear(m)
 		c.noticeUnused(t.Group)
 	} else if c.Levels != "flat" && c.fallsBackToLinks(m, err) {
 		c.Levels = "flat"

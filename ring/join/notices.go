@@ -13,6 +13,13 @@ func (c Config) noticeRank0(m ring.Membership, line string) {
 	}
 }
 
+// noticeClear tells people once that links between hosts are in clear.
+func (c Config) noticeClear(m ring.Membership) {
+	if c.Security == "auth" && m.Hosts() > 1 && m.Generation == 1 {
+		c.noticeRank0(m, "security auth: gradients travel in clear between hosts, and who is on the path can choose the model")
+	}
+}
+
 // noticeUnused tells people which options of c concern links that g does not have.
 func (c Config) noticeUnused(g *ring.Group) {
 	m := g.Membership()

@@ -93,7 +93,7 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (
 	if c.Link == "shm" && len(l.routes()) > 0 {
 		return ring.Transport{}, exitcode.With(exitcode.Usage, fmt.Errorf("link is shm, want auto or tcp: %s", l.why(m)))
 	}
-	memory, err := openMemory(opening, m, c, l)
+	memory, err := t.openMemory(opening, m, c, l)
 	if err != nil {
 		return ring.Transport{}, err
 	}
@@ -108,14 +108,13 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (
 	return tr, nil
 }
 
-// openLinks opens the links of routes. Links between hosts check their payloads. Within one host
-// the kernel copies from memory to memory.
+// openLinks opens the links of routes.
 func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, routes []ring.Route) ([]ring.Link, error) {
 	if len(routes) == 0 {
 		return nil, nil
 	}
 	return tcplink.Open(ctx, m, t.port.Links(), tcplink.Config{
-		Token: c.Token, PayloadCRC: m.Hosts() > 1, Spin: tcplink.DefaultSpin,
+		Token: c.Token, Clear: c.Security == "auth", Spin: tcplink.DefaultSpin,
 	}, routes)
 }
 
