@@ -82,9 +82,9 @@ func (a *app) jobWrites(c *cli.Context) ([]doctor.Write, error) {
 // examine joins the other ranks and examines the hosts with them. All ranks end with the
 // verdict's code. Rank 0 prints the verdict. The other ranks print its worst finding, with which
 // rank 0 ends the group, unless they share rank 0's output.
-func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write, out *show.Reporter) error {
+func (a *app) examine(p place.Place, meet join.Config, writes []doctor.Write, out *show.Reporter) error {
 	began := time.Now()
-	g, err := join.Gather(a.ctx, place, meet)
+	g, err := join.Gather(a.ctx, p, meet)
 	if err != nil {
 		return out.ExaminationFailed(err)
 	}
@@ -118,7 +118,7 @@ func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write
 	switch {
 	case err == nil:
 		return nil
-	case place.Source == underRun:
+	case p.Source == place.UnderRun:
 		return show.Silent(exitcode.Of(err))
 	}
 	return out.ExaminationFailed(ring.CauseOf(err, m.Rank, m.Self().Host, -1).WithCode())

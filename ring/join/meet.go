@@ -106,16 +106,19 @@ func Gather(ctx context.Context, p place.Place, c Config) (*Team, error) {
 	if err := t.listen(p); err != nil {
 		return nil, reportListenFault(ctx, p, c, err)
 	}
-	s, err := rendezvous.Join(ctx, joinOptions(p, c, t.self))
+	o := joinOptions(p, c, t.self)
+	if t.server == nil {
+		o.Strangers = t.port.Strangers
+	}
+	s, err := rendezvous.Join(ctx, o)
 	if err != nil {
 		t.tellJoinFault(ctx, p, time.Since(began), err)
 		t.closePort()
 		return nil, explainToken(p, err)
 	}
-	t.joined.session.Store(s)
 	t.session, t.member = s, s
 	t.begin(s.Membership())
-	t.setOwner(t.members.JobID, t.members.Rank)
+	t.setOwner(t.members.JobID, t.members.Rank, s.Follows)
 	return t, nil
 }
 

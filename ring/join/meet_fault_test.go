@@ -127,7 +127,7 @@ func TestMeetDisagrees(t *testing.T) {
 func TestMeetPortInUse(t *testing.T) {
 	noLeak(t)
 	c, _ := aloneCrew(t, 3)
-	c.places[1].Listen = occupied(t)
+	c.places[1].Listen = occupied(t, token.New())
 	words := []string{"listen " + c.places[1].Listen, "address already in use"}
 	endsWith(t, c.meet(t.Context(), t, 0, 1, 2)(), exitcode.Retry, 1, words...)
 }
@@ -136,18 +136,18 @@ func TestMeetPortInUse(t *testing.T) {
 // cannot tell them anything, or would not be told whose port that is.
 func testPortInUseAt0(t *testing.T) {
 	c := servedCrew(t, 2)
-	at := occupied(t)
+	at := occupied(t, c.config.Token)
 	c.places[0].Listen, c.places[0].Rendezvous, c.places[1].Rendezvous = at, at, at
 	c.config.StartTimeout = 300 * time.Millisecond
 	zero, one := c.meet(t.Context(), t, 0), c.meet(t.Context(), t, 1)
 	endsWith(t, zero(), exitcode.Retry, 0, "listen "+at, "address already in use")
-	endsWith(t, one(), exitcode.Retry, 0, "rank 0 ("+at+") missing after 300ms: "+at+" is the port of rank 3 of job older, not of a rendezvous; want 2 workers")
+	endsWith(t, one(), exitcode.Retry, 0, "rank 0 ("+at+`) missing after 300ms: refused: is the port of rank 3 of job "older", not of a rendezvous; want 2 workers`)
 }
 
-// occupied returns an address at which another job's worker listens.
-func occupied(t *testing.T) string {
+// occupied returns an address at which another job's worker listens, with a token.
+func occupied(t *testing.T, secret token.Token) string {
 	t.Helper()
-	older := new(Team)
+	older := &Team{config: Config{Token: secret}}
 	if err := older.listen(place.Place{Listen: "127.0.0.1:0", JobID: "older", Rank: 3}); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func testToken(t *testing.T) {
 		name, listen, own string
 		token             token.Token
 	}{
-		{"token=other", "127.0.0.1:0", "answers with another token: here is token(set)", token.New()},
+		{"token=other", "127.0.0.1:0", " has another token (", token.New()},
 		{"token=none", ":0", "listening on :0 needs a token", token.Token{}},
 	}
 	for _, tt := range tests {
@@ -223,6 +223,10 @@ func testToken(t *testing.T) {
 			stranger.config.Token, stranger.places = tt.token, slices.Clone(c.places)
 			stranger.config.StartTimeout = 100 * time.Millisecond
 			stranger.places[1].Listen = tt.listen
+			reason := "no word yet" // where the rank has not come
+			if tt.token.Set() {
+				reason = fmt.Sprintf(" times with another token (%v)", tt.token.ID())
+			}
 			all := make(chan []met)
 			go func() { all <- c.meet(t.Context(), t, 0, 2)() }()
 			tries := time.NewTicker(20 * time.Millisecond) // some attempts come after the others have joined
@@ -230,7 +234,7 @@ func testToken(t *testing.T) {
 			for {
 				select {
 				case all := <-all:
-					endsWith(t, all, exitcode.Retry, 1, "rank 1 missing after 300ms: came with a wrong token; want 3 workers")
+					endsWith(t, all, exitcode.Retry, 1, "rank 1 missing after 300ms: ", reason, "; want 3 workers")
 					return
 				case <-tries.C:
 					endsWith(t, stranger.meet(t.Context(), t, 1)(), exitcode.Auth, 1, tt.own)

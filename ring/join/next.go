@@ -30,7 +30,7 @@ func (t *Team) Next(ctx context.Context, c *ring.Cause) (*Team, error) {
 		if err := at.member.Next(ctx); err != nil {
 			return nil, err
 		}
-		next := &Team{Rendezvous: t.Rendezvous, config: t.config, member: t.member, session: t.session, port: t.port, server: t.server, answers: t.answers, joined: t.joined}
+		next := &Team{Rendezvous: t.Rendezvous, config: t.config, member: t.member, session: t.session, port: t.port, server: t.server}
 		next.begin(t.member.Membership())
 		if err = next.open(ctx); err == nil {
 			t.superseded.Store(true)

@@ -1,37 +1,34 @@
 package join
 
 import (
-	"io"
 	"net"
 	"testing"
-	"time"
 
 	"ringtrain/ring/port"
+	"ringtrain/ring/token"
 )
 
 // ownerOf asks who listens at addr whose port it is.
-func ownerOf(t *testing.T, addr string) port.Owner {
+func ownerOf(t *testing.T, addr string, secret token.Token) port.Owner {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(10 * time.Second))
-	io.WriteString(c, port.Question)
-	said, err := io.ReadAll(c)
-	o, ok := port.ParseAnswer(said)
-	if !ok {
-		t.Fatalf("%s says %q, %v", addr, said, err)
+	o, err := port.Ask(t.Context(), c, secret)
+	if err != nil {
+		t.Fatalf("%s says %v", addr, err)
 	}
 	return o
 }
 
-// TestOwner verifies that a port names its owner, before and after all workers have joined.
+// TestOwner verifies that a port names its owner, before and after all workers have joined, and then
+// also the rendezvous that the owner follows.
 func TestOwner(t *testing.T) {
 	noLeak(t)
 	c, a := aloneCrew(t, 2)
-	if got, want := ownerOf(t, a.Addr()), (port.Owner{Rendezvous: true, Rank: -1}); got != want {
+	secret := c.config.Token
+	if got, want := ownerOf(t, a.Addr(), secret), (port.Owner{Rendezvous: true, Rank: -1}); got != want {
 		t.Errorf("before the first join the rendezvous says %+v, want %+v", got, want)
 	}
 	place := c.places[1]
@@ -40,7 +37,7 @@ func TestOwner(t *testing.T) {
 	if err := early.listen(place); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := ownerOf(t, early.port.Addr()), (port.Owner{JobID: "given", Rank: 1}); got != want {
+	if got, want := ownerOf(t, early.port.Addr(), secret), (port.Owner{JobID: "given", Rank: 1, Incarnation: early.self.Incarnation}); got != want {
 		t.Errorf("before it has joined a worker says %+v, want %+v", got, want)
 	}
 	early.closePort()
@@ -51,11 +48,13 @@ func TestOwner(t *testing.T) {
 	teams := c.meetAll(t)
 	m := teams[0].Group.Membership()
 	for rank, w := range m.Workers {
-		if got, want := ownerOf(t, w.Addr), (port.Owner{JobID: m.JobID, Rank: rank}); got != want {
+		got, want := ownerOf(t, w.Addr, secret), port.Owner{JobID: m.JobID, Rank: rank, Incarnation: w.Incarnation}
+		want.Follows = teams[rank].member.Follows()
+		if got != want || want.Follows == 0 || want.Follows != teams[0].member.Follows() {
 			t.Errorf("rank %d says %+v, want %+v", rank, got, want)
 		}
 	}
-	if got, want := ownerOf(t, a.Addr()), (port.Owner{Rendezvous: true, JobID: m.JobID, Rank: -1}); got != want {
+	if got, want := ownerOf(t, a.Addr(), secret), (port.Owner{Rendezvous: true, JobID: m.JobID, Rank: -1}); got != want {
 		t.Errorf("the rendezvous says %+v, want %+v", got, want)
 	}
 	onAll(t, teams, c.live)

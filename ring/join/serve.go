@@ -2,6 +2,7 @@ package join
 
 import (
 	"net"
+	"net/netip"
 
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/port"
@@ -30,6 +31,7 @@ func Serve(listen string, insecure bool, c rendezvous.ServerConfig) (*rendezvous
 	if err != nil {
 		return nil, err
 	}
+	c.Strangers = p.Strangers
 	s := rendezvous.Serve(wholePort{p.GRPC(), p}, c)
 	p.SetOwner(func() port.Owner { return port.Owner{Rendezvous: true, JobID: s.JobID(), Rank: -1} })
 	return s, nil
@@ -52,7 +54,7 @@ func openPort(listen string, secret token.Token, insecure bool, notice func(stri
 	if warning != "" && notice != nil {
 		notice(warning)
 	}
-	return port.Listen(listen)
+	return port.Listen(listen, secret)
 }
 
 // listen opens the port of a worker at p, and serves the rendezvous there if the place says so.
@@ -66,42 +68,49 @@ func (t *Team) listen(p place.Place) error {
 		return err
 	}
 	var err error
-	if t.port, err = openPort(p.Listen, c.Token, c.Insecure, c.Notice); err != nil {
+	if t.port, err = openPort(listenAddr(p), c.Token, c.Insecure, c.Notice); err != nil {
 		return err
 	}
 	t.self = selfAt(p, t.port.Addr())
-	t.setOwner(p.JobID, p.Rank)
-	t.joined = new(joined)
-	served.Member = t.whoIs
+	t.setOwner(p.JobID, p.Rank, func() uint64 { return 0 })
 	if p.Serve {
+		served.Strangers = t.port.Strangers
 		t.server = rendezvous.Serve(t.port.GRPC(), served)
-	} else {
-		t.answers = rendezvous.ServeMember(t.port.GRPC(), c.Token, t.whoIs)
 	}
 	return nil
 }
 
-// whoIs returns who this worker is, and which rendezvous it follows.
-func (t *Team) whoIs() (incarnation, follows uint64) {
-	if s := t.joined.session.Load(); s != nil {
-		return s.Self()
+// listenAddr returns where the worker of p listens. Under run it listens on the address by which it
+// reaches the rendezvous, which it tells the others, and not on all interfaces.
+func listenAddr(p place.Place) string {
+	host, _, _ := net.SplitHostPort(p.Rendezvous)
+	if _, err := netip.ParseAddr(host); err != nil || p.Source != place.UnderRun || p.Listen != ":0" {
+		return p.Listen
 	}
-	return t.self.Incarnation, 0
+	c, err := net.Dial("udp", p.Rendezvous) // sends nothing: the system chooses the route
+	if err != nil {
+		return p.Listen
+	}
+	defer c.Close()
+	host, _, _ = net.SplitHostPort(c.LocalAddr().String())
+	return net.JoinHostPort(host, "0")
 }
 
-// setOwner sets the owner that the port names on request: a worker, with as much of its place as it
-// knows.
-func (t *Team) setOwner(jobID string, rank int) {
-	t.port.SetOwner(func() port.Owner { return port.Owner{JobID: jobID, Rank: rank} })
+// setOwner sets the owner that the port names to who asks with the token: this worker, with as much of
+// its place as it knows, and the rendezvous that it follows.
+func (t *Team) setOwner(jobID string, rank int, follows func() uint64) {
+	o := port.Owner{JobID: jobID, Rank: rank, Incarnation: t.self.Incarnation}
+	t.port.SetOwner(func() port.Owner {
+		o := o
+		o.Follows = follows()
+		return o
+	})
 }
 
 // closePort closes the port, if there is one. A rendezvous here first tells the others the end.
 func (t *Team) closePort() {
 	if t.server != nil {
 		t.server.Close()
-	}
-	if t.answers != nil {
-		t.answers.Close()
 	}
 	if t.port != nil {
 		t.port.Close()

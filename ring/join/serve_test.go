@@ -10,6 +10,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -131,5 +132,21 @@ func TestServeTellsLate(t *testing.T) {
 	}
 	if took := time.Since(start); took > prompt {
 		t.Errorf("the rendezvous stayed for %v", took)
+	}
+}
+
+// TestListenAddr verifies that a rank under run listens on the address by which it reaches the rendezvous,
+// and that others, and those that reach it by a name, listen as they are told.
+func TestListenAddr(t *testing.T) {
+	tests := []struct{ source, rendezvous, listen, want string }{
+		{place.UnderRun, "127.0.0.2:7000", ":0", "127.0.0.1:0"},
+		{place.UnderRun, "127.0.0.2:7000", ":7001", ":7001"},
+		{place.UnderRun, "launcher.example:7000", ":0", ":0"},
+		{"Slurm", "127.0.0.2:7000", ":0", ":0"},
+	}
+	for _, tt := range tests {
+		if got := listenAddr(place.Place{Source: tt.source, Rendezvous: tt.rendezvous, Listen: tt.listen}); got != tt.want {
+			t.Errorf("source=%s rendezvous=%s: listens on %s instead of %s, want %s", tt.source, tt.rendezvous, got, tt.listen, tt.want)
+		}
 	}
 }

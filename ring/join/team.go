@@ -29,17 +29,10 @@ type Team struct {
 	member     *rendezvous.Session // the session, if the world size is more than 1; else nil
 	port       *port.Port          // nil for world size 1
 	server     *rendezvous.Server  // on port; nil if the rendezvous is elsewhere
-	answers    *rendezvous.Member  // on port, if the rendezvous is elsewhere
-	joined     *joined
-	memory     ring.Memory // memory without a group: the links could not be opened; nil: none
+	memory     ring.Memory         // memory without a group: the links could not be opened; nil: none
 
 	stopCode   atomic.Int32 // exit code that a team of one is to stop with
 	superseded atomic.Bool  // the team of the next generation owns the session and the port
-}
-
-// joined is the session of a worker as its port sees it, from the listening on.
-type joined struct {
-	session atomic.Pointer[rendezvous.Session]
 }
 
 // begin begins a generation of m.

@@ -2,6 +2,7 @@ package rendezvous
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
 )
 
 // workerStream is the server's end of a worker's stream.
@@ -30,8 +32,9 @@ type service struct {
 
 var (
 	errClosed     = status.Error(codes.Unavailable, "rendezvous: closed")
-	errSilent     = status.Error(codes.DeadlineExceeded, "rendezvous: no hello and join in time")
+	errSilent     = status.Error(codes.DeadlineExceeded, "rendezvous: no join in time")
 	errUnexpected = status.Error(codes.InvalidArgument, "rendezvous: message out of turn or out of bounds")
+	errPurpose    = status.Error(codes.PermissionDenied, "rendezvous: the connection was opened for another purpose")
 )
 
 // outgoing is a message to a worker. Without a message it ends the stream.
@@ -43,20 +46,23 @@ type outgoing struct {
 
 func (s *Server) refusal(w ring.Worker, c *ring.Cause) outgoing {
 	m := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Refused{Refused: wire.EncodeCause(c)}}
-	return outgoing{last: true, msg: m, onSend: func() { s.noteRefusal(w, c) }}
+	return outgoing{last: true, msg: m, onSend: func() {
+		s.tellOwner(fmt.Sprintf("refused pid %d on %s (%s): %s", w.PID, w.Host, w.Addr, c.Text))
+	}}
 }
 
 // clientStream is one stream of a client. The goroutine of its handler owns all fields but those of
 // the queue, and calls all methods but read and enqueue.
 type clientStream struct {
-	id        uint64
-	stream    workerStream
-	received  chan *pb.WorkerMessage // closed when the stream ends
-	err       error                  // reason of the end, once received is closed
-	handshake handshake
-	lastSent  bool // the last message was sent
-	told      bool // it was the cause of the end of the job
-	lastBeat  uint64
+	id       uint64
+	request  token.Request // of the connection: it names the worker
+	stream   workerStream
+	received chan *pb.WorkerMessage // closed when the stream ends
+	err      error                  // reason of the end, once received is closed
+	joined   bool                   // the client has said who it is
+	lastSent bool                   // the last message was sent
+	told     bool                   // it was the cause of the end of the job
+	lastBeat uint64
 
 	mu     sync.Mutex // guards what follows
 	queue  []outgoing
@@ -65,7 +71,11 @@ type clientStream struct {
 
 // Meet handles one stream.
 func (sv service) Meet(stream workerStream) error {
-	c, err := sv.s.open(stream)
+	request, err := requestOf(stream.Context(), token.Control)
+	if err != nil {
+		return err
+	}
+	c, err := sv.s.open(stream, request)
 	if err != nil {
 		return err
 	}
@@ -82,14 +92,13 @@ func (sv service) Meet(stream workerStream) error {
 	return err
 }
 
-func (s *Server) open(stream workerStream) (*clientStream, error) {
+func (s *Server) open(stream workerStream, r token.Request) (*clientStream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, errClosed
 	}
-	c := &clientStream{stream: stream, received: make(chan *pb.WorkerMessage), queued: make(chan struct{}, 1)}
-	c.handshake.token = s.config.Token
+	c := &clientStream{request: r, stream: stream, received: make(chan *pb.WorkerMessage), queued: make(chan struct{}, 1)}
 	s.lastStream++
 	c.id = s.lastStream
 	s.clients[c.id] = c
@@ -153,8 +162,12 @@ func (sv service) serve(c *clientStream) error {
 	defer ticker.Stop()
 	beat := new(pb.Beat)
 	heartbeat := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: beat}} // reused for each heartbeat
-	limit := time.NewTimer(handshakeTimeout)                                         // for the join first, and after the last message for the close
+	limit := time.NewTimer(openTimeout)                                              // for the join first, and after the last message for the close
 	defer limit.Stop()
+	opening := &pb.Opening{LeaseMs: sv.s.lease.Load(), Instance: sv.s.instance}
+	if err := c.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Opening{Opening: opening}}); err != nil {
+		return err
+	}
 	for {
 		select {
 		case m, ok := <-c.received:
@@ -168,7 +181,7 @@ func (sv service) serve(c *clientStream) error {
 			if err := sv.handle(c, m); err != nil {
 				return err
 			}
-			if c.handshake.proved {
+			if c.joined {
 				limit.Stop()
 			}
 		case <-c.queued:
@@ -185,7 +198,7 @@ func (sv service) serve(c *clientStream) error {
 				limit.Reset(wire.Milliseconds(sv.s.lease.Load()))
 			}
 		case <-ticker.C:
-			if c.handshake.proved && !c.lastSent {
+			if c.joined && !c.lastSent {
 				beat.LeaseMs, beat.Number = sv.s.lease.Load(), c.lastBeat
 				if err := c.stream.Send(heartbeat); err != nil {
 					return err
@@ -213,21 +226,19 @@ func (sv service) handle(c *clientStream, m *pb.WorkerMessage) error {
 		return errUnexpected
 	}
 	switch w := m.GetWhat().(type) {
-	case *pb.WorkerMessage_Hello:
-		return sv.challenge(c, w.Hello)
 	case *pb.WorkerMessage_Join:
-		return sv.authenticate(c, w.Join, func(r state.Request) state.Event { return state.Joined{Stream: c.id, Request: r} })
+		return sv.admit(c, w.Join, func(r state.Request) state.Event { return state.Joined{Stream: c.id, Request: r} })
 	case *pb.WorkerMessage_Report:
 		cause := wire.DecodeCause(w.Report.GetCause())
-		return sv.authenticate(c, w.Report.GetJoin(), func(r state.Request) state.Event { return state.Reported{Stream: c.id, Request: r, Cause: cause} })
+		return sv.admit(c, w.Report.GetJoin(), func(r state.Request) state.Event { return state.Reported{Stream: c.id, Request: r, Cause: cause} })
 	case *pb.WorkerMessage_Resume:
 		record, _ := wire.DecodeRecord(w.Resume.GetRecord()) // the state refuses a bad one
 		doing := state.Doing(w.Resume.GetDoing())
-		return sv.authenticate(c, w.Resume.GetJoin(), func(r state.Request) state.Event {
+		return sv.admit(c, w.Resume.GetJoin(), func(r state.Request) state.Event {
 			return state.Resumed{Stream: c.id, Request: r, Record: record, Doing: doing}
 		})
 	}
-	if !c.handshake.proved {
+	if !c.joined {
 		return errUnexpected
 	}
 	switch w := m.GetWhat().(type) {
@@ -241,6 +252,8 @@ func (sv service) handle(c *clientStream, m *pb.WorkerMessage) error {
 		sv.s.step(state.Left{Stream: c.id})
 	case *pb.WorkerMessage_Ready:
 		sv.s.step(state.ReadyForNext{Stream: c.id, Generation: w.Ready.GetGeneration(), Step: max(w.Ready.GetStep(), -1)})
+	case *pb.WorkerMessage_Notice:
+		sv.s.step(state.StrangersCame{Stream: c.id, Text: phrase.Name(w.Notice.GetText())})
 	case *pb.WorkerMessage_Leaving:
 		sv.s.step(state.LeaveRequested{Stream: c.id, Code: stopCode(w.Leaving.GetExitCode())})
 	default:
@@ -252,7 +265,7 @@ func (sv service) handle(c *clientStream, m *pb.WorkerMessage) error {
 // handleAfterLast handles a message that arrives after the last one was sent. A heartbeat still
 // tells the step of the worker.
 func (sv service) handleAfterLast(c *clientStream, m *pb.WorkerMessage) {
-	if _, ok := m.GetWhat().(*pb.WorkerMessage_Beat); ok && c.handshake.proved {
+	if _, ok := m.GetWhat().(*pb.WorkerMessage_Beat); ok && c.joined {
 		sv.handle(c, m)
 	}
 }
@@ -265,27 +278,15 @@ func stopCode(code int32) int {
 	return int(code)
 }
 
-// challenge proves the token to the client and asks for the client's proof.
-func (sv service) challenge(c *clientStream, h *pb.Hello) error {
-	reply := c.handshake.challenge(h)
-	if reply == nil {
-		return errUnexpected
-	}
-	reply.LeaseMs, reply.Instance = sv.s.lease.Load(), sv.s.instance
-	return c.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: reply}})
-}
-
-// authenticate checks the client's proof and passes the event to the state.
-func (sv service) authenticate(c *clientStream, j *pb.Join, event func(state.Request) state.Event) error {
-	if !c.handshake.challenged() || c.handshake.proved {
-		return errUnexpected
-	}
+// admit passes the event of a client that says who it is to the state. The client names the worker
+// that its connection was opened for.
+func (sv service) admit(c *clientStream, j *pb.Join, event func(state.Request) state.Event) error {
 	r := wire.DecodeRequest(j)
-	if !c.handshake.verify(j.GetProof()) {
-		sv.s.step(state.WrongToken{Rank: r.Rank})
-		c.enqueue(sv.s.refusal(ring.Worker{Rank: r.Rank}, state.JoinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
-		return nil
+	from := token.End{Rank: int32(r.Rank), Incarnation: r.Worker.Incarnation}
+	if c.joined || r.JobID != c.request.JobID || from != c.request.From {
+		return errUnexpected
 	}
+	c.joined = true
 	sv.s.step(event(r))
 	return nil
 }

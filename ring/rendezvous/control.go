@@ -179,6 +179,7 @@ func (s *Session) run() {
 			s.loseConnection(b)
 		case <-tick.C:
 			c.skipPause()
+			s.noteStrangers()
 			s.sendBeat()
 			s.watch()
 		}
@@ -285,7 +286,8 @@ func (s *Session) attempt(atOnce bool) {
 	try := func() {
 		limited, stop := context.WithTimeout(ctx, dialLimit)
 		defer stop()
-		conn, err := connect(limited, s.options)
+		known, rank := s.known()
+		conn, err := connect(limited, s.options, known.JobID, rank)
 		if err != nil {
 			s.control.noteFailure(err)
 			return

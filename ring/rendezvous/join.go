@@ -103,7 +103,7 @@ func newAttempts(o *Options, limit time.Duration) *attempts {
 
 // join makes one attempt to join.
 func (a *attempts) join(ctx context.Context) (*Session, error) {
-	c, err := connect(ctx, a.o)
+	c, err := connect(ctx, a.o, a.o.JobID, a.o.Rank)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (a *attempts) noteFailure(err unreachedError) {
 
 // report makes one attempt to report c.
 func (a *attempts) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) {
-	conn, err := connect(ctx, a.o)
+	conn, err := connect(ctx, a.o, a.o.JobID, a.o.Rank)
 	if err != nil {
 		return nil, err
 	}
@@ -262,6 +262,10 @@ func (a *attempts) giveUp(ctx context.Context, err unreachedError) error {
 	c := &ring.Cause{Rank: m.Rank, Step: -1, Operation: state.OpJoin, Peer: m.Address, Text: text, ExitCode: exitcode.Retry}
 	if err.wrongToken { // this worker, not the rendezvous, has the wrong token
 		c.Rank, c.Host, c.ExitCode = a.o.Rank, a.o.Self.Host, exitcode.Auth
+		c.Text = fmt.Sprintf("no rendezvous after %v: %s %s", after, m.Address, m.Reason)
+		if state.IsLoopback(m.Address) {
+			c.Text += ": set RINGTRAIN_TOKEN_FILE to one file for both"
+		}
 	}
 	return c.WithCode()
 }

@@ -193,8 +193,8 @@ func TestImpatientWorkers(t *testing.T) {
 // may crash before all workers have joined.
 func TestRendezvousComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first, second := serveInMemory(t, ServerConfig{}), serveInMemory(t, ServerConfig{})
-		second.Server.config.Token = first.token
+		first := serveInMemory(t, ServerConfig{})
+		second := serveAlone(t, ServerConfig{Token: first.token, Unique: true, Probe: first.paths.probe})
 		all := first.workers(2)
 		all[0].dial = refusedFor(10*time.Second, second.dial)
 		tried := false
@@ -205,7 +205,7 @@ func TestRendezvousComesBack(t *testing.T) {
 			}
 			return all[0].dial(ctx, addr)
 		}
-		time.AfterFunc(5*time.Second, first.carrier.grpc.Stop)
+		time.AfterFunc(5*time.Second, first.grpc.Stop)
 		leaveAll(t, joinAll(t, all...)...)
 	})
 }
@@ -216,7 +216,7 @@ func TestSilentClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		o := s.worker(0, 1)
-		m, err := connect(t.Context(), &o)
+		m, err := connect(t.Context(), &o, "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,8 +224,8 @@ func TestSilentClient(t *testing.T) {
 		start := time.Now()
 		s.Abort(&ring.Cause{Rank: -1, Text: "over"})
 		s.Drain(t.Context())
-		if took := time.Since(start); took != handshakeTimeout {
-			t.Errorf("drained after %v, want %v", took, handshakeTimeout)
+		if took := time.Since(start); took != openTimeout {
+			t.Errorf("drained after %v, want %v", took, openTimeout)
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous/state"
+	"ringtrain/ring/token"
 )
 
 // TestTwentyJoinAndLeave verifies that twenty workers that join in random order get the same
@@ -92,18 +93,23 @@ func TestGarbage(t *testing.T) {
 
 // TestProbe verifies the reasons of a missing rank that a probe of its address finds.
 func TestProbe(t *testing.T) {
+	other := token.New()
 	tests := []struct {
 		name   string
 		answer func(net.Conn) // nil: nobody listens
 		want   string
 	}{
 		{"server=none", nil, "connection refused"},
-		{"server=ssh", func(c net.Conn) { io.WriteString(c, "SSH-2.0-OpenSSH_9.2p1\r\n") }, `accepted, but not our protocol: begins with "SSH-2.0-OpenSSH_"`},
-		{"server=http", func(c net.Conn) {
-			io.ReadFull(c, make([]byte, 4))
-			io.WriteString(c, "HTTP/1.0 404 Not Found\r\n\r\n")
-		}, "accepted, but not our protocol: an HTTP server"},
-		{"server=closes", func(net.Conn) {}, "accepts connections, has not joined"},
+		{"server=ssh", func(c net.Conn) { io.WriteString(c, "SSH-2.0-OpenSSH_9.2p1\r\n") }, `speaks no TLS: begins with "SSH-2.0-OpenSSH_"`},
+		{"server=http", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") }, `speaks no TLS: begins with "HTTP/1.1 400 Bad`},
+		{"server=ringtrain", func(c net.Conn) {
+			identity, err := token.NewIdentity()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			identity.AcceptTLS(c, other)
+		}, "has another token (" + other.ID().String() + ", here none)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -120,12 +126,14 @@ func TestProbe(t *testing.T) {
 					defer close(done)
 					if c, err := l.Accept(); err == nil {
 						tt.answer(c)
+						io.Copy(io.Discard, c) // until the other end closes
 						c.Close()
 					}
 				}()
 			}
-			if got := probeMissing(t.Context(), state.Probe{Rank: 12, Addr: l.Addr().String()}); got != tt.want {
-				t.Errorf("probe says %q, want %q", got, tt.want)
+			got := probe(t.Context(), state.Probe{Rank: 12, Addr: l.Addr().String()}, token.Token{})
+			if !strings.HasPrefix(got.Reason, tt.want) || got.Refused != (tt.answer == nil) || got.Owner != 0 {
+				t.Errorf("probe says %+v, want %q", got, tt.want)
 			}
 			l.Close()
 			<-done
@@ -133,8 +141,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestProbeOwner verifies the reason of a missing rank if another worker or a rendezvous listens at
-// its address.
+// TestProbeOwner verifies the reason of a missing rank if another worker or a rendezvous with the same
+// token listens at its address, and what a member's port answers.
 func TestProbeOwner(t *testing.T) {
 	long := strings.Repeat("a", 300)
 	tests := []struct {
@@ -155,7 +163,8 @@ func TestProbeOwner(t *testing.T) {
 		{"rendezvous", port.Owner{Rendezvous: true, JobID: "mine", Rank: -1}, "is the rendezvous of run mine"},
 		{"rendezvous/job=unknown", port.Owner{Rendezvous: true, Rank: -1}, "is a rendezvous, of no rank"},
 	}
-	p, err := port.Listen("127.0.0.1:0")
+	secret := token.New()
+	p, err := port.Listen("127.0.0.1:0", secret)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,37 +172,13 @@ func TestProbeOwner(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p.SetOwner(func() port.Owner { return tt.owner })
-			if got := probeMissing(t.Context(), state.Probe{JobID: "mine", Rank: 12, Addr: p.Addr()}); got != tt.want {
-				t.Errorf("probe says %q, want %q", got, tt.want)
+			if got := probe(t.Context(), state.Probe{JobID: "mine", Rank: 12, Addr: p.Addr()}, secret); got != (state.Probed{Reason: tt.want}) {
+				t.Errorf("probe says %+v, want %q", got, tt.want)
 			}
 		})
 	}
-}
-
-// TestNotOurProtocol verifies that a worker reports a foreign server at the address of the
-// rendezvous, and keeps trying.
-func TestNotOurProtocol(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	p.SetOwner(func() port.Owner { return port.Owner{JobID: "mine", Rank: 12, Incarnation: 7, Follows: 8} })
+	if got := probe(t.Context(), state.Probe{Rank: 12, Incarnation: 6, Addr: p.Addr()}, secret); got != (state.Probed{Owner: 7, Follows: 8}) {
+		t.Errorf("probe of a member says %+v, want incarnation 7, which follows 8", got)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			io.WriteString(c, "HTTP/1.0 400 Bad Request\r\n\r\n")
-			c.Close()
-		}
-	}()
-	o := Options{Addr: l.Addr().String(), Self: Self(":1"), WorldSize: 2, Rank: 1, StartTimeout: 1}
-	_, err = Join(t.Context(), o)
-	if err == nil || !strings.Contains(err.Error(), "accepted, but not our protocol") || exitcode.Of(err) != exitcode.Retry {
-		t.Errorf("error %v, want one that says that this is not our protocol, with 138", err)
-	}
-	l.Close()
-	<-done
 }

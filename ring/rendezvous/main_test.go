@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ringtrain/ring/port"
 	"ringtrain/ring/token"
 )
 
@@ -26,6 +27,7 @@ type testServer struct {
 	dial  dialFunc
 	paths *paths // of the workers
 
+	port     *port.Port
 	listener *pipeListener                 // of serveAlone
 	door     *atomic.Pointer[pipeListener] // where a dial of its address arrives
 }
@@ -37,7 +39,7 @@ func serve(t *testing.T, c ServerConfig) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serveOn(t, c, l, dialTCP)
+	return serveOn(t, c, l, nil)
 }
 
 // serveInMemory starts a rendezvous without a network, for tests with a fake clock.
@@ -54,10 +56,30 @@ func serveOn(t *testing.T, c ServerConfig, l net.Listener, dial dialFunc) *testS
 	if c.Probe == nil {
 		c.Probe = s.paths.probe
 	}
-	s.Server = Serve(l, c)
-	t.Cleanup(s.Close)
+	s.start(t, l, c)
+	t.Cleanup(func() { s.Close() })
 	return s
 }
+
+// start serves the rendezvous at a port on l.
+func (s *testServer) start(t *testing.T, l net.Listener, c ServerConfig) {
+	t.Helper()
+	p, err := port.Serve(l, c.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Strangers = p.Strangers
+	s.port = p
+	s.Server = Serve(wholePort{p.GRPC(), p}, c)
+}
+
+// wholePort is the listener of a port. Its Close closes the port.
+type wholePort struct {
+	net.Listener
+	port *port.Port
+}
+
+func (p wholePort) Close() error { return p.port.Close() }
 
 // worker returns the options of one rank of a job of the given size.
 func (s *testServer) worker(rank, size int) Options {
@@ -157,7 +179,7 @@ func newPipeListener() *pipeListener {
 func (p *pipeListener) dial(ctx context.Context, _ string) (net.Conn, error) {
 	mine, its := net.Pipe()
 	select {
-	case p.conns <- its:
+	case p.conns <- pipeServerEnd{its}:
 		return &pipeEnd{Conn: mine}, nil
 	case <-p.gone:
 		return nil, syscall.ECONNREFUSED
@@ -181,6 +203,11 @@ func (p *pipeListener) Close() error {
 }
 
 func (p *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 29400} }
+
+// pipeServerEnd is the rendezvous' end of a pipe.
+type pipeServerEnd struct{ net.Conn }
+
+func (pipeServerEnd) RemoteAddr() net.Addr { return (*pipeEnd)(nil).LocalAddr() }
 
 // pipeEnd is a worker's end of a pipe. A cut pipe drops all bytes in both directions without an
 // error, as a network does. A mute pipe drops the bytes of the worker only.

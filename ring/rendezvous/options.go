@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous/state"
 	"ringtrain/ring/token"
 )
@@ -38,7 +39,11 @@ type Options struct {
 	Waiting      func(state.Waiting) // called with each waiting report, by the goroutine of Join or Next; may be nil
 	Notice       func(string)        // called with texts for people, from any goroutine; may be nil
 
-	dial dialFunc // nil: TCP
+	// Strangers returns who has come to the port of this worker and proved nothing. It is nil if the
+	// rendezvous is at this port.
+	Strangers func() port.Strangers
+
+	dial dialFunc
 }
 
 // Self describes this process as a worker that accepts links at addr.

@@ -3,19 +3,16 @@ package rendezvous
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"google.golang.org/grpc"
-
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
-	pb "ringtrain/ring/ringpb"
 	"ringtrain/ring/token"
 )
 
@@ -56,7 +53,7 @@ func TestOtherTokenBeforeStart(t *testing.T) {
 		if took := time.Since(start); took > 47*time.Second {
 			t.Errorf("the job started after %v, want soon after 45s", took)
 		}
-		if told > time.Second || !strings.Contains(line, "waiting for the rendezvous (10.0.0.1:29400: ") || !strings.Contains(line, "token") {
+		if told > time.Second || !strings.Contains(line, "waiting for the rendezvous (10.0.0.1:29400: has another token (") {
 			t.Errorf("after %v people are told %q, want the token within a second", told, line)
 		}
 		leaveAll(t, sessions...)
@@ -96,67 +93,36 @@ func TestOtherTokenOnly(t *testing.T) {
 				if c == nil || exitcode.Of(err) != tt.code || c.ExitCode != tt.code {
 					t.Fatalf("error %v with code %d, want code %d", err, exitcode.Of(err), tt.code)
 				}
-				if tt.code == exitcode.Auth && (!strings.Contains(c.Text, "rendezvous at 10.0.0.1:29400 not reached after") || !strings.Contains(c.Text, tt.token.String())) {
-					t.Errorf("cause %q, want the address and %v", c.Text, tt.token)
+				if tt.code == exitcode.Auth && (!strings.Contains(c.Text, fmt.Sprintf(": 10.0.0.1:29400 has another token (%v, here %v)", s.token.ID(), tt.token.ID()))) {
+					t.Errorf("cause %q, want the address and both ids", c.Text)
 				}
 			})
 		})
 	}
 }
 
-// impostor is a server that proves nothing, asks for proofs, and answers with an end.
-type impostor struct {
-	pb.UnimplementedRendezvousServer
-	answer *pb.RendezvousMessage
-	proofs chan []byte
-}
-
-func (i *impostor) Meet(stream workerStream) error {
-	if _, err := stream.Recv(); err != nil {
-		return err
-	}
-	challenge := &pb.Challenge{Nonce: newNonce(), Proof: newNonce()}
-	if err := stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: challenge}}); err != nil {
-		return err
-	}
-	m, err := stream.Recv()
-	if err != nil {
-		return err
-	}
-	i.proofs <- m.GetJoin().GetProof()
-	return stream.Send(i.answer)
-}
-
-// TestOtherTokenUnproved verifies that a worker neither obeys a server that has not proved the token
-// nor proves the token to it.
-func TestOtherTokenUnproved(t *testing.T) {
-	end := func(code int) *pb.Cause {
-		return wire.EncodeCause(&ring.Cause{Rank: 1, Text: "go away", ExitCode: code})
-	}
-	for name, answer := range map[string]*pb.RendezvousMessage{
-		"answer=refused": {What: &pb.RendezvousMessage_Refused{Refused: end(exitcode.Retry)}},
-		"answer=version": {What: &pb.RendezvousMessage_Abort{Abort: end(exitcode.Protocol)}},
-		"answer=ended":   {What: &pb.RendezvousMessage_End{End: &pb.End{}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p, n, s := newPipeListener(), &impostor{answer: answer, proofs: make(chan []byte, 1000)}, serveInMemory(t, ServerConfig{})
-				g := grpc.NewServer(serverOptions()...)
-				pb.RegisterRendezvousServer(g, n)
-				go g.Serve(p)
-				defer g.Stop()
-				o := s.worker(0, 1)
-				o.dial = otherServerWhile(p.dial, s.dial, until(10*time.Second))
-				leaveAll(t, joinAll(t, o)...)
-				if len(n.proofs) < 10 {
-					t.Errorf("the impostor was asked %d times, want one try after the other", len(n.proofs))
-				}
-				for range len(n.proofs) {
-					if proof := <-n.proofs; len(proof) > 0 {
-						t.Fatal("the worker has proved the token to the impostor")
-					}
-				}
-			})
-		})
-	}
+// TestOtherTokenAtTheRendezvous verifies that the others hear of a worker with another token by its
+// address, and of no rank, whatever it claims.
+func TestOtherTokenAtTheRendezvous(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		o := s.worker(0, 3)
+		o.StartTimeout = 5 * time.Second
+		var line string
+		o.Waiting = func(w state.Waiting) { line = w.String() }
+		wrong := s.worker(1, 3)
+		wrong.Token, wrong.StartTimeout = token.New(), time.Second
+		if _, err := Join(t.Context(), wrong); exitcode.Of(err) != exitcode.Auth {
+			t.Errorf("the worker with another token ends with %v, want 77", err)
+		}
+		_, err := Join(t.Context(), o)
+		times, id := s.port.Strangers().Known[0].Times, wrong.Token.ID()
+		reason := fmt.Sprintf("not heard of; 10.0.0.2 came %d times with another token (%v)", times, id)
+		if want := "missing 1-2 (" + reason + ")"; !strings.Contains(line, want) {
+			t.Errorf("rank 0 is told %q, want %q", line, want)
+		}
+		if want := "ranks 1-2 (" + reason + ") missing after 5s; want 3 workers"; exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), want) {
+			t.Errorf("rank 0 ends with %v, want %q and 138", err, want)
+		}
+	})
 }

@@ -24,8 +24,7 @@ func (p *path) follows() uint64 {
 	if p.session == nil {
 		return 0
 	}
-	_, instance := p.session.Self()
-	return instance
+	return p.session.Follows()
 }
 
 // paths holds the paths of workers by incarnation.
@@ -71,7 +70,7 @@ func (p *path) through(dial dialFunc) dialFunc {
 		if p.dead {
 			return nil, syscall.ECONNREFUSED
 		}
-		c, err := dial(ctx, addr)
+		c, err := dial.open(ctx, addr)
 		if err == nil {
 			p.conns = append(p.conns, c)
 			p.set(c)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
@@ -19,24 +17,26 @@ import (
 
 // Limits of one attempt to reach an address.
 const (
-	dialTimeout      = 2 * time.Second
-	exchangeTimeout  = 500 * time.Millisecond
-	maxShownGreeting = 16 // bytes of a foreign greeting in a reason
-	maxShownJobID    = 80 // bytes of a job id in a reason: two fit in a name
+	dialTimeout   = 2 * time.Second
+	askTimeout    = 1 * time.Second // of a question for the owner, after the connection is open
+	maxShownJobID = 80              // bytes of a job id in a reason: two fit in a name
 )
 
-// A dialFunc opens a connection to host:port. It resolves names at each call.
+// A dialFunc opens a connection to host:port. It resolves names at each call. Nil dials TCP.
 type dialFunc func(ctx context.Context, addr string) (net.Conn, error)
 
-func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
-	d := net.Dialer{Timeout: dialTimeout}
-	return d.DialContext(ctx, "tcp", addr)
+func (d dialFunc) open(ctx context.Context, addr string) (net.Conn, error) {
+	if d != nil {
+		return d(ctx, addr)
+	}
+	tcp := net.Dialer{Timeout: dialTimeout}
+	return tcp.DialContext(ctx, "tcp", addr)
 }
 
 // refusedReason is the Reason if the host is up and nobody listens.
 const refusedReason = "connection refused"
 
-// Reason returns the kind of a failed dial, in words for people.
+// Reason returns the kind of a failed dial or exchange, in words for people.
 func Reason(err error) string {
 	var (
 		dns *net.DNSError
@@ -59,40 +59,40 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// probe probes a rank: a member's port, or the configured address of a missing rank.
-func probe(ctx context.Context, p state.Probe, t token.Token) state.Probed {
-	if p.Incarnation != 0 {
-		return probeMember(ctx, p, t)
+// answered returns the error of an exchange with an address that has accepted the connection.
+func answered(err error) error {
+	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
+		return ErrLate
 	}
-	return state.Probed{Reason: probeMissing(ctx, p)}
+	return err
 }
 
-// probeMissing returns why no worker has joined from p.Addr: why the address is not reached, or who
-// listens there.
-func probeMissing(ctx context.Context, p state.Probe) string {
-	answer, err := exchange(ctx, dialTCP, p.Addr, port.Question)
-	if o, ok := port.ParseAnswer(answer); ok {
-		return ownerReason(p, o)
-	}
-	if err == nil && len(answer) == 0 {
-		answer, _ = exchange(ctx, dialTCP, p.Addr, "GET / HTTP/1.0\r\n\r\n") // an error tells nothing new: the address accepts connections
-	}
-	greeting := strings.TrimSpace(phrase.Foreign(string(answer[:min(len(answer), maxShownGreeting)]), maxShownGreeting))
+// probe asks who listens at the port of a member, or at the configured address of a missing rank. Only
+// a proved answer names an owner.
+func probe(ctx context.Context, p state.Probe, t token.Token) state.Probed {
+	o, err := askOwner(ctx, p.Addr, t)
 	switch {
 	case err != nil:
-		return Reason(err)
-	case strings.HasPrefix(greeting, "HTTP/1"):
-		return "accepted, but not our protocol: an HTTP server"
-	case greeting != "":
-		return fmt.Sprintf("accepted, but not our protocol: begins with %q", greeting)
+		return state.Probed{Reason: Reason(err), Refused: errors.Is(err, syscall.ECONNREFUSED)}
+	case p.Incarnation != 0:
+		return state.Probed{Owner: o.Incarnation, Follows: o.Follows}
 	}
-	return notJoinedReason
+	return state.Probed{Reason: ownerReason(p, o)}
 }
 
-const notJoinedReason = "accepts connections, has not joined"
+// askOwner asks the port at addr for its owner.
+func askOwner(ctx context.Context, addr string, t token.Token) (port.Owner, error) {
+	conn, err := dialFunc(nil).open(ctx, addr)
+	if err != nil {
+		return port.Owner{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	o, err := port.Ask(ctx, conn, t)
+	return o, answered(err)
+}
 
-// ownerReason returns why o, the process at p.Addr, is not the missing rank. The answer of o is not
-// proved.
+// ownerReason returns why o, the process at p.Addr, is not the missing rank.
 func ownerReason(p state.Probe, o port.Owner) string {
 	switch job := phrase.Name(o.JobID); {
 	case o.Rendezvous && job == "":
@@ -104,43 +104,5 @@ func ownerReason(p state.Probe, o port.Owner) string {
 	case o.Rank >= 0 && o.Rank != p.Rank:
 		return fmt.Sprintf("is rank %d's", o.Rank)
 	}
-	return notJoinedReason
-}
-
-// exchange sends ask to addr and returns the beginning of the answer. Silence and a broken
-// connection are no errors.
-func exchange(ctx context.Context, dial dialFunc, addr, question string) ([]byte, error) {
-	conn, err := dial(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(exchangeTimeout))
-	if _, err := io.WriteString(conn, question); err != nil {
-		return nil, nil
-	}
-	answer, _ := io.ReadAll(io.LimitReader(conn, port.MaxAnswerBytes+1))
-	return answer, nil
-}
-
-// otherOwner returns which worker listens at addr, where no rendezvous has answered. It returns ""
-// if that is not known. The port of a worker closes the stream, and tells its owner:
-//
-//	10.0.0.7:4402 is the port of rank 3 of job mnist, not of a rendezvous
-//
-// The answer is not proved.
-func otherOwner(ctx context.Context, dial dialFunc, addr string) string {
-	answer, _ := exchange(ctx, dial, addr, port.Question)
-	o, ok := port.ParseAnswer(answer)
-	if !ok || o.Rendezvous {
-		return ""
-	}
-	owner, job := "a worker", "a job"
-	if o.Rank >= 0 {
-		owner = fmt.Sprintf("rank %d", o.Rank)
-	}
-	if id := phrase.Name(o.JobID); id != "" {
-		job = "job " + phrase.Clip(id, maxShownJobID)
-	}
-	return fmt.Sprintf("%s is the port of %s of %s, not of a rendezvous", addr, owner, job)
+	return "accepts connections, has not joined"
 }

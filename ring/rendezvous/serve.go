@@ -8,15 +8,17 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/wire"
 	pb "ringtrain/ring/ringpb"
 )
 
-// Times at the end of a job.
 const (
-	drainTimeout = 2 * time.Second // for the workers to hear the end
+	drainTimeout = 2 * time.Second // at the end of a job, for the workers to hear the end
+	maxStreams   = 8               // of one connection
 )
 
 // Check returns all faults of the settings at once, with exitcode.Usage.
@@ -40,35 +42,25 @@ func (c ServerConfig) Check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// Serve serves the rendezvous of a job on l until Close. The Server owns l. c has passed Check.
+// Serve serves the rendezvous of a job on l until Close. The connections of l are [*token.Conn]s of the
+// purposes control and status, whose requests are proved and answered; see port.Port.GRPC. The Server
+// owns l. c has passed Check.
 func Serve(l net.Listener, c ServerConfig) *Server {
-	s := newServer(c)
-	s.addr = l.Addr().String()
-	s.carrier = carry(l, service{s: s})
-	return s
-}
-
-// carrier is a gRPC server with the service of a rendezvous, or with that of a worker.
-type carrier struct {
-	grpc   *grpc.Server
-	served chan struct{} // closed when grpc has ended
-}
-
-// carry serves s on l until close, which closes l.
-func carry(l net.Listener, s pb.RendezvousServer) *carrier {
-	c := &carrier{grpc.NewServer(append(serverOptions(), grpc.WaitForHandlers(true))...), make(chan struct{})}
-	pb.RegisterRendezvousServer(c.grpc, s)
+	s := newServer(c, l.Addr().String())
+	s.grpc = grpc.NewServer(
+		grpc.Creds(provedCredentials{insecure.NewCredentials()}),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxRecvMsgSize(wire.MaxReplyBytes), // a record names all workers
+		grpc.ForceServerCodecV2(newCodec()),
+		grpc.ConnectionTimeout(openTimeout),
+		grpc.WaitForHandlers(true),
+	)
+	pb.RegisterRendezvousServer(s.grpc, service{s: s})
 	go func() {
-		defer close(c.served)
-		c.grpc.Serve(l)
+		defer close(s.served)
+		s.grpc.Serve(l)
 	}()
-	return c
-}
-
-// close ends all streams and waits for their handlers.
-func (c *carrier) close() {
-	c.grpc.Stop()
-	<-c.served
+	return s
 }
 
 // Addr returns the address that the rendezvous listens on.
@@ -142,12 +134,13 @@ func (s *Server) Close() {
 		s.Drain(ctx)
 		cancel()
 	}
-	free := time.AfterFunc(drainTimeout, s.carrier.grpc.Stop) // a handler whose worker does not read
+	free := time.AfterFunc(drainTimeout, s.grpc.Stop) // a handler whose worker does not read
 	defer free.Stop()
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.cancel()
 	s.wg.Wait()
-	s.carrier.close()
+	s.grpc.Stop()
+	<-s.served
 }

@@ -10,8 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"ringtrain/ring"
 	"ringtrain/ring/phrase"
+	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous/internal/wire"
 	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
@@ -38,8 +41,8 @@ type ServerConfig struct {
 	// Probe returns why a rank is missing, in words for people, or whether a member still listens. nil:
 	// the built-in probes.
 	Probe func(ctx context.Context, p state.Probe) state.Probed
-	// Member returns who the worker of this process is, as [Session.Self] does. nil: there is none.
-	Member func() (incarnation, follows uint64)
+	// Strangers returns who has come to the port and proved nothing. It may be nil.
+	Strangers func() port.Strangers
 	// Notice is called with texts for people. It may be nil.
 	Notice     func(text string)
 	NoticeSink state.NoticeSink // whether rank 0 receives notices too
@@ -50,7 +53,8 @@ type Server struct {
 	config     ServerConfig
 	started    time.Time
 	addr       string
-	carrier    *carrier
+	grpc       *grpc.Server
+	served     chan struct{}   // closed when grpc has ended
 	instance   uint64          // random, of this rendezvous
 	ctx        context.Context // ends with Close
 	cancel     context.CancelFunc
@@ -60,24 +64,24 @@ type Server struct {
 	wg         sync.WaitGroup // all goroutines and handlers
 	notices    chan string    // for the owner, which may read them slowly
 	givenUp    chan int       // see GivenUp
+	strangers  strangerWatch  // of the goroutine tick
 
-	mu           sync.Mutex // guards what follows
-	state        *state.State
-	clients      map[uint64]*clientStream
-	lastStream   uint64        // number of the newest stream
-	clientLeft   chan struct{} // closed and replaced when a client leaves
-	told         int           // number of clients that were told the cause of the end and have left
-	probing      map[probing]bool
-	record       *pb.Record  // of the newest generation, shared by all messages
-	closed       bool        // no more clients
-	unprovedTold time.Time   // of the last notice of a worker without the token
-	cause        *ring.Cause // of the end of the job
+	mu         sync.Mutex // guards what follows
+	state      *state.State
+	clients    map[uint64]*clientStream
+	lastStream uint64        // number of the newest stream
+	clientLeft chan struct{} // closed and replaced when a client leaves
+	told       int           // number of clients that were told the cause of the end and have left
+	probing    map[probing]bool
+	record     *pb.Record  // of the newest generation, shared by all messages
+	closed     bool        // no more clients
+	cause      *ring.Cause // of the end of the job
 
 	jobID atomic.Pointer[string] // a copy of the state's job id, read without mu
 }
 
-// newServer starts the rendezvous of a job, without a listener.
-func newServer(c ServerConfig) *Server {
+// newServer starts the rendezvous of a job at addr, without a listener.
+func newServer(c ServerConfig, addr string) *Server {
 	c.StartTimeout = cmp.Or(c.StartTimeout, DefaultStartTimeout)
 	c.Lease = max(cmp.Or(c.Lease, DefaultLease), time.Second)
 	if c.Probe == nil {
@@ -87,7 +91,7 @@ func newServer(c ServerConfig) *Server {
 		config: c, started: time.Now(), instance: mathrand.Uint64() | 1, clients: map[uint64]*clientStream{}, probing: map[probing]bool{},
 		clientLeft: make(chan struct{}), done: make(chan struct{}), probeSlots: make(chan struct{}, maxProbes),
 		notices: make(chan string, maxNotices),
-		givenUp: make(chan int, ring.MaxWorldSize),
+		givenUp: make(chan int, ring.MaxWorldSize), addr: addr, served: make(chan struct{}), strangers: strangerWatch{seen: c.Strangers, addr: addr},
 	}
 	s.lease.Store(c.Lease.Milliseconds())
 	if c.Restarts == 0 && !c.Unique {
@@ -221,6 +225,7 @@ func (s *Server) tick() {
 	for {
 		select {
 		case <-t.C:
+			s.noteStrangers()
 			s.step(state.Tick{})
 		case <-s.done:
 			return

@@ -32,6 +32,7 @@ type Session struct {
 	waitSource     atomic.Pointer[func() ring.Wait] // see SetWaitSource
 	leaveRequest   leaveRequest
 	control        control
+	strangers      strangerWatch // of the goroutine run
 
 	mu         sync.Mutex // guards what follows
 	generation *generation
@@ -57,7 +58,7 @@ type Session struct {
 
 // newSession starts a session on conn with the first message.
 func newSession(ctx context.Context, o *Options, conn *connection, first *pb.WorkerMessage) *Session {
-	s := &Session{options: o, step: -1, waitingReports: make(chan state.Waiting, 1), over: make(chan struct{})}
+	s := &Session{options: o, strangers: strangerWatch{seen: o.Strangers, addr: o.Self.Addr}, step: -1, waitingReports: make(chan state.Waiting, 1), over: make(chan struct{})}
 	s.lease.Store(int64(conn.lease))
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.generation = newGeneration(context.WithoutCancel(ctx))
@@ -121,11 +122,8 @@ func (s *Session) Lease() time.Duration { return time.Duration(s.lease.Load()) }
 // Reached reports whether the rendezvous hears this worker.
 func (s *Session) Reached() bool { return s.control.reached(s.Lease()) }
 
-// Self returns the incarnation of this worker and the instance of the rendezvous to which it is
-// connected, 0 if it is not; see [ServeMember].
-func (s *Session) Self() (incarnation, follows uint64) {
-	return s.options.Self.Incarnation, s.control.follows()
-}
+// Follows returns the instance of the rendezvous to which this worker is connected, 0 if it is not.
+func (s *Session) Follows() uint64 { return s.control.follows() }
 
 // reportCause reports what went wrong, unless the generation has ended. The answer is the end of
 // the generation or of the job. Abort and Outcome wait for it.

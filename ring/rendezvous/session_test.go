@@ -188,7 +188,7 @@ func TestRendezvousGone(t *testing.T) {
 		var told notices
 		all[0].Notice, all[1].InRank0 = told.add, true
 		sessions := joinAll(t, all...)
-		s.carrier.grpc.Stop()
+		s.grpc.Stop()
 		time.Sleep(time.Hour) // on the fake clock
 		if got := told.text(); strings.Count(got, "lost the rendezvous at 10.0.0.1:29400") != 1 {
 			t.Errorf("rank 0 says %q, want once that the rendezvous is lost", got)

@@ -4,9 +4,9 @@
 // 	protoc        v3.21.12
 // source: rendezvous.proto
 
-// The control plane between workers and the rendezvous. The package comment of
-// ring/rendezvous tells the order of the messages; ring.ProtocolVersion is its
-// version.
+// The control plane between workers and the rendezvous. Both ends of a connection have proved the
+// token before; see ring/token. The package comment of ring/rendezvous tells the order of the
+// messages; ring.ProtocolVersion is its version.
 
 package ringpb
 
@@ -71,14 +71,13 @@ func (x Resume_Doing) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Resume_Doing.Descriptor instead.
 func (Resume_Doing) EnumDescriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{17, 0}
+	return file_rendezvous_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type WorkerMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to What:
 	//
-	//	*WorkerMessage_Hello
 	//	*WorkerMessage_Join
 	//	*WorkerMessage_Report
 	//	*WorkerMessage_Beat
@@ -87,6 +86,7 @@ type WorkerMessage struct {
 	//	*WorkerMessage_Resume
 	//	*WorkerMessage_Ready
 	//	*WorkerMessage_Leaving
+	//	*WorkerMessage_Notice
 	What          isWorkerMessage_What `protobuf_oneof:"what"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -125,15 +125,6 @@ func (*WorkerMessage) Descriptor() ([]byte, []int) {
 func (x *WorkerMessage) GetWhat() isWorkerMessage_What {
 	if x != nil {
 		return x.What
-	}
-	return nil
-}
-
-func (x *WorkerMessage) GetHello() *Hello {
-	if x != nil {
-		if x, ok := x.What.(*WorkerMessage_Hello); ok {
-			return x.Hello
-		}
 	}
 	return nil
 }
@@ -210,47 +201,54 @@ func (x *WorkerMessage) GetLeaving() *Leaving {
 	return nil
 }
 
+func (x *WorkerMessage) GetNotice() *Notice {
+	if x != nil {
+		if x, ok := x.What.(*WorkerMessage_Notice); ok {
+			return x.Notice
+		}
+	}
+	return nil
+}
+
 type isWorkerMessage_What interface {
 	isWorkerMessage_What()
 }
 
-type WorkerMessage_Hello struct {
-	Hello *Hello `protobuf:"bytes,1,opt,name=hello,proto3,oneof"`
-}
-
 type WorkerMessage_Join struct {
-	Join *Join `protobuf:"bytes,2,opt,name=join,proto3,oneof"`
+	Join *Join `protobuf:"bytes,1,opt,name=join,proto3,oneof"`
 }
 
 type WorkerMessage_Report struct {
-	Report *Report `protobuf:"bytes,3,opt,name=report,proto3,oneof"`
+	Report *Report `protobuf:"bytes,2,opt,name=report,proto3,oneof"`
 }
 
 type WorkerMessage_Beat struct {
-	Beat *Beat `protobuf:"bytes,4,opt,name=beat,proto3,oneof"`
+	Beat *Beat `protobuf:"bytes,3,opt,name=beat,proto3,oneof"`
 }
 
 type WorkerMessage_Abort struct {
-	Abort *Cause `protobuf:"bytes,5,opt,name=abort,proto3,oneof"`
+	Abort *Cause `protobuf:"bytes,4,opt,name=abort,proto3,oneof"`
 }
 
 type WorkerMessage_Leave struct {
-	Leave *Leave `protobuf:"bytes,6,opt,name=leave,proto3,oneof"`
+	Leave *Leave `protobuf:"bytes,5,opt,name=leave,proto3,oneof"`
 }
 
 type WorkerMessage_Resume struct {
-	Resume *Resume `protobuf:"bytes,7,opt,name=resume,proto3,oneof"`
+	Resume *Resume `protobuf:"bytes,6,opt,name=resume,proto3,oneof"`
 }
 
 type WorkerMessage_Ready struct {
-	Ready *Ready `protobuf:"bytes,8,opt,name=ready,proto3,oneof"`
+	Ready *Ready `protobuf:"bytes,7,opt,name=ready,proto3,oneof"`
 }
 
 type WorkerMessage_Leaving struct {
-	Leaving *Leaving `protobuf:"bytes,9,opt,name=leaving,proto3,oneof"`
+	Leaving *Leaving `protobuf:"bytes,8,opt,name=leaving,proto3,oneof"`
 }
 
-func (*WorkerMessage_Hello) isWorkerMessage_What() {}
+type WorkerMessage_Notice struct {
+	Notice *Notice `protobuf:"bytes,9,opt,name=notice,proto3,oneof"`
+}
 
 func (*WorkerMessage_Join) isWorkerMessage_What() {}
 
@@ -268,11 +266,13 @@ func (*WorkerMessage_Ready) isWorkerMessage_What() {}
 
 func (*WorkerMessage_Leaving) isWorkerMessage_What() {}
 
+func (*WorkerMessage_Notice) isWorkerMessage_What() {}
+
 type RendezvousMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to What:
 	//
-	//	*RendezvousMessage_Challenge
+	//	*RendezvousMessage_Opening
 	//	*RendezvousMessage_Waiting
 	//	*RendezvousMessage_Membership
 	//	*RendezvousMessage_Beat
@@ -325,10 +325,10 @@ func (x *RendezvousMessage) GetWhat() isRendezvousMessage_What {
 	return nil
 }
 
-func (x *RendezvousMessage) GetChallenge() *Challenge {
+func (x *RendezvousMessage) GetOpening() *Opening {
 	if x != nil {
-		if x, ok := x.What.(*RendezvousMessage_Challenge); ok {
-			return x.Challenge
+		if x, ok := x.What.(*RendezvousMessage_Opening); ok {
+			return x.Opening
 		}
 	}
 	return nil
@@ -428,8 +428,8 @@ type isRendezvousMessage_What interface {
 	isRendezvousMessage_What()
 }
 
-type RendezvousMessage_Challenge struct {
-	Challenge *Challenge `protobuf:"bytes,1,opt,name=challenge,proto3,oneof"`
+type RendezvousMessage_Opening struct {
+	Opening *Opening `protobuf:"bytes,1,opt,name=opening,proto3,oneof"` // the first message of each stream
 }
 
 type RendezvousMessage_Waiting struct {
@@ -472,7 +472,7 @@ type RendezvousMessage_Notice struct {
 	Notice *Notice `protobuf:"bytes,11,opt,name=notice,proto3,oneof"`
 }
 
-func (*RendezvousMessage_Challenge) isRendezvousMessage_What() {}
+func (*RendezvousMessage_Opening) isRendezvousMessage_What() {}
 
 func (*RendezvousMessage_Waiting) isRendezvousMessage_What() {}
 
@@ -494,27 +494,28 @@ func (*RendezvousMessage_Stop) isRendezvousMessage_What() {}
 
 func (*RendezvousMessage_Notice) isRendezvousMessage_What() {}
 
-type Hello struct {
+type Opening struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Nonce         []byte                 `protobuf:"bytes,1,opt,name=nonce,proto3" json:"nonce,omitempty"` // 32 bytes
+	LeaseMs       int64                  `protobuf:"varint,1,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"` // a worker that is silent for so long may be lost
+	Instance      uint64                 `protobuf:"fixed64,2,opt,name=instance,proto3" json:"instance,omitempty"`             // of this rendezvous
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Hello) Reset() {
-	*x = Hello{}
+func (x *Opening) Reset() {
+	*x = Opening{}
 	mi := &file_rendezvous_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Hello) String() string {
+func (x *Opening) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Hello) ProtoMessage() {}
+func (*Opening) ProtoMessage() {}
 
-func (x *Hello) ProtoReflect() protoreflect.Message {
+func (x *Opening) ProtoReflect() protoreflect.Message {
 	mi := &file_rendezvous_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -526,104 +527,43 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Hello.ProtoReflect.Descriptor instead.
-func (*Hello) Descriptor() ([]byte, []int) {
+// Deprecated: Use Opening.ProtoReflect.Descriptor instead.
+func (*Opening) Descriptor() ([]byte, []int) {
 	return file_rendezvous_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *Hello) GetNonce() []byte {
-	if x != nil {
-		return x.Nonce
-	}
-	return nil
-}
-
-type Challenge struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Nonce         []byte                 `protobuf:"bytes,1,opt,name=nonce,proto3" json:"nonce,omitempty"`                     // 32 bytes
-	Proof         []byte                 `protobuf:"bytes,2,opt,name=proof,proto3" json:"proof,omitempty"`                     // of the token, over both nonces, by the rendezvous
-	LeaseMs       int64                  `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"` // a worker that is silent for so long may be lost
-	Instance      uint64                 `protobuf:"fixed64,4,opt,name=instance,proto3" json:"instance,omitempty"`             // of this rendezvous
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Challenge) Reset() {
-	*x = Challenge{}
-	mi := &file_rendezvous_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Challenge) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Challenge) ProtoMessage() {}
-
-func (x *Challenge) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Challenge.ProtoReflect.Descriptor instead.
-func (*Challenge) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *Challenge) GetNonce() []byte {
-	if x != nil {
-		return x.Nonce
-	}
-	return nil
-}
-
-func (x *Challenge) GetProof() []byte {
-	if x != nil {
-		return x.Proof
-	}
-	return nil
-}
-
-func (x *Challenge) GetLeaseMs() int64 {
+func (x *Opening) GetLeaseMs() int64 {
 	if x != nil {
 		return x.LeaseMs
 	}
 	return 0
 }
 
-func (x *Challenge) GetInstance() uint64 {
+func (x *Opening) GetInstance() uint64 {
 	if x != nil {
 		return x.Instance
 	}
 	return 0
 }
 
+// Join names the job, rank and incarnation that the connection's request has named.
 type Join struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Proof         []byte                 `protobuf:"bytes,1,opt,name=proof,proto3" json:"proof,omitempty"` // of the token, over both nonces, by the worker
-	Protocol      uint32                 `protobuf:"varint,2,opt,name=protocol,proto3" json:"protocol,omitempty"`
-	Version       string                 `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
-	JobId         string                 `protobuf:"bytes,4,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"` // "": whatever the rendezvous says
-	Rank          int32                  `protobuf:"zigzag32,5,opt,name=rank,proto3" json:"rank,omitempty"`             // -1: give me one
-	WorldSize     uint32                 `protobuf:"varint,6,opt,name=world_size,json=worldSize,proto3" json:"world_size,omitempty"`
-	Worker        *Worker                `protobuf:"bytes,7,opt,name=worker,proto3" json:"worker,omitempty"`
-	Agree         []string               `protobuf:"bytes,8,rep,name=agree,proto3" json:"agree,omitempty"`   // "key=value", equal on all ranks
-	Offers        []*Offer               `protobuf:"bytes,9,rep,name=offers,proto3" json:"offers,omitempty"` // of which a generation has what all ranks have
+	Protocol      uint32                 `protobuf:"varint,1,opt,name=protocol,proto3" json:"protocol,omitempty"`
+	Version       string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	JobId         string                 `protobuf:"bytes,3,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"` // "": whatever the rendezvous says
+	Rank          int32                  `protobuf:"zigzag32,4,opt,name=rank,proto3" json:"rank,omitempty"`             // -1: give me one
+	WorldSize     uint32                 `protobuf:"varint,5,opt,name=world_size,json=worldSize,proto3" json:"world_size,omitempty"`
+	Worker        *Worker                `protobuf:"bytes,6,opt,name=worker,proto3" json:"worker,omitempty"`
+	Agree         []string               `protobuf:"bytes,7,rep,name=agree,proto3" json:"agree,omitempty"`   // "key=value", equal on all ranks
+	Offers        []*Offer               `protobuf:"bytes,8,rep,name=offers,proto3" json:"offers,omitempty"` // of which a generation has what all ranks have
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Join) Reset() {
 	*x = Join{}
-	mi := &file_rendezvous_proto_msgTypes[4]
+	mi := &file_rendezvous_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +575,7 @@ func (x *Join) String() string {
 func (*Join) ProtoMessage() {}
 
 func (x *Join) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[4]
+	mi := &file_rendezvous_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,14 +588,7 @@ func (x *Join) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Join.ProtoReflect.Descriptor instead.
 func (*Join) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *Join) GetProof() []byte {
-	if x != nil {
-		return x.Proof
-	}
-	return nil
+	return file_rendezvous_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Join) GetProtocol() uint32 {
@@ -725,7 +658,7 @@ type Offer struct {
 
 func (x *Offer) Reset() {
 	*x = Offer{}
-	mi := &file_rendezvous_proto_msgTypes[5]
+	mi := &file_rendezvous_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -737,7 +670,7 @@ func (x *Offer) String() string {
 func (*Offer) ProtoMessage() {}
 
 func (x *Offer) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[5]
+	mi := &file_rendezvous_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -750,7 +683,7 @@ func (x *Offer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Offer.ProtoReflect.Descriptor instead.
 func (*Offer) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{5}
+	return file_rendezvous_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Offer) GetName() string {
@@ -780,7 +713,7 @@ type Choice struct {
 
 func (x *Choice) Reset() {
 	*x = Choice{}
-	mi := &file_rendezvous_proto_msgTypes[6]
+	mi := &file_rendezvous_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +725,7 @@ func (x *Choice) String() string {
 func (*Choice) ProtoMessage() {}
 
 func (x *Choice) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[6]
+	mi := &file_rendezvous_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +738,7 @@ func (x *Choice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Choice.ProtoReflect.Descriptor instead.
 func (*Choice) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{6}
+	return file_rendezvous_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Choice) GetName() string {
@@ -847,7 +780,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_rendezvous_proto_msgTypes[7]
+	mi := &file_rendezvous_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -859,7 +792,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[7]
+	mi := &file_rendezvous_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -872,7 +805,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{7}
+	return file_rendezvous_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Report) GetJoin() *Join {
@@ -903,7 +836,7 @@ type Worker struct {
 
 func (x *Worker) Reset() {
 	*x = Worker{}
-	mi := &file_rendezvous_proto_msgTypes[8]
+	mi := &file_rendezvous_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -915,7 +848,7 @@ func (x *Worker) String() string {
 func (*Worker) ProtoMessage() {}
 
 func (x *Worker) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[8]
+	mi := &file_rendezvous_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -928,7 +861,7 @@ func (x *Worker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Worker.ProtoReflect.Descriptor instead.
 func (*Worker) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{8}
+	return file_rendezvous_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Worker) GetRank() int32 {
@@ -985,7 +918,7 @@ type Waiting struct {
 
 func (x *Waiting) Reset() {
 	*x = Waiting{}
-	mi := &file_rendezvous_proto_msgTypes[9]
+	mi := &file_rendezvous_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -997,7 +930,7 @@ func (x *Waiting) String() string {
 func (*Waiting) ProtoMessage() {}
 
 func (x *Waiting) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[9]
+	mi := &file_rendezvous_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1010,7 +943,7 @@ func (x *Waiting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiting.ProtoReflect.Descriptor instead.
 func (*Waiting) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{9}
+	return file_rendezvous_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Waiting) GetPresent() uint32 {
@@ -1053,7 +986,7 @@ type Missing struct {
 
 func (x *Missing) Reset() {
 	*x = Missing{}
-	mi := &file_rendezvous_proto_msgTypes[10]
+	mi := &file_rendezvous_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1065,7 +998,7 @@ func (x *Missing) String() string {
 func (*Missing) ProtoMessage() {}
 
 func (x *Missing) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[10]
+	mi := &file_rendezvous_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1078,7 +1011,7 @@ func (x *Missing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Missing.ProtoReflect.Descriptor instead.
 func (*Missing) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{10}
+	return file_rendezvous_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Missing) GetRank() int32 {
@@ -1123,7 +1056,7 @@ type Membership struct {
 
 func (x *Membership) Reset() {
 	*x = Membership{}
-	mi := &file_rendezvous_proto_msgTypes[11]
+	mi := &file_rendezvous_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1135,7 +1068,7 @@ func (x *Membership) String() string {
 func (*Membership) ProtoMessage() {}
 
 func (x *Membership) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[11]
+	mi := &file_rendezvous_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1148,7 +1081,7 @@ func (x *Membership) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Membership.ProtoReflect.Descriptor instead.
 func (*Membership) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{11}
+	return file_rendezvous_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Membership) GetRank() int32 {
@@ -1208,7 +1141,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_rendezvous_proto_msgTypes[12]
+	mi := &file_rendezvous_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1220,7 +1153,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[12]
+	mi := &file_rendezvous_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1233,7 +1166,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{12}
+	return file_rendezvous_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Record) GetJobId() string {
@@ -1380,7 +1313,7 @@ type Fence struct {
 
 func (x *Fence) Reset() {
 	*x = Fence{}
-	mi := &file_rendezvous_proto_msgTypes[13]
+	mi := &file_rendezvous_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1392,7 +1325,7 @@ func (x *Fence) String() string {
 func (*Fence) ProtoMessage() {}
 
 func (x *Fence) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[13]
+	mi := &file_rendezvous_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1405,7 +1338,7 @@ func (x *Fence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fence.ProtoReflect.Descriptor instead.
 func (*Fence) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{13}
+	return file_rendezvous_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Fence) GetLife() []byte {
@@ -1439,7 +1372,7 @@ type Roster struct {
 
 func (x *Roster) Reset() {
 	*x = Roster{}
-	mi := &file_rendezvous_proto_msgTypes[14]
+	mi := &file_rendezvous_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1451,7 +1384,7 @@ func (x *Roster) String() string {
 func (*Roster) ProtoMessage() {}
 
 func (x *Roster) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[14]
+	mi := &file_rendezvous_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1464,7 +1397,7 @@ func (x *Roster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roster.ProtoReflect.Descriptor instead.
 func (*Roster) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{14}
+	return file_rendezvous_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Roster) GetFence() *Fence {
@@ -1496,7 +1429,7 @@ type EndGeneration struct {
 
 func (x *EndGeneration) Reset() {
 	*x = EndGeneration{}
-	mi := &file_rendezvous_proto_msgTypes[15]
+	mi := &file_rendezvous_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1508,7 +1441,7 @@ func (x *EndGeneration) String() string {
 func (*EndGeneration) ProtoMessage() {}
 
 func (x *EndGeneration) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[15]
+	mi := &file_rendezvous_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1521,7 +1454,7 @@ func (x *EndGeneration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGeneration.ProtoReflect.Descriptor instead.
 func (*EndGeneration) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{15}
+	return file_rendezvous_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *EndGeneration) GetFence() *Fence {
@@ -1570,7 +1503,7 @@ type Ready struct {
 
 func (x *Ready) Reset() {
 	*x = Ready{}
-	mi := &file_rendezvous_proto_msgTypes[16]
+	mi := &file_rendezvous_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1582,7 +1515,7 @@ func (x *Ready) String() string {
 func (*Ready) ProtoMessage() {}
 
 func (x *Ready) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[16]
+	mi := &file_rendezvous_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1595,7 +1528,7 @@ func (x *Ready) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ready.ProtoReflect.Descriptor instead.
 func (*Ready) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{16}
+	return file_rendezvous_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Ready) GetGeneration() uint64 {
@@ -1624,7 +1557,7 @@ type Resume struct {
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_rendezvous_proto_msgTypes[17]
+	mi := &file_rendezvous_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1636,7 +1569,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[17]
+	mi := &file_rendezvous_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1649,7 +1582,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{17}
+	return file_rendezvous_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Resume) GetJoin() *Join {
@@ -1682,7 +1615,7 @@ type Resumed struct {
 
 func (x *Resumed) Reset() {
 	*x = Resumed{}
-	mi := &file_rendezvous_proto_msgTypes[18]
+	mi := &file_rendezvous_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1694,7 +1627,7 @@ func (x *Resumed) String() string {
 func (*Resumed) ProtoMessage() {}
 
 func (x *Resumed) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[18]
+	mi := &file_rendezvous_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1707,7 +1640,7 @@ func (x *Resumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resumed.ProtoReflect.Descriptor instead.
 func (*Resumed) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{18}
+	return file_rendezvous_proto_rawDescGZIP(), []int{17}
 }
 
 // Leaving asks whether a signal to this worker means it alone, or all.
@@ -1720,7 +1653,7 @@ type Leaving struct {
 
 func (x *Leaving) Reset() {
 	*x = Leaving{}
-	mi := &file_rendezvous_proto_msgTypes[19]
+	mi := &file_rendezvous_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1732,7 +1665,7 @@ func (x *Leaving) String() string {
 func (*Leaving) ProtoMessage() {}
 
 func (x *Leaving) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[19]
+	mi := &file_rendezvous_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1745,7 +1678,7 @@ func (x *Leaving) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leaving.ProtoReflect.Descriptor instead.
 func (*Leaving) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{19}
+	return file_rendezvous_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Leaving) GetExitCode() int32 {
@@ -1766,7 +1699,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_rendezvous_proto_msgTypes[20]
+	mi := &file_rendezvous_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +1711,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[20]
+	mi := &file_rendezvous_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +1724,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{20}
+	return file_rendezvous_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Stop) GetExitCode() int32 {
@@ -1818,7 +1751,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_rendezvous_proto_msgTypes[21]
+	mi := &file_rendezvous_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +1763,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[21]
+	mi := &file_rendezvous_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +1776,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{21}
+	return file_rendezvous_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Notice) GetText() string {
@@ -1860,7 +1793,7 @@ type Beat struct {
 	Step          int64                  `protobuf:"zigzag64,1,opt,name=step,proto3" json:"step,omitempty"`
 	Phase         string                 `protobuf:"bytes,2,opt,name=phase,proto3" json:"phase,omitempty"`
 	Wait          *Wait                  `protobuf:"bytes,3,opt,name=wait,proto3" json:"wait,omitempty"`                       // a worker's, while it has a group
-	LeaseMs       int64                  `protobuf:"varint,4,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"` // the rendezvous': as in the challenge, but it may have grown
+	LeaseMs       int64                  `protobuf:"varint,4,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"` // the rendezvous': as in the opening, but it may have grown
 	Number        uint64                 `protobuf:"varint,5,opt,name=number,proto3" json:"number,omitempty"`                  // of a worker's beat, or of the last one that the rendezvous has heard
 	Whole         bool                   `protobuf:"varint,6,opt,name=whole,proto3" json:"whole,omitempty"`                    // the first collective operation of the generation has ended
 	unknownFields protoimpl.UnknownFields
@@ -1869,7 +1802,7 @@ type Beat struct {
 
 func (x *Beat) Reset() {
 	*x = Beat{}
-	mi := &file_rendezvous_proto_msgTypes[22]
+	mi := &file_rendezvous_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1881,7 +1814,7 @@ func (x *Beat) String() string {
 func (*Beat) ProtoMessage() {}
 
 func (x *Beat) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[22]
+	mi := &file_rendezvous_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1894,7 +1827,7 @@ func (x *Beat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Beat.ProtoReflect.Descriptor instead.
 func (*Beat) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{22}
+	return file_rendezvous_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Beat) GetStep() int64 {
@@ -1954,7 +1887,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_rendezvous_proto_msgTypes[23]
+	mi := &file_rendezvous_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1966,7 +1899,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[23]
+	mi := &file_rendezvous_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1979,7 +1912,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{23}
+	return file_rendezvous_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Wait) GetOperation() string {
@@ -2025,19 +1958,15 @@ func (x *Wait) GetMoved() uint64 {
 }
 
 type StatusRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Types that are valid to be assigned to What:
-	//
-	//	*StatusRequest_Hello
-	//	*StatusRequest_Ask
-	What          isStatusRequest_What `protobuf_oneof:"what"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"` // "": all
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_rendezvous_proto_msgTypes[24]
+	mi := &file_rendezvous_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +1978,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[24]
+	mi := &file_rendezvous_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,127 +1991,26 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{24}
+	return file_rendezvous_proto_rawDescGZIP(), []int{23}
 }
 
-func (x *StatusRequest) GetWhat() isStatusRequest_What {
-	if x != nil {
-		return x.What
-	}
-	return nil
-}
-
-func (x *StatusRequest) GetHello() *Hello {
-	if x != nil {
-		if x, ok := x.What.(*StatusRequest_Hello); ok {
-			return x.Hello
-		}
-	}
-	return nil
-}
-
-func (x *StatusRequest) GetAsk() *Ask {
-	if x != nil {
-		if x, ok := x.What.(*StatusRequest_Ask); ok {
-			return x.Ask
-		}
-	}
-	return nil
-}
-
-type isStatusRequest_What interface {
-	isStatusRequest_What()
-}
-
-type StatusRequest_Hello struct {
-	Hello *Hello `protobuf:"bytes,1,opt,name=hello,proto3,oneof"`
-}
-
-type StatusRequest_Ask struct {
-	Ask *Ask `protobuf:"bytes,2,opt,name=ask,proto3,oneof"`
-}
-
-func (*StatusRequest_Hello) isStatusRequest_What() {}
-
-func (*StatusRequest_Ask) isStatusRequest_What() {}
-
-// Ask asks for one job, or for all of them.
-type Ask struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Proof         []byte                 `protobuf:"bytes,1,opt,name=proof,proto3" json:"proof,omitempty"`              // as in a join; in the first question only
-	JobId         string                 `protobuf:"bytes,2,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"` // "": all
-	Member        bool                   `protobuf:"varint,3,opt,name=member,proto3" json:"member,omitempty"`           // who is the worker at this port?
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Ask) Reset() {
-	*x = Ask{}
-	mi := &file_rendezvous_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Ask) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Ask) ProtoMessage() {}
-
-func (x *Ask) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Ask.ProtoReflect.Descriptor instead.
-func (*Ask) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *Ask) GetProof() []byte {
-	if x != nil {
-		return x.Proof
-	}
-	return nil
-}
-
-func (x *Ask) GetJobId() string {
+func (x *StatusRequest) GetJobId() string {
 	if x != nil {
 		return x.JobId
 	}
 	return ""
 }
 
-func (x *Ask) GetMember() bool {
-	if x != nil {
-		return x.Member
-	}
-	return false
-}
-
 type StatusReply struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Types that are valid to be assigned to What:
-	//
-	//	*StatusReply_Challenge
-	//	*StatusReply_Refused
-	//	*StatusReply_Report_
-	//	*StatusReply_Member
-	What          isStatusReply_What `protobuf_oneof:"what"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Jobs          []*Job                 `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StatusReply) Reset() {
 	*x = StatusReply{}
-	mi := &file_rendezvous_proto_msgTypes[26]
+	mi := &file_rendezvous_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2194,7 +2022,7 @@ func (x *StatusReply) String() string {
 func (*StatusReply) ProtoMessage() {}
 
 func (x *StatusReply) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[26]
+	mi := &file_rendezvous_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2207,131 +2035,14 @@ func (x *StatusReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusReply.ProtoReflect.Descriptor instead.
 func (*StatusReply) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{26}
+	return file_rendezvous_proto_rawDescGZIP(), []int{24}
 }
 
-func (x *StatusReply) GetWhat() isStatusReply_What {
+func (x *StatusReply) GetJobs() []*Job {
 	if x != nil {
-		return x.What
+		return x.Jobs
 	}
 	return nil
-}
-
-func (x *StatusReply) GetChallenge() *Challenge {
-	if x != nil {
-		if x, ok := x.What.(*StatusReply_Challenge); ok {
-			return x.Challenge
-		}
-	}
-	return nil
-}
-
-func (x *StatusReply) GetRefused() *Cause {
-	if x != nil {
-		if x, ok := x.What.(*StatusReply_Refused); ok {
-			return x.Refused
-		}
-	}
-	return nil
-}
-
-func (x *StatusReply) GetReport() *StatusReply_Report {
-	if x != nil {
-		if x, ok := x.What.(*StatusReply_Report_); ok {
-			return x.Report
-		}
-	}
-	return nil
-}
-
-func (x *StatusReply) GetMember() *Member {
-	if x != nil {
-		if x, ok := x.What.(*StatusReply_Member); ok {
-			return x.Member
-		}
-	}
-	return nil
-}
-
-type isStatusReply_What interface {
-	isStatusReply_What()
-}
-
-type StatusReply_Challenge struct {
-	Challenge *Challenge `protobuf:"bytes,1,opt,name=challenge,proto3,oneof"`
-}
-
-type StatusReply_Refused struct {
-	Refused *Cause `protobuf:"bytes,2,opt,name=refused,proto3,oneof"`
-}
-
-type StatusReply_Report_ struct {
-	Report *StatusReply_Report `protobuf:"bytes,3,opt,name=report,proto3,oneof"`
-}
-
-type StatusReply_Member struct {
-	Member *Member `protobuf:"bytes,4,opt,name=member,proto3,oneof"`
-}
-
-func (*StatusReply_Challenge) isStatusReply_What() {}
-
-func (*StatusReply_Refused) isStatusReply_What() {}
-
-func (*StatusReply_Report_) isStatusReply_What() {}
-
-func (*StatusReply_Member) isStatusReply_What() {}
-
-// Member is the worker whose port was asked.
-type Member struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Incarnation   uint64                 `protobuf:"fixed64,1,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Follows       uint64                 `protobuf:"fixed64,2,opt,name=follows,proto3" json:"follows,omitempty"` // instance of the rendezvous to which it is connected; 0: none
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Member) Reset() {
-	*x = Member{}
-	mi := &file_rendezvous_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Member) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Member) ProtoMessage() {}
-
-func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Member.ProtoReflect.Descriptor instead.
-func (*Member) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *Member) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *Member) GetFollows() uint64 {
-	if x != nil {
-		return x.Follows
-	}
-	return 0
 }
 
 type Job struct {
@@ -2348,14 +2059,15 @@ type Job struct {
 	Stall         string                 `protobuf:"bytes,10,opt,name=stall,proto3" json:"stall,omitempty"`                                // who waits for whom; "": nothing stands still
 	Cause         *Cause                 `protobuf:"bytes,11,opt,name=cause,proto3" json:"cause,omitempty"`                                // of the end, or of the last generation's
 	Ranks         []*Rank                `protobuf:"bytes,12,rep,name=ranks,proto3" json:"ranks,omitempty"`
-	Choices       []*Choice              `protobuf:"bytes,13,rep,name=choices,proto3" json:"choices,omitempty"` // of the newest generation
+	Choices       []*Choice              `protobuf:"bytes,13,rep,name=choices,proto3" json:"choices,omitempty"`     // of the newest generation
+	Strangers     []string               `protobuf:"bytes,14,rep,name=strangers,proto3" json:"strangers,omitempty"` // of each port at which some came: how many have proved nothing
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_rendezvous_proto_msgTypes[28]
+	mi := &file_rendezvous_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2367,7 +2079,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[28]
+	mi := &file_rendezvous_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2380,7 +2092,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{28}
+	return file_rendezvous_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Job) GetJobId() string {
@@ -2474,6 +2186,13 @@ func (x *Job) GetChoices() []*Choice {
 	return nil
 }
 
+func (x *Job) GetStrangers() []string {
+	if x != nil {
+		return x.Strangers
+	}
+	return nil
+}
+
 type Rank struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Worker        *Worker                `protobuf:"bytes,1,opt,name=worker,proto3" json:"worker,omitempty"`
@@ -2490,7 +2209,7 @@ type Rank struct {
 
 func (x *Rank) Reset() {
 	*x = Rank{}
-	mi := &file_rendezvous_proto_msgTypes[29]
+	mi := &file_rendezvous_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2502,7 +2221,7 @@ func (x *Rank) String() string {
 func (*Rank) ProtoMessage() {}
 
 func (x *Rank) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[29]
+	mi := &file_rendezvous_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2515,7 +2234,7 @@ func (x *Rank) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rank.ProtoReflect.Descriptor instead.
 func (*Rank) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{29}
+	return file_rendezvous_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Rank) GetWorker() *Worker {
@@ -2589,7 +2308,7 @@ type Cause struct {
 
 func (x *Cause) Reset() {
 	*x = Cause{}
-	mi := &file_rendezvous_proto_msgTypes[30]
+	mi := &file_rendezvous_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2601,7 +2320,7 @@ func (x *Cause) String() string {
 func (*Cause) ProtoMessage() {}
 
 func (x *Cause) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[30]
+	mi := &file_rendezvous_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2614,7 +2333,7 @@ func (x *Cause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cause.ProtoReflect.Descriptor instead.
 func (*Cause) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{30}
+	return file_rendezvous_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Cause) GetRank() int32 {
@@ -2674,7 +2393,7 @@ type Leave struct {
 
 func (x *Leave) Reset() {
 	*x = Leave{}
-	mi := &file_rendezvous_proto_msgTypes[31]
+	mi := &file_rendezvous_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2686,7 +2405,7 @@ func (x *Leave) String() string {
 func (*Leave) ProtoMessage() {}
 
 func (x *Leave) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[31]
+	mi := &file_rendezvous_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2699,7 +2418,7 @@ func (x *Leave) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leave.ProtoReflect.Descriptor instead.
 func (*Leave) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{31}
+	return file_rendezvous_proto_rawDescGZIP(), []int{28}
 }
 
 type End struct {
@@ -2710,7 +2429,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_rendezvous_proto_msgTypes[32]
+	mi := &file_rendezvous_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2722,7 +2441,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[32]
+	mi := &file_rendezvous_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2735,71 +2454,27 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{32}
-}
-
-type StatusReply_Report struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Jobs          []*Job                 `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StatusReply_Report) Reset() {
-	*x = StatusReply_Report{}
-	mi := &file_rendezvous_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StatusReply_Report) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StatusReply_Report) ProtoMessage() {}
-
-func (x *StatusReply_Report) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StatusReply_Report.ProtoReflect.Descriptor instead.
-func (*StatusReply_Report) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{26, 0}
-}
-
-func (x *StatusReply_Report) GetJobs() []*Job {
-	if x != nil {
-		return x.Jobs
-	}
-	return nil
+	return file_rendezvous_proto_rawDescGZIP(), []int{29}
 }
 
 var File_rendezvous_proto protoreflect.FileDescriptor
 
 const file_rendezvous_proto_rawDesc = "" +
 	"\n" +
-	"\x10rendezvous.proto\x12\tringtrain\"\x97\x03\n" +
-	"\rWorkerMessage\x12(\n" +
-	"\x05hello\x18\x01 \x01(\v2\x10.ringtrain.HelloH\x00R\x05hello\x12%\n" +
-	"\x04join\x18\x02 \x01(\v2\x0f.ringtrain.JoinH\x00R\x04join\x12+\n" +
-	"\x06report\x18\x03 \x01(\v2\x11.ringtrain.ReportH\x00R\x06report\x12%\n" +
-	"\x04beat\x18\x04 \x01(\v2\x0f.ringtrain.BeatH\x00R\x04beat\x12(\n" +
-	"\x05abort\x18\x05 \x01(\v2\x10.ringtrain.CauseH\x00R\x05abort\x12(\n" +
-	"\x05leave\x18\x06 \x01(\v2\x10.ringtrain.LeaveH\x00R\x05leave\x12+\n" +
-	"\x06resume\x18\a \x01(\v2\x11.ringtrain.ResumeH\x00R\x06resume\x12(\n" +
-	"\x05ready\x18\b \x01(\v2\x10.ringtrain.ReadyH\x00R\x05ready\x12.\n" +
-	"\aleaving\x18\t \x01(\v2\x12.ringtrain.LeavingH\x00R\aleavingB\x06\n" +
-	"\x04what\"\xa4\x04\n" +
-	"\x11RendezvousMessage\x124\n" +
-	"\tchallenge\x18\x01 \x01(\v2\x14.ringtrain.ChallengeH\x00R\tchallenge\x12.\n" +
+	"\x10rendezvous.proto\x12\tringtrain\"\x9a\x03\n" +
+	"\rWorkerMessage\x12%\n" +
+	"\x04join\x18\x01 \x01(\v2\x0f.ringtrain.JoinH\x00R\x04join\x12+\n" +
+	"\x06report\x18\x02 \x01(\v2\x11.ringtrain.ReportH\x00R\x06report\x12%\n" +
+	"\x04beat\x18\x03 \x01(\v2\x0f.ringtrain.BeatH\x00R\x04beat\x12(\n" +
+	"\x05abort\x18\x04 \x01(\v2\x10.ringtrain.CauseH\x00R\x05abort\x12(\n" +
+	"\x05leave\x18\x05 \x01(\v2\x10.ringtrain.LeaveH\x00R\x05leave\x12+\n" +
+	"\x06resume\x18\x06 \x01(\v2\x11.ringtrain.ResumeH\x00R\x06resume\x12(\n" +
+	"\x05ready\x18\a \x01(\v2\x10.ringtrain.ReadyH\x00R\x05ready\x12.\n" +
+	"\aleaving\x18\b \x01(\v2\x12.ringtrain.LeavingH\x00R\aleaving\x12+\n" +
+	"\x06notice\x18\t \x01(\v2\x11.ringtrain.NoticeH\x00R\x06noticeB\x06\n" +
+	"\x04what\"\x9e\x04\n" +
+	"\x11RendezvousMessage\x12.\n" +
+	"\aopening\x18\x01 \x01(\v2\x12.ringtrain.OpeningH\x00R\aopening\x12.\n" +
 	"\awaiting\x18\x02 \x01(\v2\x12.ringtrain.WaitingH\x00R\awaiting\x127\n" +
 	"\n" +
 	"membership\x18\x03 \x01(\v2\x15.ringtrain.MembershipH\x00R\n" +
@@ -2813,25 +2488,20 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x04stop\x18\n" +
 	" \x01(\v2\x0f.ringtrain.StopH\x00R\x04stop\x12+\n" +
 	"\x06notice\x18\v \x01(\v2\x11.ringtrain.NoticeH\x00R\x06noticeB\x06\n" +
-	"\x04what\"\x1d\n" +
-	"\x05Hello\x12\x14\n" +
-	"\x05nonce\x18\x01 \x01(\fR\x05nonce\"n\n" +
-	"\tChallenge\x12\x14\n" +
-	"\x05nonce\x18\x01 \x01(\fR\x05nonce\x12\x14\n" +
-	"\x05proof\x18\x02 \x01(\fR\x05proof\x12\x19\n" +
-	"\blease_ms\x18\x03 \x01(\x03R\aleaseMs\x12\x1a\n" +
-	"\binstance\x18\x04 \x01(\x06R\binstance\"\x87\x02\n" +
-	"\x04Join\x12\x14\n" +
-	"\x05proof\x18\x01 \x01(\fR\x05proof\x12\x1a\n" +
-	"\bprotocol\x18\x02 \x01(\rR\bprotocol\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\x12\x15\n" +
-	"\x06job_id\x18\x04 \x01(\tR\x05jobId\x12\x12\n" +
-	"\x04rank\x18\x05 \x01(\x11R\x04rank\x12\x1d\n" +
+	"\x04what\"@\n" +
+	"\aOpening\x12\x19\n" +
+	"\blease_ms\x18\x01 \x01(\x03R\aleaseMs\x12\x1a\n" +
+	"\binstance\x18\x02 \x01(\x06R\binstance\"\xf1\x01\n" +
+	"\x04Join\x12\x1a\n" +
+	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\x12\x15\n" +
+	"\x06job_id\x18\x03 \x01(\tR\x05jobId\x12\x12\n" +
+	"\x04rank\x18\x04 \x01(\x11R\x04rank\x12\x1d\n" +
 	"\n" +
-	"world_size\x18\x06 \x01(\rR\tworldSize\x12)\n" +
-	"\x06worker\x18\a \x01(\v2\x11.ringtrain.WorkerR\x06worker\x12\x14\n" +
-	"\x05agree\x18\b \x03(\tR\x05agree\x12(\n" +
-	"\x06offers\x18\t \x03(\v2\x10.ringtrain.OfferR\x06offers\"3\n" +
+	"world_size\x18\x05 \x01(\rR\tworldSize\x12)\n" +
+	"\x06worker\x18\x06 \x01(\v2\x11.ringtrain.WorkerR\x06worker\x12\x14\n" +
+	"\x05agree\x18\a \x03(\tR\x05agree\x12(\n" +
+	"\x06offers\x18\b \x03(\v2\x10.ringtrain.OfferR\x06offers\"3\n" +
 	"\x05Offer\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06values\x18\x02 \x03(\tR\x06values\"Z\n" +
@@ -2939,26 +2609,11 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\belements\x18\x03 \x01(\x04R\belements\x12\x12\n" +
 	"\x04peer\x18\x04 \x01(\x11R\x04peer\x12\x15\n" +
 	"\x06for_ms\x18\x05 \x01(\x03R\x05forMs\x12\x14\n" +
-	"\x05moved\x18\x06 \x01(\x04R\x05moved\"e\n" +
-	"\rStatusRequest\x12(\n" +
-	"\x05hello\x18\x01 \x01(\v2\x10.ringtrain.HelloH\x00R\x05hello\x12\"\n" +
-	"\x03ask\x18\x02 \x01(\v2\x0e.ringtrain.AskH\x00R\x03askB\x06\n" +
-	"\x04what\"J\n" +
-	"\x03Ask\x12\x14\n" +
-	"\x05proof\x18\x01 \x01(\fR\x05proof\x12\x15\n" +
-	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x12\x16\n" +
-	"\x06member\x18\x03 \x01(\bR\x06member\"\x8d\x02\n" +
-	"\vStatusReply\x124\n" +
-	"\tchallenge\x18\x01 \x01(\v2\x14.ringtrain.ChallengeH\x00R\tchallenge\x12,\n" +
-	"\arefused\x18\x02 \x01(\v2\x10.ringtrain.CauseH\x00R\arefused\x127\n" +
-	"\x06report\x18\x03 \x01(\v2\x1d.ringtrain.StatusReply.ReportH\x00R\x06report\x12+\n" +
-	"\x06member\x18\x04 \x01(\v2\x11.ringtrain.MemberH\x00R\x06member\x1a,\n" +
-	"\x06Report\x12\"\n" +
-	"\x04jobs\x18\x01 \x03(\v2\x0e.ringtrain.JobR\x04jobsB\x06\n" +
-	"\x04what\"D\n" +
-	"\x06Member\x12 \n" +
-	"\vincarnation\x18\x01 \x01(\x06R\vincarnation\x12\x18\n" +
-	"\afollows\x18\x02 \x01(\x06R\afollows\"\x99\x03\n" +
+	"\x05moved\x18\x06 \x01(\x04R\x05moved\"&\n" +
+	"\rStatusRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"1\n" +
+	"\vStatusReply\x12\"\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x0e.ringtrain.JobR\x04jobs\"\xb7\x03\n" +
 	"\x03Job\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x1e\n" +
@@ -2976,7 +2631,8 @@ const file_rendezvous_proto_rawDesc = "" +
 	" \x01(\tR\x05stall\x12&\n" +
 	"\x05cause\x18\v \x01(\v2\x10.ringtrain.CauseR\x05cause\x12%\n" +
 	"\x05ranks\x18\f \x03(\v2\x0f.ringtrain.RankR\x05ranks\x12+\n" +
-	"\achoices\x18\r \x03(\v2\x11.ringtrain.ChoiceR\achoices\"\xea\x01\n" +
+	"\achoices\x18\r \x03(\v2\x11.ringtrain.ChoiceR\achoices\x12\x1c\n" +
+	"\tstrangers\x18\x0e \x03(\tR\tstrangers\"\xea\x01\n" +
 	"\x04Rank\x12)\n" +
 	"\x06worker\x18\x01 \x01(\v2\x11.ringtrain.WorkerR\x06worker\x12\x18\n" +
 	"\apresent\x18\x02 \x01(\bR\apresent\x12\x16\n" +
@@ -2996,11 +2652,11 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x04text\x18\x06 \x01(\tR\x04text\x12\x1b\n" +
 	"\texit_code\x18\a \x01(\x11R\bexitCode\"\a\n" +
 	"\x05Leave\"\x05\n" +
-	"\x03End2\x90\x01\n" +
+	"\x03End2\x8c\x01\n" +
 	"\n" +
 	"Rendezvous\x12B\n" +
-	"\x04Meet\x12\x18.ringtrain.WorkerMessage\x1a\x1c.ringtrain.RendezvousMessage(\x010\x01\x12>\n" +
-	"\x06Status\x12\x18.ringtrain.StatusRequest\x1a\x16.ringtrain.StatusReply(\x010\x01B\x17Z\x15ringtrain/ring/ringpbb\x06proto3"
+	"\x04Meet\x12\x18.ringtrain.WorkerMessage\x1a\x1c.ringtrain.RendezvousMessage(\x010\x01\x12:\n" +
+	"\x06Status\x12\x18.ringtrain.StatusRequest\x1a\x16.ringtrain.StatusReplyB\x17Z\x15ringtrain/ring/ringpbb\x06proto3"
 
 var (
 	file_rendezvous_proto_rawDescOnce sync.Once
@@ -3015,107 +2671,97 @@ func file_rendezvous_proto_rawDescGZIP() []byte {
 }
 
 var file_rendezvous_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_rendezvous_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_rendezvous_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_rendezvous_proto_goTypes = []any{
-	(Resume_Doing)(0),          // 0: ringtrain.Resume.Doing
-	(*WorkerMessage)(nil),      // 1: ringtrain.WorkerMessage
-	(*RendezvousMessage)(nil),  // 2: ringtrain.RendezvousMessage
-	(*Hello)(nil),              // 3: ringtrain.Hello
-	(*Challenge)(nil),          // 4: ringtrain.Challenge
-	(*Join)(nil),               // 5: ringtrain.Join
-	(*Offer)(nil),              // 6: ringtrain.Offer
-	(*Choice)(nil),             // 7: ringtrain.Choice
-	(*Report)(nil),             // 8: ringtrain.Report
-	(*Worker)(nil),             // 9: ringtrain.Worker
-	(*Waiting)(nil),            // 10: ringtrain.Waiting
-	(*Missing)(nil),            // 11: ringtrain.Missing
-	(*Membership)(nil),         // 12: ringtrain.Membership
-	(*Record)(nil),             // 13: ringtrain.Record
-	(*Fence)(nil),              // 14: ringtrain.Fence
-	(*Roster)(nil),             // 15: ringtrain.Roster
-	(*EndGeneration)(nil),      // 16: ringtrain.EndGeneration
-	(*Ready)(nil),              // 17: ringtrain.Ready
-	(*Resume)(nil),             // 18: ringtrain.Resume
-	(*Resumed)(nil),            // 19: ringtrain.Resumed
-	(*Leaving)(nil),            // 20: ringtrain.Leaving
-	(*Stop)(nil),               // 21: ringtrain.Stop
-	(*Notice)(nil),             // 22: ringtrain.Notice
-	(*Beat)(nil),               // 23: ringtrain.Beat
-	(*Wait)(nil),               // 24: ringtrain.Wait
-	(*StatusRequest)(nil),      // 25: ringtrain.StatusRequest
-	(*Ask)(nil),                // 26: ringtrain.Ask
-	(*StatusReply)(nil),        // 27: ringtrain.StatusReply
-	(*Member)(nil),             // 28: ringtrain.Member
-	(*Job)(nil),                // 29: ringtrain.Job
-	(*Rank)(nil),               // 30: ringtrain.Rank
-	(*Cause)(nil),              // 31: ringtrain.Cause
-	(*Leave)(nil),              // 32: ringtrain.Leave
-	(*End)(nil),                // 33: ringtrain.End
-	(*StatusReply_Report)(nil), // 34: ringtrain.StatusReply.Report
+	(Resume_Doing)(0),         // 0: ringtrain.Resume.Doing
+	(*WorkerMessage)(nil),     // 1: ringtrain.WorkerMessage
+	(*RendezvousMessage)(nil), // 2: ringtrain.RendezvousMessage
+	(*Opening)(nil),           // 3: ringtrain.Opening
+	(*Join)(nil),              // 4: ringtrain.Join
+	(*Offer)(nil),             // 5: ringtrain.Offer
+	(*Choice)(nil),            // 6: ringtrain.Choice
+	(*Report)(nil),            // 7: ringtrain.Report
+	(*Worker)(nil),            // 8: ringtrain.Worker
+	(*Waiting)(nil),           // 9: ringtrain.Waiting
+	(*Missing)(nil),           // 10: ringtrain.Missing
+	(*Membership)(nil),        // 11: ringtrain.Membership
+	(*Record)(nil),            // 12: ringtrain.Record
+	(*Fence)(nil),             // 13: ringtrain.Fence
+	(*Roster)(nil),            // 14: ringtrain.Roster
+	(*EndGeneration)(nil),     // 15: ringtrain.EndGeneration
+	(*Ready)(nil),             // 16: ringtrain.Ready
+	(*Resume)(nil),            // 17: ringtrain.Resume
+	(*Resumed)(nil),           // 18: ringtrain.Resumed
+	(*Leaving)(nil),           // 19: ringtrain.Leaving
+	(*Stop)(nil),              // 20: ringtrain.Stop
+	(*Notice)(nil),            // 21: ringtrain.Notice
+	(*Beat)(nil),              // 22: ringtrain.Beat
+	(*Wait)(nil),              // 23: ringtrain.Wait
+	(*StatusRequest)(nil),     // 24: ringtrain.StatusRequest
+	(*StatusReply)(nil),       // 25: ringtrain.StatusReply
+	(*Job)(nil),               // 26: ringtrain.Job
+	(*Rank)(nil),              // 27: ringtrain.Rank
+	(*Cause)(nil),             // 28: ringtrain.Cause
+	(*Leave)(nil),             // 29: ringtrain.Leave
+	(*End)(nil),               // 30: ringtrain.End
 }
 var file_rendezvous_proto_depIdxs = []int32{
-	3,  // 0: ringtrain.WorkerMessage.hello:type_name -> ringtrain.Hello
-	5,  // 1: ringtrain.WorkerMessage.join:type_name -> ringtrain.Join
-	8,  // 2: ringtrain.WorkerMessage.report:type_name -> ringtrain.Report
-	23, // 3: ringtrain.WorkerMessage.beat:type_name -> ringtrain.Beat
-	31, // 4: ringtrain.WorkerMessage.abort:type_name -> ringtrain.Cause
-	32, // 5: ringtrain.WorkerMessage.leave:type_name -> ringtrain.Leave
-	18, // 6: ringtrain.WorkerMessage.resume:type_name -> ringtrain.Resume
-	17, // 7: ringtrain.WorkerMessage.ready:type_name -> ringtrain.Ready
-	20, // 8: ringtrain.WorkerMessage.leaving:type_name -> ringtrain.Leaving
-	4,  // 9: ringtrain.RendezvousMessage.challenge:type_name -> ringtrain.Challenge
-	10, // 10: ringtrain.RendezvousMessage.waiting:type_name -> ringtrain.Waiting
-	12, // 11: ringtrain.RendezvousMessage.membership:type_name -> ringtrain.Membership
-	23, // 12: ringtrain.RendezvousMessage.beat:type_name -> ringtrain.Beat
-	31, // 13: ringtrain.RendezvousMessage.refused:type_name -> ringtrain.Cause
-	31, // 14: ringtrain.RendezvousMessage.abort:type_name -> ringtrain.Cause
-	33, // 15: ringtrain.RendezvousMessage.end:type_name -> ringtrain.End
-	19, // 16: ringtrain.RendezvousMessage.resumed:type_name -> ringtrain.Resumed
-	16, // 17: ringtrain.RendezvousMessage.end_generation:type_name -> ringtrain.EndGeneration
-	21, // 18: ringtrain.RendezvousMessage.stop:type_name -> ringtrain.Stop
-	22, // 19: ringtrain.RendezvousMessage.notice:type_name -> ringtrain.Notice
-	9,  // 20: ringtrain.Join.worker:type_name -> ringtrain.Worker
-	6,  // 21: ringtrain.Join.offers:type_name -> ringtrain.Offer
-	5,  // 22: ringtrain.Report.join:type_name -> ringtrain.Join
-	31, // 23: ringtrain.Report.cause:type_name -> ringtrain.Cause
-	11, // 24: ringtrain.Waiting.missing:type_name -> ringtrain.Missing
-	31, // 25: ringtrain.Membership.cause:type_name -> ringtrain.Cause
-	13, // 26: ringtrain.Membership.record:type_name -> ringtrain.Record
-	14, // 27: ringtrain.Record.fence:type_name -> ringtrain.Fence
-	9,  // 28: ringtrain.Record.workers:type_name -> ringtrain.Worker
-	7,  // 29: ringtrain.Record.choices:type_name -> ringtrain.Choice
-	15, // 30: ringtrain.Record.whole:type_name -> ringtrain.Roster
-	15, // 31: ringtrain.Record.taken:type_name -> ringtrain.Roster
-	31, // 32: ringtrain.Record.cause:type_name -> ringtrain.Cause
-	14, // 33: ringtrain.Roster.fence:type_name -> ringtrain.Fence
-	14, // 34: ringtrain.EndGeneration.fence:type_name -> ringtrain.Fence
-	31, // 35: ringtrain.EndGeneration.cause:type_name -> ringtrain.Cause
-	31, // 36: ringtrain.EndGeneration.first:type_name -> ringtrain.Cause
-	5,  // 37: ringtrain.Resume.join:type_name -> ringtrain.Join
-	13, // 38: ringtrain.Resume.record:type_name -> ringtrain.Record
+	4,  // 0: ringtrain.WorkerMessage.join:type_name -> ringtrain.Join
+	7,  // 1: ringtrain.WorkerMessage.report:type_name -> ringtrain.Report
+	22, // 2: ringtrain.WorkerMessage.beat:type_name -> ringtrain.Beat
+	28, // 3: ringtrain.WorkerMessage.abort:type_name -> ringtrain.Cause
+	29, // 4: ringtrain.WorkerMessage.leave:type_name -> ringtrain.Leave
+	17, // 5: ringtrain.WorkerMessage.resume:type_name -> ringtrain.Resume
+	16, // 6: ringtrain.WorkerMessage.ready:type_name -> ringtrain.Ready
+	19, // 7: ringtrain.WorkerMessage.leaving:type_name -> ringtrain.Leaving
+	21, // 8: ringtrain.WorkerMessage.notice:type_name -> ringtrain.Notice
+	3,  // 9: ringtrain.RendezvousMessage.opening:type_name -> ringtrain.Opening
+	9,  // 10: ringtrain.RendezvousMessage.waiting:type_name -> ringtrain.Waiting
+	11, // 11: ringtrain.RendezvousMessage.membership:type_name -> ringtrain.Membership
+	22, // 12: ringtrain.RendezvousMessage.beat:type_name -> ringtrain.Beat
+	28, // 13: ringtrain.RendezvousMessage.refused:type_name -> ringtrain.Cause
+	28, // 14: ringtrain.RendezvousMessage.abort:type_name -> ringtrain.Cause
+	30, // 15: ringtrain.RendezvousMessage.end:type_name -> ringtrain.End
+	18, // 16: ringtrain.RendezvousMessage.resumed:type_name -> ringtrain.Resumed
+	15, // 17: ringtrain.RendezvousMessage.end_generation:type_name -> ringtrain.EndGeneration
+	20, // 18: ringtrain.RendezvousMessage.stop:type_name -> ringtrain.Stop
+	21, // 19: ringtrain.RendezvousMessage.notice:type_name -> ringtrain.Notice
+	8,  // 20: ringtrain.Join.worker:type_name -> ringtrain.Worker
+	5,  // 21: ringtrain.Join.offers:type_name -> ringtrain.Offer
+	4,  // 22: ringtrain.Report.join:type_name -> ringtrain.Join
+	28, // 23: ringtrain.Report.cause:type_name -> ringtrain.Cause
+	10, // 24: ringtrain.Waiting.missing:type_name -> ringtrain.Missing
+	28, // 25: ringtrain.Membership.cause:type_name -> ringtrain.Cause
+	12, // 26: ringtrain.Membership.record:type_name -> ringtrain.Record
+	13, // 27: ringtrain.Record.fence:type_name -> ringtrain.Fence
+	8,  // 28: ringtrain.Record.workers:type_name -> ringtrain.Worker
+	6,  // 29: ringtrain.Record.choices:type_name -> ringtrain.Choice
+	14, // 30: ringtrain.Record.whole:type_name -> ringtrain.Roster
+	14, // 31: ringtrain.Record.taken:type_name -> ringtrain.Roster
+	28, // 32: ringtrain.Record.cause:type_name -> ringtrain.Cause
+	13, // 33: ringtrain.Roster.fence:type_name -> ringtrain.Fence
+	13, // 34: ringtrain.EndGeneration.fence:type_name -> ringtrain.Fence
+	28, // 35: ringtrain.EndGeneration.cause:type_name -> ringtrain.Cause
+	28, // 36: ringtrain.EndGeneration.first:type_name -> ringtrain.Cause
+	4,  // 37: ringtrain.Resume.join:type_name -> ringtrain.Join
+	12, // 38: ringtrain.Resume.record:type_name -> ringtrain.Record
 	0,  // 39: ringtrain.Resume.doing:type_name -> ringtrain.Resume.Doing
-	24, // 40: ringtrain.Beat.wait:type_name -> ringtrain.Wait
-	3,  // 41: ringtrain.StatusRequest.hello:type_name -> ringtrain.Hello
-	26, // 42: ringtrain.StatusRequest.ask:type_name -> ringtrain.Ask
-	4,  // 43: ringtrain.StatusReply.challenge:type_name -> ringtrain.Challenge
-	31, // 44: ringtrain.StatusReply.refused:type_name -> ringtrain.Cause
-	34, // 45: ringtrain.StatusReply.report:type_name -> ringtrain.StatusReply.Report
-	28, // 46: ringtrain.StatusReply.member:type_name -> ringtrain.Member
-	31, // 47: ringtrain.Job.cause:type_name -> ringtrain.Cause
-	30, // 48: ringtrain.Job.ranks:type_name -> ringtrain.Rank
-	7,  // 49: ringtrain.Job.choices:type_name -> ringtrain.Choice
-	9,  // 50: ringtrain.Rank.worker:type_name -> ringtrain.Worker
-	24, // 51: ringtrain.Rank.wait:type_name -> ringtrain.Wait
-	29, // 52: ringtrain.StatusReply.Report.jobs:type_name -> ringtrain.Job
-	1,  // 53: ringtrain.Rendezvous.Meet:input_type -> ringtrain.WorkerMessage
-	25, // 54: ringtrain.Rendezvous.Status:input_type -> ringtrain.StatusRequest
-	2,  // 55: ringtrain.Rendezvous.Meet:output_type -> ringtrain.RendezvousMessage
-	27, // 56: ringtrain.Rendezvous.Status:output_type -> ringtrain.StatusReply
-	55, // [55:57] is the sub-list for method output_type
-	53, // [53:55] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	23, // 40: ringtrain.Beat.wait:type_name -> ringtrain.Wait
+	26, // 41: ringtrain.StatusReply.jobs:type_name -> ringtrain.Job
+	28, // 42: ringtrain.Job.cause:type_name -> ringtrain.Cause
+	27, // 43: ringtrain.Job.ranks:type_name -> ringtrain.Rank
+	6,  // 44: ringtrain.Job.choices:type_name -> ringtrain.Choice
+	8,  // 45: ringtrain.Rank.worker:type_name -> ringtrain.Worker
+	23, // 46: ringtrain.Rank.wait:type_name -> ringtrain.Wait
+	1,  // 47: ringtrain.Rendezvous.Meet:input_type -> ringtrain.WorkerMessage
+	24, // 48: ringtrain.Rendezvous.Status:input_type -> ringtrain.StatusRequest
+	2,  // 49: ringtrain.Rendezvous.Meet:output_type -> ringtrain.RendezvousMessage
+	25, // 50: ringtrain.Rendezvous.Status:output_type -> ringtrain.StatusReply
+	49, // [49:51] is the sub-list for method output_type
+	47, // [47:49] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_rendezvous_proto_init() }
@@ -3124,7 +2770,6 @@ func file_rendezvous_proto_init() {
 		return
 	}
 	file_rendezvous_proto_msgTypes[0].OneofWrappers = []any{
-		(*WorkerMessage_Hello)(nil),
 		(*WorkerMessage_Join)(nil),
 		(*WorkerMessage_Report)(nil),
 		(*WorkerMessage_Beat)(nil),
@@ -3133,9 +2778,10 @@ func file_rendezvous_proto_init() {
 		(*WorkerMessage_Resume)(nil),
 		(*WorkerMessage_Ready)(nil),
 		(*WorkerMessage_Leaving)(nil),
+		(*WorkerMessage_Notice)(nil),
 	}
 	file_rendezvous_proto_msgTypes[1].OneofWrappers = []any{
-		(*RendezvousMessage_Challenge)(nil),
+		(*RendezvousMessage_Opening)(nil),
 		(*RendezvousMessage_Waiting)(nil),
 		(*RendezvousMessage_Membership)(nil),
 		(*RendezvousMessage_Beat)(nil),
@@ -3147,23 +2793,13 @@ func file_rendezvous_proto_init() {
 		(*RendezvousMessage_Stop)(nil),
 		(*RendezvousMessage_Notice)(nil),
 	}
-	file_rendezvous_proto_msgTypes[24].OneofWrappers = []any{
-		(*StatusRequest_Hello)(nil),
-		(*StatusRequest_Ask)(nil),
-	}
-	file_rendezvous_proto_msgTypes[26].OneofWrappers = []any{
-		(*StatusReply_Challenge)(nil),
-		(*StatusReply_Refused)(nil),
-		(*StatusReply_Report_)(nil),
-		(*StatusReply_Member)(nil),
-	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rendezvous_proto_rawDesc), len(file_rendezvous_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   34,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -4,9 +4,9 @@
 // - protoc             v3.21.12
 // source: rendezvous.proto
 
-// The control plane between workers and the rendezvous. The package comment of
-// ring/rendezvous tells the order of the messages; ring.ProtocolVersion is its
-// version.
+// The control plane between workers and the rendezvous. Both ends of a connection have proved the
+// token before; see ring/token. The package comment of ring/rendezvous tells the order of the
+// messages; ring.ProtocolVersion is its version.
 
 package ringpb
 
@@ -33,11 +33,11 @@ const (
 //
 // Rendezvous is where the workers of a job find each other and learn the end.
 type RendezvousClient interface {
-	// Meet is one worker's whole life in a job. The stream ends with it.
+	// Meet is one worker's whole life in a job. The stream ends with it. The connection has the purpose
+	// control.
 	Meet(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WorkerMessage, RendezvousMessage], error)
-	// Status is for who looks on: after the same handshake each question gets one
-	// answer.
-	Status(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[StatusRequest, StatusReply], error)
+	// Status is for those who look on. The connection has the purpose status.
+	Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusReply, error)
 }
 
 type rendezvousClient struct {
@@ -61,18 +61,15 @@ func (c *rendezvousClient) Meet(ctx context.Context, opts ...grpc.CallOption) (g
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Rendezvous_MeetClient = grpc.BidiStreamingClient[WorkerMessage, RendezvousMessage]
 
-func (c *rendezvousClient) Status(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[StatusRequest, StatusReply], error) {
+func (c *rendezvousClient) Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Rendezvous_ServiceDesc.Streams[1], Rendezvous_Status_FullMethodName, cOpts...)
+	out := new(StatusReply)
+	err := c.cc.Invoke(ctx, Rendezvous_Status_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[StatusRequest, StatusReply]{ClientStream: stream}
-	return x, nil
+	return out, nil
 }
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type Rendezvous_StatusClient = grpc.BidiStreamingClient[StatusRequest, StatusReply]
 
 // RendezvousServer is the server API for Rendezvous service.
 // All implementations must embed UnimplementedRendezvousServer
@@ -80,11 +77,11 @@ type Rendezvous_StatusClient = grpc.BidiStreamingClient[StatusRequest, StatusRep
 //
 // Rendezvous is where the workers of a job find each other and learn the end.
 type RendezvousServer interface {
-	// Meet is one worker's whole life in a job. The stream ends with it.
+	// Meet is one worker's whole life in a job. The stream ends with it. The connection has the purpose
+	// control.
 	Meet(grpc.BidiStreamingServer[WorkerMessage, RendezvousMessage]) error
-	// Status is for who looks on: after the same handshake each question gets one
-	// answer.
-	Status(grpc.BidiStreamingServer[StatusRequest, StatusReply]) error
+	// Status is for those who look on. The connection has the purpose status.
+	Status(context.Context, *StatusRequest) (*StatusReply, error)
 	mustEmbedUnimplementedRendezvousServer()
 }
 
@@ -98,8 +95,8 @@ type UnimplementedRendezvousServer struct{}
 func (UnimplementedRendezvousServer) Meet(grpc.BidiStreamingServer[WorkerMessage, RendezvousMessage]) error {
 	return status.Error(codes.Unimplemented, "method Meet not implemented")
 }
-func (UnimplementedRendezvousServer) Status(grpc.BidiStreamingServer[StatusRequest, StatusReply]) error {
-	return status.Error(codes.Unimplemented, "method Status not implemented")
+func (UnimplementedRendezvousServer) Status(context.Context, *StatusRequest) (*StatusReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Status not implemented")
 }
 func (UnimplementedRendezvousServer) mustEmbedUnimplementedRendezvousServer() {}
 func (UnimplementedRendezvousServer) testEmbeddedByValue()                    {}
@@ -129,12 +126,23 @@ func _Rendezvous_Meet_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Rendezvous_MeetServer = grpc.BidiStreamingServer[WorkerMessage, RendezvousMessage]
 
-func _Rendezvous_Status_Handler(srv interface{}, stream grpc.ServerStream) error {
-	return srv.(RendezvousServer).Status(&grpc.GenericServerStream[StatusRequest, StatusReply]{ServerStream: stream})
+func _Rendezvous_Status_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(StatusRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RendezvousServer).Status(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Rendezvous_Status_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RendezvousServer).Status(ctx, req.(*StatusRequest))
+	}
+	return interceptor(ctx, in, info, handler)
 }
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type Rendezvous_StatusServer = grpc.BidiStreamingServer[StatusRequest, StatusReply]
 
 // Rendezvous_ServiceDesc is the grpc.ServiceDesc for Rendezvous service.
 // It's only intended for direct use with grpc.RegisterService,
@@ -142,17 +150,16 @@ type Rendezvous_StatusServer = grpc.BidiStreamingServer[StatusRequest, StatusRep
 var Rendezvous_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "ringtrain.Rendezvous",
 	HandlerType: (*RendezvousServer)(nil),
-	Methods:     []grpc.MethodDesc{},
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Status",
+			Handler:    _Rendezvous_Status_Handler,
+		},
+	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Meet",
 			Handler:       _Rendezvous_Meet_Handler,
-			ServerStreams: true,
-			ClientStreams: true,
-		},
-		{
-			StreamName:    "Status",
-			Handler:       _Rendezvous_Status_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

@@ -25,6 +25,7 @@ type jobStatus struct {
 	Kernels      string         `json:"kernels"`
 	Cause        string         `json:"cause"`
 	Ranks        []rankStatus   `json:"ranks"`
+	Strangers    []string       `json:"strangers"`
 }
 
 // rankStatus is one rank of it. Fields that a missing rank does not have are -1 or "".
@@ -54,7 +55,7 @@ func statusEvent(s rendezvous.Status) jobStatus {
 	e := jobStatus{
 		JobID: s.JobID, Phase: s.Phase, Generation: s.Generation, WorldSize: s.WorldSize, Present: s.Present, Step: s.Step, StepsPerS: s.StepsPerS,
 		RestartsLeft: s.RestartsLeft, Remaining: report.Seconds(s.Remaining), Stall: s.Stall, Kernels: s.Choice(train.KernelsChoice).Value,
-		Ranks: []rankStatus{},
+		Ranks: []rankStatus{}, Strangers: append([]string{}, s.Strangers...),
 	}
 	if s.Cause != nil {
 		e.Cause = s.Cause.Error()

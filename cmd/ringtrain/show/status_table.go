@@ -21,6 +21,9 @@ func StatusTable(w io.Writer, all []rendezvous.Status) error {
 		if s.Stall != "" {
 			fmt.Fprintln(&b, s.Stall)
 		}
+		for _, line := range s.Strangers {
+			fmt.Fprintln(&b, line)
+		}
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "rank\thost\taddress\tpid\tstep\tphase\tbeat\twaits for")
 		for _, r := range s.Ranks {

@@ -7,6 +7,9 @@ import (
 	"ringtrain/ring/launch/internal/environ"
 )
 
+// UnderRun is the Source of a place that `ringtrain run` has set.
+const UnderRun = "ringtrain run"
+
 // explicitPlace is what a person or `ringtrain run` gives, by flags or by RINGTRAIN_*
 // variables. Flags win.
 type explicitPlace struct {
@@ -29,7 +32,7 @@ func findExplicitPlace(e environ.Vars, f Flags) (explicitPlace, error) {
 	}
 	var err error
 	if g.rank < 0 {
-		g.rankName, g.source = "RINGTRAIN_RANK", "ringtrain run"
+		g.rankName, g.source = "RINGTRAIN_RANK", UnderRun
 		if g.rank, err = e.Int(g.rankName, 0, -1); err != nil {
 			return g, err
 		}

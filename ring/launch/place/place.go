@@ -37,7 +37,7 @@ type Place struct {
 	Listed               []string // configured address of every rank (TF_CONFIG), or nil
 	JobID                string   // "": the first join draws one
 	HostID               string   // name of this host: ranks with the same name share memory; "": detected
-	Source               string   // "TF_CONFIG", "RANK/WORLD_SIZE", "Open MPI", "ringtrain run", … or ""
+	Source               string   // "TF_CONFIG", "RANK/WORLD_SIZE", "Open MPI", UnderRun, … or ""
 	Notices              []string // lines for people; rank 0 alone has those that concern the whole job
 	NotNeeded            string   // not "": this process (a ps or evaluator of TF_CONFIG) has nothing to do; print this and exit with 0
 }

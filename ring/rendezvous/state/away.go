@@ -88,10 +88,15 @@ func (s *knownState) reachable(w *ring.Worker) bool { return ReachableFrom(s.con
 // ReachableFrom reports whether a dial from the host hostID to the address of w reaches w. A
 // loopback address is valid in its own network namespace only.
 func ReachableFrom(hostID string, w *ring.Worker) bool {
-	host, _, err := net.SplitHostPort(w.Addr)
+	_, _, err := net.SplitHostPort(w.Addr)
+	return err == nil && (!IsLoopback(w.Addr) || w.HostID == hostID)
+}
+
+// IsLoopback reports whether addr, host:port, is on the loopback of a host.
+func IsLoopback(addr string) bool {
+	host, _, _ := net.SplitHostPort(addr)
 	ip := net.ParseIP(host)
-	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
-	return err == nil && (!loopback || w.HostID == hostID)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // probed takes in the answer of a port.

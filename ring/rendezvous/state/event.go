@@ -46,8 +46,15 @@ type (
 		Request Request
 		Cause   *ring.Cause
 	}
-	// WrongToken reports a client with a wrong token that claims Rank.
-	WrongToken struct{ Rank int }
+	// WrongTokens lists the addresses from which processes with another token have come, the newest
+	// first.
+	WrongTokens struct{ List []WrongToken }
+	// StrangersCame reports how many connections to a port have proved nothing, in words for people: to
+	// that of the rendezvous (Stream 0), or to that of a worker.
+	StrangersCame struct {
+		Stream uint64
+		Text   string
+	}
 	// Heartbeat reports the last completed step, the phase and the operation of a worker. Wait has
 	// no Since; nothing has changed for the time Unchanged. Whole says that the first collective
 	// operation of the worker's generation has ended.
@@ -124,7 +131,8 @@ type (
 
 func (Joined) event()         {}
 func (Reported) event()       {}
-func (WrongToken) event()     {}
+func (WrongTokens) event()    {}
+func (StrangersCame) event()  {}
 func (Heartbeat) event()      {}
 func (StreamBroken) event()   {}
 func (EndConfirmed) event()   {}

@@ -25,6 +25,7 @@ type member struct {
 	wait              ring.Wait     // its operation, without Since
 	unchangedSince    time.Duration // awake time since when step, phase and wait are unchanged
 	leaveCode         int           // exit code of its request to leave; 0: no request
+	strangers         string        // what has come to its port and proved nothing, for people
 }
 
 // place is where a member is. A member that is gone is no member any more.

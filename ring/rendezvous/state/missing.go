@@ -15,8 +15,6 @@ const (
 	maxMissingText = 4096 // in the cause of the end, which is also cut by its length
 )
 
-const unknownReason = "no word yet"
-
 // OpJoin is the operation of a worker that waits for the others.
 const OpJoin = "join"
 
@@ -59,7 +57,7 @@ func (s *knownState) missing(n int) []Missing {
 	var list []Missing
 	if s.hasUnranked() {
 		for range min(s.worldSize-len(s.members), n) {
-			list = append(list, Missing{Rank: -1, Reason: unknownReason, For: s.clock.now - s.wait.since})
+			list = append(list, Missing{Rank: -1, Reason: s.withStrangers(""), For: s.clock.now - s.wait.since})
 		}
 		return list
 	}
@@ -72,7 +70,9 @@ func (s *knownState) missing(n int) []Missing {
 		case m != nil:
 			a = absence{s.wait.since, s.awaitedReason(m)}
 		case !ok:
-			a = absence{s.wait.since, unknownReason}
+			a = absence{s.wait.since, s.withStrangers("")}
+		default:
+			a.reason = s.withStrangers(a.reason)
 		}
 		missing := Missing{Rank: rank, Reason: a.reason, For: s.clock.now - a.since}
 		switch {

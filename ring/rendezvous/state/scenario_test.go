@@ -32,8 +32,10 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 //	report a rank=0 host=h code=65 : text
 //	abort a|- rank=3 step=8 code=138 op=join : text
 //	beat a step=3 phase=train whole=yes    op=barrier seq=8 n=100 moved=2 wait=1 for=1s: the operation, repeated by run
-//	broken a closed=yes : why · left a · heard a · unproved 3 · started 3 · exited 3 code=138 : text
+//	broken a closed=yes : why · left a · heard a · started 3 · exited 3 code=138 : text
 //	probed 3 : why                   of a missing rank
+//	unproved 10.0.0.9 times=3 token=77e1d0aa    a process with another token, from that address
+//	strangers a|- : text            at the port of worker a, or at that of the rendezvous
 //	port a : why owner=self|other follows=2    the answer of the port of worker a
 //	ready a generation=1 step=41 · leaving a code=143 · stop code=143
 //	resume a as=b doing=out|done step=4 stop=143    worker a comes again with its record, which is that of worker b without as
@@ -201,7 +203,9 @@ func (s *scenario) event(f []string, kv map[string]string, text string) (Event, 
 	case "left":
 		return Left{s.streams[arg]}, nil
 	case "unproved":
-		return WrongToken{rank}, nil
+		return WrongTokens{[]WrongToken{{From: arg, ID: kv["token"], Times: uint64(number(kv, "times", 1)), Last: s.now}}}, nil
+	case "strangers":
+		return StrangersCame{s.streams[arg], text}, nil
 	case "probed":
 		return Probed{Rank: rank, Reason: text, Refused: text == "connection refused"}, nil
 	case "port":

@@ -23,6 +23,7 @@ type Status struct {
 	Cause        *ring.Cause   // cause of the end of the job, or of the last generation; nil: none
 	Choices      []ring.Choice // of the newest generation
 	Ranks        []RankStatus  // in order of rank; before ranks are assigned, the members that are present
+	Strangers    []string      // of each port to which some came: how many have proved nothing
 }
 
 // RankStatus describes the state of one rank.
@@ -80,6 +81,7 @@ func (s *State) Status(now time.Duration) Status {
 	st := Status{
 		JobID: s.jobID, Phase: s.phase.String(), Generation: s.known.Fence.Generation, WorldSize: s.worldSize, Present: len(s.members), Step: -1,
 		StepsPerS: s.stepRate.perSecond(s.clock.awake), RestartsLeft: s.RestartsLeft(), Stall: s.stall.text, Cause: s.cause, Choices: s.known.Choices,
+		Strangers: s.strangerTexts(),
 	}
 	if st.Cause == nil {
 		st.Cause = s.run.cause

@@ -29,8 +29,8 @@ func (s *knownState) startWait() {
 	s.wait.since, s.wait.nextReport, s.wait.nextProbe, s.wait.toRank0Only = now, now+FirstReport, now+firstProbe, false
 }
 
-// noteAbsence stores why a rank is missing. It may be called before the first join: the first
-// worker may have the wrong token. The rank is not proved, and the world size may be unknown.
+// noteAbsence stores why a rank is missing. It may be called before the first join, when the world
+// size may be unknown.
 func (s *knownState) noteAbsence(rank int, reason string) {
 	if s.phase == phaseRunning || s.phase == phaseEnded || rank < 0 || rank >= ring.MaxWorldSize || s.member(rank) != nil {
 		return

@@ -11,7 +11,7 @@ func EncodeStatus(s state.Status) *pb.Job {
 	j := &pb.Job{
 		JobId: phrase.Name(s.JobID), Phase: s.Phase, Generation: s.Generation, WorldSize: uint32(s.WorldSize), Present: uint32(s.Present),
 		Step: s.Step, StepsPerS: s.StepsPerS, RestartsLeft: int32(s.RestartsLeft), RemainingMs: s.Remaining.Milliseconds(), Stall: phrase.Foreign(s.Stall, phrase.MaxText),
-		Choices: encodeChoices(s.Choices),
+		Choices: encodeChoices(s.Choices), Strangers: names(s.Strangers),
 	}
 	if s.Cause != nil {
 		j.Cause = EncodeCause(s.Cause)
@@ -34,6 +34,7 @@ func DecodeStatus(j *pb.Job) state.Status {
 		JobID: phrase.Name(j.GetJobId()), Phase: phrase.Name(j.GetPhase()), Generation: j.GetGeneration(), WorldSize: int(j.GetWorldSize()), Present: int(j.GetPresent()),
 		Step: max(j.GetStep(), -1), StepsPerS: j.GetStepsPerS(), RestartsLeft: int(j.GetRestartsLeft()), Remaining: Milliseconds(j.GetRemainingMs()),
 		Stall: phrase.Foreign(j.GetStall(), phrase.MaxText), Choices: decodeChoices(j.GetChoices()),
+		Strangers: names(j.GetStrangers()),
 	}
 	if j.GetCause() != nil {
 		s.Cause = DecodeCause(j.GetCause())
@@ -47,4 +48,13 @@ func DecodeStatus(j *pb.Job) state.Status {
 		s.Ranks = append(s.Ranks, r)
 	}
 	return s
+}
+
+// names returns the lines of a status.
+func names(lines []string) []string {
+	var all []string
+	for _, l := range lines {
+		all = append(all, phrase.Name(l))
+	}
+	return all
 }
