@@ -65,7 +65,7 @@ func TestRunTellsRefusal(t *testing.T) {
 		code         int
 		want         string
 	}{
-		{"refused=token", "test $RANK = 1 && export RINGTRAIN_TOKEN=" + strings.Repeat("cd", 32) + " && exec " + train + " --start-timeout 1s; exec " + train, 77, "answers with another token: here is token(set), want the same on all ranks: set RINGTRAIN_TOKEN_FILE to one file for both, or give this job another port"},
+		{"refused=token", "test $RANK = 1 && export RINGTRAIN_TOKEN=" + strings.Repeat("cd", 32) + " && exec " + train + " --start-timeout 1s; exec " + train, 77, "; gave up after 1s: set RINGTRAIN_TOKEN_FILE to one file for both, or give this job another port"},
 		{"refused=job", "test $RANK = 1 && exec " + train + " --job-id other; exec " + train, 138, "the rendezvous answers for job mine, not other"},
 		{"refused=job, in a script", "test $RANK = 1 && { " + train + " --job-id other; exit $?; }; exec " + train, 138, "the rendezvous answers for job mine, not other"},
 	}

@@ -196,8 +196,8 @@ func TestS7WrongAddress(t *testing.T) {
 	tests := []wrongAddress{
 		{"S7a", "rank12.invalid:2222", "does not resolve"},
 		{"S7b", onLoopback(freePorts(t, 1))[0], "connection refused"},
-		{"S7d_http", web.Listener.Addr().String(), "not our protocol"},
-		{"S7d_ssh", sshd, "not our protocol"},
+		{"S7d_http", web.Listener.Addr().String(), `speaks no TLS: begins with "HTTP/1.1 400`},
+		{"S7d_ssh", sshd, `speaks no TLS: begins with "SSH-2.0-OpenSSH`},
 	}
 	if inCases() {
 		tests = append(tests, wrongAddress{"S7e", "", "is rank 3's"})

@@ -12,6 +12,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/tcplink"
+	"ringtrain/ring/port"
 	"ringtrain/ring/token"
 )
 
@@ -25,7 +26,7 @@ const connectTimeout = 5 * time.Second
 // Config has the options of an examination on one worker.
 type Config struct {
 	Membership ring.Membership // of the workers that have met
-	Links      net.Listener    // at this worker's address; see [tcplink.Open]; nil for a world of one
+	Links      *port.Queue     // at this worker's address; see [tcplink.Open]; nil for a world of one
 	Token      token.Token
 	Host       Host          // of this worker, as [Inspect] returns it
 	Limit      time.Duration // of the examination; 0: DefaultLimit; all ranks must have the same
@@ -47,10 +48,7 @@ func Examine(ctx context.Context, c Config) (*Report, error) {
 		r.add(0, rankReport{c.Host, make([]Pair, 1)})
 		return r, nil
 	}
-	s, err := c.connect(ctx, cmp.Or(c.Limit, DefaultLimit))
-	if err != nil {
-		return nil, err
-	}
+	s := c.connect(ctx, cmp.Or(c.Limit, DefaultLimit))
 	defer s.conns.Close()
 	defer context.AfterFunc(ctx, func() { s.conns.Close() })()
 	s.measureAll()
@@ -76,7 +74,7 @@ type survey struct {
 }
 
 // connect connects to all others, and records the ranks that could not be reached.
-func (c *Config) connect(ctx context.Context, limit time.Duration) (*survey, error) {
+func (c *Config) connect(ctx context.Context, limit time.Duration) *survey {
 	m, began := c.Membership, time.Now()
 	s := &survey{
 		members: m, now: c.now, pairs: make([]Pair, m.Size()), burstTime: burstTime(m.Size(), limit),
@@ -84,17 +82,14 @@ func (c *Config) connect(ctx context.Context, limit time.Duration) (*survey, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, min(connectTimeout, limit/4), errSilent)
 	defer cancel()
-	var err error
-	if s.conns, err = tcplink.ConnectAll(ctx, m, c.Links, tcplink.Config{Token: c.Token, Dial: c.open}); err != nil {
-		return nil, err
-	}
+	s.conns = tcplink.ConnectAll(ctx, m, c.Links, tcplink.Config{Token: c.Token, Dial: c.open})
 	for rank, w := range m.Workers {
 		s.pairs[rank] = Pair{From: m.Rank, To: rank, Address: w.Addr}
 		if rank != m.Rank && s.conns.Out[rank] == nil {
 			s.pairs[rank].fail(s.conns.Why[rank])
 		}
 	}
-	return s, nil
+	return s
 }
 
 // errSilent ends a handshake to which the other end says nothing.

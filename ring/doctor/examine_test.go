@@ -15,45 +15,31 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/port"
 	"ringtrain/ring/token"
 )
 
 // memListener is a listener in memory.
 type memListener struct {
-	conns chan net.Conn
-	mu    sync.Mutex
-	past  chan struct{} // closed while the deadline has passed
-}
-
-func newMemListener() *memListener {
-	return &memListener{conns: make(chan net.Conn), past: make(chan struct{})}
+	conns  chan net.Conn
+	closed chan struct{}
 }
 
 func (m *memListener) Accept() (net.Conn, error) {
-	m.mu.Lock()
-	past := m.past
-	m.mu.Unlock()
 	select {
 	case c := <-m.conns:
 		return c, nil
-	case <-past:
-		return nil, os.ErrDeadlineExceeded
+	case <-m.closed:
+		return nil, net.ErrClosed
 	}
-}
-
-func (m *memListener) SetDeadline(at time.Time) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if at.IsZero() {
-		m.past = make(chan struct{})
-	} else {
-		close(m.past)
-	}
-	return nil
 }
 
 func (m *memListener) Addr() net.Addr { return &net.TCPAddr{} }
-func (m *memListener) Close() error   { return nil }
+
+func (m *memListener) Close() error {
+	close(m.closed)
+	return nil
+}
 
 // pathKind says how a dialled connection behaves.
 type pathKind string
@@ -97,7 +83,7 @@ type memNetwork struct {
 func newMemNetwork(hosts ...string) *memNetwork {
 	w := &memNetwork{members: network(hosts...), token: token.New(), paths: map[[2]int]pathKind{}, ahead: map[int]time.Duration{}}
 	for range hosts {
-		w.listeners = append(w.listeners, newMemListener())
+		w.listeners = append(w.listeners, &memListener{make(chan net.Conn), make(chan struct{})})
 	}
 	return w
 }
@@ -133,7 +119,7 @@ func (n *memNetwork) dial(ctx context.Context, from int, addr string) (net.Conn,
 	c := &wire{Conn: ours, rate: wireRate}
 	switch how {
 	case narrow:
-		c.largest = 1400
+		c.largest = 4 << 10 // the messages of the exchange are smaller, those of the measurement larger
 	case slow:
 		c.rate /= 8
 	}
@@ -149,7 +135,13 @@ type outcome struct {
 
 // examine runs Examine on all ranks but those absent.
 func (n *memNetwork) examine(ctx context.Context, absent ...int) []outcome {
-	all := make([]outcome, n.members.Size())
+	all, ports := make([]outcome, n.members.Size()), make([]*port.Port, n.members.Size())
+	for rank, lis := range n.listeners {
+		var err error
+		if ports[rank], err = port.Serve(lis, n.token); err != nil {
+			panic(err)
+		}
+	}
 	var busy sync.WaitGroup
 	for rank := range all {
 		if len(absent) > 0 && rank == absent[0] {
@@ -160,7 +152,7 @@ func (n *memNetwork) examine(ctx context.Context, absent ...int) []outcome {
 		start := time.Now()
 		busy.Go(func() {
 			r, err := Examine(ctx, Config{
-				Membership: m, Links: n.listeners[rank], Token: n.token, Host: Inspect("1", "k", nil),
+				Membership: m, Links: ports[rank].Links(), Token: n.token, Host: Inspect("1", "k", nil),
 				dial: func(ctx context.Context, addr string) (net.Conn, error) { return n.dial(ctx, rank, addr) },
 				now:  func() time.Time { return time.Now().Add(n.ahead[rank]) },
 			})
@@ -168,6 +160,9 @@ func (n *memNetwork) examine(ctx context.Context, absent ...int) []outcome {
 		})
 	}
 	busy.Wait()
+	for _, p := range ports {
+		p.Close()
+	}
 	return all
 }
 

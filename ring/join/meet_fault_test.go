@@ -211,7 +211,7 @@ func testToken(t *testing.T) {
 		name, listen, own string
 		token             token.Token
 	}{
-		{"token=other", "127.0.0.1:0", " has another token (", token.New()},
+		{"token=other", "127.0.0.1:0", ": set RINGTRAIN_TOKEN_FILE to one file for both", token.New()},
 		{"token=none", ":0", "listening on :0 needs a token", token.Token{}},
 	}
 	for _, tt := range tests {

@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/link/shmlink"
+	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/ringtest"
 )
@@ -37,7 +38,12 @@ func (c *crew) bare(t *testing.T, rank int) *rendezvous.Session {
 // remember opens a worker's memory.
 func (c *crew) remember(t *testing.T, m ring.Membership) ring.Memory {
 	t.Helper()
-	memory, err := shmlink.Open(t.Context(), m, shmlink.Config{Token: c.config.Token})
+	p, err := port.Listen("127.0.0.1:0", c.config.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	memory, err := shmlink.Open(t.Context(), m, shmlink.Config{Token: c.config.Token, Port: p})
 	if err != nil {
 		t.Fatalf("rank %d: %v", m.Rank, err)
 	}
@@ -117,6 +123,9 @@ func TestOpenStopped(t *testing.T) {
 	cancel(errStopped)
 	for rank := range 2 {
 		team := teamOf(ctx, hostsOf("aa", rank), Config{Group: ring.DefaultConfig()})
+		if err := team.listen(place.Place{Listen: "127.0.0.1:0"}); err != nil {
+			t.Fatal(err)
+		}
 		cause := team.causeOf(ctx, team.open(ctx))
 		team.Close()
 		endsWith(t, []met{{rank: rank, err: cause.WithCode()}}, exitcode.Terminated, rank, "stopped by a signal")

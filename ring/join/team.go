@@ -3,7 +3,6 @@ package join
 import (
 	"context"
 	"errors"
-	"net"
 	"sync/atomic"
 
 	"ringtrain/ring"
@@ -55,8 +54,8 @@ type session interface {
 // Membership returns the workers of the generation.
 func (t *Team) Membership() ring.Membership { return t.members }
 
-// Links returns the listener for links on this worker's port, nil for world size 1.
-func (t *Team) Links() net.Listener {
+// Links returns the connections for links at this worker's port, nil for world size 1.
+func (t *Team) Links() *port.Queue {
 	if t.port == nil {
 		return nil
 	}

@@ -179,7 +179,9 @@ func (s *Session) run() {
 			s.loseConnection(b)
 		case <-tick.C:
 			c.skipPause()
-			s.noteStrangers()
+			if _, line := s.strangers.next(time.Now()); line != "" {
+				c.enqueue(&pb.WorkerMessage{What: &pb.WorkerMessage_Notice{Notice: &pb.Notice{Text: line}}})
+			}
 			s.sendBeat()
 			s.watch()
 		}

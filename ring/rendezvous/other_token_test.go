@@ -93,7 +93,7 @@ func TestOtherTokenOnly(t *testing.T) {
 				if c == nil || exitcode.Of(err) != tt.code || c.ExitCode != tt.code {
 					t.Fatalf("error %v with code %d, want code %d", err, exitcode.Of(err), tt.code)
 				}
-				if tt.code == exitcode.Auth && (!strings.Contains(c.Text, fmt.Sprintf(": 10.0.0.1:29400 has another token (%v, here %v)", s.token.ID(), tt.token.ID()))) {
+				if tt.code == exitcode.Auth && (!strings.Contains(c.Text, fmt.Sprintf("10.0.0.1:29400 has another token (%v, here %v); gave up after ", s.token.ID(), tt.token.ID()))) {
 					t.Errorf("cause %q, want the address and both ids", c.Text)
 				}
 			})

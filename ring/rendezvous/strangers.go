@@ -8,7 +8,6 @@ import (
 	"ringtrain/ring/phrase"
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous/state"
-	pb "ringtrain/ring/ringpb"
 	"ringtrain/ring/token"
 )
 
@@ -63,12 +62,5 @@ func (s *Server) noteStrangers() {
 	}
 	if line != "" {
 		s.step(state.StrangersCame{Text: line})
-	}
-}
-
-// noteStrangers tells the rendezvous what the port of this worker has seen.
-func (s *Session) noteStrangers() {
-	if _, line := s.strangers.next(time.Now()); line != "" {
-		s.control.enqueue(&pb.WorkerMessage{What: &pb.WorkerMessage_Notice{Notice: &pb.Notice{Text: line}}})
 	}
 }

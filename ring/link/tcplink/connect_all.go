@@ -50,8 +50,17 @@ func tuned(conns []*handshake.Conn) []net.Conn {
 	for rank, c := range conns {
 		if c != nil {
 			tune(c.Socket(), 1)
-			all[rank] = c.Conn
+			all[rank] = abruptConn{c.Conn, c.Socket()}
 		}
 	}
 	return all
 }
+
+// abruptConn is a connection whose Close sends no last message of TLS: that would wait for a peer that
+// does not read.
+type abruptConn struct {
+	net.Conn
+	socket net.Conn
+}
+
+func (c abruptConn) Close() error { return c.socket.Close() }

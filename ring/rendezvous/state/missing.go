@@ -57,7 +57,7 @@ func (s *knownState) missing(n int) []Missing {
 	var list []Missing
 	if s.hasUnranked() {
 		for range min(s.worldSize-len(s.members), n) {
-			list = append(list, Missing{Rank: -1, Reason: s.withStrangers(""), For: s.clock.now - s.wait.since})
+			list = append(list, Missing{Rank: -1, Reason: s.strangers.explain("", &s.wait, false), For: s.clock.now - s.wait.since})
 		}
 		return list
 	}
@@ -69,10 +69,11 @@ func (s *knownState) missing(n int) []Missing {
 			continue
 		case m != nil:
 			a = absence{s.wait.since, s.awaitedReason(m)}
-		case !ok:
-			a = absence{s.wait.since, s.withStrangers("")}
 		default:
-			a.reason = s.withStrangers(a.reason)
+			if !ok {
+				a.since = s.wait.since
+			}
+			a.reason = s.strangers.explain(a.reason, &s.wait, s.phase == phaseRegrouping)
 		}
 		missing := Missing{Rank: rank, Reason: a.reason, For: s.clock.now - a.since}
 		switch {

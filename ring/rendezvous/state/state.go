@@ -78,16 +78,15 @@ type knownState struct {
 	dead    Record // of a life that was adopted and has ended; without a generation: none
 	run     run    // the known generation
 
-	wait        wait // for ranks
-	suspicions  suspicions
-	cutOff      cutOff
-	stall       stallWatch
-	stepRate    stepRate  // speed of the job
-	freeEnds    []freeEnd // ends of generations without a loss, of the last minute
-	stop        stop
-	nextProbe   time.Duration // time of the next probe of the ports of members that are away
-	wrongTokens []WrongToken  // the newest first
-	strangers   string        // what has come to the port of the rendezvous and proved nothing, for people
+	wait       wait // for ranks
+	suspicions suspicions
+	cutOff     cutOff
+	stall      stallWatch
+	stepRate   stepRate  // speed of the job
+	freeEnds   []freeEnd // ends of generations without a loss, of the last minute
+	stop       stop
+	nextProbe  time.Duration // time of the next probe of the ports of members that are away
+	strangers  strangers
 
 	processes  map[int]*rankProcesses // processes that a launcher has started, by rank
 	gaveUp     GaveUp                 // why no process is started again, although another start might have helped
@@ -137,7 +136,7 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 	case Resumed:
 		s.resume(e)
 	case WrongTokens:
-		s.wrongTokens = e.List
+		s.strangers.wrongTokens = e.List
 	case StrangersCame:
 		s.strangersCame(e)
 	case Probed:

@@ -81,7 +81,7 @@ func (s *State) Status(now time.Duration) Status {
 	st := Status{
 		JobID: s.jobID, Phase: s.phase.String(), Generation: s.known.Fence.Generation, WorldSize: s.worldSize, Present: len(s.members), Step: -1,
 		StepsPerS: s.stepRate.perSecond(s.clock.awake), RestartsLeft: s.RestartsLeft(), Stall: s.stall.text, Cause: s.cause, Choices: s.known.Choices,
-		Strangers: s.strangerTexts(),
+		Strangers: s.strangers.texts(s.members),
 	}
 	if st.Cause == nil {
 		st.Cause = s.run.cause

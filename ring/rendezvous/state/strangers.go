@@ -18,12 +18,18 @@ type WrongToken struct {
 	Last  time.Duration // when the last one came
 }
 
+// strangers is what is known of processes that have proved nothing.
+type strangers struct {
+	wrongTokens []WrongToken // the newest first
+	told        string       // what has come to the port of the rendezvous, for people
+}
+
 // strangersCame takes in how many connections to a port have proved nothing.
 func (s *State) strangersCame(e StrangersCame) {
 	m := s.byStream[e.Stream]
 	switch {
 	case e.Stream == 0:
-		s.strangers = e.Text
+		s.strangers.told = e.Text
 	case m == nil:
 		return
 	default:
@@ -33,28 +39,29 @@ func (s *State) strangersCame(e StrangersCame) {
 	s.notify(e.Text, nil)
 }
 
-// strangerTexts returns the newest text of each port to which strangers have come.
-func (s *knownState) strangerTexts() []string {
-	texts := []string{s.strangers}
-	for _, m := range s.members {
+// texts returns the newest text of each port to which strangers have come.
+func (s *strangers) texts(members []*member) []string {
+	texts := []string{s.told}
+	for _, m := range members {
 		texts = append(texts, m.strangers)
 	}
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
-// withStrangers returns the reason why a rank is missing, "" for one of which nothing is known. A
-// process with another token that has come since the wait began may be the rank.
-func (s *knownState) withStrangers(reason string) string {
+// explain returns the reason why a rank is missing, "" for one of which nothing is known. A process with
+// another token that has come since the wait began, or at any time before the first generation, may be the
+// rank.
+func (s *strangers) explain(reason string, w *wait, regrouping bool) string {
 	var came []WrongToken
-	for _, w := range s.wrongTokens {
-		if s.phase != phaseRegrouping || w.Last >= s.wait.since {
-			came = append(came, w)
+	for _, t := range s.wrongTokens {
+		if !regrouping || t.Last >= w.since {
+			came = append(came, t)
 		}
 	}
 	switch {
 	case len(came) == 0:
 		return cmp.Or(reason, "no word yet")
-	case reason != "" && s.phase != phaseRegrouping:
+	case reason != "" && !regrouping:
 		return reason
 	}
 	times := "once"
