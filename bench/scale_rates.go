@@ -1,9 +1,9 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"net"
 	"runtime"
@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cost"
+	"ringtrain/ring/token"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 )
 
 // CoreRates measures the rates of one core for an all-reduce between hosts: coding,
-// adding, copying, and passing bytes through sockets with checksums. It takes about a
+// adding, copying, and passing bytes through sockets with TLS. It takes about a
 // second. The caller fills in Bandwidth and Latency. CoreRates assumes a second core for
 // the wire, as `bench allreduce` does.
 func CoreRates(ctx context.Context, codecs []codec.Codec) (cost.Rates, error) {
@@ -62,7 +63,7 @@ func CoreRates(ctx context.Context, codecs []codec.Codec) (cost.Rates, error) {
 }
 
 // socketRate returns the bytes/s that one core writes to a socket and reads from
-// another, with both checksums.
+// another, over TLS.
 func socketRate(ctx context.Context) (float64, error) {
 	out, in, err := loopback(ctx)
 	if err != nil {
@@ -72,19 +73,17 @@ func socketRate(ctx context.Context) (float64, error) {
 	defer in.Close()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	piece, sums := make([]byte, socketBytes), crc32.MakeTable(crc32.Castagnoli)
+	piece := make([]byte, socketBytes)
 	var rounds [codecRounds]float64
 	for i := range rounds {
 		start := time.Now()
 		for range socketTimes {
-			crc32.Checksum(piece, sums)
 			if _, err := out.Write(piece); err != nil {
 				return 0, fmt.Errorf("bench: sockets: %w", err)
 			}
 			if _, err := io.ReadFull(in, piece); err != nil {
 				return 0, fmt.Errorf("bench: sockets: %w", err)
 			}
-			crc32.Checksum(piece, sums)
 		}
 		rounds[i] = socketTimes * socketBytes / max(time.Since(start), 1).Seconds()
 	}
@@ -92,7 +91,7 @@ func socketRate(ctx context.Context) (float64, error) {
 	return rounds[codecRounds/2], nil
 }
 
-// loopback returns the two ends of a connection within this process.
+// loopback returns the two ends of a connection within this process, over TLS.
 func loopback(ctx context.Context) (out, in net.Conn, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -107,8 +106,28 @@ func loopback(ctx context.Context) (out, in net.Conn, err error) {
 		out.Close()
 		return nil, nil, err
 	}
+	identity, err := token.NewIdentity()
+	if err != nil {
+		out.Close()
+		in.Close()
+		return nil, nil, err
+	}
+	accepted := make(chan error, 1)
+	go func(socket net.Conn) {
+		c, err := identity.AcceptTLS(socket, token.Token{})
+		if err == nil {
+			in, err = c, c.Answer(token.Answer{})
+		}
+		accepted <- err
+	}(in)
+	c, _, err := token.Token{}.DialTLS(ctx, out, token.Request{Purpose: token.Link})
+	if err = cmp.Or(err, <-accepted); err != nil {
+		out.Close()
+		in.Close()
+		return nil, nil, err
+	}
 	deadline := time.Now().Add(socketTimeout)
-	out.SetDeadline(deadline)
+	c.SetDeadline(deadline)
 	in.SetDeadline(deadline)
-	return out, in, nil
+	return c, in, nil
 }

@@ -42,7 +42,7 @@ var explanations = []struct {
 	{"rendezvous-lost", regexp.MustCompile(`lost (rank 0 with )?the rendezvous`)},
 	{"silent", regexp.MustCompile(`lost rank \d+ \(.*\): silent for`)},
 	{"timed-out", regexp.MustCompile(`operation timed out|nothing moved for`)},
-	{"damaged-frame", regexp.MustCompile(`damaged frame`)},
+	{"changed-bytes", regexp.MustCompile(`bytes were changed on the way`)},
 	{"corrupt-frame", regexp.MustCompile(`corrupt frame`)},
 	{"no-link", regexp.MustCompile(`link \d+ (->|<-) \d+`)},
 	{"not-sound", regexp.MustCompile(`the model of step \d+ is not exported: `)},

@@ -144,7 +144,9 @@ func manyRanksBars() []bar {
 func hostsBars(rate string) []bar {
 	all := 1 << 30
 	bars := []bar{
-		{text: "hosts, 2 MiB and more, none: of the wire", ours: ours, theirs: []string{wireLimit}, from: 2 * mib, to: all, least: 0.97},
+		{text: "hosts, 2 MiB and more, none: of the wire", ours: ours, theirs: []string{wireLimit}, from: 2 * mib, to: all, least: 0.95},
+		{text: "hosts, 2 MiB and more, none, auth: of the wire", ours: ringtrainAuth, theirs: []string{wireLimit}, from: 2 * mib, to: all, least: 0.97},
+		{text: "hosts, 8 B: against auth", ours: ours, theirs: []string{ringtrainAuth}, to: 8, least: 1 / 1.15},
 		{text: "hosts, 8 MiB and more, int8: against none", ours: ringtrainInt8, theirs: []string{ours}, from: 8 * mib, to: all, least: 3.7},
 		{text: "hosts, 8 MiB and more, bf16: against none", ours: ringtrainBF16, theirs: []string{ours}, from: 8 * mib, to: all, least: 1.9},
 	}

@@ -89,6 +89,10 @@ func TestCrews(t *testing.T) {
 	if len(here) != 1 || !slices.Contains(here[0].Argv, "-np=4") {
 		t.Errorf("on this host the processes is %v, want one launcher", here)
 	}
+	over := ringtrain(ringtrainTLS, "program").processes(w, Topology{}, "")
+	if len(over) != 4 || !slices.Contains(over[3].Env, "RINGTRAIN_HOST_ID=3") || !strings.Contains(strings.Join(over[0].Argv, " "), "--listen=127.0.0.1:") {
+		t.Errorf("over TLS the processes are %v, want one a rank, each on a host of its own", over)
+	}
 	lib := eachRank(w, p, "folder", []string{"program"})
 	if got := strings.Join(lib[3].Argv, " "); !strings.HasSuffix(got, "program 3 4 folder 10.231.0.2 1000 64 8 1048576") {
 		t.Errorf("rank 3 of a library is %s", got)

@@ -3,6 +3,7 @@ package peers
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"strings"
 
 	"ringtrain/bench"
@@ -14,6 +15,8 @@ import (
 const (
 	ours          = "ringtrain"
 	ringtrainFlat = "ringtrain flat"
+	ringtrainTLS  = "ringtrain tls"  // over loopback, as between hosts
+	ringtrainAuth = "ringtrain auth" // between hosts, in clear
 	ringtrainBF16 = "ringtrain bf16"
 	ringtrainInt8 = "ringtrain int8"
 )
@@ -28,7 +31,7 @@ func ringtrain(name, program string, options ...string) Contender {
 		processes: func(w Work, p Topology, _ string) []child.Process {
 			argv := append([]string{program, "bench", "allreduce", "--json", "--sizes=" + sizesText(w.Sizes),
 				fmt.Sprintf("--budget=%v", w.Budget), "--in-place", fmt.Sprintf("--batch=%d", w.Batch)}, options...)
-			if len(p.Hosts) == 0 {
+			if len(p.Hosts) == 0 && name != ringtrainTLS {
 				return []child.Process{{Argv: append(argv, fmt.Sprintf("-np=%d", w.Ranks))}}
 			}
 			return ranksOnHosts(w, p, argv)
@@ -37,9 +40,21 @@ func ringtrain(name, program string, options ...string) Contender {
 	}
 }
 
-// ranksOnHosts returns one process per rank on its host, as a scheduler would start it.
+// meeting returns an address for the rendezvous: on this host a free port.
+func (t Topology) meeting() string {
+	if len(t.Hosts) == 0 {
+		if lis, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
+			defer lis.Close()
+			return lis.Addr().String()
+		}
+	}
+	return t.addr(0) + ":" + rendezvousPort
+}
+
+// ranksOnHosts returns one process per rank on its host, as a scheduler would start it. Without hosts
+// each rank says that it is on a host of its own.
 func ranksOnHosts(w Work, p Topology, argv []string) []child.Process {
-	meet := p.addr(0) + ":" + rendezvousPort
+	meet := p.meeting()
 	secret := "RINGTRAIN_TOKEN=" + token.New().Reveal()
 	var processes []child.Process
 	for rank := range w.Ranks {
@@ -51,6 +66,9 @@ func ranksOnHosts(w Work, p Topology, argv []string) []child.Process {
 			secret, "RINGTRAIN_RENDEZVOUS=" + meet,
 			fmt.Sprintf("RINGTRAIN_RANK=%d", rank), fmt.Sprintf("RINGTRAIN_WORLD_SIZE=%d", w.Ranks),
 		}})
+		if len(p.Hosts) == 0 {
+			processes[rank].Env = append(processes[rank].Env, fmt.Sprintf("RINGTRAIN_HOST_ID=%d", rank))
+		}
 	}
 	return processes
 }

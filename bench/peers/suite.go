@@ -42,7 +42,7 @@ func (s suite) part(name string) suite {
 	case PartOneHost:
 		s.base, who = ours, []string{ours, gloo, mpiMemory, copyLimit}
 	case PartFlat:
-		s.base, who = ringtrainFlat, []string{ringtrainFlat, gloo, pytorch, mpiTCP}
+		s.base, who = ringtrainFlat, []string{ringtrainFlat, ringtrainTLS, gloo, pytorch, mpiTCP}
 	default:
 		return s
 	}
@@ -87,7 +87,7 @@ func oneHost(program string, short bool) suite {
 	}
 	tcp := ringtrain(ringtrainFlat, program, "--levels=flat", "--link=tcp")
 	for _, w.Ranks = range fewRanks() {
-		all := slices.Concat([]Contender{ringtrain(ours, program), tcp, glooContender()},
+		all := slices.Concat([]Contender{ringtrain(ours, program), tcp, ringtrain(ringtrainTLS, program), glooContender()},
 			mpiContenders(mpiMemory, memorySettings(), cores.Own(), w.Ranks), mpiContenders(mpiTCP, tcpSettings(), cores.Own(), w.Ranks))
 		if w.Ranks == 2 {
 			all = append(all, copying(program))
@@ -129,7 +129,8 @@ func overHosts(program, rate string, topology Topology, short bool) suite {
 	}
 	all := []Contender{ringtrain(ours, program, "--codec=none")}
 	if topology.PerHost == 1 {
-		all = append(all, ringtrain(ringtrainBF16, program, "--codec=bf16"), ringtrain(ringtrainInt8, program, "--codec=int8"), wire(program))
+		all = append(all, ringtrain(ringtrainAuth, program, "--codec=none", "--security=auth"),
+			ringtrain(ringtrainBF16, program, "--codec=bf16"), ringtrain(ringtrainInt8, program, "--codec=int8"), wire(program))
 		s.bars = hostsBars(rate)
 	} else {
 		all = append(all, ringtrain(ringtrainFlat, program, "--codec=none", "--levels=flat"))

@@ -16,6 +16,9 @@ import (
 // powerSGD is the value of allreduce.codec that sends matrices as factors. powersgd:R sets their rank.
 const powerSGD = "powersgd"
 
+// TLS is the value of allreduce.security with which links between hosts encrypt.
+const TLS = "tls"
+
 const (
 	defaultLowRank = 4
 	maxLowRank     = 64

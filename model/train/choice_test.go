@@ -414,3 +414,10 @@ func TestHidden(t *testing.T) {
 		}
 	}
 }
+
+// TestTimeTLS verifies that the speed of encryption is measured.
+func TestTimeTLS(t *testing.T) {
+	if rate := timeTLS(); !(rate > 1e6) {
+		t.Errorf("%g bytes per second, want more than 1e6", rate)
+	}
+}

@@ -2,12 +2,15 @@ package train
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cost"
@@ -22,6 +25,7 @@ type measurement struct {
 	step     float64
 	hop      float64 // latency from rank to rank
 	add      float64 // bytes of float32 per second, as in cost.Coding
+	tls      float64 // as in cost.Rates
 	cores    float64
 
 	codings []cost.Coding
@@ -29,7 +33,7 @@ type measurement struct {
 
 // numbers returns all numbers that may differ between ranks, in the same order on all of them.
 func (m *measurement) numbers() []*float64 {
-	all := []*float64{&m.step, &m.hop, &m.add, &m.cores}
+	all := []*float64{&m.step, &m.hop, &m.add, &m.tls, &m.cores}
 	for i := range m.rates {
 		all = append(all, &m.rates[i])
 	}
@@ -108,6 +112,9 @@ func (t *tuner) warmUp(ctx context.Context, l *Loop) (id int64, err error) {
 	if m.hop, err = timeHop(ctx, t.group); err != nil {
 		return 0, err
 	}
+	if t.config.Security == job.TLS {
+		m.tls = timeTLS()
+	}
 	m.cores = float64(t.cores)
 	m.codings, m.add = t.reducer.Codings(candidates(), codecTimeLimit)
 	if err := leastOfRanks(ctx, t.group, &m); err != nil {
@@ -132,7 +139,7 @@ func (t *tuner) timeStep(last times) measurement {
 // the wire, because latency is its smallest part.
 func (t *tuner) decide(m measurement) cost.Decision {
 	layout := layoutOf(t.group.Membership(), t.group.Levels())
-	rates := cost.Rates{Latency: seconds(m.hop), Add: m.add, SpareCore: m.cores >= 2, Codings: m.codings}
+	rates := cost.Rates{Latency: seconds(m.hop), TLS: m.tls, Add: m.add, SpareCore: m.cores >= 2, Codings: m.codings}
 	buckets, largest := t.reducer.Plan().Buckets, 0
 	for i, b := range buckets {
 		if b.Len > buckets[largest].Len {
@@ -174,6 +181,32 @@ func timeHop(ctx context.Context, g *ring.Group) (float64, error) {
 		shortest = min(shortest, time.Since(start))
 	}
 	return shortest.Seconds() / float64(hops(g.Membership(), g.Levels())), nil
+}
+
+// timeTLS returns the bytes per second that one core encrypts and decrypts in records of TLS.
+func timeTLS() float64 {
+	const recordBytes, records, rounds = 16 << 10, 16, 5
+	block, err := aes.NewCipher(make([]byte, 16))
+	if err != nil {
+		return 0
+	}
+	sealer, err := cipher.NewGCM(block)
+	if err != nil {
+		return 0
+	}
+	nonce, record := make([]byte, sealer.NonceSize()), make([]byte, recordBytes, recordBytes+sealer.Overhead())
+	shortest := time.Duration(math.MaxInt64)
+	for range rounds {
+		start := time.Now()
+		for range records {
+			sealed := sealer.Seal(record[:0], nonce, record, nil)
+			if record, err = sealer.Open(sealed[:0], nonce, sealed, nil); err != nil {
+				return 0
+			}
+		}
+		shortest = min(shortest, time.Since(start))
+	}
+	return records * recordBytes / max(shortest, 1).Seconds()
 }
 
 // hops returns the number of successive hops of an all-gather. On two levels only hops between hosts
