@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ringtrain/ring"
 )
@@ -61,12 +64,14 @@ func latency(b *testing.B, links []ring.Link) {
 	echo.Wait()
 }
 
-// bandwidth measures frames with payloads of n bytes in one direction.
+// bandwidth measures frames with payloads of n bytes in one direction, and the CPU time of both ends for
+// each GiB.
 func bandwidth(b *testing.B, links []ring.Link, n int) {
 	payload, into := make([]byte, n), make([]byte, n)
 	b.SetBytes(int64(n))
 	b.ReportAllocs()
 	b.ResetTimer()
+	before := cpuTime(b)
 	var sending sync.WaitGroup
 	sending.Go(func() {
 		for i := range b.N {
@@ -82,4 +87,14 @@ func bandwidth(b *testing.B, links []ring.Link, n int) {
 		}
 	}
 	sending.Wait()
+	b.ReportMetric((cpuTime(b)-before).Seconds()*(1<<30)/(float64(n)*float64(b.N)), "cpu-s/GiB")
+}
+
+// cpuTime returns the CPU time of this process so far.
+func cpuTime(b *testing.B) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
