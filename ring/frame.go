@@ -146,7 +146,8 @@ func (h *FrameHeader) Check(rest []byte) error {
 	if !h.crc {
 		return nil
 	}
-	if h.Add(rest); h.sum != h.want {
+	h.Add(rest)
+	if h.sum != h.want {
 		return fmt.Errorf("%w (crc32c is %#x, want %#x)", ErrChangedBytes, h.sum, h.want)
 	}
 	return nil

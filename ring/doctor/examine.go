@@ -23,6 +23,9 @@ const DefaultLimit = 30 * time.Second
 // may need a second lookup, a packet a retransmission.
 const connectTimeout = 5 * time.Second
 
+// askTimeout bounds the question whether small packets pass.
+const askTimeout = time.Second
+
 // Config has the options of an examination on one worker.
 type Config struct {
 	Membership ring.Membership // of the workers that have met
@@ -80,16 +83,38 @@ func (c *Config) connect(ctx context.Context, limit time.Duration) *survey {
 		members: m, now: c.now, pairs: make([]Pair, m.Size()), burstTime: burstTime(m.Size(), limit),
 		measureEnd: began.Add(limit * 3 / 4), end: began.Add(limit),
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, min(connectTimeout, limit/4), errSilent)
+	connecting, cancel := context.WithTimeoutCause(ctx, min(connectTimeout, limit/4), errSilent)
 	defer cancel()
-	s.conns = tcplink.ConnectAll(ctx, m, c.Links, tcplink.Config{Token: c.Token, Dial: c.open})
+	s.conns = tcplink.ConnectAll(connecting, m, c.Links, tcplink.Config{Token: c.Token, Dial: c.open})
+	var asking sync.WaitGroup
 	for rank, w := range m.Workers {
 		s.pairs[rank] = Pair{From: m.Rank, To: rank, Address: w.Addr}
 		if rank != m.Rank && s.conns.Out[rank] == nil {
-			s.pairs[rank].fail(s.conns.Why[rank])
+			asking.Go(func() { s.pairs[rank].fail(c.whyUnproved(ctx, w.Addr, s.conns.Why[rank])) })
 		}
 	}
+	asking.Wait()
 	return s
+}
+
+// whyUnproved returns err, unless a worker of the job answers in clear where no link was proved: small
+// packets pass then, and those of TLS are large.
+func (c *Config) whyUnproved(ctx context.Context, addr string, err error) error {
+	if exitcode.Of(err) != exitcode.Failed {
+		return err // of a worker that has proved itself
+	}
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	socket, failed := c.open(asking, addr)
+	if failed != nil {
+		return err
+	}
+	conn, _, failed := c.Token.DialClear(asking, socket, token.Request{Purpose: token.Owner}) // is refused in clear
+	if failed != nil {
+		return err
+	}
+	conn.Close()
+	return fmt.Errorf("small packets pass, larger packets do not (MTU?): %s", reason(err))
 }
 
 // errSilent ends a handshake to which the other end says nothing.

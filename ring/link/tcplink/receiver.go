@@ -70,7 +70,7 @@ func (r *receiver) next(into []byte) (ring.Frame, error) {
 	n := copy(f.Payload, r.buf[r.first:r.last])
 	r.first += n
 	if n < len(f.Payload) {
-		if _, err := io.ReadFull(r.in, f.Payload[n:]); err != nil {
+		if _, err := io.ReadFull(r.in.socket, f.Payload[n:]); err != nil {
 			return ring.Frame{}, err
 		}
 	}
@@ -116,7 +116,7 @@ func (r *receiver) fill(n int) error {
 	}
 	r.last = copy(r.buf[:], r.buf[r.first:r.last])
 	r.first = 0
-	got, err := io.ReadAtLeast(r.in, r.buf[r.last:], n-r.last)
+	got, err := io.ReadAtLeast(r.in.socket, r.buf[r.last:], n-r.last)
 	r.last += got
 	return err
 }

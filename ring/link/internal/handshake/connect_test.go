@@ -251,7 +251,8 @@ func TestGone(t *testing.T) {
 		}
 		go fmt.Fprintln(<-again, "here")
 		var got string
-		if fmt.Fscanln(in[0], &got); got != "here" {
+		fmt.Fscanln(in[0], &got)
+		if got != "here" {
 			t.Errorf("received %q, want what the dialer's last connection carries", got)
 		}
 	})
