@@ -96,7 +96,7 @@ func (a *app) examine(p place.Place, meet join.Config, writes []doctor.Write, ou
 	}
 	sets := model.KernelSets()
 	host := doctor.Inspect(version, sets[len(sets)-1], writes)
-	host.TokenID, host.TokenFault = tokenOf(place, meet.Token)
+	host.TokenID, host.TokenFault = tokenOf(p, meet.Token)
 	r, err := doctor.Examine(g.Context(), doctor.Config{
 		Membership: m, Links: g.Links(), Token: meet.Token, Limit: meet.StartTimeout,
 		Host: host,
@@ -127,7 +127,7 @@ func (a *app) examine(p place.Place, meet join.Config, writes []doctor.Write, ou
 // tokenOf returns the id of the token by which a rank of this host proves itself under other launchers
 // than `run`, which draws one for each job, or why that token cannot be used.
 func tokenOf(p place.Place, used token.Token) (id, fault string) {
-	if p.Source == underRun {
+	if p.Source == place.UnderRun {
 		var err error
 		if used, err = token.Own(); err != nil {
 			return "", err.Error()
@@ -135,9 +135,6 @@ func tokenOf(p place.Place, used token.Token) (id, fault string) {
 	}
 	return used.ID().String(), ""
 }
-
-// underRun is the Source of a place that `run`, or this command with hosts, has set.
-const underRun = "ringtrain run"
 
 // doctorOnHosts starts one rank of this command on each host. If some hosts cannot run it, a
 // person still sees what the others find.
