@@ -199,6 +199,11 @@ func TestFaults(t *testing.T) {
 			`job.yaml:5:3: allreduce.codec is "powersgd:0", want powersgd:R with R from 1 to 64`,
 			`job.yaml:6:3: allreduce.lossless is "lzo", want none or zstd`,
 		}},
+		{name: "security", file: small + "allreduce: {security: none}", want: []string{
+			`job.yaml:4:13: allreduce.security is "none", want tls or auth: --insecure drops the token, never TLS`,
+		}},
+		{name: "security in capitals", file: small, sets: []string{"allreduce.security=TLS"}, want: []string{`allreduce.security is "TLS", want tls or auth`}},
+		{name: "security empty", file: small, sets: []string{"allreduce.security="}, want: []string{`allreduce.security is "", want tls or auth`}},
 		{name: "codec with a rank that is no number", file: small, sets: []string{"allreduce.codec=powersgd:x"}, want: []string{
 			`allreduce.codec is "powersgd:x", want powersgd:R with R from 1 to 64`,
 		}},
