@@ -106,7 +106,9 @@ func ParseFrameHeader(src []byte, crc bool) (FrameHeader, error) {
 		return h, h.malformed("payload of %d bytes, want at most %d", n, MaxPayloadBytes)
 	}
 	h.PayloadBytes = int(n)
-	h.sum, h.want = crc32.Checksum(src[:sumAt], castagnoli), le.Uint32(src[sumAt:])
+	if crc {
+		h.sum, h.want = crc32.Checksum(src[:sumAt], castagnoli), le.Uint32(src[sumAt:])
+	}
 	return h, nil
 }
 
