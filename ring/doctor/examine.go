@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -114,7 +115,7 @@ func (c *Config) whyUnproved(ctx context.Context, addr string, err error) error 
 		return err
 	}
 	conn.Close()
-	return fmt.Errorf("small packets pass, larger packets do not (MTU?): %s", reason(err))
+	return errors.New("small packets pass, larger packets do not (MTU?)")
 }
 
 // errSilent ends a handshake to which the other end says nothing.

@@ -117,8 +117,10 @@ func TestStrangers(t *testing.T) {
 			}
 		}
 	}
-	if got := c.Port.Strangers().Closed; got != uint64(len(said)) {
-		t.Errorf("%d strangers are counted, want %d", got, len(said))
+	for ctx := testContext(t); c.Port.Strangers().Closed != uint64(len(said)); runtime.Gosched() {
+		if ctx.Err() != nil {
+			t.Fatalf("%d strangers are counted, want %d", c.Port.Strangers().Closed, len(said))
+		}
 	}
 	dialLeader(t, h) // stays silent
 	member, err := open(testContext(t), t, m[1], c)
