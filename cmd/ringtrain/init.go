@@ -23,12 +23,8 @@ func initCommand() command {
 
 // runInit looks at files and writes a job file.
 func runInit(a *app, c *cli.Context) error {
-	files, err := input.ExpandText(dataRoots(c, a.getenv), c.Args().Slice(), func(line string) { fmt.Fprintln(a.stderr, line) })
-	if err != nil {
-		return err
-	}
 	to := c.String("to")
-	name := job.DraftName(files)
+	name := job.DraftName(c.Args().Slice())
 	if to == "" {
 		to = name + ".yaml"
 	}
@@ -42,11 +38,14 @@ func runInit(a *app, c *cli.Context) error {
 		return err
 	}
 	defer out.Close()
-	t, err := look.Look(a.ctx, look.Options{Files: files, Label: c.String("label"), Keys: c.StringSlice("key")})
+	t, err := look.Look(a.ctx, look.Options{
+		Names: c.Args().Slice(), Roots: dataRoots(c, a.getenv), Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+		Label: c.String("label"), Keys: c.StringSlice("key"),
+	})
 	if err != nil {
 		return err
 	}
-	draft := job.Draft{Table: t, Files: c.Args().Slice(), Name: name, Kind: c.String("kind")}
+	draft := job.Draft{Table: t, Name: name, Kind: c.String("kind")}
 	text, _, err := draft.File()
 	if err != nil {
 		return err
@@ -57,5 +56,5 @@ func runInit(a *app, c *cli.Context) error {
 	if err := out.Commit(); err != nil {
 		return err
 	}
-	return a.newReporter(c, 0).Looked(t, show.Written{Job: to, Format: t.Format, Records: t.Records, Bad: t.BadRecords(), Label: t.Label})
+	return a.newReporter(c, 0).Looked(t, show.Written{Job: to, Format: string(t.Origin.Format), Records: t.Records, Bad: t.BadRecords(), Label: t.Label})
 }

@@ -47,3 +47,31 @@ func TestInit(t *testing.T) {
 		t.Errorf("run of a file of records says %q", e.last())
 	}
 }
+
+// TestInitFormats verifies that init makes a job that train takes of each format: LibSVM and TFRecords of ids, IDX
+// files, a folder of images, with the classes that they have.
+func TestInitFormats(t *testing.T) {
+	b := newBox(t)
+	b.must(0, "data", "make", "clicks", "--rows", "200", "--ids", "50", "--fields", "3", "--to", "svm")
+	b.must(0, "data", "convert", "svm/clicks_train.libsvm", "--to", "clicks.tfrecord")
+	b.must(0, "data", "make", "digits", "--to", "idx")
+	b.must(0, "data", "convert", "idx/t10k-images-idx3-ubyte.gz", "--labels", "idx/t10k-labels-idx1-ubyte.gz", "--to", "folder", "--to-format", "images")
+	for _, tt := range []struct {
+		files string
+		want  []string
+	}{
+		{"svm/clicks_train.libsvm", []string{"kind: sparse-linear", "format: libsvm"}},
+		{"clicks.tfrecord", []string{"kind: sparse-linear", "format: tfrecord", "label: label, ids: ids, values: values"}},
+		{"idx/t10k-images-idx3-ubyte.gz idx/t10k-labels-idx1-ubyte.gz", []string{"classes: 10", "format: idx"}},
+		{"folder", []string{"classes: 10", "format: images, images: folder", "shape: [32, 32, 1]"}},
+	} {
+		b.must(0, append(append([]string{"init"}, strings.Fields(tt.files)...), "--to", "job.yaml", "--force")...)
+		file := b.read("job.yaml")
+		for _, want := range tt.want {
+			if !strings.Contains(file, want) {
+				t.Errorf("of %s init writes\n%s\nwant %s", tt.files, file, want)
+			}
+		}
+		b.must(0, "train", "job.yaml", "--print-options")
+	}
+}

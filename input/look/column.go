@@ -31,6 +31,7 @@ type Column struct {
 	name    string // why it cannot be named in a job: "" if it can
 	tally   *tally
 	unique  bool
+	isList  bool // several values in a record
 	item    func(c *Column, names []string) column.Column
 }
 

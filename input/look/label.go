@@ -67,6 +67,7 @@ type Label struct {
 	Classes []string `json:"classes,omitempty"` // the rarer of two last, else as vocabularies of classes are ordered; nil: a number
 	Counts  []Value  `json:"counts,omitempty"`  // records of each class, in the order of Classes
 	Missing int64    `json:"missing,omitempty"` // records without a label
+	Numbers *Number  `json:"numbers,omitempty"` // of numbers
 }
 
 // label makes a Label of a column. file is for errors.
@@ -74,7 +75,7 @@ func (c *Column) label() (*Label, error) {
 	bad := func(format string, args ...any) (*Label, error) {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("the label "+format, append([]any{c.Name}, args...)...))
 	}
-	l := &Label{Column: c.Name, Missing: c.Records - c.filled()}
+	l := &Label{Column: c.Name, Missing: c.Records - c.filled(), Numbers: c.Numbers}
 	switch {
 	case c.content == empty:
 		return bad("%s is empty in each record")
@@ -98,19 +99,22 @@ func (c *Column) label() (*Label, error) {
 	return l, nil
 }
 
-// why says what is predicted.
-func (l *Label) why(c *Column) string {
-	var b strings.Builder
+// String says what is predicted.
+func (l *Label) String() string {
 	if l.Classes == nil {
-		fmt.Fprintf(&b, "a number, %.6g to %.6g, mean %.6g", c.Numbers.Min, c.Numbers.Max, c.Numbers.Mean)
-	} else {
-		fmt.Fprintf(&b, "%d classes: ", len(l.Classes))
-		for i, v := range l.Counts[:min(len(l.Counts), 4)] {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			fmt.Fprintf(&b, "%s %.1f %%", v.Text, 100*float64(v.Records)/float64(c.filled()))
+		return fmt.Sprintf("a number, %.6g to %.6g, mean %.6g", l.Numbers.Min, l.Numbers.Max, l.Numbers.Mean)
+	}
+	total := int64(0)
+	for _, v := range l.Counts {
+		total += v.Records
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d classes: ", len(l.Classes))
+	for i, v := range l.Counts[:min(len(l.Counts), 4)] {
+		if i > 0 {
+			b.WriteString(", ")
 		}
+		fmt.Fprintf(&b, "%s %.1f %%", v.Text, 100*float64(v.Records)/float64(total))
 	}
 	return b.String()
 }

@@ -26,7 +26,8 @@ func write(t *testing.T, name, content string) string {
 // lookAt looks at a file of a content.
 func lookAt(t *testing.T, content, label string) (*Table, error) {
 	t.Helper()
-	return Look(t.Context(), Options{Files: []string{write(t, "f.csv", content)}, Label: label})
+	files := []string{write(t, "f.csv", content)}
+	return Look(t.Context(), Options{Names: files, Label: label})
 }
 
 // TestRules verifies what becomes of each sort of column, and the reason.
@@ -163,15 +164,50 @@ func TestBadFiles(t *testing.T) {
 		"header=of another file": {"", "", exitcode.BadData, "the header is"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := Options{Files: []string{write(t, "f.csv", tt.content)}, Label: tt.label}
+			o := Options{Names: []string{write(t, "f.csv", tt.content)}, Label: tt.label}
 			if name == "header=of another file" {
-				o.Files = []string{write(t, "f.csv", "a,y\n1,2\n"), write(t, "g.csv", "b,y\n1,2\n")}
+				o.Names = []string{write(t, "f.csv", "a,y\n1,2\n"), write(t, "g.csv", "b,y\n1,2\n")}
 			}
 			_, err := Look(t.Context(), o)
 			if err == nil || exitcode.Of(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v (%d), want %q (%d)", err, exitcode.Of(err), tt.want, tt.code)
 			}
 		})
+	}
+}
+
+// TestKey verifies which column becomes the key: those that are asked for, else the first by its name.
+func TestKey(t *testing.T) {
+	content := "id,a,uuid,y\n"
+	for i := range 30 {
+		content += fmt.Sprintf("k%d,%d,u%d,%d\n", i, i%7, i, i%2)
+	}
+	for asked, want := range map[string]string{"": "key numeric ignore label", "uuid": "ignore numeric key label", "a": "ignore key ignore label"} {
+		o := Options{Names: []string{write(t, "f.csv", content)}}
+		if asked != "" {
+			o.Keys = []string{asked}
+		}
+		table, err := Look(t.Context(), o)
+		if asked == "a" {
+			if err == nil || !strings.Contains(err.Error(), "no column can tell") {
+				t.Errorf("without a column that is read: %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range table.Columns {
+			got = append(got, c.Becomes)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("--key %s: columns become %q, want %s", asked, got, want)
+		}
+	}
+	_, err := Look(t.Context(), Options{Names: []string{write(t, "f.csv", content)}, Keys: []string{"uid"}})
+	if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "--key uid: no such column (did you mean") {
+		t.Errorf("a misspelt key is %v", err)
 	}
 }
 

@@ -142,6 +142,7 @@ type pass struct {
 	values  []values
 	workers []worker // by slot
 	total   []tally
+	lists   []bool // columns with several values in a record
 	records int64
 	bad     []Odd
 	badAll  int64
@@ -149,7 +150,7 @@ type pass struct {
 
 func newPass(format string, d dialect) *pass {
 	n := len(d.names)
-	p := &pass{dialect: d, format: format, values: make([]values, n), workers: make([]worker, text.Slots()), total: make([]tally, n)}
+	p := &pass{dialect: d, format: format, values: make([]values, n), workers: make([]worker, text.Slots()), total: make([]tally, n), lists: make([]bool, n)}
 	for i := range p.values {
 		p.values[i].count = map[uint64]*Value{}
 		p.values[i].hashes.limit = max(1, min(mostDistinct, mostHashes/n))
@@ -176,13 +177,7 @@ func (p *pass) run(ctx context.Context, files []string, limits input.Limits) err
 // work looks at the cells of a part.
 func (p *pass) work(t *text.Part) error {
 	w := &p.workers[t.Slot]
-	w.records, w.bad, w.badAll = 0, w.bad[:0], 0
-	for i := range w.columns {
-		c := &w.columns[i]
-		c.tally.reset()
-		c.hashes, c.many = c.hashes[:0], p.values[i].many.Load()
-		clear(c.count)
-	}
+	p.begin(w)
 	for k := range t.Len() {
 		fields, err := w.fieldsOf(t, k)
 		isHeader := k == 0 && t.First && p.header
@@ -199,7 +194,8 @@ func (p *pass) work(t *text.Part) error {
 		case err != nil:
 			w.badAll++
 			if len(w.bad) < mostBadLines {
-				w.bad = append(w.bad, Odd{Text: err.Error(), File: t.File, Line: t.Number(k), Records: 1})
+				file, line := t.Place(k)
+				w.bad = append(w.bad, Odd{Text: err.Error(), File: file, Line: line, Records: 1})
 			}
 		default:
 			w.records++
@@ -208,11 +204,27 @@ func (p *pass) work(t *text.Part) error {
 			}
 		}
 	}
+	p.end(w)
+	return nil
+}
+
+// begin has w begin a part.
+func (p *pass) begin(w *worker) {
+	w.records, w.bad, w.badAll = 0, w.bad[:0], 0
+	for i := range w.columns {
+		c := &w.columns[i]
+		c.tally.reset()
+		c.hashes, c.many = c.hashes[:0], p.values[i].many.Load()
+		clear(c.count)
+	}
+}
+
+// end adds the values of w's part to those of all.
+func (p *pass) end(w *worker) {
 	for i := range w.columns {
 		w.columns[i].tally.end()
 		p.values[i].merge(&w.columns[i])
 	}
-	return nil
 }
 
 // fieldsOf cuts the line of record k.
@@ -224,8 +236,13 @@ func (w *worker) fieldsOf(t *text.Part, k int) ([][]byte, error) {
 	return w.fields.Split(line)
 }
 
+// places says where the records of a part stand.
+type places interface {
+	Place(k int) (file string, line int64)
+}
+
 // add takes a cell of record k of a part.
-func (w *worker) add(column int, cell []byte, t *text.Part, k int) {
+func (w *worker) add(column int, cell []byte, at places, k int) {
 	c := &w.columns[column]
 	trimmed := bytes.Trim(cell, " \t")
 	isOdd := c.tally.add(trimmed, &w.dater, k%logEvery == 0)
@@ -246,13 +263,19 @@ func (w *worker) add(column int, cell []byte, t *text.Part, k int) {
 		}
 	}
 	if len(odd) < mostOdd {
-		c.tally.odd = append(odd, Odd{Text: phrase.Clip(string(trimmed), mostValue), File: t.File, Line: t.Number(k), Records: 1})
+		file, line := at.Place(k)
+		c.tally.odd = append(odd, Odd{Text: phrase.Clip(string(trimmed), mostValue), File: file, Line: line, Records: 1})
 	}
 }
 
 // done puts a part behind those before.
 func (p *pass) done(t *text.Part) error {
-	w := &p.workers[t.Slot]
+	p.put(&p.workers[t.Slot])
+	return nil
+}
+
+// put puts what w has behind what there is.
+func (p *pass) put(w *worker) {
 	for i := range p.total {
 		p.total[i].merge(&w.columns[i].tally)
 	}
@@ -263,7 +286,6 @@ func (p *pass) done(t *text.Part) error {
 			p.bad = append(p.bad, b)
 		}
 	}
-	return nil
 }
 
 // checkHeader refuses the header of a file that is not that of the first one.

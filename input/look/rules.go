@@ -31,6 +31,7 @@ const (
 func rules() []rule {
 	return []rule{
 		{"its name cannot be used: empty, twice in the header, or with `..`", "`ignore`", func(c *Column) string { return c.name }, ignore},
+		{"of a `tf.Example`, whole numbers from 0, several in a record; other lists", "`ids`; `ignore`", list, listItem},
 		{"it is empty, or the same in each record", "`ignore`", constant, ignore},
 		{"no value comes twice, and its name ends in id, key or uuid", "`key`", keyed, key},
 		{"dates", "`time`", dated, ignore},

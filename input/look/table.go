@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"ringtrain/input"
@@ -16,24 +17,27 @@ import (
 
 // Options say what to look at.
 type Options struct {
-	Files  []string // that exist, all of one format
+	Names  []string // of files and folders, as a person gives them, all of one format
+	Roots  []string // that they lie in
+	Notice func(line string)
 	Label  string   // the column to predict; "": by its name
 	Keys   []string // columns that predictions hand on; nil: by name
 	Limits input.Limits
+
+	files []string // that Names mean
 }
 
 // A Table is what files of records are.
 type Table struct {
-	Format    string
-	Header    bool
-	Separator byte
-	Trim      bool // texts have blanks around
-	Missing   []string
-	Records   int64
-	Bad       []Odd // lines that are no record: the reason in place of the text
-	BadLines  int64
-	Label     *Label
-	Columns   []Column // in the order of the file
+	Origin   convert.Origin // of a job
+	Shape    []int          // of a record that is an image
+	Dense    bool           // without columns: values of a place each, not ids
+	Trim     bool           // texts have blanks around
+	Records  int64
+	Bad      []Odd // lines that are no record: the reason in place of the text
+	BadLines int64
+	Label    *Label
+	Columns  []Column // in the order of the file
 }
 
 // BadRecords returns how many records at most will be bad: lines that are none, odd cells of columns that are
@@ -70,15 +74,32 @@ func (t *Table) Notices() (all []string) {
 
 // Look reads files once.
 func Look(ctx context.Context, o Options) (*Table, error) {
-	first, whole, err := head(ctx, o.Files[0], o.Limits)
+	if t, err := lookImages(ctx, o); t != nil || err != nil {
+		return t, err
+	}
+	var err error
+	if o.files, err = input.ExpandText(o.Roots, o.Names, o.Notice); err != nil {
+		return nil, err
+	}
+	first, whole, err := head(ctx, o.files[0], o.Limits)
 	if err != nil {
 		return nil, err
 	}
 	if len(first) == 0 {
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s is empty, want records", o.Files[0]))
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s is empty, want records", o.files[0]))
 	}
-	t := &Table{Format: convert.Sniff(first).Name}
-	return t, t.lookSeparated(ctx, o, first, whole)
+	f := convert.Sniff(first)
+	t := &Table{Origin: convert.Origin{Format: convert.FormatName(f.Name)}}
+	if t.Origin, err = t.Origin.Give(o.Names); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.Columns == convert.WantColumns:
+		return t, t.lookSeparated(ctx, o, first, whole)
+	case f.Columns == convert.MayColumns:
+		return t, t.lookExamples(ctx, o, first)
+	}
+	return t, t.lookRecords(ctx, o, f.Dense)
 }
 
 // lookSeparated looks at text with separated fields.
@@ -91,39 +112,48 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 		return err
 	}
 	if len(d.names) < 2 {
-		return bad("%s has one column, want a label and one column more; between columns a comma, a semicolon, a tab, a bar or a blank is found", o.Files[0])
+		return bad("%s has one column, want a label and one column more; between columns a comma, a semicolon, a tab, a bar or a blank is found", o.files[0])
 	}
 	at, err := findLabel(d.names, o.Label)
 	if err != nil {
 		return err
 	}
-	p := newPass(t.Format, d)
-	if err := p.run(ctx, o.Files, o.Limits); err != nil {
+	p := newPass(string(t.Origin.Format), d)
+	if err := p.run(ctx, o.files, o.Limits); err != nil {
 		return err
 	}
 	if p.records == 0 {
 		if len(p.bad) > 0 {
-			return bad("%s has no record: %s:%d: %s", o.Files[0], p.bad[0].File, p.bad[0].Line, p.bad[0].Text)
+			return bad("%s has no record: %s:%d: %s", o.files[0], p.bad[0].File, p.bad[0].Line, p.bad[0].Text)
 		}
-		return bad("%s has a header and no record", o.Files[0])
+		return bad("%s has a header and no record", o.files[0])
 	}
-	t.Header, t.Separator, t.Records, t.Bad, t.BadLines = d.header, d.separator, p.records, p.bad, p.badAll
+	t.Origin.Header = d.header
+	if d.separator != ',' && !d.noQuotes {
+		t.Origin.Separator = strings.ReplaceAll(string(d.separator), "\t", "tab")
+	}
+	return t.describe(p, at, o.Keys)
+}
+
+// describe describes what a pass has found; at is the label's place.
+func (t *Table) describe(p *pass, at int, given []string) error {
+	t.Records, t.Bad, t.BadLines = p.records, p.bad, p.badAll
 	seen := map[string]int{}
-	for _, name := range d.names {
+	for _, name := range p.names {
 		seen[name]++
 	}
-	for i, name := range d.names {
+	for i, name := range p.names {
 		c := describe(name, &p.total[i], &p.values[i], p.records)
-		c.name = unnamed(name, seen[name])
+		c.name, c.isList = unnamed(name, seen[name]), p.lists[i]
 		t.Trim = t.Trim || c.tally.padded > 0
 		t.Columns = append(t.Columns, c)
 	}
-	return t.choose(at, o.Keys)
+	return t.choose(at, given)
 }
 
 // dialect returns how the fields of the format's lines are written.
 func (t *Table) dialect(first []byte, whole bool) (dialect, error) {
-	f, _ := convert.FormatOf(convert.FormatName(t.Format))
+	f, _ := convert.FormatOf(t.Origin.Format)
 	if f.Default == nil {
 		return sniffDialect(first, whole), nil
 	}
@@ -152,16 +182,29 @@ func (t *Table) choose(at int, given []string) (err error) {
 	if t.Label, err = t.Columns[at].label(); err != nil {
 		return err
 	}
-	features := 0
+	for _, key := range given {
+		if names := t.names(); !slices.Contains(names, key) {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("--key %s: no such column%s; the columns are %s", key, phrase.DidYouMean(key, names), namesShown(names)))
+		}
+	}
+	features, keyed := 0, len(given) > 0
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		if i == at {
-			c.item, c.Why = label, t.Label.why(c)
-		} else {
+		switch {
+		case i == at:
+			c.item, c.Why = label, t.Label.String()
+		case slices.Contains(given, c.Name):
+			c.item, c.Why = key, "as asked for"
+		default:
 			c.choose()
 		}
 		c.Becomes = keys.KindsOf(reflect.ValueOf(c.Item(nil)))[0].Name
-		if i != at && c.Becomes != "ignore" && c.Becomes != "key" {
+		switch isKey := c.Becomes == "key"; {
+		case isKey && keyed && !slices.Contains(given, c.Name): // one is enough
+			c.item, c.Becomes = ignore, "ignore"
+		case isKey:
+			keyed = true
+		case i != at && c.Becomes != "ignore":
 			features++
 		}
 	}
@@ -169,6 +212,15 @@ func (t *Table) choose(at int, given []string) (err error) {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("no column can tell the label %s: %s", t.Label.Column, t.reasons()))
 	}
 	return nil
+}
+
+// names returns the names of the columns.
+func (t *Table) names() []string {
+	all := make([]string, len(t.Columns))
+	for i := range t.Columns {
+		all[i] = t.Columns[i].Name
+	}
+	return all
 }
 
 // reasons lists why columns are left out.

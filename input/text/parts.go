@@ -33,14 +33,15 @@ func (p *Part) Len() int { return len(p.spans) }
 // Line returns the line of a record, as Config.Parse gets it.
 func (p *Part) Line(k int) ([]byte, error) { return p.text(k) }
 
-// Number returns the number, from 1, of the line in the file that a record begins in.
-func (p *Part) Number(k int) int64 {
-	return p.before + 1 + int64(bytes.Count(p.data[:p.spans[k].from], []byte{'\n'}))
+// Place returns the file of a record, and the number, from 1, of the line that it begins in.
+func (p *Part) Place(k int) (file string, line int64) {
+	return p.File, p.before + 1 + int64(bytes.Count(p.data[:p.spans[k].from], []byte{'\n'}))
 }
 
 // Fault is err with the coordinates of a record's line.
 func (p *Part) Fault(format string, k int, err error) error {
-	return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s:%d: %w", format, p.File, p.Number(k), err))
+	file, line := p.Place(k)
+	return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s:%d: %w", format, file, line, err))
 }
 
 // Slots returns how many parts are in memory at a time.

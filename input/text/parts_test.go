@@ -23,7 +23,8 @@ func partLines(t *testing.T, c Config, files ...string) (all []string, err error
 			if err != nil {
 				return p.Fault("csv", k, err)
 			}
-			perSlot[p.Slot] = append(perSlot[p.Slot], fmt.Sprintf("%s:%d:%s", filepath.Base(p.File), p.Number(k), line))
+			file, number := p.Place(k)
+			perSlot[p.Slot] = append(perSlot[p.Slot], fmt.Sprintf("%s:%d:%s", filepath.Base(file), number, line))
 		}
 		return nil
 	}, func(p *Part) error {

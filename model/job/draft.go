@@ -20,9 +20,8 @@ import (
 // A Draft is a job for files that were looked at.
 type Draft struct {
 	Table *look.Table
-	Files []string // as a person named them
-	Name  string   // of the job
-	Kind  string   // of the model; "" chooses
+	Name  string // of the job
+	Kind  string // of the model; "" chooses
 }
 
 const (
@@ -56,8 +55,11 @@ func (d *Draft) File() ([]byte, *Config, error) {
 		return nil, nil, exitcode.With(exitcode.BadData, fmt.Errorf("%d columns make a job file of %d bytes, want at most %d: give columns names with a number at their end, such as x1 and x2", len(d.Table.Columns), len(text), maxJobFile))
 	}
 	cfg, err := loadText(d.Name+".yaml", text, nil, nil)
+	if err != nil && d.Kind == "" {
+		err = exitcode.With(exitcode.Internal, fmt.Errorf("the job file that was made is not one: %w", err))
+	}
 	if err != nil {
-		return text, nil, exitcode.With(exitcode.Internal, fmt.Errorf("the job file that was made is not one: %w", err))
+		return text, nil, err
 	}
 	return text, cfg, nil
 }
@@ -78,8 +80,12 @@ func (w *draftWriter) line(text, comment string, args ...any) {
 
 func (w *draftWriter) write() {
 	t := w.Table
-	records := int(t.Records)
-	w.line("# A job for "+phrase.Foreign(strings.Join(w.Files[:min(3, len(w.Files))], ", "), phrase.MaxText)+fmt.Sprintf(": %d records of %d columns.", records, len(t.Columns)), "")
+	files := t.Origin.Named()
+	of := phrase.Count(int(t.Records), "record")
+	if len(t.Columns) > 0 {
+		of += " of " + phrase.Count(len(t.Columns), "column")
+	}
+	w.line("# A job for "+phrase.Foreign(strings.Join(files[:min(3, len(files))], ", "), phrase.MaxText)+": "+of+".", "")
 	w.line("# Change what you like: ringtrain jobs explain KEY says what a key is for.", "")
 	w.line("name: "+yamlText(w.Name), "")
 	w.model()
@@ -89,30 +95,36 @@ func (w *draftWriter) write() {
 	w.line("export: {savedmodel: "+yamlText("export/"+w.Name)+"}", "for TensorFlow Serving")
 }
 
-// hasIDs reports whether a column becomes ids.
+// hasIDs reports whether the model reads ids.
 func (d *Draft) hasIDs() bool {
-	return slices.ContainsFunc(d.Table.Columns, func(c look.Column) bool { return c.Becomes == "categorical" })
+	if len(d.Table.Columns) == 0 {
+		return !d.Table.Dense
+	}
+	return slices.ContainsFunc(d.Table.Columns, func(c look.Column) bool { return c.Becomes == "categorical" || c.Becomes == "ids" })
 }
 
 // kind returns the kind of the model, and why it is this one.
 func (d *Draft) kind() (kind, why string) {
-	switch n := d.Table.Records; {
-	case d.Kind != "":
-		return d.Kind, "as asked for"
-	case n < fewRecords:
-		kind, why = "linear", fmt.Sprintf("below %d records", fewRecords)
-	case d.hasIDs():
-		return "wide-deep", fmt.Sprintf("%d records or more", fewRecords)
-	default:
-		return "mlp", fmt.Sprintf("%d records or more, all of numbers", fewRecords)
+	few := d.Table.Records < fewRecords
+	size := fmt.Sprintf("%d records or more", fewRecords)
+	if few {
+		size = fmt.Sprintf("below %d records", fewRecords)
 	}
 	switch {
+	case d.Kind != "":
+		return d.Kind, "as asked for"
+	case len(d.Table.Shape) == 3:
+		return "cnn-small", "images"
+	case !few && d.hasIDs():
+		return "wide-deep", size
+	case !few:
+		return "mlp", size + ", all of numbers"
 	case d.hasIDs():
-		kind = "sparse-linear"
+		return "sparse-linear", size
 	case len(d.Table.Label.Classes) > 2:
-		kind = "softmax"
+		return "softmax", size
 	}
-	return kind, why
+	return "linear", size
 }
 
 func (w *draftWriter) model() {
@@ -137,19 +149,17 @@ func (w *draftWriter) model() {
 func (w *draftWriter) input() {
 	t := w.Table
 	w.line("input:", "")
-	from := "format: " + t.Format + ", files: " + yamlValue(reflect.ValueOf(w.Files))
-	if t.Header {
-		from += ", header: true"
+	w.line("  train: "+yamlOptions(reflect.ValueOf(t.Origin)), "")
+	if f, _ := convert.FormatOf(t.Origin.Format); f.Resized {
+		w.line("  shape: "+yamlValue(reflect.ValueOf(t.Shape)), "height, width and channels that images are brought to")
 	}
-	if f, _ := convert.FormatOf(convert.FormatName(t.Format)); f.Has("separator") && t.Separator != ',' {
-		from += ", separator: " + separatorText(t.Separator)
-	}
-	w.line("  train: {"+from+"}", "")
 	w.line(fmt.Sprintf("  batch: %d", w.batch()), "records of a step")
 	if n := t.BadRecords(); n > 0 {
 		w.line(fmt.Sprintf("  max_bad_records: %d", n), "left out; %s", t.Notices()[0])
 	}
-	w.line("  columns:", "")
+	if len(t.Columns) > 0 {
+		w.line("  columns:", "")
+	}
 	for i := 0; i < len(t.Columns); {
 		item, n := w.together(i)
 		c := &t.Columns[i]
@@ -174,14 +184,6 @@ func missingText(missing []look.Value) string {
 		text += fmt.Sprintf("%s %d %s", []string{";", ","}[min(i, 1)], v.Records, word)
 	}
 	return text
-}
-
-// separatorText returns the value of input.train.separator.
-func separatorText(c byte) string {
-	if c == '\t' {
-		return "tab"
-	}
-	return fmt.Sprintf("%q", string(c))
 }
 
 // together returns the item of column i and of those behind it of which the same becomes, if a table has

@@ -32,6 +32,20 @@ func (r *Reporter) Looked(t *look.Table, w Written) error {
 		r.Emit(lookedColumn{&t.Columns[i]})
 	}
 	r.Emit(w)
+	if len(t.Columns) == 0 {
+		fmt.Fprintf(r.People, "label: %s\n", t.Label)
+	} else if err := r.lookedColumns(t); err != nil {
+		return err
+	}
+	for _, line := range t.Notices() {
+		fmt.Fprintln(r.People, "notice: "+phrase.Foreign(line, phrase.MaxText))
+	}
+	_, err := fmt.Fprintf(r.People, "%s: %d records of %s\nlook at %s, then: ringtrain run %s\n", w.Job, t.Records, t.Origin.Format, w.Job, w.Job)
+	return err
+}
+
+// lookedColumns writes a line for each column.
+func (r *Reporter) lookedColumns(t *look.Table) error {
 	table := tabwriter.NewWriter(r.People, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "column\tmissing\tdistinct\tbecomes\twhy")
 	for i := range t.Columns {
@@ -42,12 +56,5 @@ func (r *Reporter) Looked(t *look.Table, w Written) error {
 		}
 		fmt.Fprintf(table, "%s\t%d\t%s%d\t%s\t%s\n", phrase.Name(c.Name), c.MissingCells(), about, c.Distinct, c.Becomes, phrase.Foreign(c.Why, phrase.MaxText))
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	for _, line := range t.Notices() {
-		fmt.Fprintln(r.People, "notice: "+phrase.Foreign(line, phrase.MaxText))
-	}
-	_, err := fmt.Fprintf(r.People, "%s: %d records of %s, %s\nlook at %s, then: ringtrain run %s\n", w.Job, t.Records, t.Format, phrase.Count(len(t.Columns), "column"), w.Job, w.Job)
-	return err
+	return table.Flush()
 }
