@@ -49,8 +49,10 @@ func Slots() int { return runtime.GOMAXPROCS(0) + 2 }
 
 // EachPart reads files once, from first to last, compressed or not, in memory that does not grow with
 // them. It calls work for the parts side by side, and then done for each, one at a time in their order. Of c
-// it uses Format, Comment, Quote, Separator and Limits. Its error is the first in the order of the files.
+// it uses Format, Comment, Quote, Separator and Limits. Its error is the first in the order of the files, or the
+// cause of ctx.
 func EachPart(ctx context.Context, files []string, c Config, work, done func(*Part) error) error {
+	outer := ctx
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	slots := Slots()
@@ -90,7 +92,7 @@ func EachPart(ctx context.Context, files []string, c Config, work, done func(*Pa
 		free <- p
 	}
 	wait.Wait()
-	return cmp.Or(first, unread)
+	return cmp.Or(first, unread, context.Cause(outer))
 }
 
 // readParts fills free parts with the lines of a file and hands them on.

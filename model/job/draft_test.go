@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringtrain/input/convert"
 	"ringtrain/input/look"
 )
 
@@ -20,7 +21,7 @@ func TestDraftName(t *testing.T) {
 // TestDraftComment verifies that a file's name stays in its comment and in its text.
 func TestDraftComment(t *testing.T) {
 	name := "a\nmodel: {kind: mlp}\u2028\u202e\u0085.csv"
-	d := Draft{Table: &look.Table{Format: "csv"}, Files: []string{name}, Name: DraftName([]string{name}), Kind: "linear"}
+	d := Draft{Table: &look.Table{Origin: convert.Origin{Format: "csv", Files: []string{name}}}, Name: DraftName([]string{name}), Kind: "linear"}
 	d.Table.Label = &look.Label{Column: "y\rtrain: {steps: 1}"}
 	text, _, _ := d.File()
 	for line := range strings.Lines(string(text)) {
