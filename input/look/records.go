@@ -91,7 +91,8 @@ func (l *labels) add(y float32) {
 	if l.many {
 		return
 	}
-	if l.count[y]++; len(l.count) > mostValues {
+	l.count[y]++
+	if len(l.count) > mostValues {
 		l.many, l.count = true, nil
 	}
 }
