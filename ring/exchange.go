@@ -43,11 +43,8 @@ type peerLink struct {
 	leavesHost bool // to another host
 
 	sent, received uint32 // frames of the running collective
-	keyBytes       int64  // sent under the link's key in data frames, headers included; 0 without a key
+	keyBytes       int64  // sent under the link's key in data frames, headers included; 0 without TLS
 }
-
-// hasKey reports whether what the link sends is encrypted.
-func (l *peerLink) hasKey() bool { return l.leavesHost }
 
 // reset begins a new collective.
 func (l *peerLink) reset() { l.sent, l.received = 0, 0 }
@@ -223,7 +220,7 @@ func (w *wire) countFrame() {
 	if w.peer.leavesHost {
 		w.sentOffHost.Add(n)
 	}
-	if w.peer.hasKey() {
+	if w.peer.link.Facts().TLS {
 		w.peer.keyBytes += n
 	}
 }

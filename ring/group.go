@@ -202,7 +202,8 @@ func (g *Group) SentBytes() (total, betweenHosts int64) {
 
 // KeyBytes returns how many bytes of data frames, headers included, this rank has sent under one
 // key: the most of all its links, 0 if none is encrypted. The number depends on the operations
-// alone. KeyBytes must not be called beside an operation.
+// alone. AES-GCM is safe for some 360 GiB; before that the workers should form another group, whose
+// links have new keys. KeyBytes must not be called beside an operation.
 func (g *Group) KeyBytes() int64 {
 	var most int64
 	for _, w := range g.wires {

@@ -316,8 +316,7 @@ func TestCores(t *testing.T) {
 }
 
 // TestSentBytesOnHosts verifies that one host uses no link, that drivers send no more than the
-// ring's bound for their shards, that bytes between hosts count as such, and that those of each link
-// count apart under its key.
+// ring's bound for their shards, and that bytes between hosts count as such.
 func TestSentBytesOnHosts(t *testing.T) {
 	const n = 1 << 16
 	for _, tt := range []struct {
@@ -345,13 +344,6 @@ func TestSentBytesOnHosts(t *testing.T) {
 			want := tt.want(g.Membership().Rank)
 			if total != between || total < want || total > want+want/1000 {
 				return fmt.Errorf("hosts=%v: sent %d bytes, %d between hosts, want %d and headers", tt.hosts, total, between, want)
-			}
-			key := g.KeyBytes()
-			if err := g.Barrier(t.Context()); err != nil { // over other links of ranks 1 and 3
-				return err
-			}
-			if key < want || key > between || want > 0 && g.KeyBytes() != key {
-				return fmt.Errorf("hosts=%v: %d bytes under one key, then %d, want those of the shard alone", tt.hosts, key, g.KeyBytes())
 			}
 			return nil
 		})

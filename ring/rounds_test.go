@@ -3,6 +3,7 @@ package ring_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -224,6 +225,33 @@ func TestAlgorithmBySize(t *testing.T) {
 				return nil
 			})
 		}
+	}
+}
+
+// encrypted is a link with a key.
+type encrypted struct{ ring.Link }
+
+func (encrypted) Facts() ring.LinkFacts { return ring.LinkFacts{TLS: true} }
+
+// TestKeyBytes verifies that the bytes that a rank has sent under one key are those of the link with the most of
+// them, headers included, and that a link in clear has none.
+func TestKeyBytes(t *testing.T) {
+	for _, clear := range []bool{true, false} {
+		mesh := memlink.Mesh(2)
+		for r := range mesh {
+			if tr := &mesh[r]; !clear {
+				tr.Ring, tr.Rounds[0] = encrypted{tr.Ring}, encrypted{tr.Rounds[0]}
+			}
+		}
+		overMesh(t, mesh, by(t, "auto"), func(g *ring.Group) error {
+			for i := range int64(3) {
+				err := errors.Join(g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, 100)}), g.Barrier(t.Context()))
+				if got, want := g.KeyBytes(), (i+1)*(ring.FrameHeaderBytes+400); err != nil || clear && got != 0 || !clear && got != want {
+					return fmt.Errorf("clear=%t: %d bytes under one key, error %v, want %d", clear, got, err, want)
+				}
+			}
+			return nil
+		})
 	}
 }
 

@@ -47,18 +47,18 @@ func startKeyJob(b *box, job []string, limits string) (meeting *testProcess, ran
 }
 
 // TestNewKeys lowers the limit of a link's key for real processes. It verifies that they regroup five times, with
-// one line each, without a loss and without a restart, and end with the digest of an undisturbed job.
+// one line each, without a loss and without a restart, and end with the digest of a job whose links have no keys.
 func TestNewKeys(t *testing.T) {
 	var last []string
-	for _, limits := range []string{"", "300000 900000"} {
-		meeting, ranks := startKeyJob(newBox(t), keyJob(60), keyLimits+"="+limits)
+	for security, regroups := range map[string]int{"auth": 0, "tls": 5} {
+		meeting, ranks := startKeyJob(newBox(t), append(keyJob(60), "--security", security), keyLimits+"=300000 900000")
 		for rank, p := range ranks {
 			e := p.wait()
 			if e.code != 0 || strings.Contains(e.stderr, "generation 1 has ended") {
 				t.Errorf("rank %d ended with %d\n%s", rank, e.code, e.stderr)
 			}
-			want := 5
-			if limits == "" || rank != 0 {
+			want := regroups
+			if rank != 0 {
 				want = 0
 			}
 			ends := e.ofKind(t, "generation")

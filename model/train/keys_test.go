@@ -9,21 +9,27 @@ import (
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
 	"ringtrain/ring/ringtest"
 )
 
-// keyRun trains a job on three ranks, on hosts of their own. It runs generations until no rank ends one for new
+// encrypted is a link with a key.
+type encrypted struct{ ring.Link }
+
+func (encrypted) Facts() ring.LinkFacts { return ring.LinkFacts{TLS: true} }
+
+// keyRun trains a job on three ranks, over links with keys. It runs generations until no rank ends one for new
 // keys, and returns the causes by which they did so: equal on all ranks, and after the last step of each.
 func keyRun(t *testing.T, cfg *job.Config, change func(m *member)) (members []*member, ends []*ring.Cause) {
 	t.Helper()
 	p := newProcesses(t, 3, cfg, digitsData(), change)
 	for {
 		p.runGeneration(func(rank func(g *ring.Group) error) {
-			var on []ring.Membership
-			for r := range p.members {
-				on = append(on, ringtest.OnHosts([]int{0, 1, 2}, r))
+			links := memlink.Ring(len(p.members))
+			for r := range links {
+				links[r] = encrypted{links[r]}
 			}
-			ringtest.RunAs(t, on, ring.DefaultConfig(), rank)
+			ringtest.RunOver(t, links, ring.DefaultConfig(), rank)
 		})
 		first := p.members[0]
 		if first.err == nil || first.cause().Operation != ring.OpKeys || len(ends) > 50 {
