@@ -98,6 +98,9 @@ func index(header []byte, entries ...any) []byte {
 	return w.finish()
 }
 
+// Fields that ringtrain does not write.
+const entrySlices, headerEndianness, versionMinConsumer, versionBadConsumer = 7, 2, 2, 3
+
 // TestRefusals verifies that the error for each unreadable kind of bundle names the
 // reason.
 func TestRefusals(t *testing.T) {

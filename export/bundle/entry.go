@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"ringtrain/export/tfpb"
 )
 
 // Entry describes a tensor of a bundle and the location of its bytes.
@@ -23,20 +26,19 @@ type Entry struct {
 // Upper bounds that a reader enforces. TensorFlow itself has no tensors of more than 254
 // dimensions and no bundles of more shards than five digits can name.
 const (
-	maxName   = 4096
-	maxRank   = 254
-	maxShards = 99999
+	maxName    = 4096
+	maxRank    = 254
+	maxShards  = 99999
+	maxMessage = 64 << 10 // bytes of a header or an entry
 )
 
-// Fields of BundleEntryProto, TensorShapeProto and BundleHeaderProto.
+// Fields that are written of BundleEntryProto, TensorShapeProto and BundleHeaderProto.
 const (
-	entryDType, entryShape, entryShard, entryOffset, entrySize, entryCRC, entrySlices = 1, 2, 3, 4, 5, 6, 7
+	entryDType, entryShape, entryShard, entryOffset, entrySize, entryCRC = 1, 2, 3, 4, 5, 6
 
-	shapeDim, shapeUnknownRank, dimSize = 2, 3, 1
+	shapeDim, dimSize = 2, 1
 
-	headerShards, headerEndianness, headerVersion = 1, 2, 3
-
-	versionMinConsumer, versionBadConsumer = 2, 3
+	headerShards, headerVersion = 1, 3
 )
 
 // formatVersion is the version of the format that this package writes and
@@ -80,150 +82,60 @@ func appendVarint(dst []byte, field protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(dst, v)
 }
 
-// eachField calls fn for every field of a message. The argument v is the value of a
-// number, b the bytes of a message.
-func eachField(msg []byte, fn func(field protowire.Number, v uint64, b []byte) error) error {
-	for len(msg) > 0 {
-		field, kind, n := protowire.ConsumeTag(msg)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		msg = msg[n:]
-		var v uint64
-		var b []byte
-		switch kind {
-		case protowire.VarintType:
-			v, n = protowire.ConsumeVarint(msg)
-		case protowire.Fixed32Type:
-			var u uint32
-			u, n = protowire.ConsumeFixed32(msg)
-			v = uint64(u)
-		case protowire.BytesType:
-			b, n = protowire.ConsumeBytes(msg)
-		default:
-			n = protowire.ConsumeFieldValue(field, kind, msg)
-		}
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		if err := fn(field, v, b); err != nil {
-			return err
-		}
-		msg = msg[n:]
+// unmarshal parses a message of the index. Its size is bounded, because the parsed form of
+// a shape takes many times its bytes.
+func unmarshal(msg []byte, m proto.Message) error {
+	if len(msg) > maxMessage {
+		return fmt.Errorf("a message has %d bytes, want at most %d", len(msg), maxMessage)
 	}
-	return nil
+	return proto.Unmarshal(msg, m)
 }
 
-// parseHeader returns the number of shards.
+// parseHeader returns the number of shards. It checks that the bundle accepts readers of
+// formatVersion.
 func parseHeader(msg []byte) (shards int, err error) {
-	err = eachField(msg, func(field protowire.Number, v uint64, b []byte) error {
-		switch field {
-		case headerShards:
-			if v > maxShards {
-				return fmt.Errorf("%d shards, want at most %d", v, maxShards)
-			}
-			shards = int(v)
-		case headerEndianness:
-			if v != 0 {
-				return errors.New("big-endian bundles are not supported")
-			}
-		case headerVersion:
-			return parseVersion(b)
-		}
-		return nil
-	})
-	return shards, err
-}
-
-// parseVersion checks that the bundle accepts readers of formatVersion.
-func parseVersion(msg []byte) error {
-	refuse := func(v uint64) error {
-		if v != formatVersion {
-			return nil
-		}
-		return fmt.Errorf("the bundle refuses readers of version %d", formatVersion)
+	var h tfpb.BundleHeaderProto
+	err = unmarshal(msg, &h)
+	switch wanted := h.Version.GetMinConsumer(); {
+	case err != nil:
+	case h.NumShards < 0 || h.NumShards > maxShards:
+		err = fmt.Errorf("%d shards, want at most %d", h.NumShards, maxShards)
+	case h.Endianness != tfpb.BundleHeaderProto_LITTLE:
+		err = errors.New("big-endian bundles are not supported")
+	case wanted > formatVersion:
+		err = fmt.Errorf("the bundle wants a reader of version %d, this is version %d", wanted, formatVersion)
+	case slices.Contains(h.Version.GetBadConsumers(), formatVersion):
+		err = fmt.Errorf("the bundle refuses readers of version %d", formatVersion)
 	}
-	return eachField(msg, func(field protowire.Number, v uint64, b []byte) error {
-		switch field {
-		case versionMinConsumer:
-			if v > formatVersion {
-				return fmt.Errorf("the bundle wants a reader of version %d, this is version %d", v, formatVersion)
-			}
-		case versionBadConsumer:
-			if len(b) == 0 {
-				return refuse(v)
-			}
-			for len(b) > 0 { // packed
-				v, n := protowire.ConsumeVarint(b)
-				if n < 0 {
-					return protowire.ParseError(n)
-				}
-				if err := refuse(v); err != nil {
-					return err
-				}
-				b = b[n:]
-			}
-		}
-		return nil
-	})
+	return int(h.NumShards), err
 }
 
 // parseEntry parses a BundleEntryProto and checks everything that needs no data file.
 func parseEntry(name string, msg []byte) (Entry, error) {
-	e := Entry{Name: name}
-	var shard uint64
-	err := eachField(msg, func(field protowire.Number, v uint64, b []byte) error {
-		switch field {
-		case entryDType:
-			e.DType = DType(v)
-		case entryShape:
-			return parseShape(&e.Shape, b)
-		case entryShard:
-			shard = v
-		case entryOffset:
-			e.Offset = int64(v)
-		case entrySize:
-			e.Size = int64(v)
-		case entryCRC:
-			e.CRC = uint32(v)
-		case entrySlices:
-			return errors.New("partitioned tensors (slices) are not supported")
-		}
-		return nil
-	})
-	if err != nil {
-		return e, err
+	var p tfpb.BundleEntryProto
+	if err := unmarshal(msg, &p); err != nil {
+		return Entry{}, err
 	}
-	if shard >= maxShards || e.Offset < 0 || e.Size < 0 {
-		return e, fmt.Errorf("shard %d, offset %d, size %d: want all 0 or more", shard, e.Offset, e.Size)
-	}
-	e.Shard = int(shard)
-	return e, e.checkSize()
-}
-
-func parseShape(shape *[]int64, msg []byte) error {
-	return eachField(msg, func(field protowire.Number, v uint64, b []byte) error {
-		switch {
-		case field == shapeUnknownRank && v != 0:
-			return errors.New("the shape is unknown")
-		case field != shapeDim:
-			return nil
-		case len(*shape) == maxRank:
-			return fmt.Errorf("more than %d dimensions", maxRank)
-		}
-		size := int64(0)
-		err := eachField(b, func(field protowire.Number, v uint64, _ []byte) error {
-			if field == dimSize {
-				size = int64(v)
+	e := Entry{Name: name, DType: DType(p.Dtype), Shard: int(p.ShardId), Offset: p.Offset, Size: p.Size, CRC: p.Crc32C}
+	switch dims := p.Shape.GetDim(); {
+	case len(p.Slices) > 0:
+		return e, errors.New("partitioned tensors (slices) are not supported")
+	case p.Shape.GetUnknownRank():
+		return e, errors.New("the shape is unknown")
+	case len(dims) > maxRank:
+		return e, fmt.Errorf("more than %d dimensions", maxRank)
+	default:
+		for i, d := range dims {
+			if d.Size < 0 {
+				return e, fmt.Errorf("dimension %d is %d, want 0 or more", i, d.Size)
 			}
-			return nil
-		})
-		if size < 0 {
-			return fmt.Errorf("dimension %d is %d, want 0 or more", len(*shape), size)
+			e.Shape = append(e.Shape, d.Size)
 		}
-		*shape = append(*shape, size)
-		return err
-	})
+	}
+	if e.Shard < 0 || e.Shard >= maxShards || e.Offset < 0 || e.Size < 0 {
+		return e, fmt.Errorf("shard %d, offset %d, size %d: want all 0 or more", e.Shard, e.Offset, e.Size)
+	}
+	return e, e.checkSize()
 }
 
 // checkSize compares the size with type and shape. An element of a string tensor takes

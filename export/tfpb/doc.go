@@ -6,8 +6,8 @@
 // fields. The protobuf package is ringtrain.tf, not tensorflow, so that a program may
 // link TensorFlow's own messages too.
 //
-// The index of a checkpoint has four more small messages. Package bundle encodes them by
-// hand, because their bytes must equal TensorFlow's.
+// Package bundle reads the messages of a checkpoint's index and encodes them by hand,
+// because their bytes must equal TensorFlow's.
 package tfpb
 
-//go:generate sh -c "cd ../.. && protoc --plugin=protoc-gen-go=$(go tool -n protoc-gen-go) --go_out=. --go_opt=module=ringtrain export/tfpb/graph.proto export/tfpb/saved_model.proto export/tfpb/event.proto"
+//go:generate sh -c "cd ../.. && protoc --plugin=protoc-gen-go=$(go tool -n protoc-gen-go) --go_out=. --go_opt=module=ringtrain export/tfpb/bundle.proto export/tfpb/graph.proto export/tfpb/saved_model.proto export/tfpb/event.proto"
