@@ -59,7 +59,7 @@ type Writer struct {
 	began   time.Time        // start of the last write
 	closed  bool
 	failing bool  // the last write failed
-	fault   error // its error, until Fault returns it
+	fault   error // its error, until Add or Flush returns it
 }
 
 type buffer []byte
@@ -125,9 +125,10 @@ func (w *Writer) begin(from int64, now time.Time) {
 }
 
 // Add adds the scalars of a step. It omits a scalar whose tag already has that step or a
-// later one. Add does not wait for the disk. Once its buffers have grown, it allocates
-// only a timer per write. The caller may reuse scalars.
-func (w *Writer) Add(step int64, scalars []Scalar, now time.Time) {
+// later one. Add does not wait for the disk: it returns the fault of earlier scalars that
+// could not be written, once. Once its buffers have grown, it allocates only a timer per
+// write. The caller may reuse scalars.
+func (w *Writer) Add(step int64, scalars []Scalar, now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.summary = w.summary[:0]
@@ -138,11 +139,11 @@ func (w *Writer) Add(step int64, scalars []Scalar, now time.Time) {
 		w.last[s.Tag] = step
 		w.summary = appendValue(w.summary, s)
 	}
-	if len(w.summary) == 0 || len(w.pending)+w.leaving >= maxPending || w.closed {
-		return
+	if len(w.summary) > 0 && len(w.pending)+w.leaving < maxPending && !w.closed {
+		w.message = appendSummary(w.message[:0], seconds(now), step, w.summary)
+		w.put()
 	}
-	w.message = appendSummary(w.message[:0], seconds(now), step, w.summary)
-	w.put()
+	return w.takeFault()
 }
 
 // add adds a record. The caller holds the lock.
@@ -239,15 +240,8 @@ func (w *Writer) named(err error) error {
 	return fmt.Errorf("write %s: %w", w.name, err)
 }
 
-// Fault returns the error of a failing disk once per failure, else nil. The Writer keeps
-// the unwritten events and retries with the next event.
-func (w *Writer) Fault() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.takeFault()
-}
-
-// takeFault is Fault without the lock, which the caller holds.
+// takeFault returns the error of a failing disk once per failure, else nil. The Writer keeps
+// the unwritten events and retries with the next event. The caller holds the lock.
 func (w *Writer) takeFault() error {
 	err := w.fault
 	w.fault = nil
@@ -255,7 +249,7 @@ func (w *Writer) takeFault() error {
 }
 
 // Flush waits until all events are in the file or a write has failed. It returns the
-// error that Fault would return.
+// error that Add would return.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

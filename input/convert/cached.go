@@ -29,19 +29,24 @@ func (s Spec) openLines(ctx context.Context, paths []string) (*text.Set, error) 
 	return f.lines(ctx, s, paths)
 }
 
+// cacheFolder returns the folder of the cache, and sets Notice to receive messages about it.
+func (s *Spec) cacheFolder() string {
+	if s.Notice == nil {
+		s.Notice = func(string) {}
+	}
+	if s.Cache == "" || s.Cache == CacheAuto {
+		return s.CacheDir
+	}
+	return s.Cache
+}
+
 // openCached opens text, or the cache of its records.
 //
 // If the text of a compressed file does not fit into memory, cached first makes a cache.
 // Otherwise it makes a cache in the background if Spec.Cache is a folder, or if the
 // records of more than one window of text are read several times.
 func (s Spec) openCached(ctx context.Context) (input.Dataset, error) {
-	if s.Notice == nil {
-		s.Notice = func(string) {}
-	}
-	dir := s.Cache
-	if dir == "" || dir == CacheAuto {
-		dir = s.CacheDir
-	}
+	dir := s.cacheFolder()
 	if s.Cache == CacheOff || dir == "" {
 		return s.plain(ctx)
 	}
@@ -119,7 +124,7 @@ func (s Spec) plain(ctx context.Context) (input.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if set.Facts().Sequential && s.Notice != nil {
+	if set.Facts().Sequential {
 		s.Notice("compressed text is read in the order of its files, since input.cache is off")
 	}
 	return set, nil
@@ -128,10 +133,7 @@ func (s Spec) plain(ctx context.Context) (input.Dataset, error) {
 // MakeCache makes the cache of the records of s, unless a valid one exists, and returns
 // its name. For formats other than text, and for Cache off, the error is exitcode.Usage.
 func MakeCache(ctx context.Context, s Spec) (name string, records int, err error) {
-	dir := s.Cache
-	if dir == "" || dir == CacheAuto {
-		dir = s.CacheDir
-	}
+	dir := s.cacheFolder()
 	f, err := s.check()
 	switch {
 	case err != nil:
@@ -140,9 +142,6 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 		return "", 0, usage("format %s has no cache, want one of %s", s.Format, strings.Join(Names(Format.IsText), ", "))
 	case dir == CacheOff || dir == "":
 		return "", 0, usage("input.cache is %q, want auto or a folder", s.Cache)
-	}
-	if s.Notice == nil {
-		s.Notice = func(string) {}
 	}
 	c := s.cacheConfig(dir)
 	made, err := cache.Once(ctx, c, s.Notice, func() error { return s.makeCache(ctx, c) })

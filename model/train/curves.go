@@ -37,8 +37,7 @@ func (c *curves) add(step int64, group string, e report.Event, others ...events.
 		return nil
 	}
 	c.scalars = append(appendScalars(c.scalars[:0], group, e), others...)
-	c.file.Add(step, c.scalars, time.Now())
-	return c.file.Fault()
+	return c.file.Add(step, c.scalars, time.Now())
 }
 
 // push begins to write all scalars.

@@ -29,9 +29,6 @@ const (
 	rules
 )
 
-// hasAssembly reports whether a set may have an assembly body of r.
-func (r Rule) hasAssembly() bool { return r < NesterovRows }
-
 // ruleKinds has the number of slots of each rule, and the body that defines its result.
 var ruleKinds = [rules]struct {
 	slots int

@@ -13,9 +13,6 @@ type updateArgs struct {
 // assembly updates whole vectors of u and returns the number of their elements.
 func (r Rule) assembly(s Set, u *Update) int {
 	n := len(u.W)
-	if !r.hasAssembly() {
-		return 0
-	}
 	switch s {
 	case AVX512:
 		n -= n % 16
@@ -24,7 +21,7 @@ func (r Rule) assembly(s Set, u *Update) int {
 	default:
 		return 0
 	}
-	if n == 0 {
+	if n == 0 || r >= NesterovRows {
 		return 0
 	}
 	a := updateArgs{w: &u.W[0], n: n, c: u.C}
