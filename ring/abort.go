@@ -117,7 +117,8 @@ func (g *Group) abort(why error) *Abort {
 	if pe, ok := errors.AsType[*PeerError](why); ok && isCauseOf(pe.Err, g.ctx, g.op.ctx) {
 		c = CauseOf(pe.Err, self, "", -1) // this worker stopped waiting; the neighbour is not at fault
 	}
-	return &Abort{Rank: c.Rank, By: self, Code: c.ExitCode, Text: strings.ReplaceAll(strings.TrimPrefix(c.Text, "ring: "), "\n", " "), provisional: isProvisional(why)}
+	text := strings.ReplaceAll(strings.TrimPrefix(c.Text, "ring: "), "\n", " ")
+	return &Abort{Rank: c.Rank, By: self, Code: c.ExitCode, Text: phrase.Foreign(text, maxAbortText), provisional: isProvisional(why)}
 }
 
 // isProvisional reports whether other workers may know the cause better. All ranks run into

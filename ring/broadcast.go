@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/vec"
+	"ringtrain/ring/phrase"
 )
 
 // maxBroadcastText bounds the text of root's read error.
@@ -84,9 +86,9 @@ func readPiece(src io.Reader, buf []byte) (payload []byte, cause error) {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		buf[0] = streamLast
 	default:
-		text := err.Error()
+		text := phrase.Clip(strings.ReplaceAll(err.Error(), "\n", " "), maxBroadcastText)
 		payload = binary.LittleEndian.AppendUint16(append(buf[:0], streamFailed), uint16(exitcode.Of(err)))
-		return append(payload, text[:min(len(text), maxBroadcastText)]...), err
+		return append(payload, text...), err
 	}
 	return buf[:1+n], nil
 }
@@ -179,6 +181,6 @@ func (op *operation) rootError(root Worker, said []byte) error {
 	if code == exitcode.OK || code > 255 {
 		code = exitcode.Failed
 	}
-	err := exitcode.With(code, errors.New(string(said[2:])))
+	err := exitcode.With(code, errors.New(phrase.Foreign(string(said[2:]), maxBroadcastText)))
 	return &PeerError{Op: opBroadcast.String(), Seq: op.seq, Rank: root.Rank, Host: root.Host, Addr: root.Addr, Err: err}
 }

@@ -109,19 +109,19 @@ func broadcastFromEach(ranks []int) func(g *ring.Group, me int) error {
 }
 
 // TestSubgroupNames verifies that errors in a group of some ranks of a job name ranks of the
-// job: the rank of a root that cannot read on, and those of two workers with different
-// operations.
+// job: the rank of a root that cannot read on, whose reason is printable, and those of two workers
+// with different operations.
 func TestSubgroupNames(t *testing.T) {
 	ranks := []int{3, 5, 7}
 	for _, kind := range []string{"links", "memory"} {
 		t.Run("over="+kind, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				errs := subgroup(t, ranks, transports(kind, 3), func(g *ring.Group, _ int) error {
-					return g.Broadcast(context.Background(), 1, iotest.ErrReader(errors.New("no such file")), io.Discard)
+					return g.Broadcast(context.Background(), 1, iotest.ErrReader(errors.New("no\nfile \x1b[2J\u202e")), io.Discard)
 				})
 				for _, me := range []int{0, 2} {
-					if pe, ok := errors.AsType[*ring.PeerError](errs[me]); !ok || pe.Rank != 5 {
-						t.Errorf("worker %d: %v, want an error that blames rank 5", me, errs[me])
+					if pe, ok := errors.AsType[*ring.PeerError](errs[me]); !ok || pe.Rank != 5 || !strings.HasSuffix(pe.Error(), "no file ?[2J?") {
+						t.Errorf("worker %d: %q, want an error that blames rank 5, in printable characters", me, errs[me])
 					}
 				}
 				errs = subgroup(t, ranks, transports(kind, 3), func(g *ring.Group, me int) error {

@@ -2,11 +2,13 @@ package launch
 
 import (
 	"errors"
+	"strings"
 	"syscall"
 	"time"
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/process"
+	"ringtrain/ring/phrase"
 )
 
 // orders are what an agent must know before it starts ranks. They come on its standard
@@ -51,9 +53,13 @@ type wireFault struct {
 	Text string `json:"text"`
 }
 
-func faultOf(err error) *wireFault { return &wireFault{exitcode.Of(err), err.Error()} }
+func faultOf(err error) *wireFault {
+	return &wireFault{exitcode.Of(err), strings.ReplaceAll(err.Error(), "\n", " ")}
+}
 
-func (f *wireFault) error() error { return exitcode.With(f.Code, errors.New(f.Text)) }
+func (f *wireFault) error() error {
+	return exitcode.With(f.Code, errors.New(phrase.Foreign(f.Text, phrase.MaxText)))
+}
 
 // wireCleared is the message that no process of a rank is left.
 type wireCleared struct {

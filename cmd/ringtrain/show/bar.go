@@ -45,4 +45,7 @@ func progressBar(facts string, width int) string {
 }
 
 // cut returns the first columns of a line.
-func cut(line string, width int) string { return line[:min(len(line), max(width, 0))] }
+func cut(line string, width int) string {
+	shown := []rune(line)
+	return string(shown[:min(len(shown), max(width, 0))])
+}

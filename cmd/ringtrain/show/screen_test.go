@@ -140,6 +140,9 @@ func TestProgressBar(t *testing.T) {
 			t.Errorf("width=%d: %q, want %q", tt.width, got, tt.want)
 		}
 	}
+	if got := progressBar("学步", 1); got != "学" {
+		t.Errorf("in one column: %q, want a whole character", got)
+	}
 	for _, other := range []string{"step 5", "step x of y", "step 1 of 0", "step 7 of 5"} {
 		if got := progressBar(other, 40); !strings.Contains(got, other) || len(got) > 40 {
 			t.Errorf("%q becomes %q", other, got)
