@@ -1,7 +1,6 @@
 package look
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -23,6 +22,7 @@ const (
 	mostHashes   = 4_000_000 // in all columns
 	logEvery     = 16        // the logarithm of one number of so many is looked at
 	mostBadLines = 3         // examples that are kept
+	mostTexts    = 64        // texts of a part that may be odd
 )
 
 // A Value is a text of a column and the records that have it.
@@ -39,7 +39,7 @@ type values struct {
 	many   atomic.Bool // there are more than mostValues, or longer ones: count has not all
 }
 
-// part is what one part of the text has of a column.
+// part is what one part of the text has of a column. Its counts are those of all parts in the slot.
 type part struct {
 	tally  tally
 	count  map[uint64]*Value // until many
@@ -69,7 +69,7 @@ func (p *part) add(cell []byte) {
 // overflow makes hashes of what was counted.
 func (p *part) overflow() {
 	for h, v := range p.count {
-		for range min(v.Records, 2) { // twice is again
+		for range min(v.Records, 2) {
 			p.hashes = append(p.hashes, h)
 		}
 	}
@@ -77,33 +77,32 @@ func (p *part) overflow() {
 	clear(p.count)
 }
 
-// merge adds a part's values.
-func (v *values) merge(p *part) {
+// take takes the hashes of a part, and of one that ends the counts.
+func (v *values) take(p *part, last bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if p.many || v.many.Load() {
+	if p.many {
 		v.many.Store(true)
-		v.count = nil
 	}
 	for _, h := range p.hashes {
 		v.hashes.add(h)
 	}
+	p.hashes = p.hashes[:0]
+	if !last {
+		return
+	}
 	for h, n := range p.count {
-		for range min(n.Records, 2) {
+		for range min(n.Records, 2) { // twice is again
 			v.hashes.add(h)
-		}
-		if v.many.Load() {
-			continue
 		}
 		if known := v.count[h]; known != nil {
 			known.Records += n.Records
-			continue
+		} else {
+			v.count[h] = n
 		}
-		v.count[h] = &Value{n.Text, n.Records}
-		if len(v.count) > mostValues {
-			v.many.Store(true)
-			v.count = nil
-		}
+	}
+	if len(v.count) > mostValues {
+		v.many.Store(true)
 	}
 }
 
@@ -214,8 +213,9 @@ func (p *pass) begin(w *worker) {
 	for i := range w.columns {
 		c := &w.columns[i]
 		c.tally.reset()
-		c.hashes, c.many = c.hashes[:0], p.values[i].many.Load()
-		clear(c.count)
+		if !c.many && p.values[i].many.Load() {
+			c.overflow()
+		}
 	}
 }
 
@@ -223,7 +223,16 @@ func (p *pass) begin(w *worker) {
 func (p *pass) end(w *worker) {
 	for i := range w.columns {
 		w.columns[i].tally.end()
-		p.values[i].merge(&w.columns[i])
+		p.values[i].take(&w.columns[i], false)
+	}
+}
+
+// finish adds what the slots have counted.
+func (p *pass) finish() {
+	for i := range p.workers {
+		for c := range p.values {
+			p.values[c].take(&p.workers[i].columns[c], true)
+		}
 	}
 }
 
@@ -236,6 +245,17 @@ func (w *worker) fieldsOf(t *text.Part, k int) ([][]byte, error) {
 	return w.fields.Split(line)
 }
 
+// trim takes the blanks around a cell off.
+func trim(cell []byte) []byte {
+	for len(cell) > 0 && (cell[0] == ' ' || cell[0] == '\t') {
+		cell = cell[1:]
+	}
+	for n := len(cell); n > 0 && (cell[n-1] == ' ' || cell[n-1] == '\t'); n = len(cell) {
+		cell = cell[:n-1]
+	}
+	return cell
+}
+
 // places says where the records of a part stand.
 type places interface {
 	Place(k int) (file string, line int64)
@@ -244,7 +264,7 @@ type places interface {
 // add takes a cell of record k of a part.
 func (w *worker) add(column int, cell []byte, at places, k int) {
 	c := &w.columns[column]
-	trimmed := bytes.Trim(cell, " \t")
+	trimmed := trim(cell)
 	isOdd := c.tally.add(trimmed, &w.dater, k%logEvery == 0)
 	if len(trimmed) > 0 {
 		c.add(trimmed)
@@ -254,6 +274,9 @@ func (w *worker) add(column int, cell []byte, at places, k int) {
 	}
 	if len(trimmed) < len(cell) {
 		c.tally.padded++
+	}
+	if c.tally.texts > mostTexts {
+		return // a column of texts
 	}
 	odd := c.tally.odd
 	for i := range odd {

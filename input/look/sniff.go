@@ -135,5 +135,6 @@ func isHeader(rows [][]string) bool {
 func isValue(cell string) bool {
 	_, isNumber := number([]byte(cell))
 	var t tally
-	return isNumber || dateShaped([]byte(cell)) || missingWord([]byte(cell)) > 0 || t.looseNumber([]byte(cell))
+	isLoose := kindOf([]byte(cell)) == anyNumber && t.looseNumber([]byte(cell))
+	return isNumber || isLoose || dateShaped([]byte(cell)) || missingWord([]byte(cell)) > 0
 }

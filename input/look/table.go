@@ -137,6 +137,7 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 
 // describe describes what a pass has found; at is the label's place.
 func (t *Table) describe(p *pass, at int, given []string) error {
+	p.finish()
 	t.Records, t.Bad, t.BadLines = p.records, p.bad, p.badAll
 	seen := map[string]int{}
 	for _, name := range p.names {

@@ -56,6 +56,11 @@ var signs = [...]string{"$", "€", "£", "%", ","}
 
 // missingWord returns the place of a word in missingWords, -1 for another text.
 func missingWord(cell []byte) int {
+	switch cell[0] {
+	case '#', '-', '1', '<', 'N', 'n', '\\', '?':
+	default:
+		return -1
+	}
 	if len(cell) > 9 {
 		return -1
 	}
@@ -67,14 +72,46 @@ func missingWord(cell []byte) int {
 	return -1
 }
 
+// cellKind is what the characters of a cell allow.
+type cellKind uint8
+
+const (
+	plainNumber cellKind = iota // digits, signs, a dot and an exponent alone
+	anyNumber                   // also signs of money and percent, commas and blanks
+	noNumber
+)
+
+// kindOf returns the kind of a cell by its characters.
+func kindOf(cell []byte) cellKind {
+	kind, digit := plainNumber, false
+	for _, c := range cell {
+		switch {
+		case c >= '0' && c <= '9':
+			digit = true
+		case c == '.', c == '-', c == '+', c|0x20 == 'e':
+		case c == ',', c == ' ', c == '$', c == '%', c >= 0x80:
+			kind = anyNumber
+		default:
+			return noNumber
+		}
+	}
+	if !digit {
+		return noNumber
+	}
+	return kind
+}
+
 // number reads a plain number of a cell behind which text.Pad bytes may be read if its capacity says so.
 func number(cell []byte) (float64, bool) {
+	if c := cell[0]; c > '9' {
+		return 0, false
+	}
 	if n := len(cell); cap(cell)-n >= text.Pad {
 		if v, length := text.Float64(cell[:n+text.Pad]); length == n && n > 0 {
 			return v, true
 		}
 	}
-	if c := cell[0]; c > '9' || c < '0' && c != '-' && c != '+' && c != '.' {
+	if kindOf(cell) != plainNumber {
 		return 0, false
 	}
 	v, err := text.ParseFloat(cell, 64)
@@ -99,7 +136,7 @@ func (t *tally) add(cell []byte, d *dater, log bool) (odd bool) {
 	switch {
 	case dateShaped(cell):
 		return !t.date(cell, d)
-	case cell[0] <= '9' && t.looseNumber(cell), cell[0] > 0x7f && t.looseNumber(cell):
+	case kindOf(cell) == anyNumber && t.looseNumber(cell):
 		return false
 	}
 	t.text(cell)
@@ -198,16 +235,20 @@ func isDecimalComma(cell []byte, comma int) bool {
 
 func (t *tally) text(cell []byte) {
 	t.texts++
-	within := false
-	for _, c := range cell {
-		blank := c == ' ' || c == '\t' || c == '\n'
-		if within && blank {
-			t.words++
-		}
-		within = !blank
-	}
 	t.words++
-	if bytes.IndexByte(cell, listSeparator) > 0 {
+	within, isList := true, false
+	for _, c := range cell {
+		if c > ' ' && c != listSeparator {
+			if !within {
+				t.words++
+			}
+			within = true
+			continue
+		}
+		isList = isList || c == listSeparator
+		within = c == listSeparator
+	}
+	if isList && cell[0] != listSeparator {
 		t.lists++
 	}
 }
