@@ -126,12 +126,16 @@ func (s *Session) Reached() bool { return s.control.reached(s.Lease()) }
 func (s *Session) Follows() uint64 { return s.control.follows() }
 
 // reportCause reports what went wrong, unless the generation has ended. The answer is the end of
-// the generation or of the job. Abort and Outcome wait for it.
+// the generation or of the job. Abort and Outcome wait for it. A beat goes first: the rendezvous must know
+// how far this worker was.
 func (s *Session) reportCause(c *ring.Cause) {
+	b := s.beat()
+	b.Number = s.control.lastBeat()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.generation.ctx.Err() == nil {
 		s.suspicion = c
+		s.control.enqueue(beatMessage(b))
 		s.control.enqueue(abortMessage(c))
 	}
 }
