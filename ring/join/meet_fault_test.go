@@ -225,11 +225,12 @@ func testToken(t *testing.T) {
 			stranger.places[1].Listen = tt.listen
 			reason := "no word yet" // where the rank has not come
 			if tt.token.Set() {
-				reason = fmt.Sprintf(" times with another token (%v)", tt.token.ID())
+				reason = fmt.Sprintf(" with another token (%v)", tt.token.ID())
 			}
+			endsWith(t, stranger.meet(t.Context(), t, 1)(), exitcode.Auth, 1, tt.own)
 			all := make(chan []met)
 			go func() { all <- c.meet(t.Context(), t, 0, 2)() }()
-			tries := time.NewTicker(20 * time.Millisecond) // some attempts come after the others have joined
+			tries := time.NewTicker(20 * time.Millisecond) // more attempts come after the others have joined
 			defer tries.Stop()
 			for {
 				select {

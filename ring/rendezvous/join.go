@@ -263,9 +263,6 @@ func (a *attempts) giveUp(ctx context.Context, err unreachedError) error {
 	if err.wrongToken { // this worker, not the rendezvous, has the wrong token
 		c.Rank, c.Host, c.ExitCode = a.o.Rank, a.o.Self.Host, exitcode.Auth
 		c.Text = fmt.Sprintf("%s %s; gave up after %v", m.Address, m.Reason, after)
-		if state.IsLoopback(m.Address) {
-			c.Text += ": set RINGTRAIN_TOKEN_FILE to one file for both"
-		}
 	}
 	return c.WithCode()
 }

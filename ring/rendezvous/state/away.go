@@ -88,15 +88,10 @@ func (s *knownState) reachable(w *ring.Worker) bool { return ReachableFrom(s.con
 // ReachableFrom reports whether a dial from the host hostID to the address of w reaches w. A
 // loopback address is valid in its own network namespace only.
 func ReachableFrom(hostID string, w *ring.Worker) bool {
-	_, _, err := net.SplitHostPort(w.Addr)
-	return err == nil && (!IsLoopback(w.Addr) || w.HostID == hostID)
-}
-
-// IsLoopback reports whether addr, host:port, is on the loopback of a host.
-func IsLoopback(addr string) bool {
-	host, _, _ := net.SplitHostPort(addr)
+	host, _, err := net.SplitHostPort(w.Addr)
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && (!loopback || w.HostID == hostID)
 }
 
 // probed takes in the answer of a port.
