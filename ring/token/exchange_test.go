@@ -228,7 +228,7 @@ func TestForeign(t *testing.T) {
 	for say, want := range map[string]string{
 		"HTTP/1.1 400 Bad Request\r\n": `speaks no TLS: begins with "HTTP/1.1 400 Bad"`,
 		"SSH-2.0-x\x1b\r\n":            `speaks no TLS: begins with "SSH-2.0-x???"`,
-		"":                             "closed the connection before a word: another program, or a ringtrain of protocol 2 or older",
+		"":                             "closed the connection before a word: another program, or a ringtrain of protocol 2, here 3",
 	} {
 		near, far := sockets(t)
 		go func() {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"syscall"
 	"time"
 
 	"ringtrain/ring/internal/wire"
@@ -62,8 +63,8 @@ func newClient(socket net.Conn) (*Conn, error) {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return nil, Foreign(began.head)
 	}
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, errors.New("closed the connection before a word: another program, or a ringtrain of protocol 2 or older")
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
+		return nil, fmt.Errorf("closed the connection before a word: another program, or a ringtrain of protocol 2, here %d", Protocol)
 	}
 	return conn, err
 }
