@@ -111,7 +111,7 @@ silence: build ## the cases of the shared folder: nothing goes wrong in silence
 faults: ## what a fault costs, and a start, beside torchrun and mpirun: the tables of docs/when-it-breaks.md
 	RINGTRAIN_FAULTS=1 $(GO) test -vet=off -count=1 -v -timeout 2h -run '^Test(Faults|Speed)' ./cmd/ringtrain
 
-attacks: ## strangers, men in the middle and other users against jobs, in full (as root)
+attacks: ## strangers, men in the middle and other users against jobs, in full (as root; RINGTRAIN_ATTACKS_SEED=…)
 	RINGTRAIN_ATTACKS=1 $(GO) test -vet=off -count=1 -v -timeout 1h -run '^TestAttack' ./cmd/ringtrain
 
 chaos: ## random faults of ranks, hosts and paths on four hosts (CHAOS=5m, RINGTRAIN_CHAOS_SEED=…)

@@ -19,13 +19,11 @@ import (
 	"ringtrain/ring/token"
 )
 
-// The users of these tests. No account has these numbers.
-const (
-	ownerUID    = 61_931
-	strangerUID = 61_932
-)
+// The users of these tests. No account has these numbers, and no other run of the tests.
+func ownerUID() int    { return 1_000_000 + 2*os.Getpid() }
+func strangerUID() int { return ownerUID() + 1 }
 
-// asUser returns the box of a user with a home, or without one.
+// asUser is the box of a user.
 type asUser struct {
 	*box
 	uid     int
@@ -83,7 +81,7 @@ func (u *asUser) in(env ...string) *asUser {
 // on.
 func TestAttackOtherUser(t *testing.T) {
 	attacks(t)
-	a, b := newUser(t, ownerUID), newUser(t, strangerUID)
+	a, b := newUser(t, ownerUID()), newUser(t, strangerUID())
 	job := a.starts(append([]string{"run", "-np", "2", "--json", "--job-id", "mine"}, endless("--set", "checkpoint.dir=", "--set", "export.savedmodel=")...)...)
 	at := job.meetingPlace()
 	job.await(`"event":"step"`)
@@ -139,6 +137,48 @@ func variable(env []byte, name string) string {
 	return string(m[1])
 }
 
+// TestAttackLocalToken verifies that ranks on loopback without a token meet if they belong to one
+// user, and that a rank of another user in the same place is refused, which the waiting rank tells
+// without a rank's number.
+func TestAttackLocalToken(t *testing.T) {
+	attacks(t)
+	a, b := newUser(t, ownerUID()), newUser(t, strangerUID())
+	port := freePorts(t, 1)[0]
+	job := append([]string{"train"}, digits(20, "--set", "checkpoint.dir=", "--set", "export.savedmodel=")...)
+	first := a.in(rankVariables(0, 2, port)...).starts(job...)
+	theirs := b.in(rankVariables(1, 2, port)...).starts(append(job, "--start-timeout", "10s")...)
+	e := theirs.wait()
+	if !regexp.MustCompile(`127\.0\.0\.1:\d+ has another token \([0-9a-f]{8}, here [0-9a-f]{8}\)`).MatchString(e.stderr) || e.code != 77 {
+		t.Errorf("the other user's rank ended with %d, want 77 and both token ids\n%s", e.code, e.stderr)
+	}
+	said := regexp.MustCompile(`not heard of; 127\.0\.0\.1 came \d+ times with another token \([0-9a-f]{8}\)`)
+	if text := first.stderr.String(); !said.MatchString(text) {
+		t.Errorf("the waiting rank does not tell of the other token:\n%s", text)
+	}
+	second := a.in(rankVariables(1, 2, port)...).starts(job...)
+	for rank, p := range []*testProcess{first, second} {
+		if e := p.wait(); e.code != 0 {
+			t.Errorf("rank %d ended with %d\n%s", rank, e.code, e.stderr)
+		}
+	}
+}
+
+// TestAttackOtherUserWithToken verifies that a rank of another user, who has the token, gets no
+// memory of a rank on the same host.
+func TestAttackOtherUserWithToken(t *testing.T) {
+	attacks(t)
+	a, b := newUser(t, ownerUID()), newUser(t, strangerUID())
+	port, key := freePorts(t, 1)[0], newToken()
+	job := append([]string{"train", "--start-timeout", "20s"}, digits(20, "--set", "checkpoint.dir=", "--set", "export.savedmodel=")...)
+	ranks := []*testProcess{a.in(append(rankVariables(0, 2, port), key)...).starts(job...), b.in(append(rankVariables(1, 2, port), key)...).starts(job...)}
+	said := fmt.Sprintf("uid is (%d, want %d|%d, want %d): give one uid, or --host-id", ownerUID(), strangerUID(), strangerUID(), ownerUID())
+	for rank, p := range ranks {
+		if e := p.wait(); e.code != 64 || !regexp.MustCompile(said).MatchString(e.last()) {
+			t.Errorf("rank %d ended with %d and %q, want 64 and %s", rank, e.code, e.last(), said)
+		}
+	}
+}
+
 // TestAttackBareHost verifies that a user without a home trains on a read-only file system, also if
 // another user has made the runtime folder, and what is said if there is no other.
 func TestAttackBareHost(t *testing.T) {
@@ -156,12 +196,12 @@ func TestAttackBareHost(t *testing.T) {
 		{"none can be made", 0, "mount -o remount,bind,ro /dev/shm &&", 73, `/tmp/ringtrain-\d+.*/dev/shm/ringtrain-\d+`},
 	} {
 		t.Run("case="+strings.ReplaceAll(tt.name, " ", "_"), func(t *testing.T) {
-			u := newUser(t, ownerUID)
-			for _, dir := range runtimeFolders(ownerUID)[:tt.foreign] {
+			u := newUser(t, ownerUID())
+			for _, dir := range runtimeFolders(ownerUID())[:tt.foreign] {
 				if err := os.Mkdir(dir, 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.Chown(dir, strangerUID, strangerUID); err != nil {
+				if err := os.Chown(dir, strangerUID(), strangerUID()); err != nil {
 					t.Fatal(err)
 				}
 			}
