@@ -30,7 +30,7 @@ var explanations = []struct {
 	{"program", regexp.MustCompile(`no job or program |start rank \d+: program`)},
 	{"slots", regexp.MustCompile(`ranks? (is|are) asked for`)},
 	{"missing", regexp.MustCompile(`missing after .*want \d+ workers?|gave up waiting for the others`)},
-	{"runtime-folder", regexp.MustCompile(`/ringtrain-\d+.*: set RINGTRAIN_TOKEN_FILE`)},
+	{"runtime-folder", regexp.MustCompile(`/(tmp|dev/shm)/ringtrain-\d+(/ringtrain)?( belongs| is (a|read)|/| has mode|: )`)},
 	{"token", regexp.MustCompile(`not the token of|another token|needs a token|has mode 0\d+, want 0600|is no regular file, want one|token is not|no token`)},
 	{"rendezvous-unreached", regexp.MustCompile(`rendezvous at \S+ not reached`)},
 	{"other-job", regexp.MustCompile(`answers for job|has no such job|job \S+ has ended|the job has ended|job \S+ is complete`)},

@@ -51,6 +51,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{"rank 3 has something new", 64, ""},
 		{"mkdir /tmp/ringtrain-7: read-only file system; mkdir /dev/shm/ringtrain-7: no such file or directory: set RINGTRAIN_TOKEN_FILE", 73, "runtime-folder"},
+		{"host b: /dev/shm/ringtrain-7 belongs to uid 8, want 7", 77, "runtime-folder"},
 		{"127.0.0.1:29400 has another token (77e1d0aa, here 3f2a91c0): set RINGTRAIN_TOKEN_FILE to one file for both", 77, "token"},
 		{"/run/secrets/token is no regular file, want one", 77, "token"},
 		{"link 1 -> 2 at 10.0.0.2:2222: nothing moved for 10 s, both ends are alive", 138, "timed-out"},

@@ -13,6 +13,7 @@ import (
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/phrase"
+	"ringtrain/ring/token"
 )
 
 // openHosts prepares all hosts for the start of ranks. Its error names all hosts that
@@ -36,7 +37,7 @@ func (l *launcher) openHosts(ctx context.Context) error {
 	if file == "" && slices.ContainsFunc(list, func(h hosts.Host) bool { return h.Local }) {
 		var err error
 		if l.secret, err = c.Token.Hold(); err != nil {
-			return err
+			return token.WantFile(err)
 		}
 		file = l.secret.Path
 	}

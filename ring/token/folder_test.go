@@ -75,7 +75,7 @@ func TestFolderOfAnother(t *testing.T) {
 	if want := fmt.Sprintf("%s/ringtrain-%d belongs to uid %d, want %d", roots[0], uid, uid-1, uid); exitcode.Of(err) != exitcode.Auth || err.Error() != want {
 		t.Errorf("error %v with code %d, want %q with %d", err, exitcode.Of(err), want, exitcode.Auth)
 	}
-	if err := wantFile(err); !strings.HasSuffix(err.Error(), ": set RINGTRAIN_TOKEN_FILE") || exitcode.Of(err) != exitcode.Auth {
+	if err := WantFile(err); !strings.HasSuffix(err.Error(), ": set RINGTRAIN_TOKEN_FILE") || exitcode.Of(err) != exitcode.Auth {
 		t.Errorf("a process without another token says %v", err)
 	}
 }

@@ -19,20 +19,21 @@ const localName = "local.token"
 func Local() (Token, error) {
 	dir, err := Folder()
 	if err != nil {
-		return Token{}, wantFile(err)
+		return Token{}, WantFile(err)
 	}
 	return localIn(dir)
 }
 
-// wantFile adds the way out of a runtime folder that cannot be used.
-func wantFile(err error) error { return fmt.Errorf("%w: set %s", err, fileVariable) }
+// WantFile adds the way out to an error about the runtime folder of this host: a file of the user's
+// own takes the folder's place.
+func WantFile(err error) error { return fmt.Errorf("%w: set %s", err, fileVariable) }
 
 func localIn(dir string) (Token, error) {
 	name := filepath.Join(dir, localName)
 	t, err := readFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeLocal(name); err != nil {
-			return Token{}, wantFile(err)
+			return Token{}, WantFile(err)
 		}
 		t, err = readFile(name)
 	}
@@ -63,9 +64,5 @@ func (t Token) Hold() (*HeldFile, error) {
 	if !t.set {
 		return new(HeldFile), nil
 	}
-	h, err := Hold(".token", []byte(t.Reveal()+"\n"))
-	if err != nil {
-		return nil, wantFile(err)
-	}
-	return h, nil
+	return Hold(".token", []byte(t.Reveal()+"\n"))
 }

@@ -103,8 +103,7 @@ func (t Token) Reveal() string {
 
 // Prove returns the HMAC-SHA256 of the parts, keyed with the token. Each part follows
 // its length. Both sides of an exchange include the channel, so a proof serves
-// once. The zero Token uses a key of zeros, which proves nothing: workers without a
-// token listen on loopback only.
+// once. The zero Token uses a key of zeros, which proves nothing: only --insecure asks for it.
 func (t Token) Prove(parts ...[]byte) [sha256.Size]byte {
 	mac := hmac.New(sha256.New, t.key[:])
 	for _, p := range parts {
