@@ -127,7 +127,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		update := time.Since(waited)
 		l.last = times{
 			input: read.Sub(start), compute: computed.Sub(read) + update, update: update,
-			reduce: l.Reducer.Stats().Reduce, exposed: waited.Sub(computed),
+			reduce: l.Reducer.Reduced(), exposed: waited.Sub(computed),
 		}
 		if goOn, err := l.After(ctx, agreed); err != nil || !goOn {
 			return err

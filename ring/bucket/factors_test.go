@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
 )
 
@@ -137,9 +135,6 @@ func TestLowRankBuckets(t *testing.T) {
 		}
 		if want := []int{exact, p, q}; !slices.Equal(slices.Sorted(slices.Values(w.lengths)), slices.Sorted(slices.Values(want))) {
 			t.Errorf("reduces %v, want %v", w.lengths, want)
-		}
-		if got := r.Stats().Bytes; got != int64(4*(exact+64*48+48*40)) {
-			t.Errorf("stats know of %d bytes of gradients", got)
 		}
 		return nil
 	})
@@ -293,17 +288,8 @@ func TestLowRankAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestLowRankMisuse verifies that a shape other than the variable's is refused, and that a
-// rank below 1 and a change within a step panic.
+// TestLowRankMisuse verifies that a rank below 1 and a change within a step panic.
 func TestLowRankMisuse(t *testing.T) {
-	for _, v := range []Variable{{Len: 6, Rows: 2, Cols: 2}, {Len: 6, Rows: 6}, {Len: 6, Cols: 6}, {Len: 6, Rows: -2, Cols: -3},
-		{Len: 6, Rows: 2, Cols: math.MaxInt}, {Len: 1, Rows: math.MaxInt, Cols: math.MaxInt}} {
-		v.Name = "x"
-		_, err := newReducer(t.Context(), scripted{1, nil}, []Variable{v}, Config{})
-		if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "variable x has") {
-			t.Errorf("%+v: error is %v, want code %d", v, err, exitcode.Usage)
-		}
-	}
 	for _, tt := range []struct {
 		want string
 		rank int

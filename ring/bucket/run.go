@@ -69,11 +69,9 @@ func (r *Reducer) prepare(k *Bucket) error {
 // around it. So summed looks here whether all are finite, while the elements lie in the cache.
 // Without a codec the next loss shows it.
 func (r *Reducer) summed(b int, start time.Time, lossy bool) {
-	k := &r.plan.Buckets[b]
 	r.times.took[b] = time.Since(start)
-	r.bytes += int64(4 * k.Len)
 	if lossy {
-		r.overflow = lowest(r.overflow, r.firstNonFinite(k))
+		r.overflow = lowest(r.overflow, r.firstNonFinite(&r.plan.Buckets[b]))
 	}
 }
 
@@ -95,7 +93,6 @@ func (r *Reducer) foldTails(b int) error {
 
 // sumRows sums the rows of this step, with the elements and tails of red.
 func (r *Reducer) sumRows(red ring.Reduction) error {
-	r.bytes += int64(4 * len(r.rows.mine))
 	if err := r.group.SumRows(r.ctx, r.rows.sum, red.Buf, red.Tails); err != nil {
 		return err
 	}

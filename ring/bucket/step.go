@@ -24,7 +24,7 @@ func (r *Reducer) Begin(ctx context.Context) {
 	}
 	clear(r.tails)
 	clear(r.times.took)
-	r.ctx, r.own, r.busy, r.bytes, r.overflow = ctx, Tail{}, 0, 0, 0
+	r.ctx, r.own, r.busy, r.overflow = ctx, Tail{}, 0, 0
 }
 
 // Report sets this rank's tail of the step, before the first Ready. Without Report the tail is
@@ -79,9 +79,7 @@ func (r *Reducer) Wait() error {
 		<-r.done
 	}
 	r.inStep = false
-	r.stats.Exposed += time.Since(r.times.waited)
-	r.stats.Reduce += r.busy
-	r.stats.Bytes += r.bytes
+	r.reduced += r.busy
 	if r.err != nil {
 		return r.err
 	}
@@ -105,16 +103,10 @@ func (r *Reducer) NonFinite() int { return int(r.overflow) }
 // an error they are undefined.
 func (r *Reducer) Tails() []Tail { return r.tails }
 
-// Stats is the cost of reduction.
-type Stats struct {
-	Reduce  time.Duration // in which buckets were being summed
-	Exposed time.Duration // of it, in which Wait blocked: what backward did not hide
-	Bytes   int64         // of gradients that were summed, as float32
-}
-
-// Stats returns the cost of the completed steps since the last call of Stats.
-func (r *Reducer) Stats() Stats {
-	s := r.stats
-	r.stats = Stats{}
-	return s
+// Reduced returns the time in which buckets were being summed, in the steps since the last call
+// of Reduced.
+func (r *Reducer) Reduced() time.Duration {
+	took := r.reduced
+	r.reduced = 0
+	return took
 }
