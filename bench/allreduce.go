@@ -200,9 +200,9 @@ func (m *meter) measure(ctx context.Context, o *oracle.Oracle, elements int) (Ro
 	m.sent, m.between = 0, 0
 	for len(m.inPlace) < n {
 		k := min(m.batchLen(elements), n-len(m.inPlace))
-		err := m.sumInPlace(ctx, o, elements, k)
+		err := m.sum(ctx, o, elements, k, true)
 		if err == nil && !m.c.InPlace {
-			err = m.sumOutOfPlace(ctx, o, elements, k)
+			err = m.sum(ctx, o, elements, k, false)
 		}
 		if err != nil {
 			return Row{}, err
@@ -241,7 +241,7 @@ func (m *meter) warmUp(ctx context.Context, o *oracle.Oracle, elements int) (int
 	}
 	n := min(least, m.c.iterations(ElementBytes*elements, 0), m.batchLen(elements))
 	allocated, sums := m.allocated, m.sums
-	if err := m.sumInPlace(ctx, o, elements, n); err != nil {
+	if err := m.sum(ctx, o, elements, n, true); err != nil {
 		return 0, err
 	}
 	m.allocated, m.sums = allocated, sums // the group's scratch memory grew during the warm-up
@@ -254,12 +254,17 @@ func (m *meter) warmUp(ctx context.Context, o *oracle.Oracle, elements int) (int
 // batchLen returns the number of buffers of a batch.
 func (m *meter) batchLen(elements int) int { return min(batchMost, len(m.arena)/elements) }
 
-// sumInPlace fills n buffers, sums them back to back, appends the times, and checks the
-// sums. Barriers keep ranks on a shared core from filling or checking while others sum.
-func (m *meter) sumInPlace(ctx context.Context, o *oracle.Oracle, elements, n int) error {
+// sum sums n buffers back to back, appends the times, and checks the sums. In place it fills
+// the buffers before; out of place it copies the source to each buffer, and the times include
+// the copy. Barriers keep ranks on a shared core from filling or checking while others sum.
+func (m *meter) sum(ctx context.Context, o *oracle.Oracle, elements, n int, inPlace bool) error {
 	m.cut(elements, n)
-	for _, buf := range m.buffers {
-		o.Fill(buf)
+	times := &m.outOfPlace
+	if inPlace {
+		times = &m.inPlace
+		for _, buf := range m.buffers {
+			o.Fill(buf)
+		}
 	}
 	before := m.allocations()
 	if err := m.g.Barrier(ctx); err != nil {
@@ -268,13 +273,18 @@ func (m *meter) sumInPlace(ctx context.Context, o *oracle.Oracle, elements, n in
 	sent, between := m.g.SentBytes()
 	for _, buf := range m.buffers {
 		start := time.Now()
+		if !inPlace {
+			copy(buf, m.source)
+		}
 		if err := m.g.AllReduce(ctx, ring.Reduction{Buf: buf, Codec: o.Codec}); err != nil {
 			return err
 		}
-		m.inPlace = append(m.inPlace, time.Since(start))
+		*times = append(*times, time.Since(start))
 	}
 	m.count(sent, between)
-	m.allocated, m.sums = m.allocated+m.allocations()-before, m.sums+n
+	if inPlace {
+		m.allocated, m.sums = m.allocated+m.allocations()-before, m.sums+n
+	}
 	return m.check(ctx, o)
 }
 
@@ -282,26 +292,6 @@ func (m *meter) sumInPlace(ctx context.Context, o *oracle.Oracle, elements, n in
 func (m *meter) allocations() uint64 {
 	runtime.ReadMemStats(&m.stats)
 	return m.stats.Mallocs
-}
-
-// sumOutOfPlace sums out of place: it copies the source to each buffer and sums the buffer.
-// The times include the copy.
-func (m *meter) sumOutOfPlace(ctx context.Context, o *oracle.Oracle, elements, n int) error {
-	m.cut(elements, n)
-	if err := m.g.Barrier(ctx); err != nil {
-		return err
-	}
-	sent, between := m.g.SentBytes()
-	for _, buf := range m.buffers {
-		start := time.Now()
-		copy(buf, m.source)
-		if err := m.g.AllReduce(ctx, ring.Reduction{Buf: buf, Codec: o.Codec}); err != nil {
-			return err
-		}
-		m.outOfPlace = append(m.outOfPlace, time.Since(start))
-	}
-	m.count(sent, between)
-	return m.check(ctx, o)
 }
 
 // count adds the bytes that this rank has sent since sent and between were read.

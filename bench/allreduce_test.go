@@ -213,8 +213,8 @@ func TestBatchAllocatesNothing(t *testing.T) {
 		}
 		n := testing.AllocsPerRun(10, func() {
 			m.inPlace, m.outOfPlace = m.inPlace[:0], m.outOfPlace[:0]
-			err := m.sumInPlace(t.Context(), m.oracles[0], 1<<10, batchMost)
-			if err := errors.Join(err, m.sumOutOfPlace(t.Context(), m.oracles[0], 1<<10, batchMost)); err != nil {
+			err := m.sum(t.Context(), m.oracles[0], 1<<10, batchMost, true)
+			if err := errors.Join(err, m.sum(t.Context(), m.oracles[0], 1<<10, batchMost, false)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -256,7 +256,7 @@ func benchmarkRank(b *testing.B, g *ring.Group, c AllReduceConfig) error {
 	}
 	timed := g.Membership().Rank == 0
 	elements, o := c.Sizes[0]/ElementBytes, m.oracles[0]
-	if err := m.sumInPlace(b.Context(), o, elements, 1); err != nil { // warm-up
+	if err := m.sum(b.Context(), o, elements, 1, true); err != nil { // warm-up
 		return err
 	}
 	if timed {

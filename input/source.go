@@ -3,7 +3,6 @@ package input
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"ringtrain/ring/exitcode"
@@ -46,13 +45,10 @@ type Source struct {
 
 // NewSource returns a Source over d that starts at a position; the zero Position is the
 // start of the data. The error is exitcode.BadData if d is empty or the position is
-// outside the data, and exitcode.Usage if a field of c is out of range. The caller owns
-// d and closes it after the Source. NewSource panics if c.Rank is not in [0, c.Size).
+// outside the data. The caller owns d and closes it after the Source. NewSource panics if
+// c.Rank is not in [0, c.Size).
 func NewSource(ctx context.Context, d Dataset, c SourceConfig, at Position) (*Source, error) {
 	Share(0, c.Rank, c.Size)
-	if err := c.check(); err != nil {
-		return nil, exitcode.With(exitcode.Usage, err)
-	}
 	facts := d.Facts()
 	if facts.Records == 0 {
 		return nil, exitcode.With(exitcode.BadData, errors.New("input: the data set has no records"))
@@ -73,20 +69,6 @@ func NewSource(ctx context.Context, d Dataset, c SourceConfig, at Position) (*So
 		s.ahead = startPrefetch(&s.reader, c.Prefetch, max(c.Readers, 1), s.closed)
 	}
 	return s, nil
-}
-
-func (c SourceConfig) check() error {
-	var faults []error
-	if c.Batch < 1 {
-		faults = append(faults, fmt.Errorf("input.batch is %d, want 1 or more", c.Batch))
-	}
-	if c.Prefetch < 0 {
-		faults = append(faults, fmt.Errorf("input.prefetch is %d, want 0 or more", c.Prefetch))
-	}
-	if c.MaxBad < 0 {
-		faults = append(faults, fmt.Errorf("input.max_bad_records is %d, want 0 or more", c.MaxBad))
-	}
-	return errors.Join(faults...)
 }
 
 // Next sets b to this rank's share of the next global batch. The last batch of an epoch

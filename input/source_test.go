@@ -257,7 +257,6 @@ func TestNewSourceRefuses(t *testing.T) {
 		want   string
 		code   int
 	}{
-		{"batch=0", 3, input.SourceConfig{Size: 1, Prefetch: -1}, input.Position{}, "input.batch is 0, want 1 or more\ninput.prefetch is -1, want 0 or more", exitcode.Usage},
 		{"records=0", 0, good, input.Position{}, "input: the data set has no records", exitcode.BadData},
 		{"offset=4", 3, good, input.Position{Offset: 4}, "input: position is epoch 0, record 4, want a record in [0, 3]: were the data exchanged?", exitcode.BadData},
 		{"offset=-1", 3, good, input.Position{Offset: -1}, "input: position is epoch 0, record -1, want a record in [0, 3]: were the data exchanged?", exitcode.BadData},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -120,18 +121,7 @@ func groupOf(f cli.Flag) string {
 // grouped sets the heading of flags and returns them.
 func grouped(group string, flags ...cli.Flag) []cli.Flag {
 	for _, f := range flags {
-		switch f := f.(type) {
-		case *cli.StringFlag:
-			f.Category = group
-		case *cli.StringSliceFlag:
-			f.Category = group
-		case *cli.IntFlag:
-			f.Category = group
-		case *cli.DurationFlag:
-			f.Category = group
-		case *cli.BoolFlag:
-			f.Category = group
-		}
+		reflect.ValueOf(f).Elem().FieldByName("Category").SetString(group) // of each kind of flag
 	}
 	return flags
 }

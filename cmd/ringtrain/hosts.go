@@ -178,7 +178,7 @@ func wantProgram(word string, cfg *launch.Config) error {
 	}
 	info, err := os.Stat(word)
 	isFile := err == nil && !info.IsDir() // a program that is not in PATH
-	if near := nearJob(word, !cfg.Remote() && !isFile); near != "" {
+	if near := job.Near(word, !cfg.Remote() && !isFile); near != "" {
 		return exitcode.With(exitcode.NotFound, fmt.Errorf("no job or program %s (did you mean %s?)", word, near))
 	}
 	if isFile && info.Mode()&0o111 == 0 && convert.FormatOfFile(word) != "" {

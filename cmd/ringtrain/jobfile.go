@@ -2,10 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,7 +11,6 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
-	"ringtrain/ring/phrase"
 )
 
 // loadJob loads the job called name with the options of the command line.
@@ -27,9 +23,6 @@ func loadJob(c *cli.Context, environ []string, name string) (*job.Config, error)
 		}
 	}
 	config, err := job.Load(name, environ, sets)
-	if near := nearJob(name, true); near != "" && exitcode.Of(err) == exitcode.NoInput && isMissing(name) {
-		err = exitcode.With(exitcode.NoInput, fmt.Errorf("%s: no such job file, and no built-in job (did you mean %s?)", name, near))
-	}
 	return config, asOptions(err, short...)
 }
 
@@ -65,52 +58,4 @@ func checkJob(c *cli.Context, cfg *launch.Config) error {
 		return err
 	}
 	return job.CheckLabel()
-}
-
-// nearJob returns the job that a misspelt word was probably meant to be, "" for none: with files a job
-// file in the folder of word that has the word's name, else the built-in job or job file whose name is
-// similar.
-func nearJob(word string, files bool) string {
-	dir, base := filepath.Split(word)
-	base = jobStem(base)
-	var names []string
-	if dir == "" {
-		names = job.BuiltinNames()
-	}
-	builtin := len(names)
-	var paths []string // of the names behind the built-in jobs
-	if files {
-		entries, _ := os.ReadDir(filepath.Clean(dir)) // a folder that cannot be read has no names to suggest
-		for _, e := range entries {
-			stem := jobStem(e.Name())
-			if stem == e.Name() || stem == "" || e.IsDir() {
-				continue
-			}
-			if stem == base {
-				return dir + e.Name()
-			}
-			names, paths = append(names, stem), append(paths, dir+e.Name())
-		}
-	}
-	near := slices.Index(names, phrase.Nearest(base, names))
-	switch {
-	case near < 0:
-		return ""
-	case near < builtin:
-		return names[near]
-	}
-	return paths[near-builtin]
-}
-
-// jobStem returns the name of a job file without its ending, and any other name as it is.
-func jobStem(name string) string {
-	if stem, ok := strings.CutSuffix(name, ".yaml"); ok {
-		return stem
-	}
-	return strings.TrimSuffix(name, ".yml")
-}
-
-func isMissing(path string) bool {
-	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist)
 }

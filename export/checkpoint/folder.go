@@ -111,7 +111,8 @@ func (f *Folder) Keep() {
 	})
 }
 
-// renew writes the lease record again, as released if ended is true.
+// renew writes the lease record again, as released if ended is true. A job without a checkpoint
+// leaves no files behind: the folder is then as it was before Claim.
 func (f *Folder) renew(ended bool) error {
 	f.record.Lock()
 	defer f.record.Unlock()
@@ -122,6 +123,13 @@ func (f *Folder) renew(ended bool) error {
 		return err
 	}
 	f.ended = ended
+	if ended && f.own.Attempt == 1 && !f.saved {
+		f.fs.Discard(f.path(leaseName(f.own.Attempt)))
+		for _, dir := range f.made {
+			_ = f.fs.Remove(dir) // fails if the folder is not empty
+		}
+		return nil
+	}
 	own := f.own
 	own.Time, own.Ended = time.Now().UTC(), ended
 	return f.replace(f.path(leaseName(own.Attempt)), own.encode(), writeUnsynced)
@@ -163,31 +171,8 @@ func (f *Folder) Close() error {
 		f.timer.Stop()
 	}
 	f.mu.Unlock()
-	end := func() error { return f.renew(true) }
-	if f.own.Attempt == 1 && !f.saved {
-		end = f.undo
-	}
-	if err := end(); err != nil && f.LeaseError() == nil {
+	if err := f.renew(true); err != nil && f.LeaseError() == nil {
 		return bundle.Fault(fmt.Errorf("%s: %w", f.dir, err))
-	}
-	return nil
-}
-
-// undo restores the folder to its state before Claim: a job without a checkpoint leaves
-// no files behind.
-func (f *Folder) undo() error {
-	f.record.Lock()
-	defer f.record.Unlock()
-	if f.ended {
-		return nil
-	}
-	if err := f.CheckLease(); err != nil {
-		return err
-	}
-	f.ended = true
-	f.fs.Discard(f.path(leaseName(f.own.Attempt)))
-	for _, dir := range f.made {
-		_ = f.fs.Remove(dir) // fails if the folder is not empty
 	}
 	return nil
 }

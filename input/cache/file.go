@@ -117,7 +117,7 @@ func newSet(c Config, file content, size int64) (*Set, error) {
 	s.facts.Records, s.facts.Features, s.facts.Blocks = s.blocks.Records(), s.meta.Features, s.blocks
 	for _, f := range s.meta.Sources {
 		s.facts.Bytes += f.Bytes
-		s.facts.Manifest = append(s.facts.Manifest, fmt.Sprintf("%s %d %d", base(f.Path), f.Bytes, f.Records))
+		s.facts.Manifest = append(s.facts.Manifest, fmt.Sprintf("%s %d %d", filepath.Base(f.Path), f.Bytes, f.Records))
 	}
 	return s, nil
 }
@@ -257,9 +257,6 @@ func (s *Set) Learnt() []byte { return s.meta.Learnt }
 // Close closes the file.
 func (s *Set) Close() error { return s.file.Close() }
 
-// base is the name of a file without its folders.
-func base(name string) string { return filepath.Base(name) }
-
 // sameSources reports whether files are those that the cache was made of.
 func (m *meta) sameSources(files []string) (string, error) {
 	if len(files) != len(m.Sources) {
@@ -271,7 +268,7 @@ func (m *meta) sameSources(files []string) (string, error) {
 			return "", err
 		}
 		s := m.Sources[i]
-		if base(s.Path) != base(name) || s.Bytes != info.Size() || s.Time != info.ModTime().UnixNano() {
+		if filepath.Base(s.Path) != filepath.Base(name) || s.Bytes != info.Size() || s.Time != info.ModTime().UnixNano() {
 			return fmt.Sprintf("%s has changed", name), nil
 		}
 	}

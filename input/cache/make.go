@@ -48,7 +48,7 @@ func (c Config) Name() string {
 	fmt.Fprintf(h, "%q", c.Key)
 	first := "none"
 	if len(c.Files) > 0 {
-		first = base(c.Files[0])
+		first = filepath.Base(c.Files[0])
 	}
 	return filepath.Join(c.Dir, fmt.Sprintf("%.100s-%x%s", first, h.Sum(nil)[:8], extension))
 }

@@ -20,7 +20,7 @@ const (
 
 // TextDir makes a folder for decompressed text, which the maker of the cache c discards.
 func TextDir(c Config) (string, error) {
-	return os.MkdirTemp(c.Dir, textPrefix+base(c.Name())+"-")
+	return os.MkdirTemp(c.Dir, textPrefix+filepath.Base(c.Name())+"-")
 }
 
 // Discard removes what is no longer needed. What cannot be removed stays, and is told.
@@ -35,7 +35,7 @@ func sweep(name string, notice func(string)) {
 	entries, _ := os.ReadDir(filepath.Dir(name)) // making the cache reports an unreadable folder
 	for _, e := range entries {
 		if e.Type()&fs.ModeSymlink == 0 &&
-			(strings.HasPrefix(e.Name(), base(name)+".tmp-") || strings.HasPrefix(e.Name(), textPrefix+base(name)+"-")) {
+			(strings.HasPrefix(e.Name(), filepath.Base(name)+".tmp-") || strings.HasPrefix(e.Name(), textPrefix+filepath.Base(name)+"-")) {
 			Discard(filepath.Join(filepath.Dir(name), e.Name()), notice)
 		}
 	}

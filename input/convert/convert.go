@@ -88,6 +88,14 @@ func writeRecords(ctx context.Context, d input.Dataset, s Spec, begin func(w io.
 	}
 	defer out.Close()
 	put := begin(out)
+	if err := eachRecord(ctx, d, func(_ int, b *input.Batch) error { return put(b) }); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// eachRecord calls put with each record of d alone, and its number.
+func eachRecord(ctx context.Context, d input.Dataset, put func(i int, b *input.Batch) error) error {
 	var b input.Batch
 	for i := range d.Facts().Records {
 		if ctx.Err() != nil {
@@ -97,11 +105,11 @@ func writeRecords(ctx context.Context, d input.Dataset, s Spec, begin func(w io.
 		if err := d.Append(&b, i); err != nil {
 			return err
 		}
-		if err := put(&b); err != nil {
+		if err := put(i, &b); err != nil {
 			return fmt.Errorf("record %d: %w", i, err)
 		}
 	}
-	return out.Commit()
+	return nil
 }
 
 func writeLibSVM(ctx context.Context, d input.Dataset, s Spec) error {

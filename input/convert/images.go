@@ -45,19 +45,12 @@ func writeImages(ctx context.Context, d input.Dataset, s Spec) (err error) {
 		return err
 	}
 	digits := len(strconv.Itoa(d.Facts().Records - 1))
-	var b input.Batch
-	for i := range d.Facts().Records {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		b.Reset()
-		if err := d.Append(&b, i); err != nil {
-			return err
-		}
+	err = eachRecord(ctx, d, func(i int, b *input.Batch) error {
 		name := filepath.Join(beside, classes[int(b.Y[0])], fmt.Sprintf("%0*d.png", digits, i))
-		if err := writeImage(name, b.X.Dense.Row(0), shape); err != nil {
-			return fmt.Errorf("record %d: %w", i, err)
-		}
+		return writeImage(name, b.X.Dense.Row(0), shape)
+	})
+	if err != nil {
+		return err
 	}
 	return exitcode.With(exitcode.IO, os.Rename(beside, to))
 }

@@ -27,17 +27,6 @@ type Config struct {
 	Paths []string // see text.Config
 }
 
-func (c Config) check() error {
-	var faults []error
-	if c.Base < 0 {
-		faults = append(faults, fmt.Errorf("base is %d, want 0 or more", c.Base))
-	}
-	if c.Features < 0 {
-		faults = append(faults, fmt.Errorf("features is %d, want 0 or more", c.Features))
-	}
-	return exitcode.With(exitcode.Usage, errors.Join(faults...))
-}
-
 // format begins the messages about lines.
 func (c Config) format() string {
 	if c.Fields {
@@ -53,8 +42,8 @@ func (c Config) format() string {
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
 // exitcode.IO, and exitcode.Usage for c.
 func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
-	if err := c.check(); err != nil {
-		return nil, err
+	if c.Base < 0 {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("base is %d, want 0 or more", c.Base))
 	}
 	p := &parser{config: c, bound: c.Limits.IDs(c.Features), features: c.Features}
 	s, err := text.Open(ctx, files, text.Config{

@@ -17,7 +17,6 @@ import (
 	"ringtrain/model"
 	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/phrase"
 )
 
 // Load reads the job called name, a built-in job or a file, then the RINGTRAIN_ variables of the
@@ -70,7 +69,7 @@ func readJobFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		known := strings.Join(BuiltinNames(), ", ")
-		if near := phrase.Nearest(name, BuiltinNames()); near != "" {
+		if near := Near(name, true); near != "" {
 			known = "did you mean " + near + "?"
 		}
 		err = fmt.Errorf("%s: no such job file, and no built-in job (%s)", name, known)
