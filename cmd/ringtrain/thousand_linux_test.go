@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // TestThousandJoin verifies that 1,000 workers in the test's process join a separate
@@ -22,7 +23,8 @@ func TestThousandJoin(t *testing.T) {
 		t.Skip("the race detector takes several times the memory that is measured here")
 	}
 	const size, limit = 1000, 5 * patience // on a busy machine
-	b := newBox(t).lasting(limit)
+	secret := token.New()
+	b := newBox(t).with("RINGTRAIN_TOKEN=" + secret.Reveal()).lasting(limit)
 	at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
 	// A thousand workers in one process may send heartbeats late, so the lease is long.
 	meeting := b.start("rendezvous", "--listen", at, "--world-size", strconv.Itoa(size), "--lease", limit.String(), "--start-timeout", limit.String())
@@ -34,7 +36,7 @@ func TestThousandJoin(t *testing.T) {
 	for rank := range size {
 		all.Go(func() {
 			sessions[rank], errs[rank] = rendezvous.Join(t.Context(), rendezvous.Options{
-				Addr: at, Rank: rank, WorldSize: size, StartTimeout: limit,
+				Addr: at, Token: secret, Rank: rank, WorldSize: size, StartTimeout: limit,
 				Self: ring.Worker{Host: "host" + strconv.Itoa(rank/20), HostID: strconv.Itoa(rank / 20), Addr: "127.0.0.1:4000", PID: rank + 1, Incarnation: uint64(rank) + 1},
 			})
 		})
