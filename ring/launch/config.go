@@ -228,7 +228,7 @@ func (c *Config) remoteEnv() []string {
 			env = append(env, kv)
 		}
 	}
-	return token.Hide(append(env, c.Export...), "")
+	return append(env, c.Export...)
 }
 
 // ParseExport reads NAME=VALUE, or NAME for its value in environ. Another form or a name
