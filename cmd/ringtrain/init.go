@@ -23,15 +23,15 @@ func initCommand() command {
 
 // runInit looks at files and writes a job file.
 func runInit(a *app, c *cli.Context) error {
-	to := c.String("to")
+	to, create := c.String("to"), input.Create
 	name := job.DraftName(c.Args().Slice())
 	if to == "" {
-		to = name + ".yaml"
+		to, create = name+".yaml", input.CreateRaw // the name is one of the data: a link there is not followed
 	}
 	if !job.IsName(to) {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("--to is %s, want a name that ends in .yaml", to))
 	}
-	out, err := input.Create(to, c.Bool("force"))
+	out, err := create(to, c.Bool("force"))
 	if exitcode.Of(err) == exitcode.CannotCreate {
 		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("%w; --force writes over it, --to writes elsewhere", err))
 	} else if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -21,7 +22,8 @@ func rawTable(rows int) string {
 }
 
 // TestInit verifies that a job file of init trains as it is, by run without the number of ranks, that a second
-// one has equal bytes, and that nothing is written over without --force.
+// one has equal bytes, that nothing is written over without --force, and that with it a link at the name of the
+// data is replaced, and one that a person names stays.
 func TestInit(t *testing.T) {
 	b := newBox(t)
 	b.write("raw.csv", strings.ReplaceAll(rawTable(600), "NA", ""))
@@ -35,6 +37,21 @@ func TestInit(t *testing.T) {
 	b.must(0, "init", "raw.csv", "--to", "other.yaml")
 	if again := b.read("raw.yaml"); again != first || again != b.read("other.yaml") {
 		t.Errorf("another init writes other bytes:\n%s\nand\n%s", first, again)
+	}
+	for _, link := range []string{"raw.yaml", "named.yaml"} {
+		os.Remove(b.path(link))
+		if err := os.Symlink("precious", b.path(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.write("precious", "mine")
+	b.must(0, "init", "raw.csv", "--force")
+	if got := b.read("precious"); got != "mine" || b.read("raw.yaml") != first {
+		t.Errorf("init has written %q to where a link leads", got)
+	}
+	b.must(0, "init", "raw.csv", "--force", "--to", "named.yaml")
+	if got := b.read("precious"); got != first {
+		t.Errorf("the end of the link that --to names has %q", got)
 	}
 	e = b.must(0, "run", "raw.yaml", "--set", "train.epochs=5")
 	if !strings.Contains(e.stderr, "one rank on all cores") || !strings.Contains(e.stdout, "AUC") {
