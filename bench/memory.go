@@ -1,19 +1,16 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strconv"
-	"strings"
 
 	"ringtrain/ring"
+	"ringtrain/ring/limits"
 )
 
 // Memory is the memory of a group, as the mean over its ranks. Each rank counts its
@@ -49,32 +46,13 @@ func (m Memory) String() string {
 // memory of the Go runtime.
 func Footprint() int64 {
 	debug.FreeOSMemory()
-	if f, err := os.Open("/proc/self/smaps_rollup"); err == nil {
-		defer f.Close()
-		if n, ok := ownPages(f); ok {
-			return n
-		}
+	text, _ := os.ReadFile("/proc/self/smaps_rollup")
+	if n, ok := limits.Sum(text, "Pss_Anon", "Pss_Shmem"); ok { // proc_pid_smaps_rollup(5)
+		return n
 	}
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	return int64(s.Sys - s.HeapReleased)
-}
-
-// ownPages sums the lines of smaps_rollup (Linux, proc_pid_smaps_rollup(5)) that do not
-// belong to files.
-func ownPages(r io.Reader) (bytes int64, ok bool) {
-	for lines := bufio.NewScanner(r); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		if name != "Pss_Anon" && name != "Pss_Shmem" {
-			continue
-		}
-		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-		if err != nil {
-			return 0, false
-		}
-		bytes, ok = bytes+kib<<10, true
-	}
-	return bytes, ok
 }
 
 // memory returns the mean over the ranks.

@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"ringtrain/ring"
@@ -24,22 +22,6 @@ func TestMemory(t *testing.T) {
 	got := Memory{Ranks: 2, Arena: 16 << 20, Beyond: 8 << 20, Allocations: 0.5}.String()
 	if want := "# memory of a rank: arena 16.0 MiB, beyond it 8.0 MiB (0.50 of the arena): links, group, rendezvous; 0.50 allocations a sum"; got != want {
 		t.Errorf("line is %q, want %q", got, want)
-	}
-}
-
-// TestOwnPages verifies that pages of files do not count and private pages do.
-func TestOwnPages(t *testing.T) {
-	for text, want := range map[string]string{
-		"Rss: 9 kB\nPss: 8 kB\nPss_Anon:        3 kB\nPss_File: 5 kB\nPss_Shmem: 4 kB\n": "7168 true",
-		"Pss: 8 kB\n":            "0 false",
-		"Pss_Anon: many kB\n":    "0 false",
-		"":                       "0 false",
-		"Pss_Anon:  1024 kB\r\n": "1048576 true",
-	} {
-		n, ok := ownPages(strings.NewReader(text))
-		if got := fmt.Sprint(n, " ", ok); got != want {
-			t.Errorf("%q is %s, want %s", text, got, want)
-		}
 	}
 }
 

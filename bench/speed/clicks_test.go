@@ -172,7 +172,7 @@ echo '{"event":"done","loss":0.5}'
 // run.
 func TestMemory(t *testing.T) {
 	text := "Name:\tx\nPPid:\t7\nVmRSS:\t  9 kB\nRssAnon:\t  2 kB\nRssFile:\t  3 kB\nRssShmem:\t  1 kB\n"
-	if s := readStatus(text); s.parent != 7 || s.resident != 3<<10 {
+	if s := readStatus([]byte(text)); s.parent != 7 || s.resident != 3<<10 {
 		t.Errorf("status is %+v, want parent 7 and 3 KiB", s)
 	}
 	all := map[int]status{1: {0, 100}, 7: {1, 5}, 8: {7, 20}, 9: {8, 30}, 10: {1, 90}}

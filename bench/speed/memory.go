@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"time"
+
+	"ringtrain/ring/limits"
 )
 
 // memoryEvery is the time between two samples of the memory of a run's processes. Every
@@ -80,24 +81,13 @@ func statuses() map[int]status {
 // statusOf returns the status of a process, zero if there is none.
 func statusOf(pid int) status {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	return readStatus(string(text))
+	return readStatus(text)
 }
 
-func readStatus(text string) (s status) {
-	for line := range strings.Lines(text) {
-		name, value, _ := strings.Cut(line, ":")
-		words := strings.Fields(value)
-		if len(words) == 0 {
-			continue
-		}
-		n, _ := strconv.ParseInt(words[0], 10, 64)
-		switch name {
-		case "PPid":
-			s.parent = int(n)
-		case "RssAnon", "RssShmem":
-			s.resident += n << 10
-		}
-	}
+func readStatus(text []byte) (s status) {
+	parent, _ := limits.Sum(text, "PPid")
+	s.resident, _ = limits.Sum(text, "RssAnon", "RssShmem")
+	s.parent = int(parent)
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 	"ringtrain/bench"
 	"ringtrain/bench/child"
 	"ringtrain/bench/peers"
+	"ringtrain/bench/speed"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/process"
 )
@@ -26,7 +27,8 @@ const (
 
 // runBenchPeers compares ringtrain with other libraries.
 func runBenchPeers(a *app, c *cli.Context) error {
-	if suite, ok := suiteOf(c.String("only")); ok {
+	suites := map[string]speed.Suite{"train": speed.Images, "clicks": speed.Clicks} // of training
+	if suite, ok := suites[c.String("only")]; ok {
 		return benchPeersTrain(a, c, suite)
 	}
 	if err := refuse(c, "is for --only train or clicks", "cases", "kernels", "turn", "data"); err != nil {

@@ -9,18 +9,6 @@ import (
 	"ringtrain/bench/speed"
 )
 
-// suiteOf returns the suite of training for a part of bench peers. ok is false for other
-// parts.
-func suiteOf(part string) (speed.Suite, bool) {
-	switch part {
-	case "train":
-		return speed.Images, true
-	case "clicks":
-		return speed.Clicks, true
-	}
-	return "", false
-}
-
 // Defaults of --rounds and --turn of these parts, and with --short. Each contender first
 // warms up for trainWarm.
 const (

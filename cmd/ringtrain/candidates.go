@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -47,7 +48,7 @@ func candidatesFor(words []string) []candidate {
 	if cmd != nil {
 		all = append(all, cmd.candidates(before, current)...)
 	}
-	return withPrefix(all, current)
+	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.text, current) })
 }
 
 // candidates returns the candidates after the arguments before, which follow the
@@ -128,15 +129,4 @@ func keysOf(suffix string, items bool) []candidate {
 		all = append(all, candidate{k.Key + suffix, strings.TrimSuffix(first, ".")})
 	}
 	return all
-}
-
-// withPrefix returns the candidates that begin with prefix.
-func withPrefix(all []candidate, prefix string) []candidate {
-	var kept []candidate
-	for _, c := range all {
-		if strings.HasPrefix(c.text, prefix) {
-			kept = append(kept, c)
-		}
-	}
-	return kept
 }

@@ -17,7 +17,11 @@ func inspectCommand() command {
 }
 
 func runInspect(a *app, c *cli.Context) error {
-	events, err := inspect(c.Args().First(), c.Int("top"))
+	read := trained.Inspect
+	if top := c.Int("top"); top > 0 { // the largest weights instead of the content
+		read = func(path string) ([]report.Event, error) { return trained.InspectTop(path, top) }
+	}
+	events, err := read(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -29,12 +33,4 @@ func runInspect(a *app, c *cli.Context) error {
 		return nil
 	}
 	return show.Inspected(a.stdout, events)
-}
-
-// inspect returns the content of a path, or the top largest weights if top is above 0.
-func inspect(path string, top int) ([]report.Event, error) {
-	if top > 0 {
-		return trained.InspectTop(path, top)
-	}
-	return trained.Inspect(path)
 }

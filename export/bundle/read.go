@@ -217,14 +217,10 @@ func (r *Reader) read(e Entry) (Tensor, error) {
 	} else {
 		t.Data = data
 	}
-	return t, r.compare(e, crc)
-}
-
-func (r *Reader) compare(e Entry, crc uint32) error {
 	if maskedcrc.Mask(crc) != e.CRC {
-		return r.damaged(e, fmt.Errorf("crc32c is %#08x, want %#08x", crc, maskedcrc.Unmask(e.CRC)))
+		return t, r.damaged(e, fmt.Errorf("crc32c is %#08x, want %#08x", crc, maskedcrc.Unmask(e.CRC)))
 	}
-	return nil
+	return t, nil
 }
 
 func (r *Reader) damaged(e Entry, err error) error {

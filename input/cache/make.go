@@ -160,7 +160,11 @@ func (w *writer) all(ctx context.Context, goroutines int) error {
 	batches := make([]input.Batch, goroutines)
 	for first := 0; first < w.blocks.Len(); first += groupBlocks {
 		n := min(groupBlocks, w.blocks.Len()-first)
-		if err := w.encode(ctx, encoded[:n], batches, first); err != nil {
+		err := input.SideBySide(ctx, n, goroutines, func(worker, i int) (err error) {
+			encoded[i], err = w.encodeBlock(encoded[i][:0], &batches[worker], first+i)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 		for i, p := range encoded[:n] {
@@ -173,14 +177,6 @@ func (w *writer) all(ctx context.Context, goroutines int) error {
 		}
 	}
 	return nil
-}
-
-// encode encodes the blocks from first on, with a goroutine for each batch.
-func (w *writer) encode(ctx context.Context, dst [][]byte, batches []input.Batch, first int) error {
-	return input.SideBySide(ctx, len(dst), len(batches), func(worker, i int) (err error) {
-		dst[i], err = w.encodeBlock(dst[i][:0], &batches[worker], first+i)
-		return err
-	})
 }
 
 func (w *writer) encodeBlock(dst []byte, b *input.Batch, block int) ([]byte, error) {

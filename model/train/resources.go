@@ -1,12 +1,9 @@
 package train
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 
 	"ringtrain/ring"
 	"ringtrain/ring/cores"
@@ -66,23 +63,9 @@ func (t *Trainer) checkMemory(ranks, examples int) error {
 // maxRSS returns the largest resident memory of this process in bytes, 0 if the system does not report
 // it. It reads VmHWM, because getrusage includes the memory of the parent before exec.
 func maxRSS() int64 {
-	f, err := os.Open("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		rest, ok := strings.CutPrefix(s.Text(), "VmHWM:")
-		if !ok {
-			continue
-		}
-		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
-		if err != nil {
-			return 0
-		}
-		return kib << 10
-	}
-	return 0
+	text, _ := os.ReadFile("/proc/self/status")
+	n, _ := limits.Sum(text, "VmHWM")
+	return n
 }
 
 // ShareCores limits the threads of this process to its share of the host's cores, permanently. It

@@ -5,6 +5,7 @@ package limits
 import (
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,16 +18,12 @@ type Limits struct {
 	Tasks  int64
 	Memory int64 // bytes
 	Used   int64 // bytes of Memory, without cached file pages, which the kernel reclaims
-	Cores  float64
 }
 
 // ControlGroup reads the limits of cgroup v2, or those of v1 where the container's own group is
 // mounted as the root of each hierarchy. read is os.ReadFile except in tests.
 func ControlGroup(read func(string) ([]byte, error)) Limits {
-	g := Limits{Tasks: -1, Memory: -1, Cores: -1}
-	if q := cores.Quota(read); q > 0 {
-		g.Cores = q
-	}
+	g := Limits{Tasks: -1, Memory: -1}
 	number := func(name string) int64 {
 		text, err := read("/sys/fs/cgroup" + name)
 		n, err2 := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
@@ -55,13 +52,28 @@ func ControlGroup(read func(string) ([]byte, error)) Limits {
 // the named line of its statistics counts.
 func used(all int64, read func(string) ([]byte, error), name, line string) int64 {
 	text, _ := read("/sys/fs/cgroup" + name)
+	cached, _ := Sum(text, line)
+	return max(all-max(cached, 0), 0)
+}
+
+// Sum returns the sum of the numbers that named lines of the kernel's text have, such as "VmHWM: 9 kB",
+// and whether there is one. kB count as bytes.
+func Sum(text []byte, names ...string) (sum int64, found bool) {
 	for l := range strings.Lines(string(text)) {
-		if fields := strings.Fields(l); len(fields) == 2 && fields[0] == line {
-			cached, _ := strconv.ParseInt(fields[1], 10, 64)
-			all -= max(cached, 0)
+		fields := strings.Fields(l)
+		if len(fields) < 2 || !slices.Contains(names, strings.TrimSuffix(fields[0], ":")) {
+			continue
 		}
+		n, err := strconv.ParseInt(fields[1], 10, 50)
+		if err != nil {
+			continue
+		}
+		if len(fields) > 2 {
+			n <<= 10
+		}
+		sum, found = sum+n, true
 	}
-	return max(all, 0)
+	return sum, found
 }
 
 // Stricter returns the stricter of two limits. A value of 0 or less is no limit.
@@ -75,19 +87,8 @@ func Stricter(a, b int64) int64 {
 // Memory returns the memory of the host and the part that is available, in bytes; 0: not known.
 func Memory(read func(string) ([]byte, error)) (all, free int64) {
 	text, _ := read("/proc/meminfo")
-	for l := range strings.Lines(string(text)) {
-		fields := strings.Fields(l)
-		if len(fields) < 2 {
-			continue
-		}
-		kib, _ := strconv.ParseInt(fields[1], 10, 50)
-		switch fields[0] {
-		case "MemTotal:":
-			all = kib << 10
-		case "MemAvailable:":
-			free = kib << 10
-		}
-	}
+	all, _ = Sum(text, "MemTotal")
+	free, _ = Sum(text, "MemAvailable")
 	return all, free
 }
 

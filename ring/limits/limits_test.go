@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"fmt"
 	"os"
 	"testing"
 )
@@ -16,10 +17,27 @@ func (f files) read(name string) ([]byte, error) {
 	return []byte(text), nil
 }
 
+// TestSum verifies that named lines count, in bytes, and no others.
+func TestSum(t *testing.T) {
+	for text, want := range map[string]string{
+		"Rss: 9 kB\nPss: 8 kB\nPss_Anon:        3 kB\nPss_File: 5 kB\nPss_Shmem: 4 kB\n": "7168 true",
+		"Pss: 8 kB\n":            "0 false",
+		"Pss_Anon: many kB\n":    "0 false",
+		"":                       "0 false",
+		"Pss_Anon:  1024 kB\r\n": "1048576 true",
+		"Pss_Anon 7\n":           "7 true",
+	} {
+		n, ok := Sum([]byte(text), "Pss_Anon", "Pss_Shmem")
+		if got := fmt.Sprint(n, " ", ok); got != want {
+			t.Errorf("%q is %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestControlGroup verifies that the limits of this process's group, of those above it and, in
 // a container, of the root are found.
 func TestControlGroup(t *testing.T) {
-	none := Limits{Tasks: -1, Memory: -1, Cores: -1}
+	none := Limits{Tasks: -1, Memory: -1}
 	tests := []struct {
 		name  string
 		files files
@@ -31,20 +49,20 @@ func TestControlGroup(t *testing.T) {
 			"/proc/self/cgroup": "0::/a/b\n", "/sys/fs/cgroup/a/b/pids.max": "300\n", "/sys/fs/cgroup/a/pids.max": "100\n",
 			"/sys/fs/cgroup/a/memory.max": "1073741824\n", "/sys/fs/cgroup/a/memory.current": "1048576\n",
 			"/sys/fs/cgroup/a/b/memory.max": "2147483648\n", "/sys/fs/cgroup/a/b/cpu.max": "150000 100000\n",
-		}, Limits{Tasks: 100, Memory: 1 << 30, Used: 1 << 20, Cores: 1.5}},
-		{"v2 in a container", files{"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/pids.max": "64\n"}, Limits{Tasks: 64, Memory: -1, Cores: -1}},
+		}, Limits{Tasks: 100, Memory: 1 << 30, Used: 1 << 20}},
+		{"v2 in a container", files{"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/pids.max": "64\n"}, Limits{Tasks: 64, Memory: -1}},
 		{"v1 in a container", files{
 			"/proc/self/cgroup": "4:memory:/x\n", "/sys/fs/cgroup/pids/pids.max": "64\n", "/sys/fs/cgroup/memory/memory.limit_in_bytes": "4096\n",
 			"/sys/fs/cgroup/memory/memory.usage_in_bytes": "1024\n",
-		}, Limits{Tasks: 64, Memory: 4096, Used: 1024, Cores: -1}},
+		}, Limits{Tasks: 64, Memory: 4096, Used: 1024}},
 		{"v2 with cached files", files{
 			"/sys/fs/cgroup/memory.max": "4096\n", "/sys/fs/cgroup/memory.current": "4000\n",
 			"/sys/fs/cgroup/memory.stat": "anon 500\nfile 3500\ninactive_file 3000\nactive_file 500\n",
-		}, Limits{Tasks: -1, Memory: 4096, Used: 1000, Cores: -1}},
+		}, Limits{Tasks: -1, Memory: 4096, Used: 1000}},
 		{"v1 with cached files", files{
 			"/sys/fs/cgroup/memory/memory.limit_in_bytes": "4096\n", "/sys/fs/cgroup/memory/memory.usage_in_bytes": "4000\n",
 			"/sys/fs/cgroup/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 5000\nx\n",
-		}, Limits{Tasks: -1, Memory: 4096, Used: 0, Cores: -1}},
+		}, Limits{Tasks: -1, Memory: 4096, Used: 0}},
 		{"v1 without limits", files{"/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, none},
 		{"garbage", files{"/proc/self/cgroup": "0::../../etc\n0::\nx", "/sys/fs/cgroup/pids.max": "-3x", "/sys/fs/cgroup/cpu.max": "0 0"}, none},
 	}

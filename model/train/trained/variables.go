@@ -1,10 +1,9 @@
 package trained
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,20 +108,7 @@ func (va Variables) Assign(vars []*model.Variable) error {
 // holds reports whether va has a tensor with the name, shape and bytes of v.
 func (va Variables) holds(v *model.Variable) bool {
 	t, ok := va.tensors[v.Name]
-	return ok && t.DType == bundle.DTFloat32 && sameShape(t.Shape, v.Shape) && equalBytes(t.Data, v.Value)
-}
-
-// equalBytes reports whether data holds values as little-endian bytes.
-func equalBytes(data []byte, values []float32) bool {
-	if len(data) != 4*len(values) {
-		return false
-	}
-	for i, v := range values {
-		if binary.LittleEndian.Uint32(data[4*i:]) != math.Float32bits(v) {
-			return false
-		}
-	}
-	return true
+	return ok && t.DType == bundle.DTFloat32 && sameShape(t.Shape, v.Shape) && bytes.Equal(t.Data, bundle.Float32(v.Name, v.Shape, v.Value).Data)
 }
 
 // fits returns an error with exitcode.BadData for a variable without a tensor, or with a tensor of
