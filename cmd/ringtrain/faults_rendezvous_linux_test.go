@@ -43,7 +43,7 @@ func meetingFaults() []meetingFault {
 		{name: "second process for a rank", lasts: usual, do: (*squad).second},
 		{name: "rendezvous killed, second process for a rank first", lasts: usual, do: (*squad).secondFirst},
 		{name: "rendezvous killed, never back", lasts: usual, do: (*squad).neverBack, says: "confirm"},
-		{name: "two rendezvous at one name", lasts: 40 * time.Second, do: (*squad).twoMeetings},
+		{name: "two rendezvous at one name", lasts: 60 * time.Second, do: (*squad).twoMeetings},
 	}
 	for _, d := range []time.Duration{15 * time.Second, 60 * time.Second} {
 		all = append(all, meetingFault{

@@ -2,6 +2,8 @@ package checkpoint
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -33,7 +35,7 @@ func candidates(dir string) ([]candidate, error) {
 		return nil, exitcode.With(exitcode.BadData, err)
 	}
 	names, err := readState(dir)
-	if isMissing(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	return inOrder(dir, names, l.steps, func(name string) (int64, error) { return readAttempt(filepath.Join(dir, name)) }), err

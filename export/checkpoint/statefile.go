@@ -51,7 +51,7 @@ func formatState(steps []string) string {
 func readState(dir string) ([]string, error) {
 	name := filepath.Join(dir, stateFile)
 	text, err := readBounded(name)
-	if isMissing(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if err != nil {
@@ -95,6 +95,3 @@ func parseState(text string) ([]string, error) {
 	slices.Reverse(paths)
 	return paths[:min(len(paths), maxNamed)], nil
 }
-
-// isMissing reports whether err means a missing state file.
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

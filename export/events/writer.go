@@ -226,18 +226,13 @@ func (w *Writer) drain() {
 func (w *Writer) write(batch []byte) error {
 	if _, err := w.file.WriteAt(batch, w.size); err != nil {
 		_ = w.file.Truncate(w.size) // if this fails, the next write overwrites the remains
-		return bundle.Fault(w.named(err))
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pe.Err
+		}
+		return bundle.Fault(fmt.Errorf("write %s: %w", w.name, err))
 	}
 	w.size += int64(len(batch))
 	return nil
-}
-
-// named adds the file's name to err.
-func (w *Writer) named(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pe.Err
-	}
-	return fmt.Errorf("write %s: %w", w.name, err)
 }
 
 // takeFault returns the error of a failing disk once per failure, else nil. The Writer keeps

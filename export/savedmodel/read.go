@@ -21,7 +21,6 @@ import (
 // Bundle is an export that Read has read.
 type Bundle struct {
 	Path       string          // the version folder
-	Version    int64           // 0 if the folder's name is not a number
 	Step       int64           // global_step, 0 if the export has none
 	Variables  []bundle.Tensor // with global_step
 	Signatures []Signature     // sorted by name
@@ -39,9 +38,7 @@ type Endpoint struct {
 	Key    string // name in requests
 	Tensor string // name in the graph: "node:0"
 	DType  bundle.DType
-	Shape  []int64 // -1 for any size; nil if UnknownRank
-
-	UnknownRank bool
+	Shape  []int64 // -1 for any size; nil if the rank is unknown
 }
 
 // Read reads an export of ringtrain or TensorFlow. path is a version folder or a base;
@@ -60,7 +57,6 @@ func Read(path string) (Bundle, error) {
 		}
 		b.Path = filepath.Join(path, name)
 	}
-	b.Version, _ = parseVersion(filepath.Base(b.Path))
 	if err := b.readModel(); err != nil {
 		return Bundle{}, exitcode.With(exitcode.BadData, fmt.Errorf("savedmodel: %s: %w", filepath.Join(b.Path, modelFile), err))
 	}
@@ -130,10 +126,7 @@ func serving(m *tfpb.SavedModel) (*tfpb.MetaGraphDef, error) {
 func endpointsOf(infos map[string]*tfpb.TensorInfo) []Endpoint {
 	var all []Endpoint
 	for key, info := range infos {
-		e := Endpoint{
-			Key: key, Tensor: info.GetName(), DType: bundle.DType(info.GetDtype()),
-			UnknownRank: info.GetTensorShape().GetUnknownRank(),
-		}
+		e := Endpoint{Key: key, Tensor: info.GetName(), DType: bundle.DType(info.GetDtype())}
 		for _, d := range info.GetTensorShape().GetDim() {
 			e.Shape = append(e.Shape, d.GetSize())
 		}

@@ -49,11 +49,12 @@ func (c Config) Check() error {
 // largest is the maximum length of a square.
 const largest = 1 << 13
 
+// squares returns the lengths of square products.
 func (c Config) squares() []int {
 	if len(c.Sizes) > 0 {
 		return c.Sizes
 	}
-	return squares()
+	return []int{64, 128, 256, 512, 1024}
 }
 
 // sets returns the selected kernel sets. It is an error if the machine lacks one.

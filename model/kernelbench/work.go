@@ -18,15 +18,6 @@ type work struct {
 // product is a matrix product: x [m, k] · w [k, n].
 type product struct{ m, n, k int }
 
-// squares returns the lengths of square products.
-func squares() []int { return []int{64, 128, 256, 512, 1024} }
-
-// products returns the products of the models on one rank of two: softmax 784-10 with 50
-// examples, MLP 784-512-512-10 with 128, MLP 784-2048-… with 64.
-func products() []product {
-	return []product{{50, 10, 784}, {128, 512, 784}, {128, 512, 512}, {128, 10, 512}, {64, 2048, 784}, {64, 2048, 2048}}
-}
-
 // convolution is a layer of the cnn with a number of images.
 type convolution struct {
 	images int
@@ -46,13 +37,17 @@ func works(c Config) []work {
 	var all []work
 	if c.Only == "" || c.Only == OnlySquares {
 		for _, n := range c.squares() {
-			all = append(all, gemm(product{n, n, n}))
+			p := product{n, n, n}
+			x, w, y := drawn(n*n), drawn(n*n), make([]float32, n*n)
+			all = append(all, work{"gemm", p.String(), p.flop(), func(e *kernel.Engine) { e.Gemm(y, x, w, nil, n, n, n, kernel.None) }})
 		}
 	}
 	if c.Only == OnlySquares {
 		return all
 	}
-	for _, p := range products() {
+	// The products of the models on one rank of two: softmax 784-10 with 50 examples, MLP
+	// 784-512-512-10 with 128, MLP 784-2048-… with 64.
+	for _, p := range []product{{50, 10, 784}, {128, 512, 784}, {128, 512, 512}, {128, 10, 512}, {64, 2048, 784}, {64, 2048, 2048}} {
 		all = append(all, layer(p)...)
 	}
 	for _, v := range convolutions() {
@@ -64,12 +59,6 @@ func works(c Config) []work {
 func (p product) flop() float64 { return 2 * float64(p.m) * float64(p.n) * float64(p.k) }
 
 func (p product) String() string { return fmt.Sprintf("%dx%dx%d", p.m, p.n, p.k) }
-
-// gemm returns the work of a product.
-func gemm(p product) work {
-	x, w, y := drawn(p.m*p.k), drawn(p.k*p.n), make([]float32, p.m*p.n)
-	return work{"gemm", p.String(), p.flop(), func(e *kernel.Engine) { e.Gemm(y, x, w, nil, p.m, p.n, p.k, kernel.None) }}
-}
 
 // layer returns the works of a dense layer: forward, and the gradients of its kernel and
 // input.

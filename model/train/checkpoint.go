@@ -121,7 +121,9 @@ func (t *Trainer) save(start time.Time, finished bool) error {
 		return nil
 	}
 	out.savedAt = time.Now() // also after a failure: the next interval tries again
-	t.reporter.curves.push() // a run that resumes here finds the curves up to here
+	if f := t.reporter.curves.file; f != nil {
+		f.Push() // a run that resumes here finds the curves up to here
+	}
 	state, err := t.checkpointState(finished)
 	if err != nil {
 		return err

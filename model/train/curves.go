@@ -40,13 +40,6 @@ func (c *curves) add(step int64, group string, e report.Event, others ...events.
 	return c.file.Add(step, c.scalars, time.Now())
 }
 
-// push begins to write all scalars.
-func (c *curves) push() {
-	if c.file != nil {
-		c.file.Push()
-	}
-}
-
 // flush waits until all scalars are written.
 func (c *curves) flush() error {
 	if c.file == nil {

@@ -1,14 +1,11 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	"ringtrain/input/column"
 	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
-	"ringtrain/model/job"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/phrase"
@@ -20,13 +17,6 @@ const KernelsChoice = "kernels"
 // KernelSets returns the kernel sets that this rank offers, in ascending order: all that this machine
 // has, or the one that the job wants.
 func (t *Trainer) KernelSets() []string { return t.job.KernelSets() }
-
-// chosenKernels returns the kernel set of all ranks of m. Without a choice, as at world size 1, it is
-// the highest set that this rank offers.
-func chosenKernels(j *job.Config, m ring.Membership) (kernel.Set, error) {
-	offered := j.KernelSets()
-	return kernel.ParseSet(cmp.Or(m.Choice(KernelsChoice).Value, offered[len(offered)-1]))
-}
 
 // reportKernels reports the kernel set of the ranks if it differs from that of the checkpoint or of the
 // generation before, or if some rank lacks a higher set. The run continues after step; after a change

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,8 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if m.Rank == 0 {
 		t.reporter.workers = m.Workers
 	}
-	set, err := chosenKernels(t.job, m)
+	offered := t.job.KernelSets() // without a choice, as at world size 1, the highest of this rank
+	set, err := kernel.ParseSet(cmp.Or(m.Choice(KernelsChoice).Value, offered[len(offered)-1]))
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,12 @@ func (e *Evaluator) Run(ctx, work context.Context, g *ring.Group) (report.Metric
 		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("the weights of all %s records are 0, want one above 0: look at their column of weights", cmp.Or(e.Name, e.Split)))
 	}
 	if e.binary() && sum.undefined == 0 {
-		if area, err = e.area(ctx, g, &sum); err != nil {
+		if sum.weighted == 0 {
+			area, err = AreaUnderCurve(ctx, g, &e.ranking)
+		} else {
+			area, err = e.weighted.area(ctx, g, &e.ranking)
+		}
+		if err != nil {
 			return report.Metrics{}, err
 		}
 	}
@@ -245,14 +250,6 @@ func (e *Evaluator) weigh(t *tally, scores tensor.Matrix, y, weights []float32) 
 		t.sums.add(one, float64(w))
 		t.weight += float64(w)
 	}
-}
-
-// area returns the area under the curve of the examples of all ranks, whose sums are given.
-func (e *Evaluator) area(ctx context.Context, g *ring.Group, sum *tally) (float64, error) {
-	if sum.weighted == 0 {
-		return AreaUnderCurve(ctx, g, &e.ranking)
-	}
-	return e.weighted.area(ctx, g, &e.ranking)
 }
 
 // ReadRecords replaces b by the records [first, last) of d. With tolerate it leaves out bad ones: see

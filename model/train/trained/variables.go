@@ -67,15 +67,12 @@ func widthOf(all []savedmodel.Signature) int {
 
 // wantPath returns an error if path is neither a file or a folder nor the prefix of a checkpoint.
 func wantPath(path string) error {
-	if exists(path) || exists(path+".index") {
-		return nil
+	for _, name := range []string{path, path + ".index"} {
+		if _, err := os.Stat(name); err == nil {
+			return nil
+		}
 	}
 	return exitcode.With(exitcode.NoInput, fmt.Errorf("no checkpoint or bundle at %s", path))
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 func NewVariables(path string, step, epoch int64, tensors []bundle.Tensor) Variables {
