@@ -34,21 +34,21 @@ type change struct {
 var (
 	changes   = []string{"flip", "cut", "repeat", "reorder"}
 	tamperOn  = []string{"link 0 -> 1", "link 1 -> 0", "control"}
-	patiently = 10 * time.Second // for a change to be made
+	patiently = 20 * time.Second // for a change to be made, and to be named
 )
 
-// manyBytes tells a link from a control stream.
+// manyBytes tells a link that is in use from a control stream, and from a connection that opens.
 const manyBytes = 256 << 10
 
-// class names the connection. Port 1 has links alone; at port 0 a link sends much.
+// class names the connection: the link, by the rank that it leads to, or control.
 func (p *passage) class(sent int) string {
 	switch {
+	case sent < manyBytes:
+		return tamperOn[2]
 	case p.to == 1:
 		return tamperOn[0]
-	case sent >= manyBytes:
-		return tamperOn[1]
 	}
-	return tamperOn[2]
+	return tamperOn[1]
 }
 
 // set sets the next change, nil for none.
@@ -176,17 +176,15 @@ func tamperWith(t *testing.T, security, kind string, places int) {
 		j := m.start(newBox(t).lasting(3*time.Minute), key, job...)
 		hits := 0
 		for i < places && j.ranks[0].stepAfter(t, time.Now()) {
-			class := tamperOn[i%len(tamperOn)]
-			if security == "auth" {
-				class = tamperOn[i%2]
-			}
-			c := &change{kind, class, 1 + r.IntN(20), r.Uint64(), make(chan struct{})}
+			c := &change{kind, tamperOn[i%len(tamperOn)], 1 + r.IntN(20), r.Uint64(), make(chan struct{})}
+			before := len(causes(j.ranks[0].stdout.String(), kind))
 			x.set(c)
 			select {
 			case <-c.made:
 				i++
-				if class != "control" {
+				if c.on != "control" {
 					hits++
+					j.ranks[0].awaitCause(before+1, kind)
 				}
 			case <-j.ranks[0].ended:
 			case <-time.After(patiently):
@@ -197,7 +195,7 @@ func tamperWith(t *testing.T, security, kind string, places int) {
 		if e.digest(t) != want {
 			t.Errorf("digest %s, want %s of the undisturbed job", e.digest(t), want)
 		}
-		named := causes(e, kind)
+		named := causes(e.stdout, kind)
 		all = append(all, named...)
 		if len(named) < hits {
 			t.Errorf("%d links were changed, %d are named: %q\n%s", hits, len(named), named, withoutSteps(e.stderr))
@@ -206,10 +204,29 @@ func tamperWith(t *testing.T, security, kind string, places int) {
 	t.Logf("%d places, %d named, such as %q", places, len(all), all[:min(len(all), 3)])
 }
 
-// causes returns the causes of new generations that name a change on a link.
-func causes(e ended, kind string) []string {
+// awaitCause returns when so many changes of links are named, or when the job has ended. It waits no
+// longer than a change may take.
+func (p *testProcess) awaitCause(n int, kind string) {
+	late := time.After(patiently)
+	for {
+		text, grown := p.stdout.snapshot()
+		if len(causes(text, kind)) >= n {
+			return
+		}
+		select {
+		case <-grown:
+		case <-p.ended:
+			return
+		case <-late:
+			return
+		}
+	}
+}
+
+// causes returns, of the events in text, the causes of new generations that name a change on a link.
+func causes(text, kind string) []string {
 	var list []string
-	for _, v := range parsed(e.stdout) {
+	for _, v := range parsed(text) {
 		cause := v.text("cause")
 		if v.name() == "generation" && strings.Contains(cause, "link ") && (kind == "cut" || strings.Contains(cause, "bytes were changed on the way")) {
 			list = append(list, cause)
