@@ -119,26 +119,27 @@ func TestPredictFromCache(t *testing.T) {
 	}
 }
 
-// TestDataStats verifies the table and the JSON of data stats, without a cache, and for
-// a job without columns.
-func TestDataStats(t *testing.T) {
+// TestDataCheck verifies the table, the findings and the exit codes of data check, and its JSON.
+func TestDataCheck(t *testing.T) {
 	b := newBox(t)
 	b.write("train.csv", "id,clicked,price,city,site\nr1,1,2,Bern,\nr2,0,4,Bern,s\nr3,0,,Genf,s\n")
 	b.write("clicks.yaml", clicksCSV)
-	table := strings.Split(b.must(0, "data", "stats", "clicks.yaml", "--data", ".").stdout, "\n")
-	if len(table) != 7 || strings.Join(strings.Fields(table[3]), " ") != "price 3 1 3 1 2 4" ||
-		strings.Join(strings.Fields(table[4]), " ") != `city 3 0 0 2 "Bern" 2, "Genf" 1` {
+	table := strings.Split(b.must(0, "data", "check", "clicks.yaml", "--data", ".").stdout, "\n")
+	if strings.Join(strings.Fields(table[3]), " ") != "price 3 1 3 1 2 4 2 \"2\" 1, \"4\" 1" || strings.Join(strings.Fields(table[4]), " ") != `city 3 0 2 "Bern" 2, "Genf" 1` {
 		t.Errorf("table %q", table)
 	}
-	events := b.must(0, "data", "stats", "clicks.yaml", "--data", ".", "--json").events(t)
-	if len(events) != 5 || events[4].text("column") != "site" {
+	if e := b.must(64, "data", "check", "mnist"); !strings.Contains(e.last(), "input.columns is empty") {
+		t.Errorf("last line %q", e.last())
+	}
+	b.write("train.csv", "id,clicked,price,city,site\nr1,1,2,Bern,\nr2,0,4,Bern\nr3,1,many,Bern,s\n")
+	e := b.must(65, "data", "check", "clicks.yaml", "--data", ".")
+	for _, want := range []string{"train.csv:3", `column price: input.train: is "many", want a number, in 1 record (`, "train.csv:4", "write mend the lines, or input.max_bad_records: N"} {
+		if !strings.Contains(e.stdout, want) {
+			t.Errorf("data check prints\n%s\nwant %s", e.stdout, want)
+		}
+	}
+	events := b.must(65, "data", "check", "clicks.yaml", "--data", ".", "--json").events(t)
+	if len(events) != 9 || events[5].text("event") != "finding" || events[6].text("column") != "price" {
 		t.Errorf("events %v", events)
-	}
-	if e := b.must(64, "data", "stats", "mnist"); !strings.Contains(e.last(), "input.columns is empty") {
-		t.Errorf("last line %q", e.last())
-	}
-	b.write("train.csv", "id,clicked,price,city,site\nr1,1,2,Bern,\nr2,0,4,Bern\n")
-	if e := b.must(65, "data", "stats", "clicks.yaml", "--data", "."); !strings.Contains(e.last(), "train.csv:3: record 1 at byte") {
-		t.Errorf("last line %q", e.last())
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 func dataCommand() command {
 	return command{
-		name: "data", args: "make|fetch|convert|cat|cache|stats", usage: "draw, download, convert, print, parse or measure records",
+		name: "data", args: "make|fetch|convert|cat|check|cache", usage: "draw, download, convert, print, check or parse records",
 		sub: []command{
 			{
 				name: "make", takes: words{1, 1, "one of " + strings.Join(convert.Kinds(), ", ")}, args: "linear|digits|clicks|table --to DIR", run: runDataMake,
@@ -42,7 +42,7 @@ func dataCommand() command {
 				examples: []string{"ringtrain data cat train.libsvm --count 3"},
 				flags:    catFlags(),
 			},
-			dataCacheCommand(), dataStatsCommand(),
+			dataCheckCommand(), dataCacheCommand(),
 		},
 	}
 }

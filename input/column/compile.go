@@ -32,8 +32,7 @@ type Plan struct {
 
 	dense []denseRule
 	bags  []bagRule
-	size  uint32  // ids of all bags so far
-	stats []Stats // nil: not to be made
+	size  uint32 // ids of all bags so far
 
 	names  map[string]int     // place in Inputs of each name of Order; −1: not read
 	made   map[[2]string]bool // names and kinds of bags

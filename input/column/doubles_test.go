@@ -42,7 +42,7 @@ func cellsOf(line string) (cells []Cell) {
 }
 
 // TestBadRecordIsNotLearnt verifies that a record with one bad cell of any kind has no part in means,
-// deviations, vocabularies and statistics, and is the same error for a Learner as for a Runner.
+// deviations and vocabularies, and is the same error for a Learner as for a Runner.
 func TestBadRecordIsNotLearnt(t *testing.T) {
 	plan := func(fixed string) *Plan {
 		p, err := Compile([]Column{
@@ -58,7 +58,6 @@ func TestBadRecordIsNotLearnt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Count()
 		return p
 	}
 	good := []string{"1 a 0 1 3 1 a 1", "5 b 1 1 4 1 a 2", "- a 1 2 5 - a -"}
@@ -75,7 +74,7 @@ func TestBadRecordIsNotLearnt(t *testing.T) {
 		if len(bad) != 1 || exitcode.Of(bad[0]) != exitcode.BadData || !strings.HasPrefix(bad[0].Error(), "column "+column+" ") {
 			t.Errorf("%s: errors %v, want one of the column", line, bad)
 		}
-		if got, want := fmt.Sprintf("%+v %v", p.Columns(), statsText(p)), fmt.Sprintf("%+v %v", want.Columns(), statsText(want)); got != want {
+		if got, want := fmt.Sprintf("%+v", p.Columns()), fmt.Sprintf("%+v", want.Columns()); got != want {
 			t.Errorf("%s: learnt\n%s, want\n%s", line, got, want)
 		}
 		var b input.Batch
@@ -85,14 +84,7 @@ func TestBadRecordIsNotLearnt(t *testing.T) {
 	}
 }
 
-func statsText(p *Plan) (text string) {
-	for _, s := range p.Stats() {
-		text += fmt.Sprint(s.Column, s.Records, s.Missing, s.Numbers, s.Texts)
-	}
-	return text
-}
-
-// TestNumbersAreDoubles verifies that mean, deviation, statistics, buckets and the standardized value of
+// TestNumbersAreDoubles verifies that mean, deviation, buckets and the standardized value of
 // numbers are those of float64, where float32 would keep six of 600 numbers.
 func TestNumbersAreDoubles(t *testing.T) {
 	const base = 1700000000
@@ -103,16 +95,14 @@ func TestNumbersAreDoubles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Count()
 	var lines []string
 	for i := range 600 {
 		lines = append(lines, fmt.Sprintf("%d %d", base+i, base+i))
 	}
 	learnLines(t, p, input.Labels{}, lines)
 	deviation := math.Sqrt((600*600 - 1) / 12.0)
-	s := p.Stats()[0].Numbers
-	if s.Mean != base+299.5 || math.Abs(s.Deviation-deviation) > 1e-9 || s.Min != base || s.Max != base+599 {
-		t.Errorf("statistics %+v, want the mean %g and the deviation %g", s, base+299.5, deviation)
+	if s := p.Columns().Dense[0]; s.Mean != base+299.5 || math.Abs(1/s.Scale-deviation) > 1e-9 || s.Min != base || s.Max != base+599 {
+		t.Errorf("learnt %+v, want the mean %g and the deviation %g", s, base+299.5, deviation)
 	}
 	r := NewRunner(p, input.Labels{})
 	for _, tt := range []struct {

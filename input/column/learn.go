@@ -29,7 +29,6 @@ type Learner struct {
 	ended   map[int]*Part // behind next
 	texts   []textCounts  // of each bag whose vocabulary is learnt; nil for others
 	parts   map[int]*Part // that are being learnt
-	tallies []tally       // as moments; nil without Plan.Count
 	counts  input.Counts
 	numeric []bool  // inputs that are numbers
 	runner  *Runner // that knows no vocabulary that is learnt
@@ -40,7 +39,6 @@ type Part struct {
 	plan    *Plan
 	moments []moments
 	texts   []textCounts
-	tallies []tally
 	counts  input.Counts
 	numeric []bool
 	runner  *Runner
@@ -82,7 +80,7 @@ func (m *moments) merge(o moments) {
 
 // Learns reports whether the plan has anything to learn.
 func (p *Plan) Learns() bool {
-	return p.stats != nil || slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.learns() }) ||
+	return slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.learns() }) ||
 		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 })
 }
 
@@ -91,7 +89,7 @@ func (p *Plan) Learns() bool {
 func NewLearner(p *Plan, labels input.Labels) *Learner {
 	l := &Learner{
 		plan: p, moments: make([]moments, len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{},
-		tallies: p.tallies(), numeric: p.numericInputs(), runner: NewRunner(p, labels),
+		numeric: p.numericInputs(), runner: NewRunner(p, labels),
 	}
 	l.counts.Missing, l.counts.Unknown = make([]int64, len(p.Inputs)), make([]int64, len(p.bags))
 	for i, texts := range l.texts {
@@ -116,7 +114,7 @@ func (p *Plan) vocabularies() []textCounts {
 // Part begins a part.
 func (l *Learner) Part(number int) *Part {
 	part := &Part{
-		plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: l.plan.vocabularies(), tallies: l.plan.tallies(),
+		plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: l.plan.vocabularies(),
 		numeric: l.numeric, runner: l.runner.Another(), values: make([]float64, len(l.plan.Inputs)),
 	}
 	l.mu.Lock()
@@ -144,9 +142,6 @@ func (l *Learner) End(number int) {
 		delete(l.ended, l.next)
 		for i := range l.moments {
 			l.moments[i].merge(part.moments[i])
-		}
-		for i := range l.tallies {
-			l.tallies[i].merge(&part.tallies[i])
 		}
 		l.next++
 	}
@@ -176,14 +171,6 @@ func (pa *Part) Learn(cells []Cell) error {
 	for i, texts := range pa.texts {
 		if texts != nil {
 			texts.add(pa.textOf(&cells[p.bags[i].inputs[0]]))
-		}
-	}
-	for i := range pa.tallies {
-		if texts := pa.tallies[i].texts; texts != nil {
-			texts.add(pa.textOf(&cells[i]))
-		}
-		if x := pa.values[i]; !math.IsNaN(x) {
-			pa.tallies[i].numbers.add(x, x)
 		}
 	}
 	pa.runner.count(&pa.counts, cells)
@@ -236,7 +223,7 @@ func (l *Learner) Finish() error {
 	}
 	for i := range p.dense {
 		if d := &p.dense[i]; d.learns() {
-			if err := d.learn(l.moments[i], l.counts.Missing[d.input]); err != nil && p.stats == nil { // else these show it
+			if err := d.learn(l.moments[i], l.counts.Missing[d.input]); err != nil {
 				return err
 			}
 		}
@@ -252,20 +239,24 @@ func (l *Learner) Finish() error {
 				}
 			}
 			b.Vocabulary = texts.frequent(b.minCount)
-			if b.Size = vocabularySize(&b.BagColumn); b.Size == 0 && p.stats == nil {
+			if b.Size = vocabularySize(&b.BagColumn); b.Size == 0 {
 				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no text that occurs %s or more", b.Name, phrase.Count(int(b.minCount), "time")))
 			}
 		}
 	}
-	for i := range l.tallies {
-		p.stats = append(p.stats, l.stats(i))
-	}
-	for i, b := range p.bags {
-		if len(p.stats) > 0 && b.Kind == graph.Vocabulary {
-			p.stats[b.inputs[0]].Unknown = &l.counts.Unknown[i]
-		}
-	}
 	return p.layOut()
+}
+
+// numericInputs reports of each input whether it is read as a number.
+func (p *Plan) numericInputs() []bool {
+	numeric := make([]bool, len(p.Inputs))
+	for _, d := range p.dense {
+		numeric[d.input] = true
+	}
+	for _, b := range p.bags {
+		numeric[b.inputs[0]] = numeric[b.inputs[0]] || b.Kind == graph.Buckets
+	}
+	return numeric
 }
 
 // frequent are the texts that occur so often, the most frequent first, equally frequent ones in

@@ -162,7 +162,7 @@ func (p *Plan) Predicts(input int) bool {
 
 // fault is err as one of a column.
 func (p *Plan) fault(at int, err error) error {
-	return exitcode.With(exitcode.BadData, fmt.Errorf("column %s %w", p.Inputs[at], err))
+	return exitcode.With(exitcode.BadData, &InputError{at, p.Inputs[at], err})
 }
 
 func (r *Runner) label(cells []Cell) (float32, error) {

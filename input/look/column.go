@@ -24,8 +24,8 @@ type Column struct {
 	OddCells int64   `json:"odd_cells,omitempty"` // that are no numbers among numbers, no dates among dates
 	Odd      []Odd   `json:"odd,omitempty"`       // the first of these
 
-	Becomes string `json:"becomes"` // a kind of input.columns
-	Why     string `json:"why"`
+	Becomes string `json:"becomes,omitempty"` // a kind of input.columns
+	Why     string `json:"why,omitempty"`
 
 	content content
 	name    string // why it cannot be named in a job: "" if it can

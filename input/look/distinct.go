@@ -74,3 +74,34 @@ func (d *distinct) unique() bool {
 	}
 	return true
 }
+
+// holds reports whether a hash of the level is among those that are kept.
+func (d *distinct) holds(h uint64) bool {
+	if len(d.slots) == 0 {
+		return false
+	}
+	mask := uint64(len(d.slots) - 1)
+	for at := h >> 20 & mask; d.slots[at] != 0; at = (at + 1) & mask {
+		if d.slots[at]&^againBit == h {
+			return true
+		}
+	}
+	return false
+}
+
+// common returns how many values d and o have both, an estimate where one of them is.
+func (d *distinct) common(o *distinct) int64 { return d.countIf(o, true) }
+
+// beyond returns how many values of d are none of o.
+func (d *distinct) beyond(o *distinct) int64 { return d.countIf(o, false) }
+
+func (d *distinct) countIf(o *distinct, inBoth bool) (n int64) {
+	level := max(d.level, o.level)
+	for _, h := range d.slots {
+		h &^= againBit
+		if h != 0 && bits.TrailingZeros64(h) >= level && o.holds(h) == inBoth {
+			n++
+		}
+	}
+	return n << level
+}

@@ -132,6 +132,7 @@ type worker struct {
 	records int64
 	bad     []Odd // lines that are no record: the reason in place of the text
 	badAll  int64
+	check   *checker // nil: of init
 }
 
 // pass reads separated text once.
@@ -142,6 +143,7 @@ type pass struct {
 	workers []worker // by slot
 	total   []tally
 	lists   []bool // columns with several values in a record
+	check   *checker
 	records int64
 	bad     []Odd
 	badAll  int64
@@ -201,6 +203,10 @@ func (p *pass) work(t *text.Part) error {
 			for i, cell := range fields {
 				w.add(i, cell, t, k)
 			}
+			if w.check != nil {
+				line, _ := t.Line(k)
+				w.check.record(fields, line, t, k)
+			}
 		}
 	}
 	p.end(w)
@@ -210,6 +216,9 @@ func (p *pass) work(t *text.Part) error {
 // begin has w begin a part.
 func (p *pass) begin(w *worker) {
 	w.records, w.bad, w.badAll = 0, w.bad[:0], 0
+	if w.check != nil {
+		w.check.reset()
+	}
 	for i := range w.columns {
 		c := &w.columns[i]
 		c.tally.reset()
@@ -303,6 +312,9 @@ func (p *pass) put(w *worker) {
 		p.total[i].merge(&w.columns[i].tally)
 	}
 	p.records += w.records
+	if w.check != nil {
+		p.check.merge(w.check)
+	}
 	p.badAll += w.badAll
 	for _, b := range w.bad {
 		if len(p.bad) < mostBadLines {

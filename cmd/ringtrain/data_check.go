@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/model/train/records"
+)
+
+func dataCheckCommand() command {
+	return command{
+		name: "check", takes: words{1, 1, "one job"}, args: "JOB", examples: []string{"ringtrain data check job.yaml"}, run: runDataCheck, flags: []cli.Flag{option("data"), option("set"), option("json")},
+		usage: "what a job's records have in each column, what of them ends the job, and what is likely wrong",
+	}
+}
+
+// runDataCheck prints a line for each column and each finding.
+func runDataCheck(a *app, c *cli.Context) error {
+	job, err := loadJob(c, a.environ, c.Args().First())
+	if err != nil {
+		return err
+	}
+	report, err := records.Check(a.ctx, job, records.Options{Roots: dataRoots(c, a.getenv), Notice: func(line string) { fmt.Fprintln(a.stderr, line) }})
+	if err != nil {
+		return err
+	}
+	if err := a.newReporter(c, 0).Checked(report); err != nil {
+		return err
+	}
+	return report.Err()
+}

@@ -1,0 +1,47 @@
+package column
+
+import (
+	"errors"
+	"fmt"
+
+	"ringtrain/input"
+)
+
+// An InputError is the fault of a record in one of the plan's Inputs.
+type InputError struct {
+	Input  int // its place
+	Column string
+	Err    error
+}
+
+func (e *InputError) Error() string { return fmt.Sprintf("column %s %v", e.Column, e.Err) }
+
+func (e *InputError) Unwrap() error { return e.Err }
+
+// A Checker finds the faults of records. One goroutine at a time may use it.
+type Checker struct {
+	runner  *Runner
+	numeric []bool
+	numbers []float64
+	cells   []Cell
+}
+
+// NewChecker returns a checker of records that a plan is to learn from, or knows all of.
+func NewChecker(p *Plan, labels input.Labels) *Checker {
+	l := NewLearner(p, labels)
+	return &Checker{runner: l.runner, numeric: l.numeric, numbers: make([]float64, len(p.Inputs))}
+}
+
+// Faults calls visit for each input of a record, the cells of the plan's Inputs, that is not as it is to be.
+func (c *Checker) Faults(cells []Cell, visit func(input int, err error)) {
+	c.cells = append(c.cells[:0], cells...)
+	for last := -1; ; {
+		err := c.runner.check(c.cells, c.numeric, c.numbers)
+		fault, is := errors.AsType[*InputError](err)
+		if !is || fault.Input == last {
+			return // none, or the label, which is missing then
+		}
+		visit(fault.Input, fault.Err)
+		last, c.cells[fault.Input] = fault.Input, Cell{}
+	}
+}

@@ -1,0 +1,297 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"ringtrain/input/column"
+	"ringtrain/input/convert"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
+)
+
+// A Finding is something in the records of a job that ends the job, or is likely wrong.
+type Finding struct {
+	Column   string `json:"column"` // "": of the record
+	What     string `json:"what"`
+	Records  int64  `json:"records"`
+	Examples []Odd  `json:"examples,omitempty"`
+	Fix      string `json:"fix"`
+	Ends     bool   `json:"ends"` // the job ends with 65
+}
+
+// A Report is what a check has found.
+type Report struct {
+	Records  int64
+	Columns  []Column
+	Findings []Finding
+}
+
+// mostExamples bounds the examples of a finding.
+const mostExamples = 3
+
+// leastOfClass is how many validation records of a class say something of it.
+const leastOfClass = 10
+
+// Check reads the training records of a job once, and its validation records, if they lie in files of their own
+// (eval is nil otherwise). The specifications have found files and the plan of input.columns.
+func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
+	t, err := checkPass(ctx, train)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Records: t.records}
+	for i, name := range t.names {
+		r.Columns = append(r.Columns, describe(name, &t.total[i], &t.values[i], t.records))
+	}
+	t.faults(r, "input.train", train.Tolerate)
+	t.likely(r)
+	if eval == nil {
+		return r, nil
+	}
+	e, err := checkPass(ctx, eval)
+	if err != nil {
+		return nil, err
+	}
+	e.faults(r, "input.eval", false)
+	t.compare(r, e)
+	return r, nil
+}
+
+// A checker is what a part has of the faults of records; in a pass, what all parts have.
+type checker struct {
+	plan   *column.Plan
+	check  *column.Checker
+	at     []int // of each of the plan's Inputs: its field
+	cells  []column.Cell
+	bad    []Finding // of each input
+	same   []int64   // of each field: records whose cell is that of the label
+	lines  []uint64  // hashes of the records of a part
+	known  distinct  // of the records of a pass
+	sample sample
+}
+
+// mostRecords bounds the records that are told apart.
+const mostRecords = 1 << 20
+
+func newChecker(s *convert.Spec, names []string) (*checker, error) {
+	c := &checker{plan: s.Columns, check: column.NewChecker(s.Columns, s.LabelRule), cells: make([]column.Cell, len(s.Columns.Inputs))}
+	c.bad, c.same, c.known.limit = make([]Finding, len(c.cells)), make([]int64, len(names)), mostRecords
+	for _, name := range s.Columns.Inputs {
+		at := slices.Index(names, name)
+		if at < 0 {
+			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no column %s, which input.columns names%s; there are %s", s.Files[0], name, phrase.DidYouMean(name, names), namesShown(names)))
+		}
+		c.at = append(c.at, at)
+	}
+	return c, nil
+}
+
+// labelField is the field of the label.
+func (c *checker) labelField() int { return c.at[c.plan.Label] }
+
+// record looks at the fields of record k of a part.
+func (c *checker) record(fields [][]byte, line []byte, t places, k int) {
+	for i, at := range c.at {
+		c.cells[i].Text = fields[at]
+	}
+	c.check.Faults(c.cells, func(i int, err error) {
+		c.bad[i].Records++
+		if f := &c.bad[i]; len(f.Examples) < mostExamples {
+			file, line := t.Place(k)
+			if f.Records == 1 {
+				f.What = err.Error()
+			}
+			f.Examples = append(f.Examples, Odd{Text: phrase.Clip(string(fields[c.at[i]]), mostValue), File: file, Line: line, Records: 1})
+		}
+	})
+	label := fields[c.labelField()]
+	for i, cell := range fields {
+		if string(cell) == string(label) {
+			c.same[i]++
+		}
+	}
+	c.lines = append(c.lines, hash(line))
+	c.sample.add(fields)
+}
+
+// reset has c begin a part.
+func (c *checker) reset() {
+	clear(c.same)
+	for i := range c.bad {
+		c.bad[i] = Finding{Examples: c.bad[i].Examples[:0]}
+	}
+	c.lines, c.sample.rows, c.sample.next = c.lines[:0], c.sample.rows[:0], 0
+}
+
+// merge adds a part behind those of c.
+func (c *checker) merge(part *checker) {
+	for i, f := range part.bad {
+		to := &c.bad[i]
+		if to.Records == 0 {
+			to.What = f.What
+		}
+		to.Records += f.Records
+		to.Examples = append(to.Examples, f.Examples[:min(len(f.Examples), mostExamples-len(to.Examples))]...)
+	}
+	for i, n := range part.same {
+		c.same[i] += n
+	}
+	for _, h := range part.lines {
+		c.known.add(h)
+	}
+	c.sample.merge(&part.sample)
+}
+
+// checkPass reads the records of a set of separated text.
+func checkPass(ctx context.Context, s *convert.Spec) (*pass, error) {
+	f, _ := convert.FormatOf(s.Format)
+	if f.Columns != convert.WantColumns || s.Columns == nil {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("format is %s, want one with columns", s.Format))
+	}
+	d := dialect{separator: ',', header: s.Header, noQuotes: f.Default != nil, names: s.Columns.Order}
+	switch {
+	case s.Separator == "tab", f.Default != nil:
+		d.separator = '\t'
+	case s.Separator != "":
+		d.separator = s.Separator[0]
+	}
+	if d.header {
+		first, whole, err := head(ctx, s.Files[0], s.Limits)
+		if err != nil {
+			return nil, err
+		}
+		rows := cut(first, whole, d.separator)
+		if len(rows) == 0 {
+			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s has no header and no record", s.Files[0]))
+		}
+		d.names = rows[0]
+	}
+	p := newPass(string(s.Format), d)
+	var err error
+	if p.check, err = newChecker(s, d.names); err != nil {
+		return nil, err
+	}
+	p.check.sample.every = sampleEvery(s.Files)
+	for i := range p.workers {
+		c := *p.check
+		c.check = column.NewChecker(s.Columns, s.LabelRule)
+		c.cells, c.bad, c.same = make([]column.Cell, len(c.cells)), make([]Finding, len(c.bad)), make([]int64, len(c.same))
+		p.workers[i].check = &c
+	}
+	if err := p.run(ctx, s.Files, s.Limits); err != nil {
+		return nil, err
+	}
+	p.finish()
+	if p.records == 0 && p.badAll == 0 {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("no records in %s", s.Files[0]))
+	}
+	return p, nil
+}
+
+// sampleEvery returns of how many records of files one is in the sample: cells have a byte or more, and a
+// separator.
+func sampleEvery(files []string) int {
+	size := int64(0)
+	for _, name := range files {
+		if info, err := os.Stat(name); err == nil {
+			size += info.Size()
+		}
+	}
+	return int(1 + size/2/mostSample)
+}
+
+// faults adds what ends the job.
+func (p *pass) faults(r *Report, set string, tolerates bool) {
+	fix := "mend the lines, or input.max_bad_records: N"
+	if p.badAll > 0 {
+		f := Finding{What: fmt.Sprintf("%s: lines that are no record: %s", set, p.bad[0].Text), Records: p.badAll, Examples: p.bad, Fix: fix, Ends: !tolerates}
+		r.Findings = append(r.Findings, f)
+	}
+	for i, f := range p.check.bad {
+		if f.Records > 0 {
+			f.Column, f.What, f.Ends = p.check.plan.Inputs[i], set+": "+f.What, !tolerates
+			f.Fix = fix
+			r.Findings = append(r.Findings, f)
+		}
+	}
+}
+
+// likely adds what is likely wrong.
+func (p *pass) likely(r *Report) {
+	label := p.check.labelField()
+	for _, at := range p.check.features() {
+		c := &r.Columns[at]
+		add := func(what string, records int64, fix string) {
+			r.Findings = append(r.Findings, Finding{Column: c.Name, What: what, Records: records, Fix: fix})
+		}
+		ignored := fmt.Sprintf("- ignore: {names: [%s]}", c.Name)
+		auc := p.check.sample.tells(at, label)
+		switch why := constant(c); {
+		case why != "":
+			add(why, c.Records, ignored)
+		case p.check.same[at] == p.records:
+			add("is the label "+p.names[label]+" in each record", p.records, ignored)
+		case auc >= leastTelling:
+			add(fmt.Sprintf("alone tells the label %s: AUC %.4f", p.names[label], auc), c.filled(), ignored+", unless it is known before the label")
+		case c.content == texts && c.unique && c.Distinct > fewTexts:
+			add("no text comes twice", c.filled(), fmt.Sprintf("- key: {names: [%s]}, or %s", c.Name, ignored))
+		}
+	}
+}
+
+// features returns the fields that are features.
+func (c *checker) features() (all []int) {
+	for i, at := range c.at {
+		if c.plan.Predicts(i) && i != c.plan.Key && at != c.labelField() {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// compare adds what is likely wrong with validation records.
+func (p *pass) compare(r *Report, eval *pass) {
+	if n := eval.check.known.common(&p.check.known); n > 0 {
+		r.Findings = append(r.Findings, Finding{What: "records are in input.train and in input.eval", Records: n, Fix: "take them out of one, so that metrics say something of new records"})
+	}
+	label := eval.check.labelField()
+	if all := p.values[p.check.labelField()].list(); all != nil {
+		counted := map[string]int64{}
+		for _, v := range eval.values[label].list() {
+			counted[v.Text] = v.Records
+		}
+		for _, v := range all {
+			if n := counted[v.Text]; n < leastOfClass && len(all) <= mostClasses/5 {
+				r.Findings = append(r.Findings, Finding{Column: eval.names[label], What: fmt.Sprintf("%d validation records of the class %s: its metrics are chance", n, v.Text), Records: n, Fix: "hold out more records"})
+			}
+		}
+	}
+	for i, at := range eval.check.features() {
+		in := p.check.features()[i]
+		c := &r.Columns[in]
+		if c.content != texts {
+			continue
+		}
+		if n := eval.values[at].hashes.beyond(&p.values[in].hashes); n > 0 {
+			r.Findings = append(r.Findings, Finding{Column: c.Name, What: "texts that only validation records have", Records: n, Fix: fmt.Sprintf("- categorical: {names: [%s], hash: %d}, or other validation records", c.Name, hashSize(c.Distinct))})
+		}
+	}
+}
+
+// Err returns the error of a report that has a finding that ends the job.
+func (r *Report) Err() error {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Ends {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return exitcode.With(exitcode.BadData, errors.New(phrase.Count(n, "finding")+" will end the job with 65"))
+}

@@ -1,0 +1,122 @@
+package look
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/input/convert"
+)
+
+// checkOf returns a check's specification of a file of a content, with the columns a (number), t (text), y.
+func checkOf(t *testing.T, name, content string) *convert.Spec {
+	t.Helper()
+	plan, err := column.Compile([]column.Column{
+		{Label: &column.LabelOptions{Names: []string{"y"}}}, {Numeric: &column.NumericOptions{Names: []string{"a"}}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"t"}, Hash: 10}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &convert.Spec{
+		Origin: convert.Origin{Format: "csv", Files: []string{write(t, name, "a,t,y\n"+content)}, Header: true}, Columns: plan, LabelRule: input.Labels{Binary: true},
+	}
+}
+
+// soundRows are rows without a fault; from makes them differ from others.
+func soundRows(n, from int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d.%d,w%d,%d\n", i*7%50, from, i%5, i/3%2)
+	}
+	return b.String()
+}
+
+// TestCheck verifies each finding: a file with this fault alone has it, with its records and the first place, and
+// a sound one has none.
+func TestCheck(t *testing.T) {
+	sound := soundRows(200, 1)
+	replaced := func(row func(i int) string) string {
+		var b strings.Builder
+		for i := range 200 {
+			b.WriteString(row(i) + "\n")
+		}
+		return b.String()
+	}
+	for name, tt := range map[string]struct {
+		train, eval string
+		want        string // "" for none
+		records     int64
+		line        int64
+		ends        bool
+	}{
+		"fault=none":             {train: sound},
+		"fault=none, eval":       {train: sound, eval: soundRows(100, 2)},
+		"fault=number":           {train: sound + "many,w1,0\nmore,w1,1\n", want: `column a: input.train: is "many", want a number`, records: 2, line: 202, ends: true},
+		"fault=class":            {train: sound + "1,w1,3\n", want: "column y: input.train: label is 3, want 0 or 1 (or -1 for 0)", records: 1, line: 202, ends: true},
+		"fault=no label":         {train: sound + "1,w1,\n", want: "column y: input.train: is missing, want a label", records: 1, line: 202, ends: true},
+		"fault=width":            {train: sound + "1,w1\n", want: "input.train: lines that are no record: has 2 fields, want 3", records: 1, line: 202, ends: true},
+		"fault=number of eval":   {train: sound, eval: soundRows(100, 2) + "x,w1,1\n", want: `column a: input.eval: is "x", want a number`, records: 1, line: 102, ends: true},
+		"fault=constant":         {train: replaced(func(i int) string { return fmt.Sprintf("7,w%d,%d", i%5, i/3%2) }), want: "column a: 7 in each record", records: 200},
+		"fault=empty":            {train: replaced(func(i int) string { return fmt.Sprintf(",w%d,%d", i%5, i/3%2) }), want: "column a: empty in each record", records: 200},
+		"fault=label":            {train: replaced(func(i int) string { return fmt.Sprintf("%d,w%d,%d", i/3%2, i%5, i/3%2) }), want: "column a: is the label y in each record", records: 200},
+		"fault=tells by number":  {train: replaced(func(i int) string { return fmt.Sprintf("%d,w%d,%d", i%7+100*(i/3%2), i%5, i/3%2) }), want: "column a: alone tells the label y: AUC 1.0000", records: 200},
+		"fault=tells by text":    {train: replaced(func(i int) string { return fmt.Sprintf("%d,%s,%d", i*7%50, []string{"no", "yes"}[i/3%2], i/3%2) }), want: "column t: alone tells the label y: AUC 1.0000", records: 200},
+		"fault=all distinct":     {train: replaced(func(i int) string { return fmt.Sprintf("%d,w%d,%d", i*7%50, i, i/3%2) }), want: "column t: no text comes twice", records: 200},
+		"fault=same records":     {train: sound, eval: soundRows(30, 1) + soundRows(100, 2), want: "records are in input.train and in input.eval", records: 30},
+		"fault=few of a class":   {train: sound, eval: strings.ReplaceAll(soundRows(100, 2), ",1\n", ",0\n"), want: "column y: 0 validation records of the class 1: its metrics are chance"},
+		"fault=texts of its own": {train: sound, eval: strings.ReplaceAll(soundRows(100, 2), ",w4,", ",new,"), want: "column t: texts that only validation records have", records: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var eval *convert.Spec
+			if tt.eval != "" {
+				eval = checkOf(t, "eval.csv", tt.eval)
+			}
+			r, err := Check(t.Context(), checkOf(t, "train.csv", tt.train), eval)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.want == "" {
+				if len(r.Findings) > 0 {
+					t.Errorf("finds %+v in a sound file", r.Findings)
+				}
+				return
+			}
+			if len(r.Findings) != 1 {
+				t.Fatalf("findings are %+v, want one", r.Findings)
+			}
+			f := r.Findings[0]
+			got := f.What
+			if f.Column != "" {
+				got = "column " + f.Column + ": " + got
+			}
+			if got != tt.want || f.Records != tt.records || f.Ends != tt.ends || f.Fix == "" || (r.Err() != nil) != tt.ends {
+				t.Errorf("finds %s (%d, ends: %v, fix %q), want %s (%d, ends: %v)", got, f.Records, f.Ends, f.Fix, tt.want, tt.records, tt.ends)
+			}
+			if tt.line > 0 && (len(f.Examples) == 0 || f.Examples[0].Line != tt.line) {
+				t.Errorf("examples are %+v, want line %d", f.Examples, tt.line)
+			}
+		})
+	}
+	spec := checkOf(t, "train.csv", sound)
+	spec.Files = []string{write(t, "other.csv", "b,t,y\n1,2,0\n")}
+	if _, err := Check(t.Context(), spec, nil); err == nil || !strings.Contains(err.Error(), "no column a, which input.columns names") {
+		t.Errorf("a column that is not there is %v", err)
+	}
+}
+
+// TestArea verifies the AUC of points by hand: an order, ties, and its reverse.
+func TestArea(t *testing.T) {
+	for want, points := range map[float64][]point{
+		1:     {{1, false}, {2, false}, {3, true}},
+		0:     {{1, true}, {2, false}},
+		0.5:   {{1, true}, {1, false}},
+		0.875: {{1, false}, {2, false}, {2, true}, {3, true}},
+	} {
+		if got := area(points); got != want {
+			t.Errorf("AUC of %v is %g, want %g", points, got, want)
+		}
+	}
+}
