@@ -57,6 +57,11 @@ func TestInit(t *testing.T) {
 	if !strings.Contains(e.stderr, "one rank on all cores") || !strings.Contains(e.stdout, "AUC") {
 		t.Errorf("run says\n%s%s", e.stdout, e.stderr)
 	}
+	b.write("names.csv", ",a,a,b,y\n0,1,2,3,0\n1,2,1,5,1\n2,1,2,2,1\n")
+	b.must(0, "init", "names.csv")
+	if job := b.read("names.yaml"); !strings.Contains(job, `# ""`) || strings.Contains(job, "[a]") {
+		t.Errorf("of names that are empty or there twice init writes\n%s", job)
+	}
 	b.must(64, "init", "raw.csv", "--label", "labl", "--force")
 	b.must(64, "init", "raw.csv", "--to", "raw.json")
 	b.must(66, "init", "none.csv")

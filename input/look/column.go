@@ -131,6 +131,9 @@ func (t *tally) describeNumbers() *Number {
 // skewed is the skewness of an exponential distribution.
 const skewed = 2
 
+// Unusable reports whether a job cannot name the column.
+func (c *Column) Unusable() bool { return c.name != "" }
+
 // MissingCells returns the records that have nothing in the column.
 func (c *Column) MissingCells() int64 { return c.Records - c.filled() }
 

@@ -160,16 +160,21 @@ func (w *draftWriter) input() {
 	if len(t.Columns) > 0 {
 		w.line("  columns:", "")
 	}
-	for i := 0; i < len(t.Columns); {
-		item, n := w.together(i)
-		c := &t.Columns[i]
-		comment := c.Why
-		if n > 1 {
-			comment = fmt.Sprintf("%d columns; the first: %s", n, c.Why)
+	for _, group := range w.groups() {
+		c, names := group[0], make([]string, len(group))
+		for i, of := range group {
+			names[i] = of.Name
 		}
-		text := yamlItem(reflect.ValueOf(item))
+		comment := c.Why
+		if len(group) > 1 {
+			comment = fmt.Sprintf("%d columns; the first: %s", len(group), c.Why)
+		}
+		if c.Unusable() {
+			w.line("    # "+phrase.Name(fmt.Sprintf("%q", c.Name)), "%s", comment)
+			continue
+		}
+		text := yamlItem(reflect.ValueOf(c.Item(column.Ranges(names))))
 		w.line("    - "+text[1:len(text)-1], "%s", comment+missingText(c.Missing)) // one key: no braces
-		i += n
 	}
 }
 
@@ -186,16 +191,24 @@ func missingText(missing []look.Value) string {
 	return text
 }
 
-// together returns the item of column i and of those behind it of which the same becomes, if a table has
-// too many columns for a line each, and their number.
-func (w *draftWriter) together(i int) (item column.Column, n int) {
-	all := w.Table.Columns[i:]
-	names := []string{all[0].Name}
-	same := func(c *look.Column) bool { return reflect.DeepEqual(c.Item(nil), all[0].Item(nil)) }
-	for len(w.Table.Columns) > mostItems && len(names) < len(all) && same(&all[len(names)]) {
-		names = append(names, all[len(names)].Name)
+// groups returns the columns that have a line each; or, of a table with too many for that, those together of
+// which the same becomes. Without names in the file the order of the columns stays.
+func (w *draftWriter) groups() (all [][]*look.Column) {
+	t := w.Table
+	f, _ := convert.FormatOf(t.Origin.Format)
+	named := t.Origin.Header || f.Columns == convert.MayColumns
+	place := map[string]int{}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		key := fmt.Sprint(c.Unusable(), yamlItem(reflect.ValueOf(c.Item(nil))))
+		at, known := place[key]
+		if len(t.Columns) <= mostItems || !known || !named && at < len(all)-1 {
+			at = len(all)
+			place[key], all = at, append(all, nil)
+		}
+		all[at] = append(all[at], c)
 	}
-	return all[0].Item(column.Ranges(names)), len(names)
+	return all
 }
 
 // training writes how the model is trained, in the measure of the records.
