@@ -166,7 +166,7 @@ func TestUsage(t *testing.T) {
 		{"train linear --streams 2", "--streams is gone: leave it out", 64},
 		{"train linear --resume q", `--resume is "q", want auto, never or must`, 64},
 		{"bench allreduce --link q", `--link is "q", want one of`, 64},
-		{"bench allreduce --levels q", `--levels is "q", want one of`, 64},
+		{"bench allreduce --levels q", `--levels is "q", want auto or flat`, 64},
 		{"bench allreduce --lossless q", `--lossless: compressor "q" is unknown, want one of`, 64},
 		{"bench allreduce --tune -np 2", "--tune is gone: leave it out, allreduce.algorithm auto", 64},
 		{"bench allreduce --streams=2", "--streams is gone: leave it out", 64},

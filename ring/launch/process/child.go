@@ -25,8 +25,11 @@ type Child struct {
 	cmd     *exec.Cmd
 	group   processGroup
 	streams [2]pipeReader
-	readers sync.WaitGroup // of the streams
+	heard   chan struct{} // closed when both streams are read to their ends
 }
+
+// lastLines bounds the wait for the last lines of a rank that has ended.
+const lastLines = 100 * time.Millisecond
 
 // Program is the command that a rank runs.
 type Program struct {
@@ -110,10 +113,15 @@ func Start(p Program, rank int, guard *GuardProcess, hear func(rank int, toErr b
 		errR.Close()
 		return nil, err
 	}
-	ch := &Child{rank: rank, cmd: cmd, group: processGroup{id: cmd.Process.Pid}, streams: [2]pipeReader{{outR}, {errR}}}
+	ch := &Child{rank: rank, cmd: cmd, group: processGroup{id: cmd.Process.Pid}, streams: [2]pipeReader{{outR}, {errR}}, heard: make(chan struct{})}
+	var readers sync.WaitGroup
 	for i, s := range ch.streams {
-		ch.readers.Go(func() { s.readAll(func(chunk []byte) { hear(rank, i == 1, chunk) }) })
+		readers.Go(func() { s.readAll(func(chunk []byte) { hear(rank, i == 1, chunk) }) })
 	}
+	go func() {
+		readers.Wait()
+		close(ch.heard)
+	}()
 	return ch, nil
 }
 
@@ -132,9 +140,16 @@ func (ch *Child) Group() int { return ch.group.id }
 // Signal sends s to all processes of the rank's group.
 func (ch *Child) Signal(s syscall.Signal) { ch.group.signal(s) }
 
-// Wait returns when the rank's own process has ended.
+// Wait returns when the rank's own process has ended and its last lines, which tell why, are passed on.
+// If a process that it has left behind holds the outputs open, Wait waits no longer than lastLines.
 func (ch *Child) Wait() Ending {
 	ch.cmd.Wait() // the process state has more than the error
+	limit := time.NewTimer(lastLines)
+	defer limit.Stop()
+	select {
+	case <-ch.heard:
+	case <-limit.C:
+	}
 	return endingOf(ch.rank, ch.cmd.Process.Pid, ch.cmd.ProcessState)
 }
 
@@ -145,6 +160,6 @@ func (ch *Child) Clear(grace time.Duration) bool {
 	for _, s := range ch.streams { // a process outside the group may hold the pipe open for ever
 		s.pipe.SetReadDeadline(time.Now().Add(SettleTime))
 	}
-	ch.readers.Wait()
+	<-ch.heard
 	return empty
 }
