@@ -116,10 +116,12 @@ func (p *Port) Close() error {
 		if q := p.memory.Load(); q != nil {
 			q.Close()
 		}
+		p.grpc.Close()
+		p.links.Close()
 		p.seats.closeAll()
 	})
 	p.running.Wait()
-	return errors.Join(err, p.grpc.Close(), p.links.Close())
+	return err
 }
 
 // acceptAll gives the connections of lis their seats. route hands those that have proved the token to

@@ -4,93 +4,68 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ringtrain/ring/token"
 )
 
-// Queue has the proved connections of a port that wait for their owner. They hold no seat.
+// Queue has the proved connections of a port that wait for their owner. They hold no seat: the goroutine
+// of each waits with it.
 type Queue struct {
-	addr   net.Addr
-	source net.Listener // that the queue owns; nil: the port's
-
-	mu     sync.Mutex
-	conns  []*token.Conn
-	more   chan struct{} // has room for one: conns is not empty
-	closed chan struct{}
-	opened bool // somebody accepts
+	addr    net.Addr
+	source  net.Listener // that the queue owns; nil: the port's
+	conns   chan *token.Conn
+	opened  atomic.Bool // somebody accepts
+	closed  chan struct{}
+	closing sync.Once
 }
 
 func newQueue(addr net.Addr) *Queue {
-	return &Queue{addr: addr, more: make(chan struct{}, 1), closed: make(chan struct{})}
+	return &Queue{addr: addr, conns: make(chan *token.Conn), closed: make(chan struct{})}
 }
 
 // open makes q take connections.
 func (q *Queue) open() *Queue {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.opened = true
+	q.opened.Store(true)
 	return q
 }
 
-// put adds c, and reports whether somebody will take it.
-func (q *Queue) put(c *token.Conn) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.isClosed() || !q.opened {
-		return false
-	}
-	q.conns = append(q.conns, c)
-	q.wake()
-	return true
-}
-
-func (q *Queue) wake() {
-	select {
-	case q.more <- struct{}{}:
-	default:
-	}
-}
-
-func (q *Queue) isClosed() bool {
+// accepts reports whether somebody takes connections.
+func (q *Queue) accepts() bool {
 	select {
 	case <-q.closed:
-		return true
+		return false
 	default:
+		return q.opened.Load()
+	}
+}
+
+// put waits until c is taken, and reports whether somebody takes connections. It closes c if q is closed
+// before.
+func (q *Queue) put(c *token.Conn) bool {
+	if !q.accepts() {
 		return false
 	}
+	select {
+	case q.conns <- c:
+	case <-q.closed:
+		c.Close()
+	}
+	return true
 }
 
 // Take returns the next connection. It returns the cause of ctx if ctx ends first, and net.ErrClosed
 // after Close.
 func (q *Queue) Take(ctx context.Context) (*token.Conn, error) {
-	for {
-		if c := q.next(); c != nil {
-			return c, nil
-		}
-		select {
-		case <-q.more:
-		case <-q.closed:
-			return nil, net.ErrClosed
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+	select {
+	case c := <-q.conns:
+		return c, nil
+	case <-q.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-}
-
-// next returns the first connection, or nil. It wakes another Take if there are more.
-func (q *Queue) next() *token.Conn {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.conns) == 0 {
-		return nil
-	}
-	c := q.conns[0]
-	q.conns = q.conns[1:]
-	if len(q.conns) > 0 {
-		q.wake()
-	}
-	return c
 }
 
 // Accept is Take without an end, for gRPC. The result is a *token.Conn.
@@ -104,30 +79,21 @@ func (q *Queue) Accept() (net.Conn, error) {
 
 // Close closes the connections in q; later ones are refused.
 func (q *Queue) Close() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.isClosed() {
+	q.closing.Do(func() {
 		close(q.closed)
 		if q.source != nil {
 			q.source.Close()
 		}
-	}
-	for _, c := range q.conns {
-		c.Close()
-	}
-	q.conns = nil
+	})
 	return nil
 }
 
 // Addr returns the address of the port.
 func (q *Queue) Addr() net.Addr { return q.addr }
 
-// answer accepts the request of c and adds c, if somebody will take it.
+// answer accepts the request of c and puts c, if somebody takes connections.
 func (q *Queue) answer(c *token.Conn) bool {
-	q.mu.Lock()
-	refused := q.isClosed() || !q.opened
-	q.mu.Unlock()
-	if refused {
+	if !q.accepts() {
 		return false
 	}
 	if c.Answer(token.Answer{}) != nil || c.SetDeadline(time.Time{}) != nil || !q.put(c) {
