@@ -1,6 +1,7 @@
 package port
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -195,7 +196,7 @@ func (p *Port) prove(s *seat) (*token.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	again := &replayed{s, head[:n]}
+	again := replayed{s, io.MultiReader(bytes.NewReader(head[:n]), s)}
 	switch {
 	case head[0] == firstTLS:
 		return p.identity.AcceptTLS(again, p.token)
@@ -208,17 +209,10 @@ func (p *Port) prove(s *seat) (*token.Conn, error) {
 // replayed is a connection whose first bytes were read ahead.
 type replayed struct {
 	net.Conn
-	ahead []byte
+	whole io.Reader
 }
 
-func (r *replayed) Read(p []byte) (int, error) {
-	if len(r.ahead) == 0 {
-		return r.Conn.Read(p)
-	}
-	n := copy(p, r.ahead)
-	r.ahead = r.ahead[n:]
-	return n, nil
-}
+func (r replayed) Read(p []byte) (int, error) { return r.whole.Read(p) }
 
 // route hands c to its purpose; see acceptAll.
 func (p *Port) route(c *token.Conn) (a token.Answer, keep bool) {
