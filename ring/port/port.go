@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -162,7 +161,9 @@ func (p *Port) admit(s *seat, route func(*token.Conn) (token.Answer, bool)) {
 	}
 	if err != nil {
 		s.Close()
-		p.noteStranger(s, err)
+		if !s.silent() || !errors.Is(err, io.EOF) { // a probe of TCP closes without a byte
+			p.strangers.add(addressOf(s), err)
+		}
 		return
 	}
 	c.SetSocket(s.Conn)
@@ -171,22 +172,6 @@ func (p *Port) admit(s *seat, route func(*token.Conn) (token.Answer, bool)) {
 		_ = c.Answer(a) // the dialer may ask again
 		c.Close()
 	}
-}
-
-// noteStranger counts s, which has proved nothing. A probe of TCP, which closes without a byte, is not
-// counted.
-func (p *Port) noteStranger(s *seat, err error) {
-	switch {
-	case s.silent() && errors.Is(err, io.EOF):
-		return
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = fmt.Errorf("proved nothing in %v", token.Timeout)
-	case errors.Is(err, net.ErrClosed):
-		err = errors.New("took too many seats")
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		err = errors.New("closed without a proof")
-	}
-	p.strangers.add(addressOf(s), err)
 }
 
 // prove runs the acceptor's part of the exchange over s.

@@ -2,7 +2,6 @@ package port
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -27,8 +26,7 @@ type Strangers struct {
 type Stranger struct {
 	From  netip.Addr
 	Times uint64
-	Why   string   // of the last time: "has another token (77e1d0aa)"
-	Other token.ID // the other token; zero: another reason
+	Other token.ID // the other token, of the last time; zero: another reason
 	Last  time.Time
 }
 
@@ -53,9 +51,9 @@ func (r *register) add(from netip.Addr, why error) {
 		r.known[from] = s
 	}
 	s.Times++
-	s.Why, s.Other, s.Last = why.Error(), token.ID{}, time.Now()
+	s.Other, s.Last = token.ID{}, time.Now()
 	if w, ok := errors.AsType[*token.WrongTokenError](why); ok {
-		s.Why, s.Other = fmt.Sprintf("has another token (%v)", w.There), w.There
+		s.Other = w.There
 	}
 }
 
