@@ -99,30 +99,6 @@ func gone(c *token.Conn) bool {
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// acceptLinks is Accept for links. It closes all connections and returns one error for each missing
-// peer if ctx ends before all have come: a *ring.PeerError with Op "accept" and exitcode.Retry, with the
-// last refused connection.
-func (i Identity) acceptLinks(ctx context.Context, from []Peer, queue *port.Queue) ([]*Conn, []error) {
-	accepted, refused, err := Accept(ctx, queue, from, i.checkLink)
-	var errs []error
-	if err != nil {
-		errs = append(errs, fmt.Errorf("accept links on %s: %w", queue.Addr(), err))
-	}
-	conns := make([]*Conn, len(from))
-	for k, c := range accepted {
-		if c != nil {
-			conns[k] = i.conn(c, from[k])
-		} else if err == nil {
-			errs = append(errs, peerError(opAccept, i.worker(from[k]), refused.explain(ctx)))
-		}
-	}
-	if len(errs) > 0 {
-		closeAll(conns)
-		return nil, errs
-	}
-	return conns, nil
-}
-
 // closeAll closes the connections that are open.
 func closeAll(conns []*Conn) {
 	for _, c := range conns {

@@ -51,22 +51,35 @@ type dialed struct {
 	err      error // of the last attempt; nil if conn is open
 }
 
-// dialAll opens a link to each peer, with growing pauses between the attempts, until ctx ends. It calls
-// failed for each that fails for good.
-func (i Identity) dialAll(ctx context.Context, dial Dialer, to []Peer, failed func()) []dialed {
-	all := make([]dialed, len(to))
+// peers are the workers that this one dials and those that it accepts.
+type peers struct{ to, from []Peer }
+
+// meet opens a link to each peer of p.to, with growing pauses between the attempts, and takes those of p.from
+// out of queue, until ctx ends. The results are in the order of the peers, nil for one that did not come. It
+// calls failed for each link that fails for good.
+func (i Identity) meet(ctx context.Context, dial Dialer, queue *port.Queue, p peers, failed func()) (outs []dialed, ins []*Conn, r Refusals, err error) {
+	outs = make([]dialed, len(p.to))
 	var dialing sync.WaitGroup
-	for k, peer := range to {
+	for k, peer := range p.to {
 		dialing.Go(func() {
-			d := &all[k]
+			d := &outs[k]
 			d.conn, d.attempts, d.err = Retry(ctx, linkPauses, func(ctx context.Context) (*Conn, error) { return i.reach(ctx, dial, peer) })
 			if d.err != nil {
 				failed()
 			}
 		})
 	}
+	accepted, r, err := Accept(ctx, queue, p.from, i.checkLink)
+	ins = make([]*Conn, len(p.from))
+	for k, c := range accepted {
+		if c != nil {
+			ins[k] = i.conn(c, p.from[k])
+		} else {
+			failed()
+		}
+	}
 	dialing.Wait()
-	return all
+	return outs, ins, r, err
 }
 
 // Connect opens the links of all routes at once; all workers call it at the same time. It dials each
@@ -81,24 +94,25 @@ func (i Identity) dialAll(ctx context.Context, dial Dialer, to []Peer, failed fu
 // Connect panics if a route leads to this worker itself or to a rank outside the world, or
 // if two routes have an end in common.
 func (i Identity) Connect(ctx context.Context, routes []ring.Route, dial Dialer, queue *port.Queue) (outs, ins []*Conn, err error) {
-	to, from := i.peers(routes)
+	p := i.peers(routes)
 	both, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var dials []dialed
-	var dialing sync.WaitGroup
-	dialing.Go(func() { dials = i.dialAll(both, dial, to, func() { cancel(errCancelled) }) })
-	in, missing := i.acceptLinks(both, from, queue)
-	if len(missing) > 0 {
-		cancel(errCancelled)
-	}
-	dialing.Wait()
-	out := make([]*Conn, len(to))
+	dials, in, refused, err := i.meet(both, dial, queue, p, func() { cancel(errCancelled) })
+	out := make([]*Conn, len(p.to))
 	var errs []error
 	for k, d := range dials {
 		out[k] = d.conn
-		errs = append(errs, d.error(both, i.worker(to[k])))
+		errs = append(errs, d.error(both, i.worker(p.to[k])))
 	}
-	if err = joinErrors(append(errs, missing...)); err != nil {
+	if err != nil {
+		errs = append(errs, fmt.Errorf("accept links on %s: %w", queue.Addr(), err))
+	}
+	for k, c := range in {
+		if c == nil && err == nil {
+			errs = append(errs, peerError(opAccept, i.worker(p.from[k]), refused.explain(both)))
+		}
+	}
+	if err = joinErrors(errs); err != nil {
 		closeAll(out)
 		closeAll(in)
 		return nil, nil, err
@@ -130,24 +144,16 @@ func (i Identity) ConnectAll(ctx context.Context, dial Dialer, queue *port.Queue
 			others = append(others, Peer{Rank: rank})
 		}
 	}
-	var dialing sync.WaitGroup
-	dialing.Go(func() {
-		for k, d := range i.dialAll(ctx, dial, others, func() {}) {
-			outs[others[k].Rank], why[others[k].Rank] = d.conn, d.err
-		}
-	})
-	accepted, _, _ := Accept(ctx, queue, others, i.checkLink) // a closed queue brings nobody
-	for k, c := range accepted {
-		if c != nil {
-			ins[others[k].Rank] = i.conn(c, others[k])
-		}
+	dials, accepted, _, _ := i.meet(ctx, dial, queue, peers{others, others}, func() {}) // a closed queue brings nobody
+	for k, d := range dials {
+		rank := others[k].Rank
+		outs[rank], ins[rank], why[rank] = d.conn, accepted[k], d.err
 	}
-	dialing.Wait()
 	return outs, ins, why
 }
 
 // peers returns the peers that routes lead to and those that routes come from, each in order.
-func (i Identity) peers(routes []ring.Route) (to, from []Peer) {
+func (i Identity) peers(routes []ring.Route) (p peers) {
 	add := func(list []Peer, peer Peer) []Peer {
 		switch {
 		case peer.Rank == -1:
@@ -162,9 +168,9 @@ func (i Identity) peers(routes []ring.Route) (to, from []Peer) {
 		return append(list, peer)
 	}
 	for _, r := range routes {
-		to, from = add(to, Peer{r.To, r.Stream}), add(from, Peer{r.From, r.Stream})
+		p.to, p.from = add(p.to, Peer{r.To, r.Stream}), add(p.from, Peer{r.From, r.Stream})
 	}
-	return to, from
+	return p
 }
 
 // byRoute assigns the connections to their routes.
