@@ -62,6 +62,8 @@ var explanations = []struct {
 	{"damaged-checkpoint", regexp.MustCompile(`bundle: \S+: `)},
 	{"read-twice", regexp.MustCompile(`an export parses a column once`)},
 	{"label", regexp.MustCompile(`input\.columns has no label|reads \S+, which is the label`)},
+	{"no-validation", regexp.MustCompile(`no validation records: add input.split`)},
+	{"empty-split", regexp.MustCompile(`input\.split: no \w+ records`)},
 	{"job-file", regexp.MustCompile(`no such job file|no key "|\.ya?ml:\d+:\d+: `)},
 	{"missing-file", regexp.MustCompile(`no input file |open \S+: no such file or directory|want a regular file`)},
 	{"other-kind", regexp.MustCompile(`input: .* is .*: (unpack it|export it|convert it|end the lines|fetch the file|want data|want text)|behind the end of (gzip|zstd)`)},

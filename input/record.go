@@ -1,6 +1,6 @@
 package input
 
-// Record returns the index in the data set, from 0, of example i of a batch that Next
+// Record returns the number in the files of the data set, from 0, of example i of a batch that Next
 // has returned.
 func (s *Source) Record(b *Batch, i int) int {
 	c := s.reader.config
@@ -11,5 +11,9 @@ func (s *Source) Record(b *Batch, i int) int {
 			i++
 		}
 	}
-	return all.share(nil, int(b.Offset), int(b.Offset)+b.Global, from, to)[i]
+	record := all.share(nil, int(b.Offset), int(b.Offset)+b.Global, from, to)[i]
+	if v, ok := s.reader.data.(*view); ok {
+		record = v.record(record)
+	}
+	return record
 }

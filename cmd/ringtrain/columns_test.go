@@ -63,7 +63,7 @@ func TestColumnsFromTextToAnswers(t *testing.T) {
 			t.Errorf("record %d has the key %q, want %q", i, p.text("key"), lines[i+1][0])
 		}
 	}
-	if e := b.must(64, "predict", "clicks.yaml", "--from", "ckpt", "--json", "--csv"); !strings.Contains(e.last(), "want one of them") {
+	if e := b.must(64, "predict", "clicks.yaml", "--from", "ckpt", "--json", "--csv", "new.csv"); !strings.Contains(e.last(), "want one of them") {
 		t.Errorf("last line %q", e.last())
 	}
 	if err := os.WriteFile(b.path("bad.csv"), []byte("site,id,city,price,clicked\ns1,a,Bern,much,\n"), 0o600); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/ring/folder"
 )
@@ -22,7 +23,7 @@ func runExport(a *app, c *cli.Context) error {
 	if _, err := folder.Nearest(to); err != nil {
 		return fmt.Errorf("--to: %w", err)
 	}
-	s, err := a.openSaved(c, nil, false)
+	s, err := a.openSaved(c, records.Evaluated{Proves: true})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/cmd/ringtrain/show"
+	"ringtrain/model/train/records"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
@@ -22,7 +23,7 @@ func predictCommand() command {
 }
 
 func runPredict(a *app, c *cli.Context) error {
-	s, err := a.openSaved(c, c.Args().Tail(), false)
+	s, err := a.openSaved(c, records.Evaluated{Files: c.Args().Tail()})
 	if err != nil {
 		return err
 	}

@@ -245,6 +245,9 @@ func (s Spec) key() string {
 	if s.Columns != nil {
 		s.Features = 0 // determined by the columns
 		read += fmt.Sprintf(" columns=%s learn=%t", s.Columns.Digest(), s.Learn)
+		if s.Learn && s.Split.Holds() && s.Columns.Learns() {
+			read += " split=" + s.Split.String()
+		}
 	}
 	return fmt.Sprintf("%s features=%d max_features=%d fields=%d classes=%d binary=%t absent=%t dense=%t", read,
 		s.Features, s.Limits.MaxFeatures, s.Fields, s.LabelRule.Classes, s.LabelRule.Binary, s.LabelRule.Absent, s.Dense)

@@ -27,6 +27,7 @@ type Spec struct {
 
 	Columns *column.Plan // the conversion of columns; nil means that the format has none, or a record of its own
 	Learn   bool         // the plan learns from these records, which are those of training
+	Split   input.Split  // of these records: the plan learns nothing from those that are held out
 
 	Dense bool // the model reads dense records: values that are dense, or sparse records that are made so
 
@@ -97,7 +98,7 @@ func (s Spec) check() (Format, error) {
 func openTFRecord(ctx context.Context, s Spec) (input.Dataset, error) {
 	if s.Columns != nil {
 		return tfrecord.OpenColumns(ctx, s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate},
-			tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Share: s.Share})
+			tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Share: s.Share, Split: s.Split})
 	}
 	return tfrecord.Open(ctx, s.Files, tfrecord.Config{
 		Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
@@ -136,7 +137,7 @@ func openSeparated(ctx context.Context, s Spec, paths []string, noQuotes bool) (
 		return nil, usage("%w", err)
 	}
 	return csvfile.Open(ctx, s.Files, csvfile.Config{
-		Format: string(s.Format), Columns: s.Columns, Learn: s.Learn, Header: s.Header, Separator: separator, NoQuotes: noQuotes,
+		Format: string(s.Format), Columns: s.Columns, Learn: s.Learn, Split: s.Split, Header: s.Header, Separator: separator, NoQuotes: noQuotes,
 		Paths: paths, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate, Share: s.Share,
 	})
 }

@@ -30,6 +30,8 @@ type Config struct {
 
 	// Learn has Open learn means and vocabularies from the records; else the plan knows all.
 	Learn bool
+	// Split says which records Learn passes over: those that are held out.
+	Split input.Split
 	// Share is as in text.Config, unless there is something to learn.
 	Share bool
 	// Tolerate says that lines that are bad are no fault of Open.
@@ -311,11 +313,13 @@ func (p *parser) hint(err error, line []byte) error {
 	return err
 }
 
-// learn has the plan learn from all records. The learner merges means and texts of the blocks in
+// learn has the plan learn from the records that are not held out. The learner merges means and texts of the blocks in
 // the order of the files, so that every rank and any number of cores learns the same bits.
 func (p *parser) learn(ctx context.Context, s *text.Set) error {
 	l := column.NewLearner(p.config.Columns, p.config.Labels)
-	err := s.EachBlock(ctx, p.config.Tolerate, func(block int) func([]byte) error {
+	parts := p.config.Split.ByNumber(s.Facts().Records)
+	trains := func(record int) bool { return parts.Has(record, input.Training) }
+	err := s.EachBlock(ctx, p.config.Tolerate, trains, func(block int) func([]byte) error {
 		part := l.Part(block)
 		return func(line []byte) error {
 			w := p.worker()

@@ -17,6 +17,9 @@ type Columns struct {
 	Plan  *column.Plan
 	Learn bool // the records are those of training, from which the plan learns
 	Share bool // see input.Counting; not if the plan learns
+
+	// Split says which records the plan does not learn from: those that are held out.
+	Split input.Split
 }
 
 // columnSet has records whose features are columns: texts, numbers and lists by name.
@@ -154,7 +157,8 @@ const partRecords = 4096
 func (s *columnSet) learn(ctx context.Context) error {
 	parts := (s.facts.Records + partRecords - 1) / partRecords
 	l := column.NewLearner(s.columns.Plan, s.config.Labels)
-	err := input.SideBySide(ctx, parts, runtime.GOMAXPROCS(0), func(_, number int) error { return s.learnPart(l, number) })
+	held := s.columns.Split.ByNumber(s.facts.Records)
+	err := input.SideBySide(ctx, parts, runtime.GOMAXPROCS(0), func(_, number int) error { return s.learnPart(l, number, held) })
 	if err != nil {
 		return err
 	}
@@ -162,9 +166,12 @@ func (s *columnSet) learn(ctx context.Context) error {
 }
 
 // learnPart learns from a part of the records.
-func (s *columnSet) learnPart(l *column.Learner, number int) error {
+func (s *columnSet) learnPart(l *column.Learner, number int, held *input.Parts) error {
 	r, part := s.newReader(), l.Part(number)
 	for i := number * partRecords; i < min((number+1)*partRecords, s.facts.Records); i++ {
+		if !held.Has(i, input.Training) {
+			continue
+		}
 		err := s.with(&r.frame, i, func(example []byte) error {
 			if err := s.fill(r, example); err != nil {
 				return err

@@ -132,6 +132,8 @@ func limits(t *testing.T, k KeyText) (outside, inside []string) {
 		return []string{"0", "-1"}, []string{"0.001"}
 	case "above 0 and at most 1":
 		return []string{"0", "1.001"}, []string{"0.001", "1"}
+	case "above 0 and below 1":
+		return []string{"0", "1"}, []string{"0.001", "0.999"}
 	case "0 or more and below 1":
 		return []string{"-0.001", "1"}, []string{"0", "0.999"}
 	case "0 or less":

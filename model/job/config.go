@@ -68,10 +68,11 @@ type Train struct {
 	CheckEvery    int64         `yaml:"check_every" default:"1000" takes:"0 or more" doc:"Steps between comparisons of digests of the ranks' variables. The ranks compare them before each checkpoint, too. A rank that differs is named, with exit code 81. 0: before checkpoints and at the end alone."`
 }
 
-// Eval configures the evaluation. The model is always evaluated at the end.
+// Eval configures the evaluation. With validation records the model is always evaluated at the end.
 type Eval struct {
-	Every       Every `yaml:"every" doc:"Interval of evaluations. 0: at the end only. The end has one anyway, behind the checkpoint. A failure amid training is a warning, and the next interval tries again; at the end it is 65."`
-	Progressive bool  `yaml:"progressive" doc:"In the first epoch, loss and AUC of records before they are learned, as Vowpal Wabbit's: events ‘progressive’. They come after 1, 2, 4, … batches and at the epoch's end. A run of one epoch without validation records and export is then not evaluated at its end."`
+	Every       Every `yaml:"every" doc:"Interval of evaluations. 0: at the end only. The end has one anyway, if there are validation records, behind the checkpoint. A failure amid training is a warning, and the next interval tries again; at the end it is 65."`
+	Progressive bool  `yaml:"progressive" doc:"In the first epoch, loss and AUC of records before they are learned, as Vowpal Wabbit's: events ‘progressive’. They come after 1, 2, 4, … batches and at the epoch's end."`
+	Training    bool  `yaml:"training" doc:"Without validation records the training records are evaluated in their place. Such metrics say nothing of new records."`
 	TopK        int   `yaml:"top_k" default:"5" takes:"0 to 1048576" doc:"An example counts for ‘top_k’ if its class has one of so many largest scores. 0: none is counted. A model of no more classes has no ‘top_k’."`
 }
 

@@ -154,6 +154,7 @@ func (w *draftWriter) input() {
 		w.line("  shape: "+yamlValue(reflect.ValueOf(t.Shape)), "height, width and channels that images are brought to")
 	}
 	w.line(fmt.Sprintf("  batch: %d", w.batch()), "records of a step")
+	w.line("  split: {share: 0.1}", "a tenth of the records validates")
 	if n := t.BadRecords(); n > 0 {
 		w.line(fmt.Sprintf("  max_bad_records: %d", n), "left out; %s", t.Notices()[0])
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
 	"ringtrain/input/image"
@@ -17,7 +18,8 @@ import (
 // Input configures the records and their batches.
 type Input struct {
 	Train       Files           `yaml:"train"` // training records
-	Eval        Files           `yaml:"eval"`  // validation records; none: the evaluation reads the training records
+	Eval        Files           `yaml:"eval"`  // validation records in files of their own
+	Split       input.Split     `yaml:"split"` // or those that the training files hold out
 	Evals       []NamedFiles    `yaml:"evals" doc:"More validation records. Each item has a name and the keys of input.eval. Its eval events come after those of input.eval. What input.eval or an item does not say of how its files are read is as of input.train: the format, and if it is the same, the other keys."`
 	Columns     []column.Column `yaml:"columns" doc:"What the columns of a record become. Criteo's logs have a list of their own. --set finds an item by its name or its number from 0, as in ‘input.columns.2.numeric.default’."`
 	Batch       int             `yaml:"batch" default:"100" takes:"1 to 1073741824" doc:"Examples of a step over all ranks. The curve does not depend on the number of ranks."`
@@ -66,6 +68,7 @@ func (in *Input) check(sparse bool) error {
 		s.checkModel(&f, sparse)
 	}
 	in.checkEvals(&f)
+	in.checkSplit(&f)
 	in.checkColumns(&f)
 	in.checkImages(&f)
 	return f.err()
@@ -178,6 +181,14 @@ func (in *Input) checkEvals(f *faults) {
 			f.add("%s.format is empty, want one of %s", key, e.Format.Takes())
 		}
 		*f = append(*f, keys.Check(key, &e.Files)...)
+	}
+}
+
+// checkSplit checks input.split, which stands in the place of input.eval.
+func (in *Input) checkSplit(f *faults) {
+	*f = append(*f, flatten(in.Split.Check())...)
+	if in.Split.Holds() && in.Eval.Format != "" {
+		f.add("input.split and input.eval are given, want one of them")
 	}
 }
 

@@ -238,6 +238,7 @@ func TestFaults(t *testing.T) {
 		{name: "early stopping", file: small + "train:\n  early_stopping: {metric: auc, patience: 1, min_delta: -1}\n", want: []string{
 			"job.yaml:5:46: train.early_stopping.min_delta is -1, want 0 or more",
 			`job.yaml:5:20: train.early_stopping.metric is "auc", want one of loss, rmse`,
+			"job.yaml:5:33: train.early_stopping.patience is 1, which needs validation records: add input.split, as in {share: 0.1}",
 			"job.yaml:5:33: train.early_stopping.patience is 1, which needs eval.every",
 			"job.yaml:5:33: train.early_stopping.patience is 1, which needs checkpoint.dir: the best checkpoint is kept there",
 		}},

@@ -102,12 +102,23 @@ func (s EarlyStopping) check(f *faults, j *Config) {
 	if known && j.Model.Check(j.Loss) == nil && !slices.Contains(m.heads, j.Model.Head(j.Loss).Kind) {
 		f.add("train.early_stopping.metric is %q, want one of %s", s.Metric, strings.Join(stopMetricNames(j.Model.Head(j.Loss).Kind), ", "))
 	}
+	if !j.HasValidation() && !j.Eval.Training {
+		f.add("train.early_stopping.patience is %d, which needs validation records: add input.split, as in {share: 0.1}", s.Patience)
+	}
 	if j.Eval.Every == (Every{}) {
 		f.add("train.early_stopping.patience is %d, which needs eval.every", s.Patience)
 	}
 	if j.Checkpoint.Dir == "" {
 		f.add("train.early_stopping.patience is %d, which needs checkpoint.dir: the best checkpoint is kept there", s.Patience)
 	}
+}
+
+// HasValidation reports whether the job has validation records.
+func (cfg *Config) HasValidation() bool {
+	if cfg.Input.Synthetic { // points of a line are for training alone
+		return cfg.Model.Sparse() || cfg.Model.Head(cfg.Loss).Kind != graph.HeadRegression
+	}
+	return cfg.Input.Eval.Format != "" || cfg.Input.Split.Share != nil
 }
 
 // Value returns the metric among those of an evaluation, nil if it is not there.

@@ -100,7 +100,7 @@ func TestAverageIsUsed(t *testing.T) {
 			t.Errorf("--resume %s: %d exports, want one by the first run alone", resume, got)
 		}
 		for _, from := range []string{ckpt, base} {
-			s, err := trained.Open(t.Context(), job, nil, from, nil, true)
+			s, err := trained.Open(t.Context(), job, nil, from, records.Evaluated{Labelled: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestAverageIsUsed(t *testing.T) {
 	}
 	saved := loadText(t, digitsText, "train.average.decay=0.5", "train.average.evaluate=true")
 	mustTrain(t, 1, loadText(t, digitsText, "checkpoint.dir="+filepath.Join(dir, "without")), digitsData(), nil)
-	s, err := trained.Open(t.Context(), saved, nil, filepath.Join(dir, "without"), nil, true)
+	s, err := trained.Open(t.Context(), saved, nil, filepath.Join(dir, "without"), records.Evaluated{Labelled: true})
 	if err != nil {
 		t.Fatal(err)
 	}

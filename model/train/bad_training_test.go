@@ -43,7 +43,7 @@ func TestBadTrainingRecordsAreNotEvaluated(t *testing.T) {
 			}
 			text := fmt.Sprintf("model: {kind: %s}\ninput:\n  train: {format: %s, files: [%s], header: %t}\n  batch: 50\n%soptimizer: {learning_rate: 0.1}\nallreduce: {codec: none}\n",
 				tt.model, tt.format, filepath.Join(dir, "all"), tt.header != "", tt.rest)
-			sets := []string{"input.max_bad_records=2", "checkpoint.dir=" + filepath.Join(dir, "ckpt"), "export.savedmodel=" + filepath.Join(dir, "export")}
+			sets := []string{"eval.training=true", "input.max_bad_records=2", "checkpoint.dir=" + filepath.Join(dir, "ckpt"), "export.savedmodel=" + filepath.Join(dir, "export")}
 			cfg := loadText(t, text, sets...)
 			data, err := records.NewOpener(cfg, records.Options{}).Open(t.Context())
 			if err != nil {
@@ -55,7 +55,7 @@ func TestBadTrainingRecordsAreNotEvaluated(t *testing.T) {
 				t.Errorf("%d examples and %d bad records of %q, want 700 and 2", m.Examples, m.Bad, m.Split)
 			}
 			evaluated := func(sets ...string) (report.Metrics, int, int64) {
-				s, err := trained.Open(t.Context(), loadText(t, text, sets...), nil, "", nil, true)
+				s, err := trained.Open(t.Context(), loadText(t, text, sets...), nil, "", records.Evaluated{Labelled: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -84,7 +84,7 @@ func TestBadTrainingRecordsAreNotEvaluated(t *testing.T) {
 			if d := float64(want.Loss - m.Loss); d > 1e-6 || d < -1e-6 || want.Examples != m.Examples {
 				t.Errorf("loss %v of %d examples, of the good records alone %v of %d", m.Loss, m.Examples, want.Loss, want.Examples)
 			}
-			s, err := trained.Open(t.Context(), loadText(t, text, append(sets, "input.max_bad_records=1")...), nil, "", nil, true)
+			s, err := trained.Open(t.Context(), loadText(t, text, append(sets, "input.max_bad_records=1")...), nil, "", records.Evaluated{Labelled: true})
 			if err != nil {
 				t.Fatal(err)
 			}

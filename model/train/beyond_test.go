@@ -74,7 +74,7 @@ func TestIDBeyond(t *testing.T) {
 			}
 			defer data.Close()
 			mustTrain(t, 1, cfg, data, nil)
-			s, err := trained.Open(t.Context(), cfg, nil, "", []string{beyond}, false)
+			s, err := trained.Open(t.Context(), cfg, nil, "", records.Evaluated{Files: []string{beyond}})
 			if err == nil {
 				err = s.Predict(t.Context(), func(trained.Prediction) error { return nil })
 				s.Close()
@@ -90,7 +90,7 @@ func newLoaded(data records.Set) error {
 	if err := l.Load(context.Background()); err != nil {
 		return err
 	}
-	return readAll(data.Eval)
+	return readAll(data.Proof())
 }
 
 // readAll returns the first error of the records of d.

@@ -88,7 +88,7 @@ func TestColumns(t *testing.T) {
 
 		again := loadText(t, columnsText, "checkpoint.dir="+ckpt)
 		want := *again
-		s, err := trained.Open(t.Context(), again, []string{folder}, "", nil, true)
+		s, err := trained.Open(t.Context(), again, []string{folder}, "", records.Evaluated{Labelled: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestColumnsOfOthers(t *testing.T) {
 	mustTrain(t, 1, cfg, openColumns(t, cfg, folder), nil)
 
 	other := loadText(t, strings.Replace(columnsText, "hash: 50", "hash: 51", 1), "checkpoint.dir="+ckpt)
-	if _, err := trained.Open(t.Context(), other, []string{folder}, "", nil, true); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "site: hash is 51, was 50") {
+	if _, err := trained.Open(t.Context(), other, []string{folder}, "", records.Evaluated{Labelled: true}); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "site: hash is 51, was 50") {
 		t.Errorf("error %v of another hash", err)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "train.csv"))
@@ -191,7 +191,7 @@ func TestMissingNumbers(t *testing.T) {
 			t.Errorf("set=%q: notices %q, want %q", set, told, want)
 		}
 		evals := eventsOf[report.Metrics](members[0])
-		s, err := trained.Open(t.Context(), cfg, []string{folder}, "", nil, true)
+		s, err := trained.Open(t.Context(), cfg, []string{folder}, "", records.Evaluated{Labelled: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,11 @@ type countable struct {
 }
 
 func (t *Trainer) countables() []countable {
-	return []countable{{"input.train.manifest", t.data.Train}, {"input.eval.manifest", t.data.Eval}}
+	all := []countable{{"input.train.manifest", t.data.Train}}
+	if t.data.Eval != nil {
+		all = append(all, countable{"input.eval.manifest", t.data.Eval})
+	}
+	return all
 }
 
 // aboutFiles returns the words for the key of a manifest in a message that two of them differ, and

@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/export/savedmodel"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
@@ -148,7 +149,7 @@ func mustResult(t *testing.T, m *member, dir string, step int64) {
 	t.Helper()
 	evals := eventsOf[report.Metrics](m)
 	last, done := evals[len(evals)-1], eventsOf[report.Done](m)[0].Eval
-	s, err := trained.Open(t.Context(), m.job, nil, "", nil, false)
+	s, err := trained.Open(t.Context(), m.job, nil, "", records.Evaluated{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +218,7 @@ func TestEarlyStoppingRemembersTheLast(t *testing.T) {
 // without an evaluation, as after a signal or a lost rank.
 func TestEarlyStoppingResultAfterStop(t *testing.T) {
 	m := mustTrain(t, 2, stopping(t, t.TempDir(), "train.steps=9"), digitsData(), func(m *member) { m.stopAfter(5, exitcode.Terminated) })
-	s, err := trained.Open(t.Context(), m[0].job, nil, "", nil, false)
+	s, err := trained.Open(t.Context(), m[0].job, nil, "", records.Evaluated{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +273,7 @@ func TestEarlyStoppingGone(t *testing.T) {
 	if want := "the checkpoint of step 2, the best, is gone: the last step is the result"; !slices.Contains(m.notices, want) {
 		t.Errorf("notices are %q, want %q", m.notices, want)
 	}
-	s, err := trained.Open(t.Context(), m.job, nil, "", nil, false)
+	s, err := trained.Open(t.Context(), m.job, nil, "", records.Evaluated{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,13 +16,13 @@ import (
 
 // evaluation computes the metrics of the replica. It remembers the last ones over generations.
 type evaluation struct {
-	main   evaluate.Evaluator
+	main   evaluate.Evaluator   // without Data if the job has no validation records
 	others []evaluate.Evaluator // of input.evals
 	loader *records.Loader      // the rest of the validation records
 
-	last     report.Metrics
-	lastStep int64     // of the last evaluation, -1 for none
-	at       time.Time // of the last attempt
+	last     *report.Metrics // of main; nil: none
+	lastStep int64           // of the last evaluation, -1 for none
+	at       time.Time       // of the last attempt
 }
 
 func newEvaluation(cfg *job.Config, data records.Set, m *model.Model) evaluation {
@@ -34,15 +34,17 @@ func newEvaluation(cfg *job.Config, data records.Set, m *model.Model) evaluation
 	return e
 }
 
-// run returns the metrics of the validation records, and then of the items of input.evals in their
+// run returns the metrics of the validation records, if there are any, and then of the items of input.evals in their
 // order, up to the first failure. The end of work is a failure of this rank.
 func (e *evaluation) run(ctx, work context.Context, g *ring.Group) (all []report.Metrics, err error) {
 	e.at = time.Now() // also after a failure: the next interval tries again
-	m, err := e.main.Run(ctx, work, g)
-	if err != nil {
-		return nil, err
+	if e.main.Data != nil {
+		m, err := e.main.Run(ctx, work, g)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
 	}
-	all = []report.Metrics{m}
 	for i := range e.others {
 		m, err := e.others[i].Run(ctx, work, g)
 		if failed, ok := errors.AsType[evaluate.Failure](err); ok {
@@ -58,5 +60,8 @@ func (e *evaluation) run(ctx, work context.Context, g *ring.Group) (all []report
 
 // stored returns the last evaluation in the form of a checkpoint, with the best one.
 func (e *evaluation) stored(best bestEvaluation) checkpoint.Evaluation {
+	if e.last == nil {
+		return checkpoint.Evaluation{Best: best.stored()}
+	}
 	return checkpoint.Evaluation{Loss: checkpoint.Sum(e.last.Loss), Constant: checkpoint.Sum(e.last.Constant), Best: best.stored()}
 }

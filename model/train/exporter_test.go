@@ -73,7 +73,7 @@ func TestDivergedIsNotExported(t *testing.T) {
 				}
 				exportAs := func(rule string) error {
 					cfg.Export.If = rule
-					s, err := trained.Open(t.Context(), cfg, nil, "", nil, false)
+					s, err := trained.Open(t.Context(), cfg, nil, "", records.Evaluated{Proves: true})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -136,7 +136,7 @@ func TestExportIntoAnothersFolder(t *testing.T) {
 	if got := told(mustTrain(t, 2, cfg, clicksData(), nil)[0]); len(got) > 0 {
 		t.Errorf("the next run of the same job is warned: %q", got)
 	}
-	s, err := trained.Open(t.Context(), cfg, nil, "", nil, false)
+	s, err := trained.Open(t.Context(), cfg, nil, "", records.Evaluated{Proves: true})
 	if err != nil {
 		t.Fatal(err)
 	}

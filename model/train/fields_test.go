@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 )
@@ -58,14 +59,14 @@ func TestFields(t *testing.T) {
 			model = strings.NewReplacer("kind: deepfm, embedding: 4, hidden: [8], pooling: mean", "kind: fm, embedding: 4")
 		}
 		ckpt := t.TempDir()
-		cfg := loadText(t, model.Replace(fieldsText), "checkpoint.dir="+ckpt)
+		cfg := loadText(t, model.Replace(fieldsText), "checkpoint.dir="+ckpt, "eval.training=true")
 		got := mustTrain(t, 2, cfg, openColumns(t, cfg, folder), nil)[0]
 		cfg = loadText(t, model.Replace(ofColumns))
 		want := mustTrain(t, 2, cfg, openColumns(t, cfg, folder), nil)[0]
 		if got.result != want.result {
 			t.Errorf("kind=%s: fields end with %+v, columns with %+v", kind, got.result, want.result)
 		}
-		s, err := trained.Open(t.Context(), loadText(t, model.Replace(fieldsText), "checkpoint.dir="+ckpt), []string{folder}, "", nil, true)
+		s, err := trained.Open(t.Context(), loadText(t, model.Replace(fieldsText), "checkpoint.dir="+ckpt, "eval.training=true"), []string{folder}, "", records.Evaluated{Labelled: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"ringtrain/model"
 	"ringtrain/model/job"
 	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
@@ -68,9 +69,7 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	if err != nil {
 		return res, finalCheckpointError(err)
 	}
-	if r.validatedProgressively() {
-		r.eval.last = report.Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.Split, Examples: r.progress.epoch.examples, Loss: r.progress.epoch.mean()}
-	} else if err := r.conclude(ctx); err != nil {
+	if err := r.conclude(ctx); err != nil {
 		return res, err
 	}
 	r.awaitCache()
@@ -98,8 +97,29 @@ func (r *run) conclude(ctx context.Context) error {
 				return r.stopOr(err)
 			}
 		}
-		return r.averages.with(r.job.Train.Average.Export, func() error { return r.stopOr(r.export(step)) })
+		return r.averages.with(r.job.Train.Average.Export, func() error {
+			if err := r.stopOr(r.export(step)); err != nil {
+				return err
+			}
+			return r.stopOr(r.evaluateTest(step, epoch)) // also where rank 0 has stopped: it is collective
+		})
 	})
+}
+
+// evaluateTest reports the metrics of the test records, with what is exported.
+func (r *run) evaluateTest(step, epoch int64) error {
+	if r.data.Test == nil {
+		return nil
+	}
+	r.team.Progress(r.loop.Step, "evaluate")
+	e := evaluate.Evaluator{Model: r.model, Data: r.data.Test, Split: input.Test.String(), TopK: r.job.Eval.TopK, MaxBad: r.job.Input.MaxBad}
+	m, err := e.Run(r.signals.alone, r.signals.any, r.team.Group)
+	if err != nil || r.reporter.tested {
+		return err
+	}
+	m.Step, m.Epoch, r.reporter.tested = step, epoch, true
+	r.reporter.emit(m)
+	return nil
 }
 
 // stopOr returns err, unless a signal to all ranks is its reason: then the run stops here.
@@ -110,16 +130,6 @@ func (r *run) stopOr(err error) error {
 		return nil
 	}
 	return err
-}
-
-// validatedProgressively reports whether progressive validation replaces the evaluation at the end.
-// Every record was scored before it was learned, and there are no other records to evaluate; an
-// evaluation of the training records would read all of them again and report less. An export needs
-// the evaluation, because a model that is not finite must not be served.
-func (r *run) validatedProgressively() bool {
-	j := r.job
-	return j.Eval.Progressive && r.data.Split == "train" && len(r.data.Evals) == 0 && r.progress.position == (input.Position{Epoch: 1}) &&
-		j.Eval.Every == (job.Every{}) && j.Export.SavedModel == "" && j.Train.EarlyStopping.Patience == 0
 }
 
 // export writes a serving bundle of the current variables on rank 0, unless this process or its
@@ -136,8 +146,11 @@ func (r *run) export(step int64) error {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
+	if r.data.Eval == nil && r.job.Export.If == job.Sound {
+		r.reporter.notice("export.if is sound: without validation records only the variables are looked at")
+	}
 	evaluated := r.eval.stored(r.progress.best)
-	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Eval, Tolerate: r.eval.main.MaxBad > 0, Evaluated: &evaluated, Disk: out.disk}
+	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Proof(), Tolerate: r.job.Input.MaxBad > 0, Evaluated: &evaluated, Disk: out.disk}
 	if out.folder != nil {
 		x.Held = out.folder.CheckLease
 	}
@@ -208,6 +221,9 @@ func (r *run) done(digest string) error {
 		d.MaxRSSBytes = max(d.MaxRSSBytes, int64(binary.LittleEndian.Uint64(b[16:])))
 	}
 	r.reporter.emit(d)
+	if r.rank == 0 && r.data.Eval == nil && len(r.data.Evals) == 0 {
+		r.reporter.notice(records.NoValidation + "; the losses above are of training records")
+	}
 	return nil
 }
 

@@ -72,21 +72,16 @@ func TestProgressiveResumes(t *testing.T) {
 	}
 }
 
-// TestProgressiveIsTheEvaluation verifies that a pass that was validated progressively on all of
-// its records is not evaluated again, unless it has an export.
-func TestProgressiveIsTheEvaluation(t *testing.T) {
+// TestProgressiveAlone verifies that a pass without validation records is not evaluated at its end, also with an
+// export.
+func TestProgressiveAlone(t *testing.T) {
 	data := clicksData()
-	data.Eval, data.Split = data.Train, "train"
-	sets := []string{"train.steps=0", "train.epochs=1", "eval.progressive=true"}
-	m := mustTrain(t, 2, loadText(t, clicksText, sets...), data, nil)[0]
-	done, reports := eventsOf[report.Done](m)[0], eventsOf[report.Progressive](m)
-	last := reports[len(reports)-1]
-	if n := len(eventsOf[report.Metrics](m)); n != 0 || done.Eval.Loss != last.Loss || done.Eval.Examples != last.Examples {
-		t.Errorf("%d evaluations; the end tells %s, the last report %s", n, traintest.JSON(t, done.Eval), traintest.JSON(t, last))
-	}
-	m = mustTrain(t, 2, loadText(t, clicksText, append(sets, "export.savedmodel="+t.TempDir())...), data, nil)[0]
-	if n := len(eventsOf[report.Metrics](m)); n != 1 {
-		t.Errorf("%d evaluations before an export, want 1", n)
+	data.Eval, data.Split = nil, ""
+	for _, set := range []string{"log.every=0", "export.savedmodel=" + t.TempDir()} {
+		m := mustTrain(t, 2, loadText(t, clicksText, "train.steps=0", "train.epochs=1", "eval.progressive=true", set), data, nil)[0]
+		if n, done := len(eventsOf[report.Metrics](m)), eventsOf[report.Done](m)[0]; n != 0 || done.Eval != nil || len(eventsOf[report.Progressive](m)) == 0 {
+			t.Errorf("%s: %d evaluations; the end tells %s", set, n, traintest.JSON(t, done.Eval))
+		}
 	}
 }
 

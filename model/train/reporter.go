@@ -28,6 +28,7 @@ type reporter struct {
 	route    string          // last reported route of the rows of tables
 	absent   map[string]bool // sets of which is told what no record has
 	done     bool
+	tested   bool // the test records are reported
 
 	tracker tracker
 	curves  curves

@@ -272,9 +272,12 @@ func (r *run) reportPhase() {
 	r.team.Progress(r.loop.Step, phase)
 }
 
-// evaluate reports the metrics of the current variables, those after a step. If the loss is not finite,
+// evaluate reports the metrics of the current variables, those after a step, if there are records to evaluate. If the loss is not finite,
 // the last update may have made the variables so; they must not be saved or exported.
 func (r *run) evaluate(step, epoch int64) error {
+	if r.data.Eval == nil && len(r.data.Evals) == 0 {
+		return nil
+	}
 	r.team.Progress(r.loop.Step, "evaluate")
 	var all []report.Metrics
 	err := r.averages.with(r.job.Train.Average.Evaluate, func() (err error) {
@@ -299,12 +302,20 @@ func (r *run) evaluate(step, epoch int64) error {
 			r.reporter.warnUnwritten(r.reporter.curves.add(step, curveGroup(*e), *e))
 		}
 	}
-	m := all[0]
-	r.eval.last, r.eval.lastStep = m, step
-	r.reporter.tellAbsent("input."+m.Split, r.data.Plan, &r.eval.main.Seen)
-	for i, e := range all[1:] {
+	r.eval.lastStep = step
+	others := all
+	if r.data.Eval != nil {
+		others = all[1:]
+	}
+	for i, e := range others {
 		r.reporter.tellAbsent(job.EvalKey(e.Name, i), r.data.Plan, &r.eval.others[i].Seen)
 	}
+	if r.data.Eval == nil {
+		return err
+	}
+	m := all[0]
+	r.eval.last = &m
+	r.reporter.tellAbsent("input."+m.Split, r.data.Plan, &r.eval.main.Seen)
 	r.observe(m)
 	r.saveEvaluation()
 	if loss := float64(m.Loss); math.IsNaN(loss) || math.IsInf(loss, 0) {

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/input/convert"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 	"ringtrain/model/train/traintest"
@@ -23,12 +24,12 @@ import (
 func TestSaved(t *testing.T) {
 	dir := t.TempDir()
 	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
-	cfg := loadText(t, linearText, "checkpoint.dir="+ckpt, "export.savedmodel="+base, "train.epochs=3", "train.steps=0")
+	cfg := loadText(t, linearText, "checkpoint.dir="+ckpt, "export.savedmodel="+base, "train.epochs=3", "train.steps=0", "eval.training=true")
 	m := mustTrain(t, 2, cfg, linearData(), nil)[0]
 	kept := eventsOf[report.Metrics](m)[0]
 	var scores []string
 	for _, from := range []string{"", ckpt, filepath.Join(ckpt, "step-000030"), base, filepath.Join(base, "1")} {
-		s, err := trained.Open(t.Context(), cfg, nil, from, nil, true)
+		s, err := trained.Open(t.Context(), cfg, nil, from, records.Evaluated{Labelled: true})
 		if err != nil {
 			t.Fatalf("from %q: %v", from, err)
 		}
@@ -65,7 +66,7 @@ func TestSavedExport(t *testing.T) {
 	base := filepath.Join(dir, "export")
 	cfg := loadText(t, linearText, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+base)
 	mustTrain(t, 1, cfg, linearData(), nil)
-	s, err := trained.Open(t.Context(), cfg, nil, "", nil, true)
+	s, err := trained.Open(t.Context(), cfg, nil, "", records.Evaluated{Proves: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestSavedFiles(t *testing.T) {
 		}
 	}
 	cfg.Input.Synthetic, cfg.Input.Eval = false, job.Files{Format: "libsvm", Files: []string{"*.libsvm"}}
-	s, err := trained.Open(t.Context(), cfg, nil, "", []string{few}, true)
+	s, err := trained.Open(t.Context(), cfg, nil, "", records.Evaluated{Files: []string{few}, Labelled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestSavedFiles(t *testing.T) {
 	if m, err := s.Evaluate(t.Context()); err != nil || m.Examples != 2 || m.Split != "eval" {
 		t.Errorf("metrics %s, error %v, want two examples", traintest.JSON(t, m), err)
 	}
-	if _, err := trained.Open(t.Context(), cfg, nil, "", []string{beyond}, false); exitcode.Of(err) != exitcode.BadData {
+	if _, err := trained.Open(t.Context(), cfg, nil, "", records.Evaluated{Files: []string{beyond}}); exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("an id that the model does not have: error %v, want code %d", err, exitcode.BadData)
 	}
 	why := errors.New("why")
@@ -151,7 +152,7 @@ func TestOpenSavedRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("what="+tt.name, func(t *testing.T) {
-			if _, err := trained.Open(t.Context(), tt.job, nil, tt.from, tt.files, len(tt.files) == 0); exitcode.Of(err) != tt.code {
+			if _, err := trained.Open(t.Context(), tt.job, nil, tt.from, records.Evaluated{Files: tt.files, Labelled: len(tt.files) == 0}); exitcode.Of(err) != tt.code {
 				t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), tt.code)
 			}
 		})

@@ -47,7 +47,7 @@ func TestSavedWidth(t *testing.T) {
 			}
 			mustTrain(t, 1, job, data, nil)
 			for _, from := range []string{"ckpt", "export"} {
-				s, err := trained.Open(t.Context(), job, nil, filepath.Join(dir, from), []string{writeNarrow(t, 3)}, true)
+				s, err := trained.Open(t.Context(), job, nil, filepath.Join(dir, from), records.Evaluated{Files: []string{writeNarrow(t, 3)}, Labelled: true})
 				if err != nil {
 					t.Errorf("from %s: %v", from, err)
 					continue
@@ -71,7 +71,7 @@ func TestSavedKernels(t *testing.T) {
 		t.Errorf("the checkpoint says %q (error %v), want portable", kept.Kernels, err)
 	}
 	job.Train.Kernels = "auto"
-	s, err := trained.Open(t.Context(), job, nil, "", nil, true)
+	s, err := trained.Open(t.Context(), job, nil, "", records.Evaluated{Proves: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestSavedKernels(t *testing.T) {
 	s.Close()
 	job = loadText(t, linearText, "checkpoint.dir="+t.TempDir())
 	job.Train.Kernels = "quantum"
-	if _, err := trained.Open(t.Context(), job, nil, "", nil, true); exitcode.Of(err) != exitcode.Usage {
+	if _, err := trained.Open(t.Context(), job, nil, "", records.Evaluated{Labelled: true}); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error %v, want code %d", err, exitcode.Usage)
 	}
 }

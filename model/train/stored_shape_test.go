@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringtrain/export/bundle"
+	"ringtrain/model/train/records"
 	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
@@ -27,7 +28,7 @@ func TestStoredShape(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, err := trained.Open(t.Context(), job, nil, prefix, nil, true)
+	s, err := trained.Open(t.Context(), job, nil, prefix, records.Evaluated{Labelled: true})
 	runtime.ReadMemStats(&after)
 	if err == nil {
 		s.Close()

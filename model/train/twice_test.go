@@ -34,7 +34,7 @@ func TestColumnsThatNoExportCanRead(t *testing.T) {
 	}
 	defer data.Close()
 	mustTrain(t, 1, cfg, data, nil)
-	s, err := trained.Open(t.Context(), cfg, nil, "", nil, false)
+	s, err := trained.Open(t.Context(), cfg, nil, "", records.Evaluated{Proves: true})
 	if err != nil {
 		t.Fatal(err)
 	}

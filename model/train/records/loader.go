@@ -21,8 +21,13 @@ type Loader struct {
 	reading sync.WaitGroup
 }
 
-// NewLoader returns a Loader of the validation records d.
-func NewLoader(d input.Dataset) *Loader { return &Loader{load: d.Facts().Load} }
+// NewLoader returns a Loader of the validation records d, nil for none.
+func NewLoader(d input.Dataset) *Loader {
+	if d == nil {
+		return new(Loader)
+	}
+	return &Loader{load: d.Facts().Load}
+}
 
 // Start starts to read in the background, once.
 func (l *Loader) Start() {

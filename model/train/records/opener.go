@@ -42,19 +42,20 @@ func NewOpener(cfg *job.Config, o Options) *Opener {
 	return &Opener{job: cfg, opts: o}
 }
 
-// Set holds the open training and evaluation records of a job. Eval equals Train if the job
-// names no validation records.
+// Set holds the open training and evaluation records of a job. Eval is nil without validation records, and
+// equals Train if the job asks for an evaluation of the training records.
 type Set struct {
 	Train, Eval input.Dataset
-	Split       string       // of the evaluation: "eval", or "train" if the job names no validation records
-	Plan        *column.Plan // of input.columns; nil without input.columns
-	Evals       []EvalSet    // of input.evals
+	Split       string        // of the evaluation: "eval" or "train", "" if nothing is evaluated
+	Test        input.Dataset // records that are evaluated once, at the end; nil: none
+	Plan        *column.Plan  // of input.columns; nil without input.columns
+	Evals       []EvalSet     // of input.evals
 }
 
-// MaxBad returns how many bad records an evaluation of a split of the job passes over: training records
+// MaxBad returns how many bad records an evaluation of a split of the job passes over: the training files
 // may have some.
 func MaxBad(cfg *job.Config, split string) int64 {
-	if split == "train" {
+	if split == input.Training.String() || cfg.Input.Split.Holds() {
 		return cfg.Input.MaxBad
 	}
 	return 0
@@ -63,10 +64,21 @@ func MaxBad(cfg *job.Config, split string) int64 {
 // Close releases the files.
 func (s Set) Close() error {
 	err := s.Train.Close()
-	if s.Eval != s.Train {
+	if s.Eval != nil && s.Eval != s.Train {
 		err = errors.Join(err, s.Eval.Close())
 	}
+	if s.Test != nil {
+		err = errors.Join(err, s.Test.Close())
+	}
 	return errors.Join(err, CloseEvals(s.Evals))
+}
+
+// Proof returns the records by which an export is verified.
+func (s Set) Proof() input.Dataset {
+	if s.Eval == nil {
+		return s.Train
+	}
+	return s.Eval
 }
 
 // Columns returns what the columns of a record become, nil without input.columns.
@@ -89,11 +101,16 @@ func (o *Opener) Open(ctx context.Context) (Set, error) {
 	if err := o.compileLabelled(ctx); err != nil {
 		return Set{}, err
 	}
-	train, err := o.openSplit(ctx, split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true, share: o.opts.Share})
+	train, err := o.openSplit(ctx, split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true, share: o.opts.Share && !cfg.Input.Split.Holds()})
 	if err != nil {
 		return Set{}, err
 	}
-	s := Set{Train: train, Eval: train, Split: "train", Plan: o.plan}
+	s := Set{Train: train, Plan: o.plan}
+	if cfg.Input.Split.Holds() {
+		if s, err = s.divide(&cfg.Input.Split); err != nil {
+			return Set{}, err
+		}
+	}
 	facts := train.Facts()
 	features := max(cfg.Model.Features, facts.Features) // a feature that the model does not have is a fault of the validation file
 	if cfg.Input.Eval.Format != "" {
@@ -104,6 +121,7 @@ func (o *Opener) Open(ctx context.Context) (Set, error) {
 		}
 		s.Eval, s.Split = eval, "eval"
 	}
+	s.evaluateTraining(cfg)
 	if s.Evals, err = o.OpenEvals(ctx, features, facts.Classes); err != nil {
 		s.Close()
 		return Set{}, err
@@ -142,6 +160,9 @@ func (o *Opener) splitSpec(s split) convert.Spec {
 	spec := o.spec(s.files, s.features)
 	spec.Later, spec.Learn, spec.Share, spec.Names = s.later, s.learn, s.share, s.classes
 	spec.Tolerate = training && o.job.Input.MaxBad > 0
+	if training {
+		spec.Split = o.job.Input.Split
+	}
 	spec.Cache, spec.CacheDir = o.job.Input.Cache, o.opts.CacheDir
 	spec.Again = training && o.job.Train.Steps == 0 && o.job.Train.Epochs > 1
 	return spec
@@ -190,18 +211,35 @@ func adviseOnMissing(cfg *job.Config, err error) error {
 		err, set)
 }
 
-// OpenEvaluated opens the records that a trained model is evaluated on: files if there are any,
-// else the validation records, else the training records. Without labelled, nobody reads their labels.
-func (o *Opener) OpenEvaluated(ctx context.Context, files []string, labelled bool) (d input.Dataset, split string, err error) {
-	if o.job.Input.Synthetic && len(files) == 0 {
+// Evaluated says what a trained model is evaluated on.
+type Evaluated struct {
+	Files    []string // in the place of the job's records
+	Split    string   // of the job's records: train, eval or test; "": as training evaluates
+	Labelled bool     // their labels are read
+	Proves   bool     // they verify an export: those of training do without validation records
+}
+
+// OpenEvaluated opens the records that a trained model is evaluated on, and names their split. Without validation
+// records the error is ErrNoValidation.
+func (o *Opener) OpenEvaluated(ctx context.Context, e Evaluated) (d input.Dataset, split string, err error) {
+	part, err := o.partOf(e)
+	if err != nil {
+		return nil, "", err
+	}
+	split = part.String()
+	if o.job.Input.Synthetic && len(e.Files) == 0 {
 		s, err := drawSet(o.job)
-		return s.Eval, s.Split, err
+		if part == input.Training {
+			return s.Train, split, err
+		}
+		return s.Eval, split, err
 	}
-	f, split := o.job.Input.Eval, "eval"
-	if f.Format == "" {
-		f, split = o.job.Input.Train, "train"
+	f, set := o.job.Input.Train, "input.train"
+	if o.job.Input.Eval.Format != "" && part == input.Validation {
+		f, set = o.job.Input.Eval, "input.eval"
 	}
-	there, set := *o, "input."+split
+	there := *o
+	files, labelled := e.Files, e.Labelled
 	if len(files) > 0 {
 		set = ""
 		if f, err = f.Give(files); err != nil {
@@ -216,5 +254,9 @@ func (o *Opener) OpenEvaluated(ctx context.Context, files []string, labelled boo
 		spec.Names = there.TrainedClasses()
 	}
 	d, err = there.openSpec(ctx, spec, set)
+	if err == nil && len(files) == 0 && set == "input.train" && o.job.Input.Split.Holds() {
+		parts := o.job.Input.Split.ByNumber(d.Facts().Records)
+		d = parts.View(d, part)
+	}
 	return d, split, adviseOnMissing(o.job, err)
 }

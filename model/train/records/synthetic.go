@@ -28,7 +28,9 @@ func drawSet(cfg *job.Config) (Set, error) {
 		}, nil
 	case head.Kind == graph.HeadRegression:
 		points := synth.Linear(seed)
-		return Set{Train: points, Eval: points, Split: "train"}, nil
+		s := Set{Train: points}
+		s.evaluateTraining(cfg)
+		return s, nil
 	case head.Kind == graph.HeadBinary:
 		return bad("loss.kind is sigmoid, want softmax or squared: input.synthetic draws digits, or points of a line")
 	case head.Classes != digitClasses && len(cfg.Model.Layers) > 0:

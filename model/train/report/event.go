@@ -122,7 +122,7 @@ type Straggler struct {
 type Metrics struct {
 	Step     int64   `json:"step"`
 	Epoch    int64   `json:"epoch"`          // 0: unknown, as for a bundle
-	Split    string  `json:"split"`          // "eval", or "train" if the job has no validation records
+	Split    string  `json:"split"`          // "eval"; "test" at the end; "train" if the job asks for it and has no validation records
 	Name     string  `json:"name,omitempty"` // for an item of input.evals
 	Examples int64   `json:"examples"`
 	Loss     Number  `json:"loss"`
@@ -181,20 +181,20 @@ type Exported struct {
 
 // Done is the last event of a run.
 type Done struct {
-	Steps                 int64   `json:"steps"`                    // since the start of the run, also before a resume
-	Epochs                int64   `json:"epochs"`                   // since the start of the run
-	Examples              int64   `json:"examples"`                 // of all ranks, since the start of the run
-	Took                  Seconds `json:"took_s"`                   // since this process began to train
-	ExamplesPerS          float64 `json:"examples_per_s"`           // of the examples since this process began to train
-	Loss                  Number  `json:"loss"`                     // mean per example of the last epoch
-	Eval                  Metrics `json:"eval"`                     // of the result: the last step, or the best with early stopping
-	SentBytes             int64   `json:"sent_bytes"`               // by all ranks, headers included
-	SentBetweenHostsBytes int64   `json:"sent_between_hosts_bytes"` // part of sent_bytes that left its host
-	MaxRSSBytes           int64   `json:"max_rss_bytes"`            // of the largest rank
-	Digest                string  `json:"digest"`                   // see train.Digest
-	HiddenShare           Number  `json:"hidden_share"`             // of the exchange, behind backward; 0 at world size 1
-	Zeros                 []Zeros `json:"zeros,omitempty"`          // of each table
-	ExportedBest          int64   `json:"-"`                        // step of the best evaluation, if it was exported; for people
+	Steps                 int64    `json:"steps"`                    // since the start of the run, also before a resume
+	Epochs                int64    `json:"epochs"`                   // since the start of the run
+	Examples              int64    `json:"examples"`                 // of all ranks, since the start of the run
+	Took                  Seconds  `json:"took_s"`                   // since this process began to train
+	ExamplesPerS          float64  `json:"examples_per_s"`           // of the examples since this process began to train
+	Loss                  Number   `json:"loss"`                     // mean per example of the last epoch
+	Eval                  *Metrics `json:"eval,omitempty"`           // of the result: the last step, or the best with early stopping; nil without validation records
+	SentBytes             int64    `json:"sent_bytes"`               // by all ranks, headers included
+	SentBetweenHostsBytes int64    `json:"sent_between_hosts_bytes"` // part of sent_bytes that left its host
+	MaxRSSBytes           int64    `json:"max_rss_bytes"`            // of the largest rank
+	Digest                string   `json:"digest"`                   // see train.Digest
+	HiddenShare           Number   `json:"hidden_share"`             // of the exchange, behind backward; 0 at world size 1
+	Zeros                 []Zeros  `json:"zeros,omitempty"`          // of each table
+	ExportedBest          int64    `json:"-"`                        // step of the best evaluation, if it was exported; for people
 }
 
 // Kind names the event.

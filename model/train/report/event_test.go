@@ -59,7 +59,7 @@ func TestEventJSON(t *testing.T) {
 			`{"step":5,"path":"export/1","format":"savedmodel","verified":1000,"max_difference":0,"how":"variables read back"}`,
 		},
 		{
-			Done{3000, 5, 300000, Seconds(2 * time.Second), 150000, 0.25, metrics, 10, 9, 8, "ab", 0.75, nil, 0}, "done",
+			Done{3000, 5, 300000, Seconds(2 * time.Second), 150000, 0.25, &metrics, 10, 9, 8, "ab", 0.75, nil, 0}, "done",
 			`{"steps":3000,"epochs":5,"examples":300000,"took_s":2,"examples_per_s":150000,"loss":0.25,` +
 				`"eval":{"step":3000,"epoch":5,"split":"eval","examples":10000,"loss":0.27,"correct":9241,"accuracy":0.9241},` +
 				`"sent_bytes":10,"sent_between_hosts_bytes":9,"max_rss_bytes":8,"digest":"ab","hidden_share":0.75}`,

@@ -41,9 +41,8 @@ type Model struct {
 	maxBad int64 // bad records of data that are passed over
 }
 
-// Open reads the variables at from, or at the job's checkpoint.dir if from is empty. It opens the job's
-// validation records, or files in their place. Without labelled, their labels are not read.
-func Open(ctx context.Context, cfg *job.Config, roots []string, from string, files []string, labelled bool) (*Model, error) {
+// Open reads the variables at from, or at the job's checkpoint.dir if from is empty, and opens records.
+func Open(ctx context.Context, cfg *job.Config, roots []string, from string, e records.Evaluated) (*Model, error) {
 	note := ""
 	if from == "" {
 		if from, note = ResultOf(cfg.Checkpoint.Dir); from != cfg.Checkpoint.Dir {
@@ -56,7 +55,7 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, fil
 	if err := cfg.CheckKernels(); err != nil {
 		return nil, err
 	}
-	if err := cfg.CheckLabel(); labelled && err != nil {
+	if err := cfg.CheckLabel(); e.Labelled && err != nil {
 		return nil, err
 	}
 	kept, err := Read(from)
@@ -76,11 +75,11 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, fil
 		opener.SizedBy(kept.Path, features)
 	}
 	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, vars: kept, from: opener}
-	if s.data, s.split, err = opener.OpenEvaluated(ctx, files, labelled); err != nil {
+	if s.data, s.split, err = opener.OpenEvaluated(ctx, e); err != nil {
 		return nil, err
 	}
-	s.name = strings.Join(files, ", ")
-	if len(files) == 0 {
+	s.name = strings.Join(e.Files, ", ")
+	if len(e.Files) == 0 {
 		s.name, s.maxBad = "input."+s.split, records.MaxBad(cfg, s.split)
 	}
 	if s.model, err = opener.NewModel(s.data); err == nil {
@@ -131,8 +130,7 @@ func kernelSetOf(cfg *job.Config, kept Variables) (set kernel.Set, note string) 
 	return set, note
 }
 
-// Split returns "eval" for the job's validation records, "train" for its training records if it has no
-// others, and the one in whose place files were opened.
+// Split returns the split of the job's records, or the one in whose place files were opened: "eval", "train" or "test".
 func (mo *Model) Split() string { return mo.split }
 
 // assign sets the variables to their stored values. If average is true and the model is from a

@@ -1,0 +1,92 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+
+	"ringtrain/input"
+	"ringtrain/model/job"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
+)
+
+// NoValidation tells what to do for an evaluation.
+const NoValidation = "no validation records: add input.split, as in {share: 0.1}"
+
+// ErrNoValidation is the error of a command that needs validation records.
+var ErrNoValidation = exitcode.With(exitcode.Usage, errors.New(NoValidation))
+
+// partOf returns which of the job's records a trained model is evaluated on.
+func (o *Opener) partOf(e Evaluated) (input.Part, error) {
+	refused := func(format string, args ...any) (input.Part, error) {
+		return 0, exitcode.With(exitcode.Usage, fmt.Errorf("--split is "+format, args...))
+	}
+	switch e.Split {
+	case "":
+		switch {
+		case o.job.HasValidation():
+			return input.Validation, nil
+		case o.job.Eval.Training || e.Proves || len(e.Files) > 0:
+			return input.Training, nil
+		}
+		return 0, ErrNoValidation
+	case input.Training.String():
+		return input.Training, nil
+	case input.Validation.String():
+		if !o.job.HasValidation() {
+			return 0, ErrNoValidation
+		}
+		return input.Validation, nil
+	case input.Test.String():
+		if o.job.Input.Split.Test == nil {
+			return refused("test, and the job has no test records: add input.split.test")
+		}
+		return input.Test, nil
+	}
+	return refused("%s, want one of train, eval, test", phrase.Quote(e.Split))
+}
+
+// evaluateTraining has the training records evaluated if there are no validation records and the job asks for
+// it.
+func (s *Set) evaluateTraining(cfg *job.Config) {
+	if s.Eval == nil && cfg.Eval.Training {
+		s.Eval, s.Split = s.Train, input.Training.String()
+	}
+}
+
+// divide returns the set whose training records, of which s has all, are divided by a split. It closes them if it
+// fails.
+func (s Set) divide(split *input.Split) (Set, error) {
+	all := s.Train
+	held := split.ByNumber(all.Facts().Records)
+	wanted := []input.Part{input.Training}
+	if split.Share != nil {
+		wanted = append(wanted, input.Validation)
+	}
+	if split.Test != nil {
+		wanted = append(wanted, input.Test)
+	}
+	views := input.Shared(all, len(wanted))
+	for i, part := range wanted {
+		d := held.View(views[i], part)
+		views[i] = d
+		switch part {
+		case input.Training:
+			s.Train = d
+		case input.Validation:
+			s.Eval, s.Split = d, part.String()
+		case input.Test:
+			s.Test = d
+		}
+		if d.Facts().Records == 0 {
+			return Set{}, errors.Join(emptyPart(part, split, all.Facts().Records), all.Close())
+		}
+	}
+	return s, nil
+}
+
+// emptyPart is the error of a part that has none of so many records.
+func emptyPart(part input.Part, split *input.Split, records int) error {
+	name := [...]string{"training", "validation", "test"}[part]
+	return exitcode.With(exitcode.BadData, fmt.Errorf("input.split: no %s records: %s of %d records", name, split, records))
+}
