@@ -110,11 +110,10 @@ func (c *Config) whyUnproved(ctx context.Context, addr string, err error) error 
 	if failed != nil {
 		return err
 	}
-	conn, _, failed := c.Token.DialClear(asking, socket, token.Request{Purpose: token.Owner}) // is refused in clear
-	if failed != nil {
+	_, _, failed = c.Token.DialClear(asking, socket, token.Request{Purpose: token.Owner})
+	if exitcode.Of(failed) == exitcode.Failed { // not the proved refusal: an owner is not told in clear
 		return err
 	}
-	conn.Close()
 	return errors.New("small packets pass, larger packets do not (MTU?)")
 }
 

@@ -27,10 +27,7 @@ func Ask(ctx context.Context, c net.Conn, t token.Token) (Owner, error) {
 	if err != nil {
 		return Owner{}, err
 	}
-	defer conn.Close()
-	if err := a.Err(); err != nil {
-		return Owner{}, err
-	}
+	conn.Close()
 	return parseOwner(a.Data)
 }
 

@@ -88,15 +88,8 @@ func prove(ctx context.Context, dial dialFunc, addr string, t token.Token, r tok
 	if err != nil {
 		return nil, err
 	}
-	c, answer, err := t.DialTLS(ctx, raw, r)
-	if err != nil {
-		return nil, answered(err)
-	}
-	if err := answer.Err(); err != nil {
-		c.Close()
-		return nil, err
-	}
-	return c, nil
+	c, _, err := t.DialTLS(ctx, raw, r)
+	return c, answered(err)
 }
 
 // newClient returns a client over one open connection, which is never replaced.

@@ -82,10 +82,11 @@ func (c *Conn) Answer(a Answer) error {
 }
 
 // DialTLS runs the dialer's part over the new connection socket, within ctx and [Timeout]. It returns
-// the acceptor's answer, which may be a refusal. On an error it closes socket.
+// the acceptor's answer. On an error it closes socket.
 //
-// The error is a *WrongTokenError if the acceptor has another token. Any other error says what the
-// acceptor did instead of an answer; that is not proved, and another attempt may succeed.
+// The error of a proved refusal has its exit code, and that of a request with a too long job id has
+// exitcode.Usage. The error is a *WrongTokenError if the acceptor has another token. Any other error says
+// what the acceptor did instead of an answer; that is not proved, and another attempt may succeed.
 func (t Token) DialTLS(ctx context.Context, socket net.Conn, r Request) (*Conn, Answer, error) {
 	return t.dial(ctx, socket, r, newClient)
 }
@@ -106,7 +107,9 @@ func (t Token) dial(ctx context.Context, socket net.Conn, r Request, open func(n
 	stop := context.AfterFunc(ctx, func() { socket.SetDeadline(time.Unix(1, 0)) })
 	if c, err = open(socket); err == nil {
 		c.token, c.Request = t, r
-		a, err = c.ask()
+		if a, err = c.ask(); err == nil {
+			err = a.refusal()
+		}
 	}
 	if !stop() {
 		err = context.Cause(ctx)

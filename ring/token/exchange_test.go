@@ -93,7 +93,7 @@ func TestExchange(t *testing.T) {
 			near, far := sockets(t)
 			done := serveOnce(way.accept, far, secret, Answer{Data: []byte("four")})
 			c, a, err := way.dial(secret, t.Context(), near, ask())
-			if err != nil || a.Err() != nil || string(a.Data) != "four" {
+			if err != nil || string(a.Data) != "four" {
 				t.Fatalf("answer is %+v, %v", a, err)
 			}
 			there := <-done
@@ -128,9 +128,9 @@ func TestRefusal(t *testing.T) {
 		t.Run("way="+name, func(t *testing.T) {
 			near, far := sockets(t)
 			done := serveOnce(way.accept, far, Token{}, Refuse(errors.New("life is \x1b1")))
-			_, a, err := way.dial(Token{}, t.Context(), near, ask())
-			if err != nil || exitcode.Of(a.Err()) != exitcode.Retry || a.Err().Error() != "refused: life is ?1" {
-				t.Errorf("answer is %v with code %d, error %v", a.Err(), exitcode.Of(a.Err()), err)
+			_, _, err := way.dial(Token{}, t.Context(), near, ask())
+			if exitcode.Of(err) != exitcode.Retry || err.Error() != "refused: life is ?1" {
+				t.Errorf("error is %v with code %d", err, exitcode.Of(err))
 			}
 			<-done
 		})

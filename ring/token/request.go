@@ -131,8 +131,8 @@ func Refuse(err error) Answer {
 	return Answer{Status: uint16(code), Text: err.Error()}
 }
 
-// Err returns the refusal, nil if a accepts.
-func (a Answer) Err() error {
+// refusal returns the error that a is, nil if a accepts.
+func (a Answer) refusal() error {
 	if a.Status == exitcode.OK {
 		return nil
 	}

@@ -72,14 +72,11 @@ func (m meeting) dial(ctx context.Context) (*net.UnixConn, error) {
 	r := m.identity.Request(token.Memory, m.host.peer(leader))
 	own := ownCores()
 	r.Data = own[:]
-	c, answer, err := m.identity.Token.DialClear(ctx, &packets{serialConn: serialConn{socket, m.turn}}, r)
+	c, _, err := m.identity.Token.DialClear(ctx, &packets{serialConn: serialConn{socket, m.turn}}, r)
 	if err != nil {
 		return nil, err
 	}
-	if err = answer.Err(); err == nil {
-		err = checkUser(socket)
-	}
-	if err != nil {
+	if err := checkUser(socket); err != nil {
 		c.Close()
 		return nil, err
 	}

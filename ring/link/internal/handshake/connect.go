@@ -33,13 +33,9 @@ func (i Identity) reach(ctx context.Context, dial Dialer, to Peer) (*Conn, error
 	if i.Clear || i.within(socket, to) {
 		prove = i.Token.DialClear
 	}
-	c, answer, err := prove(ctx, socket, i.Request(token.Link, to))
+	c, _, err := prove(ctx, socket, i.Request(token.Link, to))
 	if err != nil {
 		return nil, delivery.WithoutAddresses(err)
-	}
-	if err := answer.Err(); err != nil {
-		c.Close()
-		return nil, err
 	}
 	return i.conn(c, to), nil
 }
