@@ -9,8 +9,10 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/token"
 )
 
@@ -161,7 +163,8 @@ func (p *Port) admit(s *seat, route func(*token.Conn) (token.Answer, bool)) {
 	}
 	if err != nil {
 		s.Close()
-		if !s.silent() || !errors.Is(err, io.EOF) { // a probe of TCP closes without a byte
+		probe := s.silent() && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) // of TCP
+		if !probe && exitcode.Of(err) != exitcode.Protocol {                                  // which has proved the token
 			p.strangers.add(addressOf(s), err)
 		}
 		return

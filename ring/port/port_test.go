@@ -2,13 +2,18 @@ package port
 
 import (
 	"context"
+	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net"
+	"net/netip"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,6 +77,38 @@ func (l *memListener) ask(t *testing.T, secret token.Token, purpose token.Purpos
 	t.Helper()
 	none := token.End{Rank: -1}
 	return secret.DialTLS(t.Context(), l.dial("10.0.0.1", ""), token.Request{Purpose: purpose, JobID: "mnist", From: none, To: none})
+}
+
+// pipeFrom returns the acceptor's end of a connection from an address.
+func (l *memListener) pipeFrom(from string) net.Conn {
+	_, far := net.Pipe()
+	return pipe{far, &net.TCPAddr{IP: net.ParseIP(from), Port: 9}}
+}
+
+// resetConn is a connection that its dialer has reset.
+type resetConn struct{ net.Conn }
+
+func (resetConn) Read([]byte) (int, error) { return 0, syscall.ECONNRESET }
+
+// proveProtocol sends a proved request of another protocol over c, and reads the answer.
+func proveProtocol(c net.Conn, protocol uint16) error {
+	conn := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
+	if err := conn.Handshake(); err != nil {
+		return err
+	}
+	state := conn.ConnectionState()
+	channel, err := state.ExportKeyingMaterial("EXPORTER-Channel-Binding", nil, 32)
+	if err != nil {
+		return err
+	}
+	asked := binary.LittleEndian.AppendUint16(nil, protocol)
+	id, proof := secret.ID(), secret.Prove([]byte("ringtrain dialer"), channel, asked)
+	message := slices.Concat([]byte{1, byte(len(id) + len(asked)), 0}, id[:], asked, proof[:])
+	if _, err := conn.Write(message); err != nil {
+		return err
+	}
+	_, err = conn.Read(make([]byte, 1<<10))
+	return err
 }
 
 // closedAfter returns the time until the other side closes c.
@@ -169,7 +206,7 @@ func TestClear(t *testing.T) {
 
 // TestStrangers verifies that a connection of another kind is closed at once and a silent one after
 // 5 s, and that the port counts those that proved nothing, with their other token: not one that closed
-// without a byte.
+// or reset without a byte, and not one of another protocol that has the token.
 func TestStrangers(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
 		tests := []struct {
@@ -187,6 +224,10 @@ func TestStrangers(t *testing.T) {
 			}
 		}
 		l.dial("10.0.0.6", "").Close()
+		l.conns <- resetConn{l.pipeFrom("10.0.0.7")}
+		if err := proveProtocol(l.dial("10.0.0.8", ""), token.Protocol+1); err != nil {
+			t.Error(err)
+		}
 		other := token.New()
 		for range 2 {
 			if _, _, err := l.ask(t, other, token.Link); err == nil {
@@ -208,6 +249,42 @@ func TestStrangers(t *testing.T) {
 		}
 		if !maps.Equal(known, want) {
 			t.Errorf("known are %v, want %v", known, want)
+		}
+	})
+}
+
+// TestStrangersOfASocket verifies that strangers at a Unix socket, which have no address, count as those
+// of this host.
+func TestStrangersOfASocket(t *testing.T) {
+	inBubble(t, func(t *testing.T, l *memListener, p *Port) {
+		near, far := net.Pipe()
+		l.conns <- pipe{far, &net.UnixAddr{Net: "unix"}}
+		near.Write([]byte("GET /"))
+		closedAfter(near)
+		synctest.Wait()
+		if s := p.Strangers(); s.Closed != 1 || s.Most.String() != "127.0.0.1" {
+			t.Errorf("strangers are %+v, want one of 127.0.0.1", s)
+		}
+	})
+}
+
+// TestManyStrangers verifies that a flood of addresses does not hide who comes later with another token.
+func TestManyStrangers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := Port{strangers: register{known: map[netip.Addr]*Stranger{}}}
+		from := netip.MustParseAddr("fd00::1")
+		for range 2 * maxKnown {
+			p.strangers.add(from, errors.New("closed without a proof"))
+			from = from.Next()
+			time.Sleep(time.Millisecond)
+		}
+		other := &token.WrongTokenError{There: token.New().ID()}
+		for range 2 {
+			p.strangers.add(netip.MustParseAddr("10.0.0.9"), other)
+		}
+		s := p.Strangers()
+		if len(s.Known) != maxKnown || s.Known[0].Other != other.There || s.Known[0].Times != 2 || s.Most != s.Known[0].From || s.Closed != 2*maxKnown+2 {
+			t.Errorf("%d are known, the last is %+v; %d closed, most from %v", len(s.Known), s.Known[0], s.Closed, s.Most)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/token"
 )
 
-// maxKnown bounds the addresses of strangers that are remembered.
+// maxKnown bounds the addresses of strangers that are remembered: those that came last.
 const maxKnown = 1024
 
 // Strangers is what a port remembers of connections that proved nothing. Nothing of it is proved but
@@ -42,10 +42,13 @@ func (r *register) add(from netip.Addr, why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed++
+	if !from.IsValid() {
+		from = netip.AddrFrom4([4]byte{127, 0, 0, 1}) // a Unix socket: this host
+	}
 	s := r.known[from]
 	if s == nil {
 		if len(r.known) == maxKnown {
-			return
+			delete(r.known, r.oldest())
 		}
 		s = &Stranger{From: from}
 		r.known[from] = s
@@ -55,6 +58,17 @@ func (r *register) add(from netip.Addr, why error) {
 	if w, ok := errors.AsType[*token.WrongTokenError](why); ok {
 		s.Other = w.There
 	}
+}
+
+// oldest returns the address that has not come for the longest time.
+func (r *register) oldest() (from netip.Addr) {
+	var last time.Time
+	for a, s := range r.known {
+		if last.IsZero() || s.Last.Before(last) {
+			from, last = a, s.Last
+		}
+	}
+	return from
 }
 
 // Strangers returns who proved nothing since the port is open.

@@ -1,12 +1,15 @@
 package rendezvous
 
 import (
+	"context"
+	"net"
 	"testing"
 	"testing/synctest"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous/internal/wire"
 	pb "ringtrain/ring/ringpb"
 	"ringtrain/ring/token"
@@ -42,6 +45,28 @@ func TestPurposes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestStatusOfAnotherProtocol verifies that a rendezvous of another protocol that has proved the token
+// ends a status with 76, and not with a code that asks for another attempt.
+func TestStatusOfAnotherProtocol(t *testing.T) {
+	secret := token.New()
+	identity, err := token.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far := net.Pipe()
+	defer far.Close()
+	go func() {
+		if c, err := identity.AcceptTLS(far, secret); err == nil {
+			c.Answer(token.Answer{Status: exitcode.Protocol, Text: "a ringtrain of protocol 4, here 3"})
+		}
+	}()
+	_, err = DialStatus(t.Context(), StatusOptions{Addr: "10.0.0.1:29400", Token: secret, dial: func(context.Context, string) (net.Conn, error) { return near, nil }})
+	const want = "rendezvous at 10.0.0.1:29400: refused: a ringtrain of protocol 4, here 3"
+	if exitcode.Of(err) != exitcode.Protocol || err.Error() != want {
+		t.Errorf("error is %v with code %d, want %q with %d", err, exitcode.Of(err), want, exitcode.Protocol)
+	}
 }
 
 // TestJoinIsThatOfItsConnection verifies that a worker can join, report and resume as the rank of the job

@@ -53,7 +53,8 @@ type StatusClient struct {
 
 // DialStatus connects to a rendezvous, which proves the token. If the rendezvous is not reached,
 // the error has exitcode.Retry, and wraps ErrGone or ErrLate if one of them is the reason. With a
-// wrong token the error has exitcode.Auth. The caller must close the StatusClient.
+// wrong token the error has exitcode.Auth, and exitcode.Protocol if the rendezvous is proved and of
+// another protocol. The caller must close the StatusClient.
 func DialStatus(ctx context.Context, o StatusOptions) (*StatusClient, error) {
 	o.Timeout = cmp.Or(o.Timeout, openTimeout)
 	if err := checkAddr(o.Addr); err != nil {
@@ -83,6 +84,8 @@ func (c *StatusClient) dialError(ctx context.Context, err error) error {
 		return exitcode.With(exitcode.Auth, fmt.Errorf("%s %w", c.options.Addr, err))
 	}
 	switch {
+	case exitcode.Of(err) == exitcode.Protocol: // proved: no other attempt succeeds
+		return fmt.Errorf("rendezvous at %s: %w", c.options.Addr, err)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		err = ErrGone
 	case !errors.Is(err, ErrLate):
