@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 
 	"ringtrain/ring"
 	"ringtrain/ring/token"
@@ -29,8 +28,10 @@ type tlsSocket struct {
 	rest    [2][]byte         // what is not encrypted yet, of first and of the payload
 	piece   []byte            // records that the socket below takes or has taken
 	partial bool              // it has not taken all of piece
-	sealing atomic.Bool       // TLS writes into piece
 	readErr error             // of the socket below; nil: TLS itself has failed
+
+	adding  sync.Mutex // guards sealing, and piece while it is set
+	sealing bool       // TLS writes into piece
 }
 
 // newTLSSocket puts below under the TLS of c.
@@ -53,13 +54,30 @@ func (r records) Read(p []byte) (n int, err error) {
 // Write appends a record to the piece. Outside of a frame TLS sends an alert, which tells the other end
 // why this one reads no more: it goes out if it can at once.
 func (r records) Write(record []byte) (int, error) {
-	if r.sealing.Load() {
-		r.piece = append(r.piece, record...)
-	} else if r.writing.TryLock() {
+	if !r.add(record) && r.writing.TryLock() {
 		defer r.writing.Unlock()
-		_, _ = r.socket.begin(record, nil) // the connection ends either way
+		if !r.partial { // else the alert would stand within a record
+			_, _ = r.socket.begin(record, nil) // the connection ends either way
+		}
 	}
 	return len(record), nil
+}
+
+// add appends a record to the piece while seal encrypts, and reports whether it has. The reader's
+// goroutine, too, can have an alert then.
+func (s *tlsSocket) add(record []byte) bool {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	if s.sealing {
+		s.piece = append(s.piece, record...)
+	}
+	return s.sealing
+}
+
+func (s *tlsSocket) setSealing(on bool) {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	s.sealing = on
 }
 
 // Read implements net.Conn. What TLS refuses is ring.ErrChangedBytes.
@@ -140,8 +158,8 @@ func (s *tlsSocket) advance() (whole bool, err error) {
 // seal encrypts the next piece of the frame.
 func (s *tlsSocket) seal() error {
 	s.piece = s.piece[:0]
-	s.sealing.Store(true)
-	defer s.sealing.Store(false)
+	s.setSealing(true)
+	defer s.setSealing(false)
 	room := pieceBytes
 	for i, part := range s.rest {
 		n := min(len(part), room)
