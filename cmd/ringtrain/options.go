@@ -35,7 +35,7 @@ func option(name string) cli.Flag {
 		&cli.BoolFlag{Name: "insecure", Usage: "without a token, listen beyond loopback all the same"},
 		&cli.StringFlag{Name: "listen", Usage: "`ADDR[:PORT[-PORT]]` to listen on"},
 		&cli.IntFlag{Name: "rank", Value: -1, Usage: "`RANK` of this worker (default: from the environment)"},
-		&cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet, HOST:PORT"},
+		&cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet, HOST:PORT; rank 0 serves it if its --listen is the same"},
 		&cli.IntFlag{Name: "world-size", Usage: "`N` workers make the job"},
 		&cli.StringFlag{Name: "job-id", Usage: "`ID` that tells this job from others"},
 		&cli.IntFlag{Name: "restarts", Usage: "replace `N` lost ranks in all, if they come back (where the rendezvous is)"},

@@ -213,7 +213,7 @@ func testWrongToken(t *testing.T, n *network) {
 	}
 	other := token.New()
 	serve(other)
-	o := <-openAsync(endingIn(t, 200*time.Millisecond), n, members[1], other)
+	o := <-openAsync(endingIn(t, time.Second), n, members[1], other)
 	if exitcode.Of(o.err) != exitcode.Retry || !strings.Contains(fmt.Sprint(o.err), "has another token ("+n.token.ID().String()) {
 		t.Errorf("the stranger's error is %v (code %d), want exitcode.Retry and the token", o.err, exitcode.Of(o.err))
 	}
