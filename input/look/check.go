@@ -72,13 +72,15 @@ type checker struct {
 	lines  []uint64  // hashes of the records of a part
 	known  distinct  // of the records of a pass
 	sample sample
+
+	passesOver bool // a record with a bad cell is not there, as in training
 }
 
 // mostRecords bounds the records that are told apart.
 const mostRecords = 1 << 20
 
 func newChecker(s *convert.Spec, names []string) (*checker, error) {
-	c := &checker{plan: s.Columns, check: column.NewChecker(s.Columns, s.LabelRule), cells: make([]column.Cell, len(s.Columns.Inputs))}
+	c := &checker{plan: s.Columns, check: column.NewChecker(s.Columns, s.LabelRule), cells: make([]column.Cell, len(s.Columns.Inputs)), passesOver: s.Tolerate}
 	c.bad, c.same, c.known.limit = make([]Finding, len(c.cells)), make([]int64, len(names)), mostRecords
 	for _, name := range s.Columns.Inputs {
 		at := slices.Index(names, name)
@@ -93,12 +95,14 @@ func newChecker(s *convert.Spec, names []string) (*checker, error) {
 // labelField is the field of the label.
 func (c *checker) labelField() int { return c.at[c.plan.Label] }
 
-// record looks at the fields of record k of a part.
-func (c *checker) record(fields [][]byte, line []byte, t places, k int) {
+// record looks at the fields of record k of a part. It returns false if the record counts nowhere else.
+func (c *checker) record(fields [][]byte, line []byte, t places, k int) bool {
+	sound := true
 	for i, at := range c.at {
 		c.cells[i].Text = fields[at]
 	}
 	c.check.Faults(c.cells, func(i int, err error) {
+		sound = false
 		c.bad[i].Records++
 		if f := &c.bad[i]; len(f.Examples) < mostExamples {
 			file, line := t.Place(k)
@@ -108,6 +112,9 @@ func (c *checker) record(fields [][]byte, line []byte, t places, k int) {
 			f.Examples = append(f.Examples, Odd{Text: phrase.Clip(string(fields[c.at[i]]), mostValue), File: file, Line: line, Records: 1})
 		}
 	})
+	if c.passesOver && !sound {
+		return false
+	}
 	label := fields[c.labelField()]
 	for i, cell := range fields {
 		if string(cell) == string(label) {
@@ -116,6 +123,7 @@ func (c *checker) record(fields [][]byte, line []byte, t places, k int) {
 	}
 	c.lines = append(c.lines, hash(line))
 	c.sample.add(fields)
+	return true
 }
 
 // reset has c begin a part.
@@ -186,7 +194,8 @@ func checkPass(ctx context.Context, s *convert.Spec) (*pass, error) {
 		return nil, err
 	}
 	p.finish()
-	if p.records == 0 && p.badAll == 0 {
+	faulty := slices.ContainsFunc(p.check.bad, func(f Finding) bool { return f.Records > 0 })
+	if p.records == 0 && p.badAll == 0 && !faulty {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("no records in %s", s.Files[0]))
 	}
 	return p, nil
@@ -222,6 +231,9 @@ func (p *pass) faults(r *Report, set string, tolerates bool) {
 
 // likely adds what is likely wrong.
 func (p *pass) likely(r *Report) {
+	if p.records == 0 {
+		return
+	}
 	label := p.check.labelField()
 	for _, at := range p.check.features() {
 		c := &r.Columns[at]

@@ -107,6 +107,25 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckPassesOver verifies that a record with a bad cell, which a job with max_bad_records passes over, is in
+// no count, mean or set of values of the table, as in training, and that it is found all the same.
+func TestCheckPassesOver(t *testing.T) {
+	for content, records := range map[string]int64{soundRows(200, 1) + "1e30,w9,oops\n": 200, "1e30,w9,oops\n": 0} {
+		spec := checkOf(t, "train.csv", content)
+		spec.Tolerate = true
+		r, err := Check(t.Context(), spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Findings) != 1 || r.Findings[0].Records != 1 || r.Err() != nil {
+			t.Errorf("%d records: findings are %+v, want the bad cell alone", records, r.Findings)
+		}
+		if a, w := r.Columns[0], r.Columns[1]; r.Records != records || a.Records != records || a.Numbers != nil && a.Numbers.Max > 50 || w.Distinct > 5 {
+			t.Errorf("%d records: the table is %+v", records, r.Columns)
+		}
+	}
+}
+
 // TestArea verifies the AUC of points by hand: an order, ties, and its reverse.
 func TestArea(t *testing.T) {
 	for want, points := range map[float64][]point{

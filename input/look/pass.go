@@ -199,13 +199,15 @@ func (p *pass) work(t *text.Part) error {
 				w.bad = append(w.bad, Odd{Text: err.Error(), File: file, Line: line, Records: 1})
 			}
 		default:
+			if w.check != nil {
+				line, _ := t.Line(k)
+				if !w.check.record(fields, line, t, k) {
+					continue
+				}
+			}
 			w.records++
 			for i, cell := range fields {
 				w.add(i, cell, t, k)
-			}
-			if w.check != nil {
-				line, _ := t.Line(k)
-				w.check.record(fields, line, t, k)
 			}
 		}
 	}
