@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,7 +55,8 @@ func Examine(ctx context.Context, c Config) (*Report, error) {
 	}
 	s := c.connect(ctx, cmp.Or(c.Limit, DefaultLimit))
 	defer s.conns.Close()
-	defer context.AfterFunc(ctx, func() { s.conns.Close() })()
+	all := tcplink.AllConns{Out: slices.Clone(s.conns.Out), In: slices.Clone(s.conns.In)} // the survey drops those that fail
+	defer context.AfterFunc(ctx, func() { all.Close() })()
 	s.measureAll()
 	var r *Report
 	if m.Rank == 0 {
