@@ -2,7 +2,6 @@ package look
 
 import (
 	"bytes"
-	"fmt"
 	"math/bits"
 	"time"
 )
@@ -92,14 +91,4 @@ func (d *dater) layoutName(fit uint32) (name string, ok bool) {
 		return "", false
 	}
 	return d.all[bits.TrailingZeros32(fit)].name, true
-}
-
-// ambiguous says by which layouts a column's dates may be read, "" if by one.
-func (d *dater) ambiguous(fit uint32) string {
-	if bits.OnesCount32(fit) < 2 {
-		return ""
-	}
-	first := bits.TrailingZeros32(fit)
-	second := bits.TrailingZeros32(fit &^ (1 << first))
-	return fmt.Sprintf("%s or %s", d.all[first].name, d.all[second].name)
 }
