@@ -27,7 +27,7 @@ func TestForeignNames(t *testing.T) {
 	}
 	ckpt, export := "ckpt/"+hostile, "export/"+hostile
 	for i, list := range [][][]string{
-		{{"init", data, "--label", "label", "--to", job}, {"train", job, "--set", "train.epochs=1"}, {"eval", job}, {"data", "stats", job},
+		{{"init", data, "--label", "label", "--to", job}, {"train", job, "--set", "train.epochs=1"}, {"eval", job}, {"data", "check", job},
 			{"inspect", ckpt}, {"inspect", ckpt, "--top", "3"}, {"inspect", export}, {"export", job, "--to", "to" + hostile}},
 		{{"train", hostile}, {"train", job, "--set", hostile + "=1"}, {"train", job, "--set", "optimizer.name=" + hostile}, {"inspect", hostile},
 			{"data", "cat", hostile}, {hostile}},
