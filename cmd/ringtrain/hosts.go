@@ -36,7 +36,8 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		return cfg, err
 	}
 	if cfg.NP == 0 && !c.IsSet("np") && len(cfg.More) == 0 {
-		switch cfg.NP = hosts.TotalSlots(cfg.Hosts); {
+		cfg.NP = hosts.TotalSlots(cfg.Hosts)
+		switch {
 		case cfg.NP > 0:
 		case cfg.NoInput: // a job
 			cfg.NP = 1

@@ -126,7 +126,7 @@ func (f *Folder) renew(ended bool) error {
 	if ended && f.own.Attempt == 1 && !f.saved {
 		f.fs.Discard(f.path(leaseName(f.own.Attempt)))
 		for _, dir := range f.made {
-			_ = f.fs.Remove(dir) // fails if the folder is not empty
+			_ = f.fs.Remove(dir) // a folder with files stays
 		}
 		return nil
 	}

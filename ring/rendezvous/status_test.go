@@ -188,7 +188,11 @@ func liveBytes() int64 {
 func joinForgetful(ctx context.Context, o *Options) (*connection, error) {
 	m, err := connect(ctx, o, o.JobID, o.Rank)
 	for err != nil { // so many come at once that not all have a seat at the port
-		time.Sleep(firstBackOff)
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(firstBackOff):
+		}
 		m, err = connect(ctx, o, o.JobID, o.Rank)
 	}
 	j := wire.EncodeRequest(o.request())
