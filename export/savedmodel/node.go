@@ -2,7 +2,6 @@ package savedmodel
 
 import (
 	"fmt"
-	"slices"
 
 	"ringtrain/export/tfpb"
 )
@@ -87,49 +86,30 @@ func shape(dims ...int64) *tfpb.TensorShapeProto {
 	return s
 }
 
-// constant adds a Const. If the list of values is shorter than the shape, the last value
-// repeats.
-func (bu *builder) constant(name string, v *tfpb.TensorProto) string {
-	return bu.add("Const", name, nil, attrs{
-		"dtype": typeAttr(v.Dtype),
-		"value": {Value: &tfpb.AttrValue_Tensor{Tensor: v}},
-	})
+func doubles() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_DOUBLE)} }
+
+func stringsType() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_STRING)} }
+
+func (bu *builder) toDouble(name, x string) string {
+	return bu.cast(name, x, tfpb.DataType_DT_FLOAT, tfpb.DataType_DT_DOUBLE)
 }
 
-// number adds an int32 scalar.
-func (bu *builder) number(name string, v int32) string {
-	return bu.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT32, TensorShape: shape(), IntVal: []int32{v}})
+func (bu *builder) cast(name, x string, from, to tfpb.DataType) string {
+	return bu.add("Cast", name, []string{x}, attrs{"SrcT": typeAttr(from), "DstT": typeAttr(to)})
 }
 
-// numbers adds an int32 vector.
-func (bu *builder) numbers(name string, v ...int32) string {
-	return bu.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT32, TensorShape: shape(int64(len(v))), IntVal: v})
+// stack joins vectors [n] as the columns of [n, k].
+func (bu *builder) stack(name string, vectors []string, t tfpb.DataType) string {
+	return bu.add("Pack", name, vectors, attrs{"N": intAttr(int64(len(vectors))), "T": typeAttr(t), "axis": intAttr(1)})
 }
 
-// float adds a float scalar.
-func (bu *builder) float(name string, v float32) string {
-	return bu.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(), FloatVal: []float32{v}})
+// plus adds a number to int64s.
+func (bu *builder) plus(name, x string, n int64) string {
+	return bu.add("AddV2", name, []string{x, bu.long(name+"/first", n)}, int64s())
 }
 
-// zeros adds a float tensor of zeros.
-func (bu *builder) zeros(name string, dims ...int64) string {
-	v := &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(dims...)}
-	if !slices.Contains(dims, 0) {
-		v.FloatVal = []float32{0}
-	}
-	return bu.constant(name, v)
-}
-
-// texts adds a string tensor, without dimensions a scalar.
-func (bu *builder) texts(name string, dims []int64, values ...string) string {
-	v := &tfpb.TensorProto{Dtype: tfpb.DataType_DT_STRING, TensorShape: shape(dims...)}
-	for _, s := range values {
-		v.StringVal = append(v.StringVal, []byte(s))
-	}
-	return bu.constant(name, v)
-}
-
-// strings adds a string vector.
-func (bu *builder) strings(name string, values ...string) string {
-	return bu.texts(name, []int64{int64(len(values))}, values...)
+// filled adds a float tensor of one value with the shape of like.
+func (bu *builder) filled(name, like string, v float32) string {
+	dims := bu.add("Shape", name+"/shape", []string{like}, int64s())
+	return bu.add("Fill", name, []string{dims, bu.float(name+"/value", v)}, floats())
 }

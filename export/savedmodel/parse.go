@@ -138,29 +138,3 @@ func (cn columnNodes) parsedColumns(c *graph.Columns) parsedColumns {
 	}
 	return p
 }
-
-// numberOf adds the number that a text is, NaN for an empty one.
-func (cn columnNodes) numberOf(name, text string) string {
-	isMissing := cn.add("Equal", name+"missing", []string{text, cn.texts(name+"empty", nil, "")}, stringsType())
-	text = cn.add("SelectV2", name+"text", []string{isMissing, cn.texts(name+"zero", nil, "0"), text}, stringsType())
-	x := cn.add("StringToNumber", name+"parsed", []string{text}, attrs{"out_type": typeAttr(tfpb.DataType_DT_DOUBLE)})
-	return cn.add("SelectV2", name+"number", []string{isMissing, cn.double(name+"none", math.NaN()), x}, doubles())
-}
-
-// agreeing adds values, which fails unless each example has as many values as ids. The arguments are
-// outputs of ParseExample for ids and values.
-func (bu *builder) agreeing(name, ids, valueIndices, values string, t tfpb.DataType) string {
-	said := bu.texts(name+"said", nil, "ids and values of an example differ in number")
-	assert := func(part, x, y string, axes ...int32) string {
-		equal := bu.add("Equal", name+part, []string{x, y}, int64s())
-		all := bu.add("All", name+part+"/all", []string{equal, bu.numbers(name+part+"/axes", axes...)}, attrs{})
-		return "^" + bu.add("Assert", name+part+"/assert", []string{all, said}, attrs{"T": typesAttr(tfpb.DataType_DT_STRING)})
-	}
-	size := func(part, indices string) string {
-		return bu.add("Shape", name+part, []string{indices}, attrs{"T": typeAttr(tfpb.DataType_DT_INT64), "out_type": typeAttr(tfpb.DataType_DT_INT64)})
-	}
-	inAll := assert("sizes", size("ids_size", ids), size("values_size", valueIndices), 0)
-	ids = bu.add("Identity", name+"ids_indices", []string{ids, inAll}, int64s()) // of unequal shapes Equal does not say why
-	inEach := assert("indices", ids, valueIndices, 0, 1)
-	return bu.add("Identity", name+"values", []string{values, inEach}, attrs{"T": typeAttr(t)})
-}

@@ -1,0 +1,38 @@
+package savedmodel
+
+import (
+	"ringtrain/export/tfpb"
+	"ringtrain/model/graph"
+)
+
+func (cn columnNodes) notEmpty(name, text string) string {
+	return cn.add("NotEqual", name+"there", []string{text, cn.texts(name+"empty", nil, "")}, stringsType())
+}
+
+func (cn columnNodes) hashed(name string, b *graph.BagColumn, text string) string {
+	return cn.add("StringToHashBucketFast", name+"hash", []string{text}, attrs{"num_buckets": intAttr(int64(b.Size))})
+}
+
+// lookedUp adds the index of a text in a vocabulary. The loader fills the lookup table.
+func (cn columnNodes) lookedUp(name string, b *graph.BagColumn, text string) string {
+	types := attrs{"key_dtype": typeAttr(tfpb.DataType_DT_STRING), "value_dtype": typeAttr(tfpb.DataType_DT_INT64)}
+	table := cn.add("HashTableV2", name+"table", nil, attrs{
+		"key_dtype": types["key_dtype"], "value_dtype": types["value_dtype"], "shared_name": stringAttr("ringtrain/" + name + "table"),
+	})
+	places := make([]int64, len(b.Vocabulary))
+	for i := range places {
+		places[i] = int64(i)
+	}
+	keyed := attrs{"Tin": types["key_dtype"], "Tout": types["value_dtype"]}
+	fill := cn.add("LookupTableImportV2", name+"fill", []string{table, cn.strings(name+"texts", b.Vocabulary...), cn.longs(name+"places", places)}, keyed)
+	if cn.tables == "" {
+		cn.tables = cn.add("NoOp", "columns/fill_tables", nil, attrs{})
+		cn.fill = cn.nodes[len(cn.nodes)-1]
+	}
+	cn.fill.Input = append(cn.fill.Input, "^"+fill)
+	unknown := int64(len(b.Vocabulary))
+	if b.Strict {
+		unknown = idOutside
+	}
+	return cn.add("LookupTableFindV2", name+"place", []string{table, text, cn.long(name+"unknown", unknown)}, keyed)
+}
