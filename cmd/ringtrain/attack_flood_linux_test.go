@@ -405,7 +405,7 @@ func ownCPU() float64 {
 // them coming. It verifies that the job starts soon.
 func TestAttackFloodOfAddresses(t *testing.T) {
 	full := attacks(t)
-	j := newFlooded(t, 200, "1024")
+	j := newFlooded(t, 2000, "1024") // so long that rank 3 is still there at its kill
 	stranger := j.hosts[2]
 	var batch bytes.Buffer
 	f := &flood{from: stranger}
@@ -426,7 +426,7 @@ func TestAttackFloodOfAddresses(t *testing.T) {
 	f.kind = floodKinds()[1]
 	f.begin(t)
 	go f.aim(j.hosts[:2])
-	got := j.goThrough(f, 3000)
+	got := j.goThrough(f, 2000)
 	t.Logf("first step after %v (undisturbed %v), %d connections", got.started, calm.started, f.made.Load())
 	got.judge(t, calm, full)
 	limit := 40 * time.Second
