@@ -21,7 +21,8 @@ func (e *InputError) Unwrap() error { return e.Err }
 // A Checker finds the faults of records. One goroutine at a time may use it.
 type Checker struct {
 	runner  *Runner
-	numeric []bool
+	numeric []bool // of each input: it is read as a number
+	open    []bool // of a record: it is, and no plain number
 	numbers []float64
 	cells   []Cell
 }
@@ -29,19 +30,26 @@ type Checker struct {
 // NewChecker returns a checker of records that a plan is to learn from, or knows all of.
 func NewChecker(p *Plan, labels input.Labels) *Checker {
 	l := NewLearner(p, labels)
-	return &Checker{runner: l.runner, numeric: l.numeric, numbers: make([]float64, len(p.Inputs))}
+	return &Checker{runner: l.runner, numeric: l.numeric, open: make([]bool, len(p.Inputs)), numbers: make([]float64, len(p.Inputs))}
 }
 
-// Faults calls visit for each input of a record, the cells of the plan's Inputs, that is not as it is to be.
-func (c *Checker) Faults(cells []Cell, visit func(input int, err error)) {
-	c.cells = append(c.cells[:0], cells...)
+// Faults calls visit for each input of a record, the cells of the plan's Inputs, that is not as it is to be. plain says
+// which cells are known to be numbers of digits, sign, dot and exponent in the range of float32.
+func (c *Checker) Faults(cells []Cell, plain []bool, visit func(input int, err error)) {
+	for i := range plain {
+		c.open[i] = c.numeric[i] && !plain[i]
+	}
 	for last := -1; ; {
-		err := c.runner.check(c.cells, c.numeric, c.numbers)
+		err := c.runner.check(cells, c.open, c.numbers)
 		fault, is := errors.AsType[*InputError](err)
 		if !is || fault.Input == last {
 			return // none, or the label, which is missing then
 		}
 		visit(fault.Input, fault.Err)
-		last, c.cells[fault.Input] = fault.Input, Cell{}
+		if last < 0 {
+			c.cells = append(c.cells[:0], cells...)
+			cells = c.cells
+		}
+		last, cells[fault.Input] = fault.Input, Cell{}
 	}
 }

@@ -39,7 +39,7 @@ const leastOfClass = 10
 // Check reads the training records of a job once, and its validation records, if they lie in files of their own
 // (eval is nil otherwise). The specifications have found files and the plan of input.columns.
 func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
-	t, err := checkPass(ctx, train)
+	t, err := checkPass(ctx, train, eval != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
 	if eval == nil {
 		return r, nil
 	}
-	e, err := checkPass(ctx, eval)
+	e, err := checkPass(ctx, eval, true)
 	if err != nil {
 		return nil, err
 	}
@@ -67,12 +67,14 @@ type checker struct {
 	check  *column.Checker
 	at     []int // of each of the plan's Inputs: its field
 	cells  []column.Cell
+	plain  []bool    // of each input: its cell is a plain number
 	bad    []Finding // of each input
 	same   []int64   // of each field: records whose cell is that of the label
 	lines  []uint64  // hashes of the records of a part
 	known  distinct  // of the records of a pass
 	sample sample
 
+	compared   bool // with the records of another set
 	passesOver bool // a record with a bad cell is not there, as in training
 }
 
@@ -80,8 +82,9 @@ type checker struct {
 const mostRecords = 1 << 20
 
 func newChecker(s *convert.Spec, names []string) (*checker, error) {
-	c := &checker{plan: s.Columns, check: column.NewChecker(s.Columns, s.LabelRule), cells: make([]column.Cell, len(s.Columns.Inputs)), passesOver: s.Tolerate}
-	c.bad, c.same, c.known.limit = make([]Finding, len(c.cells)), make([]int64, len(names)), mostRecords
+	c := &checker{plan: s.Columns, passesOver: s.Tolerate}
+	c.begin(s, len(names))
+	c.known.limit = mostRecords
 	for _, name := range s.Columns.Inputs {
 		at := slices.Index(names, name)
 		if at < 0 {
@@ -92,16 +95,23 @@ func newChecker(s *convert.Spec, names []string) (*checker, error) {
 	return c, nil
 }
 
+// begin gives c memory of its own.
+func (c *checker) begin(s *convert.Spec, fields int) {
+	n := len(s.Columns.Inputs)
+	c.check, c.cells, c.plain = column.NewChecker(s.Columns, s.LabelRule), make([]column.Cell, n), make([]bool, n)
+	c.bad, c.same = make([]Finding, n), make([]int64, fields)
+}
+
 // labelField is the field of the label.
 func (c *checker) labelField() int { return c.at[c.plan.Label] }
 
 // record looks at the fields of record k of a part. It returns false if the record counts nowhere else.
-func (c *checker) record(fields [][]byte, line []byte, t places, k int) bool {
+func (c *checker) record(fields []reading, line []byte, t places, k int) bool {
 	sound := true
 	for i, at := range c.at {
-		c.cells[i].Text = fields[at]
+		c.cells[i].Text, c.plain[i] = fields[at].cell, fields[at].isNumber
 	}
-	c.check.Faults(c.cells, func(i int, err error) {
+	c.check.Faults(c.cells, c.plain, func(i int, err error) {
 		sound = false
 		c.bad[i].Records++
 		if f := &c.bad[i]; len(f.Examples) < mostExamples {
@@ -109,19 +119,21 @@ func (c *checker) record(fields [][]byte, line []byte, t places, k int) bool {
 			if f.Records == 1 {
 				f.What = err.Error()
 			}
-			f.Examples = append(f.Examples, Odd{Text: phrase.Clip(string(fields[c.at[i]]), mostValue), File: file, Line: line, Records: 1})
+			f.Examples = append(f.Examples, Odd{Text: phrase.Clip(string(fields[c.at[i]].cell), mostValue), File: file, Line: line, Records: 1})
 		}
 	})
 	if c.passesOver && !sound {
 		return false
 	}
-	label := fields[c.labelField()]
-	for i, cell := range fields {
-		if string(cell) == string(label) {
+	label := fields[c.labelField()].cell
+	for i := range fields {
+		if string(fields[i].cell) == string(label) {
 			c.same[i]++
 		}
 	}
-	c.lines = append(c.lines, hash(line))
+	if c.compared {
+		c.lines = append(c.lines, hash(line))
+	}
 	c.sample.add(fields)
 	return true
 }
@@ -154,8 +166,8 @@ func (c *checker) merge(part *checker) {
 	c.sample.merge(&part.sample)
 }
 
-// checkPass reads the records of a set of separated text.
-func checkPass(ctx context.Context, s *convert.Spec) (*pass, error) {
+// checkPass reads the records of a set of separated text. compared says that those of another set are looked for among them.
+func checkPass(ctx context.Context, s *convert.Spec, compared bool) (*pass, error) {
 	f, _ := convert.FormatOf(s.Format)
 	if f.Columns != convert.WantColumns || s.Columns == nil {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("format is %s, want one with columns", s.Format))
@@ -183,11 +195,10 @@ func checkPass(ctx context.Context, s *convert.Spec) (*pass, error) {
 	if p.check, err = newChecker(s, d.names); err != nil {
 		return nil, err
 	}
-	p.check.sample.every = sampleEvery(s.Files)
+	p.check.compared, p.check.sample.every = compared, sampleEvery(s.Files)
 	for i := range p.workers {
 		c := *p.check
-		c.check = column.NewChecker(s.Columns, s.LabelRule)
-		c.cells, c.bad, c.same = make([]column.Cell, len(c.cells)), make([]Finding, len(c.bad)), make([]int64, len(c.same))
+		c.begin(s, len(d.names))
 		p.workers[i].check = &c
 	}
 	if err := p.run(ctx, s.Files, s.Limits); err != nil {

@@ -93,7 +93,8 @@ func (p *pass) readExamples(ctx context.Context, file string, limits input.Limit
 			err = tfrecord.EachValue(example, func(name, value []byte) {
 				if i, known := place[string(name)]; known {
 					filled[i] = true
-					w.add(i, value, at, k)
+					r := read(value)
+					w.add(i, &r, at, k)
 				}
 			})
 			if err != nil {

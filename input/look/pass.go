@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
 
 	"ringtrain/input"
 	"ringtrain/input/csvfile"
@@ -16,8 +13,6 @@ import (
 )
 
 const (
-	mostValues   = 100       // values of a column that are counted one by one
-	mostValue    = 100       // bytes of such a value
 	mostDistinct = 100_000   // values of a column that are told apart, of
 	mostHashes   = 4_000_000 // in all columns
 	logEvery     = 16        // the logarithm of one number of so many is looked at
@@ -25,110 +20,12 @@ const (
 	mostTexts    = 64        // texts of a part that may be odd
 )
 
-// A Value is a text of a column and the records that have it.
-type Value struct {
-	Text    string `json:"text"`
-	Records int64  `json:"records"`
-}
-
-// values counts the values of a column, all of them.
-type values struct {
-	mu     sync.Mutex
-	hashes distinct
-	count  map[uint64]*Value
-	many   atomic.Bool // there are more than mostValues, or longer ones: count has not all
-}
-
-// part is what one part of the text has of a column. Its counts are those of all parts in the slot.
-type part struct {
-	tally  tally
-	count  map[uint64]*Value // until many
-	many   bool
-	hashes []uint64 // of the cells after that
-}
-
-// add counts a cell.
-func (p *part) add(cell []byte) {
-	h := hash(cell)
-	if p.many {
-		p.hashes = append(p.hashes, h)
-		return
-	}
-	if v := p.count[h]; v != nil {
-		v.Records++
-		return
-	}
-	if len(p.count) < mostValues && len(cell) <= mostValue {
-		p.count[h] = &Value{string(cell), 1}
-		return
-	}
-	p.overflow()
-	p.hashes = append(p.hashes, h)
-}
-
-// overflow makes hashes of what was counted.
-func (p *part) overflow() {
-	for h, v := range p.count {
-		for range min(v.Records, 2) {
-			p.hashes = append(p.hashes, h)
-		}
-	}
-	p.many = true
-	clear(p.count)
-}
-
-// take takes the hashes of a part, and of one that ends the counts.
-func (v *values) take(p *part, last bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if p.many {
-		v.many.Store(true)
-	}
-	for _, h := range p.hashes {
-		v.hashes.add(h)
-	}
-	p.hashes = p.hashes[:0]
-	if !last {
-		return
-	}
-	for h, n := range p.count {
-		for range min(n.Records, 2) { // twice is again
-			v.hashes.add(h)
-		}
-		if known := v.count[h]; known != nil {
-			known.Records += n.Records
-		} else {
-			v.count[h] = n
-		}
-	}
-	if len(v.count) > mostValues {
-		v.many.Store(true)
-	}
-}
-
-// list returns the values, the most frequent first; nil if there are many.
-func (v *values) list() []Value {
-	if v.many.Load() {
-		return nil
-	}
-	all := make([]Value, 0, len(v.count))
-	for _, n := range v.count {
-		all = append(all, *n)
-	}
-	slices.SortFunc(all, func(a, b Value) int {
-		if a.Records != b.Records {
-			return int(b.Records - a.Records)
-		}
-		return strings.Compare(a.Text, b.Text)
-	})
-	return all
-}
-
 // worker is the memory of the part in one slot.
 type worker struct {
 	fields  *csvfile.Fields
 	dater   dater
 	columns []part
+	cells   []reading // of a record
 	records int64
 	bad     []Odd // lines that are no record: the reason in place of the text
 	badAll  int64
@@ -153,15 +50,11 @@ func newPass(format string, d dialect) *pass {
 	n := len(d.names)
 	p := &pass{dialect: d, format: format, values: make([]values, n), workers: make([]worker, text.Slots()), total: make([]tally, n), lists: make([]bool, n)}
 	for i := range p.values {
-		p.values[i].count = map[uint64]*Value{}
 		p.values[i].hashes.limit = max(1, min(mostDistinct, mostHashes/n))
 	}
 	for i := range p.workers {
 		w := &p.workers[i]
-		w.fields, w.dater.all, w.columns = csvfile.NewFields(d.separator, d.noQuotes), layouts(), make([]part, n)
-		for c := range w.columns {
-			w.columns[c].count = map[uint64]*Value{}
-		}
+		w.fields, w.dater.all, w.columns, w.cells = csvfile.NewFields(d.separator, d.noQuotes), layouts(), make([]part, n), make([]reading, n)
 	}
 	return p
 }
@@ -199,15 +92,18 @@ func (p *pass) work(t *text.Part) error {
 				w.bad = append(w.bad, Odd{Text: err.Error(), File: file, Line: line, Records: 1})
 			}
 		default:
+			for i, cell := range fields {
+				w.cells[i] = read(cell)
+			}
 			if w.check != nil {
 				line, _ := t.Line(k)
-				if !w.check.record(fields, line, t, k) {
+				if !w.check.record(w.cells, line, t, k) {
 					continue
 				}
 			}
 			w.records++
-			for i, cell := range fields {
-				w.add(i, cell, t, k)
+			for i := range w.cells {
+				w.add(i, &w.cells[i], t, k)
 			}
 		}
 	}
@@ -224,9 +120,7 @@ func (p *pass) begin(w *worker) {
 	for i := range w.columns {
 		c := &w.columns[i]
 		c.tally.reset()
-		if !c.many && p.values[i].many.Load() {
-			c.overflow()
-		}
+		c.begin(&p.values[i])
 	}
 }
 
@@ -256,6 +150,20 @@ func (w *worker) fieldsOf(t *text.Part, k int) ([][]byte, error) {
 	return w.fields.Split(line)
 }
 
+// A reading is what a cell is at first sight.
+type reading struct {
+	cell     []byte // as it is in the record
+	text     []byte // without the blanks around
+	number   float64
+	isNumber bool // a plain one
+}
+
+func read(cell []byte) reading {
+	r := reading{cell: cell, text: trim(cell)}
+	r.number, r.isNumber = number(r.text)
+	return r
+}
+
 // trim takes the blanks around a cell off.
 func trim(cell []byte) []byte {
 	for len(cell) > 0 && (cell[0] == ' ' || cell[0] == '\t') {
@@ -273,17 +181,16 @@ type places interface {
 }
 
 // add takes a cell of record k of a part.
-func (w *worker) add(column int, cell []byte, at places, k int) {
+func (w *worker) add(column int, r *reading, at places, k int) {
 	c := &w.columns[column]
-	trimmed := trim(cell)
-	isOdd := c.tally.add(trimmed, &w.dater, k%logEvery == 0)
-	if len(trimmed) > 0 {
-		c.add(trimmed)
+	isOdd := c.tally.add(r, &w.dater, k%logEvery == 0)
+	if len(r.text) > 0 {
+		c.add(r.text)
 	}
 	if !isOdd {
 		return
 	}
-	if len(trimmed) < len(cell) {
+	if len(r.text) < len(r.cell) {
 		c.tally.padded++
 	}
 	if c.tally.texts > mostTexts {
@@ -291,14 +198,14 @@ func (w *worker) add(column int, cell []byte, at places, k int) {
 	}
 	odd := c.tally.odd
 	for i := range odd {
-		if odd[i].Text == string(trimmed) {
+		if odd[i].Text == string(r.text) {
 			odd[i].Records++
 			return
 		}
 	}
 	if len(odd) < mostOdd {
 		file, line := at.Place(k)
-		c.tally.odd = append(odd, Odd{Text: phrase.Clip(string(trimmed), mostValue), File: file, Line: line, Records: 1})
+		c.tally.odd = append(odd, Odd{Text: phrase.Clip(string(r.text), mostValue), File: file, Line: line, Records: 1})
 	}
 }
 

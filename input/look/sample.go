@@ -28,19 +28,19 @@ type cellValue struct {
 }
 
 // add takes a record of a part.
-func (s *sample) add(fields [][]byte) {
+func (s *sample) add(fields []reading) {
 	s.next++
 	if (s.next-1)%s.every != 0 {
 		return
 	}
 	row := make(cells, len(fields))
-	for i, f := range fields {
-		f = trim(f)
-		row[i] = cellValue{math.NaN(), hash(f)}
-		if len(f) == 0 || missingWord(f) >= 0 {
+	for i := range fields {
+		f := &fields[i]
+		row[i] = cellValue{math.NaN(), hash(f.text)}
+		if len(f.text) == 0 || missingWord(f.text) >= 0 {
 			row[i].number = math.Inf(-1)
-		} else if x, ok := number(f); ok {
-			row[i].number = x
+		} else if f.isNumber {
+			row[i].number = f.number
 		}
 	}
 	s.rows = append(s.rows, row)

@@ -103,11 +103,11 @@ func kindOf(cell []byte) cellKind {
 
 // number reads a plain number of a cell behind which text.Pad bytes may be read if its capacity says so.
 func number(cell []byte) (float64, bool) {
-	if c := cell[0]; c > '9' {
+	if len(cell) == 0 || cell[0] > '9' {
 		return 0, false
 	}
 	if n := len(cell); cap(cell)-n >= text.Pad {
-		if v, length := text.Float64(cell[:n+text.Pad]); length == n && n > 0 {
+		if v, length := text.Float64(cell[:n+text.Pad]); length == n {
 			return v, true
 		}
 	}
@@ -118,15 +118,16 @@ func number(cell []byte) (float64, bool) {
 	return v, err == nil && !math.IsInf(float64(float32(v)), 0) && !math.IsNaN(v)
 }
 
-// add takes a cell without blanks around it, and reports whether it is odd: a text, no day, or a date that no
-// layout of those before fits. log says whether the logarithm of a number is taken into account.
-func (t *tally) add(cell []byte, d *dater, log bool) (odd bool) {
-	if len(cell) == 0 {
-		t.missing[0]++
+// add takes a cell, and reports whether it is odd: a text, no day, or a date that no layout of those before
+// fits. log says whether the logarithm of a number is taken into account.
+func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
+	if r.isNumber {
+		t.number(r.number, log)
 		return false
 	}
-	if v, ok := number(cell); ok {
-		t.number(v, log)
+	cell := r.text
+	if len(cell) == 0 {
+		t.missing[0]++
 		return false
 	}
 	if w := missingWord(cell); w >= 0 {
@@ -149,7 +150,12 @@ func (t *tally) number(v float64, log bool) {
 	} else if v != t.last+1 {
 		t.broken = true
 	}
-	t.min, t.max, t.last = min(t.min, v), max(t.max, v), v
+	if v < t.min {
+		t.min = v
+	} else if v > t.max {
+		t.max = v
+	}
+	t.last = v
 	t.numbers++
 	if v == math.Trunc(v) {
 		t.integers++
