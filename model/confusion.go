@@ -25,10 +25,10 @@ type Cell struct {
 // Reset makes c empty.
 func (c *Confusion) Reset() { clear(c.cells) }
 
-// Count counts each row of scores, which have several columns, with its label.
-func (c *Confusion) Count(scores tensor.Matrix, y []float32) {
+// Count counts the prediction of each row of scores with its label: see Predicted.
+func (c *Confusion) Count(scores tensor.Matrix, y []float32, threshold float64) {
 	for i, label := range y {
-		c.Add(Cell{int(label), predicted(scores.Row(i)), 1})
+		c.Add(Cell{int(label), Predicted(scores.Row(i), threshold), 1})
 	}
 }
 

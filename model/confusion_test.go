@@ -72,7 +72,7 @@ func TestMetricsAreScikitLearns(t *testing.T) {
 			scores.Data = append(scores.Data, row...)
 		}
 		var c Confusion
-		c.Count(scores, want.Labels)
+		c.Count(scores, want.Labels, 0.5)
 		if got := c.Matrix(scores.Cols); !reflect.DeepEqual(got, want.Confusion) {
 			t.Errorf("confusion %v, want %v", got, want.Confusion)
 		}
@@ -90,7 +90,7 @@ func TestMetricsAreScikitLearns(t *testing.T) {
 		want := &g.Binary
 		scores := tensor.Matrix{Rows: len(want.Scores), Cols: 1, Data: want.Scores}
 		var c Confusion
-		c.Count(scores, want.Labels)
+		c.Count(scores, want.Labels, 0.5)
 		wantPerClass(t, &c, want.perClass)
 		loss := LogLoss(scores, want.Labels)
 		if !agrees(loss, want.LogLoss) {

@@ -6,25 +6,27 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// Correct returns the number of examples with a correct prediction. The predicted class
-// is that of the largest score, of equal scores the lowest class. With one column, the
-// probability of class 1, it is 1 if the score is above ½. y has the labels.
-func Correct(scores tensor.Matrix, y []float32) int64 {
+// Correct returns the number of examples with a correct prediction: see Predicted. y has
+// the labels.
+func Correct(scores tensor.Matrix, y []float32, threshold float64) int64 {
 	if len(y) != scores.Rows {
 		panic("model: Correct: want one label for each row of scores")
 	}
 	var n int64
 	for i, label := range y {
-		if float32(predicted(scores.Row(i))) == label {
+		if float32(Predicted(scores.Row(i), threshold)) == label {
 			n++
 		}
 	}
 	return n
 }
 
-func predicted(scores []float32) int {
+// Predicted returns the predicted class of an example: that of the largest score, of equal
+// scores the lowest class. With one score, the probability of class 1, it is 1 if the score
+// is above the threshold.
+func Predicted(scores []float32, threshold float64) int {
 	if len(scores) == 1 {
-		if scores[0] > 0.5 {
+		if float64(scores[0]) > threshold {
 			return 1
 		}
 		return 0
@@ -36,6 +38,24 @@ func predicted(scores []float32) int {
 		}
 	}
 	return best
+}
+
+// AbsoluteError returns the sum of the absolute differences of scores from labels.
+func AbsoluteError(scores, y []float32) (sum float64) {
+	for i, s := range scores {
+		sum += math.Abs(float64(s) - float64(y[i]))
+	}
+	return sum
+}
+
+// R2 returns the coefficient of determination, 1 − squares/spread: of the squared differences
+// of the labels from their mean, the share that the scores explain. squares is the sum of the
+// squared errors, spread that of the squared differences. It is NaN if all labels are equal.
+func R2(squares, spread float64) float64 {
+	if spread == 0 {
+		return math.NaN()
+	}
+	return 1 - squares/spread
 }
 
 // RMSE returns the root mean squared error of examples with the given sum of squared

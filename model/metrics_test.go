@@ -20,7 +20,7 @@ func TestCorrect(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("case="+tt.name, func(t *testing.T) {
-			if got := Correct(matrix(tt.scores), tt.y); got != tt.want {
+			if got := Correct(matrix(tt.scores), tt.y, 0.5); got != tt.want {
 				t.Errorf("Correct is %d, want %d", got, tt.want)
 			}
 		})

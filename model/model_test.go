@@ -266,7 +266,7 @@ func TestCallersBugs(t *testing.T) {
 		"id beyond features":      func() { m, x, y := placed(sparse); x.Bags = oneID(7); m.Forward(x, y[:1]) },
 		"backward before forward": func() { m, _, y := placed(soft); m.Backward(y, ignore) },
 		"backward after predict":  func() { m, x, y := placed(soft); m.Forward(x, y); m.Predict(x); m.Backward(y, ignore) },
-		"more labels than scores": func() { Correct(tensor.Matrix{}, []float32{1}) },
+		"more labels than scores": func() { Correct(tensor.Matrix{}, []float32{1}, 0.5) },
 		"more labels than ranked": func() { new(Ranking).Add(nil, []float32{1}) },
 	}
 	for name, f := range tests {

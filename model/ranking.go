@@ -49,6 +49,11 @@ func (r *Ranking) Add(scores, labels []float32) {
 	}
 }
 
+// Counts returns the numbers of positive and negative examples.
+func (r *Ranking) Counts() (positives, negatives uint32) {
+	return uint32(len(r.positives.list)), uint32(len(r.negatives.list))
+}
+
 // Len returns the number of scores.
 func (r *Ranking) Len() int { return len(r.positives.list) + len(r.negatives.list) }
 
@@ -141,4 +146,12 @@ func RankKey(x float32) uint32 {
 		return ^b
 	}
 	return b | 1<<31
+}
+
+// RankScore is the inverse of RankKey.
+func RankScore(key uint32) float32 {
+	if key>>31 == 1 {
+		return math.Float32frombits(key &^ (1 << 31))
+	}
+	return math.Float32frombits(^key)
 }

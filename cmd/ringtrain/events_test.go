@@ -192,8 +192,8 @@ func TestEventsPlace(t *testing.T) {
 // TestEventsOfModels verifies the figures of an evaluation for each kind of model.
 func TestEventsOfModels(t *testing.T) {
 	for job, want := range map[string]string{
-		"linear": "step epoch split examples loss rmse",
-		"ctr":    "step epoch split examples loss correct accuracy auc log_loss normalized_entropy calibration calibration_buckets precision recall f1 confusion",
+		"linear": "step epoch split examples loss rmse mae r2",
+		"ctr":    "step epoch split examples loss correct accuracy auc log_loss normalized_entropy calibration calibration_buckets threshold thresholds best_f1 precision recall f1 confusion",
 	} {
 		t.Run("job="+job, func(t *testing.T) {
 			e := newBox(t).must(0, "train", job, "--json", "--set", "input.synthetic=true", "--set", "train.steps=5", "--set", "export.if=always")

@@ -16,6 +16,9 @@ type Evaluation struct {
 	Loss     Sum   `json:"loss"`
 	Constant Sum   `json:"constant"`       // loss of a constant prediction; 0 if all labels are equal
 	Best     *Best `json:"best,omitempty"` // after this evaluation; nil without early stopping
+
+	// Threshold is that of the best F1, 0 or more and below 1; nil if the job does not look for it.
+	Threshold *float64 `json:"threshold,omitempty"`
 }
 
 // SaveEvaluation stores the evaluation of the newest checkpoint of a step, if there is one.
@@ -37,6 +40,9 @@ func readEvaluation(path string) *Evaluation {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(prefix(path)), evaluationFile))
 	var e Evaluation
 	if err != nil || json.Unmarshal(text, &e) != nil || e.Best.check() != nil {
+		return nil
+	}
+	if t := e.Threshold; t != nil && !(*t >= 0 && *t < 1) {
 		return nil
 	}
 	return &e

@@ -70,10 +70,11 @@ type Train struct {
 
 // Eval configures the evaluation. With validation records the model is always evaluated at the end.
 type Eval struct {
-	Every       Every `yaml:"every" doc:"Interval of evaluations. 0: at the end only. The end has one anyway, if there are validation records, behind the checkpoint. A failure amid training is a warning, and the next interval tries again; at the end it is 65."`
-	Progressive bool  `yaml:"progressive" doc:"In the first epoch, loss and AUC of records before they are learned, as Vowpal Wabbit's: events ‘progressive’. They come after 1, 2, 4, … batches and at the epoch's end."`
-	Training    bool  `yaml:"training" doc:"Without validation records the training records are evaluated in their place. Such metrics say nothing of new records."`
-	TopK        int   `yaml:"top_k" default:"5" takes:"0 to 1048576" doc:"An example counts for ‘top_k’ if its class has one of so many largest scores. 0: none is counted. A model of no more classes has no ‘top_k’."`
+	Every       Every     `yaml:"every" doc:"Interval of evaluations. 0: at the end only. The end has one anyway, if there are validation records, behind the checkpoint. A failure amid training is a warning, and the next interval tries again; at the end it is 65."`
+	Progressive bool      `yaml:"progressive" doc:"In the first epoch, loss and AUC of records before they are learned, as Vowpal Wabbit's: events ‘progressive’. They come after 1, 2, 4, … batches and at the epoch's end."`
+	Training    bool      `yaml:"training" doc:"Without validation records the training records are evaluated in their place. Such metrics say nothing of new records."`
+	Threshold   Threshold `yaml:"threshold" default:"0.5" takes:"0 or more and below 1, or best_f1" doc:"Of two classes, a record is predicted as the second if its score is above it: this decides ‘class’, accuracy, precision, recall, F1 and confusion. best_f1: the threshold of the best F1 of the validation records; the checkpoint and the bundle keep it."`
+	TopK        int       `yaml:"top_k" default:"5" takes:"0 to 1048576" doc:"An example counts for ‘top_k’ if its class has one of so many largest scores. 0: none is counted. A model of no more classes has no ‘top_k’."`
 }
 
 // Log configures reports.

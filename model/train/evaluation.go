@@ -20,14 +20,15 @@ type evaluation struct {
 	others []evaluate.Evaluator // of input.evals
 	loader *records.Loader      // the rest of the validation records
 
-	last     *report.Metrics // of main; nil: none
-	lastStep int64           // of the last evaluation, -1 for none
-	at       time.Time       // of the last attempt
+	last      *report.Metrics // of main; nil: none
+	lastStep  int64           // of the last evaluation, -1 for none
+	threshold float64         // of two classes: that of last
+	at        time.Time       // of the last attempt
 }
 
 func newEvaluation(cfg *job.Config, data records.Set, m *model.Model) evaluation {
-	e := evaluation{loader: records.NewLoader(data.Eval), lastStep: -1}
-	e.main = evaluate.Evaluator{Model: m, Data: data.Eval, Split: data.Split, TopK: cfg.Eval.TopK, MaxBad: records.MaxBad(cfg, data.Split), Load: e.loader.Load}
+	e := evaluation{loader: records.NewLoader(data.Eval), lastStep: -1, threshold: cfg.Eval.Threshold.Number}
+	e.main = evaluate.Evaluator{Model: m, Data: data.Eval, Split: data.Split, TopK: cfg.Eval.TopK, MaxBad: records.MaxBad(cfg, data.Split), Load: e.loader.Load, Threshold: cfg.Eval.Threshold.Number, BestF1: cfg.Eval.Threshold.BestF1}
 	for _, set := range data.Evals {
 		e.others = append(e.others, evaluate.Evaluator{Model: m, Data: set.Data, Split: "eval", Name: set.Files.Name, TopK: cfg.Eval.TopK})
 	}
@@ -44,8 +45,12 @@ func (e *evaluation) run(ctx, work context.Context, g *ring.Group) (all []report
 			return nil, err
 		}
 		all = append(all, m)
+		if m.Threshold != nil {
+			e.threshold = float64(*m.Threshold)
+		}
 	}
 	for i := range e.others {
+		e.others[i].Threshold = e.threshold
 		m, err := e.others[i].Run(ctx, work, g)
 		if failed, ok := errors.AsType[evaluate.Failure](err); ok {
 			failed.Text = job.EvalKey(e.others[i].Name, i) + ": " + failed.Text
@@ -63,5 +68,9 @@ func (e *evaluation) stored(best bestEvaluation) checkpoint.Evaluation {
 	if e.last == nil {
 		return checkpoint.Evaluation{Best: best.stored()}
 	}
-	return checkpoint.Evaluation{Loss: checkpoint.Sum(e.last.Loss), Constant: checkpoint.Sum(e.last.Constant), Best: best.stored()}
+	kept := checkpoint.Evaluation{Loss: checkpoint.Sum(e.last.Loss), Constant: checkpoint.Sum(e.last.Constant), Best: best.stored()}
+	if e.main.BestF1 {
+		kept.Threshold = &e.threshold
+	}
+	return kept
 }

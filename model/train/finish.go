@@ -112,7 +112,7 @@ func (r *run) evaluateTest(step, epoch int64) error {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "evaluate")
-	e := evaluate.Evaluator{Model: r.model, Data: r.data.Test, Split: input.Test.String(), TopK: r.job.Eval.TopK, MaxBad: r.job.Input.MaxBad}
+	e := evaluate.Evaluator{Model: r.model, Data: r.data.Test, Split: input.Test.String(), TopK: r.job.Eval.TopK, MaxBad: r.job.Input.MaxBad, Threshold: r.eval.threshold}
 	m, err := e.Run(r.signals.alone, r.signals.any, r.team.Group)
 	if err != nil || r.reporter.tested {
 		return err

@@ -73,7 +73,7 @@ func (t *Trainer) restoreFrom(path string, s checkpoint.State) (progress, error)
 // perRun are the keys that must be equal on all ranks but may change when a run resumes. A resumed run
 // may be longer, compare its replicas more often, use its average or not, and compute with the kernels
 // of another machine, over another network.
-var perRun = []string{"allreduce.security", "train.steps", "train.epochs", "train.check_every", "eval.top_k", "eval.progressive", "eval.training", "train.kernels",
+var perRun = []string{"allreduce.security", "train.steps", "train.epochs", "train.check_every", "eval.top_k", "eval.threshold", "eval.progressive", "eval.training", "train.kernels",
 	"train.average.evaluate", "train.average.export", "train.early_stopping.patience", "train.early_stopping.min_delta"}
 
 // checkOptions checks that the saved run has the options of this run. The validation records may

@@ -14,7 +14,7 @@ import (
 
 // TestSplit verifies that held-out records move neither weight, mean nor vocabulary: training ends with the same
 // bits whatever they say, also with bad ones among them. The evaluations are equal at any number of ranks, and of the
-// checkpoint.
+// checkpoint. The threshold of the best F1 is that of the validation records, also for test records.
 func TestSplit(t *testing.T) {
 	dir := t.TempDir()
 	const n = 500
@@ -54,10 +54,13 @@ func TestSplit(t *testing.T) {
 		return eventsOf[report.Done](m)[0], eventsOf[report.Metrics](m)
 	}
 	plain := write("plain.csv", nil)
-	ckpt := "checkpoint.dir=" + filepath.Join(dir, "ckpt")
-	done, evals := train(1, plain, ckpt)
+	ckpt, best := "checkpoint.dir="+filepath.Join(dir, "ckpt"), "eval.threshold=best_f1"
+	done, evals := train(1, plain, ckpt, best)
 	if len(evals) != 2 || evals[0].Split != "eval" || evals[0].Examples != 40 || evals[1].Split != "test" || evals[1].Examples != 100 {
 		t.Fatalf("evaluations %+v", evals)
+	}
+	if at := evals[0].BestF1.Threshold; *evals[0].Threshold != at || *evals[1].Threshold != at || evals[1].BestF1.Threshold == at {
+		t.Errorf("the thresholds are %v and %v, want %v of both", *evals[0].Threshold, *evals[1].Threshold, at)
 	}
 	other, _ := train(1, write("other.csv", func(i int) string { return fmt.Sprintf("1,%d,new%d", 1000*i, i) }))
 	if other.Digest != done.Digest {
@@ -78,13 +81,13 @@ func TestSplit(t *testing.T) {
 		t.Errorf("two ranks evaluate %+v", two)
 	}
 	for i, name := range []string{"", "test"} {
-		s, err := trained.Open(t.Context(), loadText(t, fmt.Sprintf(text, plain), ckpt), nil, "", records.Evaluated{Labelled: true, Split: name})
+		s, err := trained.Open(t.Context(), loadText(t, fmt.Sprintf(text, plain), ckpt, best), nil, "", records.Evaluated{Labelled: true, Split: name})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m, err := s.Evaluate(t.Context())
-		if err != nil || m.Loss != evals[i].Loss || m.Split != evals[i].Split {
-			t.Errorf("the checkpoint has %v on %s, training %v on %s; error %v", m.Loss, m.Split, evals[i].Loss, evals[i].Split, err)
+		if err != nil || m.Loss != evals[i].Loss || m.Split != evals[i].Split || *m.Threshold != *evals[i].Threshold || *m.Accuracy != *evals[i].Accuracy {
+			t.Errorf("the checkpoint has %+v, training %+v; error %v", m, evals[i], err)
 		}
 		s.Close()
 	}

@@ -25,6 +25,7 @@ func MetricsTable(w io.Writer, m report.Metrics) {
 	fmt.Fprintf(t, "mean\t%.4f\t%.4f\t%.4f\t\n", meanOf(m.Precision), meanOf(m.Recall), meanOf(m.F1))
 	t.Flush()
 	writeCalibration(t, m.Buckets)
+	writeThresholds(t, m)
 	if n := len(m.Confusion); n == 0 || n > maxConfusionShown {
 		return
 	}
@@ -52,6 +53,24 @@ func writeCalibration(t *tabwriter.Writer, buckets []report.CalibrationBucket) {
 	fmt.Fprint(t, "score\texamples\tpredicted\tobserved\t\n")
 	for _, b := range buckets {
 		fmt.Fprintf(t, "%.1f to %.1f\t%d\t%.4f\t%.4f\t\n", b.From, b.To, b.Examples, b.Predicted, b.Observed)
+	}
+	t.Flush()
+}
+
+// writeThresholds writes what thresholds make of the records of two classes, and that of the best F1 last.
+func writeThresholds(t *tabwriter.Writer, m report.Metrics) {
+	if len(m.Thresholds) == 0 {
+		return
+	}
+	line := func(name string, of report.Threshold) {
+		fmt.Fprintf(t, "%s%.4g\t%.4f\t%.4f\t%.4f\t%.4f\t\n", name, of.Threshold, of.Precision, of.Recall, of.F1, of.Predicted)
+	}
+	fmt.Fprint(t, "threshold\tprecision\trecall\tf1\tpredicted\t\n")
+	for _, of := range m.Thresholds {
+		line("", of)
+	}
+	if m.BestF1 != nil {
+		line("best f1 at ", *m.BestF1)
 	}
 	t.Flush()
 }

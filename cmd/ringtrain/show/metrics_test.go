@@ -12,7 +12,11 @@ func TestMetricsTable(t *testing.T) {
 	m := report.Metrics{
 		Precision: []report.Number{0.5, 1}, Recall: []report.Number{1, 0.25}, F1: []report.Number{0.6668, 0.4},
 		Confusion: [][]int64{{100, 0}, {3, 1}},
-		Buckets:   []report.CalibrationBucket{{From: 0.1, To: 0.2, Examples: 104, Predicted: 0.125, Observed: 0.0385}},
+		Thresholds: []report.Threshold{
+			{Threshold: 0.05, Precision: 0.5, Recall: 1, F1: 0.6668, Predicted: 1}, {Threshold: 0.1, Precision: 1, Recall: 0.25, F1: 0.4, Predicted: 0.125},
+		},
+		BestF1:  &report.Threshold{Threshold: 0.07654, Precision: 0.75, Recall: 1, F1: 0.8572, Predicted: 0.5},
+		Buckets: []report.CalibrationBucket{{From: 0.1, To: 0.2, Examples: 104, Predicted: 0.125, Observed: 0.0385}},
 	}
 	var b strings.Builder
 	MetricsTable(&b, m)
@@ -22,6 +26,10 @@ func TestMetricsTable(t *testing.T) {
    mean     0.7500  0.6250  0.5334
        score  examples  predicted  observed
   0.1 to 0.2       104     0.1250    0.0385
+           threshold  precision  recall      f1  predicted
+                0.05     0.5000  1.0000  0.6668     1.0000
+                 0.1     1.0000  0.2500  0.4000     0.1250
+  best f1 at 0.07654     0.7500  1.0000  0.8572     0.5000
 examples by class (row) and prediction (column)
        0  1
   0  100  0

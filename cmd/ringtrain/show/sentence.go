@@ -126,6 +126,9 @@ func metricsSentence(e report.Metrics) string {
 			form = ", accuracy %.4f by weight, %s of %s right"
 		}
 		fmt.Fprintf(&b, form, *e.Accuracy, Commas(*e.Correct), Commas(e.Examples))
+		if e.Threshold != nil && *e.Threshold != 0.5 {
+			fmt.Fprintf(&b, " at threshold %.4g", *e.Threshold)
+		}
 	}
 	if e.AUC != nil {
 		fmt.Fprintf(&b, ", AUC %.4f", *e.AUC)
@@ -135,13 +138,11 @@ func metricsSentence(e report.Metrics) string {
 		value *report.Number
 	}{
 		{"top_k", e.TopK}, {"log loss", e.LogLoss}, {"normalized entropy", e.NormalizedEntropy}, {"calibration", e.Calibration},
+		{"RMSE", e.RMSE}, {"MAE", e.MAE}, {"R2", e.R2},
 	} {
 		if more.value != nil {
 			fmt.Fprintf(&b, ", %s %.4f", more.name, *more.value)
 		}
-	}
-	if e.RMSE != nil {
-		fmt.Fprintf(&b, ", RMSE %.4f", *e.RMSE)
 	}
 	if e.Bad > 0 {
 		fmt.Fprintf(&b, ", ignored %s", phrase.Count(int(e.Bad), "bad record"))

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"ringtrain/model"
 	"ringtrain/ring"
@@ -16,19 +17,19 @@ import (
 const areaBytes = 512 << 10
 
 // A rank sends its lowest uncounted scores in ascending order, little-endian. Examples with weights
-// have sums of integer weights in place of numbers:
+// have sums of integer weights before their numbers:
 //
 //	0         4               8               12
 //	┌─────────┬───────────────┬───────────────┬───
 //	│ key u32 │ positives u32 │ negatives u32 │ …
 //	└─────────┴───────────────┴───────────────┴───
-//	0         4                 44                84
-//	┌─────────┬─────────────────┬─────────────────┬───
-//	│ key u32 │ positives 40 B  │ negatives 40 B  │ …   highest byte first
-//	└─────────┴─────────────────┴─────────────────┴───
+//	0         4                 44                84              88              92
+//	┌─────────┬─────────────────┬─────────────────┬───────────────┬───────────────┬───
+//	│ key u32 │ positives 40 B  │ negatives 40 B  │ positives u32 │ negatives u32 │ …   sums: highest byte first
+//	└─────────┴─────────────────┴─────────────────┴───────────────┴───────────────┴───
 const (
 	tieBytes      = 12
-	weightedBytes = 4 + 2*sumBytes
+	weightedBytes = tieBytes + 2*sumBytes
 )
 
 // scores are the examples of a rank, in ascending order of their scores.
@@ -51,18 +52,24 @@ func (p *plain) drop(key uint32) { p.ranking.Drop(key) }
 func (p *plain) appendTies(dst []byte, most int) []byte {
 	p.ties = p.ranking.AppendTies(p.ties[:0], most)
 	for _, t := range p.ties {
-		dst = binary.LittleEndian.AppendUint32(dst, t.Key)
-		dst = binary.LittleEndian.AppendUint32(dst, t.Positives)
-		dst = binary.LittleEndian.AppendUint32(dst, t.Negatives)
+		dst = appendNumbers(binary.LittleEndian.AppendUint32(dst, t.Key), t.Positives, t.Negatives)
 	}
 	return dst
+}
+
+func appendNumbers(dst []byte, positives, negatives uint32) []byte {
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, positives), negatives)
 }
 
 // AreaUnderCurve returns the exact area under the ROC curve of the examples of all ranks, NaN if they
 // have one class only. It is a collective operation and empties r.
 func AreaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float64, error) {
 	r.Sort()
-	return areaOf(ctx, g, &plain{ranking: r}, tieBytes, new(plainArea))
+	m := merger{tie: tieBytes, area: new(plainArea)}
+	if err := m.count(ctx, g, &plain{ranking: r}); err != nil {
+		return 0, err
+	}
+	return m.area.value(), nil
 }
 
 // area accumulates the examples of one score after the other, in ascending order of the scores.
@@ -70,50 +77,93 @@ type area interface {
 	add(counts []byte) // what a rank has sent of the current score, without the key
 	end()              // of the current score
 	value() float64    // of the area, NaN if the examples have one class only
+
+	// outcome is that of a threshold between the scores that have ended and the others. improve reports whether its
+	// F1 is better than at each call before, and than 0. Both need the number of all examples.
+	outcome() outcome
+	improve() bool
+}
+
+// numbers are those of positive and negative examples.
+type numbers struct{ positives, negatives uint64 }
+
+func (n *numbers) add(o numbers) {
+	n.positives += o.positives
+	n.negatives += o.negatives
+}
+
+// above returns the numbers of the examples that are in n and not in o.
+func (n numbers) above(o numbers) numbers {
+	return numbers{n.positives - o.positives, n.negatives - o.negatives}
+}
+
+// addSent adds the numbers of a message.
+func (n *numbers) addSent(counts []byte) {
+	n.add(numbers{uint64(binary.LittleEndian.Uint32(counts)), uint64(binary.LittleEndian.Uint32(counts[4:]))})
 }
 
 // plainArea is the area of examples without weights.
 type plainArea struct {
 	model.Area
-	positives, negatives uint64
+	all             numbers // of examples; only outcome and improve need it
+	ended, current  numbers
+	hits, predicted uint64 // of the best F1: 2·hits / (predicted + all positives)
 }
 
-func (a *plainArea) add(counts []byte) {
-	a.positives += uint64(binary.LittleEndian.Uint32(counts))
-	a.negatives += uint64(binary.LittleEndian.Uint32(counts[4:]))
-}
+func (a *plainArea) add(counts []byte) { a.current.addSent(counts) }
 
 func (a *plainArea) end() {
-	a.Add(a.positives, a.negatives)
-	a.positives, a.negatives = 0, 0
+	a.Add(a.current.positives, a.current.negatives)
+	a.ended.add(a.current)
+	a.current = numbers{}
 }
 
 func (a *plainArea) value() float64 { return a.Value() }
 
-// areaOf returns the area of the scores of all ranks, whose ties take so many bytes.
+func (a *plainArea) outcome() outcome {
+	above := a.all.above(a.ended)
+	return outcome{
+		hits: float64(above.positives), alarms: float64(above.negatives), positives: float64(a.all.positives), negatives: float64(a.all.negatives),
+		hitRecords: int64(above.positives), alarmRecords: int64(above.negatives),
+	}
+}
+
+func (a *plainArea) improve() bool {
+	above := a.all.above(a.ended)
+	predicted := above.positives + above.negatives
+	high, low := bits.Mul64(above.positives, a.predicted+a.all.positives)
+	high2, low2 := bits.Mul64(a.hits, predicted+a.all.positives)
+	if high < high2 || high == high2 && low <= low2 {
+		return false
+	}
+	a.hits, a.predicted = above.positives, predicted
+	return true
+}
+
+// count counts the scores of all ranks; mine are those of this rank. It is a collective operation.
 //
 // In each round every rank sends as many of its lowest scores as fit. Take the last scores of the ranks
 // that may have more: up to the least of these the round knows all scores, and counts them. The rank
 // with this least score has then counted everything it sent, so the rounds end.
-func areaOf(ctx context.Context, g *ring.Group, mine scores, tie int, sum area) (float64, error) {
+func (m *merger) count(ctx context.Context, g *ring.Group, mine scores) error {
 	size := g.Membership().Size()
-	m := merger{most: max(areaBytes/tie/size, 1), tie: tie, ranks: make([][]byte, size), area: sum}
+	m.most, m.ranks = max(areaBytes/m.tie/size, 1), make([][]byte, size)
 	var sent []byte
 	var all ring.Gathered
 	for {
 		sent = mine.appendTies(sent[:0], m.most)
 		if err := g.AllGather(ctx, sent, &all); err != nil {
-			return 0, err
+			return err
 		}
 		for rank := range size {
 			m.ranks[rank] = all.At(rank)
 		}
 		counted, more, err := m.round()
 		if err != nil {
-			return 0, exitcode.With(exitcode.Protocol, err)
+			return exitcode.With(exitcode.Protocol, err)
 		}
 		if !more {
-			return sum.value(), nil
+			return nil
 		}
 		mine.drop(counted)
 	}
@@ -126,7 +176,8 @@ type merger struct {
 	ranks [][]byte
 	heap  []tieRun // of the ranks with scores to count in this round; the lowest is first
 	area  area
-	next  uint64 // least score that may still arrive
+	at    *thresholds // that are found on the way; nil: none
+	next  uint64      // least score that may still arrive
 }
 
 // round counts the scores that the ranks sent, up to the score counted. More reports whether a rank
@@ -144,10 +195,16 @@ func (m *merger) round() (counted uint32, more bool, err error) {
 	}
 	m.startRound(counted)
 	for len(m.heap) > 0 {
+		if m.at != nil {
+			m.at.below(float64(model.RankScore(m.heap[0].key())), m.area)
+		}
 		for key := m.heap[0].key(); len(m.heap) > 0 && m.heap[0].key() == key; m.advance(counted) {
 			m.area.add(m.heap[0][4:m.tie])
 		}
 		m.area.end()
+	}
+	if m.at != nil && !more {
+		m.at.upTo(math.Inf(1), m.area)
 	}
 	m.next = uint64(counted) + 1
 	return counted, more, nil

@@ -31,6 +31,11 @@ type Evaluator struct {
 	Name  string // name of the data set in input.evals, "" for other data sets
 	TopK  int    // number of scores for top_k, used if there are more classes; 0: none
 
+	// Threshold is the score above which a record of two classes is predicted as the second. With BestF1 it is the
+	// threshold of the best F1 of these records, if there is one.
+	Threshold float64
+	BestF1    bool
+
 	// MaxBad is the number of bad records that are passed over, as in input.SourceConfig. They are no
 	// examples.
 	MaxBad int64
@@ -79,7 +84,7 @@ func (e *Evaluator) Run(ctx, work context.Context, g *ring.Group) (report.Metric
 	if err := SumCounts(ctx, g, &e.Seen, e.Data); err != nil {
 		return report.Metrics{}, err
 	}
-	sum, area := e.blocks.total(), math.NaN()
+	sum, curve := e.blocks.total(), curve{area: math.NaN()}
 	if sum.lost > e.MaxBad {
 		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("evaluate: %d bad records of the %s records, want at most %d, as input.max_bad_records says", sum.lost, e.Split, e.MaxBad))
 	}
@@ -87,16 +92,50 @@ func (e *Evaluator) Run(ctx, work context.Context, g *ring.Group) (report.Metric
 		return report.Metrics{}, exitcode.With(exitcode.BadData, fmt.Errorf("the weights of all %s records are 0, want one above 0: look at their column of weights", cmp.Or(e.Name, e.Split)))
 	}
 	if e.binary() && sum.undefined == 0 {
-		if sum.weighted == 0 {
-			area, err = AreaUnderCurve(ctx, g, &e.ranking)
-		} else {
-			area, err = e.weighted.area(ctx, g, &e.ranking)
-		}
-		if err != nil {
+		if curve, err = e.curve(ctx, g, sum.weighted > 0); err != nil {
 			return report.Metrics{}, err
 		}
 	}
-	return e.metrics(&sum, area), nil
+	return e.metrics(&sum, &curve), nil
+}
+
+// curve is what the order of the scores of two classes tells.
+type curve struct {
+	area float64 // under the ROC curve
+	thresholds
+}
+
+// curve counts the scores of all ranks. It is a collective operation and empties the rankings.
+func (e *Evaluator) curve(ctx context.Context, g *ring.Group, weighs bool) (c curve, err error) {
+	m := merger{tie: tieBytes, at: &c.thresholds}
+	records := e.recordsByClass()
+	e.ranking.Sort()
+	if !weighs {
+		m.area = &plainArea{all: records}
+		err = m.count(ctx, g, &plain{ranking: &e.ranking})
+	} else {
+		m.tie = weightedBytes
+		var all *weights
+		if all, err = e.weighted.all(ctx, g, &e.ranking); err != nil {
+			return c, err
+		}
+		m.area = &weightedArea{all: all, records: plainArea{all: records}}
+		err = m.count(ctx, g, e.weighted.sorted(&e.ranking))
+	}
+	c.area = m.area.value()
+	return c, err
+}
+
+// recordsByClass returns the number of records of each of two classes.
+func (e *Evaluator) recordsByClass() (n numbers) {
+	for _, c := range e.counts.Cells() {
+		if c.Class > 0 {
+			n.positives += uint64(c.Examples)
+		} else {
+			n.negatives += uint64(c.Examples)
+		}
+	}
+	return n
 }
 
 // evaluateShare puts the results of this rank's blocks into e.sent.
@@ -185,7 +224,7 @@ func (e *Evaluator) block(first, last int) error {
 	if len(t.classes) == 0 {
 		t.spread = spreadOf(y, weight)
 	} else {
-		e.counts.Count(scores, y)
+		e.counts.Count(scores, y, e.Threshold)
 		for i, label := range y {
 			t.classes[int(label)] += weight(i)
 		}
@@ -224,9 +263,10 @@ func (e *Evaluator) weights() []float32 {
 // of examples that are right.
 func (e *Evaluator) measure(s *sums, scores tensor.Matrix, y []float32) (correct int64) {
 	if e.classes() == 0 {
+		s.off = model.AbsoluteError(scores.Data, y)
 		return 0
 	}
-	correct = model.Correct(scores, y)
+	correct = model.Correct(scores, y, e.Threshold)
 	s.right, s.logLoss = float64(correct), model.LogLoss(scores, y)
 	if !e.binary() {
 		s.top = float64(model.InTopK(scores, y, e.TopK))

@@ -80,12 +80,19 @@ func TestMetrics(t *testing.T) {
 	t.Run("job=linear", func(t *testing.T) {
 		cfg, data := loadText(t, linearText), linearData()
 		m := randomModel(t, cfg, data)
-		sum := 0.0
+		var sum, off, labels, squares float64
 		each(t, data.Eval, m, func(scores []float32, y float32) {
 			sum += math.Pow(float64(scores[0])-float64(y), 2)
+			off += math.Abs(float64(scores[0]) - float64(y))
+			labels += float64(y)
+			squares += float64(y) * float64(y)
 		})
 		got := evaluated(t, m, data)
-		want := sum / float64(data.Eval.Facts().Records)
+		n := float64(data.Eval.Facts().Records)
+		if r2 := 1 - sum/(squares-labels*labels/n); traintest.Far(float64(*got.MAE), off/n, 1e-6) || traintest.Far(float64(*got.R2), r2, 1e-6) {
+			t.Errorf("metrics are %s, want mae %g, r2 %g", traintest.JSON(t, got), off/n, r2)
+		}
+		want := sum / n
 		if traintest.Far(float64(got.Loss), want, 1e-6) || traintest.Far(float64(*got.RMSE), math.Sqrt(want), 1e-6) || got.Accuracy != nil || got.AUC != nil {
 			t.Errorf("metrics are %s, want loss %g, rmse %g", traintest.JSON(t, got), want, math.Sqrt(want))
 		}
@@ -158,7 +165,7 @@ func each(t *testing.T, d input.Dataset, m *model.Model, f func(scores []float32
 
 func evaluated(t *testing.T, m *model.Model, data records.Set) (got report.Metrics) {
 	t.Helper()
-	return evaluatedBy(t, &Evaluator{Model: m, Data: data.Eval, Split: data.Split})
+	return evaluatedBy(t, &Evaluator{Model: m, Data: data.Eval, Split: data.Split, Threshold: 0.5})
 }
 
 func evaluatedBy(t *testing.T, e *Evaluator) (got report.Metrics) {

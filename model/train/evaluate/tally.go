@@ -23,8 +23,9 @@ type tally struct {
 	classes     []float64 // weight of the examples of each class
 }
 
-// sums are those of examples, each times its weight. right and top are shares of the weight.
-type sums struct{ loss, logLoss, right, top float64 }
+// sums are those of examples, each times its weight. right and top are shares of the weight; off is the absolute error
+// of a regression.
+type sums struct{ loss, logLoss, right, top, off float64 }
 
 // add adds the sums of examples, each times w. The conversions round each product, on every
 // architecture alike.
@@ -33,10 +34,11 @@ func (s *sums) add(o sums, w float64) {
 	s.logLoss += float64(w * o.logLoss)
 	s.right += float64(w * o.right)
 	s.top += float64(w * o.top)
+	s.off += float64(w * o.off)
 }
 
 const (
-	tallyBytes     = 8 * (12 + 4*len(model.Calibration{})) // without classes
+	tallyBytes     = 8 * (13 + 4*len(model.Calibration{})) // without classes
 	blockNodeBytes = 8 + tallyBytes
 )
 
@@ -59,7 +61,7 @@ func (t *tally) merge(o *tally) {
 
 // encode appends t in tallyBytes and 8 for each class.
 func (t *tally) encode(dst []byte) []byte {
-	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.weight, t.spread.mean, t.spread.squares} {
+	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.off, t.weight, t.spread.mean, t.spread.squares} {
 		dst = appendFloat(dst, v)
 	}
 	for _, n := range []int64{t.correct, t.weighted, t.undefined, t.bad, t.lost} {
@@ -82,7 +84,7 @@ func (t *tally) decode(b []byte, classes int) (rest []byte) {
 		b = b[8:]
 		return w
 	}
-	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.weight, &t.spread.mean, &t.spread.squares} {
+	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.off, &t.weight, &t.spread.mean, &t.spread.squares} {
 		*v = math.Float64frombits(word())
 	}
 	for _, n := range []*int64{&t.correct, &t.weighted, &t.undefined, &t.bad, &t.lost} {
@@ -165,17 +167,25 @@ func (e *Evaluator) classes() int { return e.Model.Graph().Head.Classes }
 // maxConfusion is the largest number of classes whose confusion matrix is reported.
 const maxConfusion = 100
 
-// metrics returns the metrics that fit the model. Area is the area under the ROC curve of a binary
-// model.
-func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
+// metrics returns the metrics that fit the model. c is of a binary model.
+func (e *Evaluator) metrics(sum *tally, c *curve) report.Metrics {
 	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: int64(e.Data.Facts().Records) - sum.bad, Bad: sum.lost, Loss: report.Number(sum.loss / sum.weight), Weighted: sum.weighted > 0}
 	m.Constant = report.Number(e.constant(sum))
 	classes := e.classes()
 	if classes == 0 {
-		m.RMSE = report.NewNumber(model.RMSE(sum.loss, sum.weight))
+		m.RMSE, m.MAE = report.NewNumber(model.RMSE(sum.loss, sum.weight)), report.NewNumber(sum.off/sum.weight)
+		m.R2 = report.NewNumber(model.R2(sum.loss, sum.spread.squares))
 		return m
 	}
-	m.Correct, m.Accuracy = &sum.correct, report.NewNumber(sum.right/sum.weight)
+	if e.binary() {
+		m.Threshold = report.NewNumber(e.Threshold)
+	}
+	accuracy := sum.right / sum.weight
+	if e.BestF1 && c.best != nil {
+		m.Threshold, accuracy = &c.best.Threshold, c.made.accuracy()
+		sum.correct = e.decideBy(&c.made)
+	}
+	m.Correct, m.Accuracy = &sum.correct, report.NewNumber(accuracy)
 	m.LogLoss = report.NewNumber(sum.logLoss / sum.weight)
 	precision, recall, f1 := e.counts.PerClass(classes)
 	m.Precision, m.Recall, m.F1 = numbersOf64(precision), numbersOf64(recall), numbersOf64(f1)
@@ -183,14 +193,25 @@ func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
 		m.Confusion = e.counts.Matrix(classes)
 	}
 	if e.binary() {
-		m.AUC = report.NewNumber(area)
+		m.AUC = report.NewNumber(c.area)
 		m.NormalizedEntropy = report.NewNumber(model.NormalizedEntropy(float64(*m.LogLoss), sum.calibration.Positives(), sum.calibration.Weight()))
 		m.Calibration = report.NewNumber(sum.calibration.Ratio())
-		m.Buckets = calibrationBuckets(&sum.calibration)
+		m.Buckets, m.Thresholds, m.BestF1 = calibrationBuckets(&sum.calibration), c.fixed, c.best
 	} else if e.TopK > 0 && e.TopK < classes {
 		m.TopK = report.NewNumber(sum.top / sum.weight)
 	}
 	return m
+}
+
+// decideBy sets the counts of classes to those of an outcome. It returns the number of examples that are right.
+func (e *Evaluator) decideBy(o *outcome) (correct int64) {
+	all := e.recordsByClass()
+	misses, rest := int64(all.positives)-o.hitRecords, int64(all.negatives)-o.alarmRecords
+	e.counts.Reset()
+	for _, c := range []model.Cell{{Class: 0, Predicted: 0, Examples: rest}, {Class: 0, Predicted: 1, Examples: o.alarmRecords}, {Class: 1, Predicted: 0, Examples: misses}, {Class: 1, Predicted: 1, Examples: o.hitRecords}} {
+		e.counts.Add(c)
+	}
+	return o.hitRecords + rest
 }
 
 // calibrationBuckets returns the buckets that have examples.

@@ -95,11 +95,23 @@ func TestWeights(t *testing.T) {
 			t.Errorf("AUC is %v, want %v", *got.AUC, *want.AUC)
 		}
 		for name, pair := range map[string][2]*report.Number{
-			"loss": {&got.Loss, &want.Loss}, "accuracy": {got.Accuracy, want.Accuracy}, "rmse": {got.RMSE, want.RMSE}, "top_k": {got.TopK, want.TopK},
+			"loss": {&got.Loss, &want.Loss}, "accuracy": {got.Accuracy, want.Accuracy}, "rmse": {got.RMSE, want.RMSE}, "mae": {got.MAE, want.MAE}, "r2": {got.R2, want.R2}, "top_k": {got.TopK, want.TopK},
 			"log_loss": {got.LogLoss, want.LogLoss}, "normalized_entropy": {got.NormalizedEntropy, want.NormalizedEntropy}, "calibration": {got.Calibration, want.Calibration},
 		} {
 			if (pair[0] == nil) != (pair[1] == nil) || pair[0] != nil && traintest.Far(float64(*pair[0]), float64(*pair[1]), 1e-12) {
 				t.Errorf("job=%s: %s is %s, want %s", tt.name, name, traintest.JSON(t, pair[0]), traintest.JSON(t, pair[1]))
+			}
+		}
+		for k, at := range got.Thresholds {
+			if !sameThreshold(at, want.Thresholds[k]) {
+				t.Errorf("job=%s: threshold %+v, want %+v", tt.name, at, want.Thresholds[k])
+			}
+		}
+		if tt.name == "clicks" {
+			best := *got.BestF1 // its threshold is also between records of weight 0
+			best.Threshold = want.BestF1.Threshold
+			if !sameThreshold(best, *want.BestF1) {
+				t.Errorf("best F1 %+v, want %+v", *got.BestF1, *want.BestF1)
 			}
 		}
 		for k, bucket := range got.Buckets {
@@ -195,7 +207,8 @@ func TestWeightedRounds(t *testing.T) {
 				}
 				scores, labels, weights = append(scores, s...), append(labels, y...), append(weights, w...)
 			}
-			ranks[rank].sort(&others[rank])
+			others[rank].Sort()
+			ranks[rank].sorted(&others[rank])
 		}
 		m := merger{most: most, tie: weightedBytes, ranks: make([][]byte, len(ranks)), area: new(weightedArea)}
 		for more := true; more; {
@@ -278,7 +291,10 @@ func TestWeightedAreaIsExact(t *testing.T) {
 						w.add(scores[i:i+1], labels[i:i+1], weights[i:i+1])
 					}
 				}
-				got, err := w.area(t.Context(), g, &others)
+				others.Sort()
+				m := merger{tie: weightedBytes, area: new(weightedArea)}
+				err := m.count(t.Context(), g, w.sorted(&others))
+				got := m.area.value()
 				if err == nil && traintest.Far(got, want, 1e-15) {
 					t.Errorf("weights %v, %d ranks: area %v, want %v", of, p, got, want)
 				}

@@ -130,6 +130,8 @@ type Metrics struct {
 	Accuracy *Number `json:"accuracy,omitempty"`
 	AUC      *Number `json:"auc,omitempty"`
 	RMSE     *Number `json:"rmse,omitempty"`
+	MAE      *Number `json:"mae,omitempty"`   // mean absolute error
+	R2       *Number `json:"r2,omitempty"`    // share of the spread of the labels that is explained; NaN if all are equal
 	TopK     *Number `json:"top_k,omitempty"` // share of the examples whose class has one of the eval.top_k largest scores
 	LogLoss  *Number `json:"log_loss,omitempty"`
 
@@ -138,6 +140,10 @@ type Metrics struct {
 	Calibration       *Number `json:"calibration,omitempty"` // sum of the scores over the number of positives
 
 	Buckets []CalibrationBucket `json:"calibration_buckets,omitempty"` // by tenths of the score; buckets with examples only
+
+	Threshold  *Number     `json:"threshold,omitempty"`  // score above which a record is predicted as the second class
+	Thresholds []Threshold `json:"thresholds,omitempty"` // 0.05, 0.10 … 0.95; none if a score is NaN
+	BestF1     *Threshold  `json:"best_f1,omitempty"`    // none without a positive example
 
 	// By class; a binary model has the classes 0 and 1.
 	Precision []Number  `json:"precision,omitempty"`
@@ -149,6 +155,16 @@ type Metrics struct {
 
 	Bad      int64 `json:"bad_records,omitempty"` // that were passed over: no examples
 	Weighted bool  `json:"-"`                     // records have weights other than 1: means are by weight, counts are not; for people
+}
+
+// Threshold has the metrics of a binary model that predicts the second class of records whose score is above it. They
+// are by weight.
+type Threshold struct {
+	Threshold Number `json:"threshold"`
+	Precision Number `json:"precision"`
+	Recall    Number `json:"recall"`
+	F1        Number `json:"f1"`
+	Predicted Number `json:"predicted"` // share of the records that are predicted as the second class
 }
 
 // CalibrationBucket compares the scores of a range, From included, with the labels.

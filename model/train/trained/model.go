@@ -90,6 +90,9 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, e r
 		return nil, err
 	}
 	model.AllocateAll(s.model.Variables())
+	if e := kept.Evaluation; sized.Eval.Threshold.BestF1 && e != nil && e.Threshold != nil {
+		sized.Eval.Threshold = job.Threshold{Number: *e.Threshold}
+	}
 	set, other := kernelSetOf(s.job, kept)
 	s.Note = strings.Trim(note+"\n"+other, "\n")
 	s.model.Use(set, cores.Own())
@@ -154,7 +157,11 @@ func (mo *Model) Close() error {
 
 // Evaluate computes the model's metrics over the records.
 func (mo *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
-	return mo.evaluate(ctx, "input."+mo.split, evaluate.Evaluator{Data: mo.data, Split: mo.split, MaxBad: mo.maxBad})
+	m, err := mo.evaluate(ctx, "input."+mo.split, evaluate.Evaluator{Data: mo.data, Split: mo.split, MaxBad: mo.maxBad})
+	if m.Threshold != nil {
+		mo.job.Eval.Threshold = job.Threshold{Number: float64(*m.Threshold)} // of the items of input.evals, too
+	}
+	return m, err
 }
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
@@ -186,6 +193,7 @@ func (mo *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator)
 	}
 	defer g.Close()
 	e.Model, e.TopK = mo.model, mo.job.Eval.TopK
+	e.Threshold, e.BestF1 = mo.job.Eval.Threshold.Number, mo.job.Eval.Threshold.BestF1
 	metrics, err := e.Run(ctx, ctx, g)
 	if err == nil {
 		mo.warnings = append(mo.warnings, mo.from.Warnings(set, &e.Seen, false)...)
