@@ -56,6 +56,10 @@ func (cn columnNodes) bagColumns(bags []graph.BagColumn, p parsedColumns) {
 			parts = append(parts, cn.listed(name, b, int64(k), p))
 			continue
 		}
+		if b.List {
+			parts = append(parts, cn.textList(name, b, int64(k), p))
+			continue
+		}
 		id, mask := cn.single(name, b, p)
 		ids, masks, fields = append(ids, cn.plus(name+"id", id, int64(b.First))), append(masks, mask), append(fields, int64(k))
 	}

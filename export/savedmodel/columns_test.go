@@ -32,6 +32,8 @@ func columnsPlan(t *testing.T, strict bool) *column.Plan {
 		{Categorical: &column.CategoricalOptions{Names: []string{"city"}, Vocabulary: "cities", Unknown: unknown}},
 		{IDs: &column.IDsOptions{Names: []string{"tags"}, Size: 10}},
 		{Cross: &column.CrossOptions{Of: []string{"c1", "c2", "city"}, Hash: 40}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"genres"}, Separator: "|", Hash: 30}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"words"}, Separator: "::", Vocabulary: "cities", Unknown: unknown}},
 	}, func(string) ([]string, error) { return []string{"Bern", "Genève", "x"}, nil })
 	if err != nil {
 		t.Fatal(err)
@@ -71,11 +73,29 @@ func rawRecord(p *column.Plan, number int, rng *rand.Rand) (map[string]any, []co
 		record["ids"], record["values"], record["tags"] = ids, values, tags
 		cells["ids"], cells["values"], cells["tags"] = column.Cell{IDs: ids}, column.Cell{Values: values}, column.Cell{IDs: tags}
 	}
+	for _, name := range []string{"genres", "words"} {
+		record[name], cells[name] = rawList(rng)
+	}
 	list := make([]column.Cell, len(p.Inputs))
 	for i, name := range p.Inputs {
 		list[i] = cells[name]
 	}
 	return record, list
+}
+
+// rawList returns a random list of texts in both forms. Some have separators and blanks.
+func rawList(rng *rand.Rand) (all []string, c column.Cell) {
+	all = []string{}
+	for range rng.IntN(4) {
+		all = append(all, []string{"Bern", "Genève| x", " x", "Bern:: x \t::Bern", "", " ", "|x||", "::", "never\n seen\u2003|"}[rng.IntN(9)])
+	}
+	for _, text := range all {
+		c.Texts = append(c.Texts, []byte(text))
+	}
+	if len(all) == 1 {
+		c = column.Cell{Text: c.Texts[0]}
+	}
+	return all, c
 }
 
 // columnsModel returns a model with random values over the inputs of the plan.

@@ -72,6 +72,8 @@ Sqrt                   | x:T | y:T | T:type
 Square                 | x:T | y:T | T:type
 StridedSlice           | input:T begin:Index end:Index strides:Index | output:T | T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 StringJoin             | inputs:N*string | output:string | N:int separator:string=
+StringSplitV2          | input:string sep:string | indices:int64 values:string shape:int64 | maxsplit:int=-1
+StringStrip            | input:string | output:string |
 StringToNumber         | string_tensor:string | output:out_type | out_type:type=float
 StringToHashBucketFast | input:string | output:int64 | num_buckets:int
 Sub                    | x:T y:T | z:T | T:type

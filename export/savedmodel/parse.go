@@ -19,11 +19,12 @@ const (
 	asText
 	asIDs
 	asValues // of ids
+	asTexts  // a list of them
 )
 
 func (u uses) String() string {
 	var all []string
-	for i, name := range []string{"number", "text", "ids", "values of ids"} {
+	for i, name := range []string{"number", "text", "ids", "values of ids", "list of texts"} {
 		if u&(1<<i) != 0 {
 			all = append(all, name)
 		}
@@ -57,7 +58,11 @@ func usesOf(c *graph.Columns) (names []string, all map[string]uses) {
 				use(b.Values, asValues)
 			}
 		default:
-			use(b.Name, asText)
+			if b.List {
+				use(b.Name, asTexts)
+			} else {
+				use(b.Name, asText)
+			}
 		}
 	}
 	if c.Key != "" {
@@ -76,7 +81,7 @@ func CheckColumns(c *graph.Columns) error {
 	names, all := usesOf(c)
 	for _, name := range names {
 		switch u := all[name]; u {
-		case asNumber, asText, asNumber | asText, asIDs, asValues:
+		case asNumber, asText, asNumber | asText, asIDs, asValues, asTexts:
 		default:
 			errs = append(errs, fmt.Errorf("input.columns reads %s as %s, want one of them: an export parses a column once", name, u))
 		}
@@ -109,6 +114,8 @@ func (cn columnNodes) parsedColumns(c *graph.Columns) parsedColumns {
 			lists = append(lists, feature{name: name, t: tfpb.DataType_DT_INT64})
 		case u == asValues:
 			lists = append(lists, feature{name: name, t: tfpb.DataType_DT_FLOAT})
+		case u == asTexts:
+			lists = append(lists, feature{name: name, t: tfpb.DataType_DT_STRING})
 		case u == asNumber:
 			if numbers == nil {
 				cn.float("ParseExample/missing_number", float32(math.NaN()))

@@ -13,9 +13,11 @@ import (
 )
 
 // Cell is what a record has in a column. Text stands for a text, or for a number as it was
-// written; an empty one is missing. IDs and Values are those of a tf.Example, which has lists.
+// written; an empty one is missing. Texts, IDs and Values are those of a tf.Example, which has lists: Texts
+// are two or more, and Text is empty then.
 type Cell struct {
 	Text   []byte
+	Texts  [][]byte
 	IDs    []int64
 	Values []float32
 }
@@ -44,7 +46,7 @@ func (c *Cell) double(missing float64) (float64, error) {
 // read is number and double without what is quick.
 func (c *Cell) read(bits int, missing float64) (v float64, err error) {
 	switch {
-	case len(c.Values)+len(c.IDs) > 1:
+	case len(c.Values)+len(c.IDs)+len(c.Texts) > 1:
 		return 0, c.list()
 	case len(c.Values) == 1:
 		v = float64(c.Values[0])
@@ -71,18 +73,18 @@ func (c *Cell) read(bits int, missing float64) (v float64, err error) {
 }
 
 // missing reports whether a record has nothing in the column.
-func (c *Cell) missing() bool { return len(c.Text)+len(c.IDs)+len(c.Values) == 0 }
+func (c *Cell) missing() bool { return len(c.Text)+len(c.Texts)+len(c.IDs)+len(c.Values) == 0 }
 
 // list is the error of a list where one value is wanted.
 func (c *Cell) list() error {
-	return fmt.Errorf("is a list of %d, want one value", len(c.Values)+len(c.IDs))
+	return fmt.Errorf("is a list of %d, want one value", len(c.Texts)+len(c.Values)+len(c.IDs))
 }
 
 // text is the cell as a text, empty where it is missing. An integer of a tf.Example is written
 // into memory.
 func (c *Cell) text(memory *[]byte) ([]byte, error) {
 	switch {
-	case len(c.IDs) > 1:
+	case len(c.Texts)+len(c.IDs) > 1:
 		return nil, c.list()
 	case len(c.Values) > 0:
 		return nil, errors.New("is a float, want a text or an integer")

@@ -58,6 +58,8 @@ type bagRule struct {
 	values   int       // of IDs: place of the values, −1: none
 	minCount int64     // > 0: the vocabulary is to be learnt
 	narrow   []float64 // Boundaries of float32
+
+	separator []byte // that of a list
 }
 
 // Compile makes a plan of input.columns. vocabulary returns the texts of a vocabulary's file;
@@ -256,7 +258,10 @@ func (p *Plan) categorical(o *CategoricalOptions, vocabulary func(string) ([]str
 	case o.Unknown != "" && o.Vocabulary == "":
 		return fmt.Errorf("has unknown %s, want none without a vocabulary", o.Unknown)
 	}
-	rule := bagRule{BagColumn: graph.BagColumn{Kind: graph.Hash, Size: uint32(o.Hash)}}
+	rule := bagRule{
+		BagColumn: graph.BagColumn{Kind: graph.Hash, Size: uint32(o.Hash), List: o.Separator != "", Separator: o.Separator},
+		separator: []byte(o.Separator),
+	}
 	if o.Vocabulary != "" {
 		rule.Kind, rule.Strict = graph.Vocabulary, o.Unknown == "error"
 		if o.Vocabulary == "auto" {
@@ -311,17 +316,17 @@ func (p *Plan) cross(texts map[string]bool, name string, o *CrossOptions) error 
 	for _, of := range o.Of {
 		rule.inputs = append(rule.inputs, p.input(of))
 		if !texts[of] {
-			return fmt.Errorf("is of %s%s, want columns that are categorical", of, phrase.DidYouMean(of, slices.Sorted(maps.Keys(texts))))
+			return fmt.Errorf("is of %s%s, want columns that are categorical, without separator", of, phrase.DidYouMean(of, slices.Sorted(maps.Keys(texts))))
 		}
 	}
 	return p.bag(rule)
 }
 
-// categoricalNames are the columns of all categorical items.
+// categoricalNames are the columns of all categorical items that have one text a record.
 func categoricalNames(columns []Column) map[string]bool {
 	all := map[string]bool{}
 	for _, c := range columns {
-		if c.Categorical != nil {
+		if c.Categorical != nil && c.Categorical.Separator == "" {
 			names, _ := expand(c.Categorical.Names)
 			for _, name := range names {
 				all[name] = true

@@ -8,7 +8,7 @@ type Column struct {
 	Weight      *WeightOptions      `yaml:"weight" doc:"What an example counts, in the gradient of training and in the metrics of an evaluation."`
 	Key         *KeyOptions         `yaml:"key" doc:"What predict and the export hand on."`
 	Numeric     *NumericOptions     `yaml:"numeric" doc:"A number, or with buckets an id."`
-	Categorical *CategoricalOptions `yaml:"categorical" doc:"A text, as an id: by a hash, or by its place in a vocabulary. An empty text is missing: no id."`
+	Categorical *CategoricalOptions `yaml:"categorical" doc:"A text, as an id: by a hash, or by its place in a vocabulary. An empty text is missing: no id. The texts of a list each have an id."`
 	IDs         *IDsOptions         `yaml:"ids" doc:"Ids with values, as they are."`
 	Cross       *CrossOptions       `yaml:"cross" doc:"Several texts as one id. No id where one of them is missing."`
 	Ignore      *IgnoreOptions      `yaml:"ignore" doc:"What is not read."`
@@ -44,6 +44,7 @@ type CategoricalOptions struct {
 	Hash       int      `yaml:"hash" takes:"1 to 2147483647" doc:"Number of ids. An id is FarmHash's Fingerprint64 of the text modulo it, as TensorFlow's ‘string_to_hash_bucket_fast’ has it."`
 	Vocabulary string   `yaml:"vocabulary" takes:"auto, or a file" doc:"A file has a text a line. auto: the texts of the training records, the most frequent first."`
 	MinCount   int      `yaml:"min_count" absent:"1" takes:"1 or more" doc:"With ‘vocabulary: auto’, how often a text occurs at least."`
+	Separator  string   `yaml:"separator" doc:"Makes a list of a text: what stands between its texts, such as | or a comma. Blanks around them do not count. Lists of a tf.Example are lists without it."`
 	Unknown    string   `yaml:"unknown" absent:"bucket" takes:"bucket, error" doc:"With a vocabulary. bucket: all texts outside it have one id. error: they make bad records."`
 }
 
@@ -56,7 +57,7 @@ type IDsOptions struct {
 
 // CrossOptions has the options of cross.
 type CrossOptions struct {
-	Of   []string `yaml:"of" doc:"Two columns or more that are categorical."`
+	Of   []string `yaml:"of" doc:"Two columns or more that are categorical, without separator."`
 	Hash int      `yaml:"hash" need:"yes" takes:"1 to 2147483647" doc:"Number of ids. The texts are joined by the byte 0x1f, and hashed as those of categorical."`
 }
 

@@ -170,28 +170,23 @@ func (pa *Part) Learn(cells []Cell) error {
 	}
 	for i, texts := range pa.texts {
 		if texts != nil {
-			texts.add(pa.textOf(&cells[p.bags[i].inputs[0]]))
+			b := &p.bags[i]
+			all, _ := pa.runner.texts(b, &cells[b.inputs[0]]) // check has seen them
+			for _, text := range all {
+				texts.add(text)
+			}
 		}
 	}
 	pa.runner.count(&pa.counts, cells)
 	return nil
 }
 
-// textOf returns the text of a cell that check has seen.
-func (pa *Part) textOf(c *Cell) []byte {
-	text, _ := c.text(&pa.runner.number)
-	return text
-}
-
 // textCounts has how often each text occurs. Assigning to a key that is there would keep the bytes of a
 // record.
 type textCounts map[string]*int64
 
-// add counts a text unless it is missing, and keeps a copy.
+// add counts a text, and keeps a copy.
 func (t textCounts) add(text []byte) {
-	if len(text) == 0 {
-		return
-	}
 	if n := t[view(text)]; n != nil {
 		*n++
 	} else {
@@ -234,11 +229,14 @@ func (l *Learner) Finish() error {
 				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has more than %d texts, want fewer for a vocabulary, or hash", b.Name, maxTexts))
 			}
 			for _, n := range texts {
-				if *n < b.minCount {
+				if *n < b.minCount && !b.List {
 					l.counts.Unknown[i] += *n
 				}
 			}
 			b.Vocabulary = texts.frequent(b.minCount)
+			if b.List && len(b.Vocabulary) == 0 { // of lists no more is counted
+				l.counts.Unknown[i] = l.counts.Records - l.counts.Missing[b.inputs[0]]
+			}
 			if b.Size = vocabularySize(&b.BagColumn); b.Size == 0 {
 				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no text that occurs %s or more", b.Name, phrase.Count(int(b.minCount), "time")))
 			}

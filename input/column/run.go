@@ -24,6 +24,7 @@ type Runner struct {
 	known  []map[string]uint32 // of each bag that is a vocabulary: the places of its texts
 	joined []byte              // of a cross
 	number []byte              // as a text
+	pieces [][]byte            // texts of a bag
 
 	pairs   tensor.Bags // of check
 	unknown []int       // bags of the record whose texts are not in their vocabularies
@@ -116,9 +117,10 @@ func (r *Runner) check(cells []Cell, numeric []bool, numbers []float64) (err err
 		rule, at := &p.bags[i], p.bags[i].inputs[0]
 		switch rule.Kind {
 		case graph.Hash:
-			_, err = cells[at].text(&r.number)
+			_, err = r.texts(rule, &cells[at])
 		case graph.Vocabulary:
-			_, err = r.place(i, &cells[at])
+			r.pairs.Reset(1)
+			err = r.vocabulary(&r.pairs, i, &cells[at])
 		case graph.IDs:
 			r.pairs.Reset(1)
 			at, err = rule.ids(&r.pairs, cells)
@@ -218,20 +220,16 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 		}
 		bags.Add(rule.First+bucketOf(boundaries, x), 1)
 	case graph.Hash:
-		text, err := c.text(&r.number)
+		texts, err := r.texts(rule, c)
 		if err != nil {
 			return at, err
 		}
-		if len(text) > 0 {
+		for _, text := range texts {
 			bags.Add(rule.First+bucket(text, rule.Size), 1)
 		}
 	case graph.Vocabulary:
-		place, err := r.place(i, c)
-		if err != nil {
+		if err := r.vocabulary(bags, i, c); err != nil {
 			return at, err
-		}
-		if place >= 0 {
-			bags.Add(rule.First+uint32(place), 1)
 		}
 	case graph.Cross:
 		if at, err = r.join(rule, cells); err != nil {
@@ -249,14 +247,10 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 	return at, nil
 }
 
-// place returns the place of a text in the vocabulary of bag i, that behind the last one if it is
-// unknown, and −1 if it is missing.
-func (r *Runner) place(i int, c *Cell) (int, error) {
+// place returns the place of a text in the vocabulary of bag i, that behind the last one if it is unknown.
+func (r *Runner) place(i int, text []byte) (uint32, error) {
 	rule := &r.plan.bags[i]
-	text, err := c.text(&r.number)
 	switch {
-	case err != nil || len(text) == 0:
-		return -1, err
 	case r.known[i] == nil && !utf8.Valid(text): // to be learnt
 		return 0, fmt.Errorf("is %s, want UTF-8 for a vocabulary", phrase.Quote(string(text)))
 	case r.known[i] == nil:
@@ -267,9 +261,9 @@ func (r *Runner) place(i int, c *Cell) (int, error) {
 		return 0, fmt.Errorf("is %s, which is not in its vocabulary of %d", phrase.Quote(string(text)), len(rule.Vocabulary))
 	}
 	if !known {
-		place, r.unknown = uint32(len(rule.Vocabulary)), append(r.unknown, i)
+		place = uint32(len(rule.Vocabulary))
 	}
-	return int(place), nil
+	return place, nil
 }
 
 // bucket is the id of a text, as TensorFlow's StringToHashBucketFast gives it.
@@ -314,8 +308,12 @@ func (rule *bagRule) ids(bags *tensor.Bags, cells []Cell) (at int, err error) {
 	switch { // lists of a tf.Example
 	case len(ids.Values) > 0:
 		return at, errors.New("is a list of floats, want a list of int64")
+	case len(ids.Texts) > 0:
+		return at, errors.New("is a list of texts, want a list of int64")
 	case values != nil && len(values.IDs) > 0:
 		return rule.values, errors.New("is a list of int64, want a list of floats")
+	case values != nil && len(values.Texts) > 0:
+		return rule.values, errors.New("is a list of texts, want a list of floats")
 	case len(ids.IDs) > 0 || values != nil && len(values.Values) > 0:
 		if values != nil && len(values.Values) != len(ids.IDs) {
 			return rule.values, fmt.Errorf("has %s for %s, want as many", phrase.Count(len(values.Values), "value"), phrase.Count(len(ids.IDs), "id"))

@@ -37,7 +37,7 @@ func rules() []rule {
 		{"dates", "`time`", dated, ignore},
 		{"numbers that rise by 1 from record to record", "`ignore`", rising, ignore},
 		{"numbers", "`numeric`, `standardize`, `default: mean`; `log1p` if they are skewed", numeric, numericItem},
-		{"lists such as `a|b`", "`categorical` with `separator`", listed, hashed},
+		{"lists such as `a|b`", "`categorical` with `separator`", listed, listedItem},
 		{"several words a cell, more than 20 texts", "`text`", worded, ignore},
 		{"one word a cell, and more than 20 texts of which hardly one comes twice", "`ignore`", rare, ignore},
 		{"up to 1,000 texts", "`categorical`, `vocabulary: auto`", few, vocabulary},
@@ -169,6 +169,12 @@ func listed(c *Column) string {
 		return ""
 	}
 	return fmt.Sprintf("lists with %c in %d of %d cells", listSeparator, c.tally.lists, c.filled())
+}
+
+func listedItem(c *Column, names []string) column.Column {
+	item := hashed(c, names)
+	item.Categorical.Separator = string(listSeparator)
+	return item
 }
 
 func worded(c *Column) string {

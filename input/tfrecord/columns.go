@@ -116,7 +116,7 @@ func (s *columnSet) Append(b *input.Batch, records ...int) error {
 func (s *columnSet) fill(r *columnReader, example []byte) error {
 	for i := range r.cells {
 		c := &r.cells[i]
-		c.Text, c.IDs, c.Values = nil, c.IDs[:0], c.Values[:0]
+		c.Text, c.Texts, c.IDs, c.Values = nil, c.Texts[:0], c.IDs[:0], c.Values[:0]
 	}
 	clear(r.seen)
 	return eachEntry(example, func(name, feature []byte) error {
@@ -143,9 +143,8 @@ func fillCell(c *column.Cell, feature []byte) error {
 	if c.IDs, c.Values, kind, err = appendList(c.IDs, c.Values, feature); err != nil || kind != kindBytes {
 		return err
 	}
-	n := 0
-	if c.Text, n, err = texts(feature); n > 1 {
-		return fmt.Errorf("%d texts, want one", n)
+	if c.Texts, err = appendTexts(c.Texts, feature); len(c.Texts) == 1 {
+		c.Text, c.Texts = c.Texts[0], c.Texts[:0]
 	}
 	return err
 }

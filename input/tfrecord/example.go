@@ -155,25 +155,25 @@ func appendList(ints []int64, floats []float32, feature []byte) ([]int64, []floa
 	return ints, floats, kind, nil
 }
 
-// texts returns the last element of a Feature of bytes, and the number of elements.
-func texts(feature []byte) (last []byte, n int, err error) {
+// appendTexts appends the elements of a Feature of bytes, which stay in its memory.
+func appendTexts(dst [][]byte, feature []byte) (_ [][]byte, err error) {
 	for len(feature) > 0 {
 		var list field
 		if list, feature, err = next(feature); err != nil {
-			return nil, 0, err
+			return dst, err
 		}
-		for val := list.val; len(val) > 0; n++ {
+		for val := list.val; len(val) > 0; {
 			var text field
 			if text, val, err = next(val); err != nil {
-				return nil, 0, err
+				return dst, err
 			}
 			if !text.is(1) {
-				return nil, 0, text.unknown("a list of bytes")
+				return dst, text.unknown("a list of bytes")
 			}
-			last = text.val[:len(text.val):len(text.val)]
+			dst = append(dst, text.val[:len(text.val):len(text.val)])
 		}
 	}
-	return last, n, nil
+	return dst, nil
 }
 
 var errPacked = errors.New("list of floats has a length that is not a multiple of 4")

@@ -33,7 +33,7 @@ type DenseColumn struct {
 }
 
 // BagColumn makes a bag of ids in [First, First+Size): First plus a number in [0, Size)
-// that depends on the kind. Bags of all kinds but IDs have one id of weight 1, or none
+// that depends on the kind. Bags of all kinds but IDs and lists have one id of weight 1, or none
 // if the column is missing or its text empty.
 type BagColumn struct {
 	Name  string  `json:"name"`
@@ -53,6 +53,11 @@ type BagColumn struct {
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	Strict     bool     `json:"strict,omitempty"`
 
+	// For Hash and Vocabulary: a record may have a list of texts, each of which makes an id. With a
+	// separator each text of the list is a list of its own: of what stands between, blanks around it apart.
+	List      bool   `json:"list,omitempty"`
+	Separator string `json:"separator,omitempty"`
+
 	Of     []string `json:"of,omitempty"`     // for Cross: the columns whose texts are joined
 	Values string   `json:"values,omitempty"` // for IDs: the column of the weights; "" for weights of 1
 }
@@ -67,7 +72,7 @@ func (b *BagColumn) Difference(was *BagColumn) string {
 	if what := difference([]fact{
 		{"of", fmt.Sprintf("%q", b.Of), fmt.Sprintf("%q", was.Of)}, {"name", b.Name, was.Name}, {"kind", b.Kind, was.Kind}, {"values", b.Values, was.Values},
 		{"buckets", fmt.Sprint(narrow(b.Boundaries)), fmt.Sprint(narrow(was.Boundaries))}, {"default", float32(b.Default), float32(was.Default)},
-		{"a default", b.HasDefault, was.HasDefault}, {"strict", b.Strict, was.Strict},
+		{"a default", b.HasDefault, was.HasDefault}, {"strict", b.Strict, was.Strict}, {"separator", b.Separator, was.Separator},
 		{"number of texts", len(b.Vocabulary), len(was.Vocabulary)}, {size, b.Size, was.Size}, {"first id", b.First, was.First},
 	}); what != "" {
 		return what

@@ -3,8 +3,7 @@
     check_columns.py BUNDLE ROWS --predictions FILE [--key NAME] [--refused FILE]
 
 ROWS are JSON lines, a mapping of columns each: a text becomes a bytes list, a number a float
-list, a list of integers an int64 list, a list of floats a float list; a column that is not
-there is missing. Both loaders call every signature that takes examples; all scores must be
+list, a list a list of its kind; a column that is not there is missing. Both loaders call every signature that takes examples; all scores must be
 those of the predictions within 1e-5, and the key that of the record. predict_sparse gets the
 ids that the bundle itself makes of the records. The rows of --refused come in pairs; each pair
 is a request that must fail, and say that ids and values differ in number.
@@ -31,6 +30,8 @@ def example(row):
     for name, v in row.items():
         if isinstance(v, str):
             f[name].bytes_list.value.append(v.encode())
+        elif isinstance(v, list) and all(isinstance(x, str) for x in v):
+            f[name].bytes_list.value.extend(x.encode() for x in v)
         elif isinstance(v, list) and all(isinstance(x, int) for x in v):
             f[name].int64_list.value.extend(v)
         else:

@@ -74,6 +74,18 @@ def columns():
     return scaled, bucket, taken, inside, raw.ZerosLike(x=listed), parsed
 
 
+def texts():
+    """The operations that lists of texts and words go through, on no particular data."""
+    text = raw.UnicodeTranscode(input=v1.placeholder(tf.string, [None], name="words"), input_encoding="UTF-8", output_encoding="UTF-8",
+                                errors="replace", replacement_char=32)
+    text = raw.StringLower(input=raw.RegexReplace(input=text, pattern="[^a-z]+", rewrite=" "), encoding="utf-8")
+    split = raw.StringSplitV2(input=raw.StringStrip(input=text), sep="|")
+    ends = raw.Cumsum(x=split.shape, axis=0)
+    grams = raw.StringNGrams(data=split.values, data_splits=ends, separator=" ", ngram_widths=[1, 2], left_pad="", right_pad="", pad_width=0,
+                             preserve_short_sequences=False)
+    return raw.RaggedTensorToSparse(rt_nested_splits=[grams.ngrams_splits], rt_dense_values=grams.ngrams)
+
+
 def operations(out):
     shutil.rmtree(out, ignore_errors=True)
     with tf.Graph().as_default(), v1.Session() as sess:
@@ -93,6 +105,7 @@ def operations(out):
         pair = raw.Tile(input=raw.Pack(values=["no", "yes"]), multiples=[2])
         image_layers()
         columns()
+        texts()
         v1.global_variables_initializer().run()
         info = v1.saved_model.build_tensor_info
         sign = v1.saved_model.build_signature_def

@@ -26,6 +26,9 @@ func (o *Opener) compile(ctx context.Context) error {
 	if err != nil {
 		return o.job.Locate(err)
 	}
+	if o.job.Input.Train.Format == "tfrecord" {
+		plan.TakeLists()
+	}
 	o.plan = plan
 	return nil
 }

@@ -1,0 +1,102 @@
+package column
+
+import (
+	"bytes"
+	"strconv"
+
+	"ringtrain/model/graph"
+	"ringtrain/model/tensor"
+)
+
+// blanks stand around the texts of a list, as TensorFlow's StringStrip knows them.
+const blanks = " \t\n\v\f\r"
+
+// texts returns the texts of a cell that each make an id, none where there is nothing. They are valid
+// until the next call.
+func (r *Runner) texts(rule *bagRule, c *Cell) ([][]byte, error) {
+	r.pieces, r.number = r.pieces[:0], r.number[:0]
+	if !rule.List || len(c.Texts)+len(c.IDs) <= 1 {
+		text, err := c.text(&r.number)
+		r.cut(rule, text)
+		return r.pieces, err
+	}
+	for _, text := range c.Texts {
+		r.cut(rule, text)
+	}
+	for _, id := range c.IDs {
+		from := len(r.number)
+		r.number = strconv.AppendInt(r.number, id, 10)
+		r.cut(rule, r.number[from:])
+	}
+	return r.pieces, nil
+}
+
+// cut appends the texts of one text to r.pieces: those between separators, if there is one.
+func (r *Runner) cut(rule *bagRule, text []byte) {
+	if len(rule.separator) == 0 {
+		if len(text) > 0 {
+			r.pieces = append(r.pieces, text)
+		}
+		return
+	}
+	for len(text) > 0 {
+		piece, rest, _ := bytes.Cut(text, rule.separator)
+		if piece = bytes.Trim(piece, blanks); len(piece) > 0 {
+			r.pieces = append(r.pieces, piece)
+		}
+		text = rest
+	}
+}
+
+// vocabulary adds the places of a cell's texts in the vocabulary of bag i.
+func (r *Runner) vocabulary(bags *tensor.Bags, i int, c *Cell) error {
+	rule := &r.plan.bags[i]
+	texts, err := r.texts(rule, c)
+	if err != nil {
+		return err
+	}
+	unknown := 0
+	for _, text := range texts {
+		place, err := r.place(i, text)
+		if err != nil {
+			return err
+		}
+		if r.known[i] != nil && place == uint32(len(rule.Vocabulary)) {
+			unknown++
+		}
+		bags.Add(rule.First+place, 1)
+	}
+	if unknown > 0 && unknown == len(texts) {
+		r.unknown = append(r.unknown, i)
+	}
+	return nil
+}
+
+// TakeLists says that the records are tf.Examples, which have lists: a column that is categorical and
+// nothing else is a bag of texts.
+func (p *Plan) TakeLists() {
+	other := make([]bool, len(p.Inputs))
+	for _, at := range []int{p.Label, p.Weight, p.Key} {
+		if at >= 0 {
+			other[at] = true
+		}
+	}
+	for _, d := range p.dense {
+		other[d.input] = true
+	}
+	for _, b := range p.bags {
+		if b.Kind != graph.Hash && b.Kind != graph.Vocabulary {
+			for _, at := range b.inputs {
+				other[at] = true
+			}
+		}
+		if b.Kind == graph.IDs && b.values >= 0 {
+			other[b.values] = true
+		}
+	}
+	for i := range p.bags {
+		if b := &p.bags[i]; !other[b.inputs[0]] {
+			b.List = true
+		}
+	}
+}
