@@ -29,6 +29,7 @@ type Format struct {
 
 	Columns Columns                // what input.columns is to the format
 	Default func() []column.Column // stands for input.columns where a job has none; nil: nothing does
+	Lists   bool                   // a column may have several values in a record
 	Dense   bool                   // records are dense, whatever the model wants
 	Wide    bool                   // dense records may be as wide as input.shape says
 	Fields  bool                   // ids have fields, which model.fields counts
@@ -77,7 +78,7 @@ func Formats() []Format {
 		},
 		{
 			Name: "tfrecord", is: isTFRecord, Parts: []string{".tfrecords", "tfrecord"}, Reads: []Read{files}, Keys: []string{"label", "ids", "values", "compression"},
-			Columns: MayColumns, open: openTFRecord, write: writeTFRecord, click: &clickRows{row: clickExamples},
+			Columns: MayColumns, Lists: true, open: openTFRecord, write: writeTFRecord, click: &clickRows{row: clickExamples},
 		},
 		{
 			Name: "libsvm", is: func(head []byte) bool { return isPairs(head, 1) }, Parts: []string{".libsvm", "libsvm", ".svm"}, Reads: []Read{texts}, Keys: []string{"base"},

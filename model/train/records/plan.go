@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/column"
+	"ringtrain/input/convert"
 	"ringtrain/input/text"
 	"ringtrain/model"
 	"ringtrain/model/graph"
@@ -26,7 +27,7 @@ func (o *Opener) compile(ctx context.Context) error {
 	if err != nil {
 		return o.job.Locate(err)
 	}
-	if o.job.Input.Train.Format == "tfrecord" {
+	if f, _ := convert.FormatOf(o.job.Input.Train.Format); f.Lists {
 		plan.TakeLists()
 	}
 	o.plan = plan
