@@ -23,23 +23,21 @@ type Inputs struct {
 	Fields int         // bags of ids per example; 0 means Config.Fields
 }
 
-// Graph returns the model for records of the given shape: the columns of dense features,
-// the height, width and channels of an image, or one more than the largest id. Its
-// errors are usage errors; an error in an item of model.layers is a [*LayerError].
-func (c Config) Graph(shape graph.Shape, l LossConfig) (*graph.Graph, error) {
-	if c.Sparse() {
-		return c.GraphOf(Inputs{IDs: shape.Len()}, l)
+// readsIDs reports whether the model of c reads ids of the records.
+func (in Inputs) readsIDs(c *Config) bool {
+	if in.IDs > 0 {
+		return c.ReadsIDs(HaveIDs)
 	}
-	return c.GraphOf(Inputs{Dense: shape}, l)
+	return c.ReadsIDs(NoIDs)
 }
 
-// GraphOf is Graph for records with ids by field and dense features. A preset of ids
-// reads both.
+// GraphOf returns the model for records with the given features. Its errors are usage errors;
+// an error in an item of model.layers is a [*LayerError].
 func (c Config) GraphOf(in Inputs, l LossConfig) (*graph.Graph, error) {
 	if err := c.Check(l); err != nil {
 		return nil, err
 	}
-	if c.Sparse() && in.IDs == 0 || !c.Sparse() && (in.Dense.Len() == 0 || len(in.Dense) == 0) {
+	if ids := in.readsIDs(&c); ids && in.IDs == 0 || !ids && (in.Dense.Len() == 0 || len(in.Dense) == 0) {
 		return nil, exitcode.With(exitcode.Usage, errors.New("model.features is 0, want 1 or more"))
 	}
 	g, err := c.build(in, c.Head(l))
@@ -54,14 +52,15 @@ func (c Config) GraphOf(in Inputs, l LossConfig) (*graph.Graph, error) {
 
 func (c Config) build(in Inputs, h graph.Head) (*graph.Graph, error) {
 	var b graph.Builder
+	ids := in.readsIDs(&c)
 	p, isPreset := presetOf(c.Kind)
 	if isPreset {
-		c.Layers = c.presetLayers(p, h, len(in.Dense) > 0)
+		c.Layers = c.presetLayers(p, h, ids, len(in.Dense) > 0)
 	}
-	if p.flat {
+	if p.flat && !ids {
 		in.Dense = graph.Shape{in.Dense.Len()}
 	}
-	ports := c.ports(&b, in)
+	ports := c.ports(&b, in, ids)
 	if err := c.add(&b, ports); err != nil {
 		return nil, err
 	}
@@ -73,10 +72,10 @@ func (c Config) build(in Inputs, h graph.Head) (*graph.Graph, error) {
 type ports struct{ ids, dense string }
 
 // ports adds the inputs that the items read. A single input is named input.
-func (c Config) ports(b *graph.Builder, in Inputs) ports {
+func (c Config) ports(b *graph.Builder, in Inputs, ids bool) ports {
 	var p ports
-	dense := len(in.Dense) > 0 && (!c.Sparse() || c.readsDense())
-	if c.Sparse() {
+	dense := len(in.Dense) > 0 && (!ids || c.readsDense())
+	if ids {
 		p.ids = inputName
 		if dense {
 			p.ids = inputName + "/ids"
@@ -85,7 +84,7 @@ func (c Config) ports(b *graph.Builder, in Inputs) ports {
 	}
 	if dense {
 		p.dense = inputName
-		if c.Sparse() {
+		if ids {
 			p.dense = inputName + "/dense"
 		}
 		b.Input(graph.Port{Name: p.dense, Kind: graph.Dense, Shape: in.Dense})
@@ -107,14 +106,14 @@ func (c Config) PresetLayers(l LossConfig) ([]Layer, bool) {
 	if !ok {
 		return nil, false
 	}
-	return c.presetLayers(p, c.Head(l), false), true
+	return c.presetLayers(p, c.Head(l), c.ReadsIDs(MayHaveIDs), false), true
 }
 
-// presetLayers returns the layers of a preset. A preset of dense features ends with a
-// layer named after its outputs. A preset of ids also reads dense columns, if there are
+// presetLayers returns the layers of a preset. Of dense features they end with a
+// layer named after its outputs. Of ids they also read dense columns, if there are
 // any.
-func (c Config) presetLayers(p preset, h graph.Head, columns bool) []Layer {
-	if p.sparse {
+func (c Config) presetLayers(p preset, h graph.Head, ids, columns bool) []Layer {
+	if ids {
 		return c.initialized(p.ofIDs(&c, h.Outputs(), columns))
 	}
 	name := "linear"

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"ringtrain/model/graph"
@@ -17,7 +18,7 @@ type Config struct {
 	Classes    int               `yaml:"classes" takes:"2 or more" doc:"Number of classes, where the loss is softmax."`
 	Features   int               `yaml:"features" takes:"0 to 2147483647" doc:"Features of an example, or the number of ids. 0: as many as the training records have."`
 	Fields     int               `yaml:"fields" takes:"0 to 65535" doc:"Bags of ids of a libffm record: each field is one, and fields are below this number. 0: one bag of all ids."`
-	Hidden     []int             `yaml:"hidden" takes:"1 or more" doc:"Sizes of the hidden layers, such as [128, 32]."`
+	Hidden     []int             `yaml:"hidden" absent:"64, 32" takes:"1 or more" doc:"Sizes of the hidden layers, such as [128, 32]."`
 	Activation Activation        `yaml:"activation" absent:"relu" doc:"Activation behind each hidden layer."`
 	Embedding  int               `yaml:"embedding" absent:"8" takes:"1 or more" doc:"Numbers that are kept for an id. With softmax, fm and deepfm keep so many for each class."`
 	Pooling    graph.Pooling     `yaml:"pooling" absent:"sum" doc:"How the embeddings of one field are joined, as TensorFlow's ‘embedding_lookup_sparse’ does."`
@@ -29,13 +30,17 @@ type Config struct {
 
 // Explain completes the text of a key with the kinds that have it.
 func (Config) Explain(key, doc string) string {
-	var of []string
-	for _, p := range presets {
-		if slices.Contains(p.keys, key) {
-			of = append(of, string(p.name))
+	return keys.Owned(kindsWith(key), doc)
+}
+
+// Unused returns a line for each key of other kinds that c gives a value.
+func (c Config) Unused() (lines []string) {
+	for _, f := range keys.Of(reflect.ValueOf(c)) {
+		if of := kindsWith(f.Name); c.Kind != "" && of != nil && !slices.Contains(of, string(c.Kind)) && !keys.Same(f.Value, reflect.Zero(f.Value.Type())) {
+			lines = append(lines, fmt.Sprintf("model.%s is not used by model.kind %s", f.Name, c.Kind))
 		}
 	}
-	return keys.Owned(of, doc)
+	return lines
 }
 
 // Check returns all errors of c for a loss that do not depend on the records, joined, as
@@ -44,25 +49,19 @@ func (c Config) Check(l LossConfig) error {
 	l = keys.Fill(l)
 	errs := append(keys.Check("model", &c), keys.Check("loss", &l)...)
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if c.Fields > 0 && !c.Sparse() {
+	if c.Fields > 0 && !c.ReadsIDs(HaveIDs) {
 		bad("model.fields is %d, want 0: the model reads no ids", c.Fields)
 	}
-	p, ok := presetOf(c.Kind)
-	taken := append([]string{"kind", "layers", "classes", "features", "fields", "l1", "l2"}, p.keys...)
+	_, ok := presetOf(c.Kind)
 	switch {
 	case c.Kind == "" && len(c.Layers) > 0:
-		errs = append(errs, keys.Unused("model", &c, taken, "model.layers")...)
+		errs = append(errs, keys.Unused("model", &c, []string{"kind", "layers", "classes", "features", "fields", "l1", "l2"}, "model.layers")...)
 		errs = append(errs, c.checkLayers()...)
 	case c.Kind == "":
 		bad("model.kind is empty, want one of %s, or model.layers", c.Kind.Takes())
 	case !ok: // keys.Check reports it
 	case len(c.Layers) > 0:
 		bad("model.layers has %d items, want none with model.kind %s", len(c.Layers), c.Kind)
-	default:
-		errs = append(errs, keys.Unused("model", &c, append(taken, "init"), "model.kind "+string(c.Kind))...)
-		if slices.Contains(p.keys, "hidden") && len(c.Hidden) == 0 {
-			bad("model.hidden is empty, want one size or more with model.kind %s", c.Kind)
-		}
 	}
 	if len(errs) == 0 {
 		h, err := c.head(l)
@@ -74,8 +73,24 @@ func (c Config) Check(l LossConfig) error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// Sparse reports whether the model reads ids. It may read dense features too.
-func (c Config) Sparse() bool {
-	p, _ := presetOf(c.Kind)
-	return p.sparse || slices.ContainsFunc(c.items(), func(it item) bool { return it.op.ReadsIDs() })
+// IDs says whether the records of a job have ids, as far as the job says it.
+type IDs int
+
+// The cases of IDs.
+const (
+	NoIDs      IDs = iota
+	MayHaveIDs     // the model decides what is read of them
+	HaveIDs
+)
+
+// ReadsIDs reports whether the model reads ids of such records. It may read dense features too.
+func (c Config) ReadsIDs(records IDs) bool {
+	p, ok := presetOf(c.Kind)
+	switch {
+	case !ok:
+		return slices.ContainsFunc(c.items(), func(it item) bool { return it.op.ReadsIDs() })
+	case p.layers == nil || p.ofIDs == nil:
+		return p.ofIDs != nil
+	}
+	return records == HaveIDs || records == MayHaveIDs && p.prefersIDs
 }

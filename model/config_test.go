@@ -27,19 +27,41 @@ func TestConfigCheck(t *testing.T) {
 		{"deepfm", Config{Kind: "deepfm", Hidden: []int{3}, Embedding: 4, Pooling: "mean", Activation: "tanh"}, ""},
 		{"embedding", Config{Kind: "dcn", Hidden: []int{3}, Embedding: -1, Cross: -2, Pooling: "max"},
 			"model.embedding is -1, want 1 or more\nmodel.pooling is \"max\" (did you mean mean?), want one of sum, mean, sqrtn\nmodel.cross is -2, want 1 or more"},
-		{"keys of ids", Config{Kind: "fm", Hidden: []int{3}, Pooling: "sum", Cross: 1},
-			"model.hidden is [3], want none with model.kind fm\nmodel.pooling is sum, want none with model.kind fm\nmodel.cross is 1, want none with model.kind fm"},
 		{"no classes", Config{Kind: "softmax"}, "model.classes is 0, want 2 or more"},
 		{"misfits", Config{Kind: "linear", Classes: 3, Features: -1, Hidden: []int{2}, Activation: "relu"},
-			"model.features is -1, want 0 to 2147483647\n" +
-				"model.hidden is [2], want none with model.kind linear\n" +
-				"model.activation is relu, want none with model.kind linear"},
+			"model.features is -1, want 0 to 2147483647"},
 		{"hidden", Config{Kind: "mlp", Classes: 2, Hidden: []int{4, 0}, Activation: "tan"},
 			"model.hidden[1] is 0, want 1 or more\nmodel.activation is \"tan\" (did you mean tanh?), want one of linear, relu, leaky_relu, tanh, sigmoid, gelu"},
-		{"no hidden", Config{Kind: "mlp", Classes: 2}, "model.hidden is empty, want one size or more with model.kind mlp"},
+		{"no hidden", Config{Kind: "mlp", Classes: 2, Hidden: []int{}}, ""},
 	}
 	for _, tt := range tests {
 		t.Run("case="+tt.name, func(t *testing.T) { wantUsage(t, tt.c.Check(LossConfig{}), tt.want) })
+	}
+}
+
+// TestUnused verifies that the keys of other kinds are named, and no others.
+func TestUnused(t *testing.T) {
+	c := Config{Kind: "fm", Classes: 3, Embedding: 4, Hidden: []int{3}, Pooling: "sum", Cross: 1}
+	want := []string{"model.hidden is not used by model.kind fm", "model.pooling is not used by model.kind fm", "model.cross is not used by model.kind fm"}
+	if got := c.Unused(); !cmp.Equal(got, want) {
+		t.Errorf("unused: %q, want %q", got, want)
+	}
+	if got := (Config{Kind: "dcn", Embedding: 4, Hidden: []int{3}, Pooling: "sum", Cross: 1, L2: 1, Features: 3}).Unused(); got != nil {
+		t.Errorf("unused of dcn: %q", got)
+	}
+}
+
+// TestReadsIDs verifies what each kind reads of records with ids, without, and of those of which the job does not say it.
+func TestReadsIDs(t *testing.T) {
+	is := map[bool]string{false: "numbers", true: "ids"}
+	for c, want := range map[Kind]string{
+		"linear": "numbers numbers ids", "softmax": "numbers numbers ids", "mlp": "numbers numbers ids", "sparse-linear": "numbers ids ids",
+		"cnn": "numbers numbers numbers", "deepfm": "ids ids ids",
+	} {
+		k := Config{Kind: c}
+		if got := is[k.ReadsIDs(NoIDs)] + " " + is[k.ReadsIDs(MayHaveIDs)] + " " + is[k.ReadsIDs(HaveIDs)]; got != want {
+			t.Errorf("%s reads %s, want %s", c, got, want)
+		}
 	}
 }
 
@@ -72,7 +94,9 @@ func TestHead(t *testing.T) {
 		{Config{Kind: "mlp", Hidden: []int{1}}, LossConfig{Kind: "squared"}, graph.Head{Kind: graph.HeadRegression}, ""},
 		{Config{Kind: "mlp", Hidden: []int{1}, Classes: 3}, LossConfig{Kind: "squared"}, graph.Head{}, "model.classes is 3, want none with loss.kind squared"},
 		{Config{Kind: "sparse-linear"}, LossConfig{Kind: "sigmoid"}, graph.Head{Kind: graph.HeadBinary, Classes: 2}, ""},
-		{Config{Kind: "linear"}, LossConfig{Kind: "softmax"}, graph.Head{}, "loss.kind is softmax, want one of auto, squared, sigmoid with model.kind linear"},
+		{Config{Kind: "linear"}, LossConfig{Kind: "softmax"}, graph.Head{}, "model.classes is 0, want 2 or more"},
+		{Config{Kind: "linear", Classes: 3}, LossConfig{Kind: "softmax"}, graph.Head{Kind: graph.HeadClasses, Classes: 3}, ""},
+		{Config{Kind: "softmax", Classes: 3}, LossConfig{Kind: "squared"}, graph.Head{}, "loss.kind is squared, want one of auto, softmax with model.kind softmax"},
 		{Config{Kind: "linear"}, LossConfig{Kind: "hinge", Reduction: "max"}, graph.Head{},
 			"loss.kind is \"hinge\", want one of auto, squared, softmax, sigmoid\nloss.reduction is \"max\" (did you mean mean?), want mean or sum"},
 	}
@@ -120,7 +144,11 @@ func TestGraphRefuses(t *testing.T) {
 		if tt.c.Kind == "" {
 			l.Kind = "sigmoid"
 		}
-		_, err := tt.c.Graph(tt.shape, l)
+		in := Inputs{Dense: tt.shape}
+		if tt.c.ReadsIDs(MayHaveIDs) {
+			in = Inputs{IDs: tt.shape.Len()}
+		}
+		_, err := tt.c.GraphOf(in, l)
 		wantUsage(t, err, tt.want)
 	}
 }

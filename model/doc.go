@@ -11,10 +11,14 @@
 //
 // The variables of some kinds of models have TensorFlow's names (D features, K classes):
 //
-//	linear          linear/kernel [D, 1], linear/bias [1]
-//	softmax         softmax/kernel [D, K], softmax/bias [K]
-//	mlp             hidden_1/kernel [D, H₁], hidden_1/bias [H₁], hidden_2/…, softmax/kernel, softmax/bias
-//	sparse-linear   linear/weights [D, 1] (by rows), linear/bias [1]
+//	linear    linear/kernel [D, 1], linear/bias [1]
+//	softmax   softmax/kernel [D, K], softmax/bias [K]
+//	mlp       hidden_1/kernel [D, H₁], hidden_1/bias [H₁], hidden_2/…, softmax/kernel, softmax/bias
+//
+// Of records with ids (N of them) the first layer has a row for each, beside the kernel of the D columns of numbers:
+//
+//	linear, softmax    linear/weights [N, K] (by rows), linear/bias [K], linear_dense/kernel [D, K]
+//	mlp                hidden_1/weights [N, H₁] (by rows), hidden_1/bias [H₁], hidden_1_dense/kernel [D, H₁], hidden_2/…, logits/kernel, logits/bias
 //
 // # Memory
 //

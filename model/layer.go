@@ -82,7 +82,8 @@ type LayerNormLayer struct {
 
 // SparseLayer has the options of sparse.
 type SparseLayer struct {
-	Units int `yaml:"units" absent:"1" takes:"1 or more" doc:"Number of outputs."`
+	Units int    `yaml:"units" absent:"1" takes:"1 or more" doc:"Number of outputs."`
+	Init  string `yaml:"init" absent:"zeros" takes:"zeros, small" doc:"How the weights begin. small: at random within ±0.05, as a layer wants that others follow."`
 }
 
 // EmbeddingLayer has the options of embedding.
@@ -209,7 +210,8 @@ func (l *LayerNormLayer) plan(p *plan) error {
 }
 
 func (l *SparseLayer) plan(p *plan) error {
-	p.attr.Units = keys.Fill(*l).Units
+	o := keys.Fill(*l)
+	p.attr.Units, p.attr.Init = o.Units, graph.Initializer(o.Init)
 	return nil
 }
 

@@ -79,7 +79,7 @@ func TestNetworks(t *testing.T) {
 				if err := json.Unmarshal(text, &k); err != nil {
 					t.Fatal(err)
 				}
-				m := build(t, example{Config{Layers: layers}, k.Shape, LossConfig{}})
+				m := build(t, example{Config{Layers: layers}, k.Shape, LossConfig{}, false})
 				m.Use(set, 1)
 				k.compare(t, m)
 			})

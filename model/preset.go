@@ -12,20 +12,21 @@ import (
 type preset struct {
 	name   Kind
 	usage  string
-	sparse bool       // it reads ids with values, else dense features
 	keys   []string   // of model.*, that not all have
 	losses []lossKind // that fit, the default first
 
-	// layers returns the layers of dense features, whose last one has the given outputs.
+	// layers returns the layers of dense features, whose last one has the given outputs; nil: it wants ids.
 	layers func(c *Config, last *DenseLayer, name string) []Layer
 	flat   bool // the layers take an image as one row
 
-	// ofIDs returns the layers of a preset of ids. columns reports whether the model also reads dense columns.
-	ofIDs func(c *Config, outputs int, columns bool) []Layer
+	// ofIDs returns the layers of records with ids; nil: it reads none. columns reports whether the records also have
+	// dense columns.
+	ofIDs      func(c *Config, outputs int, columns bool) []Layer
+	prefersIDs bool // where the job leaves open whether records have ids
 }
 
 var (
-	ofNumbers = []lossKind{squaredLoss, sigmoidLoss}
+	ofNumbers = []lossKind{squaredLoss, sigmoidLoss, softmaxLoss}
 	ofImages  = []lossKind{softmaxLoss, squaredLoss, sigmoidLoss}
 	ofClicks  = []lossKind{sigmoidLoss, squaredLoss, softmaxLoss}
 
@@ -34,28 +35,28 @@ var (
 
 // presets has all kinds of models.
 var presets = []preset{
-	{name: "linear", usage: "y = x·w + b; with loss.kind sigmoid, logistic regression",
-		losses: ofNumbers, flat: true, layers: linearLayers},
-	{name: "softmax", usage: "classes by one linear layer",
-		losses: []lossKind{softmaxLoss}, flat: true, layers: linearLayers},
-	{name: "mlp", usage: "hidden layers and a linear one",
-		keys: []string{"hidden", "activation"}, losses: ofImages, flat: true, layers: mlpLayers},
+	{name: "linear", usage: "y = x·w + Σ w·value + b, over numbers and ids; with loss.kind sigmoid, logistic regression",
+		losses: ofNumbers, flat: true, layers: linearLayers, ofIDs: linearOfIDs},
+	{name: "softmax", usage: "linear with the loss softmax",
+		losses: []lossKind{softmaxLoss}, flat: true, layers: linearLayers, ofIDs: linearOfIDs},
+	{name: "mlp", usage: "hidden layers and a linear one, over numbers and ids",
+		keys: []string{"hidden", "activation"}, losses: ofImages, flat: true, layers: mlpLayers, ofIDs: mlpOfIDs},
 	{name: "lenet", usage: "LeNet-5: two convolutions of 5×5, three dense layers; for small grey images",
 		losses: ofImages, layers: lenetLayers},
 	{name: "cnn", usage: "convolutions 5×5×32 and 5×5×64, each with pooling, then dropout",
 		losses: ofImages, layers: cnnLayers},
 	{name: "cnn-small", usage: "residual convolutions 3×3 with layer norm, few parameters",
 		losses: ofImages, layers: cnnSmallLayers},
-	{name: "sparse-linear", usage: "y = Σ w·value + b over ids; by default logistic regression",
-		sparse: true, losses: ofClicks, ofIDs: sparseLinearLayers},
+	{name: "sparse-linear", usage: "linear with the loss sigmoid",
+		losses: ofClicks, flat: true, layers: linearLayers, ofIDs: linearOfIDs, prefersIDs: true},
 	{name: "fm", usage: "factorization machine of order 2 over ids",
-		sparse: true, keys: []string{"embedding"}, losses: ofClicks, ofIDs: fmLayers},
-	{name: "wide-deep", usage: "sparse-linear beside hidden layers over an embedding of the ids",
-		sparse: true, keys: keysOfDeep, losses: ofClicks, ofIDs: wideDeepLayers},
+		keys: []string{"embedding"}, losses: ofClicks, ofIDs: fmLayers},
+	{name: "wide-deep", usage: "linear beside hidden layers over an embedding of the ids",
+		keys: keysOfDeep, losses: ofClicks, ofIDs: wideDeepLayers},
 	{name: "deepfm", usage: "fm beside hidden layers over the same embedding",
-		sparse: true, keys: keysOfDeep, losses: ofClicks, ofIDs: deepFMLayers},
+		keys: keysOfDeep, losses: ofClicks, ofIDs: deepFMLayers},
 	{name: "dcn", usage: "cross network, version 2, beside hidden layers over an embedding",
-		sparse: true, keys: append([]string{"cross"}, keysOfDeep...), losses: ofClicks, ofIDs: dcnLayers},
+		keys: append([]string{"cross"}, keysOfDeep...), losses: ofClicks, ofIDs: dcnLayers},
 }
 
 // presetOf returns the preset of a kind. ok is false if there is none.
@@ -88,9 +89,16 @@ func (Kind) Takes() string {
 }
 
 // Has reports whether a kind has a key of model.* that not all have.
-func (k Kind) Has(key string) bool {
-	p, _ := presetOf(k)
-	return slices.Contains(p.keys, key)
+func (k Kind) Has(key string) bool { return slices.Contains(kindsWith(key), string(k)) }
+
+// kindsWith returns the kinds that have a key of model.*, none if all have it.
+func kindsWith(key string) (kinds []string) {
+	for _, p := range presets {
+		if slices.Contains(p.keys, key) {
+			kinds = append(kinds, string(p.name))
+		}
+	}
+	return kinds
 }
 
 func linearLayers(_ *Config, last *DenseLayer, name string) []Layer {
@@ -104,11 +112,11 @@ func mlpLayers(c *Config, last *DenseLayer, name string) []Layer {
 
 // hiddenLayers returns the layers of model.hidden, named prefix and a number from 1.
 func (c *Config) hiddenLayers(prefix string) []Layer {
-	activation := keys.Fill(*c).Activation
+	o := keys.Fill(*c)
 	var layers []Layer
-	for i, n := range c.Hidden {
+	for i, n := range o.Hidden {
 		layers = append(layers, Layer{
-			Name: fmt.Sprint(prefix, i+1), Dense: &DenseLayer{Units: n, Activation: activation, Init: "he"},
+			Name: fmt.Sprint(prefix, i+1), Dense: &DenseLayer{Units: n, Activation: o.Activation, Init: "he"},
 		})
 	}
 	return layers

@@ -2,7 +2,9 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 
+	"ringtrain/model/graph"
 	"ringtrain/model/keys"
 )
 
@@ -50,9 +52,38 @@ func (c *Config) deep(from string) []Layer {
 	return layers
 }
 
-func sparseLinearLayers(_ *Config, outputs int, columns bool) []Layer {
+func linearOfIDs(_ *Config, outputs int, columns bool) []Layer {
 	layers, parts := wide(outputs, columns)
 	return sum(layers, parts...)
+}
+
+// mlpOfIDs returns hidden layers, of which the first one has a row for each id, and a linear one.
+func mlpOfIDs(c *Config, outputs int, columns bool) []Layer {
+	hidden, noBias := c.hiddenLayers("hidden_"), false
+	first := hidden[0].Dense
+	layers := []Layer{{Name: "hidden_1", Sparse: &SparseLayer{Units: first.Units, Init: string(graph.Small)}}}
+	if columns {
+		layers = append(layers,
+			Layer{Name: "hidden_1_dense", In: []string{inputName}, Dense: &DenseLayer{Units: first.Units, UseBias: &noBias, Init: first.Init}},
+			Layer{Name: "hidden_1_sum", In: []string{"hidden_1", "hidden_1_dense"}, Add: &PlainLayer{}})
+	}
+	layers = first.Activation.behind(layers, "hidden_1/")
+	return append(append(layers, hidden[1:]...), Layer{Name: "logits", Dense: &DenseLayer{Units: outputs}})
+}
+
+// behind adds the activation as a layer of its own, named prefix and the activation.
+func (a Activation) behind(layers []Layer, prefix string) []Layer {
+	if a.op() == "" {
+		return layers
+	}
+	l := Layer{Name: prefix + string(a)}
+	f, _ := keys.Find(&l, string(a))
+	f.Value.Set(reflect.New(f.Value.Type().Elem()))
+	if l.LeakyReLU != nil {
+		slope := activationSlope
+		l.LeakyReLU.NegativeSlope = &slope
+	}
+	return append(layers, l)
 }
 
 // fmLayers returns y = w₀ + Σ w·x + ½·Σ_j((Σ v_j·x)² − Σ (v_j·x)²) of Rendle,

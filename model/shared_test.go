@@ -62,6 +62,7 @@ type example struct {
 	Config
 	shape graph.Shape
 	loss  LossConfig
+	ids   bool // the records have ids
 }
 
 // name returns the preset, or the name of the layers under test.
@@ -78,7 +79,7 @@ func (e example) name() string {
 
 // inputs returns the features of the records.
 func (e example) inputs() Inputs {
-	if !e.Sparse() {
+	if !e.ids && !e.ReadsIDs(MayHaveIDs) {
 		return Inputs{Dense: e.shape}
 	}
 	s := append(append(graph.Shape{}, e.shape...), 1, 0)
@@ -101,7 +102,7 @@ func (e example) columns() int {
 func batch(e example, n int, seed uint64) (*tensor.Features, []float32) {
 	r := rand.New(rand.NewPCG(seed, 11))
 	x, y := &tensor.Features{}, make([]float32, n)
-	if in := e.inputs(); e.Sparse() {
+	if in := e.inputs(); in.IDs > 0 {
 		x.Bags.Reset(in.Fields)
 		for range n * in.Fields {
 			for range r.IntN(5) { // may be 0; ids may repeat
@@ -131,18 +132,18 @@ func batch(e example, n int, seed uint64) (*tensor.Features, []float32) {
 
 // Small presets of dense records.
 var (
-	linearExample  = example{Config{Kind: "linear"}, graph.Shape{5}, LossConfig{}}
-	softmaxExample = example{Config{Kind: "softmax", Classes: 4}, graph.Shape{5}, LossConfig{}}
-	mlpExample     = example{Config{Kind: "mlp", Classes: 3, Hidden: []int{6, 4}}, graph.Shape{5}, LossConfig{}}
-	sparseExample  = example{Config{Kind: "sparse-linear"}, graph.Shape{7}, LossConfig{}}
+	linearExample  = example{Config{Kind: "linear"}, graph.Shape{5}, LossConfig{}, false}
+	softmaxExample = example{Config{Kind: "softmax", Classes: 4}, graph.Shape{5}, LossConfig{}, false}
+	mlpExample     = example{Config{Kind: "mlp", Classes: 3, Hidden: []int{6, 4}}, graph.Shape{5}, LossConfig{}, false}
+	sparseExample  = example{Config{Kind: "sparse-linear"}, graph.Shape{7}, LossConfig{}, false}
 )
 
 // examples has a model of each preset of dense records, and of each layer but dropout.
 var examples = []example{
 	linearExample, softmaxExample, mlpExample, sparseExample,
-	{Config{Kind: "linear"}, graph.Shape{5}, LossConfig{Kind: "sigmoid"}},
-	{Config{Kind: "mlp", Hidden: []int{4}}, graph.Shape{5}, LossConfig{Kind: "squared"}},
-	{Config{Kind: "mlp", Hidden: []int{4}}, graph.Shape{5}, LossConfig{Kind: "sigmoid"}},
+	{Config{Kind: "linear"}, graph.Shape{5}, LossConfig{Kind: "sigmoid"}, false},
+	{Config{Kind: "mlp", Hidden: []int{4}}, graph.Shape{5}, LossConfig{Kind: "squared"}, false},
+	{Config{Kind: "mlp", Hidden: []int{4}}, graph.Shape{5}, LossConfig{Kind: "sigmoid"}, false},
 	rows(Layer{Tanh: plain}), rows(Layer{Sigmoid: plain}), rows(Layer{GELU: plain}), rows(Layer{ReLU: plain}),
 	rows(Layer{LeakyReLU: &LeakyReLULayer{}}), rows(Layer{LayerNorm: &LayerNormLayer{}}),
 	rows(Layer{Name: "t", Tanh: plain}, Layer{In: []string{"t", "dense", "t"}, Add: plain}),
@@ -157,6 +158,9 @@ var examples = []example{
 	rows(Layer{Cross: &CrossLayer{}}), rows(Layer{Name: "t", Tanh: plain}, Layer{In: []string{"dense", "t"}, Cross: &CrossLayer{}}),
 	ofIDs(Config{Kind: "sparse-linear"}, LossConfig{Kind: "squared"}, 7, 2),
 	ofIDs(Config{Kind: "sparse-linear", Classes: 3}, LossConfig{Kind: "softmax"}, 7, 2, 3),
+	ofIDs(Config{Kind: "linear"}, LossConfig{}, 7, 2, 3), ofIDs(Config{Kind: "softmax", Classes: 3}, LossConfig{}, 7),
+	ofIDs(Config{Kind: "mlp", Hidden: []int{4}, Activation: "tanh"}, LossConfig{Kind: "sigmoid"}, 7, 2),
+	ofIDs(Config{Kind: "mlp", Hidden: []int{5, 4}, Activation: "leaky_relu", Classes: 3}, LossConfig{}, 7, 2, 3),
 	ofIDs(Config{Kind: "fm", Embedding: 4}, LossConfig{}, 7), ofIDs(Config{Kind: "fm"}, LossConfig{Kind: "squared"}, 9, 3, 2),
 	ofIDs(Config{Kind: "fm", Embedding: 8, Classes: 3}, LossConfig{Kind: "softmax"}, 7, 2),
 	ofIDs(Config{Kind: "wide-deep", Hidden: []int{5, 4}, Pooling: "mean", Activation: "gelu"}, LossConfig{}, 9, 2),
@@ -176,7 +180,7 @@ var examples = []example{
 var gradientExamples = append(examples, rows(Layer{Dropout: &DropoutLayer{Rate: 0.3}}))
 
 // ofIDs returns a model of ids; shape as in example.
-func ofIDs(c Config, l LossConfig, shape ...int) example { return example{c, shape, l} }
+func ofIDs(c Config, l LossConfig, shape ...int) example { return example{c, shape, l, true} }
 
 var plain = &PlainLayer{}
 
@@ -187,7 +191,7 @@ func convolution(filters, size int, padding string, stride int, activation Activ
 // rows returns a model with layers between two dense ones.
 func rows(layers ...Layer) example {
 	l := append([]Layer{{Dense: &DenseLayer{Units: 6}}}, layers...)
-	return example{Config{Layers: append(l, Layer{Name: "logits", Dense: &DenseLayer{Units: 3}})}, graph.Shape{5}, LossConfig{}}
+	return example{Config{Layers: append(l, Layer{Name: "logits", Dense: &DenseLayer{Units: 3}})}, graph.Shape{5}, LossConfig{}, false}
 }
 
 // images returns a model with image layers after a normalization, so that a gradient
@@ -197,7 +201,7 @@ func images(layers ...Layer) example {
 	if layers[len(layers)-1].GlobalAvgPool == nil {
 		l = append(l, Layer{Flatten: plain})
 	}
-	return example{Config{Layers: append(l, Layer{Name: "logits", Dense: &DenseLayer{Units: 3}})}, graph.Shape{5, 4, 3}, LossConfig{}}
+	return example{Config{Layers: append(l, Layer{Name: "logits", Dense: &DenseLayer{Units: 3}})}, graph.Shape{5, 4, 3}, LossConfig{}, false}
 }
 
 func build(t testing.TB, e example) *Model {

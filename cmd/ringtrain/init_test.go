@@ -82,8 +82,8 @@ func TestInitFormats(t *testing.T) {
 		files string
 		want  []string
 	}{
-		{"svm/clicks_train.libsvm", []string{"kind: sparse-linear", "format: libsvm"}},
-		{"clicks.tfrecord", []string{"kind: sparse-linear", "format: tfrecord", "label: label, ids: ids, values: values"}},
+		{"svm/clicks_train.libsvm", []string{"kind: linear", "format: libsvm"}},
+		{"clicks.tfrecord", []string{"kind: linear", "format: tfrecord", "label: label, ids: ids, values: values"}},
 		{"idx/t10k-images-idx3-ubyte.gz idx/t10k-labels-idx1-ubyte.gz", []string{"classes: 10", "format: idx"}},
 		{"folder", []string{"classes: 10", "format: images, images: folder", "shape: [32, 32, 1]"}},
 	} {

@@ -232,7 +232,7 @@ func formatFlags() []cli.Flag {
 	return append(flags,
 		&cli.IntFlag{Name: "max-features", Value: input.DefaultMaxFeatures, Usage: "ids are below `N`"},
 		&cli.StringFlag{Name: "max-inflate", Value: "64MiB", Usage: "a compressed file may inflate to `SIZE`, or 64 times its own"},
-		&cli.BoolFlag{Name: "dense", Usage: "records are dense, as those of linear, softmax and mlp are"})
+		&cli.BoolFlag{Name: "dense", Usage: "records are rows of numbers, rather than ids with values"})
 }
 
 func convertFlags() []cli.Flag {

@@ -35,7 +35,7 @@
 //	softmax, mlp    predict_images   {images}                         → {scores}
 //	                serving_default  {inputs: tf.Example}             → {classes, scores}   (classify, best first)
 //
-// In models of ids, such as sparse-linear and deepfm, predict takes examples, and
+// In models of ids, such as deepfm, predict takes examples, and
 // predict_sparse takes the ids directly. Its inputs also include fields if ids have
 // several fields, and x if the model has dense features:
 //

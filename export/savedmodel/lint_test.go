@@ -256,7 +256,7 @@ func TestLayersNamedAsNodes(t *testing.T) {
 		{Name: "classes", LayerNorm: &model.LayerNormLayer{}}, // the head has classes/axis
 		{Name: "a", GELU: plain}, {Name: "a/gelu", GELU: plain}, {Name: "a/Gelu", LayerNorm: &model.LayerNormLayer{}},
 		{Name: "r", ReLU: plain}, {Name: "r/relu", ReLU: plain},
-	}}.Graph(graph.Shape{4}, model.LossConfig{})
+	}}.GraphOf(model.Inputs{Dense: graph.Shape{4}}, model.LossConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func graphs() map[string]*graph.Graph {
 	}
 	add := func(name string, shape graph.Shape, loss string, c model.Config) {
 		in := model.Inputs{Dense: shape}
-		if c.Sparse() {
+		if c.ReadsIDs(model.MayHaveIDs) {
 			in = model.Inputs{IDs: shape.Len()}
 		}
 		ofBoth(name, in, loss, c)
@@ -340,6 +340,7 @@ func graphs() map[string]*graph.Graph {
 	add("softmax", graph.Shape{4}, "", model.Config{Kind: "softmax", Classes: 3})
 	add("mlp", graph.Shape{4}, "", model.Config{Kind: "mlp", Classes: 2, Hidden: []int{3}})
 	add("sparse-linear", graph.Shape{5}, "", model.Config{Kind: "sparse-linear"})
+	ofBoth("mlp-of-both", model.Inputs{IDs: 9, Fields: 2, Dense: graph.Shape{2}}, "softmax", model.Config{Kind: "mlp", Classes: 3, Hidden: []int{3, 2}})
 	add("sparse-linear-large", graph.Shape{100000}, "", model.Config{Kind: "sparse-linear"})
 	add("fm", graph.Shape{5}, "", model.Config{Kind: "fm", Embedding: 3})
 	add("wide-deep", graph.Shape{5}, "", model.Config{Kind: "wide-deep", Hidden: []int{3}, Embedding: 2})

@@ -23,9 +23,17 @@ type kind struct {
 	loss  string
 }
 
+// readsIDs reports whether the records have ids: those of a linear model or an mlp do if the shape has fields.
+func (k kind) readsIDs() bool {
+	if len(k.shape) > 1 {
+		return k.ReadsIDs(model.HaveIDs)
+	}
+	return k.ReadsIDs(model.MayHaveIDs)
+}
+
 // inputs returns the features of the records.
 func (k kind) inputs() model.Inputs {
-	if !k.Sparse() {
+	if !k.readsIDs() {
 		return model.Inputs{Dense: k.shape}
 	}
 	in := model.Inputs{IDs: k.shape[0], Fields: 1}
@@ -48,6 +56,9 @@ func kinds() map[string]kind {
 		"mlp":            {model.Config{Kind: "mlp", Classes: 4, Hidden: []int{250, 20}, Activation: "gelu"}, graph.Shape{300}, ""},
 		"mlp-squared":    {model.Config{Kind: "mlp", Hidden: []int{20}, Activation: "leaky_relu"}, graph.Shape{30}, "squared"},
 		"mlp-sigmoid":    {model.Config{Kind: "mlp", Hidden: []int{20}}, graph.Shape{30}, "sigmoid"},
+		"linear-both":    {model.Config{Kind: "linear"}, graph.Shape{50, 2, 3}, "squared"},
+		"mlp-ids":        {model.Config{Kind: "mlp", Hidden: []int{20}, Activation: "leaky_relu"}, graph.Shape{50, 1}, "sigmoid"},
+		"mlp-both":       {model.Config{Kind: "mlp", Hidden: []int{20, 10}, Classes: 3}, graph.Shape{50, 2, 3}, "softmax"},
 		"lenet":          {model.Config{Kind: "lenet", Classes: 10}, graph.Shape{28, 28, 1}, ""},
 		"cnn":            {model.Config{Kind: "cnn", Classes: 10}, graph.Shape{28, 28, 1}, ""},
 		"cnn-small":      {model.Config{Kind: "cnn-small", Classes: 10}, graph.Shape{28, 28, 1}, ""},
@@ -109,7 +120,7 @@ func draw(c kind, n int, rng *rand.Rand) ([]row, *tensor.Features) {
 	if len(in.Dense) > 0 {
 		x.Dense.Resize(n, in.Dense.Len())
 	}
-	if c.Sparse() {
+	if c.readsIDs() {
 		x.Bags.Reset(in.Fields)
 	}
 	for i := range rows {
@@ -119,11 +130,11 @@ func draw(c kind, n int, rng *rand.Rand) ([]row, *tensor.Features) {
 			}
 			rows[i].X = x.Dense.Row(i)
 		}
-		if c.Sparse() {
+		if c.readsIDs() {
 			rows[i].draw(&x.Bags, in, i%3*5, rng)
 		}
 	}
-	if c.Sparse() {
+	if c.readsIDs() {
 		x.Bags.Index()
 	}
 	return rows, &x

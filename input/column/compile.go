@@ -96,6 +96,12 @@ func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (
 	return p, nil
 }
 
+// MakesIDs reports whether some of the columns become ids.
+func MakesIDs(columns []Column) bool {
+	p, err := Compile(columns, func(string) ([]string, error) { return nil, nil })
+	return err == nil && len(p.bags) > 0
+}
+
 func itemError(i int, kind string, err error) error {
 	if kind == "" {
 		return fmt.Errorf("input.columns.%d %w", i, err)

@@ -51,7 +51,7 @@ type Attrs struct {
 	Stride  [2]int      // conv2d, pools
 	Same    bool        // conv2d, pools: pad to an output of ⌈size/stride⌉; else no padding
 	NoBias  bool        // dense, conv2d
-	Init    Initializer // dense, conv2d, cross: of the kernel
+	Init    Initializer // dense, conv2d, cross: of the kernel; sparse: of the weights
 	Alpha   float32     // leaky_relu: slope below 0
 	Rate    float32     // dropout: dropped share, in [0, 1)
 	Epsilon float32     // layer_norm: added to the variance
@@ -98,7 +98,7 @@ const (
 	He     Initializer = "he"     // r = √(6/fan in): He et al., "Delving deep into rectifiers", 2015
 	Zeros  Initializer = "zeros"
 	Ones   Initializer = "ones"  // of layer_norm alone
-	Small  Initializer = "small" // of embedding alone: r = 0.05, as in Keras's Embedding; each row has its own random stream
+	Small  Initializer = "small" // of embedding and sparse: r = 0.05, as in Keras's Embedding; each row has its own random stream
 )
 
 // Takes returns the names of those that a job may choose.

@@ -1,11 +1,14 @@
 package graph
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 func (n *Node) inferSparse(ids []Shape) error {
 	n.Out = Shape{n.Attr.Units}
 	n.Vars = []VarSpec{
-		{Name: n.Name + "/weights", Shape: []int{ids[0].Len(), n.Attr.Units}, Init: Zeros, ByRows: true, Decay: true},
+		{Name: n.Name + "/weights", Shape: []int{ids[0].Len(), n.Attr.Units}, Init: cmp.Or(n.Attr.Init, Zeros), ByRows: true, Decay: true},
 		{Name: n.Name + "/bias", Shape: []int{n.Attr.Units}, Init: Zeros},
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 func (cfg *Config) Check() error {
 	return errors.Join(
 		cfg.Model.Check(cfg.Loss),
-		cfg.Input.check(cfg.Model.Sparse()),
+		cfg.Input.check(cfg.ReadsIDs()),
 		cfg.Input.checkFields(cfg.Model.Fields),
 		cfg.Optimizer.Check(),
 		cfg.Schedule.Check(),

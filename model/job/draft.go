@@ -119,10 +119,6 @@ func (d *Draft) kind() (kind, why string) {
 		return "wide-deep", size
 	case !few:
 		return "mlp", size + ", all of numbers"
-	case d.hasIDs():
-		return "sparse-linear", size
-	case len(d.Table.Label.Classes) > 2:
-		return "softmax", size
 	}
 	return "linear", size
 }

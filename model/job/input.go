@@ -1,18 +1,12 @@
 package job
 
 import (
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
-	"ringtrain/input/image"
-	"ringtrain/model/graph"
 	"ringtrain/model/keys"
-	"ringtrain/ring/exitcode"
 )
 
 // Input configures the records and their batches.
@@ -26,7 +20,7 @@ type Input struct {
 	LocalBatch  int             `yaml:"local_batch" takes:"0 to 1073741824" doc:"Examples of a step on each rank, instead of input.batch. 0: input.batch counts."`
 	Shuffle     bool            `yaml:"shuffle" default:"true" doc:"Another order in each epoch, from train.seed alone. Of more than 16 MiB of text, blocks of 64 KiB are permuted, and the records within windows of 256 blocks. A global batch of such records is arranged by block."`
 	Prefetch    int             `yaml:"prefetch" default:"2" takes:"0 to 1024" doc:"Batches read ahead. None are where the records lie in memory (idx, synthetic, a cache that the system holds) and the rank has one core. Of text, each further core parses one batch more."`
-	Shape       []int           `yaml:"shape" takes:"1 to 1048576" doc:"Height, width and channels of a record, such as [28, 28, 1], where the file does not say it. LibSVM records are then as wide. Images are brought to this size, with 1 or 3 channels."`
+	Shape       []int           `yaml:"shape" takes:"1 to 1048576" doc:"Height, width and channels of a record, such as [28, 28, 1], where the file does not say it. LibSVM records are then as wide, and numbers rather than ids. Images are brought to this size, with 1 or 3 channels."`
 	Resize      int             `yaml:"resize" takes:"0 to 16384" doc:"Of images: pixels of the shorter side, before the centre is cropped to input.shape. 0: as few as cover it."`
 	Synthetic   bool            `yaml:"synthetic" doc:"Records that ringtrain draws from train.seed, instead of all files, also those of input.evals."`
 	MaxFeatures int             `yaml:"max_features" default:"67108864" takes:"1 to 2147483647" doc:"Ids of sparse records are below this number, where model.features does not say it. A table of so many weights as the default takes 256 MiB."`
@@ -103,136 +97,10 @@ func (s *set) checkModel(f *faults, sparse bool) {
 	}
 }
 
-// maxWidth bounds the values of a record of input.shape: 1 GiB.
-const maxWidth = 1 << 28
-
-// checkShape checks input.shape, except the conditions of checkImages.
-func (in *Input) checkShape(f *faults, sparse bool) {
-	switch n := len(in.Shape); {
-	case n == 0 || !in.Synthetic && in.hasImages():
-		return
-	case sparse:
-		f.add("input.shape is %v, want none: the model reads sparse records", in.Shape)
-	case n != 1 && n != 3:
-		f.add("input.shape is %v, want height, width and channels, or one size", in.Shape)
-	}
-	if n := graph.Shape(in.Shape).Len(); n > maxWidth {
-		f.add("input.shape is %v, which is %d values, want at most %d", in.Shape, n, maxWidth)
-	}
-}
-
-// hasImages reports whether some of the records are brought to input.shape.
-func (in *Input) hasImages() bool {
-	return slices.ContainsFunc(in.sets(), func(s set) bool { return s.format.Resized })
-}
-
-// checkImages checks the options of images.
-func (in *Input) checkImages(f *faults) {
-	if !in.hasImages() {
-		if in.Resize != 0 {
-			f.add("input.resize is %d, want 0: no format is %s", in.Resize, strings.Join(convert.Names(convert.Format.IsResized), " or "))
-		}
-		return
-	}
-	if len(in.Shape) != 3 {
-		f.add("input.shape is %v, want height, width and channels of the images", in.Shape)
-		return
-	}
-	c := image.Config{Shape: image.Shape{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2]}, Resize: in.Resize}
-	*f = append(*f, flatten(c.Check())...)
-}
-
-// checkFields checks that records of a model of so many fields have numbered fields.
-func (in *Input) checkFields(fields int) error {
-	var f faults
-	refuse := func(of string) {
-		f.add("model.fields is %d, want 0 with %s: only %s numbers fields", fields, of, strings.Join(convert.Names(convert.Format.HasFields), ", "))
-	}
-	if fields == 0 {
-		return nil
-	}
-	if in.Synthetic {
-		refuse("input.synthetic")
-		return f.err()
-	}
-	for _, s := range in.sets() {
-		if s.Format != "" && !s.format.Fields {
-			refuse(fmt.Sprintf("%s.format %s", s.key, s.Format))
-		}
-	}
-	return f.err()
-}
-
-// NamedFiles is an item of input.evals: records that are evaluated besides input.eval, with an event of
-// their own.
-type NamedFiles struct {
-	Name  string `yaml:"name" doc:"Name of the records in the event, and of the curves."`
-	Files        // as in input.eval
-}
-
-// checkEvals checks the names of the items of input.evals, and that they have a format.
-func (in *Input) checkEvals(f *faults) {
-	for i, e := range in.Evals {
-		key := EvalKey(e.Name, i)
-		if e.Name == "" {
-			f.add("%s.name is empty, want a name for its events", key)
-		}
-		if e.Format == "" && len(e.Check(key)) == 0 {
-			f.add("%s.format is empty, want one of %s", key, e.Format.Takes())
-		}
-		*f = append(*f, keys.Check(key, &e.Files)...)
-	}
-}
-
 // checkSplit checks input.split, which stands in the place of input.eval.
 func (in *Input) checkSplit(f *faults) {
 	*f = append(*f, flatten(in.Split.Check())...)
 	if in.Split.Holds() && in.Eval.Format != "" {
 		f.add("input.split and input.eval are given, want one of them")
 	}
-}
-
-// EvalKey returns the key of an item of input.evals, by its name, or by its number without a name.
-func EvalKey(name string, i int) string {
-	if name == "" {
-		name = fmt.Sprint(i)
-	}
-	return "input.evals." + name
-}
-
-// checkColumns checks input.columns against the formats, except the conditions that need files.
-func (in *Input) checkColumns(f *faults) {
-	for _, s := range in.sets() {
-		switch {
-		case len(in.Columns) > 0 && s.format.Name != "" && !s.format.HasColumns():
-			f.add("%s.format is %s, want one of %s with input.columns", s.key, s.Format, strings.Join(convert.Names(convert.Format.HasColumns), ", "))
-		case len(in.Columns) == 0 && s.format.Columns == convert.WantColumns && s.format.Default == nil:
-			f.add("input.columns is empty, want what the columns become: %s.format is %s", s.key, s.Format)
-		}
-	}
-	if len(in.Columns) == 0 {
-		return
-	}
-	_, err := column.Compile(in.Columns, func(string) ([]string, error) { return nil, nil })
-	*f = append(*f, flatten(err)...)
-}
-
-// CheckLabel returns an error if input.columns has no label, which training and evaluation read.
-func (cfg *Config) CheckLabel() error {
-	columns := cfg.Input.RecordColumns()
-	isLabel := func(c column.Column) bool { return c.Label != nil }
-	if cfg.Input.Synthetic || len(columns) == 0 || slices.ContainsFunc(columns, isLabel) {
-		return nil
-	}
-	return cfg.Locate(exitcode.With(exitcode.Usage, errors.New("input.columns has no label, want one to train or evaluate")))
-}
-
-// RecordColumns returns input.columns, or without them those that the format of the training records has of
-// its own.
-func (in *Input) RecordColumns() []column.Column {
-	f, _ := convert.FormatOf(in.Train.Format)
-	if len(in.Columns) == 0 && f.Default != nil {
-		return f.Default()
-	}
-	return in.Columns
 }

@@ -9,7 +9,7 @@ import (
 // (also those of input.evals alone) and for other records.
 func TestInputShape(t *testing.T) {
 	const dense = "model: {kind: softmax, classes: 2}\noptimizer: {learning_rate: 0.1}\ninput: {train: {format: libsvm, files: [x]}}\n"
-	const sparse = "model: {kind: sparse-linear}\noptimizer: {learning_rate: 0.1}\ninput: {train: {format: libsvm, files: [x]}}\n"
+	const sparse = "model: {kind: fm}\noptimizer: {learning_rate: 0.1}\ninput: {train: {format: libsvm, files: [x]}}\n"
 	for _, c := range []struct {
 		name, text string
 		sets       []string

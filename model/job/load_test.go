@@ -187,7 +187,7 @@ func TestFaults(t *testing.T) {
 		}},
 		{name: "misfits", file: small + "train: {epochs: 0}\ncheckpoint: {keep: 0}\nallreduce: {link: xyz, codec: bf17,\n  bucket: 1}\n" +
 			"loss: {kind: softmax}\nschedule: {kind: cosine, decay_rate: 0.5}", want: []string{
-			"job.yaml:8:8: loss.kind is softmax, want one of auto, squared, sigmoid with model.kind linear",
+			"job.yaml:1:1: model.classes is 0, want 2 or more",
 			"job.yaml:9:26: schedule.decay_rate is 0.5, want none with schedule.kind cosine",
 			`job.yaml:6:24: allreduce.codec is "bf17" (did you mean bf16?), want one of auto, none, bf16, fp16, int8, powersgd, or powersgd:R`,
 			"job.yaml:7:3: allreduce.bucket is 1, want 4KiB or more",
@@ -276,7 +276,7 @@ func TestFaults(t *testing.T) {
 			"job.yaml:1:1: input.train.format is empty, want one of " + all + " (or input.synthetic: true)",
 			"job.yaml: optimizer.learning_rate is missing, want one above 0: sgd has no default",
 		}},
-		{name: "files", file: "model: {kind: sparse-linear}\noptimizer: {learning_rate: 1}\n" +
+		{name: "files", file: "model: {kind: fm}\noptimizer: {learning_rate: 1}\n" +
 			"input:\n  train: {format: idx, images: a, files: [b]}\n  eval: {format: libsvm, files: c,\n    label: l, compression: gzap, images: x}\n",
 			want: []string{
 				"job.yaml:6:15: input.eval.compression is \"gzap\" (did you mean gzip?), want one of auto, none, gzip, zlib",
@@ -310,7 +310,7 @@ func TestFaults(t *testing.T) {
 			"job.yaml:7:7: input.columns.0.numeric has the range x..y, want one like C1..C26, of at most 100000 columns",
 			"job.yaml:8:17: input.columns.1.cross is of 1 column, want two or more",
 		}},
-		{name: "dense records by id", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\n" +
+		{name: "dense records by id", file: "model: {kind: cnn, classes: 2}\noptimizer: {learning_rate: 1}\n" +
 			"input: {train: {format: tfrecord, files: [a], ids: i, base: 1}}", want: []string{
 			"job.yaml:3:55: input.train.base is 1, want none with format tfrecord",
 			"job.yaml:3:47: input.train.ids is i, want none: the model reads dense records",

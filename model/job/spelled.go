@@ -12,8 +12,7 @@ import (
 )
 
 // SpellLayers returns the model of a job, or of a kind of model by its name, as model.layers in the form
-// of a job file. A kind has ten classes; an mlp has one hidden layer of 100; a model of ids has no
-// dense features.
+// of a job file. A kind has ten classes; a model of ids has no dense features.
 func SpellLayers(name string) ([]byte, error) {
 	c, loss, err := modelOf(name)
 	if err != nil {
@@ -41,9 +40,7 @@ func modelOf(name string) (model.Config, model.LossConfig, error) {
 		return job.Model, job.Loss, nil
 	}
 	kind := model.Kind(name)
-	for _, c := range []model.Config{
-		{Kind: kind}, {Kind: kind, Classes: 10}, {Kind: kind, Classes: 10, Hidden: []int{100}}, {Kind: kind, Hidden: []int{100}},
-	} {
+	for _, c := range []model.Config{{Kind: kind}, {Kind: kind, Classes: 10}} {
 		if c.Check(model.LossConfig{}) == nil {
 			return c, model.LossConfig{}, nil
 		}

@@ -41,18 +41,18 @@ func TestSpellLayers(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, text)
 		}
-		at := shape
+		at := model.Inputs{Dense: shape}
 		if slices.Contains([]string{"linear", "softmax", "mlp", "mnist"}, name) {
-			at = graph.Shape{784} // a dense model reads an image as one row
+			at.Dense = graph.Shape{784} // a dense model reads an image as one row
 		}
-		if c.Sparse() {
-			at = graph.Shape{1000}
+		if c.ReadsIDs(model.MayHaveIDs) {
+			at = model.Inputs{IDs: 1000}
 		}
-		want, err := c.Graph(at, loss)
+		want, err := c.GraphOf(at, loss)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := job.Model.Graph(at, job.Loss)
+		got, err := job.Model.GraphOf(at, job.Loss)
 		if err != nil {
 			t.Fatal(err)
 		}

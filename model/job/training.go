@@ -116,7 +116,7 @@ func (s EarlyStopping) check(f *faults, j *Config) {
 // HasValidation reports whether the job has validation records.
 func (cfg *Config) HasValidation() bool {
 	if cfg.Input.Synthetic { // points of a line are for training alone
-		return cfg.Model.Sparse() || cfg.Model.Head(cfg.Loss).Kind != graph.HeadRegression
+		return cfg.ReadsIDs() || cfg.Model.Head(cfg.Loss).Kind != graph.HeadRegression
 	}
 	return cfg.Input.Eval.Format != "" || cfg.Input.Split.Share != nil
 }
@@ -253,7 +253,7 @@ func (cfg *Config) Labels() input.Labels {
 // Records of some formats do not give the width of an image.
 func (cfg *Config) DeclaredFeatures() int {
 	f, _ := convert.FormatOf(cfg.Input.Train.Format)
-	if n := cfg.Model.Features; n > 0 || cfg.Model.Sparse() || !f.Wide || len(cfg.Input.Shape) == 0 {
+	if n := cfg.Model.Features; n > 0 || cfg.ReadsIDs() || !f.Wide || len(cfg.Input.Shape) == 0 {
 		return n
 	}
 	return graph.Shape(cfg.Input.Shape).Len()

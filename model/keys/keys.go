@@ -141,14 +141,22 @@ func Fill[G any](group G) G {
 		if text == "" && f.Value.Kind() == reflect.String {
 			text = f.tag.Get("default")
 		}
-		if text != "" && f.Value.IsZero() {
+		if unset := reflect.Zero(f.Value.Type()); text != "" && Same(f.Value, unset) {
 			mustSet(f, text)
 		}
 	}
 	return group
 }
 
+// mustSet sets f to a value of its tag. Items of a list have ", " between them.
 func mustSet(f Field, text string) {
+	if parts := strings.Split(text, ", "); f.Value.Kind() == reflect.Slice && len(parts) > 1 {
+		f.Value.Set(reflect.MakeSlice(f.Value.Type(), len(parts), len(parts)))
+		for i, part := range parts {
+			mustSet(Field{Value: f.Value.Index(i)}, part)
+		}
+		return
+	}
 	if Set(f.Value, text) != "" {
 		panic("keys: the tag of a field is no value of it")
 	}

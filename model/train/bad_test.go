@@ -100,6 +100,7 @@ name: lines
 model:     {kind: linear, features: 1}
 loss:      {kind: squared}
 input:
+  shape:   [1]
   train:   {format: libsvm, files: [`+name+`]}
   eval:    {format: libsvm, files: [`+name+`]}
   batch: 8

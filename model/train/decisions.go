@@ -60,7 +60,7 @@ func (r *reporter) reportRoute(l *Loop, rows int) {
 
 // startNotices returns what is told once at the start, beside the event.
 func (r *run) startNotices() []string {
-	all := r.repeated
+	all := append(r.repeated, r.job.Model.Unused()...)
 	if r.job.Optimizer.MovesAllRows() && r.tableRows() > 0 {
 		all = append(all, fmt.Sprintf("optimizer %s moves all rows of tables in each step, as TensorFlow does; lazy-adam moves those that the batch touches", r.job.Optimizer.Name))
 	}

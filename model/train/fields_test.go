@@ -85,7 +85,7 @@ func TestFieldsDoNotFit(t *testing.T) {
 		{"libffm", "libsvm"}: "model.fields is 3, want 0 with input.train.format libsvm: only libffm numbers fields",
 		{"train: {format: libffm, files: [train.libffm]}", "synthetic: true"}: "model.fields is 3, want 0 with input.synthetic: only libffm numbers fields",
 		{"fields: 3", "fields: -1"}: "model.fields is -1, want 0 to 65535",
-		{"kind: deepfm, embedding: 4, hidden: [8], pooling: mean", "kind: linear"}: "model.fields is 3, want 0: the model reads no ids",
+		{"kind: deepfm, embedding: 4, hidden: [8], pooling: mean", "kind: lenet"}: "model.fields is 3, want 0: the model reads no ids",
 	} {
 		cfg, err := job.Parse("job.yaml", []byte(strings.Replace(fieldsText, change[0], change[1], 1)))
 		if err == nil {

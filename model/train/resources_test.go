@@ -19,7 +19,7 @@ func TestCheckMemoryFits(t *testing.T) {
 	cfg := job.Default()
 	cfg.Model = model.Config{Kind: "linear"}
 	cfg.Optimizer.Name = "adam"
-	g, err := cfg.Model.Graph([]int{1<<28 - 1}, cfg.Loss)
+	g, err := cfg.Model.GraphOf(cfg.Inputs([]int{1<<28 - 1}), cfg.Loss)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestCheckMemoryOfLayers(t *testing.T) {
 		cfg := job.Default()
 		same := &model.Conv2DLayer{Filters: filters, Kernel: []int{1}}
 		cfg.Model = model.Config{Layers: []model.Layer{{Conv2D: same}, {MaxPool2D: &model.PoolLayer{}}, {GlobalAvgPool: &model.PlainLayer{}}}}
-		g, err := cfg.Model.Graph([]int{1 << 20, 1 << 14, 1}, cfg.Loss)
+		g, err := cfg.Model.GraphOf(cfg.Inputs([]int{1 << 20, 1 << 14, 1}), cfg.Loss)
 		if err != nil {
 			t.Fatal(err)
 		}

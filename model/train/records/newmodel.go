@@ -41,10 +41,7 @@ func inputs(j *job.Config, plan *column.Plan, d input.Dataset) (model.Inputs, er
 	if err != nil {
 		return model.Inputs{}, err
 	}
-	if j.Model.Sparse() {
-		return model.Inputs{IDs: shape.Len()}, nil
-	}
-	return model.Inputs{Dense: shape}, nil
+	return j.Inputs(shape), nil
 }
 
 // shapeOf returns the shape of a record as the model reads it.
@@ -53,7 +50,7 @@ func shapeOf(j *job.Config, d input.Dataset) (graph.Shape, error) {
 	if features == 0 {
 		features = facts.Features
 	}
-	if j.Model.Sparse() {
+	if j.ReadsIDs() {
 		return graph.Shape{features}, nil
 	}
 	if features != facts.Features {

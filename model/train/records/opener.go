@@ -172,7 +172,7 @@ func (o *Opener) splitSpec(s split) convert.Spec {
 func (o *Opener) spec(f job.Files, features int) convert.Spec {
 	cfg := o.job
 	s := convert.Spec{
-		Origin: f, Dense: !cfg.Model.Sparse(), Features: features, Fields: cfg.Model.Fields, Columns: o.plan,
+		Origin: f, Dense: !cfg.ReadsIDs(), Features: features, Fields: cfg.Model.Fields, Columns: o.plan,
 		Shape: cfg.Input.Shape, Resize: cfg.Input.Resize,
 		Limits:    input.Limits{MaxInflate: int64(cfg.Input.MaxInflate), MaxFeatures: cfg.Input.MaxFeatures},
 		LabelRule: cfg.Labels(), Notice: o.opts.Notice,

@@ -19,7 +19,7 @@ func drawSet(cfg *job.Config) (Set, error) {
 		return Set{}, exitcode.With(exitcode.Usage, fmt.Errorf(format, args...))
 	}
 	switch {
-	case cfg.Model.Sparse():
+	case cfg.ReadsIDs():
 		if f := cfg.Model.Features; f != 0 && f < synth.ClicksFeatures {
 			return bad("model.features is %d, want at least %d: input.synthetic draws ids below that", f, synth.ClicksFeatures)
 		}

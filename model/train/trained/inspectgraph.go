@@ -63,7 +63,7 @@ func storedGraph(path string, run *checkpoint.Run) (*graph.Graph, error) {
 	case err != nil || len(run.Shape) == 0:
 		return nil, nil
 	case run.Columns == nil:
-		return orNil(cfg.Model.Graph(run.Shape, cfg.Loss)), nil
+		return orNil(cfg.Model.GraphOf(cfg.Inputs(run.Shape), cfg.Loss)), nil
 	}
 	in, err := records.ColumnInputs(cfg, *run.Columns)
 	if err != nil {

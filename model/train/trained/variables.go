@@ -148,7 +148,7 @@ func sameShape(a []int64, b []int) bool {
 // of rows of the model's first variable. It is 0 if the variables do not determine it, as for a
 // convolution.
 func (va Variables) features(cfg *job.Config) (int, error) {
-	g, err := cfg.Model.Graph(graph.Shape{1}, cfg.Loss)
+	g, err := cfg.Model.GraphOf(cfg.Inputs(graph.Shape{1}), cfg.Loss)
 	if err != nil {
 		if cfg.Model.Check(cfg.Loss) == nil {
 			return va.width, nil // the model reads images

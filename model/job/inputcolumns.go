@@ -1,0 +1,48 @@
+package job
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"ringtrain/input/column"
+	"ringtrain/input/convert"
+	"ringtrain/ring/exitcode"
+)
+
+// checkColumns checks input.columns against the formats, except the conditions that need files.
+func (in *Input) checkColumns(f *faults) {
+	for _, s := range in.sets() {
+		switch {
+		case len(in.Columns) > 0 && s.format.Name != "" && !s.format.HasColumns():
+			f.add("%s.format is %s, want one of %s with input.columns", s.key, s.Format, strings.Join(convert.Names(convert.Format.HasColumns), ", "))
+		case len(in.Columns) == 0 && s.format.Columns == convert.WantColumns && s.format.Default == nil:
+			f.add("input.columns is empty, want what the columns become: %s.format is %s", s.key, s.Format)
+		}
+	}
+	if len(in.Columns) == 0 {
+		return
+	}
+	_, err := column.Compile(in.Columns, func(string) ([]string, error) { return nil, nil })
+	*f = append(*f, flatten(err)...)
+}
+
+// CheckLabel returns an error if input.columns has no label, which training and evaluation read.
+func (cfg *Config) CheckLabel() error {
+	columns := cfg.Input.RecordColumns()
+	isLabel := func(c column.Column) bool { return c.Label != nil }
+	if cfg.Input.Synthetic || len(columns) == 0 || slices.ContainsFunc(columns, isLabel) {
+		return nil
+	}
+	return cfg.Locate(exitcode.With(exitcode.Usage, errors.New("input.columns has no label, want one to train or evaluate")))
+}
+
+// RecordColumns returns input.columns, or without them those that the format of the training records has of
+// its own.
+func (in *Input) RecordColumns() []column.Column {
+	f, _ := convert.FormatOf(in.Train.Format)
+	if len(in.Columns) == 0 && f.Default != nil {
+		return f.Default()
+	}
+	return in.Columns
+}
