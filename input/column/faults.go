@@ -33,6 +33,9 @@ func NewChecker(p *Plan, labels input.Labels) *Checker {
 	return &Checker{runner: l.runner, numeric: l.numeric, open: make([]bool, len(p.Inputs)), numbers: make([]float64, len(p.Inputs))}
 }
 
+// Reads reports whether an input is read as a number, and as nothing else.
+func (c *Checker) Reads(input int) bool { return c.numeric[input] && !c.runner.plan.readsText(input) }
+
 // Faults calls visit for each input of a record, the cells of the plan's Inputs, that is not as it is to be. plain says
 // which cells are known to be numbers of digits, sign, dot and exponent in the range of float32.
 func (c *Checker) Faults(cells []Cell, plain []bool, visit func(input int, err error)) {

@@ -1,7 +1,6 @@
 package csvfile
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -229,7 +228,7 @@ func (p *parser) worker() *worker {
 func (p *parser) cut(w *worker, line []byte) error {
 	fields, err := w.split(trimEnd(line))
 	if err == nil && w.enclosed {
-		err = p.swallowed(line)
+		err = w.swallowed(line, p.width, p.width-len(p.lacks))
 	}
 	if err == nil {
 		err = p.fill(w, fields)
@@ -260,28 +259,6 @@ func (p *parser) fill(w *worker, fields [][]byte) error {
 		}
 	}
 	return nil
-}
-
-// leastSwallowed is how many separators in how many lines of a field are no text by chance.
-const leastSwallowed = 8
-
-// swallowed returns an error if quotes that are not closed have probably made one record of many: all
-// lines within it have as many separators as a record.
-func (p *parser) swallowed(line []byte) error {
-	if bytes.IndexByte(line, '\n') == len(line)-1 {
-		return nil
-	}
-	lines := bytes.Split(trimEnd(line), []byte{'\n'})
-	within := lines[1 : len(lines)-1]
-	for _, l := range within {
-		if n := 1 + bytes.Count(l, []byte{p.config.Separator}); n != p.width && n != p.width-len(p.lacks) {
-			return nil
-		}
-	}
-	if len(within)*(p.width-1) < leastSwallowed {
-		return nil
-	}
-	return fmt.Errorf("has quotes around %d lines of %d fields each: a quote may not be closed", len(within), p.width)
 }
 
 // parse adds the record of a line to b.

@@ -53,6 +53,28 @@ func (s *splitter) split(line []byte) ([][]byte, error) {
 	}
 }
 
+// leastSwallowed is how many separators in how many lines of a field are no text by chance.
+const leastSwallowed = 8
+
+// swallowed returns an error if quotes that are not closed have probably made one record of many: all lines within it
+// have as many separators as a record, which has so many fields at most and at least.
+func (s *splitter) swallowed(line []byte, most, least int) error {
+	if bytes.IndexByte(line, '\n') == len(line)-1 {
+		return nil
+	}
+	lines := bytes.Split(trimEnd(line), []byte{'\n'})
+	within := lines[1 : len(lines)-1]
+	for _, l := range within {
+		if n := 1 + bytes.Count(l, []byte{s.Separator}); n != most && n != least {
+			return nil
+		}
+	}
+	if len(within)*(most-1) < leastSwallowed {
+		return nil
+	}
+	return fmt.Errorf("has quotes around %d lines of %d fields each: a quote may not be closed", len(within), most)
+}
+
 // undouble makes the doubled quotes of a field single.
 func (s *splitter) undouble(field []byte) []byte {
 	begin := len(s.plain)
@@ -79,11 +101,15 @@ func trimEnd(line []byte) []byte {
 }
 
 // Fields cuts lines into fields without a plan. One goroutine at a time may use it.
-type Fields struct{ splitter }
+type Fields struct {
+	splitter
+	width int
+}
 
-// NewFields returns the Fields of lines with a separator, without quotes if noQuotes is true.
-func NewFields(separator byte, noQuotes bool) *Fields {
-	f := &Fields{splitter{Quoting: text.Quoting{Separator: separator}}}
+// NewFields returns the Fields of lines with a separator, without quotes if noQuotes is true. A record has so many
+// fields; 0: as many as it has.
+func NewFields(separator byte, noQuotes bool, width int) *Fields {
+	f := &Fields{splitter{Quoting: text.Quoting{Separator: separator}}, width}
 	if !noQuotes {
 		f.Quote = quote
 	}
@@ -91,4 +117,10 @@ func NewFields(separator byte, noQuotes bool) *Fields {
 }
 
 // Split returns the fields of a line, which may have its end. They are views into line and f until the next call.
-func (f *Fields) Split(line []byte) ([][]byte, error) { return f.split(trimEnd(line)) }
+func (f *Fields) Split(line []byte) ([][]byte, error) {
+	fields, err := f.split(trimEnd(line))
+	if err == nil && f.enclosed && f.width > 0 {
+		err = f.swallowed(line, f.width, f.width)
+	}
+	return fields, err
+}

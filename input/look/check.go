@@ -45,7 +45,7 @@ func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
 	}
 	r := &Report{Records: t.records}
 	for i, name := range t.names {
-		r.Columns = append(r.Columns, describe(name, &t.total[i], &t.values[i], t.records))
+		r.Columns = append(r.Columns, describe(name, &t.total[i], &t.values[i], t.records, t.check.reads(i)))
 	}
 	t.faults(r, "input.train", train.Tolerate)
 	t.likely(r)
@@ -184,6 +184,9 @@ func checkPass(ctx context.Context, s *convert.Spec, compared bool) (*pass, erro
 		if err != nil {
 			return nil, err
 		}
+		if err := notText(s.Files[0], first); err != nil {
+			return nil, err
+		}
 		rows := cut(first, whole, d.separator)
 		if len(rows) == 0 {
 			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s has no header and no record", s.Files[0]))
@@ -246,6 +249,9 @@ func (p *pass) likely(r *Report) {
 		return
 	}
 	label := p.check.labelField()
+	for _, v := range r.Columns[label].classesOfMissing() {
+		r.Findings = append(r.Findings, Finding{Column: p.names[label], What: fmt.Sprintf("the class %s is a word for missing", v.Text), Records: v.Records, Fix: fmt.Sprintf("input.missing: [\"\", %q], which leaves the records out", v.Text)})
+	}
 	for _, at := range p.check.features() {
 		c := &r.Columns[at]
 		add := func(what string, records int64, fix string) {
@@ -274,6 +280,19 @@ func (c *checker) features() (all []int) {
 		}
 	}
 	return all
+}
+
+// reads returns how the job reads a field, empty where it does not say.
+func (c *checker) reads(field int) content {
+	switch i := slices.Index(c.at, field); {
+	case i < 0:
+		return empty
+	case c.check.Reads(i):
+		return numbers
+	case field != c.labelField():
+		return texts
+	}
+	return empty
 }
 
 // compare adds what is likely wrong with validation records.

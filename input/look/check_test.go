@@ -58,6 +58,7 @@ func TestCheck(t *testing.T) {
 		"fault=class":            {train: sound + "1,w1,3\n", want: "column y: input.train: label is 3, want 0 or 1 (or -1 for 0)", records: 1, line: 202, ends: true},
 		"fault=no label":         {train: sound + "1,w1,\n", want: "column y: input.train: is missing, want a label", records: 1, line: 202, ends: true},
 		"fault=width":            {train: sound + "1,w1\n", want: "input.train: lines that are no record: has 2 fields, want 3", records: 1, line: 202, ends: true},
+		"fault=open quote":       {train: sound + "1,\"w1,0\n" + strings.Repeat("2,w2,1\n", 9) + "3,w3\",0\n", want: "input.train: lines that are no record: has quotes around 9 lines of 3 fields each: a quote may not be closed", records: 1, line: 202, ends: true},
 		"fault=number of eval":   {train: sound, eval: soundRows(100, 2) + "x,w1,1\n", want: `column a: input.eval: is "x", want a number`, records: 1, line: 102, ends: true},
 		"fault=constant":         {train: replaced(func(i int) string { return fmt.Sprintf("7,w%d,%d", i%5, i/3%2) }), want: "column a: 7 in each record", records: 200},
 		"fault=empty":            {train: replaced(func(i int) string { return fmt.Sprintf(",w%d,%d", i%5, i/3%2) }), want: "column a: empty in each record", records: 200},

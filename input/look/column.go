@@ -2,7 +2,6 @@ package look
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"ringtrain/input/column"
@@ -62,8 +61,8 @@ func (c content) want() string { return [...]string{"nothing", "a number", "a da
 // A column is of numbers or dates if all its cells are but one of fewOdd.
 const fewOdd = 100
 
-// describe makes a Column of what was counted.
-func describe(name string, t *tally, v *values, records int64) Column {
+// describe makes a Column of what was counted. reads is how a job reads the column; empty: by its cells.
+func describe(name string, t *tally, v *values, records int64, reads content) Column {
 	c := Column{Name: name, Records: records, tally: t, unique: v.hashes.unique()}
 	var exact bool
 	c.Distinct, exact = v.hashes.count()
@@ -75,12 +74,19 @@ func describe(name string, t *tally, v *values, records int64) Column {
 			words += n
 		}
 	}
-	loose := t.commas + t.stripped
+	loose := int64(0)
+	if t.loose != nil {
+		loose = t.loose.cells
+	}
 	cells := t.numbers + loose + t.dates + t.shaped + t.texts
 	few := func(n int64) bool { return n > 0 && n <= cells/fewOdd }
 	switch {
 	case cells+words == 0:
 		c.content = empty
+	case reads != empty:
+		c.content = reads
+	case t.zeros > 0 && t.integers == t.numbers && loose == 0: // as a postcode
+		c.content = texts
 	case t.numbers+loose > 0 && (cells == t.numbers+loose || few(cells-t.numbers-loose)):
 		c.content = numbers
 	case t.dates > 0 && (cells == t.dates || few(cells-t.dates)):
@@ -108,28 +114,6 @@ func describe(name string, t *tally, v *values, records int64) Column {
 	}
 	return c
 }
-
-// describeNumbers describes the plain numbers, and how the others are written.
-func (t *tally) describeNumbers() *Number {
-	n := &Number{Mean: t.all.mean, Deviation: t.all.deviation(), Min: t.min, Max: t.max}
-	before, after := math.Abs(t.all.skewness()), math.Abs(t.log.skewness())
-	n.Skewed = before > skewed && after < before/2
-	for i, s := range signs {
-		if t.signs[i] && s != "," {
-			n.Strip += s
-		}
-	}
-	switch {
-	case t.commas > 0:
-		n.Decimal = ","
-	case t.signs[len(signs)-1]:
-		n.Strip += ","
-	}
-	return n
-}
-
-// skewed is the skewness of an exponential distribution.
-const skewed = 2
 
 // Unusable reports whether a job cannot name the column.
 func (c *Column) Unusable() bool { return c.name != "" }

@@ -84,11 +84,12 @@ func dateShaped(cell []byte) bool {
 	return false
 }
 
-// layoutName returns the layout that all cells of a column fit; of several the first. ok is false if no
-// layout fits all.
-func (d *dater) layoutName(fit uint32) (name string, ok bool) {
-	if fit == 0 {
-		return "", false
+// layoutNames returns the layouts that all cells of a column fit: none, one, or two where no day is above 12.
+func (d *dater) layoutNames(fit uint32) (names []string) {
+	for ; fit != 0; fit &= fit - 1 {
+		if at := bits.TrailingZeros32(fit); at < len(d.all) {
+			names = append(names, d.all[at].name)
+		}
 	}
-	return d.all[bits.TrailingZeros32(fit)].name, true
+	return names
 }

@@ -82,7 +82,10 @@ func (c *Column) label() (*Label, error) {
 	case c.Distinct == 1:
 		return bad("%s is %s in each record, want two classes or more, or numbers", c.example())
 	}
-	whole := c.content == numbers && c.tally.integers == c.tally.numbers && c.tally.commas+c.tally.stripped == 0
+	if f := c.tally.foreign; f.Records > 0 && c.content == texts {
+		return bad("%s is %q in %s:%d, which is no UTF-8: %s", f.Text, f.File, f.Line, toUTF8)
+	}
+	whole := c.content == numbers && c.tally.integers == c.tally.numbers && c.tally.loose == nil
 	if c.Values != nil && (whole || c.content == texts) {
 		l.Counts = classesOf(c)
 		if len(l.Counts) == 1 {
@@ -98,6 +101,19 @@ func (c *Column) label() (*Label, error) {
 	}
 	return l, nil
 }
+
+// classesOfMissing returns the texts of a label that are words for missing elsewhere.
+func (c *Column) classesOfMissing() (all []Value) {
+	for _, v := range c.Values {
+		if c.content == texts && missingWord([]byte(v.Text)) > 0 {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// toUTF8 says how to make UTF-8 of a file.
+const toUTF8 = "iconv -f latin1 -t utf-8 FILE makes UTF-8 of Latin-1"
 
 // String says what is predicted.
 func (l *Label) String() string {

@@ -56,6 +56,14 @@ func TestRules(t *testing.T) {
 		"column=skewed":      {func(i int) string { return fmt.Sprintf("1e%d", i%6) }, "numeric", "numbers 1 to 100000, mean 18444.4"},
 		"column=words":       {func(i int) string { return []string{"NA", "1", "2", ""}[i%4] }, "numeric", "numbers 1 to 2, mean 1.5"},
 		"column=one odd":     {func(i int) string { return map[bool]string{true: "oops", false: fmt.Sprint(i % 9)}[i == 77] }, "numeric", "numbers 0 to 8, mean 3.97796"},
+		"column=money":       {func(i int) string { return fmt.Sprintf("$%d.50", i%5) }, "numeric", "numbers 0.5 to 4.5, mean 2.5"},
+		"column=percent":     {func(i int) string { return fmt.Sprintf("%d.5 %%", i%5) }, "numeric", "numbers 0.5 to 4.5, mean 2.5"},
+		"column=thousands":   {func(i int) string { return fmt.Sprintf(`"%d,000"`, i%5) }, "numeric", "numbers 0 to 4000, mean 2000"},
+		"column=decimals":    {func(i int) string { return fmt.Sprintf(`"%d,5"`, i%5) }, "numeric", "numbers 0.5 to 4.5, mean 2.5"},
+		"column=both":        {func(i int) string { return fmt.Sprintf(`"%d.000,5"`, i%5) }, "numeric", "numbers 0.5 to 4000.5, mean 2000.5"},
+		"column=postcode":    {func(i int) string { return []string{"01234", "8001"}[i%2] }, "categorical", "2 texts: 01234, 8001"},
+		"column=huge":        {func(i int) string { return fmt.Sprintf("1.%de300", i) }, "ignore", "numbers such as 1.0e300, beyond the range of float32"},
+		"column=latin1":      {func(i int) string { return []string{"Z\xfcrich", "Bern"}[i%2] }, "categorical", "2 texts, in 250 cells no UTF-8"},
 		"column=two letters": {func(i int) string { return []string{"1", "2", "A", "B"}[i%4] }, "categorical", "4 texts: 1, 2, A, B"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,6 +168,12 @@ func TestBadFiles(t *testing.T) {
 		"label=10,000 values":    {many, "", exitcode.BadData, "the label y has 10000 texts, want at most 100 classes, or numbers"},
 		"label=empty":            {"a,y\n1,\n2,\n", "", exitcode.BadData, "the label y is empty in each record"},
 		"columns=none of use":    {"id,y\n1,1\n2,0\n3,1\n", "", exitcode.BadData, "no column can tell the label y: id (3 values, each once)"},
+		"file=JSON lines":        {"{\"a\": 1, \"y\": 0}\n", "", exitcode.BadData, "f.csv is JSON, want one of idx, images, tfrecord"},
+		"file=CR alone":          {"a,y\r1,2\r2,3\r", "", exitcode.BadData, "f.csv ends its lines with CR alone, want LF or CR LF"},
+		"file=aligned":           {"a    y\n1    2\n2    3\n", "", exitcode.BadData, "f.csv has several blanks between columns, want one separator"},
+		"file=aligned, ragged":   {"  a    y\n100    2\n  2    3\n", "", exitcode.BadData, "f.csv has several blanks between columns, want one separator"},
+		"label=Latin-1":          {"a,y\n1,Z\xfcrich\n2,Bern\n", "", exitcode.BadData, "which is no UTF-8: iconv"},
+		"label=a range":          {"a,b..c\n1,2\n2,3\n", "b..c", exitcode.BadData, "the label b..c: its name reads as a range of columns"},
 		"file=no text":           {"PK\x03\x04zip", "", exitcode.BadData, "f.csv is zip (or .xlsx, .npz): unpack it, or use gzip or zstd"},
 		"header=of another file": {"", "", exitcode.BadData, "the header is"},
 	} {
@@ -238,6 +252,35 @@ func TestOddInput(t *testing.T) {
 	}
 	if n := table.BadRecords(); n != 3 { // a line, a number, a label
 		t.Errorf("%d bad records, want 3", n)
+	}
+}
+
+// TestNotices verifies what a person is told beside the columns, each of a file that has it alone.
+func TestNotices(t *testing.T) {
+	rows := func(format string, cells ...string) string {
+		text := "x,d,y\n"
+		for i := range 60 {
+			text += fmt.Sprintf(format, i*i%50, cells[i%len(cells)]) + "\n"
+		}
+		return text
+	}
+	for name, tt := range map[string]struct{ content, want string }{
+		"notice=none":             {rows("%d,%s,1.5", "a", "b"), ""},
+		"notice=class of missing": {rows("%d,w,%s", "a", "b", "NA"), `20 records have the label NA, which is a class of its own: input.missing: ["", "NA"] leaves them out`},
+		"notice=layouts":          {rows("%d,%s,1.5", "02/03/2026", "11/12/2025"), "d: the dates fit the layouts %d/%m/%Y and %m/%d/%Y: the first is taken"},
+		"notice=no UTF-8":         {rows("%d,%s,1.5", "Bern", "Z\xfcrich"), `f.csv:3: d is "Z\xfcrich", and 30 cells of the column are no UTF-8: iconv`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := strings.Replace(tt.content, ",1.5\n", ",2.5\n", 1)
+			table, err := lookAt(t, content, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(table.Notices(), "\n")
+			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+				t.Errorf("notices are %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
 

@@ -60,3 +60,42 @@ func (m moments) skewness() float64 {
 	}
 	return m.m3 / m.n / (s * s * s)
 }
+
+// A spread is where numbers lie: those of a part, and, after end, what merge has put together.
+type spread struct {
+	sums, logs sums
+	all, log   moments
+	min, max   float64
+}
+
+// add takes a number, and its logarithm if log says so.
+func (s *spread) add(v float64, log bool) {
+	if s.sums.n == 0 {
+		s.min, s.max = v, v
+	} else if v < s.min {
+		s.min = v
+	} else if v > s.max {
+		s.max = v
+	}
+	s.sums.add(v)
+	if log {
+		s.logs.add(math.Copysign(math.Log1p(math.Abs(v)), v))
+	}
+}
+
+// end makes moments of the sums of a part.
+func (s *spread) end() { s.all, s.log = s.sums.moments(), s.logs.moments() }
+
+// merge adds the numbers of o, which come behind those of s.
+func (s *spread) merge(o *spread) {
+	switch {
+	case o.all.n == 0:
+		return
+	case s.all.n == 0:
+		s.min, s.max = o.min, o.max
+	default:
+		s.min, s.max = min(s.min, o.min), max(s.max, o.max)
+	}
+	s.all.merge(o.all)
+	s.log.merge(o.log)
+}

@@ -54,7 +54,7 @@ func newPass(format string, d dialect) *pass {
 	}
 	for i := range p.workers {
 		w := &p.workers[i]
-		w.fields, w.dater.all, w.columns, w.cells = csvfile.NewFields(d.separator, d.noQuotes), layouts(), make([]part, n), make([]reading, n)
+		w.fields, w.dater.all, w.columns, w.cells = csvfile.NewFields(d.separator, d.noQuotes, n), layouts(), make([]part, n), make([]reading, n)
 	}
 	return p
 }
@@ -192,6 +192,10 @@ func (w *worker) add(column int, r *reading, at places, k int) {
 	}
 	if len(r.text) < len(r.cell) {
 		c.tally.padded++
+	}
+	if f := &c.tally.foreign; f.Records == 1 && f.File == "" {
+		f.Text = phrase.Clip(string(r.text), mostValue)
+		f.File, f.Line = at.Place(k)
 	}
 	if c.tally.texts > mostTexts {
 		return // a column of texts

@@ -36,10 +36,12 @@ func rules() []rule {
 		{"no value comes twice, and its name ends in id, key or uuid", "`key`", keyed, key},
 		{"dates", "`time`", dated, ignore},
 		{"numbers that rise by 1 from record to record", "`ignore`", rising, ignore},
-		{"numbers", "`numeric`, `standardize`, `default: mean`; `log1p` if they are skewed", numeric, numericItem},
+		{"numbers; whole ones of which some have zeros in front, as postcodes, are texts", "`numeric`, `standardize`, `default: mean`; `log1p` if they are skewed", numeric, numericItem},
+		{"numbers beyond the range of float32", "`ignore`", huge, ignore},
 		{"lists such as `a|b`", "`categorical` with `separator`", listed, listedItem},
 		{"several words a cell, more than 20 texts", "`text`", worded, ignore},
 		{"one word a cell, and more than 20 texts of which hardly one comes twice", "`ignore`", rare, ignore},
+		{"texts of which some are no UTF-8", "`categorical`, `hash`: a power of two near 4 × their number", foreign, hashed},
 		{"up to 1,000 texts", "`categorical`, `vocabulary: auto`", few, vocabulary},
 		{"more texts", "`categorical`, `hash`: a power of two near 4 × their number", many, hashed},
 	}
@@ -120,12 +122,17 @@ func dated(c *Column) string {
 	if c.content != dates {
 		return ""
 	}
-	d := dater{layouts()}
-	name, ok := d.layoutName(c.tally.layouts)
-	if !ok {
+	names := c.layouts()
+	if len(names) == 0 {
 		return fmt.Sprintf("dates of two layouts, as in %s", c.examples(c.tally.odd))
 	}
-	return fmt.Sprintf("dates, layout %s", name)
+	return "dates, layout " + names[0]
+}
+
+// layouts returns the layouts that all dates fit, that which is taken first.
+func (c *Column) layouts() []string {
+	d := dater{layouts()}
+	return d.layoutNames(c.tally.layouts)
 }
 
 // examples lists the first of odd cells.
@@ -162,6 +169,20 @@ func numericItem(c *Column, names []string) column.Column {
 		o.Transform = "log1p"
 	}
 	return column.Column{Numeric: o}
+}
+
+func huge(c *Column) string {
+	if c.tally.huge == 0 || 2*c.tally.huge <= c.tally.texts {
+		return ""
+	}
+	return fmt.Sprintf("numbers such as %s, beyond the range of float32", c.example())
+}
+
+func foreign(c *Column) string {
+	if c.tally.foreign.Records == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s texts, in %d cells no UTF-8", c.distinct(), c.tally.foreign.Records)
 }
 
 func listed(c *Column) string {

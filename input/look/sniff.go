@@ -1,13 +1,18 @@
 package look
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"ringtrain/input"
+	"ringtrain/input/convert"
 	"ringtrain/input/csvfile"
 	"ringtrain/input/text"
+	"ringtrain/ring/exitcode"
 )
 
 // headBytes is how much of a file tells its format, separator and header.
@@ -25,6 +30,27 @@ func head(ctx context.Context, name string, limits input.Limits) (content []byte
 		return nil, false, input.ReadError(name, err)
 	}
 	return content[:min(len(content), headBytes)], len(content) <= headBytes, nil
+}
+
+// notText returns an error of a file whose beginning is text that no job reads.
+func notText(name string, head []byte) error {
+	start := bytes.TrimLeft(head, " \t\r\n\ufeff")
+	wrong := ""
+	switch {
+	case bytes.HasPrefix(start, []byte("{\"")), bytes.HasPrefix(start, []byte("[{")):
+		wrong = "is JSON, want one of " + convert.FormatName("").Takes() + "; jq -r '[.a, .b] | @csv' FILE makes CSV of JSON lines"
+	case bytes.IndexByte(head, '\n') < 0 && bytes.Count(head, []byte{'\r'}) > 1 && utf8.Valid(head):
+		wrong = "ends its lines with CR alone, want LF or CR LF: tr '\\r' '\\n' <FILE makes it so"
+	default:
+		return nil
+	}
+	return exitcode.With(exitcode.BadData, fmt.Errorf("%s %s", name, wrong))
+}
+
+// isAligned reports whether blanks stand between the columns of a text, several of them in its first line.
+func isAligned(head []byte, d dialect) bool {
+	line, _, _ := bytes.Cut(bytes.TrimLeft(head, " \r\n"), []byte{'\n'})
+	return (d.separator == ' ' || len(d.names) < 2) && bytes.Contains(bytes.TrimSpace(line), []byte("  "))
 }
 
 // mostLines bounds the lines of a head that are looked at.
@@ -77,7 +103,7 @@ func sniffDialect(head []byte, whole bool) dialect {
 
 // cut returns the fields of the first lines.
 func cut(head []byte, whole bool, separator byte) (rows [][]string) {
-	fields := csvfile.NewFields(separator, false)
+	fields := csvfile.NewFields(separator, false, 0)
 	for _, line := range text.Lines(head, text.Config{Quote: '"', Separator: separator}, whole) {
 		if len(rows) == mostLines {
 			break
@@ -135,6 +161,6 @@ func isHeader(rows [][]string) bool {
 func isValue(cell string) bool {
 	_, isNumber := number([]byte(cell))
 	var t tally
-	isLoose := kindOf([]byte(cell)) == anyNumber && t.looseNumber([]byte(cell))
+	isLoose := kindOf([]byte(cell)) == anyNumber && t.looseNumber([]byte(cell), false)
 	return isNumber || isLoose || dateShaped([]byte(cell)) || missingWord([]byte(cell)) > 0
 }

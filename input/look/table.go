@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
@@ -65,6 +66,17 @@ func (t *Table) Notices() (all []string) {
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
+		if c.Name == t.Label.Column {
+			for _, v := range c.classesOfMissing() {
+				all = append(all, fmt.Sprintf("%d records have the label %s, which is a class of its own: input.missing: [\"\", %q] leaves them out", v.Records, v.Text, v.Text))
+			}
+		}
+		if f := c.tally.foreign; f.Records > 0 && c.content == texts {
+			all = append(all, fmt.Sprintf("%s:%d: %s is %q, and %d cells of the column are no UTF-8: %s", f.File, f.Line, c.Name, f.Text, f.Records, toUTF8))
+		}
+		if names := c.layouts(); c.content == dates && len(names) > 1 {
+			all = append(all, fmt.Sprintf("%s: the dates fit the layouts %s: the first is taken", c.Name, strings.Join(names, " and ")))
+		}
 		for _, o := range c.Odd[:min(len(c.Odd), mostBadLines)] {
 			all = append(all, fmt.Sprintf("%s:%d: %s is %q, %d times: want %s", o.File, o.Line, c.Name, o.Text, o.Records, c.content.want()))
 		}
@@ -88,6 +100,9 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 	if len(first) == 0 {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s is empty, want records", o.files[0]))
 	}
+	if err := notText(o.files[0], first); err != nil {
+		return nil, err
+	}
 	f := convert.Sniff(first)
 	t := &Table{Origin: convert.Origin{Format: convert.FormatName(f.Name)}}
 	if t.Origin, err = t.Origin.Give(o.Names); err != nil {
@@ -110,6 +125,9 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 	d, err := t.dialect(first, whole)
 	if err != nil {
 		return err
+	}
+	if isAligned(first, d) {
+		return bad("%s has several blanks between columns, want one separator: sed -E 's/^ +//; s/ +/,/g' FILE makes CSV of it", o.files[0])
 	}
 	if len(d.names) < 2 {
 		return bad("%s has one column, want a label and one column more; between columns a comma, a semicolon, a tab, a bar or a blank is found", o.files[0])
@@ -144,7 +162,7 @@ func (t *Table) describe(p *pass, at int, given []string) error {
 		seen[name]++
 	}
 	for i, name := range p.names {
-		c := describe(name, &p.total[i], &p.values[i], p.records)
+		c := describe(name, &p.total[i], &p.values[i], p.records, empty)
 		c.name, c.isList = unnamed(name, seen[name]), p.lists[i]
 		t.Trim = t.Trim || c.tally.padded > 0
 		t.Columns = append(t.Columns, c)
@@ -174,12 +192,17 @@ func unnamed(name string, times int) string {
 		return fmt.Sprintf("%d columns have this name", times)
 	case strings.Contains(name, ".."):
 		return "its name reads as a range of columns"
+	case !utf8.ValidString(name):
+		return "its name is no UTF-8"
 	}
 	return ""
 }
 
 // choose decides what becomes of each column; at is the label's place.
 func (t *Table) choose(at int, given []string) (err error) {
+	if why := t.Columns[at].name; why != "" {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("the label %s: %s, want a name that a job can use", phrase.Name(t.Columns[at].Name), why))
+	}
 	if t.Label, err = t.Columns[at].label(); err != nil {
 		return err
 	}

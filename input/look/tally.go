@@ -1,8 +1,10 @@
 package look
 
 import (
-	"bytes"
+	"errors"
 	"math"
+	"strconv"
+	"unicode/utf8"
 
 	"ringtrain/input/internal/farmhash"
 	"ringtrain/input/text"
@@ -24,20 +26,19 @@ type tally struct {
 	missing  [len(missingWords)]int64 // by word
 	numbers  int64                    // cells that are plain numbers
 	integers int64                    // of these, whole ones
-	commas   int64                    // numbers with a decimal comma
-	stripped int64                    // numbers with signs of money or percent, or commas between thousands
+	zeros    int64                    // of these, with a 0 in front of other digits
 	dates    int64
 	shaped   int64  // shaped as dates, and no days
 	layouts  uint32 // that all dates fit, without any: all
-	signs    [len(signs)]bool
-	texts    int64 // all other cells
-	words    int64 // in these
-	lists    int64 // texts with a separator of lists within
-	padded   int64 // texts with blanks around
+	texts    int64  // all other cells
+	huge     int64  // of these, numbers beyond the range of float32
+	words    int64  // in these
+	lists    int64  // texts with a separator of lists within
+	padded   int64  // texts with blanks around
+	foreign  Odd    // the first text that is no UTF-8, and how many are so
 
-	sums, logs sums // of a part
-	all, log   moments
-	min, max   float64
+	spread // of the plain numbers
+	loose  *looseNumbers
 
 	first, last float64 // numbers, in order
 	broken      bool    // the next number is not always larger by one
@@ -50,9 +51,6 @@ var missingWords = [...]string{
 	"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 	`\N`, "?",
 }
-
-// signs may stand around the digits of a number.
-var signs = [...]string{"$", "€", "£", "%", ","}
 
 // missingWord returns the place of a word in missingWords, -1 for another text.
 func missingWord(cell []byte) int {
@@ -121,11 +119,14 @@ func number(cell []byte) (float64, bool) {
 // add takes a cell, and reports whether it is odd: a text, no day, or a date that no layout of those before
 // fits. log says whether the logarithm of a number is taken into account.
 func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
+	cell := r.text
 	if r.isNumber {
 		t.number(r.number, log)
+		if cell[0] == '0' && len(cell) > 1 && cell[1] >= '0' && cell[1] <= '9' {
+			t.zeros++
+		}
 		return false
 	}
-	cell := r.text
 	if len(cell) == 0 {
 		t.missing[0]++
 		return false
@@ -137,7 +138,7 @@ func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
 	switch {
 	case dateShaped(cell):
 		return !t.date(cell, d)
-	case kindOf(cell) == anyNumber && t.looseNumber(cell):
+	case kindOf(cell) == anyNumber && t.looseNumber(cell, log):
 		return false
 	}
 	t.text(cell)
@@ -146,24 +147,16 @@ func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
 
 func (t *tally) number(v float64, log bool) {
 	if t.numbers == 0 {
-		t.min, t.max, t.first = v, v, v
+		t.first = v
 	} else if v != t.last+1 {
 		t.broken = true
-	}
-	if v < t.min {
-		t.min = v
-	} else if v > t.max {
-		t.max = v
 	}
 	t.last = v
 	t.numbers++
 	if v == math.Trunc(v) {
 		t.integers++
 	}
-	t.sums.add(v)
-	if log {
-		t.logs.add(math.Copysign(math.Log1p(math.Abs(v)), v))
-	}
+	t.spread.add(v, log)
 }
 
 // date counts a cell that is shaped as a date, and reports whether a layout of those before fits it.
@@ -185,65 +178,12 @@ func (t *tally) date(cell []byte, d *dater) bool {
 	return t.layouts != 0
 }
 
-// looseNumber counts a number with a decimal comma, or with signs around or within.
-func (t *tally) looseNumber(cell []byte) bool {
-	plain := make([]byte, 0, 64)
-	var seen [len(signs)]bool
-	if len(cell) > cap(plain) {
-		return false
-	}
-	for rest := cell; len(rest) > 0; {
-		sign := -1
-		for i, s := range signs {
-			if bytes.HasPrefix(rest, []byte(s)) {
-				sign = i
-			}
-		}
-		switch {
-		case sign >= 0:
-			seen[sign] = true
-			rest = rest[len(signs[sign]):]
-		case rest[0] == ' ':
-			rest = rest[1:]
-		default:
-			plain = append(plain, rest[0])
-			rest = rest[1:]
-		}
-	}
-	if len(plain) == 0 {
-		return false
-	}
-	if _, ok := number(plain); !ok {
-		return false
-	}
-	if comma := bytes.IndexByte(cell, ','); comma >= 0 && isDecimalComma(cell, comma) {
-		t.commas++
-	} else {
-		t.stripped++
-	}
-	for i := range seen {
-		t.signs[i] = t.signs[i] || seen[i]
-	}
-	return true
-}
-
-// isDecimalComma reports whether the comma at a place can only be that of a decimal: it is one, and not
-// three digits follow it.
-func isDecimalComma(cell []byte, comma int) bool {
-	digits := 0
-	for _, c := range cell[comma+1:] {
-		if c >= '0' && c <= '9' {
-			digits++
-		}
-	}
-	return bytes.Count(cell, []byte{','}) == 1 && bytes.IndexByte(cell, '.') < 0 && digits != 3
-}
-
 func (t *tally) text(cell []byte) {
 	t.texts++
 	t.words++
-	within, isList := true, false
+	within, isList, high := true, false, false
 	for _, c := range cell {
+		high = high || c >= utf8.RuneSelf
 		if c > ' ' && c != listSeparator {
 			if !within {
 				t.words++
@@ -257,13 +197,33 @@ func (t *tally) text(cell []byte) {
 	if isList && cell[0] != listSeparator {
 		t.lists++
 	}
+	if high && !utf8.Valid(cell) {
+		t.foreign.Records++
+	}
+	if isHuge(cell) {
+		t.huge++
+	}
+}
+
+// isHuge reports whether a cell that is no number of float32 is one beyond its range.
+func isHuge(cell []byte) bool {
+	if kindOf(cell) != plainNumber {
+		return false
+	}
+	_, err := text.ParseFloat(cell, 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 // listSeparator stands between the texts of a list in a cell.
 const listSeparator = '|'
 
-// end makes moments of the sums of a part.
-func (t *tally) end() { t.all, t.log = t.sums.moments(), t.logs.moments() }
+// end ends a part.
+func (t *tally) end() {
+	t.spread.end()
+	if t.loose != nil {
+		t.loose.end()
+	}
+}
 
 // merge adds the records of o, which come behind those of t.
 func (t *tally) merge(o *tally) {
@@ -272,11 +232,11 @@ func (t *tally) merge(o *tally) {
 	}
 	if o.numbers > 0 {
 		if t.numbers == 0 {
-			t.min, t.max, t.first = o.min, o.max, o.first
+			t.first = o.first
 		} else if o.first != t.last+1 {
 			t.broken = true
 		}
-		t.min, t.max, t.last = min(t.min, o.min), max(t.max, o.max), o.last
+		t.last = o.last
 		t.broken = t.broken || o.broken
 	}
 	if o.dates > 0 {
@@ -285,14 +245,18 @@ func (t *tally) merge(o *tally) {
 		}
 		t.layouts &= o.layouts
 	}
-	t.all.merge(o.all)
-	t.log.merge(o.log)
-	for i := range o.signs {
-		t.signs[i] = t.signs[i] || o.signs[i]
+	t.spread.merge(&o.spread)
+	if o.loose != nil {
+		t.looseNumbers().merge(o.loose)
 	}
-	t.numbers, t.integers, t.commas, t.stripped = t.numbers+o.numbers, t.integers+o.integers, t.commas+o.commas, t.stripped+o.stripped
+	t.numbers, t.integers, t.zeros = t.numbers+o.numbers, t.integers+o.integers, t.zeros+o.zeros
 	t.dates, t.shaped, t.texts, t.words = t.dates+o.dates, t.shaped+o.shaped, t.texts+o.texts, t.words+o.words
-	t.lists, t.padded = t.lists+o.lists, t.padded+o.padded
+	t.lists, t.padded, t.huge = t.lists+o.lists, t.padded+o.padded, t.huge+o.huge
+	if t.foreign.Records == 0 {
+		t.foreign = o.foreign
+	} else {
+		t.foreign.Records += o.foreign.Records
+	}
 	for _, odd := range o.odd {
 		t.addOdd(odd)
 	}
@@ -312,7 +276,12 @@ func (t *tally) addOdd(odd Odd) {
 }
 
 // reset empties t for another part.
-func (t *tally) reset() { *t = tally{odd: t.odd[:0]} }
+func (t *tally) reset() {
+	*t = tally{odd: t.odd[:0], loose: t.loose}
+	if t.loose != nil {
+		*t.loose = looseNumbers{}
+	}
+}
 
 // hash returns the hash of a value.
 func hash(cell []byte) uint64 { return farmhash.Fingerprint64(cell) }
