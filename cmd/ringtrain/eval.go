@@ -9,13 +9,20 @@ import (
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
+	"ringtrain/ring/exitcode"
 )
 
 func evalCommand() command {
 	return command{
 		name: "eval", takes: words{1, 1, "one job"}, args: "JOB [--from DIR] [--split NAME]", usage: "metrics of a checkpoint or bundle on the job's validation records",
 		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json", "ringtrain eval churn.yaml --set input.eval.files=test.csv"},
-		flags:    []cli.Flag{option("from"), option("split"), option("data"), option("set"), option("json")}, run: runEval,
+		flags: []cli.Flag{
+			option("from"), option("split"),
+			&cli.BoolFlag{Name: "importance", Usage: "also how much worse loss and AUC become if the cells of a column are permuted: mean and deviation of three permutations of each"},
+			&cli.IntFlag{Name: "sample", Value: 100_000, Usage: "permute the cells of at most `N` records"},
+			option("data"), option("set"), option("json"),
+		},
+		run: runEval,
 	}
 }
 
@@ -33,7 +40,14 @@ func (a *app) openSaved(c *cli.Context, e records.Evaluated) (*trained.Model, er
 }
 
 func runEval(a *app, c *cli.Context) error {
-	s, err := a.openSaved(c, records.Evaluated{Labelled: true, Split: c.String("split")})
+	importance := c.Bool("importance")
+	switch sample := c.Int("sample"); {
+	case !importance && c.IsSet("sample"):
+		return refuse(c, "is for --importance", "sample")
+	case sample < 1:
+		return exitcode.With(exitcode.Usage, fmt.Errorf("--sample is %d, want 1 or more", sample))
+	}
+	s, err := a.openSaved(c, records.Evaluated{Labelled: true, Split: c.String("split"), Cells: importance})
 	if err != nil {
 		return err
 	}
@@ -50,7 +64,18 @@ func runEval(a *app, c *cli.Context) error {
 	tell(m)
 	err = s.EvaluateOthers(a.ctx, tell)
 	warnings(a, s, out)
-	return err
+	if err != nil || !importance {
+		return err
+	}
+	columns, err := s.Importance(a.ctx, c.Int("sample"))
+	if err != nil {
+		return err
+	}
+	for _, i := range columns {
+		out.Emit(i)
+	}
+	show.ImportanceTable(out.People, columns)
+	return nil
 }
 
 // warnings tells what none of the records has, apart from what is asked for on standard output.

@@ -38,6 +38,8 @@ type Plan struct {
 	made   map[[2]string]bool // names and kinds of bags
 	number int                // of the item that is compiled
 	items  [][]int            // of each of Inputs: the items that read it
+
+	watch func([]Cell) []Cell // see Watch
 }
 
 // denseRule is a DenseColumn and where its number comes from.

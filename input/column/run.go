@@ -53,6 +53,9 @@ func (r *Runner) Another() *Runner {
 // the code exitcode.BadData; b is then to be thrown away.
 func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 	p := r.plan
+	if p.watch != nil {
+		cells = p.watch(cells)
+	}
 	r.unknown = r.unknown[:0]
 	if len(p.dense) > 0 {
 		row := b.DenseRow(len(p.dense))

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 )
 
 // maxConfusionShown is the maximum number of classes whose confusion matrix is printed.
@@ -71,6 +72,20 @@ func writeThresholds(t *tabwriter.Writer, m report.Metrics) {
 	}
 	if m.BestF1 != nil {
 		line("best f1 at ", *m.BestF1)
+	}
+	t.Flush()
+}
+
+// ImportanceTable writes what loss and AUC lose where the cells of a column are permuted.
+func ImportanceTable(w io.Writer, columns []trained.Importance) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "column\tloss\tAUC\n")
+	for _, c := range columns {
+		fmt.Fprintf(t, "%s\t%+.4g ± %.2g\t", escaped.Replace(c.Column), c.Loss, c.LossDeviation)
+		if c.AUC != nil {
+			fmt.Fprintf(t, "%+.4g ± %.2g", -*c.AUC, *c.AUCDeviation)
+		}
+		fmt.Fprintln(t)
 	}
 	t.Flush()
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 )
 
 // TestMetricsTable verifies the table of eval for two classes.
@@ -42,5 +43,16 @@ examples by class (row) and prediction (column)
 	MetricsTable(&b, report.Metrics{})
 	if b.Len() != 0 {
 		t.Errorf("table %q of a regression, want none", b.String())
+	}
+}
+
+// TestImportanceTable verifies the table of eval --importance, with and without AUC.
+func TestImportanceTable(t *testing.T) {
+	area, deviation := report.Number(0.25), report.Number(0.0125)
+	var b strings.Builder
+	ImportanceTable(&b, []trained.Importance{{Column: "a\tb", Loss: 0.5, LossDeviation: 0.00123, AUC: &area, AUCDeviation: &deviation}, {Column: "c", Loss: -0.125}})
+	want := "column  loss           AUC\na\\tb    +0.5 ± 0.0012  -0.25 ± 0.013\nc       -0.125 ± 0     \n"
+	if b.String() != want {
+		t.Errorf("table\n%q\nwant\n%q", b.String(), want)
 	}
 }

@@ -216,6 +216,7 @@ type Evaluated struct {
 	Files    []string // in the place of the job's records
 	Split    string   // of the job's records: train, eval or test; "": as training evaluates
 	Labelled bool     // their labels are read
+	Cells    bool     // their cells are read: from their files, not from a cache
 	Proves   bool     // they verify an export: those of training do without validation records
 }
 
@@ -250,6 +251,9 @@ func (o *Opener) OpenEvaluated(ctx context.Context, e Evaluated) (d input.Datase
 	spec := there.spec(f, o.job.Model.Features)
 	spec.LabelRule.Absent, spec.Tolerate = !labelled, len(files) == 0 && MaxBad(o.job, split) > 0
 	spec.Cache, spec.CacheDir, spec.FindCache = there.job.Input.Cache, there.opts.CacheDir, true
+	if e.Cells {
+		spec.Cache = convert.CacheOff
+	}
 	if labelled {
 		spec.Names = there.TrainedClasses()
 	}

@@ -88,8 +88,8 @@ func ColumnInputs(j *job.Config, c graph.Columns) (model.Inputs, error) {
 	return in, nil
 }
 
-// HasColumns reports whether the records have columns. It is false before Open or Adopt.
-func (o *Opener) HasColumns() bool { return o.plan != nil }
+// Plan returns the plan of input.columns, nil if the records have no columns, and before Open or Adopt.
+func (o *Opener) Plan() *column.Plan { return o.plan }
 
 // Adopt compiles input.columns and takes the means, deviations and vocabularies that training
 // learned. Path names the checkpoint or bundle that stores them; learned is nil if it has none.

@@ -67,7 +67,7 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, e r
 	if err := opener.Adopt(ctx, kept.Path, kept.Columns); err != nil {
 		return nil, err
 	}
-	if sized.Model.Features == 0 && !opener.HasColumns() { // the number of the training records, not of these records
+	if sized.Model.Features == 0 && opener.Plan() == nil { // the number of the training records, not of these records
 		features, err := kept.features(cfg)
 		if err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (mo *Model) Close() error {
 
 // Evaluate computes the model's metrics over the records.
 func (mo *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
-	m, err := mo.evaluate(ctx, "input."+mo.split, evaluate.Evaluator{Data: mo.data, Split: mo.split, MaxBad: mo.maxBad})
+	m, err := mo.evaluate(ctx, "input."+mo.split, &evaluate.Evaluator{Data: mo.data, Split: mo.split, MaxBad: mo.maxBad})
 	if m.Threshold != nil {
 		mo.job.Eval.Threshold = job.Threshold{Number: float64(*m.Threshold)} // of the items of input.evals, too
 	}
@@ -172,7 +172,7 @@ func (mo *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) 
 	}
 	defer records.CloseEvals(evals)
 	for i, e := range evals {
-		m, err := mo.evaluate(ctx, job.EvalKey(e.Files.Name, i), evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
+		m, err := mo.evaluate(ctx, job.EvalKey(e.Files.Name, i), &evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
 		if err != nil {
 			return err
 		}
@@ -181,8 +181,17 @@ func (mo *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) 
 	return nil
 }
 
-// evaluate runs e, of the records of a set, with the model.
-func (mo *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator) (report.Metrics, error) {
+// evaluate runs e, of the records of a set, with the model, and warns of what none of the records has.
+func (mo *Model) evaluate(ctx context.Context, set string, e *evaluate.Evaluator) (report.Metrics, error) {
+	m, err := mo.run(ctx, e)
+	if err == nil {
+		mo.warnings = append(mo.warnings, mo.from.Warnings(set, &e.Seen, false)...)
+	}
+	return m, err
+}
+
+// run runs e with the model.
+func (mo *Model) run(ctx context.Context, e *evaluate.Evaluator) (report.Metrics, error) {
 	if err := mo.assign(mo.job.Train.Average.Evaluate); err != nil {
 		return report.Metrics{}, err
 	}
@@ -195,9 +204,6 @@ func (mo *Model) evaluate(ctx context.Context, set string, e evaluate.Evaluator)
 	e.Model, e.TopK = mo.model, mo.job.Eval.TopK
 	e.Threshold, e.BestF1 = mo.job.Eval.Threshold.Number, mo.job.Eval.Threshold.BestF1
 	metrics, err := e.Run(ctx, ctx, g)
-	if err == nil {
-		mo.warnings = append(mo.warnings, mo.from.Warnings(set, &e.Seen, false)...)
-	}
 	if failed, ok := errors.AsType[evaluate.Failure](err); ok { // without the rank: there is only one
 		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))
 	}

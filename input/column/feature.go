@@ -1,0 +1,61 @@
+package column
+
+import (
+	"bytes"
+	"slices"
+
+	"ringtrain/model/graph"
+)
+
+// A Feature is a column of which inputs of a model are made, with the columns that go with it: the values of ids.
+type Feature struct {
+	Name   string
+	inputs []int // places in the plan's Inputs
+}
+
+// Features returns the features of a plan, in the order of its Inputs.
+func (p *Plan) Features() (all []Feature) {
+	reads, goes, with := make([]bool, len(p.Inputs)), make([]bool, len(p.Inputs)), make([][]int, len(p.Inputs))
+	for _, d := range p.dense {
+		reads[d.input] = true
+	}
+	for _, b := range p.bags {
+		for _, at := range b.inputs {
+			reads[at] = true
+		}
+		if b.Kind == graph.IDs && b.values >= 0 {
+			goes[b.values] = true
+			with[b.inputs[0]] = append(with[b.inputs[0]], b.values)
+		}
+	}
+	for at, name := range p.Inputs {
+		if reads[at] && !goes[at] {
+			all = append(all, Feature{name, append([]int{at}, with[at]...)})
+		}
+	}
+	return all
+}
+
+// Copy returns a copy of what a record has of the feature.
+func (f Feature) Copy(cells []Cell) (copied []Cell) {
+	for _, at := range f.inputs {
+		c := cells[at]
+		c.Text, c.Texts, c.IDs, c.Values = bytes.Clone(c.Text), slices.Clone(c.Texts), slices.Clone(c.IDs), slices.Clone(c.Values)
+		for i, text := range c.Texts {
+			c.Texts[i] = bytes.Clone(text)
+		}
+		copied = append(copied, c)
+	}
+	return copied
+}
+
+// Put replaces what a record has of the feature by a copy of another record's.
+func (f Feature) Put(cells, copied []Cell) {
+	for i, at := range f.inputs {
+		cells[at] = copied[i]
+	}
+}
+
+// Watch has f see the cells of each record before they become inputs of a model, and take other cells in their place: it
+// returns those to take. Only one goroutine may then read records. With nil nothing is watched any more.
+func (p *Plan) Watch(f func(cells []Cell) []Cell) { p.watch = f }
