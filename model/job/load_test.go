@@ -241,7 +241,7 @@ func TestFaults(t *testing.T) {
 		{name: "a threshold of a number", file: small + "eval: {threshold: 0.3}\n", want: []string{
 			"job.yaml:4:8: eval.threshold is 0.3, want 0.5, the default, without loss.kind sigmoid: only the score of two classes is compared with it",
 		}},
-		{name: "a threshold of no records", file: "model: {kind: linear}\nloss: {kind: sigmoid}\ninput: {train: {format: libsvm, files: [a]}}\neval: {threshold: best_f1}\n", want: []string{
+		{name: "a threshold of no records", file: "model: {kind: linear}\nloss: {kind: sigmoid}\ninput: {train: {format: libsvm, files: [a]}}\neval: {threshold: best_f1}\noptimizer: {learning_rate: 0.1}\n", want: []string{
 			"job.yaml:4:8: eval.threshold is best_f1, which needs validation records: add input.split, as in {share: 0.1}",
 		}},
 		{name: "early stopping", file: small + "train:\n  early_stopping: {metric: auc, patience: 1, min_delta: -1}\n", want: []string{
