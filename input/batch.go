@@ -62,8 +62,9 @@ type Position struct {
 
 // Labels describes the valid labels.
 type Labels struct {
-	Classes int  // > 0: a class in [0, Classes)
-	Binary  bool // 0 or 1; −1 means 0
+	Names   *Classes // instead of Classes and Binary: a class by its name, a text or a number; nil: they have none
+	Classes int      // > 0: a class in [0, Classes)
+	Binary  bool     // 0 or 1; −1 means 0
 
 	// Absent is for predictions: records need neither a label nor a weight. Readers do not look at one
 	// that is there; the label is 0, the weight 1.

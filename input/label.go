@@ -11,6 +11,12 @@ import (
 // valid range and the code exitcode.BadData.
 func (l Labels) Value(v float64) (float32, error) {
 	switch {
+	case l.Names != nil:
+		class, err := l.Names.Number(v)
+		if err != nil {
+			err = badLabel("label %w", err)
+		}
+		return class, err
 	case l.Classes > 0:
 		if v >= 0 && v < float64(l.Classes) && v == math.Trunc(v) {
 			return float32(v), nil
@@ -33,6 +39,15 @@ func (l Labels) Value(v float64) (float32, error) {
 
 func badLabel(format string, args ...any) error {
 	return exitcode.With(exitcode.BadData, fmt.Errorf(format, args...))
+}
+
+// Check returns an error if y is not what Value returns for some label.
+func (l Labels) Check(y float64) error {
+	if l.Names != nil {
+		l = Labels{Classes: len(l.Names.Names())}
+	}
+	_, err := l.Value(y)
+	return err
 }
 
 // Finite reports whether x is neither infinite nor NaN.

@@ -67,7 +67,7 @@ func (c *clicks) model(t *testing.T) *Model {
 		in.Dense = graph.Shape{o.Columns}
 	}
 	g, err := Config{
-		Kind: o.Kind, Classes: o.Classes, Hidden: o.Hidden, Activation: o.Activation, Embedding: o.Size, Pooling: o.Pooling, Cross: o.Cross,
+		Kind: o.Kind, Classes: Count(o.Classes), Hidden: o.Hidden, Activation: o.Activation, Embedding: o.Size, Pooling: o.Pooling, Cross: o.Cross,
 	}.GraphOf(in, LossConfig{Kind: o.Loss})
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 type Config struct {
 	Kind       Kind              `yaml:"kind" doc:"Kind of model. ‘ringtrain jobs’ has a line on each."`
 	Layers     []Layer           `yaml:"layers" doc:"Layers of a model of one's own, instead of a kind. ‘ringtrain jobs show NAME --layers’ spells a kind as layers. --set finds an item by its name or its number from 0, as in ‘model.layers.0.dense.units’."`
-	Classes    int               `yaml:"classes" takes:"2 or more" doc:"Number of classes, where the loss is softmax."`
+	Classes    Classes           `yaml:"classes" takes:"a number of 2 or more, a list of names, auto, or a file" doc:"Classes of the labels. A number: labels are 0 to one less, and the loss is softmax. A list: the labels, texts or numbers (1.0 is 1), in the order of the classes. auto: the labels of the training records, numbers by value, texts bytewise, no before yes, false before true. A file has a name a line. With names, ‘loss.kind: auto’ is sigmoid of two, whose score is the probability of the second, and softmax of more. Another label is a bad record."`
 	Features   int               `yaml:"features" takes:"0 to 2147483647" doc:"Features of an example, or the number of ids. 0: as many as the training records have."`
 	Fields     int               `yaml:"fields" takes:"0 to 65535" doc:"Bags of ids of a libffm record: each field is one, and fields are below this number. 0: one bag of all ids."`
 	Hidden     []int             `yaml:"hidden" absent:"64, 32" takes:"1 or more" doc:"Sizes of the hidden layers, such as [128, 32]."`
@@ -26,6 +26,7 @@ type Config struct {
 	Init       graph.Initializer `yaml:"init" doc:"How kernels begin, instead of the kind's own way."`
 	L1         float64           `yaml:"l1" takes:"0 or more" doc:"Adds l1·Σ|w| over all weights, without biases; a step takes it of the rows of tables that its records use. ‘loss’ is printed without the penalty, ‘objective’ with it."`
 	L2         float64           `yaml:"l2" takes:"0 or more" doc:"Adds l2/2·Σw² over all weights, without biases; a step takes it of the rows of tables that its records use. ‘loss’ is printed without the penalty, ‘objective’ with it."`
+	names      []string          // of the classes, if model.classes leaves them to a file or to the training records
 }
 
 // Explain completes the text of a key with the kinds that have it.
@@ -49,6 +50,13 @@ func (c Config) Check(l LossConfig) error {
 	l = keys.Fill(l)
 	errs := append(keys.Check("model", &c), keys.Check("loss", &l)...)
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	fault := c.Classes.check()
+	if c.names != nil {
+		fault = faultOfNames(c.names)
+	}
+	if fault != "" {
+		bad("model.classes %s", fault)
+	}
 	if c.Fields > 0 && !c.ReadsIDs(HaveIDs) {
 		bad("model.fields is %d, want 0: the model reads no ids", c.Fields)
 	}

@@ -19,8 +19,8 @@ func TestConfigCheck(t *testing.T) {
 		want string
 	}{
 		{"linear", Config{Kind: "linear"}, ""},
-		{"softmax", Config{Kind: "softmax", Classes: 10, Features: 784}, ""},
-		{"mlp", Config{Kind: "mlp", Classes: 10, Hidden: []int{30}, Activation: "relu"}, ""},
+		{"softmax", Config{Kind: "softmax", Classes: Count(10), Features: 784}, ""},
+		{"mlp", Config{Kind: "mlp", Classes: Count(10), Hidden: []int{30}, Activation: "relu"}, ""},
 		{"sparse-linear", Config{Kind: "sparse-linear"}, ""},
 		{"misspelt kind", Config{Kind: "deepmf"}, `model.kind is "deepmf" (did you mean deepfm?), want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn`},
 		{"no kind", Config{}, `model.kind is empty, want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`},
@@ -28,11 +28,11 @@ func TestConfigCheck(t *testing.T) {
 		{"embedding", Config{Kind: "dcn", Hidden: []int{3}, Embedding: -1, Cross: -2, Pooling: "max"},
 			"model.embedding is -1, want 1 or more\nmodel.pooling is \"max\" (did you mean mean?), want one of sum, mean, sqrtn\nmodel.cross is -2, want 1 or more"},
 		{"no classes", Config{Kind: "softmax"}, "model.classes is 0, want 2 or more"},
-		{"misfits", Config{Kind: "linear", Classes: 3, Features: -1, Hidden: []int{2}, Activation: "relu"},
+		{"misfits", Config{Kind: "linear", Classes: Count(3), Features: -1, Hidden: []int{2}, Activation: "relu"},
 			"model.features is -1, want 0 to 2147483647"},
-		{"hidden", Config{Kind: "mlp", Classes: 2, Hidden: []int{4, 0}, Activation: "tan"},
+		{"hidden", Config{Kind: "mlp", Classes: Count(2), Hidden: []int{4, 0}, Activation: "tan"},
 			"model.hidden[1] is 0, want 1 or more\nmodel.activation is \"tan\" (did you mean tanh?), want one of linear, relu, leaky_relu, tanh, sigmoid, gelu"},
-		{"no hidden", Config{Kind: "mlp", Classes: 2, Hidden: []int{}}, ""},
+		{"no hidden", Config{Kind: "mlp", Classes: Count(2), Hidden: []int{}}, ""},
 	}
 	for _, tt := range tests {
 		t.Run("case="+tt.name, func(t *testing.T) { wantUsage(t, tt.c.Check(LossConfig{}), tt.want) })
@@ -41,7 +41,7 @@ func TestConfigCheck(t *testing.T) {
 
 // TestUnused verifies that the keys of other kinds are named, and no others.
 func TestUnused(t *testing.T) {
-	c := Config{Kind: "fm", Classes: 3, Embedding: 4, Hidden: []int{3}, Pooling: "sum", Cross: 1}
+	c := Config{Kind: "fm", Classes: Count(3), Embedding: 4, Hidden: []int{3}, Pooling: "sum", Cross: 1}
 	want := []string{"model.hidden is not used by model.kind fm", "model.pooling is not used by model.kind fm", "model.cross is not used by model.kind fm"}
 	if got := c.Unused(); !cmp.Equal(got, want) {
 		t.Errorf("unused: %q, want %q", got, want)
@@ -89,14 +89,14 @@ func TestHead(t *testing.T) {
 	}{
 		{Config{Kind: "linear"}, LossConfig{}, graph.Head{Kind: graph.HeadRegression}, ""},
 		{Config{Kind: "linear"}, LossConfig{Kind: "sigmoid"}, graph.Head{Kind: graph.HeadBinary, Classes: 2}, ""},
-		{Config{Kind: "softmax", Classes: 7}, LossConfig{Kind: "auto", Reduction: "mean"}, graph.Head{Kind: graph.HeadClasses, Classes: 7}, ""},
-		{Config{Kind: "mlp", Hidden: []int{1}, Classes: 3}, LossConfig{Kind: "softmax", Reduction: "sum"}, graph.Head{Kind: graph.HeadClasses, Classes: 3}, ""},
+		{Config{Kind: "softmax", Classes: Count(7)}, LossConfig{Kind: "auto", Reduction: "mean"}, graph.Head{Kind: graph.HeadClasses, Classes: 7}, ""},
+		{Config{Kind: "mlp", Hidden: []int{1}, Classes: Count(3)}, LossConfig{Kind: "softmax", Reduction: "sum"}, graph.Head{Kind: graph.HeadClasses, Classes: 3}, ""},
 		{Config{Kind: "mlp", Hidden: []int{1}}, LossConfig{Kind: "squared"}, graph.Head{Kind: graph.HeadRegression}, ""},
-		{Config{Kind: "mlp", Hidden: []int{1}, Classes: 3}, LossConfig{Kind: "squared"}, graph.Head{}, "model.classes is 3, want none with loss.kind squared"},
+		{Config{Kind: "mlp", Hidden: []int{1}, Classes: Count(3)}, LossConfig{Kind: "squared"}, graph.Head{}, "model.classes is 3, want none with loss.kind squared"},
 		{Config{Kind: "sparse-linear"}, LossConfig{Kind: "sigmoid"}, graph.Head{Kind: graph.HeadBinary, Classes: 2}, ""},
 		{Config{Kind: "linear"}, LossConfig{Kind: "softmax"}, graph.Head{}, "model.classes is 0, want 2 or more"},
-		{Config{Kind: "linear", Classes: 3}, LossConfig{Kind: "softmax"}, graph.Head{Kind: graph.HeadClasses, Classes: 3}, ""},
-		{Config{Kind: "softmax", Classes: 3}, LossConfig{Kind: "squared"}, graph.Head{}, "loss.kind is squared, want one of auto, softmax with model.kind softmax"},
+		{Config{Kind: "linear", Classes: Count(3)}, LossConfig{Kind: "softmax"}, graph.Head{Kind: graph.HeadClasses, Classes: 3}, ""},
+		{Config{Kind: "softmax", Classes: Count(3)}, LossConfig{Kind: "squared"}, graph.Head{}, "loss.kind is squared, want one of auto, softmax with model.kind softmax"},
 		{Config{Kind: "linear"}, LossConfig{Kind: "hinge", Reduction: "max"}, graph.Head{},
 			"loss.kind is \"hinge\", want one of auto, squared, softmax, sigmoid\nloss.reduction is \"max\" (did you mean mean?), want mean or sum"},
 	}
@@ -127,9 +127,9 @@ func TestGraphRefuses(t *testing.T) {
 	}{
 		{Config{Kind: "linear"}, graph.Shape{0}, "model.features is 0, want 1 or more"},
 		{Config{Kind: "linear", Features: -1}, graph.Shape{1}, "model.features is -1, want 0 to 2147483647"},
-		{Config{Kind: "mlp", Classes: 1 << 40, Hidden: []int{1 << 62}}, graph.Shape{1 << 60}, large},
-		{Config{Kind: "mlp", Classes: 2, Hidden: []int{60000, 60000}}, graph.Shape{60000}, large},
-		{Config{Kind: "mlp", Classes: 2, Hidden: []int{60000}}, graph.Shape{60000}, ""},
+		{Config{Kind: "mlp", Classes: Count(1 << 40), Hidden: []int{1 << 62}}, graph.Shape{1 << 60}, large},
+		{Config{Kind: "mlp", Classes: Count(2), Hidden: []int{60000, 60000}}, graph.Shape{60000}, large},
+		{Config{Kind: "mlp", Classes: Count(2), Hidden: []int{60000}}, graph.Shape{60000}, ""},
 		{Config{Kind: "sparse-linear"}, graph.Shape{1<<63 - 1}, large}, // an id of a damaged file
 		{Config{Layers: []Layer{{Embedding: &EmbeddingLayer{Size: 4}}, {FM: &FMLayer{Units: 3}}, {Dense: &DenseLayer{Units: 1}}}}, graph.Shape{9},
 			"model.layers.1 (fm) units is 3, want a divisor of the embedding's size 4: each output has as many of its elements"},
@@ -137,7 +137,7 @@ func TestGraphRefuses(t *testing.T) {
 			"model.layers.b (dense) reads input, but the records have no dense features besides ids"},
 		{Config{Layers: []Layer{{Name: "a", Sparse: &SparseLayer{}}, {FM: &FMLayer{}}}}, graph.Shape{9},
 			`model.layers.1 (fm) reads "a", which is no embedding, want an embedding layer`},
-		{Config{Kind: "cnn", Classes: 10}, graph.Shape{784},
+		{Config{Kind: "cnn", Classes: Count(10)}, graph.Shape{784},
 			"model.layers.conv_1 (conv2d) gets 784, want an image (height×width×channels): input.shape gives the shape where the file does not"},
 	} {
 		l := LossConfig{}

@@ -26,7 +26,11 @@ func (c Config) head(l LossConfig) (graph.Head, error) {
 		if err != nil {
 			return graph.Head{}, err
 		}
-		return c.presetHead(loss)
+		if !c.Named() {
+			return c.presetHead(loss)
+		}
+		loss, classes, err := c.namedLoss(l, p.losses)
+		return loss.headFor(classes, c.Names()), err
 	}
 	return c.layersHead(l)
 }
@@ -47,19 +51,36 @@ func (p preset) loss(l LossConfig) (lossKind, error) {
 }
 
 func (c Config) presetHead(loss lossKind) (graph.Head, error) {
+	classes, _ := c.Classes.number()
 	switch isClasses := loss.head == graph.HeadClasses; {
-	case isClasses && c.Classes == 0:
+	case isClasses && classes == 0:
 		return graph.Head{}, errors.New("model.classes is 0, want 2 or more")
-	case !isClasses && c.Classes != 0:
-		return graph.Head{}, fmt.Errorf("model.classes is %d, want none with loss.kind %v", c.Classes, loss.name)
+	case !isClasses && classes != 0:
+		return graph.Head{}, fmt.Errorf("model.classes is %d, want none with loss.kind %v", classes, loss.name)
 	}
-	return loss.headFor(c.Classes), nil
+	return loss.headFor(classes, nil), nil
 }
 
 // layersHead returns the head of model.layers: by loss.kind, or softmax if the last
 // layer has several outputs. An error belongs to the last item.
 func (c Config) layersHead(l LossConfig) (graph.Head, error) {
 	outputs, isAuto := c.outputs(), l.Kind == "" || l.Kind == auto
+	names := c.Names()
+	classes, _ := c.Classes.number()
+	if c.Named() {
+		fit := losses
+		switch {
+		case outputs == 1:
+			fit = []lossKind{sigmoidLoss}
+		case outputs > 1:
+			fit = []lossKind{softmaxLoss}
+		}
+		loss, _, err := c.namedLoss(l, fit)
+		if err != nil {
+			return graph.Head{}, err
+		}
+		classes, l.Kind = len(names), loss.name
+	}
 	bad := func(format string, args ...any) (graph.Head, error) {
 		last := len(c.Layers) - 1
 		it := c.items()[last]
@@ -69,7 +90,7 @@ func (c Config) layersHead(l LossConfig) (graph.Head, error) {
 		return graph.Head{}, c.layerError(last, string(it.op), fmt.Errorf(format, args...))
 	}
 	if outputs == unknown { // the records determine it, and Builder.Graph compares it
-		if outputs = c.Classes; outputs == 0 && l.Kind == softmaxLoss.name {
+		if outputs = classes; outputs == 0 && l.Kind == softmaxLoss.name {
 			return bad("has as many outputs as the records make: want a dense layer at the end, or model.classes")
 		}
 		outputs = max(outputs, 1)
@@ -79,16 +100,16 @@ func (c Config) layersHead(l LossConfig) (graph.Head, error) {
 		if outputs < 2 {
 			return bad("has %d outputs, want one for each class with loss.kind softmax", outputs)
 		}
-		if c.Classes != 0 && c.Classes != outputs {
-			return graph.Head{}, fmt.Errorf("model.classes is %d, want %d, the outputs of the last layer", c.Classes, outputs)
+		if classes != 0 && classes != outputs {
+			return graph.Head{}, fmt.Errorf("model.classes is %d, want %d, the outputs of the last layer", classes, outputs)
 		}
-		return softmaxLoss.headFor(outputs), nil
+		return softmaxLoss.headFor(outputs, names), nil
 	case isAuto:
 		return graph.Head{}, errors.New("loss.kind is auto, want squared or sigmoid where the last layer has one output")
 	case outputs != 1:
 		return bad("has %d outputs, want 1 with loss.kind %s", outputs, l.Kind)
 	}
-	return losses[slices.IndexFunc(losses, func(of lossKind) bool { return of.name == l.Kind })].headFor(0), nil
+	return losses[slices.IndexFunc(losses, func(of lossKind) bool { return of.name == l.Kind })].headFor(0, names), nil
 }
 
 // unknown is the size of an axis that depends on the records.

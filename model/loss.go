@@ -55,9 +55,9 @@ func lossOf(h graph.HeadKind) lossKind {
 	return losses[slices.IndexFunc(losses, func(l lossKind) bool { return l.head == h })]
 }
 
-// headFor returns the head of the loss for so many classes.
-func (l lossKind) headFor(classes int) graph.Head {
-	h := graph.Head{Kind: l.head}
+// headFor returns the head of the loss for so many classes, with names unless these are nil.
+func (l lossKind) headFor(classes int, names []string) graph.Head {
+	h := graph.Head{Kind: l.head, Labels: names}
 	switch h.Kind {
 	case graph.HeadClasses:
 		h.Classes = classes

@@ -109,7 +109,7 @@ func TestInitRows(t *testing.T) {
 
 // TestInitSpread verifies the mean 0 and variance r²/3 of the uniform distribution.
 func TestInitSpread(t *testing.T) {
-	m := build(t, example{Config{Kind: "mlp", Classes: 60, Hidden: []int{90}}, graph.Shape{100}, LossConfig{}, false})
+	m := build(t, example{Config{Kind: "mlp", Classes: Count(60), Hidden: []int{90}}, graph.Shape{100}, LossConfig{}, false})
 	place(m, 1)
 	m.Init(t.Context(), 1)
 	for i, r := range map[int]float64{0: math.Sqrt(6.0 / 100), 2: math.Sqrt(6.0 / (90 + 60))} {
@@ -292,7 +292,7 @@ func oneID(id uint32) (b tensor.Bags) {
 // BenchmarkStep measures Forward and Backward of job mnist's model on a rank's share of
 // the global batch. ink is the share of pixels that are not 0; MNIST has 0.19.
 func BenchmarkStep(b *testing.B) {
-	c := example{Config{Kind: "softmax", Classes: 10}, graph.Shape{784}, LossConfig{}, false}
+	c := example{Config{Kind: "softmax", Classes: Count(10)}, graph.Shape{784}, LossConfig{}, false}
 	for _, n := range []int{25, 100} {
 		for _, ink := range []int{19, 100} {
 			b.Run(fmt.Sprintf("model=softmax/batch=%d/ink=%d%%", n, ink), func(b *testing.B) {

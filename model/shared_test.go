@@ -133,8 +133,8 @@ func batch(e example, n int, seed uint64) (*tensor.Features, []float32) {
 // Small presets of dense records.
 var (
 	linearExample  = example{Config{Kind: "linear"}, graph.Shape{5}, LossConfig{}, false}
-	softmaxExample = example{Config{Kind: "softmax", Classes: 4}, graph.Shape{5}, LossConfig{}, false}
-	mlpExample     = example{Config{Kind: "mlp", Classes: 3, Hidden: []int{6, 4}}, graph.Shape{5}, LossConfig{}, false}
+	softmaxExample = example{Config{Kind: "softmax", Classes: Count(4)}, graph.Shape{5}, LossConfig{}, false}
+	mlpExample     = example{Config{Kind: "mlp", Classes: Count(3), Hidden: []int{6, 4}}, graph.Shape{5}, LossConfig{}, false}
 	sparseExample  = example{Config{Kind: "sparse-linear"}, graph.Shape{7}, LossConfig{}, false}
 )
 
@@ -157,16 +157,16 @@ var examples = []example{
 	images(Layer{GlobalAvgPool: plain}), images(Layer{LayerNorm: &LayerNormLayer{}}, Layer{Tanh: plain}),
 	rows(Layer{Cross: &CrossLayer{}}), rows(Layer{Name: "t", Tanh: plain}, Layer{In: []string{"dense", "t"}, Cross: &CrossLayer{}}),
 	ofIDs(Config{Kind: "sparse-linear"}, LossConfig{Kind: "squared"}, 7, 2),
-	ofIDs(Config{Kind: "sparse-linear", Classes: 3}, LossConfig{Kind: "softmax"}, 7, 2, 3),
-	ofIDs(Config{Kind: "linear"}, LossConfig{}, 7, 2, 3), ofIDs(Config{Kind: "softmax", Classes: 3}, LossConfig{}, 7),
+	ofIDs(Config{Kind: "sparse-linear", Classes: Count(3)}, LossConfig{Kind: "softmax"}, 7, 2, 3),
+	ofIDs(Config{Kind: "linear"}, LossConfig{}, 7, 2, 3), ofIDs(Config{Kind: "softmax", Classes: Count(3)}, LossConfig{}, 7),
 	ofIDs(Config{Kind: "mlp", Hidden: []int{4}, Activation: "tanh"}, LossConfig{Kind: "sigmoid"}, 7, 2),
-	ofIDs(Config{Kind: "mlp", Hidden: []int{5, 4}, Activation: "leaky_relu", Classes: 3}, LossConfig{}, 7, 2, 3),
+	ofIDs(Config{Kind: "mlp", Hidden: []int{5, 4}, Activation: "leaky_relu", Classes: Count(3)}, LossConfig{}, 7, 2, 3),
 	ofIDs(Config{Kind: "fm", Embedding: 4}, LossConfig{}, 7), ofIDs(Config{Kind: "fm"}, LossConfig{Kind: "squared"}, 9, 3, 2),
-	ofIDs(Config{Kind: "fm", Embedding: 8, Classes: 3}, LossConfig{Kind: "softmax"}, 7, 2),
+	ofIDs(Config{Kind: "fm", Embedding: 8, Classes: Count(3)}, LossConfig{Kind: "softmax"}, 7, 2),
 	ofIDs(Config{Kind: "wide-deep", Hidden: []int{5, 4}, Pooling: "mean", Activation: "gelu"}, LossConfig{}, 9, 2),
-	ofIDs(Config{Kind: "wide-deep", Hidden: []int{5}, Activation: "sigmoid", Classes: 3, Embedding: 3}, LossConfig{Kind: "softmax"}, 9, 3, 2),
+	ofIDs(Config{Kind: "wide-deep", Hidden: []int{5}, Activation: "sigmoid", Classes: Count(3), Embedding: 3}, LossConfig{Kind: "softmax"}, 9, 3, 2),
 	ofIDs(Config{Kind: "deepfm", Hidden: []int{5, 4}, Activation: "tanh"}, LossConfig{}, 9, 3),
-	ofIDs(Config{Kind: "deepfm", Hidden: []int{5}, Activation: "sigmoid", Embedding: 2, Classes: 3, Pooling: "sqrtn"}, LossConfig{Kind: "softmax"}, 9, 2, 3),
+	ofIDs(Config{Kind: "deepfm", Hidden: []int{5}, Activation: "sigmoid", Embedding: 2, Classes: Count(3), Pooling: "sqrtn"}, LossConfig{Kind: "softmax"}, 9, 2, 3),
 	ofIDs(Config{Kind: "dcn", Hidden: []int{6}, Embedding: 4, Cross: 1, Activation: "tanh"}, LossConfig{Kind: "squared"}, 9, 2),
 	ofIDs(Config{Kind: "dcn", Hidden: []int{6}, Embedding: 3, Activation: "tanh"}, LossConfig{}, 9, 2, 3),
 	ofIDs(Config{Layers: []Layer{

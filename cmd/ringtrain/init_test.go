@@ -84,8 +84,8 @@ func TestInitFormats(t *testing.T) {
 	}{
 		{"svm/clicks_train.libsvm", []string{"kind: linear", "format: libsvm"}},
 		{"clicks.tfrecord", []string{"kind: linear", "format: tfrecord", "label: label, ids: ids, values: values"}},
-		{"idx/t10k-images-idx3-ubyte.gz idx/t10k-labels-idx1-ubyte.gz", []string{"classes: 10", "format: idx"}},
-		{"folder", []string{"classes: 10", "format: images, images: folder", "shape: [32, 32, 1]"}},
+		{"idx/t10k-images-idx3-ubyte.gz idx/t10k-labels-idx1-ubyte.gz", []string{"classes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]", "format: idx"}},
+		{"folder", []string{"classes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]", "format: images, images: folder", "shape: [32, 32, 1]"}},
 	} {
 		b.must(0, append(append([]string{"init"}, strings.Fields(tt.files)...), "--to", "job.yaml", "--force")...)
 		file := b.read("job.yaml")

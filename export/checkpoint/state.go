@@ -34,6 +34,7 @@ type Run struct {
 	JobFile   string            `json:"job_file,omitempty"`  // a copy of the job, in file form
 	Shape     []int             `json:"shape,omitempty"`     // of the model's input; nil in checkpoints of older versions
 	Columns   *graph.Columns    `json:"columns,omitempty"`   // with statistics of the training data; nil without input.columns
+	Classes   []string          `json:"classes,omitempty"`   // names, in the order of the classes; nil: they have none
 }
 
 // EpochSum accumulates the epoch of the last step, so that a resumed run reports the

@@ -129,7 +129,7 @@ func TestInteropColumns(t *testing.T) {
 		"sparse-linear": {model.Config{Kind: "sparse-linear"}, ""},
 		"deepfm":        {model.Config{Kind: "deepfm", Hidden: []int{10}}, ""},
 		"dcn":           {model.Config{Kind: "dcn", Hidden: []int{10}, Pooling: "mean"}, "squared"},
-		"wide-deep":     {model.Config{Kind: "wide-deep", Hidden: []int{10}, Classes: 3}, "softmax"},
+		"wide-deep":     {model.Config{Kind: "wide-deep", Hidden: []int{10}, Classes: model.Count(3)}, "softmax"},
 	} {
 		t.Run("kind="+name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 6))

@@ -150,7 +150,7 @@ func TestDeterministic(t *testing.T) {
 // TestSizeOfSoftmax verifies that the MNIST model has as many nodes as the model in the
 // study of the format.
 func TestSizeOfSoftmax(t *testing.T) {
-	g, err := model.Config{Kind: "softmax", Classes: 10}.GraphOf(model.Inputs{Dense: graph.Shape{784}}, model.LossConfig{})
+	g, err := model.Config{Kind: "softmax", Classes: model.Count(10)}.GraphOf(model.Inputs{Dense: graph.Shape{784}}, model.LossConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -337,17 +337,17 @@ func graphs() map[string]*graph.Graph {
 	}
 	add("linear", graph.Shape{2}, "", model.Config{Kind: "linear"})
 	add("linear-sigmoid", graph.Shape{3}, "sigmoid", model.Config{Kind: "linear"})
-	add("softmax", graph.Shape{4}, "", model.Config{Kind: "softmax", Classes: 3})
-	add("mlp", graph.Shape{4}, "", model.Config{Kind: "mlp", Classes: 2, Hidden: []int{3}})
+	add("softmax", graph.Shape{4}, "", model.Config{Kind: "softmax", Classes: model.Count(3)})
+	add("mlp", graph.Shape{4}, "", model.Config{Kind: "mlp", Classes: model.Count(2), Hidden: []int{3}})
 	add("sparse-linear", graph.Shape{5}, "", model.Config{Kind: "sparse-linear"})
-	ofBoth("mlp-of-both", model.Inputs{IDs: 9, Fields: 2, Dense: graph.Shape{2}}, "softmax", model.Config{Kind: "mlp", Classes: 3, Hidden: []int{3, 2}})
+	ofBoth("mlp-of-both", model.Inputs{IDs: 9, Fields: 2, Dense: graph.Shape{2}}, "softmax", model.Config{Kind: "mlp", Classes: model.Count(3), Hidden: []int{3, 2}})
 	add("sparse-linear-large", graph.Shape{100000}, "", model.Config{Kind: "sparse-linear"})
 	add("fm", graph.Shape{5}, "", model.Config{Kind: "fm", Embedding: 3})
 	add("wide-deep", graph.Shape{5}, "", model.Config{Kind: "wide-deep", Hidden: []int{3}, Embedding: 2})
 	ofBoth("deepfm", model.Inputs{IDs: 9, Fields: 3, Dense: graph.Shape{2}}, "", model.Config{Kind: "deepfm", Hidden: []int{3}, Embedding: 2, Pooling: "mean"})
-	ofBoth("dcn", model.Inputs{IDs: 9, Fields: 2}, "softmax", model.Config{Kind: "dcn", Hidden: []int{3}, Classes: 3, Embedding: 2, Pooling: "sqrtn", Cross: 1})
+	ofBoth("dcn", model.Inputs{IDs: 9, Fields: 2}, "softmax", model.Config{Kind: "dcn", Hidden: []int{3}, Classes: model.Count(3), Embedding: 2, Pooling: "sqrtn", Cross: 1})
 	ofBoth("fm-squared", model.Inputs{IDs: 9, Fields: 2}, "squared", model.Config{Kind: "fm", Embedding: 2})
-	add("fm-classes", graph.Shape{9}, "softmax", model.Config{Kind: "fm", Embedding: 2, Classes: 3})
+	add("fm-classes", graph.Shape{9}, "softmax", model.Config{Kind: "fm", Embedding: 2, Classes: model.Count(3)})
 	add("layers", graph.Shape{7, 6, 2}, "", model.Config{Layers: everyLayer()})
 	return all
 }

@@ -25,6 +25,7 @@ type Bundle struct {
 	Variables  []bundle.Tensor // with global_step
 	Signatures []Signature     // sorted by name
 	Columns    *graph.Columns  // of raw records; nil without columns
+	Classes    []string        // names, in the order of the classes; nil: a regression
 }
 
 // Signature describes one way to call a model.
@@ -106,6 +107,7 @@ func (b *Bundle) readModel() error {
 			Name: name, Method: s.GetMethodName(), Inputs: endpointsOf(s.GetInputs()), Outputs: endpointsOf(s.GetOutputs()),
 		})
 	}
+	b.Classes = interfaceOf(meta)[1]
 	slices.SortFunc(b.Signatures, func(a, b Signature) int { return strings.Compare(a.Name, b.Name) })
 	return nil
 }

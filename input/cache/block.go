@@ -195,7 +195,7 @@ func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) er
 // checkLabels verifies that labels are valid, as the text's reader did: a loss uses a label as an index.
 func (b *block) checkLabels(labels input.Labels) error {
 	for p := b.labels; len(p) > 0; p = p[4:] {
-		if _, err := labels.Value(float64(math.Float32frombits(binary.LittleEndian.Uint32(p)))); err != nil {
+		if err := labels.Check(float64(math.Float32frombits(binary.LittleEndian.Uint32(p)))); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/input"
 	"ringtrain/model/graph"
 	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
@@ -29,6 +30,9 @@ type Plan struct {
 	Order []string
 
 	Label, Weight, Key int // places in Inputs; −1: none
+
+	// Classes are those of the label, of which the plan may learn the names; nil: it is a number.
+	Classes *input.Classes
 
 	dense []denseRule
 	bags  []bagRule
@@ -371,6 +375,9 @@ func (p *Plan) Columns() graph.Columns {
 	}
 	if p.Key >= 0 {
 		c.Key = p.Inputs[p.Key]
+	}
+	if p.Label >= 0 && p.Classes != nil && !p.Classes.Learns() {
+		c.Label = &graph.LabelColumn{Name: p.Inputs[p.Label], Classes: p.Classes.Names()}
 	}
 	return c
 }

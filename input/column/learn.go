@@ -81,7 +81,7 @@ func (m *moments) merge(o moments) {
 // Learns reports whether the plan has anything to learn.
 func (p *Plan) Learns() bool {
 	return slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.learns() }) ||
-		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 })
+		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 }) || p.Classes.Learns()
 }
 
 // NewLearner returns a learner. Its parts are numbered from 0, without a gap. labels says which labels
@@ -242,6 +242,11 @@ func (l *Learner) Finish() error {
 			}
 		}
 	}
+	if p.Classes.Learns() {
+		if err := p.Classes.Settle(nil); err != nil {
+			return fmt.Errorf("column %s: %w", p.Inputs[p.Label], err)
+		}
+	}
 	return p.layOut()
 }
 
@@ -317,6 +322,16 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 	for i, b := range learnt.Bags {
 		if p.bags[i].minCount > 0 {
 			p.bags[i].Vocabulary, p.bags[i].Size = b.Vocabulary, b.Size
+		}
+	}
+	if p.Classes.Learns() && learnt.Label != nil {
+		if err := p.Classes.Settle(learnt.Label.Classes); err != nil {
+			return err
+		}
+	}
+	if now := p.Columns(); now.Label != nil && learnt.Label != nil {
+		if what := now.Label.Difference(learnt.Label); what != "" {
+			return other(now.Label.Name, what)
 		}
 	}
 	if err := p.layOut(); err != nil {

@@ -136,23 +136,22 @@ func (r *Runner) check(cells []Cell, numeric []bool, numbers []float64) (err err
 	return err
 }
 
-// target returns the label and the weight of a record.
+// target returns the label and the weight of a record. The label is looked at last: of a bad record no class is learnt.
 func (r *Runner) target(cells []Cell) (y, weight float32, err error) {
 	p := r.plan
+	weight = 1
+	if p.Weight >= 0 && !r.labels.Absent {
+		if weight, err = cells[p.Weight].number(1); err == nil && weight < 0 {
+			err = fmt.Errorf("is %g, want a weight of 0 or more", weight)
+		}
+		if err != nil {
+			return 0, 0, p.fault(p.Weight, err)
+		}
+	}
 	if y, err = r.label(cells); err != nil {
 		return 0, 0, p.fault(p.Label, err)
 	}
-	if p.Weight < 0 || r.labels.Absent {
-		return y, 1, nil
-	}
-	weight, err = cells[p.Weight].number(1)
-	if err == nil && weight < 0 {
-		err = fmt.Errorf("is %g, want a weight of 0 or more", weight)
-	}
-	if err != nil {
-		err = p.fault(p.Weight, err)
-	}
-	return y, weight, err
+	return y, weight, nil
 }
 
 // Predicts reports whether a prediction reads the input: as a feature, as the values of ids or as the
@@ -178,11 +177,30 @@ func (r *Runner) label(cells []Cell) (float32, error) {
 	if c.missing() {
 		return 0, fmt.Errorf("is missing, want a label")
 	}
+	if r.labels.Names != nil {
+		return c.class(r.labels.Names)
+	}
 	v, err := c.number(0)
+	if err != nil && len(c.Text) > 0 {
+		err = fmt.Errorf("%w, or model.classes: auto", err)
+	}
 	if err != nil {
 		return 0, err
 	}
 	return r.labels.Value(float64(v))
+}
+
+// class is the class of a label.
+func (c *Cell) class(of *input.Classes) (float32, error) {
+	switch {
+	case len(c.Texts)+len(c.Values)+len(c.IDs) > 1:
+		return 0, c.list()
+	case len(c.Values) == 1:
+		return of.Number(float64(c.Values[0]))
+	case len(c.IDs) == 1:
+		return of.Number(float64(c.IDs[0]))
+	}
+	return of.Text(c.Text)
 }
 
 // value is the number of a dense column.

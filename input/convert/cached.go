@@ -249,6 +249,12 @@ func (s Spec) key() string {
 			read += " split=" + s.Split.String()
 		}
 	}
+	switch names := s.LabelRule.Names; {
+	case names.Learns():
+		read += " names=auto"
+	case names != nil:
+		read += fmt.Sprintf(" names=%q", names.Names())
+	}
 	return fmt.Sprintf("%s features=%d max_features=%d fields=%d classes=%d binary=%t absent=%t dense=%t", read,
 		s.Features, s.Limits.MaxFeatures, s.Fields, s.LabelRule.Classes, s.LabelRule.Binary, s.LabelRule.Absent, s.Dense)
 }

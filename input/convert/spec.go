@@ -187,6 +187,8 @@ func openImages(ctx context.Context, s Spec) (input.Dataset, error) {
 		want = 0
 	case s.LabelRule.Binary:
 		want = 2
+	case s.LabelRule.Names != nil:
+		want = len(s.LabelRule.Names.Names())
 	}
 	if n := len(d.Facts().Classes); want > 0 && n != want {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %d classes, want %d", s.Images, n, want))

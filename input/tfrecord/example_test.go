@@ -136,7 +136,7 @@ func TestBadExamples(t *testing.T) {
 		{"no dense values", d, example(label), `no feature "values": there are ["label"]`},
 		{"two labels", s, example(entry("label", ints(1, 0)), ids, values), `feature "label" is a list of int64 of length 2, want 1`},
 		{"label without a number", s, example(entry("label", floats()), ids, values), `feature "label" is a list of floats of length 0, want 1`},
-		{"bytes label", s, example(entry("label", message(1, message(1, []byte("1")))), ids, values), `feature "label" is a list of bytes, want one int64 or float`},
+		{"bytes label", s, example(entry("label", message(1, message(1, []byte("1")))), ids, values), `feature "label" is a list of bytes, want one int64 or float, or model.classes: auto`},
 		{"label out of range", s, example(entry("label", ints(2)), ids, values), `label is 2, want 0 or 1 (or -1 for 0)`},
 		{"float ids", s, example(label, entry("ids", floats(3, 300)), values), `feature "ids" is a list of floats, want a list of int64 (as TensorFlow does, nothing is converted)`},
 		{"int64 values", s, example(label, ids, entry("values", ints(1, 2))), `feature "values" is a list of int64, want a list of floats (as TensorFlow does, nothing is converted)`},

@@ -12,6 +12,7 @@ type scratch struct {
 	frame  []byte
 	ints   []int64
 	floats []float32
+	texts  [][]byte
 }
 
 // wanted has the features of a record by use, nil for a missing one.
@@ -78,14 +79,33 @@ func (s *scratch) label(example, feature []byte, c *Config) (float32, error) {
 		return 0, fmt.Errorf("feature %q: %w", c.Label, err)
 	case kind == kindNone:
 		return 0, missing(example, c.Label)
+	case kind == kindBytes && c.Labels.Names != nil:
+		return s.class(feature, c)
 	case kind == kindBytes:
-		return 0, fmt.Errorf("feature %q is %v, want one int64 or float", c.Label, kind)
+		return 0, fmt.Errorf("feature %q is %v, want one int64 or float, or model.classes: auto", c.Label, kind)
 	case len(ints)+len(floats) != 1:
 		return 0, fmt.Errorf("feature %q is %v of length %d, want 1", c.Label, kind, len(ints)+len(floats))
 	case kind == kindInt64:
 		return c.Labels.Value(float64(ints[0]))
 	}
 	return c.Labels.Value(float64(floats[0]))
+}
+
+// class returns the class of a label that is a text.
+func (s *scratch) class(feature []byte, c *Config) (float32, error) {
+	var y float32
+	var err error
+	s.texts, err = appendTexts(s.texts[:0], feature)
+	switch n := len(s.texts); {
+	case err == nil && n != 1:
+		err = fmt.Errorf("is %d texts, want one", n)
+	case err == nil:
+		y, err = c.Labels.Names.Text(s.texts[0])
+	}
+	if err != nil {
+		err = fmt.Errorf("feature %q %w", c.Label, err)
+	}
+	return y, err
 }
 
 // dense adds a row of features.

@@ -12,6 +12,20 @@ type Columns struct {
 	Dense []DenseColumn `json:"dense,omitempty"` // columns of the dense port, in this order
 	Bags  []BagColumn   `json:"bags,omitempty"`  // fields of the port of ids, in this order
 	Key   string        `json:"key,omitempty"`   // pass-through column, copied to the prediction; "" for none
+
+	Label *LabelColumn `json:"label,omitempty"` // what is predicted; nil: a number as it is
+}
+
+// LabelColumn says what a label is.
+type LabelColumn struct {
+	Name    string   `json:"name"`
+	Classes []string `json:"classes,omitempty"` // names, in the order of the classes
+}
+
+// Difference tells what makes a label another thing than that of an earlier model, with both values. It is "" if
+// nothing does.
+func (l *LabelColumn) Difference(was *LabelColumn) string {
+	return difference([]fact{{"name", l.Name, was.Name}, {"classes", fmt.Sprintf("%q", l.Classes), fmt.Sprintf("%q", was.Classes)}})
 }
 
 // DenseColumn makes one number:

@@ -19,6 +19,7 @@ func (cfg *Config) Check() error {
 		cfg.Schedule.Check(),
 		cfg.AllReduce.Check(),
 		cfg.checkTrain(),
+		cfg.checkDrawn(),
 		errors.Join(checkNames(reflect.ValueOf(cfg).Elem())...),
 	)
 }
@@ -36,6 +37,14 @@ func (cfg *Config) checkTrain() error {
 	cfg.Train.EarlyStopping.check(&f, cfg)
 	cfg.Eval.Threshold.check(&f, cfg)
 	return f.err()
+}
+
+// checkDrawn returns the fault of names of classes for records that are drawn, whose labels are numbers from 0.
+func (cfg *Config) checkDrawn() error {
+	if !cfg.Input.Synthetic || !cfg.Model.Named() {
+		return nil
+	}
+	return fmt.Errorf("model.classes is %s, want a number, or none, with input.synthetic", cfg.Model.Classes)
 }
 
 // faults collects errors to report them together.

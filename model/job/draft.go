@@ -131,15 +131,11 @@ func (w *draftWriter) model() {
 		w.line("  hidden: [64, 32]", "units of the hidden layers")
 	}
 	label := w.Table.Label
-	loss := "squared"
-	switch n := len(label.Classes); {
-	case n == 2:
-		loss = "sigmoid"
-	case n > 2:
-		loss = "softmax"
-		w.line(fmt.Sprintf("  classes: %d", n), "")
+	if len(label.Classes) == 0 {
+		w.line("loss: {kind: squared}", "%s", label.Column)
+		return
 	}
-	w.line("loss: {kind: "+loss+"}", "%s", label.Column)
+	w.line("  classes: "+yamlValue(reflect.ValueOf(model.Classes(label.Classes))), "of %s", label.Column)
 }
 
 func (w *draftWriter) input() {

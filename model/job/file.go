@@ -95,11 +95,18 @@ func yamlValue(v reflect.Value) string {
 	case reflect.String:
 		return yamlText(v.String())
 	case reflect.Slice:
+		one, isText := v.Interface().(fmt.Stringer)
+		if isText && v.Len() < 2 {
+			return yamlWord(one.String())
+		}
 		items := make([]string, v.Len())
 		for i := range items {
-			if keys.IsList(v.Type()) {
+			switch {
+			case keys.IsList(v.Type()):
 				items[i] = yamlItem(v.Index(i))
-			} else {
+			case isText:
+				items[i] = yamlWord(v.Index(i).String())
+			default:
 				items[i] = yamlValue(v.Index(i))
 			}
 		}
@@ -153,6 +160,14 @@ func yamlKeys(v reflect.Value, all bool) string {
 // plainText matches texts that need no quotes in YAML. yamlText excludes those that YAML reads as other
 // values.
 var plainText = regexp.MustCompile(`^[A-Za-z_/.][A-Za-z0-9_/.\-]*$`)
+
+// yamlWord is yamlText of a text that may stand as a whole number.
+func yamlWord(s string) string {
+	if n, err := strconv.Atoi(s); err == nil && strconv.Itoa(n) == s {
+		return s
+	}
+	return yamlText(s)
+}
 
 // yamlText returns a text in YAML, with quotes if it needs them.
 func yamlText(s string) string {

@@ -110,7 +110,10 @@ func appendOptions(dst []Option, v reflect.Value, key string) []Option {
 
 // format is the inverse of setLeaf.
 func format(v reflect.Value) string {
+	text, isText := v.Interface().(fmt.Stringer)
 	switch {
+	case v.Kind() == reflect.Slice && isText:
+		return text.String()
 	case v.Kind() == reflect.Pointer && v.IsNil():
 		return ""
 	case v.Kind() == reflect.Pointer:

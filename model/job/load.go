@@ -42,6 +42,7 @@ func loadText(name string, text []byte, environ, sets []string) (*Config, error)
 	readable := l.fromFile(text, root)
 	l.fromEnviron(environ, root)
 	l.fromSets(sets, root)
+	job.Model.Classes = job.Model.Classes.OrNone()
 	if readable {
 		l.inherit(&job.Input)
 		l.check(&job)

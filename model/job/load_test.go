@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringtrain/input/convert"
+	"ringtrain/model"
 	"ringtrain/model/optimizer"
 	"ringtrain/ring/exitcode"
 )
@@ -59,7 +60,7 @@ func TestSources(t *testing.T) {
 		{name: "file over default", file: "train: {seed: 7}", want: func(j *Config) { j.Train.Seed = 7 }},
 		{name: "environment over file", file: "train: {seed: 7}", environ: []string{"RINGTRAIN_TRAIN_SEED=8"}, want: func(j *Config) { j.Train.Seed = 8 }},
 		{name: "set over environment", environ: []string{"RINGTRAIN_INPUT_BATCH=8"}, sets: []string{"input.batch=9"}, want: func(j *Config) { j.Input.Batch = 9 }},
-		{name: "set over file", sets: []string{"model.kind=softmax", "model.classes=10"}, want: func(j *Config) { j.Model.Kind, j.Model.Classes = "softmax", 10 }},
+		{name: "set over file", sets: []string{"model.kind=softmax", "model.classes=10"}, want: func(j *Config) { j.Model.Kind, j.Model.Classes = "softmax", model.Count(10) }},
 		{name: "last set", sets: []string{"input.batch=9", "input.batch=11"}, want: func(j *Config) { j.Input.Batch = 11 }},
 		{name: "environment over default", environ: []string{"HOME=/", "RINGTRAIN_INPUT_SHUFFLE=false"}, want: func(j *Config) { j.Input.Shuffle = false }},
 		{name: "reserved variables", environ: []string{"RINGTRAIN_RANK=3", "RINGTRAIN_WORLD_SIZE=x", "RINGTRAIN_DATA=/d", "RINGTRAIN_TOKEN_FILE=f", "RINGTRAIN_JSON=1"},
@@ -114,7 +115,7 @@ func mlp(hidden string) []string {
 }
 
 func wantMLP(hidden ...int) func(j *Config) {
-	return func(j *Config) { j.Model.Kind, j.Model.Classes, j.Model.Hidden = "mlp", 10, hidden }
+	return func(j *Config) { j.Model.Kind, j.Model.Classes, j.Model.Hidden = "mlp", model.Count(10), hidden }
 }
 
 func files(list string) []string {

@@ -164,7 +164,7 @@ model: 5
 model: [linear]
 model: {kind: liner}
 model: {kind: linear, class: 2}
-model: {kind: softmax, classes: 1.5}
+model: {kind: softmax, classes: {a: 1}}
 model: {kind: mlp, hidden: [0]}
 model: {kind: mlp, hidden: [10, -1]}
 model: {kind: mlp, hidden: [a]}

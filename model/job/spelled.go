@@ -40,7 +40,7 @@ func modelOf(name string) (model.Config, model.LossConfig, error) {
 		return job.Model, job.Loss, nil
 	}
 	kind := model.Kind(name)
-	for _, c := range []model.Config{{Kind: kind}, {Kind: kind, Classes: 10}} {
+	for _, c := range []model.Config{{Kind: kind}, {Kind: kind, Classes: model.Count(10)}} {
 		if c.Check(model.LossConfig{}) == nil {
 			return c, model.LossConfig{}, nil
 		}

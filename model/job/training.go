@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -218,8 +219,8 @@ func (cfg *Config) checkClassWeights(f *faults) {
 	if len(w) == 0 {
 		return
 	}
-	if cfg.Model.Check(cfg.Loss) != nil {
-		return // Check reports this fault
+	if cfg.Model.Check(cfg.Loss) != nil || cfg.Model.Unnamed() {
+		return // Check reports this fault, or CheckClasses does
 	}
 	labels := cfg.Labels()
 	classes := labels.Classes
@@ -232,6 +233,14 @@ func (cfg *Config) checkClassWeights(f *faults) {
 	case len(w) != classes:
 		f.add("train.class_weights has %d weights, want one for each of %d classes", len(w), classes)
 	}
+}
+
+// CheckClasses returns what is wrong with the job once the names of the classes are known.
+func (cfg *Config) CheckClasses() error {
+	var f faults
+	cfg.checkClassWeights(&f)
+	cfg.Train.EarlyStopping.check(&f, cfg)
+	return exitcode.With(exitcode.Usage, errors.Join(cfg.Model.Check(cfg.Loss), f.err()))
 }
 
 // Labels returns the rule for the labels of the job's records.

@@ -185,7 +185,7 @@ func (t *Trainer) checkpointState(finished bool) (checkpoint.State, error) {
 			Seed: t.job.Train.Seed, Position: t.progress.position, Epoch: t.progress.epoch.stored(), Best: t.progress.best.stored(),
 			Steps:   t.progress.steps,
 			Options: options, Decisions: t.progress.decisions(), Kernels: t.reporter.kernels,
-			Finished: finished, JobFile: string(file), Shape: t.model.Graph().Inputs[0].Shape, Columns: t.data.Columns(),
+			Finished: finished, JobFile: string(file), Shape: t.model.Graph().Inputs[0].Shape, Columns: t.data.Columns(), Classes: t.model.Graph().Head.Labels,
 		},
 	}, nil
 }

@@ -109,7 +109,7 @@ func TestClipIsTensorFlows(t *testing.T) {
 func TestWeightsAreKeras(t *testing.T) {
 	for _, g := range readFeatures(t).Networks {
 		t.Run(fmt.Sprintf("weights=%v/smoothing=%v", g.ClassWeights, g.Smoothing), func(t *testing.T) {
-			made, err := model.Config{Kind: "softmax", Classes: 3}.GraphOf(model.Inputs{Dense: graph.Shape{4}}, model.LossConfig{})
+			made, err := model.Config{Kind: "softmax", Classes: model.Count(3)}.GraphOf(model.Inputs{Dense: graph.Shape{4}}, model.LossConfig{})
 			if err != nil {
 				t.Fatal(err)
 			}

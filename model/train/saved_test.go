@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ringtrain/input/convert"
+	"ringtrain/model"
 	"ringtrain/model/job"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
@@ -231,7 +232,7 @@ func TestPrepare(t *testing.T) {
 		{"drawn points of two features", func(j *job.Config) { j.Model.Features, j.Input = 2, job.Input{Synthetic: true, Batch: 1} },
 			"auto", exitcode.Usage, "model.features is 2, want 1"},
 		{"drawn digits of seven classes", func(j *job.Config) {
-			j.Input, j.Model.Kind, j.Model.Classes = job.Input{Synthetic: true, Batch: 1}, "softmax", 7
+			j.Input, j.Model.Kind, j.Model.Classes = job.Input{Synthetic: true, Batch: 1}, "softmax", model.Count(7)
 		}, "auto", exitcode.Usage, "model.classes is 7, want 10"},
 		{"drawn clicks", func(j *job.Config) {
 			j.Input, j.Model.Kind, j.Model.Features = job.Input{Synthetic: true, Batch: 1}, "sparse-linear", 7

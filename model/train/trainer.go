@@ -94,6 +94,8 @@ func Prepare(ctx context.Context, cfg *job.Config, o Options) (*Trainer, error) 
 	if err := cfg.CheckKernels(); err != nil {
 		return nil, err
 	}
+	own := *cfg // with the classes that its records have
+	cfg = &own
 	var repeated []string
 	data, err := records.NewOpener(cfg, records.Options{
 		Roots: o.Roots, CacheDir: o.CacheDir, Share: true, Notice: o.Notice, Repeated: func(text string) { repeated = append(repeated, text) },
@@ -181,6 +183,9 @@ func (t *Trainer) agreedOptions() []job.Option {
 	}
 	if t.data.Plan != nil {
 		options = append(options, job.Option{Key: "input.columns.learnt", Value: t.data.Plan.LearnedDigest()})
+	}
+	if t.job.Model.Classes.IsAuto() || t.job.Model.Classes.File() != "" {
+		options = append(options, job.Option{Key: "model.classes.learnt", Value: strings.Join(t.job.Model.Names(), ", ")})
 	}
 	for _, c := range t.countables() {
 		options = append(options, job.Option{Key: c.key, Value: strings.Join(c.data.Facts().Manifest, " ")})

@@ -16,7 +16,7 @@ import (
 // buckets of the last layers are summed before backward ends.
 func TestLayersLeaveInReverse(t *testing.T) {
 	const in, a, b, classes, rows = 30, 50, 40, 35, 4
-	g, err := network.Config{Kind: "mlp", Hidden: []int{a, b}, Classes: classes}.GraphOf(network.Inputs{Dense: graph.Shape{in}}, network.LossConfig{})
+	g, err := network.Config{Kind: "mlp", Hidden: []int{a, b}, Classes: network.Count(classes)}.GraphOf(network.Inputs{Dense: graph.Shape{in}}, network.LossConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,15 +15,14 @@ type EvalSet struct {
 	Data  input.Dataset
 }
 
-// OpenEvals opens the items of input.evals for a model of so many features. Classes are those
-// that the training records name.
-func (o *Opener) OpenEvals(ctx context.Context, features int, classes []string) ([]EvalSet, error) {
+// OpenEvals opens the items of input.evals for a model of so many features.
+func (o *Opener) OpenEvals(ctx context.Context, features int) ([]EvalSet, error) {
 	if o.job.Input.Synthetic {
 		return nil, nil
 	}
 	var all []EvalSet
 	for i, e := range o.job.Input.Evals {
-		d, err := o.openSplit(ctx, split{key: job.EvalKey(e.Name, i), files: e.Files, features: features, classes: classes})
+		d, err := o.openSplit(ctx, split{key: job.EvalKey(e.Name, i), files: e.Files, features: features})
 		if err != nil {
 			CloseEvals(all)
 			return nil, err

@@ -24,23 +24,3 @@ func (o *Opener) find(from convert.Origin, set string) (convert.Origin, error) {
 	}
 	return from.Find(o.opts.Roots, notice)
 }
-
-// TrainedClasses returns the names of the classes of the training records. It returns nil if they have
-// none, or if this machine does not have the records; the folder that is evaluated must then have all
-// classes.
-func (o *Opener) TrainedClasses() []string {
-	train := o.job.Input.Train
-	f, _ := convert.FormatOf(train.Format)
-	if f.Classes == nil {
-		return nil
-	}
-	found, err := train.Find(o.opts.Roots, nil)
-	if err != nil {
-		return nil
-	}
-	names, err := f.Classes(found.Named()[0])
-	if err != nil {
-		return nil
-	}
-	return names
-}

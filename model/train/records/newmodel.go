@@ -21,8 +21,8 @@ func newModel(j *job.Config, plan *column.Plan, d input.Dataset) (*model.Model, 
 	if err != nil {
 		return nil, j.Locate(err)
 	}
-	if names := d.Facts().Classes; g.Head.Kind == graph.HeadClasses && len(names) == g.Head.Classes {
-		g.Head.Labels = names // exported to serving clients
+	if names := d.Facts().Classes; g.Head.Labels == nil && len(names) == g.Head.Classes {
+		g.Head.Labels = names // of folders
 	}
 	g.Columns = Set{Plan: plan}.Columns()
 	m := model.New(g)

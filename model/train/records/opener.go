@@ -30,6 +30,9 @@ type Opener struct {
 	opts Options
 	plan *column.Plan // of input.columns once it is compiled; nil without input.columns
 
+	classes *input.Classes // of labels that have names; nil: they have none
+	names   []string       // of the classes; nil: they are not known, or have none
+
 	// sizedBy is the checkpoint or bundle whose training records gave model.features, "" for none.
 	sizedBy string
 }
@@ -111,10 +114,13 @@ func (o *Opener) Open(ctx context.Context) (Set, error) {
 			return Set{}, err
 		}
 	}
+	if err := o.learntClasses(train.Facts().Classes); err != nil {
+		return Set{}, errors.Join(err, s.Close())
+	}
 	facts := train.Facts()
 	features := max(cfg.Model.Features, facts.Features) // a feature that the model does not have is a fault of the validation file
 	if cfg.Input.Eval.Format != "" {
-		eval, err := o.openSplit(ctx, split{key: "input.eval", files: cfg.Input.Eval, features: features, later: true, classes: facts.Classes, share: o.opts.Share})
+		eval, err := o.openSplit(ctx, split{key: "input.eval", files: cfg.Input.Eval, features: features, later: true, share: o.opts.Share})
 		if err != nil {
 			s.Close()
 			return Set{}, err
@@ -122,7 +128,7 @@ func (o *Opener) Open(ctx context.Context) (Set, error) {
 		s.Eval, s.Split = eval, "eval"
 	}
 	s.evaluateTraining(cfg)
-	if s.Evals, err = o.OpenEvals(ctx, features, facts.Classes); err != nil {
+	if s.Evals, err = o.OpenEvals(ctx, features); err != nil {
 		s.Close()
 		return Set{}, err
 	}
@@ -137,8 +143,6 @@ type split struct {
 	later    bool // see convert.Spec
 	learn    bool // see convert.Spec
 	share    bool // see convert.Spec
-
-	classes []string // of the training records, nil if their classes have no names
 }
 
 // openSplit opens the files of s.
@@ -158,7 +162,7 @@ func (o *Opener) openSplit(ctx context.Context, s split) (input.Dataset, error) 
 func (o *Opener) splitSpec(s split) convert.Spec {
 	training := s.key == "input.train"
 	spec := o.spec(s.files, s.features)
-	spec.Later, spec.Learn, spec.Share, spec.Names = s.later, s.learn, s.share, s.classes
+	spec.Later, spec.Learn, spec.Share = s.later, s.learn, s.share
 	spec.Tolerate = training && o.job.Input.MaxBad > 0
 	if training {
 		spec.Split = o.job.Input.Split
@@ -173,9 +177,9 @@ func (o *Opener) spec(f job.Files, features int) convert.Spec {
 	cfg := o.job
 	s := convert.Spec{
 		Origin: f, Dense: !cfg.ReadsIDs(), Features: features, Fields: cfg.Model.Fields, Columns: o.plan,
-		Shape: cfg.Input.Shape, Resize: cfg.Input.Resize,
+		Shape: cfg.Input.Shape, Resize: cfg.Input.Resize, Names: o.names,
 		Limits:    input.Limits{MaxInflate: int64(cfg.Input.MaxInflate), MaxFeatures: cfg.Input.MaxFeatures},
-		LabelRule: cfg.Labels(), Notice: o.opts.Notice,
+		LabelRule: o.labels(), Notice: o.opts.Notice,
 	}
 	s.Limits.FeaturesWhy = o.featuresWhy()
 	return s
@@ -253,9 +257,6 @@ func (o *Opener) OpenEvaluated(ctx context.Context, e Evaluated) (d input.Datase
 	spec.Cache, spec.CacheDir, spec.FindCache = there.job.Input.Cache, there.opts.CacheDir, true
 	if e.Cells {
 		spec.Cache = convert.CacheOff
-	}
-	if labelled {
-		spec.Names = there.TrainedClasses()
 	}
 	d, err = there.openSpec(ctx, spec, set)
 	if err == nil && len(files) == 0 && set == "input.train" && o.job.Input.Split.Holds() {

@@ -31,12 +31,16 @@ func (o *Opener) compile(ctx context.Context) error {
 		plan.TakeLists()
 	}
 	o.plan = plan
+	plan.Classes = o.classes
 	return nil
 }
 
-// compileLabelled compiles input.columns for records whose labels are read.
+// compileLabelled prepares the classes and compiles input.columns, for records whose labels are read.
 func (o *Opener) compileLabelled(ctx context.Context) error {
-	return errors.Join(o.job.CheckLabel(), o.compile(ctx))
+	if err := errors.Join(o.job.CheckLabel(), o.prepareClasses(ctx)); err != nil {
+		return err
+	}
+	return o.compile(ctx)
 }
 
 // readVocabulary reads a vocabulary file of one text a line.

@@ -22,7 +22,7 @@ import (
 // published, and that nothing of it remains.
 func TestTamperedExport(t *testing.T) {
 	cfg := job.Default()
-	cfg.Model, cfg.Loss.Kind = model.Config{Kind: "softmax", Classes: 10}, "softmax"
+	cfg.Model, cfg.Loss.Kind = model.Config{Kind: "softmax", Classes: model.Count(10)}, "softmax"
 	data := records.Set{Train: synth.Digits(1, 60, synth.Train), Eval: synth.Digits(1, 300, synth.Eval), Split: "eval"}
 	m, err := data.NewModel(&cfg)
 	if err != nil {
@@ -134,7 +134,7 @@ func TestSound(t *testing.T) {
 		{"infinite variable", job.Sound, &checkpoint.Evaluation{Loss: 1, Constant: 1}, inf, "variable softmax/kernel is not finite"},
 	} {
 		cfg := job.Default()
-		cfg.Model, cfg.Loss.Kind, cfg.Export.If = model.Config{Kind: "softmax", Classes: 10}, "softmax", tt.rule
+		cfg.Model, cfg.Loss.Kind, cfg.Export.If = model.Config{Kind: "softmax", Classes: model.Count(10)}, "softmax", tt.rule
 		data := records.Set{Train: synth.Digits(1, 60, synth.Train), Eval: synth.Digits(1, 30, synth.Eval), Split: "eval"}
 		m, err := data.NewModel(&cfg)
 		if err != nil {

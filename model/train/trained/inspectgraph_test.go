@@ -18,7 +18,7 @@ import (
 // incomplete data is no error, but a job file that is no YAML, or nested too deep for its parser, is.
 func TestStoredGraph(t *testing.T) {
 	cfg := job.Default()
-	cfg.Model = model.Config{Kind: "lenet", Classes: 10}
+	cfg.Model = model.Config{Kind: "lenet", Classes: model.Count(10)}
 	file, err := cfg.File()
 	if err != nil {
 		t.Fatal(err)

@@ -64,11 +64,14 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, e r
 	}
 	sized := *cfg
 	opener := records.NewOpener(&sized, records.Options{Roots: roots, Notice: func(line string) { note += "\n" + line }})
+	if err := opener.AdoptClasses(kept.Path, kept.Classes); err != nil {
+		return nil, err
+	}
 	if err := opener.Adopt(ctx, kept.Path, kept.Columns); err != nil {
 		return nil, err
 	}
 	if sized.Model.Features == 0 && opener.Plan() == nil { // the number of the training records, not of these records
-		features, err := kept.features(cfg)
+		features, err := kept.features(&sized)
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +169,7 @@ func (mo *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
 func (mo *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) error {
-	evals, err := mo.from.OpenEvals(ctx, mo.job.Model.Features, mo.from.TrainedClasses())
+	evals, err := mo.from.OpenEvals(ctx, mo.job.Model.Features)
 	if err != nil {
 		return err
 	}

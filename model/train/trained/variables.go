@@ -28,6 +28,7 @@ type Variables struct {
 	Kernels string         // kernel set that trained the model; "" if unknown
 	width   int            // number of features of the model's input; 0 if unknown
 	Columns *graph.Columns // of the records; nil without input.columns
+	Classes []string       // names; nil: unknown, or none
 	tensors map[string]bundle.Tensor
 
 	Evaluation *checkpoint.Evaluation // nil if it is unknown
@@ -38,7 +39,7 @@ func Read(path string) (Variables, error) {
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
 		kept := NewVariables(b.Path, b.Step, 0, b.Variables)
-		kept.width, kept.Columns = widthOf(b.Signatures), b.Columns
+		kept.width, kept.Columns, kept.Classes = widthOf(b.Signatures), b.Columns, b.Classes
 		return kept, err
 	}
 	if err := wantPath(path); err != nil {
@@ -46,7 +47,7 @@ func Read(path string) (Variables, error) {
 	}
 	s, err := checkpoint.Load(path)
 	kept := NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors)
-	kept.Kernels, kept.Columns, kept.Evaluation = s.Run.Kernels, s.Run.Columns, s.Evaluation
+	kept.Kernels, kept.Columns, kept.Classes, kept.Evaluation = s.Run.Kernels, s.Run.Columns, s.Run.Classes, s.Evaluation
 	if len(s.Run.Shape) > 0 {
 		kept.width = graph.Shape(s.Run.Shape).Len()
 	}
