@@ -60,6 +60,10 @@ func (cn columnNodes) bagColumns(bags []graph.BagColumn, p parsedColumns) {
 			parts = append(parts, cn.textList(name, b, int64(k), p))
 			continue
 		}
+		if b.Kind == graph.Words {
+			parts = append(parts, cn.words(name, b, int64(k), p.texts[b.Name], n))
+			continue
+		}
 		id, mask := cn.single(name, b, p)
 		ids, masks, fields = append(ids, cn.plus(name+"id", id, int64(b.First))), append(masks, mask), append(fields, int64(k))
 	}

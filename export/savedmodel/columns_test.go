@@ -102,7 +102,11 @@ func rawList(rng *rand.Rand) (all []string, c column.Cell) {
 func columnsModel(t *testing.T, p *column.Plan, c model.Config, loss string, rng *rand.Rand) *model.Model {
 	t.Helper()
 	columns := p.Columns()
-	g, err := c.GraphOf(model.Inputs{Dense: graph.Shape{len(columns.Dense)}, IDs: int(columns.Size()), Fields: len(columns.Bags)}, model.LossConfig{Kind: model.Loss(loss)})
+	in := model.Inputs{IDs: int(columns.Size()), Fields: len(columns.Bags)}
+	if len(columns.Dense) > 0 {
+		in.Dense = graph.Shape{len(columns.Dense)}
+	}
+	g, err := c.GraphOf(in, model.LossConfig{Kind: model.Loss(loss)})
 	if err != nil {
 		t.Fatal(err)
 	}

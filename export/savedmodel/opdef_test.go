@@ -27,6 +27,7 @@ Cast                   | x:SrcT | y:DstT | SrcT:type DstT:type Truncate:bool=fal
 ConcatV2               | values:N*T axis:Tidx | output:T | N:int T:type Tidx:type=int32
 Const                  | | output:dtype | value:tensor dtype:type
 Conv2D                 | input:T filter:T | output:T | T:type strides:list(int) use_cudnn_on_gpu:bool=true padding:string data_format:string=NHWC
+Cumsum                 | x:T axis:Tidx | out:T | exclusive:bool=false reverse:bool=false T:type Tidx:type=int32
 DivNoNan               | x:T y:T | z:T | T:type
 Equal                  | x:T y:T | z:bool | T:type
 Erf                    | x:T | y:T | T:type
@@ -56,7 +57,9 @@ Pack                   | values:N*T | output:T | N:int T:type axis:int=0
 ParseExample           | serialized:string names:string sparse_keys:Nsparse*string dense_keys:Ndense*string dense_defaults:[Tdense] | sparse_indices:Nsparse*int64 sparse_values:[sparse_types] sparse_shapes:Nsparse*int64 dense_values:[Tdense] | Nsparse:int Ndense:int sparse_types:list(type) Tdense:list(type) dense_shapes:list(shape)
 Placeholder            | | output:dtype | dtype:type shape:shape=unknown
 PlaceholderWithDefault | input:dtype | output:dtype | dtype:type shape:shape
+RaggedTensorToSparse   | rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:T | sparse_indices:int64 sparse_values:T sparse_dense_shape:int64 | RAGGED_RANK:int T:type Tsplits:type=int64
 ReadVariableOp         | resource:resource | value:dtype | dtype:type
+RegexReplace           | input:string pattern:string rewrite:string | output:string | replace_global:bool=true
 Relu                   | features:T | activations:T | T:type
 Reshape                | tensor:T shape:Tshape | output:T | T:type Tshape:type=int32
 ResourceGather         | resource:resource indices:Tindices | output:dtype | batch_dims:int=0 validate_indices:bool=true dtype:type Tindices:type
@@ -72,6 +75,8 @@ Sqrt                   | x:T | y:T | T:type
 Square                 | x:T | y:T | T:type
 StridedSlice           | input:T begin:Index end:Index strides:Index | output:T | T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 StringJoin             | inputs:N*string | output:string | N:int separator:string=
+StringLower            | input:string | output:string | encoding:string=
+StringNGrams           | data:string data_splits:Tsplits | ngrams:string ngrams_splits:Tsplits | separator:string ngram_widths:list(int) left_pad:string right_pad:string pad_width:int preserve_short_sequences:bool Tsplits:type=int64
 StringSplitV2          | input:string sep:string | indices:int64 values:string shape:int64 | maxsplit:int=-1
 StringStrip            | input:string | output:string |
 StringToNumber         | string_tensor:string | output:out_type | out_type:type=float
@@ -81,6 +86,7 @@ Sum                    | input:T reduction_indices:Tidx | output:T | keep_dims:b
 Tanh                   | x:T | y:T | T:type
 Tile                   | input:T multiples:Tmultiples | output:T | T:type Tmultiples:type=int32
 TopKV2                 | input:T k:int32 | values:T indices:int32 | sorted:bool=true T:type
+UnicodeTranscode       | input:string | output:string | input_encoding:string output_encoding:string errors:string=replace replacement_char:int=65533 replace_control_characters:bool=false
 UnsortedSegmentSum     | data:T segment_ids:Tindices num_segments:Tnumsegments | output:T | T:type Tindices:type Tnumsegments:type=int32
 VarHandleOp            | | resource:resource | container:string= shared_name:string= dtype:type shape:shape
 Where                  | input:T | index:int64 | T:type=bool

@@ -91,7 +91,7 @@ func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (
 	}
 	errs = append(errs, p.checkLabel(columns)...)
 	if len(errs) == 0 && len(p.dense)+len(p.bags) == 0 {
-		errs = append(errs, errors.New("input.columns has no numeric, categorical, ids or cross, want one or more"))
+		errs = append(errs, errors.New("input.columns has no numeric, categorical, text, ids or cross, want one or more"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		if code := exitcode.Of(err); code != exitcode.Failed {
@@ -144,6 +144,8 @@ func (p *Plan) item(c *Column, vocabulary func(string) ([]string, error)) error 
 		return p.numeric(c.Numeric)
 	case "categorical":
 		return p.categorical(c.Categorical, vocabulary)
+	case "text":
+		return p.text(c.Text)
 	case "ids":
 		return p.ids(c.IDs)
 	case "ignore":
@@ -286,6 +288,20 @@ func (p *Plan) categorical(o *CategoricalOptions, vocabulary func(string) ([]str
 	for _, name := range names {
 		rule := rule
 		rule.Name, rule.inputs = name, []int{p.input(name)}
+		if err := p.bag(rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Plan) text(o *TextOptions) error {
+	names, err := listed(o.Names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		rule := bagRule{BagColumn: graph.BagColumn{Name: name, Kind: graph.Words, Size: uint32(o.Hash), Lower: o.Lower, NGrams: max(1, o.NGrams)}, inputs: []int{p.input(name)}}
 		if err := p.bag(rule); err != nil {
 			return err
 		}

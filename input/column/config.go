@@ -9,6 +9,7 @@ type Column struct {
 	Key         *KeyOptions         `yaml:"key" doc:"What predict and the export hand on."`
 	Numeric     *NumericOptions     `yaml:"numeric" doc:"A number, or with buckets an id."`
 	Categorical *CategoricalOptions `yaml:"categorical" doc:"A text, as an id: by a hash, or by its place in a vocabulary. An empty text is missing: no id. The texts of a list each have an id."`
+	Text        *TextOptions        `yaml:"text" doc:"The words of a text, each an id by a hash. A word that comes twice counts twice."`
 	IDs         *IDsOptions         `yaml:"ids" doc:"Ids with values, as they are."`
 	Cross       *CrossOptions       `yaml:"cross" doc:"Several texts as one id. No id where one of them is missing."`
 	Ignore      *IgnoreOptions      `yaml:"ignore" doc:"What is not read."`
@@ -46,6 +47,14 @@ type CategoricalOptions struct {
 	MinCount   int      `yaml:"min_count" absent:"1" takes:"1 or more" doc:"With ‘vocabulary: auto’, how often a text occurs at least."`
 	Separator  string   `yaml:"separator" doc:"Makes a list of a text: what stands between its texts, such as | or a comma. Blanks around them do not count. Lists of a tf.Example are lists without it."`
 	Unknown    string   `yaml:"unknown" absent:"bucket" takes:"bucket, error" doc:"With a vocabulary. bucket: all texts outside it have one id. error: they make bad records."`
+}
+
+// TextOptions has the options of text.
+type TextOptions struct {
+	Names  []string `yaml:"names" doc:"Columns. A word is a run of letters and digits; all else stands between words."`
+	Hash   int      `yaml:"hash" need:"yes" takes:"1 to 2147483647" doc:"Number of ids. The words are hashed as the texts of categorical."`
+	Lower  bool     `yaml:"lower" doc:"Makes capital letters small, each by itself."`
+	NGrams int      `yaml:"ngrams" absent:"1" takes:"1 to 9" doc:"2: each two words that follow one another have an id, too. 3: also three."`
 }
 
 // IDsOptions has the options of ids.

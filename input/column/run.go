@@ -22,9 +22,10 @@ type Runner struct {
 	plan   *Plan
 	labels input.Labels
 	known  []map[string]uint32 // of each bag that is a vocabulary: the places of its texts
-	joined []byte              // of a cross
+	joined []byte              // of a cross, or words
 	number []byte              // as a text
 	pieces [][]byte            // texts of a bag
+	spans  []span              // words of a text
 
 	pairs   tensor.Bags // of check
 	unknown []int       // bags of the record whose texts are not in their vocabularies
@@ -119,8 +120,12 @@ func (r *Runner) check(cells []Cell, numeric []bool, numbers []float64) (err err
 	for i := range p.bags {
 		rule, at := &p.bags[i], p.bags[i].inputs[0]
 		switch rule.Kind {
-		case graph.Hash:
-			_, err = r.texts(rule, &cells[at])
+		case graph.Hash, graph.Words:
+			if rule.List {
+				_, err = r.texts(rule, &cells[at])
+			} else {
+				_, err = cells[at].text(&r.number)
+			}
 		case graph.Vocabulary:
 			r.pairs.Reset(1)
 			err = r.vocabulary(&r.pairs, i, &cells[at])
@@ -240,7 +245,7 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 			boundaries = rule.narrow
 		}
 		bags.Add(rule.First+bucketOf(boundaries, x), 1)
-	case graph.Hash:
+	case graph.Hash, graph.Words:
 		texts, err := r.texts(rule, c)
 		if err != nil {
 			return at, err

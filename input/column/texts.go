@@ -2,6 +2,7 @@ package column
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"ringtrain/model/graph"
@@ -17,7 +18,11 @@ func (r *Runner) texts(rule *bagRule, c *Cell) ([][]byte, error) {
 	r.pieces, r.number = r.pieces[:0], r.number[:0]
 	if !rule.List || len(c.Texts)+len(c.IDs) <= 1 {
 		text, err := c.text(&r.number)
-		r.cut(rule, text)
+		if rule.Kind == graph.Words {
+			r.words(rule, text)
+		} else {
+			r.cut(rule, text)
+		}
 		return r.pieces, err
 	}
 	for _, text := range c.Texts {
@@ -70,6 +75,13 @@ func (r *Runner) vocabulary(bags *tensor.Bags, i int, c *Cell) error {
 		r.unknown = append(r.unknown, i)
 	}
 	return nil
+}
+
+// Divides reports whether what reads an input makes several texts of one: words, or those of a list.
+func (p *Plan) Divides(input int) bool {
+	return slices.ContainsFunc(p.bags, func(b bagRule) bool {
+		return b.inputs[0] == input && (b.Kind == graph.Words || b.Separator != "")
+	})
 }
 
 // TakeLists says that the records are tf.Examples, which have lists: a column that is categorical and

@@ -135,3 +135,91 @@ func TestRareLists(t *testing.T) {
 		t.Errorf("%v records are unknown, error %v, want one", b.Columns.Unknown, err)
 	}
 }
+
+// TestWords verifies the words of texts, in order, with each option.
+func TestWords(t *testing.T) {
+	for _, tt := range []struct {
+		options TextOptions
+		text    string
+		want    []string
+	}{
+		{TextOptions{}, "", nil},
+		{TextOptions{}, " -, \x00\xff\u00bd\u2028", nil},
+		{TextOptions{}, "It's 3.5kg, it's", []string{"It", "s", "3", "5kg", "it", "s"}},
+		{TextOptions{Lower: true}, "ÉTÉ ΟΔΟΣ İi ẞ", []string{"été", "οδοσ", "ii", "ß"}},
+		{TextOptions{}, "Gen\xe8ve caf\u00e9 e\u0301a\t東京٣", []string{"Gen", "ve", "café", "e", "a", "東京٣"}},
+		{TextOptions{NGrams: 2, Lower: true}, "The end; the END.", []string{"the", "end", "the", "end", "the end", "end the", "the end"}},
+		{TextOptions{NGrams: 9}, "a b c", []string{"a", "b", "c", "a b", "b c", "a b c"}},
+	} {
+		tt.options.Names, tt.options.Hash = []string{"review"}, 1<<20
+		p := compiled(t, []Column{{Text: &tt.options}})
+		var want []uint32
+		for _, word := range tt.want {
+			want = append(want, bucket([]byte(word), 1<<20))
+		}
+		if got := bagsOf(t, p, []Cell{{Text: []byte(tt.text)}}); !slices.Equal(got[0], want) {
+			t.Errorf("%+v of %q: ids %v, want those of %q", tt.options, tt.text, got[0], tt.want)
+		}
+	}
+	p := compiled(t, []Column{{Text: &TextOptions{Names: []string{"review"}, Hash: 9}}})
+	err := NewRunner(p, input.Labels{Absent: true}).Append(&input.Batch{}, []Cell{{Texts: [][]byte{[]byte("a"), []byte("b")}}})
+	if err == nil || !strings.Contains(err.Error(), "column review is a list of 2, want one value") {
+		t.Errorf("a list of texts: error %v", err)
+	}
+}
+
+// TestTextsAllocate verifies that lists and words cost no allocation once the batch and the runner have grown.
+func TestTextsAllocate(t *testing.T) {
+	p := compiled(t, append(listColumns()[:1], Column{Text: &TextOptions{Names: []string{"review"}, Hash: 100, Lower: true, NGrams: 2}}))
+	r := NewRunner(p, input.Labels{Absent: true})
+	cells := texts(p, map[string]string{"genres": "Drama|War", "review": "Été, the End"})
+	var b input.Batch
+	one := func() {
+		b.Reset()
+		if err := r.Append(&b, cells); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one()
+	if n := testing.AllocsPerRun(50, one); n != 0 {
+		t.Errorf("%g allocations a record, want 0", n)
+	}
+}
+
+// TestTextsRefuse verifies the errors of items with lists and words.
+func TestTextsRefuse(t *testing.T) {
+	genres := &CategoricalOptions{Names: []string{"genres"}, Separator: "|", Hash: 100}
+	text := func(o TextOptions) []Column { return []Column{{Text: &o}} }
+	for _, tt := range []struct {
+		columns []Column
+		want    string
+	}{
+		{[]Column{{Categorical: genres}, {Categorical: &CategoricalOptions{Names: []string{"city"}, Hash: 5}}, {Cross: &CrossOptions{Of: []string{"city", "genres"}, Hash: 9}}},
+			"input.columns.2.cross is of genres, want columns that are categorical, without separator"},
+		{text(TextOptions{Hash: 5}), "input.columns.0.text has no names, want one or more"},
+		{text(TextOptions{Names: []string{"a"}}), "input.columns.0.text.hash is 0, want 1 to 2147483647"},
+		{text(TextOptions{Names: []string{"a"}, Hash: 5, NGrams: 10}), "input.columns.0.text.ngrams is 10, want 1 to 9"},
+		{append(text(TextOptions{Names: []string{"a"}, Hash: 5}), text(TextOptions{Names: []string{"a"}, Hash: 6, Lower: true})...), "input.columns.1.text makes words of a, which another item does"},
+	} {
+		if _, err := Compile(tt.columns, cities); err == nil || err.Error() != tt.want {
+			t.Errorf("error %v, want %s", err, tt.want)
+		}
+	}
+}
+
+// FuzzTexts verifies that any text is read as words and as a list without an error, with ids of the field.
+func FuzzTexts(f *testing.F) {
+	f.Add("Drama|War", "It's 3.5kg", uint8(2))
+	f.Add("||", "\xff\x00 İΣ", uint8(0))
+	f.Fuzz(func(t *testing.T, genres, review string, ngrams uint8) {
+		p := compiled(t, append(listColumns()[:1], Column{Text: &TextOptions{Names: []string{"review"}, Hash: 50, NGrams: 1 + int(ngrams%9)}}))
+		got := bagsOf(t, p, []Cell{{Text: []byte(genres)}, {Text: []byte(review)}})
+		for k, size := range []uint32{100, 150} {
+			for _, id := range got[k] {
+				if id >= size || k == 1 && id < 100 {
+					t.Errorf("field %d has the id %d", k, id)
+				}
+			}
+		}
+	})
+}

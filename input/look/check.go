@@ -266,7 +266,7 @@ func (p *pass) likely(r *Report) {
 			add("is the label "+p.names[label]+" in each record", p.records, ignored)
 		case auc >= leastTelling:
 			add(fmt.Sprintf("alone tells the label %s: AUC %.4f", p.names[label], auc), c.filled(), ignored+", unless it is known before the label")
-		case c.content == texts && c.unique && c.Distinct > fewTexts:
+		case c.content == texts && c.unique && c.Distinct > fewTexts && !p.check.divides(at):
 			add("no text comes twice", c.filled(), fmt.Sprintf("- key: {names: [%s]}, or %s", c.Name, ignored))
 		}
 	}
@@ -295,6 +295,9 @@ func (c *checker) reads(field int) content {
 	return empty
 }
 
+// divides reports whether the plan makes several texts of the cells of a field.
+func (c *checker) divides(field int) bool { return c.plan.Divides(slices.Index(c.at, field)) }
+
 // compare adds what is likely wrong with validation records.
 func (p *pass) compare(r *Report, eval *pass) {
 	if n := eval.check.known.common(&p.check.known); n > 0 {
@@ -315,7 +318,7 @@ func (p *pass) compare(r *Report, eval *pass) {
 	for i, at := range eval.check.features() {
 		in := p.check.features()[i]
 		c := &r.Columns[in]
-		if c.content != texts {
+		if c.content != texts || p.check.divides(in) {
 			continue
 		}
 		if n := eval.values[at].hashes.beyond(&p.values[in].hashes); n > 0 {

@@ -115,7 +115,7 @@ func (p *pass) readExamples(ctx context.Context, file string, limits input.Limit
 
 // list is what becomes of a feature that has several values in a record.
 func list(c *Column) string {
-	if !c.isList {
+	if !c.isList || c.content == texts {
 		return ""
 	}
 	if c.areIDs() {

@@ -47,7 +47,7 @@ func TestRules(t *testing.T) {
 		"column=european":    {func(i int) string { return fmt.Sprintf("%02d/02/2026 10:%02d", 1+i%28, i%60) }, "ignore", "dates, layout %d/%m/%Y %H:%M"},
 		"column=layouts":     {func(i int) string { return []string{"2026-01-05", "05.01.2026"}[i%2] }, "ignore", `dates of two layouts, as in "05.01.2026", "2026-01-05"`},
 		"column=list":        {func(i int) string { return []string{"a|b", "b|c|d", "a"}[i%3] }, "categorical", "lists with | in 334 of 500 cells"},
-		"column=text":        {func(i int) string { return fmt.Sprintf("the %d of us", i/2) }, "ignore", "text, 4.0 words a cell"},
+		"column=text":        {func(i int) string { return fmt.Sprintf("the %d of us", i/2) }, "text", "text, 4.0 words a cell"},
 		"column=row":         {func(i int) string { return fmt.Sprint(i + 5) }, "ignore", "5 to 504, one more in each record"},
 		"column=rare":        {func(i int) string { return fmt.Sprintf("w%dx", i/2*2%400) }, "categorical", "200 texts"},
 		"column=yes":         {func(i int) string { return []string{"yes", "no"}[i%2] }, "categorical", "2 texts: no, yes"},

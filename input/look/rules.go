@@ -20,26 +20,27 @@ type rule struct {
 }
 
 const (
-	mostVocabulary = 1000 // texts of a vocabulary
-	hashPerText    = 4    // ids of a hash for each text
-	fewTexts       = 20   // so few texts are never too many
-	manyWords      = 2.5  // words of a cell, in the mean, of a text
-	listShare      = 0.05 // of the cells, at least, have a separator of lists
+	mostVocabulary = 1000   // texts of a vocabulary
+	hashPerText    = 4      // ids of a hash for each text
+	fewTexts       = 20     // so few texts are never too many
+	manyWords      = 2.5    // words of a cell, in the mean, of a text
+	mostWords      = 131072 // ids of a text
+	listShare      = 0.05   // of the cells, at least, have a separator of lists
 )
 
 // rules is how init chooses.
 func rules() []rule {
 	return []rule{
 		{"its name cannot be used: empty, twice in the header, or with `..`", "`ignore`", func(c *Column) string { return c.name }, ignore},
-		{"of a `tf.Example`, whole numbers from 0, several in a record; other lists", "`ids`; `ignore`", list, listItem},
+		{"of a `tf.Example`, several numbers in a record: whole ones from 0; others", "`ids`; `ignore`", list, listItem},
 		{"it is empty, or the same in each record", "`ignore`", constant, ignore},
 		{"no value comes twice, and its name ends in id, key or uuid", "`key`", keyed, key},
 		{"dates", "`time`", dated, ignore},
 		{"numbers that rise by 1 from record to record", "`ignore`", rising, ignore},
 		{"numbers; whole ones of which some have zeros in front, as postcodes, are texts", "`numeric`, `standardize`, `default: mean`; `log1p` if they are skewed", numeric, numericItem},
 		{"numbers beyond the range of float32", "`ignore`", huge, ignore},
-		{"lists such as `a|b`", "`categorical` with `separator`", listed, listedItem},
-		{"several words a cell, more than 20 texts", "`text`", worded, ignore},
+		{"lists such as `a|b`", "`categorical` with `separator`; `vocabulary` or `hash` as below", listed, listedItem},
+		{"several words a cell, more than 20 texts", "`text`, `lower`; `hash`: a power of two near the number of words, 131072 at most", worded, wordedItem},
 		{"one word a cell, and more than 20 texts of which hardly one comes twice", "`ignore`", rare, ignore},
 		{"texts of which some are no UTF-8", "`categorical`, `hash`: a power of two near 4 × their number", foreign, hashed},
 		{"up to 1,000 texts", "`categorical`, `vocabulary: auto`", few, vocabulary},
@@ -193,17 +194,24 @@ func listed(c *Column) string {
 }
 
 func listedItem(c *Column, names []string) column.Column {
-	item := hashed(c, names)
+	item := vocabulary(c, names)
+	if c.Distinct > mostVocabulary || foreign(c) != "" {
+		item = hashed(c, names)
+	}
 	item.Categorical.Separator = string(listSeparator)
 	return item
 }
 
 func worded(c *Column) string {
 	mean := float64(c.tally.words) / float64(max(1, c.tally.texts))
-	if mean < manyWords || c.Distinct <= fewTexts {
+	if c.isList || mean < manyWords || c.Distinct <= fewTexts {
 		return ""
 	}
 	return fmt.Sprintf("text, %.1f words a cell", mean)
+}
+
+func wordedItem(c *Column, names []string) column.Column {
+	return column.Column{Text: &column.TextOptions{Names: names, Hash: nearPower(min(c.tally.words, mostWords)), Lower: true}}
 }
 
 func rare(c *Column) string {
@@ -250,8 +258,11 @@ func hashed(c *Column, names []string) column.Column {
 }
 
 // hashSize returns the power of two that is nearest to hashPerText ids for each text.
-func hashSize(texts int64) int {
-	want := uint64(hashPerText * texts)
+func hashSize(texts int64) int { return nearPower(hashPerText * texts) }
+
+// nearPower returns the power of two that is nearest to n.
+func nearPower(n int64) int {
+	want := uint64(n)
 	size := uint64(1) << (bits.Len64(want) - 1)
 	if want-size > 2*size-want {
 		size *= 2

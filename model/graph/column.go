@@ -47,7 +47,7 @@ type DenseColumn struct {
 }
 
 // BagColumn makes a bag of ids in [First, First+Size): First plus a number in [0, Size)
-// that depends on the kind. Bags of all kinds but IDs and lists have one id of weight 1, or none
+// that depends on the kind. Bags of all kinds but IDs, Words and lists have one id of weight 1, or none
 // if the column is missing or its text empty.
 type BagColumn struct {
 	Name  string  `json:"name"`
@@ -72,6 +72,11 @@ type BagColumn struct {
 	List      bool   `json:"list,omitempty"`
 	Separator string `json:"separator,omitempty"`
 
+	// For Words: capital letters are made small, and up to so many words that follow one another make an
+	// id, with a blank between.
+	Lower  bool `json:"lower,omitempty"`
+	NGrams int  `json:"ngrams,omitempty"`
+
 	Of     []string `json:"of,omitempty"`     // for Cross: the columns whose texts are joined
 	Values string   `json:"values,omitempty"` // for IDs: the column of the weights; "" for weights of 1
 }
@@ -80,13 +85,14 @@ type BagColumn struct {
 // both values. It is "" if nothing does.
 func (b *BagColumn) Difference(was *BagColumn) string {
 	size := "size"
-	if b.Kind == Hash || b.Kind == Cross {
+	if b.Kind == Hash || b.Kind == Words || b.Kind == Cross {
 		size = "hash"
 	}
 	if what := difference([]fact{
 		{"of", fmt.Sprintf("%q", b.Of), fmt.Sprintf("%q", was.Of)}, {"name", b.Name, was.Name}, {"kind", b.Kind, was.Kind}, {"values", b.Values, was.Values},
 		{"buckets", fmt.Sprint(narrow(b.Boundaries)), fmt.Sprint(narrow(was.Boundaries))}, {"default", float32(b.Default), float32(was.Default)},
 		{"a default", b.HasDefault, was.HasDefault}, {"strict", b.Strict, was.Strict}, {"separator", b.Separator, was.Separator},
+		{"lower", b.Lower, was.Lower}, {"ngrams", b.NGrams, was.NGrams},
 		{"number of texts", len(b.Vocabulary), len(was.Vocabulary)}, {size, b.Size, was.Size}, {"first id", b.First, was.First},
 	}); what != "" {
 		return what
@@ -155,6 +161,7 @@ const (
 	Buckets    BagKind = "buckets"    // of a number
 	Hash       BagKind = "hash"       // Fingerprint64 of the text, modulo Size
 	Vocabulary BagKind = "vocabulary" // of known texts
+	Words      BagKind = "words"      // Fingerprint64 of runs of letters and digits, modulo Size; one that comes twice counts twice
 	Cross      BagKind = "cross"      // Fingerprint64 of texts joined by CrossSeparator, modulo Size; none if a text is missing
 	IDs        BagKind = "ids"        // the numbers themselves, with weights
 )

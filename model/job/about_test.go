@@ -119,7 +119,11 @@ func limits(t *testing.T, k KeyText) (outside, inside []string) {
 		return n
 	}
 	if m := between.FindStringSubmatch(values); m != nil {
-		return []string{fmt.Sprint(number(m[1]) - 1), fmt.Sprint(number(m[2]) + 1)}, m[1:]
+		below := number(m[1]) - 1
+		if below == 0 && k.List != "" && k.Default != "" { // of an option that is left out
+			below = -1
+		}
+		return []string{fmt.Sprint(below), fmt.Sprint(number(m[2]) + 1)}, m[1:]
 	}
 	if m := atLeast.FindStringSubmatch(values); m != nil {
 		if m[2] == "" {
@@ -186,6 +190,7 @@ func TestAboutValues(t *testing.T) {
 var itemJobs = map[string][]string{
 	"input.columns.numeric":     {"[{numeric: {names: [x]}}]"},
 	"input.columns.categorical": {"[{categorical: {names: [x], hash: 3}}]", "[{categorical: {names: [x], vocabulary: auto}}]"},
+	"input.columns.text":        {"[{text: {names: [x], hash: 3}}]"},
 	"input.columns.ids":         {"[{ids: {names: [x], size: 3}}]"},
 	"input.columns.cross":       {"[{cross: {of: [x, y], hash: 3}}, {categorical: {names: [x, y], vocabulary: auto, unknown: error}}]"},
 	"model.layers.dense":        {"[flatten, {name: it, dense: {units: 2}}, dense: {units: 1}]"},

@@ -100,7 +100,9 @@ func (d *Draft) hasIDs() bool {
 	if len(d.Table.Columns) == 0 {
 		return !d.Table.Dense
 	}
-	return slices.ContainsFunc(d.Table.Columns, func(c look.Column) bool { return c.Becomes == "categorical" || c.Becomes == "ids" })
+	return slices.ContainsFunc(d.Table.Columns, func(c look.Column) bool {
+		return c.Becomes == "categorical" || c.Becomes == "text" || c.Becomes == "ids"
+	})
 }
 
 // kind returns the kind of the model, and why it is this one.

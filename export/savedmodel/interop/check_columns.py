@@ -3,7 +3,7 @@
     check_columns.py BUNDLE ROWS --predictions FILE [--key NAME] [--refused FILE]
 
 ROWS are JSON lines, a mapping of columns each: a text becomes a bytes list, a number a float
-list, a list a list of its kind; a column that is not there is missing. Both loaders call every signature that takes examples; all scores must be
+list, {"b64": TEXT} a bytes list of any bytes, a list a list of its kind; a column that is not there is missing. Both loaders call every signature that takes examples; all scores must be
 those of the predictions within 1e-5, and the key that of the record. predict_sparse gets the
 ids that the bundle itself makes of the records. The rows of --refused come in pairs; each pair
 is a request that must fail, and say that ids and values differ in number.
@@ -12,6 +12,7 @@ One JSON object is printed; the exit code is 1 if anything differs.
 Needs tensorflow-cpu 2.21.0.
 """
 import argparse
+import base64
 import json
 import os
 import sys
@@ -24,14 +25,18 @@ import tensorflow as tf
 import check_bundle as cb
 
 
+def text(v):
+    return v.encode() if isinstance(v, str) else base64.b64decode(v["b64"])
+
+
 def example(row):
     e = tf.train.Example()
     f = e.features.feature
     for name, v in row.items():
-        if isinstance(v, str):
-            f[name].bytes_list.value.append(v.encode())
-        elif isinstance(v, list) and all(isinstance(x, str) for x in v):
-            f[name].bytes_list.value.extend(x.encode() for x in v)
+        if isinstance(v, (str, dict)):
+            f[name].bytes_list.value.append(text(v))
+        elif isinstance(v, list) and all(isinstance(x, (str, dict)) for x in v):
+            f[name].bytes_list.value.extend(text(x) for x in v)
         elif isinstance(v, list) and all(isinstance(x, int) for x in v):
             f[name].int64_list.value.extend(v)
         else:
