@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
+	"ringtrain/input/tfrecord"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
@@ -105,12 +106,16 @@ func (c *checker) begin(s *convert.Spec, fields int) {
 // labelField is the field of the label.
 func (c *checker) labelField() int { return c.at[c.plan.Label] }
 
-// record looks at the fields of record k of a part. It returns false if the record counts nowhere else.
-func (c *checker) record(fields []reading, line []byte, t places, k int) bool {
-	sound := true
+// fill makes the cells of a record of its fields.
+func (c *checker) fill(fields []reading) {
 	for i, at := range c.at {
 		c.cells[i].Text, c.plain[i] = fields[at].cell, fields[at].isNumber
 	}
+}
+
+// record looks at the cells and fields of record k of a part. It returns false if the record counts nowhere else.
+func (c *checker) record(fields []reading, line []byte, t places, k int) bool {
+	sound := true
 	c.check.Faults(c.cells, c.plain, func(i int, err error) {
 		sound = false
 		c.bad[i].Records++
@@ -166,12 +171,8 @@ func (c *checker) merge(part *checker) {
 	c.sample.merge(&part.sample)
 }
 
-// checkPass reads the records of a set of separated text. compared says that those of another set are looked for among them.
-func checkPass(ctx context.Context, s *convert.Spec, compared bool) (*pass, error) {
-	f, _ := convert.FormatOf(s.Format)
-	if f.Columns != convert.WantColumns || s.Columns == nil {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("format is %s, want one with columns", s.Format))
-	}
+// checkDialect returns how the records of a set are written, and the names of their columns.
+func checkDialect(ctx context.Context, s *convert.Spec, f convert.Format) (dialect, error) {
 	d := dialect{separator: ',', header: s.Header, noQuotes: f.Default != nil, names: s.Columns.Order}
 	switch {
 	case s.Separator == "tab", f.Default != nil:
@@ -179,22 +180,48 @@ func checkPass(ctx context.Context, s *convert.Spec, compared bool) (*pass, erro
 	case s.Separator != "":
 		d.separator = s.Separator[0]
 	}
-	if d.header {
-		first, whole, err := head(ctx, s.Files[0], s.Limits)
-		if err != nil {
-			return nil, err
+	if !d.header && f.Columns == convert.WantColumns {
+		return d, nil
+	}
+	first, whole, err := head(ctx, s.Files[0], s.Limits)
+	if err != nil {
+		return d, err
+	}
+	if f.Columns == convert.MayColumns {
+		features, err := tfrecord.Describe(s.Files[0], first)
+		d.names = slices.Clone(s.Columns.Inputs)
+		for _, feature := range features {
+			if !slices.Contains(d.names, feature.Name) {
+				d.names = append(d.names, feature.Name)
+			}
 		}
-		if err := notText(s.Files[0], first); err != nil {
-			return nil, err
-		}
-		rows := cut(first, whole, d.separator)
-		if len(rows) == 0 {
-			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s has no header and no record", s.Files[0]))
-		}
-		d.names = rows[0]
+		return d, err
+	}
+	if err := notText(s.Files[0], first); err != nil {
+		return d, err
+	}
+	rows := cut(first, whole, d.separator)
+	if len(rows) == 0 {
+		return d, exitcode.With(exitcode.BadData, fmt.Errorf("%s has no header and no record", s.Files[0]))
+	}
+	d.names = rows[0]
+	return d, nil
+}
+
+// checkPass reads the records of a set with columns. compared says that those of another set are looked for among them.
+func checkPass(ctx context.Context, s *convert.Spec, compared bool) (*pass, error) {
+	f, _ := convert.FormatOf(s.Format)
+	switch {
+	case f.Columns == convert.NoColumns || s.Columns == nil:
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("format is %s, want one with columns", s.Format))
+	case s.Compression == "zlib":
+		return nil, exitcode.With(exitcode.Usage, errors.New("compression is zlib, want gzip or none: data check reads files once, from first to last"))
+	}
+	d, err := checkDialect(ctx, s, f)
+	if err != nil {
+		return nil, err
 	}
 	p := newPass(string(s.Format), d)
-	var err error
 	if p.check, err = newChecker(s, d.names); err != nil {
 		return nil, err
 	}
@@ -204,7 +231,12 @@ func checkPass(ctx context.Context, s *convert.Spec, compared bool) (*pass, erro
 		c.begin(s, len(d.names))
 		p.workers[i].check = &c
 	}
-	if err := p.run(ctx, s.Files, s.Limits); err != nil {
+	if f.Columns == convert.MayColumns {
+		err = p.readExamples(ctx, s.Files, s.Limits)
+	} else {
+		err = p.run(ctx, s.Files, s.Limits)
+	}
+	if err != nil {
 		return nil, err
 	}
 	p.finish()
@@ -260,6 +292,8 @@ func (p *pass) likely(r *Report) {
 		ignored := fmt.Sprintf("- ignore: {names: [%s]}", c.Name)
 		auc := p.check.sample.tells(at, label)
 		switch why := constant(c); {
+		case p.found != nil && !p.found[at]:
+			r.Findings = append(r.Findings, Finding{Column: c.Name, What: "no record has the feature", Records: c.Records, Fix: "one of " + namesShown(p.foundNames()), Ends: true})
 		case why != "":
 			add(why, c.Records, ignored)
 		case p.check.same[at] == p.records:

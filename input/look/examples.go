@@ -10,7 +10,6 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/tfrecord"
-	"ringtrain/ring/exitcode"
 )
 
 // lookExamples looks at tf.Examples: of ids with values, of a dense list, or of columns.
@@ -41,10 +40,8 @@ func (t *Table) lookExamples(ctx context.Context, o Options, first []byte) error
 		return t.lookRecords(ctx, o, false)
 	}
 	p := newPass(string(t.Origin.Format), dialect{separator: ',', names: names})
-	for _, name := range o.files {
-		if err := p.readExamples(ctx, name, o.Limits); err != nil {
-			return err
-		}
+	if err := p.readExamples(ctx, o.files, o.Limits); err != nil {
+		return err
 	}
 	for i, f := range features {
 		if f.Most > 1 && i != at {
@@ -65,21 +62,59 @@ type numbered struct {
 
 func (n numbered) Place(k int) (file string, record int64) { return n.file, n.from + int64(k) }
 
-// readExamples looks at the records of a file, one after the other.
-func (p *pass) readExamples(ctx context.Context, file string, limits input.Limits) error {
+// exampleReader looks at examples, one after the other.
+type exampleReader struct {
+	*pass
+	*worker
+	row   tfrecord.Row   // of a check: the features of its plan
+	place map[string]int // of a feature: its column
+
+	texts  []byte // of the values of a record
+	values []exampleValue
+}
+
+// exampleValue is a value of a column: a range of texts.
+type exampleValue struct{ column, from, to int }
+
+// readExamples looks at the records of files.
+func (p *pass) readExamples(ctx context.Context, files []string, limits input.Limits) error {
+	e := &exampleReader{pass: p, worker: &p.workers[0], place: make(map[string]int, len(p.names))}
+	for i, n := range p.names {
+		e.place[n] = i
+	}
+	p.found = make([]bool, len(p.names))
+	if c := e.worker.check; c != nil {
+		e.row = tfrecord.NewRow(c.plan.Inputs)
+		c.cells = e.row.Cells
+	}
+	for _, file := range files {
+		if err := e.read(ctx, file, limits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// foundNames returns the names of the features that a record has.
+func (p *pass) foundNames() (names []string) {
+	for i, name := range p.names {
+		if p.found[i] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// read looks at the records of a file.
+func (e *exampleReader) read(ctx context.Context, file string, limits input.Limits) error {
 	f, err := input.OpenFile(ctx, file, limits)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	place := make(map[string]int, len(p.names))
-	for i, n := range p.names {
-		place[n] = i
-	}
-	r, w := tfrecord.NewReader(f, file), &p.workers[0]
-	filled := make([]bool, len(p.names))
+	r := tfrecord.NewReader(f, file)
 	for from, ended := int64(0), false; !ended; from += recordsOfPart {
-		p.begin(w)
+		e.pass.begin(e.worker)
 		at := numbered{file, from}
 		for k := range recordsOfPart {
 			example, err := r.Next()
@@ -89,28 +124,54 @@ func (p *pass) readExamples(ctx context.Context, file string, limits input.Limit
 			if err != nil {
 				return err
 			}
-			clear(filled)
-			err = tfrecord.EachValue(example, func(name, value []byte) {
-				if i, known := place[string(name)]; known {
-					filled[i] = true
-					r := read(value)
-					w.add(i, &r, at, k)
-				}
-			})
-			if err != nil {
-				return exitcode.With(exitcode.BadData, fmt.Errorf("%s: record %d: %w", file, from+int64(k), err))
+			if err := e.cut(example); err != nil {
+				e.addBad(err, at, k)
+				continue
 			}
-			w.records++
-			for i, has := range filled {
-				if !has {
-					w.columns[i].tally.missing[0]++
-				}
-			}
+			e.example(example, at, k)
 		}
-		p.end(w)
-		p.put(w)
+		e.end(e.worker)
+		e.put(e.worker)
 	}
 	return nil
+}
+
+// cut puts the values of an example into e: into cells the first of each column.
+func (e *exampleReader) cut(example []byte) error {
+	e.texts, e.values = e.texts[:0], e.values[:0]
+	err := tfrecord.EachValue(example, func(name, value []byte) {
+		if i, known := e.place[string(name)]; known {
+			e.found[i] = true
+			from := len(e.texts)
+			e.texts = append(e.texts, value...)
+			e.values = append(e.values, exampleValue{i, from, len(e.texts)})
+		}
+	})
+	if err == nil && e.worker.check != nil {
+		err = e.row.Fill(example)
+	}
+	clear(e.cells)
+	for _, v := range slices.Backward(e.values) {
+		e.cells[v.column] = read(e.texts[v.from:v.to])
+	}
+	return err
+}
+
+// example counts the record that was cut last, record k of a part.
+func (e *exampleReader) example(example []byte, at places, k int) {
+	if c := e.worker.check; c != nil && !c.record(e.cells, example, at, k) {
+		return
+	}
+	e.worker.records++
+	for _, v := range e.values {
+		r := read(e.texts[v.from:v.to])
+		e.worker.add(v.column, &r, at, k)
+	}
+	for i := range e.cells {
+		if e.cells[i].cell == nil {
+			e.columns[i].tally.missing[0]++
+		}
+	}
 }
 
 // list is what becomes of a feature that has several values in a record.

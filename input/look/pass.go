@@ -40,6 +40,7 @@ type pass struct {
 	workers []worker // by slot
 	total   []tally
 	lists   []bool // columns with several values in a record
+	found   []bool // of examples: features that a record has
 	check   *checker
 	records int64
 	bad     []Odd
@@ -86,17 +87,14 @@ func (p *pass) work(t *text.Part) error {
 			return t.Fault(p.format, k, err)
 		case isHeader:
 		case err != nil:
-			w.badAll++
-			if len(w.bad) < mostBadLines {
-				file, line := t.Place(k)
-				w.bad = append(w.bad, Odd{Text: err.Error(), File: file, Line: line, Records: 1})
-			}
+			w.addBad(err, t, k)
 		default:
 			for i, cell := range fields {
 				w.cells[i] = read(cell)
 			}
 			if w.check != nil {
 				line, _ := t.Line(k)
+				w.check.fill(w.cells)
 				if !w.check.record(w.cells, line, t, k) {
 					continue
 				}
@@ -109,6 +107,15 @@ func (p *pass) work(t *text.Part) error {
 	}
 	p.end(w)
 	return nil
+}
+
+// addBad counts a record k of a part that is none.
+func (w *worker) addBad(err error, at places, k int) {
+	w.badAll++
+	if len(w.bad) < mostBadLines {
+		file, line := at.Place(k)
+		w.bad = append(w.bad, Odd{Text: err.Error(), File: file, Line: line, Records: 1})
+	}
 }
 
 // begin has w begin a part.

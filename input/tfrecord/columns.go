@@ -76,14 +76,13 @@ func OpenColumns(ctx context.Context, files []string, c Config, columns Columns)
 
 // columnReader has the memory of one goroutine that reads records.
 type columnReader struct {
-	frame  []byte
-	cells  []column.Cell
-	seen   []byte // of each cell: 1 if the record has its feature
+	frame []byte
+	Row
 	runner *column.Runner
 }
 
 func (s *columnSet) newReader() *columnReader {
-	r := &columnReader{cells: make([]column.Cell, len(s.columns.Plan.Inputs)), seen: make([]byte, len(s.columns.Plan.Inputs))}
+	r := &columnReader{Row: newRow(s.place, len(s.columns.Plan.Inputs))}
 	if s.runner != nil {
 		r.runner = s.runner.Another()
 	}
@@ -100,10 +99,10 @@ func (s *columnSet) Append(b *input.Batch, records ...int) error {
 	defer s.idle.Put(r)
 	for _, i := range records {
 		err := s.with(&r.frame, i, func(example []byte) error {
-			if err := s.fill(r, example); err != nil {
+			if err := r.Fill(example); err != nil {
 				return err
 			}
-			return r.runner.Append(b, r.cells)
+			return r.runner.Append(b, r.Cells)
 		})
 		if err != nil {
 			return err
@@ -112,21 +111,41 @@ func (s *columnSet) Append(b *input.Batch, records ...int) error {
 	return nil
 }
 
-// fill writes the features of an example to the cells.
-func (s *columnSet) fill(r *columnReader, example []byte) error {
-	for i := range r.cells {
-		c := &r.cells[i]
+// A Row has the features of an example that are columns. One goroutine at a time may use it.
+type Row struct {
+	Cells []column.Cell
+	seen  []byte         // of each cell: 1 if the record has its feature
+	place map[string]int // of each feature: its cell
+}
+
+func newRow(place map[string]int, cells int) Row {
+	return Row{make([]column.Cell, cells), make([]byte, cells), place}
+}
+
+// NewRow returns a row of the features of these names.
+func NewRow(names []string) Row {
+	place := make(map[string]int, len(names))
+	for i, name := range names {
+		place[name] = i
+	}
+	return newRow(place, len(names))
+}
+
+// Fill writes the features of an example to the cells. They are views into the example.
+func (r *Row) Fill(example []byte) error {
+	for i := range r.Cells {
+		c := &r.Cells[i]
 		c.Text, c.Texts, c.IDs, c.Values = nil, c.Texts[:0], c.IDs[:0], c.Values[:0]
 	}
 	clear(r.seen)
 	return eachEntry(example, func(name, feature []byte) error {
-		i, ok := s.place[string(name)]
+		i, ok := r.place[string(name)]
 		if !ok {
 			return nil
 		}
 		err := errTwice
 		if r.seen[i] == 0 {
-			err = fillCell(&r.cells[i], feature)
+			err = fillCell(&r.Cells[i], feature)
 		}
 		r.seen[i] = 1
 		if err != nil {
@@ -172,10 +191,10 @@ func (s *columnSet) learnPart(l *column.Learner, number int, held *input.Parts) 
 			continue
 		}
 		err := s.with(&r.frame, i, func(example []byte) error {
-			if err := s.fill(r, example); err != nil {
+			if err := r.Fill(example); err != nil {
 				return err
 			}
-			return part.Learn(r.cells)
+			return part.Learn(r.Cells)
 		})
 		if err != nil && !s.tolerates(err) {
 			return err

@@ -2,6 +2,7 @@ package tfrecord
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -21,6 +22,7 @@ type Feature struct {
 // error if there is none that is a tf.Example.
 func Describe(name string, head []byte) ([]Feature, error) {
 	var all []Feature
+	var bad error // of the first record that is no tf.Example
 	r := NewReader(bytes.NewReader(head), name)
 	for n := 0; ; n++ {
 		example, err := r.Next()
@@ -45,8 +47,11 @@ func Describe(name string, head []byte) ([]Feature, error) {
 			return err
 		})
 		if err != nil {
-			return nil, r.bad(err)
+			bad = cmp.Or(bad, r.bad(err))
 		}
+	}
+	if all == nil && bad != nil {
+		return nil, bad
 	}
 	slices.SortFunc(all, func(a, b Feature) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil

@@ -100,10 +100,10 @@ func FuzzExample(f *testing.F) {
 // fuzzFill fills the cells of columns from data: each has one kind, and none without its feature.
 func fuzzFill(t *testing.T, data []byte, s *columnSet) {
 	r := s.newReader()
-	if err := s.fill(r, data); err != nil {
+	if err := r.Fill(data); err != nil {
 		return
 	}
-	for i, c := range r.cells {
+	for i, c := range r.Cells {
 		kinds := 0
 		for _, n := range []int{len(c.Text), len(c.IDs), len(c.Values)} {
 			if n > 0 {

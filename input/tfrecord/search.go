@@ -28,13 +28,13 @@ func (s *columnSet) search(ctx context.Context, found []byte, from, to int) erro
 		}
 		lacks := false
 		err := s.with(&r.frame, i, func(example []byte) error {
-			if err := s.fill(r, example); err != nil {
+			if err := r.Fill(example); err != nil {
 				return err
 			}
 			for k, has := range r.seen {
 				lacks = lacks || found[k]|has == 0
 			}
-			return trial.Learn(r.cells)
+			return trial.Learn(r.Cells)
 		})
 		switch {
 		case lacks:
