@@ -22,11 +22,11 @@ func Correct(scores tensor.Matrix, y []float32, threshold float64) int64 {
 }
 
 // Predicted returns the predicted class of an example: that of the largest score, of equal
-// scores the lowest class. With one score, the probability of class 1, it is 1 if the score
-// is above the threshold.
+// scores the lowest class. Of two classes it is 1 if the probability of class 1, which is the
+// only score or the last, is above the threshold.
 func Predicted(scores []float32, threshold float64) int {
-	if len(scores) == 1 {
-		if float64(scores[0]) > threshold {
+	if len(scores) <= 2 {
+		if float64(scores[len(scores)-1]) > threshold {
 			return 1
 		}
 		return 0

@@ -240,7 +240,7 @@ func TestFaults(t *testing.T) {
 			"job.yaml:4:19: eval.threshold is 1, want 0 or more and below 1, or best_f1",
 		}},
 		{name: "a threshold of a number", file: small + "eval: {threshold: 0.3}\n", want: []string{
-			"job.yaml:4:8: eval.threshold is 0.3, want 0.5, the default, without loss.kind sigmoid: only the score of two classes is compared with it",
+			"job.yaml:4:8: eval.threshold is 0.3, want 0.5, the default: only the score of two classes is compared with it",
 		}},
 		{name: "a threshold of no records", file: "model: {kind: linear}\nloss: {kind: sigmoid}\ninput: {train: {format: libsvm, files: [a]}}\neval: {threshold: best_f1}\noptimizer: {learning_rate: 0.1}\n", want: []string{
 			"job.yaml:4:8: eval.threshold is best_f1, which needs validation records: add input.split, as in {share: 0.1}",

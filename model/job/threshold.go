@@ -3,8 +3,6 @@ package job
 import (
 	"fmt"
 	"strconv"
-
-	"ringtrain/model/graph"
 )
 
 // bestF1 is the value of eval.threshold that has it found.
@@ -45,8 +43,8 @@ func (t Threshold) MarshalText() ([]byte, error) { return []byte(t.String()), ni
 func (t Threshold) check(f *faults, j *Config) {
 	switch {
 	case t == Threshold{Number: 0.5}:
-	case j.Model.Check(j.Loss) == nil && j.Model.Head(j.Loss).Kind != graph.HeadBinary:
-		f.add("eval.threshold is %v, want 0.5, the default, without loss.kind sigmoid: only the score of two classes is compared with it", t)
+	case j.Model.Check(j.Loss) == nil && j.Model.Head(j.Loss).Classes != 2:
+		f.add("eval.threshold is %v, want 0.5, the default: only the score of two classes is compared with it", t)
 	case t.BestF1 && !j.HasValidation() && !j.Eval.Training:
 		f.add("eval.threshold is %s, which needs validation records: add input.split, as in {share: 0.1}", bestF1)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model"
-	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
@@ -46,6 +45,7 @@ type Evaluator struct {
 	Seen input.Counts
 
 	batch    input.Batch
+	second   []float32 // scores of a block
 	sent     []byte
 	gathered ring.Gathered
 	blocks   blockSums       // of this rank, and then of all
@@ -194,7 +194,20 @@ func (e *Evaluator) failure(m ring.Membership) error {
 	return nil
 }
 
-func (e *Evaluator) binary() bool { return e.Model.Graph().Head.Kind == graph.HeadBinary }
+// binary reports whether the model tells two classes apart, whatever its loss.
+func (e *Evaluator) binary() bool { return e.classes() == 2 }
+
+// ofSecond returns the score of the second of two classes of each example. Softmax has a column for each class.
+func (e *Evaluator) ofSecond(scores tensor.Matrix) []float32 {
+	if scores.Cols == 1 {
+		return scores.Data
+	}
+	e.second = e.second[:0]
+	for i := range scores.Rows {
+		e.second = append(e.second, scores.Row(i)[1])
+	}
+	return e.second
+}
 
 // block adds the block of records [first, last) to the sums of this rank.
 func (e *Evaluator) block(first, last int) error {
@@ -230,16 +243,17 @@ func (e *Evaluator) block(first, last int) error {
 		}
 	}
 	if e.binary() {
-		t.calibration.Add(scores.Data, y, weights)
-		for i, s := range scores.Data {
+		second := e.ofSecond(scores)
+		t.calibration.Add(second, y, weights)
+		for i, s := range second {
 			if s != s && (weights == nil || weights[i] != 0) {
 				t.undefined++
 			}
 		}
 		if weights == nil {
-			e.ranking.Add(scores.Data, y)
+			e.ranking.Add(second, y)
 		} else {
-			e.weighted.add(scores.Data, y, weights)
+			e.weighted.add(second, y, weights)
 		}
 	}
 	e.blocks.add(0, &t)
@@ -268,7 +282,7 @@ func (e *Evaluator) measure(s *sums, scores tensor.Matrix, y []float32) (correct
 	}
 	correct = model.Correct(scores, y, e.Threshold)
 	s.right, s.logLoss = float64(correct), model.LogLoss(scores, y)
-	if !e.binary() {
+	if scores.Cols > 1 {
 		s.top = float64(model.InTopK(scores, y, e.TopK))
 	}
 	return correct

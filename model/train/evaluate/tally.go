@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ringtrain/model"
+	"ringtrain/model/graph"
 	"ringtrain/model/train/report"
 )
 
@@ -197,7 +198,8 @@ func (e *Evaluator) metrics(sum *tally, c *curve) report.Metrics {
 		m.NormalizedEntropy = report.NewNumber(model.NormalizedEntropy(float64(*m.LogLoss), sum.calibration.Positives(), sum.calibration.Weight()))
 		m.Calibration = report.NewNumber(sum.calibration.Ratio())
 		m.Buckets, m.Thresholds, m.BestF1 = calibrationBuckets(&sum.calibration), c.fixed, c.best
-	} else if e.TopK > 0 && e.TopK < classes {
+	}
+	if e.TopK > 0 && e.TopK < classes && e.Model.Graph().Head.Kind == graph.HeadClasses {
 		m.TopK = report.NewNumber(sum.top / sum.weight)
 	}
 	return m

@@ -175,3 +175,26 @@ func TestR2OfEqualLabels(t *testing.T) {
 		t.Errorf("r2 is %v, want NaN", *got.R2)
 	}
 }
+
+// TestTwoClassesOfSoftmax verifies that softmax of two classes has the metrics of sigmoid, whose score is the difference
+// of the two outputs.
+func TestTwoClassesOfSoftmax(t *testing.T) {
+	softmax, data := loadText(t, clicksText, "loss.kind=softmax", "model.classes=2", "eval.threshold=0.4"), clicksData()
+	sigmoid := loadText(t, clicksText)
+	two, one := randomModel(t, softmax, data), randomModel(t, sigmoid, data)
+	for i, v := range two.Variables() {
+		for k := range one.Variables()[i].Value {
+			one.Variables()[i].Value[k] = v.Value[2*k+1] - v.Value[2*k]
+		}
+	}
+	got := evaluatedBy(t, &Evaluator{Model: two, Data: data.Eval, Split: "eval", Threshold: 0.4, TopK: 1})
+	want := evaluatedBy(t, &Evaluator{Model: one, Data: data.Eval, Split: "eval", Threshold: 0.4})
+	for name, pair := range map[string][2]*report.Number{"auc": {got.AUC, want.AUC}, "accuracy": {got.Accuracy, want.Accuracy}, "f1": {&got.BestF1.F1, &want.BestF1.F1}, "log_loss": {got.LogLoss, want.LogLoss}} {
+		if traintest.Far(float64(*pair[0]), float64(*pair[1]), 1e-3) {
+			t.Errorf("%s is %v, want %v", name, *pair[0], *pair[1])
+		}
+	}
+	if got.TopK == nil || len(got.Thresholds) != fixedThresholds || *got.Threshold != 0.4 {
+		t.Errorf("metrics %s", traintest.JSON(t, got))
+	}
+}
