@@ -15,8 +15,8 @@
 //
 // # The graph
 //
-// The graph computes the functions of package model with operations of TensorFlow 1.12,
-// so that old servers load it:
+// The graph computes the functions of package model with operations of TensorFlow 1.12 (of
+// columns 2.1, of words that follow one another 2.3), so that old servers load it:
 //
 //	tf_example ─► ParseExample ─► x ─► MatMul ─► BiasAdd ─► Softmax ─► y
 //	                                     ▲          ▲
