@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 
 	"github.com/klauspost/compress/flate"
@@ -25,7 +26,8 @@ type File struct {
 	Most       int64 // maximum content: Bytes, or the limit if it is compressed
 
 	io.Reader
-	file    *os.File
+	file    io.ReadCloser
+	piped   bool      // file gives what is there, and then waits
 	inflate io.Reader // nil: the file is plain
 }
 
@@ -39,6 +41,19 @@ func OpenFile(ctx context.Context, name string, limits Limits) (*File, error) {
 // OpenText is OpenFile of text.
 func OpenText(ctx context.Context, name string, limits Limits) (*File, error) {
 	return openFile(ctx, name, limits, true)
+}
+
+// TextOf is OpenText of what a pipe gives, which may inflate to any size. When ctx ends, a read that waits for the pipe
+// returns, too. The File does not close the pipe.
+func TextOf(ctx context.Context, name string, pipe io.Reader) (*File, error) {
+	in, out := io.Pipe()
+	go func() {
+		_, err := io.Copy(out, pipe)
+		out.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { out.CloseWithError(stopped{context.Cause(ctx)}) })
+	f := &File{Name: name, Most: math.MaxInt64, file: in, piped: true}
+	return f, f.begin(ctx, Limits{MaxInflate: math.MaxInt64}, true)
 }
 
 func openFile(ctx context.Context, name string, limits Limits, text bool) (*File, error) {
@@ -58,7 +73,7 @@ func (f *File) begin(ctx context.Context, limits Limits, text bool) error {
 	content := bufio.NewReaderSize(f.file, 64<<10)
 	for name := f.Name; ; name = f.Name + ", unpacked," {
 		f.Reader = WithContext(ctx, content)
-		head, err := content.Peek(headBytes)
+		head, err := f.head(content)
 		if err != nil && err != io.EOF {
 			return ReadError(f.Name, err)
 		}
@@ -75,6 +90,17 @@ func (f *File) begin(ctx context.Context, limits Limits, text bool) error {
 		f.Compressed, f.Most = true, limits.inflated(f.Bytes)
 		content = bufio.NewReaderSize(limits.Inflate(f.inflate, f.Bytes), headBytes)
 	}
+}
+
+// head returns the first bytes of the content, which tell its kind: of a pipe those that are there.
+func (f *File) head(content *bufio.Reader) ([]byte, error) {
+	if !f.piped {
+		return content.Peek(headBytes)
+	}
+	if _, err := content.Peek(1); err != nil {
+		return nil, err
+	}
+	return content.Peek(min(content.Buffered(), headBytes))
 }
 
 // Close closes the file.

@@ -48,7 +48,7 @@ func TestColumnsFromTextToAnswers(t *testing.T) {
 
 	e := b.must(0, "predict", "clicks.yaml", "--from", "ckpt", "--csv", "new.csv")
 	lines, err := csv.NewReader(strings.NewReader(e.stdout)).ReadAll()
-	if err != nil || len(lines) != 3 || strings.Join(lines[0], " ") != "key score" || lines[1][0] != "a" || lines[2][0] != "b,c" {
+	if err != nil || len(lines) != 3 || strings.Join(lines[0], " ") != "id class score" || lines[1][0] != "a" || lines[2][0] != "b,c" {
 		t.Fatalf("predictions %q, error %v", e.stdout, err)
 	}
 	versions, err := filepath.Glob(b.path("export", "*", "assets.extra", "ringtrain_columns.json"))
@@ -59,8 +59,8 @@ func TestColumnsFromTextToAnswers(t *testing.T) {
 		t.Errorf("the bundle says %q, the checkpoint %q", by, e.stdout)
 	}
 	for i, p := range b.must(0, "predict", "clicks.yaml", "--from", "ckpt", "--json", "new.csv").events(t) {
-		if p.text("key") != lines[i+1][0] {
-			t.Errorf("record %d has the key %q, want %q", i, p.text("key"), lines[i+1][0])
+		if p.text("id") != lines[i+1][0] {
+			t.Errorf("record %d has the key %q, want %q", i, p.text("id"), lines[i+1][0])
 		}
 	}
 	if e := b.must(64, "predict", "clicks.yaml", "--from", "ckpt", "--json", "--csv", "new.csv"); !strings.Contains(e.last(), "want one of them") {
@@ -71,6 +71,55 @@ func TestColumnsFromTextToAnswers(t *testing.T) {
 	}
 	if e := b.must(65, "predict", "clicks.yaml", "--from", "ckpt", "bad.csv"); !strings.Contains(e.last(), `bad.csv:2`) || !strings.Contains(e.last(), `column price is "much"`) {
 		t.Errorf("last line %q", e.last())
+	}
+}
+
+// TestPredictPipe verifies that the predictions of standard input are those of a file, without labels, that --to writes them
+// to a file when they are whole, and what is said of a bad line and of other names.
+func TestPredictPipe(t *testing.T) {
+	b := newBox(t).inPath()
+	b.write("train.csv", "id,clicked,price,city,site\nr0,1,2,Bern,s\nr1,0,4,Genf,s\n")
+	b.write("clicks.yaml", clicksCSV)
+	b.write("new.csv", "site,id,city,price\ns1,a,Bern,3\n,\"b,c\",nowhere,\n")
+	b.write("bad.csv", "site,id,city,price\ns1,a,Bern,3\ns1,b,Bern,much\n")
+	b.must(0, "train", "clicks.yaml")
+	want := b.must(0, "predict", "clicks.yaml", "new.csv").stdout
+	piped := func(code int, args string) ended {
+		t.Helper()
+		e := b.startProgram("sh", "-c", "cat "+args).wait()
+		if e.code != code {
+			t.Fatalf("cat %s: code %d, want %d\n%s", args, e.code, code, e.stderr)
+		}
+		return e
+	}
+	if e := piped(0, "new.csv | ringtrain predict clicks.yaml -"); e.stdout != want {
+		t.Errorf("standard input has the predictions %q, the file %q", e.stdout, want)
+	}
+	piped(0, "new.csv | ringtrain predict clicks.yaml - --to out.csv.gz")
+	piped(0, "new.csv | ringtrain predict clicks.yaml - --to out.jsonl")
+	if e := piped(0, "out.csv.gz | gunzip"); e.stdout != want {
+		t.Errorf("--to has %q, want %q", e.stdout, want)
+	}
+	if objects := b.read("out.jsonl"); strings.Count(objects, "\n") != 2 || !strings.HasPrefix(objects, `{"id":"a","class":`) {
+		t.Errorf("--to has the lines %q", objects)
+	}
+	if e := piped(65, "bad.csv | ringtrain predict clicks.yaml -"); !strings.Contains(e.stdout, "\na,") || !strings.Contains(e.stderr, `standard input:3: column price is "much"`) {
+		t.Errorf("predictions %q, error %q, want that of the record before, and the line", e.stdout, e.stderr)
+	}
+	piped(65, "bad.csv | ringtrain predict clicks.yaml - --to never.csv")
+	for args, want := range map[string]string{
+		"- new.csv": "- is among the files", "new.csv --to out.txt": "want a name that ends in .csv or .jsonl", "- --json --csv": "want one of them",
+	} {
+		if e := b.must(64, append([]string{"predict", "clicks.yaml"}, strings.Fields(args)...)...); !strings.Contains(e.last(), want) {
+			t.Errorf("predict %s: last line %q, want %s", args, e.last(), want)
+		}
+	}
+	if e := b.must(73, "predict", "clicks.yaml", "new.csv", "--to", "out.jsonl"); !strings.Contains(e.last(), "--force writes over it") {
+		t.Errorf("last line %q", e.last())
+	}
+	b.must(0, "predict", "clicks.yaml", "new.csv", "--to", "out.jsonl", "--force")
+	if files := strings.Join(b.files(), " "); strings.Contains(files, "never") {
+		t.Errorf("files %s, want none of predictions that failed", files)
 	}
 }
 

@@ -23,7 +23,6 @@ func option(name string) cli.Flag {
 		&cli.BoolFlag{Name: "prune", Usage: "only remove caches of files that are gone, from the job's folder or, without a job, from the one of input.cache auto"},
 		&cli.BoolFlag{Name: "json", Usage: "one JSON object a line on standard output, words for people on standard error"},
 		&cli.IntFlag{Name: "top", Usage: "the `N` largest weights of the model's linear part, with the names of the columns"},
-		&cli.BoolFlag{Name: "csv", Usage: "print CSV with a header: key, whatever the name of the key column, or record, and score, or score_0 and on (default: tabs)"},
 		&cli.StringFlag{Name: "data", Usage: "`DIR` that relative input files are in (else RINGTRAIN_DATA, else the working directory)"},
 		&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the job file, as in --set train.epochs=2; may be repeated"},
 		&cli.StringFlag{Name: "from", Usage: "`DIR` of a checkpoint or a bundle (default: the job's checkpoint.dir)"},
@@ -264,6 +263,14 @@ func catFlags() []cli.Flag {
 
 func forceFlag(what string) cli.Flag {
 	return &cli.BoolFlag{Name: "force", Usage: "replace the " + what + " that is there"}
+}
+
+func predictFlags() []cli.Flag {
+	return []cli.Flag{
+		option("from"), option("data"), option("set"),
+		&cli.StringFlag{Name: "to", Usage: "`FILE` to write to, .csv or .jsonl, also .gz (default: CSV on standard output)"}, forceFlag("file of --to"),
+		&cli.BoolFlag{Name: "csv", Usage: "changes nothing: CSV is the form of standard output"}, option("json"),
+	}
 }
 
 func initFlags() []cli.Flag {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -91,8 +92,8 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	e = b.must(0, "predict", "mnist", "--set", "input.synthetic=true") // by the job's checkpoint
-	if strings.Count(e.stdout, "\n") != 1000 || e.stderr != "scores of the job's validation records\n" {
-		t.Errorf("%d lines for people, and %q, want one a record and what is scored", strings.Count(e.stdout, "\n"), e.stderr)
+	if strings.Count(e.stdout, "\n") != 1001 || e.stderr != "scores of the job's validation records\n" {
+		t.Errorf("%d lines of CSV, and %q, want one a record, a header and what is scored", strings.Count(e.stdout, "\n"), e.stderr)
 	}
 	e = b.must(0, "predict", "mnist", "d/t10k-images-idx3-ubyte.gz", "--csv")
 	if strings.Count(e.stdout, "\n") != 1001 || e.stderr != "" {
@@ -109,8 +110,8 @@ func scoresOf(t testing.TB, e ended) [][]float64 {
 			t.Fatalf("record %v at place %d", v["record"], len(list))
 		}
 		var s []float64
-		for _, score := range v.list("scores") {
-			s = append(s, score.(float64))
+		for k := 0; v["score_"+strconv.Itoa(k)] != nil; k++ {
+			s = append(s, v.num("score_"+strconv.Itoa(k)))
 		}
 		list = append(list, s)
 	}

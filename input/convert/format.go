@@ -33,15 +33,18 @@ type Format struct {
 	Dense   bool                   // records are dense, whatever the model wants
 	Wide    bool                   // dense records may be as wide as input.shape says
 	Fields  bool                   // ids have fields, which model.fields counts
+	Tabs    bool                   // fields have tabs between them and no quotes, whatever the keys say
 	Resized bool                   // images are brought to input.shape, by input.resize
 
 	// Classes returns the names of the classes of a folder that is read; nil: classes have no names.
 	Classes func(folder string) ([]string, error)
 
 	// open opens records of a binary format, lines those of text. Text lies in paths, if its files are
-	// compressed and somebody has decompressed them (see text.Config). Each format has one of the two.
+	// compressed and somebody has decompressed them (see text.Config). Each format has one of the two. pipe is how
+	// lines of text are read from a pipe.
 	open  func(ctx context.Context, s Spec) (input.Dataset, error)
 	lines func(ctx context.Context, s Spec, paths []string) (*text.Set, error)
+	pipe  func(s Spec) (text.Config, error)
 
 	// write writes all records of d to the file of s, for data convert; nil: it cannot.
 	write func(ctx context.Context, d input.Dataset, s Spec) error
@@ -82,21 +85,21 @@ func Formats() []Format {
 		},
 		{
 			Name: "libsvm", is: func(head []byte) bool { return isPairs(head, 1) }, Parts: []string{".libsvm", "libsvm", ".svm"}, Reads: []Read{texts}, Keys: []string{"base"},
-			Wide: true, lines: openLibSVM, write: writeLibSVM, click: &clickRows{row: clickLibSVM},
+			Wide: true, lines: openLibSVM, pipe: libsvmLines, write: writeLibSVM, click: &clickRows{row: clickLibSVM},
 		},
 		{
 			Name: "libffm", is: func(head []byte) bool { return isPairs(head, 2) }, Parts: []string{".libffm", "libffm", ".ffm"}, Reads: []Read{texts}, Keys: []string{"base"},
-			Wide: true, Fields: true, lines: openLibSVM, click: &clickRows{row: clickLibFFM},
+			Wide: true, Fields: true, lines: openLibSVM, pipe: libsvmLines, click: &clickRows{row: clickLibFFM},
 		},
 		{
-			Name: "vw", is: isVW, Parts: []string{".vw"}, Reads: []Read{texts}, lines: openVW, click: &clickRows{row: clickVW},
+			Name: "vw", is: isVW, Parts: []string{".vw"}, Reads: []Read{texts}, lines: openVW, pipe: vwLines, click: &clickRows{row: clickVW},
 		},
 		{
 			Name: "csv", Parts: []string{".csv", ".tsv"}, Reads: []Read{texts}, Keys: []string{"header", "separator"},
-			Columns: WantColumns, lines: openFields, click: &clickRows{row: clickCSV, head: ClickLog.names},
+			Columns: WantColumns, lines: openSeparated, pipe: separatedLines, click: &clickRows{row: clickCSV, head: ClickLog.names},
 		},
 		{
-			Name: "criteo", is: isCriteo, Reads: []Read{texts}, Columns: WantColumns, Default: criteoColumns, lines: openCriteo,
+			Name: "criteo", is: isCriteo, Reads: []Read{texts}, Columns: WantColumns, Default: criteoColumns, Tabs: true, lines: openSeparated, pipe: separatedLines,
 		},
 	}
 }

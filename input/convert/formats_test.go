@@ -200,6 +200,7 @@ func TestEachFormat(t *testing.T) {
 					t.Fatal(err)
 				}
 				sameRecords(t, recordsOf(t, s), want)
+				wantPiped(t, s, "")
 			} else if _, _, err := MakeCache(t.Context(), s); exitcode.Of(err) != exitcode.Usage {
 				t.Errorf("a cache of a binary format: %v", err)
 			}

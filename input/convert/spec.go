@@ -107,39 +107,59 @@ func openTFRecord(ctx context.Context, s Spec) (input.Dataset, error) {
 }
 
 func openLibSVM(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
+	return libsvm.Open(ctx, s.Files, s.libsvm(paths))
+}
+
+func libsvmLines(s Spec) (text.Config, error) { return libsvm.Lines(s.libsvm(nil)) }
+
+func (s Spec) libsvm(paths []string) libsvm.Config {
 	f, _ := FormatOf(s.Format)
-	return libsvm.Open(ctx, s.Files, libsvm.Config{
+	return libsvm.Config{
 		Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
 		Fields: f.Fields, Bags: s.Fields, Share: s.Share,
-	})
+	}
 }
 
 func openVW(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
-	return vw.Open(ctx, s.Files, vw.Config{
-		Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths, Share: s.Share,
-	})
+	return vw.Open(ctx, s.Files, s.vw(paths))
 }
 
-func openFields(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
-	return openSeparated(ctx, s, paths, false)
+func vwLines(s Spec) (text.Config, error) { return vw.Lines(s.vw(nil)) }
+
+func (s Spec) vw(paths []string) vw.Config {
+	return vw.Config{Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths, Share: s.Share}
 }
 
-// openCriteo opens text that has tabs, no header and no quotes.
-func openCriteo(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
-	s.Separator = "tab"
-	return openSeparated(ctx, s, paths, true)
+func openSeparated(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
+	c, err := s.separated(paths)
+	if err != nil {
+		return nil, err
+	}
+	return csvfile.Open(ctx, s.Files, c)
 }
 
-// openSeparated opens text with separated fields.
-func openSeparated(ctx context.Context, s Spec, paths []string, noQuotes bool) (*text.Set, error) {
+func separatedLines(s Spec) (text.Config, error) {
+	c, err := s.separated(nil)
+	if err != nil {
+		return text.Config{}, err
+	}
+	return csvfile.Lines(c)
+}
+
+// separated describes text with separated fields. Criteo's has tabs, no header and no quotes.
+func (s Spec) separated(paths []string) (csvfile.Config, error) {
+	f, _ := FormatOf(s.Format)
+	if f.Tabs {
+		s.Separator = "tab"
+	}
 	separator, err := s.separator()
 	if err != nil {
-		return nil, usage("%w", err)
+		return csvfile.Config{}, usage("%w", err)
 	}
-	return csvfile.Open(ctx, s.Files, csvfile.Config{
-		Format: string(s.Format), Columns: s.Columns, Learn: s.Learn, Split: s.Split, Header: s.Header, Separator: separator, NoQuotes: noQuotes,
+	return csvfile.Config{
+		Format: f.Name, Columns: s.Columns, Learn: s.Learn, Split: s.Split, Header: s.Header, Separator: separator, NoQuotes: f.Tabs,
 		Paths: paths, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate, Share: s.Share,
-	})
+	}, nil
 }
 
 // criteoColumns returns the columns of Criteo's click logs: label, 13 counts and 26 texts.

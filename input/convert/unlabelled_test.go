@@ -96,6 +96,9 @@ func TestUnlabelled(t *testing.T) {
 			if err != nil || !reflect.DeepEqual(got.Dense, want.Dense) || !reflect.DeepEqual(got.Bags, want.Bags) {
 				t.Errorf("case=%s: %q: %+v, error %v, want %+v", tt.name, text, got, err, want)
 			}
+			s := tt.spec
+			s.LabelRule = absent
+			wantPiped(t, s, text)
 			if text != tt.labelled && !strings.Contains(tt.name, "vw") {
 				if _, err := read(tt.spec, text, binary); exitcode.Of(err) != exitcode.BadData {
 					t.Errorf("case=%s: %q to train: error %v, want one of bad data", tt.name, text, err)

@@ -44,18 +44,12 @@ type Config struct {
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
 // exitcode.IO, and exitcode.Usage for c.
 func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
-	if c.Separator == 0 {
-		c.Separator = ','
-	}
-	if c.Separator == quote || c.Separator == '\n' || c.Separator == '\r' || c.Separator >= 0x80 {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("separator is %q, want one character of ASCII that is no quote and no line end", c.Separator))
-	}
 	p := &parser{config: c, files: files}
-	t := text.Config{Format: c.Format, Parse: p.parse, Paths: c.Paths, Limits: c.Limits, Header: c.Header, Separator: c.Separator}
-	t.Share = c.Share && !(c.Learn && c.Columns.Learns())
-	if !c.NoQuotes {
-		t.Quote = quote
+	t, err := p.lines()
+	if err != nil {
+		return nil, err
 	}
+	t.Share = c.Share && !(c.Learn && c.Columns.Learns())
 	s, err := text.Open(ctx, files, t)
 	if err != nil {
 		return nil, err
@@ -82,6 +76,43 @@ func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
 	return s, nil
 }
 
+// lines returns how the parser reads lines.
+func (p *parser) lines() (text.Config, error) {
+	c := &p.config
+	if c.Separator == 0 {
+		c.Separator = ','
+	}
+	if c.Separator == quote || c.Separator == '\n' || c.Separator == '\r' || c.Separator >= 0x80 {
+		return text.Config{}, exitcode.With(exitcode.Usage, fmt.Errorf("separator is %q, want one character of ASCII that is no quote and no line end", c.Separator))
+	}
+	t := text.Config{Format: c.Format, Parse: p.parse, Paths: c.Paths, Limits: c.Limits, Header: c.Header, Separator: c.Separator}
+	if !c.NoQuotes {
+		t.Quote = quote
+	}
+	return t, nil
+}
+
+// Lines returns how lines are read from first to last, by text.EachPart. Nothing is learnt from them.
+func Lines(c Config) (text.Config, error) {
+	p := &parser{config: c, names: c.Columns.Order}
+	p.runner = column.NewRunner(c.Columns, c.Labels)
+	t, err := p.lines()
+	if err != nil {
+		return t, err
+	}
+	if !c.Header {
+		return t, p.place()
+	}
+	t.Head = func(file string, line []byte) error {
+		err := p.headerOf(file, line)
+		if err == nil && len(p.at) == 0 {
+			err = p.place()
+		}
+		return err
+	}
+	return t, nil
+}
+
 // parser turns lines into examples, from several goroutines.
 type parser struct {
 	config Config
@@ -106,14 +137,18 @@ type worker struct {
 func (p *parser) bind(s *text.Set) error {
 	p.names = p.config.Columns.Order
 	if p.config.Header {
-		p.names = nil
 		if s.Facts().Records == 0 {
 			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s, want a header and records", p.config.Format, strings.Join(p.files, ", ")))
 		}
-		if err := p.header(s); err != nil {
+		if err := s.Headers(p.headerOf); err != nil {
 			return err
 		}
 	}
+	return p.place()
+}
+
+// place finds the columns among the names.
+func (p *parser) place() error {
 	places := make(map[string]int, len(p.names))
 	for i, name := range slices.Backward(p.names) {
 		places[name] = i
@@ -159,36 +194,34 @@ func (p *parser) optional(input int) bool {
 	return p.config.Labels.Absent && !p.config.Columns.Predicts(input)
 }
 
-// header reads the headers, which must be equal.
-func (p *parser) header(s *text.Set) error {
+// headerOf reads the header of a file, which must equal that of the first.
+func (p *parser) headerOf(file string, line []byte) error {
 	wanted := make(map[string]bool) // other names may be there twice
 	for at, name := range p.config.Columns.Inputs {
 		wanted[name] = !p.optional(at)
 	}
-	return s.Headers(func(file string, line []byte) error {
-		fields, err := p.splitter().split(trimEnd(line))
-		if err != nil {
-			return fmt.Errorf("%w%s", err, p.otherSeparator(string(trimEnd(line))))
+	fields, err := p.splitter().split(trimEnd(line))
+	if err != nil {
+		return fmt.Errorf("%w%s", err, p.otherSeparator(string(trimEnd(line))))
+	}
+	var names []string
+	for _, f := range fields {
+		names = append(names, string(f))
+	}
+	if p.first == "" {
+		p.first, p.names = file, names
+	}
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if wanted[name] && seen[name] {
+			return fmt.Errorf("the header names %s twice, and input.columns reads it", name)
 		}
-		var names []string
-		for _, f := range fields {
-			names = append(names, string(f))
-		}
-		if p.first == "" {
-			p.first, p.names = file, names
-		}
-		seen := make(map[string]bool, len(names))
-		for _, name := range names {
-			if wanted[name] && seen[name] {
-				return fmt.Errorf("the header names %s twice, and input.columns reads it", name)
-			}
-			seen[name] = true
-		}
-		if !slices.Equal(names, p.names) {
-			return fmt.Errorf("the header is %s, want %s as in %s", listed(names), listed(p.names), p.first)
-		}
-		return nil
-	})
+		seen[name] = true
+	}
+	if !slices.Equal(names, p.names) {
+		return fmt.Errorf("the header is %s, want %s as in %s", listed(names), listed(p.names), p.first)
+	}
+	return nil
 }
 
 // mostListed bounds the names in an error.

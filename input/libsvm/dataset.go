@@ -42,14 +42,11 @@ func (c Config) format() string {
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
 // exitcode.IO, and exitcode.Usage for c.
 func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
-	if c.Base < 0 {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("base is %d, want 0 or more", c.Base))
+	p, t, err := c.lines()
+	if err != nil {
+		return nil, err
 	}
-	p := &parser{config: c, bound: c.Limits.IDs(c.Features), features: c.Features}
-	s, err := text.Open(ctx, files, text.Config{
-		Format: c.format(), Comment: '#', Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features,
-		Share: c.Share && c.Features > 0,
-	})
+	s, err := text.Open(ctx, files, t)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +60,23 @@ func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// Lines returns how lines are read from first to last, by text.EachPart. c.Features is known.
+func Lines(c Config) (text.Config, error) {
+	_, t, err := c.lines()
+	return t, err
+}
+
+func (c Config) lines() (*parser, text.Config, error) {
+	if c.Base < 0 {
+		return nil, text.Config{}, exitcode.With(exitcode.Usage, fmt.Errorf("base is %d, want 0 or more", c.Base))
+	}
+	p := &parser{config: c, bound: c.Limits.IDs(c.Features), features: c.Features}
+	return p, text.Config{
+		Format: c.format(), Comment: '#', Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features,
+		Share: c.Share && c.Features > 0,
+	}, nil
 }
 
 // learn finds the largest id of all records.

@@ -49,8 +49,8 @@ func Slots() int { return runtime.GOMAXPROCS(0) + 2 }
 
 // EachPart reads files once, from first to last, compressed or not, in memory that does not grow with
 // them. It calls work for the parts side by side, and then done for each, one at a time in their order. Of c
-// it uses Format, Comment, Quote, Separator and Limits. Its error is the first in the order of the files, or the
-// cause of ctx.
+// it uses Format, Comment, Quote, Separator, Limits, Pipe and Head. Its error is the first in the order of the files, or
+// the cause of ctx.
 func EachPart(ctx context.Context, files []string, c Config, work, done func(*Part) error) error {
 	outer := ctx
 	ctx, stop := context.WithCancelCause(ctx)
@@ -97,12 +97,12 @@ func EachPart(ctx context.Context, files []string, c Config, work, done func(*Pa
 
 // readParts fills free parts with the lines of a file and hands them on.
 func (c *Config) readParts(ctx context.Context, name string, free <-chan *Part, hand func(*Part)) error {
-	f, err := input.OpenText(ctx, name, c.Limits)
+	f, err := c.openText(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	r := partReader{config: c, file: f, first: true}
+	r := partReader{config: c, file: f, first: true, head: c.Head}
 	for !r.ended {
 		var p *Part
 		select {
@@ -110,7 +110,11 @@ func (c *Config) readParts(ctx context.Context, name string, free <-chan *Part, 
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if err := r.read(p); err != nil {
+		err := r.read(p)
+		if err == nil {
+			err = r.dropHead(p)
+		}
+		if err != nil {
 			return err
 		}
 		hand(p)
@@ -118,14 +122,23 @@ func (c *Config) readParts(ctx context.Context, name string, free <-chan *Part, 
 	return nil
 }
 
+// openText opens a file, or the pipe in its place.
+func (c *Config) openText(ctx context.Context, name string) (*input.File, error) {
+	if c.Pipe != nil {
+		return input.TextOf(ctx, name, c.Pipe)
+	}
+	return input.OpenText(ctx, name, c.Limits)
+}
+
 // partReader cuts a file into parts.
 type partReader struct {
 	config *Config
 	file   *input.File
-	first  bool   // no record was read
-	begun  bool   // a part was read
-	before int64  // line ends before rest
-	rest   []byte // the line that the last part has begun
+	first  bool                                 // no record was read
+	head   func(file string, line []byte) error // of the first record; nil: it is past, or a record like others
+	begun  bool                                 // a part was read
+	before int64                                // line ends before rest
+	rest   []byte                               // the line that the last part has begun
 	ended  bool
 }
 
@@ -160,6 +173,22 @@ func (r *partReader) read(p *Part) error {
 	return nil
 }
 
+// dropHead takes the header off the first part that has a record.
+func (r *partReader) dropHead(p *Part) error {
+	if r.head == nil || p.Len() == 0 {
+		return nil
+	}
+	line, err := p.Line(0)
+	if err == nil {
+		err = r.head(p.File, line)
+	}
+	if err != nil {
+		return p.Fault(r.config.Format, 0, err)
+	}
+	p.spans, r.head = p.spans[1:], nil
+	return nil
+}
+
 // more appends text of the file to p, up to twice what it has, and room for Pad bytes.
 func (r *partReader) more(p *Part) error {
 	b := blockReader{lines: &p.lines}
@@ -169,6 +198,9 @@ func (r *partReader) more(p *Part) error {
 	for have < want {
 		n, err := r.file.Read(p.data[have:want])
 		have += n
+		if r.config.Pipe != nil && bytes.IndexByte(p.data[have-n:have], '\n') >= 0 {
+			break // whoever writes it may wait for the answer
+		}
 		if err == io.EOF {
 			r.ended = true
 			break

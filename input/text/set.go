@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"sort"
@@ -30,6 +31,11 @@ type Config struct {
 	// Paths are the files that have the text of files which are compressed; nil: the files
 	// themselves.
 	Paths []string
+
+	// Of EachPart alone: Pipe gives the text of the one file; Head is called with the header of each file before
+	// its records are. nil: there is none.
+	Pipe io.Reader
+	Head func(file string, line []byte) error
 
 	Share    bool         // leave large plain text to be counted: see input.Counting
 	Limits   input.Limits // of compressed files

@@ -31,22 +31,16 @@ type Config struct {
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
 // exitcode.IO, and exitcode.Usage for c.
 func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
-	if c.Features < 0 || c.Features > input.MaxFeatures {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("features is %d, want one in [0, %d]", c.Features, input.MaxFeatures))
+	t, err := Lines(c)
+	if err != nil {
+		return nil, err
 	}
-	if c.Features == 0 {
-		c.Features = DefaultFeatures
-	}
-	p := newParser(c)
-	s, err := text.Open(ctx, files, text.Config{
-		Format: "vw", Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features,
-		Share: c.Share && !c.Dense, // the number of records limits dense ones
-	})
+	s, err := text.Open(ctx, files, t)
 	if err != nil {
 		return nil, err
 	}
 	if c.Dense {
-		if err := c.Limits.Dense(s.Facts().Records, c.Features, s.Facts().Bytes); err != nil {
+		if err := c.Limits.Dense(s.Facts().Records, t.Features, s.Facts().Bytes); err != nil {
 			return nil, errors.Join(exitcode.With(exitcode.BadData, fmt.Errorf("vw: %w", err)), s.Close())
 		}
 	}
@@ -56,4 +50,18 @@ func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
 		}
 	}
 	return s, nil
+}
+
+// Lines returns how lines are read, by Open or from first to last by text.EachPart.
+func Lines(c Config) (text.Config, error) {
+	if c.Features < 0 || c.Features > input.MaxFeatures {
+		return text.Config{}, exitcode.With(exitcode.Usage, fmt.Errorf("features is %d, want one in [0, %d]", c.Features, input.MaxFeatures))
+	}
+	if c.Features == 0 {
+		c.Features = DefaultFeatures
+	}
+	return text.Config{
+		Format: "vw", Parse: newParser(c).parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features,
+		Share: c.Share && !c.Dense, // the number of records limits dense ones
+	}, nil
 }

@@ -61,7 +61,10 @@ func TestBadTrainingRecordsAreNotEvaluated(t *testing.T) {
 				}
 				defer s.Close()
 				rows, last := 0, -1
-				if err := s.Predict(t.Context(), func(p trained.Prediction) error { rows, last = rows+1, p.Record; return nil }); err != nil {
+				if err := s.Predict(t.Context(), func(some []trained.Prediction) error {
+					rows, last = rows+len(some), some[len(some)-1].Record
+					return nil
+				}); err != nil {
 					t.Fatal(err)
 				}
 				m, err := s.Evaluate(t.Context())

@@ -76,7 +76,7 @@ func TestIDBeyond(t *testing.T) {
 			mustTrain(t, 1, cfg, data, nil)
 			s, err := trained.Open(t.Context(), cfg, nil, "", records.Evaluated{Files: []string{beyond}})
 			if err == nil {
-				err = s.Predict(t.Context(), func(trained.Prediction) error { return nil })
+				err = s.Predict(t.Context(), func([]trained.Prediction) error { return nil })
 				s.Close()
 			}
 			refused("checkpoint", ", as the training records of "+ckpt, "set model.features before training", err)

@@ -47,7 +47,12 @@ func TestSaved(t *testing.T) {
 			t.Errorf("from %q: metrics are %s, want %s", from, traintest.JSON(t, got), traintest.JSON(t, want))
 		}
 		all := ""
-		err = s.Predict(t.Context(), func(p trained.Prediction) error { all += fmt.Sprintln(p.Record, p.Scores); return nil })
+		err = s.Predict(t.Context(), func(some []trained.Prediction) error {
+			for _, p := range some {
+				all += fmt.Sprintln(p.Record, p.Scores)
+			}
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,10 +121,10 @@ func TestSavedFiles(t *testing.T) {
 	why := errors.New("why")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(why)
-	if err := s.Predict(ctx, func(trained.Prediction) error { return nil }); !errors.Is(err, why) {
+	if err := s.Predict(ctx, func([]trained.Prediction) error { return nil }); !errors.Is(err, why) {
 		t.Errorf("error %v of a context that has ended, want %v", err, why)
 	}
-	if err := s.Predict(t.Context(), func(trained.Prediction) error { return why }); !errors.Is(err, why) {
+	if err := s.Predict(t.Context(), func([]trained.Prediction) error { return why }); !errors.Is(err, why) {
 		t.Errorf("error %v, want the caller's, %v", err, why)
 	}
 }

@@ -34,6 +34,9 @@ func Inspected(w io.Writer, events []report.Event) error {
 	return err
 }
 
+// escaped makes a name one field of one line.
+var escaped = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
 // inspected formats one item of the content, with tabs between columns.
 func inspected(e report.Event) string {
 	switch e := e.(type) {

@@ -2,60 +2,153 @@ package show
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"ringtrain/model/train/trained"
 )
 
-// escaped makes a key one field of one line.
-var escaped = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+// Predictions writes predictions as CSV with a header, or as lines of JSON.
+type Predictions struct {
+	form  trained.Form
+	names []string // of the fields of a prediction
 
-// Prediction writes a record as text: its number, its key, its scores.
-func Prediction(w io.Writer, p trained.Prediction) error {
-	key := ""
-	if p.Key != nil {
-		key = "\t" + escaped.Replace(*p.Key)
+	csv    *csv.Writer // nil: JSON
+	fields []string    // of the line
+
+	json   io.Writer
+	events bool // each line is an event
+	line   []byte
+	labels [][]byte // of the names, in JSON
+}
+
+// CSVPredictions returns a writer of CSV. The header has the key columns, or record, and then class and score, score_NAME
+// of each class, or prediction.
+func CSVPredictions(w io.Writer, f trained.Form) (*Predictions, error) {
+	p := &Predictions{form: f, names: fieldNames(f, nil), csv: csv.NewWriter(w)}
+	p.fields = make([]string, len(p.names))
+	return p, p.csv.Write(p.names)
+}
+
+// JSONPredictions returns a writer of lines of JSON, of the fields that CSV has; of events if events is true.
+func JSONPredictions(w io.Writer, f trained.Form, events bool) *Predictions {
+	p := &Predictions{form: f, json: w, events: events}
+	var taken []string
+	if events {
+		taken = []string{"event", "time"}
 	}
-	_, err := fmt.Fprintf(w, "%d%s\t%s\n", p.Record, key, strings.Trim(fmt.Sprint(p.Scores), "[]"))
+	p.names = fieldNames(f, taken)
+	for _, name := range p.names {
+		label, _ := marshal(name) // of a text there is always JSON
+		p.labels = append(p.labels, append(label, ':'))
+	}
+	return p
+}
+
+// fieldNames returns the names of the fields of a prediction, none of them twice: a key column that is called like another
+// field, or like a word that is taken, has key_ before its name.
+func fieldNames(f trained.Form, taken []string) []string {
+	answer := []string{"prediction"}
+	if len(f.Classes) > 0 {
+		answer = []string{"class"}
+	}
+	if len(f.Classes) == 2 {
+		answer = append(answer, "score")
+	} else {
+		for _, name := range f.Classes {
+			answer = append(answer, "score_"+name)
+		}
+	}
+	names := []string{"record"}
+	if len(f.Keys) > 0 {
+		names = nil
+	}
+	for _, key := range f.Keys {
+		for slices.Contains(answer, key) || slices.Contains(taken, key) || slices.Contains(names, key) {
+			key = "key_" + key
+		}
+		names = append(names, key)
+	}
+	return append(names, answer...)
+}
+
+// Write writes predictions, and all that is written before.
+func (p *Predictions) Write(all []trained.Prediction) error {
+	for i := range all {
+		if err := p.one(&all[i]); err != nil {
+			return err
+		}
+	}
+	if p.csv == nil {
+		return nil
+	}
+	p.csv.Flush()
+	return p.csv.Error()
+}
+
+func (p *Predictions) one(one *trained.Prediction) error {
+	if p.csv == nil {
+		return p.object(one)
+	}
+	n := copy(p.fields, one.Keys)
+	if len(p.form.Keys) == 0 {
+		p.fields[0], n = strconv.Itoa(one.Record), 1
+	}
+	if len(p.form.Classes) > 0 {
+		p.fields[n] = p.form.Classes[one.Class]
+		n++
+	}
+	for i, s := range one.Scores {
+		p.fields[n+i] = strconv.FormatFloat(float64(s), 'g', -1, 32)
+	}
+	return p.csv.Write(p.fields)
+}
+
+// object writes a line of JSON.
+func (p *Predictions) object(one *trained.Prediction) error {
+	p.line = append(p.line[:0], '{')
+	if p.events {
+		p.line = append(p.line, `"event":"prediction","time":"`...)
+		p.line = time.Now().UTC().AppendFormat(p.line, time.RFC3339Nano)
+		p.line = append(p.line, `",`...)
+	}
+	at := 0
+	field := func(value []byte) {
+		if at > 0 {
+			p.line = append(p.line, ',')
+		}
+		p.line = append(append(p.line, p.labels[at]...), value...)
+		at++
+	}
+	text := func(s string) {
+		value, _ := marshal(s)
+		field(value)
+	}
+	if len(p.form.Keys) == 0 {
+		field(strconv.AppendInt(nil, int64(one.Record), 10))
+	}
+	for _, key := range one.Keys {
+		text(key)
+	}
+	if p.form.Named {
+		text(p.form.Classes[one.Class])
+	} else if len(p.form.Classes) > 0 {
+		field(strconv.AppendInt(nil, int64(one.Class), 10))
+	}
+	for _, s := range one.Scores {
+		field(appendNumber(nil, s))
+	}
+	_, err := p.json.Write(append(p.line, "}\n"...))
 	return err
 }
 
-// CSVPredictions returns a function that writes predictions as CSV. The header has key,
-// or record if the model has no key, and score, or score_0 and on.
-func CSVPredictions(w *csv.Writer) func(trained.Prediction) error {
-	var line []string
-	return func(p trained.Prediction) error {
-		if line == nil {
-			line = csvHeader(p)
-			if err := w.Write(line); err != nil {
-				return err
-			}
-		}
-		line[0] = strconv.Itoa(p.Record)
-		if p.Key != nil {
-			line[0] = *p.Key
-		}
-		for k, s := range p.Scores {
-			line[1+k] = strconv.FormatFloat(float64(s), 'g', -1, 32)
-		}
-		return w.Write(line)
+// appendNumber appends a number in JSON, as report.Number writes it.
+func appendNumber(dst []byte, v float32) []byte {
+	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+		return strconv.AppendQuote(dst, strconv.FormatFloat(float64(v), 'g', -1, 32))
 	}
-}
-
-func csvHeader(p trained.Prediction) []string {
-	line := []string{"record"}
-	if p.Key != nil {
-		line[0] = "key"
-	}
-	for k := range p.Scores {
-		name := "score"
-		if len(p.Scores) > 1 {
-			name += "_" + strconv.Itoa(k)
-		}
-		line = append(line, name)
-	}
-	return line
+	return strconv.AppendFloat(dst, float64(v), 'g', -1, 32)
 }

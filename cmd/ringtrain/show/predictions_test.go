@@ -3,6 +3,9 @@ package show
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
+	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,31 +13,80 @@ import (
 	"ringtrain/model/train/trained"
 )
 
-// TestPredictRows verifies that a prediction is one row of as many fields as the others, whatever its key:
-// rows of tabs write a tab or a line end of a key as \t, \n or \r and a backslash as two, and CSV keeps them.
-func TestPredictRows(t *testing.T) {
+// TestPredictionFields verifies the fields of predictions of each form, in CSV and in JSON, and that no field is there
+// twice: a key column that is called like another field has another name.
+func TestPredictionFields(t *testing.T) {
+	numbers, names := []string{"0", "1", "2"}, []string{"blue", "green", "red"}
+	for _, tt := range []struct {
+		name      string
+		form      trained.Form
+		one       trained.Prediction
+		csv, json string
+	}{
+		{"two classes", trained.Form{Classes: numbers[:2]}, trained.Prediction{Record: 3, Class: 1, Scores: []float32{0.75}},
+			"record,class,score\n3,1,0.75\n", `{"record":3,"class":1,"score":0.75}`},
+		{"names of classes", trained.Form{Classes: []string{"no", "yes"}, Named: true}, trained.Prediction{Scores: []float32{0.25}},
+			"record,class,score\n0,no,0.25\n", `{"record":0,"class":"no","score":0.25}`},
+		{"three", trained.Form{Classes: names, Named: true}, trained.Prediction{Class: 2, Scores: []float32{0.25, 0, 0.75}},
+			"record,class,score_blue,score_green,score_red\n0,red,0.25,0,0.75\n", `{"record":0,"class":"red","score_blue":0.25,"score_green":0,"score_red":0.75}`},
+		{"a regression", trained.Form{}, trained.Prediction{Record: 1, Scores: []float32{-1e-7}},
+			"record,prediction\n1,-1e-07\n", `{"record":1,"prediction":-1e-07}`},
+		{"not finite", trained.Form{Classes: numbers}, trained.Prediction{Scores: []float32{float32(math.NaN()), float32(math.Inf(1)), 0}},
+			"record,class,score_0,score_1,score_2\n0,0,NaN,+Inf,0\n", `{"record":0,"class":0,"score_0":"NaN","score_1":"+Inf","score_2":0}`},
+		{"keys", trained.Form{Keys: []string{"shop", "order"}}, trained.Prediction{Record: 1, Keys: []string{"a", ""}, Scores: []float32{2}},
+			"shop,order,prediction\na,,2\n", `{"shop":"a","order":"","prediction":2}`},
+		{"keys called like other fields", trained.Form{Keys: []string{"class", "key_class", "time"}, Classes: numbers[:2]}, trained.Prediction{Keys: []string{"a", "b", "c"}, Scores: []float32{0}},
+			"key_class,key_key_class,time,class,score\na,b,c,0,0\n", `{"key_class":"a","key_key_class":"b","key_time":"c","class":0,"score":0}`},
+	} {
+		var lines, objects, events bytes.Buffer
+		p, err := CSVPredictions(&lines, tt.form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []*Predictions{p, JSONPredictions(&objects, tt.form, false), JSONPredictions(&events, tt.form, true)} {
+			if err := p.Write([]trained.Prediction{tt.one}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if lines.String() != tt.csv {
+			t.Errorf("%s: CSV\n%s\nwant\n%s", tt.name, &lines, tt.csv)
+		}
+		if object := strings.Replace(strings.TrimSpace(objects.String()), `"time":`, `"key_time":`, 1); object != tt.json {
+			t.Errorf("%s: JSON\n%s\nwant\n%s", tt.name, object, tt.json)
+		}
+		var event, want map[string]any
+		if err := json.Unmarshal(events.Bytes(), &event); err != nil || event["event"] != "prediction" || event["time"] == "" {
+			t.Errorf("%s: event %s, error %v", tt.name, &events, err)
+		}
+		delete(event, "event")
+		delete(event, "time")
+		if err := json.Unmarshal([]byte(tt.json), &want); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(event, want) {
+			t.Errorf("%s: event %v, want %v", tt.name, event, want)
+		}
+	}
+}
+
+// TestPredictionRows verifies that a prediction is one row of as many fields as the others, whatever its key.
+func TestPredictionRows(t *testing.T) {
 	keys := []string{"a\tb", "c\nd", "e\r\nf", "", `back\slash`, `"quoted", key`, "\t\n"}
-	var rows, lines bytes.Buffer
-	w := csv.NewWriter(&lines)
-	toCSV := CSVPredictions(w)
+	var lines, objects bytes.Buffer
+	form := trained.Form{Keys: []string{"id"}}
+	p, err := CSVPredictions(&lines, form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := JSONPredictions(&objects, form, false)
 	for i := range keys {
-		p := trained.Prediction{Record: i, Key: &keys[i], Scores: []float32{0.5, 0.25}}
-		for _, write := range []func(trained.Prediction) error{func(p trained.Prediction) error { return Prediction(&rows, p) }, toCSV} {
-			if err := write(p); err != nil {
+		for _, p := range []*Predictions{p, j} {
+			if err := p.Write([]trained.Prediction{{Record: i, Keys: keys[i : i+1], Scores: []float32{0.5}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	w.Flush()
-	got := strings.Split(strings.TrimSuffix(rows.String(), "\n"), "\n")
-	if len(got) != len(keys) || slices.ContainsFunc(got, func(row string) bool { return strings.Count(row, "\t") != 2 || strings.Contains(row, "\r") }) {
-		t.Errorf("%d rows %q of %d records, want three fields each", len(got), got, len(keys))
-	}
-	if !slices.Contains(got, "0\ta\\tb\t0.5 0.25") || !slices.Contains(got, "1\tc\\nd\t0.5 0.25") || !slices.Contains(got, "4\tback\\\\slash\t0.5 0.25") {
-		t.Errorf("rows %q", got)
-	}
-	r := csv.NewReader(bytes.NewReader(lines.Bytes()))
-	records, err := r.ReadAll()
+	records, err := csv.NewReader(bytes.NewReader(lines.Bytes())).ReadAll()
 	if err != nil || len(records) != 1+len(keys) {
 		t.Fatalf("%d lines of CSV, error %v", len(records), err)
 	}
@@ -42,5 +94,16 @@ func TestPredictRows(t *testing.T) {
 		if got := records[1+i][0]; got != strings.ReplaceAll(key, "\r\n", "\n") { // as encoding/csv reads it
 			t.Errorf("the key of CSV is %q, want %q", got, key)
 		}
+	}
+	var got []string
+	for line := range strings.Lines(objects.String()) {
+		var one struct{ ID string }
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, one.ID)
+	}
+	if !slices.Equal(got, keys) {
+		t.Errorf("keys of JSON are %q, want %q", got, keys)
 	}
 }

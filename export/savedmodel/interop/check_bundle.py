@@ -9,7 +9,7 @@ BUNDLE is a version folder, or a base, of which the highest version is taken.
 The bundle is loaded by tf.saved_model.load and by the V1 loader, and every
 signature is called with every record. All ways must give the same scores
 within 1e-5. With --predictions FILE the scores must also be those of
-`ringtrain predict --json` (fields record and scores), and with --correct N as
+`ringtrain predict --json` (fields record, and scores, score, score_0 and on, or prediction), and with --correct N as
 many records must be classified rightly, give or take one.
 
 One JSON object is printed; the exit code is 1 if anything differs.
@@ -229,8 +229,9 @@ def read_predictions(path, n):
     got = {}
     for line in open(path):
         o = json.loads(line)
-        if "record" in o and "scores" in o:
-            got[o["record"]] = [float(s) for s in o["scores"]]
+        if "record" in o:
+            scores = o["scores"] if "scores" in o else [v for k, v in o.items() if k.startswith("score") or k == "prediction"]
+            got[o["record"]] = [float(s) for s in scores]
     missing = [i for i in range(n) if i not in got]
     if missing or len(got) != n:
         raise AssertionError("%s has %d predictions, want %d" % (path, len(got), n))

@@ -7,7 +7,6 @@ import (
 	"ringtrain/input"
 	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/phrase"
 )
 
 // NoValidation tells what to do for an evaluation.
@@ -15,36 +14,6 @@ const NoValidation = "no validation records: add input.split, as in {share: 0.1}
 
 // ErrNoValidation is the error of a command that needs validation records.
 var ErrNoValidation = exitcode.With(exitcode.Usage, errors.New(NoValidation))
-
-// partOf returns which of the job's records a trained model is evaluated on.
-func (o *Opener) partOf(e Evaluated) (input.Part, error) {
-	refused := func(format string, args ...any) (input.Part, error) {
-		return 0, exitcode.With(exitcode.Usage, fmt.Errorf("--split is "+format, args...))
-	}
-	switch e.Split {
-	case "":
-		switch {
-		case o.job.HasValidation():
-			return input.Validation, nil
-		case o.job.Eval.Training || e.Proves || len(e.Files) > 0:
-			return input.Training, nil
-		}
-		return 0, ErrNoValidation
-	case input.Training.String():
-		return input.Training, nil
-	case input.Validation.String():
-		if !o.job.HasValidation() {
-			return 0, ErrNoValidation
-		}
-		return input.Validation, nil
-	case input.Test.String():
-		if o.job.Input.Split.Test == nil {
-			return refused("test, and the job has no test records: add input.split.test")
-		}
-		return input.Test, nil
-	}
-	return refused("%s, want one of train, eval, test", phrase.Quote(e.Split))
-}
 
 // evaluateTraining has the training records evaluated if there are no validation records and the job asks for
 // it.

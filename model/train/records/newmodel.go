@@ -11,9 +11,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// newModel builds the model of the job for records like those of d.
-func newModel(j *job.Config, plan *column.Plan, d input.Dataset) (*model.Model, error) {
-	in, err := inputs(j, plan, d)
+// newModel builds the model of the job for records with such facts.
+func newModel(j *job.Config, plan *column.Plan, facts input.Facts) (*model.Model, error) {
+	in, err := inputs(j, plan, facts)
 	if err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
@@ -21,7 +21,7 @@ func newModel(j *job.Config, plan *column.Plan, d input.Dataset) (*model.Model, 
 	if err != nil {
 		return nil, j.Locate(err)
 	}
-	if names := d.Facts().Classes; g.Head.Labels == nil && len(names) == g.Head.Classes {
+	if names := facts.Classes; g.Head.Labels == nil && len(names) == g.Head.Classes {
 		g.Head.Labels = names // of folders
 	}
 	g.Columns = Set{Plan: plan}.Columns()
@@ -33,11 +33,11 @@ func newModel(j *job.Config, plan *column.Plan, d input.Dataset) (*model.Model, 
 }
 
 // inputs returns the inputs of the model for the records.
-func inputs(j *job.Config, plan *column.Plan, d input.Dataset) (model.Inputs, error) {
+func inputs(j *job.Config, plan *column.Plan, facts input.Facts) (model.Inputs, error) {
 	if plan != nil {
 		return ColumnInputs(j, plan.Columns())
 	}
-	shape, err := shapeOf(j, d)
+	shape, err := shapeOf(j, facts)
 	if err != nil {
 		return model.Inputs{}, err
 	}
@@ -45,8 +45,8 @@ func inputs(j *job.Config, plan *column.Plan, d input.Dataset) (model.Inputs, er
 }
 
 // shapeOf returns the shape of a record as the model reads it.
-func shapeOf(j *job.Config, d input.Dataset) (graph.Shape, error) {
-	features, facts := j.Model.Features, d.Facts()
+func shapeOf(j *job.Config, facts input.Facts) (graph.Shape, error) {
+	features := j.Model.Features
 	if features == 0 {
 		features = facts.Features
 	}

@@ -113,8 +113,12 @@ func (o *Opener) Adopt(ctx context.Context, path string, learned *graph.Columns)
 	return nil
 }
 
-// NewModel builds the model of the job for records like those of d.
-func (o *Opener) NewModel(d input.Dataset) (*model.Model, error) { return newModel(o.job, o.plan, d) }
+// NewModel builds the model of the job for records with such facts.
+func (o *Opener) NewModel(facts input.Facts) (*model.Model, error) {
+	return newModel(o.job, o.plan, facts)
+}
 
 // NewModel builds the model of a job for its records.
-func (s Set) NewModel(cfg *job.Config) (*model.Model, error) { return newModel(cfg, s.Plan, s.Train) }
+func (s Set) NewModel(cfg *job.Config) (*model.Model, error) {
+	return newModel(cfg, s.Plan, s.Train.Facts())
+}

@@ -16,7 +16,6 @@ func TestEventJSON(t *testing.T) {
 		kind  string
 		want  string
 	}{
-		{Prediction{Record: 3, Scores: []float32{0.25, 0.75}}, "prediction", `{"record":3,"scores":[0.25,0.75]}`},
 		{
 			TensorInfo{"w", "float32", []int64{2}, 8, number(1), number(2), number(1.5), []report.Number{1, 2}}, "tensor",
 			`{"name":"w","dtype":"float32","shape":[2],"bytes":8,"min":1,"max":2,"mean":1.5,"values":[1,2]}`,

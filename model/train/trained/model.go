@@ -10,6 +10,7 @@ import (
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/input"
+	"ringtrain/input/convert"
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
@@ -19,7 +20,6 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/phrase"
 )
 
 // Model is a trained model, read from a checkpoint or a bundle, with the records to evaluate it on.
@@ -32,6 +32,7 @@ type Model struct {
 	model *model.Model
 	from  *records.Opener
 	data  input.Dataset
+	pipe  *convert.Pipe // in the place of data, to predict; nil: there is none
 	split string
 	name  string // of the records, in warnings
 
@@ -78,19 +79,25 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, e r
 		opener.SizedBy(kept.Path, features)
 	}
 	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, vars: kept, from: opener}
-	if s.data, s.split, err = opener.OpenEvaluated(ctx, e); err != nil {
+	s.name = strings.Join(e.Files, ", ")
+	facts := input.Facts{Features: sized.Model.Features}
+	if e.Pipe != nil {
+		s.name = convert.PipeName
+		s.pipe, err = opener.OpenPipe(e)
+	} else if s.data, s.split, err = opener.OpenEvaluated(ctx, e); err == nil {
+		facts = s.data.Facts()
+	}
+	if err != nil {
 		return nil, err
 	}
-	s.name = strings.Join(e.Files, ", ")
 	if len(e.Files) == 0 {
 		s.name, s.maxBad = "input."+s.split, records.MaxBad(cfg, s.split)
 	}
-	if s.model, err = opener.NewModel(s.data); err == nil {
+	if s.model, err = opener.NewModel(facts); err == nil {
 		err = kept.fits(s.model.Variables()) // before their memory is allocated
 	}
 	if err != nil {
-		s.data.Close()
-		return nil, err
+		return nil, errors.Join(err, s.closeData())
 	}
 	model.AllocateAll(s.model.Variables())
 	if e := kept.Evaluation; sized.Eval.Threshold.BestF1 && e != nil && e.Threshold != nil {
@@ -155,6 +162,13 @@ func (mo *Model) assign(average bool) error {
 // Close releases the records and ends the model's threads.
 func (mo *Model) Close() error {
 	mo.model.Close()
+	return mo.closeData()
+}
+
+func (mo *Model) closeData() error {
+	if mo.data == nil {
+		return nil
+	}
 	return mo.data.Close()
 }
 
@@ -212,65 +226,6 @@ func (mo *Model) run(ctx context.Context, e *evaluate.Evaluator) (report.Metrics
 	}
 	metrics.Step, metrics.Epoch = mo.Step, mo.epoch
 	return metrics, err
-}
-
-// Prediction holds the scores of one record.
-type Prediction struct {
-	Record int       `json:"record"`
-	Key    *string   `json:"key,omitempty"` // of the record's key column; nil if input.columns has none
-	Scores []float32 `json:"scores"`
-}
-
-// Kind names the event.
-func (Prediction) Kind() string { return "prediction" }
-
-// Predict calls each with the scores of every record, in order. The scores are valid only during the
-// call. It passes over as many bad training records as input.max_bad_records says, and warns.
-func (mo *Model) Predict(ctx context.Context, each func(Prediction) error) error {
-	if err := mo.assign(mo.job.Train.Average.Evaluate); err != nil {
-		return err
-	}
-	b, lost, fault, records := input.Batch{WantKeys: true}, int64(0), error(nil), mo.data.Facts().Records
-	for first := 0; first < records; first += input.EvalBlock {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		if err := evaluate.ReadRecords(&b, mo.data, first, min(first+input.EvalBlock, records), mo.maxBad > 0); err != nil {
-			return err
-		}
-		lost += int64(b.Lost)
-		if fault == nil {
-			fault = b.Fault
-		}
-		if lost > mo.maxBad {
-			return exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", lost, mo.maxBad, fault))
-		}
-		mo.seen.Add(&b)
-		if len(b.Y) == 0 {
-			continue
-		}
-		scores, record, bad := mo.model.Predict(&b.X), first, b.Bad
-		for i := range scores.Rows {
-			for ; len(bad) > 0 && bad[0] == record-first; bad = bad[1:] {
-				record++
-			}
-			p := Prediction{Record: record, Scores: scores.Row(i)}
-			record++
-			if i < len(b.Keys) {
-				p.Key = &b.Keys[i]
-			}
-			if err := each(p); err != nil {
-				return err
-			}
-		}
-	}
-	if lost > 0 {
-		text := fmt.Sprintf("ignored %s; the first: %v", phrase.Count(int(lost), "bad record"), fault)
-		mo.warnings = append(mo.warnings, report.Warning{Operation: "input", Cause: text})
-	}
-	mo.seen.Whole = mo.data.Facts().Counts
-	mo.warnings = append(mo.warnings, mo.from.Warnings(mo.name, &mo.seen, true)...)
-	return nil
 }
 
 // Warnings returns what none of the records has that were evaluated or predicted.

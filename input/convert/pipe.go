@@ -1,0 +1,79 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"ringtrain/input"
+	"ringtrain/input/text"
+	"ringtrain/ring/exitcode"
+)
+
+// PipeName is the name of a pipe in messages.
+const PipeName = "standard input"
+
+// A Pipe has the lines of records, which are read once.
+type Pipe struct{ text.Config }
+
+// OpenPipe returns the records of a pipe. It reads nothing. A format that is no text is exitcode.Usage.
+func (s Spec) OpenPipe(from io.Reader) (*Pipe, error) {
+	s.Files = []string{PipeName}
+	if f, known := FormatOf(s.Format); known && !f.IsText() {
+		return nil, usage("format %s in the place of - is no text, want one of %s, or files", f.Name, strings.Join(Names(Format.IsText), ", "))
+	}
+	f, err := s.check()
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.pipe(s)
+	c.Pipe = from
+	return &Pipe{c}, err
+}
+
+// Each calls each with the records in their order, some at a time: all of those that are there when the pipe would wait
+// for more, with indexed bags. Memory does not grow with them. A bad line is an error, after the records before it.
+func (p *Pipe) Each(ctx context.Context, each func(b *input.Batch) error) error {
+	b, read := input.Batch{WantKeys: true}, 0
+	hand := func() error {
+		read += len(b.Y)
+		defer b.Reset()
+		if len(b.Y) == 0 {
+			return nil
+		}
+		b.X.Bags.Index()
+		return each(&b)
+	}
+	err := text.EachPart(ctx, []string{PipeName}, p.Config, func(*text.Part) error { return nil }, func(part *text.Part) error {
+		for k := range part.Len() {
+			if err := p.appendLine(&b, part, k); err != nil {
+				return cmp.Or(hand(), part.Fault(p.Format, k, err))
+			}
+			if len(b.Y) == input.EvalBlock {
+				if err := hand(); err != nil {
+					return err
+				}
+			}
+		}
+		return hand()
+	})
+	if err == nil && read == 0 {
+		err = exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s", p.Format, PipeName))
+	}
+	return err
+}
+
+// appendLine adds the record of a line of a part, or nothing if it is bad.
+func (p *Pipe) appendLine(b *input.Batch, part *text.Part, k int) error {
+	line, err := part.Line(k)
+	if err != nil {
+		return err
+	}
+	before := b.Mark()
+	if err = p.Parse(b, line); err != nil {
+		b.Restore(before)
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"ringtrain/input"
+	"ringtrain/input/convert"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
+)
+
+// Evaluated says what a trained model is evaluated on.
+type Evaluated struct {
+	Files    []string // in the place of the job's records
+	Split    string   // of the job's records: train, eval or test; "": as training evaluates
+	Labelled bool     // their labels are read
+	Cells    bool     // their cells are read: from their files, not from a cache
+	Proves   bool     // they verify an export: those of training do without validation records
+
+	Pipe io.Reader // has the lines of the records, in the place of files; nil: there is none
+}
+
+// OpenPipe returns the records of e.Pipe, which a trained model is to predict.
+func (o *Opener) OpenPipe(e Evaluated) (*convert.Pipe, error) {
+	_, _, spec, err := o.evaluated(e)
+	if err != nil {
+		return nil, err
+	}
+	return spec.OpenPipe(e.Pipe)
+}
+
+// OpenEvaluated opens the records that a trained model is evaluated on, and names their split. Without validation
+// records the error is ErrNoValidation.
+func (o *Opener) OpenEvaluated(ctx context.Context, e Evaluated) (d input.Dataset, split string, err error) {
+	part, set, spec, err := o.evaluated(e)
+	if err != nil {
+		return nil, "", err
+	}
+	split = part.String()
+	if o.job.Input.Synthetic && len(e.Files) == 0 {
+		s, err := drawSet(o.job)
+		if part == input.Training {
+			return s.Train, split, err
+		}
+		return s.Eval, split, err
+	}
+	there := *o
+	if len(e.Files) > 0 {
+		there.opts.Roots = []string{"."}
+	}
+	d, err = there.openSpec(ctx, spec, set)
+	if err == nil && set == "input.train" && o.job.Input.Split.Holds() {
+		parts := o.job.Input.Split.ByNumber(d.Facts().Records)
+		d = parts.View(d, part)
+	}
+	return d, split, adviseOnMissing(o.job, err)
+}
+
+// evaluated returns which of the job's records are evaluated, the key of their set, "" for other files, and how they are
+// read.
+func (o *Opener) evaluated(e Evaluated) (part input.Part, set string, spec convert.Spec, err error) {
+	if part, err = o.partOf(e); err != nil {
+		return 0, "", spec, err
+	}
+	f, set := o.job.Input.Train, "input.train"
+	if o.job.Input.Eval.Format != "" && part == input.Validation {
+		f, set = o.job.Input.Eval, "input.eval"
+	}
+	if len(e.Files) > 0 {
+		set = ""
+		if f, err = f.Give(e.Files); err != nil {
+			return 0, "", spec, err
+		}
+	}
+	spec = o.spec(f, o.job.Model.Features)
+	spec.LabelRule.Absent, spec.Tolerate = !e.Labelled, set != "" && MaxBad(o.job, part.String()) > 0
+	spec.Cache, spec.CacheDir, spec.FindCache = o.job.Input.Cache, o.opts.CacheDir, true
+	if e.Cells {
+		spec.Cache = convert.CacheOff
+	}
+	return part, set, spec, nil
+}
+
+// partOf returns which of the job's records a trained model is evaluated on.
+func (o *Opener) partOf(e Evaluated) (input.Part, error) {
+	refused := func(format string, args ...any) (input.Part, error) {
+		return 0, exitcode.With(exitcode.Usage, fmt.Errorf("--split is "+format, args...))
+	}
+	switch e.Split {
+	case "":
+		switch {
+		case o.job.HasValidation():
+			return input.Validation, nil
+		case o.job.Eval.Training || e.Proves || len(e.Files) > 0:
+			return input.Training, nil
+		}
+		return 0, ErrNoValidation
+	case input.Training.String():
+		return input.Training, nil
+	case input.Validation.String():
+		if !o.job.HasValidation() {
+			return 0, ErrNoValidation
+		}
+		return input.Validation, nil
+	case input.Test.String():
+		if o.job.Input.Split.Test == nil {
+			return refused("test, and the job has no test records: add input.split.test")
+		}
+		return input.Test, nil
+	}
+	return refused("%s, want one of train, eval, test", phrase.Quote(e.Split))
+}

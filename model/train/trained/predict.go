@@ -1,0 +1,133 @@
+package trained
+
+import (
+	"context"
+	"fmt"
+
+	"ringtrain/input"
+	"ringtrain/model"
+	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/report"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
+)
+
+// Form says what predictions have.
+type Form struct {
+	Keys    []string // names of the columns that are handed on; nil: the number of the record stands for them
+	Classes []string // names of the classes, or their numbers; nil: a regression
+	Named   bool     // Classes are names
+}
+
+// Prediction is what the model says of one record.
+type Prediction struct {
+	Record int
+	Keys   []string // as many as the form's
+	Class  int      // 0 of a regression
+
+	// Scores are the probability of each class; of two classes that of the second; of a regression the value.
+	Scores []float32
+}
+
+// Form returns the form of the predictions of Predict.
+func (mo *Model) Form() Form {
+	g, f := mo.model.Graph(), Form{}
+	if c := g.Columns; c != nil && c.Key != "" {
+		f.Keys = []string{c.Key}
+	}
+	for k := range g.Head.Classes {
+		f.Classes = append(f.Classes, g.Head.Label(k))
+	}
+	f.Named = g.Head.Labels != nil
+	return f
+}
+
+// Predict calls each with the predictions of all records, in order, some at a time. They are valid only during the
+// call. It passes over as many bad training records as input.max_bad_records says, and warns.
+func (mo *Model) Predict(ctx context.Context, each func([]Prediction) error) error {
+	if err := mo.assign(mo.job.Train.Average.Evaluate); err != nil {
+		return err
+	}
+	p := predictor{Model: mo, keys: len(mo.Form().Keys), classes: mo.model.Graph().Head.Classes, each: each}
+	if mo.pipe != nil {
+		if err := mo.pipe.Each(ctx, p.block); err != nil {
+			return err
+		}
+	} else if err := p.dataset(ctx); err != nil {
+		return err
+	}
+	mo.warnings = append(mo.warnings, mo.from.Warnings(mo.name, &mo.seen, true)...)
+	return nil
+}
+
+// predictor predicts block after block.
+type predictor struct {
+	*Model
+	keys, classes int
+	each          func([]Prediction) error
+
+	next int // record
+	all  []Prediction
+}
+
+// dataset predicts the records of the data set.
+func (p *predictor) dataset(ctx context.Context) error {
+	b, lost, fault, records := input.Batch{WantKeys: true}, int64(0), error(nil), p.data.Facts().Records
+	for first := 0; first < records; first += input.EvalBlock {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := evaluate.ReadRecords(&b, p.data, first, min(first+input.EvalBlock, records), p.maxBad > 0); err != nil {
+			return err
+		}
+		lost += int64(b.Lost)
+		if fault == nil {
+			fault = b.Fault
+		}
+		if lost > p.maxBad {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", lost, p.maxBad, fault))
+		}
+		if err := p.block(&b); err != nil {
+			return err
+		}
+	}
+	if lost > 0 {
+		text := fmt.Sprintf("ignored %s; the first: %v", phrase.Count(int(lost), "bad record"), fault)
+		p.warnings = append(p.warnings, report.Warning{Operation: "input", Cause: text})
+	}
+	p.seen.Whole = p.data.Facts().Counts
+	return nil
+}
+
+// block predicts the records of b, which follow those before.
+func (p *predictor) block(b *input.Batch) error {
+	first := p.next
+	p.next += len(b.Y) + len(b.Bad)
+	p.seen.Add(b)
+	if len(b.Y) == 0 {
+		return nil
+	}
+	for len(b.Keys) < p.keys*len(b.Y) { // of a cache without keys
+		b.Keys = append(b.Keys, "")
+	}
+	scores, record, bad := p.model.Predict(&b.X), first, b.Bad
+	p.all = p.all[:0]
+	for i := range scores.Rows {
+		for ; len(bad) > 0 && bad[0] == record-first; bad = bad[1:] {
+			record++
+		}
+		one := Prediction{Record: record, Scores: scores.Row(i)}
+		record++
+		if p.classes > 0 {
+			one.Class = model.Predicted(one.Scores, p.job.Eval.Threshold.Number)
+		}
+		if p.classes == 2 {
+			one.Scores = one.Scores[len(one.Scores)-1:]
+		}
+		if p.keys > 0 {
+			one.Keys = b.Keys[i : i+1]
+		}
+		p.all = append(p.all, one)
+	}
+	return p.each(p.all)
+}
