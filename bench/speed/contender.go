@@ -62,6 +62,8 @@ func newContender(name, program string) contender {
 	flowClicks := software{driver: "tensorflow_clicks.py", modules: "tensorflow, numpy"}
 	vw := software{driver: "vw_pass.py", modules: "vowpalwabbit, numpy"}
 	arrowReads := software{driver: "read_records.py", modules: "pyarrow, numpy"}
+	pandasReads := software{driver: "read_records.py", modules: "pandas, numpy"}
+	polarsReads := software{driver: "read_records.py", modules: "polars, numpy"}
 	flowReads := software{driver: "read_records.py", modules: "tensorflow, numpy"}
 	return map[string]contender{
 		twoRanks:    &ringtrainJob{program: program, ranks: 2},
@@ -76,6 +78,8 @@ func newContender(name, program string) contender {
 		parseSVM:    &parsing{format: "libsvm"},
 		parseVW:     &parsing{format: "vw"},
 		reader:      &parsing{},
+		lookInit:    &looking{},
+		lookCheck:   &looking{checks: true},
 
 		torchOne:  &library{of: torch, threads: 1},
 		torchTwo:  &library{of: torch, threads: 2},
@@ -89,6 +93,8 @@ func newContender(name, program string) contender {
 		openBLAS:  &library{of: software{driver: "sgemm.py", modules: "numpy"}, threads: 1},
 
 		arrowCSV:    &library{of: arrowReads, way: "arrow", threads: 1},
+		pandasCSV:   &library{of: pandasReads, way: "pandas", threads: 1},
+		polarsCSV:   &library{of: polarsReads, way: "polars", threads: 1},
 		flowCSV:     &library{of: flowReads, way: "tf-csv", threads: 1},
 		flowRecords: &library{of: flowReads, way: "tf-records", threads: 1},
 

@@ -1,9 +1,11 @@
 package speed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"ringtrain/input"
@@ -18,6 +20,8 @@ type readFormat struct {
 	name, text string
 	made       string // format of the file; numbers is its number of numeric columns
 	numbers    int
+	rows       int      // 0: inputRows
+	looks      []string // contenders of ringtrain that look at the file, in the time of the reader
 	open       func(ctx context.Context, file string) (input.Dataset, error)
 	theirs     []string
 	bars       []bar
@@ -40,6 +44,8 @@ func readFormats() []readFormat {
 		{name: "csv-numbers", text: "CSV of numbers", made: "csv", numbers: clickFields, open: openColumns(numbers), theirs: []string{arrowCSV, flowCSV},
 			bars: []bar{{ours: reader, theirs: []string{arrowCSV}, want: 1}}},
 		{name: "csv", text: "CSV of words of 8 letters, hashed by ringtrain", made: "csv", open: openColumns(words), theirs: []string{arrowCSV}},
+		{name: "table", text: "CSV of a label, 13 numbers and 26 words", made: "csv", numbers: tableNumbers, rows: tableRows, open: openColumns(tableColumns()...), looks: []string{lookInit, lookCheck},
+			theirs: []string{pandasCSV, arrowCSV, polarsCSV}, bars: []bar{{ours: lookInit, theirs: []string{reader}, want: 0.5}, {ours: lookCheck, theirs: []string{reader}, want: 0.5}}},
 		{name: "tfrecord", text: "TFRecord of Examples", made: "tfrecord", open: ofFormat("tfrecord"), theirs: []string{flowRecords}},
 	}
 }
@@ -47,13 +53,28 @@ func readFormats() []readFormat {
 // Names of contenders that read.
 const (
 	reader      = "ringtrain, reader"
+	lookInit    = "ringtrain, init"
+	lookCheck   = "ringtrain, data check"
 	arrowCSV    = "pyarrow, 1 thread"
+	pandasCSV   = "pandas"
+	polarsCSV   = "polars, 1 thread"
 	flowCSV     = "tf.data, CsvDataset"
 	flowRecords = "tf.data, TFRecordDataset"
 )
 
-// inputRows is the number of records of the files of bench input.
-const inputRows = 200000
+const (
+	inputRows    = 200_000   // records of the files of bench input
+	tableRows    = 3_500_000 // of the table: 1 GB
+	tableNumbers = 13        // columns of the table that are numbers, as in Criteo's
+)
+
+// tableColumns are the columns of the table but for the label.
+func tableColumns() []column.Column {
+	return []column.Column{
+		{Numeric: &column.NumericOptions{Names: []string{fmt.Sprintf("I1..I%d", tableNumbers)}}},
+		{Categorical: &column.CategoricalOptions{Names: []string{fmt.Sprintf("C1..C%d", clickFields-tableNumbers)}, Hash: 1 << hashBits / clickFields}},
+	}
+}
 
 // inputCases returns the cases of the suite Input.
 func inputCases() []Case {
@@ -64,23 +85,27 @@ func inputCases() []Case {
 			texts = append(texts, "vw") // for VW
 		}
 		all = append(all, Case{
-			Name: f.name, Text: f.text + fmt.Sprintf(", %d records x %d", inputRows, clickFields), batch: 1000, maxLoss: 10,
-			click: clickCase{rows: inputRows, ids: 1e6, kind: f.name, texts: texts, numbers: f.numbers, parse: true},
-			who:   append([]string{reader}, f.theirs...), bars: f.bars,
+			Name: f.name, Text: f.text + fmt.Sprintf(", %d records x %d", cmp.Or(f.rows, inputRows), clickFields), batch: 1000, maxLoss: 10,
+			click: clickCase{rows: cmp.Or(f.rows, inputRows), ids: 1e6, kind: f.name, texts: texts, numbers: f.numbers, parse: true},
+			who:   slices.Concat([]string{reader}, f.looks, f.theirs), bars: f.bars,
 		})
 	}
 	return all
 }
 
-// openColumns returns a function that opens a CSV file of a label and columns like of.
-func openColumns(of column.Column) func(context.Context, string) (input.Dataset, error) {
+// openColumns returns a function that opens a CSV file of a label and columns.
+func openColumns(of ...column.Column) func(context.Context, string) (input.Dataset, error) {
 	return func(ctx context.Context, file string) (input.Dataset, error) {
-		plan, err := column.Compile([]column.Column{{Label: &column.LabelOptions{Names: []string{"label"}}}, of}, nil)
+		plan, err := planOf(of)
 		if err != nil {
 			return nil, err
 		}
 		return csvfile.Open(ctx, []string{file}, csvfile.Config{Format: "csv", Columns: plan, Header: true})
 	}
+}
+
+func planOf(columns []column.Column) (*column.Plan, error) {
+	return column.Compile(append([]column.Column{{Label: &column.LabelOptions{Names: []string{"label"}}}}, columns...), nil)
 }
 
 // parsing opens a file and reads all of its records once, in order, in this process. The

@@ -50,7 +50,7 @@ func benchCommand() command {
 			examples: []string{"ringtrain bench kernels"},
 			flags:    benchKernelsFlags(), run: runBenchKernels,
 		}, {
-			name: "input", usage: "rows and MB a second of CPU time that each format is read at, beside VW, pyarrow and tf.data",
+			name: "input", usage: "rows and MB a second of CPU time that each format is read at, beside VW, pandas, pyarrow, polars and tf.data",
 			examples: []string{"ringtrain bench input --cases libsvm,csv"},
 			flags:    benchInputFlags(), run: runBenchInput,
 		}, {

@@ -100,6 +100,36 @@ func asJSON(t *testing.T, text string) any {
 	return v
 }
 
+// jobFiles returns the built-in jobs, whole as --print-options writes them, too, and the examples, by names of files.
+func jobFiles(t *testing.T) map[string]string {
+	t.Helper()
+	jobs := map[string]string{}
+	for _, name := range BuiltinNames() {
+		text, _ := Builtin(name)
+		cfg, err := Load(name, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := cfg.File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs[name+".yaml"], jobs["whole-"+name+".yaml"] = string(text), string(file)
+	}
+	examples, err := filepath.Glob("../../examples/*/*.yaml")
+	if err != nil || len(examples) == 0 {
+		t.Fatalf("examples: %v, %v", examples, err)
+	}
+	for _, name := range examples {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs["example-"+filepath.Base(filepath.Dir(name))+"-"+filepath.Base(name)] = string(text)
+	}
+	return jobs
+}
+
 // TestSchema verifies that the JSON Schema takes each built-in job and each example, whole as
 // --print-options writes it, too, and that it refuses faulty files that Load refuses.
 func TestSchema(t *testing.T) {
@@ -111,31 +141,7 @@ func TestSchema(t *testing.T) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
-	var jobs []string
-	for _, name := range BuiltinNames() {
-		text, _ := Builtin(name)
-		jobs = append(jobs, string(text))
-		cfg, err := Load(name, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := cfg.File()
-		if err != nil {
-			t.Fatal(err)
-		}
-		jobs = append(jobs, string(file))
-	}
-	examples, err := filepath.Glob("../../examples/*/*.yaml")
-	if err != nil || len(examples) == 0 {
-		t.Fatalf("examples: %v, %v", examples, err)
-	}
-	for _, name := range examples {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		jobs = append(jobs, string(text))
-	}
+	jobs := jobFiles(t)
 	for _, text := range jobs {
 		if !fits(s, asJSON(t, text)) {
 			t.Errorf("refuses\n%s", text)

@@ -1,4 +1,4 @@
-"""Other readers of records over a whole file: pyarrow's CSV, tf.data's CSV and TFRecords.
+"""Other readers of records over a whole file: CSV by pyarrow, pandas and polars, tf.data's CSV and TFRecords.
 
 Each turn reads the file once; the figure is rows a second of CPU time, on one thread
 where the library can be held to it.
@@ -27,6 +27,21 @@ def arrow(c):
     return read, "pyarrow " + pyarrow.__version__
 
 
+def pandas(c):
+    import pandas
+
+    def read():
+        with pandas.read_csv(c["file"], chunksize=100_000) as parts:  # not all of a large file in memory
+            return sum(len(part) for part in parts)
+    return read, "pandas " + pandas.__version__
+
+
+def polars(c):
+    os.environ["POLARS_MAX_THREADS"] = "1"
+    import polars
+    return lambda: polars.read_csv(c["file"]).height, "polars " + polars.__version__
+
+
 def flow(c):
     import tensorflow as tf
     tf.config.threading.set_intra_op_parallelism_threads(1)
@@ -53,7 +68,7 @@ def flow(c):
 
 def main():
     c = common.case()
-    read, library = (arrow if c["way"] == "arrow" else flow)(c)
+    read, library = {"arrow": arrow, "pandas": pandas, "polars": polars}.get(c["way"], flow)(c)
     read()
     for seconds in common.turns_of_input(library):
         if seconds > 0:
