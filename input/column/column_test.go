@@ -27,6 +27,12 @@ type golden struct {
 		Places        []uint32
 	}
 	Log1p struct{ X, Y []float32 }
+	Words []struct {
+		Text    []byte
+		Lower   bool
+		NGrams  int
+		Buckets []uint32
+	}
 }
 
 func readGolden(t *testing.T) (g golden) {
@@ -35,7 +41,7 @@ func readGolden(t *testing.T) (g golden) {
 	if err == nil {
 		err = json.Unmarshal(b, &g)
 	}
-	if err != nil || len(g.Hashes) < 300 {
+	if err != nil || len(g.Hashes) < 300 || len(g.Words) < 20 {
 		t.Fatalf("%d texts, error %v", len(g.Hashes), err)
 	}
 	return g

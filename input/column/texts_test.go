@@ -168,6 +168,16 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestWordsAreTensorFlows verifies the words of texts against real TensorFlow.
+func TestWordsAreTensorFlows(t *testing.T) {
+	for _, w := range readGolden(t).Words {
+		p := compiled(t, []Column{{Text: &TextOptions{Names: []string{"review"}, Hash: 1_000_000, Lower: w.Lower, NGrams: w.NGrams}}})
+		if got := bagsOf(t, p, []Cell{{Text: w.Text}}); len(w.Buckets)+len(got[0]) > 0 && !slices.Equal(got[0], w.Buckets) {
+			t.Errorf("lower=%t ngrams=%d of %q: ids %v, want %v", w.Lower, w.NGrams, w.Text, got[0], w.Buckets)
+		}
+	}
+}
+
 // TestTextsAllocate verifies that lists and words cost no allocation once the batch and the runner have grown.
 func TestTextsAllocate(t *testing.T) {
 	p := compiled(t, append(listColumns()[:1], Column{Text: &TextOptions{Names: []string{"review"}, Hash: 100, Lower: true, NGrams: 2}}))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringtrain/docs"
+	"ringtrain/input/column"
 	"ringtrain/input/synth"
 	"ringtrain/ring/exitcode"
 )
@@ -78,6 +79,38 @@ func TestRules(t *testing.T) {
 			}
 			if c := table.Columns[0]; c.Becomes != tt.becomes || c.Why != tt.why && !strings.HasPrefix(c.Why, tt.why+", skewed") {
 				t.Errorf("becomes %s: %s, want %s: %s", c.Becomes, c.Why, tt.becomes, tt.why)
+			}
+		})
+	}
+}
+
+// TestTextItems verifies the options of lists and of texts of several words: a vocabulary of few lists that are
+// UTF-8, else a hash, and for a text a hash in the measure of its words.
+func TestTextItems(t *testing.T) {
+	list := column.CategoricalOptions{Names: []string{"x"}, Separator: "|", Vocabulary: "auto"}
+	hashedList := column.CategoricalOptions{Names: []string{"x"}, Separator: "|", Hash: 8192}
+	foreignList := column.CategoricalOptions{Names: []string{"x"}, Separator: "|", Hash: 8}
+	for name, tt := range map[string]struct {
+		cell func(i int) string
+		want column.Column
+	}{
+		"few lists":     {func(i int) string { return []string{"a|b", "c"}[i%2] }, column.Column{Categorical: &list}},
+		"many lists":    {func(i int) string { return fmt.Sprintf("a%d|b", i) }, column.Column{Categorical: &hashedList}},
+		"foreign lists": {func(i int) string { return []string{"Z\xfcrich|b", "c"}[i%2] }, column.Column{Categorical: &foreignList}},
+		"text":          {func(i int) string { return fmt.Sprintf("one two three %d", i) }, column.Column{Text: &column.TextOptions{Names: []string{"x"}, Hash: 8192, Lower: true}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			b.WriteString("x,y\n")
+			for i := range 2000 {
+				fmt.Fprintf(&b, "%s,%d\n", tt.cell(i), i%2)
+			}
+			table, err := lookAt(t, b.String(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := table.Columns[0].Item([]string{"x"}); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("becomes %+v %+v, want %+v %+v", got.Categorical, got.Text, tt.want.Categorical, tt.want.Text)
 			}
 		})
 	}

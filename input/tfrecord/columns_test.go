@@ -71,6 +71,41 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// TestLists verifies that a column that is categorical alone takes lists of texts and of int64, and that what
+// one record has does not stay for the next.
+func TestLists(t *testing.T) {
+	name := write(t,
+		example(entry("y", ints(1)), entry("tags", text("b", "", "a", "b"))),
+		example(entry("y", ints(0)), entry("tags", text("a"))),
+		example(entry("y", ints(0))),
+		example(entry("y", ints(0)), entry("tags", ints(7, 8))))
+	p, err := column.Compile([]column.Column{
+		{Label: &column.LabelOptions{Names: []string{"y"}}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"tags"}, Vocabulary: "auto"}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.TakeLists()
+	d, err := tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}}, tfrecord.Columns{Plan: p, Learn: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	var b input.Batch
+	for i := range 4 {
+		if err := d.Append(&b, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := p.Columns().Bags[0].Vocabulary; !slices.Equal(got, []string{"a", "b", "7", "8"}) {
+		t.Errorf("vocabulary %q", got)
+	}
+	if x := &b.X.Bags; !slices.Equal(x.Slot, []uint32{1, 0, 1, 0, 2, 3}) || !slices.Equal(x.Start, []int32{0, 3, 4, 4, 6}) {
+		t.Errorf("ids %v in bags from %v", x.Slot, x.Start)
+	}
+}
+
 // features are the entries of a record by name.
 type features map[string][]byte
 

@@ -8,7 +8,9 @@ Writes OUTDIR/columns.json:
            for several numbers of buckets
   buckets  numbers and their place among boundaries by Bucketize
   log1p    numbers and sign(x)*log1p(|x|) in float32
+  words    texts in base64, with options of text, and the buckets of their words
 """
+import base64
 import json
 import os
 import sys
@@ -32,6 +34,25 @@ def texts():
         yield text
 
 
+raw = tf.raw_ops
+
+WORDS = [t if isinstance(t, bytes) else t.encode() for t in (
+    "", " -,", "It's 3.5kg, it's", "The end; the END.", "ÉTÉ ΟΔΟΣ ΣΑΣ İi ıI ẞ ǅ ﬀ", b"Gen\xe8ve caf\xc3\xa9 \xe2\x82 \xed\xa0\x80x\xf4\x90\x80\x80y \xc0\x80",
+    "e\u0301a\t東京٣ ½ Ⅷ _x_", "a\u0000b\u2028c\ufeffd\u200de\u00a0f\u00adg", "नमस्ते 𝒳𝟘 👩‍👩", "x" * 300, "a b " * 40)]
+
+
+def words(lower, ngrams):
+    text = raw.UnicodeTranscode(input=WORDS, input_encoding="UTF-8", output_encoding="UTF-8", errors="replace", replacement_char=32)
+    text = raw.RegexReplace(input=text, pattern=r"[^\pL\p{Nd}]+", rewrite=" ")
+    if lower:
+        text = raw.RegexReplace(input=raw.RegexReplace(input=text, pattern="Σ", rewrite="σ"), pattern="İ", rewrite="i")
+        text = raw.StringLower(input=text, encoding="utf-8")
+    parts = tf.strings.split(text)
+    parts = tf.strings.ngrams(parts, tuple(range(1, ngrams + 1)), separator=" ")
+    ids = parts.with_values(tf.strings.to_hash_bucket_fast(parts.values, 10**6)).to_list()
+    return [{"text": base64.b64encode(t).decode(), "lower": lower, "ngrams": ngrams, "buckets": i} for t, i in zip(WORDS, ids)]
+
+
 if __name__ == "__main__":
     out = sys.argv[1] if len(sys.argv) > 1 else "."
     hashes = []
@@ -49,5 +70,6 @@ if __name__ == "__main__":
             "sizes": SIZES, "hashes": hashes,
             "buckets": {"boundaries": boundaries, "x": x, "places": places},
             "log1p": {"x": [float(v) for v in y], "y": [float(v) for v in log1p]},
+            "words": words(False, 1) + words(True, 3),
         }, f, indent=0)
         f.write("\n")
