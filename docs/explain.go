@@ -63,6 +63,7 @@ var explanations = []struct {
 	{"read-twice", regexp.MustCompile(`an export parses a column once`)},
 	{"label", regexp.MustCompile(`input\.columns has no label|reads \S+, which is the label`)},
 	{"no-validation", regexp.MustCompile(`no validation records: add input.split`)},
+	{"split-column", regexp.MustCompile(`which input\.split\.by names|input\.split\.by is `)},
 	{"empty-split", regexp.MustCompile(`input\.split: no \w+ records`)},
 	{"job-file", regexp.MustCompile(`no such job file|no key "|\.ya?ml:\d+:\d+: `)},
 	{"missing-file", regexp.MustCompile(`no input file |open \S+: no such file or directory|want a regular file`)},

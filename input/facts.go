@@ -27,6 +27,9 @@ type Facts struct {
 	// that order, whatever SourceConfig.Shuffle is.
 	Sequential bool
 
+	// Parts has the parts of the records, if the data set was opened with a Split.
+	Parts *Parts
+
 	Counting Counting        // has the records counted; nil: they are
 	Caching  <-chan struct{} // is closed when the cache that is being made is whole or cannot be made; nil: none is made
 	Counts   *Counts         // of all records, without labels; nil: they are not known

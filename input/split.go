@@ -25,23 +25,33 @@ func (p Part) String() string { return [...]string{"train", "eval", "test"}[p] }
 // depends on the record alone: on its number, or on one of its cells. The zero Split holds out none.
 //
 // The places of all records, in an order that Seed draws, are cut: the test records are the first, and the folds
-// follow.
+// follow. With By a record has the place of its cell, which a hash draws.
 type Split struct {
 	Share *float64 `yaml:"share" takes:"above 0 and below 1" doc:"Share of the records of input.train that validate, instead of input.eval: by the number of the record in all files, and exactly so many. Nothing is learnt from them. With input.split.test, of those that are left."`
+	By    string   `yaml:"by" doc:"Of files with columns: the column whose cell says which part a record is in, in the place of its number. Records with equal cells, as of one customer, are in one part, in each file. A record without a cell trains."`
+	From  string   `yaml:"from" doc:"With input.split.by and without share: records whose cell is this or comes behind it validate. Numbers compare by value, other cells in bytewise order, as dates of ISO 8601 do."`
 	Fold  int      `yaml:"fold" takes:"0 or more" doc:"Which of the 1/share folds validates, from 0. Above 0, 1/share is a whole number (a third is 0.3333)."`
 	Test  *float64 `yaml:"test" takes:"above 0 and below 1" doc:"Share of the records that neither train nor validate. They are taken first, and evaluated once, at the end (event ‘eval’, ‘split’: ‘test’)."`
 	Seed  uint64   `yaml:"seed" takes:"0 or more" doc:"Another seed draws other records. train.seed does not."`
 }
 
 // Holds reports whether the split holds out records.
-func (s *Split) Holds() bool { return s.Share != nil || s.Test != nil }
+func (s *Split) Holds() bool { return s.Validates() || s.Test != nil }
+
+// Validates reports whether the split holds out validation records.
+func (s *Split) Validates() bool { return s.Share != nil || s.From != "" }
 
 // Check returns all faults of the split at once, as of the key input.split.
 func (s *Split) Check() error {
 	var faults []error
 	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf("input.split."+format, args...)) }
-	if !s.Holds() && *s != (Split{}) {
-		add("share is absent, want the share of the records that validate, as in {share: 0.1}")
+	switch {
+	case !s.Holds() && *s != (Split{}):
+		add("share is absent, want the share of the records that validate, as in {share: 0.1}, or input.split.from")
+	case s.From != "" && s.By == "":
+		add("from is %s, which needs input.split.by: the column that it is compared with", s.From)
+	case s.From != "" && s.Share != nil:
+		add("share and from are given, want one of them")
 	}
 	switch folds, whole := s.folds(); {
 	case s.Fold == 0:
@@ -83,24 +93,37 @@ func (s *Split) cut(n uint64) (c cut) {
 	return c
 }
 
-func (c *cut) part(place uint64) Part {
-	switch {
-	case place < c.test:
-		return Test
-	case c.from <= place && place < c.to:
-		return Validation
-	}
-	return Training
-}
-
 // splitKey makes the order of a split another one than that of an epoch with its seed.
 const splitKey = 0x73706c6974 // "split"
 
-// ByNumber returns the parts of n records, by their numbers.
-func (s *Split) ByNumber(n int) *Parts {
-	p, c, all := NewParts(n), s.cut(uint64(n)), newOrder(s.Seed^splitKey, 0, n)
-	for i := range n {
-		p.Put(i, c.part(uint64(all.at(i))))
+// Held returns the parts that hold out records.
+func (s *Split) Held() (held []Part) {
+	if s.Validates() {
+		held = append(held, Validation)
+	}
+	if s.Test != nil {
+		held = append(held, Test)
+	}
+	return held
+}
+
+// Parts returns the parts of n records: by their numbers, or all of them train until [Parts.PutCell] has had their
+// cells. Without a split they are nil.
+func (s *Split) Parts(n int) *Parts {
+	if !s.Holds() {
+		return nil
+	}
+	p := NewParts(n, s.Held()...)
+	if s.By != "" {
+		p.cells = s.cells()
+		return p
+	}
+	c, all := s.cut(uint64(n)), newOrder(s.Seed^splitKey, 0, n)
+	for place := range c.test {
+		p.Put(all.at(int(place)), Test)
+	}
+	for place := c.from; place < c.to; place++ {
+		p.Put(all.at(int(place)), Validation)
 	}
 	return p
 }
@@ -116,6 +139,8 @@ func (s Split) String() string {
 	if s.Share != nil {
 		add("share", *s.Share, true)
 	}
+	add("by", s.By, s.By != "")
+	add("from", s.From, s.From != "")
 	add("fold", s.Fold, s.Fold > 0)
 	if s.Test != nil {
 		add("test", *s.Test, true)

@@ -37,6 +37,8 @@ type meta struct {
 
 	// Learnt has the statistics that the text's reader collected, in its own form.
 	Learnt json.RawMessage `json:"learnt,omitempty"`
+
+	HeldOut *input.HeldOut `json:"held_out,omitempty"`
 }
 
 // Source is a file that a cache was made of.
@@ -115,6 +117,12 @@ func newSet(c Config, file content, size int64) (*Set, error) {
 	s.loaded.EvictStale()
 	s.records = blockcache.NewRecords(s.loaded, s.blocks, touch)
 	s.facts.Records, s.facts.Features, s.facts.Blocks = s.blocks.Records(), s.meta.Features, s.blocks
+	if held := s.meta.HeldOut; held != nil {
+		var err error
+		if s.facts.Parts, err = held.Parts(s.facts.Records); err != nil {
+			return nil, err
+		}
+	}
 	for _, f := range s.meta.Sources {
 		s.facts.Bytes += f.Bytes
 		s.facts.Manifest = append(s.facts.Manifest, fmt.Sprintf("%s %d %d", filepath.Base(f.Path), f.Bytes, f.Records))

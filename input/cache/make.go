@@ -95,7 +95,7 @@ type Text interface {
 //
 // Codes: exitcode.CannotCreate, exitcode.IO, and those of t.
 func Make(ctx context.Context, c Config, t Text, goroutines int) error {
-	m := meta{Key: c.Key, Features: t.Facts().Features, Learnt: c.Learnt}
+	m := meta{Key: c.Key, Features: t.Facts().Features, Learnt: c.Learnt, HeldOut: t.Facts().Parts.HeldOut()}
 	records := t.FileRecords()
 	for i, name := range c.Files {
 		info, err := os.Stat(name)

@@ -95,5 +95,21 @@ func (c *Cell) text(memory *[]byte) ([]byte, error) {
 	return c.Text, nil
 }
 
+// Written returns the cell as a file of text has it, empty where it is missing or a list of several. A number of a
+// tf.Example is written into memory.
+func (c *Cell) Written(memory *[]byte) []byte {
+	switch {
+	case len(c.IDs)+len(c.Values) > 1:
+		return nil
+	case len(c.IDs) == 1:
+		*memory = strconv.AppendInt((*memory)[:0], c.IDs[0], 10)
+		return *memory
+	case len(c.Values) == 1:
+		*memory = strconv.AppendFloat((*memory)[:0], float64(c.Values[0]), 'f', -1, 32)
+		return *memory
+	}
+	return c.Text
+}
+
 // view is b as a string, as long as b stays as it is.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -96,6 +96,10 @@ func (s Spec) openCached(ctx context.Context) (input.Dataset, error) {
 
 // adopted passes the statistics of a cache's records to the plan of columns.
 func (s Spec) adopted(made *cache.Set) (input.Dataset, error) {
+	if s.Split.By != "" && made.Facts().Parts == nil {
+		err := exitcode.With(exitcode.BadData, fmt.Errorf("input.cache: %s does not say which records are held out; remove the file, and it is made anew", made.Name()))
+		return nil, errors.Join(err, made.Close())
+	}
 	if s.Columns == nil {
 		return made, nil
 	}
@@ -239,15 +243,25 @@ func (s Spec) shape() input.RecordShape {
 	return input.RecordShape{Fields: max(s.Fields, 1)}
 }
 
+// dividedFirst reports whether the records become others with another split: something is learnt from those that
+// train. A cache of records that cells divide has their parts, too.
+func (s Spec) dividedFirst() bool {
+	learns := s.Features == 0
+	if s.Columns != nil {
+		learns = s.Learn && s.Columns.Learns()
+	}
+	return s.Split.Holds() && (learns || s.Split.By != "")
+}
+
 // key returns all of s on which the records of text depend: the keys of the format among them.
 func (s Spec) key() string {
 	read := s.How()
 	if s.Columns != nil {
 		s.Features = 0 // determined by the columns
 		read += fmt.Sprintf(" columns=%s learn=%t", s.Columns.Digest(), s.Learn)
-		if s.Learn && s.Split.Holds() && s.Columns.Learns() {
-			read += " split=" + s.Split.String()
-		}
+	}
+	if s.dividedFirst() {
+		read += " split=" + s.Split.String()
 	}
 	switch names := s.LabelRule.Names; {
 	case names.Learns():

@@ -27,7 +27,7 @@ type Spec struct {
 
 	Columns *column.Plan // the conversion of columns; nil means that the format has none, or a record of its own
 	Learn   bool         // the plan learns from these records, which are those of training
-	Split   input.Split  // of these records: the plan learns nothing from those that are held out
+	Split   input.Split  // of these records: nothing is learnt from those that are held out
 
 	Dense bool // the model reads dense records: values that are dense, or sparse records that are made so
 
@@ -97,12 +97,12 @@ func (s Spec) check() (Format, error) {
 
 func openTFRecord(ctx context.Context, s Spec) (input.Dataset, error) {
 	if s.Columns != nil {
-		return tfrecord.OpenColumns(ctx, s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate},
-			tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Share: s.Share, Split: s.Split})
+		return tfrecord.OpenColumns(ctx, s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate, Split: s.Split},
+			tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Share: s.Share})
 	}
 	return tfrecord.Open(ctx, s.Files, tfrecord.Config{
 		Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
-		Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate,
+		Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression, Tolerate: s.Tolerate, Split: s.Split,
 	})
 }
 
@@ -116,7 +116,7 @@ func (s Spec) libsvm(paths []string) libsvm.Config {
 	f, _ := FormatOf(s.Format)
 	return libsvm.Config{
 		Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
-		Fields: f.Fields, Bags: s.Fields, Share: s.Share,
+		Fields: f.Fields, Bags: s.Fields, Share: s.Share, Split: s.Split,
 	}
 }
 
@@ -127,7 +127,7 @@ func openVW(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
 func vwLines(s Spec) (text.Config, error) { return vw.Lines(s.vw(nil)) }
 
 func (s Spec) vw(paths []string) vw.Config {
-	return vw.Config{Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths, Share: s.Share}
+	return vw.Config{Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths, Share: s.Share, Split: s.Split}
 }
 
 func openSeparated(ctx context.Context, s Spec, paths []string) (*text.Set, error) {

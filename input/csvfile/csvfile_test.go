@@ -443,3 +443,19 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	}
 }
+
+// TestSplitColumn verifies the errors of a split by a column that is not there, with and without a header.
+func TestSplitColumn(t *testing.T) {
+	share := 0.5
+	for header, want := range map[bool]string{
+		true:  `no column C3, which input.split.by names (did you mean C1?); the header has ["y" "I1" "I2" "C1" "C2" "comment"]`,
+		false: `input.split.by is C3, want a column that input.columns names (did you mean C1?): the files have no header`,
+	} {
+		c := config(t)
+		c.Header, c.Split = header, input.Split{Share: &share, By: "C3"}
+		_, err := Open(t.Context(), []string{written(t, "a.csv", "y,I1,I2,C1,C2,comment\n1,2,3,red,blue,c\n")}, c)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("header=%t: error %v, want %s", header, err, want)
+		}
+	}
+}

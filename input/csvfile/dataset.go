@@ -29,9 +29,9 @@ type Config struct {
 
 	// Learn has Open learn means and vocabularies from the records; else the plan knows all.
 	Learn bool
-	// Split says which records Learn passes over: those that are held out.
+	// Split says which records are held out: Learn passes over them.
 	Split input.Split
-	// Share is as in text.Config, unless there is something to learn.
+	// Share is as in text.Config, unless there is something to learn, or cells say which records are held out.
 	Share bool
 	// Tolerate says that lines that are bad are no fault of Open.
 	Tolerate bool
@@ -49,12 +49,15 @@ func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Share = c.Share && !(c.Learn && c.Columns.Learns())
+	t.Share, t.Split = c.Share && !(c.Learn && c.Columns.Learns()) && c.Split.By == "", c.Split
 	s, err := text.Open(ctx, files, t)
 	if err != nil {
 		return nil, err
 	}
-	if err = p.bind(s); err == nil && c.Learn && c.Columns.Learns() {
+	if err = p.bind(s); err == nil && c.Split.By != "" {
+		err = s.Sort(ctx, p.cells)
+	}
+	if err == nil && c.Learn && c.Columns.Learns() {
 		err = p.learn(ctx, s)
 	}
 	if err == nil {
@@ -119,6 +122,7 @@ type parser struct {
 	width  int   // fields of a line
 	at     []int // of each of the plan's Inputs: its field, -1 if the header lacks an optional one
 	lacks  []int // fields that a line to predict may lack, all of them
+	by     int   // field of Split.By
 	names  []string
 	files  []string
 	first  string         // file whose header has the names
@@ -168,7 +172,7 @@ func (p *parser) place() error {
 		p.at = append(p.at, i)
 	}
 	slices.Sort(p.lacks)
-	return nil
+	return p.bindSplit(places)
 }
 
 // suggestion names the column of the header that a misspelt name probably means, one that the plan does not read.
@@ -327,9 +331,7 @@ func (p *parser) hint(err error, line []byte) error {
 // the order of the files, so that every rank and any number of cores learns the same bits.
 func (p *parser) learn(ctx context.Context, s *text.Set) error {
 	l := column.NewLearner(p.config.Columns, p.config.Labels)
-	parts := p.config.Split.ByNumber(s.Facts().Records)
-	trains := func(record int) bool { return parts.Has(record, input.Training) }
-	err := s.EachBlock(ctx, p.config.Tolerate, trains, func(block int) func([]byte) error {
+	err := s.EachBlock(ctx, p.config.Tolerate, func(block int) func([]byte) error {
 		part := l.Part(block)
 		return func(line []byte) error {
 			w := p.worker()

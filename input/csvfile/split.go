@@ -3,6 +3,7 @@ package csvfile
 import (
 	"bytes"
 	"fmt"
+	"math"
 
 	"ringtrain/input/text"
 	"ringtrain/ring/phrase"
@@ -22,6 +23,11 @@ type splitter struct {
 // split returns the fields of a line without its end. They are views into line and s until the
 // next call.
 func (s *splitter) split(line []byte) ([][]byte, error) {
+	return s.splitUpTo(line, math.MaxInt)
+}
+
+// splitUpTo is split that stops behind so many fields.
+func (s *splitter) splitUpTo(line []byte, fields int) ([][]byte, error) {
 	s.fields, s.plain, s.enclosed = s.fields[:0], s.plain[:0], false
 	for {
 		n, doubled := s.Enclosed(line)
@@ -46,7 +52,7 @@ func (s *splitter) split(line []byte) ([][]byte, error) {
 			}
 		}
 		s.fields = append(s.fields, field)
-		if n == len(line) {
+		if n == len(line) || len(s.fields) == fields {
 			return s.fields, nil
 		}
 		line = line[n+1:]

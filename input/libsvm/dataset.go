@@ -15,14 +15,15 @@ import (
 // Config says how the lines are read.
 type Config struct {
 	Base     int // subtracted from every index: 1 for files that count from 1
-	Features int // number of features; 0: one more than the largest id of the files
+	Features int // number of features; 0: one more than the largest id of the training records
 	Limits   input.Limits
 	Labels   input.Labels
-	Dense    bool // rows of Features columns, 0 where an index is absent
-	Fields   bool // libffm: each pair is field:index:value
-	Bags     int  // libffm: each field is a bag, and fields are below Bags; 0: one bag of all pairs
-	Tolerate bool // lines that are bad are no fault of Open
-	Share    bool // see text.Config; not where Open parses all records
+	Dense    bool        // rows of Features columns, 0 where an index is absent
+	Fields   bool        // libffm: each pair is field:index:value
+	Bags     int         // libffm: each field is a bag, and fields are below Bags; 0: one bag of all pairs
+	Tolerate bool        // lines that are bad are no fault of Open
+	Share    bool        // see text.Config; not where Open parses all records
+	Split    input.Split // Features is that of the records that are not held out
 
 	Paths []string // see text.Config
 }
@@ -74,12 +75,12 @@ func (c Config) lines() (*parser, text.Config, error) {
 	}
 	p := &parser{config: c, bound: c.Limits.IDs(c.Features), features: c.Features}
 	return p, text.Config{
-		Format: c.format(), Comment: '#', Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features,
+		Format: c.format(), Comment: '#', Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features, Split: c.Split,
 		Share: c.Share && c.Features > 0,
 	}, nil
 }
 
-// learn finds the largest id of all records.
+// learn finds the largest id of all training records.
 func (p *parser) learn(ctx context.Context, s *text.Set) error {
 	facts := s.Facts()
 	dense := p.config.Dense

@@ -261,6 +261,9 @@ func (s *Set) join(all []*stretch, counting input.Counting) error {
 	s.blocks = input.NewBlocks(s.counts)
 	s.records = blockcache.NewRecords(s.loaded, s.blocks, touch)
 	s.counts = nil // of s.blocks
+	if counting == nil {
+		s.facts.Parts = s.config.Split.Parts(s.blocks.Records())
+	}
 	s.facts.Blocks, s.facts.Records, s.facts.Counting, s.facts.Manifest = s.blocks, s.blocks.Records(), counting, nil
 	for i, records := range s.FileRecords() {
 		line := fmt.Sprintf("%s %d", filepath.Base(s.files[i].Name), s.files[i].Size)

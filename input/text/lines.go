@@ -44,13 +44,13 @@ func (s *Set) headerOf(f *file) (line []byte, offset int64, err error) {
 }
 
 // EachBlock reads all blocks side by side, in no order. For each it calls begin, the function
-// that begin returned with the line of each record that of is true for, and end. A line whose function returns an error
+// that begin returned with the line of each training record, and end. A line whose function returns an error
 // is one, the first of all in the order of the files; or, if tolerate is true, is left out.
-func (s *Set) EachBlock(ctx context.Context, tolerate bool, of func(record int) bool, begin func(block int) func(line []byte) error, end func(block int)) error {
+func (s *Set) EachBlock(ctx context.Context, tolerate bool, begin func(block int) func(line []byte) error, end func(block int)) error {
 	return input.SideBySide(ctx, s.blocks.Len(), s.goroutines(), func(_, at int) error {
 		visit, first := begin(at), s.blocks.First(at)
 		err := s.eachLine(at, func(block *lines, k int) error {
-			if !of(first + k) {
+			if !s.facts.Parts.Trains(first + k) {
 				return nil
 			}
 			line, err := block.text(k)

@@ -8,7 +8,7 @@ import (
 	"ringtrain/input/internal/blockcache"
 )
 
-// Scan parses the records of the first blocks, side by side. It calls visit for each record
+// Scan parses the training records of the first blocks, side by side. It calls visit for each record
 // with its number and a batch that holds it alone, one call at a time, in no order. A
 // record that is bad is an error, the first of all in the order of the files; or, if
 // tolerate is true, left out.
@@ -21,13 +21,17 @@ func (s *Set) Scan(ctx context.Context, blocks int, tolerate bool, visit func(re
 			b = new(input.Batch)
 		}
 		defer idle.Put(b)
+		first := s.blocks.First(at)
 		return s.eachLine(at, func(block *lines, k int) error {
+			if !s.facts.Parts.Trains(first + k) {
+				return nil
+			}
 			b.Reset()
 			err := s.parse(b, block, k)
 			if err == nil {
 				mu.Lock()
 				defer mu.Unlock()
-				visit(s.blocks.First(at)+k, b)
+				visit(first+k, b)
 			}
 			return err
 		}, unless(tolerate))
@@ -37,7 +41,7 @@ func (s *Set) Scan(ctx context.Context, blocks int, tolerate bool, visit func(re
 // checkBlocks is how many blocks Check parses: 1 MiB, which takes a millisecond.
 const checkBlocks = 16
 
-// Check parses the records of the first MiB.
+// Check parses the training records of the first MiB.
 func (s *Set) Check(ctx context.Context) error {
 	return s.Scan(ctx, min(s.blocks.Len(), checkBlocks), false, func(int, *input.Batch) {})
 }

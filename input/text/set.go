@@ -38,6 +38,7 @@ type Config struct {
 	Head func(file string, line []byte) error
 
 	Share    bool         // leave large plain text to be counted: see input.Counting
+	Split    input.Split  // parts of the records; if cells say them, Set.Sort finds them
 	Limits   input.Limits // of compressed files
 	Features int          // see input.Facts; SetFeatures may change it
 }

@@ -17,9 +17,6 @@ type Columns struct {
 	Plan  *column.Plan
 	Learn bool // the records are those of training, from which the plan learns
 	Share bool // see input.Counting; not if the plan learns
-
-	// Split says which records the plan does not learn from: those that are held out.
-	Split input.Split
 }
 
 // columnSet has records whose features are columns: texts, numbers and lists by name.
@@ -54,7 +51,10 @@ func OpenColumns(ctx context.Context, files []string, c Config, columns Columns)
 			s.place[name] = i
 		}
 	}
-	if columns.Learn {
+	if c.Split.By != "" {
+		err = s.sort(ctx)
+	}
+	if err == nil && columns.Learn {
 		s.columns.Share = columns.Share && !columns.Plan.Learns()
 		if err = s.find(ctx); err == nil && columns.Plan.Learns() {
 			err = s.learn(ctx)
@@ -171,12 +171,11 @@ func fillCell(c *column.Cell, feature []byte) error {
 // partRecords is the number of records of a unit of learning.
 const partRecords = 4096
 
-// learn makes the plan learn from all records, in parallel. Its error is that of the first record.
+// learn makes the plan learn from the training records, in parallel. Its error is that of the first record.
 func (s *columnSet) learn(ctx context.Context) error {
 	parts := (s.facts.Records + partRecords - 1) / partRecords
 	l := column.NewLearner(s.columns.Plan, s.config.Labels)
-	held := s.columns.Split.ByNumber(s.facts.Records)
-	err := input.SideBySide(ctx, parts, runtime.GOMAXPROCS(0), func(_, number int) error { return s.learnPart(l, number, held) })
+	err := input.SideBySide(ctx, parts, runtime.GOMAXPROCS(0), func(_, number int) error { return s.learnPart(l, number) })
 	if err != nil {
 		return err
 	}
@@ -184,10 +183,10 @@ func (s *columnSet) learn(ctx context.Context) error {
 }
 
 // learnPart learns from a part of the records.
-func (s *columnSet) learnPart(l *column.Learner, number int, held *input.Parts) error {
+func (s *columnSet) learnPart(l *column.Learner, number int) error {
 	r, part := s.newReader(), l.Part(number)
 	for i := number * partRecords; i < min((number+1)*partRecords, s.facts.Records); i++ {
-		if !held.Has(i, input.Training) {
+		if !s.facts.Parts.Trains(i) {
 			continue
 		}
 		err := s.with(&r.frame, i, func(example []byte) error {

@@ -261,3 +261,39 @@ func TestTaxi(t *testing.T) {
 		t.Errorf("learnt of %d rides: %+v", d.Facts().Records, c)
 	}
 }
+
+// TestSplitByFeature verifies that a split by a feature puts a record into the part of its value, a number as text has
+// it, that a record without one trains, and that a name that no record has is an error.
+func TestSplitByFeature(t *testing.T) {
+	share := 0.5
+	split := input.Split{Share: &share, By: "who"}
+	values := [][]byte{text("a"), text("b"), ints(7), floats(2.5), text(), ints(1, 2), text("c"), text("a")}
+	texts := []string{"a", "b", "7", "2.5", "", "", "c", "a"}
+	want := split.Parts(len(values))
+	var records [][]byte
+	for i, v := range values {
+		records = append(records, example(entry("y", ints(1)), entry("n", floats(2)), entry("city", text("Bern")), entry("ids", ints(3)), entry("values", floats(1)), entry("key", text("k")), entry("who", v)))
+		want.PutCell(i, []byte(texts[i]))
+	}
+	name := write(t, records...)
+	config := tfrecord.Config{Labels: input.Labels{Binary: true}, Split: split}
+	d, err := tfrecord.OpenColumns(t.Context(), []string{name}, config, columnsOf(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	parts := d.Facts().Parts
+	for i, text := range texts {
+		if parts.Trains(i) != want.Trains(i) {
+			t.Errorf("record %d, %q, is in another part", i, text)
+		}
+	}
+	if parts.Without() != 2 {
+		t.Errorf("%d records without a value, want 2", parts.Without())
+	}
+	config.Split.By = "woh"
+	_, err = tfrecord.OpenColumns(t.Context(), []string{name}, config, columnsOf(t))
+	if err == nil || exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), `no feature woh in 8 records, which input.split.by names (did you mean who?)`) {
+		t.Errorf("error %v of a feature that is not there", err)
+	}
+}

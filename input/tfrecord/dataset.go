@@ -31,6 +31,8 @@ type Config struct {
 	Compression string // auto (or empty), none, gzip, zlib
 
 	Tolerate bool // Open passes over bad records
+
+	Split input.Split // says which records are held out: nothing is learnt from them; by a feature, of OpenColumns alone
 }
 
 // withNames returns c with defaults for empty names.
@@ -98,6 +100,7 @@ func open(ctx context.Context, files []string, c Config) (*dataset, error) {
 		d.facts.Records += f.records()
 		d.facts.Manifest = append(d.facts.Manifest, fmt.Sprintf("%s %d", f.base(), f.records()))
 	}
+	d.facts.Parts = c.Split.Parts(d.facts.Records)
 	if d.facts.Features == 0 && d.facts.Records > 0 {
 		if err := d.measure(ctx); err != nil {
 			d.Close()
@@ -107,7 +110,7 @@ func open(ctx context.Context, files []string, c Config) (*dataset, error) {
 	return d, nil
 }
 
-// measure determines the number of features from the good records.
+// measure determines the number of features from the good training records.
 func (d *dataset) measure(ctx context.Context) error {
 	most := int64(0)
 	if d.config.Tolerate {
@@ -123,6 +126,9 @@ func (d *dataset) measure(ctx context.Context) error {
 	for i := range d.facts.Records {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if !d.facts.Parts.Trains(i) {
+			continue
 		}
 		b.Reset()
 		if err := d.Append(&b, i); err != nil && !d.tolerates(err) {

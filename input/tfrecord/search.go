@@ -108,14 +108,14 @@ func (s *columnSet) JoinCounts(parts [][]byte) error {
 		}
 	}
 	if k := bytes.IndexByte(s.found, 0); k >= 0 {
-		return s.absent(s.columns.Plan.Inputs[k])
+		return s.absent(s.columns.Plan.Inputs[k], "input.columns")
 	}
 	s.found = nil
 	return nil
 }
 
-// absent is the error of a column that no record has.
-func (s *columnSet) absent(name string) error {
+// absent is the error of a column that a key names and no record has.
+func (s *columnSet) absent(name, key string) error {
 	const few = 100
 	var frame []byte
 	var there []string
@@ -130,8 +130,8 @@ func (s *columnSet) absent(name string) error {
 		records = "the good ones of " + records
 	}
 	others := slices.DeleteFunc(slices.Clone(there), func(n string) bool { return slices.Contains(s.columns.Plan.Inputs, n) })
-	err := fmt.Errorf("tfrecord: no feature %s in %s, which input.columns names%s; there are %s",
-		name, records, phrase.DidYouMean(name, others), listed(there))
+	err := fmt.Errorf("tfrecord: no feature %s in %s, which %s names%s; there are %s",
+		name, records, key, phrase.DidYouMean(name, others), listed(there))
 	if s.lacked != nil {
 		err = fmt.Errorf("%w; %w", err, s.lacked)
 	}

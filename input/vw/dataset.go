@@ -18,9 +18,10 @@ type Config struct {
 	Features int // number of features, modulo which names are hashed; 0: DefaultFeatures
 	Limits   input.Limits
 	Labels   input.Labels
-	Dense    bool // rows of Features columns, 0 where a feature is absent
-	Tolerate bool // lines that are bad are no fault of Open
-	Share    bool // see text.Config
+	Dense    bool        // rows of Features columns, 0 where a feature is absent
+	Tolerate bool        // lines that are bad are no fault of Open
+	Share    bool        // see text.Config
+	Split    input.Split // see text.Config
 
 	Paths []string // see text.Config
 }
@@ -61,7 +62,7 @@ func Lines(c Config) (text.Config, error) {
 		c.Features = DefaultFeatures
 	}
 	return text.Config{
-		Format: "vw", Parse: newParser(c).parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features,
+		Format: "vw", Parse: newParser(c).parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features, Split: c.Split,
 		Share: c.Share && !c.Dense, // the number of records limits dense ones
 	}, nil
 }

@@ -103,4 +103,7 @@ func (in *Input) checkSplit(f *faults) {
 	if in.Split.Holds() && in.Eval.Format != "" {
 		f.add("input.split and input.eval are given, want one of them")
 	}
+	if t := in.sets()[0]; in.Split.By != "" && t.Format != "" && (!t.format.HasColumns() || len(in.RecordColumns()) == 0) {
+		f.add("input.split.by is %s, want none without input.columns: only columns have names", in.Split.By)
+	}
 }

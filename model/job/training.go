@@ -119,7 +119,7 @@ func (cfg *Config) HasValidation() bool {
 	if cfg.Input.Synthetic { // points of a line are for training alone
 		return cfg.ReadsIDs() || cfg.Model.Head(cfg.Loss).Kind != graph.HeadRegression
 	}
-	return cfg.Input.Eval.Format != "" || cfg.Input.Split.Share != nil
+	return cfg.Input.Eval.Format != "" || cfg.Input.Split.Validates()
 }
 
 // Value returns the metric among those of an evaluation, nil if it is not there.

@@ -124,6 +124,7 @@ func (r *run) reportStart() {
 	if r.job.Export.SavedModel != "" && r.data.Plan != nil {
 		r.data.Plan.Narrow(func(what string) { r.reporter.warnOf("export", what) })
 	}
+	r.reporter.tellUndivided(&r.data, r.job.Input.Split.By)
 	if r.finished {
 		r.reporter.notice(fmt.Sprintf("finished at step %d: nothing to train", r.progress.step))
 	}

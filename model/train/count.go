@@ -10,6 +10,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -22,8 +23,8 @@ type countable struct {
 
 func (t *Trainer) countables() []countable {
 	all := []countable{{"input.train.manifest", t.data.Train}}
-	if t.data.Eval != nil {
-		all = append(all, countable{"input.eval.manifest", t.data.Eval})
+	if t.data.Eval != nil && t.data.Eval != t.data.Train {
+		all = append(all, countable{records.KeyOf(t.job, t.data.Split) + ".manifest", t.data.Eval})
 	}
 	return all
 }
@@ -37,6 +38,8 @@ func aboutFiles(key string) string {
 		return key
 	case set == "input.train":
 		return "the training files differ: " + set
+	case set == "input.split":
+		return "the held-out records differ: " + set
 	}
 	return "the validation files differ: " + set
 }
@@ -69,7 +72,7 @@ func namesAndBytes(d input.Dataset) []string {
 // generation. It is a collective operation.
 func (t *Trainer) count(ctx context.Context, g *ring.Group) error {
 	for _, c := range t.countables() {
-		if !c.data.Facts().IsShared() || c.data == t.data.Train && c.key != "input.train.manifest" {
+		if !c.data.Facts().IsShared() {
 			continue
 		}
 		n := counter{group: g, countable: c, most: countedBytes}

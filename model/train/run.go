@@ -13,6 +13,7 @@ import (
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
 	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/cores"
@@ -315,7 +316,7 @@ func (r *run) evaluate(step, epoch int64) error {
 	}
 	m := all[0]
 	r.eval.last = &m
-	r.reporter.tellAbsent("input."+m.Split, r.data.Plan, &r.eval.main.Seen)
+	r.reporter.tellAbsent(records.KeyOf(r.job, m.Split), r.data.Plan, &r.eval.main.Seen)
 	r.observe(m)
 	r.saveEvaluation()
 	if loss := float64(m.Loss); math.IsNaN(loss) || math.IsInf(loss, 0) {

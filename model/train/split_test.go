@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringtrain/input"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
@@ -16,25 +17,44 @@ import (
 // bits whatever they say, also with bad ones among them. The evaluations are equal at any number of ranks, and of the
 // checkpoint. The threshold of the best F1 is that of the validation records, also for test records.
 func TestSplit(t *testing.T) {
+	for by, split := range map[string]string{"number": "{share: 0.1, test: 0.2}", "hash": "{share: 0.2, test: 0.1, by: who}", "time": "{by: day, from: 2026-02-20}"} {
+		t.Run("by="+by, func(t *testing.T) { testSplit(t, split) })
+	}
+}
+
+func testSplit(t *testing.T, split string) {
 	dir := t.TempDir()
 	const n = 500
-	share, part := 0.1, 0.2
 	text := "model: {kind: wide-deep, embedding: 4, hidden: [8]}\nloss: {kind: sigmoid}\ninput:\n  train: {format: csv, files: [%s], header: true}\n  batch: 50\n  max_bad_records: 3\n" +
-		"  split: {share: 0.1, test: 0.2}\n  columns:\n    - label: {names: [y]}\n    - numeric: {names: [x], standardize: true, default: mean}\n    - categorical: {names: [city], vocabulary: auto}\noptimizer: {name: adam}\n"
+		"  split: " + split + "\n  columns:\n    - label: {names: [y]}\n    - numeric: {names: [x], standardize: true, default: mean}\n    - categorical: {names: [city], vocabulary: auto}\noptimizer: {name: adam}\n"
 	cfg := loadText(t, fmt.Sprintf(text, "x"))
-	if *cfg.Input.Split.Share != share || *cfg.Input.Split.Test != part {
-		t.Fatalf("split %v", cfg.Input.Split)
+	cell := func(i int) string {
+		if cfg.Input.Split.By == "who" {
+			return fmt.Sprintf("k%d", i%71)
+		}
+		return fmt.Sprintf("2026-%02d-%02d", 1+i%2, 1+i%28)
 	}
-	parts := cfg.Input.Split.ByNumber(n)
+	parts := cfg.Input.Split.Parts(n)
+	counts := map[string]int64{}
+	for i := range n {
+		if cfg.Input.Split.By != "" {
+			parts.PutCell(i, []byte(cell(i)))
+		}
+		for _, in := range []input.Part{input.Validation, input.Test} {
+			if parts.Has(i, in) {
+				counts[in.String()]++
+			}
+		}
+	}
 	write := func(name string, held func(i int) string) string {
 		var b strings.Builder
-		b.WriteString("y,x,city\n")
+		b.WriteString("y,x,city,day,who\n")
 		for i := range n {
 			line := fmt.Sprintf("%d,%d,c%d", i*7%5%2, i%13, i%9)
-			if !parts.Has(i, 0) && held != nil {
+			if !parts.Trains(i) && held != nil {
 				line = held(i)
 			}
-			b.WriteString(line + "\n")
+			fmt.Fprintf(&b, "%s,%s,%[2]s\n", line, cell(i))
 		}
 		name = filepath.Join(dir, name)
 		if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
@@ -56,11 +76,21 @@ func TestSplit(t *testing.T) {
 	plain := write("plain.csv", nil)
 	ckpt, best := "checkpoint.dir="+filepath.Join(dir, "ckpt"), "eval.threshold=best_f1"
 	done, evals := train(1, plain, ckpt, best)
-	if len(evals) != 2 || evals[0].Split != "eval" || evals[0].Examples != 40 || evals[1].Split != "test" || evals[1].Examples != 100 {
-		t.Fatalf("evaluations %+v", evals)
+	splits := []string{"eval", "test"}[:len(counts)]
+	check := func(evals []report.Metrics) {
+		t.Helper()
+		for i, m := range evals {
+			if len(evals) != len(splits) || m.Split != splits[i] || m.Examples+m.Bad != counts[m.Split] || counts[m.Split] < 20 {
+				t.Fatalf("evaluations %+v, want %v", evals, counts)
+			}
+		}
 	}
-	if at := evals[0].BestF1.Threshold; *evals[0].Threshold != at || *evals[1].Threshold != at || evals[1].BestF1.Threshold == at {
-		t.Errorf("the thresholds are %v and %v, want %v of both", *evals[0].Threshold, *evals[1].Threshold, at)
+	check(evals)
+	at := evals[0].BestF1.Threshold
+	for i, m := range evals {
+		if *m.Threshold != at || i > 0 && cfg.Input.Split.By == "" && m.BestF1.Threshold == at {
+			t.Errorf("the threshold of %s is %v, want %v", m.Split, *m.Threshold, at)
+		}
 	}
 	other, _ := train(1, write("other.csv", func(i int) string { return fmt.Sprintf("1,%d,new%d", 1000*i, i) }))
 	if other.Digest != done.Digest {
@@ -73,14 +103,17 @@ func TestSplit(t *testing.T) {
 		}
 		return "0,1,c1"
 	}))
-	if bad := again[0].Bad + again[1].Bad; spoilt.Digest != done.Digest || bad != 3 {
+	check(again)
+	bad := int64(0)
+	for _, m := range again {
+		bad += m.Bad
+	}
+	if spoilt.Digest != done.Digest || bad != 3 {
 		t.Errorf("bad held-out records change what is trained, or %d are counted, want 3", bad)
 	}
 	_, two := train(2, plain)
-	if two[0].Examples != 40 || two[1].Examples != 100 {
-		t.Errorf("two ranks evaluate %+v", two)
-	}
-	for i, name := range []string{"", "test"} {
+	check(two)
+	for i, name := range splits {
 		s, err := trained.Open(t.Context(), loadText(t, fmt.Sprintf(text, plain), ckpt, best), nil, "", records.Evaluated{Labelled: true, Split: name})
 		if err != nil {
 			t.Fatal(err)

@@ -107,7 +107,7 @@ func TestClassesRefused(t *testing.T) {
 func TestClassesHeldOut(t *testing.T) {
 	table := "c,y\n" + strings.Repeat("a,1\nb,2\n", 20)
 	cfg, o := classJob(t, table, "auto", "input.split.share=0.2", "input.max_bad_records=1")
-	held := cfg.Input.Split.ByNumber(40)
+	held := cfg.Input.Split.Parts(40)
 	for i := range 40 {
 		if held.Has(i, input.Validation) {
 			lines := strings.Split(table, "\n")

@@ -51,9 +51,8 @@ func (o *Opener) OpenEvaluated(ctx context.Context, e Evaluated) (d input.Datase
 		there.opts.Roots = []string{"."}
 	}
 	d, err = there.openSpec(ctx, spec, set)
-	if err == nil && set == "input.train" && o.job.Input.Split.Holds() {
-		parts := o.job.Input.Split.ByNumber(d.Facts().Records)
-		d = parts.View(d, part)
+	if err == nil && spec.Split.Holds() {
+		d = partsOf(d, &spec.Split).View(d, part)
 	}
 	return d, split, adviseOnMissing(o.job, err)
 }
@@ -77,6 +76,9 @@ func (o *Opener) evaluated(e Evaluated) (part input.Part, set string, spec conve
 	spec = o.spec(f, o.job.Model.Features)
 	spec.LabelRule.Absent, spec.Tolerate = !e.Labelled, set != "" && MaxBad(o.job, part.String()) > 0
 	spec.Cache, spec.CacheDir, spec.FindCache = o.job.Input.Cache, o.opts.CacheDir, true
+	if set == "input.train" {
+		spec.Split = o.job.Input.Split
+	}
 	if e.Cells {
 		spec.Cache = convert.CacheOff
 	}

@@ -15,6 +15,17 @@ const NoValidation = "no validation records: add input.split, as in {share: 0.1}
 // ErrNoValidation is the error of a command that needs validation records.
 var ErrNoValidation = exitcode.With(exitcode.Usage, errors.New(NoValidation))
 
+// KeyOf returns the key that says which records of a job a split has.
+func KeyOf(cfg *job.Config, split string) string {
+	switch {
+	case split == input.Test.String():
+		return "input.split.test"
+	case split == input.Validation.String() && cfg.Input.Split.Validates():
+		return "input.split"
+	}
+	return "input." + split
+}
+
 // evaluateTraining has the training records evaluated if there are no validation records and the job asks for
 // it.
 func (s *Set) evaluateTraining(cfg *job.Config) {
@@ -27,14 +38,9 @@ func (s *Set) evaluateTraining(cfg *job.Config) {
 // fails.
 func (s Set) divide(split *input.Split) (Set, error) {
 	all := s.Train
-	held := split.ByNumber(all.Facts().Records)
-	wanted := []input.Part{input.Training}
-	if split.Share != nil {
-		wanted = append(wanted, input.Validation)
-	}
-	if split.Test != nil {
-		wanted = append(wanted, input.Test)
-	}
+	held := partsOf(all, split)
+	s.Without = held.Without()
+	wanted := append(split.Held(), input.Training)
 	views := input.Shared(all, len(wanted))
 	for i, part := range wanted {
 		d := held.View(views[i], part)
@@ -52,6 +58,15 @@ func (s Set) divide(split *input.Split) (Set, error) {
 		}
 	}
 	return s, nil
+}
+
+// partsOf returns the parts of the records of d: those by which its reader has learnt, or those of the numbers.
+func partsOf(d input.Dataset, split *input.Split) *input.Parts {
+	facts := d.Facts()
+	if facts.Parts != nil {
+		return facts.Parts
+	}
+	return split.Parts(facts.Records)
 }
 
 // emptyPart is the error of a part that has none of so many records.

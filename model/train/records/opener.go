@@ -53,6 +53,7 @@ type Set struct {
 	Test        input.Dataset // records that are evaluated once, at the end; nil: none
 	Plan        *column.Plan  // of input.columns; nil without input.columns
 	Evals       []EvalSet     // of input.evals
+	Without     int64         // records of the training files without a cell of input.split.by
 }
 
 // MaxBad returns how many bad records an evaluation of a split of the job passes over: the training files

@@ -71,7 +71,7 @@ func (mo *Model) random(use uint64) *rand.Rand { return rand.New(rand.NewPCG(mo.
 // sample returns at most so many of the records, without bad ones.
 func (mo *Model) sample(ctx context.Context, most int) (input.Dataset, error) {
 	records := mo.data.Facts().Records
-	parts, r, left := input.NewParts(records), mo.random(math.MaxUint64), most
+	parts, r, left := input.NewParts(records, input.Validation), mo.random(math.MaxUint64), most
 	var b input.Batch
 	for first := 0; first < records; first += input.EvalBlock {
 		if ctx.Err() != nil {

@@ -91,7 +91,7 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, e r
 		return nil, err
 	}
 	if len(e.Files) == 0 {
-		s.name, s.maxBad = "input."+s.split, records.MaxBad(cfg, s.split)
+		s.name, s.maxBad = records.KeyOf(cfg, s.split), records.MaxBad(cfg, s.split)
 	}
 	if s.model, err = opener.NewModel(facts); err == nil {
 		err = kept.fits(s.model.Variables()) // before their memory is allocated
@@ -174,7 +174,7 @@ func (mo *Model) closeData() error {
 
 // Evaluate computes the model's metrics over the records.
 func (mo *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
-	m, err := mo.evaluate(ctx, "input."+mo.split, &evaluate.Evaluator{Data: mo.data, Split: mo.split, MaxBad: mo.maxBad})
+	m, err := mo.evaluate(ctx, records.KeyOf(mo.job, mo.split), &evaluate.Evaluator{Data: mo.data, Split: mo.split, MaxBad: mo.maxBad})
 	if m.Threshold != nil {
 		mo.job.Eval.Threshold = job.Threshold{Number: float64(*m.Threshold)} // of the items of input.evals, too
 	}

@@ -1,0 +1,36 @@
+package csvfile
+
+import (
+	"fmt"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
+)
+
+// bindSplit finds the column of Split.By among the places of names.
+func (p *parser) bindSplit(places map[string]int) error {
+	by := p.config.Split.By
+	at, there := places[by]
+	switch {
+	case by == "" || there:
+	case p.config.Header:
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.split.by names%s; the header has %s", p.config.Format, p.first, by, phrase.DidYouMean(by, p.names), listed(p.names)))
+	default:
+		return exitcode.With(exitcode.Usage, fmt.Errorf("input.split.by is %s, want a column that input.columns names%s: the files have no header", by, phrase.DidYouMean(by, p.names)))
+	}
+	p.by = at
+	return nil
+}
+
+// cells returns a function that returns the cell of Split.By of a line. A line without it, and one whose quotes are
+// not closed before it, has none.
+func (p *parser) cells() func(line []byte) []byte {
+	s := p.splitter()
+	return func(line []byte) []byte {
+		fields, err := s.splitUpTo(trimEnd(line), p.by+1)
+		if err != nil || len(fields) <= p.by {
+			return nil
+		}
+		return fields[p.by]
+	}
+}
