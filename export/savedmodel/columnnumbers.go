@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"ringtrain/export/tfpb"
 	"ringtrain/model/graph"
@@ -71,10 +73,35 @@ func (cn columnNodes) bucketed(name string, b *graph.BagColumn, x string, wide b
 	return cn.add("Sum", name+"bucket", []string{ones, cn.numbers(name+"bucket/axis", 1)}, int64s()), mask
 }
 
-// numberOf adds the number that a text is, NaN for an empty one.
-func (cn columnNodes) numberOf(name, text string) string {
-	isMissing := cn.add("Equal", name+"missing", []string{text, cn.texts(name+"empty", nil, "")}, stringsType())
+// numberOf adds the number that a text is, NaN for an empty one and the words for missing.
+func (cn columnNodes) numberOf(name, text string, words []string) string {
+	text = cn.add("StringStrip", name+"plain", []string{text}, attrs{})
+	isMissing := cn.isWord(name, text, words)
 	text = cn.add("SelectV2", name+"text", []string{isMissing, cn.texts(name+"zero", nil, "0"), text}, stringsType())
 	x := cn.add("StringToNumber", name+"parsed", []string{text}, attrs{"out_type": typeAttr(tfpb.DataType_DT_DOUBLE)})
+	for i, v := range numbersOf(words) {
+		narrow := cn.cast(fmt.Sprintf("%snarrow_%d", name, i), x, tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_FLOAT)
+		is := cn.add("Equal", fmt.Sprintf("%sis_%d", name, i), []string{narrow, cn.float(fmt.Sprintf("%sword_%d", name, i), v)}, floats())
+		isMissing = cn.add("LogicalOr", fmt.Sprintf("%smissing_%d", name, i), []string{isMissing, is}, attrs{})
+	}
 	return cn.add("SelectV2", name+"number", []string{isMissing, cn.double(name+"none", math.NaN()), x}, doubles())
+}
+
+// known adds numbers with NaN in place of those that are words for missing.
+func (cn columnNodes) known(name, x string, words []string) string {
+	for i, v := range numbersOf(words) {
+		is := cn.add("Equal", fmt.Sprintf("%sis_%d", name, i), []string{x, cn.float(fmt.Sprintf("%sword_%d", name, i), v)}, floats())
+		x = cn.add("SelectV2", fmt.Sprintf("%snumber_%d", name, i), []string{is, cn.float(fmt.Sprintf("%snone_%d", name, i), float32(math.NaN())), x}, floats())
+	}
+	return x
+}
+
+// numbersOf returns the words that are numbers.
+func numbersOf(words []string) (all []float32) {
+	for _, word := range words {
+		if v, err := strconv.ParseFloat(word, 32); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) && !strings.ContainsAny(word, "_xX") {
+			all = append(all, float32(v))
+		}
+	}
+	return all
 }

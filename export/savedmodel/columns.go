@@ -38,7 +38,7 @@ func (cn columnNodes) columns(c *graph.Columns) {
 		cn.bagColumns(c.Bags, p)
 	}
 	if c.Key != "" {
-		cn.add("Identity", nodeKey, []string{p.texts[c.Key]}, stringsType())
+		cn.add("Identity", nodeKey, []string{p.raw[c.Key]}, stringsType())
 		cn.add("Identity", nodeKeyOut, []string{nodeKey}, stringsType())
 	}
 }

@@ -139,33 +139,43 @@ func TestInteropColumns(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 6))
 			p := columnsPlan(t, false)
 			m := columnsModel(t, p, k.config, k.loss, rng)
-			r := column.NewRunner(p, input.Labels{Absent: true})
 			var rows []map[string]any
-			var b input.Batch
+			var records [][]column.Cell
 			for i := range 40 {
 				record, cells := rawRecord(p, i, rng)
-				rows = append(rows, record)
-				if err := r.Append(&b, cells); err != nil {
-					t.Fatal(err)
-				}
+				rows, records = append(rows, record), append(records, cells)
 			}
-			b.X.Bags.Index()
-			type prediction struct {
-				Record int       `json:"record"`
-				Scores []float32 `json:"scores"`
-			}
-			var want []prediction
-			scores := m.Predict(&b.X)
-			for i := range rows {
-				want = append(want, prediction{i, slices.Clone(scores.Row(i))})
-			}
-			path, err := Write(testDisk(), t.TempDir(), m.Graph(), Trained{Names: DefaultNames(), Step: 7, Variables: variables(m)}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Log(tf.Run(t, ".", "check_columns.py", path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want), "--key", "request"))
+			answersAlike(t, tf, m, p, rows, records)
 		})
 	}
+}
+
+// answersAlike verifies that TensorFlow gives the scores of m for raw records, in the form of rows for it, and of
+// records for the plan. Their key is the feature request.
+func answersAlike(t *testing.T, tf *interop.TensorFlow, m *model.Model, p *column.Plan, rows []map[string]any, records [][]column.Cell) {
+	t.Helper()
+	r := column.NewRunner(p, input.Labels{Absent: true})
+	var b input.Batch
+	for i, cells := range records {
+		if err := r.Append(&b, cells); err != nil {
+			t.Fatalf("%v: %v", rows[i], err)
+		}
+	}
+	b.X.Bags.Index()
+	type prediction struct {
+		Record int       `json:"record"`
+		Scores []float32 `json:"scores"`
+	}
+	var want []prediction
+	scores := m.Predict(&b.X)
+	for i := range rows {
+		want = append(want, prediction{i, slices.Clone(scores.Row(i))})
+	}
+	path, err := Write(testDisk(), t.TempDir(), m.Graph(), Trained{Names: DefaultNames(), Step: 7, Variables: variables(m)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(tf.Run(t, ".", "check_columns.py", path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want), "--key", "request"))
 }
 
 // TestColumnsGraph verifies that the operations of columns are declared and fit

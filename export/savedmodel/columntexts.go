@@ -1,9 +1,34 @@
 package savedmodel
 
 import (
+	"regexp"
+	"strings"
+
 	"ringtrain/export/tfpb"
 	"ringtrain/model/graph"
 )
+
+// textOf adds the text of a column: without the blanks around it if texts are trimmed, and empty where it is one
+// of the words for missing.
+func (cn columnNodes) textOf(name, raw string, c *graph.Columns) string {
+	text := raw
+	if c.Trim {
+		text = cn.add("StringStrip", name+"trimmed", []string{raw}, attrs{})
+	}
+	if len(c.TextWords) > 0 {
+		text = cn.add("SelectV2", name+"text", []string{cn.isWord(name, text, c.TextWords), cn.texts(name+"empty", nil, ""), text}, stringsType())
+	}
+	return text
+}
+
+// isWord adds whether a text is one of some words, or empty.
+func (cn columnNodes) isWord(name, text string, words []string) string {
+	var pattern strings.Builder
+	for _, word := range words {
+		pattern.WriteString("|" + regexp.QuoteMeta(word))
+	}
+	return cn.add("StaticRegexFullMatch", name+"missing", []string{text}, attrs{"pattern": stringAttr(pattern.String())})
+}
 
 func (cn columnNodes) notEmpty(name, text string) string {
 	return cn.add("NotEqual", name+"there", []string{text, cn.texts(name+"empty", nil, "")}, stringsType())

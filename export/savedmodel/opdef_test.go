@@ -33,6 +33,8 @@ Equal                  | x:T y:T | z:bool | T:type
 Erf                    | x:T | y:T | T:type
 ExpandDims             | input:T dim:Tdim | output:T | T:type Tdim:type=int32
 Fill                   | dims:index_type value:T | output:T | T:type index_type:type=int32
+FloorDiv               | x:T y:T | z:T | T:type
+FloorMod               | x:T y:T | z:T | T:type
 GatherNd               | params:Tparams indices:Tindices | output:Tparams | Tparams:type Tindices:type
 GatherV2               | params:Tparams indices:Tindices axis:Taxis | output:Tparams | batch_dims:int=0 Tparams:type Tindices:type Taxis:type
 GreaterEqual           | x:T y:T | z:bool | T:type
@@ -41,6 +43,7 @@ Identity               | input:T | output:T | T:type
 IsNan                  | x:T | y:bool | T:type
 LeakyRelu              | features:T | activations:T | alpha:float=0.2 T:type=float
 Less                   | x:T y:T | z:bool | T:type
+LessEqual              | x:T y:T | z:bool | T:type
 Log1p                  | x:T | y:T | T:type
 LogicalAnd             | x:bool y:bool | z:bool |
 LogicalNot             | x:bool | y:bool |
@@ -74,6 +77,8 @@ Softmax                | logits:T | softmax:T | T:type
 Sqrt                   | x:T | y:T | T:type
 Square                 | x:T | y:T | T:type
 StridedSlice           | input:T begin:Index end:Index strides:Index | output:T | T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+StaticRegexFullMatch   | input:string | output:bool | pattern:string
+StringStrip            | input:string | output:string |
 StringJoin             | inputs:N*string | output:string | N:int separator:string=
 StringLower            | input:string | output:string | encoding:string=
 StringNGrams           | data:string data_splits:Tsplits | ngrams:string ngrams_splits:Tsplits | separator:string ngram_widths:list(int) left_pad:string right_pad:string pad_width:int preserve_short_sequences:bool Tsplits:type=int64

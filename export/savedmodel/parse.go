@@ -92,7 +92,8 @@ func CheckColumns(c *graph.Columns) error {
 // parsedColumns has the outputs of ParseExample by column name.
 type parsedColumns struct {
 	numbers map[string]string // [n]: float, or double of a column that is also a text
-	texts   map[string]string // [n]
+	texts   map[string]string // [n], empty where one is missing
+	raw     map[string]string // [n]: texts as they are
 	indices map[string]string // of lists: [nnz, 2]
 	values  map[string]string // of lists: [nnz]
 }
@@ -129,18 +130,19 @@ func (cn columnNodes) parsedColumns(c *graph.Columns) parsedColumns {
 		}
 	}
 	cn.parse(lists, append(numbers[:len(numbers):len(numbers)], texts...))
-	p := parsedColumns{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
+	p := parsedColumns{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
 	for i, f := range lists {
 		p.indices[f.name], p.values[f.name] = output(parse, i), output(parse, len(lists)+i)
 	}
 	at := 3 * len(lists)
 	for i, f := range numbers {
-		p.numbers[f.name] = output(parse, at+i)
+		p.numbers[f.name] = cn.known(fmt.Sprintf("columns/known_%d/", i), output(parse, at+i), c.NumberWords)
 	}
 	for i, f := range texts {
-		p.texts[f.name] = output(parse, at+len(numbers)+i)
+		raw := output(parse, at+len(numbers)+i)
+		p.raw[f.name], p.texts[f.name] = raw, cn.textOf(fmt.Sprintf("columns/text_%d/", i), raw, c)
 		if all[f.name]&asNumber != 0 {
-			p.numbers[f.name] = cn.numberOf(fmt.Sprintf("columns/number_%d/", i), p.texts[f.name])
+			p.numbers[f.name] = cn.numberOf(fmt.Sprintf("columns/number_%d/", i), raw, c.NumberWords)
 		}
 	}
 	return p

@@ -22,29 +22,74 @@ type Cell struct {
 	Values []float32
 }
 
-// number reads a cell as a finite float32, and returns missing for an empty one.
-func (c *Cell) number(missing float32) (float32, error) {
-	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad {
+// number reads an input of a record as a finite float32, and returns missing where the record has none.
+func (r *Runner) number(cells []Cell, at int, missing float32) (float32, error) {
+	c := &cells[at]
+	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad && !r.plan.numberWords.hasValues { // quick32, which is not inlined
 		if v, length := text.Float32(c.Text[:n+text.Pad]); length == n {
 			return v, nil
 		}
 	}
-	v, err := c.read(32, float64(missing))
+	v, err := r.read(c, at, 32, float64(missing))
 	return float32(v), err
 }
 
 // double is number before it is rounded to float32, whose range it keeps.
-func (c *Cell) double(missing float64) (float64, error) {
-	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad {
+func (r *Runner) double(cells []Cell, at int, missing float64) (float64, error) {
+	c := &cells[at]
+	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad && !r.plan.numberWords.hasValues {
 		if v, length := text.Float64(c.Text[:n+text.Pad]); length == n {
 			return v, nil
 		}
 	}
-	return c.read(64, missing)
+	return r.read(c, at, 64, missing)
+}
+
+// quick32 reads a number behind which text.Pad bytes may be read. ok is false if it cannot tell.
+func quick32(t []byte) (v float32, ok bool) {
+	n := len(t)
+	if n == 0 || cap(t)-n < text.Pad {
+		return 0, false
+	}
+	v, length := text.Float32(t[:n+text.Pad])
+	return v, length == n
+}
+
+// quick64 is quick32 of float64.
+func quick64(t []byte) (v float64, ok bool) {
+	n := len(t)
+	if n == 0 || cap(t)-n < text.Pad {
+		return 0, false
+	}
+	v, length := text.Float64(t[:n+text.Pad])
+	return v, length == n
 }
 
 // read is number and double without what is quick.
-func (c *Cell) read(bits int, missing float64) (v float64, err error) {
+func (r *Runner) read(c *Cell, at, bits int, missing float64) (float64, error) {
+	if c.missing() {
+		return missing, nil
+	}
+	w := &r.plan.numberWords
+	plain := trimmed(c.Text)
+	word := w.find(plain)
+	if len(c.Values) == 1 && c.Values[0] != c.Values[0] {
+		word = w.find([]byte("NaN"))
+	}
+	if word >= 0 || len(plain) == 0 && len(c.Text) > 0 {
+		r.note(at, word)
+		return missing, nil
+	}
+	v, err := c.number(plain, bits)
+	if word = w.value(v); err == nil && word >= 0 {
+		r.note(at, word)
+		return missing, nil
+	}
+	return v, err
+}
+
+// number is the number of a cell that is not missing; plain is its text without blanks around it.
+func (c *Cell) number(plain []byte, bits int) (v float64, err error) {
 	switch {
 	case len(c.Values)+len(c.IDs)+len(c.Texts) > 1:
 		return 0, c.list()
@@ -52,10 +97,15 @@ func (c *Cell) read(bits int, missing float64) (v float64, err error) {
 		v = float64(c.Values[0])
 	case len(c.IDs) == 1:
 		v = float64(c.IDs[0])
-	case len(c.Text) == 0:
-		return missing, nil
 	default:
-		v, err = text.ParseFloat(c.Text, bits)
+		if bits == 32 {
+			if v, ok := quick32(plain); ok {
+				return float64(v), nil
+			}
+		} else if v, ok := quick64(plain); ok {
+			return v, nil
+		}
+		v, err = text.ParseFloat(plain, bits)
 		if errors.Is(err, strconv.ErrRange) || err == nil && math.IsInf(float64(float32(v)), 0) && !math.IsInf(v, 0) {
 			return 0, fmt.Errorf("is %s, want a number in the range of float32", phrase.Quote(string(c.Text)))
 		}
@@ -78,6 +128,29 @@ func (c *Cell) missing() bool { return len(c.Text)+len(c.Texts)+len(c.IDs)+len(c
 // list is the error of a list where one value is wanted.
 func (c *Cell) list() error {
 	return fmt.Errorf("is a list of %d, want one value", len(c.Texts)+len(c.Values)+len(c.IDs))
+}
+
+// text is the text of an input of a record, without blanks around it if the plan trims texts, and empty where
+// it is missing.
+func (r *Runner) text(cells []Cell, at int) ([]byte, error) {
+	all, err := cells[at].text(&r.digits)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	text := r.plan.trimmed(all)
+	if word := r.plan.textWords.find(text); word >= 0 || len(text) == 0 {
+		r.note(at, word)
+		return nil, nil
+	}
+	return text, nil
+}
+
+// trimmed returns a text without the blanks around it if the plan trims texts.
+func (p *Plan) trimmed(text []byte) []byte {
+	if p.Trim {
+		return trimmed(text)
+	}
+	return text
 }
 
 // text is the cell as a text, empty where it is missing. An integer of a tf.Example is written

@@ -34,6 +34,12 @@ type Plan struct {
 	// Classes are those of the label, of which the plan may learn the names; nil: it is a number.
 	Classes *input.Classes
 
+	Trim bool // blanks around texts are no part of them
+
+	numberWords, textWords wordSet // that are missing
+
+	missed []Missed
+
 	dense []denseRule
 	bags  []bagRule
 	size  uint32 // ids of all bags so far
@@ -73,6 +79,7 @@ type bagRule struct {
 // each item, all at once.
 func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (*Plan, error) {
 	p := &Plan{Label: -1, Weight: -1, Key: -1, names: map[string]int{}, made: map[[2]string]bool{}}
+	p.SetMissing(nil)
 	var errs []error
 	for i := range columns {
 		p.number = i
@@ -382,7 +389,7 @@ func (p *Plan) bag(rule bagRule) error {
 
 // Columns describes the inputs that the plan makes of a record, with the statistics learnt so far.
 func (p *Plan) Columns() graph.Columns {
-	var c graph.Columns
+	c := graph.Columns{NumberWords: p.numberWords.list, TextWords: p.textWords.list, Trim: p.Trim}
 	for _, d := range p.dense {
 		c.Dense = append(c.Dense, d.DenseColumn)
 	}

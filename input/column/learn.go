@@ -30,6 +30,7 @@ type Learner struct {
 	texts   []textCounts  // of each bag whose vocabulary is learnt; nil for others
 	parts   map[int]*Part // that are being learnt
 	counts  input.Counts
+	words   wordCounts
 	numeric []bool  // inputs that are numbers
 	runner  *Runner // that knows no vocabulary that is learnt
 }
@@ -40,6 +41,7 @@ type Part struct {
 	moments []moments
 	texts   []textCounts
 	counts  input.Counts
+	words   wordCounts
 	numeric []bool
 	runner  *Runner
 	values  []float64 // of the record, by input
@@ -89,7 +91,7 @@ func (p *Plan) Learns() bool {
 func NewLearner(p *Plan, labels input.Labels) *Learner {
 	l := &Learner{
 		plan: p, moments: make([]moments, len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{},
-		numeric: p.numericInputs(), runner: NewRunner(p, labels),
+		words: make(wordCounts, len(p.Inputs)), numeric: p.numericInputs(), runner: NewRunner(p, labels),
 	}
 	l.counts.Missing, l.counts.Unknown = make([]int64, len(p.Inputs)), make([]int64, len(p.bags))
 	for i, texts := range l.texts {
@@ -115,7 +117,7 @@ func (p *Plan) vocabularies() []textCounts {
 func (l *Learner) Part(number int) *Part {
 	part := &Part{
 		plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: l.plan.vocabularies(),
-		numeric: l.numeric, runner: l.runner.Another(), values: make([]float64, len(l.plan.Inputs)),
+		words: make(wordCounts, len(l.plan.Inputs)), numeric: l.numeric, runner: l.runner.Another(), values: make([]float64, len(l.plan.Inputs)),
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,6 +139,7 @@ func (l *Learner) End(number int) {
 	}
 	part.texts = nil
 	l.counts.Merge(&part.counts)
+	l.words.merge(part.words)
 	l.ended[number] = part
 	for part := l.ended[l.next]; part != nil; part = l.ended[l.next] {
 		delete(l.ended, l.next)
@@ -171,13 +174,16 @@ func (pa *Part) Learn(cells []Cell) error {
 	for i, texts := range pa.texts {
 		if texts != nil {
 			b := &p.bags[i]
-			all, _ := pa.runner.texts(b, &cells[b.inputs[0]]) // check has seen them
+			all, _ := pa.runner.texts(b, cells) // check has seen them
 			for _, text := range all {
 				texts.add(text)
 			}
 		}
 	}
 	pa.runner.count(&pa.counts, cells)
+	for _, a := range pa.runner.absent {
+		pa.words.add(a.input, a.word, 1)
+	}
 	return nil
 }
 
@@ -247,6 +253,7 @@ func (l *Learner) Finish() error {
 			return fmt.Errorf("column %s: %w", p.Inputs[p.Label], err)
 		}
 	}
+	p.missed = l.missed()
 	return p.layOut()
 }
 
@@ -312,6 +319,14 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 	if len(now.Dense) != len(learnt.Dense) || len(now.Bags) != len(learnt.Bags) {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("input.columns makes %s and %s of ids, but the model that goes on has %d and %d",
 			phrase.Count(len(now.Dense), "number"), phrase.Count(len(now.Bags), "field"), len(learnt.Dense), len(learnt.Bags)))
+	}
+	for _, f := range []struct {
+		key      string
+		now, was []string
+	}{{"missing", now.NumberWords, learnt.NumberWords}, {"missing", now.TextWords, learnt.TextWords}} {
+		if learnt.NumberWords != nil && !slices.Equal(f.now, f.was) { // older models have none
+			return exitcode.With(exitcode.Usage, fmt.Errorf("input.%s is %q, but the model that goes on has %q", f.key, f.now, f.was))
+		}
 	}
 	for i, d := range learnt.Dense {
 		p.dense[i].adopt(d)

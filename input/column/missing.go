@@ -34,6 +34,62 @@ func (m Missing) String() string {
 	return fmt.Sprint(m.Number)
 }
 
+// wordCounts count the missing cells of records that are not empty: by input, and by the word of an [absence] and 1.
+type wordCounts [][]int64
+
+func (c wordCounts) add(input, word int, n int64) {
+	for len(c[input]) <= word+1 {
+		c[input] = append(c[input], 0)
+	}
+	c[input][word+1] += n
+}
+
+func (c wordCounts) merge(o wordCounts) {
+	for input, counts := range o {
+		for i, n := range counts {
+			c.add(input, i-1, n)
+		}
+	}
+}
+
+// Missed is a column that some training records have nothing in.
+type Missed struct {
+	Column           string
+	Missing, Records int64
+	Words            []string // how their cells are written, and how many of each
+}
+
+// Missed returns the columns that some records have nothing in, as a [Learner] has found: none if a cache or a model
+// had what is learnt.
+func (p *Plan) Missed() []Missed { return p.missed }
+
+// missed returns the columns that some records have nothing in.
+func (l *Learner) missed() (all []Missed) {
+	for i, n := range l.counts.Missing {
+		if n == 0 {
+			continue
+		}
+		m := Missed{Column: l.plan.Inputs[i], Missing: n, Records: l.counts.Records}
+		list, empty := l.plan.textWords.list, n
+		if l.numeric[i] {
+			list = l.plan.numberWords.list
+		}
+		var words []string
+		for k, n := range l.words[i] {
+			if k > 0 && n > 0 { // else blanks alone
+				words = append(words, fmt.Sprintf("%d %s", n, list[k-1]))
+				empty -= n
+			}
+		}
+		if empty > 0 {
+			m.Words = append(m.Words, fmt.Sprintf("%d empty", empty))
+		}
+		m.Words = append(m.Words, words...)
+		all = append(all, m)
+	}
+	return all
+}
+
 // Assumed is a standardized column whose missing numbers count as 0 because its item has no default.
 type Assumed struct {
 	Column           string

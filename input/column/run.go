@@ -23,12 +23,13 @@ type Runner struct {
 	labels input.Labels
 	known  []map[string]uint32 // of each bag that is a vocabulary: the places of its texts
 	joined []byte              // of a cross, or words
-	number []byte              // as a text
+	digits []byte              // of a number as a text
 	pieces [][]byte            // texts of a bag
 	spans  []span              // words of a text
 
 	pairs   tensor.Bags // of check
 	unknown []int       // bags of the record whose texts are not in their vocabularies
+	absent  []absence   // of the record
 }
 
 // NewRunner returns a runner of a plan. labels says which labels are right.
@@ -57,11 +58,11 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 	if p.watch != nil {
 		cells = p.watch(cells)
 	}
-	r.unknown = r.unknown[:0]
+	r.unknown, r.absent = r.unknown[:0], r.absent[:0]
 	if len(p.dense) > 0 {
 		row := b.DenseRow(len(p.dense))
 		for i := range p.dense {
-			if row[i], err = p.dense[i].value(&cells[p.dense[i].input]); err != nil {
+			if row[i], err = r.value(&p.dense[i], cells); err != nil {
 				return p.fault(p.dense[i].input, err)
 			}
 		}
@@ -78,11 +79,11 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 	b.Y = append(b.Y, y)
 	b.SetImportance(weight)
 	if b.WantKeys && p.Key >= 0 {
-		key, err := cells[p.Key].text(&r.number)
+		key, err := cells[p.Key].text(&r.digits)
 		if err != nil {
 			return p.fault(p.Key, err)
 		}
-		b.SetKey(string(key))
+		b.SetKey(string(p.trimmed(key)))
 	}
 	r.count(&b.Columns, cells)
 	return nil
@@ -99,6 +100,9 @@ func (r *Runner) count(c *input.Counts, cells []Cell) {
 			c.Missing[i]++
 		}
 	}
+	for _, a := range r.absent {
+		c.Missing[a.input]++
+	}
 	for _, i := range r.unknown {
 		c.Unknown[i]++
 	}
@@ -108,11 +112,11 @@ func (r *Runner) count(c *input.Counts, cells []Cell) {
 // inputs that are numeric, NaN where one is missing. Vocabularies that are to be learnt know all texts.
 func (r *Runner) check(cells []Cell, numeric []bool, numbers []float64) (err error) {
 	p := r.plan
-	r.unknown = r.unknown[:0]
+	r.unknown, r.absent = r.unknown[:0], r.absent[:0]
 	for i := range cells {
 		numbers[i] = math.NaN()
-		if numeric[i] && !cells[i].missing() {
-			if numbers[i], err = cells[i].double(0); err != nil {
+		if numeric[i] {
+			if numbers[i], err = r.double(cells, i, math.NaN()); err != nil {
 				return p.fault(i, err)
 			}
 		}
@@ -122,13 +126,13 @@ func (r *Runner) check(cells []Cell, numeric []bool, numbers []float64) (err err
 		switch rule.Kind {
 		case graph.Hash, graph.Words:
 			if rule.List {
-				_, err = r.texts(rule, &cells[at])
+				_, err = r.texts(rule, cells)
 			} else {
-				_, err = cells[at].text(&r.number)
+				_, err = r.text(cells, at)
 			}
 		case graph.Vocabulary:
 			r.pairs.Reset(1)
-			err = r.vocabulary(&r.pairs, i, &cells[at])
+			err = r.vocabulary(&r.pairs, i, cells)
 		case graph.IDs:
 			r.pairs.Reset(1)
 			at, err = rule.ids(&r.pairs, cells)
@@ -146,7 +150,7 @@ func (r *Runner) target(cells []Cell) (y, weight float32, err error) {
 	p := r.plan
 	weight = 1
 	if p.Weight >= 0 && !r.labels.Absent {
-		if weight, err = cells[p.Weight].number(1); err == nil && weight < 0 {
+		if weight, err = r.number(cells, p.Weight, 1); err == nil && weight < 0 {
 			err = fmt.Errorf("is %g, want a weight of 0 or more", weight)
 		}
 		if err != nil {
@@ -178,25 +182,27 @@ func (r *Runner) label(cells []Cell) (float32, error) {
 	if r.plan.Label < 0 || r.labels.Absent {
 		return 0, nil
 	}
-	c := &cells[r.plan.Label]
-	if c.missing() {
-		return 0, fmt.Errorf("is missing, want a label")
-	}
 	if r.labels.Names != nil {
-		return c.class(r.labels.Names)
+		return r.class(cells, r.plan.Label)
 	}
-	v, err := c.number(0)
-	if err != nil && len(c.Text) > 0 {
+	v, err := r.number(cells, r.plan.Label, float32(math.NaN()))
+	if err != nil && len(cells[r.plan.Label].Text) > 0 {
 		err = fmt.Errorf("%w, or model.classes: auto", err)
 	}
 	if err != nil {
 		return 0, err
 	}
+	if v != v {
+		return 0, errNoLabel
+	}
 	return r.labels.Value(float64(v))
 }
 
+var errNoLabel = errors.New("is missing, want a label")
+
 // class is the class of a label.
-func (c *Cell) class(of *input.Classes) (float32, error) {
+func (r *Runner) class(cells []Cell, at int) (float32, error) {
+	c, of := &cells[at], r.labels.Names
 	switch {
 	case len(c.Texts)+len(c.Values)+len(c.IDs) > 1:
 		return 0, c.list()
@@ -205,16 +211,23 @@ func (c *Cell) class(of *input.Classes) (float32, error) {
 	case len(c.IDs) == 1:
 		return of.Number(float64(c.IDs[0]))
 	}
-	return of.Text(c.Text)
+	text, err := r.text(cells, at)
+	if err == nil && len(text) == 0 {
+		err = errNoLabel
+	}
+	if err != nil {
+		return 0, err
+	}
+	return of.Text(text)
 }
 
 // value is the number of a dense column.
-func (d *denseRule) value(c *Cell) (float32, error) {
+func (r *Runner) value(d *denseRule, cells []Cell) (float32, error) {
 	if d.standardize {
-		x, err := c.double(d.Default)
+		x, err := r.double(cells, d.input, d.Default)
 		return float32((d.transform(x) - d.Mean) * d.Scale), err
 	}
-	x, err := c.number(float32(d.Default))
+	x, err := r.number(cells, d.input, float32(d.Default))
 	return float32(d.transform(float64(x))), err
 }
 
@@ -230,23 +243,25 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 	rule := &r.plan.bags[i]
 	bags := b.Bags(len(r.plan.bags))
 	at = rule.inputs[0]
-	c := &cells[at]
 	switch rule.Kind {
 	case graph.Buckets:
-		if c.missing() && !rule.HasDefault {
-			break
-		}
-		x, err := c.double(rule.Default)
+		x, err := r.double(cells, at, math.NaN())
 		if err != nil {
 			return at, err
 		}
+		if x != x {
+			if !rule.HasDefault {
+				break
+			}
+			x = rule.Default
+		}
 		boundaries := rule.Boundaries
-		if len(c.Values) > 0 {
+		if len(cells[at].Values) > 0 {
 			boundaries = rule.narrow
 		}
 		bags.Add(rule.First+bucketOf(boundaries, x), 1)
 	case graph.Hash, graph.Words:
-		texts, err := r.texts(rule, c)
+		texts, err := r.texts(rule, cells)
 		if err != nil {
 			return at, err
 		}
@@ -254,7 +269,7 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 			bags.Add(rule.First+bucket(text, rule.Size), 1)
 		}
 	case graph.Vocabulary:
-		if err := r.vocabulary(bags, i, c); err != nil {
+		if err := r.vocabulary(bags, i, cells); err != nil {
 			return at, err
 		}
 	case graph.Cross:
@@ -310,7 +325,7 @@ func (r *Runner) join(rule *bagRule, cells []Cell) (at int, err error) {
 		if k > 0 {
 			r.joined = append(r.joined, graph.CrossSeparator...)
 		}
-		text, err := cells[at].text(&r.number)
+		text, err := r.text(cells, at)
 		if err != nil {
 			return at, err
 		}
@@ -380,9 +395,11 @@ func (rule *bagRule) ids(bags *tensor.Bags, cells []Cell) (at int, err error) {
 			if word, texts = nextWord(texts); word == nil {
 				return rule.values, fmt.Errorf("has fewer values than ids, want as many")
 			}
-			if v, err = (&Cell{Text: word}).number(0); err != nil {
+			x, err := (&Cell{Text: word}).number(word, 32)
+			if err != nil {
 				return rule.values, err
 			}
+			v = float32(x)
 		}
 		bags.Add(rule.First+uint32(id), v)
 	}

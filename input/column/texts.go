@@ -9,15 +9,13 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// blanks stand around the texts of a list, as TensorFlow's StringStrip knows them.
-const blanks = " \t\n\v\f\r"
-
 // texts returns the texts of a cell that each make an id, none where there is nothing. They are valid
 // until the next call.
-func (r *Runner) texts(rule *bagRule, c *Cell) ([][]byte, error) {
-	r.pieces, r.number = r.pieces[:0], r.number[:0]
+func (r *Runner) texts(rule *bagRule, cells []Cell) ([][]byte, error) {
+	r.pieces, r.digits = r.pieces[:0], r.digits[:0]
+	c := &cells[rule.inputs[0]]
 	if !rule.List || len(c.Texts)+len(c.IDs) <= 1 {
-		text, err := c.text(&r.number)
+		text, err := r.text(cells, rule.inputs[0])
 		if rule.Kind == graph.Words {
 			r.words(rule, text)
 		} else {
@@ -26,12 +24,12 @@ func (r *Runner) texts(rule *bagRule, c *Cell) ([][]byte, error) {
 		return r.pieces, err
 	}
 	for _, text := range c.Texts {
-		r.cut(rule, text)
+		r.cut(rule, r.plan.trimmed(text))
 	}
 	for _, id := range c.IDs {
-		from := len(r.number)
-		r.number = strconv.AppendInt(r.number, id, 10)
-		r.cut(rule, r.number[from:])
+		from := len(r.digits)
+		r.digits = strconv.AppendInt(r.digits, id, 10)
+		r.cut(rule, r.digits[from:])
 	}
 	return r.pieces, nil
 }
@@ -54,9 +52,9 @@ func (r *Runner) cut(rule *bagRule, text []byte) {
 }
 
 // vocabulary adds the places of a cell's texts in the vocabulary of bag i.
-func (r *Runner) vocabulary(bags *tensor.Bags, i int, c *Cell) error {
+func (r *Runner) vocabulary(bags *tensor.Bags, i int, cells []Cell) error {
 	rule := &r.plan.bags[i]
-	texts, err := r.texts(rule, c)
+	texts, err := r.texts(rule, cells)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func Formats() []Format {
 			Name: "vw", is: isVW, Parts: []string{".vw"}, Reads: []Read{texts}, lines: openVW, pipe: vwLines, click: &clickRows{row: clickVW},
 		},
 		{
-			Name: "csv", Parts: []string{".csv", ".tsv"}, Reads: []Read{texts}, Keys: []string{"header", "separator"},
+			Name: "csv", Parts: []string{".csv", ".tsv"}, Reads: []Read{texts}, Keys: []string{"header", "separator", "trim"},
 			Columns: WantColumns, lines: openSeparated, pipe: separatedLines, click: &clickRows{row: clickCSV, head: ClickLog.names},
 		},
 		{

@@ -27,6 +27,7 @@ type Origin struct {
 	Base        int        `yaml:"base" doc:"This number is subtracted from ids."`
 	Header      bool       `yaml:"header" doc:"The first line of each file names the columns. Without it, input.columns names them in the order of the file."`
 	Separator   string     `yaml:"separator" doc:"A character, or tab. Default: a comma."`
+	Trim        bool       `yaml:"trim" doc:"Blanks around texts, and around the quotes of a field, are no part of them. Blanks around numbers never are."`
 }
 
 // A FormatName is the name of a [Format], or nothing.
@@ -104,6 +105,9 @@ func (o Origin) How() string {
 	how := f.Name
 	for _, name := range f.Keys {
 		k, _ := keys.Find(&o, name)
+		if name == "trim" && !o.Trim {
+			continue // as older versions, which do not have it, say
+		}
 		how += fmt.Sprintf(" %s=%q", name, fmt.Sprint(k.Value))
 	}
 	return how

@@ -157,7 +157,7 @@ func (s Spec) separated(paths []string) (csvfile.Config, error) {
 		return csvfile.Config{}, usage("%w", err)
 	}
 	return csvfile.Config{
-		Format: f.Name, Columns: s.Columns, Learn: s.Learn, Split: s.Split, Header: s.Header, Separator: separator, NoQuotes: f.Tabs,
+		Format: f.Name, Columns: s.Columns, Learn: s.Learn, Split: s.Split, Header: s.Header, Separator: separator, Trim: s.Trim, NoQuotes: f.Tabs,
 		Paths: paths, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate, Share: s.Share,
 	}, nil
 }

@@ -48,6 +48,40 @@ func config(t testing.TB) Config {
 	return Config{Format: "csv", Columns: columns(t), Header: true, Labels: input.Labels{Binary: true}, Learn: true}
 }
 
+// TestTrim verifies that blanks around texts, names and quotes do not count with Trim: the records are those of a file
+// without the blanks, also where a quoted field has a line end.
+func TestTrim(t *testing.T) {
+	var read [2]input.Batch
+	for i, content := range []string{
+		" C1,\tcomment , y, I2,I1 ,C2\n red , \"a, b\n c\" ,1, 2,1 , \" x \"\n \"gr\"\"een\",,0,4\t,3,\" \"\n",
+		"C1,comment,y,I2,I1,C2\nred,\"a, b\n c\",1,2,1,x\n\"gr\"\"een\",,0,4,3,\n",
+	} {
+		from := config(t)
+		from.Trim = i == 0
+		from.Columns.Trim = from.Trim
+		s, err := Open(t.Context(), []string{written(t, "a.csv", content)}, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if n := s.Facts().Records; n != 2 {
+			t.Fatalf("%d records, want 2", n)
+		}
+		if err := s.Append(&read[i], 0, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := &read[0], &read[1]
+	if !slices.Equal(a.Y, b.Y) || !slices.Equal(a.X.Dense.Data, b.X.Dense.Data) || !slices.Equal(a.X.Bags.Slot, b.X.Bags.Slot) {
+		t.Errorf("%v %v %v, want %v %v %v", a.Y, a.X.Dense.Data, a.X.Bags.Slot, b.Y, b.X.Dense.Data, b.X.Bags.Slot)
+	}
+	from := config(t)
+	from.Trim = true
+	if _, err := Open(t.Context(), []string{written(t, "b.csv", "C1,comment,y,I2,I1,C2\n\"a\" b,,1,2,1,x\n")}, from); err == nil || !strings.Contains(err.Error(), "behind the quote at its end") {
+		t.Errorf("error %v of a text behind a quote", err)
+	}
+}
+
 // TestOpen verifies records of a file with a header in another order, quotes, line ends within
 // quotes, \r\n, missing values, a byte order mark and no end of the last line.
 func TestOpen(t *testing.T) {

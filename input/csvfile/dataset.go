@@ -23,6 +23,7 @@ type Config struct {
 	Header    bool         // the first line of each file names its columns, else the plan's Order does
 	Separator byte         // 0: a comma
 	NoQuotes  bool         // a quote is a character like others
+	Trim      bool         // blanks around names of a header, and around quotes, do not count
 	Paths     []string     // as in text.Config
 	Limits    input.Limits
 	Labels    input.Labels
@@ -88,7 +89,7 @@ func (p *parser) lines() (text.Config, error) {
 	if c.Separator == quote || c.Separator == '\n' || c.Separator == '\r' || c.Separator >= 0x80 {
 		return text.Config{}, exitcode.With(exitcode.Usage, fmt.Errorf("separator is %q, want one character of ASCII that is no quote and no line end", c.Separator))
 	}
-	t := text.Config{Format: c.Format, Parse: p.parse, Paths: c.Paths, Limits: c.Limits, Header: c.Header, Separator: c.Separator}
+	t := text.Config{Format: c.Format, Parse: p.parse, Paths: c.Paths, Limits: c.Limits, Header: c.Header, Separator: c.Separator, Trim: c.Trim}
 	if !c.NoQuotes {
 		t.Quote = quote
 	}
@@ -210,7 +211,11 @@ func (p *parser) headerOf(file string, line []byte) error {
 	}
 	var names []string
 	for _, f := range fields {
-		names = append(names, string(f))
+		name := string(f)
+		if p.config.Trim {
+			name = strings.TrimSpace(name)
+		}
+		names = append(names, name)
 	}
 	if p.first == "" {
 		p.first, p.names = file, names
@@ -240,7 +245,7 @@ func listed(names []string) string {
 }
 
 func (p *parser) splitter() *splitter {
-	s := &splitter{Quoting: text.Quoting{Separator: p.config.Separator}}
+	s := &splitter{Quoting: text.Quoting{Separator: p.config.Separator, Trim: p.config.Trim}}
 	if !p.config.NoQuotes {
 		s.Quote = quote
 	}

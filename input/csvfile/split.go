@@ -30,17 +30,17 @@ func (s *splitter) split(line []byte) ([][]byte, error) {
 func (s *splitter) splitUpTo(line []byte, fields int) ([][]byte, error) {
 	s.fields, s.plain, s.enclosed = s.fields[:0], s.plain[:0], false
 	for {
+		line = s.behindBlanks(line)
 		n, doubled := s.Enclosed(line)
 		field := line
 		switch {
 		case n < 0:
 			return nil, fmt.Errorf("field %d: no quote at its end, in %s", len(s.fields)+1, phrase.Count(1+bytes.Count(bytes.TrimRight(line, "\n"), []byte{'\n'}), "line"))
 		case n > 0:
-			s.enclosed = true
-			if n < len(line) && line[n] != s.Separator {
+			s.enclosed, field = true, line[1:n-1]
+			if n += len(line[n:]) - len(s.behindBlanks(line[n:])); n < len(line) && line[n] != s.Separator {
 				return nil, fmt.Errorf("field %d: %q behind the quote at its end, want the separator %q: a quote may not be closed", len(s.fields)+1, line[n], s.Separator)
 			}
-			field = line[1 : n-1]
 			if doubled {
 				field = s.undouble(field)
 			}
@@ -81,6 +81,14 @@ func (s *splitter) swallowed(line []byte, most, least int) error {
 	return fmt.Errorf("has quotes around %d lines of %d fields each: a quote may not be closed", len(within), most)
 }
 
+// behindBlanks returns what is behind the blanks that a line begins with, if blanks are trimmed.
+func (s *splitter) behindBlanks(line []byte) []byte {
+	for s.Trim && len(line) > 0 && s.Blank(line[0]) {
+		line = line[1:]
+	}
+	return line
+}
+
 // undouble makes the doubled quotes of a field single.
 func (s *splitter) undouble(field []byte) []byte {
 	begin := len(s.plain)
@@ -112,10 +120,10 @@ type Fields struct {
 	width int
 }
 
-// NewFields returns the Fields of lines with a separator, without quotes if noQuotes is true. A record has so many
-// fields; 0: as many as it has.
-func NewFields(separator byte, noQuotes bool, width int) *Fields {
-	f := &Fields{splitter{Quoting: text.Quoting{Separator: separator}}, width}
+// NewFields returns the Fields of lines with a separator, without quotes if noQuotes is true, and as text.Quoting has
+// it if trim is true. A record has so many fields; 0: as many as it has.
+func NewFields(separator byte, noQuotes, trim bool, width int) *Fields {
+	f := &Fields{splitter{Quoting: text.Quoting{Separator: separator, Trim: trim}}, width}
 	if !noQuotes {
 		f.Quote = quote
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
@@ -173,7 +174,7 @@ func (c *checker) merge(part *checker) {
 
 // checkDialect returns how the records of a set are written, and the names of their columns.
 func checkDialect(ctx context.Context, s *convert.Spec, f convert.Format) (dialect, error) {
-	d := dialect{separator: ',', header: s.Header, noQuotes: f.Default != nil, names: s.Columns.Order}
+	d := dialect{separator: ',', header: s.Header, noQuotes: f.Default != nil, trim: s.Trim, names: s.Columns.Order}
 	switch {
 	case s.Separator == "tab", f.Default != nil:
 		d.separator = '\t'
@@ -200,11 +201,16 @@ func checkDialect(ctx context.Context, s *convert.Spec, f convert.Format) (diale
 	if err := notText(s.Files[0], first); err != nil {
 		return d, err
 	}
-	rows := cut(first, whole, d.separator)
+	rows := cut(first, whole, d.separator, d.trim)
 	if len(rows) == 0 {
 		return d, exitcode.With(exitcode.BadData, fmt.Errorf("%s has no header and no record", s.Files[0]))
 	}
 	d.names = rows[0]
+	for i, name := range d.names {
+		if d.trim {
+			d.names[i] = strings.TrimSpace(name)
+		}
+	}
 	return d, nil
 }
 

@@ -96,7 +96,7 @@ func describe(name string, t *tally, v *values, records int64, reads content) Co
 	}
 	for i, n := range t.missing {
 		if n > 0 && (i == 0 || c.content != texts) {
-			c.Missing = append(c.Missing, Value{missingWords[i], n})
+			c.Missing = append(c.Missing, Value{missingText(i), n})
 			if i > 0 && !c.Estimate {
 				c.Distinct--
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"ringtrain/input/column"
 	"ringtrain/input/synth"
 )
 
@@ -57,7 +58,7 @@ func TestInteropPandas(t *testing.T) {
 	if err := json.Unmarshal(out, &pandas); err != nil {
 		t.Fatal(err)
 	}
-	words := slices.DeleteFunc(slices.Sorted(slices.Values(missingWords[:])), func(w string) bool { return w == "?" || w == `\N` })
+	words := slices.DeleteFunc(slices.Sorted(slices.Values(append(column.MissingWords[:], ""))), func(w string) bool { return w == "?" || w == `\N` })
 	if !slices.Equal(words, pandas.Words) {
 		t.Errorf("words for missing are\n%q, those of pandas\n%q", words, pandas.Words)
 	}

@@ -55,14 +55,14 @@ func newPass(format string, d dialect) *pass {
 	}
 	for i := range p.workers {
 		w := &p.workers[i]
-		w.fields, w.dater.all, w.columns, w.cells = csvfile.NewFields(d.separator, d.noQuotes, n), layouts(), make([]part, n), make([]reading, n)
+		w.fields, w.dater.all, w.columns, w.cells = csvfile.NewFields(d.separator, d.noQuotes, d.trim, n), layouts(), make([]part, n), make([]reading, n)
 	}
 	return p
 }
 
 // run reads the files.
 func (p *pass) run(ctx context.Context, files []string, limits input.Limits) error {
-	c := text.Config{Format: p.format, Separator: p.separator, Limits: limits}
+	c := text.Config{Format: p.format, Separator: p.separator, Trim: p.trim, Limits: limits}
 	if !p.noQuotes {
 		c.Quote = '"'
 	}
@@ -245,7 +245,9 @@ func (p *pass) put(w *worker) {
 
 // checkHeader refuses the header of a file that is not that of the first one.
 func (p *pass) checkHeader(fields [][]byte) error {
-	same := func(name []byte, want string) bool { return string(name) == want }
+	same := func(name []byte, want string) bool {
+		return string(name) == want || p.trim && string(trim(name)) == want
+	}
 	if !slices.EqualFunc(fields, p.names, same) {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("the header is %.200q, want %.200q as in the first file", fields, p.names))
 	}

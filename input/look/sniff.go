@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -60,6 +61,7 @@ const mostLines = 200
 type dialect struct {
 	separator byte
 	noQuotes  bool
+	trim      bool // fields have blanks around
 	header    bool
 	names     []string // of the header, else c1, c2, …
 }
@@ -73,7 +75,7 @@ func sniffDialect(head []byte, whole bool) dialect {
 	d := dialect{separator: ','}
 	var rows [][]string
 	for _, s := range separators {
-		found := cut(head, whole, s)
+		found := cut(head, whole, s, true)
 		same := 0
 		for _, row := range found {
 			if len(row) == len(found[0]) {
@@ -86,7 +88,10 @@ func sniffDialect(head []byte, whole bool) dialect {
 		}
 	}
 	if rows == nil {
-		rows = cut(head, whole, d.separator)
+		rows = cut(head, whole, d.separator, true)
+	}
+	for _, row := range cut(head, whole, d.separator, false) {
+		d.trim = d.trim || slices.ContainsFunc(row, func(cell string) bool { return len(trim([]byte(cell))) < len(cell) })
 	}
 	if len(rows) == 0 {
 		return d
@@ -95,6 +100,8 @@ func sniffDialect(head []byte, whole bool) dialect {
 	for i, name := range rows[0] {
 		if !d.header {
 			name = columnName(i)
+		} else if d.trim {
+			name = strings.TrimSpace(name)
 		}
 		d.names = append(d.names, name)
 	}
@@ -102,9 +109,9 @@ func sniffDialect(head []byte, whole bool) dialect {
 }
 
 // cut returns the fields of the first lines.
-func cut(head []byte, whole bool, separator byte) (rows [][]string) {
-	fields := csvfile.NewFields(separator, false, 0)
-	for _, line := range text.Lines(head, text.Config{Quote: '"', Separator: separator}, whole) {
+func cut(head []byte, whole bool, separator byte, trim bool) (rows [][]string) {
+	fields := csvfile.NewFields(separator, false, trim, 0)
+	for _, line := range text.Lines(head, text.Config{Quote: '"', Separator: separator, Trim: trim}, whole) {
 		if len(rows) == mostLines {
 			break
 		}

@@ -146,11 +146,13 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 		}
 		return bad("%s has a header and no record", o.files[0])
 	}
-	t.Origin.Header = d.header
+	t.Origin.Header, t.Trim = d.header, d.trim
 	if d.separator != ',' && !d.noQuotes {
 		t.Origin.Separator = strings.ReplaceAll(string(d.separator), "\t", "tab")
 	}
-	return t.describe(p, at, o.Keys)
+	err = t.describe(p, at, o.Keys)
+	t.Origin.Trim = t.Trim && !d.noQuotes
+	return err
 }
 
 // describe describes what a pass has found; at is the label's place.

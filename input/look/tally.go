@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"ringtrain/input/column"
 	"ringtrain/input/internal/farmhash"
 	"ringtrain/input/text"
 )
@@ -23,10 +24,10 @@ type Odd struct {
 
 // A tally has what the cells of a column are, over a part of the records or all. Its zero value has seen none.
 type tally struct {
-	missing  [len(missingWords)]int64 // by word
-	numbers  int64                    // cells that are plain numbers
-	integers int64                    // of these, whole ones
-	zeros    int64                    // of these, with a 0 in front of other digits
+	missing  [1 + len(column.MissingWords)]int64 // empty cells, then by word
+	numbers  int64                               // cells that are plain numbers
+	integers int64                               // of these, whole ones
+	zeros    int64                               // of these, with a 0 in front of other digits
 	dates    int64
 	shaped   int64  // shaped as dates, and no days
 	layouts  uint32 // that all dates fit, without any: all
@@ -46,13 +47,7 @@ type tally struct {
 	odd []Odd // mostOdd at most
 }
 
-// missingWords are the words that count as missing among numbers and dates, the empty cell first.
-var missingWords = [...]string{
-	"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
-	`\N`, "?",
-}
-
-// missingWord returns the place of a word in missingWords, -1 for another text.
+// missingWord returns the place of a word among those for missing numbers and dates, from 1; -1 for another text.
 func missingWord(cell []byte) int {
 	switch cell[0] {
 	case '#', '-', '1', '<', 'N', 'n', '\\', '?':
@@ -62,12 +57,20 @@ func missingWord(cell []byte) int {
 	if len(cell) > 9 {
 		return -1
 	}
-	for i, w := range missingWords {
+	for i, w := range column.MissingWords {
 		if string(cell) == w {
-			return i
+			return 1 + i
 		}
 	}
 	return -1
+}
+
+// missingText returns the word of a place that missingWord returns, and "" for the empty cell at 0.
+func missingText(place int) string {
+	if place == 0 {
+		return ""
+	}
+	return column.MissingWords[place-1]
 }
 
 // cellKind is what the characters of a cell allow.

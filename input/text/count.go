@@ -204,7 +204,7 @@ func (c *lineCounter) count(p []byte, at int64) {
 			for i < len(p) && c.config.blank(p[i]) {
 				i++
 			}
-			if i > first {
+			if i > first && !c.config.Trim {
 				c.at = inField
 			}
 			switch {

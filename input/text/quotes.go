@@ -11,10 +11,23 @@ import (
 // Quoting says which bytes separate and enclose the fields of a line. A quote encloses a field
 // only where the field begins with it; elsewhere it is a character like others. A quote within
 // quotes ends them; directly behind it another begins quotes again, so a doubled quote is one
-// of the field.
+// of the field. With Trim, blanks may stand before the quote of a field, and behind the one that ends it.
 type Quoting struct {
 	Quote     byte // 0: none
 	Separator byte
+	Trim      bool
+}
+
+// Blank reports whether c is a blank that may stand around a field.
+func (q Quoting) Blank(c byte) bool { return (c == ' ' || c == '\t') && c != q.Separator }
+
+// back returns the last place of p that has no blank to trim, -1 if there is none.
+func (q Quoting) back(p []byte) int {
+	k := len(p) - 1
+	for q.Trim && k >= 0 && q.Blank(p[k]) {
+		k--
+	}
+	return k
 }
 
 // place is where in a line a byte stands.
@@ -60,14 +73,15 @@ func (q Quoting) line(p []byte, at place) (n int, after place, ended bool) {
 			case within:
 				within, closed = false, k
 			default:
-				within = closed == k-1 || k > 0 && p[k-1] == q.Separator
+				last := q.back(p[:k])
+				within = closed == last || last >= 0 && p[last] == q.Separator
 			}
 		}
 	}
-	switch {
+	switch last := q.back(p); {
 	case within:
 		return len(p), inQuotes, false
-	case closed == len(p)-1 || len(p) > 0 && p[len(p)-1] == q.Separator:
+	case closed == last || last >= 0 && p[last] == q.Separator:
 		return len(p), fieldStart, false
 	}
 	return len(p), inField, false

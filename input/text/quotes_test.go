@@ -70,10 +70,11 @@ func TestQuoteLess(t *testing.T) {
 // FuzzLine verifies that a line is framed alike whether its bytes come at once or in two pieces, by eight
 // bytes at a time or one by one, and that fields that Enclosed takes end where the line goes on.
 func FuzzLine(f *testing.F) {
-	f.Add("a,\"b\nc\"\"\",d\ne", 3, byte(0))
-	f.Add("\"\"\"\"\"\"\"\"\"\n\",\"\n", 9, byte(2))
-	f.Fuzz(func(t *testing.T, p string, cut int, start byte) {
-		q, at := Quoting{'"', ','}, place(start)%places
+	f.Add("a,\"b\nc\"\"\",d\ne", 3, byte(0), false)
+	f.Add("\"\"\"\"\"\"\"\"\"\n\",\"\n", 9, byte(2), false)
+	f.Add("a, \"b\nc\" ,\t\"d\n\" \"\ne", 3, byte(0), true)
+	f.Fuzz(func(t *testing.T, p string, cut int, start byte, trim bool) {
+		q, at := Quoting{Quote: '"', Separator: ',', Trim: trim}, place(start)%places
 		n, after, ended := q.line([]byte(p), at)
 		wantN, wantAfter, wantEnded := len(p), at, false
 		for i := range len(p) {
@@ -87,6 +88,7 @@ func FuzzLine(f *testing.F) {
 				wantN, wantAfter, wantEnded = i+1, fieldStart, true
 			case p[i] == ',':
 				wantAfter = fieldStart
+			case trim && wantAfter == fieldStart && q.Blank(p[i]):
 			default:
 				wantAfter = inField
 			}

@@ -22,6 +22,7 @@ type Config struct {
 	Comment   byte   // begins lines without a record; 0: none
 	Quote     byte   // encloses fields that may hold line ends, see Quoting; 0: none does
 	Separator byte   // of fields, which a line may have without a word; 0: a line of blanks holds no record
+	Trim      bool   // see Quoting
 	Header    bool   // the first record of each file is none
 
 	// Parse adds the record of a line to b, as Dataset.Append does. The line ends with \n,
@@ -50,7 +51,7 @@ func (c *Config) blank(b byte) bool {
 
 // quoting returns how lines are quoted that lie in p: without a quote if p has none.
 func (c *Config) quoting(p []byte) Quoting {
-	q := Quoting{c.Quote, c.Separator}
+	q := Quoting{c.Quote, c.Separator, c.Trim}
 	if q.Quote != 0 && bytes.IndexByte(p, q.Quote) < 0 {
 		q.Quote = 0
 	}

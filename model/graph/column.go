@@ -14,6 +14,12 @@ type Columns struct {
 	Key   string        `json:"key,omitempty"`   // pass-through column, copied to the prediction; "" for none
 
 	Label *LabelColumn `json:"label,omitempty"` // what is predicted; nil: a number as it is
+
+	// Cells that are missing besides the empty ones, where a column is a number or a date, and where it is
+	// a text. Words that are numbers are missing numbers, too, however a cell writes them.
+	NumberWords []string `json:"number_words,omitempty"`
+	TextWords   []string `json:"text_words,omitempty"`
+	Trim        bool     `json:"trim,omitempty"` // blanks around texts are no part of them
 }
 
 // LabelColumn says what a label is.

@@ -16,6 +16,7 @@ var howRead = []struct{ key, format, value, other string }{
 	{"base", "libffm", "1", "0"},
 	{"header", "csv", "true", "false"},
 	{"separator", "csv", "tab", ","},
+	{"trim", "csv", "true", "false"},
 	{"label", "tfrecord", "y", "label"},
 	{"ids", "tfrecord", "i", "ids"},
 	{"values", "tfrecord", "v", "values"},
@@ -68,7 +69,7 @@ input:
 					[]string{"input.evals=[{name: same, format: " + r.format + ", files: c, " + r.key + ": '" + r.other + "'}, {name: other, format: criteo, files: d}]"}, r.other},
 			} {
 				if source.name == "environment" {
-					source.sets[0] = strings.ReplaceAll(source.sets[0], "'"+r.other+"'", quotedIf(r.key != "base" && r.key != "header", r.other))
+					source.sets[0] = strings.ReplaceAll(source.sets[0], "'"+r.other+"'", quotedIf(r.key != "base" && r.key != "header" && r.key != "trim", r.other))
 					if r.format != "csv" {
 						source.sets[0] = strings.ReplaceAll(source.sets[0], "criteo", "vw")
 					}
@@ -157,7 +158,7 @@ func quotedIf(text bool, value string) string {
 func valueOf(t *testing.T, f *Files, key string) string {
 	t.Helper()
 	all := map[string]string{
-		"base": fmt.Sprint(f.Base), "header": fmt.Sprint(f.Header), "separator": f.Separator,
+		"base": fmt.Sprint(f.Base), "header": fmt.Sprint(f.Header), "separator": f.Separator, "trim": fmt.Sprint(f.Trim),
 		"label": f.Label, "ids": f.IDs, "values": f.Values, "compression": f.Compression,
 	}
 	return all[key]

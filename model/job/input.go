@@ -16,6 +16,7 @@ type Input struct {
 	Split       input.Split     `yaml:"split"` // or those that the training files hold out
 	Evals       []NamedFiles    `yaml:"evals" doc:"More validation records. Each item has a name and the keys of input.eval. Its eval events come after those of input.eval. What input.eval or an item does not say of how its files are read is as of input.train: the format, and if it is the same, the other keys."`
 	Columns     []column.Column `yaml:"columns" doc:"What the columns of a record become. Criteo's logs have a list of their own. --set finds an item by its name or its number from 0, as in ‘input.columns.2.numeric.default’."`
+	Missing     []string        `yaml:"missing" doc:"Cells that are missing, besides the empty ones. Default: where a column is a number or a date the words of pandas (NA, NaN, null, None and others), \\N and ?; where it is a text none. A list is instead of both. The first lines count them."`
 	Batch       int             `yaml:"batch" default:"100" takes:"1 to 1073741824" doc:"Examples of a step over all ranks. The curve does not depend on the number of ranks."`
 	LocalBatch  int             `yaml:"local_batch" takes:"0 to 1073741824" doc:"Examples of a step on each rank, instead of input.batch. 0: input.batch counts."`
 	Shuffle     bool            `yaml:"shuffle" default:"true" doc:"Another order in each epoch, from train.seed alone. Of more than 16 MiB of text, blocks of 64 KiB are permuted, and the records within windows of 256 blocks. A global batch of such records is arranged by block."`
@@ -64,6 +65,7 @@ func (in *Input) check(sparse bool) error {
 	in.checkEvals(&f)
 	in.checkSplit(&f)
 	in.checkColumns(&f)
+	in.checkMissing(&f)
 	in.checkImages(&f)
 	return f.err()
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
@@ -25,6 +26,15 @@ func (in *Input) checkColumns(f *faults) {
 	}
 	_, err := column.Compile(in.Columns, func(string) ([]string, error) { return nil, nil })
 	*f = append(*f, flatten(err)...)
+}
+
+// checkMissing checks the words of input.missing, which are compared with cells without the blanks around them.
+func (in *Input) checkMissing(f *faults) {
+	for _, word := range in.Missing {
+		if strings.TrimSpace(word) != word || !utf8.ValidString(word) {
+			f.add("input.missing has %q, want texts of UTF-8 without blanks around them", word)
+		}
+	}
 }
 
 // CheckLabel returns an error if input.columns has no label, which training and evaluation read.

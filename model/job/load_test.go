@@ -144,7 +144,7 @@ func TestFaults(t *testing.T) {
 			want: []string{`job.yaml:5:3: no key "batchsize" in input (did you mean "batch"?)`}},
 		{name: "misspelt group", file: small + "trian: {seed: 7}", want: []string{`job.yaml:4:1: no key "trian" (did you mean "train"?)`}},
 		{name: "unknown key deep down", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {synthetic: true, train: {zzz: 1}}",
-			want: []string{`job.yaml:3:34: no key "zzz" in input.train, want one of format, files, images, labels, label, ids, values, compression, base, header, separator`}},
+			want: []string{`job.yaml:3:34: no key "zzz" in input.train, want one of format, files, images, labels, label, ids, values, compression, base, header, separator, trim`}},
 		{name: "unknown key by set", file: small, sets: []string{"input.bach=1", "zzz=1", "model.kind.x=1", "model=1", "seed"}, want: []string{
 			`--set input.bach: no key "bach" in input (did you mean "batch"?)`,
 			`--set zzz: no key "zzz", want one of name, model, input, loss, optimizer, schedule, allreduce, train, eval, log, checkpoint, export, summary`,

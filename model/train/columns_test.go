@@ -165,7 +165,7 @@ func TestInitFromColumns(t *testing.T) {
 	}
 }
 
-// TestMissingNumbers verifies that rank 0 gives notice of missing numbers that count as 0 unasked, and that
+// TestMissingNumbers verifies that rank 0 counts the missing cells by column and word, that it gives notice of missing numbers that count as 0 unasked, and that
 // the checkpoint of a job that counts them as the mean evaluates as the job did.
 func TestMissingNumbers(t *testing.T) {
 	folder := writeColumns(t)
@@ -174,7 +174,7 @@ func TestMissingNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		short := regexp.MustCompile(`,([37]|[1-5][37]),`).ReplaceAll(text, []byte(",,")) // n1 of 12 records, n2 of 2
+		short := regexp.MustCompile(`,([37]|[1-5][37]),`).ReplaceAll(text, []byte(",NA,")) // n1 of 12 records, n2 of 2
 		if err := os.WriteFile(filepath.Join(folder, name), short, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,8 @@ func TestMissingNumbers(t *testing.T) {
 		ckpt := t.TempDir()
 		cfg := loadText(t, strings.Replace(columnsText, "standardize: true", "standardize: true"+set, 1), "checkpoint.dir="+ckpt)
 		members := mustTrain(t, 2, cfg, openColumns(t, cfg, folder), nil)
-		if told := strings.Join(members[0].notices, "\n"); !strings.HasPrefix(told, want) || (want == "") != (told == "") || len(members[1].notices) > 0 {
+		told, counted := strings.CutPrefix(strings.Join(members[0].notices, "\n"), "missing cells: n1 in 12 of 60 (12 NA); n2 in 2 of 60 (2 NA); city in 15 of 60 (15 empty)")
+		if told = strings.TrimPrefix(told, "\n"); !counted || !strings.HasPrefix(told, want) || (want == "") != (told == "") || len(members[1].notices) > 0 {
 			t.Errorf("set=%q: notices %q, want %q", set, told, want)
 		}
 		evals := eventsOf[report.Metrics](members[0])

@@ -64,10 +64,29 @@ func (r *run) startNotices() []string {
 	if r.job.Optimizer.MovesAllRows() && r.tableRows() > 0 {
 		all = append(all, fmt.Sprintf("optimizer %s moves all rows of tables in each step, as TensorFlow does; lazy-adam moves those that the batch touches", r.job.Optimizer.Name))
 	}
+	if names := missingCells(r.data.Plan); len(names) > 0 {
+		all = append(all, "missing cells: "+strings.Join(names, "; "))
+	}
 	if names := missingNumbers(r.data.Plan); len(names) > 0 {
 		all = append(all, "missing numbers count as 0 before standardize: "+strings.Join(names, ", ")+"; default: mean would count them as the mean, default: 0 says that 0 is meant")
 	}
 	return all
+}
+
+// missingCells returns the columns that some training records have nothing in.
+func missingCells(plan *column.Plan) (names []string) {
+	if plan == nil {
+		return nil
+	}
+	const mostNamed = 10
+	all := plan.Missed()
+	for _, c := range all[:min(len(all), mostNamed)] {
+		names = append(names, fmt.Sprintf("%s in %d of %d (%s)", c.Column, c.Missing, c.Records, strings.Join(c.Words, ", ")))
+	}
+	if more := len(all) - mostNamed; more > 0 {
+		names = append(names, phrase.Count(more, "other column"))
+	}
+	return names
 }
 
 // missingNumbers returns the standardized columns whose missing numbers count as 0 unasked.

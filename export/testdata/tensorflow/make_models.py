@@ -86,6 +86,15 @@ def texts():
     return raw.RaggedTensorToSparse(rt_nested_splits=[grams.ngrams_splits], rt_dense_values=grams.ngrams)
 
 
+def cells():
+    """The operations of numbers and dates that are texts, on no particular data."""
+    text = raw.StringStrip(input=v1.placeholder(tf.string, [None], name="cell"))
+    year = raw.StringToNumber(string_tensor=raw.RegexReplace(input=text, pattern="-.*", rewrite=""), out_type=tf.int64)
+    raw.FloorMod(x=raw.FloorDiv(x=year, y=np.int64(4)), y=np.int64(7))
+    raw.LessEqual(x=year, y=np.int64(9999))
+    return raw.StaticRegexFullMatch(input=text, pattern="NA")
+
+
 def operations(out):
     shutil.rmtree(out, ignore_errors=True)
     with tf.Graph().as_default(), v1.Session() as sess:
@@ -106,6 +115,7 @@ def operations(out):
         image_layers()
         columns()
         texts()
+        cells()
         v1.global_variables_initializer().run()
         info = v1.saved_model.build_tensor_info
         sign = v1.saved_model.build_signature_def

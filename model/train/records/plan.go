@@ -30,6 +30,8 @@ func (o *Opener) compile(ctx context.Context) error {
 	if f, _ := convert.FormatOf(o.job.Input.Train.Format); f.Lists {
 		plan.TakeLists()
 	}
+	plan.SetMissing(o.job.Input.Missing)
+	plan.Trim = o.job.Input.Train.Trim
 	o.plan = plan
 	plan.Classes = o.classes
 	return nil
