@@ -155,6 +155,11 @@ func (o Origin) Named() []string {
 	return o.names(f.Reads[0].Key)
 }
 
+// NamesRecords reports whether o names records of some format.
+func (o Origin) NamesRecords() bool {
+	return slices.ContainsFunc(Formats(), func(f Format) bool { return len(o.names(f.Reads[0].Key)) > 0 })
+}
+
 // Find returns o with the files that its names mean, which lie below the roots: see input.Expand.
 func (o Origin) Find(roots []string, notice func(string)) (Origin, error) {
 	f, _ := FormatOf(o.Format)

@@ -21,7 +21,7 @@ func (l *loader) inherit(in *Input) {
 // inheritFiles sets the keys of the group key that no source says to those of train. A fault of such a
 // key is one of train.
 func (l *loader) inheritFiles(f *Files, key string, train *Files) {
-	if f.Format == "" && !l.said[join(key, "format")] && (len(f.Files) > 0 || f.Images != "") {
+	if f.Format == "" && !l.said[join(key, "format")] && f.NamesRecords() {
 		f.Format, l.suspect[join(key, "format")] = train.Format, true
 	}
 	if f.Format != train.Format {

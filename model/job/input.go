@@ -22,7 +22,7 @@ type Input struct {
 	Shuffle     bool            `yaml:"shuffle" default:"true" doc:"Another order in each epoch, from train.seed alone. Of more than 16 MiB of text, blocks of 64 KiB are permuted, and the records within windows of 256 blocks. A global batch of such records is arranged by block."`
 	Prefetch    int             `yaml:"prefetch" default:"2" takes:"0 to 1024" doc:"Batches read ahead. None are where the records lie in memory (idx, synthetic, a cache that the system holds) and the rank has one core. Of text, each further core parses one batch more."`
 	Shape       []int           `yaml:"shape" takes:"1 to 1048576" doc:"Height, width and channels of a record, such as [28, 28, 1], where the file does not say it. LibSVM records are then as wide, and numbers rather than ids. Images are brought to this size, with 1 or 3 channels."`
-	Resize      int             `yaml:"resize" takes:"0 to 16384" doc:"Of images: pixels of the shorter side, before the centre is cropped to input.shape. 0: as few as cover it."`
+	Resize      int             `yaml:"resize" takes:"0 to 16384" doc:"Pixels of the shorter side, before the centre is cropped to input.shape. 0: as few as cover it."`
 	Synthetic   bool            `yaml:"synthetic" doc:"Records that ringtrain draws from train.seed, instead of all files, also those of input.evals."`
 	MaxFeatures int             `yaml:"max_features" default:"67108864" takes:"1 to 2147483647" doc:"Ids of sparse records are below this number, where model.features does not say it. A table of so many weights as the default takes 256 MiB."`
 	Cache       string          `yaml:"cache" default:"auto" takes:"auto, off, or a folder" doc:"Where the parsed records are kept for later epochs and jobs, with what was learnt of their columns. auto is the user's cache folder (‘ringtrain/records’). It is used for text of more than 16 MiB that a job reads more than once, or that is compressed. One rank of a host makes the cache in the background, or ‘ringtrain data cache JOB’ does. Compressed text is cached before the first step. With off, it is read in the order of its files."`
@@ -39,6 +39,8 @@ func (in Input) Explain(key, doc string) string {
 	switch key {
 	case "columns":
 		return keys.Owned(convert.Names(convert.Format.HasColumns), doc)
+	case "resize":
+		return keys.Owned(convert.Names(convert.Format.IsResized), doc)
 	case "cache":
 		return keys.Owned(convert.Names(convert.Format.IsText), doc)
 	}
