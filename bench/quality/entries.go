@@ -180,5 +180,8 @@ func entryNames() string {
 	for _, e := range entries() {
 		names = append(names, e.name)
 	}
+	for _, e := range rawEntries() {
+		names = append(names, e.name)
+	}
 	return strings.Join(names, ", ")
 }

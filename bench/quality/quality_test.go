@@ -150,10 +150,10 @@ func TestMedian(t *testing.T) {
 
 // TestChoose verifies the selection of entries and the refusal of an unknown name.
 func TestChoose(t *testing.T) {
-	if all, err := choose("convex,iris"); err != nil || len(all) != len(optima())+1 {
-		t.Errorf("%d entries, error %v", len(all), err)
+	if all, files, err := choose("convex,iris,raw"); err != nil || len(all) != len(optima())+1 || len(files) != len(rawEntries()) {
+		t.Errorf("%d entries and %d raw files, error %v", len(all), len(files), err)
 	}
-	if _, err := choose("vgg"); err == nil || !strings.Contains(err.Error(), "softmax, mlp-100") {
+	if _, _, err := choose("vgg"); err == nil || !strings.Contains(err.Error(), "softmax, mlp-100") {
 		t.Errorf("error is %v", err)
 	}
 }
