@@ -93,6 +93,7 @@ func TestChaos(t *testing.T) {
 		began, done := time.Now(), c.begin()
 		all := c.disturb(done)
 		<-done
+		c.endRendezvous()
 		faults += len(all)
 		t.Logf("%d steps in %v, %d faults", steps, time.Since(began).Round(time.Second), len(all))
 		c.judge(t, steps, all, &scores)
@@ -140,6 +141,13 @@ func (c *chaos) serve() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.meeting = p
+}
+
+// endRendezvous ends a rendezvous that began anew when the ranks had ended: it waits for them, on the port of
+// the next job.
+func (c *chaos) endRendezvous() {
+	c.meeting.signal(syscall.SIGKILL)
+	<-c.meeting.ended
 }
 
 // rank starts the process of a rank.
@@ -412,6 +420,9 @@ func (c *chaos) judge(t *testing.T, steps int, all []mischance, scores *tally) {
 		if !scores.add(m, events) {
 			lost, _ := m.blames(events)
 			t.Logf("%s of ranks %v at %v (a loss: %v): ranks %v are said to be lost", m.kind, m.ranks, m.at.UTC().Format(time.RFC3339Nano), m.loss, lost)
+			for _, v := range m.of(events, "generation") {
+				t.Logf("ranks %v, cause: %s", v.list("lost"), v.text("cause"))
+			}
 		}
 	}
 }
