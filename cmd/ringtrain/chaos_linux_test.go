@@ -219,7 +219,7 @@ func (c *chaos) disturb(done <-chan struct{}) []mischance {
 			on = false
 		case <-time.After(time.Until(m.at.Add(faultEvery))):
 		}
-		m.ended = time.Now()
+		m.ended, m.loss = time.Now(), m.loss && on // a job that ended meanwhile may have lost nobody
 		all = append(all, m)
 		if !on {
 			break
