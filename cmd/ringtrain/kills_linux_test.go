@@ -98,7 +98,9 @@ func (k *killing) run(t *testing.T, seed uint64) {
 	if len(v.lost) > k.kills+k.stops {
 		t.Errorf("%d ranks were lost by %d kills and %d stops: %v", len(v.lost), k.kills, k.stops, v.generations)
 	}
-	if e.code != 0 {
+	// A kill behind a rank's last word changes nothing but the exit code.
+	late := e.code == 137 && strings.Count(e.stdout+e.stderr, "digest="+want) == k.np
+	if e.code != 0 && !late {
 		t.Fatalf("ended with %d and %q, %d restarts were left\n%s", e.code, e.last(), left, e.stderr)
 	}
 	if got := e.digest(t); got != want {
