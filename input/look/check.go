@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
 	"ringtrain/input/tfrecord"
@@ -38,10 +39,19 @@ const mostExamples = 3
 // leastOfClass is how many validation records of a class say something of it.
 const leastOfClass = 10
 
-// Check reads the training records of a job once, and its validation records, if they lie in files of their own
-// (eval is nil otherwise). The specifications have found files and the plan of input.columns.
+// Check reads the training records of a job once, and its validation records, of files of their own (eval is nil
+// otherwise) or of a split. The specifications have found files and the plan of input.columns.
 func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
-	t, err := checkPass(ctx, train, eval != nil)
+	held, key := heldOut{}, "input.eval"
+	if train.Split.Validates() {
+		eval, key = train, "input.split"
+	}
+	parts, err := partsOf(ctx, train)
+	if err != nil {
+		return nil, err
+	}
+	held.parts = parts
+	t, err := checkPass(ctx, train, held, eval != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +64,13 @@ func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
 	if eval == nil {
 		return r, nil
 	}
-	e, err := checkPass(ctx, eval, true)
+	held.part = input.Validation
+	e, err := checkPass(ctx, eval, held, true)
 	if err != nil {
 		return nil, err
 	}
-	e.faults(r, "input.eval", false)
-	t.compare(r, e)
+	e.faults(r, key, parts != nil && train.Tolerate)
+	t.compare(r, e, key)
 	return r, nil
 }
 
@@ -214,8 +225,9 @@ func checkDialect(ctx context.Context, s *convert.Spec, f convert.Format) (diale
 	return d, nil
 }
 
-// checkPass reads the records of a set with columns. compared says that those of another set are looked for among them.
-func checkPass(ctx context.Context, s *convert.Spec, compared bool) (*pass, error) {
+// checkPass reads the records of a set with columns, those of held. compared says that those of another set are looked
+// for among them.
+func checkPass(ctx context.Context, s *convert.Spec, held heldOut, compared bool) (*pass, error) {
 	f, _ := convert.FormatOf(s.Format)
 	switch {
 	case f.Columns == convert.NoColumns || s.Columns == nil:
@@ -231,6 +243,7 @@ func checkPass(ctx context.Context, s *convert.Spec, compared bool) (*pass, erro
 	if p.check, err = newChecker(s, d.names); err != nil {
 		return nil, err
 	}
+	p.held = held
 	p.check.compared, p.check.sample.every = compared, sampleEvery(s.Files)
 	for i := range p.workers {
 		c := *p.check
@@ -247,6 +260,9 @@ func checkPass(ctx context.Context, s *convert.Spec, compared bool) (*pass, erro
 	}
 	p.finish()
 	faulty := slices.ContainsFunc(p.check.bad, func(f Finding) bool { return f.Records > 0 })
+	if held.parts != nil && p.records == 0 && p.badAll == 0 && !faulty {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("input.split: no %s records: %s", held, s.Split))
+	}
 	if p.records == 0 && p.badAll == 0 && !faulty {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("no records in %s", s.Files[0]))
 	}
@@ -339,9 +355,13 @@ func (c *checker) reads(field int) content {
 func (c *checker) divides(field int) bool { return c.plan.Divides(slices.Index(c.at, field)) }
 
 // compare adds what is likely wrong with validation records.
-func (p *pass) compare(r *Report, eval *pass) {
+func (p *pass) compare(r *Report, eval *pass, key string) {
+	apart := "take them out of one, so that metrics say something of new records"
+	if key == "input.split" {
+		apart = "take all but one of equal records out, or input.split.by: COLUMN of a cell that they have in common"
+	}
 	if n := eval.check.known.common(&p.check.known); n > 0 {
-		r.Findings = append(r.Findings, Finding{What: "records are in input.train and in input.eval", Records: n, Fix: "take them out of one, so that metrics say something of new records"})
+		r.Findings = append(r.Findings, Finding{What: "records are in input.train and in " + key, Records: n, Fix: apart})
 	}
 	label := eval.check.labelField()
 	if all := p.values[p.check.labelField()].list(); all != nil {

@@ -108,6 +108,71 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckSplit verifies the findings of records that a split holds out, by number and by a cell: each with this fault
+// alone, and sound ones without one.
+func TestCheckSplit(t *testing.T) {
+	share := 0.5
+	byDay := func(rows, day string) string { return strings.ReplaceAll(rows, "\n", ","+day+"\n") }
+	sound := byDay(soundRows(200, 1), "1")
+	distinct := ""
+	for i := range 200 {
+		distinct += fmt.Sprintf("%d,w%d,%d,1\n", i*7%211, i%5, i/3%2)
+	}
+	byNumber := input.Split{Share: &share}
+	apart, parts := int64(0), byNumber.Parts(400)
+	for i := range 200 {
+		if parts.Trains(i) != parts.Trains(200+i) {
+			apart++
+		}
+	}
+	for name, tt := range map[string]struct {
+		split   input.Split
+		content string
+		want    string // "" for none
+		records int64
+		line    int64
+		ends    bool
+	}{
+		"fault=none":             {split: input.Split{By: "day", From: "2"}, content: sound + byDay(soundRows(100, 2), "2")},
+		"fault=none, by number":  {split: byNumber, content: distinct},
+		"fault=number":           {split: input.Split{By: "day", From: "2"}, content: sound + byDay(soundRows(100, 2)+"x,w1,1\n", "2"), want: `column a: input.split: is "x", want a number`, records: 1, line: 302, ends: true},
+		"fault=same records":     {split: byNumber, content: distinct + distinct, want: "records are in input.train and in input.split", records: apart},
+		"fault=few of a class":   {split: input.Split{By: "day", From: "2"}, content: sound + byDay(strings.ReplaceAll(soundRows(100, 2), ",1\n", ",0\n"), "2"), want: "column y: 0 validation records of the class 1: its metrics are chance"},
+		"fault=texts of its own": {split: input.Split{By: "day", From: "2"}, content: sound + byDay(strings.ReplaceAll(soundRows(100, 2), ",w4,", ",new,"), "2"), want: "column t: texts that only validation records have", records: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := checkOf(t, "train.csv", "")
+			spec.Files, spec.Split = []string{write(t, "split.csv", "a,t,y,day\n"+tt.content)}, tt.split
+			r, err := Check(t.Context(), spec, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.want == "" {
+				if len(r.Findings) > 0 {
+					t.Errorf("finds %+v in a sound file", r.Findings)
+				}
+				return
+			}
+			if len(r.Findings) != 1 {
+				t.Fatalf("findings are %+v, want one", r.Findings)
+			}
+			f := r.Findings[0]
+			got := f.What
+			if f.Column != "" {
+				got = "column " + f.Column + ": " + got
+			}
+			if got != tt.want || f.Records != tt.records || f.Ends != tt.ends || tt.line > 0 && f.Examples[0].Line != tt.line {
+				t.Errorf("finds %+v, want %s (%d, ends: %v, line %d)", f, tt.want, tt.records, tt.ends, tt.line)
+			}
+		})
+	}
+	spec := checkOf(t, "train.csv", soundRows(20, 1))
+	spec.Split = input.Split{By: "a", From: "1e9"}
+	if _, err := Check(t.Context(), spec, nil); err == nil || err.Error() != "input.split: no validation records: {by: a, from: 1e9}" {
+		t.Errorf("a split without validation records is %v", err)
+	}
+}
+
 // TestCheckPassesOver verifies that a record with a bad cell, which a job with max_bad_records passes over, is in
 // no count, mean or set of values of the table, as in training, and that it is found all the same.
 func TestCheckPassesOver(t *testing.T) {

@@ -69,6 +69,7 @@ type exampleReader struct {
 	row   tfrecord.Row   // of a check: the features of its plan
 	place map[string]int // of a feature: its column
 
+	number int    // of the record in all files
 	texts  []byte // of the values of a record
 	values []exampleValue
 }
@@ -78,7 +79,7 @@ type exampleValue struct{ column, from, to int }
 
 // readExamples looks at the records of files.
 func (p *pass) readExamples(ctx context.Context, files []string, limits input.Limits) error {
-	e := &exampleReader{pass: p, worker: &p.workers[0], place: make(map[string]int, len(p.names))}
+	e := &exampleReader{pass: p, worker: &p.workers[0], place: make(map[string]int, len(p.names)), number: -1}
 	for i, n := range p.names {
 		e.place[n] = i
 	}
@@ -123,6 +124,9 @@ func (e *exampleReader) read(ctx context.Context, file string, limits input.Limi
 			}
 			if err != nil {
 				return err
+			}
+			if e.number++; !e.held.has(e.number) {
+				continue
 			}
 			if err := e.cut(example); err != nil {
 				e.addBad(err, at, k)

@@ -42,6 +42,7 @@ type pass struct {
 	lists   []bool // columns with several values in a record
 	found   []bool // of examples: features that a record has
 	check   *checker
+	held    heldOut
 	records int64
 	bad     []Odd
 	badAll  int64
@@ -62,7 +63,7 @@ func newPass(format string, d dialect) *pass {
 
 // run reads the files.
 func (p *pass) run(ctx context.Context, files []string, limits input.Limits) error {
-	c := text.Config{Format: p.format, Separator: p.separator, Trim: p.trim, Limits: limits}
+	c := text.Config{Format: p.format, Separator: p.separator, Header: p.header, Trim: p.trim, Limits: limits}
 	if !p.noQuotes {
 		c.Quote = '"'
 	}
@@ -74,8 +75,12 @@ func (p *pass) work(t *text.Part) error {
 	w := &p.workers[t.Slot]
 	p.begin(w)
 	for k := range t.Len() {
+		number := t.Number(k)
+		isHeader := number < 0
+		if !isHeader && !p.held.has(number) {
+			continue
+		}
 		fields, err := w.fieldsOf(t, k)
-		isHeader := k == 0 && t.First && p.header
 		switch {
 		case isHeader && err == nil:
 			err = p.checkHeader(fields)

@@ -23,6 +23,8 @@ type Part struct {
 	Slot  int  // below Slots; no other Part that is not done has it
 
 	before int64 // line ends of the file before it
+	number int   // records of all files before it, without headers
+	header bool  // its first line is a header
 	ready  chan error
 	lines
 }
@@ -32,6 +34,17 @@ func (p *Part) Len() int { return len(p.spans) }
 
 // Line returns the line of a record, as Config.Parse gets it.
 func (p *Part) Line(k int) ([]byte, error) { return p.text(k) }
+
+// Number returns the number of record k in all files, -1 of a header.
+func (p *Part) Number(k int) int {
+	switch {
+	case !p.header:
+		return p.number + k
+	case k == 0:
+		return -1
+	}
+	return p.number + k - 1
+}
 
 // Place returns the file of a record, and the number, from 1, of the line that it begins in.
 func (p *Part) Place(k int) (file string, line int64) {
@@ -49,8 +62,8 @@ func Slots() int { return runtime.GOMAXPROCS(0) + 2 }
 
 // EachPart reads files once, from first to last, compressed or not, in memory that does not grow with
 // them. It calls work for the parts side by side, and then done for each, one at a time in their order. Of c
-// it uses Format, Comment, Quote, Separator, Limits, Pipe and Head. Its error is the first in the order of the files, or
-// the cause of ctx.
+// it uses Format, Comment, Quote, Separator, Header, Limits, Pipe and Head. Its error is the first in the order of the
+// files, or the cause of ctx.
 func EachPart(ctx context.Context, files []string, c Config, work, done func(*Part) error) error {
 	outer := ctx
 	ctx, stop := context.WithCancelCause(ctx)
@@ -72,9 +85,15 @@ func EachPart(ctx context.Context, files []string, c Config, work, done func(*Pa
 	wait.Go(func() {
 		defer close(order)
 		defer close(todo)
+		records := 0
 		for _, name := range files {
 			if unread == nil {
-				unread = c.readParts(ctx, name, free, func(p *Part) { order <- p; todo <- p })
+				unread = c.readParts(ctx, name, free, func(p *Part) {
+					p.number = records
+					records = p.Number(p.Len())
+					order <- p
+					todo <- p
+				})
 			}
 		}
 	})
@@ -169,6 +188,7 @@ func (r *partReader) read(p *Part) error {
 	}
 	r.before += int64(bytes.Count(p.data, []byte{'\n'}))
 	p.zeros = bytes.IndexByte(p.data, 0) >= 0
+	p.header = r.config.Header && r.first && len(p.spans) > 0
 	r.first, r.begun = r.first && len(p.spans) == 0, true
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Check reads the training records of a job once, and those of input.eval, and returns what ends the job or is likely
+// Check reads the training records of a job once, and those of input.eval or input.split, and returns what ends the job or is likely
 // wrong. A job without columns is an error with exitcode.Usage.
 func Check(ctx context.Context, cfg *job.Config, opts Options) (*look.Report, error) {
 	o := NewOpener(cfg, opts)
