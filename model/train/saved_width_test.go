@@ -61,6 +61,31 @@ func TestSavedWidth(t *testing.T) {
 	}
 }
 
+// TestSavedAsNumbers verifies that the error for a model that has read pairs as numbers, of a job that reads them as ids, says
+// how to read them.
+func TestSavedAsNumbers(t *testing.T) {
+	for model, want := range map[string]string{
+		"kind: linear":                       "no tensor linear/weights but linear/kernel",
+		"kind: softmax, classes: 2":          "no tensor linear/weights but softmax/kernel",
+		"kind: mlp, classes: 2, hidden: [3]": "no tensor hidden_1/weights but hidden_1/kernel",
+		"kind: sparse-linear":                "no tensor linear/weights but linear/kernel",
+	} {
+		text := "model: {" + model + "}\ninput: {batch: 10, train: {format: libsvm, files: [" + writeNarrow(t, 4) + "]}}\noptimizer: {learning_rate: 0.1}\ntrain: {steps: 3}\n"
+		dir := "checkpoint.dir=" + t.TempDir()
+		job := loadText(t, text, dir, "input.shape=[5]")
+		data, err := records.NewOpener(job, records.Options{Roots: []string{"."}}).Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustTrain(t, 1, job, data, nil)
+		want += ": its records are numbers, want input.shape: [5]"
+		_, err = trained.Open(t.Context(), loadText(t, text, dir), nil, "", records.Evaluated{Proves: true})
+		if exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", model, err, want)
+		}
+	}
+}
+
 // TestSavedKernels verifies that a checkpoint names the kernel set that trained it, and that a saved
 // model asks for no set that this machine lacks.
 func TestSavedKernels(t *testing.T) {

@@ -115,13 +115,25 @@ func (va Variables) fits(vars []*model.Variable) error {
 	for _, v := range vars {
 		t, ok := va.tensors[v.Name]
 		if !ok {
-			return va.bad("no tensor %s", v.Name)
+			return va.lacks(v.Name)
 		}
 		if !sameShape(t.Shape, v.Shape) {
 			return va.bad("%s has shape %v, want %v%s", v.Name, t.Shape, v.Shape, shapeKey(v, t.Shape))
 		}
 	}
 	return nil
+}
+
+// lacks returns the error for a tensor that is not there. A model that has read pairs as numbers has a kernel in the place
+// of the rows for ids.
+func (va Variables) lacks(name string) error {
+	layer, ofIDs := strings.CutSuffix(name, "/weights")
+	for _, kernel := range []string{layer + "/kernel", "softmax/kernel"} {
+		if t, ok := va.tensors[kernel]; ofIDs && ok && len(t.Shape) == 2 {
+			return va.bad("no tensor %s but %s: its records are numbers, want input.shape: [%d]", name, kernel, t.Shape[0])
+		}
+	}
+	return va.bad("no tensor %s", name)
 }
 
 // shapeKey names the key that gives v its shape, which is not was; "" if it is not known.
@@ -160,7 +172,7 @@ func (va Variables) features(cfg *job.Config) (int, error) {
 	t, ok := va.tensors[name]
 	switch {
 	case !ok:
-		return 0, va.bad("no tensor %s", name)
+		return 0, va.lacks(name)
 	case va.width > 0:
 		return va.width, nil
 	case len(t.Shape) == 0 || t.Shape[0] < 1 || t.Shape[0] > int64(len(t.Data)): // [1<<40, 0] has no elements
