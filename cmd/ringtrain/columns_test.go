@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -120,6 +121,45 @@ func TestPredictPipe(t *testing.T) {
 	b.must(0, "predict", "clicks.yaml", "new.csv", "--to", "out.jsonl", "--force")
 	if files := strings.Join(b.files(), " "); strings.Contains(files, "never") {
 		t.Errorf("files %s, want none of predictions that failed", files)
+	}
+}
+
+// TestPredictBySaved verifies that a bundle and a checkpoint stand for the job that they are of, where its job file is not,
+// and what is said of a folder that is neither, of --from beside it, and of a bundle that keeps no job file.
+func TestPredictBySaved(t *testing.T) {
+	b := newBox(t)
+	b.write("train.csv", "id,clicked,price,city,site\nr0,1,2,Bern,s\nr1,0,4,Genf,s\n")
+	b.write("clicks.yaml", clicksCSV)
+	b.write("new.csv", "site,id,city,price\ns1,a,Bern,3\n,\"b,c\",nowhere,\n")
+	b.must(0, "train", "clicks.yaml", "--set", "eval.threshold=0")
+	want := b.must(0, "predict", "clicks.yaml", "new.csv", "--set", "eval.threshold=0").stdout
+	if err := os.Remove(b.path("clicks.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"ckpt", "export", "export/1"} {
+		if got := b.must(0, "predict", path, "new.csv").stdout; got != want {
+			t.Errorf("predict %s has %q, want %q", path, got, want)
+		}
+	}
+	if got := b.must(0, "predict", "export", "new.csv", "--set", "eval.threshold=0.999").stdout; strings.Count(got, ",1,") != 0 {
+		t.Errorf("with another threshold: %q", got)
+	}
+	if err := errors.Join(os.Mkdir(b.path("empty"), 0o700), os.Remove(b.path("export", "1", "assets.extra", "ringtrain_job.yaml"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args, want string
+		code       int
+	}{
+		{"empty new.csv", "empty", 66},
+		{"ckpt new.csv --from export", "--from is export, want none", 64},
+		{"export new.csv", "keeps no job file", 64},
+		{"export new.csv --set model.kind=linear", "keeps no job file", 64},
+		{"ckpt new.csv --set model.knid=linear", "did you mean", 64},
+	} {
+		if e := b.must(tt.code, append([]string{"predict"}, strings.Fields(tt.args)...)...); !strings.Contains(e.last(), tt.want) {
+			t.Errorf("predict %s: last line %q, want %s", tt.args, e.last(), tt.want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/cmd/ringtrain/show"
+	"ringtrain/model/job"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
@@ -14,7 +15,7 @@ import (
 
 func evalCommand() command {
 	return command{
-		name: "eval", takes: words{1, 1, "one job"}, args: "JOB [--from DIR] [--split NAME]", usage: "metrics of a checkpoint or bundle on the job's validation records",
+		name: "eval", takes: words{1, 1, "one job, checkpoint or bundle"}, args: "JOB|CKPT|BUNDLE [--from DIR] [--split NAME]", usage: "metrics of a checkpoint or bundle on the job's validation records",
 		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json", "ringtrain eval churn.yaml --set input.eval.files=test.csv"},
 		flags: []cli.Flag{
 			option("from"), option("split"),
@@ -26,17 +27,31 @@ func evalCommand() command {
 	}
 }
 
-// openSaved opens the checkpoint or bundle of --from for the job of the first word.
+// openSaved opens the checkpoint or bundle of --from for the job of the first word; or the one that the first word is, by
+// the job file that it keeps.
 func (a *app) openSaved(c *cli.Context, e records.Evaluated) (*trained.Model, error) {
-	job, err := loadJob(c, a.environ, c.Args().First())
-	if err != nil {
-		return nil, err
-	}
-	s, err := trained.Open(a.ctx, job, dataRoots(c, a.getenv), c.String("from"), e)
+	s, err := openBy(a, c, c.Args().First(), e)
 	if err == nil && s.Note != "" {
 		fmt.Fprintln(a.stderr, s.Note)
 	}
 	return s, err
+}
+
+func openBy(a *app, c *cli.Context, word string, e records.Evaluated) (*trained.Model, error) {
+	roots := dataRoots(c, a.getenv)
+	if job.IsName(word) || !trained.IsSaved(word) {
+		cfg, err := loadJob(c, a.environ, word)
+		if err != nil {
+			return nil, err
+		}
+		return trained.Open(a.ctx, cfg, roots, c.String("from"), e)
+	}
+	if c.IsSet("from") {
+		return nil, refuse(c, "is for a job, and "+word+" is a checkpoint or a bundle", "from")
+	}
+	return trained.OpenOwn(a.ctx, word, roots, e, func(name string, text []byte) (*job.Config, error) {
+		return job.LoadStored(name, text, a.environ, c.StringSlice("set"))
+	})
 }
 
 func runEval(a *app, c *cli.Context) error {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -19,10 +18,10 @@ import (
 
 func predictCommand() command {
 	return command{
-		name: "predict", takes: words{1, -1, "a job and files"}, args: "JOB [FILE …|-] [--from DIR] [--to FILE]",
+		name: "predict", takes: words{1, -1, "a job, a checkpoint or a bundle, and files"}, args: "JOB|CKPT|BUNDLE [FILE …|-] [--from DIR] [--to FILE]",
 		usage: "predictions for the validation records, or for those in files or of standard input (-)",
 		examples: []string{"ringtrain predict job.yaml", "ringtrain predict job.yaml new.csv --from export/job >scores.csv",
-			"ringtrain predict job.yaml - --to scores.jsonl <new.csv"},
+			"ringtrain predict export/job - --to scores.jsonl <new.csv"},
 		flags: predictFlags(), run: runPredict,
 	}
 }
@@ -61,7 +60,7 @@ func runPredict(a *app, c *cli.Context) error {
 		}
 		fmt.Fprintf(a.stderr, "scores of the job's %s records\n", records)
 	}
-	p, err := a.predictions(c, out, s.Form(), to)
+	p, err := predictionsOf(a, c, s.Form(), to)
 	if err == nil {
 		err = s.Predict(a.ctx, p.Write)
 	}
@@ -92,16 +91,15 @@ func isJSONLines(name string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl")
 }
 
-// predictions returns what writes predictions: to a file, or to standard output.
-func (a *app) predictions(c *cli.Context, out *show.Reporter, f trained.Form, to *input.Output) (*show.Predictions, error) {
-	var w io.Writer = to
+// predictionsOf returns what writes predictions: to a file, or to standard output.
+func predictionsOf(a *app, c *cli.Context, f trained.Form, to *input.Output) (*show.Predictions, error) {
 	switch {
 	case to != nil && isJSONLines(c.String("to")):
-		return show.JSONPredictions(w, f, false), nil
+		return show.JSONPredictions(to, f, false), nil
 	case to != nil:
-		return show.CSVPredictions(w, f)
-	case out.JSON:
-		return show.JSONPredictions(out.Stdout, f, true), nil
+		return show.CSVPredictions(to, f)
+	case wantsJSON(c, a.getenv):
+		return show.JSONPredictions(a.stdout, f, true), nil
 	}
 	return show.CSVPredictions(a.dataOut(), f)
 }

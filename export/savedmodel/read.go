@@ -25,6 +25,7 @@ type Bundle struct {
 	Variables  []bundle.Tensor // with global_step
 	Signatures []Signature     // sorted by name
 	Columns    *graph.Columns  // of raw records; nil without columns
+	JobFile    []byte          // a copy of the job, in file form; nil: none
 	Classes    []string        // names, in the order of the classes; nil: a regression
 }
 
@@ -64,24 +65,34 @@ func Read(path string) (Bundle, error) {
 	if err := b.readVariables(); err != nil {
 		return Bundle{}, err
 	}
-	return b, b.readColumns()
+	return b, b.readExtra()
 }
 
-// readColumns reads the file of Write that describes raw records, if it exists.
-func (b *Bundle) readColumns() error {
+// readExtra reads the files of Write that describe raw records and the job, if they exist.
+func (b *Bundle) readExtra() error {
 	name := filepath.Join(b.Path, extraFolder, columnsFile)
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
+	text, err := readIfThere(name)
+	if err == nil && text != nil {
 		b.Columns = new(graph.Columns)
 		err = json.Unmarshal(text, b.Columns)
+	}
+	if err == nil {
+		name = filepath.Join(b.Path, extraFolder, jobFile)
+		b.JobFile, err = readIfThere(name)
 	}
 	if err != nil {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("savedmodel: %s: %w", name, err))
 	}
 	return nil
+}
+
+// readIfThere returns the content of a file, nil if there is none.
+func readIfThere(name string) ([]byte, error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
 }
 
 // readMeta reads the graph that is served from a saved_model.pb.

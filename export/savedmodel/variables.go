@@ -25,6 +25,7 @@ type Trained struct {
 	Names     Names  // of the features in a tf.Example
 	Step      int64  // optimizer updates done; stored as global_step
 	Variables []Variable
+	JobFile   []byte // a copy of the job, in file form; nil: none
 }
 
 // globalStep is the variable name of the step, as in TensorFlow. The graph has no such

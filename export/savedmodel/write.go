@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -21,6 +23,7 @@ const (
 	variablesPrefix = "variables"
 	extraFolder     = "assets.extra"
 	columnsFile     = "ringtrain_columns.json"
+	jobFile         = "ringtrain_job.yaml"
 )
 
 // Check reports whether an export can be written under base, which need not exist yet.
@@ -113,7 +116,7 @@ func (w writer) files(dir string, c content) error {
 	if err := bundle.WriteFile(w.fs, filepath.Join(dir, modelFile), marshal(c.model)); err != nil {
 		return err
 	}
-	if err := w.columns(dir, c.columns); err != nil {
+	if err := w.extra(dir, c); err != nil {
 		return err
 	}
 	if err := w.fs.SyncDir(variables); err != nil {
@@ -122,22 +125,31 @@ func (w writer) files(dir string, c content) error {
 	return w.fs.SyncDir(dir)
 }
 
-// columns writes the description of raw records, for readers that do not run the graph.
+// extra writes the description of raw records and the job file, for readers that do not run the graph.
 // TensorFlow reserves the folder assets.extra for such files.
-func (w writer) columns(dir string, c *graph.Columns) error {
-	if c == nil {
-		return nil
+func (w writer) extra(dir string, c content) error {
+	files := map[string][]byte{}
+	if c.trained.JobFile != nil {
+		files[jobFile] = c.trained.JobFile
 	}
-	text, err := json.Marshal(c)
-	if err != nil {
-		return err
+	if c.columns != nil {
+		text, err := json.Marshal(c.columns)
+		if err != nil {
+			return err
+		}
+		files[columnsFile] = text
+	}
+	if len(files) == 0 {
+		return nil
 	}
 	extra := filepath.Join(dir, extraFolder)
 	if err := w.fs.Mkdir(extra); err != nil {
 		return err
 	}
-	if err := bundle.WriteFile(w.fs, filepath.Join(extra, columnsFile), text); err != nil {
-		return err
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := bundle.WriteFile(w.fs, filepath.Join(extra, name), files[name]); err != nil {
+			return err
+		}
 	}
 	return w.fs.SyncDir(extra)
 }

@@ -54,7 +54,7 @@ func (d *Draft) File() ([]byte, *Config, error) {
 	if endOfSigns(text) < len(text) {
 		return nil, nil, exitcode.With(exitcode.BadData, fmt.Errorf("%d columns make a job file of %d bytes, want at most %d: give columns names with a number at their end, such as x1 and x2", len(d.Table.Columns), len(text), maxJobFile))
 	}
-	cfg, err := loadText(d.Name+".yaml", text, nil, nil)
+	cfg, err := loadText(newLoader(d.Name+".yaml"), text, nil, nil)
 	if err != nil && d.Kind == "" {
 		err = exitcode.With(exitcode.Internal, fmt.Errorf("the job file that was made is not one: %w", err))
 	}

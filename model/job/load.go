@@ -31,13 +31,19 @@ func Load(name string, environ, sets []string) (*Config, error) {
 			return nil, err
 		}
 	}
-	return loadText(name, text, environ, sets)
+	return loadText(newLoader(name), text, environ, sets)
+}
+
+// LoadStored is Load of the text of a job file that a checkpoint or a bundle keeps. It skips keys that are gone.
+func LoadStored(name string, text []byte, environ, sets []string) (*Config, error) {
+	l := newLoader(name)
+	l.stored = true
+	return loadText(l, text, environ, sets)
 }
 
 // loadText is Load of the text of a job file.
-func loadText(name string, text []byte, environ, sets []string) (*Config, error) {
+func loadText(l loader, text []byte, environ, sets []string) (*Config, error) {
 	job := Default()
-	l := newLoader(name)
 	root := reflect.ValueOf(&job).Elem()
 	readable := l.fromFile(text, root)
 	l.fromEnviron(environ, root)

@@ -59,10 +59,17 @@ func (ex Exporter) Write(ctx context.Context, step int64) (report.Exported, erro
 		return err
 	}
 	t := savedmodel.Trained{Job: ex.Job.Name, Names: featureNames(ex.Job), Step: step}
+	cfg := *ex.Job
+	if found := ex.Evaluated; cfg.Eval.Threshold.BestF1 && found != nil && found.Threshold != nil {
+		cfg.Eval.Threshold = job.Threshold{Number: *found.Threshold}
+	}
+	var err error
+	if t.JobFile, err = cfg.File(); err != nil {
+		return report.Exported{}, exitcode.With(exitcode.Internal, err)
+	}
 	for _, v := range ex.Model.Variables() {
 		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
-	var err error
 	e.Path, err = savedmodel.Write(ex.Disk, ex.Job.Export.SavedModel, ex.Model.Graph(), t, verify)
 	return e, err
 }

@@ -53,18 +53,56 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, e r
 	if from == "" {
 		return nil, exitcode.With(exitcode.Usage, errors.New("--from is empty and the job has no checkpoint.dir"))
 	}
-	if err := cfg.CheckKernels(); err != nil {
-		return nil, err
-	}
-	if err := cfg.CheckLabel(); e.Labelled && err != nil {
+	if err := checkJob(cfg, e); err != nil {
 		return nil, err
 	}
 	kept, err := Read(from)
 	if err != nil {
 		return nil, err
 	}
+	return open(ctx, cfg, opened{kept, note, roots}, e)
+}
+
+// OpenOwn is Open of the checkpoint or bundle at path by the job file that it keeps, which load reads.
+func OpenOwn(ctx context.Context, path string, roots []string, e records.Evaluated, load func(name string, text []byte) (*job.Config, error)) (*Model, error) {
+	from, note := ResultOf(path)
+	kept, err := Read(from)
+	if err != nil {
+		return nil, err
+	}
+	if len(kept.jobFile) == 0 {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s keeps no job file: give the job, and --from %s", kept.Path, path))
+	}
+	cfg, err := load(kept.Path+": job file", kept.jobFile)
+	if err == nil {
+		err = checkJob(cfg, e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, cfg, opened{kept, note, roots}, e)
+}
+
+// checkJob returns an error if records cannot be evaluated by the job.
+func checkJob(cfg *job.Config, e records.Evaluated) error {
+	if err := cfg.CheckKernels(); err != nil || !e.Labelled {
+		return err
+	}
+	return cfg.CheckLabel()
+}
+
+// opened is a checkpoint or bundle that was read.
+type opened struct {
+	kept  Variables
+	note  string
+	roots []string // of relative files of the job
+}
+
+// open opens the records of a job for a model.
+func open(ctx context.Context, cfg *job.Config, o opened, e records.Evaluated) (*Model, error) {
+	kept, note := o.kept, o.note
 	sized := *cfg
-	opener := records.NewOpener(&sized, records.Options{Roots: roots, Notice: func(line string) { note += "\n" + line }})
+	opener := records.NewOpener(&sized, records.Options{Roots: o.roots, Notice: func(line string) { note += "\n" + line }})
 	if err := opener.AdoptClasses(kept.Path, kept.Classes); err != nil {
 		return nil, err
 	}
@@ -79,19 +117,9 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, e r
 		opener.SizedBy(kept.Path, features)
 	}
 	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, vars: kept, from: opener}
-	s.name = strings.Join(e.Files, ", ")
-	facts := input.Facts{Features: sized.Model.Features}
-	if e.Pipe != nil {
-		s.name = convert.PipeName
-		s.pipe, err = opener.OpenPipe(e)
-	} else if s.data, s.split, err = opener.OpenEvaluated(ctx, e); err == nil {
-		facts = s.data.Facts()
-	}
+	facts, err := s.openRecords(ctx, e)
 	if err != nil {
 		return nil, err
-	}
-	if len(e.Files) == 0 {
-		s.name, s.maxBad = records.KeyOf(cfg, s.split), records.MaxBad(cfg, s.split)
 	}
 	if s.model, err = opener.NewModel(facts); err == nil {
 		err = kept.fits(s.model.Variables()) // before their memory is allocated
@@ -100,13 +128,31 @@ func Open(ctx context.Context, cfg *job.Config, roots []string, from string, e r
 		return nil, errors.Join(err, s.closeData())
 	}
 	model.AllocateAll(s.model.Variables())
-	if e := kept.Evaluation; sized.Eval.Threshold.BestF1 && e != nil && e.Threshold != nil {
-		sized.Eval.Threshold = job.Threshold{Number: *e.Threshold}
+	if sized.Eval.Threshold.BestF1 {
+		sized.Eval.Threshold = kept.threshold()
 	}
 	set, other := kernelSetOf(s.job, kept)
 	s.Note = strings.Trim(note+"\n"+other, "\n")
 	s.model.Use(set, cores.Own())
 	return s, nil
+}
+
+// openRecords opens the records to evaluate, and returns their facts.
+func (mo *Model) openRecords(ctx context.Context, e records.Evaluated) (input.Facts, error) {
+	mo.name = strings.Join(e.Files, ", ")
+	var err error
+	if e.Pipe != nil {
+		mo.name = convert.PipeName
+		mo.pipe, err = mo.from.OpenPipe(e)
+		return input.Facts{Features: mo.job.Model.Features}, err
+	}
+	if mo.data, mo.split, err = mo.from.OpenEvaluated(ctx, e); err != nil {
+		return input.Facts{}, err
+	}
+	if len(e.Files) == 0 {
+		mo.name, mo.maxBad = records.KeyOf(mo.job, mo.split), records.MaxBad(mo.job, mo.split)
+	}
+	return mo.data.Facts(), nil
 }
 
 // ResultOf returns the path of the result in a folder of checkpoints: the best step of a run that looks

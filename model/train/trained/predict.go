@@ -45,6 +45,9 @@ func (mo *Model) Form() Form {
 // Predict calls each with the predictions of all records, in order, some at a time. They are valid only during the
 // call. It passes over as many bad training records as input.max_bad_records says, and warns.
 func (mo *Model) Predict(ctx context.Context, each func([]Prediction) error) error {
+	if mo.job.Eval.Threshold.BestF1 {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("eval.threshold is best_f1, and %s does not keep which it is: want a number, as in --set eval.threshold=0.5", mo.vars.Path))
+	}
 	if err := mo.assign(mo.job.Train.Average.Evaluate); err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ type Variables struct {
 	width   int            // number of features of the model's input; 0 if unknown
 	Columns *graph.Columns // of the records; nil without input.columns
 	Classes []string       // names; nil: unknown, or none
+	jobFile []byte         // a copy of the job, in file form; nil: none
 	tensors map[string]bundle.Tensor
 
 	Evaluation *checkpoint.Evaluation // nil if it is unknown
@@ -39,7 +40,7 @@ func Read(path string) (Variables, error) {
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
 		kept := NewVariables(b.Path, b.Step, 0, b.Variables)
-		kept.width, kept.Columns, kept.Classes = widthOf(b.Signatures), b.Columns, b.Classes
+		kept.width, kept.Columns, kept.Classes, kept.jobFile = widthOf(b.Signatures), b.Columns, b.Classes, b.JobFile
 		return kept, err
 	}
 	if err := wantPath(path); err != nil {
@@ -48,10 +49,23 @@ func Read(path string) (Variables, error) {
 	s, err := checkpoint.Load(path)
 	kept := NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors)
 	kept.Kernels, kept.Columns, kept.Classes, kept.Evaluation = s.Run.Kernels, s.Run.Columns, s.Run.Classes, s.Evaluation
+	kept.jobFile = []byte(s.Run.JobFile)
 	if len(s.Run.Shape) > 0 {
 		kept.width = graph.Shape(s.Run.Shape).Len()
 	}
 	return kept, err
+}
+
+// threshold returns the threshold of the best F1 that was found: in the evaluation of a checkpoint, or in the job file of a
+// bundle. It is still to be found if neither has it.
+func (va Variables) threshold() job.Threshold {
+	if e := va.Evaluation; e != nil && e.Threshold != nil {
+		return job.Threshold{Number: *e.Threshold}
+	}
+	if cfg, err := job.Parse(va.Path, va.jobFile); err == nil && cfg != nil && va.Evaluation == nil {
+		return cfg.Eval.Threshold
+	}
+	return job.Threshold{Number: 0.5, BestF1: true}
 }
 
 // widthOf returns the number of columns of the dense input in a bundle's signatures, 0 without one.
@@ -179,6 +193,15 @@ func (va Variables) features(cfg *job.Config) (int, error) {
 		return 0, va.bad("tensor %s has shape %v, want a row for each feature", name, t.Shape)
 	}
 	return int(t.Shape[0]), nil
+}
+
+// IsSaved reports whether path is a folder, or the prefix of a checkpoint: a checkpoint or a bundle may be there.
+func IsSaved(path string) bool {
+	if info, err := os.Stat(path); err == nil {
+		return info.IsDir()
+	}
+	_, err := os.Stat(path + ".index")
+	return err == nil
 }
 
 // IsBundle reports whether path is a serving bundle: a version folder, or a base folder with one.
