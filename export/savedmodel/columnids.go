@@ -18,16 +18,11 @@ func (cn columnNodes) listed(name string, b *graph.BagColumn, field int64, p par
 	from := cn.add("GreaterEqual", name+"from", []string{ids, cn.long(name+"zero", 0)}, int64s())
 	inside := cn.add("LogicalAnd", name+"inside", []string{below, from}, attrs{})
 	shifted := cn.plus(name+"shifted", ids, int64(b.First))
-	part := idPart{
-		indices: p.indices[b.Name],
-		ids:     cn.add("SelectV2", name+"id", []string{inside, shifted, cn.long(name+"outside", idOutside)}, int64s()),
-		values:  cn.filled(name+"ones", ids, 1),
-	}
+	ids = cn.add("SelectV2", name+"id", []string{inside, shifted, cn.long(name+"outside", idOutside)}, int64s())
+	part := cn.part(name, p.indices[b.Name], ids, field)
 	if b.Values != "" {
 		part.values = cn.agreeing(name+"agree/", part.indices, p.indices[b.Values], p.values[b.Values], tfpb.DataType_DT_FLOAT)
 	}
-	fields := cn.add("ZerosLike", name+"zeros", []string{ids}, int64s())
-	part.fields = cn.plus(name+"field", fields, field)
 	return part
 }
 

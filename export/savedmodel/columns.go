@@ -35,7 +35,7 @@ func (cn columnNodes) columns(c *graph.Columns) {
 		cn.denseColumns(c.Dense, p)
 	}
 	if len(c.Bags) > 0 {
-		cn.bagColumns(c.Bags, p)
+		cn.bagColumns(c, p)
 	}
 	if c.Key != "" {
 		cn.add("Identity", nodeKey, []string{p.raw[c.Key]}, stringsType())
@@ -44,39 +44,36 @@ func (cn columnNodes) columns(c *graph.Columns) {
 }
 
 // bagColumns adds the ids of all fields, with their values, fields and rows.
-func (cn columnNodes) bagColumns(bags []graph.BagColumn, p parsedColumns) {
+func (cn columnNodes) bagColumns(c *graph.Columns, p parsedColumns) {
 	n := cn.exampleCount()
 	var ids, masks []string
 	var fields []int64
 	var parts []idPart
-	for k := range bags {
-		b := &bags[k]
+	for k := range c.Bags {
+		b, field := &c.Bags[k], int64(k)
 		name := fmt.Sprintf("columns/field_%d/", k)
-		if b.Kind == graph.IDs {
-			parts = append(parts, cn.listed(name, b, int64(k), p))
-			continue
+		switch {
+		case b.Kind == graph.IDs:
+			parts = append(parts, cn.listed(name, b, field, p))
+		case b.List:
+			parts = append(parts, cn.textList(name, b, field, p, c))
+		case b.Kind == graph.Words:
+			parts = append(parts, cn.words(name, b, field, p.texts[b.Name], n))
+		default:
+			id, mask := cn.single(name, b, p)
+			ids, masks, fields = append(ids, cn.plus(name+"id", id, int64(b.First))), append(masks, mask), append(fields, field)
 		}
-		if b.List {
-			parts = append(parts, cn.textList(name, b, int64(k), p))
-			continue
-		}
-		if b.Kind == graph.Words {
-			parts = append(parts, cn.words(name, b, int64(k), p.texts[b.Name], n))
-			continue
-		}
-		id, mask := cn.single(name, b, p)
-		ids, masks, fields = append(ids, cn.plus(name+"id", id, int64(b.First))), append(masks, mask), append(fields, int64(k))
 	}
 	if len(ids) > 0 {
 		parts = append(parts, cn.present(ids, masks, fields))
 	}
 	cn.joined(parts)
-	places := cn.long("columns/places", int64(len(bags)))
+	places := cn.long("columns/places", int64(len(c.Bags)))
 	cn.add("Pack", nodeShape, []string{n, places}, attrs{"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_INT64)})
 	cn.batchSize()
 	cn.rowsAndColumn()
-	if len(bags) > 1 {
-		cn.bags(len(bags))
+	if len(c.Bags) > 1 {
+		cn.bags(len(c.Bags))
 	}
 }
 
@@ -113,15 +110,8 @@ func (cn columnNodes) present(ids, masks []string, fields []int64) idPart {
 	matrix := cn.stack("columns/ids", ids, tfpb.DataType_DT_INT64)
 	mask := cn.stack("columns/mask", masks, tfpb.DataType_DT_BOOL)
 	where := cn.add("Where", "columns/where", []string{mask}, attrs{})
-	taken := cn.add("GatherNd", "columns/taken", []string{matrix, where}, attrs{
-		"Tparams": typeAttr(tfpb.DataType_DT_INT64), "Tindices": typeAttr(tfpb.DataType_DT_INT64),
-	})
-	column := cn.add("StridedSlice", "columns/column", []string{
-		where, cn.numbers("columns/column/begin", 0, 1), cn.numbers("columns/column/end", 0, 2), cn.numbers("columns/column/stride", 1, 1),
-	}, attrs{
-		"T": typeAttr(tfpb.DataType_DT_INT64), "Index": typeAttr(tfpb.DataType_DT_INT32),
-		"begin_mask": intAttr(1), "end_mask": intAttr(1), "shrink_axis_mask": intAttr(2),
-	})
+	taken := cn.gathered("columns/taken", matrix, where, tfpb.DataType_DT_INT64)
+	column := cn.columnOf("columns/column", where, 1)
 	field := cn.add("GatherV2", "columns/field", []string{cn.longs("columns/fields", fields), column, cn.number("columns/field/axis", 0)}, attrs{
 		"Tparams": typeAttr(tfpb.DataType_DT_INT64), "Tindices": typeAttr(tfpb.DataType_DT_INT64), "Taxis": typeAttr(tfpb.DataType_DT_INT32),
 	})

@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -175,7 +176,14 @@ func answersAlike(t *testing.T, tf *interop.TensorFlow, m *model.Model, p *colum
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(tf.Run(t, ".", "check_columns.py", path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want), "--key", "request"))
+	out := tf.Run(t, ".", "check_columns.py", path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want), "--key", "request")
+	var said struct {
+		Max float64 `json:"max_difference"`
+	}
+	if err := json.Unmarshal([]byte(out), &said); err != nil || said.Max > 1e-6 {
+		t.Errorf("TensorFlow differs by %g, want 1e-6 (error %v)", said.Max, err)
+	}
+	t.Log(out)
 }
 
 // TestColumnsGraph verifies that the operations of columns are declared and fit

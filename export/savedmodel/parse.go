@@ -95,7 +95,7 @@ type parsedColumns struct {
 	texts   map[string]string // [n], empty where one is missing
 	raw     map[string]string // [n]: texts as they are
 	indices map[string]string // of lists: [nnz, 2]
-	values  map[string]string // of lists: [nnz]
+	values  map[string]string // of lists: [nnz]; texts are empty where one is missing
 }
 
 // isWide reports whether the numbers of a column are made of texts: they are double.
@@ -133,6 +133,9 @@ func (cn columnNodes) parsedColumns(c *graph.Columns) parsedColumns {
 	p := parsedColumns{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
 	for i, f := range lists {
 		p.indices[f.name], p.values[f.name] = output(parse, i), output(parse, len(lists)+i)
+		if f.t == tfpb.DataType_DT_STRING {
+			p.values[f.name] = cn.textOf(fmt.Sprintf("columns/list_%d/", i), p.values[f.name], c)
+		}
 	}
 	at := 3 * len(lists)
 	for i, f := range numbers {

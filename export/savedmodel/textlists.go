@@ -8,12 +8,12 @@ import (
 // texts is a sequence of texts: indices [m, 2], of which the first is the row, and the texts [m].
 type texts struct{ indices, texts string }
 
-// textList adds an id for each text of a list, empty texts apart.
-func (cn columnNodes) textList(name string, b *graph.BagColumn, field int64, p parsedColumns) idPart {
+// textList adds an id for each text of a list, missing ones apart.
+func (cn columnNodes) textList(name string, b *graph.BagColumn, field int64, p parsedColumns, c *graph.Columns) idPart {
 	all := texts{p.indices[b.Name], p.values[b.Name]}
 	if b.Separator != "" {
 		all = cn.split(name+"split", all.indices, all.texts, b.Separator)
-		all.texts = cn.add("StringStrip", name+"stripped", []string{all.texts}, attrs{})
+		all.texts = cn.textOf(name+"piece/", all.texts, &graph.Columns{Trim: true, TextWords: c.TextWords})
 	}
 	there := cn.notEmpty(name, all.texts)
 	which := cn.add("Where", name+"which", []string{there}, attrs{})

@@ -24,17 +24,25 @@ func (r *Runner) texts(rule *bagRule, cells []Cell) ([][]byte, error) {
 		return r.pieces, err
 	}
 	for _, text := range c.Texts {
-		r.cut(rule, r.plan.trimmed(text))
+		r.element(rule, text)
 	}
 	for _, id := range c.IDs {
 		from := len(r.digits)
 		r.digits = strconv.AppendInt(r.digits, id, 10)
-		r.cut(rule, r.digits[from:])
+		r.element(rule, r.digits[from:])
 	}
 	return r.pieces, nil
 }
 
-// cut appends the texts of one text to r.pieces: those between separators, if there is one.
+// element appends the texts of one of several texts, none if it is missing.
+func (r *Runner) element(rule *bagRule, text []byte) {
+	if text = r.plan.trimmed(text); r.plan.textWords.find(text) < 0 {
+		r.cut(rule, text)
+	}
+}
+
+// cut appends the texts of one text to r.pieces: those between separators, if there is one, without those
+// that are missing.
 func (r *Runner) cut(rule *bagRule, text []byte) {
 	if len(rule.separator) == 0 {
 		if len(text) > 0 {
@@ -44,7 +52,7 @@ func (r *Runner) cut(rule *bagRule, text []byte) {
 	}
 	for len(text) > 0 {
 		piece, rest, _ := bytes.Cut(text, rule.separator)
-		if piece = bytes.Trim(piece, blanks); len(piece) > 0 {
+		if piece = trimmed(piece); len(piece) > 0 && r.plan.textWords.find(piece) < 0 {
 			r.pieces = append(r.pieces, piece)
 		}
 		text = rest

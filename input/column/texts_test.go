@@ -86,6 +86,43 @@ func TestLists(t *testing.T) {
 	}
 }
 
+// TestMissingTexts verifies that a word of input.missing is no text of a list, and that a text in which words are
+// looked for is missing only as a whole. Blanks around the texts of a tf.Example's list go if texts are trimmed.
+func TestMissingTexts(t *testing.T) {
+	p := compiled(t, []Column{
+		{Categorical: &CategoricalOptions{Names: []string{"genres"}, Separator: "|", Hash: 1000}},
+		{Text: &TextOptions{Names: []string{"review"}, Hash: 1000}},
+		{Categorical: &CategoricalOptions{Names: []string{"tags"}, Hash: 1000}},
+	})
+	p.SetMissing([]string{"NA", "a|b"})
+	p.Trim = true
+	p.TakeLists()
+	ids := func(first uint32, words ...string) (all []uint32) {
+		for _, w := range words {
+			all = append(all, first+bucket([]byte(w), 1000))
+		}
+		return all
+	}
+	list := func(all ...string) (c Cell) {
+		for _, text := range all {
+			c.Texts = append(c.Texts, []byte(text))
+		}
+		return c
+	}
+	for _, tt := range []struct {
+		cells []Cell
+		want  [][]uint32
+	}{
+		{[]Cell{{Text: []byte("NA")}, {Text: []byte(" NA ")}, {Text: []byte("NA")}}, [][]uint32{nil, nil, nil}},
+		{[]Cell{{Text: []byte("x| NA |y")}, {Text: []byte("NA NA")}, list("NA", " z ", " NA")}, [][]uint32{ids(0, "x", "y"), ids(1000, "NA", "NA"), ids(2000, "z")}},
+		{[]Cell{list(" a|b", "b|a"), {}, {IDs: []int64{1, 2}}}, [][]uint32{ids(0, "b", "a"), nil, ids(2000, "1", "2")}},
+	} {
+		if got := bagsOf(t, p, tt.cells); !slices.EqualFunc(got, tt.want, slices.Equal) {
+			t.Errorf("ids %v, want %v", got, tt.want)
+		}
+	}
+}
+
 // TestListsOfExamples verifies that columns of tf.Examples that are categorical alone are lists without a
 // separator, and others are not.
 func TestListsOfExamples(t *testing.T) {
