@@ -73,6 +73,7 @@ var explanations = []struct {
 	{"bad-records", regexp.MustCompile(`as input.max_bad_records says`)},
 	{"damaged-cache", regexp.MustCompile(`cache \S+: block `)},
 	{"column", regexp.MustCompile(`no (column|feature) \S+( in \d+ records?)?, which input\.\S+ names|the header (names|is) |want header: true|column \S+: .* is .*, was |input\.columns: .* is .*, was |weights of all \S+ records are 0|column \S+ (has no number in the training records|has no text that|has more than \d+ texts)`)},
+	{"classes", regexp.MustCompile(`model\.classes( \S+)?:? (is|has|needs|the) |in each training record|have more than \d+ labels|or model\.classes: auto|names of the classes, which|column \S+ is .*, want one of `)},
 	{"bad-file", regexp.MustCompile(`crc32c is|file ends|ends early|payload bytes|magic is|no records in |is empty, want an image|length is \d+, want at most|labels, want \d+ as images|no record of any file`)},
 	{"unseen-id", regexp.MustCompile(`(index|id( \d+)?) (is )?-?\d+, want one in .*before training`)},
 	{"bad-record", regexp.MustCompile(`record \d+`)},

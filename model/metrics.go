@@ -40,12 +40,15 @@ func Predicted(scores []float32, threshold float64) int {
 	return best
 }
 
-// AbsoluteError returns the sum of the absolute differences of scores from labels.
-func AbsoluteError(scores, y []float32) (sum float64) {
+// Errors returns the sums of the absolute and of the squared differences of scores from labels, both in the unit of
+// the label.
+func Errors(scores, y []float32, unit func(float32) float64) (absolute, squared float64) {
 	for i, s := range scores {
-		sum += math.Abs(float64(s) - float64(y[i]))
+		d := unit(s) - unit(y[i])
+		absolute += math.Abs(d)
+		squared += float64(d * d)
 	}
-	return sum
+	return absolute, squared
 }
 
 // R2 returns the coefficient of determination, 1 − squares/spread: of the squared differences

@@ -103,12 +103,17 @@ func (m *Model) losses64(x *tensor.Features, y []float32) float64 {
 	return sum
 }
 
-// Predict computes the scores of a batch, as Scores returns them. Backward must not
-// follow.
+// Predict computes the scores of a batch, as Scores returns them, those of a regression in
+// the unit of its label. Backward must not follow.
 func (m *Model) Predict(x *tensor.Features) tensor.Matrix {
 	m.pass.train, m.ready = false, false
 	z := m.outputs(x)
 	m.f.forward(m.pass.engine, m.scores, z, nil, nil)
+	if h := m.graph.Head; h.Scale != nil {
+		for i, s := range m.scores.Data {
+			m.scores.Data[i] = float32(h.Unit(s))
+		}
+	}
 	m.losses, m.y = m.losses[:0], nil
 	return m.scores
 }

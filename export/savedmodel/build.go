@@ -63,16 +63,16 @@ func (bu *builder) model(m *graph.Graph, names Names) signatures {
 	at := layerNodes{bu, map[string]*embedded{}}.layers(m)
 	switch m.Head.Kind {
 	case graph.HeadRegression:
-		bu.add("Identity", nodeY, []string{at}, floats())
+		headNodes{bu}.regression(at, m.Head.Scale)
 		return e.regression()
 	case graph.HeadClasses:
-		bu.classesHead(at, m.Head)
+		headNodes{bu}.classes(at, m.Head)
 		return e.classes(int64(m.Head.Classes))
 	default:
 		if !e.sparse {
 			bu.denseBatchSize()
 		}
-		bu.binaryHead(at, m.Head)
+		headNodes{bu}.binary(at, m.Head)
 		return e.binary()
 	}
 }

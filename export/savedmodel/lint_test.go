@@ -347,10 +347,14 @@ func graphs() map[string]*graph.Graph {
 	ofBoth("deepfm", model.Inputs{IDs: 9, Fields: 3, Dense: graph.Shape{2}}, "", model.Config{Kind: "deepfm", Hidden: []int{3}, Embedding: 2, Pooling: "mean"})
 	ofBoth("dcn", model.Inputs{IDs: 9, Fields: 2}, "softmax", model.Config{Kind: "dcn", Hidden: []int{3}, Classes: model.Count(3), Embedding: 2, Pooling: "sqrtn", Cross: 1})
 	ofBoth("fm-squared", model.Inputs{IDs: 9, Fields: 2}, "squared", model.Config{Kind: "fm", Embedding: 2})
+	all["fm-squared"].Head.Scale = logScale
 	add("fm-classes", graph.Shape{9}, "softmax", model.Config{Kind: "fm", Embedding: 2, Classes: model.Count(3)})
 	add("layers", graph.Shape{7, 6, 2}, "", model.Config{Layers: everyLayer()})
 	return all
 }
+
+// logScale scales the label of a regression.
+var logScale = &graph.DenseColumn{Name: "price", Log1p: true, Mean: 0.5, Scale: 4}
 
 // everyLayer has each kind of layer, with options besides the defaults.
 func everyLayer() []model.Layer {

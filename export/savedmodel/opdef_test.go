@@ -32,6 +32,7 @@ DivNoNan               | x:T y:T | z:T | T:type
 Equal                  | x:T y:T | z:bool | T:type
 Erf                    | x:T | y:T | T:type
 ExpandDims             | input:T dim:Tdim | output:T | T:type Tdim:type=int32
+Expm1                  | x:T | y:T | T:type
 Fill                   | dims:index_type value:T | output:T | T:type index_type:type=int32
 FloorDiv               | x:T y:T | z:T | T:type
 FloorMod               | x:T y:T | z:T | T:type

@@ -85,6 +85,9 @@ func newModel(t *testing.T, k kind, rng *rand.Rand) *model.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if k.loss == "squared" {
+		g.Head.Scale = logScale
+	}
 	m := model.New(g)
 	for _, v := range m.Variables() {
 		v.Value = make([]float32, v.Len())

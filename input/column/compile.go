@@ -42,7 +42,8 @@ type Plan struct {
 
 	dense []denseRule
 	bags  []bagRule
-	size  uint32 // ids of all bags so far
+	scale *denseRule // of the label of a regression; nil: the label is learnt as it is
+	size  uint32     // ids of all bags so far
 
 	names  map[string]int     // place in Inputs of each name of Order; −1: not read
 	made   map[[2]string]bool // names and kinds of bags
@@ -142,7 +143,7 @@ func (p *Plan) item(c *Column, vocabulary func(string) ([]string, error)) error 
 	}
 	switch c.kind() {
 	case "label":
-		return p.single(&p.Label, c.Label.Names)
+		return p.label(c.Label)
 	case "weight":
 		return p.single(&p.Weight, c.Weight.Names)
 	case "key":
@@ -223,6 +224,30 @@ func (p *Plan) single(at *int, names []string) error {
 	}
 	*at = p.input(names[0])
 	return nil
+}
+
+// label takes the column of the label, and how its number is scaled.
+func (p *Plan) label(o *LabelOptions) error {
+	err := p.single(&p.Label, o.Names)
+	if err == nil && (o.Standardize || o.Transform != "") {
+		p.scale = &denseRule{
+			DenseColumn: graph.DenseColumn{Name: p.Inputs[p.Label], Log1p: o.Transform == "log1p", Scale: 1},
+			input:       p.Label, standardize: o.Standardize,
+		}
+	}
+	return err
+}
+
+// learning returns the columns of numbers that may have anything to learn: the dense ones, and the label.
+func (p *Plan) learning() []*denseRule {
+	all := make([]*denseRule, 0, len(p.dense)+1)
+	for i := range p.dense {
+		all = append(all, &p.dense[i])
+	}
+	if p.scale != nil {
+		all = append(all, p.scale)
+	}
+	return all
 }
 
 func (p *Plan) numeric(o *NumericOptions) error {
@@ -399,8 +424,13 @@ func (p *Plan) Columns() graph.Columns {
 	if p.Key >= 0 {
 		c.Key = p.Inputs[p.Key]
 	}
-	if p.Label >= 0 && p.Classes != nil && !p.Classes.Learns() {
+	switch {
+	case p.Label < 0:
+	case p.Classes != nil && !p.Classes.Learns():
 		c.Label = &graph.LabelColumn{Name: p.Inputs[p.Label], Classes: p.Classes.Names()}
+	case p.scale != nil:
+		scale := p.scale.DenseColumn
+		c.Label = &graph.LabelColumn{Name: p.Inputs[p.Label], Scale: &scale}
 	}
 	return c
 }

@@ -17,7 +17,9 @@ type Column struct {
 
 // LabelOptions has the options of label.
 type LabelOptions struct {
-	Names []string `yaml:"names" doc:"One column."`
+	Names       []string `yaml:"names" doc:"One column."`
+	Standardize bool     `yaml:"standardize" doc:"Of a regression: training learns the number minus the mean of the training records, divided by their standard deviation. ‘loss’ is of that number; other metrics, predictions and the export are in the unit of the label."`
+	Transform   string   `yaml:"transform" takes:"log1p" doc:"Of a regression: log1p has training learn sign(y)·ln(1+|y|), before standardize. Default: none."`
 }
 
 // WeightOptions has the options of weight.

@@ -37,14 +37,15 @@ type Learner struct {
 
 // Part learns from some of the records. One goroutine at a time may use it.
 type Part struct {
-	plan    *Plan
-	moments []moments
-	texts   []textCounts
-	counts  input.Counts
-	words   wordCounts
-	numeric []bool
-	runner  *Runner
-	values  []float64 // of the record, by input
+	plan     *Plan
+	learning []*denseRule
+	moments  []moments
+	texts    []textCounts
+	counts   input.Counts
+	words    wordCounts
+	numeric  []bool
+	runner   *Runner
+	values   []float64 // of the record, by input
 }
 
 // moments are count, mean and the sum of squared differences from the mean of numbers after their
@@ -82,7 +83,7 @@ func (m *moments) merge(o moments) {
 
 // Learns reports whether the plan has anything to learn.
 func (p *Plan) Learns() bool {
-	return slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.learns() }) ||
+	return slices.ContainsFunc(p.learning(), (*denseRule).learns) ||
 		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 }) || p.Classes.Learns()
 }
 
@@ -90,7 +91,7 @@ func (p *Plan) Learns() bool {
 // are right.
 func NewLearner(p *Plan, labels input.Labels) *Learner {
 	l := &Learner{
-		plan: p, moments: make([]moments, len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{},
+		plan: p, moments: make([]moments, len(p.learning())), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{},
 		words: make(wordCounts, len(p.Inputs)), numeric: p.numericInputs(), runner: NewRunner(p, labels),
 	}
 	l.counts.Missing, l.counts.Unknown = make([]int64, len(p.Inputs)), make([]int64, len(p.bags))
@@ -116,7 +117,7 @@ func (p *Plan) vocabularies() []textCounts {
 // Part begins a part.
 func (l *Learner) Part(number int) *Part {
 	part := &Part{
-		plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: l.plan.vocabularies(),
+		plan: l.plan, learning: l.plan.learning(), moments: make([]moments, len(l.plan.learning())), texts: l.plan.vocabularies(),
 		words: make(wordCounts, len(l.plan.Inputs)), numeric: l.numeric, runner: l.runner.Another(), values: make([]float64, len(l.plan.Inputs)),
 	}
 	l.mu.Lock()
@@ -157,8 +158,7 @@ func (pa *Part) Learn(cells []Cell) error {
 		return err
 	}
 	p := pa.plan
-	for i := range p.dense {
-		d := &p.dense[i]
+	for i, d := range pa.learning {
 		if !d.learns() {
 			continue
 		}
@@ -222,8 +222,8 @@ func (l *Learner) Finish() error {
 	if l.counts.Records == 0 {
 		return nil
 	}
-	for i := range p.dense {
-		if d := &p.dense[i]; d.learns() {
+	for i, d := range p.learning() {
+		if d.learns() {
 			if err := d.learn(l.moments[i], l.counts.Missing[d.input]); err != nil {
 				return err
 			}
@@ -260,7 +260,7 @@ func (l *Learner) Finish() error {
 // numericInputs reports of each input whether it is read as a number.
 func (p *Plan) numericInputs() []bool {
 	numeric := make([]bool, len(p.Inputs))
-	for _, d := range p.dense {
+	for _, d := range p.learning() {
 		numeric[d.input] = true
 	}
 	for _, b := range p.bags {
@@ -343,6 +343,9 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 		if err := p.Classes.Settle(learnt.Label.Classes); err != nil {
 			return err
 		}
+	}
+	if p.scale != nil && learnt.Label != nil && learnt.Label.Scale != nil {
+		p.scale.adopt(*learnt.Label.Scale)
 	}
 	if now := p.Columns(); now.Label != nil && learnt.Label != nil {
 		if what := now.Label.Difference(learnt.Label); what != "" {

@@ -185,6 +185,16 @@ func (r *Runner) label(cells []Cell) (float32, error) {
 	if r.labels.Names != nil {
 		return r.class(cells, r.plan.Label)
 	}
+	if s := r.plan.scale; s != nil {
+		v, err := r.double(cells, r.plan.Label, math.NaN())
+		if err != nil {
+			return 0, err
+		}
+		if v != v {
+			return 0, errNoLabel
+		}
+		return r.labels.Value((s.transform(v) - s.Mean) * s.Scale)
+	}
 	v, err := r.number(cells, r.plan.Label, float32(math.NaN()))
 	if err != nil && len(cells[r.plan.Label].Text) > 0 {
 		err = fmt.Errorf("%w, or model.classes: auto", err)

@@ -34,6 +34,9 @@ func (p *Plan) Digest() string {
 	for _, b := range p.bags {
 		learns = append(learns, b.minCount)
 	}
+	if p.scale != nil {
+		learns = append(learns, p.scale.standardize)
+	}
 	return digestOf([]any{p.Columns(), p.Inputs, p.Order, p.Label, p.Weight, p.Key, learns})
 }
 

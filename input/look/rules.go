@@ -71,8 +71,16 @@ func (c *Column) choose() {
 // Item returns the item of input.columns of the column, or of several of which the same becomes.
 func (c *Column) Item(names []string) column.Column { return c.item(c, names) }
 
-func label(_ *Column, names []string) column.Column {
-	return column.Column{Label: &column.LabelOptions{Names: names}}
+// item returns the item of input.columns of a label: a number is learnt as numeric columns are.
+func (l *Label) item(_ *Column, names []string) column.Column {
+	o := &column.LabelOptions{Names: names}
+	if l.Classes == nil {
+		o.Standardize = true
+		if l.Numbers.Skewed {
+			o.Transform = "log1p"
+		}
+	}
+	return column.Column{Label: o}
 }
 
 func constant(c *Column) string {

@@ -218,7 +218,7 @@ func (t *Table) choose(at int, given []string) (err error) {
 		c := &t.Columns[i]
 		switch {
 		case i == at:
-			c.item, c.Why = label, t.Label.String()
+			c.item, c.Why = t.Label.item, t.Label.String()
 		case slices.Contains(given, c.Name):
 			c.item, c.Why = key, "as asked for"
 		default:

@@ -26,12 +26,21 @@ type Columns struct {
 type LabelColumn struct {
 	Name    string   `json:"name"`
 	Classes []string `json:"classes,omitempty"` // names, in the order of the classes
+
+	Scale *DenseColumn `json:"scale,omitempty"` // makes what a regression learns of a number; nil: the number itself
 }
 
 // Difference tells what makes a label another thing than that of an earlier model, with both values. It is "" if
 // nothing does.
 func (l *LabelColumn) Difference(was *LabelColumn) string {
-	return difference([]fact{{"name", l.Name, was.Name}, {"classes", fmt.Sprintf("%q", l.Classes), fmt.Sprintf("%q", was.Classes)}})
+	what := difference([]fact{
+		{"name", l.Name, was.Name}, {"classes", fmt.Sprintf("%q", l.Classes), fmt.Sprintf("%q", was.Classes)},
+		{"scaled", l.Scale != nil, was.Scale != nil},
+	})
+	if what == "" && l.Scale != nil {
+		what = l.Scale.Difference(was.Scale)
+	}
+	return what
 }
 
 // DenseColumn makes one number:
@@ -50,6 +59,15 @@ type DenseColumn struct {
 	// learnt; models of older versions have none.
 	Min float64 `json:"min,omitempty"`
 	Max float64 `json:"max,omitempty"`
+}
+
+// Unit is the inverse of what d makes of a number.
+func (d *DenseColumn) Unit(made float64) float64 {
+	x := float64(made*(1/d.Scale)) + d.Mean
+	if d.Log1p {
+		x = math.Copysign(math.Expm1(math.Abs(x)), x)
+	}
+	return x
 }
 
 // BagColumn makes a bag of ids in [First, First+Size): First plus a number in [0, Size)

@@ -111,6 +111,17 @@ type Head struct {
 
 	// Labels are the names of the classes; nil means their numbers.
 	Labels []string
+
+	// Scale makes what a regression learns of its label; nil: the label itself. Scores are in the label's unit.
+	Scale *DenseColumn
+}
+
+// Unit returns an output of a regression, or what it learns of a label, in the unit of the label.
+func (h Head) Unit(z float32) float64 {
+	if h.Scale == nil {
+		return float64(z)
+	}
+	return h.Scale.Unit(float64(z))
 }
 
 // Label returns the name of a class.

@@ -188,6 +188,7 @@ func TestAboutValues(t *testing.T) {
 // itemJobs has lists for kinds with options that take some values. The item is the first of input.columns, and
 // that called it of model.layers.
 var itemJobs = map[string][]string{
+	"input.columns.label":       {"[{label: {names: [y]}}, {numeric: {names: [x]}}]"},
 	"input.columns.numeric":     {"[{numeric: {names: [x]}}]"},
 	"input.columns.categorical": {"[{categorical: {names: [x], hash: 3}}]", "[{categorical: {names: [x], vocabulary: auto}}]"},
 	"input.columns.text":        {"[{text: {names: [x], hash: 3}}]"},
@@ -216,7 +217,7 @@ func takesItem(t *testing.T, list, items, option, value string) bool {
 	place := ".it."
 	if list == "input.columns" {
 		place = ".0."
-		sets = nil
+		sets = []string{"model.kind=linear", "model.classes=0"} // a label may be scaled
 		for _, group := range []string{"input.train.", "input.eval."} {
 			sets = append(sets, group+"format=csv", group+"images=", group+"labels=", group+"files=[a]")
 		}

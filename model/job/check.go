@@ -20,6 +20,7 @@ func (cfg *Config) Check() error {
 		cfg.AllReduce.Check(),
 		cfg.checkTrain(),
 		cfg.checkDrawn(),
+		cfg.checkScale(),
 		errors.Join(checkNames(reflect.ValueOf(cfg).Elem())...),
 	)
 }

@@ -2,12 +2,14 @@ package job
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
+	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
 
@@ -35,6 +37,19 @@ func (in *Input) checkMissing(f *faults) {
 			f.add("input.missing has %q, want texts of UTF-8 without blanks around them", word)
 		}
 	}
+}
+
+// checkScale returns an error for a label that is scaled and no number.
+func (cfg *Config) checkScale() error {
+	if cfg.Model.Check(cfg.Loss) != nil || cfg.Model.Head(cfg.Loss).Kind == graph.HeadRegression {
+		return nil
+	}
+	for i, c := range cfg.Input.Columns {
+		if c.Label != nil && (c.Label.Standardize || c.Label.Transform != "") {
+			return fmt.Errorf("input.columns.%d.label has standardize or transform, want none: the labels are classes", i)
+		}
+	}
+	return nil
 }
 
 // CheckLabel returns an error if input.columns has no label, which training and evaluation read.

@@ -10,6 +10,7 @@ import (
 	"ringtrain/model/graph"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
+	"ringtrain/ring/phrase"
 )
 
 // Inspected writes events as lines, the columns of neighbouring lines of one kind aligned, in
@@ -44,6 +45,12 @@ func inspected(e report.Event) string {
 		return fmt.Sprintf("signature\t%s\t%s\t%s → %s", e.Name, e.Method, endpointsText(e.Inputs), endpointsText(e.Outputs))
 	case trained.NodeInfo:
 		return nodeText(e)
+	case trained.ClassesInfo:
+		names := make([]string, len(e.Classes))
+		for i, name := range e.Classes {
+			names[i] = phrase.Name(name)
+		}
+		return "classes\t" + strings.Join(names, ", ")
 	case trained.WeightInfo:
 		return fmt.Sprintf("%12.6g\t%s\t%s", e.Value, escaped.Replace(e.Input), e.Variable)
 	case trained.ScalarInfo:

@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
+	"ringtrain/ring/phrase"
 )
 
 // maxConfusionShown is the maximum number of classes whose confusion matrix is printed.
@@ -21,7 +22,7 @@ func MetricsTable(w io.Writer, m report.Metrics) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "class\tprecision\trecall\tf1\t\n")
 	for k := range m.F1 {
-		fmt.Fprintf(t, "%d\t%.4f\t%.4f\t%.4f\t\n", k, m.Precision[k], m.Recall[k], m.F1[k])
+		fmt.Fprintf(t, "%s\t%.4f\t%.4f\t%.4f\t\n", className(m, k), m.Precision[k], m.Recall[k], m.F1[k])
 	}
 	fmt.Fprintf(t, "mean\t%.4f\t%.4f\t%.4f\t\n", meanOf(m.Precision), meanOf(m.Recall), meanOf(m.F1))
 	t.Flush()
@@ -33,17 +34,25 @@ func MetricsTable(w io.Writer, m report.Metrics) {
 	fmt.Fprintln(w, "examples by class (row) and prediction (column)")
 	fmt.Fprint(t, "\t")
 	for k := range m.Confusion {
-		fmt.Fprint(t, strconv.Itoa(k)+"\t")
+		fmt.Fprint(t, className(m, k)+"\t")
 	}
 	fmt.Fprintln(t)
 	for k, row := range m.Confusion {
-		fmt.Fprint(t, strconv.Itoa(k)+"\t")
+		fmt.Fprint(t, className(m, k)+"\t")
 		for _, n := range row {
 			fmt.Fprint(t, strconv.FormatInt(n, 10)+"\t")
 		}
 		fmt.Fprintln(t)
 	}
 	t.Flush()
+}
+
+// className returns the name of a class, or its number.
+func className(m report.Metrics, class int) string {
+	if m.Classes == nil {
+		return strconv.Itoa(class)
+	}
+	return phrase.Name(m.Classes[class])
 }
 
 // writeCalibration writes predicted and observed rates of a binary model.

@@ -40,6 +40,21 @@ examples by class (row) and prediction (column)
 		t.Errorf("table\n%s\nwant\n%s", b.String(), want)
 	}
 	b.Reset()
+	m.Classes, m.Buckets, m.Thresholds, m.BestF1 = []string{"<=50K", "over\t"}, nil, nil, nil
+	MetricsTable(&b, m)
+	want = `  class  precision  recall      f1
+  <=50K     0.5000  1.0000  0.6668
+  over?     1.0000  0.2500  0.4000
+   mean     0.7500  0.6250  0.5334
+examples by class (row) and prediction (column)
+         <=50K  over?
+  <=50K    100      0
+  over?      3      1
+`
+	if b.String() != want {
+		t.Errorf("table of classes with names\n%s\nwant\n%s", b.String(), want)
+	}
+	b.Reset()
 	MetricsTable(&b, report.Metrics{})
 	if b.Len() != 0 {
 		t.Errorf("table %q of a regression, want none", b.String())

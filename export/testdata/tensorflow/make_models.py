@@ -95,6 +95,11 @@ def cells():
     return raw.StaticRegexFullMatch(input=text, pattern="NA")
 
 
+def label():
+    y = v1.placeholder(tf.float64, [None, 1])
+    raw.Mul(x=raw.Sign(x=y), y=raw.Expm1(x=raw.Abs(x=y)))
+
+
 def operations(out):
     shutil.rmtree(out, ignore_errors=True)
     with tf.Graph().as_default(), v1.Session() as sess:
@@ -116,6 +121,7 @@ def operations(out):
         columns()
         texts()
         cells()
+        label()
         v1.global_variables_initializer().run()
         info = v1.saved_model.build_tensor_info
         sign = v1.saved_model.build_signature_def

@@ -4,11 +4,11 @@ package evaluate
 type spread struct{ mean, squares float64 }
 
 // spreadOf returns the spread of labels of which each has its weight.
-func spreadOf(y []float32, weight func(i int) float64) (s spread) {
+func spreadOf(y []float32, weight func(i int) float64, unit func(float32) float64) (s spread) {
 	sum := 0.0
 	for i, label := range y {
 		w := weight(i)
-		s.merge(spread{mean: float64(label)}, sum, w)
+		s.merge(spread{mean: unit(label)}, sum, w)
 		sum += w
 	}
 	return s

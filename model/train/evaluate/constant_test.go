@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/input"
+	"ringtrain/model/graph"
 	"ringtrain/model/train/traintest"
 )
 
@@ -110,10 +111,10 @@ func TestSpreadOfLargeLabels(t *testing.T) {
 		y = append(y, 1e9+float32(64*(i%3)))
 	}
 	one := func(int) float64 { return 1 }
-	whole, parts := spreadOf(y, one), spread{}
+	whole, parts := spreadOf(y, one, graph.Head{}.Unit), spread{}
 	for at := 0; at < len(y); at += 100 {
 		part := y[at:min(at+100, len(y))]
-		parts.merge(spreadOf(part, one), float64(at), float64(len(part)))
+		parts.merge(spreadOf(part, one, graph.Head{}.Unit), float64(at), float64(len(part)))
 	}
 	want := 64 * 64 * (341*(1+4) - float64(341*3)*(341*3)/1024)
 	for _, got := range []spread{whole, parts} {

@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model"
+	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
@@ -235,7 +236,7 @@ func (e *Evaluator) block(first, last int) error {
 	}
 	t.classes = make([]float64, e.classes())
 	if len(t.classes) == 0 {
-		t.spread = spreadOf(y, weight)
+		t.spread, t.unit = spreadOf(y, weight, graph.Head{}.Unit), spreadOf(y, weight, e.Model.Graph().Head.Unit)
 	} else {
 		e.counts.Count(scores, y, e.Threshold)
 		for i, label := range y {
@@ -277,7 +278,7 @@ func (e *Evaluator) weights() []float32 {
 // of examples that are right.
 func (e *Evaluator) measure(s *sums, scores tensor.Matrix, y []float32) (correct int64) {
 	if e.classes() == 0 {
-		s.off = model.AbsoluteError(scores.Data, y)
+		s.off, s.squares = model.Errors(scores.Data, y, e.Model.Graph().Head.Unit)
 		return 0
 	}
 	correct = model.Correct(scores, y, e.Threshold)

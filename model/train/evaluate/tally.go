@@ -20,13 +20,14 @@ type tally struct {
 	undefined   int64   // number of examples whose score is NaN; of binary models
 	bad, lost   int64   // number of bad records, which are no examples, and how many they take away
 	calibration model.Calibration
-	spread      spread    // of the labels of a regression
+	spread      spread    // of what a regression learns of its labels
+	unit        spread    // of its labels
 	classes     []float64 // weight of the examples of each class
 }
 
-// sums are those of examples, each times its weight. right and top are shares of the weight; off is the absolute error
-// of a regression.
-type sums struct{ loss, logLoss, right, top, off float64 }
+// sums are those of examples, each times its weight. right and top are shares of the weight; off and squares are
+// the absolute and the squared error of a regression in the unit of its label.
+type sums struct{ loss, logLoss, right, top, off, squares float64 }
 
 // add adds the sums of examples, each times w. The conversions round each product, on every
 // architecture alike.
@@ -36,10 +37,11 @@ func (s *sums) add(o sums, w float64) {
 	s.right += float64(w * o.right)
 	s.top += float64(w * o.top)
 	s.off += float64(w * o.off)
+	s.squares += float64(w * o.squares)
 }
 
 const (
-	tallyBytes     = 8 * (13 + 4*len(model.Calibration{})) // without classes
+	tallyBytes     = 8 * (16 + 4*len(model.Calibration{})) // without classes
 	blockNodeBytes = 8 + tallyBytes
 )
 
@@ -47,6 +49,7 @@ const (
 func (t *tally) merge(o *tally) {
 	t.sums.add(o.sums, 1)
 	t.spread.merge(o.spread, t.weight, o.weight)
+	t.unit.merge(o.unit, t.weight, o.weight)
 	t.weight += o.weight
 	t.correct += o.correct
 	t.weighted += o.weighted
@@ -62,7 +65,7 @@ func (t *tally) merge(o *tally) {
 
 // encode appends t in tallyBytes and 8 for each class.
 func (t *tally) encode(dst []byte) []byte {
-	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.off, t.weight, t.spread.mean, t.spread.squares} {
+	for _, v := range []float64{t.loss, t.logLoss, t.right, t.top, t.off, t.squares, t.weight, t.spread.mean, t.spread.squares, t.unit.mean, t.unit.squares} {
 		dst = appendFloat(dst, v)
 	}
 	for _, n := range []int64{t.correct, t.weighted, t.undefined, t.bad, t.lost} {
@@ -85,7 +88,7 @@ func (t *tally) decode(b []byte, classes int) (rest []byte) {
 		b = b[8:]
 		return w
 	}
-	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.off, &t.weight, &t.spread.mean, &t.spread.squares} {
+	for _, v := range []*float64{&t.loss, &t.logLoss, &t.right, &t.top, &t.off, &t.squares, &t.weight, &t.spread.mean, &t.spread.squares, &t.unit.mean, &t.unit.squares} {
 		*v = math.Float64frombits(word())
 	}
 	for _, n := range []*int64{&t.correct, &t.weighted, &t.undefined, &t.bad, &t.lost} {
@@ -174,8 +177,8 @@ func (e *Evaluator) metrics(sum *tally, c *curve) report.Metrics {
 	m.Constant = report.Number(e.constant(sum))
 	classes := e.classes()
 	if classes == 0 {
-		m.RMSE, m.MAE = report.NewNumber(model.RMSE(sum.loss, sum.weight)), report.NewNumber(sum.off/sum.weight)
-		m.R2 = report.NewNumber(model.R2(sum.loss, sum.spread.squares))
+		m.RMSE, m.MAE = report.NewNumber(model.RMSE(sum.squares, sum.weight)), report.NewNumber(sum.off/sum.weight)
+		m.R2 = report.NewNumber(model.R2(sum.squares, sum.unit.squares))
 		return m
 	}
 	if e.binary() {
@@ -186,6 +189,7 @@ func (e *Evaluator) metrics(sum *tally, c *curve) report.Metrics {
 		m.Threshold, accuracy = &c.best.Threshold, c.made.accuracy()
 		sum.correct = e.decideBy(&c.made)
 	}
+	m.Classes = e.Model.Graph().Head.Labels
 	m.Correct, m.Accuracy = &sum.correct, report.NewNumber(accuracy)
 	m.LogLoss = report.NewNumber(sum.logLoss / sum.weight)
 	precision, recall, f1 := e.counts.PerClass(classes)

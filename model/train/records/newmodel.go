@@ -25,6 +25,9 @@ func newModel(j *job.Config, plan *column.Plan, facts input.Facts) (*model.Model
 		g.Head.Labels = names // of folders
 	}
 	g.Columns = Set{Plan: plan}.Columns()
+	if c := g.Columns; c != nil && c.Label != nil {
+		g.Head.Scale = c.Label.Scale
+	}
 	m := model.New(g)
 	if s := j.Loss.LabelSmoothing; s > 0 {
 		m.Smooth(float32(s))

@@ -145,7 +145,8 @@ type Metrics struct {
 	Thresholds []Threshold `json:"thresholds,omitempty"` // 0.05, 0.10 … 0.95; none if a score is NaN
 	BestF1     *Threshold  `json:"best_f1,omitempty"`    // none without a positive example
 
-	// By class; a binary model has the classes 0 and 1.
+	// By class; a binary model has two.
+	Classes   []string  `json:"classes,omitempty"` // their names, if they have some
 	Precision []Number  `json:"precision,omitempty"`
 	Recall    []Number  `json:"recall,omitempty"`
 	F1        []Number  `json:"f1,omitempty"`

@@ -3,6 +3,7 @@ package trained
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
@@ -25,6 +26,24 @@ type TensorInfo struct {
 
 // Kind names the event.
 func (TensorInfo) Kind() string { return "tensor" }
+
+// ClassesInfo has the names of the classes of a model.
+type ClassesInfo struct {
+	Classes []string `json:"classes"`
+}
+
+// Kind names the event.
+func (ClassesInfo) Kind() string { return "classes" }
+
+// appendClasses appends the names of classes, unless they are their numbers.
+func appendClasses(list []report.Event, names []string) []report.Event {
+	for class, name := range names {
+		if name != strconv.Itoa(class) {
+			return append(list, ClassesInfo{names})
+		}
+	}
+	return list
+}
 
 // SignatureInfo describes a signature of a bundle.
 type SignatureInfo struct {
@@ -62,6 +81,7 @@ func Inspect(path string) ([]report.Event, error) {
 		if err != nil {
 			return nil, err
 		}
+		list = appendClasses(list, b.Classes)
 		for _, s := range b.Signatures {
 			list = append(list, SignatureInfo{s.Name, s.Method, endpoints(s.Inputs), endpoints(s.Outputs)})
 		}
@@ -84,6 +104,7 @@ func Inspect(path string) ([]report.Event, error) {
 	if g != nil {
 		list = describeGraph(g)
 	}
+	list = appendClasses(list, s.Run.Classes)
 	for _, t := range s.Tensors {
 		list = append(list, describe(t))
 	}

@@ -60,6 +60,10 @@ func storedGraph(path string, run *checkpoint.Run) (*graph.Graph, error) {
 	switch {
 	case cfg == nil:
 		return nil, exitcode.With(exitcode.BadData, err)
+	case cfg.Model.Unnamed():
+		cfg.Model.SetNames(run.Classes)
+	}
+	switch {
 	case err != nil || len(run.Shape) == 0:
 		return nil, nil
 	case run.Columns == nil:
