@@ -38,13 +38,16 @@ export: {savedmodel: export}
 func TestColumnsFromTextToAnswers(t *testing.T) {
 	b := newBox(t)
 	var text strings.Builder
-	text.WriteString("id,clicked,price,city,site\n")
+	text.WriteString("id,clicked,price,city,site,tags,review\n")
 	for i := range 40 {
-		text.WriteString("r" + strconv.Itoa(i) + "," + strconv.Itoa(i%2) + "," + strconv.Itoa(i%9) + "," + []string{"Bern", "\"Basel, CH\""}[i%2] + ",s" + strconv.Itoa(i%5) + "\n")
+		text.WriteString("r" + strconv.Itoa(i) + "," + strconv.Itoa(i%2) + "," + strconv.Itoa(i%9) + "," + []string{"Bern", "\"Basel, CH\""}[i%2] + ",s" + strconv.Itoa(i%5) +
+			"," + []string{"new|old", "old", ""}[i%3] + "," + []string{"\"Good, it is!\"", "not so good"}[i%2] + "\n")
 	}
 	b.write("train.csv", text.String())
-	b.write("clicks.yaml", clicksCSV)
-	b.write("new.csv", "site,id,city,price,clicked\ns1,a,Bern,3,\n,\"b,c\",nowhere,,\n")
+	b.write("clicks.yaml", strings.Replace(clicksCSV, "    - {cross", `    - categorical: {names: [tags], separator: "|", vocabulary: auto}
+    - text: {names: [review], hash: 60, lower: true, ngrams: 2}
+    - {cross`, 1))
+	b.write("new.csv", "site,id,city,price,clicked,tags,review\ns1,a,Bern,3,,old|new,GOOD\n,\"b,c\",nowhere,,,,\n")
 	b.must(0, "run", "-np", "2", "clicks.yaml", "--data", ".")
 
 	e := b.must(0, "predict", "clicks.yaml", "--from", "ckpt", "--csv", "new.csv")
@@ -67,7 +70,7 @@ func TestColumnsFromTextToAnswers(t *testing.T) {
 	if e := b.must(64, "predict", "clicks.yaml", "--from", "ckpt", "--json", "--csv", "new.csv"); !strings.Contains(e.last(), "want one of them") {
 		t.Errorf("last line %q", e.last())
 	}
-	if err := os.WriteFile(b.path("bad.csv"), []byte("site,id,city,price,clicked\ns1,a,Bern,much,\n"), 0o600); err != nil {
+	if err := os.WriteFile(b.path("bad.csv"), []byte("site,id,city,price,clicked,tags,review\ns1,a,Bern,much,,,\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if e := b.must(65, "predict", "clicks.yaml", "--from", "ckpt", "bad.csv"); !strings.Contains(e.last(), `bad.csv:2`) || !strings.Contains(e.last(), `column price is "much"`) {

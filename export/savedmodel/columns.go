@@ -19,7 +19,7 @@ type columnNodes struct{ *builder }
 
 // columns adds the inputs of a model from the columns of raw records, as package
 // input/column makes them. In an example a number is a float list of one element, a text
-// a bytes list of one element, ids an int64 list and their values a float list. A column
+// a bytes list of one element, texts of a list one of any length, ids an int64 list and their values a float list. A column
 // that is read as a number and as a text is a text, of which the graph makes a number.
 // ParseExample returns NaN for a missing number and "" for a missing text.
 //
