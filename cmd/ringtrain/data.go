@@ -14,6 +14,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/convert"
 	"ringtrain/input/fetch"
+	"ringtrain/input/look"
 	"ringtrain/ring/exitcode"
 )
 
@@ -38,8 +39,8 @@ func dataCommand() command {
 				examples: []string{"ringtrain data convert train.libsvm --to train.tfrecord"},
 			},
 			{
-				name: "cat", takes: words{1, -1, "at least one file"}, args: "FILE …", run: runDataCat, usage: "print records as lines of JSON",
-				examples: []string{"ringtrain data cat train.libsvm --count 3"},
+				name: "cat", takes: words{1, -1, "at least one file"}, args: "FILE …", run: runDataCat, usage: "print records as lines of JSON; of CSV the cells by the names of the columns",
+				examples: []string{"ringtrain data cat train.libsvm --count 3", "ringtrain data cat churn.csv --count 3"},
 				flags:    catFlags(),
 			},
 			dataCheckCommand(), dataCacheCommand(),
@@ -117,7 +118,11 @@ func runDataCat(a *app, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return convert.Cat(a.ctx, a.stdout, s, c.Int("skip"), c.Int("count"))
+	cat := convert.Cat
+	if f, _ := convert.FormatOf(s.Format); !f.IsPlain() {
+		cat = look.Cat
+	}
+	return cat(a.ctx, a.stdout, s, c.Int("skip"), c.Int("count"))
 }
 
 // specOf describes files by the options. Without an option for the format, the file name

@@ -24,6 +24,11 @@ func Cat(ctx context.Context, w io.Writer, s Spec, from, n int) error {
 		return err
 	}
 	defer d.Close()
+	return EachRecord(w, d, from, n, appendRecord)
+}
+
+// EachRecord writes what appendTo makes of n records from index from on. Its errors are those of Cat.
+func EachRecord(w io.Writer, d input.Dataset, from, n int, appendTo func(dst []byte, record int, b *input.Batch) []byte) error {
 	last := d.Facts().Records
 	if from < 0 || from > last {
 		return usage("first record is %d, want one in [0, %d]", from, last)
@@ -40,7 +45,7 @@ func Cat(ctx context.Context, w io.Writer, s Spec, from, n int) error {
 			out.Flush() // write the records before
 			return err
 		}
-		line = appendRecord(line[:0], i, &b)
+		line = appendTo(line[:0], i, &b)
 		if _, err := out.Write(line); err != nil {
 			return exitcode.With(exitcode.IO, err)
 		}
