@@ -10,16 +10,26 @@ import (
 
 func inspectCommand() command {
 	return command{
-		name: "inspect", takes: words{1, 1, "a path"}, args: "PATH", usage: "what is in a checkpoint, a bundle or an event file",
-		examples: []string{"ringtrain inspect ckpt/job", "ringtrain inspect export/job/1 --top 20"},
-		flags:    []cli.Flag{option("top"), option("json")}, run: runInspect,
+		name: "inspect", takes: words{1, 1, "a path"}, args: "PATH [--top N [--names JOB]]", usage: "what is in a checkpoint, a bundle or an event file",
+		examples: []string{"ringtrain inspect ckpt/job", "ringtrain inspect export/job/1 --top 20", "ringtrain inspect ckpt/churn --top 20 --names churn.yaml"},
+		flags: []cli.Flag{
+			option("top"), &cli.StringFlag{Name: "names", Usage: "with --top, name hashed ids by their most frequent texts in the training records of a `JOB`"},
+			option("data"), option("json"),
+		},
+		run: runInspect,
 	}
 }
 
 func runInspect(a *app, c *cli.Context) error {
 	read := trained.Inspect
 	if top := c.Int("top"); top > 0 { // the largest weights instead of the content
-		read = func(path string) ([]report.Event, error) { return trained.InspectTop(path, top) }
+		names, err := a.names(c)
+		if err != nil {
+			return err
+		}
+		read = func(path string) ([]report.Event, error) { return trained.InspectTop(a.ctx, path, top, names) }
+	} else if err := refuse(c, "is for --top", "names"); err != nil {
+		return err
 	}
 	events, err := read(c.Args().First())
 	if err != nil {
@@ -33,4 +43,13 @@ func runInspect(a *app, c *cli.Context) error {
 		return nil
 	}
 	return show.Inspected(a.stdout, events)
+}
+
+// names returns what names hashed ids: the job of --names.
+func (a *app) names(c *cli.Context) (trained.Names, error) {
+	if !c.IsSet("names") {
+		return trained.Names{}, nil
+	}
+	job, err := loadJob(c, a.environ, c.String("names"))
+	return trained.Names{Job: job, Roots: dataRoots(c, a.getenv)}, err
 }

@@ -193,6 +193,7 @@ func TestUsage(t *testing.T) {
 		{"predict linear", "no checkpoint or bundle at ckpt/linear", 66},
 		{"inspect", "want a path", 64},
 		{"inspect export/nowhere", "no checkpoint or bundle at export/nowhere", 66},
+		{"inspect nowhere --names mnist", "--names is mnist, want none: it is for --top", 64},
 		{"inspect nowhere --top 3", "no checkpoint or bundle at nowhere", 66},
 		{"eval linear", "ckpt/linear", 66},
 		{"bench allreduce -np 2 --max 1X", "--max is 1X", 64},

@@ -59,3 +59,34 @@ func (f Feature) Put(cells, copied []Cell) {
 // Watch has f see the cells of each record before they become inputs of a model, and take other cells in their place: it
 // returns those to take. Only one goroutine may then read records. With nil nothing is watched any more.
 func (p *Plan) Watch(f func(cells []Cell) []Cell) { p.watch = f }
+
+// hashed returns the texts of a record of which a hash or a cross makes ids. They are valid until the next call. at is the
+// input that an error is of.
+func (r *Runner) hashed(rule *bagRule, cells []Cell) (texts [][]byte, at int, err error) {
+	if rule.Kind != graph.Cross {
+		texts, err = r.texts(rule, cells)
+		return texts, rule.inputs[0], err
+	}
+	r.pieces = r.pieces[:0]
+	if at, err = r.join(rule, cells); err == nil && len(r.joined) > 0 {
+		r.pieces = append(r.pieces, r.joined)
+	}
+	return r.pieces, at, err
+}
+
+// Hashed calls visit with each text of a record of which a hash or a cross makes an id, and with the id. It passes over
+// what makes the record bad.
+func (r *Runner) Hashed(cells []Cell, visit func(id uint32, text []byte)) {
+	for i := range r.plan.bags {
+		rule := &r.plan.bags[i]
+		if !rule.Hashes() {
+			continue
+		}
+		texts, _, err := r.hashed(rule, cells)
+		for _, text := range texts {
+			if err == nil {
+				visit(rule.First+bucket(text, rule.Size), text)
+			}
+		}
+	}
+}

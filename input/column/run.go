@@ -270,9 +270,9 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 			boundaries = rule.narrow
 		}
 		bags.Add(rule.First+bucketOf(boundaries, x), 1)
-	case graph.Hash, graph.Words:
-		texts, err := r.texts(rule, cells)
-		if err != nil {
+	case graph.Hash, graph.Words, graph.Cross:
+		var texts [][]byte
+		if texts, at, err = r.hashed(rule, cells); err != nil {
 			return at, err
 		}
 		for _, text := range texts {
@@ -281,13 +281,6 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 	case graph.Vocabulary:
 		if err := r.vocabulary(bags, i, cells); err != nil {
 			return at, err
-		}
-	case graph.Cross:
-		if at, err = r.join(rule, cells); err != nil {
-			return at, err
-		}
-		if len(r.joined) > 0 {
-			bags.Add(rule.First+bucket(r.joined, rule.Size), 1)
 		}
 	case graph.IDs:
 		if at, err = rule.ids(bags, cells); err != nil {

@@ -109,7 +109,7 @@ type BagColumn struct {
 // both values. It is "" if nothing does.
 func (b *BagColumn) Difference(was *BagColumn) string {
 	size := "size"
-	if b.Kind == Hash || b.Kind == Words || b.Kind == Cross {
+	if b.Hashes() {
 		size = "hash"
 	}
 	if what := difference([]fact{
@@ -189,6 +189,9 @@ const (
 	Cross      BagKind = "cross"      // Fingerprint64 of texts joined by CrossSeparator, modulo Size; none if a text is missing
 	IDs        BagKind = "ids"        // the numbers themselves, with weights
 )
+
+// Hashes reports whether a hash of texts makes the ids, so that several texts may have one.
+func (b *BagColumn) Hashes() bool { return b.Kind == Hash || b.Kind == Words || b.Kind == Cross }
 
 // CrossSeparator joins the texts of a cross. It is a control character, which does not
 // occur in usual texts.

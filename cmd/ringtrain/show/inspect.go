@@ -52,7 +52,11 @@ func inspected(e report.Event) string {
 		}
 		return "classes\t" + strings.Join(names, ", ")
 	case trained.WeightInfo:
-		return fmt.Sprintf("%12.6g\t%s\t%s", e.Value, escaped.Replace(e.Input), e.Variable)
+		name := e.Input
+		if len(e.Texts) > 0 {
+			name += ": " + strings.Join(e.Texts, ", ")
+		}
+		return fmt.Sprintf("%12.6g\t%s\t%s", e.Value, escaped.Replace(name), e.Variable)
 	case trained.ScalarInfo:
 		return fmt.Sprintf("step %d\t%s\t%.6g", e.Step, e.Tag, e.Value)
 	case trained.TensorInfo:

@@ -2,6 +2,7 @@ package trained
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -21,6 +22,7 @@ type WeightInfo struct {
 	Row      int           `json:"row"`
 	Input    string        `json:"input"` // meaning of the row, by the names of the records: "city=Bern"
 	Value    report.Number `json:"value"`
+	Texts    []string      `json:"texts,omitempty"` // of a hashed id: the most frequent ones that make it, if they are known
 
 	rows int // of the variable
 }
@@ -31,7 +33,7 @@ func (WeightInfo) Kind() string { return "weight" }
 // InspectTop lists the n weights of largest absolute value in the linear parts of the model in a
 // checkpoint or a bundle: the variables with one column and a row for each input of the model. If the
 // records have columns, the weights have the names of these.
-func InspectTop(path string, n int) ([]report.Event, error) {
+func InspectTop(ctx context.Context, path string, n int, names Names) ([]report.Event, error) {
 	var tensors []bundle.Tensor
 	var columns *graph.Columns
 	var g *graph.Graph // nil of a bundle
@@ -66,6 +68,11 @@ func InspectTop(path string, n int) ([]report.Event, error) {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s has no linear part: want a variable of one column that is not all zeros", path))
 	}
 	all = largest(all, n)
+	if names.Job != nil {
+		if err := names.name(ctx, path, columns, all); err != nil {
+			return nil, err
+		}
+	}
 	events := make([]report.Event, len(all))
 	for i, w := range all {
 		w.Input = inputOfRow(columns, w)
@@ -161,16 +168,30 @@ func inputOfRow(c *graph.Columns, w WeightInfo) string {
 	if c == nil {
 		return fmt.Sprint(w.Row)
 	}
-	if w.rows == len(c.Dense) && (w.rows != int(c.Size()) || strings.Contains(w.Variable, "dense")) {
+	if isDense(c, w) {
 		return c.Dense[w.Row].Name
 	}
-	for i := range c.Bags {
-		b := &c.Bags[i]
-		if at := uint32(w.Row); w.rows == int(c.Size()) && at >= b.First && at < b.First+b.Size {
-			return b.Name + nameOfID(b, int(at-b.First))
-		}
+	if b := bagOfRow(c, w); b != nil {
+		return b.Name + nameOfID(b, w.Row-int(b.First))
 	}
 	return fmt.Sprint(w.Row)
+}
+
+// isDense reports whether the rows of a variable are columns of numbers.
+func isDense(c *graph.Columns, w WeightInfo) bool {
+	return w.rows == len(c.Dense) && (w.rows != int(c.Size()) || strings.Contains(w.Variable, "dense"))
+}
+
+// bagOfRow returns the field of ids that a row belongs to, nil if it belongs to none.
+func bagOfRow(c *graph.Columns, w WeightInfo) *graph.BagColumn {
+	if isDense(c, w) || w.rows != int(c.Size()) {
+		return nil
+	}
+	at := slices.IndexFunc(c.Bags, func(b graph.BagColumn) bool { return uint32(w.Row)-b.First < b.Size })
+	if at < 0 {
+		return nil
+	}
+	return &c.Bags[at]
 }
 
 // nameOfID returns the meaning of an id of a field: a text, a range, or else its number.

@@ -1,6 +1,8 @@
 package trained
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"ringtrain/model/graph"
@@ -23,5 +25,26 @@ func TestNameOfID(t *testing.T) {
 		if got := nameOfID(&tt.b, tt.id); got != tt.want {
 			t.Errorf("%s %d is %q, want %q", tt.b.Kind, tt.id, got, tt.want)
 		}
+	}
+}
+
+// TestFrequent verifies that the texts that come often stay, with as many texts in memory as are allowed, however many
+// come.
+func TestFrequent(t *testing.T) {
+	f := frequent{}
+	for i := range 20 * mostCounted {
+		f.add(fmt.Sprint(i))
+		if i%3 == 0 {
+			f.add("often")
+		}
+		if i%5 == 0 {
+			f.add("some" + graph.CrossSeparator + "times")
+		}
+		if len(f) > mostCounted {
+			t.Fatalf("%d texts, want at most %d", len(f), mostCounted)
+		}
+	}
+	if got := f.first(2); !slices.Equal(got, []string{"often", "some × times"}) {
+		t.Errorf("the most frequent are %q", got)
 	}
 }
