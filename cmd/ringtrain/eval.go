@@ -10,7 +10,6 @@ import (
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
-	"ringtrain/ring/exitcode"
 )
 
 func evalCommand() command {
@@ -56,11 +55,8 @@ func openBy(a *app, c *cli.Context, word string, e records.Evaluated) (*trained.
 
 func runEval(a *app, c *cli.Context) error {
 	importance := c.Bool("importance")
-	switch sample := c.Int("sample"); {
-	case !importance && c.IsSet("sample"):
+	if !importance && c.IsSet("sample") {
 		return refuse(c, "is for --importance", "sample")
-	case sample < 1:
-		return exitcode.With(exitcode.Usage, fmt.Errorf("--sample is %d, want 1 or more", sample))
 	}
 	s, err := a.openSaved(c, records.Evaluated{Labelled: true, Split: c.String("split"), Cells: importance})
 	if err != nil {

@@ -16,7 +16,7 @@ var leastNumbers = map[string]int{
 	"np": 1, "world-size": 1, "rank": 0, "restarts": 0, "fanout": 0,
 	"iters": 0, "rounds": 1, "hosts": 0, "per-host": 1, "threads": 1,
 	"rows": 1, "test-rows": 1, "ids": 1, "fields": 1, "spread": 1, "numbers": 0,
-	"base": 0, "resize": 0, "count": 0, "skip": 0, "max-features": 1, "top": 1,
+	"base": 0, "resize": 0, "count": 0, "skip": 0, "max-features": 1, "top": 1, "sample": 1,
 }
 
 // leastTimes has the least value of each option that takes a time.
