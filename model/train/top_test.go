@@ -65,7 +65,7 @@ func TestInspectTopNames(t *testing.T) {
 	all[5][1], all[5][2] = "five", "bad"
 	name := filepath.Join(dir, "train.csv")
 	cfg := loadText(t, strings.Replace(fmt.Sprintf(importanceText, name, "x", filepath.Join(dir, "ckpt")), "eval: {format: csv, files: [x]}", "max_bad_records: 1\n  split: {share: 0.1}", 1))
-	parts := cfg.Input.Split.ByNumber(len(all))
+	parts := cfg.Input.Split.Parts(len(all))
 	seen := map[string]int{}
 	for i, fields := range all {
 		if i != 5 && !parts.Has(i, input.Training) {
