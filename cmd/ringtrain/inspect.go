@@ -23,7 +23,7 @@ func inspectCommand() command {
 func runInspect(a *app, c *cli.Context) error {
 	read := trained.Inspect
 	if top := c.Int("top"); top > 0 { // the largest weights instead of the content
-		names, err := a.names(c)
+		names, err := namesOf(a, c)
 		if err != nil {
 			return err
 		}
@@ -45,8 +45,8 @@ func runInspect(a *app, c *cli.Context) error {
 	return show.Inspected(a.stdout, events)
 }
 
-// names returns what names hashed ids: the job of --names.
-func (a *app) names(c *cli.Context) (trained.Names, error) {
+// namesOf returns what names hashed ids: the job of --names.
+func namesOf(a *app, c *cli.Context) (trained.Names, error) {
 	if !c.IsSet("names") {
 		return trained.Names{}, nil
 	}

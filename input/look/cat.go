@@ -16,8 +16,8 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// Cat prints n records of separated text, from index from on, as convert.Cat does: each cell as the text that it is, by
-// the name of its column. A column without a name of its own is c1, c2, …, by its place.
+// Cat prints n records of separated text, from index from on, as convert.Cat does: each cell as a text without the blanks
+// around it, by the name of its column. A column without a name of its own is c1, c2, …, by its place.
 //
 //	{"record":0,"cells":{"age":"39","city":"Bern"}}
 func Cat(ctx context.Context, w io.Writer, s convert.Spec, from, n int) error {
@@ -73,7 +73,7 @@ func (p *printer) parse(_ *input.Batch, line []byte) error {
 		if i > 0 {
 			p.line = append(p.line, ',')
 		}
-		p.line = inJSON(append(append(p.line, p.names[i]...), ':'), string(cell))
+		p.line = inJSON(append(append(p.line, p.names[i]...), ':'), string(trim(cell)))
 	}
 	return nil
 }

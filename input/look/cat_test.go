@@ -18,7 +18,7 @@ func TestCat(t *testing.T) {
 		name, content, want string
 		from, n             int
 	}{
-		{"a.csv", "age,city,\n39,\"Bern, \"\"BE\"\"\",<b>\n 40 ,\"a\nb\",ü\n", `{"record":0,"cells":{"age":"39","city":"Bern, \"BE\"","c3":"<b>"}}` + "\n" + `{"record":1,"cells":{"age":" 40 ","city":"a\nb","c3":"ü"}}` + "\n", 0, -1},
+		{"a.csv", "age,city,\n39,\"Bern, \"\"BE\"\"\",<b>\n 40 ,\"a\nb\",ü\n", `{"record":0,"cells":{"age":"39","city":"Bern, \"BE\"","c3":"<b>"}}` + "\n" + `{"record":1,"cells":{"age":"40","city":"a\nb","c3":"ü"}}` + "\n", 0, -1},
 		{"b.csv.gz", "1;2\n3;4\n5;6\n", `{"record":1,"cells":{"c1":"3","c2":"4"}}` + "\n", 1, 1},
 		{"c.tsv", "a\ta\n1\t2\n", `{"record":0,"cells":{"a":"1","c2":"2"}}` + "\n", 0, 9},
 		{"d.csv", "", "", 0, -1},
