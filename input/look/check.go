@@ -121,7 +121,7 @@ func (c *checker) labelField() int { return c.at[c.plan.Label] }
 // fill makes the cells of a record of its fields.
 func (c *checker) fill(fields []reading) {
 	for i, at := range c.at {
-		c.cells[i].Text, c.plain[i] = fields[at].cell, fields[at].isNumber
+		c.cells[i].Text, c.plain[i] = fields[at].cell, fields[at].kind == plainNumber
 	}
 }
 

@@ -61,7 +61,7 @@ func (d *dater) layoutsOf(cell []byte, some uint32) (fit uint32) {
 
 // dateShaped reports whether a cell begins as a date does: three numbers with equal marks between them.
 func dateShaped(cell []byte) bool {
-	if len(cell) < 8 || len(cell) > 40 {
+	if len(cell) < 8 || len(cell) > 40 || cell[0] > '9' || cell[1] > '9' || cell[2] > '9' { // letters
 		return false
 	}
 	at, mark := 0, byte(0)

@@ -45,7 +45,9 @@ func (d *distinct) put(h uint64) bool {
 			d.n++
 			return true
 		case h &^ againBit:
-			d.slots[at] |= againBit
+			if d.slots[at]&againBit == 0 { // else the core of another goroutine loses the line for nothing
+				d.slots[at] |= againBit
+			}
 			return false
 		}
 	}

@@ -156,7 +156,7 @@ func (e *exampleReader) cut(example []byte) error {
 	}
 	clear(e.cells)
 	for _, v := range slices.Backward(e.values) {
-		e.cells[v.column] = read(e.texts[v.from:v.to])
+		e.cells[v.column].read(e.texts[v.from:v.to])
 	}
 	return err
 }
@@ -168,7 +168,8 @@ func (e *exampleReader) example(example []byte, at places, k int) {
 	}
 	e.worker.records++
 	for _, v := range e.values {
-		r := read(e.texts[v.from:v.to])
+		var r reading
+		r.read(e.texts[v.from:v.to])
 		e.worker.add(v.column, &r, at, k)
 	}
 	for i := range e.cells {

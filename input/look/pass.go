@@ -95,7 +95,7 @@ func (p *pass) work(t *text.Part) error {
 			w.addBad(err, t, k)
 		default:
 			for i, cell := range fields {
-				w.cells[i] = read(cell)
+				w.cells[i].read(cell)
 			}
 			if w.check != nil {
 				line, _ := t.Line(k)
@@ -140,7 +140,7 @@ func (p *pass) begin(w *worker) {
 func (p *pass) end(w *worker) {
 	for i := range w.columns {
 		w.columns[i].tally.end()
-		p.values[i].take(&w.columns[i], false)
+		p.values[i].take(&w.columns[i], min(mostWaiting, allWaiting/len(p.values)), false)
 	}
 }
 
@@ -148,7 +148,7 @@ func (p *pass) end(w *worker) {
 func (p *pass) finish() {
 	for i := range p.workers {
 		for c := range p.values {
-			p.values[c].take(&p.workers[i].columns[c], true)
+			p.values[c].take(&p.workers[i].columns[c], 0, true)
 		}
 	}
 }
@@ -160,31 +160,6 @@ func (w *worker) fieldsOf(t *text.Part, k int) ([][]byte, error) {
 		return nil, err
 	}
 	return w.fields.Split(line)
-}
-
-// A reading is what a cell is at first sight.
-type reading struct {
-	cell     []byte // as it is in the record
-	text     []byte // without the blanks around
-	number   float64
-	isNumber bool // a plain one
-}
-
-func read(cell []byte) reading {
-	r := reading{cell: cell, text: trim(cell)}
-	r.number, r.isNumber = number(r.text)
-	return r
-}
-
-// trim takes the blanks around a cell off.
-func trim(cell []byte) []byte {
-	for len(cell) > 0 && (cell[0] == ' ' || cell[0] == '\t') {
-		cell = cell[1:]
-	}
-	for n := len(cell); n > 0 && (cell[n-1] == ' ' || cell[n-1] == '\t'); n = len(cell) {
-		cell = cell[:n-1]
-	}
-	return cell
 }
 
 // places says where the records of a part stand.

@@ -39,7 +39,7 @@ func (s *sample) add(fields []reading) {
 		row[i] = cellValue{math.NaN(), hash(f.text)}
 		if len(f.text) == 0 || missingWord(f.text) >= 0 {
 			row[i].number = math.Inf(-1)
-		} else if f.isNumber {
+		} else if f.kind == plainNumber {
 			row[i].number = f.number
 		}
 	}

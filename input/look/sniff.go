@@ -166,8 +166,8 @@ func isHeader(rows [][]string) bool {
 
 // isValue reports whether a cell is a number, a date or a word for missing.
 func isValue(cell string) bool {
-	_, isNumber := number([]byte(cell))
+	_, kind := numberOf([]byte(cell))
 	var t tally
-	isLoose := kindOf([]byte(cell)) == anyNumber && t.looseNumber([]byte(cell), false)
-	return isNumber || isLoose || dateShaped([]byte(cell)) || missingWord([]byte(cell)) > 0
+	isLoose := kind == anyNumber && t.looseNumber([]byte(cell), false)
+	return kind == plainNumber || kind == hugeNumber || isLoose || dateShaped([]byte(cell)) || missingWord([]byte(cell)) > 0
 }

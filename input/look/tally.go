@@ -1,14 +1,11 @@
 package look
 
 import (
-	"errors"
 	"math"
-	"strconv"
 	"unicode/utf8"
 
 	"ringtrain/input/column"
 	"ringtrain/input/internal/farmhash"
-	"ringtrain/input/text"
 )
 
 // mostOdd bounds the odd cells of a column that are kept.
@@ -73,57 +70,11 @@ func missingText(place int) string {
 	return column.MissingWords[place-1]
 }
 
-// cellKind is what the characters of a cell allow.
-type cellKind uint8
-
-const (
-	plainNumber cellKind = iota // digits, signs, a dot and an exponent alone
-	anyNumber                   // also signs of money and percent, commas and blanks
-	noNumber
-)
-
-// kindOf returns the kind of a cell by its characters.
-func kindOf(cell []byte) cellKind {
-	kind, digit := plainNumber, false
-	for _, c := range cell {
-		switch {
-		case c >= '0' && c <= '9':
-			digit = true
-		case c == '.', c == '-', c == '+', c|0x20 == 'e':
-		case c == ',', c == ' ', c == '$', c == '%', c >= 0x80:
-			kind = anyNumber
-		default:
-			return noNumber
-		}
-	}
-	if !digit {
-		return noNumber
-	}
-	return kind
-}
-
-// number reads a plain number of a cell behind which text.Pad bytes may be read if its capacity says so.
-func number(cell []byte) (float64, bool) {
-	if len(cell) == 0 || cell[0] > '9' {
-		return 0, false
-	}
-	if n := len(cell); cap(cell)-n >= text.Pad {
-		if v, length := text.Float64(cell[:n+text.Pad]); length == n {
-			return v, true
-		}
-	}
-	if kindOf(cell) != plainNumber {
-		return 0, false
-	}
-	v, err := text.ParseFloat(cell, 64)
-	return v, err == nil && !math.IsInf(float64(float32(v)), 0) && !math.IsNaN(v)
-}
-
 // add takes a cell, and reports whether it is odd: a text, no day, or a date that no layout of those before
 // fits. log says whether the logarithm of a number is taken into account.
 func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
 	cell := r.text
-	if r.isNumber {
+	if r.kind == plainNumber {
 		t.number(r.number, log)
 		if cell[0] == '0' && len(cell) > 1 && cell[1] >= '0' && cell[1] <= '9' {
 			t.zeros++
@@ -141,8 +92,10 @@ func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
 	switch {
 	case dateShaped(cell):
 		return !t.date(cell, d)
-	case kindOf(cell) == anyNumber && t.looseNumber(cell, log):
+	case r.kind == anyNumber && t.looseNumber(cell, log):
 		return false
+	case r.kind == hugeNumber:
+		t.huge++
 	}
 	t.text(cell)
 	return true
@@ -184,38 +137,50 @@ func (t *tally) date(cell []byte, d *dater) bool {
 func (t *tally) text(cell []byte) {
 	t.texts++
 	t.words++
-	within, isList, high := true, false, false
+	marks := uint8(0)
 	for _, c := range cell {
-		high = high || c >= utf8.RuneSelf
-		if c > ' ' && c != listSeparator {
-			if !within {
-				t.words++
-			}
-			within = true
-			continue
-		}
-		isList = isList || c == listSeparator
-		within = c == listSeparator
+		marks |= marksOf[c]
 	}
-	if isList && cell[0] != listSeparator {
+	if marks == 0 {
+		return // one word of ASCII
+	}
+	within, isList := true, marks&barMark != 0 && cell[0] != listSeparator
+	for _, c := range cell {
+		isWord := marksOf[c]&(blankMark|barMark) == 0
+		if isWord && !within {
+			t.words++
+		}
+		within = isWord || c == listSeparator
+	}
+	if isList {
 		t.lists++
 	}
-	if high && !utf8.Valid(cell) {
+	if marks&highMark != 0 && !utf8.Valid(cell) {
 		t.foreign.Records++
-	}
-	if isHuge(cell) {
-		t.huge++
 	}
 }
 
-// isHuge reports whether a cell that is no number of float32 is one beyond its range.
-func isHuge(cell []byte) bool {
-	if kindOf(cell) != plainNumber {
-		return false
+// Marks of the bytes of a text.
+const (
+	blankMark uint8 = 1 << iota
+	barMark
+	highMark // of no ASCII
+)
+
+// marksOf has the marks of each byte.
+var marksOf = func() (of [256]uint8) {
+	for c := range of {
+		switch {
+		case c <= ' ':
+			of[c] = blankMark
+		case c == listSeparator:
+			of[c] = barMark
+		case c >= utf8.RuneSelf:
+			of[c] = highMark
+		}
 	}
-	_, err := text.ParseFloat(cell, 64)
-	return err == nil || errors.Is(err, strconv.ErrRange)
-}
+	return of
+}()
 
 // listSeparator stands between the texts of a list in a cell.
 const listSeparator = '|'

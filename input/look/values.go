@@ -62,9 +62,16 @@ type part struct {
 	tally  tally
 	counts counts // until many
 	many   bool
-	hashes []uint64 // of the cells after that
+	hashes []uint64 // of the cells after that, of parts before, too
 	mask   uint64   // of values, as it was when the part began
 }
+
+// Hashes of a part wait until they are many, of a column or of all: when they are taken, most then find what they are
+// compared with in a cache of the processor.
+const (
+	mostWaiting = 1 << 14
+	allWaiting  = 1 << 20
+)
 
 // begin has p begin a part.
 func (p *part) begin(v *values) {
@@ -98,8 +105,11 @@ func (p *part) overflow() {
 	p.many, p.counts = true, counts{}
 }
 
-// take takes the hashes of a part, and of one that ends the counts.
-func (v *values) take(p *part, last bool) {
+// take takes the hashes of a part if there are more than few, and of the last one all, and the counts.
+func (v *values) take(p *part, few int, last bool) {
+	if len(p.hashes) <= few && !last {
+		return
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if p.many {

@@ -1,0 +1,103 @@
+package look
+
+import (
+	"errors"
+	"math"
+	"strconv"
+
+	"ringtrain/input/text"
+)
+
+// A reading is what a cell is at first sight.
+type reading struct {
+	cell   []byte // as it is in the record
+	text   []byte // without the blanks around
+	kind   cellKind
+	number float64 // a plain one
+}
+
+// cellKind is whether a cell is a number.
+type cellKind uint8
+
+const (
+	noNumber    cellKind = iota
+	plainNumber          // of digits, signs, a dot and an exponent alone
+	hugeNumber           // such a one beyond the range of float32
+	anyNumber            // by its characters, with signs of money and percent, commas and blanks
+)
+
+// read makes r the reading of a cell.
+func (r *reading) read(cell []byte) {
+	r.cell, r.text = cell, cell
+	if n := len(cell); n > 0 && (cell[0] <= ' ' || cell[n-1] <= ' ') {
+		r.text = trim(cell)
+	}
+	r.number, r.kind = numberOf(r.text)
+}
+
+// trim takes the blanks around a cell off.
+func trim(cell []byte) []byte {
+	for len(cell) > 0 && (cell[0] == ' ' || cell[0] == '\t') {
+		cell = cell[1:]
+	}
+	for n := len(cell); n > 0 && (cell[n-1] == ' ' || cell[n-1] == '\t'); n = len(cell) {
+		cell = cell[:n-1]
+	}
+	return cell
+}
+
+// number reads a plain number.
+func number(cell []byte) (float64, bool) {
+	v, kind := numberOf(cell)
+	return v, kind == plainNumber
+}
+
+// numberOf returns the kind of a cell, behind which text.Pad bytes may be read if its capacity says so.
+func numberOf(cell []byte) (float64, cellKind) {
+	if len(cell) == 0 || cell[0] > '9' && cell[0] < 0x80 {
+		return 0, noNumber
+	}
+	if n := len(cell); cap(cell)-n >= text.Pad {
+		if v, length := text.Float64(cell[:n+text.Pad]); length == n {
+			return v, plainNumber
+		}
+	}
+	kind := kindOf(cell)
+	if kind != plainNumber {
+		return 0, kind
+	}
+	v, err := text.ParseFloat(cell, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), err == nil && math.IsInf(float64(float32(v)), 0):
+		return 0, hugeNumber
+	case err != nil:
+		return 0, noNumber
+	}
+	return v, plainNumber
+}
+
+// kindOf returns the kind of a cell by its characters: plainNumber, anyNumber or noNumber.
+func kindOf(cell []byte) cellKind {
+	kind, digit, dots := plainNumber, false, 0
+	for i, c := range cell {
+		switch {
+		case c >= '0' && c <= '9':
+			digit = true
+		case c == '.':
+			dots++
+		case c == '-', c == '+':
+			if i > 0 && kind == plainNumber && cell[i-1] >= '0' && cell[i-1] <= '9' {
+				return noNumber // as of a date
+			}
+		case c|0x20 == 'e':
+		case c == ',', c == ' ', c == '$', c == '%', c >= 0x80:
+			kind = anyNumber
+		default:
+			return noNumber
+		}
+	}
+	if !digit || kind == plainNumber && dots > 1 {
+		return noNumber
+	}
+	return kind
+}
