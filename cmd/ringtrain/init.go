@@ -27,6 +27,8 @@ func runInit(a *app, c *cli.Context) error {
 	name := job.DraftName(c.Args().Slice())
 	if to == "" {
 		to, create = name+".yaml", input.CreateRaw // the name is one of the data: a link there is not followed
+	} else {
+		name = job.DraftName([]string{to})
 	}
 	if !job.IsName(to) {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("--to is %s, want a name that ends in .yaml", to))

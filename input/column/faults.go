@@ -3,8 +3,10 @@ package column
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"ringtrain/input"
+	"ringtrain/model/graph"
 )
 
 // An InputError is the fault of a record in one of the plan's Inputs.
@@ -39,8 +41,9 @@ func (c *Checker) Reads(input int) bool { return c.numeric[input] && !c.runner.p
 // Faults calls visit for each input of a record, the cells of the plan's Inputs, that is not as it is to be. plain says
 // which cells are known to be numbers of digits, sign, dot and exponent in the range of float32.
 func (c *Checker) Faults(cells []Cell, plain []bool, visit func(input int, err error)) {
+	words := c.runner.plan.numberWords.hasValues // a plain number may be missing
 	for i := range plain {
-		c.open[i] = c.numeric[i] && !plain[i]
+		c.open[i] = c.numeric[i] && (words || !plain[i])
 	}
 	for last := -1; ; {
 		err := c.runner.check(cells, c.open, c.numbers)
@@ -55,4 +58,25 @@ func (c *Checker) Faults(cells []Cell, plain []bool, visit func(input int, err e
 		}
 		last, cells[fault.Input] = fault.Input, Cell{}
 	}
+}
+
+// EachMissing calls visit for each input that is missing without being empty, in the record that Faults has seen last:
+// by a word of input.missing, or "" for blanks.
+func (c *Checker) EachMissing(visit func(input int, word string)) {
+	p := c.runner.plan
+	for _, a := range c.runner.absent {
+		list, word := p.textWords.list, ""
+		if c.numeric[a.input] {
+			list = p.numberWords.list
+		}
+		if a.word >= 0 {
+			word = list[a.word]
+		}
+		visit(a.input, word)
+	}
+}
+
+// Hashes reports whether the texts of an input have ids by a hash.
+func (c *Checker) Hashes(input int) bool {
+	return slices.ContainsFunc(c.runner.plan.bags, func(b bagRule) bool { return b.Kind == graph.Hash && b.inputs[0] == input })
 }

@@ -36,6 +36,9 @@ type Report struct {
 // mostExamples bounds the examples of a finding.
 const mostExamples = 3
 
+// leastOfTexts is of how many validation records one at least has a text that no training record has.
+const leastOfTexts = 100
+
 // leastOfClass is how many validation records of a class say something of it.
 const leastOfClass = 10
 
@@ -57,7 +60,9 @@ func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
 	}
 	r := &Report{Records: t.records}
 	for i, name := range t.names {
-		r.Columns = append(r.Columns, describe(name, &t.total[i], &t.values[i], t.records, t.check.reads(i)))
+		c := describe(name, &t.total[i], &t.values[i], t.records, t.check.reads(i))
+		c.addMissing(t.check.words[i])
+		r.Columns = append(r.Columns, c)
 	}
 	t.faults(r, "input.train", train.Tolerate)
 	t.likely(r)
@@ -80,11 +85,12 @@ type checker struct {
 	check  *column.Checker
 	at     []int // of each of the plan's Inputs: its field
 	cells  []column.Cell
-	plain  []bool    // of each input: its cell is a plain number
-	bad    []Finding // of each input
-	same   []int64   // of each field: records whose cell is that of the label
-	lines  []uint64  // hashes of the records of a part
-	known  distinct  // of the records of a pass
+	plain  []bool             // of each input: its cell is a plain number
+	bad    []Finding          // of each input
+	words  []map[string]int64 // of each field: words by which it is missing, with the records
+	same   []int64            // of each field: records whose cell is that of the label
+	lines  []uint64           // hashes of the records of a part
+	known  distinct           // of the records of a pass
 	sample sample
 
 	compared   bool // with the records of another set
@@ -112,7 +118,7 @@ func newChecker(s *convert.Spec, names []string) (*checker, error) {
 func (c *checker) begin(s *convert.Spec, fields int) {
 	n := len(s.Columns.Inputs)
 	c.check, c.cells, c.plain = column.NewChecker(s.Columns, s.LabelRule), make([]column.Cell, n), make([]bool, n)
-	c.bad, c.same = make([]Finding, n), make([]int64, fields)
+	c.bad, c.same, c.words = make([]Finding, n), make([]int64, fields), make([]map[string]int64, fields)
 }
 
 // labelField is the field of the label.
@@ -142,6 +148,14 @@ func (c *checker) record(fields []reading, line []byte, t places, k int) bool {
 	if c.passesOver && !sound {
 		return false
 	}
+	c.check.EachMissing(func(i int, word string) {
+		at := c.at[i]
+		fields[at] = reading{cell: fields[at].cell}
+		if c.words[at] == nil {
+			c.words[at] = map[string]int64{}
+		}
+		c.words[at][word]++
+	})
 	label := fields[c.labelField()].cell
 	for i := range fields {
 		if string(fields[i].cell) == string(label) {
@@ -158,6 +172,9 @@ func (c *checker) record(fields []reading, line []byte, t places, k int) bool {
 // reset has c begin a part.
 func (c *checker) reset() {
 	clear(c.same)
+	for i := range c.words {
+		clear(c.words[i])
+	}
 	for i := range c.bad {
 		c.bad[i] = Finding{Examples: c.bad[i].Examples[:0]}
 	}
@@ -176,6 +193,14 @@ func (c *checker) merge(part *checker) {
 	}
 	for i, n := range part.same {
 		c.same[i] += n
+	}
+	for i, words := range part.words {
+		if c.words[i] == nil && len(words) > 0 {
+			c.words[i] = map[string]int64{}
+		}
+		for word, n := range words {
+			c.words[i][word] += n
+		}
 	}
 	for _, h := range part.lines {
 		c.known.add(h)
@@ -304,7 +329,9 @@ func (p *pass) likely(r *Report) {
 	}
 	label := p.check.labelField()
 	for _, v := range r.Columns[label].classesOfMissing() {
-		r.Findings = append(r.Findings, Finding{Column: p.names[label], What: fmt.Sprintf("the class %s is a word for missing", v.Text), Records: v.Records, Fix: fmt.Sprintf("input.missing: [\"\", %q], which leaves the records out", v.Text)})
+		if p.check.bad[p.check.plan.Label].Records == 0 { // else the job says that it is missing
+			r.Findings = append(r.Findings, Finding{Column: p.names[label], What: fmt.Sprintf("the class %s is a word for missing", v.Text), Records: v.Records, Fix: missingKey(r.Columns, v.Text) + ", which leaves the records out"})
+		}
 	}
 	for _, at := range p.check.features() {
 		c := &r.Columns[at]
@@ -381,9 +408,15 @@ func (p *pass) compare(r *Report, eval *pass, key string) {
 		if c.content != texts || p.check.divides(in) {
 			continue
 		}
-		if n := eval.values[at].hashes.beyond(&p.values[in].hashes); n > 0 {
-			r.Findings = append(r.Findings, Finding{Column: c.Name, What: "texts that only validation records have", Records: n, Fix: fmt.Sprintf("- categorical: {names: [%s], hash: %d}, or other validation records", c.Name, hashSize(c.Distinct))})
+		n := eval.values[at].hashes.beyond(&p.values[in].hashes)
+		if n == 0 || leastOfTexts*n < eval.records {
+			continue
 		}
+		fix := fmt.Sprintf("- categorical: {names: [%s], hash: %d}, or other validation records", c.Name, hashSize(c.Distinct))
+		if p.check.check.Hashes(slices.Index(p.check.at, in)) {
+			fix = "other validation records: nothing is learnt of these texts"
+		}
+		r.Findings = append(r.Findings, Finding{Column: c.Name, What: "texts that only validation records have", Records: n, Fix: fix})
 	}
 }
 

@@ -173,6 +173,32 @@ func TestCheckSplit(t *testing.T) {
 	}
 }
 
+// TestCheckMissing verifies that words of input.missing are missing in the columns of the table, and nowhere counted as
+// values or numbers: those of a list, and those of no list in numbers alone.
+func TestCheckMissing(t *testing.T) {
+	content := soundRows(200, 1) + "NA,NA,0\n-1,none,1\n"
+	for name, tt := range map[string]struct {
+		list []string
+		want string // of the columns a and t: missing, and values
+	}{
+		"list=none": {nil, `[{NA 1}] min -1, [] with 7`},
+		"list=two":  {[]string{"none", "-1", "NA"}, `[{-1 1} {NA 1}] min 0.1, [{NA 1} {none 1}] with 5`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := checkOf(t, "train.csv", content)
+			spec.Columns.SetMissing(tt.list)
+			r, err := Check(t.Context(), spec, nil)
+			if err != nil || len(r.Findings) > 0 {
+				t.Fatalf("findings %+v, error %v", r.Findings, err)
+			}
+			a, w := r.Columns[0], r.Columns[1]
+			if got := fmt.Sprintf("%v min %g, %v with %d", a.Missing, a.Numbers.Min, w.Missing, len(w.Values)); got != tt.want {
+				t.Errorf("columns are %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
 // TestCheckPassesOver verifies that a record with a bad cell, which a job with max_bad_records passes over, is in
 // no count, mean or set of values of the table, as in training, and that it is found all the same.
 func TestCheckPassesOver(t *testing.T) {

@@ -2,6 +2,8 @@ package look
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"ringtrain/input/column"
@@ -102,9 +104,13 @@ func describe(name string, t *tally, v *values, records int64, reads content) Co
 			}
 		}
 	}
+	if c.content != texts {
+		c.Values = slices.DeleteFunc(c.Values, func(v Value) bool { return missingWord([]byte(v.Text)) >= 0 })
+	}
 	switch c.content {
 	case numbers:
 		c.Numbers = t.describeNumbers()
+		c.Numbers.Skewed = c.Numbers.Skewed && c.Distinct > 2
 		c.OddCells = cells - t.numbers - loose
 	case dates:
 		c.OddCells = cells - t.dates
@@ -113,6 +119,17 @@ func describe(name string, t *tally, v *values, records int64, reads content) Co
 		c.Odd = t.odd
 	}
 	return c
+}
+
+// addMissing tells the empty cells of the column apart: some were words.
+func (c *Column) addMissing(words map[string]int64) {
+	for _, word := range slices.Sorted(maps.Keys(words)) {
+		if n := words[word]; word != "" {
+			c.Missing[0].Records -= n
+			c.Missing = append(c.Missing, Value{word, n})
+		}
+	}
+	c.Missing = slices.DeleteFunc(c.Missing, func(m Value) bool { return m.Records == 0 })
 }
 
 // Unusable reports whether a job cannot name the column.

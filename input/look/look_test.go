@@ -116,6 +116,28 @@ func TestTextItems(t *testing.T) {
 	}
 }
 
+// TestSkewed verifies that numbers are skewed if their logarithms are far less so, and never where there are two.
+func TestSkewed(t *testing.T) {
+	for cell, want := range map[string]bool{"1e%d": true, "%d": false, "flag": false} {
+		var b strings.Builder
+		b.WriteString("x,y\n")
+		for i := range 500 {
+			text := fmt.Sprintf(strings.ReplaceAll(cell, "flag", "%d"), i%12)
+			if cell == "flag" {
+				text = fmt.Sprint(i % 50 / 49)
+			}
+			fmt.Fprintf(&b, "%s,%d\n", text, i%2)
+		}
+		table, err := lookAt(t, b.String(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := table.Columns[0]; c.Numbers.Skewed != want {
+			t.Errorf("%s: skewed is %v, want %v", cell, c.Numbers.Skewed, want)
+		}
+	}
+}
+
 // TestRulesOfDocs verifies that docs/data.md has the rules as they are.
 func TestRulesOfDocs(t *testing.T) {
 	page, _ := docs.Page("data")
@@ -299,7 +321,7 @@ func TestNotices(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ content, want string }{
 		"notice=none":             {rows("%d,%s,1.5", "a", "b"), ""},
-		"notice=class of missing": {rows("%d,w,%s", "a", "b", "NA"), `20 records have the label NA, which is a class of its own: input.missing: ["", "NA"] leaves them out`},
+		"notice=class of missing": {rows("%d,w,%s", "a", "b", "NA"), `20 records have the label NA, which is a class of its own: input.missing: ["NA"] leaves them out`},
 		"notice=layouts":          {rows("%d,%s,1.5", "02/03/2026", "11/12/2025"), "d: the dates fit the layouts %d/%m/%Y and %m/%d/%Y: the first is taken"},
 		"notice=no UTF-8":         {rows("%d,%s,1.5", "Bern", "Z\xfcrich"), `f.csv:3: d is "Z\xfcrich", and 30 cells of the column are no UTF-8: iconv`},
 	} {

@@ -53,7 +53,7 @@ func (t *Table) BadRecords() int64 {
 	return n
 }
 
-// Notices returns what a person should know beside the columns.
+// Notices returns what a person should know beside the columns, first what is no record.
 func (t *Table) Notices() (all []string) {
 	for _, b := range t.Bad {
 		all = append(all, fmt.Sprintf("%s:%d: %s: no record", b.File, b.Line, b.Text))
@@ -66,9 +66,15 @@ func (t *Table) Notices() (all []string) {
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
+		for _, o := range c.Odd[:min(len(c.Odd), mostBadLines)] {
+			all = append(all, fmt.Sprintf("%s:%d: %s is %q, %d times: want %s", o.File, o.Line, c.Name, o.Text, o.Records, c.content.want()))
+		}
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
 		if c.Name == t.Label.Column {
 			for _, v := range c.classesOfMissing() {
-				all = append(all, fmt.Sprintf("%d records have the label %s, which is a class of its own: input.missing: [\"\", %q] leaves them out", v.Records, v.Text, v.Text))
+				all = append(all, fmt.Sprintf("%d records have the label %s, which is a class of its own: %s leaves them out", v.Records, v.Text, missingKey(t.Columns, v.Text)))
 			}
 		}
 		if f := c.tally.foreign; f.Records > 0 && c.content == texts {
@@ -77,11 +83,21 @@ func (t *Table) Notices() (all []string) {
 		if names := c.layouts(); c.content == dates && len(names) > 1 {
 			all = append(all, fmt.Sprintf("%s: the dates fit the layouts %s: the first is taken", c.Name, strings.Join(names, " and ")))
 		}
-		for _, o := range c.Odd[:min(len(c.Odd), mostBadLines)] {
-			all = append(all, fmt.Sprintf("%s:%d: %s is %q, %d times: want %s", o.File, o.Line, c.Name, o.Text, o.Records, c.content.want()))
-		}
 	}
 	return all
+}
+
+// missingKey returns the line of a job by which a word counts as missing in each column, with those that do so now.
+func missingKey(columns []Column, word string) string {
+	words := []string{fmt.Sprintf("%q", word)}
+	for i := range columns {
+		for _, m := range columns[i].Missing {
+			if w := fmt.Sprintf("%q", m.Text); m.Text != "" && !slices.Contains(words, w) {
+				words = append(words, w)
+			}
+		}
+	}
+	return "input.missing: [" + strings.Join(words, ", ") + "]"
 }
 
 // Look reads files once.
