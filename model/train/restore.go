@@ -142,6 +142,9 @@ func (t *Trainer) initializeFrom() error {
 	if err := from.Assign(taken); err != nil {
 		return fmt.Errorf("train.init_from.path: %w (train.init_from.exclude leaves a variable out)", err)
 	}
+	if now, was := t.model.Graph().Head.Labels, from.Classes; now != nil && was != nil && !slices.Equal(now, was) {
+		t.reporter.notice(fmt.Sprintf("train.init_from.path: the classes are %s, those of %s were %s", strings.Join(now, ", "), from.Path, strings.Join(was, ", ")))
+	}
 	line := fmt.Sprintf("variables taken from %s at step %d: %s", from.Path, from.Step, names(taken))
 	if len(left) > 0 {
 		line += "; not taken: " + strings.Join(left, ", ")
