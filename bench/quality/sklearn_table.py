@@ -19,7 +19,10 @@ the texts. Nothing is fitted to records that are held out.
 """
 
 import json
+import os
 import sys
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of a busy machine wait for each other
 
 import numpy as np
 import pandas as pd
