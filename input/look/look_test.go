@@ -84,18 +84,18 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestTextItems verifies the options of lists and of texts of several words: a vocabulary of few lists that are
-// UTF-8, else a hash, and for a text a hash in the measure of its words.
+// TestTextItems verifies the options of lists and of texts of several words: a vocabulary of lists that are
+// UTF-8, without texts that occur once if the lists are many, else a hash, and for a text a hash in the measure of its words.
 func TestTextItems(t *testing.T) {
 	list := column.CategoricalOptions{Names: []string{"x"}, Separator: "|", Vocabulary: "auto"}
-	hashedList := column.CategoricalOptions{Names: []string{"x"}, Separator: "|", Hash: 8192}
+	longList := column.CategoricalOptions{Names: []string{"x"}, Separator: "|", Vocabulary: "auto", MinCount: 2}
 	foreignList := column.CategoricalOptions{Names: []string{"x"}, Separator: "|", Hash: 8}
 	for name, tt := range map[string]struct {
 		cell func(i int) string
 		want column.Column
 	}{
 		"few lists":     {func(i int) string { return []string{"a|b", "c"}[i%2] }, column.Column{Categorical: &list}},
-		"many lists":    {func(i int) string { return fmt.Sprintf("a%d|b", i) }, column.Column{Categorical: &hashedList}},
+		"many lists":    {func(i int) string { return fmt.Sprintf("a%d|b", i) }, column.Column{Categorical: &longList}},
 		"foreign lists": {func(i int) string { return []string{"Z\xfcrich|b", "c"}[i%2] }, column.Column{Categorical: &foreignList}},
 		"text":          {func(i int) string { return fmt.Sprintf("one two three %d", i) }, column.Column{Text: &column.TextOptions{Names: []string{"x"}, Hash: 8192, Lower: true}}},
 	} {

@@ -39,7 +39,7 @@ func rules() []rule {
 		{"numbers that rise by 1 from record to record", "`ignore`", rising, ignore},
 		{"numbers; whole ones of which some have zeros in front, as postcodes, are texts", "`numeric`, `standardize`, `default: mean`; `log1p` if they are skewed", numeric, numericItem},
 		{"numbers beyond the range of float32", "`ignore`", huge, ignore},
-		{"lists such as `a|b`", "`categorical` with `separator`; `vocabulary` or `hash` as below", listed, listedItem},
+		{"lists such as `a|b`", "`categorical` with `separator`, `vocabulary: auto`; of more than 1,000 lists `min_count: 2`", listed, listedItem},
 		{"several words a cell, more than 20 texts", "`text`, `lower`; `hash`: a power of two near the number of words, 131072 at most", worded, wordedItem},
 		{"one word a cell, and more than 20 texts of which hardly one comes twice", "`ignore`", rare, ignore},
 		{"texts of which some are no UTF-8", "`categorical`, `hash`: a power of two near 4 × their number", foreign, hashed},
@@ -202,9 +202,12 @@ func listed(c *Column) string {
 }
 
 func listedItem(c *Column, names []string) column.Column {
-	item := vocabulary(c, names)
-	if c.Distinct > mostVocabulary || foreign(c) != "" {
+	item := vocabulary(c, names) // the texts are fewer than the lists
+	switch {
+	case foreign(c) != "":
 		item = hashed(c, names)
+	case c.Distinct > mostVocabulary:
+		item.Categorical.MinCount = 2
 	}
 	item.Categorical.Separator = string(listSeparator)
 	return item
