@@ -1,10 +1,7 @@
 package input
 
 import (
-	"fmt"
 	"math/bits"
-	"slices"
-	"sync"
 	"sync/atomic"
 )
 
@@ -47,7 +44,12 @@ func (p *Parts) Put(record int, in Part) {
 }
 
 // Without returns how many records have no cell that says their part. They train.
-func (p *Parts) Without() int64 { return p.without.Load() }
+func (p *Parts) Without() int64 {
+	if p == nil {
+		return 0
+	}
+	return p.without.Load()
+}
 
 // Trains reports whether a record is one of training, as all are without a split.
 func (p *Parts) Trains(record int) bool { return p == nil || p.Has(record, Training) }
@@ -85,102 +87,4 @@ func (p *Parts) count(in Part, first, last int) (n int) {
 		at = end
 	}
 	return n
-}
-
-// view has the records of one part of a data set, in their order.
-type view struct {
-	Dataset
-	parts  *Parts
-	in     Part
-	groups *Blocks // records of the part in each group of groupRecords records of the data set
-	blocks *Blocks // those in each block of the data set; nil if it has none
-	idle   sync.Pool
-}
-
-// groupRecords is the number of records between two counts of a view, by which a record is found.
-const groupRecords = 8 * wordBits
-
-// View returns the records of one part of d, all of which are counted. It closes d. Append names the records by their
-// numbers in d.
-func (p *Parts) View(d Dataset, in Part) Dataset {
-	v := &view{Dataset: d, parts: p, in: in}
-	counts := make([]uint16, 0, p.records/groupRecords+1)
-	for at := 0; at < p.records; at += groupRecords {
-		counts = append(counts, uint16(p.count(in, at, min(at+groupRecords, p.records))))
-	}
-	v.groups = NewBlocks(counts)
-	if all := d.Facts().Blocks; all != nil {
-		counts := make([]uint16, all.Len())
-		first := 0
-		for i := range counts {
-			last := first + all.Count(i)
-			counts[i] = uint16(p.count(in, first, last))
-			first = last
-		}
-		v.blocks = NewBlocks(counts)
-	}
-	return v
-}
-
-// Facts are those of the data set, but for the records.
-func (v *view) Facts() Facts {
-	f := v.Dataset.Facts()
-	f.Records, f.Blocks, f.Counts, f.Parts = v.groups.Records(), v.blocks, nil, nil
-	f.Manifest = append(slices.Clone(f.Manifest), fmt.Sprintf("%s %d", v.in, f.Records))
-	return f
-}
-
-// Append adds records of the part.
-func (v *view) Append(b *Batch, records ...int) error {
-	of, ok := v.idle.Get().(*[]int)
-	if !ok {
-		of = new([]int)
-	}
-	defer v.idle.Put(of)
-	*of = (*of)[:0]
-	for _, i := range records {
-		*of = append(*of, v.record(i))
-	}
-	return v.Dataset.Append(b, *of...)
-}
-
-// record returns the number in the data set of record i of the part.
-func (v *view) record(i int) int {
-	group, left := v.groups.Find(i)
-	word := group * (groupRecords / wordBits)
-	for ; ; word++ {
-		n := bits.OnesCount64(v.parts.word(word, v.in))
-		if left < n {
-			break
-		}
-		left -= n
-	}
-	w := v.parts.word(word, v.in)
-	for ; left > 0; left-- {
-		w &= w - 1
-	}
-	return word*wordBits + bits.TrailingZeros64(w)
-}
-
-// Shared returns n times d, which is closed when all of them are.
-func Shared(d Dataset, n int) []Dataset {
-	left := new(atomic.Int32)
-	left.Store(int32(n))
-	all := make([]Dataset, n)
-	for i := range all {
-		all[i] = &shared{Dataset: d, left: left}
-	}
-	return all
-}
-
-type shared struct {
-	Dataset
-	left *atomic.Int32
-}
-
-func (s *shared) Close() error {
-	if s.left.Add(-1) > 0 {
-		return nil
-	}
-	return s.Dataset.Close()
 }

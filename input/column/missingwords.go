@@ -93,3 +93,16 @@ func (r *Runner) note(input, word int) {
 	}
 	r.absent = append(r.absent, absence{input, word})
 }
+
+// SplitCell returns the cell by which records are divided: without blanks around it if the plan trims texts, and empty
+// where it is missing. byValue says that the cell may be a number or a date, around which blanks never count.
+func (p *Plan) SplitCell(cell []byte, byValue bool) []byte {
+	cell, words := p.trimmed(cell), &p.textWords
+	if byValue {
+		cell, words = trimmed(cell), &p.numberWords
+	}
+	if words.find(cell) >= 0 {
+		return nil
+	}
+	return cell
+}

@@ -31,6 +31,6 @@ func (p *parser) cells() func(line []byte) []byte {
 		if err != nil || len(fields) <= p.by {
 			return nil
 		}
-		return fields[p.by]
+		return p.config.Columns.SplitCell(fields[p.by], p.config.Split.From != "")
 	}
 }

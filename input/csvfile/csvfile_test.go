@@ -493,3 +493,40 @@ func TestSplitColumn(t *testing.T) {
 		}
 	}
 }
+
+// TestSplitCells verifies that blanks and words for missing count in a cell that divides records as they do in a column.
+func TestSplitCells(t *testing.T) {
+	share := 0.5
+	const content = "1,2,3,red,b, k\n1,2,3,red,b,k\n1,2,3,red,b,NA\n1,2,3,red,b,\n1,2,3,red,b,?\n1,2,3,red,b, 7\n"
+	for _, tt := range []struct {
+		split   input.Split
+		trim    bool
+		words   []string
+		without int64
+	}{
+		{split: input.Split{Share: &share, By: "comment"}, without: 1},
+		{split: input.Split{Share: &share, By: "comment"}, words: []string{"NA", "?"}, without: 3},
+		{split: input.Split{From: "1", By: "comment"}, without: 3},
+		{split: input.Split{Share: &share, By: "comment"}, trim: true, without: 1},
+	} {
+		c := config(t)
+		c.Header, c.Split, c.Trim = true, tt.split, tt.trim
+		c.Columns.Trim = tt.trim
+		c.Columns.SetMissing(tt.words)
+		s, err := Open(t.Context(), []string{written(t, "a.csv", "y,I1,I2,C1,C2,comment\n"+content)}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		parts := s.Facts().Parts
+		if parts.Without() != tt.without {
+			t.Errorf("%v, trim=%t, missing=%q: %d records without a cell, want %d", tt.split, tt.trim, tt.words, parts.Without(), tt.without)
+		}
+		if tt.trim && parts.Trains(0) != parts.Trains(1) {
+			t.Errorf("%q and %q are in two parts", " k", "k")
+		}
+		if tt.split.From != "" && parts.Trains(5) {
+			t.Error("the number 7 after a blank does not come behind 1")
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 // sort puts the records into the parts that their features Split.By say. A bad record has none, nor has a list of
 // several.
 func (s *columnSet) sort(ctx context.Context) error {
-	by, held := s.config.Split.By, s.facts.Parts
+	by, byValue, held := s.config.Split.By, s.config.Split.From != "", s.facts.Parts
 	parts := (s.facts.Records + partRecords - 1) / partRecords
 	err := input.SideBySide(ctx, parts, runtime.GOMAXPROCS(0), func(_, number int) error {
 		var frame, memory []byte
@@ -32,7 +32,7 @@ func (s *columnSet) sort(ctx context.Context) error {
 			if err != nil {
 				cell = column.Cell{}
 			}
-			held.PutCell(i, cell.Written(&memory))
+			held.PutCell(i, s.columns.Plan.SplitCell(cell.Written(&memory), byValue))
 		}
 		return nil
 	})

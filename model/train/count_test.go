@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringtrain/input"
 	"ringtrain/input/convert"
 	"ringtrain/input/synth"
 	"ringtrain/model/train/records"
@@ -79,6 +80,48 @@ func TestCount(t *testing.T) {
 	}
 	if lines[0] != lines[1] || !strings.Contains(lines[0], "\nthe training files differ: input.train=long.libsvm ") {
 		t.Errorf("a rank that lacks the counts agrees on %s, another one on %s", lines[1], lines[0])
+	}
+}
+
+// TestCountSplit verifies that ranks that share the counting of text hold out the records, and end with the bits, of ranks
+// that counted by themselves, and that a part without records is an error of all ranks.
+func TestCountSplit(t *testing.T) {
+	name, job := longText(t), loadText(t, countedText, "input.split.share=0.1")
+	divided := func(share bool, split *input.Split) records.Set {
+		all, err := input.Divide(openText(t, name, share).Train, split)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return records.Set{Train: all[input.Training], Eval: all[input.Validation], Split: "eval"}
+	}
+	var want *member
+	var lines []string
+	for _, shares := range [][]bool{{false, false}, {true, true}, {false, true}} {
+		data := []records.Set{divided(shares[0], &job.Input.Split), divided(shares[1], &job.Input.Split)}
+		trainer, err := newTrainer(job, Options{}, divided(shares[1], &job.Input.Split))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Join(trainer.Agree(), "\n"))
+		got := mustEnd(t, trainOn(t, 2, job, data[0], func(m *member) { m.data = data[m.rank] }))
+		if want == nil {
+			want = got[0]
+		}
+		for _, m := range got {
+			if m.result != want.result || m.data.Train.Facts().Records != 2340 || m.data.Eval.Facts().Records != 260 {
+				t.Errorf("ranks %v share: rank %d has %+v, of %d and %d records, want %+v of 2340 and 260", shares, m.rank, m.result, m.data.Train.Facts().Records, m.data.Eval.Facts().Records, want.result)
+			}
+		}
+	}
+	if lines[0] != lines[1] || !strings.Contains(lines[0], "\nthe held-out records differ: input.split=long.libsvm ") {
+		t.Errorf("a rank that lacks the counts agrees on %s, another one on %s", lines[1], lines[0])
+	}
+	tiny := 1e-9
+	data := []records.Set{divided(true, &input.Split{Share: &tiny}), divided(true, &input.Split{Share: &tiny})}
+	for _, m := range trainOn(t, 2, job, data[0], func(m *member) { m.data = data[m.rank] }) {
+		if m.err == nil || !strings.Contains(m.cause().Error(), "input.split: no validation records: {share: 1e-09} of 2600 records") || m.code() != exitcode.BadData {
+			t.Errorf("rank %d: error %v (%d), want no validation records", m.rank, m.err, m.code())
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ func (o *Opener) learnClasses(ctx context.Context) ([]string, error) {
 	}
 	defer func() { d.Close() }()
 	if split := &o.job.Input.Split; split.Holds() {
-		d = partsOf(d, split).View(d, input.Training)
+		d = split.PartsOf(d).View(d, input.Training)
 	}
 	seen, err := labelsOf(ctx, d, spec.Tolerate)
 	if err != nil {

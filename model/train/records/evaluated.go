@@ -52,7 +52,7 @@ func (o *Opener) OpenEvaluated(ctx context.Context, e Evaluated) (d input.Datase
 	}
 	d, err = there.openSpec(ctx, spec, set)
 	if err == nil && spec.Split.Holds() {
-		d = partsOf(d, &spec.Split).View(d, part)
+		d = spec.Split.PartsOf(d).View(d, part)
 	}
 	return d, split, adviseOnMissing(o.job, err)
 }

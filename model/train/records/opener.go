@@ -105,7 +105,7 @@ func (o *Opener) Open(ctx context.Context) (Set, error) {
 	if err := o.compileLabelled(ctx); err != nil {
 		return Set{}, err
 	}
-	train, err := o.openSplit(ctx, split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true, share: o.opts.Share && !cfg.Input.Split.Holds()})
+	train, err := o.openSplit(ctx, split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true, share: o.opts.Share})
 	if err != nil {
 		return Set{}, err
 	}
