@@ -61,18 +61,17 @@ func (p *Parts) Has(record int, in Part) bool {
 
 // word returns the bits of the records of a word that are in a part.
 func (p *Parts) word(at int, in Part) (word uint64) {
-	if in != Training {
-		if p.held[in] != nil {
-			word = p.held[in][at]
-		}
-		return word
+	validation, test := p.held[Validation], p.held[Test]
+	if in != Test && validation != nil {
+		word = validation[at]
 	}
-	for _, held := range p.held {
-		if held != nil {
-			word |= held[at]
-		}
+	if in != Validation && test != nil {
+		word |= test[at]
 	}
-	return ^word
+	if in == Training {
+		word = ^word
+	}
+	return word
 }
 
 // count returns how many of the records [first, last) are in a part.

@@ -71,27 +71,60 @@ func (v *view) Append(b *Batch, records ...int) error {
 		of = new([]int)
 	}
 	defer v.idle.Put(of)
-	*of = (*of)[:0]
-	for _, i := range records {
-		*of = append(*of, v.record(i))
-	}
+	*of = v.appendRecords((*of)[:0], records)
 	return v.Dataset.Append(b, *of...)
+}
+
+// appendRecords appends the numbers in the data set of records of the part. Records of a batch often follow the one
+// before, or are in its group.
+func (v *view) appendRecords(dst []int, records []int) []int {
+	group, first, n := 0, 0, 0
+	last, behind := -2, uint64(0) // the record before, and the bits behind its own in its word
+	for _, i := range records {
+		switch {
+		case i == last+1 && behind != 0:
+			dst = append(dst, dst[len(dst)-1]/wordBits*wordBits+bits.TrailingZeros64(behind))
+			behind &= behind - 1
+			last = i
+			continue
+		case i < first || i >= first+n:
+			group, first = v.groups.Find(i)
+			first = i - first
+			n = v.groups.Count(group)
+		}
+		record := v.within(group, i-first)
+		dst = append(dst, record)
+		last, behind = i, v.parts.word(record/wordBits, v.in)&^(2<<(record%wordBits)-1)
+	}
+	return dst
 }
 
 // record returns the number in the data set of record i of the part.
 func (v *view) record(i int) int {
-	group, left := v.groups.Find(i)
-	word := group * (groupRecords / wordBits)
-	for ; ; word++ {
-		n := bits.OnesCount64(v.parts.word(word, v.in))
-		if left < n {
-			break
+	group, place := v.groups.Find(i)
+	return v.within(group, place)
+}
+
+// within returns the number in the data set of a record of the part by its place in a group.
+func (v *view) within(group, place int) int {
+	at := group * (groupRecords / wordBits)
+	word := v.parts.word(at, v.in)
+	for n := bits.OnesCount64(word); place >= n; n = bits.OnesCount64(word) {
+		place -= n
+		at++
+		word = v.parts.word(at, v.in)
+	}
+	return at*wordBits + bitAt(word, place)
+}
+
+// bitAt returns the place of a bit that is 1 of a word, by how many are before it: a half at a time.
+func bitAt(word uint64, before int) (at int) {
+	for half := wordBits / 2; half > 0; half /= 2 {
+		if n := bits.OnesCount64(word & (1<<half - 1)); before >= n {
+			before -= n
+			word >>= half
+			at += half
 		}
-		left -= n
 	}
-	w := v.parts.word(word, v.in)
-	for ; left > 0; left-- {
-		w &= w - 1
-	}
-	return word*wordBits + bits.TrailingZeros64(w)
+	return at
 }

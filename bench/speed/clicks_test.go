@@ -126,6 +126,9 @@ func TestReaders(t *testing.T) {
 		if n, err := p.read(t.Context()); n < c.click.rows || n >= c.click.rows+c.batch || err != nil {
 			t.Errorf("%s: %d records, error %v; want %d", c.Name, n, err, c.click.rows)
 		}
+		if n, err := (&parsing{open1: p.open1, batch: p.batch, split: true}).read(t.Context()); n != c.click.rows*9/10 || err != nil {
+			t.Errorf("%s: %d training records of a split, error %v; want nine tenths of %d", c.Name, n, err, c.click.rows)
+		}
 		sizes := log.rowBytes(c)
 		if sizes[reader] < 80 || len(sizes) != len(c.who) {
 			t.Errorf("%s: bytes of a record are %v", c.Name, sizes)

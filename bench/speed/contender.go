@@ -78,6 +78,7 @@ func newContender(name, program string) contender {
 		parseSVM:    &parsing{format: "libsvm"},
 		parseVW:     &parsing{format: "vw"},
 		reader:      &parsing{},
+		splitReader: &parsing{split: true},
 		lookInit:    &looking{},
 		lookCheck:   &looking{checks: true},
 
