@@ -19,10 +19,11 @@ type Batch struct {
 
 	Columns Counts // of the records, apart from labels
 
-	// WantKeys has the data set put the key column into Keys. Examples beyond the end of Keys
-	// have none. Source.Next reads no keys.
-	WantKeys bool
-	Keys     []string
+	// WantKeys has the data set put the key columns into Keys: KeyColumns of each example. Examples beyond the end of
+	// Keys have none. Source.Next reads no keys.
+	WantKeys   bool
+	Keys       []string
+	KeyColumns int
 
 	Epoch  int64 // epoch of the global batch, from 0
 	Offset int64 // records of the epoch before the global batch

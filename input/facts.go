@@ -6,6 +6,7 @@ type Facts struct {
 	Records  int
 	Features int      // columns of dense features, or one more than the largest id of sparse ones
 	Shape    []int    // of a dense record: height, width and channels of an image; nil: one axis of Features
+	Keys     []string // names of the keys, of records that have no columns
 	Classes  []string // names of the classes by label; nil: they have none
 
 	// Manifest has a line for each file, "name bytes records", without folders. It must be equal on

@@ -33,12 +33,14 @@ func (b *Batch) Bags(fields int) *tensor.Bags {
 	return bags
 }
 
-// SetKey sets the key of the last example of b. Without it the key is "".
-func (b *Batch) SetKey(key string) {
-	for len(b.Keys) < len(b.Y)-1 {
+// AddKeys adds the n keys of the last example of b and returns them for the caller to set. Examples without keys have
+// empty ones.
+func (b *Batch) AddKeys(n int) []string {
+	b.KeyColumns = n
+	for len(b.Keys) < n*len(b.Y) {
 		b.Keys = append(b.Keys, "")
 	}
-	b.Keys = append(b.Keys, key)
+	return b.Keys[len(b.Keys)-n:]
 }
 
 // SetImportance sets the weight of the last example of b. Without it the weight is 1.

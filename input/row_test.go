@@ -30,13 +30,13 @@ func TestDenseRow(t *testing.T) {
 	}
 }
 
-// TestSetKey verifies that examples without a key have an empty one, and that Restore removes keys.
-func TestSetKey(t *testing.T) {
+// TestAddKeys verifies that examples without a key have an empty one, and that Restore removes keys.
+func TestAddKeys(t *testing.T) {
 	var b input.Batch
 	add := func(key string) {
 		b.Y = append(b.Y, 1)
 		if key != "" {
-			b.SetKey(key)
+			b.AddKeys(1)[0] = key
 		}
 	}
 	add("")

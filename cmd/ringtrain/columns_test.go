@@ -173,7 +173,8 @@ func TestPredictFromCache(t *testing.T) {
 	const head = "id,clicked,price,city,site\n"
 	b.write("train.csv", head+"r0,1,2,Bern,s\nr1,0,4,Genf,s\n")
 	b.write("eval.csv", head+"e0,1,2,Bern,s\n\"e,1\",0,4,Genf,s\n")
-	b.write("clicks.yaml", strings.Replace(clicksCSV, "  columns:", "  eval: {format: csv, files: [eval.csv], header: true}\n  cache: parsed\n  columns:", 1))
+	b.write("clicks.yaml", strings.NewReplacer("  columns:", "  eval: {format: csv, files: [eval.csv], header: true}\n  cache: parsed\n  columns:",
+		"[id]", "[id, site]").Replace(clicksCSV))
 	b.must(0, "data", "cache", "clicks.yaml", "--data", ".")
 	b.must(0, "train", "clicks.yaml", "--data", ".")
 	info, err := os.Stat(b.path("eval.csv"))
@@ -188,7 +189,7 @@ func TestPredictFromCache(t *testing.T) {
 	predict := func() string {
 		return b.must(0, "predict", "clicks.yaml", "--from", "ckpt", "--csv", "--data", ".").stdout
 	}
-	if got := predict(); !strings.Contains(got, "\ne0,") || !strings.Contains(got, "\n\"e,1\",") {
+	if got := predict(); !strings.Contains(got, "id,site,class,score\ne0,s,") || !strings.Contains(got, "\n\"e,1\",s,") {
 		t.Errorf("predictions %q, want the keys of the cache", got)
 	}
 	caches, err := filepath.Glob(b.path("parsed", "eval.csv-*.rtcache"))

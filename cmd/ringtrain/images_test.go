@@ -83,8 +83,8 @@ func TestImageFolder(t *testing.T) {
 		t.Errorf("eval has %v right, want %v", got.num("correct"), eval.num("correct"))
 	}
 	e := b.must(0, "predict", "job.yaml", "--json", "--from", "export", "eval/down/001.png", "eval/across/000.JPG")
-	if n := len(e.events(t)); n != 2 {
-		t.Errorf("%d predictions, want 2", n)
+	if all := e.events(t); len(all) != 2 || all[0].text("file") != "eval/down/001.png" || all[0].text("class") != "down" || all[1].text("file") != "eval/across/000.JPG" {
+		t.Errorf("predictions %v, want the files and the names of classes", all)
 	}
 }
 

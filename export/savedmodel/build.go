@@ -79,7 +79,10 @@ func (bu *builder) model(m *graph.Graph, names Names) signatures {
 
 // featuresOf returns the features that requests feed.
 func featuresOf(m *graph.Graph) features {
-	e := features{columns: m.Columns != nil, key: m.Columns != nil && m.Columns.Key != ""}
+	e := features{columns: m.Columns != nil}
+	if e.columns {
+		e.keys = keyOutputs(m.Columns.Keys)
+	}
 	for _, p := range m.Inputs {
 		if p.Kind == graph.Sparse {
 			e.sparse, e.fields = true, max(p.Fields, 1)

@@ -37,9 +37,10 @@ func (cn columnNodes) columns(c *graph.Columns) {
 	if len(c.Bags) > 0 {
 		cn.bagColumns(c, p)
 	}
-	if c.Key != "" {
-		cn.add("Identity", nodeKey, []string{p.raw[c.Key]}, stringsType())
-		cn.add("Identity", nodeKeyOut, []string{nodeKey}, stringsType())
+	for i, name := range c.Keys {
+		in, out := keyNodes(i)
+		cn.add("Identity", in, []string{p.raw[name]}, stringsType())
+		cn.add("Identity", out, []string{in}, stringsType())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"ringtrain/export/savedmodel/interop"
@@ -22,7 +23,7 @@ func columnsPlan(t *testing.T, strict bool) *column.Plan {
 		unknown = "error"
 	}
 	p, err := column.Compile([]column.Column{
-		{Key: &column.KeyOptions{Names: []string{"request"}}},
+		{Key: &column.KeyOptions{Names: []string{"request", "city"}}},
 		{Numeric: &column.NumericOptions{Names: []string{"n1"}, Transform: "log1p", Standardize: true}},
 		{Numeric: &column.NumericOptions{Names: []string{"n2"}, Default: &missing}},
 		{Numeric: &column.NumericOptions{Names: []string{"n4"}, Transform: "log1p", Standardize: true, Default: &column.Missing{Mean: true}}},
@@ -176,7 +177,11 @@ func answersAlike(t *testing.T, tf *interop.TensorFlow, m *model.Model, p *colum
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := tf.Run(t, ".", "check_columns.py", path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want), "--key", "request")
+	args := []string{path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want)}
+	for _, at := range p.Keys {
+		args = append(args, "--key", p.Inputs[at])
+	}
+	out := tf.Run(t, ".", "check_columns.py", args...)
 	var said struct {
 		Max float64 `json:"max_difference"`
 	}
@@ -184,6 +189,18 @@ func answersAlike(t *testing.T, tf *interop.TensorFlow, m *model.Model, p *colum
 		t.Errorf("TensorFlow differs by %g, want 1e-6 (error %v)", said.Max, err)
 	}
 	t.Log(out)
+}
+
+// TestKeyOutputs verifies the outputs of columns that pass through: key is the one of one column, several have their names,
+// and none has the name of another output or input.
+func TestKeyOutputs(t *testing.T) {
+	for _, tt := range []struct{ columns, want string }{
+		{"", ""}, {"shop", "key"}, {"scores", "key"}, {"shop order", "shop order"}, {"key scores x", "key key_scores key_x"}, {"key_y y", "key_y key_key_y"},
+	} {
+		if got := strings.Join(keyOutputs(strings.Fields(tt.columns)), " "); got != tt.want {
+			t.Errorf("columns %q have the outputs %q, want %q", tt.columns, got, tt.want)
+		}
+	}
 }
 
 // TestColumnsGraph verifies that the operations of columns are declared and fit

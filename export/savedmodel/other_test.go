@@ -22,7 +22,7 @@ func columnsGraph(names ...string) *graph.Graph {
 // textColumn is columnsGraph with a text of the second name in place of a number.
 func textColumn(number, text string) *graph.Graph {
 	g := columnsGraph(number)
-	g.Columns.Key = text
+	g.Columns.Keys = []string{text}
 	return g
 }
 

@@ -65,8 +65,8 @@ func usesOf(c *graph.Columns) (names []string, all map[string]uses) {
 			}
 		}
 	}
-	if c.Key != "" {
-		use(c.Key, asText)
+	for _, name := range c.Keys {
+		use(name, asText)
 	}
 	return names, all
 }

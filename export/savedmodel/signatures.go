@@ -1,7 +1,9 @@
 package savedmodel
 
 import (
+	"fmt"
 	"maps"
+	"slices"
 
 	"ringtrain/export/tfpb"
 )
@@ -41,8 +43,8 @@ type features struct {
 	fields int   // of ids
 	dense  int64 // 0: none
 
-	columns bool // requests contain raw records
-	key     bool // one column passes through
+	columns bool     // requests contain raw records
+	keys    []string // outputs of the columns that pass through
 }
 
 // predict adds the signatures that return scores. predict takes dense features or, if
@@ -52,7 +54,7 @@ func (f features) predict(all signatures, scores, sparse endpoints) {
 		all["predict"] = signature(methodPredict, endpoints{"x": floatInfo(nodeX, -1, f.dense)}, scores)
 		return
 	}
-	all["predict"] = signature(methodPredict, endpoints{"examples": example()}, f.withKey(scores))
+	all["predict"] = signature(methodPredict, endpoints{"examples": example()}, f.withKeys(scores))
 	if !f.sparse {
 		return
 	}
@@ -68,20 +70,46 @@ func (f features) predict(all signatures, scores, sparse endpoints) {
 	if f.dense > 0 {
 		ids["x"] = floatInfo(nodeX, -1, f.dense)
 	}
-	if f.key {
-		ids["key"] = tensorInfo(nodeKey, tfpb.DataType_DT_STRING, -1)
+	for i, name := range f.keys {
+		in, _ := keyNodes(i)
+		ids[name] = tensorInfo(in, tfpb.DataType_DT_STRING, -1)
 	}
-	all["predict_sparse"] = signature(methodPredict, ids, f.withKey(sparse))
+	all["predict_sparse"] = signature(methodPredict, ids, f.withKeys(sparse))
 }
 
-// withKey returns the outputs of predict, including the pass-through column.
-func (f features) withKey(scores endpoints) endpoints {
-	if !f.key {
-		return scores
-	}
+// withKeys returns the outputs of predict, including the pass-through columns.
+func (f features) withKeys(scores endpoints) endpoints {
 	all := maps.Clone(scores)
-	all["key"] = tensorInfo(nodeKeyOut, tfpb.DataType_DT_STRING, -1)
+	for i, name := range f.keys {
+		_, out := keyNodes(i)
+		all[name] = tensorInfo(out, tfpb.DataType_DT_STRING, -1)
+	}
 	return all
+}
+
+// keyOutputs returns the names of the outputs of the columns that pass through: key for one, the names of several. A column
+// that is called like another output or input has key_ before its name.
+func keyOutputs(columns []string) []string {
+	if len(columns) == 1 {
+		return []string{"key"}
+	}
+	taken := []string{"y", "scores", "classes", "probability", "logits", "x", "examples", "indices", "ids", "values", "shape", "fields"}
+	names := make([]string, 0, len(columns))
+	for _, name := range columns {
+		for slices.Contains(taken, name) || slices.Contains(names, name) {
+			name = "key_" + name
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// keyNodes returns the names of the node of a column that passes through, which may be fed, and of its output.
+func keyNodes(i int) (in, out string) {
+	if i == 0 {
+		return nodeKey, nodeKeyOut
+	}
+	return fmt.Sprintf("%s_%d", nodeKey, i), fmt.Sprintf("%s_%d", nodeKeyOut, i)
 }
 
 func (f features) regression() signatures {

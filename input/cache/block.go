@@ -20,6 +20,10 @@ const (
 	flagOnes       = 1  // all weights are 1
 	flagImportance = 2
 	flagKeys       = 4
+
+	// moreKeysShift is the place in the flags of the number of key columns beyond the first.
+	moreKeysShift = 8
+	maxMoreKeys   = 1<<(32-moreKeysShift) - 1
 )
 
 // fault is a record that is bad.
@@ -44,7 +48,7 @@ func appendBlock(dst []byte, b *input.Batch, bad []fault) []byte {
 		flags |= flagImportance
 	}
 	if len(b.Keys) > 0 {
-		flags |= flagKeys
+		flags |= flagKeys | uint32(b.KeyColumns-1)<<moreKeysShift
 	}
 	for _, f := range bad {
 		texts += len(f.text)
@@ -83,13 +87,13 @@ func appendBlock(dst []byte, b *input.Batch, bad []fault) []byte {
 		dst = append(dst, f.text...)
 	}
 	if flags&flagKeys != 0 {
-		dst = appendKeys(dst, b.Keys, n)
+		dst = appendKeys(dst, b.Keys, n*b.KeyColumns)
 	}
 	le.PutUint32(dst[from+headBytes-4:], crc32.Checksum(dst[from:], castagnoli))
 	return dst
 }
 
-// appendKeys encodes the keys of n records, of which the last may lack theirs.
+// appendKeys encodes n keys, of which the last may lack.
 func appendKeys(dst []byte, keys []string, n int) []byte {
 	end := uint32(0)
 	for i := range n {
@@ -121,6 +125,7 @@ type block struct {
 	starts, ids, weights, badHead []byte
 	texts                         []byte
 	keyEnds, keys                 []byte // nil: the records have no keys
+	keyColumns                    int
 	largest                       uint32 // id
 }
 
@@ -142,7 +147,7 @@ func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) er
 		head[i] = uint64(le.Uint32(b.data[4*i:]))
 	}
 	n, pairs, fields, cols, flags, bad, texts := head[0], head[1], head[2], head[3], head[4], head[5], head[6]
-	if n != uint64(want) || flags&^(flagOnes|flagImportance|flagKeys) != 0 || bad > n || fields > math.MaxUint16 || cols > math.MaxInt32 {
+	if n != uint64(want) || flags&^(flagOnes|flagImportance|flagKeys|maxMoreKeys<<moreKeysShift) != 0 || bad > n || fields > math.MaxUint16 || cols > math.MaxInt32 {
 		return fmt.Errorf("block has %d records of %d fields and %d columns, %d bad and flags %#x, want %d records", n, fields, cols, bad, flags, want)
 	}
 	if got := (input.RecordShape{Cols: int(cols), Fields: int(fields)}); got != shape {
@@ -160,7 +165,8 @@ func (b *block) parse(want int, shape input.RecordShape, labels input.Labels) er
 		lengths[5] = 4 * pairs
 	}
 	if flags&flagKeys != 0 {
-		lengths[8] = 4 * n
+		b.keyColumns = int(flags>>moreKeysShift) + 1
+		lengths[8] = 4 * n * uint64(b.keyColumns)
 	}
 	rest := b.data[headBytes:]
 	for i, part := range []*[]byte{&b.labels, &b.importance, &b.dense, &b.starts, &b.ids, &b.weights, &b.badHead, &b.texts, &b.keyEnds} {
@@ -242,13 +248,13 @@ func checkEnds(ends []byte, what string, most int) error {
 	return nil
 }
 
-// key returns the key of record k.
-func (b *block) key(k int) string {
+// key returns key i of all records.
+func (b *block) key(i int) string {
 	le, from := binary.LittleEndian, uint32(0)
-	if k > 0 {
-		from = le.Uint32(b.keyEnds[4*k-4:])
+	if i > 0 {
+		from = le.Uint32(b.keyEnds[4*i-4:])
 	}
-	return string(b.keys[from:le.Uint32(b.keyEnds[4*k:])])
+	return string(b.keys[from:le.Uint32(b.keyEnds[4*i:])])
 }
 
 // append adds record k to dst. Ids must be below features.
@@ -273,7 +279,9 @@ func (b *block) append(dst *input.Batch, k, features int) error {
 	}
 	dst.Y = append(dst.Y, math.Float32frombits(le.Uint32(b.labels[4*k:])))
 	if dst.WantKeys && b.keys != nil {
-		dst.SetKey(b.key(k))
+		for i, keys := 0, dst.AddKeys(b.keyColumns); i < len(keys); i++ {
+			keys[i] = b.key(k*b.keyColumns + i)
+		}
 	}
 	if len(b.importance) > 0 {
 		dst.SetImportance(math.Float32frombits(le.Uint32(b.importance[4*k:])))

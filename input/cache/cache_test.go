@@ -76,7 +76,7 @@ func (t texts) append(b *input.Batch, i int) error {
 	}
 	b.Y = append(b.Y, float32(i))
 	if t.keys && b.WantKeys {
-		b.SetKey(strings.Repeat("k", i%3) + fmt.Sprint(i%7))
+		copy(b.AddKeys(2), []string{strings.Repeat("k", i%3) + fmt.Sprint(i%7), fmt.Sprint(i)})
 	}
 	if i%100 == 99 {
 		b.SetImportance(2.5)
@@ -275,7 +275,7 @@ func TestOtherKeys(t *testing.T) {
 		"a key ends at 3 of 4, and none behind": func(b []byte) []byte { return append(b, 'x') },
 		"ends early":                            func(b []byte) []byte { return b[:7] },
 	} {
-		b := input.Batch{Y: []float32{1, 1}, Keys: []string{"a", "bc"}}
+		b := input.Batch{Y: []float32{1, 1}, Keys: []string{"a", "bc"}, KeyColumns: 1}
 		b.DenseRow(1)
 		b.DenseRow(1)
 		data := appendBlock(nil, &b, nil)

@@ -143,7 +143,7 @@ func TestRun(t *testing.T) {
 	if got := []uint32{4, 100, 100, 3, 1, 50, 1000}; !slices.EqualFunc(c.Bags, got, func(b graph.BagColumn, n uint32) bool { return b.Size == n }) {
 		t.Fatalf("fields %+v, want sizes %v", c.Bags, got)
 	}
-	if c.Size() != 1258 || c.Key != "request" || !slices.Equal(c.Bags[4].Vocabulary, []string{"phone"}) {
+	if c.Size() != 1258 || !slices.Equal(c.Keys, []string{"request"}) || !slices.Equal(c.Bags[4].Vocabulary, []string{"phone"}) {
 		t.Fatalf("columns %+v", c)
 	}
 	log := []float64{0, math.Log1p(1), math.Log1p(2)}
@@ -291,9 +291,13 @@ func TestCompileRefuses(t *testing.T) {
 	} {
 		columns := []Column{{Categorical: &CategoricalOptions{Names: []string{"a"}, Hash: 5}}, tt.item, {Key: &KeyOptions{}}}
 		_, err := Compile(columns, func(string) ([]string, error) { return nil, errors.New("no such file") })
-		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "input.columns.2.key names 0") || exitcode.Of(err) != exitcode.Usage {
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "input.columns.2.key has no names") || exitcode.Of(err) != exitcode.Usage {
 			t.Errorf("error %v, want %q and the fault of item 2", err, tt.want)
 		}
+	}
+	twice := []Column{{Key: &KeyOptions{Names: []string{"k", "l"}}}, {Key: &KeyOptions{Names: []string{"l"}}}}
+	if _, err := Compile(twice, cities); err == nil || !strings.Contains(err.Error(), "input.columns.1.key names l, which is a key already") {
+		t.Errorf("a key that is one twice: error %v", err)
 	}
 	if _, err := Compile([]Column{{Key: &KeyOptions{Names: []string{"k"}}}}, cities); err == nil || !strings.Contains(err.Error(), "want one or more") {
 		t.Errorf("error %v of columns without a feature", err)

@@ -29,7 +29,8 @@ type Plan struct {
 	// columns of a file without a header.
 	Order []string
 
-	Label, Weight, Key int // places in Inputs; −1: none
+	Label, Weight int   // places in Inputs; −1: none
+	Keys          []int // places in Inputs
 
 	// Classes are those of the label, of which the plan may learn the names; nil: it is a number.
 	Classes *input.Classes
@@ -79,7 +80,7 @@ type bagRule struct {
 // an error of vocabulary keeps its exit code. A fault of the items is a usage error that names
 // each item, all at once.
 func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (*Plan, error) {
-	p := &Plan{Label: -1, Weight: -1, Key: -1, names: map[string]int{}, made: map[[2]string]bool{}}
+	p := &Plan{Label: -1, Weight: -1, names: map[string]int{}, made: map[[2]string]bool{}}
 	p.SetMissing(nil)
 	var errs []error
 	for i := range columns {
@@ -147,7 +148,7 @@ func (p *Plan) item(c *Column, vocabulary func(string) ([]string, error)) error 
 	case "weight":
 		return p.single(&p.Weight, c.Weight.Names)
 	case "key":
-		return p.single(&p.Key, c.Key.Names)
+		return p.keys(c.Key.Names)
 	case "numeric":
 		return p.numeric(c.Numeric)
 	case "categorical":
@@ -211,7 +212,7 @@ func (p *Plan) checkLabel(columns []Column) (errs []error) {
 	return errs
 }
 
-// single takes the one column of a label, weight or key.
+// single takes the one column of a label or weight.
 func (p *Plan) single(at *int, names []string) error {
 	names, err := expand(names)
 	switch {
@@ -224,6 +225,19 @@ func (p *Plan) single(at *int, names []string) error {
 	}
 	*at = p.input(names[0])
 	return nil
+}
+
+// keys adds keys, each of which is one once.
+func (p *Plan) keys(names []string) error {
+	names, err := listed(names)
+	for _, name := range names {
+		at := p.input(name)
+		if slices.Contains(p.Keys, at) {
+			return fmt.Errorf("names %s, which is a key already", name)
+		}
+		p.Keys = append(p.Keys, at)
+	}
+	return err
 }
 
 // label takes the column of the label, and how its number is scaled.
@@ -421,8 +435,8 @@ func (p *Plan) Columns() graph.Columns {
 	for _, b := range p.bags {
 		c.Bags = append(c.Bags, b.BagColumn)
 	}
-	if p.Key >= 0 {
-		c.Key = p.Inputs[p.Key]
+	for _, at := range p.Keys {
+		c.Keys = append(c.Keys, p.Inputs[at])
 	}
 	switch {
 	case p.Label < 0:

@@ -29,7 +29,7 @@ type WeightOptions struct {
 
 // KeyOptions has the options of key.
 type KeyOptions struct {
-	Names []string `yaml:"names" doc:"One column."`
+	Names []string `yaml:"names" doc:"Columns and ranges of columns, as in [C1..C26]."`
 }
 
 // NumericOptions has the options of numeric. In names, A1..A9 is a range.

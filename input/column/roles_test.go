@@ -1,6 +1,7 @@
 package column
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestLabelIsNoFeature(t *testing.T) {
 		t.Errorf("error %v, want the faults of three items", err)
 	}
 	p, err := Compile([]Column{label, a, {Key: &KeyOptions{Names: []string{"y2"}}}}, nil)
-	if err != nil || p.Key != p.Label {
+	if err != nil || !slices.Equal(p.Keys, []int{p.Label}) {
 		t.Errorf("the label as key: %v", err)
 	}
 }

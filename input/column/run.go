@@ -78,12 +78,15 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 	}
 	b.Y = append(b.Y, y)
 	b.SetImportance(weight)
-	if b.WantKeys && p.Key >= 0 {
-		key, err := cells[p.Key].text(&r.digits)
-		if err != nil {
-			return p.fault(p.Key, err)
+	if b.WantKeys && len(p.Keys) > 0 {
+		keys := b.AddKeys(len(p.Keys))
+		for i, at := range p.Keys {
+			key, err := cells[at].text(&r.digits)
+			if err != nil {
+				return p.fault(at, err)
+			}
+			keys[i] = string(p.trimmed(key))
 		}
-		b.SetKey(string(p.trimmed(key)))
 	}
 	r.count(&b.Columns, cells)
 	return nil
@@ -163,10 +166,10 @@ func (r *Runner) target(cells []Cell) (y, weight float32, err error) {
 	return y, weight, nil
 }
 
-// Predicts reports whether a prediction reads the input: as a feature, as the values of ids or as the
+// Predicts reports whether a prediction reads the input: as a feature, as the values of ids or as a
 // key. Training and evaluation also read the label and the weight.
 func (p *Plan) Predicts(input int) bool {
-	return input != p.Label && input != p.Weight || input == p.Key ||
+	return input != p.Label && input != p.Weight || slices.Contains(p.Keys, input) ||
 		slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.input == input }) ||
 		slices.ContainsFunc(p.bags, func(b bagRule) bool {
 			return slices.Contains(b.inputs, input) || b.Values != "" && b.values == input

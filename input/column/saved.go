@@ -37,7 +37,7 @@ func (p *Plan) Digest() string {
 	if p.scale != nil {
 		learns = append(learns, p.scale.standardize)
 	}
-	return digestOf([]any{p.Columns(), p.Inputs, p.Order, p.Label, p.Weight, p.Key, learns})
+	return digestOf([]any{p.Columns(), p.Inputs, p.Order, p.Label, p.Weight, p.Keys, learns})
 }
 
 // LearnedDigest returns a short digest of the columns and of their statistics.

@@ -94,7 +94,7 @@ func (p *Plan) Divides(input int) bool {
 // nothing else is a bag of texts.
 func (p *Plan) TakeLists() {
 	other := make([]bool, len(p.Inputs))
-	for _, at := range []int{p.Label, p.Weight, p.Key} {
+	for _, at := range append([]int{p.Label, p.Weight}, p.Keys...) {
 		if at >= 0 {
 			other[at] = true
 		}

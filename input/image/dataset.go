@@ -101,7 +101,7 @@ func OpenFiles(files []string, c Config) (*Dataset, error) {
 
 // newDataset returns the images of classes. Their names are those of c, if there are any.
 func newDataset(c Config, classes []class) *Dataset {
-	d := &Dataset{config: c, classes: classes, facts: input.Facts{Features: c.Shape.Pixels(), Classes: c.Names}}
+	d := &Dataset{config: c, classes: classes, facts: input.Facts{Features: c.Shape.Pixels(), Keys: []string{"file"}, Classes: c.Names}}
 	for i := range classes {
 		classes[i].first = d.facts.Records
 		d.facts.Records += len(classes[i].files)
@@ -130,8 +130,11 @@ func (d *Dataset) Append(b *input.Batch, records ...int) error {
 	rows := make([][]float32, len(records))
 	first := b.X.Dense.Rows
 	for _, i := range records {
-		_, label := d.place(i)
+		file, label := d.place(i)
 		b.Y = append(b.Y, label)
+		if b.WantKeys {
+			b.AddKeys(1)[0] = file
+		}
 		b.DenseRow(d.facts.Features)
 	}
 	for k := range rows {

@@ -358,7 +358,7 @@ func (p *pass) likely(r *Report) {
 // features returns the fields that are features.
 func (c *checker) features() (all []int) {
 	for i, at := range c.at {
-		if c.plan.Predicts(i) && i != c.plan.Key && at != c.labelField() {
+		if c.plan.Predicts(i) && !slices.Contains(c.plan.Keys, i) && at != c.labelField() {
 			all = append(all, at)
 		}
 	}

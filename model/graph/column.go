@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 )
@@ -11,7 +12,7 @@ import (
 type Columns struct {
 	Dense []DenseColumn `json:"dense,omitempty"` // columns of the dense port, in this order
 	Bags  []BagColumn   `json:"bags,omitempty"`  // fields of the port of ids, in this order
-	Key   string        `json:"key,omitempty"`   // pass-through column, copied to the prediction; "" for none
+	Keys  Keys          `json:"key,omitempty"`   // pass-through columns, copied to the prediction
 
 	Label *LabelColumn `json:"label,omitempty"` // what is predicted; nil: a number as it is
 
@@ -41,6 +42,27 @@ func (l *LabelColumn) Difference(was *LabelColumn) string {
 		what = l.Scale.Difference(was.Scale)
 	}
 	return what
+}
+
+// Keys are names of columns. In JSON one is a text, as models of older versions have it.
+type Keys []string
+
+// MarshalJSON returns a text, or a list of several.
+func (k Keys) MarshalJSON() ([]byte, error) {
+	if len(k) == 1 {
+		return json.Marshal(k[0])
+	}
+	return json.Marshal([]string(k))
+}
+
+// UnmarshalJSON reads what MarshalJSON returns.
+func (k *Keys) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*k = Keys{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(k))
 }
 
 // DenseColumn makes one number:

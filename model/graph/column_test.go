@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,6 +59,20 @@ func TestDifference(t *testing.T) {
 	} {
 		if got := now.Difference(&was); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
 			t.Errorf("%+v: %q, want %q", now, got, want)
+		}
+	}
+}
+
+// TestKeysJSON verifies that one key is a text in JSON, as models of older versions have it, and several are a list.
+func TestKeysJSON(t *testing.T) {
+	for want, c := range map[string]Columns{`{}`: {}, `{"key":"a"}`: {Keys: Keys{"a"}}, `{"key":["a","b"]}`: {Keys: Keys{"a", "b"}}} {
+		text, err := json.Marshal(c)
+		var again Columns
+		if err == nil {
+			err = json.Unmarshal(text, &again)
+		}
+		if err != nil || string(text) != want || !slices.Equal(again.Keys, c.Keys) {
+			t.Errorf("JSON %s, and again %v, error %v, want %s", text, again.Keys, err, want)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 """Runs an export of a model with columns in real TensorFlow, on raw records.
 
-    check_columns.py BUNDLE ROWS --predictions FILE [--key NAME] [--refused FILE]
+    check_columns.py BUNDLE ROWS --predictions FILE [--key NAME …] [--refused FILE]
 
 ROWS are JSON lines, a mapping of columns each: a text becomes a bytes list, a number a float
 list, {"b64": TEXT} a bytes list of any bytes, a list a list of its kind; a column that is not there is missing. Both loaders call every signature that takes examples; all scores must be
@@ -57,7 +57,7 @@ def main():
     p.add_argument("bundle")
     p.add_argument("rows")
     p.add_argument("--predictions", required=True)
-    p.add_argument("--key")
+    p.add_argument("--key", action="append", default=[])
     p.add_argument("--refused")
     args = p.parse_args()
     path = cb.version_folder(args.bundle)
@@ -75,10 +75,10 @@ def main():
                 out = call(s, {"examples": examples})
             else:
                 out = call(s, {"inputs": examples})
-            keys = out.pop("key", None)
-            if args.key and s.startswith("predict"):
-                if keys is None or [k.decode() for k in keys] != [r.get(args.key, "") for r in rows]:
-                    wrong.append("%s %s: keys are %s" % (loader, s, keys))
+            for key in args.key:
+                keys = out.pop("key" if len(args.key) == 1 else key, None)
+                if s.startswith("predict") and (keys is None or [k.decode() for k in keys] != [r.get(key, "") for r in rows]):
+                    wrong.append("%s %s: %s is %s" % (loader, s, key, keys))
             if "outputs" in out:
                 scores = out["outputs"].reshape(-1, 1)
             elif "classes" in out:

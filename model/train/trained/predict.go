@@ -32,8 +32,10 @@ type Prediction struct {
 // Form returns the form of the predictions of Predict.
 func (mo *Model) Form() Form {
 	g, f := mo.model.Graph(), Form{}
-	if c := g.Columns; c != nil && c.Key != "" {
-		f.Keys = []string{c.Key}
+	if g.Columns != nil {
+		f.Keys = g.Columns.Keys
+	} else if mo.data != nil {
+		f.Keys = mo.data.Facts().Keys
 	}
 	for k := range g.Head.Classes {
 		f.Classes = append(f.Classes, g.Head.Label(k))
@@ -128,7 +130,7 @@ func (p *predictor) block(b *input.Batch) error {
 			one.Scores = one.Scores[len(one.Scores)-1:]
 		}
 		if p.keys > 0 {
-			one.Keys = b.Keys[i : i+1]
+			one.Keys = b.Keys[i*p.keys : (i+1)*p.keys]
 		}
 		p.all = append(p.all, one)
 	}
