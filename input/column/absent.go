@@ -7,6 +7,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model/graph"
+	"ringtrain/ring/phrase"
 )
 
 // Absent tells which columns no record of a set has, and of which none of the texts is in its
@@ -25,6 +26,17 @@ func (p *Plan) Absent(c *input.Counts, tell func(input int, what string, records
 			tell(p.bags[i].inputs[0], "unknown to its vocabulary", unknown)
 		}
 	}
+}
+
+// LabelText returns the label of which records have y: the name of a class, or a number in its unit.
+func (p *Plan) LabelText(y float32) string {
+	switch {
+	case p.Classes != nil && int(y) < len(p.Classes.Names()):
+		return phrase.Name(p.Classes.Names()[int(y)])
+	case p.scale != nil:
+		return fmt.Sprintf("%.6g", p.scale.Unit(float64(y)))
+	}
+	return fmt.Sprint(y)
 }
 
 // minSteps is how many steps of float32 a deviation has at least where standardized numbers keep their

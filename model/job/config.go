@@ -60,7 +60,7 @@ type Train struct {
 	ClipNorm      float64       `yaml:"clip_norm" takes:"0 or more" doc:"Bound on the norm of the summed gradient over all variables. 0: none."`
 	ClipValue     float64       `yaml:"clip_value" takes:"0 or more" doc:"Bound on each element of the summed gradient, before train.clip_norm. 0: none."`
 	Accumulate    int           `yaml:"accumulate" default:"1" takes:"1 to 1073741824" doc:"Parts that each rank computes its share of a batch in, one after the other, with the memory of one part. input.batch stays the examples of an update."`
-	ClassWeights  []float64     `yaml:"class_weights" takes:"0 or more" doc:"What an example of each class counts in the gradient and in the printed loss. The mean divides by the number of examples all the same."`
+	ClassWeights  []ClassWeight `yaml:"class_weights" takes:"a weight of 0 or more for each class, or {NAME: WEIGHT}" doc:"What an example of each class counts, in the order of the classes, or by their names, such as {yes: 5}; a class that is not named counts 1. It is so in the gradient and in the printed loss. The mean divides by the number of examples all the same."`
 	Average       Average       `yaml:"average"` // a moving average of the variables
 	Kernels       Kernels       `yaml:"kernels" default:"auto" doc:"Arithmetic of all ranks. auto is the highest set that all ranks have, in each generation. A change says so (‘decision’), as does a resume on another set. A rank without the set that is named ends the job before it starts (64). With auto, ‘eval’, ‘predict’ and ‘export’ take the set of the checkpoint."`
 	InitFrom      InitFrom      `yaml:"init_from"`      // the source of the first values of a fresh run

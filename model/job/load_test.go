@@ -221,8 +221,8 @@ func TestFaults(t *testing.T) {
 			"train.class_weights=1,1e39", "train.average.decay=0.999999999"}, want: []string{
 			"model.l2 is 1e+39, want 0 or more, within the range of float32",
 			"train.clip_value is 1e-50, want 0 or more, within the range of float32",
-			"train.class_weights[1] is 1e+39, want 0 or more, within the range of float32",
 			"train.average.decay is 0.999999999, want 0 or more and below 1",
+			"train.class_weights[1] is 1e+39, want 0 or more, within the range of float32",
 		}},
 		{name: "init from", file: small + "train:\n  init_from:\n    include: [a, \"[\"]\n    exclude: [b]", want: []string{
 			"job.yaml:6:5: train.init_from.include is [a [], which needs train.init_from.path",

@@ -60,7 +60,12 @@ func fieldSchema(f keys.Field) schema {
 		return groupSchema(f.Value)
 	case t.Kind() == reflect.Slice && !keys.IsText(t):
 		item := valueSchema(t.Elem(), keys.Takes(f.Takes()))
-		return schema{"anyOf": []schema{item, {"type": "array", "items": item}}} // one value is a list of one
+		one := []schema{item, {"type": "array", "items": item}} // one value is a list of one
+		if keys.IsText(t.Elem()) {
+			pairs := schema{"type": "object", "additionalProperties": schema{"type": "number"}}
+			one = []schema{item, pairs, {"type": "array", "items": schema{"anyOf": []schema{item, pairs}}}}
+		}
+		return schema{"anyOf": one}
 	}
 	takes := keys.Takes(f.Takes())
 	s := valueSchema(t, takes)

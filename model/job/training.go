@@ -213,28 +213,6 @@ func (in InitFrom) CheckUsed(vars []*model.Variable) error {
 	return f.err()
 }
 
-// checkClassWeights adds the faults of train.class_weights.
-func (cfg *Config) checkClassWeights(f *faults) {
-	w := cfg.Train.ClassWeights
-	if len(w) == 0 {
-		return
-	}
-	if cfg.Model.Check(cfg.Loss) != nil || cfg.Model.Unnamed() {
-		return // Check reports this fault, or CheckClasses does
-	}
-	labels := cfg.Labels()
-	classes := labels.Classes
-	if labels.Binary {
-		classes = 2
-	}
-	switch {
-	case classes == 0:
-		f.add("train.class_weights is %v, want none: labels are no classes", w)
-	case len(w) != classes:
-		f.add("train.class_weights has %d weights, want one for each of %d classes", len(w), classes)
-	}
-}
-
 // CheckClasses returns what is wrong with the job once the names of the classes are known.
 func (cfg *Config) CheckClasses() error {
 	var f faults

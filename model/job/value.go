@@ -100,6 +100,9 @@ func setList(v reflect.Value, n ast.Node) error {
 	if seq, ok := n.(*ast.SequenceNode); ok {
 		items = seq.Values
 	}
+	if keys.IsText(v.Type().Elem()) {
+		items = named(items)
+	}
 	if len(items) == 0 {
 		v.SetZero()
 		return nil
@@ -112,6 +115,24 @@ func setList(v reflect.Value, n ast.Node) error {
 	}
 	v.Set(list)
 	return nil
+}
+
+// named returns the items of a list of texts in which the pair of a name and a value is a text, too: its form is NAME:
+// VALUE.
+func named(items []ast.Node) []ast.Node {
+	var all []ast.Node
+	for _, item := range items {
+		if !isMapping(item) {
+			all = append(all, item)
+		}
+		for _, pair := range pairsOf(item) {
+			if !isPlain(pair.Value) {
+				return items
+			}
+			all = append(all, textNode(scalarText(pair.Key)+nameEnd+scalarText(pair.Value)))
+		}
+	}
+	return all
 }
 
 // setScalar sets one value. A text in quotes is not a number.

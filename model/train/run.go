@@ -83,7 +83,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	r.loop = &Loop{
 		Model: t.model, Reducer: reducer, Group: team.Group,
 		Seed: t.job.Train.Seed, CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,
-		Adjust: t.adjust(), Weights: newClassWeights(t.job.Train.ClassWeights), Parts: t.job.Train.Accumulate,
+		Adjust: t.adjust(), Weights: newClassWeights(t.job.ClassWeights()), Parts: t.job.Train.Accumulate,
 	}
 	if t.averages != nil {
 		r.loop.Updated = t.averages.update

@@ -38,7 +38,11 @@ func Warnings(set string, plan *column.Plan, c *input.Counts, predicts bool) (al
 		warn(weight, "0", c.Records)
 	}
 	if !predicts && c.Labels > 1 && c.Least == c.Largest {
-		warn(label, fmt.Sprint(c.Least), c.Labels)
+		what := fmt.Sprint(c.Least)
+		if plan != nil {
+			what = plan.LabelText(c.Least)
+		}
+		warn(label, what, c.Labels)
 	}
 	return all
 }
