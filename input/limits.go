@@ -15,6 +15,10 @@ type Limits struct {
 	// FeaturesWhy completes the error of an id beyond a given number of features: where the number is
 	// from, and what to do. Empty: the number.
 	FeaturesWhy string
+
+	// Trained says that a given number of features is that of the training records of these files, of which others
+	// are held out: ids beyond it are left out, as no weight is trained for them.
+	Trained bool
 }
 
 // A compressed file may decompress to Limits.MaxInflate bytes or to inflateRatio times
@@ -85,26 +89,30 @@ func (b *bounded) Read(p []byte) (int, error) {
 // MaxFeatures is the largest number of ids, and of rows of a table.
 const MaxFeatures = 1<<31 - 1
 
-// IDs is an upper bound of ids. Why completes the error message.
+// IDs is an upper bound of ids. Why completes the error message. With Drop an id beyond is left out of its record, and
+// no error.
 type IDs struct {
 	Below int64
 	Why   string
+	Drop  bool
 }
 
 // IDs returns the bound of ids for a model with the given number of features, or that of
 // the limits if features is 0.
 func (l Limits) IDs(features int) IDs {
 	switch {
+	case features > 0 && l.Trained:
+		return IDs{Below: int64(min(features, MaxFeatures)), Drop: true}
 	case features > 0 && l.FeaturesWhy != "":
-		return IDs{int64(min(features, MaxFeatures)), l.FeaturesWhy}
+		return IDs{Below: int64(min(features, MaxFeatures)), Why: l.FeaturesWhy}
 	case features > 0:
-		return IDs{int64(min(features, MaxFeatures)), fmt.Sprintf(" for %d features", features)}
+		return IDs{Below: int64(min(features, MaxFeatures)), Why: fmt.Sprintf(" for %d features", features)}
 	}
 	most := l.MaxFeatures
 	if most == 0 {
 		most = DefaultMaxFeatures
 	}
-	return IDs{int64(min(most, MaxFeatures)), ", as input.max_features says"}
+	return IDs{Below: int64(min(most, MaxFeatures)), Why: ", as input.max_features says"}
 }
 
 // Decoded returns an error if a file of size bytes declares a decoded size beyond the

@@ -87,9 +87,11 @@ func TestIDs(t *testing.T) {
 		features int
 		want     IDs
 	}{
-		{Limits{}, 0, IDs{1 << 26, ", as input.max_features says"}},
-		{Limits{MaxFeatures: 5}, 0, IDs{5, ", as input.max_features says"}},
-		{Limits{MaxFeatures: 5}, 7, IDs{7, " for 7 features"}},
+		{Limits{}, 0, IDs{Below: 1 << 26, Why: ", as input.max_features says"}},
+		{Limits{MaxFeatures: 5}, 0, IDs{Below: 5, Why: ", as input.max_features says"}},
+		{Limits{MaxFeatures: 5}, 7, IDs{Below: 7, Why: " for 7 features"}},
+		{Limits{FeaturesWhy: " why"}, 7, IDs{Below: 7, Why: " why"}},
+		{Limits{FeaturesWhy: " why", Trained: true}, 7, IDs{Below: 7, Drop: true}},
 	} {
 		if got := tt.limits.IDs(tt.features); got != tt.want {
 			t.Errorf("%+v, %d features: %+v, want %+v", tt.limits, tt.features, got, tt.want)

@@ -105,6 +105,9 @@ func (p *parser) learn(ctx context.Context, s *text.Set) error {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no record of any file has an index:value", p.config.format()))
 	}
 	p.features = int(largest + 1)
+	if p.config.Split.Holds() {
+		p.bound = input.Limits{Trained: true}.IDs(p.features)
+	}
 	s.SetFeatures(p.features)
 	if !dense {
 		return nil

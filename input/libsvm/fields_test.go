@@ -62,3 +62,42 @@ func TestBagsErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestWidthOfTraining verifies that the number of features is that of the records that are not held out, and that ids
+// beyond it are left out of those that are: of sparse, dense and libffm's records, and with the width of a checkpoint.
+func TestWidthOfTraining(t *testing.T) {
+	share := 0.5
+	split := input.Split{Share: &share}
+	for _, tt := range []struct {
+		pair string
+		c    Config
+	}{{"%d:1", Config{}}, {"%d:1", Config{Dense: true}}, {"0:%d:1 1:%[1]d:2", Config{Fields: true, Bags: 2}}, {"%d:1", Config{Features: 4, Limits: input.Limits{Trained: true}}}} {
+		parts := split.Parts(40)
+		var content strings.Builder
+		for i := range 40 {
+			id := 3
+			if !parts.Trains(i) {
+				id = 100 + i
+			}
+			fmt.Fprintf(&content, "1 "+tt.pair+"\n", id)
+		}
+		tt.c.Split = split
+		d, err := parse(t, content.String(), tt.c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		if n := d.Facts().Features; n != 4 {
+			t.Errorf("%+v: %d features, want 4", tt.c, n)
+		}
+		for i := range 40 {
+			var b input.Batch
+			if err := d.Append(&b, i); err != nil {
+				t.Fatal(err)
+			}
+			if held := len(b.X.Bags.Slot) == 0; !tt.c.Dense && held == parts.Trains(i) || tt.c.Dense && (b.X.Dense.Data[3] == 1) != parts.Trains(i) {
+				t.Errorf("%+v: record %d has the ids %v and the row %v", tt.c, i, b.X.Bags.Slot, b.X.Dense.Data)
+			}
+		}
+	}
+}

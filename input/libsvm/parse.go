@@ -139,6 +139,12 @@ func (p *parser) pairs(x *tensor.Bags, f *fields, all []byte, i int) error {
 				}
 			}
 		}
+		if id >= below { // see IDs.Drop
+			if f != nil {
+				f.of = f.of[:len(f.of)-1]
+			}
+			continue
+		}
 		ids[k], weights[k] = uint32(id), value
 		k++
 	}
@@ -162,7 +168,7 @@ func (p *parser) index(all []byte, i int) (id uint64, colon int, err error) {
 	switch {
 	case index < base:
 		return 0, 0, fmt.Errorf("index is %d, want %d or more, as base says", index, base)
-	case index-base >= p.bound.Below:
+	case index-base >= p.bound.Below && !p.bound.Drop:
 		return 0, 0, fmt.Errorf("index is %d, want one in [%d, %d)%s", index, base, base+p.bound.Below, p.bound.Why)
 	}
 	return uint64(index - base), i + n, nil

@@ -297,3 +297,40 @@ func TestSplitByFeature(t *testing.T) {
 		t.Errorf("error %v of a feature that is not there", err)
 	}
 }
+
+// TestWidthOfTraining verifies that the number of features is that of the records that are not held out, and that ids
+// beyond it, with their values, are left out of those that are.
+func TestWidthOfTraining(t *testing.T) {
+	share := 0.5
+	split := input.Split{Share: &share}
+	parts := split.Parts(40)
+	var records [][]byte
+	for i := range 40 {
+		id := int64(3)
+		if !parts.Trains(i) {
+			id = 100
+		}
+		records = append(records, example(entry("label", floats(1)), entry("ids", ints(id, 1)), entry("values", floats(7, 8))))
+	}
+	d, err := tfrecord.Open(t.Context(), []string{write(t, records...)}, tfrecord.Config{Label: "label", IDs: "ids", Values: "values", Labels: input.Labels{Binary: true}, Split: split})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if n := d.Facts().Features; n != 4 {
+		t.Errorf("%d features, want 4", n)
+	}
+	for i := range 40 {
+		var b input.Batch
+		if err := d.Append(&b, i); err != nil {
+			t.Fatal(err)
+		}
+		ids, values := []uint32{1}, []float32{8}
+		if parts.Trains(i) {
+			ids, values = []uint32{3, 1}, []float32{7, 8}
+		}
+		if !slices.Equal(b.X.Bags.Slot, ids) || !slices.Equal(b.X.Bags.Weights, values) {
+			t.Errorf("record %d has the ids %v and values %v, want %v and %v", i, b.X.Bags.Slot, b.X.Bags.Weights, ids, values)
+		}
+	}
+}

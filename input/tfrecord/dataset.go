@@ -142,7 +142,9 @@ func (d *dataset) measure(ctx context.Context) error {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("tfrecord: %s: no record has any %q", d.files[0].Name, d.config.IDs))
 	}
 	d.facts.Features = int(largest) + 1
-	d.ids = d.config.Limits.IDs(d.facts.Features)
+	limits := d.config.Limits
+	limits.Trained = d.config.Split.Holds()
+	d.ids = limits.IDs(d.facts.Features)
 	return nil
 }
 

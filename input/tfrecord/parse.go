@@ -138,6 +138,9 @@ func (s *scratch) sparse(b *input.Batch, example []byte, w wanted, d *dataset) e
 	x := b.Bags(1)
 	before := len(x.Weights)
 	ids, err := s.pairs(x, example, w, &d.config)
+	if err == nil && d.ids.Drop {
+		ids, x.Weights = dropBeyond(d.ids.Below, ids, x.Weights, before)
+	}
 	if err == nil {
 		err = checkIDs(d.config.IDs, ids, d.ids)
 	}
@@ -150,6 +153,18 @@ func (s *scratch) sparse(b *input.Batch, example []byte, w wanted, d *dataset) e
 	}
 	x.End()
 	return nil
+}
+
+// dropBeyond leaves out the ids that are not below a bound, and their weights, which begin at a place.
+func dropBeyond(below int64, ids []int64, weights []float32, at int) ([]int64, []float32) {
+	k := 0
+	for i, id := range ids {
+		if id < below {
+			ids[k], weights[at+k] = id, weights[at+i]
+			k++
+		}
+	}
+	return ids[:k], weights[:at+k]
 }
 
 // pairs appends values to x and returns their unchecked ids. A feature without a list is

@@ -78,6 +78,7 @@ func (o *Opener) evaluated(e Evaluated) (part input.Part, set string, spec conve
 	spec.Cache, spec.CacheDir, spec.FindCache = o.job.Input.Cache, o.opts.CacheDir, true
 	if set == "input.train" {
 		spec.Split = o.job.Input.Split
+		spec.Limits.Trained = spec.Split.Holds() && o.sizedBy != ""
 	}
 	if e.Cells {
 		spec.Cache = convert.CacheOff
