@@ -88,11 +88,15 @@ func writeThresholds(t *tabwriter.Writer, m report.Metrics) {
 // ImportanceTable writes what loss and AUC lose where the cells of a column are permuted.
 func ImportanceTable(w io.Writer, columns []trained.Importance) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "column\tloss\tAUC\n")
+	fmt.Fprint(t, "column\tloss")
+	if len(columns) > 0 && columns[0].AUC != nil {
+		fmt.Fprint(t, "\tAUC")
+	}
+	fmt.Fprintln(t)
 	for _, c := range columns {
-		fmt.Fprintf(t, "%s\t%+.4g ± %.2g\t", escaped.Replace(c.Column), c.Loss, c.LossDeviation)
+		fmt.Fprintf(t, "%s\t%+.4g ± %.2g", escaped.Replace(c.Column), c.Loss, c.LossDeviation)
 		if c.AUC != nil {
-			fmt.Fprintf(t, "%+.4g ± %.2g", -*c.AUC, *c.AUCDeviation)
+			fmt.Fprintf(t, "\t%+.4g ± %.2g", -*c.AUC, *c.AUCDeviation)
 		}
 		fmt.Fprintln(t)
 	}

@@ -64,10 +64,14 @@ examples by class (row) and prediction (column)
 // TestImportanceTable verifies the table of eval --importance, with and without AUC.
 func TestImportanceTable(t *testing.T) {
 	area, deviation := report.Number(0.25), report.Number(0.0125)
-	var b strings.Builder
-	ImportanceTable(&b, []trained.Importance{{Column: "a\tb", Loss: 0.5, LossDeviation: 0.00123, AUC: &area, AUCDeviation: &deviation}, {Column: "c", Loss: -0.125}})
-	want := "column  loss           AUC\na\\tb    +0.5 ± 0.0012  -0.25 ± 0.013\nc       -0.125 ± 0     \n"
-	if b.String() != want {
-		t.Errorf("table\n%q\nwant\n%q", b.String(), want)
+	for want, columns := range map[string][]trained.Importance{
+		"column  loss           AUC\na\\tb    +0.5 ± 0.0012  -0.25 ± 0.013\n": {{Column: "a\tb", Loss: 0.5, LossDeviation: 0.00123, AUC: &area, AUCDeviation: &deviation}},
+		"column  loss\nc       -0.125 ± 0\n":                                  {{Column: "c", Loss: -0.125}},
+	} {
+		var b strings.Builder
+		ImportanceTable(&b, columns)
+		if b.String() != want {
+			t.Errorf("table\n%q\nwant\n%q", b.String(), want)
+		}
 	}
 }

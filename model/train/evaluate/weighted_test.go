@@ -303,3 +303,20 @@ func TestWeightedAreaIsExact(t *testing.T) {
 		}
 	}
 }
+
+// TestWeightsOfAllRefuses verifies that a message of weights with another length is an error of the protocol that names
+// the rank.
+func TestWeightsOfAllRefuses(t *testing.T) {
+	for _, n := range []int{0, 2*sumBytes - 1, 2*sumBytes + 1} {
+		ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
+			if g.Membership().Rank == 1 {
+				return g.AllGather(t.Context(), make([]byte, n), new(ring.Gathered))
+			}
+			_, err := new(weighted).all(t.Context(), g, new(model.Ranking))
+			if exitcode.Of(err) != exitcode.Protocol || !strings.Contains(err.Error(), "rank 1 sent") {
+				t.Errorf("bytes=%d: error %v (%d), want %d", n, err, exitcode.Of(err), exitcode.Protocol)
+			}
+			return nil
+		})
+	}
+}
