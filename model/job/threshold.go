@@ -41,9 +41,10 @@ func (t Threshold) String() string {
 func (t Threshold) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 func (t Threshold) check(f *faults, j *Config) {
+	classes := j.knownClasses()
 	switch {
 	case t == Threshold{Number: 0.5}:
-	case j.Model.Check(j.Loss) == nil && j.Model.Head(j.Loss).Classes != 2:
+	case classes >= 0 && classes != 2:
 		f.add("eval.threshold is %v, want 0.5, the default: only the score of two classes is compared with it", t)
 	case t.BestF1 && !j.HasValidation() && !j.Eval.Training:
 		f.add("eval.threshold is %s, which needs validation records: add input.split, as in {share: 0.1}", bestF1)

@@ -53,26 +53,28 @@ type EarlyStopping struct {
 type stopMetric struct {
 	name          StopMetric
 	lowerIsBetter bool
-	heads         []graph.HeadKind // heads of the models that have the metric
+	has           func(classes int) bool // models of so many classes, 0 of a regression, have the metric
 	value         func(m *report.Metrics) *report.Number
 }
 
-var allHeads = []graph.HeadKind{graph.HeadRegression, graph.HeadClasses, graph.HeadBinary}
-
 var stopMetrics = []stopMetric{
-	{"loss", true, allHeads, func(m *report.Metrics) *report.Number { return &m.Loss }},
-	{"accuracy", false, allHeads[1:], func(m *report.Metrics) *report.Number { return m.Accuracy }},
-	{"auc", false, allHeads[2:], func(m *report.Metrics) *report.Number { return m.AUC }},
-	{"rmse", true, allHeads[:1], func(m *report.Metrics) *report.Number { return m.RMSE }},
-	{"log_loss", true, allHeads[1:], func(m *report.Metrics) *report.Number { return m.LogLoss }},
-	{"normalized_entropy", true, allHeads[2:], func(m *report.Metrics) *report.Number { return m.NormalizedEntropy }},
+	{"loss", true, func(int) bool { return true }, func(m *report.Metrics) *report.Number { return &m.Loss }},
+	{"accuracy", false, ofClasses, func(m *report.Metrics) *report.Number { return m.Accuracy }},
+	{"auc", false, ofTwo, func(m *report.Metrics) *report.Number { return m.AUC }},
+	{"rmse", true, ofNumbers, func(m *report.Metrics) *report.Number { return m.RMSE }},
+	{"log_loss", true, ofClasses, func(m *report.Metrics) *report.Number { return m.LogLoss }},
+	{"normalized_entropy", true, ofTwo, func(m *report.Metrics) *report.Number { return m.NormalizedEntropy }},
 }
 
-// stopMetricNames returns the names of the metrics of models with a head, of all models for head 0.
-func stopMetricNames(head graph.HeadKind) []string {
+func ofNumbers(classes int) bool { return classes == 0 }
+func ofClasses(classes int) bool { return classes > 0 }
+func ofTwo(classes int) bool     { return classes == 2 }
+
+// stopMetricNames returns the names of the metrics of models with so many classes, of all models if it is negative.
+func stopMetricNames(classes int) []string {
 	var names []string
 	for _, s := range stopMetrics {
-		if head == 0 || slices.Contains(s.heads, head) {
+		if classes < 0 || s.has(classes) {
 			names = append(names, string(s.name))
 		}
 	}
@@ -83,7 +85,7 @@ func stopMetricNames(head graph.HeadKind) []string {
 type StopMetric string
 
 // Takes returns the names of all.
-func (StopMetric) Takes() string { return strings.Join(stopMetricNames(0), ", ") }
+func (StopMetric) Takes() string { return strings.Join(stopMetricNames(-1), ", ") }
 
 // stopMetric returns the metric that the job names, false if there is none.
 func (s EarlyStopping) stopMetric() (stopMetric, bool) {
@@ -100,8 +102,8 @@ func (s EarlyStopping) check(f *faults, j *Config) {
 		return
 	}
 	m, known := s.stopMetric()
-	if known && j.Model.Check(j.Loss) == nil && !slices.Contains(m.heads, j.Model.Head(j.Loss).Kind) {
-		f.add("train.early_stopping.metric is %q, want one of %s", s.Metric, strings.Join(stopMetricNames(j.Model.Head(j.Loss).Kind), ", "))
+	if classes := j.knownClasses(); known && classes >= 0 && !m.has(classes) {
+		f.add("train.early_stopping.metric is %q, want one of %s", s.Metric, strings.Join(stopMetricNames(classes), ", "))
 	}
 	if !j.HasValidation() && !j.Eval.Training {
 		f.add("train.early_stopping.patience is %d, which needs validation records: add input.split, as in {share: 0.1}", s.Patience)
@@ -213,11 +215,21 @@ func (in InitFrom) CheckUsed(vars []*model.Variable) error {
 	return f.err()
 }
 
+// knownClasses returns the number of classes of the model, 0 of a regression. It is negative if the number is not known
+// yet, or if Check has another fault to report.
+func (cfg *Config) knownClasses() int {
+	if cfg.Model.Unnamed() || cfg.Model.Check(cfg.Loss) != nil {
+		return -1
+	}
+	return cfg.Model.Head(cfg.Loss).Classes
+}
+
 // CheckClasses returns what is wrong with the job once the names of the classes are known.
 func (cfg *Config) CheckClasses() error {
 	var f faults
 	cfg.checkClassWeights(&f)
 	cfg.Train.EarlyStopping.check(&f, cfg)
+	cfg.Eval.Threshold.check(&f, cfg)
 	return exitcode.With(exitcode.Usage, errors.Join(cfg.Model.Check(cfg.Loss), f.err()))
 }
 
