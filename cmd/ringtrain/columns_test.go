@@ -127,16 +127,18 @@ func TestPredictPipe(t *testing.T) {
 	}
 }
 
-// TestPredictBySaved verifies that a bundle and a checkpoint stand for the job that they are of, where its job file is not,
-// and what is said of a folder that is neither, of --from beside it, and of a bundle that keeps no job file.
+// TestPredictBySaved verifies that a bundle and a checkpoint stand for the job that they are of, where its job file, its
+// records and its vocabulary are not, and what is said of a folder that is neither, of --from beside it, and of a bundle that
+// keeps no job file.
 func TestPredictBySaved(t *testing.T) {
 	b := newBox(t)
 	b.write("train.csv", "id,clicked,price,city,site\nr0,1,2,Bern,s\nr1,0,4,Genf,s\n")
-	b.write("clicks.yaml", clicksCSV)
+	b.write("clicks.yaml", strings.Replace(clicksCSV, "vocabulary: auto", "vocabulary: cities.txt", 1))
+	b.write("cities.txt", "Bern\nGenf\n")
 	b.write("new.csv", "site,id,city,price\ns1,a,Bern,3\n,\"b,c\",nowhere,\n")
 	b.must(0, "train", "clicks.yaml", "--set", "eval.threshold=0")
 	want := b.must(0, "predict", "clicks.yaml", "new.csv", "--set", "eval.threshold=0").stdout
-	if err := os.Remove(b.path("clicks.yaml")); err != nil {
+	if err := errors.Join(os.Remove(b.path("clicks.yaml")), os.Remove(b.path("cities.txt")), os.Remove(b.path("train.csv"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"ckpt", "export", "export/1"} {

@@ -306,7 +306,7 @@ func TestCompileRefuses(t *testing.T) {
 
 // TestExpand verifies ranges of names.
 func TestExpand(t *testing.T) {
-	got, err := expand([]string{"a", "C8..C11", "x08..x10", "n0..n1"})
+	got, err := Expand([]string{"a", "C8..C11", "x08..x10", "n0..n1"})
 	if want := []string{"a", "C8", "C9", "C10", "C11", "x08", "x09", "x10", "n0", "n1"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}

@@ -171,7 +171,7 @@ func (p *Plan) item(c *Column, vocabulary func(string) ([]string, error)) error 
 
 // listed expands names, of which there must be one.
 func listed(names []string) ([]string, error) {
-	all, err := expand(names)
+	all, err := Expand(names)
 	if err == nil && len(all) == 0 {
 		err = errors.New("has no names, want one or more")
 	}
@@ -214,7 +214,7 @@ func (p *Plan) checkLabel(columns []Column) (errs []error) {
 
 // single takes the one column of a label or weight.
 func (p *Plan) single(at *int, names []string) error {
-	names, err := expand(names)
+	names, err := Expand(names)
 	switch {
 	case err != nil:
 		return err
@@ -364,7 +364,7 @@ func vocabularySize(b *graph.BagColumn) uint32 {
 }
 
 func (p *Plan) ids(o *IDsOptions) error {
-	names, err := expand(o.Names)
+	names, err := Expand(o.Names)
 	switch {
 	case err != nil:
 		return err
@@ -401,7 +401,7 @@ func categoricalNames(columns []Column) map[string]bool {
 	all := map[string]bool{}
 	for _, c := range columns {
 		if c.Categorical != nil && c.Categorical.Separator == "" {
-			names, _ := expand(c.Categorical.Names)
+			names, _ := Expand(c.Categorical.Names)
 			for _, name := range names {
 				all[name] = true
 			}

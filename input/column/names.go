@@ -9,9 +9,9 @@ import (
 // maxRange bounds the columns of one range.
 const maxRange = 100_000
 
-// expand returns the names of a list, in which FIRST..LAST is a range: two names of equal text
+// Expand returns the names of a list, in which FIRST..LAST is a range: two names of equal text
 // and ascending numbers behind it, as in C1..C26. Numbers of one width are filled with zeros.
-func expand(names []string) ([]string, error) {
+func Expand(names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {
 		from, to, isRange := strings.Cut(name, "..")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,13 +18,20 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// compile makes the plan of input.columns if the records have columns.
-func (o *Opener) compile(ctx context.Context) error {
+// compile makes the plan of input.columns if the records have columns. A vocabulary whose file is not there is the one of
+// the columns that a trained model keeps, which may be nil.
+func (o *Opener) compile(ctx context.Context, kept *graph.Columns) error {
 	columns := o.job.Input.RecordColumns()
 	if len(columns) == 0 {
 		return nil
 	}
-	plan, err := column.Compile(columns, func(file string) ([]string, error) { return readVocabulary(ctx, o.opts.Roots, file) })
+	plan, err := column.Compile(columns, func(file string) ([]string, error) {
+		texts, err := readVocabulary(ctx, o.opts.Roots, file)
+		if found := keptVocabulary(columns, kept, file); exitcode.Of(err) == exitcode.NoInput && found != nil {
+			return found, nil
+		}
+		return texts, err
+	})
 	if err != nil {
 		return o.job.Locate(err)
 	}
@@ -42,7 +50,26 @@ func (o *Opener) compileLabelled(ctx context.Context) error {
 	if err := errors.Join(o.job.CheckLabel(), o.prepareClasses(ctx)); err != nil {
 		return err
 	}
-	return o.compile(ctx)
+	return o.compile(ctx, nil)
+}
+
+// keptVocabulary returns the vocabulary of a file as kept has it, nil if it has none.
+func keptVocabulary(columns []column.Column, kept *graph.Columns, file string) []string {
+	if kept == nil {
+		return nil
+	}
+	for _, c := range columns {
+		if c.Categorical == nil || c.Categorical.Vocabulary != file {
+			continue
+		}
+		names, _ := column.Expand(c.Categorical.Names) // Compile returns the error
+		for _, b := range kept.Bags {
+			if b.Kind == graph.Vocabulary && slices.Contains(names, b.Name) {
+				return b.Vocabulary
+			}
+		}
+	}
+	return nil
 }
 
 // readVocabulary reads a vocabulary file of one text a line.
@@ -100,7 +127,7 @@ func (o *Opener) Plan() *column.Plan { return o.plan }
 // Adopt compiles input.columns and takes the means, deviations and vocabularies that training
 // learned. Path names the checkpoint or bundle that stores them; learned is nil if it has none.
 func (o *Opener) Adopt(ctx context.Context, path string, learned *graph.Columns) error {
-	if err := o.compile(ctx); err != nil || o.plan == nil {
+	if err := o.compile(ctx, learned); err != nil || o.plan == nil {
 		return err
 	}
 	if learned == nil && o.plan.Learns() {
