@@ -245,6 +245,16 @@ func TestFaults(t *testing.T) {
 		{name: "a threshold of no records", file: "model: {kind: linear}\nloss: {kind: sigmoid}\ninput: {train: {format: libsvm, files: [a]}}\neval: {threshold: best_f1}\noptimizer: {learning_rate: 0.1}\n", want: []string{
 			"job.yaml:4:8: eval.threshold is best_f1, which needs validation records: add input.split, as in {share: 0.1}",
 		}},
+		{name: "a split of none and of all", file: "model: {kind: linear}\ninput: {train: {format: libsvm, files: [a]}, split: {share: 0, test: 1}}\noptimizer: {learning_rate: 0.1}\n", want: []string{
+			"job.yaml:2:54: input.split.share is 0, want above 0 and below 1",
+			"job.yaml:2:64: input.split.test is 1, want above 0 and below 1",
+		}},
+		{name: "a split beside validation files", file: "model: {kind: linear}\ninput: {train: {format: libsvm, files: [a]}, eval: {files: [b]}, split: {share: 0.1}}\noptimizer: {learning_rate: 0.1}\n", want: []string{
+			"job.yaml:2:66: input.split and input.eval are given, want one of them",
+		}},
+		{name: "a split by a column of none", file: "model: {kind: linear}\ninput: {train: {format: libsvm, files: [a]}, split: {by: day, from: 2026-06-01}}\noptimizer: {learning_rate: 0.1}\n", want: []string{
+			"job.yaml:2:54: input.split.by is day, want none without input.columns: only columns have names",
+		}},
 		{name: "early stopping", file: small + "train:\n  early_stopping: {metric: auc, patience: 1, min_delta: -1}\n", want: []string{
 			"job.yaml:5:46: train.early_stopping.min_delta is -1, want 0 or more",
 			`job.yaml:5:20: train.early_stopping.metric is "auc", want one of loss, rmse`,

@@ -11,6 +11,7 @@ import (
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
+	"ringtrain/ring/exitcode"
 )
 
 // TestSplit verifies that held-out records move neither weight, mean nor vocabulary: training ends with the same
@@ -123,5 +124,44 @@ func testSplit(t *testing.T, split string) {
 			t.Errorf("the checkpoint has %+v, training %+v; error %v", m, evals[i], err)
 		}
 		s.Close()
+	}
+}
+
+// TestSplitFaults verifies what ends a job with a split: a part without records, a column that is not there, and a class
+// that only held-out records have.
+func TestSplitFaults(t *testing.T) {
+	const text = "model: {kind: linear, classes: auto}\ninput:\n  train: {format: csv, files: [%s], header: true}\n  batch: 5\n  split: %s\n" +
+		"  columns:\n    - label: {names: [y]}\n    - numeric: {names: [x]}\noptimizer: {learning_rate: 0.1}\n"
+	name := filepath.Join(t.TempDir(), "a.csv")
+	var b strings.Builder
+	b.WriteString("y,x,day\n")
+	for i := range 40 {
+		y := []string{"no", "yes"}[i%2]
+		if i == 39 {
+			y = "maybe"
+		}
+		fmt.Fprintf(&b, "%s,%d,2026-06-%02d\n", y, i, 1+i/2)
+	}
+	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for split, want := range map[string]string{
+		"{share: 0.000000001}":        "input.split: no validation records: {share: 1e-09} of 40 records",
+		"{share: 0.5, test: 0.001}":   "input.split: no test records: {share: 0.5, test: 0.001} of 40 records",
+		"{by: day, from: 2026-06}":    "input.split: no training records: {by: day, from: 2026-06} of 40 records",
+		"{by: day, from: 2026-07}":    "input.split: no validation records: {by: day, from: 2026-07} of 40 records",
+		"{share: 0.1, by: dayy}":      "no column dayy, which input.split.by names (did you mean day?)",
+		"{by: day, from: 2026-06-20}": `a.csv:41: record 39 at byte 680: column y is "maybe", want one of no, yes`,
+	} {
+		cfg := loadText(t, fmt.Sprintf(text, name, split))
+		data, err := records.NewOpener(cfg, records.Options{}).Open(t.Context())
+		if err == nil {
+			m := trainOn(t, 1, cfg, data, nil)[0]
+			err = m.err
+			data.Close()
+		}
+		if err == nil || exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), want) {
+			t.Errorf("split=%s: error %v (%d), want %s (65)", split, err, exitcode.Of(err), want)
+		}
 	}
 }
