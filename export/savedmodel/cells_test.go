@@ -17,6 +17,8 @@ func cellsPlan(t *testing.T) *column.Plan {
 	p, err := column.Compile([]column.Column{
 		{Key: &column.KeyOptions{Names: []string{"request"}}},
 		{Numeric: &column.NumericOptions{Names: []string{"n", "both"}, Transform: "log1p", Default: &column.Missing{Number: 2.5}}},
+		{Numeric: &column.NumericOptions{Names: []string{"money"}, Standardize: true, Decimal: ",", Strip: "$€. "}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"money"}, Hash: 20}},
 		{Numeric: &column.NumericOptions{Names: []string{"both"}, Buckets: []float64{-1, 0, 7}}},
 		{Categorical: &column.CategoricalOptions{Names: []string{"both", "hashed"}, Hash: 50}},
 		{Categorical: &column.CategoricalOptions{Names: []string{"city"}, Vocabulary: "cities"}},
@@ -40,6 +42,7 @@ func drawnCells(p *column.Plan, number int, rng *rand.Rand) (map[string]any, []c
 		"request": fmt.Sprint(" r", number),
 		"both":    drawn(rng, "3", "-0.5", "1e3", "+7", "-999", "-999.0", "NA", "nan", "?", "", "7.00"),
 		"hashed":  drawn(rng, "NA", "?", "", "-999", "\u00a0x\u2003", "ſſ\U0001F600", "a\u0301", strings.Repeat("long ", 3000)),
+		"money":   drawn(rng, "$1.234,5", "-€ 3", "7", "NA", "", "0,125 $", "-999"),
 		"city":    drawn(rng, "Bern", "Genève", "NA", "Zug", ""),
 	}
 	record, cells := map[string]any{}, map[string]column.Cell{}

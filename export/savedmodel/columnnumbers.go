@@ -3,6 +3,7 @@ package savedmodel
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,10 +74,16 @@ func (cn columnNodes) bucketed(name string, b *graph.BagColumn, x string, wide b
 	return cn.add("Sum", name+"bucket", []string{ones, cn.numbers(name+"bucket/axis", 1)}, int64s()), mask
 }
 
-// numberOf adds the number that a text is, NaN for an empty one and the words for missing.
-func (cn columnNodes) numberOf(name, text string, words []string) string {
+// numberOf adds the number that a text of a column is, NaN for an empty one and the words for missing.
+func (cn columnNodes) numberOf(name, text, column string, c *graph.Columns) string {
+	words := c.NumberWords
 	text = cn.add("StringStrip", name+"plain", []string{text}, attrs{})
 	isMissing := cn.isWord(name, text, words)
+	for _, form := range c.Forms {
+		if form.Name == column {
+			text = cn.plainNumber(name, text, form)
+		}
+	}
 	text = cn.add("SelectV2", name+"text", []string{isMissing, cn.texts(name+"zero", nil, "0"), text}, stringsType())
 	x := cn.add("StringToNumber", name+"parsed", []string{text}, attrs{"out_type": typeAttr(tfpb.DataType_DT_DOUBLE)})
 	for i, v := range numbersOf(words) {
@@ -85,6 +92,25 @@ func (cn columnNodes) numberOf(name, text string, words []string) string {
 		isMissing = cn.add("LogicalOr", fmt.Sprintf("%smissing_%d", name, i), []string{isMissing, is}, attrs{})
 	}
 	return cn.add("SelectV2", name+"number", []string{isMissing, cn.double(name+"none", math.NaN()), x}, doubles())
+}
+
+// plainNumber adds a number as it would be written without a form of its own.
+func (cn columnNodes) plainNumber(name, text string, form graph.NumberForm) string {
+	replace := func(part, pattern, by string) {
+		text = cn.add("RegexReplace", name+part, []string{text, cn.texts(name+part+"/pattern", nil, pattern), cn.texts(name+part+"/rewrite", nil, by)}, attrs{})
+	}
+	var strip []string
+	for _, c := range form.Strip {
+		strip = append(strip, regexp.QuoteMeta(string(c)))
+	}
+	if len(strip) > 0 {
+		replace("stripped", strings.Join(strip, "|"), "")
+	}
+	if form.Decimal != "." {
+		replace("other", `\.`, "x") // is no number
+		replace("decimal", regexp.QuoteMeta(form.Decimal), ".")
+	}
+	return cn.add("StringStrip", name+"number_text", []string{text}, attrs{})
 }
 
 // known adds numbers with NaN in place of those that are words for missing.

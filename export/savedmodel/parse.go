@@ -145,7 +145,7 @@ func (cn columnNodes) parsedColumns(c *graph.Columns) parsedColumns {
 		raw := output(parse, at+len(numbers)+i)
 		p.raw[f.name], p.texts[f.name] = raw, cn.textOf(fmt.Sprintf("columns/text_%d/", i), raw, c)
 		if all[f.name]&asNumber != 0 {
-			p.numbers[f.name] = cn.numberOf(fmt.Sprintf("columns/number_%d/", i), raw, c.NumberWords)
+			p.numbers[f.name] = cn.numberOf(fmt.Sprintf("columns/number_%d/", i), raw, f.name, c)
 		}
 	}
 	return p

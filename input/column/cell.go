@@ -25,7 +25,7 @@ type Cell struct {
 // number reads an input of a record as a finite float32, and returns missing where the record has none.
 func (r *Runner) number(cells []Cell, at int, missing float32) (float32, error) {
 	c := &cells[at]
-	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad && !r.plan.numberWords.hasValues { // quick32, which is not inlined
+	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad && !r.plan.slow[at] { // quick32, which is not inlined
 		if v, length := text.Float32(c.Text[:n+text.Pad]); length == n {
 			return v, nil
 		}
@@ -37,7 +37,7 @@ func (r *Runner) number(cells []Cell, at int, missing float32) (float32, error) 
 // double is number before it is rounded to float32, whose range it keeps.
 func (r *Runner) double(cells []Cell, at int, missing float64) (float64, error) {
 	c := &cells[at]
-	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad && !r.plan.numberWords.hasValues {
+	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad && !r.plan.slow[at] {
 		if v, length := text.Float64(c.Text[:n+text.Pad]); length == n {
 			return v, nil
 		}
@@ -66,7 +66,7 @@ func quick64(t []byte) (v float64, ok bool) {
 }
 
 // read is number and double without what is quick.
-func (r *Runner) read(c *Cell, at, bits int, missing float64) (float64, error) {
+func (r *Runner) read(c *Cell, at, bits int, missing float64) (v float64, err error) {
 	if c.missing() {
 		return missing, nil
 	}
@@ -80,7 +80,13 @@ func (r *Runner) read(c *Cell, at, bits int, missing float64) (float64, error) {
 		r.note(at, word)
 		return missing, nil
 	}
-	v, err := c.number(plain, bits)
+	if form := r.plan.forms[at]; len(plain) > 0 && !r.plan.isPlain(at) {
+		var ok bool
+		if plain, ok = r.plain(plain, form); !ok {
+			return 0, fmt.Errorf("is %s, want a number with the decimal %s", phrase.Quote(string(c.Text)), form.Decimal)
+		}
+	}
+	v, err = c.number(plain, bits)
 	if word = w.value(v); err == nil && word >= 0 {
 		r.note(at, word)
 		return missing, nil

@@ -41,6 +41,9 @@ type Plan struct {
 
 	missed []Missed
 
+	forms []*graph.NumberForm // of Inputs: how numbers are written; nil of those that no item reads as one
+	slow  []bool              // of Inputs: a number cannot be read at first sight
+
 	dense []denseRule
 	bags  []bagRule
 	scale *denseRule // of the label of a regression; nil: the label is learnt as it is
@@ -81,7 +84,6 @@ type bagRule struct {
 // each item, all at once.
 func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (*Plan, error) {
 	p := &Plan{Label: -1, Weight: -1, names: map[string]int{}, made: map[[2]string]bool{}}
-	p.SetMissing(nil)
 	var errs []error
 	for i := range columns {
 		p.number = i
@@ -108,6 +110,7 @@ func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (
 		}
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
+	p.SetMissing(nil)
 	return p, nil
 }
 
@@ -191,7 +194,7 @@ func (p *Plan) input(name string) int {
 	p.place(name)
 	if p.names[name] < 0 {
 		p.names[name] = len(p.Inputs)
-		p.Inputs, p.items = append(p.Inputs, name), append(p.items, nil)
+		p.Inputs, p.items, p.forms = append(p.Inputs, name), append(p.items, nil), append(p.forms, nil)
 	}
 	at := p.names[name]
 	p.items[at] = append(p.items[at], p.number)
@@ -276,6 +279,10 @@ func (p *Plan) numeric(o *NumericOptions) error {
 	case len(o.Buckets) > 0 && (o.Standardize || o.Transform != ""):
 		return errors.New("has buckets with transform or standardize, want one of them: buckets are of the number as it is")
 	}
+	form, err := o.form()
+	if err != nil {
+		return err
+	}
 	var missing Missing
 	if o.Default != nil {
 		missing = *o.Default
@@ -286,17 +293,21 @@ func (p *Plan) numeric(o *NumericOptions) error {
 		}
 	}
 	for _, name := range names {
+		input, err := p.reads(name, form)
+		if err != nil {
+			return err
+		}
 		if len(o.Buckets) == 0 {
 			p.dense = append(p.dense, denseRule{
 				DenseColumn: graph.DenseColumn{Name: name, Default: missing.Number, Log1p: o.Transform == "log1p", Scale: 1},
-				input:       p.input(name), standardize: o.Standardize, meanDefault: missing.Mean, assumed: o.Default == nil,
+				input:       input, standardize: o.Standardize, meanDefault: missing.Mean, assumed: o.Default == nil,
 			})
 			continue
 		}
-		err := p.bag(bagRule{BagColumn: graph.BagColumn{
+		err = p.bag(bagRule{BagColumn: graph.BagColumn{
 			Name: name, Kind: graph.Buckets, Size: uint32(len(o.Buckets)) + 1, Boundaries: o.Buckets,
 			Default: missing.Number, HasDefault: o.Default != nil,
-		}, inputs: []int{p.input(name)}, narrow: graph.Narrow(o.Buckets)})
+		}, inputs: []int{input}, narrow: graph.Narrow(o.Buckets)})
 		if err != nil {
 			return err
 		}
@@ -429,6 +440,11 @@ func (p *Plan) bag(rule bagRule) error {
 // Columns describes the inputs that the plan makes of a record, with the statistics learnt so far.
 func (p *Plan) Columns() graph.Columns {
 	c := graph.Columns{NumberWords: p.numberWords.list, TextWords: p.textWords.list, Trim: p.Trim}
+	for at := range p.Inputs {
+		if !p.isPlain(at) {
+			c.Forms = append(c.Forms, *p.forms[at])
+		}
+	}
 	for _, d := range p.dense {
 		c.Dense = append(c.Dense, d.DenseColumn)
 	}

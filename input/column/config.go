@@ -38,6 +38,8 @@ type NumericOptions struct {
 	Transform   string    `yaml:"transform" takes:"log1p" doc:"log1p: sign(x)·ln(1+|x|). Default: none."`
 	Standardize bool      `yaml:"standardize" doc:"Subtracts the mean of the training records and divides by their standard deviation, after the transform."`
 	Buckets     []float64 `yaml:"buckets" doc:"Boundaries, ascending. The column becomes an id instead of a number: how many boundaries are not above the number."`
+	Decimal     string    `yaml:"decimal" absent:"." takes:"a character" doc:"What stands before the fraction of a number that is written as a text."`
+	Strip       string    `yaml:"strip" takes:"characters, as in $%" doc:"Characters that are left out of a number that is written as a text, such as ‘$%,’."`
 	Default     *Missing  `yaml:"default" takes:"a number, or mean" doc:"What a missing number counts as, before transform and standardize. mean: that of the training records that have a number, after the transform. Default: 0; with buckets a missing number is no id."`
 }
 

@@ -41,9 +41,8 @@ func (c *Checker) Reads(input int) bool { return c.numeric[input] && !c.runner.p
 // Faults calls visit for each input of a record, the cells of the plan's Inputs, that is not as it is to be. plain says
 // which cells are known to be numbers of digits, sign, dot and exponent in the range of float32.
 func (c *Checker) Faults(cells []Cell, plain []bool, visit func(input int, err error)) {
-	words := c.runner.plan.numberWords.hasValues // a plain number may be missing
 	for i := range plain {
-		c.open[i] = c.numeric[i] && (words || !plain[i])
+		c.open[i] = c.numeric[i] && (!plain[i] || c.runner.plan.slow[i])
 	}
 	for last := -1; ; {
 		err := c.runner.check(cells, c.open, c.numbers)

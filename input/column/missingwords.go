@@ -79,6 +79,7 @@ func (p *Plan) SetMissing(list []string) {
 		numbers = MissingWords[:]
 	}
 	p.numberWords, p.textWords = newWords(numbers), newWords(list)
+	p.settle()
 }
 
 // absence is a cell of a record that is missing without being empty.

@@ -177,6 +177,7 @@ func numericItem(c *Column, names []string) column.Column {
 	if c.Numbers.Skewed {
 		o.Transform = "log1p"
 	}
+	o.Decimal, o.Strip = c.Numbers.Decimal, c.Numbers.Strip
 	return column.Column{Numeric: o}
 }
 

@@ -18,9 +18,17 @@ type Columns struct {
 
 	// Cells that are missing besides the empty ones, where a column is a number or a date, and where it is
 	// a text. Words that are numbers are missing numbers, too, however a cell writes them.
-	NumberWords []string `json:"number_words,omitempty"`
-	TextWords   []string `json:"text_words,omitempty"`
-	Trim        bool     `json:"trim,omitempty"` // blanks around texts are no part of them
+	Forms       []NumberForm `json:"forms,omitempty"` // of numbers that are written in one of their own
+	NumberWords []string     `json:"number_words,omitempty"`
+	TextWords   []string     `json:"text_words,omitempty"`
+	Trim        bool         `json:"trim,omitempty"` // blanks around texts are no part of them
+}
+
+// NumberForm says how the numbers of a column are written where they are texts.
+type NumberForm struct {
+	Name    string `json:"name"`
+	Decimal string `json:"decimal"`         // stands before the fraction
+	Strip   string `json:"strip,omitempty"` // characters that are left out
 }
 
 // LabelColumn says what a label is.

@@ -1,0 +1,83 @@
+package column
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ringtrain/input/text"
+	"ringtrain/model/graph"
+)
+
+// form checks how the numbers of an item are written, and returns it: nil for plain numbers.
+func (o *NumericOptions) form() (*graph.NumberForm, error) {
+	if c, size := utf8.DecodeRuneInString(o.Decimal); o.Decimal != "" && (size < len(o.Decimal) || c == utf8.RuneError || strings.ContainsRune("0123456789+-eE"+blanks, c)) {
+		return nil, fmt.Errorf("has decimal %q, want one character that is no digit, sign, e or blank", o.Decimal)
+	}
+	decimal := o.Decimal
+	if decimal == "" {
+		decimal = "."
+	}
+	if strings.ContainsAny(o.Strip, "0123456789-"+decimal) || !utf8.ValidString(o.Strip) {
+		return nil, fmt.Errorf("has strip %q, want characters but digits, - and the decimal %s", o.Strip, decimal)
+	}
+	if decimal == "." && o.Strip == "" {
+		return nil, nil
+	}
+	return &graph.NumberForm{Decimal: decimal, Strip: o.Strip}, nil
+}
+
+// reads notes in which form the numbers of a column are written: one form in all items that read it as a number.
+func (p *Plan) reads(name string, form *graph.NumberForm) (input int, err error) {
+	input = p.input(name)
+	number := form
+	if number == nil {
+		number = &graph.NumberForm{Decimal: "."}
+	}
+	switch was := p.forms[input]; {
+	case was == nil:
+		made := *number
+		made.Name = name
+		p.forms[input] = &made
+	case was.Decimal != number.Decimal || was.Strip != number.Strip:
+		err = fmt.Errorf("reads %s with decimal %q and strip %q, but another item with %q and %q, want one form of its numbers", name, number.Decimal, number.Strip, was.Decimal, was.Strip)
+	}
+	return input, err
+}
+
+// isPlain reports whether the numbers of an input are written as others are.
+func (p *Plan) isPlain(input int) bool {
+	form := p.forms[input]
+	return form == nil || form.Decimal == "." && form.Strip == ""
+}
+
+// settle notes of which inputs a number cannot be read at first sight.
+func (p *Plan) settle() {
+	p.slow = make([]bool, len(p.Inputs))
+	for at := range p.slow {
+		p.slow[at] = p.numberWords.hasValues || !p.isPlain(at)
+	}
+}
+
+// plain returns a number as it would be written without a form of its own, in r.digits. ok is false if it has the
+// decimal of other numbers.
+func (r *Runner) plain(number []byte, form *graph.NumberForm) (plain []byte, ok bool) {
+	dst := slices.Grow(r.digits[:0], len(number)+text.Pad)
+	for len(number) > 0 {
+		_, size := utf8.DecodeRune(number)
+		c := number[:size]
+		switch {
+		case string(c) == form.Decimal:
+			dst = append(dst, '.')
+		case c[0] == '.' && strings.IndexByte(form.Strip, '.') < 0:
+			return nil, false
+		case strings.Contains(form.Strip, view(c)):
+		default:
+			dst = append(dst, c...)
+		}
+		number = number[size:]
+	}
+	r.digits = dst
+	return trimmed(dst), true
+}
