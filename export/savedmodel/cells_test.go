@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"ringtrain/export/savedmodel/interop"
 	"ringtrain/input/column"
@@ -83,4 +84,80 @@ func TestInteropCells(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestInteropDates verifies that TensorFlow makes of dates what the plan makes of them, and that it refuses a request with
+// a date that does not exist.
+func TestInteropDates(t *testing.T) {
+	tf := interop.Start(t)
+	parts := []string{"days", "year", "month", "weekday", "day", "hour"}
+	layouts := []string{"auto", "%d/%m/%Y %H:%M", "%m/%d/%y", "%Y%m%d", "%Y年%m月", "%H.%M.%S.%f %d-%m-%Y %z", "unix", "unix_ms"}
+	columns := []column.Column{{Key: &column.KeyOptions{Names: []string{"request"}}}, {Categorical: &column.CategoricalOptions{Names: []string{"t6"}, Hash: 9}}}
+	for i, layout := range layouts {
+		columns = append(columns, column.Column{Time: &column.TimeOptions{Names: []string{fmt.Sprint("t", i)}, Layout: layout, Parts: parts}})
+	}
+	p, err := column.Compile(columns, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.Columns()
+	for i := range c.Dense {
+		c.Dense[i].Mean, c.Dense[i].Scale, c.Dense[i].Default = 1500, 0.002, 1700
+	}
+	if err := p.Adopt(c); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(9, 10))
+	m := columnsModel(t, p, model.Config{Kind: "deepfm", Hidden: []int{10}}, "", rng)
+	var rows []map[string]any
+	var records [][]column.Cell
+	for number := range 300 {
+		row, cells := map[string]any{"request": fmt.Sprint(number)}, map[string]column.Cell{"request": {Text: fmt.Append(nil, number)}}
+		for i, layout := range layouts {
+			name := fmt.Sprint("t", i)
+			at := time.Unix(rng.Int64N(9000*365*86400)-1900*365*86400, 0).UTC()
+			if rng.IntN(3) == 0 {
+				at = time.Date(4*rng.IntN(2000)+4, 2, 28, 23*rng.IntN(2), 59, 59, 0, time.UTC).AddDate(0, 0, rng.IntN(3)) // near leap days
+			}
+			switch {
+			case rng.IntN(8) == 0:
+			case layout == "unix_ms":
+				ms := at.UnixMilli() + rng.Int64N(1000)
+				row[name], cells[name] = []int64{ms}, column.Cell{IDs: []int64{ms}}
+			default:
+				text := written(layout, at, rng)
+				row[name], cells[name] = text, column.Cell{Text: []byte(text)}
+			}
+		}
+		list := make([]column.Cell, len(p.Inputs))
+		for i, name := range p.Inputs {
+			list[i] = cells[name]
+		}
+		rows, records = append(rows, row), append(records, list)
+	}
+	refused := []map[string]any{
+		{"t0": "2026-02-31"}, {}, {"t0": "2026-1-1"}, {}, {"t0": "5"}, {}, {"t1": "29/02/2023 1:00"}, {}, {"t0": "2024-01-01T00:00:00+24:00"}, {}, {"t3": "20240230"}, {},
+	}
+	answersAlike(t, tf, m, p, rows, records, "--refused", jsonLines(t, "refused", refused), "--says", "does not exist")
+}
+
+// written is a moment in a layout, or a missing date.
+func written(layout string, at time.Time, rng *rand.Rand) string {
+	if rng.IntN(8) == 0 {
+		return []string{"", " ", "NA", "?"}[rng.IntN(4)]
+	}
+	form := map[string]string{
+		"%d/%m/%Y %H:%M": "2/1/2006 15:04", "%m/%d/%y": "01/2/06", "%Y%m%d": "20060102", "%Y年%m月": "2006年1月", "%H.%M.%S.%f %d-%m-%Y %z": "15.04.05.000 02-01-2006 -0700",
+	}[layout]
+	switch layout {
+	case "auto":
+		form = []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05.999Z07:00", "2006-01-02 15:04:05-0700", "2006-01-02 15:04-07"}[rng.IntN(6)]
+	case "unix":
+		return fmt.Sprint(at.Unix(), []string{"", ".75"}[rng.IntN(2)])
+	}
+	zone := time.FixedZone("", (rng.IntN(27)-13)*3600+rng.IntN(2)*1800)
+	if year := at.In(zone).Year(); year < 1 || year > 9999 {
+		zone = time.UTC
+	}
+	return at.In(zone).Format(form)
 }

@@ -38,11 +38,14 @@ func (cn columnNodes) denseColumns(columns []graph.DenseColumn, p parsedColumns)
 
 // denseNumbers adds the numbers of dense columns as double [n, columns], NaN for missing ones.
 func (cn columnNodes) denseNumbers(columns []graph.DenseColumn, p parsedColumns) string {
-	isWide := func(d graph.DenseColumn) bool { return p.isWide(d.Name) }
+	isWide := func(d graph.DenseColumn) bool { return d.Part != "" || p.isWide(d.Name) }
 	someWide := slices.ContainsFunc(columns, isWide)
 	var all []string
 	for i, d := range columns {
 		x := p.numbers[d.Name]
+		if d.Part != "" {
+			x = cn.datePart(fmt.Sprintf("columns/part_%d/", i), p.dates[d.Name], d.Part)
+		}
 		if someWide && !isWide(d) {
 			x = cn.toDouble(fmt.Sprintf("columns/doubles/%d", i), x)
 		}

@@ -125,6 +125,9 @@ func (cn columnNodes) single(name string, b *graph.BagColumn, p parsedColumns) (
 	switch b.Kind {
 	case graph.Buckets:
 		return cn.bucketed(name, b, p.numbers[b.Name], p.isWide(b.Name))
+	case graph.Month, graph.Weekday, graph.Day, graph.Hour:
+		date := p.dates[b.Name]
+		return date.parts[string(b.Kind)], cn.add("LogicalNot", name+"there", []string{date.missing}, attrs{})
 	case graph.Vocabulary:
 		text := p.texts[b.Name]
 		return cn.lookedUp(name, b, text), cn.notEmpty(name, text)

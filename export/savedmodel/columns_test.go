@@ -154,7 +154,7 @@ func TestInteropColumns(t *testing.T) {
 
 // answersAlike verifies that TensorFlow gives the scores of m for raw records, in the form of rows for it, and of
 // records for the plan. Their key is the feature request.
-func answersAlike(t *testing.T, tf *interop.TensorFlow, m *model.Model, p *column.Plan, rows []map[string]any, records [][]column.Cell) {
+func answersAlike(t *testing.T, tf *interop.TensorFlow, m *model.Model, p *column.Plan, rows []map[string]any, records [][]column.Cell, more ...string) {
 	t.Helper()
 	r := column.NewRunner(p, input.Labels{Absent: true})
 	var b input.Batch
@@ -177,7 +177,7 @@ func answersAlike(t *testing.T, tf *interop.TensorFlow, m *model.Model, p *colum
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want)}
+	args := append([]string{path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want)}, more...)
 	for _, at := range p.Keys {
 		args = append(args, "--key", p.Inputs[at])
 	}

@@ -34,6 +34,7 @@ Erf                    | x:T | y:T | T:type
 ExpandDims             | input:T dim:Tdim | output:T | T:type Tdim:type=int32
 Expm1                  | x:T | y:T | T:type
 Fill                   | dims:index_type value:T | output:T | T:type index_type:type=int32
+Floor                  | x:T | y:T | T:type
 FloorDiv               | x:T y:T | z:T | T:type
 FloorMod               | x:T y:T | z:T | T:type
 GatherNd               | params:Tparams indices:Tindices | output:Tparams | Tparams:type Tindices:type

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"ringtrain/export/tfpb"
@@ -20,11 +21,12 @@ const (
 	asIDs
 	asValues // of ids
 	asTexts  // a list of them
+	asSeconds
 )
 
 func (u uses) String() string {
 	var all []string
-	for i, name := range []string{"number", "text", "ids", "values of ids", "list of texts"} {
+	for i, name := range []string{"number", "text", "ids", "values of ids", "list of texts", "time"} {
 		if u&(1<<i) != 0 {
 			all = append(all, name)
 		}
@@ -41,11 +43,21 @@ func usesOf(c *graph.Columns) (names []string, all map[string]uses) {
 		}
 		all[name] |= u
 	}
+	for _, d := range c.Dates {
+		if isUnix(d) {
+			use(d.Name, asSeconds)
+		} else {
+			use(d.Name, asText)
+		}
+	}
 	for _, d := range c.Dense {
-		use(d.Name, asNumber)
+		if d.Part == "" {
+			use(d.Name, asNumber)
+		}
 	}
 	for _, b := range c.Bags {
 		switch b.Kind {
+		case graph.Month, graph.Weekday, graph.Day, graph.Hour: // of Dates
 		case graph.Buckets:
 			use(b.Name, asNumber)
 		case graph.Cross:
@@ -71,6 +83,9 @@ func usesOf(c *graph.Columns) (names []string, all map[string]uses) {
 	return names, all
 }
 
+// isUnix reports whether dates are numbers.
+func isUnix(d graph.DateColumn) bool { return d.Layout == graph.Unix || d.Layout == graph.UnixMilli }
+
 // CheckColumns returns an error with exitcode.Usage if c, which may be nil, reads a column in two ways
 // that an export cannot: TensorFlow parses a feature once, to a list of one type.
 func CheckColumns(c *graph.Columns) error {
@@ -81,7 +96,7 @@ func CheckColumns(c *graph.Columns) error {
 	names, all := usesOf(c)
 	for _, name := range names {
 		switch u := all[name]; u {
-		case asNumber, asText, asNumber | asText, asIDs, asValues, asTexts:
+		case asNumber, asText, asNumber | asText, asIDs, asValues, asTexts, asSeconds, asSeconds | asText:
 		default:
 			errs = append(errs, fmt.Errorf("input.columns reads %s as %s, want one of them: an export parses a column once", name, u))
 		}
@@ -96,6 +111,7 @@ type parsedColumns struct {
 	raw     map[string]string // [n]: texts as they are
 	indices map[string]string // of lists: [nnz, 2]
 	values  map[string]string // of lists: [nnz]; texts are empty where one is missing
+	dates   map[string]dateNodes
 }
 
 // isWide reports whether the numbers of a column are made of texts: they are double.
@@ -107,7 +123,7 @@ func (cn columnNodes) parsedColumns(c *graph.Columns) parsedColumns {
 	if CheckColumns(c) != nil {
 		panic("savedmodel: columns that cannot be parsed")
 	}
-	var lists, numbers, texts []feature
+	var lists, numbers, seconds, texts []feature
 	names, all := usesOf(c)
 	for _, name := range names {
 		switch u := all[name]; {
@@ -122,6 +138,11 @@ func (cn columnNodes) parsedColumns(c *graph.Columns) parsedColumns {
 				cn.float("ParseExample/missing_number", float32(math.NaN()))
 			}
 			numbers = append(numbers, feature{name, tfpb.DataType_DT_FLOAT, "ParseExample/missing_number", shape()})
+		case u == asSeconds:
+			if seconds == nil {
+				cn.long("ParseExample/missing_seconds", math.MinInt64)
+			}
+			seconds = append(seconds, feature{name, tfpb.DataType_DT_INT64, "ParseExample/missing_seconds", shape()})
 		default:
 			if texts == nil {
 				cn.texts("ParseExample/missing_text", nil, "")
@@ -129,8 +150,8 @@ func (cn columnNodes) parsedColumns(c *graph.Columns) parsedColumns {
 			texts = append(texts, feature{name, tfpb.DataType_DT_STRING, "ParseExample/missing_text", shape()})
 		}
 	}
-	cn.parse(lists, append(numbers[:len(numbers):len(numbers)], texts...))
-	p := parsedColumns{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
+	cn.parse(lists, slices.Concat(numbers, seconds, texts))
+	p := parsedColumns{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, map[string]dateNodes{}}
 	for i, f := range lists {
 		p.indices[f.name], p.values[f.name] = output(parse, i), output(parse, len(lists)+i)
 		if f.t == tfpb.DataType_DT_STRING {
@@ -141,12 +162,20 @@ func (cn columnNodes) parsedColumns(c *graph.Columns) parsedColumns {
 	for i, f := range numbers {
 		p.numbers[f.name] = cn.known(fmt.Sprintf("columns/known_%d/", i), output(parse, at+i), c.NumberWords)
 	}
+	at += len(numbers)
+	longs := map[string]string{}
+	for i, f := range seconds {
+		longs[f.name] = output(parse, at+i)
+	}
 	for i, f := range texts {
-		raw := output(parse, at+len(numbers)+i)
+		raw := output(parse, at+len(seconds)+i)
 		p.raw[f.name], p.texts[f.name] = raw, cn.textOf(fmt.Sprintf("columns/text_%d/", i), raw, c)
 		if all[f.name]&asNumber != 0 {
 			p.numbers[f.name] = cn.numberOf(fmt.Sprintf("columns/number_%d/", i), raw, f.name, c)
 		}
+	}
+	for i, d := range c.Dates {
+		p.dates[d.Name] = cn.dates(fmt.Sprintf("columns/date_%d/", i), d, p.raw[d.Name], longs[d.Name], c.NumberWords)
 	}
 	return p
 }

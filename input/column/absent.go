@@ -47,6 +47,9 @@ const minSteps = 256
 // tf.Example, which an export takes, has no others.
 func (p *Plan) Narrow(tell func(what string)) {
 	for _, d := range p.dense {
+		if d.Part != "" {
+			continue // is computed from a text or an int64
+		}
 		largest := float32(max(math.Abs(d.Min), math.Abs(d.Max)))
 		step := float64(largest - math.Nextafter32(largest, 0))
 		if d.Min >= d.Max || 1/d.Scale >= minSteps*(d.transform(float64(largest))-d.transform(float64(largest)-step)) || p.readsText(d.input) {

@@ -80,7 +80,7 @@ func (r *Runner) read(c *Cell, at, bits int, missing float64) (v float64, err er
 		r.note(at, word)
 		return missing, nil
 	}
-	if form := r.plan.forms[at]; len(plain) > 0 && !r.plan.isPlain(at) {
+	if form := r.plan.forms[at]; len(plain) > 0 && !isPlain(form) {
 		var ok bool
 		if plain, ok = r.plain(plain, form); !ok {
 			return 0, fmt.Errorf("is %s, want a number with the decimal %s", phrase.Quote(string(c.Text)), form.Decimal)
@@ -143,7 +143,7 @@ func (r *Runner) text(cells []Cell, at int) ([]byte, error) {
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	text := r.plan.trimmed(all)
+	text := r.trimmed(all)
 	if word := r.plan.textWords.find(text); word >= 0 || len(text) == 0 {
 		r.note(at, word)
 		return nil, nil
@@ -152,8 +152,8 @@ func (r *Runner) text(cells []Cell, at int) ([]byte, error) {
 }
 
 // trimmed returns a text without the blanks around it if the plan trims texts.
-func (p *Plan) trimmed(text []byte) []byte {
-	if p.Trim {
+func (r *Runner) trimmed(text []byte) []byte {
+	if r.plan.Trim {
 		return trimmed(text)
 	}
 	return text

@@ -41,6 +41,7 @@ type Plan struct {
 
 	missed []Missed
 
+	dates []dateRule
 	forms []*graph.NumberForm // of Inputs: how numbers are written; nil of those that no item reads as one
 	slow  []bool              // of Inputs: a number cannot be read at first sight
 
@@ -64,6 +65,7 @@ type denseRule struct {
 	standardize bool
 	meanDefault bool // Default is learnt
 	assumed     bool // Default is 0 because the item has none
+	date        int  // of a part of a date: place in the plan's dates
 
 	missing, records int64 // of the training records, once they are counted
 }
@@ -77,6 +79,7 @@ type bagRule struct {
 	narrow   []float64 // Boundaries of float32
 
 	separator []byte // that of a list
+	date      int    // of a part of a date: place in the plan's dates
 }
 
 // Compile makes a plan of input.columns. vocabulary returns the texts of a vocabulary's file;
@@ -158,6 +161,8 @@ func (p *Plan) item(c *Column, vocabulary func(string) ([]string, error)) error 
 		return p.categorical(c.Categorical, vocabulary)
 	case "text":
 		return p.text(c.Text)
+	case "time":
+		return p.time(c.Time)
 	case "ids":
 		return p.ids(c.IDs)
 	case "ignore":
@@ -441,9 +446,12 @@ func (p *Plan) bag(rule bagRule) error {
 func (p *Plan) Columns() graph.Columns {
 	c := graph.Columns{NumberWords: p.numberWords.list, TextWords: p.textWords.list, Trim: p.Trim}
 	for at := range p.Inputs {
-		if !p.isPlain(at) {
+		if !isPlain(p.forms[at]) {
 			c.Forms = append(c.Forms, *p.forms[at])
 		}
+	}
+	for _, d := range p.dates {
+		c.Dates = append(c.Dates, graph.DateColumn{Name: p.Inputs[d.input], Layout: d.layout})
 	}
 	for _, d := range p.dense {
 		c.Dense = append(c.Dense, d.DenseColumn)

@@ -10,6 +10,7 @@ type Column struct {
 	Numeric     *NumericOptions     `yaml:"numeric" doc:"A number, or with buckets an id."`
 	Categorical *CategoricalOptions `yaml:"categorical" doc:"A text, as an id: by a hash, or by its place in a vocabulary. An empty text is missing: no id. The texts of a list each have an id."`
 	Text        *TextOptions        `yaml:"text" doc:"The words of a text, each an id by a hash. A word that comes twice counts twice."`
+	Time        *TimeOptions        `yaml:"time" doc:"A date, as numbers and ids of its parts, in UTC. A missing date is the mean of the numbers, and no id."`
 	IDs         *IDsOptions         `yaml:"ids" doc:"Ids with values, as they are."`
 	Cross       *CrossOptions       `yaml:"cross" doc:"Several texts as one id. No id where one of them is missing."`
 	Ignore      *IgnoreOptions      `yaml:"ignore" doc:"What is not read."`
@@ -59,6 +60,13 @@ type TextOptions struct {
 	Hash   int      `yaml:"hash" need:"yes" takes:"1 to 2147483647" doc:"Number of ids. The words are hashed as the texts of categorical."`
 	Lower  bool     `yaml:"lower" doc:"Makes capital letters small, each by itself."`
 	NGrams int      `yaml:"ngrams" absent:"1" takes:"1 to 9" doc:"2: each two words that follow one another have an id, too. 3: also three."`
+}
+
+// TimeOptions has the options of time.
+type TimeOptions struct {
+	Names  []string `yaml:"names" doc:"Columns. t1..t3 is a range."`
+	Layout string   `yaml:"layout" absent:"auto" takes:"auto, unix, unix_ms, or as %d/%m/%Y %H:%M" doc:"How dates are written. auto: ISO 8601, with T or a blank before the time of day. unix and unix_ms: seconds and milliseconds since 1970. Else fields of strptime: %Y %y %m %d %H %M %S %f %z."`
+	Parts  []string `yaml:"parts" takes:"days, year, month, weekday, day, hour" doc:"days (since 1970) and year are numbers, standardized by the training records; the others are ids. Default: days, month, weekday."`
 }
 
 // IDsOptions has the options of ids.

@@ -163,6 +163,9 @@ func (pa *Part) Learn(cells []Cell) error {
 			continue
 		}
 		x := pa.values[d.input]
+		if d.Part != "" {
+			x = pa.runner.dates[d.date].number(d.Part)
+		}
 		if math.IsNaN(x) {
 			x = d.Default
 			if d.meanDefault {
@@ -261,7 +264,7 @@ func (l *Learner) Finish() error {
 func (p *Plan) numericInputs() []bool {
 	numeric := make([]bool, len(p.Inputs))
 	for _, d := range p.learning() {
-		numeric[d.input] = true
+		numeric[d.input] = numeric[d.input] || d.Part == ""
 	}
 	for _, b := range p.bags {
 		numeric[b.inputs[0]] = numeric[b.inputs[0]] || b.Kind == graph.Buckets

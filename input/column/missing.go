@@ -3,6 +3,7 @@ package column
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"ringtrain/model/graph"
@@ -71,7 +72,7 @@ func (l *Learner) missed() (all []Missed) {
 		}
 		m := Missed{Column: l.plan.Inputs[i], Missing: n, Records: l.counts.Records}
 		list, empty := l.plan.textWords.list, n
-		if l.numeric[i] {
+		if l.numeric[i] || slices.ContainsFunc(l.plan.dates, func(d dateRule) bool { return d.input == i }) {
 			list = l.plan.numberWords.list
 		}
 		var words []string

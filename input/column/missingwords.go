@@ -79,7 +79,10 @@ func (p *Plan) SetMissing(list []string) {
 		numbers = MissingWords[:]
 	}
 	p.numberWords, p.textWords = newWords(numbers), newWords(list)
-	p.settle()
+	p.slow = make([]bool, len(p.Inputs))
+	for at := range p.slow {
+		p.slow[at] = p.numberWords.hasValues || !isPlain(p.forms[at])
+	}
 }
 
 // absence is a cell of a record that is missing without being empty.
@@ -98,9 +101,12 @@ func (r *Runner) note(input, word int) {
 // SplitCell returns the cell by which records are divided: without blanks around it if the plan trims texts, and empty
 // where it is missing. byValue says that the cell may be a number or a date, around which blanks never count.
 func (p *Plan) SplitCell(cell []byte, byValue bool) []byte {
-	cell, words := p.trimmed(cell), &p.textWords
+	words := &p.textWords
 	if byValue {
-		cell, words = trimmed(cell), &p.numberWords
+		words = &p.numberWords
+	}
+	if byValue || p.Trim {
+		cell = trimmed(cell)
 	}
 	if words.find(cell) >= 0 {
 		return nil

@@ -46,18 +46,9 @@ func (p *Plan) reads(name string, form *graph.NumberForm) (input int, err error)
 	return input, err
 }
 
-// isPlain reports whether the numbers of an input are written as others are.
-func (p *Plan) isPlain(input int) bool {
-	form := p.forms[input]
+// isPlain reports whether numbers are written as others are.
+func isPlain(form *graph.NumberForm) bool {
 	return form == nil || form.Decimal == "." && form.Strip == ""
-}
-
-// settle notes of which inputs a number cannot be read at first sight.
-func (p *Plan) settle() {
-	p.slow = make([]bool, len(p.Inputs))
-	for at := range p.slow {
-		p.slow[at] = p.numberWords.hasValues || !p.isPlain(at)
-	}
 }
 
 // plain returns a number as it would be written without a form of its own, in r.digits. ok is false if it has the

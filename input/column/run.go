@@ -30,6 +30,7 @@ type Runner struct {
 	pairs   tensor.Bags // of check
 	unknown []int       // bags of the record whose texts are not in their vocabularies
 	absent  []absence   // of the record
+	dates   []date      // of the record
 }
 
 // NewRunner returns a runner of a plan. labels says which labels are right.
@@ -59,6 +60,9 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 		cells = p.watch(cells)
 	}
 	r.unknown, r.absent = r.unknown[:0], r.absent[:0]
+	if at, err := r.readDates(cells); err != nil {
+		return p.fault(at, err)
+	}
 	if len(p.dense) > 0 {
 		row := b.DenseRow(len(p.dense))
 		for i := range p.dense {
@@ -85,7 +89,7 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 			if err != nil {
 				return p.fault(at, err)
 			}
-			keys[i] = string(p.trimmed(key))
+			keys[i] = string(r.trimmed(key))
 		}
 	}
 	r.count(&b.Columns, cells)
@@ -116,6 +120,9 @@ func (r *Runner) count(c *input.Counts, cells []Cell) {
 func (r *Runner) check(cells []Cell, numeric []bool, numbers []float64) (err error) {
 	p := r.plan
 	r.unknown, r.absent = r.unknown[:0], r.absent[:0]
+	if at, err := r.readDates(cells); err != nil {
+		return p.fault(at, err)
+	}
 	for i := range cells {
 		numbers[i] = math.NaN()
 		if numeric[i] {
@@ -236,6 +243,13 @@ func (r *Runner) class(cells []Cell, at int) (float32, error) {
 
 // value is the number of a dense column.
 func (r *Runner) value(d *denseRule, cells []Cell) (float32, error) {
+	if d.Part != "" {
+		x := r.dates[d.date].number(d.Part)
+		if x != x {
+			x = d.Default
+		}
+		return float32((x - d.Mean) * d.Scale), nil
+	}
 	if d.standardize {
 		x, err := r.double(cells, d.input, d.Default)
 		return float32((d.transform(x) - d.Mean) * d.Scale), err
@@ -284,6 +298,10 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 	case graph.Vocabulary:
 		if err := r.vocabulary(bags, i, cells); err != nil {
 			return at, err
+		}
+	case graph.Month, graph.Weekday, graph.Day, graph.Hour:
+		if m := &r.dates[rule.date]; !m.missing {
+			bags.Add(rule.First+m.id(rule.Kind), 1)
 		}
 	case graph.IDs:
 		if at, err = rule.ids(bags, cells); err != nil {

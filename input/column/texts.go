@@ -36,7 +36,7 @@ func (r *Runner) texts(rule *bagRule, cells []Cell) ([][]byte, error) {
 
 // element appends the texts of one of several texts, none if it is missing.
 func (r *Runner) element(rule *bagRule, text []byte) {
-	if text = r.plan.trimmed(text); r.plan.textWords.find(text) < 0 {
+	if text = r.trimmed(text); r.plan.textWords.find(text) < 0 {
 		r.cut(rule, text)
 	}
 }

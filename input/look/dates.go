@@ -3,30 +3,32 @@ package look
 import (
 	"bytes"
 	"math/bits"
-	"time"
+
+	"ringtrain/input/column"
+	"ringtrain/model/graph"
 )
 
 // A layout is a layout of dates in the form of a column's time.layout: auto is ISO 8601.
 type layout struct {
 	name string
-	date string // of time.Parse
+	read *column.DateReader
 }
 
 // layouts are the layouts that are known; a bit of a set of layouts is a place here.
-func layouts() []layout {
-	all := []layout{{name: "auto"}}
-	for _, date := range [][2]string{
-		{"%d/%m/%Y", "2/1/2006"}, {"%m/%d/%Y", "1/2/2006"}, {"%Y/%m/%d", "2006/1/2"}, {"%d.%m.%Y", "2.1.2006"}, {"%d-%m-%Y", "2-1-2006"},
-	} {
-		for _, clock := range [][2]string{{"", ""}, {" %H:%M", " 15:04"}, {" %H:%M:%S", " 15:04:05"}} {
-			all = append(all, layout{date[0] + clock[0], date[1] + clock[1]})
+func layouts() (all []layout) {
+	names := []string{graph.AutoLayout}
+	for _, date := range []string{"%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d.%m.%Y", "%d-%m-%Y"} {
+		names = append(names, date, date+" %H:%M", date+" %H:%M:%S")
+	}
+	for _, name := range names {
+		read, err := column.NewDateReader(name)
+		if err != nil {
+			panic("look: a layout of dates that is none")
 		}
+		all = append(all, layout{name, read})
 	}
 	return all
 }
-
-// isoLayouts are the forms of ISO 8601 that auto takes.
-var isoLayouts = [...]string{"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700"}
 
 // anyLayout is the set of all layouts.
 const anyLayout = 1<<32 - 1
@@ -37,23 +39,9 @@ type dater struct{ all []layout }
 // layoutsOf returns which of some layouts a cell fits that is shaped as a date: none if it is no day, as
 // 31 February.
 func (d *dater) layoutsOf(cell []byte, some uint32) (fit uint32) {
-	s := string(cell)
-	if cell[4] == '-' {
-		if len(s) > 10 && s[10] == ' ' {
-			s = s[:10] + "T" + s[11:]
-		}
-		for _, l := range isoLayouts {
-			if _, err := time.Parse(l, s); err == nil {
-				return some & 1
-			}
-		}
-		return 0
-	}
-	for i, l := range d.all[1:] {
-		if some&(2<<i) != 0 {
-			if _, err := time.Parse(l.date, s); err == nil {
-				fit |= 2 << i
-			}
+	for i, l := range d.all {
+		if some&(1<<i) != 0 && l.read.Reads(cell) {
+			fit |= 1 << i
 		}
 	}
 	return fit

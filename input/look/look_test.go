@@ -44,9 +44,9 @@ func TestRules(t *testing.T) {
 		"user_id":            {func(i int) string { return fmt.Sprint("u", i) }, "key", "500 values, each once"},
 		"PassengerId":        {func(i int) string { return fmt.Sprint(i) }, "key", "500 values, each once"},
 		"paid":               {func(i int) string { return fmt.Sprint("u", i) }, "ignore", "500 texts in 500 cells: hardly one comes twice"},
-		"column=iso":         {func(i int) string { return fmt.Sprintf("2026-01-%02d", 1+i%28) }, "ignore", "dates, layout auto"},
-		"column=european":    {func(i int) string { return fmt.Sprintf("%02d/02/2026 10:%02d", 1+i%28, i%60) }, "ignore", "dates, layout %d/%m/%Y %H:%M"},
-		"column=layouts":     {func(i int) string { return []string{"2026-01-05", "05.01.2026"}[i%2] }, "ignore", `dates of two layouts, as in "05.01.2026", "2026-01-05"`},
+		"column=iso":         {func(i int) string { return fmt.Sprintf("2026-01-%02d", 1+i%28) }, "time", "dates, layout auto"},
+		"column=european":    {func(i int) string { return fmt.Sprintf("%02d/02/2026 10:%02d", 1+i%28, i%60) }, "time", "dates, layout %d/%m/%Y %H:%M"},
+		"column=layouts":     {func(i int) string { return []string{"2026-01-05", "05.01.2026"}[i%2] }, "ignore", `dates of several layouts, as in "05.01.2026", "2026-01-05"`},
 		"column=list":        {func(i int) string { return []string{"a|b", "b|c|d", "a"}[i%3] }, "categorical", "lists with | in 334 of 500 cells"},
 		"column=text":        {func(i int) string { return fmt.Sprintf("the %d of us", i/2) }, "text", "text, 4.0 words a cell"},
 		"column=row":         {func(i int) string { return fmt.Sprint(i + 5) }, "ignore", "5 to 504, one more in each record"},
@@ -305,8 +305,8 @@ func TestOddInput(t *testing.T) {
 			t.Errorf("notices are\n%s\nwant %s", notices, want)
 		}
 	}
-	if n := table.BadRecords(); n != 3 { // a line, a number, a label
-		t.Errorf("%d bad records, want 3", n)
+	if n := table.BadRecords(); n != 4 { // a line, a number, a date, a label
+		t.Errorf("%d bad records, want 4", n)
 	}
 }
 
@@ -400,7 +400,7 @@ func TestDrawnTable(t *testing.T) {
 		got = append(got, c.Name+": "+c.Becomes+missing)
 	}
 	want := []string{
-		"customer_id: key", "signup: ignore", `age: numeric "NA"`, `income: numeric "?"`, "plan: categorical", `city: categorical ""`, "active: categorical",
+		"customer_id: key", "signup: time", `age: numeric "NA"`, `income: numeric "?"`, "plan: categorical", `city: categorical ""`, "active: categorical",
 		`genres: categorical ""`, "visits: numeric", "churn: label",
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"ringtrain/input/column"
+	"ringtrain/model/graph"
 )
 
 // A rule says what becomes of a column. The first that fits a column decides.
@@ -35,7 +36,8 @@ func rules() []rule {
 		{"of a `tf.Example`, several numbers in a record: whole ones from 0; others", "`ids`; `ignore`", list, listItem},
 		{"it is empty, or the same in each record", "`ignore`", constant, ignore},
 		{"no value comes twice, and its name ends in id, key or uuid", "`key`", keyed, key},
-		{"dates", "`time`", dated, ignore},
+		{"dates of one layout", "`time`: days, month, weekday; `hour` if some have a time of day", dated, timed},
+		{"dates of several layouts", "`ignore`", mixed, ignore},
 		{"numbers that rise by 1 from record to record", "`ignore`", rising, ignore},
 		{"numbers; whole ones of which some have zeros in front, as postcodes, are texts", "`numeric`, `standardize`, `default: mean`; `log1p` if they are skewed", numeric, numericItem},
 		{"numbers beyond the range of float32", "`ignore`", huge, ignore},
@@ -128,14 +130,26 @@ func endsInKey(name string) bool {
 }
 
 func dated(c *Column) string {
+	names := c.layouts()
+	if c.content != dates || len(names) == 0 {
+		return ""
+	}
+	return "dates, layout " + names[0]
+}
+
+func timed(c *Column, names []string) column.Column {
+	o := &column.TimeOptions{Names: names, Layout: c.layouts()[0], Parts: []string{graph.Days, string(graph.Month), string(graph.Weekday)}}
+	if c.tally.clocks {
+		o.Parts = append(o.Parts, string(graph.Hour))
+	}
+	return column.Column{Time: o}
+}
+
+func mixed(c *Column) string {
 	if c.content != dates {
 		return ""
 	}
-	names := c.layouts()
-	if len(names) == 0 {
-		return fmt.Sprintf("dates of two layouts, as in %s", c.examples(c.tally.odd))
-	}
-	return "dates, layout " + names[0]
+	return fmt.Sprintf("dates of several layouts, as in %s", c.examples(c.tally.odd))
 }
 
 // layouts returns the layouts that all dates fit, that which is taken first.

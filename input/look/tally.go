@@ -28,6 +28,7 @@ type tally struct {
 	dates    int64
 	shaped   int64  // shaped as dates, and no days
 	layouts  uint32 // that all dates fit, without any: all
+	clocks   bool   // a date has a time of day
 	texts    int64  // all other cells
 	huge     int64  // of these, numbers beyond the range of float32
 	words    int64  // in these
@@ -129,6 +130,7 @@ func (t *tally) date(cell []byte, d *dater) bool {
 		t.shaped++
 		return false
 	}
+	t.clocks = t.clocks || len(cell) > len("2026-06-01")
 	t.layouts = alive & fit
 	t.dates++
 	return t.layouts != 0
@@ -212,6 +214,7 @@ func (t *tally) merge(o *tally) {
 			t.layouts = anyLayout
 		}
 		t.layouts &= o.layouts
+		t.clocks = t.clocks || o.clocks
 	}
 	t.spread.merge(&o.spread)
 	if o.loose != nil {

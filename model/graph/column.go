@@ -18,6 +18,7 @@ type Columns struct {
 
 	// Cells that are missing besides the empty ones, where a column is a number or a date, and where it is
 	// a text. Words that are numbers are missing numbers, too, however a cell writes them.
+	Dates       []DateColumn `json:"dates,omitempty"` // columns that are dates
 	Forms       []NumberForm `json:"forms,omitempty"` // of numbers that are written in one of their own
 	NumberWords []string     `json:"number_words,omitempty"`
 	TextWords   []string     `json:"text_words,omitempty"`
@@ -30,6 +31,18 @@ type NumberForm struct {
 	Decimal string `json:"decimal"`         // stands before the fraction
 	Strip   string `json:"strip,omitempty"` // characters that are left out
 }
+
+// DateColumn says how the dates of a column are written: see [DateTokens].
+type DateColumn struct {
+	Name   string `json:"name"`
+	Layout string `json:"layout"`
+}
+
+// Parts of a date, in UTC, that are numbers.
+const (
+	Days = "days" // since 1 January 1970
+	Year = "year"
+)
 
 // LabelColumn says what a label is.
 type LabelColumn struct {
@@ -81,6 +94,7 @@ func (k *Keys) UnmarshalJSON(text []byte) error {
 type DenseColumn struct {
 	Name    string  `json:"name"`
 	Default float64 `json:"default"`
+	Part    string  `json:"part,omitempty"` // of a date, which is x: [Days] or [Year]
 	Log1p   bool    `json:"log1p,omitempty"`
 	Mean    float64 `json:"mean"`
 	Scale   float64 `json:"scale"`
@@ -163,7 +177,7 @@ func (b *BagColumn) Difference(was *BagColumn) string {
 // is "" if nothing does.
 func (d *DenseColumn) Difference(was *DenseColumn) string {
 	return difference([]fact{
-		{"name", d.Name, was.Name}, {"default", float32(d.Default), float32(was.Default)}, {"log1p", d.Log1p, was.Log1p},
+		{"name", d.Name, was.Name}, {"part", d.Part, was.Part}, {"default", float32(d.Default), float32(was.Default)}, {"log1p", d.Log1p, was.Log1p},
 		{"mean", d.Mean, was.Mean}, {"scale", d.Scale, was.Scale}, {"least", d.Min, was.Min}, {"largest", d.Max, was.Max},
 	})
 }
@@ -218,6 +232,12 @@ const (
 	Words      BagKind = "words"      // Fingerprint64 of runs of letters and digits, modulo Size; one that comes twice counts twice
 	Cross      BagKind = "cross"      // Fingerprint64 of texts joined by CrossSeparator, modulo Size; none if a text is missing
 	IDs        BagKind = "ids"        // the numbers themselves, with weights
+
+	// Parts of a date, in UTC.
+	Month   BagKind = "month"   // January is 0
+	Weekday BagKind = "weekday" // Monday is 0
+	Day     BagKind = "day"     // of the month; the first is 0
+	Hour    BagKind = "hour"
 )
 
 // Hashes reports whether a hash of texts makes the ids, so that several texts may have one.
@@ -226,6 +246,21 @@ func (b *BagColumn) Hashes() bool { return b.Kind == Hash || b.Kind == Words || 
 // CrossSeparator joins the texts of a cross. It is a control character, which does not
 // occur in usual texts.
 const CrossSeparator = "\x1f"
+
+// DatePart returns the number of ids of a part of a date, 0 of another kind.
+func (k BagKind) DatePart() uint32 {
+	switch k {
+	case Month:
+		return 12
+	case Weekday:
+		return 7
+	case Day:
+		return 31
+	case Hour:
+		return 24
+	}
+	return 0
+}
 
 // Size returns the number of ids of all bags.
 func (c *Columns) Size() uint32 {

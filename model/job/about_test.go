@@ -29,7 +29,7 @@ func TestAbout(t *testing.T) {
 
 // TestAboutNames verifies which names About takes: keys, groups, and no others.
 func TestAboutNames(t *testing.T) {
-	for name, want := range map[string]int{"input.batch": 1, "train.average": 3, "input.eval.files": 1, "input.columns.numeric": 6,
+	for name, want := range map[string]int{"input.batch": 1, "train.average": 3, "input.eval.files": 1, "input.columns.numeric": 8,
 		"input.columns.2.numeric.default": 1, "model.layers.stem.conv2d.filters": 1, "model.layers.relu": 1, "input.evals.name": 1, "input.evals.day2.files": 1,
 	} {
 		if got, err := About(name); len(got) != want || err != nil {
@@ -192,6 +192,7 @@ var itemJobs = map[string][]string{
 	"input.columns.numeric":     {"[{numeric: {names: [x]}}]"},
 	"input.columns.categorical": {"[{categorical: {names: [x], hash: 3}}]", "[{categorical: {names: [x], vocabulary: auto}}]"},
 	"input.columns.text":        {"[{text: {names: [x], hash: 3}}]"},
+	"input.columns.time":        {"[{time: {names: [x]}}, {categorical: {names: [y], hash: 3}}]"},
 	"input.columns.ids":         {"[{ids: {names: [x], size: 3}}]"},
 	"input.columns.cross":       {"[{cross: {of: [x, y], hash: 3}}, {categorical: {names: [x, y], vocabulary: auto, unknown: error}}]"},
 	"model.layers.dense":        {"[flatten, {name: it, dense: {units: 2}}, dense: {units: 1}]"},

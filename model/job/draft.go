@@ -101,7 +101,7 @@ func (d *Draft) hasIDs() bool {
 		return !d.Table.Dense
 	}
 	return slices.ContainsFunc(d.Table.Columns, func(c look.Column) bool {
-		return c.Becomes == "categorical" || c.Becomes == "text" || c.Becomes == "ids"
+		return c.Becomes == "categorical" || c.Becomes == "text" || c.Becomes == "time" || c.Becomes == "ids"
 	})
 }
 

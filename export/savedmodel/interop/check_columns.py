@@ -1,12 +1,12 @@
 """Runs an export of a model with columns in real TensorFlow, on raw records.
 
-    check_columns.py BUNDLE ROWS --predictions FILE [--key NAME …] [--refused FILE]
+    check_columns.py BUNDLE ROWS --predictions FILE [--key NAME …] [--refused FILE] [--says TEXT]
 
 ROWS are JSON lines, a mapping of columns each: a text becomes a bytes list, a number a float
 list, {"b64": TEXT} a bytes list of any bytes, a list a list of its kind; a column that is not there is missing. Both loaders call every signature that takes examples; all scores must be
 those of the predictions within 1e-5, and the key that of the record. predict_sparse gets the
 ids that the bundle itself makes of the records. The rows of --refused come in pairs; each pair
-is a request that must fail, and say that ids and values differ in number.
+is a request that must fail, and say TEXT, else that ids and values differ in number.
 
 One JSON object is printed; the exit code is 1 if anything differs.
 Needs tensorflow-cpu 2.21.0.
@@ -59,6 +59,7 @@ def main():
     p.add_argument("--predictions", required=True)
     p.add_argument("--key", action="append", default=[])
     p.add_argument("--refused")
+    p.add_argument("--says", default="differ in number")
     args = p.parse_args()
     path = cb.version_folder(args.bundle)
     rows = [json.loads(line) for line in open(args.rows)]
@@ -96,7 +97,7 @@ def main():
                 call("predict", {"examples": np.array(refused[at:at + 2], dtype=object)})
                 wrong.append("%s: request %d is answered" % (loader, at))
             except tf.errors.InvalidArgumentError as e:
-                if "differ in number" not in str(e):
+                if args.says not in str(e):
                     wrong.append("%s: request %d: %s" % (loader, at, e))
     print(json.dumps({"bundle": path, "records": len(rows), "ways": ways, "max_difference": worst, "wrong": wrong}))
     return 1 if wrong else 0

@@ -92,6 +92,7 @@ def cells():
     year = raw.StringToNumber(string_tensor=raw.RegexReplace(input=text, pattern="-.*", rewrite=""), out_type=tf.int64)
     raw.FloorMod(x=raw.FloorDiv(x=year, y=np.int64(4)), y=np.int64(7))
     raw.LessEqual(x=year, y=np.int64(9999))
+    raw.Floor(x=raw.Cast(x=year, DstT=tf.float64))
     return raw.StaticRegexFullMatch(input=text, pattern="NA")
 
 
