@@ -139,14 +139,14 @@ func decimal(p []byte) (m uint64, e int, neg bool, n int) {
 	}
 	m, count := Uint(p[n:])
 	n += count
-	if p[n] == '.' && len(p)-n > Pad {
+	if len(p)-n > Pad && p[n] == '.' {
 		fraction, more := Uint(p[n+1:])
 		n += 1 + more
 		if count += more; count <= mostDigits && count > 0 {
 			m, e = m*power(more)+fraction, -more
 		}
 	}
-	if count == 0 || count > mostDigits {
+	if count == 0 || count > mostDigits || n == len(p) {
 		return 0, 0, false, 0
 	}
 	if p[n]|0x20 != 'e' {
@@ -171,8 +171,8 @@ func power(n int) uint64 {
 // exponent reads e, a sign and at most four digits. Length 0: it is none.
 func exponent(p []byte) (value, length int) {
 	n, neg := 1, false
-	if c := p[1]; c == '-' || c == '+' {
-		n, neg = 2, c == '-'
+	if len(p) > n && (p[n] == '-' || p[n] == '+') {
+		n, neg = 2, p[n] == '-'
 	}
 	if len(p)-n < Pad {
 		return 0, 0

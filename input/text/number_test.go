@@ -59,6 +59,21 @@ func TestFloat32(t *testing.T) {
 	}
 }
 
+// TestFloat32WithoutEnd verifies that a number that goes on to the last byte, as behind a text that nothing ends, is
+// left to strconv, wherever its sign, dot and exponent stand.
+func TestFloat32WithoutEnd(t *testing.T) {
+	for _, s := range []string{"1234567890123456789", "-123456789012", "12345.6789012345", ".1234567890123456", "1234567890.", "123456789e", "123456789e+", "123456789e+12"} {
+		for from := range len(s) {
+			word := []byte(s[from:])
+			_, n := Float32(word)
+			_, m := Float64(word)
+			if n > len(word) || m > len(word) {
+				t.Errorf("%q: %d and %d bytes, want at most %d", word, n, m, len(word))
+			}
+		}
+	}
+}
+
 // TestFloat32Drawn verifies Float32 on drawn numbers in the forms of printf and strconv,
 // and beside the middles of two float32. Nearly all must be read without strconv.
 func TestFloat32Drawn(t *testing.T) {
