@@ -65,6 +65,7 @@ func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
 		r.Columns = append(r.Columns, c)
 	}
 	t.faults(r, "input.train", train.Tolerate)
+	t.settle(r)
 	t.likely(r)
 	if eval == nil {
 		return r, nil
@@ -83,6 +84,7 @@ func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
 type checker struct {
 	plan   *column.Plan
 	check  *column.Checker
+	labels input.Labels
 	at     []int // of each of the plan's Inputs: its field
 	cells  []column.Cell
 	plain  []bool             // of each input: its cell is a plain number
@@ -101,7 +103,7 @@ type checker struct {
 const mostRecords = 1 << 20
 
 func newChecker(s *convert.Spec, names []string) (*checker, error) {
-	c := &checker{plan: s.Columns, passesOver: s.Tolerate}
+	c := &checker{plan: s.Columns, labels: s.LabelRule, passesOver: s.Tolerate}
 	c.begin(s, len(names))
 	c.known.limit = mostRecords
 	for _, name := range s.Columns.Inputs {
@@ -390,18 +392,7 @@ func (p *pass) compare(r *Report, eval *pass, key string) {
 	if n := eval.check.known.common(&p.check.known); n > 0 {
 		r.Findings = append(r.Findings, Finding{What: "records are in input.train and in " + key, Records: n, Fix: apart})
 	}
-	label := eval.check.labelField()
-	if all := p.values[p.check.labelField()].list(); all != nil {
-		counted := map[string]int64{}
-		for _, v := range eval.values[label].list() {
-			counted[v.Text] = v.Records
-		}
-		for _, v := range all {
-			if n := counted[v.Text]; n < leastOfClass && len(all) <= mostClasses/5 {
-				r.Findings = append(r.Findings, Finding{Column: eval.names[label], What: fmt.Sprintf("%d validation records of the class %s: its metrics are chance", n, v.Text), Records: n, Fix: "hold out more records"})
-			}
-		}
-	}
+	p.fewOfClass(r, eval)
 	for i, at := range eval.check.features() {
 		in := p.check.features()[i]
 		c := &r.Columns[in]

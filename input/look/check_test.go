@@ -173,6 +173,41 @@ func TestCheckSplit(t *testing.T) {
 	}
 }
 
+// TestCheckClasses verifies that classes are those of the job: a class that training records do not have ends the job,
+// and so does a single one; a label that is written in several ways is one class; a regression has none.
+func TestCheckClasses(t *testing.T) {
+	texts := strings.NewReplacer(",0\n", ",no\n", ",1\n", ",yes\n")
+	forms := strings.NewReplacer("1,0\n", "1,0.0\n", "2,0\n", "2,00\n", "1,1\n", "1,1.0\n")
+	for name, tt := range map[string]struct {
+		labels      input.Labels
+		train, eval string
+		want        string // "" for none
+		ends        bool
+	}{
+		"classes=learnt, of eval alone": {input.Labels{Names: input.LearnClasses()}, texts.Replace(soundRows(200, 1)), texts.Replace(soundRows(100, 2)) + "1,w1,maybe\n", `input.eval: is "maybe", want one of no, yes`, true},
+		"classes=learnt, one":           {input.Labels{Names: input.LearnClasses()}, strings.ReplaceAll(soundRows(200, 1), ",1\n", ",0\n"), soundRows(100, 2), `the label is "0" in each training record, want two classes or more`, true},
+		"classes=learnt, in two ways":   {input.Labels{Names: input.LearnClasses()}, forms.Replace(soundRows(200, 1)), soundRows(100, 2), "", false},
+		"classes=numbers, in two ways":  {input.Labels{Classes: 2}, forms.Replace(soundRows(200, 1)), soundRows(100, 2), "", false},
+		"classes=none":                  {input.Labels{}, soundRows(200, 1), soundRows(9, 2), "", false},
+	} {
+		train, eval := checkOf(t, "train.csv", tt.train), checkOf(t, "eval.csv", tt.eval)
+		train.LabelRule, eval.LabelRule = tt.labels, tt.labels
+		r, err := Check(t.Context(), train, eval)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got []Finding
+		for _, f := range r.Findings {
+			if f.Column == "y" {
+				got = append(got, f)
+			}
+		}
+		if tt.want == "" && len(got) > 0 || tt.want != "" && (len(got) != 1 || got[0].What != tt.want || got[0].Ends != tt.ends) {
+			t.Errorf("%s: findings are %+v, want %q", name, got, tt.want)
+		}
+	}
+}
+
 // TestCheckMissing verifies that words of input.missing are missing in the columns of the table, and nowhere counted as
 // values or numbers: those of a list, and those of no list in numbers alone.
 func TestCheckMissing(t *testing.T) {
