@@ -21,6 +21,7 @@ func (cfg *Config) Check() error {
 		cfg.checkTrain(),
 		cfg.checkDrawn(),
 		cfg.checkScale(),
+		cfg.checkReads(),
 		errors.Join(checkNames(reflect.ValueOf(cfg).Elem())...),
 	)
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,22 @@ func (in *Input) ids() model.IDs {
 		return model.NoIDs
 	}
 	return model.HaveIDs
+}
+
+// checkReads checks that the model reads what input.columns makes.
+func (cfg *Config) checkReads() error {
+	columns := cfg.Input.Columns
+	plan, err := column.Compile(columns, func(string) ([]string, error) { return nil, nil })
+	if len(columns) == 0 || cfg.Input.Synthetic || err != nil || cfg.Model.Check(cfg.Loss) != nil {
+		return nil
+	}
+	switch bags := plan.Columns().Bags; {
+	case cfg.ReadsIDs() && len(bags) == 0:
+		return errors.New("input.columns makes no ids, which the model reads: want categorical, text, ids, cross, or numeric with buckets; linear, softmax and mlp read numbers alone, too")
+	case !cfg.ReadsIDs() && len(bags) > 0:
+		return fmt.Errorf("input.columns makes ids of %s, but the model reads numbers only", bags[0].Name)
+	}
+	return nil
 }
 
 // Inputs returns what the model reads of records of a shape, which have no columns.

@@ -15,7 +15,7 @@ func TestReadsIDs(t *testing.T) {
 		{"linear", "train: {format: csv, files: [x]}", []string{columns + "numeric: {names: [a], buckets: [1]}]"}, true},
 		{"linear", "train: {format: csv, files: [x]}", []string{columns + "categorical: {names: [a], vocabulary: auto}]"}, true},
 		{"sparse-linear", "train: {format: csv, files: [x]}", []string{columns + "numeric: {names: [a]}]"}, false},
-		{"deepfm", "train: {format: csv, files: [x]}", []string{columns + "numeric: {names: [a]}]"}, true},
+		{"deepfm", "train: {format: csv, files: [x]}", []string{columns + "categorical: {names: [a], hash: 3}]"}, true},
 		{"linear", "train: {format: criteo, files: [x]}", nil, true},
 		{"linear", "train: {format: libsvm, files: [x]}", nil, true},
 		{"mlp", "train: {format: vw, files: [x]}", []string{"model.classes=2"}, true},

@@ -321,6 +321,12 @@ func TestFaults(t *testing.T) {
 			"job.yaml:7:7: input.columns.0.numeric has the range x..y, want one like C1..C26, of at most 100000 columns",
 			"job.yaml:8:17: input.columns.1.cross is of 1 column, want two or more",
 		}},
+		{name: "columns without ids", file: "model: {kind: fm}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, files: [a]}\n  columns: [label: {names: [y]}, numeric: {names: [a]}]\n", want: []string{
+			"job.yaml:5:3: input.columns makes no ids, which the model reads: want categorical, text, ids, cross, or numeric with buckets; linear, softmax and mlp read numbers alone, too",
+		}},
+		{name: "columns of ids", file: "model: {kind: lenet, classes: 2}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, files: [a]}\n  columns: [label: {names: [y]}, categorical: {names: [a, b], hash: 3}]\n", want: []string{
+			"job.yaml:5:3: input.columns makes ids of a, but the model reads numbers only",
+		}},
 		{name: "dense records by id", file: "model: {kind: cnn, classes: 2}\noptimizer: {learning_rate: 1}\n" +
 			"input: {train: {format: tfrecord, files: [a], ids: i, base: 1}}", want: []string{
 			"job.yaml:3:55: input.train.base is 1, want none with format tfrecord",

@@ -207,9 +207,6 @@ func TestMissingNumbers(t *testing.T) {
 func TestColumnsDoNotFit(t *testing.T) {
 	folder := writeColumns(t)
 	for name, tt := range map[string]struct{ old, new, want string }{
-		"ids for a dense model": {"model: {kind: deepfm, embedding: 4, hidden: [8]}", "model: {kind: lenet}", "input.columns makes ids of city, but the model reads numbers only"},
-		"no ids": {"    - categorical: {names: [city], vocabulary: auto, min_count: 2}\n    - categorical: {names: [site], hash: 50}\n    - {cross: {of: [city, site], hash: 100}}\n",
-			"", "input.columns makes no ids, which the model reads"},
 		"features": {"embedding: 4", "embedding: 4, features: 3", "model.features is 3, want 0"},
 		"no file":  {"vocabulary: auto, min_count: 2", "vocabulary: none.txt", "none.txt"},
 	} {

@@ -113,10 +113,6 @@ func ColumnInputs(j *job.Config, c graph.Columns) (model.Inputs, error) {
 		return in, fmt.Errorf("model.features is %d, want 0: input.columns says what the model reads", j.Model.Features)
 	case len(j.Input.Shape) > 0:
 		return in, fmt.Errorf("input.shape is %v, want none with input.columns", j.Input.Shape)
-	case j.ReadsIDs() && in.IDs == 0:
-		return in, errors.New("input.columns makes no ids, which the model reads: want categorical, ids, cross, or numeric with buckets; linear, softmax and mlp read numbers alone, too")
-	case !j.ReadsIDs() && in.IDs > 0:
-		return in, fmt.Errorf("input.columns makes ids of %s, but the model reads numbers only", c.Bags[0].Name)
 	}
 	return in, nil
 }
