@@ -112,6 +112,47 @@ func TestHead(t *testing.T) {
 			}
 		})
 	}
+	// Classes with names: the loss follows from their number, where none is named.
+	two, three, auto := Classes{"no", "yes"}, Classes{"a", "b", "c"}, Classes{"auto"}
+	binary := graph.Head{Kind: graph.HeadBinary, Classes: 2, Labels: two}
+	many := graph.Head{Kind: graph.HeadClasses, Classes: 3, Labels: three}
+	layers := func(units int) []Layer { return []Layer{{Dense: &DenseLayer{Units: units}}} }
+	for _, tt := range []struct {
+		c    Config
+		loss Loss
+		want graph.Head
+		err  string
+	}{
+		{Config{Kind: "linear", Classes: two}, "", binary, ""},
+		{Config{Kind: "mlp", Classes: two}, "auto", binary, ""},
+		{Config{Kind: "cnn", Classes: two}, "", binary, ""},
+		{Config{Kind: "softmax", Classes: two}, "", graph.Head{Kind: graph.HeadClasses, Classes: 2, Labels: two}, ""},
+		{Config{Kind: "fm", Classes: two}, "softmax", graph.Head{Kind: graph.HeadClasses, Classes: 2, Labels: two}, ""},
+		{Config{Kind: "linear", Classes: three}, "", many, ""},
+		{Config{Kind: "wide-deep", Classes: three}, "", many, ""},
+		{Config{Layers: layers(1), Classes: two}, "", binary, ""},
+		{Config{Layers: layers(3), Classes: three}, "", many, ""},
+		{Config{Kind: "linear", Classes: auto}, "", graph.Head{Kind: graph.HeadBinary, Classes: 2}, ""},
+		{Config{Kind: "linear", Classes: two}, "squared", graph.Head{}, "loss.kind is squared, want sigmoid or softmax: model.classes has names"},
+		{Config{Kind: "linear", Classes: auto}, "squared", graph.Head{}, "loss.kind is squared, want sigmoid or softmax: model.classes has names"},
+		{Config{Kind: "linear", Classes: three}, "sigmoid", graph.Head{}, "model.classes has 3 names, want two with loss.kind sigmoid"},
+		{Config{Layers: layers(1), Classes: three}, "", graph.Head{}, "model.classes has 3 names, want two where the last layer has one output"},
+		{Config{Layers: layers(3), Classes: two}, "", graph.Head{}, "model.classes is 2, want 3, the outputs of the last layer"},
+		{Config{Kind: "linear", Classes: Classes{"1", "b", "1.0"}}, "", graph.Head{}, "model.classes has 1 and 1.0, which are one number"},
+		{Config{Kind: "linear", Classes: Classes{"b", "b"}}, "", graph.Head{}, "model.classes has b twice"},
+		{Config{Kind: "linear", Classes: Classes{"a", ""}}, "", graph.Head{}, "model.classes has an empty name"},
+		{Config{Kind: "softmax", Classes: Classes{"1"}}, "", graph.Head{}, "model.classes is 1, want 2 or more"},
+		{Config{Kind: "softmax", Classes: Classes{"2.5"}}, "", graph.Head{}, "model.classes is 2.5, want a whole number"},
+	} {
+		err := tt.c.Check(LossConfig{Kind: tt.loss})
+		wantUsage(t, err, tt.err)
+		if err != nil {
+			continue
+		}
+		if got := tt.c.Head(LossConfig{Kind: tt.loss}); !cmp.Equal(got, tt.want) {
+			t.Errorf("%s with the classes %v and loss %q has the head %+v, want %+v", tt.c.Kind, tt.c.Classes, tt.loss, got, tt.want)
+		}
+	}
 	if !(LossConfig{Reduction: "sum"}).Sum() || (LossConfig{}).Sum() {
 		t.Error("Sum is wrong: want it for sum only")
 	}

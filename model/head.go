@@ -79,7 +79,7 @@ func (c Config) layersHead(l LossConfig) (graph.Head, error) {
 		if err != nil {
 			return graph.Head{}, err
 		}
-		classes, l.Kind = len(names), loss.name
+		classes, l.Kind, isAuto = len(names), loss.name, false
 	}
 	bad := func(format string, args ...any) (graph.Head, error) {
 		last := len(c.Layers) - 1

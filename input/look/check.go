@@ -319,9 +319,24 @@ func (p *pass) faults(r *Report, set string, tolerates bool) {
 		if f.Records > 0 {
 			f.Column, f.What, f.Ends = p.check.plan.Inputs[i], set+": "+f.What, !tolerates
 			f.Fix = fix
+			if i == p.check.plan.Label {
+				f.Fix = labelFix(f.What, fix)
+			}
 			r.Findings = append(r.Findings, f)
 		}
 	}
+}
+
+// labelFix returns the line to write where labels are texts, or no class of the job; else mend.
+func labelFix(fault, mend string) string {
+	const auto = "model.classes: auto"
+	switch {
+	case strings.Contains(fault, auto):
+		return auto
+	case strings.Contains(fault, "want one of"):
+		return "the class into model.classes, or " + mend
+	}
+	return mend
 }
 
 // likely adds what is likely wrong.

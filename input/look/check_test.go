@@ -234,6 +234,39 @@ func TestCheckMissing(t *testing.T) {
 	}
 }
 
+// TestCheckLabels verifies what the check says to write where the labels of the job are texts, none of its classes, or
+// learnt.
+func TestCheckLabels(t *testing.T) {
+	texts := strings.NewReplacer(",0\n", ",no\n", ",1\n", ",yes\n").Replace(soundRows(200, 1))
+	for name, tt := range map[string]struct {
+		labels    input.Labels
+		what, fix string
+	}{
+		"labels=numbers": {input.Labels{Binary: true}, `is "no", want a number, or model.classes: auto`, "model.classes: auto"},
+		"labels=others":  {input.Labels{Names: input.NewClasses([]string{"no", "maybe"})}, `is "yes", want one of no, maybe`, "the class into model.classes, or mend the lines, or input.max_bad_records: N"},
+		"labels=learnt":  {input.Labels{Names: input.LearnClasses()}, "", ""},
+	} {
+		s := checkOf(t, "train.csv", texts)
+		s.LabelRule = tt.labels
+		r, err := Check(t.Context(), s, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var of []Finding
+		for _, f := range r.Findings {
+			if f.Column == "y" && f.Ends {
+				of = append(of, f)
+			}
+		}
+		switch {
+		case tt.what == "" && len(of) > 0:
+			t.Errorf("%s: found %+v, want nothing", name, of)
+		case tt.what != "" && (len(of) != 1 || !strings.Contains(of[0].What, tt.what) || of[0].Fix != tt.fix):
+			t.Errorf("%s: found %+v, want %s, and to write %s", name, of, tt.what, tt.fix)
+		}
+	}
+}
+
 // TestCheckPassesOver verifies that a record with a bad cell, which a job with max_bad_records passes over, is in
 // no count, mean or set of values of the table, as in training, and that it is found all the same.
 func TestCheckPassesOver(t *testing.T) {
