@@ -67,6 +67,9 @@ func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
 	t.faults(r, "input.train", train.Tolerate)
 	t.settle(r)
 	t.likely(r)
+	if n := parts.Without(); n > 0 {
+		r.Findings = append(r.Findings, Finding{Column: train.Split.By, What: "input.split.by: missing, so that the records train", Records: n, Fix: "fill the cells, or take another column"})
+	}
 	if eval == nil {
 		return r, nil
 	}

@@ -136,6 +136,7 @@ func TestCheckSplit(t *testing.T) {
 		"fault=none":             {split: input.Split{By: "day", From: "2"}, content: sound + byDay(soundRows(100, 2), "2")},
 		"fault=none, by number":  {split: byNumber, content: distinct},
 		"fault=number":           {split: input.Split{By: "day", From: "2"}, content: sound + byDay(soundRows(100, 2)+"x,w1,1\n", "2"), want: `column a: input.split: is "x", want a number`, records: 1, line: 302, ends: true},
+		"fault=no cell":          {split: input.Split{By: "day", From: "2"}, content: sound + byDay(soundRows(100, 2), "2") + byDay("1,w1,0\n", ""), want: "column day: input.split.by: missing, so that the records train", records: 1},
 		"fault=same records":     {split: byNumber, content: distinct + distinct, want: "records are in input.train and in input.split", records: apart},
 		"fault=few of a class":   {split: input.Split{By: "day", From: "2"}, content: sound + byDay(strings.ReplaceAll(soundRows(100, 2), ",1\n", ",0\n"), "2"), want: "column y: 0 validation records of the class 1: its metrics are chance"},
 		"fault=texts of its own": {split: input.Split{By: "day", From: "2"}, content: sound + byDay(strings.ReplaceAll(soundRows(100, 2), ",w4,", ",new,"), "2"), want: "column t: texts that only validation records have", records: 1},
