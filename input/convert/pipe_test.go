@@ -116,7 +116,7 @@ func TestPipeFaults(t *testing.T) {
 	}{
 		{"empty", "", false, 0, "csv: no records in standard input"},
 		{"a header alone", "k,a\n", true, 0, "csv: no records in standard input"},
-		{"no such column", "k,b\nx,1\n", true, 0, "no column a, which input.columns names"},
+		{"no such column", "k,b\nx,1\n", true, 0, "csv: standard input:1: no column a, which input.columns names"},
 		{"names twice", "k,a,a\nx,1,1\n", true, 0, "csv: standard input:1: the header names a twice"},
 		{"a bad number", "x,1\ny,2\nz,much\nx,1\n", false, 2, `csv: standard input:3: column a is "much"`},
 		{"a bad line behind a header", "k,a\n\nx,1\ny\n", true, 1, "csv: standard input:4: has 1 field, want 2"},

@@ -149,7 +149,10 @@ func (p *parser) bind(s *text.Set) error {
 			return err
 		}
 	}
-	return p.place()
+	if err := p.place(); err != nil {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: %w", p.config.Format, p.first, err))
+	}
+	return nil
 }
 
 // place finds the columns among the names.
@@ -167,8 +170,8 @@ func (p *parser) place() error {
 		case !there && p.optional(at):
 			i = -1
 		case !there:
-			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names%s; the header has %s%s", p.config.Format, p.first, name, p.suggestion(name), listed(p.names),
-				p.otherSeparator(strings.Join(p.names, string(p.config.Separator)))))
+			return fmt.Errorf("no column %s, which input.columns names%s; the header has %s%s", name, p.suggestion(name), listed(p.names),
+				p.otherSeparator(strings.Join(p.names, string(p.config.Separator))))
 		}
 		p.at = append(p.at, i)
 	}
