@@ -75,6 +75,6 @@ func (p *Plan) Narrow(tell func(what string)) {
 // readsText reports whether an input is read as a text: an export makes numbers of the text then.
 func (p *Plan) readsText(input int) bool {
 	return slices.Contains(p.Keys, input) || slices.ContainsFunc(p.bags, func(b bagRule) bool {
-		return b.Kind != graph.Buckets && b.Kind != graph.IDs && slices.Contains(b.inputs, input)
+		return b.Kind != graph.Buckets && b.Kind != graph.IDs && b.Kind.DatePart() == 0 && slices.Contains(b.inputs, input)
 	})
 }

@@ -75,6 +75,11 @@ func (c *Checker) EachMissing(visit func(input int, word string)) {
 	}
 }
 
+// IsDate reports whether an input is read as a date.
+func (c *Checker) IsDate(input int) bool {
+	return slices.ContainsFunc(c.runner.plan.dates, func(d dateRule) bool { return d.input == input })
+}
+
 // Hashes reports whether the texts of an input have ids by a hash.
 func (c *Checker) Hashes(input int) bool {
 	return slices.ContainsFunc(c.runner.plan.bags, func(b bagRule) bool { return b.Kind == graph.Hash && b.inputs[0] == input })

@@ -392,6 +392,8 @@ func (c *checker) reads(field int) content {
 		return empty
 	case c.check.Reads(i):
 		return numbers
+	case c.check.IsDate(i):
+		return dates
 	case field != c.labelField():
 		return texts
 	}

@@ -108,6 +108,37 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckDates verifies that dates which are all distinct are no finding, and that a day that does not exist is one.
+func TestCheckDates(t *testing.T) {
+	plan, err := column.Compile([]column.Column{{Time: &column.TimeOptions{Names: []string{"d"}}}, {Label: &column.LabelOptions{Names: []string{"y"}}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := "d,y\n"
+	for i := range 100 {
+		content += fmt.Sprintf("%04d-02-28,%d\n", 1900+i*7%101, i%2)
+	}
+	for _, tt := range []struct {
+		more, want string
+	}{{"", "[]"}, {"2023-02-29,1\n", `d input.train: is "2023-02-29", want a day and a time that exist`}} {
+		spec := &convert.Spec{
+			Origin:  convert.Origin{Format: "csv", Files: []string{write(t, "d.csv", content+tt.more)}, Header: true},
+			Columns: plan, LabelRule: input.Labels{Binary: true},
+		}
+		r, err := Check(t.Context(), spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(r.Findings)
+		if len(r.Findings) == 1 {
+			got = r.Findings[0].Column + " " + r.Findings[0].What
+		}
+		if got != tt.want {
+			t.Errorf("%q: findings %s, want %s", tt.more, got, tt.want)
+		}
+	}
+}
+
 // TestCheckSplit verifies the findings of records that a split holds out, by number and by a cell: each with this fault
 // alone, and sound ones without one.
 func TestCheckSplit(t *testing.T) {
