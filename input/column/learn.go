@@ -323,12 +323,14 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("input.columns makes %s and %s of ids, but the model that goes on has %d and %d",
 			phrase.Count(len(now.Dense), "number"), phrase.Count(len(now.Bags), "field"), len(learnt.Dense), len(learnt.Bags)))
 	}
-	for _, f := range []struct {
-		key      string
-		now, was []string
-	}{{"missing", now.NumberWords, learnt.NumberWords}, {"missing", now.TextWords, learnt.TextWords}} {
-		if learnt.NumberWords != nil && !slices.Equal(f.now, f.was) { // older models have none
-			return exitcode.With(exitcode.Usage, fmt.Errorf("input.%s is %q, but the model that goes on has %q", f.key, f.now, f.was))
+	words := func(list []string) string { return fmt.Sprintf("%q", list) }
+	for _, f := range [][3]string{
+		{"missing", words(now.NumberWords), words(learnt.NumberWords)}, {"missing", words(now.TextWords), words(learnt.TextWords)},
+		{"train.trim", fmt.Sprint(now.Trim), fmt.Sprint(learnt.Trim)},
+		{"columns: decimal and strip", fmt.Sprint(now.Forms), fmt.Sprint(learnt.Forms)}, {"columns: layout", fmt.Sprint(now.Dates), fmt.Sprint(learnt.Dates)},
+	} {
+		if learnt.NumberWords != nil && f[1] != f[2] { // older models have none of these
+			return exitcode.With(exitcode.Usage, fmt.Errorf("input.%s is %s, but the model that goes on has %s", f[0], f[1], f[2]))
 		}
 	}
 	for i, d := range learnt.Dense {

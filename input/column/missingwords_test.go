@@ -3,9 +3,11 @@ package column
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"ringtrain/input"
+	"ringtrain/ring/exitcode"
 )
 
 // TestMissingWords verifies which cells are missing where a column is a number, a range or a text, by default and by a
@@ -79,6 +81,21 @@ func TestMissingWordsRefused(t *testing.T) {
 	usual := compiled(t, meanColumns()[:1])
 	if err := p.Adopt(usual.Columns()); err == nil {
 		t.Error("a plan of other words for missing adopts a model's")
+	}
+	for name, columns := range map[string][]Column{
+		"decimal": {{Numeric: &NumericOptions{Names: []string{"a"}, Decimal: ",", Standardize: true}}},
+		"layout":  {{Time: &TimeOptions{Names: []string{"d"}, Parts: []string{"days"}, Layout: "unix"}}},
+		"trim":    {{Numeric: &NumericOptions{Names: []string{"a"}, Standardize: true}}},
+	} {
+		other := compiled(t, columns)
+		was := other.Columns()
+		was.Forms, was.Trim = nil, name == "trim"
+		for i := range was.Dates {
+			was.Dates[i].Layout = "auto"
+		}
+		if err := other.Adopt(was); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), name) {
+			t.Errorf("case=%s: error %v, want one of usage that names it", name, err)
+		}
 	}
 	learnt := usual.Columns()
 	learnt.NumberWords = nil // an older model

@@ -168,12 +168,15 @@ func (e *exampleReader) example(example []byte, at places, k int) {
 	}
 	e.worker.records++
 	for _, v := range e.values {
+		if e.cells[v.column].text == nil {
+			continue // a check knows its word as missing
+		}
 		var r reading
 		r.read(e.texts[v.from:v.to])
 		e.worker.add(v.column, &r, at, k)
 	}
 	for i := range e.cells {
-		if e.cells[i].cell == nil {
+		if e.cells[i].text == nil {
 			e.columns[i].tally.missing[0]++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,35 @@ func writeExamples(t *testing.T, n int, features func(i int) map[string]any, mor
 		}
 	}
 	return write(t, "f.tfrecord", file.String())
+}
+
+// TestCheckExamplesMissing verifies that words of input.missing are missing texts and numbers of tf.Examples, and nowhere
+// counted as values.
+func TestCheckExamplesMissing(t *testing.T) {
+	file := writeExamples(t, 100, func(i int) map[string]any {
+		all := map[string]any{"a": []string{fmt.Sprint(i % 9)}, "t": []string{fmt.Sprintf("w%d", i%5)}, "y": i / 3 % 2}
+		if i%10 == 0 {
+			all["a"], all["t"] = []string{"none"}, []string{"none"}
+		}
+		return all
+	})
+	plan, err := column.Compile([]column.Column{
+		{Label: &column.LabelOptions{Names: []string{"y"}}}, {Numeric: &column.NumericOptions{Names: []string{"a"}}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"t"}, Hash: 10}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.SetMissing([]string{"none"})
+	r, err := Check(t.Context(), &convert.Spec{Origin: convert.Origin{Format: "tfrecord", Files: []string{file}}, Columns: plan, LabelRule: input.Labels{Binary: true}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Columns {
+		if want := []Value{{"none", 10}}; c.Name != "y" && !slices.Equal(c.Missing, want) || slices.ContainsFunc(c.Values, func(v Value) bool { return v.Text == "none" }) {
+			t.Errorf("%s: missing are %v, values %v, want %v missing and no value", c.Name, c.Missing, c.Values, want)
+		}
+	}
 }
 
 // TestCheckExamples verifies the findings of tf.Examples: a sound file has none, and a file with one fault has this

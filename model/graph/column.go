@@ -16,13 +16,14 @@ type Columns struct {
 
 	Label *LabelColumn `json:"label,omitempty"` // what is predicted; nil: a number as it is
 
+	Dates []DateColumn `json:"dates,omitempty"` // columns that are dates
+	Forms []NumberForm `json:"forms,omitempty"` // of numbers that are written in one of their own
+	Trim  bool         `json:"trim,omitempty"`  // blanks around texts are no part of them
+
 	// Cells that are missing besides the empty ones, where a column is a number or a date, and where it is
 	// a text. Words that are numbers are missing numbers, too, however a cell writes them.
-	Dates       []DateColumn `json:"dates,omitempty"` // columns that are dates
-	Forms       []NumberForm `json:"forms,omitempty"` // of numbers that are written in one of their own
-	NumberWords []string     `json:"number_words,omitempty"`
-	TextWords   []string     `json:"text_words,omitempty"`
-	Trim        bool         `json:"trim,omitempty"` // blanks around texts are no part of them
+	NumberWords []string `json:"number_words,omitempty"`
+	TextWords   []string `json:"text_words,omitempty"`
 }
 
 // NumberForm says how the numbers of a column are written where they are texts.

@@ -22,7 +22,7 @@ import (
 // importanceText is a job of every kind of feature; the label says whether x is above 0.
 const importanceText = "model: {kind: wide-deep, embedding: 4, hidden: [8]}\nloss: {kind: sigmoid}\ninput:\n  train: {format: csv, files: [%s], header: true}\n" +
 	"  eval: {format: csv, files: [%s]}\n  batch: 50\n  columns:\n    - label: {names: [y]}\n    - numeric: {names: [x], standardize: true}\n" +
-	"    - categorical: {names: [city, sort], hash: 50}\n    - cross: {of: [city, sort], hash: 100}\n    - ids: {names: [ids], values: values, size: 9}\n" +
+	"    - categorical: {names: [city, sort], hash: 73}\n    - cross: {of: [city, sort], hash: 100}\n    - ids: {names: [ids], values: values, size: 9}\n" +
 	"    - ignore: {names: [noise]}\noptimizer: {name: adam, learning_rate: 0.02}\ntrain: {epochs: 8, seed: 3}\ncheckpoint: {dir: %s}\n"
 
 // importanceRecords returns records of importanceText.

@@ -54,8 +54,10 @@ func (n Names) name(ctx context.Context, path string, columns *graph.Columns, al
 	if err := countTexts(ctx, d, plan, texts, records.MaxBad(n.Job, input.Training.String()) > 0); err != nil {
 		return err
 	}
-	for i := range all {
-		all[i].Texts = texts[uint32(all[i].Row)].first(mostNames)
+	for i, w := range all {
+		if bagOfRow(columns, w) != nil { // the row of a number is no id
+			all[i].Texts = texts[uint32(w.Row)].first(mostNames)
+		}
 	}
 	return nil
 }
