@@ -2,6 +2,7 @@ package look
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -237,6 +238,31 @@ func TestCheckClasses(t *testing.T) {
 		if tt.want == "" && len(got) > 0 || tt.want != "" && (len(got) != 1 || got[0].What != tt.want || got[0].Ends != tt.ends) {
 			t.Errorf("%s: findings are %+v, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// TestCheckClassOfMissing verifies that a label that is a word for missing is found where it is a class, and that the
+// line to write leaves its records out.
+func TestCheckClassOfMissing(t *testing.T) {
+	content := strings.NewReplacer(",0\n", ",No\n", ",1\n", ",Yes\n").Replace(soundRows(200, 1)) + "1,w1,NA\n,w2,NA\n?,w1,No\n"
+	spec := checkOf(t, "train.csv", content)
+	spec.LabelRule = input.Labels{Names: input.LearnClasses()}
+	r, err := Check(t.Context(), spec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Finding{Column: "y", What: "the class NA is a word for missing", Records: 2, Fix: `input.missing: ["NA", "?"], which leaves the records out`}
+	if !reflect.DeepEqual(r.Findings, []Finding{want}) {
+		t.Fatalf("findings are %+v, want %+v", r.Findings, want)
+	}
+	spec = checkOf(t, "train.csv", content)
+	spec.LabelRule, spec.Tolerate = input.Labels{Names: input.LearnClasses()}, true
+	spec.Columns.SetMissing([]string{"NA", "?"})
+	if r, err = Check(t.Context(), spec, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Findings) != 1 || r.Findings[0].What != "input.train: is missing, want a label" || r.Findings[0].Records != 2 || r.Records != 201 {
+		t.Errorf("with it %d records count, and findings are %+v", r.Records, r.Findings)
 	}
 }
 
