@@ -65,7 +65,7 @@ func (c *Checker) EachMissing(visit func(input int, word string)) {
 	p := c.runner.plan
 	for _, a := range c.runner.absent {
 		list, word := p.textWords.list, ""
-		if c.numeric[a.input] {
+		if c.numeric[a.input] || c.IsDate(a.input) {
 			list = p.numberWords.list
 		}
 		if a.word >= 0 {
@@ -79,6 +79,9 @@ func (c *Checker) EachMissing(visit func(input int, word string)) {
 func (c *Checker) IsDate(input int) bool {
 	return slices.ContainsFunc(c.runner.plan.dates, func(d dateRule) bool { return d.input == input })
 }
+
+// IsMissing reports whether a text is a word of input.missing.
+func (c *Checker) IsMissing(text string) bool { return c.runner.plan.textWords.find([]byte(text)) >= 0 }
 
 // Hashes reports whether the texts of an input have ids by a hash.
 func (c *Checker) Hashes(input int) bool {

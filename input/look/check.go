@@ -349,7 +349,7 @@ func (p *pass) likely(r *Report) {
 	}
 	label := p.check.labelField()
 	for _, v := range r.Columns[label].classesOfMissing() {
-		if p.check.bad[p.check.plan.Label].Records == 0 { // else the job says that it is missing
+		if !p.check.check.IsMissing(v.Text) {
 			r.Findings = append(r.Findings, Finding{Column: p.names[label], What: fmt.Sprintf("the class %s is a word for missing", v.Text), Records: v.Records, Fix: missingKey(r.Columns, v.Text) + ", which leaves the records out"})
 		}
 	}

@@ -3,6 +3,7 @@ package look
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,37 +107,6 @@ func TestCheck(t *testing.T) {
 	spec.Files = []string{write(t, "other.csv", "b,t,y\n1,2,0\n")}
 	if _, err := Check(t.Context(), spec, nil); err == nil || !strings.Contains(err.Error(), "no column a, which input.columns names") {
 		t.Errorf("a column that is not there is %v", err)
-	}
-}
-
-// TestCheckDates verifies that dates which are all distinct are no finding, and that a day that does not exist is one.
-func TestCheckDates(t *testing.T) {
-	plan, err := column.Compile([]column.Column{{Time: &column.TimeOptions{Names: []string{"d"}}}, {Label: &column.LabelOptions{Names: []string{"y"}}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content := "d,y\n"
-	for i := range 100 {
-		content += fmt.Sprintf("%04d-02-28,%d\n", 1900+i*7%101, i%2)
-	}
-	for _, tt := range []struct {
-		more, want string
-	}{{"", "[]"}, {"2023-02-29,1\n", `d input.train: is "2023-02-29", want a day and a time that exist`}} {
-		spec := &convert.Spec{
-			Origin:  convert.Origin{Format: "csv", Files: []string{write(t, "d.csv", content+tt.more)}, Header: true},
-			Columns: plan, LabelRule: input.Labels{Binary: true},
-		}
-		r, err := Check(t.Context(), spec, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := fmt.Sprint(r.Findings)
-		if len(r.Findings) == 1 {
-			got = r.Findings[0].Column + " " + r.Findings[0].What
-		}
-		if got != tt.want {
-			t.Errorf("%q: findings %s, want %s", tt.more, got, tt.want)
-		}
 	}
 }
 
@@ -245,6 +215,14 @@ func TestCheckClasses(t *testing.T) {
 // line to write leaves its records out.
 func TestCheckClassOfMissing(t *testing.T) {
 	content := strings.NewReplacer(",0\n", ",No\n", ",1\n", ",Yes\n").Replace(soundRows(200, 1)) + "1,w1,NA\n,w2,NA\n?,w1,No\n"
+	for _, more := range []string{"", "1,w1,\n"} { // with a label that is missing, too
+		spec := checkOf(t, "train.csv", content+more)
+		spec.LabelRule, spec.Tolerate = input.Labels{Names: input.LearnClasses()}, true
+		r, err := Check(t.Context(), spec, nil)
+		if err != nil || !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.What == "the class NA is a word for missing" }) {
+			t.Errorf("findings are %+v, error %v", r.Findings, err)
+		}
+	}
 	spec := checkOf(t, "train.csv", content)
 	spec.LabelRule = input.Labels{Names: input.LearnClasses()}
 	r, err := Check(t.Context(), spec, nil)
@@ -263,6 +241,48 @@ func TestCheckClassOfMissing(t *testing.T) {
 	}
 	if len(r.Findings) != 1 || r.Findings[0].What != "input.train: is missing, want a label" || r.Findings[0].Records != 2 || r.Records != 201 {
 		t.Errorf("with it %d records count, and findings are %+v", r.Records, r.Findings)
+	}
+}
+
+// TestCheckDates verifies the findings of a column of dates: a day that is none, a second layout, and a word that is no
+// date, each alone; a word for missing, and days that are all distinct, are none.
+func TestCheckDates(t *testing.T) {
+	for name, tt := range map[string]struct{ cell, want string }{
+		"cell=date":       {"2026-06-01", ""},
+		"cell=missing":    {"NA", ""},
+		"cell=no day":     {"2026-02-31", "2026-02-31"},
+		"cell=of another": {"31/12/2025", "31/12/2025"},
+		"cell=word":       {"soon", "soon"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			for i := range 200 {
+				fmt.Fprintf(&b, "2026-%02d-%02d,w%d,%d\n", 1+i/28, 1+i%28, i%5, i/3%2)
+			}
+			spec := checkOf(t, "train.csv", b.String()+tt.cell+",w1,1\n")
+			plan, err := column.Compile([]column.Column{
+				{Label: &column.LabelOptions{Names: []string{"y"}}}, {Time: &column.TimeOptions{Names: []string{"a"}, Parts: []string{"days"}}},
+				{Categorical: &column.CategoricalOptions{Names: []string{"t"}, Hash: 10}},
+			}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan.SetMissing(nil)
+			spec.Columns = plan
+			r, err := Check(t.Context(), spec, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.want == "" {
+				if len(r.Findings) > 0 {
+					t.Errorf("finds %+v", r.Findings)
+				}
+				return
+			}
+			if len(r.Findings) != 1 || !r.Findings[0].Ends || r.Findings[0].Column != "a" || r.Findings[0].Examples[0].Text != tt.want || r.Findings[0].Examples[0].Line != 202 {
+				t.Errorf("finds %+v, want %s in line 202", r.Findings, tt.want)
+			}
+		})
 	}
 }
 
