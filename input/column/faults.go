@@ -22,27 +22,33 @@ func (e *InputError) Unwrap() error { return e.Err }
 
 // A Checker finds the faults of records. One goroutine at a time may use it.
 type Checker struct {
-	runner  *Runner
-	numeric []bool // of each input: it is read as a number
-	open    []bool // of a record: it is, and no plain number
+	plan    *Plan
+	runner  *Runner // of what may be at fault
+	numeric []bool  // of each input: it is read as a number
+	open    []bool  // of a record: it is, and no plain number
 	numbers []float64
 	cells   []Cell
 }
 
-// NewChecker returns a checker of records that a plan is to learn from, or knows all of.
-func NewChecker(p *Plan, labels input.Labels) *Checker {
-	l := NewLearner(p, labels)
-	return &Checker{runner: l.runner, numeric: l.numeric, open: make([]bool, len(p.Inputs)), numbers: make([]float64, len(p.Inputs))}
+// NewChecker returns a checker of records that a plan is to learn from, or knows all of. areTexts says that all cells are
+// texts: those of a hash are then as they are to be.
+func NewChecker(p *Plan, labels input.Labels, areTexts bool) *Checker {
+	checked := *p
+	if areTexts && !p.Trim && len(p.textWords.list) == 0 {
+		checked.bags = slices.DeleteFunc(slices.Clone(p.bags), func(b bagRule) bool { return b.Kind == graph.Hash && !b.List })
+	}
+	l := NewLearner(&checked, labels)
+	return &Checker{plan: p, runner: l.runner, numeric: l.numeric, open: make([]bool, len(p.Inputs)), numbers: make([]float64, len(p.Inputs))}
 }
 
 // Reads reports whether an input is read as a number, and as nothing else.
-func (c *Checker) Reads(input int) bool { return c.numeric[input] && !c.runner.plan.readsText(input) }
+func (c *Checker) Reads(input int) bool { return c.numeric[input] && !c.plan.readsText(input) }
 
 // Faults calls visit for each input of a record, the cells of the plan's Inputs, that is not as it is to be. plain says
 // which cells are known to be numbers of digits, sign, dot and exponent in the range of float32.
 func (c *Checker) Faults(cells []Cell, plain []bool, visit func(input int, err error)) {
 	for i := range plain {
-		c.open[i] = c.numeric[i] && (!plain[i] || c.runner.plan.slow[i])
+		c.open[i] = c.numeric[i] && (!plain[i] || c.plan.slow[i])
 	}
 	for last := -1; ; {
 		err := c.runner.check(cells, c.open, c.numbers)
@@ -62,7 +68,7 @@ func (c *Checker) Faults(cells []Cell, plain []bool, visit func(input int, err e
 // EachMissing calls visit for each input that is missing without being empty, in the record that Faults has seen last:
 // by a word of input.missing, or "" for blanks.
 func (c *Checker) EachMissing(visit func(input int, word string)) {
-	p := c.runner.plan
+	p := c.plan
 	for _, a := range c.runner.absent {
 		list, word := p.textWords.list, ""
 		if c.numeric[a.input] || c.IsDate(a.input) {
@@ -77,13 +83,13 @@ func (c *Checker) EachMissing(visit func(input int, word string)) {
 
 // IsDate reports whether an input is read as a date.
 func (c *Checker) IsDate(input int) bool {
-	return slices.ContainsFunc(c.runner.plan.dates, func(d dateRule) bool { return d.input == input })
+	return slices.ContainsFunc(c.plan.dates, func(d dateRule) bool { return d.input == input })
 }
 
 // IsMissing reports whether a text is a word of input.missing.
-func (c *Checker) IsMissing(text string) bool { return c.runner.plan.textWords.find([]byte(text)) >= 0 }
+func (c *Checker) IsMissing(text string) bool { return c.plan.textWords.find([]byte(text)) >= 0 }
 
 // Hashes reports whether the texts of an input have ids by a hash.
 func (c *Checker) Hashes(input int) bool {
-	return slices.ContainsFunc(c.runner.plan.bags, func(b bagRule) bool { return b.Kind == graph.Hash && b.inputs[0] == input })
+	return slices.ContainsFunc(c.plan.bags, func(b bagRule) bool { return b.Kind == graph.Hash && b.inputs[0] == input })
 }

@@ -122,7 +122,8 @@ func newChecker(s *convert.Spec, names []string) (*checker, error) {
 // begin gives c memory of its own.
 func (c *checker) begin(s *convert.Spec, fields int) {
 	n := len(s.Columns.Inputs)
-	c.check, c.cells, c.plain = column.NewChecker(s.Columns, s.LabelRule), make([]column.Cell, n), make([]bool, n)
+	f, _ := convert.FormatOf(s.Format)
+	c.check, c.cells, c.plain = column.NewChecker(s.Columns, s.LabelRule, f.IsText()), make([]column.Cell, n), make([]bool, n)
 	c.bad, c.same, c.words = make([]Finding, n), make([]int64, fields), make([]map[string]int64, fields)
 }
 
