@@ -61,6 +61,9 @@ func (r *reporter) reportRoute(l *Loop, rows int) {
 // startNotices returns what is told once at the start, beside the event.
 func (r *run) startNotices() []string {
 	all := append(r.repeated, r.job.Model.Unused()...)
+	if r.job.Input.Synthetic && r.job.Input.Split.Holds() {
+		all = append(all, "input.split is not used: input.synthetic draws validation records of its own")
+	}
 	if r.job.Optimizer.MovesAllRows() && r.tableRows() > 0 {
 		all = append(all, fmt.Sprintf("optimizer %s moves all rows of tables in each step, as TensorFlow does; lazy-adam moves those that the batch touches", r.job.Optimizer.Name))
 	}

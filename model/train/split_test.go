@@ -165,3 +165,11 @@ func TestSplitFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestSplitOfDrawnRecords verifies that a job whose records are drawn says that its split holds none of them out.
+func TestSplitOfDrawnRecords(t *testing.T) {
+	m := mustTrain(t, 1, loadText(t, mlpText, "input.split.share=0.1"), digitsData(), nil)[0]
+	if len(m.notices) != 1 || !strings.HasPrefix(m.notices[0], "input.split is not used: input.synthetic draws") {
+		t.Errorf("notices %q, want one that input.split is not used", m.notices)
+	}
+}
