@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,6 +49,26 @@ func TestUnused(t *testing.T) {
 	}
 	if got := (Config{Kind: "dcn", Embedding: 4, Hidden: []int{3}, Pooling: "sum", Cross: 1, L2: 1, Features: 3}).Unused(); got != nil {
 		t.Errorf("unused of dcn: %q", got)
+	}
+}
+
+// TestFits verifies which kinds of models read records that are no images, or have no ids.
+func TestFits(t *testing.T) {
+	for _, tt := range []struct {
+		kind        Kind
+		images, ids bool
+		want        string // of the error; "" for none
+	}{
+		{"linear", false, false, ""},
+		{"mlp", true, false, ""},
+		{"deepfm", false, true, ""},
+		{"cnn", true, false, ""},
+		{"cnn", false, true, "which reads images"},
+		{"fm", false, false, "which reads ids"},
+	} {
+		if err := tt.kind.Fits(tt.images, tt.ids); (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error is %v, want %q", tt.kind, err, tt.want)
+		}
 	}
 }
 

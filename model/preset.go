@@ -91,6 +91,17 @@ func (Kind) Takes() string {
 // Has reports whether a kind has a key of model.* that not all have.
 func (k Kind) Has(key string) bool { return slices.Contains(kindsWith(key), string(k)) }
 
+// Fits returns an error unless a kind of model reads records that are images, or that have ids.
+func (k Kind) Fits(images, ids bool) error {
+	switch p, _ := presetOf(k); {
+	case !images && p.ofIDs == nil:
+		return fmt.Errorf("model.kind is %s, which reads images, want a kind for other records, such as linear or mlp", k)
+	case !ids && p.layers == nil:
+		return fmt.Errorf("model.kind is %s, which reads ids, want a kind for numbers alone, such as linear or mlp: no column becomes an id", k)
+	}
+	return nil
+}
+
 // kindsWith returns the kinds that have a key of model.*, none if all have it.
 func kindsWith(key string) (kinds []string) {
 	for _, p := range presets {

@@ -59,11 +59,16 @@ func TestInit(t *testing.T) {
 	}
 	b.write("names.csv", ",a,a,b,y\n0,1,2,3,0\n1,2,1,5,1\n2,1,2,2,1\n")
 	b.must(0, "init", "names.csv")
+	b.write("who's.csv", ",a,a,b,y\n0,1,2,3,0\n1,2,1,5,1\n2,1,2,2,1\n")
+	if e := b.must(0, "init", "who's.csv"); !strings.Contains(e.stdout, `ringtrain run 'who'\''s.yaml'`) {
+		t.Errorf("the next command is no command of a shell:\n%s", e.stdout)
+	}
 	if job := b.read("names.yaml"); !strings.Contains(job, `# ""`) || strings.Contains(job, "[a]") {
 		t.Errorf("of names that are empty or there twice init writes\n%s", job)
 	}
 	b.must(64, "init", "raw.csv", "--label", "labl", "--force")
 	b.must(64, "init", "raw.csv", "--to", "raw.json")
+	b.must(64, "init", "raw.csv", "--kind", "lenet", "--force") // reads images
 	b.must(66, "init", "none.csv")
 	if e := b.must(127, "run", "raw.csv"); !strings.Contains(e.last(), "ringtrain init raw.csv") {
 		t.Errorf("run of a file of records says %q", e.last())

@@ -33,7 +33,7 @@ const (
 // DraftName returns the name of a job for files: that of the first without its endings. Folders of the job
 // are called by it.
 func DraftName(files []string) string {
-	base := filepath.Base(files[0])
+	base, _, _ := strings.Cut(filepath.Base(files[0]), "*") // of a glob what is before
 	for _, end := range []string{".gz", ".zst"} {
 		base = strings.TrimSuffix(base, end)
 	}
@@ -57,6 +57,10 @@ func (d *Draft) File() ([]byte, *Config, error) {
 	cfg, err := loadText(newLoader(d.Name+".yaml"), text, nil, nil)
 	if err != nil && d.Kind == "" {
 		err = exitcode.With(exitcode.Internal, fmt.Errorf("the job file that was made is not one: %w", err))
+	}
+	if err == nil {
+		kind, _ := w.kind()
+		err = exitcode.With(exitcode.Usage, model.Kind(kind).Fits(len(d.Table.Shape) == 3, d.hasIDs()))
 	}
 	if err != nil {
 		return text, nil, err

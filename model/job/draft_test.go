@@ -11,7 +11,7 @@ import (
 // TestDraftName verifies that a job is called by the name of a file, and that no such name leads out of
 // the folders of its outputs.
 func TestDraftName(t *testing.T) {
-	for file, want := range map[string]string{"a/churn.csv.gz": "churn", "day.1.tsv": "day.1", ".csv": ".csv", "...csv": "job", "..csv.zst": "job", "x/..": "job"} {
+	for file, want := range map[string]string{"a/churn.csv.gz": "churn", "day.1.tsv": "day.1", ".csv": ".csv", "...csv": "job", "..csv.zst": "job", "x/..": "job", "a/*.csv": "job", "day*.csv.gz": "day"} {
 		if got := DraftName([]string{file}); got != want {
 			t.Errorf("%s gives the job %s, want %s", file, got, want)
 		}

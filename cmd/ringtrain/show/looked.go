@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"ringtrain/input/look"
@@ -40,8 +41,16 @@ func (r *Reporter) Looked(t *look.Table, w Written) error {
 	for _, line := range t.Notices() {
 		fmt.Fprintln(r.People, "notice: "+phrase.Foreign(line, phrase.MaxText))
 	}
-	_, err := fmt.Fprintf(r.People, "%s: %d records of %s\nlook at %s, then: ringtrain run %s\n", w.Job, t.Records, t.Origin.Format, w.Job, w.Job)
+	_, err := fmt.Fprintf(r.People, "%s: %d records of %s\nlook at %s, then: ringtrain run %s\n", w.Job, t.Records, t.Origin.Format, w.Job, shellWord(w.Job))
 	return err
+}
+
+// shellWord returns a name as it stands in a shell's command.
+func shellWord(name string) string {
+	if strings.ContainsAny(name, " \t\n'\"\\$`&|;<>()*?[]{}#~!") {
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return name
 }
 
 // lookedColumns writes a line for each column.
