@@ -64,7 +64,8 @@ func TestInspectTopNames(t *testing.T) {
 	all := importanceRecords(300, 1)
 	all[5][1], all[5][2] = "five", "bad"
 	name := filepath.Join(dir, "train.csv")
-	cfg := loadText(t, strings.Replace(fmt.Sprintf(importanceText, name, "x", filepath.Join(dir, "ckpt")), "eval: {format: csv, files: [x]}", "max_bad_records: 1\n  split: {share: 0.1}", 1))
+	text := strings.NewReplacer("eval: {format: csv, files: [x]}", "max_bad_records: 1\n  split: {share: 0.1}", "ignore: {names: [noise]}", "numeric: {names: [noise], standardize: true}")
+	cfg := loadText(t, text.Replace(fmt.Sprintf(importanceText, name, "x", filepath.Join(dir, "ckpt"))))
 	parts := cfg.Input.Split.Parts(len(all))
 	seen := map[string]int{}
 	for i, fields := range all {
