@@ -2,9 +2,9 @@ package input
 
 import (
 	"bytes"
-	"strconv"
 
 	"ringtrain/input/internal/farmhash"
+	"ringtrain/model/graph"
 )
 
 // cells decide parts by cells, alike in each file and on each rank.
@@ -24,7 +24,7 @@ func (s *Split) cells() *cells {
 	c := &cells{cut: s.cut(cellPlaces), seed: mix(s.Seed ^ splitKey)}
 	if s.From != "" {
 		c.from = []byte(s.From)
-		c.value, c.numeric = number(c.from)
+		c.value, c.numeric = graph.ClassNumber(s.From)
 	}
 	return c
 }
@@ -52,15 +52,9 @@ func (c *cut) part(place uint64) Part {
 // reached reports whether a cell is from or comes behind it.
 func (c *cells) reached(cell []byte) bool {
 	if c.numeric {
-		if x, ok := number(cell); ok {
+		if x, ok := graph.ClassNumber(string(cell)); ok {
 			return x >= c.value
 		}
 	}
 	return bytes.Compare(cell, c.from) >= 0
-}
-
-// number returns the number that a cell is.
-func number(cell []byte) (float64, bool) {
-	x, err := strconv.ParseFloat(string(cell), 64)
-	return x, err == nil && x == x
 }

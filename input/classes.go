@@ -140,7 +140,7 @@ func (c *Classes) Text(label []byte) (float32, error) {
 
 // other is the error of a label that is no class.
 func (c *Classes) other(label string) error {
-	return fmt.Errorf("is %s, want one of %s", phrase.Quote(phrase.Clip(label, maxClassName)), shownNames(c.names))
+	return fmt.Errorf("is %s, want one of %s", phrase.Quote(phrase.Clip(label, maxClassName)), phrase.Names(c.names, mostShown))
 }
 
 // learn returns the class with a name, a new one if no label before had it. Names beyond the largest number that
@@ -165,16 +165,3 @@ func (c *Classes) learn(name string) float32 {
 
 // mostShown bounds the names in a message.
 const mostShown = 10
-
-// shownNames lists names for a message.
-func shownNames(names []string) string {
-	shown := make([]string, 0, mostShown)
-	for _, name := range names[:min(len(names), mostShown)] {
-		shown = append(shown, phrase.Name(name))
-	}
-	text := strings.Join(shown, ", ")
-	if n := len(names) - mostShown; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	return text
-}

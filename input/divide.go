@@ -38,8 +38,7 @@ func (d *division) settle() error {
 	for _, v := range d.views {
 		v.set(p)
 		if v.groups.Records() == 0 && facts.Counting == nil {
-			name := [...]string{"training", "validation", "test"}[v.in]
-			return exitcode.With(exitcode.BadData, fmt.Errorf("input.split: no %s records: %s of %d records", name, d.split, facts.Records))
+			return exitcode.With(exitcode.BadData, fmt.Errorf("input.split: no %s records: %s of %d records", v.in.Records(), d.split, facts.Records))
 		}
 	}
 	return nil

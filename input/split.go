@@ -21,6 +21,9 @@ const (
 // String returns the name of the part, as in the events of evaluations.
 func (p Part) String() string { return [...]string{"train", "eval", "test"}[p] }
 
+// Records returns the word for the records of the part in messages.
+func (p Part) Records() string { return [...]string{"training", "validation", "test"}[p] }
+
 // Split says which records of the training files are held out of training. Which part a record is in
 // depends on the record alone: on its number, or on one of its cells. The zero Split holds out none.
 //

@@ -5,7 +5,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ringtrain/export/tfpb"
@@ -126,11 +125,6 @@ func (cn columnNodes) known(name, x string, words []string) string {
 }
 
 // numbersOf returns the words that are numbers.
-func numbersOf(words []string) (all []float32) {
-	for _, word := range words {
-		if v, err := strconv.ParseFloat(word, 32); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) && !strings.ContainsAny(word, "_xX") {
-			all = append(all, float32(v))
-		}
-	}
-	return all
+func numbersOf(words []string) []float32 {
+	return slices.DeleteFunc(graph.WordNumbers(words), func(v float32) bool { return v != v })
 }

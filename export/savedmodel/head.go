@@ -38,11 +38,7 @@ func (hn headNodes) regression(at string, scale *graph.DenseColumn) {
 func (hn headNodes) classes(at string, h graph.Head) {
 	hn.add("Softmax", nodeY, []string{at}, floats())
 	hn.add("TopKV2", nodeTop, []string{nodeY, hn.number("TopKV2/k", int32(h.Classes))}, floats())
-	names := make([]string, h.Classes)
-	for i := range names {
-		names[i] = h.Label(i)
-	}
-	labels := hn.strings("labels", names...)
+	labels := hn.strings("labels", h.Names()...)
 	hn.add("GatherV2", nodeClasses, []string{labels, output(nodeTop, 1), hn.number("classes/axis", 0)}, attrs{
 		"Tparams":  typeAttr(tfpb.DataType_DT_STRING),
 		"Tindices": typeAttr(tfpb.DataType_DT_INT32),

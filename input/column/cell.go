@@ -71,7 +71,7 @@ func (r *Runner) read(c *Cell, at, bits int, missing float64) (v float64, err er
 		return missing, nil
 	}
 	w := &r.plan.numberWords
-	plain := trimmed(c.Text)
+	plain := Trimmed(c.Text)
 	word := w.find(plain)
 	if len(c.Values) == 1 && c.Values[0] != c.Values[0] {
 		word = w.find([]byte("NaN"))
@@ -154,7 +154,7 @@ func (r *Runner) text(cells []Cell, at int) ([]byte, error) {
 // trimmed returns a text without the blanks around it if the plan trims texts.
 func (r *Runner) trimmed(text []byte) []byte {
 	if r.plan.Trim {
-		return trimmed(text)
+		return Trimmed(text)
 	}
 	return text
 }

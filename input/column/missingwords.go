@@ -2,10 +2,9 @@ package column
 
 import (
 	"bytes"
-	"math"
 	"slices"
 
-	"ringtrain/input/text"
+	"ringtrain/model/graph"
 )
 
 // MissingWords are the cells that count as missing among numbers and dates where input.missing lists no
@@ -19,7 +18,7 @@ var MissingWords = [...]string{
 const blanks = " \t\n\v\f\r"
 
 // trimmed returns a text without the blanks around it.
-func trimmed(text []byte) []byte {
+func Trimmed(text []byte) []byte {
 	if n := len(text); n == 0 || text[0] > ' ' && text[n-1] > ' ' {
 		return text
 	}
@@ -28,8 +27,8 @@ func trimmed(text []byte) []byte {
 
 // A wordSet has the texts that are missing cells. The zero value has the empty one alone.
 type wordSet struct {
-	list []string
-	last [256]bool // of the list: last characters
+	list        []string
+	first, last [256]bool // of the list: first and last characters
 
 	values    []float32 // of the list: words that are numbers, else NaN
 	hasValues bool
@@ -38,20 +37,16 @@ type wordSet struct {
 func newWords(list []string) wordSet {
 	w := wordSet{list: slices.DeleteFunc(slices.Clone(list), func(word string) bool { return word == "" })}
 	for _, word := range w.list {
-		w.last[word[len(word)-1]] = true
-		v, err := text.ParseFloat([]byte(word), 32)
-		if err != nil || math.IsInf(v, 0) {
-			v = math.NaN()
-		}
-		w.values = append(w.values, float32(v))
-		w.hasValues = w.hasValues || !math.IsNaN(v)
+		w.first[word[0]], w.last[word[len(word)-1]] = true, true
 	}
+	w.values = graph.WordNumbers(w.list)
+	w.hasValues = slices.ContainsFunc(w.values, func(v float32) bool { return v == v })
 	return w
 }
 
 // find returns the place of a text among the words, -1 for another one.
 func (w *wordSet) find(text []byte) int {
-	if len(text) == 0 || !w.last[text[len(text)-1]] {
+	if len(text) == 0 || !w.first[text[0]] || !w.last[text[len(text)-1]] {
 		return -1
 	}
 	for i, word := range w.list {
@@ -61,6 +56,11 @@ func (w *wordSet) find(text []byte) int {
 	}
 	return -1
 }
+
+var usualWords = newWords(MissingWords[:])
+
+// MissingWord returns the place of a text in MissingWords, -1 for another one.
+func MissingWord(text []byte) int { return usualWords.find(text) }
 
 // value returns the place of a number among the words, -1 for another one. Numbers are compared as float32,
 // which a tf.Example has.
@@ -106,7 +106,7 @@ func (p *Plan) SplitCell(cell []byte, byValue bool) []byte {
 		words = &p.numberWords
 	}
 	if byValue || p.Trim {
-		cell = trimmed(cell)
+		cell = Trimmed(cell)
 	}
 	if words.find(cell) >= 0 {
 		return nil

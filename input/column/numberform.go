@@ -70,5 +70,5 @@ func (r *Runner) plain(number []byte, form *graph.NumberForm) (plain []byte, ok 
 		number = number[size:]
 	}
 	r.digits = dst
-	return trimmed(dst), true
+	return Trimmed(dst), true
 }

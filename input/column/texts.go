@@ -52,7 +52,7 @@ func (r *Runner) cut(rule *bagRule, text []byte) {
 	}
 	for len(text) > 0 {
 		piece, rest, _ := bytes.Cut(text, rule.separator)
-		if piece = trimmed(piece); len(piece) > 0 && r.plan.textWords.find(piece) < 0 {
+		if piece = Trimmed(piece); len(piece) > 0 && r.plan.textWords.find(piece) < 0 {
 			r.pieces = append(r.pieces, piece)
 		}
 		text = rest

@@ -147,7 +147,7 @@ const (
 // seconds returns the seconds from 1970 to a date, there is false where it is missing.
 func (r *Runner) seconds(c *Cell, rule *dateRule) (seconds int64, there bool, err error) {
 	w := &r.plan.numberWords
-	plain := trimmed(c.Text)
+	plain := Trimmed(c.Text)
 	word := w.find(plain)
 	switch isUnix := rule.tokens == nil; {
 	case c.missing():

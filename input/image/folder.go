@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // class has the images of one class.
@@ -45,7 +46,7 @@ func listClasses(ctx context.Context, folder string, names []string) ([]class, e
 		c := class{name: e.Name(), dir: path, label: len(classes)}
 		if names != nil {
 			if c.label = slices.Index(names, c.name); c.label < 0 {
-				return nil, flaw(path, "class %q is not among those of the training records: %s", c.name, listed(names))
+				return nil, flaw(path, "class %q is not among those of the training records: %s", c.name, phrase.Names(names, 10))
 			}
 		}
 		if err := c.list(ctx); err != nil {
@@ -74,15 +75,6 @@ func Classes(folder string) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-// listed returns the names of classes, only the first ones of many.
-func listed(names []string) string {
-	const most = 10
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }
 
 // list lists the images of the class.

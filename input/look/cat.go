@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"ringtrain/input"
+	"ringtrain/input/column"
 	"ringtrain/input/convert"
 	"ringtrain/input/csvfile"
 	"ringtrain/input/text"
@@ -73,7 +74,7 @@ func (p *printer) parse(_ *input.Batch, line []byte) error {
 		if i > 0 {
 			p.line = append(p.line, ',')
 		}
-		p.line = inJSON(append(append(p.line, p.names[i]...), ':'), string(trim(cell)))
+		p.line = inJSON(append(append(p.line, p.names[i]...), ':'), string(column.Trimmed(cell)))
 	}
 	return nil
 }

@@ -96,16 +96,17 @@ func describe(name string, t *tally, v *values, records int64, reads content) Co
 	default:
 		c.content = texts
 	}
+	written := append([]string{""}, column.MissingWords[:]...)
 	for i, n := range t.missing {
 		if n > 0 && (i == 0 || c.content != texts) {
-			c.Missing = append(c.Missing, Value{missingText(i), n})
+			c.Missing = append(c.Missing, Value{written[i], n})
 			if i > 0 && !c.Estimate {
 				c.Distinct--
 			}
 		}
 	}
 	if c.content != texts {
-		c.Values = slices.DeleteFunc(c.Values, func(v Value) bool { return missingWord([]byte(v.Text)) >= 0 })
+		c.Values = slices.DeleteFunc(c.Values, func(v Value) bool { return column.MissingWord([]byte(v.Text)) >= 0 })
 	}
 	switch c.content {
 	case numbers:

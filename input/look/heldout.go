@@ -15,14 +15,6 @@ type heldOut struct {
 
 func (h *heldOut) has(record int) bool { return h.parts == nil || h.parts.Has(record, h.part) }
 
-// String returns the word for the records in messages.
-func (h heldOut) String() string {
-	if h.part == input.Validation {
-		return "validation"
-	}
-	return "training"
-}
-
 // partsOf returns the parts of the records of a set, as training finds them, nil if the set is not divided.
 func partsOf(ctx context.Context, s *convert.Spec) (*input.Parts, error) {
 	if !s.Split.Holds() {

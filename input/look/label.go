@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/input/column"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
@@ -49,17 +50,7 @@ func findLabel(names []string, label string) (int, error) {
 // mostShown bounds the names in an error.
 const mostShown = 40
 
-func namesShown(names []string) string {
-	shown := make([]string, 0, mostShown)
-	for _, n := range names[:min(len(names), mostShown)] {
-		shown = append(shown, phrase.Name(n))
-	}
-	text := strings.Join(shown, ", ")
-	if n := len(names) - mostShown; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	return text
-}
+func namesShown(names []string) string { return phrase.Names(names, mostShown) }
 
 // A Label is what is predicted.
 type Label struct {
@@ -105,7 +96,7 @@ func (c *Column) label() (*Label, error) {
 // classesOfMissing returns the texts of a label that are words for missing elsewhere.
 func (c *Column) classesOfMissing() (all []Value) {
 	for _, v := range c.Values {
-		if c.content == texts && missingWord([]byte(v.Text)) > 0 {
+		if c.content == texts && column.MissingWord([]byte(v.Text)) >= 0 {
 			all = append(all, v)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ringtrain/input"
+	"ringtrain/input/column"
 	"ringtrain/input/csvfile"
 	"ringtrain/input/text"
 	"ringtrain/ring/exitcode"
@@ -226,7 +227,7 @@ func (p *pass) put(w *worker) {
 // checkHeader refuses the header of a file that is not that of the first one.
 func (p *pass) checkHeader(fields [][]byte) error {
 	same := func(name []byte, want string) bool {
-		return string(name) == want || p.trim && string(trim(name)) == want
+		return string(name) == want || p.trim && string(column.Trimmed(name)) == want
 	}
 	if !slices.EqualFunc(fields, p.names, same) {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("the header is %.200q, want %.200q as in the first file", fields, p.names))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"ringtrain/input/column"
 	"ringtrain/input/text"
 )
 
@@ -28,22 +29,8 @@ const (
 
 // read makes r the reading of a cell.
 func (r *reading) read(cell []byte) {
-	r.cell, r.text = cell, cell
-	if n := len(cell); n > 0 && (cell[0] <= ' ' || cell[n-1] <= ' ') {
-		r.text = trim(cell)
-	}
+	r.cell, r.text = cell, column.Trimmed(cell)
 	r.number, r.kind = numberOf(r.text)
-}
-
-// trim takes the blanks around a cell off.
-func trim(cell []byte) []byte {
-	for len(cell) > 0 && (cell[0] == ' ' || cell[0] == '\t') {
-		cell = cell[1:]
-	}
-	for n := len(cell); n > 0 && (cell[n-1] == ' ' || cell[n-1] == '\t'); n = len(cell) {
-		cell = cell[:n-1]
-	}
-	return cell
 }
 
 // number reads a plain number.

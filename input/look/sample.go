@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"ringtrain/input/column"
+	"ringtrain/model"
 )
 
 // mostSample bounds the numbers of a sample.
@@ -37,7 +40,7 @@ func (s *sample) add(fields []reading) {
 	for i := range fields {
 		f := &fields[i]
 		row[i] = cellValue{math.NaN(), hash(f.text)}
-		if len(f.text) == 0 || missingWord(f.text) >= 0 {
+		if len(f.text) == 0 || column.MissingWord(f.text) >= 0 {
 			row[i].number = math.Inf(-1)
 		} else if f.kind == plainNumber {
 			row[i].number = f.number
@@ -102,9 +105,9 @@ type point struct {
 // half.
 func area(points []point) float64 {
 	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
-	var below, pairs, of, other float64
+	var a model.Area
 	for i := 0; i < len(points); {
-		var is, not float64
+		var is, not uint64
 		for x := points[i].x; i < len(points) && points[i].x == x; i++ {
 			if points[i].is {
 				is++
@@ -112,8 +115,7 @@ func area(points []point) float64 {
 				not++
 			}
 		}
-		pairs += is*below + is*not/2
-		below, of, other = below+not, of+is, other+not
+		a.Add(is, not)
 	}
-	return pairs / (of * other)
+	return a.Value()
 }

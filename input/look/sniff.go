@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringtrain/input"
+	"ringtrain/input/column"
 	"ringtrain/input/convert"
 	"ringtrain/input/csvfile"
 	"ringtrain/input/text"
@@ -91,7 +92,7 @@ func sniffDialect(head []byte, whole bool) dialect {
 		rows = cut(head, whole, d.separator, true)
 	}
 	for _, row := range cut(head, whole, d.separator, false) {
-		d.trim = d.trim || slices.ContainsFunc(row, func(cell string) bool { return len(trim([]byte(cell))) < len(cell) })
+		d.trim = d.trim || slices.ContainsFunc(row, func(cell string) bool { return len(column.Trimmed([]byte(cell))) < len(cell) })
 	}
 	if len(rows) == 0 {
 		return d
@@ -169,5 +170,5 @@ func isValue(cell string) bool {
 	_, kind := numberOf([]byte(cell))
 	var t tally
 	isLoose := kind == anyNumber && t.looseNumber([]byte(cell), false)
-	return kind == plainNumber || kind == hugeNumber || isLoose || dateShaped([]byte(cell)) || missingWord([]byte(cell)) > 0
+	return kind == plainNumber || kind == hugeNumber || isLoose || dateShaped([]byte(cell)) || column.MissingWord([]byte(cell)) >= 0
 }

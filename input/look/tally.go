@@ -45,32 +45,6 @@ type tally struct {
 	odd []Odd // mostOdd at most
 }
 
-// missingWord returns the place of a word among those for missing numbers and dates, from 1; -1 for another text.
-func missingWord(cell []byte) int {
-	switch cell[0] {
-	case '#', '-', '1', '<', 'N', 'n', '\\', '?':
-	default:
-		return -1
-	}
-	if len(cell) > 9 {
-		return -1
-	}
-	for i, w := range column.MissingWords {
-		if string(cell) == w {
-			return 1 + i
-		}
-	}
-	return -1
-}
-
-// missingText returns the word of a place that missingWord returns, and "" for the empty cell at 0.
-func missingText(place int) string {
-	if place == 0 {
-		return ""
-	}
-	return column.MissingWords[place-1]
-}
-
 // add takes a cell, and reports whether it is odd: a text, no day, or a date that no layout of those before
 // fits. log says whether the logarithm of a number is taken into account.
 func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
@@ -86,8 +60,8 @@ func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
 		t.missing[0]++
 		return false
 	}
-	if w := missingWord(cell); w >= 0 {
-		t.missing[w]++
+	if w := column.MissingWord(cell); w >= 0 {
+		t.missing[1+w]++
 		return false
 	}
 	switch {

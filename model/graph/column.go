@@ -26,6 +26,19 @@ type Columns struct {
 	TextWords   []string `json:"text_words,omitempty"`
 }
 
+// WordNumbers returns the numbers that words are, as a tf.Example has them; NaN for other words.
+func WordNumbers(words []string) []float32 {
+	all := make([]float32, len(words))
+	for i, word := range words {
+		x, isNumber := ClassNumber(word)
+		if !isNumber || math.Abs(x) > math.MaxFloat32 {
+			x = math.NaN()
+		}
+		all[i] = float32(x)
+	}
+	return all
+}
+
 // NumberForm says how the numbers of a column are written where they are texts.
 type NumberForm struct {
 	Name    string `json:"name"`

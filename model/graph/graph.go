@@ -132,6 +132,15 @@ func (h Head) Label(class int) string {
 	return h.Labels[class]
 }
 
+// Names returns the names of all classes; none of a regression.
+func (h Head) Names() []string {
+	names := make([]string, h.Classes)
+	for class := range names {
+		names[class] = h.Label(class)
+	}
+	return names
+}
+
 // HeadKind is the kind of a head.
 type HeadKind int
 

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ringtrain/model/graph"
 	"ringtrain/model/keys"
 	"ringtrain/ring/phrase"
 )
@@ -56,7 +55,7 @@ func (cfg *Config) checkClassWeights(f *faults) {
 	if len(w) == 0 || cfg.Model.Check(cfg.Loss) != nil || cfg.Model.Unnamed() {
 		return // Check reports this fault, or CheckClasses does
 	}
-	classes := classNames(cfg.Model.Head(cfg.Loss))
+	classes := cfg.Model.Head(cfg.Loss).Names()
 	named := slices.ContainsFunc(w, func(c ClassWeight) bool { return c.Class != "" })
 	if len(classes) == 0 {
 		f.add("train.class_weights is %v, want none: labels are no classes", w)
@@ -76,21 +75,12 @@ func (cfg *Config) checkClassWeights(f *faults) {
 	}
 }
 
-// classNames returns the names of the classes of a head, or their numbers; none of a regression.
-func classNames(h graph.Head) []string {
-	names := make([]string, h.Classes)
-	for class := range names {
-		names[class] = h.Label(class)
-	}
-	return names
-}
-
 // ClassWeights returns the weight of each class of the model, nil if all are 1. A class that is not named has weight 1.
 func (cfg *Config) ClassWeights() []float64 {
 	if len(cfg.Train.ClassWeights) == 0 {
 		return nil
 	}
-	names := classNames(cfg.Model.Head(cfg.Loss))
+	names := cfg.Model.Head(cfg.Loss).Names()
 	weights := slices.Repeat([]float64{1}, len(names))
 	for i, c := range cfg.Train.ClassWeights {
 		if c.Class != "" {

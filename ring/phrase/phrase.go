@@ -21,6 +21,19 @@ func And(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
+// Names is "A, B, C and 7 more": at most so many names out of data.
+func Names(names []string, most int) string {
+	shown := make([]string, min(len(names), most))
+	for i := range shown {
+		shown[i] = Name(names[i])
+	}
+	text := strings.Join(shown, ", ")
+	if n := len(names) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
 // Are is "A is", or "A, B and C are".
 func Are(names []string) string {
 	if len(names) == 1 {

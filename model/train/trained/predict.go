@@ -15,7 +15,7 @@ import (
 // Form says what predictions have.
 type Form struct {
 	Keys    []string // names of the columns that are handed on; nil: the number of the record stands for them
-	Classes []string // names of the classes, or their numbers; nil: a regression
+	Classes []string // names of the classes, or their numbers; none: a regression
 	Named   bool     // Classes are names
 }
 
@@ -31,16 +31,13 @@ type Prediction struct {
 
 // Form returns the form of the predictions of Predict.
 func (mo *Model) Form() Form {
-	g, f := mo.model.Graph(), Form{}
+	g := mo.model.Graph()
+	f := Form{Classes: g.Head.Names(), Named: g.Head.Labels != nil}
 	if g.Columns != nil {
 		f.Keys = g.Columns.Keys
 	} else if mo.data != nil {
 		f.Keys = mo.data.Facts().Keys
 	}
-	for k := range g.Head.Classes {
-		f.Classes = append(f.Classes, g.Head.Label(k))
-	}
-	f.Named = g.Head.Labels != nil
 	return f
 }
 
