@@ -7,7 +7,6 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model/internal/kernel"
-	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/traintest"
@@ -118,7 +117,7 @@ func points(t *testing.T, data records.Set) (x, y []float64) {
 	t.Helper()
 	for i := range data.Train.Facts().Records {
 		var b input.Batch
-		if err := evaluate.ReadRecords(&b, data.Train, i, i+1, false); err != nil {
+		if err := input.ReadRecords(&b, data.Train, i, i+1, false); err != nil {
 			t.Fatal(err)
 		}
 		x, y = append(x, float64(b.X.Dense.Data[0])), append(y, float64(b.Y[0]))

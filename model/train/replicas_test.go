@@ -9,7 +9,6 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/input"
-	"ringtrain/model/train/evaluate"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
@@ -55,7 +54,7 @@ func TestReplicaDiffersAmidTraining(t *testing.T) {
 func frequent(t *testing.T, d input.Dataset) int {
 	t.Helper()
 	var b input.Batch
-	if err := evaluate.ReadRecords(&b, d, 0, d.Facts().Records, false); err != nil {
+	if err := input.ReadRecords(&b, d, 0, d.Facts().Records, false); err != nil {
 		t.Fatal(err)
 	}
 	counts, most := make([]int, d.Facts().Features), 0

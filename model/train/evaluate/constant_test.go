@@ -28,7 +28,7 @@ func only(t *testing.T, d input.Dataset, label float32) repeated {
 func labelOf(t *testing.T, d input.Dataset, i int) float32 {
 	t.Helper()
 	var b input.Batch
-	if err := ReadRecords(&b, d, i, i+1, false); err != nil {
+	if err := input.ReadRecords(&b, d, i, i+1, false); err != nil {
 		t.Fatal(err)
 	}
 	return b.Y[0]

@@ -212,7 +212,7 @@ func (e *Evaluator) ofSecond(scores tensor.Matrix) []float32 {
 
 // block adds the block of records [first, last) to the sums of this rank.
 func (e *Evaluator) block(first, last int) error {
-	if err := ReadRecords(&e.batch, e.Data, first, last, e.MaxBad > 0); err != nil {
+	if err := input.ReadRecords(&e.batch, e.Data, first, last, e.MaxBad > 0); err != nil {
 		return err
 	}
 	e.Seen.Add(&e.batch)
@@ -305,27 +305,6 @@ func (e *Evaluator) weigh(t *tally, scores tensor.Matrix, y, weights []float32) 
 		t.sums.add(one, float64(w))
 		t.weight += float64(w)
 	}
-}
-
-// ReadRecords replaces b by the records [first, last) of d. With tolerate it leaves out bad ones: see
-// input.AppendGood.
-func ReadRecords(b *input.Batch, d input.Dataset, first, last int, tolerate bool) error {
-	b.Reset()
-	records := make([]int, last-first)
-	for i := range records {
-		records[i] = first + i
-	}
-	var err error
-	if tolerate {
-		err = input.AppendGood(b, d, records)
-	} else {
-		err = d.Append(b, records...)
-	}
-	if err != nil {
-		return err
-	}
-	b.X.Bags.Index()
-	return nil
 }
 
 // fold adds up the blocks and counts of all ranks, in the order of the blocks.

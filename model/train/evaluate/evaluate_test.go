@@ -156,7 +156,7 @@ func each(t *testing.T, d input.Dataset, m *model.Model, f func(scores []float32
 	t.Helper()
 	var b input.Batch
 	for i := range d.Facts().Records {
-		if err := ReadRecords(&b, d, i, i+1, false); err != nil {
+		if err := input.ReadRecords(&b, d, i, i+1, false); err != nil {
 			t.Fatal(err)
 		}
 		f(m.Predict(&b.X).Row(0), b.Y[0])

@@ -106,27 +106,13 @@ func (o *Opener) learnClasses(ctx context.Context) ([]string, error) {
 func labelsOf(ctx context.Context, d input.Dataset, tolerate bool) (map[float32]bool, error) {
 	seen := map[float32]bool{}
 	var b input.Batch
-	for first, n := 0, d.Facts().Records; first < n; first += input.EvalBlock {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		b.Reset()
-		block := make([]int, min(input.EvalBlock, n-first))
-		for i := range block {
-			block[i] = first + i
-		}
-		err := input.AppendGood(&b, d, block)
-		if err == nil && !tolerate {
-			err = b.Fault
-		}
-		if err != nil {
-			return nil, err
-		}
+	err := input.EachBlock(ctx, &b, d, d.Facts().Records, tolerate, func(int) error {
 		for _, y := range b.Y {
 			seen[y] = true
 		}
-	}
-	return seen, nil
+		return nil
+	})
+	return seen, err
 }
 
 // AdoptClasses takes over the names of the classes of a trained model. path names the checkpoint or bundle that

@@ -12,7 +12,6 @@ import (
 	"ringtrain/model"
 	"ringtrain/model/job"
 	"ringtrain/model/tensor"
-	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
@@ -141,18 +140,15 @@ func (ex Exporter) verify(ctx context.Context, dir string) (verified int, worst 
 	}
 	records := min(ex.Data.Facts().Records, maxVerified)
 	var b input.Batch
-	for first := 0; first < records; first += input.EvalBlock {
-		if ctx.Err() != nil {
-			return 0, 0, context.Cause(ctx)
-		}
-		if err := evaluate.ReadRecords(&b, ex.Data, first, min(first+input.EvalBlock, records), ex.Tolerate); err != nil {
-			return 0, 0, err
-		}
+	err = input.EachBlock(ctx, &b, ex.Data, records, ex.Tolerate, func(int) error {
 		verified += len(b.Y)
-		if len(b.Y) == 0 {
-			continue
+		if len(b.Y) > 0 {
+			worst = max(worst, report.Number(difference(ex.Model, exported, &b.X)))
 		}
-		worst = max(worst, report.Number(difference(ex.Model, exported, &b.X)))
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err
 	}
 	if worst != 0 {
 		err = exitcode.With(exitcode.Internal,

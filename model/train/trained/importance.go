@@ -73,15 +73,8 @@ func (mo *Model) sample(ctx context.Context, most int) (input.Dataset, error) {
 	records := mo.data.Facts().Records
 	parts, r, left := input.NewParts(records, input.Validation), mo.random(math.MaxUint64), most
 	var b input.Batch
-	for first := 0; first < records; first += input.EvalBlock {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		last := min(first+input.EvalBlock, records)
-		if err := evaluate.ReadRecords(&b, mo.data, first, last, mo.maxBad > 0); err != nil {
-			return nil, err
-		}
-		for i := first; i < last; i++ {
+	err := input.EachBlock(ctx, &b, mo.data, records, mo.maxBad > 0, func(first int) error {
+		for i := first; i < min(first+input.EvalBlock, records); i++ {
 			drawn := r.IntN(records-i) < left // Knuth's algorithm S
 			if drawn {
 				left--
@@ -90,8 +83,9 @@ func (mo *Model) sample(ctx context.Context, most int) (input.Dataset, error) {
 				parts.Put(i, input.Validation)
 			}
 		}
-	}
-	return parts.View(mo.data, input.Validation), nil
+		return nil
+	})
+	return parts.View(mo.data, input.Validation), err
 }
 
 // A permuter evaluates a model over records whose cells of one feature are permuted.

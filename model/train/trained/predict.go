@@ -1,12 +1,12 @@
 package trained
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"ringtrain/input"
 	"ringtrain/model"
-	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
@@ -74,24 +74,16 @@ type predictor struct {
 
 // dataset predicts the records of the data set.
 func (p *predictor) dataset(ctx context.Context) error {
-	b, lost, fault, records := input.Batch{WantKeys: true}, int64(0), error(nil), p.data.Facts().Records
-	for first := 0; first < records; first += input.EvalBlock {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		if err := evaluate.ReadRecords(&b, p.data, first, min(first+input.EvalBlock, records), p.maxBad > 0); err != nil {
-			return err
-		}
-		lost += int64(b.Lost)
-		if fault == nil {
-			fault = b.Fault
-		}
+	b, lost, fault := input.Batch{WantKeys: true}, int64(0), error(nil)
+	err := input.EachBlock(ctx, &b, p.data, p.data.Facts().Records, p.maxBad > 0, func(int) error {
+		lost, fault = lost+int64(b.Lost), cmp.Or(fault, b.Fault)
 		if lost > p.maxBad {
 			return exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", lost, p.maxBad, fault))
 		}
-		if err := p.block(&b); err != nil {
-			return err
-		}
+		return p.block(&b)
+	})
+	if err != nil {
+		return err
 	}
 	if lost > 0 {
 		text := fmt.Sprintf("ignored %s; the first: %v", phrase.Count(int(lost), "bad record"), fault)
