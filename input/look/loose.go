@@ -16,7 +16,8 @@ const comma = len(signs) - 1
 type looseNumbers struct {
 	cells    int64
 	decimals int64 // of these, cells in which the comma can only be that of a decimal
-	dots     bool  // in one of these a dot stands between thousands
+	grouped  bool  // in a cell commas can only be those between thousands
+	dots     bool  // in one of the decimals a dot stands between thousands
 	signs    [len(signs)]bool
 
 	thousands, decimal spread // what the cells are where a comma is one or the other
@@ -37,7 +38,7 @@ func (n *looseNumbers) end() {
 
 // merge adds the numbers of o, which come behind those of n.
 func (n *looseNumbers) merge(o *looseNumbers) {
-	n.cells, n.decimals, n.dots = n.cells+o.cells, n.decimals+o.decimals, n.dots || o.dots
+	n.cells, n.decimals, n.dots, n.grouped = n.cells+o.cells, n.decimals+o.decimals, n.dots || o.dots, n.grouped || o.grouped
 	for i := range o.signs {
 		n.signs[i] = n.signs[i] || o.signs[i]
 	}
@@ -95,6 +96,7 @@ func (t *tally) looseNumber(cell []byte, log bool) bool {
 		n.decimals++
 		n.dots = n.dots || dot >= 0
 	}
+	n.grouped = n.grouped || at >= 0 && (dot > at || bytes.Count(bare, []byte{','}) > 1)
 	for i := range seen {
 		n.signs[i] = n.signs[i] || seen[i]
 	}
@@ -118,7 +120,7 @@ func without(dst, bare []byte, mark, dot byte) []byte {
 }
 
 // isDecimalComma reports whether the comma at a place can only be that of a decimal: it is the only one, and a dot
-// is before it, or there is none and not three digits follow.
+// is before it, or there is none and not three digits follow, or before it are not one to three without a 0 in front.
 func isDecimalComma(bare []byte, at, dot int) bool {
 	if bytes.IndexByte(bare[at+1:], ',') >= 0 || dot > at {
 		return false
@@ -129,7 +131,13 @@ func isDecimalComma(bare []byte, at, dot int) bool {
 			digits++
 		}
 	}
-	return dot >= 0 || digits != 3
+	before := bytes.TrimLeft(bare[:at], "+-")
+	return dot >= 0 || digits != 3 || len(before) == 0 || len(before) > 3 || before[0] == '0'
+}
+
+// isGuess reports whether no cell tells what the commas of the numbers are: 1,234 may be both.
+func (n *looseNumbers) isGuess() bool {
+	return n != nil && n.signs[comma] && n.decimals == 0 && !n.grouped
 }
 
 // describeNumbers describes the numbers of a column, and how they are written.

@@ -80,6 +80,9 @@ func (t *Table) Notices() (all []string) {
 		if f := c.tally.foreign; f.Records > 0 && c.content == texts {
 			all = append(all, fmt.Sprintf("%s:%d: %s is %q, and %d cells of the column are no UTF-8: %s", f.File, f.Line, c.Name, f.Text, f.Records, toUTF8))
 		}
+		if c.content == numbers && c.tally.loose.isGuess() {
+			all = append(all, fmt.Sprintf("%s: commas are taken for those between thousands, and no number tells: for those of decimals write decimal: \",\" in the place of strip", c.Name))
+		}
 		if names := c.layouts(); c.content == dates && len(names) > 1 {
 			all = append(all, fmt.Sprintf("%s: the dates fit the layouts %s: the first is taken", c.Name, strings.Join(names, " and ")))
 		}
