@@ -136,3 +136,22 @@ func TestDatesOfExamples(t *testing.T) {
 		}
 	}
 }
+
+// TestUnordered verifies which dates and numbers are in the order of their texts.
+func TestUnordered(t *testing.T) {
+	for layout, want := range map[string]bool{"": true, "auto": true, "unix": true, "%Y-%m-%d": true, "at %Y%m%d %H:%M:%S%z": true, "%d/%m/%Y": false, "%y-%m-%d": false, "%Y/%d/%m": false, "%H:%M %Y": false} {
+		columns := []Column{{Time: &TimeOptions{Names: []string{"t1..t3"}, Layout: layout}}}
+		if got := Unordered(columns, "t2"); (got == "") != want {
+			t.Errorf("layout %q: unordered is %q", layout, got)
+		}
+		if got := Unordered(columns, "t4"); got != "" {
+			t.Errorf("layout %q of another column: unordered is %q", layout, got)
+		}
+	}
+	for want, o := range map[string]NumericOptions{"": {Decimal: "."}, `decimal ","`: {Decimal: ","}, `strip "$"`: {Strip: "$"}} {
+		o.Names = []string{"a"}
+		if got := Unordered([]Column{{Numeric: &o}}, "a"); got != want {
+			t.Errorf("unordered is %q, want %q", got, want)
+		}
+	}
+}

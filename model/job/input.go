@@ -110,4 +110,7 @@ func (in *Input) checkSplit(f *faults) {
 	if t := in.sets()[0]; in.Split.By != "" && t.Format != "" && (!t.format.HasColumns() || len(in.RecordColumns()) == 0) {
 		f.add("input.split.by is %s, want none without input.columns: only columns have names", in.Split.By)
 	}
+	if why := column.Unordered(in.RecordColumns(), in.Split.By); in.Split.From != "" && why != "" {
+		f.add("input.split.from is %s, want none: %s has %s, and its cells are compared as they are written", in.Split.From, in.Split.By, why)
+	}
 }

@@ -252,6 +252,9 @@ func TestFaults(t *testing.T) {
 		{name: "a split beside validation files", file: "model: {kind: linear}\ninput: {train: {format: libsvm, files: [a]}, eval: {files: [b]}, split: {share: 0.1}}\noptimizer: {learning_rate: 0.1}\n", want: []string{
 			"job.yaml:2:66: input.split and input.eval are given, want one of them",
 		}},
+		{name: "a split from a date that is not in the order of its text", file: "model: {kind: linear}\ninput:\n  train: {format: csv, files: [a], header: true}\n  split: {by: day, from: 01/06/2026}\n  columns: [{label: {names: [y]}}, {time: {names: [day], layout: '%d/%m/%Y'}}]\noptimizer: {learning_rate: 0.1}\n", want: []string{
+			"job.yaml:4:20: input.split.from is 01/06/2026, want none: day has layout %d/%m/%Y, and its cells are compared as they are written",
+		}},
 		{name: "a split by a column of none", file: "model: {kind: linear}\ninput: {train: {format: libsvm, files: [a]}, split: {by: day, from: 2026-06-01}}\noptimizer: {learning_rate: 0.1}\n", want: []string{
 			"job.yaml:2:54: input.split.by is day, want none without input.columns: only columns have names",
 		}},
