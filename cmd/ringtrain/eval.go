@@ -14,8 +14,8 @@ import (
 
 func evalCommand() command {
 	return command{
-		name: "eval", takes: words{1, 1, "one job, checkpoint or bundle"}, args: "JOB|CKPT|BUNDLE [--from DIR] [--split NAME]", usage: "metrics of a checkpoint or bundle on the job's validation records",
-		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json", "ringtrain eval churn.yaml --set input.eval.files=test.csv"},
+		name: "eval", takes: words{1, -1, "a job, a checkpoint or a bundle, and files"}, args: "JOB|CKPT|BUNDLE [FILE …] [--from DIR] [--split NAME]", usage: "metrics of a checkpoint or bundle on the job's validation records, or on those in files",
+		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json", "ringtrain eval churn.yaml test.csv"},
 		flags: []cli.Flag{
 			option("from"), option("split"),
 			&cli.BoolFlag{Name: "importance", Usage: "also how much worse loss and AUC become if the cells of a column are permuted: mean and deviation of three permutations of each"},
@@ -58,7 +58,11 @@ func runEval(a *app, c *cli.Context) error {
 	if !importance && c.IsSet("sample") {
 		return refuse(c, "is for --importance", "sample")
 	}
-	s, err := a.openSaved(c, records.Evaluated{Labelled: true, Split: c.String("split"), Cells: importance})
+	files := c.Args().Tail()
+	if len(files) > 0 && c.IsSet("split") {
+		return refuse(c, "names records of the job, and files are given", "split")
+	}
+	s, err := a.openSaved(c, records.Evaluated{Files: files, Labelled: true, Split: c.String("split"), Cells: importance})
 	if err != nil {
 		return err
 	}
@@ -73,7 +77,9 @@ func runEval(a *app, c *cli.Context) error {
 		show.MetricsTable(out.People, m)
 	}
 	tell(m)
-	err = s.EvaluateOthers(a.ctx, tell)
+	if len(files) == 0 {
+		err = s.EvaluateOthers(a.ctx, tell)
+	}
 	warnings(a, s, out)
 	if err != nil || !importance {
 		return err

@@ -22,8 +22,9 @@ func rawTable(rows int) string {
 }
 
 // TestInit verifies that a job file of init trains as it is, by run without the number of ranks, that a second
-// one has equal bytes but for the name that --to gives the job, that nothing is written over without --force, and that
-// with it a link at the name of the data is replaced, and one that a person names stays.
+// one has equal bytes but for the name that --to gives the job, that eval takes a file behind the job, that nothing is
+// written over without --force, and that with it a link at the name of the data is replaced, and one that a person
+// names stays.
 func TestInit(t *testing.T) {
 	b := newBox(t)
 	b.write("raw.csv", strings.ReplaceAll(rawTable(600), "NA", ""))
@@ -57,6 +58,11 @@ func TestInit(t *testing.T) {
 	if !strings.Contains(e.stderr, "one rank on all cores") || !strings.Contains(e.stdout, "AUC") {
 		t.Errorf("run says\n%s%s", e.stdout, e.stderr)
 	}
+	m := b.must(0, "eval", "raw.yaml", "raw.csv", "--json").only(t, "eval")
+	if m.num("examples") != 600 || m.text("name") != "raw.csv" {
+		t.Errorf("eval of a file in the place of the split's records says %v", m)
+	}
+	b.must(64, "eval", "raw.yaml", "raw.csv", "--split", "train")
 	b.write("names.csv", ",a,a,b,y\n0,1,2,3,0\n1,2,1,5,1\n2,1,2,2,1\n")
 	b.must(0, "init", "names.csv")
 	b.write("who's.csv", ",a,a,b,y\n0,1,2,3,0\n1,2,1,5,1\n2,1,2,2,1\n")

@@ -35,6 +35,7 @@ type Model struct {
 	pipe  *convert.Pipe // in the place of data, to predict; nil: there is none
 	split string
 	name  string // of the records, in warnings
+	files string // in the place of the job's records; "": there are none
 
 	warnings []report.Warning
 	seen     input.Counts // by Predict
@@ -139,7 +140,8 @@ func open(ctx context.Context, cfg *job.Config, o opened, e records.Evaluated) (
 
 // openRecords opens the records to evaluate, and returns their facts.
 func (mo *Model) openRecords(ctx context.Context, e records.Evaluated) (input.Facts, error) {
-	mo.name = strings.Join(e.Files, ", ")
+	mo.files = strings.Join(e.Files, ", ")
+	mo.name = mo.files
 	var err error
 	if e.Pipe != nil {
 		mo.name = convert.PipeName
@@ -220,7 +222,7 @@ func (mo *Model) closeData() error {
 
 // Evaluate computes the model's metrics over the records.
 func (mo *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
-	m, err := mo.evaluate(ctx, records.KeyOf(mo.job, mo.split), &evaluate.Evaluator{Data: mo.data, Split: mo.split, MaxBad: mo.maxBad})
+	m, err := mo.evaluate(ctx, mo.name, &evaluate.Evaluator{Data: mo.data, Split: mo.split, Name: mo.files, MaxBad: mo.maxBad})
 	if m.Threshold != nil {
 		mo.job.Eval.Threshold = job.Threshold{Number: float64(*m.Threshold)} // of the items of input.evals, too
 	}
