@@ -69,7 +69,7 @@ func TestCheck(t *testing.T) {
 		"fault=tells by text":    {train: replaced(func(i int) string { return fmt.Sprintf("%d,%s,%d", i*7%50, []string{"no", "yes"}[i/3%2], i/3%2) }), want: "column t: alone tells the label y: AUC 1.0000", records: 200},
 		"fault=all distinct":     {train: replaced(func(i int) string { return fmt.Sprintf("%d,w%d,%d", i*7%50, i, i/3%2) }), want: "column t: no text comes twice", records: 200},
 		"fault=same records":     {train: sound, eval: soundRows(30, 1) + soundRows(100, 2), want: "records are in input.train and in input.eval", records: 30},
-		"fault=few of a class":   {train: sound, eval: strings.ReplaceAll(soundRows(100, 2), ",1\n", ",0\n"), want: "column y: 0 validation records of the class 1: its metrics are chance"},
+		"fault=few of a class":   {train: sound, eval: strings.ReplaceAll(soundRows(100, 2), ",1\n", ",0\n"), want: "column y: the class 1 has fewer than 10 validation records: its metrics are chance"},
 		"fault=texts of its own": {train: sound, eval: strings.ReplaceAll(soundRows(100, 2), ",w4,", ",new,"), want: "column t: texts that only validation records have", records: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestCheckSplit(t *testing.T) {
 		"fault=number":           {split: input.Split{By: "day", From: "2"}, content: sound + byDay(soundRows(100, 2)+"x,w1,1\n", "2"), want: `column a: input.split: is "x", want a number`, records: 1, line: 302, ends: true},
 		"fault=no cell":          {split: input.Split{By: "day", From: "2"}, content: sound + byDay(soundRows(100, 2), "2") + byDay("1,w1,0\n", ""), want: "column day: input.split.by: missing, so that the records train", records: 1},
 		"fault=same records":     {split: byNumber, content: distinct + distinct, want: "records are in input.train and in input.split", records: apart},
-		"fault=few of a class":   {split: input.Split{By: "day", From: "2"}, content: sound + byDay(strings.ReplaceAll(soundRows(100, 2), ",1\n", ",0\n"), "2"), want: "column y: 0 validation records of the class 1: its metrics are chance"},
+		"fault=few of a class":   {split: input.Split{By: "day", From: "2"}, content: sound + byDay(strings.ReplaceAll(soundRows(100, 2), ",1\n", ",0\n"), "2"), want: "column y: the class 1 has fewer than 10 validation records: its metrics are chance"},
 		"fault=texts of its own": {split: input.Split{By: "day", From: "2"}, content: sound + byDay(strings.ReplaceAll(soundRows(100, 2), ",w4,", ",new,"), "2"), want: "column t: texts that only validation records have", records: 1},
 	} {
 		t.Run(name, func(t *testing.T) {

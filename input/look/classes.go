@@ -66,8 +66,8 @@ func (p *pass) fewOfClass(r *Report, eval *pass) {
 	}
 	for _, v := range all {
 		if n := counted[v.Text]; n < leastOfClass {
-			what := fmt.Sprintf("%d validation records of the class %s: its metrics are chance", n, v.Text)
-			r.Findings = append(r.Findings, Finding{Column: p.names[p.check.labelField()], What: what, Records: n, Fix: "hold out more records"})
+			what := fmt.Sprintf("the class %s has fewer than %d validation records: its metrics are chance", v.Text, leastOfClass)
+			r.Findings = append(r.Findings, Finding{Column: p.names[p.check.labelField()], What: what, Records: n, Fix: "a larger share, or more validation records"})
 		}
 	}
 }

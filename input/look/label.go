@@ -123,5 +123,8 @@ func (l *Label) String() string {
 		}
 		fmt.Fprintf(&b, "%s %.1f %%", v.Text, 100*float64(v.Records)/float64(total))
 	}
+	if len(l.Counts) > 4 {
+		b.WriteString(", …")
+	}
 	return b.String()
 }

@@ -217,6 +217,7 @@ func TestBadFiles(t *testing.T) {
 		"file=header alone":      {"a,y\n", "", exitcode.BadData, "f.csv has a header and no record"},
 		"file=one column":        {"y\n1\n0\n", "", exitcode.BadData, "f.csv has one column, want a label and one column more"},
 		"label=not named":        {"a,b\n1,2\n2,3\n", "", exitcode.Usage, "which column is to be predicted? want --label COLUMN, one of a, b"},
+		"label=without header":   {"1,2\n2,3\n", "", exitcode.Usage, "want --label COLUMN, one of c1, c2; the file has no header, and begins with \"1,2\""},
 		"label=misspelt":         {"age,b\n1,2\n2,3\n", "aeg", exitcode.Usage, "--label aeg: no such column (did you mean age?); the columns are age, b"},
 		"label=two by name":      {"y,label\n1,2\n2,3\n", "", exitcode.Usage, "y and label may be the label: want --label COLUMN"},
 		"label=twice":            {"y,y,a\n1,2,3\n2,3,4\n", "y", exitcode.Usage, "--label y: two columns have this name, want one"},

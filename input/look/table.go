@@ -152,6 +152,10 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 		return bad("%s has one column, want a label and one column more; between columns a comma, a semicolon, a tab, a bar or a blank is found", o.files[0])
 	}
 	at, err := findLabel(d.names, o.Label)
+	if err != nil && !d.header && !d.noQuotes {
+		line, _, _ := strings.Cut(string(first), "\n")
+		return fmt.Errorf("%w; the file has no header, and begins with %s", err, phrase.Quote(line))
+	}
 	if err != nil {
 		return err
 	}

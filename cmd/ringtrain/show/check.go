@@ -16,7 +16,7 @@ type finding struct{ look.Finding }
 func (finding) Kind() string { return "finding" }
 
 // mostFrequent bounds the values of a column that are shown.
-const mostFrequent = 10
+const mostFrequent = 3
 
 // Checked writes the columns of a job's records, and what a check has found.
 func (r *Reporter) Checked(report *look.Report) error {
@@ -32,7 +32,7 @@ func (r *Reporter) Checked(report *look.Report) error {
 		c := &report.Columns[i]
 		numbers, about := "\t\t\t", ""
 		if n := c.Numbers; n != nil {
-			numbers = fmt.Sprintf("%.12g\t%.12g\t%.12g\t%.12g", n.Mean, n.Deviation, n.Min, n.Max)
+			numbers = fmt.Sprintf("%.6g\t%.6g\t%.12g\t%.12g", n.Mean, n.Deviation, n.Min, n.Max)
 		}
 		if c.Estimate {
 			about = "~"

@@ -41,7 +41,11 @@ func (r *Reporter) Looked(t *look.Table, w Written) error {
 	for _, line := range t.Notices() {
 		fmt.Fprintln(r.People, "notice: "+phrase.Foreign(line, phrase.MaxText))
 	}
-	_, err := fmt.Fprintf(r.People, "%s: %d records of %s\nlook at %s, then: ringtrain run %s\n", w.Job, t.Records, t.Origin.Format, w.Job, shellWord(w.Job))
+	name, check := shellWord(w.Job), ""
+	if len(t.Columns) > 0 {
+		check = "ringtrain data check " + name + " && "
+	}
+	_, err := fmt.Fprintf(r.People, "%s: %d records of %s\nlook at %s, then: %sringtrain run %s\n", w.Job, t.Records, t.Origin.Format, w.Job, check, name)
 	return err
 }
 

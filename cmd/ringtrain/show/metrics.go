@@ -94,13 +94,21 @@ func ImportanceTable(w io.Writer, columns []trained.Importance) {
 	}
 	fmt.Fprintln(t)
 	for _, c := range columns {
-		fmt.Fprintf(t, "%s\t%+.4g ± %.2g", escaped.Replace(c.Column), c.Loss, c.LossDeviation)
+		fmt.Fprintf(t, "%s\t%+.4g ± %.2g", escaped.Replace(c.Column), cleared(c.Loss), c.LossDeviation)
 		if c.AUC != nil {
-			fmt.Fprintf(t, "\t%+.4g ± %.2g", -*c.AUC, *c.AUCDeviation)
+			fmt.Fprintf(t, "\t%+.4g ± %.2g", cleared(-*c.AUC), *c.AUCDeviation)
 		}
 		fmt.Fprintln(t)
 	}
 	t.Flush()
+}
+
+// cleared is 0 in the place of a difference that comes of rounding alone.
+func cleared(x report.Number) report.Number {
+	if x > -1e-12 && x < 1e-12 {
+		return 0
+	}
+	return x
 }
 
 func meanOf(list []report.Number) report.Number {
