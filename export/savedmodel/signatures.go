@@ -3,9 +3,9 @@ package savedmodel
 import (
 	"fmt"
 	"maps"
-	"slices"
 
 	"ringtrain/export/tfpb"
+	"ringtrain/model/graph"
 )
 
 // The methods of TensorFlow Serving.
@@ -87,21 +87,13 @@ func (f features) withKeys(scores endpoints) endpoints {
 	return all
 }
 
-// keyOutputs returns the names of the outputs of the columns that pass through: key for one, the names of several. A column
-// that is called like another output or input has key_ before its name.
+// keyOutputs returns the names of the outputs of the columns that pass through: key for one, the names of several.
 func keyOutputs(columns []string) []string {
 	if len(columns) == 1 {
 		return []string{"key"}
 	}
 	taken := []string{"y", "scores", "classes", "probability", "logits", "x", "examples", "indices", "ids", "values", "shape", "fields"}
-	names := make([]string, 0, len(columns))
-	for _, name := range columns {
-		for slices.Contains(taken, name) || slices.Contains(names, name) {
-			name = "key_" + name
-		}
-		names = append(names, name)
-	}
-	return names
+	return graph.KeyNames(columns, taken)
 }
 
 // keyNodes returns the names of the node of a column that passes through, which may be fed, and of its output.

@@ -68,14 +68,10 @@ func (c *Checker) Faults(cells []Cell, plain []bool, visit func(input int, err e
 // EachMissing calls visit for each input that is missing without being empty, in the record that Faults has seen last:
 // by a word of input.missing, or "" for blanks.
 func (c *Checker) EachMissing(visit func(input int, word string)) {
-	p := c.plan
 	for _, a := range c.runner.absent {
-		list, word := p.textWords.list, ""
-		if c.numeric[a.input] || c.IsDate(a.input) {
-			list = p.numberWords.list
-		}
+		word := ""
 		if a.word >= 0 {
-			word = list[a.word]
+			word = c.plan.numberWords.list[a.word]
 		}
 		visit(a.input, word)
 	}

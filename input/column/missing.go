@@ -3,7 +3,6 @@ package column
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"ringtrain/model/graph"
@@ -71,14 +70,11 @@ func (l *Learner) missed() (all []Missed) {
 			continue
 		}
 		m := Missed{Column: l.plan.Inputs[i], Missing: n, Records: l.counts.Records}
-		list, empty := l.plan.textWords.list, n
-		if l.numeric[i] || slices.ContainsFunc(l.plan.dates, func(d dateRule) bool { return d.input == i }) {
-			list = l.plan.numberWords.list
-		}
 		var words []string
+		empty := n
 		for k, n := range l.words[i] {
 			if k > 0 && n > 0 { // else blanks alone
-				words = append(words, fmt.Sprintf("%d %s", n, list[k-1]))
+				words = append(words, fmt.Sprintf("%d %s", n, l.plan.numberWords.list[k-1]))
 				empty -= n
 			}
 		}

@@ -86,7 +86,7 @@ func (p *Plan) SetMissing(list []string) {
 }
 
 // absence is a cell of a record that is missing without being empty.
-type absence struct{ input, word int } // word −1: blanks
+type absence struct{ input, word int } // word: a place in numberWords, as in textWords if these have some; −1: blanks
 
 // note notes that an input of the record is missing, once.
 func (r *Runner) note(input, word int) {

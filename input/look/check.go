@@ -291,13 +291,13 @@ func checkPass(ctx context.Context, s *convert.Spec, held heldOut, compared bool
 	}
 	p.finish()
 	faulty := slices.ContainsFunc(p.check.bad, func(f Finding) bool { return f.Records > 0 })
-	if held.parts != nil && p.records == 0 && p.badAll == 0 && !faulty {
+	switch {
+	case p.records+p.badAll > 0 || faulty:
+		return p, nil
+	case held.parts != nil:
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("input.split: no %s records: %s", held.part.Records(), s.Split))
 	}
-	if p.records == 0 && p.badAll == 0 && !faulty {
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("no records in %s", s.Files[0]))
-	}
-	return p, nil
+	return nil, exitcode.With(exitcode.BadData, fmt.Errorf("no records in %s", s.Files[0]))
 }
 
 // sampleEvery returns of how many records of files one is in the sample: cells have a byte or more, and a

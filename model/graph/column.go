@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Columns are the first nodes of a model of raw records: the conversion of each column,
@@ -98,6 +99,19 @@ func (k *Keys) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	return json.Unmarshal(text, (*[]string)(k))
+}
+
+// KeyNames returns the names by which pass-through columns are handed on: one that is called like another, or like a word
+// that is taken, has key_ before its name.
+func KeyNames(columns, taken []string) []string {
+	names := make([]string, 0, len(columns))
+	for _, name := range columns {
+		for slices.Contains(taken, name) || slices.Contains(names, name) {
+			name = "key_" + name
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // DenseColumn makes one number:

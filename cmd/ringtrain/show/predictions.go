@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"ringtrain/model/graph"
 	"ringtrain/model/train/trained"
 )
 
@@ -48,8 +49,7 @@ func JSONPredictions(w io.Writer, f trained.Form, events bool) *Predictions {
 	return p
 }
 
-// fieldNames returns the names of the fields of a prediction, none of them twice: a key column that is called like another
-// field, or like a word that is taken, has key_ before its name.
+// fieldNames returns the names of the fields of a prediction, none of them twice or taken.
 func fieldNames(f trained.Form, taken []string) []string {
 	answer := []string{"prediction"}
 	if len(f.Classes) > 0 {
@@ -62,17 +62,10 @@ func fieldNames(f trained.Form, taken []string) []string {
 			answer = append(answer, "score_"+name)
 		}
 	}
-	names := []string{"record"}
-	if len(f.Keys) > 0 {
-		names = nil
+	if len(f.Keys) == 0 {
+		return append([]string{"record"}, answer...)
 	}
-	for _, key := range f.Keys {
-		for slices.Contains(answer, key) || slices.Contains(taken, key) || slices.Contains(names, key) {
-			key = "key_" + key
-		}
-		names = append(names, key)
-	}
-	return append(names, answer...)
+	return append(graph.KeyNames(f.Keys, slices.Concat(answer, taken)), answer...)
 }
 
 // Write writes predictions, and all that is written before.
