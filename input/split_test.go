@@ -84,7 +84,8 @@ func TestSplitFaults(t *testing.T) {
 	}
 }
 
-// TestView verifies that the views of the parts have each record of the data set once, in its order.
+// TestView verifies that the views of the parts have each record of the data set once, in its order,
+// and its number.
 func TestView(t *testing.T) {
 	const n = 1500
 	d := synth.Digits(1, n, synth.Train)
@@ -94,12 +95,15 @@ func TestView(t *testing.T) {
 	total := 0
 	for _, in := range []input.Part{input.Training, input.Validation, input.Test} {
 		var want []float32
+		v := p.View(d, in)
 		for i, y := range all {
 			if p.Has(i, in) {
+				if number := input.NumberOf(v, len(want)); number != i || input.NumberOf(d, i) != i {
+					t.Fatalf("%v: record %d has the number %d, want %d", in, len(want), number, i)
+				}
 				want = append(want, y)
 			}
 		}
-		v := p.View(d, in)
 		if got := labelsOf(t, v); !slices.Equal(got, want) || v.Facts().Records != len(want) {
 			t.Errorf("%v: %d records, want %d in the order of the files", in, len(got), len(want))
 		}

@@ -105,6 +105,14 @@ func (v *view) record(i int) int {
 	return v.within(group, place)
 }
 
+// NumberOf returns the number that a record of d has among all records of its files.
+func NumberOf(d Dataset, record int) int {
+	if v, is := d.(*view); is {
+		return v.record(record)
+	}
+	return record
+}
+
 // within returns the number in the data set of a record of the part by its place in a group.
 func (v *view) within(group, place int) int {
 	at := group * (groupRecords / wordBits)

@@ -123,6 +123,16 @@ func testSplit(t *testing.T, split string) {
 		if err != nil || m.Loss != evals[i].Loss || m.Split != evals[i].Split || *m.Threshold != *evals[i].Threshold || *m.Accuracy != *evals[i].Accuracy {
 			t.Errorf("the checkpoint has %+v, training %+v; error %v", m, evals[i], err)
 		}
+		if err := s.Predict(t.Context(), func(some []trained.Prediction) error {
+			for _, p := range some {
+				if parts.Trains(p.Record) {
+					t.Fatalf("%s: a prediction is of record %d, which trains", name, p.Record)
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
 		s.Close()
 	}
 }

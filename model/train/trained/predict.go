@@ -21,7 +21,7 @@ type Form struct {
 
 // Prediction is what the model says of one record.
 type Prediction struct {
-	Record int
+	Record int      // its number in the files, also where a split holds it out
 	Keys   []string // as many as the form's
 	Class  int      // 0 of a regression
 
@@ -110,7 +110,7 @@ func (p *predictor) block(b *input.Batch) error {
 		for ; len(bad) > 0 && bad[0] == record-first; bad = bad[1:] {
 			record++
 		}
-		one := Prediction{Record: record, Scores: scores.Row(i)}
+		one := Prediction{Record: input.NumberOf(p.data, record), Scores: scores.Row(i)}
 		record++
 		if p.classes > 0 {
 			one.Class = model.Predicted(one.Scores, p.job.Eval.Threshold.Number)
