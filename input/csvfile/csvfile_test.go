@@ -530,3 +530,13 @@ func TestSplitCells(t *testing.T) {
 		}
 	}
 }
+
+// TestFieldsWithoutEnd verifies that the last line of a file, which may lack its end, has the fields of any other.
+func TestFieldsWithoutEnd(t *testing.T) {
+	f := NewFields(',', false, false, 2)
+	for _, line := range []string{`"a",b`, "\"a\",b\n", "\"a\",b\r\n"} {
+		if fields, err := f.Split([]byte(line)); err != nil || len(fields) != 2 || string(fields[0]) != "a" || string(fields[1]) != "b" {
+			t.Errorf("%q has the fields %q, error %v", line, fields, err)
+		}
+	}
+}

@@ -65,10 +65,10 @@ const leastSwallowed = 8
 // swallowed returns an error if quotes that are not closed have probably made one record of many: all lines within it
 // have as many separators as a record, which has so many fields at most and at least.
 func (s *splitter) swallowed(line []byte, most, least int) error {
-	if bytes.IndexByte(line, '\n') == len(line)-1 {
+	if line = trimEnd(line); bytes.IndexByte(line, '\n') < 0 {
 		return nil
 	}
-	lines := bytes.Split(trimEnd(line), []byte{'\n'})
+	lines := bytes.Split(line, []byte{'\n'})
 	within := lines[1 : len(lines)-1]
 	for _, l := range within {
 		if n := 1 + bytes.Count(l, []byte{s.Separator}); n != most && n != least {

@@ -62,7 +62,7 @@ func Slots() int { return runtime.GOMAXPROCS(0) + 2 }
 
 // EachPart reads files once, from first to last, compressed or not, in memory that does not grow with
 // them. It calls work for the parts side by side, and then done for each, one at a time in their order. Of c
-// it uses Format, Comment, Quote, Separator, Header, Limits, Pipe and Head. Its error is the first in the order of the
+// it uses Format, Comment, Quote, Separator, Trim, Header, Limits, Pipe and Head. Its error is the first in the order of the
 // files, or the cause of ctx.
 func EachPart(ctx context.Context, files []string, c Config, work, done func(*Part) error) error {
 	outer := ctx

@@ -37,9 +37,6 @@ func (t Threshold) String() string {
 	return strconv.FormatFloat(t.Number, 'g', -1, 64)
 }
 
-// MarshalText returns the form that UnmarshalText reads.
-func (t Threshold) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
-
 func (t Threshold) check(f *faults, j *Config) {
 	classes := j.knownClasses()
 	switch {
