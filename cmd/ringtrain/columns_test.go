@@ -223,7 +223,10 @@ func TestDataCheck(t *testing.T) {
 	if strings.Join(strings.Fields(table[3]), " ") != "price 3 1 3 1 2 4 2 \"2\" 1, \"4\" 1" || strings.Join(strings.Fields(table[4]), " ") != `city 3 0 2 "Bern" 2, "Genf" 1` {
 		t.Errorf("table %q", table)
 	}
-	if e := b.must(64, "data", "check", "mnist"); !strings.Contains(e.last(), "input.columns is empty") {
+	if e := b.must(64, "data", "check", "mnist", "--set", "input.synthetic=true"); !strings.Contains(e.last(), "input.synthetic is true, want files to check") {
+		t.Errorf("last line %q", e.last())
+	}
+	if e := b.must(66, "data", "check", "mnist"); !strings.Contains(e.last(), "ringtrain data fetch mnist") {
 		t.Errorf("last line %q", e.last())
 	}
 	b.write("train.csv", "id,clicked,price,city,site\nr1,1,2,Bern,\nr2,0,4,Bern\nr3,1,many,Bern,s\n")

@@ -138,3 +138,25 @@ func TestImageFolderFaults(t *testing.T) {
 		t.Errorf("standard error lacks the file:\n%s", e.stderr)
 	}
 }
+
+// TestDataCheckImages verifies data check of a folder of images: the table of its classes, a file that is no image, with
+// 65, and the events.
+func TestDataCheckImages(t *testing.T) {
+	b := newBox(t)
+	shapes(b, "train", 9)
+	b.write("job.yaml", shapesJob)
+	job := []string{"data", "check", "job.yaml", "--set", "input.split.share=0.2", "--set", "input.eval.format=", "--set", "input.eval.images="}
+	e := b.must(0, job...)
+	if !strings.Contains(e.stdout, "class") || !strings.Contains(e.stdout, "column label: the class across has fewer than 10 validation records") {
+		t.Errorf("data check prints\n%s", e.stdout)
+	}
+	b.write("train/across/004.png", "no image")
+	e = b.must(65, job...)
+	if want := "ends the job: input.train: bad records, in 1 record (image: "; !strings.Contains(e.stdout, want) || !strings.Contains(e.stdout, "train/across/004.png: ") {
+		t.Errorf("data check prints\n%s\nwant %s and the file", e.stdout, want)
+	}
+	events := b.must(65, append(job, "--json")...).events(t)
+	if len(events) == 0 || events[0].text("event") != "column" || events[1].text("what") != "input.train: bad records" {
+		t.Errorf("events %v", events)
+	}
+}

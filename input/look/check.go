@@ -29,7 +29,8 @@ type Finding struct {
 // A Report is what a check has found.
 type Report struct {
 	Records  int64
-	Columns  []Column
+	Columns  []Column // without columns the label alone
+	Classes  []Value  // of records without columns: the most frequent first; nil: the label is a number
 	Findings []Finding
 }
 
@@ -43,8 +44,11 @@ const leastOfTexts = 100
 const leastOfClass = 10
 
 // Check reads the training records of a job once, and its validation records, of files of their own (eval is nil
-// otherwise) or of a split. The specifications have found files and the plan of input.columns.
+// otherwise) or of a split. The specifications have found files, and the plan of input.columns of records with columns.
 func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
+	if train.Columns == nil {
+		return checkPlain(ctx, train, eval)
+	}
 	held, key := heldOut{}, "input.eval"
 	if train.Split.Validates() {
 		eval, key = train, "input.split"
@@ -413,7 +417,7 @@ func (p *pass) compare(r *Report, eval *pass, key string) {
 	if n := eval.check.known.common(&p.check.known); n > 0 {
 		r.Findings = append(r.Findings, Finding{What: "records are in input.train and in " + key, Records: n, Fix: apart})
 	}
-	p.fewOfClass(r, eval)
+	r.fewOfClass(p.names[p.check.labelField()], p.classRecords(), eval.classRecords())
 	for i, at := range eval.check.features() {
 		in := p.check.features()[i]
 		c := &r.Columns[in]

@@ -56,18 +56,18 @@ func (p *pass) settle(r *Report) {
 }
 
 // fewOfClass adds the classes of the training records of which validation records say little.
-func (p *pass) fewOfClass(r *Report, eval *pass) {
-	all, counted := p.classRecords(), map[string]int64{}
+func (r *Report) fewOfClass(label string, all, eval []Value) {
+	counted := map[string]int64{}
 	if len(all) > mostClasses/5 {
 		return
 	}
-	for _, v := range eval.classRecords() {
+	for _, v := range eval {
 		counted[v.Text] = v.Records
 	}
 	for _, v := range all {
 		if n := counted[v.Text]; n < leastOfClass {
 			what := fmt.Sprintf("the class %s has fewer than %d validation records: its metrics are chance", v.Text, leastOfClass)
-			r.Findings = append(r.Findings, Finding{Column: p.names[p.check.labelField()], What: what, Records: n, Fix: "a larger share, or more validation records"})
+			r.Findings = append(r.Findings, Finding{Column: label, What: what, Records: n, Fix: "a larger share, or more validation records"})
 		}
 	}
 }

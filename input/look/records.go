@@ -8,6 +8,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -56,13 +57,14 @@ func (t *Table) lookRecords(ctx context.Context, o Options, dense bool) error {
 type labels struct {
 	mu    sync.Mutex
 	count map[float32]int64
+	most  int // labels that are told apart
 	many  bool
 	all   tally
 }
 
 // labelsOf reads all records, side by side.
 func labelsOf(ctx context.Context, d input.Dataset) (*labels, error) {
-	l := &labels{count: map[float32]int64{}}
+	l := &labels{count: map[float32]int64{}, most: mostValues}
 	records := d.Facts().Records
 	parts := (records + recordsOfPart - 1) / recordsOfPart
 	sums := make([]tally, parts)
@@ -92,31 +94,41 @@ func (l *labels) add(y float32) {
 		return
 	}
 	l.count[y]++
-	if len(l.count) > mostValues {
+	if len(l.count) > l.most {
 		l.many, l.count = true, nil
 	}
 }
 
+// column describes the labels, the most frequent first.
+func (l *labels) column() *Column {
+	c := &Column{Name: "label", content: numbers, tally: &l.all, Distinct: int64(len(l.count)), Numbers: l.all.describeNumbers(), Records: l.all.numbers}
+	if l.many {
+		c.Distinct, c.Estimate = int64(l.most)+1, true
+	}
+	for _, y := range slices.Sorted(maps.Keys(l.count)) {
+		c.Values = append(c.Values, Value{strconv.FormatFloat(float64(y), 'f', -1, 32), l.count[y]})
+	}
+	slices.SortStableFunc(c.Values, func(a, b Value) int { return int(b.Records - a.Records) })
+	return c
+}
+
 // label makes a Label. names are those of classes, nil for none.
 func (l *labels) label(names []string) (*Label, error) {
-	c := Column{Name: "label", content: numbers, tally: &l.all, Distinct: int64(len(l.count)), Numbers: l.all.describeNumbers(), Records: l.all.numbers}
-	if l.many {
-		c.Distinct = mostValues + 1
-	}
-	for y, n := range l.count {
-		c.Values = append(c.Values, Value{strconv.FormatFloat(float64(y), 'f', -1, 32), n})
-	}
-	slices.SortFunc(c.Values, func(a, b Value) int { return int(b.Records - a.Records) })
-	label, err := c.label()
+	label, err := l.column().label()
 	if err == nil && names != nil {
 		label.Classes = names
-		for i := range label.Counts {
-			if at, err := strconv.Atoi(label.Counts[i].Text); err == nil && at < len(names) {
-				label.Counts[i].Text = names[at]
-			}
-		}
+		nameClasses(label.Counts, names)
 	}
 	return label, err
+}
+
+// nameClasses has classes that are numbers have their names, as far as there are any.
+func nameClasses(classes []Value, names []string) {
+	for i := range classes {
+		if at, err := strconv.Atoi(classes[i].Text); err == nil && at < len(names) {
+			classes[i].Text = names[at]
+		}
+	}
 }
 
 // sides are the sizes that images are brought to.

@@ -18,7 +18,7 @@ func (finding) Kind() string { return "finding" }
 // mostFrequent bounds the values of a column that are shown.
 const mostFrequent = 3
 
-// Checked writes the columns of a job's records, and what a check has found.
+// Checked writes the columns of a job's records, or their classes, and what a check has found.
 func (r *Reporter) Checked(report *look.Report) error {
 	for i := range report.Columns {
 		r.Emit(lookedColumn{&report.Columns[i]})
@@ -26,6 +26,38 @@ func (r *Reporter) Checked(report *look.Report) error {
 	for _, f := range report.Findings {
 		r.Emit(finding{f})
 	}
+	table := r.columnTable
+	if report.Classes != nil {
+		table = r.classTable
+	}
+	if err := table(report); err != nil {
+		return err
+	}
+	for _, f := range report.Findings {
+		fmt.Fprintln(r.People, phrase.Foreign(findingText(f), phrase.MaxText))
+	}
+	return nil
+}
+
+// mostClassRows bounds the classes that are shown.
+const mostClassRows = 100
+
+// classTable writes a line for each class of records without columns.
+func (r *Reporter) classTable(report *look.Report) error {
+	w := tabwriter.NewWriter(r.People, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "class\trecords\tshare")
+	for _, v := range report.Classes[:min(len(report.Classes), mostClassRows)] {
+		fmt.Fprintf(w, "%s\t%d\t%.2f %%\n", phrase.Name(v.Text), v.Records, 100*float64(v.Records)/float64(report.Records))
+	}
+	if n := len(report.Classes) - mostClassRows; n > 0 {
+		fmt.Fprintf(w, "%d more\n", n)
+	}
+	fmt.Fprintf(w, "all\t%d\n", report.Records)
+	return w.Flush()
+}
+
+// columnTable writes a line for each column.
+func (r *Reporter) columnTable(report *look.Report) error {
 	w := tabwriter.NewWriter(r.People, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\trecords\tmissing\tmean\tdeviation\tmin\tmax\tdistinct\tmost frequent")
 	for i := range report.Columns {
@@ -43,13 +75,7 @@ func (r *Reporter) Checked(report *look.Report) error {
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s%d\t%s\n", phrase.Name(c.Name), c.Records, c.MissingCells(), numbers, about, c.Distinct, strings.Join(frequent, ", "))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for _, f := range report.Findings {
-		fmt.Fprintln(r.People, phrase.Foreign(findingText(f), phrase.MaxText))
-	}
-	return nil
+	return w.Flush()
 }
 
 // findingText returns a finding as a line: how grave, which column, what, how often, where, and what to write.
@@ -63,7 +89,11 @@ func findingText(f look.Finding) string {
 	}
 	var at []string
 	for _, e := range f.Examples {
-		at = append(at, fmt.Sprintf("%s:%d", e.File, e.Line))
+		place := fmt.Sprintf("%s:%d", e.File, e.Line)
+		if e.File == "" {
+			place = e.Text // which has the place
+		}
+		at = append(at, place)
 	}
 	where := ""
 	if at != nil {
