@@ -41,11 +41,8 @@ func (r *Reporter) Looked(t *look.Table, w Written) error {
 	for _, line := range t.Notices() {
 		fmt.Fprintln(r.People, "notice: "+phrase.Foreign(line, phrase.MaxText))
 	}
-	name, check := shellWord(w.Job), ""
-	if len(t.Columns) > 0 {
-		check = "ringtrain data check " + name + " && "
-	}
-	_, err := fmt.Fprintf(r.People, "%s: %d records of %s\nlook at %s, then: %sringtrain run %s\n", w.Job, t.Records, t.Origin.Format, w.Job, check, name)
+	name := shellWord(w.Job)
+	_, err := fmt.Fprintf(r.People, "%s: %d records of %s\nlook at %s, then: ringtrain data check %s && ringtrain run %s\n", w.Job, t.Records, t.Origin.Format, w.Job, name, name)
 	return err
 }
 
