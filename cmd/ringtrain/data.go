@@ -35,8 +35,9 @@ func dataCommand() command {
 			},
 			{
 				name: "convert", takes: words{1, -1, "at least one file"}, args: "FILE … --to FILE", run: runDataConvert, flags: convertFlags(),
-				usage:    "records in another format",
-				examples: []string{"ringtrain data convert train.libsvm --to train.tfrecord"},
+				usage: "records in another format",
+				examples: []string{"ringtrain data convert train.libsvm --to train.tfrecord",
+					"ringtrain data convert t-images-idx3-ubyte --labels t-labels-idx1-ubyte --to t --to-format images"},
 			},
 			{
 				name: "cat", takes: words{1, -1, "at least one file"}, args: "FILE …", run: runDataCat, usage: "print records as lines of JSON; of CSV the cells by the names of the columns",
@@ -147,7 +148,11 @@ func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spe
 	}
 	f, known := convert.FormatOf(s.Format)
 	if !known && format == "" {
-		return s, exitcode.With(exitcode.Usage, fmt.Errorf("the name %s does not say its format: want --format (of what is written: --to-format)", files[0]))
+		want := "--format"
+		if files[0] == c.String("to") {
+			want = "--to-format; images writes a folder for each class"
+		}
+		return s, exitcode.With(exitcode.Usage, fmt.Errorf("the name %s does not say its format: want %s", files[0], want))
 	}
 	for _, k := range convert.PlainKeys() {
 		if f.Has(k.Name) && c.IsSet(k.Name) {
