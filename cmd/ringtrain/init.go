@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,7 +36,7 @@ func runInit(a *app, c *cli.Context) error {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("--to is %s, want a name that ends in .yaml", to))
 	}
 	out, err := create(to, c.Bool("force"))
-	if exitcode.Of(err) == exitcode.CannotCreate {
+	if errors.Is(err, fs.ErrExist) {
 		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("%w; --force writes over it, --to writes elsewhere", err))
 	} else if err != nil {
 		return err

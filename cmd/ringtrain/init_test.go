@@ -33,7 +33,12 @@ func TestInit(t *testing.T) {
 		t.Errorf("init does not name the next command:\n%s", e.stdout)
 	}
 	first := b.read("raw.yaml")
-	b.must(73, "init", "raw.csv")
+	if e := b.must(73, "init", "raw.csv"); !strings.Contains(e.last(), "--force writes over it") {
+		t.Errorf("of a file that is there init says %q", e.last())
+	}
+	if e := b.must(73, "init", "raw.csv", "--to", "none/raw.yaml"); strings.Contains(e.last(), "--force") {
+		t.Errorf("of a folder that is not there init says %q", e.last())
+	}
 	b.must(0, "init", "raw.csv", "--force")
 	b.must(0, "init", "raw.csv", "--to", "two.yaml")
 	if again := b.read("raw.yaml"); again != first || again != strings.ReplaceAll(b.read("two.yaml"), "two", "raw") {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func predictionsTo(c *cli.Context) (*input.Output, error) {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--to is %s, want a name that ends in .csv or .jsonl", name))
 	}
 	to, err := input.Create(name, c.Bool("force"))
-	if exitcode.Of(err) == exitcode.CannotCreate {
+	if errors.Is(err, fs.ErrExist) {
 		err = exitcode.With(exitcode.CannotCreate, fmt.Errorf("%w; --force writes over it", err))
 	}
 	return to, err
