@@ -27,7 +27,7 @@ import (
 type Evaluator struct {
 	Model *model.Model
 	Data  input.Dataset
-	Split string // "train" or "eval"
+	Split string // "train", "eval" or "test"
 	Name  string // name of the data set in input.evals, "" for other data sets
 	TopK  int    // number of scores for top_k, used if there are more classes; 0: none
 
