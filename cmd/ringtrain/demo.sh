@@ -36,6 +36,6 @@ demo: in $folder there are now
 What next, there:
   $binary inspect export/mnist                       what is in it
   $binary predict mnist --from export/mnist $*   scores for each record
-  $binary jobs show mnist                            the job file, to begin your own with
+  $binary init FILE.csv                                  a job file for records of your own
 and docs/tutorial.md, or: $binary help docs/tutorial
 TEXT
