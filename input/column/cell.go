@@ -139,9 +139,16 @@ func (c *Cell) list() error {
 // text is the text of an input of a record, without blanks around it if the plan trims texts, and empty where
 // it is missing.
 func (r *Runner) text(cells []Cell, at int) ([]byte, error) {
-	all, err := cells[at].text(&r.digits)
-	if err != nil || len(all) == 0 {
-		return nil, err
+	c := &cells[at]
+	all := c.Text
+	if len(c.Texts)+len(c.Values)+len(c.IDs) > 0 { // of a tf.Example
+		var err error
+		if all, err = c.text(&r.digits); err != nil {
+			return nil, err
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
 	}
 	text := r.trimmed(all)
 	if word := r.plan.textWords.find(text); word >= 0 || len(text) == 0 {

@@ -288,6 +288,16 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 		}
 		bags.Add(rule.First+bucketOf(boundaries, x), 1)
 	case graph.Hash, graph.Words, graph.Cross:
+		if rule.Kind == graph.Hash && !rule.List && len(rule.separator) == 0 { // most columns: the cell is the one text
+			text, err := r.text(cells, at)
+			if err != nil {
+				return at, err
+			}
+			if len(text) > 0 {
+				bags.Add(rule.First+bucket(text, rule.Size), 1)
+			}
+			break
+		}
 		var texts [][]byte
 		if texts, at, err = r.hashed(rule, cells); err != nil {
 			return at, err
