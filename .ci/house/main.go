@@ -12,7 +12,7 @@
 // 25 product files is flagged unless its package comment says why it has "more than 25 files".
 // The lines of folders that the binary is made without are those of the test machinery.
 //
-// The program fails if a gradient's way has too many functions or types, if a type has too many methods or
+// The program fails if a gradient passes through too many functions or types, if a type has too many methods or
 // fields, if types of a package reach each other by their fields, if a receiver is not named by its
 // type, or if a condition does not test what its statement assigns.
 package main

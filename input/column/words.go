@@ -9,7 +9,7 @@ import (
 type span struct{ from, to int }
 
 // words appends the words of a text to r.pieces: runs of letters and digits, then each two that follow one
-// another, with a blank between, and so on up to rule.NGrams. What is no UTF-8 stands between words.
+// another, with a blank between, and so on up to rule.NGrams. Bytes that are no UTF-8 separate words.
 func (r *Runner) words(rule *bagRule, text []byte) {
 	plain, spans, within := r.joined[:0], r.spans[:0], false
 	for len(text) > 0 {

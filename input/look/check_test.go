@@ -12,6 +12,26 @@ import (
 	"ringtrain/input/convert"
 )
 
+// oneFinding returns the only finding of r and its words with the column, nil where none is wanted. It fails if r has
+// another number of findings.
+func oneFinding(t *testing.T, r *Report, wanted bool) (*Finding, string) {
+	t.Helper()
+	if !wanted {
+		if len(r.Findings) > 0 {
+			t.Errorf("finds %+v in a sound file", r.Findings)
+		}
+		return nil, ""
+	}
+	if len(r.Findings) != 1 {
+		t.Fatalf("findings are %+v, want one", r.Findings)
+	}
+	f := &r.Findings[0]
+	if f.Column == "" {
+		return f, f.What
+	}
+	return f, "column " + f.Column + ": " + f.What
+}
+
 // checkOf returns a check's specification of a file of a content, with the columns a (number), t (text), y.
 func checkOf(t *testing.T, name, content string) *convert.Spec {
 	t.Helper()
@@ -81,19 +101,9 @@ func TestCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tt.want == "" {
-				if len(r.Findings) > 0 {
-					t.Errorf("finds %+v in a sound file", r.Findings)
-				}
+			f, got := oneFinding(t, r, tt.want != "")
+			if f == nil {
 				return
-			}
-			if len(r.Findings) != 1 {
-				t.Fatalf("findings are %+v, want one", r.Findings)
-			}
-			f := r.Findings[0]
-			got := f.What
-			if f.Column != "" {
-				got = "column " + f.Column + ": " + got
 			}
 			if got != tt.want || f.Records != tt.records || f.Ends != tt.ends || f.Fix == "" || (r.Err() != nil) != tt.ends {
 				t.Errorf("finds %s (%d, ends: %v, fix %q), want %s (%d, ends: %v)", got, f.Records, f.Ends, f.Fix, tt.want, tt.records, tt.ends)
@@ -150,19 +160,9 @@ func TestCheckSplit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tt.want == "" {
-				if len(r.Findings) > 0 {
-					t.Errorf("finds %+v in a sound file", r.Findings)
-				}
+			f, got := oneFinding(t, r, tt.want != "")
+			if f == nil {
 				return
-			}
-			if len(r.Findings) != 1 {
-				t.Fatalf("findings are %+v, want one", r.Findings)
-			}
-			f := r.Findings[0]
-			got := f.What
-			if f.Column != "" {
-				got = "column " + f.Column + ": " + got
 			}
 			if got != tt.want || f.Records != tt.records || f.Ends != tt.ends || tt.line > 0 && f.Examples[0].Line != tt.line {
 				t.Errorf("finds %+v, want %s (%d, ends: %v, line %d)", f, tt.want, tt.records, tt.ends, tt.line)

@@ -8,7 +8,7 @@
 //	           └───────┘  else closed
 //
 // A connection begins with TLS (0x16) or, for a link in clear, with token.Preamble, and then with the
-// exchange of ring/token. What lies above the port sees no byte of a stranger. The Unix socket on which
+// exchange of ring/token. The packages above the port see no byte of a stranger. The Unix socket on which
 // the ranks of a host meet for their memory shares the seats; see [Port.Memory].
 //
 // # Strangers
