@@ -82,13 +82,13 @@ race: ## buckets and links, and the ring over them, under the race detector
 
 race-long: # the other packages where goroutines meet, and whole jobs
 	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short $(RACE_LONG)
-	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short -run '^Test(Run|Close|SameBits)' ./model/internal/kernel
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short -run '^Test(Run|Close|SameBits)' ./model/kernel
 	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short -run '$(RACE_E2E)' ./cmd/ringtrain
 
 cross: # another architecture compiles too; its bodies, which are Go alone, pass here
 	GOARCH=arm64 $(GO) vet '-gcflags=all=-N -l' ./... # it is only compiled: without optimizing, in less time
-	! GOARCH=arm64 $(GO) build -gcflags=-S ./model/internal/kernel ./model/optimizer ./ring/internal/vec ./ring/codec 2>&1 | grep -E '\bFN?M(ADD|SUB)[SD]\b' # a product fused with a sum has other bits
-	$(SUITE) -- $(FLAGS) -tags noasm ./ring/internal/vec ./ring/codec ./model/internal/kernel ./model/optimizer ./input/internal/pixel
+	! GOARCH=arm64 $(GO) build -gcflags=-S ./model/kernel ./model/optimizer ./ring/internal/vec ./ring/codec 2>&1 | grep -E '\bFN?M(ADD|SUB)[SD]\b' # a product fused with a sum has other bits
+	$(SUITE) -- $(FLAGS) -tags noasm ./ring/internal/vec ./ring/codec ./model/kernel ./model/optimizer ./input/internal/pixel
 
 manifests: # deploy's manifests in Kubernetes' own types, which a module of its own has
 	$(GO) build -o $(BIN)/suite ./.ci/suite

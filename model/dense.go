@@ -2,7 +2,7 @@ package model
 
 import (
 	"ringtrain/model/graph"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/tensor"
 )
 

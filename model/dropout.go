@@ -3,7 +3,7 @@ package model
 import (
 	"hash/fnv"
 
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/tensor"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"ringtrain/model/graph"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/tensor"
 )
 

@@ -1,6 +1,6 @@
 package model
 
-import "ringtrain/model/internal/kernel"
+import "ringtrain/model/kernel"
 
 // KernelSets returns the names of this build's kernel sets that this machine supports,
 // in ascending order: always portable, then avx2 and avx512. Equal variables, examples

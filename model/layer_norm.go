@@ -1,7 +1,7 @@
 package model
 
 import (
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/tensor"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringtrain/model/graph"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/tensor"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/model/graph"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/tensor"
 )
 

@@ -13,7 +13,7 @@ import (
 // floors lists the packages from the bottom up. A package may import packages
 // of lower floors only. docs/architecture.md says what each room is for.
 var floors = [][]string{
-	{"model/internal/kernel", "model/train/report", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/blockcache", "input/maskedcrc", "ring/internal/vec", "ring/internal/awake", "ring/internal/wire", "ring/exitcode", "ring/phrase", "ring/cores", "ring/build", "input/realdata", "export/savedmodel/interop"},
+	{"model/kernel", "model/train/report", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/blockcache", "input/maskedcrc", "ring/internal/vec", "ring/internal/awake", "ring/internal/wire", "ring/exitcode", "ring/phrase", "ring/cores", "ring/build", "input/realdata", "export/savedmodel/interop"},
 	{"docs", "bench/child", "ring/folder", "ring/internal/rows", "model/graph", "model/keys", "model/tensor", "model/kernelbench", "ring/launch/internal/environ", "ring/codec", "ring/cost", "ring/ringpb", "ring/limits", "ring/token", "ring/order", "ring/ringtest/netns", "export/tfpb"},
 	{"ring/port"},
 	{"model", "input", "ring", "ring/oracle", "export/bundle"},

@@ -12,7 +12,7 @@ import (
 	"ringtrain/input/convert"
 	"ringtrain/model"
 	"ringtrain/model/graph"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )

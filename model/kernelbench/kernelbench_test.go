@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 )
 
 // TestRun verifies that each set has a row for each work with consistent figures.

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"time"
 
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 )
 
 const (

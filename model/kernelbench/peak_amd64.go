@@ -2,7 +2,7 @@
 
 package kernelbench
 
-import "ringtrain/model/internal/kernel"
+import "ringtrain/model/kernel"
 
 // multiplyAdd returns the loop of a set and the operations of one of its rounds.
 func multiplyAdd(s kernel.Set) (loop func(rounds int), perRound int) {

@@ -2,7 +2,7 @@
 
 package kernelbench
 
-import "ringtrain/model/internal/kernel"
+import "ringtrain/model/kernel"
 
 // multiplyAdd returns the loop of the only set of this build.
 func multiplyAdd(kernel.Set) (loop func(rounds int), perRound int) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/ring/cores"
 )
 

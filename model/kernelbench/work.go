@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 )
 
 // A work is one call of a kernel.

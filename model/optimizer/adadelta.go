@@ -1,6 +1,6 @@
 package optimizer
 
-import "ringtrain/model/internal/kernel"
+import "ringtrain/model/kernel"
 
 // adadelta is TensorFlow's AdadeltaOptimizer (Zeiler, "ADADELTA: an adaptive
 // learning rate method", 2012), with slots a ("Adadelta", from 0) and d

@@ -1,6 +1,6 @@
 package optimizer
 
-import "ringtrain/model/internal/kernel"
+import "ringtrain/model/kernel"
 
 // adagrad is TensorFlow's AdagradOptimizer (Duchi et al., "Adaptive subgradient
 // methods", 2011), with slot a ("Adagrad", from initial_accumulator):

@@ -3,7 +3,7 @@ package optimizer
 import (
 	"math"
 
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 )
 
 // adam is TensorFlow's AdamOptimizer (Kingma and Ba, "Adam: a method for

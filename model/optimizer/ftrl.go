@@ -1,6 +1,6 @@
 package optimizer
 
-import "ringtrain/model/internal/kernel"
+import "ringtrain/model/kernel"
 
 // ftrl is TensorFlow's FtrlOptimizer (McMahan et al., "Ad click prediction: a
 // view from the trenches", 2013), with slots n ("Ftrl", from

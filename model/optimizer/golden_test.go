@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/tensor"
 )
 

@@ -1,6 +1,6 @@
 package optimizer
 
-import "ringtrain/model/internal/kernel"
+import "ringtrain/model/kernel"
 
 // momentum is TensorFlow's MomentumOptimizer, with slot a ("Momentum", from 0):
 //

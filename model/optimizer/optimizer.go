@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/keys"
 )
 

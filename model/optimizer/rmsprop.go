@@ -1,6 +1,6 @@
 package optimizer
 
-import "ringtrain/model/internal/kernel"
+import "ringtrain/model/kernel"
 
 // rmsprop is TensorFlow's RMSPropOptimizer (Tieleman and Hinton, 2012), with
 // slots r ("RMSProp", from 1, not 0) and q ("RMSProp_1", from 0):

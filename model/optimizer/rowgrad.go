@@ -2,7 +2,7 @@ package optimizer
 
 import (
 	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/tensor"
 )
 

@@ -1,6 +1,6 @@
 package optimizer
 
-import "ringtrain/model/internal/kernel"
+import "ringtrain/model/kernel"
 
 // sgd is TensorFlow's GradientDescentOptimizer:
 //

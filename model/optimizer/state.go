@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/internal/pages"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/optimizer"
 	"ringtrain/model/train/report"
 )

@@ -2,7 +2,7 @@ package train
 
 import (
 	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/internal/pages"
 	"ringtrain/model/job"
 	"ringtrain/model/optimizer"

@@ -9,7 +9,7 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/optimizer"
 	"ringtrain/model/tensor"
 	"ringtrain/model/train/records"

@@ -10,7 +10,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/graph"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/job"
 	"ringtrain/model/tensor"
 	"ringtrain/model/train/traintest"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/input"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/model/train/traintest"

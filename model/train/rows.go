@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/optimizer"
 	"ringtrain/model/tensor"
 	"ringtrain/ring/exitcode"

@@ -10,7 +10,7 @@ import (
 
 	"ringtrain/export/events"
 	"ringtrain/input"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/job"
 	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/records"

@@ -12,7 +12,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/convert"
 	"ringtrain/model"
-	"ringtrain/model/internal/kernel"
+	"ringtrain/model/kernel"
 	"ringtrain/model/job"
 	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/records"
