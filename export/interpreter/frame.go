@@ -1,0 +1,63 @@
+package interpreter
+
+import (
+	"fmt"
+	"slices"
+
+	"ringtrain/export/tfpb"
+	"ringtrain/model/kernel"
+)
+
+// maxBytes bounds a tensor that a run makes, and a constant of a graph.
+const maxBytes = 1 << 30
+
+// frame is the memory of one run of a program: a tensor for each output of each node.
+type frame struct {
+	engine *kernel.Engine
+}
+
+// reserve returns the number of values of a tensor, or an error if it may not be so large.
+func (f *frame) reserve(t tfpb.DataType, shape []int) (int, error) {
+	size := sizeOf(t)
+	n := 1
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > maxBytes/size/d {
+			return 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", shape, maxBytes)
+		}
+		n *= d
+	}
+	return n, nil
+}
+
+// sizeOf returns the bytes that a value of a type takes in memory.
+func sizeOf(t tfpb.DataType) int {
+	switch t {
+	case tfpb.DataType_DT_BOOL:
+		return 1
+	case tfpb.DataType_DT_FLOAT, tfpb.DataType_DT_INT32:
+		return 4
+	case tfpb.DataType_DT_STRING:
+		return 24
+	}
+	return 8
+}
+
+// resize makes t a tensor of n values. The memory of the values is kept where it is large enough.
+func (t *Tensor) resize(typ tfpb.DataType, shape []int, n int) {
+	t.Type = typ
+	t.Shape = append(t.Shape[:0], shape...)
+	switch typ {
+	case tfpb.DataType_DT_FLOAT:
+		t.Float32 = slices.Grow(t.Float32[:0], n)[:n]
+	case tfpb.DataType_DT_DOUBLE:
+		t.Float64 = slices.Grow(t.Float64[:0], n)[:n]
+	case tfpb.DataType_DT_INT32:
+		t.Int32 = slices.Grow(t.Int32[:0], n)[:n]
+	case tfpb.DataType_DT_INT64:
+		t.Int64 = slices.Grow(t.Int64[:0], n)[:n]
+	case tfpb.DataType_DT_BOOL:
+		t.Bool = slices.Grow(t.Bool[:0], n)[:n]
+	case tfpb.DataType_DT_STRING:
+		t.Bytes = slices.Grow(t.Bytes[:0], n)[:n]
+	}
+}

@@ -1,0 +1,4 @@
+package interpreter
+
+// arrayOps returns the operations of this file.
+func arrayOps() []op { return nil }

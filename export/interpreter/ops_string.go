@@ -1,0 +1,4 @@
+package interpreter
+
+// stringOps returns the operations of this file.
+func stringOps() []op { return nil }

@@ -1,0 +1,2 @@
+// Package serving answers the protocols of TensorFlow Serving, REST and gRPC, from exported models.
+package serving
