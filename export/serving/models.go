@@ -1,0 +1,169 @@
+package serving
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// Models is the set of models that a server answers for, with their versions. All methods may be
+// called at the same time.
+type Models struct {
+	mu     sync.Mutex
+	models map[string]*versions // by name
+}
+
+// NewModels returns a set without a model.
+func NewModels() *Models { return &Models{models: map[string]*versions{}} }
+
+// versions are those of one model.
+type versions struct {
+	loaded []*Version       // by number, ascending
+	labels map[string]int64 // to numbers, which may not be loaded
+	states []State          // of all versions ever seen, by number, ascending
+}
+
+// Choice is the version that a request asks for: the newest if it has neither a number nor a label.
+type Choice struct {
+	Number *int64 // nil: not asked for by number
+	Label  string
+}
+
+// Acquire returns a version that answers requests. The version stays loaded until the caller
+// releases it. The error is a status: NOT_FOUND of an unknown model or version, INVALID_ARGUMENT of a
+// label that no loaded version has, UNAVAILABLE of a model that has no version yet.
+func (m *Models) Acquire(name string, want Choice) (*Version, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all, ok := m.models[name]
+	if !ok {
+		return nil, unknownModel(name)
+	}
+	v, err := all.choose(name, want)
+	if err != nil {
+		return nil, err
+	}
+	v.users++
+	return v, nil
+}
+
+func (v *versions) choose(name string, want Choice) (*Version, error) {
+	number := want.Number
+	if want.Label != "" {
+		labelled, ok := v.labels[want.Label]
+		if !ok || v.find(labelled) == nil {
+			return nil, status.Errorf(codes.InvalidArgument, "model %s has no label %q, want one of %q", name, want.Label, slices.Sorted(maps.Keys(v.labels)))
+		}
+		number = &labelled
+	}
+	switch {
+	case number != nil && v.find(*number) != nil:
+		return v.find(*number), nil
+	case number != nil:
+		return nil, status.Errorf(codes.NotFound, "model %s has no version %d, want one of %v", name, *number, v.numbers())
+	case len(v.loaded) == 0:
+		return nil, status.Errorf(codes.Unavailable, "model %s has no loaded version", name)
+	}
+	return v.loaded[len(v.loaded)-1], nil
+}
+
+// find returns a loaded version, nil if it is not loaded.
+func (v *versions) find(number int64) *Version {
+	for _, l := range v.loaded {
+		if l.Number == number {
+			return l
+		}
+	}
+	return nil
+}
+
+func (v *versions) numbers() []int64 {
+	all := make([]int64, len(v.loaded))
+	for i, l := range v.loaded {
+		all[i] = l.Number
+	}
+	return all
+}
+
+func unknownModel(name string) error {
+	return status.Errorf(codes.NotFound, "there is no model %q", name)
+}
+
+// Names returns the names of all models, sorted.
+func (m *Models) Names() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.models))
+}
+
+// Ready reports whether there is a model, and each has a version that answers.
+func (m *Models) Ready() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, v := range m.models {
+		if len(v.loaded) == 0 {
+			return false
+		}
+	}
+	return len(m.models) > 0
+}
+
+// Phase is the part of its life that a version is in, in the words of TensorFlow Serving.
+type Phase string
+
+// The phases, in their order.
+const (
+	Start     Phase = "START"
+	Loading   Phase = "LOADING"
+	Available Phase = "AVAILABLE"
+	Unloading Phase = "UNLOADING"
+	End       Phase = "END"
+)
+
+// State is a version that is, or was, served.
+type State struct {
+	Number int64
+	Phase  Phase
+	Err    error // a status, of a version that cannot be loaded; nil: none
+	Labels []string
+}
+
+// Status returns the versions of a model that were ever seen, the newest first; or the one that want
+// names. The error is NOT_FOUND if there is none.
+func (m *Models) Status(name string, want Choice) ([]State, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all, ok := m.models[name]
+	if !ok {
+		return nil, unknownModel(name)
+	}
+	return all.status(name, want)
+}
+
+func (v *versions) status(name string, want Choice) ([]State, error) {
+	if want.Label != "" {
+		l, err := v.choose(name, want)
+		if err != nil {
+			return nil, err
+		}
+		want.Number = &l.Number
+	}
+	var found []State
+	for _, s := range slices.Backward(v.states) {
+		if want.Number == nil || *want.Number == s.Number {
+			for _, label := range slices.Sorted(maps.Keys(v.labels)) {
+				if v.labels[label] == s.Number {
+					s.Labels = append(s.Labels, label)
+				}
+			}
+			found = append(found, s)
+		}
+	}
+	if found == nil && want.Number != nil {
+		return nil, status.Errorf(codes.NotFound, "model %s never had a version %d", name, *want.Number)
+	}
+	return found, nil
+}
