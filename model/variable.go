@@ -1,8 +1,8 @@
 package model
 
 import (
-	"ringtrain/model/kernel"
 	"ringtrain/model/internal/pages"
+	"ringtrain/model/kernel"
 )
 
 // Variable is a trainable tensor. Value and Grad are row-major. The caller of the model

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"ringtrain/model"
-	"ringtrain/model/kernel"
 	"ringtrain/model/internal/pages"
+	"ringtrain/model/kernel"
 )
 
 // Optimizer updates variables in place. Only one goroutine may use it. Its methods allocate nothing but the

@@ -2,9 +2,9 @@ package train
 
 import (
 	"ringtrain/model"
-	"ringtrain/model/kernel"
 	"ringtrain/model/internal/pages"
 	"ringtrain/model/job"
+	"ringtrain/model/kernel"
 	"ringtrain/model/optimizer"
 	"ringtrain/model/train/trained"
 )

@@ -10,8 +10,8 @@ import (
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/graph"
-	"ringtrain/model/kernel"
 	"ringtrain/model/job"
+	"ringtrain/model/kernel"
 	"ringtrain/model/tensor"
 	"ringtrain/model/train/traintest"
 )

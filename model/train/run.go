@@ -10,8 +10,8 @@ import (
 
 	"ringtrain/export/events"
 	"ringtrain/input"
-	"ringtrain/model/kernel"
 	"ringtrain/model/job"
+	"ringtrain/model/kernel"
 	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
