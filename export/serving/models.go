@@ -46,7 +46,7 @@ func (m *Models) Acquire(name string, want Choice) (*Version, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.users++
+	v.users.Add(1)
 	return v, nil
 }
 

@@ -1,6 +1,8 @@
 package serving
 
 import (
+	"sync/atomic"
+
 	"ringtrain/export/interpreter"
 )
 
@@ -11,15 +13,11 @@ type Version struct {
 	Number int64
 	Path   string // its folder
 
-	models  *Models
-	users   int  // requests that hold the version; guarded by Models.mu, as is dropped
-	dropped bool // no further request gets the version
+	users atomic.Int64 // requests that hold the version, and 1 while Models has it
 }
 
 // Release ends the use of a version that Acquire returned. The last user of a version that was
 // dropped unloads it.
 func (v *Version) Release() {
-	v.models.mu.Lock()
-	defer v.models.mu.Unlock()
-	v.users--
+	v.users.Add(-1)
 }
