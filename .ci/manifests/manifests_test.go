@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	apps "k8s.io/api/apps/v1"
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
@@ -59,6 +60,7 @@ type manifest struct {
 	services []core.Service
 	policies []networking.NetworkPolicy
 	jobs     []batch.Job
+	servers  []apps.Deployment
 	tfJobs   []tfJob
 	trains   []trainJob
 }
@@ -83,6 +85,8 @@ func load(t *testing.T, name string) (m manifest) {
 			m.policies = append(m.policies, strict[networking.NetworkPolicy](t, name, doc))
 		case "batch/v1 Job":
 			m.jobs = append(m.jobs, strict[batch.Job](t, name, doc))
+		case "apps/v1 Deployment":
+			m.servers = append(m.servers, strict[apps.Deployment](t, name, doc))
 		case "kubeflow.org/v1 TFJob":
 			m.tfJobs = append(m.tfJobs, strict[tfJob](t, name, doc))
 		case "trainer.kubeflow.org/v1alpha1 TrainJob":
@@ -106,13 +110,13 @@ func strict[T any](t *testing.T, name string, doc []byte) (v T) {
 // misspelt field is an error.
 func TestManifestsStrict(t *testing.T) {
 	files, err := filepath.Glob("../../deploy/*/*.yaml")
-	if err != nil || len(files) != 3 {
-		t.Fatalf("deploy has the manifests %v, %v, want three", files, err)
+	if err != nil || len(files) != 4 {
+		t.Fatalf("deploy has the manifests %v, %v, want four", files, err)
 	}
 	for _, file := range files {
 		m := load(t, strings.TrimPrefix(file, "../../deploy/"))
-		if len(m.jobs)+len(m.tfJobs)+len(m.trains) != 1 || len(m.policies) != 1 {
-			t.Errorf("%s: %d jobs and %d policies, want one of each", file, len(m.jobs)+len(m.tfJobs)+len(m.trains), len(m.policies))
+		if n := len(m.jobs) + len(m.servers) + len(m.tfJobs) + len(m.trains); n != 1 || len(m.policies) != 1 {
+			t.Errorf("%s: %d jobs or servers and %d policies, want one of each", file, n, len(m.policies))
 		}
 	}
 	for _, wrong := range []string{"spec: {backoffLimitPerIndx: 1}", "spec: {parallelism: 1, parallelism: 2}", "spec: {parallelism: four}"} {
@@ -192,15 +196,18 @@ func variable(c core.Container, name string) string {
 // TestPodPrivileges verifies that the pods of the manifests have no unnecessary privileges
 // and no variables of Services.
 func TestPodPrivileges(t *testing.T) {
-	pods := map[string]core.PodSpec{"Job": load(t, "kubernetes/job.yaml").jobs[0].Spec.Template.Spec}
+	pods := map[string]core.PodSpec{
+		"Job":        load(t, "kubernetes/job.yaml").jobs[0].Spec.Template.Spec,
+		"Deployment": load(t, "kubernetes/serve.yaml").servers[0].Spec.Template.Spec,
+	}
 	for name, r := range load(t, "kubeflow/tfjob.yaml").tfJobs[0].Spec.Replicas {
 		pods["TFJob "+name] = r.Template.Spec
 		if r.RestartPolicy != "ExitCode" {
 			t.Errorf("%s: restartPolicy is %s, want ExitCode", name, r.RestartPolicy)
 		}
 	}
-	if len(pods) != 3 {
-		t.Errorf("%d kinds of pods, want three", len(pods))
+	if len(pods) != 4 {
+		t.Errorf("%d kinds of pods, want four", len(pods))
 	}
 	for name, pod := range pods {
 		t.Run(name, func(t *testing.T) { testPod(t, pod) })
@@ -259,5 +266,38 @@ func TestNetworkPolicies(t *testing.T) {
 		if from.PodSelector == nil || fmt.Sprint(*from.PodSelector) != mine || from.NamespaceSelector != nil || from.IPBlock != nil {
 			t.Errorf("%s: it lets in %+v, want the pods themselves", name, from)
 		}
+	}
+}
+
+// TestServer verifies that Service, policy and probes of the server name its pods and its ports, and that a pod has
+// the time that the server takes to end.
+func TestServer(t *testing.T) {
+	m := load(t, "kubernetes/serve.yaml")
+	if len(m.services) != 1 || len(m.servers) != 1 || len(m.policies) != 1 {
+		t.Fatalf("%d services, %d servers, %d policies, want one of each", len(m.services), len(m.servers), len(m.policies))
+	}
+	server, service, policy := m.servers[0], m.services[0].Spec, m.policies[0].Spec
+	labels := fmt.Sprint(server.Spec.Template.Labels)
+	if fmt.Sprint(server.Spec.Selector.MatchLabels) != labels || fmt.Sprint(service.Selector) != labels || fmt.Sprint(policy.PodSelector.MatchLabels) != labels {
+		t.Errorf("deployment, service or policy do not select the pods %s", labels)
+	}
+	pod := server.Spec.Template.Spec
+	c := pod.Containers[0]
+	var ports []string
+	for i, p := range c.Ports {
+		ports = append(ports, p.Name)
+		if p.ContainerPort != service.Ports[i].Port || p.ContainerPort != policy.Ingress[0].Ports[i].Port.IntVal {
+			t.Errorf("port %s is %d in the pod, %d in the service", p.Name, p.ContainerPort, service.Ports[i].Port)
+		}
+		if flag := fmt.Sprintf(":%d", p.ContainerPort); !slices.Contains(c.Args, flag) {
+			t.Errorf("the arguments %q do not listen on %s", c.Args, flag)
+		}
+	}
+	ready, live := c.ReadinessProbe.HTTPGet, c.LivenessProbe.HTTPGet
+	if ready.Path != "/readyz" || live.Path != "/healthz" || !slices.Contains(ports, ready.Port.StrVal) || !slices.Contains(ports, live.Port.StrVal) {
+		t.Errorf("probes are %+v and %+v, want /readyz and /healthz of %q", ready, live, ports)
+	}
+	if grace := pod.TerminationGracePeriodSeconds; grace == nil || *grace < 30+5 {
+		t.Errorf("terminationGracePeriodSeconds is %v, want the drain of 5 s and 30 s for requests", grace)
 	}
 }
