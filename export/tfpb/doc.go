@@ -10,4 +10,4 @@
 // because their bytes must equal TensorFlow's.
 package tfpb
 
-//go:generate sh -c "cd ../.. && protoc --plugin=protoc-gen-go=$(go tool -n protoc-gen-go) --go_out=. --go_opt=module=ringtrain export/tfpb/bundle.proto export/tfpb/graph.proto export/tfpb/saved_model.proto export/tfpb/event.proto"
+//go:generate sh -c "cd ../.. && protoc --plugin=protoc-gen-go=$(go tool -n protoc-gen-go) --go_out=. --go_opt=module=ringtrain export/tfpb/bundle.proto export/tfpb/graph.proto export/tfpb/saved_model.proto export/tfpb/event.proto export/tfpb/example.proto"
