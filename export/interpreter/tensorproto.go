@@ -1,0 +1,128 @@
+package interpreter
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"ringtrain/export/tfpb"
+)
+
+// maxRank bounds the dimensions of a tensor, as TensorFlow does.
+const maxRank = 254
+
+// FromProto returns the tensor of a message. The message has the values as bytes, or as a list of
+// which the last value repeats; the values of a whole list are not copied. FromProto takes no more
+// than max bytes of memory for them.
+func FromProto(p *tfpb.TensorProto, max int) (*Tensor, error) {
+	shape, n, err := protoShape(p, max)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tensor{Type: p.GetDtype(), Shape: shape}
+	content := p.GetTensorContent()
+	if want := n * sizeOf(t.Type); len(content) > 0 && t.Type != tfpb.DataType_DT_STRING && len(content) != want {
+		return nil, fmt.Errorf("%d bytes of tensor_content for %v of shape %v, want %d", len(content), t.Type, shape, want)
+	}
+	switch t.Type {
+	case tfpb.DataType_DT_FLOAT:
+		t.Float32 = protoValues(n, content, p.GetFloatVal())
+	case tfpb.DataType_DT_DOUBLE:
+		t.Float64 = protoValues(n, content, p.GetDoubleVal())
+	case tfpb.DataType_DT_INT32:
+		t.Int32 = protoValues(n, content, p.GetIntVal())
+	case tfpb.DataType_DT_INT64:
+		t.Int64 = protoValues(n, content, p.GetInt64Val())
+	case tfpb.DataType_DT_BOOL:
+		t.Bool = protoValues(n, content, p.GetBoolVal())
+	case tfpb.DataType_DT_STRING:
+		t.Bytes, err = protoTexts(n, content, p.GetStringVal())
+	default:
+		err = fmt.Errorf("type %v is not known here, want DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64, DT_BOOL or DT_STRING", t.Type)
+	}
+	return t, err
+}
+
+// protoShape returns the shape of a message and its number of values, which take up to max bytes.
+func protoShape(p *tfpb.TensorProto, max int) ([]int, int, error) {
+	dims := p.GetTensorShape().GetDim()
+	if p.GetTensorShape().GetUnknownRank() || len(dims) > maxRank {
+		return nil, 0, fmt.Errorf("a tensor of unknown rank or of more than %d dimensions", maxRank)
+	}
+	shape, n := make([]int, len(dims)), 1
+	for i, d := range dims {
+		shape[i] = int(d.GetSize())
+		if shape[i] < 0 {
+			return nil, 0, fmt.Errorf("dimension %d is %d, want 0 or more", i, shape[i])
+		}
+	}
+	if slices.Contains(shape, 0) {
+		return shape, 0, nil
+	}
+	for _, d := range shape {
+		if n > max/sizeOf(p.GetDtype())/d {
+			return nil, 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", shape, max)
+		}
+		n *= d
+	}
+	return shape, n, nil
+}
+
+// protoValues returns n values: those of content, if there are any, or of a list.
+func protoValues[V any](n int, content []byte, list []V) []V {
+	if len(content) == 0 {
+		return repeatLast(n, list)
+	}
+	dst := make([]V, n)
+	if _, err := binary.Decode(content, binary.LittleEndian, dst); err != nil {
+		panic("interpreter: FromProto: the length was checked")
+	}
+	return dst
+}
+
+// repeatLast returns n values of a list. The last one repeats in a short list; an empty list means zeros.
+func repeatLast[V any](n int, list []V) []V {
+	if len(list) >= n {
+		return list[:n:n]
+	}
+	dst := make([]V, n)
+	for i := copy(dst, list); i < n && len(list) > 0; i++ {
+		dst[i] = list[len(list)-1]
+	}
+	return dst
+}
+
+// protoTexts is protoValues of texts. Their content is n lengths, as varints, and then the texts.
+func protoTexts(n int, content []byte, list [][]byte) ([][]byte, error) {
+	if len(content) == 0 {
+		return repeatLast(n, list), nil
+	}
+	if n > len(content) {
+		return nil, fmt.Errorf("%d bytes of tensor_content for %d texts", len(content), n)
+	}
+	dst, sizes, rest := make([][]byte, n), make([]uint64, n), content
+	for i := range sizes {
+		size, used := binary.Uvarint(rest)
+		if used <= 0 {
+			return nil, fmt.Errorf("tensor_content ends in the lengths of %d texts", n)
+		}
+		sizes[i], rest = size, rest[used:]
+	}
+	for i, size := range sizes {
+		if size > uint64(len(rest)) {
+			return nil, fmt.Errorf("tensor_content ends in text %d of %d", i, n)
+		}
+		dst[i], rest = rest[:size:size], rest[size:]
+	}
+	return dst, nil
+}
+
+// Proto returns t as a message, which has the values as a list. The message refers to the values of t.
+func (t *Tensor) Proto() *tfpb.TensorProto {
+	shape := &tfpb.TensorShapeProto{}
+	for _, d := range t.Shape {
+		shape.Dim = append(shape.Dim, &tfpb.TensorShapeProto_Dim{Size: int64(d)})
+	}
+	return &tfpb.TensorProto{Dtype: t.Type, TensorShape: shape, FloatVal: t.Float32, DoubleVal: t.Float64,
+		IntVal: t.Int32, StringVal: t.Bytes, Int64Val: t.Int64, BoolVal: t.Bool}
+}
