@@ -17,6 +17,8 @@ type Evaluation struct {
 	Constant Sum   `json:"constant"`       // loss of a constant prediction; 0 if all labels are equal
 	Best     *Best `json:"best,omitempty"` // after this evaluation; nil without early stopping
 
+	Metrics map[string]Sum `json:"metrics,omitempty"` // by name, those that fit the model
+
 	// Threshold is that of the best F1, 0 or more and below 1; nil if the job does not look for it.
 	Threshold *float64 `json:"threshold,omitempty"`
 }
@@ -74,4 +76,13 @@ func (r *Run) takeBest(e *Evaluation) {
 	if e != nil {
 		r.Best = e.Best
 	}
+}
+
+// Metric returns a metric of the evaluation, which may be nil, and whether it has it.
+func (e *Evaluation) Metric(name string) (value float64, known bool) {
+	if e == nil {
+		return 0, false
+	}
+	sum, known := e.Metrics[name]
+	return float64(sum), known
 }

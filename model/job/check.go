@@ -37,6 +37,7 @@ func (cfg *Config) checkTrain() error {
 	cfg.Train.Average.check(&f)
 	cfg.Train.InitFrom.check(&f)
 	cfg.Train.EarlyStopping.check(&f, cfg)
+	cfg.Export.If.check(&f, cfg)
 	cfg.Eval.Threshold.check(&f, cfg)
 	return f.err()
 }

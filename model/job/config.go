@@ -11,12 +11,6 @@ import (
 // Auto as the value of a key lets ringtrain choose.
 const Auto = "auto"
 
-// The values of export.if.
-const (
-	Sound  = "sound"  // only a model whose variables are finite, and whose loss is no worse than twice that of a constant prediction
-	Always = "always" // any model
-)
-
 // Config holds the values of all keys of a job.
 //
 // A key is the dotted path of a field. The line "batch:" under "input:" is the key input.batch, which
@@ -92,7 +86,8 @@ type Checkpoint struct {
 // Export names the exports that rank 0 writes at the end.
 type Export struct {
 	SavedModel string `yaml:"savedmodel" doc:"Folder of the serving bundle, on rank 0's disk. Empty: none is written."`
-	If         string `yaml:"if" default:"sound" takes:"sound, always" doc:"sound: a model is not exported if a variable is not finite, or if the loss of the last evaluation is more than twice that of a constant prediction (the share of each class, or the mean). The job then ends with 80, and the checkpoint is kept. Labels that are all equal decide nothing."`
+	If         Guard  `yaml:"if" default:"sound" takes:"sound, always, or conditions such as [auc >= 0.6]" doc:"sound: a model is not exported if a variable is not finite, or if the loss of the last evaluation is more than twice that of a constant prediction (the share of each class, or the mean). Labels that are all equal decide nothing. Conditions hold beside sound, each of a metric of the evaluation, one of >=, >, <= and <, and a number; without an evaluation they do not hold. A job whose model does not hold them ends with 80, and the checkpoint is kept. always: any model is exported."`
+	Keep       int    `yaml:"keep" takes:"0 or more" doc:"Versions in the folder that are kept. The oldest go when a new one is there. 0: all are kept."`
 }
 
 // Summary says where rank 0 writes curves for TensorBoard.

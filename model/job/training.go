@@ -49,61 +49,13 @@ type EarlyStopping struct {
 	MinDelta float64    `yaml:"min_delta" takes:"0 or more" doc:"By how much an evaluation must be better to count."`
 }
 
-// stopMetric is a metric that can end a run.
-type stopMetric struct {
-	name          StopMetric
-	lowerIsBetter bool
-	has           func(classes int) bool // models of so many classes, 0 of a regression, have the metric
-	value         func(m *report.Metrics) *report.Number
-}
-
-var stopMetrics = []stopMetric{
-	{"loss", true, func(int) bool { return true }, func(m *report.Metrics) *report.Number { return &m.Loss }},
-	{"accuracy", false, ofClasses, func(m *report.Metrics) *report.Number { return m.Accuracy }},
-	{"auc", false, ofTwo, func(m *report.Metrics) *report.Number { return m.AUC }},
-	{"rmse", true, ofNumbers, func(m *report.Metrics) *report.Number { return m.RMSE }},
-	{"log_loss", true, ofClasses, func(m *report.Metrics) *report.Number { return m.LogLoss }},
-	{"normalized_entropy", true, ofTwo, func(m *report.Metrics) *report.Number { return m.NormalizedEntropy }},
-}
-
-func ofNumbers(classes int) bool { return classes == 0 }
-func ofClasses(classes int) bool { return classes > 0 }
-func ofTwo(classes int) bool     { return classes == 2 }
-
-// stopMetricNames returns the names of the metrics of models with so many classes, of all models if it is negative.
-func stopMetricNames(classes int) []string {
-	var names []string
-	for _, s := range stopMetrics {
-		if classes < 0 || s.has(classes) {
-			names = append(names, string(s.name))
-		}
-	}
-	return names
-}
-
-// StopMetric is the name of a metric that can end a run.
-type StopMetric string
-
-// Takes returns the names of all.
-func (StopMetric) Takes() string { return strings.Join(stopMetricNames(-1), ", ") }
-
-// stopMetric returns the metric that the job names, false if there is none.
-func (s EarlyStopping) stopMetric() (stopMetric, bool) {
-	for _, m := range stopMetrics {
-		if m.name == s.Metric {
-			return m, true
-		}
-	}
-	return stopMetric{}, false
-}
-
 func (s EarlyStopping) check(f *faults, j *Config) {
 	if s.Patience <= 0 {
 		return
 	}
-	m, known := s.stopMetric()
+	m, known := metricOf(string(s.Metric))
 	if classes := j.knownClasses(); known && classes >= 0 && !m.has(classes) {
-		f.add("train.early_stopping.metric is %q, want one of %s", s.Metric, strings.Join(stopMetricNames(classes), ", "))
+		f.add("train.early_stopping.metric is %q, want one of %s", s.Metric, strings.Join(metricNames(classes, metric.stops), ", "))
 	}
 	if !j.HasValidation() && !j.Eval.Training {
 		f.add("train.early_stopping.patience is %d, which needs validation records: add input.split, as in {share: 0.1}", s.Patience)
@@ -126,7 +78,7 @@ func (cfg *Config) HasValidation() bool {
 
 // Value returns the metric among those of an evaluation, nil if it is not there.
 func (s EarlyStopping) Value(m *report.Metrics) *report.Number {
-	of, ok := s.stopMetric()
+	of, ok := metricOf(string(s.Metric))
 	if !ok {
 		panic("job: early_stopping.metric was not checked")
 	}
@@ -139,7 +91,7 @@ func (s EarlyStopping) Better(value, best float64) bool {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return false
 	}
-	if m, _ := s.stopMetric(); m.lowerIsBetter {
+	if m, _ := metricOf(string(s.Metric)); m.better == lower {
 		return value < best-s.MinDelta
 	}
 	return value > best+s.MinDelta
@@ -230,6 +182,7 @@ func (cfg *Config) CheckClasses() error {
 	cfg.checkClassWeights(&f)
 	cfg.Train.EarlyStopping.check(&f, cfg)
 	cfg.Eval.Threshold.check(&f, cfg)
+	cfg.Export.If.check(&f, cfg)
 	return exitcode.With(exitcode.Usage, errors.Join(cfg.Model.Check(cfg.Loss), f.err()))
 }
 

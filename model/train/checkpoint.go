@@ -62,6 +62,9 @@ func (r *run) openOutputs(ctx context.Context) error {
 	if text := (trained.Exporter{Job: cfg, Model: r.model}).Other(); text != "" {
 		r.reporter.warnOf("export", "export.savedmodel: "+text)
 	}
+	if guard := cfg.Export.If; cfg.Export.SavedModel != "" && r.data.Eval == nil && len(guard.Bounds()) > 0 {
+		r.reporter.warnOf("export", fmt.Sprintf("export.if is %v, and nothing is evaluated: no version will be written; add input.split, as in {share: 0.1}", guard))
+	}
 	if dir := cfg.Checkpoint.Dir; dir != "" {
 		folder, err := checkpoint.Claim(ctx, out.disk, dir, r.team.Group.Membership().JobID, r.reporter.notice)
 		if err != nil {

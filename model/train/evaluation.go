@@ -69,6 +69,10 @@ func (e *evaluation) stored(best bestEvaluation) checkpoint.Evaluation {
 		return checkpoint.Evaluation{Best: best.stored()}
 	}
 	kept := checkpoint.Evaluation{Loss: checkpoint.Sum(e.last.Loss), Constant: checkpoint.Sum(e.last.Constant), Best: best.stored()}
+	kept.Metrics = map[string]checkpoint.Sum{}
+	for name, v := range job.MetricsOf(e.last) {
+		kept.Metrics[name] = checkpoint.Sum(v)
+	}
 	if e.main.BestF1 {
 		kept.Threshold = &e.threshold
 	}

@@ -72,7 +72,7 @@ func TestDivergedIsNotExported(t *testing.T) {
 					t.Errorf("checkpoints are %q, want one; exports are %q, want none", steps, glob(t, base+"/*"))
 				}
 				exportAs := func(rule string) error {
-					cfg.Export.If = rule
+					cfg.Export.If = job.Guard{{Name: rule}}
 					s, err := trained.Open(t.Context(), cfg, nil, "", records.Evaluated{Proves: true})
 					if err != nil {
 						t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/convert"
 	"ringtrain/model"
-	"ringtrain/model/job"
 	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
@@ -146,11 +145,11 @@ func (r *run) export(step int64) error {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
-	if r.data.Eval == nil && r.job.Export.If == job.Sound {
+	if r.data.Eval == nil && !r.job.Export.If.IsAlways() {
 		r.reporter.notice("export.if is sound: without validation records only the variables are looked at")
 	}
 	evaluated := r.eval.stored(r.progress.best)
-	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Proof(), Tolerate: r.job.Input.MaxBad > 0, Evaluated: &evaluated, Disk: out.disk}
+	x := trained.Exporter{Job: r.job, Key: "export.savedmodel", Model: r.model, Data: r.data.Proof(), Tolerate: r.job.Input.MaxBad > 0, Evaluated: &evaluated, Disk: out.disk}
 	if out.folder != nil {
 		x.Held = out.folder.CheckLease
 	}
@@ -159,7 +158,7 @@ func (r *run) export(step int64) error {
 		err = fmt.Errorf("%w; its checkpoint is kept", err)
 	}
 	if err != nil {
-		return fmt.Errorf("export.savedmodel: %w", err)
+		return err
 	}
 	out.exported = true
 	r.reporter.emit(e)

@@ -168,7 +168,7 @@ var local = []string{
 	"input.eval.files", "input.eval.images", "input.eval.labels", "input.evals",
 	"input.prefetch", "input.cache", "input.max_bad_records", "input.max_features", "input.max_inflate", "eval.every", "log.every",
 	"train.init_from.path", "train.init_from.include", "train.init_from.exclude",
-	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel", "export.if", "summary.dir",
+	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel", "export.if", "export.keep", "summary.dir",
 }
 
 // agreedOptions returns the options that must be equal on all ranks and in all runs of a job, with the

@@ -25,6 +25,7 @@ const readBack = "variables read back"
 // Exporter writes the serving bundle of a model with its current values.
 type Exporter struct {
 	Job      *job.Config // for export.savedmodel and the names of features
+	Key      string      // that names the folder in errors: export.savedmodel, or --to
 	Model    *model.Model
 	Data     input.Dataset // records that verify the export
 	Tolerate bool          // bad records do not verify, and are no error
@@ -69,8 +70,14 @@ func (ex Exporter) Write(ctx context.Context, step int64) (report.Exported, erro
 	for _, v := range ex.Model.Variables() {
 		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
-	e.Path, err = savedmodel.Write(ex.Disk, ex.Job.Export.SavedModel, ex.Model.Graph(), t, verify)
-	return e, err
+	base := ex.Job.Export.SavedModel
+	if e.Path, err = savedmodel.Write(ex.Disk, base, ex.Model.Graph(), t, verify); err != nil {
+		return report.Exported{}, fmt.Errorf("%s: %w", ex.Key, err)
+	}
+	if keep := ex.Job.Export.Keep; keep > 0 {
+		savedmodel.Prune(ex.Disk, base, keep)
+	}
+	return e, nil
 }
 
 // Other tells what the newest version in the folder has otherwise than this job's, "" for nothing: a
@@ -84,7 +91,8 @@ const maxLoss = 2
 
 // sound returns an error if export.if wants a sound model and this one has diverged.
 func (ex Exporter) sound(step int64) error {
-	if ex.Job.Export.If == job.Always {
+	guard := ex.Job.Export.If
+	if guard.IsAlways() {
 		return nil
 	}
 	why := ""
@@ -97,9 +105,9 @@ func (ex Exporter) sound(step int64) error {
 		}
 	}
 	if why == "" {
-		return nil
+		return guard.Allows(ex.Evaluated.Metric)
 	}
-	return fmt.Errorf("the model of step %d is not exported: %s; train longer, or with a smaller optimizer.learning_rate, or export it all the same with export.if=always", step, why)
+	return fmt.Errorf("%s: the model of step %d is not exported: %s; train longer, or with a smaller optimizer.learning_rate, or export it all the same with export.if=always", ex.Key, step, why)
 }
 
 // featureNames returns the names by which serving clients give features in a tf.Example: those of the

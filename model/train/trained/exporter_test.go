@@ -113,6 +113,41 @@ func damage(t *testing.T, name string) {
 	}
 }
 
+// TestGuard verifies that a bound of export.if refuses a model with the exit code 80 by its evaluation, or without one, and
+// that export.keep keeps the newest versions.
+func TestGuard(t *testing.T) {
+	cfg := job.Default()
+	cfg.Model, cfg.Loss.Kind = model.Config{Kind: "softmax", Classes: model.Count(10)}, "softmax"
+	data := records.Set{Train: synth.Digits(1, 60, synth.Train), Eval: synth.Digits(1, 30, synth.Eval), Split: "eval"}
+	m, err := data.NewModel(&cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model.AllocateAll(m.Variables())
+	cfg.Export = job.Export{SavedModel: filepath.Join(t.TempDir(), "export"), If: job.Guard{{Name: "accuracy", Compare: ">=", Bound: 0.5}}, Keep: 2}
+	write := func(found *checkpoint.Evaluation) error {
+		_, err := Exporter{Job: &cfg, Model: m, Data: data.Eval, Evaluated: found, Disk: bundle.NewDisk(bundle.OS, nil)}.Write(t.Context(), 5)
+		return err
+	}
+	of := func(accuracy checkpoint.Sum) *checkpoint.Evaluation {
+		return &checkpoint.Evaluation{Metrics: map[string]checkpoint.Sum{"accuracy": accuracy}}
+	}
+	for found, want := range map[*checkpoint.Evaluation]string{nil: "accuracy is not known", of(0.25): "export.if: accuracy is 0.25, want >= 0.5"} {
+		if err := write(found); exitcode.Of(err) != exitcode.NotFinite || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v (%d), want %q", err, exitcode.Of(err), want)
+		}
+	}
+	for range 3 {
+		if err := write(of(0.5)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(cfg.Export.SavedModel, "*"))
+	if err != nil || len(left) != 2 || filepath.Base(left[0]) != "2" || filepath.Base(left[1]) != "3" {
+		t.Errorf("left are %q, error %v, want the versions 2 and 3", left, err)
+	}
+}
+
 // TestSound verifies which models export.if lets through: by their loss, that of a constant prediction,
 // and their variables.
 func TestSound(t *testing.T) {
@@ -134,7 +169,7 @@ func TestSound(t *testing.T) {
 		{"infinite variable", job.Sound, &checkpoint.Evaluation{Loss: 1, Constant: 1}, inf, "variable softmax/kernel is not finite"},
 	} {
 		cfg := job.Default()
-		cfg.Model, cfg.Loss.Kind, cfg.Export.If = model.Config{Kind: "softmax", Classes: model.Count(10)}, "softmax", tt.rule
+		cfg.Model, cfg.Loss.Kind, cfg.Export.If = model.Config{Kind: "softmax", Classes: model.Count(10)}, "softmax", job.Guard{{Name: tt.rule}}
 		data := records.Set{Train: synth.Digits(1, 60, synth.Train), Eval: synth.Digits(1, 30, synth.Eval), Split: "eval"}
 		m, err := data.NewModel(&cfg)
 		if err != nil {

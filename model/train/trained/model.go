@@ -295,13 +295,9 @@ func (mo *Model) Export(ctx context.Context, base string, warn func(operation, t
 	if err := mo.assign(cfg.Train.Average.Export); err != nil {
 		return report.Exported{}, err
 	}
-	x := Exporter{Job: &cfg, Model: mo.model, Data: mo.data, Tolerate: mo.maxBad > 0, Evaluated: mo.vars.Evaluation, Disk: bundle.NewDisk(bundle.OS, func(err error) { warn("clean-up", err.Error()) })}
+	x := Exporter{Job: &cfg, Key: key, Model: mo.model, Data: mo.data, Tolerate: mo.maxBad > 0, Evaluated: mo.vars.Evaluation, Disk: bundle.NewDisk(bundle.OS, func(err error) { warn("clean-up", err.Error()) })}
 	if text := x.Other(); text != "" {
 		warn("export", key+": "+text)
 	}
-	e, err := x.Write(ctx, mo.Step)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", key, err)
-	}
-	return e, err
+	return x.Write(ctx, mo.Step)
 }
