@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -12,8 +13,9 @@ import (
 // Models is the set of models that a server answers for, with their versions. All methods may be
 // called at the same time.
 type Models struct {
-	mu     sync.Mutex
-	models map[string]*versions // by name
+	mu      sync.Mutex
+	models  map[string]*versions // by name
+	leaving bool                 // the server ends: it is not ready, and still answers
 }
 
 // NewModels returns a set without a model.
@@ -24,6 +26,7 @@ type versions struct {
 	loaded []*Version       // by number, ascending
 	labels map[string]int64 // to numbers, which may not be loaded
 	states []State          // of all versions ever seen, by number, ascending
+	going  []*Version       // dropped; requests may hold them
 }
 
 // Choice is the version that a request asks for: the newest if it has neither a number nor a label.
@@ -55,7 +58,7 @@ func (v *versions) choose(name string, want Choice) (*Version, error) {
 	if want.Label != "" {
 		labelled, ok := v.labels[want.Label]
 		if !ok || v.find(labelled) == nil {
-			return nil, status.Errorf(codes.InvalidArgument, "model %s has no label %q, want one of %q", name, want.Label, slices.Sorted(maps.Keys(v.labels)))
+			return nil, status.Errorf(codes.InvalidArgument, "model %s has no label %q, want one of %q", name, want.Label, v.usable())
 		}
 		number = &labelled
 	}
@@ -72,12 +75,15 @@ func (v *versions) choose(name string, want Choice) (*Version, error) {
 
 // find returns a loaded version, nil if it is not loaded.
 func (v *versions) find(number int64) *Version {
-	for _, l := range v.loaded {
-		if l.Number == number {
-			return l
-		}
+	if i, ok := v.search(number); ok {
+		return v.loaded[i]
 	}
 	return nil
+}
+
+// search returns where a version is, or belongs, among those that are loaded.
+func (v *versions) search(number int64) (int, bool) {
+	return slices.BinarySearchFunc(v.loaded, number, func(l *Version, n int64) int { return cmp.Compare(l.Number, n) })
 }
 
 func (v *versions) numbers() []int64 {
@@ -86,6 +92,12 @@ func (v *versions) numbers() []int64 {
 		all[i] = l.Number
 	}
 	return all
+}
+
+// usable returns the labels of loaded versions, sorted.
+func (v *versions) usable() []string {
+	labels := slices.Sorted(maps.Keys(v.labels))
+	return slices.DeleteFunc(labels, func(l string) bool { return v.find(v.labels[l]) == nil })
 }
 
 func unknownModel(name string) error {
@@ -99,7 +111,7 @@ func (m *Models) Names() []string {
 	return slices.Sorted(maps.Keys(m.models))
 }
 
-// Ready reports whether there is a model, and each has a version that answers.
+// Ready reports whether there is a model, each has a version that answers, and the server does not end.
 func (m *Models) Ready() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -108,62 +120,12 @@ func (m *Models) Ready() bool {
 			return false
 		}
 	}
-	return len(m.models) > 0
+	return len(m.models) > 0 && !m.leaving
 }
 
-// Phase is the part of its life that a version is in, in the words of TensorFlow Serving.
-type Phase string
-
-// The phases, in their order.
-const (
-	Start     Phase = "START"
-	Loading   Phase = "LOADING"
-	Available Phase = "AVAILABLE"
-	Unloading Phase = "UNLOADING"
-	End       Phase = "END"
-)
-
-// State is a version that is, or was, served.
-type State struct {
-	Number int64
-	Phase  Phase
-	Err    error // a status, of a version that cannot be loaded; nil: none
-	Labels []string
-}
-
-// Status returns the versions of a model that were ever seen, the newest first; or the one that want
-// names. The error is NOT_FOUND if there is none.
-func (m *Models) Status(name string, want Choice) ([]State, error) {
+// Leave makes the server not ready. Its versions answer as before.
+func (m *Models) Leave() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all, ok := m.models[name]
-	if !ok {
-		return nil, unknownModel(name)
-	}
-	return all.status(name, want)
-}
-
-func (v *versions) status(name string, want Choice) ([]State, error) {
-	if want.Label != "" {
-		l, err := v.choose(name, want)
-		if err != nil {
-			return nil, err
-		}
-		want.Number = &l.Number
-	}
-	var found []State
-	for _, s := range slices.Backward(v.states) {
-		if want.Number == nil || *want.Number == s.Number {
-			for _, label := range slices.Sorted(maps.Keys(v.labels)) {
-				if v.labels[label] == s.Number {
-					s.Labels = append(s.Labels, label)
-				}
-			}
-			found = append(found, s)
-		}
-	}
-	if found == nil && want.Number != nil {
-		return nil, status.Errorf(codes.NotFound, "model %s never had a version %d", name, *want.Number)
-	}
-	return found, nil
+	m.leaving = true
 }

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"sync/atomic"
+	"time"
 
 	"ringtrain/export/interpreter"
 )
@@ -11,13 +12,25 @@ type Version struct {
 	Model  *interpreter.Model
 	Name   string // of the model
 	Number int64
-	Path   string // its folder
+	Path   string        // its folder
+	Took   time.Duration // to load and warm it
 
-	users atomic.Int64 // requests that hold the version, and 1 while Models has it
+	users  atomic.Int64 // requests that hold the version, and 1 while Models has it
+	unload func() error // ends what the version holds
+	gone   chan error   // receives what unload returned
+}
+
+// newVersion returns a version that one user holds, the caller. unload runs when the last has released it.
+func newVersion(m *interpreter.Model, name string, f folder, unload func() error) *Version {
+	v := &Version{Model: m, Name: name, Number: f.number, Path: f.path, unload: unload, gone: make(chan error, 1)}
+	v.users.Store(1)
+	return v
 }
 
 // Release ends the use of a version that Acquire returned. The last user of a version that was
 // dropped unloads it.
 func (v *Version) Release() {
-	v.users.Add(-1)
+	if v.users.Add(-1) == 0 {
+		v.gone <- v.unload()
+	}
 }
