@@ -1,0 +1,111 @@
+package serving
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/test/bufconn"
+
+	"ringtrain/ring/exitcode"
+)
+
+// TestServeEnds verifies the end of a server with a request in flight: it is not ready at once, answers
+// for the time of drain, takes nothing new after it, and waits for the request, 30 s at most.
+func TestServeEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		request time.Duration // from the signal to the end of the request in flight
+		ends    time.Duration // of Serve
+		ok      bool          // the request has its answer
+	}{
+		{"short request", 2 * time.Second, 5 * time.Second, true},
+		{"longer than drain", 20 * time.Second, 20 * time.Second, true},
+		{"too long", time.Hour, 35 * time.Second, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFarm(t, Base{Name: "m"})
+				f.put("1", "")
+				f.look()
+				lis := bufconn.Listen(1 << 10)
+				s := &Server{Models: f.models, GRPC: grpc.NewServer(), Body: time.Hour, Drain: 5 * time.Second, REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/slow" {
+						time.Sleep(tt.request)
+					}
+					io.WriteString(w, "answer")
+				})}
+				transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return lis.DialContext(ctx) }}
+				get := func(path string) error {
+					r, err := transport.RoundTrip(mustRequest(t, "http://m"+path))
+					if err != nil {
+						return err
+					}
+					defer r.Body.Close()
+					_, err = io.ReadAll(r.Body)
+					return err
+				}
+				ctx, term := context.WithCancel(t.Context())
+				ended, answered := make(chan error), make(chan error, 1)
+				go func() { ended <- s.Serve(ctx, lis, nil) }()
+				go func() { answered <- get("/slow") }()
+				synctest.Wait()
+				term()
+				began := time.Now()
+				synctest.Wait()
+				if f.models.Ready() {
+					t.Error("ready after the signal")
+				}
+				if err := get("/"); err != nil {
+					t.Errorf("a request in the time of drain: %v", err)
+				}
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				// The server looks for idle connections from time to time.
+				if took := time.Since(began); took < tt.ends || took > tt.ends+time.Second {
+					t.Errorf("the server ended after %v, want %v", took, tt.ends)
+				}
+				if err := <-answered; (err == nil) != tt.ok {
+					t.Errorf("the request in flight ends with %v", err)
+				}
+				if err := get("/"); err == nil {
+					t.Error("a request after the end is answered")
+				}
+				time.Sleep(time.Hour) // the handler that was given up ends
+			})
+		})
+	}
+}
+
+func mustRequest(t *testing.T, url string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestListen verifies that a port in use may be tried again, and that a wrong address may not.
+func TestListen(t *testing.T) {
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := Listen(l.Addr().String()); exitcode.Of(err) != exitcode.Retry || !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("a port in use: %v with code %d", err, exitcode.Of(err))
+	}
+	if _, err := Listen("127.0.0.1:99999"); exitcode.Of(err) != exitcode.Usage || !strings.HasPrefix(err.Error(), "listen 127.0.0.1:99999: ") {
+		t.Errorf("a wrong port: %v with code %d", err, exitcode.Of(err))
+	}
+}
