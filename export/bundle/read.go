@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 
 	"ringtrain/input/maskedcrc"
 	"ringtrain/ring/exitcode"
@@ -21,11 +23,13 @@ type Reader struct {
 	prefix  string
 	shards  []shard // open only if the shard holds a tensor
 	entries []Entry // sorted by name
+	mapping sync.Mutex
 }
 
 type shard struct {
-	file *os.File
-	size int64
+	file   *os.File
+	size   int64
+	mapped []byte // the file; nil until a tensor is mapped
 }
 
 // Open reads and checks the index of a bundle and opens its data files. The error has
@@ -179,13 +183,21 @@ func (r *Reader) Entries() []Entry { return r.entries }
 
 // Read returns a tensor. It verifies the checksum first.
 func (r *Reader) Read(name string) (Tensor, error) {
+	e, err := r.entry(name)
+	if err != nil {
+		return Tensor{}, err
+	}
+	return r.read(e)
+}
+
+func (r *Reader) entry(name string) (Entry, error) {
 	i, ok := slices.BinarySearchFunc(r.entries, name, func(e Entry, name string) int {
 		return strings.Compare(e.Name, name)
 	})
 	if !ok {
-		return Tensor{}, bad("bundle: %s: no tensor %s", r.prefix, name)
+		return Entry{}, bad("bundle: %s: no tensor %s", r.prefix, name)
 	}
-	return r.read(r.entries[i])
+	return r.entries[i], nil
 }
 
 // ReadAll returns all tensors, sorted by name.
@@ -202,11 +214,16 @@ func (r *Reader) ReadAll() ([]Tensor, error) {
 }
 
 func (r *Reader) read(e Entry) (Tensor, error) {
-	t := Tensor{Name: e.Name, DType: e.DType, Shape: slices.Clone(e.Shape)}
 	data := make([]byte, e.Size)
 	if _, err := r.shards[e.Shard].file.ReadAt(data, e.Offset); err != nil {
 		return Tensor{}, r.damaged(e, err)
 	}
+	return r.verified(e, data)
+}
+
+// verified returns the tensor that data holds. Data of the tensor is a view of data.
+func (r *Reader) verified(e Entry, data []byte) (Tensor, error) {
+	t := Tensor{Name: e.Name, DType: e.DType, Shape: slices.Clone(e.Shape)}
 	crc := crc32.Checksum(data, castagnoli)
 	if e.DType == DTString {
 		n, _ := elements(e.Shape)
@@ -227,10 +244,13 @@ func (r *Reader) damaged(e Entry, err error) error {
 	return bad("bundle: %s: tensor %s at byte %d: %w", r.shardName(e), e.Name, e.Offset, err)
 }
 
-// Close closes the data files.
+// Close closes the data files. Tensors of [Reader.Map] are no longer valid.
 func (r *Reader) Close() error {
 	var errs []error
 	for _, s := range r.shards {
+		if s.mapped != nil {
+			errs = append(errs, syscall.Munmap(s.mapped))
+		}
 		if s.file != nil {
 			errs = append(errs, s.file.Close())
 		}

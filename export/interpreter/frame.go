@@ -8,16 +8,43 @@ import (
 	"ringtrain/model/kernel"
 )
 
-// maxBytes bounds a tensor that a run makes, and a constant of a graph.
-const maxBytes = 1 << 30
+// Limits of memory: of a tensor that a run makes or of the constants of a graph, and of all that a
+// run makes.
+const (
+	maxBytes    = 1 << 30
+	maxRunBytes = 4 << 30
+)
 
 // frame is the memory of one run of a program: a tensor for each output of each node.
 type frame struct {
-	engine *kernel.Engine
+	model  *Model
+	engine *kernel.Engine // of this run
+	own    *kernel.Engine // on one core
+	keeps  bool           // the frame runs once: a variable may keep its tensors
+
+	inputs []Tensor
+	calls  []call
+	at     int // the call that runs
+	bytes  int // made in this run
 }
+
+// resource returns the variable or table of the model with a key. The first call makes it.
+func (f *frame) resource(key string, create func() any) any { return f.model.resource(key, create) }
 
 // reserve returns the number of values of a tensor, or an error if it may not be so large.
 func (f *frame) reserve(t tfpb.DataType, shape []int) (int, error) {
+	n, err := elements(t, shape)
+	if err != nil {
+		return 0, err
+	}
+	if f.bytes += n * sizeOf(t); f.bytes > maxRunBytes {
+		return 0, fmt.Errorf("the run takes more than %d bytes", maxRunBytes)
+	}
+	return n, nil
+}
+
+// elements returns the number of values of a shape, or an error if they take too much memory.
+func elements(t tfpb.DataType, shape []int) (int, error) {
 	size := sizeOf(t)
 	n := 1
 	for _, d := range shape {

@@ -1,12 +1,30 @@
 package interpreter
 
-import "ringtrain/export/tfpb"
+import (
+	"sync"
+
+	"ringtrain/export/bundle"
+	"ringtrain/export/tfpb"
+	"ringtrain/model/kernel"
+)
 
 // Model is a loaded version. It must stay open while programs of it run.
 type Model struct {
 	Path       string
 	Signatures []Signature // by name
 	Mapped     int64       // bytes of variables that are mapped from the files
+
+	lib       *library
+	meta      *tfpb.MetaGraphDef
+	variables *bundle.Reader // nil: the model has none
+
+	mu        sync.Mutex
+	resources map[string]any // variables and tables
+	constants map[*tfpb.TensorProto]*Tensor
+	left      int // bytes that constants may still take
+
+	wide sync.Mutex     // of engine
+	many *kernel.Engine // on all cores; a run that finds it in use takes its own, on one
 }
 
 // Signature is one way to call a model.
@@ -21,6 +39,8 @@ type Port struct {
 	Key   string
 	Type  tfpb.DataType
 	Shape []int // -1 for any size; nil of any rank
+
+	tensor string // in the graph: node:0
 }
 
 // Feature is a feature of the tf.Examples that a signature parses.
@@ -41,3 +61,13 @@ const (
 	Sparse Kind = "sparse"
 	Ragged Kind = "ragged"
 )
+
+// resource returns the variable or table with a key. The first call makes it.
+func (m *Model) resource(key string, create func() any) any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.resources[key] == nil {
+		m.resources[key] = create()
+	}
+	return m.resources[key]
+}

@@ -46,3 +46,15 @@ func (n *node) float(name string, def float32) float32 {
 
 // integers returns a list of integers.
 func (n *node) integers(name string) []int64 { return n.attrs[name].GetList().GetI() }
+
+// length returns an integer attribute, or the length of a list.
+func (n *node) length(name string) int {
+	switch v := n.attrs[name].GetValue().(type) {
+	case *tfpb.AttrValue_I:
+		return int(v.I)
+	case *tfpb.AttrValue_List:
+		l := v.List
+		return max(len(l.GetType()), len(l.GetS()), len(l.GetI()), len(l.GetShape()))
+	}
+	return 0
+}

@@ -1,7 +1,10 @@
 package interpreter
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"ringtrain/export/tfpb"
 	"ringtrain/model/kernel"
@@ -9,12 +12,17 @@ import (
 
 // op is an operation of TensorFlow.
 type op struct {
-	name  string
-	types []tfpb.DataType            // that the attribute T may have (of an operation without T: its first type attribute); nil: any
-	bind  func(n *node) (any, error) // reads the attributes once, when a program is compiled; nil: there are none to read
-	shape func(c *call) error        // calls make for each output; nil: run does it, because the values decide the shape
-	run   func(c *call) error        // sets the values of the outputs
-	state bool                       // reads or changes a variable or a table: its answer is no constant
+	name    string
+	in, out string                     // how many inputs and outputs: a sum of numbers and attributes, such as "N+1"; in "": any; out "": 1
+	types   []tfpb.DataType            // that the attribute T may have (of an operation without T: its first type attribute); nil: any
+	bind    func(n *node) (any, error) // reads the attributes once, when a program is compiled; nil: there are none to read
+	shape   func(c *call) error        // calls make for each output; nil: run does it, because the values decide the shape
+	run     func(c *call) error        // sets the values of the outputs
+	state   bool                       // reads or changes a variable or a table: its answer is no constant
+	reads   bool                       // reads the variable of input 0, or its own: a constant if nothing assigns the variable
+	assigns bool                       // changes the variable of input 0
+
+	features func(n *node, in []*Tensor) ([]Feature, error) // of an operation that parses; in[i] is nil if it is no constant
 }
 
 // operations returns all operations of the interpreter.
@@ -22,13 +30,56 @@ func operations() []op {
 	return slices.Concat(stateOps(), arrayOps(), mathOps(), reductionOps(), networkOps(), stringOps(), raggedOps(), tableOps(), parseOps())
 }
 
+// count returns the number that in or out describes for a node. An attribute counts as its integer,
+// or as the length of its list.
+func count(n *node, sum string) (int, error) {
+	total := 0
+	for term := range strings.SplitSeq(sum, "+") {
+		k, err := strconv.Atoi(term)
+		if err != nil {
+			k = n.length(term)
+		}
+		if k < 0 || k > maxOutputs {
+			return 0, fmt.Errorf("attribute %s counts %d, want 0 to %d", term, k, maxOutputs)
+		}
+		total += k
+	}
+	return total, nil
+}
+
+// check returns an error if a node cannot be of the operation.
+func (o *op) check(n *node, inputs int) error {
+	if o.in != "" {
+		want, err := count(n, o.in)
+		if err != nil {
+			return err
+		}
+		if inputs != want {
+			return fmt.Errorf("has %d inputs, want %d", inputs, want)
+		}
+	}
+	for _, name := range []string{"T", "dtype", "Tparams", "SrcT"} {
+		if t := n.typ(name); t != tfpb.DataType_DT_INVALID {
+			if o.types != nil && !slices.Contains(o.types, t) {
+				return fmt.Errorf("attribute %s is %v, want one of %v", name, t, o.types)
+			}
+			break
+		}
+	}
+	return nil
+}
+
 // call is one execution of a node. Its inputs belong to other nodes or to the caller of Run. What it
 // makes belongs to the run, and is valid until the run ends.
 type call struct {
 	node    *node
 	bound   any // what bind returned
+	scratch any // memory of the node that it keeps from run to run; nil at first. Runs at the same time have each their own.
 	in, out []*Tensor
 	frame   *frame
+
+	step *step
+	own  []Tensor // the memory of the outputs: out[i] is a copy of own[i] or of what it shares
 }
 
 // engine returns the kernels of the run.
@@ -41,12 +92,15 @@ func (c *call) make(i int, t tfpb.DataType, shape ...int) error {
 	if err != nil {
 		return err
 	}
-	c.out[i].resize(t, shape, n)
+	c.own[i].resize(t, shape, n)
+	*c.out[i] = c.own[i]
 	return nil
 }
 
 // share makes output i the values of t in another shape, without a copy.
 func (c *call) share(i int, t *Tensor, shape ...int) {
+	own := &c.own[i]
+	own.Shape = append(own.Shape[:0], shape...)
 	*c.out[i] = *t
-	c.out[i].Shape = append([]int(nil), shape...)
+	c.out[i].Shape = own.Shape
 }

@@ -1,6 +1,10 @@
 package interpreter
 
-import "ringtrain/export/tfpb"
+import (
+	"slices"
+
+	"ringtrain/export/tfpb"
+)
 
 // Tensor is an array of one type in row-major order. The slice of its type has the values; the others are nil.
 type Tensor struct {
@@ -24,4 +28,28 @@ func Elements(shape []int) int {
 		n *= d
 	}
 	return n
+}
+
+// length returns the number of values that t has.
+func (t *Tensor) length() int {
+	return len(t.Float32) + len(t.Float64) + len(t.Int32) + len(t.Int64) + len(t.Bool) + len(t.Bytes)
+}
+
+// clone returns a tensor that shares no memory with t.
+func (t *Tensor) clone() *Tensor {
+	c := &Tensor{
+		Type: t.Type, Shape: append([]int{}, t.Shape...), resource: t.resource,
+		Float32: slices.Clone(t.Float32), Float64: slices.Clone(t.Float64), Int32: slices.Clone(t.Int32),
+		Int64: slices.Clone(t.Int64), Bool: slices.Clone(t.Bool), Bytes: slices.Clone(t.Bytes),
+	}
+	size := 0
+	for _, b := range t.Bytes {
+		size += len(b)
+	}
+	text := make([]byte, 0, size)
+	for i, b := range c.Bytes {
+		text = append(text, b...)
+		c.Bytes[i] = text[len(text)-len(b) : len(text) : len(text)]
+	}
+	return c
 }

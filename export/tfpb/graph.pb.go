@@ -691,8 +691,9 @@ func (x *VersionDef) GetBadConsumers() []int32 {
 	return nil
 }
 
-// FunctionDefLibrary holds the functions of a graph; only their names are read
-// here.
+// FunctionDefLibrary holds the functions of a graph. In a function an input is
+// an argument, or "node:port:i" of an output of a node. ret has the tensor of
+// each result, control_ret the nodes that a call runs besides.
 type FunctionDefLibrary struct {
 	state         protoimpl.MessageState            `protogen:"open.v1"`
 	Function      []*FunctionDefLibrary_FunctionDef `protobuf:"bytes,1,rep,name=function,proto3" json:"function,omitempty"`
@@ -1067,6 +1068,9 @@ func (x *AttrValue_ListValue) GetFunc() []*NameAttrList {
 type FunctionDefLibrary_FunctionDef struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Signature     *OpDef                 `protobuf:"bytes,1,opt,name=signature,proto3" json:"signature,omitempty"`
+	NodeDef       []*NodeDef             `protobuf:"bytes,3,rep,name=node_def,json=nodeDef,proto3" json:"node_def,omitempty"`
+	Ret           map[string]string      `protobuf:"bytes,4,rep,name=ret,proto3" json:"ret,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	ControlRet    map[string]string      `protobuf:"bytes,6,rep,name=control_ret,json=controlRet,proto3" json:"control_ret,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1108,6 +1112,27 @@ func (x *FunctionDefLibrary_FunctionDef) GetSignature() *OpDef {
 	return nil
 }
 
+func (x *FunctionDefLibrary_FunctionDef) GetNodeDef() []*NodeDef {
+	if x != nil {
+		return x.NodeDef
+	}
+	return nil
+}
+
+func (x *FunctionDefLibrary_FunctionDef) GetRet() map[string]string {
+	if x != nil {
+		return x.Ret
+	}
+	return nil
+}
+
+func (x *FunctionDefLibrary_FunctionDef) GetControlRet() map[string]string {
+	if x != nil {
+		return x.ControlRet
+	}
+	return nil
+}
+
 type OpDef_ArgDef struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1122,7 +1147,7 @@ type OpDef_ArgDef struct {
 
 func (x *OpDef_ArgDef) Reset() {
 	*x = OpDef_ArgDef{}
-	mi := &file_export_tfpb_graph_proto_msgTypes[15]
+	mi := &file_export_tfpb_graph_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1134,7 +1159,7 @@ func (x *OpDef_ArgDef) String() string {
 func (*OpDef_ArgDef) ProtoMessage() {}
 
 func (x *OpDef_ArgDef) ProtoReflect() protoreflect.Message {
-	mi := &file_export_tfpb_graph_proto_msgTypes[15]
+	mi := &file_export_tfpb_graph_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1203,7 +1228,7 @@ type OpDef_AttrDef struct {
 
 func (x *OpDef_AttrDef) Reset() {
 	*x = OpDef_AttrDef{}
-	mi := &file_export_tfpb_graph_proto_msgTypes[16]
+	mi := &file_export_tfpb_graph_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +1240,7 @@ func (x *OpDef_AttrDef) String() string {
 func (*OpDef_AttrDef) ProtoMessage() {}
 
 func (x *OpDef_AttrDef) ProtoReflect() protoreflect.Message {
-	mi := &file_export_tfpb_graph_proto_msgTypes[16]
+	mi := &file_export_tfpb_graph_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,11 +1342,21 @@ const file_export_tfpb_graph_proto_rawDesc = "" +
 	"VersionDef\x12\x1a\n" +
 	"\bproducer\x18\x01 \x01(\x05R\bproducer\x12!\n" +
 	"\fmin_consumer\x18\x02 \x01(\x05R\vminConsumer\x12#\n" +
-	"\rbad_consumers\x18\x03 \x03(\x05R\fbadConsumers\"\xa0\x01\n" +
+	"\rbad_consumers\x18\x03 \x03(\x05R\fbadConsumers\"\xf2\x03\n" +
 	"\x12FunctionDefLibrary\x12H\n" +
-	"\bfunction\x18\x01 \x03(\v2,.ringtrain.tf.FunctionDefLibrary.FunctionDefR\bfunction\x1a@\n" +
+	"\bfunction\x18\x01 \x03(\v2,.ringtrain.tf.FunctionDefLibrary.FunctionDefR\bfunction\x1a\x91\x03\n" +
 	"\vFunctionDef\x121\n" +
-	"\tsignature\x18\x01 \x01(\v2\x13.ringtrain.tf.OpDefR\tsignature\"\xa7\x01\n" +
+	"\tsignature\x18\x01 \x01(\v2\x13.ringtrain.tf.OpDefR\tsignature\x120\n" +
+	"\bnode_def\x18\x03 \x03(\v2\x15.ringtrain.tf.NodeDefR\anodeDef\x12G\n" +
+	"\x03ret\x18\x04 \x03(\v25.ringtrain.tf.FunctionDefLibrary.FunctionDef.RetEntryR\x03ret\x12]\n" +
+	"\vcontrol_ret\x18\x06 \x03(\v2<.ringtrain.tf.FunctionDefLibrary.FunctionDef.ControlRetEntryR\n" +
+	"controlRet\x1a6\n" +
+	"\bRetEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a=\n" +
+	"\x0fControlRetEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa7\x01\n" +
 	"\bGraphDef\x12)\n" +
 	"\x04node\x18\x01 \x03(\v2\x15.ringtrain.tf.NodeDefR\x04node\x12:\n" +
 	"\alibrary\x18\x02 \x01(\v2 .ringtrain.tf.FunctionDefLibraryR\alibrary\x124\n" +
@@ -1383,7 +1418,7 @@ func file_export_tfpb_graph_proto_rawDescGZIP() []byte {
 }
 
 var file_export_tfpb_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_export_tfpb_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_export_tfpb_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_export_tfpb_graph_proto_goTypes = []any{
 	(DataType)(0),                          // 0: ringtrain.tf.DataType
 	(*TensorShapeProto)(nil),               // 1: ringtrain.tf.TensorShapeProto
@@ -1401,8 +1436,10 @@ var file_export_tfpb_graph_proto_goTypes = []any{
 	(*AttrValue_ListValue)(nil),            // 13: ringtrain.tf.AttrValue.ListValue
 	nil,                                    // 14: ringtrain.tf.NodeDef.AttrEntry
 	(*FunctionDefLibrary_FunctionDef)(nil), // 15: ringtrain.tf.FunctionDefLibrary.FunctionDef
-	(*OpDef_ArgDef)(nil),                   // 16: ringtrain.tf.OpDef.ArgDef
-	(*OpDef_AttrDef)(nil),                  // 17: ringtrain.tf.OpDef.AttrDef
+	nil,                                    // 16: ringtrain.tf.FunctionDefLibrary.FunctionDef.RetEntry
+	nil,                                    // 17: ringtrain.tf.FunctionDefLibrary.FunctionDef.ControlRetEntry
+	(*OpDef_ArgDef)(nil),                   // 18: ringtrain.tf.OpDef.ArgDef
+	(*OpDef_AttrDef)(nil),                  // 19: ringtrain.tf.OpDef.AttrDef
 }
 var file_export_tfpb_graph_proto_depIdxs = []int32{
 	11, // 0: ringtrain.tf.TensorShapeProto.dim:type_name -> ringtrain.tf.TensorShapeProto.Dim
@@ -1419,9 +1456,9 @@ var file_export_tfpb_graph_proto_depIdxs = []int32{
 	5,  // 11: ringtrain.tf.GraphDef.node:type_name -> ringtrain.tf.NodeDef
 	7,  // 12: ringtrain.tf.GraphDef.library:type_name -> ringtrain.tf.FunctionDefLibrary
 	6,  // 13: ringtrain.tf.GraphDef.versions:type_name -> ringtrain.tf.VersionDef
-	16, // 14: ringtrain.tf.OpDef.input_arg:type_name -> ringtrain.tf.OpDef.ArgDef
-	16, // 15: ringtrain.tf.OpDef.output_arg:type_name -> ringtrain.tf.OpDef.ArgDef
-	17, // 16: ringtrain.tf.OpDef.attr:type_name -> ringtrain.tf.OpDef.AttrDef
+	18, // 14: ringtrain.tf.OpDef.input_arg:type_name -> ringtrain.tf.OpDef.ArgDef
+	18, // 15: ringtrain.tf.OpDef.output_arg:type_name -> ringtrain.tf.OpDef.ArgDef
+	19, // 16: ringtrain.tf.OpDef.attr:type_name -> ringtrain.tf.OpDef.AttrDef
 	9,  // 17: ringtrain.tf.OpList.op:type_name -> ringtrain.tf.OpDef
 	4,  // 18: ringtrain.tf.NameAttrList.AttrEntry.value:type_name -> ringtrain.tf.AttrValue
 	0,  // 19: ringtrain.tf.AttrValue.ListValue.type:type_name -> ringtrain.tf.DataType
@@ -1430,13 +1467,16 @@ var file_export_tfpb_graph_proto_depIdxs = []int32{
 	3,  // 22: ringtrain.tf.AttrValue.ListValue.func:type_name -> ringtrain.tf.NameAttrList
 	4,  // 23: ringtrain.tf.NodeDef.AttrEntry.value:type_name -> ringtrain.tf.AttrValue
 	9,  // 24: ringtrain.tf.FunctionDefLibrary.FunctionDef.signature:type_name -> ringtrain.tf.OpDef
-	0,  // 25: ringtrain.tf.OpDef.ArgDef.type:type_name -> ringtrain.tf.DataType
-	4,  // 26: ringtrain.tf.OpDef.AttrDef.default_value:type_name -> ringtrain.tf.AttrValue
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	5,  // 25: ringtrain.tf.FunctionDefLibrary.FunctionDef.node_def:type_name -> ringtrain.tf.NodeDef
+	16, // 26: ringtrain.tf.FunctionDefLibrary.FunctionDef.ret:type_name -> ringtrain.tf.FunctionDefLibrary.FunctionDef.RetEntry
+	17, // 27: ringtrain.tf.FunctionDefLibrary.FunctionDef.control_ret:type_name -> ringtrain.tf.FunctionDefLibrary.FunctionDef.ControlRetEntry
+	0,  // 28: ringtrain.tf.OpDef.ArgDef.type:type_name -> ringtrain.tf.DataType
+	4,  // 29: ringtrain.tf.OpDef.AttrDef.default_value:type_name -> ringtrain.tf.AttrValue
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_export_tfpb_graph_proto_init() }
@@ -1462,7 +1502,7 @@ func file_export_tfpb_graph_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_export_tfpb_graph_proto_rawDesc), len(file_export_tfpb_graph_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   17,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

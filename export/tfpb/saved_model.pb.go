@@ -70,7 +70,7 @@ func (x SaverDef_CheckpointFormatVersion) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SaverDef_CheckpointFormatVersion.Descriptor instead.
 func (SaverDef_CheckpointFormatVersion) EnumDescriptor() ([]byte, []int) {
-	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{2, 0}
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{3, 0}
 }
 
 // SavedModel is the file: one meta graph for each set of tags.
@@ -135,6 +135,7 @@ type MetaGraphDef struct {
 	SaverDef      *SaverDef                 `protobuf:"bytes,3,opt,name=saver_def,json=saverDef,proto3" json:"saver_def,omitempty"`
 	CollectionDef map[string]*CollectionDef `protobuf:"bytes,4,rep,name=collection_def,json=collectionDef,proto3" json:"collection_def,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	SignatureDef  map[string]*SignatureDef  `protobuf:"bytes,5,rep,name=signature_def,json=signatureDef,proto3" json:"signature_def,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	AssetFileDef  []*AssetFileDef           `protobuf:"bytes,6,rep,name=asset_file_def,json=assetFileDef,proto3" json:"asset_file_def,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -204,6 +205,67 @@ func (x *MetaGraphDef) GetSignatureDef() map[string]*SignatureDef {
 	return nil
 }
 
+func (x *MetaGraphDef) GetAssetFileDef() []*AssetFileDef {
+	if x != nil {
+		return x.AssetFileDef
+	}
+	return nil
+}
+
+// AssetFileDef names the tensor that holds the path of a file in the folder
+// assets.
+type AssetFileDef struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TensorInfo    *TensorInfo            `protobuf:"bytes,1,opt,name=tensor_info,json=tensorInfo,proto3" json:"tensor_info,omitempty"`
+	Filename      string                 `protobuf:"bytes,2,opt,name=filename,proto3" json:"filename,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AssetFileDef) Reset() {
+	*x = AssetFileDef{}
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AssetFileDef) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AssetFileDef) ProtoMessage() {}
+
+func (x *AssetFileDef) ProtoReflect() protoreflect.Message {
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AssetFileDef.ProtoReflect.Descriptor instead.
+func (*AssetFileDef) Descriptor() ([]byte, []int) {
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *AssetFileDef) GetTensorInfo() *TensorInfo {
+	if x != nil {
+		return x.TensorInfo
+	}
+	return nil
+}
+
+func (x *AssetFileDef) GetFilename() string {
+	if x != nil {
+		return x.Filename
+	}
+	return ""
+}
+
 // SaverDef names the nodes that save and restore the variables. The first two
 // carry an output (":0"), the third does not.
 type SaverDef struct {
@@ -221,7 +283,7 @@ type SaverDef struct {
 
 func (x *SaverDef) Reset() {
 	*x = SaverDef{}
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[2]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -233,7 +295,7 @@ func (x *SaverDef) String() string {
 func (*SaverDef) ProtoMessage() {}
 
 func (x *SaverDef) ProtoReflect() protoreflect.Message {
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[2]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -246,7 +308,7 @@ func (x *SaverDef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaverDef.ProtoReflect.Descriptor instead.
 func (*SaverDef) Descriptor() ([]byte, []int) {
-	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{2}
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *SaverDef) GetFilenameTensorName() string {
@@ -305,6 +367,7 @@ type CollectionDef struct {
 	//
 	//	*CollectionDef_NodeList_
 	//	*CollectionDef_BytesList_
+	//	*CollectionDef_AnyList_
 	Kind          isCollectionDef_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -312,7 +375,7 @@ type CollectionDef struct {
 
 func (x *CollectionDef) Reset() {
 	*x = CollectionDef{}
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[3]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -324,7 +387,7 @@ func (x *CollectionDef) String() string {
 func (*CollectionDef) ProtoMessage() {}
 
 func (x *CollectionDef) ProtoReflect() protoreflect.Message {
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[3]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -337,7 +400,7 @@ func (x *CollectionDef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CollectionDef.ProtoReflect.Descriptor instead.
 func (*CollectionDef) Descriptor() ([]byte, []int) {
-	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{3}
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CollectionDef) GetKind() isCollectionDef_Kind {
@@ -365,6 +428,15 @@ func (x *CollectionDef) GetBytesList() *CollectionDef_BytesList {
 	return nil
 }
 
+func (x *CollectionDef) GetAnyList() *CollectionDef_AnyList {
+	if x != nil {
+		if x, ok := x.Kind.(*CollectionDef_AnyList_); ok {
+			return x.AnyList
+		}
+	}
+	return nil
+}
+
 type isCollectionDef_Kind interface {
 	isCollectionDef_Kind()
 }
@@ -377,9 +449,15 @@ type CollectionDef_BytesList_ struct {
 	BytesList *CollectionDef_BytesList `protobuf:"bytes,2,opt,name=bytes_list,json=bytesList,proto3,oneof"`
 }
 
+type CollectionDef_AnyList_ struct {
+	AnyList *CollectionDef_AnyList `protobuf:"bytes,5,opt,name=any_list,json=anyList,proto3,oneof"`
+}
+
 func (*CollectionDef_NodeList_) isCollectionDef_Kind() {}
 
 func (*CollectionDef_BytesList_) isCollectionDef_Kind() {}
+
+func (*CollectionDef_AnyList_) isCollectionDef_Kind() {}
 
 // VariableDef is an element of the collections "variables" and
 // "trainable_variables".
@@ -397,7 +475,7 @@ type VariableDef struct {
 
 func (x *VariableDef) Reset() {
 	*x = VariableDef{}
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[4]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -409,7 +487,7 @@ func (x *VariableDef) String() string {
 func (*VariableDef) ProtoMessage() {}
 
 func (x *VariableDef) ProtoReflect() protoreflect.Message {
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[4]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -422,7 +500,7 @@ func (x *VariableDef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariableDef.ProtoReflect.Descriptor instead.
 func (*VariableDef) Descriptor() ([]byte, []int) {
-	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{4}
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *VariableDef) GetVariableName() string {
@@ -479,7 +557,7 @@ type TensorInfo struct {
 
 func (x *TensorInfo) Reset() {
 	*x = TensorInfo{}
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[5]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -491,7 +569,7 @@ func (x *TensorInfo) String() string {
 func (*TensorInfo) ProtoMessage() {}
 
 func (x *TensorInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[5]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -504,7 +582,7 @@ func (x *TensorInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TensorInfo.ProtoReflect.Descriptor instead.
 func (*TensorInfo) Descriptor() ([]byte, []int) {
-	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{5}
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TensorInfo) GetName() string {
@@ -540,7 +618,7 @@ type SignatureDef struct {
 
 func (x *SignatureDef) Reset() {
 	*x = SignatureDef{}
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[6]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -552,7 +630,7 @@ func (x *SignatureDef) String() string {
 func (*SignatureDef) ProtoMessage() {}
 
 func (x *SignatureDef) ProtoReflect() protoreflect.Message {
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[6]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -565,7 +643,7 @@ func (x *SignatureDef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignatureDef.ProtoReflect.Descriptor instead.
 func (*SignatureDef) Descriptor() ([]byte, []int) {
-	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{6}
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SignatureDef) GetInputs() map[string]*TensorInfo {
@@ -602,7 +680,7 @@ type MetaGraphDef_MetaInfoDef struct {
 
 func (x *MetaGraphDef_MetaInfoDef) Reset() {
 	*x = MetaGraphDef_MetaInfoDef{}
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[7]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -614,7 +692,7 @@ func (x *MetaGraphDef_MetaInfoDef) String() string {
 func (*MetaGraphDef_MetaInfoDef) ProtoMessage() {}
 
 func (x *MetaGraphDef_MetaInfoDef) ProtoReflect() protoreflect.Message {
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[7]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -674,7 +752,7 @@ type CollectionDef_NodeList struct {
 
 func (x *CollectionDef_NodeList) Reset() {
 	*x = CollectionDef_NodeList{}
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[10]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -686,7 +764,7 @@ func (x *CollectionDef_NodeList) String() string {
 func (*CollectionDef_NodeList) ProtoMessage() {}
 
 func (x *CollectionDef_NodeList) ProtoReflect() protoreflect.Message {
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[10]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -699,7 +777,7 @@ func (x *CollectionDef_NodeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CollectionDef_NodeList.ProtoReflect.Descriptor instead.
 func (*CollectionDef_NodeList) Descriptor() ([]byte, []int) {
-	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{3, 0}
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{4, 0}
 }
 
 func (x *CollectionDef_NodeList) GetValue() []string {
@@ -718,7 +796,7 @@ type CollectionDef_BytesList struct {
 
 func (x *CollectionDef_BytesList) Reset() {
 	*x = CollectionDef_BytesList{}
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[11]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -730,7 +808,7 @@ func (x *CollectionDef_BytesList) String() string {
 func (*CollectionDef_BytesList) ProtoMessage() {}
 
 func (x *CollectionDef_BytesList) ProtoReflect() protoreflect.Message {
-	mi := &file_export_tfpb_saved_model_proto_msgTypes[11]
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -743,10 +821,106 @@ func (x *CollectionDef_BytesList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CollectionDef_BytesList.ProtoReflect.Descriptor instead.
 func (*CollectionDef_BytesList) Descriptor() ([]byte, []int) {
-	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{3, 1}
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{4, 1}
 }
 
 func (x *CollectionDef_BytesList) GetValue() [][]byte {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+type CollectionDef_AnyList struct {
+	state         protoimpl.MessageState       `protogen:"open.v1"`
+	Value         []*CollectionDef_AnyList_Any `protobuf:"bytes,1,rep,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CollectionDef_AnyList) Reset() {
+	*x = CollectionDef_AnyList{}
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CollectionDef_AnyList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CollectionDef_AnyList) ProtoMessage() {}
+
+func (x *CollectionDef_AnyList) ProtoReflect() protoreflect.Message {
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CollectionDef_AnyList.ProtoReflect.Descriptor instead.
+func (*CollectionDef_AnyList) Descriptor() ([]byte, []int) {
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{4, 2}
+}
+
+func (x *CollectionDef_AnyList) GetValue() []*CollectionDef_AnyList_Any {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+type CollectionDef_AnyList_Any struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeUrl       string                 `protobuf:"bytes,1,opt,name=type_url,json=typeUrl,proto3" json:"type_url,omitempty"`
+	Value         []byte                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CollectionDef_AnyList_Any) Reset() {
+	*x = CollectionDef_AnyList_Any{}
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CollectionDef_AnyList_Any) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CollectionDef_AnyList_Any) ProtoMessage() {}
+
+func (x *CollectionDef_AnyList_Any) ProtoReflect() protoreflect.Message {
+	mi := &file_export_tfpb_saved_model_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CollectionDef_AnyList_Any.ProtoReflect.Descriptor instead.
+func (*CollectionDef_AnyList_Any) Descriptor() ([]byte, []int) {
+	return file_export_tfpb_saved_model_proto_rawDescGZIP(), []int{4, 2, 0}
+}
+
+func (x *CollectionDef_AnyList_Any) GetTypeUrl() string {
+	if x != nil {
+		return x.TypeUrl
+	}
+	return ""
+}
+
+func (x *CollectionDef_AnyList_Any) GetValue() []byte {
 	if x != nil {
 		return x.Value
 	}
@@ -762,13 +936,14 @@ const file_export_tfpb_saved_model_proto_rawDesc = "" +
 	"SavedModel\x12;\n" +
 	"\x1asaved_model_schema_version\x18\x01 \x01(\x03R\x17savedModelSchemaVersion\x12;\n" +
 	"\vmeta_graphs\x18\x02 \x03(\v2\x1a.ringtrain.tf.MetaGraphDefR\n" +
-	"metaGraphs\"\xa0\x06\n" +
+	"metaGraphs\"\xe2\x06\n" +
 	"\fMetaGraphDef\x12J\n" +
 	"\rmeta_info_def\x18\x01 \x01(\v2&.ringtrain.tf.MetaGraphDef.MetaInfoDefR\vmetaInfoDef\x123\n" +
 	"\tgraph_def\x18\x02 \x01(\v2\x16.ringtrain.tf.GraphDefR\bgraphDef\x123\n" +
 	"\tsaver_def\x18\x03 \x01(\v2\x16.ringtrain.tf.SaverDefR\bsaverDef\x12T\n" +
 	"\x0ecollection_def\x18\x04 \x03(\v2-.ringtrain.tf.MetaGraphDef.CollectionDefEntryR\rcollectionDef\x12Q\n" +
-	"\rsignature_def\x18\x05 \x03(\v2,.ringtrain.tf.MetaGraphDef.SignatureDefEntryR\fsignatureDef\x1a\xf4\x01\n" +
+	"\rsignature_def\x18\x05 \x03(\v2,.ringtrain.tf.MetaGraphDef.SignatureDefEntryR\fsignatureDef\x12@\n" +
+	"\x0easset_file_def\x18\x06 \x03(\v2\x1a.ringtrain.tf.AssetFileDefR\fassetFileDef\x1a\xf4\x01\n" +
 	"\vMetaInfoDef\x12,\n" +
 	"\x12meta_graph_version\x18\x01 \x01(\tR\x10metaGraphVersion\x12>\n" +
 	"\x10stripped_op_list\x18\x02 \x01(\v2\x14.ringtrain.tf.OpListR\x0estrippedOpList\x12\x12\n" +
@@ -780,7 +955,11 @@ const file_export_tfpb_saved_model_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x1b.ringtrain.tf.CollectionDefR\x05value:\x028\x01\x1a[\n" +
 	"\x11SignatureDefEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.ringtrain.tf.SignatureDefR\x05value:\x028\x01\"\x8b\x03\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.ringtrain.tf.SignatureDefR\x05value:\x028\x01\"e\n" +
+	"\fAssetFileDef\x129\n" +
+	"\vtensor_info\x18\x01 \x01(\v2\x18.ringtrain.tf.TensorInfoR\n" +
+	"tensorInfo\x12\x1a\n" +
+	"\bfilename\x18\x02 \x01(\tR\bfilename\"\x8b\x03\n" +
 	"\bSaverDef\x120\n" +
 	"\x14filename_tensor_name\x18\x01 \x01(\tR\x12filenameTensorName\x12(\n" +
 	"\x10save_tensor_name\x18\x02 \x01(\tR\x0esaveTensorName\x12&\n" +
@@ -793,15 +972,21 @@ const file_export_tfpb_saved_model_proto_rawDesc = "" +
 	"\n" +
 	"\x06LEGACY\x10\x00\x12\x06\n" +
 	"\x02V1\x10\x01\x12\x06\n" +
-	"\x02V2\x10\x02\"\xe9\x01\n" +
+	"\x02V2\x10\x02\"\xae\x03\n" +
 	"\rCollectionDef\x12C\n" +
 	"\tnode_list\x18\x01 \x01(\v2$.ringtrain.tf.CollectionDef.NodeListH\x00R\bnodeList\x12F\n" +
 	"\n" +
-	"bytes_list\x18\x02 \x01(\v2%.ringtrain.tf.CollectionDef.BytesListH\x00R\tbytesList\x1a \n" +
+	"bytes_list\x18\x02 \x01(\v2%.ringtrain.tf.CollectionDef.BytesListH\x00R\tbytesList\x12@\n" +
+	"\bany_list\x18\x05 \x01(\v2#.ringtrain.tf.CollectionDef.AnyListH\x00R\aanyList\x1a \n" +
 	"\bNodeList\x12\x14\n" +
 	"\x05value\x18\x01 \x03(\tR\x05value\x1a!\n" +
 	"\tBytesList\x12\x14\n" +
-	"\x05value\x18\x01 \x03(\fR\x05valueB\x06\n" +
+	"\x05value\x18\x01 \x03(\fR\x05value\x1a\x80\x01\n" +
+	"\aAnyList\x12=\n" +
+	"\x05value\x18\x01 \x03(\v2'.ringtrain.tf.CollectionDef.AnyList.AnyR\x05value\x1a6\n" +
+	"\x03Any\x12\x19\n" +
+	"\btype_url\x18\x01 \x01(\tR\atypeUrl\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\fR\x05valueB\x06\n" +
 	"\x04kind\"\xef\x01\n" +
 	"\vVariableDef\x12#\n" +
 	"\rvariable_name\x18\x01 \x01(\tR\fvariableName\x12)\n" +
@@ -841,52 +1026,59 @@ func file_export_tfpb_saved_model_proto_rawDescGZIP() []byte {
 }
 
 var file_export_tfpb_saved_model_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_export_tfpb_saved_model_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_export_tfpb_saved_model_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_export_tfpb_saved_model_proto_goTypes = []any{
 	(SaverDef_CheckpointFormatVersion)(0), // 0: ringtrain.tf.SaverDef.CheckpointFormatVersion
 	(*SavedModel)(nil),                    // 1: ringtrain.tf.SavedModel
 	(*MetaGraphDef)(nil),                  // 2: ringtrain.tf.MetaGraphDef
-	(*SaverDef)(nil),                      // 3: ringtrain.tf.SaverDef
-	(*CollectionDef)(nil),                 // 4: ringtrain.tf.CollectionDef
-	(*VariableDef)(nil),                   // 5: ringtrain.tf.VariableDef
-	(*TensorInfo)(nil),                    // 6: ringtrain.tf.TensorInfo
-	(*SignatureDef)(nil),                  // 7: ringtrain.tf.SignatureDef
-	(*MetaGraphDef_MetaInfoDef)(nil),      // 8: ringtrain.tf.MetaGraphDef.MetaInfoDef
-	nil,                                   // 9: ringtrain.tf.MetaGraphDef.CollectionDefEntry
-	nil,                                   // 10: ringtrain.tf.MetaGraphDef.SignatureDefEntry
-	(*CollectionDef_NodeList)(nil),        // 11: ringtrain.tf.CollectionDef.NodeList
-	(*CollectionDef_BytesList)(nil),       // 12: ringtrain.tf.CollectionDef.BytesList
-	nil,                                   // 13: ringtrain.tf.SignatureDef.InputsEntry
-	nil,                                   // 14: ringtrain.tf.SignatureDef.OutputsEntry
-	(*GraphDef)(nil),                      // 15: ringtrain.tf.GraphDef
-	(DataType)(0),                         // 16: ringtrain.tf.DataType
-	(*TensorShapeProto)(nil),              // 17: ringtrain.tf.TensorShapeProto
-	(*OpList)(nil),                        // 18: ringtrain.tf.OpList
+	(*AssetFileDef)(nil),                  // 3: ringtrain.tf.AssetFileDef
+	(*SaverDef)(nil),                      // 4: ringtrain.tf.SaverDef
+	(*CollectionDef)(nil),                 // 5: ringtrain.tf.CollectionDef
+	(*VariableDef)(nil),                   // 6: ringtrain.tf.VariableDef
+	(*TensorInfo)(nil),                    // 7: ringtrain.tf.TensorInfo
+	(*SignatureDef)(nil),                  // 8: ringtrain.tf.SignatureDef
+	(*MetaGraphDef_MetaInfoDef)(nil),      // 9: ringtrain.tf.MetaGraphDef.MetaInfoDef
+	nil,                                   // 10: ringtrain.tf.MetaGraphDef.CollectionDefEntry
+	nil,                                   // 11: ringtrain.tf.MetaGraphDef.SignatureDefEntry
+	(*CollectionDef_NodeList)(nil),        // 12: ringtrain.tf.CollectionDef.NodeList
+	(*CollectionDef_BytesList)(nil),       // 13: ringtrain.tf.CollectionDef.BytesList
+	(*CollectionDef_AnyList)(nil),         // 14: ringtrain.tf.CollectionDef.AnyList
+	(*CollectionDef_AnyList_Any)(nil),     // 15: ringtrain.tf.CollectionDef.AnyList.Any
+	nil,                                   // 16: ringtrain.tf.SignatureDef.InputsEntry
+	nil,                                   // 17: ringtrain.tf.SignatureDef.OutputsEntry
+	(*GraphDef)(nil),                      // 18: ringtrain.tf.GraphDef
+	(DataType)(0),                         // 19: ringtrain.tf.DataType
+	(*TensorShapeProto)(nil),              // 20: ringtrain.tf.TensorShapeProto
+	(*OpList)(nil),                        // 21: ringtrain.tf.OpList
 }
 var file_export_tfpb_saved_model_proto_depIdxs = []int32{
 	2,  // 0: ringtrain.tf.SavedModel.meta_graphs:type_name -> ringtrain.tf.MetaGraphDef
-	8,  // 1: ringtrain.tf.MetaGraphDef.meta_info_def:type_name -> ringtrain.tf.MetaGraphDef.MetaInfoDef
-	15, // 2: ringtrain.tf.MetaGraphDef.graph_def:type_name -> ringtrain.tf.GraphDef
-	3,  // 3: ringtrain.tf.MetaGraphDef.saver_def:type_name -> ringtrain.tf.SaverDef
-	9,  // 4: ringtrain.tf.MetaGraphDef.collection_def:type_name -> ringtrain.tf.MetaGraphDef.CollectionDefEntry
-	10, // 5: ringtrain.tf.MetaGraphDef.signature_def:type_name -> ringtrain.tf.MetaGraphDef.SignatureDefEntry
-	0,  // 6: ringtrain.tf.SaverDef.version:type_name -> ringtrain.tf.SaverDef.CheckpointFormatVersion
-	11, // 7: ringtrain.tf.CollectionDef.node_list:type_name -> ringtrain.tf.CollectionDef.NodeList
-	12, // 8: ringtrain.tf.CollectionDef.bytes_list:type_name -> ringtrain.tf.CollectionDef.BytesList
-	16, // 9: ringtrain.tf.TensorInfo.dtype:type_name -> ringtrain.tf.DataType
-	17, // 10: ringtrain.tf.TensorInfo.tensor_shape:type_name -> ringtrain.tf.TensorShapeProto
-	13, // 11: ringtrain.tf.SignatureDef.inputs:type_name -> ringtrain.tf.SignatureDef.InputsEntry
-	14, // 12: ringtrain.tf.SignatureDef.outputs:type_name -> ringtrain.tf.SignatureDef.OutputsEntry
-	18, // 13: ringtrain.tf.MetaGraphDef.MetaInfoDef.stripped_op_list:type_name -> ringtrain.tf.OpList
-	4,  // 14: ringtrain.tf.MetaGraphDef.CollectionDefEntry.value:type_name -> ringtrain.tf.CollectionDef
-	7,  // 15: ringtrain.tf.MetaGraphDef.SignatureDefEntry.value:type_name -> ringtrain.tf.SignatureDef
-	6,  // 16: ringtrain.tf.SignatureDef.InputsEntry.value:type_name -> ringtrain.tf.TensorInfo
-	6,  // 17: ringtrain.tf.SignatureDef.OutputsEntry.value:type_name -> ringtrain.tf.TensorInfo
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	9,  // 1: ringtrain.tf.MetaGraphDef.meta_info_def:type_name -> ringtrain.tf.MetaGraphDef.MetaInfoDef
+	18, // 2: ringtrain.tf.MetaGraphDef.graph_def:type_name -> ringtrain.tf.GraphDef
+	4,  // 3: ringtrain.tf.MetaGraphDef.saver_def:type_name -> ringtrain.tf.SaverDef
+	10, // 4: ringtrain.tf.MetaGraphDef.collection_def:type_name -> ringtrain.tf.MetaGraphDef.CollectionDefEntry
+	11, // 5: ringtrain.tf.MetaGraphDef.signature_def:type_name -> ringtrain.tf.MetaGraphDef.SignatureDefEntry
+	3,  // 6: ringtrain.tf.MetaGraphDef.asset_file_def:type_name -> ringtrain.tf.AssetFileDef
+	7,  // 7: ringtrain.tf.AssetFileDef.tensor_info:type_name -> ringtrain.tf.TensorInfo
+	0,  // 8: ringtrain.tf.SaverDef.version:type_name -> ringtrain.tf.SaverDef.CheckpointFormatVersion
+	12, // 9: ringtrain.tf.CollectionDef.node_list:type_name -> ringtrain.tf.CollectionDef.NodeList
+	13, // 10: ringtrain.tf.CollectionDef.bytes_list:type_name -> ringtrain.tf.CollectionDef.BytesList
+	14, // 11: ringtrain.tf.CollectionDef.any_list:type_name -> ringtrain.tf.CollectionDef.AnyList
+	19, // 12: ringtrain.tf.TensorInfo.dtype:type_name -> ringtrain.tf.DataType
+	20, // 13: ringtrain.tf.TensorInfo.tensor_shape:type_name -> ringtrain.tf.TensorShapeProto
+	16, // 14: ringtrain.tf.SignatureDef.inputs:type_name -> ringtrain.tf.SignatureDef.InputsEntry
+	17, // 15: ringtrain.tf.SignatureDef.outputs:type_name -> ringtrain.tf.SignatureDef.OutputsEntry
+	21, // 16: ringtrain.tf.MetaGraphDef.MetaInfoDef.stripped_op_list:type_name -> ringtrain.tf.OpList
+	5,  // 17: ringtrain.tf.MetaGraphDef.CollectionDefEntry.value:type_name -> ringtrain.tf.CollectionDef
+	8,  // 18: ringtrain.tf.MetaGraphDef.SignatureDefEntry.value:type_name -> ringtrain.tf.SignatureDef
+	15, // 19: ringtrain.tf.CollectionDef.AnyList.value:type_name -> ringtrain.tf.CollectionDef.AnyList.Any
+	7,  // 20: ringtrain.tf.SignatureDef.InputsEntry.value:type_name -> ringtrain.tf.TensorInfo
+	7,  // 21: ringtrain.tf.SignatureDef.OutputsEntry.value:type_name -> ringtrain.tf.TensorInfo
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_export_tfpb_saved_model_proto_init() }
@@ -895,9 +1087,10 @@ func file_export_tfpb_saved_model_proto_init() {
 		return
 	}
 	file_export_tfpb_graph_proto_init()
-	file_export_tfpb_saved_model_proto_msgTypes[3].OneofWrappers = []any{
+	file_export_tfpb_saved_model_proto_msgTypes[4].OneofWrappers = []any{
 		(*CollectionDef_NodeList_)(nil),
 		(*CollectionDef_BytesList_)(nil),
+		(*CollectionDef_AnyList_)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -905,7 +1098,7 @@ func file_export_tfpb_saved_model_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_export_tfpb_saved_model_proto_rawDesc), len(file_export_tfpb_saved_model_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   14,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

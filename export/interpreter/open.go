@@ -1,0 +1,287 @@
+package interpreter
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"ringtrain/export/bundle"
+	"ringtrain/export/tfpb"
+	"ringtrain/model/kernel"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
+)
+
+const (
+	modelFile  = "saved_model.pb"
+	assets     = "assets"
+	servingTag = "serve"
+	initKey    = "__saved_model_init_op"
+	trainKey   = "__saved_model_train_op"
+)
+
+// Open loads a version folder: it maps the variables, runs the restore operation and then the init
+// operation of the graph, and checks what the signatures reach. The error has [exitcode.NoInput] if
+// there is no model, and [exitcode.BadData] if the model is damaged or has operations that are not
+// known here; it names them all.
+//
+// The files must not be changed in place while the model is open. They may be removed.
+func Open(dir string) (*Model, error) {
+	meta, err := readMeta(dir)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Path: dir, meta: meta, resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}, left: maxBytes}
+	if err := m.load(); err != nil {
+		m.Close()
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s: %w", dir, err))
+	}
+	sets := kernel.Sets()
+	m.many = kernel.New(sets[len(sets)-1], runtime.GOMAXPROCS(0))
+	return m, nil
+}
+
+// Close releases the variables and the threads. No program of the model may run.
+func (m *Model) Close() error {
+	if m.many != nil {
+		m.many.Close()
+	}
+	if m.variables != nil {
+		return m.variables.Close()
+	}
+	return nil
+}
+
+// readMeta returns the graph of a version folder that has the tag serve and no other.
+func readMeta(dir string) (*tfpb.MetaGraphDef, error) {
+	name := filepath.Join(dir, modelFile)
+	info, err := os.Stat(name)
+	if err == nil && info.Size() > maxBytes {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s has %d bytes, want at most %d", name, info.Size(), maxBytes))
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("interpreter: %w", err))
+	}
+	var saved tfpb.SavedModel
+	if err := proto.Unmarshal(data, &saved); err != nil {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s is damaged: %w", name, err))
+	}
+	var others []string
+	for _, meta := range saved.GetMetaGraphs() {
+		tags := meta.GetMetaInfoDef().GetTags()
+		if slices.Equal(tags, []string{servingTag}) {
+			return meta, nil
+		}
+		others = append(others, phrase.Name(strings.Join(tags, ",")))
+	}
+	return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s has no graph with the tag %s, only: %s", name, servingTag, strings.Join(others, "; ")))
+}
+
+// load makes the model ready for Compile.
+func (m *Model) load() error {
+	var err error
+	if m.lib, err = newLibrary(m.meta); err != nil {
+		return err
+	}
+	if err = m.describe(); err != nil {
+		return err
+	}
+	if err = m.check(); err != nil {
+		return err
+	}
+	m.variables, err = bundle.Open(m.prefix())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // a model without variables
+	} else if err == nil {
+		err = m.start(m.restoreNode())
+	}
+	if err != nil {
+		return err
+	}
+	return m.start(m.initNode())
+}
+
+// prefix is the beginning of the names of the files that have the variables.
+func (m *Model) prefix() string { return filepath.Join(m.Path, "variables", "variables") }
+
+// describe reads the signatures.
+func (m *Model) describe() error {
+	defs := m.meta.GetSignatureDef()
+	for _, name := range slices.Sorted(maps.Keys(defs)) {
+		if name == initKey || name == trainKey {
+			continue
+		}
+		s := Signature{Name: name, Method: defs[name].GetMethodName()}
+		var errIn, errOut error
+		s.Inputs, errIn = ports(defs[name].GetInputs())
+		s.Outputs, errOut = ports(defs[name].GetOutputs())
+		if err := errors.Join(errIn, errOut); err != nil {
+			return fmt.Errorf("signature %s: %w", phrase.Name(name), err)
+		}
+		m.Signatures = append(m.Signatures, s)
+	}
+	if len(m.Signatures) == 0 {
+		return errors.New("no signature")
+	}
+	return nil
+}
+
+func ports(infos map[string]*tfpb.TensorInfo) ([]Port, error) {
+	var all []Port
+	for _, key := range slices.Sorted(maps.Keys(infos)) {
+		info := infos[key]
+		if info.GetName() == "" {
+			return nil, fmt.Errorf("%s is no dense tensor", phrase.Name(key))
+		}
+		p := Port{Key: key, Type: info.GetDtype(), tensor: info.GetName()}
+		if s := info.GetTensorShape(); s != nil && !s.GetUnknownRank() {
+			p.Shape = dims(s)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// dims returns the sizes of a shape, not nil.
+func dims(s *tfpb.TensorShapeProto) []int {
+	shape := make([]int, len(s.GetDim()))
+	for i, d := range s.GetDim() {
+		shape[i] = int(max(d.GetSize(), -1))
+	}
+	return shape
+}
+
+// check expands every signature: it refuses operations that are not known, finds the variables that
+// a request can change, and the features of examples.
+func (m *Model) check() error {
+	unknown := map[string]string{}
+	for i := range m.Signatures {
+		s := &m.Signatures[i]
+		x, _, order, err := m.reach(tensors(s.Inputs), tensors(s.Outputs), "")
+		if err != nil {
+			return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
+		}
+		maps.Copy(unknown, x.unknown)
+		for _, v := range order {
+			if v.op != nil && v.op.assigns {
+				m.assigned(v)
+			}
+		}
+	}
+	for _, target := range []string{m.restoreNode(), m.initNode()} {
+		if target == "" {
+			continue
+		}
+		x, _, _, err := m.reach(nil, nil, target)
+		if err != nil {
+			return err
+		}
+		maps.Copy(unknown, x.unknown)
+	}
+	return refuse(unknown)
+}
+
+func tensors(all []Port) []string {
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = p.tensor
+	}
+	return names
+}
+
+// assigned marks the variable that v changes.
+func (m *Model) assigned(v *vertex) {
+	for len(v.in) > 0 && !isVariable(v) {
+		v = v.in[0].from
+	}
+	if isVariable(v) {
+		m.variable(&v.node).assigned = true
+	}
+}
+
+func isVariable(v *vertex) bool { return v.node.op == "VarHandleOp" || v.node.op == "VariableV2" }
+
+// restoreNode returns the node that restores the variables, "" if there is none.
+func (m *Model) restoreNode() string {
+	name, _, _ := strings.Cut(m.meta.GetSaverDef().GetRestoreOpName(), ":")
+	return name
+}
+
+// initNode returns the node that initializes the model, "" if there is none. Its place has changed
+// with the versions of TensorFlow.
+func (m *Model) initNode() string {
+	if info := m.meta.GetSignatureDef()[initKey].GetOutputs()[initKey]; info != nil {
+		name, _, _ := strings.Cut(info.GetName(), ":")
+		return name
+	}
+	for _, key := range []string{"saved_model_main_op", "legacy_init_op"} {
+		if nodes := m.meta.GetCollectionDef()[key].GetNodeList().GetValue(); len(nodes) > 0 {
+			name, _, _ := strings.Cut(nodes[0], ":")
+			return name
+		}
+	}
+	return ""
+}
+
+// start runs a node with the paths of the variables and assets as inputs. Its buffers are never
+// used again, so a variable may keep what it is given.
+func (m *Model) start(node string) error {
+	if node == "" {
+		return nil
+	}
+	paths := map[string]string{}
+	if name := m.meta.GetSaverDef().GetFilenameTensorName(); name != "" {
+		paths[name] = m.prefix()
+	}
+	assets, err := m.assets()
+	if err != nil {
+		return err
+	}
+	maps.Copy(paths, assets)
+	feeds := slices.Sorted(maps.Keys(paths))
+	p, err := m.compile(feeds, nil, node)
+	if err != nil {
+		return err
+	}
+	inputs := make([]*Tensor, len(feeds))
+	for i, name := range feeds {
+		inputs[i] = &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(paths[name])}}
+	}
+	f := p.newFrame()
+	f.keeps = true
+	return f.run(p, inputs)
+}
+
+// assets returns the path of each asset by the tensor that has it.
+func (m *Model) assets() (map[string]string, error) {
+	defs := m.meta.GetAssetFileDef()
+	if len(defs) == 0 {
+		for _, a := range m.meta.GetCollectionDef()["saved_model_assets"].GetAnyList().GetValue() {
+			def := &tfpb.AssetFileDef{}
+			if err := proto.Unmarshal(a.GetValue(), def); err != nil {
+				return nil, fmt.Errorf("the list of assets is damaged: %w", err)
+			}
+			defs = append(defs, def)
+		}
+	}
+	paths := map[string]string{}
+	for _, d := range defs {
+		if !filepath.IsLocal(d.GetFilename()) {
+			return nil, fmt.Errorf("asset %s is not in the folder %s", phrase.Name(d.GetFilename()), assets)
+		}
+		paths[d.GetTensorInfo().GetName()] = filepath.Join(m.Path, assets, d.GetFilename())
+	}
+	return paths, nil
+}

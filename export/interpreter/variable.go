@@ -1,0 +1,76 @@
+package interpreter
+
+import (
+	"fmt"
+	"sync"
+
+	"ringtrain/export/tfpb"
+)
+
+// variable is a value that operations may change. A value is never changed in place, so a run that
+// has read it may go on with it.
+type variable struct {
+	name     string
+	typ      tfpb.DataType
+	shape    []int // -1 for any size; nil of any rank
+	assigned bool  // by what a request can run
+
+	mu    sync.Mutex
+	value *Tensor // nil: none yet
+}
+
+// variable returns the variable that a VarHandleOp or VariableV2 means.
+func (m *Model) variable(n *node) *variable {
+	name := n.text("shared_name", "")
+	if name == "" {
+		name = n.name
+	}
+	key := "variable " + n.text("container", "") + "/" + name
+	return m.resource(key, func() any {
+		v := &variable{name: name, typ: n.typ("dtype")}
+		if s := n.attrs["shape"].GetShape(); s != nil && !s.GetUnknownRank() {
+			v.shape = dims(s)
+		}
+		return v
+	}).(*variable)
+}
+
+// get returns the value.
+func (v *variable) get() (*Tensor, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.value == nil {
+		return nil, fmt.Errorf("variable %s has no value", v.name)
+	}
+	return v.value, nil
+}
+
+// set gives the variable the value that change makes of its own. The value may keep the memory of t if
+// the frame runs only once.
+func (v *variable) set(t *Tensor) error {
+	if t.Type != v.typ {
+		return fmt.Errorf("a value of type %v for variable %s of type %v", t.Type, v.name, v.typ)
+	}
+	if !like(t.Shape, v.shape) {
+		return fmt.Errorf("a value of shape %v for variable %s of shape %v", t.Shape, v.name, v.shape)
+	}
+	v.value = t
+	return nil
+}
+
+// variable returns the variable that input i refers to.
+func (c *call) handle(i int) (*variable, error) {
+	if v, ok := c.in[i].resource.(*variable); ok {
+		return v, nil
+	}
+	return nil, fmt.Errorf("input %d is no variable", i)
+}
+
+// variable returns the value of the variable that input i refers to.
+func (c *call) variable(i int) (*Tensor, error) {
+	v, err := c.handle(i)
+	if err != nil {
+		return nil, err
+	}
+	return v.get()
+}
