@@ -1,9 +1,9 @@
 package interpreter
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"ringtrain/model/kernel"
@@ -21,18 +21,19 @@ type Program struct {
 
 	model   *Model
 	steps   []step
-	results []source // of Outputs
-	inputs  int      // how many
-	frames  sync.Pool
-	folded  int // bytes of computed constants
+	results []source  // of Outputs
+	inputs  int       // how many
+	idle    sync.Pool // *running
+	folded  int       // bytes of computed constants
 }
 
 // step is a node that each run executes.
 type step struct {
-	vertex *vertex
-	bound  any
-	in     []source
-	out    int // how many
+	node  *node
+	op    *op
+	bound any
+	in    []source
+	out   int // how many
 }
 
 // source is where the value of a tensor comes from.
@@ -42,7 +43,8 @@ type source struct {
 	out      int
 }
 
-// Compile prepares a signature. outputs are the keys that are wanted, nil all of them.
+// Compile prepares a signature. outputs are the keys that are wanted, nil all of them. The error has
+// [exitcode.BadData].
 func (m *Model) Compile(signature string, outputs []string) (*Program, error) {
 	i := slices.IndexFunc(m.Signatures, func(s Signature) bool { return s.Name == signature })
 	if i < 0 {
@@ -52,60 +54,104 @@ func (m *Model) Compile(signature string, outputs []string) (*Program, error) {
 		}
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("no signature %s, only %s", phrase.Name(signature), phrase.Names(names, 20)))
 	}
-	s := m.Signatures[i]
-	wanted := s.Outputs
-	if outputs != nil {
-		wanted = nil
-		for _, key := range outputs {
-			i := slices.IndexFunc(s.Outputs, func(p Port) bool { return p.Key == key })
-			if i < 0 {
-				return nil, exitcode.With(exitcode.BadData, fmt.Errorf("signature %s has no output %s", phrase.Name(signature), phrase.Name(key)))
-			}
-			wanted = append(wanted, s.Outputs[i])
-		}
+	if outputs == nil {
+		return m.programs[i], nil
 	}
+	s := m.Signatures[i]
+	wanted := make([]Port, len(outputs))
+	for k, key := range outputs {
+		i := slices.IndexFunc(s.Outputs, func(p Port) bool { return p.Key == key })
+		if i < 0 {
+			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("signature %s has no output %s", phrase.Name(signature), phrase.Name(key)))
+		}
+		wanted[k] = s.Outputs[i]
+	}
+	p, err := m.signature(s, wanted)
+	return p, exitcode.With(exitcode.BadData, err)
+}
+
+// signature compiles a signature for the outputs that are wanted.
+func (m *Model) signature(s Signature, wanted []Port) (*Program, error) {
 	p, err := m.compile(tensors(s.Inputs), tensors(wanted), "")
 	if err != nil {
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s: signature %s: %w", m.Path, phrase.Name(signature), err))
+		return nil, fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
 	}
 	p.Inputs, p.Outputs = s.Inputs, wanted
 	return p, nil
 }
 
+// compileAll compiles each signature with all of its outputs, and finds the features of its examples.
+func (m *Model) compileAll() error {
+	for i := range m.Signatures {
+		s := &m.Signatures[i]
+		p, err := m.signature(*s, s.Outputs)
+		if err != nil {
+			return err
+		}
+		if s.Features, err = p.features(); err != nil {
+			return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
+		}
+		m.programs = append(m.programs, p)
+	}
+	return nil
+}
+
+// features returns what the program parses, by name.
+func (p *Program) features() ([]Feature, error) {
+	var all []Feature
+	for _, s := range p.steps {
+		if s.op.features == nil {
+			continue
+		}
+		in := make([]*Tensor, len(s.in))
+		for i := range s.in {
+			in[i] = s.in[i].constant
+		}
+		some, err := s.op.features(s.node, in)
+		if err != nil {
+			return nil, fmt.Errorf("%s (%s): %w", s.node.name, s.node.op, err)
+		}
+		all = append(all, some...)
+	}
+	byName := func(a, b Feature) int { return strings.Compare(a.Name, b.Name) }
+	slices.SortStableFunc(all, byName)
+	return slices.CompactFunc(all, func(a, b Feature) bool { return byName(a, b) == 0 }), nil
+}
+
 // reach returns the vertices that tensors or a node need, in an order in which they can run. The
 // first targets of the expansion are the tensors.
-func (m *Model) reach(feeds, fetches []string, node string) (*expansion, []edge, []*vertex, error) {
-	x, err := newExpansion(m.lib, feeds)
+func (m *Model) reach(feeds, fetches []string, node string) (*expansion, []output, []*vertex, error) {
+	e, err := newExpansion(m.lib, feeds)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	var fetched []edge
+	var fetched []output
 	for _, name := range fetches {
-		e, err := x.tensor(x.main, name)
+		out, err := e.tensor(e.main, name)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		fetched = append(fetched, e)
-		x.targets = append(x.targets, e.from)
+		fetched = append(fetched, out)
+		e.targets = append(e.targets, out.vertex)
 	}
 	if node != "" {
-		vs, err := x.control(x.main, node)
+		vs, err := e.control(e.main, node)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		x.targets = append(x.targets, vs...)
+		e.targets = append(e.targets, vs...)
 	}
-	if err := x.finish(); err != nil {
+	if err := e.finish(); err != nil {
 		return nil, nil, nil, err
 	}
-	order, err := x.sorted()
-	return x, fetched, order, err
+	order, err := e.sorted()
+	return e, fetched, order, err
 }
 
 func (m *Model) compile(feeds, fetches []string, node string) (*Program, error) {
-	x, fetched, order, err := m.reach(feeds, fetches, node)
+	e, fetched, order, err := m.reach(feeds, fetches, node)
 	if err == nil {
-		err = refuse(x.unknown)
+		err = refuse(e.unknown)
 	}
 	if err != nil {
 		return nil, err
@@ -116,14 +162,14 @@ func (m *Model) compile(feeds, fetches []string, node string) (*Program, error) 
 			return nil, fmt.Errorf("%s (%s): %w", v.name, v.node.op, err)
 		}
 	}
-	for _, e := range fetched {
-		s, err := c.source(e)
+	for _, out := range fetched {
+		s, err := c.source(out.vertex, out.out)
 		if err != nil {
 			return nil, err
 		}
 		c.program.results = append(c.program.results, s)
 	}
-	c.program.frames.New = func() any { return c.program.newFrame() }
+	c.program.idle.New = func() any { return c.program.newRun() }
 	return c.program, nil
 }
 
@@ -136,12 +182,13 @@ type compiler struct {
 	engine   *kernel.Engine
 }
 
-func (c *compiler) source(e edge) (source, error) {
-	all := c.sources[e.from]
-	if e.out >= len(all) {
-		return source{}, fmt.Errorf("%s has no output %d", e.from.name, e.out)
+// source returns where output out of v comes from.
+func (c *compiler) source(v *vertex, out int) (source, error) {
+	all := c.sources[v]
+	if out >= len(all) {
+		return source{}, fmt.Errorf("%s has no output %d", v.name, out)
 	}
-	return all[e.out], nil
+	return all[out], nil
 }
 
 // add makes v a step, or constants if it is the same in each run.
@@ -150,24 +197,24 @@ func (c *compiler) add(v *vertex) error {
 		c.sources[v] = []source{{step: -1, out: v.input}}
 		return nil
 	}
-	s := step{vertex: v}
-	for _, e := range v.in {
-		in, err := c.source(e)
+	s := step{node: &v.node, op: v.op}
+	for i, from := range v.from {
+		in, err := c.source(from, v.outs[i])
 		if err != nil {
 			return err
 		}
 		s.in = append(s.in, in)
 	}
 	var err error
-	if s.out, err = count(&v.node, cmp.Or(v.op.out, "1")); err != nil {
+	if s.out, err = v.op.outputs(s.node); err != nil {
 		return err
 	}
 	if v.op.bind != nil {
-		if s.bound, err = v.op.bind(&v.node); err != nil {
+		if s.bound, err = v.op.bind(s.node); err != nil {
 			return err
 		}
 	}
-	if c.fold(&s) {
+	if c.fold(v, &s) {
 		return nil
 	}
 	c.program.steps = append(c.program.steps, s)
@@ -181,27 +228,22 @@ func (c *compiler) add(v *vertex) error {
 
 // fold computes a step whose outputs are the same in each run. It reports false if the step remains:
 // an error of the step is that of each run, not of the program.
-func (c *compiler) fold(s *step) bool {
-	v := s.vertex
+func (c *compiler) fold(v *vertex, s *step) bool {
 	if v.op.state && !(v.op.reads && c.fixed(s)) || slices.ContainsFunc(v.needs(), func(need *vertex) bool { return !c.constant[need] }) {
 		return false
 	}
-	f := &frame{model: c.program.model, engine: c.engine}
-	f.calls = []call{newCall(f, s)}
+	r := &running{frame: frame{model: c.program.model, engine: c.engine}, calls: make([]call, 1)}
+	r.calls[0] = r.call(s)
 	for i, in := range s.in {
-		f.calls[0].in[i] = in.constant
+		r.calls[0].in[i] = in.constant
 	}
-	if f.execute() != nil {
+	if r.execute() != nil || r.bytes > maxFolded-c.program.folded {
 		return false
 	}
-	k := &f.calls[0]
-	if f.bytes > maxFolded-c.program.folded {
-		return false
-	}
-	c.program.folded += f.bytes
+	c.program.folded += r.bytes
 	outs := make([]source, s.out)
 	for i := range outs {
-		outs[i] = source{constant: k.out[i]}
+		outs[i] = source{constant: r.calls[0].out[i]}
 	}
 	c.sources[v], c.constant[v] = outs, true
 	return true
@@ -212,8 +254,8 @@ func (c *compiler) fixed(s *step) bool {
 	if c.starting {
 		return false
 	}
-	if isVariable(s.vertex) {
-		return !c.program.model.variable(&s.vertex.node).assigned
+	if isVariable(s.node) {
+		return !c.program.model.variable(s.node).assigned
 	}
 	if len(s.in) == 0 || s.in[0].constant == nil {
 		return false

@@ -15,20 +15,18 @@ import (
 // vertex is a node that a target reaches, with the functions around it inlined.
 type vertex struct {
 	node
-	op    *op // nil: not known here, or an input of the program
-	input int // number of the input of the program; -1: it is a node
-	in    []edge
+	op    *op       // nil: not known here, or an input of the program
+	input int       // number of the input of the program; -1: it is a node
+	from  []*vertex // that have the inputs
+	outs  []int     // the outputs of from
 	after []*vertex // must have run before
-
-	def   *tfpb.NodeDef
-	scope *scope
-	color byte // of the walk that sorts: 0 new, 1 begun, 2 done
+	color byte      // of the walk that sorts: 0 new, 1 begun, 2 done
 }
 
-// edge is an output of a vertex.
-type edge struct {
-	from *vertex
-	out  int
+// output is an output of a vertex.
+type output struct {
+	vertex *vertex
+	out    int
 }
 
 // scope is one call of a function, or the main graph.
@@ -50,15 +48,22 @@ type expansion struct {
 	main    *scope
 	feeds   map[string]*vertex // by tensor of the main graph: node:0
 	targets []*vertex
-	pending []*vertex // inputs are not linked yet
-	entered []*scope  // calls of which what they run besides is no target yet
+	pending []pending
+	entered []*scope // calls of which what they run besides is no target yet
 	unknown map[string]string
 	work    int // vertices, calls and steps of resolution
 }
 
+// pending is a vertex whose inputs are not linked yet.
+type pending struct {
+	vertex *vertex
+	scope  *scope
+	def    *tfpb.NodeDef
+}
+
 func newExpansion(lib *library, feeds []string) (*expansion, error) {
-	x := &expansion{lib: lib, feeds: map[string]*vertex{}, unknown: map[string]string{}}
-	x.main = &scope{body: lib.main, vertices: map[string]*vertex{}, calls: map[string]*scope{}}
+	e := &expansion{lib: lib, feeds: map[string]*vertex{}, unknown: map[string]string{}}
+	e.main = &scope{body: lib.main, vertices: map[string]*vertex{}, calls: map[string]*scope{}}
 	for i, name := range feeds {
 		base, index, err := parseTensor(name)
 		if err != nil {
@@ -67,9 +72,9 @@ func newExpansion(lib *library, feeds []string) (*expansion, error) {
 		if lib.main.nodes[base] == nil {
 			return nil, fmt.Errorf("no node %s, which is an input", phrase.Name(base))
 		}
-		x.feeds[base+":"+strconv.Itoa(index)] = &vertex{node: node{name: base}, input: i}
+		e.feeds[base+":"+strconv.Itoa(index)] = &vertex{node: node{name: base}, input: i}
 	}
-	return x, nil
+	return e, nil
 }
 
 // parseTensor returns the node and the number of the output of a tensor's name in the main graph.
@@ -85,8 +90,8 @@ func parseTensor(name string) (base string, index int, err error) {
 }
 
 // spend counts work against the limit.
-func (x *expansion) spend(n int) error {
-	if x.work += n; x.work > 32*maxNodes {
+func (e *expansion) spend(n int) error {
+	if e.work += n; e.work > 32*maxNodes {
 		return fmt.Errorf("more than %d nodes", maxNodes)
 	}
 	return nil
@@ -94,42 +99,42 @@ func (x *expansion) spend(n int) error {
 
 // tensor returns the output that a name means within a scope. Arguments lead to the caller, results
 // of calls into the function.
-func (x *expansion) tensor(s *scope, name string) (edge, error) {
+func (e *expansion) tensor(s *scope, name string) (output, error) {
 	for {
-		if err := x.spend(1); err != nil {
-			return edge{}, err
+		if err := e.spend(1); err != nil {
+			return output{}, err
 		}
 		base, rest, _ := strings.Cut(name, ":")
 		if i, ok := s.body.args[base]; ok {
 			inputs := dataInputs(s.call)
 			if i >= len(inputs) {
-				return edge{}, fmt.Errorf("%s: has %d inputs, the function %s wants more", s.parent.path+s.call.GetName(), len(inputs), s.body.name)
+				return output{}, fmt.Errorf("%s: has %d inputs, the function %s wants more", s.parent.path+s.call.GetName(), len(inputs), s.body.name)
 			}
 			s, name = s.parent, inputs[i]
 			continue
 		}
 		n := s.body.nodes[base]
 		if n == nil {
-			return edge{}, fmt.Errorf("%sno node %s", s.path, phrase.Name(base))
+			return output{}, fmt.Errorf("%sno node %s", s.path, phrase.Name(base))
 		}
-		out, callee, err := x.output(s, n, rest)
+		out, callee, err := e.output(s, n, rest)
 		if err != nil {
-			return edge{}, err
+			return output{}, err
 		}
 		if s.parent == nil {
-			if feed := x.feeds[base+":"+strconv.Itoa(out)]; feed != nil {
-				return edge{feed, 0}, nil
+			if feed := e.feeds[base+":"+strconv.Itoa(out)]; feed != nil {
+				return output{feed, 0}, nil
 			}
 		}
 		if callee == nil {
-			v, err := x.vertex(s, n)
-			return edge{v, out}, err
+			v, err := e.vertex(s, n)
+			return output{v, out}, err
 		}
 		if out >= len(callee.results) {
-			return edge{}, fmt.Errorf("%s%s: function %s has no result %d", s.path, base, callee.name, out)
+			return output{}, fmt.Errorf("%s%s: function %s has no result %d", s.path, base, callee.name, out)
 		}
-		if s, err = x.enter(s, n, callee); err != nil {
-			return edge{}, err
+		if s, err = e.enter(s, n, callee); err != nil {
+			return output{}, err
 		}
 		name = callee.results[out]
 	}
@@ -137,8 +142,8 @@ func (x *expansion) tensor(s *scope, name string) (edge, error) {
 
 // output returns the number of the output that rest names, and the function if n calls one: "" or
 // "1" in the main graph, "port:1" in a function.
-func (x *expansion) output(s *scope, n *tfpb.NodeDef, rest string) (out int, callee *body, err error) {
-	if callee, err = x.lib.called(n); err != nil || rest == "" {
+func (e *expansion) output(s *scope, n *tfpb.NodeDef, rest string) (out int, callee *body, err error) {
+	if callee, err = e.lib.called(n); err != nil || rest == "" {
 		return 0, callee, err
 	}
 	number, port := rest, ""
@@ -158,7 +163,7 @@ func (x *expansion) output(s *scope, n *tfpb.NodeDef, rest string) (out int, cal
 	if callee != nil && callee.name == n.GetOp() {
 		return callee.ports[port] + index, callee, nil
 	}
-	out, err = x.lib.output(n, port, index)
+	out, err = e.lib.output(n, port, index)
 	return out, callee, err
 }
 
@@ -171,22 +176,22 @@ func dataInputs(n *tfpb.NodeDef) []string {
 }
 
 // vertex returns the vertex of a node in a scope.
-func (x *expansion) vertex(s *scope, n *tfpb.NodeDef) (*vertex, error) {
+func (e *expansion) vertex(s *scope, n *tfpb.NodeDef) (*vertex, error) {
 	if v := s.vertices[n.GetName()]; v != nil {
 		return v, nil
 	}
-	if err := x.spend(31); err != nil {
+	if err := e.spend(31); err != nil {
 		return nil, err
 	}
-	v := &vertex{node: node{name: s.path + n.GetName(), op: n.GetOp(), attrs: n.GetAttr()}, input: -1, def: n, scope: s, op: x.lib.ops[n.GetOp()]}
-	if d := x.lib.declared[n.GetOp()]; d != nil {
+	v := &vertex{node: node{name: s.path + n.GetName(), op: n.GetOp(), attrs: n.GetAttr()}, input: -1, op: e.lib.ops[n.GetOp()]}
+	if d := e.lib.declared[n.GetOp()]; d != nil {
 		v.attrs = withDefaults(v.attrs, d)
 	}
-	if v.op == nil && x.unknown[n.GetOp()] == "" {
-		x.unknown[n.GetOp()] = v.name
+	if v.op == nil && e.unknown[n.GetOp()] == "" {
+		e.unknown[n.GetOp()] = v.name
 	}
 	s.vertices[n.GetName()] = v
-	x.pending = append(x.pending, v)
+	e.pending = append(e.pending, pending{v, s, n})
 	return v, nil
 }
 
@@ -211,31 +216,31 @@ func withDefaults(attrs map[string]*tfpb.AttrValue, d *tfpb.OpDef) map[string]*t
 }
 
 // enter returns the scope of a call.
-func (x *expansion) enter(s *scope, call *tfpb.NodeDef, callee *body) (*scope, error) {
+func (e *expansion) enter(s *scope, call *tfpb.NodeDef, callee *body) (*scope, error) {
 	if child := s.calls[call.GetName()]; child != nil {
 		return child, nil
 	}
 	if s.depth == maxDepth {
 		return nil, fmt.Errorf("%s%s: more than %d calls within each other", s.path, call.GetName(), maxDepth)
 	}
-	if err := x.spend(31); err != nil {
+	if err := e.spend(31); err != nil {
 		return nil, err
 	}
 	child := &scope{body: callee, parent: s, call: call, path: s.path + call.GetName() + "/", depth: s.depth + 1,
 		vertices: map[string]*vertex{}, calls: map[string]*scope{}}
 	s.calls[call.GetName()] = child
-	x.entered = append(x.entered, child)
+	e.entered = append(e.entered, child)
 	return child, nil
 }
 
 // besides returns the vertices that a call runs whether or not anything takes its results.
-func (x *expansion) besides(s *scope) ([]*vertex, error) {
+func (e *expansion) besides(s *scope) ([]*vertex, error) {
 	if s.besides != nil {
 		return s.besides, nil
 	}
 	all := []*vertex{}
 	for _, name := range slices.Sorted(maps.Values(s.body.controls)) {
-		vs, err := x.control(s, name)
+		vs, err := e.control(s, name)
 		if err != nil {
 			return nil, err
 		}
@@ -247,58 +252,58 @@ func (x *expansion) besides(s *scope) ([]*vertex, error) {
 
 // control returns the vertices that have run when a node has: those of a call are the results of the
 // function and what it runs besides.
-func (x *expansion) control(s *scope, name string) ([]*vertex, error) {
+func (e *expansion) control(s *scope, name string) ([]*vertex, error) {
 	if _, ok := s.body.args[name]; ok {
-		e, err := x.tensor(s, name)
-		return []*vertex{e.from}, err
+		arg, err := e.tensor(s, name)
+		return []*vertex{arg.vertex}, err
 	}
 	n := s.body.nodes[name]
 	if n == nil {
 		return nil, fmt.Errorf("%sno node %s", s.path, phrase.Name(name))
 	}
-	callee, err := x.lib.called(n)
+	callee, err := e.lib.called(n)
 	if err != nil {
 		return nil, err
 	}
 	if callee == nil {
-		v, err := x.vertex(s, n)
+		v, err := e.vertex(s, n)
 		return []*vertex{v}, err
 	}
-	child, err := x.enter(s, n, callee)
+	child, err := e.enter(s, n, callee)
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.besides(child)
+	all, err := e.besides(child)
 	if err != nil {
 		return nil, err
 	}
 	all = slices.Clone(all)
 	for _, result := range callee.results {
-		e, err := x.tensor(child, result)
+		out, err := e.tensor(child, result)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, e.from)
+		all = append(all, out.vertex)
 	}
-	return all, x.spend(1 + len(all))
+	return all, e.spend(1 + len(all))
 }
 
 // finish links all vertices that the targets reach.
-func (x *expansion) finish() error {
-	for len(x.pending)+len(x.entered) > 0 {
-		entered := x.entered
-		x.entered = nil
+func (e *expansion) finish() error {
+	for len(e.pending)+len(e.entered) > 0 {
+		entered := e.entered
+		e.entered = nil
 		for _, s := range entered {
-			vs, err := x.besides(s)
+			vs, err := e.besides(s)
 			if err != nil {
 				return err
 			}
-			x.targets = append(x.targets, vs...)
+			e.targets = append(e.targets, vs...)
 		}
-		if last := len(x.pending) - 1; last >= 0 {
-			v := x.pending[last]
-			x.pending = x.pending[:last]
-			if err := x.link(v); err != nil {
+		if last := len(e.pending) - 1; last >= 0 {
+			p := e.pending[last]
+			e.pending = e.pending[:last]
+			if err := e.link(p.vertex, p.scope, p.def); err != nil {
 				return err
 			}
 		}
@@ -306,39 +311,38 @@ func (x *expansion) finish() error {
 	return nil
 }
 
-func (x *expansion) link(v *vertex) error {
-	data := dataInputs(v.def)
+// link finds the inputs of v, which is def in s.
+func (e *expansion) link(v *vertex, s *scope, def *tfpb.NodeDef) error {
+	data := dataInputs(def)
 	for _, name := range data {
-		e, err := x.tensor(v.scope, name)
+		input, err := e.tensor(s, name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.name, err)
 		}
-		v.in = append(v.in, e)
+		v.from, v.outs = append(v.from, input.vertex), append(v.outs, input.out)
 	}
-	if err := x.order(v, v.scope, v.def.GetInput()[len(data):]); err != nil {
+	if err := e.order(v, s, def.GetInput()[len(data):]); err != nil {
 		return err
 	}
-	if v.op == nil {
+	if v.op == nil || !v.op.state {
 		return nil
 	}
-	if v.op.state { // what a call waits for, its changes wait for
-		for s := v.scope; s.parent != nil; s = s.parent {
-			if err := x.order(v, s.parent, s.call.GetInput()[len(dataInputs(s.call)):]); err != nil {
-				return err
-			}
+	for ; s.parent != nil; s = s.parent { // what a call waits for, its changes wait for
+		if err := e.order(v, s.parent, s.call.GetInput()[len(dataInputs(s.call)):]); err != nil {
+			return err
 		}
 	}
-	return v.op.check(&v.node, len(v.in))
+	return nil
 }
 
 // order lets v run after the nodes that names such as "^node" mean.
-func (x *expansion) order(v *vertex, s *scope, names []string) error {
+func (e *expansion) order(v *vertex, s *scope, names []string) error {
 	for _, name := range names {
 		base, ok := strings.CutPrefix(name, "^")
 		if !ok {
 			return fmt.Errorf("%s: input %s comes after one that only orders", v.name, phrase.Name(name))
 		}
-		vs, err := x.control(s, base)
+		vs, err := e.control(s, base)
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.name, err)
 		}
@@ -348,9 +352,9 @@ func (x *expansion) order(v *vertex, s *scope, names []string) error {
 }
 
 // sorted returns the vertices that the targets reach, each after those that it needs.
-func (x *expansion) sorted() ([]*vertex, error) {
+func (e *expansion) sorted() ([]*vertex, error) {
 	var order, stack []*vertex
-	for _, target := range x.targets {
+	for _, target := range e.targets {
 		stack = append(stack, target)
 		for len(stack) > 0 {
 			v := stack[len(stack)-1]
@@ -380,8 +384,8 @@ func (x *expansion) sorted() ([]*vertex, error) {
 // last.
 func (v *vertex) needs() []*vertex {
 	needs := slices.Clone(v.after)
-	for _, e := range slices.Backward(v.in) {
-		needs = append(needs, e.from)
+	for _, from := range slices.Backward(v.from) {
+		needs = append(needs, from)
 	}
 	return needs
 }

@@ -15,17 +15,12 @@ const (
 	maxRunBytes = 4 << 30
 )
 
-// frame is the memory of one run of a program: a tensor for each output of each node.
+// frame is what the calls of a run have in common.
 type frame struct {
 	model  *Model
-	engine *kernel.Engine // of this run
-	own    *kernel.Engine // on one core
-	keeps  bool           // the frame runs once: a variable may keep its tensors
-
-	inputs []Tensor
-	calls  []call
-	at     int // the call that runs
-	bytes  int // made in this run
+	engine *kernel.Engine
+	once   bool // the frame runs once: a variable may keep its tensors
+	bytes  int  // made in this run
 }
 
 // resource returns the variable or table of the model with a key. The first call makes it.

@@ -17,6 +17,7 @@ type Model struct {
 	lib       *library
 	meta      *tfpb.MetaGraphDef
 	variables *bundle.Reader // nil: the model has none
+	programs  []*Program     // of Signatures
 
 	mu        sync.Mutex
 	resources map[string]any // variables and tables

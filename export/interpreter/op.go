@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,7 +14,8 @@ import (
 // op is an operation of TensorFlow.
 type op struct {
 	name    string
-	in, out string                     // how many inputs and outputs: a sum of numbers and attributes, such as "N+1"; in "": any; out "": 1
+	kinds   string                     // of the inputs; see accepts
+	out     string                     // how many outputs: a sum of numbers and attributes, such as "3+N"; "": one
 	types   []tfpb.DataType            // that the attribute T may have (of an operation without T: its first type attribute); nil: any
 	bind    func(n *node) (any, error) // reads the attributes once, when a program is compiled; nil: there are none to read
 	shape   func(c *call) error        // calls make for each output; nil: run does it, because the values decide the shape
@@ -30,11 +32,11 @@ func operations() []op {
 	return slices.Concat(stateOps(), arrayOps(), mathOps(), reductionOps(), networkOps(), stringOps(), raggedOps(), tableOps(), parseOps())
 }
 
-// count returns the number that in or out describes for a node. An attribute counts as its integer,
-// or as the length of its list.
-func count(n *node, sum string) (int, error) {
+// outputs returns the number of outputs of a node. An attribute counts as its integer, or as the
+// length of its list.
+func (o *op) outputs(n *node) (int, error) {
 	total := 0
-	for term := range strings.SplitSeq(sum, "+") {
+	for term := range strings.SplitSeq(cmp.Or(o.out, "1"), "+") {
 		k, err := strconv.Atoi(term)
 		if err != nil {
 			k = n.length(term)
@@ -47,28 +49,6 @@ func count(n *node, sum string) (int, error) {
 	return total, nil
 }
 
-// check returns an error if a node cannot be of the operation.
-func (o *op) check(n *node, inputs int) error {
-	if o.in != "" {
-		want, err := count(n, o.in)
-		if err != nil {
-			return err
-		}
-		if inputs != want {
-			return fmt.Errorf("has %d inputs, want %d", inputs, want)
-		}
-	}
-	for _, name := range []string{"T", "dtype", "Tparams", "SrcT"} {
-		if t := n.typ(name); t != tfpb.DataType_DT_INVALID {
-			if o.types != nil && !slices.Contains(o.types, t) {
-				return fmt.Errorf("attribute %s is %v, want one of %v", name, t, o.types)
-			}
-			break
-		}
-	}
-	return nil
-}
-
 // call is one execution of a node. Its inputs belong to other nodes or to the caller of Run. What it
 // makes belongs to the run, and is valid until the run ends.
 type call struct {
@@ -78,8 +58,8 @@ type call struct {
 	in, out []*Tensor
 	frame   *frame
 
-	step *step
-	own  []Tensor // the memory of the outputs: out[i] is a copy of own[i] or of what it shares
+	op  *op
+	own []Tensor // the memory of the outputs: out[i] is a copy of own[i] or of what it shares
 }
 
 // engine returns the kernels of the run.

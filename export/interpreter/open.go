@@ -110,7 +110,10 @@ func (m *Model) load() error {
 	if err != nil {
 		return err
 	}
-	return m.start(m.initNode())
+	if err := m.start(m.initNode()); err != nil {
+		return err
+	}
+	return m.compileAll()
 }
 
 // prefix is the beginning of the names of the files that have the variables.
@@ -163,17 +166,17 @@ func dims(s *tfpb.TensorShapeProto) []int {
 	return shape
 }
 
-// check expands every signature: it refuses operations that are not known, finds the variables that
-// a request can change, and the features of examples.
+// check expands every signature: it refuses operations that are not known, and finds the variables
+// that a request can change.
 func (m *Model) check() error {
 	unknown := map[string]string{}
 	for i := range m.Signatures {
 		s := &m.Signatures[i]
-		x, _, order, err := m.reach(tensors(s.Inputs), tensors(s.Outputs), "")
+		e, _, order, err := m.reach(tensors(s.Inputs), tensors(s.Outputs), "")
 		if err != nil {
 			return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
 		}
-		maps.Copy(unknown, x.unknown)
+		maps.Copy(unknown, e.unknown)
 		for _, v := range order {
 			if v.op != nil && v.op.assigns {
 				m.assigned(v)
@@ -184,11 +187,11 @@ func (m *Model) check() error {
 		if target == "" {
 			continue
 		}
-		x, _, _, err := m.reach(nil, nil, target)
+		e, _, _, err := m.reach(nil, nil, target)
 		if err != nil {
 			return err
 		}
-		maps.Copy(unknown, x.unknown)
+		maps.Copy(unknown, e.unknown)
 	}
 	return refuse(unknown)
 }
@@ -203,15 +206,15 @@ func tensors(all []Port) []string {
 
 // assigned marks the variable that v changes.
 func (m *Model) assigned(v *vertex) {
-	for len(v.in) > 0 && !isVariable(v) {
-		v = v.in[0].from
+	for len(v.from) > 0 && !isVariable(&v.node) {
+		v = v.from[0]
 	}
-	if isVariable(v) {
+	if isVariable(&v.node) {
 		m.variable(&v.node).assigned = true
 	}
 }
 
-func isVariable(v *vertex) bool { return v.node.op == "VarHandleOp" || v.node.op == "VariableV2" }
+func isVariable(n *node) bool { return n.op == "VarHandleOp" || n.op == "VariableV2" }
 
 // restoreNode returns the node that restores the variables, "" if there is none.
 func (m *Model) restoreNode() string {
@@ -259,9 +262,9 @@ func (m *Model) start(node string) error {
 	for i, name := range feeds {
 		inputs[i] = &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(paths[name])}}
 	}
-	f := p.newFrame()
-	f.keeps = true
-	return f.run(p, inputs)
+	r := p.newRun()
+	r.once = true
+	return r.run(inputs)
 }
 
 // assets returns the path of each asset by the tensor that has it.

@@ -5,28 +5,27 @@ import (
 	"fmt"
 	"slices"
 
-	"ringtrain/export/bundle"
 	"ringtrain/export/tfpb"
 )
 
 // stateOps returns the operations of this file.
 func stateOps() []op {
 	return []op{
-		{name: "Const", in: "0", run: runConst},
-		{name: "NoOp", in: "0", out: "0"},
-		{name: "Placeholder", in: "0", state: true, run: runPlaceholder},
-		{name: "PlaceholderWithDefault", in: "1", run: runIdentity},
-		{name: "Identity", in: "1", run: runIdentity},
-		{name: "StopGradient", in: "1", run: runIdentity},
-		{name: "IdentityN", in: "T", out: "T", run: runIdentity},
-		{name: "VarHandleOp", in: "0", run: runHandle},
-		{name: "VariableV2", in: "0", run: runVariable, state: true, reads: true},
-		{name: "ReadVariableOp", in: "1", run: runRead, state: true, reads: true},
-		{name: "AssignVariableOp", in: "2", out: "0", run: runAssign, state: true, assigns: true},
-		{name: "Assign", in: "2", run: runAssign, state: true, assigns: true},
-		{name: "AssignAdd", in: "2", run: runAssignAdd, state: true, assigns: true},
-		{name: "RestoreV2", in: "3", out: "dtypes", run: runRestore, state: true},
-		{name: "Assert", in: "1+T", out: "0", run: runAssert, state: true},
+		{name: "Const", run: runConst},
+		{name: "NoOp", out: "0"},
+		{name: "Placeholder", state: true, run: runPlaceholder},
+		{name: "PlaceholderWithDefault", kinds: "x", run: runIdentity},
+		{name: "Identity", kinds: "x", run: runIdentity},
+		{name: "StopGradient", kinds: "x", run: runIdentity},
+		{name: "IdentityN", out: "T", run: runIdentity},
+		{name: "VarHandleOp", run: runHandle},
+		{name: "VariableV2", run: runVariable, state: true, reads: true},
+		{name: "ReadVariableOp", kinds: "x", run: runRead, state: true, reads: true},
+		{name: "AssignVariableOp", kinds: "xx", out: "0", run: runAssign, state: true, assigns: true},
+		{name: "Assign", kinds: "xx", run: runAssign, state: true, assigns: true},
+		{name: "AssignAdd", kinds: "xx", run: runAssignAdd, state: true, assigns: true},
+		{name: "RestoreV2", kinds: "sss", out: "dtypes", run: runRestore, state: true},
+		{name: "Assert", out: "0", run: runAssert, state: true},
 	}
 }
 
@@ -89,7 +88,7 @@ func runRead(c *call) error {
 // runAssign sets a variable. Assign has an output, AssignVariableOp has none.
 func runAssign(c *call) error {
 	return c.assign(func(*Tensor) (*Tensor, error) {
-		if c.frame.keeps {
+		if c.frame.once {
 			t := *c.in[1]
 			return &t, nil
 		}
@@ -145,70 +144,6 @@ func addTo[T float32 | float64 | int32 | int64](dst, src []T) {
 	for i := range dst {
 		dst[i] += src[i]
 	}
-}
-
-// runRestore hands out the tensors of the files, mapped.
-func runRestore(c *call) error {
-	m := c.frame.model
-	prefix, names, slicing := c.in[0].Bytes, c.in[1].Bytes, c.in[2].Bytes
-	if m.variables == nil || len(prefix) != 1 || string(prefix[0]) != m.prefix() {
-		return errors.New("restores other files than the variables of the model")
-	}
-	types := c.node.attrs["dtypes"].GetList().GetType()
-	if len(names) != len(types) || len(slicing) != len(types) {
-		return fmt.Errorf("%d names and %d slices, want %d", len(names), len(slicing), len(types))
-	}
-	for i, name := range names {
-		if len(slicing[i]) > 0 {
-			return fmt.Errorf("%s: slices of tensors are not known here", name)
-		}
-		t, err := m.restored(string(name))
-		if err != nil {
-			return err
-		}
-		if t.Type != types[i] {
-			return fmt.Errorf("tensor %s has type %v, want %v", name, t.Type, types[i])
-		}
-		*c.out[i] = *t
-	}
-	return nil
-}
-
-// restored returns a tensor of the files.
-func (m *Model) restored(name string) (*Tensor, error) {
-	b, err := m.variables.Map(name)
-	if err != nil {
-		return nil, err
-	}
-	t := &Tensor{Type: tfpb.DataType(b.DType), Shape: make([]int, len(b.Shape))}
-	for i, d := range b.Shape {
-		t.Shape[i] = int(d)
-	}
-	n := Elements(t.Shape)
-	switch b.DType {
-	case bundle.DTFloat32:
-		t.Float32, err = view[float32](b.Data, n)
-	case bundle.DTFloat64:
-		t.Float64, err = view[float64](b.Data, n)
-	case bundle.DTInt32:
-		t.Int32, err = view[int32](b.Data, n)
-	case bundle.DTInt64:
-		t.Int64, err = view[int64](b.Data, n)
-	case bundle.DTBool:
-		t.Bool = booleans(b.Data)
-	case bundle.DTString:
-		t.Bytes = make([][]byte, n)
-		for i, s := range b.Strings {
-			t.Bytes[i] = []byte(s)
-		}
-	default:
-		err = fmt.Errorf("type %v is not known here", b.DType)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("tensor %s: %w", name, err)
-	}
-	m.Mapped += int64(len(b.Data))
-	return t, nil
 }
 
 func runAssert(c *call) error {

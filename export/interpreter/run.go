@@ -17,14 +17,14 @@ func (p *Program) Run(inputs []*Tensor) ([]*Tensor, error) {
 			return nil, err
 		}
 	}
-	f := p.frames.Get().(*frame)
+	r := p.idle.Get().(*running)
 	m := p.model
-	f.engine = f.own
+	r.engine = r.narrow
 	wide := m.many != nil && m.wide.TryLock()
 	if wide {
-		f.engine = m.many
+		r.engine = m.many
 	}
-	err := f.run(p, inputs)
+	err := r.run(inputs)
 	if wide {
 		m.wide.Unlock()
 	}
@@ -32,11 +32,11 @@ func (p *Program) Run(inputs []*Tensor) ([]*Tensor, error) {
 		return nil, p.explain(inputs, err)
 	}
 	answers := make([]*Tensor, len(p.results))
-	for i, r := range p.results {
-		answers[i] = f.tensor(r).clone()
+	for i, result := range p.results {
+		answers[i] = r.tensor(result).clone()
 	}
-	clear(f.inputs)
-	p.frames.Put(f)
+	clear(r.inputs)
+	p.idle.Put(r)
 	return answers, nil
 }
 
@@ -85,19 +85,28 @@ func like(shape, pattern []int) bool {
 	return true
 }
 
-// newFrame returns the memory of a run.
-func (p *Program) newFrame() *frame {
-	f := &frame{model: p.model, own: newEngine(), calls: make([]call, len(p.steps)), inputs: make([]Tensor, p.inputs)}
-	f.engine = f.own
+// running is the memory of one run of a program at a time.
+type running struct {
+	frame
+	narrow *kernel.Engine // on one core
+	inputs []Tensor
+	calls  []call
+	at     int // the call that runs
+}
+
+// newRun returns memory that has not run yet.
+func (p *Program) newRun() *running {
+	r := &running{frame: frame{model: p.model}, narrow: newEngine(), calls: make([]call, len(p.steps)), inputs: make([]Tensor, p.inputs)}
+	r.engine = r.narrow
 	for i := range p.steps {
-		f.calls[i] = newCall(f, &p.steps[i])
+		r.calls[i] = r.call(&p.steps[i])
 	}
 	for i := range p.steps {
 		for k, in := range p.steps[i].in {
-			f.calls[i].in[k] = f.tensor(in)
+			r.calls[i].in[k] = r.tensor(in)
 		}
 	}
-	return f
+	return r
 }
 
 func newEngine() *kernel.Engine {
@@ -105,8 +114,9 @@ func newEngine() *kernel.Engine {
 	return kernel.New(sets[len(sets)-1], 1)
 }
 
-func newCall(f *frame, s *step) call {
-	c := call{node: &s.vertex.node, bound: s.bound, frame: f, step: s}
+// call returns the call of a step, without its inputs.
+func (r *running) call(s *step) call {
+	c := call{node: s.node, op: s.op, bound: s.bound, frame: &r.frame}
 	c.in = make([]*Tensor, len(s.in))
 	c.own = make([]Tensor, s.out)
 	c.out = make([]*Tensor, s.out)
@@ -117,51 +127,54 @@ func newCall(f *frame, s *step) call {
 }
 
 // tensor returns the place of the value that a source means.
-func (f *frame) tensor(s source) *Tensor {
+func (r *running) tensor(s source) *Tensor {
 	switch {
 	case s.constant != nil:
 		return s.constant
 	case s.step < 0:
-		return &f.inputs[s.out]
+		return &r.inputs[s.out]
 	}
-	return f.calls[s.step].out[s.out]
+	return r.calls[s.step].out[s.out]
 }
 
-// run executes the steps of p.
-func (f *frame) run(p *Program, inputs []*Tensor) error {
+// run executes all calls for inputs.
+func (r *running) run(inputs []*Tensor) error {
 	for i, t := range inputs {
-		f.inputs[i] = *t
+		r.inputs[i] = *t
 	}
-	f.bytes = 0
-	return f.execute()
+	r.bytes = 0
+	return r.execute()
 }
 
 // execute runs the calls in order. A node that its operation cannot have, as only a damaged graph
 // has one, is an error.
-func (f *frame) execute() (err error) {
+func (r *running) execute() (err error) {
 	defer func() {
-		if r := recover(); r != nil {
-			err = f.failed(fmt.Errorf("the node is damaged, or its operation is: %v", r))
+		if bug := recover(); bug != nil {
+			err = r.failed(fmt.Errorf("the node is damaged, or its operation is: %v", bug))
 		}
 	}()
-	for f.at = range f.calls {
-		c := &f.calls[f.at]
-		o := c.step.vertex.op
-		if o.shape != nil {
-			if err := o.shape(c); err != nil {
-				return f.failed(err)
-			}
-		}
-		if o.run != nil {
-			if err := o.run(c); err != nil {
-				return f.failed(err)
-			}
+	for r.at = range r.calls {
+		if err := r.calls[r.at].execute(); err != nil {
+			return r.failed(err)
 		}
 	}
 	return nil
 }
 
-func (f *frame) failed(err error) error {
-	n := f.calls[f.at].node
+func (r *running) failed(err error) error {
+	n := r.calls[r.at].node
 	return fmt.Errorf("%s (%s): %w", n.name, n.op, err)
+}
+
+func (c *call) execute() error {
+	if c.op.shape != nil {
+		if err := c.op.shape(c); err != nil {
+			return err
+		}
+	}
+	if c.op.run == nil {
+		return nil
+	}
+	return c.op.run(c)
 }
