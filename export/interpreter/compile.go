@@ -19,7 +19,7 @@ const maxFolded = 32 << 20
 type Program struct {
 	Inputs, Outputs []Port
 
-	model   *Model
+	store   *store
 	steps   []step
 	results []source  // of Outputs
 	inputs  int       // how many
@@ -156,7 +156,7 @@ func (m *Model) compile(feeds, fetches []string, node string) (*Program, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{program: &Program{model: m, inputs: len(feeds)}, sources: map[*vertex][]source{}, constant: map[*vertex]bool{}, starting: node != "", engine: newEngine()}
+	c := &compiler{program: &Program{store: m.store, inputs: len(feeds)}, sources: map[*vertex][]source{}, constant: map[*vertex]bool{}, starting: node != "", engine: newEngine()}
 	for _, v := range order {
 		if err := c.add(v); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", v.name, v.node.op, err)
@@ -232,7 +232,7 @@ func (c *compiler) fold(v *vertex, s *step) bool {
 	if v.op.state && !(v.op.reads && c.fixed(s)) || slices.ContainsFunc(v.needs(), func(need *vertex) bool { return !c.constant[need] }) {
 		return false
 	}
-	r := &running{frame: frame{model: c.program.model, engine: c.engine}, calls: make([]call, 1)}
+	r := &running{frame: frame{store: c.program.store, engine: c.engine}, calls: make([]call, 1)}
 	r.calls[0] = r.call(s)
 	for i, in := range s.in {
 		r.calls[0].in[i] = in.constant
@@ -255,7 +255,7 @@ func (c *compiler) fixed(s *step) bool {
 		return false
 	}
 	if isVariable(s.node) {
-		return !c.program.model.variable(s.node).assigned
+		return !c.program.store.variable(s.node).assigned
 	}
 	if len(s.in) == 0 || s.in[0].constant == nil {
 		return false

@@ -17,14 +17,14 @@ const (
 
 // frame is what the calls of a run have in common.
 type frame struct {
-	model  *Model
+	store  *store
 	engine *kernel.Engine
 	once   bool // the frame runs once: a variable may keep its tensors
 	bytes  int  // made in this run
 }
 
 // resource returns the variable or table of the model with a key. The first call makes it.
-func (f *frame) resource(key string, create func() any) any { return f.model.resource(key, create) }
+func (f *frame) resource(key string, create func() any) any { return f.store.resource(key, create) }
 
 // reserve returns the number of values of a tensor, or an error if it may not be so large.
 func (f *frame) reserve(t tfpb.DataType, shape []int) (int, error) {

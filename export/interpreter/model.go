@@ -14,17 +14,24 @@ type Model struct {
 	Signatures []Signature // by name
 	Mapped     int64       // bytes of variables that are mapped from the files
 
-	lib       *library
-	meta      *tfpb.MetaGraphDef
+	lib      *library
+	meta     *tfpb.MetaGraphDef
+	programs []*Program // of Signatures
+	store    *store
+}
+
+// store is what the programs of a model share.
+type store struct {
+	prefix    string         // of the files that have the variables
 	variables *bundle.Reader // nil: the model has none
-	programs  []*Program     // of Signatures
 
 	mu        sync.Mutex
 	resources map[string]any // variables and tables
 	constants map[*tfpb.TensorProto]*Tensor
 	left      int // bytes that constants may still take
+	mapped    int // bytes of variables
 
-	wide sync.Mutex     // of engine
+	wide sync.Mutex     // of many
 	many *kernel.Engine // on all cores; a run that finds it in use takes its own, on one
 }
 
@@ -64,11 +71,11 @@ const (
 )
 
 // resource returns the variable or table with a key. The first call makes it.
-func (m *Model) resource(key string, create func() any) any {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.resources[key] == nil {
-		m.resources[key] = create()
+func (s *store) resource(key string, create func() any) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.resources[key] == nil {
+		s.resources[key] = create()
 	}
-	return m.resources[key]
+	return s.resources[key]
 }

@@ -39,23 +39,25 @@ func Open(dir string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Path: dir, meta: meta, resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}, left: maxBytes}
+	m := &Model{Path: dir, meta: meta, store: &store{prefix: filepath.Join(dir, "variables", "variables"),
+		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}, left: maxBytes}}
 	if err := m.load(); err != nil {
 		m.Close()
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s: %w", dir, err))
 	}
 	sets := kernel.Sets()
-	m.many = kernel.New(sets[len(sets)-1], runtime.GOMAXPROCS(0))
+	m.Mapped = int64(m.store.mapped)
+	m.store.many = kernel.New(sets[len(sets)-1], runtime.GOMAXPROCS(0))
 	return m, nil
 }
 
 // Close releases the variables and the threads. No program of the model may run.
 func (m *Model) Close() error {
-	if m.many != nil {
-		m.many.Close()
+	if m.store.many != nil {
+		m.store.many.Close()
 	}
-	if m.variables != nil {
-		return m.variables.Close()
+	if m.store.variables != nil {
+		return m.store.variables.Close()
 	}
 	return nil
 }
@@ -101,7 +103,7 @@ func (m *Model) load() error {
 	if err = m.check(); err != nil {
 		return err
 	}
-	m.variables, err = bundle.Open(m.prefix())
+	m.store.variables, err = bundle.Open(m.store.prefix)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // a model without variables
 	} else if err == nil {
@@ -115,9 +117,6 @@ func (m *Model) load() error {
 	}
 	return m.compileAll()
 }
-
-// prefix is the beginning of the names of the files that have the variables.
-func (m *Model) prefix() string { return filepath.Join(m.Path, "variables", "variables") }
 
 // describe reads the signatures.
 func (m *Model) describe() error {
@@ -210,7 +209,7 @@ func (m *Model) assigned(v *vertex) {
 		v = v.from[0]
 	}
 	if isVariable(&v.node) {
-		m.variable(&v.node).assigned = true
+		m.store.variable(&v.node).assigned = true
 	}
 }
 
@@ -246,7 +245,7 @@ func (m *Model) start(node string) error {
 	}
 	paths := map[string]string{}
 	if name := m.meta.GetSaverDef().GetFilenameTensorName(); name != "" {
-		paths[name] = m.prefix()
+		paths[name] = m.store.prefix
 	}
 	assets, err := m.assets()
 	if err != nil {

@@ -34,7 +34,7 @@ func runConst(c *call) error {
 	if p == nil {
 		return errors.New("attribute value is missing")
 	}
-	t, err := c.frame.model.constant(p)
+	t, err := c.frame.store.constant(p)
 	if err != nil {
 		return err
 	}
@@ -60,13 +60,13 @@ func runIdentity(c *call) error {
 }
 
 func runHandle(c *call) error {
-	*c.out[0] = Tensor{Type: tfpb.DataType_DT_RESOURCE, resource: c.frame.model.variable(c.node)}
+	*c.out[0] = Tensor{Type: tfpb.DataType_DT_RESOURCE, resource: c.frame.store.variable(c.node)}
 	return nil
 }
 
 // runVariable makes a tensor that is the variable and its value, if it has one.
 func runVariable(c *call) error {
-	v := c.frame.model.variable(c.node)
+	v := c.frame.store.variable(c.node)
 	t, err := v.get()
 	if err != nil {
 		t = &Tensor{Type: v.typ}

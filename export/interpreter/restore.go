@@ -12,9 +12,9 @@ import (
 
 // runRestore hands out the tensors of the files, mapped.
 func runRestore(c *call) error {
-	m := c.frame.model
+	store := c.frame.store
 	prefix, names, slicing := c.in[0].Bytes, c.in[1].Bytes, c.in[2].Bytes
-	if m.variables == nil || len(prefix) != 1 || string(prefix[0]) != m.prefix() {
+	if store.variables == nil || len(prefix) != 1 || string(prefix[0]) != store.prefix {
 		return errors.New("restores other files than the variables of the model")
 	}
 	types := c.node.attrs["dtypes"].GetList().GetType()
@@ -25,7 +25,7 @@ func runRestore(c *call) error {
 		if len(slicing[i]) > 0 {
 			return fmt.Errorf("%s: slices of tensors are not known here", name)
 		}
-		t, err := m.restored(string(name))
+		t, err := store.restored(string(name))
 		if err != nil {
 			return err
 		}
@@ -38,8 +38,8 @@ func runRestore(c *call) error {
 }
 
 // restored returns a tensor of the files.
-func (m *Model) restored(name string) (*Tensor, error) {
-	b, err := m.variables.Map(name)
+func (s *store) restored(name string) (*Tensor, error) {
+	b, err := s.variables.Map(name)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (m *Model) restored(name string) (*Tensor, error) {
 		t.Bool = booleans(b.Data)
 	case bundle.DTString:
 		t.Bytes = make([][]byte, n)
-		for i, s := range b.Strings {
-			t.Bytes[i] = []byte(s)
+		for i, text := range b.Strings {
+			t.Bytes[i] = []byte(text)
 		}
 	default:
 		err = fmt.Errorf("type %v is not known here", b.DType)
@@ -70,7 +70,7 @@ func (m *Model) restored(name string) (*Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", name, err)
 	}
-	m.Mapped += int64(len(b.Data))
+	s.mapped += len(b.Data)
 	return t, nil
 }
 

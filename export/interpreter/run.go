@@ -18,15 +18,15 @@ func (p *Program) Run(inputs []*Tensor) ([]*Tensor, error) {
 		}
 	}
 	r := p.idle.Get().(*running)
-	m := p.model
+	store := p.store
 	r.engine = r.narrow
-	wide := m.many != nil && m.wide.TryLock()
+	wide := store.many != nil && store.wide.TryLock()
 	if wide {
-		r.engine = m.many
+		r.engine = store.many
 	}
 	err := r.run(inputs)
 	if wide {
-		m.wide.Unlock()
+		store.wide.Unlock()
 	}
 	if err != nil {
 		return nil, p.explain(inputs, err)
@@ -96,7 +96,7 @@ type running struct {
 
 // newRun returns memory that has not run yet.
 func (p *Program) newRun() *running {
-	r := &running{frame: frame{model: p.model}, narrow: newEngine(), calls: make([]call, len(p.steps)), inputs: make([]Tensor, p.inputs)}
+	r := &running{frame: frame{store: p.store}, narrow: newEngine(), calls: make([]call, len(p.steps)), inputs: make([]Tensor, p.inputs)}
 	r.engine = r.narrow
 	for i := range p.steps {
 		r.calls[i] = r.call(&p.steps[i])

@@ -20,16 +20,16 @@ type variable struct {
 }
 
 // variable returns the variable that a VarHandleOp or VariableV2 means.
-func (m *Model) variable(n *node) *variable {
+func (s *store) variable(n *node) *variable {
 	name := n.text("shared_name", "")
 	if name == "" {
 		name = n.name
 	}
 	key := "variable " + n.text("container", "") + "/" + name
-	return m.resource(key, func() any {
+	return s.resource(key, func() any {
 		v := &variable{name: name, typ: n.typ("dtype")}
-		if s := n.attrs["shape"].GetShape(); s != nil && !s.GetUnknownRank() {
-			v.shape = dims(s)
+		if shape := n.attrs["shape"].GetShape(); shape != nil && !shape.GetUnknownRank() {
+			v.shape = dims(shape)
 		}
 		return v
 	}).(*variable)
