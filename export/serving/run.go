@@ -2,15 +2,130 @@ package serving
 
 import (
 	"context"
+	"slices"
+	"time"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"ringtrain/export/interpreter"
+	"ringtrain/ring/phrase"
+)
+
+// runs is how a version answers: its signatures, compiled, and the cores that run them.
+type runs struct {
+	cores *Cores
+	lanes map[string]*lane // by signature
+}
+
+// The methods of signatures.
+const (
+	methodPredict  = "tensorflow/serving/predict"
+	methodClassify = "tensorflow/serving/classify"
+	methodRegress  = "tensorflow/serving/regress"
 )
 
 // Run answers a request by the outputs of a signature, in the order of outputs; nil are all, by key.
-// The inputs are in the order of the signature's, with one dimension of records in front.
+// The inputs are in the order of the signature's. Run does not change them, and the answer does not
+// refer to them.
+//
+// Requests that wait for a core go together if the first dimension of all inputs and outputs is any
+// size, as that of records is. A request of more records than a batch may have is cut, and its parts
+// run side by side.
 func (v *Version) Run(ctx context.Context, signature string, outputs []string, inputs []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
-	return nil, status.Errorf(codes.Unimplemented, "signature %q cannot be run", signature)
+	s, err := v.signature(signature)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := positions(s, outputs)
+	if err != nil {
+		return nil, err
+	}
+	l := v.runs.lanes[signature]
+	if err := l.check(inputs); err != nil {
+		return nil, err
+	}
+	all, err := v.runs.run(ctx, l, inputs)
+	if err != nil || outputs == nil {
+		return all, err
+	}
+	chosen := make([]*interpreter.Tensor, len(wanted))
+	for i, at := range wanted {
+		chosen[i] = all[at]
+	}
+	return chosen, nil
+}
+
+func (r *runs) run(ctx context.Context, l *lane, inputs []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
+	records, limit := l.records(inputs), r.cores.maxBatch
+	if limit == 1 {
+		records = 0
+	}
+	if records <= limit {
+		return r.cores.run(ctx, &request{of: l, inputs: inputs, records: records, arrived: time.Now()})
+	}
+	answers, err := r.parts(ctx, l, inputs, records)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range answers {
+		if !l.perRecord(part, min(limit, records)) {
+			return r.run(ctx, l, inputs)
+		}
+		records -= limit
+	}
+	return join(nil, answers), nil
+}
+
+// parts runs a request that is larger than a batch, as many parts side by side as there are cores.
+func (r *runs) parts(ctx context.Context, l *lane, inputs []*interpreter.Tensor, records int) ([][]*interpreter.Tensor, error) {
+	limit := r.cores.maxBatch
+	answers := make([][]*interpreter.Tensor, (records+limit-1)/limit)
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(r.cores.number)
+	for i := range answers {
+		lo, hi := i*limit, min((i+1)*limit, records)
+		group.Go(func() (err error) {
+			part := &request{of: l, inputs: cut(inputs, lo, hi), records: hi - lo, arrived: time.Now()}
+			answers[i], err = r.cores.run(within, part)
+			return err
+		})
+	}
+	return answers, group.Wait()
+}
+
+// signature returns a signature by its name.
+func (v *Version) signature(name string) (interpreter.Signature, error) {
+	var names []string
+	for _, s := range v.Model.Signatures {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return interpreter.Signature{}, status.Errorf(codes.FailedPrecondition, "model %s has no signature %s, want one of %s", v.Name, phrase.Quote(name), phrase.Names(names, maxNames))
+}
+
+// positions returns the places of outputs among those of a signature.
+func positions(s interpreter.Signature, outputs []string) ([]int, error) {
+	at := make([]int, len(outputs))
+	for i, key := range outputs {
+		at[i] = slices.IndexFunc(s.Outputs, func(p interpreter.Port) bool { return p.Key == key })
+		if at[i] < 0 {
+			return nil, status.Errorf(codes.InvalidArgument, "signature %s has no output %s, want one of %s", s.Name, phrase.Quote(key), phrase.Names(keys(s.Outputs), maxNames))
+		}
+	}
+	return at, nil
+}
+
+// maxNames bounds the names in a message.
+const maxNames = 20
+
+func keys(ports []interpreter.Port) []string {
+	all := make([]string, len(ports))
+	for i, p := range ports {
+		all[i] = p.Key
+	}
+	return all
 }

@@ -15,6 +15,7 @@ type Version struct {
 	Path   string        // its folder
 	Took   time.Duration // to load and warm it
 
+	runs   runs
 	users  atomic.Int64 // requests that hold the version, and 1 while Models has it
 	unload func() error // ends what the version holds
 	gone   chan error   // receives what unload returned

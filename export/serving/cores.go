@@ -1,0 +1,157 @@
+package serving
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"ringtrain/export/interpreter"
+)
+
+// Cores runs the requests of all versions: one batch on each core. A request that finds a core idle
+// runs at once, in its own goroutine. Others wait. A core that becomes free takes the request that has
+// waited longest, with those that wait for the same signature. So batches grow with the load, and no
+// timer holds a request back.
+type Cores struct {
+	number   int
+	maxBatch int // records
+	maxQueue int // requests
+
+	mu      sync.Mutex
+	idle    int        // cores without a batch
+	waiting []*request // in order of arrival
+}
+
+// NewCores returns a number of idle cores. A batch has up to maxBatch records; with 1 every request
+// runs alone. Up to maxQueue requests wait.
+func NewCores(number, maxBatch, maxQueue int) *Cores {
+	return &Cores{number: number, maxBatch: maxBatch, maxQueue: maxQueue, idle: number}
+}
+
+// Waiting returns the number of requests that wait for a core.
+func (c *Cores) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waiting)
+}
+
+// request is one call of a signature.
+type request struct {
+	of      *lane
+	inputs  []*interpreter.Tensor
+	records int // 0: it runs alone
+	arrived time.Time
+
+	// turn receives the batch that the goroutine of the request runs. It is closed when another
+	// goroutine has run the request.
+	turn    chan []*request
+	outputs []*interpreter.Tensor
+	err     error
+}
+
+// run answers r. It returns when r has its answer, or has waited until ctx was done.
+func (c *Cores) run(ctx context.Context, r *request) ([]*interpreter.Tensor, error) {
+	batch, err := c.enter(r)
+	if err != nil {
+		return nil, err
+	}
+	if batch == nil {
+		select {
+		case batch = <-r.turn:
+		case <-ctx.Done():
+			if c.leave(r) {
+				return nil, ended(ctx)
+			}
+			batch = <-r.turn
+		}
+	}
+	if batch != nil {
+		c.lead(batch)
+	}
+	if ctx.Err() != nil {
+		return nil, ended(ctx)
+	}
+	return r.outputs, r.err
+}
+
+// enter takes an idle core for r alone, or puts r into the queue.
+func (c *Cores) enter(r *request) ([]*request, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle > 0 {
+		c.idle--
+		return []*request{r}, nil
+	}
+	if len(c.waiting) >= c.maxQueue {
+		return nil, status.Errorf(codes.Unavailable, "%d requests wait for a core, which is the limit: ask again", len(c.waiting))
+	}
+	r.turn = make(chan []*request, 1)
+	c.waiting = append(c.waiting, r)
+	return nil, nil
+}
+
+// leave takes r out of the queue. It reports false if a core has taken r already.
+func (c *Cores) leave(r *request) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.waiting, r)
+	if i >= 0 {
+		c.waiting = slices.Delete(c.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// lead runs a batch on the core that the first of its requests has, and hands the core on.
+func (c *Cores) lead(batch []*request) {
+	batch[0].of.run(batch)
+	c.next()
+	for _, r := range batch[1:] {
+		close(r.turn)
+	}
+}
+
+// next gives a core that is free to the request that has waited longest and to those that fit it.
+func (c *Cores) next() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiting) == 0 {
+		c.idle++
+		return
+	}
+	first, records := c.waiting[0], 0
+	var batch []*request
+	c.waiting = slices.DeleteFunc(c.waiting, func(r *request) bool {
+		taken := r == first || r.fits(first) && records+r.records <= c.maxBatch
+		if taken {
+			batch, records = append(batch, r), records+r.records
+		}
+		return taken
+	})
+	first.turn <- batch
+}
+
+// fits reports whether two requests may go together: to the same signature, with records of the same shapes.
+func (r *request) fits(other *request) bool {
+	if r.of != other.of || r.records == 0 || other.records == 0 {
+		return false
+	}
+	for i, t := range r.inputs {
+		if !slices.Equal(t.Shape[1:], other.inputs[i].Shape[1:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// ended returns the status of a request whose context is done.
+func ended(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return status.Error(codes.DeadlineExceeded, "the request took longer than its limit")
+	}
+	return status.Error(codes.Canceled, "the client has gone")
+}
