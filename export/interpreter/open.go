@@ -62,6 +62,9 @@ func (m *Model) Close() error {
 	return nil
 }
 
+// SignatureDefs returns the signatures as the file has them.
+func (m *Model) SignatureDefs() map[string]*tfpb.SignatureDef { return m.meta.GetSignatureDef() }
+
 // readMeta returns the graph of a version folder that has the tag serve and no other.
 func readMeta(dir string) (*tfpb.MetaGraphDef, error) {
 	name := filepath.Join(dir, modelFile)
