@@ -2,16 +2,53 @@ package serving
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
+	"ringtrain/export/interpreter"
 	"ringtrain/ring/exitcode"
 )
 
-// openVersion loads a version and warms it.
-func openVersion(ctx context.Context, name string, f folder) (*Version, error) {
+// Loader loads versions that run on the same cores.
+type Loader struct {
+	Cores   *Cores
+	Metrics *Metrics
+}
+
+// load returns the version in a folder, ready for requests: its signatures are compiled and warm.
+func (l *Loader) load(ctx context.Context, name string, f folder) (*Version, error) {
 	if f.twin != "" {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("two folders have the number %d: %s and %s", f.number, f.path, f.twin))
 	}
-	return nil, errors.ErrUnsupported
+	began := time.Now()
+	m, err := interpreter.Open(f.path)
+	if err != nil {
+		return nil, err
+	}
+	v := newVersion(m, name, f)
+	v.unload = func() error {
+		l.Metrics.dropped(v)
+		return m.Close()
+	}
+	v.runs, err = newRuns(v, l.Cores, l.Metrics)
+	if err != nil {
+		v.Release()
+		return nil, err
+	}
+	v.Took = time.Since(began)
+	l.Metrics.loaded(v)
+	return v, nil
+}
+
+// newRuns compiles all signatures of a version.
+func newRuns(v *Version, c *Cores, m *Metrics) (runs, error) {
+	r := runs{cores: c, lanes: map[string]*lane{}}
+	for _, s := range v.Model.Signatures {
+		p, err := v.Model.Compile(s.Name, nil)
+		if err != nil {
+			return runs{}, err
+		}
+		r.lanes[s.Name] = newLane(p, s, m.of(v.Name, v.Number, s))
+	}
+	return r, nil
 }

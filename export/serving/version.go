@@ -21,9 +21,9 @@ type Version struct {
 	gone   chan error   // receives what unload returned
 }
 
-// newVersion returns a version that one user holds, the caller. unload runs when the last has released it.
-func newVersion(m *interpreter.Model, name string, f folder, unload func() error) *Version {
-	v := &Version{Model: m, Name: name, Number: f.number, Path: f.path, unload: unload, gone: make(chan error, 1)}
+// newVersion returns a version that one user holds, the caller. The caller sets unload.
+func newVersion(m *interpreter.Model, name string, f folder) *Version {
+	v := &Version{Model: m, Name: name, Number: f.number, Path: f.path, gone: make(chan error, 1)}
 	v.users.Store(1)
 	return v
 }

@@ -46,10 +46,10 @@ type refusal struct {
 	last   uint64 // at the last look
 }
 
-// NewWatcher returns a watcher of the models that bases returns at each look. notice may be called
-// from the goroutine of Run.
-func NewWatcher(m *Models, bases func() ([]Base, error), notice Notice) *Watcher {
-	return &Watcher{models: m, bases: bases, open: openVersion, notice: notice, refused: map[string]map[string]refusal{}, told: map[string]string{}}
+// NewWatcher returns a watcher of the models that bases returns at each look. The goroutine of Run
+// calls notice.
+func NewWatcher(m *Models, bases func() ([]Base, error), l *Loader, notice Notice) *Watcher {
+	return &Watcher{models: m, bases: bases, open: l.load, notice: notice, refused: map[string]map[string]refusal{}, told: map[string]string{}}
 }
 
 // Run looks for changes each poll until ctx is done.
@@ -106,7 +106,7 @@ func (w *Watcher) settle(ctx context.Context, b Base, there []folder) {
 
 // load loads a version and lets it answer, or refuses it.
 func (w *Watcher) load(ctx context.Context, b Base, f folder) {
-	began, files := time.Now(), f.fingerprint()
+	files := f.fingerprint()
 	w.models.mark(b.Name, f.number, Loading, nil)
 	v, err := w.open(ctx, b.Name, f)
 	if err != nil {
@@ -115,7 +115,6 @@ func (w *Watcher) load(ctx context.Context, b Base, f folder) {
 		w.tell(f.path, fmt.Errorf("model %s: version %d is not served, and is tried again when its files change: %w", b.Name, f.number, err))
 		return
 	}
-	v.Took = time.Since(began)
 	delete(w.told, f.path)
 	w.notice.Loaded(v, w.models.publish(v))
 }

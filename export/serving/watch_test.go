@@ -31,7 +31,7 @@ type farm struct {
 func newFarm(t *testing.T, as Base) *farm {
 	f := &farm{t: t, dir: t.TempDir()}
 	d := &Directory{path: f.dir, as: as, found: map[string]string{}}
-	f.Watcher = NewWatcher(NewModels(), d.Bases, Notice{
+	f.Watcher = NewWatcher(NewModels(), d.Bases, &Loader{}, Notice{
 		Line:   func(text string) { f.lines = append(f.lines, strings.ReplaceAll(text, f.dir, "DIR")) },
 		Loaded: func(v *Version, _ bool) { f.lines = append(f.lines, fmt.Sprintf("%s %d", v.Name, v.Number)) },
 	})
@@ -47,10 +47,12 @@ func (f *farm) open(_ context.Context, name string, at folder) (*Version, error)
 	if err != nil {
 		return nil, err
 	}
-	return newVersion(&interpreter.Model{}, name, at, func() error {
+	v := newVersion(&interpreter.Model{}, name, at)
+	v.unload = func() error {
 		f.unloaded = append(f.unloaded, at.path[len(f.dir)+1:])
 		return nil
-	}), nil
+	}
+	return v, nil
 }
 
 // put writes the graph of a version folder.
@@ -180,7 +182,7 @@ func TestTwoFoldersOfOneNumber(t *testing.T) {
 	f := newFarm(t, Base{Name: "m"})
 	f.Watcher.open = func(ctx context.Context, name string, at folder) (*Version, error) {
 		if at.twin != "" {
-			return openVersion(ctx, name, at)
+			return (&Loader{}).load(ctx, name, at)
 		}
 		return f.open(ctx, name, at)
 	}
