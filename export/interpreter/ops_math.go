@@ -40,12 +40,12 @@ func mathOps() []op {
 	for _, a := range arithmetics() {
 		ops = append(ops, op{name: a.name, kinds: "TT", types: typesOf(a.f != nil, a.i != nil), shape: a.shape, run: a.run})
 	}
-	for _, t := range comparisons() {
+	for _, r := range relations() {
 		kinds, types := "TT", texts
-		if t.ordered == 0 {
+		if r.ordered == 0 {
 			kinds, types = "bb", nil
 		}
-		ops = append(ops, op{name: t.name, kinds: kinds, types: types, shape: toBool, run: t.run})
+		ops = append(ops, op{name: r.name, kinds: kinds, types: types, shape: toBool, run: r.run})
 	}
 	return ops
 }
@@ -250,14 +250,14 @@ const (
 	unordered
 )
 
-// comparison is true for some results of the comparison of two values.
-type comparison struct {
+// relation is true for some results of the comparison of two values.
+type relation struct {
 	name           string
 	ordered, truth int
 }
 
-func comparisons() []comparison {
-	return []comparison{
+func relations() []relation {
+	return []relation{
 		{name: "Equal", ordered: equal},
 		{name: "NotEqual", ordered: less | greater | unordered},
 		{name: "Less", ordered: less},
@@ -271,23 +271,23 @@ func comparisons() []comparison {
 
 func toBool(c *call) error { return c.broadcast(tfpb.DataType_DT_BOOL) }
 
-func (t *comparison) run(c *call) error {
+func (r *relation) run(c *call) error {
 	x, y, dst := c.in[0], c.in[1], c.out[0].Bool
 	var w walk
 	w.spread(c.out[0], c.in)
 	switch x.Type {
 	case tfpb.DataType_DT_FLOAT:
-		compare(&w, dst, x.Float32, y.Float32, order, t.ordered)
+		compare(&w, dst, x.Float32, y.Float32, order, r.ordered)
 	case tfpb.DataType_DT_DOUBLE:
-		compare(&w, dst, x.Float64, y.Float64, order, t.ordered)
+		compare(&w, dst, x.Float64, y.Float64, order, r.ordered)
 	case tfpb.DataType_DT_INT32:
-		compare(&w, dst, x.Int32, y.Int32, order, t.ordered)
+		compare(&w, dst, x.Int32, y.Int32, order, r.ordered)
 	case tfpb.DataType_DT_INT64:
-		compare(&w, dst, x.Int64, y.Int64, order, t.ordered)
+		compare(&w, dst, x.Int64, y.Int64, order, r.ordered)
 	case tfpb.DataType_DT_STRING:
-		compare(&w, dst, x.Bytes, y.Bytes, func(x, y []byte) int { return order(bytes.Compare(x, y), 0) }, t.ordered)
+		compare(&w, dst, x.Bytes, y.Bytes, func(x, y []byte) int { return order(bytes.Compare(x, y), 0) }, r.ordered)
 	default:
-		compare(&w, dst, x.Bool, y.Bool, truths, t.truth)
+		compare(&w, dst, x.Bool, y.Bool, truths, r.truth)
 	}
 	return nil
 }
