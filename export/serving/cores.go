@@ -18,20 +18,23 @@ import (
 // waited longest, with those that wait for the same signature. So batches grow with the load, and no
 // timer holds a request back.
 type Cores struct {
-	number   int
-	maxBatch int // records
-	maxQueue int // requests
+	Limits
 
 	mu      sync.Mutex
 	idle    int        // cores without a batch
 	waiting []*request // in order of arrival
 }
 
-// NewCores returns a number of idle cores. A batch has up to maxBatch records; with 1 every request
-// runs alone. Up to maxQueue requests wait.
-func NewCores(number, maxBatch, maxQueue int) *Cores {
-	return &Cores{number: number, maxBatch: maxBatch, maxQueue: maxQueue, idle: number}
+// Limits bound the work of a server and its memory.
+type Limits struct {
+	Cores  int // batches that run at the same time
+	Batch  int // records that run together; with 1 every request runs alone and whole
+	Queue  int // requests that wait for a core
+	Tensor int // bytes of a tensor of a request
 }
+
+// NewCores returns idle cores.
+func NewCores(l Limits) *Cores { return &Cores{Limits: l, idle: l.Cores} }
 
 // Waiting returns the number of requests that wait for a core.
 func (c *Cores) Waiting() int {
@@ -87,7 +90,7 @@ func (c *Cores) enter(r *request) ([]*request, error) {
 		c.idle--
 		return []*request{r}, nil
 	}
-	if len(c.waiting) >= c.maxQueue {
+	if len(c.waiting) >= c.Queue {
 		return nil, status.Errorf(codes.Unavailable, "%d requests wait for a core, which is the limit: ask again", len(c.waiting))
 	}
 	r.turn = make(chan []*request, 1)
@@ -126,7 +129,7 @@ func (c *Cores) next() {
 	first, records := c.waiting[0], 0
 	var batch []*request
 	c.waiting = slices.DeleteFunc(c.waiting, func(r *request) bool {
-		taken := r == first || r.fits(first) && records+r.records <= c.maxBatch
+		taken := r == first || r.fits(first) && records+r.records <= c.Batch
 		if taken {
 			batch, records = append(batch, r), records+r.records
 		}

@@ -58,7 +58,7 @@ func (v *Version) Run(ctx context.Context, signature string, outputs []string, i
 }
 
 func (r *runs) run(ctx context.Context, l *lane, inputs []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
-	records, limit := l.records(inputs), r.cores.maxBatch
+	records, limit := l.records(inputs), r.cores.Batch
 	if limit == 1 {
 		records = 0
 	}
@@ -80,10 +80,10 @@ func (r *runs) run(ctx context.Context, l *lane, inputs []*interpreter.Tensor) (
 
 // parts runs a request that is larger than a batch, as many parts side by side as there are cores.
 func (r *runs) parts(ctx context.Context, l *lane, inputs []*interpreter.Tensor, records int) ([][]*interpreter.Tensor, error) {
-	limit := r.cores.maxBatch
+	limit := r.cores.Batch
 	answers := make([][]*interpreter.Tensor, (records+limit-1)/limit)
 	group, within := errgroup.WithContext(ctx)
-	group.SetLimit(r.cores.number)
+	group.SetLimit(r.cores.Cores)
 	for i := range answers {
 		lo, hi := i*limit, min((i+1)*limit, records)
 		group.Go(func() (err error) {
@@ -95,20 +95,22 @@ func (r *runs) parts(ctx context.Context, l *lane, inputs []*interpreter.Tensor,
 	return answers, group.Wait()
 }
 
-// signature returns a signature by its name.
-func (v *Version) signature(name string) (interpreter.Signature, error) {
-	var names []string
-	for _, s := range v.Model.Signatures {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
+// signature returns the signature of a name.
+func (v *Version) signature(name string) (*interpreter.Signature, error) {
+	all := v.Model.Signatures
+	if i := slices.IndexFunc(all, func(s interpreter.Signature) bool { return s.Name == name }); i >= 0 {
+		return &all[i], nil
 	}
-	return interpreter.Signature{}, status.Errorf(codes.FailedPrecondition, "model %s has no signature %s, want one of %s", v.Name, phrase.Quote(name), phrase.Names(names, maxNames))
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	return nil, status.Errorf(codes.FailedPrecondition, "version %d of %s has no signature %s, want one of %s%s",
+		v.Number, v.Name, phrase.Quote(name), phrase.Names(names, maxNames), phrase.DidYouMean(name, names))
 }
 
 // positions returns the places of outputs among those of a signature.
-func positions(s interpreter.Signature, outputs []string) ([]int, error) {
+func positions(s *interpreter.Signature, outputs []string) ([]int, error) {
 	at := make([]int, len(outputs))
 	for i, key := range outputs {
 		at[i] = slices.IndexFunc(s.Outputs, func(p interpreter.Port) bool { return p.Key == key })

@@ -93,7 +93,7 @@ type answer struct {
 func TestWaitingRequestsGoTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &doubler{gate: make(chan struct{})}
-		v := d.version(NewCores(1, 4, 10))
+		v := d.version(NewCores(Limits{Cores: 1, Batch: 4, Queue: 10, Tensor: 1 << 20}))
 		var asked []<-chan answer
 		for _, values := range [][]float32{{1}, {2}, {3, 4}, {5, 6}, {7}, {}} {
 			asked = append(asked, ask(t.Context(), v, values...))
@@ -115,7 +115,7 @@ func TestWaitingRequestsGoTogether(t *testing.T) {
 func TestMaxBatchOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &doubler{gate: make(chan struct{})}
-		v := d.version(NewCores(1, 1, 10))
+		v := d.version(NewCores(Limits{Cores: 1, Batch: 1, Queue: 10, Tensor: 1 << 20}))
 		first, second, third := ask(t.Context(), v, 1, 2), ask(t.Context(), v, 3), ask(t.Context(), v, 4)
 		close(d.gate)
 		for _, a := range []answer{<-first, <-second, <-third} {
@@ -134,7 +134,7 @@ func TestMaxBatchOne(t *testing.T) {
 func TestBadRequestAmongOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &doubler{gate: make(chan struct{})}
-		c := NewCores(1, 100, 10)
+		c := NewCores(Limits{Cores: 1, Batch: 100, Queue: 10, Tensor: 1 << 20})
 		v := d.version(c)
 		ask(t.Context(), v, 0)
 		good, bad, fault := ask(t.Context(), v, 1), ask(t.Context(), v, -1), ask(t.Context(), v, -2)
@@ -161,7 +161,7 @@ func TestBadRequestAmongOthers(t *testing.T) {
 func TestQueueAndDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &doubler{gate: make(chan struct{})}
-		c := NewCores(1, 1, 2)
+		c := NewCores(Limits{Cores: 1, Batch: 1, Queue: 2, Tensor: 1 << 20})
 		v := d.version(c)
 		deadline, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -193,7 +193,7 @@ func TestQueueAndDeadline(t *testing.T) {
 func TestLargeRequestIsCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &doubler{}
-		v := d.version(NewCores(2, 3, 10))
+		v := d.version(NewCores(Limits{Cores: 2, Batch: 3, Queue: 10, Tensor: 1 << 20}))
 		a := <-ask(t.Context(), v, 1, 2, 3, 4, 5, 6, 7, 8)
 		if want := []float32{2, 4, 6, 8, 10, 12, 14, 16}; a.err != nil || !slices.Equal(a.values, want) {
 			t.Errorf("%v, %v, want %v", a.values, a.err, want)
@@ -210,7 +210,7 @@ func TestLargeRequestIsCut(t *testing.T) {
 func TestAnswerWithoutRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &doubler{gate: make(chan struct{}), flat: true}
-		v := d.version(NewCores(1, 3, 10))
+		v := d.version(NewCores(Limits{Cores: 1, Batch: 3, Queue: 10, Tensor: 1 << 20}))
 		ask(t.Context(), v, 0)
 		first, second := ask(t.Context(), v, 1, 2), ask(t.Context(), v, 3)
 		close(d.gate)
@@ -219,7 +219,7 @@ func TestAnswerWithoutRecords(t *testing.T) {
 				t.Errorf("answer %v, %v, want 3", a.values, a.err)
 			}
 		}
-		v = (&doubler{flat: true}).version(NewCores(1, 3, 10))
+		v = (&doubler{flat: true}).version(NewCores(Limits{Cores: 1, Batch: 3, Queue: 10, Tensor: 1 << 20}))
 		if a := <-ask(t.Context(), v, 1, 2, 3, 4); !slices.Equal(a.values, []float32{10}) {
 			t.Errorf("a request larger than a batch: %v, want 10", a)
 		}
@@ -251,7 +251,7 @@ func TestByRecord(t *testing.T) {
 // TestRunChecks verifies the codes and texts of requests that do not fit the signature, and that
 // outputs are chosen by their keys.
 func TestRunChecks(t *testing.T) {
-	v := (&doubler{}).version(NewCores(1, 1, 1))
+	v := (&doubler{}).version(NewCores(Limits{Cores: 1, Batch: 1, Queue: 1, Tensor: 1 << 20}))
 	ints := &interpreter.Tensor{Type: tfpb.DataType_DT_INT64, Shape: []int{1, 1}, Int64: []int64{1}}
 	wide := &interpreter.Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: []int{1, 2}, Float32: []float32{1, 2}}
 	for _, tt := range []struct {
