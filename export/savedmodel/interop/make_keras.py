@@ -1,10 +1,10 @@
-"""Writes six models of Keras 3 into a folder, as SavedModels, each with requests and TensorFlow's answers.
+"""Writes six models of Keras 3 into a folder, as SavedModels, each with requests.
 
     python make_keras.py FOLDER [NAME...]
 
-A model NAME gets FOLDER/NAME/1 and FOLDER/NAME.json: {"signature": NAME, "cases": [{"inputs": {KEY: TENSOR},
-"outputs": {KEY: TENSOR}}]}, where TENSOR is {"type", "shape", "values"}; a NaN is the string "NaN". The batches have 1
-and 33 records.
+A model NAME gets FOLDER/NAME/1 and FOLDER/NAME.json: {"cases": [{"signature": S, "inputs": {KEY: TENSOR}, "outputs":
+{KEY: TENSOR}}]}, as answer_requests.py takes it; outputs are the answers of TensorFlow. The cases have 1, 33 and 1,000
+records.
 """
 import argparse
 import base64
@@ -20,7 +20,7 @@ import numpy as np
 import tensorflow as tf
 from keras import layers
 
-BATCHES = (1, 33)
+BATCHES = (1, 33, 1000)
 
 
 def dense():
@@ -149,9 +149,9 @@ def write(folder, make):
     for n in BATCHES:
         inputs = {name or names[0]: tf.constant(x) for name, x in draw(n, r).items()}
         outputs = signature(**inputs)
-        cases.append({"inputs": {k: tensor(v) for k, v in inputs.items()}, "outputs": {k: tensor(v) for k, v in outputs.items()}})
+        cases.append({"signature": "serving_default", "inputs": {k: tensor(v) for k, v in inputs.items()}, "outputs": {k: tensor(v) for k, v in outputs.items()}})
     with open(path + ".json", "w") as f:
-        json.dump({"signature": "serving_default", "cases": cases}, f)
+        json.dump({"cases": cases}, f)
     print(make.__name__)
 
 
