@@ -129,7 +129,7 @@ func (c *Cell) number(plain []byte, bits int) (v float64, err error) {
 }
 
 // missing reports whether a record has nothing in the column.
-func (c *Cell) missing() bool { return len(c.Text)+len(c.Texts)+len(c.IDs)+len(c.Values) == 0 }
+func (c *Cell) missing() bool { return len(c.Text) == 0 && len(c.Texts)+len(c.IDs)+len(c.Values) == 0 }
 
 // list is the error of a list where one value is wanted.
 func (c *Cell) list() error {
@@ -138,17 +138,18 @@ func (c *Cell) list() error {
 
 // text is the text of an input of a record, without blanks around it if the plan trims texts, and empty where
 // it is missing.
-func (r *Runner) text(cells []Cell, at int) ([]byte, error) {
-	c := &cells[at]
-	all := c.Text
-	if len(c.Texts)+len(c.Values)+len(c.IDs) > 0 { // of a tf.Example
-		var err error
-		if all, err = c.text(&r.digits); err != nil {
-			return nil, err
-		}
+func (r *Runner) text(c *Cell, at int) ([]byte, error) {
+	if len(c.Text) > 0 && r.asIs {
+		return c.Text, nil
 	}
-	if len(all) == 0 {
-		return nil, nil
+	return r.textOf(c, at)
+}
+
+// textOf is text without what is quick.
+func (r *Runner) textOf(c *Cell, at int) ([]byte, error) {
+	all, err := c.text(&r.digits)
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
 	text := r.trimmed(all)
 	if word := r.plan.textWords.find(text); word >= 0 || len(text) == 0 {

@@ -22,6 +22,7 @@ type Runner struct {
 	plan   *Plan
 	labels input.Labels
 	known  []map[string]uint32 // of each bag that is a vocabulary: the places of its texts
+	asIs   bool                // no text is trimmed or a word for missing
 	joined []byte              // of a cross, or words
 	digits []byte              // of a number as a text
 	pieces [][]byte            // texts of a bag
@@ -35,7 +36,7 @@ type Runner struct {
 
 // NewRunner returns a runner of a plan. labels says which labels are right.
 func NewRunner(p *Plan, labels input.Labels) *Runner {
-	r := &Runner{plan: p, labels: labels, known: make([]map[string]uint32, len(p.bags))}
+	r := &Runner{plan: p, labels: labels, known: make([]map[string]uint32, len(p.bags)), asIs: !p.Trim && len(p.textWords.list) == 0}
 	for i, b := range p.bags {
 		if b.Kind == graph.Vocabulary {
 			r.known[i] = make(map[string]uint32, len(b.Vocabulary))
@@ -49,7 +50,7 @@ func NewRunner(p *Plan, labels input.Labels) *Runner {
 
 // Another returns a runner of the same plan for another goroutine. Both share the vocabularies.
 func (r *Runner) Another() *Runner {
-	return &Runner{plan: r.plan, labels: r.labels, known: r.known}
+	return &Runner{plan: r.plan, labels: r.labels, known: r.known, asIs: r.asIs}
 }
 
 // Append adds a record to b: the cells of the plan's Inputs. An error names the column and has
@@ -138,7 +139,7 @@ func (r *Runner) check(cells []Cell, numeric []bool, numbers []float64) (err err
 			if rule.List {
 				_, err = r.texts(rule, cells)
 			} else {
-				_, err = r.text(cells, at)
+				_, err = r.text(&cells[at], at)
 			}
 		case graph.Vocabulary:
 			r.pairs.Reset(1)
@@ -231,7 +232,7 @@ func (r *Runner) class(cells []Cell, at int) (float32, error) {
 	case len(c.IDs) == 1:
 		return of.Number(float64(c.IDs[0]))
 	}
-	text, err := r.text(cells, at)
+	text, err := r.text(&cells[at], at)
 	if err == nil && len(text) == 0 {
 		err = errNoLabel
 	}
@@ -289,7 +290,7 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 		bags.Add(rule.First+bucketOf(boundaries, x), 1)
 	case graph.Hash, graph.Words, graph.Cross:
 		if rule.Kind == graph.Hash && !rule.List && len(rule.separator) == 0 { // most columns: the cell is the one text
-			text, err := r.text(cells, at)
+			text, err := r.text(&cells[at], at)
 			if err != nil {
 				return at, err
 			}
@@ -359,7 +360,7 @@ func (r *Runner) join(rule *bagRule, cells []Cell) (at int, err error) {
 		if k > 0 {
 			r.joined = append(r.joined, graph.CrossSeparator...)
 		}
-		text, err := r.text(cells, at)
+		text, err := r.text(&cells[at], at)
 		if err != nil {
 			return at, err
 		}

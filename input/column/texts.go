@@ -15,7 +15,7 @@ func (r *Runner) texts(rule *bagRule, cells []Cell) ([][]byte, error) {
 	r.pieces, r.digits = r.pieces[:0], r.digits[:0]
 	c := &cells[rule.inputs[0]]
 	if !rule.List || len(c.Texts)+len(c.IDs) <= 1 {
-		text, err := r.text(cells, rule.inputs[0])
+		text, err := r.text(&cells[rule.inputs[0]], rule.inputs[0])
 		if rule.Kind == graph.Words {
 			r.words(rule, text)
 		} else {

@@ -31,8 +31,10 @@ func (s *splitter) splitUpTo(line []byte, fields int) ([][]byte, error) {
 	s.fields, s.plain, s.enclosed = s.fields[:0], s.plain[:0], false
 	for {
 		line = s.behindBlanks(line)
-		n, doubled := s.Enclosed(line)
-		field := line
+		n, doubled, field := 0, false, line
+		if len(line) > 0 && line[0] == s.Quote {
+			n, doubled = s.Enclosed(line)
+		}
 		switch {
 		case n < 0:
 			return nil, fmt.Errorf("field %d: no quote at its end, in %s", len(s.fields)+1, phrase.Count(1+bytes.Count(bytes.TrimRight(line, "\n"), []byte{'\n'}), "line"))
@@ -45,7 +47,7 @@ func (s *splitter) splitUpTo(line []byte, fields int) ([][]byte, error) {
 				field = s.undouble(field)
 			}
 		default:
-			if n = bytes.IndexByte(line, s.Separator); n >= 0 {
+			if n = text.Index(line, s.Separator); n >= 0 {
 				field = line[:n]
 			} else {
 				n = len(line)

@@ -89,14 +89,15 @@ func (q Quoting) line(p []byte, at place) (n int, after place, ended bool) {
 
 const ones = 0x0101010101010101
 
-// near returns the place of c if it is among the first eight bytes of p, else 8. Then
-// bytes.IndexByte need not be called.
-func near(p []byte, c byte) int {
-	if len(p) < 8 {
-		return 8
+// Index is bytes.IndexByte, quicker where c is among the first sixteen bytes of p.
+func Index(p []byte, c byte) int {
+	for n := 0; n+8 <= len(p) && n < 16; n += 8 {
+		w := binary.LittleEndian.Uint64(p[n:]) ^ ones*uint64(c)
+		if z := (w - ones) &^ w & (ones << 7); z != 0 {
+			return n + bits.TrailingZeros64(z)/8
+		}
 	}
-	w := binary.LittleEndian.Uint64(p) ^ ones*uint64(c)
-	return bits.TrailingZeros64((w-ones)&^w&(ones<<7)) / 8
+	return bytes.IndexByte(p, c)
 }
 
 // lastWord returns fewer than eight bytes as a word, with zeros behind them.
@@ -126,10 +127,7 @@ func (q Quoting) Enclosed(field []byte) (n int, doubled bool) {
 		return 0, false
 	}
 	for n = 1; ; n++ {
-		end := near(field[n:], q.Quote)
-		if end == 8 {
-			end = bytes.IndexByte(field[n:], q.Quote)
-		}
+		end := Index(field[n:], q.Quote)
 		if end < 0 {
 			return -1, doubled
 		}
