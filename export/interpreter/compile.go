@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -214,8 +215,8 @@ func (c *compiler) add(v *vertex) error {
 			return err
 		}
 	}
-	if c.fold(v, &s) {
-		return nil
+	if folded, err := c.fold(v, &s); folded || err != nil {
+		return err
 	}
 	c.program.steps = append(c.program.steps, s)
 	outs := make([]source, s.out)
@@ -227,18 +228,31 @@ func (c *compiler) add(v *vertex) error {
 }
 
 // fold computes a step whose outputs are the same in each run. It reports false if the step remains:
-// an error of the step is that of each run, not of the program.
-func (c *compiler) fold(v *vertex, s *step) bool {
-	if v.op.state && !(v.op.reads && c.fixed(s)) || slices.ContainsFunc(v.needs(), func(need *vertex) bool { return !c.constant[need] }) {
-		return false
+// the step depends on an input, or has large outputs, or an error, which is then that of each run. Only
+// a constant that the file itself has may not fail.
+func (c *compiler) fold(v *vertex, s *step) (bool, error) {
+	if slices.ContainsFunc(v.needs(), func(need *vertex) bool { return !c.constant[need] }) {
+		return false, nil
+	}
+	if v.op.state {
+		variable := c.reads(s)
+		if variable == nil || variable.assigned {
+			return false, nil
+		}
+		if _, err := variable.get(); err != nil {
+			return false, err
+		}
 	}
 	r := &running{frame: frame{store: c.program.store, engine: c.engine}, calls: make([]call, 1)}
 	r.calls[0] = r.call(s)
 	for i, in := range s.in {
 		r.calls[0].in[i] = in.constant
 	}
-	if r.execute() != nil || r.bytes > maxFolded-c.program.folded {
-		return false
+	if err := r.execute(); err != nil || r.bytes > maxFolded-c.program.folded {
+		if len(s.in) == 0 {
+			return false, errors.Unwrap(err)
+		}
+		return false, nil
 	}
 	c.program.folded += r.bytes
 	outs := make([]source, s.out)
@@ -246,20 +260,20 @@ func (c *compiler) fold(v *vertex, s *step) bool {
 		outs[i] = source{constant: r.calls[0].out[i]}
 	}
 	c.sources[v], c.constant[v] = outs, true
-	return true
+	return true, nil
 }
 
-// fixed reports whether nothing that a request can run changes the variable that a step reads.
-func (c *compiler) fixed(s *step) bool {
-	if c.starting {
-		return false
+// reads returns the variable that a step reads, or nil if it does more or the variable has no value
+// yet.
+func (c *compiler) reads(s *step) *variable {
+	switch {
+	case !s.op.reads || c.starting:
+		return nil // while the model is loaded, each variable is still assigned
+	case isVariable(s.node):
+		return c.program.store.variable(s.node)
+	case len(s.in) == 0:
+		return nil
 	}
-	if isVariable(s.node) {
-		return !c.program.store.variable(s.node).assigned
-	}
-	if len(s.in) == 0 || s.in[0].constant == nil {
-		return false
-	}
-	v, ok := s.in[0].constant.resource.(*variable)
-	return ok && !v.assigned
+	v, _ := s.in[0].constant.resource.(*variable)
+	return v
 }

@@ -9,11 +9,11 @@ func (s *store) constant(p *tfpb.TensorProto) (*Tensor, error) {
 	if t := s.constants[p]; t != nil {
 		return t, nil
 	}
-	t, err := FromProto(p, s.left)
+	t, err := FromProto(p, s.most.constants)
 	if err != nil {
 		return nil, err
 	}
-	s.left -= Elements(t.Shape) * sizeOf(t.Type)
+	s.most.constants -= Elements(t.Shape) * sizeOf(t.Type)
 	s.constants[p], p.TensorContent = t, nil // the bytes were copied
 	return t, nil
 }

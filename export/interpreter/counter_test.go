@@ -6,8 +6,8 @@ import (
 	"ringtrain/export/tfpb"
 )
 
-// open opens a model of export/testdata.
-func open(t *testing.T, path string) *Model {
+// opened returns an open model of export/testdata.
+func opened(t *testing.T, path string) *Model {
 	t.Helper()
 	m, err := Open("../testdata/" + path)
 	if err != nil {
@@ -37,7 +37,7 @@ func run(t *testing.T, m *Model, signature string, inputs ...*Tensor) []*Tensor 
 
 // TestCounter verifies that requests change a variable of TensorFlow 1 and see each other's changes.
 func TestCounter(t *testing.T) {
-	m := open(t, "serving/saved_model_counter/00000123")
+	m := opened(t, "serving/saved_model_counter/00000123")
 	delta := &Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: []int{}, Float32: []float32{2.5}}
 	for _, c := range []struct {
 		signature string

@@ -32,8 +32,8 @@ func (f *frame) reserve(t tfpb.DataType, shape []int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if f.bytes += n * sizeOf(t); f.bytes > maxRunBytes {
-		return 0, fmt.Errorf("the run takes more than %d bytes", maxRunBytes)
+	if f.bytes += n * sizeOf(t); f.bytes > f.store.most.run {
+		return 0, fmt.Errorf("the run takes more than %d bytes", f.store.most.run)
 	}
 	return n, nil
 }

@@ -28,11 +28,17 @@ type store struct {
 	mu        sync.Mutex
 	resources map[string]any // variables and tables
 	constants map[*tfpb.TensorProto]*Tensor
-	left      int // bytes that constants may still take
+	most      limits
 	mapped    int // bytes of variables
 
 	wide sync.Mutex     // of many
 	many *kernel.Engine // on all cores; a run that finds it in use takes its own, on one
+}
+
+// limits are bytes.
+type limits struct {
+	constants int // that may still be made
+	run       int // of all tensors of a run
 }
 
 // Signature is one way to call a model.

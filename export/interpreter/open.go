@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,8 +40,13 @@ func Open(dir string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	return open(dir, meta, limits{constants: maxBytes, run: maxRunBytes})
+}
+
+// open loads the graph of a version folder.
+func open(dir string, meta *tfpb.MetaGraphDef, most limits) (*Model, error) {
 	m := &Model{Path: dir, meta: meta, store: &store{prefix: filepath.Join(dir, "variables", "variables"),
-		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}, left: maxBytes}}
+		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}, most: most}}
 	if err := m.load(); err != nil {
 		m.Close()
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s: %w", dir, err))
@@ -79,9 +85,17 @@ func readMeta(dir string) (*tfpb.MetaGraphDef, error) {
 	if err != nil {
 		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("interpreter: %w", err))
 	}
+	meta, err := parseMeta(data)
+	if err != nil {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s: %w", name, err))
+	}
+	return meta, nil
+}
+
+func parseMeta(data []byte) (*tfpb.MetaGraphDef, error) {
 	var saved tfpb.SavedModel
 	if err := proto.Unmarshal(data, &saved); err != nil {
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s is damaged: %w", name, err))
+		return nil, fmt.Errorf("the file is damaged: %w", err)
 	}
 	var others []string
 	for _, meta := range saved.GetMetaGraphs() {
@@ -91,7 +105,7 @@ func readMeta(dir string) (*tfpb.MetaGraphDef, error) {
 		}
 		others = append(others, phrase.Name(strings.Join(tags, ",")))
 	}
-	return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s has no graph with the tag %s, only: %s", name, servingTag, strings.Join(others, "; ")))
+	return nil, fmt.Errorf("no graph has the tag %s alone; tags: %s", servingTag, cmp.Or(strings.Join(others, "; "), "none"))
 }
 
 // load makes the model ready for Compile.
@@ -106,19 +120,25 @@ func (m *Model) load() error {
 	if err = m.check(); err != nil {
 		return err
 	}
-	m.store.variables, err = bundle.Open(m.store.prefix)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // a model without variables
-	} else if err == nil {
-		err = m.start(m.restoreNode())
-	}
-	if err != nil {
+	if err := m.restore(); err != nil {
 		return err
 	}
 	if err := m.start(m.initNode()); err != nil {
 		return err
 	}
 	return m.compileAll()
+}
+
+// restore runs the restore operation, if there are variables.
+func (m *Model) restore() error {
+	if _, err := os.Stat(m.store.prefix + ".index"); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var err error
+	if m.store.variables, err = bundle.Open(m.store.prefix); err != nil {
+		return err
+	}
+	return m.start(m.restoreNode())
 }
 
 // describe reads the signatures.
