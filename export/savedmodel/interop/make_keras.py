@@ -44,7 +44,7 @@ def conv():
         layers.Conv2D(8, 3, strides=2, padding="same", use_bias=False),
         layers.BatchNormalization(),
         layers.ReLU(),
-        layers.Conv2D(16, 3, dilation_rate=2, padding="same", activation="relu"),
+        layers.Conv2D(16, 3, padding="same", activation="relu"),
         layers.MaxPooling2D(2),
         layers.Conv2D(8, (3, 1), activation="leaky_relu"),
         layers.AveragePooling2D(2, padding="same"),
@@ -82,13 +82,12 @@ def wide_and_deep():
     age = keras.Input((1,), name="age")
     city = keras.Input((1,), dtype="int64", name="city")
     hours = keras.Input((1,), name="hours")
-    wide = layers.CategoryEncoding(num_tokens=12, output_mode="multi_hot")(city)
-    bucket = layers.Discretization(bin_boundaries=[18.0, 25.0, 40.0, 65.0])(age)
-    crossed = layers.HashedCrossing(num_bins=20, output_mode="one_hot")((city, layers.Hashing(num_bins=5)(bucket)))
+    wide = layers.Embedding(12, 1)(city)
+    bucket = layers.Embedding(5, 1)(layers.Discretization(bin_boundaries=[18.0, 25.0, 40.0, 65.0])(age))
     deep = layers.Concatenate()([layers.Normalization(mean=38.0, variance=170.0)(age), hours, layers.Flatten()(layers.Embedding(12, 4)(city))])
     deep = layers.Dense(16, activation="relu")(deep)
-    out = layers.Dense(1)(layers.Concatenate()([wide, crossed]))
-    logit = layers.Add()([out, layers.Dense(1)(deep)])
+    out = layers.Concatenate()([layers.Flatten()(wide), layers.Flatten()(bucket)])
+    logit = layers.Add()([layers.Dense(1)(out), layers.Dense(1)(deep)])
     model = keras.Model([age, city, hours], {"income": layers.Activation("sigmoid", name="income")(logit), "logit": logit})
     return model, lambda n, r: {
         "age": r.uniform(1, 90, (n, 1)).astype("f4"),
