@@ -23,6 +23,7 @@ var floors = [][]string{
 		"ring/launch/place", "ring/launch/hosts", "ring/launch/process",
 		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/cache", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/interpreter", "export/savedmodel"},
+	{"export/ask"},
 	{"input/convert", "export/events", "export/serving", "model/train/evaluate"},
 	{"input/look"},
 	{"model/job"},

@@ -1,0 +1,142 @@
+package ask
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/export/interpreter"
+)
+
+// described returns what an export says of the columns of visits.
+func described(t *testing.T) Columns {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "assets.extra"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"number_words": ["NA"], "key": "visit", "label": {"name": "clicked", "classes": ["no", "yes"]}, "bags": [{"name": "ids", "list": true, "separator": "|"}]}`
+	if err := os.WriteFile(filepath.Join(dir, "assets.extra", "ringtrain_columns.json"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := ReadColumns(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestReadTable verifies the tf.Examples of records of CSV.
+func TestReadTable(t *testing.T) {
+	c := described(t)
+	got, err := ReadTable([]byte("\ufeffcity,clicked,age,ids\nBern,1,31.5,1|2\n\"a,\"\"b\"\"\",,NA,\n"), visits, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalExample(t, got.Bytes[0], `feature{key:"city" value{bytes_list{value:"Bern"}}} feature{key:"age" value{float_list{value:31.5}}} feature{key:"ids" value{int64_list{value:1 value:2}}}`)
+	equalExample(t, got.Bytes[1], `feature{key:"city" value{bytes_list{value:"a,\"b\""}}}`)
+	all := "age,city,ids,pair"
+	for text, want := range map[string]string{
+		"":                               "no header",
+		"age\n":                          "no record",
+		"agee,city\n1,a\n":               "no column agee (did you mean age?)",
+		"age,age\n1,1\n":                 "the column age is there twice",
+		all + ",comment\n1,a,1,,fine\n":  "",
+		"age,city\n1\n":                  "record 0 has 1 cell, want 2",
+		"age\n1\nx\n":                    `record 1 has age, which is "x", want a number`,
+		"age\n0x10\n":                    `record 0 has age, which is "0x10", want a number`,
+		"ids\n1|b\n":                     `record 0 has ids, which is "b", want a whole number`,
+		"age\n\"1\n":                     "parse error on line 2",
+		strings.Repeat("x,", 9) + "\n\n": "no column x",
+	} {
+		_, err := ReadTable([]byte(text), visits, c)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+	if _, err := ReadTable([]byte("x\n1\n"), of(port("x", float)), c); err == nil || !strings.Contains(err.Error(), "takes no columns") {
+		t.Errorf("a signature of tensors takes CSV: %v", err)
+	}
+}
+
+// TestTable verifies the columns of answers: those of predict.
+func TestTable(t *testing.T) {
+	c := described(t)
+	outputs := func(list ...any) map[string]*interpreter.Tensor {
+		all := map[string]*interpreter.Tensor{}
+		for i := 0; i < len(list); i += 2 {
+			all[list[i].(string)] = list[i+1].(*interpreter.Tensor)
+		}
+		return all
+	}
+	words := func(shape []int, list string) *interpreter.Tensor {
+		tensor := &interpreter.Tensor{Type: texts, Shape: shape}
+		for word := range strings.FieldsSeq(list) {
+			tensor.Bytes = append(tensor.Bytes, []byte(word))
+		}
+		return tensor
+	}
+	floats := func(shape []int, list ...float32) *interpreter.Tensor {
+		return &interpreter.Tensor{Type: float, Shape: shape, Float32: list}
+	}
+	for _, tt := range []struct {
+		name    string
+		columns Columns
+		outputs map[string]*interpreter.Tensor
+		want    string
+	}{
+		{"two classes and a key", c, outputs("classes", words([]int{2, 2}, "no yes no yes"), "scores", floats([]int{2, 2}, 0.25, 0.75, 0.875, 0.125), "key", words([]int{2}, "v1 v2")),
+			"visit,class,score\nv1,yes,0.75\nv2,no,0.125\n"},
+		{"classes in the order of scores", Columns{}, outputs("classes", words([]int{2, 3}, "2 10 1 10 1 2"), "scores", floats([]int{2, 3}, 0.5, 0.375, 0.125, 0.75, 0.25, 0)),
+			"record,class,score_1,score_2,score_10\n5,2,0.125,0.5,0.375\n6,10,0.25,0,0.75\n"},
+		{"a regression", Columns{}, outputs("outputs", floats([]int{2, 1}, 1.5, -2)), "record,prediction\n5,1.5\n6,-2\n"},
+		{"other outputs", Columns{}, outputs("b", floats([]int{2, 2}, 1, 2, 3, 4), "a", words([]int{2}, "u v")), "record,a,b_0,b_1\n5,u,1,2\n6,v,3,4\n"},
+	} {
+		a, err := NewAnswers(tt.columns, tt.outputs, 2, 5)
+		var text strings.Builder
+		if err == nil {
+			err = a.Write(&text, true)
+		}
+		if diff := cmp.Diff(tt.want, text.String()); err != nil || diff != "" {
+			t.Errorf("%s: %v, %s", tt.name, err, diff)
+		}
+	}
+	if _, err := NewAnswers(c, outputs("y", floats(nil, 1)), 2, 0); err == nil {
+		t.Error("an output without records is answered")
+	}
+}
+
+// FuzzDocument verifies that no request makes the reader panic, and that a tensor has as many values as its shape says.
+func FuzzDocument(f *testing.F) {
+	for _, text := range []string{
+		`{"instances": [[1, NaN], [2.5e3, -Infinity]]}`, `{"inputs": {"x": "\ud83d\ude00", "b64": null}}`, `{"instances": [{"b64": "YQ"}, "b"]}`,
+		`{"instances": [{"age": 31, "city": "Bern", "ids": [1, [2]]}], "signature_name": "x"}`, `{"examples": [{"age": true}], "context": {}}`,
+	} {
+		f.Add([]byte(text))
+	}
+	signatures := []*interpreter.Signature{visits, needs, of(port("x", float)), of(port("x", texts)), of(port("a", int32s), port("x", boolean)), of(port("x", double)), of(port("x", int64s))}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := Parse(text)
+		if err != nil {
+			return
+		}
+		for _, s := range signatures {
+			all, _, err := d.Inputs(s)
+			if err == nil {
+				for _, in := range all {
+					n := len(in.Float32) + len(in.Float64) + len(in.Int32) + len(in.Int64) + len(in.Bool) + len(in.Bytes)
+					if n != interpreter.Elements(in.Shape) {
+						t.Errorf("%q gives %d values of the shape %v", text, n, in.Shape)
+					}
+				}
+			}
+			if _, err = d.Examples(s); err == nil {
+				_, err = d.Signature()
+			}
+			_ = fmt.Sprint(err)
+		}
+	})
+}

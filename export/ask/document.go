@@ -1,0 +1,215 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringtrain/export/interpreter"
+	"ringtrain/export/tfpb"
+	"ringtrain/ring/phrase"
+)
+
+// DefaultSignature is the signature of a request that names none.
+const DefaultSignature = "serving_default"
+
+// Document is the JSON object of a request.
+type Document struct {
+	text    []byte
+	members map[string]int // where the value of each key begins; of a key that is there twice the first
+}
+
+// Parse reads a request. The tensors that are made of it may refer to text.
+func Parse(text []byte) (*Document, error) {
+	c := cursor{text: text}
+	if c.peek() == 0 {
+		return nil, errors.New("the body is empty, want a JSON object")
+	}
+	if err := check(text); err != nil {
+		return nil, err
+	}
+	if c.peek() != '{' {
+		return nil, fmt.Errorf("the body is %s, want a JSON object", c.shown())
+	}
+	d := &Document{text, map[string]int{}}
+	for key := range c.members() {
+		if _, twice := d.members[key]; !twice {
+			d.members[key] = c.at
+		}
+		c.skip()
+	}
+	return d, nil
+}
+
+// find returns a cursor at the value of a key, nil if there is none.
+func (d *Document) find(key string) *cursor {
+	if at, ok := d.members[key]; ok {
+		return &cursor{d.text, at}
+	}
+	return nil
+}
+
+// list returns a cursor at the value of a key, which must be a list that is not empty.
+func (d *Document) list(key string) (*cursor, error) {
+	c := d.find(key)
+	switch {
+	case c == nil:
+		return nil, fmt.Errorf("the body has no key %s", key)
+	case c.peek() != '[':
+		return nil, &fault{key, "is " + c.shown() + ", want a list"}
+	case c.first().peek() == ']':
+		return nil, &fault{key, "is empty, want at least one item"}
+	}
+	return c, nil
+}
+
+// Signature returns the name of the signature that is asked for.
+func (d *Document) Signature() (string, error) {
+	c, name := d.find("signature_name"), ""
+	if c != nil {
+		if c.peek() != '"' {
+			return "", &fault{"signature_name", "is " + c.shown() + ", want a text"}
+		}
+		name = string(c.string())
+	}
+	if name == "" {
+		name = DefaultSignature
+	}
+	return name, nil
+}
+
+// Inputs returns the tensors of a predict request, in the order of the inputs of the signature. The answer
+// to rows has rows, too.
+func (d *Document) Inputs(s *interpreter.Signature) (inputs []*interpreter.Tensor, rows bool, err error) {
+	const instances, columns = "instances", "inputs"
+	c := d.find(columns)
+	rows = d.find(instances) != nil
+	switch {
+	case rows && c != nil:
+		return nil, false, errors.New("the body has both instances and inputs, want one of them")
+	case c != nil:
+		inputs, err = tensors(c, s, false)
+		return inputs, false, within(columns, err)
+	case !rows:
+		return nil, false, errors.New("the body has neither instances (rows) nor inputs (columns)")
+	}
+	c, err = d.list(instances)
+	if err != nil {
+		return nil, true, err
+	}
+	if first := c.first(); TakesExamples(s) && first.isObject() && !first.isNamed(s) {
+		var t *interpreter.Tensor
+		t, err = examples(c, NewRows(s))
+		return []*interpreter.Tensor{t}, true, within(instances, err)
+	}
+	inputs, err = tensors(c, s, true)
+	return inputs, true, within(instances, err)
+}
+
+// TakesExamples reports whether tf.Examples are the only input of a signature.
+func TakesExamples(s *interpreter.Signature) bool {
+	return len(s.Inputs) == 1 && s.Inputs[0].Type == tfpb.DataType_DT_STRING && s.Features != nil
+}
+
+// first returns a cursor at the first item of a list, or at its end.
+func (c *cursor) first() *cursor {
+	first := &cursor{c.text, c.at + 1}
+	first.peek()
+	return first
+}
+
+// isObject reports whether an object is at the cursor that is no {"b64": TEXT}.
+func (c *cursor) isObject() bool {
+	at := *c
+	if at.peek() != '{' {
+		return false
+	}
+	_, text := at.base64()
+	return !text
+}
+
+// isNamed reports whether the object at the cursor is the input of a signature by name, and no row of columns:
+// {"examples": TEXT} and not {"age": 31}.
+func (c *cursor) isNamed(s *interpreter.Signature) bool {
+	at, keys, isNamed := *c, 0, false
+	for key := range at.members() {
+		keys++
+		value := at
+		_, encoded := value.base64()
+		isColumn := slices.ContainsFunc(s.Features, func(f interpreter.Feature) bool { return f.Name == key })
+		isNamed = key == s.Inputs[0].Key && (encoded || !isColumn)
+		at.skip()
+	}
+	return isNamed && keys == 1
+}
+
+// tensors makes the inputs of a signature of the value at the cursor, which is that of the only input or an
+// object with each input; with rows, of a list of such values.
+func tensors(c *cursor, s *interpreter.Signature, rows bool) ([]*interpreter.Tensor, error) {
+	example := c
+	if rows {
+		example = c.first()
+	}
+	keyed := example.isObject()
+	if !keyed && len(s.Inputs) != 1 {
+		return nil, &fault{"", "has values without keys, want objects: the inputs are " + keysOf(s.Inputs)}
+	}
+	fillers := make([]filler, len(s.Inputs))
+	for i, p := range s.Inputs {
+		fillers[i].tensor.Type = p.Type
+	}
+	var err error
+	if !rows {
+		err = row(c, s.Inputs, fillers, keyed)
+	} else {
+		err = c.eachItem(func() error { return row(c, s.Inputs, fillers, keyed) })
+	}
+	inputs := make([]*interpreter.Tensor, len(fillers))
+	for i := range fillers {
+		f := &fillers[i]
+		inputs[i], f.tensor.Shape = &f.tensor, []int{}
+		if rows {
+			f.tensor.Shape = []int{f.values}
+		}
+		f.tensor.Shape = append(f.tensor.Shape, f.shape...)
+	}
+	return inputs, err
+}
+
+// row adds the value at the cursor: that of the only input, or if keyed an object that has each input once.
+func row(c *cursor, inputs []interpreter.Port, fillers []filler, keyed bool) error {
+	switch object := c.isObject(); {
+	case !object && keyed:
+		return &fault{"", "is " + c.shown() + ", want an object as the first item is"}
+	case object && !keyed:
+		return &fault{"", "is " + c.shown() + ", want a value or a list as the first item is"}
+	case !keyed:
+		return fillers[0].add(c)
+	}
+	before := fillers[0].values
+	for key := range c.members() {
+		at := slices.IndexFunc(inputs, func(p interpreter.Port) bool { return p.Key == key })
+		if at < 0 || fillers[at].values > before {
+			return &fault{"", fmt.Sprintf("has the key %s, want each of the inputs %s once", phrase.Name(key), keysOf(inputs))}
+		}
+		if err := fillers[at].add(c); err != nil {
+			return within("."+inputs[at].Key, err)
+		}
+	}
+	for at := range fillers {
+		if fillers[at].values != before+1 {
+			return &fault{"", fmt.Sprintf("has no key %s, want each of the inputs %s", inputs[at].Key, keysOf(inputs))}
+		}
+	}
+	return nil
+}
+
+// keysOf lists the keys of inputs.
+func keysOf(ports []interpreter.Port) string {
+	keys := make([]string, len(ports))
+	for i, p := range ports {
+		keys[i] = p.Key
+	}
+	return strings.Join(keys, ", ")
+}

@@ -1,0 +1,184 @@
+package ask
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+
+	"ringtrain/ring/phrase"
+)
+
+const (
+	maxDepth = 64  // of lists in each other: the rank of a tensor
+	maxShown = 256 // bytes of a value in a message
+)
+
+// notFinite are the numbers that JSON does not know, and numbers of the same length that it knows.
+var notFinite = []struct{ word, number string }{{"NaN", "0.0"}, {"Infinity", "0.000000"}, {"Inf", "0.0"}}
+
+// check verifies that text is one value of JSON, in which numbers may also be NaN, Infinity and Inf.
+func check(text []byte) error {
+	err := syntax(text)
+	if err == nil || !bytes.ContainsAny(text, "NI") {
+		return err
+	}
+	finite, quoted := bytes.Clone(text), false
+	for i := 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '"':
+			quoted = !quoted
+		case b == '\\' && quoted:
+			i++
+		case (b == 'N' || b == 'I') && !quoted:
+			for _, n := range notFinite {
+				if bytes.HasPrefix(text[i:], []byte(n.word)) {
+					i += copy(finite[i:], n.number) - 1
+					break
+				}
+			}
+		}
+	}
+	return syntax(finite)
+}
+
+func syntax(text []byte) error {
+	if json.Valid(text) {
+		return nil
+	}
+	err := json.Unmarshal(text, new(any)) // says where
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("the body is no JSON at byte %d: %w", s.Offset, err)
+	}
+	return err
+}
+
+// cursor reads a JSON text from front to back. The text has passed check, so its methods need no errors.
+type cursor struct {
+	text []byte
+	at   int
+}
+
+// peek moves past white space and returns the byte there, 0 at the end.
+func (c *cursor) peek() byte {
+	for ; c.at < len(c.text); c.at++ {
+		switch b := c.text[c.at]; b {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return b
+		}
+	}
+	return 0
+}
+
+// more moves past a comma and to the next item of a list or an object, or past its end. It reports whether there is one.
+func (c *cursor) more(end byte) bool {
+	switch c.peek() {
+	case end:
+		c.at++
+		return false
+	case ',':
+		c.at++
+		c.peek()
+	}
+	return true
+}
+
+// items yields the numbers of the items of the list at the cursor. The loop must move past each item.
+func (c *cursor) items() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		c.at++
+		for i := 0; c.more(']') && yield(i); i++ {
+		}
+	}
+}
+
+// eachItem calls f at each item of the list at the cursor. f must move past the item.
+func (c *cursor) eachItem(f func() error) error {
+	for i := range c.items() {
+		if err := f(); err != nil {
+			return within("["+strconv.Itoa(i)+"]", err)
+		}
+	}
+	return nil
+}
+
+// members yields the keys of the object at the cursor. The loop must move past each value.
+func (c *cursor) members() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		c.at++
+		for c.more('}') {
+			key := c.string()
+			c.peek()
+			c.at++ // the colon
+			c.peek()
+			if !yield(view(key)) {
+				return
+			}
+		}
+	}
+}
+
+// string returns the text at the cursor and moves past it. The text is a part of the JSON unless it has escapes.
+func (c *cursor) string() []byte {
+	from, escaped := c.at, false
+	for c.at++; c.text[c.at] != '"'; c.at++ {
+		if c.text[c.at] == '\\' {
+			c.at++
+			escaped = true
+		}
+	}
+	c.at++
+	if !escaped {
+		return c.text[from+1 : c.at-1 : c.at-1]
+	}
+	var text string
+	_ = json.Unmarshal(c.text[from:c.at], &text) // check has verified it
+	return []byte(text)
+}
+
+// word returns the number, true, false or null at the cursor and moves past it.
+func (c *cursor) word() []byte {
+	from := c.at
+	for ; c.at < len(c.text); c.at++ {
+		switch c.text[c.at] {
+		case ',', ']', '}', ' ', '\t', '\n', '\r':
+			return c.text[from:c.at]
+		}
+	}
+	return c.text[from:]
+}
+
+// skip moves past the value at the cursor and returns its text.
+func (c *cursor) skip() []byte {
+	c.peek()
+	from := c.at
+	for depth := 0; ; {
+		switch c.peek() {
+		case '{', '[':
+			depth++
+			c.at++
+		case '}', ']':
+			depth--
+			c.at++
+		case ',', ':':
+			c.at++
+			continue
+		case '"':
+			c.string()
+		default:
+			c.word()
+		}
+		if depth == 0 {
+			return c.text[from:c.at]
+		}
+	}
+}
+
+// shown returns the value at the cursor for a message.
+func (c *cursor) shown() string {
+	at := *c
+	return phrase.Foreign(view(at.skip()), maxShown)
+}

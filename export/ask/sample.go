@@ -1,0 +1,111 @@
+package ask
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringtrain/export/bundle"
+	"ringtrain/export/interpreter"
+	"ringtrain/export/tfpb"
+)
+
+// Sample returns a predict request that a signature answers: rows of raw columns, of values, or columns if an
+// input has no dimension of records. The columns are those of like, if it is not nil, else zeros.
+func Sample(s *interpreter.Signature, like *tfpb.Example) []byte {
+	if TakesExamples(s) {
+		dst := []byte(`{"instances": [{`)
+		for i, f := range s.Features {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = append(appendText(dst, f.Name), ": "...)
+			dst = appendFeature(dst, f, like.GetFeatures().GetFeature()[f.Name])
+		}
+		return append(dst, "}]}"...)
+	}
+	rows := !slices.ContainsFunc(s.Inputs, func(p interpreter.Port) bool { return p.Shape != nil && (len(p.Shape) == 0 || p.Shape[0] >= 0) })
+	values := make([]*interpreter.Tensor, len(s.Inputs))
+	for i, p := range s.Inputs {
+		shape := p.Shape
+		if rows && len(shape) > 0 {
+			shape = shape[1:]
+		}
+		values[i] = zeros(p.Type, shape)
+	}
+	value := appendValues(nil, s.Inputs, values, 0, make([]int, len(values)))
+	if rows {
+		return fmt.Appendf(nil, `{"instances": [%s]}`, value)
+	}
+	return fmt.Appendf(nil, `{"inputs": %s}`, value)
+}
+
+// zeros returns a tensor of zeros, or of the text a. A dimension that may have any size has 1.
+func zeros(t tfpb.DataType, shape []int) *interpreter.Tensor {
+	shape = slices.Clone(shape)
+	for i, d := range shape {
+		shape[i] = max(d, -d) // 1 for -1
+	}
+	z, n := &interpreter.Tensor{Type: t, Shape: shape}, interpreter.Elements(shape)
+	switch t {
+	case tfpb.DataType_DT_FLOAT:
+		z.Float32 = make([]float32, n)
+	case tfpb.DataType_DT_DOUBLE:
+		z.Float64 = make([]float64, n)
+	case tfpb.DataType_DT_INT32:
+		z.Int32 = make([]int32, n)
+	case tfpb.DataType_DT_INT64:
+		z.Int64 = make([]int64, n)
+	case tfpb.DataType_DT_BOOL:
+		z.Bool = make([]bool, n)
+	default:
+		z.Bytes = slices.Repeat([][]byte{[]byte("a")}, n)
+	}
+	return z
+}
+
+// appendFeature appends the value of a feature: that of like, if it has one, else zeros.
+func appendFeature(dst []byte, f interpreter.Feature, like *tfpb.Feature) []byte {
+	t := &interpreter.Tensor{Type: f.Type, Float32: like.GetFloatList().GetValue(), Int64: like.GetInt64List().GetValue(), Bytes: like.GetBytesList().GetValue()}
+	n := len(t.Float32) + len(t.Int64) + len(t.Bytes)
+	t.Shape = []int{n}
+	if n == 0 {
+		t = zeros(f.Type, f.Shape)
+	}
+	if f.Kind == interpreter.Dense && interpreter.Elements(t.Shape) == 1 && (len(f.Shape) == 0 || f.Shape[0] >= 0) {
+		t.Shape = nil
+	} else if len(t.Shape) == 0 {
+		t.Shape = []int{1}
+	}
+	return appendTensor(dst, "", t, 0, new(int))
+}
+
+// Curl returns the line of a shell that sends a request to a model. A long request comes from the server.
+func Curl(server, model string, request []byte) string {
+	const maxLine = 600 // bytes of a request
+	to := server + "/v1/models/" + model
+	if len(request) > maxLine {
+		return fmt.Sprintf("curl -s %s/example | curl -s -d @- %s:predict", to, to)
+	}
+	return fmt.Sprintf("curl -s %s:predict -d '%s'", to, strings.ReplaceAll(string(request), "'", `'\''`))
+}
+
+// Type returns the type and the shape of a port or a feature: float[-1 3].
+func Type(t tfpb.DataType, shape []int) string {
+	name := bundle.DType(t).String()
+	if shape == nil {
+		return name
+	}
+	return name + strings.ReplaceAll(fmt.Sprint(shape), " ", ", ")
+}
+
+// Default returns the value in the place of a missing feature, as JSON, or what a request must have.
+func Default(f interpreter.Feature) string {
+	switch {
+	case f.Default != nil:
+		return "default " + string(appendTensor(nil, "", f.Default, 0, new(int)))
+	case f.Kind != interpreter.Dense || len(f.Shape) > 0 && f.Shape[0] < 0:
+		return "may be empty"
+	}
+	return "required"
+}
