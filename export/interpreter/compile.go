@@ -207,7 +207,7 @@ func (c *compiler) add(v *vertex) error {
 		s.in = append(s.in, in)
 	}
 	var err error
-	if s.out, err = v.op.outputs(s.node); err != nil {
+	if s.out, _, err = v.op.outputs(s.node, ""); err != nil {
 		return err
 	}
 	if v.op.bind != nil {

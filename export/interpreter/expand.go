@@ -160,11 +160,14 @@ func (e *expansion) output(s *scope, n *tfpb.NodeDef, rest string) (out int, cal
 	if s.parent == nil {
 		return index, callee, nil
 	}
-	if callee != nil && callee.name == n.GetOp() {
-		return callee.ports[port] + index, callee, nil
+	if o := e.lib.ops[n.GetOp()]; o != nil {
+		_, before, err := o.outputs(&node{attrs: n.GetAttr()}, port)
+		return before + index, nil, err
 	}
-	out, err = e.lib.output(n, port, index)
-	return out, callee, err
+	if callee != nil && callee.name == n.GetOp() {
+		index += callee.ports[port]
+	}
+	return index, callee, nil
 }
 
 func dataInputs(n *tfpb.NodeDef) []string {
@@ -184,35 +187,12 @@ func (e *expansion) vertex(s *scope, n *tfpb.NodeDef) (*vertex, error) {
 		return nil, err
 	}
 	v := &vertex{node: node{name: s.path + n.GetName(), op: n.GetOp(), attrs: n.GetAttr()}, input: -1, op: e.lib.ops[n.GetOp()]}
-	if d := e.lib.declared[n.GetOp()]; d != nil {
-		v.attrs = withDefaults(v.attrs, d)
-	}
 	if v.op == nil && e.unknown[n.GetOp()] == "" {
 		e.unknown[n.GetOp()] = v.name
 	}
 	s.vertices[n.GetName()] = v
 	e.pending = append(e.pending, pending{v, s, n})
 	return v, nil
-}
-
-// withDefaults returns attributes with the declared defaults of those that are missing.
-func withDefaults(attrs map[string]*tfpb.AttrValue, d *tfpb.OpDef) map[string]*tfpb.AttrValue {
-	var all map[string]*tfpb.AttrValue
-	for _, a := range d.GetAttr() {
-		if attrs[a.GetName()] == nil && a.GetDefaultValue() != nil {
-			if all == nil {
-				all = maps.Clone(attrs)
-				if all == nil {
-					all = map[string]*tfpb.AttrValue{}
-				}
-			}
-			all[a.GetName()] = a.GetDefaultValue()
-		}
-	}
-	if all == nil {
-		return attrs
-	}
-	return all
 }
 
 // enter returns the scope of a call.

@@ -18,7 +18,6 @@ const (
 type library struct {
 	main      *body
 	functions map[string]*body
-	declared  map[string]*tfpb.OpDef // by the file itself; a file without functions may have none
 	ops       map[string]*op
 }
 
@@ -32,15 +31,11 @@ type body struct {
 	controls map[string]string // nodes that a call runs besides
 }
 
-func newLibrary(meta *tfpb.MetaGraphDef) (*library, error) {
-	l := &library{functions: map[string]*body{}, declared: map[string]*tfpb.OpDef{}, ops: map[string]*op{}}
+func newLibrary(graph *tfpb.GraphDef) (*library, error) {
+	l := &library{functions: map[string]*body{}, ops: map[string]*op{}}
 	for _, o := range operations() {
 		l.ops[o.name] = &o
 	}
-	for _, d := range meta.GetMetaInfoDef().GetStrippedOpList().GetOp() {
-		l.declared[d.GetName()] = d
-	}
-	graph := meta.GetGraphDef()
 	var err error
 	if l.main, err = newBody("", graph.GetNode()); err != nil {
 		return nil, err
@@ -85,28 +80,4 @@ func (l *library) called(n *tfpb.NodeDef) (*body, error) {
 		}
 	}
 	return l.functions[name], nil
-}
-
-// output returns the number of the output that port and index name within a function.
-func (l *library) output(n *tfpb.NodeDef, port string, index int) (int, error) {
-	d := l.declared[n.GetOp()]
-	if d == nil {
-		return 0, fmt.Errorf("%s: operation %s is not declared in the file", phrase.Name(n.GetName()), phrase.Name(n.GetOp()))
-	}
-	view := &node{attrs: n.GetAttr()}
-	first := 0
-	for _, arg := range d.GetOutputArg() {
-		if arg.GetName() == port {
-			return first + index, nil
-		}
-		switch {
-		case arg.GetNumberAttr() != "":
-			first += view.length(arg.GetNumberAttr())
-		case arg.GetTypeListAttr() != "":
-			first += view.length(arg.GetTypeListAttr())
-		default:
-			first++
-		}
-	}
-	return 0, fmt.Errorf("%s: %s has no output %s", phrase.Name(n.GetName()), phrase.Name(n.GetOp()), phrase.Name(port))
 }

@@ -1,7 +1,6 @@
 package interpreter
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,7 +14,7 @@ import (
 type op struct {
 	name    string
 	kinds   string                     // of the inputs; see accepts
-	out     string                     // how many outputs: a sum of numbers and attributes, such as "3+N"; "": one
+	out     string                     // ports of the outputs: "indices+values", "tensors*dtypes" of as many as an attribute says; "": one, "0": none
 	types   []tfpb.DataType            // that the attribute T may have (of an operation without T: its first type attribute); nil: any
 	bind    func(n *node) (any, error) // reads the attributes once, when a program is compiled; nil: there are none to read
 	shape   func(c *call) error        // calls make for each output; nil: run does it, because the values decide the shape
@@ -32,21 +31,25 @@ func operations() []op {
 	return slices.Concat(stateOps(), arrayOps(), mathOps(), reductionOps(), networkOps(), stringOps(), raggedOps(), tableOps(), parseOps())
 }
 
-// outputs returns the number of outputs of a node. An attribute counts as its integer, or as the
-// length of its list.
-func (o *op) outputs(n *node) (int, error) {
-	total := 0
-	for term := range strings.SplitSeq(cmp.Or(o.out, "1"), "+") {
-		k, err := strconv.Atoi(term)
-		if err != nil {
-			k = n.length(term)
+// outputs returns the number of outputs of a node, and of those before a port.
+func (o *op) outputs(n *node, port string) (all, before int, err error) {
+	for term := range strings.SplitSeq(o.out, "+") {
+		name, counter, many := strings.Cut(term, "*")
+		k := 1
+		if number, err := strconv.Atoi(term); err == nil {
+			k = number
+		} else if many {
+			k = n.length(counter)
 		}
 		if k < 0 || k > maxOutputs {
-			return 0, fmt.Errorf("attribute %s counts %d, want 0 to %d", term, k, maxOutputs)
+			return 0, 0, fmt.Errorf("attribute %s counts %d, want 0 to %d", counter, k, maxOutputs)
 		}
-		total += k
+		if name == port {
+			before = all
+		}
+		all += k
 	}
-	return total, nil
+	return all, before, nil
 }
 
 // call is one execution of a node. Its inputs belong to other nodes or to the caller of Run. What it
@@ -58,8 +61,9 @@ type call struct {
 	in, out []*Tensor
 	frame   *frame
 
-	op  *op
-	own []Tensor // the memory of the outputs: out[i] is a copy of own[i] or of what it shares
+	op      *op
+	checked bool     // the inputs have the right types: they are the same in each run
+	own     []Tensor // the memory of the outputs: out[i] is a copy of own[i] or of what it shares
 }
 
 // engine returns the kernels of the run.

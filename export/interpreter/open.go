@@ -111,7 +111,7 @@ func parseMeta(data []byte) (*tfpb.MetaGraphDef, error) {
 // load makes the model ready for Compile.
 func (m *Model) load() error {
 	var err error
-	if m.lib, err = newLibrary(m.meta); err != nil {
+	if m.lib, err = newLibrary(m.meta.GetGraphDef()); err != nil {
 		return err
 	}
 	if err = m.describe(); err != nil {

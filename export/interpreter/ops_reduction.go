@@ -19,7 +19,7 @@ func reductionOps() []op {
 		{name: "Max", kinds: "Ti", types: numbers, bind: bindReduction, run: largest},
 		{name: "All", kinds: "bi", bind: bindReduction, run: all},
 		{name: "ArgMax", kinds: "Ti", types: numbers, bind: bindArgMax, run: argMax},
-		{name: "TopKV2", kinds: "Tn", out: "2", types: numbers, run: topK},
+		{name: "TopKV2", kinds: "Tn", out: "values+indices", types: numbers, run: topK},
 		{name: "Cumsum", kinds: "Ti", types: numbers, bind: bindCumsum, shape: likeInput(0), run: cumsum},
 		{name: "UnsortedSegmentSum", kinds: "Tii", types: numbers, run: segmentSum},
 		{name: "Bucketize", kinds: "T", types: numbers, bind: bindBucketize, shape: likeInput(tfpb.DataType_DT_INT32), run: bucketize},

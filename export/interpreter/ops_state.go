@@ -17,14 +17,14 @@ func stateOps() []op {
 		{name: "PlaceholderWithDefault", kinds: "x", run: runIdentity},
 		{name: "Identity", kinds: "x", run: runIdentity},
 		{name: "StopGradient", kinds: "x", run: runIdentity},
-		{name: "IdentityN", out: "T", run: runIdentity},
+		{name: "IdentityN", out: "output*T", run: runIdentity},
 		{name: "VarHandleOp", run: runHandle},
 		{name: "VariableV2", run: runVariable, state: true, reads: true},
 		{name: "ReadVariableOp", kinds: "x", run: runRead, state: true, reads: true},
 		{name: "AssignVariableOp", kinds: "xx", out: "0", run: runAssign, state: true, assigns: true},
 		{name: "Assign", kinds: "xx", run: runAssign, state: true, assigns: true},
 		{name: "AssignAdd", kinds: "xx", run: runAssignAdd, state: true, assigns: true},
-		{name: "RestoreV2", kinds: "sss", out: "dtypes", run: runRestore, state: true},
+		{name: "RestoreV2", kinds: "sss", out: "tensors*dtypes", run: runRestore, state: true},
 		{name: "Assert", out: "0", run: runAssert, state: true},
 	}
 }

@@ -168,6 +168,12 @@ func (r *running) failed(err error) error {
 }
 
 func (c *call) execute() error {
+	if !c.checked {
+		if err := c.op.accepts(c.in); err != nil {
+			return err
+		}
+		c.checked = true
+	}
 	if c.op.shape != nil {
 		if err := c.op.shape(c); err != nil {
 			return err
