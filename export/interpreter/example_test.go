@@ -1,0 +1,124 @@
+package interpreter
+
+import (
+	"fmt"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"ringtrain/export/tfpb"
+)
+
+// textTensor returns a vector of texts.
+func textTensor(texts ...string) *Tensor {
+	t := &Tensor{Type: tfpb.DataType_DT_STRING, Shape: []int{len(texts)}}
+	for _, s := range texts {
+		t.Bytes = append(t.Bytes, []byte(s))
+	}
+	return t
+}
+
+// textScalar returns one text.
+func textScalar(text string) *Tensor {
+	t := textTensor(text)
+	t.Shape = nil
+	return t
+}
+
+// clicks returns tf.Examples of 13 numbers and 26 texts.
+func clicks(t testing.TB, n int) *Tensor {
+	t.Helper()
+	all := textTensor()
+	for k := range n {
+		features := map[string]*tfpb.Feature{}
+		for i := range 13 {
+			features[clickColumn(i)] = &tfpb.Feature{Kind: &tfpb.Feature_FloatList{FloatList: &tfpb.FloatList{Value: []float32{float32(k*100 + i)}}}}
+		}
+		for i := 13; i < 39; i++ {
+			text := fmt.Appendf(nil, "%08x", k*i*7919)
+			features[clickColumn(i)] = &tfpb.Feature{Kind: &tfpb.Feature_BytesList{BytesList: &tfpb.BytesList{Value: [][]byte{text}}}}
+		}
+		example, err := proto.Marshal(&tfpb.Example{Features: &tfpb.Features{Feature: features}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Bytes = append(all.Bytes, example)
+	}
+	all.Shape = []int{n}
+	return all
+}
+
+func clickColumn(i int) string {
+	if i < 13 {
+		return fmt.Sprintf("I%d", i+1)
+	}
+	return fmt.Sprintf("C%d", i-12)
+}
+
+// clickParser returns a call of ParseExample for n of the examples of clicks.
+func clickParser(t testing.TB, n int) *call {
+	t.Helper()
+	list := &tfpb.AttrValue_ListValue{}
+	in := []*Tensor{clicks(t, n), textTensor()}
+	for i := range 39 {
+		in = append(in, textScalar(clickColumn(i)))
+	}
+	for i := range 39 {
+		typ, def := tfpb.DataType_DT_STRING, textScalar("")
+		if i < 13 {
+			typ, def = tfpb.DataType_DT_FLOAT, &Tensor{Type: tfpb.DataType_DT_FLOAT, Float32: []float32{0}}
+		}
+		list.Type, list.Shape, in = append(list.Type, typ), append(list.Shape, &tfpb.TensorShapeProto{}), append(in, def)
+	}
+	attr := &tfpb.AttrValue{Value: &tfpb.AttrValue_List{List: list}}
+	n0 := &node{attrs: map[string]*tfpb.AttrValue{"Tdense": attr, "dense_shapes": attr}}
+	o := parseOps()[0]
+	bound, err := o.bind(n0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &call{node: n0, bound: bound, in: in, frame: &frame{store: &store{most: limits{run: maxRunBytes}}, engine: newEngine()}, op: &o, own: make([]Tensor, 39)}
+	for range c.own {
+		c.out = append(c.out, &Tensor{})
+	}
+	return c
+}
+
+// TestParseClicks verifies the values that ParseExample reads, and that a second parse of as many examples
+// allocates nothing.
+func TestParseClicks(t *testing.T) {
+	c := clickParser(t, 40)
+	parse := func() {
+		c.frame.bytes = 0
+		if err := c.op.run(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if allocs := testing.AllocsPerRun(10, parse); allocs > 0 {
+		t.Errorf("%v allocations, want none", allocs)
+	}
+	for k := range 40 {
+		if got, want := c.out[3].Float32[k], float32(k*100+3); got != want {
+			t.Errorf("number 3 of example %d is %v, want %v", k, got, want)
+		}
+		if got, want := string(c.out[20].Bytes[k]), fmt.Sprintf("%08x", k*20*7919); got != want {
+			t.Errorf("text 20 of example %d is %s, want %s", k, got, want)
+		}
+	}
+}
+
+// BenchmarkParseExample measures the parser on the examples of a deepfm.
+func BenchmarkParseExample(b *testing.B) {
+	for _, n := range []int{1, 256} {
+		b.Run(fmt.Sprintf("examples=%d", n), func(b *testing.B) {
+			c := clickParser(b, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				c.frame.bytes = 0
+				if err := c.op.run(c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
