@@ -19,13 +19,6 @@ type runs struct {
 	lanes map[string]*lane // by signature
 }
 
-// The methods of signatures.
-const (
-	methodPredict  = "tensorflow/serving/predict"
-	methodClassify = "tensorflow/serving/classify"
-	methodRegress  = "tensorflow/serving/regress"
-)
-
 // Run answers a request by the outputs of a signature, in the order of outputs; nil are all, by key.
 // The inputs are in the order of the signature's. Run does not change them, and the answer does not
 // refer to them.

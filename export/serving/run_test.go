@@ -58,10 +58,12 @@ func (d *doubler) version(c *Cores) *Version {
 	port := func(key string) []interpreter.Port {
 		return []interpreter.Port{{Key: key, Type: tfpb.DataType_DT_FLOAT, Shape: []int{-1, 1}}}
 	}
-	s := interpreter.Signature{Name: "serving_default", Method: methodPredict, Inputs: port("x"), Outputs: port("y")}
+	s := interpreter.Signature{Name: "serving_default", Method: "tensorflow/serving/predict", Inputs: port("x"), Outputs: port("y")}
 	l := newLane(d, s, NewMetrics(c).of("double", 1, s))
-	return &Version{Name: "double", Number: 1, Model: &interpreter.Model{Signatures: []interpreter.Signature{s}},
+	v := &Version{Name: "double", Number: 1, Model: &interpreter.Model{Signatures: []interpreter.Signature{s}},
 		runs: runs{cores: c, lanes: map[string]*lane{s.Name: l}}}
+	v.users.Store(1)
+	return v
 }
 
 func numbers(values ...float32) []*interpreter.Tensor {

@@ -1,0 +1,176 @@
+package serving
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"ringtrain/export/interpreter"
+	"ringtrain/export/serving/servingpb"
+	"ringtrain/export/tfpb"
+	"ringtrain/ring/phrase"
+)
+
+// defaultSignature is the signature of requests that name none.
+const defaultSignature = "serving_default"
+
+// asked returns the signature that a request names.
+func (v *Version) asked(spec *servingpb.ModelSpec) (*interpreter.Signature, error) {
+	name := spec.GetSignatureName()
+	if name == "" {
+		name = defaultSignature
+	}
+	return v.signature(name)
+}
+
+// spec returns what an answer says of its origin.
+func (v *Version) spec(signature string) *servingpb.ModelSpec {
+	return &servingpb.ModelSpec{Name: v.Name, SignatureName: signature,
+		VersionChoice: &servingpb.ModelSpec_Version{Version: wrapperspb.Int64(v.Number)}}
+}
+
+// Predict answers a request, whatever model and version it names.
+func (v *Version) Predict(ctx context.Context, r *servingpb.PredictRequest) (*servingpb.PredictResponse, error) {
+	s, err := v.asked(r.GetModelSpec())
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := v.runs.tensors(s, r.GetInputs())
+	if err != nil {
+		return nil, err
+	}
+	outputs := keys(s.Outputs)
+	if filter := r.GetOutputFilter(); len(filter) > 0 {
+		outputs = filter
+	}
+	answers, err := v.Run(ctx, s.Name, outputs, inputs)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*tfpb.TensorProto{}
+	for i, key := range outputs {
+		if all[key] != nil {
+			return nil, status.Errorf(codes.InvalidArgument, "output_filter has %s twice", phrase.Quote(key))
+		}
+		all[key] = answers[i].Proto()
+	}
+	return &servingpb.PredictResponse{ModelSpec: v.spec(s.Name), Outputs: all}, nil
+}
+
+// tensors returns the inputs of a request in the order of a signature's.
+func (r *runs) tensors(s *interpreter.Signature, given map[string]*tfpb.TensorProto) ([]*interpreter.Tensor, error) {
+	want := keys(s.Inputs)
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(want, key) {
+			return nil, status.Errorf(codes.InvalidArgument, "signature %s has no input %s, want %s%s", s.Name, phrase.Quote(key), phrase.Names(want, maxNames), phrase.DidYouMean(key, want))
+		}
+	}
+	inputs := make([]*interpreter.Tensor, len(want))
+	for i, key := range want {
+		p, ok := given[key]
+		if !ok {
+			return nil, status.Errorf(codes.InvalidArgument, "the request has no input %s of signature %s, want %s", phrase.Quote(key), s.Name, phrase.Names(want, maxNames))
+		}
+		t, err := interpreter.FromProto(p, r.cores.Tensor)
+		if err != nil {
+			return nil, status.Errorf(codes.InvalidArgument, "input %s: %v", phrase.Quote(key), err)
+		}
+		inputs[i] = t
+	}
+	return inputs, nil
+}
+
+// Classify answers a request, whatever model and version it names.
+func (v *Version) Classify(ctx context.Context, r *servingpb.ClassificationRequest) (*servingpb.ClassificationResponse, error) {
+	s, byKey, n, err := v.results(ctx, classify(), r.GetModelSpec(), r.GetInput())
+	if err != nil {
+		return nil, err
+	}
+	classes, scores := byKey["classes"], byKey["scores"]
+	all := make([]*servingpb.Classifications, n)
+	for i := range all {
+		all[i] = &servingpb.Classifications{}
+		for j := range perRow(classes, scores) {
+			c := &servingpb.Class{}
+			if classes != nil {
+				c.Label = string(classes.Bytes[i*classes.Shape[1]+j])
+			}
+			if scores != nil {
+				c.Score = scores.Float32[i*scores.Shape[1]+j]
+			}
+			all[i].Classes = append(all[i].Classes, c)
+		}
+	}
+	return &servingpb.ClassificationResponse{ModelSpec: v.spec(s.Name), Result: &servingpb.ClassificationResult{Classifications: all}}, nil
+}
+
+// perRow returns the values of a row of the first tensor that is there.
+func perRow(tensors ...*interpreter.Tensor) int {
+	for _, t := range tensors {
+		if t != nil {
+			return t.Shape[1]
+		}
+	}
+	return 0
+}
+
+// Regress answers a request, whatever model and version it names.
+func (v *Version) Regress(ctx context.Context, r *servingpb.RegressionRequest) (*servingpb.RegressionResponse, error) {
+	s, byKey, n, err := v.results(ctx, regress(), r.GetModelSpec(), r.GetInput())
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*servingpb.Regression, n)
+	for i := range all {
+		all[i] = &servingpb.Regression{Value: byKey["outputs"].Float32[i]}
+	}
+	return &servingpb.RegressionResponse{ModelSpec: v.spec(s.Name), Result: &servingpb.RegressionResult{Regressions: all}}, nil
+}
+
+// results returns the outputs of a request of examples by their keys, and the number of examples.
+func (v *Version) results(ctx context.Context, m method, spec *servingpb.ModelSpec, in *servingpb.Input) (*interpreter.Signature, map[string]*interpreter.Tensor, int, error) {
+	s, err := v.asked(spec)
+	if err != nil { // TensorFlow Serving has another code here than in Predict
+		return nil, nil, 0, status.Error(codes.InvalidArgument, status.Convert(err).Message())
+	}
+	err = m.check(s)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	examples, err := encoded(in)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	byKey, err := m.run(ctx, v, s, examples)
+	return s, byKey, examples.Shape[0], err
+}
+
+// encoded returns the examples of a request as the graph takes them. Those of the context come
+// first: of a feature that comes twice the last one counts.
+func encoded(in *servingpb.Input) (*interpreter.Tensor, error) {
+	examples, shared := in.GetExampleList().GetExamples(), []byte(nil)
+	if with := in.GetExampleListWithContext(); with != nil {
+		text, err := proto.Marshal(with.GetContext())
+		if err != nil {
+			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+		examples, shared = with.GetExamples(), text
+	}
+	if len(examples) == 0 {
+		return nil, status.Error(codes.InvalidArgument, "the input has no examples, want one or more")
+	}
+	texts := make([][]byte, len(examples))
+	for i, e := range examples {
+		text, err := proto.MarshalOptions{}.MarshalAppend(slices.Clone(shared), e)
+		if err != nil {
+			return nil, status.Errorf(codes.InvalidArgument, "example %d: %v", i, err)
+		}
+		texts[i] = text
+	}
+	return &interpreter.Tensor{Type: tfpb.DataType_DT_STRING, Shape: []int{len(texts)}, Bytes: texts}, nil
+}
