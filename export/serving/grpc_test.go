@@ -37,6 +37,7 @@ func exampleModels(t *testing.T) (*Models, *Metrics) {
 	m := NewMetrics(c)
 	v := (&doubler{}).version(c)
 	v.Number = 3
+	v.runs.lanes[defaultSignature] = newLane(&doubler{}, v.Model.Signatures[0], m.of(v.Name, v.Number, v.Model.Signatures[0]))
 	port := func(key string, t tfpb.DataType, shape ...int) interpreter.Port {
 		return interpreter.Port{Key: key, Type: t, Shape: shape}
 	}
