@@ -26,9 +26,9 @@ func (l *Loader) load(ctx context.Context, name string, f folder) (*Version, err
 		return nil, err
 	}
 	v := newVersion(m, name, f)
-	v.unload = func() error {
+	v.unload = func() {
 		l.Metrics.dropped(v)
-		return m.Close()
+		_ = m.Close() // what it holds is not needed any more, whatever the system says
 	}
 	v.runs, err = newRuns(v, l.Cores, l.Metrics)
 	if err != nil {

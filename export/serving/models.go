@@ -1,7 +1,6 @@
 package serving
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -23,10 +22,30 @@ func NewModels() *Models { return &Models{models: map[string]*versions{}} }
 
 // versions are those of one model.
 type versions struct {
-	loaded []*Version       // by number, ascending
 	labels map[string]int64 // to numbers, which may not be loaded
-	states []State          // of all versions ever seen, by number, ascending
-	going  []*Version       // dropped; requests may hold them
+	states []*State         // of all versions that were ever to be served, by number, ascending
+}
+
+// Phase is the part of its life that a version is in, in the words of TensorFlow Serving.
+type Phase string
+
+// The phases, in their order.
+const (
+	Start     Phase = "START"
+	Loading   Phase = "LOADING"
+	Available Phase = "AVAILABLE"
+	Unloading Phase = "UNLOADING"
+	End       Phase = "END"
+)
+
+// State is a version that is, or was, to be served.
+type State struct {
+	Number int64
+	Phase  Phase
+	Err    error    // a status, of a version that cannot be loaded; nil: none
+	Labels []string // sorted
+
+	answers *Version // nil: it does not answer requests
 }
 
 // Choice is the version that a request asks for: the newest if it has neither a number nor a label.
@@ -41,67 +60,50 @@ type Choice struct {
 func (m *Models) Acquire(name string, want Choice) (*Version, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all, ok := m.models[name]
-	if !ok {
-		return nil, unknownModel(name)
-	}
-	v, err := all.choose(name, want)
+	all, err := m.model(name)
 	if err != nil {
 		return nil, err
+	}
+	number, err := all.number(name, want)
+	if err != nil {
+		return nil, err
+	}
+	v := all.answering(number)
+	switch {
+	case v == nil && number == nil:
+		return nil, status.Errorf(codes.Unavailable, "model %s has no loaded version", name)
+	case v == nil:
+		return nil, status.Errorf(codes.NotFound, "model %s has no loaded version %d, want one of %v", name, *number, all.numbers())
 	}
 	v.users.Add(1)
 	return v, nil
 }
 
-func (v *versions) choose(name string, want Choice) (*Version, error) {
-	number := want.Number
-	if want.Label != "" {
-		labelled, ok := v.labels[want.Label]
-		if !ok || v.find(labelled) == nil {
-			return nil, status.Errorf(codes.InvalidArgument, "model %s has no label %q, want one of %q", name, want.Label, v.usable())
+// Status returns the versions of a model that were ever to be served, the newest first; or the one of
+// want. The error is NOT_FOUND if there is none, INVALID_ARGUMENT of a label that no loaded version has.
+func (m *Models) Status(name string, want Choice) ([]State, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all, err := m.model(name)
+	if err != nil {
+		return nil, err
+	}
+	number, err := all.number(name, want)
+	if err != nil {
+		return nil, err
+	}
+	var found []State
+	for _, s := range slices.Backward(all.states) {
+		if number == nil || *number == s.Number {
+			one := *s
+			one.Labels = all.labelsOf(func(n int64) bool { return n == s.Number })
+			found = append(found, one)
 		}
-		number = &labelled
 	}
-	switch {
-	case number != nil && v.find(*number) != nil:
-		return v.find(*number), nil
-	case number != nil:
-		return nil, status.Errorf(codes.NotFound, "model %s has no version %d, want one of %v", name, *number, v.numbers())
-	case len(v.loaded) == 0:
-		return nil, status.Errorf(codes.Unavailable, "model %s has no loaded version", name)
+	if found == nil && number != nil {
+		return nil, status.Errorf(codes.NotFound, "model %s never had a version %d", name, *number)
 	}
-	return v.loaded[len(v.loaded)-1], nil
-}
-
-// find returns a loaded version, nil if it is not loaded.
-func (v *versions) find(number int64) *Version {
-	if i, ok := v.search(number); ok {
-		return v.loaded[i]
-	}
-	return nil
-}
-
-// search returns where a version is, or belongs, among those that are loaded.
-func (v *versions) search(number int64) (int, bool) {
-	return slices.BinarySearchFunc(v.loaded, number, func(l *Version, n int64) int { return cmp.Compare(l.Number, n) })
-}
-
-func (v *versions) numbers() []int64 {
-	all := make([]int64, len(v.loaded))
-	for i, l := range v.loaded {
-		all[i] = l.Number
-	}
-	return all
-}
-
-// usable returns the labels of loaded versions, sorted.
-func (v *versions) usable() []string {
-	labels := slices.Sorted(maps.Keys(v.labels))
-	return slices.DeleteFunc(labels, func(l string) bool { return v.find(v.labels[l]) == nil })
-}
-
-func unknownModel(name string) error {
-	return status.Errorf(codes.NotFound, "there is no model %q", name)
+	return found, nil
 }
 
 // Names returns the names of all models, sorted.
@@ -116,7 +118,7 @@ func (m *Models) Ready() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, v := range m.models {
-		if len(v.loaded) == 0 {
+		if v.answering(nil) == nil {
 			return false
 		}
 	}
@@ -128,4 +130,60 @@ func (m *Models) Leave() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.leaving = true
+}
+
+func (m *Models) model(name string) (*versions, error) {
+	if v := m.models[name]; v != nil {
+		return v, nil
+	}
+	return nil, status.Errorf(codes.NotFound, "there is no model %q", name)
+}
+
+// number returns the number that a choice names, nil if it names none.
+func (v *versions) number(name string, want Choice) (*int64, error) {
+	if want.Label == "" {
+		return want.Number, nil
+	}
+	n, ok := v.labels[want.Label]
+	if !ok || v.answering(&n) == nil {
+		usable := v.labelsOf(func(n int64) bool { return v.answering(&n) != nil })
+		return nil, status.Errorf(codes.InvalidArgument, "model %s has no label %q, want one of %q", name, want.Label, usable)
+	}
+	return &n, nil
+}
+
+// answering returns the version of a number that answers requests, or the newest if number is nil. It
+// returns nil if there is none.
+func (v *versions) answering(number *int64) *Version {
+	for _, s := range slices.Backward(v.states) {
+		if s.answers != nil && (number == nil || *number == s.Number) {
+			return s.answers
+		}
+	}
+	return nil
+}
+
+// loaded returns the versions that answer, by number, ascending.
+func (v *versions) loaded() []*Version {
+	var all []*Version
+	for _, s := range v.states {
+		if s.answers != nil {
+			all = append(all, s.answers)
+		}
+	}
+	return all
+}
+
+func (v *versions) numbers() []int64 {
+	var all []int64
+	for _, l := range v.loaded() {
+		all = append(all, l.Number)
+	}
+	return all
+}
+
+// labelsOf returns the labels of the numbers that are wanted, sorted.
+func (v *versions) labelsOf(wanted func(number int64) bool) []string {
+	labels := slices.Sorted(maps.Keys(v.labels))
+	return slices.DeleteFunc(labels, func(l string) bool { return !wanted(v.labels[l]) })
 }

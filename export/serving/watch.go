@@ -24,14 +24,11 @@ type Watcher struct {
 
 	current []Base
 	refused map[string]map[string]refusal // by name of the model, then by path of the version folder
-	told    map[string]string             // the last error, by its subject: a path, or one of the words below
+	told    map[string]string             // the last error, by its subject: a path, or allModels
 }
 
-// The subjects of errors that are not about one path.
-const (
-	allModels = "models"
-	unloading = "unloading"
-)
+// allModels is the subject of an error that is not about one path.
+const allModels = ""
 
 // Notice receives what happens to versions, for people.
 type Notice struct {
@@ -83,7 +80,6 @@ func (w *Watcher) Look(ctx context.Context) {
 			w.settle(ctx, b, there)
 		}
 	}
-	w.tell(unloading, w.models.sweep())
 }
 
 // settle loads and drops versions of a model as long as there is something to do.
@@ -114,6 +110,11 @@ func (w *Watcher) load(ctx context.Context, b Base, f folder) {
 		w.models.mark(b.Name, f.number, End, statusOf(err))
 		w.tell(f.path, fmt.Errorf("model %s: version %d is not served, and is tried again when its files change: %w", b.Name, f.number, err))
 		return
+	}
+	unload := v.unload
+	v.unload = func() {
+		unload()
+		w.models.ended(v)
 	}
 	delete(w.told, f.path)
 	w.notice.Loaded(v, w.models.publish(v))

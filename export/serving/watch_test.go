@@ -48,10 +48,7 @@ func (f *farm) open(_ context.Context, name string, at folder) (*Version, error)
 		return nil, err
 	}
 	v := newVersion(&interpreter.Model{}, name, at)
-	v.unload = func() error {
-		f.unloaded = append(f.unloaded, at.path[len(f.dir)+1:])
-		return nil
-	}
+	v.unload = func() { f.unloaded = append(f.unloaded, at.path[len(f.dir)+1:]) }
 	return v, nil
 }
 
