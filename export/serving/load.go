@@ -31,6 +31,11 @@ func (l *Loader) load(ctx context.Context, name string, f folder) (*Version, err
 		_ = m.Close() // what it holds is not needed any more, whatever the system says
 	}
 	v.runs, err = newRuns(v, l.Cores, l.Metrics)
+	if err == nil {
+		warming := time.Now()
+		err = v.warm(ctx)
+		l.Metrics.warmed(f.path, time.Since(warming), err)
+	}
 	if err != nil {
 		v.Release()
 		return nil, err

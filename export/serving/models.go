@@ -71,9 +71,9 @@ func (m *Models) Acquire(name string, want Choice) (*Version, error) {
 	v := all.answering(number)
 	switch {
 	case v == nil && number == nil:
-		return nil, status.Errorf(codes.Unavailable, "model %s has no loaded version", name)
+		return nil, status.Errorf(codes.Unavailable, "model %s has no version yet", name)
 	case v == nil:
-		return nil, status.Errorf(codes.NotFound, "model %s has no loaded version %d, want one of %v", name, *number, all.numbers())
+		return nil, status.Errorf(codes.NotFound, "model %s has no version %d that answers, want one of %v", name, *number, all.numbers())
 	}
 	v.users.Add(1)
 	return v, nil
