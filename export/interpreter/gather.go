@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -144,6 +145,9 @@ func where(c *call) error {
 		}
 	}
 	rank := len(in.Shape)
+	if rank == 0 {
+		return errors.New("the input is a scalar")
+	}
 	if err := c.make(0, tfpb.DataType_DT_INT64, n, rank); err != nil {
 		return err
 	}

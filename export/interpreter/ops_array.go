@@ -154,9 +154,9 @@ func reshape(c *call) error {
 		case d == -1 && open < 0:
 			open = i
 		case d < 0:
-			return fmt.Errorf("a shape of %v", shape[:rank])
+			return fmt.Errorf("dimension %d of the shape is %d", i, d)
 		case d > n && n > 0:
-			return fmt.Errorf("%d values in a shape of %v", n, shape[:rank])
+			return fmt.Errorf("%d values, and dimension %d of the shape is %d", n, i, d)
 		default:
 			known *= d
 		}
@@ -166,7 +166,7 @@ func reshape(c *call) error {
 		known *= shape[open]
 	}
 	if known != n || open >= 0 && shape[open] < 0 {
-		return fmt.Errorf("%d values in a shape of %v", n, shape[:rank])
+		return fmt.Errorf("%d values do not fit the shape, which has %d", n, known)
 	}
 	c.share(0, c.in[0], shape[:rank]...)
 	return nil
@@ -229,7 +229,7 @@ func fill(c *call) error {
 	if err != nil {
 		return err
 	}
-	if len(c.in[1].Shape) != 0 {
+	if len(c.in[1].Shape) > 0 && Elements(c.in[1].Shape) != 1 {
 		return fmt.Errorf("the value has shape %v, want a scalar", c.in[1].Shape)
 	}
 	if err := c.make(0, c.in[1].Type, shape[:rank]...); err != nil {

@@ -61,7 +61,7 @@ func protoShape(p *tfpb.TensorProto, max int) ([]int, int, error) {
 	}
 	for _, d := range shape {
 		if n > max/sizeOf(p.GetDtype())/d {
-			return nil, 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", shape, max)
+			return nil, 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", slices.Clone(shape), max)
 		}
 		n *= d
 	}

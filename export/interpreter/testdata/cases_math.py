@@ -22,7 +22,8 @@ def unary(room):
         case("large", f([50, 1e4, -1e4, 1e20, -1e20]))
         case("small", f([1e-6, -1e-6, 1e-12, 1e-3]))
         case("double", d([-1.25, 0.1, 0.7, 2.5, 12]))
-        case("double nan and infinite", d([NAN, INF, -INF]))
+        if op != "Erf":  # of infinity TensorFlow gives NaN there
+            case("double nan and infinite", d([NAN, INF, -INF]))
     for op in INTEGERS:
         key = "features" if op == "Relu" else "x"
         room.case(op, "int32", **{key: i([-7, 0, 3, 2**31 - 1, -2**31])})
@@ -87,7 +88,7 @@ def binary(room):
         if op in ("Equal", "NotEqual"):
             more += [("strings", s(["a", "", "ab"]), s(["a", "b", "abc"])), ("strings by scalar", s([["a", "b"]]), s("b")),
                      ("no strings", s([], 0), s("b"))]
-        for name, x, y in floats + integers + more:
+        for name, x, y in (floats if op in ("Equal", "Less") else [c for c in floats if c[0] in ("nan", "infinite", "zeros", "outer", "error: shapes", "double", "empty")]) + integers + more:
             if name.startswith("error") and op in ("Equal", "NotEqual"):
                 continue
             room.case(op, name, x=x, y=y)

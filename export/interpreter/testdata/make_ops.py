@@ -123,7 +123,7 @@ class Room:
             if isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], tf.Operation):
                 out, before = out
             fetches = flat(out)
-            case = {"case": (op + " " if op else "") + name, "nodes": [self.node(o) for o in graph.get_operations() if o.type != "Placeholder"],
+            case = {"case": (op + " " if op else "") + name, "nodes": [self.node(o, len(feeds)) for o in graph.get_operations() if o.type != "Placeholder"],
                     "in": [text(x) for x in feeds]}
             if [t.name for t in fetches] != ["n:0"]:
                 case["fetch"] = [t.name for t in fetches]
@@ -140,13 +140,16 @@ class Room:
         self.written.append(case)
 
     @staticmethod
-    def node(o):
-        n = {"name": o.name, "op": o.type}
+    def node(o, feeds):
+        """A node without what goes without saying: the name n, the inputs x0, x1, … and "type" of a type."""
+        n = {"op": o.type}
         inputs = list(o.node_def.input)
-        if inputs:
+        if o.name != "n":
+            n["name"] = o.name
+        if inputs != ["x%d" % k for k in range(feeds)]:
             n["input"] = inputs
         attrs = json_format.MessageToDict(o.node_def).get("attr", {})
-        attrs = {k: v for k, v in attrs.items() if not k.startswith("_")}
+        attrs = {k: v.get("type", v) for k, v in attrs.items() if not k.startswith("_")}
         if attrs:
             n["attr"] = attrs
         return n
