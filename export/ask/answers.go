@@ -5,11 +5,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 
 	"ringtrain/export/interpreter"
+	"ringtrain/export/tfpb"
 )
 
 // Answers are the columns of an answer in CSV, in the form of predict.
@@ -17,55 +17,86 @@ type Answers struct {
 	names []string
 	cells []func(row int) string
 	rows  int
+	first int // number of the first record
 }
 
-// NewAnswers returns the answers to records, which are counted from first on: the key columns, or record; then class
-// and score, or score_NAME of each class, or prediction, or other outputs by their keys. The outputs are those of a
-// signature, and of columns that are handed on also those of another.
-func NewAnswers(c Columns, outputs map[string]*interpreter.Tensor, records, first int) (*Answers, error) {
-	a := &Answers{rows: records}
-	for key, t := range outputs {
-		if len(t.Shape) == 0 || t.Shape[0] != records {
-			return nil, fmt.Errorf("the output %s has the shape %v, want a row for each of %d records", key, t.Shape, records)
+// Usual returns the signature that a request asks which names none, else the first; nil if there is none.
+func Usual(m *interpreter.Model) *interpreter.Signature {
+	for i := range m.Signatures {
+		if m.Signatures[i].Name == DefaultSignature {
+			return &m.Signatures[i]
 		}
+	}
+	if len(m.Signatures) == 0 {
+		return nil
+	}
+	return &m.Signatures[0]
+}
+
+// Handed returns the signature whose outputs are the key columns, and these outputs; nil if there is none.
+func (c Columns) Handed(m *interpreter.Model) (s *interpreter.Signature, outputs []string) {
+	for i := range m.Signatures {
+		if m.Signatures[i].Name == "predict" {
+			s = &m.Signatures[i]
+		}
+	}
+	if s == nil || len(c.Keys) == 0 || !TakesExamples(s) {
+		return nil, nil
 	}
 	for _, name := range c.Keys {
-		if t := cmp.Or(outputs[name], outputs["key_"+name], outputs["key"]); t != nil && t.Bytes != nil {
-			a.add(name, func(row int) string { return string(t.Bytes[row]) })
+		at := slices.IndexFunc(s.Outputs, func(p interpreter.Port) bool {
+			return p.Key == name || p.Key == "key_"+name || p.Key == "key" && len(c.Keys) == 1
+		})
+		if at < 0 || s.Outputs[at].Type != tfpb.DataType_DT_STRING {
+			return nil, nil
 		}
+		outputs = append(outputs, s.Outputs[at].Key)
 	}
-	if len(a.names) == 0 {
-		a.add("record", func(row int) string { return strconv.Itoa(first + row) })
+	return s, outputs
+}
+
+// NewAnswers returns the answers to records: the key columns if there are any, or record; then class and score, or
+// score_NAME of each class, or prediction, or other outputs by their keys.
+func NewAnswers(c Columns, ports []interpreter.Port, outputs, keys []*interpreter.Tensor) (*Answers, error) {
+	a, byKey := &Answers{}, map[string]*interpreter.Tensor{}
+	for i, t := range slices.Concat(outputs, keys) {
+		if len(t.Shape) == 0 || i > 0 && t.Shape[0] != a.rows {
+			return nil, fmt.Errorf("an output has the shape %v, want a row for each record", t.Shape)
+		}
+		a.rows = t.Shape[0]
 	}
-	classes, scores := outputs["classes"], outputs["scores"]
-	switch {
-	case classes != nil && scores != nil && len(classes.Shape) == 2 && slices.Equal(classes.Shape, scores.Shape) && classes.Bytes != nil && scores.Float32 != nil:
+	for i, t := range keys {
+		a.add(c.Keys[i], func(row int) string { return cell(t, row) })
+	}
+	if len(keys) == 0 {
+		a.add("record", func(row int) string { return strconv.Itoa(a.first + row) })
+	}
+	for i, t := range outputs {
+		byKey[ports[i].Key] = t
+	}
+	if classes, scores := byKey["classes"], byKey["scores"]; len(byKey) == 2 && classes != nil && scores != nil && classes.Bytes != nil && scores.Float32 != nil &&
+		len(classes.Shape) == 2 && slices.Equal(classes.Shape, scores.Shape) {
 		a.classes(c.classes(classes), classes, scores)
-	case outputs["outputs"] != nil && len(outputs["outputs"].Float32) == records:
-		a.add("prediction", func(row int) string { return cell(outputs["outputs"], row) })
-	default:
-		a.others(outputs)
+		return a, nil
+	}
+	for i, t := range outputs {
+		name, width := ports[i].Key, interpreter.Elements(t.Shape[1:])
+		if name == "outputs" && len(outputs) == 1 {
+			name = "prediction"
+		}
+		for j := range width {
+			column := name
+			if width > 1 {
+				column += "_" + strconv.Itoa(j)
+			}
+			a.add(column, func(row int) string { return cell(t, row*width+j) })
+		}
 	}
 	return a, nil
 }
 
 func (a *Answers) add(name string, cell func(row int) string) {
 	a.names, a.cells = append(a.names, name), append(a.cells, cell)
-}
-
-// others adds the values of outputs: KEY, or KEY_0, KEY_1 … of several.
-func (a *Answers) others(outputs map[string]*interpreter.Tensor) {
-	for _, key := range slices.Sorted(maps.Keys(outputs)) {
-		t := outputs[key]
-		width := interpreter.Elements(t.Shape[1:])
-		for j := range width {
-			name := key
-			if width > 1 {
-				name += "_" + strconv.Itoa(j)
-			}
-			a.add(name, func(row int) string { return cell(t, row*width+j) })
-		}
-	}
 }
 
 // classes returns the names of the classes in their order: that of the export, else numbers by value and others
@@ -125,10 +156,11 @@ func cell(t *interpreter.Tensor, i int) string {
 	return string(appendElement(nil, "", t, i))
 }
 
-// Write writes the rows as CSV, after the header if it is asked for.
-func (a *Answers) Write(w io.Writer, header bool) error {
+// Write writes the rows as CSV. Their records are counted from first on; before record 0 comes the header.
+func (a *Answers) Write(w io.Writer, first int) error {
 	out := csv.NewWriter(w)
-	if header {
+	a.first = first
+	if first == 0 {
 		_ = out.Write(a.names) // Error returns what went wrong
 	}
 	record := make([]string, len(a.cells))

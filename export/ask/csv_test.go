@@ -65,13 +65,6 @@ func TestReadTable(t *testing.T) {
 // TestTable verifies the columns of answers: those of predict.
 func TestTable(t *testing.T) {
 	c := described(t)
-	outputs := func(list ...any) map[string]*interpreter.Tensor {
-		all := map[string]*interpreter.Tensor{}
-		for i := 0; i < len(list); i += 2 {
-			all[list[i].(string)] = list[i+1].(*interpreter.Tensor)
-		}
-		return all
-	}
 	words := func(shape []int, list string) *interpreter.Tensor {
 		tensor := &interpreter.Tensor{Type: texts, Shape: shape}
 		for word := range strings.FieldsSeq(list) {
@@ -82,29 +75,33 @@ func TestTable(t *testing.T) {
 	floats := func(shape []int, list ...float32) *interpreter.Tensor {
 		return &interpreter.Tensor{Type: float, Shape: shape, Float32: list}
 	}
+	both := []interpreter.Port{port("classes", texts), port("scores", float)}
+	type tensors = []*interpreter.Tensor
 	for _, tt := range []struct {
-		name    string
-		columns Columns
-		outputs map[string]*interpreter.Tensor
-		want    string
+		name          string
+		columns       Columns
+		ports         []interpreter.Port
+		outputs, keys tensors
+		want          string
 	}{
-		{"two classes and a key", c, outputs("classes", words([]int{2, 2}, "no yes no yes"), "scores", floats([]int{2, 2}, 0.25, 0.75, 0.875, 0.125), "key", words([]int{2}, "v1 v2")),
+		{"two classes and a key", c, both, tensors{words([]int{2, 2}, "no yes no yes"), floats([]int{2, 2}, 0.25, 0.75, 0.875, 0.125)}, tensors{words([]int{2}, "v1 v2")},
 			"visit,class,score\nv1,yes,0.75\nv2,no,0.125\n"},
-		{"classes in the order of scores", Columns{}, outputs("classes", words([]int{2, 3}, "2 10 1 10 1 2"), "scores", floats([]int{2, 3}, 0.5, 0.375, 0.125, 0.75, 0.25, 0)),
-			"record,class,score_1,score_2,score_10\n5,2,0.125,0.5,0.375\n6,10,0.25,0,0.75\n"},
-		{"a regression", Columns{}, outputs("outputs", floats([]int{2, 1}, 1.5, -2)), "record,prediction\n5,1.5\n6,-2\n"},
-		{"other outputs", Columns{}, outputs("b", floats([]int{2, 2}, 1, 2, 3, 4), "a", words([]int{2}, "u v")), "record,a,b_0,b_1\n5,u,1,2\n6,v,3,4\n"},
+		{"classes in the order of scores", Columns{}, both, tensors{words([]int{2, 3}, "2 10 1 10 1 2"), floats([]int{2, 3}, 0.5, 0.375, 0.125, 0.75, 0.25, 0)}, nil,
+			"record,class,score_1,score_2,score_10\n0,2,0.125,0.5,0.375\n1,10,0.25,0,0.75\n"},
+		{"a regression", Columns{}, []interpreter.Port{port("outputs", float)}, tensors{floats([]int{2, 1}, 1.5, -2)}, nil, "record,prediction\n0,1.5\n1,-2\n"},
+		{"other outputs", Columns{}, []interpreter.Port{port("a", texts), port("b", float)}, tensors{words([]int{2}, "u v"), floats([]int{2, 2}, 1, 2, 3, 4)}, nil,
+			"record,a,b_0,b_1\n0,u,1,2\n1,v,3,4\n"},
 	} {
-		a, err := NewAnswers(tt.columns, tt.outputs, 2, 5)
+		a, err := NewAnswers(tt.columns, tt.ports, tt.outputs, tt.keys)
 		var text strings.Builder
 		if err == nil {
-			err = a.Write(&text, true)
+			err = a.Write(&text, 0)
 		}
 		if diff := cmp.Diff(tt.want, text.String()); err != nil || diff != "" {
 			t.Errorf("%s: %v, %s", tt.name, err, diff)
 		}
 	}
-	if _, err := NewAnswers(c, outputs("y", floats(nil, 1)), 2, 0); err == nil {
+	if _, err := NewAnswers(c, both, tensors{floats(nil, 1)}, nil); err == nil {
 		t.Error("an output without records is answered")
 	}
 }

@@ -58,7 +58,7 @@ func exampleModels(t *testing.T) (*Models, *Metrics) {
 			}
 			return []*interpreter.Tensor{classes, scores}, nil
 		})
-	add(interpreter.Signature{Name: "regress", Method: methodRegress, Inputs: examples, Outputs: []interpreter.Port{port("outputs", tfpb.DataType_DT_FLOAT, -1, 1)}},
+	add(interpreter.Signature{Name: "regress", Method: methodRegress, Inputs: examples, Features: []interpreter.Feature{{}}, Outputs: []interpreter.Port{port("outputs", tfpb.DataType_DT_FLOAT, -1, 1)}},
 		func(in []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
 			y := &interpreter.Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: []int{in[0].Shape[0], 1}}
 			for _, e := range in[0].Bytes {

@@ -70,8 +70,8 @@ func numbers(values ...float32) []*interpreter.Tensor {
 	return []*interpreter.Tensor{{Type: tfpb.DataType_DT_FLOAT, Shape: []int{len(values), 1}, Float32: values}}
 }
 
-// ask runs a request in a goroutine and returns where its answer will be.
-func ask(ctx context.Context, v *Version, values ...float32) <-chan answer {
+// send runs a request in a goroutine and returns where its answer will be.
+func send(ctx context.Context, v *Version, values ...float32) <-chan answer {
 	done := make(chan answer, 1)
 	go func() {
 		all, err := v.Run(ctx, "serving_default", nil, numbers(values...))
@@ -98,7 +98,7 @@ func TestWaitingRequestsGoTogether(t *testing.T) {
 		v := d.version(NewCores(Limits{Cores: 1, Batch: 4, Queue: 10, Tensor: 1 << 20}))
 		var asked []<-chan answer
 		for _, values := range [][]float32{{1}, {2}, {3, 4}, {5, 6}, {7}, {}} {
-			asked = append(asked, ask(t.Context(), v, values...))
+			asked = append(asked, send(t.Context(), v, values...))
 		}
 		close(d.gate)
 		for i, want := range [][]float32{{2}, {4}, {6, 8}, {10, 12}, {14}, {}} {
@@ -118,7 +118,7 @@ func TestMaxBatchOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &doubler{gate: make(chan struct{})}
 		v := d.version(NewCores(Limits{Cores: 1, Batch: 1, Queue: 10, Tensor: 1 << 20}))
-		first, second, third := ask(t.Context(), v, 1, 2), ask(t.Context(), v, 3), ask(t.Context(), v, 4)
+		first, second, third := send(t.Context(), v, 1, 2), send(t.Context(), v, 3), send(t.Context(), v, 4)
 		close(d.gate)
 		for _, a := range []answer{<-first, <-second, <-third} {
 			if a.err != nil {
@@ -138,8 +138,8 @@ func TestBadRequestAmongOthers(t *testing.T) {
 		d := &doubler{gate: make(chan struct{})}
 		c := NewCores(Limits{Cores: 1, Batch: 100, Queue: 10, Tensor: 1 << 20})
 		v := d.version(c)
-		ask(t.Context(), v, 0)
-		good, bad, fault := ask(t.Context(), v, 1), ask(t.Context(), v, -1), ask(t.Context(), v, -2)
+		send(t.Context(), v, 0)
+		good, bad, fault := send(t.Context(), v, 1), send(t.Context(), v, -1), send(t.Context(), v, -2)
 		close(d.gate)
 		if a := <-good; a.err != nil || !slices.Equal(a.values, []float32{2}) {
 			t.Errorf("the good request: %v, %v", a.values, a.err)
@@ -168,9 +168,9 @@ func TestQueueAndDeadline(t *testing.T) {
 		deadline, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		gone, leave := context.WithCancel(t.Context())
-		running := ask(deadline, v, 1)
-		late, left := ask(deadline, v, 2), ask(gone, v, 3)
-		if a := <-ask(t.Context(), v, 4); status.Code(a.err) != codes.Unavailable || !strings.Contains(a.err.Error(), "2 requests wait") {
+		running := send(deadline, v, 1)
+		late, left := send(deadline, v, 2), send(gone, v, 3)
+		if a := <-send(t.Context(), v, 4); status.Code(a.err) != codes.Unavailable || !strings.Contains(a.err.Error(), "2 requests wait") {
 			t.Errorf("a request to a full queue: %v, want UNAVAILABLE", a.err)
 		}
 		leave()
@@ -196,7 +196,7 @@ func TestLargeRequestIsCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &doubler{}
 		v := d.version(NewCores(Limits{Cores: 2, Batch: 3, Queue: 10, Tensor: 1 << 20}))
-		a := <-ask(t.Context(), v, 1, 2, 3, 4, 5, 6, 7, 8)
+		a := <-send(t.Context(), v, 1, 2, 3, 4, 5, 6, 7, 8)
 		if want := []float32{2, 4, 6, 8, 10, 12, 14, 16}; a.err != nil || !slices.Equal(a.values, want) {
 			t.Errorf("%v, %v, want %v", a.values, a.err, want)
 		}
@@ -213,8 +213,8 @@ func TestAnswerWithoutRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &doubler{gate: make(chan struct{}), flat: true}
 		v := d.version(NewCores(Limits{Cores: 1, Batch: 3, Queue: 10, Tensor: 1 << 20}))
-		ask(t.Context(), v, 0)
-		first, second := ask(t.Context(), v, 1, 2), ask(t.Context(), v, 3)
+		send(t.Context(), v, 0)
+		first, second := send(t.Context(), v, 1, 2), send(t.Context(), v, 3)
 		close(d.gate)
 		for _, a := range []answer{<-first, <-second} {
 			if !slices.Equal(a.values, []float32{3}) {
@@ -222,7 +222,7 @@ func TestAnswerWithoutRecords(t *testing.T) {
 			}
 		}
 		v = (&doubler{flat: true}).version(NewCores(Limits{Cores: 1, Batch: 3, Queue: 10, Tensor: 1 << 20}))
-		if a := <-ask(t.Context(), v, 1, 2, 3, 4); !slices.Equal(a.values, []float32{10}) {
+		if a := <-send(t.Context(), v, 1, 2, 3, 4); !slices.Equal(a.values, []float32{10}) {
 			t.Errorf("a request larger than a batch: %v, want 10", a)
 		}
 	})

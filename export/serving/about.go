@@ -1,0 +1,148 @@
+package serving
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"text/tabwriter"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"ringtrain/export/ask"
+	"ringtrain/export/interpreter"
+	"ringtrain/ring/phrase"
+)
+
+// pages are the paths that are not those of models.
+var pages = map[string]func(*handler, *http.Request) (reply, error){
+	"/": (*handler).page, "/healthz": (*handler).live, "/v2/health/live": (*handler).live, "/readyz": (*handler).ready, "/v2/health/ready": (*handler).ready,
+}
+
+func (h *handler) live(*http.Request) (reply, error) {
+	return reply{text: []byte("{\"live\": true}\n")}, nil
+}
+
+func (h *handler) ready(*http.Request) (reply, error) {
+	if !h.models.Ready() {
+		return reply{}, status.Error(codes.Unavailable, "a model has no version yet, or the server ends")
+	}
+	return reply{text: []byte("{\"ready\": true}\n")}, nil
+}
+
+// list answers the names of the models, as KServe's clients want them.
+func (h *handler) list() (reply, error) {
+	text, err := json.Marshal(map[string][]string{"models": append([]string{}, h.models.Names()...)})
+	return reply{text: append(text, '\n')}, err
+}
+
+// status answers the states of the versions of a model.
+func (h *handler) status(t target) (reply, error) {
+	all, err := modelStatus(h.models, t.model, t.want)
+	if err != nil {
+		return reply{}, err
+	}
+	return messages("%s", all)
+}
+
+// describeSignatures answers the signatures of a version.
+func describeSignatures(v *Version) (reply, error) {
+	return messages(`{"model_spec": %s, "metadata": {"signature_def": %s}}`, v.spec(""), signatureDefs(v))
+}
+
+// messages answers messages in a form, as JSON with the fields that are zero.
+func messages(form string, all ...proto.Message) (reply, error) {
+	texts := make([]any, len(all))
+	for i, m := range all {
+		text, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(m)
+		if err != nil {
+			return reply{}, err
+		}
+		texts[i] = text
+	}
+	var b bytes.Buffer
+	err := json.Indent(&b, fmt.Appendf(nil, form+"\n", texts...), "", " ") // the blanks of protojson vary
+	return reply{text: b.Bytes()}, err
+}
+
+// example answers a request that the model answers.
+func example(v *Version) (reply, error) {
+	a, err := AboutOf("", v.Name, v.Model)
+	return reply{text: append(a.Request, '\n')}, err
+}
+
+// page answers what there is to ask, for people.
+func (h *handler) page(r *http.Request) (reply, error) {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return reply{h.models.Describe(scheme + "://" + phrase.Name(r.Host)), "text/plain; charset=utf-8"}, nil
+}
+
+// Describe returns the models of a server at an address: name, versions, features and a line that asks.
+func (m *Models) Describe(server string) []byte {
+	var b bytes.Buffer
+	for _, name := range m.Names() {
+		states, err := m.Status(name, Choice{})
+		if err != nil {
+			continue // the model is gone
+		}
+		fmt.Fprintf(&b, "%s\n", phrase.Name(name))
+		for _, s := range states {
+			fmt.Fprintf(&b, "  version %d  %s", s.Number, s.Phase)
+			for _, l := range s.Labels {
+				fmt.Fprintf(&b, "  %s", phrase.Name(l))
+			}
+			if s.Err != nil {
+				fmt.Fprintf(&b, "  %s", phrase.Foreign(status.Convert(s.Err).Message(), phrase.MaxText))
+			}
+			b.WriteByte('\n')
+		}
+		v, err := m.Acquire(name, Choice{})
+		if err != nil {
+			continue
+		}
+		if a, err := AboutOf(server, name, v.Model); err == nil {
+			a.write(&b)
+		}
+		v.Release()
+	}
+	return b.Bytes()
+}
+
+// About is how to ask a model.
+type About struct {
+	Signature *interpreter.Signature // that a request without a name asks
+	Request   []byte                 // JSON that it answers
+	Curl      string                 // the line of a shell that sends the request
+}
+
+// AboutOf returns how to ask a model at a server, as http://127.0.0.1:8501.
+func AboutOf(server, name string, m *interpreter.Model) (About, error) {
+	s := ask.Usual(m)
+	if s == nil {
+		return About{}, status.Errorf(codes.FailedPrecondition, "the model %s has no signature", phrase.Name(name))
+	}
+	request := ask.Sample(s, nil)
+	return About{s, request, ask.Curl(server, url.PathEscape(name), request)}, nil
+}
+
+// write writes the features and the line for people.
+func (a About) write(b *bytes.Buffer) {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, f := range a.Signature.Features {
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", phrase.Name(f.Name), ask.Type(f.Type, f.Shape), f.Kind, ask.Default(f))
+	}
+	if a.Signature.Features == nil {
+		for _, p := range a.Signature.Inputs {
+			fmt.Fprintf(t, "  %s\t%s\n", phrase.Name(p.Key), ask.Type(p.Type, p.Shape))
+		}
+	}
+	t.Flush()
+	fmt.Fprintf(b, "  %s\n", a.Curl)
+}

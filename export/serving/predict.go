@@ -1,0 +1,95 @@
+package serving
+
+import (
+	"bytes"
+	"context"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"ringtrain/export/ask"
+	"ringtrain/export/interpreter"
+)
+
+// predictJSON answers a request in JSON. An error without a status is a fault of the body.
+func predictJSON(ctx context.Context, v *Version, verb string, text []byte) (reply, error) {
+	d, err := ask.Parse(text)
+	if err != nil {
+		return reply{}, err
+	}
+	name, err := d.Signature()
+	if err != nil {
+		return reply{}, err
+	}
+	s, err := v.signature(name)
+	if err != nil {
+		return reply{}, err
+	}
+	if verb != "predict" {
+		return results(ctx, v, map[string]method{"classify": classify(), "regress": regress()}[verb], s, d)
+	}
+	inputs, rows, err := d.Inputs(s)
+	if err != nil {
+		return reply{}, err
+	}
+	outputs, err := v.Run(ctx, s.Name, nil, inputs)
+	if err != nil {
+		return reply{}, err
+	}
+	if !rows {
+		return reply{text: ask.AppendColumns(nil, s.Outputs, outputs)}, nil
+	}
+	text, err = ask.AppendRows(nil, s.Outputs, outputs)
+	return reply{text: text}, err
+}
+
+// results answers a request to classify or to regress.
+func results(ctx context.Context, v *Version, m method, s *interpreter.Signature, d *ask.Document) (reply, error) {
+	if err := m.check(s); err != nil {
+		return reply{}, err
+	}
+	examples, err := d.Examples(s)
+	if err != nil {
+		return reply{}, err
+	}
+	byKey, err := m.run(ctx, v, s, examples)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{text: ask.AppendResults(nil, byKey["classes"], byKey["scores"], byKey["outputs"])}, nil
+}
+
+// predictTable answers records of CSV by what a request without a signature asks, and by the columns that the
+// signature predict hands on.
+func predictTable(ctx context.Context, v *Version, text []byte) (reply, error) {
+	s := ask.Usual(v.Model)
+	if s == nil {
+		return reply{}, status.Errorf(codes.FailedPrecondition, "version %d of %s has no signature", v.Number, v.Name)
+	}
+	c, err := ask.ReadColumns(v.Path)
+	if err != nil {
+		return reply{}, err
+	}
+	examples, err := ask.ReadTable(text, s, c)
+	if err != nil {
+		return reply{}, err
+	}
+	outputs, err := v.Run(ctx, s.Name, nil, []*interpreter.Tensor{examples})
+	if err != nil {
+		return reply{}, err
+	}
+	var keys []*interpreter.Tensor
+	if of, names := c.Handed(v.Model); of != nil {
+		keys, err = v.Run(ctx, of.Name, names, []*interpreter.Tensor{examples})
+		if err != nil {
+			return reply{}, err
+		}
+	}
+	answers, err := ask.NewAnswers(c, s.Outputs, outputs, keys)
+	if err != nil {
+		return reply{}, err
+	}
+	var b bytes.Buffer
+	err = answers.Write(&b, 0)
+	return reply{b.Bytes(), "text/csv; charset=utf-8"}, err
+}

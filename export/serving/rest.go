@@ -1,0 +1,201 @@
+package serving
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"ringtrain/export/ask"
+	"ringtrain/ring/phrase"
+)
+
+// RESTOptions are the options of the REST server.
+type RESTOptions struct {
+	CORS    bool          // pages of other origins may read the answers
+	MaxBody int64         // bytes of a body, also after it is unpacked
+	Timeout time.Duration // of a request
+	Metrics *Metrics
+}
+
+// NewREST returns the handler of TensorFlow Serving's REST paths, and of those of probes and of people.
+func NewREST(m *Models, o RESTOptions) http.Handler { return &handler{m, o} }
+
+type handler struct {
+	models  *Models
+	options RESTOptions
+}
+
+// reply is a body and its type, which is JSON if kind is empty.
+type reply struct {
+	text []byte
+	kind string
+}
+
+// target is what a path names.
+type target struct {
+	model string
+	want  Choice
+	verb  string // predict, metadata …; "": the status
+}
+
+// modelPath matches the paths of models: name, version, label, verb of POST, verb of GET.
+var modelPath = regexp.MustCompile(`(?i)^/v1/models(?:/([^/:]+)(?:/versions/(\d+)|/labels/([^/:]+))?(?::(classify|regress|predict)|/(metadata|example))?)?$`)
+
+// ServeHTTP answers a request.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/monitoring/prometheus/metrics" && r.Method == http.MethodGet {
+		h.options.Metrics.Handler().ServeHTTP(w, r)
+		return
+	}
+	a, err := h.route(w, r)
+	if err != nil {
+		a = reply{text: ask.AppendError(nil, status.Convert(err).Message())}
+	}
+	header := w.Header()
+	if h.options.CORS {
+		header.Set("Access-Control-Allow-Origin", "*")
+		header.Set("Access-Control-Allow-Methods", "POST, GET")
+		header.Set("Access-Control-Allow-Headers", "Content-Type")
+	}
+	if a.kind == "" {
+		a.kind = "application/json"
+	}
+	header.Set("Content-Type", a.kind)
+	header.Set("Content-Length", strconv.Itoa(len(a.text)))
+	w.WriteHeader(httpStatus(err))
+	_, _ = w.Write(a.text) // a client that is gone hears nothing
+}
+
+// httpStatuses are the statuses of errors; all others are 500.
+var httpStatuses = map[codes.Code]int{
+	codes.OK: 200, codes.InvalidArgument: 400, codes.FailedPrecondition: 400, codes.OutOfRange: 400,
+	codes.Unauthenticated: 401, codes.PermissionDenied: 403, codes.NotFound: 404, codes.AlreadyExists: 409, codes.Aborted: 409,
+	codes.ResourceExhausted: 429, codes.Canceled: 499, codes.Unimplemented: 501, codes.Unavailable: 503, codes.DeadlineExceeded: 504,
+}
+
+// tooLarge is the error of a body that is larger than RESTOptions.MaxBody.
+type tooLarge struct{ error }
+
+func httpStatus(err error) int {
+	if _, ok := errors.AsType[tooLarge](err); ok {
+		return http.StatusRequestEntityTooLarge
+	}
+	if code, ok := httpStatuses[status.Code(err)]; ok {
+		return code
+	}
+	return http.StatusInternalServerError
+}
+
+// route finds what answers a request.
+func (h *handler) route(w http.ResponseWriter, r *http.Request) (reply, error) {
+	path, post := r.URL.EscapedPath(), r.Method == http.MethodPost
+	parts := modelPath.FindStringSubmatch(path)
+	page := pages[path]
+	switch {
+	case r.Method == http.MethodOptions:
+		return preflight(r)
+	case r.Method == http.MethodGet && page != nil:
+		return page(h, r)
+	case parts == nil || !post && r.Method != http.MethodGet || post != (parts[4] != ""):
+		return reply{}, status.Errorf(codes.InvalidArgument, "there is no %s %s, want POST /v1/models/NAME:predict or GET / for what there is", phrase.Name(r.Method), phrase.Name(path))
+	case parts[1] == "":
+		return h.list()
+	}
+	t, err := targetOf(parts)
+	switch {
+	case err != nil:
+		return reply{}, err
+	case post:
+		return h.post(w, r, t)
+	case t.verb == "":
+		return h.status(t)
+	}
+	v, err := h.models.Acquire(t.model, t.want)
+	if err != nil {
+		return reply{}, err
+	}
+	defer v.Release()
+	return map[string]func(*Version) (reply, error){"metadata": describeSignatures, "example": example}[t.verb](v)
+}
+
+// targetOf reads the parts of a path of models.
+func targetOf(parts []string) (t target, err error) {
+	t.verb = strings.ToLower(parts[4] + parts[5])
+	if t.model, err = url.PathUnescape(parts[1]); err == nil {
+		t.want.Label, err = url.PathUnescape(parts[3])
+	}
+	if err == nil && parts[2] != "" {
+		var n int64
+		n, err = strconv.ParseInt(parts[2], 10, 64)
+		t.want.Number = &n
+	}
+	if err != nil {
+		err = status.Errorf(codes.InvalidArgument, "the path %s is not valid: %v", phrase.Name(parts[0]), err)
+	}
+	return t, err
+}
+
+// preflight answers the question of a browser whether another origin may ask.
+func preflight(r *http.Request) (reply, error) {
+	if origin := r.Header.Get("Origin"); strings.Contains(origin, "http://") || strings.Contains(origin, "https://") {
+		return reply{}, nil
+	}
+	return reply{}, status.Error(codes.FailedPrecondition, "the preflight request has no Origin of http or https")
+}
+
+// post answers a request that asks a model, and counts it.
+func (h *handler) post(w http.ResponseWriter, r *http.Request, t target) (a reply, err error) {
+	api := strings.ToUpper(t.verb[:1]) + t.verb[1:]
+	defer func(began time.Time) { h.options.Metrics.answered(t.model, api, "REST", began, err) }(time.Now())
+	text, err := h.read(w, r)
+	if err != nil {
+		return reply{}, err
+	}
+	v, err := h.models.Acquire(t.model, t.want)
+	if err != nil {
+		return reply{}, err
+	}
+	defer v.Release()
+	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
+	defer cancel()
+	if t.verb == "predict" && strings.HasPrefix(r.Header.Get("Content-Type"), "text/csv") {
+		a, err = predictTable(ctx, v, text)
+	} else {
+		a, err = predictJSON(ctx, v, t.verb, text)
+	}
+	if _, coded := status.FromError(err); !coded { // a fault of the body
+		err = status.Error(codes.InvalidArgument, err.Error())
+	}
+	return a, err
+}
+
+// read returns the body of a request, unpacked.
+func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	limit := h.options.MaxBody
+	from := io.Reader(http.MaxBytesReader(w, r.Body, limit))
+	var err error
+	if strings.EqualFold(r.Header.Get("Content-Encoding"), "gzip") {
+		from, err = gzip.NewReader(from)
+	}
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(from, limit+1))
+	}
+	if _, large := errors.AsType[*http.MaxBytesError](err); large || int64(len(text)) > limit {
+		return nil, tooLarge{status.Errorf(codes.ResourceExhausted, "the body has more than %d bytes, want at most as many (--max-body)", limit)}
+	}
+	if err != nil {
+		return nil, status.Errorf(codes.InvalidArgument, "the body cannot be read: %v", err)
+	}
+	return text, nil
+}

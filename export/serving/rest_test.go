@@ -1,0 +1,256 @@
+package serving
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"ringtrain/export/interpreter"
+	"ringtrain/export/tfpb"
+)
+
+// restOf returns a client of REST for the models of exampleModels, and of others: "rows" takes raw columns, and
+// "empty" has no version.
+func restOf(t *testing.T, o RESTOptions) func(method, path, text string, header ...string) (int, string) {
+	t.Helper()
+	m, metrics := exampleModels(t)
+	o.Metrics = metrics
+	if o.MaxBody == 0 {
+		o.MaxBody = 1 << 10
+	}
+	o.Timeout = time.Minute
+	h := NewREST(m, o)
+	return func(method, path, text string, header ...string) (int, string) {
+		t.Helper()
+		r := httptest.NewRequest(method, path, strings.NewReader(text))
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+}
+
+// TestRESTStatuses verifies the status of each kind of request, as TensorFlow Serving has it, and that an error
+// is an object with its text.
+func TestRESTStatuses(t *testing.T) {
+	rest := restOf(t, RESTOptions{})
+	const predict = "/v1/models/double:predict"
+	for _, tt := range []struct {
+		method, path, text string
+		want               int
+		part               string
+	}{
+		{"POST", predict, `{"instances": [[1], [2.5]]}`, 200, `"predictions": [`},
+		{"POST", "/V1/Models/double/Versions/3:Predict", `{"inputs": [[1]]}`, 200, `"outputs": [[2.0]]`},
+		{"POST", "/v1/models/double/labels/stable:predict", `{"inputs": {"x": [[1]]}}`, 200, "[2.0]"},
+		{"POST", "/v1/models/d%6Fuble:predict", `{"inputs": [[1]]}`, 200, "[2.0]"},
+		{"POST", "/v1/models/double:classify", `{"signature_name": "classify", "examples": [{}]}`, 200, `[["length", `},
+		{"POST", "/v1/models/double:regress", `{"signature_name": "regress", "examples": [{}, {}]}`, 200, `"results": [`},
+		{"GET", "/v1/models/double", "", 200, `"state": "AVAILABLE"`},
+		{"GET", "/v1/models/double/versions/3", "", 200, `"version": "3"`},
+		{"GET", "/v1/models/double/labels/stable", "", 200, `"error_code": "OK"`},
+		{"GET", "/v1/models", "", 200, `{"models":["double"]}`},
+		{"GET", "/v1/models/double/example", "", 200, `{"instances": `},
+		{"GET", "/healthz", "", 200, "live"},
+		{"GET", "/readyz", "", 200, "ready"},
+		{"GET", "/v2/health/live", "", 200, "live"},
+		{"GET", "/v2/health/ready", "", 200, "ready"},
+		{"GET", "/", "", 200, "curl -s http://example.com/v1/models/double:predict -d"},
+		{"GET", "/monitoring/prometheus/metrics", "", 200, ":tensorflow:serving:request_count"},
+
+		{"GET", predict, "", 400, "there is no GET"},
+		{"POST", "/v1/models/double", "{}", 400, "there is no POST"},
+		{"PUT", predict, "{}", 400, "there is no PUT"},
+		{"POST", "/v1/models/double/labels/:predict", "{}", 400, ""},
+		{"GET", "/v1/models/", "", 400, ""},
+		{"GET", "/v1/models/a/b/c", "", 400, ""},
+		{"GET", "/other", "", 400, ""},
+		{"POST", "/v1/models/double/versions/99999999999999999999:predict", "{}", 400, "out of range"},
+		{"POST", "/v1/models/double/versions/4:predict", `{"instances": [1]}`, 404, "version 4"},
+		{"POST", "/v1/models/nobody:predict", `{"instances": [1]}`, 404, "nobody"},
+		{"GET", "/v1/models/nobody", "", 404, "nobody"},
+		{"GET", "/v1/models/double/versions/4", "", 404, "4"},
+		{"GET", "/v1/models/nobody/metadata", "", 404, "nobody"},
+		{"POST", "/v1/models/double/labels/canary:predict", `{"instances": [1]}`, 400, "canary"},
+		{"POST", predict, "", 400, "empty"},
+		{"POST", predict, "{", 400, "no JSON"},
+		{"POST", predict, "[]", 400, "want a JSON object"},
+		{"POST", predict, `{"signature_name": 1}`, 400, "signature_name"},
+		{"POST", predict, `{"signature_name": "clasify", "instances": [1]}`, 400, "did you mean classify?"},
+		{"POST", "/v1/models/double:classify", `{"signature_name": "nope", "examples": [{}]}`, 400, "nope"},
+		{"POST", "/v1/models/double:classify", `{"examples": [{}]}`, 400, "tensorflow/serving/classify"},
+		{"POST", "/v1/models/double:regress", `{"signature_name": "classify", "examples": [{}]}`, 400, "tensorflow/serving/regress"},
+		{"POST", predict, `{"instances": [1], "inputs": [1]}`, 400, "both"},
+		{"POST", predict, `{}`, 400, "neither"},
+		{"POST", predict, `{"instances": 1}`, 400, "want a list"},
+		{"POST", predict, `{"instances": []}`, 400, "empty"},
+		{"POST", predict, `{"instances": [1, {"x": 1}]}`, 400, "instances[1]"},
+		{"POST", predict, `{"instances": [{"z": 1}]}`, 400, "has the key z"},
+		{"POST", predict, `{"instances": ["a"]}`, 400, `instances[0] is `},
+		{"POST", predict, `{"instances": [[1], [2, 3]]}`, 400, "has 2 values, want 1"},
+		{"POST", predict, `{"instances": [[[1]]]}`, 400, "shape"},
+		{"POST", "/v1/models/double:predict", `{"signature_name": "regress", "instances": [{"b64": "%"}]}`, 400, "b64"},
+		{"POST", "/v1/models/double:classify", `{"signature_name": "classify"}`, 400, "no key examples"},
+		{"POST", "/v1/models/double:classify", `{"signature_name": "classify", "examples": []}`, 400, "empty"},
+		{"POST", predict, `{"instances": [` + strings.Repeat("1,", 600) + `1]}`, 413, "--max-body"},
+	} {
+		code, text := rest(tt.method, tt.path, tt.text)
+		if code != tt.want || !strings.Contains(text, tt.part) {
+			t.Errorf("%s %s %.60s: %d %s, want %d %s", tt.method, tt.path, tt.text, code, text, tt.want, tt.part)
+		}
+		var fault struct{ Error string }
+		if err := json.Unmarshal([]byte(text), &fault); tt.want != 200 && (err != nil || fault.Error == "") {
+			t.Errorf("%s %s: the answer %s has no error", tt.method, tt.path, text)
+		}
+	}
+}
+
+// TestHTTPStatus verifies the status of each code.
+func TestHTTPStatus(t *testing.T) {
+	want := map[codes.Code]int{codes.OK: 200, codes.Canceled: 499, codes.Unknown: 500, codes.InvalidArgument: 400, codes.DeadlineExceeded: 504,
+		codes.NotFound: 404, codes.AlreadyExists: 409, codes.PermissionDenied: 403, codes.ResourceExhausted: 429, codes.FailedPrecondition: 400,
+		codes.Aborted: 409, codes.OutOfRange: 400, codes.Unimplemented: 501, codes.Internal: 500, codes.Unavailable: 503, codes.DataLoss: 500, codes.Unauthenticated: 401}
+	for code, http := range want {
+		if got := httpStatus(status.Error(code, "")); got != http {
+			t.Errorf("%v has the status %d, want %d", code, got, http)
+		}
+	}
+}
+
+// TestRESTBodies verifies the answers that programs read: the states, the signatures and the numbers.
+func TestRESTBodies(t *testing.T) {
+	rest := restOf(t, RESTOptions{})
+	for path, want := range map[string]string{
+		"/v1/models/double": `{"model_version_status": [{"version": "3", "state": "AVAILABLE", "status": {"error_code": "OK", "error_message": ""}}]}`,
+	} {
+		_, text := rest("GET", path, "")
+		if diff := cmp.Diff(parsed(t, want), parsed(t, text)); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+	if _, text := rest("POST", "/v1/models/double:predict", `{"instances": [[NaN], [-Infinity], [0.1]]}`); text != "{\n    \"predictions\": [\n        [NaN],\n        [-Infinity],\n        [0.2]\n    ]\n}\n" {
+		t.Errorf("the answer is %s", text)
+	}
+}
+
+func parsed(t *testing.T, text string) (value any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return value
+}
+
+// TestRESTGzip verifies that a packed body is read, and that its size counts when it is unpacked.
+func TestRESTGzip(t *testing.T) {
+	rest := restOf(t, RESTOptions{})
+	pack := func(text string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		io.WriteString(w, text)
+		w.Close()
+		return b.String()
+	}
+	for _, tt := range []struct {
+		name, text string
+		want       int
+	}{
+		{"packed", pack(`{"inputs": [[1]]}`), 200},
+		{"not packed", `{"inputs": [1]}`, 400},
+		{"cut", pack(`{"inputs": [1]}`)[:20], 400},
+		{"large when unpacked", pack(strings.Repeat(" ", 1<<20)), 413},
+	} {
+		if code, text := rest("POST", "/v1/models/double:predict", tt.text, "Content-Encoding", "gzip"); code != tt.want {
+			t.Errorf("%s: %d %s, want %d", tt.name, code, text, tt.want)
+		}
+	}
+}
+
+// TestRESTCORS verifies the answer to the question of a browser, and that answers name the origins only if they are asked to.
+func TestRESTCORS(t *testing.T) {
+	for _, cors := range []bool{false, true} {
+		m, metrics := exampleModels(t)
+		h := NewREST(m, RESTOptions{CORS: cors, MaxBody: 100, Timeout: time.Minute, Metrics: metrics})
+		for origin, want := range map[string]int{"https://a.example": 200, "": 400, "null": 400} {
+			r := httptest.NewRequest(http.MethodOptions, "/v1/models/double:predict", nil)
+			r.Header.Set("Origin", origin)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if allowed := w.Header().Get("Access-Control-Allow-Origin"); w.Code != want || (allowed == "*") != cors || w.Header().Get("Content-Type") != "application/json" {
+				t.Errorf("CORS %v, origin %q: %d with the headers %v", cors, origin, w.Code, w.Header())
+			}
+		}
+	}
+}
+
+// TestNotReady verifies that a server without a version of each model, or one that ends, is alive and not ready.
+func TestNotReady(t *testing.T) {
+	m, metrics := exampleModels(t)
+	m.Leave()
+	h := NewREST(m, RESTOptions{Metrics: metrics})
+	for path, want := range map[string]int{"/healthz": 200, "/v2/health/live": 200, "/readyz": 503, "/v2/health/ready": 503} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
+// TestRESTColumns verifies rows of raw columns in JSON and in CSV, and that the example of a model works as it is.
+func TestRESTColumns(t *testing.T) {
+	m, metrics := exampleModels(t)
+	v, err := m.Acquire("double", Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := interpreter.Signature{Name: "aaa", Inputs: []interpreter.Port{{Key: "examples", Type: tfpb.DataType_DT_STRING, Shape: []int{-1}}},
+		Outputs:  []interpreter.Port{{Key: "outputs", Type: tfpb.DataType_DT_FLOAT, Shape: []int{-1}}},
+		Features: []interpreter.Feature{{Name: "age", Type: tfpb.DataType_DT_FLOAT, Kind: interpreter.Dense, Default: &interpreter.Tensor{Type: tfpb.DataType_DT_FLOAT, Float32: []float32{0}}}}}
+	v.Model.Signatures = []interpreter.Signature{s}
+	v.runs.lanes[s.Name] = newLane(graphFunc(func(in []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
+		y := &interpreter.Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: in[0].Shape}
+		for _, e := range in[0].Bytes {
+			y.Float32 = append(y.Float32, float32(len(e)))
+		}
+		return []*interpreter.Tensor{y}, nil
+	}), s, metrics.of(v.Name, v.Number, s))
+	h := NewREST(m, RESTOptions{MaxBody: 1 << 10, Timeout: time.Minute, Metrics: metrics})
+	ask := func(method, path, text, kind string) (int, string) {
+		r := httptest.NewRequest(method, path, strings.NewReader(text))
+		r.Header.Set("Content-Type", kind)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	const predict, form = "/v1/models/double:predict", "application/x-www-form-urlencoded"
+	if code, text := ask("POST", predict, "age\n31\n\n", "text/csv; charset=utf-8"); code != 200 || text != "record,prediction\n0,19\n" {
+		t.Errorf("CSV: %d %s", code, text)
+	}
+	if code, text := ask("POST", predict, "agee\n31\n", "text/csv"); code != 400 || !strings.Contains(text, "did you mean age?") {
+		t.Errorf("CSV of another column: %d %s", code, text)
+	}
+	code, example := ask("GET", "/v1/models/double/example", "", "")
+	if code != 200 {
+		t.Fatalf("no example: %s", example)
+	}
+	body := strings.Replace(example, `"instances"`, `"signature_name": "aaa", "instances"`, 1)
+	if code, text := ask("POST", predict, body, form); code != 200 {
+		t.Errorf("%s: %d %s", body, code, text)
+	}
+	if code, text := ask("POST", predict, `{"signature_name": "aaa", "instances": [{"agee": 31}]}`, form); code != 400 || !strings.Contains(text, "instances[0] has no column agee (did you mean age?)") {
+		t.Errorf("a row of another column: %d %s", code, text)
+	}
+}
