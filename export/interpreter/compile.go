@@ -35,6 +35,7 @@ type step struct {
 	bound any
 	in    []source
 	out   int // how many
+	fused fused
 }
 
 // source is where the value of a tensor comes from.
@@ -157,7 +158,15 @@ func (m *Model) compile(feeds, fetches []string, node string) (*Program, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{program: &Program{store: m.store, inputs: len(feeds)}, sources: map[*vertex][]source{}, constant: map[*vertex]bool{}, starting: node != "", engine: newEngine()}
+	c := &compiler{program: &Program{store: m.store, inputs: len(feeds)}, sources: map[*vertex][]source{}, constant: map[*vertex]bool{}, uses: map[*vertex]int{}, starting: node != "", engine: newEngine()}
+	for _, v := range order {
+		for _, from := range v.from {
+			c.uses[from]++
+		}
+	}
+	for _, out := range fetched {
+		c.uses[out.vertex]++
+	}
 	for _, v := range order {
 		if err := c.add(v); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", v.name, v.node.op, err)
@@ -179,6 +188,7 @@ type compiler struct {
 	program  *Program
 	sources  map[*vertex][]source // of the outputs
 	constant map[*vertex]bool     // it has been computed
+	uses     map[*vertex]int      // of the outputs
 	starting bool                 // the program gives the variables their values
 	engine   *kernel.Engine
 }
@@ -217,6 +227,10 @@ func (c *compiler) add(v *vertex) error {
 	}
 	if folded, err := c.fold(v, &s); folded || err != nil {
 		return err
+	}
+	if c.fuse(v, &s) {
+		c.sources[v] = c.sources[v.from[0]]
+		return nil
 	}
 	c.program.steps = append(c.program.steps, s)
 	outs := make([]source, s.out)

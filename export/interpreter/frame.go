@@ -44,7 +44,7 @@ func elements(t tfpb.DataType, shape []int) (int, error) {
 	n := 1
 	for _, d := range shape {
 		if d < 0 || d > 0 && n > maxBytes/size/d {
-			return 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", slices.Clone(shape), maxBytes)
+			return 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", slices.Clone(shape), maxBytes) // the clone keeps shape off the heap
 		}
 		n *= d
 	}

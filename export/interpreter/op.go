@@ -62,6 +62,7 @@ type call struct {
 	frame   *frame
 
 	op      *op
+	fused   fused
 	checked bool     // the inputs have the right types: they are the same in each run
 	own     []Tensor // the memory of the outputs: out[i] is a copy of own[i] or of what it shares
 }

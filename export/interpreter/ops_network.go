@@ -78,7 +78,7 @@ func matMul(c *call) error {
 	case p.b:
 		c.engine().GemmTB(out.Float32, a.Float32, b.Float32, m, n, k, false)
 	default:
-		c.engine().Gemm(out.Float32, a.Float32, b.Float32, nil, m, n, k, kernel.None)
+		c.engine().Gemm(out.Float32, a.Float32, b.Float32, c.fused.bias, m, n, k, c.fused.act)
 	}
 	return nil
 }
@@ -207,10 +207,10 @@ func shapeConv(c *call) error {
 func conv(c *call) error {
 	if len(c.out[0].Float32) > 0 {
 		w, in, k := c.bound.(*windows), c.in[0].Shape, c.in[1].Shape
-		c.engine().Conv(c.out[0].Float32, c.in[0].Float32, c.in[1].Float32, nil, kernel.Conv{
+		c.engine().Conv(c.out[0].Float32, c.in[0].Float32, c.in[1].Float32, c.fused.bias, kernel.Conv{
 			H: in[1], W: in[2], C: in[3], Height: k[0], Width: k[1], Filters: k[3],
 			StrideH: w.strideH, StrideW: w.strideW, Same: w.same,
-		}, kernel.None)
+		}, c.fused.act)
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func newEngine() *kernel.Engine {
 
 // call returns the call of a step, without its inputs.
 func (r *running) call(s *step) call {
-	c := call{node: s.node, op: s.op, bound: s.bound, frame: &r.frame}
+	c := call{node: s.node, op: s.op, bound: s.bound, fused: s.fused, frame: &r.frame}
 	c.in = make([]*Tensor, len(s.in))
 	c.own = make([]Tensor, s.out)
 	c.out = make([]*Tensor, s.out)

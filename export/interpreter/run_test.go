@@ -1,0 +1,133 @@
+package interpreter
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"ringtrain/export/tfpb"
+)
+
+// records returns n records for the model of export/testdata/application.
+func records(n int) []*Tensor {
+	features := &Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: []int{n, 9}, Float32: make([]float32, 9*n)}
+	keys := &Tensor{Type: tfpb.DataType_DT_INT32, Shape: []int{n, 1}, Int32: make([]int32, n)}
+	for i := range features.Float32 {
+		features.Float32[i] = float32(i*i%11) - 3
+	}
+	for i := range keys.Int32 {
+		keys.Int32[i] = int32(i)
+	}
+	return []*Tensor{features, keys}
+}
+
+// compiled returns a signature with all of its outputs.
+func compiled(t *testing.T, m *Model, signature string) *Program {
+	t.Helper()
+	p, err := m.Compile(signature, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestRunAllocates verifies that a run allocates the answer and nothing else: a list, and for each output
+// a tensor with its shape and values.
+func TestRunAllocates(t *testing.T) {
+	p := compiled(t, opened(t, "application/model"), "serving_default")
+	for _, n := range []int{1, 64} {
+		inputs := records(n)
+		got := testing.AllocsPerRun(100, func() {
+			if _, err := p.Run(inputs); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if want := float64(1 + 3*len(p.Outputs)); got > want {
+			t.Errorf("%d records: %g allocations, want %g", n, got, want)
+		}
+	}
+}
+
+// TestRunConcurrently verifies that runs at the same time, of any batch size, do not see each other,
+// and that an answer does not change when the program runs again.
+func TestRunConcurrently(t *testing.T) {
+	p := compiled(t, opened(t, "application/model"), "serving_default")
+	want, err := p.Run(records(50))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Clone(want[2].Float32)
+	var ends sync.WaitGroup
+	for g := range 8 {
+		ends.Go(func() {
+			for i := range 50 {
+				n := 1 + (i*7+g)%50
+				got, err := p.Run(records(n))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for k, x := range got[2].Float32 {
+					if math.Abs(float64(x-before[k])) > 1e-6 {
+						t.Errorf("%d records: score %d is %g, want %g", n, k, x, before[k])
+						return
+					}
+				}
+			}
+		})
+	}
+	ends.Wait()
+	if !slices.Equal(want[2].Float32, before) {
+		t.Error("a later run changed an answer")
+	}
+}
+
+// TestRunRefuses verifies that inputs that are missing, or of another type, number of values or shape,
+// are errors that name the input.
+func TestRunRefuses(t *testing.T) {
+	p := compiled(t, opened(t, "application/model"), "serving_default")
+	good := records(2)
+	for _, c := range []struct {
+		name   string
+		inputs []*Tensor
+		want   string
+	}{
+		{"inputs=1", good[:1], "1 inputs, want 2"},
+		{"input=nil", []*Tensor{nil, good[1]}, "input features is missing"},
+		{"type=int32", []*Tensor{good[1], good[1]}, "input features is DT_INT32, want DT_FLOAT"},
+		{"values=17", []*Tensor{{Type: 1, Shape: []int{2, 9}, Float32: make([]float32, 17)}, good[1]}, "input features: 17 values for shape [2 9]"},
+		{"size=-1", []*Tensor{{Type: 1, Shape: []int{-1, 9}}, good[1]}, "input features: a tensor of shape [-1 9] takes"},
+		{"columns=8", []*Tensor{{Type: 1, Shape: []int{2, 8}, Float32: make([]float32, 16)}, good[1]}, "input features has shape [2 8], want [-1 9]: "},
+		{"rank=1", []*Tensor{{Type: 1, Shape: []int{9}, Float32: make([]float32, 9)}, good[1]}, "input features has shape [9], want [-1 9]: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := p.Run(c.inputs); err == nil || len(err.Error()) < len(c.want) || err.Error()[:len(c.want)] != c.want {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+	if _, err := p.Run(good); err != nil {
+		t.Errorf("after errors a good request fails: %v", err)
+	}
+}
+
+// TestFuse verifies that a product, its bias and Relu are one step.
+func TestFuse(t *testing.T) {
+	p := compiled(t, opened(t, "application/model"), "serving_default")
+	products := 0
+	for _, s := range p.steps {
+		switch s.op.name {
+		case "MatMul":
+			products++
+			if s.fused.bias == nil {
+				t.Errorf("%s has no bias", s.node.name)
+			}
+		case "Add", "Relu":
+			t.Errorf("%s (%s) is a step", s.node.name, s.op.name)
+		}
+	}
+	if products != 4 {
+		t.Errorf("%d products, want 4", products)
+	}
+}
