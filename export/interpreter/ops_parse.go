@@ -12,9 +12,9 @@ import (
 // parseOps returns the operations of this file.
 func parseOps() []op {
 	return []op{
-		parse("ParseExample", "Nsparse+Nsparse+Nsparse+Ndense", func(p *parser, _ *node) { p.keys = slices.Repeat([]int{1}, p.sparse+p.dense) }),
-		parse("ParseExampleV2", "num_sparse+num_sparse+num_sparse+Tdense+ragged_value_types+ragged_value_types", func(p *parser, _ *node) { p.keys, p.single = []int{p.sparse, p.dense, p.ragged}, true }),
-		parse("ParseSingleExample", "num_sparse+num_sparse+num_sparse+Tdense", func(p *parser, n *node) {
+		parse("ParseExample", "sparse_indices*Nsparse+sparse_values*Nsparse+sparse_shapes*Nsparse+dense_values*Ndense", func(p *parser, _ *node) { p.keys = slices.Repeat([]int{1}, p.sparse+p.dense) }),
+		parse("ParseExampleV2", "sparse_indices*num_sparse+sparse_values*num_sparse+sparse_shapes*num_sparse+dense_values*Tdense+ragged_values*ragged_value_types+ragged_row_splits*ragged_value_types", func(p *parser, _ *node) { p.keys, p.single = []int{p.sparse, p.dense, p.ragged}, true }),
+		parse("ParseSingleExample", "sparse_indices*num_sparse+sparse_values*num_sparse+sparse_shapes*num_sparse+dense_values*Tdense", func(p *parser, n *node) {
 			p.index.Store(newKeyIndex(slices.Concat(n.attrs["sparse_keys"].GetList().GetS(), n.attrs["dense_keys"].GetList().GetS())))
 			p.first, p.single = 1, true
 		}),

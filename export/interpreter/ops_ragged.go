@@ -11,7 +11,7 @@ import (
 // raggedOps returns the operations of this file, on ragged and sparse tensors.
 func raggedOps() []op {
 	return []op{
-		{name: "RaggedTensorToSparse", kinds: "ix", out: "3", bind: only("RAGGED_RANK", 1), run: raggedToSparse},
+		{name: "RaggedTensorToSparse", kinds: "ix", out: "sparse_indices+sparse_values+sparse_dense_shape", bind: only("RAGGED_RANK", 1), run: raggedToSparse},
 		{name: "RaggedTensorToTensor", kinds: "iTTii", bind: bindRagged, run: raggedToTensor},
 		{name: "SparseToDense", kinds: "iiTT", run: sparseToDense},
 	}

@@ -27,10 +27,10 @@ func stringOps() []op {
 		{name: "StringToHashBucketFast", kinds: "s", bind: positive("num_buckets"), shape: likeInput(tfpb.DataType_DT_INT64), run: hashBucket},
 		{name: "StringToNumber", kinds: "s", types: numberTypes, run: stringToNumber},
 		{name: "StringJoin", kinds: "s+", bind: func(n *node) (any, error) { return n.text("separator", ""), nil }, run: stringJoin},
-		{name: "StringSplitV2", kinds: "ss", out: "3", bind: only("maxsplit", -1), run: stringSplit},
-		{name: "StringNGrams", kinds: "si", out: "2", bind: bindNGrams, run: stringNGrams},
+		{name: "StringSplitV2", kinds: "ss", out: "indices+values+shape", bind: only("maxsplit", -1), run: stringSplit},
+		{name: "StringNGrams", kinds: "si", out: "ngrams+ngrams_splits", bind: bindNGrams, run: stringNGrams},
 		{name: "AsString", kinds: "T", types: []tfpb.DataType{tfpb.DataType_DT_INT32, tfpb.DataType_DT_INT64}, bind: only("width", -1), run: asString},
-		{name: "SparseCross", kinds: "x+", out: "3", bind: bindCross, run: sparseCross},
+		{name: "SparseCross", kinds: "x+", out: "output_indices+output_values+output_shape", bind: bindCross, run: sparseCross},
 	}...)
 }
 
