@@ -17,12 +17,14 @@ var leastNumbers = map[string]int{
 	"iters": 0, "rounds": 1, "hosts": 0, "per-host": 1, "threads": 1,
 	"rows": 1, "test-rows": 1, "ids": 1, "fields": 1, "spread": 1, "numbers": 0,
 	"base": 0, "resize": 0, "count": 0, "skip": 0, "max-features": 1, "top": 1, "sample": 1,
+	"max-batch": 1, "queue": 0,
 }
 
 // leastTimes has the least value of each option that takes a time.
 var leastTimes = map[string]time.Duration{
 	"start-timeout": time.Nanosecond, "grace": 0, "timeout": 0, "lease": time.Second,
 	"duration": time.Nanosecond, "budget": 0, "latency": 0, "turn": time.Nanosecond,
+	"poll": time.Millisecond, "request-timeout": time.Millisecond, "drain": 0,
 }
 
 // checkLeast returns an error for the first option that was set below its least value. A default

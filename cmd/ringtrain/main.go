@@ -98,7 +98,7 @@ func commands() []command {
 	}{
 		{"train", []command{initCommand(), runCommand(), trainCommand(), jobsCommand(), dataCommand()}},
 		{"a job that runs", []command{statusCommand(), doctorCommand(), rendezvousCommand(), tokenCommand()}},
-		{"a trained model", []command{evalCommand(), predictCommand(), exportCommand(), inspectCommand()}},
+		{"a trained model", []command{evalCommand(), predictCommand(), exportCommand(), inspectCommand(), serveCommand()}},
 		{"other", []command{benchCommand(), versionCommand(), completionCommand(), manCommand()}},
 		{"", []command{completeCommand(), agentCommand()}},
 	} {

@@ -282,3 +282,27 @@ func initFlags() []cli.Flag {
 		forceFlag("job file"), option("json"),
 	}
 }
+
+func serveFlags() []cli.Flag {
+	return slices.Concat(grouped("models",
+		&cli.StringFlag{Name: "name", Usage: "`NAME` of the model of DIR (default: that of the folder)"},
+		&cli.StringFlag{Name: "versions", Value: "latest", Usage: "`WHICH` are served: latest, latest:N, all, or numbers as 3,5"},
+		&cli.StringSliceFlag{Name: "label", Usage: "`LABEL=VERSION` that requests may name, as in --label stable=3; the version is served, too; may be repeated"},
+		&cli.DurationFlag{Name: "poll", Value: time.Second, Usage: "`TIME` between two looks for versions"},
+		&cli.StringFlag{Name: "config", Usage: "`FILE` of models instead of DIR: a model_config_list, as TensorFlow Serving reads it; read again when it changes"},
+	), grouped("requests",
+		&cli.IntFlag{Name: "max-batch", Value: 256, Usage: "compute up to `N` records together, of requests that wait for a core; 1: each request alone"},
+		&cli.IntFlag{Name: "queue", Value: 1024, Usage: "`N` requests may wait for a core; more are refused (503)"},
+		&cli.DurationFlag{Name: "request-timeout", Value: 30 * time.Second, Usage: "`TIME` that a request may take (504)"},
+		&cli.StringFlag{Name: "max-body", Value: "64MiB", Usage: "`SIZE` that a request may have (413)"},
+		&cli.DurationFlag{Name: "drain", Usage: "`TIME` after TERM in which requests are answered while the server is not ready"},
+	), grouped("access",
+		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8501", Usage: "`HOST:PORT` of REST; off: none"},
+		&cli.StringFlag{Name: "grpc", Value: "127.0.0.1:8500", Usage: "`HOST:PORT` of gRPC; off: none"},
+		&cli.BoolFlag{Name: "cors", Usage: "pages of other origins may read the answers"},
+		&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` of the certificate of both ports, read again when it changes"},
+		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` of its key"},
+		&cli.StringFlag{Name: "tls-client-ca", Usage: "`FILE` of authorities: clients need a certificate of one of them"},
+		&cli.StringFlag{Name: "token-file", Usage: "`FILE` of the token that requests need, as Authorization: Bearer TOKEN"},
+	))
+}

@@ -81,13 +81,13 @@ func (h *handler) page(r *http.Request) (reply, error) {
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	return reply{h.models.Describe(scheme + "://" + phrase.Name(r.Host)), "text/plain; charset=utf-8"}, nil
+	return reply{h.models.Describe(scheme+"://"+phrase.Name(r.Host), h.models.Names()...), "text/plain; charset=utf-8"}, nil
 }
 
-// Describe returns the models of a server at an address: name, versions, features and a line that asks.
-func (m *Models) Describe(server string) []byte {
+// Describe returns models of a server at an address: name, versions, features and a line that asks.
+func (m *Models) Describe(server string, names ...string) []byte {
 	var b bytes.Buffer
-	for _, name := range m.Names() {
+	for _, name := range names {
 		states, err := m.Status(name, Choice{})
 		if err != nil {
 			continue // the model is gone

@@ -24,11 +24,18 @@ type RESTOptions struct {
 	CORS    bool          // pages of other origins may read the answers
 	MaxBody int64         // bytes of a body, also after it is unpacked
 	Timeout time.Duration // of a request
+	Token   *Token        // that requests must have, but for those of probes; nil: none
 	Metrics *Metrics
 }
 
 // NewREST returns the handler of TensorFlow Serving's REST paths, and of those of probes and of people.
-func NewREST(m *Models, o RESTOptions) http.Handler { return &handler{m, o} }
+func NewREST(m *Models, o RESTOptions) http.Handler {
+	h := &handler{m, o}
+	open := func(r *http.Request) bool {
+		return r.Method == http.MethodOptions || r.URL.Path != "/" && pages[r.URL.Path] != nil
+	}
+	return o.Token.HTTP(h, open, func(w http.ResponseWriter, err error) { h.write(w, reply{}, err) })
+}
 
 type handler struct {
 	models  *Models
@@ -58,6 +65,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, err := h.route(w, r)
+	h.write(w, a, err)
+}
+
+// write writes a reply, or an error.
+func (h *handler) write(w http.ResponseWriter, a reply, err error) {
 	if err != nil {
 		a = reply{text: ask.AppendError(nil, status.Convert(err).Message())}
 	}
