@@ -3,6 +3,7 @@ package serving
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -13,10 +14,9 @@ import (
 	"ringtrain/export/interpreter"
 )
 
-// Cores runs the requests of all versions: one batch on each core. A request that finds a core idle
-// runs at once, in its own goroutine. Others wait. A core that becomes free takes the request that has
-// waited longest, with those that wait for the same signature. So batches grow with the load, and no
-// timer holds a request back.
+// Cores runs the requests of all versions: one batch on each core, in the goroutine of one of its
+// requests. A core that is idle or becomes free takes the request that has waited longest, with those
+// that wait for the same signature. So batches grow with the load, and no timer holds a request back.
 type Cores struct {
 	Limits
 
@@ -59,19 +59,21 @@ type request struct {
 
 // run answers r. It returns when r has its answer, or has waited until ctx was done.
 func (c *Cores) run(ctx context.Context, r *request) ([]*interpreter.Tensor, error) {
-	batch, err := c.enter(r)
+	found, err := c.enter(r)
 	if err != nil {
 		return nil, err
 	}
-	if batch == nil {
-		select {
-		case batch = <-r.turn:
-		case <-ctx.Done():
-			if c.leave(r) {
-				return nil, ended(ctx)
-			}
-			batch = <-r.turn
+	if found {
+		c.next()
+	}
+	var batch []*request
+	select {
+	case batch = <-r.turn:
+	case <-ctx.Done():
+		if c.leave(r) {
+			return nil, ended(ctx)
 		}
+		batch = <-r.turn
 	}
 	if batch != nil {
 		c.lead(batch)
@@ -82,20 +84,19 @@ func (c *Cores) run(ctx context.Context, r *request) ([]*interpreter.Tensor, err
 	return r.outputs, r.err
 }
 
-// enter takes an idle core for r alone, or puts r into the queue.
-func (c *Cores) enter(r *request) ([]*request, error) {
+// enter puts r into the queue. It reports whether it found an idle core, which the caller has then.
+func (c *Cores) enter(r *request) (found bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.idle > 0 {
+	found = c.idle > 0
+	if found {
 		c.idle--
-		return []*request{r}, nil
-	}
-	if len(c.waiting) >= c.Queue {
-		return nil, status.Errorf(codes.Unavailable, "%d requests wait for a core, which is the limit: ask again", len(c.waiting))
+	} else if len(c.waiting) >= c.Queue {
+		return false, status.Errorf(codes.Unavailable, "%d requests wait for a core, which is the limit: ask again", len(c.waiting))
 	}
 	r.turn = make(chan []*request, 1)
 	c.waiting = append(c.waiting, r)
-	return nil, nil
+	return found, nil
 }
 
 // leave takes r out of the queue. It reports false if a core has taken r already.
@@ -112,14 +113,16 @@ func (c *Cores) leave(r *request) bool {
 // lead runs a batch on the core that the first of its requests has, and hands the core on.
 func (c *Cores) lead(batch []*request) {
 	batch[0].of.run(batch)
-	c.next()
 	for _, r := range batch[1:] {
 		close(r.turn)
 	}
+	c.next()
 }
 
 // next gives a core that is free to the request that has waited longest and to those that fit it.
+// Goroutines that are ready go first: on a busy machine they are requests on their way to the queue.
 func (c *Cores) next() {
+	runtime.Gosched()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.waiting) == 0 {
