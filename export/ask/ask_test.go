@@ -324,10 +324,10 @@ func TestSample(t *testing.T) {
 			t.Errorf("%s: %v", got, err)
 		}
 	}
-	if got := Curl("http://h:1", "m", Sample(visits, like)); !strings.HasPrefix(got, "curl -s http://h:1/v1/models/m:predict -d '{") || !strings.Contains(got, `O'\''Hara`) {
+	if got := curl("http://h:1", "m", Sample(visits, like)); !strings.HasPrefix(got, "curl -s http://h:1/v1/models/m:predict -d '{") || !strings.Contains(got, `O'\''Hara`) {
 		t.Errorf("the line is %s", got)
 	}
-	if got := Curl("http://h:1", "m", make([]byte, 1000)); got != "curl -s http://h:1/v1/models/m/example | curl -s -d @- http://h:1/v1/models/m:predict" {
+	if got := curl("http://h:1", "m", make([]byte, 1000)); got != "curl -s http://h:1/v1/models/m/example | curl -s -d @- http://h:1/v1/models/m:predict" {
 		t.Errorf("the line of a long request is %s", got)
 	}
 }

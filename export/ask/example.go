@@ -91,7 +91,7 @@ func (r *Rows) find(name string) (int, error) {
 // end appends the example to dst. It must have each feature that has no default.
 func (r *Rows) end(dst [][]byte) ([][]byte, error) {
 	for i, f := range r.features {
-		if !r.seen[i] && f.Kind == interpreter.Dense && f.Default == nil && (len(f.Shape) == 0 || f.Shape[0] >= 0) {
+		if !r.seen[i] && Required(f) {
 			return dst, &fault{"", fmt.Sprintf("has no %s, which has no default", f.Name)}
 		}
 	}

@@ -2,12 +2,20 @@ package ask
 
 import (
 	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"ringtrain/export/bundle"
 	"ringtrain/export/interpreter"
+	"ringtrain/export/serving/servingpb"
 	"ringtrain/export/tfpb"
+	"ringtrain/input/tfrecord"
+	"ringtrain/ring/phrase"
 )
 
 // Sample returns a predict request that a signature answers: rows of raw columns, of values, or columns if an
@@ -80,8 +88,48 @@ func appendFeature(dst []byte, f interpreter.Feature, like *tfpb.Feature) []byte
 	return appendTensor(dst, "", t, 0, new(int))
 }
 
-// Curl returns the line of a shell that sends a request to a model. A long request comes from the server.
-func Curl(server, model string, request []byte) string {
+// About is how to ask a model.
+type About struct {
+	Signature *interpreter.Signature // that a request without a name asks
+	Request   []byte                 // JSON that the model answers
+	Curl      string                 // the line of a shell that sends the request
+}
+
+// AboutOf returns how to ask a model by a server, as http://127.0.0.1:8501. The request is like the first of those
+// by which a server warms the model, if there are any.
+func AboutOf(server, name string, m *interpreter.Model) (About, error) {
+	s := Usual(m)
+	if s == nil {
+		return About{}, fmt.Errorf("the model %s has no signature", phrase.Name(name))
+	}
+	request := Sample(s, warmExample(m.Path))
+	return About{s, request, curl(server, url.PathEscape(name), request)}, nil
+}
+
+// warmExample returns the example of the first request in the warm-up file of a version, nil if there is none.
+func warmExample(path string) *tfpb.Example {
+	name := filepath.Join(path, "assets.extra", "tf_serving_warmup_requests")
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, err := tfrecord.NewReader(f, name).Next()
+	var log servingpb.PredictionLog
+	if err != nil || proto.Unmarshal(data, &log) != nil {
+		return nil
+	}
+	for _, in := range log.GetPredictLog().GetRequest().GetInputs() {
+		var e tfpb.Example
+		if texts := in.GetStringVal(); len(texts) > 0 && proto.Unmarshal(texts[0], &e) == nil {
+			return &e
+		}
+	}
+	return nil
+}
+
+// curl returns the line of a shell that sends a request to a model. A long request comes from the server.
+func curl(server, model string, request []byte) string {
 	const maxLine = 600 // bytes of a request
 	to := server + "/v1/models/" + model
 	if len(request) > maxLine {
@@ -99,13 +147,28 @@ func Type(t tfpb.DataType, shape []int) string {
 	return name + strings.ReplaceAll(fmt.Sprint(shape), " ", ", ")
 }
 
-// Default returns the value in the place of a missing feature, as JSON, or what a request must have.
+// Default returns the value in the place of a missing feature, as JSON; "" if a request must have one, or if it may
+// be empty.
 func Default(f interpreter.Feature) string {
-	switch {
-	case f.Default != nil:
-		return "default " + string(appendTensor(nil, "", f.Default, 0, new(int)))
-	case f.Kind != interpreter.Dense || len(f.Shape) > 0 && f.Shape[0] < 0:
-		return "may be empty"
+	if f.Default == nil {
+		return ""
 	}
-	return "required"
+	return string(appendTensor(nil, "", f.Default, 0, new(int)))
+}
+
+// Required reports whether a request must have a feature.
+func Required(f interpreter.Feature) bool {
+	return f.Kind == interpreter.Dense && f.Default == nil && (len(f.Shape) == 0 || f.Shape[0] >= 0)
+}
+
+// FeatureText describes a feature for people, with a tab between columns: float32[], default 0.0.
+func FeatureText(f interpreter.Feature) string {
+	text := "may be empty"
+	switch {
+	case Required(f):
+		text = "required"
+	case f.Default != nil:
+		text = "default " + Default(f)
+	}
+	return Type(f.Type, f.Shape) + "\t" + string(f.Kind) + "\t" + text
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"text/tabwriter"
 
 	"google.golang.org/grpc/codes"
@@ -14,7 +13,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ringtrain/export/ask"
-	"ringtrain/export/interpreter"
 	"ringtrain/ring/phrase"
 )
 
@@ -71,8 +69,11 @@ func messages(form string, all ...proto.Message) (reply, error) {
 
 // example answers a request that the model answers.
 func example(v *Version) (reply, error) {
-	a, err := AboutOf("", v.Name, v.Model)
-	return reply{text: append(a.Request, '\n')}, err
+	a, err := ask.AboutOf("", v.Name, v.Model)
+	if err != nil {
+		return reply{}, status.Error(codes.FailedPrecondition, err.Error())
+	}
+	return reply{text: append(a.Request, '\n')}, nil
 }
 
 // page answers what there is to ask, for people.
@@ -107,36 +108,19 @@ func (m *Models) Describe(server string, names ...string) []byte {
 		if err != nil {
 			continue
 		}
-		if a, err := AboutOf(server, name, v.Model); err == nil {
-			a.write(&b)
+		if a, err := ask.AboutOf(server, name, v.Model); err == nil {
+			writeAbout(&b, a)
 		}
 		v.Release()
 	}
 	return b.Bytes()
 }
 
-// About is how to ask a model.
-type About struct {
-	Signature *interpreter.Signature // that a request without a name asks
-	Request   []byte                 // JSON that it answers
-	Curl      string                 // the line of a shell that sends the request
-}
-
-// AboutOf returns how to ask a model at a server, as http://127.0.0.1:8501.
-func AboutOf(server, name string, m *interpreter.Model) (About, error) {
-	s := ask.Usual(m)
-	if s == nil {
-		return About{}, status.Errorf(codes.FailedPrecondition, "the model %s has no signature", phrase.Name(name))
-	}
-	request := ask.Sample(s, nil)
-	return About{s, request, ask.Curl(server, url.PathEscape(name), request)}, nil
-}
-
-// write writes the features and the line for people.
-func (a About) write(b *bytes.Buffer) {
+// writeAbout writes the features and the line for people.
+func writeAbout(b *bytes.Buffer, a ask.About) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, f := range a.Signature.Features {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", phrase.Name(f.Name), ask.Type(f.Type, f.Shape), f.Kind, ask.Default(f))
+		fmt.Fprintf(t, "  %s\t%s\n", phrase.Name(f.Name), ask.FeatureText(f))
 	}
 	if a.Signature.Features == nil {
 		for _, p := range a.Signature.Inputs {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -192,6 +194,30 @@ func TestRESTCORS(t *testing.T) {
 				t.Errorf("CORS %v, origin %q: %d with the headers %v", cors, origin, w.Code, w.Header())
 			}
 		}
+	}
+}
+
+// TestRESTToken verifies that all but probes and the questions of browsers needs the token.
+func TestRESTToken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(strings.Repeat("s", 32)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	token, err := NewToken(file, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := restOf(t, RESTOptions{Token: token})
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/v2/health/ready": 200, "/": 401, "/v1/models": 401, "/monitoring/prometheus/metrics": 401, "/other": 401} {
+		if code, text := rest("GET", path, ""); code != want || code == 401 && !strings.Contains(text, `"error"`) {
+			t.Errorf("%s without a token: %d %s, want %d", path, code, text, want)
+		}
+		if code, text := rest("GET", path, "", "Authorization", "Bearer "+strings.Repeat("s", 32)); code == 401 {
+			t.Errorf("%s with a token: %s", path, text)
+		}
+	}
+	if code, _ := rest("OPTIONS", "/v1/models/double:predict", "", "Origin", "https://a.example"); code != 200 {
+		t.Errorf("the question of a browser: %d, want 200", code)
 	}
 }
 

@@ -43,6 +43,12 @@ func inspected(e report.Event) string {
 	switch e := e.(type) {
 	case trained.SignatureInfo:
 		return fmt.Sprintf("signature\t%s\t%s\t%s → %s", e.Name, e.Method, endpointsText(e.Inputs), endpointsText(e.Outputs))
+	case trained.FeatureInfo:
+		return fmt.Sprintf("feature\t%s\t%s", escaped.Replace(phrase.Name(e.Name)), e.Text())
+	case trained.RequestInfo:
+		return fmt.Sprintf("request\t%s\t%.600s\n%s", escaped.Replace(phrase.Name(e.Signature)), e.Request, e.Curl)
+	case trained.RefusedInfo:
+		return "not run here: " + e.Cause
 	case trained.NodeInfo:
 		return nodeText(e)
 	case trained.ClassesInfo:

@@ -75,21 +75,10 @@ func Inspect(path string) ([]report.Event, error) {
 	if err := wantPath(path); err != nil {
 		return nil, err
 	}
-	var list []report.Event
 	if IsBundle(path) {
-		b, err := savedmodel.Read(path)
-		if err != nil {
-			return nil, err
-		}
-		list = appendClasses(list, b.Classes)
-		for _, s := range b.Signatures {
-			list = append(list, SignatureInfo{s.Name, s.Method, endpoints(s.Inputs), endpoints(s.Outputs)})
-		}
-		for _, t := range b.Variables {
-			list = append(list, describe(t))
-		}
-		return list, nil
+		return inspectBundle(path)
 	}
+	var list []report.Event
 	s, err := checkpoint.Load(path)
 	if files, _ := events.Files(path); err != nil && len(files) > 0 {
 		return inspectScalars(files)
