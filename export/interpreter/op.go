@@ -63,6 +63,8 @@ type call struct {
 
 	op      *op
 	fused   fused
+	sizes   []int    // memory of dims
+	lists   [][]int  // and of list
 	checked bool     // the inputs have the right types: they are the same in each run
 	own     []Tensor // the memory of the outputs: out[i] is a copy of own[i] or of what it shares
 }

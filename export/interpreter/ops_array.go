@@ -1,136 +1,48 @@
 package interpreter
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"ringtrain/export/tfpb"
 )
 
-// arrayOps returns the operations of this file and of its neighbours gather.go, slice.go and pieces.go:
-// those that move values and compute none.
+// arrayOps returns the operations of this file and of gather.go: those that move values.
 func arrayOps() []op {
 	return []op{
-		{name: "Shape", kinds: "x", bind: bindOutType, shape: shapeShape, run: runShape},
-		{name: "Size", kinds: "x", bind: bindOutType, shape: func(c *call) error { return c.make(0, c.bound.(tfpb.DataType)) }, run: runSize},
+		{name: "Shape", kinds: "x", run: runShape},
+		{name: "Size", kinds: "x", run: runSize},
 		{name: "Reshape", kinds: "xi", run: reshape},
 		{name: "ExpandDims", kinds: "xi", run: expandDims},
-		{name: "Squeeze", kinds: "x", bind: bindSqueeze, run: squeeze},
+		{name: "Squeeze", kinds: "x", bind: func(n *node) (any, error) { return n.integers("squeeze_dims"), nil }, run: squeeze},
 		{name: "Fill", kinds: "ix", run: fill},
 		{name: "ZerosLike", kinds: "x", shape: likeInput(0), run: func(c *call) error { c.out[0].zero(); return nil }},
 		{name: "Tile", kinds: "xi", run: tile},
-		{name: "Pack", kinds: "T+", bind: bindAxis(0), shape: shapePack, run: pack},
+		{name: "Pack", kinds: "T+", bind: func(n *node) (any, error) { return n.integer("axis", 0), nil }, run: pack},
 		{name: "ConcatV2", kinds: "T+i", run: concat},
 		{name: "Pad", kinds: "xi", run: pad},
-		{name: "SpaceToBatchND", kinds: "xii", run: spaceToBatch},
-		{name: "BatchToSpaceND", kinds: "xii", run: batchToSpace},
 		{name: "StridedSlice", kinds: "xiii", bind: bindSlice, run: slice},
 		{name: "GatherV2", kinds: "xii", bind: bindGather, run: gather},
 		{name: "ResourceGather", kinds: "xi", bind: bindGather, run: resourceGather, state: true, reads: true},
-		{name: "GatherNd", kinds: "xi", shape: shapeGatherNd, run: gatherNd},
-		{name: "OneHot", kinds: "inTT", bind: bindAxis(-1), run: oneHot},
+		{name: "GatherNd", kinds: "xi", run: gatherNd},
+		{name: "OneHot", kinds: "inTT", bind: func(n *node) (any, error) { return n.integer("axis", -1), nil }, run: oneHot},
 		{name: "Where", kinds: "b", run: where},
 	}
 }
 
-// take copies n values of src, which has the same type, from one place to another.
-func (t *Tensor) take(at int, src *Tensor, from, n int) {
-	switch t.Type {
-	case tfpb.DataType_DT_FLOAT:
-		copy(t.Float32[at:at+n], src.Float32[from:from+n])
-	case tfpb.DataType_DT_DOUBLE:
-		copy(t.Float64[at:at+n], src.Float64[from:from+n])
-	case tfpb.DataType_DT_INT32:
-		copy(t.Int32[at:at+n], src.Int32[from:from+n])
-	case tfpb.DataType_DT_INT64:
-		copy(t.Int64[at:at+n], src.Int64[from:from+n])
-	case tfpb.DataType_DT_BOOL:
-		copy(t.Bool[at:at+n], src.Bool[from:from+n])
-	case tfpb.DataType_DT_STRING:
-		copy(t.Bytes[at:at+n], src.Bytes[from:from+n])
+// outType returns the type of a shape.
+func (n *node) outType() tfpb.DataType {
+	if n.typ("out_type") == tfpb.DataType_DT_INT64 {
+		return tfpb.DataType_DT_INT64
 	}
-}
-
-// zero sets all values to 0, false or the empty string.
-func (t *Tensor) zero() {
-	clear(t.Float32)
-	clear(t.Float64)
-	clear(t.Int32)
-	clear(t.Int64)
-	clear(t.Bool)
-	clear(t.Bytes)
-}
-
-// integer returns value i of a tensor of integers.
-func (t *Tensor) integer(i int) int {
-	if t.Type == tfpb.DataType_DT_INT32 {
-		return int(t.Int32[i])
-	}
-	return int(t.Int64[i])
-}
-
-// put sets value i of a tensor of integers.
-func (t *Tensor) put(i, v int) {
-	if t.Type == tfpb.DataType_DT_INT32 {
-		t.Int32[i] = int32(v)
-	} else {
-		t.Int64[i] = int64(v)
-	}
-}
-
-// scalar returns the value of input i, which has one.
-func (c *call) scalar(i int) (int, error) {
-	if Elements(c.in[i].Shape) != 1 {
-		return 0, fmt.Errorf("input %d has shape %v, want one value", i, c.in[i].Shape)
-	}
-	return c.in[i].integer(0), nil
-}
-
-// list copies the integers of input i to dst and returns their number, at most maxDims.
-func (c *call) list(i int, dst *[maxDims]int) (int, error) {
-	t := c.in[i]
-	n := Elements(t.Shape)
-	if len(t.Shape) > 1 || n > maxDims {
-		return 0, fmt.Errorf("input %d has shape %v, want a vector of at most %d", i, t.Shape, maxDims)
-	}
-	for k := range n {
-		dst[k] = t.integer(k)
-	}
-	return n, nil
-}
-
-// within returns axis, or rank + axis if axis is negative.
-func within(axis, rank int) (int, error) {
-	if axis < -rank || axis >= rank {
-		return 0, fmt.Errorf("axis %d of a tensor of rank %d", axis, rank)
-	}
-	if axis < 0 {
-		axis += rank
-	}
-	return axis, nil
-}
-
-// bindOutType reads the type of a shape.
-func bindOutType(n *node) (any, error) {
-	switch t := n.typ("out_type"); t {
-	case tfpb.DataType_DT_INVALID:
-		return tfpb.DataType_DT_INT32, nil
-	case tfpb.DataType_DT_INT32, tfpb.DataType_DT_INT64:
-		return t, nil
-	default:
-		return nil, fmt.Errorf("attribute out_type is %v, want one of %v", t, integers)
-	}
-}
-
-// bindAxis returns a reader of the attribute axis.
-func bindAxis(def int) func(n *node) (any, error) {
-	return func(n *node) (any, error) { return n.integer("axis", def), nil }
-}
-
-func shapeShape(c *call) error {
-	return c.make(0, c.bound.(tfpb.DataType), len(c.in[0].Shape))
+	return tfpb.DataType_DT_INT32
 }
 
 func runShape(c *call) error {
+	if err := c.make(0, c.node.outType(), len(c.in[0].Shape)); err != nil {
+		return err
+	}
 	for i, d := range c.in[0].Shape {
 		c.out[0].put(i, d)
 	}
@@ -138,141 +50,89 @@ func runShape(c *call) error {
 }
 
 func runSize(c *call) error {
+	if err := c.make(0, c.node.outType()); err != nil {
+		return err
+	}
 	c.out[0].put(0, Elements(c.in[0].Shape))
 	return nil
 }
 
 func reshape(c *call) error {
-	var shape [maxDims]int
-	rank, err := c.list(1, &shape)
-	if err != nil {
-		return err
-	}
-	n, known, open := Elements(c.in[0].Shape), 1, -1
-	for i, d := range shape[:rank] {
-		switch {
-		case d == -1 && open < 0:
-			open = i
-		case d < 0:
-			return fmt.Errorf("dimension %d of the shape is %d", i, d)
-		case d > n && n > 0:
-			return fmt.Errorf("%d values, and dimension %d of the shape is %d", n, i, d)
-		default:
+	shape, n, known, open := c.list(1), Elements(c.in[0].Shape), 1, -1
+	for i, d := range shape {
+		if d == -1 && open < 0 {
+			open, shape[i] = i, 1
+		} else {
 			known *= d
 		}
 	}
 	if open >= 0 && known > 0 {
 		shape[open] = n / known
-		known *= shape[open]
 	}
-	if known != n || open >= 0 && shape[open] < 0 {
-		return fmt.Errorf("%d values do not fit the shape, which has %d", n, known)
+	if have, err := elements(c.in[0].Type, shape); err != nil || have != n {
+		return errors.Join(fmt.Errorf("%d values do not fit %v", n, slices.Clone(shape)), err)
 	}
-	c.share(0, c.in[0], shape[:rank]...)
+	c.share(0, c.in[0], shape...)
 	return nil
 }
 
 func expandDims(c *call) error {
-	axis, err := c.scalar(1)
-	if err != nil {
-		return err
-	}
 	in := c.in[0].Shape
-	axis, err = within(axis, len(in)+1)
-	if err != nil {
-		return err
+	axis, err := c.axis(1, len(in)+1)
+	if err == nil {
+		c.share(0, c.in[0], c.dims(in[:axis], []int{1}, in[axis:])...)
 	}
-	if len(in) >= maxDims {
-		return errRank
-	}
-	var shape [maxDims]int
-	copy(shape[:], in[:axis])
-	shape[axis] = 1
-	copy(shape[axis+1:], in[axis:])
-	c.share(0, c.in[0], shape[:len(in)+1]...)
-	return nil
+	return err
 }
 
-func bindSqueeze(n *node) (any, error) { return n.integers("squeeze_dims"), nil }
-
 func squeeze(c *call) error {
-	in := c.in[0].Shape
-	var drop, shape [maxDims]int
-	if len(in) > maxDims {
-		return errRank
-	}
-	axes := c.bound.([]int64)
-	for _, a := range axes {
-		d, err := within(int(a), len(in))
-		if err != nil {
-			return err
-		}
-		if in[d] != 1 {
-			return fmt.Errorf("dimension %d is %d, want 1", d, in[d])
-		}
-		drop[d] = 1
-	}
-	rank := 0
+	in, axes, shape := c.in[0].Shape, c.bound.([]int64), c.dims()
 	for d, size := range in {
-		if drop[d] == 0 && (len(axes) > 0 || size != 1) {
-			shape[rank] = size
-			rank++
+		named := slices.Contains(axes, int64(d)) || slices.Contains(axes, int64(d-len(in)))
+		if named && size != 1 {
+			return fmt.Errorf("dimension %d is %d, want 1", d, size)
+		}
+		if !named && (len(axes) > 0 || size != 1) {
+			shape = append(shape, size)
 		}
 	}
-	c.share(0, c.in[0], shape[:rank]...)
+	c.sizes = shape
+	c.share(0, c.in[0], shape...)
 	return nil
 }
 
 func fill(c *call) error {
-	var shape [maxDims]int
-	rank, err := c.list(0, &shape)
-	if err != nil {
+	if err := c.make(0, c.in[1].Type, c.list(0)...); err != nil {
 		return err
 	}
-	if len(c.in[1].Shape) > 0 && Elements(c.in[1].Shape) != 1 {
-		return fmt.Errorf("the value has shape %v, want a scalar", c.in[1].Shape)
-	}
-	if err := c.make(0, c.in[1].Type, shape[:rank]...); err != nil {
-		return err
-	}
-	c.out[0].repeat(c.in[1], 0)
+	c.out[0].repeat(c.in[1])
 	return nil
 }
 
-// repeat sets all values to value i of src.
-func (t *Tensor) repeat(src *Tensor, i int) {
+// repeat sets all values to the one of src.
+func (t *Tensor) repeat(src *Tensor) {
 	n := Elements(t.Shape)
-	if n == 0 {
-		return
-	}
-	t.take(0, src, i, 1)
+	t.take(0, src, 0, min(n, 1))
 	for done := 1; done < n; done *= 2 {
 		t.take(done, t, 0, min(done, n-done))
 	}
 }
 
 func tile(c *call) error {
-	in := c.in[0].Shape
-	var times, shape [maxDims]int
-	n, err := c.list(1, &times)
-	if err != nil {
-		return err
+	in, times := c.in[0].Shape, c.list(1)
+	if len(times) != len(in) {
+		return c.misfit("a multiple for each dimension")
 	}
-	if n != len(in) {
-		return fmt.Errorf("%d multiples of a tensor of rank %d", n, len(in))
+	shape := c.dims(in)
+	for d, k := range times {
+		shape[d] *= k
+	}
+	if err := c.make(0, c.in[0].Type, shape...); err != nil {
+		return err
 	}
 	var w walk
 	for d, size := range in {
-		if times[d] < 0 || size > 0 && times[d] > maxBytes/size {
-			return fmt.Errorf("multiple %d is %d", d, times[d])
-		}
-		shape[d] = times[d] * size
-	}
-	if err := c.make(0, c.in[0].Type, shape[:n]...); err != nil {
-		return err
-	}
-	for d, size := range in {
-		inside := Elements(shape[d+1 : n])
+		inside := Elements(shape[d+1:])
 		w.dim(times[d], [4]int{size * inside, 0})
 		w.dim(size, [4]int{inside, Elements(in[d+1:])})
 	}
@@ -280,15 +140,154 @@ func tile(c *call) error {
 	return nil
 }
 
-// move copies the elements of src, operand 1, to those of dst, operand 0.
-func (w *walk) move(dst, src *Tensor) {
-	for w.next() {
-		if w.by[0] == 1 && w.by[1] == 1 {
-			dst.take(w.at[0], src, w.at[1], w.n)
-			continue
-		}
-		for k := range w.n {
-			dst.take(w.at[0]+k*w.by[0], src, w.at[1]+k*w.by[1], 1)
+func pack(c *call) error {
+	in := c.in[0].Shape
+	axis, err := within(c.bound.(int), len(in)+1)
+	if err != nil {
+		return err
+	}
+	for _, t := range c.in {
+		if !slices.Equal(t.Shape, in) {
+			return c.misfit("equal shapes")
 		}
 	}
+	return c.join(c.in, axis, c.dims(in[:axis], []int{len(c.in)}, in[axis:]))
+}
+
+func concat(c *call) error {
+	last := len(c.in) - 1
+	in := c.in[0].Shape
+	axis, err := c.axis(last, len(in))
+	if err != nil {
+		return err
+	}
+	shape := c.dims(in)
+	shape[axis] = 0
+	for _, t := range c.in[:last] {
+		if len(t.Shape) != len(in) || !slices.Equal(t.Shape[:axis], in[:axis]) || !slices.Equal(t.Shape[axis+1:], in[axis+1:]) {
+			return c.misfit("shapes that are equal beside the axis")
+		}
+		shape[axis] += t.Shape[axis]
+	}
+	return c.join(c.in[:last], axis, shape)
+}
+
+// join makes output 0 and puts the tensors side by side in each of its rows outside the axis.
+func (c *call) join(in []*Tensor, axis int, shape []int) error {
+	if err := c.make(0, in[0].Type, shape...); err != nil {
+		return err
+	}
+	rows, width := Elements(shape[:axis]), Elements(shape[axis:])
+	at := 0
+	for _, t := range in {
+		n := t.length() / max(rows, 1)
+		for row := range rows {
+			c.out[0].take(row*width+at, t, row*n, n)
+		}
+		at += n
+	}
+	return nil
+}
+
+func pad(c *call) error {
+	in, by := c.in[0].Shape, c.list(1)
+	if len(by) != 2*len(in) {
+		return c.misfit("two margins for each dimension")
+	}
+	shape := c.dims(in)
+	for d := range shape {
+		if by[2*d] < 0 || by[2*d+1] < 0 {
+			return fmt.Errorf("a margin of dimension %d is negative", d)
+		}
+		shape[d] += by[2*d] + by[2*d+1]
+	}
+	if err := c.make(0, c.in[0].Type, shape...); err != nil {
+		return err
+	}
+	c.out[0].zero()
+	var w walk
+	for d, size := range in {
+		inside := Elements(shape[d+1:])
+		w.dim(size, [4]int{inside, Elements(in[d+1:])})
+		w.at[0] += by[2*d] * inside
+	}
+	w.move(c.out[0], c.in[0])
+	return nil
+}
+
+// slicing has the masks of StridedSlice. A bit stands for an entry of begin, end and strides.
+type slicing struct{ begin, end, shrink int }
+
+func bindSlice(n *node) (any, error) {
+	if _, err := n.refuse(0, "ellipsis_mask", "new_axis_mask"); err != nil {
+		return nil, err
+	}
+	return slicing{n.integer("begin_mask", 0), n.integer("end_mask", 0), n.integer("shrink_axis_mask", 0)}, nil
+}
+
+// slice takes the range begin:end:stride of each dimension, as Python does, or one index of it.
+func slice(c *call) error {
+	in, begin, end, stride := c.in[0].Shape, c.list(1), c.list(2), c.list(3)
+	masks, shape := c.bound.(slicing), c.dims()
+	if len(begin) > len(in) || len(end) != len(begin) || len(stride) != len(begin) {
+		return c.misfit("an entry for each dimension at most")
+	}
+	var w walk
+	for d, size := range in {
+		first, n, by := 0, size, 1
+		if d < len(begin) {
+			var err error
+			by = stride[d]
+			if first, n, err = masks.entry(1<<d, size, begin[d], end[d], by); err != nil {
+				return fmt.Errorf("dimension %d: %w", d, err)
+			}
+		}
+		inside := Elements(in[d+1:])
+		w.at[1] += min(first, first*n) * inside
+		w.dim(n, [4]int{0, by * inside})
+		if masks.shrink&(1<<d) == 0 {
+			shape = append(shape, n)
+		}
+	}
+	c.sizes = shape
+	if err := c.make(0, c.in[0].Type, shape...); err != nil {
+		return err
+	}
+	inside := 1
+	for d := w.dims - 1; d >= 0; d-- {
+		w.step[d][0] = inside
+		inside *= w.size[d]
+	}
+	w.move(c.out[0], c.in[0])
+	return nil
+}
+
+// entry returns the first index of a dimension that is taken, and how many.
+func (s slicing) entry(bit, size, begin, end, stride int) (first, n int, err error) {
+	low, high, last, back := 0, size, size, -1
+	switch {
+	case stride == 0:
+		return 0, 0, errors.New("a stride is 0")
+	case stride < 0:
+		low, high, first, last, back = -1, size-1, size-1, -1, 1
+	}
+	place := func(v int) int {
+		if v < 0 {
+			v += size
+		}
+		return min(max(v, low), high)
+	}
+	if s.shrink&bit != 0 {
+		if begin < -size || begin >= size || stride < 0 {
+			return 0, 0, outside(0, begin, size)
+		}
+		return place(begin), 1, nil
+	}
+	if s.begin&bit == 0 {
+		first = place(begin)
+	}
+	if s.end&bit == 0 {
+		last = place(end)
+	}
+	return first, max(0, (last-first+stride+back)/stride), nil
 }

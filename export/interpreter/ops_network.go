@@ -3,18 +3,15 @@ package interpreter
 import (
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
-	"ringtrain/export/tfpb"
 	"ringtrain/model/kernel"
 )
 
 // networkOps returns the operations of this file: those of layers.
 func networkOps() []op {
 	return []op{
-		{name: "MatMul", kinds: "TT", types: numbers, bind: bindMatMul, shape: shapeMatMul, run: matMul},
-		{name: "Softmax", kinds: "T", types: floats, shape: shapeSoftmax, run: softmax},
+		{name: "MatMul", kinds: "TT", types: float32s, bind: bindMatMul, shape: shapeMatMul, run: matMul},
+		{name: "Softmax", kinds: "T", types: float32s, shape: shapeSoftmax, run: softmax},
 		{name: "Conv2D", kinds: "TT", types: float32s, bind: bindWindows, shape: shapeConv, run: conv},
 		{name: "DepthwiseConv2dNative", kinds: "TT", types: float32s, bind: bindWindows, shape: shapeDepthwise, run: depthwise},
 		{name: "MaxPool", kinds: "T", types: float32s, bind: bindWindows, shape: shapePool, run: maxPool},
@@ -22,111 +19,66 @@ func networkOps() []op {
 	}
 }
 
-// product has the attributes of MatMul.
-type product struct{ a, b bool } // transposed factors
+// factors has the attributes of MatMul: whether a factor is transposed.
+type factors struct{ a, b bool }
 
 func bindMatMul(n *node) (any, error) {
-	return product{n.boolean("transpose_a", false), n.boolean("transpose_b", false)}, nil
+	f := factors{n.boolean("transpose_a", false), n.boolean("transpose_b", false)}
+	if f.a && f.b {
+		return nil, errors.New("both factors are transposed, want one at most")
+	}
+	return f, nil
 }
 
 // sizes returns the sizes of a product [m, k]·[k, n].
-func (p product) sizes(c *call) (m, n, k int, err error) {
-	a, b := c.in[0].Shape, c.in[1].Shape
-	if len(a) != 2 || len(b) != 2 {
-		return 0, 0, 0, errors.New("a factor is no matrix: " + shapes(c.in))
+func (f factors) sizes(a, b *Tensor) (m, n, k int, fit bool) {
+	if len(a.Shape) != 2 || len(b.Shape) != 2 {
+		return 0, 0, 0, false
 	}
-	m, k = a[0], a[1]
-	if p.a {
+	m, k, n = a.Shape[0], a.Shape[1], b.Shape[1]
+	if f.a {
 		m, k = k, m
 	}
-	inner, n := b[0], b[1]
-	if p.b {
+	inner := b.Shape[0]
+	if f.b {
 		inner, n = n, inner
 	}
-	if inner != k {
-		err = errors.New("the factors do not fit: " + shapes(c.in))
-	}
-	return m, n, k, err
+	return m, n, k, inner == k
 }
 
 func shapeMatMul(c *call) error {
-	m, n, _, err := c.bound.(product).sizes(c)
-	if err != nil {
-		return err
+	m, n, _, fit := c.bound.(factors).sizes(c.in[0], c.in[1])
+	if !fit {
+		return c.misfit("factors that fit")
 	}
 	return c.make(0, c.in[0].Type, m, n)
 }
 
 func matMul(c *call) error {
-	p := c.bound.(product)
-	m, n, k, err := p.sizes(c)
-	if err != nil {
-		return err
-	}
-	a, b, out := c.in[0], c.in[1], c.out[0]
+	f := c.bound.(factors)
+	m, n, k, _ := f.sizes(c.in[0], c.in[1])
+	dst, a, b := c.out[0].Float32, c.in[0].Float32, c.in[1].Float32
 	switch {
-	case out.Type == tfpb.DataType_DT_DOUBLE:
-		multiply(out.Float64, a.Float64, b.Float64, m, n, k, p)
-	case out.Type == tfpb.DataType_DT_INT32:
-		multiply(out.Int32, a.Int32, b.Int32, m, n, k, p)
-	case out.Type == tfpb.DataType_DT_INT64:
-		multiply(out.Int64, a.Int64, b.Int64, m, n, k, p)
-	case p.a && p.b:
-		multiply(out.Float32, a.Float32, b.Float32, m, n, k, p)
-	case p.a:
-		c.engine().GemmTA(out.Float32, a.Float32, b.Float32, m, n, k, false)
-	case p.b:
-		c.engine().GemmTB(out.Float32, a.Float32, b.Float32, m, n, k, false)
+	case f.a:
+		c.engine().GemmTA(dst, a, b, m, n, k, false)
+	case f.b:
+		c.engine().GemmTB(dst, a, b, m, n, k, false)
 	default:
-		c.engine().Gemm(out.Float32, a.Float32, b.Float32, c.fused.bias, m, n, k, c.fused.act)
+		c.engine().Gemm(dst, a, b, c.fused.bias, m, n, k, c.fused.act)
 	}
 	return nil
 }
 
-// multiply computes the products that have no kernel.
-func multiply[T number](dst, a, b []T, m, n, k int, p product) {
-	rowA, colA, rowB, colB := k, 1, n, 1
-	if p.a {
-		rowA, colA = 1, m
-	}
-	if p.b {
-		rowB, colB = 1, k
-	}
-	for i := range m {
-		for j := range n {
-			var sum T
-			for l := range k {
-				sum += a[i*rowA+l*colA] * b[l*rowB+j*colB]
-			}
-			dst[i*n+j] = sum
-		}
-	}
-}
-
 func shapeSoftmax(c *call) error {
-	if len(c.in[0].Shape) < 1 {
-		return errors.New("the input is a scalar, want rows")
+	if len(c.in[0].Shape) == 0 {
+		return c.misfit("rows")
 	}
 	return c.make(0, c.in[0].Type, c.in[0].Shape...)
 }
 
 func softmax(c *call) error {
-	x, y := c.in[0], c.out[0]
-	k := x.Shape[len(x.Shape)-1]
-	if len(x.Float32) > 0 {
-		c.engine().Softmax(y.Float32, nil, x.Float32, nil, k, 0)
-	}
-	for at := 0; at < len(x.Float64); at += k {
-		row, sum := y.Float64[at:][:k], 0.0
-		copy(row, x.Float64[at:])
-		top := slices.Max(row)
-		for i, v := range row {
-			row[i] = math.Exp(v - top)
-			sum += row[i]
-		}
-		for i := range row {
-			row[i] /= sum
-		}
+	if x := c.in[0]; len(x.Float32) > 0 {
+		c.engine().Softmax(c.out[0].Float32, nil, x.Float32, nil, x.Shape[len(x.Shape)-1], 0)
 	}
 	return nil
 }
@@ -139,31 +91,23 @@ type windows struct {
 }
 
 func bindWindows(n *node) (any, error) {
-	w := &windows{same: n.text("padding", "") == "SAME"}
-	if !w.same && n.text("padding", "") != "VALID" {
-		return nil, fmt.Errorf("attribute padding is %q, want SAME or VALID", n.text("padding", ""))
-	}
-	if f := n.text("data_format", "NHWC"); f != "NHWC" {
-		return nil, fmt.Errorf("attribute data_format is %q, want NHWC", f)
-	}
-	for _, attr := range []struct {
-		name          string
-		height, width *int
-	}{{"strides", &w.strideH, &w.strideW}, {"ksize", &w.height, &w.width}} {
-		*attr.height, *attr.width = 1, 1
-		list := n.integers(attr.name)
-		if list == nil && attr.name == "ksize" {
-			continue
+	w := &windows{same: n.text("padding", "") == "SAME", height: 1, width: 1}
+	sides := [][]int64{n.integers("strides"), n.integers("ksize"), n.integers("dilations")}
+	for i, side := range sides {
+		if len(side) == 0 && i > 0 {
+			continue // the operation has no such attribute
 		}
-		if len(list) != 4 || list[0] != 1 || list[3] != 1 || min(list[1], list[2]) < 1 || max(list[1], list[2]) > maxBytes {
-			return nil, fmt.Errorf("attribute %s is %v, want [1 h w 1]", attr.name, list)
+		if len(side) != 4 || side[0] != 1 || side[3] != 1 || min(side[1], side[2]) < 1 || max(side[1], side[2]) > maxBytes {
+			return nil, fmt.Errorf("attributes strides, ksize and dilations are %v, want [1 h w 1] each", sides)
 		}
-		*attr.height, *attr.width = int(list[1]), int(list[2])
 	}
-	for _, d := range n.integers("dilations") {
-		if d != 1 {
-			return nil, fmt.Errorf("attribute dilations is %v, want ones", n.integers("dilations"))
-		}
+	w.strideH, w.strideW = int(sides[0][1]), int(sides[0][2])
+	if len(sides[1]) > 0 {
+		w.height, w.width = int(sides[1][1]), int(sides[1][2])
+	}
+	wide := len(sides[2]) > 0 && max(sides[2][1], sides[2][2]) > 1
+	if n.text("data_format", "NHWC") != "NHWC" || !w.same && n.text("padding", "") != "VALID" || wide {
+		return nil, errors.New("want data_format NHWC, padding SAME or VALID, and dilations of 1")
 	}
 	return w, nil
 }
@@ -171,43 +115,33 @@ func bindWindows(n *node) (any, error) {
 // make makes output 0 for windows of a size over the images of input 0.
 func (w *windows) make(c *call, height, width, channels int) error {
 	in := c.in[0].Shape
-	if len(in) != 4 {
-		return fmt.Errorf("the input has shape %v, want images [n h w c]", slices.Clone(in))
-	}
-	h, err := w.places(in[1], height, w.strideH)
-	if err != nil {
-		return err
-	}
-	wide, err := w.places(in[2], width, w.strideW)
-	if err != nil {
-		return err
+	h, wide := (in[1]+w.strideH-1)/w.strideH, (in[2]+w.strideW-1)/w.strideW
+	if !w.same {
+		if in[1]+w.strideH < height || in[2]+w.strideW < width {
+			return c.misfit("images that a window fits in")
+		}
+		h, wide = (in[1]-height+w.strideH)/w.strideH, (in[2]-width+w.strideW)/w.strideW
 	}
 	return c.make(0, c.in[0].Type, in[0], h, wide, channels)
 }
 
-// places returns the number of windows along a side.
-func (w *windows) places(in, window, stride int) (int, error) {
-	if w.same {
-		return (in + stride - 1) / stride, nil
+// kernels checks the shapes of images and kernels, and makes the output with the channels of a kernel.
+func (w *windows) kernels(c *call, channels func(k []int) int) error {
+	in, k := c.in[0].Shape, c.in[1].Shape
+	if len(in) != 4 || len(k) != 4 || in[3] != k[2] || min(k[0], k[1], k[2]) < 1 {
+		return c.misfit("images [n h w c] and kernels [h w c filters]")
 	}
-	if in+stride < window {
-		return 0, fmt.Errorf("a window of %d in an image of %d", window, in)
-	}
-	return (in - window + stride) / stride, nil
+	return w.make(c, k[0], k[1], channels(k))
 }
 
 func shapeConv(c *call) error {
-	in, k := c.in[0].Shape, c.in[1].Shape
-	if len(in) != 4 || len(k) != 4 || in[3] != k[2] || min(k[0], k[1], k[2]) < 1 {
-		return errors.New("the kernels do not fit the images: " + shapes(c.in))
-	}
-	return c.bound.(*windows).make(c, k[0], k[1], k[3])
+	return c.bound.(*windows).kernels(c, func(k []int) int { return k[3] })
 }
 
 func conv(c *call) error {
-	if len(c.out[0].Float32) > 0 {
+	if y := c.out[0].Float32; len(y) > 0 {
 		w, in, k := c.bound.(*windows), c.in[0].Shape, c.in[1].Shape
-		c.engine().Conv(c.out[0].Float32, c.in[0].Float32, c.in[1].Float32, c.fused.bias, kernel.Conv{
+		c.engine().Conv(y, c.in[0].Float32, c.in[1].Float32, c.fused.bias, kernel.Conv{
 			H: in[1], W: in[2], C: in[3], Height: k[0], Width: k[1], Filters: k[3],
 			StrideH: w.strideH, StrideW: w.strideW, Same: w.same,
 		}, c.fused.act)
@@ -216,11 +150,7 @@ func conv(c *call) error {
 }
 
 func shapeDepthwise(c *call) error {
-	in, k := c.in[0].Shape, c.in[1].Shape
-	if len(in) != 4 || len(k) != 4 || in[3] != k[2] || min(k[0], k[1]) < 1 {
-		return errors.New("the kernels do not fit the images: " + shapes(c.in))
-	}
-	return c.bound.(*windows).make(c, k[0], k[1], k[2]*k[3])
+	return c.bound.(*windows).kernels(c, func(k []int) int { return k[2] * k[3] })
 }
 
 // depthwise convolves each channel with kernels of its own:
@@ -228,20 +158,16 @@ func shapeDepthwise(c *call) error {
 //	images [n, h, w, c]   kernels [height, width, c, m]   output [n, h', w', c·m]
 func depthwise(c *call) error {
 	w, in, k, out := c.bound.(*windows), c.in[0].Shape, c.in[1].Shape, c.out[0]
-	top, left := w.origin(in[1], out.Shape[1], k[0], w.strideH), w.origin(in[2], out.Shape[2], k[1], w.strideW)
+	top, left := w.margin(in[1], out.Shape[1], k[0], w.strideH), w.margin(in[2], out.Shape[2], k[1], w.strideW)
 	out.zero()
-	width := k[2] * k[3]
-	for cell := range len(out.Float32) / max(1, width) {
-		sums := out.Float32[cell*width:][:width]
-		j, i, n := cell%out.Shape[2], cell/out.Shape[2]%out.Shape[1], cell/out.Shape[2]/out.Shape[1]
-		for r := range k[0] {
-			for s := range k[1] {
-				y, x := i*w.strideH+r-top, j*w.strideW+s-left
-				if y < 0 || y >= in[1] || x < 0 || x >= in[2] {
-					continue
-				}
+	width := out.Shape[3]
+	for cell := range out.length() / max(1, width) {
+		n, i, j := cell/out.Shape[2]/out.Shape[1], cell/out.Shape[2]%out.Shape[1], cell%out.Shape[2]
+		for at := range k[0] * k[1] {
+			y, x := i*w.strideH+at/k[1]-top, j*w.strideW+at%k[1]-left
+			if y >= 0 && y < in[1] && x >= 0 && x < in[2] {
 				pixel := c.in[0].Float32[((n*in[1]+y)*in[2]+x)*in[3]:][:in[3]]
-				addProducts(sums, pixel, c.in[1].Float32[(r*k[1]+s)*width:][:width])
+				addProducts(out.Float32[cell*width:][:width], pixel, c.in[1].Float32[at*width:][:width])
 			}
 		}
 	}
@@ -250,12 +176,6 @@ func depthwise(c *call) error {
 
 // addProducts adds each value of the pixel times its weights to the sums.
 func addProducts(sums, pixel, weights []float32) {
-	if len(sums) == len(pixel) {
-		for i, v := range pixel {
-			sums[i] += v * weights[i]
-		}
-		return
-	}
 	m := len(sums) / len(pixel)
 	for i, v := range pixel {
 		for q := i * m; q < (i+1)*m; q++ {
@@ -264,8 +184,8 @@ func addProducts(sums, pixel, weights []float32) {
 	}
 }
 
-// origin returns the cells of padding before an image.
-func (w *windows) origin(in, out, window, stride int) int {
+// margin returns the cells of padding before an image.
+func (w *windows) margin(in, out, window, stride int) int {
 	if !w.same {
 		return 0
 	}
@@ -273,31 +193,24 @@ func (w *windows) origin(in, out, window, stride int) int {
 }
 
 func shapePool(c *call) error {
-	w := c.bound.(*windows)
-	if len(c.in[0].Shape) != 4 {
-		return fmt.Errorf("the input has shape %v, want images [n h w c]", slices.Clone(c.in[0].Shape))
+	w, in := c.bound.(*windows), c.in[0].Shape
+	if len(in) != 4 {
+		return c.misfit("images [n h w c]")
 	}
-	return w.make(c, w.height, w.width, c.in[0].Shape[3])
-}
-
-// pooling returns the shape of a pooling for its kernel.
-func (w *windows) pooling(in []int) kernel.Pooling {
-	return kernel.Pooling{
-		H: in[1], W: in[2], C: in[3], Height: w.height, Width: w.width,
-		StrideH: w.strideH, StrideW: w.strideW, Same: w.same,
-	}
+	return w.make(c, w.height, w.width, in[3])
 }
 
 func maxPool(c *call) error {
-	if y := c.out[0].Float32; len(y) > 0 {
-		c.engine().MaxPool(y, nil, c.in[0].Float32, c.bound.(*windows).pooling(c.in[0].Shape))
-	}
-	return nil
+	return pool(c, func(y, x []float32, p kernel.Pooling) { c.engine().MaxPool(y, nil, x, p) })
 }
 
-func avgPool(c *call) error {
+func avgPool(c *call) error { return pool(c, c.engine().AvgPool) }
+
+func pool(c *call, f func(y, x []float32, p kernel.Pooling)) error {
+	w, in := c.bound.(*windows), c.in[0].Shape
 	if y := c.out[0].Float32; len(y) > 0 {
-		c.engine().AvgPool(y, c.in[0].Float32, c.bound.(*windows).pooling(c.in[0].Shape))
+		f(y, c.in[0].Float32, kernel.Pooling{H: in[1], W: in[2], C: in[3], Height: w.height, Width: w.width,
+			StrideH: w.strideH, StrideW: w.strideW, Same: w.same})
 	}
 	return nil
 }

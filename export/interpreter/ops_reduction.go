@@ -1,7 +1,6 @@
 package interpreter
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -11,98 +10,75 @@ import (
 	"ringtrain/export/tfpb"
 )
 
-// reductionOps returns the operations of this file and of counts.go: those that make one value of many.
+// reductionOps returns the operations of this file: those that make one value of many.
 func reductionOps() []op {
+	keep := func(n *node) (any, error) { return n.boolean("keep_dims", false), nil }
 	return []op{
-		{name: "Sum", kinds: "Ti", types: numbers, bind: bindReduction, run: (*call).sum},
-		{name: "Mean", kinds: "Ti", types: floats, bind: bindReduction, run: mean},
-		{name: "Max", kinds: "Ti", types: numbers, bind: bindReduction, run: largest},
-		{name: "All", kinds: "bi", bind: bindReduction, run: all},
-		{name: "ArgMax", kinds: "Ti", types: numbers, bind: bindArgMax, run: argMax},
-		{name: "TopKV2", kinds: "Tn", out: "values+indices", types: numbers, run: topK},
-		{name: "Cumsum", kinds: "Ti", types: numbers, bind: bindCumsum, shape: likeInput(0), run: cumsum},
+		{name: "Sum", kinds: "Ti", types: numbers, bind: keep, run: sum},
+		{name: "Mean", kinds: "Ti", types: floats, bind: keep, run: mean},
+		{name: "Max", kinds: "Ti", types: numbers, bind: keep, run: largest},
+		{name: "All", kinds: "bi", bind: keep, run: all},
+		{name: "ArgMax", kinds: "Ti", types: float32s, run: argMax},
+		{name: "TopKV2", kinds: "Tn", out: "values+indices", types: float32s, run: topK},
+		{name: "Cumsum", kinds: "Ti", types: integers, bind: bindCumsum, shape: likeInput(0), run: cumsum},
 		{name: "UnsortedSegmentSum", kinds: "Tii", types: numbers, run: segmentSum},
-		{name: "Bucketize", kinds: "T", types: numbers, bind: bindBucketize, shape: likeInput(tfpb.DataType_DT_INT32), run: bucketize},
-		{name: "DenseBincount", kinds: "iiT", types: numbers, bind: bindBincount, run: bincount},
+		{name: "Bucketize", kinds: "T", types: float32s, bind: bindBucketize, run: bucketize},
 	}
 }
 
-func bindReduction(n *node) (any, error) { return n.boolean("keep_dims", false), nil }
-
 // reduce makes output 0 and returns a walk over it, operand 0, and the input, operand 1. An element of
-// the output stands still while the walk passes what it is made of.
+// the output stands still while the walk passes the values that it is made of.
 func (c *call) reduce() (w walk, err error) {
-	in := c.in[0].Shape
-	var axes, shape, kept [maxDims]int
-	n, err := c.list(1, &axes)
-	if err != nil {
-		return w, err
-	}
-	if len(in) > maxDims {
-		return w, errRank
-	}
-	var gone [maxDims]bool
-	for _, a := range axes[:n] {
-		d, err := within(a, len(in))
-		if err != nil {
+	in, axes := c.in[0].Shape, c.list(1)
+	shape := c.dims(in)
+	for i, a := range axes {
+		if axes[i], err = within(a, len(in)); err != nil {
 			return w, err
 		}
-		if gone[d] {
-			return w, fmt.Errorf("axis %d is there twice", d)
+		if slices.Contains(axes[:i], axes[i]) {
+			return w, fmt.Errorf("axis %d is there twice", axes[i])
 		}
-		gone[d] = true
-	}
-	rank := 0
-	for d, size := range in {
-		kept[d] = size
-		if gone[d] {
-			kept[d] = 1
-		}
-		if !gone[d] || c.bound.(bool) {
-			shape[rank] = kept[d]
-			rank++
-		}
-	}
-	if err := c.make(0, c.in[0].Type, shape[:rank]...); err != nil {
-		return w, err
+		shape[axes[i]] = 1
 	}
 	for d, size := range in {
-		step := [4]int{Elements(kept[d+1 : len(in)]), Elements(in[d+1:])}
-		if gone[d] {
+		step := [4]int{Elements(shape[d+1:]), Elements(in[d+1:])}
+		if slices.Contains(axes, d) {
 			step[0] = 0
 		}
 		w.dim(size, step)
 	}
-	return w, nil
+	if !c.bound.(bool) {
+		shape = shape[:0]
+		for d, size := range in {
+			if !slices.Contains(axes, d) {
+				shape = append(shape, size)
+			}
+		}
+	}
+	return w, c.make(0, c.in[0].Type, shape...)
 }
 
-func (c *call) sum() error {
+func sum(c *call) error {
 	w, err := c.reduce()
 	if err != nil {
 		return err
 	}
 	x, out := c.in[0], c.out[0]
 	out.zero()
-	switch out.Type {
-	case tfpb.DataType_DT_FLOAT:
-		fold[float32, float64](&w, out.Float32, x.Float32, add)
-	case tfpb.DataType_DT_DOUBLE:
-		fold[float64, float64](&w, out.Float64, x.Float64, add)
-	case tfpb.DataType_DT_INT32:
-		fold[int32, int32](&w, out.Int32, x.Int32, add)
-	default:
-		fold[int64, int64](&w, out.Int64, x.Int64, add)
-	}
+	fold(&w, out.Float32, x.Float32, add[float64])
+	fold(&w, out.Float64, x.Float64, add[float64])
+	fold(&w, out.Int32, x.Int32, add[int32])
+	fold(&w, out.Int64, x.Int64, add[int64])
 	return nil
 }
 
 func add[T number](x, y T) T    { return x + y }
 func larger[T number](x, y T) T { return max(x, y) }
 
-// fold applies f to each element of dst and those of src that belong to it. A sum of neighbours is
-// rounded once.
+// fold applies f to each element of dst and the elements of src that belong to it. It rounds the result
+// for neighbours once.
 func fold[T, W number](w *walk, dst, src []T, f func(x, y W) W) {
-	for w.next() {
+	for len(src) > 0 && w.next() {
 		d, s := w.at[0], w.at[1]
 		if w.by[0] == 0 {
 			sum := W(dst[d])
@@ -121,11 +97,11 @@ func fold[T, W number](w *walk, dst, src []T, f func(x, y W) W) {
 }
 
 func mean(c *call) error {
-	if err := c.sum(); err != nil {
+	if err := sum(c); err != nil {
 		return err
 	}
 	out := c.out[0]
-	n := float64(Elements(c.in[0].Shape)) / float64(Elements(out.Shape))
+	n := float64(c.in[0].length()) / float64(out.length())
 	apply(out.Float32, out.Float32, func(x float64) float64 { return x / n })
 	apply(out.Float64, out.Float64, func(x float64) float64 { return x / n })
 	return nil
@@ -137,16 +113,10 @@ func largest(c *call) error {
 		return err
 	}
 	x, out := c.in[0], c.out[0]
-	switch out.Type {
-	case tfpb.DataType_DT_FLOAT:
-		foldLargest(&w, out.Float32, x.Float32, float32(math.Inf(-1)))
-	case tfpb.DataType_DT_DOUBLE:
-		foldLargest(&w, out.Float64, x.Float64, math.Inf(-1))
-	case tfpb.DataType_DT_INT32:
-		foldLargest(&w, out.Int32, x.Int32, math.MinInt32)
-	default:
-		foldLargest(&w, out.Int64, x.Int64, math.MinInt64)
-	}
+	foldLargest(&w, out.Float32, x.Float32, float32(math.Inf(-1)))
+	foldLargest(&w, out.Float64, x.Float64, math.Inf(-1))
+	foldLargest(&w, out.Int32, x.Int32, math.MinInt32)
+	foldLargest(&w, out.Int64, x.Int64, math.MinInt64)
 	return nil
 }
 
@@ -154,7 +124,7 @@ func foldLargest[T number](w *walk, dst, src []T, least T) {
 	for i := range dst {
 		dst[i] = least
 	}
-	fold[T, T](w, dst, src, larger)
+	fold(w, dst, src, larger[T])
 }
 
 func all(c *call) error {
@@ -176,110 +146,143 @@ func all(c *call) error {
 	return nil
 }
 
-func bindArgMax(n *node) (any, error) {
-	if t := n.typ("output_type"); t == tfpb.DataType_DT_INT32 {
-		return t, nil
-	}
-	return tfpb.DataType_DT_INT64, nil
-}
-
 // argMax returns the first place of the largest value:
 //
 //	input [outer…, n, inner…]   output [outer…, inner…]
 func argMax(c *call) error {
 	in := c.in[0].Shape
-	axis, err := c.scalar(1)
+	axis, err := c.axis(1, len(in))
 	if err != nil {
 		return err
 	}
-	axis, err = within(axis, len(in))
-	switch {
-	case err != nil:
-		return err
-	case len(in) > maxDims:
-		return errRank
-	case in[axis] == 0:
-		return fmt.Errorf("axis %d of shape %v has no values", axis, slices.Clone(in))
+	n, inner, t := in[axis], Elements(in[axis+1:]), tfpb.DataType_DT_INT64
+	if n == 0 {
+		return errors.New("the axis has no values")
 	}
-	var shape [maxDims]int
-	copy(shape[:], in[:axis])
-	copy(shape[axis:], in[axis+1:])
-	if err := c.make(0, c.bound.(tfpb.DataType), shape[:len(in)-1]...); err != nil {
+	if c.node.typ("output_type") == tfpb.DataType_DT_INT32 {
+		t = tfpb.DataType_DT_INT32
+	}
+	if err := c.make(0, t, c.dims(in[:axis], in[axis+1:])...); err != nil {
 		return err
 	}
-	x, n, inner := c.in[0], in[axis], Elements(in[axis+1:])
-	for i := range Elements(c.out[0].Shape) {
-		at := i/inner*n*inner + i%inner
-		place := 0
-		switch x.Type {
-		case tfpb.DataType_DT_FLOAT:
-			place = argMaxOf(x.Float32[at:], n, inner)
-		case tfpb.DataType_DT_DOUBLE:
-			place = argMaxOf(x.Float64[at:], n, inner)
-		case tfpb.DataType_DT_INT32:
-			place = argMaxOf(x.Int32[at:], n, inner)
-		default:
-			place = argMaxOf(x.Int64[at:], n, inner)
+	for i := range c.out[0].length() {
+		x, place := c.in[0].Float32[i/inner*n*inner+i%inner:], 0
+		for k := range n {
+			if x[k*inner] > x[place*inner] {
+				place = k
+			}
 		}
 		c.out[0].put(i, place)
 	}
 	return nil
 }
 
-func argMaxOf[T number](x []T, n, step int) int {
-	place := 0
-	for k := range n {
-		if x[k*step] > x[place*step] {
-			place = k
-		}
-	}
-	return place
-}
-
 // topK returns the k largest values of each row and their places; the first of equal ones comes first.
 func topK(c *call) error {
-	in := c.in[0].Shape
-	k, err := c.scalar(1)
-	if err != nil {
-		return err
-	}
+	in, k := c.in[0].Shape, c.in[1].integer(0)
 	last := len(in) - 1
-	if last < 0 || last >= maxDims || k < 0 || k > in[last] {
-		return fmt.Errorf("k is %d for rows of shape %v", k, slices.Clone(in))
+	if last < 0 || k < 0 || k > in[last] {
+		return fmt.Errorf("k is %d: %w", k, c.misfit("rows of k values"))
 	}
-	var shape [maxDims]int
-	copy(shape[:], in[:last])
-	shape[last] = k
-	if err := errors.Join(c.make(0, c.in[0].Type, shape[:last+1]...), c.make(1, tfpb.DataType_DT_INT32, shape[:last+1]...)); err != nil || k == 0 {
+	shape := c.dims(in[:last], []int{k})
+	if err := errors.Join(c.make(0, c.in[0].Type, shape...), c.make(1, tfpb.DataType_DT_INT32, shape...)); err != nil || k == 0 {
 		return err
 	}
-	x, top, places := c.in[0], c.out[0], c.out[1].Int32
-	switch n := in[last]; x.Type {
-	case tfpb.DataType_DT_FLOAT:
-		topOf(top.Float32, places, x.Float32, k, n)
-	case tfpb.DataType_DT_DOUBLE:
-		topOf(top.Float64, places, x.Float64, k, n)
-	case tfpb.DataType_DT_INT32:
-		topOf(top.Int32, places, x.Int32, k, n)
-	default:
-		topOf(top.Int64, places, x.Int64, k, n)
+	n := in[last]
+	top, places := c.out[0].Float32, c.out[1].Int32
+	for x := c.in[0].Float32; len(x) > 0; x, top, places = x[n:], top[k:], places[k:] {
+		have := 0
+		for i, v := range x[:n] {
+			at := sort.Search(have, func(j int) bool { return v > top[j] })
+			if at < k {
+				have = min(have+1, k)
+				copy(top[at+1:have], top[at:])
+				copy(places[at+1:have], places[at:])
+				top[at], places[at] = v, int32(i)
+			}
+		}
 	}
 	return nil
 }
 
-// topOf inserts each value of a row of n into the row of its k largest.
-func topOf[T number](dst []T, places []int32, x []T, k, n int) {
-	for ; len(x) > 0; dst, places, x = dst[k:], places[k:], x[n:] {
-		have := 0
-		for i, v := range x[:n] {
-			at := sort.Search(have, func(j int) bool { return cmp.Compare(v, dst[j]) > 0 })
-			if at == k {
-				continue
-			}
-			have = min(have+1, k)
-			copy(dst[at+1:have], dst[at:])
-			copy(places[at+1:have], places[at:])
-			dst[at], places[at] = v, int32(i)
+func bindCumsum(n *node) (any, error) {
+	if n.boolean("exclusive", false) || n.boolean("reverse", false) {
+		return nil, errors.New("attributes exclusive and reverse are not known here")
+	}
+	return nil, nil
+}
+
+// cumsum returns the sums up to each value along an axis.
+func cumsum(c *call) error {
+	in := c.in[0].Shape
+	axis, err := c.axis(1, len(in))
+	if err != nil {
+		return err
+	}
+	n, inner, x := in[axis], Elements(in[axis+1:]), c.in[0]
+	c.out[0].take(0, x, 0, x.length())
+	for i := range x.length() {
+		if i/inner%n > 0 {
+			c.out[0].put(i, c.out[0].integer(i-inner)+x.integer(i))
 		}
 	}
+	return nil
+}
+
+// segmentSum adds rows of the data to the rows of the output that the segments name; a negative one
+// drops the row:
+//
+//	data [n…, inner…]   segments [n…]   output [number, inner…]
+func segmentSum(c *call) error {
+	data, segments, number := c.in[0], c.in[1], c.in[2].integer(0)
+	rank := len(segments.Shape)
+	if rank > len(data.Shape) || !slices.Equal(data.Shape[:rank], segments.Shape) {
+		return c.misfit("segments of the rows")
+	}
+	if err := c.make(0, data.Type, c.dims([]int{number}, data.Shape[rank:])...); err != nil {
+		return err
+	}
+	out, width := c.out[0], Elements(data.Shape[rank:])
+	out.zero()
+	for i := range segments.length() {
+		row := segments.integer(i)
+		if row >= number {
+			return outside(i, row, number)
+		}
+		if row >= 0 {
+			addRow(out.Float32, data.Float32, row*width, i*width, width)
+			addRow(out.Float64, data.Float64, row*width, i*width, width)
+			addRow(out.Int32, data.Int32, row*width, i*width, width)
+			addRow(out.Int64, data.Int64, row*width, i*width, width)
+		}
+	}
+	return nil
+}
+
+func addRow[T number](dst, src []T, to, from, n int) {
+	if len(src) > 0 {
+		for k, v := range src[from:][:n] {
+			dst[to+k] += v
+		}
+	}
+}
+
+func bindBucketize(n *node) (any, error) {
+	bounds := n.attrs["boundaries"].GetList().GetF()
+	if !slices.IsSorted(bounds) {
+		return nil, errors.New("the boundaries do not ascend")
+	}
+	return bounds, nil
+}
+
+// bucketize returns the number of boundaries that are not above each value.
+func bucketize(c *call) error {
+	bounds := c.bound.([]float32)
+	if err := c.make(0, tfpb.DataType_DT_INT32, c.in[0].Shape...); err != nil {
+		return err
+	}
+	for i, v := range c.in[0].Float32 {
+		c.out[0].Int32[i] = int32(sort.Search(len(bounds), func(k int) bool { return v < bounds[k] }))
+	}
+	return nil
 }

@@ -1,30 +1,20 @@
 package interpreter
 
-import (
-	"errors"
-	"fmt"
-
-	"ringtrain/export/tfpb"
-)
-
-// maxDims bounds the rank of a tensor that is broadcast, cut or turned.
-const maxDims = 8
-
-// walk visits elements of up to four operands at the same time, row by row. The dimensions are added from
-// the outermost on. Neighbours that all operands pass in one stride are one dimension.
+// walk visits elements of up to four operands at the same time, row by row. The dimensions are added
+// from the outermost on. Neighbours that all operands pass in one stride are one dimension.
 //
 //	var w walk
-//	w.dim(rows, [4]int{cols, 0})  // operand 0 has rows × cols elements, operand 1 a row for all
+//	w.dim(rows, [4]int{cols, 0}) // operand 0 has rows × cols elements, operand 1 has a row for all
 //	w.dim(cols, [4]int{1, 1})
 //	for w.next() { … at w.at[k], w.at[k]+w.by[k], … w.n elements … }
 type walk struct {
-	at, by [4]int // where the row begins in each operand, and the step to the next element
+	at, by [4]int // where the row begins in each operand, and the step to its next element
 	n      int    // elements of the row
 
 	dims  int
-	size  [2 * maxDims]int
-	index [2 * maxDims]int
-	step  [2 * maxDims][4]int
+	size  [16]int
+	index [16]int
+	step  [16][4]int
 	begun bool
 	empty bool
 }
@@ -61,14 +51,17 @@ func (w *walk) next() bool {
 	}
 	for d := w.dims - 1; d >= 0; d-- {
 		w.index[d]++
-		back := 0
-		if w.index[d] == w.size[d] {
-			back, w.index[d] = w.size[d], 0
+		over := w.index[d] == w.size[d]
+		if over {
+			w.index[d] = 0
 		}
-		for k, s := range w.step[d] {
-			w.at[k] += s * (1 - back)
+		for k, step := range w.step[d] {
+			w.at[k] += step
+			if over {
+				w.at[k] -= step * w.size[d]
+			}
 		}
-		if back == 0 {
+		if !over {
 			return true
 		}
 	}
@@ -76,7 +69,7 @@ func (w *walk) next() bool {
 }
 
 // spread walks over out and the inputs, which are broadcast to its shape.
-func (w *walk) spread(out *Tensor, in []*Tensor) {
+func (w *walk) spread(out *Tensor, in ...*Tensor) {
 	for d, size := range out.Shape {
 		step := [4]int{Elements(out.Shape[d+1:])}
 		for k, t := range in {
@@ -88,45 +81,15 @@ func (w *walk) spread(out *Tensor, in []*Tensor) {
 	}
 }
 
-// errRank reports a tensor with too many dimensions.
-var errRank = fmt.Errorf("a tensor has more than %d dimensions", maxDims)
-
-// broadcast makes output 0 a tensor of type t with the common shape of all inputs, as NumPy has it.
-func (c *call) broadcast(t tfpb.DataType) error {
-	in := c.in
-	var shape [maxDims]int
-	rank := 0
-	for _, t := range in {
-		rank = max(rank, len(t.Shape))
-	}
-	if rank > maxDims {
-		return errRank
-	}
-	for d := range rank {
-		shape[d] = 1
-	}
-	for _, t := range in {
-		for i, size := range t.Shape {
-			have := &shape[rank-len(t.Shape)+i]
-			if *have == 1 {
-				*have = size
-			}
-			if size != 1 && size != *have {
-				return errors.New("shapes do not broadcast: " + shapes(in))
-			}
+// move copies the elements of src, operand 1, to those of dst, operand 0.
+func (w *walk) move(dst, src *Tensor) {
+	for w.next() {
+		if w.by[0] == 1 && w.by[1] == 1 {
+			dst.take(w.at[0], src, w.at[1], w.n)
+			continue
+		}
+		for k := range w.n {
+			dst.take(w.at[0]+k*w.by[0], src, w.at[1]+k*w.by[1], 1)
 		}
 	}
-	return c.make(0, t, shape[:rank]...)
-}
-
-// shapes lists the shapes of tensors for an error.
-func shapes(in []*Tensor) string {
-	text := ""
-	for i, t := range in {
-		if i > 0 {
-			text += " and "
-		}
-		text += fmt.Sprint(t.Shape)
-	}
-	return text
 }

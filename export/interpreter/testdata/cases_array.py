@@ -20,18 +20,17 @@ def shapes(room):
             ("scalar", f([5]), i([])), ("from a scalar", f(5), i([1, 1])), ("strings", s(["a", "b"]), i([2, 1])), ("empty", f([], 0, 3), i([3, 0])),
             ("rest of nothing", f([], 0, 3), i([-1, 3])), ("int64", l(range(4)), l([2, 2])), ("nan", f([NAN, INF]), i([2, 1])),
             ("error: sizes", f(range(6)), i([4, 2])), ("error: rest", f(range(6)), i([-1, 4])), ("error: two rests", f(range(6)), i([-1, -1])),
-            ("error: negative", f(range(6)), i([-2, 3])), ("error: shape", f(range(6)), i([[2, 3]]))]:
+            ("error: negative", f(range(6)), i([-2, 3]))]:
         room.case("Reshape", name, tensor=x, shape=to)
     for name, x, axis in [
             ("front", f([1, 2]), i(0)), ("back", f([1, 2]), i(-1)), ("last", f([1, 2]), i(1)), ("first of all", f([[1, 2]]), i(-3)), ("middle", f([[1, 2]]), i(1)),
             ("scalar", f(1), i(0)), ("strings", s(["a"]), i(1)), ("int64", l([1]), l(0)), ("empty", f([], 0), i(0)), ("nan", f([NAN, INF]), i(0)),
-            ("vector of one", f([1, 2]), i([0])), ("error: axis", f([1, 2]), i(2)), ("error: negative axis", f([1, 2]), i(-3)), ("error: two", f([1, 2]), i([0, 1]))]:
+            ("vector of one", f([1, 2]), i([0])), ("error: axis", f([1, 2]), i(2)), ("error: negative axis", f([1, 2]), i(-3))]:
         room.case("ExpandDims", name, input=x, axis=axis)
     for name, x, axes in [
             ("all", f([1, 2], 1, 2, 1), []), ("one", f([1, 2], 1, 2, 1), [0]), ("negative", f([1, 2], 1, 2, 1), [-1]), ("both", f([1, 2], 1, 2, 1), [2, 0]),
             ("none to drop", f([[1, 2], [3, 4]]), []), ("to a scalar", f([[7]]), []), ("strings", s([["a", "b"]]), [0]), ("int64", l([[1]]), [1]),
-            ("empty", f([], 0, 1), []), ("nan", f([[NAN, INF]]), [0]), ("twice", f([[1, 2]]), [0, 0]), ("error: size", f([[1, 2]]), [1]),
-            ("error: axis", f([[1, 2]]), [2]), ("error: negative axis", f([[1, 2]]), [-3])]:
+            ("empty", f([], 0, 1), []), ("nan", f([[NAN, INF]]), [0]), ("error: size", f([[1, 2]]), [1]), ("error: negative size", f([[1, 2]]), [-1])]:
         room.case("Squeeze", name, input=x, axis=axes)
 
 
@@ -39,7 +38,7 @@ def fills(room):
     for name, dims, value in [
             ("vector", i([3]), f(2)), ("matrix", i([2, 3]), f(-1)), ("scalar", i([]), f(5)), ("empty", i([0, 3]), f(1)), ("strings", i([2]), s("a")),
             ("int64", l([2, 1]), l(7)), ("bool", i([2]), b(True)), ("double", i([2]), d(0.1)), ("nan", i([2]), f(NAN)), ("infinite", i([2]), f(-INF)),
-            ("int32", i([5]), i(3)), ("error: negative", i([-1]), f(1)), ("error: value", i([2]), f([1])), ("error: dims", i([[2]]), f(1))]:
+            ("int32", i([5]), i(3)), ("error: negative", i([-1]), f(1)), ("error: value", i([2]), f([1])),]:
         room.case("Fill", name, dims=dims, value=value)
     for name, x, times in [
             ("vector", f([1, 2]), i([3])), ("matrix", f([[1, 2], [3, 4]]), i([2, 2])), ("rows", f([[1, 2], [3, 4]]), i([2, 1])), ("columns", f([[1, 2], [3, 4]]), i([1, 3])),
@@ -75,30 +74,8 @@ def joins(room):
             ("strings", [s(["a"]), s(["b", "c"])], i(0)), ("int64", [l([1]), l([2])], l(0)), ("int32", [i([1]), i([2]), i([3])], i(0)), ("bool", [b([1]), b([0])], i(0)),
             ("empty", [f([], 0, 2), f([[1, 2]])], i(0)), ("empty columns", [f([], 2, 0), f([], 2, 0)], i(1)), ("nan", [f([NAN]), f([INF])], i(0)),
             ("error: shapes", [f([[1, 2]]), f([[1, 2, 3]])], i(0)), ("error: axis", [f([1]), f([2])], i(1)), ("error: negative axis", [f([1]), f([2])], i(-2)),
-            ("error: rank", [f([1]), f([[2]])], i(0)), ("error: scalars", [f(1), f(2)], i(0)), ("error: axis of two", [f([1]), f([2])], i([0, 0]))]:
+            ("error: rank", [f([1]), f([[2]])], i(0)), ("error: scalars", [f(1), f(2)], i(0))]:
         room.case("ConcatV2", name, values=values, axis=axis)
-
-
-def blocks(room):
-    ramp = lambda *shape: f(range(int(__import__("numpy").prod(shape))), *shape)
-    for name, x, block, by in [
-            ("2x2", ramp(1, 2, 2, 1), i([2, 2]), i([[0, 0], [0, 0]])), ("margins", ramp(1, 3, 3, 2), i([2, 2]), i([[1, 0], [0, 1]])), ("one", ramp(2, 3, 2), i([1]), i([[0, 0]])),
-            ("one dimension", ramp(2, 4, 3), i([2]), i([[0, 0]])), ("uneven blocks", ramp(1, 2, 3, 1), i([2, 3]), i([[0, 0], [0, 0]])), ("batches", ramp(2, 4, 2, 1), i([2, 2]), i([[0, 0], [0, 0]])),
-            ("wide margins", ramp(1, 2, 2, 1), i([2, 2]), i([[2, 2], [2, 2]])), ("int64", l(range(4), 1, 4), i([2]), i([[0, 0]])), ("strings", s([["a", "b"]]), i([2]), i([[0, 0]])),
-            ("nan", f([[NAN, INF]]), i([2]), i([[0, 0]])), ("empty", f([], 0, 2, 2), i([2]), i([[0, 0]])), ("three", ramp(1, 3, 1, 1), i([3]), l([[0, 0]])),
-            ("error: size", ramp(1, 3, 2, 1), i([2, 2]), i([[0, 0], [0, 0]])), ("error: block", ramp(1, 2, 1), i([0]), i([[0, 0]])), ("error: margin", ramp(1, 2, 1), i([2]), i([[-1, 1]])),
-            ("error: rank", ramp(2), i([2]), i([[0, 0]]))]:
-        if name == "strings":
-            continue
-        room.case("SpaceToBatchND", name, input=x, block_shape=block, paddings=by)
-    for name, x, block, by in [
-            ("2x2", ramp(4, 1, 1, 1), i([2, 2]), i([[0, 0], [0, 0]])), ("margins", ramp(4, 2, 2, 2), i([2, 2]), i([[1, 0], [0, 1]])), ("one", ramp(2, 3, 2), i([1]), i([[0, 0]])),
-            ("one dimension", ramp(4, 2, 3), i([2]), i([[0, 0]])), ("uneven blocks", ramp(6, 1, 1, 1), i([2, 3]), i([[0, 0], [0, 0]])), ("batches", ramp(8, 2, 1, 1), i([2, 2]), i([[0, 0], [0, 0]])),
-            ("wide margins", ramp(4, 3, 3, 1), i([2, 2]), i([[2, 2], [2, 2]])), ("int64", l(range(4), 2, 2), i([2]), i([[0, 0]])), ("to nothing", ramp(2, 1, 1), i([2]), i([[1, 1]])),
-            ("nan", f([[NAN], [INF]]), i([2]), i([[0, 0]])), ("empty", f([], 0, 2, 2), i([2]), i([[0, 0]])), ("three", ramp(3, 1, 1), i([3]), l([[0, 0]])),
-            ("error: batch", ramp(3, 2, 1, 1), i([2, 2]), i([[0, 0], [0, 0]])), ("error: block", ramp(2, 2, 1), i([0]), i([[0, 0]])), ("error: margin", ramp(2, 2, 1), i([2]), i([[-1, 1]])),
-            ("error: too wide", ramp(2, 1, 1), i([2]), i([[2, 1]]))]:
-        room.case("BatchToSpaceND", name, input=x, block_shape=block, crops=by)
 
 
 def slices(room):
@@ -107,15 +84,12 @@ def slices(room):
             ("rows", m, [0], [2], [1], {}), ("column", m, [0, 1], [0, 2], [1, 1], dict(begin_mask=1, end_mask=1, shrink_axis_mask=2)), ("index", m, [1, 2], [2, 3], [1, 1], dict(shrink_axis_mask=3)),
             ("negative index", m, [-1], [0], [1], dict(shrink_axis_mask=1)), ("steps", m, [0, 0], [3, 4], [2, 3], {}), ("backwards", m, [2, 3], [0, 0], [-1, -2], {}),
             ("backwards whole", m, [0, 0], [0, 0], [-1, -1], dict(begin_mask=3, end_mask=3)), ("beyond", m, [-9, 1], [9, 99], [1, 1], {}), ("empty range", m, [2, 0], [1, 4], [1, 1], {}),
-            ("new axis", m, [0, 0, 1], [0, 0, 3], [1, 1, 1], dict(new_axis_mask=1, begin_mask=2, end_mask=2)), ("ellipsis", f(range(8), 2, 2, 2), [0, 1], [0, 2], [1, 1], dict(ellipsis_mask=1)),
-            ("ellipsis and new axis", f(range(8), 2, 2, 2), [0, 0, 1], [0, 0, 2], [1, 1, 1], dict(ellipsis_mask=1, new_axis_mask=2, shrink_axis_mask=4)),
-            ("ellipsis of nothing", m, [0, 0, 1], [1, 0, 3], [1, 1, 1], dict(ellipsis_mask=2)), ("ellipsis in the middle", f(range(16), 2, 2, 2, 2), [1, 0, 0], [2, 0, 1], [1, 1, 1], dict(ellipsis_mask=2, shrink_axis_mask=5)),
-            ("last new axis", m, [0, 0, 0], [0, 0, 0], [1, 1, 1], dict(begin_mask=3, end_mask=3, new_axis_mask=4)), ("shape's first", i([5, 7]), [0], [1], [1], dict(shrink_axis_mask=1)),
+            ("shape's first", i([5, 7]), [0], [1], [1], dict(shrink_axis_mask=1)),
             ("strings", s(["a", "b", "c"]), [1], [3], [1], {}), ("int64", l([[1, 2], [3, 4]]), [0, 0], [0, 1], [1, 1], dict(begin_mask=1, end_mask=1)), ("bool", b([1, 0, 1]), [0], [3], [2], {}),
             ("empty", f([], 0, 2), [0], [1], [1], {}), ("nan", f([NAN, INF, 1]), [0], [2], [1], {}), ("nothing named", m, [], [], [], {}), ("scalar", f(3), [], [], [], {}),
             ("negative steps in part", m, [-1, -4], [-3, 4], [-1, 1], {}),
             ("error: index", m, [3], [4], [1], dict(shrink_axis_mask=1)), ("error: negative index", m, [-4], [0], [1], dict(shrink_axis_mask=1)), ("error: stride", m, [0], [1], [0], {}),
-            ("error: rank", f([1, 2]), [0, 0], [1, 1], [1, 1], {}), ("error: lengths", m, [0, 0], [1], [1, 1], {}), ("error: two ellipses", m, [0, 0], [0, 0], [1, 1], dict(ellipsis_mask=3)),
+            ("error: rank", f([1, 2]), [0, 0], [1, 1], [1, 1], {}), ("error: lengths", m, [0, 0], [1], [1, 1], {}),
             ("error: backwards index", m, [1], [0], [-1], dict(shrink_axis_mask=1))]:
         whole = lambda v: i(v, len(v)) if v else i([], 0)
         room.case("StridedSlice", name, input=x, begin=whole(begin), end=whole(end), strides=whole(strides), **masks)
@@ -123,19 +97,18 @@ def slices(room):
 
 def gathers(room):
     m = f(range(12), 3, 4)
-    for name, params, indices, axis, batch in [
-            ("rows", m, i([2, 0, 2]), i(0), 0), ("columns", m, i([3, 1]), i(1), 0), ("negative axis", m, i([0]), i(-1), 0), ("one", m, i(1), i(0), 0), ("matrix", f([1, 2, 3]), l([[0, 1], [2, 2]]), i(0), 0),
-            ("middle", f(range(12), 2, 3, 2), l([[2], [0]]), i(1), 0), ("strings", s(["a", "b", "c"]), l([2, 0]), i(0), 0), ("int64", l([5, 6]), l([1, 1]), l(0), 0), ("bool", b([1, 0]), i([1]), i(0), 0),
-            ("batch", m, i([[0, 1], [2, 3], [3, 3]]), i(1), 1), ("batch of one each", m, i([1, 2, 3]), i(1), 1), ("batch inside", f(range(12), 2, 2, 3), i([[0], [2]]), i(2), 1), ("negative batch", m, i([[0], [1], [2]]), i(1), -1),
-            ("empty", m, i([], 0), i(0), 0), ("of nothing", f([], 0, 3), i([], 0), i(0), 0), ("empty rows", f([], 2, 0), i([1]), i(0), 0), ("nan", f([NAN, INF]), i([1, 0]), i(0), 0),
-            ("error: index", m, i([3]), i(0), 0), ("error: negative index", m, i([-1]), i(0), 0), ("error: axis", m, i([0]), i(2), 0), ("error: negative axis", m, i([0]), i(-3), 0),
-            ("error: scalar", f(1), i([0]), i(0), 0), ("error: batch", m, i([[0], [1]]), i(1), 1)]:
-        room.case("GatherV2", name, params=params, indices=indices, axis=axis, batch_dims=batch)
-        if params.dtype == "float32" and name not in ("columns", "negative axis", "middle", "batch inside", "error: axis", "error: negative axis", "negative batch", "batch", "error: batch"):  # TensorFlow aborts on the last
-            def build(params, indices, batch=batch):
+    for name, params, indices, axis in [
+            ("rows", m, i([2, 0, 2]), i(0)), ("columns", m, i([3, 1]), i(1)), ("negative axis", m, i([0]), i(-1)), ("one", m, i(1), i(0)), ("matrix", f([1, 2, 3]), l([[0, 1], [2, 2]]), i(0)),
+            ("middle", f(range(12), 2, 3, 2), l([[2], [0]]), i(1)), ("strings", s(["a", "b", "c"]), l([2, 0]), i(0)), ("int64", l([5, 6]), l([1, 1]), l(0)), ("bool", b([1, 0]), i([1]), i(0)),
+            ("empty", m, i([], 0), i(0)), ("of nothing", f([], 0, 3), i([], 0), i(0)), ("empty rows", f([], 2, 0), i([1]), i(0)), ("nan", f([NAN, INF]), i([1, 0]), i(0)),
+            ("error: index", m, i([3]), i(0)), ("error: negative index", m, i([-1]), i(0)), ("error: axis", m, i([0]), i(2)), ("error: negative axis", m, i([0]), i(-3)),
+            ("error: scalar", f(1), i([0]), i(0))]:
+        room.case("GatherV2", name, params=params, indices=indices, axis=axis)
+        if params.dtype == "float32" and name not in ("columns", "negative axis", "middle", "error: axis", "error: negative axis"):
+            def build(params, indices):
                 handle = tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=None, shared_name="v")
                 assign = tf.raw_ops.AssignVariableOp(resource=handle, value=tf.constant(value))
-                return tf.raw_ops.ResourceGather(name="n", resource=handle, indices=indices, dtype=tf.float32, batch_dims=batch), assign
+                return tf.raw_ops.ResourceGather(name="n", resource=handle, indices=indices, dtype=tf.float32), assign
             value = params
             room.graph("ResourceGather " + name, build, params, indices)
     for name, params, indices in [
@@ -152,6 +125,5 @@ def cases(room):
     shapes(room)
     fills(room)
     joins(room)
-    blocks(room)
     slices(room)
     gathers(room)

@@ -1,0 +1,148 @@
+package interpreter
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ringtrain/export/tfpb"
+)
+
+// An axis, a list of axes and the like come with the graph: one that does not fit a tensor is an index
+// out of range, which is the error of the run. Only a request's shapes and indices are checked by hand.
+
+// dims puts a shape together. It is valid until the next call.
+func (c *call) dims(parts ...[]int) []int {
+	c.sizes = c.sizes[:0]
+	for _, p := range parts {
+		c.sizes = append(c.sizes, p...)
+	}
+	return c.sizes
+}
+
+// list returns the integers of input i. It is valid until the next call for i.
+func (c *call) list(i int) []int {
+	for len(c.lists) <= i {
+		c.lists = append(c.lists, nil)
+	}
+	all := c.lists[i][:0]
+	for k := range c.in[i].length() {
+		all = append(all, c.in[i].integer(k))
+	}
+	c.lists[i] = all
+	return all
+}
+
+// axis returns the axis that input i names in a tensor of a rank. A negative one counts from the end.
+func (c *call) axis(i, rank int) (int, error) { return within(c.in[i].integer(0), rank) }
+
+func within(axis, rank int) (int, error) {
+	if axis < -rank || axis >= rank {
+		return 0, fmt.Errorf("axis %d of a tensor of rank %d", axis, rank)
+	}
+	if axis < 0 {
+		axis += rank
+	}
+	return axis, nil
+}
+
+// misfit returns the error of inputs whose shapes do not fit.
+func (c *call) misfit(want string) error {
+	shapes := make([][]int, len(c.in))
+	for i, t := range c.in {
+		shapes[i] = slices.Clone(t.Shape)
+	}
+	return fmt.Errorf("inputs of shapes %v, want %s", shapes, want)
+}
+
+// outside returns the error of an index.
+func outside(i, index, size int) error {
+	return fmt.Errorf("index %d is %d, want 0 to %d", i, index, size-1)
+}
+
+// likeInput returns the rule for an output of the shape of input 0 and of type t, or of its type with 0.
+func likeInput(t tfpb.DataType) func(c *call) error {
+	return func(c *call) error { return c.make(0, cmp.Or(t, c.in[0].Type), c.in[0].Shape...) }
+}
+
+// broadcast makes output 0 a tensor of type t with the common shape of all inputs, as NumPy has it.
+func (c *call) broadcast(t tfpb.DataType) error {
+	rank := 0
+	for _, t := range c.in {
+		rank = max(rank, len(t.Shape))
+	}
+	shape := c.dims()
+	for range rank {
+		shape = append(shape, 1)
+	}
+	c.sizes = shape
+	for _, t := range c.in {
+		own := shape[rank-len(t.Shape):]
+		for d, size := range t.Shape {
+			if own[d] == 1 {
+				own[d] = size
+			}
+			if size != 1 && size != own[d] {
+				return c.misfit("shapes that broadcast")
+			}
+		}
+	}
+	return c.make(0, t, shape...)
+}
+
+// refuse returns an error if integer attributes have not the only value that is known here.
+func (n *node) refuse(want int, names ...string) (any, error) {
+	var all []error
+	for _, name := range names {
+		if v := n.integer(name, want); v != want {
+			all = append(all, fmt.Errorf("attribute %s is %d, want %d", name, v, want))
+		}
+	}
+	return nil, errors.Join(all...)
+}
+
+// integer returns value i of a tensor of integers.
+func (t *Tensor) integer(i int) int {
+	if t.Type == tfpb.DataType_DT_INT32 {
+		return int(t.Int32[i])
+	}
+	return int(t.Int64[i])
+}
+
+// put sets value i of a tensor of integers.
+func (t *Tensor) put(i, v int) {
+	if t.Type == tfpb.DataType_DT_INT32 {
+		t.Int32[i] = int32(v)
+	} else {
+		t.Int64[i] = int64(v)
+	}
+}
+
+// take copies n values of src, which has the same type, from one place to another.
+func (t *Tensor) take(at int, src *Tensor, from, n int) {
+	switch t.Type {
+	case tfpb.DataType_DT_FLOAT:
+		copy(t.Float32[at:at+n], src.Float32[from:from+n])
+	case tfpb.DataType_DT_DOUBLE:
+		copy(t.Float64[at:at+n], src.Float64[from:from+n])
+	case tfpb.DataType_DT_INT32:
+		copy(t.Int32[at:at+n], src.Int32[from:from+n])
+	case tfpb.DataType_DT_INT64:
+		copy(t.Int64[at:at+n], src.Int64[from:from+n])
+	case tfpb.DataType_DT_BOOL:
+		copy(t.Bool[at:at+n], src.Bool[from:from+n])
+	case tfpb.DataType_DT_STRING:
+		copy(t.Bytes[at:at+n], src.Bytes[from:from+n])
+	}
+}
+
+// zero sets all values to 0, false or the empty string.
+func (t *Tensor) zero() {
+	clear(t.Float32)
+	clear(t.Float64)
+	clear(t.Int32)
+	clear(t.Int64)
+	clear(t.Bool)
+	clear(t.Bytes)
+}
