@@ -284,6 +284,9 @@ func checkPass(ctx context.Context, s *convert.Spec, held heldOut, compared bool
 		c := *p.check
 		c.begin(s, len(d.names))
 		p.workers[i].check = &c
+		for field := range d.names {
+			p.workers[i].columns[field].reads = c.reads(field)
+		}
 	}
 	if f.Columns == convert.MayColumns {
 		err = p.readExamples(ctx, s.Files, s.Limits)

@@ -96,7 +96,11 @@ func (p *pass) work(t *text.Part) error {
 			w.addBad(err, t, k)
 		default:
 			for i, cell := range fields {
-				w.cells[i].read(cell)
+				if w.columns[i].reads == texts {
+					w.cells[i].readText(cell)
+				} else {
+					w.cells[i].read(cell)
+				}
 			}
 			if w.check != nil {
 				line, _ := t.Line(k)
@@ -171,7 +175,12 @@ type places interface {
 // add takes a cell of record k of a part.
 func (w *worker) add(column int, r *reading, at places, k int) {
 	c := &w.columns[column]
-	isOdd := c.tally.add(r, &w.dater, k%logEvery == 0)
+	isOdd := len(r.text) > 0
+	if c.reads == texts {
+		c.tally.plainText(r.text)
+	} else {
+		isOdd = c.tally.add(r, &w.dater, k%logEvery == 0)
+	}
 	if len(r.text) > 0 {
 		c.add(r.text)
 	}

@@ -33,6 +33,9 @@ func (r *reading) read(cell []byte) {
 	r.number, r.kind = numberOf(r.text)
 }
 
+// readText makes r the reading of a cell that a job reads as a text.
+func (r *reading) readText(cell []byte) { *r = reading{cell: cell, text: column.Trimmed(cell)} }
+
 // number reads a plain number.
 func number(cell []byte) (float64, bool) {
 	v, kind := numberOf(cell)
@@ -41,7 +44,7 @@ func number(cell []byte) (float64, bool) {
 
 // numberOf returns the kind of a cell, behind which text.Pad bytes may be read if its capacity says so.
 func numberOf(cell []byte) (float64, cellKind) {
-	if len(cell) == 0 || cell[0] > '9' && cell[0] < 0x80 {
+	if len(cell) == 0 || noDigit(cell[0]) || noDigit(cell[len(cell)-1]) {
 		return 0, noNumber
 	}
 	if n := len(cell); cap(cell)-n >= text.Pad {
@@ -62,6 +65,9 @@ func numberOf(cell []byte) (float64, cellKind) {
 	}
 	return v, plainNumber
 }
+
+// noDigit reports whether no number begins or ends with c, as with a letter.
+func noDigit(c byte) bool { return c > '9' && c < 0x80 }
 
 // kindOf returns the kind of a cell by its characters: plainNumber, anyNumber or noNumber.
 func kindOf(cell []byte) cellKind {

@@ -42,8 +42,8 @@ func (s *sample) add(fields []reading) {
 		row[i] = cellValue{math.NaN(), hash(f.text)}
 		if len(f.text) == 0 || column.MissingWord(f.text) >= 0 {
 			row[i].number = math.Inf(-1)
-		} else if f.kind == plainNumber {
-			row[i].number = f.number
+		} else if v, is := number(f.text); is {
+			row[i].number = v
 		}
 	}
 	s.rows = append(s.rows, row)

@@ -76,6 +76,15 @@ func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
 	return true
 }
 
+// plainText takes a cell that a job reads as a text: nothing is chosen by what is in it.
+func (t *tally) plainText(cell []byte) {
+	if len(cell) == 0 {
+		t.missing[0]++
+	} else {
+		t.texts++
+	}
+}
+
 func (t *tally) number(v float64, log bool) {
 	if t.numbers == 0 {
 		t.first = v

@@ -59,6 +59,7 @@ type values struct {
 
 // part is what one part of the text has of a column. Its counts are those of all parts in the slot.
 type part struct {
+	reads  content // how the job of a check reads the column; empty: by its cells
 	tally  tally
 	counts counts // until many
 	many   bool
