@@ -94,6 +94,13 @@ func (p *pass) work(t *text.Part) error {
 		case isHeader:
 		case err != nil:
 			w.addBad(err, t, k)
+		case w.check == nil:
+			w.records++
+			for i, cell := range fields {
+				var r reading
+				r.read(cell)
+				w.add(i, &r, t, k)
+			}
 		default:
 			for i, cell := range fields {
 				if w.columns[i].reads == texts {
@@ -102,12 +109,10 @@ func (p *pass) work(t *text.Part) error {
 					w.cells[i].read(cell)
 				}
 			}
-			if w.check != nil {
-				line, _ := t.Line(k)
-				w.check.fill(w.cells)
-				if !w.check.record(w.cells, line, t, k) {
-					continue
-				}
+			line, _ := t.Line(k)
+			w.check.fill(w.cells)
+			if !w.check.record(w.cells, line, t, k) {
+				continue
 			}
 			w.records++
 			for i := range w.cells {
