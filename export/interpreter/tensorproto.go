@@ -21,20 +21,17 @@ func FromProto(p *tfpb.TensorProto, max int) (*Tensor, error) {
 	}
 	t := &Tensor{Type: p.GetDtype(), Shape: shape}
 	content := p.GetTensorContent()
-	if want := n * sizeOf(t.Type); len(content) > 0 && t.Type != tfpb.DataType_DT_STRING && len(content) != want {
-		return nil, fmt.Errorf("%d bytes of tensor_content for %v of shape %v, want %d", len(content), t.Type, shape, want)
-	}
 	switch t.Type {
 	case tfpb.DataType_DT_FLOAT:
-		t.Float32 = protoValues(n, content, p.GetFloatVal())
+		t.Float32, err = protoValues(n, content, p.GetFloatVal())
 	case tfpb.DataType_DT_DOUBLE:
-		t.Float64 = protoValues(n, content, p.GetDoubleVal())
+		t.Float64, err = protoValues(n, content, p.GetDoubleVal())
 	case tfpb.DataType_DT_INT32:
-		t.Int32 = protoValues(n, content, p.GetIntVal())
+		t.Int32, err = protoValues(n, content, p.GetIntVal())
 	case tfpb.DataType_DT_INT64:
-		t.Int64 = protoValues(n, content, p.GetInt64Val())
+		t.Int64, err = protoValues(n, content, p.GetInt64Val())
 	case tfpb.DataType_DT_BOOL:
-		t.Bool = protoValues(n, content, p.GetBoolVal())
+		t.Bool, err = protoValues(n, content, p.GetBoolVal())
 	case tfpb.DataType_DT_STRING:
 		t.Bytes, err = protoTexts(n, content, p.GetStringVal())
 	default:
@@ -69,15 +66,16 @@ func protoShape(p *tfpb.TensorProto, max int) ([]int, int, error) {
 }
 
 // protoValues returns n values: those of content, if there are any, or of a list.
-func protoValues[V any](n int, content []byte, list []V) []V {
+func protoValues[V any](n int, content []byte, list []V) ([]V, error) {
 	if len(content) == 0 {
-		return repeatLast(n, list)
+		return repeatLast(n, list), nil
 	}
 	dst := make([]V, n)
-	if _, err := binary.Decode(content, binary.LittleEndian, dst); err != nil {
-		panic("interpreter: FromProto: the length was checked")
+	if want := binary.Size(dst); len(content) != want {
+		return nil, fmt.Errorf("%d bytes of tensor_content for %d values, want %d", len(content), n, want)
 	}
-	return dst
+	_, err := binary.Decode(content, binary.LittleEndian, dst)
+	return dst, err
 }
 
 // repeatLast returns n values of a list. The last one repeats in a short list; an empty list means zeros.

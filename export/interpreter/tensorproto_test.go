@@ -107,3 +107,32 @@ func TestFromProtoRefuses(t *testing.T) {
 		}
 	}
 }
+
+// FuzzFromProto verifies that no message makes FromProto panic or take more than its limit, and that
+// a tensor has as many values as its shape says.
+func FuzzFromProto(f *testing.F) {
+	for _, t := range []tfpb.DataType{tfpb.DataType_DT_FLOAT, tfpb.DataType_DT_STRING, tfpb.DataType_DT_BOOL} {
+		p := protoOf(t, 2, 1)
+		p.TensorContent = []byte("\x01\x02abcdef")
+		text, err := proto.Marshal(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var p tfpb.TensorProto
+		if proto.Unmarshal(text, &p) != nil {
+			return
+		}
+		const limit = 1 << 16
+		got, err := FromProto(&p, limit)
+		if err != nil {
+			return
+		}
+		n := len(got.Float32) + len(got.Float64) + len(got.Int32) + len(got.Int64) + len(got.Bool) + len(got.Bytes)
+		if want := Elements(got.Shape); n != want || n*sizeOf(got.Type) > limit {
+			t.Errorf("%d values of shape %v, want %d and at most %d bytes", n, got.Shape, want, limit)
+		}
+	})
+}

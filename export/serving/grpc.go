@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"ringtrain/export/serving/servingpb"
@@ -38,7 +39,7 @@ func NewGRPC(m *Models, o GRPCOptions) *grpc.Server {
 		grpc.MaxRecvMsgSize(o.MaxBody), grpc.ConnectionTimeout(handshakeTime),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
-		grpc.ChainUnaryInterceptor(o.Token.unary, within(o.Timeout)), grpc.ChainStreamInterceptor(o.Token.stream),
+		grpc.InTapHandle(o.admit), grpc.UnaryInterceptor(unbroken),
 	)
 	all := &service{models: m, metrics: o.Metrics}
 	servingpb.RegisterPredictionServiceServer(s, all)
@@ -48,13 +49,25 @@ func NewGRPC(m *Models, o GRPCOptions) *grpc.Server {
 	return s
 }
 
-// within ends requests after a time.
-func within(limit time.Duration) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		return next(ctx, r)
+// admit decides about a call before its body is read. The time for the answer begins here, so that a
+// client which sends a byte a second ends by it, too.
+func (o GRPCOptions) admit(ctx context.Context, call *tap.Info) (context.Context, error) {
+	if err := o.Token.check(call.FullMethodName, call.Header.Get("authorization")); err != nil {
+		return nil, err
 	}
+	limited, cancel := context.WithTimeout(ctx, o.Timeout)
+	context.AfterFunc(ctx, cancel)
+	return limited, nil
+}
+
+// unbroken turns a fault of one request into its answer: the others go on.
+func unbroken(ctx context.Context, r any, call *grpc.UnaryServerInfo, next grpc.UnaryHandler) (a any, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = status.Errorf(codes.Internal, "%s ends in a fault: %v", call.FullMethod, fault)
+		}
+	}()
+	return next(ctx, r)
 }
 
 // service answers TensorFlow Serving's services.

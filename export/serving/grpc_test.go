@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc"
@@ -300,5 +301,29 @@ func TestGRPCAbout(t *testing.T) {
 		if !slices.Contains(names, name) {
 			t.Errorf("services %v, want %s among them", names, name)
 		}
+	}
+}
+
+// TestSlowClient verifies that a request whose body does not arrive ends by the limit of requests.
+func TestSlowClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn, _ := dialPlain(t)
+		began := time.Now()
+		stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true}, servingpb.PredictionService_Predict_FullMethodName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = stream.RecvMsg(&servingpb.PredictResponse{})
+		if took := time.Since(began); status.Code(err) != codes.DeadlineExceeded || took != time.Minute {
+			t.Errorf("after %v: %v, want DEADLINE_EXCEEDED after a minute", took, err)
+		}
+	})
+}
+
+// TestFaultOfOneRequest verifies that a fault in the answer of one request is the answer INTERNAL.
+func TestFaultOfOneRequest(t *testing.T) {
+	_, err := unbroken(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: "/service/Call"}, func(context.Context, any) (any, error) { panic("a fault") })
+	if status.Code(err) != codes.Internal || !strings.Contains(err.Error(), "/service/Call ends in a fault: a fault") {
+		t.Errorf("%v, want INTERNAL with the method and the fault", err)
 	}
 }
