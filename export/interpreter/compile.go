@@ -68,34 +68,31 @@ func (m *Model) Compile(signature string, outputs []string) (*Program, error) {
 		}
 		wanted[k] = s.Outputs[i]
 	}
-	p, err := m.signature(s, wanted)
+	e, err := m.reach(s, wanted)
+	if err != nil {
+		return nil, exitcode.With(exitcode.BadData, err)
+	}
+	p, err := m.signature(e, s, wanted)
 	return p, exitcode.With(exitcode.BadData, err)
 }
 
+// reach finds what outputs of a signature need.
+func (m *Model) reach(s Signature, wanted []Port) (*expansion, error) {
+	e, err := m.lib.expand(tensors(s.Inputs), tensors(wanted), "")
+	if err != nil {
+		return nil, fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
+	}
+	return e, nil
+}
+
 // signature compiles a signature for the outputs that are wanted.
-func (m *Model) signature(s Signature, wanted []Port) (*Program, error) {
-	p, err := m.compile(tensors(s.Inputs), tensors(wanted), "")
+func (m *Model) signature(e *expansion, s Signature, wanted []Port) (*Program, error) {
+	p, err := m.store.compile(e, false)
 	if err != nil {
 		return nil, fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
 	}
 	p.Inputs, p.Outputs = s.Inputs, wanted
 	return p, nil
-}
-
-// compileAll compiles each signature with all of its outputs, and finds the features of its examples.
-func (m *Model) compileAll() error {
-	for i := range m.Signatures {
-		s := &m.Signatures[i]
-		p, err := m.signature(*s, s.Outputs)
-		if err != nil {
-			return err
-		}
-		if s.Features, err = p.features(); err != nil {
-			return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
-		}
-		m.programs = append(m.programs, p)
-	}
-	return nil
 }
 
 // features returns what the program parses, by name.
@@ -120,101 +117,48 @@ func (p *Program) features() ([]Feature, error) {
 	return slices.CompactFunc(all, func(a, b Feature) bool { return byName(a, b) == 0 }), nil
 }
 
-// reach returns the vertices that tensors or a node need, in an order in which they can run. The
-// first targets of the expansion are the tensors.
-func (m *Model) reach(feeds, fetches []string, node string) (*expansion, []output, []*vertex, error) {
-	e, err := newExpansion(m.lib, feeds)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	var fetched []output
-	for _, name := range fetches {
-		out, err := e.tensor(e.main, name)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		fetched = append(fetched, out)
-		e.targets = append(e.targets, out.vertex)
-	}
-	if node != "" {
-		vs, err := e.control(e.main, node)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		e.targets = append(e.targets, vs...)
-	}
-	if err := e.finish(); err != nil {
-		return nil, nil, nil, err
-	}
-	order, err := e.sorted()
-	return e, fetched, order, err
+// compiler makes the steps of a program out of vertices.
+type compiler struct {
+	program  *Program
+	starting bool // the program gives the variables their values
+	engine   *kernel.Engine
 }
 
-func (m *Model) compile(feeds, fetches []string, node string) (*Program, error) {
-	e, fetched, order, err := m.reach(feeds, fetches, node)
-	if err == nil {
-		err = refuse(e.unknown)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c := &compiler{program: &Program{store: m.store, inputs: len(feeds)}, sources: map[*vertex][]source{}, constant: map[*vertex]bool{}, uses: map[*vertex]int{}, starting: node != "", engine: newEngine()}
-	for _, v := range order {
-		for _, from := range v.from {
-			c.uses[from]++
-		}
-	}
-	for _, out := range fetched {
-		c.uses[out.vertex]++
-	}
-	for _, v := range order {
+func (s *store) compile(e *expansion, starting bool) (*Program, error) {
+	c := &compiler{program: &Program{store: s, inputs: len(e.feeds)}, starting: starting, engine: newEngine()}
+	for _, v := range e.order {
 		if err := c.add(v); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", v.name, v.node.op, err)
 		}
 	}
-	for _, out := range fetched {
-		s, err := c.source(out.vertex, out.out)
+	for _, out := range e.fetched {
+		from, err := out.vertex.source(out.number)
 		if err != nil {
 			return nil, err
 		}
-		c.program.results = append(c.program.results, s)
+		c.program.results = append(c.program.results, from)
 	}
 	c.program.idle.New = func() any { return c.program.newRun() }
 	return c.program, nil
 }
 
-// compiler makes the steps of a program out of its vertices.
-type compiler struct {
-	program  *Program
-	sources  map[*vertex][]source // of the outputs
-	constant map[*vertex]bool     // it has been computed
-	uses     map[*vertex]int      // of the outputs
-	starting bool                 // the program gives the variables their values
-	engine   *kernel.Engine
-}
-
-// source returns where output out of v comes from.
-func (c *compiler) source(v *vertex, out int) (source, error) {
-	all := c.sources[v]
-	if out >= len(all) {
-		return source{}, fmt.Errorf("%s has no output %d", v.name, out)
+// source returns where an output comes from.
+func (v *vertex) source(number int) (source, error) {
+	if number >= len(v.sources) {
+		return source{}, fmt.Errorf("%s has no output %d", v.name, number)
 	}
-	return all[out], nil
+	return v.sources[number], nil
 }
 
 // add makes v a step, or constants if it is the same in each run.
 func (c *compiler) add(v *vertex) error {
-	if v.input >= 0 {
-		c.sources[v] = []source{{step: -1, out: v.input}}
-		return nil
-	}
 	s := step{node: &v.node, op: v.op}
-	for i, from := range v.from {
-		in, err := c.source(from, v.outs[i])
+	for i, in := range v.in {
+		from, err := in.source(v.outs[i])
 		if err != nil {
 			return err
 		}
-		s.in = append(s.in, in)
+		s.in = append(s.in, from)
 	}
 	var err error
 	if s.out, _, err = v.op.outputs(s.node, ""); err != nil {
@@ -225,36 +169,34 @@ func (c *compiler) add(v *vertex) error {
 			return err
 		}
 	}
-	if folded, err := c.fold(v, &s); folded || err != nil {
+	if v.sources, err = c.fold(&s); v.sources != nil || err != nil {
 		return err
 	}
 	if c.fuse(v, &s) {
-		c.sources[v] = c.sources[v.from[0]]
+		v.sources = v.in[0].sources
 		return nil
 	}
-	c.program.steps = append(c.program.steps, s)
-	outs := make([]source, s.out)
-	for i := range outs {
-		outs[i] = source{step: len(c.program.steps) - 1, out: i}
+	for i := range s.out {
+		v.sources = append(v.sources, source{step: len(c.program.steps), out: i})
 	}
-	c.sources[v] = outs
+	c.program.steps = append(c.program.steps, s)
 	return nil
 }
 
-// fold computes a step whose outputs are the same in each run. It reports false if the step remains:
+// fold computes a step whose outputs are the same in each run. It returns nil if the step remains:
 // the step depends on an input, or has large outputs, or an error, which is then that of each run. Only
 // a constant that the file itself has may not fail.
-func (c *compiler) fold(v *vertex, s *step) (bool, error) {
-	if slices.ContainsFunc(v.needs(), func(need *vertex) bool { return !c.constant[need] }) {
-		return false, nil
+func (c *compiler) fold(s *step) ([]source, error) {
+	if slices.ContainsFunc(s.in, func(in source) bool { return in.constant == nil }) {
+		return nil, nil
 	}
-	if v.op.state {
+	if s.op.state {
 		variable := c.reads(s)
 		if variable == nil || variable.assigned {
-			return false, nil
+			return nil, nil
 		}
 		if _, err := variable.get(); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 	r := &running{frame: frame{store: c.program.store, engine: c.engine}, calls: make([]call, 1)}
@@ -264,17 +206,16 @@ func (c *compiler) fold(v *vertex, s *step) (bool, error) {
 	}
 	if err := r.execute(); err != nil || r.bytes > maxFolded-c.program.folded {
 		if len(s.in) == 0 {
-			return false, errors.Unwrap(err)
+			return nil, errors.Unwrap(err)
 		}
-		return false, nil
+		return nil, nil
 	}
 	c.program.folded += r.bytes
 	outs := make([]source, s.out)
 	for i := range outs {
-		outs[i] = source{constant: r.calls[0].out[i]}
+		outs[i].constant = r.calls[0].out[i]
 	}
-	c.sources[v], c.constant[v] = outs, true
-	return true, nil
+	return outs, nil
 }
 
 // reads returns the variable that a step reads, or nil if it does more or the variable has no value

@@ -118,12 +118,12 @@ func TestBadModels(t *testing.T) {
 		files  func(dir string) error
 		want   string
 	}{
-		"damage=cycle":           {change: func(m meta) { nodeOf(m, "y").Input[0] = "y" }, want: "y: needs its own output, by way of y"},
+		"damage=cycle":           {change: func(m meta) { nodeOf(m, "y").Input[0] = "y" }, want: "y: needs its own output"},
 		"damage=order cycle":     {change: func(m meta) { n := nodeOf(m, "read"); n.Input = append(n.Input, "^y") }, want: "needs its own output"},
-		"damage=missing node":    {change: func(m meta) { nodeOf(m, "y").Input[0] = "z" }, want: "y: no node z"},
+		"damage=missing node":    {change: func(m meta) { nodeOf(m, "y").Input[0] = "z" }, want: "no node z, which another needs"},
 		"damage=missing input":   {change: func(m meta) { m.SignatureDef["serving_default"].Inputs["x"].Name = "z:0" }, want: "no node z"},
 		"damage=missing output":  {change: func(m meta) { m.SignatureDef["serving_default"].Outputs["x"].Name = "y:3" }, want: "y has no output 3"},
-		"damage=no tensor":       {change: func(m meta) { m.SignatureDef["serving_default"].Outputs["x"].Name = "y:-1" }, want: "y: -1 is no output"},
+		"damage=no tensor":       {change: func(m meta) { m.SignatureDef["serving_default"].Outputs["x"].Name = "y:-1" }, want: "y:-1 is no output"},
 		"damage=two nodes":       {change: func(m meta) { nodeOf(m, "words").Name = "x" }, want: "x: two nodes have this name"},
 		"damage=unknown op":      {change: func(m meta) { nodeOf(m, "y").Op = "Einsum" }, want: "ops not known here: Einsum (y)"},
 		"damage=two unknown ops": {change: func(m meta) { nodeOf(m, "y").Op = "Einsum"; nodeOf(m, "read").Op = "Conv9D" }, want: "ops not known here: Conv9D (read), Einsum (y)"},

@@ -11,7 +11,7 @@ type fused struct {
 // fuse lets the step before v do what v does, and reports whether it can: a constant bias for each
 // column, and then Relu. Both change no bit. Nothing else may use the output of that step.
 func (c *compiler) fuse(v *vertex, s *step) bool {
-	if len(s.in) == 0 || s.in[0].constant != nil || s.in[0].step < 0 || c.uses[v.from[0]] != 1 {
+	if len(s.in) == 0 || s.in[0].constant != nil || s.in[0].step < 0 || v.in[0].uses != 1 {
 		return false
 	}
 	into := &c.program.steps[s.in[0].step]

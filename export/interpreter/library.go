@@ -2,6 +2,9 @@ package interpreter
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"ringtrain/export/tfpb"
 	"ringtrain/ring/phrase"
@@ -10,74 +13,78 @@ import (
 // Limits of a graph. What is beyond them ends a load before it takes memory or time.
 const (
 	maxNodes   = 1 << 17 // nodes and calls that a program reaches, functions inlined
+	maxChain   = 1 << 15 // nodes that need one another
 	maxDepth   = 64      // calls within each other
-	maxOutputs = 1 << 12 // inputs or outputs of a node
+	maxOutputs = 1 << 12 // outputs of a node
 )
 
-// library is the main graph of a model with its functions.
+// library is the main graph of a model with its functions, by name; the main graph has none.
 type library struct {
-	main      *body
-	functions map[string]*body
-	ops       map[string]*op
+	bodies map[string]*body
+	ops    map[string]*op
 }
 
 // body is the main graph or a function.
 type body struct {
-	name     string // empty: the main graph
 	nodes    map[string]*tfpb.NodeDef
-	args     map[string]int    // numbers of the arguments
-	results  []string          // tensors
-	ports    map[string]int    // numbers of the results, by name
-	controls map[string]string // nodes that a call runs besides
+	args     map[string]int // numbers of the arguments
+	results  []string       // tensors
+	controls []string       // nodes that a call runs besides
 }
 
 func newLibrary(graph *tfpb.GraphDef) (*library, error) {
-	l := &library{functions: map[string]*body{}, ops: map[string]*op{}}
+	l := &library{bodies: map[string]*body{}, ops: map[string]*op{}}
 	for _, o := range operations() {
 		l.ops[o.name] = &o
 	}
-	var err error
-	if l.main, err = newBody("", graph.GetNode()); err != nil {
-		return nil, err
-	}
 	for _, f := range graph.GetLibrary().GetFunction() {
-		name := f.GetSignature().GetName()
-		b, err := newBody(name, f.GetNodeDef())
+		b, err := l.add(f.GetSignature().GetName(), f.GetNodeDef())
 		if err != nil {
 			return nil, err
 		}
-		b.controls, b.args, b.ports = f.GetControlRet(), map[string]int{}, map[string]int{}
+		b.controls = slices.Sorted(maps.Values(f.GetControlRet()))
 		for i, a := range f.GetSignature().GetInputArg() {
 			b.args[a.GetName()] = i
 		}
-		for i, a := range f.GetSignature().GetOutputArg() {
-			b.ports[a.GetName()] = i
+		for _, a := range f.GetSignature().GetOutputArg() {
 			b.results = append(b.results, f.GetRet()[a.GetName()])
 		}
-		l.functions[name] = b
 	}
-	return l, nil
+	_, err := l.add("", graph.GetNode())
+	return l, err
 }
 
-func newBody(name string, nodes []*tfpb.NodeDef) (*body, error) {
-	b := &body{name: name, nodes: make(map[string]*tfpb.NodeDef, len(nodes))}
+func (l *library) add(name string, nodes []*tfpb.NodeDef) (*body, error) {
+	b := &body{nodes: make(map[string]*tfpb.NodeDef, len(nodes)), args: map[string]int{}}
 	for _, n := range nodes {
 		if b.nodes[n.GetName()] != nil {
 			return nil, fmt.Errorf("%s: two nodes have this name", phrase.Name(n.GetName()))
 		}
 		b.nodes[n.GetName()] = n
 	}
+	l.bodies[name] = b
 	return b, nil
 }
 
 // called returns the function that a node calls, or nil if it is an operation.
 func (l *library) called(n *tfpb.NodeDef) (*body, error) {
-	name := n.GetOp()
-	if name == "PartitionedCall" || name == "StatefulPartitionedCall" {
-		name = n.GetAttr()["f"].GetFunc().GetName()
-		if l.functions[name] == nil {
-			return nil, fmt.Errorf("%s: no function %s", phrase.Name(n.GetName()), phrase.Name(name))
-		}
+	if n.GetOp() != "PartitionedCall" && n.GetOp() != "StatefulPartitionedCall" {
+		return nil, nil
 	}
-	return l.functions[name], nil
+	name := n.GetAttr()["f"].GetFunc().GetName()
+	if name == "" || l.bodies[name] == nil {
+		return nil, fmt.Errorf("%s: no function %s", phrase.Name(n.GetName()), phrase.Name(name))
+	}
+	return l.bodies[name], nil
+}
+
+// inputs returns the tensors that a node takes, and the nodes that must have run before. Their names
+// begin with a circumflex and come last.
+func inputs(n *tfpb.NodeDef) (tensors, before []string) {
+	all := n.GetInput()
+	k := slices.IndexFunc(all, func(s string) bool { return strings.HasPrefix(s, "^") })
+	if k < 0 {
+		return all, nil
+	}
+	return all[:k], all[k:]
 }

@@ -114,23 +114,43 @@ func (m *Model) load() error {
 	if m.lib, err = newLibrary(m.meta.GetGraphDef()); err != nil {
 		return err
 	}
-	if err = m.describe(); err != nil {
+	if err := m.describe(); err != nil {
 		return err
 	}
-	if err = m.check(); err != nil {
+	feeds, err := m.paths()
+	if err != nil {
 		return err
 	}
-	if err := m.restore(); err != nil {
+	var all []*expansion
+	for _, node := range []string{m.restoreNode(), m.initNode()} {
+		e, err := m.lib.expand(slices.Sorted(maps.Keys(feeds)), nil, node)
+		if err != nil {
+			return err
+		}
+		all = append(all, e)
+	}
+	for _, s := range m.Signatures {
+		e, err := m.reach(s, s.Outputs)
+		if err != nil {
+			return err
+		}
+		m.mark(e)
+		all = append(all, e)
+	}
+	if err := refuse(all); err != nil {
 		return err
 	}
-	if err := m.start(m.initNode()); err != nil {
+	if err := m.restore(all[0], feeds); err != nil {
 		return err
 	}
-	return m.compileAll()
+	if err := m.start(all[1], feeds); err != nil {
+		return err
+	}
+	return m.compileAll(all[2:])
 }
 
 // restore runs the restore operation, if there are variables.
-func (m *Model) restore() error {
+func (m *Model) restore(e *expansion, feeds map[string]string) error {
 	if _, err := os.Stat(m.store.prefix + ".index"); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -138,8 +158,57 @@ func (m *Model) restore() error {
 	if m.store.variables, err = bundle.Open(m.store.prefix); err != nil {
 		return err
 	}
-	return m.start(m.restoreNode())
+	return m.start(e, feeds)
 }
+
+// start runs a program that gives variables and tables their values. Its buffers are never used again, so
+// a variable may keep what it is given.
+func (m *Model) start(e *expansion, feeds map[string]string) error {
+	p, err := m.store.compile(e, true)
+	if err != nil {
+		return err
+	}
+	var inputs []*Tensor
+	for _, name := range slices.Sorted(maps.Keys(feeds)) {
+		inputs = append(inputs, &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(feeds[name])}})
+	}
+	r := p.newRun()
+	r.once = true
+	return r.run(inputs)
+}
+
+// compileAll compiles each signature with all of its outputs, and finds the features of its examples.
+func (m *Model) compileAll(reached []*expansion) error {
+	for i := range m.Signatures {
+		s := &m.Signatures[i]
+		p, err := m.signature(reached[i], *s, s.Outputs)
+		if err != nil {
+			return err
+		}
+		if s.Features, err = p.features(); err != nil {
+			return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
+		}
+		m.programs = append(m.programs, p)
+	}
+	return nil
+}
+
+// mark finds the variables that a request can change.
+func (m *Model) mark(e *expansion) {
+	for _, v := range e.order {
+		if v.op == nil || !v.op.assigns {
+			continue
+		}
+		for len(v.in) > 0 && !isVariable(&v.node) {
+			v = v.in[0]
+		}
+		if isVariable(&v.node) {
+			m.store.variable(&v.node).assigned = true
+		}
+	}
+}
+
+func isVariable(n *node) bool { return n.op == "VarHandleOp" || n.op == "VariableV2" }
 
 // describe reads the signatures.
 func (m *Model) describe() error {
@@ -188,36 +257,6 @@ func dims(s *tfpb.TensorShapeProto) []int {
 	return shape
 }
 
-// check expands every signature: it refuses operations that are not known, and finds the variables
-// that a request can change.
-func (m *Model) check() error {
-	unknown := map[string]string{}
-	for i := range m.Signatures {
-		s := &m.Signatures[i]
-		e, _, order, err := m.reach(tensors(s.Inputs), tensors(s.Outputs), "")
-		if err != nil {
-			return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
-		}
-		maps.Copy(unknown, e.unknown)
-		for _, v := range order {
-			if v.op != nil && v.op.assigns {
-				m.assigned(v)
-			}
-		}
-	}
-	for _, target := range []string{m.restoreNode(), m.initNode()} {
-		if target == "" {
-			continue
-		}
-		e, _, _, err := m.reach(nil, nil, target)
-		if err != nil {
-			return err
-		}
-		maps.Copy(unknown, e.unknown)
-	}
-	return refuse(unknown)
-}
-
 func tensors(all []Port) []string {
 	names := make([]string, len(all))
 	for i, p := range all {
@@ -225,18 +264,6 @@ func tensors(all []Port) []string {
 	}
 	return names
 }
-
-// assigned marks the variable that v changes.
-func (m *Model) assigned(v *vertex) {
-	for len(v.from) > 0 && !isVariable(&v.node) {
-		v = v.from[0]
-	}
-	if isVariable(&v.node) {
-		m.store.variable(&v.node).assigned = true
-	}
-}
-
-func isVariable(n *node) bool { return n.op == "VarHandleOp" || n.op == "VariableV2" }
 
 // restoreNode returns the node that restores the variables, "" if there is none.
 func (m *Model) restoreNode() string {
@@ -260,37 +287,12 @@ func (m *Model) initNode() string {
 	return ""
 }
 
-// start runs a node with the paths of the variables and assets as inputs. Its buffers are never
-// used again, so a variable may keep what it is given.
-func (m *Model) start(node string) error {
-	if node == "" {
-		return nil
-	}
+// paths returns the paths of the variables and of each asset, by the tensor that has it.
+func (m *Model) paths() (map[string]string, error) {
 	paths := map[string]string{}
 	if name := m.meta.GetSaverDef().GetFilenameTensorName(); name != "" {
 		paths[name] = m.store.prefix
 	}
-	assets, err := m.assets()
-	if err != nil {
-		return err
-	}
-	maps.Copy(paths, assets)
-	feeds := slices.Sorted(maps.Keys(paths))
-	p, err := m.compile(feeds, nil, node)
-	if err != nil {
-		return err
-	}
-	inputs := make([]*Tensor, len(feeds))
-	for i, name := range feeds {
-		inputs[i] = &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(paths[name])}}
-	}
-	r := p.newRun()
-	r.once = true
-	return r.run(inputs)
-}
-
-// assets returns the path of each asset by the tensor that has it.
-func (m *Model) assets() (map[string]string, error) {
 	defs := m.meta.GetAssetFileDef()
 	if len(defs) == 0 {
 		for _, a := range m.meta.GetCollectionDef()["saved_model_assets"].GetAnyList().GetValue() {
@@ -301,7 +303,6 @@ func (m *Model) assets() (map[string]string, error) {
 			defs = append(defs, def)
 		}
 	}
-	paths := map[string]string{}
 	for _, d := range defs {
 		if !filepath.IsLocal(d.GetFilename()) {
 			return nil, fmt.Errorf("asset %s is not in the folder %s", phrase.Name(d.GetFilename()), assets)
