@@ -91,12 +91,12 @@ func (c *call) broadcast(t tfpb.DataType) error {
 	return c.make(0, t, shape...)
 }
 
-// refuse returns an error if integer attributes have not the only value that is known here.
+// refuse returns an error if integer or boolean attributes have not the only value that is known here.
 func (n *node) refuse(want int, names ...string) (any, error) {
 	var all []error
 	for _, name := range names {
-		if v := n.integer(name, want); v != want {
-			all = append(all, fmt.Errorf("attribute %s is %d, want %d", name, v, want))
+		if v := n.integer(name, want); v != want || n.boolean(name, false) {
+			all = append(all, fmt.Errorf("attribute %s is %v, want %d", name, n.attrs[name], want))
 		}
 	}
 	return nil, errors.Join(all...)

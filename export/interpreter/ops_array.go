@@ -39,23 +39,18 @@ func (n *node) outType() tfpb.DataType {
 	return tfpb.DataType_DT_INT32
 }
 
-func runShape(c *call) error {
-	if err := c.make(0, c.node.outType(), len(c.in[0].Shape)); err != nil {
-		return err
+// answer makes output 0 integers of the type of a shape.
+func (c *call) answer(values []int, shape ...int) error {
+	err := c.make(0, c.node.outType(), shape...)
+	for i := 0; err == nil && i < len(values); i++ {
+		c.out[0].put(i, values[i])
 	}
-	for i, d := range c.in[0].Shape {
-		c.out[0].put(i, d)
-	}
-	return nil
+	return err
 }
 
-func runSize(c *call) error {
-	if err := c.make(0, c.node.outType()); err != nil {
-		return err
-	}
-	c.out[0].put(0, Elements(c.in[0].Shape))
-	return nil
-}
+func runShape(c *call) error { return c.answer(c.in[0].Shape, len(c.in[0].Shape)) }
+
+func runSize(c *call) error { return c.answer(c.dims([]int{Elements(c.in[0].Shape)})) }
 
 func reshape(c *call) error {
 	shape, n, known, open := c.list(1), Elements(c.in[0].Shape), 1, -1

@@ -13,17 +13,18 @@ import (
 // reductionOps returns the operations of this file: those that make one value of many.
 func reductionOps() []op {
 	keep := func(n *node) (any, error) { return n.boolean("keep_dims", false), nil }
-	return []op{
-		{name: "Sum", kinds: "Ti", types: numbers, bind: keep, run: sum},
-		{name: "Mean", kinds: "Ti", types: floats, bind: keep, run: mean},
-		{name: "Max", kinds: "Ti", types: numbers, bind: keep, run: largest},
+	ops := []op{
 		{name: "All", kinds: "bi", bind: keep, run: all},
 		{name: "ArgMax", kinds: "Ti", types: float32s, run: argMax},
 		{name: "TopKV2", kinds: "Tn", out: "values+indices", types: float32s, run: topK},
-		{name: "Cumsum", kinds: "Ti", types: integers, bind: bindCumsum, shape: likeInput(0), run: cumsum},
+		{name: "Cumsum", kinds: "Ti", types: integers, bind: func(n *node) (any, error) { return n.refuse(0, "exclusive", "reverse") }, shape: likeInput(0), run: cumsum},
 		{name: "UnsortedSegmentSum", kinds: "Tii", types: numbers, run: segmentSum},
 		{name: "Bucketize", kinds: "T", types: float32s, bind: bindBucketize, run: bucketize},
 	}
+	for _, r := range reductions() {
+		ops = append(ops, op{name: r.name, kinds: "Ti", types: r.types, bind: keep, run: r.run})
+	}
+	return ops
 }
 
 // reduce makes output 0 and returns a walk over it, operand 0, and the input, operand 1. An element of
@@ -58,26 +59,48 @@ func (c *call) reduce() (w walk, err error) {
 	return w, c.make(0, c.in[0].Type, shape...)
 }
 
-func sum(c *call) error {
+// reduction is a function that takes in a value at a time, from a first one on.
+type reduction struct {
+	name  string
+	types []tfpb.DataType
+	first float64 // of floats; of integers it is 0
+	f     func(x, y float64) float64
+	i     func(x, y int64) int64
+	mean  bool // the result is divided by the number of values
+}
+
+func reductions() []reduction {
+	add := func(x, y float64) float64 { return x + y }
+	return []reduction{
+		{name: "Sum", types: numbers, f: add, i: func(x, y int64) int64 { return x + y }},
+		{name: "Mean", types: floats, f: add, mean: true},
+		{name: "Max", types: floats, first: math.Inf(-1), f: func(x, y float64) float64 { return max(x, y) }},
+	}
+}
+
+func (r *reduction) run(c *call) error {
 	w, err := c.reduce()
 	if err != nil {
 		return err
 	}
 	x, out := c.in[0], c.out[0]
-	out.zero()
-	fold(&w, out.Float32, x.Float32, add[float64])
-	fold(&w, out.Float64, x.Float64, add[float64])
-	fold(&w, out.Int32, x.Int32, add[int32])
-	fold(&w, out.Int64, x.Int64, add[int64])
+	fold(&w, out.Float32, x.Float32, float32(r.first), r.f)
+	fold(&w, out.Float64, x.Float64, r.first, r.f)
+	fold(&w, out.Int32, x.Int32, 0, r.i)
+	fold(&w, out.Int64, x.Int64, 0, r.i)
+	if n := float64(x.length()) / float64(out.length()); r.mean {
+		apply(out.Float32, out.Float32, func(x float64) float64 { return x / n })
+		apply(out.Float64, out.Float64, func(x float64) float64 { return x / n })
+	}
 	return nil
 }
 
-func add[T number](x, y T) T    { return x + y }
-func larger[T number](x, y T) T { return max(x, y) }
-
-// fold applies f to each element of dst and the elements of src that belong to it. It rounds the result
-// for neighbours once.
-func fold[T, W number](w *walk, dst, src []T, f func(x, y W) W) {
+// fold applies f to first, and to all elements of src that belong to an element of dst in turn. It rounds
+// the result for neighbours once.
+func fold[T, W number](w *walk, dst, src []T, first T, f func(x, y W) W) {
+	for i := range dst {
+		dst[i] = first
+	}
 	for len(src) > 0 && w.next() {
 		d, s := w.at[0], w.at[1]
 		if w.by[0] == 0 {
@@ -96,37 +119,7 @@ func fold[T, W number](w *walk, dst, src []T, f func(x, y W) W) {
 	}
 }
 
-func mean(c *call) error {
-	if err := sum(c); err != nil {
-		return err
-	}
-	out := c.out[0]
-	n := float64(c.in[0].length()) / float64(out.length())
-	apply(out.Float32, out.Float32, func(x float64) float64 { return x / n })
-	apply(out.Float64, out.Float64, func(x float64) float64 { return x / n })
-	return nil
-}
-
-func largest(c *call) error {
-	w, err := c.reduce()
-	if err != nil {
-		return err
-	}
-	x, out := c.in[0], c.out[0]
-	foldLargest(&w, out.Float32, x.Float32, float32(math.Inf(-1)))
-	foldLargest(&w, out.Float64, x.Float64, math.Inf(-1))
-	foldLargest(&w, out.Int32, x.Int32, math.MinInt32)
-	foldLargest(&w, out.Int64, x.Int64, math.MinInt64)
-	return nil
-}
-
-func foldLargest[T number](w *walk, dst, src []T, least T) {
-	for i := range dst {
-		dst[i] = least
-	}
-	fold(w, dst, src, larger[T])
-}
-
+// all is true where no value is false.
 func all(c *call) error {
 	w, err := c.reduce()
 	if err != nil {
@@ -203,13 +196,6 @@ func topK(c *call) error {
 		}
 	}
 	return nil
-}
-
-func bindCumsum(n *node) (any, error) {
-	if n.boolean("exclusive", false) || n.boolean("reverse", false) {
-		return nil, errors.New("attributes exclusive and reverse are not known here")
-	}
-	return nil, nil
 }
 
 // cumsum returns the sums up to each value along an axis.

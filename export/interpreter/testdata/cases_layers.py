@@ -23,7 +23,7 @@ def reductions(room):
                 ("infinite", f([[INF, 1], [INF, -INF]]), i([1]), False), ("double", d([[0.1, 0.2], [0.3, 0.4]]), i([1]), False), ("int64 axes", m, l([1]), False), ("long", ramp(2, 200), i([1]), False),
                 ("error: axis", m, i([2]), False), ("error: negative axis", m, i([-3]), False), ("error: twice", m, i([1, 1]), False)]:
             room.case(op, name, input=x, axis=axes, keep_dims=keep)
-        if op != "Mean":
+        if op == "Sum":
             room.case(op, "int32", input=i([[1, 2], [3, -4]]), axis=i([1]), keep_dims=False)
             room.case(op, "int64", input=l([[1, 2], [3, -4]]), axis=i([0]), keep_dims=True)
             room.case(op, "int64 empty", input=l([], 0, 2), axis=i([0]), keep_dims=False)
