@@ -12,9 +12,9 @@ import (
 
 // parsing is the memory of a node that parses tf.Examples. The threads of the run share the work of each stage:
 //
-//	scan:    of each example, where its features are ─► found
-//	measure: of each list, how many values there are  ─► total, most
-//	fill:    of each feature, its values              ─► outputs
+//	scan:    of each example, where its features are      ─► found
+//	measure: of each feature, whether its values are fit  ─► total, most
+//	fill:    of each feature, its values                  ─► outputs
 type parsing struct {
 	*parser
 	call     *call
@@ -22,8 +22,8 @@ type parsing struct {
 	examples [][]byte
 	one      bool     // the only example is a scalar
 	found    [][]byte // by example and feature: the last Feature of the name, nil if it is missing
-	total    []int    // by feature, unless it is dense and of fixed size: the values of all examples
-	most     []int    // … and of the example with most of them
+	total    []int    // by feature: the values of all examples
+	most     []int    // by feature: the values of the example with most of them
 	shape    []int
 
 	stage func(p *parsing, i int) error
@@ -60,9 +60,9 @@ func (p *parser) run(c *call) error {
 	if err := s.each(len(p.features), 1, (*parsing).measure); err != nil {
 		return err
 	}
-	for i := range p.features {
-		if err := s.make(&p.features[i], s.total[i], s.most[i]); err != nil {
-			return fmt.Errorf("feature %s: %w", phrase.Name(string(keys.keys[i])), err)
+	for k := range p.features {
+		if err := s.make(k); err != nil {
+			return err
 		}
 	}
 	return s.each(len(p.features), 1, (*parsing).fill)
@@ -89,105 +89,78 @@ func (p *parsing) Span(lo, hi, _ int) {
 	}
 }
 
-// errNoExample is that of bytes that are no tf.Example.
-var errNoExample = errors.New("is no tf.Example")
-
 // scan finds the features of an example.
 func (p *parsing) scan(i int) error {
-	found := p.found[i*len(p.features):][:len(p.features)]
-	for rest := p.examples[i]; len(rest) > 0; {
-		ok := true
+	ok := true
+	for rest := p.examples[i]; ok && len(rest) > 0; {
 		if rest[0] != tagFirst {
 			rest, ok = skip(rest)
-		} else {
-			var features []byte
-			features, rest, ok = message(rest[1:])
-			ok = ok && p.scanFeatures(found, features)
+			continue
 		}
-		if !ok {
-			return fmt.Errorf("example %d %w", i, errNoExample)
+		var features []byte
+		features, rest, ok = delimited(rest[1:], true)
+		for ok && len(features) > 0 {
+			var entry []byte
+			tag := features[0]
+			entry, features, ok = delimited(features[1:], true)
+			ok = ok && tag == tagFirst && p.place(i, entry)
 		}
+	}
+	if !ok {
+		return fmt.Errorf("example %d is no tf.Example", i)
 	}
 	return nil
 }
 
-// scanFeatures finds the features that are asked for. It reports whether the message is whole.
-func (p *parsing) scanFeatures(found [][]byte, features []byte) bool {
-	for len(features) > 0 {
-		if features[0] != tagFirst {
-			return false
-		}
-		entry, rest, ok := message(features[1:])
-		if !ok {
-			return false
-		}
-		key, value, ok := mapEntry(entry)
-		if !ok {
-			return false
-		}
-		features = rest
-		k, ok := p.keys.places[string(key)]
-		switch {
-		case !ok:
-		case len(value) > 0:
-			if value[0] != tagFirst && value[0] != tagSecond && value[0] != tagThird {
-				return false
-			}
-			found[k] = value
-		case p.features[k].Kind != Dense && !p.one: // an empty Feature is missing; of a list it takes the place of an earlier one
-			found[k] = nil
-		}
+// place puts the feature of a map entry of an example in its place. It reports whether the entry is one.
+func (p *parsing) place(example int, entry []byte) bool {
+	key, feature, ok := mapEntry(entry)
+	k, asked := p.keys.places[string(key)]
+	if !ok || !asked {
+		return ok
+	}
+	found := &p.found[example*len(p.features)+k]
+	switch {
+	case len(feature) > 0:
+		*found = feature
+		return feature[0] == tagFirst || feature[0] == tagSecond || feature[0] == tagThird
+	case p.features[k].Kind != Dense && !p.one: // an empty Feature is missing; of a list it takes the place of an earlier one
+		*found = nil
 	}
 	return true
 }
 
-// at names feature k of example i for errors.
-func (p *parsing) at(i, k int) string {
-	return fmt.Sprintf("example %d: feature %s", i, phrase.Name(string(p.keys.keys[k])))
-}
-
-// decode reads the values of feature k of example i. It returns their number, which may be more than dst takes.
-func decode[T any](p *parsing, i, k int, dst []T, read func([]T, []byte) int) (int, error) {
-	feature := p.found[i*len(p.features)+k]
+// feature returns where feature k of an example is, nil if it is missing, and the values in its list.
+func (p *parsing) feature(example, k int) (feature, list []byte, ok bool) {
+	feature = p.found[example*len(p.features)+k]
 	if feature == nil {
-		return 0, nil
+		return nil, nil, true
 	}
-	f := &p.features[k]
-	if feature[0] != f.tag {
-		lists := [...]string{"bytes_list", "float_list", "int64_list"}
-		return 0, fmt.Errorf("%s is a %s, want a %s", p.at(i, k), lists[feature[0]>>3-1], lists[f.tag>>3-1])
-	}
-	n := read(dst, feature)
-	if n < 0 {
-		return 0, fmt.Errorf("%s: its list is malformed", p.at(i, k))
-	}
-	return n, nil
+	list, _, ok = delimited(feature[1:], true)
+	return feature, list, ok
 }
 
-// measure counts the values of feature k.
+// measure counts the values of feature k, and returns an error if the outputs cannot have them.
 func (p *parsing) measure(k int) error {
-	switch p.features[k].Type {
-	case tfpb.DataType_DT_FLOAT:
-		return measureList(p, k, readFloats)
-	case tfpb.DataType_DT_INT64:
-		return measureList(p, k, readIntegers)
-	}
-	return measureList(p, k, readTexts)
-}
-
-func measureList[T any](p *parsing, k int, read func([]T, []byte) int) error {
 	f := &p.features[k]
 	p.total[k], p.most[k] = 0, 0
-	if f.Kind == Dense && !f.varies {
-		return nil
-	}
 	for i := range p.examples {
-		n, err := decode(p, i, k, nil, read)
-		if err != nil {
-			return err
+		feature, list, ok := p.feature(i, k)
+		n, wrong := f.count(list), ""
+		switch {
+		case feature == nil:
+			if f.fixed() && p.fallback(k, p.call.in).length() == 0 {
+				wrong = "is missing, and it is required"
+			}
+		case feature[0] != f.tag:
+			wrong = fmt.Sprintf("is of another type, want %v", f.Type)
+		case !ok || n < 0:
+			wrong = "has a malformed list"
+		case f.fixed() && n != f.stride, f.varies() && n%f.stride != 0:
+			wrong = fmt.Sprintf("has %d values, want %v", n, f.Shape)
 		}
-		if f.varies && n%f.stride != 0 {
-			return fmt.Errorf("%s has %d values, want a multiple of %d", p.at(i, k), n, f.stride)
+		if wrong != "" {
+			return fmt.Errorf("example %d: feature %s %s", i, phrase.Name(string(p.keys.keys[k])), wrong)
 		}
 		p.total[k] += n
 		p.most[k] = max(p.most[k], n)
@@ -195,18 +168,18 @@ func measureList[T any](p *parsing, k int, read func([]T, []byte) int) error {
 	return nil
 }
 
-// make makes the outputs of a feature.
-func (p *parsing) make(f *asked, total, most int) error {
-	n := len(p.examples)
-	p.shape = p.shape[:0]
-	if !p.one {
-		p.shape = append(p.shape, n)
+// make makes the outputs of feature k.
+func (p *parsing) make(k int) error {
+	f, n := &p.features[k], len(p.examples)
+	p.shape = append(p.shape[:0], n)
+	if p.one {
+		p.shape = p.shape[:0]
 	}
 	switch f.Kind {
 	case Dense:
 		p.shape = append(p.shape, f.Shape...)
-		if f.varies {
-			p.shape[len(p.shape)-len(f.Shape)] = most / f.stride
+		if f.varies() {
+			p.shape[len(p.shape)-len(f.Shape)] = p.most[k] / f.stride
 		}
 		return p.call.make(f.out, f.Type, p.shape...)
 	case Ragged:
@@ -214,64 +187,59 @@ func (p *parsing) make(f *asked, total, most int) error {
 		if p.one {
 			splits = 0
 		}
-		return errors.Join(p.call.make(f.out, f.Type, total), p.call.make(f.out+p.ragged, f.splits, splits))
+		return errors.Join(p.call.make(f.out, f.Type, p.total[k]), p.call.make(f.out+p.ragged, f.splits, splits))
 	}
-	p.shape = append(p.shape, most)
-	if err := p.call.make(f.out+2*p.sparse, tfpb.DataType_DT_INT64, len(p.shape)); err != nil {
+	p.shape = append(p.shape, p.most[k])
+	shape := f.out + p.sparse
+	if err := p.call.make(shape, tfpb.DataType_DT_INT64, len(p.shape)); err != nil {
 		return err
 	}
 	for i, d := range p.shape {
-		p.call.out[f.out+2*p.sparse].Int64[i] = int64(d)
+		p.call.out[shape].Int64[i] = int64(d)
 	}
-	return errors.Join(p.call.make(f.out, tfpb.DataType_DT_INT64, total, len(p.shape)), p.call.make(f.out+p.sparse, f.Type, total))
+	return errors.Join(p.call.make(f.out-p.sparse, tfpb.DataType_DT_INT64, p.total[k], len(p.shape)), p.call.make(f.out, f.Type, p.total[k]))
 }
 
 // fill sets the values of feature k.
 func (p *parsing) fill(k int) error {
-	f, none := &p.features[k], Tensor{}
-	out := p.call.out[f.out]
-	if f.Kind == Sparse {
-		out = p.call.out[f.out+p.sparse]
-	}
-	def := p.fallback(k, p.call.in)
-	if def == nil {
-		def = &none
-	}
-	switch f.Type {
-	case tfpb.DataType_DT_FLOAT:
-		return fillFeature(p, k, out.Float32, def.Float32, readFloats)
-	case tfpb.DataType_DT_INT64:
-		return fillFeature(p, k, out.Int64, def.Int64, readIntegers)
-	}
-	return fillFeature(p, k, out.Bytes, def.Bytes, readTexts)
-}
-
-func fillFeature[T any](p *parsing, k int, dst, def []T, read func([]T, []byte) int) error {
-	f := &p.features[k]
-	switch {
-	case f.varies:
-		return fillRows(p, k, dst, def[0], read)
-	case f.Kind == Dense:
-		return fillFixed(p, k, dst, def, read)
-	}
-	at := 0
-	p.split(f, 0, 0)
-	for i := range p.examples {
-		n, err := decode(p, i, k, dst[at:], read)
-		if err != nil {
-			return err
-		}
-		if f.Kind == Sparse {
-			p.place(p.call.out[f.out].Int64, at, i, n)
-		}
-		at += n
-		p.split(f, i+1, at)
-	}
+	p.features[k].fill(p, k)
 	return nil
 }
 
-// place sets the indices of the n values of an example from value at on.
-func (p *parsing) place(indices []int64, at, example, n int) {
+// fillFeature sets the values of feature k in dst. The default stands in the place of a fixed one that is missing,
+// and behind the values of one that varies.
+func fillFeature[T any](p *parsing, k int, dst, def []T, read func([]T, []byte) int) {
+	f, at := &p.features[k], 0
+	for i := range p.examples {
+		row := dst[at:]
+		if f.Kind == Dense {
+			width := p.most[k]
+			if f.fixed() {
+				width = f.stride
+			}
+			row = dst[i*width:][:width]
+		}
+		feature, list, _ := p.feature(i, k)
+		n := read(row, list)
+		switch {
+		case f.Kind == Ragged && !p.one:
+			p.call.out[f.out+p.ragged].put(i+1, at+n)
+			p.call.out[f.out+p.ragged].put(0, 0)
+		case f.Kind == Sparse:
+			p.setIndices(p.call.out[f.out-p.sparse].Int64, at, i, n)
+		case f.fixed() && feature == nil:
+			copy(row, def)
+		case f.varies():
+			for j := n; j < len(row); j++ {
+				row[j] = def[0]
+			}
+		}
+		at += n
+	}
+}
+
+// setIndices sets the indices of the n values of an example from value at on.
+func (p *parsing) setIndices(indices []int64, at, example, n int) {
 	for j := range n {
 		if p.one {
 			indices[at+j] = int64(j)
@@ -279,53 +247,4 @@ func (p *parsing) place(indices []int64, at, example, n int) {
 			indices[2*(at+j)], indices[2*(at+j)+1] = int64(example), int64(j)
 		}
 	}
-}
-
-// split sets split i of a ragged feature.
-func (p *parsing) split(f *asked, i, at int) {
-	switch {
-	case f.Kind != Ragged || p.one:
-	case f.splits == tfpb.DataType_DT_INT32:
-		p.call.out[f.out+p.ragged].Int32[i] = int32(at)
-	default:
-		p.call.out[f.out+p.ragged].Int64[i] = int64(at)
-	}
-}
-
-// fillRows sets a row of equal length for each example, with pad after its values.
-func fillRows[T any](p *parsing, k int, dst []T, pad T, read func([]T, []byte) int) error {
-	most := p.most[k]
-	for i := range p.examples {
-		row := dst[i*most:][:most]
-		n, err := decode(p, i, k, row, read)
-		if err != nil {
-			return err
-		}
-		for j := n; j < most; j++ {
-			row[j] = pad
-		}
-	}
-	return nil
-}
-
-// fillFixed sets as many values for each example as the shape of the feature has.
-func fillFixed[T any](p *parsing, k int, dst, def []T, read func([]T, []byte) int) error {
-	width := p.features[k].stride
-	for i := range p.examples {
-		row := dst[i*width:][:width]
-		n, err := decode(p, i, k, row, read)
-		switch {
-		case err != nil:
-			return err
-		case p.found[i*len(p.features)+k] != nil:
-			if n != width {
-				return fmt.Errorf("%s has %d values, want %d", p.at(i, k), n, width)
-			}
-		case len(def) == 0:
-			return fmt.Errorf("%s is missing, and it is required", p.at(i, k))
-		default:
-			copy(row, def)
-		}
-	}
-	return nil
 }

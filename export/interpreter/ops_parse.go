@@ -2,8 +2,10 @@ package interpreter
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"ringtrain/export/tfpb"
@@ -11,18 +13,22 @@ import (
 
 // parseOps returns the operations of this file.
 func parseOps() []op {
+	const sparse = "sparse_indices*num_sparse+sparse_values*num_sparse+sparse_shapes*num_sparse"
 	return []op{
-		parse("ParseExample", "sparse_indices*Nsparse+sparse_values*Nsparse+sparse_shapes*Nsparse+dense_values*Ndense", func(p *parser, _ *node) { p.keys = slices.Repeat([]int{1}, p.sparse+p.dense) }),
-		parse("ParseExampleV2", "sparse_indices*num_sparse+sparse_values*num_sparse+sparse_shapes*num_sparse+dense_values*Tdense+ragged_values*ragged_value_types+ragged_row_splits*ragged_value_types", func(p *parser, _ *node) { p.keys, p.single = []int{p.sparse, p.dense, p.ragged}, true }),
-		parse("ParseSingleExample", "sparse_indices*num_sparse+sparse_values*num_sparse+sparse_shapes*num_sparse+dense_values*Tdense", func(p *parser, n *node) {
-			p.index.Store(newKeyIndex(slices.Concat(n.attrs["sparse_keys"].GetList().GetS(), n.attrs["dense_keys"].GetList().GetS())))
+		parse("ParseExample", strings.ReplaceAll(sparse, "num_sparse", "Nsparse"), func(p *parser, _ *node) {
+			p.keys = slices.Repeat([]int{1}, p.sparse+p.dense)
+		}),
+		parse("ParseExampleV2", sparse, func(p *parser, _ *node) { p.keys, p.single = []int{p.sparse, p.dense, p.ragged}, true }),
+		parse("ParseSingleExample", sparse, func(p *parser, n *node) {
+			keys := slices.Concat(n.attrs["sparse_keys"].GetList().GetS(), n.attrs["dense_keys"].GetList().GetS())
+			p.index.Store(newKeyIndex(keys))
 			p.first, p.single = 1, true
 		}),
 	}
 }
 
 // parse returns an operation that parses tf.Examples. The keys of features come to it as layout says.
-func parse(name, outputs string, layout func(p *parser, n *node)) op {
+func parse(name, sparse string, layout func(p *parser, n *node)) op {
 	bind := func(n *node) (*parser, error) {
 		p, err := newParser(n)
 		if err != nil {
@@ -37,7 +43,7 @@ func parse(name, outputs string, layout func(p *parser, n *node)) op {
 	}
 	return op{
 		name: name,
-		out:  outputs,
+		out:  sparse + "+dense_values*Tdense+ragged_values*ragged_value_types+ragged_row_splits*ragged_value_types",
 		bind: func(n *node) (any, error) { return bind(n) },
 		features: func(n *node, in []*Tensor) ([]Feature, error) {
 			p, err := bind(n)
@@ -68,10 +74,30 @@ type parser struct {
 type asked struct {
 	Feature
 	tag    byte // of the list in a Feature
-	varies bool // it is dense, and its first dimension varies
-	stride int  // values in an example, of a dense feature that varies in an element of the first dimension
-	out    int  // the first output
+	stride int  // values of an example; of a dense feature that varies, of an element of the first dimension
+	out    int  // the output that has the values
 	splits tfpb.DataType
+	count  func(list []byte) int
+	fill   func(p *parsing, k int)
+}
+
+// varies reports whether the feature is dense and its first dimension varies.
+func (a *asked) varies() bool { return a.Kind == Dense && len(a.Shape) > 0 && a.Shape[0] < 0 }
+
+// fixed reports whether each example has as many values.
+func (a *asked) fixed() bool { return a.Kind == Dense && !a.varies() }
+
+// reads sets how the lists of the feature are read.
+func reads[T any](a *asked, tag byte, read func([]T, []byte) int, values func(t *Tensor) []T) {
+	a.tag = tag
+	a.count = func(list []byte) int { return read(nil, list) }
+	a.fill = func(p *parsing, k int) {
+		var def []T
+		if t := p.fallback(k, p.call.in); t != nil {
+			def = values(t)
+		}
+		fillFeature(p, k, values(p.call.out[a.out]), def, read)
+	}
 }
 
 func newParser(n *node) (*parser, error) {
@@ -87,48 +113,52 @@ func newParser(n *node) (*parser, error) {
 	if len(shapes) != p.dense || len(splits) != p.ragged {
 		return nil, fmt.Errorf("dense_shapes are %d and ragged_split_types %d, want %d and %d", len(shapes), len(splits), p.dense, p.ragged)
 	}
-	for i, t := range sparse {
-		p.features = append(p.features, asked{Feature: Feature{Type: t, Kind: Sparse, Shape: []int{-1}}, out: i})
-	}
-	for i, t := range dense {
-		a := asked{Feature: Feature{Type: t, Kind: Dense}, stride: 1, out: 3*p.sparse + i}
-		if err := a.setShape(shapes[i]); err != nil {
-			return nil, fmt.Errorf("dense_shapes[%d]: %w", i, err)
-		}
-		p.features = append(p.features, a)
-	}
-	for i, t := range ragged {
-		if splits[i] != tfpb.DataType_DT_INT32 && splits[i] != tfpb.DataType_DT_INT64 {
-			return nil, fmt.Errorf("ragged_split_types[%d] is %v, want DT_INT32 or DT_INT64", i, splits[i])
-		}
-		p.features = append(p.features, asked{Feature: Feature{Type: t, Kind: Ragged, Shape: []int{-1}}, out: 3*p.sparse + p.dense + i, splits: splits[i]})
-	}
-	tags := map[tfpb.DataType]byte{tfpb.DataType_DT_STRING: tagFirst, tfpb.DataType_DT_FLOAT: tagSecond, tfpb.DataType_DT_INT64: tagThird}
-	for i := range p.features {
+	p.features = make([]asked, p.sparse+p.dense+p.ragged)
+	for i, t := range slices.Concat(sparse, dense, ragged) {
 		f := &p.features[i]
-		if f.tag = tags[f.Type]; f.tag == 0 {
-			return nil, fmt.Errorf("a feature has the type %v, want DT_FLOAT, DT_INT64 or DT_STRING", f.Type)
+		f.Feature, f.stride = Feature{Type: t, Kind: Sparse, Shape: []int{-1}}, 1
+		f.out = p.sparse + i
+		if d := i - p.sparse; d >= 0 && d < p.dense {
+			f.Kind, f.out = Dense, 3*p.sparse+d
+			if err := f.setShape(shapes[d]); err != nil {
+				return nil, fmt.Errorf("dense_shapes[%d]: %w", d, err)
+			}
+		} else if d >= p.dense {
+			f.Kind, f.out, f.splits = Ragged, 2*p.sparse+i, splits[d-p.dense]
+			if !slices.Contains(integers, f.splits) {
+				return nil, fmt.Errorf("ragged_split_types has %v, want one of %v", f.splits, integers)
+			}
+		}
+		switch t {
+		case tfpb.DataType_DT_FLOAT:
+			reads(f, tagSecond, readFloats, func(t *Tensor) []float32 { return t.Float32 })
+		case tfpb.DataType_DT_INT64:
+			reads(f, tagThird, readIntegers, func(t *Tensor) []int64 { return t.Int64 })
+		case tfpb.DataType_DT_STRING:
+			reads(f, tagFirst, readTexts, func(t *Tensor) [][]byte { return t.Bytes })
+		default:
+			return nil, fmt.Errorf("a feature has the type %v, want DT_FLOAT, DT_INT64 or DT_STRING", t)
 		}
 	}
 	return p, nil
 }
 
-// setShape sets the shape of a dense feature.
+// setShape sets the shape of a dense feature, of which the first dimension may be -1.
 func (a *asked) setShape(s *tfpb.TensorShapeProto) error {
+	a.Shape = nil
 	for i, d := range s.GetDim() {
 		size := int(d.GetSize())
 		a.Shape = append(a.Shape, size)
-		switch {
-		case i == 0 && size == -1:
-			a.varies = true
+		if i == 0 && size == -1 {
 			continue
-		case size < 0 || size == 0 && a.varies || size > 0 && a.stride > maxBytes/size:
+		}
+		if size < 0 || size == 0 && a.varies() || size > 0 && a.stride > maxBytes/size {
 			return fmt.Errorf("dimension %d is %d, want a known one", i, size)
 		}
 		a.stride *= size
 	}
 	if s.GetUnknownRank() {
-		return fmt.Errorf("its rank is unknown")
+		return errors.New("the rank is unknown")
 	}
 	return nil
 }
@@ -186,9 +216,9 @@ func (p *parser) check(c *call) error {
 		case t == nil:
 		case t.Type != f.Type:
 			return fmt.Errorf("default %d is %v, want %v", i-p.sparse, t.Type, f.Type)
-		case f.varies && Elements(t.Shape) != 1:
+		case f.varies() && Elements(t.Shape) != 1:
 			return fmt.Errorf("default %d has the shape %v, want one value, which fills the rows up", i-p.sparse, t.Shape)
-		case !f.varies && Elements(t.Shape) > 0 && !slices.Equal(t.Shape, f.Shape):
+		case f.fixed() && Elements(t.Shape) > 0 && !slices.Equal(t.Shape, f.Shape):
 			return fmt.Errorf("default %d has the shape %v, want %v", i-p.sparse, t.Shape, f.Shape)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strings"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
@@ -16,49 +17,38 @@ import (
 // patternOps returns the operations on regular expressions. Go's are those of RE2, which TensorFlow uses.
 func patternOps() []op {
 	return []op{
-		{
-			name:  "StaticRegexFullMatch",
-			kinds: "s",
-			bind:  func(n *node) (any, error) { return newFullMatch(n.text("pattern", "")) },
-			shape: likeInput(tfpb.DataType_DT_BOOL),
-			run: func(c *call) error {
-				m := c.bound.(*fullMatch)
-				for i, s := range c.in[0].Bytes {
-					c.out[0].Bool[i] = m.matches(s)
-				}
-				return nil
-			},
-		},
+		{name: "StaticRegexFullMatch", kinds: "s", bind: bindFullMatch, shape: likeInput(tfpb.DataType_DT_BOOL), run: func(c *call) error {
+			for i, s := range c.in[0].Bytes {
+				c.out[0].Bool[i] = c.bound.(func([]byte) bool)(s)
+			}
+			return nil
+		}},
 		eachText("StaticRegexReplace", func(n *node) (textFunc, error) {
-			r, err := newReplacement([]byte(n.text("pattern", "")), []byte(n.text("rewrite", "")), n.boolean("replace_global", true))
+			r, err := newReplacement(n, []byte(n.text("pattern", "")), []byte(n.text("rewrite", "")))
 			if err != nil {
 				return nil, err
 			}
 			return r.apply, nil
 		}),
-		{name: "RegexReplace", kinds: "sss", bind: func(*node) (any, error) { return &atomic.Pointer[replacement]{}, nil }, shape: likeInput(tfpb.DataType_DT_STRING), run: regexReplace},
+		{name: "RegexReplace", kinds: "sss", bind: func(*node) (any, error) { return &atomic.Pointer[replacement]{}, nil }, shape: likeInput(0), run: regexReplace},
 	}
 }
 
-// pattern is a regular expression. In a text that is not UTF-8, RE2 does not match the bytes that are
-// none; Go takes each of these for U+FFFD.
+// pattern is a regular expression. In a text that is no UTF-8, RE2 does not match the bytes that are none; Go
+// takes each of these for U+FFFD, which strict does not match.
 type pattern struct{ plain, strict *regexp.Regexp }
 
-func newPattern(text string) (pattern, error) {
+func newPattern(text string) (p pattern, err error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return pattern{}, fmt.Errorf("pattern %q: %w", text, err)
-	}
-	plain, err := regexp.Compile(text)
-	if err != nil {
-		return pattern{}, fmt.Errorf("pattern %q: %w", text, err)
+		return p, fmt.Errorf("pattern %q: %w", text, err)
 	}
 	exclude(tree)
-	strict, err := regexp.Compile(tree.String())
-	if err != nil {
-		return pattern{}, fmt.Errorf("pattern %q: %w", text, err)
+	p.plain, err = regexp.Compile(text)
+	if err == nil {
+		p.strict, err = regexp.Compile(tree.String())
 	}
-	return pattern{plain, strict}, nil
+	return p, err
 }
 
 // of returns the expression for a text.
@@ -69,7 +59,7 @@ func (p *pattern) of(text []byte) *regexp.Regexp {
 	return p.strict
 }
 
-// exclude makes an expression match no U+FFFD.
+// exclude takes U+FFFD out of what an expression matches, except where it stands for itself.
 func exclude(re *syntax.Regexp) {
 	for _, sub := range re.Sub {
 		exclude(sub)
@@ -79,199 +69,91 @@ func exclude(re *syntax.Regexp) {
 		re.Op, re.Rune = syntax.OpCharClass, []rune{0, unicode.MaxRune}
 	case syntax.OpAnyCharNotNL:
 		re.Op, re.Rune = syntax.OpCharClass, []rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}
-	case syntax.OpLiteral:
-		if bytes.ContainsRune([]byte(string(re.Rune)), utf8.RuneError) {
-			re.Op, re.Rune = syntax.OpNoMatch, nil
+	}
+	for i := 0; re.Op == syntax.OpCharClass && i < len(re.Rune); i += 2 {
+		if lo, hi := re.Rune[i], re.Rune[i+1]; lo < utf8.RuneError && hi > utf8.RuneError {
+			re.Rune = append(re.Rune[:i:i], append([]rune{lo, utf8.RuneError - 1, utf8.RuneError + 1, hi}, re.Rune[i+2:]...)...)
+			i += 2
 		}
 	}
-	if re.Op != syntax.OpCharClass {
-		return
-	}
-	var kept []rune
-	for i := 0; i < len(re.Rune); i += 2 {
-		lo, hi := re.Rune[i], re.Rune[i+1]
-		if lo > utf8.RuneError || hi < utf8.RuneError {
-			kept = append(kept, lo, hi)
-			continue
-		}
-		if lo < utf8.RuneError {
-			kept = append(kept, lo, utf8.RuneError-1)
-		}
-		if hi > utf8.RuneError {
-			kept = append(kept, utf8.RuneError+1, hi)
-		}
-	}
-	re.Rune = kept
 }
 
-// fullMatch is a pattern that whole texts match. Of one that only some texts match, it has these.
-type fullMatch struct {
-	texts map[string]bool
-	pattern
+// bindFullMatch returns whether a text is one of the words of a pattern w|w|…, or matches another pattern as a whole.
+func bindFullMatch(n *node) (any, error) {
+	text := n.text("pattern", "")
+	words := map[string]bool{}
+	for part := range strings.SplitSeq(text, "|") {
+		word := strings.ReplaceAll(part, `\`, "")
+		if regexp.QuoteMeta(word) != part {
+			p, err := newPattern(`\A(?:` + text + `)\z`)
+			return func(s []byte) bool { return p.of(s).Match(s) }, err
+		}
+		words[word] = true
+	}
+	return func(s []byte) bool { return words[string(s)] }, nil
 }
 
-// maxTexts bounds the texts that a pattern is taken apart into.
-const maxTexts = 1000
-
-func newFullMatch(text string) (*fullMatch, error) {
-	tree, err := syntax.Parse(text, syntax.Perl)
-	if err != nil {
-		return nil, fmt.Errorf("pattern %q: %w", text, err)
-	}
-	m := &fullMatch{}
-	if words := matched(tree); words != nil {
-		m.texts = map[string]bool{}
-		for _, w := range words {
-			m.texts[w] = true
-		}
-		return m, nil
-	}
-	m.pattern, err = newPattern(`\A(?:` + text + `)\z`)
-	return m, err
-}
-
-func (m *fullMatch) matches(s []byte) bool {
-	if m.texts != nil {
-		return m.texts[string(s)]
-	}
-	return m.of(s).Match(s)
-}
-
-// matched returns all texts that an expression matches as a whole, nil if these are too many or none.
-func matched(re *syntax.Regexp) []string {
-	switch re.Op {
-	case syntax.OpEmptyMatch:
-		return []string{""}
-	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase == 0 {
-			return []string{string(re.Rune)}
-		}
-	case syntax.OpCharClass:
-		var all []string
-		for i := 0; i < len(re.Rune); i += 2 {
-			for r := re.Rune[i]; r <= re.Rune[i+1] && len(all) <= maxTexts; r++ {
-				all = append(all, string(r))
-			}
-		}
-		if len(all) <= maxTexts {
-			return all
-		}
-	case syntax.OpCapture:
-		return matched(re.Sub[0])
-	case syntax.OpQuest:
-		if all := matched(re.Sub[0]); all != nil {
-			return append(all, "")
-		}
-	case syntax.OpAlternate:
-		var all []string
-		for _, sub := range re.Sub {
-			some := matched(sub)
-			all = append(all, some...)
-			if some == nil || len(all) > maxTexts {
-				return nil
-			}
-		}
-		return all
-	case syntax.OpConcat:
-		all := []string{""}
-		for _, sub := range re.Sub {
-			ends := matched(sub)
-			if len(ends) == 0 || len(all)*len(ends) > maxTexts {
-				return nil
-			}
-			var next []string
-			for _, begin := range all {
-				for _, end := range ends {
-					next = append(next, begin+end)
-				}
-			}
-			all = next
-		}
-		return all
-	}
-	return nil
-}
-
-// replacement replaces matches of a pattern.
+// replacement replaces the matches of a pattern.
 type replacement struct {
 	text, rewrite []byte // as they were given
 	pattern
-	all   bool
-	parts []rewritePart
-	none  bool // the rewrite names a group that the pattern does not have: nothing is replaced
+	template []byte // the rewrite, as package regexp has it
 }
 
-// rewritePart is bytes, or a group if these are nil.
-type rewritePart struct {
-	bytes []byte
-	group int
-}
-
-func newReplacement(text, rewrite []byte, all bool) (*replacement, error) {
+func newReplacement(n *node, text, rewrite []byte) (*replacement, error) {
+	if !n.boolean("replace_global", true) {
+		return nil, errors.New("replace_global is false: no model that was tried has it so")
+	}
 	p, err := newPattern(string(text))
 	if err != nil {
 		return nil, err
 	}
-	r := &replacement{text: bytes.Clone(text), rewrite: bytes.Clone(rewrite), pattern: p, all: all}
-	for rest := r.rewrite; len(rest) > 0; {
-		i := bytes.IndexByte(rest, '\\')
+	r := &replacement{text: bytes.Clone(text), rewrite: bytes.Clone(rewrite), pattern: p}
+	for i := 0; i < len(rewrite); i++ {
+		switch c := rewrite[i]; {
+		case c == '$':
+			r.template = append(r.template, "$$"...)
+			continue
+		case c != '\\':
+			r.template = append(r.template, c)
+			continue
+		}
+		i++
 		switch {
-		case i < 0:
-			r.parts, rest = append(r.parts, rewritePart{bytes: rest}), nil
-		case i > 0:
-			r.parts, rest = append(r.parts, rewritePart{bytes: rest[:i]}), rest[i:]
-		case len(rest) > 1 && rest[1] == '\\':
-			r.parts, rest = append(r.parts, rewritePart{bytes: rest[:1]}), rest[2:]
-		case len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
-			group := int(rest[1] - '0')
-			r.parts, rest = append(r.parts, rewritePart{group: group}), rest[2:]
-			r.none = r.none || group > p.plain.NumSubexp()
+		case i < len(rewrite) && rewrite[i] == '\\':
+			r.template = append(r.template, '\\')
+		case i < len(rewrite) && rewrite[i] >= '0' && int(rewrite[i]-'0') <= p.plain.NumSubexp():
+			r.template = fmt.Appendf(r.template, "${%c}", rewrite[i])
 		default:
-			return nil, fmt.Errorf("rewrite %q: a backslash is followed by no digit and no backslash", rewrite)
+			return nil, fmt.Errorf("rewrite %q: a backslash is followed by no backslash and no group of %q", rewrite, text)
 		}
 	}
 	return r, nil
 }
 
 // apply is a textFunc.
-func (r *replacement) apply(a *arena, s []byte) ([]byte, error) {
+func (r *replacement) apply(_ *arena, s []byte) []byte {
 	re := r.of(s)
-	if r.none || !re.Match(s) {
-		return s, nil
+	if !re.Match(s) {
+		return s
 	}
-	most := -1
-	if !r.all {
-		most = 1
-	}
-	start, done := len(a.bytes), 0
-	for _, at := range re.FindAllSubmatchIndex(s, most) {
-		a.bytes = append(a.bytes, s[done:at[0]]...)
-		for _, p := range r.parts {
-			if p.bytes == nil && at[2*p.group] >= 0 {
-				a.bytes = append(a.bytes, s[at[2*p.group]:at[2*p.group+1]]...)
-			}
-			a.bytes = append(a.bytes, p.bytes...)
-		}
-		done = at[1]
-	}
-	a.bytes = append(a.bytes, s[done:]...)
-	return a.text(start), nil
+	return re.ReplaceAll(s, r.template)
 }
 
 // regexReplace applies a pattern and a rewrite that are inputs. It keeps those of the run before.
 func regexReplace(c *call) error {
 	if len(c.in[1].Bytes) != 1 || len(c.in[2].Bytes) != 1 {
-		return errors.New("pattern and rewrite are no scalars")
+		return errors.New("want a pattern and a rewrite, not " + shapes(c.in[1:]))
 	}
-	cache := c.bound.(*atomic.Pointer[replacement])
-	text, rewrite := c.in[1].Bytes[0], c.in[2].Bytes[0]
+	cache, text, rewrite := c.bound.(*atomic.Pointer[replacement]), c.in[1].Bytes[0], c.in[2].Bytes[0]
 	r := cache.Load()
 	if r == nil || !bytes.Equal(r.text, text) || !bytes.Equal(r.rewrite, rewrite) {
-		var err error
-		if r, err = newReplacement(text, rewrite, c.node.boolean("replace_global", true)); err != nil {
+		fresh, err := newReplacement(c.node, text, rewrite)
+		if err != nil {
 			return err
 		}
-		cache.Store(r)
+		cache.Store(fresh)
+		r = fresh
 	}
 	return c.eachText(r.apply)
 }

@@ -11,49 +11,44 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// tableOps returns the operations of this file.
+// tableOps returns the operations of this file: tables from texts to int64.
 func tableOps() []op {
 	return []op{
-		{name: "HashTableV2", state: true, run: func(c *call) error { return openTable(c, false) }},
-		{name: "MutableHashTableV2", state: true, run: func(c *call) error { return openTable(c, true) }},
-		{name: "LookupTableImportV2", kinds: "xxx", out: "0", state: true, run: importTable},
-		{name: "InitializeTableFromTextFileV2", kinds: "xs", out: "0", state: true, bind: bindTextFile, run: tableOfLines},
-		{name: "LookupTableFindV2", kinds: "xxx", state: true, run: lookUp},
+		{name: "HashTableV2", state: true, bind: bindTable, run: openTable},
+		{name: "MutableHashTableV2", state: true, bind: bindTable, run: openTable},
+		{name: "LookupTableImportV2", kinds: "xsx", out: "0", state: true, run: func(c *call) error {
+			return c.fillTable(c.in[1].Bytes, func(i int) int64 { return c.in[2].Int64[i] })
+		}},
+		{name: "InitializeTableFromTextFileV2", kinds: "xs", out: "0", state: true, bind: bindTextFile, run: fillFromFile},
+		{name: "LookupTableFindV2", kinds: "xsx", state: true, shape: func(c *call) error { return c.make(0, tfpb.DataType_DT_INT64, c.in[1].Shape...) }, run: lookUp},
 	}
 }
 
 // table is a hash table. The init operation of a model fills it.
 type table struct {
-	key, value tfpb.DataType
-	mutable    bool
+	mutable bool
+	mu      sync.RWMutex
+	places  map[string]int64 // nil: it is not filled
+}
 
-	mu     sync.RWMutex
-	filled bool
-	texts  map[string]int // by key: the place in values
-	longs  map[int64]int
-	values *Tensor
+func bindTable(n *node) (any, error) {
+	if key, value := n.typ("key_dtype"), n.typ("value_dtype"); key != tfpb.DataType_DT_STRING || value != tfpb.DataType_DT_INT64 {
+		return nil, fmt.Errorf("a table from %v to %v: no model that was tried has another than from DT_STRING to DT_INT64", key, value)
+	}
+	return nil, nil
 }
 
 // openTable sets output 0 to the table of a name, which all nodes of the name share.
-func openTable(c *call, mutable bool) error {
-	key, value := c.node.typ("key_dtype"), c.node.typ("value_dtype")
-	if key != tfpb.DataType_DT_STRING && key != tfpb.DataType_DT_INT64 {
-		return fmt.Errorf("key_dtype is %v, want DT_STRING or DT_INT64", key)
-	}
+func openTable(c *call) error {
 	name := c.node.text("shared_name", "")
 	if name == "" {
 		name = c.node.name
 	}
-	t, ok := c.frame.resource("table "+c.node.text("container", "")+"/"+name, func() any {
-		return &table{key: key, value: value, mutable: mutable, filled: mutable, values: &Tensor{}}
-	}).(*table)
-	if !ok || t.key != key || t.value != value || t.mutable != mutable {
-		return fmt.Errorf("table %s has other types elsewhere", phrase.Name(name))
-	}
 	if err := c.make(0, tfpb.DataType_DT_RESOURCE); err != nil {
 		return err
 	}
-	c.out[0].resource = t
+	key := c.node.op + " " + c.node.text("container", "") + "/" + name
+	c.out[0].resource = c.frame.resource(key, func() any { return &table{mutable: c.node.op == "MutableHashTableV2"} })
 	return nil
 }
 
@@ -66,65 +61,28 @@ func (c *call) table() (*table, error) {
 	return t, nil
 }
 
-// importTable fills a table with keys and values.
-func importTable(c *call) error {
+// fillTable sets the values of keys. Only a table that is mutable may have others already, and takes the last of a
+// key that comes twice.
+func (c *call) fillTable(keys [][]byte, value func(i int) int64) error {
 	t, err := c.table()
 	if err != nil {
 		return err
 	}
-	return t.fill(c.in[1], c.in[2])
-}
-
-// fill sets the values of keys. A table that is not mutable is filled once; again with as many keys is nothing.
-func (t *table) fill(keys, values *Tensor) error {
-	n := Elements(keys.Shape)
-	if keys.Type != t.key || values.Type != t.value || Elements(values.Shape) != n {
-		return fmt.Errorf("%d keys of %v and %d values of %v, want as many of %v and %v", n, keys.Type, Elements(values.Shape), values.Type, t.key, t.value)
+	places := make(map[string]int64, len(keys))
+	for i, key := range keys {
+		v := value(i)
+		if before, twice := places[string(key)]; twice && before != v && !t.mutable {
+			return fmt.Errorf("key %s has the values %d and %d", phrase.Name(string(key)), before, v)
+		}
+		places[string(key)] = v
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.filled && !t.mutable {
-		if len(t.texts)+len(t.longs) != n {
-			return errors.New("the table is filled already, with other keys")
-		}
-		return nil
+	if t.places != nil && !t.mutable && len(t.places) != len(places) {
+		return errors.New("the table is filled already, with other keys")
 	}
-	t.texts, t.longs = map[string]int{}, map[int64]int{}
-	t.values.resize(t.value, []int{n}, n)
-	for i := range n {
-		t.values.set(i, values, i)
-		var before int
-		var twice bool
-		if t.key == tfpb.DataType_DT_STRING {
-			key := string(keys.Bytes[i])
-			before, twice = t.texts[key]
-			t.texts[key] = i
-			if t.value == tfpb.DataType_DT_STRING {
-				t.values.Bytes[i] = bytes.Clone(t.values.Bytes[i])
-			}
-		} else {
-			before, twice = t.longs[keys.Int64[i]]
-			t.longs[keys.Int64[i]] = i
-		}
-		if twice && !t.mutable && !t.values.same(before, i) {
-			return fmt.Errorf("key %d has two values", i)
-		}
-	}
-	t.filled = true
+	t.places = places
 	return nil
-}
-
-// same reports whether two values of the tensor are equal.
-func (t *Tensor) same(i, j int) bool {
-	switch t.Type {
-	case tfpb.DataType_DT_FLOAT:
-		return t.Float32[i] == t.Float32[j]
-	case tfpb.DataType_DT_INT64:
-		return t.Int64[i] == t.Int64[j]
-	case tfpb.DataType_DT_STRING:
-		return bytes.Equal(t.Bytes[i], t.Bytes[j])
-	}
-	return false
 }
 
 // lookUp sets output 0 to the value of each key, a default for a key that the table does not have.
@@ -133,54 +91,34 @@ func lookUp(c *call) error {
 	if err != nil {
 		return err
 	}
-	keys, def := c.in[1], c.in[2]
-	if keys.Type != t.key || def.Type != t.value || Elements(def.Shape) != 1 {
-		return fmt.Errorf("keys of %v and a default of %v and shape %v, want %v and a scalar of %v", keys.Type, def.Type, def.Shape, t.key, t.value)
-	}
-	if err := c.make(0, t.value, keys.Shape...); err != nil {
-		return err
+	if len(c.in[2].Int64) != 1 {
+		return errors.New("the default is no scalar of DT_INT64")
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if !t.filled {
+	if t.places == nil && !t.mutable {
 		return errors.New("the table is not filled")
 	}
-	for i := range Elements(keys.Shape) {
-		var place int
-		var ok bool
-		if t.key == tfpb.DataType_DT_STRING {
-			place, ok = t.texts[string(keys.Bytes[i])]
-		} else {
-			place, ok = t.longs[keys.Int64[i]]
+	for i, key := range c.in[1].Bytes {
+		v, ok := t.places[string(key)]
+		if !ok {
+			v = c.in[2].Int64[0]
 		}
-		if ok {
-			c.out[0].set(i, t.values, place)
-		} else {
-			c.out[0].set(i, def, 0)
-		}
+		c.out[0].Int64[i] = v
 	}
 	return nil
 }
 
-// wholeLine and lineNumber are key_index and value_index of a vocabulary file.
-const (
-	wholeLine  = -2
-	lineNumber = -1
-)
-
 func bindTextFile(n *node) (any, error) {
-	if key, value := n.integer("key_index", wholeLine), n.integer("value_index", lineNumber); key != wholeLine || value != lineNumber {
-		return nil, fmt.Errorf("key_index is %d and value_index %d, want %d and %d: no others are known here", key, value, wholeLine, lineNumber)
+	const wholeLine, lineNumber = -2, -1
+	if key, value := n.integer("key_index", 0), n.integer("value_index", 0); key != wholeLine || value != lineNumber {
+		return nil, fmt.Errorf("key_index is %d and value_index %d, want %d and %d: the line and its number", key, value, wholeLine, lineNumber)
 	}
 	return nil, nil
 }
 
-// tableOfLines fills a table with the lines of a file and their numbers.
-func tableOfLines(c *call) error {
-	t, err := c.table()
-	if err != nil {
-		return err
-	}
+// fillFromFile fills a table with the lines of a file and their numbers.
+func fillFromFile(c *call) error {
 	if len(c.in[1].Bytes) != 1 {
 		return errors.New("the name of the file is no scalar")
 	}
@@ -196,19 +134,13 @@ func tableOfLines(c *call) error {
 	if err != nil {
 		return err
 	}
-	keys, values := &Tensor{Type: tfpb.DataType_DT_STRING}, &Tensor{Type: tfpb.DataType_DT_INT64}
-	most, offset := c.node.integer("vocab_size", -1), int64(c.node.integer("offset", 0))
-	for line := range bytes.Lines(bytes.ReplaceAll(text, []byte("\r"), nil)) {
-		n := len(keys.Bytes)
-		if n == most {
-			break
+	lines := bytes.Split(bytes.TrimSuffix(bytes.ReplaceAll(text, []byte("\r"), nil), []byte("\n")), []byte("\n"))
+	if want := c.node.integer("vocab_size", -1); want >= 0 {
+		if len(lines) < want {
+			return fmt.Errorf("%s has %d lines, want vocab_size, %d", phrase.Name(path), len(lines), want)
 		}
-		keys.Bytes, values.Int64 = append(keys.Bytes, bytes.TrimSuffix(line, []byte("\n"))), append(values.Int64, int64(n)+offset)
+		lines = lines[:want]
 	}
-	n := len(keys.Bytes)
-	if n < most {
-		return fmt.Errorf("%s has %d lines, want vocab_size, %d", phrase.Name(path), n, most)
-	}
-	keys.Shape, values.Shape = []int{n}, []int{n}
-	return t.fill(keys, values)
+	offset := int64(c.node.integer("offset", 0))
+	return c.fillTable(lines, func(i int) int64 { return offset + int64(i) })
 }

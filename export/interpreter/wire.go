@@ -5,10 +5,9 @@ import (
 	"math"
 )
 
-// This file reads tf.Examples as TensorFlow's fast parser does, without an allocation. That parser
-// is stricter and laxer than protobuf: a tag is one literal byte, except for the two of a map
-// entry; the length of a message is cut at the end of its parent; whatever follows a packed run in
-// its list, or a list in its Feature, is ignored.
+// This file reads tf.Examples as TensorFlow's fast parser does. That parser is stricter and laxer than
+// protobuf: a tag is one literal byte, except for the two of a map entry; a message that is cut short
+// is what there is of it; whatever follows a packed run in its list, or a list in its Feature, is ignored.
 
 // The bytes of tags, field<<3 | wire type.
 const (
@@ -21,10 +20,10 @@ const (
 
 // varint cuts a varint of at most ten bytes off b.
 func varint(b []byte) (v uint64, rest []byte, ok bool) {
-	for i, c := range b {
-		if i == binary.MaxVarintLen64 {
-			break
-		}
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), b[1:], true
+	}
+	for i, c := range b[:min(len(b), binary.MaxVarintLen64)] {
 		v |= uint64(c&0x7f) << (7 * i)
 		if c < 0x80 {
 			return v, b[i+1:], true
@@ -33,51 +32,36 @@ func varint(b []byte) (v uint64, rest []byte, ok bool) {
 	return 0, nil, false
 }
 
-// length cuts the length of a message off b. TensorFlow keeps its low 32 bits.
-func length(b []byte) (n int, rest []byte, ok bool) {
-	if len(b) > 0 && b[0] < 0x80 {
-		return int(b[0]), b[1:], true
+// delimited cuts the bytes of a field off b, which begins with their number, of which the low 32 bits count.
+// It reports whether there are as many, or any number of them is enough.
+func delimited(b []byte, any bool) (body, rest []byte, ok bool) {
+	v, b, ok := varint(b)
+	n := int(uint32(v))
+	if n > len(b) {
+		n, ok = len(b), ok && any
 	}
-	v, rest, ok := varint(b)
-	return int(uint32(v)), rest, ok
-}
-
-// message cuts a message off b, which begins with its length.
-func message(b []byte) (body, rest []byte, ok bool) {
-	n, b, ok := length(b)
-	n = min(n, len(b))
 	return b[:n], b[n:], ok
 }
 
-// bytesField cuts bytes off b, which begins with their number. All of them must be there.
-func bytesField(b []byte) (body, rest []byte, ok bool) {
-	n, b, ok := length(b)
-	if !ok || n > len(b) {
-		return nil, nil, false
-	}
-	return b[:n], b[n:], true
-}
-
-// skip cuts a field of any number off b. There are no groups. A message may be cut short.
+// skip cuts a field of any number off b. A group is refused.
 func skip(b []byte) (rest []byte, ok bool) {
 	tag, b, ok := varint(b)
-	if !ok {
+	size := [8]int{1: 8, 5: 4}[tag&7]
+	switch {
+	case !ok || len(b) < size:
 		return nil, false
-	}
-	switch tag & 7 {
-	case 0:
+	case size > 0:
+		return b[size:], true
+	case tag&7 == 0:
 		_, b, ok = varint(b)
 		return b, ok
-	case 1:
-		return b[min(8, len(b)):], len(b) >= 8
-	case 5:
-		return b[min(4, len(b)):], len(b) >= 4
-	case 2:
-		n, b, ok := length(b)
-		if n > math.MaxInt32 { // is negative in TensorFlow: nothing is skipped
-			n = 0
+	case tag&7 == 2:
+		n, rest, ok := varint(b)
+		if uint32(n) > math.MaxInt32 { // is negative in TensorFlow: nothing is skipped
+			return rest, ok
 		}
-		return b[min(n, len(b)):], ok
+		_, rest, ok = delimited(b, true)
+		return rest, ok
 	}
 	return nil, false
 }
@@ -85,106 +69,84 @@ func skip(b []byte) (rest []byte, ok bool) {
 // mapEntry returns the key and the value of an entry of a map: two fields in any order, of which the last counts.
 func mapEntry(b []byte) (key, value []byte, ok bool) {
 	for range 2 {
-		tag, rest, ok := length(b)
-		if !ok || tag != tagFirst && tag != tagSecond {
-			return nil, nil, false
-		}
 		var body []byte
-		if body, b, ok = bytesField(rest); !ok {
+		tag, rest, _ := varint(b)
+		body, b, ok = delimited(rest, false)
+		switch {
+		case !ok:
 			return nil, nil, false
-		}
-		if tag == tagFirst {
+		case uint32(tag) == tagFirst:
 			key = body
-		} else {
+		case uint32(tag) == tagSecond:
 			value = body
+		default:
+			return nil, nil, false
 		}
 	}
 	return key, value, len(b) == 0
 }
 
-// The functions below read the list in a Feature, whose first byte is the tag of the list. They set
-// as many values of dst as there are, and return how many the list has, -1 if it is malformed.
+// The functions below read a list of values. They set as many of dst as there are, and return how many the
+// list has, -1 if it is malformed.
 
-func readTexts(dst [][]byte, feature []byte) int {
-	list, _, ok := message(feature[1:])
+func readTexts(dst [][]byte, list []byte) int {
 	n := 0
-	for ok && len(list) > 0 {
-		if list[0] != tagFirst {
+	for ; len(list) > 0; n++ {
+		text, rest, ok := delimited(list[1:], false)
+		if list[0] != tagFirst || !ok {
 			return -1
 		}
-		var text []byte
-		text, list, ok = bytesField(list[1:])
 		if n < len(dst) {
 			dst[n] = text
 		}
-		n++
-	}
-	if !ok {
-		return -1
+		list = rest
 	}
 	return n
 }
 
-func readFloats(dst []float32, feature []byte) int {
-	list, _, ok := message(feature[1:])
-	switch {
-	case !ok:
-		return -1
-	case len(list) == 0:
+func readFloats(dst []float32, list []byte) int {
+	if len(list) == 0 {
 		return 0
-	case list[0] == tagFixed32:
-		return readLooseFloats(dst, list)
-	case list[0] != tagFirst:
-		return -1
 	}
-	size, run, ok := length(list[1:])
-	n := size / 4
-	if !ok || 4*n > len(run) {
-		return -1
-	}
-	for i := range min(n, len(dst)) {
-		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(run[4*i:]))
-	}
-	return n
-}
-
-// readLooseFloats reads a list that has a tag before each number.
-func readLooseFloats(dst []float32, list []byte) int {
-	n := len(list) / 5
-	if len(list)%5 != 0 {
+	step, n := 5, len(list)/5
+	switch {
+	case list[0] == tagFirst:
+		v, rest, ok := varint(list[1:])
+		step, n, list = 4, int(uint32(v)/4), rest
+		if !ok || 4*n > len(list) {
+			return -1
+		}
+	case len(list)%5 != 0:
 		return -1
 	}
 	for i := range n {
-		if list[5*i] != tagFixed32 {
+		value := list[i*step:][:step]
+		switch {
+		case step == 5 && value[0] != tagFixed32:
 			return -1
-		}
-		if i < len(dst) {
-			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(list[5*i+1:]))
+		case i < len(dst):
+			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(value[step-4:]))
+		case step == 4:
+			return n
 		}
 	}
 	return n
 }
 
-func readIntegers(dst []int64, feature []byte) int {
-	list, _, ok := message(feature[1:])
-	packed := ok && len(list) > 0 && list[0] == tagFirst
+func readIntegers(dst []int64, list []byte) int {
+	packed, ok, n := len(list) > 0 && list[0] == tagFirst, true, 0
 	if packed {
-		list, _, ok = message(list[1:])
+		list, _, ok = delimited(list[1:], true)
 	}
-	n := 0
-	for ok && len(list) > 0 {
+	for ; ok && len(list) > 0; n++ {
 		if !packed {
-			if list[0] != tagVarint {
-				return -1
-			}
-			list = list[1:]
+			ok, list = list[0] == tagVarint, list[1:]
 		}
-		var v uint64
-		v, list, ok = varint(list)
+		v, rest, whole := varint(list)
 		if n < len(dst) {
 			dst[n] = int64(v)
 		}
-		n++
+		ok, list = ok && whole, rest
 	}
 	if !ok {
 		return -1
