@@ -187,7 +187,11 @@ func (p *parsing) make(k int) error {
 		if p.one {
 			splits = 0
 		}
-		return errors.Join(p.call.make(f.out, f.Type, p.total[k]), p.call.make(f.out+p.ragged, f.splits, splits))
+		err := errors.Join(p.call.make(f.out, f.Type, p.total[k]), p.call.make(f.out+p.ragged, f.splits, splits))
+		if err == nil && !p.one {
+			p.call.out[f.out+p.ragged].put(0, 0)
+		}
+		return err
 	}
 	p.shape = append(p.shape, p.most[k])
 	shape := f.out + p.sparse
@@ -224,7 +228,6 @@ func fillFeature[T any](p *parsing, k int, dst, def []T, read func([]T, []byte) 
 		switch {
 		case f.Kind == Ragged && !p.one:
 			p.call.out[f.out+p.ragged].put(i+1, at+n)
-			p.call.out[f.out+p.ragged].put(0, 0)
 		case f.Kind == Sparse:
 			p.setIndices(p.call.out[f.out-p.sparse].Int64, at, i, n)
 		case f.fixed() && feature == nil:

@@ -163,12 +163,10 @@ func (a *asked) setShape(s *tfpb.TensorShapeProto) error {
 	return nil
 }
 
-// described returns the features with their names and defaults, for inputs that are nil if they are no constants.
+// described returns the features with their names and defaults, nil if these are no constants.
 func (p *parser) described(in []*Tensor) ([]Feature, error) {
-	for i, t := range in {
-		if t == nil && i >= p.first {
-			return nil, fmt.Errorf("input %d has keys or defaults, and is no constant", i)
-		}
+	if slices.Contains(in[p.first:], nil) {
+		return nil, nil
 	}
 	index, err := p.keyIndex(in)
 	if err != nil {

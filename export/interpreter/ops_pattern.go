@@ -143,7 +143,7 @@ func (r *replacement) apply(_ *arena, s []byte) []byte {
 // regexReplace applies a pattern and a rewrite that are inputs. It keeps those of the run before.
 func regexReplace(c *call) error {
 	if len(c.in[1].Bytes) != 1 || len(c.in[2].Bytes) != 1 {
-		return errors.New("want a pattern and a rewrite, not " + shapes(c.in[1:]))
+		return errors.New("want a scalar pattern and a scalar rewrite")
 	}
 	cache, text, rewrite := c.bound.(*atomic.Pointer[replacement]), c.in[1].Bytes[0], c.in[2].Bytes[0]
 	r := cache.Load()

@@ -34,7 +34,7 @@ func raggedToSparse(c *call) error {
 	splits, values := c.in[0], c.in[1]
 	rows, most := splits.length()-1, 0
 	if rows < 0 || len(splits.Shape) != 1 || len(values.Shape) != 1 {
-		return errors.New("want a vector of splits and one of values, not " + shapes(c.in))
+		return errors.New("want a vector of splits and one of values")
 	}
 	if err := checkSplits(splits, len(values.Bytes)); err != nil {
 		return err
@@ -71,7 +71,7 @@ func bindRagged(n *node) (any, error) {
 func raggedToTensor(c *call) error {
 	shape, values, def, height, rows := c.in[0], c.in[1], c.in[2], c.in[3], c.in[4]
 	if shape.length() != 2 || len(values.Shape) != 1 || def.length() != 1 || height.length() != 1 || rows.length() != values.length() {
-		return errors.New("want the size of a matrix, values, a default, the number of rows and a row for each value, not " + shapes(c.in))
+		return errors.New("want the size of a matrix, values, a default, the number of rows and a row for each value")
 	}
 	// each calls f with the row and the column of each value.
 	each := func(f func(i, row, column int)) {

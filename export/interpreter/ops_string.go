@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,21 +136,21 @@ func stringToNumber(c *call) error {
 	return nil
 }
 
-// parseFloat reads a number as TensorFlow does: without a _, with a sign of nan, without an exponent of a
-// hexadecimal number. One that is too large is infinite.
+// parseFloat reads a number as TensorFlow does: with a sign of nan, without an exponent of a hexadecimal number, and
+// without a _. One that is too large is infinite.
 func parseFloat(s string, bits int) (float64, error) {
-	plain := strings.ToLower(strings.TrimLeft(s, "+-"))
+	x, err := strconv.ParseFloat(s, bits)
+	plain := strings.TrimLeft(s, "+-")
 	switch {
 	case strings.Contains(s, "_"):
-		return 0, strconv.ErrSyntax
-	case plain == "nan" && len(s) <= len("+nan"):
-		s = plain
-	case strings.HasPrefix(plain, "0x") && !strings.Contains(plain, "p"):
-		s += "p0"
-	}
-	x, err := strconv.ParseFloat(s, bits)
-	if errors.Is(err, strconv.ErrRange) {
+		err = strconv.ErrSyntax
+	case errors.Is(err, strconv.ErrRange):
 		err = nil
+	case err == nil:
+	case strings.EqualFold(plain, "nan") && len(s) == len("+nan"):
+		x, err = math.NaN(), nil
+	case len(plain) > 2 && strings.EqualFold(plain[:2], "0x"):
+		x, err = strconv.ParseFloat(s+"p0", bits)
 	}
 	return x, err
 }
@@ -159,7 +160,7 @@ func stringJoin(c *call) error {
 	var shape []int
 	for _, t := range c.in {
 		if len(t.Shape) > 0 && shape != nil && !slices.Equal(t.Shape, shape) {
-			return errors.New("shapes differ: " + shapes(c.in))
+			return fmt.Errorf("shapes are %v and %v, want equal ones or scalars", shape, t.Shape)
 		}
 		if len(t.Shape) > 0 {
 			shape = t.Shape
@@ -200,7 +201,7 @@ func pieces(s, separator []byte, f func(piece []byte)) {
 // stringSplit cuts texts into pieces, which are a sparse tensor of their places and values.
 func stringSplit(c *call) error {
 	if len(c.in[0].Shape) != 1 || len(c.in[1].Bytes) != 1 {
-		return errors.New("want a vector of texts and a separator, not " + shapes(c.in))
+		return errors.New("want a vector of texts and a separator")
 	}
 	separator := c.in[1].Bytes[0]
 	total, most := 0, 0

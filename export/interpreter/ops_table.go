@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,8 +15,8 @@ import (
 // tableOps returns the operations of this file: tables from texts to int64.
 func tableOps() []op {
 	return []op{
-		{name: "HashTableV2", state: true, bind: bindTable, run: openTable},
-		{name: "MutableHashTableV2", state: true, bind: bindTable, run: openTable},
+		{name: "HashTableV2", state: true, bind: bindTable, shape: func(c *call) error { return c.make(0, tfpb.DataType_DT_RESOURCE) }, run: openTable},
+		{name: "MutableHashTableV2", state: true, bind: bindTable, shape: func(c *call) error { return c.make(0, tfpb.DataType_DT_RESOURCE) }, run: openTable},
 		{name: "LookupTableImportV2", kinds: "xsx", out: "0", state: true, run: func(c *call) error {
 			return c.fillTable(c.in[1].Bytes, func(i int) int64 { return c.in[2].Int64[i] })
 		}},
@@ -31,24 +32,19 @@ type table struct {
 	places  map[string]int64 // nil: it is not filled
 }
 
+// bindTable returns the function that finds the table of a name, which all nodes of the name share.
 func bindTable(n *node) (any, error) {
 	if key, value := n.typ("key_dtype"), n.typ("value_dtype"); key != tfpb.DataType_DT_STRING || value != tfpb.DataType_DT_INT64 {
 		return nil, fmt.Errorf("a table from %v to %v: no model that was tried has another than from DT_STRING to DT_INT64", key, value)
 	}
-	return nil, nil
+	key := n.op + " " + n.text("container", "") + "/" + cmp.Or(n.text("shared_name", ""), n.name)
+	create := func() any { return &table{mutable: n.op == "MutableHashTableV2"} }
+	return func(f *frame) any { return f.resource(key, create) }, nil
 }
 
-// openTable sets output 0 to the table of a name, which all nodes of the name share.
+// openTable sets output 0 to the table of the node.
 func openTable(c *call) error {
-	name := c.node.text("shared_name", "")
-	if name == "" {
-		name = c.node.name
-	}
-	if err := c.make(0, tfpb.DataType_DT_RESOURCE); err != nil {
-		return err
-	}
-	key := c.node.op + " " + c.node.text("container", "") + "/" + name
-	c.out[0].resource = c.frame.resource(key, func() any { return &table{mutable: c.node.op == "MutableHashTableV2"} })
+	c.out[0].resource = c.bound.(func(f *frame) any)(c.frame)
 	return nil
 }
 
@@ -67,6 +63,9 @@ func (c *call) fillTable(keys [][]byte, value func(i int) int64) error {
 	t, err := c.table()
 	if err != nil {
 		return err
+	}
+	if len(keys) == 0 && !t.mutable {
+		return errors.New("no keys")
 	}
 	places := make(map[string]int64, len(keys))
 	for i, key := range keys {
@@ -134,12 +133,19 @@ func fillFromFile(c *call) error {
 	if err != nil {
 		return err
 	}
-	lines := bytes.Split(bytes.TrimSuffix(bytes.ReplaceAll(text, []byte("\r"), nil), []byte("\n")), []byte("\n"))
-	if want := c.node.integer("vocab_size", -1); want >= 0 {
-		if len(lines) < want {
-			return fmt.Errorf("%s has %d lines, want vocab_size, %d", phrase.Name(path), len(lines), want)
+	var lines [][]byte
+	want := c.node.integer("vocab_size", -1)
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if len(line) == 0 {
+			return fmt.Errorf("%s:%d: the line is empty", phrase.Name(path), len(lines)+1)
 		}
-		lines = lines[:want]
+		if len(lines) != want {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) < want {
+		return fmt.Errorf("%s has %d lines, want vocab_size, %d", phrase.Name(path), len(lines), want)
 	}
 	offset := int64(c.node.integer("offset", 0))
 	return c.fillTable(lines, func(i int) int64 { return offset + int64(i) })

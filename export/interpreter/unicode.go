@@ -1,12 +1,12 @@
 package interpreter
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/cases"
-	"golang.org/x/text/language"
 )
 
 // lower binds StringLower: of ASCII letters, or of all in the encoding utf-8.
@@ -16,8 +16,11 @@ func lower(n *node) (textFunc, error) {
 		return nil, fmt.Errorf("encoding is %q, want \"\" or utf-8", encoding)
 	}
 	return func(a *arena, s []byte) []byte {
+		if i := bytes.IndexByte(s, 0); encoding != "" && i >= 0 {
+			s = s[:i] // as TensorFlow
+		}
 		if encoding != "" && slices.ContainsFunc(s, func(c byte) bool { return c >= utf8.RuneSelf }) {
-			return cases.Lower(language.Und).Bytes(a.valid(s, utf8.RuneError))
+			return a.lower(a.valid(s, utf8.RuneError))
 		}
 		start := len(a.bytes)
 		for _, c := range s {
@@ -28,6 +31,37 @@ func lower(n *node) (textFunc, error) {
 		}
 		return a.text(start)
 	}, nil
+}
+
+// lower returns a text in small letters, as the Unicode Standard has them.
+func (a *arena) lower(s []byte) []byte {
+	start := len(a.bytes)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRune(s[i:])
+		small := unicode.ToLower(r)
+		if r == 'Σ' && isLast(s[:i], s[i+n:]) {
+			small = 'ς'
+		}
+		a.bytes = utf8.AppendRune(a.bytes, small)
+		if r == 'İ' {
+			a.bytes = utf8.AppendRune(a.bytes, '\u0307')
+		}
+		i += n
+	}
+	return a.text(start)
+}
+
+// isLast reports whether a letter between two texts is the last of a word, and not its only one.
+func isLast(before, after []byte) bool {
+	ignored := func(r rune) bool {
+		return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk) || strings.ContainsRune("'.:·՟״‘’․‧︓﹒﹕＇．：", r)
+	}
+	cased := func(r rune) bool {
+		return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
+	}
+	last, _ := utf8.DecodeLastRune(bytes.TrimRightFunc(before, ignored))
+	next, _ := utf8.DecodeRune(bytes.TrimLeftFunc(after, ignored))
+	return cased(last) && !cased(next)
 }
 
 // valid returns s with another character in the place of each sequence that is no UTF-8, as ICU and the Unicode

@@ -126,11 +126,6 @@ def malformed():
     yield "key that is not asked for", example(entry(b"", one), entry(b"xx", one))
 
 
-def of_type(feature, t):
-    """The same bytes as a list of another type."""
-    return feature
-
-
 def parse(room, name, examples, sparse=(), dense=(), ragged=(), names=(), scalar=False, versions="12s", split=tf.int64):
     """A case for each version that can have it. sparse and ragged have (key, type), dense (key, default, shape)."""
     keys = lambda kinds: texts(*[k[0] for k in kinds])
@@ -154,8 +149,8 @@ FLOAT, INT, TEXT = tf.float32, tf.int64, tf.string
 def examples_cases(room):
     fixed, required, varied = [("x", f(9), [])], [("x", f([]), [])], [("x", f(9), [None])]
     for k, (name, e) in enumerate(malformed()):
-        parse(room, name, [e], dense=fixed, versions="1s" if k % 2 else "2")
-        parse(room, name + ", list", [e], sparse=[("x", FLOAT)], versions="1" if k % 2 else "2s")
+        parse(room, name, [e], dense=fixed, versions="12s"[k % 3])
+        parse(room, name + ", list", [e], sparse=[("x", FLOAT)], versions="12s"[(k + 1) % 3])
     full = example(entry(b"x", floats(1.5)), entry(b"n", ints(3, -4)), entry(b"t", words(b"a", b"")))
     other = example(entry(b"t", words(b"\xff")), entry(b"n", ints(2**63 - 1, -2**63, 0, 1, loose=True)), entry(b"z", floats()))
     rows = [full, b"", other]
@@ -192,7 +187,7 @@ def examples_cases(room):
     parse(room, "loose matrix", [example(entry(b"x", floats(*range(6), loose=True)))], dense=[("x", f([[9] * 3] * 2), [2, 3])])
     parse(room, "fewer values", [example(entry(b"x", floats(1)))], dense=[("x", f([9, 9]), [2])])
     parse(room, "second fails", [full, example(entry(b"x", ints(1)))], dense=fixed)
-    for name, e in (("cut varint", ints()[:0] + field(3, field(1, b"\x80"))), ("varint of 11 bytes", field(3, field(1, b"\xff" * 10 + b"\x01"))),
+    for name, e in (("cut varint", field(3, field(1, b"\x80"))), ("varint of 11 bytes", field(3, field(1, b"\xff" * 10 + b"\x01"))),
                     ("run cut", field(3, field(1, b"\x01\x02", 9))), ("two runs", field(3, field(1, b"\x01") + field(1, b"\x02"))),
                     ("loose and run", field(3, b"\x08\x01" + field(1, b"\x02"))), ("run and loose", field(3, field(1, b"\x01") + b"\x08\x02")),
                     ("another tag", field(3, b"\x10\x01")), ("long varint", field(3, field(1, b"\x81\x80\x00")))):
@@ -208,6 +203,8 @@ TEXTS = texts("", " ", "a", "NA", " a b ", "ÄÖ ΑΣ", "Straße", b"\xff", b"a\
 def words_cases(room):
     for name, x in (("texts", TEXTS), ("matrix", texts("A", "b", "C", "d").reshape(2, 2)), ("empty", texts()), ("scalar", texts("Ab").reshape(()))):
         room.case("StringStrip", name, input=x)
+        room.case("StringStrip", name + " between blanks", input=s([b"\v " + v + b"\r\n " for v in x.ravel()], *x.shape))
+        room.case("StringStrip", name + " before NUL", input=s([b" " + v + b" \0 " for v in x.ravel()], *x.shape))
         room.case("StringLower", name, input=x, encoding="")
         room.case("StringLower", name + " utf-8", input=x, encoding="utf-8")
         room.case("UnicodeTranscode", name, input=x, input_encoding="UTF-8", output_encoding="UTF-8", errors="replace", replacement_char=32)
@@ -215,20 +212,19 @@ def words_cases(room):
         room.case("StringToHashBucketFast", name, input=x, num_buckets=1000003)
         room.case("StringToHashBucketFast", name + ", one bucket", input=x, num_buckets=1)
         room.case("StringToNumber", "error " + name, string_tensor=x, out_type=tf.float32)
-        for pattern in ("", "|a|NA", r"a\.b|\||", "a.*|", "[^a]*", "(?i)na", "(?:a|b)?", "^a$", ".", "a|ab"):
+        for pattern in () if name == "matrix" else ("", "|a|NA", r"a\.b|\||", "a.*|", "[^a]*", "(?i)na", "(?:a|b)?", "^a$", ".", "a|ab"):
             room.case("StaticRegexFullMatch", name + " " + pattern, input=x, pattern=pattern)
-        for pattern, by in (("a", "b"), ("[ab]", ""), (r"[^\pL\p{Nd}]+", " "), ("a*", "-"), ("(a)|(N)", r"[\2\1\0]"), ("", "!"), (".", r"$\\"), (r"\s", "$1"), ("^.|.$", "x"), (r"\bb", "_")):
+        for pattern, by in () if name in ("matrix", "scalar") else (("a", "b"), ("[ab]", ""), (r"[^\pL\p{Nd}]+", " "), ("a*", "-"), ("(a)|(N)", r"[\2\1\0]"), ("", "!"), (".", r"$\\"), (r"\s", "$1"), ("^.|.$", "x"), (r"\bb", "_")):
             room.case("StaticRegexReplace", name + " " + pattern, input=x, pattern=pattern, rewrite=by)
-            if name != "matrix":
-                room.case("RegexReplace", name + " " + pattern, input=x, pattern=texts(pattern).reshape(()), rewrite=texts(by).reshape(()))
+            room.case("RegexReplace", name + " " + pattern, input=x, pattern=texts(pattern).reshape(()), rewrite=texts(by).reshape(()))
     room.case("RegexReplace", "error of the pattern", input=TEXTS, pattern=texts("(").reshape(()), rewrite=texts("").reshape(()))
     room.case("RegexReplace", "error of vectors", input=TEXTS, pattern=texts("a", "b"), rewrite=texts("").reshape(()))
-    room.case("StringLower", "all letters", input=texts("".join(map(chr, range(0x20, 0x250))), "".join(map(chr, range(0x370, 0x530))), "".join(map(chr, range(0x1e00, 0x2000))), "ΣΑΣ ΑΣ. Σ ΑΣΒ"), encoding="utf-8")
+    room.case("StringLower", "letters", input=texts("".join(c for c in map(chr, range(0x530)) if c.lower() != c), "ΣΑΣ ΑΣ. Σ ΑΣΒ"), encoding="utf-8")
     broken = [bytes(random.Random(k).choices(b"a\x7f\x80\xbf\xc2\xe0\xa0\xed\x9f\xf0\x90\xf4\x8f", k=6)) for k in range(40)]
     for replacement in (32, 0xfffd):
         room.case("UnicodeTranscode", "broken %d" % replacement, input=texts(*broken), input_encoding="UTF-8", output_encoding="UTF-8", errors="replace", replacement_char=replacement)
     room.case("StringLower", "broken", input=texts(*broken), encoding="utf-8")
-    for n in range(0, 100, 7):
+    for n in range(0, 90, 11):
         room.case("StringToHashBucketFast", "of %d bytes" % n, input=texts("x" * n, bytes(range(n)), "é" * n), num_buckets=2**62)
     for k, x in enumerate(["1", "+1", "-1", " 1 ", "\t7\n", "1e5", "1e40", "1e-40", "inf", "-Infinity", "NaN", "-nan", "+nan", "--1", "0x1A", "-0X1a.8", "0x1p3", "0x", "0x1_0", "1_000", "1.", ".5", ".",
                            "1e", "1 2", "", "0" * 40 + "1", "2147483648", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "0.1", "16777217", "3.4028236e38", "x", "1\x00", "1,5", "+-1", "\u00a01"]):
@@ -260,7 +256,7 @@ def rows_cases(room):
         room.case("RaggedTensorToSparse", "%s %s of int32" % (data, splits), rt_nested_splits=[i(splits)], rt_dense_values=texts(*data))
     room.case("StringNGrams", "no splits", data=texts(), data_splits=l([]), separator="", ngram_widths=[1], left_pad="", right_pad="", pad_width=0, preserve_short_sequences=False)
     room.case("RaggedTensorToSparse", "error of no splits", rt_nested_splits=[l([])], rt_dense_values=texts())
-    for shape in ([-1, -1], [2, 2], [4, 4], [-1, 1], [3, -1], [0, -1], [-1], [-1, -1, -1]):
+    for shape in ([-1, -1], [2, 2], [4, 4], [-1, 1], [3, -1], [-1], [-1, -1, -1]):
         for height, rows in ((3, [0, 0, 2, 2]), (3, []), (0, []), (3, [0, 0, 3, 3]), (3, [-1, 0, 0, 0])):
             room.case("RaggedTensorToTensor", "%s %d %s" % (shape, height, rows), shape=l(shape), values=l(range(1, len(rows) + 1)), default_value=l(9),
                       row_partition_tensors=[l(height), l(rows)], row_partition_types=["FIRST_DIM_SIZE", "VALUE_ROWIDS"])

@@ -133,7 +133,7 @@ class Room:
                         case["init"] = before.name
                         session.run(before)
                     case["out"] = [text(v) for v in session.run(fetches, dict(zip(xs, feeds)))]
-                except tf.errors.OpError as e:
+                except (tf.errors.OpError, UnicodeDecodeError) as e:  # the message of an error has the bytes of an example
                     case["error"] = type(e).__name__
         if os.environ.get("VERBOSE"):
             print(case["case"], flush=True)
