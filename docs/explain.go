@@ -45,6 +45,7 @@ var explanations = []struct {
 	{"changed-bytes", regexp.MustCompile(`bytes were changed on the way`)},
 	{"corrupt-frame", regexp.MustCompile(`corrupt frame`)},
 	{"no-link", regexp.MustCompile(`link \d+ (->|<-) \d+`)},
+	{"not-proved", regexp.MustCompile(`(differs from the model|fails) (by \S+ )?at `)},
 	{"not-held", regexp.MustCompile(`export\.if: `)},
 	{"not-sound", regexp.MustCompile(`the model of step \d+ is not exported: `)},
 	{"not-finite", regexp.MustCompile(`not finite; `)},

@@ -31,6 +31,9 @@ type Facts struct {
 	// Parts has the parts of the records, if the data set was opened with a Split.
 	Parts *Parts
 
+	// Place names a record by its file and line, for people. nil: its number is all that is known.
+	Place func(record int) string
+
 	Counting Counting        // has the records counted; nil: they are
 	Caching  <-chan struct{} // is closed when the cache that is being made is whole or cannot be made; nil: none is made
 	Counts   *Counts         // of all records, without labels; nil: they are not known

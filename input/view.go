@@ -61,6 +61,9 @@ func (v *view) Facts() Facts {
 		f.Counting = dividing{f.Counting, v.counted}
 	}
 	f.Manifest = append(slices.Clone(f.Manifest), line)
+	if place := f.Place; place != nil {
+		f.Place = func(record int) string { return place(v.record(record)) }
+	}
 	return f
 }
 

@@ -27,7 +27,7 @@ var floors = [][]string{
 	{"input/convert", "export/events", "export/serving", "model/train/evaluate"},
 	{"input/look"},
 	{"model/job"},
-	{"model/train/records"},
+	{"model/train/records", "model/train/proof"},
 	{"model/train/trained", "model/train/traintest"},
 	{"model/train", "ring/launch", "ring/join", "ring/joblist", "ring/doctor", "ring/ringtest"},
 	{"bench", "bench/speed", "bench/quality"},

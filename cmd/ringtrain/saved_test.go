@@ -143,7 +143,7 @@ func TestExport(t *testing.T) {
 	for i, want := range []string{"out/1", "out/2"} {
 		v := b.must(0, args...).only(t, "export")
 		checkFields(t, v)
-		if v.text("path") != want || v.num("step") != 10 || v.num("max_difference") != 0 || v.num("verified") != 1000 {
+		if v.text("path") != want || v.num("step") != 10 || v.num("max_difference") > 1e-5 || v.num("verified") != 1000 {
 			t.Errorf("export %d: %v, want %s of step 10, verified", i+1, v, want)
 		}
 	}

@@ -81,7 +81,7 @@ func (bu *builder) model(m *graph.Graph, names Names) signatures {
 func featuresOf(m *graph.Graph) features {
 	e := features{columns: m.Columns != nil}
 	if e.columns {
-		e.keys = keyOutputs(m.Columns.Keys)
+		e.keys = KeyOutputs(m.Columns.Keys)
 	}
 	for _, p := range m.Inputs {
 		if p.Kind == graph.Sparse {

@@ -197,7 +197,7 @@ func TestKeyOutputs(t *testing.T) {
 	for _, tt := range []struct{ columns, want string }{
 		{"", ""}, {"shop", "key"}, {"scores", "key"}, {"shop order", "shop order"}, {"key scores x", "key key_scores key_x"}, {"key_y y", "key_y key_key_y"},
 	} {
-		if got := strings.Join(keyOutputs(strings.Fields(tt.columns)), " "); got != tt.want {
+		if got := strings.Join(KeyOutputs(strings.Fields(tt.columns)), " "); got != tt.want {
 			t.Errorf("columns %q have the outputs %q, want %q", tt.columns, got, tt.want)
 		}
 	}

@@ -61,7 +61,7 @@ func TestWriteAndRead(t *testing.T) {
 		base := filepath.Join(t.TempDir(), "a", "b")
 		vars := filled(d)
 		verified := ""
-		path, err := Write(testDisk(), base, d, Trained{Names: DefaultNames(), Step: 7, Variables: vars}, func(dir string) error {
+		path, err := Write(testDisk(), base, d, Trained{Names: DefaultNames(), Step: 7, Variables: vars}, func(dir string) (Extra, error) {
 			verified = dir
 			if names := list(t, base); !slices.Equal(names, []string{filepath.Base(dir)}) || !strings.HasPrefix(names[0], draftMark) {
 				t.Errorf("%s: while it is verified the base has %v, want a temporary folder", kind, names)
@@ -70,10 +70,13 @@ func TestWriteAndRead(t *testing.T) {
 			if err == nil && b.Path != dir {
 				t.Errorf("%s: the temporary folder was read as %s", kind, b.Path)
 			}
-			return err
+			return Extra{"more.txt": []byte("of the proof")}, err
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(filepath.Join(path, extraFolder, "more.txt")); err != nil || string(text) != "of the proof" {
+			t.Errorf("%s: what the proof returned is %q, error %v", kind, text, err)
 		}
 		if want := filepath.Join(base, "1"); path != want || verified == "" {
 			t.Errorf("%s: written at %s, verified %q, want %s", kind, path, verified, want)
@@ -173,7 +176,7 @@ func TestVersions(t *testing.T) {
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	wrong := errors.New("the scores differ")
-	_, err := Write(testDisk(), filepath.Join(dir, "a", "b"), softmax(), trained(softmax()), func(string) error { return wrong })
+	_, err := Write(testDisk(), filepath.Join(dir, "a", "b"), softmax(), trained(softmax()), func(string) (Extra, error) { return nil, wrong })
 	if !errors.Is(err, wrong) {
 		t.Errorf("error is %v, want %v", err, wrong)
 	}

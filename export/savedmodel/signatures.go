@@ -87,8 +87,8 @@ func (f features) withKeys(scores endpoints) endpoints {
 	return all
 }
 
-// keyOutputs returns the names of the outputs of the columns that pass through: key for one, the names of several.
-func keyOutputs(columns []string) []string {
+// KeyOutputs returns the names of the outputs of the columns that pass through: key for one, the names of several.
+func KeyOutputs(columns []string) []string {
 	if len(columns) == 1 {
 		return []string{"key"}
 	}

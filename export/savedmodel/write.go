@@ -26,6 +26,10 @@ const (
 	jobFile         = "ringtrain_job.yaml"
 )
 
+// Extra are files that are written into the folder assets.extra of a version, by name. TensorFlow reserves
+// the folder for what its loaders do not read.
+type Extra map[string][]byte
+
 // Check reports whether an export can be written under base, which need not exist yet.
 // Call Check before training. The error has [exitcode.CannotCreate] and names the path
 // and the reason. Check leaves nothing behind.
@@ -37,20 +41,21 @@ func Check(disk *bundle.Disk, base string) error {
 	return bundle.Fault(err)
 }
 
-// Write exports a model as the next version under base, and returns its folder. If verify is
-// not nil, Write calls it with the unpublished folder; its error stops the export and is returned.
+// Write exports a model as the next version under base, and returns its folder. If prove is not nil,
+// Write calls it with the unpublished folder; its error stops the export and is returned as it is. What
+// prove returns becomes part of the version.
 //
 // Write never overwrites anything, and leaves nothing behind when it fails. It removes
 // the remains of killed exports. t must have exactly the graph's variables: a missing or
 // superfluous variable or another shape is an error with [exitcode.BadData]. An error of
 // the disk has the code of [bundle.Fault]. Write panics if the graph is invalid.
-func Write(disk *bundle.Disk, base string, m *graph.Graph, t Trained, verify func(dir string) error) (path string, err error) {
+func Write(disk *bundle.Disk, base string, m *graph.Graph, t Trained, prove func(dir string) (Extra, error)) (path string, err error) {
 	if err := checkVariables(variablesOf(m), t.Variables); err != nil {
 		return "", err
 	}
 	b := build(m, t.Names)
 	b.MetaGraphs[0].MetaInfoDef.MetaGraphVersion = t.Job // no loader reads it
-	return writer{disk, base}.write(content{b, t, m.Columns}, verify)
+	return writer{disk, base}.write(content{b, t, m.Columns}, prove)
 }
 
 type writer struct {
@@ -59,7 +64,7 @@ type writer struct {
 }
 
 // write makes the base if it is missing, and removes it again after an error.
-func (w writer) write(c content, verify func(dir string) error) (path string, err error) {
+func (w writer) write(c content, prove func(dir string) (Extra, error)) (path string, err error) {
 	made, err := bundle.MkdirAll(w.fs, w.base)
 	defer func() {
 		if err != nil {
@@ -86,10 +91,19 @@ func (w writer) write(c content, verify func(dir string) error) (path string, er
 	if err = w.files(tmp, c); err != nil {
 		return "", bundle.Fault(fmt.Errorf("savedmodel: %w", err))
 	}
-	if verify != nil {
-		if err := verify(tmp); err != nil {
+	extra, err := c.extra()
+	if err == nil && prove != nil {
+		var proof Extra
+		if proof, err = prove(tmp); err != nil {
 			return "", err
 		}
+		maps.Copy(extra, proof)
+	}
+	if err == nil {
+		err = w.extra(tmp, extra)
+	}
+	if err != nil {
+		return "", bundle.Fault(fmt.Errorf("savedmodel: %w", err))
 	}
 	if path, err = w.publish(tmp); err != nil {
 		return "", bundle.Fault(fmt.Errorf("savedmodel: %w", err))
@@ -116,42 +130,40 @@ func (w writer) files(dir string, c content) error {
 	if err := bundle.WriteFile(w.fs, filepath.Join(dir, modelFile), marshal(c.model)); err != nil {
 		return err
 	}
-	if err := w.extra(dir, c); err != nil {
-		return err
-	}
-	if err := w.fs.SyncDir(variables); err != nil {
-		return err
-	}
-	return w.fs.SyncDir(dir)
+	return w.fs.SyncDir(variables)
 }
 
-// extra writes the description of raw records and the job file, for readers that do not run the graph.
-// TensorFlow reserves the folder assets.extra for such files.
-func (w writer) extra(dir string, c content) error {
-	files := map[string][]byte{}
+// extra returns the description of raw records and the job file, for readers that do not run the graph.
+func (c content) extra() (Extra, error) {
+	files := Extra{}
 	if c.trained.JobFile != nil {
 		files[jobFile] = c.trained.JobFile
 	}
-	if c.columns != nil {
-		text, err := json.Marshal(c.columns)
-		if err != nil {
+	if c.columns == nil {
+		return files, nil
+	}
+	text, err := json.Marshal(c.columns)
+	files[columnsFile] = text
+	return files, err
+}
+
+// extra writes and syncs the last files of a version, and the folder.
+func (w writer) extra(dir string, files Extra) error {
+	if len(files) > 0 {
+		extra := filepath.Join(dir, extraFolder)
+		if err := w.fs.Mkdir(extra); err != nil {
 			return err
 		}
-		files[columnsFile] = text
-	}
-	if len(files) == 0 {
-		return nil
-	}
-	extra := filepath.Join(dir, extraFolder)
-	if err := w.fs.Mkdir(extra); err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := bundle.WriteFile(w.fs, filepath.Join(extra, name), files[name]); err != nil {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			if err := bundle.WriteFile(w.fs, filepath.Join(extra, name), files[name]); err != nil {
+				return err
+			}
+		}
+		if err := w.fs.SyncDir(extra); err != nil {
 			return err
 		}
 	}
-	return w.fs.SyncDir(extra)
+	return w.fs.SyncDir(dir)
 }
 
 // publish renames the folder to the next number. If another export takes that number

@@ -93,6 +93,7 @@ const maxWindows = 2
 // longer than MaxLine and a file that changes.
 func Open(ctx context.Context, files []string, c Config) (*Set, error) {
 	s := &Set{config: c, facts: input.Facts{Features: c.Features}}
+	s.facts.Place = s.place
 	s.loaded = blockcache.New(maxWindows*input.WindowBlocks*input.BlockBytes, s.load)
 	for i, name := range files {
 		f, err := openFile(ctx, name, c.path(i, name), c.Limits, i < mostOpen)
@@ -159,6 +160,15 @@ func (s *Set) lineError(at blockcache.Location, block *lines, err error) error {
 	return s.flaw(f, block.offset(at.Place), at.Record-s.blocks.First(f.first), err)
 }
 
+// place names the file and the line of a record.
+func (s *Set) place(record int) string {
+	err := s.records.Each([]int{record}, func(at blockcache.Location, block *lines) error { return s.lineError(at, block, nil) })
+	if e, ok := errors.AsType[*LineError](err); ok {
+		return e.place()
+	}
+	return ""
+}
+
 // fileOf returns the file of a block.
 func (s *Set) fileOf(block int) *file {
 	return s.files[sort.Search(len(s.files), func(i int) bool { return s.files[i].first > block })-1]
@@ -182,15 +192,20 @@ func (e *LineError) Short() string {
 // Error names file, line, record and offset. It reads the file up to the line, to count the
 // lines.
 func (e *LineError) Error() string {
-	place := fmt.Sprintf("%s: %s", e.Format, e.File)
-	if n := e.line(); n > 0 {
-		place = fmt.Sprintf("%s:%d", place, n)
-	}
+	place := fmt.Sprintf("%s: %s", e.Format, e.place())
 	if e.Record >= 0 {
 		place = fmt.Sprintf("%s: record %d", place, e.Record)
 		return fmt.Sprintf("%s at byte %d: %v", place, e.Offset, e.Err)
 	}
 	return fmt.Sprintf("%s: byte %d: %v", place, e.Offset, e.Err)
+}
+
+// place names the file, and the line if it can be counted.
+func (e *LineError) place() string {
+	if n := e.line(); n > 0 {
+		return fmt.Sprintf("%s:%d", e.File, n)
+	}
+	return e.File
 }
 
 func (e *LineError) Unwrap() error { return e.Err }

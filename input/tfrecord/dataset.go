@@ -101,6 +101,7 @@ func open(ctx context.Context, files []string, c Config) (*dataset, error) {
 		d.facts.Manifest = append(d.facts.Manifest, fmt.Sprintf("%s %d", f.base(), f.records()))
 	}
 	d.facts.Parts = c.Split.Parts(d.facts.Records)
+	d.facts.Place = d.place
 	if d.facts.Features == 0 && d.facts.Records > 0 {
 		if err := d.measure(ctx); err != nil {
 			d.Close()
@@ -148,6 +149,17 @@ func (d *dataset) measure(ctx context.Context) error {
 	return nil
 }
 
+// place names the file and the number of a record in it.
+func (d *dataset) place(i int) string {
+	k := d.fileOf(i)
+	return fmt.Sprintf("%s: record %d", d.files[k].Name, i-d.firsts[k])
+}
+
+// fileOf returns the place of the file of a record.
+func (d *dataset) fileOf(i int) int {
+	return sort.Search(len(d.firsts), func(k int) bool { return d.firsts[k] > i }) - 1
+}
+
 // tolerates reports whether Open passes over an error: it is of a record alone, and Config says so.
 func (d *dataset) tolerates(err error) bool { return d.config.Tolerate && input.BadRecord(err) }
 
@@ -181,7 +193,7 @@ func (d *dataset) Append(b *input.Batch, records ...int) error {
 // with calls use with the data of record i, which it reads into frame. Its errors, and those of use, name
 // the record.
 func (d *dataset) with(frame *[]byte, i int, use func(example []byte) error) error {
-	k := sort.Search(len(d.firsts), func(k int) bool { return d.firsts[k] > i }) - 1
+	k := d.fileOf(i)
 	f, record := d.files[k], i-d.firsts[k]
 	var example []byte
 	var err error

@@ -133,6 +133,14 @@ type DenseColumn struct {
 	Max float64 `json:"max,omitempty"`
 }
 
+// Made returns what d makes of a number, before it is rounded to float32.
+func (d *DenseColumn) Made(x float64) float64 {
+	if d.Log1p {
+		x = math.Copysign(math.Log1p(math.Abs(x)), x)
+	}
+	return float64(x-d.Mean) * d.Scale
+}
+
 // Unit is the inverse of what d makes of a number.
 func (d *DenseColumn) Unit(made float64) float64 {
 	x := float64(made*(1/d.Scale)) + d.Mean

@@ -90,7 +90,11 @@ func newLoaded(data records.Set) error {
 	if err := l.Load(context.Background()); err != nil {
 		return err
 	}
-	return readAll(data.Proof())
+	proving, err := data.Proving(context.Background())
+	if err != nil {
+		return err
+	}
+	return readAll(proving.Data)
 }
 
 // readAll returns the first error of the records of d.

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"testing"
 
@@ -12,19 +13,33 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestExportIsVerified verifies that an export reads its variables back and predicts with them as
-// the model does, with the kernels that trained it.
-func TestExportIsVerified(t *testing.T) {
+// exported returns the event of an export of step 10 that was compared on so many records.
+func exported(path string, records, of int, metric string) report.Exported {
+	return report.Exported{Step: 10, Path: path, Format: "savedmodel", Verified: records, Of: of, How: "graph run", Metric: &report.Compared{Name: metric}}
+}
+
+// isExported reports whether an event is the wanted one, with a difference within the bound and a metric that both agree on.
+func isExported(got, want report.Exported) bool {
+	if got.Metric == nil || got.Metric.Name != want.Metric.Name || !(got.MaxDifference <= 1e-5) || math.Abs(float64(got.Metric.Model-got.Metric.Graph)) > 1e-4 {
+		return false
+	}
+	got.MaxDifference, got.Metric = want.MaxDifference, want.Metric
+	return got == want
+}
+
+// TestExportIsProved verifies that the graph of an export gives the scores of the model, with the kernels that trained it.
+func TestExportIsProved(t *testing.T) {
 	tests := []struct {
 		name, text string
 		data       records.Set
-		want       int
+		want, of   int
 		kernels    string
+		metric     string
 	}{
-		{"linear", linearText, linearData(), 100, "auto"},
-		{"digits", digitsText, digitsData(), 300, "auto"},
-		{"digits", digitsText, digitsData(), 300, "portable"},
-		{"clicks", clicksText, clicksData(), 1000, "auto"}, // of 1100
+		{"linear", linearText, linearData(), 100, 100, "auto", "rmse"},
+		{"digits", digitsText, digitsData(), 300, 300, "auto", "accuracy"},
+		{"digits", digitsText, digitsData(), 300, 300, "portable", "accuracy"},
+		{"clicks", clicksText, clicksData(), 1000, 1100, "auto", "auc"},
 	}
 	for _, tt := range tests {
 		t.Run("job="+tt.name+"/kernels="+tt.kernels, func(t *testing.T) {
@@ -32,8 +47,8 @@ func TestExportIsVerified(t *testing.T) {
 			cfg := loadText(t, tt.text, "export.savedmodel="+base, "train.kernels="+tt.kernels)
 			for version := range 2 {
 				m := mustTrain(t, 2, cfg, tt.data, nil)[0]
-				want := report.Exported{Step: 10, Path: filepath.Join(base, fmt.Sprint(version+1)), Format: "savedmodel", Verified: tt.want, How: "variables read back"}
-				if got := eventsOf[report.Exported](m); len(got) != 1 || got[0] != want {
+				want := exported(filepath.Join(base, fmt.Sprint(version+1)), tt.want, tt.of, tt.metric)
+				if got := eventsOf[report.Exported](m); len(got) != 1 || !isExported(got[0], want) {
 					t.Errorf("exports are %+v, want %+v", got, want)
 				}
 			}

@@ -149,7 +149,7 @@ func (r *run) export(step int64) error {
 		r.reporter.notice("export.if is sound: without validation records only the variables are looked at")
 	}
 	evaluated := r.eval.stored(r.progress.best)
-	x := trained.Exporter{Job: r.job, Key: "export.savedmodel", Model: r.model, Data: r.data.Proof(), Tolerate: r.job.Input.MaxBad > 0, Evaluated: &evaluated, Disk: out.disk}
+	x := trained.Exporter{Job: r.job, Key: "export.savedmodel", Model: r.model, Proving: r.data.Proving, Tolerate: r.job.Input.MaxBad > 0, Evaluated: &evaluated, Disk: out.disk}
 	if out.folder != nil {
 		x.Held = out.folder.CheckLease
 	}

@@ -34,7 +34,7 @@ func Sentence(e report.Event) string {
 		}
 		return fmt.Sprintf("warning: %s after step %d failed on rank %d on %s: %s; training goes on", e.Operation, e.Step, e.Rank, e.Host, e.Cause)
 	case report.Exported:
-		return fmt.Sprintf("export %s of step %d  %s: %d records predicted, largest difference %g", e.Path, e.Step, e.How, e.Verified, e.MaxDifference)
+		return exportSentence(e)
 	case report.Done:
 		line := fmt.Sprintf("done  %s steps, %s examples in %s (%s examples/s); %s sent, %.0f %% of the exchange hidden, %s of memory in the largest rank",
 			Commas(e.Steps), Commas(e.Examples), rounded(e.Took), Commas(int64(e.ExamplesPerS)), Bytes(e.SentBytes), 100*e.HiddenShare, Bytes(e.MaxRSSBytes))
@@ -48,6 +48,22 @@ func Sentence(e report.Event) string {
 	}
 	return e.Kind()
 }
+
+// exportSentence tells what was compared before the version was published.
+func exportSentence(e report.Exported) string {
+	on := fmt.Sprintf("%s of %s records", Commas(int64(e.Verified)), Commas(int64(e.Of)))
+	if e.MadeUp {
+		on = fmt.Sprintf("%s, for the files of the records are not here", phrase.Count(e.Verified, "made-up request"))
+	}
+	line := fmt.Sprintf("export %s of step %d: its graph gives the model's scores on %s (largest difference %.2g)", e.Path, e.Step, on, e.MaxDifference)
+	if m := e.Metric; m != nil {
+		line += fmt.Sprintf(", %s %.4f", metricNames[m.Name], m.Graph)
+	}
+	return line
+}
+
+// metricNames are what people call the metrics of an export.
+var metricNames = map[string]string{"auc": "AUC", "accuracy": "accuracy", "rmse": "RMSE", "loss": "loss"}
 
 func startSentence(e report.Start) string {
 	var b strings.Builder

@@ -40,6 +40,10 @@ type Evaluator struct {
 	// examples.
 	MaxBad int64
 
+	// Answers returns scores of a batch in the place of the model's, one row an example; the losses stay the model's. nil:
+	// the model's scores are taken.
+	Answers func(b *input.Batch) (tensor.Matrix, error)
+
 	Load func(context.Context) error // reads the part of Data that is still in its files; nil: all is read
 
 	// Seen counts the records of this rank, and after Run those of all. A bad record is in none.
@@ -222,8 +226,18 @@ func (e *Evaluator) block(first, last int) error {
 		return nil
 	}
 	y, weights := e.batch.Y, e.weights()
+	var answers tensor.Matrix
+	if e.Answers != nil {
+		var err error
+		if answers, err = e.Answers(&e.batch); err != nil {
+			return err
+		}
+	}
 	t := tally{sums: sums{loss: e.Model.Evaluate(&e.batch.X, y)}, weight: float64(len(y)), bad: bad, lost: lost}
 	scores := e.Model.Scores()
+	if e.Answers != nil {
+		scores = answers
+	}
 	t.correct = e.measure(&t.sums, scores, y)
 	if weights != nil {
 		e.weigh(&t, scores, y, weights)

@@ -54,6 +54,8 @@ type Set struct {
 	Plan        *column.Plan  // of input.columns; nil without input.columns
 	Evals       []EvalSet     // of input.evals
 	Without     int64         // records of the training files without a cell of input.split.by
+
+	proving func(context.Context) (Proving, error) // of records with columns; nil: see Proving
 }
 
 // MaxBad returns how many bad records an evaluation of a split of the job passes over: the training files
@@ -75,14 +77,6 @@ func (s Set) Close() error {
 		err = errors.Join(err, s.Test.Close())
 	}
 	return errors.Join(err, CloseEvals(s.Evals))
-}
-
-// Proof returns the records by which an export is verified.
-func (s Set) Proof() input.Dataset {
-	if s.Eval == nil {
-		return s.Train
-	}
-	return s.Eval
 }
 
 // Columns returns what the columns of a record become, nil without input.columns.
@@ -110,6 +104,9 @@ func (o *Opener) Open(ctx context.Context) (Set, error) {
 		return Set{}, err
 	}
 	s := Set{Train: train, Plan: o.plan}
+	if o.plan != nil {
+		s.proving = o.proving
+	}
 	if cfg.Input.Split.Holds() {
 		if s, err = s.divide(&cfg.Input.Split); err != nil {
 			return Set{}, err

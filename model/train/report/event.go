@@ -188,12 +188,22 @@ type Checkpointed struct {
 
 // Exported reports a serving bundle on rank 0's disk.
 type Exported struct {
-	Step          int64  `json:"step"`
-	Path          string `json:"path"`
-	Format        string `json:"format"`
-	Verified      int    `json:"verified"`       // records predicted from the bundle's variables
-	MaxDifference Number `json:"max_difference"` // largest difference of their scores from those of the live model
-	How           string `json:"how"`            // extent of the verification
+	Step          int64     `json:"step"`
+	Path          string    `json:"path"`
+	Format        string    `json:"format"`
+	Verified      int       `json:"verified"`         // records that the graph of the bundle and the model were compared on
+	Of            int       `json:"-"`                // how many there were, for people
+	MadeUp        bool      `json:"-"`                // the records were made up: no files are there; for people
+	MaxDifference Number    `json:"max_difference"`   // largest difference of their scores
+	How           string    `json:"how"`              // graph run
+	Metric        *Compared `json:"metric,omitempty"` // of the records, if they have labels
+}
+
+// Compared is a metric by the scores of a model and by those of its exported graph.
+type Compared struct {
+	Name  string `json:"name"` // as in Metrics
+	Model Number `json:"model"`
+	Graph Number `json:"graph"`
 }
 
 // Done is the last event of a run.

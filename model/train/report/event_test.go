@@ -55,8 +55,8 @@ func TestEventJSON(t *testing.T) {
 			`{"step":5,"path":"ckpt/step-000005","bytes":4096,"took_s":1,"stalled_s":0.5}`,
 		},
 		{
-			Exported{5, "export/1", "savedmodel", 1000, 0, "variables read back"}, "export",
-			`{"step":5,"path":"export/1","format":"savedmodel","verified":1000,"max_difference":0,"how":"variables read back"}`,
+			Exported{5, "export/1", "savedmodel", 1000, 1200, false, 1e-7, "graph run", &Compared{"auc", 0.75, 0.75}}, "export",
+			`{"step":5,"path":"export/1","format":"savedmodel","verified":1000,"max_difference":1e-7,"how":"graph run","metric":{"name":"auc","model":0.75,"graph":0.75}}`,
 		},
 		{
 			Done{3000, 5, 300000, Seconds(2 * time.Second), 150000, 0.25, &metrics, 10, 9, 8, "ab", 0.75, nil, 0}, "done",

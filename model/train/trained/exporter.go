@@ -3,41 +3,36 @@ package trained
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/savedmodel"
-	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/job"
 	"ringtrain/model/tensor"
+	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
-
-// maxVerified bounds the number of records that verify an export.
-const maxVerified = 1000
-
-// readBack describes the verification: the variables are read back; the graph is not run.
-const readBack = "variables read back"
 
 // Exporter writes the serving bundle of a model with its current values.
 type Exporter struct {
 	Job      *job.Config // for export.savedmodel and the names of features
 	Key      string      // that names the folder in errors: export.savedmodel, or --to
 	Model    *model.Model
-	Data     input.Dataset // records that verify the export
-	Tolerate bool          // bad records do not verify, and are no error
+	Tolerate bool // bad records prove nothing, and are no error
+
+	// Proving opens the records that prove the export. Its plan is nobody else's.
+	Proving func(ctx context.Context) (records.Proving, error)
 
 	Held      func() error           // returns an error if this process may no longer write for the job; may be nil
 	Evaluated *checkpoint.Evaluation // of the model; nil if it is unknown
 	Disk      *bundle.Disk           // to which Write writes
 }
 
-// Write writes the next version of the bundle. Before it publishes the version it reads the variables
-// back and predicts up to maxVerified records with them. The scores must equal those of the live model
-// bit for bit. A model that export.if does not allow is an error with [exitcode.NotFinite]. When ctx
+// Write writes the next version of the bundle. Before it publishes the version it runs the graph of the
+// bundle and compares its answers with the model's: see package proof. A difference beyond the bound has
+// [exitcode.Internal]. A model that export.if does not allow is an error with [exitcode.NotFinite]. When ctx
 // ends, Write returns the cause and publishes nothing.
 func (ex Exporter) Write(ctx context.Context, step int64) (report.Exported, error) {
 	if ctx.Err() != nil {
@@ -49,15 +44,38 @@ func (ex Exporter) Write(ctx context.Context, step int64) (report.Exported, erro
 	if err := savedmodel.CheckColumns(ex.Model.Graph().Columns); err != nil {
 		return report.Exported{}, ex.Job.Locate(err)
 	}
-	e := report.Exported{Step: step, Format: "savedmodel", How: readBack}
-	verify := func(dir string) error {
-		var err error
-		e.Verified, e.MaxDifference, err = ex.verify(ctx, dir)
-		if err == nil && ex.Held != nil { // a rank 0 that was paused may have a successor, which exports
-			err = ex.Held()
-		}
-		return err
+	t, err := ex.content(step)
+	if err != nil {
+		return report.Exported{}, err
 	}
+	var p savedmodel.Proof
+	var refused error // by what proves it
+	base := ex.Job.Export.SavedModel
+	path, err := savedmodel.Write(ex.Disk, base, ex.Model.Graph(), t, func(dir string) (savedmodel.Extra, error) {
+		var extra savedmodel.Extra
+		p, extra, refused = ex.prove(ctx, dir, step)
+		if refused == nil && ex.Held != nil { // a rank 0 that was paused may have a successor, which exports
+			refused = ex.Held()
+		}
+		return extra, refused
+	})
+	switch {
+	case refused != nil && exitcode.Of(refused) == exitcode.Internal:
+		return report.Exported{}, fmt.Errorf("export: %w; no version is written", refused)
+	case err != nil:
+		return report.Exported{}, fmt.Errorf("%s: %w", ex.Key, err)
+	}
+	if keep := ex.Job.Export.Keep; keep > 0 {
+		savedmodel.Prune(ex.Disk, base, keep)
+	}
+	return report.Exported{
+		Step: step, Path: path, Format: "savedmodel", How: "graph run",
+		Verified: p.Records, Of: p.Of, MadeUp: p.MadeUp, MaxDifference: p.MaxDifference, Metric: p.Metric,
+	}, nil
+}
+
+// content returns what a version has besides the graph.
+func (ex Exporter) content(step int64) (savedmodel.Trained, error) {
 	t := savedmodel.Trained{Job: ex.Job.Name, Names: featureNames(ex.Job), Step: step}
 	cfg := *ex.Job
 	if found := ex.Evaluated; cfg.Eval.Threshold.BestF1 && found != nil && found.Threshold != nil {
@@ -65,19 +83,12 @@ func (ex Exporter) Write(ctx context.Context, step int64) (report.Exported, erro
 	}
 	var err error
 	if t.JobFile, err = cfg.File(); err != nil {
-		return report.Exported{}, exitcode.With(exitcode.Internal, err)
+		return t, exitcode.With(exitcode.Internal, err)
 	}
 	for _, v := range ex.Model.Variables() {
 		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
-	base := ex.Job.Export.SavedModel
-	if e.Path, err = savedmodel.Write(ex.Disk, base, ex.Model.Graph(), t, verify); err != nil {
-		return report.Exported{}, fmt.Errorf("%s: %w", ex.Key, err)
-	}
-	if keep := ex.Job.Export.Keep; keep > 0 {
-		savedmodel.Prune(ex.Disk, base, keep)
-	}
-	return e, nil
+	return t, nil
 }
 
 // Other tells what the newest version in the folder has otherwise than this job's, "" for nothing: a
@@ -122,62 +133,4 @@ func featureNames(j *job.Config) savedmodel.Names {
 		n.Values, n.Dense = f.Values, f.Values
 	}
 	return n
-}
-
-// verify predicts records with the variables of the bundle in dir. It returns the number of records and
-// the largest difference of their scores from the live model's. A difference is an error.
-func (ex Exporter) verify(ctx context.Context, dir string) (verified int, worst report.Number, err error) {
-	exported := model.New(ex.Model.Graph())
-	defer exported.Close()
-	exported.Use(ex.Model.Engine().Set(), 1) // another set may round products differently
-	model.AllocateAll(exported.Variables())
-	kept, err := Read(dir)
-	if err != nil {
-		return 0, 0, err
-	}
-	var others []*model.Variable
-	for i, v := range exported.Variables() {
-		if live := ex.Model.Variables()[i]; v.ByRows && kept.holds(live) {
-			v.Value = live.Value // saves the memory of a second table
-		} else {
-			others = append(others, v)
-		}
-	}
-	if err := kept.Assign(others); err != nil {
-		return 0, 0, err
-	}
-	records := min(ex.Data.Facts().Records, maxVerified)
-	var b input.Batch
-	err = input.EachBlock(ctx, &b, ex.Data, records, ex.Tolerate, func(int) error {
-		verified += len(b.Y)
-		if len(b.Y) > 0 {
-			worst = max(worst, report.Number(difference(ex.Model, exported, &b.X)))
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, 0, err
-	}
-	if worst != 0 {
-		err = exitcode.With(exitcode.Internal,
-			fmt.Errorf("%s: predictions of the exported variables differ by up to %g from the model's, want 0", dir, worst))
-	}
-	return verified, worst, err
-}
-
-// difference returns the largest absolute difference of the two models' scores. A score that is NaN in
-// one model only is an infinite difference; a score that is NaN in both is none.
-func difference(a, b *model.Model, x *tensor.Features) float64 {
-	worst := 0.0
-	sa, sb := a.Predict(x).Data, b.Predict(x).Data
-	for i := range sa {
-		p, q := float64(sa[i]), float64(sb[i])
-		switch {
-		case math.IsNaN(p) != math.IsNaN(q):
-			return math.Inf(1)
-		case p != q && !math.IsNaN(p):
-			worst = max(worst, math.Abs(p-q))
-		}
-	}
-	return worst
 }

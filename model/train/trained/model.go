@@ -15,9 +15,9 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/model/kernel"
 	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/proof"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
-	"ringtrain/ring"
 	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
 )
@@ -37,6 +37,7 @@ type Model struct {
 	name  string // of the records, in warnings
 	files string // in the place of the job's records; "": there are none
 
+	prover   *proof.Prover // of the bundle that is evaluated; nil: it is a checkpoint, or nothing was evaluated yet
 	warnings []report.Warning
 	seen     input.Counts // by Predict
 
@@ -103,6 +104,12 @@ type opened struct {
 func open(ctx context.Context, cfg *job.Config, o opened, e records.Evaluated) (*Model, error) {
 	kept, note := o.kept, o.note
 	sized := *cfg
+	if e.Proves {
+		e.Labelled, e.Cells = cfg.CheckLabel() == nil, true
+	}
+	if e.Labelled && IsBundle(kept.Path) && len(cfg.Input.RecordColumns()) > 0 {
+		sized.Input.Cache = convert.CacheOff // which has no cells, and the graph is to have the cells
+	}
 	opener := records.NewOpener(&sized, records.Options{Roots: o.roots, Notice: func(line string) { note += "\n" + line }})
 	if err := opener.AdoptClasses(kept.Path, kept.Classes); err != nil {
 		return nil, err
@@ -148,7 +155,12 @@ func (mo *Model) openRecords(ctx context.Context, e records.Evaluated) (input.Fa
 		mo.pipe, err = mo.from.OpenPipe(e)
 		return input.Facts{Features: mo.job.Model.Features}, err
 	}
-	if mo.data, mo.split, err = mo.from.OpenEvaluated(ctx, e); err != nil {
+	mo.data, mo.split, err = mo.from.OpenEvaluated(ctx, e)
+	switch {
+	case e.Proves && exitcode.Of(err) == exitcode.NoInput: // requests are made up
+		mo.data = nil
+		return input.Facts{Features: mo.job.Model.Features, Shape: mo.vars.shape}, nil
+	case err != nil:
 		return input.Facts{}, err
 	}
 	if len(e.Files) == 0 {
@@ -210,7 +222,11 @@ func (mo *Model) assign(average bool) error {
 // Close releases the records and ends the model's threads.
 func (mo *Model) Close() error {
 	mo.model.Close()
-	return mo.closeData()
+	err := mo.closeData()
+	if mo.prover != nil {
+		err = errors.Join(err, mo.prover.Close())
+	}
+	return err
 }
 
 func (mo *Model) closeData() error {
@@ -220,13 +236,25 @@ func (mo *Model) closeData() error {
 	return mo.data.Close()
 }
 
-// Evaluate computes the model's metrics over the records.
+// Evaluate computes the model's metrics over the records. The scores of a bundle are those of its graph, which are compared
+// with the model's: a difference beyond the bound of package proof has [exitcode.Internal].
 func (mo *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
 	m, err := mo.evaluate(ctx, mo.name, &evaluate.Evaluator{Data: mo.data, Split: mo.split, Name: mo.files, MaxBad: mo.maxBad})
 	if m.Threshold != nil {
 		mo.job.Eval.Threshold = job.Threshold{Number: float64(*m.Threshold)} // of the items of input.evals, too
 	}
+	if p := mo.prover; err == nil && p != nil {
+		err = mo.ofBundle(p.Others(p.MakeUp()))
+	}
 	return m, err
+}
+
+// ofBundle names the bundle in an error of its graph.
+func (mo *Model) ofBundle(err error) error {
+	if exitcode.Of(err) != exitcode.Internal {
+		return err
+	}
+	return fmt.Errorf("%s: %w", mo.vars.Path, err)
 }
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
@@ -248,11 +276,25 @@ func (mo *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) 
 
 // evaluate runs e, of the records of a set, with the model, and warns of what none of the records has.
 func (mo *Model) evaluate(ctx context.Context, set string, e *evaluate.Evaluator) (report.Metrics, error) {
+	if IsBundle(mo.vars.Path) {
+		if err := mo.openProver(); err != nil {
+			return report.Metrics{}, err
+		}
+		e.Data, e.Answers = mo.prover.Records(e.Data, e.Data.Facts().Records), mo.prover.Answers
+	}
 	m, err := mo.run(ctx, e)
-	if err == nil {
+	if err = mo.ofBundle(err); err == nil {
 		mo.warnings = append(mo.warnings, mo.from.Warnings(set, &e.Seen, false)...)
 	}
 	return m, err
+}
+
+// openProver opens the graph of the bundle.
+func (mo *Model) openProver() (err error) {
+	if mo.prover == nil {
+		mo.prover, err = proof.Open(mo.vars.Path, proof.Subject{Model: mo.model, Plan: mo.from.Plan(), Names: featureNames(mo.job)})
+	}
+	return err
 }
 
 // run runs e with the model.
@@ -260,18 +302,9 @@ func (mo *Model) run(ctx context.Context, e *evaluate.Evaluator) (report.Metrics
 	if err := mo.assign(mo.job.Train.Average.Evaluate); err != nil {
 		return report.Metrics{}, err
 	}
-	m := ring.Membership{Generation: 1, Workers: []ring.Worker{{}}}
-	g, err := ring.New(ctx, m, ring.Transport{}, ring.DefaultConfig())
-	if err != nil {
-		return report.Metrics{}, err
-	}
-	defer g.Close()
 	e.Model, e.TopK = mo.model, mo.job.Eval.TopK
 	e.Threshold, e.BestF1 = mo.job.Eval.Threshold.Number, mo.job.Eval.Threshold.BestF1
-	metrics, err := e.Run(ctx, ctx, g)
-	if failed, ok := errors.AsType[evaluate.Failure](err); ok { // without the rank: there is only one
-		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))
-	}
+	metrics, err := alone(ctx, e)
 	metrics.Step, metrics.Epoch = mo.Step, mo.epoch
 	return metrics, err
 }
@@ -295,9 +328,14 @@ func (mo *Model) Export(ctx context.Context, base string, warn func(operation, t
 	if err := mo.assign(cfg.Train.Average.Export); err != nil {
 		return report.Exported{}, err
 	}
-	x := Exporter{Job: &cfg, Key: key, Model: mo.model, Data: mo.data, Tolerate: mo.maxBad > 0, Evaluated: mo.vars.Evaluation, Disk: bundle.NewDisk(bundle.OS, func(err error) { warn("clean-up", err.Error()) })}
+	x := Exporter{Job: &cfg, Key: key, Model: mo.model, Proving: mo.proving, Tolerate: mo.maxBad > 0, Evaluated: mo.vars.Evaluation, Disk: bundle.NewDisk(bundle.OS, func(err error) { warn("clean-up", err.Error()) })}
 	if text := x.Other(); text != "" {
 		warn("export", key+": "+text)
 	}
 	return x.Write(ctx, mo.Step)
+}
+
+// proving returns the records that were opened to prove an export.
+func (mo *Model) proving(context.Context) (records.Proving, error) {
+	return records.Proving{Data: mo.data, Split: mo.split, Plan: mo.from.Plan()}, nil
 }

@@ -1,7 +1,6 @@
 package trained
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -26,6 +25,7 @@ type Variables struct {
 	Step    int64          // of a bundle, if the bundle stores it
 	Epoch   int64          // 0 if unknown
 	Kernels string         // kernel set that trained the model; "" if unknown
+	shape   []int          // of the model's input; nil if it is unknown
 	width   int            // number of features of the model's input; 0 if unknown
 	Columns *graph.Columns // of the records; nil without input.columns
 	Classes []string       // names; nil: unknown, or none
@@ -50,6 +50,7 @@ func Read(path string) (Variables, error) {
 	kept := NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors)
 	kept.Kernels, kept.Columns, kept.Classes, kept.Evaluation = s.Run.Kernels, s.Run.Columns, s.Run.Classes, s.Evaluation
 	kept.jobFile = []byte(s.Run.JobFile)
+	kept.shape = s.Run.Shape
 	if len(s.Run.Shape) > 0 {
 		kept.width = graph.Shape(s.Run.Shape).Len()
 	}
@@ -115,12 +116,6 @@ func (va Variables) Assign(vars []*model.Variable) error {
 		}
 	}
 	return nil
-}
-
-// holds reports whether va has a tensor with the name, shape and bytes of v.
-func (va Variables) holds(v *model.Variable) bool {
-	t, ok := va.tensors[v.Name]
-	return ok && t.DType == bundle.DTFloat32 && sameShape(t.Shape, v.Shape) && bytes.Equal(t.Data, bundle.Float32(v.Name, v.Shape, v.Value).Data)
 }
 
 // fits returns an error with exitcode.BadData for a variable without a tensor, or with a tensor of

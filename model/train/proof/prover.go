@@ -1,0 +1,218 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+
+	"ringtrain/export/interpreter"
+	"ringtrain/export/savedmodel"
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/model"
+	"ringtrain/model/tensor"
+	"ringtrain/ring/exitcode"
+)
+
+// Subject is a model whose exported graph is compared with it.
+type Subject struct {
+	Model *model.Model
+	Plan  *column.Plan     // of records with columns; nil: they have none. Nobody else may read records by it
+	Names savedmodel.Names // of the features of records without columns
+}
+
+// A Prover compares the graph of a version folder with its model. One goroutine at a time may use it.
+type Prover struct {
+	Largest float64 // difference so far
+	Record  int     // its number in the files; -1: one that is in no file
+
+	of       Subject
+	graph    *interpreter.Model
+	programs []program
+	examples examples
+	expected expected
+
+	raw   []column.Cell   // of the record that was read last: views
+	first []column.Cell   // of the first record that was compared: copies
+	read  []record        // those of the batch that is being read
+	cells [][]column.Cell // of read; nil without columns
+}
+
+// Open opens the graph in a version folder. Its errors are those of the interpreter, and with [exitcode.Internal] those of a
+// graph that is not the model's.
+func Open(dir string, of Subject) (*Prover, error) {
+	g, err := interpreter.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &Prover{Record: -1, of: of, graph: g, expected: expected{head: of.Model.Graph().Head, class: map[string]int{}}}
+	for class, name := range p.expected.head.Names() {
+		p.expected.class[name] = class
+	}
+	if err := p.compile(); err != nil {
+		return nil, errors.Join(exitcode.With(exitcode.Internal, fmt.Errorf("%s: %w", dir, err)), g.Close())
+	}
+	return p, nil
+}
+
+// compile prepares the signatures and the examples that they take.
+func (p *Prover) compile() error {
+	programs, features, err := compile(p.graph)
+	if err != nil {
+		return err
+	}
+	if len(programs) == 0 {
+		return errors.New("the graph has no signature")
+	}
+	p.programs = programs
+	plan := p.of.Plan
+	var runner *column.Runner
+	if plan != nil {
+		runner = column.NewRunner(plan, input.Labels{Absent: true})
+		p.expected.keys = savedmodel.KeyOutputs(p.of.Model.Graph().Columns.Keys)
+		plan.Watch(p.take)
+	}
+	p.examples, err = newExamples(plan, runner, p.of.Names, features)
+	return err
+}
+
+// Close releases the graph.
+func (p *Prover) Close() error {
+	if p.of.Plan != nil {
+		p.of.Plan.Watch(nil)
+	}
+	return p.graph.Close()
+}
+
+// Signatures returns the names of the signatures that are compared.
+func (p *Prover) Signatures() (names []string) {
+	for i := range p.programs {
+		names = append(names, p.programs[i].signature)
+	}
+	return names
+}
+
+// take is for column.Plan.Watch.
+func (p *Prover) take(cells []column.Cell) []column.Cell {
+	p.raw = cells
+	return cells
+}
+
+// A Fault is a difference beyond the bound, or an answer that is none of the model's.
+type Fault struct {
+	Signature string
+	Record    string // which one, for people
+	what      string
+}
+
+func (f *Fault) Error() string { return fmt.Sprintf("%s %s", f.Signature, f.what) }
+
+// fault returns the fault of a record.
+func fault(p *program, record string, d *difference) error {
+	f := &Fault{Signature: p.signature, Record: record}
+	f.what = fmt.Sprintf("differs from the model by %.3g at %s, bound %.3g", d.size, record, d.bound)
+	if d.what != "" {
+		f.what = fmt.Sprintf("differs from the model at %s: %s", record, d.what)
+	}
+	return exitcode.With(exitcode.Internal, f)
+}
+
+// compare compares the answers of all signatures to the records of a batch, whose bags are indexed, with the model's.
+// It returns the scores of the graph, one row a record as the model has them. cells are those of the records, nil without
+// columns.
+func (p *Prover) compare(b *input.Batch, cells [][]column.Cell, of named) (scores tensor.Matrix, err error) {
+	n := len(b.Y)
+	whole := block{rows: rows{b, 0, n}, keys: p.expected.keys}
+	var sent [][]column.Cell
+	for i := range n {
+		if cells == nil {
+			whole.examples = append(whole.examples, p.examples.ofRow(&rows{b, i, i + 1}))
+			continue
+		}
+		example, as := p.examples.ofCells(cells[i])
+		whole.examples, sent = append(whole.examples, example), append(sent, as)
+	}
+	p.expected.texts = b.Keys
+	p.expect(&b.X)
+	narrow := false // the model was given what a tf.Example has of the records
+	for k := range p.programs {
+		at := &p.programs[k]
+		answers, err := at.answer(&whole)
+		if err != nil {
+			return scores, p.failing(at, &whole, err, of.name)
+		}
+		for i := range n {
+			var d difference
+			p.expected.check(&d, answers, i, n)
+			if d.beyond() && cells != nil && !narrow && d.what == "" {
+				if err := p.narrow(sent); err != nil {
+					return scores, err
+				}
+				narrow, d = true, difference{}
+				p.expected.check(&d, answers, i, n)
+			}
+			if d.beyond() {
+				return scores, fault(at, of.name(i), &d)
+			}
+			if d.size > p.Largest {
+				p.Largest, p.Record = d.size, of.number(i)
+			}
+		}
+		if scores.Data == nil {
+			scores = p.scores(answers, n)
+		}
+	}
+	return scores, nil
+}
+
+// named tells which the records of a batch are: for people, and by their numbers in the files, -1 of those that are in none.
+type named struct {
+	name   func(i int) string
+	number func(i int) int
+}
+
+// unread are records that are in no file.
+func unread(name func(i int) string) named { return named{name, func(int) int { return -1 }} }
+
+// expect has the model predict.
+func (p *Prover) expect(x *tensor.Features) {
+	made := p.of.Model.Predict(x)
+	p.expected.scores = tensor.Matrix{Rows: made.Rows, Cols: made.Cols, Data: append([]float32(nil), made.Data...)}
+}
+
+// narrow has the model predict the records as a tf.Example has them: numbers are float32 before anything is computed of them.
+func (p *Prover) narrow(sent [][]column.Cell) error {
+	var b input.Batch
+	for _, cells := range sent {
+		if err := p.examples.runner.Append(&b, cells); err != nil {
+			return exitcode.With(exitcode.Internal, fmt.Errorf("a record that becomes a tf.Example: %w", err))
+		}
+	}
+	b.X.Bags.Index()
+	p.expect(&b.X)
+	return nil
+}
+
+// failing returns the fault of a signature that fails: of the first record with which it does.
+func (p *Prover) failing(at *program, all *block, err error, name func(i int) string) error {
+	record := name(0)
+	for i := range all.rows.last {
+		one := *all
+		one.rows.first, one.rows.last, one.examples = i, i+1, all.examples[i:i+1]
+		if _, alone := at.answer(&one); alone != nil {
+			record, err = name(i), alone
+			break
+		}
+	}
+	return exitcode.With(exitcode.Internal, &Fault{at.signature, record, fmt.Sprintf("fails at %s: %v", record, err)})
+}
+
+// scores returns the scores that are among the answers of a signature, as the model has them; none if they are not.
+func (p *Prover) scores(answers map[string]*interpreter.Tensor, n int) (m tensor.Matrix) {
+	width := p.expected.scores.Cols
+	for key, t := range answers {
+		if _, named := answers["classes"]; !named && key != "logits" && len(t.Float32) == n*width && width > 0 {
+			m = tensor.Matrix{Rows: n, Cols: width, Data: t.Float32}
+		}
+	}
+	return m
+}
