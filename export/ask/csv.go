@@ -2,7 +2,6 @@ package ask
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ringtrain/export/interpreter"
@@ -37,11 +35,11 @@ type Columns struct {
 // keys are a text or a list of texts.
 type keys []string
 
-// UnmarshalJSON reads a text or a list.
+// UnmarshalJSON reads either.
 func (k *keys) UnmarshalJSON(text []byte) error {
-	if bytes.HasPrefix(text, []byte{'"'}) {
-		*k = make(keys, 1)
-		return json.Unmarshal(text, &(*k)[0])
+	*k = make(keys, 1)
+	if json.Unmarshal(text, &(*k)[0]) == nil {
+		return nil
 	}
 	return json.Unmarshal(text, (*[]string)(k))
 }
@@ -50,10 +48,10 @@ func (k *keys) UnmarshalJSON(text []byte) error {
 func ReadColumns(path string) (c Columns, err error) {
 	name := filepath.Join(path, "assets.extra", "ringtrain_columns.json")
 	text, err := os.ReadFile(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
-	case err == nil:
+	}
+	if err == nil {
 		err = json.Unmarshal(text, &c)
 	}
 	if err != nil {
@@ -62,106 +60,99 @@ func ReadColumns(path string) (c Columns, err error) {
 	return c, err
 }
 
-// Cells makes tf.Examples of the cells of records.
+// Cells makes tf.Examples of records of cells.
 type Cells struct {
-	rows       *Rows
-	columns    []int    // to features, -1 for a column that the signature does not take
-	separators []string // of lists, by feature
-	words      []string
+	columns  Columns
+	header   []string
+	features []*interpreter.Feature // of each cell; nil of one that the signature does not take
+	row      *row
 }
 
-// NewCells returns a maker of the examples of a signature from records with a header. If a feature is in no
-// column, each column must be a feature: a name is not misspelt in silence.
+// NewCells returns a maker of the examples that a signature takes. If a feature is in no column, each column must be
+// a feature, so that no name is misspelt in silence.
 func NewCells(header []string, s *interpreter.Signature, c Columns) (*Cells, error) {
 	if !TakesExamples(s) {
 		return nil, fmt.Errorf("the signature %s takes no columns of CSV, want JSON", phrase.Name(s.Name))
 	}
-	cs := &Cells{rows: NewRows(s), separators: make([]string, len(s.Features)), words: c.Words}
+	cs := &Cells{c, header, make([]*interpreter.Feature, len(header)), newRow(s)}
 	found, unknown := 0, error(nil)
-	for _, name := range header {
-		at, err := cs.rows.find(name)
+	for i, name := range header {
+		f, err := cs.row.find(name)
 		switch {
-		case err != nil:
-			at = -1
-			if name != c.Label.Name {
-				unknown = cmp.Or(unknown, err)
-			}
-		case slices.Contains(cs.columns, at):
-			return nil, fmt.Errorf("the column %s is there twice", phrase.Name(name))
-		default:
+		case slices.Contains(header[:i], name):
+			return nil, fmt.Errorf("the header has the column %s twice", phrase.Name(name))
+		case err == nil:
+			cs.features[i] = f
 			found++
-		}
-		cs.columns = append(cs.columns, at)
-	}
-	if found < len(s.Features) && unknown != nil {
-		return nil, unknown
-	}
-	for _, b := range c.Bags {
-		if at, err := cs.rows.find(b.Name); err == nil && b.List {
-			cs.separators[at] = b.Separator
+		case name != c.Label.Name && unknown == nil:
+			unknown = within("the header", err)
 		}
 	}
-	return cs, nil
+	if found == len(s.Features) {
+		unknown = nil
+	}
+	return cs, unknown
 }
 
 // Append appends the example of a record to dst.
 func (cs *Cells) Append(dst [][]byte, record []string) ([][]byte, error) {
-	if len(record) != len(cs.columns) {
-		return dst, &fault{"", fmt.Sprintf("has %s, want %d as the header has", phrase.Count(len(record), "cell"), len(cs.columns))}
+	if len(record) != len(cs.header) {
+		return dst, faultf("has %s, want %d as the header has", phrase.Count(len(record), "cell"), len(cs.header))
 	}
-	cs.rows.begin()
-	for i, cell := range record {
-		if at := cs.columns[i]; at >= 0 {
-			if err := cs.cell(at, cell); err != nil {
-				return dst, within(" has "+phrase.Name(cs.rows.names[at])+",", err)
-			}
+	for i, f := range cs.features {
+		if f == nil {
+			continue
+		}
+		if err := cs.set(f, record[i]); err != nil {
+			return dst, within("."+phrase.Name(f.Name), err)
 		}
 	}
-	return cs.rows.end(dst)
+	return cs.row.end(dst)
 }
 
-// cell adds a cell as a feature. An empty cell is missing, and a word that stands for a missing number.
-func (cs *Cells) cell(feature int, cell string) error {
-	b, f := cs.rows, &cs.rows.features[feature]
-	kind := kinds[f.Type]
-	if cell == "" || kind != bytesList && slices.Contains(cs.words, strings.TrimSpace(cell)) {
+// set sets a feature to a cell. An empty cell is missing, and a word that stands for a missing number.
+func (cs *Cells) set(f *interpreter.Feature, cell string) error {
+	isText := f.Type == tfpb.DataType_DT_STRING
+	if cell == "" || !isText && slices.Contains(cs.columns.Words, strings.TrimSpace(cell)) {
 		return nil
 	}
 	parts := []string{cell}
-	if s := cs.separators[feature]; s != "" {
-		parts = strings.Split(cell, s)
+	for _, b := range cs.columns.Bags {
+		if b.Name == f.Name && b.List && b.Separator != "" {
+			parts = strings.Split(cell, b.Separator)
+		}
 	}
-	b.list = b.list[:0]
+	values := filler{tensor: interpreter.Tensor{Type: f.Type}, column: true}
 	for _, part := range parts {
-		if kind == bytesList {
-			b.text([]byte(part))
+		if isText {
+			values.tensor.Bytes = append(values.tensor.Bytes, []byte(part))
 			continue
 		}
-		part = strings.TrimSpace(part)
-		want := "a number"
-		if !strings.ContainsAny(part, "xX_") { // Go's own forms
-			want = b.number(part, kind)
+		c := cursor{text: []byte(strings.TrimSpace(part))}
+		if !isDecimal(c.text) {
+			return faultf("is %s, want a number", phrase.Quote(part))
 		}
-		if want != "" {
-			return &fault{"", "which is " + phrase.Quote(part) + ", want " + want}
+		if err := values.scalar(&c); err != nil {
+			return err
 		}
 	}
-	if err := b.counted(feature, len(parts)); err != nil {
-		return err
-	}
-	b.entry(f.Name, kind)
-	return nil
+	return cs.row.set(f, &values.tensor)
+}
+
+// isDecimal reports whether a cell has only what decimal numbers have, and the words for those that are not finite.
+func isDecimal(cell []byte) bool {
+	return len(cell) > 0 && len(bytes.Trim(cell, "+-.0123456789eENaInfity")) == 0
 }
 
 // ReadTable returns the examples of a CSV text with a header.
 func ReadTable(text []byte, s *interpreter.Signature, c Columns) (*interpreter.Tensor, error) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
-	r.FieldsPerRecord, r.ReuseRecord = -1, true
+	r.FieldsPerRecord = -1
 	header, err := r.Read()
 	if err != nil {
 		return nil, fmt.Errorf("the body has no header of CSV: %w", err)
 	}
-	cells, err := NewCells(slices.Clone(header), s, c)
+	cells, err := NewCells(header, s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +166,7 @@ func ReadTable(text []byte, s *interpreter.Signature, c Columns) (*interpreter.T
 			t.Bytes, err = cells.Append(t.Bytes, record)
 		}
 		if err != nil {
-			return nil, within("record "+strconv.Itoa(len(t.Bytes)), err)
+			return nil, within(fmt.Sprintf("record %d", len(t.Bytes)), err)
 		}
 	}
 	if len(t.Bytes) == 0 {

@@ -40,17 +40,17 @@ func TestReadTable(t *testing.T) {
 	equalExample(t, got.Bytes[1], `feature{key:"city" value{bytes_list{value:"a,\"b\""}}}`)
 	all := "age,city,ids,pair"
 	for text, want := range map[string]string{
-		"":                               "no header",
-		"age\n":                          "no record",
-		"agee,city\n1,a\n":               "no column agee (did you mean age?)",
-		"age,age\n1,1\n":                 "the column age is there twice",
-		all + ",comment\n1,a,1,,fine\n":  "",
-		"age,city\n1\n":                  "record 0 has 1 cell, want 2",
-		"age\n1\nx\n":                    `record 1 has age, which is "x", want a number`,
-		"age\n0x10\n":                    `record 0 has age, which is "0x10", want a number`,
-		"ids\n1|b\n":                     `record 0 has ids, which is "b", want a whole number`,
-		"age\n\"1\n":                     "parse error on line 2",
-		strings.Repeat("x,", 9) + "\n\n": "no column x",
+		"":                              "no header",
+		"age\n":                         "no record",
+		"agee,city\n1,a\n":              "the header has no column agee (did you mean age?)",
+		"age,age\n1,1\n":                "the header has the column age twice",
+		all + ",comment\n1,a,1,,fine\n": "",
+		"age,city\n1\n":                 "record 0 has 1 cell, want 2",
+		"age\n1\nx\n":                   `record 1.age is "x", want a number`,
+		"age\n0x10\n":                   `record 0.age is "0x10", want a number`,
+		"ids\n1|b\n":                    `record 0.ids is "b", want a number`,
+		"age\n\"1\n":                    "parse error on line 2",
+		"x,y,z\n":                       "no column x",
 	} {
 		_, err := ReadTable([]byte(text), visits, c)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -66,17 +66,17 @@ func (d *Document) list(key string) (*cursor, error) {
 
 // Signature returns the name of the signature that is asked for.
 func (d *Document) Signature() (string, error) {
-	c, name := d.find("signature_name"), ""
-	if c != nil {
-		if c.peek() != '"' {
-			return "", &fault{"signature_name", "is " + c.shown() + ", want a text"}
-		}
-		name = string(c.string())
+	c := d.find("signature_name")
+	if c == nil {
+		return DefaultSignature, nil
 	}
-	if name == "" {
-		name = DefaultSignature
+	if c.peek() != '"' {
+		return "", &fault{"signature_name", "is " + c.shown() + ", want a text"}
 	}
-	return name, nil
+	if name := c.string(); len(name) > 0 {
+		return string(name), nil
+	}
+	return DefaultSignature, nil
 }
 
 // Inputs returns the tensors of a predict request, in the order of the inputs of the signature. The answer
@@ -99,11 +99,11 @@ func (d *Document) Inputs(s *interpreter.Signature) (inputs []*interpreter.Tenso
 		return nil, true, err
 	}
 	if first := c.first(); TakesExamples(s) && first.isObject() && !first.isNamed(s) {
-		var t *interpreter.Tensor
-		t, err = examples(c, NewRows(s))
-		return []*interpreter.Tensor{t}, true, within(instances, err)
+		inputs = make([]*interpreter.Tensor, 1)
+		inputs[0], err = newRow(s).all(c)
+	} else {
+		inputs, err = tensors(c, s, true)
 	}
-	inputs, err = tensors(c, s, true)
 	return inputs, true, within(instances, err)
 }
 
@@ -122,11 +122,8 @@ func (c *cursor) first() *cursor {
 // isObject reports whether an object is at the cursor that is no {"b64": TEXT}.
 func (c *cursor) isObject() bool {
 	at := *c
-	if at.peek() != '{' {
-		return false
-	}
 	_, text := at.base64()
-	return !text
+	return c.peek() == '{' && !text
 }
 
 // isNamed reports whether the object at the cursor is the input of a signature by name, and no row of columns:
@@ -144,63 +141,62 @@ func (c *cursor) isNamed(s *interpreter.Signature) bool {
 	return isNamed && keys == 1
 }
 
-// tensors makes the inputs of a signature of the value at the cursor, which is that of the only input or an
-// object with each input; with rows, of a list of such values.
+// tensors makes the inputs of a signature of the value at the cursor: that of the only input, or an object with each
+// input. Of rows it is a list of such values.
 func tensors(c *cursor, s *interpreter.Signature, rows bool) ([]*interpreter.Tensor, error) {
-	example := c
+	one := c
 	if rows {
-		example = c.first()
+		one = c.first()
 	}
-	keyed := example.isObject()
+	keyed := one.isObject()
 	if !keyed && len(s.Inputs) != 1 {
-		return nil, &fault{"", "has values without keys, want objects: the inputs are " + keysOf(s.Inputs)}
+		return nil, faultf("has values without keys, want objects: the inputs are %s", keysOf(s.Inputs))
 	}
 	fillers := make([]filler, len(s.Inputs))
 	for i, p := range s.Inputs {
 		fillers[i].tensor.Type = p.Type
 	}
+	next := func() error {
+		switch object := c.isObject(); {
+		case object != keyed:
+			return faultf("is %s, want %s as the first item is", c.shown(), map[bool]string{false: "a value or a list", true: "an object"}[keyed])
+		case keyed:
+			return addObject(c, s.Inputs, fillers)
+		}
+		return fillers[0].add(c)
+	}
 	var err error
-	if !rows {
-		err = row(c, s.Inputs, fillers, keyed)
+	if rows {
+		err = c.eachItem(next)
 	} else {
-		err = c.eachItem(func() error { return row(c, s.Inputs, fillers, keyed) })
+		err = next()
 	}
 	inputs := make([]*interpreter.Tensor, len(fillers))
 	for i := range fillers {
 		f := &fillers[i]
-		inputs[i], f.tensor.Shape = &f.tensor, []int{}
+		inputs[i], f.tensor.Shape = &f.tensor, f.shape
 		if rows {
-			f.tensor.Shape = []int{f.values}
+			f.tensor.Shape = append([]int{f.values}, f.shape...)
 		}
-		f.tensor.Shape = append(f.tensor.Shape, f.shape...)
 	}
 	return inputs, err
 }
 
-// row adds the value at the cursor: that of the only input, or if keyed an object that has each input once.
-func row(c *cursor, inputs []interpreter.Port, fillers []filler, keyed bool) error {
-	switch object := c.isObject(); {
-	case !object && keyed:
-		return &fault{"", "is " + c.shown() + ", want an object as the first item is"}
-	case object && !keyed:
-		return &fault{"", "is " + c.shown() + ", want a value or a list as the first item is"}
-	case !keyed:
-		return fillers[0].add(c)
-	}
-	before := fillers[0].values
+// addObject adds the values of the object at the cursor, which has each input once.
+func addObject(c *cursor, inputs []interpreter.Port, fillers []filler) error {
+	before, found := fillers[0].values, 0
 	for key := range c.members() {
 		at := slices.IndexFunc(inputs, func(p interpreter.Port) bool { return p.Key == key })
 		if at < 0 || fillers[at].values > before {
-			return &fault{"", fmt.Sprintf("has the key %s, want each of the inputs %s once", phrase.Name(key), keysOf(inputs))}
+			return faultf("has the key %s, want each of the inputs %s once", phrase.Name(key), keysOf(inputs))
 		}
 		if err := fillers[at].add(c); err != nil {
 			return within("."+inputs[at].Key, err)
 		}
+		found++
 	}
-	for at := range fillers {
-		if fillers[at].values != before+1 {
-			return &fault{"", fmt.Sprintf("has no key %s, want each of the inputs %s", inputs[at].Key, keysOf(inputs))}
-		}
+	if found < len(inputs) {
+		return faultf("has %d of the inputs %s, want each", found, keysOf(inputs))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"unsafe"
 
 	"ringtrain/ring/phrase"
 )
@@ -21,9 +22,8 @@ var notFinite = []struct{ word, number string }{{"NaN", "0.0"}, {"Infinity", "0.
 
 // check verifies that text is one value of JSON, in which numbers may also be NaN, Infinity and Inf.
 func check(text []byte) error {
-	err := syntax(text)
-	if err == nil || !bytes.ContainsAny(text, "NI") {
-		return err
+	if json.Valid(text) {
+		return nil
 	}
 	finite, quoted := bytes.Clone(text), false
 	for i := 0; i < len(text); i++ {
@@ -41,14 +41,7 @@ func check(text []byte) error {
 			}
 		}
 	}
-	return syntax(finite)
-}
-
-func syntax(text []byte) error {
-	if json.Valid(text) {
-		return nil
-	}
-	err := json.Unmarshal(text, new(any)) // says where
+	err := json.Unmarshal(finite, new(json.RawMessage))
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("the body is no JSON at byte %d: %w", s.Offset, err)
 	}
@@ -73,15 +66,15 @@ func (c *cursor) peek() byte {
 	return 0
 }
 
-// more moves past a comma and to the next item of a list or an object, or past its end. It reports whether there is one.
+// more moves into a list or an object, or past a comma, and to the next item, or past the end. It reports whether
+// there is one.
 func (c *cursor) more(end byte) bool {
-	switch c.peek() {
-	case end:
+	if c.peek() != end {
+		c.at++ // the bracket, or a comma
+	}
+	if c.peek() == end {
 		c.at++
 		return false
-	case ',':
-		c.at++
-		c.peek()
 	}
 	return true
 }
@@ -89,7 +82,6 @@ func (c *cursor) more(end byte) bool {
 // items yields the numbers of the items of the list at the cursor. The loop must move past each item.
 func (c *cursor) items() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		c.at++
 		for i := 0; c.more(']') && yield(i); i++ {
 		}
 	}
@@ -108,7 +100,6 @@ func (c *cursor) eachItem(f func() error) error {
 // members yields the keys of the object at the cursor. The loop must move past each value.
 func (c *cursor) members() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		c.at++
 		for c.more('}') {
 			key := c.string()
 			c.peek()
@@ -140,45 +131,41 @@ func (c *cursor) string() []byte {
 }
 
 // word returns the number, true, false or null at the cursor and moves past it.
-func (c *cursor) word() []byte {
+func (c *cursor) word() string {
 	from := c.at
 	for ; c.at < len(c.text); c.at++ {
 		switch c.text[c.at] {
 		case ',', ']', '}', ' ', '\t', '\n', '\r':
-			return c.text[from:c.at]
+			return view(c.text[from:c.at])
 		}
 	}
-	return c.text[from:]
+	return view(c.text[from:])
 }
 
-// skip moves past the value at the cursor and returns its text.
-func (c *cursor) skip() []byte {
-	c.peek()
-	from := c.at
-	for depth := 0; ; {
-		switch c.peek() {
-		case '{', '[':
-			depth++
-			c.at++
-		case '}', ']':
-			depth--
-			c.at++
-		case ',', ':':
-			c.at++
-			continue
-		case '"':
-			c.string()
-		default:
-			c.word()
+// skip moves past the value at the cursor.
+func (c *cursor) skip() {
+	switch c.peek() {
+	case '{':
+		for range c.members() {
+			c.skip()
 		}
-		if depth == 0 {
-			return c.text[from:c.at]
+	case '[':
+		for range c.items() {
+			c.skip()
 		}
+	case '"':
+		c.string()
+	default:
+		c.word()
 	}
 }
 
 // shown returns the value at the cursor for a message.
 func (c *cursor) shown() string {
 	at := *c
-	return phrase.Foreign(view(at.skip()), maxShown)
+	at.skip()
+	return phrase.Foreign(view(c.text[c.at:at.at]), maxShown)
 }
+
+// view returns b as a string without a copy.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

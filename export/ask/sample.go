@@ -21,71 +21,69 @@ import (
 // Sample returns a predict request that a signature answers: rows of raw columns, of values, or columns if an
 // input has no dimension of records. The columns are those of like, if it is not nil, else zeros.
 func Sample(s *interpreter.Signature, like *tfpb.Example) []byte {
-	if TakesExamples(s) {
-		dst := []byte(`{"instances": [{`)
-		for i, f := range s.Features {
-			if i > 0 {
-				dst = append(dst, ", "...)
-			}
-			dst = append(appendText(dst, f.Name), ": "...)
-			dst = appendFeature(dst, f, like.GetFeatures().GetFeature()[f.Name])
-		}
-		return append(dst, "}]}"...)
-	}
 	rows := !slices.ContainsFunc(s.Inputs, func(p interpreter.Port) bool { return p.Shape != nil && (len(p.Shape) == 0 || p.Shape[0] >= 0) })
-	values := make([]*interpreter.Tensor, len(s.Inputs))
-	for i, p := range s.Inputs {
-		shape := p.Shape
-		if rows && len(shape) > 0 {
-			shape = shape[1:]
+	var keys []string
+	var values [][]byte
+	if TakesExamples(s) {
+		for _, f := range s.Features {
+			keys, values = append(keys, f.Name), append(values, featureOf(f, like.GetFeatures().GetFeature()[f.Name]))
 		}
-		values[i] = zeros(p.Type, shape)
+	} else {
+		for _, p := range s.Inputs {
+			shape := p.Shape
+			if rows && len(shape) > 0 {
+				shape = shape[1:]
+			}
+			keys, values = append(keys, p.Key), append(values, appendZeros(nil, zeros[p.Type], shape))
+		}
 	}
-	value := appendValues(nil, s.Inputs, values, 0, make([]int, len(values)))
+	value := values[0]
+	if TakesExamples(s) || len(keys) > 1 {
+		value = []byte{'{'}
+		for i, key := range keys {
+			if i > 0 {
+				value = append(value, ", "...)
+			}
+			value = append(append(appendText(value, key), ": "...), values[i]...)
+		}
+		value = append(value, '}')
+	}
 	if rows {
 		return fmt.Appendf(nil, `{"instances": [%s]}`, value)
 	}
 	return fmt.Appendf(nil, `{"inputs": %s}`, value)
 }
 
-// zeros returns a tensor of zeros, or of the text a. A dimension that may have any size has 1.
-func zeros(t tfpb.DataType, shape []int) *interpreter.Tensor {
-	shape = slices.Clone(shape)
-	for i, d := range shape {
-		shape[i] = max(d, -d) // 1 for -1
+// zeros are values of each type.
+var zeros = map[tfpb.DataType]string{tfpb.DataType_DT_FLOAT: "0.0", tfpb.DataType_DT_DOUBLE: "0.0", tfpb.DataType_DT_INT32: "0",
+	tfpb.DataType_DT_INT64: "0", tfpb.DataType_DT_BOOL: "false", tfpb.DataType_DT_STRING: `""`}
+
+// appendZeros appends a value of a shape. A dimension that may have any size has 1.
+func appendZeros(dst []byte, zero string, shape []int) []byte {
+	if len(shape) == 0 {
+		return append(dst, zero...)
 	}
-	z, n := &interpreter.Tensor{Type: t, Shape: shape}, interpreter.Elements(shape)
-	switch t {
-	case tfpb.DataType_DT_FLOAT:
-		z.Float32 = make([]float32, n)
-	case tfpb.DataType_DT_DOUBLE:
-		z.Float64 = make([]float64, n)
-	case tfpb.DataType_DT_INT32:
-		z.Int32 = make([]int32, n)
-	case tfpb.DataType_DT_INT64:
-		z.Int64 = make([]int64, n)
-	case tfpb.DataType_DT_BOOL:
-		z.Bool = make([]bool, n)
-	default:
-		z.Bytes = slices.Repeat([][]byte{[]byte("a")}, n)
+	dst = append(dst, '[')
+	for i := range max(shape[0], -shape[0]) { // 1 for -1
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = appendZeros(dst, zero, shape[1:])
 	}
-	return z
+	return append(dst, ']')
 }
 
-// appendFeature appends the value of a feature: that of like, if it has one, else zeros.
-func appendFeature(dst []byte, f interpreter.Feature, like *tfpb.Feature) []byte {
+// featureOf returns the value of a feature: that of like, if it has one, else zeros.
+func featureOf(f interpreter.Feature, like *tfpb.Feature) []byte {
 	t := &interpreter.Tensor{Type: f.Type, Float32: like.GetFloatList().GetValue(), Int64: like.GetInt64List().GetValue(), Bytes: like.GetBytesList().GetValue()}
 	n := len(t.Float32) + len(t.Int64) + len(t.Bytes)
-	t.Shape = []int{n}
 	if n == 0 {
-		t = zeros(f.Type, f.Shape)
+		return appendZeros(nil, zeros[f.Type], f.Shape)
 	}
-	if f.Kind == interpreter.Dense && interpreter.Elements(t.Shape) == 1 && (len(f.Shape) == 0 || f.Shape[0] >= 0) {
-		t.Shape = nil
-	} else if len(t.Shape) == 0 {
-		t.Shape = []int{1}
+	if n > 1 || len(f.Shape) > 0 {
+		t.Shape = []int{n}
 	}
-	return appendTensor(dst, "", t, 0, new(int))
+	return appendTensor(nil, "", t, 0, new(int))
 }
 
 // About is how to ask a model.

@@ -5,17 +5,20 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
-	"unsafe"
 
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
 )
 
-// fault is an error about a value of a body: where it is, and how it is not as it should be.
+// fault is an error about a value: where it is, and how it is not as it should be.
 type fault struct{ where, text string }
 
 func (f *fault) Error() string { return f.where + " " + f.text }
+
+// faultf returns a fault at a place that is not known yet.
+func faultf(format string, args ...any) error { return &fault{"", fmt.Sprintf(format, args...)} }
 
 // within adds where the value is that an error is about: a key or [3].
 func within(where string, err error) error {
@@ -38,6 +41,7 @@ type filler struct {
 	shape  []int // of each value, -1 where no list of a level has ended
 	ranked bool  // the first scalar or empty list has told the length of shape
 	values int
+	column bool // the type is that of a column: true is 1, 31.0 is 31, and a number is a text
 }
 
 // add appends the value at the cursor, and moves past it.
@@ -49,17 +53,14 @@ func (f *filler) add(c *cursor) error {
 func (f *filler) value(c *cursor, level int) error {
 	if c.peek() != '[' {
 		if f.ranked && level != len(f.shape) {
-			return &fault{"", fmt.Sprintf("is %s, want a list: lists before nest %d deep", c.shown(), len(f.shape))}
+			return faultf("is %s, want a list: lists before nest %d deep", c.shown(), len(f.shape))
 		}
 		f.ranked = true
 		return f.scalar(c)
 	}
 	if level == len(f.shape) {
-		if level == maxDepth {
-			return &fault{"", fmt.Sprintf("is a list in %d lists, want fewer", level)}
-		}
-		if f.ranked {
-			return &fault{"", fmt.Sprintf("is a list, want %s: values before nest %d deep", wants[f.tensor.Type], level)}
+		if f.ranked || level == maxDepth {
+			return faultf("is a list, want %s at depth %d", wants[f.tensor.Type], level)
 		}
 		f.shape = append(f.shape, -1)
 	}
@@ -68,15 +69,15 @@ func (f *filler) value(c *cursor, level int) error {
 		n++
 		return f.value(c, level+1)
 	})
-	if err != nil {
+	want := f.shape[level]
+	switch {
+	case err != nil:
 		return err
-	}
-	switch want := f.shape[level]; {
 	case want < 0:
 		f.shape[level] = n
 		f.ranked = true
 	case n != want:
-		return &fault{"", fmt.Sprintf("has %d values, want %d as those before have", n, want)}
+		return faultf("has %d values, want %d as those before have", n, want)
 	}
 	return nil
 }
@@ -86,64 +87,77 @@ func (f *filler) scalar(c *cursor) error {
 	at, ok := *c, false
 	switch t := &f.tensor; t.Type {
 	case tfpb.DataType_DT_FLOAT:
-		ok = appendNumber(&t.Float32, c, 32)
+		ok = appendNumber(&t.Float32, f.number(c), 32, f.column)
 	case tfpb.DataType_DT_DOUBLE:
-		ok = appendNumber(&t.Float64, c, 64)
+		ok = appendNumber(&t.Float64, f.number(c), 64, f.column)
 	case tfpb.DataType_DT_INT32:
-		ok = appendWhole(&t.Int32, c, 32)
+		ok = appendWhole(&t.Int32, f.number(c), 32, f.column)
 	case tfpb.DataType_DT_INT64:
-		ok = appendWhole(&t.Int64, c, 64)
+		ok = appendWhole(&t.Int64, f.number(c), 64, f.column)
 	case tfpb.DataType_DT_BOOL:
-		first := c.peek()
-		ok = first == 't' || first == 'f'
-		t.Bool = append(t.Bool, first == 't')
-		c.skip()
+		word := c.word()
+		ok = word == "true" || word == "false"
+		t.Bool = append(t.Bool, word == "true")
 	case tfpb.DataType_DT_STRING:
 		var text []byte
 		text, ok = c.bytes()
+		if !ok && f.column && f.number(c) != "" {
+			text, ok = at.text[at.at:c.at], true
+		}
 		t.Bytes = append(t.Bytes, text)
 	default:
-		return &fault{"", fmt.Sprintf("is of type %v, which JSON cannot give here", t.Type)}
+		return faultf("is of type %v, which JSON cannot give here", t.Type)
 	}
 	if !ok {
-		return &fault{"", fmt.Sprintf("is %s, want %s", at.shown(), wants[f.tensor.Type])}
+		return faultf("is %s, want %s", at.shown(), wants[f.tensor.Type])
 	}
 	return nil
 }
 
-// appendNumber appends the number at the cursor. A whole number must be held exactly.
-func appendNumber[T float32 | float64](dst *[]T, c *cursor, bits int) bool {
-	if !isNumber(c.peek()) {
-		return false
+// number returns the number at the cursor and moves past it, "" if it is none.
+func (f *filler) number(c *cursor) string {
+	switch b := c.peek(); {
+	case b == '-' || b == '+' || b == '.' || '0' <= b && b <= '9' || b == 'N' || b == 'I':
+		return c.word()
+	case f.column && b == 't':
+		c.skip()
+		return "1"
+	case f.column && b == 'f':
+		c.skip()
+		return "0"
 	}
-	word := c.word()
-	v, err := strconv.ParseFloat(view(word), bits)
+	return ""
+}
+
+// appendNumber appends a number. Unless it is rounded, a whole number must be held exactly.
+func appendNumber[T float32 | float64](dst *[]T, text string, bits int, rounded bool) bool {
+	v, err := strconv.ParseFloat(text, bits)
 	if err != nil {
 		return false
 	}
 	*dst = append(*dst, T(v))
 	const minInexact = 8 // digits
-	if len(word) < minInexact {
+	if rounded || len(text) < minInexact {
 		return true
 	}
-	whole, err := strconv.ParseInt(view(word), 10, 64)
+	whole, err := strconv.ParseInt(text, 10, 64)
 	return err != nil || v < 1<<63 && int64(v) == whole
 }
 
-func appendWhole[T int32 | int64](dst *[]T, c *cursor, bits int) bool {
-	if !isNumber(c.peek()) {
-		return false
+// appendWhole appends a whole number, which may have a point or an exponent if it is rounded.
+func appendWhole[T int32 | int64](dst *[]T, text string, bits int, rounded bool) bool {
+	v, err := strconv.ParseInt(text, 10, bits)
+	if rounded && errors.Is(err, strconv.ErrSyntax) {
+		var f float64
+		f, err = strconv.ParseFloat(text, 64)
+		v = int64(f)
+		if f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
+			return false
+		}
 	}
-	v, err := strconv.ParseInt(view(c.word()), 10, bits)
 	*dst = append(*dst, T(v))
 	return err == nil
 }
-
-// isNumber reports whether a number begins with b: NaN and Infinity do with a capital.
-func isNumber(b byte) bool { return b == '-' || '0' <= b && b <= '9' || b == 'N' || b == 'I' }
-
-// view returns b as a string without a copy.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // bytes returns the text at the cursor, which is in quotes or {"b64": TEXT}, and moves past it.
 func (c *cursor) bytes() ([]byte, bool) {
@@ -159,19 +173,19 @@ func (c *cursor) bytes() ([]byte, bool) {
 }
 
 // base64 returns TEXT of {"b64": TEXT} and moves past it. It stays where it is if something else is there.
-func (c *cursor) base64() ([]byte, bool) {
+func (c *cursor) base64() (text []byte, ok bool) {
 	if c.peek() != '{' {
 		return nil, false
 	}
-	at, keys := *c, 0
-	var text []byte
+	at := *c
 	for key := range at.members() {
-		keys++
-		if keys > 1 || key != "b64" || at.peek() != '"' {
+		if ok || key != "b64" || at.peek() != '"' {
 			return nil, false
 		}
-		text = at.string()
+		text, ok = at.string(), true
 	}
-	*c = at
-	return text, keys == 1
+	if ok {
+		*c = at
+	}
+	return text, ok
 }
