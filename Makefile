@@ -156,7 +156,7 @@ fuzz: ## every fuzz test, 30 s each (FUZZ=…)
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p || exit 1; done; done
 
-GOLDENS := model/testdata/layers/make_layers.py model/testdata/networks/make_networks.py model/testdata/clicks/make_clicks.py model/optimizer/testdata/make_goldens.py model/optimizer/testdata/make_adamw.py export/testdata/tensorflow/make_models.py input/testdata/make_records.py export/events/testdata/make_golden.py input/image/testdata/make_golden.py input/column/testdata/make_columns.py input/internal/farmhash/testdata/make_fingerprints.py model/testdata/metrics/make_metrics.py model/train/testdata/features/make_features.py export/interpreter/testdata/make_ops.py export/serving/servingpb/testdata/make_fields.py
+GOLDENS := model/testdata/layers/make_layers.py model/testdata/networks/make_networks.py model/testdata/clicks/make_clicks.py model/optimizer/testdata/make_goldens.py model/optimizer/testdata/make_adamw.py export/testdata/tensorflow/make_models.py input/testdata/make_records.py export/events/testdata/make_golden.py input/image/testdata/make_golden.py input/column/testdata/make_columns.py input/internal/farmhash/testdata/make_fingerprints.py model/testdata/metrics/make_metrics.py model/train/testdata/features/make_features.py export/interpreter/testdata/make_ops.py export/interpreter/testdata/make_answers.py export/serving/servingpb/testdata/make_fields.py
 
 goldens: ## golden numbers and files of TensorFlow anew (after make interop)
 	@for script in $(GOLDENS); do .interop/venv/bin/python $$script $$(dirname $$script) || exit 1; done

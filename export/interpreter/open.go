@@ -219,8 +219,8 @@ func (m *Model) describe() error {
 		}
 		s := Signature{Name: name, Method: defs[name].GetMethodName()}
 		var errIn, errOut error
-		s.Inputs, errIn = ports(defs[name].GetInputs())
-		s.Outputs, errOut = ports(defs[name].GetOutputs())
+		s.Inputs, errIn = m.ports(defs[name].GetInputs())
+		s.Outputs, errOut = m.ports(defs[name].GetOutputs())
 		if err := errors.Join(errIn, errOut); err != nil {
 			return fmt.Errorf("signature %s: %w", phrase.Name(name), err)
 		}
@@ -232,7 +232,9 @@ func (m *Model) describe() error {
 	return nil
 }
 
-func ports(infos map[string]*tfpb.TensorInfo) ([]Port, error) {
+// ports returns inputs or outputs by key. Where a placeholder has another type than the signature says, the
+// placeholder is right: TensorFlow feeds the graph.
+func (m *Model) ports(infos map[string]*tfpb.TensorInfo) ([]Port, error) {
 	var all []Port
 	for _, key := range slices.Sorted(maps.Keys(infos)) {
 		info := infos[key]
@@ -240,6 +242,10 @@ func ports(infos map[string]*tfpb.TensorInfo) ([]Port, error) {
 			return nil, fmt.Errorf("%s is no dense tensor", phrase.Name(key))
 		}
 		p := Port{Key: key, Type: info.GetDtype(), tensor: info.GetName()}
+		base, _, _ := strings.Cut(p.tensor, ":")
+		if t := m.lib.bodies[""].nodes[base].GetAttr()["dtype"].GetType(); t != tfpb.DataType_DT_INVALID {
+			p.Type = t
+		}
 		if s := info.GetTensorShape(); s != nil && !s.GetUnknownRank() {
 			p.Shape = dims(s)
 		}
