@@ -38,12 +38,16 @@ func (c *call) gatherRows(params *Tensor, axis int) error {
 	if err := c.make(0, params.Type, c.dims(in[:axis], indices.Shape, in[axis+1:])...); err != nil {
 		return err
 	}
+	tables := Elements(in[:axis])
+	if c.out[0].length() == 0 {
+		tables = 0
+	}
 	for k := range n {
 		row := indices.integer(k)
 		if row < 0 || row >= rows {
 			return outside(k, row, rows)
 		}
-		for outer := range Elements(in[:axis]) {
+		for outer := range tables {
 			c.out[0].take((outer*n+k)*width, params, (outer*rows+row)*width, width)
 		}
 	}
@@ -64,7 +68,8 @@ func gatherNd(c *call) error {
 	if err := c.make(0, params.Type, c.dims(lists, inner)...); err != nil {
 		return err
 	}
-	for i, width := 0, Elements(inner); i < Elements(lists); i++ {
+	width := Elements(inner)
+	for i := range c.out[0].length() / max(width, 1) {
 		row := 0
 		for d, size := range params.Shape[:dims] {
 			at := indices.integer(i*dims + d)

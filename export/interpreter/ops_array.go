@@ -12,7 +12,6 @@ import (
 func arrayOps() []op {
 	return []op{
 		{name: "Shape", kinds: "x", run: runShape},
-		{name: "Size", kinds: "x", run: runSize},
 		{name: "Reshape", kinds: "xi", run: reshape},
 		{name: "ExpandDims", kinds: "xi", run: expandDims},
 		{name: "Squeeze", kinds: "x", bind: func(n *node) (any, error) { return n.integers("squeeze_dims"), nil }, run: squeeze},
@@ -31,26 +30,19 @@ func arrayOps() []op {
 	}
 }
 
-// outType returns the type of a shape.
-func (n *node) outType() tfpb.DataType {
-	if n.typ("out_type") == tfpb.DataType_DT_INT64 {
-		return tfpb.DataType_DT_INT64
+func runShape(c *call) error {
+	t := tfpb.DataType_DT_INT32
+	if c.node.typ("out_type") == tfpb.DataType_DT_INT64 {
+		t = tfpb.DataType_DT_INT64
 	}
-	return tfpb.DataType_DT_INT32
-}
-
-// answer makes output 0 integers of the type of a shape.
-func (c *call) answer(values []int, shape ...int) error {
-	err := c.make(0, c.node.outType(), shape...)
-	for i := 0; err == nil && i < len(values); i++ {
-		c.out[0].put(i, values[i])
+	if err := c.make(0, t, len(c.in[0].Shape)); err != nil {
+		return err
 	}
-	return err
+	for i, d := range c.in[0].Shape {
+		c.out[0].put(i, d)
+	}
+	return nil
 }
-
-func runShape(c *call) error { return c.answer(c.in[0].Shape, len(c.in[0].Shape)) }
-
-func runSize(c *call) error { return c.answer(c.dims([]int{Elements(c.in[0].Shape)})) }
 
 func reshape(c *call) error {
 	shape, n, known, open := c.list(1), Elements(c.in[0].Shape), 1, -1
@@ -172,10 +164,12 @@ func (c *call) join(in []*Tensor, axis int, shape []int) error {
 	if err := c.make(0, in[0].Type, shape...); err != nil {
 		return err
 	}
-	rows, width := Elements(shape[:axis]), Elements(shape[axis:])
-	at := 0
+	rows, width, at := Elements(shape[:axis]), Elements(shape[axis:]), 0
+	if c.out[0].length() == 0 {
+		return nil
+	}
 	for _, t := range in {
-		n := t.length() / max(rows, 1)
+		n := t.length() / rows
 		for row := range rows {
 			c.out[0].take(row*width+at, t, row*n, n)
 		}

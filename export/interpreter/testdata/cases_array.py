@@ -11,10 +11,8 @@ def shapes(room):
             ("strings", s(["a", "b"])), ("bool", b([[1], [0]])), ("nan", f([NAN])), ("infinite", f([INF, -INF])), ("empty inside", f([], 2, 0, 2))]
     for name, x in some:
         room.case("Shape", name, input=x, out_type=tf.int32)
-        room.case("Size", name, input=x, out_type=tf.int32)
         room.case("ZerosLike", name, x=x)
     room.case("Shape", "int64", input=some[2][1], out_type=tf.int64)
-    room.case("Size", "int64", input=some[2][1], out_type=tf.int64)
     for name, x, to in [
             ("matrix", f(range(6)), i([2, 3])), ("rest", f(range(6)), i([-1, 2])), ("rest in the middle", f(range(6), 3, 2), i([2, -1, 1])),
             ("scalar", f([5]), i([])), ("from a scalar", f(5), i([1, 1])), ("strings", s(["a", "b"]), i([2, 1])), ("empty", f([], 0, 3), i([3, 0])),

@@ -149,7 +149,7 @@ class Room:
         if inputs != ["x%d" % k for k in range(feeds)]:
             n["input"] = inputs
         attrs = json_format.MessageToDict(o.node_def).get("attr", {})
-        attrs = {k: v.get("type", v) for k, v in attrs.items() if not k.startswith("_")}
+        attrs = {k: v.get("type", v) for k, v in sorted(attrs.items()) if not k.startswith("_")}
         if attrs:
             n["attr"] = attrs
         return n
