@@ -46,6 +46,15 @@ func OpenText(ctx context.Context, name string, limits Limits) (*File, error) {
 // TextOf is OpenText of what a pipe gives, which may inflate to any size. When ctx ends, a read that waits for the pipe
 // returns, too. The File does not close the pipe.
 func TextOf(ctx context.Context, name string, pipe io.Reader) (*File, error) {
+	return contentOf(ctx, name, pipe, true)
+}
+
+// FileOf is TextOf of any content.
+func FileOf(ctx context.Context, name string, pipe io.Reader) (*File, error) {
+	return contentOf(ctx, name, pipe, false)
+}
+
+func contentOf(ctx context.Context, name string, pipe io.Reader, text bool) (*File, error) {
 	in, out := io.Pipe()
 	go func() {
 		_, err := io.Copy(out, pipe)
@@ -53,7 +62,7 @@ func TextOf(ctx context.Context, name string, pipe io.Reader) (*File, error) {
 	}()
 	context.AfterFunc(ctx, func() { out.CloseWithError(stopped{context.Cause(ctx)}) })
 	f := &File{Name: name, Most: math.MaxInt64, file: in, piped: true}
-	return f, f.begin(ctx, Limits{MaxInflate: math.MaxInt64}, true)
+	return f, f.begin(ctx, Limits{MaxInflate: math.MaxInt64}, text)
 }
 
 func openFile(ctx context.Context, name string, limits Limits, text bool) (*File, error) {

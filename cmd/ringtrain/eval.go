@@ -14,14 +14,15 @@ import (
 
 func evalCommand() command {
 	return command{
-		name: "eval", takes: words{1, -1, "a job, a checkpoint or a bundle, and files"}, args: "JOB|CKPT|BUNDLE [FILE …] [--from DIR] [--split NAME]", usage: "metrics of a checkpoint or bundle on the job's validation records, or on those in files",
-		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json", "ringtrain eval churn.yaml test.csv"},
-		flags: []cli.Flag{
+		name: "eval", takes: words{1, -1, "a job, a checkpoint or a bundle, and files"}, args: "[JOB|CKPT|BUNDLE] [FILE …] [--from DIR] [--split NAME]", usage: "metrics of a checkpoint or bundle on the job's validation records, or on those in files",
+		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json", "ringtrain eval churn.yaml test.csv", "ringtrain eval --from models/other test.csv --label y"},
+		flags: append([]cli.Flag{
 			option("from"), option("split"),
 			&cli.BoolFlag{Name: "importance", Usage: "also how much worse loss and AUC become if the cells of a column are permuted: mean and deviation of three permutations of each"},
 			&cli.IntFlag{Name: "sample", Value: 100_000, Usage: "permute the cells of at most `N` records"},
+			&cli.StringFlag{Name: "label", Usage: "without a job: the `COLUMN` of the labels (default: the one that the bundle names)"},
 			option("data"), option("set"), option("json"),
-		},
+		}, bundleFlags()...),
 		run: runEval,
 	}
 }
@@ -54,6 +55,12 @@ func openBy(a *app, c *cli.Context, word string, e records.Evaluated) (*trained.
 }
 
 func runEval(a *app, c *cli.Context) error {
+	if !hasJob(c) {
+		return evalByBundle(a, c)
+	}
+	if err := refuseWithoutBundle(c); err != nil {
+		return err
+	}
 	importance := c.Bool("importance")
 	if !importance && c.IsSet("sample") {
 		return refuse(c, "is for --importance", "sample")

@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"input/look"},
 	{"model/job"},
 	{"model/train/records", "model/train/proof"},
-	{"model/train/trained", "model/train/traintest"},
+	{"model/train/bundled", "model/train/trained", "model/train/traintest"},
 	{"model/train", "ring/launch", "ring/join", "ring/joblist", "ring/doctor", "ring/ringtest"},
 	{"bench", "bench/speed", "bench/quality"},
 	{"bench/peers"},

@@ -266,11 +266,11 @@ func forceFlag(what string) cli.Flag {
 }
 
 func predictFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		option("from"), option("data"), option("set"),
 		&cli.StringFlag{Name: "to", Usage: "`FILE` to write to, .csv or .jsonl, also .gz (default: CSV on standard output)"}, forceFlag("file of --to"),
 		&cli.BoolFlag{Name: "csv", Usage: "changes nothing: CSV is the form of standard output"}, option("json"),
-	}
+	}, bundleFlags()...)
 }
 
 func initFlags() []cli.Flag {

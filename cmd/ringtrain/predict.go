@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -19,10 +20,10 @@ import (
 
 func predictCommand() command {
 	return command{
-		name: "predict", takes: words{1, -1, "a job, a checkpoint or a bundle, and files"}, args: "JOB|CKPT|BUNDLE [FILE …|-] [--from DIR] [--to FILE]",
+		name: "predict", takes: words{1, -1, "a job, a checkpoint or a bundle, and files"}, args: "[JOB|CKPT|BUNDLE] [FILE …|-] [--from DIR] [--to FILE]",
 		usage: "predictions for the validation records, or for those in files or of standard input (-)",
 		examples: []string{"ringtrain predict job.yaml", "ringtrain predict job.yaml new.csv --from export/job >scores.csv",
-			"ringtrain predict export/job - --to scores.jsonl <new.csv"},
+			"ringtrain predict export/job - --to scores.jsonl <new.csv", "ringtrain predict --from models/other new.csv"},
 		flags: predictFlags(), run: runPredict,
 	}
 }
@@ -34,19 +35,23 @@ func runPredict(a *app, c *cli.Context) error {
 	if c.Bool("json") && c.Bool("csv") {
 		return exitcode.With(exitcode.Usage, errors.New("--csv and --json are given, want one of them"))
 	}
-	e := records.Evaluated{Files: c.Args().Tail()}
-	switch {
-	case len(e.Files) > 1 && slices.Contains(e.Files, pipeWord):
-		return exitcode.With(exitcode.Usage, errors.New("- is among the files, want standard input or files"))
-	case len(e.Files) == 1 && e.Files[0] == pipeWord:
-		e.Pipe = os.Stdin
-	}
 	to, err := predictionsTo(c)
 	if err != nil {
 		return err
 	}
 	if to != nil {
 		defer to.Close()
+	}
+	if !hasJob(c) {
+		return predictByBundle(a, c, to)
+	}
+	if err := refuseWithoutBundle(c); err != nil {
+		return err
+	}
+	e := records.Evaluated{Files: c.Args().Tail()}
+	e.Pipe, err = pipeOf(e.Files)
+	if err != nil {
+		return err
 	}
 	s, err := a.openSaved(c, e)
 	if err != nil {
@@ -70,6 +75,17 @@ func runPredict(a *app, c *cli.Context) error {
 	}
 	warnings(a, s, out)
 	return err
+}
+
+// pipeOf returns standard input if it is what files name, else nil.
+func pipeOf(files []string) (io.Reader, error) {
+	switch {
+	case !slices.Contains(files, pipeWord):
+		return nil, nil
+	case len(files) > 1:
+		return nil, exitcode.With(exitcode.Usage, errors.New("- is among the files, want standard input or files"))
+	}
+	return os.Stdin, nil
 }
 
 // predictionsTo creates the file of --to, nil if there is none.

@@ -7,17 +7,24 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
 )
 
-// Answers are the columns of an answer in CSV, in the form of predict.
+// Answers are the columns of an answer in the form of predict.
 type Answers struct {
-	names []string
-	cells []func(row int) string
-	rows  int
-	first int // number of the first record
+	columns []column
+	rows    int
+	first   int // number of the first record
+}
+
+// column has a cell for each row of an answer.
+type column struct {
+	name string
+	text bool // cells are texts, else numbers
+	cell func(row int) string
 }
 
 // Usual returns the signature that a request asks which names none, else the first; nil if there is none.
@@ -66,17 +73,17 @@ func NewAnswers(c Columns, ports []interpreter.Port, outputs, keys []*interprete
 		a.rows = t.Shape[0]
 	}
 	for i, t := range keys {
-		a.add(c.Keys[i], func(row int) string { return cell(t, row) })
+		a.add(c.Keys[i], true, func(row int) string { return cell(t, row) })
 	}
 	if len(keys) == 0 {
-		a.add("record", func(row int) string { return strconv.Itoa(a.first + row) })
+		a.add("record", false, func(row int) string { return strconv.Itoa(a.first + row) })
 	}
 	for i, t := range outputs {
 		byKey[ports[i].Key] = t
 	}
 	if classes, scores := byKey["classes"], byKey["scores"]; len(byKey) == 2 && classes != nil && scores != nil && classes.Bytes != nil && scores.Float32 != nil &&
 		len(classes.Shape) == 2 && slices.Equal(classes.Shape, scores.Shape) {
-		a.classes(c.classes(classes), classes, scores)
+		a.classes(c.ClassNames(classes), classes, scores)
 		return a, nil
 	}
 	for i, t := range outputs {
@@ -89,19 +96,19 @@ func NewAnswers(c Columns, ports []interpreter.Port, outputs, keys []*interprete
 			if width > 1 {
 				column += "_" + strconv.Itoa(j)
 			}
-			a.add(column, func(row int) string { return cell(t, row*width+j) })
+			a.add(column, t.Bytes != nil, func(row int) string { return cell(t, row*width+j) })
 		}
 	}
 	return a, nil
 }
 
-func (a *Answers) add(name string, cell func(row int) string) {
-	a.names, a.cells = append(a.names, name), append(a.cells, cell)
+func (a *Answers) add(name string, text bool, cell func(row int) string) {
+	a.columns = append(a.columns, column{name, text, cell})
 }
 
-// classes returns the names of the classes in their order: that of the export, else numbers by value and others
-// bytewise.
-func (c Columns) classes(t *interpreter.Tensor) []string {
+// ClassNames returns the names of the classes of an output in their order: that of the export, else numbers by value and
+// others bytewise.
+func (c Columns) ClassNames(t *interpreter.Tensor) []string {
 	if len(c.Label.Classes) == t.Shape[1] || len(t.Bytes) == 0 {
 		return c.Label.Classes
 	}
@@ -124,7 +131,8 @@ func (a *Answers) classes(names []string, classes, scores *interpreter.Tensor) {
 		j := slices.IndexFunc(classes.Bytes[row*width:][:width], func(c []byte) bool { return string(c) == name })
 		return scores.Float32[row*width+max(j, 0)]
 	}
-	a.add("class", func(row int) string {
+	_, err := strconv.Atoi(names[0])
+	a.add("class", err != nil, func(row int) string {
 		best := 0
 		for j, name := range names {
 			if s := score(row, name); s > score(row, names[best]) || width == 2 && j == 1 && s >= 0.5 {
@@ -136,9 +144,9 @@ func (a *Answers) classes(names []string, classes, scores *interpreter.Tensor) {
 	for j, name := range names {
 		switch {
 		case width != 2:
-			a.add("score_"+name, func(row int) string { return number(score(row, name)) })
+			a.add("score_"+name, false, func(row int) string { return number(score(row, name)) })
 		case j == 1:
-			a.add("score", func(row int) string { return number(score(row, name)) })
+			a.add("score", false, func(row int) string { return number(score(row, name)) })
 		}
 	}
 }
@@ -160,16 +168,42 @@ func cell(t *interpreter.Tensor, i int) string {
 func (a *Answers) Write(w io.Writer, first int) error {
 	out := csv.NewWriter(w)
 	a.first = first
+	record := make([]string, len(a.columns))
 	if first == 0 {
-		_ = out.Write(a.names) // Error returns what went wrong
+		for i, c := range a.columns {
+			record[i] = c.name
+		}
+		_ = out.Write(record) // Error returns what went wrong
 	}
-	record := make([]string, len(a.cells))
 	for row := range a.rows {
-		for i, cell := range a.cells {
-			record[i] = cell(row)
+		for i, c := range a.columns {
+			record[i] = c.cell(row)
 		}
 		_ = out.Write(record)
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// AppendJSON appends the rows as objects of JSON, one a line, each after head, which begins it. A number that JSON does not
+// know is a text.
+func (a *Answers) AppendJSON(dst []byte, head string, first int) []byte {
+	a.first = first
+	for row := range a.rows {
+		dst = append(dst, head...)
+		for i, c := range a.columns {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendText(dst, c.name), ':')
+			value := c.cell(row)
+			if c.text || strings.HasSuffix(value, "NaN") || strings.HasSuffix(value, "Inf") {
+				dst = appendText(dst, value)
+			} else {
+				dst = append(dst, value...)
+			}
+		}
+		dst = append(dst, "}\n"...)
+	}
+	return dst
 }

@@ -48,17 +48,11 @@ type Endpoint struct {
 // and does not check the graph. The error has [exitcode.NoInput] if there is no export,
 // and [exitcode.BadData] if it is damaged.
 func Read(path string) (Bundle, error) {
-	b := Bundle{Path: path}
-	if _, err := os.Stat(filepath.Join(path, modelFile)); err != nil {
-		_, name, err := highest(path)
-		if err != nil {
-			return Bundle{}, exitcode.With(exitcode.NoInput, fmt.Errorf("savedmodel: %w", err))
-		}
-		if name == "" {
-			return Bundle{}, exitcode.With(exitcode.NoInput, fmt.Errorf("savedmodel: %s has no %s and no version folder", path, modelFile))
-		}
-		b.Path = filepath.Join(path, name)
+	folder, err := VersionFolder(path)
+	if err != nil {
+		return Bundle{}, err
 	}
+	b := Bundle{Path: folder}
 	if err := b.readModel(); err != nil {
 		return Bundle{}, exitcode.With(exitcode.BadData, fmt.Errorf("savedmodel: %s: %w", filepath.Join(b.Path, modelFile), err))
 	}
@@ -66,6 +60,22 @@ func Read(path string) (Bundle, error) {
 		return Bundle{}, err
 	}
 	return b, b.readExtra()
+}
+
+// VersionFolder returns path if it is a version folder; of a base it returns the highest version. The
+// error has [exitcode.NoInput].
+func VersionFolder(path string) (string, error) {
+	if _, err := os.Stat(filepath.Join(path, modelFile)); err == nil {
+		return path, nil
+	}
+	_, name, err := highest(path)
+	if err == nil && name == "" {
+		err = fmt.Errorf("%s has no %s and no version folder", path, modelFile)
+	}
+	if err != nil {
+		return "", exitcode.With(exitcode.NoInput, fmt.Errorf("savedmodel: %w", err))
+	}
+	return filepath.Join(path, name), nil
 }
 
 // readExtra reads the files of Write that describe raw records and the job, if they exist.

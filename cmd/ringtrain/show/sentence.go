@@ -135,7 +135,11 @@ func progressiveSentence(e report.Progressive) string {
 
 func metricsSentence(e report.Metrics) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "eval  step %d  %s records: loss %.6g", e.Step, cmp.Or(e.Name, e.Split), e.Loss)
+	b.WriteString("eval  ")
+	if e.Step > 0 { // a bundle of others has none
+		fmt.Fprintf(&b, "step %d  ", e.Step)
+	}
+	fmt.Fprintf(&b, "%s records: loss %.6g", cmp.Or(e.Name, e.Split), e.Loss)
 	if e.Accuracy != nil {
 		form := ", accuracy %.4f (%s of %s right)"
 		if e.Weighted { // the count is no part of the mean

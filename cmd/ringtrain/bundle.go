@@ -1,0 +1,100 @@
+package main
+
+import (
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/cmd/ringtrain/show"
+	"ringtrain/export/ask"
+	"ringtrain/input"
+	"ringtrain/model/job"
+	"ringtrain/model/train/bundled"
+	"ringtrain/model/train/trained"
+)
+
+// bundleFlags has the options of a bundle that answers without a job.
+func bundleFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "signature", Usage: "without a job: the `NAME` of the signature of --from that answers (default: the usual one)"},
+		&cli.StringFlag{Name: "output", Usage: "without a job: the `KEY` of the output that counts, of several (default: all)"},
+	}
+}
+
+// hasJob reports whether the first word of predict or eval names a job: built in, a job file, or a
+// checkpoint or bundle that keeps one. It is a file of records if --from names what answers.
+func hasJob(c *cli.Context) bool {
+	word := c.Args().First()
+	return !c.IsSet("from") || job.IsName(word) || trained.IsSaved(word)
+}
+
+// openBundle opens the bundle of --from, which answers without a job.
+func openBundle(c *cli.Context, files *bundled.Files) (*bundled.Bundle, error) {
+	if err := refuse(c, "is for a job, and "+c.Args().First()+" is none", "set", "split", "importance", "sample"); err != nil {
+		return nil, err
+	}
+	files.Names = c.Args().Slice()
+	var err error
+	files.Pipe, err = pipeOf(files.Names)
+	if err != nil {
+		return nil, err
+	}
+	return bundled.Open(bundled.Options{Bundle: c.String("from"), Signature: c.String("signature"), Output: c.String("output"), Label: c.String("label")})
+}
+
+// predictByBundle writes what a bundle says of the records of files.
+func predictByBundle(a *app, c *cli.Context, to *input.Output) error {
+	var files bundled.Files
+	b, err := openBundle(c, &files)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	out, head := io.Writer(a.dataOut()), ""
+	switch {
+	case to != nil:
+		out = to
+		if isJSONLines(c.String("to")) {
+			head = "{"
+		}
+	case wantsJSON(c, a.getenv):
+		out, head = a.stdout, `{"event":"prediction","time":"`+time.Now().UTC().Format(time.RFC3339Nano)+`",`
+	}
+	var lines []byte
+	err = b.Predict(a.ctx, files, func(some *ask.Answers, first int) error {
+		if head == "" {
+			return some.Write(out, first)
+		}
+		lines = some.AppendJSON(lines[:0], head, first)
+		_, err := out.Write(lines)
+		return err
+	})
+	if err == nil && to != nil {
+		err = to.Commit()
+	}
+	return err
+}
+
+// evalByBundle writes the metrics of what a bundle says of the records of files.
+func evalByBundle(a *app, c *cli.Context) error {
+	var files bundled.Files
+	b, err := openBundle(c, &files)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	m, err := b.Evaluate(a.ctx, files)
+	if err != nil {
+		return err
+	}
+	out := a.newReporter(c, 0)
+	out.Event(m)
+	show.MetricsTable(out.People, m)
+	return nil
+}
+
+// refuseWithoutBundle refuses the options of a bundle that answers without a job.
+func refuseWithoutBundle(c *cli.Context) error {
+	return refuse(c, "is for --from BUNDLE FILE, without a job", "signature", "output", "label")
+}

@@ -1,0 +1,142 @@
+// Package bundled asks a bundle about the records of files, as predict and eval do without a job: for a
+// bundle without a job file, whoever made it. All goes through the graph, by one of its signatures.
+//
+//	CSV, JSON lines, TFRecord ─► inputs ─► the graph ─► outputs ─► predictions
+//	                          └► labels ──────────────────────┴──► metrics
+package bundled
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"ringtrain/export/ask"
+	"ringtrain/export/interpreter"
+	"ringtrain/export/savedmodel"
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
+)
+
+// Options say which bundle answers, and how.
+type Options struct {
+	Bundle    string // a base, which means its highest version, or a version folder
+	Signature string // "": the one that requests without a name mean
+	Output    string // "": all
+	Label     string // column of the labels; "": the one that the bundle names
+}
+
+// Bundle is an open bundle.
+type Bundle struct {
+	Path      string // the version folder
+	Signature string
+
+	model   *interpreter.Model
+	program *interpreter.Program
+	inputs  *interpreter.Signature
+	columns ask.Columns
+}
+
+// Open opens a bundle. Close closes it.
+func Open(o Options) (*Bundle, error) {
+	path, err := savedmodel.VersionFolder(o.Bundle)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bundle{Path: path}
+	b.columns, err = ask.ReadColumns(path)
+	if err != nil {
+		return nil, exitcode.With(exitcode.BadData, err)
+	}
+	if o.Label != "" {
+		b.columns.Label.Name = o.Label
+	}
+	b.model, err = interpreter.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.choose(o); err != nil {
+		b.Close()
+		return nil, exitcode.With(exitcode.Usage, err)
+	}
+	return b, nil
+}
+
+// choose compiles the signature and the output of the options.
+func (b *Bundle) choose(o Options) error {
+	all := b.model.Signatures
+	b.inputs = ask.Usual(b.model)
+	if o.Signature != "" {
+		names := make([]string, len(all))
+		for i := range all {
+			names[i] = all[i].Name
+		}
+		i := slices.Index(names, o.Signature)
+		if i < 0 {
+			return fmt.Errorf("--signature is %s, want one of %s%s", o.Signature, phrase.Names(names, len(names)), phrase.DidYouMean(o.Signature, names))
+		}
+		b.inputs = &all[i]
+	}
+	if b.inputs == nil {
+		return fmt.Errorf("%s has no signature", b.Path)
+	}
+	b.Signature = b.inputs.Name
+	var outputs []string
+	if o.Output != "" {
+		keys := make([]string, len(b.inputs.Outputs))
+		for i, p := range b.inputs.Outputs {
+			keys[i] = p.Key
+		}
+		if !slices.Contains(keys, o.Output) {
+			return fmt.Errorf("--output is %s, and the signature %s has %s%s", o.Output, b.Signature, phrase.Names(keys, len(keys)), phrase.DidYouMean(o.Output, keys))
+		}
+		outputs = []string{o.Output}
+	}
+	var err error
+	b.program, err = b.model.Compile(b.Signature, outputs)
+	return err
+}
+
+// Close closes the bundle.
+func (b *Bundle) Close() error { return b.model.Close() }
+
+// Files are the records that a bundle is asked about.
+type Files struct {
+	Names []string
+	Pipe  io.Reader // instead of files; nil: none
+	Label bool      // the records have labels
+}
+
+// each calls visit with the answers to all records, in order, some at a time.
+func (b *Bundle) each(ctx context.Context, files Files, visit func(*block, []*interpreter.Tensor) error) error {
+	first := 0
+	answer := func(k *block) error {
+		outputs, err := b.program.Run(k.inputs)
+		if err != nil {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%s, records %d to %d: %w", k.name, k.first, k.first+k.records-1, err))
+		}
+		k.total = first
+		first += k.records
+		return visit(k, outputs)
+	}
+	if files.Pipe != nil {
+		f, err := input.FileOf(ctx, "standard input", files.Pipe)
+		if err != nil {
+			return err
+		}
+		return b.read(f, files.Label, answer)
+	}
+	for _, name := range files.Names {
+		f, err := input.OpenFile(ctx, name, input.Limits{})
+		if err != nil {
+			return err
+		}
+		err = b.read(f, files.Label, answer)
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

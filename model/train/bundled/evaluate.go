@@ -1,0 +1,157 @@
+package bundled
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringtrain/export/interpreter"
+	"ringtrain/model/tensor"
+	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/report"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
+)
+
+// Evaluate compares the answers with the labels of the records. An output of names and scores has these
+// classes. One of several numbers a record has as many classes, whose labels are their numbers from 0.
+// One number a record is the score of the second of two classes if all labels are 0 or 1 and all
+// numbers lie between them, and the signature is not one of regression; else it is a value.
+func (b *Bundle) Evaluate(ctx context.Context, files Files) (report.Metrics, error) {
+	files.Label = true
+	var s scored
+	err := b.each(ctx, files, func(k *block, outputs []*interpreter.Tensor) error {
+		err := s.answers(b, outputs, k.records)
+		for i := 0; i < k.records && err == nil; i++ {
+			err = s.label(k.labels[i])
+			if err != nil {
+				err = fmt.Errorf("%s: record %d: %w", k.name, k.first+i, err)
+			}
+		}
+		return exitcode.With(exitcode.BadData, err)
+	})
+	if err != nil {
+		return report.Metrics{}, err
+	}
+	m := evaluate.Scored(s.scores, s.y, s.classes(b))
+	m.Split, m.Name, m.Classes = "eval", strings.Join(files.Names, " "), s.names
+	return m, nil
+}
+
+// scored are the scores and labels of all records.
+type scored struct {
+	scores tensor.Matrix
+	y      []float32
+	names  []string // of classes; nil: they have none
+}
+
+// answers adds the scores of records.
+func (s *scored) answers(b *Bundle, outputs []*interpreter.Tensor, records int) error {
+	byKey := map[string]*interpreter.Tensor{}
+	for i, t := range outputs {
+		byKey[b.program.Outputs[i].Key] = t
+	}
+	names, scores := byKey["classes"], byKey["scores"]
+	switch {
+	case names != nil && names.Bytes != nil && scores != nil && slices.Equal(names.Shape, scores.Shape) && len(scores.Shape) == 2:
+		if s.names == nil {
+			s.names = b.columns.ClassNames(names)
+		}
+		return s.named(names, scores)
+	case len(outputs) != 1:
+		return fmt.Errorf("the signature %s has %s, want --output with one of them", b.Signature, phrase.Count(len(outputs), "output"))
+	}
+	t := outputs[0]
+	if len(t.Shape) == 0 || t.Shape[0] != records || t.Float32 == nil && t.Float64 == nil {
+		return fmt.Errorf("the output %s has the type %s and the shape %v, want numbers for each of %s", b.program.Outputs[0].Key, t.Type, t.Shape, phrase.Count(records, "record"))
+	}
+	return s.append(t.Float32, t.Float64, interpreter.Elements(t.Shape[1:]))
+}
+
+// append adds rows of numbers, of which one list is empty.
+func (s *scored) append(singles []float32, doubles []float64, width int) error {
+	if len(s.scores.Data) > 0 && width != s.scores.Cols || width == 0 {
+		return fmt.Errorf("a record has %s, and those before have %d", phrase.Count(width, "number"), s.scores.Cols)
+	}
+	s.scores.Data = append(s.scores.Data, singles...)
+	for _, v := range doubles {
+		s.scores.Data = append(s.scores.Data, float32(v))
+	}
+	s.scores.Cols, s.scores.Rows = width, len(s.scores.Data)/width
+	return nil
+}
+
+// named adds scores of classes whose order each record has for itself.
+func (s *scored) named(names, scores *interpreter.Tensor) error {
+	width := names.Shape[1]
+	if width != len(s.names) {
+		return fmt.Errorf("a record has %s, and the bundle has %d", phrase.Count(width, "class"), len(s.names))
+	}
+	row := make([]float32, width)
+	for i := range names.Shape[0] {
+		for j := range width {
+			at := slices.Index(s.names, string(names.Bytes[i*width+j]))
+			if at < 0 {
+				return fmt.Errorf("the class %s is none of %s", phrase.Quote(string(names.Bytes[i*width+j])), phrase.Names(s.names, maxNames))
+			}
+			row[at] = scores.Float32[i*width+j]
+		}
+		if err := s.append(row, nil, width); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxNames bounds the names in a message.
+const maxNames = 20
+
+// label adds the label of a record: the name of a class, else a number.
+func (s *scored) label(text string) error {
+	text = strings.TrimSpace(text)
+	if s.names != nil {
+		at := slices.Index(s.names, text)
+		if at < 0 {
+			return fmt.Errorf("the label %s is none of the classes %s", phrase.Quote(text), phrase.Names(s.names, maxNames))
+		}
+		s.y = append(s.y, float32(at))
+		return nil
+	}
+	switch text {
+	case "true":
+		text = "1"
+	case "false":
+		text = "0"
+	}
+	v, err := strconv.ParseFloat(text, 32)
+	class := v == math.Trunc(v) && v >= 0 && v < float64(s.scores.Cols)
+	switch {
+	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
+		return fmt.Errorf("the label is %s, want a number", phrase.Quote(text))
+	case s.scores.Cols > 1 && !class:
+		return fmt.Errorf("the label is %s, want a class from 0 to %d", phrase.Quote(text), s.scores.Cols-1)
+	}
+	s.y = append(s.y, float32(v))
+	return nil
+}
+
+// classes returns the number of classes, 0 of a regression.
+func (s *scored) classes(b *Bundle) int {
+	if s.names != nil {
+		return max(2, len(s.names))
+	}
+	if s.scores.Cols > 1 {
+		return s.scores.Cols
+	}
+	label := func(v float32) bool { return v != 0 && v != 1 }
+	score := func(v float32) bool { return !(v >= 0 && v <= 1) }
+	if b.inputs.Method == regressMethod || slices.ContainsFunc(s.y, label) || slices.ContainsFunc(s.scores.Data, score) {
+		return 0
+	}
+	return 2
+}
+
+const regressMethod = "tensorflow/serving/regress"
