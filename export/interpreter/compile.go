@@ -160,7 +160,10 @@ func (c *compiler) add(v *vertex) error {
 		}
 		s.in = append(s.in, from)
 	}
-	var err error
+	err := v.op.fits(s.node, len(s.in))
+	if err != nil {
+		return err
+	}
 	if s.out, _, err = v.op.outputs(s.node, ""); err != nil {
 		return err
 	}

@@ -8,18 +8,31 @@ import (
 	"ringtrain/export/tfpb"
 )
 
-// accepts returns an error if the number or the types of the inputs are not those of the kinds of the
-// operation. The values may then be read without a further check. A letter stands for each input: T for
-// types of the operation, the same for all T; i for int32 or int64, n for int32, b for bool, s for
-// string, x for any. In T+i the T stands for one or more inputs. Without kinds nothing is checked.
+// Kinds are the inputs of an operation, a letter for each: T for the types of the operation, the same
+// for all T; i for int32 or int64, n for int32, b for bool, s for string, x for any. In T+i the T stands
+// for one or more inputs. Without kinds nothing is checked.
+
+// fits returns an error if a node has not the number of inputs or the type of the operation.
+func (o *op) fits(n *node, inputs int) error {
+	first, rest, variadic := strings.Cut(o.kinds, "+")
+	if repeated := inputs - len(rest); o.kinds != "" && (variadic && repeated < 1 || !variadic && inputs != len(first)) {
+		return fmt.Errorf("%d inputs, want %s", inputs, o.kinds)
+	}
+	for _, name := range []string{"T", "SrcT"} {
+		if t := n.typ(name); o.types != nil && t != tfpb.DataType_DT_INVALID && !slices.Contains(o.types, t) {
+			return fmt.Errorf("attribute %s is %v, which is not known here, only %v", name, t, o.types)
+		}
+	}
+	return nil
+}
+
+// accepts returns an error if the types of the inputs are not those of the operation. The values may
+// then be read without a further check.
 func (o *op) accepts(in []*Tensor) error {
 	if o.kinds == "" {
 		return nil
 	}
 	first, rest, variadic := strings.Cut(o.kinds, "+")
-	if repeated := len(in) - len(rest); variadic && repeated < 1 || !variadic && len(in) != len(first) {
-		return fmt.Errorf("%d inputs, want %s", len(in), o.kinds)
-	}
 	same := tfpb.DataType_DT_INVALID
 	for i, t := range in {
 		kind := first[min(i, len(first)-1)]
