@@ -26,6 +26,10 @@ type Draft struct {
 
 const (
 	fewRecords  = 10_000 // below, a linear model
+	leastEpochs = 10     // of a run, and
+	leastSteps  = 1000   // so that the model of a small table is trained to its end
+	imageEpochs = 40     // of few images
+	evaluations = 10     // of a run, each a line and a checkpoint; early stopping looks at them
 	mostItems   = 100    // columns that have a line each; more are put together by what becomes of them
 	commentFrom = 72     // place of the comments in a line
 )
@@ -212,15 +216,28 @@ func (w *draftWriter) groups() (all [][]*look.Column) {
 
 // training writes how the model is trained, in the measure of the records.
 func (w *draftWriter) training() {
-	records, batch, epochs, rate := int(w.Table.Records), w.batch(), 40, 0.01
-	if records >= fewRecords {
-		epochs, rate = 10, 0.002
+	few := w.Table.Records < fewRecords
+	epochs, rate := leastEpochs, 0.002
+	if few {
+		rate = 0.01
 	}
-	w.line(fmt.Sprintf("optimizer: {name: adam, learning_rate: %v}", rate), "")
+	if few && len(w.Table.Shape) == 3 {
+		epochs = imageEpochs
+	}
+	steps := roundUp(int(w.Table.Records-w.Table.Records/10), w.batch()) // of an epoch
+	epochs = max(epochs, roundUp(leastSteps, steps))
+	if w.hasIDs() {
+		w.line(fmt.Sprintf("optimizer: {name: lazy-adam, learning_rate: %v}", rate), "adam that moves only the rows that a step reads")
+	} else {
+		w.line(fmt.Sprintf("optimizer: {name: adam, learning_rate: %v}", rate), "")
+	}
 	w.line("schedule: {kind: cosine}", "the rate falls to 0 at the end")
 	w.line(fmt.Sprintf("train: {epochs: %d, early_stopping: {patience: 3}}", epochs), "at most; no better loss in 3 evaluations ends it")
-	w.line(fmt.Sprintf("eval: {every: %d}", max(1, (records+batch-1)/batch)), "steps: once an epoch")
+	w.line(fmt.Sprintf("eval: {every: %d}", roundUp(epochs*steps, evaluations)), "steps: %d evaluations at most", evaluations)
 }
+
+// roundUp returns n / by, rounded up, and at least 1.
+func roundUp(n, by int) int { return max(1, (n+by-1)/max(1, by)) }
 
 // batch returns the records of a step: at least 50 steps an epoch of a small table, 1,024 of a large one.
 func (w *draftWriter) batch() int {
