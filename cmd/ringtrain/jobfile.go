@@ -44,18 +44,19 @@ func asOptions(err error, options ...string) error {
 
 // checkJob loads the job of ranks that all run on this host, as each of them will. So a fault of the
 // job is told once, before any rank starts. It leaves the check to the ranks where they may find
-// another file, on other hosts or in --wdir, or where a file can be read only once, such as a pipe.
-func checkJob(c *cli.Context, cfg *launch.Config) error {
+// another file, on other hosts or in --wdir, or where a file can be read only once, such as a pipe: then
+// it returns no job.
+func checkJob(c *cli.Context, cfg *launch.Config) (*job.Config, error) {
 	name := c.Args().First()
 	if !job.IsName(name) || cfg.Remote() || cfg.Dir != "" {
-		return nil
+		return nil, nil
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil
+		return nil, nil
 	}
-	job, err := loadJob(c, slices.Concat(cfg.Env, cfg.Export), name)
+	options, err := loadJob(c, slices.Concat(cfg.Env, cfg.Export), name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return job.CheckLabel()
+	return options, options.CheckLabel()
 }

@@ -74,7 +74,8 @@ func runRun(a *app, c *cli.Context) error {
 		}
 		return a.printOptions(options)
 	}
-	if err := checkJob(c, &cfg); err != nil {
+	options, err := checkJob(c, &cfg)
+	if err != nil {
 		return out.Refuse(err)
 	}
 	watch := &show.ErrorWatch{Out: a.rawOut, JSON: out.JSON}
@@ -83,7 +84,25 @@ func runRun(a *app, c *cli.Context) error {
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, NoticeSink: rendezvous.NoticeOwner,
 	})
 	res.Text += whereJobFileIs(c.Args().First(), res)
-	return out.EndLaunch(res, err, watch)
+	if err = out.EndLaunch(res, err, watch); err == nil && options != nil {
+		nextOf(c, out, options)
+	}
+	return err
+}
+
+// nextOf tells people what to do with the model of a job that has ended on this host.
+func nextOf(c *cli.Context, out *show.Reporter, options *job.Config) {
+	isThere := func(folder string) string {
+		if _, err := os.Stat(folder); err != nil {
+			return ""
+		}
+		return folder
+	}
+	name, checkpoint := c.Args().First(), isThere(options.Checkpoint.Dir)
+	if c.IsSet("set") { // the file alone is another job
+		name = checkpoint
+	}
+	out.Next(name, checkpoint, isThere(options.Export.SavedModel))
 }
 
 // whereJobFileIs says where this host has the job file that a rank has not found, "" if that is not

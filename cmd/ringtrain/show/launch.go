@@ -3,12 +3,14 @@ package show
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/phrase"
 )
 
 // Refuse ends a command before it starts ranks. It writes the error event, whose cause is one line.
@@ -37,6 +39,20 @@ func (r *Reporter) EndLaunch(res launch.Result, err error, watch *ErrorWatch) er
 		return Reported(err)
 	}
 	return err
+}
+
+// Next tells people where the model of a job is, and the commands that take it. name is that of the job, and checkpoint
+// and export are its folders, "" for none.
+func (r *Reporter) Next(name, checkpoint, export string) {
+	if checkpoint == "" || r.Quiet {
+		return
+	}
+	where, serve := checkpoint, ""
+	if export != "" {
+		where, serve = where+" and "+export, ", ringtrain serve "+shellWord(export)
+	}
+	name = shellWord(name)
+	fmt.Fprintf(r.People, "the model is in %s; next: ringtrain predict %s FILE, ringtrain eval %s FILE%s\n", phrase.Foreign(where, phrase.MaxText), name, name, serve)
 }
 
 // causeOfEnd returns the first cause with the launcher's exit code.

@@ -23,8 +23,9 @@ type Reporter struct {
 	People io.Writer // for sentences: standard output, or standard error with JSON
 	Stderr io.Writer
 
-	metric string // of the last evaluation, for people
-	result string // line of the last evaluation, which Quiet keeps for the end
+	metric    string // of the last evaluation, for people
+	result    string // line of the last evaluation, which Quiet keeps for the end
+	evaluated int64  // step of the last evaluation
 }
 
 // Event reports one event of the run. The trainer calls it on rank 0 only.
@@ -34,10 +35,14 @@ func (r *Reporter) Event(e report.Event) {
 	switch e := e.(type) {
 	case report.Metrics:
 		if e.Name == "" {
-			r.metric, r.result = metricText(e), line
+			r.metric, r.result, r.evaluated = metricText(e), line, e.Step
 		}
 	case report.Step:
 		line = stepSentence(e, r.metric)
+	case report.Checkpointed:
+		if e.Step == r.evaluated {
+			return // the evaluation has its line
+		}
 	}
 	if !r.Quiet {
 		fmt.Fprintln(r.People, line)
