@@ -68,26 +68,17 @@ func (m *Model) Compile(signature string, outputs []string) (*Program, error) {
 		}
 		wanted[k] = s.Outputs[i]
 	}
-	e, err := m.reach(s, wanted)
-	if err != nil {
-		return nil, exitcode.With(exitcode.BadData, err)
-	}
-	p, err := m.signature(e, s, wanted)
+	p, err := m.program(s, wanted)
 	return p, exitcode.With(exitcode.BadData, err)
 }
 
-// reach finds what outputs of a signature need.
-func (m *Model) reach(s Signature, wanted []Port) (*expansion, error) {
+// program compiles a signature for the outputs that are wanted.
+func (m *Model) program(s Signature, wanted []Port) (*Program, error) {
 	e, err := m.lib.expand(tensors(s.Inputs), tensors(wanted), "")
-	if err != nil {
-		return nil, fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
+	var p *Program
+	if err == nil {
+		p, err = m.store.compile(e, false)
 	}
-	return e, nil
-}
-
-// signature compiles a signature for the outputs that are wanted.
-func (m *Model) signature(e *expansion, s Signature, wanted []Port) (*Program, error) {
-	p, err := m.store.compile(e, false)
 	if err != nil {
 		return nil, fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
 	}
@@ -125,7 +116,7 @@ type compiler struct {
 }
 
 func (s *store) compile(e *expansion, starting bool) (*Program, error) {
-	c := &compiler{program: &Program{store: s, inputs: len(e.feeds)}, starting: starting, engine: newEngine()}
+	c := &compiler{program: &Program{store: s, inputs: e.inputs}, starting: starting, engine: newEngine()}
 	for _, v := range e.order {
 		if err := c.add(v); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", v.name, v.node.op, err)

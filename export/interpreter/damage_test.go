@@ -102,6 +102,22 @@ func TestSmall(t *testing.T) {
 	}
 }
 
+// TestTwoKeys verifies that two inputs of a signature may be one tensor, as in TensorFlow.
+func TestTwoKeys(t *testing.T) {
+	m, err := Open(write(t, func(m *tfpb.MetaGraphDef) {
+		inputs := m.SignatureDef["serving_default"].Inputs
+		inputs["z"] = inputs["x"]
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	x := &Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: []int{1}, Float32: []float32{7}}
+	if got := run(t, m, "serving_default", x, x); got[2].Float32[0] != 7 {
+		t.Errorf("x is %v, want 7", got[2].Float32)
+	}
+}
+
 // TestBadModels verifies that each kind of damage is refused when the model is opened, by a sentence
 // that names the place.
 func TestBadModels(t *testing.T) {

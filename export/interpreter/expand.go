@@ -1,10 +1,7 @@
 package interpreter
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -51,16 +48,16 @@ type expansion struct {
 	feeds   map[string]*vertex // inputs of the program, by tensor of the main graph: node:0
 	order   []*vertex          // each after what it needs
 	fetched []output
-	unknown map[string]string // operations, with a node each
-	work    int               // nodes, calls and steps of resolution
-	chain   int               // vertices and calls that are not complete
+	inputs  int // of the program
+	work    int // nodes, calls and steps of resolution
+	chain   int // vertices and calls that are not complete
 }
 
 // expand returns what some tensors of the main graph need, and what a node needs, if its name is not
 // empty. Feeds are the tensors that the program is given.
 func (l *library) expand(feeds, fetches []string, node string) (*expansion, error) {
 	main := newScope(l.bodies[""])
-	e := &expansion{lib: l, feeds: map[string]*vertex{}, unknown: map[string]string{}}
+	e := &expansion{lib: l, feeds: map[string]*vertex{}, inputs: len(feeds)}
 	for i, name := range feeds {
 		base, _, _ := strings.Cut(name, ":")
 		n := main.body.nodes[base]
@@ -84,6 +81,7 @@ func (l *library) expand(feeds, fetches []string, node string) (*expansion, erro
 	if node == "" {
 		return e, nil
 	}
+	node, _, _ = strings.Cut(node, ":")
 	return e, e.runs(main, node)
 }
 
@@ -174,8 +172,8 @@ func (e *expansion) vertex(s *scope, n *tfpb.NodeDef) (*vertex, error) {
 		return nil, err
 	}
 	v := &vertex{node: node{name: path, op: n.GetOp(), attrs: n.GetAttr()}, op: e.lib.ops[n.GetOp()], open: true}
-	if v.op == nil && e.unknown[n.GetOp()] == "" {
-		e.unknown[n.GetOp()] = path
+	if v.op == nil && e.lib.unknown[n.GetOp()] == "" {
+		e.lib.unknown[n.GetOp()] = path
 	}
 	s.vertices[n.GetName()] = v
 	e.chain++
@@ -259,20 +257,4 @@ func (e *expansion) runsAll(s *scope, names []string) error {
 		}
 	}
 	return nil
-}
-
-// refuse returns an error that names all operations that are not known, with a node each.
-func refuse(all []*expansion) error {
-	unknown := map[string]string{}
-	for _, e := range all {
-		maps.Copy(unknown, e.unknown)
-	}
-	if len(unknown) == 0 {
-		return nil
-	}
-	names := slices.Sorted(maps.Keys(unknown))
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%s (%s)", phrase.Name(name), phrase.Name(unknown[name]))
-	}
-	return errors.New("ops not known here: " + strings.Join(names, ", "))
 }

@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,8 +21,9 @@ const (
 
 // library is the main graph of a model with its functions, by name; the main graph has none.
 type library struct {
-	bodies map[string]*body
-	ops    map[string]*op
+	bodies  map[string]*body
+	ops     map[string]*op
+	unknown map[string]string // operations that programs reach, with a node each
 }
 
 // body is the main graph or a function.
@@ -33,7 +35,7 @@ type body struct {
 }
 
 func newLibrary(graph *tfpb.GraphDef) (*library, error) {
-	l := &library{bodies: map[string]*body{}, ops: map[string]*op{}}
+	l := &library{bodies: map[string]*body{}, ops: map[string]*op{}, unknown: map[string]string{}}
 	for _, o := range operations() {
 		l.ops[o.name] = &o
 	}
@@ -87,4 +89,16 @@ func inputs(n *tfpb.NodeDef) (tensors, before []string) {
 		return all, nil
 	}
 	return all[:k], all[k:]
+}
+
+// refuse returns an error that names all operations that are not known, with a node each.
+func (l *library) refuse() error {
+	if len(l.unknown) == 0 {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(l.unknown))
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s (%s)", phrase.Name(name), phrase.Name(l.unknown[name]))
+	}
+	return errors.New("ops not known here: " + strings.Join(names, ", "))
 }

@@ -16,7 +16,8 @@ type Model struct {
 
 	lib      *library
 	meta     *tfpb.MetaGraphDef
-	programs []*Program // of Signatures
+	paths    map[string]string // of the variables and the assets, by tensor
+	programs []*Program        // of Signatures
 	store    *store
 }
 

@@ -74,14 +74,10 @@ func (m *Model) SignatureDefs() map[string]*tfpb.SignatureDef { return m.meta.Ge
 // readMeta returns the graph of a version folder that has the tag serve and no other.
 func readMeta(dir string) (*tfpb.MetaGraphDef, error) {
 	name := filepath.Join(dir, modelFile)
-	info, err := os.Stat(name)
-	if err == nil && info.Size() > maxBytes {
+	if info, err := os.Stat(name); err == nil && info.Size() > maxBytes {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s has %d bytes, want at most %d", name, info.Size(), maxBytes))
 	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(name)
-	}
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("interpreter: %w", err))
 	}
@@ -111,84 +107,80 @@ func parseMeta(data []byte) (*tfpb.MetaGraphDef, error) {
 // load makes the model ready for Compile.
 func (m *Model) load() error {
 	var err error
-	if m.lib, err = newLibrary(m.meta.GetGraphDef()); err != nil {
-		return err
+	if m.lib, err = newLibrary(m.meta.GetGraphDef()); err == nil {
+		err = m.describe()
 	}
-	if err := m.describe(); err != nil {
-		return err
+	if err == nil {
+		err = m.findPaths()
 	}
-	feeds, err := m.paths()
+	if err == nil {
+		err = m.check()
+	}
+	if err == nil {
+		err = m.start()
+	}
 	if err != nil {
 		return err
 	}
-	var all []*expansion
-	for _, node := range []string{m.restoreNode(), m.initNode()} {
-		e, err := m.lib.expand(slices.Sorted(maps.Keys(feeds)), nil, node)
-		if err != nil {
-			return err
-		}
-		all = append(all, e)
-	}
-	for _, s := range m.Signatures {
-		e, err := m.reach(s, s.Outputs)
-		if err != nil {
-			return err
-		}
-		m.mark(e)
-		all = append(all, e)
-	}
-	if err := refuse(all); err != nil {
-		return err
-	}
-	if err := m.restore(all[0], feeds); err != nil {
-		return err
-	}
-	if err := m.start(all[1], feeds); err != nil {
-		return err
-	}
-	return m.compileAll(all[2:])
-}
-
-// restore runs the restore operation, if there are variables.
-func (m *Model) restore(e *expansion, feeds map[string]string) error {
-	if _, err := os.Stat(m.store.prefix + ".index"); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var err error
-	if m.store.variables, err = bundle.Open(m.store.prefix); err != nil {
-		return err
-	}
-	return m.start(e, feeds)
-}
-
-// start runs a program that gives variables and tables their values. Its buffers are never used again, so
-// a variable may keep what it is given.
-func (m *Model) start(e *expansion, feeds map[string]string) error {
-	p, err := m.store.compile(e, true)
-	if err != nil {
-		return err
-	}
-	var inputs []*Tensor
-	for _, name := range slices.Sorted(maps.Keys(feeds)) {
-		inputs = append(inputs, &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(feeds[name])}})
-	}
-	r := p.newRun()
-	r.once = true
-	return r.run(inputs)
-}
-
-// compileAll compiles each signature with all of its outputs, and finds the features of its examples.
-func (m *Model) compileAll(reached []*expansion) error {
 	for i := range m.Signatures {
 		s := &m.Signatures[i]
-		p, err := m.signature(reached[i], *s, s.Outputs)
+		p, err := m.program(*s, s.Outputs)
+		if err == nil {
+			s.Features, err = p.features()
+		}
 		if err != nil {
 			return err
 		}
-		if s.Features, err = p.features(); err != nil {
+		m.programs = append(m.programs, p)
+	}
+	return nil
+}
+
+// check refuses operations that are not known, and finds the variables that a request can change.
+func (m *Model) check() error {
+	for _, s := range m.Signatures {
+		e, err := m.lib.expand(tensors(s.Inputs), tensors(s.Outputs), "")
+		if err != nil {
 			return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
 		}
-		m.programs = append(m.programs, p)
+		m.mark(e)
+	}
+	for _, node := range m.startNodes() {
+		if _, err := m.lib.expand(slices.Sorted(maps.Keys(m.paths)), nil, node); err != nil {
+			return err
+		}
+	}
+	return m.lib.refuse()
+}
+
+// start gives variables and tables their values. Its buffers are never used again, so a variable may keep
+// what it is given.
+func (m *Model) start() error {
+	nodes := m.startNodes()
+	if _, err := os.Stat(m.store.prefix + ".index"); errors.Is(err, fs.ErrNotExist) {
+		nodes = nodes[1:] // there is nothing to restore
+	} else if m.store.variables, err = bundle.Open(m.store.prefix); err != nil {
+		return err
+	}
+	names := slices.Sorted(maps.Keys(m.paths))
+	var inputs []*Tensor
+	for _, name := range names {
+		inputs = append(inputs, &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(m.paths[name])}})
+	}
+	for _, node := range nodes {
+		e, err := m.lib.expand(names, nil, node)
+		if err != nil {
+			return err
+		}
+		p, err := m.store.compile(e, true)
+		if err != nil {
+			return err
+		}
+		r := p.newRun()
+		r.once = true
+		if err := r.run(inputs); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -218,10 +210,11 @@ func (m *Model) describe() error {
 			continue
 		}
 		s := Signature{Name: name, Method: defs[name].GetMethodName()}
-		var errIn, errOut error
-		s.Inputs, errIn = m.ports(defs[name].GetInputs())
-		s.Outputs, errOut = m.ports(defs[name].GetOutputs())
-		if err := errors.Join(errIn, errOut); err != nil {
+		var err error
+		if s.Inputs, err = m.ports(defs[name].GetInputs()); err == nil {
+			s.Outputs, err = m.ports(defs[name].GetOutputs())
+		}
+		if err != nil {
 			return fmt.Errorf("signature %s: %w", phrase.Name(name), err)
 		}
 		m.Signatures = append(m.Signatures, s)
@@ -271,49 +264,37 @@ func tensors(all []Port) []string {
 	return names
 }
 
-// restoreNode returns the node that restores the variables, "" if there is none.
-func (m *Model) restoreNode() string {
-	name, _, _ := strings.Cut(m.meta.GetSaverDef().GetRestoreOpName(), ":")
-	return name
-}
-
-// initNode returns the node that initializes the model, "" if there is none. Its place has changed
-// with the versions of TensorFlow.
-func (m *Model) initNode() string {
-	if info := m.meta.GetSignatureDef()[initKey].GetOutputs()[initKey]; info != nil {
-		name, _, _ := strings.Cut(info.GetName(), ":")
-		return name
-	}
+// startNodes returns the node that restores the variables and the one that initializes the model, "" where
+// there is none. The place of the second has changed with the versions of TensorFlow.
+func (m *Model) startNodes() []string {
+	nodes := []string{m.meta.GetSaverDef().GetRestoreOpName(), m.meta.GetSignatureDef()[initKey].GetOutputs()[initKey].GetName()}
 	for _, key := range []string{"saved_model_main_op", "legacy_init_op"} {
-		if nodes := m.meta.GetCollectionDef()[key].GetNodeList().GetValue(); len(nodes) > 0 {
-			name, _, _ := strings.Cut(nodes[0], ":")
-			return name
+		if old := m.meta.GetCollectionDef()[key].GetNodeList().GetValue(); len(old) > 0 && nodes[1] == "" {
+			nodes[1] = old[0]
 		}
 	}
-	return ""
+	return nodes
 }
 
-// paths returns the paths of the variables and of each asset, by the tensor that has it.
-func (m *Model) paths() (map[string]string, error) {
-	paths := map[string]string{}
+// findPaths finds the paths of the variables and of each asset, by the tensor that has it.
+func (m *Model) findPaths() error {
+	m.paths = map[string]string{}
 	if name := m.meta.GetSaverDef().GetFilenameTensorName(); name != "" {
-		paths[name] = m.store.prefix
+		m.paths[name] = m.store.prefix
 	}
 	defs := m.meta.GetAssetFileDef()
-	if len(defs) == 0 {
-		for _, a := range m.meta.GetCollectionDef()["saved_model_assets"].GetAnyList().GetValue() {
-			def := &tfpb.AssetFileDef{}
-			if err := proto.Unmarshal(a.GetValue(), def); err != nil {
-				return nil, fmt.Errorf("the list of assets is damaged: %w", err)
-			}
-			defs = append(defs, def)
+	for _, a := range m.meta.GetCollectionDef()["saved_model_assets"].GetAnyList().GetValue() { // of an older TensorFlow
+		def := &tfpb.AssetFileDef{}
+		if err := proto.Unmarshal(a.GetValue(), def); err != nil {
+			return fmt.Errorf("the list of assets is damaged: %w", err)
 		}
+		defs = append(defs, def)
 	}
 	for _, d := range defs {
 		if !filepath.IsLocal(d.GetFilename()) {
-			return nil, fmt.Errorf("asset %s is not in the folder %s", phrase.Name(d.GetFilename()), assets)
+			return fmt.Errorf("asset %s is not in the folder %s", phrase.Name(d.GetFilename()), assets)
 		}
-		paths[d.GetTensorInfo().GetName()] = filepath.Join(m.Path, assets, d.GetFilename())
+		m.paths[d.GetTensorInfo().GetName()] = filepath.Join(m.Path, assets, d.GetFilename())
 	}
-	return paths, nil
+	return nil
 }
