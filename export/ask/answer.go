@@ -20,13 +20,10 @@ func AppendRows(dst []byte, ports []interpreter.Port, outputs []*interpreter.Ten
 			return nil, fmt.Errorf("the output %s has the shape %v, which has no row for each instance: ask with inputs in the place of instances", ports[i].Key, t.Shape)
 		}
 	}
-	dst = append(dst, "{\n    \"predictions\": ["...)
 	next := make([]int, len(outputs))
-	for row := range outputs[0].Shape[0] {
-		dst = appendLine(dst, row)
-		dst = appendValues(dst, ports, outputs, 1, next)
-	}
-	return append(dst, "\n    ]\n}\n"...), nil
+	return appendLines(dst, "predictions", outputs[0].Shape[0], func(dst []byte, _ int) []byte {
+		return appendValues(dst, ports, outputs, 1, next)
+	}), nil
 }
 
 // AppendColumns appends the answer of a predict request of columns: a value, or an object of several.
@@ -36,12 +33,60 @@ func AppendColumns(dst []byte, ports []interpreter.Port, outputs []*interpreter.
 	return append(dst, "\n}\n"...)
 }
 
-// appendLine begins the line of an item of a list.
-func appendLine(dst []byte, item int) []byte {
-	if item > 0 {
-		dst = append(dst, ',')
+// AppendResults appends the answer of a classify request, which has scores, classes or both, or of a regress request,
+// which has values.
+func AppendResults(dst []byte, classes, scores, values *interpreter.Tensor) []byte {
+	if values != nil {
+		return appendLines(dst, "results", len(values.Float32), func(dst []byte, row int) []byte {
+			return appendFloat(dst, float64(values.Float32[row]), 32)
+		})
 	}
-	return append(dst, "\n        "...)
+	shape := scores
+	if shape == nil {
+		shape = classes
+	}
+	return appendLines(dst, "results", shape.Shape[0], func(dst []byte, row int) []byte {
+		return appendItems(dst, "[]", shape.Shape[1], func(dst []byte, i int) []byte {
+			at, label, score := row*shape.Shape[1]+i, "", float32(0)
+			if classes != nil {
+				label = view(classes.Bytes[at])
+			}
+			if scores != nil {
+				score = scores.Float32[at]
+			}
+			dst = append(appendText(append(dst, '['), label), ", "...)
+			return append(appendFloat(dst, float64(score), 32), ']')
+		})
+	})
+}
+
+// AppendError appends the answer of a request that has failed.
+func AppendError(dst []byte, text string) []byte {
+	return append(appendText(append(dst, "{\n    \"error\": "...), text), "\n}\n"...)
+}
+
+// appendLines appends an object with a list that has a line for each item.
+func appendLines(dst []byte, key string, n int, item func(dst []byte, i int) []byte) []byte {
+	dst = fmt.Appendf(dst, "{\n    %q: [", key)
+	for i := range n {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = item(append(dst, "\n        "...), i)
+	}
+	return append(dst, "\n    ]\n}\n"...)
+}
+
+// appendItems appends a list or an object with its brackets.
+func appendItems(dst []byte, brackets string, n int, item func(dst []byte, i int) []byte) []byte {
+	dst = append(dst, brackets[0])
+	for i := range n {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = item(dst, i)
+	}
+	return append(dst, brackets[1])
 }
 
 // appendValues appends the next value of each output, of the dimensions from level on.
@@ -49,41 +94,30 @@ func appendValues(dst []byte, ports []interpreter.Port, outputs []*interpreter.T
 	if len(outputs) == 1 {
 		return appendTensor(dst, ports[0].Key, outputs[0], level, &next[0])
 	}
-	dst = append(dst, '{')
-	for i, t := range outputs {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
+	return appendItems(dst, "{}", len(outputs), func(dst []byte, i int) []byte {
 		dst = append(appendText(dst, ports[i].Key), ": "...)
-		dst = appendTensor(dst, ports[i].Key, t, level, &next[i])
-	}
-	return append(dst, '}')
+		return appendTensor(dst, ports[i].Key, outputs[i], level, &next[i])
+	})
 }
 
 // appendTensor appends the value at *next of the dimensions from level on, and moves next past it.
 func appendTensor(dst []byte, key string, t *interpreter.Tensor, level int, next *int) []byte {
 	if level == len(t.Shape) {
-		dst = appendElement(dst, key, t, *next)
 		*next++
-		return dst
+		return appendElement(dst, key, t, *next-1)
 	}
-	dst = append(dst, '[')
-	for i := range t.Shape[level] {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = appendTensor(dst, key, t, level+1, next)
-	}
-	return append(dst, ']')
+	return appendItems(dst, "[]", t.Shape[level], func(dst []byte, _ int) []byte {
+		return appendTensor(dst, key, t, level+1, next)
+	})
 }
 
 // appendElement appends element i. A text of an output whose name ends in _bytes is encoded.
 func appendElement(dst []byte, key string, t *interpreter.Tensor, i int) []byte {
 	switch t.Type {
 	case tfpb.DataType_DT_FLOAT:
-		return AppendFloat(dst, float64(t.Float32[i]), 32)
+		return appendFloat(dst, float64(t.Float32[i]), 32)
 	case tfpb.DataType_DT_DOUBLE:
-		return AppendFloat(dst, t.Float64[i], 64)
+		return appendFloat(dst, t.Float64[i], 64)
 	case tfpb.DataType_DT_INT32:
 		return strconv.AppendInt(dst, int64(t.Int32[i]), 10)
 	case tfpb.DataType_DT_INT64:
@@ -98,9 +132,9 @@ func appendElement(dst []byte, key string, t *interpreter.Tensor, i int) []byte 
 	return append(base64.StdEncoding.AppendEncode(dst, t.Bytes[i]), `"}`...)
 }
 
-// AppendFloat appends a number as TensorFlow Serving does: six digits if they read back, else as many as
+// appendFloat appends a number as TensorFlow Serving does: six digits if they read back, else as many as
 // always do. A whole number ends in .0, and what is not finite is bare.
-func AppendFloat(dst []byte, v float64, bits int) []byte {
+func appendFloat(dst []byte, v float64, bits int) []byte {
 	switch {
 	case math.IsNaN(v):
 		return append(dst, "NaN"...)
@@ -112,8 +146,7 @@ func AppendFloat(dst []byte, v float64, bits int) []byte {
 	from := len(dst)
 	dst = strconv.AppendFloat(dst, v, 'g', 6, bits)
 	if back, _ := strconv.ParseFloat(view(dst[from:]), bits); back != v {
-		digits := map[int]int{32: 9, 64: 17}[bits]
-		dst = strconv.AppendFloat(dst[:from], v, 'g', digits, bits)
+		dst = strconv.AppendFloat(dst[:from], v, 'g', bits/4+1, bits) // 9 and 17 digits
 	}
 	if strings.ContainsAny(view(dst[from:]), ".e") {
 		return dst
@@ -135,45 +168,4 @@ func appendText(dst []byte, s string) []byte {
 		}
 	}
 	return append(dst, '"')
-}
-
-// AppendResults appends the answer of a classify request, which has scores, classes or both, or of a
-// regress request, which has neither.
-func AppendResults(dst []byte, classes, scores, values *interpreter.Tensor) []byte {
-	dst = append(dst, "{\n    \"results\": ["...)
-	if values != nil {
-		for i, v := range values.Float32 {
-			dst = AppendFloat(appendLine(dst, i), float64(v), 32)
-		}
-		return append(dst, "\n    ]\n}\n"...)
-	}
-	shape := scores
-	if shape == nil {
-		shape = classes
-	}
-	for i := range shape.Shape[0] {
-		dst = append(appendLine(dst, i), '[')
-		for j := range shape.Shape[1] {
-			at := i*shape.Shape[1] + j
-			label, score := "", float32(0)
-			if classes != nil {
-				label = view(classes.Bytes[at])
-			}
-			if scores != nil {
-				score = scores.Float32[at]
-			}
-			if j > 0 {
-				dst = append(dst, ", "...)
-			}
-			dst = append(appendText(append(dst, '['), label), ", "...)
-			dst = append(AppendFloat(dst, float64(score), 32), ']')
-		}
-		dst = append(dst, ']')
-	}
-	return append(dst, "\n    ]\n}\n"...)
-}
-
-// AppendError appends the answer of a request that has failed.
-func AppendError(dst []byte, text string) []byte {
-	return append(appendText(append(dst, "{\n    \"error\": "...), text), "\n}\n"...)
 }

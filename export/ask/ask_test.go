@@ -257,7 +257,7 @@ func TestAppendFloat(t *testing.T) {
 		{100000, 32, "100000.0"}, {9000000, 32, "9e+06"}, {float64(float32(0.00003)), 32, "3e-05"}, {16777216, 32, "16777216.0"},
 		{1.0 / 3, 64, "0.33333333333333331"}, {0.1, 64, "0.1"}, {123456789, 64, "123456789.0"},
 	} {
-		if got := string(AppendFloat(nil, tt.v, tt.bits)); got != tt.want {
+		if got := string(appendFloat(nil, tt.v, tt.bits)); got != tt.want {
 			t.Errorf("%v of %d bits is %s, want %s", tt.v, tt.bits, got, tt.want)
 		}
 	}

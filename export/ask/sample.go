@@ -39,14 +39,9 @@ func Sample(s *interpreter.Signature, like *tfpb.Example) []byte {
 	}
 	value := values[0]
 	if TakesExamples(s) || len(keys) > 1 {
-		value = []byte{'{'}
-		for i, key := range keys {
-			if i > 0 {
-				value = append(value, ", "...)
-			}
-			value = append(append(appendText(value, key), ": "...), values[i]...)
-		}
-		value = append(value, '}')
+		value = appendItems(nil, "{}", len(keys), func(dst []byte, i int) []byte {
+			return append(append(appendText(dst, keys[i]), ": "...), values[i]...)
+		})
 	}
 	if rows {
 		return fmt.Appendf(nil, `{"instances": [%s]}`, value)
@@ -63,14 +58,8 @@ func appendZeros(dst []byte, zero string, shape []int) []byte {
 	if len(shape) == 0 {
 		return append(dst, zero...)
 	}
-	dst = append(dst, '[')
-	for i := range max(shape[0], -shape[0]) { // 1 for -1
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = appendZeros(dst, zero, shape[1:])
-	}
-	return append(dst, ']')
+	n := max(shape[0], -shape[0]) // 1 for -1
+	return appendItems(dst, "[]", n, func(dst []byte, _ int) []byte { return appendZeros(dst, zero, shape[1:]) })
 }
 
 // featureOf returns the value of a feature: that of like, if it has one, else zeros.
