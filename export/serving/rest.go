@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -30,7 +32,7 @@ type RESTOptions struct {
 
 // NewREST returns the handler of TensorFlow Serving's REST paths, and of those of probes and of people.
 func NewREST(m *Models, o RESTOptions) http.Handler {
-	h := &handler{m, o}
+	h := &handler{models: m, options: o}
 	open := func(r *http.Request) bool {
 		return r.Method == http.MethodOptions || r.URL.Path != "/" && pages[r.URL.Path] != nil
 	}
@@ -40,7 +42,14 @@ func NewREST(m *Models, o RESTOptions) http.Handler {
 type handler struct {
 	models  *Models
 	options RESTOptions
+	held    atomic.Int64 // bytes of the bodies of all requests in flight
 }
+
+// maxHeld is how many bodies of the largest size requests in flight may have together.
+const maxHeld = 16
+
+// minGrow is how many bytes the memory of a body grows by, at least.
+const minGrow = 4 << 10
 
 // reply is a body and its type, which is JSON if kind is empty.
 type reply struct {
@@ -170,6 +179,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, t target) (a repl
 	api := strings.ToUpper(t.verb[:1]) + t.verb[1:]
 	defer func(began time.Time) { h.options.Metrics.answered(t.model, api, "REST", began, err) }(time.Now())
 	text, err := h.read(w, r)
+	defer h.held.Add(-int64(cap(text)))
 	if err != nil {
 		return reply{}, err
 	}
@@ -191,23 +201,29 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, t target) (a repl
 	return a, err
 }
 
-// read returns the body of a request, unpacked.
-func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// read returns the body of a request, unpacked, and holds its memory. The caller gives it back, also after an error.
+func (h *handler) read(w http.ResponseWriter, r *http.Request) (text []byte, err error) {
 	limit := h.options.MaxBody
 	from := io.Reader(http.MaxBytesReader(w, r.Body, limit))
-	var err error
 	if strings.EqualFold(r.Header.Get("Content-Encoding"), "gzip") {
 		from, err = gzip.NewReader(from)
 	}
-	var text []byte
-	if err == nil {
-		text, err = io.ReadAll(io.LimitReader(from, limit+1))
+	for n := 0; err == nil && int64(len(text)) <= limit; {
+		if len(text) == cap(text) {
+			before := cap(text)
+			text = slices.Grow(text, max(len(text), minGrow))
+			if h.held.Add(int64(cap(text)-before)) > maxHeld*limit {
+				return text, status.Errorf(codes.Unavailable, "requests in flight have %d bytes, want fewer: send it again", maxHeld*limit)
+			}
+		}
+		n, err = from.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large || int64(len(text)) > limit {
-		return nil, tooLarge{status.Errorf(codes.ResourceExhausted, "the body has more than %d bytes, want at most as many (--max-body)", limit)}
+		return text, tooLarge{status.Errorf(codes.ResourceExhausted, "the body has more than %d bytes, want at most as many (--max-body)", limit)}
 	}
-	if err != nil {
-		return nil, status.Errorf(codes.InvalidArgument, "the body cannot be read: %v", err)
+	if err != io.EOF {
+		return text, status.Errorf(codes.InvalidArgument, "the body cannot be read: %v", err)
 	}
 	return text, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -176,6 +178,40 @@ func TestRESTGzip(t *testing.T) {
 	} {
 		if code, text := rest("POST", "/v1/models/double:predict", tt.text, "Content-Encoding", "gzip"); code != tt.want {
 			t.Errorf("%s: %d %s, want %d", tt.name, code, text, tt.want)
+		}
+	}
+}
+
+// TestRESTMemory verifies that the bodies of requests in flight are bounded together, and that their memory is given
+// back, also by a client that goes away in the middle of its body.
+func TestRESTMemory(t *testing.T) {
+	m, metrics := exampleModels(t)
+	const limit = 1 << 20
+	h := &handler{models: m, options: RESTOptions{MaxBody: limit, Timeout: time.Minute, Metrics: metrics}}
+	send := func(body io.Reader) int {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/models/double:predict", body))
+		return w.Code
+	}
+	large := strings.Repeat(" ", limit/2) + `{"inputs": [[1]]}`
+	gone := io.MultiReader(strings.NewReader(large), iotest.ErrReader(errors.New("connection reset")))
+	for _, tt := range []struct {
+		name string
+		body io.Reader
+		held int64 // by others
+		want int
+	}{
+		{"alone", strings.NewReader(large), 0, 200},
+		{"beside others", strings.NewReader(large), (maxHeld - 2) * limit, 200},
+		{"beside many", strings.NewReader(large), maxHeld*limit - limit/4, 503},
+		{"gone", gone, 0, 400},
+	} {
+		h.held.Store(tt.held)
+		if code := send(tt.body); code != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, code, tt.want)
+		}
+		if held := h.held.Load(); held != tt.held {
+			t.Errorf("%s: %d bytes are held after the answer, want %d", tt.name, held, tt.held)
 		}
 	}
 }

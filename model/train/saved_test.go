@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -174,7 +175,7 @@ func TestInspect(t *testing.T) {
 	for path, want := range map[string][]string{
 		ckpt: {"softmax/bias float32 [10]", "softmax/bias/Momentum float32 [10]", "softmax/kernel float32 [784 10]",
 			"softmax/kernel/Momentum float32 [784 10]", "global_step int64 []"},
-		base: {"predict_images", "serving_default", "global_step int64 []", "softmax/bias float32 [10]", "softmax/kernel float32 [784 10]"},
+		base: {"predict_images", "serving_default", "feature x float32 [784] required true", "request of serving_default", "proof", "global_step int64 []", "softmax/bias float32 [10]", "softmax/kernel float32 [784 10]"},
 	} {
 		events, err := trained.Inspect(path)
 		if err != nil {
@@ -185,6 +186,15 @@ func TestInspect(t *testing.T) {
 			switch e := e.(type) {
 			case trained.SignatureInfo:
 				got = append(got, e.Name)
+			case trained.FeatureInfo:
+				got = append(got, fmt.Sprint("feature ", e.Name, " ", e.DType, " ", e.Shape, " required ", e.Required))
+			case trained.RequestInfo:
+				got = append(got, "request of "+e.Signature)
+				if !json.Valid(e.Request) || !strings.HasPrefix(e.Curl, "curl -s http://127.0.0.1:8501/v1/models/export") {
+					t.Errorf("the request is %s, sent by %s", e.Request, e.Curl)
+				}
+			case trained.ProofInfo, trained.RefusedInfo:
+				got = append(got, e.Kind())
 			case trained.TensorInfo:
 				got = append(got, fmt.Sprint(e.Name, " ", e.DType, " ", e.Shape))
 				if few := e.Bytes <= 40; (len(e.Values) > 0) != few || e.Min == nil || *e.Min > *e.Mean || *e.Mean > *e.Max {

@@ -47,6 +47,8 @@ func inspected(e report.Event) string {
 		return fmt.Sprintf("feature\t%s\t%s", escaped.Replace(phrase.Name(e.Name)), e.Text())
 	case trained.RequestInfo:
 		return fmt.Sprintf("request\t%s\t%.600s\n%s", escaped.Replace(phrase.Name(e.Signature)), e.Request, e.Curl)
+	case trained.ProofInfo:
+		return proofText(e)
 	case trained.RefusedInfo:
 		return "not run here: " + e.Cause
 	case trained.NodeInfo:
@@ -76,6 +78,19 @@ func inspected(e report.Event) string {
 		return text
 	}
 	return e.Kind()
+}
+
+// proofText formats the proof of a bundle.
+func proofText(p trained.ProofInfo) string {
+	records := fmt.Sprintf("%s of %s", Commas(int64(p.Records)), phrase.Count(p.Of, "record"))
+	if p.MadeUp {
+		records = phrase.Count(p.Records, "made-up record")
+	}
+	text := fmt.Sprintf("proof\t%s, largest difference %.2g, bound %g", records, p.MaxDifference, p.Bound)
+	if m := p.Metric; m != nil {
+		text += fmt.Sprintf(", %s %.4g by the model and %.4g by the graph", m.Name, m.Model, m.Graph)
+	}
+	return text + fmt.Sprintf(", step %d", p.Step)
 }
 
 // nodeText formats a node of a model's graph.

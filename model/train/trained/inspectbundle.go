@@ -47,6 +47,12 @@ type RefusedInfo struct {
 // Kind names the event.
 func (RefusedInfo) Kind() string { return "refused" }
 
+// ProofInfo is the proof of a bundle.
+type ProofInfo struct{ savedmodel.Proof }
+
+// Kind names the event.
+func (ProofInfo) Kind() string { return "proof" }
+
 // server is where ringtrain serve listens unless it is told otherwise.
 const server = "http://127.0.0.1:8501"
 
@@ -61,6 +67,13 @@ func inspectBundle(path string) ([]report.Event, error) {
 		list = append(list, SignatureInfo{s.Name, s.Method, endpoints(s.Inputs), endpoints(s.Outputs)})
 	}
 	list = append(list, requestOf(b.Path)...)
+	p, err := savedmodel.ReadProof(b.Path)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		list = append(list, ProofInfo{*p})
+	}
 	for _, t := range b.Variables {
 		list = append(list, describe(t))
 	}
