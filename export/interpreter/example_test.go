@@ -71,7 +71,7 @@ func clickParser(t testing.TB, n int) *call {
 		list.Type, list.Shape, in = append(list.Type, typ), append(list.Shape, &tfpb.TensorShapeProto{}), append(in, def)
 	}
 	attr := &tfpb.AttrValue{Value: &tfpb.AttrValue_List{List: list}}
-	n0 := &node{attrs: map[string]*tfpb.AttrValue{"Tdense": attr, "dense_shapes": attr}}
+	n0 := &node{op: "ParseExample", attrs: map[string]*tfpb.AttrValue{"Tdense": attr, "dense_shapes": attr}}
 	o := parseOps()[0]
 	bound, err := o.bind(n0)
 	if err != nil {
