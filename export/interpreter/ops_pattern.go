@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"strings"
 	"sync/atomic"
-	"unicode"
 	"unicode/utf8"
 
 	"ringtrain/export/tfpb"
@@ -34,59 +32,16 @@ func patternOps() []op {
 	}
 }
 
-// pattern is a regular expression. In a text that is no UTF-8, RE2 does not match the bytes that are none; Go
-// takes each of these for U+FFFD, which strict does not match.
-type pattern struct{ plain, strict *regexp.Regexp }
-
-func newPattern(text string) (p pattern, err error) {
-	tree, err := syntax.Parse(text, syntax.Perl)
-	if err != nil {
-		return p, fmt.Errorf("pattern %q: %w", text, err)
-	}
-	exclude(tree)
-	p.plain, err = regexp.Compile(text)
-	if err == nil {
-		p.strict, err = regexp.Compile(tree.String())
-	}
-	return p, err
-}
-
-// of returns the expression for a text.
-func (p *pattern) of(text []byte) *regexp.Regexp {
-	if utf8.Valid(text) {
-		return p.plain
-	}
-	return p.strict
-}
-
-// exclude takes U+FFFD out of what an expression matches, except where it stands for itself.
-func exclude(re *syntax.Regexp) {
-	for _, sub := range re.Sub {
-		exclude(sub)
-	}
-	switch re.Op {
-	case syntax.OpAnyChar:
-		re.Op, re.Rune = syntax.OpCharClass, []rune{0, unicode.MaxRune}
-	case syntax.OpAnyCharNotNL:
-		re.Op, re.Rune = syntax.OpCharClass, []rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}
-	}
-	for i := 0; re.Op == syntax.OpCharClass && i < len(re.Rune); i += 2 {
-		if lo, hi := re.Rune[i], re.Rune[i+1]; lo < utf8.RuneError && hi > utf8.RuneError {
-			re.Rune = append(re.Rune[:i:i], append([]rune{lo, utf8.RuneError - 1, utf8.RuneError + 1, hi}, re.Rune[i+2:]...)...)
-			i += 2
-		}
-	}
-}
-
 // bindFullMatch returns whether a text is one of the words of a pattern w|w|…, or matches another pattern as a whole.
+// RE2 matches no byte that is not of UTF-8.
 func bindFullMatch(n *node) (any, error) {
 	text := n.text("pattern", "")
 	words := map[string]bool{}
 	for part := range strings.SplitSeq(text, "|") {
 		word := strings.ReplaceAll(part, `\`, "")
 		if regexp.QuoteMeta(word) != part {
-			p, err := newPattern(`\A(?:` + text + `)\z`)
-			return func(s []byte) bool { return p.of(s).Match(s) }, err
+			re, err := regexp.Compile(`\A(?:` + text + `)\z`)
+			return func(s []byte) bool { return utf8.Valid(s) && re.Match(s) }, err
 		}
 		words[word] = true
 	}
@@ -96,19 +51,16 @@ func bindFullMatch(n *node) (any, error) {
 // replacement replaces the matches of a pattern.
 type replacement struct {
 	text, rewrite []byte // as they were given
-	pattern
-	template []byte // the rewrite, as package regexp has it
+	re            *regexp.Regexp
+	template      []byte // the rewrite, as package regexp has it
 }
 
 func newReplacement(n *node, text, rewrite []byte) (*replacement, error) {
-	if !n.boolean("replace_global", true) {
-		return nil, errors.New("replace_global is false: no model that was tried has it so")
+	re, err := regexp.Compile(string(text))
+	if err != nil || !n.boolean("replace_global", true) {
+		return nil, fmt.Errorf("replace %q: want a pattern, and all matches replaced: %w", text, err)
 	}
-	p, err := newPattern(string(text))
-	if err != nil {
-		return nil, err
-	}
-	r := &replacement{text: bytes.Clone(text), rewrite: bytes.Clone(rewrite), pattern: p}
+	r := &replacement{text: bytes.Clone(text), rewrite: bytes.Clone(rewrite), re: re}
 	for i := 0; i < len(rewrite); i++ {
 		switch c := rewrite[i]; {
 		case c == '$':
@@ -122,7 +74,7 @@ func newReplacement(n *node, text, rewrite []byte) (*replacement, error) {
 		switch {
 		case i < len(rewrite) && rewrite[i] == '\\':
 			r.template = append(r.template, '\\')
-		case i < len(rewrite) && rewrite[i] >= '0' && int(rewrite[i]-'0') <= p.plain.NumSubexp():
+		case i < len(rewrite) && rewrite[i] >= '0' && int(rewrite[i]-'0') <= re.NumSubexp():
 			r.template = fmt.Appendf(r.template, "${%c}", rewrite[i])
 		default:
 			return nil, fmt.Errorf("rewrite %q: a backslash is followed by no backslash and no group of %q", rewrite, text)
@@ -131,13 +83,31 @@ func newReplacement(n *node, text, rewrite []byte) (*replacement, error) {
 	return r, nil
 }
 
-// apply is a textFunc.
+// apply is a textFunc. RE2 matches no byte that is not of UTF-8: what stands between these is a text each.
 func (r *replacement) apply(_ *arena, s []byte) []byte {
-	re := r.of(s)
-	if !re.Match(s) {
+	if !r.re.Match(s) {
 		return s
 	}
-	return re.ReplaceAll(s, r.template)
+	var out []byte
+	for {
+		n := 0
+		for n < len(s) {
+			c, size := utf8.DecodeRune(s[n:])
+			if c == utf8.RuneError && size == 1 {
+				break
+			}
+			n += size
+		}
+		valid := s[:n]
+		if r.re.Match(valid) {
+			valid = r.re.ReplaceAll(valid, r.template)
+		}
+		out = append(out, valid...)
+		if n == len(s) {
+			return out
+		}
+		out, s = append(out, s[n]), s[n+1:]
+	}
 }
 
 // regexReplace applies a pattern and a rewrite that are inputs. It keeps those of the run before.

@@ -1,9 +1,9 @@
 package interpreter
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 
 	"ringtrain/export/tfpb"
 )
@@ -16,52 +16,36 @@ func raggedOps() []op {
 	}
 }
 
-// checkSplits returns an error unless splits cut so many values into rows.
-func checkSplits(splits *Tensor, values int) error {
-	n, last := splits.length(), 0
-	for i := range n {
-		v := splits.integer(i)
-		if v < last || v > values || i == 0 && v != 0 || i == n-1 && v != values {
-			return fmt.Errorf("split %d is %d, want splits from 0 to %d that do not fall", i, v, values)
+// rowEnds returns where each row ends that the splits of input i cut so many values into.
+func (c *call) rowEnds(i, values int) ([]int, error) {
+	a, splits, last := c.arena(), c.in[i], 0
+	n := splits.length()
+	for k := range n {
+		v := splits.integer(k)
+		if v < last || v > values || k == 0 && v != 0 || k == n-1 && v != values {
+			return nil, fmt.Errorf("split %d is %d, want splits from 0 to %d that do not fall", k, v, values)
 		}
-		last = v
+		a.ends, last = append(a.ends, v), v
 	}
-	return nil
+	if n == 0 || len(splits.Shape) != 1 {
+		return nil, errors.New("want a vector of splits")
+	}
+	return a.ends[1:], nil
 }
 
 // raggedToSparse makes a sparse matrix of the texts that splits cut into rows.
 func raggedToSparse(c *call) error {
-	splits, values := c.in[0], c.in[1]
-	rows, most := splits.length()-1, 0
-	if rows < 0 || len(splits.Shape) != 1 || len(values.Shape) != 1 {
-		return errors.New("want a vector of splits and one of values")
-	}
-	if err := checkSplits(splits, len(values.Bytes)); err != nil {
+	ends, err := c.rowEnds(0, len(c.in[1].Bytes))
+	if err != nil {
 		return err
 	}
-	for row := range rows {
-		most = max(most, splits.integer(row+1)-splits.integer(row))
-	}
-	if err := c.makeSparse(tfpb.DataType_DT_STRING, len(values.Bytes), rows, most); err != nil {
-		return err
-	}
-	copy(c.out[1].Bytes, values.Bytes)
-	for row := range rows {
-		first := splits.integer(row)
-		for at := first; at < splits.integer(row+1); at++ {
-			c.out[0].Int64[2*at], c.out[0].Int64[2*at+1] = int64(row), int64(at-first)
-		}
-	}
-	return nil
+	return c.setRows(c.in[1].Bytes, ends)
 }
 
 func bindRagged(n *node) (any, error) {
-	var types []string
-	for _, t := range n.attrs["row_partition_types"].GetList().GetS() {
-		types = append(types, string(t))
-	}
-	if want := []string{"FIRST_DIM_SIZE", "VALUE_ROWIDS"}; !slices.Equal(types, want) {
-		return nil, fmt.Errorf("row_partition_types are %v: no model that was tried has others than %v", types, want)
+	types := string(bytes.Join(n.attrs["row_partition_types"].GetList().GetS(), []byte("+")))
+	if want := "FIRST_DIM_SIZE+VALUE_ROWIDS"; types != want {
+		return nil, fmt.Errorf("row_partition_types are %s, want %s", types, want)
 	}
 	return nil, nil
 }

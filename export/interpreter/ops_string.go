@@ -18,7 +18,8 @@ import (
 // blanks are the bytes that TensorFlow strips, and between which it splits.
 const blanks = " \t\n\v\f\r"
 
-// stringOps returns the operations of this file, of those on patterns and on letters.
+// stringOps returns the operations of this file, of those on patterns and on letters. What no model that was tried
+// has is refused.
 func stringOps() []op {
 	return append(patternOps(), []op{
 		eachText("StringStrip", func(*node) (textFunc, error) {
@@ -54,7 +55,7 @@ func (c *call) eachText(f textFunc) error {
 	return nil
 }
 
-// only accepts one value of an integer attribute: no model that was tried has another.
+// only accepts one value of an integer attribute.
 func only(name string, want int) func(n *node) (any, error) {
 	return func(n *node) (any, error) {
 		if v := n.integer(name, want); v != want {
@@ -64,8 +65,12 @@ func only(name string, want int) func(n *node) (any, error) {
 	}
 }
 
-// arena has the bytes of the texts that a node makes in a run.
-type arena struct{ bytes []byte }
+// arena has the texts that a node makes in a run, their bytes, and where rows of them end.
+type arena struct {
+	bytes []byte
+	texts [][]byte
+	ends  []int
+}
 
 // arena returns the memory for texts of the node, empty.
 func (c *call) arena() *arena {
@@ -74,12 +79,24 @@ func (c *call) arena() *arena {
 		a = &arena{}
 		c.scratch = a
 	}
-	a.bytes = a.bytes[:0]
+	a.bytes, a.texts, a.ends = a.bytes[:0], a.texts[:0], a.ends[:0]
 	return a
 }
 
 // text returns the bytes from start on. They stay when the arena grows.
 func (a *arena) text(start int) []byte { return a.bytes[start:len(a.bytes):len(a.bytes)] }
+
+// join returns texts with a separator between them.
+func (a *arena) join(separator string, texts [][]byte) []byte {
+	start := len(a.bytes)
+	for i, text := range texts {
+		if i > 0 {
+			a.bytes = append(a.bytes, separator...)
+		}
+		a.bytes = append(a.bytes, text...)
+	}
+	return a.text(start)
+}
 
 func bindBuckets(n *node) (any, error) {
 	v := n.integer("num_buckets", 0)
@@ -99,35 +116,25 @@ func hashBucket(c *call) error {
 
 func bindNumbers(n *node) (any, error) {
 	t := n.typ("out_type")
-	if t == tfpb.DataType_DT_INVALID {
-		t = tfpb.DataType_DT_FLOAT
-	}
-	if !slices.Contains(numbers, t) {
-		return nil, fmt.Errorf("out_type is %v, want one of %v", t, numbers)
+	if t != tfpb.DataType_DT_DOUBLE && t != tfpb.DataType_DT_INT64 {
+		return nil, fmt.Errorf("out_type is %v, want DT_DOUBLE or DT_INT64", t)
 	}
 	return t, nil
 }
 
 // stringToNumber reads numbers.
 func stringToNumber(c *call) error {
-	out, t := c.out[0], c.bound.(tfpb.DataType)
+	t := c.bound.(tfpb.DataType)
 	if err := c.make(0, t, c.in[0].Shape...); err != nil {
 		return err
 	}
 	for i, s := range c.in[0].Bytes {
-		var x float64
-		var n int64
 		var err error
-		plain := bytes.Trim(s, blanks)
-		switch bits := 8 * sizeOf(t); t {
-		case tfpb.DataType_DT_FLOAT:
-			x, err = parseFloat(string(plain), bits)
-			out.Float32[i] = float32(x)
-		case tfpb.DataType_DT_DOUBLE:
-			out.Float64[i], err = parseFloat(string(plain), bits)
-		default:
-			n, err = strconv.ParseInt(string(plain), 10, bits)
-			out.put(i, int(n))
+		plain := string(bytes.Trim(s, blanks))
+		if t == tfpb.DataType_DT_INT64 {
+			c.out[0].Int64[i], err = strconv.ParseInt(plain, 10, 64)
+		} else {
+			c.out[0].Float64[i], err = parseFloat(plain)
 		}
 		if err != nil {
 			return fmt.Errorf("%s is no number of %v", phrase.Name(string(s)), t)
@@ -138,8 +145,8 @@ func stringToNumber(c *call) error {
 
 // parseFloat reads a number as TensorFlow does: with a sign of nan, without an exponent of a hexadecimal number, and
 // without a _. One that is too large is infinite.
-func parseFloat(s string, bits int) (float64, error) {
-	x, err := strconv.ParseFloat(s, bits)
+func parseFloat(s string) (float64, error) {
+	x, err := strconv.ParseFloat(s, 64)
 	plain := strings.TrimLeft(s, "+-")
 	switch {
 	case strings.Contains(s, "_"):
@@ -150,7 +157,7 @@ func parseFloat(s string, bits int) (float64, error) {
 	case strings.EqualFold(plain, "nan") && len(s) == len("+nan"):
 		x, err = math.NaN(), nil
 	case len(plain) > 2 && strings.EqualFold(plain[:2], "0x"):
-		x, err = strconv.ParseFloat(s+"p0", bits)
+		x, err = strconv.ParseFloat(s+"p0", 64)
 	}
 	return x, err
 }
@@ -171,67 +178,58 @@ func stringJoin(c *call) error {
 	}
 	a := c.arena()
 	for i := range c.out[0].Bytes {
-		start := len(a.bytes)
-		for k, t := range c.in {
-			if k > 0 {
-				a.bytes = append(a.bytes, c.bound.(string)...)
-			}
-			a.bytes = append(a.bytes, t.Bytes[min(i, len(t.Bytes)-1)]...)
+		a.texts = a.texts[:0]
+		for _, t := range c.in {
+			a.texts = append(a.texts, t.Bytes[min(i, len(t.Bytes)-1)])
 		}
-		c.out[0].Bytes[i] = a.text(start)
+		c.out[0].Bytes[i] = a.join(c.bound.(string), a.texts)
 	}
 	return nil
 }
 
-// pieces calls f for each piece of s between separators, or between blanks if the separator is empty.
-func pieces(s, separator []byte, f func(piece []byte)) {
-	if len(separator) == 0 {
-		for piece := range bytes.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(blanks, r) }) {
-			f(piece)
-		}
-		return
-	}
-	for more := true; more; {
-		var piece []byte
-		piece, s, more = bytes.Cut(s, separator)
-		f(piece)
-	}
-}
-
-// stringSplit cuts texts into pieces, which are a sparse tensor of their places and values.
+// stringSplit cuts texts into pieces between separators, or between blanks if the separator is empty. The pieces are a
+// sparse matrix.
 func stringSplit(c *call) error {
 	if len(c.in[0].Shape) != 1 || len(c.in[1].Bytes) != 1 {
 		return errors.New("want a vector of texts and a separator")
 	}
-	separator := c.in[1].Bytes[0]
-	total, most := 0, 0
+	a, separator := c.arena(), c.in[1].Bytes[0]
+	isBlank := func(r rune) bool { return strings.ContainsRune(blanks, r) }
 	for _, s := range c.in[0].Bytes {
-		first := total
-		pieces(s, separator, func([]byte) { total++ })
-		most = max(most, total-first)
+		for more := len(separator) > 0; more; {
+			var piece []byte
+			piece, s, more = bytes.Cut(s, separator)
+			a.texts = append(a.texts, piece)
+		}
+		for piece := range bytes.FieldsFuncSeq(s, isBlank) {
+			a.texts = append(a.texts, piece)
+		}
+		a.ends = append(a.ends, len(a.texts))
 	}
-	if err := c.makeSparse(tfpb.DataType_DT_STRING, total, len(c.in[0].Bytes), most); err != nil {
-		return err
-	}
-	at := 0
-	for i, s := range c.in[0].Bytes {
-		first := at
-		pieces(s, separator, func(piece []byte) {
-			c.out[0].Int64[2*at], c.out[0].Int64[2*at+1] = int64(i), int64(at-first)
-			c.out[1].Bytes[at] = piece
-			at++
-		})
-	}
-	return nil
+	return c.setRows(a.texts, a.ends)
 }
 
-// makeSparse makes the outputs of a sparse matrix: indices, n values, shape.
-func (c *call) makeSparse(t tfpb.DataType, n, rows, columns int) error {
-	err := errors.Join(c.make(0, tfpb.DataType_DT_INT64, n, 2), c.make(1, t, n), c.make(2, tfpb.DataType_DT_INT64, 2))
-	if err == nil {
-		c.out[2].Int64[0], c.out[2].Int64[1] = int64(rows), int64(columns)
+// setRows makes a sparse matrix of texts, of which each row ends where ends say.
+func (c *call) setRows(texts [][]byte, ends []int) error {
+	first, most := 0, 0
+	for _, end := range ends {
+		first, most = end, max(most, end-first)
 	}
-	return err
+	const long = tfpb.DataType_DT_INT64
+	if err := errors.Join(c.make(0, long, len(texts), 2), c.make(1, tfpb.DataType_DT_STRING, len(texts)), c.make(2, long, 2)); err != nil {
+		return err
+	}
+	indices, shape := c.out[0].Int64, c.out[2].Int64
+	shape[0], shape[1] = int64(len(ends)), int64(most)
+	copy(c.out[1].Bytes, texts)
+	first = 0
+	for row, end := range ends {
+		for at := first; at < end; at++ {
+			indices[2*at], indices[2*at+1] = int64(row), int64(at-first)
+		}
+		first = end
+	}
+	return nil
 }
 
 // ngrams are the attributes of StringNGrams.
@@ -241,53 +239,37 @@ type ngrams struct {
 }
 
 func bindNGrams(n *node) (any, error) {
-	if n.integer("pad_width", 0) != 0 || n.boolean("preserve_short_sequences", false) {
-		return nil, errors.New("pads rows or keeps short ones: no model that was tried does so")
-	}
 	widths := n.integers("ngram_widths")
-	if len(widths) > 0 && slices.Min(widths) < 1 {
-		return nil, fmt.Errorf("ngram_widths are %v, want 1 or more", widths)
+	if n.integer("pad_width", 0) != 0 || n.boolean("preserve_short_sequences", false) || len(widths) == 0 || slices.Min(widths) < 1 {
+		return nil, fmt.Errorf("ngram_widths are %v, want some from 1 on, no pads, and short rows left out", widths)
 	}
 	return &ngrams{n.text("separator", ""), widths}, nil
 }
 
 // stringNGrams joins texts of a row that follow each other. Rows are given and returned by their splits.
 func stringNGrams(c *call) error {
-	g, splits, data := c.bound.(*ngrams), c.in[1], c.in[0].Bytes
-	if err := checkSplits(splits, len(data)); err != nil {
+	g, data := c.bound.(*ngrams), c.in[0].Bytes
+	ends, err := c.rowEnds(1, len(data))
+	if err != nil {
 		return err
 	}
-	if err := c.make(1, splits.Type, splits.Shape...); err != nil {
+	if err := c.make(1, c.in[1].Type, c.in[1].Shape...); err != nil {
 		return err
 	}
-	rows, total := splits.length()-1, 0
-	for i := range rows + 1 {
-		c.out[1].put(i, total)
+	a, first := c.arena(), 0
+	for i, end := range ends {
+		c.out[1].put(i, len(a.texts))
 		for _, w := range g.widths {
-			if i < rows {
-				total += max(0, splits.integer(i+1)-splits.integer(i)-int(w)+1)
+			for at := first; at+int(w) <= end; at++ {
+				a.texts = append(a.texts, a.join(g.separator, data[at:][:w]))
 			}
 		}
+		first = end
 	}
-	if err := c.make(0, tfpb.DataType_DT_STRING, total); err != nil {
-		return err
+	c.out[1].put(len(ends), len(a.texts))
+	err = c.make(0, tfpb.DataType_DT_STRING, len(a.texts))
+	if err == nil {
+		copy(c.out[0].Bytes, a.texts)
 	}
-	a, at := c.arena(), 0
-	for i := range rows {
-		row := data[splits.integer(i):splits.integer(i+1)]
-		for _, w := range g.widths {
-			for first := 0; first+int(w) <= len(row); first++ {
-				start := len(a.bytes)
-				for k, text := range row[first:][:w] {
-					if k > 0 {
-						a.bytes = append(a.bytes, g.separator...)
-					}
-					a.bytes = append(a.bytes, text...)
-				}
-				c.out[0].Bytes[at] = a.text(start)
-				at++
-			}
-		}
-	}
-	return nil
+	return err
 }
