@@ -46,6 +46,7 @@ var explanations = []struct {
 	{"corrupt-frame", regexp.MustCompile(`corrupt frame`)},
 	{"no-link", regexp.MustCompile(`link \d+ (->|<-) \d+`)},
 	{"not-proved", regexp.MustCompile(`(differs from the model|fails) (by \S+ )?at `)},
+	{"not-served", regexp.MustCompile(`version \d+ is not served, and is tried again`)},
 	{"not-held", regexp.MustCompile(`export\.if: `)},
 	{"not-sound", regexp.MustCompile(`the model of step \d+ is not exported: `)},
 	{"not-finite", regexp.MustCompile(`not finite; `)},
