@@ -14,6 +14,6 @@ func (s *store) constant(p *tfpb.TensorProto) (*Tensor, error) {
 		return nil, err
 	}
 	s.most.constants -= Elements(t.Shape) * sizeOf(t.Type)
-	s.constants[p], p.TensorContent = t, nil // the bytes were copied
+	s.constants[p] = t
 	return t, nil
 }

@@ -1,12 +1,10 @@
 package interpreter
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"unsafe"
+	"math"
 
-	"ringtrain/export/bundle"
 	"ringtrain/export/tfpb"
 )
 
@@ -43,65 +41,17 @@ func (s *store) restored(name string) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tensor{Type: tfpb.DataType(b.DType), Shape: make([]int, len(b.Shape))}
-	for i, d := range b.Shape {
-		t.Shape[i] = int(d)
+	p := &tfpb.TensorProto{Dtype: tfpb.DataType(b.DType), TensorShape: &tfpb.TensorShapeProto{}, TensorContent: b.Data}
+	for _, d := range b.Shape {
+		p.TensorShape.Dim = append(p.TensorShape.Dim, &tfpb.TensorShapeProto_Dim{Size: d})
 	}
-	n := Elements(t.Shape)
-	switch b.DType {
-	case bundle.DTFloat32:
-		t.Float32, err = view[float32](b.Data, n)
-	case bundle.DTFloat64:
-		t.Float64, err = view[float64](b.Data, n)
-	case bundle.DTInt32:
-		t.Int32, err = view[int32](b.Data, n)
-	case bundle.DTInt64:
-		t.Int64, err = view[int64](b.Data, n)
-	case bundle.DTBool:
-		t.Bool = booleans(b.Data)
-	case bundle.DTString:
-		t.Bytes = make([][]byte, n)
-		for i, text := range b.Strings {
-			t.Bytes[i] = []byte(text)
-		}
-	default:
-		err = fmt.Errorf("type %v is not known here", b.DType)
+	for _, text := range b.Strings {
+		p.StringVal = append(p.StringVal, []byte(text))
 	}
+	t, err := FromProto(p, math.MaxInt)
 	if err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", name, err)
 	}
 	s.mapped += len(b.Data)
 	return t, nil
-}
-
-// view returns n values out of bytes that are little-endian. It copies them only where the machine
-// could not read them in place.
-func view[T any](data []byte, n int) ([]T, error) {
-	var zero T
-	size := int(unsafe.Sizeof(zero))
-	if len(data) != n*size {
-		return nil, fmt.Errorf("%d values take %d bytes, want %d", n, len(data), n*size)
-	}
-	if n == 0 {
-		return []T{}, nil
-	}
-	first := unsafe.Pointer(&data[0])
-	if native && uintptr(first)%uintptr(size) == 0 {
-		return unsafe.Slice((*T)(first), n), nil
-	}
-	all := make([]T, n)
-	_, err := binary.Decode(data, binary.LittleEndian, all)
-	return all, err
-}
-
-// native reports whether the machine has the byte order of the files.
-var native = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-
-// booleans returns values that are a byte each.
-func booleans(data []byte) []bool {
-	all := make([]bool, len(data))
-	for i, b := range data {
-		all[i] = b != 0
-	}
-	return all
 }

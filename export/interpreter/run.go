@@ -25,7 +25,7 @@ func (p *Program) Run(inputs []*Tensor) ([]*Tensor, error) {
 		r.engine = store.many
 	}
 	err := r.run(inputs)
-	if wide {
+	if wide && !r.broken {
 		store.wide.Unlock()
 	}
 	if err != nil {
@@ -91,7 +91,8 @@ type running struct {
 	narrow *kernel.Engine // on one core
 	inputs []Tensor
 	calls  []call
-	at     int // the call that runs
+	at     int  // the call that runs
+	broken bool // an operation panicked: nothing uses the engine again
 }
 
 // newRun returns memory that has not run yet.
@@ -151,6 +152,7 @@ func (r *running) run(inputs []*Tensor) error {
 func (r *running) execute() (err error) {
 	defer func() {
 		if bug := recover(); bug != nil {
+			r.broken = true
 			err = r.failed(fmt.Errorf("the node is damaged, or its operation is: %v", bug))
 		}
 	}()

@@ -2,10 +2,14 @@ package interpreter
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
 
+	"ringtrain/export/bundle"
 	"ringtrain/export/tfpb"
 )
 
@@ -129,5 +133,41 @@ func TestFuse(t *testing.T) {
 	}
 	if products != 4 {
 		t.Errorf("%d products, want 4", products)
+	}
+}
+
+// TestVariablesAreMapped verifies that a variable takes no memory of the process, neither when the model is
+// opened nor when it runs.
+func TestVariablesAreMapped(t *testing.T) {
+	const size = 16 << 20
+	dir := write(t, func(m *tfpb.MetaGraphDef) {
+		nodeOf(m, "w").Attr["shape"].GetShape().Dim[0].Size = size / 4
+		delete(m.SignatureDef["serving_default"].Outputs, "w")
+		delete(m.SignatureDef["serving_default"].Outputs, "words")
+	})
+	prefix := filepath.Join(dir, "variables", "variables")
+	if err := os.RemoveAll(filepath.Dir(prefix)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Dir(prefix), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bundle.Write(bundle.OS, prefix, []bundle.Tensor{bundle.Float32("w", []int{size / 4}, make([]float32, size/4))}); err != nil {
+		t.Fatal(err)
+	}
+	allocated := func() int {
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return int(s.TotalAlloc)
+	}
+	before := allocated()
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	run(t, m, "serving_default", &Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: []int{1}, Float32: []float32{7}})
+	if took := allocated() - before; took > size/4 || m.Mapped != size {
+		t.Errorf("%d bytes are allocated and %d mapped for a variable of %d", took, m.Mapped, size)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"ringtrain/export/tfpb"
 )
@@ -12,8 +13,8 @@ import (
 const maxRank = 254
 
 // FromProto returns the tensor of a message. The message has the values as bytes, or as a list of
-// which the last value repeats; the values of a whole list are not copied. FromProto takes no more
-// than max bytes of memory for them.
+// which the last value repeats; bytes and whole lists are not copied. The values take no more than max
+// bytes of memory.
 func FromProto(p *tfpb.TensorProto, max int) (*Tensor, error) {
 	shape, n, err := protoShape(p, max)
 	if err != nil {
@@ -70,13 +71,22 @@ func protoValues[V any](n int, content []byte, list []V) ([]V, error) {
 	if len(content) == 0 {
 		return repeatLast(n, list), nil
 	}
-	dst := make([]V, n)
-	if want := binary.Size(dst); len(content) != want {
-		return nil, fmt.Errorf("%d bytes of tensor_content for %d values, want %d", len(content), n, want)
+	var zero V
+	size := int(unsafe.Sizeof(zero))
+	if len(content) != n*size {
+		return nil, fmt.Errorf("%d bytes of tensor_content for %d values, want %d", len(content), n, n*size)
 	}
+	first := unsafe.Pointer(&content[0])
+	if _, ok := any(zero).(bool); !ok && native && uintptr(first)%uintptr(size) == 0 {
+		return unsafe.Slice((*V)(first), n), nil
+	}
+	dst := make([]V, n) // the machine cannot read them in place; any byte but 0 is true
 	_, err := binary.Decode(content, binary.LittleEndian, dst)
 	return dst, err
 }
+
+// native reports whether the machine has the byte order of the files.
+var native = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // repeatLast returns n values of a list. The last one repeats in a short list; an empty list means zeros.
 func repeatLast[V any](n int, list []V) []V {
