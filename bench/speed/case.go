@@ -24,6 +24,7 @@ type Case struct {
 	dense     bool // records without zeros
 	sgemm     int  // if not 0, a product of two squares of this length on one core instead of a model
 	click     clickCase
+	answers   answerCase
 	maxLoss   float64 // upper bound of the loss of a turn; 0: MaxLoss
 
 	who  []string // contenders, those of ringtrain first
@@ -100,6 +101,8 @@ func (c Case) unit() string {
 		return "GFLOP/s"
 	case c.click.parse:
 		return "rows/CPU s"
+	case c.answers.records > 0:
+		return "records/s"
 	}
 	return "examples/s"
 }
@@ -155,6 +158,7 @@ func (c Case) writeSpec(folder, name, way string, threads int, warm float64, r r
 		"way": way, "threads": threads, "warm_s": warm, "sgemm": c.sgemm,
 	}
 	maps.Copy(spec, c.click.spec(r.log))
+	maps.Copy(spec, c.answers.spec(r.bundle))
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return "", err

@@ -19,9 +19,10 @@ type Suite string
 
 // The suites.
 const (
-	Images Suite = ""       // training on images
-	Clicks Suite = "clicks" // training on click logs
-	Input  Suite = "input"  // reading of records
+	Images  Suite = ""        // training on images
+	Clicks  Suite = "clicks"  // training on click logs
+	Input   Suite = "input"   // reading of records
+	Answers Suite = "answers" // requests to exported models
 )
 
 // Config configures a comparison.
@@ -63,6 +64,8 @@ func casesOf(s Suite) []Case {
 		return clickCases()
 	case Input:
 		return inputCases()
+	case Answers:
+		return answerCases()
 	}
 	return cases()
 }
@@ -133,6 +136,9 @@ func (co *Comparison) runCase(ctx context.Context, c Config, one Case, data reco
 	switch {
 	case one.dense:
 		w.records, err = data.withoutZeros(ctx, folder)
+	case c.Suite == Answers:
+		co.Log(one.Text + ": training and exporting the model")
+		w.records.bundle, err = one.answers.prepare(ctx, co.Program, folder)
 	case c.Suite != Images:
 		co.Log(one.Text + ": drawing the records")
 		w.records.log, err = one.click.draw(ctx, filepath.Join(folder, one.Name))

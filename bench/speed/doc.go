@@ -1,6 +1,6 @@
 // Package speed measures the training speed, in examples per second, of ringtrain and
 // other libraries. The commands `ringtrain bench train`, `ringtrain bench peers --only
-// train` and `--only clicks`, and `ringtrain bench input` use it.
+// train` and `--only clicks`, `ringtrain bench input` and `ringtrain bench serve` use it.
 //
 // # A run of this program
 //

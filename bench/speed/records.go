@@ -11,10 +11,12 @@ import (
 	"ringtrain/input"
 )
 
-// records has the input files of all contenders: IDX files like MNIST's, or a click log.
+// records has the input files of all contenders: IDX files like MNIST's, a click log, or an exported
+// model with a request.
 type records struct {
 	images, labels string
 	log            clickFiles
+	bundle         bundle
 }
 
 // findMNIST searches roots for MNIST's training records.

@@ -114,6 +114,29 @@ func TestSession(t *testing.T) {
 	}
 }
 
+// TestAnswerCases verifies that ringtrain reads the job file of each exported model, and that a request
+// has as many records as its case says.
+func TestAnswerCases(t *testing.T) {
+	folder := t.TempDir()
+	for _, c := range answerCases() {
+		text, err := exportJob(t.Context(), folder, c.answers.exports, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(folder, c.Name+".yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if cfg, err := job.Load(path, nil, nil); err != nil || cfg.Train.Steps == 0 {
+			t.Errorf("%s: job is %+v, error %v", c.Name, cfg, err)
+		}
+		r, err := Request(folder, c.answers.exports, c.answers.records)
+		if err != nil || r.Shape[0] != c.answers.records || len(r.Float32) != 784*c.answers.records && len(r.Bytes) != c.answers.records {
+			t.Errorf("%s: a request of %v, %v", c.Name, r.Shape, err)
+		}
+	}
+}
+
 // TestCasesLoad verifies that ringtrain reads the job file of each case, also with a
 // fixed kernel set.
 func TestCasesLoad(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 
 func benchCommand() command {
 	return command{
-		name: "bench", args: "allreduce|codec|link|scale|train|kernels|input|peers", usage: "measure collectives, codecs, training, kernels and the machine",
+		name: "bench", args: "allreduce|codec|link|scale|train|kernels|input|serve|peers", usage: "measure collectives, codecs, training, kernels and the machine",
 		sub: []command{{
 			name: "allreduce", args: "[-np N] [-H HOST:SLOTS,…]", usage: "time and check all-reduce over a range of sizes",
 			examples: []string{"ringtrain bench allreduce -np 4", "ringtrain bench allreduce -H host-a,host-b --codec none,int8", "mpirun -np 4 ringtrain bench allreduce --max 128MiB"},
@@ -53,6 +53,10 @@ func benchCommand() command {
 			name: "input", usage: "rows and MB a second of CPU time that each format is read at, beside VW, pandas, pyarrow, polars and tf.data",
 			examples: []string{"ringtrain bench input --cases libsvm,csv"},
 			flags:    benchInputFlags(), run: runBenchInput,
+		}, {
+			name: "serve", usage: "records and requests a second of exported models: the interpreter beside TensorFlow, then the server",
+			examples: []string{"ringtrain bench serve", "ringtrain bench serve --only interpreter --cases mlp-1,mlp-128"},
+			flags:    benchServeFlags(), run: runBenchServe,
 		}, {
 			name: "peers", usage: "all-reduce by other libraries and by ringtrain, on the same work in the same minutes",
 			examples: []string{"ringtrain bench peers --short", "ringtrain bench peers --only clicks"},

@@ -31,7 +31,7 @@ var floors = [][]string{
 	{"model/train/bundled", "model/train/trained", "model/train/traintest"},
 	{"model/train", "ring/launch", "ring/join", "ring/joblist", "ring/doctor", "ring/ringtest"},
 	{"bench", "bench/speed", "bench/quality"},
-	{"bench/peers"},
+	{"bench/peers", "bench/serving"},
 	{"cmd/ringtrain/show"},
 	{"cmd/ringtrain", "examples/allreduce"},
 }

@@ -174,6 +174,16 @@ func benchInputFlags() []cli.Flag {
 	}
 }
 
+func benchServeFlags() []cli.Flag {
+	return []cli.Flag{
+		option("json"),
+		&cli.StringFlag{Name: "only", Usage: "`PART` of the tables: interpreter, or server"},
+		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of the interpreter's cases: " + strings.Join(speed.CaseNames(speed.Answers), ", ") + " (default: all)"},
+		&cli.IntFlag{Name: "rounds", Value: 5, Usage: "`N` interleaved rounds"},
+		&cli.DurationFlag{Name: "turn", Value: answerTurn, Usage: "`TIME` of each turn"},
+	}
+}
+
 func benchScaleFlags() []cli.Flag {
 	return []cli.Flag{
 		option("json"),
