@@ -27,17 +27,14 @@ type column struct {
 	cell func(row int) string
 }
 
-// Usual returns the signature that a request asks which names none, else the first; nil if there is none.
-func Usual(m *interpreter.Model) *interpreter.Signature {
+// Usual returns the signature that a request asks which names none, else the first that has inputs; nil if there is none.
+func Usual(m *interpreter.Model) (usual *interpreter.Signature) {
 	for i := range m.Signatures {
-		if m.Signatures[i].Name == DefaultSignature {
-			return &m.Signatures[i]
+		if s := &m.Signatures[i]; len(s.Inputs) > 0 && (usual == nil || s.Name == DefaultSignature) {
+			usual = s
 		}
 	}
-	if len(m.Signatures) == 0 {
-		return nil
-	}
-	return &m.Signatures[0]
+	return usual
 }
 
 // Handed returns the signature whose outputs are the key columns, and these outputs; nil if there is none.

@@ -119,6 +119,7 @@ func TestFaults(t *testing.T) {
 		{"[1]", x, "the body is [1], want a JSON object"},
 		{`{"signature_name": 1}`, x, "signature_name is 1, want a text"},
 		{`{"instances": [1], "inputs": [1]}`, x, "both instances and inputs"},
+		{`{"inputs": {}}`, of(), "has no inputs"},
 		{`{"x": [1]}`, x, "neither instances (rows) nor inputs (columns)"},
 		{`{"instances": {"x": 1}}`, x, `instances is {"x": 1}, want a list`},
 		{`{"instances": []}`, x, "instances is empty"},
@@ -311,6 +312,7 @@ func TestSample(t *testing.T) {
 		{image, nil, `{"instances": [[[0.0, 0.0], [0.0, 0.0]]]}`},
 		{pair, nil, `{"inputs": {"a": [[0, 0]], "shape": [0, 0]}}`},
 		{of(port("x", boolean)), nil, `{"instances": [false]}`},
+		{&interpreter.Signature{Name: "a\"b", Inputs: image.Inputs[:1]}, nil, `{"signature_name": "a\"b", "instances": [[[0.0, 0.0], [0.0, 0.0]]]}`},
 	} {
 		got := Sample(tt.signature, tt.like)
 		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
@@ -323,6 +325,14 @@ func TestSample(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", got, err)
 		}
+	}
+	counter := &interpreter.Model{Signatures: []interpreter.Signature{*of(), *image, *pair}}
+	counter.Signatures[0].Name, counter.Signatures[1].Name, counter.Signatures[2].Name = "a", "b", "c"
+	if a, err := AboutOf("http://h:1", "m", counter); err != nil || a.Signature.Name != "b" {
+		t.Errorf("the signature that is asked is %v, %v, want the first with inputs", a.Signature, err)
+	}
+	if _, err := AboutOf("http://h:1", "m", &interpreter.Model{Signatures: []interpreter.Signature{*of()}}); err == nil {
+		t.Error("a model without inputs has a request")
 	}
 	if got := curl("http://h:1", "m", Sample(visits, like)); !strings.HasPrefix(got, "curl -s http://h:1/v1/models/m:predict -d '{") || !strings.Contains(got, `O'\''Hara`) {
 		t.Errorf("the line is %s", got)

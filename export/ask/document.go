@@ -86,6 +86,8 @@ func (d *Document) Inputs(s *interpreter.Signature) (inputs []*interpreter.Tenso
 	c := d.find(columns)
 	rows = d.find(instances) != nil
 	switch {
+	case len(s.Inputs) == 0:
+		return nil, false, fmt.Errorf("the signature %s has no inputs", phrase.Name(s.Name))
 	case rows && c != nil:
 		return nil, false, errors.New("the body has both instances and inputs, want one of them")
 	case c != nil:

@@ -43,10 +43,14 @@ func Sample(s *interpreter.Signature, like *tfpb.Example) []byte {
 			return append(append(appendText(dst, keys[i]), ": "...), values[i]...)
 		})
 	}
-	if rows {
-		return fmt.Appendf(nil, `{"instances": [%s]}`, value)
+	request := []byte{'{'}
+	if s.Name != DefaultSignature {
+		request = append(appendText(append(request, `"signature_name": `...), s.Name), ", "...)
 	}
-	return fmt.Appendf(nil, `{"inputs": %s}`, value)
+	if rows {
+		return fmt.Appendf(request, `"instances": [%s]}`, value)
+	}
+	return fmt.Appendf(request, `"inputs": %s}`, value)
 }
 
 // zeros are values of each type.
@@ -87,7 +91,7 @@ type About struct {
 func AboutOf(server, name string, m *interpreter.Model) (About, error) {
 	s := Usual(m)
 	if s == nil {
-		return About{}, fmt.Errorf("the model %s has no signature", phrase.Name(name))
+		return About{}, fmt.Errorf("the model %s has no signature with inputs", phrase.Name(name))
 	}
 	request := Sample(s, warmExample(m.Path))
 	return About{s, request, curl(server, url.PathEscape(name), request)}, nil

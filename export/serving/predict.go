@@ -64,7 +64,7 @@ func results(ctx context.Context, v *Version, m method, s *interpreter.Signature
 func predictTable(ctx context.Context, v *Version, text []byte) (reply, error) {
 	s := ask.Usual(v.Model)
 	if s == nil {
-		return reply{}, status.Errorf(codes.FailedPrecondition, "version %d of %s has no signature", v.Number, v.Name)
+		return reply{}, status.Errorf(codes.FailedPrecondition, "version %d of %s has no signature with inputs", v.Number, v.Name)
 	}
 	c, err := ask.ReadColumns(v.Path)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -104,8 +105,15 @@ var httpStatuses = map[codes.Code]int{
 	codes.ResourceExhausted: 429, codes.Canceled: 499, codes.Unimplemented: 501, codes.Unavailable: 503, codes.DeadlineExceeded: 504,
 }
 
-// tooLarge is the error of a body that is larger than RESTOptions.MaxBody.
-type tooLarge struct{ error }
+// tooLarge is the error of a body that is larger than so many bytes.
+type tooLarge int64
+
+func (t tooLarge) Error() string {
+	return fmt.Sprintf("the body has more than %d bytes, want at most as many (--max-body)", int64(t))
+}
+
+// GRPCStatus is the status that metrics count.
+func (t tooLarge) GRPCStatus() *status.Status { return status.New(codes.ResourceExhausted, t.Error()) }
 
 func httpStatus(err error) int {
 	if _, ok := errors.AsType[tooLarge](err); ok {
@@ -220,7 +228,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (text []byte, err
 		text = text[:len(text)+n]
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large || int64(len(text)) > limit {
-		return text, tooLarge{status.Errorf(codes.ResourceExhausted, "the body has more than %d bytes, want at most as many (--max-body)", limit)}
+		return text, tooLarge(limit)
 	}
 	if err != io.EOF {
 		return text, status.Errorf(codes.InvalidArgument, "the body cannot be read: %v", err)
