@@ -421,6 +421,7 @@ func (p *pass) compare(r *Report, eval *pass, key string) {
 		r.Findings = append(r.Findings, Finding{What: "records are in input.train and in " + key, Records: n, Fix: apart})
 	}
 	r.fewOfClass(p.names[p.check.labelField()], p.classRecords(), eval.classRecords())
+	var all []Finding
 	for i, at := range eval.check.features() {
 		in := p.check.features()[i]
 		c := &r.Columns[in]
@@ -433,10 +434,28 @@ func (p *pass) compare(r *Report, eval *pass, key string) {
 		}
 		fix := fmt.Sprintf("- categorical: {names: [%s], hash: %d}, or other validation records", c.Name, hashSize(c.Distinct))
 		if p.check.check.Hashes(slices.Index(p.check.at, in)) {
-			fix = "other validation records: nothing is learnt of these texts"
+			fix = nothingLearnt
 		}
-		r.Findings = append(r.Findings, Finding{Column: c.Name, What: "texts that only validation records have", Records: n, Fix: fix})
+		all = append(all, Finding{Column: c.Name, What: "texts that only validation records have", Records: n, Fix: fix})
 	}
+	if len(all) > mostExamples {
+		all = []Finding{together(all)}
+	}
+	r.Findings = append(r.Findings, all...)
+}
+
+// nothingLearnt is the fix of texts that nobody can learn of.
+const nothingLearnt = "other validation records: nothing is learnt of these texts"
+
+// together makes one finding of those of several columns, with the most records of one of them.
+func together(all []Finding) Finding {
+	one := Finding{Fix: nothingLearnt}
+	names := make([]string, len(all))
+	for i, f := range all {
+		names[i], one.Records = f.Column, max(one.Records, f.Records)
+	}
+	one.What = fmt.Sprintf("%d columns (%s) have %s", len(all), namesShown(names), all[0].What)
+	return one
 }
 
 // Err returns the error of a report that has a finding that ends the job.

@@ -176,6 +176,40 @@ func TestCheckSplit(t *testing.T) {
 	}
 }
 
+// TestCheckTogether verifies that columns of which only validation records have texts share a finding if they are many.
+func TestCheckTogether(t *testing.T) {
+	for columns, want := range map[int]string{3: "texts that only validation records have", 4: "4 columns (t1, t2, t3, t4) have texts that only validation records have"} {
+		names, words := fmt.Sprintf("t1..t%d", columns), func(i int, word string) string {
+			return fmt.Sprintf("%d,%d", i%2, i%50) + strings.Repeat(fmt.Sprintf(",%s%d", word, i%3), columns) + "\n"
+		}
+		var train, eval strings.Builder
+		for i := range 100 {
+			train.WriteString(words(i, "w"))
+			eval.WriteString(words(i+7, []string{"w", "new"}[i/99]))
+		}
+		plan, err := column.Compile([]column.Column{{Label: &column.LabelOptions{Names: []string{"y"}}}, {Key: &column.KeyOptions{Names: []string{"a"}}}, {Categorical: &column.CategoricalOptions{Names: []string{names}, Hash: 64}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := func(name, content string) *convert.Spec {
+			return &convert.Spec{Origin: convert.Origin{Format: "csv", Files: []string{write(t, name, content)}}, Columns: plan, LabelRule: input.Labels{Binary: true}}
+		}
+		r, err := Check(t.Context(), spec("train.csv", train.String()), spec("eval.csv", eval.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var whats []string
+		for _, f := range r.Findings {
+			if strings.Contains(f.What, "only validation") {
+				whats = append(whats, f.What)
+			}
+		}
+		if len(whats) != max(1, columns%4) || !slices.Contains(whats, want) {
+			t.Errorf("%d columns: %q, want %s", columns, whats, want)
+		}
+	}
+}
+
 // TestCheckClasses verifies that classes are those of the job: a class that training records do not have ends the job,
 // and so does a single one; a label that is written in several ways is one class; a regression has none.
 func TestCheckClasses(t *testing.T) {
