@@ -84,13 +84,19 @@ func AppendGood(b *Batch, d Dataset, records []int) error {
 			continue
 		case !BadRecord(err):
 			return err
-		case b.Fault == nil:
-			b.Fault = err
 		}
 		b.Restore(before)
-		b.Bad, b.Lost = append(b.Bad, place), b.Lost+Lost(err)
+		b.AddBad(place, err)
 	}
 	return nil
+}
+
+// AddBad adds a bad record at a place to b, and its error.
+func (b *Batch) AddBad(place int, err error) {
+	if b.Fault == nil {
+		b.Fault = err
+	}
+	b.Bad, b.Lost = append(b.Bad, place), b.Lost+Lost(err)
 }
 
 // RecordShape is the shape of a data set's records: the columns of dense features and

@@ -168,6 +168,40 @@ func TestPredictBySaved(t *testing.T) {
 	}
 }
 
+// TestBadAndNamedRecords verifies that predict and eval pass over bad records of files and standard input as
+// input.max_bad_records says, with their number and the first, and that eval --split takes a name of input.evals.
+func TestBadAndNamedRecords(t *testing.T) {
+	b := newBox(t)
+	const head, bad = "id,clicked,price,city,site\n", "r1,0,much,Genf,s\n"
+	b.write("train.csv", head+"r0,1,2,Bern,s\nr1,0,4,Genf,s\n")
+	b.write("other.csv", head+"x0,1,2,Bern,s\nx1,1,2,Bern,s\n")
+	b.write("bad.csv", head+"r0,1,2,Bern,s\n"+bad+"r2,1,2,Bern,s\n")
+	b.write("clicks.yaml", strings.Replace(clicksCSV, "  columns:", "  evals:\n    - {name: other, format: csv, files: [other.csv], header: true}\n  columns:", 1))
+	b.must(0, "train", "clicks.yaml", "--data", ".")
+	const first = `ignored 1 bad record; the first: csv: bad.csv:3: record 1 at byte 41: column price is "much", want a number`
+	for _, command := range []string{"predict", "eval"} {
+		if e := b.must(65, command, "clicks.yaml", "bad.csv"); !strings.Contains(e.last(), "bad.csv:3") {
+			t.Errorf("%s: last line %q", command, e.last())
+		}
+		b.must(65, command, "clicks.yaml", "bad.csv", "--set", "input.max_bad_records=0")
+		e := b.must(0, command, "clicks.yaml", "bad.csv", "--set", "input.max_bad_records=1")
+		switch {
+		case command == "eval":
+			if !strings.Contains(e.stdout, "ignored 1 bad record") {
+				t.Errorf("eval prints %q", e.stdout)
+			}
+		case !strings.Contains(e.stderr, "warning: bad.csv: "+first) || !strings.Contains(e.stdout, "\nr0,") || !strings.Contains(e.stdout, "\nr2,") || strings.Contains(e.stdout, "r1"):
+			t.Errorf("predict prints %q and %q", e.stdout, e.stderr)
+		}
+	}
+	if e := b.must(0, "eval", "clicks.yaml", "--split", "other", "--data", "."); strings.Count(e.stdout, "eval  step") != 1 || !strings.Contains(e.stdout, "other records") {
+		t.Errorf("eval --split other prints %q", e.stdout)
+	}
+	if e := b.must(64, "eval", "clicks.yaml", "--split", "otter", "--data", "."); !strings.Contains(e.last(), "want one of train, eval, test, other") {
+		t.Errorf("eval --split otter: %q", e.last())
+	}
+}
+
 // TestPredictFromCache verifies that predict reads the validation records with their keys from the cache
 // of the job, and that data cache makes a cache of the version before anew and says so.
 func TestPredictFromCache(t *testing.T) {

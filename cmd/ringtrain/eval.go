@@ -84,7 +84,7 @@ func runEval(a *app, c *cli.Context) error {
 		show.MetricsTable(out.People, m)
 	}
 	tell(m)
-	if len(files) == 0 {
+	if len(files) == 0 && !c.IsSet("split") {
 		err = s.EvaluateOthers(a.ctx, tell)
 	}
 	warnings(a, s, out)

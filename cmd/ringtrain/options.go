@@ -26,7 +26,7 @@ func option(name string) cli.Flag {
 		&cli.StringFlag{Name: "data", Usage: "`DIR` that relative input files are in (else RINGTRAIN_DATA, else the working directory)"},
 		&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the job file, as in --set train.epochs=2; may be repeated"},
 		&cli.StringFlag{Name: "from", Usage: "`DIR` of a checkpoint or a bundle (default: the job's checkpoint.dir)"},
-		&cli.StringFlag{Name: "split", Usage: "`NAME` of the records of the job: eval, test or train (default: those that training evaluates)"},
+		&cli.StringFlag{Name: "split", Usage: "`NAME` of the records of the job: eval, test, train or a name of input.evals (default: those that training evaluates)"},
 		&cli.StringFlag{Name: "to", Usage: "`DIR` to write to"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of the drawn records"},
 		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as -H has slots; without hosts this process is the only rank)"},

@@ -16,7 +16,10 @@ import (
 const PipeName = "standard input"
 
 // A Pipe has the lines of records, which are read once.
-type Pipe struct{ text.Config }
+type Pipe struct {
+	text.Config
+	tolerate bool
+}
 
 // OpenPipe returns the records of a pipe. It reads nothing. A format that is no text is exitcode.Usage.
 func (s Spec) OpenPipe(from io.Reader) (*Pipe, error) {
@@ -30,17 +33,19 @@ func (s Spec) OpenPipe(from io.Reader) (*Pipe, error) {
 	}
 	c, err := f.pipe(s)
 	c.Pipe = from
-	return &Pipe{c}, err
+	return &Pipe{c, s.Tolerate}, err
 }
 
 // Each calls each with the records in their order, some at a time: all of those that are there when the pipe would wait
-// for more, with indexed bags. Memory does not grow with them. A bad line is an error, after the records before it.
+// for more, with indexed bags. Memory does not grow with them. A bad line is an error, after the records before it, or,
+// if the specification tolerates it, one of b.Bad.
 func (p *Pipe) Each(ctx context.Context, each func(b *input.Batch) error) error {
 	b, read := input.Batch{WantKeys: true}, 0
 	hand := func() error {
-		read += len(b.Y)
+		n := len(b.Y) + len(b.Bad)
+		read += n
 		defer b.Reset()
-		if len(b.Y) == 0 {
+		if n == 0 {
 			return nil
 		}
 		b.X.Bags.Index()
@@ -49,9 +54,13 @@ func (p *Pipe) Each(ctx context.Context, each func(b *input.Batch) error) error 
 	err := text.EachPart(ctx, []string{PipeName}, p.Config, func(*text.Part) error { return nil }, func(part *text.Part) error {
 		for k := range part.Len() {
 			if err := p.appendLine(&b, part, k); err != nil {
-				return cmp.Or(hand(), part.Fault(p.Format, k, err))
+				err = part.Fault(p.Format, k, err)
+				if !p.tolerate || !input.BadRecord(err) {
+					return cmp.Or(hand(), err)
+				}
+				b.AddBad(len(b.Y)+len(b.Bad), err)
 			}
-			if len(b.Y) == input.EvalBlock {
+			if len(b.Y)+len(b.Bad) == input.EvalBlock {
 				if err := hand(); err != nil {
 					return err
 				}

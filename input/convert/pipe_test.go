@@ -131,6 +131,16 @@ func TestPipeFaults(t *testing.T) {
 			t.Errorf("%s: %d records, error %v, want %d and %q", tt.name, records, err, tt.records, tt.err)
 		}
 	}
+	p := pipeOf(t, false, strings.NewReader("x,1\nz,much\ny,2\n"))
+	p.tolerate = true
+	if err := p.Each(t.Context(), func(b *input.Batch) error {
+		if len(b.Y) != 2 || !slices.Equal(b.Bad, []int{1}) || b.Lost != 1 || !strings.Contains(fmt.Sprint(b.Fault), "standard input:2") {
+			t.Errorf("%d records, bad %v, fault %v, want 2, [1] and one of line 2", len(b.Y), b.Bad, b.Fault)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
 	if _, err := (Spec{Origin: Origin{Format: "idx"}}).OpenPipe(nil); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("a pipe of idx: error %v, want one of usage", err)
 	}

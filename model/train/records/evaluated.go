@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"ringtrain/input"
 	"ringtrain/input/convert"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
@@ -14,7 +17,7 @@ import (
 // Evaluated says what a trained model is evaluated on.
 type Evaluated struct {
 	Files    []string // in the place of the job's records
-	Split    string   // of the job's records: train, eval or test; "": as training evaluates
+	Split    string   // of the job's records: train, eval, test or a name of input.evals; "": as training evaluates
 	Labelled bool     // their labels are read
 	Cells    bool     // their cells are read: from their files, not from a cache
 	Proves   bool     // they verify an export: those of training do without validation records
@@ -57,6 +60,32 @@ func (o *Opener) OpenEvaluated(ctx context.Context, e Evaluated) (d input.Datase
 	return d, split, adviseOnMissing(o.job, err)
 }
 
+// About returns the key of the records of e in messages, their name in metrics, "" for none, and how many bad ones are
+// passed over. split is as OpenEvaluated returns it.
+func (o *Opener) About(e Evaluated, split string) (key, name string, maxBad int64) {
+	files := strings.Join(e.Files, ", ")
+	switch at := o.named(e); {
+	case e.Pipe != nil:
+		return convert.PipeName, files, o.job.Input.MaxBad
+	case files != "":
+		return files, files, o.job.Input.MaxBad
+	case at >= 0:
+		return job.EvalKey(e.Split, at), e.Split, 0
+	}
+	return KeyOf(o.job, split), "", MaxBad(o.job, split)
+}
+
+// parts are the splits of each job.
+var parts = [...]string{input.Training.String(), input.Validation.String(), input.Test.String()}
+
+// named returns the place in input.evals of the records that e names, -1 if they are others.
+func (o *Opener) named(e Evaluated) int {
+	if slices.Contains(parts[:], e.Split) {
+		return -1
+	}
+	return slices.IndexFunc(o.job.Input.Evals, func(f job.NamedFiles) bool { return f.Name == e.Split })
+}
+
 // evaluated returns which of the job's records are evaluated, the key of their set, "" for other files, and how they are
 // read.
 func (o *Opener) evaluated(e Evaluated) (part input.Part, set string, spec convert.Spec, err error) {
@@ -67,6 +96,9 @@ func (o *Opener) evaluated(e Evaluated) (part input.Part, set string, spec conve
 	if o.job.Input.Eval.Format != "" && part == input.Validation {
 		f, set = o.job.Input.Eval, "input.eval"
 	}
+	if at := o.named(e); at >= 0 {
+		f, set = o.job.Input.Evals[at].Files, job.EvalKey(e.Split, at)
+	}
 	if len(e.Files) > 0 {
 		set = ""
 		if f, err = f.Give(e.Files); err != nil {
@@ -74,7 +106,8 @@ func (o *Opener) evaluated(e Evaluated) (part input.Part, set string, spec conve
 		}
 	}
 	spec = o.spec(f, o.job.Model.Features)
-	spec.LabelRule.Absent, spec.Tolerate = !e.Labelled, set != "" && MaxBad(o.job, part.String()) > 0
+	_, _, maxBad := o.About(e, part.String())
+	spec.LabelRule.Absent, spec.Tolerate = !e.Labelled, maxBad > 0
 	spec.Cache, spec.CacheDir, spec.FindCache = o.job.Input.Cache, o.opts.CacheDir, true
 	if set == "input.train" {
 		spec.Split = o.job.Input.Split
@@ -113,5 +146,12 @@ func (o *Opener) partOf(e Evaluated) (input.Part, error) {
 		}
 		return input.Test, nil
 	}
-	return refused("%s, want one of train, eval, test", phrase.Quote(e.Split))
+	if o.named(e) >= 0 {
+		return input.Validation, nil
+	}
+	want := slices.Clone(parts[:])
+	for _, f := range o.job.Input.Evals {
+		want = append(want, f.Name)
+	}
+	return refused("%s, want one of %s", phrase.Quote(e.Split), strings.Join(want, ", "))
 }

@@ -35,7 +35,7 @@ type Model struct {
 	pipe  *convert.Pipe // in the place of data, to predict; nil: there is none
 	split string
 	name  string // of the records, in warnings
-	files string // in the place of the job's records; "": there are none
+	set   string // their name in metrics: files in the place of the job's, or an item of input.evals; "": none
 
 	prover   *proof.Prover // of the bundle that is evaluated; nil: it is a checkpoint, or nothing was evaluated yet
 	warnings []report.Warning
@@ -147,11 +147,9 @@ func open(ctx context.Context, cfg *job.Config, o opened, e records.Evaluated) (
 
 // openRecords opens the records to evaluate, and returns their facts.
 func (mo *Model) openRecords(ctx context.Context, e records.Evaluated) (input.Facts, error) {
-	mo.files = strings.Join(e.Files, ", ")
-	mo.name = mo.files
 	var err error
 	if e.Pipe != nil {
-		mo.name = convert.PipeName
+		mo.name, _, mo.maxBad = mo.from.About(e, "")
 		mo.pipe, err = mo.from.OpenPipe(e)
 		return input.Facts{Features: mo.job.Model.Features}, err
 	}
@@ -163,9 +161,7 @@ func (mo *Model) openRecords(ctx context.Context, e records.Evaluated) (input.Fa
 	case err != nil:
 		return input.Facts{}, err
 	}
-	if len(e.Files) == 0 {
-		mo.name, mo.maxBad = records.KeyOf(mo.job, mo.split), records.MaxBad(mo.job, mo.split)
-	}
+	mo.name, mo.set, mo.maxBad = mo.from.About(e, mo.split)
 	return mo.data.Facts(), nil
 }
 
@@ -239,7 +235,7 @@ func (mo *Model) closeData() error {
 // Evaluate computes the model's metrics over the records. The scores of a bundle are those of its graph, which are compared
 // with the model's: a difference beyond the bound of package proof has [exitcode.Internal].
 func (mo *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
-	m, err := mo.evaluate(ctx, mo.name, &evaluate.Evaluator{Data: mo.data, Split: mo.split, Name: mo.files, MaxBad: mo.maxBad})
+	m, err := mo.evaluate(ctx, mo.name, &evaluate.Evaluator{Data: mo.data, Split: mo.split, Name: mo.set, MaxBad: mo.maxBad})
 	if m.Threshold != nil {
 		mo.job.Eval.Threshold = job.Threshold{Number: float64(*m.Threshold)} // of the items of input.evals, too
 	}

@@ -42,7 +42,7 @@ func (mo *Model) Form() Form {
 }
 
 // Predict calls each with the predictions of all records, in order, some at a time. They are valid only during the
-// call. It passes over as many bad training records as input.max_bad_records says, and warns.
+// call. It passes over as many bad records as input.max_bad_records says, but for those of input.eval, and warns.
 func (mo *Model) Predict(ctx context.Context, each func([]Prediction) error) error {
 	if mo.job.Eval.Threshold.BestF1 {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("eval.threshold is best_f1, and %s does not keep which it is: want a number, as in --set eval.threshold=0.5", mo.vars.Path))
@@ -58,6 +58,10 @@ func (mo *Model) Predict(ctx context.Context, each func([]Prediction) error) err
 	} else if err := p.dataset(ctx); err != nil {
 		return err
 	}
+	if p.lost > 0 {
+		text := fmt.Sprintf("%s: ignored %s; the first: %v", mo.name, phrase.Count(int(p.lost), "bad record"), p.fault)
+		mo.warnings = append(mo.warnings, report.Warning{Operation: "input", Cause: text})
+	}
 	mo.warnings = append(mo.warnings, mo.from.Warnings(mo.name, &mo.seen, true)...)
 	return nil
 }
@@ -68,33 +72,26 @@ type predictor struct {
 	keys, classes int
 	each          func([]Prediction) error
 
-	next int // record
-	all  []Prediction
+	next  int   // record
+	lost  int64 // bad records
+	fault error // of the first
+	all   []Prediction
 }
 
 // dataset predicts the records of the data set.
 func (p *predictor) dataset(ctx context.Context) error {
-	b, lost, fault := input.Batch{WantKeys: true}, int64(0), error(nil)
-	err := input.EachBlock(ctx, &b, p.data, p.data.Facts().Records, p.maxBad > 0, func(int) error {
-		lost, fault = lost+int64(b.Lost), cmp.Or(fault, b.Fault)
-		if lost > p.maxBad {
-			return exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", lost, p.maxBad, fault))
-		}
-		return p.block(&b)
-	})
-	if err != nil {
-		return err
-	}
-	if lost > 0 {
-		text := fmt.Sprintf("ignored %s; the first: %v", phrase.Count(int(lost), "bad record"), fault)
-		p.warnings = append(p.warnings, report.Warning{Operation: "input", Cause: text})
-	}
+	b := input.Batch{WantKeys: true}
+	err := input.EachBlock(ctx, &b, p.data, p.data.Facts().Records, p.maxBad > 0, func(int) error { return p.block(&b) })
 	p.seen.Whole = p.data.Facts().Counts
-	return nil
+	return err
 }
 
-// block predicts the records of b, which follow those before.
+// block predicts the records of b, which follow those before. It passes over bad ones.
 func (p *predictor) block(b *input.Batch) error {
+	p.lost, p.fault = p.lost+int64(b.Lost), cmp.Or(p.fault, b.Fault)
+	if p.lost > p.maxBad {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%d bad records, want at most %d, as input.max_bad_records says: %w", p.lost, p.maxBad, p.fault))
+	}
 	first := p.next
 	p.next += len(b.Y) + len(b.Bad)
 	p.seen.Add(b)
