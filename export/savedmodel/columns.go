@@ -39,7 +39,11 @@ func (cn columnNodes) columns(c *graph.Columns) {
 	}
 	for i, name := range c.Keys {
 		in, out := keyNodes(i)
-		cn.add("Identity", in, []string{p.raw[name]}, stringsType())
+		key := p.raw[name]
+		if c.Trim {
+			key = cn.add("StringStrip", in+"/trimmed", []string{key}, attrs{})
+		}
+		cn.add("Identity", in, []string{key}, stringsType())
 		cn.add("Identity", out, []string{in}, stringsType())
 	}
 }

@@ -11,8 +11,22 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// Bound is how far a score of the graph may be from the model's, times max(1, |score|).
+// Bound is how far a score of the graph may be from the model's, times max(1, |score|). Of a scaled label it may also be as far
+// as that is for what the model learns: a score near 0 is a small difference of large numbers then.
 const Bound = 1e-5
+
+// boundOf returns the bound on a score.
+func (e *expected) boundOf(score float64) float64 {
+	bound := Bound * math.Max(1, math.Abs(score))
+	if s := e.head.Scale; s != nil {
+		learnt := s.Made(score)
+		bound = math.Max(bound, math.Abs(s.Unit(learnt+Bound*math.Max(1, math.Abs(learnt)))-s.Unit(learnt)))
+	}
+	if math.IsInf(bound, 0) || math.IsNaN(bound) {
+		return Bound
+	}
+	return bound
+}
 
 // difference is how far the answers to a record are from the model's.
 type difference struct {
@@ -24,16 +38,14 @@ type difference struct {
 // beyond reports whether the difference is a fault.
 func (d *difference) beyond() bool { return !(d.size <= d.bound) }
 
-// add compares one score. Two that are NaN are equal.
-func (d *difference) add(got, want float64) {
-	size, bound := math.Abs(got-want), Bound*math.Max(1, math.Abs(want))
+// add compares one score with a bound. Two that are NaN are equal.
+func (d *difference) add(got, want, bound float64) {
+	size := math.Abs(got - want)
 	switch {
 	case got == want, math.IsNaN(got) && math.IsNaN(want):
 		return
 	case math.IsNaN(size): // one of them is, or both are infinite
 		size = math.Inf(1)
-	case math.IsInf(want, 0):
-		bound = Bound
 	}
 	if d.size == 0 || size/bound > d.size/d.bound {
 		d.size, d.bound = size, bound
@@ -76,12 +88,12 @@ func (e *expected) check(d *difference, answers map[string]*interpreter.Tensor, 
 			e.checkClasses(d, row, classes, i)
 		case key == "logits" && e.head.Kind == graph.HeadBinary:
 			if checkWidth(d, key, row, 1) {
-				d.add(1/(1+math.Exp(-float64(row[0]))), float64(want[0]))
+				d.add(1/(1+math.Exp(-float64(row[0]))), float64(want[0]), Bound)
 			}
 		case slices.Contains([]string{"scores", "outputs", "y", "probability"}, key):
 			if checkWidth(d, key, row, len(want)) {
 				for k := range row {
-					d.add(float64(row[k]), float64(want[k]))
+					d.add(float64(row[k]), float64(want[k]), e.boundOf(float64(want[k])))
 				}
 			}
 		default:
@@ -130,9 +142,9 @@ func (e *expected) checkClasses(d *difference, row []float32, classes *interpret
 		}
 		seen[class] = true
 		if e.head.Kind == graph.HeadBinary { // the scores of the model are those of the second class
-			d.add(float64(row[k]), math.Abs(float64(1-class)-float64(want[0])))
+			d.add(float64(row[k]), math.Abs(float64(1-class)-float64(want[0])), Bound)
 			continue
 		}
-		d.add(float64(row[k]), float64(want[class]))
+		d.add(float64(row[k]), float64(want[class]), Bound)
 	}
 }
