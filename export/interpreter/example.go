@@ -15,9 +15,14 @@ type parsing struct {
 	call     *call
 	keys     *keyIndex
 	examples [][]byte
-	one      bool     // the only example is a scalar
-	found    [][]byte // by example and feature: the last Feature of the name, nil if it is missing
-	shape    []int
+	one      bool    // the only example is a scalar
+	found    []found // by example and feature
+}
+
+// found is the last Feature of a name in an example.
+type found struct {
+	tag  byte // of its list; 0: the feature is missing
+	list []byte
 }
 
 // run parses the examples of input 0: it finds the features of each, then sets the outputs of each feature.
@@ -35,8 +40,7 @@ func (p *parser) run(c *call) error {
 		c.scratch = s
 	}
 	s.keys, s.examples, s.one = keys, c.in[0].Bytes, len(c.in[0].Shape) == 0
-	s.shape = append(s.shape[:0], len(s.examples), len(p.features))
-	n, err := c.frame.reserve(tfpb.DataType_DT_STRING, s.shape)
+	n, err := c.frame.reserve(tfpb.DataType_DT_STRING, append(c.sizes[:0], len(s.examples), len(p.features)))
 	if err != nil {
 		return err
 	}
@@ -63,44 +67,36 @@ func (p *parsing) scan(i int) bool {
 			rest, ok = skip(rest)
 			continue
 		}
-		var features []byte
+		var features, entry []byte
 		features, rest, ok = delimited(rest[1:], true)
 		for ok && len(features) > 0 {
-			var entry []byte
 			tag := features[0]
 			entry, features, ok = delimited(features[1:], true)
-			ok = ok && tag == tagFirst && p.place(i, entry)
+			ok = ok && tag == tagFirst && p.place(p.found[i*len(p.features):], entry)
 		}
 	}
 	return ok
 }
 
-// place puts the feature of a map entry of an example in its place. It reports whether the entry is one.
-func (p *parsing) place(example int, entry []byte) bool {
+// place puts the Feature of a map entry in its place of those of the example. It reports whether the entry is one.
+func (p *parsing) place(example []found, entry []byte) bool {
 	key, feature, ok := mapEntry(entry)
 	k, asked := p.keys.places[string(key)]
 	if !ok || !asked {
 		return ok
 	}
-	found := &p.found[example*len(p.features)+k]
-	switch {
-	case len(feature) > 0:
-		*found = feature
-		return feature[0] == tagFirst || feature[0] == tagSecond || feature[0] == tagThird
-	case p.features[k].Kind != Dense && !p.one: // an empty Feature is missing; of a list it takes the place of an earlier one
-		*found = nil
+	if len(feature) == 0 { // is missing; of a list it takes the place of an earlier one
+		if p.features[k].Kind != Dense && !p.one {
+			example[k] = found{}
+		}
+		return true
 	}
-	return true
-}
-
-// feature returns where feature k of an example is, nil if it is missing, and the values in its list.
-func (p *parsing) feature(example, k int) (feature, list []byte, ok bool) {
-	feature = p.found[example*len(p.features)+k]
-	if feature == nil {
-		return nil, nil, true
+	list, _, ok := delimited(feature[1:], true)
+	example[k] = found{feature[0], list}
+	if !ok {
+		example[k].tag = tagMalformed
 	}
-	list, _, ok = delimited(feature[1:], true)
-	return feature, list, ok
+	return feature[0] == tagFirst || feature[0] == tagSecond || feature[0] == tagThird
 }
 
 // setter returns the function that sets the outputs of a feature: it counts the values, makes the outputs, reads.
@@ -108,30 +104,28 @@ func setter[T any](read func([]T, []byte) int, values func(*Tensor) []T) func(p 
 	count := func(list []byte) int { return read(nil, list) }
 	return func(p *parsing, k int) error {
 		total, most, err := p.measure(k, count)
+		if err == nil {
+			err = p.make(k, total, most)
+		}
 		if err != nil {
 			return err
 		}
-		if err := p.make(k, total, most); err != nil {
-			return err
-		}
-		f := &p.features[k]
-		dst, def, width, at := values(p.call.out[f.out]), values(p.fallback(k, p.call.in)), f.stride, 0
+		f, at := &p.features[k], 0
+		dst, def, width := values(p.call.out[f.out]), values(p.fallback(k, p.call.in)), f.stride
 		if f.varies() {
 			width = most
 		}
 		for i := range p.examples {
-			_, list, _ := p.feature(i, k)
 			row := dst[at:]
 			if f.Kind == Dense {
 				row = dst[i*width:][:width]
 			}
-			n := read(row, list)
-			if f.Kind == Dense { // the default stands for a missing feature, and behind the values of one that varies
-				for j := n; j < width; j++ {
-					row[j] = def[min(j, len(def)-1)]
-				}
-			} else {
+			n := read(row, p.found[i*len(p.features)+k].list)
+			if f.Kind != Dense {
 				p.locate(f, i, at, n)
+			}
+			for j := n; f.Kind == Dense && j < width; j++ { // of a missing feature, or behind the values of one that varies
+				row[j] = def[min(j, len(def)-1)]
 			}
 			at += n
 		}
@@ -145,11 +139,11 @@ func (p *parsing) locate(f *asked, example, at, n int) {
 	case f.Kind == Ragged && !p.one:
 		p.call.out[f.out+p.ragged].put(example+1, at+n)
 	case f.Kind == Sparse:
-		indices, rank := p.call.out[f.out-p.sparse].Int64, len(p.shape)
+		indices := p.call.out[f.out-p.sparse]
 		for j := range n {
-			row := indices[(at+j)*rank:][:rank]
+			row := indices.Int64[(at+j)*indices.Shape[1]:][:indices.Shape[1]]
 			row[0] = int64(example)
-			row[rank-1] = int64(j)
+			row[len(row)-1] = int64(j)
 		}
 	}
 }
@@ -158,17 +152,15 @@ func (p *parsing) locate(f *asked, example, at, n int) {
 func (p *parsing) measure(k int, count func(list []byte) int) (total, most int, err error) {
 	f := &p.features[k]
 	for i := range p.examples {
-		feature, list, ok := p.feature(i, k)
-		n := count(list)
+		found := p.found[i*len(p.features)+k]
+		n := count(found.list)
 		switch {
-		case feature == nil:
+		case found.tag == 0:
 			if f.Kind == Dense && p.fallback(k, p.call.in).length() == 0 {
 				err = errors.New("is missing, and it is required")
 			}
-		case feature[0] != f.tag:
-			err = fmt.Errorf("is of another type, want %v", f.Type)
-		case !ok || n < 0:
-			err = errors.New("has a malformed list")
+		case found.tag != f.tag || n < 0:
+			err = fmt.Errorf("is malformed or of another type, want %v", f.Type)
 		case f.Kind == Dense && n != f.stride && (!f.varies() || n%f.stride != 0):
 			err = fmt.Errorf("has %d values, want those of shape %v", n, f.Shape)
 		}
@@ -182,34 +174,32 @@ func (p *parsing) measure(k int, count func(list []byte) int) (total, most int, 
 
 // make makes the outputs of feature k.
 func (p *parsing) make(k, total, most int) error {
-	f, c, n := &p.features[k], p.call, len(p.examples)
-	p.shape = append(p.shape[:0], n)
+	f, c := &p.features[k], p.call
+	n := []int{len(p.examples)}
 	if p.one {
-		p.shape = p.shape[:0]
+		n = nil
 	}
 	switch f.Kind {
 	case Dense:
-		p.shape = append(p.shape, f.Shape...)
+		shape := c.dims(n, f.Shape)
 		if f.varies() {
-			p.shape[len(p.shape)-len(f.Shape)] = most / f.stride
+			shape[len(n)] = most / f.stride
 		}
-		return c.make(f.out, f.Type, p.shape...)
+		return c.make(f.out, f.Type, shape...)
 	case Ragged:
-		splits := n + 1
-		if p.one {
-			splits = 0
-		}
-		err := errors.Join(c.make(f.out, f.Type, total), c.make(f.out+p.ragged, f.splits, splits))
+		err := errors.Join(c.make(f.out, f.Type, total), c.make(f.out+p.ragged, f.splits, len(n)*(len(p.examples)+1)))
 		if err == nil && !p.one {
 			c.out[f.out+p.ragged].put(0, 0)
 		}
 		return err
 	}
-	p.shape = append(p.shape, most)
 	const long = tfpb.DataType_DT_INT64
-	err := errors.Join(c.make(f.out-p.sparse, long, total, len(p.shape)), c.make(f.out, f.Type, total), c.make(f.out+p.sparse, long, len(p.shape)))
-	for i := range c.out[f.out+p.sparse].Int64 {
-		c.out[f.out+p.sparse].Int64[i] = int64(p.shape[i])
+	rank := len(n) + 1
+	err := errors.Join(c.make(f.out-p.sparse, long, total, rank), c.make(f.out, f.Type, total), c.make(f.out+p.sparse, long, rank))
+	if err == nil {
+		shape := c.out[f.out+p.sparse].Int64
+		shape[0] = int64(len(p.examples))
+		shape[rank-1] = int64(most)
 	}
 	return err
 }

@@ -31,11 +31,9 @@ func parseOps() []op {
 // Inputs: examples; names and keys (not of ParseSingleExample, which has keys in attributes); defaults. Outputs:
 // indices, values and shapes of sparse features; dense ones; values and splits of ragged ones.
 type parser struct {
+	op                    string
 	sparse, dense, ragged int
 	features              []asked // in this order
-	single                bool    // it takes a scalar as one example, whose outputs have no dimension for examples
-	first                 int     // input of keys
-	keys                  []int   // the number of keys in each input of keys
 	index                 atomic.Pointer[keyIndex]
 	none                  Tensor
 }
@@ -57,17 +55,11 @@ func newParser(n *node) (*parser, error) {
 	list := func(name string) *tfpb.AttrValue_ListValue { return n.attrs[name].GetList() }
 	sparse, dense, ragged := list("sparse_types").GetType(), list("Tdense").GetType(), list("ragged_value_types").GetType()
 	shapes, splits := list("dense_shapes").GetShape(), list("ragged_split_types").GetType()
-	p := &parser{sparse: len(sparse), dense: len(dense), ragged: len(ragged), first: 2, single: n.op != "ParseExample"}
+	p := &parser{op: n.op, sparse: len(sparse), dense: len(dense), ragged: len(ragged)}
 	if len(shapes) != p.dense || len(splits) != p.ragged {
 		return nil, fmt.Errorf("dense_shapes are %d and ragged_split_types %d, want %d and %d", len(shapes), len(splits), p.dense, p.ragged)
 	}
-	switch n.op {
-	case "ParseExample":
-		p.keys = slices.Repeat([]int{1}, p.sparse+p.dense)
-	case "ParseExampleV2":
-		p.keys = []int{p.sparse, p.dense, p.ragged}
-	default:
-		p.first = 1
+	if n.op == "ParseSingleExample" {
 		p.index.Store(newKeyIndex(slices.Concat(list("sparse_keys").GetS(), list("dense_keys").GetS())))
 	}
 	for i, t := range slices.Concat(sparse, dense, ragged) {
@@ -120,21 +112,20 @@ func (a *asked) setShape(s *tfpb.TensorShapeProto) error {
 // describeFeatures returns the features with their names and defaults, nil if these are no constants.
 func describeFeatures(n *node, in []*Tensor) ([]Feature, error) {
 	p, err := newParser(n)
-	if err != nil || slices.Contains(in[p.first:], nil) {
+	if err != nil || slices.Contains(in[1:], nil) {
 		return nil, err
 	}
 	index, err := p.keyIndex(in)
 	if err != nil {
 		return nil, err
 	}
-	var all []Feature
+	all := make([]Feature, len(p.features))
 	for i, a := range p.features {
-		f := a.Feature
-		f.Name = string(index.keys[i])
+		all[i] = a.Feature
+		all[i].Name = string(index.keys[i])
 		if t := p.fallback(i, in); t.length() > 0 {
-			f.Default = t
+			all[i].Default = t
 		}
-		all = append(all, f)
 	}
 	return all, nil
 }
@@ -144,18 +135,18 @@ func (p *parser) fallback(feature int, in []*Tensor) *Tensor {
 	if p.features[feature].Kind != Dense {
 		return &p.none
 	}
-	return in[p.first+len(p.keys)+feature-p.sparse]
+	return in[len(in)-p.dense+feature-p.sparse]
 }
 
-// check returns an error if the examples are no vector or a default is not of its feature.
+// check returns an error if the examples have not the shape that the operation takes, or a default not that of its feature.
 func (p *parser) check(in []*Tensor) error {
 	examples := in[0]
-	rank := len(examples.Shape)
-	if examples.Type != tfpb.DataType_DT_STRING || rank > 1 || rank == 0 && !p.single || rank == 1 && p.first == 1 {
+	rank, single := len(examples.Shape), p.op == "ParseSingleExample"
+	if examples.Type != tfpb.DataType_DT_STRING || rank > 1 || single && rank == 1 || p.op == "ParseExample" && rank == 0 {
 		return fmt.Errorf("examples are %v of shape %v, want DT_STRING and a vector, or a scalar where the operation takes one", examples.Type, examples.Shape)
 	}
-	if names := in[p.first-1].length(); p.first > 1 && names != 0 && names != examples.length() {
-		return fmt.Errorf("%d names of examples, want none or %d", names, examples.length())
+	if !single && in[1].length() != 0 && in[1].length() != examples.length() {
+		return fmt.Errorf("%d names of examples, want none or %d", in[1].length(), examples.length())
 	}
 	for i, f := range p.features {
 		t := p.fallback(i, in)
@@ -187,23 +178,23 @@ func newKeyIndex(keys [][]byte) *keyIndex {
 
 // keyIndex returns the index of the keys in the inputs, which is that of the run before unless they have changed.
 func (p *parser) keyIndex(in []*Tensor) (*keyIndex, error) {
-	x := p.index.Load()
-	at, same := 0, x != nil
-	for i, want := range p.keys {
-		keys := in[p.first+i].Bytes
-		if len(keys) != want {
-			return nil, fmt.Errorf("input %d has %d keys, want %d", p.first+i, len(keys), want)
+	x, n := p.index.Load(), 0
+	if p.op != "ParseSingleExample" {
+		inputs, same := in[2:len(in)-p.dense], x != nil
+		for _, t := range inputs {
+			for _, key := range t.Bytes {
+				same = same && n < len(x.keys) && bytes.Equal(key, x.keys[n])
+				n++
+			}
 		}
-		same = same && slices.EqualFunc(keys, x.keys[at:at+want], bytes.Equal)
-		at += want
-	}
-	if !same {
-		var keys [][]byte
-		for i := range p.keys {
-			keys = append(keys, in[p.first+i].Bytes...)
+		if !same || n != len(x.keys) {
+			var keys [][]byte
+			for _, t := range inputs {
+				keys = append(keys, t.Bytes...)
+			}
+			x = newKeyIndex(keys)
+			p.index.Store(x)
 		}
-		x = newKeyIndex(keys)
-		p.index.Store(x)
 	}
 	if len(x.keys) != len(p.features) {
 		return nil, fmt.Errorf("%d keys of features, want %d", len(x.keys), len(p.features))

@@ -2,7 +2,6 @@ package interpreter
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 
 	"ringtrain/export/tfpb"
@@ -10,27 +9,26 @@ import (
 
 // raggedOps returns the operations of this file.
 func raggedOps() []op {
+	long := []tfpb.DataType{tfpb.DataType_DT_INT64}
 	return []op{
-		{name: "RaggedTensorToSparse", kinds: "is", out: "sparse_indices+sparse_values+sparse_dense_shape", bind: only("RAGGED_RANK", 1), run: raggedToSparse},
-		{name: "RaggedTensorToTensor", kinds: "iTTii", types: []tfpb.DataType{tfpb.DataType_DT_INT64}, bind: bindRagged, run: raggedToTensor},
+		{name: "RaggedTensorToSparse", kinds: "is", out: "sparse_indices+sparse_values+sparse_dense_shape", bind: only("RAGGED_RANK", 1, 1), run: raggedToSparse},
+		{name: "RaggedTensorToTensor", kinds: "iTTii", types: long, bind: bindRagged, run: raggedToTensor},
 	}
 }
 
 // rowEnds returns where each row ends that the splits of input i cut so many values into.
 func (c *call) rowEnds(i, values int) ([]int, error) {
-	a, splits, last := c.arena(), c.in[i], 0
-	n := splits.length()
-	for k := range n {
-		v := splits.integer(k)
-		if v < last || v > values || k == 0 && v != 0 || k == n-1 && v != values {
+	splits, last := c.list(i), 0
+	for k, v := range splits {
+		if v < last || v > values || k == 0 && v != 0 || k == len(splits)-1 && v != values {
 			return nil, fmt.Errorf("split %d is %d, want splits from 0 to %d that do not fall", k, v, values)
 		}
-		a.ends, last = append(a.ends, v), v
+		last = v
 	}
-	if n == 0 || len(splits.Shape) != 1 {
-		return nil, errors.New("want a vector of splits")
+	if len(splits) == 0 {
+		return nil, c.misfit("splits")
 	}
-	return a.ends[1:], nil
+	return splits[1:], nil
 }
 
 // raggedToSparse makes a sparse matrix of the texts that splits cut into rows.
@@ -50,48 +48,42 @@ func bindRagged(n *node) (any, error) {
 	return nil, nil
 }
 
-// raggedToTensor makes a matrix of int64 values, of each of which the row is given. Rows that are too short are
-// filled up with a default, those that are too long are cut.
+// raggedToTensor makes a matrix of the size of input 0, of values in rows. The default fills up rows that are too short;
+// those that are too long are cut. A size of -1 is that of the rows.
 func raggedToTensor(c *call) error {
-	shape, values, def, height, rows := c.in[0], c.in[1], c.in[2], c.in[3], c.in[4]
-	if shape.length() != 2 || len(values.Shape) != 1 || def.length() != 1 || height.length() != 1 || rows.length() != values.length() {
-		return errors.New("want the size of a matrix, values, a default, the number of rows and a row for each value")
+	size, values, def, height, rows := c.list(0), c.in[1], c.in[2], c.in[3], c.list(4)
+	if len(size) != 2 || def.length() != 1 || height.length() != 1 || len(rows) != values.length() {
+		return c.misfit("the size of a matrix, values, a default, the number of rows and a row for each value")
 	}
-	// each calls f with the row and the column of each value.
-	each := func(f func(i, row, column int)) {
-		column := 0
-		for i := range values.Int64 {
-			column++
-			if i == 0 || rows.integer(i) != rows.integer(i-1) {
-				column = 0
-			}
-			f(i, rows.integer(i), column)
+	columns, last, column, most := c.arena(), 0, 0, 0
+	for _, row := range rows {
+		if row < last || row >= height.integer(0) {
+			return fmt.Errorf("a value is in row %d, want %d to %d", row, last, height.integer(0)-1)
 		}
-	}
-	last, most, fit := 0, 0, true
-	each(func(_, row, column int) {
-		fit = fit && row >= last && row < height.integer(0)
-		last, most = row, max(most, column+1)
-	})
-	if !fit {
-		return fmt.Errorf("rows of values fall, or are not below %d", height.integer(0))
-	}
-	size := [2]int{height.integer(0), most}
-	for k := range size {
-		if d := shape.integer(k); d >= 0 {
-			size[k] = d
+		if row > last {
+			last, column = row, 0
 		}
+		columns.ends = append(columns.ends, column)
+		column++
+		most = max(most, column)
 	}
-	if err := c.make(0, tfpb.DataType_DT_INT64, size[:]...); err != nil {
+	if size[0] < 0 {
+		size[0] = height.integer(0)
+	}
+	if size[1] < 0 {
+		size[1] = most
+	}
+	if err := c.make(0, tfpb.DataType_DT_INT64, size...); err != nil {
 		return err
 	}
-	for i := range c.out[0].Int64 {
-		c.out[0].Int64[i] = def.Int64[0]
+	out := c.out[0].Int64
+	for i := range out {
+		out[i] = def.Int64[0]
 	}
-	each(func(i, row, column int) {
-		if row < size[0] && column < size[1] {
-			c.out[0].Int64[row*size[1]+column] = values.Int64[i]
+	for i, row := range rows {
+		if column := columns.ends[i]; row < size[0] && column < size[1] {
+			out[row*size[1]+column] = values.Int64[i]
 		}
-	})
+	}
 	return nil
 }

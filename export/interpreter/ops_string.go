@@ -18,51 +18,46 @@ import (
 // blanks are the bytes that TensorFlow strips, and between which it splits.
 const blanks = " \t\n\v\f\r"
 
-// stringOps returns the operations of this file, of those on patterns and on letters. What no model that was tried
-// has is refused.
+// stringOps returns the operations of this file and of those on patterns and letters. An attribute that no model that
+// was tried has is refused.
 func stringOps() []op {
-	return append(patternOps(), []op{
-		eachText("StringStrip", func(*node) (textFunc, error) {
-			return func(_ *arena, s []byte) []byte { return bytes.Trim(s, blanks) }, nil
-		}),
-		eachText("StringLower", lower),
-		eachText("UnicodeTranscode", transcode),
-		{name: "StringToHashBucketFast", kinds: "s", bind: bindBuckets, shape: likeInput(tfpb.DataType_DT_INT64), run: hashBucket},
-		{name: "StringToNumber", kinds: "s", bind: bindNumbers, run: stringToNumber},
+	strip := textFunc(func(_ *arena, s []byte) []byte { return bytes.Trim(s, blanks) })
+	return []op{
+		{name: "StringStrip", kinds: "s", bind: func(*node) (any, error) { return strip, nil }, shape: likeInput(0), run: eachText},
+		{name: "StringLower", kinds: "s", bind: lower, shape: likeInput(0), run: eachText},
+		{name: "UnicodeTranscode", kinds: "s", bind: transcode, shape: likeInput(0), run: eachText},
+		{name: "StaticRegexReplace", kinds: "s", bind: replaceAll, shape: likeInput(0), run: eachText},
+		{name: "RegexReplace", kinds: "sss", bind: replaceAll, shape: likeInput(0), run: regexReplace},
+		{name: "StaticRegexFullMatch", kinds: "s", bind: fullMatch, shape: likeInput(tfpb.DataType_DT_BOOL), run: regexMatch},
+		{name: "StringToHashBucketFast", kinds: "s", bind: only("num_buckets", 1, math.MaxInt), shape: likeInput(tfpb.DataType_DT_INT64), run: hashBucket},
+		{name: "StringToNumber", kinds: "s", bind: numberType, run: stringToNumber},
 		{name: "StringJoin", kinds: "s+", bind: func(n *node) (any, error) { return n.text("separator", ""), nil }, run: stringJoin},
-		{name: "StringSplitV2", kinds: "ss", out: "indices+values+shape", bind: only("maxsplit", -1), run: stringSplit},
+		{name: "StringSplitV2", kinds: "ss", out: "indices+values+shape", bind: only("maxsplit", -1, -1), run: stringSplit},
 		{name: "StringNGrams", kinds: "si", out: "ngrams+ngrams_splits", bind: bindNGrams, run: stringNGrams},
-	}...)
+	}
+}
+
+// only binds an integer attribute that is in a range. It is the least of the range if the node has none.
+func only(name string, least, most int) func(n *node) (any, error) {
+	return func(n *node) (any, error) {
+		v := n.integer(name, least)
+		if v < least || v > most {
+			return nil, fmt.Errorf("%s is %d, want %d to %d", name, v, least, most)
+		}
+		return v, nil
+	}
 }
 
 // textFunc makes a text of another one. The result may share memory with s, or be a text of the arena.
 type textFunc func(a *arena, s []byte) []byte
 
-// eachText returns an operation that applies a function to each text of input 0.
-func eachText(name string, bind func(n *node) (textFunc, error)) op {
-	return op{
-		name: name, kinds: "s", bind: func(n *node) (any, error) { return bind(n) }, shape: likeInput(0),
-		run: func(c *call) error { return c.eachText(c.bound.(textFunc)) },
-	}
-}
-
-// eachText sets output 0 to f of each text of input 0.
-func (c *call) eachText(f textFunc) error {
+// eachText sets output 0 to what the bound function makes of each text of input 0.
+func eachText(c *call) error {
 	a := c.arena()
 	for i, s := range c.in[0].Bytes {
-		c.out[0].Bytes[i] = f(a, s)
+		c.out[0].Bytes[i] = c.bound.(textFunc)(a, s)
 	}
 	return nil
-}
-
-// only accepts one value of an integer attribute.
-func only(name string, want int) func(n *node) (any, error) {
-	return func(n *node) (any, error) {
-		if v := n.integer(name, want); v != want {
-			return nil, fmt.Errorf("%s is %d, want %d", name, v, want)
-		}
-		return nil, nil
-	}
 }
 
 // arena has the texts that a node makes in a run, their bytes, and where rows of them end.
@@ -98,23 +93,16 @@ func (a *arena) join(separator string, texts [][]byte) []byte {
 	return a.text(start)
 }
 
-func bindBuckets(n *node) (any, error) {
-	v := n.integer("num_buckets", 0)
-	if v < 1 {
-		return nil, fmt.Errorf("num_buckets is %d, want 1 or more", v)
-	}
-	return uint64(v), nil
-}
-
 // hashBucket sets the number of the bucket of each text.
 func hashBucket(c *call) error {
+	buckets := uint64(c.bound.(int))
 	for i, s := range c.in[0].Bytes {
-		c.out[0].Int64[i] = int64(farm.Fingerprint64(s) % c.bound.(uint64))
+		c.out[0].Int64[i] = int64(farm.Fingerprint64(s) % buckets)
 	}
 	return nil
 }
 
-func bindNumbers(n *node) (any, error) {
+func numberType(n *node) (any, error) {
 	t := n.typ("out_type")
 	if t != tfpb.DataType_DT_DOUBLE && t != tfpb.DataType_DT_INT64 {
 		return nil, fmt.Errorf("out_type is %v, want DT_DOUBLE or DT_INT64", t)
@@ -150,16 +138,15 @@ func parseFloat(s string) (float64, error) {
 	plain := strings.TrimLeft(s, "+-")
 	switch {
 	case strings.Contains(s, "_"):
-		err = strconv.ErrSyntax
-	case errors.Is(err, strconv.ErrRange):
-		err = nil
-	case err == nil:
+		return 0, strconv.ErrSyntax
+	case err == nil || errors.Is(err, strconv.ErrRange):
+		return x, nil
 	case strings.EqualFold(plain, "nan") && len(s) == len("+nan"):
-		x, err = math.NaN(), nil
+		return math.NaN(), nil
 	case len(plain) > 2 && strings.EqualFold(plain[:2], "0x"):
-		x, err = strconv.ParseFloat(s+"p0", 64)
+		return strconv.ParseFloat(s+"p0", 64)
 	}
-	return x, err
+	return 0, err
 }
 
 // stringJoin joins the texts at each place. A scalar is at all places.
@@ -167,7 +154,7 @@ func stringJoin(c *call) error {
 	var shape []int
 	for _, t := range c.in {
 		if len(t.Shape) > 0 && shape != nil && !slices.Equal(t.Shape, shape) {
-			return fmt.Errorf("shapes are %v and %v, want equal ones or scalars", shape, t.Shape)
+			return c.misfit("equal ones or scalars")
 		}
 		if len(t.Shape) > 0 {
 			shape = t.Shape
@@ -191,7 +178,7 @@ func stringJoin(c *call) error {
 // sparse matrix.
 func stringSplit(c *call) error {
 	if len(c.in[0].Shape) != 1 || len(c.in[1].Bytes) != 1 {
-		return errors.New("want a vector of texts and a separator")
+		return c.misfit("a vector of texts and a separator")
 	}
 	a, separator := c.arena(), c.in[1].Bytes[0]
 	isBlank := func(r rune) bool { return strings.ContainsRune(blanks, r) }
@@ -216,7 +203,8 @@ func (c *call) setRows(texts [][]byte, ends []int) error {
 		first, most = end, max(most, end-first)
 	}
 	const long = tfpb.DataType_DT_INT64
-	if err := errors.Join(c.make(0, long, len(texts), 2), c.make(1, tfpb.DataType_DT_STRING, len(texts)), c.make(2, long, 2)); err != nil {
+	err := errors.Join(c.make(0, long, len(texts), 2), c.make(1, tfpb.DataType_DT_STRING, len(texts)), c.make(2, long, 2))
+	if err != nil {
 		return err
 	}
 	indices, shape := c.out[0].Int64, c.out[2].Int64
@@ -250,10 +238,10 @@ func bindNGrams(n *node) (any, error) {
 func stringNGrams(c *call) error {
 	g, data := c.bound.(*ngrams), c.in[0].Bytes
 	ends, err := c.rowEnds(1, len(data))
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.make(1, c.in[1].Type, c.in[1].Shape...)
 	}
-	if err := c.make(1, c.in[1].Type, c.in[1].Shape...); err != nil {
+	if err != nil {
 		return err
 	}
 	a, first := c.arena(), 0

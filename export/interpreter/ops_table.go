@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
+	"sync/atomic"
 
 	"ringtrain/export/tfpb"
 	"ringtrain/ring/phrase"
@@ -15,27 +15,24 @@ import (
 // tableOps returns the operations of this file: tables from texts to int64.
 func tableOps() []op {
 	return []op{
-		{name: "HashTableV2", state: true, bind: bindTable, shape: func(c *call) error { return c.make(0, tfpb.DataType_DT_RESOURCE) }, run: openTable},
-		{name: "MutableHashTableV2", state: true, bind: bindTable, shape: func(c *call) error { return c.make(0, tfpb.DataType_DT_RESOURCE) }, run: openTable},
-		{name: "LookupTableImportV2", kinds: "xsx", out: "0", state: true, run: func(c *call) error {
-			return c.fillTable(c.in[1].Bytes, func(i int) int64 { return c.in[2].Int64[i] })
-		}},
+		{name: "HashTableV2", state: true, bind: bindTable, run: openTable},
+		{name: "MutableHashTableV2", state: true, bind: bindTable, run: openTable},
+		{name: "LookupTableImportV2", kinds: "xsi", out: "0", state: true, run: importTable},
 		{name: "InitializeTableFromTextFileV2", kinds: "xs", out: "0", state: true, bind: bindTextFile, run: fillFromFile},
-		{name: "LookupTableFindV2", kinds: "xsx", state: true, shape: func(c *call) error { return c.make(0, tfpb.DataType_DT_INT64, c.in[1].Shape...) }, run: lookUp},
+		{name: "LookupTableFindV2", kinds: "xsi", state: true, run: lookUp, shape: func(c *call) error { return c.make(0, tfpb.DataType_DT_INT64, c.in[1].Shape...) }},
 	}
 }
 
 // table is a hash table. The init operation of a model fills it.
 type table struct {
 	mutable bool
-	mu      sync.RWMutex
-	places  map[string]int64 // nil: it is not filled
+	places  atomic.Pointer[map[string]int64]
 }
 
 // bindTable returns the function that finds the table of a name, which all nodes of the name share.
 func bindTable(n *node) (any, error) {
 	if key, value := n.typ("key_dtype"), n.typ("value_dtype"); key != tfpb.DataType_DT_STRING || value != tfpb.DataType_DT_INT64 {
-		return nil, fmt.Errorf("a table from %v to %v: no model that was tried has another than from DT_STRING to DT_INT64", key, value)
+		return nil, fmt.Errorf("a table from %v to %v, want one from DT_STRING to DT_INT64", key, value)
 	}
 	key := n.op + " " + n.text("container", "") + "/" + cmp.Or(n.text("shared_name", ""), n.name)
 	create := func() any { return &table{mutable: n.op == "MutableHashTableV2"} }
@@ -44,64 +41,53 @@ func bindTable(n *node) (any, error) {
 
 // openTable sets output 0 to the table of the node.
 func openTable(c *call) error {
+	err := c.make(0, tfpb.DataType_DT_RESOURCE)
 	c.out[0].resource = c.bound.(func(f *frame) any)(c.frame)
-	return nil
+	return err
 }
 
-// table returns the table in input 0.
-func (c *call) table() (*table, error) {
-	t, ok := c.in[0].resource.(*table)
-	if !ok {
-		return nil, errors.New("input 0 is no table")
-	}
-	return t, nil
-}
-
-// fillTable sets the values of keys. Only a table that is mutable may have others already, and takes the last of a
-// key that comes twice.
-func (c *call) fillTable(keys [][]byte, value func(i int) int64) error {
-	t, err := c.table()
-	if err != nil {
-		return err
-	}
-	if len(keys) == 0 && !t.mutable {
-		return errors.New("no keys")
-	}
-	places := make(map[string]int64, len(keys))
+// fillTable sets the values of keys. A table that is not mutable has keys, and none of them twice with another value.
+func fillTable(c *call, keys [][]byte, value func(i int) int) error {
+	t, places := c.in[0].resource.(*table), make(map[string]int64, len(keys))
 	for i, key := range keys {
-		v := value(i)
+		v := int64(value(i))
 		if before, twice := places[string(key)]; twice && before != v && !t.mutable {
 			return fmt.Errorf("key %s has the values %d and %d", phrase.Name(string(key)), before, v)
 		}
 		places[string(key)] = v
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.places != nil && !t.mutable && len(t.places) != len(places) {
-		return errors.New("the table is filled already, with other keys")
+	if len(keys) == 0 && !t.mutable {
+		return errors.New("no keys")
 	}
-	t.places = places
+	t.places.Store(&places)
 	return nil
+}
+
+// importTable fills a table with keys and values.
+func importTable(c *call) error {
+	if c.in[1].length() != c.in[2].length() {
+		return c.misfit("a value for each key")
+	}
+	return fillTable(c, c.in[1].Bytes, c.in[2].integer)
 }
 
 // lookUp sets output 0 to the value of each key, a default for a key that the table does not have.
 func lookUp(c *call) error {
-	t, err := c.table()
-	if err != nil {
-		return err
+	t := c.in[0].resource.(*table)
+	places := t.places.Load()
+	if places == nil {
+		if !t.mutable {
+			return errors.New("the table is not filled")
+		}
+		places = &map[string]int64{}
 	}
-	if len(c.in[2].Int64) != 1 {
-		return errors.New("the default is no scalar of DT_INT64")
-	}
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if t.places == nil && !t.mutable {
-		return errors.New("the table is not filled")
+	if c.in[2].length() != 1 {
+		return c.misfit("a table, keys and a scalar default")
 	}
 	for i, key := range c.in[1].Bytes {
-		v, ok := t.places[string(key)]
+		v, ok := (*places)[string(key)]
 		if !ok {
-			v = c.in[2].Int64[0]
+			v = int64(c.in[2].integer(0))
 		}
 		c.out[0].Int64[i] = v
 	}
@@ -147,6 +133,6 @@ func fillFromFile(c *call) error {
 	if len(lines) < want {
 		return fmt.Errorf("%s has %d lines, want vocab_size, %d", phrase.Name(path), len(lines), want)
 	}
-	offset := int64(c.node.integer("offset", 0))
-	return c.fillTable(lines, func(i int) int64 { return offset + int64(i) })
+	offset := c.node.integer("offset", 0)
+	return fillTable(c, lines, func(i int) int { return offset + i })
 }

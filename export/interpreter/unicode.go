@@ -3,23 +3,20 @@ package interpreter
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// lower binds StringLower: of ASCII letters, or of all in the encoding utf-8.
-func lower(n *node) (textFunc, error) {
+// lower binds the small letters of ASCII, or of all letters in the encoding utf-8.
+func lower(n *node) (any, error) {
 	encoding := n.text("encoding", "")
 	if encoding != "" && encoding != "utf-8" {
 		return nil, fmt.Errorf("encoding is %q, want \"\" or utf-8", encoding)
 	}
-	return func(a *arena, s []byte) []byte {
-		if i := bytes.IndexByte(s, 0); encoding != "" && i >= 0 {
-			s = s[:i] // as TensorFlow
-		}
-		if encoding != "" && slices.ContainsFunc(s, func(c byte) bool { return c >= utf8.RuneSelf }) {
+	return textFunc(func(a *arena, s []byte) []byte {
+		if encoding != "" {
+			s, _, _ = bytes.Cut(s, []byte{0}) // as TensorFlow
 			return a.lower(a.valid(s, utf8.RuneError))
 		}
 		start := len(a.bytes)
@@ -30,7 +27,7 @@ func lower(n *node) (textFunc, error) {
 			a.bytes = append(a.bytes, c)
 		}
 		return a.text(start)
-	}, nil
+	}), nil
 }
 
 // lower returns a text in small letters, as the Unicode Standard has them.
@@ -84,15 +81,12 @@ func (a *arena) valid(s []byte, instead rune) []byte {
 	return a.text(start)
 }
 
-// transcode binds UnicodeTranscode from UTF-8 to UTF-8, which mends a text.
-func transcode(n *node) (textFunc, error) {
+// transcode binds the transcoding from UTF-8 to UTF-8, which mends a text.
+func transcode(n *node) (any, error) {
 	in, out, errs := n.text("input_encoding", ""), n.text("output_encoding", ""), n.text("errors", "replace")
-	if in != "UTF-8" || out != "UTF-8" || errs != "replace" || n.boolean("replace_control_characters", false) {
-		return nil, fmt.Errorf("from %s to %s with errors=%s: no model that was tried mends texts but from UTF-8 to UTF-8 with replace", in, out, errs)
-	}
 	instead := rune(n.integer("replacement_char", utf8.RuneError))
-	if !utf8.ValidRune(instead) {
-		return nil, fmt.Errorf("replacement_char is %d, want a code point", instead)
+	if in != "UTF-8" || out != "UTF-8" || errs != "replace" || n.boolean("replace_control_characters", false) || !utf8.ValidRune(instead) {
+		return nil, fmt.Errorf("from %s to %s with %q and errors=%s, want from UTF-8 to UTF-8 with a character and replace", in, out, instead, errs)
 	}
-	return func(a *arena, s []byte) []byte { return a.valid(s, instead) }, nil
+	return textFunc(func(a *arena, s []byte) []byte { return a.valid(s, instead) }), nil
 }

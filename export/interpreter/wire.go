@@ -16,6 +16,8 @@ const (
 	tagFirst   = 1<<3 | 2 // Example.features, Features.feature, key, bytes_list, a packed run, a text
 	tagSecond  = 2<<3 | 2 // value, float_list
 	tagThird   = 3<<3 | 2 // int64_list
+
+	tagMalformed = 0xff // of a list without a length
 )
 
 // varint cuts a varint of at most ten bytes off b.
@@ -43,7 +45,7 @@ func delimited(b []byte, any bool) (body, rest []byte, ok bool) {
 	return b[:n], b[n:], ok
 }
 
-// skip cuts a field of any number off b. A group is refused.
+// skip cuts a field of any number off b. A group is refused. A length that TensorFlow takes for negative skips nothing.
 func skip(b []byte) (rest []byte, ok bool) {
 	tag, b, ok := varint(b)
 	size := [8]int{1: 8, 5: 4}[tag&7]
@@ -52,16 +54,12 @@ func skip(b []byte) (rest []byte, ok bool) {
 		return nil, false
 	case size > 0:
 		return b[size:], true
-	case tag&7 == 0:
-		_, b, ok = varint(b)
-		return b, ok
-	case tag&7 == 2:
-		n, rest, ok := varint(b)
-		if uint32(n) > math.MaxInt32 { // is negative in TensorFlow: nothing is skipped
-			return rest, ok
+	case tag&7 == 0 || tag&7 == 2:
+		v, b, ok := varint(b)
+		if tag&7 == 0 {
+			v = 0
 		}
-		_, rest, ok = delimited(b, true)
-		return rest, ok
+		return b[min(len(b), max(0, int(int32(v)))):], ok
 	}
 	return nil, false
 }
@@ -108,27 +106,26 @@ func readFloats(dst []float32, list []byte) int {
 	if len(list) == 0 {
 		return 0
 	}
-	step, n := 5, len(list)/5
-	switch {
-	case list[0] == tagFirst:
-		v, rest, ok := varint(list[1:])
-		step, n, list = 4, int(uint32(v)/4), rest
-		if !ok || 4*n > len(list) {
+	if list[0] == tagFirst {
+		v, run, ok := varint(list[1:])
+		n := int(uint32(v) / 4)
+		if !ok || 4*n > len(run) {
 			return -1
 		}
-	case len(list)%5 != 0:
-		return -1
+		for i := range min(n, len(dst)) {
+			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(run[4*i:]))
+		}
+		return n
 	}
-	for i := range n {
-		value := list[i*step:][:step]
-		switch {
-		case step == 5 && value[0] != tagFixed32:
-			return -1
-		case i < len(dst):
-			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(value[step-4:]))
-		case step == 4:
-			return n
+	n := 0
+	for ; len(list) >= 5 && list[0] == tagFixed32; n++ {
+		if n < len(dst) {
+			dst[n] = math.Float32frombits(binary.LittleEndian.Uint32(list[1:]))
 		}
+		list = list[5:]
+	}
+	if len(list) > 0 {
+		return -1
 	}
 	return n
 }
