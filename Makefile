@@ -82,7 +82,7 @@ race: ## buckets and links, and the ring over them, under the race detector
 
 race-long: # the other packages where goroutines meet, and whole jobs
 	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short $(RACE_LONG)
-	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short -run '^Test(Run|Close|SameBits)' ./model/kernel
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short -run '^Test(Run|Close|SameBits)' ./model/kernel ./export/interpreter
 	GORACE=atexit_sleep_ms=0 $(SUITE) -- $(FLAGS) -count=1 -race -short -run '$(RACE_E2E)' ./cmd/ringtrain
 
 cross: # another architecture compiles too; its bodies, which are Go alone, pass here

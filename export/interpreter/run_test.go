@@ -36,9 +36,9 @@ func compiled(t *testing.T, m *Model, signature string) *Program {
 	return p
 }
 
-// TestRunAllocates verifies that a run allocates the answer and nothing else: a list, and for each output
+// TestAllocations verifies that a run allocates the answer and nothing else: a list, and for each output
 // a tensor with its shape and values.
-func TestRunAllocates(t *testing.T) {
+func TestAllocations(t *testing.T) {
 	p := compiled(t, opened(t, "application/model"), "serving_default")
 	for _, n := range []int{1, 64} {
 		inputs := records(n)
