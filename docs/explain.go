@@ -63,6 +63,7 @@ var explanations = []struct {
 	{"no-checkpoint", regexp.MustCompile(`no checkpoint (in|or bundle at)`)},
 	{"other-shape", regexp.MustCompile(`has shape \[.*\], want `)},
 	{"damaged-checkpoint", regexp.MustCompile(`bundle: \S+: `)},
+	{"unknown-ops", regexp.MustCompile(`ops not known here: |interpreter: \S+: `)},
 	{"read-twice", regexp.MustCompile(`an export parses a column once`)},
 	{"label", regexp.MustCompile(`input\.columns has no label|reads \S+, which is the label`)},
 	{"no-validation", regexp.MustCompile(`no validation records: add input.split`)},

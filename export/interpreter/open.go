@@ -47,7 +47,7 @@ func Open(dir string) (*Model, error) {
 func open(dir string, meta *tfpb.MetaGraphDef, most limits) (*Model, error) {
 	m := &Model{Path: dir, meta: meta, store: &store{prefix: filepath.Join(dir, "variables", "variables"),
 		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}, most: most}}
-	if err := m.load(); err != nil {
+	if err := guarded(m.load); err != nil {
 		m.Close()
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s: %w", dir, err))
 	}

@@ -28,16 +28,28 @@ func (p *Program) Run(inputs []*Tensor) ([]*Tensor, error) {
 	if wide && !r.broken {
 		store.wide.Unlock()
 	}
+	var answers []*Tensor
+	if err == nil {
+		err = guarded(func() error {
+			answers = r.answers(p.results)
+			return nil
+		})
+	}
 	if err != nil {
 		return nil, p.explain(inputs, err)
-	}
-	answers := make([]*Tensor, len(p.results))
-	for i, result := range p.results {
-		answers[i] = r.tensor(result).clone()
 	}
 	clear(r.inputs)
 	p.idle.Put(r)
 	return answers, nil
+}
+
+// answers returns copies of the results, which belong to the caller.
+func (r *running) answers(results []source) []*Tensor {
+	answers := make([]*Tensor, len(results))
+	for i, from := range results {
+		answers[i] = r.tensor(from).clone()
+	}
+	return answers
 }
 
 // fits returns an error if t is no value for a port. The shape may differ from that of the
@@ -92,7 +104,7 @@ type running struct {
 	inputs []Tensor
 	calls  []call
 	at     int  // the call that runs
-	broken bool // an operation panicked: nothing uses the engine again
+	broken bool // an operation runs, or has panicked: then nothing uses the engine again
 }
 
 // newRun returns memory that has not run yet.
@@ -147,26 +159,26 @@ func (r *running) run(inputs []*Tensor) error {
 	return r.execute()
 }
 
-// execute runs the calls in order. A node that its operation cannot have, as only a damaged graph
-// has one, is an error.
-func (r *running) execute() (err error) {
-	defer func() {
-		if bug := recover(); bug != nil {
-			r.broken = true
-			err = r.failed(fmt.Errorf("the node is damaged, or its operation is: %v", bug))
-		}
-	}()
-	for r.at = range r.calls {
-		if err := r.calls[r.at].execute(); err != nil {
-			return r.failed(err)
-		}
+// execute runs the calls in order.
+func (r *running) execute() error {
+	err := guarded(r.steps)
+	if err != nil {
+		n := r.calls[r.at].node
+		err = fmt.Errorf("%s (%s): %w", n.name, n.op, err)
 	}
-	return nil
+	return err
 }
 
-func (r *running) failed(err error) error {
-	n := r.calls[r.at].node
-	return fmt.Errorf("%s (%s): %w", n.name, n.op, err)
+func (r *running) steps() error {
+	r.broken = true
+	for r.at = range r.calls {
+		if err := r.calls[r.at].execute(); err != nil {
+			r.broken = false
+			return err
+		}
+	}
+	r.broken = false
+	return nil
 }
 
 func (c *call) execute() error {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -136,15 +137,10 @@ func TestFuse(t *testing.T) {
 	}
 }
 
-// TestVariablesAreMapped verifies that a variable takes no memory of the process, neither when the model is
-// opened nor when it runs.
-func TestVariablesAreMapped(t *testing.T) {
-	const size = 16 << 20
-	dir := write(t, func(m *tfpb.MetaGraphDef) {
-		nodeOf(m, "w").Attr["shape"].GetShape().Dim[0].Size = size / 4
-		delete(m.SignatureDef["serving_default"].Outputs, "w")
-		delete(m.SignatureDef["serving_default"].Outputs, "words")
-	})
+// writeLarge writes the model small with a variable w of size bytes, and returns its folder and data file.
+func writeLarge(t *testing.T, size int) (dir, data string) {
+	t.Helper()
+	dir = write(t, func(m *tfpb.MetaGraphDef) { nodeOf(m, "w").Attr["shape"].GetShape().Dim[0].Size = int64(size / 4) })
 	prefix := filepath.Join(dir, "variables", "variables")
 	if err := os.RemoveAll(filepath.Dir(prefix)); err != nil {
 		t.Fatal(err)
@@ -155,6 +151,14 @@ func TestVariablesAreMapped(t *testing.T) {
 	if _, err := bundle.Write(bundle.OS, prefix, []bundle.Tensor{bundle.Float32("w", []int{size / 4}, make([]float32, size/4))}); err != nil {
 		t.Fatal(err)
 	}
+	return dir, prefix + ".data-00000-of-00001"
+}
+
+// TestVariablesAreMapped verifies that a variable takes no memory of the process, neither when the model is
+// opened nor when it runs.
+func TestVariablesAreMapped(t *testing.T) {
+	const size = 16 << 20
+	dir, _ := writeLarge(t, size)
 	allocated := func() int {
 		var s runtime.MemStats
 		runtime.ReadMemStats(&s)
@@ -166,8 +170,38 @@ func TestVariablesAreMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	run(t, m, "serving_default", &Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: []int{1}, Float32: []float32{7}})
+	p, err := m.Compile("serving_default", []string{"x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Run([]*Tensor{{Type: tfpb.DataType_DT_FLOAT, Shape: []int{1}, Float32: []float32{7}}}); err != nil {
+		t.Fatal(err)
+	}
 	if took := allocated() - before; took > size/4 || m.Mapped != size {
 		t.Errorf("%d bytes are allocated and %d mapped for a variable of %d", took, m.Mapped, size)
+	}
+}
+
+// TestShortenedFile verifies that a file of variables that is shortened while it is mapped is an error of
+// the runs that read it, and does not end the process.
+func TestShortenedFile(t *testing.T) {
+	dir, data := writeLarge(t, 1<<20)
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	p := compiled(t, m, "serving_default")
+	x := []*Tensor{{Type: tfpb.DataType_DT_FLOAT, Shape: []int{1}, Float32: []float32{7}}}
+	if _, err := p.Run(x); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(data, 0); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := p.Run(x); err == nil || !strings.Contains(err.Error(), "the files of the model were changed in place") {
+			t.Errorf("%v, want that the files were changed", err)
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package kernel
 
-import "sync"
+import (
+	"runtime/debug"
+	"sync"
+)
 
 // An Engine runs the kernels of one set on a fixed number of threads and owns their
 // scratch memory. One goroutine at a time may use it, for example a model.
@@ -99,6 +102,7 @@ type pool struct {
 	next     int  // first index without a thread
 	active   int  // active helpers
 	waiting  bool // the caller is waiting on done
+	panicked any  // of a helper
 	closed   bool
 }
 
@@ -141,10 +145,15 @@ func (p *pool) run(n, grain int, t Task) {
 	if wait {
 		<-p.done
 	}
+	if bug := p.panicked; bug != nil {
+		p.panicked = nil
+		panic(bug)
+	}
 }
 
 // help is the loop of the helper with that thread number.
 func (p *pool) help(thread int) {
+	debug.SetPanicOnFault(true)
 	for range p.wake {
 		p.mu.Lock()
 		t := p.task
@@ -154,9 +163,7 @@ func (p *pool) help(thread int) {
 		}
 		p.active++
 		p.mu.Unlock()
-		for lo, hi := p.take(); lo < hi; lo, hi = p.take() {
-			t.Span(lo, hi, thread)
-		}
+		p.spans(t, thread)
 		p.mu.Lock()
 		p.active--
 		last := p.active == 0 && p.waiting
@@ -167,6 +174,21 @@ func (p *pool) help(thread int) {
 		if last {
 			p.done <- struct{}{}
 		}
+	}
+}
+
+// spans computes spans until none is left. A panic, also that of a fault in mapped memory, becomes one of
+// the caller.
+func (p *pool) spans(t Task, thread int) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			p.mu.Lock()
+			p.panicked = bug
+			p.mu.Unlock()
+		}
+	}()
+	for lo, hi := p.take(); lo < hi; lo, hi = p.take() {
+		t.Span(lo, hi, thread)
 	}
 }
 

@@ -122,3 +122,30 @@ func TestSets(t *testing.T) {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 }
+
+// faulty panics on a helper. The caller waits until a helper has begun.
+type faulty struct{ begun chan struct{} }
+
+func (f *faulty) Span(_, _, thread int) {
+	if thread > 0 {
+		close(f.begun)
+		panic("broken")
+	}
+	<-f.begun
+}
+
+// TestRunPanics verifies that a panic of a helper is one of the caller, who can go on after it.
+func TestRunPanics(t *testing.T) {
+	e := New(Portable, 2)
+	defer e.Close()
+	for range 3 {
+		func() {
+			defer func() {
+				if bug := recover(); bug != "broken" {
+					t.Errorf("panic %v, want broken", bug)
+				}
+			}()
+			e.Run(2, 1, &faulty{make(chan struct{})})
+		}()
+	}
+}
