@@ -60,6 +60,7 @@ func TestInputs(t *testing.T) {
 		want       string
 	}{
 		{"rows of scalars", `{"instances": [1, 2.5, -3e2]}`, x, "float32[3]1.0 2.5 -300.0"},
+		{"a byte order mark", "\ufeff{\"instances\": [1]}", x, "float32[1]1.0"},
 		{"rows of lists", ` { "instances" : [ [1,2] , [3,4] ] } `, x, "float32[2, 2]1.0 2.0 3.0 4.0"},
 		{"rows of empty lists", `{"instances": [[], []]}`, x, "float32[2, 0]"},
 		{"numbers that are not finite", `{"instances": [NaN, Infinity, -Infinity, Inf, -Inf]}`, x, "float32[5]NaN Infinity -Infinity Infinity -Infinity"},

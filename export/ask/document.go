@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,6 +23,7 @@ type Document struct {
 
 // Parse reads a request. The tensors that are made of it may refer to text.
 func Parse(text []byte) (*Document, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	c := cursor{text: text}
 	if c.peek() == 0 {
 		return nil, errors.New("the body is empty, want a JSON object")

@@ -185,7 +185,12 @@ func preflight(r *http.Request) (reply, error) {
 // post answers a request that asks a model, and counts it.
 func (h *handler) post(w http.ResponseWriter, r *http.Request, t target) (a reply, err error) {
 	api := strings.ToUpper(t.verb[:1]) + t.verb[1:]
-	defer func(began time.Time) { h.options.Metrics.answered(t.model, api, "REST", began, err) }(time.Now())
+	defer func(began time.Time) {
+		if fault := recover(); fault != nil { // the others go on
+			err = status.Errorf(codes.Internal, "the request ends in a fault: %v", fault)
+		}
+		h.options.Metrics.answered(t.model, api, "REST", began, err)
+	}(time.Now())
 	text, err := h.read(w, r)
 	defer h.held.Add(-int64(cap(text)))
 	if err != nil {
@@ -220,8 +225,8 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (text []byte, err
 		if len(text) == cap(text) {
 			before := cap(text)
 			text = slices.Grow(text, max(len(text), minGrow))
-			if h.held.Add(int64(cap(text)-before)) > maxHeld*limit {
-				return text, status.Errorf(codes.Unavailable, "requests in flight have %d bytes, want fewer: send it again", maxHeld*limit)
+			if all := maxHeld * max(limit, minGrow); h.held.Add(int64(cap(text)-before)) > all {
+				return text, status.Errorf(codes.Unavailable, "requests in flight have %d bytes, want fewer: send it again", all)
 			}
 		}
 		n, err = from.Read(text[len(text):cap(text)])

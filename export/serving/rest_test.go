@@ -257,6 +257,22 @@ func TestRESTToken(t *testing.T) {
 	}
 }
 
+// TestRESTFault verifies that a fault of the server ends one request, with 500.
+func TestRESTFault(t *testing.T) {
+	m, metrics := exampleModels(t)
+	v, err := m.Acquire("double", Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Model = nil
+	h := NewREST(m, RESTOptions{MaxBody: 100, Timeout: time.Minute, Metrics: metrics})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/models/double:predict", strings.NewReader(`{"inputs": [[1]]}`)))
+	if w.Code != 500 || !strings.Contains(w.Body.String(), "ends in a fault") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // TestNotReady verifies that a server without a version of each model, or one that ends, is alive and not ready.
 func TestNotReady(t *testing.T) {
 	m, metrics := exampleModels(t)
