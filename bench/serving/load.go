@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// call is one request.
-type call func(ctx context.Context) error
+// call is one request of a client, each of which has its own connection.
+type call func(ctx context.Context, client int) error
 
 // times has what requests took, in order, and the errors of those that failed.
 type times struct {
@@ -20,9 +20,9 @@ type times struct {
 }
 
 // ask makes a request and notes its time.
-func (t *times) ask(ctx context.Context, c call) {
+func (t *times) ask(ctx context.Context, c call, client int) {
 	began := time.Now()
-	err := c(ctx)
+	err := c(ctx, client)
 	took := time.Since(began)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,7 +51,7 @@ func (t *times) quantile(share float64) time.Duration {
 	return t.took[int(share*float64(len(t.took)-1))]
 }
 
-// atRate makes requests at a fixed rate until stop is closed. A request that takes long does not
+// atRate makes requests of one client at a fixed rate until stop is closed. A request that takes long does not
 // hold back the next one.
 func atRate(ctx context.Context, c call, perSecond int, stop <-chan struct{}) (*times, error) {
 	t, began := &times{}, time.Now()
@@ -61,7 +61,7 @@ func atRate(ctx context.Context, c call, perSecond int, stop <-chan struct{}) (*
 	for i := 1; ; i++ {
 		select {
 		case <-next.C:
-			running.Go(func() { t.ask(ctx, c) })
+			running.Go(func() { t.ask(ctx, c, 0) })
 			next.Reset(time.Until(began.Add(time.Duration(i) * time.Second / time.Duration(perSecond))))
 			continue
 		case <-stop:
@@ -76,10 +76,10 @@ func atRate(ctx context.Context, c call, perSecond int, stop <-chan struct{}) (*
 func byClients(ctx context.Context, c call, clients int, over time.Duration) (*times, error) {
 	t, began := &times{}, time.Now()
 	var running sync.WaitGroup
-	for range clients {
+	for client := range clients {
 		running.Go(func() {
 			for time.Since(began) < over && ctx.Err() == nil {
-				t.ask(ctx, c)
+				t.ask(ctx, c, client)
 			}
 		})
 	}

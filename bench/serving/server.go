@@ -25,8 +25,8 @@ import (
 // server is a process that serves, and the connections to it.
 type server struct {
 	pid   int
-	rest  string // address
-	conn  *grpc.ClientConn
+	rest  string             // address
+	conns []*grpc.ClientConn // by client
 	http  *http.Client
 	end   context.CancelFunc
 	ended chan struct{}
@@ -62,9 +62,7 @@ func start(ctx context.Context, program, folder string, options ...string) (*ser
 	select {
 	case found := <-addresses:
 		s.pid, s.rest = <-started, found[0]
-		var err error
-		s.conn, err = grpc.NewClient(found[1], grpc.WithTransportCredentials(insecure.NewCredentials()))
-		return s, err
+		return s, s.connect(found[1])
 	case err := <-failed:
 		end()
 		return nil, err
@@ -91,10 +89,23 @@ func readAddresses(out io.Reader, addresses chan<- [2]string) {
 	io.Copy(io.Discard, out)
 }
 
+// connect prepares a connection for each client.
+func (s *server) connect(address string) error {
+	for range clients {
+		conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			s.close()
+			return err
+		}
+		s.conns = append(s.conns, conn)
+	}
+	return nil
+}
+
 // close ends the server.
 func (s *server) close() {
-	if s.conn != nil {
-		s.conn.Close()
+	for _, conn := range s.conns {
+		conn.Close()
 	}
 	s.http.CloseIdleConnections()
 	s.end()
@@ -103,10 +114,9 @@ func (s *server) close() {
 
 // byGRPC returns a request to predict, by gRPC.
 func (s *server) byGRPC(model, signature, input string, t *interpreter.Tensor) call {
-	client := servingpb.NewPredictionServiceClient(s.conn)
 	r := &servingpb.PredictRequest{ModelSpec: &servingpb.ModelSpec{Name: model, SignatureName: signature}, Inputs: map[string]*tfpb.TensorProto{input: t.Proto()}}
-	return func(ctx context.Context) error {
-		_, err := client.Predict(ctx, r, grpc.WaitForReady(true))
+	return func(ctx context.Context, client int) error {
+		_, err := servingpb.NewPredictionServiceClient(s.conns[client]).Predict(ctx, r, grpc.WaitForReady(true))
 		return err
 	}
 }
@@ -119,7 +129,7 @@ func (s *server) byREST(model, signature string, t *interpreter.Tensor) call {
 	}
 	body := fmt.Appendf(nil, `{"signature_name": %q, "instances": [[%s]]}`, signature, strings.Join(numbers, ","))
 	url := "http://" + s.rest + "/v1/models/" + model + ":predict"
-	return func(ctx context.Context) error {
+	return func(ctx context.Context, _ int) error {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 		if err != nil {
 			return err
@@ -139,7 +149,7 @@ func (s *server) byREST(model, signature string, t *interpreter.Tensor) call {
 
 // states returns the states of the versions of a model.
 func (s *server) states(ctx context.Context, model string) (map[int64]servingpb.ModelVersionStatus_State, error) {
-	answer, err := servingpb.NewModelServiceClient(s.conn).GetModelStatus(ctx, &servingpb.GetModelStatusRequest{ModelSpec: &servingpb.ModelSpec{Name: model}}, grpc.WaitForReady(true))
+	answer, err := servingpb.NewModelServiceClient(s.conns[0]).GetModelStatus(ctx, &servingpb.GetModelStatusRequest{ModelSpec: &servingpb.ModelSpec{Name: model}}, grpc.WaitForReady(true))
 	all := map[int64]servingpb.ModelVersionStatus_State{}
 	for _, v := range answer.GetModelVersionStatus() {
 		all[v.GetVersion()] = v.GetState()

@@ -18,7 +18,7 @@ import (
 func TestAtRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		made := 0
-		got, err := atRate(t.Context(), func(context.Context) error {
+		got, err := atRate(t.Context(), func(context.Context, int) error {
 			made++
 			time.Sleep(30 * time.Millisecond)
 			return nil
@@ -26,7 +26,7 @@ func TestAtRate(t *testing.T) {
 		if err != nil || made != 100 || got.quantile(0.5) != 30*time.Millisecond || got.quantile(1) != 30*time.Millisecond {
 			t.Errorf("%d requests, median %v, error %v; want 100 of 30ms", made, got.quantile(0.5), err)
 		}
-		_, err = atRate(t.Context(), func(context.Context) error { return errors.New("refused") }, 100, after(time.Second))
+		_, err = atRate(t.Context(), func(context.Context, int) error { return errors.New("refused") }, 100, after(time.Second))
 		if err == nil || strings.Count(err.Error(), "refused") != 3 {
 			t.Errorf("error %q, want the first three", err)
 		}
@@ -37,7 +37,7 @@ func TestAtRate(t *testing.T) {
 func TestByClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int64
-		got, err := byClients(t.Context(), func(context.Context) error {
+		got, err := byClients(t.Context(), func(context.Context, int) error {
 			most.Store(max(most.Load(), now.Add(1)))
 			time.Sleep(10 * time.Millisecond)
 			now.Add(-1)

@@ -43,6 +43,9 @@ func TLS(c Certificates, notice func(error)) (*tls.Config, error) {
 func protocols() []string { return []string{"h2", "http/1.1"} }
 
 func (c Certificates) read() (*tls.Config, error) {
+	if c.Cert == "" || c.Key == "" {
+		return nil, exitcode.With(exitcode.Usage, errors.New("TLS needs a certificate and its key, --tls-cert and --tls-key"))
+	}
 	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	if err != nil {
 		return nil, unreadable(fmt.Errorf("TLS: certificate %s with key %s: %w", c.Cert, c.Key, err))

@@ -164,6 +164,8 @@ func TestSecretsThatCannotBeRead(t *testing.T) {
 		code int
 	}{
 		{Certificates{Cert: missing, Key: good.Key}, exitcode.NoInput},
+		{Certificates{Cert: good.Cert}, exitcode.Usage},
+		{Certificates{ClientCA: good.Cert}, exitcode.Usage},
 		{Certificates{Cert: good.Cert, Key: empty}, exitcode.BadData},
 		{Certificates{Cert: good.Cert, Key: good.Key, ClientCA: missing}, exitcode.NoInput},
 		{Certificates{Cert: good.Cert, Key: good.Key, ClientCA: empty}, exitcode.BadData},
