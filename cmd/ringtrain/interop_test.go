@@ -81,8 +81,8 @@ func TestInteropBundles(t *testing.T) {
 			b.write("predictions", b.must(0, "predict", tt.job, "--json", "--from", "ckpt/"+tt.job, "--data", data[tt.job]).stdout)
 			correct := strconv.Itoa(int(eval.num("correct")))
 			report := b.tensorFlow(tf, "check_bundle.py", append(tt.args, "--correct", correct, "--predictions", "predictions")...)
-			if report.num("records") != eval.num("examples") || len(report.list("ways")) < 4 {
-				t.Errorf("TensorFlow tried %v, want %v records by both loaders and all signatures", report, eval.num("examples"))
+			if report.num("records") != eval.num("examples") || len(report.list("ways")) < 4 || report.num("warm_up") != 8 {
+				t.Errorf("TensorFlow tried %v, want %v records by both loaders and all signatures, and 8 requests of the warm-up", report, eval.num("examples"))
 			}
 		})
 	}

@@ -10,7 +10,8 @@ The bundle is loaded by tf.saved_model.load and by the V1 loader, and every
 signature is called with every record. All ways must give the same scores
 within 1e-5. With --predictions FILE the scores must also be those of
 `ringtrain predict --json` (fields record, and scores, score, score_0 and on, or prediction), and with --correct N as
-many records must be classified rightly, give or take one.
+many records must be classified rightly, give or take one. A warm-up file must be one of TensorFlow Serving's, and its
+answers those of the bundle.
 
 One JSON object is printed; the exit code is 1 if anything differs.
 Needs tensorflow-cpu 2.21.0.
@@ -238,6 +239,28 @@ def read_predictions(path, n):
     return np.array([got[i] for i in range(n)])
 
 
+def check_warm_up(path):
+    """Returns the number of requests of the warm-up file, and the largest difference of its answers."""
+    from tensorflow_serving.apis import prediction_log_pb2
+
+    signatures, worst, n = tf.saved_model.load(path).signatures, 0.0, 0
+    name = os.path.join(path, "assets.extra", "tf_serving_warmup_requests")
+    for record in tf.compat.v1.io.tf_record_iterator(name):
+        log = prediction_log_pb2.PredictionLog.FromString(record).predict_log
+        inputs = {k: tf.constant(tf.make_ndarray(v)) for k, v in log.request.inputs.items()}
+        got = signatures[log.request.model_spec.signature_name](**inputs)
+        if set(log.request.output_filter) != set(log.response.outputs):
+            raise AssertionError("request %d has the outputs %s" % (n, list(log.response.outputs)))
+        for key, value in log.response.outputs.items():
+            want, have = tf.make_ndarray(value), got[key].numpy()
+            if want.shape != have.shape or want.dtype == object and not (want == have).all():
+                raise AssertionError("%s of request %d is %s, want %s" % (key, n, want, have))
+            if want.dtype != object:
+                worst = max(worst, float(np.abs(want - have).max()))
+        n += 1
+    return n, worst
+
+
 def correct(scores, labels):
     if scores.shape[1] == 1:
         return int(((scores[:, 0] > 0.5) == (labels == 1)).sum())
@@ -295,6 +318,10 @@ def main():
         report["max_difference_to_predictions"] = float(np.abs(first - want).max())
         if not report["max_difference_to_predictions"] <= TOLERANCE:
             wrong.append("scores differ from the predictions by more than %g" % TOLERANCE)
+    if os.path.exists(os.path.join(path, "assets.extra", "tf_serving_warmup_requests")):
+        report["warm_up"], report["warm_up_difference"] = check_warm_up(path)
+        if not report["warm_up_difference"] <= TOLERANCE:
+            wrong.append("answers of the warm-up file differ by more than %g" % TOLERANCE)
     report["wrong"] = wrong
     print(json.dumps(report))
     return 1 if wrong else 0
