@@ -91,7 +91,7 @@ func (g *goldenTensor) UnmarshalJSON(data []byte) error {
 }
 
 // readGoldens returns all cases.
-func readGoldens(t *testing.T) []golden {
+func readGoldens(t testing.TB) []golden {
 	t.Helper()
 	names, err := filepath.Glob(goldens)
 	if err != nil || len(names) == 0 {
