@@ -121,8 +121,11 @@ func setter[T any](read func([]T, []byte) int, values func(*Tensor) []T) func(p 
 				row = dst[i*width:][:width]
 			}
 			n := read(row, p.found[i*len(p.features)+k].list)
-			if f.Kind != Dense {
-				p.locate(f, i, at, n)
+			switch {
+			case f.Kind == Sparse:
+				p.call.out[f.out-p.sparse].setIndices(i, at, n)
+			case f.Kind == Ragged && !p.one:
+				p.call.out[f.out+p.ragged].put(i+1, at+n)
 			}
 			for j := n; f.Kind == Dense && j < width; j++ { // of a missing feature, or behind the values of one that varies
 				row[j] = def[min(j, len(def)-1)]
@@ -130,21 +133,6 @@ func setter[T any](read func([]T, []byte) int, values func(*Tensor) []T) func(p 
 			at += n
 		}
 		return nil
-	}
-}
-
-// locate sets the indices, or the split, of the n values of an example from value at on.
-func (p *parsing) locate(f *asked, example, at, n int) {
-	switch {
-	case f.Kind == Ragged && !p.one:
-		p.call.out[f.out+p.ragged].put(example+1, at+n)
-	case f.Kind == Sparse:
-		indices := p.call.out[f.out-p.sparse]
-		for j := range n {
-			row := indices.Int64[(at+j)*indices.Shape[1]:][:indices.Shape[1]]
-			row[0] = int64(example)
-			row[len(row)-1] = int64(j)
-		}
 	}
 }
 
@@ -193,13 +181,5 @@ func (p *parsing) make(k, total, most int) error {
 		}
 		return err
 	}
-	const long = tfpb.DataType_DT_INT64
-	rank := len(n) + 1
-	err := errors.Join(c.make(f.out-p.sparse, long, total, rank), c.make(f.out, f.Type, total), c.make(f.out+p.sparse, long, rank))
-	if err == nil {
-		shape := c.out[f.out+p.sparse].Int64
-		shape[0] = int64(len(p.examples))
-		shape[rank-1] = int64(most)
-	}
-	return err
+	return c.makeSparse(f.out-p.sparse, p.sparse, f.Type, total, c.dims(n, []int{most})...)
 }

@@ -202,22 +202,37 @@ func (c *call) setRows(texts [][]byte, ends []int) error {
 	for _, end := range ends {
 		first, most = end, max(most, end-first)
 	}
-	const long = tfpb.DataType_DT_INT64
-	err := errors.Join(c.make(0, long, len(texts), 2), c.make(1, tfpb.DataType_DT_STRING, len(texts)), c.make(2, long, 2))
-	if err != nil {
+	if err := c.makeSparse(0, 1, tfpb.DataType_DT_STRING, len(texts), len(ends), most); err != nil {
 		return err
 	}
-	indices, shape := c.out[0].Int64, c.out[2].Int64
-	shape[0], shape[1] = int64(len(ends)), int64(most)
 	copy(c.out[1].Bytes, texts)
 	first = 0
 	for row, end := range ends {
-		for at := first; at < end; at++ {
-			indices[2*at], indices[2*at+1] = int64(row), int64(at-first)
-		}
+		c.out[0].setIndices(row, first, end-first)
 		first = end
 	}
 	return nil
+}
+
+// makeSparse makes the outputs of a sparse tensor of n values: indices, values and shape, of which each is by outputs
+// behind the one before.
+func (c *call) makeSparse(first, by int, t tfpb.DataType, n int, shape ...int) error {
+	const long = tfpb.DataType_DT_INT64
+	err := errors.Join(c.make(first, long, n, len(shape)), c.make(first+by, t, n), c.make(first+2*by, long, len(shape)))
+	for k := 0; err == nil && k < len(shape); k++ {
+		c.out[first+2*by].Int64[k] = int64(shape[k])
+	}
+	return err
+}
+
+// setIndices sets the indices of the n values of a row, from value at on. A tensor of one dimension has no rows.
+func (t *Tensor) setIndices(row, at, n int) {
+	rank := t.Shape[1]
+	for j := range n {
+		index := t.Int64[(at+j)*rank:][:rank]
+		index[0] = int64(row)
+		index[rank-1] = int64(j)
+	}
 }
 
 // ngrams are the attributes of StringNGrams.

@@ -291,11 +291,10 @@ func values(t *Tensor) any {
 
 // few are the operations that have less than ten cases, with the reason.
 var few = map[string]string{
-	"Placeholder":                   "an input of each case",
-	"PlaceholderWithDefault":        "hands its input on",
-	"NoOp":                          "has no value",
-	"RestoreV2":                     "needs files; the fixtures have it",
-	"InitializeTableFromTextFileV2": "needs a file; TestTableOfLines has it",
+	"Placeholder":            "an input of each case",
+	"PlaceholderWithDefault": "hands its input on",
+	"NoOp":                   "has no value",
+	"RestoreV2":              "needs files; the fixtures have it",
 }
 
 // TestOpsHaveCases verifies that each operation has at least ten cases.

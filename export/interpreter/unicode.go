@@ -10,40 +10,60 @@ import (
 
 // lower binds the small letters of ASCII, or of all letters in the encoding utf-8.
 func lower(n *node) (any, error) {
-	encoding := n.text("encoding", "")
-	if encoding != "" && encoding != "utf-8" {
+	switch encoding := n.text("encoding", ""); encoding {
+	case "utf-8":
+		return textFunc(func(a *arena, s []byte) []byte {
+			s, _, _ = bytes.Cut(s, []byte{0}) // as TensorFlow
+			return a.mend(s, utf8.RuneError, true)
+		}), nil
+	case "":
+		return textFunc(func(a *arena, s []byte) []byte {
+			start := len(a.bytes)
+			for _, c := range s {
+				if c >= 'A' && c <= 'Z' {
+					c += 'a' - 'A'
+				}
+				a.bytes = append(a.bytes, c)
+			}
+			return a.text(start)
+		}), nil
+	default:
 		return nil, fmt.Errorf("encoding is %q, want \"\" or utf-8", encoding)
 	}
-	return textFunc(func(a *arena, s []byte) []byte {
-		if encoding != "" {
-			s, _, _ = bytes.Cut(s, []byte{0}) // as TensorFlow
-			return a.lower(a.valid(s, utf8.RuneError))
-		}
-		start := len(a.bytes)
-		for _, c := range s {
-			if c >= 'A' && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			a.bytes = append(a.bytes, c)
-		}
-		return a.text(start)
-	}), nil
 }
 
-// lower returns a text in small letters, as the Unicode Standard has them.
-func (a *arena) lower(s []byte) []byte {
+// transcode binds the transcoding from UTF-8 to UTF-8, which mends a text.
+func transcode(n *node) (any, error) {
+	in, out, errs := n.text("input_encoding", ""), n.text("output_encoding", ""), n.text("errors", "replace")
+	instead := rune(n.integer("replacement_char", utf8.RuneError))
+	if in != "UTF-8" || out != "UTF-8" || errs != "replace" || n.boolean("replace_control_characters", false) || !utf8.ValidRune(instead) {
+		return nil, fmt.Errorf("from %s to %s with %q and errors=%s, want from UTF-8 to UTF-8 with a character and replace", in, out, instead, errs)
+	}
+	return textFunc(func(a *arena, s []byte) []byte { return a.mend(s, instead, false) }), nil
+}
+
+// mend returns s with another character in the place of each sequence that is no UTF-8, as ICU and the Unicode Standard
+// cut them, and with small letters if it should have them.
+func (a *arena) mend(s []byte, instead rune, small bool) []byte {
+	if utf8.Valid(s) && !small {
+		return s
+	}
 	start := len(a.bytes)
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRune(s[i:])
-		small := unicode.ToLower(r)
-		if r == 'Σ' && isLast(s[:i], s[i+n:]) {
-			small = 'ς'
+		switch {
+		case r == utf8.RuneError && n == 1:
+			for r = instead; i+n < len(s) && !utf8.FullRune(s[i:i+n]) && !utf8.FullRune(s[i:i+n+1]); {
+				n++
+			}
+		case small && r == 'Σ' && isLast(s[:i], s[i+n:]):
+			r = 'ς'
+		case small && r == 'İ':
+			a.bytes, r = append(a.bytes, 'i'), '\u0307'
+		case small:
+			r = unicode.ToLower(r)
 		}
-		a.bytes = utf8.AppendRune(a.bytes, small)
-		if r == 'İ' {
-			a.bytes = utf8.AppendRune(a.bytes, '\u0307')
-		}
-		i += n
+		a.bytes, i = utf8.AppendRune(a.bytes, r), i+n
 	}
 	return a.text(start)
 }
@@ -59,34 +79,4 @@ func isLast(before, after []byte) bool {
 	last, _ := utf8.DecodeLastRune(bytes.TrimRightFunc(before, ignored))
 	next, _ := utf8.DecodeRune(bytes.TrimLeftFunc(after, ignored))
 	return cased(last) && !cased(next)
-}
-
-// valid returns s with another character in the place of each sequence that is no UTF-8, as ICU and the Unicode
-// Standard cut them.
-func (a *arena) valid(s []byte, instead rune) []byte {
-	if utf8.Valid(s) {
-		return s
-	}
-	start := len(a.bytes)
-	for len(s) > 0 {
-		r, n := utf8.DecodeRune(s)
-		if r == utf8.RuneError && n == 1 {
-			r = instead
-			for n < len(s) && !utf8.FullRune(s[:n]) && !utf8.FullRune(s[:n+1]) {
-				n++
-			}
-		}
-		a.bytes, s = utf8.AppendRune(a.bytes, r), s[n:]
-	}
-	return a.text(start)
-}
-
-// transcode binds the transcoding from UTF-8 to UTF-8, which mends a text.
-func transcode(n *node) (any, error) {
-	in, out, errs := n.text("input_encoding", ""), n.text("output_encoding", ""), n.text("errors", "replace")
-	instead := rune(n.integer("replacement_char", utf8.RuneError))
-	if in != "UTF-8" || out != "UTF-8" || errs != "replace" || n.boolean("replace_control_characters", false) || !utf8.ValidRune(instead) {
-		return nil, fmt.Errorf("from %s to %s with %q and errors=%s, want from UTF-8 to UTF-8 with a character and replace", in, out, instead, errs)
-	}
-	return textFunc(func(a *arena, s []byte) []byte { return a.valid(s, instead) }), nil
 }
