@@ -5,7 +5,8 @@
 FOLDER/NAME/VERSION is a SavedModel and FOLDER/NAME.json has {"cases": [{"signature": S, "inputs": {KEY: TENSOR}}]}, where
 TENSOR is {"type", "shape", "values"}, strings in base64. FOLDER/NAME.answers.json becomes {"v2": [ANSWER…], "v1": [ANSWER…]},
 and with --grpc also "grpc": the answers of a server, asked by TensorFlow Serving's own client. ANSWER is
-{"outputs": {KEY: TENSOR}} or {"error": TEXT}. Prints one JSON object: the number of cases by model.
+{"outputs": {KEY: TENSOR}} or {"error": TEXT}. A loader that refuses the model is left out. Prints one JSON object: for
+each model the number of its cases, and what the loaders that refuse it say.
 """
 import argparse
 import base64
@@ -105,12 +106,17 @@ def main():
         with open(questions) as f:
             cases = json.load(f)["cases"]
         path = os.path.join(args.folder, name, max(os.listdir(os.path.join(args.folder, name)), key=int))
-        ways = {"v2": load_v2(path), "v1": load_v1(path)}
+        ways, refused = {}, []
+        for way, load in (("v2", load_v2), ("v1", load_v1)):
+            try:
+                ways[way] = load(path)
+            except Exception as e:
+                refused.append("%s: %s" % (way, str(e).splitlines()[0][:300]))
         if args.grpc:
             ways["grpc"] = client(args.grpc, name)
         with open(os.path.join(args.folder, name + ".answers.json"), "w") as f:
             json.dump({way: answers(call, cases) for way, call in ways.items()}, f)
-        counts[name] = len(cases)
+        counts[name] = [len(cases)] + refused
     print(json.dumps(counts))
 
 
