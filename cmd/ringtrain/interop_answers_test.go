@@ -470,17 +470,17 @@ func (b *box) curl(t *testing.T, url, name string, q question) answer {
 
 // difference returns the largest difference of two answers, infinite if they are no answers to the same
 // question. A single output may have no name.
-func (want answer) difference(got answer) float64 {
-	if want.Error != "" || got.Error != "" || len(want.Outputs) != len(got.Outputs) {
-		if want.Error != "" && got.Error != "" {
+func (a answer) difference(got answer) float64 {
+	if a.Error != "" || got.Error != "" || len(a.Outputs) != len(got.Outputs) {
+		if a.Error != "" && got.Error != "" {
 			return 0
 		}
 		return math.Inf(1)
 	}
 	worst := 0.0
-	for key, w := range want.Outputs {
+	for key, w := range a.Outputs {
 		g, ok := got.Outputs[key]
-		if !ok && len(want.Outputs) == 1 {
+		if !ok && len(a.Outputs) == 1 {
 			g = got.Outputs[""]
 		}
 		if len(g.Values) != len(w.Values) || g.Shape != nil && !slices.Equal(g.Shape, w.Shape) {
