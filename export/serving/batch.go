@@ -1,7 +1,6 @@
 package serving
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -52,18 +51,23 @@ func byRecord(s interpreter.Signature) bool {
 	return len(s.Inputs) > 0
 }
 
-// records returns the number of records of a request, 0 if it must run alone.
+// records returns the number of records of a request, 0 if it must run alone: also if it does not
+// look as the signature says, because the graph decides about that as in TensorFlow.
 func (l *lane) records(inputs []*interpreter.Tensor) int {
-	if l.whole.Load() {
+	if l.whole.Load() || len(inputs) != len(l.inputs) {
 		return 0
 	}
-	n := inputs[0].Shape[0]
-	for _, t := range inputs {
-		if t.Shape[0] != n {
+	for i, t := range inputs {
+		if t.Type != l.inputs[i].Type || !holds(l.inputs[i].Shape, t.Shape) || t.Shape[0] != inputs[0].Shape[0] {
 			return 0
 		}
 	}
-	return n
+	return inputs[0].Shape[0]
+}
+
+// holds reports whether a shape is one of those that want describes: -1 is any size.
+func holds(want, shape []int) bool {
+	return slices.EqualFunc(want, shape, func(w, d int) bool { return w < 0 || w == d })
 }
 
 // run answers the requests of a batch. If they do not go together, as one of them has values that
@@ -175,39 +179,4 @@ func part[V any](values []V, lo, hi int) []V {
 		return nil
 	}
 	return values[lo:hi:hi]
-}
-
-// check verifies the types and shapes of inputs, so that no request of a batch spoils the others.
-func (l *lane) check(inputs []*interpreter.Tensor) error {
-	if len(inputs) != len(l.inputs) {
-		return status.Errorf(codes.InvalidArgument, "%d inputs, want %d", len(inputs), len(l.inputs))
-	}
-	for i, p := range l.inputs {
-		if t := inputs[i]; t.Type != p.Type {
-			return status.Errorf(codes.InvalidArgument, "input %s is of type %v, want %v", p.Key, t.Type, p.Type)
-		} else if !holds(p.Shape, t.Shape) {
-			return status.Errorf(codes.InvalidArgument, "input %s has shape %v, want %s", p.Key, t.Shape, shapeText(p.Shape))
-		}
-	}
-	return nil
-}
-
-// holds reports whether a shape is one of those that want describes: -1 is any size, nil any rank.
-func holds(want, shape []int) bool {
-	if want == nil {
-		return true
-	}
-	return slices.EqualFunc(want, shape, func(w, d int) bool { return w < 0 || w == d })
-}
-
-// shapeText returns a shape for people: [-1 784] as [any 784].
-func shapeText(shape []int) string {
-	words := make([]string, len(shape))
-	for i, d := range shape {
-		words[i] = "any"
-		if d >= 0 {
-			words[i] = fmt.Sprint(d)
-		}
-	}
-	return fmt.Sprint(words)
 }

@@ -35,11 +35,7 @@ func (v *Version) Run(ctx context.Context, signature string, outputs []string, i
 	if err != nil {
 		return nil, err
 	}
-	l := v.runs.lanes[signature]
-	if err := l.check(inputs); err != nil {
-		return nil, err
-	}
-	all, err := v.runs.run(ctx, l, inputs)
+	all, err := v.runs.run(ctx, v.runs.lanes[signature], inputs)
 	if err != nil || outputs == nil {
 		return all, err
 	}
