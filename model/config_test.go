@@ -117,6 +117,8 @@ func TestHead(t *testing.T) {
 		{Config{Kind: "sparse-linear"}, LossConfig{Kind: "sigmoid"}, graph.Head{Kind: graph.HeadBinary, Classes: 2}, ""},
 		{Config{Kind: "linear"}, LossConfig{Kind: "softmax"}, graph.Head{}, "model.classes is 0, want 2 or more"},
 		{Config{Kind: "linear", Classes: Count(3)}, LossConfig{Kind: "softmax"}, graph.Head{Kind: graph.HeadClasses, Classes: 3}, ""},
+		{Config{Kind: "linear", Classes: Count(2)}, LossConfig{}, graph.Head{Kind: graph.HeadClasses, Classes: 2}, ""},
+		{Config{Kind: "fm", Classes: Count(3)}, LossConfig{Kind: "auto"}, graph.Head{Kind: graph.HeadClasses, Classes: 3}, ""},
 		{Config{Kind: "softmax", Classes: Count(3)}, LossConfig{Kind: "squared"}, graph.Head{}, "loss.kind is squared, want one of auto, softmax with model.kind softmax"},
 		{Config{Kind: "linear"}, LossConfig{Kind: "hinge", Reduction: "max"}, graph.Head{},
 			"loss.kind is \"hinge\", want one of auto, squared, softmax, sigmoid\nloss.reduction is \"max\" (did you mean mean?), want mean or sum"},

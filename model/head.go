@@ -22,22 +22,26 @@ func (c Config) Head(l LossConfig) graph.Head {
 
 func (c Config) head(l LossConfig) (graph.Head, error) {
 	if p, ok := presetOf(c.Kind); ok {
-		loss, err := p.loss(l)
+		classes, _ := c.Classes.number()
+		loss, err := p.loss(l, classes)
 		if err != nil {
 			return graph.Head{}, err
 		}
 		if !c.Named() {
-			return c.presetHead(loss)
+			return presetHead(loss, classes)
 		}
-		loss, classes, err := c.namedLoss(l, p.losses)
+		loss, classes, err = c.namedLoss(l, p.losses)
 		return loss.headFor(classes, c.Names()), err
 	}
 	return c.layersHead(l)
 }
 
-// loss returns the preset's loss under l: its default for auto.
-func (p preset) loss(l LossConfig) (lossKind, error) {
+// loss returns the preset's loss under l: for auto its default, or softmax of a number of classes.
+func (p preset) loss(l LossConfig, classes int) (lossKind, error) {
 	if l.Kind == "" || l.Kind == auto {
+		if classes > 0 && slices.ContainsFunc(p.losses, func(of lossKind) bool { return of.name == softmaxLoss.name }) {
+			return softmaxLoss, nil
+		}
 		return p.losses[0], nil
 	}
 	names := []string{string(auto)}
@@ -50,8 +54,7 @@ func (p preset) loss(l LossConfig) (lossKind, error) {
 	return lossKind{}, fmt.Errorf("loss.kind is %s, want one of %s with model.kind %s", l.Kind, strings.Join(names, ", "), p.name)
 }
 
-func (c Config) presetHead(loss lossKind) (graph.Head, error) {
-	classes, _ := c.Classes.number()
+func presetHead(loss lossKind, classes int) (graph.Head, error) {
 	switch isClasses := loss.head == graph.HeadClasses; {
 	case isClasses && classes == 0:
 		return graph.Head{}, errors.New("model.classes is 0, want 2 or more")

@@ -64,6 +64,7 @@ func TestRules(t *testing.T) {
 		"column=decimals":       {func(i int) string { return fmt.Sprintf(`"%d,5"`, i%5) }, "numeric", "numbers 0.5 to 4.5, mean 2.5"},
 		"column=both":           {func(i int) string { return fmt.Sprintf(`"%d.000,5"`, i%5) }, "numeric", "numbers 0.5 to 4000.5, mean 2000.5"},
 		"column=postcode":       {func(i int) string { return []string{"01234", "8001"}[i%2] }, "categorical", "2 texts: 01234, 8001"},
+		"column=partly huge":    {func(i int) string { return []string{"1", "1", "1e300", fmt.Sprintf("2.%de300", i)}[i%4] }, "ignore", "numbers such as 1e300, beyond the range of float32"},
 		"column=huge":           {func(i int) string { return fmt.Sprintf("1.%de300", i) }, "ignore", "numbers such as 1.0e300, beyond the range of float32"},
 		"column=latin1":         {func(i int) string { return []string{"Z\xfcrich", "Bern"}[i%2] }, "categorical", "2 texts, in 250 cells no UTF-8"},
 		"column=two letters":    {func(i int) string { return []string{"1", "2", "A", "B"}[i%4] }, "categorical", "4 texts: 1, 2, A, B"},

@@ -199,7 +199,14 @@ func huge(c *Column) string {
 	if c.tally.huge == 0 || 2*c.tally.huge <= c.tally.texts {
 		return ""
 	}
-	return fmt.Sprintf("numbers such as %s, beyond the range of float32", c.example())
+	example := c.example()
+	for _, o := range c.tally.odd {
+		if _, kind := numberOf([]byte(o.Text)); kind == hugeNumber {
+			example = o.Text
+			break
+		}
+	}
+	return fmt.Sprintf("numbers such as %s, beyond the range of float32", example)
 }
 
 func foreign(c *Column) string {
