@@ -100,6 +100,7 @@ func TestInteropDates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.SetMissing([]string{"NA", "?", "9999999999"}) // which float32 has as 10000000000
 	c := p.Columns()
 	for i := range c.Dense {
 		c.Dense[i].Mean, c.Dense[i].Scale, c.Dense[i].Default = 1500, 0.002, 1700
@@ -122,7 +123,7 @@ func TestInteropDates(t *testing.T) {
 			switch {
 			case rng.IntN(8) == 0:
 			case layout == "unix_ms":
-				ms := at.UnixMilli() + rng.Int64N(1000)
+				ms := []int64{at.UnixMilli() + rng.Int64N(1000), 9999999999}[rng.IntN(10)/9]
 				row[name], cells[name] = []int64{ms}, column.Cell{IDs: []int64{ms}}
 			default:
 				text := written(layout, at, rng)
@@ -137,6 +138,7 @@ func TestInteropDates(t *testing.T) {
 	}
 	refused := []map[string]any{
 		{"t0": "2026-02-31"}, {}, {"t0": "2026-1-1"}, {}, {"t0": "5"}, {}, {"t1": "29/02/2023 1:00"}, {}, {"t0": "2024-01-01T00:00:00+24:00"}, {}, {"t3": "20240230"}, {},
+		{"t6": "253402300800"}, {}, {"t7": []int64{-62135596800001}}, {},
 	}
 	answersAlike(t, tf, m, p, rows, records, "--refused", jsonLines(t, "refused", refused), "--says", "does not exist")
 }

@@ -118,16 +118,28 @@ func (cn columnNodes) dates(name string, d graph.DateColumn, texts, longs string
 		missing := cn.add("IsNan", name+"missing", []string{x}, doubles())
 		x = cn.add("SelectV2", name+"known", []string{missing, cn.double(name+"zero", 0), x}, doubles())
 		x = cn.add("Floor", name+"whole", []string{x}, doubles())
-		return dateNodes{missing, l.partsOf(l.over(cn.cast(name+"long", x, tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_INT64), unit))}
+		return l.unix(d, missing, cn.cast(name+"long", x, tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_INT64), unit)
 	}
 	missing := l.op("Equal", longs, math.MinInt64)
-	for _, v := range numbersOf(words) {
-		if v == float32(math.Trunc(float64(v))) {
-			l.n++
-			missing = cn.add("LogicalOr", fmt.Sprintf("%s%d", name, l.n), []string{missing, l.op("Equal", longs, int(v))}, attrs{})
-		}
+	for i, v := range numbersOf(words) { // as float32, as the reader compares them
+		of := fmt.Sprintf("%sword_%d/", name, i)
+		narrow := cn.cast(of+"narrow", cn.cast(of+"double", longs, tfpb.DataType_DT_INT64, tfpb.DataType_DT_DOUBLE), tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_FLOAT)
+		is := cn.add("Equal", of+"is", []string{narrow, cn.float(of+"word", v)}, floats())
+		missing = cn.add("LogicalOr", of+"missing", []string{missing, is}, attrs{})
 	}
-	return dateNodes{missing, l.partsOf(l.over(longs, unit))}
+	return l.unix(d, missing, cn.add("SelectV2", name+"known", []string{missing, cn.long(name+"zero", 0), longs}, int64s()), unit)
+}
+
+// unix adds the parts of dates that are numbers, of which so many units are a second. One out of the calendar fails the
+// request.
+func (l *longNodes) unix(d graph.DateColumn, missing, units string, unit int) dateNodes {
+	seconds := l.over(units, unit)
+	return l.existing(d, missing, seconds, l.all(l.op("LessEqual", graph.LeastSecond, seconds), l.op("LessEqual", seconds, graph.MostSecond)))
+}
+
+// existing adds the parts of moments. It fails unless each of them exists.
+func (l *longNodes) existing(d graph.DateColumn, missing, seconds, exist string) dateNodes {
+	return dateNodes{missing, l.partsOf(l.add("Identity", l.name+"seconds", []string{seconds, l.asserted("existing", d, exist)}, int64s()))}
 }
 
 // written adds the parts of dates that are texts. A text that is no date fails the request.
@@ -174,7 +186,7 @@ func (l *longNodes) written(d graph.DateColumn, text string, words []string) dat
 		l.op("LessEqual", l.sum(day, short), 31), l.op("LessEqual", hour, 23), l.op("LessEqual", minute, 59), l.op("LessEqual", second, 59),
 		l.op("LessEqual", zoneHour, 23), l.op("LessEqual", zoneMinute, 59))
 	seconds := l.sum(l.times(l.daysTo(year, month, day), 86400), l.times(hour, 3600), l.times(minute, 60), second, l.times(offset, -1))
-	return dateNodes{missing, l.partsOf(l.add("Identity", l.name+"seconds", []string{seconds, l.asserted("existing", d, exists)}, int64s()))}
+	return l.existing(d, missing, seconds, exists)
 }
 
 // asserted adds the control input of a node that fails unless a condition holds for all dates of a column.

@@ -138,11 +138,7 @@ func (r *Runner) readDates(cells []Cell) (at int, err error) {
 	return 0, nil
 }
 
-const (
-	daySeconds  = 24 * 60 * 60
-	leastSecond = -62135596800 // of year 1
-	mostSecond  = 253402300799 // of year 9999
-)
+const daySeconds = 24 * 60 * 60
 
 // seconds returns the seconds from 1970 to a date, there is false where it is missing.
 func (r *Runner) seconds(c *Cell, rule *dateRule) (seconds int64, there bool, err error) {
@@ -187,10 +183,11 @@ func (r *Runner) unixSeconds(c *Cell, plain []byte, rule *dateRule) (seconds int
 	if len(c.IDs) == 1 {
 		v = float64(c.IDs[0])
 	}
+	v = math.Floor(v)
 	if rule.layout == graph.UnixMilli {
 		v = math.Floor(v / 1000)
 	}
-	if v = math.Floor(v); v < leastSecond || v > mostSecond {
+	if v < graph.LeastSecond || v > graph.MostSecond {
 		return 0, false, fmt.Errorf("is %s, want seconds of the years 1 to 9999; layout unix has seconds, unix_ms milliseconds", phrase.Quote(string(plain)))
 	}
 	return int64(v), true, nil

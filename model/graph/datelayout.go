@@ -14,6 +14,12 @@ const (
 	UnixMilli  = "unix_ms"
 )
 
+// Moments of a calendar, in seconds from 1970: the first one of year 1 and the last one of year 9999.
+const (
+	LeastSecond = -62135596800
+	MostSecond  = 253402300799
+)
+
 // A DateToken is a part of a layout of dates: a field, a character, or tokens that may be left out.
 type DateToken struct {
 	Field    byte   // as after % of strptime: Y m d H M S f z; 0 of others
