@@ -48,7 +48,7 @@ func tensorText(t *interpreter.Tensor) string {
 	for range interpreter.Elements(t.Shape) {
 		values = append(values, string(appendTensor(nil, "", &interpreter.Tensor{Type: t.Type, Float32: t.Float32, Float64: t.Float64, Int32: t.Int32, Int64: t.Int64, Bool: t.Bool, Bytes: t.Bytes}, 0, &next)))
 	}
-	return fmt.Sprint(Type(t.Type, append([]int{}, t.Shape...)), strings.Join(values, " "))
+	return fmt.Sprint(typeName(t.Type), strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", "), strings.Join(values, " "))
 }
 
 // TestInputs verifies the tensors of requests in both forms, and the numbers that JSON does not know.
@@ -150,7 +150,7 @@ func TestFaults(t *testing.T) {
 		{`{"instances": ["` + strings.Repeat("a", 300) + `"]}`, x, `…, want a number`},
 		{`{"instances": [{"agee": 1}]}`, visits, "instances[0] has no column agee (did you mean age?)"},
 		{`{"instances": [{"age": "31"}]}`, visits, `instances[0].age is "31", want a number`},
-		{`{"instances": [{"age": [1, 2]}]}`, visits, "instances[0].age has 2 values, want float32"},
+		{`{"instances": [{"age": [1, 2]}]}`, visits, "instances[0].age has 2 values, want a float32 of shape []"},
 		{`{"instances": [{"ids": [1, 2.5]}]}`, visits, "instances[0].ids[1] is 2.5, want a whole number of 64 bits"},
 		{`{"instances": [{"ids": [1e30]}]}`, visits, "instances[0].ids[0] is 1e30, want a whole number"},
 		{`{"instances": [{"age": null}, 5]}`, visits, "instances[1] is 5, want an object of columns"},
@@ -329,8 +329,8 @@ func TestSample(t *testing.T) {
 	}
 	counter := &interpreter.Model{Signatures: []interpreter.Signature{*of(), *image, *pair}}
 	counter.Signatures[0].Name, counter.Signatures[1].Name, counter.Signatures[2].Name = "a", "b", "c"
-	if a, err := AboutOf("http://h:1", "m", counter); err != nil || a.Signature.Name != "b" {
-		t.Errorf("the signature that is asked is %v, %v, want the first with inputs", a.Signature, err)
+	if a, err := AboutOf("http://h:1", "m", counter); err != nil || a.Signature != "b" {
+		t.Errorf("the signature that is asked is %s, %v, want the first with inputs", a.Signature, err)
 	}
 	if _, err := AboutOf("http://h:1", "m", &interpreter.Model{Signatures: []interpreter.Signature{*of()}}); err == nil {
 		t.Error("a model without inputs has a request")

@@ -130,19 +130,14 @@ func (c *cursor) isObject() bool {
 	return c.peek() == '{' && !text
 }
 
-// isNamed reports whether the object at the cursor is the input of a signature by name, and no row of columns:
+// isNamed reports whether the object at the cursor names the input of a signature, and is no row of columns:
 // {"examples": TEXT} and not {"age": 31}.
 func (c *cursor) isNamed(s *interpreter.Signature) bool {
-	at, keys, isNamed := *c, 0, false
+	at := *c
 	for key := range at.members() {
-		keys++
-		value := at
-		_, encoded := value.base64()
-		isColumn := slices.ContainsFunc(s.Features, func(f interpreter.Feature) bool { return f.Name == key })
-		isNamed = key == s.Inputs[0].Key && (encoded || !isColumn)
-		at.skip()
+		return key == s.Inputs[0].Key && !slices.ContainsFunc(s.Features, func(f interpreter.Feature) bool { return f.Name == key })
 	}
-	return isNamed && keys == 1
+	return false
 }
 
 // tensors makes the inputs of a signature of the value at the cursor: that of the only input, or an object with each

@@ -107,7 +107,7 @@ func (r *row) set(f *interpreter.Feature, values *interpreter.Tensor) error {
 	if f.Kind == interpreter.Dense {
 		want := interpreter.Elements(f.Shape)
 		if want > 0 && n != want || want < 0 && n%want != 0 {
-			return faultf("has %s, want %s", phrase.Count(n, "value"), Type(f.Type, f.Shape))
+			return faultf("has %s, want a %s of shape %v", phrase.Count(n, "value"), typeName(f.Type), f.Shape)
 		}
 	}
 	made := &tfpb.Feature{}
@@ -126,7 +126,7 @@ func (r *row) set(f *interpreter.Feature, values *interpreter.Tensor) error {
 // end appends the example to dst and begins the next. It must have each feature that has no default.
 func (r *row) end(dst [][]byte) ([][]byte, error) {
 	for _, f := range r.known {
-		if r.features[f.Name] == nil && Required(f) {
+		if r.features[f.Name] == nil && required(f) {
 			return dst, faultf("has no %s, which has no default", phrase.Name(f.Name))
 		}
 	}

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
@@ -81,9 +82,21 @@ func featureOf(f interpreter.Feature, like *tfpb.Feature) []byte {
 
 // About is how to ask a model.
 type About struct {
-	Signature *interpreter.Signature // that a request without a name asks
-	Request   []byte                 // JSON that the model answers
-	Curl      string                 // the line of a shell that sends the request
+	Signature string   // that is asked
+	Examples  bool     // it takes tf.Examples, or rows of their features
+	Columns   []Column // the features, or the inputs
+	Request   []byte   // JSON that the model answers
+	Curl      string   // the line of a shell that sends the request
+}
+
+// Column is a feature of the tf.Examples that a signature takes, or one of its inputs.
+type Column struct {
+	Name     string          `json:"feature"`
+	Type     string          `json:"dtype"`
+	Shape    []int           `json:"shape"`
+	Form     string          `json:"form"`              // of a feature: dense, sparse or ragged
+	Default  json.RawMessage `json:"default,omitempty"` // in the place of a missing one
+	Required bool            `json:"required,omitempty"`
 }
 
 // AboutOf returns how to ask a model by a server, as http://127.0.0.1:8501. The request is like the first of those
@@ -94,7 +107,52 @@ func AboutOf(server, name string, m *interpreter.Model) (About, error) {
 		return About{}, fmt.Errorf("the model %s has no signature with inputs", phrase.Name(name))
 	}
 	request := Sample(s, warmExample(m.Path))
-	return About{s, request, curl(server, url.PathEscape(name), request)}, nil
+	a := About{Signature: s.Name, Examples: TakesExamples(s), Request: request, Curl: curl(server, url.PathEscape(name), request)}
+	for _, f := range s.Features {
+		c := Column{f.Name, typeName(f.Type), append([]int{}, f.Shape...), string(f.Kind), nil, required(f)}
+		if f.Default != nil {
+			c.Default = Strict(appendTensor(nil, "", f.Default, 0, new(int)))
+		}
+		a.Columns = append(a.Columns, c)
+	}
+	if !a.Examples {
+		for _, p := range s.Inputs {
+			a.Columns = append(a.Columns, Column{Name: p.Key, Type: typeName(p.Type), Shape: p.Shape, Required: true})
+		}
+	}
+	return a, nil
+}
+
+// Text describes the column for people, with tabs between: float32, dense, default 0.0.
+func (c Column) Text() string {
+	text := c.Type
+	if len(c.Shape) > 0 {
+		text += strings.ReplaceAll(fmt.Sprint(c.Shape), " ", ", ")
+	}
+	switch {
+	case c.Form == "":
+		return text
+	case c.Required:
+		return text + "\t" + c.Form + "\trequired"
+	case c.Default == nil:
+		return text + "\t" + c.Form + "\tmay be empty"
+	}
+	return text + "\t" + c.Form + "\tdefault " + string(c.Default)
+}
+
+// Strict returns JSON as it is, and what JSON does not know, as NaN, as a text.
+func Strict(text []byte) json.RawMessage {
+	if json.Valid(text) {
+		return text
+	}
+	return appendText(nil, view(text))
+}
+
+func typeName(t tfpb.DataType) string { return bundle.DType(t).String() }
+
+// required reports whether a request must have a feature.
+func required(f interpreter.Feature) bool {
+	return f.Kind == interpreter.Dense && f.Default == nil && (len(f.Shape) == 0 || f.Shape[0] >= 0)
 }
 
 // warmExample returns the example of the first request in the warm-up file of a version, nil if there is none.
@@ -127,39 +185,4 @@ func curl(server, model string, request []byte) string {
 		return fmt.Sprintf("curl -s %s/example | curl -s -d @- %s:predict", to, to)
 	}
 	return fmt.Sprintf("curl -s %s:predict -d '%s'", to, strings.ReplaceAll(string(request), "'", `'\''`))
-}
-
-// Type returns the type and the shape of a port or a feature: float[-1 3].
-func Type(t tfpb.DataType, shape []int) string {
-	name := bundle.DType(t).String()
-	if shape == nil {
-		return name
-	}
-	return name + strings.ReplaceAll(fmt.Sprint(shape), " ", ", ")
-}
-
-// Default returns the value in the place of a missing feature, as JSON; "" if a request must have one, or if it may
-// be empty.
-func Default(f interpreter.Feature) string {
-	if f.Default == nil {
-		return ""
-	}
-	return string(appendTensor(nil, "", f.Default, 0, new(int)))
-}
-
-// Required reports whether a request must have a feature.
-func Required(f interpreter.Feature) bool {
-	return f.Kind == interpreter.Dense && f.Default == nil && (len(f.Shape) == 0 || f.Shape[0] >= 0)
-}
-
-// FeatureText describes a feature for people, with a tab between columns: float32[], default 0.0.
-func FeatureText(f interpreter.Feature) string {
-	text := "may be empty"
-	switch {
-	case Required(f):
-		text = "required"
-	case f.Default != nil:
-		text = "default " + Default(f)
-	}
-	return Type(f.Type, f.Shape) + "\t" + string(f.Kind) + "\t" + text
 }

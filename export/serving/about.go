@@ -119,13 +119,8 @@ func (m *Models) Describe(server string, names ...string) []byte {
 // writeAbout writes the features and the line for people.
 func writeAbout(b *bytes.Buffer, a ask.About) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	for _, f := range a.Signature.Features {
-		fmt.Fprintf(t, "  %s\t%s\n", phrase.Name(f.Name), ask.FeatureText(f))
-	}
-	if a.Signature.Features == nil {
-		for _, p := range a.Signature.Inputs {
-			fmt.Fprintf(t, "  %s\t%s\n", phrase.Name(p.Key), ask.Type(p.Type, p.Shape))
-		}
+	for _, c := range a.Columns {
+		fmt.Fprintf(t, "  %s\t%s\n", phrase.Name(c.Name), c.Text())
 	}
 	t.Flush()
 	fmt.Fprintf(b, "  %s\n", a.Curl)

@@ -187,7 +187,7 @@ func TestInspect(t *testing.T) {
 			case trained.SignatureInfo:
 				got = append(got, e.Name)
 			case trained.FeatureInfo:
-				got = append(got, fmt.Sprint("feature ", e.Name, " ", e.DType, " ", e.Shape, " required ", e.Required))
+				got = append(got, fmt.Sprint("feature ", e.Name, " ", e.Type, " ", e.Shape, " required ", e.Required))
 			case trained.RequestInfo:
 				got = append(got, "request of "+e.Signature)
 				if !json.Valid(e.Request) || !strings.HasPrefix(e.Curl, "curl -s http://127.0.0.1:8501/v1/models/export") {

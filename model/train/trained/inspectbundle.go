@@ -3,7 +3,6 @@ package trained
 import (
 	"encoding/json"
 	"path/filepath"
-	"strconv"
 
 	"ringtrain/export/ask"
 	"ringtrain/export/interpreter"
@@ -12,22 +11,10 @@ import (
 )
 
 // FeatureInfo describes a feature of the tf.Examples that a bundle takes.
-type FeatureInfo struct {
-	Name     string          `json:"feature"`
-	DType    string          `json:"dtype"`
-	Shape    []int           `json:"shape"`
-	Form     string          `json:"form"`              // dense, sparse or ragged
-	Default  json.RawMessage `json:"default,omitempty"` // in the place of a missing one
-	Required bool            `json:"required,omitempty"`
-
-	feature interpreter.Feature
-}
+type FeatureInfo struct{ ask.Column }
 
 // Kind names the event.
 func (FeatureInfo) Kind() string { return "feature" }
-
-// Text describes the feature for people, with tabs between columns.
-func (f FeatureInfo) Text() string { return ask.FeatureText(f.feature) }
 
 // RequestInfo is a request that a bundle answers.
 type RequestInfo struct {
@@ -96,20 +83,10 @@ func requestOf(path string) []report.Event {
 		return []report.Event{RefusedInfo{err.Error()}}
 	}
 	var list []report.Event
-	for _, f := range a.Signature.Features {
-		info := FeatureInfo{Name: f.Name, DType: ask.Type(f.Type, nil), Shape: append([]int{}, f.Shape...), Form: string(f.Kind), Required: ask.Required(f), feature: f}
-		if text := ask.Default(f); text != "" {
-			info.Default = strict(text)
+	for _, c := range a.Columns {
+		if a.Examples {
+			list = append(list, FeatureInfo{c})
 		}
-		list = append(list, info)
 	}
-	return append(list, RequestInfo{a.Signature.Name, strict(string(a.Request)), a.Curl})
-}
-
-// strict returns JSON as it is, and what is not quite JSON, as NaN, as a text.
-func strict(text string) json.RawMessage {
-	if json.Valid([]byte(text)) {
-		return json.RawMessage(text)
-	}
-	return json.RawMessage(strconv.Quote(text))
+	return append(list, RequestInfo{a.Signature, ask.Strict(a.Request), a.Curl})
 }
