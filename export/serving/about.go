@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"text/tabwriter"
 
 	"google.golang.org/grpc/codes"
@@ -16,16 +15,11 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// pages are the paths that are not those of models.
-var pages = map[string]func(*handler, *http.Request) (reply, error){
-	"/": (*handler).page, "/healthz": (*handler).live, "/v2/health/live": (*handler).live, "/readyz": (*handler).ready, "/v2/health/ready": (*handler).ready,
-}
-
-func (h *handler) live(*http.Request) (reply, error) {
+func (h *handler) live(*query) (reply, error) {
 	return reply{text: []byte("{\"live\": true}\n")}, nil
 }
 
-func (h *handler) ready(*http.Request) (reply, error) {
+func (h *handler) ready(*query) (reply, error) {
 	if !h.models.Ready() {
 		return reply{}, status.Error(codes.Unavailable, "a model has no version yet, or the server ends")
 	}
@@ -33,14 +27,14 @@ func (h *handler) ready(*http.Request) (reply, error) {
 }
 
 // list answers the names of the models, as KServe's clients want them.
-func (h *handler) list() (reply, error) {
+func (h *handler) list(*query) (reply, error) {
 	text, err := json.Marshal(map[string][]string{"models": append([]string{}, h.models.Names()...)})
 	return reply{text: append(text, '\n')}, err
 }
 
 // status answers the states of the versions of a model.
-func (h *handler) status(t target) (reply, error) {
-	all, err := modelStatus(h.models, t.model, t.want)
+func (h *handler) status(q *query) (reply, error) {
+	all, err := modelStatus(h.models, q.model, q.want)
 	if err != nil {
 		return reply{}, err
 	}
@@ -77,12 +71,12 @@ func example(v *Version) (reply, error) {
 }
 
 // page answers what there is to ask, for people.
-func (h *handler) page(r *http.Request) (reply, error) {
+func (h *handler) page(q *query) (reply, error) {
 	scheme := "http"
-	if r.TLS != nil {
+	if q.r.TLS != nil {
 		scheme = "https"
 	}
-	return reply{h.models.Describe(scheme+"://"+phrase.Name(r.Host), h.models.Names()...), "text/plain; charset=utf-8"}, nil
+	return reply{h.models.Describe(scheme+"://"+phrase.Name(q.r.Host), h.models.Names()...), "text/plain; charset=utf-8"}, nil
 }
 
 // Describe returns models of a server at an address: name, versions, features and a line that asks.

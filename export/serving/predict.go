@@ -12,7 +12,7 @@ import (
 )
 
 // predictJSON answers a request in JSON. An error without a status is a fault of the body.
-func predictJSON(ctx context.Context, v *Version, verb string, text []byte) (reply, error) {
+func predictJSON(ctx context.Context, v *Version, api string, text []byte) (reply, error) {
 	d, err := ask.Parse(text)
 	if err != nil {
 		return reply{}, err
@@ -25,8 +25,11 @@ func predictJSON(ctx context.Context, v *Version, verb string, text []byte) (rep
 	if err != nil {
 		return reply{}, err
 	}
-	if verb != "predict" {
-		return results(ctx, v, map[string]method{"classify": classify(), "regress": regress()}[verb], s, d)
+	switch api {
+	case "Classify":
+		return results(ctx, v, classify(), s, d)
+	case "Regress":
+		return results(ctx, v, regress(), s, d)
 	}
 	inputs, rows, err := d.Inputs(s)
 	if err != nil {
@@ -61,7 +64,7 @@ func results(ctx context.Context, v *Version, m method, s *interpreter.Signature
 
 // predictTable answers records of CSV by what a request without a signature asks, and by the columns that the
 // signature predict hands on.
-func predictTable(ctx context.Context, v *Version, text []byte) (reply, error) {
+func predictTable(ctx context.Context, v *Version, _ string, text []byte) (reply, error) {
 	s := ask.Usual(v.Model)
 	if s == nil {
 		return reply{}, status.Errorf(codes.FailedPrecondition, "version %d of %s has no signature with inputs", v.Number, v.Name)

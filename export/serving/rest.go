@@ -34,9 +34,7 @@ type RESTOptions struct {
 // NewREST returns the handler of TensorFlow Serving's REST paths, and of those of probes and of people.
 func NewREST(m *Models, o RESTOptions) http.Handler {
 	h := &handler{models: m, options: o}
-	open := func(r *http.Request) bool {
-		return r.Method == http.MethodOptions || r.URL.Path != "/" && pages[r.URL.Path] != nil
-	}
+	open := func(r *http.Request) bool { return r.Method == http.MethodOptions || paths[r.URL.Path].open }
 	return o.Token.HTTP(h, open, func(w http.ResponseWriter, err error) { h.write(w, reply{}, err) })
 }
 
@@ -58,23 +56,47 @@ type reply struct {
 	kind string
 }
 
-// target is what a path names.
-type target struct {
+// query is a request, and what its path names.
+type query struct {
+	w     http.ResponseWriter
+	r     *http.Request
 	model string
 	want  Choice
-	verb  string // predict, metadata …; "": the status
 }
 
-// modelPath matches the paths of models: name, version, label, verb of POST, verb of GET.
-var modelPath = regexp.MustCompile(`(?i)^/v1/models(?:/([^/:]+)(?:/versions/(\d+)|/labels/([^/:]+))?(?::(classify|regress|predict)|/(metadata|example))?)?$`)
+// path answers the requests of a method.
+type path struct {
+	method string
+	answer func(*handler, *query) (reply, error)
+	open   bool // needs no token
+}
+
+// paths are all that there is. In the place of NAME stands a model, or a version of it; capital letters do not count.
+var paths = map[string]path{
+	"/v1/models/NAME:predict":  {http.MethodPost, post("Predict"), false},
+	"/v1/models/NAME:classify": {http.MethodPost, post("Classify"), false},
+	"/v1/models/NAME:regress":  {http.MethodPost, post("Regress"), false},
+	"/v1/models/NAME":          {http.MethodGet, (*handler).status, false},
+	"/v1/models/NAME/metadata": {http.MethodGet, of(describeSignatures), false},
+	"/v1/models/NAME/example":  {http.MethodGet, of(example), false},
+	"/v1/models":               {http.MethodGet, (*handler).list, false},
+	"/":                        {http.MethodGet, (*handler).page, false},
+	"/healthz":                 {http.MethodGet, (*handler).live, true},
+	"/readyz":                  {http.MethodGet, (*handler).ready, true},
+	"/v2/health/live":          {http.MethodGet, (*handler).live, true},
+	"/v2/health/ready":         {http.MethodGet, (*handler).ready, true},
+}
+
+// modelPath matches the paths of models: name, version, label, and what is asked.
+var modelPath = regexp.MustCompile(`(?i)^/v1/models/([^/:]+)(?:/versions/(\d+)|/labels/([^/:]+))?([:/][a-z]+)?$`)
 
 // ServeHTTP answers a request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/monitoring/prometheus/metrics" && r.Method == http.MethodGet {
+	if r.Method == http.MethodGet && r.URL.Path == "/monitoring/prometheus/metrics" {
 		h.options.Metrics.Handler().ServeHTTP(w, r)
 		return
 	}
-	a, err := h.route(w, r)
+	a, err := h.route(&query{w: w, r: r})
 	h.write(w, a, err)
 }
 
@@ -126,92 +148,79 @@ func httpStatus(err error) int {
 }
 
 // route finds what answers a request.
-func (h *handler) route(w http.ResponseWriter, r *http.Request) (reply, error) {
-	path, post := r.URL.EscapedPath(), r.Method == http.MethodPost
-	parts := modelPath.FindStringSubmatch(path)
-	page := pages[path]
+func (h *handler) route(q *query) (reply, error) {
+	name := strings.ToLower(q.r.URL.EscapedPath())
+	if parts := modelPath.FindStringSubmatch(q.r.URL.EscapedPath()); parts != nil {
+		if err := q.name(parts); err != nil {
+			return reply{}, status.Errorf(codes.InvalidArgument, "the path %s is not valid: %v", phrase.Name(name), err)
+		}
+		name = "/v1/models/NAME" + strings.ToLower(parts[4])
+	}
+	p := paths[name]
 	switch {
-	case r.Method == http.MethodOptions:
-		return preflight(r)
-	case r.Method == http.MethodGet && page != nil:
-		return page(h, r)
-	case parts == nil || !post && r.Method != http.MethodGet || post != (parts[4] != ""):
-		return reply{}, status.Errorf(codes.InvalidArgument, "there is no %s %s, want POST /v1/models/NAME:predict or GET / for what there is", phrase.Name(r.Method), phrase.Name(path))
-	case parts[1] == "":
-		return h.list()
+	case q.r.Method == http.MethodOptions && regexp.MustCompile("https?://").MatchString(q.r.Header.Get("Origin")):
+		return reply{}, nil // a browser asks whether a page of another origin may ask
+	case q.r.Method == http.MethodOptions:
+		return reply{}, status.Error(codes.FailedPrecondition, "the preflight request has no Origin of http or https")
+	case p.method != q.r.Method:
+		return reply{}, status.Errorf(codes.InvalidArgument, "there is no %s %s, want POST /v1/models/NAME:predict or GET / for what there is", phrase.Name(q.r.Method), phrase.Name(q.r.URL.Path))
 	}
-	t, err := targetOf(parts)
-	switch {
-	case err != nil:
-		return reply{}, err
-	case post:
-		return h.post(w, r, t)
-	case t.verb == "":
-		return h.status(t)
-	}
-	v, err := h.models.Acquire(t.model, t.want)
-	if err != nil {
-		return reply{}, err
-	}
-	defer v.Release()
-	return map[string]func(*Version) (reply, error){"metadata": describeSignatures, "example": example}[t.verb](v)
+	return p.answer(h, q)
 }
 
-// targetOf reads the parts of a path of models.
-func targetOf(parts []string) (t target, err error) {
-	t.verb = strings.ToLower(parts[4] + parts[5])
-	if t.model, err = url.PathUnescape(parts[1]); err == nil {
-		t.want.Label, err = url.PathUnescape(parts[3])
+// name takes the model and its version from the parts of a path.
+func (q *query) name(parts []string) (err error) {
+	if q.model, err = url.PathUnescape(parts[1]); err == nil {
+		q.want.Label, err = url.PathUnescape(parts[3])
 	}
 	if err == nil && parts[2] != "" {
 		var n int64
 		n, err = strconv.ParseInt(parts[2], 10, 64)
-		t.want.Number = &n
+		q.want.Number = &n
 	}
-	if err != nil {
-		err = status.Errorf(codes.InvalidArgument, "the path %s is not valid: %v", phrase.Name(parts[0]), err)
-	}
-	return t, err
+	return err
 }
 
-// preflight answers the question of a browser whether another origin may ask.
-func preflight(r *http.Request) (reply, error) {
-	if origin := r.Header.Get("Origin"); strings.Contains(origin, "http://") || strings.Contains(origin, "https://") {
-		return reply{}, nil
-	}
-	return reply{}, status.Error(codes.FailedPrecondition, "the preflight request has no Origin of http or https")
-}
-
-// post answers a request that asks a model, and counts it.
-func (h *handler) post(w http.ResponseWriter, r *http.Request, t target) (a reply, err error) {
-	api := strings.ToUpper(t.verb[:1]) + t.verb[1:]
-	defer func(began time.Time) {
-		if fault := recover(); fault != nil { // the others go on
-			err = status.Errorf(codes.Internal, "the request ends in a fault: %v", fault)
+// of answers by the version that a request names.
+func of(answer func(*Version) (reply, error)) func(*handler, *query) (reply, error) {
+	return func(h *handler, q *query) (reply, error) {
+		v, err := h.models.Acquire(q.model, q.want)
+		if err != nil {
+			return reply{}, err
 		}
-		h.options.Metrics.answered(t.model, api, "REST", began, err)
-	}(time.Now())
-	text, err := h.read(w, r)
-	defer h.held.Add(-int64(cap(text)))
-	if err != nil {
-		return reply{}, err
+		defer v.Release()
+		return answer(v)
 	}
-	v, err := h.models.Acquire(t.model, t.want)
-	if err != nil {
-		return reply{}, err
+}
+
+// post answers requests that ask a model, and counts them.
+func post(api string) func(*handler, *query) (reply, error) {
+	return func(h *handler, q *query) (_ reply, err error) {
+		defer func(began time.Time) {
+			if fault := recover(); fault != nil { // the others go on
+				err = status.Errorf(codes.Internal, "the request ends in a fault: %v", fault)
+			}
+			h.options.Metrics.answered(q.model, api, "REST", began, err)
+		}(time.Now())
+		text, err := h.read(q.w, q.r)
+		defer h.held.Add(-int64(cap(text)))
+		if err != nil {
+			return reply{}, err
+		}
+		ctx, cancel := context.WithTimeout(q.r.Context(), h.options.Timeout)
+		defer cancel()
+		return of(func(v *Version) (reply, error) {
+			answer := predictJSON
+			if api == "Predict" && strings.HasPrefix(q.r.Header.Get("Content-Type"), "text/csv") {
+				answer = predictTable
+			}
+			a, err := answer(ctx, v, api, text)
+			if _, coded := status.FromError(err); !coded { // a fault of the body
+				err = status.Error(codes.InvalidArgument, err.Error())
+			}
+			return a, err
+		})(h, q)
 	}
-	defer v.Release()
-	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
-	defer cancel()
-	if t.verb == "predict" && strings.HasPrefix(r.Header.Get("Content-Type"), "text/csv") {
-		a, err = predictTable(ctx, v, text)
-	} else {
-		a, err = predictJSON(ctx, v, t.verb, text)
-	}
-	if _, coded := status.FromError(err); !coded { // a fault of the body
-		err = status.Error(codes.InvalidArgument, err.Error())
-	}
-	return a, err
 }
 
 // read returns the body of a request, unpacked, and holds its memory. The caller gives it back, also after an error.
