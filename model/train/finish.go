@@ -145,7 +145,7 @@ func (r *run) export(step int64) error {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
-	if r.data.Eval == nil && !r.job.Export.If.IsAlways() {
+	if guard := r.job.Export.If; r.data.Eval == nil && !guard.IsAlways() && len(guard.Bounds()) == 0 {
 		r.reporter.notice("export.if is sound: without validation records only the variables are looked at")
 	}
 	evaluated := r.eval.stored(r.progress.best)

@@ -1,8 +1,12 @@
 package trained
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,6 +20,7 @@ import (
 	"ringtrain/export/bundle"
 	"ringtrain/export/savedmodel"
 	"ringtrain/export/tfpb"
+	"ringtrain/input/tfrecord"
 	"ringtrain/model"
 	"ringtrain/model/job"
 	"ringtrain/model/train/records"
@@ -248,6 +253,38 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
+// examples returns the TFRecords of 60 examples.
+func examples(t *testing.T, of func(i int) map[string]any) string {
+	t.Helper()
+	var file strings.Builder
+	w := tfrecord.NewWriter(&file)
+	for i := range 60 {
+		features := map[string]*tfpb.Feature{}
+		for name, list := range of(i) {
+			switch list := list.(type) {
+			case []int64:
+				features[name] = &tfpb.Feature{Kind: &tfpb.Feature_Int64List{Int64List: &tfpb.Int64List{Value: list}}}
+			case []float32:
+				features[name] = &tfpb.Feature{Kind: &tfpb.Feature_FloatList{FloatList: &tfpb.FloatList{Value: list}}}
+			case []string:
+				texts := &tfpb.BytesList{}
+				for _, text := range list {
+					texts.Value = append(texts.Value, []byte(text))
+				}
+				features[name] = &tfpb.Feature{Kind: &tfpb.Feature_BytesList{BytesList: texts}}
+			}
+		}
+		text, err := proto.Marshal(&tfpb.Example{Features: &tfpb.Features{Feature: features}})
+		if err == nil {
+			err = w.Write(text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return file.String()
+}
+
 // TestFormats verifies that exports of records of each format, and of each kind of column, are proved by records of their files
 // and by requests that are made up.
 func TestFormats(t *testing.T) {
@@ -292,6 +329,35 @@ input:
     - key: {names: [id, city]}`, "a.csv",
 			"id;y;w;price;age;day;at;tags;city;review;ids;values\n" + lines(func(i int) string {
 				return fmt.Sprintf("r%d;%d;%d;$%d,5;%s;%02d.06.2026 07:30;%d;a|b%d| ;%s;Good, GOOD day %d;%d 3;0.5 %d", i, i*i, 1+i%2, i, []string{"NA", "-9", "4", "8.25", ""}[i%5], 1+i%28, 1700000000+i*7200, i%4, []string{"Bern", "Chur"}[i%2], i%3, i%9, i)
+			})},
+		{"tfrecord of ids", "model: {kind: fm, embedding: 2}\ninput: {train: {format: tfrecord, files: [FILE], ids: i, values: v}}", "a.tfrecord",
+			examples(t, func(i int) map[string]any {
+				return map[string]any{"label": []int64{int64(i % 2)}, "i": []int64{int64(i % 7), int64(9 + i%3)}[:i%3], "v": []float32{0.5, float32(i)}[:i%3]}
+			})},
+		{"tfrecord of numbers", "model: {kind: softmax, classes: 3}\ninput: {train: {format: tfrecord, files: [FILE], values: v}}", "a.tfrecord",
+			examples(t, func(i int) map[string]any {
+				return map[string]any{"label": []int64{int64(i % 3)}, "v": []float32{0.5, float32(i), -1}}
+			})},
+		{"tfrecord of columns", `model: {kind: deepfm, embedding: 2, hidden: [3]}
+input:
+  train: {format: tfrecord, files: [FILE]}
+  columns:
+    - label: {names: [y]}
+    - numeric: {names: [n, whole], standardize: true, default: mean}
+    - numeric: {names: [n], buckets: [0.1, 3]}
+    - categorical: {names: [tags], vocabulary: auto}
+    - categorical: {names: [code, split], hash: 20, separator: "|"}
+    - categorical: {names: [both], hash: 9}
+    - key: {names: [both]}
+    - time: {names: [at], layout: unix}
+    - ids: {names: [i], values: v, size: 9}`, "a.tfrecord",
+			examples(t, func(i int) map[string]any {
+				all := map[string]any{
+					"y": []int64{int64(i % 2)}, "n": []float32{float32(i) / 10}, "whole": []int64{int64(i)}, "code": []int64{int64(i % 5)}, "both": []int64{int64(i)},
+					"tags": []string{"a", "b", "", "c"}[i%3 : i%3+i%2+1], "split": []string{"x|y", "z"}, "at": []int64{1700000000 + int64(i)*7200}, "i": []int64{1, 8}, "v": []float32{1, float32(i)},
+				}
+				delete(all, []string{"n", "whole", "tags", "code", "split", "both", "at", "none"}[i%8])
+				return all
 			})},
 	} {
 		t.Run("format="+tt.name, func(t *testing.T) {
@@ -348,5 +414,28 @@ func TestEvaluateBundle(t *testing.T) {
 	}
 	if err := evaluate(); exitcode.Of(err) != exitcode.Internal || !strings.HasPrefix(err.Error(), e.Path+": ") || !strings.Contains(err.Error(), "t.csv:2), bound 1e-05") {
 		t.Errorf("error %v (%d), want the bundle, the record and code %d", err, exitcode.Of(err), exitcode.Internal)
+	}
+}
+
+// TestImages verifies that an export of a model of images, whose classes are folders, is proved by the numbers of images.
+func TestImages(t *testing.T) {
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 12 {
+		of := image.NewGray(image.Rect(0, 0, 8, 8))
+		for k := range of.Pix {
+			of.Pix[k] = uint8(r.IntN(256))
+		}
+		var text bytes.Buffer
+		name := filepath.Join(dir, "images", []string{"cat", "dog", "owl"}[i%3], fmt.Sprintf("%d.png", i))
+		if err := errors.Join(png.Encode(&text, of), os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, text.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	layers := "[{conv2d: {filters: 3, kernel: 3, activation: relu}}, flatten, {dense: {units: 3}}]"
+	x := exporterOf(t, fmt.Sprintf("model: {layers: %s}\nloss: {kind: softmax}\ninput: {shape: [8, 8, 1], train: {format: images, images: %q}}\noptimizer: {learning_rate: 0.1}\nexport: {savedmodel: %q}\n", layers, filepath.Join(dir, "images"), filepath.Join(dir, "export")))
+	e, err := x.Write(t.Context(), 5)
+	if err != nil || e.Verified != 12 || e.Metric.Name != "accuracy" {
+		t.Errorf("the event is %+v, error %v, want 12 records", e, err)
 	}
 }
