@@ -40,7 +40,7 @@ func (p *parser) run(c *call) error {
 		c.scratch = s
 	}
 	s.keys, s.examples, s.one = keys, c.in[0].Bytes, len(c.in[0].Shape) == 0
-	n, err := c.frame.reserve(tfpb.DataType_DT_STRING, append(c.sizes[:0], len(s.examples), len(p.features)))
+	n, err := c.frame.reserve(tfpb.DataType_DT_STRING, c.dims([]int{len(s.examples), len(p.features)}))
 	if err != nil {
 		return err
 	}

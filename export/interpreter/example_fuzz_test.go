@@ -69,10 +69,27 @@ func FuzzParseExample(f *testing.F) {
 		if err := parse(written); (err == nil) != fits {
 			t.Fatalf("error %v of %v", err, &m)
 		}
-		same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
+		same := func(got, want float32) bool {
+			return math.Float32bits(got) == math.Float32bits(want) || got == 0 && -0x1p-126 < want && want < 0x1p-126
+		}
 		if fits && (!slices.EqualFunc(c.out[1].Float32, x.GetFloatList().GetValue(), same) || !slices.Equal(c.out[3].Int64, n.GetInt64List().GetValue()) ||
 			!slices.EqualFunc(c.out[4].Bytes, text.GetBytesList().GetValue(), bytes.Equal)) {
 			t.Fatalf("%v, %v, %q of %v", c.out[1].Float32, c.out[3].Int64, c.out[4].Bytes, &m)
 		}
 	})
+}
+
+// TestParseDenormal verifies that a denormal number of an example is 0.
+func TestParseDenormal(t *testing.T) {
+	c := kindsParser(t)
+	example, err := proto.Marshal(&tfpb.Example{Features: &tfpb.Features{Feature: map[string]*tfpb.Feature{
+		"x": {Kind: &tfpb.Feature_FloatList{FloatList: &tfpb.FloatList{Value: []float32{1e-40, -1e-40, 0x1p-126}}}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.in[0] = textTensor(string(example))
+	if err := c.op.run(c); err != nil || !slices.Equal(c.out[1].Float32, []float32{0, 0, 0x1p-126}) {
+		t.Errorf("%v, %v, want 0, 0 and the least normal number", c.out[1].Float32, err)
+	}
 }

@@ -151,17 +151,13 @@ func parseFloat(s string) (float64, error) {
 
 // stringJoin joins the texts at each place. A scalar is at all places.
 func stringJoin(c *call) error {
-	var shape []int
+	if err := c.broadcast(tfpb.DataType_DT_STRING); err != nil {
+		return err
+	}
 	for _, t := range c.in {
-		if len(t.Shape) > 0 && shape != nil && !slices.Equal(t.Shape, shape) {
+		if len(t.Shape) > 0 && !slices.Equal(t.Shape, c.out[0].Shape) {
 			return c.misfit("equal ones or scalars")
 		}
-		if len(t.Shape) > 0 {
-			shape = t.Shape
-		}
-	}
-	if err := c.make(0, tfpb.DataType_DT_STRING, shape...); err != nil {
-		return err
 	}
 	a := c.arena()
 	for i := range c.out[0].Bytes {

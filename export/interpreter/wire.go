@@ -113,14 +113,14 @@ func readFloats(dst []float32, list []byte) int {
 			return -1
 		}
 		for i := range min(n, len(dst)) {
-			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(run[4*i:]))
+			dst[i] = float(run[4*i:])
 		}
 		return n
 	}
 	n := 0
 	for ; len(list) >= 5 && list[0] == tagFixed32; n++ {
 		if n < len(dst) {
-			dst[n] = math.Float32frombits(binary.LittleEndian.Uint32(list[1:]))
+			dst[n] = float(list[1:])
 		}
 		list = list[5:]
 	}
@@ -128,6 +128,15 @@ func readFloats(dst []float32, list []byte) int {
 		return -1
 	}
 	return n
+}
+
+// float returns the number in the first bytes of b. One that is denormal is 0: TensorFlow computes with 0 then.
+func float(b []byte) float32 {
+	x := math.Float32frombits(binary.LittleEndian.Uint32(b))
+	if -0x1p-126 < x && x < 0x1p-126 {
+		return 0
+	}
+	return x
 }
 
 func readIntegers(dst []int64, list []byte) int {
