@@ -1,7 +1,6 @@
 package interpreter
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,7 +76,7 @@ func (m *Model) program(s Signature, wanted []Port) (*Program, error) {
 	e, err := m.lib.expand(tensors(s.Inputs), tensors(wanted), "")
 	var p *Program
 	if err == nil {
-		p, err = m.store.compile(e, false)
+		p, err = m.store.compile(e)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
@@ -110,13 +109,12 @@ func (p *Program) features() ([]Feature, error) {
 
 // compiler makes the steps of a program out of vertices.
 type compiler struct {
-	program  *Program
-	starting bool // the program gives the variables their values
-	engine   *kernel.Engine
+	program *Program
+	engine  *kernel.Engine
 }
 
-func (s *store) compile(e *expansion, starting bool) (*Program, error) {
-	c := &compiler{program: &Program{store: s, inputs: e.inputs}, starting: starting, engine: newEngine()}
+func (s *store) compile(e *expansion) (*Program, error) {
+	c := &compiler{program: &Program{store: s, inputs: e.inputs}, engine: newEngine()}
 	for _, v := range e.order {
 		if err := c.add(v); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", v.name, v.node.op, err)
@@ -177,52 +175,31 @@ func (c *compiler) add(v *vertex) error {
 	return nil
 }
 
-// fold computes a step whose outputs are the same in each run. It returns nil if the step remains:
-// the step depends on an input, or has large outputs, or an error, which is then that of each run. Only
-// a constant that the file itself has may not fail.
+// fold computes a step whose outputs are the same in each run. It returns nil if the step remains: the
+// step depends on an input or on what may change, or has large outputs, or an error, which is then that of
+// each run. Only a constant of the file and a variable may not fail.
 func (c *compiler) fold(s *step) ([]source, error) {
-	if slices.ContainsFunc(s.in, func(in source) bool { return in.constant == nil }) {
+	store := c.program.store
+	if s.op.state && (!s.op.reads || store.changing) || slices.ContainsFunc(s.in, func(in source) bool { return in.constant == nil }) {
 		return nil, nil
 	}
-	if s.op.state {
-		variable := c.reads(s)
-		if variable == nil || variable.assigned {
-			return nil, nil
-		}
-		if _, err := variable.get(); err != nil {
-			return nil, err
-		}
-	}
-	r := &running{frame: frame{store: c.program.store, engine: c.engine}, calls: make([]call, 1)}
-	r.calls[0] = r.call(s)
+	r := &running{frame: frame{store: store, engine: c.engine}, calls: []call{s.call()}}
+	k := &r.calls[0]
+	k.frame = &r.frame
 	for i, in := range s.in {
-		r.calls[0].in[i] = in.constant
+		k.in[i] = in.constant
 	}
-	if err := r.execute(); err != nil || r.bytes > maxFolded-c.program.folded {
-		if len(s.in) == 0 {
-			return nil, errors.Unwrap(err)
-		}
+	err := guarded(k.execute)
+	if err != nil && (len(s.in) == 0 || s.op.reads) {
+		return nil, err
+	}
+	if err != nil || r.bytes > maxFolded-c.program.folded {
 		return nil, nil
 	}
 	c.program.folded += r.bytes
 	outs := make([]source, s.out)
 	for i := range outs {
-		outs[i].constant = r.calls[0].out[i]
+		outs[i].constant = k.out[i]
 	}
 	return outs, nil
-}
-
-// reads returns the variable that a step reads, or nil if it does more or the variable has no value
-// yet.
-func (c *compiler) reads(s *step) *variable {
-	switch {
-	case !s.op.reads || c.starting:
-		return nil // while the model is loaded, each variable is still assigned
-	case isVariable(s.node):
-		return c.program.store.variable(s.node)
-	case len(s.in) == 0:
-		return nil
-	}
-	v, _ := s.in[0].constant.resource.(*variable)
-	return v
 }

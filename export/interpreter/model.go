@@ -18,6 +18,7 @@ type Model struct {
 	meta     *tfpb.MetaGraphDef
 	paths    map[string]string // of the variables and the assets, by tensor
 	programs []*Program        // of Signatures
+	changing bool              // a request can change a variable
 	store    *store
 }
 
@@ -28,6 +29,7 @@ type store struct {
 
 	mu        sync.Mutex
 	resources map[string]any // variables and tables
+	changing  bool           // what runs can change a variable: its value is no constant
 	constants map[*tfpb.TensorProto]*Tensor
 	most      limits
 	mapped    int // bytes of variables

@@ -46,7 +46,7 @@ func Open(dir string) (*Model, error) {
 // open loads the graph of a version folder.
 func open(dir string, meta *tfpb.MetaGraphDef, most limits) (*Model, error) {
 	m := &Model{Path: dir, meta: meta, store: &store{prefix: filepath.Join(dir, "variables", "variables"),
-		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}, most: most}}
+		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}, most: most, changing: true}}
 	if err := guarded(m.load); err != nil {
 		m.Close()
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s: %w", dir, err))
@@ -136,14 +136,14 @@ func (m *Model) load() error {
 	return nil
 }
 
-// check refuses operations that are not known, and finds the variables that a request can change.
+// check refuses operations that are not known, and finds whether a request can change a variable.
 func (m *Model) check() error {
 	for _, s := range m.Signatures {
 		e, err := m.lib.expand(tensors(s.Inputs), tensors(s.Outputs), "")
 		if err != nil {
 			return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
 		}
-		m.mark(e)
+		m.changing = m.changing || slices.ContainsFunc(e.order, func(v *vertex) bool { return v.op != nil && v.op.assigns })
 	}
 	for _, node := range m.startNodes() {
 		if _, err := m.lib.expand(slices.Sorted(maps.Keys(m.paths)), nil, node); err != nil {
@@ -172,35 +172,19 @@ func (m *Model) start() error {
 		if err != nil {
 			return err
 		}
-		p, err := m.store.compile(e, true)
+		p, err := m.store.compile(e)
 		if err != nil {
 			return err
 		}
 		r := p.newRun()
 		r.once = true
-		if err := r.run(inputs); err != nil {
+		if _, err := r.run(inputs, nil); err != nil {
 			return err
 		}
 	}
+	m.store.changing = m.changing
 	return nil
 }
-
-// mark finds the variables that a request can change.
-func (m *Model) mark(e *expansion) {
-	for _, v := range e.order {
-		if v.op == nil || !v.op.assigns {
-			continue
-		}
-		for len(v.in) > 0 && !isVariable(&v.node) {
-			v = v.in[0]
-		}
-		if isVariable(&v.node) {
-			m.store.variable(&v.node).assigned = true
-		}
-	}
-}
-
-func isVariable(n *node) bool { return n.op == "VarHandleOp" || n.op == "VariableV2" }
 
 // describe reads the signatures.
 func (m *Model) describe() error {

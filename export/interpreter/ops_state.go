@@ -64,12 +64,15 @@ func runHandle(c *call) error {
 	return nil
 }
 
-// runVariable makes a tensor that is the variable and its value, if it has one.
+// runVariable makes a tensor that is the variable and its value. It may have none yet where something can change it.
 func runVariable(c *call) error {
 	v := c.frame.store.variable(c.node)
 	t, err := v.get()
+	if err != nil && c.frame.store.changing {
+		t, err = &Tensor{Type: v.typ}, nil
+	}
 	if err != nil {
-		t = &Tensor{Type: v.typ}
+		return err
 	}
 	c.share(0, t, t.Shape...)
 	c.out[0].resource = v

@@ -193,7 +193,7 @@ func TestOps(t *testing.T) {
 			}
 			if err == nil {
 				r = p.newRun()
-				err = r.run(inputs)
+				_, err = r.run(inputs, nil)
 			}
 			if g.Error != "" || err != nil {
 				if g.Error == "" || err == nil || strings.Contains(err.Error(), "the node is damaged") {
@@ -216,7 +216,7 @@ func TestOps(t *testing.T) {
 				}
 			}
 			var again error
-			n := testing.AllocsPerRun(1, func() { again = r.run(inputs) })
+			n := testing.AllocsPerRun(1, func() { _, again = r.run(inputs, nil) })
 			takes := slices.ContainsFunc(p.steps, func(s step) bool { return s.op.assigns || takesMemory[s.op.name] != "" })
 			if again != nil || n != 0 && !takes {
 				t.Errorf("again: error %v, %v allocations, want none", again, n)

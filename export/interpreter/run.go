@@ -18,22 +18,15 @@ func (p *Program) Run(inputs []*Tensor) ([]*Tensor, error) {
 		}
 	}
 	r := p.idle.Get().(*running)
-	store := p.store
-	r.engine = r.narrow
-	wide := store.many != nil && store.wide.TryLock()
+	many := p.store.many
+	wide := many != nil && p.store.wide.TryLock()
 	if wide {
-		r.engine = store.many
+		r.engine = many
 	}
-	err := r.run(inputs)
+	answers, err := r.run(inputs, p.results)
+	r.engine = r.narrow
 	if wide && !r.broken {
-		store.wide.Unlock()
-	}
-	var answers []*Tensor
-	if err == nil {
-		err = guarded(func() error {
-			answers = r.answers(p.results)
-			return nil
-		})
+		p.store.wide.Unlock()
 	}
 	if err != nil {
 		return nil, p.explain(inputs, err)
@@ -41,15 +34,6 @@ func (p *Program) Run(inputs []*Tensor) ([]*Tensor, error) {
 	clear(r.inputs)
 	p.idle.Put(r)
 	return answers, nil
-}
-
-// answers returns copies of the results, which belong to the caller.
-func (r *running) answers(results []source) []*Tensor {
-	answers := make([]*Tensor, len(results))
-	for i, from := range results {
-		answers[i] = r.tensor(from).clone()
-	}
-	return answers
 }
 
 // fits returns an error if t is no value for a port. The shape may differ from that of the
@@ -109,10 +93,11 @@ type running struct {
 
 // newRun returns memory that has not run yet.
 func (p *Program) newRun() *running {
-	r := &running{frame: frame{store: p.store}, narrow: newEngine(), calls: make([]call, len(p.steps)), inputs: make([]Tensor, p.inputs)}
-	r.engine = r.narrow
+	r := &running{frame: frame{store: p.store, engine: newEngine()}, calls: make([]call, len(p.steps)), inputs: make([]Tensor, p.inputs)}
+	r.narrow = r.engine
 	for i := range p.steps {
-		r.calls[i] = r.call(&p.steps[i])
+		r.calls[i] = p.steps[i].call()
+		r.calls[i].frame = &r.frame
 	}
 	for i := range p.steps {
 		for k, in := range p.steps[i].in {
@@ -127,12 +112,10 @@ func newEngine() *kernel.Engine {
 	return kernel.New(sets[len(sets)-1], 1)
 }
 
-// call returns the call of a step, without its inputs.
-func (r *running) call(s *step) call {
-	c := call{node: s.node, op: s.op, bound: s.bound, fused: s.fused, frame: &r.frame}
-	c.in = make([]*Tensor, len(s.in))
-	c.own = make([]Tensor, s.out)
-	c.out = make([]*Tensor, s.out)
+// call returns a call of the step, without its inputs and its frame.
+func (s *step) call() call {
+	c := call{node: s.node, op: s.op, bound: s.bound, fused: s.fused}
+	c.in, c.out, c.own = make([]*Tensor, len(s.in)), make([]*Tensor, s.out), make([]Tensor, s.out)
 	for i := range c.out {
 		c.out[i] = &Tensor{}
 	}
@@ -150,35 +133,36 @@ func (r *running) tensor(s source) *Tensor {
 	return r.calls[s.step].out[s.out]
 }
 
-// run executes all calls for inputs.
-func (r *running) run(inputs []*Tensor) error {
+// run executes all calls for inputs, and returns copies of the results.
+func (r *running) run(inputs []*Tensor, results []source) (answers []*Tensor, err error) {
 	for i, t := range inputs {
 		r.inputs[i] = *t
 	}
-	r.bytes = 0
-	return r.execute()
-}
-
-// execute runs the calls in order.
-func (r *running) execute() error {
-	err := guarded(r.steps)
-	if err != nil {
+	r.bytes, r.at, r.broken = 0, -1, true
+	err = guarded(func() error {
+		var err error
+		answers, err = r.execute(results)
+		r.broken = false
+		return err
+	})
+	if err != nil && r.at >= 0 {
 		n := r.calls[r.at].node
 		err = fmt.Errorf("%s (%s): %w", n.name, n.op, err)
 	}
-	return err
+	return answers, err
 }
 
-func (r *running) steps() error {
-	r.broken = true
+func (r *running) execute(results []source) ([]*Tensor, error) {
 	for r.at = range r.calls {
 		if err := r.calls[r.at].execute(); err != nil {
-			r.broken = false
-			return err
+			return nil, err
 		}
 	}
-	r.broken = false
-	return nil
+	answers := make([]*Tensor, len(results))
+	for i, from := range results {
+		answers[i] = r.tensor(from).clone()
+	}
+	return answers, nil
 }
 
 func (c *call) execute() error {

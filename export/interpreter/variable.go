@@ -10,10 +10,9 @@ import (
 // variable is a value that operations may change. A value is never changed in place, so a run that
 // has read it may go on with it.
 type variable struct {
-	name     string
-	typ      tfpb.DataType
-	shape    []int // -1 for any size; nil of any rank
-	assigned bool  // by what a request can run
+	name  string
+	typ   tfpb.DataType
+	shape []int // -1 for any size; nil of any rank
 
 	mu    sync.Mutex
 	value *Tensor // nil: none yet
@@ -45,8 +44,7 @@ func (v *variable) get() (*Tensor, error) {
 	return v.value, nil
 }
 
-// set gives the variable the value that change makes of its own. The value may keep the memory of t if
-// the frame runs only once.
+// set gives the variable a value, whose memory it keeps. The caller holds mu.
 func (v *variable) set(t *Tensor) error {
 	if t.Type != v.typ {
 		return fmt.Errorf("a value of type %v for variable %s of type %v", t.Type, v.name, v.typ)
@@ -58,7 +56,7 @@ func (v *variable) set(t *Tensor) error {
 	return nil
 }
 
-// variable returns the variable that input i refers to.
+// handle returns the variable that input i refers to.
 func (c *call) handle(i int) (*variable, error) {
 	if v, ok := c.in[i].resource.(*variable); ok {
 		return v, nil
