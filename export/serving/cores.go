@@ -59,7 +59,7 @@ type request struct {
 
 // run answers r. It returns when r has its answer, or has waited until ctx was done.
 func (c *Cores) run(ctx context.Context, r *request) ([]*interpreter.Tensor, error) {
-	found, err := c.enter(r)
+	found, err := c.enter(r, ctx.Value(warming{}) != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +84,18 @@ func (c *Cores) run(ctx context.Context, r *request) ([]*interpreter.Tensor, err
 	return r.outputs, r.err
 }
 
+// warming is the key of a context in whose requests the server asks itself, to warm up a version: a
+// full queue does not refuse them, or no version could be loaded under load.
+type warming struct{}
+
 // enter puts r into the queue. It reports whether it found an idle core, which the caller has then.
-func (c *Cores) enter(r *request) (found bool, err error) {
+func (c *Cores) enter(r *request, own bool) (found bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found = c.idle > 0
 	if found {
 		c.idle--
-	} else if len(c.waiting) >= c.Queue {
+	} else if len(c.waiting) >= c.Queue && !own {
 		return false, status.Errorf(codes.Unavailable, "%d requests wait for a core, which is the limit: ask again", len(c.waiting))
 	}
 	r.turn = make(chan []*request, 1)
@@ -139,6 +143,14 @@ func (c *Cores) next() {
 		return taken
 	})
 	first.turn <- batch
+}
+
+// size returns the number of records of a request for the metrics, 1 if there is no telling.
+func (r *request) size() int {
+	if r.records == 0 && len(r.inputs) > 0 && len(r.inputs[0].Shape) > 0 {
+		return r.inputs[0].Shape[0]
+	}
+	return max(r.records, 1)
 }
 
 // fits reports whether two requests may go together: to the same signature, with records of the same shapes.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -36,30 +37,24 @@ type Metrics struct {
 
 // NewMetrics returns metrics of a server with these cores.
 func NewMetrics(c *Cores) *Metrics {
-	r := prometheus.NewRegistry()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	with := promauto.With(registry)
+	with.NewGaugeFunc(prometheus.GaugeOpts{Name: "ringtrain_serving_waiting_requests", Help: "Requests that wait for a core."},
+		func() float64 { return float64(c.Waiting()) })
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
-		r.MustRegister(h)
-		return h
+		return with.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-		r.MustRegister(c)
-		return c
+		return with.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	gauge := func(name, help string) *prometheus.GaugeVec {
-		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"model_name", "version"})
-		r.MustRegister(g)
-		return g
+		return with.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"model_name", "version"})
 	}
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ringtrain_serving_waiting_requests", Help: "Requests that wait for a core."},
-			func() float64 { return float64(c.Waiting()) }))
-
-	micros := prometheus.ExponentialBuckets(10, 1.8, 33)
-	powers := prometheus.ExponentialBuckets(1, 2, 15)
+	micros, powers := prometheus.ExponentialBuckets(10, 1.8, 33), prometheus.ExponentialBuckets(1, 2, 15)
+	seconds := prometheus.ExponentialBuckets(1e-5, 4, 12)
 	return &Metrics{
-		registry: r,
+		registry: registry,
 		requests: counter(":tensorflow:serving:request_count", "The total number of requests.", "model_name", "status"),
 		latency:  histogram(":tensorflow:serving:request_latency", "Microseconds of a request that has its answer.", micros, "model_name", "API", "entrypoint"),
 		runtime:  histogram(":tensorflow:serving:runtime_latency", "Microseconds of a run of the graph.", micros, "model_name", "API", "runtime"),
@@ -67,7 +62,7 @@ func NewMetrics(c *Cores) *Metrics {
 		total:    counter(":tensorflow:serving:request_example_count_total", "The total number of tf.Examples.", "model"),
 		queuing:  histogram(":tensorflow:serving:batching_session:queuing_latency", "Microseconds that a request waits for a core.", micros, "thread_pool_name"),
 		warmup:   histogram(":tensorflow:serving:model_warmup_latency", "Microseconds of the warm-up of a version.", micros, "model_path", "status"),
-		waited:   histogram("ringtrain_serving_queue_seconds", "Time that a request waits for a core.", prometheus.ExponentialBuckets(1e-5, 4, 12), "model_name", "version", "signature"),
+		waited:   histogram("ringtrain_serving_queue_seconds", "Time that a request waits for a core.", seconds, "model_name", "version", "signature"),
 		batches:  histogram("ringtrain_serving_batch_records", "Records that are computed together.", powers, "model_name", "version", "signature"),
 		load:     gauge("ringtrain_serving_load_seconds", "Time that a version took to load and to warm up."),
 		mapped:   gauge("ringtrain_serving_mapped_bytes", "Bytes of variables that are mapped from the files."),
@@ -151,10 +146,11 @@ func (m *meters) began(batch []*request, now time.Time) {
 		waited := now.Sub(r.arrived)
 		m.waited.Observe(waited.Seconds())
 		m.queuing.Observe(microseconds(waited))
-		records += r.records
+		n := r.size()
+		records += n
 		if m.examples != nil {
-			m.examples.Observe(float64(r.records))
-			m.total.Add(float64(r.records))
+			m.examples.Observe(float64(n))
+			m.total.Add(float64(n))
 		}
 	}
 	m.batches.Observe(float64(records))

@@ -177,6 +177,9 @@ func TestQueueAndDeadline(t *testing.T) {
 		if a := <-send(t.Context(), v, 4); status.Code(a.err) != codes.Unavailable || !strings.Contains(a.err.Error(), "2 requests wait") {
 			t.Errorf("a request to a full queue: %v, want UNAVAILABLE", a.err)
 		}
+		if a := <-send(context.WithValue(deadline, warming{}, true), v, 5); status.Code(a.err) != codes.DeadlineExceeded {
+			t.Errorf("a request of a warm-up: %v, want that it waits", a.err)
+		}
 		leave()
 		if a := <-left; status.Code(a.err) != codes.Canceled {
 			t.Errorf("a request whose client has gone: %v, want CANCELLED", a.err)

@@ -49,6 +49,7 @@ func (v *Version) warm(ctx context.Context) error {
 		return exitcode.With(exitcode.NoInput, err)
 	}
 	defer f.Close()
+	ctx = context.WithValue(ctx, warming{}, true)
 	records := tfrecord.NewReader(f, name)
 	for i := 1; i <= maxWarmups && err == nil; i++ {
 		var data []byte
