@@ -78,7 +78,7 @@ func NewAnswers(c Columns, ports []interpreter.Port, outputs, keys []*interprete
 	for i, t := range outputs {
 		byKey[ports[i].Key] = t
 	}
-	if classes, scores := byKey["classes"], byKey["scores"]; len(byKey) == 2 && classes != nil && scores != nil && classes.Bytes != nil && scores.Float32 != nil &&
+	if classes, scores := byKey["classes"], byKey["scores"]; len(byKey) == 2 && classes != nil && scores != nil && len(classes.Bytes) > 0 && len(scores.Float32) > 0 &&
 		len(classes.Shape) == 2 && slices.Equal(classes.Shape, scores.Shape) {
 		a.classes(c.ClassNames(classes), classes, scores)
 		return a, nil

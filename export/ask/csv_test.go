@@ -88,6 +88,7 @@ func TestTable(t *testing.T) {
 			"visit,class,score\nv1,yes,0.75\nv2,no,0.125\n"},
 		{"classes in the order of scores", Columns{}, both, tensors{words([]int{2, 3}, "2 10 1 10 1 2"), floats([]int{2, 3}, 0.5, 0.375, 0.125, 0.75, 0.25, 0)}, nil,
 			"record,class,score_1,score_2,score_10\n0,2,0.125,0.5,0.375\n1,10,0.25,0,0.75\n"},
+		{"no class at all", Columns{}, both, tensors{words([]int{2, 0}, ""), floats([]int{2, 0})}, nil, "record\n0\n1\n"},
 		{"a regression", Columns{}, []interpreter.Port{port("outputs", float)}, tensors{floats([]int{2, 1}, 1.5, -2)}, nil, "record,prediction\n0,1.5\n1,-2\n"},
 		{"other outputs", Columns{}, []interpreter.Port{port("a", texts), port("b", float)}, tensors{words([]int{2}, "u v"), floats([]int{2, 2}, 1, 2, 3, 4)}, nil,
 			"record,a,b_0,b_1\n0,u,1,2\n1,v,3,4\n"},

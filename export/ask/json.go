@@ -79,17 +79,9 @@ func (c *cursor) more(end byte) bool {
 	return true
 }
 
-// items yields the numbers of the items of the list at the cursor. The loop must move past each item.
-func (c *cursor) items() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := 0; c.more(']') && yield(i); i++ {
-		}
-	}
-}
-
 // eachItem calls f at each item of the list at the cursor. f must move past the item.
 func (c *cursor) eachItem(f func() error) error {
-	for i := range c.items() {
+	for i := 0; c.more(']'); i++ {
 		if err := f(); err != nil {
 			return within("["+strconv.Itoa(i)+"]", err)
 		}
@@ -150,7 +142,7 @@ func (c *cursor) skip() {
 			c.skip()
 		}
 	case '[':
-		for range c.items() {
+		for c.more(']') {
 			c.skip()
 		}
 	case '"':
