@@ -175,7 +175,7 @@ func TestServeCommand(t *testing.T) {
 		{exitcode.Usage, "want a folder of models, or --config FILE", []string{"half", "--config", "bad.config"}},
 		{exitcode.Usage, "model_config_list has no config", []string{"--config", "bad.config"}},
 		{exitcode.Usage, "--name is half", []string{"--config", "bad.config", "--name", "half"}},
-		{exitcode.NoInput, "none is no folder", []string{"none"}},
+		{exitcode.NoInput, "want a folder of models", []string{"none"}},
 		{exitcode.NoInput, "none.config", []string{"--config", "none.config"}},
 		{exitcode.Usage, "half/1 is one version of a model, want its base", []string{"half/1"}},
 		{exitcode.Usage, `--versions: "newest"`, []string{"half", "--versions", "newest"}},

@@ -19,10 +19,10 @@ func TestParseConfig(t *testing.T) {
 		{text: ``, err: "model_config_list has no config"},
 		{text: `model_config_list { config { name: "a" base_path: "a" bad: 1 } }`, err: "bad"},
 		{text: `model_config_list { config { base_path: "a" } }`, err: `config 1: name is ""`},
-		{text: `model_config_list { config { name: "a" } }`, err: `base_path of a is ""`},
+		{text: `model_config_list { config { name: "a" } }`, err: "base_path of a is missing"},
 		{text: `model_config_list { config { name: "a" base_path: "a" } config { name: "a" base_path: "b" } }`, err: `config 2: name is "a"`},
 		{text: `model_config_list { config { name: "a" base_path: "a" model_platform: "onnx" } }`, err: "model_platform of a"},
-		{text: `model_config_list { config { name: "a" base_path: "a" model_version_policy { specific {} } } }`, err: "specific has no versions"},
+		{text: `model_config_list { config { name: "a" base_path: "a" model_version_policy { specific {} } } }`, err: "specific of a has no versions"},
 	} {
 		got, err := parseConfig([]byte(tt.text))
 		if tt.err == "" && (err != nil || fmt.Sprint(got) != tt.want) || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {

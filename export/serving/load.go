@@ -25,7 +25,8 @@ func (l *Loader) load(ctx context.Context, name string, f folder) (*Version, err
 	if err != nil {
 		return nil, err
 	}
-	v := newVersion(m, name, f)
+	v := &Version{Model: m, Name: name, Number: f.number, Path: f.path}
+	v.users.Store(1) // the caller
 	v.unload = func() {
 		l.Metrics.dropped(v)
 		_ = m.Close() // what it holds is not needed any more, whatever the system says

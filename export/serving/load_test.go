@@ -113,7 +113,7 @@ func TestLoadsLeaveNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	round := func() (held [3]int) {
-		f.refused = map[string]map[string]refusal{}
+		f.refused = map[string]refusal{}
 		f.Look(t.Context())
 		f.models.Close()
 		runtime.GC()

@@ -23,7 +23,7 @@ func NewModels() *Models { return &Models{models: map[string]*versions{}} }
 // versions are those of one model.
 type versions struct {
 	labels map[string]int64 // to numbers, which may not be loaded
-	states []*State         // of all versions that were ever to be served, by number, ascending
+	states []State          // of all versions that were ever to be served, by number, ascending
 }
 
 // Phase is the part of its life that a version is in, in the words of TensorFlow Serving.
@@ -31,7 +31,6 @@ type Phase string
 
 // The phases, in their order.
 const (
-	Start     Phase = "START"
 	Loading   Phase = "LOADING"
 	Available Phase = "AVAILABLE"
 	Unloading Phase = "UNLOADING"
@@ -68,15 +67,16 @@ func (m *Models) Acquire(name string, want Choice) (*Version, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := all.answering(number)
-	switch {
-	case v == nil && number == nil:
-		return nil, status.Errorf(codes.Unavailable, "model %s has no version yet", name)
-	case v == nil:
-		return nil, status.Errorf(codes.NotFound, "model %s has no version %d that answers, want one of %v", name, *number, all.numbers())
+	for _, s := range slices.Backward(all.states) {
+		if s.answers != nil && (number == nil || *number == s.Number) {
+			s.answers.users.Add(1)
+			return s.answers, nil
+		}
 	}
-	v.users.Add(1)
-	return v, nil
+	if number == nil {
+		return nil, status.Errorf(codes.Unavailable, "model %s has no version yet", name)
+	}
+	return nil, status.Errorf(codes.NotFound, "model %s has no version %d that answers", name, *number)
 }
 
 // Status returns the versions of a model that were ever to be served, the newest first; or the one of
@@ -94,11 +94,15 @@ func (m *Models) Status(name string, want Choice) ([]State, error) {
 	}
 	var found []State
 	for _, s := range slices.Backward(all.states) {
-		if number == nil || *number == s.Number {
-			one := *s
-			one.Labels = all.labelsOf(func(n int64) bool { return n == s.Number })
-			found = append(found, one)
+		if number != nil && *number != s.Number {
+			continue
 		}
+		for _, label := range slices.Sorted(maps.Keys(all.labels)) {
+			if all.labels[label] == s.Number {
+				s.Labels = append(s.Labels, label)
+			}
+		}
+		found = append(found, s)
 	}
 	if found == nil && number != nil {
 		return nil, status.Errorf(codes.NotFound, "model %s never had a version %d", name, *number)
@@ -118,7 +122,7 @@ func (m *Models) Ready() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, v := range m.models {
-		if v.answering(nil) == nil {
+		if len(v.loaded()) == 0 {
 			return false
 		}
 	}
@@ -144,23 +148,12 @@ func (v *versions) number(name string, want Choice) (*int64, error) {
 	if want.Label == "" {
 		return want.Number, nil
 	}
-	n, ok := v.labels[want.Label]
-	if !ok || v.answering(&n) == nil {
-		usable := v.labelsOf(func(n int64) bool { return v.answering(&n) != nil })
-		return nil, status.Errorf(codes.InvalidArgument, "model %s has no label %q, want one of %q", name, want.Label, usable)
-	}
-	return &n, nil
-}
-
-// answering returns the version of a number that answers requests, or the newest if number is nil. It
-// returns nil if there is none.
-func (v *versions) answering(number *int64) *Version {
-	for _, s := range slices.Backward(v.states) {
-		if s.answers != nil && (number == nil || *number == s.Number) {
-			return s.answers
+	for _, l := range v.loaded() {
+		if n, ok := v.labels[want.Label]; ok && l.Number == n {
+			return &n, nil
 		}
 	}
-	return nil
+	return nil, status.Errorf(codes.InvalidArgument, "no version of model %s that answers has the label %q", name, want.Label)
 }
 
 // loaded returns the versions that answer, by number, ascending.
@@ -172,18 +165,4 @@ func (v *versions) loaded() []*Version {
 		}
 	}
 	return all
-}
-
-func (v *versions) numbers() []int64 {
-	var all []int64
-	for _, l := range v.loaded() {
-		all = append(all, l.Number)
-	}
-	return all
-}
-
-// labelsOf returns the labels of the numbers that are wanted, sorted.
-func (v *versions) labelsOf(wanted func(number int64) bool) []string {
-	labels := slices.Sorted(maps.Keys(v.labels))
-	return slices.DeleteFunc(labels, func(l string) bool { return !wanted(v.labels[l]) })
 }

@@ -109,9 +109,9 @@ func TestNextServesThroughout(t *testing.T) {
 			if len(left) == 0 && len(loaded)+len(b.wanted(there)) > 0 {
 				t.Fatalf("policy %s, there %v, loaded %v: nothing is left", text, there, loaded)
 			}
-			for _, n := range b.wanted(there) {
-				if !slices.ContainsFunc(left, func(v *Version) bool { return v.Number == n }) {
-					t.Fatalf("policy %s, there %v, loaded %v: version %d is not loaded", text, there, loaded, n)
+			for _, f := range b.wanted(there) {
+				if !slices.ContainsFunc(left, func(v *Version) bool { return v.Path == f.path }) {
+					t.Fatalf("policy %s, there %v, loaded %v: version %d is not loaded", text, there, loaded, f.number)
 				}
 			}
 			if len(left) > max(len(b.wanted(there)), p.Latest, 1) {
@@ -144,7 +144,7 @@ func TestNextOtherBase(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"latest", "{1 []}"}, {"latest:3", "{3 []}"}, {"all", "{0 []}"}, {"3,5", "{0 [3 5]}"}, {"0", "{0 [0]}"},
-		{"latest:0", `"0"`}, {"latest:x", `"x"`}, {"newest", `"newest"`}, {"3,", `""`}, {"-1", `"-1"`}, {"+1", `"+1"`}, {"", `""`},
+		{"latest:0", `"latest:0"`}, {"latest:x", `"latest:x"`}, {"latest:", `"latest:"`}, {"latest3", `"latest3"`}, {"newest", `"newest"`}, {"3,", `""`}, {"-1", `"-1"`}, {"+1", `"+1"`}, {"", `""`},
 	} {
 		p, err := ParsePolicy(tt.text)
 		if got := fmt.Sprint(p); err == nil && got != tt.want || err != nil && !strings.HasPrefix(err.Error(), tt.want) {

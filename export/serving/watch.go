@@ -2,9 +2,7 @@ package serving
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -23,12 +21,9 @@ type Watcher struct {
 	notice Notice
 
 	current []Base
-	refused map[string]map[string]refusal // by name of the model, then by path of the version folder
-	told    map[string]string             // the last error, by its subject: a path, or allModels
+	refused map[string]refusal // by path of the version folder
+	told    map[string]string  // the last error, by its subject: a path, or "" of all models
 }
-
-// allModels is the subject of an error that is not about one path.
-const allModels = ""
 
 // Notice receives what happens to versions, for people.
 type Notice struct {
@@ -46,7 +41,7 @@ type refusal struct {
 // NewWatcher returns a watcher of the models that bases returns at each look. The goroutine of Run
 // calls notice.
 func NewWatcher(m *Models, bases func() ([]Base, error), l *Loader, notice Notice) *Watcher {
-	return &Watcher{models: m, bases: bases, open: l.load, notice: notice, refused: map[string]map[string]refusal{}, told: map[string]string{}}
+	return &Watcher{models: m, bases: bases, open: l.load, notice: notice, refused: map[string]refusal{}, told: map[string]string{}}
 }
 
 // Run looks for changes each poll until ctx is done.
@@ -63,21 +58,20 @@ func (w *Watcher) Run(ctx context.Context, poll time.Duration) {
 	}
 }
 
-// Look loads and drops versions until nothing is left to do. If the models cannot be read they stay as
-// they are.
+// Look loads and drops versions until nothing is left to do. Models whose description or folder cannot
+// be read stay as they are.
 func (w *Watcher) Look(ctx context.Context) {
 	bases, err := w.bases()
 	if err == nil {
 		w.models.describe(bases)
 		w.current = bases
 	}
-	w.tell(allModels, err)
+	w.tell("", err)
 	for _, b := range w.current {
 		there, err := list(b.Path)
 		w.tell(b.Path, err)
-		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			w.forgive(b, there)
-			w.settle(ctx, b, there)
+		if err == nil {
+			w.settle(ctx, b, slices.DeleteFunc(there, w.isRefused))
 		}
 	}
 }
@@ -85,69 +79,65 @@ func (w *Watcher) Look(ctx context.Context) {
 // settle loads and drops versions of a model as long as there is something to do.
 func (w *Watcher) settle(ctx context.Context, b Base, there []folder) {
 	for ctx.Err() == nil {
-		loadable := slices.DeleteFunc(slices.Clone(there), func(f folder) bool {
-			_, refused := w.refused[b.Name][f.path]
-			return refused
-		})
-		switch a := b.next(loadable, w.models.loaded(b.Name)); {
-		case a.drop != nil:
-			w.models.drop(a.drop)
-		case a.load != nil:
-			w.load(ctx, b, *a.load)
-		default:
+		loaded := w.models.loaded(b.Name)
+		a := b.next(there, loaded)
+		if a.drop != nil {
+			w.models.set(b.Name, State{Number: a.drop.Number, Phase: Unloading})
+			continue
+		}
+		if a.load == nil {
 			return
 		}
+		v := w.load(ctx, b.Name, *a.load)
+		if v == nil {
+			there = slices.DeleteFunc(there, func(f folder) bool { return f == *a.load })
+			continue
+		}
+		w.notice.Loaded(v, len(loaded) == 0)
 	}
 }
 
-// load loads a version and lets it answer, or refuses it.
-func (w *Watcher) load(ctx context.Context, b Base, f folder) {
+// load loads a version and lets it answer, or refuses it: then it returns nil.
+func (w *Watcher) load(ctx context.Context, name string, f folder) *Version {
 	files := f.fingerprint()
-	w.models.mark(b.Name, f.number, Loading, nil)
-	v, err := w.open(ctx, b.Name, f)
+	w.models.set(name, State{Number: f.number, Phase: Loading})
+	v, err := w.open(ctx, name, f)
 	if err != nil {
-		w.refused[b.Name][f.path] = refusal{files, files}
-		w.models.mark(b.Name, f.number, End, statusOf(err))
-		w.tell(f.path, fmt.Errorf("model %s: version %d is not served, and is tried again when its files change: %w", b.Name, f.number, err))
-		return
+		w.refused[f.path] = refusal{files, files}
+		w.models.set(name, State{Number: f.number, Phase: End, Err: statusOf(err)})
+		w.tell(f.path, fmt.Errorf("model %s: version %d is not served, and is tried again when its files change: %w", name, f.number, err))
+		return nil
 	}
 	unload := v.unload
 	v.unload = func() {
 		unload()
-		w.models.ended(v)
+		w.models.set(name, State{Number: f.number, Phase: End})
 	}
-	delete(w.told, f.path)
-	w.notice.Loaded(v, w.models.publish(v))
+	w.tell(f.path, nil)
+	w.models.set(name, State{Number: f.number, Phase: Available, answers: v})
+	return v
 }
 
-// forgive keeps the refusals of a model whose folders are there and have the files that could not be
-// loaded, or files that still change.
-func (w *Watcher) forgive(b Base, there []folder) {
-	kept := map[string]refusal{}
-	for _, f := range there {
-		r, refused := w.refused[b.Name][f.path]
-		if !refused {
-			continue
-		}
-		if now := f.fingerprint(); now == r.failed || now != r.last {
-			kept[f.path] = refusal{r.failed, now}
-		}
+// isRefused reports whether a folder has the files that could not be loaded, or files that still change.
+func (w *Watcher) isRefused(f folder) bool {
+	r, refused := w.refused[f.path]
+	if !refused {
+		return false
 	}
-	for path := range w.refused[b.Name] {
-		if !slices.ContainsFunc(there, func(f folder) bool { return f.path == path }) {
-			delete(w.told, path)
-		}
+	now := f.fingerprint()
+	if now != r.failed && now == r.last {
+		delete(w.refused, f.path)
+		return false
 	}
-	w.refused[b.Name] = kept
+	w.refused[f.path] = refusal{r.failed, now}
+	return true
 }
 
 // tell reports an error of a subject unless it is the one that was told last.
 func (w *Watcher) tell(subject string, err error) {
 	if err == nil {
 		delete(w.told, subject)
-		return
-	}
-	if text := err.Error(); w.told[subject] != text {
+	} else if text := err.Error(); w.told[subject] != text {
 		w.told[subject] = text
 		w.notice.Line(text)
 	}
