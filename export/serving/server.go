@@ -62,21 +62,14 @@ func (s *Server) Serve(ctx context.Context, rest, rpc net.Listener) error {
 	select {
 	case <-ctx.Done():
 		s.Models.Leave()
-		s.wait(failed)
+		select {
+		case <-time.After(s.Drain):
+		case err = <-failed:
+		}
 	case err = <-failed:
 	}
 	s.end(h)
 	return err
-}
-
-// wait waits for the time Drain, or until a listener has failed.
-func (s *Server) wait(failed <-chan error) {
-	drained := time.NewTimer(s.Drain)
-	defer drained.Stop()
-	select {
-	case <-drained.C:
-	case <-failed:
-	}
 }
 
 // end takes no new requests, and waits for those in flight.

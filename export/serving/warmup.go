@@ -36,54 +36,42 @@ const maxWarmups = 1000
 // warm asks a version the requests of its warm-up file. A version with a proof is ringtrain's: its
 // answers must be those of the file, within the bound of the proof. Others' answers are not compared.
 func (v *Version) warm(ctx context.Context) error {
-	bound, err := readBound(filepath.Join(v.Path, proofFile))
-	if err != nil {
-		return err
-	}
-	name := filepath.Join(v.Path, warmupFile)
-	f, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return exitcode.With(exitcode.NoInput, err)
-	}
-	defer f.Close()
-	ctx = context.WithValue(ctx, warming{}, true)
-	records := tfrecord.NewReader(f, name)
-	for i := 1; i <= maxWarmups && err == nil; i++ {
-		var data []byte
-		data, err = records.Next()
-		if err == nil {
-			err = v.replay(ctx, data, bound)
-		}
-		if err != nil && err != io.EOF {
-			err = exitcode.With(exitcode.BadData, fmt.Errorf("%s: request %d: %w", name, i, err))
-		}
-	}
-	if err == io.EOF {
-		return nil
-	}
-	return err
-}
-
-// readBound returns the bound of a proof, 0 if there is no proof.
-func readBound(name string) (float64, error) {
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
 	var proof struct{ Bound float64 }
+	name := filepath.Join(v.Path, proofFile)
+	text, err := os.ReadFile(name)
 	if err == nil {
 		err = json.Unmarshal(text, &proof)
 	}
 	if err == nil && !(proof.Bound > 0 && proof.Bound <= 1) {
 		err = fmt.Errorf("bound is %g, want one above 0, up to 1", proof.Bound)
 	}
-	if err != nil {
-		return 0, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", name, err))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", name, err))
 	}
-	return proof.Bound, nil
+	name = filepath.Join(v.Path, warmupFile)
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return exitcode.With(exitcode.NoInput, err)
+	}
+	defer file.Close()
+	ctx = context.WithValue(ctx, warming{}, true)
+	records := tfrecord.NewReader(file, name)
+	for i := 1; i <= maxWarmups; i++ {
+		data, err := records.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = v.replay(ctx, data, proof.Bound)
+		}
+		if err != nil {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: request %d: %w", name, i, err))
+		}
+	}
+	return nil
 }
 
 // replay asks a version the request of a log. Unless bound is 0 it compares the answer of predict with
@@ -115,37 +103,20 @@ func (v *Version) differ(got, want map[string]*tfpb.TensorProto, bound float64) 
 	if have := slices.Sorted(maps.Keys(got)); !slices.Equal(have, keys) {
 		return fmt.Errorf("the outputs are %q, and those of the file %q", have, keys)
 	}
+	near := func(a, b float32) bool {
+		x, y := float64(a), float64(b)
+		return x == y || x != x && y != y || math.Abs(x-y) <= bound*max(1, math.Abs(y))
+	}
 	for _, key := range keys {
-		g, err := interpreter.FromProto(got[key], v.runs.cores.Tensor)
-		if err != nil {
+		g, gotErr := interpreter.FromProto(got[key], v.runs.cores.Tensor)
+		w, wantErr := interpreter.FromProto(want[key], v.runs.cores.Tensor)
+		if err := errors.Join(gotErr, wantErr); err != nil {
 			return fmt.Errorf("the output %s: %w", key, err)
 		}
-		w, err := interpreter.FromProto(want[key], v.runs.cores.Tensor)
-		if err != nil {
-			return fmt.Errorf("the output %s of the file: %w", key, err)
-		}
-		near := func(a, b float32) bool {
-			x, y := float64(a), float64(b)
-			return x == y || x != x && y != y || math.Abs(x-y) <= bound*max(1, math.Abs(y))
-		}
 		if !slices.Equal(g.Shape, w.Shape) || !slices.EqualFunc(g.Float32, w.Float32, near) || !slices.Equal(g.Int64, w.Int64) || !slices.EqualFunc(g.Bytes, w.Bytes, bytes.Equal) {
+			shown := func(t *interpreter.Tensor) string { return phrase.Foreign(fmt.Sprintf("%v%q", t.Float32, t.Bytes), 80) }
 			return fmt.Errorf("the output %s is %s, and that of the file %s, bound %g", key, shown(g), shown(w), bound)
 		}
 	}
 	return nil
-}
-
-// shown returns the values of a small tensor for a message.
-func shown(t *interpreter.Tensor) string {
-	const most = 80
-	text := fmt.Sprint(t.Shape)
-	switch {
-	case t.Float32 != nil:
-		text = fmt.Sprint(t.Float32)
-	case t.Int64 != nil:
-		text = fmt.Sprint(t.Int64)
-	case t.Bytes != nil:
-		text = fmt.Sprintf("%q", t.Bytes)
-	}
-	return phrase.Foreign(text, most)
 }
