@@ -171,7 +171,7 @@ func modelStatus(m *Models, name string, want Choice) (*servingpb.GetModelStatus
 		told := status.Convert(s.Err)
 		all.ModelVersionStatus = append(all.ModelVersionStatus, &servingpb.ModelVersionStatus{
 			Version: s.Number,
-			State:   servingpb.ModelVersionStatus_State(servingpb.ModelVersionStatus_State_value[string(s.Phase)]),
+			State:   s.Phase,
 			Status:  &servingpb.StatusProto{ErrorCode: servingpb.Code(told.Code()), ErrorMessage: told.Message()},
 		})
 	}

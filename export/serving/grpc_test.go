@@ -69,7 +69,7 @@ func exampleModels(t *testing.T) (*Models, *Metrics) {
 		})
 	all := NewModels()
 	all.describe([]Base{{Name: v.Name, Labels: map[string]int64{"stable": 3}}})
-	all.set(v.Name, State{Number: v.Number, Phase: Available, answers: v})
+	all.set(v.Name, State{Number: v.Number, Phase: servingpb.ModelVersionStatus_AVAILABLE, answers: v})
 	return all, m
 }
 
@@ -245,7 +245,7 @@ func TestGRPCStatuses(t *testing.T) {
 func TestGRPCAbout(t *testing.T) {
 	m, metrics := exampleModels(t)
 	conn := dial(t, m, GRPCOptions{MaxBody: 1 << 20, Timeout: time.Minute, Metrics: metrics}, plain, insecure.NewCredentials())
-	m.set("double", State{Number: 5, Phase: End, Err: status.Error(codes.DataLoss, "cut")})
+	m.set("double", State{Number: 5, Phase: servingpb.ModelVersionStatus_END, Err: status.Error(codes.DataLoss, "cut")})
 	states, err := servingpb.NewModelServiceClient(conn).GetModelStatus(t.Context(), &servingpb.GetModelStatusRequest{ModelSpec: spec("")})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"ringtrain/export/serving/servingpb"
 )
 
 // Models is the set of models that a server answers for, with their versions. All methods may be
@@ -26,21 +28,10 @@ type versions struct {
 	states []State          // of all versions that were ever to be served, by number, ascending
 }
 
-// Phase is the part of its life that a version is in, in the words of TensorFlow Serving.
-type Phase string
-
-// The phases, in their order.
-const (
-	Loading   Phase = "LOADING"
-	Available Phase = "AVAILABLE"
-	Unloading Phase = "UNLOADING"
-	End       Phase = "END"
-)
-
 // State is a version that is, or was, to be served.
 type State struct {
 	Number int64
-	Phase  Phase
+	Phase  servingpb.ModelVersionStatus_State
 	Err    error    // a status, of a version that cannot be loaded; nil: none
 	Labels []string // sorted
 

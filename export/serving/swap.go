@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/export/interpreter"
+	"ringtrain/export/serving/servingpb"
 )
 
 // Version is a loaded version of a model. It is valid from Acquire to Release.
@@ -68,7 +69,7 @@ func (m *Models) set(name string, s State) {
 		if !ok {
 			v.states = slices.Insert(v.states, i, State{})
 		}
-		if old := v.states[i].answers; old == nil || s.answers != nil || s.Phase == Unloading {
+		if old := v.states[i].answers; old == nil || s.answers != nil || s.Phase == servingpb.ModelVersionStatus_UNLOADING {
 			v.states[i], dropped = s, old
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"ringtrain/export/serving/servingpb"
 	"ringtrain/ring/exitcode"
 )
 
@@ -82,7 +83,7 @@ func (w *Watcher) settle(ctx context.Context, b Base, there []folder) {
 		loaded := w.models.loaded(b.Name)
 		a := b.next(there, loaded)
 		if a.drop != nil {
-			w.models.set(b.Name, State{Number: a.drop.Number, Phase: Unloading})
+			w.models.set(b.Name, State{Number: a.drop.Number, Phase: servingpb.ModelVersionStatus_UNLOADING})
 			continue
 		}
 		if a.load == nil {
@@ -100,21 +101,21 @@ func (w *Watcher) settle(ctx context.Context, b Base, there []folder) {
 // load loads a version and lets it answer, or refuses it: then it returns nil.
 func (w *Watcher) load(ctx context.Context, name string, f folder) *Version {
 	files := f.fingerprint()
-	w.models.set(name, State{Number: f.number, Phase: Loading})
+	w.models.set(name, State{Number: f.number, Phase: servingpb.ModelVersionStatus_LOADING})
 	v, err := w.open(ctx, name, f)
 	if err != nil {
 		w.refused[f.path] = refusal{files, files}
-		w.models.set(name, State{Number: f.number, Phase: End, Err: statusOf(err)})
+		w.models.set(name, State{Number: f.number, Phase: servingpb.ModelVersionStatus_END, Err: statusOf(err)})
 		w.tell(f.path, fmt.Errorf("model %s: version %d is not served, and is tried again when its files change: %w", name, f.number, err))
 		return nil
 	}
 	unload := v.unload
 	v.unload = func() {
 		unload()
-		w.models.set(name, State{Number: f.number, Phase: End})
+		w.models.set(name, State{Number: f.number, Phase: servingpb.ModelVersionStatus_END})
 	}
 	w.tell(f.path, nil)
-	w.models.set(name, State{Number: f.number, Phase: Available, answers: v})
+	w.models.set(name, State{Number: f.number, Phase: servingpb.ModelVersionStatus_AVAILABLE, answers: v})
 	return v
 }
 

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"ringtrain/export/interpreter"
+	"ringtrain/export/serving/servingpb"
 )
 
 // farm is a folder of models with a watcher whose versions are loaded from a file "graph": one with the
@@ -154,7 +155,7 @@ func TestRefused(t *testing.T) {
 	wants(t, "at rest", f.look())
 	two := int64(2)
 	s, err := f.models.Status("m", Choice{Number: &two})
-	if err != nil || len(s) != 1 || s[0].Phase != End || status.Convert(s[0].Err).Message() != "bad op" {
+	if err != nil || len(s) != 1 || s[0].Phase != servingpb.ModelVersionStatus_END || status.Convert(s[0].Err).Message() != "bad op" {
 		t.Errorf("status %v, %v, want END by bad op", s, err)
 	}
 	f.put("2", "bad file, other")
