@@ -78,6 +78,14 @@ func (c *call) arena() *arena {
 	return a
 }
 
+// full returns an error if the texts take more memory than a tensor may.
+func (a *arena) full() error {
+	if len(a.bytes) > maxBytes {
+		return fmt.Errorf("texts of more than %d bytes", maxBytes)
+	}
+	return nil
+}
+
 // text returns the bytes from start on. They stay when the arena grows.
 func (a *arena) text(start int) []byte { return a.bytes[start:len(a.bytes):len(a.bytes)] }
 
@@ -166,6 +174,9 @@ func stringJoin(c *call) error {
 			a.texts = append(a.texts, t.Bytes[min(i, len(t.Bytes)-1)])
 		}
 		c.out[0].Bytes[i] = a.join(c.bound.(string), a.texts)
+		if err := a.full(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -259,14 +270,14 @@ func stringNGrams(c *call) error {
 	for i, end := range ends {
 		c.out[1].put(i, len(a.texts))
 		for _, w := range g.widths {
-			for at := first; at+int(w) <= end; at++ {
+			for at := first; at+int(w) <= end && a.full() == nil; at++ {
 				a.texts = append(a.texts, a.join(g.separator, data[at:][:w]))
 			}
 		}
 		first = end
 	}
 	c.out[1].put(len(ends), len(a.texts))
-	err = c.make(0, tfpb.DataType_DT_STRING, len(a.texts))
+	err = errors.Join(a.full(), c.make(0, tfpb.DataType_DT_STRING, len(a.texts)))
 	if err == nil {
 		copy(c.out[0].Bytes, a.texts)
 	}
