@@ -30,45 +30,42 @@ type output struct {
 // scope is one call of a function, or the main graph.
 type scope struct {
 	body     *body
-	parent   *scope        // nil: the main graph
-	call     *tfpb.NodeDef // in parent
-	path     string        // before the names of nodes
-	depth    int
+	path     string // before the names of nodes
+	depth    int    // 0: the main graph
+	known    map[string]output
 	vertices map[string]*vertex
 	calls    map[string]*scope
 }
 
-func newScope(b *body) *scope {
-	return &scope{body: b, vertices: map[string]*vertex{}, calls: map[string]*scope{}}
+func newScope(b *body, path string, depth int) *scope {
+	return &scope{body: b, path: path, depth: depth, known: map[string]output{}, vertices: map[string]*vertex{}, calls: map[string]*scope{}}
 }
 
 // expansion finds the vertices that a program reaches.
 type expansion struct {
 	lib     *library
-	feeds   map[string]*vertex // inputs of the program, by tensor of the main graph: node:0
-	order   []*vertex          // each after what it needs
+	order   []*vertex // each after what it needs
 	fetched []output
 	inputs  int // of the program
-	work    int // nodes, calls and steps of resolution
-	chain   int // vertices and calls that are not complete
+	work    int // nodes and calls
+	chain   int // of those, the ones that are not complete
 }
 
 // expand returns what some tensors of the main graph need, and what a node needs, if its name is not
 // empty. Feeds are the tensors that the program is given.
 func (l *library) expand(feeds, fetches []string, node string) (*expansion, error) {
-	main := newScope(l.bodies[""])
-	e := &expansion{lib: l, feeds: map[string]*vertex{}, inputs: len(feeds)}
+	main := newScope(l.bodies[""], "", 0)
+	e := &expansion{lib: l, inputs: len(feeds)}
 	for i, name := range feeds {
-		base, _, _ := strings.Cut(name, ":")
-		n := main.body.nodes[base]
-		if n == nil {
+		base, number, _ := strings.Cut(name, ":")
+		if main.body.nodes[base] == nil {
 			return nil, fmt.Errorf("no node %s, which is an input", phrase.Name(base))
 		}
-		number, err := e.number(main, n, name)
-		if err != nil {
-			return nil, err
+		out := output{&vertex{sources: []source{{step: -1, out: i}}}, 0}
+		main.known[name] = out
+		if number == "" || number == "0" {
+			main.known[base], main.known[base+":0"] = out, out
 		}
-		e.feeds[base+":"+strconv.Itoa(number)] = &vertex{sources: []source{{step: -1, out: i}}}
 	}
 	for _, name := range fetches {
 		out, err := e.tensor(main, name)
@@ -82,63 +79,52 @@ func (l *library) expand(feeds, fetches []string, node string) (*expansion, erro
 		return e, nil
 	}
 	node, _, _ = strings.Cut(node, ":")
-	return e, e.runs(main, node)
+	return e, e.runs(main, []string{node})
 }
 
-// spend counts work against the limits.
-func (e *expansion) spend(n int) error {
-	if e.work += n; e.work > 32*maxNodes || e.chain > maxChain {
+// begin counts a node or a call against the limits. The caller takes 1 off chain at its end.
+func (e *expansion) begin() error {
+	e.work++
+	e.chain++
+	if e.work > maxNodes || e.chain > maxChain {
 		return fmt.Errorf("more than %d nodes, or %d that need one another", maxNodes, maxChain)
 	}
 	return nil
 }
 
 // tensor returns the output that a name means within a scope: "node" or "node:1" in the main graph, an
-// argument or "node:port:1" in a function. An argument leads to the caller, a call into the function.
-func (e *expansion) tensor(s *scope, name string) (output, error) {
-	for {
-		if err := e.spend(1); err != nil {
-			return output{}, err
-		}
-		base, _, _ := strings.Cut(name, ":")
-		if i, ok := s.body.args[base]; ok {
-			tensors, _ := inputs(s.call)
-			if i >= len(tensors) {
-				return output{}, fmt.Errorf("%s: has %d inputs, its function wants more", s.path, len(tensors))
-			}
-			s, name = s.parent, tensors[i]
-			continue
-		}
-		n := s.body.nodes[base]
-		if n == nil {
-			return output{}, noNode(s, base)
-		}
-		number, err := e.number(s, n, name)
-		if err != nil {
-			return output{}, err
-		}
-		if feed := e.feeds[base+":"+strconv.Itoa(number)]; feed != nil && s.parent == nil {
-			return output{feed, 0}, nil
-		}
-		callee, err := e.lib.called(n)
-		if err != nil {
-			return output{}, err
-		}
-		if callee == nil {
-			v, err := e.vertex(s, n)
-			return output{v, number}, err
-		}
-		if number >= len(callee.results) {
-			return output{}, fmt.Errorf("%s%s: the function has no result %d", s.path, base, number)
-		}
-		if s, err = e.enter(s, n, callee); err != nil {
-			return output{}, err
-		}
-		name = callee.results[number]
+// argument or "node:port:1" in a function. The output of a call is one of the function.
+func (e *expansion) tensor(s *scope, name string) (out output, err error) {
+	if out, ok := s.known[name]; ok {
+		return out, nil
 	}
+	base, _, _ := strings.Cut(name, ":")
+	n := s.body.nodes[base]
+	if n == nil {
+		return out, s.noNode(base)
+	}
+	if out.number, err = e.number(s, n, name); err != nil {
+		return out, err
+	}
+	callee, err := e.lib.called(n)
+	switch {
+	case err != nil:
+		return out, err
+	case callee == nil:
+		out.vertex, err = e.vertex(s, n)
+	case out.number >= len(callee.results):
+		return out, fmt.Errorf("%s%s: the function has no result %d", s.path, base, out.number)
+	default:
+		var child *scope
+		if child, err = e.enter(s, n, callee); err == nil {
+			out, err = e.tensor(child, callee.results[out.number])
+		}
+	}
+	s.known[name] = out
+	return out, err
 }
 
-func noNode(s *scope, name string) error {
+func (s *scope) noNode(name string) error {
 	return fmt.Errorf("no node %s, which another needs", phrase.Name(s.path+name))
 }
 
@@ -146,17 +132,18 @@ func noNode(s *scope, name string) error {
 func (e *expansion) number(s *scope, n *tfpb.NodeDef, name string) (int, error) {
 	parts := strings.Split(name, ":")
 	index, err := 0, error(nil)
-	if len(parts) > 1 && (s.parent == nil || len(parts) > 2) {
+	if len(parts) > 1 {
 		index, err = strconv.Atoi(parts[len(parts)-1])
 	}
 	if err != nil || index < 0 || index >= maxOutputs {
 		return 0, fmt.Errorf("%s%s is no output", s.path, phrase.Name(name))
 	}
-	if o := e.lib.ops[n.GetOp()]; o != nil && s.parent != nil && len(parts) > 1 {
-		_, before, err := o.outputs(&node{attrs: n.GetAttr()}, parts[1])
-		return before + index, err
+	o := e.lib.ops[n.GetOp()]
+	if len(parts) < 3 || o == nil {
+		return index, nil
 	}
-	return index, nil
+	_, before, err := o.outputs(&node{attrs: n.GetAttr()}, parts[1])
+	return before + index, err
 }
 
 // vertex returns the vertex of a node in a scope, after all that it needs.
@@ -168,7 +155,7 @@ func (e *expansion) vertex(s *scope, n *tfpb.NodeDef) (*vertex, error) {
 		}
 		return v, nil
 	}
-	if err := e.spend(31); err != nil {
+	if err := e.begin(); err != nil {
 		return nil, err
 	}
 	v := &vertex{node: node{name: path, op: n.GetOp(), attrs: n.GetAttr()}, op: e.lib.ops[n.GetOp()], open: true}
@@ -176,9 +163,8 @@ func (e *expansion) vertex(s *scope, n *tfpb.NodeDef) (*vertex, error) {
 		e.lib.unknown[n.GetOp()] = path
 	}
 	s.vertices[n.GetName()] = v
-	e.chain++
 	tensors, before := inputs(n)
-	if err := e.runsAll(s, before); err != nil {
+	if err := e.runs(s, before); err != nil {
 		return nil, err
 	}
 	for _, name := range tensors {
@@ -195,66 +181,72 @@ func (e *expansion) vertex(s *scope, n *tfpb.NodeDef) (*vertex, error) {
 	return v, nil
 }
 
-// enter returns the scope of a call, after all that the call waits for. The function runs some nodes
+// enter returns the scope of a call, after all that the call needs. The function runs some nodes
 // whether or not anything takes their outputs.
 func (e *expansion) enter(s *scope, call *tfpb.NodeDef, callee *body) (*scope, error) {
 	if child := s.calls[call.GetName()]; child != nil {
 		return child, nil
 	}
-	child := newScope(callee)
-	child.parent, child.call, child.path, child.depth = s, call, s.path+call.GetName()+"/", s.depth+1
+	child := newScope(callee, s.path+call.GetName()+"/", s.depth+1)
 	if child.depth > maxDepth {
 		return nil, fmt.Errorf("%s: more than %d calls within each other", child.path, maxDepth)
 	}
-	if err := e.spend(31); err != nil {
+	if err := e.begin(); err != nil {
 		return nil, err
 	}
 	s.calls[call.GetName()] = child
-	e.chain++
-	defer func() { e.chain-- }()
-	_, before := inputs(call)
-	if err := e.runsAll(s, before); err != nil {
+	tensors, before := inputs(call)
+	if len(tensors) != len(callee.args) {
+		return nil, fmt.Errorf("%s has %d inputs, its function wants %d", child.path, len(tensors), len(callee.args))
+	}
+	if err := e.runs(s, before); err != nil {
 		return nil, err
 	}
-	return child, e.runsAll(child, callee.controls)
+	for i, name := range tensors {
+		in, err := e.tensor(s, name)
+		if err != nil {
+			return nil, err
+		}
+		child.known[callee.args[i]] = in
+	}
+	e.chain--
+	return child, e.runs(child, callee.controls)
 }
 
-// runs reaches a node for its effect. All results of a call are reached.
-func (e *expansion) runs(s *scope, name string) error {
-	n := s.body.nodes[name]
-	if n == nil {
-		if _, ok := s.body.args[name]; ok {
-			_, err := e.tensor(s, name)
-			return err
-		}
-		return noNode(s, name)
-	}
-	callee, err := e.lib.called(n)
-	if err != nil {
-		return err
-	}
-	if callee == nil {
-		_, err := e.vertex(s, n)
-		return err
-	}
-	child, err := e.enter(s, n, callee)
-	if err != nil {
-		return err
-	}
-	for _, result := range callee.results {
-		if _, err := e.tensor(child, result); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// runsAll reaches nodes such as "^node" for their effects.
-func (e *expansion) runsAll(s *scope, names []string) error {
+// runs reaches nodes such as "^node" for their effects. All results of a call are reached.
+func (e *expansion) runs(s *scope, names []string) error {
 	for _, name := range names {
-		if err := e.runs(s, strings.TrimPrefix(name, "^")); err != nil {
+		name = strings.TrimPrefix(name, "^")
+		n := s.body.nodes[name]
+		if _, ok := s.known[name]; ok {
+			continue
+		}
+		if n == nil {
+			return s.noNode(name)
+		}
+		callee, err := e.lib.called(n)
+		if err != nil {
+			return err
+		}
+		if callee == nil {
+			_, err = e.vertex(s, n)
+		} else {
+			err = e.results(s, n, callee)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// results reaches all results of a call.
+func (e *expansion) results(s *scope, call *tfpb.NodeDef, callee *body) error {
+	child, err := e.enter(s, call, callee)
+	for _, result := range callee.results {
+		if err == nil {
+			_, err = e.tensor(child, result)
+		}
+	}
+	return err
 }

@@ -29,9 +29,9 @@ type library struct {
 // body is the main graph or a function.
 type body struct {
 	nodes    map[string]*tfpb.NodeDef
-	args     map[string]int // numbers of the arguments
-	results  []string       // tensors
-	controls []string       // nodes that a call runs besides
+	args     []string
+	results  []string // tensors
+	controls []string // nodes that a call runs besides
 }
 
 func newLibrary(graph *tfpb.GraphDef) (*library, error) {
@@ -45,8 +45,8 @@ func newLibrary(graph *tfpb.GraphDef) (*library, error) {
 			return nil, err
 		}
 		b.controls = slices.Sorted(maps.Values(f.GetControlRet()))
-		for i, a := range f.GetSignature().GetInputArg() {
-			b.args[a.GetName()] = i
+		for _, a := range f.GetSignature().GetInputArg() {
+			b.args = append(b.args, a.GetName())
 		}
 		for _, a := range f.GetSignature().GetOutputArg() {
 			b.results = append(b.results, f.GetRet()[a.GetName()])
@@ -57,7 +57,7 @@ func newLibrary(graph *tfpb.GraphDef) (*library, error) {
 }
 
 func (l *library) add(name string, nodes []*tfpb.NodeDef) (*body, error) {
-	b := &body{nodes: make(map[string]*tfpb.NodeDef, len(nodes)), args: map[string]int{}}
+	b := &body{nodes: make(map[string]*tfpb.NodeDef, len(nodes))}
 	for _, n := range nodes {
 		if b.nodes[n.GetName()] != nil {
 			return nil, fmt.Errorf("%s: two nodes have this name", phrase.Name(n.GetName()))
