@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func TestInputs(t *testing.T) {
 		{"a byte order mark", "\ufeff{\"instances\": [1]}", x, "float32[1]1.0"},
 		{"rows of lists", ` { "instances" : [ [1,2] , [3,4] ] } `, x, "float32[2, 2]1.0 2.0 3.0 4.0"},
 		{"rows of empty lists", `{"instances": [[], []]}`, x, "float32[2, 0]"},
-		{"numbers that are not finite", `{"instances": [NaN, Infinity, -Infinity, Inf, -Inf]}`, x, "float32[5]NaN Infinity -Infinity Infinity -Infinity"},
+		{"numbers that are not finite", `{"instances": [NaN, Infinity, -Infinity, Inf, -Inf, -NaN]}`, x, "float32[6]NaN Infinity -Infinity Infinity -Infinity NaN"},
 		{"NaN in a text is a text", `{"instances": ["NaN \" Infinity"]}`, of(port("t", texts)), `string[1]"NaN \" Infinity"`},
 		{"one input by its key", `{"instances": [{"x": 1}, {"x": 2}]}`, x, "float32[2]1.0 2.0"},
 		{"two inputs", `{"instances": [{"a": [1], "b": "u"}, {"b": "v", "a": [-2]}]}`, xs, `int32[2, 1]1 -2; string[2]"u" "v"`},
@@ -81,7 +82,7 @@ func TestInputs(t *testing.T) {
 		{"examples by their key", `{"instances": [{"examples": {"b64": "YQ=="}}]}`, visits, `string[1]"a"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d, err := Parse([]byte(tt.text))
+			d, err := Parse([]byte(tt.text), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +158,7 @@ func TestFaults(t *testing.T) {
 		{`{"instances": [{"city": {"a": 1}}]}`, visits, `instances[0].city is {"a": 1}, want a text`},
 		{`{"instances": [{"x": 1}, {"x": null}]}`, needs, "instances[1] has no x, which has no default"},
 	} {
-		d, err := Parse([]byte(tt.text))
+		d, err := Parse([]byte(tt.text), nil)
 		if err == nil {
 			_, err = d.Signature()
 		}
@@ -173,6 +174,41 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestMeter verifies that what a request takes is told while it is made, and that an error ends it.
+func TestMeter(t *testing.T) {
+	const rows = 5000
+	end := errors.New("enough")
+	for name, text := range map[string]string{"values": `{"instances": [` + strings.Repeat(`"",`, rows) + `""]}`, "rows": `{"instances": [` + strings.Repeat("{},", rows) + `{}]}`} {
+		told, calls := 0, 0
+		for _, most := range []int{1 << 30, 100 << 10} {
+			told, calls = 0, 0
+			d, err := Parse([]byte(text), func(bytes int) error {
+				calls++
+				told += bytes
+				if told > most {
+					return end
+				}
+				return nil
+			})
+			if err == nil {
+				_, _, err = d.Inputs(visits)
+			}
+			want := (map[string]int{"values": 0, "rows": rowBytes}[name] + valueBytes) * rows
+			if whole := most == 1<<30; whole && (err != nil || told < want-(64<<10) || told > want+(64<<10)) || !whole && err != end {
+				t.Errorf("%s, at most %d: %v after %d bytes in %d calls, want %d in all", name, most, err, told, calls, want)
+			}
+		}
+	}
+}
+
+// TestMeterOfTable verifies that records of CSV are told, too.
+func TestMeterOfTable(t *testing.T) {
+	end := errors.New("enough")
+	if _, err := ReadTable([]byte("age\n"+strings.Repeat("1\n", 1000)), visits, Columns{}, func(int) error { return end }); err != end {
+		t.Errorf("error %v, want that of the meter", err)
+	}
+}
+
 // TestRows verifies the tf.Examples of rows of raw columns: a value becomes what its feature is.
 func TestRows(t *testing.T) {
 	for text, want := range map[string]string{
@@ -184,7 +220,7 @@ func TestRows(t *testing.T) {
 		`{"age": null, "ids": [], "city": []}`:  ``,
 	} {
 		for list, key := range map[string]string{"instances": `"instances": [{"age": null}, `, "examples": `"examples": [{}, `} {
-			d, err := Parse([]byte("{" + key + text + "]}"))
+			d, err := Parse([]byte("{"+key+text+"]}"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +259,7 @@ func equalExample(t *testing.T, example []byte, features string) {
 
 // TestContext verifies that the context is in each example, and that an example's own feature comes behind it.
 func TestContext(t *testing.T) {
-	d, err := Parse([]byte(`{"context": {"age": 1, "city": "Bern"}, "examples": [{"age": 2}, {}]}`))
+	d, err := Parse([]byte(`{"context": {"age": 1, "city": "Bern"}, "examples": [{"age": 2}, {}]}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +274,7 @@ func TestContext(t *testing.T) {
 		`{}`: "no key examples", `{"examples": 1}`: "examples is 1, want a list", `{"examples": []}`: "examples is empty",
 		`{"examples": [1]}`: "examples[0] is 1, want an object", `{"context": {"a": 1}, "examples": [{}]}`: "context has no column a",
 	} {
-		d, err := Parse([]byte(text))
+		d, err := Parse([]byte(text), nil)
 		if err == nil {
 			_, err = d.Examples(visits)
 		}
@@ -319,7 +355,7 @@ func TestSample(t *testing.T) {
 		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 			t.Error(diff)
 		}
-		d, err := Parse(got)
+		d, err := Parse(got, nil)
 		if err == nil {
 			_, _, err = d.Inputs(tt.signature)
 		}

@@ -26,7 +26,7 @@ func BenchmarkDocument(b *testing.B) {
 				b.ReportAllocs()
 				b.SetBytes(int64(len(c.text)))
 				for b.Loop() {
-					d, err := Parse(c.text)
+					d, err := Parse(c.text, nil)
 					if err == nil {
 						_, _, err = d.Inputs(c.signature)
 					}

@@ -128,7 +128,7 @@ func (cs *Cells) set(f *interpreter.Feature, cell string) error {
 			values.tensor.Bytes = append(values.tensor.Bytes, []byte(part))
 			continue
 		}
-		c := cursor{text: []byte(strings.TrimSpace(part))}
+		c := cursor{text: []byte(strings.TrimSpace(part)), meter: &meter{}}
 		if !isDecimal(c.text) {
 			return faultf("is %s, want a number", phrase.Quote(part))
 		}
@@ -144,8 +144,8 @@ func isDecimal(cell []byte) bool {
 	return len(cell) > 0 && len(bytes.Trim(cell, "+-.0123456789eENaInfity")) == 0
 }
 
-// ReadTable returns the examples of a CSV text with a header.
-func ReadTable(text []byte, s *interpreter.Signature, c Columns) (*interpreter.Tensor, error) {
+// ReadTable returns the examples of a CSV text with a header. What they take is told to tell, which may be nil.
+func ReadTable(text []byte, s *interpreter.Signature, c Columns, tell Meter) (*interpreter.Tensor, error) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
 	r.FieldsPerRecord = -1
 	header, err := r.Read()
@@ -156,11 +156,14 @@ func ReadTable(text []byte, s *interpreter.Signature, c Columns) (*interpreter.T
 	if err != nil {
 		return nil, err
 	}
-	t := &interpreter.Tensor{Type: tfpb.DataType_DT_STRING}
+	t, m := &interpreter.Tensor{Type: tfpb.DataType_DT_STRING}, meter{tell: tell}
 	for {
 		record, err := r.Read()
 		if err == io.EOF {
 			break
+		}
+		if err == nil {
+			err = m.take(rowBytes + valueBytes*len(record))
 		}
 		if err == nil {
 			t.Bytes, err = cells.Append(t.Bytes, record)

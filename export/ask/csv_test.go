@@ -32,7 +32,7 @@ func described(t *testing.T) Columns {
 // TestReadTable verifies the tf.Examples of records of CSV.
 func TestReadTable(t *testing.T) {
 	c := described(t)
-	got, err := ReadTable([]byte("\ufeffcity,clicked,age,ids\nBern,1,31.5,1|2\n\"a,\"\"b\"\"\",,NA,\n"), visits, c)
+	got, err := ReadTable([]byte("\ufeffcity,clicked,age,ids\nBern,1,31.5,1|2\n\"a,\"\"b\"\"\",,NA,\n"), visits, c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,12 +52,12 @@ func TestReadTable(t *testing.T) {
 		"age\n\"1\n":                    "parse error on line 2",
 		"x,y,z\n":                       "no column x",
 	} {
-		_, err := ReadTable([]byte(text), visits, c)
+		_, err := ReadTable([]byte(text), visits, c, nil)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
-	if _, err := ReadTable([]byte("x\n1\n"), of(port("x", float)), c); err == nil || !strings.Contains(err.Error(), "takes no columns") {
+	if _, err := ReadTable([]byte("x\n1\n"), of(port("x", float)), c, nil); err == nil || !strings.Contains(err.Error(), "takes no columns") {
 		t.Errorf("a signature of tensors takes CSV: %v", err)
 	}
 }
@@ -117,7 +117,7 @@ func FuzzDocument(f *testing.F) {
 	}
 	signatures := []*interpreter.Signature{visits, needs, of(port("x", float)), of(port("x", texts)), of(port("a", int32s), port("x", boolean)), of(port("x", double)), of(port("x", int64s))}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		d, err := Parse(text)
+		d, err := Parse(text, nil)
 		if err != nil {
 			return
 		}

@@ -18,11 +18,13 @@ const DefaultSignature = "serving_default"
 // Document is the JSON object of a request.
 type Document struct {
 	text    []byte
+	meter   *meter
 	members map[string]int // where the value of each key begins; of a key that is there twice the first
 }
 
-// Parse reads a request. The tensors that are made of it may refer to text.
-func Parse(text []byte) (*Document, error) {
+// Parse reads a request. The tensors that are made of it may refer to text. What they take is told to tell, which may
+// be nil.
+func Parse(text []byte, tell Meter) (*Document, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	c := cursor{text: text}
 	if c.peek() == 0 {
@@ -34,7 +36,7 @@ func Parse(text []byte) (*Document, error) {
 	if c.peek() != '{' {
 		return nil, fmt.Errorf("the body is %s, want a JSON object", c.shown())
 	}
-	d := &Document{text, map[string]int{}}
+	d := &Document{text, &meter{tell: tell}, map[string]int{}}
 	for key := range c.members() {
 		if _, twice := d.members[key]; !twice {
 			d.members[key] = c.at
@@ -47,7 +49,7 @@ func Parse(text []byte) (*Document, error) {
 // find returns a cursor at the value of a key, nil if there is none.
 func (d *Document) find(key string) *cursor {
 	if at, ok := d.members[key]; ok {
-		return &cursor{d.text, at}
+		return &cursor{d.text, at, d.meter}
 	}
 	return nil
 }
@@ -118,7 +120,7 @@ func TakesExamples(s *interpreter.Signature) bool {
 
 // first returns a cursor at the first item of a list, or at its end.
 func (c *cursor) first() *cursor {
-	first := &cursor{c.text, c.at + 1}
+	first := &cursor{c.text, c.at + 1, c.meter}
 	first.peek()
 	return first
 }

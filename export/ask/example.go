@@ -62,8 +62,12 @@ func (r *row) find(name string) (*interpreter.Feature, error) {
 // all makes an example of each object in a list.
 func (r *row) all(c *cursor) (*interpreter.Tensor, error) {
 	t := &interpreter.Tensor{Type: tfpb.DataType_DT_STRING}
-	err := c.eachItem(func() (err error) {
-		if err = r.object(c); err == nil {
+	err := c.eachItem(func() error {
+		err := c.meter.take(rowBytes)
+		if err == nil {
+			err = r.object(c)
+		}
+		if err == nil {
 			t.Bytes, err = r.end(t.Bytes)
 		}
 		return err

@@ -48,10 +48,36 @@ func check(text []byte) error {
 	return err
 }
 
+// Meter is told how many bytes more a request is about to take, some at a time. An error ends the request.
+type Meter func(bytes int) error
+
+// The memory that a value takes, and a row of columns with what is made of it up to its answer.
+const (
+	valueBytes = 32
+	rowBytes   = 256
+)
+
+// meter sums up what a request takes until it is worth telling.
+type meter struct {
+	tell    Meter // nil: nobody
+	pending int
+}
+
+func (m *meter) take(bytes int) error {
+	const step = 64 << 10
+	m.pending += bytes
+	if m.pending < step || m.tell == nil {
+		return nil
+	}
+	bytes, m.pending = m.pending, 0
+	return m.tell(bytes)
+}
+
 // cursor reads a JSON text from front to back. The text has passed check, so its methods need no errors.
 type cursor struct {
-	text []byte
-	at   int
+	text  []byte
+	at    int
+	meter *meter
 }
 
 // peek moves past white space and returns the byte there, 0 at the end.
@@ -82,7 +108,11 @@ func (c *cursor) more(end byte) bool {
 // eachItem calls f at each item of the list at the cursor. f must move past the item.
 func (c *cursor) eachItem(f func() error) error {
 	for i := 0; c.more(']'); i++ {
-		if err := f(); err != nil {
+		err := c.meter.take(valueBytes)
+		if err == nil {
+			err = f()
+		}
+		if err != nil {
 			return within("["+strconv.Itoa(i)+"]", err)
 		}
 	}

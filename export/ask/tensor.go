@@ -117,6 +117,8 @@ func (f *filler) scalar(c *cursor) error {
 // number returns the number at the cursor and moves past it, "" if it is none.
 func (f *filler) number(c *cursor) string {
 	switch b := c.peek(); {
+	case b == '-' && c.at+1 < len(c.text) && c.text[c.at+1] == 'N': // RapidJSON reads -NaN
+		return c.word()[1:]
 	case b == '-' || b == '+' || b == '.' || '0' <= b && b <= '9' || b == 'N' || b == 'I':
 		return c.word()
 	case f.column && b == 't':

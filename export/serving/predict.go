@@ -12,8 +12,8 @@ import (
 )
 
 // predictJSON answers a request in JSON. An error without a status is a fault of the body.
-func predictJSON(ctx context.Context, v *Version, api string, text []byte) (reply, error) {
-	d, err := ask.Parse(text)
+func predictJSON(ctx context.Context, v *Version, api string, text []byte, take ask.Meter) (reply, error) {
+	d, err := ask.Parse(text, take)
 	if err != nil {
 		return reply{}, err
 	}
@@ -64,7 +64,7 @@ func results(ctx context.Context, v *Version, m method, s *interpreter.Signature
 
 // predictTable answers records of CSV by what a request without a signature asks, and by the columns that the
 // signature predict hands on.
-func predictTable(ctx context.Context, v *Version, _ string, text []byte) (reply, error) {
+func predictTable(ctx context.Context, v *Version, _ string, text []byte, take ask.Meter) (reply, error) {
 	s := ask.Usual(v.Model)
 	if s == nil {
 		return reply{}, status.Errorf(codes.FailedPrecondition, "version %d of %s has no signature with inputs", v.Number, v.Name)
@@ -73,7 +73,7 @@ func predictTable(ctx context.Context, v *Version, _ string, text []byte) (reply
 	if err != nil {
 		return reply{}, err
 	}
-	examples, err := ask.ReadTable(text, s, c)
+	examples, err := ask.ReadTable(text, s, c, take)
 	if err != nil {
 		return reply{}, err
 	}

@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -41,10 +42,10 @@ func NewREST(m *Models, o RESTOptions) http.Handler {
 type handler struct {
 	models  *Models
 	options RESTOptions
-	held    atomic.Int64 // bytes of the bodies of all requests in flight
+	held    atomic.Int64 // bytes of the bodies of all requests in flight, and of what is made of them
 }
 
-// maxHeld is how many bodies of the largest size requests in flight may have together.
+// maxHeld is how many times the largest body all requests in flight may take together.
 const maxHeld = 16
 
 // minGrow is how many bytes the memory of a body grows by, at least.
@@ -127,15 +128,13 @@ var httpStatuses = map[codes.Code]int{
 	codes.ResourceExhausted: 429, codes.Canceled: 499, codes.Unimplemented: 501, codes.Unavailable: 503, codes.DeadlineExceeded: 504,
 }
 
-// tooLarge is the error of a body that is larger than so many bytes.
-type tooLarge int64
+// tooLarge is the error of a request that no server with these options answers.
+type tooLarge string
 
-func (t tooLarge) Error() string {
-	return fmt.Sprintf("the body has more than %d bytes, want at most as many (--max-body)", int64(t))
-}
+func (t tooLarge) Error() string { return string(t) }
 
 // GRPCStatus is the status that metrics count.
-func (t tooLarge) GRPCStatus() *status.Status { return status.New(codes.ResourceExhausted, t.Error()) }
+func (t tooLarge) GRPCStatus() *status.Status { return status.New(codes.ResourceExhausted, string(t)) }
 
 func httpStatus(err error) int {
 	if _, ok := errors.AsType[tooLarge](err); ok {
@@ -202,19 +201,24 @@ func post(api string) func(*handler, *query) (reply, error) {
 			}
 			h.options.Metrics.answered(q.model, api, "REST", began, err)
 		}(time.Now())
-		text, err := h.read(q.w, q.r)
-		defer h.held.Add(-int64(cap(text)))
+		ctx, cancel := context.WithTimeout(q.r.Context(), h.options.Timeout)
+		defer cancel()
+		var held int64
+		defer func() { h.held.Add(-held) }()
+		take := func(bytes int) error {
+			held += int64(bytes)
+			return cmp.Or(h.take(held, int64(bytes)), status.FromContextError(ctx.Err()).Err())
+		}
+		text, err := h.read(q.w, q.r, take)
 		if err != nil {
 			return reply{}, err
 		}
-		ctx, cancel := context.WithTimeout(q.r.Context(), h.options.Timeout)
-		defer cancel()
 		return of(func(v *Version) (reply, error) {
 			answer := predictJSON
-			if api == "Predict" && strings.HasPrefix(q.r.Header.Get("Content-Type"), "text/csv") {
+			if api == "Predict" && strings.HasPrefix(strings.ToLower(q.r.Header.Get("Content-Type")), "text/csv") {
 				answer = predictTable
 			}
-			a, err := answer(ctx, v, api, text)
+			a, err := answer(ctx, v, api, text, take)
 			if _, coded := status.FromError(err); !coded { // a fault of the body
 				err = status.Error(codes.InvalidArgument, err.Error())
 			}
@@ -223,8 +227,20 @@ func post(api string) func(*handler, *query) (reply, error) {
 	}
 }
 
-// read returns the body of a request, unpacked, and holds its memory. The caller gives it back, also after an error.
-func (h *handler) read(w http.ResponseWriter, r *http.Request) (text []byte, err error) {
+// take adds bytes to what all requests take, and returns an error if it is too much. held is what the request itself takes.
+func (h *handler) take(held, bytes int64) error {
+	all := maxHeld * max(h.options.MaxBody, minGrow)
+	switch now := h.held.Add(bytes); {
+	case held > all:
+		return tooLarge(fmt.Sprintf("the request takes more than %d bytes with its rows and values, want fewer in each request", all))
+	case now > all:
+		return status.Errorf(codes.Unavailable, "requests in flight take %d bytes, want fewer: send it again", all)
+	}
+	return nil
+}
+
+// read returns the body of a request, unpacked. take is told how much it takes.
+func (h *handler) read(w http.ResponseWriter, r *http.Request, take ask.Meter) (text []byte, err error) {
 	limit := h.options.MaxBody
 	from := io.Reader(http.MaxBytesReader(w, r.Body, limit))
 	if strings.EqualFold(r.Header.Get("Content-Encoding"), "gzip") {
@@ -234,18 +250,18 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (text []byte, err
 		if len(text) == cap(text) {
 			before := cap(text)
 			text = slices.Grow(text, max(len(text), minGrow))
-			if all := maxHeld * max(limit, minGrow); h.held.Add(int64(cap(text)-before)) > all {
-				return text, status.Errorf(codes.Unavailable, "requests in flight have %d bytes, want fewer: send it again", all)
+			if err := take(cap(text) - before); err != nil {
+				return nil, err
 			}
 		}
 		n, err = from.Read(text[len(text):cap(text)])
 		text = text[:len(text)+n]
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large || int64(len(text)) > limit {
-		return text, tooLarge(limit)
+		return nil, tooLarge(fmt.Sprintf("the body has more than %d bytes, want at most as many (--max-body)", limit))
 	}
 	if err != io.EOF {
-		return text, status.Errorf(codes.InvalidArgument, "the body cannot be read: %v", err)
+		return nil, status.Errorf(codes.InvalidArgument, "the body cannot be read: %v", err)
 	}
 	return text, nil
 }

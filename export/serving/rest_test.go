@@ -3,6 +3,7 @@ package serving
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -188,9 +189,9 @@ func TestRESTMemory(t *testing.T) {
 	m, metrics := exampleModels(t)
 	const limit = 1 << 20
 	h := &handler{models: m, options: RESTOptions{MaxBody: limit, Timeout: time.Minute, Metrics: metrics}}
-	send := func(body io.Reader) int {
+	send := func(ctx context.Context, body io.Reader) int {
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/models/double:predict", body))
+		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/models/double:predict", body))
 		return w.Code
 	}
 	large := strings.Repeat(" ", limit/2) + `{"inputs": [[1]]}`
@@ -205,14 +206,21 @@ func TestRESTMemory(t *testing.T) {
 		{"beside others", strings.NewReader(large), (maxHeld - 2) * limit, 200},
 		{"beside many", strings.NewReader(large), maxHeld*limit - limit/4, 503},
 		{"gone", gone, 0, 400},
+		{"many rows", strings.NewReader(`{"signature_name": "classify", "instances": [` + strings.Repeat("{},", maxHeld*limit/256) + "{}]}"), 0, 413},
 	} {
 		h.held.Store(tt.held)
-		if code := send(tt.body); code != tt.want {
+		if code := send(t.Context(), tt.body); code != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, code, tt.want)
 		}
 		if held := h.held.Load(); held != tt.held {
 			t.Errorf("%s: %d bytes are held after the answer, want %d", tt.name, held, tt.held)
 		}
+	}
+	h.held.Store(0)
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if code := send(left, strings.NewReader(large)); code != 499 || h.held.Load() != 0 {
+		t.Errorf("a client that has left has the status %d, and %d bytes are held", code, h.held.Load())
 	}
 }
 
@@ -317,7 +325,7 @@ func TestRESTColumns(t *testing.T) {
 	if code, text := ask("POST", predict, "age\n31\n\n", "text/csv; charset=utf-8"); code != 200 || text != "record,prediction\n0,19\n" {
 		t.Errorf("CSV: %d %s", code, text)
 	}
-	if code, text := ask("POST", predict, "agee\n31\n", "text/csv"); code != 400 || !strings.Contains(text, "did you mean age?") {
+	if code, text := ask("POST", predict, "agee\n31\n", "Text/CSV"); code != 400 || !strings.Contains(text, "did you mean age?") {
 		t.Errorf("CSV of another column: %d %s", code, text)
 	}
 	code, example := ask("GET", "/v1/models/double/example", "", "")

@@ -318,7 +318,7 @@ func (r *reader) cut(line []byte) (row []byte, label string, err error) {
 
 // addLine adds a row of JSON.
 func (r *reader) addLine(row []byte, label string) error {
-	d, err := ask.Parse(slices.Concat([]byte(`{"instances":[`), row, []byte("]}")))
+	d, err := ask.Parse(slices.Concat([]byte(`{"instances":[`), row, []byte("]}")), nil)
 	if err != nil {
 		return err
 	}
