@@ -86,6 +86,57 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
+// TestSlowClients verifies that a client which sends its request a byte a second, or its body, or nothing
+// after an answer, loses its connection after the time that it has.
+func TestSlowClients(t *testing.T) {
+	for _, tt := range []struct {
+		name, first string // sent at once
+		slow        bool   // a byte a second follows
+		lasts       time.Duration
+	}{
+		{"header", "GET / HTTP/1.1\r\nHost: m\r\n", true, headerTime},
+		{"nothing", "", false, headerTime},
+		{"body", "POST / HTTP/1.1\r\nHost: m\r\nContent-Length: 1000000\r\n\r\n", true, headerTime + 30*time.Second},
+		{"idle after an answer", "GET / HTTP/1.1\r\nHost: m\r\n\r\n", false, idleTime},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lis := bufconn.Listen(1 << 10)
+				s := &Server{Models: NewModels(), GRPC: grpc.NewServer(), Body: 30 * time.Second, REST: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					io.Copy(io.Discard, r.Body)
+				})}
+				ctx, term := context.WithCancel(t.Context())
+				ended := make(chan error)
+				go func() { ended <- s.Serve(ctx, lis, nil) }()
+				c, err := lis.DialContext(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				began, closed := time.Now(), make(chan struct{})
+				go func() {
+					defer close(closed)
+					io.Copy(io.Discard, c) // until the server closes the connection
+				}()
+				for text := tt.first; text != ""; text = "x" {
+					if _, err := io.WriteString(c, text); err != nil || !tt.slow {
+						break
+					}
+					time.Sleep(time.Second)
+				}
+				<-closed
+				if took := time.Since(began); took < tt.lasts-time.Second || took > tt.lasts+2*time.Second {
+					t.Errorf("the connection lasts %v, want %v", took, tt.lasts)
+				}
+				term()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
 func mustRequest(t *testing.T, url string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
