@@ -25,7 +25,7 @@ type Cell struct {
 // number reads an input of a record as a finite float32, and returns missing where the record has none.
 func (r *Runner) number(cells []Cell, at int, missing float32) (float32, error) {
 	c := &cells[at]
-	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad && !r.plan.slow[at] { // quick32, which is not inlined
+	if n := len(c.Text); n > 0 && cap(c.Text)-n >= text.Pad && !r.plan.slow[at] { // quick, which is not inlined
 		if v, length := text.Float32(c.Text[:n+text.Pad]); length == n {
 			return v, nil
 		}
@@ -45,24 +45,14 @@ func (r *Runner) double(cells []Cell, at int, missing float64) (float64, error) 
 	return r.read(c, at, 64, missing)
 }
 
-// quick32 reads a number behind which text.Pad bytes may be read. ok is false if it cannot tell.
-func quick32(t []byte) (v float32, ok bool) {
+// quick reads a number behind which text.Pad bytes may be read, by text.Float32 or Float64. ok is false if it cannot tell.
+func quick[T float32 | float64](t []byte, read func([]byte) (T, int)) (v float64, ok bool) {
 	n := len(t)
 	if n == 0 || cap(t)-n < text.Pad {
 		return 0, false
 	}
-	v, length := text.Float32(t[:n+text.Pad])
-	return v, length == n
-}
-
-// quick64 is quick32 of float64.
-func quick64(t []byte) (v float64, ok bool) {
-	n := len(t)
-	if n == 0 || cap(t)-n < text.Pad {
-		return 0, false
-	}
-	v, length := text.Float64(t[:n+text.Pad])
-	return v, length == n
+	x, length := read(t[:n+text.Pad])
+	return float64(x), length == n
 }
 
 // read is number and double without what is quick.
@@ -104,11 +94,13 @@ func (c *Cell) number(plain []byte, bits int) (v float64, err error) {
 	case len(c.IDs) == 1:
 		v = float64(c.IDs[0])
 	default:
+		var ok bool
 		if bits == 32 {
-			if v, ok := quick32(plain); ok {
-				return float64(v), nil
-			}
-		} else if v, ok := quick64(plain); ok {
+			v, ok = quick(plain, text.Float32)
+		} else {
+			v, ok = quick(plain, text.Float64)
+		}
+		if ok {
 			return v, nil
 		}
 		v, err = text.ParseFloat(plain, bits)

@@ -347,8 +347,12 @@ func (p *Plan) categorical(o *CategoricalOptions, vocabulary func(string) ([]str
 		}
 		rule.Size = vocabularySize(&rule.BagColumn)
 	}
+	return bagOfEach(p, names, rule)
+}
+
+// bagOfEach adds a field for each of some columns to a plan.
+func bagOfEach(p *Plan, names []string, rule bagRule) error {
 	for _, name := range names {
-		rule := rule
 		rule.Name, rule.inputs = name, []int{p.input(name)}
 		if err := p.bag(rule); err != nil {
 			return err
@@ -362,13 +366,7 @@ func (p *Plan) text(o *TextOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		rule := bagRule{BagColumn: graph.BagColumn{Name: name, Kind: graph.Words, Size: uint32(o.Hash), Lower: o.Lower, NGrams: max(1, o.NGrams)}, inputs: []int{p.input(name)}}
-		if err := p.bag(rule); err != nil {
-			return err
-		}
-	}
-	return nil
+	return bagOfEach(p, names, bagRule{BagColumn: graph.BagColumn{Kind: graph.Words, Size: uint32(o.Hash), Lower: o.Lower, NGrams: max(1, o.NGrams)}})
 }
 
 // vocabularySize is the number of ids of a vocabulary: its texts, and the one of the unknown.

@@ -115,16 +115,9 @@ func (l *Label) String() string {
 	for _, v := range l.Counts {
 		total += v.Records
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d classes: ", len(l.Classes))
-	for i, v := range l.Counts[:min(len(l.Counts), 4)] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%s %.1f %%", v.Text, 100*float64(v.Records)/float64(total))
+	shares := make([]Value, len(l.Counts))
+	for i, v := range l.Counts {
+		shares[i].Text = fmt.Sprintf("%s %.1f %%", v.Text, 100*float64(v.Records)/float64(total))
 	}
-	if len(l.Counts) > 4 {
-		b.WriteString(", …")
-	}
-	return b.String()
+	return fmt.Sprintf("%d classes: %s", len(l.Classes), quoted(shares, 4))
 }
