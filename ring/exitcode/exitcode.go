@@ -15,7 +15,7 @@ const (
 	Usage        = 64  // wrong usage or inconsistent job
 	BadData      = 65  // bad input data or checkpoint
 	NoInput      = 66  // input is missing
-	Internal     = 70  // a bug in ringtrain
+	Internal     = 70  // a bug in ringtrain, or an exported graph that differs from its model
 	CannotCreate = 73  // output cannot be created
 	IO           = 74  // disk full or I/O error
 	Protocol     = 76  // protocol or version mismatch, corrupt frame

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"slices"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
@@ -23,16 +24,21 @@ func (p *Prover) Others(requests []Request) error {
 	var all []made
 	plan := p.of.Plan
 	for _, f := range plan.Features() {
-		without := append([]column.Cell(nil), base...)
-		f.Put(without, f.Copy(make([]column.Cell, len(base))))
-		all = append(all, made{without, "a record without " + f.Name})
+		lacks := slices.Clone(base)
+		f.Put(lacks, f.Copy(make([]column.Cell, len(base))))
+		all = append(all, made{lacks, "a record without " + f.Name})
 	}
 	for _, at := range plan.Keys {
-		without := append([]column.Cell(nil), base...)
-		without[at] = column.Cell{}
-		all = append(all, made{without, "a record without " + plan.Inputs[at]})
+		all = append(all, made{without(base, at), "a record without " + plan.Inputs[at]})
 	}
 	return p.compareMade(append(all, made{make([]column.Cell, len(base)), "an empty example"}))
+}
+
+// without returns cells, of which one is empty.
+func without(cells []column.Cell, at int) []column.Cell {
+	all := slices.Clone(cells)
+	all[at] = column.Cell{}
+	return all
 }
 
 // made is a record with columns that is in no file.

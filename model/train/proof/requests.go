@@ -3,6 +3,7 @@ package proof
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -31,6 +32,9 @@ func (p *Prover) MakeUp() []Request {
 		r := rand.New(rand.NewPCG(uint64(i), 33))
 		if p.of.Plan != nil {
 			all[i].cells = p.accepted(madeCells(r, g.Columns, p.of.Plan))
+			for k := i; k < len(g.Columns.Bags); k += len(all) {
+				p.tell(all[i].cells, &g.Columns.Bags[k])
+			}
 			continue
 		}
 		for _, port := range g.Inputs {
@@ -130,14 +134,17 @@ func madeBag(r *rand.Rand, b *graph.BagColumn, set func(name, text string)) {
 	}
 }
 
-// near returns a number near the mean of a column, of at most three digits behind the point.
+// near returns a number near the mean of a column, of few digits: a whole one if the least and the largest number are whole.
 func near(r *rand.Rand, d *graph.DenseColumn) float64 {
 	x := d.Unit(r.NormFloat64() / 2)
 	if d.Min < d.Max {
 		x = min(max(x, d.Min), d.Max)
 	}
-	text := strconv.FormatFloat(x, 'f', 3, 64)
-	if rounded, err := strconv.ParseFloat(text, 64); err == nil && rounded != 0 {
+	step := math.Pow10(int(math.Floor(math.Log10(math.Abs(d.Unit(1)-d.Unit(-1)) / 100))))
+	if d.Min < d.Max && d.Min == math.Trunc(d.Min) && d.Max == math.Trunc(d.Max) {
+		step = max(step, 1)
+	}
+	if rounded := math.Round(x/step) * step; rounded != 0 && !math.IsNaN(rounded) && !math.IsInf(rounded, 0) {
 		return rounded
 	}
 	return x
@@ -145,7 +152,7 @@ func near(r *rand.Rand, d *graph.DenseColumn) float64 {
 
 // written returns a number in the form in which the cells of a column have it.
 func written(c *graph.Columns, name string, x float64) string {
-	text := strconv.FormatFloat(float64(float32(x)), 'f', -1, 32)
+	text := strconv.FormatFloat(x, 'f', -1, 32)
 	for _, form := range c.Forms {
 		if form.Name == name && form.Decimal != "." {
 			text = strings.Replace(text, ".", form.Decimal, 1)
