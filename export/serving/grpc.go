@@ -25,6 +25,9 @@ type GRPCOptions struct {
 	Metrics *Metrics
 }
 
+// maxStreams bounds the requests in flight of one connection.
+const maxStreams = 1024
+
 // The times that protect a server from connections without a purpose.
 const (
 	handshakeTime = 10 * time.Second // to send the first bytes
@@ -36,7 +39,7 @@ const (
 // MultiInference and HandleReloadConfigRequest answer UNIMPLEMENTED.
 func NewGRPC(m *Models, o GRPCOptions) *grpc.Server {
 	s := grpc.NewServer(
-		grpc.MaxRecvMsgSize(o.MaxBody), grpc.ConnectionTimeout(handshakeTime),
+		grpc.MaxRecvMsgSize(o.MaxBody), grpc.MaxConcurrentStreams(maxStreams), grpc.ConnectionTimeout(handshakeTime),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 		grpc.InTapHandle(o.admit), grpc.UnaryInterceptor(unbroken),
