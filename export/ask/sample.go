@@ -137,7 +137,11 @@ func (c Column) Text() string {
 	case c.Default == nil:
 		return text + "\t" + c.Form + "\tmay be empty"
 	}
-	return text + "\t" + c.Form + "\tdefault " + string(c.Default)
+	value := string(c.Default)
+	if c.Type != "string" {
+		value = strings.Trim(value, `"`) // of NaN
+	}
+	return text + "\t" + c.Form + "\tdefault " + value
 }
 
 // Strict returns JSON as it is, and what JSON does not know, as NaN, as a text.

@@ -82,7 +82,7 @@ func inspected(e report.Event) string {
 
 // proofText formats the proof of a bundle.
 func proofText(p trained.ProofInfo) string {
-	records := fmt.Sprintf("%s of %s", Commas(int64(p.Records)), phrase.Count(p.Of, "record"))
+	records := fmt.Sprintf("%s of %s records", Commas(int64(p.Records)), Commas(int64(p.Of)))
 	if p.MadeUp {
 		records = phrase.Count(p.Records, "made-up record")
 	}
