@@ -98,7 +98,7 @@ func (p *Program) features() ([]Feature, error) {
 		}
 		some, err := s.op.features(s.node, in)
 		if err != nil {
-			return nil, fmt.Errorf("%s (%s): %w", s.node.name, s.node.op, err)
+			return nil, fmt.Errorf("%v: %w", s.node, err)
 		}
 		all = append(all, some...)
 	}
@@ -117,7 +117,7 @@ func (s *store) compile(e *expansion) (*Program, error) {
 	c := &compiler{program: &Program{store: s, inputs: e.inputs}, engine: newEngine()}
 	for _, v := range e.order {
 		if err := c.add(v); err != nil {
-			return nil, fmt.Errorf("%s (%s): %w", v.name, v.node.op, err)
+			return nil, fmt.Errorf("%v: %w", &v.node, err)
 		}
 	}
 	for _, out := range e.fetched {
@@ -134,7 +134,7 @@ func (s *store) compile(e *expansion) (*Program, error) {
 // source returns where an output comes from.
 func (v *vertex) source(number int) (source, error) {
 	if number >= len(v.sources) {
-		return source{}, fmt.Errorf("%s has no output %d", v.name, number)
+		return source{}, fmt.Errorf("%v has no output %d", &v.node, number)
 	}
 	return v.sources[number], nil
 }

@@ -113,7 +113,7 @@ func (e *expansion) tensor(s *scope, name string) (out output, err error) {
 	case callee == nil:
 		out.vertex, err = e.vertex(s, n)
 	case out.number >= len(callee.results):
-		return out, fmt.Errorf("%s%s: the function has no result %d", s.path, base, out.number)
+		return out, fmt.Errorf("%s: the function has no result %d", phrase.Name(s.path+base), out.number)
 	default:
 		var child *scope
 		if child, err = e.enter(s, n, callee); err == nil {
@@ -136,7 +136,7 @@ func (e *expansion) number(s *scope, n *tfpb.NodeDef, name string) (int, error) 
 		index, err = strconv.Atoi(parts[len(parts)-1])
 	}
 	if err != nil || index < 0 || index >= maxOutputs {
-		return 0, fmt.Errorf("%s%s is no output", s.path, phrase.Name(name))
+		return 0, fmt.Errorf("%s is no output", phrase.Name(s.path+name))
 	}
 	o := e.lib.ops[n.GetOp()]
 	if len(parts) < 3 || o == nil {
@@ -151,7 +151,7 @@ func (e *expansion) vertex(s *scope, n *tfpb.NodeDef) (*vertex, error) {
 	path := s.path + n.GetName()
 	if v := s.vertices[n.GetName()]; v != nil {
 		if v.open {
-			return nil, fmt.Errorf("%s: needs its own output", path)
+			return nil, fmt.Errorf("%s: needs its own output", phrase.Name(path))
 		}
 		return v, nil
 	}
@@ -189,7 +189,7 @@ func (e *expansion) enter(s *scope, call *tfpb.NodeDef, callee *body) (*scope, e
 	}
 	child := newScope(callee, s.path+call.GetName()+"/", s.depth+1)
 	if child.depth > maxDepth {
-		return nil, fmt.Errorf("%s: more than %d calls within each other", child.path, maxDepth)
+		return nil, fmt.Errorf("%s: more than %d calls within each other", phrase.Name(child.path), maxDepth)
 	}
 	if err := e.begin(); err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (e *expansion) enter(s *scope, call *tfpb.NodeDef, callee *body) (*scope, e
 	s.calls[call.GetName()] = child
 	tensors, before := inputs(call)
 	if len(tensors) != len(callee.args) {
-		return nil, fmt.Errorf("%s has %d inputs, its function wants %d", child.path, len(tensors), len(callee.args))
+		return nil, fmt.Errorf("%s has %d inputs, its function wants %d", phrase.Name(child.path), len(tensors), len(callee.args))
 	}
 	if err := e.runs(s, before); err != nil {
 		return nil, err

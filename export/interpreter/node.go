@@ -1,6 +1,9 @@
 package interpreter
 
-import "ringtrain/export/tfpb"
+import (
+	"ringtrain/export/tfpb"
+	"ringtrain/ring/phrase"
+)
 
 // node is an operation in a graph, as the graph describes it.
 type node struct {
@@ -8,6 +11,9 @@ type node struct {
 	op    string
 	attrs map[string]*tfpb.AttrValue
 }
+
+// String returns the node as messages have it: its name is a text of others.
+func (n *node) String() string { return phrase.Name(n.name) + " (" + n.op + ")" }
 
 // typ returns a type attribute, DT_INVALID if the node has none of the name.
 func (n *node) typ(name string) tfpb.DataType { return n.attrs[name].GetType() }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ringtrain/export/tfpb"
+	"ringtrain/ring/phrase"
 )
 
 // stateOps returns the operations of this file.
@@ -160,7 +161,7 @@ func runAssert(c *call) error {
 func (c *call) asserted() error {
 	for _, t := range c.in[1:] {
 		if len(t.Bytes) > 0 {
-			return fmt.Errorf("an assertion does not hold: %.256s", t.Bytes[0])
+			return fmt.Errorf("an assertion does not hold: %s", phrase.Name(string(t.Bytes[0])))
 		}
 	}
 	return errors.New("an assertion does not hold")

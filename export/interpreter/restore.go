@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"ringtrain/export/tfpb"
+	"ringtrain/ring/phrase"
 )
 
 // runRestore hands out the tensors of the files, mapped.
@@ -21,14 +22,14 @@ func runRestore(c *call) error {
 	}
 	for i, name := range names {
 		if len(slicing[i]) > 0 {
-			return fmt.Errorf("%s: slices of tensors are not known here", name)
+			return fmt.Errorf("%s: slices of tensors are not known here", phrase.Name(string(name)))
 		}
 		t, err := store.restored(string(name))
 		if err != nil {
 			return err
 		}
 		if t.Type != types[i] {
-			return fmt.Errorf("tensor %s has type %v, want %v", name, t.Type, types[i])
+			return fmt.Errorf("tensor %s has type %v, want %v", phrase.Name(string(name)), t.Type, types[i])
 		}
 		*c.out[i] = *t
 	}
@@ -50,7 +51,7 @@ func (s *store) restored(name string) (*Tensor, error) {
 	}
 	t, err := FromProto(p, math.MaxInt)
 	if err != nil {
-		return nil, fmt.Errorf("tensor %s: %w", name, err)
+		return nil, fmt.Errorf("tensor %s: %w", phrase.Name(name), err)
 	}
 	s.mapped += len(b.Data)
 	return t, nil

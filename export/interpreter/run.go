@@ -146,8 +146,7 @@ func (r *running) run(inputs []*Tensor, results []source) (answers []*Tensor, er
 		return err
 	})
 	if err != nil && r.at >= 0 {
-		n := r.calls[r.at].node
-		err = fmt.Errorf("%s (%s): %w", n.name, n.op, err)
+		err = fmt.Errorf("%v: %w", r.calls[r.at].node, err)
 	}
 	return answers, err
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"ringtrain/export/tfpb"
+	"ringtrain/ring/phrase"
 )
 
 // variable is a value that operations may change. A value is never changed in place, so a run that
@@ -26,7 +27,7 @@ func (s *store) variable(n *node) *variable {
 	}
 	key := "variable " + n.text("container", "") + "/" + name
 	return s.resource(key, func() any {
-		v := &variable{name: name, typ: n.typ("dtype")}
+		v := &variable{name: phrase.Name(name), typ: n.typ("dtype")}
 		if shape := n.attrs["shape"].GetShape(); shape != nil && !shape.GetUnknownRank() {
 			v.shape = dims(shape)
 		}
