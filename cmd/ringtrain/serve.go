@@ -96,7 +96,8 @@ func newServer(a *app, c *cli.Context) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	tell := func(err error) { fmt.Fprintln(a.stderr, err) }
+	say := func(line string) { fmt.Fprintln(a.stderr, line) }
+	tell := func(err error) { say(err.Error()) }
 	s := &server{app: a, models: serving.NewModels()}
 	files := serving.Certificates{Cert: c.String("tls-cert"), Key: c.String("tls-key"), ClientCA: c.String("tls-client-ca")}
 	if files != (serving.Certificates{}) {
@@ -115,7 +116,7 @@ func newServer(a *app, c *cli.Context) (*server, error) {
 	timeout := c.Duration("request-timeout")
 	s.loader = &serving.Loader{Cores: cores, Metrics: metrics}
 	s.answers = &serving.Server{
-		Models: s.models, Body: timeout, Drain: c.Duration("drain"),
+		Models: s.models, Body: timeout, Drain: c.Duration("drain"), Fault: say,
 		REST: serving.NewREST(s.models, serving.RESTOptions{CORS: c.Bool("cors"), MaxBody: int64(body), Timeout: timeout, Token: token, Metrics: metrics}),
 		GRPC: serving.NewGRPC(s.models, serving.GRPCOptions{MaxBody: body, Timeout: timeout, Token: token, Metrics: metrics}),
 	}

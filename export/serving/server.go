@@ -1,9 +1,11 @@
 package serving
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -44,13 +46,25 @@ type Server struct {
 	GRPC   *grpc.Server
 	Body   time.Duration // for the body of a request to arrive
 	Drain  time.Duration // between not being ready and the end, for those who still send
+	Fault  func(string)  // receives a line about a fault of the server itself
+}
+
+// faults are the lines of http.Server without those of strangers, who do not speak TLS.
+type faults func(string)
+
+func (f faults) Write(line []byte) (int, error) {
+	if !bytes.HasPrefix(line, []byte("http: TLS handshake error")) {
+		f(string(bytes.TrimSpace(line)))
+	}
+	return len(line), nil
 }
 
 // Serve answers on the listeners until ctx is done: rest of REST, rpc of gRPC. A nil listener is left
 // out. Then the server is not ready, answers for the time Drain, takes nothing new, and waits up to 30 s
 // for the requests in flight. The error is that of a listener.
 func (s *Server) Serve(ctx context.Context, rest, rpc net.Listener) error {
-	h := &http.Server{Handler: s.REST, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime + s.Body, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader}
+	h := &http.Server{Handler: s.REST, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime + s.Body, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: log.New(faults(s.Fault), "", 0)}
 	failed := make(chan error, 2)
 	if rest != nil {
 		go func() { failed <- h.Serve(rest) }()

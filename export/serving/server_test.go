@@ -160,3 +160,37 @@ func TestListen(t *testing.T) {
 		t.Errorf("a wrong port: %v with code %d", err, exitcode.Of(err))
 	}
 }
+
+// TestFaults verifies that a fault in a handler is told and costs one connection only, and that a
+// stranger who does not speak TLS is not told of.
+func TestFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lis := bufconn.Listen(1 << 10)
+		var told []string
+		s := &Server{Models: NewModels(), GRPC: grpc.NewServer(), Fault: func(line string) { told = append(told, line) }, REST: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/fault" {
+				panic("a fault")
+			}
+		})}
+		ctx, term := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- s.Serve(ctx, lis, nil) }()
+		transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return lis.DialContext(ctx) }}
+		if _, err := transport.RoundTrip(mustRequest(t, "http://m/fault")); err == nil {
+			t.Error("a fault has an answer")
+		}
+		r, err := transport.RoundTrip(mustRequest(t, "http://m/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		io.WriteString(faults(s.Fault), "http: TLS handshake error from 192.0.2.1:7: EOF\n")
+		term()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if len(told) != 1 || !strings.Contains(told[0], "a fault") {
+			t.Errorf("told: %q", told)
+		}
+	})
+}
