@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,10 +14,14 @@ import (
 type parsing struct {
 	*parser
 	call     *call
-	keys     *keyIndex
+	asked    [][]byte
+	keys     [][]byte       // that were asked for when places was made
+	places   map[string]int // of features by key; as TensorFlow's, it is empty if a key is asked for twice: all features are missing then
 	examples [][]byte
 	one      bool    // the only example is a scalar
 	found    []found // by example and feature
+	values   Tensor  // of the feature that is read, of all examples
+	ends     []int   // of the examples in values
 }
 
 // found is the last Feature of a name in an example.
@@ -27,19 +32,17 @@ type found struct {
 
 // run parses the examples of input 0: it finds the features of each, then sets the outputs of each feature.
 func (p *parser) run(c *call) error {
-	if err := p.check(c.in); err != nil {
-		return err
-	}
-	keys, err := p.keyIndex(c.in)
-	if err != nil {
-		return err
+	examples := c.in[0]
+	if rank := len(examples.Shape); rank > 1 || rank == 0 && p.op == "ParseExample" || rank == 1 && p.op == "ParseSingleExample" {
+		return c.misfit("a vector of examples, or a scalar where the operation takes one")
 	}
 	s, _ := c.scratch.(*parsing)
 	if s == nil {
 		s = &parsing{parser: p, call: c}
 		c.scratch = s
 	}
-	s.keys, s.examples, s.one = keys, c.in[0].Bytes, len(c.in[0].Shape) == 0
+	s.index()
+	s.examples, s.one = examples.Bytes, len(examples.Shape) == 0
 	n, err := c.frame.reserve(tfpb.DataType_DT_STRING, c.dims([]int{len(s.examples), len(p.features)}))
 	if err != nil {
 		return err
@@ -53,10 +56,26 @@ func (p *parser) run(c *call) error {
 	}
 	for k := range p.features {
 		if err := p.features[k].set(s, k); err != nil {
-			return fmt.Errorf("feature %s: %w", phrase.Name(string(keys.keys[k])), err)
+			return fmt.Errorf("feature %s: %w", phrase.Name(string(s.keys[k])), err)
 		}
 	}
 	return nil
+}
+
+// index finds the places of the keys, unless they are those of the run before.
+func (p *parsing) index() {
+	p.asked = p.appendKeys(p.asked[:0], p.call.in)
+	if p.places != nil && slices.EqualFunc(p.asked, p.keys, bytes.Equal) {
+		return
+	}
+	p.keys, p.places = nil, map[string]int{}
+	for k, key := range p.asked {
+		p.keys = append(p.keys, bytes.Clone(key))
+		p.places[string(key)] = k
+	}
+	if len(p.places) < len(p.keys) {
+		clear(p.places)
+	}
 }
 
 // scan finds the features of an example. It reports whether it is one.
@@ -81,7 +100,7 @@ func (p *parsing) scan(i int) bool {
 // place puts the Feature of a map entry in its place of those of the example. It reports whether the entry is one.
 func (p *parsing) place(example []found, entry []byte) bool {
 	key, feature, ok := mapEntry(entry)
-	k, asked := p.keys.places[string(key)]
+	k, asked := p.places[string(key)]
 	if !ok || !asked {
 		return ok
 	}
@@ -99,71 +118,59 @@ func (p *parsing) place(example []found, entry []byte) bool {
 	return feature[0] == tagFirst || feature[0] == tagSecond || feature[0] == tagThird
 }
 
-// setter returns the function that sets the outputs of a feature: it counts the values, makes the outputs, reads.
-func setter[T any](read func([]T, []byte) int, values func(*Tensor) []T) func(p *parsing, k int) error {
-	count := func(list []byte) int { return read(nil, list) }
+// setter returns the function that sets the outputs of a feature, of which read appends the values of a list to others.
+func setter[T any](read func(dst []T, list []byte) ([]T, bool), values func(*Tensor) *[]T) func(p *parsing, k int) error {
 	return func(p *parsing, k int) error {
-		total, most, err := p.measure(k, count)
-		if err == nil {
-			err = p.make(k, total, most)
+		f := &p.features[k]
+		all, def, most := (*values(&p.values))[:0], *values(p.fallback(k, p.call.in)), 0
+		p.ends = p.ends[:0]
+		for i := range p.examples {
+			found, first := p.found[i*len(p.features)+k], len(all)
+			fits := found.tag == 0 && (!f.fixed() || len(def) > 0)
+			switch {
+			case found.tag == f.tag:
+				all, fits = read(all, found.list)
+			case found.tag == 0 && f.fixed():
+				all = append(all, def...)
+			}
+			n := len(all) - first
+			if !fits || f.fixed() && n != f.stride || f.varies() && n%f.stride != 0 {
+				return p.misfit(i, k, n)
+			}
+			p.ends, most = append(p.ends, len(all)), max(most, n)
 		}
-		if err != nil {
+		*values(&p.values) = all
+		if err := p.make(k, len(all), most); err != nil {
 			return err
 		}
-		f, at := &p.features[k], 0
-		dst, def, width := values(p.call.out[f.out]), values(p.fallback(k, p.call.in)), f.stride
-		if f.varies() {
-			width = most
-		}
-		for i := range p.examples {
-			row := dst[at:]
-			if f.Kind == Dense {
-				row = dst[i*width:][:width]
+		dst, first := *values(p.call.out[f.out]), 0
+		for i, end := range p.ends {
+			n := copy(dst, all[first:end])
+			for ; f.varies() && n < most; n++ {
+				dst[n] = def[0]
 			}
-			n := read(row, p.found[i*len(p.features)+k].list)
-			switch {
-			case f.Kind == Sparse:
-				p.call.out[f.out-p.sparse].setIndices(i, at, n)
-			case f.Kind == Ragged && !p.one:
-				p.call.out[f.out+p.ragged].put(i+1, at+n)
-			}
-			for j := n; f.Kind == Dense && j < width; j++ { // of a missing feature, or behind the values of one that varies
-				row[j] = def[min(j, len(def)-1)]
-			}
-			at += n
+			p.locate(f, i, first, end)
+			dst, first = dst[n:], end
 		}
 		return nil
 	}
 }
 
-// measure counts the values of feature k, and returns an error if the outputs cannot have them.
-func (p *parsing) measure(k int, count func(list []byte) int) (total, most int, err error) {
-	f := &p.features[k]
-	for i := range p.examples {
-		found := p.found[i*len(p.features)+k]
-		n := count(found.list)
-		switch {
-		case found.tag == 0:
-			if f.Kind == Dense && p.fallback(k, p.call.in).length() == 0 {
-				err = errors.New("is missing, and it is required")
-			}
-		case found.tag != f.tag || n < 0:
-			err = fmt.Errorf("is malformed or of another type, want %v", f.Type)
-		case f.Kind == Dense && n != f.stride && (!f.varies() || n%f.stride != 0):
-			err = fmt.Errorf("has %d values, want those of shape %v", n, f.Shape)
-		}
-		if err != nil {
-			return 0, 0, fmt.Errorf("example %d: %w", i, err)
-		}
-		total, most = total+n, max(most, n)
+// misfit returns the error of feature k of an example.
+func (p *parsing) misfit(example, k, n int) error {
+	f, tag := &p.features[k], p.found[example*len(p.features)+k].tag
+	switch {
+	case tag == 0:
+		return fmt.Errorf("example %d: it is missing, and it is required", example)
+	case tag != f.tag:
+		return fmt.Errorf("example %d: it is malformed or of another type, want %v", example, f.Type)
 	}
-	return total, most, nil
+	return fmt.Errorf("example %d: a malformed list, or %d values, want %v and shape %v", example, n, f.Type, f.Shape)
 }
 
 // make makes the outputs of feature k.
 func (p *parsing) make(k, total, most int) error {
-	f, c := &p.features[k], p.call
-	n := []int{len(p.examples)}
+	f, c, n := &p.features[k], p.call, []int{len(p.examples)}
 	if p.one {
 		n = nil
 	}
@@ -182,4 +189,14 @@ func (p *parsing) make(k, total, most int) error {
 		return err
 	}
 	return c.makeSparse(f.out-p.sparse, p.sparse, f.Type, total, c.dims(n, []int{most})...)
+}
+
+// locate sets where values of an example are, which begin and end there.
+func (p *parsing) locate(f *asked, example, first, end int) {
+	switch {
+	case f.Kind == Sparse:
+		p.call.out[f.out-p.sparse].setIndices(example, first, end-first)
+	case f.Kind == Ragged && !p.one:
+		p.call.out[f.out+p.ragged].put(example+1, end)
+	}
 }

@@ -18,7 +18,7 @@ func (o *op) fits(n *node, inputs int) error {
 	if repeated := inputs - len(rest); o.kinds != "" && (variadic && repeated < 1 || !variadic && inputs != len(first)) {
 		return fmt.Errorf("%d inputs, want %s", inputs, o.kinds)
 	}
-	for _, name := range []string{"T", "SrcT"} {
+	for _, name := range []string{"T", "SrcT", "out_type"} {
 		if t := n.typ(name); o.types != nil && t != tfpb.DataType_DT_INVALID && !slices.Contains(o.types, t) {
 			return fmt.Errorf("attribute %s is %v, which is not known here, only %v", name, t, o.types)
 		}

@@ -1,11 +1,9 @@
 package interpreter
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"ringtrain/export/tfpb"
 )
@@ -15,7 +13,7 @@ func parseOps() []op {
 	var ops []op
 	for _, name := range []string{"ParseExample", "ParseExampleV2", "ParseSingleExample"} {
 		ops = append(ops, op{
-			name: name,
+			name: name, kinds: "sx+",
 			out: "sparse_indices*sparse_types+sparse_values*sparse_types+sparse_shapes*sparse_types+dense_values*Tdense+" +
 				"ragged_values*ragged_value_types+ragged_row_splits*ragged_value_types",
 			bind:     func(n *node) (any, error) { return newParser(n) },
@@ -33,8 +31,8 @@ func parseOps() []op {
 type parser struct {
 	op                    string
 	sparse, dense, ragged int
-	features              []asked // in this order
-	index                 atomic.Pointer[keyIndex]
+	features              []asked  // in this order
+	keys                  [][]byte // of ParseSingleExample
 	none                  Tensor
 }
 
@@ -51,6 +49,9 @@ type asked struct {
 // varies reports whether the feature is dense and its first dimension varies.
 func (a *asked) varies() bool { return a.Kind == Dense && len(a.Shape) > 0 && a.Shape[0] < 0 }
 
+// fixed reports whether each example has as many values.
+func (a *asked) fixed() bool { return a.Kind == Dense && !a.varies() }
+
 func newParser(n *node) (*parser, error) {
 	list := func(name string) *tfpb.AttrValue_ListValue { return n.attrs[name].GetList() }
 	sparse, dense, ragged := list("sparse_types").GetType(), list("Tdense").GetType(), list("ragged_value_types").GetType()
@@ -60,7 +61,7 @@ func newParser(n *node) (*parser, error) {
 		return nil, fmt.Errorf("dense_shapes are %d and ragged_split_types %d, want %d and %d", len(shapes), len(splits), p.dense, p.ragged)
 	}
 	if n.op == "ParseSingleExample" {
-		p.index.Store(newKeyIndex(slices.Concat(list("sparse_keys").GetS(), list("dense_keys").GetS())))
+		p.keys = slices.Concat(list("sparse_keys").GetS(), list("dense_keys").GetS())
 	}
 	for i, t := range slices.Concat(sparse, dense, ragged) {
 		a, d := asked{Feature: Feature{Type: t, Kind: Sparse, Shape: []int{-1}}, stride: 1, out: p.sparse + i}, i-p.sparse
@@ -74,11 +75,11 @@ func newParser(n *node) (*parser, error) {
 		}
 		switch t {
 		case tfpb.DataType_DT_FLOAT:
-			a.tag, a.set = tagSecond, setter(readFloats, func(t *Tensor) []float32 { return t.Float32 })
+			a.tag, a.set = tagSecond, setter(readFloats, func(t *Tensor) *[]float32 { return &t.Float32 })
 		case tfpb.DataType_DT_INT64:
-			a.tag, a.set = tagThird, setter(readIntegers, func(t *Tensor) []int64 { return t.Int64 })
+			a.tag, a.set = tagThird, setter(readIntegers, func(t *Tensor) *[]int64 { return &t.Int64 })
 		case tfpb.DataType_DT_STRING:
-			a.tag, a.set = tagFirst, setter(readTexts, func(t *Tensor) [][]byte { return t.Bytes })
+			a.tag, a.set = tagFirst, setter(readTexts, func(t *Tensor) *[][]byte { return &t.Bytes })
 		default:
 			err = errors.New("want DT_FLOAT, DT_INT64 or DT_STRING")
 		}
@@ -115,19 +116,30 @@ func describeFeatures(n *node, in []*Tensor) ([]Feature, error) {
 	if err != nil || slices.Contains(in[1:], nil) {
 		return nil, err
 	}
-	index, err := p.keyIndex(in)
-	if err != nil {
-		return nil, err
+	keys := p.appendKeys(nil, in)
+	if len(keys) != len(p.features) {
+		return nil, fmt.Errorf("%d keys of features, want %d", len(keys), len(p.features))
 	}
-	all := make([]Feature, len(p.features))
+	all := make([]Feature, len(keys))
 	for i, a := range p.features {
 		all[i] = a.Feature
-		all[i].Name = string(index.keys[i])
+		all[i].Name = string(keys[i])
 		if t := p.fallback(i, in); t.length() > 0 {
 			all[i].Default = t
 		}
 	}
 	return all, nil
+}
+
+// appendKeys appends the keys of the features.
+func (p *parser) appendKeys(dst [][]byte, in []*Tensor) [][]byte {
+	if p.op == "ParseSingleExample" {
+		return append(dst, p.keys...)
+	}
+	for _, t := range in[2 : len(in)-p.dense] {
+		dst = append(dst, t.Bytes...)
+	}
+	return dst
 }
 
 // fallback returns the default of a feature, an empty tensor of one that is not dense.
@@ -136,68 +148,4 @@ func (p *parser) fallback(feature int, in []*Tensor) *Tensor {
 		return &p.none
 	}
 	return in[len(in)-p.dense+feature-p.sparse]
-}
-
-// check returns an error if the examples have not the shape that the operation takes, or a default not that of its feature.
-func (p *parser) check(in []*Tensor) error {
-	examples := in[0]
-	rank, single := len(examples.Shape), p.op == "ParseSingleExample"
-	if examples.Type != tfpb.DataType_DT_STRING || rank > 1 || single && rank == 1 || p.op == "ParseExample" && rank == 0 {
-		return fmt.Errorf("examples are %v of shape %v, want DT_STRING and a vector, or a scalar where the operation takes one", examples.Type, examples.Shape)
-	}
-	if !single && in[1].length() != 0 && in[1].length() != examples.length() {
-		return fmt.Errorf("%d names of examples, want none or %d", in[1].length(), examples.length())
-	}
-	for i, f := range p.features {
-		t := p.fallback(i, in)
-		n := t.length()
-		if f.Kind == Dense && (t.Type != f.Type || f.varies() && n != 1 || !f.varies() && n != 0 && !slices.Equal(t.Shape, f.Shape)) {
-			return fmt.Errorf("default %d is %v of shape %v, want %v and the shape of the feature", i-p.sparse, t.Type, t.Shape, f.Type)
-		}
-	}
-	return nil
-}
-
-// keyIndex finds features by their keys. It does not change.
-type keyIndex struct {
-	keys   [][]byte
-	places map[string]int // as TensorFlow's, it is empty if a key is asked for twice: all features are missing then
-}
-
-func newKeyIndex(keys [][]byte) *keyIndex {
-	x := &keyIndex{places: map[string]int{}}
-	for i, key := range keys {
-		x.keys = append(x.keys, bytes.Clone(key))
-		x.places[string(key)] = i
-	}
-	if len(x.places) < len(keys) {
-		clear(x.places)
-	}
-	return x
-}
-
-// keyIndex returns the index of the keys in the inputs, which is that of the run before unless they have changed.
-func (p *parser) keyIndex(in []*Tensor) (*keyIndex, error) {
-	x, n := p.index.Load(), 0
-	if p.op != "ParseSingleExample" {
-		inputs, same := in[2:len(in)-p.dense], x != nil
-		for _, t := range inputs {
-			for _, key := range t.Bytes {
-				same = same && n < len(x.keys) && bytes.Equal(key, x.keys[n])
-				n++
-			}
-		}
-		if !same || n != len(x.keys) {
-			var keys [][]byte
-			for _, t := range inputs {
-				keys = append(keys, t.Bytes...)
-			}
-			x = newKeyIndex(keys)
-			p.index.Store(x)
-		}
-	}
-	if len(x.keys) != len(p.features) {
-		return nil, fmt.Errorf("%d keys of features, want %d", len(x.keys), len(p.features))
-	}
-	return x, nil
 }

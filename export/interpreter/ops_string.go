@@ -30,7 +30,7 @@ func stringOps() []op {
 		{name: "RegexReplace", kinds: "sss", bind: replaceAll, shape: likeInput(0), run: regexReplace},
 		{name: "StaticRegexFullMatch", kinds: "s", bind: fullMatch, shape: likeInput(tfpb.DataType_DT_BOOL), run: regexMatch},
 		{name: "StringToHashBucketFast", kinds: "s", bind: only("num_buckets", 1, math.MaxInt), shape: likeInput(tfpb.DataType_DT_INT64), run: hashBucket},
-		{name: "StringToNumber", kinds: "s", bind: numberType, run: stringToNumber},
+		{name: "StringToNumber", kinds: "s", types: []tfpb.DataType{tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_INT64}, run: stringToNumber},
 		{name: "StringJoin", kinds: "s+", bind: func(n *node) (any, error) { return n.text("separator", ""), nil }, run: stringJoin},
 		{name: "StringSplitV2", kinds: "ss", out: "indices+values+shape", bind: only("maxsplit", -1, -1), run: stringSplit},
 		{name: "StringNGrams", kinds: "si", out: "ngrams+ngrams_splits", bind: bindNGrams, run: stringNGrams},
@@ -110,17 +110,9 @@ func hashBucket(c *call) error {
 	return nil
 }
 
-func numberType(n *node) (any, error) {
-	t := n.typ("out_type")
-	if t != tfpb.DataType_DT_DOUBLE && t != tfpb.DataType_DT_INT64 {
-		return nil, fmt.Errorf("out_type is %v, want DT_DOUBLE or DT_INT64", t)
-	}
-	return t, nil
-}
-
 // stringToNumber reads numbers.
 func stringToNumber(c *call) error {
-	t := c.bound.(tfpb.DataType)
+	t := c.node.typ("out_type")
 	if err := c.make(0, t, c.in[0].Shape...); err != nil {
 		return err
 	}

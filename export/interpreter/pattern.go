@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -35,13 +34,13 @@ func regexMatch(c *call) error {
 	return nil
 }
 
-// replaceAll binds the replacement of the pattern and rewrite of a node, or the place for one of those in its inputs.
+// replaceAll binds the replacement of the pattern and rewrite of a node, nothing if these are inputs.
 func replaceAll(n *node) (any, error) {
 	if !n.boolean("replace_global", true) {
 		return nil, errors.New("replace_global is false, want true")
 	}
 	if n.op == "RegexReplace" {
-		return &atomic.Pointer[replacement]{}, nil
+		return nil, nil
 	}
 	r, err := newReplacement([]byte(n.text("pattern", "")), []byte(n.text("rewrite", "")))
 	if err != nil {
@@ -101,15 +100,15 @@ func regexReplace(c *call) error {
 	if len(c.in[1].Bytes) != 1 || len(c.in[2].Bytes) != 1 {
 		return c.misfit("texts, a scalar pattern and a scalar rewrite")
 	}
-	last, pattern, rewrite := c.bound.(*atomic.Pointer[replacement]), c.in[1].Bytes[0], c.in[2].Bytes[0]
-	r := last.Load()
+	pattern, rewrite := c.in[1].Bytes[0], c.in[2].Bytes[0]
+	r, _ := c.scratch.(*replacement)
 	if r == nil || !bytes.Equal(r.pattern, pattern) || !bytes.Equal(r.rewrite, rewrite) {
 		var err error
 		r, err = newReplacement(pattern, rewrite)
 		if err != nil {
 			return err
 		}
-		last.Store(r)
+		c.scratch = r
 	}
 	for i, s := range c.in[0].Bytes {
 		c.out[0].Bytes[i] = r.apply(nil, s)

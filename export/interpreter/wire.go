@@ -84,50 +84,35 @@ func mapEntry(b []byte) (key, value []byte, ok bool) {
 	return key, value, len(b) == 0
 }
 
-// The functions below read a list of values. They set as many of dst as there are, and return how many the
-// list has, -1 if it is malformed.
+// The functions below append the values of a list. They report whether it is whole.
 
-func readTexts(dst [][]byte, list []byte) int {
-	n := 0
-	for ; len(list) > 0; n++ {
+func readTexts(dst [][]byte, list []byte) ([][]byte, bool) {
+	for len(list) > 0 {
 		text, rest, ok := delimited(list[1:], false)
 		if list[0] != tagFirst || !ok {
-			return -1
+			return dst, false
 		}
-		if n < len(dst) {
-			dst[n] = text
-		}
-		list = rest
+		dst, list = append(dst, text), rest
 	}
-	return n
+	return dst, true
 }
 
-func readFloats(dst []float32, list []byte) int {
-	if len(list) == 0 {
-		return 0
-	}
-	if list[0] == tagFirst {
+func readFloats(dst []float32, list []byte) ([]float32, bool) {
+	if len(list) > 0 && list[0] == tagFirst {
 		v, run, ok := varint(list[1:])
 		n := int(uint32(v) / 4)
 		if !ok || 4*n > len(run) {
-			return -1
+			return dst, false
 		}
-		for i := range min(n, len(dst)) {
-			dst[i] = float(run[4*i:])
+		for i := range n {
+			dst = append(dst, float(run[4*i:]))
 		}
-		return n
+		return dst, true
 	}
-	n := 0
-	for ; len(list) >= 5 && list[0] == tagFixed32; n++ {
-		if n < len(dst) {
-			dst[n] = float(list[1:])
-		}
-		list = list[5:]
+	for ; len(list) >= 5 && list[0] == tagFixed32; list = list[5:] {
+		dst = append(dst, float(list[1:]))
 	}
-	if len(list) > 0 {
-		return -1
-	}
-	return n
+	return dst, len(list) == 0
 }
 
 // float returns the number in the first bytes of b. One that is denormal is 0: TensorFlow computes with 0 then.
@@ -139,23 +124,17 @@ func float(b []byte) float32 {
 	return x
 }
 
-func readIntegers(dst []int64, list []byte) int {
-	packed, ok, n := len(list) > 0 && list[0] == tagFirst, true, 0
+func readIntegers(dst []int64, list []byte) ([]int64, bool) {
+	packed, ok := len(list) > 0 && list[0] == tagFirst, true
 	if packed {
 		list, _, ok = delimited(list[1:], true)
 	}
-	for ; ok && len(list) > 0; n++ {
+	for ok && len(list) > 0 {
 		if !packed {
 			ok, list = list[0] == tagVarint, list[1:]
 		}
 		v, rest, whole := varint(list)
-		if n < len(dst) {
-			dst[n] = int64(v)
-		}
-		ok, list = ok && whole, rest
+		dst, list, ok = append(dst, int64(v)), rest, ok && whole
 	}
-	if !ok {
-		return -1
-	}
-	return n
+	return dst, ok
 }

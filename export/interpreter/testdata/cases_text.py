@@ -180,7 +180,6 @@ def examples_cases(room):
     parse(room, "key twice, required", rows[:1], dense=required * 2)
     parse(room, "key as two kinds", rows[:1], sparse=[("x", FLOAT)], dense=fixed)
     parse(room, "names", rows[:1], dense=fixed, names=["a"], versions="12")
-    parse(room, "error names", rows[:1], dense=fixed, names=["a", "b"], versions="12")
     parse(room, "nothing asked", rows, versions="2")
     parse(room, "empty shape", [example(entry(b"x", floats()))], dense=[("x", f([], 0), [0])])
     parse(room, "matrix", [example(entry(b"x", floats(*range(6)))), b""], dense=[("x", f([[9] * 3] * 2), [2, 3])], versions="12")
