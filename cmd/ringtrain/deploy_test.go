@@ -162,6 +162,18 @@ func acceptsArgs(t *testing.T, command, args []string) {
 	newBox(t).must(0, slices.Concat(command[1:], args, []string{"--print-options"})...)
 }
 
+// TestDeployServe verifies that ringtrain has the options of the server in the manifest.
+func TestDeployServe(t *testing.T) {
+	server := ofKind(t, manifests(t, "kubernetes/serve.yaml"), "Deployment")
+	c := server.Spec.Template.Spec.Containers[0]
+	if len(c.Command) != 3 || c.Command[0] != "ringtrain" || c.Command[1] != "serve" {
+		t.Fatalf("command %q, want ringtrain serve and a folder", c.Command)
+	}
+	if err := parseWords(slices.Concat(c.Command[1:], c.Args)); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestDeployKubernetes verifies that the pods of the manifest are the ranks of one job,
 // and that only failures that may be retried are retried.
 func TestDeployKubernetes(t *testing.T) {
