@@ -30,7 +30,7 @@ func within(where string, err error) error {
 
 // wants are the values of each type, in messages. A type that is not here has no JSON.
 var wants = map[tfpb.DataType]string{
-	tfpb.DataType_DT_FLOAT: "a number that a float holds", tfpb.DataType_DT_DOUBLE: "a number that a double holds",
+	tfpb.DataType_DT_FLOAT: "a number", tfpb.DataType_DT_DOUBLE: "a number",
 	tfpb.DataType_DT_INT32: "a whole number of 32 bits", tfpb.DataType_DT_INT64: "a whole number of 64 bits",
 	tfpb.DataType_DT_BOOL: "true or false", tfpb.DataType_DT_STRING: `a text or {"b64": TEXT}`,
 }
@@ -87,9 +87,9 @@ func (f *filler) scalar(c *cursor) error {
 	at, ok := *c, false
 	switch t := &f.tensor; t.Type {
 	case tfpb.DataType_DT_FLOAT:
-		ok = appendNumber(&t.Float32, f.number(c), 32, f.column)
+		ok = appendNumber(&t.Float32, f.number(c))
 	case tfpb.DataType_DT_DOUBLE:
-		ok = appendNumber(&t.Float64, f.number(c), 64, f.column)
+		ok = appendNumber(&t.Float64, f.number(c))
 	case tfpb.DataType_DT_INT32:
 		ok = appendWhole(&t.Int32, f.number(c), 32, f.column)
 	case tfpb.DataType_DT_INT64:
@@ -131,19 +131,12 @@ func (f *filler) number(c *cursor) string {
 	return ""
 }
 
-// appendNumber appends a number. Unless it is rounded, a whole number must be held exactly.
-func appendNumber[T float32 | float64](dst *[]T, text string, bits int, rounded bool) bool {
-	v, err := strconv.ParseFloat(text, bits)
-	if err != nil {
-		return false
-	}
+// appendNumber appends a number. As in TensorFlow Serving it is read as a double, and what a float does not hold is rounded
+// or infinite.
+func appendNumber[T float32 | float64](dst *[]T, text string) bool {
+	v, err := strconv.ParseFloat(text, 64)
 	*dst = append(*dst, T(v))
-	const minInexact = 8 // digits
-	if rounded || len(text) < minInexact {
-		return true
-	}
-	whole, err := strconv.ParseInt(text, 10, 64)
-	return err != nil || v < 1<<63 && int64(v) == whole
+	return err == nil
 }
 
 // appendWhole appends a whole number, which may have a point or an exponent if it is rounded.
