@@ -64,7 +64,7 @@ func (p *Prover) compareMade(all []made) error {
 		return nil
 	}
 	b.X.Bags.Index()
-	_, err := p.compare(&b, cells, unread(func(i int) string { return names[i] }))
+	_, err := p.compare(&b, cells, p.programs, unread(func(i int) string { return names[i] }))
 	return err
 }
 
@@ -87,6 +87,6 @@ func (p *Prover) compareRequests(requests []Request) error {
 		return p.compareMade(all)
 	}
 	b.X.Bags.Index()
-	_, err := p.compare(&b, nil, unread(func(i int) string { return fmt.Sprintf("made-up request %d", i+1) }))
+	_, err := p.compare(&b, nil, p.programs, unread(func(i int) string { return fmt.Sprintf("made-up request %d", i+1) }))
 	return err
 }

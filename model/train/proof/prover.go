@@ -31,6 +31,9 @@ type Prover struct {
 	examples examples
 	expected expected
 
+	answered int       // records that Answers has compared
+	scoring  []program // the one of the signatures that has the scores
+
 	raw   []column.Cell   // of the record that was read last: views
 	first []column.Cell   // of the first record that was compared: copies
 	read  []record        // those of the batch that is being read
@@ -116,10 +119,10 @@ func fault(p *program, record string, d *difference) error {
 	return exitcode.With(exitcode.Internal, f)
 }
 
-// compare compares the answers of all signatures to the records of a batch, whose bags are indexed, with the model's.
+// compare compares the answers of signatures to the records of a batch, whose bags are indexed, with the model's.
 // It returns the scores of the graph, one row a record as the model has them. cells are those of the records, nil without
 // columns.
-func (p *Prover) compare(b *input.Batch, cells [][]column.Cell, of named) (scores tensor.Matrix, err error) {
+func (p *Prover) compare(b *input.Batch, cells [][]column.Cell, signatures []program, of named) (scores tensor.Matrix, err error) {
 	n := len(b.Y)
 	whole := block{rows: rows{b, 0, n}, keys: p.expected.keys}
 	var sent [][]column.Cell
@@ -134,8 +137,8 @@ func (p *Prover) compare(b *input.Batch, cells [][]column.Cell, of named) (score
 	p.expected.texts = b.Keys
 	p.expect(&b.X)
 	narrow := false // the model was given what a tf.Example has of the records
-	for k := range p.programs {
-		at := &p.programs[k]
+	for k := range signatures {
+		at := &signatures[k]
 		answers, err := at.answer(&whole)
 		if err != nil {
 			return scores, p.failing(at, &whole, err, of.name)
@@ -144,7 +147,7 @@ func (p *Prover) compare(b *input.Batch, cells [][]column.Cell, of named) (score
 			var d difference
 			p.expected.check(&d, answers, i, n)
 			if d.beyond() && cells != nil && !narrow && d.what == "" {
-				if err := p.narrow(sent); err != nil {
+				if whole.rows.batch, err = p.narrow(sent); err != nil {
 					return scores, err
 				}
 				narrow, d = true, difference{}
@@ -159,7 +162,11 @@ func (p *Prover) compare(b *input.Batch, cells [][]column.Cell, of named) (score
 		}
 		if scores.Data == nil {
 			scores = p.scores(answers, n)
+			p.scoring = signatures[k : k+1]
 		}
+	}
+	if scores.Data == nil {
+		return scores, exitcode.With(exitcode.Internal, fmt.Errorf("none of the signatures %s answers the scores of the model", p.Signatures()))
 	}
 	return scores, nil
 }
@@ -180,16 +187,16 @@ func (p *Prover) expect(x *tensor.Features) {
 }
 
 // narrow has the model predict the records as a tf.Example has them: numbers are float32 before anything is computed of them.
-func (p *Prover) narrow(sent [][]column.Cell) error {
-	var b input.Batch
+func (p *Prover) narrow(sent [][]column.Cell) (*input.Batch, error) {
+	b := &input.Batch{WantKeys: true}
 	for _, cells := range sent {
-		if err := p.examples.runner.Append(&b, cells); err != nil {
-			return exitcode.With(exitcode.Internal, fmt.Errorf("a record that becomes a tf.Example: %w", err))
+		if err := p.examples.runner.Append(b, cells); err != nil {
+			return nil, exitcode.With(exitcode.Internal, fmt.Errorf("a record that becomes a tf.Example: %w", err))
 		}
 	}
 	b.X.Bags.Index()
 	p.expect(&b.X)
-	return nil
+	return b, nil
 }
 
 // failing returns the fault of a signature that fails: of the first record with which it does.

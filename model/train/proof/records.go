@@ -95,7 +95,8 @@ func copied(cells []column.Cell) []column.Cell {
 }
 
 // Answers compares the graph and the model on a batch of Records, and returns the scores of the graph as an evaluation wants
-// them: those of a regression as the model learns them.
+// them: those of a regression as the model learns them. Behind the first MaxRecords it asks for the scores alone, by one
+// signature.
 func (p *Prover) Answers(b *input.Batch) (tensor.Matrix, error) {
 	cells := p.cells[:min(len(p.cells), len(b.Y))]
 	if p.of.Plan == nil {
@@ -103,7 +104,12 @@ func (p *Prover) Answers(b *input.Batch) (tensor.Matrix, error) {
 	} else if p.first == nil && len(cells) > 0 {
 		p.first = cells[0]
 	}
-	scores, err := p.compare(b, cells, named{func(i int) string { return p.read[i].String() }, func(i int) int { return p.read[i].number }})
+	signatures := p.programs
+	if p.answered >= MaxRecords {
+		signatures = p.scoring
+	}
+	p.answered += len(b.Y)
+	scores, err := p.compare(b, cells, signatures, named{func(i int) string { return p.read[i].String() }, func(i int) int { return p.read[i].number }})
 	if h := p.expected.head; h.Scale != nil {
 		for i, s := range scores.Data {
 			scores.Data[i] = float32(h.Scale.Made(float64(s)))

@@ -241,6 +241,24 @@ func damageFile(name string) error {
 	return os.WriteFile(name, text, 0o666)
 }
 
+// TestNarrow verifies that an export is not refused because a tf.Example has numbers of float32 alone: here it holds one of 128
+// seconds.
+func TestNarrow(t *testing.T) {
+	dir := t.TempDir()
+	csv := "y,at,x\n"
+	for i := range 300 {
+		csv += fmt.Sprintf("%d,%d,%d\n", i%2, 1_700_000_000+17*i, i%7)
+	}
+	file := filepath.Join(dir, "t.csv")
+	if err := os.WriteFile(file, []byte(csv), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	x := exporterOf(t, fmt.Sprintf("model: {kind: deepfm, embedding: 2, hidden: [4]}\noptimizer: {learning_rate: 0.1}\nexport: {savedmodel: %q}\ninput: {train: {format: csv, files: [%q], header: true}, columns: [{label: {names: [y]}}, {numeric: {names: [at], standardize: true}}, {categorical: {names: [x], hash: 9}}]}\n", filepath.Join(dir, "export"), file))
+	if e, err := x.Write(t.Context(), 5); err != nil || e.Verified != 300 {
+		t.Errorf("the event is %+v, error %v, want 300 records", e, err)
+	}
+}
+
 // TestNoFiles verifies that requests that are made up prove an export where the files of its records are gone.
 func TestNoFiles(t *testing.T) {
 	x := hours(t, kindsOfHour...)
