@@ -159,6 +159,34 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// TestEvaluateNamed verifies that the labels of a bundle which names its column and its classes need no
+// option, and that a text which is no class is refused.
+func TestEvaluateNamed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "1")
+	err := os.CopyFS(dir, os.DirFS(filepath.Join(examples, "00000123")))
+	if err == nil {
+		err = os.Mkdir(filepath.Join(dir, "assets.extra"), 0o777)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "assets.extra", "ringtrain_columns.json"), []byte(`{"label": {"name": "y", "classes": ["No", "Yes"]}}`), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(Options{Bundle: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	m, err := b.Evaluate(t.Context(), Files{Pipe: strings.NewReader("x,y\n-4,No\n-2.5,Yes\n-3.5,Yes\n")})
+	if err != nil || *m.Correct != 2 || float64(*m.AUC) != 1 || fmt.Sprint(m.Classes) != "[No Yes]" {
+		t.Errorf("metrics %+v, %v", m, err)
+	}
+	if _, err := b.Evaluate(t.Context(), Files{Pipe: strings.NewReader("x,y\n-4,Maybe\n")}); err == nil || !strings.Contains(err.Error(), `the label "Maybe" is none of the classes No, Yes`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestOpen verifies that a bundle, a signature or an output that is not there is refused by name.
 func TestOpen(t *testing.T) {
 	for _, tt := range []struct {

@@ -68,7 +68,11 @@ func (s *scored) answers(b *Bundle, outputs []*interpreter.Tensor, records int) 
 	if len(t.Shape) == 0 || t.Shape[0] != records || t.Float32 == nil && t.Float64 == nil {
 		return fmt.Errorf("the output %s has the type %s and the shape %v, want numbers for each of %s", b.program.Outputs[0].Key, t.Type, t.Shape, phrase.Count(records, "record"))
 	}
-	return s.append(t.Float32, t.Float64, interpreter.Elements(t.Shape[1:]))
+	width := interpreter.Elements(t.Shape[1:])
+	if named := b.columns.Label.Classes; len(named) > 0 && (width == len(named) || width == 1 && len(named) == 2) {
+		s.names = named
+	}
+	return s.append(t.Float32, t.Float64, width)
 }
 
 // append adds rows of numbers, of which one list is empty.

@@ -73,7 +73,7 @@ func OpenOwn(ctx context.Context, path string, roots []string, e records.Evaluat
 		return nil, err
 	}
 	if len(kept.jobFile) == 0 {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s keeps no job file: give the job, and --from %s", kept.Path, path))
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s keeps no job file: give the job, or files, and --from %s", kept.Path, path))
 	}
 	cfg, err := load(kept.Path+": job file", kept.jobFile)
 	if err == nil {
