@@ -194,8 +194,8 @@ func (a answerCase) prepare(ctx context.Context, program, folder string) (b bund
 		return b, err
 	}
 	var text bytes.Buffer
-	if b.input.Bytes == nil {
-		err = binary.Write(&text, binary.LittleEndian, b.input.Float32)
+	if err := binary.Write(&text, binary.LittleEndian, b.input.Float32); err != nil {
+		return b, err
 	}
 	w := tfrecord.NewWriter(&text)
 	for _, example := range b.input.Bytes {

@@ -166,10 +166,13 @@ func (r *request) fits(other *request) bool {
 	return true
 }
 
+// errLate reports a request that has no answer in its time.
+var errLate = status.Error(codes.DeadlineExceeded, "the request took longer than its limit")
+
 // ended returns the status of a request whose context is done.
 func ended(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return status.Error(codes.DeadlineExceeded, "the request took longer than its limit")
+		return errLate
 	}
 	return status.Error(codes.Canceled, "the client has gone")
 }

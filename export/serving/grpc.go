@@ -38,11 +38,12 @@ const (
 // NewGRPC returns a server of TensorFlow Serving's services, of grpc.health.v1 and of reflection.
 // MultiInference and HandleReloadConfigRequest answer UNIMPLEMENTED.
 func NewGRPC(m *Models, o GRPCOptions) *grpc.Server {
+	large := newBodies(o.MaxBody, o.Timeout)
 	s := grpc.NewServer(
 		grpc.MaxRecvMsgSize(o.MaxBody), grpc.MaxConcurrentStreams(maxStreams), grpc.ConnectionTimeout(handshakeTime),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
-		grpc.InTapHandle(o.admit), grpc.UnaryInterceptor(unbroken),
+		grpc.InTapHandle(o.admit), grpc.UnaryInterceptor(large.answer), grpc.ForceServerCodecV2(large),
 	)
 	all := &service{models: m, metrics: o.Metrics}
 	servingpb.RegisterPredictionServiceServer(s, all)
@@ -57,6 +58,10 @@ func NewGRPC(m *Models, o GRPCOptions) *grpc.Server {
 func (o GRPCOptions) admit(ctx context.Context, call *tap.Info) (context.Context, error) {
 	if err := o.Token.check(call.FullMethodName, call.Header.Get("authorization")); err != nil {
 		return nil, err
+	}
+	switch call.FullMethodName {
+	case servingpb.PredictionService_MultiInference_FullMethodName, servingpb.ModelService_HandleReloadConfigRequest_FullMethodName:
+		return nil, status.Errorf(codes.Unimplemented, "%s is not answered here", call.FullMethodName)
 	}
 	limited, cancel := context.WithTimeout(ctx, o.Timeout)
 	context.AfterFunc(ctx, cancel)
