@@ -150,6 +150,28 @@ func TestRESTBodies(t *testing.T) {
 	}
 }
 
+// TestMetadata verifies the signatures of a model of TensorFlow Serving against its own answer.
+func TestMetadata(t *testing.T) {
+	const name, folder = "saved_model_half_plus_two_2_versions", "../testdata/serving/"
+	want, err := os.ReadFile(folder + name + "_metadata.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := NewDirectory(folder+name, Base{Policy: Policy{Only: []int64{123}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cores := NewCores(Limits{Cores: 1, Batch: 4, Queue: 10, Tensor: 1 << 10})
+	m, metrics := NewModels(), NewMetrics(cores)
+	defer m.Close()
+	NewWatcher(m, d.Bases, &Loader{Cores: cores, Metrics: metrics}, Notice{Line: func(text string) { t.Error(text) }, Loaded: func(*Version, bool) {}}).Look(t.Context())
+	w := httptest.NewRecorder()
+	NewREST(m, RESTOptions{Metrics: metrics}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/models/"+name+"/metadata", nil))
+	if diff := cmp.Diff(parsed(t, string(want)), parsed(t, w.Body.String())); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func parsed(t *testing.T, text string) (value any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &value); err != nil {

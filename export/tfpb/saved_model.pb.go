@@ -608,10 +608,11 @@ func (x *TensorInfo) GetTensorShape() *TensorShapeProto {
 
 // SignatureDef is a way to call the graph.
 type SignatureDef struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Inputs        map[string]*TensorInfo `protobuf:"bytes,1,rep,name=inputs,proto3" json:"inputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Outputs       map[string]*TensorInfo `protobuf:"bytes,2,rep,name=outputs,proto3" json:"outputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	MethodName    string                 `protobuf:"bytes,3,opt,name=method_name,json=methodName,proto3" json:"method_name,omitempty"`
+	state         protoimpl.MessageState  `protogen:"open.v1"`
+	Inputs        map[string]*TensorInfo  `protobuf:"bytes,1,rep,name=inputs,proto3" json:"inputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Outputs       map[string]*TensorInfo  `protobuf:"bytes,2,rep,name=outputs,proto3" json:"outputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	MethodName    string                  `protobuf:"bytes,3,opt,name=method_name,json=methodName,proto3" json:"method_name,omitempty"`
+	Defaults      map[string]*TensorProto `protobuf:"bytes,4,rep,name=defaults,proto3" json:"defaults,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -665,6 +666,13 @@ func (x *SignatureDef) GetMethodName() string {
 		return x.MethodName
 	}
 	return ""
+}
+
+func (x *SignatureDef) GetDefaults() map[string]*TensorProto {
+	if x != nil {
+		return x.Defaults
+	}
+	return nil
 }
 
 type MetaGraphDef_MetaInfoDef struct {
@@ -1000,18 +1008,22 @@ const file_export_tfpb_saved_model_proto_rawDesc = "" +
 	"TensorInfo\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x05dtype\x18\x02 \x01(\x0e2\x16.ringtrain.tf.DataTypeR\x05dtype\x12A\n" +
-	"\ftensor_shape\x18\x03 \x01(\v2\x1e.ringtrain.tf.TensorShapeProtoR\vtensorShape\"\xdd\x02\n" +
+	"\ftensor_shape\x18\x03 \x01(\v2\x1e.ringtrain.tf.TensorShapeProtoR\vtensorShape\"\xfb\x03\n" +
 	"\fSignatureDef\x12>\n" +
 	"\x06inputs\x18\x01 \x03(\v2&.ringtrain.tf.SignatureDef.InputsEntryR\x06inputs\x12A\n" +
 	"\aoutputs\x18\x02 \x03(\v2'.ringtrain.tf.SignatureDef.OutputsEntryR\aoutputs\x12\x1f\n" +
 	"\vmethod_name\x18\x03 \x01(\tR\n" +
-	"methodName\x1aS\n" +
+	"methodName\x12D\n" +
+	"\bdefaults\x18\x04 \x03(\v2(.ringtrain.tf.SignatureDef.DefaultsEntryR\bdefaults\x1aS\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12.\n" +
 	"\x05value\x18\x02 \x01(\v2\x18.ringtrain.tf.TensorInfoR\x05value:\x028\x01\x1aT\n" +
 	"\fOutputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12.\n" +
-	"\x05value\x18\x02 \x01(\v2\x18.ringtrain.tf.TensorInfoR\x05value:\x028\x01B\x17Z\x15ringtrain/export/tfpbb\x06proto3"
+	"\x05value\x18\x02 \x01(\v2\x18.ringtrain.tf.TensorInfoR\x05value:\x028\x01\x1aV\n" +
+	"\rDefaultsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12/\n" +
+	"\x05value\x18\x02 \x01(\v2\x19.ringtrain.tf.TensorProtoR\x05value:\x028\x01B\x17Z\x15ringtrain/export/tfpbb\x06proto3"
 
 var (
 	file_export_tfpb_saved_model_proto_rawDescOnce sync.Once
@@ -1026,7 +1038,7 @@ func file_export_tfpb_saved_model_proto_rawDescGZIP() []byte {
 }
 
 var file_export_tfpb_saved_model_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_export_tfpb_saved_model_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_export_tfpb_saved_model_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_export_tfpb_saved_model_proto_goTypes = []any{
 	(SaverDef_CheckpointFormatVersion)(0), // 0: ringtrain.tf.SaverDef.CheckpointFormatVersion
 	(*SavedModel)(nil),                    // 1: ringtrain.tf.SavedModel
@@ -1046,15 +1058,17 @@ var file_export_tfpb_saved_model_proto_goTypes = []any{
 	(*CollectionDef_AnyList_Any)(nil),     // 15: ringtrain.tf.CollectionDef.AnyList.Any
 	nil,                                   // 16: ringtrain.tf.SignatureDef.InputsEntry
 	nil,                                   // 17: ringtrain.tf.SignatureDef.OutputsEntry
-	(*GraphDef)(nil),                      // 18: ringtrain.tf.GraphDef
-	(DataType)(0),                         // 19: ringtrain.tf.DataType
-	(*TensorShapeProto)(nil),              // 20: ringtrain.tf.TensorShapeProto
-	(*OpList)(nil),                        // 21: ringtrain.tf.OpList
+	nil,                                   // 18: ringtrain.tf.SignatureDef.DefaultsEntry
+	(*GraphDef)(nil),                      // 19: ringtrain.tf.GraphDef
+	(DataType)(0),                         // 20: ringtrain.tf.DataType
+	(*TensorShapeProto)(nil),              // 21: ringtrain.tf.TensorShapeProto
+	(*OpList)(nil),                        // 22: ringtrain.tf.OpList
+	(*TensorProto)(nil),                   // 23: ringtrain.tf.TensorProto
 }
 var file_export_tfpb_saved_model_proto_depIdxs = []int32{
 	2,  // 0: ringtrain.tf.SavedModel.meta_graphs:type_name -> ringtrain.tf.MetaGraphDef
 	9,  // 1: ringtrain.tf.MetaGraphDef.meta_info_def:type_name -> ringtrain.tf.MetaGraphDef.MetaInfoDef
-	18, // 2: ringtrain.tf.MetaGraphDef.graph_def:type_name -> ringtrain.tf.GraphDef
+	19, // 2: ringtrain.tf.MetaGraphDef.graph_def:type_name -> ringtrain.tf.GraphDef
 	4,  // 3: ringtrain.tf.MetaGraphDef.saver_def:type_name -> ringtrain.tf.SaverDef
 	10, // 4: ringtrain.tf.MetaGraphDef.collection_def:type_name -> ringtrain.tf.MetaGraphDef.CollectionDefEntry
 	11, // 5: ringtrain.tf.MetaGraphDef.signature_def:type_name -> ringtrain.tf.MetaGraphDef.SignatureDefEntry
@@ -1064,21 +1078,23 @@ var file_export_tfpb_saved_model_proto_depIdxs = []int32{
 	12, // 9: ringtrain.tf.CollectionDef.node_list:type_name -> ringtrain.tf.CollectionDef.NodeList
 	13, // 10: ringtrain.tf.CollectionDef.bytes_list:type_name -> ringtrain.tf.CollectionDef.BytesList
 	14, // 11: ringtrain.tf.CollectionDef.any_list:type_name -> ringtrain.tf.CollectionDef.AnyList
-	19, // 12: ringtrain.tf.TensorInfo.dtype:type_name -> ringtrain.tf.DataType
-	20, // 13: ringtrain.tf.TensorInfo.tensor_shape:type_name -> ringtrain.tf.TensorShapeProto
+	20, // 12: ringtrain.tf.TensorInfo.dtype:type_name -> ringtrain.tf.DataType
+	21, // 13: ringtrain.tf.TensorInfo.tensor_shape:type_name -> ringtrain.tf.TensorShapeProto
 	16, // 14: ringtrain.tf.SignatureDef.inputs:type_name -> ringtrain.tf.SignatureDef.InputsEntry
 	17, // 15: ringtrain.tf.SignatureDef.outputs:type_name -> ringtrain.tf.SignatureDef.OutputsEntry
-	21, // 16: ringtrain.tf.MetaGraphDef.MetaInfoDef.stripped_op_list:type_name -> ringtrain.tf.OpList
-	5,  // 17: ringtrain.tf.MetaGraphDef.CollectionDefEntry.value:type_name -> ringtrain.tf.CollectionDef
-	8,  // 18: ringtrain.tf.MetaGraphDef.SignatureDefEntry.value:type_name -> ringtrain.tf.SignatureDef
-	15, // 19: ringtrain.tf.CollectionDef.AnyList.value:type_name -> ringtrain.tf.CollectionDef.AnyList.Any
-	7,  // 20: ringtrain.tf.SignatureDef.InputsEntry.value:type_name -> ringtrain.tf.TensorInfo
-	7,  // 21: ringtrain.tf.SignatureDef.OutputsEntry.value:type_name -> ringtrain.tf.TensorInfo
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	18, // 16: ringtrain.tf.SignatureDef.defaults:type_name -> ringtrain.tf.SignatureDef.DefaultsEntry
+	22, // 17: ringtrain.tf.MetaGraphDef.MetaInfoDef.stripped_op_list:type_name -> ringtrain.tf.OpList
+	5,  // 18: ringtrain.tf.MetaGraphDef.CollectionDefEntry.value:type_name -> ringtrain.tf.CollectionDef
+	8,  // 19: ringtrain.tf.MetaGraphDef.SignatureDefEntry.value:type_name -> ringtrain.tf.SignatureDef
+	15, // 20: ringtrain.tf.CollectionDef.AnyList.value:type_name -> ringtrain.tf.CollectionDef.AnyList.Any
+	7,  // 21: ringtrain.tf.SignatureDef.InputsEntry.value:type_name -> ringtrain.tf.TensorInfo
+	7,  // 22: ringtrain.tf.SignatureDef.OutputsEntry.value:type_name -> ringtrain.tf.TensorInfo
+	23, // 23: ringtrain.tf.SignatureDef.DefaultsEntry.value:type_name -> ringtrain.tf.TensorProto
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_export_tfpb_saved_model_proto_init() }
@@ -1098,7 +1114,7 @@ func file_export_tfpb_saved_model_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_export_tfpb_saved_model_proto_rawDesc), len(file_export_tfpb_saved_model_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
