@@ -53,21 +53,49 @@ func Open(prefix string) (*Reader, error) {
 
 func readIndex(prefix string) ([]byte, error) {
 	name := indexName(prefix)
-	info, err := os.Stat(name)
+	data, err := ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && isV1(prefix) {
 		return nil, bad("bundle: %s is a checkpoint of TensorFlow's old V1 format, want V2 (with %s)", prefix, name)
 	}
 	if err != nil {
 		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("bundle: %w", err))
 	}
-	if !info.Mode().IsRegular() {
-		return nil, bad("bundle: %s is not a file", name)
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("bundle: %w", err))
-	}
 	return data, nil
+}
+
+// maxFile bounds a file that is read as a whole.
+const maxFile = 1 << 30
+
+// OpenFile opens a file of a bundle. A pipe or a device, which may never answer, is an error.
+func OpenFile(name string) (*os.File, error) {
+	if _, err := regularSize(name); err != nil {
+		return nil, err
+	}
+	return os.Open(name)
+}
+
+// ReadFile returns the content of a file of a bundle, which OpenFile could open and which has at most 1 GiB.
+func ReadFile(name string) ([]byte, error) {
+	size, err := regularSize(name)
+	if err != nil {
+		return nil, err
+	}
+	if size > maxFile {
+		return nil, bad("%s has %d bytes, want at most %d", name, size, maxFile)
+	}
+	return os.ReadFile(name)
+}
+
+// regularSize returns the bytes of a file. The error has [exitcode.BadData] if it is something else than a file.
+func regularSize(name string) (int64, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, bad("%s is not a file", name)
+	}
+	return info.Size(), nil
 }
 
 // isV1 reports whether a V1 checkpoint, one file or several, has this prefix.
@@ -142,7 +170,7 @@ func (r *Reader) openShards() error {
 	for _, e := range r.entries {
 		s := &r.shards[e.Shard]
 		if s.file == nil {
-			f, err := os.Open(r.shardName(e))
+			f, err := OpenFile(r.shardName(e))
 			if err != nil {
 				return bad("bundle: tensor %s: %w", e.Name, err)
 			}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/prototext"
@@ -118,6 +119,11 @@ func TestTwoKeys(t *testing.T) {
 	}
 }
 
+// pipe puts a pipe in the place of a file. It answers nothing, so its reader would wait for ever.
+func pipe(name string) error {
+	return errors.Join(os.Remove(name), syscall.Mkfifo(name, 0o666))
+}
+
 // TestBadModels verifies that each kind of damage is refused when the model is opened, by a sentence
 // that names the place.
 func TestBadModels(t *testing.T) {
@@ -146,7 +152,12 @@ func TestBadModels(t *testing.T) {
 		"damage=missing function": {change: func(m meta) { nodeOf(m, "y").Op = "PartitionedCall" },
 			want: "y: no function"},
 		"damage=missing attribute": {change: func(m meta) { delete(nodeOf(m, "restored").Attr, "dtypes") }, want: "restored (RestoreV2) has no output 0"},
-		"damage=missing constant":  {change: func(m meta) { delete(nodeOf(m, "names").Attr, "value") }, want: "names (Const): attribute value is missing"},
+		"damage=missing number": {change: func(m meta) {
+			n := nodeOf(m, "words")
+			m.GraphDef.Node = append(m.GraphDef.Node, &tfpb.NodeDef{Name: "hashed", Op: "StringToHashBucketFast", Input: []string{n.Name}})
+			m.SignatureDef["serving_default"].Outputs["w"].Name = "hashed:0"
+		}, want: "hashed (StringToHashBucketFast): attribute num_buckets is missing"},
+		"damage=missing constant": {change: func(m meta) { delete(nodeOf(m, "names").Attr, "value") }, want: "names (Const): attribute value is missing"},
 		"damage=missing variable": {change: func(m meta) { nodeOf(m, "names").Attr["value"].GetTensor().StringVal = [][]byte{[]byte("v")} },
 			want: "no tensor v"},
 		"damage=other shape": {change: func(m meta) { nodeOf(m, "w").Attr["shape"] = text("shape { dim { size: 3 } }") },
@@ -176,6 +187,10 @@ func TestBadModels(t *testing.T) {
 		}, want: "the file has only 4"},
 		"damage=no variables": {files: func(dir string) error { return os.RemoveAll(filepath.Join(dir, "variables")) },
 			want: "variable w has no value"},
+		"damage=pipe": {files: func(dir string) error { return pipe(filepath.Join(dir, modelFile)) }, want: "is not a file"},
+		"damage=pipe of data": {files: func(dir string) error {
+			return pipe(filepath.Join(dir, "variables", "variables.data-00000-of-00001"))
+		}, want: "is not a file"},
 		"damage=cut": {files: func(dir string) error { return os.Truncate(filepath.Join(dir, modelFile), 300) }, want: "the file is damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,11 +12,16 @@ import (
 // for all T; i for int32 or int64, n for int32, b for bool, s for string, x for any. In T+i the T stands
 // for one or more inputs. Without kinds nothing is checked.
 
-// fits returns an error if a node has not the number of inputs or the type of the operation.
+// fits returns an error if a node has not the number of inputs, the attributes or the type of the operation.
 func (o *op) fits(n *node, inputs int) error {
 	first, rest, variadic := strings.Cut(o.kinds, "+")
 	if repeated := inputs - len(rest); o.kinds != "" && (variadic && repeated < 1 || !variadic && inputs != len(first)) {
 		return fmt.Errorf("%d inputs, want %s", inputs, o.kinds)
+	}
+	for name := range strings.SplitSeq(o.needs, "+") {
+		if name != "" && n.attrs[name] == nil {
+			return fmt.Errorf("attribute %s is missing", name)
+		}
 	}
 	for _, name := range []string{"T", "SrcT", "out_type"} {
 		if t := n.typ(name); o.types != nil && t != tfpb.DataType_DT_INVALID && !slices.Contains(o.types, t) {

@@ -74,10 +74,7 @@ func (m *Model) SignatureDefs() map[string]*tfpb.SignatureDef { return m.meta.Ge
 // readMeta returns the graph of a version folder that has the tag serve and no other.
 func readMeta(dir string) (*tfpb.MetaGraphDef, error) {
 	name := filepath.Join(dir, modelFile)
-	if info, err := os.Stat(name); err == nil && info.Size() > maxBytes {
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s has %d bytes, want at most %d", name, info.Size(), maxBytes))
-	}
-	data, err := os.ReadFile(name)
+	data, err := bundle.ReadFile(name)
 	if err != nil {
 		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("interpreter: %w", err))
 	}

@@ -14,8 +14,8 @@ func networkOps() []op {
 		{name: "Softmax", kinds: "T", types: float32s, shape: shapeSoftmax, run: softmax},
 		{name: "Conv2D", kinds: "TT", types: float32s, bind: bindWindows, shape: shapeConv, run: conv},
 		{name: "DepthwiseConv2dNative", kinds: "TT", types: float32s, bind: bindWindows, shape: shapeDepthwise, run: depthwise},
-		{name: "MaxPool", kinds: "T", types: float32s, bind: bindWindows, shape: shapePool, run: maxPool},
-		{name: "AvgPool", kinds: "T", types: float32s, bind: bindWindows, shape: shapePool, run: avgPool},
+		{name: "MaxPool", kinds: "T", types: float32s, needs: "ksize", bind: bindWindows, shape: shapePool, run: maxPool},
+		{name: "AvgPool", kinds: "T", types: float32s, needs: "ksize", bind: bindWindows, shape: shapePool, run: avgPool},
 	}
 }
 

@@ -26,14 +26,14 @@ func stringOps() []op {
 		{name: "StringStrip", kinds: "s", bind: func(*node) (any, error) { return strip, nil }, shape: likeInput(0), run: eachText},
 		{name: "StringLower", kinds: "s", bind: lower, shape: likeInput(0), run: eachText},
 		{name: "UnicodeTranscode", kinds: "s", bind: transcode, shape: likeInput(0), run: eachText},
-		{name: "StaticRegexReplace", kinds: "s", bind: replaceAll, shape: likeInput(0), run: eachText},
+		{name: "StaticRegexReplace", kinds: "s", needs: "pattern+rewrite", bind: replaceAll, shape: likeInput(0), run: eachText},
 		{name: "RegexReplace", kinds: "sss", bind: replaceAll, shape: likeInput(0), run: regexReplace},
-		{name: "StaticRegexFullMatch", kinds: "s", bind: fullMatch, shape: likeInput(tfpb.DataType_DT_BOOL), run: regexMatch},
-		{name: "StringToHashBucketFast", kinds: "s", bind: only("num_buckets", 1, math.MaxInt), shape: likeInput(tfpb.DataType_DT_INT64), run: hashBucket},
-		{name: "StringToNumber", kinds: "s", types: []tfpb.DataType{tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_INT64}, run: stringToNumber},
+		{name: "StaticRegexFullMatch", kinds: "s", needs: "pattern", bind: fullMatch, shape: likeInput(tfpb.DataType_DT_BOOL), run: regexMatch},
+		{name: "StringToHashBucketFast", kinds: "s", needs: "num_buckets", bind: only("num_buckets", 1, math.MaxInt), shape: likeInput(tfpb.DataType_DT_INT64), run: hashBucket},
+		{name: "StringToNumber", kinds: "s", needs: "out_type", types: []tfpb.DataType{tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_INT64}, run: stringToNumber},
 		{name: "StringJoin", kinds: "s+", bind: func(n *node) (any, error) { return n.text("separator", ""), nil }, run: stringJoin},
 		{name: "StringSplitV2", kinds: "ss", out: "indices+values+shape", bind: only("maxsplit", -1, -1), run: stringSplit},
-		{name: "StringNGrams", kinds: "si", out: "ngrams+ngrams_splits", bind: bindNGrams, run: stringNGrams},
+		{name: "StringNGrams", kinds: "si", out: "ngrams+ngrams_splits", needs: "separator", bind: bindNGrams, run: stringNGrams},
 	}
 }
 

@@ -98,7 +98,7 @@ func (b *Bundle) readExtra() error {
 
 // readIfThere returns the content of a file, nil if there is none.
 func readIfThere(name string) ([]byte, error) {
-	text, err := os.ReadFile(name)
+	text, err := bundle.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -107,7 +107,7 @@ func readIfThere(name string) ([]byte, error) {
 
 // readMeta reads the graph that is served from a saved_model.pb.
 func readMeta(name string) (*tfpb.MetaGraphDef, error) {
-	text, err := os.ReadFile(name)
+	text, err := bundle.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,12 @@ import (
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
 
+	"ringtrain/export/bundle"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/serving/servingpb"
 	"ringtrain/export/tfpb"
@@ -38,7 +38,7 @@ const maxWarmups = 1000
 func (v *Version) warm(ctx context.Context) error {
 	var proof struct{ Bound float64 }
 	name := filepath.Join(v.Path, proofFile)
-	text, err := os.ReadFile(name)
+	text, err := bundle.ReadFile(name)
 	if err == nil {
 		err = json.Unmarshal(text, &proof)
 	}
@@ -49,7 +49,7 @@ func (v *Version) warm(ctx context.Context) error {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", name, err))
 	}
 	name = filepath.Join(v.Path, warmupFile)
-	file, err := os.Open(name)
+	file, err := bundle.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
