@@ -28,7 +28,7 @@ type manifest struct {
 	Spec     struct {
 		ClusterIP                string `yaml:"clusterIP"`
 		PublishNotReadyAddresses bool   `yaml:"publishNotReadyAddresses"`
-		Selector                 map[string]string
+		Selector                 map[string]any
 
 		CompletionMode           string `yaml:"completionMode"`
 		Completions, Parallelism int

@@ -218,7 +218,11 @@ func TestPeopleLines(t *testing.T) {
 	if !ok {
 		t.Errorf("the launcher does not say what it starts:\n%s", e.stderr)
 	}
-	for line := range strings.Lines(e.stdout + theirs) {
+	lines, last, _ := strings.Cut(e.stdout, "the model is in ") // the launcher's own line again
+	if last != "ckpt/mnist and export/mnist; next: ringtrain predict ckpt/mnist FILE, ringtrain eval ckpt/mnist FILE, ringtrain serve export/mnist\n" {
+		t.Errorf("the last line names the commands that take the model by %q", last)
+	}
+	for line := range strings.Lines(lines + theirs) {
 		if !strings.HasPrefix(line, "[0] ") && !strings.HasPrefix(line, "[1] ") {
 			t.Errorf("a line without its rank: %q", line)
 		}

@@ -199,7 +199,8 @@ func TestUsage(t *testing.T) {
 		{"bench allreduce -np 2 --max 1X", "--max is 1X", 64},
 		{"bench allreduce -np 2 --codec zip", "zip", 64},
 		{"version now", "want none", 64},
-		{"serve export", "unknown command", 64},
+		{"serve", "want a folder of models, or --config FILE", 64},
+		{"serve export", "want a folder of models: open", 66},
 	}
 	for _, tt := range tests {
 		t.Run("args="+tt.args, func(t *testing.T) {
