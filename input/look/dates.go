@@ -1,8 +1,8 @@
 package look
 
 import (
-	"bytes"
 	"math/bits"
+	"strings"
 
 	"ringtrain/input/column"
 	"ringtrain/model/graph"
@@ -47,6 +47,9 @@ func (d *dater) layoutsOf(cell []byte, some uint32) (fit uint32) {
 	return fit
 }
 
+// dateMarks are the marks between the numbers of a date.
+const dateMarks = "-/."
+
 // dateShaped reports whether a cell begins as a date does: three numbers with equal marks between them.
 func dateShaped(cell []byte) bool {
 	if len(cell) < 8 || len(cell) > 40 || cell[0] > '9' || cell[1] > '9' || cell[2] > '9' { // letters
@@ -63,7 +66,7 @@ func dateShaped(cell []byte) bool {
 			return false
 		case part == 2:
 			return at == len(cell) || cell[at] == ' ' || cell[at] == 'T'
-		case at == len(cell) || bytes.IndexByte([]byte("-/."), cell[at]) < 0 || part == 1 && cell[at] != mark:
+		case at == len(cell) || strings.IndexByte(dateMarks, cell[at]) < 0 || part == 1 && cell[at] != mark:
 			return false
 		}
 		mark = cell[at]

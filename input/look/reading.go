@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"ringtrain/input/column"
 	"ringtrain/input/text"
@@ -13,6 +15,7 @@ import (
 type reading struct {
 	cell   []byte // as it is in the record
 	text   []byte // without the blanks around
+	marks  uint8  // of all bytes of text; 0 of a cell that a job reads as a text
 	kind   cellKind
 	number float64 // a plain one
 }
@@ -30,7 +33,8 @@ const (
 // read makes r the reading of a cell.
 func (r *reading) read(cell []byte) {
 	r.cell, r.text = cell, column.Trimmed(cell)
-	r.number, r.kind = numberOf(r.text)
+	r.marks = marksIn(r.text)
+	r.number, r.kind = numberWith(r.marks, r.text)
 }
 
 // readText makes r the reading of a cell that a job reads as a text.
@@ -43,8 +47,11 @@ func number(cell []byte) (float64, bool) {
 }
 
 // numberOf returns the kind of a cell, behind which text.Pad bytes may be read if its capacity says so.
-func numberOf(cell []byte) (float64, cellKind) {
-	if len(cell) == 0 || noDigit(cell[0]) || noDigit(cell[len(cell)-1]) {
+func numberOf(cell []byte) (float64, cellKind) { return numberWith(marksIn(cell), cell) }
+
+// numberWith is numberOf of a cell with marks.
+func numberWith(marks uint8, cell []byte) (float64, cellKind) {
+	if len(cell) == 0 || marks&letterMark != 0 {
 		return 0, noNumber
 	}
 	if n := len(cell); cap(cell)-n >= text.Pad {
@@ -66,10 +73,7 @@ func numberOf(cell []byte) (float64, cellKind) {
 	return v, plainNumber
 }
 
-// noDigit reports whether no number begins or ends with c, as with a letter.
-func noDigit(c byte) bool { return c > '9' && c < 0x80 }
-
-// kindOf returns the kind of a cell by its characters: plainNumber, anyNumber or noNumber.
+// kindOf returns the kind of a cell without letters by its characters: plainNumber, anyNumber or noNumber.
 func kindOf(cell []byte) cellKind {
 	kind, digit, dots := plainNumber, false, 0
 	for i, c := range cell {
@@ -83,14 +87,49 @@ func kindOf(cell []byte) cellKind {
 				return noNumber // as of a date
 			}
 		case c|0x20 == 'e':
-		case c == ',', c == ' ', c == '$', c == '%', c >= 0x80:
-			kind = anyNumber
 		default:
-			return noNumber
+			kind = anyNumber
 		}
 	}
 	if !digit || kind == plainNumber && dots > 1 {
 		return noNumber
 	}
 	return kind
+}
+
+// Marks of the bytes of a text.
+const (
+	blankMark  uint8 = 1 << iota
+	barMark          // separator of lists
+	highMark         // of no ASCII
+	dateMark         // stands between the numbers of a date
+	letterMark       // no number has it: letters but e, and others
+)
+
+// marksOf has the marks of each byte.
+var marksOf = func() (of [256]uint8) {
+	for c := range of {
+		switch {
+		case c <= ' ':
+			of[c] = blankMark
+		case c == listSeparator:
+			of[c] = barMark
+		case c >= utf8.RuneSelf:
+			of[c] = highMark
+		case strings.IndexByte(dateMarks, byte(c)) >= 0:
+			of[c] = dateMark
+		}
+		if c < utf8.RuneSelf && strings.IndexByte("0123456789.-+eE, $%", byte(c)) < 0 {
+			of[c] |= letterMark
+		}
+	}
+	return of
+}()
+
+// marksIn returns the marks of all bytes of a text.
+func marksIn(cell []byte) (marks uint8) {
+	for _, c := range cell {
+		marks |= marksOf[c]
+	}
+	return marks
 }

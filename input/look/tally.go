@@ -65,14 +65,14 @@ func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
 		return false
 	}
 	switch {
-	case dateShaped(cell):
+	case r.marks&dateMark != 0 && dateShaped(cell):
 		return !t.date(cell, d)
 	case r.kind == anyNumber && t.looseNumber(cell, log):
 		return false
 	case r.kind == hugeNumber:
 		t.huge++
 	}
-	t.text(cell)
+	t.text(cell, r.marks)
 	return true
 }
 
@@ -119,14 +119,10 @@ func (t *tally) date(cell []byte, d *dater) bool {
 	return t.layouts != 0
 }
 
-func (t *tally) text(cell []byte) {
+func (t *tally) text(cell []byte, marks uint8) {
 	t.texts++
 	t.words++
-	marks := uint8(0)
-	for _, c := range cell {
-		marks |= marksOf[c]
-	}
-	if marks == 0 {
+	if marks&(blankMark|barMark|highMark) == 0 {
 		return // one word of ASCII
 	}
 	within, isList := true, marks&barMark != 0 && cell[0] != listSeparator
@@ -144,28 +140,6 @@ func (t *tally) text(cell []byte) {
 		t.foreign.Records++
 	}
 }
-
-// Marks of the bytes of a text.
-const (
-	blankMark uint8 = 1 << iota
-	barMark
-	highMark // of no ASCII
-)
-
-// marksOf has the marks of each byte.
-var marksOf = func() (of [256]uint8) {
-	for c := range of {
-		switch {
-		case c <= ' ':
-			of[c] = blankMark
-		case c == listSeparator:
-			of[c] = barMark
-		case c >= utf8.RuneSelf:
-			of[c] = highMark
-		}
-	}
-	return of
-}()
 
 // listSeparator stands between the texts of a list in a cell.
 const listSeparator = '|'
