@@ -3,6 +3,7 @@ package interpreter
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"ringtrain/export/tfpb"
 )
@@ -38,18 +39,14 @@ func (c *call) gatherRows(params *Tensor, axis int) error {
 	if err := c.make(0, params.Type, c.dims(in[:axis], indices.Shape, in[axis+1:])...); err != nil {
 		return err
 	}
-	tables := Elements(in[:axis])
-	if c.out[0].length() == 0 {
-		tables = 0
-	}
-	for k := range n {
-		row := indices.integer(k)
+	at := c.list(1)
+	for k, row := range at {
 		if row < 0 || row >= rows {
 			return outside(k, row, rows)
 		}
-		for outer := range tables {
-			c.out[0].take((outer*n+k)*width, params, (outer*rows+row)*width, width)
-		}
+	}
+	for outer := range Elements(in[:axis]) {
+		c.out[0].takeRows(outer*n, params, outer*rows, width, at)
 	}
 	return nil
 }
@@ -68,19 +65,47 @@ func gatherNd(c *call) error {
 	if err := c.make(0, params.Type, c.dims(lists, inner)...); err != nil {
 		return err
 	}
-	width := Elements(inner)
-	for i := range c.out[0].length() / max(width, 1) {
+	n := Elements(lists)
+	rows := c.list(1)
+	rows = slices.Grow(rows, n)[:max(len(rows), n)]
+	c.lists[1] = rows
+	for i := range n { // the row of list i stands at i from here on, before the lists that follow
 		row := 0
 		for d, size := range params.Shape[:dims] {
-			at := indices.integer(i*dims + d)
+			at := rows[i*dims+d]
 			if at < 0 || at >= size {
 				return outside(i, at, size)
 			}
 			row = row*size + at
 		}
-		c.out[0].take(i*width, params, row*width, width)
+		rows[i] = row
 	}
+	c.out[0].takeRows(0, params, 0, Elements(inner), rows[:n])
 	return nil
+}
+
+// takeRows takes rows of a width, the first two numbers of which are those where the output and src begin.
+func (t *Tensor) takeRows(to int, src *Tensor, from, width int, rows []int) {
+	takeRows(t.Float32, src.Float32, to, from, width, rows)
+	takeRows(t.Float64, src.Float64, to, from, width, rows)
+	takeRows(t.Int32, src.Int32, to, from, width, rows)
+	takeRows(t.Int64, src.Int64, to, from, width, rows)
+	takeRows(t.Bool, src.Bool, to, from, width, rows)
+	takeRows(t.Bytes, src.Bytes, to, from, width, rows)
+}
+
+func takeRows[T any](dst, src []T, to, from, width int, rows []int) {
+	if len(dst) == 0 {
+		return
+	}
+	dst = dst[to*width:]
+	for k, row := range rows {
+		if width == 1 {
+			dst[k] = src[from+row]
+		} else {
+			copy(dst[k*width:][:width], src[(from+row)*width:])
+		}
+	}
 }
 
 // oneHot writes the on value where the index says, and the off value elsewhere:
@@ -121,16 +146,21 @@ func where(c *call) error {
 	if err := c.make(0, tfpb.DataType_DT_INT64, n, rank); err != nil {
 		return err
 	}
-	places := c.out[0].Int64
-	for i, v := range in.Bool {
-		if !v {
-			continue
+	places, row, last := c.out[0].Int64, 0, in.Shape[rank-1]
+	for first := 0; first < len(in.Bool); first += last {
+		for i, v := range in.Bool[first:][:last] {
+			if !v {
+				continue
+			}
+			at := row
+			places[rank-1] = int64(i)
+			for d := rank - 2; d >= 0; d-- {
+				places[d] = int64(at % in.Shape[d])
+				at /= in.Shape[d]
+			}
+			places = places[rank:]
 		}
-		for d := rank - 1; d >= 0; d-- {
-			places[d] = int64(i % in.Shape[d])
-			i /= in.Shape[d]
-		}
-		places = places[rank:]
+		row++
 	}
 	return nil
 }

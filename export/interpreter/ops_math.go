@@ -173,14 +173,25 @@ func (a *arithmetic) run(c *call) error {
 	return nil
 }
 
-// float32s computes rows by the kernel if both operands have all of their values there.
+// float32s computes rows by the kernel if both operands have all of their values there. A product of a row with one
+// number has a loop of its own.
 func (a *arithmetic) float32s(e *kernel.Engine, w *walk, dst, x, y []float32) {
-	if row := *w; a.fast == nil || !row.next() || row.by[1] != 1 || row.by[2] != 1 {
+	row := *w
+	whole := a.fast != nil && row.next() && row.by[1] == 1
+	if !whole || row.by[2] != 1 && (row.by[2] != 0 || a.name != "Mul") {
 		combine(w, dst, x, y, a.f)
 		return
 	}
 	for len(dst) > 0 && w.next() {
-		a.fast(e, dst[w.at[0]:][:w.n], x[w.at[1]:][:w.n], y[w.at[2]:][:w.n])
+		out, values := dst[w.at[0]:][:w.n], x[w.at[1]:][:w.n]
+		if w.by[2] == 1 {
+			a.fast(e, out, values, y[w.at[2]:][:w.n])
+			continue
+		}
+		factor := y[w.at[2]]
+		for k, v := range values {
+			out[k] = v * factor
+		}
 	}
 }
 

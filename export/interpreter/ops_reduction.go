@@ -228,27 +228,27 @@ func segmentSum(c *call) error {
 	if err := c.make(0, data.Type, c.dims([]int{number}, data.Shape[rank:])...); err != nil {
 		return err
 	}
-	out, width := c.out[0], Elements(data.Shape[rank:])
+	out, width, rows := c.out[0], Elements(data.Shape[rank:]), c.list(1)
 	out.zero()
-	for i := range segments.length() {
-		row := segments.integer(i)
+	for i, row := range rows {
 		if row >= number {
 			return outside(i, row, number)
 		}
-		if row >= 0 {
-			addRow(out.Float32, data.Float32, row*width, i*width, width)
-			addRow(out.Float64, data.Float64, row*width, i*width, width)
-			addRow(out.Int32, data.Int32, row*width, i*width, width)
-			addRow(out.Int64, data.Int64, row*width, i*width, width)
-		}
 	}
+	addRows(out.Float32, data.Float32, width, rows)
+	addRows(out.Float64, data.Float64, width, rows)
+	addRows(out.Int32, data.Int32, width, rows)
+	addRows(out.Int64, data.Int64, width, rows)
 	return nil
 }
 
-func addRow[T number](dst, src []T, to, from, n int) {
-	if len(src) > 0 {
-		for k, v := range src[from:][:n] {
-			dst[to+k] += v
+func addRows[T number](dst, src []T, width int, rows []int) {
+	for i, row := range rows {
+		if row >= 0 && len(src) > 0 {
+			sum := dst[row*width:][:width]
+			for k, v := range src[i*width:][:width] {
+				sum[k] += v
+			}
 		}
 	}
 }

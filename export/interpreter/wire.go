@@ -11,7 +11,7 @@ import (
 
 // The bytes of tags, field<<3 | wire type.
 const (
-	tagVarint  = 1<<3 | 0
+	tagVarint  = 1 << 3
 	tagFixed32 = 1<<3 | 5
 	tagFirst   = 1<<3 | 2 // Example.features, Features.feature, key, bytes_list, a packed run, a text
 	tagSecond  = 2<<3 | 2 // value, float_list
