@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/export/serving"
 	"ringtrain/ring/exitcode"
 )
@@ -96,9 +97,8 @@ func newServer(a *app, c *cli.Context) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	say := func(line string) { fmt.Fprintln(a.stderr, line) }
-	tell := func(err error) { say(err.Error()) }
 	s := &server{app: a, models: serving.NewModels()}
+	tell := func(err error) { s.say(err.Error()) }
 	files := serving.Certificates{Cert: c.String("tls-cert"), Key: c.String("tls-key"), ClientCA: c.String("tls-client-ca")}
 	if files != (serving.Certificates{}) {
 		if s.tls, err = serving.TLS(files, tell); err != nil {
@@ -116,7 +116,7 @@ func newServer(a *app, c *cli.Context) (*server, error) {
 	timeout := c.Duration("request-timeout")
 	s.loader = &serving.Loader{Cores: cores, Metrics: metrics}
 	s.answers = &serving.Server{
-		Models: s.models, Body: timeout, Drain: c.Duration("drain"), Fault: say,
+		Models: s.models, Body: timeout, Drain: c.Duration("drain"), Fault: s.say,
 		REST: serving.NewREST(s.models, serving.RESTOptions{CORS: c.Bool("cors"), MaxBody: int64(body), Timeout: timeout, Token: token, Metrics: metrics}),
 		GRPC: serving.NewGRPC(s.models, serving.GRPCOptions{MaxBody: body, Timeout: timeout, Token: token, Metrics: metrics}),
 	}
@@ -172,8 +172,8 @@ func (s *server) serve(ctx context.Context, c *cli.Context, find func() ([]servi
 	}
 	watching, end := context.WithCancel(ctx)
 	w := serving.NewWatcher(s.models, find, s.loader, serving.Notice{
-		Line:   func(text string) { fmt.Fprintln(s.stderr, text) },
-		Loaded: s.loaded,
+		Line:   s.say,
+		Loaded: func(v *serving.Version, first bool) { show.Bound(func() { s.loaded(v, first) }) },
 	})
 	var watch sync.WaitGroup
 	watch.Go(func() { w.Run(watching, c.Duration("poll")) })
@@ -182,6 +182,9 @@ func (s *server) serve(ctx context.Context, c *cli.Context, find func() ([]servi
 	watch.Wait()
 	return err
 }
+
+// say tells people a line. A reader who does not read does not stop the server.
+func (s *server) say(line string) { show.Bound(func() { fmt.Fprintln(s.stderr, line) }) }
 
 // loaded tells that a version answers, and of the first of a model how to ask.
 func (s *server) loaded(v *serving.Version, first bool) {
