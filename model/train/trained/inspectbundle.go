@@ -51,6 +51,9 @@ func inspectBundle(path string) ([]report.Event, error) {
 	}
 	list := appendClasses(nil, b.Classes)
 	for _, s := range b.Signatures {
+		if s.Name == "__saved_model_init_op" {
+			continue // where TensorFlow keeps an operation, and no way to ask
+		}
 		list = append(list, SignatureInfo{s.Name, s.Method, endpoints(s.Inputs), endpoints(s.Outputs)})
 	}
 	list = append(list, requestOf(b.Path)...)
