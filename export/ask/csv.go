@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ringtrain/export/interpreter"
@@ -128,20 +129,15 @@ func (cs *Cells) set(f *interpreter.Feature, cell string) error {
 			values.tensor.Bytes = append(values.tensor.Bytes, []byte(part))
 			continue
 		}
-		c := cursor{text: []byte(strings.TrimSpace(part)), meter: &meter{}}
-		if !isDecimal(c.text) {
+		part = strings.TrimSpace(part)
+		if _, err := strconv.ParseFloat(part, 64); err != nil {
 			return faultf("is %s, want a number", phrase.Quote(part))
 		}
-		if err := values.scalar(&c); err != nil {
+		if err := values.scalar(&cursor{text: []byte(part)}); err != nil {
 			return err
 		}
 	}
 	return cs.row.set(f, &values.tensor)
-}
-
-// isDecimal reports whether a cell has only what decimal numbers have, and the words for those that are not finite.
-func isDecimal(cell []byte) bool {
-	return len(cell) > 0 && len(bytes.Trim(cell, "+-.0123456789eENaInfity")) == 0
 }
 
 // ReadTable returns the examples of a CSV text with a header. What they take is told to tell, which may be nil.

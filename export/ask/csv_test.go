@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 
 	"ringtrain/export/interpreter"
+	"ringtrain/export/tfpb"
 )
 
 // described returns what an export says of the columns of visits.
@@ -48,6 +50,9 @@ func TestReadTable(t *testing.T) {
 		"age,city\n1\n":                 "record 0 has 1 cell, want 2",
 		"age\n1\nx\n":                   `record 1.age is "x", want a number`,
 		"age\n0x10\n":                   `record 0.age is "0x10", want a number`,
+		"age\nfit\n":                    `record 0.age is "fit", want a number`,
+		"age\n1 2\n":                    `record 0.age is "1 2", want a number`,
+		"ids\n1e3|2.5\n":                `record 0.ids is 2.5, want a whole number`,
 		"ids\n1|b\n":                    `record 0.ids is "b", want a number`,
 		"age\n\"1\n":                    "parse error on line 2",
 		"x,y,z\n":                       "no column x",
@@ -105,6 +110,27 @@ func TestTable(t *testing.T) {
 	if _, err := NewAnswers(c, both, tensors{floats(nil, 1)}, nil); err == nil {
 		t.Error("an output without records is answered")
 	}
+}
+
+// FuzzTable verifies that no CSV makes the reader panic, and that there is an example for each record.
+func FuzzTable(f *testing.F) {
+	f.Add("age,city,ids\n31,Bern,1|2\n-NaN,\"a\",\n")
+	f.Add("ids\n1e3|t|[|\"\n")
+	c := Columns{Words: []string{"NA"}, Bags: []struct {
+		Name, Separator string
+		List            bool
+	}{{"ids", "|", true}}}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := ReadTable([]byte(text), visits, c, nil)
+		if err != nil {
+			return
+		}
+		for _, e := range got.Bytes {
+			if err := proto.Unmarshal(e, new(tfpb.Example)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }
 
 // FuzzDocument verifies that no request makes the reader panic, and that a tensor has as many values as its shape says.

@@ -3,6 +3,7 @@ package trained
 import (
 	"encoding/json"
 	"path/filepath"
+	"strings"
 
 	"ringtrain/export/ask"
 	"ringtrain/export/interpreter"
@@ -51,7 +52,7 @@ func inspectBundle(path string) ([]report.Event, error) {
 	}
 	list := appendClasses(nil, b.Classes)
 	for _, s := range b.Signatures {
-		if s.Name == "__saved_model_init_op" {
+		if strings.HasPrefix(s.Name, "__saved_model_") {
 			continue // where TensorFlow keeps an operation, and no way to ask
 		}
 		list = append(list, SignatureInfo{s.Name, s.Method, endpoints(s.Inputs), endpoints(s.Outputs)})
