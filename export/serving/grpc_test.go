@@ -209,6 +209,7 @@ func TestGRPCStatuses(t *testing.T) {
 		{"classify: unknown signature", classify("x", nil), codes.InvalidArgument, `no signature "x"`},
 		{"classify: another method", classify("regress", nil), codes.InvalidArgument, "want one of the method tensorflow/serving/classify"},
 		{"classify: no examples", classify("classify", nil), codes.InvalidArgument, "no examples"},
+		{"classify: too many examples", classify("classify", &servingpb.Input{Kind: &servingpb.Input_ExampleList{ExampleList: &servingpb.ExampleList{Examples: make([]*tfpb.Example, 43)}}}), codes.InvalidArgument, "43 examples, want 42 at most"},
 		{"metadata: no field", func(ctx context.Context) error {
 			_, err := p.GetModelMetadata(ctx, &servingpb.GetModelMetadataRequest{ModelSpec: spec("")})
 			return err

@@ -142,7 +142,7 @@ func (v *Version) results(ctx context.Context, m method, spec *servingpb.ModelSp
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	examples, err := encoded(in)
+	examples, err := v.runs.encoded(in)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -152,7 +152,7 @@ func (v *Version) results(ctx context.Context, m method, spec *servingpb.ModelSp
 
 // encoded returns the examples of a request as the graph takes them. Those of the context come
 // first: of a feature that comes twice the last one counts.
-func encoded(in *servingpb.Input) (*interpreter.Tensor, error) {
+func (r *runs) encoded(in *servingpb.Input) (*interpreter.Tensor, error) {
 	examples, shared := in.GetExampleList().GetExamples(), []byte(nil)
 	if with := in.GetExampleListWithContext(); with != nil {
 		text, err := proto.Marshal(with.GetContext())
@@ -163,6 +163,10 @@ func encoded(in *servingpb.Input) (*interpreter.Tensor, error) {
 	}
 	if len(examples) == 0 {
 		return nil, status.Error(codes.InvalidArgument, "the input has no examples, want one or more")
+	}
+	const textBytes = 24 // of memory, beside the text itself
+	if most := r.cores.Tensor / textBytes; len(examples) > most {
+		return nil, status.Errorf(codes.InvalidArgument, "the input has %d examples, want %d at most", len(examples), most)
 	}
 	texts := make([][]byte, len(examples))
 	for i, e := range examples {
