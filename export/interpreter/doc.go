@@ -11,4 +11,24 @@
 //
 // [Open] loads a version folder and runs its restore and init operations through the graph. A
 // [Program] is one signature, compiled once. Any number of goroutines may run it at the same time.
+//
+// An operation is one value of a list: its name, the kinds of its inputs, its attributes, its shapes and
+// its function. Files ops_*.go have a list each, which is why the package has more than 25 files.
+// An operation that no list has is refused when the model is opened, by its name and a node.
+//
+// # Invariants
+//
+//   - A run allocates nothing but the answer, after its buffers have grown to the sizes in use.
+//   - Variables are views of their files, and so are constants. Nothing writes to them. The files may be
+//     removed while the model is open, but must not be changed in place: then the runs that read them fail.
+//   - A value that depends on no input is computed when the model is opened, and so is a variable, unless a
+//     signature can change one.
+//   - The bits of an answer depend on the set of kernels only: not on the threads, the other records of a
+//     batch, or earlier runs.
+//
+// # Limits
+//
+// A graph may have 131,072 nodes with its functions inlined, 32,768 that need one another in a chain and 64
+// calls within each other. A tensor takes up to 1 GiB, so do all constants together, and all tensors of a
+// run take up to 4 GiB. What is beyond them is an error before it takes memory.
 package interpreter
