@@ -51,8 +51,32 @@ func (p *program) inputs(b *block) ([]*interpreter.Tensor, error) {
 	return all, nil
 }
 
-// answer runs the program on the records of a block. The outputs are by key.
+// maxNumbers bounds the dense features of a run: the layers behind them may have many times as many.
+const maxNumbers = 1 << 22
+
+// answer runs the program on the records of a block, some at a time. The outputs are by key.
 func (p *program) answer(b *block) (map[string]*interpreter.Tensor, error) {
+	all, step := map[string]*interpreter.Tensor{}, max(1, maxNumbers/max(1, b.rows.batch.X.Dense.Cols))
+	for first := b.rows.first; first < b.rows.last; first += step {
+		part := b.part(first, min(first+step, b.rows.last))
+		made, err := p.answerPart(&part)
+		if err != nil {
+			return nil, err
+		}
+		for key, t := range made {
+			if was := all[key]; was != nil && len(was.Shape) > 0 && len(t.Shape) > 0 {
+				was.Shape[0] += t.Shape[0]
+				was.Float32, was.Bytes = append(was.Float32, t.Float32...), append(was.Bytes, t.Bytes...)
+				continue
+			}
+			all[key] = t
+		}
+	}
+	return all, nil
+}
+
+// answerPart runs the program on the records of a block at once.
+func (p *program) answerPart(b *block) (map[string]*interpreter.Tensor, error) {
 	inputs, err := p.inputs(b)
 	if err != nil {
 		return nil, err
@@ -73,6 +97,13 @@ type block struct {
 	examples [][]byte
 	rows     rows
 	keys     []string // names of the keys
+}
+
+// part returns the records [first, last) of the batch, which are in the block.
+func (b *block) part(first, last int) block {
+	part, from := *b, b.rows.first
+	part.rows.first, part.rows.last, part.examples = first, last, b.examples[first-from:last-from]
+	return part
 }
 
 // input returns the tensor of an input.

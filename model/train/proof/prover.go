@@ -203,8 +203,7 @@ func (p *Prover) narrow(sent [][]column.Cell) (*input.Batch, error) {
 func (p *Prover) failing(at *program, all *block, err error, name func(i int) string) error {
 	record := name(0)
 	for i := range all.rows.last {
-		one := *all
-		one.rows.first, one.rows.last, one.examples = i, i+1, all.examples[i:i+1]
+		one := all.part(i, i+1)
 		if _, alone := at.answer(&one); alone != nil {
 			record, err = name(i), alone
 			break

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 
 	"ringtrain/export/savedmodel"
 	"ringtrain/model/train/evaluate"
@@ -61,7 +62,7 @@ func (ex Exporter) compare(ctx context.Context, p *proof.Prover, r records.Provi
 	data := p.Records(r.Data, proof.MaxRecords)
 	e := evaluate.Evaluator{Model: ex.Model, Data: data, Split: r.Split, Answers: p.Answers, Threshold: ex.Job.Eval.Threshold.Number}
 	if ex.Tolerate {
-		e.MaxBad = int64(data.Facts().Records)
+		e.MaxBad = math.MaxInt64
 	}
 	graph, err := alone(ctx, &e)
 	if err != nil {
