@@ -3,10 +3,10 @@ package serving
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"google.golang.org/protobuf/encoding/prototext"
 
+	"ringtrain/export/bundle"
 	"ringtrain/export/serving/servingpb"
 	"ringtrain/ring/exitcode"
 )
@@ -15,7 +15,7 @@ import (
 // TensorFlow Serving's ModelServerConfig.
 func ConfigFile(name string) func() ([]Base, error) {
 	return func() ([]Base, error) {
-		text, err := os.ReadFile(name)
+		text, err := bundle.ReadFile(name)
 		if err != nil {
 			return nil, exitcode.With(exitcode.NoInput, err)
 		}
