@@ -221,6 +221,7 @@ func (b *Bench) largeVersions(ctx context.Context, c Config) error {
 	}
 	later, err := s.private()
 	b.tell(Row{Name: "p50 at rest", Value: milliseconds(rest.quantile(0.5)), Unit: "ms"})
+	b.tell(Row{Name: "p99 at rest", Value: milliseconds(rest.quantile(0.99)), Unit: "ms"})
 	b.tell(Row{Name: "p50 while versions of 1 GiB are loaded", Value: milliseconds(busy.quantile(0.5)), Unit: "ms", Max: 2 * milliseconds(rest.quantile(0.5))})
 	b.tell(Row{Name: "p99 while versions of 1 GiB are loaded", Value: milliseconds(busy.quantile(0.99)), Unit: "ms"})
 	b.tell(Row{Name: fmt.Sprintf("seconds of %d loads and drops", swaps), Value: busy.over.Seconds(), Unit: "s"})

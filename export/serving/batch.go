@@ -84,8 +84,10 @@ func (l *lane) run(batch []*request) {
 	}
 }
 
-// together runs a batch as one. It reports whether that gave each request its answer.
-func (l *lane) together(batch []*request) bool {
+// together runs a batch as one. It reports whether that gave each request its answer: after a fault it
+// did not.
+func (l *lane) together(batch []*request) (ok bool) {
+	defer func() { ok = recover() == nil && ok }()
 	memory, _ := l.spare.Get().(*[]*interpreter.Tensor)
 	if memory == nil {
 		memory = new([]*interpreter.Tensor)

@@ -312,3 +312,30 @@ func TestRunChecks(t *testing.T) {
 		t.Errorf("y twice: %v, %v", got, err)
 	}
 }
+
+// TestAnswerOfAnotherLength verifies that a batch whose answer has fewer values than its shape says
+// gives no request a part of another's, and leaves the core to others.
+func TestAnswerOfAnotherLength(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		short := graphFunc(func(in []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
+			<-gate
+			n := in[0].Shape[0]
+			return []*interpreter.Tensor{{Type: in[0].Type, Shape: []int{n, 1}, Float32: make([]float32, 1)}}, nil
+		})
+		c := NewCores(Limits{Cores: 1, Batch: 4, Queue: 10})
+		v := (&doubler{}).version(c)
+		v.runs.lanes[defaultSignature] = newLane(short, v.Model.Signatures[0], NewMetrics(c).of("double", 1, v.Model.Signatures[0]))
+		asked := []<-chan answer{send(t.Context(), v, 1), send(t.Context(), v, 2), send(t.Context(), v, 3)}
+		close(gate)
+		for i, a := range asked {
+			if got := <-a; got.err != nil || len(got.values) != 1 {
+				t.Errorf("request %d: %v, %v", i, got.values, got.err)
+			}
+		}
+		synctest.Wait()
+		if c.idle != 1 {
+			t.Error("the core is lost")
+		}
+	})
+}
