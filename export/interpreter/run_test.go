@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/tfpb"
+	"ringtrain/ring/exitcode"
 )
 
 // records returns n records for the model of export/testdata/application.
@@ -200,8 +201,8 @@ func TestShortenedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := p.Run(x); err == nil || !strings.Contains(err.Error(), "the files of the model were changed in place") {
-			t.Errorf("%v, want that the files were changed", err)
+		if _, err := p.Run(x); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "the files of the model were changed in place") {
+			t.Errorf("%v, want that the files were changed, and exit code %d", err, exitcode.BadData)
 		}
 	}
 }

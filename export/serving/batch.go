@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"ringtrain/export/interpreter"
+	"ringtrain/ring/exitcode"
 )
 
 // graph is a compiled signature. Any number of goroutines may run it at the same time.
@@ -131,6 +132,9 @@ func (l *lane) compute(inputs []*interpreter.Tensor) (outputs []*interpreter.Ten
 		}
 	}()
 	outputs, err = l.graph.Run(inputs)
+	if exitcode.Of(err) == exitcode.BadData { // of the model, not of the request
+		return nil, statusOf(err)
+	}
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}

@@ -16,10 +16,11 @@ import (
 
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
+	"ringtrain/ring/exitcode"
 )
 
 // doubler is a graph of y = 2x. It notes the records of each run, and waits for gate if there is one. A
-// record of -1 is an error for the whole run, and one of -2 a fault.
+// record of -1 is an error for the whole run, one of -2 a fault, and one of -3 damage of the model.
 type doubler struct {
 	gate chan struct{}
 	flat bool // its answer is the sum of all records
@@ -47,6 +48,8 @@ func (d *doubler) Run(inputs []*interpreter.Tensor) ([]*interpreter.Tensor, erro
 			return nil, errors.New("-1 is out of range")
 		case -2:
 			panic("a fault")
+		case -3:
+			return nil, exitcode.With(exitcode.BadData, errors.New("the files were changed"))
 		}
 		y.Float32 = append(y.Float32, 2*v)
 		sum += v
@@ -135,15 +138,15 @@ func TestMaxBatchOne(t *testing.T) {
 	})
 }
 
-// TestBadRequestAmongOthers verifies that a request which the graph refuses, or which ends in a fault,
-// takes no other request with it, and that the core is free afterwards.
+// TestBadRequestAmongOthers verifies that a request which the graph refuses, or which ends in a fault or in
+// damage of the model, takes no other request with it, and that the core is free afterwards.
 func TestBadRequestAmongOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &doubler{gate: make(chan struct{})}
 		c := NewCores(Limits{Cores: 1, Batch: 100, Queue: 10, Tensor: 1 << 20})
 		v := d.version(c)
 		send(t.Context(), v, 0)
-		good, bad, fault := send(t.Context(), v, 1), send(t.Context(), v, -1), send(t.Context(), v, -2)
+		good, bad, fault, damage := send(t.Context(), v, 1), send(t.Context(), v, -1), send(t.Context(), v, -2), send(t.Context(), v, -3)
 		close(d.gate)
 		if a := <-good; a.err != nil || !slices.Equal(a.values, []float32{2}) {
 			t.Errorf("the good request: %v, %v", a.values, a.err)
@@ -153,6 +156,9 @@ func TestBadRequestAmongOthers(t *testing.T) {
 		}
 		if a := <-fault; status.Code(a.err) != codes.Internal {
 			t.Errorf("the request with a fault: %v, want INTERNAL", a.err)
+		}
+		if a := <-damage; status.Code(a.err) != codes.DataLoss {
+			t.Errorf("the request to a damaged model: %v, want DATA_LOSS", a.err)
 		}
 		synctest.Wait()
 		if c.idle != 1 || c.Waiting() != 0 {
