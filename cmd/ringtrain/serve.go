@@ -188,8 +188,16 @@ func (s *server) say(line string) { show.Bound(func() { fmt.Fprintln(s.stderr, l
 
 // loaded tells that a version answers, and of the first of a model how to ask.
 func (s *server) loaded(v *serving.Version, first bool) {
-	if !first {
+	newest, err := s.models.Acquire(v.Name, serving.Choice{})
+	if err == nil {
+		newest.Release()
+	}
+	switch {
+	case !first && newest == v:
 		fmt.Fprintf(s.stdout, "%s: version %d takes the requests\n", v.Name, v.Number)
+		return
+	case !first:
+		fmt.Fprintf(s.stdout, "%s: version %d answers, too\n", v.Name, v.Number)
 		return
 	}
 	s.stdout.Write(s.models.Describe(s.url(), v.Name))

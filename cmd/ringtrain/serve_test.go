@@ -199,12 +199,13 @@ func TestServeCommand(t *testing.T) {
 }
 
 // TestServeTells verifies that serve prints how to ask each model, by a request that the model answers,
-// and that it tells once of a port that other hosts reach in clear.
+// which version takes the requests, and that it tells once of a port that other hosts reach in clear.
 func TestServeTells(t *testing.T) {
 	b := newBox(t)
 	b.publish("half", 1)
-	p, rest, _ := b.served("half", "--label", "stable=1", "--listen", "0.0.0.0:0")
-	p.await("curl ")
+	b.publish("half", 2)
+	p, rest, _ := b.served("half", "--versions", "all", "--label", "stable=2", "--listen", "0.0.0.0:0")
+	p.await("half: version 1 answers, too")
 	_, port, _ := strings.Cut(strings.TrimPrefix(rest, "http://"), "]:")
 	if port == "" {
 		_, port, _ = strings.Cut(strings.TrimPrefix(rest, "http://"), ":")

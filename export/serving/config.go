@@ -3,6 +3,7 @@ package serving
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/prototext"
 
@@ -31,7 +32,7 @@ func ConfigFile(name string) func() ([]Base, error) {
 func parseConfig(text []byte) ([]Base, error) {
 	var c servingpb.ModelServerConfig
 	if err := prototext.Unmarshal(text, &c); err != nil {
-		return nil, err
+		return nil, errors.New(strings.ReplaceAll(err.Error(), "\u00a0", " ")) // as each second build of protobuf says it
 	}
 	models := c.GetModelConfigList().GetConfig()
 	if len(models) == 0 {

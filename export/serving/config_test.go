@@ -17,7 +17,7 @@ func TestParseConfig(t *testing.T) {
 		{text: `model_config_list { config { name: "a" base_path: "a" model_version_policy { specific { versions: 3 versions: 5 } } version_labels { key: "stable" value: 3 } } }`, want: "[{a a {0 [3 5]} map[stable:3]}]"},
 		{text: `model_config_list { config { name: "a" base_path: "a" logging_config { log_collector_config { filename_prefix: "x" } sampling_config { sampling_rate: 0.1 } } } }`, want: "[{a a {1 []} map[]}]"},
 		{text: ``, err: "model_config_list has no config"},
-		{text: `model_config_list { config { name: "a" base_path: "a" bad: 1 } }`, err: "bad"},
+		{text: `model_config_list { config { name: "a" base_path: "a" bad: 1 } }`, err: "proto: (line 1:55): unknown field: bad"},
 		{text: `model_config_list { config { base_path: "a" } }`, err: `config 1: name is ""`},
 		{text: `model_config_list { config { name: "a" } }`, err: "base_path of a is missing"},
 		{text: `model_config_list { config { name: "a" base_path: "a" } config { name: "a" base_path: "b" } }`, err: `config 2: name is "a"`},

@@ -45,8 +45,8 @@ type Choice struct {
 }
 
 // Acquire returns a version that answers requests. The version stays loaded until the caller
-// releases it. The error is a status: NOT_FOUND of an unknown model or version, INVALID_ARGUMENT of a
-// label that no loaded version has, UNAVAILABLE of a model that has no version yet.
+// releases it. The error is a status: NOT_FOUND of an unknown model or version, or of a model that has no
+// version yet, INVALID_ARGUMENT of a label that no loaded version has.
 func (m *Models) Acquire(name string, want Choice) (*Version, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,7 +65,7 @@ func (m *Models) Acquire(name string, want Choice) (*Version, error) {
 		}
 	}
 	if number == nil {
-		return nil, status.Errorf(codes.Unavailable, "model %s has no version yet", name)
+		return nil, status.Errorf(codes.NotFound, "model %s has no version yet", name)
 	}
 	return nil, status.Errorf(codes.NotFound, "model %s has no version %d that answers", name, *number)
 }

@@ -258,7 +258,7 @@ func TestChoices(t *testing.T) {
 		{"m", Choice{Label: "gone"}, 0, codes.InvalidArgument},
 		{"m", Choice{Label: "canary"}, 0, codes.InvalidArgument},
 		{"n", Choice{}, 0, codes.NotFound},
-		{"empty", Choice{}, 0, codes.Unavailable},
+		{"empty", Choice{}, 0, codes.NotFound},
 	} {
 		v, err := f.models.Acquire(tt.name, tt.want)
 		if status.Code(err) != tt.code || err == nil && v.Number != tt.got {
