@@ -47,7 +47,9 @@ func (d *Directory) Bases() ([]Base, error) {
 		var entries []os.DirEntry
 		entries, err = os.ReadDir(d.path)
 		for _, e := range entries {
-			d.find(e.Name(), filepath.Join(d.path, e.Name()))
+			if e.Name()[0] != '.' { // hidden, such as ..data, where Kubernetes keeps what it mounts
+				d.find(e.Name(), filepath.Join(d.path, e.Name()))
+			}
 		}
 	}
 	if err == nil && len(d.found) == 0 {

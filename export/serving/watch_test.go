@@ -193,6 +193,7 @@ func TestDirectory(t *testing.T) {
 	f.put("a/1", "")
 	f.put("b/7", "")
 	f.put("other/x", "")
+	f.put(".hidden/1", "")
 	wants(t, "folder of bases", f.look(), "a 1", "b 7")
 	f.put("c/2", "")
 	f.remove("a")
