@@ -28,7 +28,7 @@ func (f *frame) resource(key string, create func() any) any { return f.store.res
 
 // reserve returns the number of values of a tensor, or an error if it may not be so large.
 func (f *frame) reserve(t tfpb.DataType, shape []int) (int, error) {
-	n, err := elements(t, shape)
+	n, err := elements(t, shape, maxBytes)
 	if err != nil {
 		return 0, err
 	}
@@ -38,13 +38,15 @@ func (f *frame) reserve(t tfpb.DataType, shape []int) (int, error) {
 	return n, nil
 }
 
-// elements returns the number of values of a shape, or an error if they take too much memory.
-func elements(t tfpb.DataType, shape []int) (int, error) {
-	size := sizeOf(t)
-	n := 1
+// elements returns the number of values of a shape, or an error if they take more than most bytes.
+func elements(t tfpb.DataType, shape []int, most int) (int, error) {
+	n, values := 1, most/sizeOf(t)
 	for _, d := range shape {
-		if d < 0 || d > 0 && n > maxBytes/size/d {
-			return 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", slices.Clone(shape), maxBytes) // the clone keeps shape off the heap
+		if d < 0 {
+			return 0, fmt.Errorf("a tensor of shape %v has a negative size", slices.Clone(shape))
+		}
+		if d > 0 && n > values/d {
+			return 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", slices.Clone(shape), most) // the clone keeps shape off the heap
 		}
 		n *= d
 	}

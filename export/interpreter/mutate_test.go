@@ -40,7 +40,7 @@ func TestOpsOnOtherInputs(t *testing.T) {
 		}
 		answers, _ := p.Run(inputs)
 		for _, a := range answers {
-			if n, err := elements(a.Type, a.Shape); err != nil || n != a.length() {
+			if n, err := elements(a.Type, a.Shape, maxBytes); err != nil || n != a.length() {
 				t.Errorf("seed %d, %s: %d values of shape %v", seed, g.Case, a.length(), a.Shape)
 			}
 		}
@@ -62,7 +62,7 @@ func made(r *rand.Rand) *Tensor {
 		for i := range shape {
 			shape[i] = sizes[r.IntN(len(sizes))]
 		}
-		n, err := elements(tfpb.DataType_DT_STRING, shape)
+		n, err := elements(tfpb.DataType_DT_STRING, shape, maxBytes)
 		if err != nil || n > 1<<10 {
 			continue
 		}

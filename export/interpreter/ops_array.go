@@ -56,7 +56,7 @@ func reshape(c *call) error {
 	if open >= 0 && known > 0 {
 		shape[open] = n / known
 	}
-	if have, err := elements(c.in[0].Type, shape); err != nil || have != n {
+	if have, err := elements(c.in[0].Type, shape, maxBytes); err != nil || have != n {
 		return errors.Join(fmt.Errorf("%d values do not fit %v", n, slices.Clone(shape)), err)
 	}
 	c.share(0, c.in[0], shape...)

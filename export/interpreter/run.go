@@ -45,7 +45,7 @@ func (t *Tensor) fits(p Port) error {
 	case t.Type != p.Type:
 		return fmt.Errorf("input %s is %v, want %v", p.Key, t.Type, p.Type)
 	}
-	n, err := elements(t.Type, t.Shape)
+	n, err := elements(t.Type, t.Shape, maxBytes)
 	if err == nil && n != t.length() {
 		err = fmt.Errorf("%d values for shape %v", t.length(), t.Shape)
 	}

@@ -103,7 +103,7 @@ func TestRunRefuses(t *testing.T) {
 		{"input=nil", []*Tensor{nil, good[1]}, "input features is missing"},
 		{"type=int32", []*Tensor{good[1], good[1]}, "input features is DT_INT32, want DT_FLOAT"},
 		{"values=17", []*Tensor{{Type: 1, Shape: []int{2, 9}, Float32: make([]float32, 17)}, good[1]}, "input features: 17 values for shape [2 9]"},
-		{"size=-1", []*Tensor{{Type: 1, Shape: []int{-1, 9}}, good[1]}, "input features: a tensor of shape [-1 9] takes"},
+		{"size=-1", []*Tensor{{Type: 1, Shape: []int{-1, 9}}, good[1]}, "input features: a tensor of shape [-1 9] has a negative size"},
 		{"columns=8", []*Tensor{{Type: 1, Shape: []int{2, 8}, Float32: make([]float32, 16)}, good[1]}, "input features has shape [2 8], want [-1 9]: "},
 		{"rank=1", []*Tensor{{Type: 1, Shape: []int{9}, Float32: make([]float32, 9)}, good[1]}, "input features has shape [9], want [-1 9]: "},
 	} {

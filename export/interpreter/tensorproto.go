@@ -3,7 +3,6 @@ package interpreter
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"unsafe"
 
 	"ringtrain/export/tfpb"
@@ -43,27 +42,12 @@ func FromProto(p *tfpb.TensorProto, max int) (*Tensor, error) {
 
 // protoShape returns the shape of a message and its number of values, which take up to max bytes.
 func protoShape(p *tfpb.TensorProto, max int) ([]int, int, error) {
-	dims := p.GetTensorShape().GetDim()
-	if p.GetTensorShape().GetUnknownRank() || len(dims) > maxRank {
+	if s := p.GetTensorShape(); s.GetUnknownRank() || len(s.GetDim()) > maxRank {
 		return nil, 0, fmt.Errorf("a tensor of unknown rank or of more than %d dimensions", maxRank)
 	}
-	shape, n := make([]int, len(dims)), 1
-	for i, d := range dims {
-		shape[i] = int(d.GetSize())
-		if shape[i] < 0 {
-			return nil, 0, fmt.Errorf("dimension %d is %d, want 0 or more", i, shape[i])
-		}
-	}
-	if slices.Contains(shape, 0) {
-		return shape, 0, nil
-	}
-	for _, d := range shape {
-		if n > max/sizeOf(p.GetDtype())/d {
-			return nil, 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", slices.Clone(shape), max)
-		}
-		n *= d
-	}
-	return shape, n, nil
+	shape := dims(p.GetTensorShape())
+	n, err := elements(p.GetDtype(), shape, max)
+	return shape, n, err
 }
 
 // protoValues returns n values: those of content, if there are any, or of a list.

@@ -91,7 +91,7 @@ func TestFromProtoRefuses(t *testing.T) {
 		{protoOf(tfpb.DataType_DT_FLOAT, 1<<40), "takes more than 1048576 bytes"},
 		{protoOf(tfpb.DataType_DT_FLOAT, 1<<32, 1<<32), "takes more than"},
 		{protoOf(tfpb.DataType_DT_STRING, 1<<17), "takes more than"},
-		{protoOf(tfpb.DataType_DT_FLOAT, 2, -1), "dimension 1 is -1"},
+		{protoOf(tfpb.DataType_DT_FLOAT, 2, -1), "a tensor of shape [2 -1] has a negative size"},
 		{protoOf(tfpb.DataType_DT_FLOAT, make([]int64, 255)...), "more than 254"},
 		{unknown, "unknown rank"},
 		{protoOf(tfpb.DataType_DT_HALF, 1), "type DT_HALF"},
