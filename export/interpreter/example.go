@@ -138,6 +138,12 @@ func setter[T any](read func(dst []T, list []byte) ([]T, bool), values func(*Ten
 	return func(p *parsing, k int) error {
 		f := &p.features[k]
 		all, def, most := (*values(&p.values))[:0], *values(p.fallback(k, p.call.in)), 0
+		if f.fixed() { // its values are read where the output has them
+			if err := p.make(k, 0, 0); err != nil {
+				return err
+			}
+			all = (*values(p.call.out[f.out]))[:0]
+		}
 		p.ends = p.ends[:0]
 		for i := range p.examples {
 			found, first := p.found[i*len(p.features)+k], len(all)
@@ -153,6 +159,9 @@ func setter[T any](read func(dst []T, list []byte) ([]T, bool), values func(*Ten
 				return p.misfit(i, k, n)
 			}
 			p.ends, most = append(p.ends, len(all)), max(most, n)
+		}
+		if f.fixed() {
+			return nil
 		}
 		*values(&p.values) = all
 		if err := p.make(k, len(all), most); err != nil {

@@ -170,9 +170,7 @@ func (c *call) join(in []*Tensor, axis int, shape []int) error {
 	}
 	for _, t := range in {
 		n := t.length() / rows
-		for row := range rows {
-			c.out[0].take(row*width+at, t, row*n, n)
-		}
+		c.out[0].takeEvery(t, every{at, width, 0, n, rows, n})
 		at += n
 	}
 	return nil

@@ -183,7 +183,8 @@ func (a *arithmetic) float32s(e *kernel.Engine, w *walk, dst, x, y []float32) {
 		return
 	}
 	for len(dst) > 0 && w.next() {
-		out, values := dst[w.at[0]:][:w.n], x[w.at[1]:][:w.n]
+		values := x[w.at[1]:][:w.n]
+		out := dst[w.at[0]:][:len(values)]
 		if w.by[2] == 1 {
 			a.fast(e, out, values, y[w.at[2]:][:w.n])
 			continue
@@ -297,17 +298,28 @@ func leakyReLU(c *call) error {
 // choose takes each element of input 1 or input 2, as the condition says.
 func choose(c *call) error {
 	var w walk
-	w.spread(c.out[0], c.in...)
-	for w.next() {
-		for k := range w.n {
-			from := 2
-			if c.in[0].Bool[w.at[1]+k*w.by[1]] {
-				from = 1
+	x, y, out, is := c.in[1], c.in[2], c.out[0], c.in[0].Bool
+	w.spread(out, c.in...)
+	pick(w, out.Float32, is, x.Float32, y.Float32)
+	pick(w, out.Float64, is, x.Float64, y.Float64)
+	pick(w, out.Int32, is, x.Int32, y.Int32)
+	pick(w, out.Int64, is, x.Int64, y.Int64)
+	pick(w, out.Bool, is, x.Bool, y.Bool)
+	pick(w, out.Bytes, is, x.Bytes, y.Bytes)
+	return nil
+}
+
+func pick[T any](w walk, dst []T, is []bool, x, y []T) {
+	for len(dst) > 0 && w.next() {
+		row := dst[w.at[0]:][:w.n]
+		for k := range row {
+			if is[w.at[1]+k*w.by[1]] {
+				row[k] = x[w.at[2]+k*w.by[2]]
+			} else {
+				row[k] = y[w.at[3]+k*w.by[3]]
 			}
-			c.out[0].take(w.at[0]+k*w.by[0], c.in[from], w.at[from+1]+k*w.by[from+1], 1)
 		}
 	}
-	return nil
 }
 
 func bindCast(n *node) (any, error) {

@@ -245,8 +245,9 @@ func segmentSum(c *call) error {
 func addRows[T number](dst, src []T, width int, rows []int) {
 	for i, row := range rows {
 		if row >= 0 && len(src) > 0 {
-			sum := dst[row*width:][:width]
-			for k, v := range src[i*width:][:width] {
+			values := src[i*width:][:width]
+			sum := dst[row*width:][:len(values)]
+			for k, v := range values {
 				sum[k] += v
 			}
 		}

@@ -37,6 +37,10 @@ func varint(b []byte) (v uint64, rest []byte, ok bool) {
 // delimited cuts the bytes of a field off b, which begins with their number, of which the low 32 bits count.
 // It reports whether there are as many, or any number of them is enough.
 func delimited(b []byte, any bool) (body, rest []byte, ok bool) {
+	if len(b) > 0 && b[0] < 0x80 && int(b[0]) < len(b) {
+		n := 1 + int(b[0])
+		return b[1:n], b[n:], true
+	}
 	v, b, ok := varint(b)
 	n := int(uint32(v))
 	if n > len(b) {
