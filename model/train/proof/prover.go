@@ -3,7 +3,9 @@ package proof
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"ringtrain/export/bundle"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/savedmodel"
 	"ringtrain/input"
@@ -40,12 +42,12 @@ type Prover struct {
 	cells [][]column.Cell // of read; nil without columns
 }
 
-// Open opens the graph in a version folder. Its errors are those of the interpreter, and with [exitcode.Internal] those of a
-// graph that is not the model's.
+// Open opens the graph in a version folder. An error has [exitcode.BadData] if the files cannot be read or are not those of the
+// model's variables. A graph that does not run, or is not the model's, has [exitcode.Internal].
 func Open(dir string, of Subject) (*Prover, error) {
 	g, err := interpreter.Open(dir)
 	if err != nil {
-		return nil, err
+		return nil, refused(dir, of, err)
 	}
 	p := &Prover{Record: -1, of: of, graph: g, expected: expected{head: of.Model.Graph().Head, class: map[string]int{}}}
 	for class, name := range p.expected.head.Names() {
@@ -55,6 +57,22 @@ func Open(dir string, of Subject) (*Prover, error) {
 		return nil, errors.Join(exitcode.With(exitcode.Internal, fmt.Errorf("%s: %w", dir, err)), g.Close())
 	}
 	return p, nil
+}
+
+// refused returns the error of a graph that cannot be opened, with the code of Open.
+func refused(dir string, of Subject, err error) error {
+	b, fault := savedmodel.Read(dir)
+	if fault != nil {
+		return err
+	}
+	for _, v := range of.Model.Variables() {
+		if !slices.ContainsFunc(b.Variables, func(t bundle.Tensor) bool {
+			return t.Name == v.Name && slices.EqualFunc(t.Shape, v.Shape, func(a int64, b int) bool { return a == int64(b) })
+		}) {
+			return err
+		}
+	}
+	return exitcode.With(exitcode.Internal, errors.New(err.Error())) // without the code that it has
 }
 
 // compile prepares the signatures and the examples that they take.

@@ -162,7 +162,9 @@ func TestDamagedGraph(t *testing.T) {
 			}
 		}), exitcode.Internal, "the graph parses no feature city"},
 		{"a signature is gone that is not the default", graph(func(g *tfpb.MetaGraphDef) { delete(g.GetSignatureDef(), "predict_sparse") }), exitcode.OK, ""},
-		{"a node is gone", graph(func(g *tfpb.MetaGraphDef) { node(g, "Sigmoid").Name = "other" }), exitcode.BadData, ""},
+		{"an op is unknown", graph(func(g *tfpb.MetaGraphDef) { node(g, "Sigmoid").Op = "Sigmoidal" }), exitcode.Internal, "Sigmoidal"},
+		{"a node is gone", graph(func(g *tfpb.MetaGraphDef) { node(g, "Sigmoid").Name = "other" }), exitcode.Internal, "export: interpreter: "},
+		{"the graph is cut", func(dir string) error { return os.Truncate(filepath.Join(dir, "saved_model.pb"), 1000) }, exitcode.BadData, ""},
 		{"a bit of a variable", func(dir string) error {
 			return damageFile(filepath.Join(dir, "variables", "variables.data-00000-of-00001"))
 		}, exitcode.BadData, ""},
