@@ -108,7 +108,7 @@ func x(values ...float32) map[string]*tfpb.TensorProto {
 }
 
 // TestPredict verifies the answer of Predict, its form and its model_spec, for both forms of tensors
-// and for each way to name a version.
+// and for each way to name a version, of requests that are compressed.
 func TestPredict(t *testing.T) {
 	conn, _ := dialPlain(t)
 	client := servingpb.NewPredictionServiceClient(conn)
@@ -126,7 +126,7 @@ func TestPredict(t *testing.T) {
 		{ModelSpec: numbered, Inputs: bytesOf},
 		{ModelSpec: labelled, Inputs: x(1, 2), OutputFilter: []string{"y"}},
 	} {
-		if got, err := client.Predict(t.Context(), r); err != nil || !proto.Equal(got, want) {
+		if got, err := client.Predict(t.Context(), r, grpc.UseCompressor("gzip")); err != nil || !proto.Equal(got, want) {
 			t.Errorf("Predict %v: %v, %v, want %v", r, got, err, want)
 		}
 	}
