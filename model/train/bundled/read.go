@@ -4,15 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"encoding/csv"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-
-	"google.golang.org/protobuf/proto"
 
 	"ringtrain/export/ask"
 	"ringtrain/export/interpreter"
@@ -26,9 +20,6 @@ import (
 
 // blockRecords is how many records go through the graph together.
 const blockRecords = 256
-
-// maxLine bounds a line of JSON.
-const maxLine = 16 << 20
 
 // block is some records of a file, as the signature takes them.
 type block struct {
@@ -81,7 +72,7 @@ func (b *Bundle) read(f *input.File, labels bool, visit func(*block) error) erro
 func (r *reader) add(inputs []*interpreter.Tensor, label string) error {
 	for i, p := range r.inputs.Inputs {
 		if t := inputs[i]; !fits(t.Shape, p.Shape) {
-			return fmt.Errorf("the input %s has the shape %v, want %v", phrase.Name(p.Key), t.Shape[1:], p.Shape[1:])
+			return fmt.Errorf("the input %s has the shape %v, want %v", phrase.Name(p.Key), t.Shape, p.Shape)
 		}
 	}
 	k := &r.pending
@@ -128,103 +119,6 @@ func (r *reader) bad(kind string, number int, err error) error {
 	return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s %d: %w", r.file.Name, kind, number, err))
 }
 
-// table reads CSV with a header.
-func (r *reader) table(content io.Reader) error {
-	lines := csv.NewReader(content)
-	lines.FieldsPerRecord, lines.ReuseRecord = -1, true
-	header, err := lines.Read()
-	if err == io.EOF {
-		return nil
-	}
-	if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-		err = wrong.Err
-	}
-	if err != nil {
-		return r.bad("line", 1, err)
-	}
-	header = slices.Clone(header)
-	header[0] = string(bytes.TrimPrefix([]byte(header[0]), []byte("\ufeff")))
-	label := slices.Index(header, r.columns.Label.Name)
-	if r.labels && label < 0 {
-		return r.bad("line", 1, fmt.Errorf("no column %s%s", phrase.Name(r.columns.Label.Name), phrase.DidYouMean(r.columns.Label.Name, header)))
-	}
-	add, err := r.adder(header)
-	if err != nil {
-		return r.bad("line", 1, err)
-	}
-	for {
-		record, err := lines.Read()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil && len(record) != len(header) {
-			err = fmt.Errorf("%s, want %d as the header has", phrase.Count(len(record), "cell"), len(header))
-		}
-		if err == nil {
-			cell := ""
-			if r.labels {
-				cell = record[label]
-			}
-			err = add(record, cell)
-		}
-		if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-			return r.bad("line", wrong.Line, wrong.Err)
-		}
-		if err != nil {
-			line, _ := lines.FieldPos(0)
-			return r.bad("line", line, err)
-		}
-	}
-}
-
-// adder returns the function that adds a record of cells, and its label.
-func (r *reader) adder(header []string) (func(record []string, label string) error, error) {
-	if !ask.TakesExamples(r.inputs) {
-		return r.inputAdder(header)
-	}
-	cells, err := ask.NewCells(header, r.inputs, r.columns)
-	return func(record []string, label string) error {
-		example, err := cells.Append(nil, record)
-		if err != nil {
-			return errors.New(strings.TrimSpace(err.Error()))
-		}
-		return r.addExample(example[0], label)
-	}, err
-}
-
-// inputAdder is adder of a signature whose inputs are columns: one value a record in each.
-func (r *reader) inputAdder(header []string) (func(record []string, label string) error, error) {
-	columns := make([]int, len(r.inputs.Inputs))
-	for i, p := range r.inputs.Inputs {
-		columns[i] = slices.Index(header, p.Key)
-		single := len(p.Shape) == 1 || len(p.Shape) == 2 && p.Shape[1] == 1
-		switch {
-		case !single:
-			return nil, fmt.Errorf("the input %s has the shape %v, and a cell has one value: want JSON lines", phrase.Name(p.Key), p.Shape)
-		case columns[i] < 0:
-			return nil, fmt.Errorf("no column %s%s", phrase.Name(p.Key), phrase.DidYouMean(p.Key, header))
-		}
-	}
-	return func(record []string, label string) error {
-		row := map[string]any{}
-		for i, p := range r.inputs.Inputs {
-			var value any = json.RawMessage(record[columns[i]])
-			if p.Type == tfpb.DataType_DT_STRING {
-				value = record[columns[i]]
-			}
-			row[p.Key] = value
-			if len(p.Shape) == 2 {
-				row[p.Key] = []any{value}
-			}
-		}
-		text, err := json.Marshal(row)
-		if err != nil {
-			return fmt.Errorf("the cells %q are no numbers", record)
-		}
-		return r.addLine(text, label)
-	}, nil
-}
-
 // tfrecords reads tf.Examples.
 func (r *reader) tfrecords(content io.Reader) error {
 	if !ask.TakesExamples(r.inputs) {
@@ -250,83 +144,17 @@ func (r *reader) tfrecords(content io.Reader) error {
 }
 
 // labelOf returns the first value of a feature of a tf.Example as a text.
-func labelOf(data []byte, name string) (string, error) {
-	var e tfpb.Example
-	if err := proto.Unmarshal(data, &e); err != nil {
-		return "", err
-	}
-	f := e.GetFeatures().GetFeature()[name]
-	switch {
-	case len(f.GetInt64List().GetValue()) > 0:
-		return fmt.Sprint(f.GetInt64List().GetValue()[0]), nil
-	case len(f.GetFloatList().GetValue()) > 0:
-		return fmt.Sprint(f.GetFloatList().GetValue()[0]), nil
-	case len(f.GetBytesList().GetValue()) > 0:
-		return string(f.GetBytesList().GetValue()[0]), nil
-	}
-	return "", fmt.Errorf("no feature %s", phrase.Name(name))
-}
-
-// lines reads JSON lines: a row of columns, or of inputs, in each.
-func (r *reader) lines(content io.Reader) error {
-	s := bufio.NewScanner(content)
-	s.Buffer(nil, maxLine)
-	for number := 1; s.Scan(); number++ {
-		line := bytes.TrimSpace(s.Bytes())
-		if len(line) == 0 {
-			continue
+func labelOf(example []byte, feature string) (label string, err error) {
+	found := false
+	err = tfrecord.EachValue(example, func(name, value []byte) {
+		if !found && string(name) == feature {
+			label, found = string(value), true
 		}
-		text, label, err := bytes.Clone(line), "", error(nil)
-		if r.labels {
-			text, label, err = r.cut(line)
-		}
-		if err == nil {
-			err = r.addLine(text, label)
-		}
-		if err != nil {
-			return r.bad("line", number, err)
-		}
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("no feature %s", phrase.Name(feature))
 	}
-	err := s.Err()
-	if errors.Is(err, bufio.ErrTooLong) {
-		err = fmt.Errorf("a line has more than %d bytes", maxLine)
-	}
-	if err != nil {
-		return input.ReadError(r.file.Name, err)
-	}
-	return nil
-}
-
-// cut returns a row without the label, and the label.
-func (r *reader) cut(line []byte) (row []byte, label string, err error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(line, &fields); err != nil {
-		return nil, "", err
-	}
-	name := r.columns.Label.Name
-	value, ok := fields[name]
-	if !ok {
-		return nil, "", fmt.Errorf("no key %s", phrase.Name(name))
-	}
-	delete(fields, name)
-	if json.Unmarshal(value, &label) != nil {
-		label = string(value) // a number, true or false
-	}
-	row, err = json.Marshal(fields)
-	return row, label, err
-}
-
-// addLine adds a row of JSON.
-func (r *reader) addLine(row []byte, label string) error {
-	d, err := ask.Parse(slices.Concat([]byte(`{"instances":[`), row, []byte("]}")), nil)
-	if err != nil {
-		return err
-	}
-	inputs, _, err := d.Inputs(r.inputs)
-	if err != nil {
-		return errors.New(strings.TrimSpace(strings.TrimPrefix(err.Error(), "instances[0]")))
-	}
-	return r.add(inputs, label)
+	return label, err
 }
 
 // fits reports whether a tensor of a shape may be an input. -1 in want is any size, and nil any rank.
