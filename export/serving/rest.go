@@ -161,7 +161,7 @@ func (h *handler) route(q *query) (reply, error) {
 		return reply{}, nil // a browser asks whether a page of another origin may ask
 	case q.r.Method == http.MethodOptions:
 		return reply{}, status.Error(codes.FailedPrecondition, "the preflight request has no Origin of http or https")
-	case p.method != q.r.Method:
+	case p.method != q.r.Method && !(p.open && q.r.Method == http.MethodHead): // some probes want no body
 		return reply{}, status.Errorf(codes.InvalidArgument, "there is no %s %s, want POST /v1/models/NAME:predict or GET / for what there is", phrase.Name(q.r.Method), phrase.Name(q.r.URL.Path))
 	}
 	return p.answer(h, q)

@@ -75,6 +75,9 @@ func TestRESTStatuses(t *testing.T) {
 		{"GET", "/", "", 200, "curl -s http://example.com/v1/models/double:predict -d"},
 		{"GET", "/monitoring/prometheus/metrics", "", 200, ":tensorflow:serving:request_count"},
 
+		{"HEAD", "/readyz", "", 200, ""},
+
+		{"HEAD", "/v1/models", "", 400, ""},
 		{"GET", predict, "", 400, "there is no GET"},
 		{"POST", "/v1/models/double", "{}", 400, "there is no POST"},
 		{"PUT", predict, "{}", 400, "there is no PUT"},
