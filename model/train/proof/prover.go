@@ -90,9 +90,10 @@ func (p *Prover) compile() error {
 	if plan != nil {
 		runner = column.NewRunner(plan, input.Labels{Absent: true})
 		p.expected.keys = savedmodel.KeyOutputs(p.of.Model.Graph().Columns.Keys)
+	}
+	if p.examples, err = newExamples(plan, runner, p.of.Names, features); err == nil && plan != nil {
 		plan.Watch(p.take)
 	}
-	p.examples, err = newExamples(plan, runner, p.of.Names, features)
 	return err
 }
 
@@ -118,23 +119,13 @@ func (p *Prover) take(cells []column.Cell) []column.Cell {
 	return cells
 }
 
-// A Fault is a difference beyond the bound, or an answer that is none of the model's.
-type Fault struct {
-	Signature string
-	Record    string // which one, for people
-	what      string
-}
-
-func (f *Fault) Error() string { return fmt.Sprintf("%s %s", f.Signature, f.what) }
-
-// fault returns the fault of a record.
-func fault(p *program, record string, d *difference) error {
-	f := &Fault{Signature: p.signature, Record: record}
-	f.what = fmt.Sprintf("differs from the model by %.3g at %s, bound %.3g", d.size, record, d.bound)
+// fault returns the error of a difference beyond the bound.
+func (p *program) fault(record string, d *difference) error {
+	what := fmt.Sprintf("differs from the model by %.3g at %s, bound %.3g", d.size, record, d.bound)
 	if d.what != "" {
-		f.what = fmt.Sprintf("differs from the model at %s: %s", record, d.what)
+		what = fmt.Sprintf("differs from the model at %s: %s", record, d.what)
 	}
-	return exitcode.With(exitcode.Internal, f)
+	return exitcode.With(exitcode.Internal, fmt.Errorf("%s %s", p.signature, what))
 }
 
 // compare compares the answers of signatures to the records of a batch, whose bags are indexed, with the model's.
@@ -172,7 +163,7 @@ func (p *Prover) compare(b *input.Batch, cells [][]column.Cell, signatures []pro
 				p.expected.check(&d, answers, i, n)
 			}
 			if d.beyond() {
-				return scores, fault(at, of.name(i), &d)
+				return scores, at.fault(of.name(i), &d)
 			}
 			if d.size > p.Largest {
 				p.Largest, p.Record = d.size, of.number(i)
@@ -227,7 +218,7 @@ func (p *Prover) failing(at *program, all *block, err error, name func(i int) st
 			break
 		}
 	}
-	return exitcode.With(exitcode.Internal, &Fault{at.signature, record, fmt.Sprintf("fails at %s: %v", record, err)})
+	return exitcode.With(exitcode.Internal, fmt.Errorf("%s fails at %s: %w", at.signature, record, err))
 }
 
 // scores returns the scores that are among the answers of a signature, as the model has them; none if they are not.
