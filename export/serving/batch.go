@@ -29,6 +29,11 @@ type lane struct {
 }
 
 func newLane(g graph, s interpreter.Signature, m meters) *lane {
+	if len(s.Inputs) == 1 && s.Inputs[0].Shape == nil && s.Features != nil { // tf.Examples are a list; graphs of TensorFlow 1 do not say so
+		examples := s.Inputs[0]
+		examples.Shape = []int{-1}
+		s.Inputs = []interpreter.Port{examples}
+	}
 	l := &lane{graph: g, inputs: s.Inputs, meters: m}
 	l.whole.Store(!byRecord(s))
 	return l

@@ -261,6 +261,10 @@ func TestByRecord(t *testing.T) {
 			t.Errorf("byRecord of %v to %v is %v", tt.in, tt.out, got)
 		}
 	}
+	s := interpreter.Signature{Inputs: []interpreter.Port{{}}, Outputs: []interpreter.Port{{Shape: []int{-1}}}, Features: []interpreter.Feature{{}}}
+	if newLane(nil, s, meters{}).whole.Load() {
+		t.Error("tf.Examples of unknown rank do not go together")
+	}
 }
 
 // TestMisfitsRunAlone verifies that requests which do not look as the signature says are for the graph to
