@@ -31,7 +31,7 @@ func (p *Prover) MakeUp() []Request {
 	for i := range all {
 		r := rand.New(rand.NewPCG(uint64(i), 33))
 		if p.of.Plan != nil {
-			all[i].cells = p.accepted(madeCells(r, g.Columns, p.of.Plan))
+			all[i].cells = p.accepted(madeCells(i, r, g.Columns, p.of.Plan))
 			for k := i; k < len(g.Columns.Bags); k += len(all) {
 				p.tell(all[i].cells, &g.Columns.Bags[k])
 			}
@@ -86,25 +86,32 @@ func (r *Request) appendTo(b *input.Batch) {
 	b.Y = append(b.Y, 0)
 }
 
-// madeCells returns a cell for each column that a prediction reads. A column that is read in several ways has a number if one
-// of them wants it, and a date before that.
-func madeCells(r *rand.Rand, c *graph.Columns, plan *column.Plan) []column.Cell {
+// madeCells returns a cell for each column that request i reads. A column that is read in several ways has a number if one of
+// them wants it, a number of its vocabulary before any other, and a date before that.
+func madeCells(i int, r *rand.Rand, c *graph.Columns, plan *column.Plan) []column.Cell {
 	cells := make([]column.Cell, len(plan.Inputs))
 	at := func(name string) *column.Cell { return &cells[slices.Index(plan.Inputs, name)] }
 	set := func(name, text string) { at(name).Text = []byte(text) }
 	for _, name := range c.Keys {
 		set(name, fmt.Sprintf("key-%d", 1+r.IntN(1000)))
 	}
-	for i := range c.Bags {
-		madeBag(r, &c.Bags[i], set)
+	numbers := map[string]bool{} // columns that have a number of their vocabulary
+	for k := range c.Bags {
+		b := &c.Bags[k]
+		madeBag(r, b, set)
+		if n := len(b.Vocabulary); b.Kind == graph.Vocabulary && n > 0 { // the requests are spread over it, so that another order changes answers
+			text := b.Vocabulary[i*(n-1)/(MadeRequests-1)]
+			set(b.Name, text)
+			numbers[b.Name] = isNumber([]byte(text))
+		}
 	}
-	for i := range c.Dense {
-		if d := &c.Dense[i]; d.Part == "" {
+	for k := range c.Dense {
+		if d := &c.Dense[k]; d.Part == "" && !numbers[d.Name] {
 			set(d.Name, written(c, d.Name, near(r, d)))
 		}
 	}
-	for i := range c.Bags {
-		if b := &c.Bags[i]; b.Kind == graph.Buckets {
+	for k := range c.Bags {
+		if b := &c.Bags[k]; b.Kind == graph.Buckets && !(numbers[b.Name] && i%2 == 0) {
 			set(b.Name, written(c, b.Name, b.Boundaries[r.IntN(len(b.Boundaries))]+float64(r.IntN(3)-1)))
 		}
 	}
@@ -114,13 +121,9 @@ func madeCells(r *rand.Rand, c *graph.Columns, plan *column.Plan) []column.Cell 
 	return cells
 }
 
-// madeBag makes the cell of a column of texts or ids.
+// madeBag makes the cell of a column of texts or ids, but for one with a vocabulary.
 func madeBag(r *rand.Rand, b *graph.BagColumn, set func(name, text string)) {
 	switch b.Kind {
-	case graph.Vocabulary:
-		if len(b.Vocabulary) > 0 {
-			set(b.Name, b.Vocabulary[r.IntN(len(b.Vocabulary))])
-		}
 	case graph.Hash:
 		set(b.Name, fmt.Sprintf("text-%d", r.IntN(1000)))
 	case graph.Words:

@@ -20,27 +20,39 @@ func TestServedGraph(t *testing.T) {
 			}
 		}
 	}
+	hashed, known := kindsOfHour[1], "categorical: {names: [hour], vocabulary: auto}"
+	swap := func(word string) func(g *tfpb.MetaGraphDef) {
+		return each("Const", func(n *tfpb.NodeDef) {
+			if v := n.GetAttr()["value"].GetTensor().GetStringVal(); len(v) > 2 && string(v[0]) == word { // the classes are two
+				v[len(v)-2], v[len(v)-1] = v[len(v)-1], v[len(v)-2]
+			}
+		})
+	}
 	for _, tt := range []struct {
 		name   string
+		hour   string // how it is read, besides as a number
 		damage func(g *tfpb.MetaGraphDef)
 	}{
-		{"nothing", nil},
-		{"an op is another", each("Sigmoid", func(n *tfpb.NodeDef) { n.Op = "Tanh" })},
-		{"two outputs are swapped", func(g *tfpb.MetaGraphDef) {
+		{"nothing", hashed, nil},
+		{"nothing to a vocabulary", known, nil},
+		{"a vocabulary of texts is in another order", known, swap("Basel")},
+		{"a vocabulary of numbers is in another order", known, swap("0")},
+		{"an op is another", hashed, each("Sigmoid", func(n *tfpb.NodeDef) { n.Op = "Tanh" })},
+		{"two outputs are swapped", hashed, func(g *tfpb.MetaGraphDef) {
 			out := g.GetSignatureDef()["predict"].GetOutputs()
 			out["logits"], out["probability"] = out["probability"], out["logits"]
 		}},
-		{"another number of buckets", each("StringToHashBucketFast", func(n *tfpb.NodeDef) {
+		{"another number of buckets", hashed, each("StringToHashBucketFast", func(n *tfpb.NodeDef) {
 			n.Attr["num_buckets"] = &tfpb.AttrValue{Value: &tfpb.AttrValue_I{I: 49}}
 		})},
-		{"a feature is misspelt", each("Const", func(n *tfpb.NodeDef) {
+		{"a feature is misspelt", hashed, each("Const", func(n *tfpb.NodeDef) {
 			if v := n.GetAttr()["value"].GetTensor().GetStringVal(); len(v) == 1 && string(v[0]) == "city" {
 				v[0] = []byte("town")
 			}
 		})},
 	} {
 		t.Run("damage="+tt.name, func(t *testing.T) {
-			x := hours(t, kindsOfHour[0], kindsOfHour[1])
+			x := hours(t, kindsOfHour[0], tt.hour)
 			e, err := x.Write(t.Context(), 5)
 			if err == nil && tt.damage != nil {
 				err = rewriteGraph(e.Path, tt.damage)
