@@ -103,22 +103,21 @@ func parseMeta(data []byte) (*tfpb.MetaGraphDef, error) {
 
 // load makes the model ready for Compile.
 func (m *Model) load() error {
-	var err error
-	if m.lib, err = newLibrary(m.meta.GetGraphDef()); err == nil {
-		err = m.describe()
+	for _, step := range []func() error{m.index, m.describe, m.findPaths, m.check, m.start, m.compile} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = m.findPaths()
-	}
-	if err == nil {
-		err = m.check()
-	}
-	if err == nil {
-		err = m.start()
-	}
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+func (m *Model) index() (err error) {
+	m.lib, err = newLibrary(m.meta.GetGraphDef())
+	return err
+}
+
+// compile compiles each signature with all of its outputs, and finds the features of its examples.
+func (m *Model) compile() error {
 	for i := range m.Signatures {
 		s := &m.Signatures[i]
 		p, err := m.program(*s, s.Outputs)

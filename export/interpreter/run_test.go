@@ -206,3 +206,33 @@ func TestShortenedFile(t *testing.T) {
 		}
 	}
 }
+
+// TestCompile verifies that a program has the outputs that were asked for, in that order, takes only the
+// steps that they need, and that an unknown name is refused with those that there are.
+func TestCompile(t *testing.T) {
+	m := opened(t, "application/model")
+	p, err := m.Compile("serving_default", []string{"prediction", "keys"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Run(records(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || got[0].Type != tfpb.DataType_DT_INT64 || got[1].Type != tfpb.DataType_DT_INT32 || got[1].Int32[2] != 2 {
+		t.Errorf("the outputs are %v and %v", got[0], got[1])
+	}
+	if p, err = m.Compile("serving_default", []string{"keys"}); err != nil || len(p.steps) != 1 {
+		t.Errorf("%d steps for an output that is an input, want 1; %v", len(p.steps), err)
+	}
+	for _, c := range []struct {
+		signature, output, want string
+	}{
+		{"predict", "keys", "no signature predict, only serving_default"},
+		{"serving_default", "scores", "signature serving_default has no output scores"},
+	} {
+		if _, err := m.Compile(c.signature, []string{c.output}); err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
