@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"ringtrain/export/bundle"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
 	"ringtrain/ring/phrase"
@@ -31,6 +31,22 @@ type Columns struct {
 		Name, Separator string
 		List            bool // a cell has several texts
 	} `json:"bags"`
+	Forms []form `json:"forms"` // of columns whose numbers are written in another way
+}
+
+// form is how the cells of a column have numbers: $1,234.50 or 1.234,50.
+type form struct{ Name, Decimal, Strip string }
+
+// plain returns what makes the usual form of a number in this one.
+func (f form) plain() *strings.Replacer {
+	var pairs []string
+	for _, c := range f.Strip {
+		pairs = append(pairs, string(c), "")
+	}
+	if f.Decimal != "." {
+		pairs = append(pairs, ".", "x", f.Decimal, ".") // with a point it is no number
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // keys are a text or a list of texts.
@@ -48,7 +64,7 @@ func (k *keys) UnmarshalJSON(text []byte) error {
 // ReadColumns returns the columns of the export in a version folder; none if it does not describe them.
 func ReadColumns(path string) (c Columns, err error) {
 	name := filepath.Join(path, "assets.extra", "ringtrain_columns.json")
-	text, err := os.ReadFile(name)
+	text, err := bundle.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
@@ -65,7 +81,8 @@ func ReadColumns(path string) (c Columns, err error) {
 type Cells struct {
 	columns  Columns
 	header   []string
-	features []*interpreter.Feature // of each cell; nil of one that the signature does not take
+	features []*interpreter.Feature       // of each cell; nil of one that the signature does not take
+	plain    map[string]*strings.Replacer // by column; of those with a form of their own
 	row      *row
 }
 
@@ -75,7 +92,10 @@ func NewCells(header []string, s *interpreter.Signature, c Columns) (*Cells, err
 	if !TakesExamples(s) {
 		return nil, fmt.Errorf("the signature %s takes no columns of CSV, want JSON", phrase.Name(s.Name))
 	}
-	cs := &Cells{c, header, make([]*interpreter.Feature, len(header)), newRow(s)}
+	cs := &Cells{c, header, make([]*interpreter.Feature, len(header)), map[string]*strings.Replacer{}, newRow(s)}
+	for _, f := range c.Forms {
+		cs.plain[f.Name] = f.plain()
+	}
 	found, unknown := 0, error(nil)
 	for i, name := range header {
 		f, err := cs.row.find(name)
@@ -129,11 +149,14 @@ func (cs *Cells) set(f *interpreter.Feature, cell string) error {
 			values.tensor.Bytes = append(values.tensor.Bytes, []byte(part))
 			continue
 		}
-		part = strings.TrimSpace(part)
-		if _, err := strconv.ParseFloat(part, 64); err != nil {
+		plain := strings.TrimSpace(part)
+		if form := cs.plain[f.Name]; form != nil {
+			plain = strings.TrimSpace(form.Replace(plain))
+		}
+		if _, err := strconv.ParseFloat(plain, 8*bundle.DType(f.Type).Size()); err != nil {
 			return faultf("is %s, want a number", phrase.Quote(part))
 		}
-		if err := values.scalar(&cursor{text: []byte(part)}); err != nil {
+		if err := values.scalar(&cursor{text: []byte(plain)}); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,8 @@ func described(t *testing.T) Columns {
 	if err := os.Mkdir(filepath.Join(dir, "assets.extra"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	text := `{"number_words": ["NA"], "key": "visit", "label": {"name": "clicked", "classes": ["no", "yes"]}, "bags": [{"name": "ids", "list": true, "separator": "|"}]}`
+	text := `{"number_words": ["NA"], "key": "visit", "label": {"name": "clicked", "classes": ["no", "yes"]}, "bags": [{"name": "ids", "list": true, "separator": "|"}],
+		"forms": [{"name": "price", "decimal": ",", "strip": ".€ "}, {"name": "rent", "decimal": ".", "strip": "$,"}]}`
 	if err := os.WriteFile(filepath.Join(dir, "assets.extra", "ringtrain_columns.json"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +65,27 @@ func TestReadTable(t *testing.T) {
 	}
 	if _, err := ReadTable([]byte("x\n1\n"), of(port("x", float)), c, nil); err == nil || !strings.Contains(err.Error(), "takes no columns") {
 		t.Errorf("a signature of tensors takes CSV: %v", err)
+	}
+}
+
+// TestNumberForms verifies that the numbers of a column are read in the form in which its export read them.
+func TestNumberForms(t *testing.T) {
+	s := *visits
+	s.Features = []interpreter.Feature{{Name: "price", Type: float, Kind: interpreter.Dense}, {Name: "rent", Type: float, Kind: interpreter.Dense}}
+	for cells, want := range map[string]string{
+		`" € 1.234,5","-$1,234.50"`: `feature{key:"price" value{float_list{value:1234.5}}} feature{key:"rent" value{float_list{value:-1234.5}}}`,
+		`"-3,25",12`:                `feature{key:"price" value{float_list{value:-3.25}}} feature{key:"rent" value{float_list{value:12}}}`,
+		`€,1`:                       `record 0.price is "€", want a number`,
+		`"1,2,3",1`:                 `record 0.price is "1,2,3", want a number`,
+		`1,1e39`:                    `record 0.rent is "1e39", want a number`,
+	} {
+		got, err := ReadTable([]byte("price,rent\n"+cells+"\n"), &s, described(t), nil)
+		switch {
+		case err == nil:
+			equalExample(t, got.Bytes[0], want)
+		case err.Error() != want:
+			t.Errorf("%s: error %v, want %s", cells, err, want)
+		}
 	}
 }
 

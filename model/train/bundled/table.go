@@ -72,7 +72,7 @@ func (r *reader) adder(header []string) (func(record []string, label string) err
 	return func(record []string, label string) error {
 		example, err := cells.Append(nil, record)
 		if err != nil {
-			return errors.New(strings.TrimSpace(err.Error()))
+			return errors.New(strings.TrimLeft(err.Error(), " ."))
 		}
 		return r.addExample(example[0], label)
 	}, err
