@@ -27,8 +27,11 @@ func (c *call) list(i int) []int {
 		c.lists = append(c.lists, nil)
 	}
 	all := c.lists[i][:0]
-	for k := range c.in[i].length() {
-		all = append(all, c.in[i].integer(k))
+	for _, v := range c.in[i].Int32 {
+		all = append(all, int(v))
+	}
+	for _, v := range c.in[i].Int64 {
+		all = append(all, int(v))
 	}
 	c.lists[i] = all
 	return all
