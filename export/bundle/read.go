@@ -252,7 +252,7 @@ func (r *Reader) read(e Entry) (Tensor, error) {
 // verified returns the tensor that data holds. Data of the tensor is a view of data.
 func (r *Reader) verified(e Entry, data []byte) (Tensor, error) {
 	t := Tensor{Name: e.Name, DType: e.DType, Shape: slices.Clone(e.Shape)}
-	crc := crc32.Checksum(data, castagnoli)
+	crc := checksum(data)
 	if e.DType == DTString {
 		n, _ := elements(e.Shape)
 		var err error
@@ -266,6 +266,15 @@ func (r *Reader) verified(e Entry, data []byte) (Tensor, error) {
 		return t, r.damaged(e, fmt.Errorf("crc32c is %#08x, want %#08x", crc, maskedcrc.Unmask(e.CRC)))
 	}
 	return t, nil
+}
+
+// checksum returns the CRC-32C of data. The collector and other goroutines wait for a kernel to return, so
+// that it takes a piece at a time.
+func checksum(data []byte) (crc uint32) {
+	for piece := range slices.Chunk(data, 64<<10) {
+		crc = crc32.Update(crc, castagnoli, piece)
+	}
+	return crc
 }
 
 func (r *Reader) damaged(e Entry, err error) error {
