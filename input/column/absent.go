@@ -3,10 +3,8 @@ package column
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"ringtrain/input"
-	"ringtrain/model/graph"
 	"ringtrain/ring/phrase"
 )
 
@@ -52,7 +50,7 @@ func (p *Plan) Narrow(tell func(what string)) {
 		}
 		largest := float32(max(math.Abs(d.Min), math.Abs(d.Max)))
 		step := float64(largest - math.Nextafter32(largest, 0))
-		if d.Min >= d.Max || 1/d.Scale >= minSteps*(d.transform(float64(largest))-d.transform(float64(largest)-step)) || p.readsText(d.input) {
+		if d.Min >= d.Max || 1/d.Scale >= minSteps*(d.transform(float64(largest))-d.transform(float64(largest)-step)) || p.is(d.input, asText) {
 			continue
 		}
 		all := ""
@@ -64,17 +62,10 @@ func (p *Plan) Narrow(tell func(what string)) {
 	}
 	for _, b := range p.bags {
 		for i, at := range b.narrow {
-			if exact := b.Boundaries[i]; at != exact && math.Abs(exact) >= 1<<24 && !p.readsText(b.inputs[0]) {
+			if exact := b.Boundaries[i]; at != exact && math.Abs(exact) >= 1<<24 && !p.is(b.inputs[0], asText) {
 				tell(fmt.Sprintf("%s: tf.Example has the boundary %.0f at %.0f; subtract %.0f", b.Name, exact, at, b.Boundaries[0]))
 				break
 			}
 		}
 	}
-}
-
-// readsText reports whether an input is read as a text: an export makes numbers of the text then.
-func (p *Plan) readsText(input int) bool {
-	return slices.Contains(p.Keys, input) || slices.ContainsFunc(p.bags, func(b bagRule) bool {
-		return b.Kind != graph.Buckets && b.Kind != graph.IDs && b.Kind.DatePart() == 0 && slices.Contains(b.inputs, input)
-	})
 }

@@ -54,6 +54,7 @@ type Plan struct {
 	made   map[[2]string]bool // names and kinds of bags
 	number int                // of the item that is compiled
 	items  [][]int            // of each of Inputs: the items that read it
+	used   []use              // of each of Inputs
 
 	watch func([]Cell) []Cell // see Watch
 }
@@ -113,6 +114,7 @@ func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (
 		}
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
+	p.used = usesOf(p)
 	p.SetMissing(nil)
 	return p, nil
 }

@@ -42,7 +42,7 @@ func NewChecker(p *Plan, labels input.Labels, areTexts bool) *Checker {
 }
 
 // Reads reports whether an input is read as a number, and as nothing else.
-func (c *Checker) Reads(input int) bool { return c.numeric[input] && !c.plan.readsText(input) }
+func (c *Checker) Reads(input int) bool { return c.numeric[input] && !c.plan.is(input, asText) }
 
 // Faults calls visit for each input of a record, the cells of the plan's Inputs, that is not as it is to be. plain says
 // which cells are known to be numbers of digits, sign, dot and exponent in the range of float32.
@@ -78,14 +78,10 @@ func (c *Checker) EachMissing(visit func(input int, word string)) {
 }
 
 // IsDate reports whether an input is read as a date.
-func (c *Checker) IsDate(input int) bool {
-	return slices.ContainsFunc(c.plan.dates, func(d dateRule) bool { return d.input == input })
-}
+func (c *Checker) IsDate(input int) bool { return c.plan.is(input, asDate) }
 
 // IsMissing reports whether a text is a word of input.missing.
 func (c *Checker) IsMissing(text string) bool { return c.plan.textWords.find([]byte(text)) >= 0 }
 
 // Hashes reports whether the texts of an input have ids by a hash.
-func (c *Checker) Hashes(input int) bool {
-	return slices.ContainsFunc(c.plan.bags, func(b bagRule) bool { return b.Kind == graph.Hash && b.inputs[0] == input })
-}
+func (c *Checker) Hashes(input int) bool { return c.plan.is(input, asHash) }

@@ -15,21 +15,14 @@ type Feature struct {
 
 // Features returns the features of a plan, in the order of its Inputs.
 func (p *Plan) Features() (all []Feature) {
-	reads, goes, with := make([]bool, len(p.Inputs)), make([]bool, len(p.Inputs)), make([][]int, len(p.Inputs))
-	for _, d := range p.dense {
-		reads[d.input] = true
-	}
+	with := make([][]int, len(p.Inputs))
 	for _, b := range p.bags {
-		for _, at := range b.inputs {
-			reads[at] = true
-		}
 		if b.Kind == graph.IDs && b.values >= 0 {
-			goes[b.values] = true
 			with[b.inputs[0]] = append(with[b.inputs[0]], b.values)
 		}
 	}
 	for at, name := range p.Inputs {
-		if reads[at] && !goes[at] {
+		if p.is(at, asNumber|asDate|asText&^asKey|asIDs) && !p.is(at, asValues) {
 			all = append(all, Feature{name, append([]int{at}, with[at]...)})
 		}
 	}

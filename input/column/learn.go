@@ -263,11 +263,8 @@ func (l *Learner) Finish() error {
 // numericInputs reports of each input whether it is read as a number.
 func (p *Plan) numericInputs() []bool {
 	numeric := make([]bool, len(p.Inputs))
-	for _, d := range p.learning() {
-		numeric[d.input] = numeric[d.input] || d.Part == ""
-	}
-	for _, b := range p.bags {
-		numeric[b.inputs[0]] = numeric[b.inputs[0]] || b.Kind == graph.Buckets
+	for at := range numeric {
+		numeric[at] = p.is(at, asNumber) || p.scale != nil && at == p.Label
 	}
 	return numeric
 }

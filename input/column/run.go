@@ -174,16 +174,6 @@ func (r *Runner) target(cells []Cell) (y, weight float32, err error) {
 	return y, weight, nil
 }
 
-// Predicts reports whether a prediction reads the input: as a feature, as the values of ids or as a
-// key. Training and evaluation also read the label and the weight.
-func (p *Plan) Predicts(input int) bool {
-	return input != p.Label && input != p.Weight || slices.Contains(p.Keys, input) ||
-		slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.input == input }) ||
-		slices.ContainsFunc(p.bags, func(b bagRule) bool {
-			return slices.Contains(b.inputs, input) || b.Values != "" && b.values == input
-		})
-}
-
 // fault is err as one of a column.
 func (p *Plan) fault(at int, err error) error {
 	return exitcode.With(exitcode.BadData, &InputError{at, p.Inputs[at], err})

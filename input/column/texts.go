@@ -2,7 +2,6 @@ package column
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 
 	"ringtrain/model/graph"
@@ -81,40 +80,4 @@ func (r *Runner) vocabulary(bags *tensor.Bags, i int, cells []Cell) error {
 		r.unknown = append(r.unknown, i)
 	}
 	return nil
-}
-
-// Divides reports whether what reads an input makes several texts of one: words, or those of a list.
-func (p *Plan) Divides(input int) bool {
-	return slices.ContainsFunc(p.bags, func(b bagRule) bool {
-		return b.inputs[0] == input && (b.Kind == graph.Words || b.Separator != "")
-	})
-}
-
-// TakeLists says that the records are tf.Examples, which have lists: a column that is categorical and
-// nothing else is a bag of texts.
-func (p *Plan) TakeLists() {
-	other := make([]bool, len(p.Inputs))
-	for _, at := range append([]int{p.Label, p.Weight}, p.Keys...) {
-		if at >= 0 {
-			other[at] = true
-		}
-	}
-	for _, d := range p.dense {
-		other[d.input] = true
-	}
-	for _, b := range p.bags {
-		if b.Kind != graph.Hash && b.Kind != graph.Vocabulary {
-			for _, at := range b.inputs {
-				other[at] = true
-			}
-		}
-		if b.Kind == graph.IDs && b.values >= 0 {
-			other[b.values] = true
-		}
-	}
-	for i := range p.bags {
-		if b := &p.bags[i]; !other[b.inputs[0]] {
-			b.List = true
-		}
-	}
 }

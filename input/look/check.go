@@ -284,8 +284,11 @@ func checkPass(ctx context.Context, s *convert.Spec, held heldOut, compared bool
 		c := *p.check
 		c.begin(s, len(d.names))
 		p.workers[i].check = &c
-		for field := range d.names {
-			p.workers[i].columns[field].reads = c.reads(field)
+	}
+	for field := range d.names {
+		reads := p.check.reads(field)
+		for i := range p.workers {
+			p.workers[i].columns[field].reads = reads
 		}
 	}
 	if f.Columns == convert.MayColumns {
@@ -422,8 +425,9 @@ func (p *pass) compare(r *Report, eval *pass, key string) {
 	}
 	r.fewOfClass(p.names[p.check.labelField()], p.classRecords(), eval.classRecords())
 	var all []Finding
+	trained := p.check.features()
 	for i, at := range eval.check.features() {
-		in := p.check.features()[i]
+		in := trained[i]
 		c := &r.Columns[in]
 		if c.content != texts || p.check.divides(in) {
 			continue

@@ -140,6 +140,15 @@ func TestSkewed(t *testing.T) {
 	}
 }
 
+// rows returns those of the rules in docs/data.md.
+func rows() string {
+	var b strings.Builder
+	for _, r := range rules() {
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.ReplaceAll(r.when, "|", `\|`), r.becomes)
+	}
+	return b.String()
+}
+
 // TestRulesOfDocs verifies that docs/data.md has the rules as they are.
 func TestRulesOfDocs(t *testing.T) {
 	page, _ := docs.Page("data")

@@ -50,15 +50,6 @@ func rules() []rule {
 	}
 }
 
-// rows returns those of the rules in docs/data.md.
-func rows() string {
-	var b strings.Builder
-	for _, r := range rules() {
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.ReplaceAll(r.when, "|", `\|`), r.becomes)
-	}
-	return b.String()
-}
-
 // choose decides what becomes of a column.
 func (c *Column) choose() {
 	for _, r := range rules() {
