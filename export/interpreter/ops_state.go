@@ -193,19 +193,14 @@ func (s *store) restored(name string) (*Tensor, error) {
 	return t, nil
 }
 
+// runAssert fails with what the graph says about an assertion that does not hold.
 func runAssert(c *call) error {
-	if len(c.in[0].Bool) == 1 && !c.in[0].Bool[0] {
-		return c.asserted()
+	if len(c.in[0].Bool) != 1 || c.in[0].Bool[0] {
+		return nil
 	}
-	return nil
-}
-
-// asserted returns the error of an assertion that does not hold, with what the graph says about it.
-func (c *call) asserted() error {
-	for _, t := range c.in[1:] {
-		if len(t.Bytes) > 0 {
-			return fmt.Errorf("an assertion does not hold: %s", phrase.Name(string(t.Bytes[0])))
-		}
+	i := slices.IndexFunc(c.in, func(t *Tensor) bool { return len(t.Bytes) > 0 })
+	if i < 0 {
+		return errors.New("an assertion does not hold")
 	}
-	return errors.New("an assertion does not hold")
+	return fmt.Errorf("an assertion does not hold: %s", phrase.Name(string(c.in[i].Bytes[0])))
 }

@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"fmt"
+	"slices"
 
 	"ringtrain/model/kernel"
 )
@@ -67,18 +68,7 @@ func (p *Program) explain(inputs []*Tensor, err error) error {
 
 // like reports whether a shape is one of those that a pattern means.
 func like(shape, pattern []int) bool {
-	if pattern == nil {
-		return true
-	}
-	if len(shape) != len(pattern) {
-		return false
-	}
-	for i, d := range pattern {
-		if d >= 0 && d != shape[i] {
-			return false
-		}
-	}
-	return true
+	return pattern == nil || slices.EqualFunc(shape, pattern, func(have, want int) bool { return want < 0 || have == want })
 }
 
 // running is the memory of one run of a program at a time.
