@@ -128,8 +128,11 @@ const offWord = "off"
 
 // listen listens on the ports, before a model takes time to load.
 func (s *server) listen(c *cli.Context) error {
-	for name, l := range map[string]*net.Listener{"listen": &s.rest, "grpc": &s.grpc} {
-		address := c.String(name)
+	for _, port := range []struct {
+		name string
+		at   *net.Listener
+	}{{"listen", &s.rest}, {"grpc", &s.grpc}} {
+		address := c.String(port.name)
 		if address == offWord {
 			continue
 		}
@@ -137,11 +140,11 @@ func (s *server) listen(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		*l = opened
+		*port.at = opened
 		if s.tls != nil {
-			*l = tls.NewListener(opened, s.tls)
+			*port.at = tls.NewListener(opened, s.tls)
 		} else if !opened.Addr().(*net.TCPAddr).IP.IsLoopback() {
-			fmt.Fprintf(s.stderr, "--%s is %s, which other hosts reach, and there is no TLS: what is asked and answered can be read on the way; --tls-cert and --tls-key add it, --token-file keeps others out\n", name, address)
+			fmt.Fprintf(s.stderr, "--%s is %s, which other hosts reach, and there is no TLS: what is asked and answered can be read on the way; --tls-cert and --tls-key add it, --token-file keeps others out\n", port.name, address)
 		}
 	}
 	if s.rest == nil && s.grpc == nil {

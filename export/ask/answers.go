@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
+	"ringtrain/ring/phrase"
 )
 
 // Answers are the columns of an answer in the form of predict.
@@ -78,10 +79,11 @@ func NewAnswers(c Columns, ports []interpreter.Port, outputs, keys []*interprete
 	for i, t := range outputs {
 		byKey[ports[i].Key] = t
 	}
-	if classes, scores := byKey["classes"], byKey["scores"]; len(byKey) == 2 && classes != nil && scores != nil && len(classes.Bytes) > 0 && len(scores.Float32) > 0 &&
-		len(classes.Shape) == 2 && slices.Equal(classes.Shape, scores.Shape) {
-		a.classes(c.ClassNames(classes), classes, scores)
-		return a, nil
+	if len(byKey) == 2 {
+		if names, rows, err := c.ByClass(byKey["classes"], byKey["scores"]); err == nil && names != nil {
+			a.classes(names, rows)
+			return a, nil
+		}
 	}
 	for i, t := range outputs {
 		name, width := ports[i].Key, interpreter.Elements(t.Shape[1:])
@@ -103,15 +105,37 @@ func (a *Answers) add(name string, text bool, cell func(row int) string) {
 	a.columns = append(a.columns, column{name, text, cell})
 }
 
-// ClassNames returns the names of the classes of an output in their order: that of the export, else numbers by value and
-// others bytewise.
-func (c Columns) ClassNames(t *interpreter.Tensor) []string {
-	if len(c.Label.Classes) == t.Shape[1] || len(t.Bytes) == 0 {
+// ByClass returns the names of the classes of two outputs, and the scores with those of a row in the order of the names:
+// each row has an order of its own. No names mean that the outputs are not classes and their scores. An error is a row
+// that has other classes.
+func (c Columns) ByClass(classes, scores *interpreter.Tensor) (names []string, rows []float32, err error) {
+	if classes == nil || scores == nil || len(classes.Bytes) == 0 || len(scores.Float32) == 0 || len(classes.Shape) != 2 || !slices.Equal(classes.Shape, scores.Shape) {
+		return nil, nil, nil
+	}
+	width := classes.Shape[1]
+	names, rows = c.classNames(classes.Bytes[:width]), make([]float32, len(scores.Float32))
+	for i, name := range classes.Bytes {
+		at := slices.Index(names, string(name))
+		if at < 0 {
+			return nil, nil, fmt.Errorf("the class %s is none of %s", phrase.Quote(string(name)), phrase.Names(names, MaxNames))
+		}
+		rows[i/width*width+at] = scores.Float32[i]
+	}
+	return names, rows, nil
+}
+
+// MaxNames bounds the names in a message.
+const MaxNames = 20
+
+// classNames returns the names of the classes of a row in their order: that of the export, else numbers by value and others
+// bytewise.
+func (c Columns) classNames(row [][]byte) []string {
+	if len(c.Label.Classes) == len(row) {
 		return c.Label.Classes
 	}
-	names := make([]string, t.Shape[1])
+	names := make([]string, len(row))
 	for j := range names {
-		names[j] = string(t.Bytes[j])
+		names[j] = string(row[j])
 	}
 	slices.SortFunc(names, func(a, b string) int {
 		x, _ := strconv.Atoi(a)
@@ -121,18 +145,14 @@ func (c Columns) ClassNames(t *interpreter.Tensor) []string {
 	return names
 }
 
-// classes adds the best class, and the score of each, of two that of the second. Each row has an order of its own.
-func (a *Answers) classes(names []string, classes, scores *interpreter.Tensor) {
-	width := classes.Shape[1]
-	score := func(row int, name string) float32 {
-		j := slices.IndexFunc(classes.Bytes[row*width:][:width], func(c []byte) bool { return string(c) == name })
-		return scores.Float32[row*width+max(j, 0)]
-	}
+// classes adds the best class, and the score of each, of two that of the second.
+func (a *Answers) classes(names []string, scores []float32) {
+	width := len(names)
 	_, err := strconv.Atoi(names[0])
 	a.add("class", err != nil, func(row int) string {
-		best := 0
-		for j, name := range names {
-			if s := score(row, name); s > score(row, names[best]) || width == 2 && j == 1 && s >= 0.5 {
+		best, of := 0, scores[row*width:][:width]
+		for j, s := range of {
+			if s > of[best] || width == 2 && j == 1 && s >= 0.5 {
 				best = j
 			}
 		}
@@ -141,14 +161,14 @@ func (a *Answers) classes(names []string, classes, scores *interpreter.Tensor) {
 	for j, name := range names {
 		switch {
 		case width != 2:
-			a.add("score_"+name, false, func(row int) string { return number(score(row, name)) })
+			a.add("score_"+name, false, func(row int) string { return number(float64(scores[row*width+j]), 32) })
 		case j == 1:
-			a.add("score", false, func(row int) string { return number(score(row, name)) })
+			a.add("score", false, func(row int) string { return number(float64(scores[row*width+j]), 32) })
 		}
 	}
 }
 
-func number(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
+func number(v float64, bits int) string { return strconv.FormatFloat(v, 'g', -1, bits) }
 
 // cell returns element i as a cell.
 func cell(t *interpreter.Tensor, i int) string {
@@ -156,7 +176,9 @@ func cell(t *interpreter.Tensor, i int) string {
 	case t.Bytes != nil:
 		return string(t.Bytes[i])
 	case t.Float32 != nil:
-		return number(t.Float32[i])
+		return number(float64(t.Float32[i]), 32)
+	case t.Float64 != nil:
+		return number(t.Float64[i], 64)
 	}
 	return string(appendElement(nil, "", t, i))
 }

@@ -351,9 +351,9 @@ func TestSample(t *testing.T) {
 		{of(port("x", boolean)), nil, `{"instances": [false]}`},
 		{&interpreter.Signature{Name: "a\"b", Inputs: image.Inputs[:1]}, nil, `{"signature_name": "a\"b", "instances": [[[0.0, 0.0], [0.0, 0.0]]]}`},
 	} {
-		got := Sample(tt.signature, tt.like)
-		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
-			t.Error(diff)
+		got, err := Sample(tt.signature, tt.like)
+		if diff := cmp.Diff(tt.want, string(got)); err != nil || diff != "" {
+			t.Error(err, diff)
 		}
 		d, err := Parse(got, nil)
 		if err == nil {
@@ -363,6 +363,15 @@ func TestSample(t *testing.T) {
 			t.Errorf("%s: %v", got, err)
 		}
 	}
+	for _, shape := range [][]int{{-1, 1 << 40}, {1 << 40, 1 << 40}, {-1, 1 << 11, 1 << 11}} {
+		big := of(interpreter.Port{Key: "x", Type: float, Shape: shape})
+		if _, err := Sample(big, nil); err == nil || !strings.Contains(err.Error(), "more than 1048576 values") {
+			t.Errorf("an example of the shape %v: %v", shape, err)
+		}
+	}
+	if got, err := Sample(of(interpreter.Port{Key: "x", Type: float, Shape: []int{-1, -1 << 40}}), nil); err != nil || string(got) != `{"instances": [[0.0]]}` {
+		t.Errorf("an example of a length below 0: %s, %v", got, err)
+	}
 	counter := &interpreter.Model{Signatures: []interpreter.Signature{*of(), *image, *pair}}
 	counter.Signatures[0].Name, counter.Signatures[1].Name, counter.Signatures[2].Name = "a", "b", "c"
 	if a, err := AboutOf("http://h:1", "m", counter); err != nil || a.Signature != "b" {
@@ -371,10 +380,71 @@ func TestSample(t *testing.T) {
 	if _, err := AboutOf("http://h:1", "m", &interpreter.Model{Signatures: []interpreter.Signature{*of()}}); err == nil {
 		t.Error("a model without inputs has a request")
 	}
-	if got := curl("http://h:1", "m", Sample(visits, like)); !strings.HasPrefix(got, "curl -s http://h:1/v1/models/m:predict -d '{") || !strings.Contains(got, `O'\''Hara`) {
+	request, _ := Sample(visits, like)
+	if got := curl("http://h:1", "m", request); !strings.HasPrefix(got, "curl -s http://h:1/v1/models/m:predict -d '{") || !strings.Contains(got, `O'\''Hara`) {
 		t.Errorf("the line is %s", got)
 	}
 	if got := curl("http://h:1", "m", make([]byte, 1000)); got != "curl -s http://h:1/v1/models/m/example | curl -s -d @- http://h:1/v1/models/m:predict" {
 		t.Errorf("the line of a long request is %s", got)
+	}
+	if got := curl("http://h:1", "a&b:c $d", nil); got != "curl -s http://h:1/v1/models/a%26b%3Ac%20%24d:predict -d ''" {
+		t.Errorf("the line of an odd name is %s", got)
+	}
+	if got := curl("", "m", request); got != "" {
+		t.Errorf("the line without a server is %s", got)
+	}
+}
+
+// TestForeignKeys verifies that keys which mean nothing take no memory of a request, and hide no others.
+func TestForeignKeys(t *testing.T) {
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, `,"k%d":[{"instances":1}]`, i)
+	}
+	d, err := Parse([]byte(`{"x":1`+text.String()+`,"instances":[2],"instances":[3]}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.members) != 1 {
+		t.Errorf("a request keeps %d keys, want 1", len(d.members))
+	}
+	if all, rows, err := d.Inputs(of(port("x", float))); err != nil || !rows || tensorText(all[0]) != "float32[1]2.0" {
+		t.Errorf("the rows are %v, %v", all, err)
+	}
+}
+
+// TestRow verifies that a line is one row, whatever it closes and opens.
+func TestRow(t *testing.T) {
+	x := of(port("x", float))
+	for text, want := range map[string]string{
+		`{"x": [1, NaN]}`:                "",
+		`{"x": "a"}`:                     ".x is \"a\", want a number",
+		`{"x": 1}, {"x": 2}`:             "the body is no JSON",
+		`{"x": 1}], "inputs": [{"x": 2}`: "the body is no JSON",
+		`{"x": `:                         "the body is no JSON",
+	} {
+		all, err := Row([]byte(text), x)
+		if want == "" && (err != nil || tensorText(all[0]) != "float32[1, 2]1.0 NaN") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, %v, want %q", text, all, err, want)
+		}
+	}
+}
+
+// TestCutMember verifies what stays of an object without one of its members.
+func TestCutMember(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": [1, NaN], "y": "b", "c\n": {"y": 2}}`: `{"a":[1, NaN],"c\u000a":{"y": 2}} "b"`,
+		`{"y": 1}`: `{} 1`,
+		`{"a": 1}`: `{"a":1} `,
+	} {
+		rest, value, err := CutMember([]byte(text), "y")
+		if got := fmt.Sprintf("%s %s", rest, value); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{`[1]`, `{"y": 1`, ``} {
+		if _, _, err := CutMember([]byte(text), "y"); err == nil {
+			t.Errorf("%s is an object", text)
+		}
 	}
 }

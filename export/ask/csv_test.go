@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,6 +116,8 @@ func TestTable(t *testing.T) {
 			"visit,class,score\nv1,yes,0.75\nv2,no,0.125\n"},
 		{"classes in the order of scores", Columns{}, both, tensors{words([]int{2, 3}, "2 10 1 10 1 2"), floats([]int{2, 3}, 0.5, 0.375, 0.125, 0.75, 0.25, 0)}, nil,
 			"record,class,score_1,score_2,score_10\n0,2,0.125,0.5,0.375\n1,10,0.25,0,0.75\n"},
+		{"rows of other classes", Columns{}, both, tensors{words([]int{2, 2}, "a b a c"), floats([]int{2, 2}, 0.75, 0.25, 0.5, 0.125)}, nil,
+			"record,classes_0,classes_1,scores_0,scores_1\n0,a,b,0.75,0.25\n1,a,c,0.5,0.125\n"},
 		{"no class at all", Columns{}, both, tensors{words([]int{2, 0}, ""), floats([]int{2, 0})}, nil, "record\n0\n1\n"},
 		{"a regression", Columns{}, []interpreter.Port{port("outputs", float)}, tensors{floats([]int{2, 1}, 1.5, -2)}, nil, "record,prediction\n0,1.5\n1,-2\n"},
 		{"other outputs", Columns{}, []interpreter.Port{port("a", texts), port("b", float)}, tensors{words([]int{2}, "u v"), floats([]int{2, 2}, 1, 2, 3, 4)}, nil,
@@ -128,6 +131,14 @@ func TestTable(t *testing.T) {
 		if diff := cmp.Diff(tt.want, text.String()); err != nil || diff != "" {
 			t.Errorf("%s: %v, %s", tt.name, err, diff)
 		}
+	}
+	a, err := NewAnswers(Columns{}, []interpreter.Port{port("y", double)}, tensors{{Type: double, Shape: []int{3}, Float64: []float64{1, 0.1, math.Inf(-1)}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const objects = "{\"record\":0,\"y\":1}\n{\"record\":1,\"y\":0.1}\n{\"record\":2,\"y\":\"-Inf\"}\n"
+	if got := string(a.AppendJSON(nil, "{", 0)); got != objects {
+		t.Errorf("doubles are %s, want %s", got, objects)
 	}
 	if _, err := NewAnswers(c, both, tensors{floats(nil, 1)}, nil); err == nil {
 		t.Error("an output without records is answered")

@@ -19,8 +19,13 @@ const DefaultSignature = "serving_default"
 type Document struct {
 	text    []byte
 	meter   *meter
-	members map[string]int // where the value of each key begins; of a key that is there twice the first
+	members map[string]int // where the value of each of memberKeys begins; of one that is there twice the first
 }
+
+// memberKeys are the keys of a request that mean something. Others are passed over: they may be many.
+var memberKeys = []string{signatureName, "instances", "inputs", "examples", "context"}
+
+const signatureName = "signature_name"
 
 // Parse reads a request. The tensors that are made of it may refer to text. What they take is told to tell, which may
 // be nil.
@@ -38,7 +43,7 @@ func Parse(text []byte, tell Meter) (*Document, error) {
 	}
 	d := &Document{text, &meter{tell: tell}, map[string]int{}}
 	for key := range c.members() {
-		if _, twice := d.members[key]; !twice {
+		if _, twice := d.members[key]; !twice && slices.Contains(memberKeys, key) {
 			d.members[key] = c.at
 		}
 		c.skip()
@@ -70,12 +75,12 @@ func (d *Document) list(key string) (*cursor, error) {
 
 // Signature returns the name of the signature that is asked for.
 func (d *Document) Signature() (string, error) {
-	c := d.find("signature_name")
+	c := d.find(signatureName)
 	if c == nil {
 		return DefaultSignature, nil
 	}
 	if c.peek() != '"' {
-		return "", &fault{"signature_name", "is " + c.shown() + ", want a text"}
+		return "", &fault{signatureName, "is " + c.shown() + ", want a text"}
 	}
 	if name := c.string(); len(name) > 0 {
 		return string(name), nil
@@ -104,13 +109,54 @@ func (d *Document) Inputs(s *interpreter.Signature) (inputs []*interpreter.Tenso
 	if err != nil {
 		return nil, true, err
 	}
-	if first := c.first(); TakesExamples(s) && first.isObject() && !first.isNamed(s) {
-		inputs = make([]*interpreter.Tensor, 1)
-		inputs[0], err = newRow(s).all(c)
-	} else {
-		inputs, err = tensors(c, s, true)
-	}
+	inputs, err = rowsAt(c, s)
 	return inputs, true, within(instances, err)
+}
+
+// Row returns the inputs of one row: the JSON of an item of instances. The error does not say where the row is.
+func Row(text []byte, s *interpreter.Signature) ([]*interpreter.Tensor, error) {
+	if err := check(text); err != nil {
+		return nil, err
+	}
+	inputs, err := rowsAt(&cursor{text: slices.Concat([]byte("["), text, []byte("]")), meter: &meter{}}, s)
+	if err != nil {
+		return nil, errors.New(strings.TrimSpace(strings.TrimPrefix(err.Error(), "[0]")))
+	}
+	return inputs, nil
+}
+
+// CutMember returns an object without one of its members, and the JSON of that member, nil if there is none.
+func CutMember(object []byte, name string) (rest, value []byte, err error) {
+	if err := check(object); err != nil {
+		return nil, nil, err
+	}
+	c := cursor{text: object}
+	if c.peek() != '{' {
+		return nil, nil, fmt.Errorf("%s is no object", c.shown())
+	}
+	rest = []byte{'{'}
+	for key := range c.members() {
+		from := c.at
+		c.skip()
+		if key == name {
+			value = object[from:c.at]
+			continue
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(append(appendText(rest, key), ':'), object[from:c.at]...)
+	}
+	return append(rest, '}'), value, nil
+}
+
+// rowsAt returns the inputs of the list of rows at the cursor.
+func rowsAt(c *cursor, s *interpreter.Signature) ([]*interpreter.Tensor, error) {
+	if first := c.first(); TakesExamples(s) && first.isObject() && !first.isNamed(s) {
+		examples, err := newRow(s).all(c)
+		return []*interpreter.Tensor{examples}, err
+	}
+	return tensors(c, s, true)
 }
 
 // TakesExamples reports whether tf.Examples are the only input of a signature.

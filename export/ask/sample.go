@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,9 +18,22 @@ import (
 	"ringtrain/ring/phrase"
 )
 
+// maxSample bounds the values of a request that is made up: a shape out of a file may say anything.
+const maxSample = 1 << 20
+
 // Sample returns a predict request that a signature answers: rows of raw columns, of values, or columns if an
 // input has no dimension of records. The columns are those of like, if it is not nil, else zeros.
-func Sample(s *interpreter.Signature, like *tfpb.Example) []byte {
+func Sample(s *interpreter.Signature, like *tfpb.Example) ([]byte, error) {
+	left := maxSample
+	for _, p := range s.Inputs {
+		left = spent(left, p.Shape)
+	}
+	for _, f := range s.Features {
+		left = spent(left, f.Shape)
+	}
+	if left < 0 {
+		return nil, fmt.Errorf("the signature %s takes more than %d values, and no example has so many", phrase.Name(s.Name), maxSample)
+	}
 	rows := !slices.ContainsFunc(s.Inputs, func(p interpreter.Port) bool { return p.Shape != nil && (len(p.Shape) == 0 || p.Shape[0] >= 0) })
 	var keys []string
 	var values [][]byte
@@ -49,9 +61,20 @@ func Sample(s *interpreter.Signature, like *tfpb.Example) []byte {
 		request = append(appendText(append(request, `"signature_name": `...), s.Name), ", "...)
 	}
 	if rows {
-		return fmt.Appendf(request, `"instances": [%s]}`, value)
+		return fmt.Appendf(request, `"instances": [%s]}`, value), nil
 	}
-	return fmt.Appendf(request, `"inputs": %s}`, value)
+	return fmt.Appendf(request, `"inputs": %s}`, value), nil
+}
+
+// spent returns what is left of a number of values after one of a shape, less than 0 if there are not so many.
+func spent(left int, shape []int) int {
+	n := 1
+	for _, d := range shape {
+		if n *= max(1, d); n > maxSample {
+			return -1
+		}
+	}
+	return left - n
 }
 
 // zeros are values of each type.
@@ -63,7 +86,10 @@ func appendZeros(dst []byte, zero string, shape []int) []byte {
 	if len(shape) == 0 {
 		return append(dst, zero...)
 	}
-	n := max(shape[0], -shape[0]) // 1 for -1
+	n := shape[0]
+	if n < 0 {
+		n = 1
+	}
 	return appendItems(dst, "[]", n, func(dst []byte, _ int) []byte { return appendZeros(dst, zero, shape[1:]) })
 }
 
@@ -86,7 +112,7 @@ type About struct {
 	Examples  bool     // it takes tf.Examples, or rows of their features
 	Columns   []Column // the features, or the inputs
 	Request   []byte   // JSON that the model answers
-	Curl      string   // the line of a shell that sends the request
+	Curl      string   // the line of a shell that sends the request; "" without a server
 }
 
 // Column is a feature of the tf.Examples that a signature takes, or one of its inputs.
@@ -106,8 +132,11 @@ func AboutOf(server, name string, m *interpreter.Model) (About, error) {
 	if s == nil {
 		return About{}, fmt.Errorf("the model %s has no signature with inputs", phrase.Name(name))
 	}
-	request := Sample(s, warmExample(m.Path))
-	a := About{Signature: s.Name, Examples: TakesExamples(s), Request: request, Curl: curl(server, url.PathEscape(name), request)}
+	request, err := Sample(s, warmExample(m.Path))
+	if err != nil {
+		return About{}, err
+	}
+	a := About{Signature: s.Name, Examples: TakesExamples(s), Request: request, Curl: curl(server, name, request)}
 	for _, f := range s.Features {
 		c := Column{f.Name, typeName(f.Type), append([]int{}, f.Shape...), string(f.Kind), nil, required(f)}
 		if f.Default != nil {
@@ -162,7 +191,7 @@ func required(f interpreter.Feature) bool {
 // warmExample returns the example of the first request in the warm-up file of a version, nil if there is none.
 func warmExample(path string) *tfpb.Example {
 	name := filepath.Join(path, "assets.extra", "tf_serving_warmup_requests")
-	f, err := os.Open(name)
+	f, err := bundle.OpenFile(name)
 	if err != nil {
 		return nil
 	}
@@ -184,7 +213,11 @@ func warmExample(path string) *tfpb.Example {
 // curl returns the line of a shell that sends a request to a model. A long request comes from the server.
 func curl(server, model string, request []byte) string {
 	const maxLine = 600 // bytes of a request
-	to := server + "/v1/models/" + model
+	if server == "" {
+		return ""
+	}
+	// A folder may have any name, and a shell takes no & or $ and a path no : in one.
+	to := server + "/v1/models/" + strings.ReplaceAll(url.QueryEscape(model), "+", "%20")
 	if len(request) > maxLine {
 		return fmt.Sprintf("curl -s %s/example | curl -s -d @- %s:predict", to, to)
 	}

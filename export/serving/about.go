@@ -63,7 +63,7 @@ func messages(form string, all ...proto.Message) (reply, error) {
 
 // example answers a request that the model answers.
 func example(v *Version) (reply, error) {
-	a, err := ask.AboutOf("", v.Name, v.Model)
+	a, err := ask.AboutOf("", v.Name, v.Model) // the request alone
 	if err != nil {
 		return reply{}, status.Error(codes.FailedPrecondition, err.Error())
 	}
@@ -117,5 +117,7 @@ func writeAbout(b *bytes.Buffer, a ask.About) {
 		fmt.Fprintf(t, "  %s\t%s\n", phrase.Name(c.Name), c.Text())
 	}
 	t.Flush()
-	fmt.Fprintf(b, "  %s\n", a.Curl)
+	if a.Curl != "" {
+		fmt.Fprintf(b, "  %s\n", a.Curl)
+	}
 }

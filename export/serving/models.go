@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"ringtrain/export/serving/servingpb"
+	"ringtrain/ring/phrase"
 )
 
 // Models is the set of models that a server answers for, with their versions. All methods may be
@@ -131,7 +132,7 @@ func (m *Models) model(name string) (*versions, error) {
 	if v := m.models[name]; v != nil {
 		return v, nil
 	}
-	return nil, status.Errorf(codes.NotFound, "there is no model %q", name)
+	return nil, status.Errorf(codes.NotFound, "there is no model %s", phrase.Quote(name))
 }
 
 // number returns the number that a choice names, nil if it names none.
@@ -144,7 +145,7 @@ func (v *versions) number(name string, want Choice) (*int64, error) {
 			return &n, nil
 		}
 	}
-	return nil, status.Errorf(codes.InvalidArgument, "no version of model %s that answers has the label %q", name, want.Label)
+	return nil, status.Errorf(codes.InvalidArgument, "no version of model %s that answers has the label %s", name, phrase.Quote(want.Label))
 }
 
 // loaded returns the versions that answer, by number, ascending.

@@ -201,6 +201,9 @@ func post(api string) func(*handler, *query) (reply, error) {
 			}
 			h.options.Metrics.answered(q.model, api, "REST", began, err)
 		}(time.Now())
+		if _, err := h.models.Status(q.model, Choice{}); err != nil {
+			return reply{}, err // before the body: whatever it is, the name of a stranger makes no metric
+		}
 		ctx, cancel := context.WithTimeout(q.r.Context(), h.options.Timeout)
 		defer cancel()
 		var held int64

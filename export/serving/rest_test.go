@@ -125,6 +125,37 @@ func TestRESTStatuses(t *testing.T) {
 	}
 }
 
+// TestNamesOfStrangers verifies that the name of a model which is not there makes no metric, whatever the body is, and
+// that a long one is cut in the message.
+func TestNamesOfStrangers(t *testing.T) {
+	rest := restOf(t, RESTOptions{})
+	stranger := strings.Repeat("stranger", 100)
+	for _, header := range [][]string{nil, {"Content-Encoding", "gzip"}} {
+		for _, body := range []string{"{}", strings.Repeat(" ", 2000)} {
+			code, text := rest("POST", "/v1/models/"+stranger+":predict", body, header...)
+			if code != 404 || len(text) > 300 {
+				t.Errorf("%d %s, want 404 and a short text", code, text)
+			}
+		}
+	}
+	if code, text := rest("POST", "/v1/models/double/labels/"+stranger+":predict", "{}"); code != 400 || len(text) > 300 {
+		t.Errorf("%d %s, want 400 and a short text", code, text)
+	}
+	if _, page := rest("GET", "/monitoring/prometheus/metrics", ""); strings.Contains(page, stranger) || !strings.Contains(page, `model_name="",status="NOT_FOUND"`) {
+		t.Error("a stranger's name is a metric")
+	}
+}
+
+// TestDescribe verifies that a server without REST shows no line that asks by it.
+func TestDescribe(t *testing.T) {
+	m, _ := exampleModels(t)
+	for server, want := range map[string]bool{"http://h:1": true, "": false} {
+		if text := string(m.Describe(server, "double", "nobody")); strings.Contains(text, "curl") != want || !strings.Contains(text, "version 3  AVAILABLE") {
+			t.Errorf("the server %q is described by %s", server, text)
+		}
+	}
+}
+
 // TestHTTPStatus verifies the status of each code.
 func TestHTTPStatus(t *testing.T) {
 	want := map[codes.Code]int{codes.OK: 200, codes.Canceled: 499, codes.Unknown: 500, codes.InvalidArgument: 400, codes.DeadlineExceeded: 504,

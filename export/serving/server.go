@@ -44,7 +44,7 @@ type Server struct {
 	Models *Models
 	REST   http.Handler
 	GRPC   *grpc.Server
-	Body   time.Duration // for the body of a request to arrive
+	Body   time.Duration // for the body of a request to arrive, and as long for its answer to be taken
 	Drain  time.Duration // between not being ready and the end, for those who still send
 	Fault  func(string)  // receives a line about a fault of the server itself
 }
@@ -63,7 +63,7 @@ func (f faults) Write(line []byte) (int, error) {
 // out. Then the server is not ready, answers for the time Drain, takes nothing new, and waits up to 30 s
 // for the requests in flight. The error is that of a listener.
 func (s *Server) Serve(ctx context.Context, rest, rpc net.Listener) error {
-	h := &http.Server{Handler: s.REST, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime + s.Body, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+	h := &http.Server{Handler: s.REST, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime + s.Body, WriteTimeout: headerTime + 2*s.Body, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: log.New(faults(s.Fault), "", 0)}
 	failed := make(chan error, 2)
 	if rest != nil {

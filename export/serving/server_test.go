@@ -137,6 +137,37 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
+// TestUnreadAnswer verifies that a client which does not read its answer loses its connection after the time that it has.
+func TestUnreadAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lis := bufconn.Listen(1 << 10)
+		left := make(chan error, 1)
+		s := &Server{Models: NewModels(), GRPC: grpc.NewServer(), Body: 30 * time.Second, REST: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, err := w.Write(make([]byte, 1<<20))
+			left <- err
+		})}
+		ctx, term := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- s.Serve(ctx, lis, nil) }()
+		c, err := lis.DialContext(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		began := time.Now()
+		if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: m\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-left; err == nil || time.Since(began) > headerTime+2*s.Body {
+			t.Errorf("the answer is written with %v after %v, want an error after %v at most", err, time.Since(began), headerTime+2*s.Body)
+		}
+		term()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func mustRequest(t *testing.T, url string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

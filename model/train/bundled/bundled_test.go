@@ -71,6 +71,7 @@ func TestPredict(t *testing.T) {
 		{"misspelt column", ofExamples, "xx\n1\n", `no column xx (did you mean x?)`, exitcode.BadData},
 		{"no number", ofExamples, "x\n1\none\n", "a.txt: line 3: ", exitcode.BadData},
 		{"quotes", ofExamples, "x\n1\n\"2\n", "a.txt: line 3: ", exitcode.BadData},
+		{"two rows in a line", ofExamples, "{\"x\": 1}, {\"x\": 2}\n", "a.txt: line 1: the body is no JSON", exitcode.BadData},
 		{"misspelt key", ofExamples, "{\"x\": 1}\n{\"xx\": 1}\n", "a.txt: line 2: ", exitcode.BadData},
 		{"cut JSON", ofExamples, "{\"x\": 1}\n{\"x\": \n", "a.txt: line 2: ", exitcode.BadData},
 		{"cut TFRecord", ofExamples, records(t, 1)[:20], "a.txt", exitcode.BadData},
@@ -131,13 +132,14 @@ func TestEvaluate(t *testing.T) {
 	}{
 		{"csv", "x,y\n1,2.5\n2,4\n", Options{Bundle: examples, Label: "y", Signature: "regress_x_to_y"}, "rmse 0.7071 accuracy NaN auc NaN"},
 		{"JSON lines", "{\"x\": [1], \"y\": 2.5}\n{\"y\": \"4\", \"x\": [2]}\n", Options{Bundle: examples, Label: "y"}, "rmse 0.7071 accuracy NaN auc NaN"},
+		{"what JSON does not know", "{\"x\": [NaN], \"y\": 2.5}\n", Options{Bundle: examples, Label: "y"}, "rmse NaN accuracy NaN auc NaN"},
 		{"TFRecord", records(t, 1, 2, 3), Options{Bundle: examples, Label: "y", Signature: "regress_x_to_y"}, "rmse 0.0000 accuracy NaN auc NaN"},
 		{"two classes", "x,y\n-4,0\n-3,1\n-3.5,true\n-3.9,false\n", Options{Bundle: examples, Label: "y"}, "rmse NaN accuracy 0.5000 auc 1.0000"},
 		{"0 and 1, but a regression", "x,y\n-4,0\n-3,1\n", Options{Bundle: examples, Label: "y", Signature: "regress_x_to_y"}, "rmse 0.3536 accuracy NaN auc NaN"},
 		{"no label", "x,y\n1,2.5\n", Options{Bundle: examples}, "want --label"},
 		{"no such column", "x,y\n1,2.5\n", Options{Bundle: examples, Label: "yy"}, `line 1: no column yy (did you mean y?)`},
 		{"no such key", "{\"x\": [1]}\n", Options{Bundle: examples, Label: "y"}, "line 1: no key y"},
-		{"no such feature", records(t, 1), Options{Bundle: examples, Label: "z", Signature: "regress_x_to_y"}, "record 1: no feature z"},
+		{"no such feature", records(t, 1), Options{Bundle: examples, Label: "z", Signature: "regress_x_to_y"}, "record 0: no feature z"},
 		{"no number", "x,y\n1,2.5\n1,much\n", Options{Bundle: examples, Label: "y"}, `record 1: the label is "much", want a number`},
 		{"a matrix", "{\"x\": [[0,0,0],[0,0,0],[0,0,2]], \"y\": 9}\n", Options{Bundle: matrices, Label: "y"}, `the label is "9", want a class from 0 to 8`},
 	} {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ringtrain/export/ask"
 	"ringtrain/export/interpreter"
 	"ringtrain/model/tensor"
 	"ringtrain/model/train/evaluate"
@@ -54,13 +55,15 @@ func (s *scored) answers(b *Bundle, outputs []*interpreter.Tensor, records int) 
 	for i, t := range outputs {
 		byKey[b.program.Outputs[i].Key] = t
 	}
-	names, scores := byKey["classes"], byKey["scores"]
+	names, rows, err := b.columns.ByClass(byKey["classes"], byKey["scores"])
 	switch {
-	case names != nil && names.Bytes != nil && scores != nil && slices.Equal(names.Shape, scores.Shape) && len(scores.Shape) == 2:
-		if s.names == nil {
-			s.names = b.columns.ClassNames(names)
-		}
-		return s.named(names, scores)
+	case err != nil:
+		return err
+	case names != nil && s.names != nil && !slices.Equal(names, s.names):
+		return fmt.Errorf("the classes are %s, and those of records before %s", phrase.Names(names, ask.MaxNames), phrase.Names(s.names, ask.MaxNames))
+	case names != nil:
+		s.names = names
+		return s.append(rows, nil, len(names))
 	case len(outputs) != 1:
 		return fmt.Errorf("the signature %s has %s, want --output with one of them", b.Signature, phrase.Count(len(outputs), "output"))
 	}
@@ -88,38 +91,13 @@ func (s *scored) append(singles []float32, doubles []float64, width int) error {
 	return nil
 }
 
-// named adds scores of classes whose order each record has for itself.
-func (s *scored) named(names, scores *interpreter.Tensor) error {
-	width := names.Shape[1]
-	if width != len(s.names) {
-		return fmt.Errorf("a record has %s, and the bundle has %d", phrase.Count(width, "class"), len(s.names))
-	}
-	row := make([]float32, width)
-	for i := range names.Shape[0] {
-		for j := range width {
-			at := slices.Index(s.names, string(names.Bytes[i*width+j]))
-			if at < 0 {
-				return fmt.Errorf("the class %s is none of %s", phrase.Quote(string(names.Bytes[i*width+j])), phrase.Names(s.names, maxNames))
-			}
-			row[at] = scores.Float32[i*width+j]
-		}
-		if err := s.append(row, nil, width); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// maxNames bounds the names in a message.
-const maxNames = 20
-
 // label adds the label of a record: the name of a class, else a number.
 func (s *scored) label(text string) error {
 	text = strings.TrimSpace(text)
 	if s.names != nil {
 		at := slices.Index(s.names, text)
 		if at < 0 {
-			return fmt.Errorf("the label %s is none of the classes %s", phrase.Quote(text), phrase.Names(s.names, maxNames))
+			return fmt.Errorf("the label %s is none of the classes %s", phrase.Quote(text), phrase.Names(s.names, ask.MaxNames))
 		}
 		s.y = append(s.y, float32(at))
 		return nil

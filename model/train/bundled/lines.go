@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"ringtrain/export/ask"
 	"ringtrain/input"
@@ -50,32 +48,22 @@ func (r *reader) lines(content io.Reader) error {
 
 // cut returns a row without the label, and the label.
 func (r *reader) cut(line []byte) (row []byte, label string, err error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(line, &fields); err != nil {
-		return nil, "", err
-	}
 	name := r.columns.Label.Name
-	value, ok := fields[name]
-	if !ok {
-		return nil, "", fmt.Errorf("no key %s", phrase.Name(name))
+	row, value, err := ask.CutMember(line, name)
+	if err == nil && value == nil {
+		err = fmt.Errorf("no key %s", phrase.Name(name))
 	}
-	delete(fields, name)
 	if json.Unmarshal(value, &label) != nil {
 		label = string(value) // a number, true or false
 	}
-	row, err = json.Marshal(fields)
 	return row, label, err
 }
 
 // addLine adds a row of JSON.
 func (r *reader) addLine(row []byte, label string) error {
-	d, err := ask.Parse(slices.Concat([]byte(`{"instances":[`), row, []byte("]}")), nil)
+	inputs, err := ask.Row(row, r.inputs)
 	if err != nil {
 		return err
-	}
-	inputs, _, err := d.Inputs(r.inputs)
-	if err != nil {
-		return errors.New(strings.TrimSpace(strings.TrimPrefix(err.Error(), "instances[0]")))
 	}
 	return r.add(inputs, label)
 }

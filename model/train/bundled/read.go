@@ -111,7 +111,7 @@ func (r *reader) flush() error {
 	return err
 }
 
-// bad returns the error of a record that cannot be read. number counts from 1.
+// bad returns the error of a record that cannot be read: lines count from 1, and records from 0.
 func (r *reader) bad(kind string, number int, err error) error {
 	if exitcode.Of(err) != exitcode.Failed {
 		return err
@@ -122,10 +122,10 @@ func (r *reader) bad(kind string, number int, err error) error {
 // tfrecords reads tf.Examples.
 func (r *reader) tfrecords(content io.Reader) error {
 	if !ask.TakesExamples(r.inputs) {
-		return r.bad("record", 1, fmt.Errorf("the signature %s takes no tf.Examples, want JSON lines", r.Signature))
+		return r.bad("record", 0, fmt.Errorf("the signature %s takes no tf.Examples, want JSON lines", r.Signature))
 	}
 	records := tfrecord.NewReader(content, r.file.Name)
-	for number := 1; ; number++ {
+	for number := 0; ; number++ {
 		data, err := records.Next()
 		if err == io.EOF {
 			return nil
