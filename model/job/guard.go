@@ -94,7 +94,7 @@ func (g Guard) Allows(valueOf func(metric string) (float64, bool)) error {
 		case !known:
 			missed = append(missed, fmt.Errorf("export.if: %s is not known, want %s: there is no evaluation of the model", c.Name, c.wanted()))
 		case !c.holds(x):
-			missed = append(missed, fmt.Errorf("export.if: %s is %.3g, want %s", c.Name, x, c.wanted()))
+			missed = append(missed, fmt.Errorf("export.if: %s is %s, want %s", c.Name, c.missedBy(x), c.wanted()))
 		}
 	}
 	return errors.Join(missed...)
@@ -102,6 +102,17 @@ func (g Guard) Allows(valueOf func(metric string) (float64, bool)) error {
 
 // wanted returns the condition without the metric.
 func (c Condition) wanted() string { return strings.TrimPrefix(c.String(), c.Name+" ") }
+
+// missedBy writes a value that does not hold the condition, with so many digits that one sees it.
+func (c Condition) missedBy(x float64) string {
+	const least, most = 3, 17
+	for digits := least; ; digits++ {
+		text := strconv.FormatFloat(x, 'g', digits, 64)
+		if rounded, err := strconv.ParseFloat(text, 64); digits == most || err == nil && !c.holds(rounded) {
+			return text
+		}
+	}
+}
 
 // holds reports whether a value, which may be NaN, holds the condition.
 func (c Condition) holds(x float64) bool {

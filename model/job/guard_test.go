@@ -62,6 +62,7 @@ func TestConditions(t *testing.T) {
 	}{
 		{"auc >= 0.6", 0.6, ""},
 		{"auc >= 0.6", 0.5061, "export.if: auc is 0.506, want >= 0.6"},
+		{"auc >= 0.6", 0.599961, "export.if: auc is 0.59996, want >= 0.6"},
 		{"auc > 0.6", 0.6, "export.if: auc is 0.6, want > 0.6"},
 		{"loss <= 1", 1, ""},
 		{"loss < 1", 1, "export.if: loss is 1, want < 1"},
