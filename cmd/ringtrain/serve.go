@@ -94,6 +94,9 @@ type server struct {
 // newServer returns the server of the options, which does not listen yet.
 func newServer(a *app, c *cli.Context) (*server, error) {
 	body, err := byteCount("--max-body", c.String("max-body"))
+	if err == nil && body < 1 {
+		err = exitcode.With(exitcode.Usage, fmt.Errorf("--max-body is %s, want 1 byte or more", c.String("max-body")))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -181,6 +181,7 @@ func TestServeCommand(t *testing.T) {
 		{exitcode.Usage, `--versions: "newest"`, []string{"half", "--versions", "newest"}},
 		{exitcode.Usage, `--label: "stable"`, []string{"half", "--label", "stable"}},
 		{exitcode.Usage, "--max-body", []string{"half", "--max-body", "much"}},
+		{exitcode.Usage, "--max-body is 0, want 1 byte or more", []string{"half", "--max-body", "0"}},
 		{exitcode.Usage, "--max-batch is 0, want 1 or more", []string{"half", "--max-batch", "0"}},
 		{exitcode.Usage, "--listen and --grpc are off", []string{"half", "--listen", "off", "--grpc", "off"}},
 		{exitcode.Usage, "listen nowhere", []string{"half", "--listen", "nowhere"}},

@@ -146,10 +146,13 @@ func serving(m *tfpb.SavedModel) (*tfpb.MetaGraphDef, error) {
 	return nil, fmt.Errorf("none of %d graphs has exactly the tag %q", len(m.GetMetaGraphs()), serveTag)
 }
 
+// refTypes is what a reference to a variable of TensorFlow 1 adds to the number of its type.
+const refTypes = 100
+
 func endpointsOf(infos map[string]*tfpb.TensorInfo) []Endpoint {
 	var all []Endpoint
 	for key, info := range infos {
-		e := Endpoint{Key: key, Tensor: info.GetName(), DType: bundle.DType(info.GetDtype())}
+		e := Endpoint{Key: key, Tensor: info.GetName(), DType: bundle.DType(info.GetDtype() % refTypes)}
 		for _, d := range info.GetTensorShape().GetDim() {
 			e.Shape = append(e.Shape, d.GetSize())
 		}

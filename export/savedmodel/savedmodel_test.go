@@ -303,7 +303,8 @@ func TestReadFaults(t *testing.T) {
 	}
 }
 
-// TestReadTensorFlow verifies that Read reads the models that TensorFlow wrote.
+// TestReadTensorFlow verifies that Read reads the models that TensorFlow wrote, with the types of their tensors,
+// of which some are references to variables.
 func TestReadTensorFlow(t *testing.T) {
 	n := 0
 	for path, m := range tensorFlowModels(t) {
@@ -315,6 +316,13 @@ func TestReadTensorFlow(t *testing.T) {
 		n++
 		if want := len(m.MetaGraphs[0].SignatureDef); len(b.Signatures) != want {
 			t.Errorf("%s: %d signatures, want %d", path, len(b.Signatures), want)
+		}
+		for _, s := range b.Signatures {
+			for _, e := range slices.Concat(s.Inputs, s.Outputs) {
+				if name := e.DType.String(); name != "type 0" && strings.HasPrefix(name, "type ") { // 0 is that of an operation
+					t.Errorf("%s: %s of %s has the %s, want the name of a type", path, e.Key, s.Name, name)
+				}
+			}
 		}
 	}
 	if n < 10 {
