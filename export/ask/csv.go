@@ -2,6 +2,7 @@ package ask
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -96,7 +97,7 @@ func NewCells(header []string, s *interpreter.Signature, c Columns) (*Cells, err
 	for _, f := range c.Forms {
 		cs.plain[f.Name] = f.plain()
 	}
-	found, unknown := 0, error(nil)
+	var unknown []string
 	for i, name := range header {
 		f, err := cs.row.find(name)
 		switch {
@@ -104,15 +105,32 @@ func NewCells(header []string, s *interpreter.Signature, c Columns) (*Cells, err
 			return nil, fmt.Errorf("the header has the column %s twice", phrase.Name(name))
 		case err == nil:
 			cs.features[i] = f
-			found++
-		case name != c.Label.Name && unknown == nil:
-			unknown = within("the header", err)
+		case name != c.Label.Name:
+			unknown = append(unknown, name)
 		}
 	}
-	if found == len(s.Features) {
-		unknown = nil
+	var lacks []string
+	for _, f := range s.Features {
+		if !slices.Contains(header, f.Name) {
+			lacks = append(lacks, f.Name)
+		}
 	}
-	return cs, unknown
+	if len(unknown) > 0 && len(lacks) > 0 {
+		return nil, misspelt(unknown, lacks)
+	}
+	return cs, nil
+}
+
+// misspelt returns the error of a header with columns that the model does not take, and without some that it takes. It
+// names two of them that are alike, if there are such.
+func misspelt(unknown, lacks []string) error {
+	name, near := unknown[0], ""
+	for _, u := range unknown {
+		if n := phrase.Nearest(u, lacks); n != "" && near == "" {
+			name, near = u, n
+		}
+	}
+	return fmt.Errorf("the model takes no column %s%s, and the header lacks %s", phrase.Name(name), phrase.DidYouMean(name, lacks), phrase.Name(cmp.Or(near, lacks[0])))
 }
 
 // Append appends the example of a record to dst.

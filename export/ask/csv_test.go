@@ -46,7 +46,8 @@ func TestReadTable(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "no header",
 		"age\n":                         "no record",
-		"agee,city\n1,a\n":              "the header has no column agee (did you mean age?)",
+		"agee,city\n1,a\n":              "the model takes no column agee (did you mean age?), and the header lacks age",
+		"note,city,ids,pairs\n,a,1,\n":  "the model takes no column pairs (did you mean pair?), and the header lacks pair",
 		"age,age\n1,1\n":                "the header has the column age twice",
 		all + ",comment\n1,a,1,,fine\n": "",
 		"age,city\n1\n":                 "record 0 has 1 cell, want 2",
@@ -57,7 +58,7 @@ func TestReadTable(t *testing.T) {
 		"ids\n1e3|2.5\n":                `record 0.ids is 2.5, want a whole number`,
 		"ids\n1|b\n":                    `record 0.ids is "b", want a number`,
 		"age\n\"1\n":                    "parse error on line 2",
-		"x,y,z\n":                       "no column x",
+		"x,y,z\n":                       "the model takes no column x, and the header lacks ",
 	} {
 		_, err := ReadTable([]byte(text), visits, c, nil)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -53,7 +53,7 @@ func (d *Directory) Bases() ([]Base, error) {
 		}
 	}
 	if err == nil && len(d.found) == 0 {
-		err = fmt.Errorf("no version of a model lies in %s, want %s", d.path, filepath.Join(d.path, "1", "saved_model.pb"))
+		err = fmt.Errorf("no version of a model lies in %s, want %s, as an export of ringtrain or of Keras is", d.path, filepath.Join(d.path, "1", "saved_model.pb"))
 	}
 	var all []Base
 	for _, name := range slices.Sorted(maps.Keys(d.found)) {

@@ -69,7 +69,7 @@ func TestPredict(t *testing.T) {
 		{"tensors", Options{Bundle: matrices}, `{"x": [[0,0,0],[0,0,0],[0,0,2]]}` + "\n" + `[[]]`, "a.txt: line 2: ", exitcode.BadData},
 		{"tensors by name", Options{Bundle: matrices, Output: "y"}, `{"x": [[0,0,0],[0,0,0],[0,0,2]]}`, "\n0,2,2,2,2,2,2,2,2,3\n", 0},
 		{"misspelt column", ofExamples, "xx\n1\n", `no column xx (did you mean x?)`, exitcode.BadData},
-		{"no number", ofExamples, "x\n1\none\n", "a.txt: line 3: ", exitcode.BadData},
+		{"no number", ofExamples, "x\n1\none\n", `a.txt: line 3: x is "one", want a number`, exitcode.BadData},
 		{"quotes", ofExamples, "x\n1\n\"2\n", "a.txt: line 3: ", exitcode.BadData},
 		{"two rows in a line", ofExamples, "{\"x\": 1}, {\"x\": 2}\n", "a.txt: line 1: the body is no JSON", exitcode.BadData},
 		{"misspelt key", ofExamples, "{\"x\": 1}\n{\"xx\": 1}\n", "a.txt: line 2: ", exitcode.BadData},
