@@ -155,6 +155,7 @@ func (b *Bench) rates(ctx context.Context, c Config) error {
 		}
 		b.tell(Row{Name: fmt.Sprintf("%s, %d requests/s, p50", way.name, perSecond), Value: milliseconds(t.quantile(0.5)), Unit: "ms", Max: way.bar})
 		b.tell(Row{Name: fmt.Sprintf("%s, %d requests/s, p99", way.name, perSecond), Value: milliseconds(t.quantile(0.99)), Unit: "ms"})
+		b.failures(t)
 	}
 	return nil
 }
@@ -180,6 +181,7 @@ func (b *Bench) manyClients(ctx context.Context, c Config) error {
 			if err != nil {
 				return err
 			}
+			b.failures(t)
 			rates[i] = append(rates[i], float64(len(t.took))/t.over.Seconds())
 		}
 	}
@@ -219,6 +221,7 @@ func (b *Bench) largeVersions(ctx context.Context, c Config) error {
 	if err := errors.Join(err, <-swapped); err != nil {
 		return err
 	}
+	b.failures(busy)
 	later, err := s.private()
 	b.tell(Row{Name: "p50 at rest", Value: milliseconds(rest.quantile(0.5)), Unit: "ms"})
 	b.tell(Row{Name: "p99 at rest", Value: milliseconds(rest.quantile(0.99)), Unit: "ms"})
@@ -283,6 +286,14 @@ func (b *Bench) tell(r Row) {
 	b.Print(r.String())
 	if b.Event != nil {
 		b.Event(r)
+	}
+}
+
+// failures prints the number of requests without an answer, if there are any, and the error of one.
+func (b *Bench) failures(t *times) {
+	if len(t.failed) > 0 {
+		b.tell(Row{Name: "failed requests", Value: float64(len(t.failed)), Unit: "requests"})
+		b.Log(fmt.Sprintf("one of them: %v", t.failed[0]))
 	}
 }
 

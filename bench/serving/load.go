@@ -33,15 +33,12 @@ func (t *times) ask(ctx context.Context, c call, client int) {
 	t.took = append(t.took, took)
 }
 
-// done ends a measurement. The error is that of the first requests that failed.
+// done ends a measurement. The error is that of the first requests, if none has an answer.
 func (t *times) done(began time.Time) (*times, error) {
 	t.over = time.Since(began)
 	slices.Sort(t.took)
-	if len(t.failed) > 0 {
-		return t, errors.Join(t.failed[:min(len(t.failed), 3)]...)
-	}
 	if len(t.took) == 0 {
-		return t, errors.New("no request was made")
+		return t, errors.Join(errors.New("no request has an answer"), errors.Join(t.failed[:min(len(t.failed), 3)]...))
 	}
 	return t, nil
 }
