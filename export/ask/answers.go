@@ -40,12 +40,8 @@ func Usual(m *interpreter.Model) (usual *interpreter.Signature) {
 
 // Handed returns the signature whose outputs are the key columns, and these outputs; nil if there is none.
 func (c Columns) Handed(m *interpreter.Model) (s *interpreter.Signature, outputs []string) {
-	for i := range m.Signatures {
-		if m.Signatures[i].Name == "predict" {
-			s = &m.Signatures[i]
-		}
-	}
-	if s == nil || len(c.Keys) == 0 || !TakesExamples(s) {
+	s, err := m.Signature("predict")
+	if err != nil || len(c.Keys) == 0 || !TakesExamples(s) {
 		return nil, nil
 	}
 	for _, name := range c.Keys {

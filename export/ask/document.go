@@ -197,7 +197,7 @@ func tensors(c *cursor, s *interpreter.Signature, rows bool) ([]*interpreter.Ten
 	}
 	keyed := one.isObject()
 	if !keyed && len(s.Inputs) != 1 {
-		return nil, faultf("has values without keys, want objects: the inputs are %s", keysOf(s.Inputs))
+		return nil, faultf("has values without keys, want objects: the inputs are %s", list(s.Inputs))
 	}
 	fillers := make([]filler, len(s.Inputs))
 	for i, p := range s.Inputs {
@@ -235,7 +235,7 @@ func addObject(c *cursor, inputs []interpreter.Port, fillers []filler) error {
 	for key := range c.members() {
 		at := slices.IndexFunc(inputs, func(p interpreter.Port) bool { return p.Key == key })
 		if at < 0 || fillers[at].values > before {
-			return faultf("has the key %s, want each of the inputs %s once", phrase.Name(key), keysOf(inputs))
+			return faultf("has the key %s, want each of the inputs %s once", phrase.Name(key), list(inputs))
 		}
 		if err := fillers[at].add(c); err != nil {
 			return within("."+inputs[at].Key, err)
@@ -243,16 +243,9 @@ func addObject(c *cursor, inputs []interpreter.Port, fillers []filler) error {
 		found++
 	}
 	if found < len(inputs) {
-		return faultf("has %d of the inputs %s, want each", found, keysOf(inputs))
+		return faultf("has %d of the inputs %s, want each", found, list(inputs))
 	}
 	return nil
 }
 
-// keysOf lists the keys of inputs.
-func keysOf(ports []interpreter.Port) string {
-	keys := make([]string, len(ports))
-	for i, p := range ports {
-		keys[i] = p.Key
-	}
-	return strings.Join(keys, ", ")
-}
+func list(inputs []interpreter.Port) string { return phrase.Names(interpreter.Keys(inputs), MaxNames) }

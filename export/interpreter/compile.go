@@ -47,27 +47,22 @@ type source struct {
 // Compile prepares a signature. outputs are the keys that are wanted, nil all of them. The error has
 // [exitcode.BadData].
 func (m *Model) Compile(signature string, outputs []string) (*Program, error) {
-	i := slices.IndexFunc(m.Signatures, func(s Signature) bool { return s.Name == signature })
-	if i < 0 {
-		names := make([]string, len(m.Signatures))
-		for i, s := range m.Signatures {
-			names[i] = s.Name
-		}
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("no signature %s, only %s", phrase.Name(signature), phrase.Names(names, 20)))
+	s, err := m.Signature(signature)
+	if err != nil {
+		return nil, exitcode.With(exitcode.BadData, err)
 	}
 	if outputs == nil {
-		return m.programs[i], nil
+		return m.programs[slices.IndexFunc(m.Signatures, func(other Signature) bool { return other.Name == signature })], nil
 	}
-	s := m.Signatures[i]
-	wanted := make([]Port, len(outputs))
+	ports := make([]Port, len(outputs))
 	for k, key := range outputs {
-		i := slices.IndexFunc(s.Outputs, func(p Port) bool { return p.Key == key })
-		if i < 0 {
-			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("signature %s has no output %s", phrase.Name(signature), phrase.Name(key)))
+		i, err := s.Output(key)
+		if err != nil {
+			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("signature %s: %w", phrase.Name(signature), err))
 		}
-		wanted[k] = s.Outputs[i]
+		ports[k] = s.Outputs[i]
 	}
-	p, err := m.program(s, wanted)
+	p, err := m.program(*s, ports)
 	return p, exitcode.With(exitcode.BadData, err)
 }
 

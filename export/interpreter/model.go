@@ -1,11 +1,14 @@
 package interpreter
 
 import (
+	"fmt"
+	"slices"
 	"sync"
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/tfpb"
 	"ringtrain/model/kernel"
+	"ringtrain/ring/phrase"
 )
 
 // Model is a loaded version. It must stay open while programs of it run.
@@ -51,6 +54,41 @@ type Signature struct {
 	Features        []Feature // of the tf.Examples that its input of examples takes, by name; nil: it takes none
 }
 
+// Signature returns the signature of a name.
+func (m *Model) Signature(name string) (*Signature, error) {
+	names := make([]string, len(m.Signatures))
+	for i := range m.Signatures {
+		if names[i] = m.Signatures[i].Name; names[i] == name {
+			return &m.Signatures[i], nil
+		}
+	}
+	return nil, wanted("signature", name, names)
+}
+
+// Output returns the place of an output among those of a signature.
+func (s *Signature) Output(key string) (int, error) {
+	names := Keys(s.Outputs)
+	if i := slices.Index(names, key); i >= 0 {
+		return i, nil
+	}
+	return 0, wanted("output", key, names)
+}
+
+// Keys returns the keys of ports.
+func Keys(ports []Port) []string {
+	all := make([]string, len(ports))
+	for i, p := range ports {
+		all[i] = p.Key
+	}
+	return all
+}
+
+// wanted returns the error of a name that is none of those that there are.
+func wanted(what, name string, names []string) error {
+	const most = 20
+	return fmt.Errorf("%s is %s, want one of %s%s", what, phrase.Quote(name), phrase.Names(names, most), phrase.DidYouMean(name, names))
+}
+
 // Port is an input or an output of a signature.
 type Port struct {
 	Key   string
@@ -58,6 +96,11 @@ type Port struct {
 	Shape []int // -1 for any size; nil of any rank
 
 	tensor string // in the graph: node:0
+}
+
+// Fits reports whether a tensor of a shape is one that p describes.
+func (p Port) Fits(shape []int) bool {
+	return p.Shape == nil || slices.EqualFunc(p.Shape, shape, func(want, d int) bool { return want < 0 || want == d })
 }
 
 // Feature is a feature of the tf.Examples that a signature parses.

@@ -228,8 +228,8 @@ func TestCompile(t *testing.T) {
 	for _, c := range []struct {
 		signature, output, want string
 	}{
-		{"predict", "keys", "no signature predict, only serving_default"},
-		{"serving_default", "scores", "signature serving_default has no output scores"},
+		{"predict", "keys", `signature is "predict", want one of serving_default`},
+		{"serving_default", "scores", `signature serving_default: output is "scores", want one of keys, prediction, softmax`},
 	} {
 		if _, err := m.Compile(c.signature, []string{c.output}); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %q", err, c.want)

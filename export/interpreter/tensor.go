@@ -30,6 +30,17 @@ func Elements(shape []int) int {
 	return n
 }
 
+// Append appends the records of another tensor of the type of t, and of its shape but for the first dimension.
+func (t *Tensor) Append(more *Tensor) {
+	t.Shape[0] += more.Shape[0]
+	t.Float32 = append(t.Float32, more.Float32...)
+	t.Float64 = append(t.Float64, more.Float64...)
+	t.Int32 = append(t.Int32, more.Int32...)
+	t.Int64 = append(t.Int64, more.Int64...)
+	t.Bool = append(t.Bool, more.Bool...)
+	t.Bytes = append(t.Bytes, more.Bytes...)
+}
+
 // length returns the number of values that t has.
 func (t *Tensor) length() int {
 	return len(t.Float32) + len(t.Float64) + len(t.Int32) + len(t.Int64) + len(t.Bool) + len(t.Bytes)

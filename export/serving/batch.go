@@ -64,16 +64,11 @@ func (l *lane) records(inputs []*interpreter.Tensor) int {
 		return 0
 	}
 	for i, t := range inputs {
-		if t.Type != l.inputs[i].Type || !holds(l.inputs[i].Shape, t.Shape) || t.Shape[0] != inputs[0].Shape[0] {
+		if t.Type != l.inputs[i].Type || !l.inputs[i].Fits(t.Shape) || t.Shape[0] != inputs[0].Shape[0] {
 			return 0
 		}
 	}
 	return inputs[0].Shape[0]
-}
-
-// holds reports whether a shape is one of those that want describes: -1 is any size.
-func holds(want, shape []int) bool {
-	return slices.EqualFunc(want, shape, func(w, d int) bool { return w < 0 || w == d })
 }
 
 // run answers the requests of a batch. If they do not go together, as one of them has values that
@@ -152,20 +147,12 @@ func join(dst []*interpreter.Tensor, parts [][]*interpreter.Tensor) []*interpret
 		if i == len(dst) {
 			dst = append(dst, new(interpreter.Tensor))
 		}
-		d, records := dst[i], 0
-		*d = interpreter.Tensor{Type: first.Type, Shape: d.Shape, Float32: d.Float32[:0], Float64: d.Float64[:0],
+		d := dst[i]
+		*d = interpreter.Tensor{Type: first.Type, Shape: append(append(d.Shape[:0], 0), first.Shape[1:]...), Float32: d.Float32[:0], Float64: d.Float64[:0],
 			Int32: d.Int32[:0], Int64: d.Int64[:0], Bool: d.Bool[:0], Bytes: d.Bytes[:0]}
 		for _, tensors := range parts {
-			t := tensors[i]
-			d.Float32 = append(d.Float32, t.Float32...)
-			d.Float64 = append(d.Float64, t.Float64...)
-			d.Int32 = append(d.Int32, t.Int32...)
-			d.Int64 = append(d.Int64, t.Int64...)
-			d.Bool = append(d.Bool, t.Bool...)
-			d.Bytes = append(d.Bytes, t.Bytes...)
-			records += t.Shape[0]
+			d.Append(tensors[i])
 		}
-		d.Shape = append(append(d.Shape[:0], records), first.Shape[1:]...)
 	}
 	return dst
 }

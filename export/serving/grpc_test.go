@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"ringtrain/export/ask"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/serving/servingpb"
 	"ringtrain/export/tfpb"
@@ -38,7 +39,7 @@ func exampleModels(t *testing.T) (*Models, *Metrics) {
 	m := NewMetrics(c)
 	v := (&doubler{}).version(c)
 	v.Number = 3
-	v.runs.lanes[defaultSignature] = newLane(&doubler{}, v.Model.Signatures[0], m.of(v.Name, v.Number, v.Model.Signatures[0]))
+	v.runs.lanes[ask.DefaultSignature] = newLane(&doubler{}, v.Model.Signatures[0], m.of(v.Name, v.Number, v.Model.Signatures[0]))
 	port := func(key string, t tfpb.DataType, shape ...int) interpreter.Port {
 		return interpreter.Port{Key: key, Type: t, Shape: shape}
 	}
@@ -204,9 +205,9 @@ func TestGRPCStatuses(t *testing.T) {
 		{"type that is not known", predict(func(r *servingpb.PredictRequest) { r.Inputs["x"].Dtype = tfpb.DataType_DT_HALF }), codes.InvalidArgument, "type DT_HALF is not known here"},
 		{"the graph refuses", predict(func(r *servingpb.PredictRequest) { r.Inputs["x"].FloatVal[0] = -1 }), codes.InvalidArgument, "out of range"},
 		{"too large", predict(func(r *servingpb.PredictRequest) { r.Inputs["x"].TensorShape.Dim[0].Size = 1 << 40 }), codes.InvalidArgument, "more than 1024 bytes"},
-		{"output_filter", predict(func(r *servingpb.PredictRequest) { r.OutputFilter = []string{"z"} }), codes.InvalidArgument, `no output "z"`},
+		{"output_filter", predict(func(r *servingpb.PredictRequest) { r.OutputFilter = []string{"z"} }), codes.InvalidArgument, `output is "z"`},
 		{"output_filter twice", predict(func(r *servingpb.PredictRequest) { r.OutputFilter = []string{"y", "y"} }), codes.InvalidArgument, "twice"},
-		{"classify: unknown signature", classify("x", nil), codes.InvalidArgument, `no signature "x"`},
+		{"classify: unknown signature", classify("x", nil), codes.InvalidArgument, `signature is "x"`},
 		{"classify: another method", classify("regress", nil), codes.InvalidArgument, "want one of the method tensorflow/serving/classify"},
 		{"classify: no examples", classify("classify", nil), codes.InvalidArgument, "no examples"},
 		{"classify: too many examples", classify("classify", &servingpb.Input{Kind: &servingpb.Input_ExampleList{ExampleList: &servingpb.ExampleList{Examples: make([]*tfpb.Example, 43)}}}), codes.InvalidArgument, "43 examples, want 42 at most"},

@@ -10,20 +10,18 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"ringtrain/export/ask"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/serving/servingpb"
 	"ringtrain/export/tfpb"
 	"ringtrain/ring/phrase"
 )
 
-// defaultSignature is the signature of requests that name none.
-const defaultSignature = "serving_default"
-
 // asked returns the signature that a request names.
 func (v *Version) asked(spec *servingpb.ModelSpec) (*interpreter.Signature, error) {
 	name := spec.GetSignatureName()
 	if name == "" {
-		name = defaultSignature
+		name = ask.DefaultSignature
 	}
 	return v.signature(name)
 }
@@ -44,7 +42,7 @@ func (v *Version) Predict(ctx context.Context, r *servingpb.PredictRequest) (*se
 	if err != nil {
 		return nil, err
 	}
-	outputs := keys(s.Outputs)
+	outputs := interpreter.Keys(s.Outputs)
 	if filter := r.GetOutputFilter(); len(filter) > 0 {
 		outputs = filter
 	}
@@ -64,17 +62,17 @@ func (v *Version) Predict(ctx context.Context, r *servingpb.PredictRequest) (*se
 
 // tensors returns the inputs of a request in the order of a signature's.
 func (r *runs) tensors(s *interpreter.Signature, given map[string]*tfpb.TensorProto) ([]*interpreter.Tensor, error) {
-	want := keys(s.Inputs)
+	want := interpreter.Keys(s.Inputs)
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(want, key) {
-			return nil, status.Errorf(codes.InvalidArgument, "signature %s has no input %s, want %s%s", s.Name, phrase.Quote(key), phrase.Names(want, maxNames), phrase.DidYouMean(key, want))
+			return nil, status.Errorf(codes.InvalidArgument, "signature %s has no input %s, want %s%s", s.Name, phrase.Quote(key), phrase.Names(want, ask.MaxNames), phrase.DidYouMean(key, want))
 		}
 	}
 	inputs := make([]*interpreter.Tensor, len(want))
 	for i, key := range want {
 		p, ok := given[key]
 		if !ok {
-			return nil, status.Errorf(codes.InvalidArgument, "the request has no input %s of signature %s, want %s", phrase.Quote(key), s.Name, phrase.Names(want, maxNames))
+			return nil, status.Errorf(codes.InvalidArgument, "the request has no input %s of signature %s, want %s", phrase.Quote(key), s.Name, phrase.Names(want, ask.MaxNames))
 		}
 		t, err := interpreter.FromProto(p, r.cores.Tensor)
 		if err != nil {

@@ -2,7 +2,6 @@ package serving
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -10,7 +9,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"ringtrain/export/interpreter"
-	"ringtrain/ring/phrase"
 )
 
 // runs is how a version answers: its signatures, compiled, and the cores that run them.
@@ -31,9 +29,11 @@ func (v *Version) Run(ctx context.Context, signature string, outputs []string, i
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := positions(s, outputs)
-	if err != nil {
-		return nil, err
+	wanted := make([]int, len(outputs))
+	for i, key := range outputs {
+		if wanted[i], err = s.Output(key); err != nil {
+			return nil, status.Errorf(codes.InvalidArgument, "signature %s: %v", s.Name, err)
+		}
 	}
 	all, err := v.runs.run(ctx, v.runs.lanes[signature], inputs)
 	if err != nil || outputs == nil {
@@ -86,37 +86,9 @@ func (r *runs) parts(ctx context.Context, l *lane, inputs []*interpreter.Tensor,
 
 // signature returns the signature of a name.
 func (v *Version) signature(name string) (*interpreter.Signature, error) {
-	all := v.Model.Signatures
-	if i := slices.IndexFunc(all, func(s interpreter.Signature) bool { return s.Name == name }); i >= 0 {
-		return &all[i], nil
+	s, err := v.Model.Signature(name)
+	if err != nil {
+		return nil, status.Errorf(codes.FailedPrecondition, "version %d of %s: %v", v.Number, v.Name, err)
 	}
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].Name
-	}
-	return nil, status.Errorf(codes.FailedPrecondition, "version %d of %s has no signature %s, want one of %s%s",
-		v.Number, v.Name, phrase.Quote(name), phrase.Names(names, maxNames), phrase.DidYouMean(name, names))
-}
-
-// positions returns the places of outputs among those of a signature.
-func positions(s *interpreter.Signature, outputs []string) ([]int, error) {
-	at := make([]int, len(outputs))
-	for i, key := range outputs {
-		at[i] = slices.IndexFunc(s.Outputs, func(p interpreter.Port) bool { return p.Key == key })
-		if at[i] < 0 {
-			return nil, status.Errorf(codes.InvalidArgument, "signature %s has no output %s, want one of %s", s.Name, phrase.Quote(key), phrase.Names(keys(s.Outputs), maxNames))
-		}
-	}
-	return at, nil
-}
-
-// maxNames bounds the names in a message.
-const maxNames = 20
-
-func keys(ports []interpreter.Port) []string {
-	all := make([]string, len(ports))
-	for i, p := range ports {
-		all[i] = p.Key
-	}
-	return all
+	return s, nil
 }

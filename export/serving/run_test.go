@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"ringtrain/export/ask"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
 	"ringtrain/ring/exitcode"
@@ -308,8 +309,8 @@ func TestRunChecks(t *testing.T) {
 		code      codes.Code
 		text      string
 	}{
-		{"other", nil, numbers(1), codes.FailedPrecondition, `no signature "other", want one of serving_default`},
-		{"serving_default", []string{"z"}, numbers(1), codes.InvalidArgument, `no output "z", want one of y`},
+		{"other", nil, numbers(1), codes.FailedPrecondition, `signature is "other", want one of serving_default`},
+		{"serving_default", []string{"z"}, numbers(1), codes.InvalidArgument, `output is "z", want one of y`},
 		{"serving_default", nil, numbers(-1), codes.InvalidArgument, "-1 is out of range"},
 	} {
 		_, err := v.Run(t.Context(), tt.signature, tt.outputs, tt.inputs)
@@ -335,7 +336,7 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 		})
 		c := NewCores(Limits{Cores: 1, Batch: 4, Queue: 10})
 		v := (&doubler{}).version(c)
-		v.runs.lanes[defaultSignature] = newLane(short, v.Model.Signatures[0], NewMetrics(c).of("double", 1, v.Model.Signatures[0]))
+		v.runs.lanes[ask.DefaultSignature] = newLane(short, v.Model.Signatures[0], NewMetrics(c).of("double", 1, v.Model.Signatures[0]))
 		asked := []<-chan answer{send(t.Context(), v, 1), send(t.Context(), v, 2), send(t.Context(), v, 3)}
 		close(gate)
 		for i, a := range asked {

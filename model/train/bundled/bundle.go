@@ -9,14 +9,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"ringtrain/export/ask"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/savedmodel"
 	"ringtrain/input"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/phrase"
 )
 
 // Options say which bundle answers, and how.
@@ -65,18 +63,12 @@ func Open(o Options) (*Bundle, error) {
 
 // choose compiles the signature and the output of the options.
 func (b *Bundle) choose(o Options) error {
-	all := b.model.Signatures
+	var err error
 	b.inputs = ask.Usual(b.model)
 	if o.Signature != "" {
-		names := make([]string, len(all))
-		for i := range all {
-			names[i] = all[i].Name
+		if b.inputs, err = b.model.Signature(o.Signature); err != nil {
+			return fmt.Errorf("--%w", err)
 		}
-		i := slices.Index(names, o.Signature)
-		if i < 0 {
-			return fmt.Errorf("--signature is %s, want one of %s%s", o.Signature, phrase.Names(names, len(names)), phrase.DidYouMean(o.Signature, names))
-		}
-		b.inputs = &all[i]
 	}
 	if b.inputs == nil {
 		return fmt.Errorf("%s has no signature", b.Path)
@@ -84,16 +76,11 @@ func (b *Bundle) choose(o Options) error {
 	b.Signature = b.inputs.Name
 	var outputs []string
 	if o.Output != "" {
-		keys := make([]string, len(b.inputs.Outputs))
-		for i, p := range b.inputs.Outputs {
-			keys[i] = p.Key
-		}
-		if !slices.Contains(keys, o.Output) {
-			return fmt.Errorf("--output is %s, and the signature %s has %s%s", o.Output, b.Signature, phrase.Names(keys, len(keys)), phrase.DidYouMean(o.Output, keys))
+		if _, err := b.inputs.Output(o.Output); err != nil {
+			return fmt.Errorf("--%w of signature %s", err, b.Signature)
 		}
 		outputs = []string{o.Output}
 	}
-	var err error
 	b.program, err = b.model.Compile(b.Signature, outputs)
 	return err
 }

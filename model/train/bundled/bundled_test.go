@@ -197,8 +197,8 @@ func TestOpen(t *testing.T) {
 		want string
 	}{
 		{Options{Bundle: t.TempDir()}, exitcode.NoInput, "no version folder"},
-		{Options{Bundle: examples, Signature: "regress_x_to_z"}, exitcode.Usage, "--signature is regress_x_to_z, want one of"},
-		{Options{Bundle: examples, Output: "z"}, exitcode.Usage, "--output is z, and the signature serving_default has y"},
+		{Options{Bundle: examples, Signature: "regress_x_to_z"}, exitcode.Usage, `--signature is "regress_x_to_z", want one of`},
+		{Options{Bundle: examples, Output: "z"}, exitcode.Usage, `--output is "z", want one of y of signature serving_default`},
 	} {
 		b, err := Open(tt.of)
 		if err == nil {

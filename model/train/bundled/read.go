@@ -71,7 +71,7 @@ func (b *Bundle) read(f *input.File, labels bool, visit func(*block) error) erro
 // add adds the inputs of a record. Records of other shapes do not go together.
 func (r *reader) add(inputs []*interpreter.Tensor, label string) error {
 	for i, p := range r.inputs.Inputs {
-		if t := inputs[i]; !fits(t.Shape, p.Shape) {
+		if t := inputs[i]; !p.Fits(t.Shape) {
 			return fmt.Errorf("the input %s has the shape %v, want %v", phrase.Name(p.Key), t.Shape, p.Shape)
 		}
 	}
@@ -85,7 +85,7 @@ func (r *reader) add(inputs []*interpreter.Tensor, label string) error {
 		k.inputs = inputs
 	} else {
 		for i, t := range inputs {
-			join(k.inputs[i], t)
+			k.inputs[i].Append(t)
 		}
 	}
 	if r.labels {
@@ -157,23 +157,7 @@ func labelOf(example []byte, feature string) (label string, err error) {
 	return label, err
 }
 
-// fits reports whether a tensor of a shape may be an input. -1 in want is any size, and nil any rank.
-func fits(shape, want []int) bool {
-	return want == nil || slices.EqualFunc(shape, want, func(d, w int) bool { return w < 0 || d == w })
-}
-
 // joinable reports whether the records of two tensors have the same shape.
 func joinable(a, b *interpreter.Tensor) bool {
 	return a.Type == b.Type && slices.Equal(a.Shape[1:], b.Shape[1:])
-}
-
-// join appends the records of src to dst.
-func join(dst, src *interpreter.Tensor) {
-	dst.Shape[0] += src.Shape[0]
-	dst.Float32 = append(dst.Float32, src.Float32...)
-	dst.Float64 = append(dst.Float64, src.Float64...)
-	dst.Int32 = append(dst.Int32, src.Int32...)
-	dst.Int64 = append(dst.Int64, src.Int64...)
-	dst.Bool = append(dst.Bool, src.Bool...)
-	dst.Bytes = append(dst.Bytes, src.Bytes...)
 }

@@ -65,8 +65,7 @@ func (p *program) answer(b *block) (map[string]*interpreter.Tensor, error) {
 		}
 		for key, t := range made {
 			if was := all[key]; was != nil && len(was.Shape) > 0 && len(t.Shape) > 0 {
-				was.Shape[0] += t.Shape[0]
-				was.Float32, was.Bytes = append(was.Float32, t.Float32...), append(was.Bytes, t.Bytes...)
+				was.Append(t)
 				continue
 			}
 			all[key] = t
