@@ -47,7 +47,7 @@ func openBy(a *app, c *cli.Context, word string, e records.Evaluated) (*trained.
 		return trained.Open(a.ctx, cfg, roots, c.String("from"), e)
 	}
 	if c.IsSet("from") {
-		return nil, refuse(c, "is for a job, and "+word+" is a checkpoint or a bundle", "from")
+		return nil, refuse(c, "is for a job or a file of records, and "+word+" is a folder or a checkpoint", "from")
 	}
 	return trained.OpenOwn(a.ctx, word, roots, e, func(name string, text []byte) (*job.Config, error) {
 		return job.LoadStored(name, text, a.environ, c.StringSlice("set"))

@@ -196,6 +196,7 @@ func TestUsage(t *testing.T) {
 		{"inspect nowhere --names mnist", "--names is mnist, want none: it is for --top", 64},
 		{"inspect nowhere --top 3", "no checkpoint or bundle at nowhere", 66},
 		{"eval linear", "ckpt/linear", 66},
+		{"predict . --from export", "--from is export, want none: it is for a job or a file of records, and . is a folder or a checkpoint", 64},
 		{"bench allreduce -np 2 --max 1X", "--max is 1X", 64},
 		{"bench allreduce -np 2 --codec zip", "zip", 64},
 		{"version now", "want none", 64},

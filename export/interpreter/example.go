@@ -171,8 +171,11 @@ func (p *parsing) misfit(example, k, n int) error {
 	switch {
 	case tag == 0:
 		return fmt.Errorf("example %d: it is missing, and it is required", example)
+	case tag == tagMalformed:
+		return fmt.Errorf("example %d: it is malformed", example)
 	case tag != f.tag:
-		return fmt.Errorf("example %d: it is malformed or of another type, want %v", example, f.Type)
+		lists := [...]string{tagFirst: "bytes_list", tagSecond: "float_list", tagThird: "int64_list"}
+		return fmt.Errorf("example %d: it has a list of the kind %s, want %s", example, lists[tag], lists[f.tag])
 	}
 	return fmt.Errorf("example %d: a malformed list, or %d values, want %v and shape %v", example, n, f.Type, f.Shape)
 }

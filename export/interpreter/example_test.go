@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -103,6 +104,23 @@ func TestParseClicks(t *testing.T) {
 		}
 		if got, want := string(c.out[20].Bytes[k]), fmt.Sprintf("%08x", k*20*7919); got != want {
 			t.Errorf("text 20 of example %d is %s, want %s", k, got, want)
+		}
+	}
+}
+
+// TestParseOtherList verifies that an example with a list of another kind is refused by the names of both.
+func TestParseOtherList(t *testing.T) {
+	for _, tt := range []struct{ list, want string }{
+		{"\x1a\x03\x0a\x01\x07", "feature I1: example 0: it has a list of the kind int64_list, want float_list"},
+		{"\x0a\x03\x0a\x01x", "feature I1: example 0: it has a list of the kind bytes_list, want float_list"},
+		{"\x12\x09\x0a\x01\x07", "example 0: a malformed list"},
+	} {
+		entry := "\x0a\x02I1\x12" + string(rune(len(tt.list))) + tt.list
+		features := "\x0a" + string(rune(len(entry))) + entry
+		c := clickParser(t, 1)
+		c.in[0] = textTensor("\x0a" + string(rune(len(features))) + features)
+		if err := c.op.run(c); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: error %v, want %q", tt.list, err, tt.want)
 		}
 	}
 }
