@@ -191,7 +191,7 @@ func TestBadModels(t *testing.T) {
 		"damage=pipe of data": {files: func(dir string) error {
 			return pipe(filepath.Join(dir, "variables", "variables.data-00000-of-00001"))
 		}, want: "is not a file"},
-		"damage=cut": {files: func(dir string) error { return os.Truncate(filepath.Join(dir, modelFile), 300) }, want: "the file is damaged"},
+		"damage=cut": {files: func(dir string) error { return os.Truncate(filepath.Join(dir, modelFile), 300) }, want: "the file is damaged: it is no SavedModel"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := write(t, c.change)

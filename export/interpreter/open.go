@@ -87,8 +87,8 @@ func readMeta(dir string) (*tfpb.MetaGraphDef, error) {
 
 func parseMeta(data []byte) (*tfpb.MetaGraphDef, error) {
 	var saved tfpb.SavedModel
-	if err := proto.Unmarshal(data, &saved); err != nil {
-		return nil, fmt.Errorf("the file is damaged: %w", err)
+	if proto.Unmarshal(data, &saved) != nil {
+		return nil, errors.New("the file is damaged: it is no SavedModel")
 	}
 	var others []string
 	for _, meta := range saved.GetMetaGraphs() {

@@ -112,8 +112,8 @@ func readMeta(name string) (*tfpb.MetaGraphDef, error) {
 		return nil, err
 	}
 	var m tfpb.SavedModel
-	if err := proto.Unmarshal(text, &m); err != nil {
-		return nil, err
+	if proto.Unmarshal(text, &m) != nil {
+		return nil, errors.New("the file is damaged: it is no SavedModel")
 	}
 	return serving(&m)
 }
