@@ -99,6 +99,8 @@ func (d *Document) Inputs(s *interpreter.Signature) (inputs []*interpreter.Tenso
 		return nil, false, fmt.Errorf("the signature %s has no inputs", phrase.Name(s.Name))
 	case rows && c != nil:
 		return nil, false, errors.New("the body has both instances and inputs, want one of them")
+	case c != nil && TakesExamples(s) && c.hasColumn(s):
+		return nil, false, fmt.Errorf(`inputs are columns of the model, want them by row: {"instances": [%s]}`, someRow(s))
 	case c != nil:
 		inputs, err = tensors(c, s, false)
 		return inputs, false, within(columns, err)
@@ -152,11 +154,23 @@ func CutMember(object []byte, name string) (rest, value []byte, err error) {
 
 // rowsAt returns the inputs of the list of rows at the cursor.
 func rowsAt(c *cursor, s *interpreter.Signature) ([]*interpreter.Tensor, error) {
-	if first := c.first(); TakesExamples(s) && first.isObject() && !first.isNamed(s) {
+	first := c.first()
+	switch {
+	case TakesExamples(s) && first.isObject() && !first.isNamed(s):
 		examples, err := newRow(s).all(c)
 		return []*interpreter.Tensor{examples}, err
+	case TakesExamples(s) && first.peek() == '[':
+		return nil, &fault{"[0]", "is a list, want an object of columns, as " + someRow(s)}
 	}
 	return tensors(c, s, true)
+}
+
+// someRow returns how a row of columns looks, for messages.
+func someRow(s *interpreter.Signature) string {
+	if len(s.Features) == 0 {
+		return "{}"
+	}
+	return `{"` + phrase.Name(s.Features[0].Name) + `": …}`
 }
 
 // TakesExamples reports whether tf.Examples are the only input of a signature.
@@ -176,6 +190,18 @@ func (c *cursor) isObject() bool {
 	at := *c
 	_, text := at.base64()
 	return c.peek() == '{' && !text
+}
+
+// hasColumn reports whether an object is at the cursor whose first key is a feature of a signature.
+func (c *cursor) hasColumn(s *interpreter.Signature) bool {
+	at := *c
+	if !at.isObject() {
+		return false
+	}
+	for key := range at.members() {
+		return slices.ContainsFunc(s.Features, func(f interpreter.Feature) bool { return f.Name == key })
+	}
+	return false
 }
 
 // isNamed reports whether the object at the cursor names the input of a signature, and is no row of columns:

@@ -34,7 +34,7 @@ type found struct {
 func (p *parser) run(c *call) error {
 	examples := c.in[0]
 	if rank := len(examples.Shape); rank > 1 || rank == 0 && p.op == "ParseExample" || rank == 1 && p.op == "ParseSingleExample" {
-		return c.misfit("a vector of examples, or a scalar where the operation takes one")
+		return fmt.Errorf("the examples have the shape %v, want a vector, or a scalar where the operation takes one", examples.Shape)
 	}
 	s, _ := c.scratch.(*parsing)
 	if s == nil {
