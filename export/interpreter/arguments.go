@@ -124,20 +124,7 @@ func (t *Tensor) put(i, v int) {
 
 // take copies n values of src, which has the same type, from one place to another.
 func (t *Tensor) take(at int, src *Tensor, from, n int) {
-	switch t.Type {
-	case tfpb.DataType_DT_FLOAT:
-		copy(t.Float32[at:at+n], src.Float32[from:from+n])
-	case tfpb.DataType_DT_DOUBLE:
-		copy(t.Float64[at:at+n], src.Float64[from:from+n])
-	case tfpb.DataType_DT_INT32:
-		copy(t.Int32[at:at+n], src.Int32[from:from+n])
-	case tfpb.DataType_DT_INT64:
-		copy(t.Int64[at:at+n], src.Int64[from:from+n])
-	case tfpb.DataType_DT_BOOL:
-		copy(t.Bool[at:at+n], src.Bool[from:from+n])
-	case tfpb.DataType_DT_STRING:
-		copy(t.Bytes[at:at+n], src.Bytes[from:from+n])
-	}
+	t.takeEvery(src, every{at, n, from, n, 1, n})
 }
 
 // zero sets all values to 0, false or the empty string.

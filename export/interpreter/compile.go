@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// maxFolded bounds what a program keeps of the constants that it has computed. What is larger is
-// computed in each run: the memory of a process does not grow with the variables of a model.
+// maxFolded bounds what a program keeps of the constants that it has computed, of few signatures. What is larger
+// is computed in each run: the memory of a process does not grow with the variables of a model.
 const maxFolded = 32 << 20
 
 // Program is a signature that is ready to run.
@@ -106,6 +106,7 @@ func (p *Program) features() ([]Feature, error) {
 type compiler struct {
 	program *Program
 	engine  *kernel.Engine
+	outputs int // of all nodes
 }
 
 func (s *store) compile(e *expansion) (*Program, error) {
@@ -151,6 +152,9 @@ func (c *compiler) add(v *vertex) error {
 	if s.out, _, err = v.op.outputs(s.node, ""); err != nil {
 		return err
 	}
+	if c.outputs += s.out; c.outputs > maxEdges {
+		return fmt.Errorf("nodes with more than %d outputs together", maxEdges)
+	}
 	if v.op.bind != nil {
 		if s.bound, err = v.op.bind(s.node); err != nil {
 			return err
@@ -188,7 +192,7 @@ func (c *compiler) fold(s *step) ([]source, error) {
 	if err != nil && (len(s.in) == 0 || s.op.reads) {
 		return nil, err
 	}
-	if err != nil || r.bytes > maxFolded-c.program.folded {
+	if err != nil || r.bytes > store.most.folded-c.program.folded {
 		return nil, nil
 	}
 	c.program.folded += r.bytes

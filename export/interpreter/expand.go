@@ -48,6 +48,7 @@ type expansion struct {
 	fetched []output
 	inputs  int // of the program
 	work    int // nodes and calls
+	edges   int // their inputs, and the results of calls
 	chain   int // of those, the ones that are not complete
 }
 
@@ -82,12 +83,16 @@ func (l *library) expand(feeds, fetches []string, node string) (*expansion, erro
 	return e, e.runs(main, []string{node})
 }
 
-// begin counts a node or a call against the limits. The caller takes 1 off chain at its end.
-func (e *expansion) begin() error {
+// begin counts a node or a call with its edges against the limits. The caller takes 1 off chain at its end.
+func (e *expansion) begin(edges int) error {
 	e.work++
 	e.chain++
+	e.edges += edges
 	if e.work > maxNodes || e.chain > maxChain {
 		return fmt.Errorf("more than %d nodes, or %d that need one another", maxNodes, maxChain)
+	}
+	if e.edges > maxEdges {
+		return fmt.Errorf("nodes with more than %d inputs together", maxEdges)
 	}
 	return nil
 }
@@ -155,7 +160,7 @@ func (e *expansion) vertex(s *scope, n *tfpb.NodeDef) (*vertex, error) {
 		}
 		return v, nil
 	}
-	if err := e.begin(); err != nil {
+	if err := e.begin(len(n.GetInput())); err != nil {
 		return nil, err
 	}
 	v := &vertex{node: node{name: path, op: n.GetOp(), attrs: n.GetAttr()}, op: e.lib.ops[n.GetOp()], open: true}
@@ -191,7 +196,7 @@ func (e *expansion) enter(s *scope, call *tfpb.NodeDef, callee *body) (*scope, e
 	if child.depth > maxDepth {
 		return nil, fmt.Errorf("%s: more than %d calls within each other", phrase.Name(child.path), maxDepth)
 	}
-	if err := e.begin(); err != nil {
+	if err := e.begin(len(call.GetInput()) + len(callee.controls) + len(callee.results)); err != nil {
 		return nil, err
 	}
 	s.calls[call.GetName()] = child

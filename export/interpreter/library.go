@@ -14,9 +14,12 @@ import (
 // Limits of a graph. What is beyond them ends a load before it takes memory or time.
 const (
 	maxNodes   = 1 << 17 // nodes and calls that a program reaches, functions inlined
+	maxEdges   = 1 << 20 // inputs of those nodes, and their outputs
 	maxChain   = 1 << 15 // nodes that need one another
 	maxDepth   = 64      // calls within each other
 	maxOutputs = 1 << 12 // outputs of a node
+
+	maxSignatures = 1 << 8
 )
 
 // library is the main graph of a model with its functions, by name; the main graph has none.

@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,27 @@ func TestGraphLimits(t *testing.T) {
 			}
 			nodeOf(m, "y").Input[0] = "n0"
 		}, "32768 that need one another"},
+		"graph=a node of 2^21 inputs": {func(m *tfpb.MetaGraphDef) {
+			n := &tfpb.NodeDef{Name: "n", Op: "IdentityN", Input: slices.Repeat([]string{"x"}, 1<<21)}
+			m.GraphDef.Node = append(m.GraphDef.Node, n)
+			nodeOf(m, "y").Input[0] = "n"
+		}, "nodes with more than 1048576 inputs together"},
+		"graph=1000 nodes of 4096 outputs": {func(m *tfpb.MetaGraphDef) {
+			types := &tfpb.AttrValue_ListValue{Type: slices.Repeat([]tfpb.DataType{tfpb.DataType_DT_FLOAT}, 1<<12)}
+			sum := &tfpb.NodeDef{Name: "sum", Op: "Pack"}
+			for i := range 1000 {
+				m.GraphDef.Node = append(m.GraphDef.Node, &tfpb.NodeDef{Name: fmt.Sprint("n", i), Op: "IdentityN", Input: []string{"x"},
+					Attr: map[string]*tfpb.AttrValue{"T": {Value: &tfpb.AttrValue_List{List: types}}}})
+				sum.Input = append(sum.Input, fmt.Sprint("n", i))
+			}
+			m.GraphDef.Node = append(m.GraphDef.Node, sum)
+			nodeOf(m, "y").Input[0] = "sum"
+		}, "nodes with more than 1048576 outputs together"},
+		"graph=300 signatures": {func(m *tfpb.MetaGraphDef) {
+			for i := range 300 {
+				m.SignatureDef[fmt.Sprint(i)] = m.SignatureDef["serving_default"]
+			}
+		}, "301 signatures, want 256 at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := Open(write(t, c.change))

@@ -45,6 +45,7 @@ type store struct {
 type limits struct {
 	constants int // that may still be made
 	run       int // of all tensors of a run
+	folded    int // of the constants that a program has computed
 }
 
 // Signature is one way to call a model.

@@ -85,10 +85,14 @@ func (c *call) make(i int, t tfpb.DataType, shape ...int) error {
 	return nil
 }
 
-// share makes output i the values of t in another shape, without a copy.
+// share makes output i the values of t in another shape, without a copy. A value of a variable is not the
+// variable any more.
 func (c *call) share(i int, t *Tensor, shape ...int) {
-	own := &c.own[i]
+	own, out := &c.own[i], c.out[i]
 	own.Shape = append(own.Shape[:0], shape...)
-	*c.out[i] = *t
-	c.out[i].Shape = own.Shape
+	*out = *t
+	out.Shape = own.Shape
+	if t.Type != tfpb.DataType_DT_RESOURCE {
+		out.resource = nil
+	}
 }

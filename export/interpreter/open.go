@@ -199,9 +199,14 @@ func (m *Model) describe() error {
 		}
 		m.Signatures = append(m.Signatures, s)
 	}
-	if len(m.Signatures) == 0 {
+	n := len(m.Signatures)
+	switch {
+	case n == 0:
 		return errors.New("no signature")
+	case n > maxSignatures:
+		return fmt.Errorf("%d signatures, want %d at most", n, maxSignatures)
 	}
+	m.store.most.folded = min(maxFolded, maxBytes/n)
 	return nil
 }
 

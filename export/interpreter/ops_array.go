@@ -45,16 +45,19 @@ func runShape(c *call) error {
 }
 
 func reshape(c *call) error {
-	shape, n, known, open := c.list(1), Elements(c.in[0].Shape), 1, -1
-	for i, d := range shape {
-		if d == -1 && open < 0 {
-			open, shape[i] = i, 1
-		} else {
-			known *= d
+	shape, n, open := c.list(1), Elements(c.in[0].Shape), slices.Index(c.list(1), -1)
+	if open >= 0 { // has what is left; where the shape names a 0, the zeros of both are left out of the count
+		shape[open] = 1
+		values, zeros := 1, slices.Contains(shape, 0)
+		for _, d := range c.in[0].Shape {
+			if d > 0 || !zeros {
+				values *= d
+			}
 		}
-	}
-	if open >= 0 && known > 0 {
-		shape[open] = n / known
+		for _, d := range shape {
+			values /= max(d, 1)
+		}
+		shape[open] = values
 	}
 	if have, err := elements(c.in[0].Type, shape, maxBytes); err != nil || have != n {
 		return errors.Join(fmt.Errorf("%d values do not fit %v", n, slices.Clone(shape)), err)
@@ -74,6 +77,11 @@ func expandDims(c *call) error {
 
 func squeeze(c *call) error {
 	in, axes, shape := c.in[0].Shape, c.bound.([]int64), c.dims()
+	for _, axis := range axes {
+		if _, err := within(int(axis), len(in)); err != nil {
+			return err
+		}
+	}
 	for d, size := range in {
 		named := slices.Contains(axes, int64(d)) || slices.Contains(axes, int64(d-len(in)))
 		if named && size != 1 {
@@ -251,6 +259,7 @@ func slice(c *call) error {
 
 // entry returns the first index of a dimension that is taken, and how many.
 func (s slicing) entry(bit, size, begin, end, stride int) (first, n int, err error) {
+	stride = min(max(stride, -size-1), size+1) // a longer one takes no other value, and its sums overflow
 	low, high, last, back := 0, size, size, -1
 	switch {
 	case stride == 0:

@@ -37,7 +37,7 @@ func mathOps() []op {
 		ops = append(ops, op{name: f.name, kinds: "T", types: floats, shape: likeInput(0), run: f.run})
 	}
 	for _, a := range arithmetics() {
-		ops = append(ops, op{name: a.name, kinds: "TT", types: a.types, shape: a.shape, run: a.run})
+		ops = append(ops, op{name: a.name, kinds: "TT", types: a.types, bind: a.bind, shape: a.shape, run: a.run})
 	}
 	for _, r := range relations() {
 		toBool := func(c *call) error { return c.broadcast(tfpb.DataType_DT_BOOL) }
@@ -106,6 +106,7 @@ func apply[T float32 | float64](y, x []T, f func(float64) float64) {
 type arithmetic struct {
 	name  string
 	types []tfpb.DataType
+	bind  func(n *node) (any, error)
 	f     func(x, y float64) float64
 	i     func(x, y int64) int64
 	fast  func(e *kernel.Engine, dst, x, y []float32) // the kernel for rows of float32; nil: f
@@ -115,7 +116,7 @@ func arithmetics() []arithmetic {
 	add := arithmetic{name: "Add", types: numbers, fast: (*kernel.Engine).Sum,
 		f: func(x, y float64) float64 { return x + y }, i: func(x, y int64) int64 { return x + y }}
 	add2, bias := add, add
-	add2.name, bias.name = "AddV2", biasAdd
+	add2.name, bias.name, bias.bind = "AddV2", biasAdd, channelsLast
 	return []arithmetic{
 		add, add2, bias,
 		{name: "DivNoNan", types: floats, f: func(x, y float64) float64 {
@@ -161,7 +162,7 @@ func (a *arithmetic) shape(c *call) error {
 
 func (a *arithmetic) run(c *call) error {
 	x, y, out := c.in[0], c.in[1], c.out[0]
-	if a.f == nil && (slices.Contains(y.Int32, 0) || slices.Contains(y.Int64, 0)) {
+	if a.f == nil && out.length() > 0 && (slices.Contains(y.Int32, 0) || slices.Contains(y.Int64, 0)) {
 		return errors.New("an integer is divided by 0")
 	}
 	var w walk

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ringtrain/model/kernel"
+	"ringtrain/ring/phrase"
 )
 
 // networkOps returns the operations of this file: those of layers.
@@ -106,10 +107,19 @@ func bindWindows(n *node) (any, error) {
 		w.height, w.width = int(sides[1][1]), int(sides[1][2])
 	}
 	wide := len(sides[2]) > 0 && max(sides[2][1], sides[2][2]) > 1
-	if n.text("data_format", "NHWC") != "NHWC" || !w.same && n.text("padding", "") != "VALID" || wide {
-		return nil, errors.New("want data_format NHWC, padding SAME or VALID, and dilations of 1")
+	if !w.same && n.text("padding", "") != "VALID" || wide {
+		return nil, errors.New("want padding SAME or VALID, and dilations of 1")
 	}
-	return w, nil
+	_, err := channelsLast(n)
+	return w, err
+}
+
+// channelsLast refuses images [n c h w].
+func channelsLast(n *node) (any, error) {
+	if f := n.text("data_format", "NHWC"); f != "NHWC" {
+		return nil, fmt.Errorf("data_format is %s, want NHWC", phrase.Name(f))
+	}
+	return nil, nil
 }
 
 // make makes output 0 for windows of a size over the images of input 0.
@@ -117,10 +127,10 @@ func (w *windows) make(c *call, height, width, channels int) error {
 	in := c.in[0].Shape
 	h, wide := (in[1]+w.strideH-1)/w.strideH, (in[2]+w.strideW-1)/w.strideW
 	if !w.same {
-		if in[1]+w.strideH < height || in[2]+w.strideW < width {
-			return c.misfit("images that a window fits in")
-		}
 		h, wide = (in[1]-height+w.strideH)/w.strideH, (in[2]-width+w.strideW)/w.strideW
+	}
+	if min(h, wide) < 0 {
+		return c.misfit("images that a window fits in")
 	}
 	return c.make(0, c.in[0].Type, in[0], h, wide, channels)
 }

@@ -159,10 +159,10 @@ func argMax(c *call) error {
 		return err
 	}
 	for i := range c.out[0].length() {
-		x, place := c.in[0].Float32[i/inner*n*inner+i%inner:], 0
-		for k := range n {
-			if x[k*inner] > x[place*inner] {
-				place = k
+		x, place, most := c.in[0].Float32[i/inner*n*inner+i%inner:], 0, float32(-math.MaxFloat32)
+		for k := range n { // NaN is never the largest, and infinity not below 0: as TensorFlow
+			if v := x[k*inner]; v > most {
+				place, most = k, v
 			}
 		}
 		c.out[0].put(i, place)

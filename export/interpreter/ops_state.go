@@ -27,7 +27,7 @@ func stateOps() []op {
 		{name: "Assign", kinds: "xx", run: runAssign, state: true, assigns: true},
 		{name: "AssignAdd", kinds: "xx", run: runAssignAdd, state: true, assigns: true},
 		{name: "RestoreV2", kinds: "sss", out: "tensors*dtypes", run: runRestore, state: true},
-		{name: "Assert", out: "0", run: runAssert, state: true},
+		{name: "Assert", kinds: "bx+", out: "0", run: runAssert, state: true},
 	}
 }
 
@@ -195,7 +195,10 @@ func (s *store) restored(name string) (*Tensor, error) {
 
 // runAssert fails with what the graph says about an assertion that does not hold.
 func runAssert(c *call) error {
-	if len(c.in[0].Bool) != 1 || c.in[0].Bool[0] {
+	if len(c.in[0].Shape) > 0 {
+		return c.misfit("a scalar condition")
+	}
+	if c.in[0].Bool[0] {
 		return nil
 	}
 	i := slices.IndexFunc(c.in, func(t *Tensor) bool { return len(t.Bytes) > 0 })

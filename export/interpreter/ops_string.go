@@ -80,7 +80,7 @@ func (c *call) arena() *arena {
 
 // full returns an error if the texts take more memory than a tensor may.
 func (a *arena) full() error {
-	if len(a.bytes) > maxBytes {
+	if len(a.bytes) > maxBytes || len(a.texts) > maxBytes/sizeOf(tfpb.DataType_DT_STRING) {
 		return fmt.Errorf("texts of more than %d bytes", maxBytes)
 	}
 	return nil
@@ -190,6 +190,9 @@ func stringSplit(c *call) error {
 		for piece := range bytes.FieldsFuncSeq(s, isBlank) {
 			a.texts = append(a.texts, piece)
 		}
+		if err := a.full(); err != nil {
+			return err
+		}
 		a.ends = append(a.ends, len(a.texts))
 	}
 	return c.setRows(a.texts, a.ends)
@@ -262,7 +265,7 @@ func stringNGrams(c *call) error {
 	for i, end := range ends {
 		c.out[1].put(i, len(a.texts))
 		for _, w := range g.widths {
-			for at := first; at+int(w) <= end && a.full() == nil; at++ {
+			for at := first; int(w) <= end-at && a.full() == nil; at++ {
 				a.texts = append(a.texts, a.join(g.separator, data[at:][:w]))
 			}
 		}

@@ -297,6 +297,17 @@ var few = map[string]string{
 	"RestoreV2":              "needs files; the fixtures have it",
 }
 
+// TestRefusedAttributes verifies that attributes that change an answer and are not known here are refused.
+func TestRefusedAttributes(t *testing.T) {
+	x := goldenTensor{&Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: []int{1, 2}, Float32: []float32{1, 2}}}
+	b := goldenTensor{&Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: []int{2}, Float32: []float32{1, 2}}}
+	attr := map[string]json.RawMessage{"data_format": json.RawMessage(`{"s":"TkNIVw=="}`)}
+	g := golden{Nodes: []goldenNode{{Op: "BiasAdd", Attr: attr}}, In: []goldenTensor{x, b}}
+	if _, err := g.open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "n (BiasAdd): data_format is NCHW, want NHWC") {
+		t.Errorf("%v, want that the attribute is refused", err)
+	}
+}
+
 // TestOpsHaveCases verifies that each operation has at least ten cases.
 func TestOpsHaveCases(t *testing.T) {
 	cases := map[string]int{}
