@@ -2,6 +2,7 @@ package serving
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,7 +115,10 @@ func (v *Version) differ(got, want map[string]*tfpb.TensorProto, bound float64) 
 			return fmt.Errorf("the output %s: %w", key, err)
 		}
 		if !slices.Equal(g.Shape, w.Shape) || !slices.EqualFunc(g.Float32, w.Float32, near) || !slices.Equal(g.Int64, w.Int64) || !slices.EqualFunc(g.Bytes, w.Bytes, bytes.Equal) {
-			shown := func(t *interpreter.Tensor) string { return phrase.Foreign(fmt.Sprintf("%v%q", t.Float32, t.Bytes), 80) }
+			shown := func(t *interpreter.Tensor) string {
+				values := map[tfpb.DataType]string{tfpb.DataType_DT_INT64: fmt.Sprint(t.Int64), tfpb.DataType_DT_STRING: fmt.Sprintf("%q", t.Bytes)}[t.Type]
+				return phrase.Foreign(cmp.Or(values, fmt.Sprint(t.Float32)), 80)
+			}
 			return fmt.Errorf("the output %s is %s, and that of the file %s, bound %g", key, shown(g), shown(w), bound)
 		}
 	}

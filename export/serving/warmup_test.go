@@ -56,7 +56,7 @@ func TestWarmUp(t *testing.T) {
 	}{
 		{"right", proof, string(warmup(t, 2.5)), ""},
 		{"within the bound", proof, string(warmup(t, 2.50002)), ""},
-		{"beyond the bound", proof, string(warmup(t, 2.501)), "tf_serving_warmup_requests: request 2: the output y is [2.5 2.5 2.5"},
+		{"beyond the bound", proof, string(warmup(t, 2.501)), "tf_serving_warmup_requests: request 2: the output y is [2.5 2.5 2.5 2.5 2.5 2.5 2.5 2.5 2.5], and that of the file [2.5 2.5 2.5 2.5 2.5 2.5 2.5 2.5 2.501], bound 1e-05"},
 		{"other people's", "", string(warmup(t, 7)), ""},
 		{"without a file", proof, "", ""},
 		{"cut", "", string(warmup(t, 2.5)[:100]), "request 2: "},
