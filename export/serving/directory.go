@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"ringtrain/ring/exitcode"
 )
@@ -42,9 +43,9 @@ func NewDirectory(path string, as Base) (*Directory, error) {
 func (d *Directory) Bases() ([]Base, error) {
 	own := filepath.Base(d.path)
 	d.find(own, d.path)
+	var entries []os.DirEntry
 	var err error
 	if d.found[own] != d.path { // it is no base itself
-		var entries []os.DirEntry
 		entries, err = os.ReadDir(d.path)
 		for _, e := range entries {
 			if e.Name()[0] != '.' { // hidden, such as ..data, where Kubernetes keeps what it mounts
@@ -54,6 +55,9 @@ func (d *Directory) Bases() ([]Base, error) {
 	}
 	if err == nil && len(d.found) == 0 {
 		err = fmt.Errorf("no version of a model lies in %s, want %s, as an export of ringtrain or of Keras is", d.path, filepath.Join(d.path, "1", "saved_model.pb"))
+		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "step-") }) {
+			err = fmt.Errorf("%s has checkpoints and no version of a model: ringtrain export JOB --to DIR makes a version of a checkpoint", d.path)
+		}
 	}
 	var all []Base
 	for _, name := range slices.Sorted(maps.Keys(d.found)) {

@@ -104,6 +104,21 @@ func (f *farm) states(name string) string {
 	return strings.Join(words, ", ")
 }
 
+// TestCheckpointsAreNoVersions verifies that a folder of checkpoints is told from one that is empty.
+func TestCheckpointsAreNoVersions(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "step-000408.index"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err := NewDirectory(dir, Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Bases(); err == nil || !strings.Contains(err.Error(), "has checkpoints and no version of a model: ringtrain export JOB --to DIR makes") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestWatch verifies the life of versions: one is published, replaced while a request holds it, and ends
 // when the request has; one that is deleted stays until another replaces it.
 func TestWatch(t *testing.T) {
