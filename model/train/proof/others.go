@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"fmt"
 	"slices"
 
 	"ringtrain/input"
@@ -21,17 +20,17 @@ func (p *Prover) Others(requests []Request) error {
 	if base == nil {
 		return nil
 	}
-	var all []made
+	var all []Request
 	plan := p.of.Plan
 	for _, f := range plan.Features() {
 		lacks := slices.Clone(base)
 		f.Put(lacks, f.Copy(make([]column.Cell, len(base))))
-		all = append(all, made{lacks, "a record without " + f.Name})
+		all = append(all, Request{name: "a record without " + f.Name, cells: lacks})
 	}
 	for _, at := range plan.Keys {
-		all = append(all, made{without(base, at), "a record without " + plan.Inputs[at]})
+		all = append(all, Request{name: "a record without " + plan.Inputs[at], cells: without(base, at)})
 	}
-	return p.compareMade(append(all, made{make([]column.Cell, len(base)), "an empty example"}))
+	return p.compareRequests(append(all, Request{name: "an empty example", cells: make([]column.Cell, len(base))}))
 }
 
 // without returns cells, of which one is empty.
@@ -41,52 +40,34 @@ func without(cells []column.Cell, at int) []column.Cell {
 	return all
 }
 
-// made is a record with columns that is in no file.
-type made struct {
-	cells []column.Cell
-	name  string
-}
-
-// compareMade compares records with columns. Those that the model refuses are passed over: the model has no answer to them.
-func (p *Prover) compareMade(all []made) error {
-	b := input.Batch{WantKeys: true}
-	var cells [][]column.Cell
-	var names []string
-	for _, one := range all {
-		before := b.Mark()
-		if err := p.examples.runner.Append(&b, one.cells); err != nil {
-			b.Restore(before)
-			continue
-		}
-		cells, names = append(cells, one.cells), append(names, one.name)
-	}
-	if len(cells) == 0 {
+// compareRequests compares records that are in no file.
+func (p *Prover) compareRequests(all []Request) error {
+	b, cells, names := p.batchOf(all)
+	if len(names) == 0 {
 		return nil
 	}
-	b.X.Bags.Index()
-	_, err := p.compare(&b, cells, p.programs, unread(func(i int) string { return names[i] }))
+	_, err := p.compare(b, cells, p.programs, unread(func(i int) string { return names[i] }))
 	return err
 }
 
-// compareRequests compares requests that are made up.
-func (p *Prover) compareRequests(requests []Request) error {
-	if len(requests) == 0 {
-		return nil
-	}
-	var b input.Batch
-	var all []made
-	for i, r := range requests {
-		name := fmt.Sprintf("made-up request %d", i+1)
-		if p.of.Plan != nil {
-			all = append(all, made{r.cells, name})
-			continue
+// batchOf returns requests as a batch, their cells, nil without columns, and their names. Those that the model refuses are
+// passed over: the model has no answer to them.
+func (p *Prover) batchOf(all []Request) (b *input.Batch, cells [][]column.Cell, names []string) {
+	b = &input.Batch{WantKeys: true}
+	for i := range all {
+		one := &all[i]
+		if p.of.Plan == nil {
+			one.appendTo(b)
+		} else {
+			before := b.Mark()
+			if err := p.examples.runner.Append(b, one.cells); err != nil {
+				b.Restore(before)
+				continue
+			}
+			cells = append(cells, one.cells)
 		}
-		r.appendTo(&b)
-	}
-	if p.of.Plan != nil {
-		return p.compareMade(all)
+		names = append(names, one.name)
 	}
 	b.X.Bags.Index()
-	_, err := p.compare(&b, nil, p.programs, unread(func(i int) string { return fmt.Sprintf("made-up request %d", i+1) }))
-	return err
+	return b, cells, names
 }

@@ -133,16 +133,7 @@ func (p *program) fault(record string, d *difference) error {
 // columns.
 func (p *Prover) compare(b *input.Batch, cells [][]column.Cell, signatures []program, of named) (scores tensor.Matrix, err error) {
 	n := len(b.Y)
-	whole := block{rows: rows{b, 0, n}, keys: p.expected.keys}
-	var sent [][]column.Cell
-	for i := range n {
-		if cells == nil {
-			whole.examples = append(whole.examples, p.examples.ofRow(&rows{b, i, i + 1}))
-			continue
-		}
-		example, as := p.examples.ofCells(cells[i])
-		whole.examples, sent = append(whole.examples, example), append(sent, as)
-	}
+	whole, sent := p.blockOf(b, cells)
 	p.expected.texts = b.Keys
 	p.expect(&b.X)
 	narrow := false // the model was given what a tf.Example has of the records
@@ -178,6 +169,20 @@ func (p *Prover) compare(b *input.Batch, cells [][]column.Cell, signatures []pro
 		return scores, exitcode.With(exitcode.Internal, fmt.Errorf("none of the signatures %s answers the scores of the model", p.Signatures()))
 	}
 	return scores, nil
+}
+
+// blockOf returns the records of a batch as signatures take them, and the cells that their examples stand for.
+func (p *Prover) blockOf(b *input.Batch, cells [][]column.Cell) (whole block, sent [][]column.Cell) {
+	whole = block{rows: rows{b, 0, len(b.Y)}, keys: p.expected.keys}
+	for i := range b.Y {
+		if cells == nil {
+			whole.examples = append(whole.examples, p.examples.ofRow(&rows{b, i, i + 1}))
+			continue
+		}
+		example, as := p.examples.ofCells(cells[i])
+		whole.examples, sent = append(whole.examples, example), append(sent, as)
+	}
+	return whole, sent
 }
 
 // named tells which the records of a batch are: for people, and by their numbers in the files, -1 of those that are in none.

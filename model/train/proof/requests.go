@@ -17,19 +17,21 @@ import (
 // MadeRequests is how many requests are made up for the warm-up of a server.
 const MadeRequests = 8
 
-// Request is a record that is made up: of the columns of a model, or of its ids and numbers. It has nothing of any record.
+// Request is a record that is in no file: of the columns of a model, or of its ids and numbers.
 type Request struct {
+	name  string        // for people
 	cells []column.Cell // of the plan's Inputs; nil without columns
 	dense []float32
 	bags  [][]uint32 // ids of each field
 }
 
-// MakeUp returns requests of the model, always the same.
+// MakeUp returns requests of the model, always the same. They have nothing of any record.
 func (p *Prover) MakeUp() []Request {
 	g := p.of.Model.Graph()
 	all := make([]Request, MadeRequests)
 	for i := range all {
 		r := rand.New(rand.NewPCG(uint64(i), 33))
+		all[i].name = fmt.Sprintf("made-up request %d", i+1)
 		if p.of.Plan != nil {
 			all[i].cells = p.accepted(madeCells(i, r, g.Columns, p.of.Plan))
 			for k := i; k < len(g.Columns.Bags); k += len(all) {

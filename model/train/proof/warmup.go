@@ -8,7 +8,6 @@ import (
 
 	"ringtrain/export/serving/servingpb"
 	"ringtrain/export/tfpb"
-	"ringtrain/input"
 	"ringtrain/input/tfrecord"
 	"ringtrain/ring/exitcode"
 )
@@ -20,38 +19,20 @@ func (p *Prover) WarmUp(model string, requests []Request) ([]byte, error) {
 	w := tfrecord.NewWriter(&file)
 	for i := range requests {
 		at := &p.programs[i%len(p.programs)]
-		b, err := p.blockOf(&requests[i])
-		if err != nil {
-			return nil, err
+		b, cells, names := p.batchOf(requests[i : i+1])
+		if len(names) == 0 {
+			return nil, exitcode.With(exitcode.Internal, fmt.Errorf("the model refuses %s", requests[i].name))
 		}
-		text, err := at.log(model, b)
+		asked, _ := p.blockOf(b, cells)
+		text, err := at.log(model, &asked)
 		if err != nil {
-			return nil, exitcode.With(exitcode.Internal, fmt.Errorf("%s fails at made-up request %d: %w", at.signature, i+1, err))
+			return nil, exitcode.With(exitcode.Internal, fmt.Errorf("%s fails at %s: %w", at.signature, requests[i].name, err))
 		}
 		if err := w.Write(text); err != nil {
 			return nil, err
 		}
 	}
 	return file.Bytes(), nil
-}
-
-// blockOf returns a request as signatures take it.
-func (p *Prover) blockOf(q *Request) (*block, error) {
-	b := &input.Batch{WantKeys: true}
-	all := &block{rows: rows{b, 0, 1}, keys: p.expected.keys}
-	if p.of.Plan == nil {
-		q.appendTo(b)
-		b.X.Bags.Index()
-		all.examples = [][]byte{p.examples.ofRow(&all.rows)}
-		return all, nil
-	}
-	if err := p.examples.runner.Append(b, q.cells); err != nil {
-		return nil, exitcode.With(exitcode.Internal, fmt.Errorf("a made-up request: %w", err))
-	}
-	b.X.Bags.Index()
-	example, _ := p.examples.ofCells(q.cells)
-	all.examples = [][]byte{example}
-	return all, nil
 }
 
 // log returns the record of a request and its answer.
