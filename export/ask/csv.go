@@ -78,47 +78,63 @@ func ReadColumns(path string) (c Columns, err error) {
 	return c, err
 }
 
-// Cells makes tf.Examples of records of cells.
-type Cells struct {
+// Table reads CSV with a header: each record is a row of what a signature takes.
+type Table struct {
+	Header []string
+	Cells  []string // of the record that was read last
+	Line   int      // where it begins, or where the text is not CSV
+
+	lines    *csv.Reader
 	columns  Columns
-	header   []string
 	features []*interpreter.Feature       // of each cell; nil of one that the signature does not take
 	plain    map[string]*strings.Replacer // by column; of those with a form of their own
 	row      *row
 }
 
-// NewCells returns a maker of the examples that a signature takes. If a feature is in no column, each column must be
-// a feature, so that no name is misspelt in silence.
-func NewCells(header []string, s *interpreter.Signature, c Columns) (*Cells, error) {
-	if !TakesExamples(s) {
-		return nil, fmt.Errorf("the signature %s takes no columns of CSV, want JSON", phrase.Name(s.Name))
+// NewTable returns the reader of a table that a signature takes, whose columns are the features of tf.Examples, or inputs
+// with one value a record. If a feature is in no column, each column must be a feature, so that no name is misspelt in
+// silence. The error of an empty text is [io.EOF].
+func NewTable(text io.Reader, s *interpreter.Signature, c Columns) (*Table, error) {
+	row, err := rowOf(s)
+	if err != nil {
+		return nil, err
 	}
-	cs := &Cells{c, header, make([]*interpreter.Feature, len(header)), map[string]*strings.Replacer{}, newRow(s)}
+	t := &Table{lines: csv.NewReader(text), columns: c, plain: map[string]*strings.Replacer{}, row: row}
+	t.lines.FieldsPerRecord, t.lines.ReuseRecord = -1, true
+	if err := t.read(); err != nil {
+		return nil, err
+	}
+	t.Header = slices.Clone(t.Cells)
+	t.Header[0] = strings.TrimPrefix(t.Header[0], "\ufeff")
 	for _, f := range c.Forms {
-		cs.plain[f.Name] = f.plain()
+		t.plain[f.Name] = f.plain()
 	}
+	return t, t.find()
+}
+
+// find finds the features of the columns.
+func (t *Table) find() error {
 	var unknown []string
-	for i, name := range header {
-		f, err := cs.row.find(name)
+	for i, name := range t.Header {
+		f, err := t.row.find(name)
+		t.features = append(t.features, f)
 		switch {
-		case slices.Contains(header[:i], name):
-			return nil, fmt.Errorf("the header has the column %s twice", phrase.Name(name))
-		case err == nil:
-			cs.features[i] = f
-		case name != c.Label.Name:
+		case slices.Contains(t.Header[:i], name):
+			return fmt.Errorf("the header has the column %s twice", phrase.Name(name))
+		case err != nil && name != t.columns.Label.Name:
 			unknown = append(unknown, name)
 		}
 	}
 	var lacks []string
-	for _, f := range s.Features {
-		if !slices.Contains(header, f.Name) {
+	for _, f := range t.row.known {
+		if !slices.Contains(t.Header, f.Name) {
 			lacks = append(lacks, f.Name)
 		}
 	}
 	if len(unknown) > 0 && len(lacks) > 0 {
-		return nil, misspelt(unknown, lacks)
+		return misspelt(unknown, lacks)
 	}
-	return cs, nil
+	return nil
 }
 
 // misspelt returns the error of a header with columns that the model does not take, and without some that it takes. It
@@ -133,30 +149,50 @@ func misspelt(unknown, lacks []string) error {
 	return fmt.Errorf("the model takes no column %s%s, and the header lacks %s", phrase.Name(name), phrase.DidYouMean(name, lacks), phrase.Name(cmp.Or(near, lacks[0])))
 }
 
-// Append appends the example of a record to dst.
-func (cs *Cells) Append(dst [][]byte, record []string) ([][]byte, error) {
-	if len(record) != len(cs.header) {
-		return dst, faultf("has %s, want %d as the header has", phrase.Count(len(record), "cell"), len(cs.header))
+// read reads the cells of the next record.
+func (t *Table) read() (err error) {
+	t.Cells, err = t.lines.Read()
+	if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
+		t.Line = wrong.Line
+		return wrong.Err
 	}
-	for i, f := range cs.features {
+	if err == nil {
+		t.Line, _ = t.lines.FieldPos(0)
+	}
+	return err
+}
+
+// Next returns the inputs of the next record, or [io.EOF].
+func (t *Table) Next() ([]*interpreter.Tensor, error) {
+	if err := t.read(); err != nil {
+		return nil, err
+	}
+	if len(t.Cells) != len(t.Header) {
+		return nil, fmt.Errorf("%s, want %d as the header has", phrase.Count(len(t.Cells), "cell"), len(t.Header))
+	}
+	for i, f := range t.features {
 		if f == nil {
 			continue
 		}
-		if err := cs.set(f, record[i]); err != nil {
-			return dst, within("."+phrase.Name(f.Name), err)
+		if err := t.set(f, t.Cells[i]); err != nil {
+			return nil, within(phrase.Name(f.Name), err)
 		}
 	}
-	return cs.row.end(dst)
+	inputs, err := t.row.end()
+	if err != nil {
+		err = errors.New(strings.TrimSpace(err.Error())) // it has no place in the record
+	}
+	return inputs, err
 }
 
 // set sets a feature to a cell. An empty cell is missing, and a word that stands for a missing number.
-func (cs *Cells) set(f *interpreter.Feature, cell string) error {
+func (t *Table) set(f *interpreter.Feature, cell string) error {
 	isText := f.Type == tfpb.DataType_DT_STRING
-	if cell == "" || !isText && slices.Contains(cs.columns.Words, strings.TrimSpace(cell)) {
+	if cell == "" || !isText && slices.Contains(t.columns.Words, strings.TrimSpace(cell)) {
 		return nil
 	}
 	parts := []string{cell}
-	for _, b := range cs.columns.Bags {
+	for _, b := range t.columns.Bags {
 		if b.Name == f.Name && b.List && b.Separator != "" {
 			parts = strings.Split(cell, b.Separator)
 		}
@@ -168,50 +204,54 @@ func (cs *Cells) set(f *interpreter.Feature, cell string) error {
 			continue
 		}
 		plain := strings.TrimSpace(part)
-		if form := cs.plain[f.Name]; form != nil {
+		if form := t.plain[f.Name]; form != nil {
 			plain = strings.TrimSpace(form.Replace(plain))
 		}
-		if _, err := strconv.ParseFloat(plain, 8*bundle.DType(f.Type).Size()); err != nil {
-			return faultf("is %s, want a number", phrase.Quote(part))
+		_, err := strconv.ParseFloat(plain, 8*bundle.DType(f.Type).Size())
+		if f.Type == tfpb.DataType_DT_BOOL {
+			_, err = strconv.ParseBool(plain)
+		}
+		if err != nil {
+			return faultf("is %s, want %s", phrase.Quote(part), wants[f.Type])
 		}
 		if err := values.scalar(&cursor{text: []byte(plain)}); err != nil {
 			return err
 		}
 	}
-	return cs.row.set(f, &values.tensor)
+	return t.row.set(f, &values.tensor)
 }
 
-// ReadTable returns the examples of a CSV text with a header. What they take is told to tell, which may be nil.
-func ReadTable(text []byte, s *interpreter.Signature, c Columns, tell Meter) (*interpreter.Tensor, error) {
-	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
-	r.FieldsPerRecord = -1
-	header, err := r.Read()
-	if err != nil {
-		return nil, fmt.Errorf("the body has no header of CSV: %w", err)
+// ReadTable returns the inputs that the records of a CSV text are together. What they take is told to tell, which may be nil.
+func ReadTable(text []byte, s *interpreter.Signature, c Columns, tell Meter) (all []*interpreter.Tensor, err error) {
+	t, err := NewTable(bytes.NewReader(text), s, c)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("line 1: %w", err)
 	}
-	cells, err := NewCells(header, s, c)
-	if err != nil {
-		return nil, err
-	}
-	t, m := &interpreter.Tensor{Type: tfpb.DataType_DT_STRING}, meter{tell: tell}
-	for {
-		record, err := r.Read()
-		if err == io.EOF {
-			break
-		}
+	for m := (meter{tell: tell}); err == nil; {
+		var one []*interpreter.Tensor
+		one, err = t.Next()
 		if err == nil {
-			err = m.take(rowBytes + valueBytes*len(record))
-		}
-		if err == nil {
-			t.Bytes, err = cells.Append(t.Bytes, record)
-		}
-		if err != nil {
-			return nil, within(fmt.Sprintf("record %d", len(t.Bytes)), err)
+			if all, err = joined(all, one), m.take(rowBytes+valueBytes*len(t.Cells)); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if len(t.Bytes) == 0 {
-		return nil, errors.New("the body has a header and no record")
+	switch {
+	case err != io.EOF:
+		return nil, fmt.Errorf("line %d: %w", t.Line, err)
+	case all == nil:
+		return nil, errors.New("the body has no record, want CSV with a header and records")
 	}
-	t.Shape = []int{len(t.Bytes)}
-	return t, nil
+	return all, nil
+}
+
+// joined returns the inputs of records and of one more.
+func joined(all, one []*interpreter.Tensor) []*interpreter.Tensor {
+	if all == nil {
+		return one
+	}
+	for i, in := range one {
+		all[i].Append(in)
+	}
+	return all
 }

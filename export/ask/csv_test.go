@@ -40,24 +40,24 @@ func TestReadTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equalExample(t, got.Bytes[0], `feature{key:"city" value{bytes_list{value:"Bern"}}} feature{key:"age" value{float_list{value:31.5}}} feature{key:"ids" value{int64_list{value:1 value:2}}}`)
-	equalExample(t, got.Bytes[1], `feature{key:"city" value{bytes_list{value:"a,\"b\""}}}`)
+	equalExample(t, got[0].Bytes[0], `feature{key:"city" value{bytes_list{value:"Bern"}}} feature{key:"age" value{float_list{value:31.5}}} feature{key:"ids" value{int64_list{value:1 value:2}}}`)
+	equalExample(t, got[0].Bytes[1], `feature{key:"city" value{bytes_list{value:"a,\"b\""}}}`)
 	all := "age,city,ids,pair"
 	for text, want := range map[string]string{
-		"":                              "no header",
+		"":                              "no record",
 		"age\n":                         "no record",
 		"agee,city\n1,a\n":              "the model takes no column agee (did you mean age?), and the header lacks age",
 		"note,city,ids,pairs\n,a,1,\n":  "the model takes no column pairs (did you mean pair?), and the header lacks pair",
 		"age,age\n1,1\n":                "the header has the column age twice",
 		all + ",comment\n1,a,1,,fine\n": "",
-		"age,city\n1\n":                 "record 0 has 1 cell, want 2",
-		"age\n1\nx\n":                   `record 1.age is "x", want a number`,
-		"age\n0x10\n":                   `record 0.age is "0x10", want a number`,
-		"age\nfit\n":                    `record 0.age is "fit", want a number`,
-		"age\n1 2\n":                    `record 0.age is "1 2", want a number`,
-		"ids\n1e3|2.5\n":                `record 0.ids is 2.5, want a whole number`,
-		"ids\n1|b\n":                    `record 0.ids is "b", want a number`,
-		"age\n\"1\n":                    "parse error on line 2",
+		"age,city\n1\n":                 "line 2: 1 cell, want 2",
+		"age\n1\nx\n":                   `line 3: age is "x", want a number`,
+		"age\n0x10\n":                   `line 2: age is "0x10", want a number`,
+		"age\nfit\n":                    `line 2: age is "fit", want a number`,
+		"age\n1 2\n":                    `line 2: age is "1 2", want a number`,
+		"ids\n1e3|2.5\n":                `line 2: ids is 2.5, want a whole number`,
+		"ids\n1|b\n":                    `line 2: ids is "b", want a whole number of 64 bits`,
+		"age\n\"1\n":                    "line 2: extraneous or missing",
 		"x,y,z\n":                       "the model takes no column x, and the header lacks ",
 	} {
 		_, err := ReadTable([]byte(text), visits, c, nil)
@@ -65,8 +65,43 @@ func TestReadTable(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
-	if _, err := ReadTable([]byte("x\n1\n"), of(port("x", float)), c, nil); err == nil || !strings.Contains(err.Error(), "takes no columns") {
-		t.Errorf("a signature of tensors takes CSV: %v", err)
+}
+
+// TestTableOfInputs verifies the inputs of records of CSV for a signature whose inputs have one value a record, and which
+// signatures and cells are refused.
+func TestTableOfInputs(t *testing.T) {
+	shaped := func(key string, kind tfpb.DataType, shape ...int) interpreter.Port {
+		return interpreter.Port{Key: key, Type: kind, Shape: shape}
+	}
+	s := of(shaped("a", double, -1), shaped("b", boolean, -1, 1), shaped("c", int32s, -1), shaped("d", texts, -1, 1))
+	got, err := ReadTable([]byte("d,note,c,b,a\nx,,3.0,true,1.5\n,,-7,false,-2\n"), s, Columns{}, nil)
+	if err == nil || !strings.Contains(err.Error(), "line 3: has no d, which has no default") {
+		t.Errorf("a record without an input: %v, %v", got, err)
+	}
+	got, err = ReadTable([]byte("d,note,c,b,a\nx,,3.0,true,1.5\ny,,-7,false,-2\n"), s, Columns{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"float64[2]1.5 -2.0", "bool[2, 1]true false", "int32[2]3 -7", `string[2, 1]"x" "y"`} {
+		if text := tensorText(got[i]); text != want {
+			t.Errorf("input %d is %s, want %s", i, text, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"a,b,c,d\n1,true x,1,y\n": `line 2: b is "true x", want true or false`,
+		"a,b,c,d\n1,true,3e9,y\n": "line 2: c is 3e9, want a whole number of 32 bits",
+		"a,b,c\n1,true,3\n":       "",
+		"aa,b,c,d\n":              "the model takes no column aa (did you mean a?), and the header lacks a",
+	} {
+		_, err := ReadTable([]byte(text), s, Columns{}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+	for _, p := range []interpreter.Port{port("x", float), shaped("x", float, -1, 2), shaped("x", tfpb.DataType_DT_HALF, -1)} {
+		if _, err := ReadTable([]byte("x\n1\n"), of(p), Columns{}, nil); err == nil || !strings.Contains(err.Error(), "a cell has one value") {
+			t.Errorf("a signature of tensors takes CSV: %v", err)
+		}
 	}
 }
 
@@ -77,14 +112,14 @@ func TestNumberForms(t *testing.T) {
 	for cells, want := range map[string]string{
 		`" € 1.234,5","-$1,234.50"`: `feature{key:"price" value{float_list{value:1234.5}}} feature{key:"rent" value{float_list{value:-1234.5}}}`,
 		`"-3,25",12`:                `feature{key:"price" value{float_list{value:-3.25}}} feature{key:"rent" value{float_list{value:12}}}`,
-		`€,1`:                       `record 0.price is "€", want a number`,
-		`"1,2,3",1`:                 `record 0.price is "1,2,3", want a number`,
-		`1,1e39`:                    `record 0.rent is "1e39", want a number`,
+		`€,1`:                       `line 2: price is "€", want a number`,
+		`"1,2,3",1`:                 `line 2: price is "1,2,3", want a number`,
+		`1,1e39`:                    `line 2: rent is "1e39", want a number`,
 	} {
 		got, err := ReadTable([]byte("price,rent\n"+cells+"\n"), &s, described(t), nil)
 		switch {
 		case err == nil:
-			equalExample(t, got.Bytes[0], want)
+			equalExample(t, got[0].Bytes[0], want)
 		case err.Error() != want:
 			t.Errorf("%s: error %v, want %s", cells, err, want)
 		}
@@ -159,7 +194,7 @@ func FuzzTable(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, e := range got.Bytes {
+		for _, e := range got[0].Bytes {
 			if err := proto.Unmarshal(e, new(tfpb.Example)); err != nil {
 				t.Error(err)
 			}

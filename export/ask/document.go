@@ -157,7 +157,7 @@ func rowsAt(c *cursor, s *interpreter.Signature) ([]*interpreter.Tensor, error) 
 	first := c.first()
 	switch {
 	case TakesExamples(s) && first.isObject() && !first.isNamed(s):
-		examples, err := newRow(s).all(c)
+		examples, err := newRow(s.Features).all(c)
 		return []*interpreter.Tensor{examples}, err
 	case TakesExamples(s) && first.peek() == '[':
 		return nil, &fault{"[0]", "is a list, want an object of columns, as " + someRow(s)}

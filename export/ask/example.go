@@ -20,7 +20,7 @@ func (d *Document) Examples(s *interpreter.Signature) (*interpreter.Tensor, erro
 	if err != nil {
 		return nil, err
 	}
-	r := newRow(s)
+	r := newRow(s.Features)
 	if context := d.find("context"); context != nil {
 		if err := r.object(context); err != nil {
 			return nil, within("context", err)
@@ -31,20 +31,39 @@ func (d *Document) Examples(s *interpreter.Signature) (*interpreter.Tensor, erro
 	return t, within("examples", err)
 }
 
-// row makes serialized tf.Examples of raw values, one after the other.
+// row makes the inputs of records of raw values, one after the other: serialized tf.Examples, or a value for each input.
 type row struct {
 	known    []interpreter.Feature
+	plain    bool           // known are inputs, and not features of tf.Examples
 	places   map[string]int // in known, by name
-	common   map[string]*tfpb.Feature
-	features map[string]*tfpb.Feature
+	common   map[string]*interpreter.Tensor
+	features map[string]*interpreter.Tensor
+	example  map[string]*tfpb.Feature
 }
 
-func newRow(s *interpreter.Signature) *row {
-	r := &row{known: s.Features, places: make(map[string]int, len(s.Features)), features: map[string]*tfpb.Feature{}}
-	for i, f := range s.Features {
+func newRow(known []interpreter.Feature) *row {
+	r := &row{known: known, places: make(map[string]int, len(known)), features: map[string]*interpreter.Tensor{}, example: map[string]*tfpb.Feature{}}
+	for i, f := range known {
 		r.places[f.Name] = i
 	}
 	return r
+}
+
+// rowOf returns the row of a signature that takes tf.Examples, or inputs of one value a record each.
+func rowOf(s *interpreter.Signature) (*row, error) {
+	if TakesExamples(s) {
+		return newRow(s.Features), nil
+	}
+	var known []interpreter.Feature
+	for _, p := range s.Inputs {
+		if len(p.Shape) != 1 && !(len(p.Shape) == 2 && p.Shape[1] == 1) || wants[p.Type] == "" {
+			return nil, fmt.Errorf("the input %s is %s of the shape %v, and a cell has one value: want JSON", phrase.Name(p.Key), typeName(p.Type), p.Shape)
+		}
+		known = append(known, interpreter.Feature{Name: p.Key, Type: p.Type, Kind: interpreter.Dense, Shape: p.Shape[1:]})
+	}
+	r := newRow(known)
+	r.plain = true
+	return r, nil
 }
 
 // find returns the feature of a name, or an error with the name that was probably meant.
@@ -67,8 +86,12 @@ func (r *row) all(c *cursor) (*interpreter.Tensor, error) {
 		if err == nil {
 			err = r.object(c)
 		}
+		var inputs []*interpreter.Tensor
 		if err == nil {
-			t.Bytes, err = r.end(t.Bytes)
+			inputs, err = r.end()
+		}
+		if err == nil {
+			t.Bytes = append(t.Bytes, inputs[0].Bytes...)
 		}
 		return err
 	})
@@ -104,7 +127,7 @@ func (r *row) object(c *cursor) error {
 
 // set sets a feature, unless it has no value. A dense one must have as many as its shape.
 func (r *row) set(f *interpreter.Feature, values *interpreter.Tensor) error {
-	n := len(values.Float32) + len(values.Int64) + len(values.Bytes)
+	n := len(values.Float32) + len(values.Float64) + len(values.Int32) + len(values.Int64) + len(values.Bool) + len(values.Bytes)
 	if n == 0 {
 		return nil
 	}
@@ -114,28 +137,42 @@ func (r *row) set(f *interpreter.Feature, values *interpreter.Tensor) error {
 			return faultf("has %s, want a %s of shape %v", phrase.Count(n, "value"), typeName(f.Type), f.Shape)
 		}
 	}
-	made := &tfpb.Feature{}
-	switch f.Type {
-	case tfpb.DataType_DT_STRING:
-		made.Kind = &tfpb.Feature_BytesList{BytesList: &tfpb.BytesList{Value: values.Bytes}}
-	case tfpb.DataType_DT_FLOAT:
-		made.Kind = &tfpb.Feature_FloatList{FloatList: &tfpb.FloatList{Value: values.Float32}}
-	default:
-		made.Kind = &tfpb.Feature_Int64List{Int64List: &tfpb.Int64List{Value: values.Int64}}
-	}
-	r.features[f.Name] = made
+	r.features[f.Name] = values
 	return nil
 }
 
-// end appends the example to dst and begins the next. It must have each feature that has no default.
-func (r *row) end(dst [][]byte) ([][]byte, error) {
+// end returns the inputs of the record and begins the next one. It must have each feature that has no default.
+func (r *row) end() (inputs []*interpreter.Tensor, err error) {
+	clear(r.example)
 	for _, f := range r.known {
-		if r.features[f.Name] == nil && required(f) {
-			return dst, faultf("has no %s, which has no default", phrase.Name(f.Name))
+		t := r.features[f.Name]
+		switch {
+		case t == nil && required(f):
+			return nil, faultf("has no %s, which has no default", phrase.Name(f.Name))
+		case r.plain:
+			t.Shape = append([]int{1}, f.Shape...)
+			inputs = append(inputs, t)
+		case t != nil:
+			r.example[f.Name] = encoded(t)
 		}
 	}
-	text, err := proto.Marshal(&tfpb.Example{Features: &tfpb.Features{Feature: r.features}})
+	if !r.plain {
+		var text []byte
+		text, err = proto.Marshal(&tfpb.Example{Features: &tfpb.Features{Feature: r.example}})
+		inputs = []*interpreter.Tensor{{Type: tfpb.DataType_DT_STRING, Shape: []int{1}, Bytes: [][]byte{text}}}
+	}
 	clear(r.features)
 	maps.Copy(r.features, r.common)
-	return append(dst, text), err
+	return inputs, err
+}
+
+// encoded returns values as the feature of an example.
+func encoded(t *interpreter.Tensor) *tfpb.Feature {
+	switch t.Type {
+	case tfpb.DataType_DT_STRING:
+		return &tfpb.Feature{Kind: &tfpb.Feature_BytesList{BytesList: &tfpb.BytesList{Value: t.Bytes}}}
+	case tfpb.DataType_DT_FLOAT:
+		return &tfpb.Feature{Kind: &tfpb.Feature_FloatList{FloatList: &tfpb.FloatList{Value: t.Float32}}}
+	}
+	return &tfpb.Feature{Kind: &tfpb.Feature_Int64List{Int64List: &tfpb.Int64List{Value: t.Int64}}}
 }

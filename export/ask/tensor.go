@@ -151,7 +151,7 @@ func appendWhole[T int32 | int64](dst *[]T, text string, bits int, rounded bool)
 		}
 	}
 	*dst = append(*dst, T(v))
-	return err == nil
+	return err == nil && int64(T(v)) == v
 }
 
 // bytes returns the text at the cursor, which is in quotes or {"b64": TEXT}, and moves past it.

@@ -73,17 +73,17 @@ func predictTable(ctx context.Context, v *Version, _ string, text []byte, take a
 	if err != nil {
 		return reply{}, err
 	}
-	examples, err := ask.ReadTable(text, s, c, take)
+	inputs, err := ask.ReadTable(text, s, c, take)
 	if err != nil {
 		return reply{}, err
 	}
-	outputs, err := v.Run(ctx, s.Name, nil, []*interpreter.Tensor{examples})
+	outputs, err := v.Run(ctx, s.Name, nil, inputs)
 	if err != nil {
 		return reply{}, err
 	}
 	var keys []*interpreter.Tensor
 	if of, names := c.Handed(v.Model); of != nil {
-		keys, err = v.Run(ctx, of.Name, names, []*interpreter.Tensor{examples})
+		keys, err = v.Run(ctx, of.Name, names, inputs)
 		if err != nil {
 			return reply{}, err
 		}

@@ -77,7 +77,7 @@ func TestPredict(t *testing.T) {
 		{"cut TFRecord", ofExamples, records(t, 1)[:20], "a.txt", exitcode.BadData},
 		{"header alone", ofExamples, "x\n", "a.txt has no record", exitcode.BadData},
 		{"empty", ofExamples, "", "a.txt has no record", exitcode.BadData},
-		{"misspelt input", ofInputs, "xx\n1\n", "a.txt: line 1: no column x", exitcode.BadData},
+		{"misspelt input", ofInputs, "xx\n1\n", "a.txt: line 1: the model takes no column xx (did you mean x?)", exitcode.BadData},
 		{"no number for an input", ofInputs, "x\n1\none\n", "a.txt: line 3: ", exitcode.BadData},
 		{"CSV for matrices", Options{Bundle: matrices}, "x\n1\n", "want JSON", exitcode.BadData},
 		{"TFRecord for matrices", Options{Bundle: matrices}, records(t, 1), "want JSON lines", exitcode.BadData},

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"ringtrain/export/ask"
+	"ringtrain/export/interpreter"
 	"ringtrain/input"
 	"ringtrain/ring/phrase"
 )
@@ -25,12 +26,16 @@ func (r *reader) lines(content io.Reader) error {
 		if len(line) == 0 {
 			continue
 		}
-		text, label, err := bytes.Clone(line), "", error(nil)
+		label, err := "", error(nil)
 		if r.labels {
-			text, label, err = r.cut(line)
+			line, label, err = r.cut(line)
+		}
+		var inputs []*interpreter.Tensor
+		if err == nil {
+			inputs, err = ask.Row(line, r.inputs)
 		}
 		if err == nil {
-			err = r.addLine(text, label)
+			err = r.add(inputs, label)
 		}
 		if err != nil {
 			return r.bad("line", number, err)
@@ -57,13 +62,4 @@ func (r *reader) cut(line []byte) (row []byte, label string, err error) {
 		label = string(value) // a number, true or false
 	}
 	return row, label, err
-}
-
-// addLine adds a row of JSON.
-func (r *reader) addLine(row []byte, label string) error {
-	inputs, err := ask.Row(row, r.inputs)
-	if err != nil {
-		return err
-	}
-	return r.add(inputs, label)
 }
