@@ -121,6 +121,7 @@ func TestFaults(t *testing.T) {
 		{`{"instances": [[]]}`, visits, "instances[0] is a list, want an object of columns"},
 		{`{"inputs": {"age": [31, 32]}}`, visits, `inputs are columns of the model, want them by row: {"instances": [{"`},
 		{`{"inputs": {"agee": [31, 32]}}`, visits, "inputs has the key agee, want each of the inputs"},
+		{`{"instances": [{"age": "31"}]}`, visits, `instances[0].age is "31", want a number without quotes`},
 		{`{"instances": [1]} x`, x, "at byte 20"},
 		{`{"instances": ["a` + "\n" + `"]}`, x, "at byte 18"},
 		{"[1]", x, "the body is [1], want a JSON object"},

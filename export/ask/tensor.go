@@ -109,7 +109,13 @@ func (f *filler) scalar(c *cursor) error {
 		return faultf("is of type %v, which JSON cannot give here", t.Type)
 	}
 	if !ok {
-		return faultf("is %s, want %s", at.shown(), wants[f.tensor.Type])
+		want, quoted := wants[f.tensor.Type], at
+		if quoted.peek() == '"' {
+			if _, err := strconv.ParseFloat(string(quoted.string()), 64); err == nil {
+				want += " without quotes"
+			}
+		}
+		return faultf("is %s, want %s", at.shown(), want)
 	}
 	return nil
 }
