@@ -154,7 +154,7 @@ func (p *Plan) item(c *Column, vocabulary func(string) ([]string, error)) error 
 	case "label":
 		return p.label(c.Label)
 	case "weight":
-		return p.single(&p.Weight, c.Weight.Names)
+		return p.single(&p.Weight, c.Weight.Names, c.Weight.Decimal, c.Weight.Strip)
 	case "key":
 		return p.keys(c.Key.Names)
 	case "numeric":
@@ -222,9 +222,14 @@ func (p *Plan) checkLabel(columns []Column) (errs []error) {
 	return errs
 }
 
-// single takes the one column of a label or weight.
-func (p *Plan) single(at *int, names []string) error {
+// single takes the one column of a label or weight. A weight that does not say how it is written is so as another item
+// says.
+func (p *Plan) single(at *int, names []string, decimal, strip string) error {
 	names, err := Expand(names)
+	var form *graph.NumberForm
+	if err == nil {
+		form, err = formOf(decimal, strip)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -232,9 +237,12 @@ func (p *Plan) single(at *int, names []string) error {
 		return fmt.Errorf("names %d columns, want one", len(names))
 	case *at >= 0:
 		return fmt.Errorf("is %s, but %s is it already", names[0], p.Inputs[*at])
+	case form == nil:
+		*at = p.input(names[0])
+	default:
+		*at, err = p.reads(names[0], form)
 	}
-	*at = p.input(names[0])
-	return nil
+	return err
 }
 
 // keys adds keys, each of which is one once.
@@ -252,7 +260,7 @@ func (p *Plan) keys(names []string) error {
 
 // label takes the column of the label, and how its number is scaled.
 func (p *Plan) label(o *LabelOptions) error {
-	err := p.single(&p.Label, o.Names)
+	err := p.single(&p.Label, o.Names, o.Decimal, o.Strip)
 	if err == nil && (o.Standardize || o.Transform != "") {
 		p.scale = &denseRule{
 			DenseColumn: graph.DenseColumn{Name: p.Inputs[p.Label], Log1p: o.Transform == "log1p", Scale: 1},
@@ -286,7 +294,7 @@ func (p *Plan) numeric(o *NumericOptions) error {
 	case len(o.Buckets) > 0 && (o.Standardize || o.Transform != ""):
 		return errors.New("has buckets with transform or standardize, want one of them: buckets are of the number as it is")
 	}
-	form, err := o.form()
+	form, err := formOf(o.Decimal, o.Strip)
 	if err != nil {
 		return err
 	}

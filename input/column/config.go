@@ -21,11 +21,15 @@ type LabelOptions struct {
 	Names       []string `yaml:"names" doc:"One column."`
 	Standardize bool     `yaml:"standardize" doc:"Of a regression: training learns the number minus the mean of the training records, divided by their standard deviation. ‘loss’ is of that number; other metrics, predictions and the export are in the unit of the label."`
 	Transform   string   `yaml:"transform" takes:"log1p" doc:"Of a regression: log1p has training learn sign(y)·ln(1+|y|), before standardize. Default: none."`
+	Decimal     string   `yaml:"decimal" absent:"." takes:"a character" doc:"What stands before the fraction of a number that is written as a text."`
+	Strip       string   `yaml:"strip" takes:"characters, as in $%" doc:"Characters that are left out of a number that is written as a text, such as ‘$%,’."`
 }
 
 // WeightOptions has the options of weight.
 type WeightOptions struct {
-	Names []string `yaml:"names" doc:"One column, of numbers from 0."`
+	Names   []string `yaml:"names" doc:"One column, of numbers from 0."`
+	Decimal string   `yaml:"decimal" absent:"." takes:"a character" doc:"What stands before the fraction of a number that is written as a text."`
+	Strip   string   `yaml:"strip" takes:"characters, as in $%" doc:"Characters that are left out of a number that is written as a text, such as ‘$%,’."`
 }
 
 // KeyOptions has the options of key.

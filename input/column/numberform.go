@@ -10,22 +10,21 @@ import (
 	"ringtrain/model/graph"
 )
 
-// form checks how the numbers of an item are written, and returns it: nil for plain numbers.
-func (o *NumericOptions) form() (*graph.NumberForm, error) {
-	if c, size := utf8.DecodeRuneInString(o.Decimal); o.Decimal != "" && (size < len(o.Decimal) || c == utf8.RuneError || strings.ContainsRune("0123456789+-eE"+blanks, c)) {
-		return nil, fmt.Errorf("has decimal %q, want one character that is no digit, sign, e or blank", o.Decimal)
+// formOf checks how the numbers of an item are written, and returns it: nil for plain numbers.
+func formOf(decimal, strip string) (*graph.NumberForm, error) {
+	if c, size := utf8.DecodeRuneInString(decimal); decimal != "" && (size < len(decimal) || c == utf8.RuneError || strings.ContainsRune("0123456789+-eE"+blanks, c)) {
+		return nil, fmt.Errorf("has decimal %q, want one character that is no digit, sign, e or blank", decimal)
 	}
-	decimal := o.Decimal
 	if decimal == "" {
 		decimal = "."
 	}
-	if strings.ContainsAny(o.Strip, "0123456789-"+decimal) || !utf8.ValidString(o.Strip) {
-		return nil, fmt.Errorf("has strip %q, want characters but digits, - and the decimal %s", o.Strip, decimal)
+	if strings.ContainsAny(strip, "0123456789-"+decimal) || !utf8.ValidString(strip) {
+		return nil, fmt.Errorf("has strip %q, want characters but digits, - and the decimal %s", strip, decimal)
 	}
-	if decimal == "." && o.Strip == "" {
+	if decimal == "." && strip == "" {
 		return nil, nil
 	}
-	return &graph.NumberForm{Decimal: decimal, Strip: o.Strip}, nil
+	return &graph.NumberForm{Decimal: decimal, Strip: strip}, nil
 }
 
 // reads notes in which form the numbers of a column are written: one form in all items that read it as a number.

@@ -15,13 +15,23 @@ func Unordered(columns []Column, name string) string {
 		return slices.Contains(all, name)
 	}
 	for i := range columns {
-		switch t, n := columns[i].Time, columns[i].Numeric; {
+		c := &columns[i]
+		decimal, strip := "", ""
+		switch t, n, l, w := c.Time, c.Numeric, c.Label, c.Weight; {
 		case t != nil && has(t.Names) && !descends(t.Layout):
 			return "layout " + t.Layout
-		case n != nil && has(n.Names) && n.Strip != "":
-			return fmt.Sprintf("strip %q", n.Strip)
-		case n != nil && has(n.Names) && n.Decimal != "" && n.Decimal != ".":
-			return fmt.Sprintf("decimal %q", n.Decimal)
+		case n != nil && has(n.Names):
+			decimal, strip = n.Decimal, n.Strip
+		case l != nil && has(l.Names):
+			decimal, strip = l.Decimal, l.Strip
+		case w != nil && has(w.Names):
+			decimal, strip = w.Decimal, w.Strip
+		}
+		switch {
+		case strip != "":
+			return fmt.Sprintf("strip %q", strip)
+		case decimal != "" && decimal != ".":
+			return fmt.Sprintf("decimal %q", decimal)
 		}
 	}
 	return ""

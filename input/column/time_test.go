@@ -153,5 +153,9 @@ func TestUnordered(t *testing.T) {
 		if got := Unordered([]Column{{Numeric: &o}}, "a"); got != want {
 			t.Errorf("unordered is %q, want %q", got, want)
 		}
+		l, w := Column{Label: &LabelOptions{Names: o.Names, Decimal: o.Decimal, Strip: o.Strip}}, Column{Weight: &WeightOptions{Names: []string{"w"}, Decimal: o.Decimal, Strip: o.Strip}}
+		if label, weight := Unordered([]Column{l, w}, "a"), Unordered([]Column{l, w}, "w"); label != want || weight != want {
+			t.Errorf("unordered is %q of a label and %q of a weight, want %q", label, weight, want)
+		}
 	}
 }

@@ -76,6 +76,7 @@ func describe(name string, t *tally, v *values, records int64, reads content) Co
 			words += n
 		}
 	}
+	t.takeUnit(c.Distinct > fewTexts || reads == numbers)
 	loose := int64(0)
 	if t.loose != nil {
 		loose = t.loose.cells

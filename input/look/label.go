@@ -76,7 +76,7 @@ func (c *Column) label() (*Label, error) {
 	if f := c.tally.foreign; f.Records > 0 && c.content == texts {
 		return bad("%s is %q in %s:%d, which is no UTF-8: %s", f.Text, f.File, f.Line, toUTF8)
 	}
-	whole := c.content == numbers && c.tally.integers == c.tally.numbers && c.tally.loose == nil
+	whole := c.content == numbers && c.tally.integers == c.tally.numbers && (c.tally.loose == nil || c.tally.loose.cells == 0)
 	if c.Values != nil && (whole || c.content == texts) {
 		l.Counts = classesOf(c)
 		if len(l.Counts) == 1 {
@@ -88,7 +88,7 @@ func (c *Column) label() (*Label, error) {
 		return l, nil
 	}
 	if c.content != numbers {
-		return bad("%s has %s texts, want at most %d classes, or numbers", c.distinct(), mostClasses)
+		return bad("%s has %s texts, as in %s, want at most %d classes, or numbers: a job leaves characters out of them by strip", c.distinct(), c.examples(c.tally.odd), mostClasses)
 	}
 	return l, nil
 }

@@ -6,10 +6,13 @@ import (
 )
 
 // signs may stand around the digits of a number.
-var signs = [...]string{"$", "€", "£", "%", ","}
+var signs = [...]string{"$", "€", "£", "%", " ", ","}
 
-// comma is the place of the comma in signs.
-const comma = len(signs) - 1
+// comma and blank are the places of the comma and of the blank between thousands in signs.
+const (
+	comma = len(signs) - 1
+	blank = comma - 1
+)
 
 // looseNumbers are numbers with signs of money or percent around, or with commas. A comma is that of a decimal,
 // or stands between thousands: which, says the column.
@@ -49,8 +52,8 @@ func (n *looseNumbers) merge(o *looseNumbers) {
 // mostLoose bounds the bytes of such a number.
 const mostLoose = 64
 
-// looseNumber counts a cell that is a number with a decimal comma, or with signs around or within.
-func (t *tally) looseNumber(cell []byte, log bool) bool {
+// take counts a cell that is a number with a decimal comma, or with signs around or within.
+func (n *looseNumbers) take(cell []byte, log bool) bool {
 	var memory [mostLoose]byte
 	var seen [len(signs)]bool
 	if len(cell) > len(memory) {
@@ -59,7 +62,7 @@ func (t *tally) looseNumber(cell []byte, log bool) bool {
 	bare := memory[:0] // without signs, with commas
 	for rest := cell; len(rest) > 0; {
 		sign := -1
-		for i, s := range signs[:comma] {
+		for i, s := range signs[:blank] {
 			if bytes.HasPrefix(rest, []byte(s)) {
 				sign = i
 			}
@@ -71,6 +74,11 @@ func (t *tally) looseNumber(cell []byte, log bool) bool {
 			continue
 		case rest[0] == ',':
 			seen[comma] = true
+		case rest[0] == ' ' && len(bare) > 0 && bytes.ContainsAny(rest, digits):
+			if !isGroup(bare, rest[1:], seen[blank]) {
+				return false
+			}
+			seen[blank] = true
 		}
 		if rest[0] != ' ' {
 			bare = append(bare, rest[0])
@@ -90,7 +98,6 @@ func (t *tally) looseNumber(cell []byte, log bool) bool {
 			decimal = v
 		}
 	}
-	n := t.looseNumbers()
 	n.cells++
 	if at >= 0 && isDecimalComma(bare, at, dot) {
 		n.decimals++
@@ -103,6 +110,14 @@ func (t *tally) looseNumber(cell []byte, log bool) bool {
 	n.thousands.add(thousands, log)
 	n.decimal.add(decimal, log)
 	return true
+}
+
+// isGroup reports whether a blank behind digits stands between thousands: three digits follow, and before the first blank
+// are three at most. A blank behind a sign is well.
+func isGroup(bare, rest []byte, again bool) bool {
+	before := len(bare) - len(bytes.TrimRight(bare, digits))
+	behind := len(rest) - len(bytes.TrimLeft(rest, digits))
+	return before == 0 || behind == 0 || behind == 3 && (again || before <= 3)
 }
 
 // without appends a number without a mark, and with a dot in place of another one.
@@ -150,6 +165,7 @@ func (t *tally) describeNumbers() *Number {
 				n.Strip += sign
 			}
 		}
+		n.Strip += t.unit.strip(n.Strip)
 		switch {
 		case l.decimals > 0:
 			n.Decimal = ","

@@ -72,6 +72,7 @@ func (l *Label) item(_ *Column, names []string) column.Column {
 		if l.Numbers.Skewed {
 			o.Transform = "log1p"
 		}
+		o.Decimal, o.Strip = l.Numbers.Decimal, l.Numbers.Strip
 	}
 	return column.Column{Label: o}
 }

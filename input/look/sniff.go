@@ -169,6 +169,6 @@ func isHeader(rows [][]string) bool {
 func isValue(cell string) bool {
 	_, kind := numberOf([]byte(cell))
 	var t tally
-	isLoose := kind == anyNumber && t.looseNumber([]byte(cell), false)
+	isLoose := kind == anyNumber && t.looseNumbers().take([]byte(cell), false)
 	return kind == plainNumber || kind == hugeNumber || isLoose || dateShaped([]byte(cell)) || column.MissingWord([]byte(cell)) >= 0
 }

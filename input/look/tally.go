@@ -38,6 +38,7 @@ type tally struct {
 
 	spread // of the plain numbers
 	loose  *looseNumbers
+	unit   *unit // of the texts, if all are numbers with a word
 
 	first, last float64 // numbers, in order
 	broken      bool    // the next number is not always larger by one
@@ -67,11 +68,12 @@ func (t *tally) add(r *reading, d *dater, log bool) (odd bool) {
 	switch {
 	case r.marks&dateMark != 0 && dateShaped(cell):
 		return !t.date(cell, d)
-	case r.kind == anyNumber && t.looseNumber(cell, log):
+	case r.kind == anyNumber && t.looseNumbers().take(cell, log):
 		return false
 	case r.kind == hugeNumber:
 		t.huge++
 	}
+	t.unitNumber(cell, log)
 	t.text(cell, r.marks)
 	return true
 }
@@ -150,6 +152,9 @@ func (t *tally) end() {
 	if t.loose != nil {
 		t.loose.end()
 	}
+	if t.unit != nil {
+		t.unit.end()
+	}
 }
 
 // merge adds the records of o, which come behind those of t.
@@ -177,6 +182,7 @@ func (t *tally) merge(o *tally) {
 	if o.loose != nil {
 		t.looseNumbers().merge(o.loose)
 	}
+	t.mergeUnit(o.unit)
 	t.numbers, t.integers, t.zeros = t.numbers+o.numbers, t.integers+o.integers, t.zeros+o.zeros
 	t.dates, t.shaped, t.texts, t.words = t.dates+o.dates, t.shaped+o.shaped, t.texts+o.texts, t.words+o.words
 	t.lists, t.padded, t.huge = t.lists+o.lists, t.padded+o.padded, t.huge+o.huge

@@ -189,6 +189,7 @@ func TestAboutValues(t *testing.T) {
 // that called it of model.layers.
 var itemJobs = map[string][]string{
 	"input.columns.label":       {"[{label: {names: [y]}}, {numeric: {names: [x]}}]"},
+	"input.columns.weight":      {"[{weight: {names: [y]}}, {numeric: {names: [x]}}]"},
 	"input.columns.numeric":     {"[{numeric: {names: [x]}}]"},
 	"input.columns.categorical": {"[{categorical: {names: [x], hash: 3}}]", "[{categorical: {names: [x], vocabulary: auto}}]"},
 	"input.columns.text":        {"[{text: {names: [x], hash: 3}}]"},

@@ -39,8 +39,13 @@ func (in *Input) checkMissing(f *faults) {
 	}
 }
 
-// checkScale returns an error for a label that is scaled and no number.
+// checkScale returns an error for a label that is scaled, or written as a number of its own form, and no number.
 func (cfg *Config) checkScale() error {
+	for i, c := range cfg.Input.Columns {
+		if c.Label != nil && (c.Label.Decimal != "" || c.Label.Strip != "") && cfg.Model.Named() {
+			return fmt.Errorf("input.columns.%d.label has decimal or strip, want none: names of model.classes are texts", i)
+		}
+	}
 	if cfg.Model.Check(cfg.Loss) != nil || cfg.Model.Head(cfg.Loss).Kind == graph.HeadRegression {
 		return nil
 	}

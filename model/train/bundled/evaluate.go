@@ -112,7 +112,7 @@ func (s *scored) label(text string) error {
 	class := v == math.Trunc(v) && v >= 0 && v < float64(s.scores.Cols)
 	switch {
 	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
-		return fmt.Errorf("the label is %s, want a number", phrase.Quote(text))
+		return fmt.Errorf("the label is %s, want a number, as 1234.5 is written", phrase.Quote(text))
 	case s.scores.Cols > 1 && !class:
 		return fmt.Errorf("the label is %s, want a class from 0 to %d", phrase.Quote(text), s.scores.Cols-1)
 	}

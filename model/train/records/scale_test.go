@@ -69,4 +69,8 @@ func TestScaledLabel(t *testing.T) {
 	if err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "input.columns.0.label has standardize or transform, want none: the labels are classes") {
 		t.Errorf("a scaled label of classes: error %v", err)
 	}
+	_, err = job.Load(filepath.Join(dir, "job.yml"), nil, []string{"model.classes=[a, b]", "input.columns.0.label.strip=$"})
+	if err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "input.columns.0.label has decimal or strip, want none: names of model.classes are texts") {
+		t.Errorf("characters left out of names: error %v", err)
+	}
 }
