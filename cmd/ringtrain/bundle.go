@@ -1,9 +1,6 @@
 package main
 
 import (
-	"io"
-	"time"
-
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/cmd/ringtrain/show"
@@ -51,24 +48,16 @@ func predictByBundle(a *app, c *cli.Context, to *input.Output) error {
 		return err
 	}
 	defer b.Close()
-	out, head := io.Writer(a.dataOut()), ""
-	switch {
-	case to != nil:
-		out = to
-		if isJSONLines(c.String("to")) {
-			head = "{"
+	var p *show.Predictions
+	err = b.Predict(a.ctx, files, func(some *ask.Answers) error {
+		if p == nil {
+			before := max(some.Keys, 1)
+			p, err = predictionsOf(a, c, show.Fields{Keys: some.Names[:some.Keys], Answer: some.Names[before:], Texts: some.Texts[before:]}, to)
+			if err != nil {
+				return err
+			}
 		}
-	case wantsJSON(c, a.getenv):
-		out, head = a.stdout, `{"event":"prediction","time":"`+time.Now().UTC().Format(time.RFC3339Nano)+`",`
-	}
-	var lines []byte
-	err = b.Predict(a.ctx, files, func(some *ask.Answers, first int) error {
-		if head == "" {
-			return some.Write(out, first)
-		}
-		lines = some.AppendJSON(lines[:0], head, first)
-		_, err := out.Write(lines)
-		return err
+		return p.Rows(some.Rows, some.Row)
 	})
 	if err == nil && to != nil {
 		err = to.Commit()

@@ -66,9 +66,9 @@ func runPredict(a *app, c *cli.Context) error {
 		}
 		fmt.Fprintf(a.stderr, "scores of the job's %s records\n", records)
 	}
-	p, err := predictionsOf(a, c, s.Form(), to)
+	p, err := predictionsOf(a, c, show.FieldsOf(s.Form()), to)
 	if err == nil {
-		err = s.Predict(a.ctx, p.Write)
+		err = s.Predict(a.ctx, func(all []trained.Prediction) error { return p.Write(s.Form().Classes, all) })
 	}
 	if err == nil && to != nil {
 		err = to.Commit()
@@ -109,7 +109,7 @@ func isJSONLines(name string) bool {
 }
 
 // predictionsOf returns what writes predictions: to a file, or to standard output.
-func predictionsOf(a *app, c *cli.Context, f trained.Form, to *input.Output) (*show.Predictions, error) {
+func predictionsOf(a *app, c *cli.Context, f show.Fields, to *input.Output) (*show.Predictions, error) {
 	switch {
 	case to != nil && isJSONLines(c.String("to")):
 		return show.JSONPredictions(to, f, false), nil

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
@@ -16,16 +15,12 @@ import (
 
 // Answers are the columns of an answer in the form of predict.
 type Answers struct {
-	columns []column
-	rows    int
-	first   int // number of the first record
-}
+	Names []string // of the columns
+	Texts []bool   // of each column: its cells are texts, else numbers
+	Keys  int      // columns before the others that are handed on; 0: the first one is the number of the record
+	Rows  int
 
-// column has a cell for each row of an answer.
-type column struct {
-	name string
-	text bool // cells are texts, else numbers
-	cell func(row int) string
+	cells []func(row int) string // of each column
 }
 
 // Usual returns the signature that a request asks which names none, else the first that has inputs; nil if there is none.
@@ -58,27 +53,41 @@ func (c Columns) Handed(m *interpreter.Model) (s *interpreter.Signature, outputs
 
 // NewAnswers returns the answers to records: the key columns if there are any, or record; then class and score, or
 // score_NAME of each class, or prediction, or other outputs by their keys.
-func NewAnswers(c Columns, ports []interpreter.Port, outputs, keys []*interpreter.Tensor) (*Answers, error) {
-	a, byKey := &Answers{}, map[string]*interpreter.Tensor{}
+//
+// Records are counted from first on.
+func NewAnswers(c Columns, ports []interpreter.Port, outputs, keys []*interpreter.Tensor, first int) (*Answers, error) {
+	a := &Answers{Keys: len(keys)}
 	for i, t := range slices.Concat(outputs, keys) {
-		if len(t.Shape) == 0 || i > 0 && t.Shape[0] != a.rows {
+		if len(t.Shape) == 0 || i > 0 && t.Shape[0] != a.Rows {
 			return nil, fmt.Errorf("an output has the shape %v, want a row for each record", t.Shape)
 		}
-		a.rows = t.Shape[0]
+		a.Rows = t.Shape[0]
 	}
 	for i, t := range keys {
 		a.add(c.Keys[i], true, func(row int) string { return cell(t, row) })
 	}
 	if len(keys) == 0 {
-		a.add("record", false, func(row int) string { return strconv.Itoa(a.first + row) })
+		a.add("record", false, func(row int) string { return strconv.Itoa(first + row) })
 	}
+	a.answer(c, ports, outputs)
+	for i := range keys { // one that is called like another column has a name of its own
+		for slices.Contains(a.Names[:i], a.Names[i]) || slices.Contains(a.Names[len(keys):], a.Names[i]) {
+			a.Names[i] = "key_" + a.Names[i]
+		}
+	}
+	return a, nil
+}
+
+// answer adds the columns of the outputs.
+func (a *Answers) answer(c Columns, ports []interpreter.Port, outputs []*interpreter.Tensor) {
+	byKey := map[string]*interpreter.Tensor{}
 	for i, t := range outputs {
 		byKey[ports[i].Key] = t
 	}
 	if len(byKey) == 2 {
 		if names, rows, err := c.ByClass(byKey["classes"], byKey["scores"]); err == nil && names != nil {
 			a.classes(names, rows)
-			return a, nil
+			return
 		}
 	}
 	for i, t := range outputs {
@@ -94,11 +103,10 @@ func NewAnswers(c Columns, ports []interpreter.Port, outputs, keys []*interprete
 			a.add(column, t.Bytes != nil, func(row int) string { return cell(t, row*width+j) })
 		}
 	}
-	return a, nil
 }
 
 func (a *Answers) add(name string, text bool, cell func(row int) string) {
-	a.columns = append(a.columns, column{name, text, cell})
+	a.Names, a.Texts, a.cells = append(a.Names, name), append(a.Texts, text), append(a.cells, cell)
 }
 
 // ByClass returns the names of the classes of two outputs, and the scores with those of a row in the order of the names:
@@ -179,46 +187,24 @@ func cell(t *interpreter.Tensor, i int) string {
 	return string(appendElement(nil, "", t, i))
 }
 
-// Write writes the rows as CSV. Their records are counted from first on; before record 0 comes the header.
-func (a *Answers) Write(w io.Writer, first int) error {
-	out := csv.NewWriter(w)
-	a.first = first
-	record := make([]string, len(a.columns))
-	if first == 0 {
-		for i, c := range a.columns {
-			record[i] = c.name
-		}
-		_ = out.Write(record) // Error returns what went wrong
+// Row makes dst the cells of a row.
+func (a *Answers) Row(dst []string, row int) []string {
+	dst = dst[:0]
+	for _, cell := range a.cells {
+		dst = append(dst, cell(row))
 	}
-	for row := range a.rows {
-		for i, c := range a.columns {
-			record[i] = c.cell(row)
-		}
-		_ = out.Write(record)
+	return dst
+}
+
+// Write writes the rows as CSV with a header.
+func (a *Answers) Write(w io.Writer) error {
+	out := csv.NewWriter(w)
+	_ = out.Write(a.Names) // Error returns what went wrong
+	var cells []string
+	for row := range a.Rows {
+		cells = a.Row(cells, row)
+		_ = out.Write(cells)
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// AppendJSON appends the rows as objects of JSON, one a line, each after head, which begins it. A number that JSON does not
-// know is a text.
-func (a *Answers) AppendJSON(dst []byte, head string, first int) []byte {
-	a.first = first
-	for row := range a.rows {
-		dst = append(dst, head...)
-		for i, c := range a.columns {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(appendText(dst, c.name), ':')
-			value := c.cell(row)
-			if c.text || strings.HasSuffix(value, "NaN") || strings.HasSuffix(value, "Inf") {
-				dst = appendText(dst, value)
-			} else {
-				dst = append(dst, value...)
-			}
-		}
-		dst = append(dst, "}\n"...)
-	}
-	return dst
 }

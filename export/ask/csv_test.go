@@ -150,6 +150,8 @@ func TestTable(t *testing.T) {
 	}{
 		{"two classes and a key", c, both, tensors{words([]int{2, 2}, "no yes no yes"), floats([]int{2, 2}, 0.25, 0.75, 0.875, 0.125)}, tensors{words([]int{2}, "v1 v2")},
 			"visit,class,score\nv1,yes,0.75\nv2,no,0.125\n"},
+		{"a key called like another column", Columns{Keys: []string{"class"}}, both, tensors{words([]int{1, 2}, "0 1"), floats([]int{1, 2}, 0.25, 0.75)}, tensors{words([]int{1}, "v1")},
+			"key_class,class,score\nv1,1,0.75\n"},
 		{"classes in the order of scores", Columns{}, both, tensors{words([]int{2, 3}, "2 10 1 10 1 2"), floats([]int{2, 3}, 0.5, 0.375, 0.125, 0.75, 0.25, 0)}, nil,
 			"record,class,score_1,score_2,score_10\n0,2,0.125,0.5,0.375\n1,10,0.25,0,0.75\n"},
 		{"rows of other classes", Columns{}, both, tensors{words([]int{2, 2}, "a b a c"), floats([]int{2, 2}, 0.75, 0.25, 0.5, 0.125)}, nil,
@@ -159,24 +161,23 @@ func TestTable(t *testing.T) {
 		{"other outputs", Columns{}, []interpreter.Port{port("a", texts), port("b", float)}, tensors{words([]int{2}, "u v"), floats([]int{2, 2}, 1, 2, 3, 4)}, nil,
 			"record,a,b_0,b_1\n0,u,1,2\n1,v,3,4\n"},
 	} {
-		a, err := NewAnswers(tt.columns, tt.ports, tt.outputs, tt.keys)
+		a, err := NewAnswers(tt.columns, tt.ports, tt.outputs, tt.keys, 0)
 		var text strings.Builder
 		if err == nil {
-			err = a.Write(&text, 0)
+			err = a.Write(&text)
 		}
 		if diff := cmp.Diff(tt.want, text.String()); err != nil || diff != "" {
 			t.Errorf("%s: %v, %s", tt.name, err, diff)
 		}
 	}
-	a, err := NewAnswers(Columns{}, []interpreter.Port{port("y", double)}, tensors{{Type: double, Shape: []int{3}, Float64: []float64{1, 0.1, math.Inf(-1)}}}, nil)
+	a, err := NewAnswers(Columns{}, []interpreter.Port{port("y", double)}, tensors{{Type: double, Shape: []int{3}, Float64: []float64{1, 0.1, math.Inf(-1)}}}, nil, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const objects = "{\"record\":0,\"y\":1}\n{\"record\":1,\"y\":0.1}\n{\"record\":2,\"y\":\"-Inf\"}\n"
-	if got := string(a.AppendJSON(nil, "{", 0)); got != objects {
-		t.Errorf("doubles are %s, want %s", got, objects)
+	if got := fmt.Sprint(a.Row(nil, 0), a.Row(nil, 1), a.Row(nil, 2)); got != "[7 1] [8 0.1] [9 -Inf]" {
+		t.Errorf("doubles are %s", got)
 	}
-	if _, err := NewAnswers(c, both, tensors{floats(nil, 1)}, nil); err == nil {
+	if _, err := NewAnswers(c, both, tensors{floats(nil, 1)}, nil, 0); err == nil {
 		t.Error("an output without records is answered")
 	}
 }

@@ -88,11 +88,11 @@ func predictTable(ctx context.Context, v *Version, _ string, text []byte, take a
 			return reply{}, err
 		}
 	}
-	answers, err := ask.NewAnswers(c, s.Outputs, outputs, keys)
+	answers, err := ask.NewAnswers(c, s.Outputs, outputs, keys, 0)
 	if err != nil {
 		return reply{}, err
 	}
 	var b bytes.Buffer
-	err = answers.Write(&b, 0)
+	err = answers.Write(&b)
 	return reply{b.Bytes(), "text/csv; charset=utf-8"}, err
 }

@@ -11,10 +11,35 @@ import (
 	"ringtrain/model/train/trained"
 )
 
+// Fields are the fields of predictions.
+type Fields struct {
+	Keys   []string // of columns that are handed on; none: the number of the record stands for them
+	Answer []string
+	Texts  []bool // of Answer: it is a text, else a number
+}
+
+// FieldsOf returns the fields of the predictions of a job.
+func FieldsOf(f trained.Form) Fields {
+	answer := []string{"prediction"}
+	if len(f.Classes) > 0 {
+		answer = []string{"class"}
+	}
+	if len(f.Classes) == 2 {
+		answer = append(answer, "score")
+	} else {
+		for _, name := range f.Classes {
+			answer = append(answer, "score_"+name)
+		}
+	}
+	texts := make([]bool, len(answer))
+	texts[0] = f.Named
+	return Fields{f.Keys, answer, texts}
+}
+
 // Predictions writes predictions as CSV with a header, or as lines of JSON.
 type Predictions struct {
-	form   trained.Form
 	names  []string // of the fields of a prediction
+	texts  []bool   // of each field: it is a text, else a number
 	fields []string // of the line
 
 	csv *csv.Writer // nil: JSON
@@ -27,14 +52,14 @@ type Predictions struct {
 
 // CSVPredictions returns a writer of CSV. The header has the key columns, or record, and then class and score, score_NAME
 // of each class, or prediction.
-func CSVPredictions(w io.Writer, f trained.Form) (*Predictions, error) {
+func CSVPredictions(w io.Writer, f Fields) (*Predictions, error) {
 	p := newPredictions(f)
 	p.csv = csv.NewWriter(w)
 	return p, p.csv.Write(p.names)
 }
 
 // JSONPredictions returns a writer of lines of JSON, of the fields that CSV has; of events if events is true.
-func JSONPredictions(w io.Writer, f trained.Form, events bool) *Predictions {
+func JSONPredictions(w io.Writer, f Fields, events bool) *Predictions {
 	var taken []string
 	if events {
 		taken = []string{"event", "time"}
@@ -48,34 +73,44 @@ func JSONPredictions(w io.Writer, f trained.Form, events bool) *Predictions {
 	return p
 }
 
-func newPredictions(f trained.Form, taken ...string) *Predictions {
-	names := fieldNames(f, taken)
-	return &Predictions{form: f, names: names, fields: make([]string, len(names))}
+// newPredictions returns a writer of fields, none of whose names is there twice or taken.
+func newPredictions(f Fields, taken ...string) *Predictions {
+	names, texts := []string{"record"}, []bool{false}
+	if len(f.Keys) > 0 {
+		names, texts = graph.KeyNames(f.Keys, slices.Concat(f.Answer, taken)), slices.Repeat([]bool{true}, len(f.Keys))
+	}
+	return &Predictions{names: append(names, f.Answer...), texts: append(texts, f.Texts...)}
 }
 
-// fieldNames returns the names of the fields of a prediction, none of them twice or taken.
-func fieldNames(f trained.Form, taken []string) []string {
-	answer := []string{"prediction"}
-	if len(f.Classes) > 0 {
-		answer = []string{"class"}
-	}
-	if len(f.Classes) == 2 {
-		answer = append(answer, "score")
-	} else {
-		for _, name := range f.Classes {
-			answer = append(answer, "score_"+name)
+// Write writes the predictions of a job, of classes or of numbers, and all that is written before.
+func (p *Predictions) Write(classes []string, all []trained.Prediction) error {
+	return p.Rows(len(all), func(dst []string, i int) []string {
+		one := &all[i]
+		dst = append(dst[:0], one.Keys...)
+		if len(dst) == 0 {
+			dst = append(dst, strconv.Itoa(one.Record))
 		}
-	}
-	if len(f.Keys) == 0 {
-		return append([]string{"record"}, answer...)
-	}
-	return append(graph.KeyNames(f.Keys, slices.Concat(answer, taken)), answer...)
+		if len(classes) > 0 {
+			dst = append(dst, classes[one.Class])
+		}
+		for _, s := range one.Scores {
+			dst = append(dst, strconv.FormatFloat(float64(s), 'g', -1, 32))
+		}
+		return dst
+	})
 }
 
-// Write writes predictions, and all that is written before.
-func (p *Predictions) Write(all []trained.Prediction) error {
-	for i := range all {
-		if err := p.one(&all[i]); err != nil {
+// Rows writes n predictions, of which row makes dst the fields, and all that is written before.
+func (p *Predictions) Rows(n int, row func(dst []string, i int) []string) error {
+	for i := range n {
+		p.fields = row(p.fields, i)
+		var err error
+		if p.csv != nil {
+			err = p.csv.Write(p.fields)
+		} else {
+			err = p.object()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -86,41 +121,20 @@ func (p *Predictions) Write(all []trained.Prediction) error {
 	return p.csv.Error()
 }
 
-func (p *Predictions) one(one *trained.Prediction) error {
-	n := copy(p.fields, one.Keys)
-	if len(p.form.Keys) == 0 {
-		p.fields[0], n = strconv.Itoa(one.Record), 1
-	}
-	if len(p.form.Classes) > 0 {
-		p.fields[n] = p.form.Classes[one.Class]
-		n++
-	}
-	for i, s := range one.Scores {
-		p.fields[n+i] = strconv.FormatFloat(float64(s), 'g', -1, 32)
-	}
-	if p.csv == nil {
-		return p.object(n)
-	}
-	return p.csv.Write(p.fields)
-}
-
-// object writes the fields as a line of JSON; the first scores-th ones are no scores. As report.Number has it, a number
-// that JSON does not know is a text.
-func (p *Predictions) object(scores int) error {
+// object writes the fields as a line of JSON. As report.Number has it, a number that JSON does not know is a text.
+func (p *Predictions) object() error {
 	p.line = append(p.line[:0], '{')
 	if p.events {
 		p.line = append(p.line, `"event":"prediction","time":"`...)
 		p.line = time.Now().UTC().AppendFormat(p.line, time.RFC3339Nano)
 		p.line = append(p.line, `",`...)
 	}
-	keys := len(p.form.Keys)
 	for i, value := range p.fields {
 		if i > 0 {
 			p.line = append(p.line, ',')
 		}
 		p.line = append(p.line, p.labels[i]...)
-		isText := i < keys || i < scores && i >= max(keys, 1) && p.form.Named
-		if isText || value[len(value)-1] == 'N' || value[len(value)-1] == 'f' { // NaN, Inf
+		if p.texts[i] || value[len(value)-1] == 'N' || value[len(value)-1] == 'f' { // NaN, Inf
 			text, _ := marshal(value)
 			p.line = append(p.line, text...)
 		} else {

@@ -39,12 +39,12 @@ func TestPredictionFields(t *testing.T) {
 			"key_class,key_key_class,time,class,score\na,b,c,0,0\n", `{"key_class":"a","key_key_class":"b","key_time":"c","class":0,"score":0}`},
 	} {
 		var lines, objects, events bytes.Buffer
-		p, err := CSVPredictions(&lines, tt.form)
+		p, err := CSVPredictions(&lines, FieldsOf(tt.form))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range []*Predictions{p, JSONPredictions(&objects, tt.form, false), JSONPredictions(&events, tt.form, true)} {
-			if err := p.Write([]trained.Prediction{tt.one}); err != nil {
+		for _, p := range []*Predictions{p, JSONPredictions(&objects, FieldsOf(tt.form), false), JSONPredictions(&events, FieldsOf(tt.form), true)} {
+			if err := p.Write(tt.form.Classes, []trained.Prediction{tt.one}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -74,14 +74,14 @@ func TestPredictionRows(t *testing.T) {
 	keys := []string{"a\tb", "c\nd", "e\r\nf", "", `back\slash`, `"quoted", key`, "\t\n"}
 	var lines, objects bytes.Buffer
 	form := trained.Form{Keys: []string{"id"}}
-	p, err := CSVPredictions(&lines, form)
+	p, err := CSVPredictions(&lines, FieldsOf(form))
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := JSONPredictions(&objects, form, false)
+	j := JSONPredictions(&objects, FieldsOf(form), false)
 	for i := range keys {
 		for _, p := range []*Predictions{p, j} {
-			if err := p.Write([]trained.Prediction{{Record: i, Keys: keys[i : i+1], Scores: []float32{0.5}}}); err != nil {
+			if err := p.Write(nil, []trained.Prediction{{Record: i, Keys: keys[i : i+1], Scores: []float32{0.5}}}); err != nil {
 				t.Fatal(err)
 			}
 		}

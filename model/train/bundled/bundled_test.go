@@ -113,7 +113,19 @@ func predict(t *testing.T, o Options, files Files, to io.Writer) error {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	return b.Predict(t.Context(), files, func(a *ask.Answers, first int) error { return a.Write(to, first) })
+	next := 0
+	return b.Predict(t.Context(), files, func(a *ask.Answers) error {
+		var table bytes.Buffer
+		if err := a.Write(&table); err != nil {
+			return err
+		}
+		if next > 0 { // without the header
+			table.ReadString('\n')
+		}
+		next += a.Rows
+		_, err := table.WriteTo(to)
+		return err
+	})
 }
 
 // TestEvaluate verifies the metrics of a bundle for labels of each format, and that labels that are
