@@ -16,7 +16,6 @@ type vertex struct {
 	in   []*vertex
 	outs []int // the output of each of in
 	uses int   // how many nodes and answers take its outputs
-	open bool  // what it needs is not complete
 
 	sources []source // of the outputs; of an input of the program from the beginning
 }
@@ -27,18 +26,21 @@ type output struct {
 	number int
 }
 
-// scope is one call of a function, or the main graph.
+// scope is the main graph, or a node of another scope: a call, with the nodes of its function, or a vertex.
 type scope struct {
-	body     *body
-	path     string // before the names of nodes
-	depth    int    // 0: the main graph
-	known    map[string]output
-	vertices map[string]*vertex
-	calls    map[string]*scope
+	vertex *vertex // nil: a call
+	open   bool    // what it needs is not complete
+	whole  bool    // all results of the call are reached
+
+	body    *body
+	path    string // before the names of nodes
+	depth   int    // 0: the main graph
+	known   map[string]output
+	reached map[string]*scope
 }
 
 func newScope(b *body, path string, depth int) *scope {
-	return &scope{body: b, path: path, depth: depth, known: map[string]output{}, vertices: map[string]*vertex{}, calls: map[string]*scope{}}
+	return &scope{body: b, path: path, depth: depth, known: map[string]output{}, reached: map[string]*scope{}}
 }
 
 // expansion finds the vertices that a program reaches.
@@ -48,8 +50,8 @@ type expansion struct {
 	fetched []output
 	inputs  int // of the program
 	work    int // nodes and calls
-	edges   int // their inputs, and the results of calls
-	chain   int // of those, the ones that are not complete
+	edges   int // their inputs, and what calls run and return
+	chain   int // of those nodes and calls, the ones that are not complete
 }
 
 // expand returns what some tensors of the main graph need, and what a node needs, if its name is not
@@ -104,33 +106,22 @@ func (e *expansion) tensor(s *scope, name string) (out output, err error) {
 		return out, nil
 	}
 	base, _, _ := strings.Cut(name, ":")
-	n := s.body.nodes[base]
-	if n == nil {
-		return out, s.noNode(base)
+	r, err := e.reach(s, base)
+	if err == nil {
+		out.number, err = e.number(s, s.body.nodes[base], name)
 	}
-	if out.number, err = e.number(s, n, name); err != nil {
-		return out, err
-	}
-	callee, err := e.lib.called(n)
 	switch {
 	case err != nil:
 		return out, err
-	case callee == nil:
-		out.vertex, err = e.vertex(s, n)
-	case out.number >= len(callee.results):
+	case r.vertex != nil:
+		out.vertex = r.vertex
+	case out.number >= len(r.body.results):
 		return out, fmt.Errorf("%s: the function has no result %d", phrase.Name(s.path+base), out.number)
 	default:
-		var child *scope
-		if child, err = e.enter(s, n, callee); err == nil {
-			out, err = e.tensor(child, callee.results[out.number])
-		}
+		out, err = e.tensor(r, r.body.results[out.number])
 	}
 	s.known[name] = out
 	return out, err
-}
-
-func (s *scope) noNode(name string) error {
-	return fmt.Errorf("no node %s, which another needs", phrase.Name(s.path+name))
 }
 
 // number returns the number of the output that the name of a tensor means.
@@ -151,92 +142,96 @@ func (e *expansion) number(s *scope, n *tfpb.NodeDef, name string) (int, error) 
 	return before + index, err
 }
 
-// vertex returns the vertex of a node in a scope, after all that it needs.
-func (e *expansion) vertex(s *scope, n *tfpb.NodeDef) (*vertex, error) {
-	path := s.path + n.GetName()
-	if v := s.vertices[n.GetName()]; v != nil {
-		if v.open {
-			return nil, fmt.Errorf("%s: needs its own output", phrase.Name(path))
-		}
-		return v, nil
+// reach returns what a node of a scope is, after all that it needs.
+func (e *expansion) reach(s *scope, name string) (*scope, error) {
+	path := s.path + name
+	r, n := s.reached[name], s.body.nodes[name]
+	switch {
+	case n == nil:
+		return nil, fmt.Errorf("no node %s, which another needs", phrase.Name(path))
+	case r != nil && r.open:
+		return nil, fmt.Errorf("%s: needs its own output", phrase.Name(path))
+	case r != nil:
+		return r, nil
 	}
-	if err := e.begin(len(n.GetInput())); err != nil {
+	callee, err := e.lib.called(n)
+	if err != nil {
 		return nil, err
 	}
-	v := &vertex{node: node{name: path, op: n.GetOp(), attrs: n.GetAttr()}, op: e.lib.ops[n.GetOp()], open: true}
+	r = newScope(callee, path+"/", s.depth+1)
+	r.open, s.reached[name] = true, r
+	in, err := e.needs(s, n)
+	r.open = false
+	switch {
+	case err != nil:
+		return nil, err
+	case callee != nil:
+		return r, e.enter(r, in)
+	}
+	r.vertex = e.vertex(n, path, in)
+	return r, nil
+}
+
+// vertex adds a node to the order.
+func (e *expansion) vertex(n *tfpb.NodeDef, path string, in []output) *vertex {
+	v := &vertex{node: node{name: path, op: n.GetOp(), attrs: n.GetAttr()}, op: e.lib.ops[n.GetOp()]}
 	if v.op == nil && e.lib.unknown[n.GetOp()] == "" {
 		e.lib.unknown[n.GetOp()] = path
 	}
-	s.vertices[n.GetName()] = v
-	tensors, before := inputs(n)
-	if err := e.runs(s, before); err != nil {
-		return nil, err
+	for _, out := range in {
+		out.vertex.uses++
+		v.in, v.outs = append(v.in, out.vertex), append(v.outs, out.number)
 	}
-	for _, name := range tensors {
-		in, err := e.tensor(s, name)
-		if err != nil {
-			return nil, err
-		}
-		in.vertex.uses++
-		v.in, v.outs = append(v.in, in.vertex), append(v.outs, in.number)
-	}
-	e.chain--
-	v.open = false
 	e.order = append(e.order, v)
-	return v, nil
+	return v
 }
 
-// enter returns the scope of a call, after all that the call needs. The function runs some nodes
-// whether or not anything takes their outputs.
-func (e *expansion) enter(s *scope, call *tfpb.NodeDef, callee *body) (*scope, error) {
-	if child := s.calls[call.GetName()]; child != nil {
-		return child, nil
-	}
-	child := newScope(callee, s.path+call.GetName()+"/", s.depth+1)
-	if child.depth > maxDepth {
-		return nil, fmt.Errorf("%s: more than %d calls within each other", phrase.Name(child.path), maxDepth)
-	}
-	if err := e.begin(len(call.GetInput()) + len(callee.controls) + len(callee.results)); err != nil {
+// needs reaches what a node needs, and returns its inputs.
+func (e *expansion) needs(s *scope, n *tfpb.NodeDef) ([]output, error) {
+	tensors, before := inputs(n)
+	if err := e.begin(len(n.GetInput())); err != nil {
 		return nil, err
-	}
-	s.calls[call.GetName()] = child
-	tensors, before := inputs(call)
-	if len(tensors) != len(callee.args) {
-		return nil, fmt.Errorf("%s has %d inputs, its function wants %d", phrase.Name(child.path), len(tensors), len(callee.args))
 	}
 	if err := e.runs(s, before); err != nil {
 		return nil, err
 	}
+	in := make([]output, len(tensors))
 	for i, name := range tensors {
-		in, err := e.tensor(s, name)
-		if err != nil {
+		var err error
+		if in[i], err = e.tensor(s, name); err != nil {
 			return nil, err
 		}
-		child.known[callee.args[i]] = in
 	}
 	e.chain--
-	return child, e.runs(child, callee.controls)
+	return in, nil
+}
+
+// enter gives a call its arguments. The function runs some nodes whether or not anything takes their outputs.
+func (e *expansion) enter(call *scope, in []output) error {
+	if call.depth > maxDepth {
+		return fmt.Errorf("%s: more than %d calls within each other", phrase.Name(call.path), maxDepth)
+	}
+	if len(in) != len(call.body.args) {
+		return fmt.Errorf("%s has %d inputs, its function wants %d", phrase.Name(call.path), len(in), len(call.body.args))
+	}
+	for i, arg := range call.body.args {
+		call.known[arg] = in[i]
+	}
+	e.edges += len(call.body.controls)
+	return e.runs(call, call.body.controls)
 }
 
 // runs reaches nodes such as "^node" for their effects. All results of a call are reached.
 func (e *expansion) runs(s *scope, names []string) error {
 	for _, name := range names {
 		name = strings.TrimPrefix(name, "^")
-		n := s.body.nodes[name]
-		if _, ok := s.known[name]; ok {
+		if _, given := s.known[name]; given && s.reached[name] == nil {
 			continue
 		}
-		if n == nil {
-			return s.noNode(name)
-		}
-		callee, err := e.lib.called(n)
-		if err != nil {
-			return err
-		}
-		if callee == nil {
-			_, err = e.vertex(s, n)
-		} else {
-			err = e.results(s, n, callee)
+		r, err := e.reach(s, name)
+		if err == nil && r.vertex == nil && !r.whole {
+			r.whole = true
+			err = e.results(r)
 		}
 		if err != nil {
 			return err
@@ -246,12 +241,12 @@ func (e *expansion) runs(s *scope, names []string) error {
 }
 
 // results reaches all results of a call.
-func (e *expansion) results(s *scope, call *tfpb.NodeDef, callee *body) error {
-	child, err := e.enter(s, call, callee)
-	for _, result := range callee.results {
-		if err == nil {
-			_, err = e.tensor(child, result)
+func (e *expansion) results(call *scope) error {
+	e.edges += len(call.body.results)
+	for _, result := range call.body.results {
+		if _, err := e.tensor(call, result); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }

@@ -68,6 +68,22 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// TestWholeCalls verifies that all results of a call are reached for its effects, also after one of them was taken.
+func TestWholeCalls(t *testing.T) {
+	f := defined(t, "f", `node_def { name: "other" op: "Other" }`, "a")
+	f.Signature.OutputArg = append(f.Signature.OutputArg, &tfpb.OpDef_ArgDef{Name: "second"})
+	f.Ret["second"] = "other:output:0"
+	_, err := Open(write(t, func(m *tfpb.MetaGraphDef) {
+		withCall(t, f)(m)
+		m.GraphDef.Node = append(m.GraphDef.Node, &tfpb.NodeDef{Name: "after", Op: "Identity", Input: []string{"call", "^call"}})
+		nodeOf(m, "y").Input[0] = "call"
+		nodeOf(m, "y").Input[1] = "after"
+	}))
+	if err == nil || !strings.Contains(err.Error(), "ops not known here: Other (call/other)") {
+		t.Errorf("%v, want the second result refused", err)
+	}
+}
+
 // TestGraphLimits verifies that graphs that would take too much time or memory are refused before they do.
 func TestGraphLimits(t *testing.T) {
 	var doubling []*tfpb.FunctionDefLibrary_FunctionDef
@@ -90,7 +106,7 @@ func TestGraphLimits(t *testing.T) {
 		"graph=call of its own result": {func(m *tfpb.MetaGraphDef) {
 			withCall(t, defined(t, "f", "", "a"))(m)
 			nodeOf(m, "call").Input[0] = "call"
-		}, "no node call/a, which another needs"},
+		}, "call: needs its own output"},
 		"graph=no argument": {func(m *tfpb.MetaGraphDef) {
 			withCall(t, defined(t, "f", "", "a"))(m)
 			nodeOf(m, "call").Input = nil
