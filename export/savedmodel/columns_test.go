@@ -181,6 +181,9 @@ func answersAlike(t *testing.T, tf *interop.TensorFlow, m *model.Model, p *colum
 	for _, at := range p.Keys {
 		args = append(args, "--key", p.Inputs[at])
 	}
+	if p.Trim {
+		args = append(args, "--trim")
+	}
 	out := tf.Run(t, ".", "check_columns.py", args...)
 	var said struct {
 		Max float64 `json:"max_difference"`

@@ -58,6 +58,7 @@ def main():
     p.add_argument("rows")
     p.add_argument("--predictions", required=True)
     p.add_argument("--key", action="append", default=[])
+    p.add_argument("--trim", action="store_true", help="keys come back without the blanks around them")
     p.add_argument("--refused")
     p.add_argument("--says", default="differ in number")
     args = p.parse_args()
@@ -78,7 +79,10 @@ def main():
                 out = call(s, {"inputs": examples})
             for key in args.key:
                 keys = out.pop("key" if len(args.key) == 1 else key, None)
-                if s.startswith("predict") and (keys is None or [k.decode() for k in keys] != [r.get(key, "") for r in rows]):
+                sent = [r.get(key, "") for r in rows]
+                if args.trim:
+                    sent = [k.strip() for k in sent]
+                if s.startswith("predict") and (keys is None or [k.decode() for k in keys] != sent):
                     wrong.append("%s %s: %s is %s" % (loader, s, key, keys))
             if "outputs" in out:
                 scores = out["outputs"].reshape(-1, 1)
