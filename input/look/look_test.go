@@ -65,6 +65,7 @@ func TestRules(t *testing.T) {
 		"column=both":           {func(i int) string { return fmt.Sprintf(`"%d.000,5"`, i%5) }, "numeric", "numbers 0.5 to 4000.5, mean 2000.5"},
 		"column=currency":       {func(i int) string { return fmt.Sprintf(`"CHF %d,%03d.50"`, 1+i%5, i%50) }, "numeric", "numbers 1000.5 to 5049.5, mean 3025"},
 		"column=unit":           {func(i int) string { return fmt.Sprintf("%d m²", i*7%50) }, "numeric", "numbers 0 to 49, mean 24.5"},
+		"column=unit or none":   {func(i int) string { return []string{fmt.Sprintf("%d €/m²", i*7%50), "n/a", ""}[i/240] }, "numeric", "numbers 0 to 49, mean 24.4167"},
 		"column=few units":      {func(i int) string { return fmt.Sprintf("%d kg", i*7%20) }, "categorical", "20 texts: 0 kg, 1 kg, 10 kg, 11 kg, …"},
 		"column=rooms":          {func(i int) string { return fmt.Sprintf("Room %d", i*7%50) }, "categorical", "50 texts"},
 		"column=codes":          {func(i int) string { return fmt.Sprintf("%dA", i*7%50) }, "categorical", "50 texts"},

@@ -44,7 +44,7 @@ func (t *tally) unitNumber(cell []byte, log bool) {
 }
 
 // isUnit reports whether what stands before a number, or behind it, is a word of its own: before it that of a currency and
-// a blank, behind it letters as those of km/h, m² and °C, at least two if no blank is before them.
+// a blank, behind it letters as those of km/h, €/m² and °C, at least two if no blank is before them.
 func isUnit(before, after string) bool {
 	if before != "" {
 		word := strings.TrimRight(before, " ")
@@ -53,7 +53,7 @@ func isUnit(before, after string) bool {
 	}
 	word := strings.TrimLeft(after, " ")
 	isOther := func(c rune) bool {
-		return !unicode.IsLetter(c) && !strings.ContainsRune("/²³°", c) || c == utf8.RuneError
+		return !unicode.IsLetter(c) && !strings.ContainsRune("/²³°€$£", c) || c == utf8.RuneError
 	}
 	return word != "" && strings.IndexFunc(word, isOther) < 0 && (word != after || utf8.RuneCountInString(word) > 1)
 }
