@@ -2,6 +2,7 @@ package ask
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -15,6 +16,9 @@ import (
 // AppendRows appends the answer of a predict request of rows: a value for each row, or an object if there are several
 // outputs. All outputs must have the same number of rows.
 func AppendRows(dst []byte, ports []interpreter.Port, outputs []*interpreter.Tensor) ([]byte, error) {
+	if len(outputs) == 0 {
+		return nil, errors.New("the signature has no outputs, and an instance no answer")
+	}
 	for i, t := range outputs {
 		if len(t.Shape) == 0 || t.Shape[0] != outputs[0].Shape[0] {
 			return nil, fmt.Errorf("the output %s has the shape %v, which has no row for each instance: ask with inputs in the place of instances", ports[i].Key, t.Shape)

@@ -331,6 +331,9 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
+	if text := rows(nil); !strings.Contains(text, "no outputs") {
+		t.Errorf("rows of no output are %s", text)
+	}
 	if text := rows([]interpreter.Port{port("n", int64s)}, scalar); !strings.Contains(text, "no row for each instance") {
 		t.Errorf("rows of a scalar are %s", text)
 	}

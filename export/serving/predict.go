@@ -71,7 +71,7 @@ func predictTable(ctx context.Context, v *Version, _ string, text []byte, take a
 	}
 	c, err := ask.ReadColumns(v.Path)
 	if err != nil {
-		return reply{}, err
+		return reply{}, status.Error(codes.DataLoss, err.Error())
 	}
 	inputs, err := ask.ReadTable(text, s, c, take)
 	if err != nil {

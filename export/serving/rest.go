@@ -201,9 +201,11 @@ func post(api string) func(*handler, *query) (reply, error) {
 			}
 			h.options.Metrics.answered(q.model, api, "REST", began, err)
 		}(time.Now())
-		if _, err := h.models.Status(q.model, Choice{}); err != nil {
+		v, err := h.models.Acquire(q.model, q.want)
+		if err != nil {
 			return reply{}, err // before the body: whatever it is, the name of a stranger makes no metric
 		}
+		v.Release() // a body may take its time, and a version that is replaced does not wait for it
 		ctx, cancel := context.WithTimeout(q.r.Context(), h.options.Timeout)
 		defer cancel()
 		var held int64
