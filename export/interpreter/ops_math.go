@@ -246,7 +246,7 @@ func (r *relation) run(c *call) error {
 	x, y, dst := c.in[0], c.in[len(c.in)-1], c.out[0].Bool
 	var w walk
 	w.spread(c.out[0], x, y)
-	compare(&w, dst, x.Float32, y.Float32, r.results, order)
+	compare(&w, dst, x.Float32, y.Float32, r.results, func(x, y float32) int { return order(normal(x), normal(y)) })
 	compare(&w, dst, x.Float64, y.Float64, r.results, order)
 	compare(&w, dst, x.Int32, y.Int32, r.results, order)
 	compare(&w, dst, x.Int64, y.Int64, r.results, order)

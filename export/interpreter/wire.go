@@ -119,9 +119,11 @@ func readFloats(dst []float32, list []byte) ([]float32, bool) {
 	return dst, len(list) == 0
 }
 
-// float returns the number in the first bytes of b. One that is denormal is 0: TensorFlow computes with 0 then.
-func float(b []byte) float32 {
-	x := math.Float32frombits(binary.LittleEndian.Uint32(b))
+// float returns the number in the first bytes of b.
+func float(b []byte) float32 { return normal(math.Float32frombits(binary.LittleEndian.Uint32(b))) }
+
+// normal returns x, or 0 for one that is denormal: TensorFlow computes with 0 then.
+func normal(x float32) float32 {
 	if -0x1p-126 < x && x < 0x1p-126 {
 		return 0
 	}

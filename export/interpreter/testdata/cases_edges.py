@@ -30,6 +30,8 @@ def numbers(room):
         room.case(op, "nothing by zero", x=i([], 0), y=i(0))
         room.case(op, "nothing by zeros", x=l([], 0, 2), y=l([0, 1]))
         room.case(op, "least and largest", x=l([-2**63, -2**63, 2**63 - 1]), y=l([3, 2**63 - 1, -2]))
+    for op in ("Equal", "NotEqual", "Less", "LessEqual", "GreaterEqual"):
+        room.case(op, "denormal", x=f([1e-40, -1e-40, 1e-40, 1e-40, 1e-37, 0]), y=f([0, 0, 2e-40, 1e-40, 0, -1e-45]))
     for name, x, axis in [
             ("nan first", f([NAN, 1, 2]), 0), ("nan inside", f([1, NAN, 2, 0]), 0), ("all nan", f([NAN, NAN]), 0), ("all least", f([-INF, -INF]), 0),
             ("nan and least", f([NAN, -INF]), 0), ("least first", f([[-INF, -INF, -1]]), -1), ("nan in columns", f([NAN, 1, 2, 1, NAN, 2, 2, 1, NAN], 3, 3), 0)]:
