@@ -153,7 +153,7 @@ func (r *row) end() (inputs []*interpreter.Tensor, err error) {
 			t.Shape = append([]int{1}, f.Shape...)
 			inputs = append(inputs, t)
 		case t != nil:
-			r.example[f.Name] = encoded(t)
+			r.example[f.Name] = Feature(t)
 		}
 	}
 	if !r.plain {
@@ -166,8 +166,8 @@ func (r *row) end() (inputs []*interpreter.Tensor, err error) {
 	return inputs, err
 }
 
-// encoded returns values as the feature of an example.
-func encoded(t *interpreter.Tensor) *tfpb.Feature {
+// Feature returns values as the feature of an example.
+func Feature(t *interpreter.Tensor) *tfpb.Feature {
 	switch t.Type {
 	case tfpb.DataType_DT_STRING:
 		return &tfpb.Feature{Kind: &tfpb.Feature_BytesList{BytesList: &tfpb.BytesList{Value: t.Bytes}}}

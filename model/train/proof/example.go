@@ -7,6 +7,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ringtrain/export/ask"
+	"ringtrain/export/interpreter"
 	"ringtrain/export/savedmodel"
 	"ringtrain/export/tfpb"
 	"ringtrain/input/column"
@@ -64,16 +66,18 @@ func (e *examples) ofCells(cells []column.Cell) (example []byte, sent []column.C
 	sent = e.runner.Request(cells, e.lists)
 	features := map[string]*tfpb.Feature{}
 	for at, c := range sent {
+		t := interpreter.Tensor{Type: tfpb.DataType_DT_STRING, Float32: c.Values, Int64: c.IDs, Bytes: c.Texts}
 		switch {
 		case len(c.Values) > 0:
-			features[e.inputs[at]] = floats(c.Values)
+			t.Type = tfpb.DataType_DT_FLOAT
 		case len(c.IDs) > 0:
-			features[e.inputs[at]] = integers(c.IDs)
-		case len(c.Texts) > 0:
-			features[e.inputs[at]] = texts(c.Texts)
-		case len(c.Text) > 0:
-			features[e.inputs[at]] = texts([][]byte{c.Text})
+			t.Type = tfpb.DataType_DT_INT64
+		case len(c.Texts) == 0 && len(c.Text) == 0:
+			continue
+		case len(c.Texts) == 0:
+			t.Bytes = [][]byte{c.Text}
 		}
+		features[e.inputs[at]] = ask.Feature(&t)
 	}
 	return encoded(features), sent
 }
@@ -82,27 +86,15 @@ func (e *examples) ofCells(cells []column.Cell) (example []byte, sent []column.C
 func (e *examples) ofRow(r *rows) []byte {
 	features := map[string]*tfpb.Feature{}
 	if bags := &r.batch.X.Bags; bags.Fields > 0 {
-		features[e.names.IDs], features[e.names.Values] = integers(r.ids().Int64), floats(r.values().Float32)
+		features[e.names.IDs], features[e.names.Values] = ask.Feature(r.ids()), ask.Feature(r.values())
 		if bags.Fields > 1 {
-			features[e.names.Fields] = integers(r.fields().Int64)
+			features[e.names.Fields] = ask.Feature(r.fields())
 		}
 	}
 	if r.batch.X.Dense.Cols > 0 {
-		features[e.names.Dense] = floats(r.numbers().Float32)
+		features[e.names.Dense] = ask.Feature(r.numbers())
 	}
 	return encoded(features)
-}
-
-func floats(values []float32) *tfpb.Feature {
-	return &tfpb.Feature{Kind: &tfpb.Feature_FloatList{FloatList: &tfpb.FloatList{Value: values}}}
-}
-
-func integers(values []int64) *tfpb.Feature {
-	return &tfpb.Feature{Kind: &tfpb.Feature_Int64List{Int64List: &tfpb.Int64List{Value: values}}}
-}
-
-func texts(values [][]byte) *tfpb.Feature {
-	return &tfpb.Feature{Kind: &tfpb.Feature_BytesList{BytesList: &tfpb.BytesList{Value: values}}}
 }
 
 func encoded(features map[string]*tfpb.Feature) []byte {
