@@ -160,7 +160,7 @@ func argMax(c *call) error {
 	}
 	for i := range c.out[0].length() {
 		x, place, most := c.in[0].Float32[i/inner*n*inner+i%inner:], 0, float32(-math.MaxFloat32)
-		for k := range n { // NaN is never the largest, and infinity not below 0: as TensorFlow
+		for k := range n { // from the least finite number on, as TensorFlow: NaN and negative infinity are never above it
 			if v := x[k*inner]; v > most {
 				place, most = k, v
 			}
@@ -235,11 +235,16 @@ func segmentSum(c *call) error {
 			return outside(i, row, number)
 		}
 	}
-	addRows(out.Float32, data.Float32, width, rows)
-	addRows(out.Float64, data.Float64, width, rows)
-	addRows(out.Int32, data.Int32, width, rows)
-	addRows(out.Int64, data.Int64, width, rows)
+	out.addRows(data, width, rows)
 	return nil
+}
+
+// addRows adds rows of src of a width to those of t that are named; a negative one drops the row.
+func (t *Tensor) addRows(src *Tensor, width int, rows []int) {
+	addRows(t.Float32, src.Float32, width, rows)
+	addRows(t.Float64, src.Float64, width, rows)
+	addRows(t.Int32, src.Int32, width, rows)
+	addRows(t.Int64, src.Int64, width, rows)
 }
 
 func addRows[T number](dst, src []T, width int, rows []int) {

@@ -138,10 +138,7 @@ func (t *Tensor) add(other *Tensor) error {
 	if t.Type != other.Type || !slices.Equal(t.Shape, other.Shape) {
 		return fmt.Errorf("%v %v for a variable of %v %v", other.Type, other.Shape, t.Type, t.Shape)
 	}
-	addRows(t.Float32, other.Float32, len(t.Float32), []int{0})
-	addRows(t.Float64, other.Float64, len(t.Float64), []int{0})
-	addRows(t.Int32, other.Int32, len(t.Int32), []int{0})
-	addRows(t.Int64, other.Int64, len(t.Int64), []int{0})
+	t.addRows(other, t.length(), []int{0})
 	return nil
 }
 
