@@ -69,14 +69,22 @@ func functions() []function {
 		{name: "Log1p", f: math.Log1p},
 		{name: "Neg", f: func(x float64) float64 { return -x }},
 		{name: "Relu", f: func(x float64) float64 { return max(x, 0) }, fast: (*kernel.Engine).ReLU},
-		{name: "Relu6", f: func(x float64) float64 { return min(max(x, 0), 6) }},
+		{name: "Relu6", f: func(x float64) float64 {
+			if x < 0 {
+				return 0
+			}
+			return min(x, 6)
+		}},
 		{name: "Rsqrt", f: func(x float64) float64 { return 1 / math.Sqrt(x) }},
 		{name: "Sigmoid", f: func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, fast: (*kernel.Engine).Sigmoid},
 		{name: "Sign", f: func(x float64) float64 {
-			if x == 0 || x != x {
-				return x
+			switch {
+			case x < 0:
+				return -1
+			case x > 0:
+				return 1
 			}
-			return math.Copysign(1, x)
+			return x + 0 // NaN stays, and -0 becomes 0
 		}},
 		{name: "Sqrt", f: math.Sqrt},
 		{name: "Square", f: func(x float64) float64 { return x * x }, fast: func(e *kernel.Engine, y, x []float32) { e.Multiply(y, x, x, false) }},

@@ -207,6 +207,9 @@ func TestOps(t *testing.T) {
 					if err := same(r.tensor(s), g.Out[i].Tensor); err != nil {
 						t.Errorf("output %d: %v", i, err)
 					}
+					if !sameZeros(r.tensor(s), g.Out[i].Tensor) && losesSign[g.Case] == "" {
+						t.Errorf("output %d: a zero has another sign", i)
+					}
 				}
 			}
 			check()
@@ -231,6 +234,18 @@ var takesMemory = map[string]string{
 	"RegexReplace":       "package regexp does, where it finds a match",
 	"StaticRegexReplace": "package regexp does, where it finds a match",
 	"StringToNumber":     "package strconv does, for a number that is too large or longer than 32 bytes",
+}
+
+// losesSign are the cases in which -0 becomes 0, with the reason.
+var losesSign = map[string]string{
+	"Relu zeros": "the kernel, with which models are trained, does",
+	"Tanh zeros": "the kernel, with which models are trained, does",
+}
+
+// sameZeros reports whether the zeros of two tensors have the same signs.
+func sameZeros(x, y *Tensor) bool {
+	return slices.EqualFunc(x.Float32, y.Float32, func(x, y float32) bool { return x != 0 || math.Float32bits(x) == math.Float32bits(y) || y != 0 }) &&
+		slices.EqualFunc(x.Float64, y.Float64, func(x, y float64) bool { return x != 0 || math.Float64bits(x) == math.Float64bits(y) || y != 0 })
 }
 
 // spoil overwrites the values of a tensor.
