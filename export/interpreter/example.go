@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"ringtrain/export/tfpb"
 	"ringtrain/ring/phrase"
@@ -22,6 +23,9 @@ type parsing struct {
 	found    []found // by example and feature
 	values   Tensor  // of the feature that is read, of all examples
 	ends     []int   // of the examples in values
+
+	mu  sync.Mutex
+	bad int // the first example that is none
 }
 
 // found is the last Feature of a name in an example.
@@ -49,10 +53,10 @@ func (p *parser) run(c *call) error {
 	}
 	s.found = slices.Grow(s.found[:0], n)[:n]
 	clear(s.found)
-	for i := range s.examples {
-		if !s.scan(i) {
-			return fmt.Errorf("example %d is no tf.Example", i)
-		}
+	s.bad = len(s.examples)
+	c.engine().Run(len(s.examples), 32, s)
+	if s.bad < len(s.examples) {
+		return fmt.Errorf("example %d is no tf.Example", s.bad)
 	}
 	for k := range p.features {
 		if err := p.features[k].set(s, k); err != nil {
@@ -75,6 +79,17 @@ func (p *parsing) index() {
 	}
 	if len(p.places) < len(p.keys) {
 		clear(p.places)
+	}
+}
+
+// Span scans examples on one of the threads of the run.
+func (p *parsing) Span(lo, hi, _ int) {
+	for i := lo; i < hi; i++ {
+		if !p.scan(i) {
+			p.mu.Lock()
+			p.bad = min(p.bad, i)
+			p.mu.Unlock()
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ringtrain/export/tfpb"
+	"ringtrain/model/kernel"
 )
 
 // textTensor returns a vector of texts.
@@ -138,5 +139,22 @@ func BenchmarkParseExample(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestParseThreads verifies that two threads find the features of all examples, and name the first that is none.
+func TestParseThreads(t *testing.T) {
+	c := clickParser(t, 200)
+	sets := kernel.Sets()
+	c.frame.engine = kernel.New(sets[len(sets)-1], 2)
+	defer c.frame.engine.Close()
+	if err := c.op.run(c); err != nil || c.out[3].Float32[199] != 199*100+3 {
+		t.Errorf("%v: number 3 of example 199 is %v", err, c.out[3].Float32[199])
+	}
+	for _, i := range []int{170, 60, 130} {
+		c.in[0].Bytes[i] = []byte("none")
+	}
+	if err := c.op.run(c); err == nil || err.Error() != "example 60 is no tf.Example" {
+		t.Errorf("error %v, want that of example 60", err)
 	}
 }
