@@ -18,7 +18,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// What is asked.
+// The load of the bench.
 const (
 	perSecond = 1000 // requests
 	clients   = 64

@@ -21,7 +21,8 @@ func TestOpsOnOtherInputs(t *testing.T) {
 		if len(g.In) == 0 {
 			continue
 		}
-		if k := r.IntN(len(g.In)); r.IntN(2) == 0 {
+		k := r.IntN(len(g.In))
+		if r.IntN(2) == 0 {
 			g.In[k].Tensor = made(r)
 		} else if other := all[r.IntN(len(all))]; len(other.In) > 0 {
 			g.In[k] = other.In[0]

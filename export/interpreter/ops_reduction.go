@@ -88,7 +88,8 @@ func (r *reduction) run(c *call) error {
 	fold(&w, out.Float64, x.Float64, r.first, r.f)
 	fold(&w, out.Int32, x.Int32, 0, r.i)
 	fold(&w, out.Int64, x.Int64, 0, r.i)
-	if n := float64(x.length()) / float64(out.length()); r.mean {
+	if r.mean {
+		n := float64(x.length()) / float64(out.length())
 		apply(out.Float32, out.Float32, func(x float64) float64 { return x / n })
 		apply(out.Float64, out.Float64, func(x float64) float64 { return x / n })
 	}
