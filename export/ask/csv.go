@@ -221,7 +221,8 @@ func (t *Table) set(f *interpreter.Feature, cell string) error {
 	return t.row.set(f, &values.tensor)
 }
 
-// ReadTable returns the inputs that the records of a CSV text are together. What they take is told to tell, which may be nil.
+// ReadTable makes one request of all records of a CSV text. It reports the memory that the inputs take to tell, which
+// may be nil.
 func ReadTable(text []byte, s *interpreter.Signature, c Columns, tell Meter) (all []*interpreter.Tensor, err error) {
 	t, err := NewTable(bytes.NewReader(text), s, c)
 	if err != nil && err != io.EOF {

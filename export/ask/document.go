@@ -27,8 +27,8 @@ var memberKeys = []string{signatureName, "instances", "inputs", "examples", "con
 
 const signatureName = "signature_name"
 
-// Parse reads a request. The tensors that are made of it may refer to text. What they take is told to tell, which may
-// be nil.
+// Parse reads a request. The tensors that are made of it may refer to text. Parse and they report their memory to
+// tell, which may be nil.
 func Parse(text []byte, tell Meter) (*Document, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	c := cursor{text: text}

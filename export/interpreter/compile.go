@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// maxFolded bounds what a program keeps of the constants that it has computed, of few signatures. What is larger
+// maxFolded bounds what a program keeps of the constants that it has computed, of few signatures. A larger value
 // is computed in each run: the memory of a process does not grow with the variables of a model.
 const maxFolded = 32 << 20
 

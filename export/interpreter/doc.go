@@ -29,6 +29,7 @@
 // # Limits
 //
 // A model may have 256 signatures. A graph may have 131,072 nodes with its functions inlined, 1,048,576 inputs
-// of nodes and as many outputs, 32,768 nodes that need one another in a chain and 64 calls within each other. A tensor takes up to 1 GiB, so do all constants together, and all tensors of a
-// run take up to 4 GiB. What is beyond them is an error before it takes memory.
+// of nodes and as many outputs, 32,768 nodes that need one another in a chain and 64 calls within each other. A tensor
+// takes up to 1 GiB, so do all constants together, and all tensors of a run take up to 4 GiB. Open and Run check these
+// limits before they take the memory.
 package interpreter

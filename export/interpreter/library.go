@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// Limits of a graph. What is beyond them ends a load before it takes memory or time.
+// Limits of a graph. Open refuses a graph beyond them before it takes memory or time.
 const (
 	maxNodes   = 1 << 17 // nodes and calls that a program reaches, functions inlined
 	maxEdges   = 1 << 20 // inputs of those nodes, and their outputs
