@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,12 +68,15 @@ func curveGroup(e report.Metrics) string {
 	return "eval"
 }
 
+// uncurved are the fields of a step without a curve, or with one of another name.
+var uncurved = []string{"steps", "examples", "learning_rate", "interval_s", "left_s", "due"}
+
 // appendScalars appends the numbers of an event, each by its name in JSON.
 func appendScalars(dst []events.Scalar, group string, e report.Event) []events.Scalar {
 	v := reflect.ValueOf(e)
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if name == "-" || name == "step" {
+		if name == "-" || name == "step" || group == "train" && slices.Contains(uncurved, name) {
 			continue
 		}
 		if value, ok := scalarOf(v.Field(i)); ok {

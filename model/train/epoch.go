@@ -52,7 +52,7 @@ func (t *tracker) event(l *Loop) report.Step {
 		t.mean = report.Number(t.loss / float64(t.examples))
 	}
 	e := report.Step{
-		Step: l.Step, Epoch: l.Source.Position().LastEpoch(), Loss: t.mean,
+		Step: l.Step, Examples: t.examples, LearningRate: report.Number(l.rate), Epoch: l.Source.Position().LastEpoch(), Loss: t.mean,
 		ExamplesPerS: perSecond(t.examples, interval),
 		Compute:      report.Seconds(t.sinceReport.compute), Update: report.Seconds(t.sinceReport.update), Reduce: report.Seconds(t.sinceReport.reduce), Input: report.Seconds(t.sinceReport.input),
 		Exposed: report.Seconds(t.sinceReport.exposed), Steps: l.Steps,
@@ -60,8 +60,10 @@ func (t *tracker) event(l *Loop) report.Step {
 	}
 	if rank, share := l.straggler.find(interval); rank >= 0 {
 		w := l.Group.Membership().Workers[rank]
-		e.Straggler = &report.Straggler{Rank: w.Rank, Host: w.Host, Share: share}
+		e.Straggler = &report.Straggler{Rank: w.Rank, Host: w.Host, Share: report.Number(share)}
 	}
+	due := t.mean
+	e.Due = &due
 	t.loss, t.steps, t.examples, t.reportedAt, t.sinceReport = 0, 0, 0, now, times{}
 	return e
 }

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"reflect"
 	"testing"
 
 	"ringtrain/model/train/report"
@@ -16,7 +17,7 @@ func TestEventFields(t *testing.T) {
 		Job: "digits", JobID: "test", Version: "test", WorldSize: 3, Hosts: 1, Generation: 1, Rendezvous: "here:1",
 		Codec: "none", Link: "memory", Levels: "flat", Algorithm: "doubling", Seed: 1, GlobalBatch: 250, Variables: 2, Parameters: 7850,
 		Cores: 5, Kernels: highestSet(),
-	}); start != want {
+	}); !reflect.DeepEqual(start, want) {
 		t.Errorf("start is %+v, want %+v", start, want)
 	}
 	steps := eventsOf[report.Step](m)

@@ -71,6 +71,7 @@ func numbersOf(e report.Event) map[string]float32 {
 		f := reflect.Indirect(v.Field(i))
 		switch x := f; {
 		case name == "-" || name == "step" || !f.IsValid():
+		case v.Type() == reflect.TypeFor[report.Step]() && slices.Contains(uncurved, name):
 		case f.Type() == reflect.TypeFor[report.Seconds]():
 			all[name] = float32(time.Duration(x.Int()).Seconds())
 		case f.CanInt():

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"ringtrain/model/train/report"
 	"text/tabwriter"
 	"time"
 
@@ -41,7 +42,7 @@ type listedJob struct {
 func JobJSON(w io.Writer, jobs []joblist.Job) error {
 	var errs []error
 	for _, j := range jobs {
-		line, err := Line(listedJob{statusEvent(j.Status), j.Command, j.Address, j.PID, j.Since.UTC()}, time.Now())
+		line, err := report.Line(listedJob{statusEvent(j.Status), j.Command, j.Address, j.PID, j.Since.UTC()}, time.Now())
 		if err != nil {
 			return exitcode.With(exitcode.Internal, err)
 		}

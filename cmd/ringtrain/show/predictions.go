@@ -3,6 +3,7 @@ package show
 import (
 	"encoding/csv"
 	"io"
+	"ringtrain/model/train/report"
 	"slices"
 	"strconv"
 	"time"
@@ -67,7 +68,7 @@ func JSONPredictions(w io.Writer, f Fields, events bool) *Predictions {
 	p := newPredictions(f, taken...)
 	p.json, p.events = w, events
 	for _, name := range p.names {
-		label, _ := marshal(name) // of a text there is always JSON
+		label, _ := report.Marshal(name) // of a text there is always JSON
 		p.labels = append(p.labels, append(label, ':'))
 	}
 	return p
@@ -135,7 +136,7 @@ func (p *Predictions) object() error {
 		}
 		p.line = append(p.line, p.labels[i]...)
 		if p.texts[i] || value[len(value)-1] == 'N' || value[len(value)-1] == 'f' { // NaN, Inf
-			text, _ := marshal(value)
+			text, _ := report.Marshal(value)
 			p.line = append(p.line, text...)
 		} else {
 			p.line = append(p.line, value...)

@@ -1,12 +1,8 @@
 package show
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
-	"unicode"
-	"unicode/utf16"
 
 	"ringtrain/ring/phrase"
 )
@@ -43,21 +39,4 @@ func printed(text string, most int) string {
 		lines[i] = strings.Join(cells, "\t")
 	}
 	return strings.Join(lines, "\n")
-}
-
-// marshal returns v as JSON whose bytes are all of printable characters. JSON can tell of other
-// characters, and programs get back what a column is called, so none is replaced.
-func marshal(v any) ([]byte, error) {
-	text, err := json.Marshal(v)
-	escaped := make([]byte, 0, len(text))
-	for _, r := range string(text) {
-		if unicode.IsPrint(r) {
-			escaped = append(escaped, string(r)...)
-			continue
-		}
-		for _, half := range utf16.AppendRune(nil, r) {
-			escaped = fmt.Appendf(escaped, `\u%04x`, half)
-		}
-	}
-	return escaped, err
 }

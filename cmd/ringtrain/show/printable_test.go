@@ -36,7 +36,7 @@ func TestPrintable(t *testing.T) {
 // TestLinePrintable verifies that the JSON of an event is printable in any field, and that a program
 // reads the name that the event has. The cause of a job's end is a foreign text.
 func TestLinePrintable(t *testing.T) {
-	line, err := Line(report.Warning{Set: hostile, Cause: "\xff"}, time.Now())
+	line, err := report.Line(report.Warning{Set: hostile, Cause: "\xff"}, time.Now())
 	if err != nil || strings.ContainsFunc(strings.TrimSuffix(string(line), "\n"), notPrintable) {
 		t.Fatalf("the line is %q, %v", line, err)
 	}
@@ -44,7 +44,7 @@ func TestLinePrintable(t *testing.T) {
 	if err := json.Unmarshal(line, &read); err != nil || read.Set != hostile {
 		t.Errorf("a program reads %q, %v, want %q", read.Set, err, hostile)
 	}
-	end := Failure(&ring.Cause{Text: hostile + "\n" + hostile}).(failure)
+	end := Failure(&ring.Cause{Text: hostile + "\n" + hostile})
 	if want := phrase.Foreign(hostile, 99); end.Cause != want+"\n"+want {
 		t.Errorf("the cause is %q, want twice %q", end.Cause, want)
 	}

@@ -23,6 +23,7 @@ type Reporter struct {
 	People io.Writer // for sentences: standard output, or standard error with JSON
 	Stderr io.Writer
 
+	steps     report.Sum
 	metric    string // of the last evaluation, for people
 	result    string // line of the last evaluation, which Quiet keeps for the end
 	evaluated int64  // step of the last evaluation
@@ -30,6 +31,13 @@ type Reporter struct {
 
 // Event reports one event of the run. The trainer calls it on rank 0 only.
 func (r *Reporter) Event(e report.Event) {
+	if step, ok := e.(report.Step); ok {
+		sum, due := r.steps.Add(step)
+		if !due {
+			return
+		}
+		e = sum
+	}
 	r.Emit(e)
 	line := Sentence(e)
 	switch e := e.(type) {
@@ -64,7 +72,7 @@ func (r *Reporter) Emit(e report.Event) {
 	if !r.JSON {
 		return
 	}
-	line, err := Line(e, time.Now())
+	line, err := report.Line(e, time.Now())
 	if err != nil {
 		fmt.Fprintln(r.Stderr, "ringtrain: event "+e.Kind()+": "+err.Error())
 		return

@@ -74,7 +74,7 @@ func statusEvent(s rendezvous.Status) jobStatus {
 func StatusJSON(w io.Writer, all []rendezvous.Status) error {
 	now := time.Now()
 	for _, s := range all {
-		line, err := Line(statusEvent(s), now)
+		line, err := report.Line(statusEvent(s), now)
 		if err != nil {
 			return exitcode.With(exitcode.Internal, err)
 		}

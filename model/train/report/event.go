@@ -21,6 +21,16 @@ func (s Seconds) MarshalJSON() ([]byte, error) {
 	return json.Marshal(time.Duration(s).Seconds())
 }
 
+// UnmarshalJSON is the inverse of MarshalJSON, to the nanosecond.
+func (s *Seconds) UnmarshalJSON(text []byte) error {
+	var seconds float64
+	if err := json.Unmarshal(text, &seconds); err != nil {
+		return err
+	}
+	*s = Seconds(math.Round(seconds * float64(time.Second)))
+	return nil
+}
+
 // Number is a float64 whose NaN and infinities have the JSON form of strings, because JSON has no such
 // numbers.
 type Number float64
@@ -37,6 +47,21 @@ func (n Number) MarshalJSON() ([]byte, error) {
 		return []byte(`"-Inf"`), nil
 	}
 	return json.Marshal(f)
+}
+
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	switch string(text) {
+	case `"NaN"`:
+		*n = Number(math.NaN())
+	case `"+Inf"`:
+		*n = Number(math.Inf(1))
+	case `"-Inf"`:
+		*n = Number(math.Inf(-1))
+	default:
+		return json.Unmarshal(text, (*float64)(n))
+	}
+	return nil
 }
 
 // Start is the first event of a run: the job, the ranks and the options in force.
@@ -59,18 +84,26 @@ type Start struct {
 	RestoredStep int64  `json:"restored_step"` // 0: no checkpoint was restored
 	Cores        int    `json:"cores"`         // number of cores of rank 0
 	Kernels      string `json:"kernels"`       // kernel set of all ranks
+
+	Model         string            `json:"model"`             // its kind, as in model.kind
+	Records       int64             `json:"records"`           // of training
+	EvalRecords   int64             `json:"eval_records"`      // of validation
+	Epochs        int64             `json:"epochs"`            // 0: train.steps decides
+	Steps         int64             `json:"steps"`             // of the whole run
+	CheckpointDir string            `json:"checkpoint_dir"`    // "" for none
+	Options       map[string]string `json:"options,omitempty"` // keys that are not at their default
 }
 
 // Generation reports that a run goes on with the next generation of its ranks.
 type Generation struct {
 	Generation    uint64 `json:"generation"`
 	WorldSize     int    `json:"world_size"`
-	Lost          []int  `json:"lost"`           // ranks; empty if only a link broke
-	Cause         string `json:"cause"`          // of the end of the generation before
-	RestoredStep  int64  `json:"restored_step"`  // after which this generation goes on
-	StepsRepeated int64  `json:"steps_repeated"` // completed steps after restored_step, whose state no living rank has
-	Forgotten     bool   `json:"-"`              // no living rank has the state of the generation before; for people
-	Residuals     string `json:"-"`              // codec whose residuals begin anew, "" for none; for people
+	Lost          []int  `json:"lost"`                // ranks; empty if only a link broke
+	Cause         string `json:"cause"`               // of the end of the generation before
+	RestoredStep  int64  `json:"restored_step"`       // after which this generation goes on
+	StepsRepeated int64  `json:"steps_repeated"`      // completed steps after restored_step, whose state no living rank has
+	Forgotten     bool   `json:"forgotten,omitempty"` // no living rank has the state of the generation before
+	Residuals     string `json:"residuals,omitempty"` // codec whose residuals begin anew
 }
 
 // Kind names the event.
@@ -86,36 +119,6 @@ type Decision struct {
 	// model of the choice, and by measurement after the choice. 0 if nothing was measured.
 	Predicted Seconds `json:"predicted_s"`
 	Achieved  Seconds `json:"achieved_s"`
-}
-
-// Step reports the steps since the last such event.
-type Step struct {
-	Step         int64   `json:"step"`  // completed
-	Epoch        int64   `json:"epoch"` // from 1
-	Loss         Number  `json:"loss"`  // mean per example since the last event
-	ExamplesPerS float64 `json:"examples_per_s"`
-	Compute      Seconds `json:"compute_s"`
-	Update       Seconds `json:"update_s"` // part of compute_s: time in the optimizer
-	Reduce       Seconds `json:"reduce_s"` // the whole exchange, hidden behind backward or not
-	Input        Seconds `json:"input_s"`
-	Exposed      Seconds `json:"exposed_s"` // part of reduce_s: time in which training waited
-	Steps        int64   `json:"-"`         // of the whole run, for people
-	Interval     Seconds `json:"-"`         // since the last event, for people
-	Left         Seconds `json:"-"`         // until the last step at the rate of the interval, for people
-
-	// Objective is the loss plus the penalties of the current weights; nil without penalties.
-	Objective *Number `json:"objective,omitempty"`
-
-	// Straggler is the rank that the others waited for, for people; nil if the ranks were about
-	// equally busy.
-	Straggler *Straggler `json:"-"`
-}
-
-// Straggler is a rank that makes the others wait.
-type Straggler struct {
-	Rank  int
-	Host  string
-	Share float64 // of the interval, by which it was busier than the others on average
 }
 
 // Metrics are the results of an evaluation. Metrics that do not fit the model are nil.
@@ -155,7 +158,18 @@ type Metrics struct {
 	Constant Number `json:"-"` // loss of a constant prediction: the share of each class, or the mean; 0 if all labels are equal
 
 	Bad      int64 `json:"bad_records,omitempty"` // that were passed over: no examples
-	Weighted bool  `json:"-"`                     // records have weights other than 1: means are by weight, counts are not; for people
+	Weighted bool  `json:"weighted,omitempty"`    // records have weights other than 1: means are by weight, counts are not
+
+	Baseline *Baseline `json:"baseline,omitempty"` // of the same records
+}
+
+// Baseline has the metrics of predictions that know the labels of the records and nothing else. Those that do not fit
+// the model are nil.
+type Baseline struct {
+	Accuracy *Number `json:"accuracy,omitempty"` // of the largest class
+	LogLoss  *Number `json:"log_loss,omitempty"` // of the share of each class
+	RMSE     *Number `json:"rmse,omitempty"`     // of the mean
+	AUC      *Number `json:"auc,omitempty"`      // 0.5
 }
 
 // Threshold has the metrics of a binary model that predicts the second class of records whose score is above it. They
@@ -191,12 +205,12 @@ type Exported struct {
 	Step          int64     `json:"step"`
 	Path          string    `json:"path"`
 	Format        string    `json:"format"`
-	Verified      int       `json:"verified"`         // records that the graph of the bundle and the model were compared on
-	Of            int       `json:"-"`                // how many there were, for people
-	MadeUp        bool      `json:"-"`                // the records were made up: no files are there; for people
-	MaxDifference Number    `json:"max_difference"`   // largest difference of their scores
-	How           string    `json:"how"`              // graph run
-	Metric        *Compared `json:"metric,omitempty"` // of the records, if they have labels
+	Verified      int       `json:"verified"`          // records that the graph of the bundle and the model were compared on
+	Of            int       `json:"of,omitempty"`      // how many there were
+	MadeUp        bool      `json:"made_up,omitempty"` // the records were made up: no files are there
+	MaxDifference Number    `json:"max_difference"`    // largest difference of their scores
+	How           string    `json:"how"`               // graph run
+	Metric        *Compared `json:"metric,omitempty"`  // of the records, if they have labels
 }
 
 // Compared is a metric by the scores of a model and by those of its exported graph.
@@ -221,7 +235,7 @@ type Done struct {
 	Digest                string   `json:"digest"`                   // see train.Digest
 	HiddenShare           Number   `json:"hidden_share"`             // of the exchange, behind backward; 0 at world size 1
 	Zeros                 []Zeros  `json:"zeros,omitempty"`          // of each table
-	ExportedBest          int64    `json:"-"`                        // step of the best evaluation, if it was exported; for people
+	ExportedBest          int64    `json:"exported_best,omitempty"`  // step of the best evaluation, if it was exported
 }
 
 // Kind names the event.
@@ -229,9 +243,6 @@ func (Start) Kind() string { return "start" }
 
 // Kind names the event.
 func (Decision) Kind() string { return "decision" }
-
-// Kind names the event.
-func (Step) Kind() string { return "step" }
 
 // Kind names the event.
 func (Metrics) Kind() string { return "eval" }
@@ -285,15 +296,6 @@ type Zeros struct {
 	Name     string `json:"name"`
 	Zeros    int64  `json:"zeros"`
 	Elements int64  `json:"elements"`
-}
-
-// ExchangeShare returns the share of the step in which training waited for the exchange.
-func (s Step) ExchangeShare() float64 {
-	all := s.Input + s.Compute + s.Exposed
-	if all <= 0 {
-		return 0
-	}
-	return float64(s.Exposed) / float64(all)
 }
 
 // NewNumber returns a pointer to f as a Number.

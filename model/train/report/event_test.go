@@ -28,14 +28,29 @@ func TestEventJSON(t *testing.T) {
 		want  string
 	}{
 		{
-			Start{"mnist", "j-1", "1.0", 4, 2, 1, "a:29400", "int8", "tcp", "flat", "ring", 7, 100, 2, 7850, 600, 3, "portable-amd64"}, "start",
+			Start{"mnist", "j-1", "1.0", 4, 2, 1, "a:29400", "int8", "tcp", "flat", "ring", 7, 100, 2, 7850, 600, 3, "portable-amd64", "softmax", 60000, 10000, 5, 3000, "ckpt", map[string]string{"train.seed": "7"}}, "start",
 			`{"job":"mnist","job_id":"j-1","version":"1.0","world_size":4,"hosts":2,"generation":1,"rendezvous":"a:29400",` +
 				`"codec":"int8","link":"tcp","levels":"flat","algorithm":"ring","seed":7,"global_batch":100,"variables":2,` +
-				`"parameters":7850,"restored_step":600,"cores":3,"kernels":"portable-amd64"}`,
+				`"parameters":7850,"restored_step":600,"cores":3,"kernels":"portable-amd64",` +
+				`"model":"softmax","records":60000,"eval_records":10000,"epochs":5,"steps":3000,"checkpoint_dir":"ckpt","options":{"train.seed":"7"}}`,
 		},
 		{
-			Step{100, 1, 0.5, 2500, Seconds(1500 * time.Millisecond), Seconds(500 * time.Millisecond), Seconds(3 * time.Millisecond), 0, Seconds(time.Millisecond), 3000, 0, 0, nil, nil}, "step",
-			`{"step":100,"epoch":1,"loss":0.5,"examples_per_s":2500,"compute_s":1.5,"update_s":0.5,"reduce_s":0.003,"input_s":0,"exposed_s":0.001}`,
+			Step{
+				Step: 100, Steps: 3000, Epoch: 1, Examples: 200, Loss: 0.5, LearningRate: 0.01, ExamplesPerS: 2500, Interval: Seconds(2 * time.Second),
+				Compute: Seconds(1500 * time.Millisecond), Update: Seconds(500 * time.Millisecond), Reduce: Seconds(3 * time.Millisecond), Exposed: Seconds(time.Millisecond),
+				Left: Seconds(time.Minute), Straggler: &Straggler{3, "b", 0.5},
+			}, "step",
+			`{"step":100,"steps":3000,"epoch":1,"examples":200,"loss":0.5,"learning_rate":0.01,"examples_per_s":2500,"interval_s":2,"compute_s":1.5,"update_s":0.5,` +
+				`"reduce_s":0.003,"input_s":0,"exposed_s":0.001,"left_s":60,"straggler":{"rank":3,"host":"b","share":0.5}}`,
+		},
+		{
+			Ranks{Step: 5, Interval: Seconds(time.Second), Ranks: []RankLoad{{1, "b", Load{Seconds(time.Second), 0, 10, 20}}}}, "ranks",
+			`{"step":5,"interval_s":1,"ranks":[{"rank":1,"host":"b","busy_s":1,"waited_s":0,"sent_bytes":10,"rss_bytes":20}]}`,
+		},
+		{Failure{1, "b", 5, "reduce", "rank 2", "lost", 138}, "error", `{"rank":1,"host":"b","step":5,"operation":"reduce","peer":"rank 2","cause":"lost","exit_code":138}`},
+		{
+			Waiting{1, 2, []Missing{{1, "b:1", "not reached", Seconds(time.Second)}}, Seconds(time.Minute)}, "waiting",
+			`{"present":1,"world_size":2,"missing":[{"rank":1,"address":"b:1","reason":"not reached","missing_s":1}],"remaining_s":60}`,
 		},
 		{
 			Decision{"codec", "int8", "because", Seconds(time.Second), Seconds(2 * time.Second)}, "decision",
@@ -56,7 +71,7 @@ func TestEventJSON(t *testing.T) {
 		},
 		{
 			Exported{5, "export/1", "savedmodel", 1000, 1200, false, 1e-7, "graph run", &Compared{"auc", 0.75, 0.75}}, "export",
-			`{"step":5,"path":"export/1","format":"savedmodel","verified":1000,"max_difference":1e-7,"how":"graph run","metric":{"name":"auc","model":0.75,"graph":0.75}}`,
+			`{"step":5,"path":"export/1","format":"savedmodel","verified":1000,"of":1200,"max_difference":1e-7,"how":"graph run","metric":{"name":"auc","model":0.75,"graph":0.75}}`,
 		},
 		{
 			Done{3000, 5, 300000, Seconds(2 * time.Second), 150000, 0.25, &metrics, 10, 9, 8, "ab", 0.75, nil, 0}, "done",
@@ -69,5 +84,58 @@ func TestEventJSON(t *testing.T) {
 		if got := asJSON(t, tt.event); got != tt.want || tt.event.Kind() != tt.kind {
 			t.Errorf("%s:\n%s\nwant %s:\n%s", tt.event.Kind(), got, tt.kind, tt.want)
 		}
+		at := time.Date(2026, 11, 26, 17, 0, 0, 5, time.UTC)
+		line, err := Line(tt.event, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := Parse(line)
+		if err != nil || !read.Time.Equal(at) || asJSON(t, read.Event) != tt.want || read.Kind() != tt.kind {
+			t.Errorf("%s is read back as %s at %v, %v", line, asJSON(t, read.Event), read.Time, err)
+		}
+	}
+}
+
+// TestParseForeign verifies that an unknown event keeps its name, that unknown fields are passed over, and
+// that other lines are errors.
+func TestParseForeign(t *testing.T) {
+	if e, err := Parse([]byte(`{"event":"thaw","time":"2026-11-26T17:00:00Z","x":[1]}`)); err != nil || e.Event != (Unknown{"thaw"}) {
+		t.Errorf("an unknown event is %v, %v", e.Event, err)
+	}
+	if e, err := Parse([]byte(`{"event":"checkpoint","time":"2026-11-26T17:00:00Z","step":5,"colour":"red"}`)); err != nil || e.Event != (Checkpointed{Step: 5}) {
+		t.Errorf("an event with an unknown field is %v, %v", e.Event, err)
+	}
+	for _, line := range []string{"", "step 5", `{"step":5}`, `[]`, `{"event":"step","time":"2026-11-26T17:00:00Z","loss":"much"}`, `{"event":"step","time":"noon"}`} {
+		if e, err := Parse([]byte(line)); err == nil {
+			t.Errorf("%q is read as %v", line, e)
+		}
+	}
+}
+
+// TestStepSum verifies that steps add up to the one of their whole interval, and that a sum ends with a
+// step that is due, with the loss that this step tells.
+func TestStepSum(t *testing.T) {
+	second := Seconds(time.Second)
+	a := Step{Step: 1, Steps: 9, Examples: 10, Loss: 1, Interval: second, Compute: second, Input: 1, Straggler: &Straggler{1, "b", 0.2}}
+	b := Step{Step: 3, Steps: 9, Examples: 30, Loss: 2, Interval: 3 * second, Compute: second, Exposed: second, LearningRate: 0.5}
+	ab := a.Add(b)
+	want := Step{Step: 3, Steps: 9, Examples: 40, Loss: 1.75, Interval: 4 * second, Compute: 2 * second, Input: 1, Exposed: second, LearningRate: 0.5, ExamplesPerS: 10, Straggler: a.Straggler}
+	if asJSON(t, ab) != asJSON(t, want) {
+		t.Errorf("sum is\n%s\nwant\n%s", asJSON(t, ab), asJSON(t, want))
+	}
+	if c := a.Add(Step{Step: 2, Loss: 7}); c.Loss != 1 || c.Step != 2 {
+		t.Errorf("a step without examples changes the loss to %v", c.Loss)
+	}
+	var s Sum
+	if e, due := s.Add(a); due {
+		t.Errorf("%v is due", e)
+	}
+	b.Due = NewNumber(1.76)
+	want.Loss = 1.76
+	for range 2 {
+		if e, due := s.Add(b); !due || asJSON(t, e) != asJSON(t, want) {
+			t.Errorf("sum is\n%s\nwant\n%s", asJSON(t, e), asJSON(t, want))
+		}
+		s.Add(a)
 	}
 }
