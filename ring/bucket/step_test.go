@@ -228,7 +228,7 @@ func TestBadTail(t *testing.T) {
 	r.Begin(t.Context())
 	r.Ready(0)
 	err := r.Wait()
-	if err == nil || err.Error() != "bucket 0 of 1: tail of rank 2: version is 9, want 5" || exitcode.Of(err) != exitcode.Protocol {
+	if err == nil || err.Error() != "bucket 0 of 1: tail of rank 2: version is 9, want 6" || exitcode.Of(err) != exitcode.Protocol {
 		t.Errorf("error is %v with code %d", err, exitcode.Of(err))
 	}
 }

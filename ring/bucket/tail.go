@@ -11,17 +11,17 @@ import (
 
 // A Tail is what one rank tells all others in a step, exactly.
 //
-//	0       4       8               16              24      28      32              40              48      52      56      64
-//	┌─┬─┬───┬───────┬───────────────┬───────────────┬───────┬───────┬───────────────┬───────────────┬───────┬───────┬───────┐
-//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │ layer │    digest     │    record     │  bad  │ busy  │   0   │
-//	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┴───────┴───────┴───────┘
+//	0       4       8               16              24      28      32              40              48      52      56      60      64
+//	┌─┬─┬───┬───────┬───────────────┬───────────────┬───────┬───────┬───────────────┬───────────────┬───────┬───────┬───────┬───────┐
+//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │ layer │    digest     │    record     │  bad  │ busy  │ sent  │memory │
+//	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┴───────┴───────┴───────┴───────┘
 //
 // All numbers are little-endian.
-// `v`       version of this layout: 5.
+// `v`       version of this layout: 6.
 // `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation, bit 2: Saved, bit 3: OldKeys, bit 4: WornKeys, bit 5: Unreached; the other bits are zero.
 // `nonfin.` NonFinite, int32.  `loss` float64.  `examples` int64.  `stop` int32.  `digest` uint64.
 // `record`  Record, int64.  `layer` Layer, int32.  `bad` Bad, uint32.
-// `busy`    Busy in microseconds, uint32; the largest number also stands for more.
+// `busy`    Busy in microseconds, uint32.  `sent` Sent in units of SentUnit, uint32.  `memory` Memory in KiB, uint32. The largest number of each also stands for more.
 // A receiver refuses another version, bits that should be zero, and numbers out of range.
 type Tail struct {
 	Loss       float64 // sum of the losses of this rank's examples
@@ -42,9 +42,15 @@ type Tail struct {
 	// Busy is the time of this rank's step before without its waits for the exchange, in whole
 	// microseconds, 0 in the first step.
 	Busy time.Duration
+
+	Sent   int64 // bytes that this rank has sent since its tail before, in whole units of SentUnit
+	Memory int64 // resident memory of this rank in bytes, in whole KiB; 0: unknown
 }
 
-const tailVersion = 5
+// SentUnit is the unit of Tail.Sent, in bytes.
+const SentUnit = 64
+
+const tailVersion = 6
 
 // flags returns the flags of t, from bit 0 on.
 func (t *Tail) flags() [6]*bool {
@@ -68,8 +74,15 @@ func (t *Tail) put(dst *[ring.TailBytes]byte) {
 	le.PutUint64(dst[32:], t.Digest)
 	le.PutUint64(dst[40:], uint64(t.Record))
 	le.PutUint32(dst[48:], t.Bad)
-	le.PutUint32(dst[52:], uint32(min(max(t.Busy.Microseconds(), 0), math.MaxUint32)))
+	le.PutUint32(dst[52:], upTo32(t.Busy.Microseconds()))
+	le.PutUint32(dst[56:], upTo32(t.Sent/SentUnit))
+	le.PutUint32(dst[60:], upTo32(t.Memory/kib))
 }
+
+const kib = 1 << 10
+
+// upTo32 returns the nearest number of 32 bits.
+func upTo32(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
 
 // parseTail decodes a tail, for a model with so many variables.
 func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
@@ -87,13 +100,14 @@ func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
 		Record:    int64(le.Uint64(src[40:])),
 		Bad:       le.Uint32(src[48:]),
 		Busy:      time.Duration(le.Uint32(src[52:])) * time.Microsecond,
+		Sent:      int64(le.Uint32(src[56:])) * SentUnit,
+		Memory:    int64(le.Uint32(src[60:])) * kib,
 	}
 	flags := t.flags()
 	for i, set := range flags {
 		*set = src[1]>>i&1 != 0
 	}
-	if src[1]>>len(flags) != 0 || le.Uint16(src[2:]) != 0 ||
-		[8]byte(src[56:]) != [8]byte{} {
+	if src[1]>>len(flags) != 0 || le.Uint16(src[2:]) != 0 {
 		return Tail{}, fmt.Errorf("reserved bits are set in %x, want 0", *src)
 	}
 	if err := t.check(variables); err != nil {
