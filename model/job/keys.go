@@ -92,6 +92,21 @@ func (cfg *Config) Options() []Option {
 	return appendOptions(nil, reflect.ValueOf(cfg).Elem(), "")
 }
 
+// Changed returns the values of the keys that are not at their default, by key.
+func (cfg *Config) Changed() map[string]string {
+	own := map[string]string{}
+	for _, o := range cfg.Options() {
+		own[o.Key] = o.Value
+	}
+	usual := Default()
+	for _, o := range usual.Options() {
+		if own[o.Key] == o.Value {
+			delete(own, o.Key)
+		}
+	}
+	return own
+}
+
 func appendOptions(dst []Option, v reflect.Value, key string) []Option {
 	if !keys.IsGroup(v) {
 		return append(dst, Option{key, format(v)})

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/model/optimizer"
 	"ringtrain/model/train/report"
+	"ringtrain/ring/phrase"
 )
 
 // setUp brings all ranks to the same state and reports the start.
@@ -159,11 +161,20 @@ func (r *run) startEvent() report.Start {
 	if g := r.team.Group; m.Size() == 1 || g.Levels() == "host" {
 		algorithm = "none" // nothing goes over links
 	}
-	return report.Start{
+	e := report.Start{
 		Job: r.job.Name, JobID: m.JobID, Version: r.opts.Version, WorldSize: m.Size(), Hosts: m.Hosts(),
 		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.tuner.codec, Link: r.team.Link,
 		Levels: r.team.Group.Levels(), Algorithm: algorithm, Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
 		Variables: len(r.model.Variables()), Parameters: parameters, RestoredStep: r.progress.step,
 		Cores: r.team.Cores, Kernels: r.kernelSet.String(),
+		Model: cmp.Or(string(r.job.Model.Kind), phrase.Count(len(r.job.Model.Layers), "layer")), Records: int64(r.data.Train.Facts().Records),
+		Steps: r.steps, CheckpointDir: r.job.Checkpoint.Dir, Options: r.job.Changed(),
 	}
+	if r.job.Train.Steps == 0 {
+		e.Epochs = int64(r.job.Train.Epochs)
+	}
+	if r.data.Eval != nil {
+		e.EvalRecords = int64(r.data.Eval.Facts().Records)
+	}
+	return e
 }

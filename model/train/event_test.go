@@ -16,7 +16,11 @@ func TestEventFields(t *testing.T) {
 	if want := (report.Start{
 		Job: "digits", JobID: "test", Version: "test", WorldSize: 3, Hosts: 1, Generation: 1, Rendezvous: "here:1",
 		Codec: "none", Link: "memory", Levels: "flat", Algorithm: "doubling", Seed: 1, GlobalBatch: 250, Variables: 2, Parameters: 7850,
-		Cores: 5, Kernels: highestSet(),
+		Cores: 5, Kernels: highestSet(), Model: "softmax", Records: 600, EvalRecords: 300, Epochs: 2, Steps: 6,
+		Options: map[string]string{
+			"name": "digits", "model.kind": "softmax", "model.classes": "10", "input.synthetic": "true", "input.batch": "250", "optimizer.learning_rate": "0.1",
+			"allreduce.codec": "none", "allreduce.algorithm": "doubling", "train.epochs": "2", "eval.every": "5", "log.every": "4",
+		},
 	}); !reflect.DeepEqual(start, want) {
 		t.Errorf("start is %+v, want %+v", start, want)
 	}
