@@ -1,0 +1,58 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ringtrain/model/train/report"
+	"ringtrain/ring/exitcode"
+)
+
+// A Run is what a history tells of a run.
+type Run struct {
+	Name    string           // for people: of the folder, or of the file
+	Path    string           // of the file
+	Events  []report.Stamped // of all attempts, in the order of the file
+	Running bool             // a process holds the lease of the folder; the caller sets it
+}
+
+// Read reads the history of a folder of checkpoints, a history, or lines of --json that were saved.
+func Read(path string) (*Run, error) {
+	file := path
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		file = filepath.Join(path, File)
+	}
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: no history: want a job, a folder of checkpoints with %s, or lines that --json has written", path, File)
+	}
+	if err != nil {
+		return nil, exitcode.With(exitcode.NoInput, err)
+	}
+	defer f.Close()
+	r := &Run{Name: nameOf(file), Path: file}
+	var t thinner
+	if _, err := scan(f, file, func(s report.Stamped) { r.Events = append(r.Events, t.add(s)...) }); err != nil {
+		return nil, err
+	}
+	r.Events = append(r.Events, t.sums()...)
+	if len(r.Events) == 0 {
+		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("%s: has no event of a run", file))
+	}
+	return r, nil
+}
+
+// nameOf returns the name of the folder of a history, or of a file of saved lines.
+func nameOf(file string) string {
+	if at, err := filepath.Abs(file); err == nil {
+		file = at // "." has a name, too
+	}
+	if filepath.Base(file) == File {
+		return filepath.Base(filepath.Dir(file))
+	}
+	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+}

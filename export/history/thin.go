@@ -1,0 +1,111 @@
+package history
+
+import (
+	"time"
+
+	"ringtrain/model/train/report"
+)
+
+// The distance between two points of a curve.
+const (
+	minSpacing = 20 * time.Millisecond
+	parts      = 500 // of the time for which the run has gone
+)
+
+// maxPause bounds the time between two events of an attempt: a longer one is a clock that was set.
+const maxPause = 365 * 24 * time.Hour
+
+// A thinner chooses the events of a stream that are kept. The zero thinner is at the start of a run.
+type thinner struct {
+	gone  time.Duration            // for which the run has gone, over all attempts
+	last  time.Time                // of the newest event
+	kept  map[string]time.Duration // gone at the last point of each curve
+	steps report.Stamped           // the sum of steps since the last point; no event: none
+	ranks report.Stamped           // the sum of loads since the last point
+}
+
+// add takes the next event of the stream. It returns the events to keep now, oldest first.
+func (t *thinner) add(s report.Stamped) []report.Stamped {
+	t.pass(s)
+	switch e := s.Event.(type) {
+	case report.Step:
+		if sum, ok := t.steps.Event.(report.Step); ok {
+			s.Event = sum.Add(e)
+		}
+		t.steps = s
+		if !t.due("step") {
+			return nil
+		}
+		t.steps = report.Stamped{}
+		return []report.Stamped{s}
+	case report.Ranks:
+		if sum, ok := t.ranks.Event.(report.Ranks); ok {
+			s.Event = sum.Add(e)
+		}
+		t.ranks = s
+		if !t.due("ranks") {
+			return nil
+		}
+		t.ranks = report.Stamped{}
+		return []report.Stamped{s}
+	case report.Metrics:
+		if !t.due("eval " + e.Split + " " + e.Name) {
+			s.Event = withoutLists(e)
+		}
+		return []report.Stamped{s}
+	case report.Waiting:
+		if !t.due("waiting") {
+			return nil
+		}
+		return []report.Stamped{s}
+	}
+	all := append(t.sums(), s)
+	t.steps, t.ranks = report.Stamped{}, report.Stamped{}
+	if start, ok := s.Event.(report.Start); ok && start.RestoredStep == 0 {
+		*t = thinner{last: s.Time} // a new run
+	}
+	return all
+}
+
+// sums returns what is gathered since the last points.
+func (t *thinner) sums() []report.Stamped {
+	var all []report.Stamped
+	for _, s := range []report.Stamped{t.steps, t.ranks} {
+		if s.Event != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// pass counts the time until s, if the run has gone since the event before.
+func (t *thinner) pass(s report.Stamped) {
+	switch s.Event.(type) {
+	case report.Start, report.Waiting:
+	default:
+		if since := s.Time.Sub(t.last); !t.last.IsZero() && since > 0 && since < maxPause {
+			t.gone += since
+		}
+	}
+	t.last = s.Time
+}
+
+// due reports whether the next point of a curve may be kept now, and takes it as kept.
+func (t *thinner) due(curve string) bool {
+	at, some := t.kept[curve]
+	if some && t.gone-at < max(minSpacing, t.gone/parts) {
+		return false
+	}
+	if t.kept == nil {
+		t.kept = map[string]time.Duration{}
+	}
+	t.kept[curve] = t.gone
+	return true
+}
+
+// withoutLists returns the numbers of an evaluation.
+func withoutLists(e report.Metrics) report.Metrics {
+	e.Buckets, e.Thresholds, e.Classes = nil, nil, nil
+	e.Precision, e.Recall, e.F1, e.Confusion = nil, nil, nil, nil
+	return e
+}
