@@ -214,27 +214,27 @@ func (t *Table) set(f *interpreter.Feature, cell string) error {
 		if err != nil {
 			return faultf("is %s, want %s", phrase.Quote(part), wants[f.Type])
 		}
-		if err := values.scalar(&cursor{text: []byte(plain)}); err != nil {
+		if err := values.scalar([]byte(plain)); err != nil {
 			return err
 		}
 	}
 	return t.row.set(f, &values.tensor)
 }
 
-// ReadTable makes one request of all records of a CSV text. It reports the memory that the inputs take to tell, which
-// may be nil.
+// ReadTable makes one request of all records of a CSV text. It reports its memory to tell, which may be nil.
 func ReadTable(text []byte, s *interpreter.Signature, c Columns, tell Meter) (all []*interpreter.Tensor, err error) {
+	if err := tell.take(text, '\n'); err != nil {
+		return nil, err
+	}
 	t, err := NewTable(bytes.NewReader(text), s, c)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
-	for m := (meter{tell: tell}); err == nil; {
+	for err == nil {
 		var one []*interpreter.Tensor
 		one, err = t.Next()
 		if err == nil {
-			if all, err = joined(all, one), m.take(rowBytes+valueBytes*len(t.Cells)); err != nil {
-				return nil, err
-			}
+			all = joined(all, one)
 		}
 	}
 	switch {

@@ -12,22 +12,22 @@ import (
 )
 
 // Examples returns the tf.Examples of a classify or regress request, with its context in each of them.
-func (d *Document) Examples(s *interpreter.Signature) (*interpreter.Tensor, error) {
+func (d Document) Examples(s *interpreter.Signature) (*interpreter.Tensor, error) {
 	if !TakesExamples(s) {
 		return nil, fmt.Errorf("the signature %s takes no tf.Examples", phrase.Name(s.Name))
 	}
-	c, err := d.list("examples")
+	list, err := d.list("examples")
 	if err != nil {
 		return nil, err
 	}
 	r := newRow(s.Features)
-	if context := d.find("context"); context != nil {
-		if err := r.object(context); err != nil {
+	if context, ok := d["context"]; ok {
+		if err := r.object(newCursor(context)); err != nil {
 			return nil, within("context", err)
 		}
 		r.common = maps.Clone(r.features)
 	}
-	t, err := r.all(c)
+	t, err := r.all(list)
 	return t, within("examples", err)
 }
 
@@ -79,17 +79,13 @@ func (r *row) find(name string) (*interpreter.Feature, error) {
 }
 
 // all makes an example of each object in a list.
-func (r *row) all(c *cursor) (*interpreter.Tensor, error) {
-	t := &interpreter.Tensor{Type: tfpb.DataType_DT_STRING}
-	err := c.eachItem(func() error {
-		err := c.meter.take(rowBytes)
-		if err == nil {
-			err = r.object(c)
+func (r *row) all(list []byte) (*interpreter.Tensor, error) {
+	t, c := &interpreter.Tensor{Type: tfpb.DataType_DT_STRING}, newCursor(list)
+	err := c.list(func() error {
+		if err := r.object(c); err != nil {
+			return err
 		}
-		var inputs []*interpreter.Tensor
-		if err == nil {
-			inputs, err = r.end()
-		}
+		inputs, err := r.end()
 		if err == nil {
 			t.Bytes = append(t.Bytes, inputs[0].Bytes...)
 		}
@@ -101,28 +97,21 @@ func (r *row) all(c *cursor) (*interpreter.Tensor, error) {
 
 // object sets the features of the object at the cursor. A missing column, null and an empty list are the default.
 func (r *row) object(c *cursor) error {
-	if c.peek() != '{' {
-		return faultf("is %s, want an object of columns", c.shown())
-	}
-	for key := range c.members() {
+	return c.object(func(key string) error {
 		f, err := r.find(key)
 		if err != nil {
 			return err
 		}
-		if c.peek() == 'n' {
-			c.skip()
-			continue
+		if c.PeekKind() == 'n' {
+			return c.SkipValue()
 		}
 		values := filler{tensor: interpreter.Tensor{Type: f.Type}, column: true}
 		err = values.add(c)
 		if err == nil {
 			err = r.set(f, &values.tensor)
 		}
-		if err != nil {
-			return within("."+phrase.Name(key), err)
-		}
-	}
-	return nil
+		return within("."+phrase.Name(f.Name), err)
+	})
 }
 
 // set sets a feature, unless it has no value. A dense one must have as many as its shape.

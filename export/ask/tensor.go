@@ -51,12 +51,16 @@ func (f *filler) add(c *cursor) error {
 }
 
 func (f *filler) value(c *cursor, level int) error {
-	if c.peek() != '[' {
+	if c.PeekKind() != '[' {
+		text, err := c.raw()
+		if err != nil {
+			return err
+		}
 		if f.ranked && level != len(f.shape) {
-			return faultf("is %s, want a list: lists before nest %d deep", c.shown(), len(f.shape))
+			return faultf("is %s, want a list: lists before nest %d deep", shown(text), len(f.shape))
 		}
 		f.ranked = true
-		return f.scalar(c)
+		return f.scalar(text)
 	}
 	if level == len(f.shape) {
 		if f.ranked || level == maxDepth {
@@ -65,7 +69,7 @@ func (f *filler) value(c *cursor, level int) error {
 		f.shape = append(f.shape, -1)
 	}
 	n := 0
-	err := c.eachItem(func() error {
+	err := c.list(func() error {
 		n++
 		return f.value(c, level+1)
 	})
@@ -82,56 +86,53 @@ func (f *filler) value(c *cursor, level int) error {
 	return nil
 }
 
-// scalar appends one element.
-func (f *filler) scalar(c *cursor) error {
-	at, ok := *c, false
+// scalar appends one element, which is a value of JSON.
+func (f *filler) scalar(text []byte) error {
+	ok := false
 	switch t := &f.tensor; t.Type {
 	case tfpb.DataType_DT_FLOAT:
-		ok = appendNumber(&t.Float32, f.number(c))
+		ok = appendNumber(&t.Float32, f.number(text))
 	case tfpb.DataType_DT_DOUBLE:
-		ok = appendNumber(&t.Float64, f.number(c))
+		ok = appendNumber(&t.Float64, f.number(text))
 	case tfpb.DataType_DT_INT32:
-		ok = appendWhole(&t.Int32, f.number(c), 32, f.column)
+		ok = appendWhole(&t.Int32, f.number(text), 32, f.column)
 	case tfpb.DataType_DT_INT64:
-		ok = appendWhole(&t.Int64, f.number(c), 64, f.column)
+		ok = appendWhole(&t.Int64, f.number(text), 64, f.column)
 	case tfpb.DataType_DT_BOOL:
-		word := c.word()
-		ok = word == "true" || word == "false"
-		t.Bool = append(t.Bool, word == "true")
+		ok = view(text) == "true" || view(text) == "false"
+		t.Bool = append(t.Bool, text[0] == 't')
 	case tfpb.DataType_DT_STRING:
-		var text []byte
-		text, ok = c.bytes()
-		if !ok && f.column && f.number(c) != "" {
-			text, ok = at.text[at.at:c.at], true
+		var b []byte
+		b, ok = bytesOf(text)
+		if !ok && f.column && f.number(text) != "" {
+			b, ok = text, true
 		}
-		t.Bytes = append(t.Bytes, text)
+		t.Bytes = append(t.Bytes, b)
 	default:
 		return faultf("is of type %v, which JSON cannot give here", t.Type)
 	}
 	if !ok {
-		want, quoted := wants[f.tensor.Type], at
-		if quoted.peek() == '"' {
-			if _, err := strconv.ParseFloat(string(quoted.string()), 64); err == nil {
+		want := wants[f.tensor.Type]
+		if text[0] == '"' {
+			if _, err := strconv.ParseFloat(string(unquoted(text)), 64); err == nil {
 				want += " without quotes"
 			}
 		}
-		return faultf("is %s, want %s", at.shown(), want)
+		return faultf("is %s, want %s", shown(text), want)
 	}
 	return nil
 }
 
-// number returns the number at the cursor and moves past it, "" if it is none.
-func (f *filler) number(c *cursor) string {
-	switch b := c.peek(); {
-	case b == '-' && c.at+1 < len(c.text) && c.text[c.at+1] == 'N': // RapidJSON reads -NaN
-		return c.word()[1:]
+// number returns a value that is a number, "" if it is none.
+func (f *filler) number(text []byte) string {
+	switch b := text[0]; {
+	case b == '-' && len(text) > 1 && text[1] == 'N': // RapidJSON reads -NaN
+		return "NaN"
 	case b == '-' || b == '+' || b == '.' || '0' <= b && b <= '9' || b == 'N' || b == 'I':
-		return c.word()
+		return view(text)
 	case f.column && b == 't':
-		c.skip()
 		return "1"
 	case f.column && b == 'f':
-		c.skip()
 		return "0"
 	}
 	return ""
@@ -160,33 +161,22 @@ func appendWhole[T int32 | int64](dst *[]T, text string, bits int, rounded bool)
 	return err == nil && int64(T(v)) == v
 }
 
-// bytes returns the text at the cursor, which is in quotes or {"b64": TEXT}, and moves past it.
-func (c *cursor) bytes() ([]byte, bool) {
-	if c.peek() == '"' {
-		return c.string(), true
-	}
-	encoded, ok := c.base64()
-	if !ok {
-		return nil, false
-	}
-	text, err := base64.RawStdEncoding.AppendDecode([]byte{}, bytes.TrimRight(encoded, "="))
-	return text, err == nil
-}
+// encodedKey is the key of an object that stands for a text: {"b64": TEXT}.
+const encodedKey = "b64"
 
-// base64 returns TEXT of {"b64": TEXT} and moves past it. It stays where it is if something else is there.
-func (c *cursor) base64() (text []byte, ok bool) {
-	if c.peek() != '{' {
+// bytesOf returns the text of a value that is in quotes or encoded.
+func bytesOf(value []byte) (text []byte, ok bool) {
+	if value[0] == '"' {
+		return unquoted(value), true
+	}
+	c := newCursor(value)
+	if _, key := c.enter(); key != encodedKey || c.PeekKind() != '"' {
 		return nil, false
 	}
-	at := *c
-	for key := range at.members() {
-		if ok || key != "b64" || at.peek() != '"' {
-			return nil, false
-		}
-		text, ok = at.string(), true
+	encoded, err := c.raw()
+	if err != nil || c.PeekKind() != '}' {
+		return nil, false
 	}
-	if ok {
-		*c = at
-	}
-	return text, ok
+	text, err = base64.RawStdEncoding.AppendDecode([]byte{}, bytes.TrimRight(unquoted(encoded), "="))
+	return text, err == nil
 }

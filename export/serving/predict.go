@@ -47,7 +47,7 @@ func predictJSON(ctx context.Context, v *Version, api string, text []byte, take 
 }
 
 // results answers a request to classify or to regress.
-func results(ctx context.Context, v *Version, m method, s *interpreter.Signature, d *ask.Document) (reply, error) {
+func results(ctx context.Context, v *Version, m method, s *interpreter.Signature, d ask.Document) (reply, error) {
 	if err := m.check(s); err != nil {
 		return reply{}, err
 	}
