@@ -64,10 +64,11 @@ type App struct {
 // Output says how the outputs of the ranks become those of the launcher.
 type Output struct {
 	Bare      bool   // rank 0's standard output unprefixed, the others' to Stderr
-	JSON      bool   // Bare, and RINGTRAIN_JSON=1 for the ranks
+	Events    string // RINGTRAIN_JSON of the ranks; "": as in Env
+	Read      Reader // of rank 0's standard output; nil: the outputs get it as it is
 	Tag       bool   // lines begin with [rank,stdout] or [rank,stderr]
 	Stamp     bool   // lines begin with the time
-	OutputDir string // gets the outputs as they are, too; "": none
+	OutputDir string // gets the outputs, too, without a prefix; "": none
 	OneOutput bool   // Stdout and Stderr lead to the same place, such as a terminal: their order is kept
 }
 
@@ -203,8 +204,8 @@ func (c *Config) placeOf(s hosts.Assignment) []string {
 	if c.JobID != "" {
 		set(c.JobID, "RINGTRAIN_JOB_ID")
 	}
-	if c.JSON {
-		set("1", "RINGTRAIN_JSON")
+	if c.Events != "" {
+		set(c.Events, "RINGTRAIN_JSON")
 	}
 	return env
 }

@@ -26,6 +26,7 @@ type rankOutputs struct {
 type rankOutput struct {
 	lines process.Prefixer
 	toErr bool
+	read  *lineReader // nil: lines are passed on
 	text  []byte
 	file  *os.File // gets every byte; nil: none
 
@@ -52,6 +53,9 @@ func newRankOutputs(c *Config) (*rankOutputs, error) {
 			}
 		}
 	}
+	if c.Read != nil {
+		v.ranks[0][0].readBy(c.Read, v.ranks[0][1].lines)
+	}
 	return v, nil
 }
 
@@ -66,7 +70,7 @@ func (r *rankOutputs) open(c *Config, rank, i int, name string) error {
 	if c.Stamp {
 		o.lines.Clock = time.Now
 	}
-	if i == 0 && (c.JSON || c.Bare) {
+	if i == 0 && c.Bare {
 		o.toErr = rank != 0
 		if rank == 0 { // no prefix
 			o.lines = process.Prefixer{}
@@ -99,20 +103,32 @@ func (r *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, accepted fu
 	if toErr {
 		o = &r.ranks[rank][1]
 	}
-	if o.file != nil && len(chunk) > 0 {
-		if _, err := o.file.Write(chunk); err != nil {
-			o.fail(err)
-		}
+	if o.read == nil {
+		o.keep(chunk)
 	}
 	if len(chunk) == 0 {
 		o.text = o.lines.Finish(o.text[:0])
 	} else {
 		o.text = o.lines.Append(o.text[:0], chunk)
 	}
-	if toErr {
+	switch {
+	case o.read != nil:
+		r.writeRead(o, accepted)
+		return
+	case toErr:
 		o.keepReason()
 	}
 	r.mux.write(o.toErr, o.text, accepted)
+}
+
+// keep writes text to the file.
+func (o *rankOutput) keep(text []byte) {
+	if o.file == nil || len(text) == 0 {
+		return
+	}
+	if _, err := o.file.Write(text); err != nil {
+		o.fail(err)
+	}
 }
 
 // keepReason keeps the last reason in the lines of o.text.

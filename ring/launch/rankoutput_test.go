@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestRankOutputs(t *testing.T) {
 		{"prefix=tag", Config{Output: Output{Tag: true}}, `^\[0,stdout\] a\n\[1,stdout\] b\n$`, `^\[1,stderr\] c\n$`},
 		{"prefix=time", Config{Output: Output{Stamp: true}}, `^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \[[01]\] [ab]\n){2}$`, `^\d{4}-\S+Z \[1\] c\n$`},
 		{"prefix=both", Config{Output: Output{Stamp: true, Tag: true}}, `^\S+Z \[0,stdout\] a\n\S+Z \[1,stdout\] b\n$`, `^\S+Z \[1,stderr\] c\n$`},
-		{"output=JSON", Config{Output: Output{JSON: true, Stamp: true, Tag: true}}, `^a\n$`, `^\S+Z \[1,stdout\] b\n\S+Z \[1,stderr\] c\n$`},
+		{"output=bare", Config{Output: Output{Bare: true, Stamp: true, Tag: true}}, `^a\n$`, `^\S+Z \[1,stdout\] b\n\S+Z \[1,stderr\] c\n$`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,6 +50,51 @@ func TestRankOutputs(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRankOutputsRead verifies that a Reader gets each line of rank 0's standard output whole, that both
+// outputs and both files get what it makes of them, and that a login may send more only once both have room.
+func TestRankOutputsRead(t *testing.T) {
+	for _, bare := range []bool{false, true} {
+		var out, err bytes.Buffer
+		var lines []string
+		read := func(line []byte) Text {
+			lines = append(lines, string(line))
+			if len(lines) == 2 {
+				return Text{}
+			}
+			return Text{Out: append([]byte("out "), line...), Err: append([]byte("err "), line...), File: append([]byte("file "), line...)}
+		}
+		c := Config{NP: 2, Stdout: &out, Stderr: &err, Output: Output{Bare: bare, Read: read, OutputDir: t.TempDir()}}
+		v, fault := newRankOutputs(&c)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		accepted := 0
+		for _, chunk := range []string{"a\nb", "b\nc", ""} {
+			v.writeAsync(0, false, []byte(chunk), func() { accepted++ })
+		}
+		v.write(0, true, []byte("own\n"))
+		v.write(1, false, []byte("other\n"))
+		if _, fault := v.close(); fault != nil {
+			t.Error(fault)
+		}
+		wantOut, wantErr := "[0] out a\n[0] out c\n[1] other\n", "[0] err a\n[0] err c\n[0] own\n"
+		if bare {
+			wantOut, wantErr = "out a\nout c\n", "[0] err a\n[0] err c\n[0] own\n[1] other\n"
+		}
+		if out.String() != wantOut || err.String() != wantErr {
+			t.Errorf("bare=%t: standard output and error are %q and %q, want %q and %q", bare, &out, &err, wantOut, wantErr)
+		}
+		if !slices.Equal(lines, []string{"a\n", "bb\n", "c\n"}) || accepted != 3 {
+			t.Errorf("bare=%t: it reads %q, and %d chunks are accepted, want 3", bare, lines, accepted)
+		}
+		for name, want := range map[string]string{"rank.0/stdout": "file a\nfile c\n", "rank.0/stderr": "err a\nerr c\nown\n", "rank.1/stdout": "other\n"} {
+			if got, err := os.ReadFile(filepath.Join(c.OutputDir, name)); err != nil || string(got) != want {
+				t.Errorf("bare=%t: file %s has %q, error %v, want %q", bare, name, got, err, want)
+			}
+		}
 	}
 }
 

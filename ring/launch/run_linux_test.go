@@ -316,7 +316,7 @@ func TestRunWholeLines(t *testing.T) {
 // TestRunJSON verifies that standard output under --json has only lines of rank 0.
 func TestRunJSON(t *testing.T) {
 	t.Parallel()
-	j := startJob(t, 2, func(c *Config) { c.JSON = true }, "place")
+	j := startJob(t, 2, func(c *Config) { c.Bare, c.Events = true, "1" }, "place")
 	j.wait(t)
 	if out := j.out.String(); strings.Contains(out, "[") || !strings.Contains(out, "\nRINGTRAIN_JSON=1\n") && !strings.HasPrefix(out, "RINGTRAIN_JSON=1\n") {
 		t.Errorf("stdout has a prefix, or lacks RINGTRAIN_JSON=1:\n%s", out)
