@@ -127,10 +127,12 @@ func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	watch := &show.ErrorWatch{Out: a.rawOut, JSON: out.JSON}
-	cfg.JSON, cfg.Stdout = out.JSON, watch
+	cfg.Stdout = out
+	if out.JSON {
+		cfg.Events, cfg.Read = "1", out.Pass
+	}
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
-	return out.EndLaunch(res, err, watch)
+	return out.EndLaunch(res, err)
 }
 
 // benchLaunch returns the launch of the ranks of bench NAME.

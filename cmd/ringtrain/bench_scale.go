@@ -68,7 +68,7 @@ func ratesLine(r cost.Rates) string {
 func (a *app) loopbackHop(self string) (time.Duration, error) {
 	var printed bytes.Buffer
 	cfg := launch.Config{
-		NP: 2, Env: a.environ, Output: launch.Output{JSON: true}, Stdout: &printed, Stderr: a.rawErr,
+		NP: 2, Env: a.environ, Output: launch.Output{Bare: true, Events: "1"}, Stdout: &printed, Stderr: a.rawErr,
 		Program: []string{self, "bench", "allreduce", "--levels=flat", "--link=tcp", "--algorithm=ring", "--sizes=1KiB", "--in-place", "--budget=300ms"},
 	}
 	if err := a.drawToken(&cfg); err != nil {

@@ -66,7 +66,7 @@ func runCompletion(a *app, c *cli.Context) error {
 	if !ok || c.NArg() != 1 {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("completion %s: want completion bash, zsh or fish", strings.Join(c.Args().Slice(), " ")))
 	}
-	fmt.Fprint(a.rawOut, script)
+	fmt.Fprint(a.out, script)
 	return nil
 }
 

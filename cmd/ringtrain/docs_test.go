@@ -147,7 +147,7 @@ func parseWords(words []string) error {
 	}
 	var discard bytes.Buffer
 	if cmd.name == "" {
-		return (&app{stdout: &discard, rawOut: show.NewSink(&discard)}).dispatch(words)
+		return (&app{stdout: &discard, out: show.NewReporter(&discard, &discard)}).dispatch(words)
 	}
 	_, err := sortArguments(words, cmd.flags, cmd.stop)
 	return err

@@ -110,7 +110,7 @@ func (a *app) examine(p place.Place, meet join.Config, writes []doctor.Write, ou
 			g.Abort(v.Cause())
 		}
 		out.Examined(r, v, took)
-		return show.Silent(v.Code)
+		return out.Silent(v.Code)
 	}
 	if err == nil {
 		err = g.Leave(g.Context())
@@ -119,7 +119,7 @@ func (a *app) examine(p place.Place, meet join.Config, writes []doctor.Write, ou
 	case err == nil:
 		return nil
 	case p.Source == place.UnderRun:
-		return show.Silent(exitcode.Of(err))
+		return out.Silent(exitcode.Of(err))
 	}
 	return out.ExaminationFailed(ring.CauseOf(err, m.Rank, m.Self().Host, -1).WithCode())
 }
@@ -145,17 +145,19 @@ func doctorOnHosts(a *app, c *cli.Context) error {
 	if err != nil {
 		return out.ExaminationFailed(err)
 	}
-	watch := &show.VerdictWatch{Out: a.rawOut}
-	cfg.Bare, cfg.JSON, cfg.Stdout = true, out.JSON, watch
+	cfg.Bare, cfg.Read, cfg.Stdout = true, out.Verdict, out
+	if out.JSON {
+		cfg.Events = "1"
+	}
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
-	if err == nil && (res.Code == exitcode.OK || !res.Unread && watch.Seen) {
-		return show.Silent(res.Code)
+	if err == nil && (res.Code == exitcode.OK || !res.Unread && out.Told()) {
+		return out.Silent(res.Code)
 	}
 	if err == nil {
 		err = exitcode.With(res.Code, errors.New(res.Text))
 	}
 	if res.Unread {
-		return show.Reported(err) // standard error has no reader either
+		return out.Reported(err) // standard error has no reader either
 	}
 	if reached := withoutHosts(cfg.Hosts, launch.FailedHosts(err)); !out.JSON && len(reached) > 0 && len(reached) < len(cfg.Hosts) {
 		cfg.Notice(fmt.Sprintf("%s cannot run ranks, as the last lines say; this is about the others", phrase.Count(len(cfg.Hosts)-len(reached), "host")))

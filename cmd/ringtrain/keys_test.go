@@ -18,7 +18,7 @@ const keyLimits = "TEST_KEY_LIMITS"
 
 // mainWithKeys is main with these limits.
 func mainWithKeys(limits string) int {
-	a := &app{ctx: context.Background(), stdout: show.NewSink(os.Stdout), stderr: os.Stderr, environ: os.Environ(), getenv: os.Getenv}
+	a := &app{ctx: context.Background(), out: show.NewReporter(os.Stdout, os.Stderr), stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), getenv: os.Getenv}
 	if _, err := fmt.Sscan(limits, &a.keys.Renew, &a.keys.End); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitcode.Usage

@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 
@@ -64,11 +63,11 @@ type command struct {
 // app has the environment of every command.
 type app struct {
 	ctx            context.Context
-	stdout, stderr io.Writer  // for lines of text
-	rawOut         *show.Sink // the same files, for the bytes of ranks and for data
-	rawErr         io.Writer
-	oneOutput      bool // stdout and stderr are the same file
-	launched       bool // this process launches a job: an error from now on is one of the manual
+	out            *show.Reporter // standard output, also for the bytes of ranks and for data
+	stdout, stderr io.Writer      // for lines of text
+	rawErr         io.Writer      // the file of stderr, for the bytes of ranks
+	oneOutput      bool           // stdout and stderr are the same file
+	launched       bool           // this process launches a job: an error from now on is one of the manual
 	environ        []string
 	getenv         func(string) string
 	keys           train.KeyLimits // 0: the usual ones
@@ -84,10 +83,10 @@ func (a *app) joinCauses() (end func()) {
 // dataOut returns standard output for what programs read, such as names of files: a terminal gets it
 // printable, a file or a pipe as it is.
 func (a *app) dataOut() io.Writer {
-	if show.IsTerminal(a.rawOut) {
+	if a.out.IsTerminal() {
 		return a.stdout
 	}
-	return a.rawOut
+	return a.out
 }
 
 func commands() []command {
@@ -112,10 +111,10 @@ func commands() []command {
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
-	out := show.NewSink(stdout)
+	out := show.NewReporter(stdout, stderr)
 	a := &app{
-		ctx: context.Background(), stdout: show.Printable(out, math.MaxInt), stderr: show.Printable(stderr, show.MaxMessage),
-		rawOut: out, rawErr: stderr, oneOutput: show.SameFile(stdout, stderr), environ: os.Environ(), getenv: os.Getenv,
+		ctx: context.Background(), out: out, stdout: out.Stdout, stderr: out.Stderr,
+		rawErr: stderr, oneOutput: show.SameFile(stdout, stderr), environ: os.Environ(), getenv: os.Getenv,
 	}
 	err := a.dispatch(args)
 	if err == nil {
@@ -211,10 +210,10 @@ func (a *app) runCommand(cmd command, path string, args []string) error {
 	} else {
 		err = a.execute(cmd, path, sorted)
 	}
-	if err != nil && !show.IsReported(err) && cmd.fails != nil {
+	if err != nil && !a.out.Told() && cmd.fails != nil {
 		err = cmd.fails(a, sorted, err)
 	}
-	if err != nil && !show.IsReported(err) {
+	if err != nil && !a.out.Told() {
 		a.reportEnd(cmd, sorted, err)
 	}
 	return err

@@ -35,8 +35,7 @@ func (a *app) reportEnd(cmd command, said arguments, err error) {
 
 // reporterBy is newReporter for options that may be invalid.
 func (a *app) reporterBy(said arguments, rank int) *show.Reporter {
-	json := said.switchedOn("json") || envWantsJSON(a.getenv)
-	return &show.Reporter{Rank: rank, JSON: json, Stdout: a.stdout, People: a.stderr, Stderr: a.stderr}
+	return a.reporter(rank, said.switchedOn("json"))
 }
 
 // placeBy is findPlace for options that may be invalid. It ignores values that are not

@@ -9,11 +9,23 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
+// wholeStream is the value of RINGTRAIN_JSON for the ranks of a job that run reads.
+const wholeStream = "stream"
+
+// newReporter returns the reporter of this process by the options of its command.
 func (a *app) newReporter(c *cli.Context, rank int) *show.Reporter {
-	r := &show.Reporter{Rank: rank, JSON: wantsJSON(c, a.getenv), Quiet: c.Bool("quiet"), Stdout: a.stdout, People: a.stdout, Stderr: a.stderr}
-	if c.Bool("verbose") {
-		show.All(a.rawOut, a.rawErr)
+	r := a.reporter(rank, c.Bool("json"))
+	r.Quiet, r.Verbose = c.Bool("quiet"), c.Bool("verbose")
+	if r.Verbose {
+		show.All(a.out, a.rawErr)
 	}
+	return r
+}
+
+// reporter returns the reporter of this process.
+func (a *app) reporter(rank int, json bool) *show.Reporter {
+	r := a.out
+	r.Rank, r.JSON, r.Stderr = rank, json || envWantsJSON(a.getenv), a.stderr
 	if r.JSON {
 		r.People = a.stderr
 	}

@@ -78,13 +78,18 @@ func runRun(a *app, c *cli.Context) error {
 	if err != nil {
 		return out.Refuse(err)
 	}
-	watch := &show.ErrorWatch{Out: a.rawOut, JSON: out.JSON}
-	cfg.JSON, cfg.Stdout = out.JSON, watch
+	cfg.Stdout, cfg.Bare = out, out.JSON
+	switch {
+	case job.IsName(c.Args().First()):
+		cfg.Events, cfg.Read = wholeStream, out.Read
+	case out.JSON:
+		cfg.Events, cfg.Read = "1", out.Pass
+	}
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, NoticeSink: rendezvous.NoticeOwner,
 	})
 	res.Text += whereJobFileIs(c.Args().First(), res)
-	if err = out.EndLaunch(res, err, watch); err == nil && options != nil {
+	if err = out.EndLaunch(res, err); err == nil && options != nil {
 		nextOf(c, out, options)
 	}
 	return err

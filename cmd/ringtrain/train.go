@@ -43,6 +43,7 @@ func runTrain(a *app, c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, place.Rank)
+	out.Whole = a.getenv("RINGTRAIN_JSON") == wholeStream
 	meet, err := a.meetConfig(c, place, out)
 	if err != nil {
 		return out.Fail(ring.CauseOf(err, place.Rank, show.Hostname(), -1))
@@ -114,7 +115,7 @@ func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Train
 		}, team)
 		if err == nil {
 			out.End(result, stopCause(result, m, team.StoppedBy(), signals.code.Load() != 0))
-			return show.Silent(result.Stopped)
+			return out.Silent(result.Stopped)
 		}
 		c := ring.CauseOf(err, m.Rank, m.Self().Host, result.Step)
 		signalled := func() bool { return signals.told() != 0 && c.ExitCode >= exitcode.Interrupted }

@@ -29,6 +29,7 @@
 //	agent.go           the other end of a login
 //	frame.go           the wire; messages.go: its JSON messages
 //	input.go           standard input of rank 0
+//	rankoutput.go      prefixes and files of outputs; linereader.go: lines that are read
 //	outputmux.go       the outputs of all ranks; writequeue.go, credit.go: backpressure
 //
 // # Other hosts
@@ -106,8 +107,9 @@
 //
 // # Output
 //
-// Lines begin with "[rank] ", or with Tag "[rank,stdout] " and "[rank,stderr] ". JSON lines
-// of rank 0 have no prefix. With OutputDir all bytes of the ranks also go into files,
+// Lines begin with "[rank] ", or with Tag "[rank,stdout] " and "[rank,stderr] ". With Bare
+// those of rank 0's standard output have no prefix. A [Reader] makes other lines of them. With
+// OutputDir all that the ranks write, or what the Reader makes of it, also goes into files,
 // without a prefix. This layout is frozen:
 //
 //	<OutputDir>/rank.<N>/stdout      N: the rank in decimal, no leading zeros

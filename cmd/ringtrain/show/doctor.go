@@ -1,7 +1,6 @@
 package show
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/doctor"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
 )
 
 // The events of an examination.
@@ -61,7 +61,7 @@ func (r *Reporter) ExaminationFailed(err error) error {
 	case err == nil || !r.JSON:
 		return err
 	case r.Rank > 0:
-		return Reported(err)
+		return r.Reported(err)
 	}
 	cause := ring.CauseOf(err, -1, "", -1)
 	code := max(exitcode.Of(err), exitcode.Failed)
@@ -69,14 +69,10 @@ func (r *Reporter) ExaminationFailed(err error) error {
 	return err
 }
 
-// A VerdictWatch forwards standard output and records whether rank 0 has printed a verdict
-// or an error.
-type VerdictWatch struct {
-	Out  io.Writer
-	Seen bool
-}
-
-func (w *VerdictWatch) Write(p []byte) (int, error) {
-	w.Seen = w.Seen || bytes.Contains(p, []byte(`{"event":"verdict"`)) || bytes.Contains(p, errorMark) || bytes.Contains(p, []byte("a job would not run here"))
-	return w.Out.Write(p)
+// Verdict is Read for an examination: its end is told once rank 0 has printed a verdict or an error. The
+// lines stay as they are.
+func (r *Reporter) Verdict(line []byte) launch.Text {
+	s, err := report.Parse(line)
+	r.told = r.told || err != nil || s.Kind() == verdictEvent{}.Kind() || s.Kind() == report.Failure{}.Kind()
+	return launch.Text{Out: line, File: line}
 }

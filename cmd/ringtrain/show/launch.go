@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
@@ -18,25 +20,26 @@ func (r *Reporter) Refuse(err error) error {
 	cause := *ring.CauseOf(err, -1, Hostname(), -1)
 	cause.Text = strings.ReplaceAll(cause.Text, "\n", " ")
 	r.Emit(Failure(&cause))
-	return Reported(err)
+	return r.Reported(err)
 }
 
-// EndLaunch ends a command that started ranks whose standard output went through watch.
-// It writes the error event unless rank 0 has written it.
-func (r *Reporter) EndLaunch(res launch.Result, err error, watch *ErrorWatch) error {
-	watch.finish(res, err)
+// EndLaunch ends a command that started ranks, whose rank 0 this Reporter has read. It tells the error
+// event unless rank 0 has told it.
+func (r *Reporter) EndLaunch(res launch.Result, err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.endStream(res, err)
 	if err == nil && res.Code == exitcode.OK {
 		return nil
 	}
-	if err == nil {
+	cause := causeOfEnd(res)
+	if err != nil {
+		cause = ring.CauseOf(err, -1, Hostname(), -1)
+	} else {
 		err = exitcode.With(res.Code, errors.New(res.Text))
-		if !watch.Seen {
-			r.Emit(Failure(causeOfEnd(res)))
-			watch.Seen = true
-		}
 	}
-	if watch.Seen {
-		return Reported(err)
+	if !r.told {
+		r.end(report.Stamped{Event: Failure(cause), Time: time.Now()}, nil, res.Unread)
 	}
 	return err
 }

@@ -1,9 +1,14 @@
 package show
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"ringtrain/model/train"
@@ -13,77 +18,98 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// A Reporter writes a run's events: as lines of JSON to standard output, or as sentences.
-// Rank 0 reports for the job; the other ranks report only their own messages.
+// A Reporter is the standard output of this process, and all that it tells of a run: lines of JSON or
+// sentences. Rank 0 reports for the job; the other ranks report only their own messages.
+//
+// As a writer it takes the bytes of ranks and data. It keeps the first fault of a write, so that a
+// command that could not write its output to a full disk ends with an error. A closed pipe is no fault:
+// its reader did not want the rest.
+//
+// If standard output has events, each end with an exit code other than 0 has exactly one error event: of
+// the failed rank or rank 0; of the launcher, if rank 0 wrote none; or of the command, if it failed
+// before both.
 type Reporter struct {
-	Rank   int
-	JSON   bool
-	Quiet  bool // people get warnings, errors and the result alone
-	Stdout io.Writer
-	People io.Writer // for sentences: standard output, or standard error with JSON
-	Stderr io.Writer
+	Rank    int
+	JSON    bool
+	Whole   bool // with JSON: each event as it comes, which a launcher reads
+	Quiet   bool // people get warnings, errors and the result alone
+	Verbose bool
+	Views   []View
+	Stdout  io.Writer // for lines of text
+	People  io.Writer // for sentences: standard output, or standard error with JSON
+	Stderr  io.Writer
 
-	steps     report.Sum
-	metric    string // of the last evaluation, for people
-	result    string // line of the last evaluation, which Quiet keeps for the end
-	evaluated int64  // step of the last evaluation
+	mu    sync.Mutex // guards what follows
+	steps report.Sum
+	words words
+	kept  *keptError // nil: rank 0 has told no end
+	told  bool       // the end needs no further error event: it has one, another rank reports it, or nobody reads
+
+	out     io.Writer
+	writing sync.Mutex // locked during a write to out, which may block
+	faultMu sync.Mutex
+	fault   error // the first one of out
 }
 
-// Event reports one event of the run. The trainer calls it on rank 0 only.
-func (r *Reporter) Event(e report.Event) {
-	if step, ok := e.(report.Step); ok {
-		sum, due := r.steps.Add(step)
-		if !due {
-			return
-		}
-		e = sum
-	}
-	r.Emit(e)
-	line := Sentence(e)
-	switch e := e.(type) {
-	case report.Metrics:
-		if e.Name == "" {
-			r.metric, r.result, r.evaluated = metricText(e), line, e.Step
-		}
-	case report.Step:
-		line = stepSentence(e, r.metric)
-	case report.Checkpointed:
-		if e.Step == r.evaluated {
-			return // the evaluation has its line
-		}
-	}
-	if !r.Quiet {
-		fmt.Fprintln(r.People, line)
-		return
-	}
-	switch e.(type) {
-	case report.Done:
-		if r.result != "" {
-			line = r.result + "\n" + line
-		}
-		fmt.Fprintln(r.People, line)
-	case report.Warning, report.Generation:
-		fmt.Fprintln(r.People, line)
-	}
+// NewReporter returns the reporter of a process with its two outputs.
+func NewReporter(stdout, stderr io.Writer) *Reporter {
+	r := &Reporter{out: stdout, Stderr: Printable(stderr, MaxMessage)}
+	r.Stdout = Printable(r, math.MaxInt)
+	r.People = r.Stdout
+	return r
 }
 
-// Emit writes the event as one line of JSON, if JSON is selected.
+// Write writes bytes to standard output as they are.
+func (r *Reporter) Write(p []byte) (int, error) {
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	n, err := r.out.Write(p)
+	if err != nil && !errors.Is(err, syscall.EPIPE) {
+		r.faultMu.Lock()
+		defer r.faultMu.Unlock()
+		r.fault = cmp.Or(r.fault, err)
+	}
+	return n, err
+}
+
+// Fault returns the first fault of a write to standard output, or nil.
+func (r *Reporter) Fault() error {
+	r.faultMu.Lock()
+	defer r.faultMu.Unlock()
+	if r.fault == nil {
+		return nil
+	}
+	return fmt.Errorf("standard output: %w", r.fault)
+}
+
+// Told reports whether the end of the process needs no further error event.
+func (r *Reporter) Told() bool { return r.told }
+
+// Reported returns err, which needs no further error event.
+func (r *Reporter) Reported(err error) error {
+	r.told = true
+	return err
+}
+
+// Silent returns an error with a code and no text, because everything was reported; nil for code 0.
+func (r *Reporter) Silent(code int) error {
+	if code == exitcode.OK {
+		return nil
+	}
+	return r.Reported(exitcode.With(code, errors.New("")))
+}
+
+// Emit writes an event that no view reads as one line of JSON, if JSON is selected.
 func (r *Reporter) Emit(e report.Event) {
-	if !r.JSON {
-		return
+	if r.JSON {
+		r.Stdout.Write(r.jsonOf(report.Stamped{Event: e, Time: time.Now()}))
 	}
-	line, err := report.Line(e, time.Now())
-	if err != nil {
-		fmt.Fprintln(r.Stderr, "ringtrain: event "+e.Kind()+": "+err.Error())
-		return
-	}
-	r.Stdout.Write(line)
 }
 
 // Waiting reports the missing ranks of an incomplete start.
 func (r *Reporter) Waiting(w rendezvous.Waiting) {
 	if r.Rank <= 0 {
-		r.Emit(waitingEvent(w))
+		r.Event(waitingEvent(w))
 	}
 	fmt.Fprintln(r.Stderr, "waiting: "+w.String())
 }
@@ -92,10 +118,10 @@ func (r *Reporter) Waiting(w rendezvous.Waiting) {
 // each fault of a job. It returns a silent error with the exit code.
 func (r *Reporter) Fail(c *ring.Cause) error {
 	if r.Rank <= 0 {
-		r.Emit(Failure(c))
+		r.Event(Failure(c))
 	}
 	fmt.Fprintln(r.Stderr, "ringtrain: "+strings.ReplaceAll(c.Error(), "\n", "\nringtrain: "))
-	return Silent(max(c.ExitCode, exitcode.Failed))
+	return r.Silent(max(c.ExitCode, exitcode.Failed))
 }
 
 // End reports the digest as this rank's last line, and before it the reason if the job
@@ -104,7 +130,7 @@ func (r *Reporter) End(result train.Result, stop *ring.Cause) {
 	whose := ""
 	if stop != nil {
 		if r.Rank == 0 {
-			r.Emit(Failure(stop))
+			r.Event(Failure(stop))
 		}
 		if stop.Rank >= 0 && stop.Rank != r.Rank {
 			whose = fmt.Sprintf(" to rank %d on %s", stop.Rank, stop.Host)

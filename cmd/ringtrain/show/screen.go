@@ -125,9 +125,9 @@ func (f *screenFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// IsTerminal reports whether what is written to s reaches a terminal.
-func IsTerminal(s *Sink) bool {
-	switch w := s.w.(type) {
+// IsTerminal reports whether standard output is a terminal.
+func (r *Reporter) IsTerminal() bool {
+	switch w := r.out.(type) {
 	case *screenFile:
 		return true
 	case *os.File:
@@ -139,8 +139,8 @@ func IsTerminal(s *Sink) bool {
 // All has terminals among the writers get each line as it is.
 func All(writers ...io.Writer) {
 	for _, w := range writers {
-		if s, ok := w.(*Sink); ok {
-			w = s.w
+		if r, ok := w.(*Reporter); ok {
+			w = r.out
 		}
 		if f, ok := w.(*screenFile); ok {
 			f.screen.mu.Lock()

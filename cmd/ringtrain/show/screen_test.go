@@ -172,7 +172,7 @@ func TestNarrowedScreen(t *testing.T) {
 // TestVerboseScreen verifies that a terminal shows each line as it is, digests too, with --verbose.
 func TestVerboseScreen(t *testing.T) {
 	var shown bytes.Buffer
-	out := NewSink(&screenFile{out: &shown, screen: &screen{after: time.Hour, width: func() int { return 80 }}})
+	out := NewReporter(&screenFile{out: &shown, screen: &screen{after: time.Hour, width: func() int { return 80 }}}, &shown)
 	All(out)
 	lines := "[0] no file\n[1] no file\n[0] digest=" + strings.Repeat("0f", 32) + "\n"
 	fmt.Fprint(out, lines)

@@ -1,0 +1,195 @@
+package show
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"time"
+
+	"ringtrain/model/train/report"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
+)
+
+// A View reads the events of a run: each one once, in order and one at a time. The event of the end
+// comes when its first cause is known. A View neither blocks nor fails the run.
+type View func(report.Stamped)
+
+// keptError is the error event of rank 0, as long as another cause may come before it.
+type keptError struct {
+	report.Stamped
+	line []byte
+}
+
+// Event takes an event of this process: the trainer calls it on rank 0 only. The launcher's rank 0 hands
+// it on, and any other process shows it.
+func (r *Reporter) Event(e report.Event) {
+	if r.Whole {
+		r.Emit(e)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.write(r.take(report.Stamped{Event: e, Time: time.Now()}, nil))
+}
+
+// Read takes a line of a job's rank 0 and returns what the outputs get of it. It is the launcher's
+// [launch.Reader].
+func (r *Reporter) Read(line []byte) launch.Text {
+	return r.read(line, r.take)
+}
+
+// Pass is Read for a program whose lines stay as they are.
+func (r *Reporter) Pass(line []byte) launch.Text {
+	return r.read(line, func(_ report.Stamped, line []byte) launch.Text { return launch.Text{Out: line, File: line} })
+}
+
+// read takes a line. It keeps an error event back while the event is the last line: if the launcher
+// fails first, it ends rank 0, which then reports this as the cause.
+func (r *Reporter) read(line []byte, take func(report.Stamped, []byte) launch.Text) launch.Text {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, err := report.Parse(line)
+	if _, failed := s.Event.(report.Failure); failed { // after another one: rank 0 was restarted and failed before its start event
+		r.kept = &keptError{s, bytes.Clone(line)}
+		return launch.Text{File: r.ifJSON(line)}
+	}
+	var before launch.Text
+	if kept := r.kept; kept != nil {
+		before, r.kept, r.told = take(kept.Stamped, kept.line), nil, true
+	}
+	if err != nil { // no event
+		return launch.Text{Out: append(before.Out, line...), Err: before.Err, File: line}
+	}
+	if _, begun := s.Event.(report.Start); begun { // rank 0 was restarted: its earlier error events do not count
+		r.told = false
+	}
+	text := take(s, line)
+	return launch.Text{Out: append(before.Out, text.Out...), Err: append(before.Err, text.Err...), File: text.File}
+}
+
+// take hands an event to the views and returns what the outputs get of it. line is its JSON, nil if it
+// is not made yet. Steps become the sums of log.every. The caller holds r.mu.
+func (r *Reporter) take(s report.Stamped, line []byte) launch.Text {
+	for _, view := range r.Views {
+		view(s)
+	}
+	switch e := s.Event.(type) {
+	case report.Start:
+		r.steps = report.Sum{}
+	case report.Step:
+		sum, due := r.steps.Add(e)
+		if !due {
+			return launch.Text{}
+		}
+		s.Event, line = sum, nil
+	case report.Ranks:
+		if !r.Verbose {
+			return launch.Text{}
+		}
+	}
+	words := []byte(r.words.of(s.Event, r.Quiet))
+	if !r.JSON {
+		return launch.Text{Out: words, File: words}
+	}
+	if line == nil {
+		line = r.jsonOf(s)
+	}
+	return launch.Text{Out: line, Err: words, File: line}
+}
+
+// endStream tells or drops the error event of rank 0 after all ranks have ended. It drops the event if
+// the launcher failed before any rank.
+func (r *Reporter) endStream(res launch.Result, err error) {
+	kept := r.kept
+	r.kept = nil
+	if kept == nil || err != nil && res.Text == "" {
+		return
+	}
+	told := kept.Event.(report.Failure)
+	if res.Code != exitcode.OK && told.ExitCode != res.Code {
+		if told.ExitCode == exitcode.Terminated || told.ExitCode == exitcode.Interrupted { // a rank had failed before, or the time limit had passed
+			return
+		}
+		if told.Rank == res.Rank { // a rank does not know the code of a rank that was killed or refused alone
+			told.ExitCode = res.Code
+			kept = &keptError{report.Stamped{Event: told, Time: kept.Time}, nil}
+		}
+	}
+	r.end(kept.Stamped, kept.line, res.Unread)
+}
+
+// end tells the event of the end. If nobody reads standard output, a write might block forever.
+func (r *Reporter) end(s report.Stamped, line []byte, unread bool) {
+	text := r.take(s, line)
+	if !unread {
+		r.write(text)
+	}
+	r.told = true
+}
+
+// write writes the text of an event of this process.
+func (r *Reporter) write(t launch.Text) {
+	r.Stdout.Write(t.Out) // the writer keeps a fault
+	r.Stderr.Write(t.Err)
+}
+
+// ifJSON returns a line of JSON if standard output has JSON.
+func (r *Reporter) ifJSON(line []byte) []byte {
+	if r.JSON {
+		return line
+	}
+	return nil
+}
+
+// jsonOf returns the line of an event.
+func (r *Reporter) jsonOf(s report.Stamped) []byte {
+	line, err := report.Line(s.Event, s.Time)
+	if err != nil {
+		fmt.Fprintln(r.Stderr, "ringtrain: event "+s.Kind()+": "+err.Error())
+	}
+	return line
+}
+
+// words are the sentences of a run, each with what the events before it have told.
+type words struct {
+	metric    string // of the last evaluation
+	result    string // line of the last evaluation, which --quiet keeps for the end
+	evaluated int64  // step of the last evaluation
+}
+
+// of returns the lines of an event, "" for none.
+func (w *words) of(e report.Event, quiet bool) string {
+	line := Sentence(e)
+	switch e := e.(type) {
+	case report.Failure, report.Waiting, report.Ranks, report.Unknown: // each rank says how it ends, and for whom it waits
+		return ""
+	case report.Metrics:
+		if e.Name == "" {
+			w.metric, w.result, w.evaluated = metricText(e), line, e.Step
+		}
+	case report.Step:
+		line = stepSentence(e, w.metric)
+	case report.Checkpointed:
+		if e.Step == w.evaluated { // the evaluation has its line
+			return ""
+		}
+	case report.Done:
+		if quiet && w.result != "" {
+			line = w.result + "\n" + line
+		}
+	}
+	if quiet && !isKept(e) {
+		return ""
+	}
+	return printed(line, math.MaxInt) + "\n"
+}
+
+// isKept reports whether --quiet leaves an event: a warning or the result.
+func isKept(e report.Event) bool {
+	switch e.(type) {
+	case report.Warning, report.Generation, report.Done:
+		return true
+	}
+	return false
+}
