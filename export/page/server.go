@@ -1,0 +1,161 @@
+package page
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringtrain/model/train/report"
+)
+
+// tokenBytes is the length of the token of a server.
+const tokenBytes = 16
+
+// endTime bounds the wait for readers to take the last events.
+const endTime = time.Second
+
+// A Server shows one run as a live page to those who have its token:
+//
+//	/         the page
+//	/events   the events of the run, server-sent
+//	/metrics  the handler of the metrics
+//
+// It is a view of the stream of events: neither training nor a reader waits for another reader.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	hub      hub
+	metrics  http.Handler
+	token    string
+	cookie   string // name: browsers do not tell the ports of a host apart
+	html     []byte
+	policy   string
+}
+
+// NewServer returns a server with a fresh token that answers on a listener, and closes it.
+func NewServer(l net.Listener, metrics http.Handler) *Server {
+	secret := make([]byte, tokenBytes)
+	rand.Read(secret) // never fails
+	token := hex.EncodeToString(secret)
+	name := sha256.Sum256([]byte(token))
+	s := &Server{listener: l, metrics: metrics, token: token, cookie: "ringtrain-" + hex.EncodeToString(name[:4])}
+	s.html, s.policy = Live()
+	s.http = NewHTTP(s)
+	go s.http.Serve(l) // until Close
+	return s
+}
+
+// Link returns the address of the page, with its token.
+func (s *Server) Link() string {
+	at := s.listener.Addr().(*net.TCPAddr)
+	host := at.IP.String()
+	if at.IP.IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			host = name
+		}
+	}
+	return fmt.Sprintf("http://%s/?token=%s", net.JoinHostPort(host, strconv.Itoa(at.Port)), s.token)
+}
+
+// Load puts an earlier history of the run in front, before the first event.
+func (s *Server) Load(name string) error { return s.hub.load(name, time.Now()) }
+
+// Event shows an event.
+func (s *Server) Event(e report.Stamped) { s.hub.publish(e) }
+
+// Status shows the state of the rendezvous, a line of JSON. Readers take a server that says nothing for
+// some seconds for a lost one.
+func (s *Server) Status(line []byte) { s.hub.setStatus(line) }
+
+// Close ends the server when readers have the last events, or after a second.
+func (s *Server) Close() error {
+	s.hub.end()
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	if s.http.Shutdown(ctx) == nil {
+		return nil
+	}
+	return s.http.Close()
+}
+
+// ServeHTTP answers a request that has the token.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", s.policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	switch {
+	case !s.admits(r):
+		http.Error(w, "want the link with the token that ringtrain has printed", http.StatusForbidden)
+	case r.Method != http.MethodGet:
+		h.Set("Allow", http.MethodGet)
+		http.Error(w, "want GET", http.StatusMethodNotAllowed)
+	case r.URL.Path == "/":
+		http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		w.Write(s.html)
+	case r.URL.Path == "/events":
+		s.events(w, r)
+	case r.URL.Path == "/metrics":
+		s.metrics.ServeHTTP(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// admits reports whether a request has the token: in the query, in the cookie of the page, or as
+// Authorization: Bearer TOKEN.
+func (s *Server) admits(r *http.Request) bool {
+	tokens := r.URL.Query()["token"]
+	for _, c := range r.CookiesNamed(s.cookie) {
+		tokens = append(tokens, c.Value)
+	}
+	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		tokens = append(tokens, token)
+	}
+	want, admitted := sha256.Sum256([]byte(s.token)), false
+	for _, t := range tokens {
+		got := sha256.Sum256([]byte(t))
+		admitted = subtle.ConstantTimeCompare(got[:], want[:]) == 1 || admitted
+	}
+	return admitted
+}
+
+// events sends a reader the events of the run, from Last-Event-ID on.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	after, _ := strconv.Atoi(r.Header.Get("Last-Event-ID")) // 0: has none
+	reader := s.hub.enter(after, cancel)
+	if reader == nil {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, fmt.Sprintf("%d pages are open, and there may be no more: close one", maxReaders), http.StatusServiceUnavailable)
+		return
+	}
+	defer s.hub.leave(reader)
+	out := http.NewResponseController(w)
+	out.SetReadDeadline(time.Time{}) // the request has been read
+	defer context.AfterFunc(ctx, func() { out.SetWriteDeadline(time.Now()) })()
+	w.Header().Set("Content-Type", "text/event-stream")
+	s.hub.stream(ctx, reader, func(text []byte) error {
+		out.SetWriteDeadline(time.Now().Add(answerTime))
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if _, err := w.Write(text); err != nil {
+			return err
+		}
+		return out.Flush()
+	})
+}
