@@ -1,0 +1,202 @@
+package show
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ringtrain/model/train/report"
+	"ringtrain/ring/phrase"
+)
+
+// A Shape says how large a terminal is, and of what it is capable. The zero value is that of a file: lines of any width.
+type Shape struct {
+	Columns, Rows   int
+	Colour, Unicode bool
+}
+
+const (
+	narrowColumns = 60  // below it the live block takes one line
+	flatRows      = 10  // below it, too
+	wideColumns   = 160 // from it on the block takes two lines
+	lineColumns   = 79  // of the first line of a block of four
+	minBar        = 12
+	gap           = "   "
+)
+
+// Colours, as escape codes take them.
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+)
+
+// paint returns a text in a colour, where there are colours.
+func (s Shape) paint(colour, text string) string {
+	if !s.Colour {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// header says what is trained, on what, and how.
+func (s *runState) header() []string {
+	e := s.start
+	what := []string{e.Job, fmt.Sprintf("%s, %s parameters", e.Model, Commas(int64(e.Parameters))), Commas(e.Records) + " records"}
+	if e.EvalRecords > 0 {
+		what[2] += fmt.Sprintf(", %s to evaluate", Commas(e.EvalRecords))
+	}
+	how := []string{phrase.Count(e.WorldSize, "rank"), "batch " + Commas(int64(e.GlobalBatch)), Commas(e.Steps) + " steps"}
+	if e.Epochs > 0 {
+		how[2] = phrase.Count(int(e.Epochs), "epoch") + ", " + how[2]
+	}
+	if e.Hosts > 1 {
+		how[0] += " on " + phrase.Count(e.Hosts, "host")
+		how = append(how, e.Codec+" between hosts")
+	}
+	if e.RestoredStep > 0 {
+		how = append(how, "resumed at step "+Commas(e.RestoredStep))
+	}
+	return []string{strings.Join(what, " · "), strings.Join(how, " · ")}
+}
+
+// block returns the lines of the live block, none of which is wider than the terminal: how far the run is, what it has
+// reached, how fast it is, and which rank holds it up.
+func (s *runState) block(shape Shape) []string {
+	width := shape.Columns - 1 // the last column makes some terminals wrap
+	if shape.Columns < narrowColumns || shape.Rows < flatRows {
+		return []string{s.flat(shape, width)}
+	}
+	right := fmt.Sprintf(" %3.0f %%  epoch %d of %d  %12s", 100*s.share(), s.all.step.Epoch, s.start.Epochs, s.left())
+	lines := []string{s.bar(shape, min(width, lineColumns)-Width(right)) + right}
+	lines = append(lines, Cut(s.reached(), width), Cut(s.speed(), width))
+	wait := ""
+	if w := s.shown.straggler(); w != nil {
+		wait = fmt.Sprintf("others wait %.0f %% of the time for rank %d", 100*w.Share, w.Rank)
+		if s.start.Hosts > 1 {
+			wait += " on " + phrase.Name(w.Host)
+		}
+		lines = append(lines, shape.paint(yellow, Cut(wait, width)))
+	}
+	if shape.Columns < wideColumns {
+		return lines
+	}
+	lines[0] += gap + Cut(lines[1], width-lineColumns-len(gap))
+	lines[1] = lines[2]
+	if wait != "" {
+		lines[1] += gap + shape.paint(yellow, Cut(wait, width-Width(lines[2])-len(gap)))
+	}
+	return lines[:2]
+}
+
+// flat returns the block in one line: a short bar, and as many facts as fit, the most important ones first.
+func (s *runState) flat(shape Shape, width int) string {
+	facts := []string{fmt.Sprintf("%.0f %%", 100*s.share()), s.left(), s.loss()}
+	facts = append(facts, s.metric(), "step "+Commas(s.all.step.Step), s.rate())
+	line := ""
+	for _, fact := range facts {
+		if fact != "" && Width(line)+2+Width(fact) > width-minBar {
+			break
+		}
+		if fact != "" {
+			line += "  " + fact
+		}
+	}
+	if line == "" {
+		return Cut(facts[0], width)
+	}
+	return s.bar(shape, minBar) + line[1:]
+}
+
+// share returns the part of the run that is done.
+func (s *runState) share() float64 {
+	if s.all.step.Steps < 1 {
+		return 0
+	}
+	return float64(s.all.step.Step) / float64(s.all.step.Steps)
+}
+
+// bar returns a bar in so many columns. Its head stands in the column that is under way.
+func (s *runState) bar(shape Shape, columns int) string {
+	signs := []string{"=", ">"}
+	if shape.Unicode {
+		signs = []string{"━", "╸"}
+	} else {
+		columns -= len("[]")
+	}
+	done := int(s.share() * float64(columns))
+	bar := strings.Repeat(signs[0], done)
+	if done < columns {
+		bar += signs[1]
+	}
+	rest := strings.Repeat(" ", columns-Width(bar))
+	if shape.Unicode {
+		return shape.paint(green, bar) + rest
+	}
+	return "[" + shape.paint(green, bar) + rest + "]"
+}
+
+// left says how long the run still takes, "" if it is at its end or nobody knows.
+func (s *runState) left() string {
+	if s.all.step.Left <= 0 {
+		return ""
+	}
+	return lasting(time.Duration(s.all.step.Left).Round(time.Second)) + " left"
+}
+
+func (s *runState) loss() string { return fmt.Sprintf("loss %.4g", s.shown.step.Loss) }
+
+func (s *runState) rate() string {
+	return Commas(int64(s.shown.step.ExamplesPerS)) + " examples/s"
+}
+
+// metric returns the metric of the last evaluation that people follow, "" for none.
+func (s *runState) metric() string {
+	if s.eval == nil {
+		return ""
+	}
+	return metricText(*s.eval)
+}
+
+func (s *runState) reached() string {
+	line := "step " + Commas(s.all.step.Step) + gap + s.loss()
+	if metric := s.metric(); metric != "" {
+		line += gap + metric + " at step " + Commas(s.eval.Step)
+	}
+	return line
+}
+
+// speed returns the rate and the parts of a step. One rank has no exchange.
+func (s *runState) speed() string {
+	e, line := s.shown.step, s.rate()
+	parts := []struct {
+		name string
+		time report.Seconds
+	}{{"input", e.Input}, {"compute", e.Compute}, {"exchange", e.Exposed}}
+	if s.start.WorldSize < 2 {
+		parts = parts[:2]
+	}
+	for _, part := range parts {
+		if e.Interval > 0 {
+			line += fmt.Sprintf(gap+"%s %.0f %%", part.name, 100*float64(part.time)/float64(e.Interval))
+		}
+	}
+	return line
+}
+
+// lasting returns a duration with the units that people read: "690 ms", "10.1 s", "2 min 5 s", "3 h 12 min", "4 d 3 h".
+func lasting(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute && d%time.Second != 0:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%d d %d h", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
+}

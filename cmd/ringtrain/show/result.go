@@ -1,0 +1,238 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ringtrain/model/train/report"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
+	"ringtrain/ring/phrase"
+)
+
+// A Next is what the commands that follow a run need to know of its command line.
+type Next struct {
+	Job     string // as on the command line
+	Alone   bool   // no option changes the job: its name is enough
+	NoFiles bool   // the job draws its records
+	Data    string // folder of --data, "" for none
+	Host    string // on which the folders are, "" for this one
+	Again   string // the command line, "" if another launcher has it
+}
+
+const (
+	wordColumns   = 9  // of the word before a row
+	secondCell    = 39 // column of the second cell of a row, if there is room
+	resultColumns = 80 // of a file
+)
+
+// row returns a row of the result.
+func row(word, cell string) string { return fmt.Sprintf("%-*s%s", wordColumns, word, cell) }
+
+// result returns the lines of the end of a run: its score and that of a constant prediction, where the model is, how
+// long it took, and the commands that follow.
+func (s *runState) result(next Next, shape Shape) []string {
+	columns := cmp.Or(shape.Columns, resultColumns) - 1
+	lines := append(s.scores(columns), s.places(columns)...)
+	took := fmt.Sprintf("%s, %s examples/s on %s", lasting(time.Duration(s.done.Took)), Commas(int64(s.done.ExamplesPerS)), phrase.Count(s.start.WorldSize, "rank"))
+	if w := s.all.straggler(); w != nil {
+		took += fmt.Sprintf(", %.0f %% of it waiting for rank %d", 100*w.Share, w.Rank)
+	}
+	lines = append(lines, row("time", took))
+	for _, z := range s.done.Zeros {
+		lines = append(lines, row("zeros", fmt.Sprintf("%s of %s of %s", Commas(z.Zeros), Commas(z.Elements), phrase.Name(z.Name))))
+	}
+	return wrapAll(append(lines, s.follow(next)...), columns)
+}
+
+// wrapAll wraps each of the lines.
+func wrapAll(lines []string, columns int) []string {
+	var all []string
+	for _, line := range lines {
+		all = append(all, Wrap(line, columns)...)
+	}
+	return all
+}
+
+// scoreNames are the metrics of the result, in the order of a scoreRow.
+var scoreNames = []string{"accuracy", "AUC", "log loss", "RMSE", "R2"}
+
+// A scoreRow has the metrics of a set of records; those that do not fit the model are nil.
+type scoreRow struct {
+	values []*report.Number
+	about  string
+}
+
+func scoresOf(m report.Metrics) scoreRow {
+	about := fmt.Sprintf("%s %s records", Commas(m.Examples), phrase.Name(cmp.Or(m.Name, m.Split)))
+	if m.Bad > 0 {
+		about += ", without " + phrase.Count(int(m.Bad), "bad one")
+	}
+	return scoreRow{[]*report.Number{m.Accuracy, m.AUC, m.LogLoss, m.RMSE, m.R2}, about}
+}
+
+// scores returns a row for the validation records, one for their baseline, and one for each other set.
+func (s *runState) scores(columns int) []string {
+	if s.eval == nil {
+		return []string{fmt.Sprintf("%-*straining records of the last epoch", secondCell, row("loss", fmt.Sprintf("%.4g", s.done.Loss)))}
+	}
+	main := scoresOf(*s.eval)
+	main.about += ", step " + Commas(s.eval.Step)
+	if s.done.ExportedBest > 0 && s.done.ExportedBest == s.eval.Step {
+		main.about += ", the best"
+	}
+	rows := []scoreRow{main}
+	if b := s.eval.Baseline; b != nil {
+		about := "if the largest class were always predicted"
+		if b.RMSE != nil {
+			about = "if the mean were always predicted"
+		}
+		rows = append(rows, scoreRow{[]*report.Number{b.Accuracy, b.AUC, b.LogLoss, b.RMSE, nil}, about})
+	}
+	for _, e := range s.evals {
+		rows = append(rows, scoresOf(e))
+	}
+	return scoreLines(rows, columns)
+}
+
+// scoreLines writes the metrics of rows one below the other, with their names in the first row.
+func scoreLines(rows []scoreRow, columns int) []string {
+	lines := make([]string, len(rows))
+	for i, name := range scoreNames {
+		if rows[0].values[i] != nil {
+			addColumn(lines, rows, i, name)
+		}
+	}
+	at, widest := secondCell, 0
+	for _, r := range rows {
+		widest = max(widest, Width(r.about))
+	}
+	if left := len(lines[0]) + len(gap); left > at || at+widest > columns {
+		at = left
+	}
+	for i, r := range rows {
+		lines[i] = fmt.Sprintf("%-*s%s", at, lines[i], r.about)
+	}
+	return lines
+}
+
+// addColumn adds the values of metric i to the lines of the rows, and its name to the first one.
+func addColumn(lines []string, rows []scoreRow, i int, name string) {
+	if lines[0] == "" {
+		name = fmt.Sprintf("%-*s", wordColumns-1, name)
+	} else {
+		name = gap + name
+	}
+	cells, widest := make([]string, len(rows)), 0
+	for k, r := range rows {
+		if r.values[i] != nil {
+			cells[k] = fmt.Sprintf("%.4f", *r.values[i])
+		}
+		widest = max(widest, len(cells[k]))
+	}
+	for k, cell := range cells {
+		if k > 0 {
+			name = strings.Repeat(" ", len(name))
+		}
+		lines[k] += fmt.Sprintf("%s %*s", name, widest, cell)
+	}
+}
+
+// places says where the model and the last state are: in one line, if both fit.
+func (s *runState) places(columns int) []string {
+	model, saved := "", ""
+	if s.exported != nil {
+		model = row("model", s.exported.Path)
+	}
+	if s.saved != nil {
+		saved = row("saved", s.saved.Path)
+	}
+	both := fmt.Sprintf("%-*s%s", max(secondCell, Width(model)+len(gap)), model, saved)
+	switch {
+	case model == "" && saved == "":
+		return nil
+	case model == "" || saved == "":
+		return []string{model + saved}
+	case Width(both) > columns:
+		return []string{model, saved}
+	}
+	return []string{both}
+}
+
+// follow returns the commands that take the model and the history of a run. They work as they are: where options
+// changed the job, they name folders.
+func (s *runState) follow(next Next) []string {
+	job, dir := shellWord(next.Job), s.start.CheckpointDir
+	if !next.Alone {
+		job = shellWord(dir)
+	}
+	var commands []string
+	predict := ""
+	switch {
+	case s.exported != nil && next.Alone:
+		predict = job + " --from " + s.bundle()
+	case s.exported != nil:
+		predict = s.bundle()
+	case dir != "":
+		predict = job
+	}
+	if next.Data != "" {
+		predict += " --data " + shellWord(next.Data)
+	}
+	if !next.NoFiles {
+		predict += " FILE"
+	}
+	if s.exported != nil || dir != "" {
+		commands = append(commands, "ringtrain predict "+predict)
+	}
+	if dir != "" && s.start.Options["log.history"] != "false" {
+		commands = append(commands, "ringtrain report "+job)
+	}
+	if next.Host != "" && len(commands) > 0 {
+		commands = append([]string{"on " + phrase.Name(next.Host) + ":"}, commands...)
+	}
+	return rows("next", commands)
+}
+
+// bundle returns the folder of the exported versions, as a word of a command.
+func (s *runState) bundle() string { return shellWord(filepath.Dir(s.exported.Path)) }
+
+// rows returns a row for each cell, the first one with the word.
+func rows(word string, cells []string) []string {
+	var lines []string
+	for _, cell := range cells {
+		lines = append(lines, row(word, cell))
+		word = ""
+	}
+	return lines
+}
+
+// failure returns the lines of the end of a run that did not finish: the cause, the last saved step, and the command
+// that goes on from it.
+func (s *runState) failure(f report.Failure, next Next, shape Shape) []string {
+	c := ring.Cause{Rank: f.Rank, Host: f.Host, Step: f.Step, Operation: f.Operation, Peer: f.Peer, Text: f.Cause, ExitCode: f.ExitCode}
+	word := "failed"
+	if f.ExitCode == exitcode.Interrupted || f.ExitCode == exitcode.Terminated {
+		word = "stopped"
+	}
+	lines := rows(word, strings.Split(c.Error(), "\n"))
+	switch {
+	case s.saved != nil:
+		lines = append(lines, row("saved", s.saved.Path))
+	case s.start.RestoredStep > 0:
+		lines = append(lines, row("saved", fmt.Sprintf("step %s, in %s", Commas(s.start.RestoredStep), s.start.CheckpointDir)))
+	default:
+		lines = append(lines, row("saved", "nothing"))
+	}
+	again := cmp.Or(next.Again, "the same command of the launcher")
+	if f.ExitCode < launch.TimedOut { // the same would happen again
+		again = "once the cause is mended: " + again
+	}
+	lines = wrapAll(append(lines, row("next", again)), cmp.Or(shape.Columns, resultColumns)-1)
+	lines[0] = strings.Replace(lines[0], word, shape.paint(red, word), 1)
+	return lines
+}
