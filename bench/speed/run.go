@@ -3,7 +3,6 @@ package speed
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"ringtrain/bench/child"
+	"ringtrain/model/train/report"
 )
 
 // A Run is a job of this program on this host that is timed and then stopped.
@@ -20,6 +20,7 @@ type Run struct {
 	Job     string   // a job file, or the name of a built-in job
 	Sets    []string // options of the job, as --set takes them
 	Ranks   int
+	Launch  []string // options of the launcher, such as hosts, and of the job; without any one rank has no launcher
 
 	Memory  bool          // measure Result.Memory
 	Warm    time.Duration // untimed duration before Measure
@@ -34,6 +35,7 @@ type Result struct {
 	Parameters   int
 	Kernels      string // kernel set of the run
 	Memory       int64  // bytes of RssAnon and RssShmem of the largest process
+	RSS          int64  // resident bytes of the largest rank, as ranks report them
 	Shares
 }
 
@@ -50,10 +52,11 @@ const events = 200 * time.Millisecond
 
 // argv returns the command line of the run.
 func (r Run) argv() []string {
-	words := []string{r.Program, "train", "--json", r.Job}
-	if r.Ranks > 1 {
-		words = []string{r.Program, "run", "-np", strconv.Itoa(r.Ranks), "--json", r.Job}
+	words := []string{r.Program, "train"}
+	if r.Ranks > 1 || len(r.Launch) > 0 {
+		words = append([]string{r.Program, "run", "-np", strconv.Itoa(r.Ranks)}, r.Launch...)
 	}
+	words = append(words, "--json", "--verbose", r.Job)
 	for _, s := range append([]string{fmt.Sprintf("log.every=%v", events)}, r.Sets...) {
 		words = append(words, "--set", s)
 	}
@@ -110,42 +113,35 @@ type window struct {
 	batch       int
 	parameters  int
 	kernels     string
+	rss         int64
 }
 
 // add parses one line of the run. It ignores other events.
 func (w *window) add(line []byte) {
-	var e struct {
-		Event        string    `json:"event"`
-		Time         time.Time `json:"time"`
-		ExamplesPerS float64   `json:"examples_per_s"`
-		Loss         any       `json:"loss"`
-		Input        float64   `json:"input_s"`
-		Compute      float64   `json:"compute_s"`
-		Exposed      float64   `json:"exposed_s"`
-		Update       float64   `json:"update_s"`
-		Batch        int       `json:"global_batch"`
-		Parameters   int       `json:"parameters"`
-		Kernels      string    `json:"kernels"`
-	}
-	if json.Unmarshal(line, &e) != nil {
+	at, err := report.Parse(line)
+	if err != nil {
 		return
 	}
-	switch e.Event {
-	case "start":
-		w.begun, w.last, w.batch, w.parameters, w.kernels = e.Time, e.Time, e.Batch, e.Parameters, e.Kernels
-	case "step":
+	switch e := at.Event.(type) {
+	case report.Start:
+		w.begun, w.last, w.batch, w.parameters, w.kernels = at.Time, at.Time, e.GlobalBatch, e.Parameters, e.Kernels
+	case report.Ranks:
+		for _, rank := range e.Ranks {
+			w.rss = max(w.rss, rank.RSS)
+		}
+	case report.Step:
 		if w.begun.IsZero() {
 			return
 		}
-		if took := e.Time.Sub(w.last); w.last.Sub(w.begun) >= w.warm {
+		if took := at.Time.Sub(w.last); w.last.Sub(w.begun) >= w.warm {
 			w.took += took
 			w.examples += e.ExamplesPerS * took.Seconds()
-			for i, s := range [...]float64{e.Input, e.Compute - e.Update, e.Exposed, e.Update} {
-				w.parts[i] += s
+			for i, part := range [...]report.Seconds{e.Input, e.Compute - e.Update, e.Exposed, e.Update} {
+				w.parts[i] += time.Duration(part).Seconds()
 			}
-			w.loss, _ = e.Loss.(float64)
+			w.loss = float64(e.Loss)
 		}
-		w.last = e.Time
+		w.last = at.Time
 	}
 }
 
@@ -153,7 +149,7 @@ func (w *window) full() bool { return w.took > 0 && w.took >= w.measure }
 
 // result returns the mean over the window.
 func (w *window) result() (Result, error) {
-	r := Result{ExamplesPerS: w.examples / w.took.Seconds(), Loss: w.loss, Batch: w.batch, Parameters: w.parameters, Kernels: w.kernels}
+	r := Result{ExamplesPerS: w.examples / w.took.Seconds(), Loss: w.loss, Batch: w.batch, Parameters: w.parameters, Kernels: w.kernels, RSS: w.rss}
 	whole := w.parts[0] + w.parts[1] + w.parts[2] + w.parts[3]
 	if !(r.ExamplesPerS > 0) || !(whole > 0) {
 		return Result{}, fmt.Errorf("%v of steps have %v examples a second, want some", w.took, r.ExamplesPerS)

@@ -72,7 +72,7 @@ func TestRunEnds(t *testing.T) {
 		t.Errorf("%v examples/s, error %v; want 100", r.ExamplesPerS, err)
 	}
 	_, err = Run{Program: program, Job: "mnist", Ranks: 2, Measure: time.Millisecond}.Time(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "no such job") || !strings.Contains(err.Error(), "run -np 2 --json mnist") {
+	if err == nil || !strings.Contains(err.Error(), "no such job") || !strings.Contains(err.Error(), "run -np 2 --json --verbose mnist") {
 		t.Errorf("error is %v, want what the program said, and its command line", err)
 	}
 }
@@ -349,54 +349,86 @@ func TestLibraryEnvironment(t *testing.T) {
 // records.
 func TestPresetJobs(t *testing.T) {
 	for _, p := range model.Presets() {
-		path := filepath.Join(t.TempDir(), "job.yaml")
-		if err := os.WriteFile(path, []byte(presetJob(p[0])), 0o600); err != nil {
+		path, err := WritePreset(t.TempDir(), p[0])
+		if err != nil {
 			t.Fatal(err)
 		}
-		cfg, err := job.Load(path, nil, nil)
+		cfg, err := job.Load(path, nil, untouched())
 		if err != nil || !cfg.Input.Synthetic || string(cfg.Model.Kind) != p[0] || cfg.Input.Batch != settingOf(p[0]).batch {
 			t.Errorf("%s: job is %+v, error %v", p[0], cfg, err)
 		}
 	}
 }
 
-// TestTrain verifies a row, a row with a batch and an optimizer from options, and the
-// errors for an unknown model, a wrong option and a failing model.
-func TestTrain(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "program")
-	script := "#!/bin/sh\n" + `case "$*" in *lenet*) echo broken >&2; exit 70;; esac` + "\n" +
+// TestTrial verifies the turns of settings, their order, medians, spread and speed-up, and the error of a
+// setting that fails.
+func TestTrial(t *testing.T) {
+	dir := t.TempDir()
+	program, calls := filepath.Join(dir, "program"), filepath.Join(dir, "calls")
+	script := "#!/bin/sh\n" + `echo "$*" >> ` + calls + "\n" + `case "$*" in *"-np 8"*) echo broken >&2; exit 70;; *"-np 2"*) rate=300;; *) rate=100;; esac` + "\n" +
 		"echo '" + string(line("start", 0, `,"parameters":5,"global_batch":50`)) + "'\n" +
-		"echo '" + string(line("step", 10, `,"examples_per_s":100,"compute_s":1,"loss":1`)) + "'\nexec sleep 60\n"
+		"echo '" + string(line("ranks", 5, `,"ranks":[{"rank":0,"rss_bytes":7},{"rank":1,"rss_bytes":9}]`)) + "'\n" +
+		`echo '{"event":"step","time":"2026-01-01T00:00:01Z","compute_s":1,"exposed_s":1,"loss":1,"examples_per_s":'$rate'}'` + "\nexec sleep 60\n"
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var sets []string
-	timed := func(models ...string) (rows []Training, err error) {
-		c := TrainingConfig{Program: program, Models: models, Ranks: 2, Measure: time.Millisecond, Sets: sets}
-		err = Train(t.Context(), c, func(r Training) { rows = append(rows, r) })
-		return rows, err
+	trial := Trial{
+		Program: program, Job: "job.yaml", Name: "job", Settings: []Setting{{1, ""}, {2, "int8"}}, Sets: []string{"a=b"}, Rounds: 3,
+		Measure: time.Millisecond, Cores: 1, Log: func(string) {},
 	}
-	rows, err := timed("softmax")
-	if err != nil || len(rows) != 1 || rows[0].Ranks != 2 || rows[0].Parameters != 5 || rows[0].Batch != 50 || math.Abs(rows[0].StepTime-0.5) > 1e-9 || rows[0].Compute != 1 {
-		t.Errorf("rows are %+v, error %v; want one of 100 examples/s", rows, err)
+	rows, err := trial.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !strings.Contains(fmt.Sprint(rows), "100.0%") {
-		t.Errorf("row is %v", rows)
+	want := []Tried{
+		{Job: "job", Ranks: 1, ExamplesPerS: 100, SpeedUp: 1, Compute: 0.5, Exchange: 0.5, RSS: 9},
+		{Job: "job", Ranks: 2, Codec: "int8", ExamplesPerS: 300, SpeedUp: 3, Compute: 0.5, Exchange: 0.5, RSS: 9, Note: "2 ranks share 1 core"},
 	}
-	if _, err := timed("resnet"); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "want one of linear, softmax, mlp") {
-		t.Errorf("error is %v, want Usage", err)
+	if !slices.Equal(rows, want) {
+		t.Errorf("rows are %+v, want %+v", rows, want)
 	}
-	rows, err = timed()
-	if exitcode.Of(err) != exitcode.Failed || !strings.Contains(err.Error(), "lenet: train") && !strings.Contains(err.Error(), "lenet: run") {
-		t.Errorf("%d rows, error %v; want the failure of lenet", len(rows), err)
+	text, _ := os.ReadFile(calls)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(lines) != 6 || !strings.HasPrefix(lines[0], "train --json") || !strings.HasPrefix(lines[1], "run -np 2 --json") || !strings.HasPrefix(lines[2], "train ") {
+		t.Errorf("calls are\n%s\nwant one rank and two in turns", text)
 	}
-	sets = []string{"optimizer.name=adam"}
-	if rows, err = timed("softmax"); err != nil || rows[0].Optimizer != "adam" {
-		t.Errorf("rows are %+v, error %v; want adam", rows, err)
+	for _, set := range append(untouched(), "a=b", "allreduce.codec=int8") {
+		if !strings.Contains(lines[1], "--set "+set) {
+			t.Errorf("%q lacks %s", lines[1], set)
+		}
 	}
-	sets = []string{"optimizer.nam=adam"}
-	if _, err = timed("softmax"); exitcode.Of(err) != exitcode.Usage {
-		t.Errorf("error is %v, want Usage", err)
+	trial.Settings = []Setting{{8, "bf16"}}
+	if _, err := trial.Run(t.Context()); exitcode.Of(err) != exitcode.Failed || !strings.HasPrefix(err.Error(), "job on 8 ranks, codec bf16: run") || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("error is %v, want the failure of 8 ranks", err)
+	}
+}
+
+// TestAdvise verifies that settings within the noise are equal, that the fewest ranks and an exact codec
+// are taken of equal ones, and the hints.
+func TestAdvise(t *testing.T) {
+	row := func(ranks int, codec string, rate, spread, input, exchange float64) Tried {
+		return Tried{Ranks: ranks, Codec: codec, ExamplesPerS: rate, Spread: spread, SpeedUp: rate / 100, Input: input, Exchange: exchange}
+	}
+	for _, tt := range []struct {
+		name string
+		rows []Tried
+		want string
+	}{
+		{"faster", []Tried{row(1, "", 100, 0.02, 0.1, 0), row(2, "", 179, 0.03, 0.35, 0.1), row(4, "", 147, 0.08, 0.2, 0.5)},
+			"-np 2: 1.79 times one rank. Reading is 35 % of a step: input.cache, or ringtrain data convert"},
+		{"equal", []Tried{row(1, "", 100, 0.1, 0, 0), row(2, "", 110, 0.1, 0, 0.4), row(4, "", 60, 0.1, 0, 0.5)},
+			"-np 1: the turns of 1 other setting differ by more than it gains"},
+		{"alone", []Tried{row(1, "", 100, 0, 0.1, 0)}, "-np 1: nothing else was tried"},
+		{"slower", []Tried{row(1, "", 100, 0, 0, 0), row(2, "", 50, 0, 0, 0.5)}, "-np 1: more ranks are slower here"},
+		{"exchange", []Tried{row(2, "", 100, 0, 0, 0.1), row(4, "", 150, 0, 0.1, 0.46)},
+			"-np 4: 1.50 times 2 ranks. Waiting for the exchange is 46 % of a step: a larger input.batch has fewer of them"},
+		{"exact codec", []Tried{row(1, "", 100, 0, 0, 0), row(2, "bf16", 152, 0.1, 0, 0), row(2, "none", 150, 0, 0, 0)}, "-np 2 --codec none: 1.50 times one rank"},
+		{"lossy codec", []Tried{row(1, "", 100, 0, 0, 0), row(2, "none", 130, 0, 0, 0), row(2, "int8", 180, 0, 0, 0)},
+			"-np 2 --codec int8: 1.80 times one rank. The codec int8 rounds: compare the metric by a whole run"},
+	} {
+		if d := Advise(tt.rows); d.Choice+": "+d.Why != tt.want {
+			t.Errorf("%s: advice is %q, want %q", tt.name, d.Choice+": "+d.Why, tt.want)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 
 func benchCommand() command {
 	return command{
-		name: "bench", args: "allreduce|codec|link|scale|train|kernels|input|serve|peers", usage: "measure collectives, codecs, training, kernels and the machine",
+		name: "bench", args: "allreduce|codec|link|scale|job|kernels|input|serve|peers", usage: "measure collectives, codecs, training, kernels and the machine",
 		sub: []command{{
 			name: "allreduce", args: "[-np N] [-H HOST:SLOTS,…]", usage: "time and check all-reduce over a range of sizes",
 			examples: []string{"ringtrain bench allreduce -np 4", "ringtrain bench allreduce -H host-a,host-b --codec none,int8", "mpirun -np 4 ringtrain bench allreduce --max 128MiB"},
@@ -42,9 +42,10 @@ func benchCommand() command {
 			examples: []string{"ringtrain bench scale -np 16,64 --hosts 8 --bandwidth 10gbit --latency 50us"},
 			flags:    benchScaleFlags(), run: runBenchScale,
 		}, {
-			name: "train", takes: anyWords, args: "[MODEL …]", usage: "examples a second of the models on drawn records, and what a step's time goes to",
-			examples: []string{"ringtrain bench train -np 2 mlp cnn"},
-			flags:    benchTrainFlags(), run: runBenchTrain,
+			name: "job", takes: words{1, -1, "jobs, or kinds of models"}, args: "JOB|MODEL …", usage: "how many ranks to take for a job, and what a step's time goes to",
+			about:    "Trains the job with each number of ranks and each codec, in three turns, and advises. It writes no checkpoint, export or history, and evaluates nothing. A kind of model, such as mlp, is trained on drawn records.",
+			examples: []string{"ringtrain bench job job.yaml", "ringtrain bench job mnist -np 1,2,4", "ringtrain bench job job.yaml -H host-a:4,host-b:4 --codec none,bf16,int8"},
+			flags:    benchJobFlags(), run: runBenchJob,
 		}, {
 			name: "kernels", usage: "GFLOP/s of each kernel set, and its share of the measured peak",
 			examples: []string{"ringtrain bench kernels"},

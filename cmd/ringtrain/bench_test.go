@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -169,19 +170,45 @@ func TestBenchUsage(t *testing.T) {
 	}
 }
 
-// TestBenchTrain verifies the row of a model on two ranks and its shares.
-func TestBenchTrain(t *testing.T) {
-	e := newBox(t).must(0, "bench", "train", "softmax", "-np", "2", "--duration", "1ms", "--json")
-	r := e.only(t, "train_speed")
-	if r.text("model") != "softmax" || r.num("ranks") != 2 || r.num("parameters") != 7850 || r.num("examples_per_s") <= 0 {
-		t.Errorf("row is %v", r)
+// TestBenchJob verifies the rows of a job on one and two ranks, their shares, the advice, and that the
+// job's folders stay as they are; then the table of a kind of model, and the refusals.
+func TestBenchJob(t *testing.T) {
+	b := newBox(t)
+	b.write("job.yaml", "name: mine\nmodel: {kind: softmax, classes: 10}\ninput: {synthetic: true, batch: 100}\noptimizer: {learning_rate: 0.1}\ncheckpoint: {dir: saved, every: 1}\nexport: {savedmodel: exported}\nsummary: {dir: curves}\n")
+	e := b.must(0, "bench", "job", "job.yaml", "-np", "2,1", "--duration", "1ms", "--json")
+	rows := e.ofKind(t, "train_speed")
+	if len(rows) != 2 || rows[0].num("ranks") != 1 || rows[1].num("ranks") != 2 || rows[0].text("job") != "job" || rows[1].num("examples_per_s") <= 0 {
+		t.Fatalf("rows are %v, want of 1 and 2 ranks", rows)
 	}
-	sum := 0.0
-	for _, key := range []string{"input_share", "compute_share", "exchange_share", "update_share"} {
-		sum += r.num(key)
+	for _, r := range rows {
+		if sum := r.num("input_share") + r.num("compute_share") + r.num("exchange_share"); sum < 0.999 || sum > 1.001 {
+			t.Errorf("shares of %v are %v in all, want 1", r, sum)
+		}
 	}
-	if sum < 0.999 || sum > 1.001 {
-		t.Errorf("shares of %v are %v in all, want 1", r, sum)
+	if d := e.only(t, "decision"); d.text("what") != "ranks" || !strings.HasPrefix(d.text("choice"), "-np ") || d.text("why") == "" {
+		t.Errorf("advice is %v", d)
+	}
+	for _, folder := range []string{"saved", "exported", "curves"} {
+		if _, err := os.Stat(b.path(folder)); err == nil {
+			t.Errorf("%s is there, want nothing written", folder)
+		}
+	}
+	e = b.must(0, "bench", "job", "softmax", "-np", "1", "--duration", "1ms", "--codec", "int8")
+	if !strings.Contains(e.stdout, "ranks") || strings.Contains(e.stdout, "codec") || !strings.Contains(e.stdout, "take -np 1: nothing else was tried.") {
+		t.Errorf("it prints %q, want a table without codecs and an advice", e.stdout)
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"bench job resnet", `no job resnet (did you mean lenet?): want a job file, a built-in job, or a kind of model: linear, softmax`},
+		{"bench job mnist -np 1,x", `-np has "x", want numbers of ranks`},
+		{"bench job mnist -np 3 -H localhost:2", "-np has 3, want at most the 2 slots of the hosts"},
+		{"bench job mnist --codec int9", `int9`},
+		{"bench job mnist --set input.bach=5", "bach"},
+		{"bench train mlp", "bench train is gone: ringtrain bench job takes the same kinds of models"},
+		{"bench job", "want jobs, or kinds of models"},
+	} {
+		if e := b.must(64, strings.Fields(tt.args)...); !strings.Contains(e.stderr, tt.says) {
+			t.Errorf("%s says %q, want %q in it", tt.args, e.stderr, tt.says)
+		}
 	}
 }
 

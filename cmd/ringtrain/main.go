@@ -156,6 +156,10 @@ func (a *app) dispatch(args []string) error {
 		}
 		cmd, ok := findCommand(list, args[0])
 		if !ok {
+			gone := strings.TrimPrefix(path+" "+args[0], "ringtrain ")
+			if instead := removedCommands[gone]; instead != "" {
+				return exitcode.With(exitcode.Usage, fmt.Errorf("%s is gone: %s", gone, instead))
+			}
 			return exitcode.With(exitcode.Usage, fmt.Errorf("unknown command %q%s; see %s --help", args[0], phrase.DidYouMean(args[0], commandNames(list)), path))
 		}
 		path, args = path+" "+cmd.name, args[1:]

@@ -208,12 +208,13 @@ func benchKernelsFlags() []cli.Flag {
 	}
 }
 
-func benchTrainFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Value: 1, Usage: "`N` ranks on this host"}, option("json"),
-		&cli.DurationFlag{Name: "duration", Value: 3 * time.Second, Usage: "`TIME` that each model is timed for, after a second that is not"},
-		option("set"),
-	}
+func benchJobFlags() []cli.Flag {
+	return slices.Concat([]cli.Flag{
+		&cli.StringFlag{Name: "np", Aliases: []string{"n"}, Usage: "`NUMBERS` of ranks, as in 1,2,4 (default: 1, 2, 4 … up to the cores, or the slots of the hosts)"},
+		&cli.StringFlag{Name: "codec", Usage: "`CODECS` between hosts to compare, as in none,bf16,int8 (default: the job's)"},
+		&cli.DurationFlag{Name: "duration", Value: 3 * time.Second, Usage: "`TIME` of each of three turns of a setting, after as long that is not timed, a second at most"},
+		option("json"), option("set"), option("data"), option("start-timeout"),
+	}, hostFlags())
 }
 
 // formatFlags describes the records of files: the keys input.train.* and input.max_* of

@@ -8,3 +8,6 @@ var removedOptions = map[string]string{
 	"tune":    "leave it out, allreduce.algorithm auto takes doubling, halving or the ring by the size of a buffer",
 	"streams": "leave it out, a ring has one TCP connection to each neighbour",
 }
+
+// removedCommands are the commands of earlier versions that are gone, each with what to do instead.
+var removedCommands = map[string]string{"bench train": "ringtrain bench job takes the same kinds of models, and jobs"}
