@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringtrain/export/interpreter"
+	"ringtrain/export/serving/servingpb"
 	"ringtrain/export/tfpb"
 )
 
@@ -37,29 +38,18 @@ func AppendColumns(dst []byte, ports []interpreter.Port, outputs []*interpreter.
 	return append(dst, "\n}\n"...)
 }
 
-// AppendResults appends the answer of a classify request, which has scores, classes or both, or of a regress request,
-// which has values.
-func AppendResults(dst []byte, classes, scores, values *interpreter.Tensor) []byte {
-	if values != nil {
-		return appendLines(dst, "results", len(values.Float32), func(dst []byte, row int) []byte {
-			return appendFloat(dst, float64(values.Float32[row]), 32)
+// AppendResults appends the answer of a request to classify, or else of one to regress.
+func AppendResults(dst []byte, classes []*servingpb.Classifications, numbers []*servingpb.Regression) []byte {
+	if classes == nil {
+		return appendLines(dst, "results", len(numbers), func(dst []byte, i int) []byte {
+			return appendFloat(dst, float64(numbers[i].GetValue()), 32)
 		})
 	}
-	shape := scores
-	if shape == nil {
-		shape = classes
-	}
-	return appendLines(dst, "results", shape.Shape[0], func(dst []byte, row int) []byte {
-		return appendItems(dst, "[]", shape.Shape[1], func(dst []byte, i int) []byte {
-			at, label, score := row*shape.Shape[1]+i, "", float32(0)
-			if classes != nil {
-				label = view(classes.Bytes[at])
-			}
-			if scores != nil {
-				score = scores.Float32[at]
-			}
-			dst = append(appendText(append(dst, '['), label), ", "...)
-			return append(appendFloat(dst, float64(score), 32), ']')
+	return appendLines(dst, "results", len(classes), func(dst []byte, row int) []byte {
+		of := classes[row].GetClasses()
+		return appendItems(dst, "[]", len(of), func(dst []byte, i int) []byte {
+			dst = append(appendText(append(dst, '['), of[i].GetLabel()), ", "...)
+			return append(appendFloat(dst, float64(of[i].GetScore()), 32), ']')
 		})
 	})
 }

@@ -33,8 +33,22 @@ func Usual(m *interpreter.Model) (usual *interpreter.Signature) {
 	return usual
 }
 
-// Handed returns the signature whose outputs are the key columns, and these outputs; nil if there is none.
-func (c Columns) Handed(m *interpreter.Model) (s *interpreter.Signature, outputs []string) {
+// Answers returns the answers to records, which are counted from first on: the key columns if there are any, or record; then
+// class and score, or score_NAME of each class, or prediction, or other outputs by their keys. run asks a signature of the
+// model for outputs, about the same records: for those that are key columns.
+func (c Columns) Answers(m *interpreter.Model, ports []interpreter.Port, outputs []*interpreter.Tensor, first int, run func(s *interpreter.Signature, outputs []string) ([]*interpreter.Tensor, error)) (*Answers, error) {
+	var keys []*interpreter.Tensor
+	if s, handed := c.handed(m); s != nil {
+		var err error
+		if keys, err = run(s, handed); err != nil {
+			return nil, err
+		}
+	}
+	return c.answers(ports, outputs, keys, first)
+}
+
+// handed returns the signature whose outputs are the key columns, and these outputs; nil if there is none.
+func (c Columns) handed(m *interpreter.Model) (s *interpreter.Signature, outputs []string) {
 	s, err := m.Signature("predict")
 	if err != nil || len(c.Keys) == 0 || !TakesExamples(s) {
 		return nil, nil
@@ -51,11 +65,8 @@ func (c Columns) Handed(m *interpreter.Model) (s *interpreter.Signature, outputs
 	return s, outputs
 }
 
-// NewAnswers returns the answers to records: the key columns if there are any, or record; then class and score, or
-// score_NAME of each class, or prediction, or other outputs by their keys.
-//
-// Records are counted from first on.
-func NewAnswers(c Columns, ports []interpreter.Port, outputs, keys []*interpreter.Tensor, first int) (*Answers, error) {
+// answers returns the answers of which keys are the key columns.
+func (c Columns) answers(ports []interpreter.Port, outputs, keys []*interpreter.Tensor, first int) (*Answers, error) {
 	a := &Answers{Keys: len(keys)}
 	for i, t := range slices.Concat(outputs, keys) {
 		if len(t.Shape) == 0 || i > 0 && t.Shape[0] != a.Rows {

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ringtrain/export/interpreter"
+	"ringtrain/export/serving/servingpb"
 	"ringtrain/export/tfpb"
 )
 
@@ -317,8 +318,8 @@ func TestAnswers(t *testing.T) {
 		{"columns of one output", string(AppendColumns(nil, []interpreter.Port{port("n", int64s)}, []*interpreter.Tensor{scalar})), "{\n    \"outputs\": 5\n}\n"},
 		{"columns of two outputs", string(AppendColumns(nil, []interpreter.Port{port("n", int64s), port("y", float)}, []*interpreter.Tensor{scalar, scores})),
 			"{\n    \"outputs\": {\"n\": 5, \"y\": [[0.25, 0.75], [1.0, 0.0]]}\n}\n"},
-		{"regression", string(AppendResults(nil, nil, nil, &interpreter.Tensor{Float32: []float32{1, 2.5}})), "{\n    \"results\": [\n        1.0,\n        2.5\n    ]\n}\n"},
-		{"scores without classes", string(AppendResults(nil, nil, scores, nil)), "{\n    \"results\": [\n        [[\"\", 0.25], [\"\", 0.75]],\n        [[\"\", 1.0], [\"\", 0.0]]\n    ]\n}\n"},
+		{"regression", string(AppendResults(nil, nil, []*servingpb.Regression{{Value: 1}, {Value: 2.5}})), "{\n    \"results\": [\n        1.0,\n        2.5\n    ]\n}\n"},
+		{"classification", string(AppendResults(nil, []*servingpb.Classifications{{Classes: []*servingpb.Class{{Score: 0.25}, {Label: "a", Score: 1}}}, {}}, nil)), "{\n    \"results\": [\n        [[\"\", 0.25], [\"a\", 1.0]],\n        []\n    ]\n}\n"},
 		{"an error", string(AppendError(nil, "x is \"a\"")), "{\n    \"error\": \"x is \\\"a\\\"\"\n}\n"},
 	} {
 		if diff := cmp.Diff(tt.want, tt.got); diff != "" {

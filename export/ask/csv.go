@@ -17,6 +17,7 @@ import (
 	"ringtrain/export/bundle"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
 
@@ -73,7 +74,7 @@ func ReadColumns(path string) (c Columns, err error) {
 		err = json.Unmarshal(text, &c)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
+		err = exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", name, err))
 	}
 	return c, err
 }

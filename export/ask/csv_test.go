@@ -161,7 +161,7 @@ func TestTable(t *testing.T) {
 		{"other outputs", Columns{}, []interpreter.Port{port("a", texts), port("b", float)}, tensors{words([]int{2}, "u v"), floats([]int{2, 2}, 1, 2, 3, 4)}, nil,
 			"record,a,b_0,b_1\n0,u,1,2\n1,v,3,4\n"},
 	} {
-		a, err := NewAnswers(tt.columns, tt.ports, tt.outputs, tt.keys, 0)
+		a, err := tt.columns.answers(tt.ports, tt.outputs, tt.keys, 0)
 		var text strings.Builder
 		if err == nil {
 			err = a.Write(&text)
@@ -170,14 +170,14 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %v, %s", tt.name, err, diff)
 		}
 	}
-	a, err := NewAnswers(Columns{}, []interpreter.Port{port("y", double)}, tensors{{Type: double, Shape: []int{3}, Float64: []float64{1, 0.1, math.Inf(-1)}}}, nil, 7)
+	a, err := Columns{}.answers([]interpreter.Port{port("y", double)}, tensors{{Type: double, Shape: []int{3}, Float64: []float64{1, 0.1, math.Inf(-1)}}}, nil, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(a.Row(nil, 0), a.Row(nil, 1), a.Row(nil, 2)); got != "[7 1] [8 0.1] [9 -Inf]" {
 		t.Errorf("doubles are %s", got)
 	}
-	if _, err := NewAnswers(c, both, tensors{floats(nil, 1)}, nil, 0); err == nil {
+	if _, err := c.answers(both, tensors{floats(nil, 1)}, nil, 0); err == nil {
 		t.Error("an output without records is answered")
 	}
 }

@@ -1,9 +1,13 @@
 package serving
 
 import (
+	"fmt"
+	"hash/fnv"
+	"io/fs"
 	"os"
-	"slices"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 )
 
 // fresh is a value made of files, which is made anew when they change. If that is an error the old
@@ -13,50 +17,54 @@ type fresh[T any] struct {
 	read   func() (T, error)
 	notice func(error) // receives each error of a value that is made anew
 
-	mu     sync.Mutex
-	value  T
-	stamps []stamp // of the files at the last reading
+	now     atomic.Pointer[made[T]]
+	reading sync.Mutex // held by the one who reads; others take the old value
 }
 
-// stamp tells the content of a file from what it was before.
-type stamp struct {
-	bytes    int64
-	modified int64 // nanoseconds since 1970
+// made is a value, and the fingerprint of the files that it was made of.
+type made[T any] struct {
+	value T
+	files uint64
 }
 
 // newFresh reads the files for the first time.
 func newFresh[T any](paths []string, read func() (T, error), notice func(error)) (*fresh[T], error) {
-	f := &fresh[T]{paths: paths, read: read, notice: notice, stamps: stampsOf(paths)}
+	f := &fresh[T]{paths: paths, read: read, notice: notice}
+	files := fingerprint(paths...)
 	value, err := read()
-	f.value = value
+	f.now.Store(&made[T]{value, files})
 	return f, err
 }
 
 // get returns the value of the files as they are.
 func (f *fresh[T]) get() T {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	now := stampsOf(f.paths)
-	if slices.Equal(now, f.stamps) {
-		return f.value
+	files, old := fingerprint(f.paths...), f.now.Load()
+	if files == old.files || !f.reading.TryLock() {
+		return old.value
 	}
-	f.stamps = now
+	defer f.reading.Unlock()
 	value, err := f.read()
 	if err != nil {
 		f.notice(err)
-	} else {
-		f.value = value
+		value = old.value
 	}
-	return f.value
+	f.now.Store(&made[T]{value, files})
+	return value
 }
 
-// stampsOf returns the stamps of files. That of a file which is not there is zero.
-func stampsOf(paths []string) []stamp {
-	all := make([]stamp, len(paths))
-	for i, path := range paths {
-		if info, err := os.Stat(path); err == nil {
-			all[i] = stamp{info.Size(), info.ModTime().UnixNano()}
-		}
+// fingerprint returns a sum of the names, sizes and times of files and of those in folders. It changes when a
+// file does. What cannot be read is part of the sum.
+func fingerprint(paths ...string) uint64 {
+	sum := fnv.New64a()
+	for _, path := range paths {
+		filepath.WalkDir(path, func(name string, _ fs.DirEntry, err error) error {
+			info, statErr := os.Stat(name)
+			if statErr == nil {
+				fmt.Fprintln(sum, info.Size(), info.ModTime().UnixNano(), info.Mode())
+			}
+			fmt.Fprintln(sum, name, err, statErr)
+			return nil
+		})
 	}
-	return all
+	return sum.Sum64()
 }

@@ -48,7 +48,7 @@ func exampleModels(t *testing.T) (*Models, *Metrics) {
 		v.runs.lanes[s.Name] = newLane(by, s, m.of(v.Name, v.Number, s))
 	}
 	examples := []interpreter.Port{port("inputs", tfpb.DataType_DT_STRING, -1)}
-	add(interpreter.Signature{Name: "classify", Method: methodClassify, Inputs: examples, Features: []interpreter.Feature{{}},
+	add(interpreter.Signature{Name: "classify", Method: classify.name, Inputs: examples, Features: []interpreter.Feature{{}},
 		Outputs: []interpreter.Port{port("classes", tfpb.DataType_DT_STRING, -1, 2), port("scores", tfpb.DataType_DT_FLOAT, -1, 2)}},
 		func(in []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
 			n := in[0].Shape[0]
@@ -60,7 +60,7 @@ func exampleModels(t *testing.T) (*Models, *Metrics) {
 			}
 			return []*interpreter.Tensor{classes, scores}, nil
 		})
-	add(interpreter.Signature{Name: "regress", Method: methodRegress, Inputs: examples, Features: []interpreter.Feature{{}}, Outputs: []interpreter.Port{port("outputs", tfpb.DataType_DT_FLOAT, -1, 1)}},
+	add(interpreter.Signature{Name: "regress", Method: regress.name, Inputs: examples, Features: []interpreter.Feature{{}}, Outputs: []interpreter.Port{port("outputs", tfpb.DataType_DT_FLOAT, -1, 1)}},
 		func(in []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
 			y := &interpreter.Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: []int{in[0].Shape[0], 1}}
 			for _, e := range in[0].Bytes {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringtrain/export/ask"
 	"ringtrain/export/interpreter"
 	"ringtrain/ring/exitcode"
 )
@@ -31,7 +32,10 @@ func (l *Loader) load(ctx context.Context, name string, f folder) (*Version, err
 		l.Metrics.dropped(v)
 		_ = m.Close() // what it holds is not needed any more, whatever the system says
 	}
-	v.runs, err = newRuns(v, l.Cores, l.Metrics)
+	v.columns, err = ask.ReadColumns(f.path)
+	if err == nil {
+		v.runs, err = newRuns(v, l.Cores, l.Metrics)
+	}
 	if err == nil {
 		warming := time.Now()
 		err = v.warm(ctx)

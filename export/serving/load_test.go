@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
+	"ringtrain/ring/exitcode"
 )
 
 const halfPlusTwo = "../testdata/serving/matrix_half_plus_two/1"
@@ -132,5 +133,23 @@ func TestLoadsLeaveNothing(t *testing.T) {
 	after := round()
 	if after[0] > before[0]+1<<20 || after[1] != 0 || after[2] > before[2] {
 		t.Errorf("bytes of the heap, mappings, goroutines: %v before and %v after 100 loads", before, after)
+	}
+}
+
+// TestDamagedColumns verifies that a version is refused whose description of its columns cannot be read.
+func TestDamagedColumns(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "1")
+	err := os.CopyFS(dir, os.DirFS(halfPlusTwo))
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(dir, "assets.extra"), 0o777)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "assets.extra", "ringtrain_columns.json"), []byte("{"), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newLoader().load(t.Context(), "m", folder{number: 1, path: dir}); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "ringtrain_columns.json") {
+		t.Errorf("error %v, want one of the file", err)
 	}
 }

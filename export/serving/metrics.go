@@ -130,11 +130,10 @@ func (m *Metrics) of(model string, version int64, s interpreter.Signature) meter
 
 // api returns the word of TensorFlow Serving for the requests of a method.
 func api(method string) string {
-	switch method {
-	case methodClassify:
-		return "Classify"
-	case methodRegress:
-		return "Regress"
+	for api, m := range methods {
+		if m.name == method {
+			return api
+		}
 	}
 	return "Predict"
 }

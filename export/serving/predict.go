@@ -25,11 +25,8 @@ func predictJSON(ctx context.Context, v *Version, api string, text []byte, take 
 	if err != nil {
 		return reply{}, err
 	}
-	switch api {
-	case "Classify":
-		return results(ctx, v, classify(), s, d)
-	case "Regress":
-		return results(ctx, v, regress(), s, d)
+	if m, ok := methods[api]; ok {
+		return m.answer(ctx, v, s, d)
 	}
 	inputs, rows, err := d.Inputs(s)
 	if err != nil {
@@ -46,8 +43,8 @@ func predictJSON(ctx context.Context, v *Version, api string, text []byte, take 
 	return reply{text: text}, err
 }
 
-// results answers a request to classify or to regress.
-func results(ctx context.Context, v *Version, m method, s *interpreter.Signature, d ask.Document) (reply, error) {
+// answer answers a request to classify or to regress.
+func (m method) answer(ctx context.Context, v *Version, s *interpreter.Signature, d ask.Document) (reply, error) {
 	if err := m.check(s); err != nil {
 		return reply{}, err
 	}
@@ -55,11 +52,8 @@ func results(ctx context.Context, v *Version, m method, s *interpreter.Signature
 	if err != nil {
 		return reply{}, err
 	}
-	byKey, err := m.run(ctx, v, s, examples)
-	if err != nil {
-		return reply{}, err
-	}
-	return reply{text: ask.AppendResults(nil, byKey["classes"], byKey["scores"], byKey["outputs"])}, nil
+	all, err := m.run(ctx, v, s, examples)
+	return reply{text: ask.AppendResults(nil, all.classes, all.numbers)}, err
 }
 
 // predictTable answers records of CSV by what a request without a signature asks, and by the columns that the
@@ -69,26 +63,18 @@ func predictTable(ctx context.Context, v *Version, _ string, text []byte, take a
 	if s == nil {
 		return reply{}, status.Errorf(codes.FailedPrecondition, "version %d of %s has no signature with inputs", v.Number, v.Name)
 	}
-	c, err := ask.ReadColumns(v.Path)
-	if err != nil {
-		return reply{}, status.Error(codes.DataLoss, err.Error())
-	}
-	inputs, err := ask.ReadTable(text, s, c, take)
+	inputs, err := ask.ReadTable(text, s, v.columns, take)
 	if err != nil {
 		return reply{}, err
 	}
-	outputs, err := v.Run(ctx, s.Name, nil, inputs)
+	run := func(s *interpreter.Signature, outputs []string) ([]*interpreter.Tensor, error) {
+		return v.Run(ctx, s.Name, outputs, inputs)
+	}
+	outputs, err := run(s, nil)
 	if err != nil {
 		return reply{}, err
 	}
-	var keys []*interpreter.Tensor
-	if of, names := c.Handed(v.Model); of != nil {
-		keys, err = v.Run(ctx, of.Name, names, inputs)
-		if err != nil {
-			return reply{}, err
-		}
-	}
-	answers, err := ask.NewAnswers(c, s.Outputs, outputs, keys, 0)
+	answers, err := v.columns.Answers(v.Model, s.Outputs, outputs, 0, run)
 	if err != nil {
 		return reply{}, err
 	}

@@ -85,67 +85,37 @@ func (r *runs) tensors(s *interpreter.Signature, given map[string]*tfpb.TensorPr
 
 // Classify answers a request, whatever model and version it names.
 func (v *Version) Classify(ctx context.Context, r *servingpb.ClassificationRequest) (*servingpb.ClassificationResponse, error) {
-	s, byKey, n, err := v.results(ctx, classify(), r.GetModelSpec(), r.GetInput())
+	from, all, err := v.results(ctx, classify, r.GetModelSpec(), r.GetInput())
 	if err != nil {
 		return nil, err
 	}
-	classes, scores := byKey["classes"], byKey["scores"]
-	all := make([]*servingpb.Classifications, n)
-	for i := range all {
-		all[i] = &servingpb.Classifications{}
-		for j := range perRow(classes, scores) {
-			c := &servingpb.Class{}
-			if classes != nil {
-				c.Label = string(classes.Bytes[i*classes.Shape[1]+j])
-			}
-			if scores != nil {
-				c.Score = scores.Float32[i*scores.Shape[1]+j]
-			}
-			all[i].Classes = append(all[i].Classes, c)
-		}
-	}
-	return &servingpb.ClassificationResponse{ModelSpec: v.spec(s.Name), Result: &servingpb.ClassificationResult{Classifications: all}}, nil
-}
-
-// perRow returns the values of a row of the first tensor that is there.
-func perRow(tensors ...*interpreter.Tensor) int {
-	for _, t := range tensors {
-		if t != nil {
-			return t.Shape[1]
-		}
-	}
-	return 0
+	return &servingpb.ClassificationResponse{ModelSpec: from, Result: &servingpb.ClassificationResult{Classifications: all.classes}}, nil
 }
 
 // Regress answers a request, whatever model and version it names.
 func (v *Version) Regress(ctx context.Context, r *servingpb.RegressionRequest) (*servingpb.RegressionResponse, error) {
-	s, byKey, n, err := v.results(ctx, regress(), r.GetModelSpec(), r.GetInput())
+	from, all, err := v.results(ctx, regress, r.GetModelSpec(), r.GetInput())
 	if err != nil {
 		return nil, err
 	}
-	all := make([]*servingpb.Regression, n)
-	for i := range all {
-		all[i] = &servingpb.Regression{Value: byKey["outputs"].Float32[i]}
-	}
-	return &servingpb.RegressionResponse{ModelSpec: v.spec(s.Name), Result: &servingpb.RegressionResult{Regressions: all}}, nil
+	return &servingpb.RegressionResponse{ModelSpec: from, Result: &servingpb.RegressionResult{Regressions: all.numbers}}, nil
 }
 
-// results returns the outputs of a request of examples by their keys, and the number of examples.
-func (v *Version) results(ctx context.Context, m method, spec *servingpb.ModelSpec, in *servingpb.Input) (*interpreter.Signature, map[string]*interpreter.Tensor, int, error) {
+// results answers a request of examples, and says from where.
+func (v *Version) results(ctx context.Context, m method, spec *servingpb.ModelSpec, in *servingpb.Input) (from *servingpb.ModelSpec, all results, err error) {
 	s, err := v.asked(spec)
 	if err != nil { // TensorFlow Serving has another code here than in Predict
-		return nil, nil, 0, status.Error(codes.InvalidArgument, status.Convert(err).Message())
+		return nil, all, status.Error(codes.InvalidArgument, status.Convert(err).Message())
 	}
-	err = m.check(s)
-	if err != nil {
-		return nil, nil, 0, err
+	if err := m.check(s); err != nil {
+		return nil, all, err
 	}
 	examples, err := v.runs.encoded(in)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, all, err
 	}
-	byKey, err := m.run(ctx, v, s, examples)
-	return s, byKey, examples.Shape[0], err
+	all, err = m.run(ctx, v, s, examples)
+	return v.spec(s.Name), all, err
 }
 
 // encoded returns the examples of a request as the graph takes them. Those of the context come

@@ -394,14 +394,4 @@ func TestRESTColumns(t *testing.T) {
 	if code, text := ask("POST", predict, `{"signature_name": "aaa", "instances": [{"agee": 31}]}`, form); code != 400 || !strings.Contains(text, "instances[0] has no column agee (did you mean age?)") {
 		t.Errorf("a row of another column: %d %s", code, text)
 	}
-	v.Path = t.TempDir()
-	if err := os.Mkdir(filepath.Join(v.Path, "assets.extra"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(v.Path, "assets.extra", "ringtrain_columns.json"), []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if code, text := ask("POST", predict, "age\n31\n", "text/csv"); code != 500 || !strings.Contains(text, "ringtrain_columns.json") {
-		t.Errorf("CSV for a damaged version: %d %s", code, text)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ringtrain/export/ask"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/serving/servingpb"
 )
@@ -17,6 +18,8 @@ type Version struct {
 	Number int64
 	Path   string        // its folder
 	Took   time.Duration // to load and warm it
+
+	columns ask.Columns
 
 	runs   runs
 	users  atomic.Int64 // requests that hold the version, and 1 of who loaded it

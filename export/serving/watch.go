@@ -72,6 +72,7 @@ func (w *Watcher) Look(ctx context.Context) {
 		there, err := list(b.Path)
 		w.tell(b.Path, err)
 		if err == nil {
+			w.forget(there)
 			w.settle(ctx, b, slices.DeleteFunc(there, w.isRefused))
 		}
 	}
@@ -119,19 +120,24 @@ func (w *Watcher) load(ctx context.Context, name string, f folder) *Version {
 	return v
 }
 
-// isRefused reports whether a folder has the files that could not be loaded, or files that still change.
+// forget takes the folders out of those that could not be loaded whose files have changed since, and are at rest.
+func (w *Watcher) forget(there []folder) {
+	for _, f := range there {
+		if !w.isRefused(f) {
+			continue
+		}
+		r, now := w.refused[f.path], f.fingerprint()
+		w.refused[f.path] = refusal{r.failed, now}
+		if now != r.failed && now == r.last {
+			delete(w.refused, f.path)
+		}
+	}
+}
+
+// isRefused reports whether a folder could not be loaded, and is as it was, or still changes.
 func (w *Watcher) isRefused(f folder) bool {
-	r, refused := w.refused[f.path]
-	if !refused {
-		return false
-	}
-	now := f.fingerprint()
-	if now != r.failed && now == r.last {
-		delete(w.refused, f.path)
-		return false
-	}
-	w.refused[f.path] = refusal{r.failed, now}
-	return true
+	_, refused := w.refused[f.path]
+	return refused
 }
 
 // tell reports an error of a subject unless it is the one that was told last.

@@ -45,7 +45,7 @@ func Open(o Options) (*Bundle, error) {
 	b := &Bundle{Path: path}
 	b.columns, err = ask.ReadColumns(path)
 	if err != nil {
-		return nil, exitcode.With(exitcode.BadData, err)
+		return nil, err
 	}
 	if o.Label != "" {
 		b.columns.Label.Name = o.Label

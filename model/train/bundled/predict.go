@@ -15,24 +15,17 @@ import (
 func (b *Bundle) Predict(ctx context.Context, files Files, each func(*ask.Answers) error) error {
 	files.Label = false
 	var keys *interpreter.Program
-	if of, outputs := b.columns.Handed(b.model); of != nil {
-		var err error
-		keys, err = b.model.Compile(of.Name, outputs)
-		if err != nil {
-			return err
-		}
-	}
 	var names []string // of the columns
 	return b.each(ctx, files, func(k *block, outputs []*interpreter.Tensor) error {
-		var handed []*interpreter.Tensor
-		if keys != nil {
-			var err error
-			handed, err = keys.Run(k.inputs)
-			if err != nil {
-				return err
+		a, err := b.columns.Answers(b.model, b.program.Outputs, outputs, k.total, func(s *interpreter.Signature, handed []string) ([]*interpreter.Tensor, error) {
+			if keys == nil {
+				var err error
+				if keys, err = b.model.Compile(s.Name, handed); err != nil {
+					return nil, err
+				}
 			}
-		}
-		a, err := ask.NewAnswers(b.columns, b.program.Outputs, outputs, handed, k.total)
+			return keys.Run(k.inputs)
+		})
 		if err != nil {
 			return err
 		}
