@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/bench"
 	"ringtrain/bench/speed"
 	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/job"
@@ -46,6 +47,7 @@ func runBenchJob(a *app, c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
+	plot := bench.Plot{Title: "training"}
 	for _, word := range c.Args().Slice() {
 		if err := placeJob(&t, folder, word); err != nil {
 			return err
@@ -57,6 +59,7 @@ func runBenchJob(a *app, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		addSettings(&plot, rows)
 		advice := speed.Advise(rows)
 		if out.JSON {
 			for _, r := range rows {
@@ -68,7 +71,7 @@ func runBenchJob(a *app, c *cli.Context) error {
 		show.SettingsTable(a.stdout, rows)
 		fmt.Fprintf(a.stdout, "take %s: %s.\n", advice.Choice, advice.Why)
 	}
-	return nil
+	return writePlot(c.String("plot"), plot)
 }
 
 // placeJob has t run the job that a word names: a job, else a kind of model on drawn records.
