@@ -112,7 +112,7 @@ func (f *Folder) Keep() {
 }
 
 // renew writes the lease record again, as released if ended is true. A job without a checkpoint
-// leaves no files behind: the folder is then as it was before Claim.
+// leaves no files of this package behind: the folder is then as it was before Claim, but for a history.
 func (f *Folder) renew(ended bool) error {
 	f.record.Lock()
 	defer f.record.Unlock()

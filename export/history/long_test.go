@@ -39,6 +39,9 @@ func heap() int64 {
 // 50 MB in the file and 16 MiB of memory in a Keeper, about 6,000 points of a curve, and as many of the
 // first minute as after a minute.
 func TestTenDays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: ten days")
+	}
 	const days = 10 * 24 * time.Hour
 	dir := t.TempDir()
 	w, err := Open(dir)
@@ -50,9 +53,7 @@ func TestTenDays(t *testing.T) {
 	add := func(at time.Duration, e report.Event) {
 		w.Add(after(at, e))
 		keeper.Add(after(at, e))
-		for len(w.lines) > maxQueue/2 {
-			runtime.Gosched() // the simulated clock is faster than any disk
-		}
+		w.wait() // the simulated clock is faster than a disk
 	}
 	add(0, report.Start{Job: "mnist", WorldSize: 20})
 	for at, step := time.Duration(0), int64(0); at < days; {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,25 +16,22 @@ import (
 // File is the name of the history in a folder of checkpoints.
 const File = "history.jsonl"
 
-const (
-	// maxQueue bounds the lines that wait for a disk that does not answer. Further ones are left out.
-	maxQueue = 256
+// maxPending bounds the bytes that wait for a disk that is full or does not answer. Further lines are left
+// out.
+const maxPending = 1 << 20
 
-	// maxUnwritten bounds the bytes that wait for a full disk. Further lines are left out.
-	maxUnwritten = 1 << 20
-)
-
-// A Writer appends the events of a run to the history of a folder. A goroutine writes, so that Add never
-// waits for the disk. What a full disk does not take is written with the next event that it takes.
+// A Writer appends the events of a run to the history of a folder. A goroutine writes while lines are
+// pending, so Add never waits for the disk. What a full disk does not take is written with a later event.
 type Writer struct {
-	file  io.WriteCloser
-	thin  thinner
-	lines chan []byte
-	done  chan struct{} // closed when the goroutine has ended
+	file io.WriteCloser
+	thin thinner
 
-	mu    sync.Mutex
-	fault error // of the first write that failed, until Fault returns it
-	told  bool  // a write has failed
+	mu      sync.Mutex
+	idle    sync.Cond // signals that writing is false
+	pending []byte    // lines that are not in the file, perhaps the rest of one first
+	writing bool      // the goroutine runs
+	failed  bool      // a write has failed
+	fault   error     // of the first write that failed, until Fault returns it
 }
 
 // Open opens or makes the history of dir, cuts a torn last line, and goes on behind it. The caller holds
@@ -54,8 +52,8 @@ func Open(dir string) (*Writer, error) {
 
 // newWriter returns a Writer that appends to a file and owns it.
 func newWriter(file io.WriteCloser, thin thinner) *Writer {
-	w := &Writer{file: file, thin: thin, lines: make(chan []byte, maxQueue), done: make(chan struct{})}
-	go w.write()
+	w := &Writer{file: file, thin: thin}
+	w.idle.L = &w.mu
 	return w
 }
 
@@ -77,37 +75,44 @@ func goOn(file *os.File, name string, thin *thinner) error {
 }
 
 // Add takes the next event of the run. Calls must not overlap.
-func (w *Writer) Add(s report.Stamped) {
-	for _, kept := range w.thin.add(s) {
-		select {
-		case w.lines <- line(kept):
-		default:
+func (w *Writer) Add(s report.Stamped) { w.append(w.thin.add(s)) }
+
+// append makes the lines of events pending, and has written what is.
+func (w *Writer) append(events []report.Stamped) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range events {
+		if text := line(s); len(w.pending)+len(text) <= maxPending {
+			w.pending = append(w.pending, text...)
 		}
+	}
+	if len(w.pending) > 0 && !w.writing {
+		w.writing = true
+		go w.write()
 	}
 }
 
 // write is the goroutine.
 func (w *Writer) write() {
-	defer close(w.done)
-	var rest []byte // what is not written yet: whole lines, behind the end of the one in the file
-	for text := range w.lines {
-		if len(rest)+len(text) <= maxUnwritten {
-			rest = append(rest, text...)
-		}
-		n, err := w.file.Write(rest)
-		rest = append(rest[:0], rest[n:]...)
-		if err != nil {
-			w.fail(err)
-		}
-	}
-}
-
-func (w *Writer) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.told {
-		w.fault, w.told = err, true
+	for len(w.pending) > 0 {
+		text := w.pending
+		w.pending = nil
+		w.mu.Unlock()
+		n, err := w.file.Write(text)
+		w.mu.Lock()
+		w.pending = append(text[n:], w.pending...)
+		if err == nil {
+			continue
+		}
+		if !w.failed {
+			w.failed, w.fault = true, err
+		}
+		break
 	}
+	w.writing = false
+	w.idle.Broadcast()
 }
 
 // Fault returns the first fault of a write, once.
@@ -121,14 +126,16 @@ func (w *Writer) Fault() error {
 
 // Close writes what is gathered and closes the file. It returns a fault that Fault has not returned.
 func (w *Writer) Close() error {
-	for _, s := range w.thin.sums() {
-		w.lines <- line(s)
+	w.append(w.thin.sums())
+	w.wait()
+	return errors.Join(w.Fault(), w.file.Close())
+}
+
+// wait waits until no write is under way.
+func (w *Writer) wait() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.writing {
+		w.idle.Wait()
 	}
-	close(w.lines)
-	<-w.done
-	err := w.file.Close()
-	if fault := w.Fault(); fault != nil {
-		return fault
-	}
-	return err
 }

@@ -73,7 +73,8 @@ type Eval struct {
 
 // Log configures reports.
 type Log struct {
-	Every Every `yaml:"every" default:"1s" doc:"Interval of lines about a step. 0: never."`
+	Every   Every `yaml:"every" default:"1s" doc:"Interval of lines about a step. 0: never."`
+	History bool  `yaml:"history" default:"true" doc:"Rank 0 keeps the events of the run in ‘history.jsonl’ in checkpoint.dir, for ‘ringtrain report’."`
 }
 
 // Checkpoint says where and when rank 0 saves the state.

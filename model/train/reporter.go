@@ -32,16 +32,21 @@ type reporter struct {
 
 	tracker tracker
 	curves  curves
+	record  record
 }
 
 // speaks reports whether this rank is rank 0.
 func (r *reporter) speaks() bool { return r.workers != nil }
 
-// emit sends an event from rank 0.
+// emit sends an event from rank 0, and puts it into the history.
 func (r *reporter) emit(e report.Event) {
-	if r.speaks() && r.trace != nil {
+	if !r.speaks() {
+		return
+	}
+	if r.trace != nil {
 		r.trace(e)
 	}
+	r.warnUnrecorded(r.record.add(e))
 }
 
 // decide reports a choice, nil for none.

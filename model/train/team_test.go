@@ -123,13 +123,13 @@ func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), cfg 
 	return members
 }
 
-// releaseFolder releases the folder of checkpoints, as a process does at its end. It ignores errors,
+// releaseFolder closes the history and releases the folder of checkpoints, as a process does at its end. It ignores errors,
 // because a test may have broken the disk.
 func (m *member) releaseFolder(t testing.TB) {
 	if m.trainer == nil || m.trainer.outputs.folder == nil {
 		return
 	}
-	if err := m.trainer.outputs.folder.Close(); err != nil {
+	if err := errors.Join(m.trainer.reporter.record.close(), m.trainer.outputs.folder.Close()); err != nil {
 		t.Log(err)
 	}
 }

@@ -136,12 +136,12 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 	return t, t.checkMemory(1, 1)
 }
 
-// Close closes the input, the folder of checkpoints and the event file.
+// Close closes the input, the folder of checkpoints with its history, and the event file.
 func (t *Trainer) Close() error {
 	defer t.eval.loader.Wait() // closed data ends its reading
-	var err error
+	err := t.reporter.record.close()
 	if t.outputs.folder != nil {
-		err = t.outputs.folder.Close()
+		err = errors.Join(err, t.outputs.folder.Close())
 	}
 	return errors.Join(err, t.reporter.curves.close(), t.data.Close())
 }
@@ -166,7 +166,7 @@ func (t *Trainer) Agree() []string {
 var local = []string{
 	"input.train.files", "input.train.images", "input.train.labels",
 	"input.eval.files", "input.eval.images", "input.eval.labels", "input.evals",
-	"input.prefetch", "input.cache", "input.max_bad_records", "input.max_features", "input.max_inflate", "eval.every", "log.every",
+	"input.prefetch", "input.cache", "input.max_bad_records", "input.max_features", "input.max_inflate", "eval.every", "log.every", "log.history",
 	"train.init_from.path", "train.init_from.include", "train.init_from.exclude",
 	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel", "export.if", "export.keep", "summary.dir",
 }

@@ -261,7 +261,7 @@ type Warning struct {
 	Rank      int    `json:"rank"`
 	Host      string `json:"host"`
 	Step      int64  `json:"step"`
-	Operation string `json:"operation"` // evaluate, checkpoint, summary, clean-up, schedule, export, input
+	Operation string `json:"operation"` // evaluate, checkpoint, summary, history, clean-up, schedule, export, input
 	Cause     string `json:"cause"`
 	ExitCode  int    `json:"exit_code"` // exit code of the run if this failure ended it; 0: no failure, the cause says all
 
