@@ -21,7 +21,6 @@ import (
 	"ringtrain/docs"
 	"ringtrain/model/train"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/place"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/phrase"
 )
@@ -33,8 +32,7 @@ func main() {
 	if process.IsGuard() {
 		os.Exit(process.RunGuard())
 	}
-	_, launched := place.Launched(os.Getenv, os.Environ())
-	stdout, stderr, end := show.OnTerminal(os.Stdout, os.Stderr, launched)
+	stdout, stderr, end := show.OnTerminal(os.Stdout, os.Stderr)
 	code := Main(os.Args[1:], stdout, stderr)
 	show.Bound(end)
 	os.Exit(code)
@@ -83,7 +81,7 @@ func (a *app) joinCauses() (end func()) {
 // dataOut returns standard output for what programs read, such as names of files: a terminal gets it
 // printable, a file or a pipe as it is.
 func (a *app) dataOut() io.Writer {
-	if a.out.IsTerminal() {
+	if show.IsTerminal(a.out) {
 		return a.stdout
 	}
 	return a.out

@@ -184,20 +184,39 @@ func TestRunOnTerminal(t *testing.T) {
 	}
 }
 
-// TestNoBarUnderLauncher verifies that a rank that a launcher has started prints plain lines on a
-// terminal, which the launcher may write into a log.
-func TestNoBarUnderLauncher(t *testing.T) {
-	for _, env := range []string{
-		"", "OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1",
-		"RANK=0 WORLD_SIZE=1", "FLUX_TASK_RANK=0 FLUX_JOB_SIZE=1", "RINGTRAIN_RANK=0 RINGTRAIN_WORLD_SIZE=1",
+// TestProgress verifies where progress is drawn: on the terminal of a process that a person has started,
+// and not by a rank that a launcher has started, whose terminal may become a log; --progress says
+// otherwise. Digests, which programs compare, are in the log alone.
+func TestProgress(t *testing.T) {
+	const mpirun = "OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1"
+	for _, tt := range []struct {
+		env, args    string
+		drawn, inLog bool
+	}{
+		{"", "train linear", true, false},
+		{"", "train linear --progress plain", false, false},
+		{"TERM=dumb", "train linear --progress live", false, false},
+		{mpirun, "train linear", false, true},
+		{mpirun, "train linear --progress live", true, true},
+		{"RANK=0 WORLD_SIZE=1", "train linear", false, true},
+		{"FLUX_TASK_RANK=0 FLUX_JOB_SIZE=1", "train linear", false, true},
+		{"RINGTRAIN_RANK=0 RINGTRAIN_WORLD_SIZE=1", "train linear", false, true},
+		{"FLUX_TASK_RANK=0 FLUX_JOB_SIZE=1", "run -np 2 linear", true, false},
+		{"", "run -np 2 linear --progress plain", false, false},
 	} {
-		t.Run("set="+env, func(t *testing.T) {
+		t.Run("set="+tt.env+"/args="+tt.args, func(t *testing.T) {
 			p := newTerminal(t, 80)
-			b := newBox(t).with(append(strings.Fields(env), "TERM=xterm")...)
-			shown := p.end(p.start(b, "train", "linear", "--set", "train.steps=200"))
-			if bar := strings.Contains(shown, "\x1b["); bar != (env == "") {
-				t.Errorf("escape codes: %v, want them without a launcher alone\n%q", bar, shown)
+			b := newBox(t).with(append([]string{"TERM=xterm"}, strings.Fields(tt.env)...)...)
+			shown := p.end(p.start(b, append(strings.Fields(tt.args), "--set", "train.steps=200")...))
+			if drawn := strings.Contains(shown, "\x1b["); drawn != tt.drawn {
+				t.Errorf("escape codes: %v, want %v\n%q", drawn, tt.drawn, shown)
+			}
+			if inLog := strings.Contains(shown, "digest="); inLog != tt.inLog {
+				t.Errorf("digests: %v, want %v\n%q", inLog, tt.inLog, shown)
 			}
 		})
+	}
+	if e := newBox(t).must(64, "run", "-np", "2", "linear", "--progress", "bar"); !strings.Contains(e.stderr, `--progress is "bar", want auto, live or plain`) {
+		t.Errorf("it says %q", e.stderr)
 	}
 }

@@ -62,11 +62,15 @@ func runRun(a *app, c *cli.Context) error {
 	if err = cmp.Or(err, wantOneVolume(c)); err != nil {
 		return err
 	}
-	if by, _ := place.Launched(a.getenv, a.environ); by != "" {
+	by, _ := place.Launched(a.getenv, a.environ)
+	if by != "" {
 		cfg.Notice(by + ": each of these processes starts a job of its own; for one job of all have that launcher start `ringtrain train JOB`")
 	}
 	a.launched = true
 	out := a.newReporter(c, 0)
+	if err := a.setProgress(c, out, by == ""); err != nil {
+		return out.Refuse(err)
+	}
 	if c.Bool("print-options") && job.IsName(c.Args().First()) {
 		options, err := loadJob(c, slices.Concat(cfg.Env, cfg.Export), c.Args().First())
 		if err != nil {
@@ -82,6 +86,9 @@ func runRun(a *app, c *cli.Context) error {
 	switch {
 	case job.IsName(c.Args().First()):
 		cfg.Events, cfg.Read = wholeStream, out.Read
+		if out.Watched {
+			cfg.Program = append(cfg.Program, "--progress=live")
+		}
 	case out.JSON:
 		cfg.Events, cfg.Read = "1", out.Pass
 	}
@@ -198,7 +205,7 @@ func jobProgram(c *cli.Context, words []string) ([]string, error) {
 	for _, f := range jobFlags() {
 		name := f.Names()[0]
 		switch {
-		case name == "json" || !c.IsSet(name):
+		case name == "json" || name == "progress" || !c.IsSet(name):
 		case name == "set":
 			for _, s := range c.StringSlice("set") {
 				argv = append(argv, "--set="+s)

@@ -38,12 +38,16 @@ func runTrain(a *app, c *cli.Context) error {
 		return err
 	}
 	surviveClosedPipes() // also of a launcher that has died: the state is saved
+	_, launched := place.Launched(a.getenv, a.environ)
 	place, err := a.findPlace(c)
 	if err != nil || !a.needed(place) {
 		return err
 	}
 	out := a.newReporter(c, place.Rank)
 	out.Whole = a.getenv("RINGTRAIN_JSON") == wholeStream
+	if err := a.setProgress(c, out, place.WorldSize == 1 && !launched); err != nil {
+		return err
+	}
 	meet, err := a.meetConfig(c, place, out)
 	if err != nil {
 		return out.Fail(ring.CauseOf(err, place.Rank, show.Hostname(), -1))

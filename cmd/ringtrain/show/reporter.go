@@ -34,6 +34,8 @@ type Reporter struct {
 	Whole   bool // with JSON: each event as it comes, which a launcher reads
 	Quiet   bool // people get warnings, errors and the result alone
 	Verbose bool
+	Live    bool // a screen draws how far the run is
+	Watched bool // standard error is a terminal: digests, which programs compare, are left out
 	Views   []View
 	Stdout  io.Writer // for lines of text
 	People  io.Writer // for sentences: standard output, or standard error with JSON
@@ -139,7 +141,9 @@ func (r *Reporter) End(result train.Result, stop *ring.Cause) {
 	if result.Stopped != 0 {
 		fmt.Fprintf(r.Stderr, "stopped by a signal%s after step %d\n", whose, result.Step)
 	}
-	fmt.Fprintln(r.Stderr, "digest="+result.Digest)
+	if !r.Watched {
+		fmt.Fprintln(r.Stderr, "digest="+result.Digest)
+	}
 }
 
 // Line prints a row of a table, or its event, on rank 0.

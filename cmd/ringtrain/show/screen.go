@@ -28,17 +28,17 @@ const maxPending = 64 << 10
 // A line that reports a step becomes a bar with the line's facts, as many as the width takes. The
 // next line replaces the bar, unless the terminal has become narrower than the bar meanwhile.
 // Equal lines of several ranks, as the launcher writes them, become one: "[0] no such file" and
-// "[1] no such file" become "ranks 0–1: no such file". A line with a digest, which programs
-// compare, is left out.
+// "[1] no such file" become "ranks 0–1: no such file".
 // Files, pipes and JSON get each line as it is, but the causes that several ranks of run end with,
-// which become one line, too. Programs print lines of their own about steps and
-// digests: only lines exactly as ringtrain's ranks write them become a bar or are left out.
+// which become one line, too. Programs print lines of their own about steps: only lines exactly as
+// ringtrain's ranks write them become a bar.
 type screen struct {
 	mu      sync.Mutex
 	bar     int           // columns of the bar that is the last line; 0: there is none
 	barOut  io.Writer     // where the bar was written
 	width   func() int    // columns of the terminal
-	all     bool          // lines are shown as they are, digests too
+	draws   bool          // a line about a step becomes a bar
+	all     bool          // lines are shown as they are
 	causes  bool          // a file: only the lines of causes are joined, and there is no bar
 	pending []*sharedLine // wait for equal lines of other ranks; in order of the first one
 	bytes   int           // of pending
@@ -60,12 +60,11 @@ type screenFile struct {
 }
 
 // OnTerminal returns writers for standard output and standard error, which go by way of a
-// screen where the file is a terminal that launched ranks do not share: mpirun gives its ranks
-// pseudo-terminals, and writes a log. end shows the lines that still wait, and ends a bar.
-func OnTerminal(stdout, stderr *os.File, launched bool) (out, err io.Writer, end func()) {
+// screen where the file is a terminal. end shows the lines that still wait, and ends a bar.
+func OnTerminal(stdout, stderr *os.File) (out, err io.Writer, end func()) {
 	s := &screen{after: mergeTime}
 	wrap := func(f *os.File) io.Writer {
-		if !term.IsTerminal(int(f.Fd())) || launched || os.Getenv("TERM") == "dumb" { // which cannot clear a line
+		if !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" { // which cannot clear a line
 			return f
 		}
 		s.width = func() int { return columns(f) }
@@ -105,9 +104,6 @@ func (f *screenFile) Write(p []byte) (int, error) {
 			}
 			continue
 		}
-		if !s.causes && (digestLine.Match(text) || !ok && digestLine.Match(line)) {
-			continue
-		}
 		if ok {
 			s.hold(f.out, rank, text)
 			continue
@@ -125,26 +121,39 @@ func (f *screenFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// IsTerminal reports whether standard output is a terminal.
-func (r *Reporter) IsTerminal() bool {
-	switch w := r.out.(type) {
-	case *screenFile:
-		return true
-	case *os.File:
-		return term.IsTerminal(int(w.Fd()))
+// IsTerminal reports whether what is written to w reaches a terminal.
+func IsTerminal(w io.Writer) bool {
+	if r, ok := w.(*Reporter); ok {
+		w = r.out
 	}
-	return false
+	if s, ok := w.(*screenFile); ok {
+		return !s.screen.causes
+	}
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // All has terminals among the writers get each line as it is.
 func All(writers ...io.Writer) {
+	onScreens(writers, func(s *screen) { s.all = true })
+}
+
+// Draw has standard output and stderr draw how far a run is, where they are terminals.
+func (r *Reporter) Draw(stderr io.Writer) {
+	onScreens([]io.Writer{r, stderr}, func(s *screen) { s.draws = !s.causes })
+	_, onScreen := r.out.(*screenFile)
+	r.Live = onScreen && !r.JSON
+}
+
+// onScreens changes the screens of writers.
+func onScreens(writers []io.Writer, change func(*screen)) {
 	for _, w := range writers {
 		if r, ok := w.(*Reporter); ok {
 			w = r.out
 		}
 		if f, ok := w.(*screenFile); ok {
 			f.screen.mu.Lock()
-			f.screen.all = true
+			change(f.screen)
 			f.screen.mu.Unlock()
 		}
 	}
@@ -204,10 +213,9 @@ func (s *screen) showPending() error {
 }
 
 var (
-	rankMark   = []byte("[0] ")
-	causeMark  = []byte("ringtrain: ")                                    // of Reporter.Fail
-	stepLine   = regexp.MustCompile(`^step \d+ of \d+  epoch \d+  loss `) // of stepSentence
-	digestLine = regexp.MustCompile(`^digest=[0-9a-f]{64}\n?$`)           // of Reporter.End
+	rankMark  = []byte("[0] ")
+	causeMark = []byte("ringtrain: ")                                    // of Reporter.Fail
+	stepLine  = regexp.MustCompile(`^step \d+ of \d+  epoch \d+  loss `) // of stepSentence
 )
 
 // print writes one line, over a bar.
@@ -221,7 +229,7 @@ func (s *screen) print(out io.Writer, line []byte) error {
 		text = append(text, "\r\x1b[J"...)
 	}
 	s.bar = 0
-	if facts := bytes.TrimPrefix(line, rankMark); !s.causes && stepLine.Match(facts) {
+	if facts := bytes.TrimPrefix(line, rankMark); s.draws && stepLine.Match(facts) {
 		shown := progressBar(strings.TrimSuffix(string(facts), "\n"), width-1) // the last column makes some terminals wrap
 		line, s.bar, s.barOut = []byte(shown), utf8.RuneCountInString(shown), out
 	}
