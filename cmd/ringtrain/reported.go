@@ -28,14 +28,9 @@ func (a *app) reportEnd(cmd command, said arguments, err error) {
 			rank = n
 		}
 	}
-	if out := a.reporterBy(said, rank); rank <= 0 {
+	if out := a.reporter(rank, said.switchedOn("json")); rank <= 0 {
 		out.Emit(show.Failure(ring.CauseOf(err, rank, show.Hostname(), -1)))
 	}
-}
-
-// reporterBy is newReporter for options that may be invalid.
-func (a *app) reporterBy(said arguments, rank int) *show.Reporter {
-	return a.reporter(rank, said.switchedOn("json"))
 }
 
 // placeBy is findPlace for options that may be invalid. It ignores values that are not
@@ -67,7 +62,7 @@ func (a *app) reportEarly(said arguments, err error) error {
 	}
 	meet := join.Config{Token: secret, Insecure: said.switchedOn("insecure"), Version: build.Current(version)}
 	cause := ring.CauseOf(err, place.Rank, show.Hostname(), -1)
-	return a.reporterBy(said, place.Rank).Fail(join.Report(a.ctx, place, meet, cause))
+	return a.reporter(place.Rank, said.switchedOn("json")).Fail(join.Report(a.ctx, place, meet, cause))
 }
 
 // value returns the value of the last option of a name, "" if there is none.
