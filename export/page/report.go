@@ -1,0 +1,94 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"ringtrain/export/history"
+	"ringtrain/model/train/report"
+)
+
+// Report writes a page of runs that stands for itself: it has the events inside, opens from disk and makes no request.
+func Report(w io.Writer, runs []*history.Run) error {
+	var blocks []string
+	for _, run := range runs {
+		block, err := dataOf(run)
+		if err != nil {
+			return fmt.Errorf("report of %s: %w", run.Name, err)
+		}
+		blocks = append(blocks, block)
+	}
+	html, _ := assemble(blocks, "")
+	_, err := io.WriteString(w, html)
+	return err
+}
+
+// dataOf returns the element that has the events of a run: JSON in which no text can end the element. The character <
+// stands in texts of JSON alone, where \u003c is the same.
+func dataOf(run *history.Run) (string, error) {
+	head, err := report.Marshal(struct {
+		Name    string `json:"name"`
+		Running bool   `json:"running"`
+	}{run.Name, run.Running})
+	if err != nil {
+		return "", err
+	}
+	lines := make([][]byte, len(run.Events))
+	for i, e := range run.Events {
+		if lines[i], err = report.Line(rounded(e.Event), e.Time); err != nil {
+			return "", err
+		}
+	}
+	data := append(head[:len(head)-1], `,"events":[`...)
+	data = append(append(data, bytes.Join(lines, []byte(","))...), "]}"...)
+	return `<script type="application/json" class="run">` + string(bytes.ReplaceAll(data, []byte("<"), []byte(`\u003c`))) + "</script>\n", nil
+}
+
+// rounded returns an event of a curve with the digits that a page shows: most of a report is such events.
+func rounded(e report.Event) report.Event {
+	switch e := e.(type) {
+	case report.Step:
+		e.Due = nil
+		e.Loss, e.LearningRate, e.ExamplesPerS = digits(e.Loss), digits(e.LearningRate), float64(digits(report.Number(e.ExamplesPerS)))
+		for _, s := range []*report.Seconds{&e.Interval, &e.Compute, &e.Update, &e.Reduce, &e.Input, &e.Exposed, &e.Left} {
+			*s = seconds(*s)
+		}
+		if s := e.Straggler; s != nil {
+			e.Straggler = &report.Straggler{Rank: s.Rank, Host: s.Host, Share: digits(s.Share)}
+		}
+		return e
+	case report.Ranks:
+		e.Ranks = slices.Clone(e.Ranks)
+		for i := range e.Ranks {
+			r := &e.Ranks[i]
+			r.Busy, r.Waited = seconds(r.Busy), seconds(r.Waited)
+		}
+		return e
+	}
+	return e
+}
+
+// digits rounds a number to five digits.
+func digits(n report.Number) report.Number {
+	if n == 0 || math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
+		return n
+	}
+	unit := math.Pow(10, 4-math.Floor(math.Log10(math.Abs(float64(n)))))
+	if math.IsInf(unit, 0) {
+		return n // as small as a float64 can be
+	}
+	return report.Number(math.Round(float64(n)*unit) / unit)
+}
+
+// seconds rounds a duration to four digits, at most.
+func seconds(s report.Seconds) report.Seconds {
+	unit := time.Duration(1)
+	for time.Duration(s)/unit >= 1e4 {
+		unit *= 10
+	}
+	return report.Seconds(time.Duration(s).Round(unit))
+}
