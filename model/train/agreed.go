@@ -33,7 +33,7 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 	a := Agreed{First: b.Offset == 0, BadRank: -1}
 	tails := l.Reducer.Tails()
 	for rank, t := range tails {
-		l.straggler.add(rank, len(tails), t.Busy)
+		l.loads.add(rank, len(tails), &t)
 		a.Loss += t.Loss
 		a.Examples += t.Examples
 		a.Bad += int64(t.Bad)

@@ -113,11 +113,11 @@ func (r *run) reportGeneration() {
 
 // reportStart starts the clocks. It reports once that this process trains.
 func (r *run) reportStart() {
-	if t := &r.reporter.tracker; t.startedAt.IsZero() {
-		now := time.Now()
+	now := time.Now()
+	if r.reporter.tracker.startedAt.IsZero() {
 		r.outputs.savedAt, r.eval.at = now, now
-		t.startedAt, t.reportedAt = now, now
 	}
+	r.reporter.tracker.start(now)
 	if !r.reporter.start(r.startEvent()) {
 		return
 	}

@@ -2,8 +2,6 @@ package train
 
 import (
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,10 +9,11 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// curves are the scalars of a run in the event file of summary.dir, which rank 0 writes. Without a file
-// they go nowhere.
+// curves are the scalars of a run in the event file of summary.dir, which rank 0 writes: they read the stream of
+// events. Without a file they go nowhere.
 type curves struct {
 	file    *events.Writer
+	steps   report.Sum
 	scalars []events.Scalar
 }
 
@@ -31,13 +30,28 @@ func (c *curves) open(dir string, first int64) error {
 	return nil
 }
 
-// add adds the numbers of an event and others. It returns the fault of earlier scalars that could not be
-// written.
-func (c *curves) add(step int64, group string, e report.Event, others ...events.Scalar) error {
+// add adds the numbers of an event. It returns the fault of earlier scalars that could not be written.
+func (c *curves) add(e report.Event) error {
 	if c.file == nil {
 		return nil
 	}
-	c.scalars = append(appendScalars(c.scalars[:0], group, e), others...)
+	step := int64(0)
+	c.scalars = c.scalars[:0]
+	switch e := e.(type) {
+	case report.Step:
+		sum, due := c.steps.Add(e)
+		if !due {
+			return nil
+		}
+		step, c.scalars = sum.Step, appendStep(c.scalars, &sum)
+	case report.Metrics:
+		if e.Split == "test" {
+			return nil
+		}
+		step, c.scalars = e.Step, appendMetrics(c.scalars, &e)
+	default:
+		return nil
+	}
 	return c.file.Add(step, c.scalars, time.Now())
 }
 
@@ -57,60 +71,71 @@ func (c *curves) close() error {
 	return c.file.Close()
 }
 
-// curveGroup returns the group of the curves of an evaluation.
-func curveGroup(e report.Metrics) string {
-	switch {
-	case e.Name != "":
-		return "eval_" + strings.ToValidUTF8(e.Name, "?")
-	case e.Split == "train": // the job has no validation records
-		return "eval_train"
+// appendStep appends the curves of the steps of a line.
+func appendStep(dst []events.Scalar, s *report.Step) []events.Scalar {
+	seconds := func(s report.Seconds) float64 { return time.Duration(s).Seconds() }
+	dst = append(dst, []events.Scalar{
+		{Tag: "train/epoch", Value: float64(s.Epoch)},
+		{Tag: "train/loss", Value: float64(s.Loss)},
+		{Tag: "train/examples_per_s", Value: s.ExamplesPerS},
+		{Tag: "train/compute_s", Value: seconds(s.Compute)},
+		{Tag: "train/update_s", Value: seconds(s.Update)},
+		{Tag: "train/reduce_s", Value: seconds(s.Reduce)},
+		{Tag: "train/input_s", Value: seconds(s.Input)},
+		{Tag: "train/exposed_s", Value: seconds(s.Exposed)},
+		{Tag: "train/learning_rate", Value: float64(s.LearningRate)},
+		{Tag: "train/exchange_share", Value: s.ExchangeShare()},
+	}...)
+	if s.Objective != nil {
+		dst = append(dst, events.Scalar{Tag: "train/objective", Value: float64(*s.Objective)})
 	}
-	return "eval"
+	return dst
 }
 
-// uncurved are the fields of a step without a curve, or with one of another name.
-var uncurved = []string{"steps", "examples", "learning_rate", "interval_s", "left_s", "due"}
-
-// appendScalars appends the numbers of an event, each by its name in JSON.
-func appendScalars(dst []events.Scalar, group string, e report.Event) []events.Scalar {
-	v := reflect.ValueOf(e)
-	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if name == "-" || name == "step" || group == "train" && slices.Contains(uncurved, name) {
-			continue
-		}
-		if value, ok := scalarOf(v.Field(i)); ok {
-			dst = append(dst, events.Scalar{Tag: group + "/" + name, Value: value})
+// appendMetrics appends the curves of an evaluation: those that it has.
+func appendMetrics(dst []events.Scalar, m *report.Metrics) []events.Scalar {
+	group := curveGroup(m) + "/"
+	count := func(n int64) *report.Number { return report.NewNumber(float64(n)) }
+	var correct *report.Number
+	if m.Correct != nil {
+		correct = count(*m.Correct)
+	}
+	for _, c := range []struct {
+		tag   string
+		value *report.Number
+	}{
+		{"epoch", count(m.Epoch)}, {"examples", count(m.Examples)}, {"loss", &m.Loss}, {"correct", correct}, {"accuracy", m.Accuracy},
+		{"auc", m.AUC}, {"rmse", m.RMSE}, {"mae", m.MAE}, {"r2", m.R2}, {"top_k", m.TopK}, {"log_loss", m.LogLoss},
+		{"normalized_entropy", m.NormalizedEntropy}, {"calibration", m.Calibration}, {"threshold", m.Threshold},
+		{"precision", mean(m.Precision)}, {"recall", mean(m.Recall)}, {"f1", mean(m.F1)}, {"bad_records", count(m.Bad)},
+	} {
+		if c.value != nil {
+			dst = append(dst, events.Scalar{Tag: group + c.tag, Value: float64(*c.value)})
 		}
 	}
 	return dst
 }
 
-// scalarOf returns the number that v is or points to, or the mean of a list by class.
-func scalarOf(v reflect.Value) (float64, bool) {
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return 0, false
-		}
-		v = v.Elem()
-	}
+// curveGroup returns the group of the curves of an evaluation.
+func curveGroup(m *report.Metrics) string {
 	switch {
-	case v.Type() == reflect.TypeFor[[]report.Number]() && v.Len() > 0:
-		return mean(v.Interface().([]report.Number)), true
-	case v.Type() == reflect.TypeFor[report.Seconds]():
-		return time.Duration(v.Int()).Seconds(), true
-	case v.CanInt():
-		return float64(v.Int()), true
-	case v.CanFloat():
-		return v.Float(), true
+	case m.Name != "":
+		return "eval_" + strings.ToValidUTF8(m.Name, "?")
+	case m.Split == "train": // the job has no validation records
+		return "eval_train"
 	}
-	return 0, false
+	return "eval"
 }
 
-func mean(list []report.Number) float64 {
-	sum := 0.0
-	for _, n := range list {
-		sum += float64(n)
+// mean returns the mean of a list by class, nil without classes.
+func mean(list []report.Number) *report.Number {
+	if len(list) == 0 {
+		return nil
 	}
-	return sum / float64(len(list))
+	sum := report.Number(0)
+	for _, n := range list {
+		sum += n
+	}
+	sum /= report.Number(len(list))
+	return &sum
 }

@@ -75,9 +75,7 @@ func (r *run) observe(m report.Metrics) {
 	}
 	if b := r.progress.best; b.ends(s) && r.loop.Step < r.loop.Steps {
 		r.loop.Steps = r.loop.Step
-		if r.rank == 0 && r.job.Log.Every != (job.Every{}) && r.reporter.tracker.examples > 0 {
-			r.report() // of the last step, as at the end of every run
-		}
+		r.tellSteps() // of the last step, as at the end of every run
 		r.reporter.emit(report.Decision{What: "stop", Choice: fmt.Sprintf("step %d", m.Step), Why: b.why(s)})
 	}
 }

@@ -4,74 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"time"
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/input"
-	"ringtrain/model/job"
 	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
-
-// tracker adds up losses, examples and times between reports.
-type tracker struct {
-	startedAt   time.Time
-	reportedAt  time.Time // of the last report
-	sinceReport times     // since the last report
-	total       times     // of this process's steps
-
-	loss        float64
-	steps       int64 // since the last report, as loss and examples
-	examples    int64
-	allExamples int64 // of this process's steps
-
-	mean report.Number // loss of the last report that had examples
-}
-
-// add counts one step.
-func (t *tracker) add(a Agreed, took times) {
-	t.sinceReport.add(took)
-	t.total.add(took)
-	t.loss += a.Loss
-	t.steps++
-	t.examples += a.Examples
-	t.allExamples += a.Examples
-}
-
-// due reports whether the step is due for a report. The last step always is, if any step is.
-func (t *tracker) due(every job.Every, step int64, last bool) bool {
-	return every.Due(step, time.Since(t.reportedAt)) || last && every != (job.Every{})
-}
-
-// event returns the event for the steps since the last report, and starts the next interval.
-func (t *tracker) event(l *Loop) report.Step {
-	now := time.Now()
-	interval := now.Sub(t.reportedAt)
-	if t.examples > 0 { // else all records of these steps are bad
-		t.mean = report.Number(t.loss / float64(t.examples))
-	}
-	e := report.Step{
-		Step: l.Step, Examples: t.examples, LearningRate: report.Number(l.rate), Epoch: l.Source.Position().LastEpoch(), Loss: t.mean,
-		ExamplesPerS: perSecond(t.examples, interval),
-		Compute:      report.Seconds(t.sinceReport.compute), Update: report.Seconds(t.sinceReport.update), Reduce: report.Seconds(t.sinceReport.reduce), Input: report.Seconds(t.sinceReport.input),
-		Exposed: report.Seconds(t.sinceReport.exposed), Steps: l.Steps,
-		Interval: report.Seconds(interval), Left: report.Seconds(float64(interval) / float64(max(t.steps, 1)) * float64(max(l.Steps-l.Step, 0))),
-	}
-	if rank, share := l.straggler.find(interval); rank >= 0 {
-		w := l.Group.Membership().Workers[rank]
-		e.Straggler = &report.Straggler{Rank: w.Rank, Host: w.Host, Share: report.Number(share)}
-	}
-	due := t.mean
-	e.Due = &due
-	t.loss, t.steps, t.examples, t.reportedAt, t.sinceReport = 0, 0, 0, now, times{}
-	return e
-}
-
-// perSecond returns the rate of n in the time that they took. No time counts as a nanosecond.
-func perSecond(n int64, took time.Duration) float64 {
-	return float64(n) / max(took, 1).Seconds()
-}
 
 // epochSum adds up an epoch over all ranks. It is part of the state, as the position is: so the mean
 // loss has the bits of a run without an interruption.

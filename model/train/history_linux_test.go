@@ -12,7 +12,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// historyOf returns the events of the history of a folder, and how many steps they report.
+// historyOf returns the kinds of the events of the history of a folder, but those that are added up, and how many
+// steps they report.
 func historyOf(t *testing.T, dir string) (kinds []string, last int64) {
 	t.Helper()
 	run, err := history.Read(dir)
@@ -20,8 +21,11 @@ func historyOf(t *testing.T, dir string) (kinds []string, last int64) {
 		t.Fatal(err)
 	}
 	for _, s := range run.Events {
-		if e, ok := s.Event.(report.Step); ok {
+		switch e := s.Event.(type) {
+		case report.Step:
 			last = e.Step
+			continue
+		case report.Ranks:
 			continue
 		}
 		kinds = append(kinds, s.Kind())

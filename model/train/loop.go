@@ -60,7 +60,8 @@ type Loop struct {
 	last     times   // of the last step
 	firstBad error   // fault of this rank's first bad record of the epoch
 
-	straggler straggler
+	loads loads
+	told  int64 // bytes sent that the tails have told
 }
 
 // Request is what one rank asks of all ranks after a step, and what it tells them.
@@ -72,6 +73,7 @@ type Request struct {
 
 	// Of this rank, not merged: see run.renewKeys.
 	OldKeys, WornKeys, Unreached bool
+	Memory                       int64 // as in bucket.Tail
 }
 
 // times divides the time of steps: input, compute and exposed are all of it. Update is the part of
@@ -86,6 +88,9 @@ func (t *times) add(u times) {
 	t.reduce += u.reduce
 	t.exposed += u.exposed
 }
+
+// all returns the whole time.
+func (t times) all() time.Duration { return t.input + t.compute + t.exposed }
 
 // hiddenShare returns the share of the exchange that backward hid, 0 without an exchange.
 func (t times) hiddenShare() float64 {
@@ -158,7 +163,7 @@ func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch)
 	q := l.Request()
 	t := bucket.Tail{
 		Loss: loss, Examples: int64(len(b.Y)), Bad: uint32(b.Lost), Record: l.nonFiniteRecord(loss, losses, b), Layer: layer,
-		Busy: l.last.input + l.last.compute,
+		Busy: l.last.input + l.last.compute, Sent: l.sentSince(), Memory: q.Memory,
 		Stop: int32(q.Stop), Checkpoint: q.Checkpoint, Evaluate: q.Evaluate, Saved: q.Saved,
 		OldKeys: q.OldKeys, WornKeys: q.WornKeys, Unreached: q.Unreached,
 	}
@@ -166,4 +171,12 @@ func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch)
 		t.Digest = l.tailDigest()
 	}
 	return t
+}
+
+// sentSince returns the bytes that this rank has sent since its tail before, in whole units of a tail.
+func (l *Loop) sentSince() int64 {
+	total, _ := l.Group.SentBytes()
+	since := (total - l.told) / bucket.SentUnit * bucket.SentUnit
+	l.told += since
+	return since
 }

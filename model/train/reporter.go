@@ -47,6 +47,7 @@ func (r *reporter) emit(e report.Event) {
 		r.trace(e)
 	}
 	r.warnUnrecorded(r.record.add(e))
+	r.warnUnwritten(r.curves.add(e))
 }
 
 // decide reports a choice, nil for none.

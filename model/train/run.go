@@ -8,7 +8,6 @@ import (
 	"math"
 	"time"
 
-	"ringtrain/export/events"
 	"ringtrain/input"
 	"ringtrain/model/job"
 	"ringtrain/model/kernel"
@@ -139,6 +138,7 @@ func (r *run) request() Request {
 	q := Request{Stop: r.signals.stopCode(), Checkpoint: r.wantsCheckpoint}
 	q.Evaluate = r.eval.loader.Fault() != nil // the evaluation fails on all ranks
 	sent := r.team.Group.KeyBytes()
+	q.Memory = r.memory.read(time.Now())
 	q.OldKeys, q.WornKeys, q.Unreached = sent >= r.team.Keys.Renew, sent >= r.team.Keys.End, !r.team.Reached()
 	if r.rank != 0 {
 		return q
@@ -204,23 +204,34 @@ func (r *run) tune(ctx context.Context) error {
 // ending reports whether no step follows the last one.
 func (r *run) ending() bool { return r.loop.Step >= r.loop.Steps || r.agreed.Stop != 0 }
 
-// countStep adds the last step to the tracker, and reports if a report is due.
+// countStep adds the last step to the tracker, and reports what is due.
 func (r *run) countStep() {
-	t := &r.reporter.tracker
-	t.add(r.agreed, r.loop.last)
-	if r.rank == 0 && t.due(r.job.Log.Every, r.loop.Step, r.ending()) {
-		r.report()
-	}
+	r.reporter.tracker.add(r.agreed, r.loop.last)
+	r.tellSteps()
 }
 
-// report reports the steps since the last report.
-func (r *run) report() {
-	e := r.reporter.tracker.event(r.loop)
-	e.Objective = r.penalty().objective(e.Loss, r.model.Variables(), r.job.Loss.Sum(), r.globalBatch())
-	r.reporter.emit(e)
-	rate := float64(r.loop.Schedule.Rate(max(e.Step-1, 0))) // of the last of these steps
-	r.reporter.warnUnwritten(r.reporter.curves.add(e.Step, "train", e,
-		events.Scalar{Tag: "train/learning_rate", Value: rate}, events.Scalar{Tag: "train/exchange_share", Value: e.ExchangeShare()}))
+// tellSteps reports, on rank 0, the steps and the loads of the ranks that are due.
+func (r *run) tellSteps() {
+	if r.rank != 0 {
+		return
+	}
+	t := &r.reporter.tracker
+	now, last, every := time.Now(), r.ending(), r.job.Log.Every
+	due := t.lineDue(every, r.loop.Step, now, last)
+	if due || t.pointDue(now, last) {
+		e := t.event(r.loop, now, due)
+		if due {
+			e.Objective = r.penalty().objective(*e.Due, r.model.Variables(), r.job.Loss.Sum(), r.globalBatch())
+		}
+		r.reporter.emit(e)
+	}
+	ranks := t.ranksDue(now, last)
+	if due || ranks && every == (job.Every{}) {
+		t.endLine(r.loop, now)
+	}
+	if ranks {
+		r.reporter.emit(t.ranks(r.loop, now))
+	}
 }
 
 // carryOut carries out the requests that the ranks agreed on after the last step and that are not done
@@ -298,9 +309,6 @@ func (r *run) evaluate(step, epoch int64) error {
 		e.Step, e.Epoch = step, epoch
 		if !reported {
 			r.reporter.emit(*e)
-		}
-		if !reported && step == r.loop.Step { // an earlier step has its points
-			r.reporter.warnUnwritten(r.reporter.curves.add(step, curveGroup(*e), *e))
 		}
 	}
 	r.eval.lastStep = step

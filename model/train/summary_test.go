@@ -1,17 +1,17 @@
 package train
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ringtrain/export/events"
 	"ringtrain/model/train/report"
+	"ringtrain/model/train/traintest"
 )
 
 // point is a point of a curve.
@@ -62,23 +62,39 @@ func stepsOf(curve []point) []int64 {
 	return steps
 }
 
-// numbersOf returns the numbers of an event except the step, by their names in JSON.
-func numbersOf(e report.Event) map[string]float32 {
+// curveNames are the names of all curves of the steps and of evaluations. They stay what they are: people have
+// boards of them.
+var (
+	stepCurves = strings.Fields("epoch loss examples_per_s compute_s update_s reduce_s input_s exposed_s objective learning_rate exchange_share")
+	evalCurves = strings.Fields("epoch examples loss correct accuracy auc rmse mae r2 top_k log_loss normalized_entropy calibration threshold precision recall f1 bad_records")
+)
+
+// numbersOf returns the numbers of an event that have curves of these names, by their names in JSON. A list
+// counts as its mean.
+func numbersOf(t *testing.T, e report.Event, names []string) map[string]float32 {
+	t.Helper()
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(traintest.JSON(t, e)), &fields); err != nil {
+		t.Fatal(err)
+	}
 	all := map[string]float32{}
-	v := reflect.ValueOf(e)
-	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		f := reflect.Indirect(v.Field(i))
-		switch x := f; {
-		case name == "-" || name == "step" || !f.IsValid():
-		case v.Type() == reflect.TypeFor[report.Step]() && slices.Contains(uncurved, name):
-		case f.Type() == reflect.TypeFor[report.Seconds]():
-			all[name] = float32(time.Duration(x.Int()).Seconds())
-		case f.CanInt():
-			all[name] = float32(x.Int())
-		case f.CanFloat():
-			all[name] = float32(x.Float())
+	for _, name := range names {
+		switch v := fields[name].(type) {
+		case float64:
+			all[name] = float32(v)
+		case []any:
+			sum := 0.0
+			for _, x := range v {
+				sum += x.(float64)
+			}
+			all[name] = float32(sum / float64(len(v)))
 		}
+	}
+	switch e := e.(type) {
+	case report.Step:
+		all["exchange_share"] = float32(e.ExchangeShare())
+	case report.Metrics:
+		all["bad_records"] = float32(e.Bad)
 	}
 	return all
 }
@@ -93,8 +109,10 @@ func TestSummary(t *testing.T) {
 		t.Errorf("files %v, want one", files)
 	}
 	got := curvesOf(t, dir)
+	all := 0
 	for _, e := range eventsOf[report.Step](m) {
-		mustHave(t, got, "train/", e.Step, numbersOf(e))
+		mustHave(t, got, "train/", e.Step, numbersOf(t, e, stepCurves))
+		all = max(all, len(numbersOf(t, e, stepCurves)))
 		rate := float32(0.1) * float32(10-(e.Step-1)) / 10
 		at := got["train/learning_rate"][e.Step-1]
 		if at.step != e.Step || math.Abs(float64(at.value-rate)) > 1e-7 {
@@ -104,8 +122,13 @@ func TestSummary(t *testing.T) {
 			t.Errorf("exchange share %v, want 0 to 1", share)
 		}
 	}
+	evals := 0
 	for _, e := range eventsOf[report.Metrics](m) {
-		mustHave(t, got, "eval/", e.Step, numbersOf(e))
+		mustHave(t, got, "eval/", e.Step, numbersOf(t, e, evalCurves))
+		evals = max(evals, len(numbersOf(t, e, evalCurves)))
+	}
+	if len(got) != all+evals {
+		t.Errorf("%d curves, want %d and %d", len(got), all, evals)
 	}
 	if steps := stepsOf(got["eval/accuracy"]); !slices.Equal(steps, []int64{4, 8, 10}) {
 		t.Errorf("evaluated at %v, want 4, 8, 10", steps)

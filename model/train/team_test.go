@@ -41,7 +41,9 @@ type member struct {
 	trainer *Trainer
 	result  Result
 	err     error
-	events  []report.Event
+	stream  []report.Event
+	steps   report.Sum     // of the stream
+	events  []report.Event // of the stream, with the sums of log.every as the only steps and without those of the ranks
 	notices []string
 }
 
@@ -140,13 +142,29 @@ func newMember(rank int, cfg *job.Config, data records.Set, change func(m *membe
 	m := &member{rank: rank, job: &own, data: data}
 	m.opts = Options{
 		Resume: "auto", Version: "test",
-		Trace:  func(e report.Event) { m.events = append(m.events, e) },
+		Trace:  m.trace,
 		Notice: func(line string) { m.notices = append(m.notices, line) },
 	}
 	if change != nil {
 		change(m)
 	}
 	return m
+}
+
+// trace receives an event of the stream.
+func (m *member) trace(e report.Event) {
+	m.stream = append(m.stream, e)
+	switch step := e.(type) {
+	case report.Ranks:
+		return
+	case report.Step:
+		sum, due := m.steps.Add(step)
+		if !due {
+			return
+		}
+		e = sum
+	}
+	m.events = append(m.events, e)
 }
 
 // mustTrain is trainOn for a run that must succeed.

@@ -83,6 +83,7 @@ type Trainer struct {
 	wantsCheckpoint bool     // Options.Checkpoint has asked for one, and no step has agreed on it yet
 
 	sent, sentBetween int64 // bytes, in the generations before
+	memory            memory
 }
 
 // Prepare opens the job's input and builds its model. It reports faults of this machine before the
@@ -139,6 +140,7 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 // Close closes the input, the folder of checkpoints with its history, and the event file.
 func (t *Trainer) Close() error {
 	defer t.eval.loader.Wait() // closed data ends its reading
+	t.memory.close()
 	err := t.reporter.record.close()
 	if t.outputs.folder != nil {
 		err = errors.Join(err, t.outputs.folder.Close())

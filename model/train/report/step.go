@@ -1,5 +1,7 @@
 package report
 
+import "time"
+
 // Step reports the steps since the last such event. The stream of a run has one for each point of its
 // history and for each log.every; [Step.Add] makes one of several.
 type Step struct {
@@ -16,12 +18,13 @@ type Step struct {
 	Reduce       Seconds `json:"reduce_s"` // the whole exchange, hidden behind backward or not
 	Input        Seconds `json:"input_s"`
 	Exposed      Seconds `json:"exposed_s"` // part of reduce_s: time in which training waited
-	Left         Seconds `json:"left_s"`    // until the last step at the rate of the interval
+	Left         Seconds `json:"left_s"`    // until the last step at the rate since the last step that was due
 
 	// Objective is the loss plus the penalties of the current weights; nil without penalties.
 	Objective *Number `json:"objective,omitempty"`
 
-	// Straggler is the rank that the others waited for; nil if the ranks were about equally busy.
+	// Straggler is the rank that the others waited for since the last step that was due; nil if the ranks
+	// were about equally busy.
 	Straggler *Straggler `json:"straggler,omitempty"`
 
 	// Due marks a step of log.every in the stream. It is the mean loss per example since the last step
@@ -35,6 +38,9 @@ type Straggler struct {
 	Host  string `json:"host"`
 	Share Number `json:"share"` // of the interval, by which it was busier than the others on average
 }
+
+// Distance returns the time between two points of the history of a run that began so long ago.
+func Distance(age time.Duration) time.Duration { return max(age/500, 20*time.Millisecond) }
 
 // Kind names the event.
 func (Step) Kind() string { return "step" }
@@ -57,7 +63,7 @@ func (s Step) Add(next Step) Step {
 	if sum.Interval > 0 {
 		sum.ExamplesPerS = float64(sum.Examples) / float64(sum.Interval) * 1e9
 	}
-	if sum.Straggler == nil {
+	if next.Straggler == nil && next.Due == nil { // else next speaks of the whole line
 		sum.Straggler = s.Straggler
 	}
 	return sum

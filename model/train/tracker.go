@@ -1,0 +1,145 @@
+package train
+
+import (
+	"strconv"
+	"time"
+
+	"ringtrain/model/job"
+	"ringtrain/model/train/report"
+)
+
+// tracker adds up losses, examples and times between the events of the steps. Each step belongs to a point, which is
+// the interval of one event, and to a line, which is the interval of log.every. A line is one or more points.
+type tracker struct {
+	startedAt   time.Time
+	total       times // of this process's steps
+	allExamples int64 // of this process's steps
+
+	point, line interval
+	before      interval // line before the current one
+	ranksAt     time.Time
+	ranksTotal  time.Duration // of the steps until ranksAt
+}
+
+// interval is that of some steps.
+type interval struct {
+	at       time.Time // of its begin
+	took     time.Duration
+	times    times
+	loss     float64
+	steps    int64
+	examples int64
+
+	mean report.Number // loss of the last interval that had examples
+}
+
+// add counts one step.
+func (i *interval) add(a Agreed, took times) {
+	i.times.add(took)
+	i.loss += a.Loss
+	i.steps++
+	i.examples += a.Examples
+}
+
+// end ends the interval, which has its mean loss then.
+func (i *interval) end(now time.Time) {
+	i.took = now.Sub(i.at)
+	if i.examples > 0 { // else all records of these steps are bad
+		i.mean = report.Number(i.loss / float64(i.examples))
+	}
+}
+
+// next returns the interval that follows.
+func (i *interval) next(now time.Time) interval { return interval{at: now, mean: i.mean} }
+
+// start starts all intervals, and in another generation that of the ranks.
+func (t *tracker) start(now time.Time) {
+	if t.startedAt.IsZero() {
+		t.startedAt, t.point.at, t.line.at = now, now, now
+	}
+	t.ranksAt, t.ranksTotal = now, t.total.all()
+}
+
+// add counts one step.
+func (t *tracker) add(a Agreed, took times) {
+	t.total.add(took)
+	t.allExamples += a.Examples
+	t.point.add(a, took)
+	t.line.add(a, took)
+}
+
+// lineDue reports whether the step ends a line. The last step always does, if any step does.
+func (t *tracker) lineDue(every job.Every, step int64, now time.Time, last bool) bool {
+	return t.line.steps > 0 && (every.Due(step, now.Sub(t.line.at)) || last && every != (job.Every{}))
+}
+
+// pointDue reports whether the step ends a point.
+func (t *tracker) pointDue(now time.Time, last bool) bool {
+	return t.point.steps > 0 && (last || now.Sub(t.point.at) >= min(report.Distance(now.Sub(t.startedAt)), maxPoint))
+}
+
+// Bounds of the times between events.
+const (
+	maxPoint      = time.Second
+	ranksInterval = time.Second // a line of a job without log.every takes as long
+)
+
+// event returns the event of the steps since the last one, which is the last of a line if it is due, and starts the
+// next point.
+func (t *tracker) event(l *Loop, now time.Time, due bool) report.Step {
+	p, line := &t.point, &t.line
+	p.end(now)
+	line.end(now)
+	e := report.Step{
+		Step: l.Step, Steps: l.Steps, Epoch: l.Source.Position().LastEpoch(), Examples: p.examples, Loss: p.mean,
+		LearningRate: shortest(l.Schedule.Rate(max(l.Step-1, 0))), ExamplesPerS: perSecond(p.examples, p.took), Interval: report.Seconds(p.took),
+		Compute: report.Seconds(p.times.compute), Update: report.Seconds(p.times.update), Reduce: report.Seconds(p.times.reduce),
+		Input: report.Seconds(p.times.input), Exposed: report.Seconds(p.times.exposed),
+	}
+	took, steps := line.took, line.steps
+	if due {
+		mean := line.mean
+		e.Due = &mean
+	} else { // the line is too short for a rate
+		took, steps = took+t.before.took, steps+t.before.steps
+	}
+	e.Left = report.Seconds(float64(took) / float64(max(steps, 1)) * float64(max(l.Steps-l.Step, 0)))
+	if rank, share := l.loads.straggler(line.took); rank >= 0 {
+		w := l.Group.Membership().Workers[rank]
+		e.Straggler = &report.Straggler{Rank: w.Rank, Host: w.Host, Share: report.Number(share)}
+	}
+	*p = p.next(now)
+	return e
+}
+
+// endLine starts the next line.
+func (t *tracker) endLine(l *Loop, now time.Time) {
+	t.line.end(now)
+	t.before, t.line = t.line, t.line.next(now)
+	l.loads.endLine()
+}
+
+// ranksDue reports whether an event of the ranks is due.
+func (t *tracker) ranksDue(now time.Time, last bool) bool {
+	return t.total.all() > t.ranksTotal && (last || now.Sub(t.ranksAt) >= ranksInterval)
+}
+
+// ranks returns the event of the ranks since the last one.
+func (t *tracker) ranks(l *Loop, now time.Time) report.Ranks {
+	total := t.total.all()
+	e := l.loads.take(l.Group.Membership().Workers, total-t.ranksTotal)
+	e.Step, e.Interval = l.Step, report.Seconds(now.Sub(t.ranksAt))
+	t.ranksAt, t.ranksTotal = now, total
+	return e
+}
+
+// shortest returns the number of the fewest digits that is v as a float32.
+func shortest(v float32) report.Number {
+	f, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
+	return report.Number(f)
+}
+
+// perSecond returns the rate of n in the time that they took. No time counts as a nanosecond.
+func perSecond(n int64, took time.Duration) float64 {
+	return float64(n) / max(took, 1).Seconds()
+}
