@@ -56,6 +56,9 @@ func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool)
 			fault = cmp.Or(fault, unknownOption(arg, name, flags))
 			continue
 		}
+		if bare := bareValues[name]; bare != "" && value == "" {
+			value, hasValue = bare, true
+		}
 		if !hasValue && takesValue(flag) {
 			if i++; i == len(args) {
 				return a, cmp.Or(fault, exitcode.With(exitcode.Usage, fmt.Errorf("%s needs a value", arg)))

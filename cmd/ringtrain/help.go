@@ -131,6 +131,10 @@ func optionNames(f cli.Flag) string {
 	word, _ := optionWord(f)
 	var names []string
 	for _, name := range f.Names() {
+		if bareValues[name] != "" {
+			names = append(names, dashed(name)+"[="+word+"]")
+			continue
+		}
 		names = append(names, strings.TrimSpace(dashed(name)+" "+word))
 	}
 	return strings.Join(names, ", ")

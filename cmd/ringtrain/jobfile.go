@@ -51,7 +51,7 @@ func checkJob(c *cli.Context, cfg *launch.Config) (*job.Config, error) {
 	if !job.IsName(name) || cfg.Remote() || cfg.Dir != "" {
 		return nil, nil
 	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+	if readsOnce(name) {
 		return nil, nil
 	}
 	options, err := loadJob(c, slices.Concat(cfg.Env, cfg.Export), name)
@@ -59,4 +59,10 @@ func checkJob(c *cli.Context, cfg *launch.Config) (*job.Config, error) {
 		return nil, err
 	}
 	return options, options.CheckLabel()
+}
+
+// readsOnce reports whether a job file can be read only once.
+func readsOnce(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.Mode().IsRegular()
 }

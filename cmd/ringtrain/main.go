@@ -69,6 +69,7 @@ type app struct {
 	environ        []string
 	getenv         func(string) string
 	keys           train.KeyLimits // 0: the usual ones
+	watch          *watch          // of the run of this process; nil: none
 }
 
 // joinCauses joins the lines with which ranks end in standard error. end shows those that still wait.

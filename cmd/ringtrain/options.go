@@ -70,6 +70,18 @@ func jobFlags() []cli.Flag {
 	)
 }
 
+// bareValues has the value of each option that may stand without one, as --dash[=ADDR].
+var bareValues = map[string]string{"dash": "127.0.0.1:0"}
+
+// watchFlags has the options for what shows a run to others than its terminal.
+func watchFlags() []cli.Flag {
+	return grouped("watching",
+		&cli.StringFlag{Name: "dash", Usage: "a live page of the run at `ADDR`, HOST:PORT (default: 127.0.0.1 and a free port); standard error gets its link, whose token opens it"},
+		&cli.BoolFlag{Name: "dash-public", Usage: "--dash may be at an address that other hosts reach"},
+		&cli.StringFlag{Name: "metrics", Usage: "metrics for Prometheus at `ADDR`, HOST:PORT, under /metrics, without a token: numbers and names of hosts"},
+	)
+}
+
 // runFlags has the launcher's own options. The launcher passes those of train on.
 func runFlags() []cli.Flag {
 	return slices.Concat(grouped("run",
@@ -78,7 +90,7 @@ func runFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "grace", Value: 10 * time.Second, Usage: "`TIME` between TERM and KILL for ranks that are ended"},
 		&cli.DurationFlag{Name: "timeout", Usage: "end a run that takes longer: SIGQUIT, so that ranks dump, then TERM, then KILL; exit code 110"},
 		option("restarts"), option("lease"),
-	), hostFlags(), rankFlags())
+	), hostFlags(), rankFlags(), watchFlags())
 }
 
 // hostFlags has the options for the hosts of ranks.

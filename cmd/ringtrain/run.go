@@ -82,6 +82,10 @@ func runRun(a *app, c *cli.Context) error {
 	if err != nil {
 		return out.Refuse(err)
 	}
+	if a.watch, err = a.watchJob(c, &cfg, options, out); err != nil {
+		return out.Refuse(err)
+	}
+	defer a.watch.close()
 	cfg.Stdout, cfg.Bare = out, out.JSON
 	switch {
 	case job.IsName(c.Args().First()):
@@ -157,6 +161,7 @@ func (a *app) launchWith(cfg launch.Config, via string, served rendezvous.Server
 	if served.NoticeSink == rendezvous.NoticeOwner {
 		defer a.advertise("run "+programName(cfg), meeting.Addr(), cfg.Token.Token)()
 	}
+	a.watch.follow(func(context.Context) (rendezvous.Status, error) { return meeting.Status(), nil })
 	cfg.Rendezvous, cfg.Server, cfg.Behind, cfg.OneOutput = meeting.Addr(), meeting, via == "", a.oneOutput
 	switch {
 	case cfg.Remote():

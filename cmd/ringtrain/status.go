@@ -42,17 +42,16 @@ func runStatus(a *app, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.showJob(ctx, c, look, word)
-}
-
-// showJob shows the status of a job once or, with --watch, repeatedly. at names the
-// rendezvous in messages.
-func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Context) (joblist.Source, error), at string) error {
 	form := show.StatusTable
 	if wantsJSON(c, a.getenv) {
 		form = show.StatusJSON
 	}
-	write := func(all []rendezvous.Status) error { return form(a.stdout, all) }
+	return a.showJob(ctx, c, look, func(all []rendezvous.Status) error { return form(a.stdout, all) }, word)
+}
+
+// showJob writes the status of a job once or, with --watch, repeatedly. at names the
+// rendezvous in messages.
+func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Context) (joblist.Source, error), write func([]rendezvous.Status) error, at string) error {
 	if c.Bool("watch") {
 		w := &joblist.Watcher{Look: look, Show: write, Notice: func(text string) { fmt.Fprintln(a.stderr, text) }}
 		return w.Run(ctx)
@@ -115,7 +114,18 @@ func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error 
 		look := func(ctx context.Context) (joblist.Source, error) {
 			return rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: j.Address, Token: j.Token, JobID: cmp.Or(id, j.Status.JobID)})
 		}
-		return a.showJob(ctx, c, look, j.Address)
+		form := show.OneJobTable
+		if wantsJSON(c, a.getenv) {
+			form = show.JobJSON
+		}
+		write := func(all []rendezvous.Status) error {
+			var of []joblist.Job
+			for _, s := range all {
+				of = append(of, joblist.Job{Entry: j.Entry, Status: s})
+			}
+			return form(a.stdout, of)
+		}
+		return a.showJob(ctx, c, look, write, j.Address)
 	}
 	for _, j := range jobs {
 		if !answers(j) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,7 +29,7 @@ func trainCommand() command {
 	return command{
 		name: "train", takes: words{1, 1, "one job"}, args: "JOB", usage: "train a job as one rank; the environment says which",
 		examples: []string{"mpirun -np 4 ringtrain train mnist", "srun -n 4 ringtrain train job.yaml", "ringtrain train job.yaml --rank 0 --world-size 2 --rendezvous host-a:7000"},
-		flags:    slices.Concat(jobFlags(), placeFlags(), []cli.Flag{option("restarts"), option("lease")}), run: runTrain, fails: (*app).reportEarly,
+		flags:    slices.Concat(jobFlags(), placeFlags(), []cli.Flag{option("restarts"), option("lease")}, watchFlags()), run: runTrain, fails: (*app).reportEarly,
 	}
 }
 
@@ -69,6 +70,14 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	}
 	if c.Bool("print-options") {
 		return a.printOptions(cfg)
+	}
+	if place.Rank == 0 {
+		if a.watch, err = a.openWatch(c, out); err != nil {
+			return early(err)
+		}
+		defer a.watch.close()
+		a.watch.load(cfg.Checkpoint.Dir, meet.Notice)
+		a.watch.follow(askStatus(rendezvous.StatusOptions{Addr: place.Rendezvous, Token: meet.Token, JobID: place.JobID, Timeout: time.Second}))
 	}
 	trainer, err := train.Prepare(ctx, cfg, train.Options{
 		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.Event, Notice: meet.Notice,

@@ -29,7 +29,7 @@ func Listen(option, address string, public bool) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, exitcode.With(exitcode.Retry, fmt.Errorf("%s is %s: another program has the port; stop it or give another one", option, address))
+		return nil, exitcode.With(exitcode.Retry, fmt.Errorf("%s is %s: %w: another program has the port; stop it or give another one", option, address, syscall.EADDRINUSE))
 	case err != nil:
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s is %s, want HOST:PORT of this host: %w", option, address, err))
 	}

@@ -15,11 +15,12 @@ import (
 // An Entry is what other processes of this user on this host need to ask a rendezvous for
 // its status.
 type Entry struct {
-	Command string // command that runs the job, for people
-	Address string // address of the rendezvous
-	Token   token.Token
-	PID     int
-	Since   time.Time
+	Command   string // command that runs the job, for people
+	Address   string // address of the rendezvous
+	Token     token.Token
+	Dashboard string // address of the live page, with its token; "": none
+	PID       int
+	Since     time.Time
 }
 
 // entryFile is an Entry in its file.
@@ -27,6 +28,7 @@ type entryFile struct {
 	Command string    `json:"command"`
 	Address string    `json:"address"`
 	Token   string    `json:"token"` // hexadecimal digits; "": none
+	Dash    string    `json:"dashboard"`
 	PID     int       `json:"pid"`
 	HostID  string    `json:"host_id"` // containers may share the folder but no network
 	Since   time.Time `json:"since"`
@@ -35,9 +37,12 @@ type entryFile struct {
 const entrySuffix = ".job"
 
 // Add lists a rendezvous of this process until the process ends, or until remove is called.
-// Its errors are those of [token.Hold].
-func Add(command, address string, secret token.Token) (remove func(), err error) {
-	text, err := json.Marshal(entryFile{command, reachable(address), secret.Reveal(), os.Getpid(), rendezvous.Self("").HostID, time.Now().UTC()})
+// It fills in PID and Since. Its errors are those of [token.Hold].
+func Add(e Entry) (remove func(), err error) {
+	text, err := json.Marshal(entryFile{
+		Command: e.Command, Address: reachable(e.Address), Token: e.Token.Reveal(), Dash: e.Dashboard,
+		PID: os.Getpid(), HostID: rendezvous.Self("").HostID, Since: time.Now().UTC(),
+	})
 	if err != nil {
 		panic("joblist: listing cannot be written as JSON")
 	}
@@ -83,7 +88,7 @@ func parseEntry(text []byte) (l Entry, hostID string, err error) {
 	if _, _, err := net.SplitHostPort(raw.Address); err != nil {
 		return l, "", errors.New("is no listing of a job: the address is not HOST:PORT")
 	}
-	l = Entry{Command: raw.Command, Address: raw.Address, PID: raw.PID, Since: raw.Since}
+	l = Entry{Command: raw.Command, Address: raw.Address, Dashboard: raw.Dash, PID: raw.PID, Since: raw.Since}
 	if l.Token, err = token.ParseRevealed(raw.Token); err != nil {
 		return l, "", errors.New("is no listing of a job: the token is none")
 	}

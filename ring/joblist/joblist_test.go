@@ -16,7 +16,7 @@ func TestAddRead(t *testing.T) {
 	}
 	defer held.Close()
 	secret := token.New()
-	remove, err := Add("run mnist", "[::]:1234", secret)
+	remove, err := Add(Entry{Command: "run mnist", Address: "[::]:1234", Token: secret, Dashboard: "http://127.0.0.1:5/?token=0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestAddRead(t *testing.T) {
 		}
 		return found
 	}
-	if found := own(); len(found) != 1 || found[0].Command != "run mnist" || found[0].Address != "127.0.0.1:1234" || found[0].Since.IsZero() {
+	if found := own(); len(found) != 1 || found[0].Command != "run mnist" || found[0].Address != "127.0.0.1:1234" || found[0].Dashboard != "http://127.0.0.1:5/?token=0" || found[0].Since.IsZero() {
 		t.Errorf("found %v, want the job once", found)
 	}
 	remove()

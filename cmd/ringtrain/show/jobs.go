@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/joblist"
+	"ringtrain/ring/rendezvous"
 )
 
 // JobTable writes a line for each job.
@@ -29,11 +30,28 @@ func JobTable(w io.Writer, jobs []joblist.Job) error {
 	return err
 }
 
+// OneJobTable writes the status of a job of this host, and where its live page is.
+func OneJobTable(w io.Writer, jobs []joblist.Job) error {
+	for _, j := range jobs {
+		if err := StatusTable(w, []rendezvous.Status{j.Status}); err != nil {
+			return err
+		}
+		if j.Dashboard == "" {
+			continue
+		}
+		if _, err := fmt.Fprintln(w, "dashboard "+j.Dashboard); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // listedJob is the event of a job of this host.
 type listedJob struct {
 	jobStatus
 	Command    string    `json:"command"`
 	Rendezvous string    `json:"rendezvous"`
+	Dashboard  string    `json:"dashboard"`
 	PID        int       `json:"pid"`
 	Since      time.Time `json:"since"`
 }
@@ -42,7 +60,7 @@ type listedJob struct {
 func JobJSON(w io.Writer, jobs []joblist.Job) error {
 	var errs []error
 	for _, j := range jobs {
-		line, err := report.Line(listedJob{statusEvent(j.Status), j.Command, j.Address, j.PID, j.Since.UTC()}, time.Now())
+		line, err := report.Line(listedJob{statusEvent(j.Status), j.Command, j.Address, j.Dashboard, j.PID, j.Since.UTC()}, time.Now())
 		if err != nil {
 			return exitcode.With(exitcode.Internal, err)
 		}

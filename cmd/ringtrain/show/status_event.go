@@ -1,6 +1,7 @@
 package show
 
 import (
+	"bytes"
 	"io"
 	"time"
 
@@ -68,6 +69,15 @@ func statusEvent(s rendezvous.Status) jobStatus {
 		})
 	}
 	return e
+}
+
+// StatusLine returns the state of a job as one line of JSON, without a newline.
+func StatusLine(s rendezvous.Status) []byte {
+	line, err := report.Line(statusEvent(s), time.Now())
+	if err != nil {
+		panic("show: a status cannot be written as JSON")
+	}
+	return bytes.TrimSuffix(line, []byte("\n"))
 }
 
 // StatusJSON writes one object for each job.

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/cmd/ringtrain/show"
+	"ringtrain/export/history"
+	"ringtrain/export/metrics"
+	"ringtrain/export/page"
+	"ringtrain/model/job"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
+	"ringtrain/ring/rendezvous"
+)
+
+// A watch shows a run to browsers and to Prometheus. A nil watch shows it to nobody.
+type watch struct {
+	page    *page.Server // nil: none
+	numbers *metrics.Metrics
+	plain   *http.Server // of --metrics; nil: none
+	stop    context.CancelFunc
+	ctx     context.Context // until close
+	asking  sync.WaitGroup
+}
+
+// openWatch opens what --dash and --metrics ask for and adds it to the views of out. It returns nil if nothing is asked
+// for.
+func (a *app) openWatch(c *cli.Context, out *show.Reporter) (*watch, error) {
+	dash, plain := c.IsSet("dash"), c.IsSet("metrics")
+	if c.Bool("dash-public") && !dash {
+		return nil, exitcode.With(exitcode.Usage, errors.New("--dash-public is given without --dash"))
+	}
+	if !dash && !plain {
+		return nil, nil
+	}
+	w := &watch{numbers: metrics.New(version)}
+	w.ctx, w.stop = context.WithCancel(a.ctx)
+	if dash {
+		l, err := page.Listen("--dash", c.String("dash"), c.Bool("dash-public"))
+		if err != nil {
+			return nil, err
+		}
+		w.page = page.NewServer(l, w.numbers.Handler())
+		a.tellLink(w.page.Link(), l.Addr().(*net.TCPAddr))
+		out.Views = append(out.Views, w.page.Event)
+	}
+	if plain {
+		l, err := page.Listen("--metrics", c.String("metrics"), true)
+		if err != nil {
+			w.close()
+			return nil, err
+		}
+		only := http.NewServeMux()
+		only.Handle("GET /metrics", w.numbers.Handler())
+		w.plain = page.NewHTTP(only)
+		go w.plain.Serve(l) // until close
+	}
+	out.Views = append(out.Views, w.numbers.Event)
+	return w, nil
+}
+
+// watchJob is openWatch for the launcher of a job. The page has what was before, if rank 0 writes its history on this
+// host.
+func (a *app) watchJob(c *cli.Context, cfg *launch.Config, options *job.Config, out *show.Reporter) (*watch, error) {
+	name := c.Args().First()
+	if !job.IsName(name) {
+		if c.IsSet("dash") || c.IsSet("metrics") {
+			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--dash and --metrics are of jobs, and %s is none", name))
+		}
+		return nil, nil
+	}
+	w, err := a.openWatch(c, out)
+	if w == nil || err != nil {
+		return nil, err
+	}
+	if options == nil && cfg.Dir == "" && len(cfg.Hosts) > 0 && cfg.Hosts[0].Local && !readsOnce(name) {
+		options, _ = loadJob(c, slices.Concat(cfg.Env, cfg.Export), name) // the ranks tell what is wrong with it
+	}
+	if options != nil {
+		w.load(options.Checkpoint.Dir, cfg.Notice)
+	}
+	return w, nil
+}
+
+// tellLink tells people where the page is, and in a login over ssh how to reach it from there.
+func (a *app) tellLink(link string, at *net.TCPAddr) {
+	fmt.Fprintln(a.stderr, "dashboard "+link)
+	if a.getenv("SSH_CONNECTION") != "" && at.IP.IsLoopback() {
+		fmt.Fprintf(a.stderr, "to open it at home, type there: ssh -L %d:%v %s\n", at.Port, at, show.Hostname())
+	}
+}
+
+// link returns the address of the page with its token, "" for none.
+func (w *watch) link() string {
+	if w == nil || w.page == nil {
+		return ""
+	}
+	return w.page.Link()
+}
+
+// load puts what a folder of checkpoints has of the run in front.
+func (w *watch) load(folder string, notice func(string)) {
+	if w == nil || w.page == nil || folder == "" {
+		return
+	}
+	if err := w.page.Load(filepath.Join(folder, history.File)); err != nil && exitcode.Of(err) != exitcode.NoInput {
+		notice("the dashboard lacks what was before: " + err.Error())
+	}
+}
+
+// follow shows the state of the rendezvous each second, until close. ask may block until its context is done; its error
+// means that the state is not known.
+func (w *watch) follow(ask func(context.Context) (rendezvous.Status, error)) {
+	if w == nil {
+		return
+	}
+	w.asking.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			s, err := ask(w.ctx)
+			w.tell(s, err == nil)
+			select {
+			case <-tick.C:
+			case <-w.ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// tell shows a state of the rendezvous, or that this process lives.
+func (w *watch) tell(s rendezvous.Status, known bool) {
+	line := []byte("{}")
+	if known {
+		line = show.StatusLine(s)
+	}
+	if w.page != nil {
+		w.page.Status(line)
+	}
+	if !known || s.WorldSize < 2 || s.Phase == "idle" || s.Ended() {
+		return
+	}
+	present := 0
+	for _, r := range s.Ranks {
+		if r.Present {
+			present++
+		}
+	}
+	w.numbers.Present(present)
+}
+
+// close ends the servers when readers have the last event.
+func (w *watch) close() {
+	if w == nil {
+		return
+	}
+	w.stop()
+	w.asking.Wait()
+	if w.page != nil {
+		w.page.Close()
+	}
+	if w.plain != nil {
+		w.plain.Close()
+	}
+}
+
+// askStatus returns a function that asks a rendezvous for the state of its job.
+func askStatus(o rendezvous.StatusOptions) func(context.Context) (rendezvous.Status, error) {
+	var at *rendezvous.StatusClient
+	return func(ctx context.Context) (s rendezvous.Status, err error) {
+		if at == nil {
+			if at, err = rendezvous.DialStatus(ctx, o); err != nil {
+				return s, err
+			}
+		}
+		all, err := at.Next(ctx)
+		if err == nil && len(all) > 0 {
+			return all[0], nil
+		}
+		at.Close()
+		at = nil
+		return s, errors.Join(err, errNoStatus)
+	}
+}
+
+// errNoStatus reports that a rendezvous has no job, or none of its own.
+var errNoStatus = errors.New("no state of the job")
