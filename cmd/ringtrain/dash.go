@@ -35,7 +35,7 @@ type watch struct {
 
 // openWatch opens what --dash and --metrics ask for and adds it to the views of out. It returns nil if nothing is asked
 // for.
-func (a *app) openWatch(c *cli.Context, out *show.Reporter) (*watch, error) {
+func openWatch(a *app, c *cli.Context, out *show.Reporter) (*watch, error) {
 	dash, plain := c.IsSet("dash"), c.IsSet("metrics")
 	if c.Bool("dash-public") && !dash {
 		return nil, exitcode.With(exitcode.Usage, errors.New("--dash-public is given without --dash"))
@@ -51,7 +51,7 @@ func (a *app) openWatch(c *cli.Context, out *show.Reporter) (*watch, error) {
 			return nil, err
 		}
 		w.page = page.NewServer(l, w.numbers.Handler())
-		a.tellLink(w.page.Link(), l.Addr().(*net.TCPAddr))
+		tellLink(a, w.page.Link(), l.Addr().(*net.TCPAddr))
 		out.Views = append(out.Views, w.page.Event)
 	}
 	if plain {
@@ -71,7 +71,7 @@ func (a *app) openWatch(c *cli.Context, out *show.Reporter) (*watch, error) {
 
 // watchJob is openWatch for the launcher of a job. The page has what was before, if rank 0 writes its history on this
 // host.
-func (a *app) watchJob(c *cli.Context, cfg *launch.Config, options *job.Config, out *show.Reporter) (*watch, error) {
+func watchJob(a *app, c *cli.Context, cfg *launch.Config, options *job.Config, out *show.Reporter) (*watch, error) {
 	name := c.Args().First()
 	if !job.IsName(name) {
 		if c.IsSet("dash") || c.IsSet("metrics") {
@@ -79,7 +79,7 @@ func (a *app) watchJob(c *cli.Context, cfg *launch.Config, options *job.Config, 
 		}
 		return nil, nil
 	}
-	w, err := a.openWatch(c, out)
+	w, err := openWatch(a, c, out)
 	if w == nil || err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (a *app) watchJob(c *cli.Context, cfg *launch.Config, options *job.Config, 
 }
 
 // tellLink tells people where the page is, and in a login over ssh how to reach it from there.
-func (a *app) tellLink(link string, at *net.TCPAddr) {
+func tellLink(a *app, link string, at *net.TCPAddr) {
 	fmt.Fprintln(a.stderr, "dashboard "+link)
 	if a.getenv("SSH_CONNECTION") != "" && at.IP.IsLoopback() {
 		fmt.Fprintf(a.stderr, "to open it at home, type there: ssh -L %d:%v %s\n", at.Port, at, show.Hostname())

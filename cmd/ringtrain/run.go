@@ -82,7 +82,7 @@ func runRun(a *app, c *cli.Context) error {
 	if err != nil {
 		return out.Refuse(err)
 	}
-	if a.watch, err = a.watchJob(c, &cfg, options, out); err != nil {
+	if a.watch, err = watchJob(a, c, &cfg, options, out); err != nil {
 		return out.Refuse(err)
 	}
 	defer a.watch.close()

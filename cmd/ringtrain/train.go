@@ -72,7 +72,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 		return a.printOptions(cfg)
 	}
 	if place.Rank == 0 {
-		if a.watch, err = a.openWatch(c, out); err != nil {
+		if a.watch, err = openWatch(a, c, out); err != nil {
 			return early(err)
 		}
 		defer a.watch.close()
