@@ -63,7 +63,7 @@ func (Tried) Kind() string { return "train_speed" }
 // not end by itself.
 func untouched() []string {
 	return []string{
-		"checkpoint.dir=", "export.savedmodel=", "summary.dir=", "eval.every=0", "eval.progressive=false",
+		"checkpoint.dir=", "export.savedmodel=", "summary.dir=", "log.history=false", "eval.every=0", "eval.progressive=false",
 		"train.early_stopping.patience=0", "train.steps=0", fmt.Sprintf("train.epochs=%d", endless),
 	}
 }

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 )
@@ -64,6 +65,22 @@ func readLease(dir string, attempt int64) (l lease, ok bool) {
 // or its process on this machine has ended.
 func (l lease) over() bool {
 	return l.Ended || l.Machine != "" && l.Machine == thisProcess().Machine && startOf(l.PID) != l.Started
+}
+
+// Holder returns the job that has written into a folder of checkpoints last, and whether it still may: it
+// has not released the folder, and its process lives or has renewed the lease. It writes nothing, so the
+// age of another host's lease is by the clock of this one. The job is "" if it is unknown.
+func Holder(dir string) (job string, holds bool) {
+	l, err := list(dir)
+	if err != nil {
+		return "", false
+	}
+	newest, ok := readLease(dir, l.newestLease())
+	info, err := os.Stat(filepath.Join(dir, leaseName(newest.Attempt)))
+	if !ok || err != nil {
+		return "", false
+	}
+	return newest.Job, !newest.over() && time.Since(info.ModTime()).Abs() < leaseTimeout
 }
 
 // String names the holder.

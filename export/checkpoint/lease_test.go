@@ -139,6 +139,38 @@ func TestClaimWaits(t *testing.T) {
 	}
 }
 
+// TestHolder verifies that the folder of a living job is held by it, and that of one that has ended, has
+// died on this machine or was silent for too long is not.
+func TestHolder(t *testing.T) {
+	dir := t.TempDir()
+	if job, holds := Holder(dir); job != "" || holds {
+		t.Errorf("an empty folder is held by %q: %v", job, holds)
+	}
+	f := claim(t, bundle.OS, dir)
+	if job, holds := Holder(dir); job != "job" || !holds {
+		t.Errorf("a claimed folder is held by %q: %v, want job", job, holds)
+	}
+	if _, err := f.Save(state(1), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if job, holds := Holder(dir); job != "job" || holds {
+		t.Errorf("a released folder is held by %q: %v, want job, which no longer holds it", job, holds)
+	}
+	for name, tt := range map[string]struct {
+		process
+		age   time.Duration
+		holds bool
+	}{"elsewhere": {process{Machine: "another", PID: 7}, time.Second, true}, "silent": {process{Machine: "another", PID: 7}, time.Minute, false}, "dead": {deadProcess(t), time.Second, false}} {
+		dir, _ := hold(t, lease{process: tt.process}, tt.age)
+		if job, holds := Holder(dir); job != "first" || holds != tt.holds {
+			t.Errorf("%s: held by %q: %v, want first: %v", name, job, holds, tt.holds)
+		}
+	}
+}
+
 // TestRenewed verifies that a living holder renews its lease, notices the loss of the
 // folder, and then leaves the successor's lease unchanged.
 func TestRenewed(t *testing.T) {

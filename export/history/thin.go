@@ -9,7 +9,8 @@ import (
 // The distance between two points of a curve.
 const (
 	minSpacing = 20 * time.Millisecond
-	parts      = 500 // of the time for which the run has gone
+	parts      = 500                    // of the time for which the run has gone
+	jitter     = 500 * time.Microsecond // of the times of points that are as far apart
 )
 
 // maxPause bounds the time between two events of an attempt: a longer one is a clock that was set.
@@ -33,31 +34,21 @@ func (t *thinner) add(s report.Stamped) []report.Stamped {
 			s.Event = sum.Add(e)
 		}
 		t.steps = s
-		if !t.due("step") {
-			return nil
-		}
-		t.steps = report.Stamped{}
-		return []report.Stamped{s}
+		return t.take("step", &t.steps)
 	case report.Ranks:
 		if sum, ok := t.ranks.Event.(report.Ranks); ok {
 			s.Event = sum.Add(e)
 		}
 		t.ranks = s
-		if !t.due("ranks") {
-			return nil
-		}
-		t.ranks = report.Stamped{}
-		return []report.Stamped{s}
-	case report.Metrics:
-		if !t.due("eval " + e.Split + " " + e.Name) {
-			s.Event = withoutLists(e)
-		}
-		return []report.Stamped{s}
+		return t.take("ranks", &t.ranks)
 	case report.Waiting:
-		if !t.due("waiting") {
-			return nil
+		return t.take("waiting", &s)
+	case report.Metrics:
+		numbers := report.Stamped{Event: withoutLists(e), Time: s.Time}
+		if kept := t.take("eval "+e.Split+" "+e.Name, &s); kept != nil {
+			return kept
 		}
-		return []report.Stamped{s}
+		return []report.Stamped{numbers}
 	}
 	all := append(t.sums(), s)
 	t.steps, t.ranks = report.Stamped{}, report.Stamped{}
@@ -65,6 +56,21 @@ func (t *thinner) add(s report.Stamped) []report.Stamped {
 		*t = thinner{last: s.Time} // a new run
 	}
 	return all
+}
+
+// take takes an event as the next point of a curve, unless the last one is too close.
+func (t *thinner) take(curve string, s *report.Stamped) []report.Stamped {
+	at, some := t.kept[curve]
+	if some && t.gone-at < max(minSpacing, t.gone/parts)-jitter {
+		return nil
+	}
+	if t.kept == nil {
+		t.kept = map[string]time.Duration{}
+	}
+	t.kept[curve] = t.gone
+	point := *s
+	*s = report.Stamped{}
+	return []report.Stamped{point}
 }
 
 // sums returns what is gathered since the last points.
@@ -88,19 +94,6 @@ func (t *thinner) pass(s report.Stamped) {
 		}
 	}
 	t.last = s.Time
-}
-
-// due reports whether the next point of a curve may be kept now, and takes it as kept.
-func (t *thinner) due(curve string) bool {
-	at, some := t.kept[curve]
-	if some && t.gone-at < max(minSpacing, t.gone/parts) {
-		return false
-	}
-	if t.kept == nil {
-		t.kept = map[string]time.Duration{}
-	}
-	t.kept[curve] = t.gone
-	return true
 }
 
 // withoutLists returns the numbers of an evaluation.
