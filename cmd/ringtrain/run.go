@@ -93,6 +93,7 @@ func runRun(a *app, c *cli.Context) error {
 		if out.Watched {
 			cfg.Program = append(cfg.Program, "--progress=live")
 		}
+		out.Views = append(out.Views, endHistory(cfg.Dir, cfg.Notice))
 	case out.JSON:
 		cfg.Events, cfg.Read = "1", out.Pass
 	}

@@ -127,7 +127,11 @@ func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Train
 			Reached: team.Reached, Keys: a.keys,
 		}, team)
 		if err == nil {
-			out.End(result, stopCause(result, m, team.StoppedBy(), signals.code.Load() != 0))
+			stop := stopCause(result, m, team.StoppedBy(), signals.code.Load() != 0)
+			if stop != nil {
+				trainer.Record(show.Failure(stop))
+			}
+			out.End(result, stop)
 			return out.Silent(result.Stopped)
 		}
 		c := ring.CauseOf(err, m.Rank, m.Self().Host, result.Step)
@@ -145,7 +149,9 @@ func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Train
 			c = signalCause(m, result.Step, signals.told())
 			team.Abort(c)
 		}
-		return out.Fail(trainer.Lost(m.Rank, c))
+		c = trainer.Lost(m.Rank, c)
+		trainer.Record(show.Failure(c))
+		return out.Fail(c)
 	}
 }
 

@@ -50,6 +50,22 @@ func Open(dir string) (*Writer, error) {
 	return newWriter(file, thin), nil
 }
 
+// End appends the error with which a job has ended, if the history of dir is there and does not have an
+// error as its end already. No process holds the folder's lease.
+func End(dir string, s report.Stamped) error {
+	if _, err := os.Stat(filepath.Join(dir, File)); err != nil {
+		return nil // log.history may be off
+	}
+	w, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	if !w.thin.over {
+		w.Add(s)
+	}
+	return w.Close()
+}
+
 // newWriter returns a Writer that appends to a file and owns it.
 func newWriter(file io.WriteCloser, thin thinner) *Writer {
 	w := &Writer{file: file, thin: thin}

@@ -93,6 +93,40 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
+// TestEnd verifies that the end of a job is appended once to a history, again after a resume, and that no
+// history is made for it.
+func TestEnd(t *testing.T) {
+	dir := t.TempDir()
+	end := func(code int) {
+		t.Helper()
+		if err := End(dir, after(0, report.Failure{ExitCode: code})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end(1)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Fatalf("%v is left, error %v", left, err)
+	}
+	appendTo(t, dir, report.Start{})
+	end(2)
+	end(3)
+	appendTo(t, dir, report.Start{RestoredStep: 5}, report.Done{})
+	end(4)
+	run, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []int
+	for _, s := range run.Events {
+		if e, ok := s.Event.(report.Failure); ok {
+			codes = append(codes, e.ExitCode)
+		}
+	}
+	if !slices.Equal(codes, []int{2, 4}) {
+		t.Errorf("the ends have codes %v, want 2 and 4", codes)
+	}
+}
+
 // disk is a file that takes so many bytes.
 type disk struct {
 	mu   sync.Mutex
