@@ -91,6 +91,25 @@ func TestRunOutputDir(t *testing.T) {
 	b.must(73, "run", "-np", "1", "--output-dir", "plain", "true")
 }
 
+// TestRunOutputDirOfJob verifies that the files of a job have what people read: sentences on standard
+// output, or with --json the lines of JSON there and the sentences on standard error.
+func TestRunOutputDirOfJob(t *testing.T) {
+	for _, format := range []string{"--progress=plain", "--json"} {
+		b := newBox(t)
+		e := b.must(0, "run", "-np", "2", "--output-dir", "log", format, "linear", "--set", "train.steps=20", "--set", "checkpoint.dir=", "--set", "export.savedmodel=")
+		out, sentences := b.read("log", "rank.0", "stdout"), b.read("log", "rank.0", "stderr")
+		if format != "--json" {
+			e.stdout, sentences = strings.ReplaceAll(e.stdout, "[0] ", ""), out
+		}
+		if out == "" || out != e.stdout {
+			t.Errorf("%s: the file of standard output has %q, want %q", format, out, e.stdout)
+		}
+		if !strings.Contains(sentences, "linear  2 ranks") || !strings.Contains(sentences, "\nstep 20 of 20") {
+			t.Errorf("%s: people find %q in the files, want the start and a step", format, sentences)
+		}
+	}
+}
+
 // TestRunSSHVariable verifies that ranks start although RINGTRAIN_SSH is set.
 func TestRunSSHVariable(t *testing.T) {
 	newBox(t).with("RINGTRAIN_SSH=ssh -v").must(0, "run", "-np", "2", "linear", "--set", "train.steps=2", "--set", "export.if=always")

@@ -29,7 +29,7 @@
 //	agent.go           the other end of a login
 //	frame.go           the wire; messages.go: its JSON messages
 //	input.go           standard input of rank 0
-//	rankoutput.go      prefixes and files of outputs; linereader.go: lines that are read
+//	rankoutput.go      prefixes and files of outputs, and lines that a Reader reads
 //	outputmux.go       the outputs of all ranks; writequeue.go, credit.go: backpressure
 //
 // # Other hosts
