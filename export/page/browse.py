@@ -28,9 +28,9 @@ class Browser:
 
     def open(self, url, width=1280, scheme="light"):
         page = self.chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        page.requests = []
+        page.requests, page.quiet = [], False
         page.on("request", lambda request: page.requests.append(request.url))
-        page.on("console", lambda said: self.fault(url, f"the console says: {said.text}") if said.type == "error" else None)
+        page.on("console", lambda said: self.fault(url, f"the console says: {said.text}") if said.type == "error" and not page.quiet else None)
         page.on("pageerror", lambda error: self.fault(url, f"the script fails: {error}"))
         page.goto(url)
         return page
@@ -123,4 +123,5 @@ def main(folder, axe):
         print(f"{len(files)} reports, no fault")
 
 
-main(*sys.argv[1:3])
+if __name__ == "__main__":
+    main(*sys.argv[1:3])

@@ -120,12 +120,12 @@ class Chart {
     const [line, text] = [style("--line"), style("--faint")];
     const axis = {stroke: text, grid: {stroke: line, width: 1}, ticks: {stroke: line, width: 1}, font: "12px system-ui, sans-serif"};
     const series = this.curves.map((c) => ({label: c.name, stroke: color(c.color), width: 1.5, spanGaps: true, dash: c.dashed ? [6, 4] : undefined,
-      fill: this.spec.stacked ? color(c.color) : undefined, points: {show: c.sparse ? undefined : false}}));
+      fill: this.spec.stacked ? color(c.color) : undefined, points: c.sparse ? {} : {show: false}}));
     return {
       width: this.plot.clientWidth || 300, height: 220, legend: {show: false},
       cursor: {y: false, drag: {x: false, y: false}, points: {show: !this.spec.stacked}},
       scales: {x: {time: false}, y: {distr: this.#log() ? 3 : 1, range: this.spec.stacked ? (_, __, max) => [0, max * 1.05 || 1] : undefined}},
-      axes: [{...axis, space: 60, values: (_, list) => list.map((x) => this.view.x === "t" ? (x === 0 ? "0" : duration(x)) : short(x))},
+      axes: [{...axis, space: 60, size: 32, values: (_, list) => list.map((x) => this.view.x === "t" ? (x === 0 ? "0" : duration(x)) : short(x))},
         {...axis, size: 56, values: (_, list) => list.map((y) => y === null ? "" : short(y))}],
       series: [{}, ...(this.spec.stacked ? series.reverse() : series)],
       hooks: {drawClear: [(u) => this.#shade(u)], draw: [(u) => this.#mark(u)], setCursor: [(u) => this.#tell(u.cursor.idx)]},
@@ -166,7 +166,7 @@ class Chart {
     this.#tell(at);
   }
 
-  // tell says what the curves have at a row, for those who see and for those who hear.
+  // tell shows and speaks the values of the curves at a row.
   #tell(at) {
     const row = this.rows[at ?? this.rows.length - 1];
     this.at = row ? at ?? undefined : undefined;

@@ -41,6 +41,14 @@ func (m *maker) add(e report.Event) {
 	m.events = append(m.events, report.Stamped{Event: e, Time: m.at})
 }
 
+// end moves all events, so that the last one is at a time.
+func (m *maker) end(at time.Time) {
+	for i := range m.events {
+		m.events[i].Time = m.events[i].Time.Add(at.Sub(m.at))
+	}
+	m.at = at
+}
+
 // train adds n step events of the given distance, an evaluation every tenth of the run, and ranks each second.
 func (m *maker) train(n int, steps int64, apart time.Duration) {
 	var since time.Duration

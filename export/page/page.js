@@ -3,7 +3,7 @@
 
 const byId = (id) => document.getElementById(id);
 
-// append puts children into a node. What ranks say is text, never HTML.
+// build puts attributes and children into a node. A text becomes a text node, never HTML.
 function build(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) if (value !== "" && value !== undefined) node.setAttribute(name, value);
   node.append(...children.filter((child) => child !== ""));
@@ -26,7 +26,7 @@ const color = (i) => style(`--c${i % 6 + 1}`);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const theme = () => dark.matches;
 
-// page is the state of what is shown: the runs, the chosen one, and how curves are drawn.
+// page is the state of the view: the runs, the chosen one, and how curves are drawn.
 const page = {runs: [], shown: 0, view: {x: "step", log: false, smooth: false}, heard: undefined, silent: false};
 
 const shownRun = () => page.runs[page.shown];
@@ -64,7 +64,7 @@ function drawTiles(run) {
   byId("progress").value = total ? Math.min(1, run.done / total) : 0;
   byId("progress").textContent = percent(byId("progress").value);
   byId("loss").textContent = e ? digits(number(e.loss)) : "–";
-  byId("loss-more").textContent = e?.learning_rate ? `rate ${digits(number(e.learning_rate))}` : "";
+  byId("loss-more").textContent = e?.learning_rate ? `learning rate ${digits(number(e.learning_rate))}` : "";
   const [field, name] = (m && followed(m)) ?? [undefined, "metric"], base = m?.baseline?.[field];
   byId("metric-name").textContent = name;
   byId("metric").textContent = field ? digits(number(m[field])) : "–";
@@ -111,7 +111,7 @@ function drawCalibration(buckets) {
   const [x, y] = [(v) => 30 + 200 * v, (v) => 210 - 200 * v], most = Math.max(...buckets.map((b) => b.examples));
   const table = el("table");
   fill(table, ["score", "examples", "predicted", "observed"], buckets.map((b) =>
-    ({cells: [`${b.from} to ${b.to}`, b.examples, digits(number(b.predicted)), digits(number(b.observed))]})));
+    ({cells: [`${short(number(b.from))} to ${short(number(b.to))}`, b.examples, digits(number(b.predicted)), digits(number(b.observed))]})));
   byId("calibration").replaceChildren(svg("svg", {viewBox: "0 0 240 240", "aria-hidden": "true"},
     svg("path", {class: "frame", d: `M ${x(0)} ${y(1)} V ${y(0)} H ${x(1)}`}), svg("path", {class: "diagonal", d: `M ${x(0)} ${y(0)} L ${x(1)} ${y(1)}`}),
     ...buckets.map((b) => svg("circle", {cx: x(number(b.predicted)), cy: y(number(b.observed)), r: 3 + 5 * Math.sqrt(b.examples / most)})),
@@ -201,9 +201,9 @@ function word() {
   soon();
 }
 
-// save makes the report of what was heard: this document with its events.
+// save makes a report: this document with the events that were heard.
 function save() {
-  const run = {name: shownRun().name, running: false, events: shownRun().events()};
+  const run = {name: shownRun().name, running: false, events: shownRun().kept()};
   const data = JSON.stringify(run).replaceAll("<", "\\u003c");
   const html = source.replace("connect-src 'self'; ", "").replace("<script>", () => `<script type="application/json" class="run">${data}<\/script>\n<script>`);
   byId("report").href = URL.createObjectURL(new Blob(["<!DOCTYPE html>\n", html], {type: "text/html"}));

@@ -37,8 +37,9 @@ func dataOf(run *history.Run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	lines := make([][]byte, len(run.Events))
-	for i, e := range run.Events {
+	events := gathered(run.Events)
+	lines := make([][]byte, len(events))
+	for i, e := range events {
 		if lines[i], err = report.Line(rounded(e.Event), e.Time); err != nil {
 			return "", err
 		}
@@ -46,6 +47,27 @@ func dataOf(run *history.Run) (string, error) {
 	data := append(head[:len(head)-1], `,"events":[`...)
 	data = append(append(data, bytes.Join(lines, []byte(","))...), "]}"...)
 	return `<script type="application/json" class="run">` + string(bytes.ReplaceAll(data, []byte("<"), []byte(`\u003c`))) + "</script>\n", nil
+}
+
+// gathered returns events with the loads of ranks added up over each attempt and generation: a page shows their sums.
+// Those of more than 64 ranks stay, for each has others.
+func gathered(events []report.Stamped) []report.Stamped {
+	var all []report.Stamped
+	loads := -1 // where the sum is
+	for _, s := range events {
+		switch e := s.Event.(type) {
+		case report.Start, report.Generation:
+			loads = -1
+		case report.Ranks:
+			if loads >= 0 && e.Least == nil {
+				all[loads].Event = all[loads].Event.(report.Ranks).Add(e)
+				continue
+			}
+			loads = len(all)
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // rounded returns an event of a curve with the digits that a page shows: most of a report is such events.

@@ -37,7 +37,7 @@ function measuresOf(r) {
     rate: `${bytes(r.sent_bytes / r.interval_s)}/s`, memory: bytes(r.rss_bytes)};
 }
 
-// arrowsOf returns who waits for whom: by the status where a wait lasts, else all for the slowest rank.
+// arrowsOf returns the waits of ranks for ranks: by the status where a wait lasts, else of all for the slowest rank.
 function arrowsOf(run, loads, slow) {
   const stuck = (run.status?.ranks ?? []).filter((s) => s.present && s.peer >= 0 && s.for_s >= 1);
   if (stuck.length > 0) return stuck.map((s) => ({from: s.rank, to: s.peer, text: `rank ${s.rank} waits for rank ${s.peer} in ${s.operation} for ${duration(s.for_s)}`}));
@@ -62,8 +62,8 @@ function arc(from, to, r) {
 function label(turn, r, lines, attributes) {
   const [x, y] = at(turn, r), side = Math.sin(2 * Math.PI * turn), up = (1 + Math.cos(2 * Math.PI * turn)) / 2;
   const anchor = side > 0.3 ? "start" : side < -0.3 ? "end" : "middle";
-  return svg("text", {x, y: Number(y) - 13 * up * (lines.length - 1), "text-anchor": anchor, "dominant-baseline": "middle", ...attributes},
-    ...lines.map((line, i) => svg("tspan", {x, dy: i === 0 ? 0 : 13}, line)));
+  return svg("text", {x, y: Number(y) - 15 * up * (lines.length - 1), "text-anchor": anchor, "dominant-baseline": "middle", ...attributes},
+    ...lines.map((line, i) => svg("tspan", {x, dy: i === 0 ? 0 : "1.15em"}, line)));
 }
 
 function hostArc({host, from, to}, n) {
@@ -83,7 +83,7 @@ function rankNode(r, i, n, slow) {
     svg("circle", {cx, cy, r: size}),
     svg("circle", {cx, cy, r: size, class: "wait", "stroke-dasharray": `${waited} ${round}`, transform: `rotate(-90 ${cx} ${cy})`}));
   if (n <= 40) node.append(svg("text", {x: cx, y: cy, "text-anchor": "middle", "dominant-baseline": "central", class: "number"}, String(r.rank)));
-  if (n <= labelled) node.append(label(i / n, radius + 36, [`waits ${m.waited}`, m.rate, m.memory]));
+  if (n <= labelled) node.append(label(i / n, radius + 36, kind === "missing" ? [m.waited] : [`waits ${m.waited}`, m.rate, m.memory]));
   return node;
 }
 
@@ -94,11 +94,11 @@ function arrow({from, to}, places, n) {
   return svg("path", {class: "waits", d: `M ${a} Q ${middle} ${middle} ${b}`, "marker-end": "url(#head)"});
 }
 
-// drawRing fills the figure of the ring, and says below it who waits for whom.
+// drawRing fills the figure of the ring, the waits beside it and the table of ranks.
 function drawRing(run) {
   const loads = loadsOf(run), n = loads.length, slow = slowest(loads.filter((r) => r.interval_s > 0));
   const arrows = arrowsOf(run, loads, slow), places = new Map(loads.map((r, i) => [r.rank, i]));
-  byId("ring").replaceChildren(svg("svg", {viewBox: "0 0 440 440", role: "group", "aria-label": `${plural(n, "rank")} on a ring`},
+  byId("ring").replaceChildren(svg("svg", {viewBox: "0 30 440 380", role: "group", "aria-label": `${plural(n, "rank")} on a ring`},
     svg("defs", {}, svg("marker", {id: "head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto"}, svg("path", {d: "M 0 0 L 8 4 L 0 8 z"}))),
     ...hostsOf(loads).map((host) => hostArc(host, n)), ...arrows.map((a) => arrow(a, places, n)), ...loads.map((r, i) => rankNode(r, i, n, slow))));
   byId("waits").textContent = run.status?.stall || (slow ? `others wait ${percent(slow.share)} of the time for rank ${slow.rank} on ${slow.host}` : "");

@@ -11,17 +11,19 @@ class Run {
     this.loads = [];      // sums of ranks
     this.lost = [];       // intervals of steps that were lost
     this.gone = [];       // points of them
-    this.marks = [];      // what happened on the axis
+    this.marks = [];      // of generations, faults and resumes on the axis
     this.timeline = [];   // events
     this.log = [];        // events
     this.totals = new Map(); // by rank, over the run
     this.watched = 0;     // seconds that the totals cover
     this.done = 0;        // completed steps
     this.idle = 0;        // seconds between attempts, which no axis shows
+    this.events = 0;      // that came
   }
 
   add(e) {
     e.at = new Date(e.time);
+    e.number = ++this.events;
     if (e.event !== "waiting" && e.event !== "log") this.#passes(e);
     folds[e.event]?.(this, e);
     if (inTimeline.has(e.event)) this.timeline.push(e);
@@ -29,10 +31,11 @@ class Run {
     if (this.log.length > 2 * maxLog) this.log.splice(0, maxLog);
   }
 
-  // passes moves the clock of the run. The time before a start belongs to no attempt.
+  // passes moves the clock of the run. The time before a start belongs to no attempt, and no clock that was set back
+  // makes the run younger.
   #passes(e) {
     this.began ??= e.at;
-    if (e.event === "start" && this.last) this.idle += Math.max(0, (e.at - this.last) / 1000);
+    if (this.last && (e.event === "start" || e.at < this.last)) this.idle += (e.at - this.last) / 1000;
     this.last = e.at;
     this.t = (e.at - this.began) / 1000 - this.idle;
   }
@@ -53,10 +56,10 @@ class Run {
     return list.filter((p) => p.step <= step);
   }
 
-  // events has what the run keeps, in order: with these a report is made.
-  events() {
+  // kept has the events that the run keeps, in order: with these a report is made.
+  kept() {
     const points = [...this.points, ...this.loads, ...this.gone, ...[...this.evals.values()].flat()].map((p) => p.e);
-    return [...this.timeline, ...points].sort((a, b) => a.at - b.at).map(({at, ...e}) => e);
+    return [...this.timeline, ...points].sort((a, b) => a.number - b.number).map(({at, number, ...e}) => e);
   }
 
   mark(e) { this.marks.push({kind: e.event === "start" ? "resume" : e.event, step: this.done, t: this.t, text: sentence(e)}); }
@@ -88,7 +91,7 @@ const maxLog = 500, maxEvals = 2000;
 const inTimeline = new Set(["start", "generation", "decision", "checkpoint", "export", "warning", "error", "done"]);
 const quiet = new Set(["step", "ranks", "status"]);
 
-// folds has what each kind of event changes in a run.
+// folds has the changes that each kind of event makes to a run.
 const folds = {
   waiting(run, e) {
     run.state = "waiting";

@@ -86,5 +86,5 @@ const sentences = {
   log: (e) => `[${e.rank}] ${e.text}`,
 };
 
-// sentence is what an event says. An event of a newer kind says its name.
+// sentence returns the sentence of an event; of a newer kind, its name.
 const sentence = (e) => sentences[e.event]?.(e) ?? e.event;
