@@ -149,8 +149,8 @@ func TestDashHang(t *testing.T) {
 	}
 }
 
-// TestDashRestart kills rank 0, which is replaced. It verifies that a new reader has what the first rank 0
-// told.
+// TestDashRestart kills rank 0, which is replaced, and resumes the job. It verifies that a new reader has what the
+// first rank 0 told, and that a page of the resumed job has what was before it.
 func TestDashRestart(t *testing.T) {
 	b := newBox(t)
 	job := endless("--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=50")
@@ -168,6 +168,16 @@ func TestDashRestart(t *testing.T) {
 	}
 	p.signal(syscall.SIGTERM)
 	p.wait()
+
+	p = b.start(append([]string{"run", "-np", "2", "--dash"}, job...)...)
+	d = p.dashboard(t)
+	resumed := d.read(t)
+	eventually(t, patience, "the start of the resumed job", func() bool { return strings.Count(resumed.String(), `"event":"start"`) == 3 })
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	if text := resumed.String(); !strings.Contains(text, `"event":"generation"`) {
+		t.Errorf("a page of the resumed job lacks what was before: %s", text)
+	}
 }
 
 // TestDashRefused verifies that options of the page and the metrics that do not fit are refused before any

@@ -2,14 +2,19 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,17 +23,24 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"ringtrain/export/metrics"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/launch/place"
 )
 
 // A manifest has the fields of a Kubernetes object that these tests read.
 type manifest struct {
 	Kind     string
-	Metadata struct{ Name string }
-	Spec     struct {
+	Metadata struct {
+		Name        string
+		Annotations map[string]string
+	}
+	Spec struct {
 		ClusterIP                string `yaml:"clusterIP"`
 		PublishNotReadyAddresses bool   `yaml:"publishNotReadyAddresses"`
 		Selector                 map[string]any
+		Ports                    []struct{ Port int }
+		Ingress                  []struct{ Ports []struct{ Port int } }
 
 		CompletionMode           string `yaml:"completionMode"`
 		Completions, Parallelism int
@@ -178,7 +190,9 @@ func TestDeployServe(t *testing.T) {
 // and that only failures that may be retried are retried.
 func TestDeployKubernetes(t *testing.T) {
 	all := manifests(t, "kubernetes/job.yaml")
-	service, job := ofKind(t, all, "Service"), ofKind(t, all, "Job")
+	job, numbers := ofKind(t, all, "Job"), all[1]
+	service := ofKind(t, slices.Delete(slices.Clone(all), 1, 2), "Service")
+	wantMetrics(t, numbers, ofKind(t, all, "NetworkPolicy"), job)
 	if s := service.Spec; s.ClusterIP != "None" || !s.PublishNotReadyAddresses || s.Selector["batch.kubernetes.io/job-name"] != job.Metadata.Name {
 		t.Errorf("the Service is %+v, want a headless one of the Job's pods, ready or not", s)
 	}
@@ -209,6 +223,105 @@ func TestDeployKubernetes(t *testing.T) {
 			t.Errorf("rule %d is %+v, want %s on %v", i+1, got, want.Action, codes)
 		}
 	}
+}
+
+// wantMetrics verifies that a Service leads Prometheus to the metrics of the job's rank 0.
+func wantMetrics(t *testing.T, service, policy, job manifest) {
+	t.Helper()
+	c := job.Spec.Template.Spec.Containers[0]
+	port := strconv.Itoa(c.Ports[0].ContainerPort)
+	if service.Kind != "Service" || service.Spec.Selector["batch.kubernetes.io/job-name"] != job.Metadata.Name ||
+		service.Spec.Selector["batch.kubernetes.io/job-completion-index"] != "0" || strconv.Itoa(service.Spec.Ports[0].Port) != port {
+		t.Errorf("the Service of the metrics is %+v, want pod 0 of the job at port %s", service.Spec, port)
+	}
+	want := map[string]string{"prometheus.io/scrape": "true", "prometheus.io/port": port, "prometheus.io/path": "/metrics"}
+	if !maps.Equal(service.Metadata.Annotations, want) {
+		t.Errorf("the annotations are %v, want %v", service.Metadata.Annotations, want)
+	}
+	if !slices.Contains(c.Args, "--metrics=:"+port) {
+		t.Errorf("the arguments are %q, want the metrics at port %s", c.Args, port)
+	}
+	if in := policy.Spec.Ingress; len(in) != 2 || len(in[0].Ports) != 0 || strconv.Itoa(in[1].Ports[0].Port) != port {
+		t.Errorf("the policy is %+v, want all ports for the job and port %s for all", in, port)
+	}
+}
+
+// knownMetric matches the names of metrics in expressions.
+var knownMetric = regexp.MustCompile(`ringtrain_\w+`)
+
+// TestDeployPrometheus verifies that alerts and dashboard ask for metrics that a job has, and that each metric is in
+// one of them.
+func TestDeployPrometheus(t *testing.T) {
+	asked := map[string]bool{}
+	for _, expression := range slices.Concat(alertExpressions(t), dashboardExpressions(t)) {
+		for _, name := range knownMetric.FindAllString(expression, -1) {
+			asked[name] = true
+		}
+	}
+	asked["ringtrain_build_info"] = true // of the dashboard's list of jobs
+	m := metrics.New("1")
+	for _, e := range []report.Event{report.Start{}, report.Step{}, report.Metrics{}, report.Ranks{Ranks: []report.RankLoad{{}}}} {
+		m.Event(report.Stamped{Event: e})
+	}
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	names := knownMetric.FindAllString(w.Body.String(), -1)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if missing := slices.DeleteFunc(slices.Sorted(maps.Keys(asked)), func(n string) bool { return slices.Contains(names, n) }); len(missing) != 0 {
+		t.Errorf("a job has no %v", missing)
+	}
+	if unused := slices.DeleteFunc(names, func(n string) bool { return asked[n] }); len(unused) != 0 {
+		t.Errorf("neither alerts nor dashboard have %v", unused)
+	}
+}
+
+// alertExpressions returns the expressions of the alerts, of which each has a summary.
+func alertExpressions(t *testing.T) []string {
+	t.Helper()
+	var file struct {
+		Groups []struct {
+			Rules []struct {
+				Alert, Expr string
+				Annotations struct{ Summary, Description string }
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(readFile(t, "../../deploy/prometheus/alerts.yaml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, r := range file.Groups[0].Rules {
+		if r.Alert == "" || r.Annotations.Summary == "" || r.Annotations.Description == "" {
+			t.Errorf("alert %q has no summary or description", r.Alert)
+		}
+		all = append(all, r.Expr)
+	}
+	return all
+}
+
+// dashboardExpressions returns the expressions of the panels of Grafana's dashboard, for all jobs and a minute.
+func dashboardExpressions(t *testing.T) []string {
+	t.Helper()
+	var board struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal([]byte(readFile(t, "../../deploy/prometheus/dashboard.json")), &board); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, p := range board.Panels {
+		if p.Title == "" || len(p.Targets) == 0 {
+			t.Errorf("panel %q asks for nothing", p.Title)
+		}
+		for _, target := range p.Targets {
+			all = append(all, strings.NewReplacer("$instance", ".*", "$__rate_interval", "1m").Replace(target.Expr))
+		}
+	}
+	return all
 }
 
 // wantPlace verifies the place of a process with env.
