@@ -95,7 +95,7 @@ func commands() []command {
 		list    []command
 	}{
 		{"train", []command{initCommand(), runCommand(), trainCommand(), jobsCommand(), dataCommand()}},
-		{"a job that runs", []command{statusCommand(), doctorCommand(), rendezvousCommand(), tokenCommand()}},
+		{"a job that runs", []command{statusCommand(), reportCommand(), doctorCommand(), rendezvousCommand(), tokenCommand()}},
 		{"a trained model", []command{evalCommand(), predictCommand(), exportCommand(), inspectCommand(), serveCommand()}},
 		{"other", []command{benchCommand(), versionCommand(), completionCommand(), manCommand()}},
 		{"", []command{completeCommand(), agentCommand()}},
