@@ -54,6 +54,9 @@ func Open(prefix string) (*Reader, error) {
 func readIndex(prefix string) ([]byte, error) {
 	name := indexName(prefix)
 	data, err := ReadFile(name)
+	if keras := KerasFile(prefix); errors.Is(err, fs.ErrNotExist) && keras != nil {
+		return nil, keras
+	}
 	if errors.Is(err, fs.ErrNotExist) && isV1(prefix) {
 		return nil, bad("bundle: %s is a checkpoint of TensorFlow's old V1 format, want V2 (with %s)", prefix, name)
 	}

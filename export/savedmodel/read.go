@@ -68,6 +68,9 @@ func VersionFolder(path string) (string, error) {
 	if _, err := os.Stat(filepath.Join(path, modelFile)); err == nil {
 		return path, nil
 	}
+	if err := bundle.KerasFile(path); err != nil {
+		return "", err
+	}
 	_, name, err := highest(path)
 	if err == nil && name == "" {
 		err = fmt.Errorf("%s has no %s and no version folder", path, modelFile)

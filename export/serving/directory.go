@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/export/bundle"
 	"ringtrain/ring/exitcode"
 )
 
@@ -27,7 +28,7 @@ func NewDirectory(path string, as Base) (*Directory, error) {
 		_, err = os.ReadDir(full)
 	}
 	if err != nil {
-		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("want a folder of models: %w", err))
+		return nil, cmp.Or(bundle.KerasFile(path), exitcode.With(exitcode.NoInput, fmt.Errorf("want a folder of models: %w", err)))
 	}
 	if _, err := os.Stat(filepath.Join(full, "saved_model.pb")); err == nil {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s is one version of a model, want its base: %s", path, filepath.Dir(full)))
@@ -57,6 +58,9 @@ func (d *Directory) Bases() ([]Base, error) {
 		err = fmt.Errorf("no version of a model lies in %s, want %s, as an export of ringtrain or of Keras is", d.path, filepath.Join(d.path, "1", "saved_model.pb"))
 		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "step-") }) {
 			err = fmt.Errorf("%s has checkpoints and no version of a model: ringtrain export JOB --to DIR makes a version of a checkpoint", d.path)
+		}
+		for _, e := range entries {
+			err = cmp.Or(bundle.KerasFile(filepath.Join(d.path, e.Name())), err)
 		}
 	}
 	var all []Base

@@ -226,8 +226,11 @@ func TestNewDirectory(t *testing.T) {
 	f := newFarm(t, Base{})
 	f.put("a/1", "")
 	f.put("b/1", "")
-	if err := os.WriteFile(filepath.Join(f.dir, "a/1/saved_model.pb"), nil, 0o666); err != nil {
-		t.Fatal(err)
+	f.put("c", "")
+	for _, name := range []string{"a/1/saved_model.pb", "c/m.keras"} {
+		if err := os.WriteFile(filepath.Join(f.dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, tt := range []struct {
 		folder string
@@ -237,12 +240,20 @@ func TestNewDirectory(t *testing.T) {
 		{"none", Base{}, "want a folder of models"},
 		{"a/1", Base{}, "is one version of a model, want its base: " + filepath.Join(f.dir, "a")},
 		{"", Base{Name: "m"}, "--name is m"},
+		{"c/m.keras", Base{}, "m.keras is a model file of Keras, want a SavedModel"},
 	} {
 		if _, err := NewDirectory(filepath.Join(f.dir, tt.folder), tt.as); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: error %v, want %q", tt.folder, err, tt.want)
 		}
 	}
-	d, err := NewDirectory(filepath.Join(f.dir, "a"), Base{})
+	d, err := NewDirectory(filepath.Join(f.dir, "c"), Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Bases(); err == nil || !strings.Contains(err.Error(), "c/m.keras is a model file of Keras") {
+		t.Errorf("a folder with a file of Keras: error %v", err)
+	}
+	d, err = NewDirectory(filepath.Join(f.dir, "a"), Base{})
 	if err != nil {
 		t.Fatal(err)
 	}

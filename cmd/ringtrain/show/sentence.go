@@ -42,7 +42,7 @@ func Sentence(e report.Event) string {
 			line += fmt.Sprintf("; %s of %s of %s are 0", Commas(z.Zeros), Commas(z.Elements), z.Name)
 		}
 		if e.ExportedBest > 0 {
-			line += fmt.Sprintf("; exported: step %d, the best", e.ExportedBest)
+			line += fmt.Sprintf("; the export is of step %d, the best", e.ExportedBest)
 		}
 		return line
 	}
