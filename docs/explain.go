@@ -47,6 +47,7 @@ var explanations = []struct {
 	{"no-link", regexp.MustCompile(`link \d+ (->|<-) \d+`)},
 	{"not-proved", regexp.MustCompile(`(differs from the model|fails) (by \S+ )?at `)},
 	{"not-served", regexp.MustCompile(`version \d+ is not served, and is tried again`)},
+	{"keras-file", regexp.MustCompile(`is a model file of Keras, want a SavedModel`)},
 	{"not-held", regexp.MustCompile(`export\.if: `)},
 	{"not-sound", regexp.MustCompile(`the model of step \d+ is not exported: `)},
 	{"not-finite", regexp.MustCompile(`not finite; `)},
