@@ -116,12 +116,11 @@ func newServer(a *app, c *cli.Context) (*server, error) {
 	}
 	cores := serving.NewCores(serving.Limits{Cores: runtime.GOMAXPROCS(0), Batch: c.Int("max-batch"), Queue: c.Int("queue"), Tensor: body})
 	metrics := serving.NewMetrics(cores)
-	timeout := c.Duration("request-timeout")
+	o := serving.Options{MaxBody: body, Timeout: c.Duration("request-timeout"), Token: token, CORS: c.Bool("cors"), Metrics: metrics}
 	s.loader = &serving.Loader{Cores: cores, Metrics: metrics}
 	s.answers = &serving.Server{
-		Models: s.models, Body: timeout, Drain: c.Duration("drain"), Fault: s.say,
-		REST: serving.NewREST(s.models, serving.RESTOptions{CORS: c.Bool("cors"), MaxBody: int64(body), Timeout: timeout, Token: token, Metrics: metrics}),
-		GRPC: serving.NewGRPC(s.models, serving.GRPCOptions{MaxBody: body, Timeout: timeout, Token: token, Metrics: metrics}),
+		Models: s.models, Body: o.Timeout, Drain: c.Duration("drain"), Fault: s.say,
+		REST: serving.NewREST(s.models, o), GRPC: serving.NewGRPC(s.models, o),
 	}
 	return s, nil
 }

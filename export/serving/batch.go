@@ -126,11 +126,7 @@ func (l *lane) perRecord(outputs []*interpreter.Tensor, records int) bool {
 
 // compute runs the graph. A fault of the graph must end neither the server nor the other requests.
 func (l *lane) compute(inputs []*interpreter.Tensor) (outputs []*interpreter.Tensor, err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = status.Errorf(codes.Internal, "the graph ends in a fault: %v", fault)
-		}
-	}()
+	defer unbroken("the graph", &err)
 	outputs, err = l.graph.Run(inputs)
 	if exitcode.Of(err) == exitcode.BadData { // of the model, not of the request
 		return nil, statusOf(err)

@@ -56,7 +56,7 @@ func (b *bodies) Unmarshal(data mem.BufferSlice, v any) error {
 }
 
 // answer is the interceptor that gives back the room of a request.
-func (b *bodies) answer(ctx context.Context, r any, call *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (b *bodies) answer(ctx context.Context, r any, call *grpc.UnaryServerInfo, next grpc.UnaryHandler) (_ any, err error) {
 	if held, large := b.held.LoadAndDelete(r); large {
 		n := held.(int64)
 		if n == 0 {
@@ -64,5 +64,6 @@ func (b *bodies) answer(ctx context.Context, r any, call *grpc.UnaryServerInfo, 
 		}
 		defer b.room.Release(n)
 	}
-	return unbroken(ctx, r, call, next)
+	defer unbroken(call.FullMethod, &err)
+	return next(ctx, r)
 }

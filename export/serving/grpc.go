@@ -17,14 +17,6 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// GRPCOptions bound what a client may ask for.
-type GRPCOptions struct {
-	MaxBody int           // bytes of a request
-	Timeout time.Duration // of a request
-	Token   *Token        // that a request must have; nil: none
-	Metrics *Metrics
-}
-
 // maxStreams bounds the requests in flight of one connection.
 const maxStreams = 1024
 
@@ -37,7 +29,7 @@ const (
 
 // NewGRPC returns a server of TensorFlow Serving's services, of grpc.health.v1 and of reflection.
 // MultiInference and HandleReloadConfigRequest answer UNIMPLEMENTED.
-func NewGRPC(m *Models, o GRPCOptions) *grpc.Server {
+func NewGRPC(m *Models, o Options) *grpc.Server {
 	large := newBodies(o.MaxBody, o.Timeout)
 	s := grpc.NewServer(
 		grpc.MaxRecvMsgSize(o.MaxBody), grpc.MaxConcurrentStreams(maxStreams), grpc.ConnectionTimeout(handshakeTime),
@@ -55,7 +47,7 @@ func NewGRPC(m *Models, o GRPCOptions) *grpc.Server {
 
 // admit decides about a call before its body is read. The time for the answer begins here, so that a
 // client which sends a byte a second ends by it, too.
-func (o GRPCOptions) admit(ctx context.Context, call *tap.Info) (context.Context, error) {
+func (o Options) admit(ctx context.Context, call *tap.Info) (context.Context, error) {
 	if err := o.Token.check(call.FullMethodName, call.Header.Get("authorization")); err != nil {
 		return nil, err
 	}
@@ -68,14 +60,11 @@ func (o GRPCOptions) admit(ctx context.Context, call *tap.Info) (context.Context
 	return limited, nil
 }
 
-// unbroken turns a fault of one request into its answer: the others go on.
-func unbroken(ctx context.Context, r any, call *grpc.UnaryServerInfo, next grpc.UnaryHandler) (a any, err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = status.Errorf(codes.Internal, "%s ends in a fault: %v", call.FullMethod, fault)
-		}
-	}()
-	return next(ctx, r)
+// unbroken makes a fault of one request its error: the others go on. It is deferred.
+func unbroken(what string, err *error) {
+	if fault := recover(); fault != nil {
+		*err = status.Errorf(codes.Internal, "%s ends in a fault: %v", what, fault)
+	}
 }
 
 // service answers TensorFlow Serving's services.

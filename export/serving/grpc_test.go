@@ -39,13 +39,13 @@ func exampleModels(t *testing.T) (*Models, *Metrics) {
 	m := NewMetrics(c)
 	v := (&doubler{}).version(c)
 	v.Number = 3
-	v.runs.lanes[ask.DefaultSignature] = newLane(&doubler{}, v.Model.Signatures[0], m.of(v.Name, v.Number, v.Model.Signatures[0]))
+	v.lanes[ask.DefaultSignature] = newLane(&doubler{}, v.Model.Signatures[0], m.of(v.Name, v.Number, v.Model.Signatures[0]))
 	port := func(key string, t tfpb.DataType, shape ...int) interpreter.Port {
 		return interpreter.Port{Key: key, Type: t, Shape: shape}
 	}
 	add := func(s interpreter.Signature, by graphFunc) {
 		v.Model.Signatures = append(v.Model.Signatures, s)
-		v.runs.lanes[s.Name] = newLane(by, s, m.of(v.Name, v.Number, s))
+		v.lanes[s.Name] = newLane(by, s, m.of(v.Name, v.Number, s))
 	}
 	examples := []interpreter.Port{port("inputs", tfpb.DataType_DT_STRING, -1)}
 	add(interpreter.Signature{Name: "classify", Method: classify.name, Inputs: examples, Features: []interpreter.Feature{{}},
@@ -75,7 +75,7 @@ func exampleModels(t *testing.T) (*Models, *Metrics) {
 }
 
 // dial serves models and returns a connection to the server.
-func dial(t *testing.T, m *Models, o GRPCOptions, wrap func(net.Listener) net.Listener, creds credentials.TransportCredentials, more ...grpc.DialOption) *grpc.ClientConn {
+func dial(t *testing.T, m *Models, o Options, wrap func(net.Listener) net.Listener, creds credentials.TransportCredentials, more ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
 	lis := bufconn.Listen(1 << 16)
 	s := NewGRPC(m, o)
@@ -96,7 +96,7 @@ func plain(l net.Listener) net.Listener { return l }
 func dialPlain(t *testing.T) (*grpc.ClientConn, *Metrics) {
 	t.Helper()
 	m, metrics := exampleModels(t)
-	return dial(t, m, GRPCOptions{MaxBody: 1 << 20, Timeout: time.Minute, Metrics: metrics}, plain, insecure.NewCredentials()), metrics
+	return dial(t, m, Options{MaxBody: 1 << 20, Timeout: time.Minute, Metrics: metrics}, plain, insecure.NewCredentials()), metrics
 }
 
 func spec(signature string) *servingpb.ModelSpec {
@@ -246,7 +246,7 @@ func TestGRPCStatuses(t *testing.T) {
 // and services.
 func TestGRPCAbout(t *testing.T) {
 	m, metrics := exampleModels(t)
-	conn := dial(t, m, GRPCOptions{MaxBody: 1 << 20, Timeout: time.Minute, Metrics: metrics}, plain, insecure.NewCredentials())
+	conn := dial(t, m, Options{MaxBody: 1 << 20, Timeout: time.Minute, Metrics: metrics}, plain, insecure.NewCredentials())
 	m.set("double", State{Number: 5, Phase: servingpb.ModelVersionStatus_END, Err: status.Error(codes.DataLoss, "cut")})
 	states, err := servingpb.NewModelServiceClient(conn).GetModelStatus(t.Context(), &servingpb.GetModelStatusRequest{ModelSpec: spec("")})
 	if err != nil {
@@ -324,7 +324,7 @@ func TestSlowClient(t *testing.T) {
 
 // TestFaultOfOneRequest verifies that a fault in the answer of one request is the answer INTERNAL.
 func TestFaultOfOneRequest(t *testing.T) {
-	_, err := unbroken(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: "/service/Call"}, func(context.Context, any) (any, error) { panic("a fault") })
+	_, err := newBodies(1, time.Minute).answer(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: "/service/Call"}, func(context.Context, any) (any, error) { panic("a fault") })
 	if status.Code(err) != codes.Internal || !strings.Contains(err.Error(), "/service/Call ends in a fault: a fault") {
 		t.Errorf("%v, want INTERNAL with the method and the fault", err)
 	}

@@ -26,7 +26,7 @@ func (l *Loader) load(ctx context.Context, name string, f folder) (*Version, err
 	if err != nil {
 		return nil, err
 	}
-	v := &Version{Model: m, Name: name, Number: f.number, Path: f.path}
+	v := &Version{Model: m, Name: name, Number: f.number, Path: f.path, cores: l.Cores, lanes: map[string]*lane{}}
 	v.users.Store(1) // the caller
 	v.unload = func() {
 		l.Metrics.dropped(v)
@@ -34,7 +34,7 @@ func (l *Loader) load(ctx context.Context, name string, f folder) (*Version, err
 	}
 	v.columns, err = ask.ReadColumns(f.path)
 	if err == nil {
-		v.runs, err = newRuns(v, l.Cores, l.Metrics)
+		err = v.compile(l.Metrics)
 	}
 	if err == nil {
 		warming := time.Now()
@@ -50,15 +50,14 @@ func (l *Loader) load(ctx context.Context, name string, f folder) (*Version, err
 	return v, nil
 }
 
-// newRuns compiles all signatures of a version.
-func newRuns(v *Version, c *Cores, m *Metrics) (runs, error) {
-	r := runs{cores: c, lanes: map[string]*lane{}}
+// compile compiles all signatures of a version.
+func (v *Version) compile(m *Metrics) error {
 	for _, s := range v.Model.Signatures {
 		p, err := v.Model.Compile(s.Name, nil)
 		if err != nil {
-			return runs{}, err
+			return err
 		}
-		r.lanes[s.Name] = newLane(p, s, m.of(v.Name, v.Number, s))
+		v.lanes[s.Name] = newLane(p, s, m.of(v.Name, v.Number, s))
 	}
-	return r, nil
+	return nil
 }

@@ -38,7 +38,7 @@ func (v *Version) Predict(ctx context.Context, r *servingpb.PredictRequest) (*se
 	if err != nil {
 		return nil, err
 	}
-	inputs, err := v.runs.tensors(s, r.GetInputs())
+	inputs, err := v.tensors(s, r.GetInputs())
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (v *Version) Predict(ctx context.Context, r *servingpb.PredictRequest) (*se
 }
 
 // tensors returns the inputs of a request in the order of a signature's.
-func (r *runs) tensors(s *interpreter.Signature, given map[string]*tfpb.TensorProto) ([]*interpreter.Tensor, error) {
+func (v *Version) tensors(s *interpreter.Signature, given map[string]*tfpb.TensorProto) ([]*interpreter.Tensor, error) {
 	want := interpreter.Keys(s.Inputs)
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(want, key) {
@@ -74,7 +74,7 @@ func (r *runs) tensors(s *interpreter.Signature, given map[string]*tfpb.TensorPr
 		if !ok {
 			return nil, status.Errorf(codes.InvalidArgument, "the request has no input %s of signature %s, want %s", phrase.Quote(key), s.Name, phrase.Names(want, ask.MaxNames))
 		}
-		t, err := interpreter.FromProto(p, r.cores.Tensor)
+		t, err := interpreter.FromProto(p, v.cores.Tensor)
 		if err != nil {
 			return nil, status.Errorf(codes.InvalidArgument, "input %s: %v", phrase.Quote(key), err)
 		}
@@ -110,7 +110,7 @@ func (v *Version) results(ctx context.Context, m method, spec *servingpb.ModelSp
 	if err := m.check(s); err != nil {
 		return nil, all, err
 	}
-	examples, err := v.runs.encoded(in)
+	examples, err := v.encoded(in)
 	if err != nil {
 		return nil, all, err
 	}
@@ -120,7 +120,7 @@ func (v *Version) results(ctx context.Context, m method, spec *servingpb.ModelSp
 
 // encoded returns the examples of a request as the graph takes them. Those of the context come
 // first: of a feature that comes twice the last one counts.
-func (r *runs) encoded(in *servingpb.Input) (*interpreter.Tensor, error) {
+func (v *Version) encoded(in *servingpb.Input) (*interpreter.Tensor, error) {
 	examples, shared := in.GetExampleList().GetExamples(), []byte(nil)
 	if with := in.GetExampleListWithContext(); with != nil {
 		text, err := proto.Marshal(with.GetContext())
@@ -133,7 +133,7 @@ func (r *runs) encoded(in *servingpb.Input) (*interpreter.Tensor, error) {
 		return nil, status.Error(codes.InvalidArgument, "the input has no examples, want one or more")
 	}
 	const textBytes = 24 // of memory, beside the text itself
-	if most := r.cores.Tensor / textBytes; len(examples) > most {
+	if most := v.cores.Tensor / textBytes; len(examples) > most {
 		return nil, status.Errorf(codes.InvalidArgument, "the input has %d examples, want %d at most", len(examples), most)
 	}
 	texts := make([][]byte, len(examples))

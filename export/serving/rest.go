@@ -23,17 +23,8 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// RESTOptions are the options of the REST server.
-type RESTOptions struct {
-	CORS    bool          // pages of other origins may read the answers
-	MaxBody int64         // bytes of a body, also after it is unpacked
-	Timeout time.Duration // of a request
-	Token   *Token        // that requests must have, but for those of probes; nil: none
-	Metrics *Metrics
-}
-
 // NewREST returns the handler of TensorFlow Serving's REST paths, and of those of probes and of people.
-func NewREST(m *Models, o RESTOptions) http.Handler {
+func NewREST(m *Models, o Options) http.Handler {
 	h := &handler{models: m, options: o}
 	open := func(r *http.Request) bool { return r.Method == http.MethodOptions || paths[r.URL.Path].open }
 	return o.Token.HTTP(h, open, func(w http.ResponseWriter, err error) { h.write(w, reply{}, err) })
@@ -41,7 +32,7 @@ func NewREST(m *Models, o RESTOptions) http.Handler {
 
 type handler struct {
 	models  *Models
-	options RESTOptions
+	options Options
 	held    atomic.Int64 // bytes of the bodies of all requests in flight, and of what is made of them
 }
 
@@ -196,11 +187,9 @@ func of(answer func(*Version) (reply, error)) func(*handler, *query) (reply, err
 func post(api string) func(*handler, *query) (reply, error) {
 	return func(h *handler, q *query) (_ reply, err error) {
 		defer func(began time.Time) {
-			if fault := recover(); fault != nil { // the others go on
-				err = status.Errorf(codes.Internal, "the request ends in a fault: %v", fault)
-			}
 			h.options.Metrics.answered(q.model, api, "REST", began, err)
 		}(time.Now())
+		defer unbroken("the request", &err)
 		v, err := h.models.Acquire(q.model, q.want)
 		if err != nil {
 			return reply{}, err // before the body: whatever it is, the name of a stranger makes no metric
@@ -234,7 +223,7 @@ func post(api string) func(*handler, *query) (reply, error) {
 
 // take adds bytes to what all requests take, and returns an error if it is too much. held is what the request itself takes.
 func (h *handler) take(held, bytes int64) error {
-	all := maxHeld * max(h.options.MaxBody, minGrow)
+	all := maxHeld * int64(max(h.options.MaxBody, minGrow))
 	switch now := h.held.Add(bytes); {
 	case held > all:
 		return tooLarge(fmt.Sprintf("the request takes more than %d bytes with its rows and values, want fewer in each request", all))
@@ -246,7 +235,7 @@ func (h *handler) take(held, bytes int64) error {
 
 // read returns the body of a request, unpacked. take is told how much it takes.
 func (h *handler) read(w http.ResponseWriter, r *http.Request, take ask.Meter) (text []byte, err error) {
-	limit := h.options.MaxBody
+	limit := int64(h.options.MaxBody)
 	from := io.Reader(http.MaxBytesReader(w, r.Body, limit))
 	if strings.EqualFold(r.Header.Get("Content-Encoding"), "gzip") {
 		from, err = gzip.NewReader(from)

@@ -26,7 +26,7 @@ import (
 
 // restOf returns a client of REST for the models of exampleModels, and of others: "rows" takes raw columns, and
 // "empty" has no version.
-func restOf(t *testing.T, o RESTOptions) func(method, path, text string, header ...string) (int, string) {
+func restOf(t *testing.T, o Options) func(method, path, text string, header ...string) (int, string) {
 	t.Helper()
 	m, metrics := exampleModels(t)
 	o.Metrics = metrics
@@ -50,7 +50,7 @@ func restOf(t *testing.T, o RESTOptions) func(method, path, text string, header 
 // TestRESTStatuses verifies the status of each kind of request, as TensorFlow Serving has it, and that an error
 // is an object with its text.
 func TestRESTStatuses(t *testing.T) {
-	rest := restOf(t, RESTOptions{})
+	rest := restOf(t, Options{})
 	const predict = "/v1/models/double:predict"
 	for _, tt := range []struct {
 		method, path, text string
@@ -128,7 +128,7 @@ func TestRESTStatuses(t *testing.T) {
 // TestNamesOfStrangers verifies that the name of a model which is not there makes no metric, whatever the body is, and
 // that a long one is cut in the message.
 func TestNamesOfStrangers(t *testing.T) {
-	rest := restOf(t, RESTOptions{})
+	rest := restOf(t, Options{})
 	stranger := strings.Repeat("stranger", 100)
 	for _, header := range [][]string{nil, {"Content-Encoding", "gzip"}} {
 		for _, body := range []string{"{}", strings.Repeat(" ", 2000)} {
@@ -170,7 +170,7 @@ func TestHTTPStatus(t *testing.T) {
 
 // TestRESTBodies verifies the answers that programs read: the states, the signatures and the numbers.
 func TestRESTBodies(t *testing.T) {
-	rest := restOf(t, RESTOptions{})
+	rest := restOf(t, Options{})
 	for path, want := range map[string]string{
 		"/v1/models/double": `{"model_version_status": [{"version": "3", "state": "AVAILABLE", "status": {"error_code": "OK", "error_message": ""}}]}`,
 	} {
@@ -200,7 +200,7 @@ func TestMetadata(t *testing.T) {
 	defer m.Close()
 	NewWatcher(m, d.Bases, &Loader{Cores: cores, Metrics: metrics}, Notice{Line: func(text string) { t.Error(text) }, Loaded: func(*Version, bool) {}}).Look(t.Context())
 	w := httptest.NewRecorder()
-	NewREST(m, RESTOptions{Metrics: metrics}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/models/"+name+"/metadata", nil))
+	NewREST(m, Options{Metrics: metrics}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/models/"+name+"/metadata", nil))
 	if diff := cmp.Diff(parsed(t, string(want)), parsed(t, w.Body.String())); diff != "" {
 		t.Error(diff)
 	}
@@ -216,7 +216,7 @@ func parsed(t *testing.T, text string) (value any) {
 
 // TestRESTGzip verifies that a packed body is read, and that its size counts when it is unpacked.
 func TestRESTGzip(t *testing.T) {
-	rest := restOf(t, RESTOptions{})
+	rest := restOf(t, Options{})
 	pack := func(text string) string {
 		var b bytes.Buffer
 		w := gzip.NewWriter(&b)
@@ -244,7 +244,7 @@ func TestRESTGzip(t *testing.T) {
 func TestRESTMemory(t *testing.T) {
 	m, metrics := exampleModels(t)
 	const limit = 1 << 20
-	h := &handler{models: m, options: RESTOptions{MaxBody: limit, Timeout: time.Minute, Metrics: metrics}}
+	h := &handler{models: m, options: Options{MaxBody: limit, Timeout: time.Minute, Metrics: metrics}}
 	send := func(ctx context.Context, body io.Reader) int {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/models/double:predict", body))
@@ -284,7 +284,7 @@ func TestRESTMemory(t *testing.T) {
 func TestRESTCORS(t *testing.T) {
 	for _, cors := range []bool{false, true} {
 		m, metrics := exampleModels(t)
-		h := NewREST(m, RESTOptions{CORS: cors, MaxBody: 100, Timeout: time.Minute, Metrics: metrics})
+		h := NewREST(m, Options{CORS: cors, MaxBody: 100, Timeout: time.Minute, Metrics: metrics})
 		for origin, want := range map[string]int{"https://a.example": 200, "": 400, "null": 400} {
 			r := httptest.NewRequest(http.MethodOptions, "/v1/models/double:predict", nil)
 			r.Header.Set("Origin", origin)
@@ -307,7 +307,7 @@ func TestRESTToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest := restOf(t, RESTOptions{Token: token})
+	rest := restOf(t, Options{Token: token})
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/v2/health/ready": 200, "/": 401, "/v1/models": 401, "/monitoring/prometheus/metrics": 401, "/other": 401} {
 		if code, text := rest("GET", path, ""); code != want || code == 401 && !strings.Contains(text, `"error"`) {
 			t.Errorf("%s without a token: %d %s, want %d", path, code, text, want)
@@ -329,7 +329,7 @@ func TestRESTFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.Model = nil
-	h := NewREST(m, RESTOptions{MaxBody: 100, Timeout: time.Minute, Metrics: metrics})
+	h := NewREST(m, Options{MaxBody: 100, Timeout: time.Minute, Metrics: metrics})
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/models/double:predict", strings.NewReader(`{"inputs": [[1]]}`)))
 	if w.Code != 500 || !strings.Contains(w.Body.String(), "ends in a fault") {
@@ -341,7 +341,7 @@ func TestRESTFault(t *testing.T) {
 func TestNotReady(t *testing.T) {
 	m, metrics := exampleModels(t)
 	m.Leave()
-	h := NewREST(m, RESTOptions{Metrics: metrics})
+	h := NewREST(m, Options{Metrics: metrics})
 	for path, want := range map[string]int{"/healthz": 200, "/v2/health/live": 200, "/readyz": 503, "/v2/health/ready": 503} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
@@ -362,14 +362,14 @@ func TestRESTColumns(t *testing.T) {
 		Outputs:  []interpreter.Port{{Key: "outputs", Type: tfpb.DataType_DT_FLOAT, Shape: []int{-1}}},
 		Features: []interpreter.Feature{{Name: "age", Type: tfpb.DataType_DT_FLOAT, Kind: interpreter.Dense, Default: &interpreter.Tensor{Type: tfpb.DataType_DT_FLOAT, Float32: []float32{0}}}}}
 	v.Model.Signatures = []interpreter.Signature{s}
-	v.runs.lanes[s.Name] = newLane(graphFunc(func(in []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
+	v.lanes[s.Name] = newLane(graphFunc(func(in []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
 		y := &interpreter.Tensor{Type: tfpb.DataType_DT_FLOAT, Shape: in[0].Shape}
 		for _, e := range in[0].Bytes {
 			y.Float32 = append(y.Float32, float32(len(e)))
 		}
 		return []*interpreter.Tensor{y}, nil
 	}), s, metrics.of(v.Name, v.Number, s))
-	h := NewREST(m, RESTOptions{MaxBody: 1 << 10, Timeout: time.Minute, Metrics: metrics})
+	h := NewREST(m, Options{MaxBody: 1 << 10, Timeout: time.Minute, Metrics: metrics})
 	ask := func(method, path, text, kind string) (int, string) {
 		r := httptest.NewRequest(method, path, strings.NewReader(text))
 		r.Header.Set("Content-Type", kind)

@@ -11,12 +11,6 @@ import (
 	"ringtrain/export/interpreter"
 )
 
-// runs is how a version answers: its signatures, compiled, and the cores that run them.
-type runs struct {
-	cores *Cores
-	lanes map[string]*lane // by signature
-}
-
 // Run answers a request by the outputs of a signature, in the order of outputs; nil are all, by key.
 // The inputs are in the order of the signature's. Run does not change them, and the answer does not
 // refer to them.
@@ -35,7 +29,7 @@ func (v *Version) Run(ctx context.Context, signature string, outputs []string, i
 			return nil, status.Errorf(codes.InvalidArgument, "signature %s: %v", s.Name, err)
 		}
 	}
-	all, err := v.runs.run(ctx, v.runs.lanes[signature], inputs)
+	all, err := v.run(ctx, v.lanes[signature], inputs)
 	if err != nil || outputs == nil {
 		return all, err
 	}
@@ -46,21 +40,21 @@ func (v *Version) Run(ctx context.Context, signature string, outputs []string, i
 	return chosen, nil
 }
 
-func (r *runs) run(ctx context.Context, l *lane, inputs []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
-	records, limit := l.records(inputs), r.cores.Batch
+func (v *Version) run(ctx context.Context, l *lane, inputs []*interpreter.Tensor) ([]*interpreter.Tensor, error) {
+	records, limit := l.records(inputs), v.cores.Batch
 	if limit == 1 {
 		records = 0
 	}
 	if records <= limit {
-		return r.cores.run(ctx, &request{of: l, inputs: inputs, records: records, arrived: time.Now()})
+		return v.cores.run(ctx, &request{of: l, inputs: inputs, records: records, arrived: time.Now()})
 	}
-	answers, err := r.parts(ctx, l, inputs, records)
+	answers, err := v.parts(ctx, l, inputs, records)
 	if err != nil {
 		return nil, err
 	}
 	for _, part := range answers {
 		if !l.perRecord(part, min(limit, records)) {
-			return r.run(ctx, l, inputs)
+			return v.run(ctx, l, inputs)
 		}
 		records -= limit
 	}
@@ -68,16 +62,16 @@ func (r *runs) run(ctx context.Context, l *lane, inputs []*interpreter.Tensor) (
 }
 
 // parts runs a request that is larger than a batch, as many parts side by side as there are cores.
-func (r *runs) parts(ctx context.Context, l *lane, inputs []*interpreter.Tensor, records int) ([][]*interpreter.Tensor, error) {
-	limit := r.cores.Batch
+func (v *Version) parts(ctx context.Context, l *lane, inputs []*interpreter.Tensor, records int) ([][]*interpreter.Tensor, error) {
+	limit := v.cores.Batch
 	answers := make([][]*interpreter.Tensor, (records+limit-1)/limit)
 	group, within := errgroup.WithContext(ctx)
-	group.SetLimit(r.cores.Cores)
+	group.SetLimit(v.cores.Cores)
 	for i := range answers {
 		lo, hi := i*limit, min((i+1)*limit, records)
 		group.Go(func() (err error) {
 			part := &request{of: l, inputs: cut(inputs, lo, hi), records: hi - lo, arrived: time.Now()}
-			answers[i], err = r.cores.run(within, part)
+			answers[i], err = v.cores.run(within, part)
 			return err
 		})
 	}

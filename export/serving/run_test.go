@@ -69,7 +69,7 @@ func (d *doubler) version(c *Cores) *Version {
 	s := interpreter.Signature{Name: "serving_default", Method: "tensorflow/serving/predict", Inputs: port("x"), Outputs: port("y")}
 	l := newLane(d, s, NewMetrics(c).of("double", 1, s))
 	v := &Version{Name: "double", Number: 1, Model: &interpreter.Model{Signatures: []interpreter.Signature{s}},
-		runs: runs{cores: c, lanes: map[string]*lane{s.Name: l}}}
+		cores: c, lanes: map[string]*lane{s.Name: l}}
 	v.users.Store(1)
 	return v
 }
@@ -336,7 +336,7 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 		})
 		c := NewCores(Limits{Cores: 1, Batch: 4, Queue: 10})
 		v := (&doubler{}).version(c)
-		v.runs.lanes[ask.DefaultSignature] = newLane(short, v.Model.Signatures[0], NewMetrics(c).of("double", 1, v.Model.Signatures[0]))
+		v.lanes[ask.DefaultSignature] = newLane(short, v.Model.Signatures[0], NewMetrics(c).of("double", 1, v.Model.Signatures[0]))
 		asked := []<-chan answer{send(t.Context(), v, 1), send(t.Context(), v, 2), send(t.Context(), v, 3)}
 		close(gate)
 		for i, a := range asked {

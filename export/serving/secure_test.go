@@ -117,7 +117,7 @@ func TestTLS(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.cert)
 	m, metrics := exampleModels(t)
-	options := GRPCOptions{MaxBody: 1 << 20, Timeout: time.Minute, Metrics: metrics}
+	options := Options{MaxBody: 1 << 20, Timeout: time.Minute, Metrics: metrics}
 	secure := func(l net.Listener) net.Listener { return tls.NewListener(l, config) }
 	// ask returns the serial number of the certificate of the server.
 	ask := func(certificates ...tls.Certificate) (int64, error) {
@@ -202,7 +202,7 @@ func TestToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, metrics := exampleModels(t)
-	conn := dial(t, m, GRPCOptions{MaxBody: 1 << 20, Timeout: time.Minute, Metrics: metrics, Token: token}, plain, insecure.NewCredentials())
+	conn := dial(t, m, Options{MaxBody: 1 << 20, Timeout: time.Minute, Metrics: metrics, Token: token}, plain, insecure.NewCredentials())
 	handler := token.HTTP(http.NotFoundHandler(), func(r *http.Request) bool { return r.URL.Path == "/healthz" },
 		func(w http.ResponseWriter, err error) { http.Error(w, err.Error(), http.StatusUnauthorized) })
 	ask := func(header string, want bool) {

@@ -39,6 +39,15 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
+// Options are those of both protocols.
+type Options struct {
+	MaxBody int           // bytes of a request, also after it is unpacked
+	Timeout time.Duration // of a request
+	Token   *Token        // that a request must have, but for those of probes; nil: none
+	CORS    bool          // pages of other origins may read the answers of REST
+	Metrics *Metrics
+}
+
 // Server answers both protocols. Serve closes what it was given.
 type Server struct {
 	Models *Models

@@ -20,10 +20,10 @@ type Version struct {
 	Took   time.Duration // to load and warm it
 
 	columns ask.Columns
-
-	runs   runs
-	users  atomic.Int64 // requests that hold the version, and 1 of who loaded it
-	unload func()       // ends what the version holds
+	cores   *Cores           // that run its signatures
+	lanes   map[string]*lane // by signature, compiled
+	users   atomic.Int64     // requests that hold the version, and 1 of who loaded it
+	unload  func()           // ends what the version holds
 }
 
 // Release ends the use of a version that Acquire returned. The last user of a version that was

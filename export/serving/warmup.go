@@ -109,8 +109,8 @@ func (v *Version) differ(got, want map[string]*tfpb.TensorProto, bound float64) 
 		return x == y || x != x && y != y || math.Abs(x-y) <= bound*max(1, math.Abs(y))
 	}
 	for _, key := range keys {
-		g, gotErr := interpreter.FromProto(got[key], v.runs.cores.Tensor)
-		w, wantErr := interpreter.FromProto(want[key], v.runs.cores.Tensor)
+		g, gotErr := interpreter.FromProto(got[key], v.cores.Tensor)
+		w, wantErr := interpreter.FromProto(want[key], v.cores.Tensor)
 		if err := errors.Join(gotErr, wantErr); err != nil {
 			return fmt.Errorf("the output %s: %w", key, err)
 		}
